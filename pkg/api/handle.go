@@ -41,6 +41,7 @@ type Handle struct {
 	Store        string            `json:"store"`
 	BucketName   string            `json:"bucket_name,omitempty"` // of jobs of the Python tool
 	OutputDir    string            `json:"output_dir,omitempty"`
+	ResumeFrom   string            `json:"resume_from,omitempty"`
 	CallKind     CallKind          `json:"call_kind"`
 	Call         string            `json:"call,omitempty"` // Spec.CallText
 	CallSHA256   string            `json:"call_sha256"`
@@ -83,7 +84,7 @@ func NewHandle(s Spec) Handle {
 		Version: HandleVersion, JobID: s.ID, Backend: s.Backend,
 		Project: s.Project, ClusterName: s.Cluster, Zone: s.Zone, Namespace: s.Namespace,
 		ImageURI: s.Image, EnvironmentSHA256: s.EnvironmentSHA256, Accelerator: s.AcceleratorText, FuncName: s.Name,
-		CreatedAt: s.Created.UTC().Truncate(time.Millisecond), Store: s.Store, OutputDir: s.OutputDir,
+		CreatedAt: s.Created.UTC().Truncate(time.Millisecond), Store: s.Store, OutputDir: s.OutputDir, ResumeFrom: s.ResumeFrom,
 		CallKind: s.CallKind, Call: s.CallText, CallSHA256: s.CallSHA256, BundleSHA256: s.BundleSHA256,
 		Hosts: s.Hosts, Map: s.Map, Spot: s.Capacity.Kind == CapacitySpot, Retries: s.Retries, RetryOn: s.RetryOn, Debug: s.Debug, SecretEnv: s.SecretEnv,
 		Client: s.ClientVersion,

@@ -1,6 +1,9 @@
 package api
 
-import "time"
+import (
+	"strconv"
+	"time"
+)
 
 // Placement says what the pods of a job run on. In a Request it is as typed, in a Spec all
 // defaults are filled in.
@@ -49,6 +52,11 @@ type Execution struct {
 	// OutputDir is KINETIC_OUTPUT_DIR if the user chose one; empty for the job's own prefix
 	// in the store.
 	OutputDir string
+	// OutputSync is how often finished outputs are saved while the call runs: zero means the
+	// runner's default, negative only at the end.
+	OutputSync time.Duration
+	// ResumeFrom is the ID of the job with whose outputs this one begins; empty for none.
+	ResumeFrom string
 	// Retries is how often the job may start again. Negative in a Request means the
 	// default: 3 with spot capacity and for a map, else 0.
 	Retries int
@@ -61,6 +69,21 @@ type Execution struct {
 	MaxRuntime time.Duration
 	// Debug makes the call wait for a debugger before it begins.
 	Debug bool
+}
+
+// OutputArguments returns the runner's arguments about outputs.
+func (e Execution) OutputArguments() []string {
+	var args []string
+	if e.OutputDir != "" {
+		args = append(args, "--output-dir", e.OutputDir)
+	}
+	if e.OutputSync != 0 {
+		args = append(args, "--output-sync", strconv.FormatFloat(max(e.OutputSync, 0).Seconds(), 'f', -1, 64))
+	}
+	if e.ResumeFrom != "" {
+		args = append(args, "--resume-from", e.ResumeFrom)
+	}
+	return args
 }
 
 // RetryOn is the kind of failure after which a job is retried.

@@ -132,7 +132,7 @@ func (j *Job) Cleanup(ctx context.Context, options CleanupOptions, seen func(don
 		case err != nil:
 			return 0, err
 		case o.Name == handle:
-		case options.Stored && store.IsRecord(j.ID(), o.Name), options.Outputs && j.isOutput(o):
+		case options.Stored && store.IsRecord(j.ID(), o.Name), options.Outputs && j.isOutput(o), j.losesSync(options) && store.IsSync(j.ID(), o.Name):
 			going = append(going, o.Name)
 		case j.isOutput(o):
 			outputs++
@@ -142,4 +142,10 @@ func (j *Job) Cleanup(ctx context.Context, options CleanupOptions, seen func(don
 		return outputs, err
 	}
 	return outputs, j.Store.Delete(ctx, handle)
+}
+
+// losesSync reports whether a cleanup removes what tells which outputs are complete: it is
+// of use as long as the job has outputs of its own.
+func (j *Job) losesSync(options CleanupOptions) bool {
+	return options.Outputs || options.Stored && j.Handle.OutputDir != ""
 }

@@ -109,8 +109,37 @@ func TestAttachAllToOrphans(t *testing.T) {
 	}
 }
 
+// What tells which outputs are complete goes with the outputs, or with the job if it has
+// none of its own.
+func TestCleanupOfIndexes(t *testing.T) {
+	for name, tt := range map[string]struct {
+		outputDir string
+		options   CleanupOptions
+		kept      bool
+	}{
+		"outputs stay":      {options: CleanupOptions{Stored: true}, kept: true},
+		"outputs go":        {options: CleanupOptions{Outputs: true}},
+		"outputs elsewhere": {outputDir: "gs://team/ckpt", options: CleanupOptions{Stored: true}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := storeWith(t, map[string]string{"a1/handle.json": ourHandle, store.Sync("a1", 3): "{}"})
+			j := &Job{Handle: api.Handle{JobID: "a1", OutputDir: tt.outputDir}, Store: s}
+			if left, err := j.Cleanup(t.Context(), tt.options, unseen); err != nil || left != 0 {
+				t.Fatalf("%d outputs left, %v", left, err)
+			}
+			kept := false
+			for o, err := range s.List(t.Context(), store.SyncDir("a1"), "") {
+				kept = kept || err == nil && store.IsSync("a1", o.Name)
+			}
+			if kept != tt.kept {
+				t.Errorf("kept the index: %v, want %v", kept, tt.kept)
+			}
+		})
+	}
+}
+
 func TestCleanupLeavesWhatIsNotTheJobs(t *testing.T) {
-	s := storeWith(t, map[string]string{"a1/handle.json": ourHandle, "a1/call.json": "{}", "a1/logs/0/1-1.log": "x", "a1/outputs/x": "x",
+	s := storeWith(t, map[string]string{"a1/handle.json": ourHandle, "a1/call.json": "{}", "a1/logs/0/1-1.log": "x", "a1/outputs/x": "x", "a1/sync/0.json": "{}",
 		"a1/notes.txt": "x", "a1/b2/handle.json": "{}"})
 	j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s}
 	if _, err := j.Cleanup(t.Context(), CleanupOptions{Stored: true, Outputs: true}, unseen); err != nil {

@@ -135,9 +135,7 @@ func (m *Machine) arguments(spec api.Spec, env []string) []string {
 	case spec.CallKind == api.CallFunction:
 		args = append(args, "--function")
 	}
-	if spec.OutputDir != "" {
-		args = append(args, "--output-dir", spec.OutputDir)
-	}
+	args = append(args, spec.OutputArguments()...)
 	if spec.MaxRuntime > 0 {
 		args = append(args, "--max-runtime", seconds(spec.MaxRuntime))
 	}

@@ -3,6 +3,7 @@ package render
 import (
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
@@ -13,6 +14,22 @@ func TestMapArguments(t *testing.T) {
 	for want, only := range map[string][]api.Range{all: nil, all + " --only 7-7,20-39": {{First: 7, Last: 7}, {First: 20, Last: 39}}} {
 		m.Only = only
 		if got := strings.Join(mapArguments(api.Spec{Map: &m}), " "); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
+
+func TestOutputArguments(t *testing.T) {
+	for want, e := range map[string]api.Execution{
+		"":                    {},
+		"--output-dir /out":   {OutputDir: "/out"},
+		"--output-sync 1.5":   {OutputSync: 1500 * time.Millisecond},
+		"--output-sync 0":     {OutputSync: -1},
+		"--resume-from job-b": {ResumeFrom: "job-b"},
+	} {
+		e.MaxDisruptions = api.DefaultMaxDisruptions
+		args := strings.Join(runnerArguments(api.Spec{Execution: e}), " ")
+		if _, got, _ := strings.Cut(args, "--bundle "); strings.TrimSpace(got) != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}

@@ -126,9 +126,7 @@ func runnerArguments(s api.Spec) []string {
 	if s.CallKind == api.CallFunction && s.Backend == api.BackendGKE && s.Hosts == 1 && s.Map == nil {
 		args = append(args, "--function")
 	}
-	if s.OutputDir != "" {
-		args = append(args, "--output-dir", s.OutputDir)
-	}
+	args = append(args, s.OutputArguments()...)
 	if s.MaxRuntime > 0 {
 		seconds := (s.MaxRuntime + time.Second - 1) / time.Second
 		args = append(args, "--max-runtime", strconv.FormatInt(int64(seconds), 10))

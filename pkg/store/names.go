@@ -127,6 +127,9 @@ func Outputs(id string) string { return id + "/" + outputsDir }
 // SyncDir returns the prefix of the records of which outputs are complete, one for each host.
 func SyncDir(id string) string { return id + "/" + syncDir }
 
+// Sync returns the name of the record of which outputs of a host are complete.
+func Sync(id string, host int) string { return fmt.Sprintf("%s%d.json", SyncDir(id), host) }
+
 // writerOfOutputs is the metadata key of outputs that a runner has written: JOB/HOST/ATTEMPT.
 const writerOfOutputs = "kinetic-sync"
 
@@ -163,6 +166,15 @@ func IsRecord(id, name string) bool {
 func IsTrace(id, name string) bool {
 	rest, below := strings.CutPrefix(name, id+"/")
 	return IsRecord(id, name) && IsMadeID(id) || below && tracePattern().MatchString(rest)
+}
+
+var syncPattern = pattern.Lazy(`^\d+\.json$`)
+
+// IsSync reports, by its name, whether an object is the record of which outputs of a host
+// are complete. It is deleted with the outputs.
+func IsSync(id, name string) bool {
+	rest, below := strings.CutPrefix(name, SyncDir(id))
+	return below && syncPattern().MatchString(rest)
 }
 
 // checkName rejects names that some store can't have.

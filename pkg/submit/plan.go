@@ -252,6 +252,9 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 	if err := g.Wait(); err != nil {
 		return err
 	}
+	if err := p.checkOutputsPlace(); err != nil {
+		return err
+	}
 	if c.KWArgs, err = call.AsTyped(c.KWArgs, p.request.KWArgs, p.textual); err != nil {
 		return err
 	}
@@ -263,6 +266,21 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 	p.Call, err = json.Marshal(c)
 	p.Call = append(p.Call, '\n')
 	return errors.Join(err, checkCall(len(p.Call)))
+}
+
+// checkOutputsPlace rejects a package with a directory gs:, where a pod has a link to its
+// outputs: programs that take gs:// URLs for paths made it.
+func (p *Planned) checkOutputsPlace() error {
+	if p.Spec.Backend == api.BackendLocal {
+		return nil
+	}
+	for _, f := range p.Files.Index.Files {
+		if before, _, found := strings.Cut("/"+f.Path+"/", "/gs:/"); found {
+			dir := strings.TrimPrefix(before+"/gs:", "/")
+			return fmt.Errorf("cannot package %q: a job finds its outputs there: delete or rename %s, which a program made of a gs:// URL", f.Path, dir)
+		}
+	}
+	return nil
 }
 
 // pythonPath is the variable that names directories of modules.

@@ -5,15 +5,21 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 // Resolve looks up on the network what a plan leaves open, before its objects are
-// rendered: for a map that is resumed, which values the older map has. It changes nothing
-// there. A mistake in the input is an InputError.
+// rendered: the job with whose outputs this one begins; for a map that is resumed, which
+// values the older map has. It changes nothing there. A mistake in the input is an
+// InputError.
 func Resolve(ctx context.Context, p Planned, registry job.Registry) (Planned, error) {
+	if p.request.ResumeFrom != "" {
+		return p.resumeFrom(ctx, registry)
+	}
 	if p.request.MapResume == "" {
 		return p, nil
 	}
@@ -32,6 +38,28 @@ func Resolve(ctx context.Context, p Planned, registry job.Registry) (Planned, er
 		return p, fmt.Errorf("reading the values of job %s: %w", old.ID(), err)
 	}
 	return p.resume(old, values)
+}
+
+// resumeFrom finds the job with whose outputs this one begins. The pod copies them: it has
+// the rights on the bucket, knows from their index which are complete, and does it again if
+// it was interrupted.
+func (p Planned) resumeFrom(ctx context.Context, registry job.Registry) (Planned, error) {
+	old, err := registry.Attach(ctx, p.request.ResumeFrom)
+	if err != nil {
+		return p, inputErrorf("--resume-from: %w", err)
+	}
+	switch dir := old.Handle.OutputDir; {
+	case old.Handle.ByPythonTool():
+		return p, inputErrorf("--resume-from %s: the Python package made that job; copy its outputs, and pass them with --output-dir", old.ID())
+	case strings.HasPrefix(dir, store.BucketScheme):
+		return p, inputErrorf("--resume-from %s: that job wrote to %s: use --output-dir %s, which begins with what is there", old.ID(), dir, dir)
+	case dir != "":
+		return p, inputErrorf("--resume-from %s: that job wrote to %s, a directory of its own: use --output-dir %s", old.ID(), dir, dir)
+	case old.Store.URL() != p.Spec.Store:
+		return p, inputErrorf("--resume-from %s: that job is in the store %s, this one in %s: use --store %s", old.ID(), old.Store.URL(), p.Spec.Store, old.Store.URL())
+	}
+	p.Spec.ResumeFrom = old.ID()
+	return p, nil
 }
 
 // Complete reports whether the older map that a plan resumes, From, already has all

@@ -39,7 +39,23 @@ func validate(r api.Request) error {
 		validateImages(r),
 		validateDebug(r),
 		validateMap(r),
+		validateResumeFrom(r),
 	)
+}
+
+func validateResumeFrom(r api.Request) error {
+	switch {
+	case r.ResumeFrom == "":
+		return nil
+	case r.Map != "":
+		return errors.New("--resume-from cannot be combined with --map: --map-resume reuses the values of a map")
+	case r.OutputDir != "":
+		return errors.New("--resume-from cannot be combined with --output-dir, which names the outputs to begin with itself")
+	}
+	if err := store.CheckID(r.ResumeFrom); err != nil {
+		return fmt.Errorf("--resume-from: %w", err)
+	}
+	return nil
 }
 
 func validateIdentity(r api.Request) error {

@@ -35,6 +35,40 @@ func (d *durationValue) String() string {
 // Type implements pflag.Value.
 func (d *durationValue) Type() string { return "duration" }
 
+// intervalValue is a durationValue that also takes 0.
+type intervalValue time.Duration
+
+// IntervalVar defines a flag for a positive duration, or 0, which is negative in p. Zero in
+// p means that it was not given.
+func IntervalVar(fs *pflag.FlagSet, p *time.Duration, name, usage string) {
+	fs.Var((*intervalValue)(p), name, usage)
+}
+
+// Set implements pflag.Value.
+func (i *intervalValue) Set(s string) error {
+	if n, err := strconv.ParseFloat(strings.TrimSuffix(s, "s"), 64); err == nil && n == 0 {
+		*i = -1
+		return nil
+	}
+	v, err := ParseDuration(s)
+	if err != nil {
+		return fmt.Errorf("expected a duration such as 90s or 15m, or 0")
+	}
+	*i = intervalValue(v)
+	return nil
+}
+
+// String implements pflag.Value.
+func (i *intervalValue) String() string {
+	if *i < 0 {
+		return "0"
+	}
+	return (*durationValue)(i).String()
+}
+
+// Type implements pflag.Value.
+func (i *intervalValue) Type() string { return "duration" }
+
 // maxSeconds keeps a bare number within what a time.Duration holds.
 const maxSeconds = 1e9
 

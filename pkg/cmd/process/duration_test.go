@@ -3,6 +3,8 @@ package process
 import (
 	"testing"
 	"time"
+
+	"github.com/spf13/pflag"
 )
 
 func TestParseDuration(t *testing.T) {
@@ -41,5 +43,16 @@ func TestParseDuration(t *testing.T) {
 				t.Errorf("ParseDuration(%q) = %v, %v; want %v, ok %v", text, got, err, tt.want, tt.ok)
 			}
 		})
+	}
+}
+
+func TestIntervalVar(t *testing.T) {
+	for text, want := range map[string]time.Duration{"30s": 30 * time.Second, "90": 90 * time.Second, "0": -1, "0s": -1} {
+		var got time.Duration
+		fs := pflag.NewFlagSet("", pflag.ContinueOnError)
+		IntervalVar(fs, &got, "every", "")
+		if err := fs.Parse([]string{"--every", text}); err != nil || got != want {
+			t.Errorf("%s: got %v, %v, want %v", text, got, err, want)
+		}
 	}
 }

@@ -81,6 +81,12 @@ func means(text string, a api.Accelerator) bool {
 	return err == nil && accelerator.Describe(read) == accelerator.Describe(a)
 }
 
+// completeJobs offers the jobs whose outputs can be copied.
+func (f *flags) completeJobs(c *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+	registry := func() (job.Registry, error) { return backend.JobsRegistry(f.connection, f.local) }
+	return backend.CompleteIDs(c.Context(), job.Beginning{Prefix: word}, registry), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
 // completeMaps offers the maps that have ended, whose values can be reused.
 func (f *flags) completeMaps(c *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 	registry := func() (job.Registry, error) { return backend.JobsRegistry(f.connection, false) }

@@ -59,6 +59,7 @@ func (f *flags) sections() []process.Section {
 	call := process.NewSection("What runs")
 	f.addCall(call.Flags)
 	call.Completions["map-resume"] = f.completeMaps
+	call.Completions["resume-from"] = f.completeJobs
 	call.Completions["env"], call.Completions["secret-env"] = completeVariables, completeVariables
 	placement := process.NewSection("Where it runs")
 	f.addPlacement(placement.Flags)
@@ -96,7 +97,9 @@ func (f *flags) addCall(fs *pflag.FlagSet) {
 	fs.StringArrayVar(&f.env.Capture, "capture-env", nil, "Copy the environment variables that match `PATTERN`, such as 'AWS_*'.")
 	fs.StringArrayVar(&f.env.Secret, "secret-env", nil, "Copy the environment variable `NAME` as a Kubernetes Secret, never into manifests or logs.")
 	fs.BoolVar(&r.Debug, "debug", false, "Wait for a debugger before the call (see kubectl kinetic jobs debug). The image needs debugpy. The workload is kept unless --cleanup is given.")
-	fs.StringVar(&r.OutputDir, "output-dir", "", "Set KINETIC_OUTPUT_DIR to `DIR`: gs://BUCKET/PREFIX or an absolute path in the container; a directory for local jobs. Default: the job's own place in the store. open() can't write to gs:// URLs; etils.epath, tf.io.gfile and gcsfs can.")
+	fs.StringVar(&r.OutputDir, "output-dir", "", "Set KINETIC_OUTPUT_DIR to `DIR`: gs://BUCKET/PREFIX or an absolute path in the container; a directory for local jobs. Default: the job's own place in the store. Programs can write there with open() too.")
+	process.IntervalVar(fs, &r.OutputSync, "output-sync", "Save finished outputs of a running call every `DURATION`, 0 for only at its end. Default: 30s.")
+	fs.StringVar(&r.ResumeFrom, "resume-from", "", "Begin with a copy of the outputs of the job `ID`.")
 }
 
 func (f *flags) addPlacement(fs *pflag.FlagSet) {
