@@ -20,13 +20,14 @@ func TestRunnerHasTheSameNames(t *testing.T) {
 		"environment_name('j')":                    Environment("j"),
 		"job_name('j', 'result-2.pkl')":            Pickle("j", "result-2.pkl"),
 		"log_part_name('j', 3, 1, 2)":              LogPart("j", 3, 1, 2),
+		"MARK":                                     writerOfOutputs,
 		"index_name('j', 3)":                       Sync("j", 3),
 		"result_name('j')":                         Results("j"),
 		"result_name('j', '7.json')":               ResultOf("j", 7),
 		"Records(None, 'j').name(2)":               Attempts("j") + "2.json",
 		"Records(None, 'j', '4-').name(2)":         AttemptsOfChunk("j", 4) + "2.json",
 		"FileStore('file:///').outputs('j') + '/'": "/" + Outputs("j"),
-	}, "store.names", "store.files", "maps.inputs", "records", "outputs.index")
+	}, "store.names", "store.files", "maps.inputs", "records", "outputs.index", "outputs.sender")
 }
 
 func TestRunnerTakesTheSameIDs(t *testing.T) {
