@@ -51,6 +51,13 @@ func TestRunnerHasTheSameReasons(t *testing.T) {
 	}, "outcome")
 }
 
+func TestRunnerNamesUnsavedOutputs(t *testing.T) {
+	runnertest.Compare(t, map[string]End{
+		"unsaved_fields([Unsaved('a', 3, 'it was killed')])": {Unsaved: []Unsaved{{Path: "a", Size: 3, Why: "it was killed"}}, UnsavedTotal: 1},
+		"unsaved_fields([])": {},
+	}, "publish", "outcome")
+}
+
 func TestRunnerWritesTheSameMetadata(t *testing.T) {
 	at := time.Date(2026, 4, 17, 15, 30, 12, 0, time.UTC)
 	end := End{State: Failed, Reason: Killed, Started: at, Finished: at.Add(time.Minute)}

@@ -169,6 +169,18 @@ type End struct {
 	Finished time.Time `json:"finished,omitzero"`
 	// By says what wrote it: "runner", "cancel" or "client".
 	By string `json:"by"`
+	// Unsaved are the first of the outputs that could not be saved, UnsavedTotal is how many
+	// there are.
+	Unsaved      []Unsaved `json:"unsaved,omitempty"`
+	UnsavedTotal int       `json:"unsaved_total,omitempty"`
+}
+
+// Unsaved is an output that could not be saved.
+type Unsaved struct {
+	// Path is relative to KINETIC_OUTPUT_PATH.
+	Path string `json:"path"`
+	Size int64  `json:"size"`
+	Why  string `json:"why"`
 }
 
 // Status returns the status that an End describes.
