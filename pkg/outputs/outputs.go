@@ -164,6 +164,35 @@ func (d *Dir) unknown(ctx context.Context, at string) error {
 	return &PathError{fmt.Sprintf("job %s: no output named %q; %s", d.job.ID(), at, hint)}
 }
 
+// Remove deletes files. seen is called by one goroutine at a time with how many are gone.
+func (d *Dir) Remove(ctx context.Context, files []File, seen func(done, total int)) error {
+	names := make([]string, len(files))
+	for i, f := range files {
+		names[i] = f.object.Name
+	}
+	if err := store.DeleteAll(ctx, d.store, names, seen); err != nil {
+		return fmt.Errorf("job %s: %w", d.job.ID(), err)
+	}
+	return nil
+}
+
+// Forget deletes the records of which outputs are complete, which also hold the links among them. The
+// job must have ended, with no outputs left.
+func (d *Dir) Forget(ctx context.Context) error {
+	for o, err := range d.job.Store.List(ctx, store.SyncDir(d.job.ID()), "") {
+		if err == nil {
+			err = d.job.Store.Delete(ctx, o.Name)
+		}
+		if err != nil {
+			return fmt.Errorf("job %s: %w", d.job.ID(), err)
+		}
+	}
+	return nil
+}
+
+// Shared reports whether other jobs may have written to the directory, too.
+func (d *Dir) Shared() bool { return d.job.Handle.OutputDir != "" }
+
 // None returns the error that the job has no outputs.
 func (d *Dir) None() error {
 	return fmt.Errorf("job %s has no outputs: nothing in %s, its KINETIC_OUTPUT_DIR", d.job.ID(), d.URL())

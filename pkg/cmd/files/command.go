@@ -1,5 +1,5 @@
 // Package files is the command `kubectl kinetic jobs outputs`, and what run has in common with it:
-// it lists, copies and prints the files that jobs wrote.
+// it lists, copies, prints and deletes the files that jobs wrote.
 package files
 
 import (
@@ -35,6 +35,7 @@ var outputVerbs = map[string]struct {
 	"ls":  {0, 1, "[PATH]"},
 	"cp":  {1, 2, "[PATH] DEST"},
 	"cat": {1, 1 << 20, "PATH…"},
+	"rm":  {0, 1 << 20, "PATH… or --all"},
 }
 
 // command is the command, and where it looks for jobs.
@@ -49,24 +50,34 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock, flag
 	c := &command{streams: streams, clock: now, choice: flags}
 	var output string
 	var parsed outputArgs
+	var rm removal
 	own := process.NewSection("Flags")
 	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT` of ls: wide, json or name.")
 	own.Offer("output", "wide", "json", "name")
+	own.Flags.BoolVar(&rm.all, "all", false, "rm: Delete all outputs.")
+	own.Flags.BoolVarP(&rm.yes, "yes", "y", false, "rm: Don't ask for confirmation.")
+	own.Flags.BoolVar(&rm.force, "force", false, "rm: Delete outputs of a job that has not ended. It may write them again.")
 	sub := &cobra.Command{
-		Use:   "outputs ID [ls [PATH] | cp [PATH] DEST | cat PATH…]",
-		Short: "List, copy and print the files a job wrote to KINETIC_OUTPUT_DIR",
-		Long: "List, copy and print the files a job wrote to KINETIC_OUTPUT_DIR.\n\n" +
+		Use:   "outputs ID [ls [PATH] | cp [PATH] DEST | cat PATH… | rm PATH…]",
+		Short: "List, copy, print and delete the files a job wrote to KINETIC_OUTPUT_DIR",
+		Long: "List, copy, print and delete the files a job wrote to KINETIC_OUTPUT_DIR.\n\n" +
 			"ls, the default, lists all files below PATH, sorted by name.\n\n" +
 			"cp copies the file PATH to DEST, or everything below PATH into the directory DEST;\n" +
 			"without PATH, everything. Files that already exist with the same content are skipped,\n" +
 			"so that an interrupted copy can be continued. DEST - is standard output, for one file.\n\n" +
-			"cat prints files to standard output.",
+			"cat prints files to standard output.\n\n" +
+			"rm deletes files, and everything below directories. What was saved together with them\n" +
+			"is incomplete then: --resume-from does not bring it.",
 		Example: "  kubectl kinetic jobs outputs cpu-train\n\n" +
 			"  # copy everything to the directory out\n  kubectl kinetic jobs outputs cpu-train cp out\n\n" +
-			"  # print a file\n  kubectl kinetic jobs outputs cpu-train cat metrics.json",
+			"  # print a file\n  kubectl kinetic jobs outputs cpu-train cat metrics.json\n\n" +
+			"  # delete a checkpoint\n  kubectl kinetic jobs outputs cpu-train rm checkpoint-500",
 		Args: func(sub *cobra.Command, args []string) error {
 			var err error
 			parsed, err = parseOutputArgs(sub, args, c.choice)
+			if err == nil {
+				err = rm.check(parsed)
+			}
 			return err
 		},
 		ValidArgsFunction: c.completeOutputs,
@@ -87,6 +98,9 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock, flag
 			dir, err := outputs.Of(j)
 			if err != nil {
 				return err
+			}
+			if parsed.verb == "rm" {
+				return notThere(c.removeOutputs(ctx, j, dir, parsed.args, rm))
 			}
 			return notThere(c.workOn(ctx, j, dir, output, parsed.verb, parsed.args))
 		}),
@@ -130,7 +144,7 @@ func parseOutputArgs(sub *cobra.Command, words []string, flags *choice.Flags) (o
 	a.verb, a.args = a.args[0], a.args[1:]
 	verb, known := outputVerbs[a.verb]
 	if !known {
-		return a, process.Usagef("outputs: %q is not a command; expected ls, cp or cat after the job ID%s", a.verb, otherVerb(a.verb))
+		return a, process.Usagef("outputs: %q is not a command; expected ls, cp, cat or rm after the job ID%s", a.verb, otherVerb(a.verb))
 	}
 	if n := len(a.args); n < verb.least || n > verb.most {
 		return a, process.Usagef("outputs %s takes %s, got %s", a.verb, verb.args, ui.Count(n, "argument"))
@@ -140,7 +154,7 @@ func parseOutputArgs(sub *cobra.Command, words []string, flags *choice.Flags) (o
 
 // otherVerb suggests the verb for a word that another tool uses.
 func otherVerb(word string) string {
-	for meant, words := range map[string][]string{"ls": {"list", "dir", "find"}, "cp": {"copy", "download", "get"}, "cat": {"show", "print", "view"}} {
+	for meant, words := range map[string][]string{"ls": {"list", "dir", "find"}, "cp": {"copy", "download", "get"}, "cat": {"show", "print", "view"}, "rm": {"delete", "remove", "del"}} {
 		if slices.Contains(words, word) {
 			return fmt.Sprintf("; did you mean %q?", meant)
 		}
@@ -300,7 +314,7 @@ func (c *command) completeOutputs(sub *cobra.Command, args []string, word string
 		if len(args) == 1 && outputVerbs[args[0]].args != "" {
 			return c.choice.CompleteIDs(sub, nil, word)
 		}
-		return []string{"ls\tlist files", "cp\tcopy them here", "cat\tprint them"}, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		return []string{"ls\tlist files", "cp\tcopy them here", "cat\tprint them", "rm\tdelete them"}, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
 	a, err := parseOutputArgs(sub, append(slices.Clone(args), "x"), c.choice) // x stands for the path that is being typed
 	if err != nil {

@@ -26,7 +26,7 @@ func TestParseOutputArgs(t *testing.T) {
 		"":                "job ID required",
 		"cp":              "job ID required",
 		"a1 cp":           "outputs cp takes [PATH] DEST, got 0 arguments",
-		"a1 cpu-out":      `"cpu-out" is not a command; expected ls, cp or cat after the job ID`,
+		"a1 cpu-out":      `"cpu-out" is not a command; expected ls, cp, cat or rm after the job ID`,
 		"a1 get":          `did you mean "cp"?`,
 		"ls a1 deep more": "outputs ls takes [PATH], got 2 arguments",
 		"--last":          "[] ls []",
