@@ -78,7 +78,7 @@ var mayImport = map[string]string{
 	"mapresults":  "api records store",
 	"job":         "api fanout logs mapresults nearest records screen shell store",
 	"job/jobtest": "api logs screen",
-	"outputs":     "api job nearest store",
+	"outputs":     "api job nearest records store",
 	"prune":       "api pattern records store",
 	"environment": "api deps image lock nearest requirement wheel",
 	"provider":    "api cloudbuild deps environment image lock records resolver store ui wheel",

@@ -23,6 +23,9 @@ type File struct {
 	Size    int64     `json:"size"`
 	Updated time.Time `json:"updated"`
 	URL     string    `json:"url"`
+	// Incomplete means that the file is part of something that was not saved completely. Only
+	// Marked sets it.
+	Incomplete bool `json:"incomplete,omitempty"`
 
 	object store.Object
 }
@@ -79,11 +82,19 @@ func (d *Dir) List(ctx context.Context, at string) ([]File, error) {
 	if path.Clean("/"+at) != "/"+strings.TrimSuffix(at, "/") {
 		return nil, d.unknown(ctx, at)
 	}
-	folder := strings.TrimSuffix(at, "/") + "/"
 	all, err := d.list(ctx, strings.TrimSuffix(at, "/"))
 	if err != nil {
 		return nil, err
 	}
+	return d.below(ctx, all, at)
+}
+
+// below returns those of some files that are at or under a path, like List.
+func (d *Dir) below(ctx context.Context, all []File, at string) ([]File, error) {
+	if at == "" {
+		return all, nil
+	}
+	folder := strings.TrimSuffix(at, "/") + "/"
 	var found []File
 	for _, f := range all {
 		if f.Name == at || strings.HasPrefix(f.Name, folder) {

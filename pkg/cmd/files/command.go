@@ -61,7 +61,8 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock, flag
 		Use:   "outputs ID [ls [PATH] | cp [PATH] DEST | cat PATH… | rm PATH…]",
 		Short: "List, copy, print and delete the files a job wrote to KINETIC_OUTPUT_DIR",
 		Long: "List, copy, print and delete the files a job wrote to KINETIC_OUTPUT_DIR.\n\n" +
-			"ls, the default, lists all files below PATH, sorted by name.\n\n" +
+			"ls, the default, lists all files below PATH, sorted by name. A file is incomplete if it\n" +
+			"belongs to something, such as a checkpoint, that was not saved to its end.\n\n" +
 			"cp copies the file PATH to DEST, or everything below PATH into the directory DEST;\n" +
 			"without PATH, everything. Files that already exist with the same content are skipped,\n" +
 			"so that an interrupted copy can be continued. DEST - is standard output, for one file.\n\n" +
@@ -194,7 +195,7 @@ func (c *command) workOn(ctx context.Context, j *job.Job, dir *outputs.Dir, form
 }
 
 func (c *command) listOutputs(ctx context.Context, j *job.Job, dir *outputs.Dir, format, at string) error {
-	files, err := dir.List(ctx, at)
+	files, synced, err := dir.Marked(ctx, at)
 	if err != nil {
 		return err
 	}
@@ -213,19 +214,37 @@ func (c *command) listOutputs(ctx context.Context, j *job.Job, dir *outputs.Dir,
 		}
 		return nil
 	}
+	return c.printTable(files, synced, format == "wide")
+}
+
+// printTable prints files, and which of them are complete if that is known.
+func (c *command) printTable(files []outputs.File, synced, wide bool) error {
 	columns := []string{"name", "size", "age"}
-	if format == "wide" {
+	if synced {
+		columns = append(columns, "state")
+	}
+	if wide {
 		columns = append(columns, "updated", "url")
 	}
 	table := ui.NewTable(c.streams.Out, columns...)
 	for _, f := range files {
 		row := []string{f.Name, ui.Bytes(f.Size), ui.Age(f.Updated, c.clock.Now())}
-		if format == "wide" {
+		if synced {
+			row = append(row, stateOf(f))
+		}
+		if wide {
 			row = append(row, f.Updated.Format(time.RFC3339), f.URL)
 		}
 		table.Row(row...)
 	}
 	return table.Flush()
+}
+
+func stateOf(f outputs.File) string {
+	if f.Incomplete {
+		return "incomplete"
+	}
+	return "complete"
 }
 
 // printOutputs finds all files before it prints the first.
