@@ -189,6 +189,36 @@ func TestRuntimeNoneKeepsJAX(t *testing.T) {
 	}
 }
 
+// TestHashedJAX: what the filter drops makes hashed requirements incomplete, so that the runtime is added.
+func TestHashedJAX(t *testing.T) {
+	hash := " --hash=sha256:" + strings.Repeat("a", 64) + "\n"
+	for name, tt := range map[string]struct {
+		kind    api.AcceleratorKind
+		runtime string
+		added   string
+		warning string
+		isLock  bool
+	}{
+		"tpu":       {api.TPU, "", "jax[tpu]>=0.4.6 keras", "the job gets jax[tpu]", false},
+		"gpu":       {api.GPU, "", "jax[cuda12] keras", "the job gets jax[cuda12]", false},
+		"cpu":       {api.CPU, "", "", "nothing replaces it on CPU", true},
+		"cpu, none": {api.CPU, "none", "", "", true},
+	} {
+		in := input(t, requirements("six==1"+hash+"jax==0.4"+hash))
+		in.Accelerator.Kind, in.Runtime = tt.kind, tt.runtime
+		p, err := New(in)
+		if got := strings.Join(p.Added, " "); err != nil || got != tt.added || p.IsLock() != tt.isLock {
+			t.Errorf("%s: added %q, lock %v, %v", name, got, p.IsLock(), err)
+		}
+		if got := strings.Join(p.Warnings, " "); !strings.Contains(got, tt.warning) || (got == "") != (tt.warning == "") {
+			t.Errorf("%s: warnings %q", name, got)
+		}
+		if p.requires("jax") != (tt.runtime == "none") {
+			t.Errorf("%s: requirements %v", name, p.Wanted.Requirements)
+		}
+	}
+}
+
 func TestBases(t *testing.T) {
 	bases := Bases()
 	if len(bases) < 5 {

@@ -44,7 +44,7 @@ func jaxFor(kind api.AcceleratorKind) string {
 // without.
 func (p *Plan) addRuntime(r Runtime, kind api.AcceleratorKind) {
 	switch {
-	case p.IsLock(): // complete as it is
+	case p.IsLock() && len(p.Wanted.Dropped) == 0: // complete as it is
 		p.warnWithoutLibtpu(kind)
 		return
 	case r == RuntimeNone: // exactly what the project lists
@@ -70,13 +70,13 @@ func (p *Plan) addRuntime(r Runtime, kind api.AcceleratorKind) {
 	}
 }
 
-// IsLock reports whether the project's file names every package with its hash.
+// IsLock reports whether the project's file names every package of the job with its hash.
 func (p Plan) IsLock() bool {
 	if p.Wanted.Kind.IsLock() {
 		return true
 	}
 	all := p.Wanted.Requirements
-	return len(all) > 0 && !slices.ContainsFunc(all, func(l deps.Line) bool { return len(l.Hashes) == 0 })
+	return len(all) > 0 && len(p.Added) == 0 && !slices.ContainsFunc(all, func(l deps.Line) bool { return len(l.Hashes) == 0 })
 }
 
 // requires reports whether the project wants one of some packages.
