@@ -117,9 +117,10 @@ func describe(source any) string {
 // checkOrigins returns an error about the first requirement that the indexes would be asked for, although it
 // comes from elsewhere: anybody may have put a package of that name there.
 func (r *reader) checkOrigins() error {
+	all := slices.Concat(r.wanted.Requirements, r.wanted.Dropped) // which --runtime none restores
 	for _, o := range r.elsewhere {
-		isWanted := slices.ContainsFunc(r.wanted.Requirements, func(l Line) bool { return l.Text == o.line.Text && l.Place() == o.line.Place() })
-		isListed := r.wanted.Kind == Requirements && slices.ContainsFunc(r.wanted.Requirements, func(l Line) bool {
+		isWanted := slices.ContainsFunc(all, func(l Line) bool { return l.Text == o.line.Text && l.Place() == o.line.Place() })
+		isListed := r.wanted.Kind == Requirements && slices.ContainsFunc(all, func(l Line) bool {
 			return l.File != o.line.File && requirement.Normalize(l.Name()) == requirement.Normalize(o.line.Name())
 		})
 		if isWanted && !isListed {

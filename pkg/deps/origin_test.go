@@ -28,6 +28,7 @@ func TestOriginsThatAreNotRead(t *testing.T) {
 		"a marked path":   {app + "[tool.uv.sources]\nmy-lib = {path = 'lib', marker = 'x'}\n", "comes from the path lib, as", nil},
 		"a path outside":  {app + "[tool.uv.sources]\nmy-lib.path = '../lib'\n", "outside the package root", nil},
 		"a missing path":  {app + "[tool.uv.sources]\nmy-lib.path = 'lib'\n", `pyproject.toml:5: "My_Lib[x] @ ./lib": lib: no such file or directory`, nil},
+		"of JAX":          {"-- pyproject.toml --\n[project]\ndependencies = ['jax']\n[tool.uv.sources]\njax.index = 'i'\n", "comes from the index i", nil},
 		"in an extra":     {"-- pyproject.toml --\n[project]\noptional-dependencies.e = ['b']\n[tool.uv.sources]\nb.index = 'i'\n", "comes from the index i", func(o *Options) { o.Extras = []string{"e"} }},
 		"in a group":      {"-- pyproject.toml --\n[dependency-groups]\ng = ['b']\n[tool.uv.sources]\nb.index = 'i'\n", "comes from the index i", func(o *Options) { o.Groups = []string{"g"} }},
 		"in a script":     {"-- x.py --\n# /// script\n# dependencies = ['b']\n# [tool.uv.sources]\n# b.index = 'i'\n# ///\n", `x.py:2: "b" comes from the index i, as [tool.uv.sources] says, which is not read in scripts: write "b @ URL"`, script},
@@ -62,10 +63,6 @@ func TestOrigins(t *testing.T) {
 		"of what is not required": {
 			"-- pyproject.toml --\n[project]\ndependencies = ['a']\n[tool.uv.sources]\nb.index = 'x'\n",
 			want{Kind: Project, Source: "pyproject.toml", Requirements: []string{"a"}},
-		},
-		"of what is dropped": {
-			"-- pyproject.toml --\n[project]\ndependencies = ['jax']\n[tool.uv.sources]\njax.index = 'x'\n",
-			want{Kind: Project, Source: "pyproject.toml", Dropped: []string{"jax"}},
 		},
 		"with a lock": {
 			"-- pyproject.toml --\n[project]\nname = 'app'\ndependencies = ['b']\n[tool.uv.sources]\nb.index = 'x'\n-- uv.lock --\n",
