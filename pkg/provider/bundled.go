@@ -222,7 +222,7 @@ func (p *Provider) resolve(ctx context.Context, plan environment.Plan, facts ima
 	if err != nil {
 		return resolved{}, err
 	}
-	r := resolved{pins: pins{Python: facts.Python, By: string(env.By), When: p.Now()}, packages: env.Packages, warnings: env.Warnings}
+	r := resolved{pins: pins{Python: facts.Python, By: string(env.By), When: p.Now()}, packages: env.Packages}
 	if err := env.NeedsBuild(); err != nil {
 		return r, err
 	}

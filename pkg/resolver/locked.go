@@ -31,29 +31,6 @@ func (r Resolver) locked(w Wish, way Way) ([]lock.Package, error) {
 	return l.Packages, nil
 }
 
-// incomplete warns if a lock lacks what the runtime needs: nothing is added to a lock.
-func (w Wish) incomplete(packages []lock.Package) []string {
-	var warnings []string
-	for _, text := range w.Added {
-		r, err := requirement.Parse(text)
-		if err != nil {
-			continue
-		}
-		needs := []string{requirement.Normalize(r.Name)}
-		if slices.Contains(r.Extras, "tpu") {
-			needs = append(needs, "libtpu")
-		}
-		for _, name := range needs {
-			has := slices.ContainsFunc(packages, func(p lock.Package) bool { return p.Name == name || p.Name == name+"-nightly" })
-			if !has {
-				warnings = append(warnings, fmt.Sprintf("%s has no %s, and nothing is added to a lock file: add %s to the project and lock it again, or use --runtime none", w.Source, name, text))
-				break
-			}
-		}
-	}
-	return warnings
-}
-
 // pins returns what requirements pin with hashes, and whether they pin all that the runtime adds,
 // so that nothing is left to resolve. Pages of links are left to a resolver.
 func (w Wish) pins() ([]lock.Pin, bool, error) {

@@ -64,8 +64,6 @@ type Env struct {
 	Packages []lock.Package
 	// By is how they were found.
 	By Way
-	// Warnings are sentences for the user.
-	Warnings []string
 }
 
 // NeedsBuild returns a *NeedsBuildError if packages have no wheel, else nil.
@@ -201,7 +199,6 @@ func (r Resolver) Resolve(ctx context.Context, w Wish) (Env, error) {
 		return env, nil
 	case UVLock, PyLock:
 		env.Packages, err = r.locked(w, way)
-		env.Warnings = w.incomplete(env.Packages)
 	case Hashes:
 		env.Packages, err = r.pinned(ctx, w)
 	default:
