@@ -146,18 +146,24 @@ func (r *reader) insteadOf(o origin) string {
 	return "which counts with a lock alone: run uv lock"
 }
 
-// leaveOutLocal leaves out the requirements that local projects meet: the job has their code. What their
-// extras need is added.
+// leaveOutLocal leaves out the requirements that local projects meet, because the job has their code, and those of
+// local projects that a line with hashes meets, as uv export writes it. What their extras need is added.
 func (r *reader) leaveOutLocal() error {
+	if len(r.local) == 0 {
+		return nil
+	}
+	pins := pinsOf(r.wanted.Requirements)
 	var left []Line
 	for i := 0; i < len(r.wanted.Requirements); i++ { // which grow
 		l := r.wanted.Requirements[i]
 		dir := r.local[requirement.Normalize(l.Name())]
+		wanted, err := requirement.Parse(l.Text)
 		if dir == "" {
-			left = append(left, l)
+			if err != nil || len(l.Hashes) > 0 || !pins.meet(wanted) {
+				left = append(left, l)
+			}
 			continue
 		}
-		wanted, err := requirement.Parse(l.Text)
 		file := filepath.Join(dir, string(Project))
 		if err != nil || len(wanted.Extras) == 0 || !isFile(file) {
 			continue
@@ -168,6 +174,28 @@ func (r *reader) leaveOutLocal() error {
 	}
 	r.wanted.Requirements = left
 	return nil
+}
+
+// pins are the versions of requirements with hashes, by their normalized names.
+type pins map[string]requirement.Version
+
+func pinsOf(lines []Line) pins {
+	found := pins{}
+	for _, l := range lines {
+		r, err := requirement.Parse(l.Text)
+		text, pinned := r.Specifiers.Pinned()
+		v, versionErr := requirement.ParseVersion(text)
+		if len(l.Hashes) > 0 && pinned && err == nil && versionErr == nil {
+			found[requirement.Normalize(r.Name)] = v
+		}
+	}
+	return found
+}
+
+// meet reports whether a requirement is pinned in a version that it allows.
+func (p pins) meet(r requirement.Requirement) bool {
+	v, found := p[requirement.Normalize(r.Name)]
+	return found && r.URL == "" && r.Specifiers.Contain(v)
 }
 
 // isProject remembers that the code of a project, whose name may be "", is in a directory of the package root.

@@ -80,6 +80,10 @@ func TestOrigins(t *testing.T) {
 			"-- requirements.txt --\n-e ./lib\nmy_lib[x]\njax\n" + lib,
 			want{Kind: Requirements, Source: "requirements.txt", Requirements: []string{"c", "d"}, Dropped: []string{"jax"}, Local: []string{"./lib"}},
 		},
+		"what uv export writes": {
+			"-- requirements.txt --\n-e .\na==2 --hash=sha256:aa\nb==3 --hash=sha256:bb\nd==1 --hash=sha256:dd\n-- pyproject.toml --\n[project]\nname = 'app'\ndependencies = ['A[x]>=1', 'b<3', 'c', 'd @ https://h/d.whl']\n",
+			want{Kind: Requirements, Source: "requirements.txt", Requirements: []string{"b<3", "c", "d @ https://h/d.whl", "a==2", "b==3", "d==1"}, Local: []string{"."}},
+		},
 		"projects with setup.py": {
 			"-- requirements.txt --\n-e libs/one\n./two\nthree @ ./three\nlibs\none\nTWO\nthree\nfour\n-- libs/one/setup.py --\nsetup(\n    name='one',\n)\n-- two/setup.cfg --\n[metadata]\nname = two\n-- three/setup.py --\n",
 			want{Kind: Requirements, Source: "requirements.txt", Requirements: []string{"libs", "four"}, Local: []string{"libs/one", "./two", "three @ ./three"}},
