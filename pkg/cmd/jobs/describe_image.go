@@ -1,6 +1,8 @@
 package jobs
 
 import (
+	"slices"
+
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
@@ -28,10 +30,12 @@ func describeImage(row func(key, format string, args ...any), d job.Description)
 	}
 }
 
-// digest returns the digest of the job's image, "" if it is not known.
+// digest returns the digest of the image that the pods run, "" if it is not known: the tag may have moved after
+// submission.
 func digest(d job.Description) string {
-	if n := len(d.Handle.ImageDigests); n > 0 {
-		return d.Handle.ImageDigests[n-1]
+	sent, seen := d.Handle.ImageDigests, d.Status.ImageDigest
+	if len(sent) > 0 && (seen == "" || slices.Contains(sent, seen)) {
+		return sent[len(sent)-1]
 	}
-	return d.Status.ImageDigest
+	return seen
 }

@@ -182,11 +182,16 @@ func TestDescribeShowsTheImageAndItsPackages(t *testing.T) {
 	flask := api.Package{File: "Flask-3.0.3-py3-none-any.whl", SHA256: "cd"}
 	bundled := job.Description{Handle: api.Handle{ImageMode: "bundled", ImageDigests: []string{"sha256:index", "sha256:image"}},
 		JobDetails: api.JobDetails{Image: given}, Packages: []api.Package{six, flask}}
+	same, moved := bundled, bundled
+	same.Status.ImageDigest, moved.Status.ImageDigest = "sha256:index", "sha256:other"
+	const packages = " Mode: bundled Packages: 2: flask 3.0.3, six 1.16.0"
 	for name, tt := range map[string]struct {
 		d    job.Description
 		want string
 	}{
-		"bundled":                  {bundled, "Image: repo/env:r-1 Digest: sha256:image Mode: bundled Packages: 2: flask 3.0.3, six 1.16.0"},
+		"the pod names the index":  {same, "Image: repo/env:r-1 Digest: sha256:image" + packages},
+		"a tag that moved":         {moved, "Image: repo/env:r-1 Digest: sha256:other" + packages},
+		"bundled":                  {bundled, "Image: repo/env:r-1 Digest: sha256:image" + packages},
 		"of an older client":       {job.Description{JobDetails: api.JobDetails{Image: image}}, "Image: python:3.12"},
 		"what the pod says":        {job.Description{JobDetails: api.JobDetails{Image: image}, Status: api.Status{ImageDigest: "sha256:pod"}}, "Image: python:3.12 Digest: sha256:pod"},
 		"a local job has no image": {job.Description{JobDetails: api.JobDetails{Image: image}, Handle: api.Handle{Backend: api.BackendLocal}}, ""},
