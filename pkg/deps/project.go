@@ -36,12 +36,14 @@ type projectFile struct {
 // uvTable is what is read of the settings of uv.
 type uvTable struct {
 	Index []struct {
-		Name, URL         string
+		Name, URL, Format string
 		Default, Explicit bool
 	}
 	IndexURL      string   `toml:"index-url"`
 	ExtraIndexURL []string `toml:"extra-index-url"`
 	FindLinks     []string `toml:"find-links"`
+	Constraints   []string `toml:"constraint-dependencies"`
+	Overrides     []string `toml:"override-dependencies"`
 	Sources       map[string]any
 	Workspace     *workspaceTable
 }
@@ -93,6 +95,9 @@ func (r *reader) project(dir, name string, extras, groups []string) error {
 		}
 	}
 	r.settings(root.uv, root.dir)
+	if err := r.limits(root.uv, r.name(filepath.Join(root.dir, string(Project)))); err != nil {
+		return err
+	}
 	r.warnUnread(p, name)
 	return nil
 }
@@ -221,11 +226,21 @@ func (r *reader) settings(uv uvTable, dir string) {
 			add("--extra-index-url", url)
 		}
 	}
+	links := func(value string) {
+		if !isURL(value) && !filepath.IsAbs(value) {
+			value = filepath.Join(dir, value)
+		}
+		add("--find-links", value)
+	}
 	for _, i := range uv.Index {
 		if i.URL == "" || i.Explicit && r.wanted.Kind != UVLock { // which alone says what is from it
 			continue
 		}
-		index(i.URL, i.Default)
+		if i.Format == "flat" {
+			links(i.URL)
+		} else {
+			index(i.URL, i.Default)
+		}
 		if i.Name != "" {
 			if r.wanted.IndexNames == nil {
 				r.wanted.IndexNames = map[string]string{}
@@ -239,12 +254,25 @@ func (r *reader) settings(uv uvTable, dir string) {
 	for _, url := range uv.ExtraIndexURL {
 		index(url, false)
 	}
-	for _, links := range uv.FindLinks {
-		if !isURL(links) && !filepath.IsAbs(links) {
-			links = filepath.Join(dir, links)
-		}
-		add("--find-links", links)
+	for _, value := range uv.FindLinks {
+		links(value)
 	}
+}
+
+// limits adds the constraints of uv. A lock has them already.
+func (r *reader) limits(uv uvTable, name string) error {
+	if r.wanted.Kind == UVLock {
+		return nil
+	}
+	for _, text := range uv.Constraints {
+		if err := r.addNamed(Line{Text: text, File: name}, true); err != nil {
+			return wrong(name, err)
+		}
+	}
+	if len(uv.Overrides) > 0 {
+		r.wanted.Warnings = append(r.wanted.Warnings, name+": override-dependencies counts with a lock alone: run uv lock")
+	}
+	return nil
 }
 
 // warnUnread warns if a project says what it needs in a way that is not read.

@@ -92,3 +92,28 @@ func TestLockOfAWorkspace(t *testing.T) {
 		}
 	}
 }
+
+// TestSettingsOfUV: those that change what is installed count, or a warning says that they don't.
+func TestSettingsOfUV(t *testing.T) {
+	const archive = "-- pyproject.toml --\n[project]\nname = 'app'\n[tool.uv]\nconstraint-dependencies = ['a<2']\noverride-dependencies = ['b==1']\n" +
+		"[[tool.uv.index]]\nurl = 'https://one/links'\nformat = 'flat'\n" +
+		"[[tool.uv.index]]\nurl = 'wheels'\nformat = 'flat'\n"
+	dir := project(t, archive)
+	w, err := Find(at(dir, "."))
+	if err != nil || len(w.Constraints) != 1 || w.Constraints[0].Text != "a<2" || w.Constraints[0].File != "pyproject.toml" {
+		t.Errorf("constraints %+v, %v", w.Constraints, err)
+	}
+	if diff := cmp.Diff([]string{"--find-links https://one/links", "--find-links " + filepath.Join(dir, "wheels")}, w.Options); diff != "" {
+		t.Error(diff)
+	}
+	if len(w.Warnings) != 1 || !strings.Contains(w.Warnings[0], "pyproject.toml: override-dependencies counts with a lock alone: run uv lock") {
+		t.Errorf("warnings %q", w.Warnings)
+	}
+	w, err = Find(at(project(t, archive+"-- uv.lock --\n"), "."))
+	if err != nil || len(w.Constraints)+len(w.Warnings) > 0 {
+		t.Errorf("with a lock: %+v, %v", w, err)
+	}
+	if _, err := Find(at(project(t, strings.Replace(archive, "a<2", "a b", 1)), ".")); err == nil || !strings.Contains(err.Error(), `pyproject.toml: column 3 of "a b"`) {
+		t.Errorf("got %v", err)
+	}
+}

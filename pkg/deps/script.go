@@ -49,7 +49,7 @@ func (r *reader) script(path string) error {
 		return err
 	}
 	r.settings(s.Tool.UV, t.dir)
-	return nil
+	return r.limits(s.Tool.UV, name)
 }
 
 // scriptForm is the form of the metadata: comments between two marks. The last mark in a row of
