@@ -55,8 +55,8 @@ type Copied struct {
 }
 
 // Copy copies files into a folder, several at a time. Each appears whole or not at all. A
-// file that is already there with the same bytes is kept, so that an interrupted copy
-// continues where it stopped. progress is called from several goroutines with the number
+// file that is already there with the same bytes is kept, and a large one that was partly
+// copied is continued, so that an interrupted copy goes on where it stopped. progress is called from several goroutines with the number
 // of bytes that arrived or were already there.
 func (d *Dir) Copy(ctx context.Context, plan []Transfer, folder *os.Root, progress func(int64)) (Copied, error) {
 	same := make([]bool, len(plan))
@@ -94,6 +94,9 @@ func (d *Dir) copy(ctx context.Context, t Transfer, folder *os.Root, progress fu
 	dir := filepath.Dir(t.to)
 	if err := folder.MkdirAll(dir, 0o777); err != nil {
 		return false, err
+	}
+	if t.Size > largeFrom {
+		return false, large{dir: d, transfer: t, folder: folder, piece: pieceBytes, progress: progress}.copy(ctx)
 	}
 	temp := filepath.Join(dir, ".kinetic-"+rand.Text())
 	file, err := folder.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)

@@ -1,6 +1,8 @@
 package store_test
 
 import (
+	"errors"
+	"io"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -119,4 +121,35 @@ func TestNowIsTheServers(t *testing.T) {
 	if got := time.Until(s.Now()); got < ahead-time.Hour || got > ahead+time.Hour {
 		t.Errorf("it is %v ahead, want %v", got, ahead)
 	}
+}
+
+func TestOpenRange(t *testing.T) {
+	onEveryStore(t, func(t *testing.T, p place) {
+		s := p.open()
+		create(t, s, "a1/outputs/x", "0123456789")
+		listed := one(t, s, "a1/outputs/x")
+		for _, tt := range []struct {
+			from, length int64
+			want         string
+		}{{0, 10, "0123456789"}, {3, 4, "3456"}, {9, 1, "9"}} {
+			r, err := s.OpenRange(t.Context(), listed, tt.from, tt.length)
+			if err != nil {
+				t.Fatal(err)
+			}
+			got, err := io.ReadAll(r)
+			if err = errors.Join(err, r.Close()); err != nil || string(got) != tt.want {
+				t.Errorf("%d from %d: %q, %v", tt.length, tt.from, got, err)
+			}
+		}
+		if err := s.Delete(t.Context(), listed.Name); err != nil {
+			t.Fatal(err)
+		}
+		if _, err := s.OpenRange(t.Context(), listed, 0, 1); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("it is gone: %v", err)
+		}
+		create(t, s, "a1/outputs/x", "0123456789")
+		if _, err := s.OpenRange(t.Context(), listed, 0, 1); !errors.Is(err, store.ErrNotFound) {
+			t.Errorf("it is another one: %v", err)
+		}
+	})
 }

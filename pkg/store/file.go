@@ -212,6 +212,29 @@ func (s *fileStore) Open(_ context.Context, name string) (io.ReadCloser, error) 
 	return f, nil
 }
 
+// OpenRange checks the file that it has opened: another one may have taken its name.
+func (s *fileStore) OpenRange(ctx context.Context, o Object, offset, length int64) (io.ReadCloser, error) {
+	r, err := s.Open(ctx, o.Name)
+	if err != nil {
+		return nil, err
+	}
+	f, ok := r.(*os.File)
+	if !ok {
+		return nil, errors.Join(fmt.Errorf("reading %s: not a file", s.full(o.Name)), r.Close())
+	}
+	info, err := f.Stat()
+	if err == nil && info.ModTime().UnixNano() != o.Generation {
+		err = fmt.Errorf("%s as it was listed %w", s.full(o.Name), ErrNotFound)
+	}
+	if err != nil {
+		return nil, errors.Join(err, f.Close())
+	}
+	return struct {
+		io.Reader
+		io.Closer
+	}{io.NewSectionReader(f, offset, length), f}, nil
+}
+
 // List treats everything but directories as an object, so that whatever a job left among
 // its outputs can be seen and deleted.
 func (s *fileStore) List(ctx context.Context, prefix, start string) iter.Seq2[Object, error] {

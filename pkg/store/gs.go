@@ -124,6 +124,22 @@ func (s *gsStore) Open(ctx context.Context, name string) (io.ReadCloser, error) 
 	return &gsReader{Reader: r, policy: req.retryPolicy, explain: func(err error) error { return req.explain(ctx, err) }}, nil
 }
 
+// OpenRange names the generation, so that all ranges are of the same bytes.
+func (s *gsStore) OpenRange(ctx context.Context, o Object, offset, length int64) (io.ReadCloser, error) {
+	if o.Name == "" {
+		return nil, checkName(o.Name)
+	}
+	req, err := s.begin(ctx, toRead, o.Name)
+	if err != nil {
+		return nil, err
+	}
+	r, err := req.object().Generation(o.Generation).NewRangeReader(ctx, offset, length)
+	if err != nil {
+		return nil, req.explain(ctx, err)
+	}
+	return &gsReader{Reader: r, policy: req.retryPolicy, explain: func(err error) error { return req.explain(ctx, err) }}, nil
+}
+
 // gsReader explains errors, and forgets earlier ones whenever it has read something.
 type gsReader struct {
 	*storage.Reader

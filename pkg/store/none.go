@@ -31,6 +31,10 @@ func (n none) PutBlob(context.Context, string, int64, func() (io.ReadCloser, err
 
 func (none) HasBlob(context.Context, api.IndexBlob) bool { return false }
 
+func (n none) OpenRange(context.Context, Object, int64, int64) (io.ReadCloser, error) {
+	return nil, n.err
+}
+
 func (n none) DeleteListed(context.Context, Object) (bool, error) { return false, n.err }
 
 func (none) Now() time.Time          { return time.Now() }

@@ -68,6 +68,9 @@ type Store interface {
 	HasBlob(ctx context.Context, blob api.IndexBlob) bool
 	// Open reads an object; ErrNotFound if it doesn't exist.
 	Open(ctx context.Context, name string) (io.ReadCloser, error)
+	// OpenRange reads length bytes of an object that List yielded, from an offset on;
+	// ErrNotFound if the object was replaced since. It checks no checksum.
+	OpenRange(ctx context.Context, o Object, offset, length int64) (io.ReadCloser, error)
 	// List yields the objects whose names begin with prefix, sorted by name; start,
 	// unless it is "", skips those whose names sort before it. An error ends the
 	// sequence. A bucket's objects are read a page at a time.

@@ -65,7 +65,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock, flag
 			"belongs to something, such as a checkpoint, that was not saved to its end.\n\n" +
 			"cp copies the file PATH to DEST, or everything below PATH into the directory DEST;\n" +
 			"without PATH, everything. Files that already exist with the same content are skipped,\n" +
-			"so that an interrupted copy can be continued. DEST - is standard output, for one file.\n\n" +
+			"and large ones continue where an interrupted copy stopped. DEST - is standard output, for one file.\n\n" +
 			"cat prints files to standard output.\n\n" +
 			"rm deletes files, and everything below directories. What was saved together with them\n" +
 			"is incomplete then: --resume-from does not bring it.",
