@@ -6,10 +6,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io/fs"
-	"os"
-	"path"
-	"path/filepath"
 	"slices"
 	"strings"
 	"time"
@@ -186,7 +182,7 @@ func (c *command) workOn(ctx context.Context, j *job.Job, dir *outputs.Dir, form
 	if dest == "-" {
 		return c.printOutputs(ctx, dir, []string{at})
 	}
-	err := c.copyOutputs(ctx, dir, at, dest)
+	err := Copy(ctx, ui.New(c.streams.ErrOut, c.clock.Now), dir, at, dest)
 	if err != nil && ctx.Err() != nil {
 		fmt.Fprintln(c.streams.ErrOut, "interrupted; run the same command to continue")
 		return process.Exit(process.ExitInterrupted)
@@ -265,62 +261,6 @@ func (c *command) printOutputs(ctx context.Context, dir *outputs.Dir, paths []st
 		}
 	}
 	return nil
-}
-
-func (c *command) copyOutputs(ctx context.Context, dir *outputs.Dir, at, dest string) error {
-	files, err := dir.List(ctx, at)
-	if err != nil {
-		return err
-	}
-	if len(files) == 0 {
-		return dir.None()
-	}
-	folder, plan, err := destinationOf(files, at, dest)
-	if err != nil {
-		return err
-	}
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return fmt.Errorf("copying outputs to %s: %w", dest, err)
-	}
-	root, err := os.OpenRoot(folder)
-	if err != nil {
-		return fmt.Errorf("copying outputs to %s: %w", dest, err)
-	}
-	defer func() { _ = root.Close() }() // nothing is written through it any more
-	var total int64
-	for _, t := range plan {
-		total += t.Size
-	}
-	screen := ui.New(c.streams.ErrOut, c.clock.Now)
-	bar := screen.Progress("copying", total)
-	done, err := dir.Copy(ctx, plan, root, bar.Add)
-	bar.Done()
-	if err != nil {
-		return err
-	}
-	said := fmt.Sprintf("%s, %s, to %s", ui.Count(done.Files, "file"), ui.Bytes(done.Bytes), dest)
-	if done.Same > 0 {
-		said += fmt.Sprintf("; %d already existed with the same content", done.Same)
-	}
-	screen.Phase("copied", said)
-	return nil
-}
-
-// destinationOf returns the directory that the files are copied to, and the name that each gets there.
-func destinationOf(files []outputs.File, at, dest string) (string, []outputs.Transfer, error) {
-	if at == "" || files[0].Name != at {
-		plan, err := outputs.Below(files, at)
-		return dest, plan, err
-	}
-	info, err := os.Stat(dest)
-	switch {
-	case err == nil && info.IsDir(), strings.HasSuffix(dest, string(filepath.Separator)):
-		return dest, []outputs.Transfer{outputs.As(files[0], path.Base(at))}, nil
-	case err != nil && !errors.Is(err, fs.ErrNotExist):
-		return "", nil, fmt.Errorf("copying output %s: %w", at, err)
-	default:
-		return filepath.Dir(dest), []outputs.Transfer{outputs.As(files[0], filepath.Base(dest))}, nil
-	}
 }
 
 // completeOutputs completes ids, verbs, and the paths of the job's outputs.

@@ -43,6 +43,7 @@ type flags struct {
 	writeOverlay string
 	prepare      bool
 	output       string
+	fetch        string // --outputs
 
 	detach, cancelOnInterrupt bool
 	cleanup                   report.Cleanup
@@ -172,6 +173,7 @@ func (f *flags) addOutcome(s process.Section) {
 	s.Offer("output", "yaml", "json", "name")
 	fs.BoolVarP(&f.detach, "detach", "d", false, "Print the job ID and return once the job is submitted.")
 	process.DurationVar(fs, &f.timeout, "timeout", "Stop waiting after this time (exit code 124); the job keeps running.")
+	fs.StringVar(&f.fetch, "outputs", "", "Copy what the job wrote to KINETIC_OUTPUT_DIR to `DIR` at the end, also after a failure.")
 	report.CleanupVar(s, &f.cleanup)
 	fs.BoolVar(&f.cancelOnInterrupt, "cancel-on-interrupt", false, "Cancel the job on Ctrl-C (local jobs always are), or the build of its image.")
 }

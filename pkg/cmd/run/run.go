@@ -5,8 +5,6 @@ package run
 import (
 	"context"
 	"fmt"
-	"io"
-	"io/fs"
 	"os"
 	"slices"
 	"strings"
@@ -194,7 +192,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 		streams: streams, ui: ui.New(streams.ErrOut, now.Now), clock: now,
 		mode: m, output: f.output, writeOverlay: f.writeOverlay,
 		request: request, notes: notes, place: place, machine: machine, connection: f.connection,
-		wait: waiting{detach: f.detach, timeout: f.timeout, cleanup: cleanup, cleanupOlder: older, cancel: f.cancelOnInterrupt || local},
+		wait: waiting{detach: f.detach, outputs: f.fetch, timeout: f.timeout, cleanup: cleanup, cleanupOlder: older, cancel: f.cancelOnInterrupt || local},
 	}, nil
 }
 
@@ -208,32 +206,6 @@ func (f *flags) resolve(m mode, local bool) (target.Target, error) {
 		return f.connection.ResolveStored() // it may lack a store
 	}
 	return f.connection.Resolve(local)
-}
-
-// machine returns what a plan needs to know about this machine.
-func (f *flags) machine(streams genericiooptions.IOStreams, now clock.PassiveClock) (submit.Machine, error) {
-	m, err := submit.ThisMachine(os.Getenv, os.Getwd, streams.In)
-	m.Outputs = filesOf(streams.Out, streams.ErrOut)
-	m.Unwritable = unwritable(m.CacheDir, now)
-	if f.packageRoot != "" {
-		m.PackageRoot, m.PackageRootFrom = f.packageRoot, "--package-root"
-	}
-	return m, err
-}
-
-// filesOf returns the files among some outputs, without closed ones.
-func filesOf(outputs ...io.Writer) []fs.FileInfo {
-	var files []fs.FileInfo
-	for _, w := range outputs {
-		file, ok := w.(*os.File)
-		if !ok {
-			continue
-		}
-		if info, err := file.Stat(); err == nil {
-			files = append(files, info)
-		}
-	}
-	return files
 }
 
 // idle returns a note that lists the given flags that place pods, which a local job does
@@ -305,12 +277,12 @@ func (f *flags) checkMode(m mode, local bool) error {
 		return fmt.Errorf("--output %s: only with --dry-run, --prepare, --explain or --detach; a function's value is always JSON", f.output)
 	case f.output != "" && !slices.Contains(valid, f.output):
 		return process.OneOf("--output", f.output, valid)
-	case m != modeRun && (f.detach || f.timeout > 0 || f.cancelOnInterrupt):
-		return fmt.Errorf("--detach, --timeout and --cancel-on-interrupt cannot be combined with --dry-run, --explain, --write-overlay or --prepare, which start no job")
+	case m != modeRun && (f.detach || f.timeout > 0 || f.cancelOnInterrupt || f.fetch != ""):
+		return fmt.Errorf("--detach, --timeout, --cancel-on-interrupt and --outputs cannot be combined with --dry-run, --explain, --write-overlay or --prepare, which start no job")
 	case f.detach && f.timeout > 0:
 		return fmt.Errorf("--timeout cannot be combined with --detach, which does not wait; --max-runtime limits the job")
-	case f.detach && f.cancelOnInterrupt:
-		return fmt.Errorf("--cancel-on-interrupt cannot be combined with --detach, which does not wait")
+	case f.detach && (f.cancelOnInterrupt || f.fetch != ""):
+		return fmt.Errorf("--cancel-on-interrupt and --outputs cannot be combined with --detach, which does not wait")
 	case local && m != modeRun && m != modeExplain:
 		return fmt.Errorf("--local has no manifests: omit it to see those for a cluster, or use --explain")
 	case f.request.MapResume != "" && f.request.Map == "":

@@ -22,7 +22,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/local"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
-	"github.com/kubectl-kinetic/kinetic/pkg/outputs"
 	"github.com/kubectl-kinetic/kinetic/pkg/provider"
 	"github.com/kubectl-kinetic/kinetic/pkg/render"
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
@@ -40,6 +39,8 @@ type waiting struct {
 	// cancel means to cancel the job if its reader is interrupted or goes away.
 	cancel  bool
 	timeout time.Duration
+	// outputs is the directory that outputs are copied to, "" for none.
+	outputs string
 }
 
 // destination is where a job goes.
@@ -212,7 +213,7 @@ func (o *options) follow(ctx context.Context, j *job.Job) error {
 		case errors.Is(cause, errImageMoved):
 			return o.giveUpMoved(ctx, j, last)
 		}
-		return o.settle(ctx, j, end)
+		return o.withOutputs(ctx, j, end.status, o.settle(ctx, j, end))
 	case <-ctx.Done():
 		if !o.wait.cancel {
 			cancel(context.Canceled)
@@ -291,27 +292,7 @@ func (o *options) settle(ctx context.Context, j *job.Job, end outcome) error {
 	if err := o.collect(ctx, j, end.warnings); err != nil {
 		return err
 	}
-	o.noteOutputs(ctx, j)
 	return nil
-}
-
-// outputsTime is how long a finished run looks for outputs.
-const outputsTime = 2 * time.Second
-
-// noteOutputs says how to get what the job wrote. It says nothing if it can't find out
-// quickly.
-func (o *options) noteOutputs(ctx context.Context, j *job.Job) {
-	ctx, cancel := context.WithTimeout(ctx, outputsTime)
-	defer cancel()
-	dir, err := outputs.Of(j)
-	if err != nil {
-		return
-	}
-	files, err := dir.List(ctx, "")
-	if err != nil || len(files) == 0 {
-		return
-	}
-	o.ui.Note(fmt.Sprintf("%s: kubectl kinetic jobs outputs %s cp out%s", ui.Count(len(files), "output"), j.ID(), j.LocationFlags()))
 }
 
 // failedMapWarnings treats the errors of a map's inputs like lines of a log.

@@ -1,0 +1,72 @@
+package files
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/outputs"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+)
+
+// Copy copies the output at a path to dest, or all that are below it into the directory dest, and says
+// so. What was copied before is not copied again.
+func Copy(ctx context.Context, screen *ui.UI, dir *outputs.Dir, at, dest string) error {
+	files, err := dir.List(ctx, at)
+	if err != nil {
+		return err
+	}
+	if len(files) == 0 {
+		return dir.None()
+	}
+	folder, plan, err := destinationOf(files, at, dest)
+	if err != nil {
+		return err
+	}
+	if err := os.MkdirAll(folder, 0o777); err != nil {
+		return fmt.Errorf("copying outputs to %s: %w", dest, err)
+	}
+	root, err := os.OpenRoot(folder)
+	if err != nil {
+		return fmt.Errorf("copying outputs to %s: %w", dest, err)
+	}
+	defer func() { _ = root.Close() }() // nothing is written through it any more
+	var total int64
+	for _, t := range plan {
+		total += t.Size
+	}
+	bar := screen.Progress("copying", total)
+	done, err := dir.Copy(ctx, plan, root, bar.Add)
+	bar.Done()
+	if err != nil {
+		return err
+	}
+	said := fmt.Sprintf("%s, %s, to %s", ui.Count(done.Files, "file"), ui.Bytes(done.Bytes), dest)
+	if done.Same > 0 {
+		said += fmt.Sprintf("; %d already existed with the same content", done.Same)
+	}
+	screen.Phase("copied", said)
+	return nil
+}
+
+// destinationOf returns the directory that the files are copied to, and the name that each gets there.
+func destinationOf(files []outputs.File, at, dest string) (string, []outputs.Transfer, error) {
+	if at == "" || files[0].Name != at {
+		plan, err := outputs.Below(files, at)
+		return dest, plan, err
+	}
+	info, err := os.Stat(dest)
+	switch {
+	case err == nil && info.IsDir(), strings.HasSuffix(dest, string(filepath.Separator)):
+		return dest, []outputs.Transfer{outputs.As(files[0], path.Base(at))}, nil
+	case err != nil && !errors.Is(err, fs.ErrNotExist):
+		return "", nil, fmt.Errorf("copying output %s: %w", at, err)
+	default:
+		return filepath.Dir(dest), []outputs.Transfer{outputs.As(files[0], filepath.Base(dest))}, nil
+	}
+}

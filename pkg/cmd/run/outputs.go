@@ -1,0 +1,80 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/files"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/outputs"
+	"github.com/kubectl-kinetic/kinetic/pkg/shell"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+)
+
+// withOutputs fetches what an ended job wrote, if that is wanted, or says how to get it. settled is the
+// error of the job's end, which comes first: a failed job may have left checkpoints.
+func (o *options) withOutputs(ctx context.Context, j *job.Job, s api.Status, settled error) error {
+	if o.wait.outputs == "" {
+		if settled == nil && j.Handle.Map == nil {
+			o.noteOutputs(ctx, j)
+		}
+		return settled
+	}
+	if !s.State.Ended() {
+		return settled
+	}
+	err := o.fetchOutputs(ctx, j)
+	if settled == nil {
+		return err
+	}
+	var code *process.Error
+	if err != nil && !errors.As(err, &code) { // else its reason has been printed
+		report.PrintErrors(o.streams.ErrOut, []error{err})
+	}
+	return settled
+}
+
+// fetchOutputs copies all outputs to the directory of --outputs.
+func (o *options) fetchOutputs(ctx context.Context, j *job.Job) error {
+	dir, err := outputs.Of(j)
+	if err != nil {
+		return err
+	}
+	found, err := dir.List(ctx, "")
+	if err == nil && len(found) == 0 {
+		o.ui.Note(fmt.Sprintf("no outputs for --outputs %s: nothing in %s", o.wait.outputs, dir.URL()))
+		return nil
+	}
+	if err == nil {
+		err = files.Copy(ctx, o.ui, dir, "", o.wait.outputs)
+	}
+	if err != nil && ctx.Err() != nil {
+		fmt.Fprintf(o.streams.ErrOut, "interrupted; to continue: kubectl kinetic jobs outputs %s cp %s%s\n", j.ID(), shell.Word(o.wait.outputs), j.LocationFlags())
+		return process.Exit(process.ExitInterrupted)
+	}
+	return err
+}
+
+// outputsTime is how long a finished run looks for outputs.
+const outputsTime = 2 * time.Second
+
+// noteOutputs says how to get what the job wrote. It says nothing if it can't find out
+// quickly.
+func (o *options) noteOutputs(ctx context.Context, j *job.Job) {
+	ctx, cancel := context.WithTimeout(ctx, outputsTime)
+	defer cancel()
+	dir, err := outputs.Of(j)
+	if err != nil {
+		return
+	}
+	files, err := dir.List(ctx, "")
+	if err != nil || len(files) == 0 {
+		return
+	}
+	o.ui.Note(fmt.Sprintf("%s: kubectl kinetic jobs outputs %s cp out%s", ui.Count(len(files), "output"), j.ID(), j.LocationFlags()))
+}
