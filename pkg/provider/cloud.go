@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"path/filepath"
 	"strings"
 	"time"
 
@@ -198,7 +197,7 @@ func (p *Provider) fits(ctx context.Context, plan environment.Plan, facts image.
 		}
 	}
 	for _, o := range plan.Wanted.Options {
-		if name, value, _ := strings.Cut(o, " "); filepath.IsAbs(value) || strings.HasPrefix(value, "file:") {
+		if name, value, _ := strings.Cut(o, " "); isHere(value) {
 			return unfitError(fmt.Sprintf("%s %s: Cloud Build can't read this machine's files: install uv or a fitting pip here, or lock the project", name, value))
 		}
 	}

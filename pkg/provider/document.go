@@ -83,12 +83,17 @@ func wishDocument(plan environment.Plan, packages []lock.Package) (document, err
 	}
 	for _, o := range options {
 		name, value, _ := strings.Cut(o, " ")
-		if filepath.IsAbs(value) {
+		if isHere(value) {
 			return d, &resolver.MistakeError{Err: fmt.Errorf("%s %s: the pod can't read this machine's files: install uv or a fitting pip here, or lock the project", name, value)}
 		}
 		d.Options = append(d.Options, deps.WithoutUsers(o))
 	}
 	return d, nil
+}
+
+// isHere reports whether an option names something on this machine.
+func isHere(value string) bool {
+	return filepath.IsAbs(value) || strings.HasPrefix(strings.ToLower(value), "file:")
 }
 
 // checkSigned returns an error if a line has a signature: whoever may read the store would see it.
