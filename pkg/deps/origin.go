@@ -141,9 +141,9 @@ func (r *reader) insteadOf(o origin) string {
 		return fmt.Sprintf("which is not read: write %q in [project].dependencies", o.line.Name()+" @ URL")
 	}
 	if lock := filepath.Join(r.wanted.Dir, string(UVLock)); isFile(lock) {
-		return "which counts with its lock alone: use --requirements " + r.name(lock)
+		return "which only counts with its lock: use --requirements " + r.name(lock)
 	}
-	return "which counts with a lock alone: run uv lock"
+	return "which only counts with a lock: run uv lock"
 }
 
 // leaveOutLocal leaves out the requirements that local projects meet, because the job has their code, and those of

@@ -270,7 +270,7 @@ func (r *reader) limits(uv uvTable, name string) error {
 		}
 	}
 	if len(uv.Overrides) > 0 {
-		r.wanted.Warnings = append(r.wanted.Warnings, name+": override-dependencies counts with a lock alone: run uv lock")
+		r.wanted.Warnings = append(r.wanted.Warnings, name+": override-dependencies only counts with a lock: run uv lock")
 	}
 	return nil
 }

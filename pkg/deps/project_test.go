@@ -106,7 +106,7 @@ func TestSettingsOfUV(t *testing.T) {
 	if diff := cmp.Diff([]string{"--find-links https://one/links", "--find-links " + filepath.Join(dir, "wheels")}, w.Options); diff != "" {
 		t.Error(diff)
 	}
-	if len(w.Warnings) != 1 || !strings.Contains(w.Warnings[0], "pyproject.toml: override-dependencies counts with a lock alone: run uv lock") {
+	if len(w.Warnings) != 1 || !strings.Contains(w.Warnings[0], "pyproject.toml: override-dependencies only counts with a lock: run uv lock") {
 		t.Errorf("warnings %q", w.Warnings)
 	}
 	w, err = Find(at(project(t, archive+"-- uv.lock --\n"), "."))
