@@ -46,7 +46,7 @@ var mayImport = map[string]string{
 	"accelerator": "api nearest",
 	"deps":        "nearest pattern requirement tomlfile",
 	"lock":        "deps pattern requirement tomlfile wheel",
-	"index":       "deps lock pattern requirement wheel",
+	"index":       "backoff deps lock pattern requirement wheel",
 	"subprocess":  "",
 	"resolver":    "deps index lock pattern requirement subprocess wheel",
 	"call":        "api nearest pattern",

@@ -16,6 +16,7 @@ import (
 
 	"golang.org/x/net/html"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
 	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
 )
 
@@ -55,13 +56,42 @@ const (
 	accepted = typeJSON + ", " + typeHTML + ";q=0.2, text/html;q=0.1"
 )
 
-// Files returns the files of a project. base is the address of the index.
-func (c Client) Files(ctx context.Context, base, project string) ([]File, error) {
-	files, err := c.files(ctx, base, project)
+// attempts limits how often an index is asked for a project.
+const attempts = 4
+
+// Files returns the files of a project. base is the address of the index. It is asked again if it fails in a
+// way that may pass.
+func (c Client) Files(ctx context.Context, base, project string) (files []File, err error) {
+	var wait backoff.Timer
+	for n := 1; ; n++ {
+		if wait.Sleep(ctx) != nil {
+			return nil, context.Cause(ctx)
+		}
+		files, err = c.files(ctx, base, project)
+		var passing *passingError
+		if n == attempts || !errors.As(err, &passing) {
+			break
+		}
+	}
 	if err != nil {
 		return nil, fmt.Errorf("asking the index %s for %s: %w", Shown(base), project, err)
 	}
 	return files, nil
+}
+
+// passingError may not happen again.
+type passingError struct{ error }
+
+// Unwrap returns the reason.
+func (e *passingError) Unwrap() error { return e.error }
+
+// passing marks an error that may not happen again. After a timeout, the user has waited enough.
+func passing(err error) error {
+	var late interface{ Timeout() bool }
+	if err == nil || errors.As(err, &late) && late.Timeout() {
+		return err
+	}
+	return &passingError{err}
 }
 
 func (c Client) files(ctx context.Context, base, project string) ([]File, error) {
@@ -95,18 +125,21 @@ func (c Client) files(ctx context.Context, base, project string) ([]File, error)
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		return nil, fmt.Errorf("%w: check the network, and the address of the index", err)
+		return nil, passing(fmt.Errorf("%w: check the network, and the address of the index", err))
 	}
 	defer answer.Body.Close()
 	if err := checkAnswer(answer, login != nil || request.Header.Get("Authorization") != ""); err != nil {
 		return nil, err
 	}
-	body := &limited{r: answer.Body, left: maxPage}
-	kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type"))
-	if kind == typeJSON {
-		return readJSON(body, answer.Request.URL)
+	read := readHTML
+	if kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); kind == typeJSON {
+		read = readJSON
 	}
-	return readHTML(body, answer.Request.URL)
+	files, err := read(&limited{r: answer.Body, left: maxPage}, answer.Request.URL)
+	if errors.Is(err, io.ErrUnexpectedEOF) { // it was cut off
+		err = passing(err)
+	}
+	return files, err
 }
 
 // authorize adds the credentials for the host.
@@ -138,7 +171,11 @@ func checkAnswer(answer *http.Response, hadLogin bool) error {
 	case answer.StatusCode == http.StatusForbidden:
 		return errors.New("it refuses access: 403 Forbidden")
 	}
-	return fmt.Errorf("it answers %s", answer.Status)
+	err := fmt.Errorf("it answers %s", answer.Status)
+	if code := answer.StatusCode; code == http.StatusTooManyRequests || code >= http.StatusInternalServerError {
+		return passing(err)
+	}
+	return err
 }
 
 // errTooLarge says that a page is larger than maxPage.

@@ -171,6 +171,39 @@ func TestIndexesThatFail(t *testing.T) {
 	}
 }
 
+// TestIndexFailsNowAndThen: what may pass is asked again, and nothing else.
+func TestIndexFailsNowAndThen(t *testing.T) {
+	cut := func(w http.ResponseWriter) {
+		w.Header().Set("Content-Length", "100")
+		fmt.Fprint(w, "<a")
+	}
+	for name, c := range map[string]struct {
+		fail  func(http.ResponseWriter)
+		asked int
+	}{
+		"overloaded": {func(w http.ResponseWriter) { w.WriteHeader(http.StatusTooManyRequests) }, 3},
+		"broken":     {func(w http.ResponseWriter) { w.WriteHeader(http.StatusServiceUnavailable) }, 3},
+		"cut off":    {cut, 3},
+		"reset":      {func(http.ResponseWriter) { panic(http.ErrAbortHandler) }, 3},
+		"missing":    {func(w http.ResponseWriter) { w.WriteHeader(http.StatusNotFound) }, 1},
+		"forbidden":  {func(w http.ResponseWriter) { w.WriteHeader(http.StatusForbidden) }, 1},
+	} {
+		asked := 0
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			if asked++; asked < 3 {
+				c.fail(w)
+				return
+			}
+			fmt.Fprint(w, `<a href="a-1.tar.gz">`)
+		}))
+		files, err := Client{}.Files(t.Context(), s.URL, "a")
+		s.Close()
+		if asked != c.asked || (err == nil) != (c.asked == 3) || len(files) != c.asked/3 {
+			t.Errorf("%s: asked %d times: got %v, %v", name, asked, files, err)
+		}
+	}
+}
+
 // endless writes a page that never ends.
 func endless(w http.ResponseWriter) {
 	for line := []byte(strings.Repeat("<br/>", 1<<14)); ; {

@@ -77,3 +77,6 @@ type SilenceError struct {
 func (e *SilenceError) Error() string {
 	return fmt.Sprintf("%s sent nothing for %s", e.Host, e.For)
 }
+
+// Timeout reports that the server has had its time, as in net.Error.
+func (*SilenceError) Timeout() bool { return true }
