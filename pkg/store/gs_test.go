@@ -308,10 +308,10 @@ func TestOldBlobsAreRenewed(t *testing.T) {
 		want    []string
 		written bool
 	}{
-		"young":                          {age: 9 * day, want: []string{"GET"}},
-		"old":                            {age: 11 * day, want: []string{"GET", "rewrite"}},
-		"young, our clock runs ahead":    {age: 9 * day, clock: -20 * day, want: []string{"GET"}},
-		"old, our clock is behind":       {age: 11 * day, clock: 20 * day, want: []string{"GET", "rewrite"}},
+		"young":                          {age: 4 * day, want: []string{"GET"}},
+		"old":                            {age: 6 * day, want: []string{"GET", "rewrite"}},
+		"young, our clock runs ahead":    {age: 4 * day, clock: -20 * day, want: []string{"GET"}},
+		"old, our clock is behind":       {age: 6 * day, clock: 20 * day, want: []string{"GET", "rewrite"}},
 		"old, somebody else renews it":   {age: 11 * day, rewrite: answer(412, "conditionNotMet"), want: []string{"GET", "rewrite"}},
 		"old, and deleted at the moment": {age: 11 * day, rewrite: gone, want: []string{"GET", "rewrite", "upload"}, written: true},
 		"of another size":                {age: 1 * day, size: 3, want: []string{"GET", "upload"}, written: true},

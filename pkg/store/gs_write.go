@@ -21,9 +21,11 @@ const (
 	// chunk is how much of a large object is sent in one request, and is held in memory
 	// for retries. Smaller objects are sent whole.
 	chunk = 16 << 20
-	// renewAfter is the age from which a blob is renewed: some time before PruneAge, so that
-	// it is not deleted before the job that is being submitted names it.
-	renewAfter = (9*24 + 12) * time.Hour
+	// renewAfter is the age from which a blob is renewed: less than half of PruneAge. A data
+	// set's document that is found to be younger vouches for blobs that were younger when it
+	// was written, and none of them must be deleted before the job that is being submitted
+	// names them.
+	renewAfter = (4*24 + 12) * time.Hour
 	// writerKey is the metadata key by which a client recognizes its own objects.
 	writerKey = "writer"
 	// starts limits how often an upload starts over that was damaged, or that the server
