@@ -3,6 +3,7 @@ package backoff
 
 import (
 	"context"
+	"errors"
 	"time"
 )
 
@@ -28,4 +29,20 @@ func (t *Timer) Sleep(ctx context.Context) error {
 	case <-time.After(d):
 		return nil
 	}
+}
+
+// Retry tries a call again after errors that are transient, for some time. It returns the call's
+// last error, joined with that of the context if it ends meanwhile.
+func Retry(ctx context.Context, limit time.Duration, transient func(error) bool, call func() error) error {
+	wait := Timer{}
+	var err error
+	for begin := time.Now(); time.Since(begin) <= limit; {
+		if sleepErr := wait.Sleep(ctx); sleepErr != nil {
+			return errors.Join(sleepErr, err)
+		}
+		if err = call(); err == nil || !transient(err) || ctx.Err() != nil {
+			return err
+		}
+	}
+	return err
 }

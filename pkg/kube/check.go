@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/kueue"
 	"github.com/kubectl-kinetic/kinetic/pkg/quota"
+	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
 // checkKueue warns about a job for a queue if the cluster has no queues, so that the job's label
@@ -58,4 +59,20 @@ func (c *Cluster) checkQuotas(ctx context.Context, workload *unstructured.Unstru
 		c.client.transport.Say("%s", warning)
 	}
 	return err
+}
+
+// checkDrivers finds out early if the cluster lacks the driver of a volume.
+func (c *Cluster) checkDrivers(ctx context.Context, workload *unstructured.Unstructured) error {
+	for _, driver := range status.Drivers(workload) {
+		err := retry(ctx, func() error {
+			return c.client.asJSON(c.client.core.Get(), "/apis/storage.k8s.io/v1/csidrivers", driver).Do(ctx).Error()
+		})
+		switch {
+		case apierrors.IsNotFound(err):
+			return status.NoDriver(driver)
+		case apierrors.IsForbidden(err): // other failures are left to the next request
+			c.client.transport.Say("whether this cluster has the driver %s is only known when the job starts: you may not read CSIDrivers", driver)
+		}
+	}
+	return nil
 }

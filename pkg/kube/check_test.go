@@ -127,3 +127,59 @@ func TestQuotasAreLookedAtBeforeAnythingIsMade(t *testing.T) {
 		})
 	}
 }
+
+// A volume whose driver the cluster lacks ends a submit early. A job without such volumes causes
+// no request.
+func TestDriversOfVolumes(t *testing.T) {
+	const path = "/apis/storage.k8s.io/v1/csidrivers/"
+	for name, tt := range map[string]struct {
+		driver      string
+		code        int
+		fails, says string
+	}{
+		"no volume":           {},
+		"a driver":            {driver: "gcsfuse.csi.storage.gke.io", code: http.StatusOK},
+		"no add-on":           {driver: "gcsfuse.csi.storage.gke.io", code: http.StatusNotFound, fails: "its add-on for GCS FUSE is off: turn it on with gcloud container clusters update"},
+		"no other driver":     {driver: "csi.example.com", code: http.StatusNotFound, fails: "this cluster has no CSI driver csi.example.com"},
+		"who may not read it": {driver: "gcsfuse.csi.storage.gke.io", code: http.StatusForbidden, says: "whether this cluster has the driver"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, w, told := startSet(t)
+			job := theJob()
+			if tt.driver != "" {
+				volumes := []any{map[string]any{"name": "a", "csi": map[string]any{"driver": tt.driver}}, map[string]any{"name": "b", "csi": map[string]any{"driver": tt.driver}}}
+				job.Object["spec"] = map[string]any{"template": map[string]any{"spec": map[string]any{"volumes": volumes}}}
+			}
+			w.objects = []*unstructured.Unstructured{runnerMap(), job}
+			asked := 0
+			s.refuse = func(w http.ResponseWriter, r *http.Request) bool {
+				if !strings.HasPrefix(r.URL.Path, path) {
+					return false
+				}
+				asked++
+				if tt.code == http.StatusOK {
+					answerWith(w, tt.code, map[string]any{"kind": "CSIDriver", "apiVersion": "storage.k8s.io/v1"})
+					return true
+				}
+				fail(w, tt.code, map[int]metav1.StatusReason{http.StatusNotFound: metav1.StatusReasonNotFound, http.StatusForbidden: metav1.StatusReasonForbidden}[tt.code])
+				return true
+			}
+			for what, do := range map[string]func() error{
+				"ready":   func() error { return w.Ready(t.Context()) },
+				"dry run": func() error { _, err := w.DryRun(t.Context()); return err },
+			} {
+				asked, *told = 0, nil
+				err := do()
+				if (err == nil) != (tt.fails == "") || err != nil && !strings.Contains(err.Error(), tt.fails) {
+					t.Errorf("%s: %v, want %q in it", what, err, tt.fails)
+				}
+				if got := strings.Join(*told, ""); !strings.HasPrefix(got, tt.says) || got != "" && tt.says == "" {
+					t.Errorf("%s: told %q, want %q", what, got, tt.says)
+				}
+				if want := min(len(tt.driver), 1); asked != want {
+					t.Errorf("%s: asked %d times, want %d", what, asked, want)
+				}
+			}
+		})
+	}
+}
