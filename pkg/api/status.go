@@ -46,6 +46,7 @@ const (
 	BadResult        Reason = "BadResult"        // 1: the value has no JSON form
 	NoProgram        Reason = "NoProgram"        // 1: the command could not be started
 	BadEnvironment   Reason = "BadEnvironment"   // 1: the packages of the job could not be installed, and a retry would not help
+	BadData          Reason = "BadData"          // 1: an input of the job does not exist, or does not fit on the disk
 )
 
 // Exit codes of the runner that are not the call's own.

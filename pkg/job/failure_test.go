@@ -88,6 +88,7 @@ func TestWhatComesAfterAFailure(t *testing.T) {
 		api.NoProgram:        again,
 		api.BadResult:        again,
 		api.BadEnvironment:   again,
+		api.BadData:          again,
 		api.Killed:           "kubectl kinetic jobs describe a1 -n ml",
 		api.DeadlineExceeded: "kubectl kinetic jobs describe a1 -n ml",
 		"":                   "kubectl kinetic jobs describe a1 -n ml",

@@ -10,12 +10,11 @@ from .bundle import fetch_bundle
 from .call import CALL_LIMIT, Call, unlimited_integers
 from .documents import parse_document
 from .errands import Errands
-from .errors import BadEnvironment, NotFound, RunnerError, Stopped, Unreachable, explain, text_of
+from .errors import Final, NotFound, RunnerError, Stopped, Unreachable, explain, text_of
 from .judge import Told, judge
 from .log import STDERR_MARK, Log
 from .outcome import (
-    BAD_ENVIRONMENT, DEADLINE_EXCEEDED, DISRUPTED, EXIT_KILLED, EXIT_RUNNER, EXIT_TERMINATED, KILLED, NO_PROGRAM, RUNNER_FAILURE, STOPPED, TERMINATED,
-    Outcome,
+    DEADLINE_EXCEEDED, DISRUPTED, EXIT_KILLED, EXIT_RUNNER, EXIT_TERMINATED, KILLED, NO_PROGRAM, RUNNER_FAILURE, STOPPED, TERMINATED, Outcome,
 )  # fmt: skip
 from .outputs.directory import Outputs
 from .place import Place, program_command, start_function
@@ -67,6 +66,7 @@ class Attempt:
         self.workspace, self.scratch = options.workspace, options.scratch
         self.tried_end = None  # end.json that may be stored although the store reported an error
         self.needed = []  # objects that must not expire while the call runs
+        self.variables = {}  # that the inputs add to the call's environment
         self.outputs = None  # once there is a place for the call
 
     def guarded(self, action):
@@ -83,9 +83,9 @@ class Attempt:
         except Unreachable as exc:
             self.store.hurry(time.monotonic() + PUBLISH_GRACE)  # it has had its time
             return self.failure(text_of(exc))
-        except BadEnvironment as exc:
+        except Final as exc:
             self.say("\n".join(filter(None, (exc.details, text_of(exc)))))
-            return Outcome(BAD_ENVIRONMENT, 1, text_of(exc))
+            return Outcome(exc.reason, 1, text_of(exc))
         except (RunnerError, OSError) as exc:
             return self.failure(explain(exc))
         except NoCall:
@@ -187,6 +187,12 @@ class Attempt:
         if call.file and not os.path.isfile(os.path.join(self.workspace, call.file)):
             raise RunnerError(f"{store.url(name)} runs {call.file}, which is not in the package {options.bundle}")
         os.makedirs(os.path.join(self.workspace, call.cwd), exist_ok=True)
+        if call.data:
+            from .data import provide
+
+            provided = provide(self, call, store.url(name))
+            call.kwargs.update(provided.arguments)
+            self.variables, more = provided.variables, more + provided.needed
         self.needed = [job_name(options.job, "handle.json"), name, blob_name(options.bundle)] + [blob.name for blob in index.blobs]
         self.needed += more
         # Without the records, the count would start again.
@@ -207,7 +213,7 @@ class Attempt:
         options = self.options
         self.outputs = Outputs(self)
         self.outputs.prepare(sorted({self.workspace, os.path.join(self.workspace, call.cwd).rstrip("/")}))
-        environ = dict(os.environ, **dict(variables), **self.outputs.environ)
+        environ = dict(os.environ, **dict(variables), **self.variables, **self.outputs.environ)
         environ.update(
             KINETIC_JOB_ID=options.job,
             KINETIC_HOST=str(self.host),

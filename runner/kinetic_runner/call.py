@@ -25,6 +25,7 @@ class Call:
         self.module = field(document, "module", str, where, "")
         self.function = field(document, "function", str, where, "")
         self.kwargs = field(document, "kwargs", dict, where, {})
+        self.data = field(document, "data", list, where, [])
         self.args = strings(document, "args", where)
         self.cwd = check_directory(field(document, "cwd", str, where, ""), where)
         self.sys_path = [check_directory(path, where) for path in strings(document, "sys_path", where)]

@@ -4,6 +4,8 @@
 
 import errno
 
+from .outcome import BAD_DATA, BAD_ENVIRONMENT
+
 AT_LIMIT = "the limit on processes and threads is reached (the pod's pids limit, or ulimit -u): raise it, or start fewer"
 
 
@@ -23,12 +25,26 @@ class Mismatch(RunnerError):
     """The object does not have the hash by which it was named."""
 
 
-class BadEnvironment(RunnerError):
-    """The packages of the job cannot be installed, and a retry would not change that. details are for the log alone."""
+class Final(RunnerError):
+    """A failure that a retry would not change. reason is that of the outcome, details are for the log alone."""
+
+    reason = ""
 
     def __init__(self, message, details=""):
         super().__init__(message)
         self.details = details
+
+
+class BadEnvironment(Final):
+    """The packages of the job cannot be installed."""
+
+    reason = BAD_ENVIRONMENT
+
+
+class BadData(Final):
+    """An input of the job does not exist, or does not fit on the disk."""
+
+    reason = BAD_DATA
 
 
 class Unreachable(RunnerError):

@@ -11,7 +11,8 @@ from .text import shorten
 COMPLETED, EXCEPTION, EXIT_CODE, BAD_RESULT = "Completed", "Exception", "ExitCode", "BadResult"
 NO_PROGRAM = "NoProgram"
 DEADLINE_EXCEEDED, RUNNER_FAILURE = "DeadlineExceeded", "RunnerFailure"
-BAD_ENVIRONMENT = "BadEnvironment"  # final: no retry changes the packages of the job
+# Final: no retry changes the packages of the job, or its inputs.
+BAD_ENVIRONMENT, BAD_DATA = "BadEnvironment", "BadData"
 KILLED, TERMINATED, DISRUPTED = "Killed", "Terminated", "Disrupted"
 STOPPED = "Stopped"  # never the end of a job: the call of a host was stopped because another one had failed
 ERRORS = (EXCEPTION, EXIT_CODE, NO_PROGRAM, BAD_RESULT)  # in the user's code, which --retry-on error retries

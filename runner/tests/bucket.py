@@ -150,8 +150,8 @@ class Handler(BaseHTTPRequestHandler):
             return upload(match[1], data)
         if match := OBJECT.fullmatch(self.plain):
             return self.download(match[1], urllib.parse.unquote(match[2]))
-        if LIST.fullmatch(self.plain):
-            return self.list()
+        if match := LIST.fullmatch(self.plain):
+            return self.list() if match[1] == BUCKET else self.error(404, "The specified bucket does not exist.")
         return self.error(400, f"no such method: {self.path}")
 
     # Faults that are more than a status.
@@ -256,8 +256,8 @@ class Handler(BaseHTTPRequestHandler):
         if self.query.get("alt") != "media":
             return self.answer(200, json.dumps(stored.resource(name)).encode())
         data, status = stored.data, 200
-        if wanted := re.fullmatch(r"bytes=(\d+)-", self.headers.get("Range", "")):
-            data, status = data[int(wanted[1]) :], 206
+        if wanted := re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", "")):
+            data, status = data[int(wanted[1]) : int(wanted[2] or len(data)) + 1], 206
         self.answer(status, data, "application/octet-stream", [("x-goog-generation", str(stored.generation))])
 
     def open_session(self, _, data):

@@ -8,11 +8,12 @@ from .http import Request
 
 
 class GCSReader:
-    """The bytes of an object as a binary file. An interrupted transfer is resumed."""
+    """The bytes of an object, or those from begin to end, as a binary file. An interrupted transfer is resumed."""
 
-    def __init__(self, store, name):
+    def __init__(self, store, name, generation=None, begin=0, end=None):
         self._store, self._name = store, name
-        self._done, self.generation, self._answer = 0, None, None
+        self._done, self._end = begin, end
+        self.generation, self._answer = generation, None
         self._retry(self._connect)
 
     def __enter__(self):
@@ -43,18 +44,19 @@ class GCSReader:
     def _connect(self):
         # With gzip, the object comes as it is stored, even if that is compressed.
         headers, path = (("Accept-Encoding", "gzip"),), self._store.path(self._name) + "?alt=media"
-        if self._done:
-            headers += (("Range", f"bytes={self._done}-"),)
-            path += f"&generation={self.generation}" if self.generation else ""
+        path += f"&generation={self.generation}" if self.generation else ""
+        part = self._done or self._end is not None
+        if part:
+            headers += (("Range", f"bytes={self._done}-{'' if self._end is None else self._end - 1}"),)
         answer = self._store.send(Request("GET", path, headers))
-        if answer.status != (206 if self._done else 200):
+        if answer.status != (206 if part else 200):
             self._refuse(answer.status, answer.content())
         self.generation = self.generation or answer.headers["x-goog-generation"]
         self._answer = answer
 
     def _refuse(self, status, data):
         url = self._store.url(self._name)
-        if status == 404 and self._done:
+        if status == 404 and self.generation:
             raise RunnerError(f"{url} was replaced while it was read: {RESUBMIT}")
         if status == 404 and b"bucket does not exist" not in data:
             raise NotFound(f"{url} does not exist")

@@ -1,0 +1,54 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Data sets of Hugging Face, loaded by the package datasets of the job."""
+
+import json
+import os
+import shutil
+import subprocess
+import urllib.parse
+
+from ..environment import venv_bin
+from ..errors import BadData
+from ..process import PYTHON
+
+# What to load comes as an argument, so that no name is taken for code.
+PROGRAM = """
+import json, sys
+from datasets import load_dataset
+folder, options = json.loads(sys.argv[1])
+load_dataset(**options).save_to_disk(folder)
+"""
+TAIL_BYTES = 4 << 10  # of what the program printed, in the log
+
+
+class Hub:
+    """A data set of the Hub. Its size is not known before it is loaded."""
+
+    size = 0
+
+    def __init__(self, attempt, url):
+        self._attempt, self._url = attempt, url
+
+    def look(self):
+        """Check that the job has the package that loads it."""
+        if subprocess.run([self._python(), "-c", "import datasets"], stdin=subprocess.DEVNULL, capture_output=True).returncode:
+            raise BadData(f"{self._url} needs the Python package datasets: add it to the project's requirements, and submit the job again")
+
+    def copy(self, folder, _):
+        """Load it, and save it as load_from_disk reads it."""
+        parts = urllib.parse.urlsplit(self._url)
+        cache = os.path.join(self._attempt.scratch, "datasets")
+        query = dict(urllib.parse.parse_qsl(parts.query))
+        options = {"path": parts.netloc + parts.path, "name": query.pop("config_name", None), "cache_dir": cache, **query}
+        argv = [self._python(), "-c", PROGRAM, json.dumps([folder, options])]
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
+        shutil.rmtree(cache, ignore_errors=True)
+        if done.returncode:
+            said = done.stdout[-TAIL_BYTES:].decode("utf-8", "replace").strip()
+            raise BadData(f"cannot load {self._url}: {said.rpartition(chr(10))[2]}", said)
+        return ""
+
+    def _python(self):
+        options = self._attempt.options
+        return os.path.join(venv_bin(options.venv), "python") if options.environment else PYTHON
