@@ -58,7 +58,7 @@ var mayImport = map[string]string{
 	"pack":        "api store",
 	"bundle":      "api homedir nearest pack pattern store",
 	"gcsfuse":     "pattern",
-	"render":      "api gcsfuse nearest store version /manifests /runner",
+	"render":      "api gcsfuse gcsfuse nearest store version /manifests /runner",
 	"screen":      "",
 	"latest":      "",
 	"backoff":     "",
@@ -82,7 +82,8 @@ var mayImport = map[string]string{
 	"prune":       "api pattern records store",
 	"environment": "api deps image lock nearest requirement wheel",
 	"provider":    "api cloudbuild deps environment image lock records resolver store ui wheel",
-	"submit":      "accelerator api bundle call deps environment homedir image job nearest pack pattern records render store target version /runner",
+	"data":        "api homedir nearest pack pattern store",
+	"submit":      "accelerator api bundle call data deps environment homedir image job nearest pack pattern records render store target version /runner",
 
 	"forward": "",
 

@@ -87,6 +87,8 @@ type faultsKey struct{}
 //	store proxied           from here on the script and its jobs reach the store through faults
 //	store fails DURATION    it fails for that long, beginning with the next request
 //	store failed            checks that it failed more than once, and works again
+//	store put NAME TEXT     makes an object in the script's bucket, with a line of text
+//	store get NAME          prints an object of it
 func storeWord(ts *testscript.TestScript, neg bool, args []string) {
 	f := ts.Value(faultsKey{}).(*faults)
 	switch {
@@ -102,8 +104,19 @@ func storeWord(ts *testscript.TestScript, neg bool, args []string) {
 	case args[0] == "failed" && len(args) == 1:
 		ts.Check(f.over())
 		return
+	case args[0] == "put" && len(args) == 3:
+		name := url.QueryEscape(args[1])
+		ts.Check(ask(http.MethodPost, f.backend+"/upload/storage/v1/b/"+ts.Getenv("NAMESPACE")+"/o?uploadType=media&name="+name, args[2]+"\n", nil))
+		return
+	case args[0] == "get" && len(args) == 2:
+		answer, err := http.Get(f.backend + "/storage/v1/b/" + ts.Getenv("NAMESPACE") + "/o/" + url.PathEscape(args[1]) + "?alt=media")
+		ts.Check(err)
+		defer answer.Body.Close()
+		_, err = io.Copy(ts.Stdout(), answer.Body)
+		ts.Check(err)
+		return
 	}
-	ts.Fatalf("usage: store proxied, store fails DURATION, or store failed")
+	ts.Fatalf("usage: store proxied, store fails DURATION, store failed, store put NAME TEXT, or store get NAME")
 }
 
 // listen starts the proxy at the address of the store, which pods can reach, with another

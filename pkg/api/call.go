@@ -33,6 +33,8 @@ type Call struct {
 	// KWArgs are the function's arguments, as JSON texts, so that numbers keep their exact
 	// form.
 	KWArgs map[string]json.RawMessage `json:"kwargs,omitempty"`
+	// Data are the job's inputs. Those with a name are arguments of a function, too.
+	Data []Data `json:"data,omitempty"`
 	// Args is sys.argv[1:] of a file or module call, or the argv of a command.
 	Args []string `json:"args,omitempty"`
 	// Cwd is where the call runs: the client's working directory if that is inside the

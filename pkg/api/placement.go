@@ -24,6 +24,9 @@ type Placement struct {
 	Image string
 	// CPU, Memory and Disk are what a host requests: Kubernetes quantities, empty for none.
 	CPU, Memory, Disk string
+	// DiskClass is the StorageClass of a volume of size Disk for the job's files; empty for the
+	// node's own disk.
+	DiskClass string
 	// Queue, PriorityClass and ServiceAccount are names in Kubernetes, empty for none.
 	Queue, PriorityClass, ServiceAccount string
 	// StoreCredentials names the Secret whose key.json gives the pod access to the store,

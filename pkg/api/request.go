@@ -6,6 +6,8 @@ type Request struct {
 	Invocation
 	// HideArgs leaves arguments out of Spec.CallText.
 	HideArgs bool
+	// Data and Volumes are the values of --data and --volume, in the order given.
+	Data, Volumes []string
 	// Map names the file of a map's inputs, "-" for standard input, "" for a job with a
 	// single call.
 	Map string

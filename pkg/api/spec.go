@@ -57,6 +57,8 @@ type Spec struct {
 	EnvironmentSHA256 string
 	// Map is nil for a job with a single call.
 	Map *Map
+	// Data are the job's inputs.
+	Data []Data
 
 	Execution
 	// SecretEnv are the names of variables whose values are kept out of the Spec, sorted.

@@ -117,6 +117,8 @@ func componentsOf(s api.Spec) []string {
 		{componentKey, s.StoreCredentials != ""},
 		{"restricted", s.Restricted},
 		{"debug", s.Debug},
+		{"gcsfuse", mountsBuckets(s)},
+		{"gcsfuse-autopilot", mountsBuckets(s) && s.AutopilotClass != ""},
 	} {
 		if c.used {
 			names = append(names, path.Join(componentsDir, c.name))

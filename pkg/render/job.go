@@ -68,6 +68,8 @@ func jobPatch(s api.Spec, r program, l lists) (patch, error) {
 	}
 	runner, _ := l.find(volumeList, runnerVolume)
 	p.replace(runner+"/configMap/name", r.configMapName())
+	p.disk(s, l)
+	p.data(s, l)
 	if s.StoreCredentials != "" {
 		p.replace(p.entry(l, volumeList, componentKey)+"/secret/secretName", s.StoreCredentials)
 	}
@@ -183,7 +185,7 @@ func (p *patch) resources(s api.Spec) {
 	if s.Memory != "" {
 		requests["memory"] = s.Memory
 	}
-	if s.Disk != "" {
+	if s.Disk != "" && s.DiskClass == "" {
 		requests["ephemeral-storage"] = s.Disk
 	}
 	if s.MemoryLimit != "" {

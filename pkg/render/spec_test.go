@@ -116,6 +116,29 @@ func everything(s *api.Spec) {
 	s.Namespace = "ml"
 }
 
+// inputs are data that is copied, at places of the runner's and of the user's choice, and
+// volumes of claims.
+func inputs(s *api.Spec) {
+	s.Data = []api.Data{
+		{Name: "images", Source: "images", Access: api.AccessCopy, Set: "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752"},
+		{Mount: "/mnt/set", Source: "gs://team/set", Access: api.AccessCopy, URL: "gs://team/set"},
+		{Name: "labels", Source: "pvc://datasets/labels", Access: api.AccessClaim, Claim: "datasets", Folder: "labels", Path: "/kinetic-data/labels"},
+		{Mount: "/mnt/datasets", Source: "pvc://datasets", Access: api.AccessClaim, Claim: "datasets", Path: "/mnt/datasets", Writable: true},
+		{Mount: "/mnt/models", Source: "pvc://models", Access: api.AccessClaim, Claim: "models", Path: "/mnt/models"},
+	}
+}
+
+// buckets are data and volumes that are mounted from buckets.
+func buckets(s *api.Spec) {
+	s.Data = []api.Data{
+		{Name: "images", Source: "gs://acme/set/images", Access: api.AccessFUSE, Bucket: "acme", Folder: "set", File: "images", Path: "/kinetic-data/images"},
+		{Name: "labels", Source: "gs://acme/set/labels", Access: api.AccessFUSE, Bucket: "acme", Folder: "set", File: "labels", Path: "/kinetic-data/labels"},
+		{Mount: "/mnt/out", Source: "gs://acme/out", Access: api.AccessFUSE, Bucket: "acme", Folder: "out", Path: "/mnt/out", Writable: true},
+	}
+}
+
+func diskClass(s *api.Spec) { s.Disk, s.DiskClass = "200Gi", "hyperdisk-balanced" }
+
 var (
 	cpu    = api.Accelerator{Kind: api.CPU, Name: "cpu"}
 	l4     = gpu("l4", "nvidia-l4", 1)
@@ -134,6 +157,10 @@ var (
 		"cpu-everything":   testSpec(cpu, spot, everything),
 		"cpu-environment":  testSpec(cpu, prebuilt),
 		"cpu-moving":       testSpec(cpu, func(s *api.Spec) { s.ImageMoves = true }),
+		"cpu-data":         testSpec(cpu, inputs),
+		"cpu-buckets":      testSpec(cpu, buckets),
+		"l4-buckets":       testSpec(l4, buckets, builtIn("Accelerator")),
+		"cpu-disk-class":   testSpec(cpu, diskClass),
 		"l4":               testSpec(l4),
 		"l4-spot":          testSpec(l4, spot),
 		"l4x4":             testSpec(gpu("l4", "nvidia-l4", 4)),
@@ -171,6 +198,8 @@ var (
 		"l4-map-everything":         testSpec(l4, everything, mapped),
 		"lws-v5p-16":                testSpec(v5p16, pathways(1)),
 		"lws-v6e-16-slices":         testSpec(v6e16, pathways(2), spot),
+		"lws-v6e-16-data":           testSpec(v6e16, pathways(1), inputs),
+		"lws-v6e-16-buckets":        testSpec(v6e16, pathways(1), buckets),
 		"lws-v6e-16-flex-start":     testSpec(v6e16, pathways(1), flexStart),
 		"lws-v6e-16-class":          testSpec(v6e16, pathways(1), computeClass),
 		"lws-v6e-16-everything":     testSpec(v6e16, pathways(2), everything, reservation),

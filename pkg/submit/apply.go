@@ -99,16 +99,17 @@ type Steps struct {
 
 // Submitted is a submitted job, with the statistics of its upload.
 type Submitted struct {
-	Job   *job.Job
-	Stats pack.Stats
+	Job *job.Job
+	// Stats are those of the bundle, Data those of the job's inputs.
+	Stats, Data pack.Stats
 }
 
 // Apply uploads what the store lacks, describes the job there and starts its workload, in
 // that order: whatever runs can be found, and an interrupted submit leaves nothing
-// running. progress is called with how many bytes of the bundle are stored. If the ID is
-// taken, Apply returns an ExistsError.
-func Apply(ctx context.Context, p Planned, registry job.Registry, steps Steps, progress func(done, total int64)) (Submitted, error) {
-	return submission{Planned: p, registry: registry, steps: steps, progress: progress, now: time.Now}.carryOut(ctx)
+// running. progress, if not nil, is called by one goroutine at a time with how many more of
+// the plan's StoredBytes are stored. If the ID is taken, Apply returns an ExistsError.
+func Apply(ctx context.Context, p Planned, registry job.Registry, steps Steps, progress func(more int64)) (Submitted, error) {
+	return submission{Planned: p, registry: registry, steps: steps, progress: serialized(progress), now: time.Now}.carryOut(ctx)
 }
 
 // submission is a plan that is being carried out.
@@ -116,7 +117,7 @@ type submission struct {
 	Planned
 	registry job.Registry
 	steps    Steps
-	progress func(done, total int64)
+	progress func(more int64)
 	now      func() time.Time
 }
 
@@ -131,7 +132,8 @@ func (s submission) carryOut(ctx context.Context) (Submitted, error) {
 	}
 	j.Handle.ImageMode, j.Handle.ImageDigests = string(s.Environment.Mode), s.provided.Digests
 	j.Handle.Packages = Packages(s.provided.Wheels)
-	adopted, stats, err := s.supply(ctx, j)
+	done := Submitted{Job: j}
+	adopted, err := s.supply(ctx, &done)
 	if err != nil {
 		return Submitted{}, err
 	}
@@ -151,7 +153,7 @@ func (s submission) carryOut(ctx context.Context) (Submitted, error) {
 	if err := s.steps.Start(ctx, s.Spec, s.secrets()); err != nil {
 		return Submitted{}, abandon(ctx, j, err, adopted)
 	}
-	return Submitted{j, stats}, nil
+	return done, nil
 }
 
 // groupKeyBytes is the length of the secret of a job's hosts.
@@ -172,20 +174,24 @@ func (s submission) secrets() map[string]string {
 
 // supply does the steps that can run in any order: it checks that the ID is free,
 // uploads, makes the place ready, and completes the handle.
-func (s submission) supply(ctx context.Context, j *job.Job) (adopted bool, stats pack.Stats, err error) {
+func (s submission) supply(ctx context.Context, done *Submitted) (adopted bool, err error) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
 		adopted, err = vacant(ctx, s.registry, s.Spec)
 		return err
 	})
 	g.Go(func() (err error) {
-		stats, err = s.Files.Upload(ctx, s.registry.Store, s.progress)
+		done.Stats, err = s.Files.Upload(ctx, s.registry.Store, s.part())
+		return storeError(err)
+	})
+	g.Go(func() (err error) {
+		done.Data, err = s.storeData(ctx)
 		return storeError(err)
 	})
 	g.Go(func() error { return storeError(s.storeInputs(ctx)) })
 	if s.origin != nil {
 		g.Go(func() error {
-			j.Handle.Origin = s.origin(ctx, s.Root)
+			done.Job.Handle.Origin = s.origin(ctx, s.Root)
 			return nil
 		})
 	}
@@ -193,7 +199,7 @@ func (s submission) supply(ctx context.Context, j *job.Job) (adopted bool, stats
 		g.Go(func() error { return s.steps.Ready(ctx) })
 	}
 	err = g.Wait()
-	return adopted, stats, err
+	return adopted, err
 }
 
 // storeInputs makes sure that the store has the inputs of a map.

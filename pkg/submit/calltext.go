@@ -58,6 +58,11 @@ func shownKWArgs(r api.Request, c api.Call) []string {
 		}
 		shown = append(shown, name+"="+value)
 	}
+	for _, d := range c.Data {
+		if d.Name != "" {
+			shown = append(shown, d.Name+"="+withoutUsers(d.Source))
+		}
+	}
 	return shown
 }
 

@@ -7,7 +7,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os/exec"
 	"path"
 	"path/filepath"
@@ -20,6 +19,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/bundle"
 	"github.com/kubectl-kinetic/kinetic/pkg/call"
+	"github.com/kubectl-kinetic/kinetic/pkg/data"
 	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
@@ -43,6 +43,8 @@ type Planned struct {
 	// it that is run, "" if there is none.
 	Root, Entry string
 	Files       *pack.Plan
+	// Data are the job's inputs.
+	Data data.Plan
 	// Deps are the packages that the project says it needs. Its warnings are not among Warnings:
 	// they matter to those who ask what would be installed.
 	Deps deps.Wanted
@@ -96,6 +98,9 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 		if p.Overlay, err = render.ReadOverlay(r.OverlayDir); err != nil {
 			return p, fmt.Errorf("--overlay: %w", err)
 		}
+	}
+	if p.Data, err = findData(r, m); err != nil {
+		return p, err
 	}
 	t, err := call.Parse(r.Invocation, m.Cwd)
 	if err != nil {
@@ -194,7 +199,11 @@ func Check(ctx context.Context, r api.Request, m Machine) error {
 	if err != nil {
 		return err
 	}
-	_, err = (&Planned{request: r}).check(ctx, c, in.Inputs, layout.Root, m.CacheDir)
+	found, err := findData(r, m)
+	if err != nil {
+		return err
+	}
+	_, err = (&Planned{request: r, Data: found}).check(ctx, c, in.Inputs, layout.Root, m.CacheDir)
 	return err
 }
 
@@ -244,6 +253,7 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 		}
 		return nil
 	})
+	g.Go(func() error { return p.readData(ctx) })
 	g.Go(func() (err error) {
 		p.Files, err = bundle.Plan(ctx, layout, bundle.PlanOptions{CacheDir: m.CacheDir, Exclude: exclude, Outputs: m.Outputs,
 			NoDefaultExcludes: m.NoDefaultExcludes, Entry: c.File, SizeWarnBytes: m.SizeWarnBytes})
@@ -261,8 +271,9 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 	if c.Kind != api.CallCommand {
 		c.SysPath = append(c.SysPath, moduleDirs(p.Deps.LocalDirs, layout.Root, c.SysPath)...)
 	}
+	c.Data = p.Spec.Data
 	p.Root, p.Entry, p.call = layout.Root, c.File, c
-	p.Warnings = slices.Concat(warnings, unchecked, p.Files.Warnings)
+	p.Warnings = slices.Concat(warnings, unchecked, p.Files.Warnings, p.Data.Warnings)
 	p.Call, err = json.Marshal(c)
 	p.Call = append(p.Call, '\n')
 	return errors.Join(err, checkCall(len(p.Call)))
@@ -306,7 +317,7 @@ func (p *Planned) sets(name string) bool {
 // excluded returns the directories in the package root that are never packaged: what jobs
 // leave behind must not be sent with the next one.
 func (p *Planned) excluded(root string, m Machine) ([]string, error) {
-	exclude := slices.Clone(m.Exclude)
+	exclude := slices.Concat(m.Exclude, p.Data.Paths)
 	if p.Spec.Backend == api.BackendLocal && p.Spec.OutputDir != "" {
 		exclude = append(exclude, p.Spec.OutputDir)
 	}
@@ -333,12 +344,16 @@ func pythonOn(goos string) string {
 // whether a script can be read. It warns if only the pod can tell.
 func (p *Planned) check(ctx context.Context, c api.Call, in call.Inputs, root, cacheDir string) ([]string, error) {
 	isScript := c.Kind == api.CallFile && path.Ext(c.File) == ".py" // others may be archives of Python code
+	args, err := arguments(c, p.Data.Data)
+	if err != nil {
+		return nil, err
+	}
 	if c.File == "" || c.Kind != api.CallFunction && !isScript {
 		return nil, nil
 	}
 	found, err := call.Check(ctx, pythonOn(runtime.GOOS), call.Query{
 		Path: filepath.Join(root, filepath.FromSlash(c.File)), Name: c.File, Function: c.Function,
-		Args: slices.Sorted(maps.Keys(c.KWArgs)), Forms: in.Forms, Here: p.Spec.Backend == api.BackendLocal, CacheDir: cacheDir,
+		Args: args, Forms: in.Forms, Here: p.Spec.Backend == api.BackendLocal, CacheDir: cacheDir,
 	})
 	if err != nil {
 		return nil, ofInputs(p.request, err)

@@ -8,15 +8,17 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/data"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 // Resolve looks up on the network what a plan leaves open, before its objects are
 // rendered: the job with whose outputs this one begins; for a map that is resumed, which
-// values the older map has. It changes nothing there. A mistake in the input is an
-// InputError.
+// values the older map has. It warns of inputs that it doesn't find. It changes nothing
+// there. A mistake in the input is an InputError.
 func Resolve(ctx context.Context, p Planned, registry job.Registry) (Planned, error) {
+	p.Warnings = append(slices.Clip(p.Warnings), data.Doubts(ctx, p.Spec.Data)...)
 	if p.request.ResumeFrom != "" {
 		return p.resumeFrom(ctx, registry)
 	}

@@ -31,7 +31,7 @@ func validate(r api.Request) error {
 		validateReservation(r),
 		validateCPU(r.CPU),
 		validateSize("--memory", r.Memory),
-		validateSize("--disk", r.Disk),
+		validateDisk(r),
 		validateLabels(r.Labels),
 		validateAnnotations(r.Annotations),
 		validateMaxRuntime(r),

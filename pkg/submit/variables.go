@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
@@ -14,7 +15,9 @@ var runnerVariables = []string{"KINETIC_JOB_ID", "KINETIC_OUTPUT_DIR", "KINETIC_
 
 // SetByRunner reports whether an environment variable belongs to the runner: no job may
 // set it.
-func SetByRunner(name string) bool { return slices.Contains(runnerVariables, name) }
+func SetByRunner(name string) bool {
+	return slices.Contains(runnerVariables, name) || strings.HasPrefix(name, api.EnvDataPrefix)
+}
 
 // indexVariable holds the number that Kubernetes gives to a pod of an Indexed Job.
 const indexVariable = api.EnvCompletionIndex

@@ -107,6 +107,9 @@ func describeText(out io.Writer, j *job.Job, d job.Description) error {
 	if h.Map != nil {
 		row("Inputs", "%s", inputs(*h.Map, d.Inputs))
 	}
+	for _, d := range h.Data {
+		row("Data", "%s", report.DataText(d))
+	}
 	row("Runs on", "%s", runsOn(h))
 	describeResources(row, d)
 	row("Store", "%s/%s", j.Store.URL(), h.JobID)

@@ -18,6 +18,7 @@ type explanation struct {
 	Target      explainedTarget      `json:"target"`
 	Accelerator explainedAccelerator `json:"accelerator"`
 	Bundle      explainedBundle      `json:"bundle"`
+	Data        []explainedData      `json:"data"`
 	Deps        *explainedDeps       `json:"deps"`
 	Image       *explainedImage      `json:"image"`
 	Job         explainedJob         `json:"job"`
@@ -183,6 +184,7 @@ func explain(p submit.Planned, o provider.Outlook) explanation {
 		Target:      explainedTarget{Store: maybe(s.Store)},
 		Accelerator: explainAccelerator(s),
 		Bundle:      explainedBundle{Root: p.Root, Entry: maybe(p.Entry), Bytes: p.Files.Bytes},
+		Data:        explainData(s.Data),
 		Deps:        explainDeps(wanted),
 		Job:         explainJob(s),
 		Warnings:    append([]string{}, p.Warnings...),

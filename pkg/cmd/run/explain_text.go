@@ -55,6 +55,9 @@ func (e explanation) sentences(size func(int64) string, count func(n int, noun s
 	}
 	line("store", "%s", text(e.Target.Store))
 	line("package", "%s, %s, from %s", count(len(e.Bundle.Files), "file"), size(e.Bundle.Bytes), e.Bundle.Root)
+	for _, d := range e.Data {
+		line("data", "%s", d.text)
+	}
 	if n := e.Deps.count(); n > 0 {
 		line("requires", "%s", e.requires(count(n, "package")))
 	}

@@ -30,6 +30,7 @@ type flags struct {
 	module  string
 
 	uploadLimit         string
+	disk                string
 	packageRoot         string
 	backend             string
 	local               bool
@@ -89,6 +90,8 @@ func (f *flags) addCall(fs *pflag.FlagSet) {
 	fs.StringVarP(&f.module, "module", "m", "", "Run `MODULE` as python -m does; its arguments follow --.")
 	fs.BoolVar(&r.Command, "command", false, "Run the command after -- in the packaged directory.")
 	fs.StringArrayVar(&r.KWArgs, "arg", nil, "Pass `NAME=VALUE` to the function: JSON if it parses, else a string; as typed for a parameter annotated str. NAME=@file.json reads a file.")
+	fs.StringArrayVar(&r.Data, "data", nil, "Pass the path of files to the function as `NAME=SRC`, and as KINETIC_DATA_NAME. SRC is a local file or directory, gs://BUCKET/FOLDER, hf://OWNER/NAME or pvc://CLAIM/FOLDER; SRC,fuse mounts it instead of copying.")
+	fs.StringArrayVar(&r.Volumes, "volume", nil, "Put files at a fixed path in the pod, `/MOUNT=SRC`. SRC,fuse,rw lets the job write to what is mounted.")
 	fs.StringVar(&f.packageRoot, "package-root", "", "Package `DIR`, which must contain the code. Default: KINETIC_PACKAGE_ROOT, else the project of the code.")
 	fs.BoolVar(&r.HideArgs, "no-annotate-args", false, "Keep arguments out of the workload's annotation. Values that look secret, and files, are never in it.")
 	fs.StringVar(&r.Map, "map", "", "Call the function once for each line of `FILE` (JSON lines; - for standard input). An object is passed as keyword arguments, an array as positional ones, anything else as the only one.")
@@ -116,7 +119,7 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	fs.StringVar(&r.JobID, "job-id", "", "Use `ID` as the job ID.")
 	fs.StringVar(&r.CPU, "cpu", "", "Request `QUANTITY` CPUs per host, such as 4 or 500m. Default: 1 for cpu jobs, half of the machine with an accelerator.")
 	fs.StringVar(&r.Memory, "memory", "", "Request `QUANTITY` of memory per host, such as 16Gi, and limit it to that. Default, without a limit: 2Gi for cpu jobs, half of the machine with an accelerator.")
-	fs.StringVar(&r.Disk, "disk", "", "Request `SIZE` of local disk per host, such as 50Gi. GKE Autopilot's default is 1Gi.")
+	fs.StringVar(&f.disk, "disk", "", "Request `SIZE[,CLASS]` of disk per host, such as 50Gi: of the node's, or a volume of a StorageClass. Default: what the data needs.")
 	fs.StringVar(&r.ServiceAccount, "service-account", api.DefaultServiceAccount, "Run as the Kubernetes service account `NAME`.")
 	fs.StringVar(&r.StoreCredentials, "store-credentials", "", "Access the store with key.json of the Secret `NAME`; needed outside GKE. Default: KINETIC_STORE_CREDENTIALS.")
 	fs.StringVar(&r.Queue, "queue", "", "Submit to the Kueue LocalQueue `NAME`.")
@@ -192,6 +195,7 @@ func (f *flags) toRequest(c *cobra.Command, args []string, environ []string, get
 		return r, env, err
 	}
 	r.Env, r.Secrets = env.Env, env.Secrets
+	r.Disk, r.DiskClass, _ = strings.Cut(f.disk, ",")
 	if r.Labels, err = pairs("--label", f.labels); err != nil {
 		return r, env, err
 	}

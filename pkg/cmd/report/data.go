@@ -1,0 +1,31 @@
+package report
+
+import (
+	"cmp"
+	"fmt"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+)
+
+// DataText says what an input of a job is, and how it gets there.
+func DataText(d api.Data) string {
+	text := fmt.Sprintf("%s = %s, %s", cmp.Or(d.Name, d.Mount), d.Source, accessText(d.Access))
+	if d.Set != "" {
+		text += fmt.Sprintf(": %s, %s", ui.Count(int(d.Files), "file"), ui.Bytes(d.Bytes))
+	}
+	return text
+}
+
+func accessText(a api.Access) string {
+	switch a {
+	case api.AccessFUSE:
+		return "mounted with GCS FUSE"
+	case api.AccessClaim:
+		return "mounted"
+	case api.AccessHere:
+		return "where it is"
+	default:
+		return "copied to the pod"
+	}
+}

@@ -1,0 +1,32 @@
+package run
+
+import (
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+)
+
+// explainedData is an input of the job.
+type explainedData struct {
+	// Name is the argument that becomes the path, Mount the path itself: one of them is null.
+	Name   *string `json:"name"`
+	Mount  *string `json:"mount"`
+	Source string  `json:"source"`
+	// Access is how the files get there: copy, fuse, claim, or here for those of a local job.
+	Access api.Access `json:"access"`
+	// Files and Bytes count what is copied from this machine, null for anything else.
+	Files *int64 `json:"files"`
+	Bytes *int64 `json:"bytes"`
+	text  string
+}
+
+func explainData(inputs []api.Data) []explainedData {
+	explained := []explainedData{}
+	for _, d := range inputs {
+		e := explainedData{Name: maybe(d.Name), Mount: maybe(d.Mount), Source: d.Source, Access: d.Access, text: report.DataText(d)}
+		if d.Set != "" {
+			e.Files, e.Bytes = &d.Files, &d.Bytes
+		}
+		explained = append(explained, e)
+	}
+	return explained
+}

@@ -1,0 +1,79 @@
+package data
+
+import (
+	"context"
+	"fmt"
+	"path"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// lookFor is how long a submit looks for the buckets of its inputs.
+const lookFor = 5 * time.Second
+
+// Doubts looks into the buckets that inputs come from, and returns warnings about those in
+// which nothing is found. They are no errors: the job has another account, and may start
+// later. Those that don't answer soon are not mentioned.
+func Doubts(ctx context.Context, inputs []api.Data) []string {
+	ctx, cancel := context.WithTimeout(ctx, lookFor)
+	defer cancel()
+	doubts := make([]string, len(inputs))
+	var wg sync.WaitGroup
+	for i, d := range inputs {
+		if url := bucketURL(d); url != "" {
+			wg.Go(func() { doubts[i] = doubt(ctx, d, url) })
+		}
+	}
+	wg.Wait()
+	var said []string
+	for _, text := range doubts {
+		if text != "" {
+			said = append(said, text)
+		}
+	}
+	return said
+}
+
+// bucketURL returns the URL of what an input has of a bucket, "" if it has nothing.
+func bucketURL(d api.Data) string {
+	switch {
+	case d.Access == api.AccessFUSE && d.Set == "":
+		return store.BucketScheme + path.Join(d.Bucket, d.Folder, d.File)
+	case d.Access == api.AccessCopy && strings.HasPrefix(d.URL, store.BucketScheme):
+		return d.URL
+	}
+	return ""
+}
+
+func doubt(ctx context.Context, d api.Data, url string) string {
+	bucket, name, _ := strings.Cut(strings.TrimPrefix(url, store.BucketScheme), "/")
+	s, err := store.Open(store.BucketScheme + bucket)
+	if err != nil {
+		return fmt.Sprintf("%s: %v", d.Source, err)
+	}
+	defer func() { _ = s.Close() }() // it was only read
+	for o, err := range s.List(ctx, name, "") {
+		switch {
+		case ctx.Err() != nil:
+			return ""
+		case err != nil:
+			return fmt.Sprintf("%s: you can't look into it; the job's account must be able to: %v", d.Source, err)
+		case name == "" || o.Name == name || strings.HasSuffix(name, "/") || strings.HasPrefix(o.Name, name+"/"):
+			return ""
+		case o.Name > name+"/":
+			return nothing(d) // names are sorted
+		}
+	}
+	if ctx.Err() != nil {
+		return ""
+	}
+	return nothing(d)
+}
+
+func nothing(d api.Data) string {
+	return d.Source + ": there is nothing of this name yet, and without it the job ends"
+}

@@ -1,0 +1,132 @@
+package data
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+func TestParse(t *testing.T) {
+	copied := func(name, source string) api.Data {
+		return api.Data{Name: name, Source: source, Access: api.AccessCopy, URL: source}
+	}
+	for _, test := range []struct {
+		flag, value string
+		want        Input
+	}{
+		{"data", "x=./dir", Input{Data: api.Data{Name: "x", Source: "./dir", Access: api.AccessCopy}, Local: "./dir"}},
+		{"data", "x=file:///dir", Input{Data: api.Data{Name: "x", Source: "file:///dir", Access: api.AccessCopy}, Local: "/dir"}},
+		{"data", "x=a,b", Input{Data: api.Data{Name: "x", Source: "a,b", Access: api.AccessCopy}, Local: "a,b"}},
+		{"data", `x=a\,fuse`, Input{Data: api.Data{Name: "x", Source: "a,fuse", Access: api.AccessCopy}, Local: "a,fuse"}},
+		{"data", "x=a=b", Input{Data: api.Data{Name: "x", Source: "a=b", Access: api.AccessCopy}, Local: "a=b"}},
+		{"data", "x=dir,fuse", Input{Data: api.Data{Name: "x", Source: "dir", Access: api.AccessFUSE, Path: "/kinetic-data/x"}, Local: "dir"}},
+		{"data", "x=gs://b", Input{Data: copied("x", "gs://b")}},
+		{"data", "x=gs://b/f/", Input{Data: copied("x", "gs://b/f/")}},
+		{"data", "x=gs://b/a,b", Input{Data: copied("x", "gs://b/a,b")}},
+		{"data", "x=gs://b/f/g,fuse", Input{Data: api.Data{Name: "x", Source: "gs://b/f/g", Access: api.AccessFUSE, Bucket: "b", Folder: "f", File: "g", Path: "/kinetic-data/x"}}},
+		{"data", "x=gs://b/g,fuse", Input{Data: api.Data{Name: "x", Source: "gs://b/g", Access: api.AccessFUSE, Bucket: "b", File: "g", Path: "/kinetic-data/x"}}},
+		{"data", "x=gs://b/f/g\\,h,fuse", Input{Data: api.Data{Name: "x", Source: "gs://b/f/g,h", Access: api.AccessFUSE, Bucket: "b", Folder: "f", File: "g,h", Path: "/kinetic-data/x"}}},
+		{"data", "x=gs://b/f/g/,fuse", Input{Data: api.Data{Name: "x", Source: "gs://b/f/g/", Access: api.AccessFUSE, Bucket: "b", Folder: "f/g", Path: "/kinetic-data/x"}}},
+		{"data", "x=gs://b,fuse,cache=20Gi", Input{Data: api.Data{Name: "x", Source: "gs://b", Access: api.AccessFUSE, Bucket: "b", Path: "/kinetic-data/x", Cache: "20Gi"}}},
+		{"data", "x=hf://o/n?split=train", Input{Data: copied("x", "hf://o/n?split=train")}},
+		{"data", "x=pvc://c/f", Input{Data: api.Data{Name: "x", Source: "pvc://c/f", Access: api.AccessClaim, Claim: "c", Folder: "f", Path: "/kinetic-data/x"}}},
+		{"volume", "/m=gs://b/f/g", Input{Data: api.Data{Mount: "/m", Source: "gs://b/f/g", Access: api.AccessCopy, URL: "gs://b/f/g"}}},
+		{"volume", "/m=gs://b/f/g,fuse,rw", Input{Data: api.Data{Mount: "/m", Source: "gs://b/f/g", Access: api.AccessFUSE, Bucket: "b", Folder: "f/g", Path: "/m", Writable: true}}},
+		{"volume", "/m=pvc://c,rw", Input{Data: api.Data{Mount: "/m", Source: "pvc://c", Access: api.AccessClaim, Claim: "c", Path: "/m", Writable: true}}},
+	} {
+		var named, volumes []string
+		if test.flag == "data" {
+			named = []string{test.value}
+		} else {
+			volumes = []string{test.value}
+		}
+		test.want.Flag = "--" + test.flag + " " + test.value
+		got, err := Parse(named, volumes)
+		if err != nil {
+			t.Errorf("%s: %v", test.want.Flag, err)
+			continue
+		}
+		if diff := cmp.Diff([]Input{test.want}, got); diff != "" {
+			t.Errorf("%s: (-want +got)\n%s", test.want.Flag, diff)
+		}
+	}
+}
+
+func TestParseMistakes(t *testing.T) {
+	for _, test := range []struct {
+		named, volumes, want string // lists are separated by spaces
+	}{
+		{"x", "", "expected NAME=SRC"},
+		{"x=", "", "expected NAME=SRC"},
+		{"1x=a", "", `"1x" is not a name`},
+		{"a-b=a", "", `"a-b" is not a name`},
+		{"x=gs://", "", "names no bucket"},
+		{"x=gs:///f", "", "names no bucket"},
+		{"x=gs://b//f", "", "empty folder name"},
+		{"x=gs://b/a,b/c,fuse", "", "has a comma"},
+		{"x=gs://b/../f,fuse", "", "called . or .."},
+		{"x=gs://b/./f,fuse", "", "called . or .."},
+		{"x=s3://b/f", "", "gcloud storage cp -r s3://b/f"},
+		{"x=https://h/f.zip", "", "download it"},
+		{"x=ftp://h/f", "", "ftp:// is not supported"},
+		{"x=hf://", "", "expected hf://OWNER/NAME"},
+		{"x=hf://o/n?name=a", "", `"name" is not known: expected split, config_name, revision`},
+		{"x=hf://o/n,fuse", "", "omit fuse"},
+		{"x=pvc://A", "", "not the name of a PersistentVolumeClaim"},
+		{"x=pvc://c/../d", "", "should be written d"},
+		{"x=pvc://c,fuse", "", "omit fuse"},
+		{"x=gs://b,rw", "", "add fuse"},
+		{"x=gs://b,fuse,rw", "", "rw is for --volume"},
+		{"x=gs://b,fuse,ro", "", "read-only anyway"},
+		{"x=gs://b,cache=1Gi", "", "add fuse"},
+		{"x=gs://b,fuse,cache=big", "", "expected a size"},
+		{"x=a x=b", "", "--data: x is given twice"},
+		{"x=a X=b", "", "KINETIC_DATA_X: rename one"},
+		{"", "m=a", "not an absolute path"},
+		{"", "/m/=a", "should be written /m"},
+		{"", "/=a", "can't be a mount, because of /app"},
+		{"", "/app=a", "can't be a mount"},
+		{"", "/kinetic/data=a", "can't be a mount, because of /kinetic"},
+		{"", "/dev/shm=a", "can't be a mount"},
+		{"", "/a:b=a", "colon"},
+		{"", "/m=a,rw", "KINETIC_OUTPUT_DIR"},
+		{"", "/m=a /m=b", "given twice"},
+		{"", "/m=a /m/n=b", "below the other"},
+		{"", "/m/n=a /m=b", "below the other"},
+	} {
+		_, err := Parse(strings.Fields(test.named), strings.Fields(test.volumes))
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("--data %s --volume %s: error %v, want %q in it", test.named, test.volumes, err, test.want)
+		}
+	}
+}
+
+func TestNeighbours(t *testing.T) {
+	if _, err := Parse([]string{"x=a", "y=a"}, []string{"/m=a", "/mn=b"}); err != nil {
+		t.Error(err)
+	}
+}
+
+func FuzzParse(f *testing.F) {
+	for _, seed := range []string{"x=a,fuse", "x=gs://b/f,fuse,cache=1Gi", `x=a\,b`, "x=hf://o/n?split=a", "x=pvc://c/d", "=", "x=,fuse"} {
+		f.Add(seed)
+	}
+	f.Fuzz(func(t *testing.T, value string) {
+		inputs, err := Parse([]string{value}, nil)
+		if err != nil {
+			return
+		}
+		d := inputs[0].Data
+		switch {
+		case d.Source == "":
+			t.Error("no source")
+		case d.Access == api.AccessFUSE && inputs[0].Local == "" && d.Bucket == "":
+			t.Errorf("nothing to mount: %+v", d)
+		case strings.Contains(d.Folder, "..") && strings.Contains("/"+d.Folder+"/", "/../") && d.Access == api.AccessClaim:
+			t.Errorf("the folder leaves the claim: %+v", d)
+		}
+	})
+}

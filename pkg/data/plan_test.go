@@ -1,0 +1,112 @@
+package data
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// folder makes a directory with images/a.png and weights.h5.
+func folder(t *testing.T) string {
+	t.Helper()
+	dir := t.TempDir()
+	if err := os.Mkdir(filepath.Join(dir, "images"), 0o777); err != nil {
+		t.Fatal(err)
+	}
+	for name, text := range map[string]string{"images/a.png": "png", "weights.h5": "weights"} {
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	return dir
+}
+
+func find(t *testing.T, opts Options, named ...string) (Plan, error) {
+	t.Helper()
+	inputs, err := Parse(named, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return Find(inputs, opts)
+}
+
+func TestLocalData(t *testing.T) {
+	dir := folder(t)
+	p, err := find(t, Options{Cwd: dir, Home: dir}, "images=images", "again=~/images", "w=./weights.h5", "b=gs://b/f")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if want := []string{filepath.Join(dir, "images"), filepath.Join(dir, "weights.h5")}; !cmp.Equal(p.Paths, want) {
+		t.Errorf("paths %q, want %q", p.Paths, want)
+	}
+	if err := p.Hash(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d := p.Data
+	if d[0].Set == "" || d[0].Set != d[1].Set || d[0].Set == d[2].Set || d[3].Set != "" {
+		t.Errorf("sets %q, %q, %q, %q: want one for each source", d[0].Set, d[1].Set, d[2].Set, d[3].Set)
+	}
+	if d[0].File != "" || d[2].File != "weights.h5" {
+		t.Errorf("files %q and %q, want none and weights.h5", d[0].File, d[2].File)
+	}
+	if d[0].Bytes != 3 || d[2].Bytes != 7 || Bytes(d) != 10 {
+		t.Errorf("%d and %d bytes, %d in all: want 3, 7, 10", d[0].Bytes, d[2].Bytes, Bytes(d))
+	}
+	if len(p.Sets) != 2 {
+		t.Errorf("%d sets, want 2", len(p.Sets))
+	}
+}
+
+func TestDataOfALocalJob(t *testing.T) {
+	dir := folder(t)
+	p, err := find(t, Options{Cwd: dir, LocalJob: true}, "images=images", "b=gs://b/f,fuse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []api.Data{
+		{Name: "images", Source: "images", Access: api.AccessHere, Path: filepath.Join(dir, "images")},
+		{Name: "b", Source: "gs://b/f", Access: api.AccessCopy, URL: "gs://b/f"},
+	}
+	if diff := cmp.Diff(want, p.Data); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	if len(p.Warnings) != 1 {
+		t.Errorf("warnings %q, want one about fuse", p.Warnings)
+	}
+	if err := p.Hash(t.Context()); err != nil || len(p.Sets) != 0 {
+		t.Errorf("%d sets (%v), want none: the files stay where they are", len(p.Sets), err)
+	}
+}
+
+func TestFindMistakes(t *testing.T) {
+	dir := folder(t)
+	here := Options{Cwd: dir, LocalJob: true}
+	for _, test := range []struct {
+		opts  Options
+		value string
+		want  string
+	}{
+		{Options{Cwd: dir}, "x=image", `--data x=image: there is no image (`},
+		{Options{Cwd: dir}, "x=image", `did you mean "images"?`},
+		{Options{Cwd: dir}, "x=/no/such/thing", "there is no /no/such/thing: name a file"},
+		{Options{Cwd: dir}, "x=/dev/null", "neither a file nor a directory"},
+		{here, "x=pvc://c", "no PersistentVolumeClaims"},
+	} {
+		_, err := find(t, test.opts, test.value)
+		if err == nil || !strings.Contains(err.Error(), test.want) {
+			t.Errorf("%s: error %v, want %q in it", test.value, err, test.want)
+		}
+	}
+	inputs, err := Parse(nil, []string{"/m=images"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	if _, err := Find(inputs, here); err == nil || !strings.Contains(err.Error(), "use --data") {
+		t.Errorf("a volume of a local job: error %v, want another way", err)
+	}
+}

@@ -1,0 +1,63 @@
+package render
+
+import (
+	"path"
+	"strconv"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+const (
+	mountList = container + "/volumeMounts"
+	// scratchVolume is the volume of the base that has all files of a job.
+	scratchVolume = "scratch"
+)
+
+// disk puts the files of the job on a volume of the user's StorageClass, which is made with
+// each pod and deleted with it.
+func (p *patch) disk(s api.Spec, l lists) {
+	if s.DiskClass == "" {
+		return
+	}
+	at := p.entry(l, volumeList, scratchVolume)
+	p.remove(at + "/emptyDir")
+	p.add(at+"/ephemeral", map[string]any{"volumeClaimTemplate": map[string]any{"spec": map[string]any{
+		"accessModes":      []string{"ReadWriteOnce"},
+		"storageClassName": s.DiskClass,
+		"resources":        map[string]any{"requests": map[string]string{"storage": s.Disk}},
+	}}})
+}
+
+// data mounts the inputs of the job. A copy that belongs at a fixed path is mounted there
+// from the job's own volume, where the runner puts it.
+func (p *patch) data(s api.Spec, l lists) {
+	names := map[string]string{}
+	for _, d := range s.Data {
+		switch {
+		case d.Access == api.AccessCopy && d.Mount != "":
+			p.mount(corev1.VolumeMount{Name: scratchVolume, MountPath: d.Mount, SubPath: path.Join("data", d.Key())})
+		case d.Access == api.AccessClaim:
+			source := corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: d.Claim}}
+			p.mount(corev1.VolumeMount{Name: p.volume(names, l, source), MountPath: d.Path, SubPath: d.Folder, ReadOnly: !d.Writable})
+		case d.Access == api.AccessFUSE:
+			p.mount(corev1.VolumeMount{Name: p.volume(names, l, fuseVolume(d)), MountPath: d.Path, ReadOnly: !d.Writable})
+		}
+	}
+}
+
+func (p *patch) mount(m corev1.VolumeMount) { p.add(mountList+"/-", m) }
+
+// volume adds a volume unless names has it, and returns its name.
+func (p *patch) volume(names map[string]string, l lists, source corev1.VolumeSource) string {
+	key := source.String()
+	name, known := names[key]
+	if !known {
+		name = "data-" + strconv.Itoa(len(names))
+		names[key] = name
+		l.add(volumeList, "-", name)
+		p.add(volumeList+"/-", corev1.Volume{Name: name, VolumeSource: source})
+	}
+	return name
+}

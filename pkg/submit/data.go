@@ -1,0 +1,132 @@
+package submit
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"k8s.io/apimachinery/pkg/api/resource"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/data"
+	"github.com/kubectl-kinetic/kinetic/pkg/pack"
+)
+
+// findData finds the inputs of a job. Its errors are mistakes in the flags.
+func findData(r api.Request, m Machine) (data.Plan, error) {
+	inputs, err := data.Parse(r.Data, r.Volumes)
+	if err != nil {
+		return data.Plan{}, err
+	}
+	return data.Find(inputs, data.Options{Cwd: m.Cwd, Home: m.Home, LocalJob: r.Backend == api.BackendLocal, CacheDir: m.CacheDir})
+}
+
+// arguments returns the names of a function's arguments, those of data included. It rejects
+// a name that is given twice.
+func arguments(c api.Call, inputs []api.Data) ([]string, error) {
+	var names []string
+	for name := range c.KWArgs {
+		names = append(names, name)
+	}
+	for i := range inputs {
+		d := &inputs[i] // whose hash another goroutine sets
+		if _, twice := c.KWArgs[d.Name]; twice {
+			return nil, fmt.Errorf("--data %s=%s: --arg %s gives the same argument: omit one", d.Name, d.Source, d.Name)
+		}
+		if d.Name != "" {
+			names = append(names, d.Name)
+		}
+	}
+	slices.Sort(names)
+	return names, nil
+}
+
+// validateDisk rejects sizes that are none, and names that no StorageClass has.
+func validateDisk(r api.Request) error {
+	if r.Disk == "" && r.DiskClass != "" {
+		return fmt.Errorf("--disk ,%s: the size is missing: expected SIZE,CLASS, such as 200Gi,%[1]s", r.DiskClass)
+	}
+	return errors.Join(validateSize("--disk", r.Disk), dnsName("--disk "+r.Disk+",", r.DiskClass))
+}
+
+const (
+	// smallData is how much data needs no disk of its own.
+	smallData = 1 << 30
+	// diskBesides is what a job needs of disk besides its data.
+	diskBesides = 2 << 30
+)
+
+// readData hashes local data, and requests the disk that the data needs.
+func (p *Planned) readData(ctx context.Context) error {
+	if err := p.Data.Hash(ctx); err != nil {
+		return err
+	}
+	p.Spec.Data = p.Data.Data
+	bytes := data.Bytes(p.Spec.Data)
+	need := bytes + bytes/10 + diskBesides
+	switch {
+	case p.Spec.Backend == api.BackendLocal || bytes < smallData:
+		return nil
+	case p.Spec.Disk == "":
+		p.Spec.Disk = gibibytes(need)
+		return nil
+	}
+	if asked := resource.MustParse(p.Spec.Disk); asked.CmpInt64(bytes) < 0 {
+		return fmt.Errorf("--disk %s: the data alone takes %s: request at least %s", p.Spec.Disk, gibibytes(bytes), gibibytes(need))
+	}
+	return nil
+}
+
+// gibibytes returns a number of bytes as a Kubernetes quantity, rounded up to whole GiB.
+func gibibytes(bytes int64) string { return fmt.Sprintf("%dGi", (bytes+1<<30-1)>>30) }
+
+// StoredBytes is how many bytes the job has in the store before it starts.
+func (p Planned) StoredBytes() int64 {
+	total := p.Files.StoredBytes
+	for _, set := range p.Data.Sets {
+		total += set.StoredBytes
+	}
+	return total
+}
+
+// storeData uploads what the store lacks of local inputs, one after the other: each uses as
+// many connections as there may be.
+func (s submission) storeData(ctx context.Context) (pack.Stats, error) {
+	var sum pack.Stats
+	for _, set := range s.Data.Sets {
+		stats, err := set.Upload(ctx, s.registry.Store, s.part())
+		if err != nil {
+			return sum, err
+		}
+		sum.Bytes += stats.Bytes
+		sum.NewBytes += stats.NewBytes
+		sum.NewBlobs += stats.NewBlobs
+	}
+	return sum, nil
+}
+
+// part returns a function to call with how many bytes of one upload are done.
+func (s submission) part() func(done, total int64) {
+	var before int64
+	return func(done, _ int64) {
+		if s.progress != nil {
+			s.progress(done - before)
+		}
+		before = done
+	}
+}
+
+// serialized returns a function that calls another one once at a time.
+func serialized(progress func(int64)) func(int64) {
+	if progress == nil {
+		return nil
+	}
+	var mu sync.Mutex
+	return func(more int64) {
+		mu.Lock()
+		defer mu.Unlock()
+		progress(more)
+	}
+}
