@@ -238,6 +238,6 @@ func (p *Provider) resolve(ctx context.Context, plan environment.Plan, facts ima
 
 // wish returns what the resolver is asked for.
 func (p *Provider) wish(plan environment.Plan, facts image.Facts) resolver.Wish {
-	return resolver.Wish{Wanted: plan.Wanted, Added: plan.Added, AddedOptions: plan.AddedOptions, Root: plan.Root, Dir: plan.Wanted.Dir,
+	return resolver.Wish{Wanted: plan.Wanted, Added: plan.Added, AddedOptions: plan.AddedOptions, Root: plan.Root,
 		Target: facts.Target(), FullPython: facts.FullPython, PythonHere: plan.PythonHere}
 }

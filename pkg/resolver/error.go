@@ -7,7 +7,6 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/lock"
-	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
 )
 
@@ -40,10 +39,10 @@ func (e *NeedsBuildError) Error() string {
 	for _, p := range e.Packages {
 		text := strings.TrimSpace(p.Name + " " + p.Version)
 		if p.Source != "" {
-			text = strings.TrimSpace(text + " from " + hide(p.Source))
+			text = strings.TrimSpace(text + " from " + deps.Hidden(p.Source))
 		}
 		if p.Why != nil {
-			text += " (" + hide(p.Why.Error()) + ")"
+			text += " (" + deps.Hidden(p.Why.Error()) + ")"
 		}
 		all = append(all, text)
 	}
@@ -63,7 +62,7 @@ type ConflictError struct {
 func (e *ConflictError) Error() string {
 	var all []string
 	for _, l := range e.Lines {
-		all = append(all, fmt.Sprintf("%s (%s)", hide(l.Text), l.Place()))
+		all = append(all, fmt.Sprintf("%s (%s)", deps.Hidden(l.Text), l.Place()))
 	}
 	whose, advice := "the requirements", "change a version"
 	if len(all) > 0 {
@@ -99,14 +98,3 @@ func (e *FailedError) Error() string {
 
 // Unwrap returns how the program ended.
 func (e *FailedError) Unwrap() error { return e.err }
-
-// inURL and signature are what is hidden in URLs.
-var (
-	inURL     = pattern.Lazy(`://[^/\s"'@]+@`)
-	signature = pattern.Lazy(`(https?://[^?\s"']*)\?[^#\s"']+`)
-)
-
-// hide returns a text without the credentials in its URLs.
-func hide(text string) string {
-	return signature().ReplaceAllString(inURL().ReplaceAllString(text, "://***@"), "$1?***")
-}

@@ -149,7 +149,7 @@ func (j *job) clean(output string) string {
 		}
 		return lines[n-1].Place()
 	})
-	return hide(strings.ReplaceAll(output, j.dir+string(os.PathSeparator), ""))
+	return deps.Hidden(strings.ReplaceAll(output, j.dir+string(os.PathSeparator), ""))
 }
 
 // word matches the names of packages in a text.

@@ -137,7 +137,7 @@ func project(t testing.TB, files map[string]string) resolver.Wish {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return resolver.Wish{Wanted: w, Root: dir, Dir: dir, Target: target, FullPython: "3.12.7"}
+	return resolver.Wish{Wanted: w, Root: dir, Target: target, FullPython: "3.12.7"}
 }
 
 func requirements(t testing.TB, lines ...string) resolver.Wish {

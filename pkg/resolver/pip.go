@@ -11,6 +11,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/lock"
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
@@ -225,7 +226,7 @@ func (pip) read(j *job) ([]lock.Package, error) {
 	for _, i := range found.Install {
 		p := lock.Package{Name: requirement.Normalize(i.Metadata.Name), Version: i.Metadata.Version}
 		if i.Download.Archive == nil || !isWheel(i.Download.URL) {
-			p.Source, p.Why = hide(i.Download.URL), lock.ErrNoWheel
+			p.Source, p.Why = deps.Hidden(i.Download.URL), lock.ErrNoWheel
 			packages = append(packages, p)
 			continue
 		}

@@ -32,9 +32,9 @@ type Wish struct {
 	// Added are requirements of the job's runtime, such as jax[tpu]>=0.4.6, and AddedOptions are
 	// options of pip for them, such as --find-links URL. A lock is complete: it gets neither.
 	Added, AddedOptions []string
-	// Root is the package root, and Dir the directory of the file in Wanted. Both are absolute.
-	Root, Dir string
-	Target    wheel.Target
+	// Root is the package root, absolute.
+	Root   string
+	Target wheel.Target
 	// FullPython is the version of the target's Python with its patch version, "" if that is not known.
 	FullPython string
 	// PythonHere is the version of this machine's python3, X.Y, "" if it is not known.
