@@ -11,6 +11,9 @@ import (
 // variable is the form of a variable in requirements files.
 var variable = pattern.Lazy(`\$\{[A-Z0-9_]+\}`)
 
+// Variable returns the first variable in a line of a requirements file, "" if it has none.
+func Variable(text string) string { return variable().FindString(text) }
+
 // Expand replaces the variables in a line of a requirements file, as pip and uv do.
 func Expand(text string, getenv func(name string) string) (string, error) {
 	var missing error

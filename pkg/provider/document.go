@@ -88,7 +88,18 @@ func wishDocument(plan environment.Plan, packages []lock.Package) (document, err
 		}
 		d.Options = append(d.Options, deps.WithoutUsers(o))
 	}
-	return d, nil
+	return d, d.checkVariables()
+}
+
+// checkVariables returns an error if a line has a variable, other than in credentials, which are not in it.
+func (d document) checkVariables() error {
+	for _, line := range slices.Concat(d.Requirements, d.Constraints, d.Options) {
+		if name := deps.Variable(line); name != "" {
+			return &resolver.MistakeError{Err: fmt.Errorf("%q has the variable %s, which only this machine has: write its value, or install uv or a fitting pip, so that this machine resolves",
+				deps.Hidden(line), name)}
+		}
+	}
+	return nil
 }
 
 // isHere reports whether an option names something on this machine.

@@ -310,3 +310,16 @@ func TestLinksThatThePodCannotRead(t *testing.T) {
 		}
 	}
 }
+
+// TestVariablesThatThePodLacks: with an index that it can't find, it would take packages from another one.
+func TestVariablesThatThePodLacks(t *testing.T) {
+	w := newWorld(t)
+	w.environ = []string{"HOST=pypi.example", "TOKEN=hush"}
+	for _, text := range []string{"--extra-index-url https://${HOST}/simple\nours\n", "--extra-index-url https://pypi.example/${TOKEN}/\nours\n", "a @ git+https://${HOST}/a\n"} {
+		var mistake *resolver.MistakeError
+		_, err := w.provide(w.plan(text, prebuilt))
+		if !errors.As(err, &mistake) || !strings.Contains(err.Error(), "which only this machine has") || strings.Contains(err.Error(), "hush") {
+			t.Errorf("%s: %v", text, err)
+		}
+	}
+}
