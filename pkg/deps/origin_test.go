@@ -68,6 +68,10 @@ func TestOrigins(t *testing.T) {
 			"-- pyproject.toml --\n[project]\nname = 'app'\ndependencies = ['b']\n[tool.uv.sources]\nb.index = 'x'\n-- uv.lock --\n",
 			want{Kind: UVLock, Source: "uv.lock", Requirements: []string{"b"}},
 		},
+		"a path with a lock, which has what it needs": {
+			"-- pyproject.toml --\n[project]\nname = 'app'\ndependencies = ['my-lib @ file:lib', 'b']\n-- uv.lock --\n" + lib,
+			want{Kind: UVLock, Source: "uv.lock", Requirements: []string{"b"}, Local: []string{"my-lib @ file:lib"}},
+		},
 		"of Poetry": {
 			"-- pyproject.toml --\n[project]\ndependencies = ['a']\n[tool.poetry.dependencies]\na = {version = '1', optional = true}\nb = '*'\n",
 			want{Kind: Project, Source: "pyproject.toml", Requirements: []string{"a"}},

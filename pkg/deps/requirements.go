@@ -158,6 +158,9 @@ func (r *reader) add(l Line, dir string, constraint bool) error {
 	dir, l.Path = l.Path, ""
 	r.wanted.Local = append(r.wanted.Local, l)
 	r.wanted.LocalDirs = append(r.wanted.LocalDirs, dir)
+	if r.wanted.Kind == UVLock { // which has what the project needs
+		return nil
+	}
 	file := filepath.Join(dir, string(Project))
 	if !isFile(file) {
 		name, _, _ := cutName(l.Text)
