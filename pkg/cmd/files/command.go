@@ -78,32 +78,35 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock, flag
 			return err
 		},
 		ValidArgsFunction: c.completeOutputs,
-		RunE: process.RunE(func(ctx context.Context, _ []string) error {
-			if output != "" {
-				if err := process.OneOf("--output", output, []string{"wide", "json", "name"}); err != nil {
-					return err
-				}
-			}
-			j, err := c.choice.One(ctx, parsed.ids)
-			var left *job.CleanedUpError
-			if errors.As(err, &left) {
-				j, err = left.Job, nil
-			}
-			if err != nil {
-				return err
-			}
-			dir, err := outputs.Of(j)
-			if err != nil {
-				return err
-			}
-			if parsed.verb == "rm" {
-				return notThere(c.removeOutputs(ctx, j, dir, parsed.args, rm))
-			}
-			return notThere(c.workOn(ctx, j, dir, output, parsed.verb, parsed.args))
-		}),
+		RunE:              process.RunE(func(ctx context.Context, _ []string) error { return c.run(ctx, parsed, output, rm) }),
 	}
 	process.AddSections(sub, own, c.choice.Section(), c.choice.ConnectionSection())
 	return sub
+}
+
+// run does what a verb says with the outputs of a job.
+func (c *command) run(ctx context.Context, parsed outputArgs, output string, rm removal) error {
+	if output != "" {
+		if err := process.OneOf("--output", output, []string{"wide", "json", "name"}); err != nil {
+			return err
+		}
+	}
+	j, err := c.choice.One(ctx, parsed.ids)
+	var left *job.CleanedUpError
+	if errors.As(err, &left) {
+		j, err = left.Job, nil
+	}
+	if err != nil {
+		return err
+	}
+	dir, err := outputs.Of(j)
+	if err != nil {
+		return err
+	}
+	if parsed.verb == "rm" {
+		return notThere(c.removeOutputs(ctx, j, dir, parsed.args, rm))
+	}
+	return notThere(c.workOn(ctx, j, dir, output, parsed.verb, parsed.args))
 }
 
 // outputArgs are the arguments of outputs: an ID, unless flags choose the job, a verb, and
