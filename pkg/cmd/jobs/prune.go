@@ -1,6 +1,7 @@
 package jobs
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -27,7 +28,7 @@ type pruneFlags struct {
 func (c *command) prune() *cobra.Command {
 	f := &pruneFlags{}
 	own := process.NewSection("Flags")
-	process.DurationVar(own.Flags, &f.olderThan, "older-than", "Delete only what is older than this. Default and minimum: 10d, or 1h in a local store without running jobs.")
+	process.DurationVar(own.Flags, &f.olderThan, "older-than", "Delete only what is older than this. Default: 10d, or 1h in a local store without running jobs. Less is safe only while no job is being submitted.")
 	own.Flags.BoolVar(&f.withOutputs, "outputs", false, "Also delete the outputs of jobs that were cleaned up without them.")
 	own.Flags.BoolVar(&f.dryRun, "dry-run", false, "Only print what would be deleted.")
 	own.Flags.BoolVarP(&f.yes, "yes", "y", false, "Don't ask for confirmation.")
@@ -101,7 +102,7 @@ const busyAge = 10 * 24 * time.Hour
 
 // age returns how old an object must be to be deleted.
 func (o *pruneOptions) age(ctx context.Context, registry job.Registry) (time.Duration, error) {
-	least, why := registry.Store.PruneAge(), "a submit that has just begun may rely on younger objects"
+	least, why := registry.Store.PruneAge(), "a job that is being submitted now may lose what it needs"
 	if o.choice.Local {
 		jobs, err := registry.Backend.List(ctx, api.ListStates)
 		if err != nil {
@@ -112,9 +113,9 @@ func (o *pruneOptions) age(ctx context.Context, registry job.Registry) (time.Dur
 		}
 	}
 	if o.olderThan > 0 && o.olderThan < least {
-		return 0, process.Usagef("--older-than: it must be at least %s: %s", inUnits(least), why)
+		fmt.Fprintf(o.streams.ErrOut, "warning: --older-than is less than %s: %s\n", inUnits(least), why)
 	}
-	return max(o.olderThan, least), nil
+	return cmp.Or(o.olderThan, least), nil
 }
 
 // inUnits returns an age as --older-than takes it.
