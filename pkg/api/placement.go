@@ -47,6 +47,9 @@ const (
 	NodePoolsShared    NodePools = "shared"
 )
 
+// OutputMountPath is where the outputs of a job are mounted.
+const OutputMountPath = "/kinetic-outputs"
+
 // Execution says how the call of a job runs, independent of the host. In a Request it is as
 // typed, in a Spec all defaults are filled in.
 type Execution struct {
@@ -58,6 +61,8 @@ type Execution struct {
 	// OutputSync is how often finished outputs are saved while the call runs: zero means the
 	// runner's default, negative only at the end.
 	OutputSync time.Duration
+	// OutputMount mounts the place of the outputs in the bucket, instead of saving them there.
+	OutputMount bool
 	// ResumeFrom is the ID of the job with whose outputs this one begins; empty for none.
 	ResumeFrom string
 	// Retries is how often the job may start again. Negative in a Request means the
@@ -82,6 +87,9 @@ func (e Execution) OutputArguments() []string {
 	}
 	if e.OutputSync != 0 {
 		args = append(args, "--output-sync", strconv.FormatFloat(max(e.OutputSync, 0).Seconds(), 'f', -1, 64))
+	}
+	if e.OutputMount {
+		args = append(args, "--output-mount", OutputMountPath)
 	}
 	if e.ResumeFrom != "" {
 		args = append(args, "--resume-from", e.ResumeFrom)

@@ -38,10 +38,13 @@ func Doubts(ctx context.Context, inputs []api.Data) []string {
 	return said
 }
 
-// bucketURL returns the URL of what an input has of a bucket, "" if it has nothing.
+// bucketURL returns the URL of what an input has of a bucket, "" if it has nothing. A folder
+// to write to need not be there.
 func bucketURL(d api.Data) string {
 	switch {
-	case d.Access == api.AccessFUSE && d.Set == "":
+	case d.Access == api.AccessFUSE && d.Writable:
+		return store.BucketScheme + d.Bucket
+	case d.Access == api.AccessFUSE:
 		return store.BucketScheme + path.Join(d.Bucket, d.Folder, d.File)
 	case d.Access == api.AccessCopy && strings.HasPrefix(d.URL, store.BucketScheme):
 		return d.URL

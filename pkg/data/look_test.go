@@ -27,6 +27,8 @@ func TestDoubts(t *testing.T) {
 		{"x=gs://acme/weights.h5", ""},
 		{"x=gs://acme/set,fuse", ""},
 		{"x=gs://acme/weights.h5,fuse", ""},
+		{"/m=gs://acme/new,fuse,rw", ""},
+		{"/m=gs://other/new,fuse,rw", "gs://other/new: you can't look into it"},
 		{"x=pvc://claim", ""},
 		{"x=hf://o/n", ""},
 		{"x=gs://acme/weights.h5/", "gs://acme/weights.h5/: there is nothing of this name yet"},
@@ -34,7 +36,11 @@ func TestDoubts(t *testing.T) {
 		{"x=gs://acme/nothing,fuse", "gs://acme/nothing: there is nothing of this name yet"},
 		{"x=gs://other/set", "gs://other/set: you can't look into it"},
 	} {
-		inputs, err := Parse([]string{tt.value}, nil)
+		var named, volumes []string
+		if named = []string{tt.value}; strings.HasPrefix(tt.value, "/") {
+			named, volumes = nil, named
+		}
+		inputs, err := Parse(named, volumes)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -74,7 +74,7 @@ func parseNamed(value string) (Input, error) {
 		return in, errors.New("rw is for --volume: data is read-only when mounted, and a copy can be written to")
 	}
 	in.Name = name
-	if in.Access == api.AccessFUSE && in.Local == "" {
+	if in.Access == api.AccessFUSE {
 		in.mountParent()
 	}
 	in.Path = in.MountPath()
@@ -112,7 +112,7 @@ func parseVolume(value string) (Input, error) {
 }
 
 // ownPaths are directories of the container that have another purpose.
-var ownPaths = []string{"/app", "/kinetic", "/kinetic-data", "/proc", "/dev", "/sys"}
+var ownPaths = []string{"/app", "/kinetic", "/kinetic-data", api.OutputMountPath, "/proc", "/dev", "/sys"}
 
 func checkMount(mount string) error {
 	switch {
@@ -194,6 +194,8 @@ func parseSource(text string) (Input, error) {
 
 func (in *Input) checkOptions(opts options) error {
 	switch {
+	case opts.fuse && in.Local != "":
+		return fmt.Errorf("fuse mounts buckets, and %s is on this machine: omit fuse, or copy it with gcloud storage cp -r %[1]s gs://BUCKET/FOLDER and mount that", in.Source)
 	case opts.cache != "" && !opts.fuse:
 		return errors.New("cache=SIZE is for FUSE: add fuse, or omit it")
 	case opts.rw && in.Local != "":

@@ -2,11 +2,14 @@ package render
 
 import (
 	"path"
+	"slices"
 	"strconv"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 const (
@@ -34,7 +37,7 @@ func (p *patch) disk(s api.Spec, l lists) {
 // from the job's own volume, where the runner puts it.
 func (p *patch) data(s api.Spec, l lists) {
 	names := map[string]string{}
-	for _, d := range s.Data {
+	for _, d := range append(slices.Clip(s.Data), mountedOutputs(s)...) {
 		switch {
 		case d.Access == api.AccessCopy && d.Mount != "":
 			p.mount(corev1.VolumeMount{Name: scratchVolume, MountPath: d.Mount, SubPath: path.Join("data", d.Key())})
@@ -45,6 +48,19 @@ func (p *patch) data(s api.Spec, l lists) {
 			p.mount(corev1.VolumeMount{Name: p.volume(names, l, fuseVolume(d)), MountPath: d.Path, ReadOnly: !d.Writable})
 		}
 	}
+}
+
+// mountedOutputs returns the volume of a job's outputs, if they are mounted.
+func mountedOutputs(s api.Spec) []api.Data {
+	if !s.OutputMount {
+		return nil
+	}
+	url := s.OutputDir
+	if url == "" {
+		url = s.Store + "/" + store.Outputs(s.ID)
+	}
+	bucket, folder, _ := strings.Cut(strings.TrimPrefix(url, store.BucketScheme), "/")
+	return []api.Data{{Access: api.AccessFUSE, Bucket: bucket, Folder: strings.TrimSuffix(folder, "/"), Path: api.OutputMountPath, Writable: true}}
 }
 
 func (p *patch) mount(m corev1.VolumeMount) { p.add(mountList+"/-", m) }

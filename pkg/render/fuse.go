@@ -1,6 +1,7 @@
 package render
 
 import (
+	"slices"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -39,10 +40,5 @@ func fuseOptions(d api.Data) []string {
 
 // mountsBuckets reports whether a job has volumes of Cloud Storage FUSE.
 func mountsBuckets(s api.Spec) bool {
-	for _, d := range s.Data {
-		if d.Access == api.AccessFUSE {
-			return true
-		}
-	}
-	return false
+	return s.OutputMount || slices.ContainsFunc(s.Data, func(d api.Data) bool { return d.Access == api.AccessFUSE })
 }

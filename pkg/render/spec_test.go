@@ -161,6 +161,7 @@ var (
 		"cpu-buckets":      testSpec(cpu, buckets),
 		"l4-buckets":       testSpec(l4, buckets, builtIn("Accelerator")),
 		"cpu-disk-class":   testSpec(cpu, diskClass),
+		"cpu-output-mount": testSpec(cpu, func(s *api.Spec) { s.OutputMount = true }),
 		"l4":               testSpec(l4),
 		"l4-spot":          testSpec(l4, spot),
 		"l4x4":             testSpec(gpu("l4", "nvidia-l4", 4)),

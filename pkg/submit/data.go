@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"sync"
 
 	"k8s.io/apimachinery/pkg/api/resource"
@@ -12,6 +13,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/data"
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 // findData finds the inputs of a job. Its errors are mistakes in the flags.
@@ -49,6 +51,26 @@ func validateDisk(r api.Request) error {
 		return fmt.Errorf("--disk ,%s: the size is missing: expected SIZE,CLASS, such as 200Gi,%[1]s", r.DiskClass)
 	}
 	return errors.Join(validateSize("--disk", r.Disk), dnsName("--disk "+r.Disk+",", r.DiskClass))
+}
+
+// validateOutputMount rejects outputs that can't be mounted.
+func validateOutputMount(r api.Request) error {
+	inBucket := r.OutputDir == "" || strings.HasPrefix(r.OutputDir, store.BucketScheme)
+	switch {
+	case !r.OutputMount:
+		return nil
+	case r.Backend == api.BackendLocal:
+		return errors.New("--output-mount: a local job has no mounts: omit it, its outputs are a directory of this machine")
+	case !inBucket:
+		return fmt.Errorf("--output-mount can't mount --output-dir %s, which is not in a bucket: omit one of them", r.OutputDir)
+	case strings.Contains(r.OutputDir, ","):
+		return fmt.Errorf("--output-mount can't mount --output-dir %s, because of its comma: choose another", r.OutputDir)
+	case r.ResumeFrom != "":
+		return errors.New("--output-mount cannot be combined with --resume-from, which copies outputs to the pod's disk: name the other job's outputs with --output-dir")
+	case r.OutputSync != 0:
+		return errors.New("--output-mount cannot be combined with --output-sync: what is mounted is not saved from the pod's disk")
+	}
+	return nil
 }
 
 const (

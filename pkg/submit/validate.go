@@ -40,6 +40,7 @@ func validate(r api.Request) error {
 		validateDebug(r),
 		validateMap(r),
 		validateResumeFrom(r),
+		validateOutputMount(r),
 	)
 }
 

@@ -155,6 +155,19 @@ class Endings(OutputCase):
         self.assertNotIn("unsaved", json.loads(self.termination()))
 
 
+class Mounted(OutputCase):
+    def test_a_mount_is_used_as_it_is(self):
+        folder = os.path.join(self.root, "mounted")
+        os.mkdir(folder)
+        with open(os.path.join(folder, "earlier"), "w"):
+            pass
+        ran = self.run_call(script(), {"train.py": PLAIN}, "--output-mount", folder)
+        self.assertEqual((ran.code, ran.stdout, ran.err), (0, "['b.txt', 'ck', 'earlier'] hello\n", ""))
+        self.assertEqual(self.saved(), {})
+        with open(os.path.join(folder, "ck", "a.bin")) as file:
+            self.assertEqual(file.read(), "data")
+
+
 class Directories(OutputCase):
     def test_a_prefix_that_jobs_share(self):
         self.bucket.put("team/ckpt/a", b"theirs")

@@ -18,7 +18,8 @@ class Outputs:
     """The outputs of an attempt.
 
     url is KINETIC_OUTPUT_DIR. path is the directory KINETIC_OUTPUT_PATH, which is
-    kept in step with a gs:// URL. A directory as url is the path itself.
+    kept in step with a gs:// URL, unless that is mounted there. A directory as url is the
+    path itself.
     """
 
     def __init__(self, attempt):
@@ -26,10 +27,11 @@ class Outputs:
         self._attempt = attempt
         self._interval = options.output_sync
         self.url = options.output_dir or attempt.store.outputs(options.job)
-        self.synced = self.url.startswith("gs://")
-        if not self.synced:
+        self._mount = options.output_mount
+        self.synced = self.url.startswith("gs://") and not self._mount
+        if not self.url.startswith("gs://"):
             self.url = directory_of(self.url, "--output-dir")
-        self.path = os.path.join(options.work, NAME) if self.synced else self.url
+        self.path = os.path.join(options.work, NAME) if self.synced else self._mount or self.url
         self._session = None
         self.next_at = time.monotonic() + self._interval if self.synced and self._interval else math.inf
 
@@ -41,6 +43,10 @@ class Outputs:
     def prepare(self, directories):
         """Make the directory and fill it, if there may be something to fill it with. directories are where programs may start."""
         options = self._attempt.options
+        if self._mount:
+            for directory in directories:
+                self._link(directory)
+            return
         if not self.synced:
             make_output(self.path)
             if options.resume_from and self._attempt.number <= 1:
