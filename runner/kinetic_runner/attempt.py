@@ -270,7 +270,7 @@ class Attempt:
 
     def tell_losses(self, place, call, errands, outcome):
         """Report lost output and files in the log and in the result."""
-        found = losses.found(place, self.log, errands) + losses.unsaved(outcome.unsaved)
+        found = losses.found(place, self.log, errands, in_pod=not self.options.log_file) + losses.unsaved(outcome.unsaved)
         outcome.warnings += found
         for loss in found:
             self.say(f"warning: {loss}")

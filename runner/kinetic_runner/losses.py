@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Output and files of a call that are lost, reported before the pod goes."""
 
+import itertools
 import os
 
 from . import spool
@@ -12,14 +13,14 @@ LOOKED_AT = 10_000  # entries of the workspace, in search of directories called 
 NAMED = 3  # files in a sentence
 
 
-def found(place, log, errands):
-    """Return sentences about what is lost."""
+def found(place, log, errands, in_pod):
+    """Return sentences about what is lost. What programs write outside of the workspace is lost only in a pod."""
     sentences = []
     if errands.waited:
         sentences.append(f"the call was slowed down: {spool.SPOOL_BYTES // MIB} MiB of its log were waiting to be uploaded")
     if log.lost:
         sentences.append(f"{log.lost} bytes of the log are not in the store: no room in {log.spool.path}")
-    for folder in gs_directories(place):
+    for folder in gs_directories(place, in_pod):
         sentences += written_below_gs(folder)
     return sentences
 
@@ -34,8 +35,8 @@ def unsaved(files):
     return [f"{len(files)} output{'s' if len(files) > 1 else ''} ({size}) {'are' if len(files) > 1 else 'is'} not saved: {names}{more}"]
 
 
-def gs_directories(place):
-    """Return directories that programs have made of gs:// URLs: in the workspace, and where else they often change to."""
+def gs_directories(place, in_pod):
+    """Return where programs may have made directories of gs:// URLs: in the workspace, and in a pod where else they often change to."""
     folders, count = [], 0
     for parent, names, files in os.walk(place.workspace):
         folders += [os.path.join(parent, name) for name in names if name == "gs:"]
@@ -43,8 +44,20 @@ def gs_directories(place):
         count += len(names) + len(files)
         if count > LOOKED_AT:
             break
-    homes = {place.environ.get(name) for name in ("HOME", "TMPDIR")} | {"/tmp"}
-    return folders + [os.path.join(home, "gs:") for home in sorted(filter(None, homes))]
+    if in_pod:
+        tops = {place.environ.get(name) for name in ("HOME", "TMPDIR")} | {"/", "/tmp", os.path.dirname(place.workspace)}
+        for top in sorted(filter(None, tops)):
+            folders += [os.path.join(folder, "gs:") for folder in (top, *directories(top)) if folder != place.workspace]
+    return list(dict.fromkeys(folders))
+
+
+def directories(top):
+    """Return the directories right below another one."""
+    try:
+        with os.scandir(top) as entries:
+            return sorted(entry.path for entry in itertools.islice(entries, LOOKED_AT) if entry.is_dir(follow_symlinks=False))
+    except OSError:
+        return []
 
 
 def written_below_gs(folder):

@@ -188,6 +188,19 @@ class Directories(OutputCase):
         self.assertRegex(ran.stderr, r"warning: 1 file \(5 B\) below \S+/workspace/gs: will be lost: .*: write to KINETIC_OUTPUT_PATH")
         self.assertEqual(list(self.saved()), ["b"])
 
+    def test_directories_that_programs_change_to(self):
+        """Those right below HOME and TMPDIR, and beside the workspace."""
+        home = os.path.join(self.root, "home")
+        os.makedirs(os.path.join(home, "runs"))
+        source = (
+            "import os\nfor folder in (os.environ['HOME'] + '/runs', '..'):\n"
+            "  os.chdir(folder); os.makedirs('gs://other'); open('gs://other/a', 'w').write('12345'); os.chdir(os.environ['KINETIC_OUTPUT_PATH'] + '/../workspace')"
+        )
+        argv = self.argv(script(), {"train.py": source})
+        ran = self.finish(self.start(argv, {"HOME": home}))
+        for folder in (os.path.join(home, "runs"), self.work):
+            self.assertRegex(ran.stderr, rf"warning: 1 file \(5 B\) below {folder}/gs: will be lost: ")
+
 
 class Maps(OutputCase):
     def chunk(self, number, source, *flags):
