@@ -51,6 +51,13 @@ class Ends(FailingCase):
         self.assertEqual(json.loads(patch["metadata"]["annotations"]["kubectl-kinetic.github.io/outcome"]), leader.end)
         self.assertEqual((len(self.api.patches), self.api.open_ports), (1, [False]))
 
+    def test_what_a_host_cannot_save_is_in_the_result(self):
+        source = "import os\ndef f():\n  if os.environ['KINETIC_HOST'] == '2': os.symlink('/', os.environ['KINETIC_OUTPUT_DIR'] + '/root')"
+        leader, *_ = self.parked(*self.hosts(function(), {"train.py": source}))
+        self.assertEqual([file["path"] for file in leader.end["unsaved"]], ["root"])
+        (warning,) = leader.result["warnings"]
+        self.assertRegex(warning, r"^1 output \(\d+ B\) is not saved: root ")
+
     def test_exception_ends_all(self):
         processes = self.one_fails("raise ValueError('boom')")
         leader, *_ = self.parked(*processes)

@@ -90,6 +90,8 @@ class LeaderAttempt(HostAttempt):
         if agreed is not outcome:
             self.say(agreed.message)
         agreed.unsaved = unsaved
+        told = [warning for _, other in sorted(link.outcomes.items()) for warning in other.warnings]
+        agreed.warnings = list(dict.fromkeys(agreed.warnings + told))  # a member has no result to name its losses in
         return agreed
 
     def broken(self, gone):
