@@ -236,10 +236,11 @@ class RunnerCase(unittest.TestCase):
         return read_log(b"".join(self.parts(attempt)), stamped=True)[0]
 
     def workspace(self):
-        """All paths in the workspace."""
+        """All paths in the workspace but the link to the outputs."""
         top = os.path.join(self.work, "workspace")
         found = []
         for folder, dirs, files in os.walk(top):
+            dirs[:] = [name for name in dirs if name != "gs:"]
             found += [os.path.relpath(os.path.join(folder, name), top) for name in dirs + files]
         return sorted(found)
 

@@ -92,7 +92,7 @@ class Resolved(Packages, PodCase):
         self.assertEqual(ran.code, 0, ran.out)
         environ, files = ran.result["value"]
         self.assertEqual(({"NETRC", "KINETIC_NETRC"} & set(environ), "secret" in json.dumps(environ)), (set(), False))
-        self.assertEqual(sorted(files), ["env", "scratch", "workspace"])
+        self.assertEqual(sorted(files), ["env", "outputs", "scratch", "workspace"])
         self.assertNotIn("secret", ran.out + ran.log)
         found = subprocess.run(["grep", "-r", "secret", self.work], capture_output=True, text=True)
         self.assertEqual(found.stdout, "")
