@@ -16,16 +16,20 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
-// withOutputs fetches what an ended job wrote, if that is wanted, or says how to get it. settled is the
-// error of the job's end, which comes first: a failed job may have left checkpoints.
-func (o *options) withOutputs(ctx context.Context, j *job.Job, s api.Status, settled error) error {
-	if o.wait.outputs == "" {
-		if settled == nil && j.Handle.Map == nil {
-			o.noteOutputs(ctx, j)
-		}
-		return settled
+// settleWithOutputs settles a job, and fetches what it wrote if it has ended and that is wanted, or says
+// how to get it: a failed job may have left checkpoints, too.
+func (o *options) settleWithOutputs(ctx context.Context, j *job.Job, end outcome) error {
+	noted := o.wait.outputs == "" && j.Handle.Map == nil && end.err == nil && end.status.State.Ended()
+	if noted && end.status.State != api.Succeeded { // the last line of a failure says whose exit code it is
+		o.noteOutputs(ctx, j)
+		return o.settle(ctx, j, end)
 	}
-	if !s.State.Ended() {
+	settled := o.settle(ctx, j, end)
+	switch {
+	case noted && settled == nil:
+		o.noteOutputs(ctx, j)
+		return nil
+	case o.wait.outputs == "" || !end.status.State.Ended():
 		return settled
 	}
 	err := o.fetchOutputs(ctx, j)

@@ -212,7 +212,7 @@ func (o *options) follow(ctx context.Context, j *job.Job) error {
 		case errors.Is(cause, errImageMoved):
 			return o.giveUpMoved(ctx, j, last)
 		}
-		return o.withOutputs(ctx, j, end.status, o.settle(ctx, j, end))
+		return o.settleWithOutputs(ctx, j, end)
 	case <-ctx.Done():
 		if !o.wait.cancel {
 			cancel(context.Canceled)
