@@ -211,8 +211,9 @@ class Maps(OutputCase):
 
     def test_the_last_pod_wins(self):
         source = "import os\ndef f(n):\n  for name in (str(n), 'both'):\n    open(os.environ['KINETIC_OUTPUT_DIR'] + '/' + name, 'w').write(str(n))"
-        for number in (0, 1):
-            self.assertEqual(self.chunk(number, source).code, 0)
+        first, second = (self.chunk(number, source) for number in (0, 1))
+        self.assertEqual((first.code, first.stderr, second.code), (0, "", 0))
+        self.assertEqual(second.stderr, "kinetic: warning: replaced outputs that other pods of the map have written under the same names: both\n")
         self.assertEqual(self.saved(), {"0": b"0", "1": b"1", "both": b"1"})
         self.assertEqual((self.indexed(0), self.indexed(1)), (["0", "both"], ["1", "both"]))
 

@@ -9,7 +9,7 @@ from ..store import open_store
 from ..text import readable
 from .index import Index, read_indexes
 from .keeper import Keeper
-from .restore import Restore
+from .restore import Restore, named
 from .scan import NAME_BYTES
 from .sender import Owner, Sender
 from .worker import Worker
@@ -77,6 +77,9 @@ class Session:
             self._worker.run()
         self._wait()
         self.tell()
+        if self._sender.shared:
+            names = named(sorted(set(self._sender.shared)))
+            self._attempt.say(f"warning: replaced outputs that other pods of the map have written under the same names: {names}")
         failure = self._worker.failure
         if isinstance(failure, Unreachable) and not self._attempt.signals.came:
             raise failure
