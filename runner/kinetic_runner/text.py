@@ -6,6 +6,7 @@ import os
 import time
 
 BLOCK = 1 << 20  # bytes of a file in memory at a time
+COPY_BLOCK = 256 << 10  # bytes of an object at a time: few enough to stay in the cache until they are hashed and written
 
 
 def timestamp():

@@ -12,7 +12,7 @@ from ..store import in_parallel
 from ..store.gcs import GCSStore
 from ..store.objects import list_objects, object_of
 from ..store.reader import GCSReader
-from ..text import BLOCK, file_blocks, write_all
+from ..text import COPY_BLOCK, file_blocks, write_all
 
 THREADS = 8
 RANGE_BYTES = 32 << 20  # of a large object, that one thread fetches
@@ -124,7 +124,7 @@ class Writer:
         with open(file.path, "r+b", buffering=0) as target, naming(file.path):
             target.seek(begin)
             with self._source.reader(file.item, begin, None if end == size else end) as source:
-                while block := source.read(BLOCK):
+                while block := source.read(COPY_BLOCK):
                     write_all(target.fileno(), block)
                     digest.update(block)
                     done += len(block)

@@ -10,7 +10,7 @@ from ..errors import Mismatch, NotFound
 from ..store import in_parallel
 from ..store.names import job_name
 from ..store.objects import copy_object, list_objects
-from ..text import BLOCK, readable, write_all
+from ..text import COPY_BLOCK, readable, write_all
 from .index import index_name, read_index, read_indexes
 from .keeper import Saved
 from .plan import choose, make_plan
@@ -150,7 +150,7 @@ def fetch(source, item, fd):
         os.ftruncate(fd, 0)
         os.lseek(fd, 0, os.SEEK_SET)
         with source.open(item.path) as file:
-            while block := file.read(BLOCK):
+            while block := file.read(COPY_BLOCK):
                 digest.update(block)
                 write_all(fd, block)
         md5 = item.entry.md5 if not last else (source.attributes(item.path) or {}).get("md5Hash", "")

@@ -7,7 +7,7 @@ import io
 import os
 
 from ..errors import Mismatch, RunnerError
-from ..text import BLOCK
+from ..text import COPY_BLOCK
 
 # Advice in several messages.
 RESUBMIT = "delete it, then submit the job again to upload it"
@@ -67,7 +67,7 @@ def copy_verified(store, name, sha256, limit, sink):
     """
     digest, size = hashlib.sha256(), 0
     with store.open(name) as source:
-        while block := source.read(BLOCK):
+        while block := source.read(COPY_BLOCK):
             size += len(block)
             if size > limit:
                 raise Mismatch(f"{store.url(name)} is larger than {limit} bytes: it was changed; {RESUBMIT}")
