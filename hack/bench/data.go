@@ -14,6 +14,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"syscall"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -136,6 +137,11 @@ func (d *dataBench) tree(ctx context.Context, name, what, upAim, againAim, downA
 	rclone := func(from, to string) func() *exec.Cmd {
 		return command(ctx, d.dir, env, "rclone", "--config", os.DevNull, "--transfers", "16", "--checkers", "16", "copy", from, to)
 	}
+	down, err := d.downDir()
+	if err != nil {
+		return err
+	}
+	defer os.RemoveAll(down)
 	up := command(ctx, d.dir, env, d.self, "send-data", dir, "gs://"+ours, filepath.Join(d.dir, "cache"))
 	for _, step := range []struct {
 		what, aim string
@@ -144,7 +150,7 @@ func (d *dataBench) tree(ctx context.Context, name, what, upAim, againAim, downA
 	}{
 		{"up", upAim, up, rclone(dir, remote)},
 		{"up again, unchanged", againAim, up, rclone(dir, remote)},
-		{"down", downAim, d.fetch(ctx, env, "gs://"+ours, dir), rclone(remote, filepath.Join(d.dir, "rclone", name))},
+		{"down", downAim, d.fetch(ctx, env, "gs://"+ours, dir, filepath.Join(down, "ours")), rclone(remote, filepath.Join(down, "rclone"))},
 	} {
 		mine, err := once(step.ours())
 		if err != nil {
@@ -160,15 +166,26 @@ func (d *dataBench) tree(ctx context.Context, name, what, upAim, againAim, downA
 	return nil
 }
 
+// downDir makes a directory for downloads, in memory where the system has that: ext4 takes up
+// to ten times as long for a new file where many files were removed in the last minutes.
+func (d *dataBench) downDir() (string, error) {
+	const memory, room = "/dev/shm", 4 * dataLarge * dataLargeSize
+	var disk syscall.Statfs_t
+	if err := syscall.Statfs(memory, &disk); err == nil && int64(disk.Bavail)*int64(disk.Bsize) > room {
+		return os.MkdirTemp(memory, "kinetic-bench-")
+	}
+	return os.MkdirTemp(d.dir, "down-")
+}
+
 // fetch returns what fetches the data set of a directory, as a pod does.
-func (d *dataBench) fetch(ctx context.Context, env []string, url, dir string) func() *exec.Cmd {
+func (d *dataBench) fetch(ctx context.Context, env []string, url, dir, target string) func() *exec.Cmd {
 	return func() *exec.Cmd {
 		set, err := pack.NewSet(ctx, pack.Options{Root: dir, CacheDir: filepath.Join(d.dir, "cache")})
 		if err != nil {
 			return &exec.Cmd{Err: err}
 		}
 		env := append(env, "PYTHONPATH="+runnerFolder())
-		return command(ctx, d.dir, env, "python3", "-c", fetchScript, url, d.url, set.SHA256, filepath.Join(d.dir, "fetched", filepath.Base(dir)))()
+		return command(ctx, d.dir, env, "python3", "-c", fetchScript, url, d.url, set.SHA256, target)()
 	}
 }
 
