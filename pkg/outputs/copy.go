@@ -39,12 +39,18 @@ func Below(files []File, at string) ([]Transfer, error) {
 			return nil, err
 		}
 		plan[i] = Transfer{f, to}
+		if f.object.Name != "" && !plan[i].staysInside() {
+			plan[i].Link = "" // the file itself
+		}
 	}
 	return plan, nil
 }
 
-// As plans to copy one file to a name in a folder.
-func As(f File, name string) Transfer { return Transfer{f, name} }
+// As plans to copy one file, or the one that a link leads to, to a name in a folder.
+func As(f File, name string) Transfer {
+	f.Link = ""
+	return Transfer{f, name}
+}
 
 // Copied counts what a copy has done.
 type Copied struct {
@@ -54,7 +60,7 @@ type Copied struct {
 	Same int
 }
 
-// Copy copies files into a folder, several at a time. Each appears whole or not at all. A
+// Copy copies files into a folder, several at a time, then links. Each appears whole or not at all. A
 // file that is already there with the same bytes is kept, and a large one that was partly
 // copied is continued, so that an interrupted copy goes on where it stopped. progress is called from several goroutines with the number
 // of bytes that arrived or were already there.
@@ -63,16 +69,27 @@ func (d *Dir) Copy(ctx context.Context, plan []Transfer, folder *os.Root, progre
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(copiers)
 	for i, t := range plan {
-		g.Go(func() (err error) {
-			same[i], err = d.copy(ctx, t, folder, progress)
-			if err != nil {
-				err = fmt.Errorf("copying output %s to %s: %w", t.Name, filepath.Join(folder.Name(), t.to), err)
-			}
-			return err
-		})
+		if t.Link == "" {
+			g.Go(func() (err error) {
+				same[i], err = d.copy(ctx, t, folder, progress)
+				return t.explain(folder, err)
+			})
+		}
 	}
 	if err := g.Wait(); err != nil {
 		return Copied{}, err
+	}
+	var links error
+	for i, t := range plan { // after the files, so that none is written through them
+		if t.Link != "" {
+			var err error
+			same[i], err = t.link(folder)
+			links = errors.Join(links, t.explain(folder, err))
+			progress(t.Size)
+		}
+	}
+	if links != nil {
+		return Copied{}, links
 	}
 	done := Copied{Files: len(plan)}
 	for i, t := range plan {
@@ -83,6 +100,14 @@ func (d *Dir) Copy(ctx context.Context, plan []Transfer, folder *os.Root, progre
 		}
 	}
 	return done, nil
+}
+
+// explain says which copy has failed.
+func (t Transfer) explain(folder *os.Root, err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("copying output %s to %s: %w", t.Name, filepath.Join(folder.Name(), t.to), err)
 }
 
 // copy copies one file, unless it is already there.

@@ -26,6 +26,9 @@ type File struct {
 	// Incomplete means that the file is part of something that was not saved completely. Only
 	// Marked sets it.
 	Incomplete bool `json:"incomplete,omitempty"`
+	// Link is where a symbolic link to another output leads, relative to its own directory and
+	// with forward slashes; "" for a file.
+	Link string `json:"link,omitempty"`
 
 	object store.Object
 }
@@ -118,7 +121,8 @@ func (d *Dir) list(ctx context.Context, begin string) ([]File, error) {
 		if name == "" || strings.HasSuffix(name, "/") || !strings.HasPrefix(name, begin) {
 			continue // a folder, as some tools mark it, or another name
 		}
-		files = append(files, File{Name: name, Size: object.Size, Updated: object.Updated.UTC(), URL: d.store.URL() + "/" + object.Name, object: object})
+		files = append(files, File{Name: name, Size: object.Size, Updated: object.Updated.UTC(), URL: d.store.URL() + "/" + object.Name,
+			Link: d.linkOf(object, name), object: object})
 	}
 	return files, nil
 }

@@ -298,10 +298,14 @@ func (s *fileStore) list(ctx context.Context, prefix string) ([]Object, error) {
 
 // object describes a file; a link has the size of its target.
 func object(name, file string, info fs.FileInfo) Object {
+	link := ""
+	if info.Mode().Type() == fs.ModeSymlink {
+		link, _ = os.Readlink(file) // "" if it was just replaced
+	}
 	if target, err := os.Stat(file); err == nil && target.Mode().IsRegular() {
 		info = target
 	}
-	return Object{Name: name, Size: info.Size(), Updated: info.ModTime(), Generation: info.ModTime().UnixNano()}
+	return Object{Name: name, Size: info.Size(), Updated: info.ModTime(), Generation: info.ModTime().UnixNano(), Link: link}
 }
 
 func (s *fileStore) Dirs(_ context.Context, prefix string) ([]string, error) {

@@ -43,6 +43,8 @@ type Object struct {
 	CRC32C *uint32
 	// Metadata is what was passed to Create, in a bucket; a directory keeps none.
 	Metadata map[string]string
+	// Link is the target of a symbolic link in a directory, else "".
+	Link string
 }
 
 // Store is what a bucket and a directory have in common.

@@ -17,7 +17,7 @@ import (
 // Copy copies the output at a path to dest, or all that are below it into the directory dest, and says
 // so. What was copied before is not copied again.
 func Copy(ctx context.Context, screen *ui.UI, dir *outputs.Dir, at, dest string) error {
-	files, err := dir.List(ctx, at)
+	files, err := dir.WithLinks(ctx, at)
 	if err != nil {
 		return err
 	}

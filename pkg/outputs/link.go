@@ -1,0 +1,94 @@
+package outputs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// inPod is KINETIC_OUTPUT_PATH of pods.
+const inPod = "/kinetic/outputs"
+
+// WithLinks is List with the links that a job in pods has saved. They have no objects; those of a local
+// job are in List, too.
+func (d *Dir) WithLinks(ctx context.Context, at string) ([]File, error) {
+	files, err := d.List(ctx, at)
+	if err != nil {
+		return nil, err
+	}
+	saved, _, err := d.saved(ctx)
+	if err != nil {
+		return nil, err
+	}
+	files = slices.DeleteFunc(files, func(f File) bool { return saved[f.Name].Link != nil }) // it was a file before
+	for name, s := range saved {
+		if s.Link == nil || at != "" && name != at && !strings.HasPrefix(name, strings.TrimSuffix(at, "/")+"/") {
+			continue
+		}
+		if target := inside(inPod, name, *s.Link); target != "" {
+			files = append(files, File{Name: name, URL: d.URL() + "/" + name, Link: target})
+		}
+	}
+	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
+	return files, nil
+}
+
+// linkOf returns the target of an object that is a link, as File.Link.
+func (d *Dir) linkOf(o store.Object, name string) string {
+	dir, local := strings.CutPrefix(d.URL(), store.FileScheme)
+	if !local || o.Link == "" {
+		return ""
+	}
+	return inside(dir, name, o.Link)
+}
+
+// inside returns where the link with this name in the directory root leads to, relative to the
+// directory that the link is in, or "" if it leads out of root.
+func inside(root, name, target string) string {
+	if path.IsAbs(target) {
+		below, ok := strings.CutPrefix(path.Clean(target), root+"/")
+		if !ok {
+			return ""
+		}
+		target = strings.Repeat("../", strings.Count(name, "/")) + below
+	}
+	if !filepath.IsLocal(filepath.FromSlash(path.Join(path.Dir(name), target))) {
+		return ""
+	}
+	return path.Clean(target)
+}
+
+// staysInside reports whether a link leads to something in the folder that it is copied to.
+func (t Transfer) staysInside() bool {
+	return filepath.IsLocal(filepath.Join(filepath.Dir(t.to), filepath.FromSlash(t.Link)))
+}
+
+// link makes a link. It replaces another link, and reports whether the same one was there.
+func (t Transfer) link(folder *os.Root) (same bool, err error) {
+	target := filepath.FromSlash(t.Link)
+	if !t.staysInside() {
+		return false, fmt.Errorf("it is a link to %s, which is not below what is copied: copy a directory that has both", t.Link)
+	}
+	switch there, err := folder.Readlink(t.to); {
+	case err == nil && there == target:
+		return true, nil
+	case err == nil:
+		if err := folder.Remove(t.to); err != nil {
+			return false, err
+		}
+	case !errors.Is(err, fs.ErrNotExist):
+		return false, errors.New("something else has this name, and is not a link")
+	}
+	if err := folder.MkdirAll(filepath.Dir(t.to), 0o777); err != nil {
+		return false, err
+	}
+	return false, folder.Symlink(target, t.to)
+}
