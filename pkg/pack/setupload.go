@@ -25,6 +25,7 @@ func (s *Set) Upload(ctx context.Context, to store.Store, progress func(doneByte
 	}
 	var done int64
 	for i := range s.Shards {
+		s.collect() // what the shard before has left
 		p, err := s.remake(ctx, i)
 		if err != nil {
 			return Stats{}, err
