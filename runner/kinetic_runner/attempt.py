@@ -65,7 +65,7 @@ class Attempt:
         self.started = self.job_started = timestamp()
         self.workspace, self.scratch = options.workspace, options.scratch
         self.tried_end = None  # end.json that may be stored although the store reported an error
-        self.needed = []  # objects that must not expire while the call runs
+        self.needed, self.sets = [], ()  # objects and data sets that must not expire while the call runs
         self.variables = {}  # that the inputs add to the call's environment
         self.outputs = None  # once there is a place for the call
 
@@ -192,7 +192,7 @@ class Attempt:
 
             provided = provide(self, call, store.url(name))
             call.kwargs.update(provided.arguments)
-            self.variables, more = provided.variables, more + provided.needed
+            self.variables, self.sets = provided.variables, provided.sets
         self.needed = [job_name(options.job, "handle.json"), name, blob_name(options.bundle)] + [blob.name for blob in index.blobs]
         self.needed += more
         # Without the records, the count would start again.
@@ -230,7 +230,16 @@ class Attempt:
 
     def errands(self):
         """Return the errands to run while the call runs."""
-        return Errands(self.log.spool, self.parts, lambda _: [self.store.renew(name) for name in self.needed], self.outputs)
+        return Errands(self.log.spool, self.parts, self.renew, self.outputs)
+
+    def renew(self, _):
+        """Renew what must not expire."""
+        for name in self.needed:
+            self.store.renew(name)
+        for sha256 in self.sets:
+            from .data.dataset import renew_set
+
+            renew_set(self.store, sha256)
 
     @property
     def deadline(self):

@@ -2,19 +2,24 @@
 
 import gzip
 import json
+import math
 import os
 import subprocess
 import sys
 import tempfile
 import textwrap
 import threading
+import time
 import unittest
 
+from bucket import Bucket
 from fixture import RUNNER, file_entry, sha256
-from kinetic_runner.data.dataset import fetch_set, set_objects, set_size
+from kinetic_runner.data.dataset import fetch_set, renew_set, set_size
 from kinetic_runner.errors import RunnerError
 from kinetic_runner.store import open_store
 from kinetic_runner.store.names import blob_name
+
+DAY = 86_400
 
 
 class DataSetCase(unittest.TestCase):
@@ -79,10 +84,6 @@ class Fetched(DataSetCase):
         self.assertTrue(os.path.isdir(os.path.join(self.target, "empty/deep")))
         self.assertFalse(os.path.exists(os.path.join(self.target, "left")))
         self.assertEqual(sum(done), 6)
-        objects = list(set_objects(self.store, name))
-        self.assertEqual(len(objects), 5)
-        for needed in objects:
-            self.assertTrue(self.store.exists(needed))
 
     def test_empty(self):
         name = self.put_set()
@@ -124,7 +125,7 @@ class Refused(DataSetCase):
     def test_changed_objects(self):
         shard = self.put_shard({"a": b"12345"})
         name = self.put_set(shard)
-        for changed in list(set_objects(self.store, name)):
+        for changed in [blob_name(name), blob_name(shard["sha256"]), blob_name(sha256(b"12345"))]:
             with self.subTest(changed):
                 path = os.path.join(self.root, changed)
                 with open(path, "rb") as file:
@@ -185,3 +186,46 @@ class Memory(DataSetCase):
 
 if __name__ == "__main__":
     unittest.main()
+
+
+class Renewal(DataSetCase):
+    """A client that finds a young document trusts it, and asks for nothing else."""
+
+    def setUp(self):
+        super().setUp()
+        self.bucket = Bucket()
+        self.addCleanup(self.bucket.close)
+        self.store = open_store("gs://bucket", self.bucket.host)
+        self.addCleanup(self.store.close)
+        shard = self.put_shard({"a": b"12345"})
+        self.name = self.put_set(shard)
+        self.objects = [blob_name(sha256(b"12345")), blob_name(shard["sha256"]), blob_name(self.name)]
+
+    def put(self, data, name=None):
+        self.bucket.put(blob_name(name or sha256(data)), data)
+        return sha256(data)
+
+    def renewed(self, *days):
+        """Renews the set whose blob, shard and document are this old; returns which of them were renewed."""
+        for name, age in zip(self.objects, days):
+            self.bucket.objects[name].created = time.time() - age * DAY
+        self.bucket.requests.clear()
+        renew_set(self.store, self.name)
+        return [bool(self.bucket.asked("rewriteTo.*" + name[-64:])) for name in self.objects]
+
+    def test_everything_gets_young_with_the_document(self):
+        self.assertEqual(self.renewed(24, 20, 21), [True, True, True])
+        self.assertEqual(self.renewed(10, 21, 21), [True, True, True])
+        self.assertEqual(self.renewed(1, 5, 21), [False, True, True])
+
+    def test_one_request_tells_that_nothing_is_due(self):
+        self.assertEqual(self.renewed(24, 21, 19), [False, False, False])
+        self.assertEqual(len(self.bucket.asked("")), 1)
+
+    def test_the_document_stays_old_if_something_else_does(self):
+        for name in self.objects[:2]:
+            self.bucket.faults.clear()
+            self.bucket.fail(403, math.inf, "rewriteTo.*" + name[-64:])
+            with self.assertRaisesRegex(RunnerError, "cannot renew"):
+                self.renewed(21, 21, 21)
+            self.assertLess(self.bucket.objects[self.objects[2]].created, time.time() - 20 * DAY)

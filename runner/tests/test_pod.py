@@ -238,7 +238,12 @@ class Logs(PodCase):
     def test_old_blobs_are_renewed_while_the_call_runs(self):
         until = os.path.join(self.root, "until")
         os.mkfifo(until)
-        argv = self.argv(command("cat", until), {"x": ""})
+        index = {"version": 2, "blobs": [{"sha256": sha256(b"data"), "size": 4}], "files": [{"path": "a", "size": 4}]}
+        shard = {"sha256": self.put_index(index, [b"data"]), "files": 1, "bytes": 4}
+        document = json.dumps({"version": 1, "files": 1, "bytes": 4, "shards": [shard]}).encode()
+        self.put_blob(document)
+        data = [{"name": "x", "source": "x", "access": "copy", "set": sha256(document)}]
+        argv = self.argv(command("cat", until, data=data), {"x": ""})
         self.put(f"{JOB}/handle.json", b"{}")
         self.put(f"{JOB}/attempts/1.json", b'{"version":1,"uid":"before"}')
         needed = self.bucket.names("")
@@ -250,7 +255,7 @@ class Logs(PodCase):
                 self.assertIsNone(process.poll())
                 os.sched_yield()
         self.assertEqual(self.finish(process).code, 0)
-        self.assertEqual(len(needed), 5)
+        self.assertEqual(len(needed), 8)
 
 
 class Outages(PodCase):

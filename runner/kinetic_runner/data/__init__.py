@@ -9,7 +9,6 @@ from collections import namedtuple
 from ..bundle import empty_directory
 from ..documents import SHA256, check_path, field
 from ..errors import BadData, RunnerError, Unreachable
-from ..store.names import blob_name
 from .disk import check_room
 from .progress import Progress
 from .sources import open_source
@@ -20,10 +19,10 @@ Input = namedtuple("Input", "name mount source access set url path file")
 
 
 class Provided:
-    """What the call gets: arguments by name, variables, and the objects that must not expire meanwhile."""
+    """What the call gets: arguments by name, variables, and the data sets that must not expire meanwhile."""
 
     def __init__(self):
-        self.arguments, self.variables, self.needed = {}, {}, []
+        self.arguments, self.variables, self.sets = {}, {}, set()
 
 
 def provide(attempt, call, where):
@@ -39,7 +38,7 @@ def provide(attempt, call, where):
         path = os.path.join(entry.path, check_path(entry.file, where)) if entry.file else entry.path
         if entry.access == COPY:
             path = folders[key_of(entry)]
-            provided.needed += [blob_name(entry.set)] if entry.set else []
+            provided.sets |= {entry.set} - {""}
         elif not os.path.exists(path):
             raise BadData(f"there is no {path}, the place of {entry.source}: check the name, and submit the job again")
         if entry.name:

@@ -6,13 +6,14 @@ from collections import namedtuple
 
 from ..documents import SHA256, field, parse_document
 from ..errors import RunnerError
-from ..store import read_verified
+from ..store import in_parallel, read_verified
 from ..store.names import blob_name
 from ..tree import read_index
 from ..unpack import Tree, empty_directory
 
 DOCUMENT_LIMIT = 32 << 20  # bytes: more than 100,000 shards
 THREADS = 8
+TRUSTED_AGE = 4 * 86_400  # seconds, less than the age up to which a client trusts a document
 
 Shard = namedtuple("Shard", "sha256 files bytes")
 
@@ -39,12 +40,19 @@ def fetch_set(store, sha256, target, progress=None):
         tree.write_links(read_shard(store, shard))
 
 
-def set_objects(store, sha256):
-    """Yield the names of all objects of a data set, which must not expire while a job may still need it."""
-    yield blob_name(sha256)
+def renew_set(store, sha256):
+    """Renew all objects of a data set together, when its document is old.
+
+    The document comes last: where a client finds a young one, it does not look at the other objects.
+    """
+    store.renew(blob_name(sha256), first=lambda: renew_blobs(store, sha256))
+
+
+def renew_blobs(store, sha256):
+    """Renew what the document of a data set refers to, even if it is not as old as the document."""
     for shard in read_shards(store, sha256):
-        yield blob_name(shard.sha256)
-        yield from (blob.name for blob in read_shard(store, shard).blobs)
+        names = [blob.name for blob in read_shard(store, shard).blobs] + [blob_name(shard.sha256)]
+        in_parallel(lambda name: store.renew(name, TRUSTED_AGE), names, THREADS)
 
 
 def read_shards(store, sha256):

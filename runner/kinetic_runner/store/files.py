@@ -67,7 +67,7 @@ class FileStore:
         except FileNotFoundError:
             return  # an empty folder does not exist
 
-    def renew(self, name):
+    def renew(self, name, age=0, first=None):
         """Do nothing: files do not expire."""
 
     def hurry(self, moment):

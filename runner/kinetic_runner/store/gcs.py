@@ -74,15 +74,17 @@ class GCSStore:
         """Write or replace an object. Raise AlreadyExists if it is not of the given generation."""
         self.upload(name, source, metadata, generation)
 
-    def renew(self, name):
-        """Rewrite an old object in place, before a lifecycle rule deletes it."""
+    def renew(self, name, age=RENEW_AGE, first=None):
+        """Rewrite an object of this age in place, before a lifecycle rule deletes it. If it is as old, call first before."""
         doing, path = f"renew {self.url(name)}", self.path(name)
         status, headers, data = self.ask(doing, Request("GET", path))
         if status == 404:
             return  # this attempt no longer needs it, and another one will report it
         fields = self.expect(status, data, doing, "get")
-        if age_of(fields, headers) < RENEW_AGE:
+        if age_of(fields, headers) < age:
             return
+        if first:
+            first()
         self.rewrite(doing, path, path, fields["generation"])  # unless another process renewed or removed it
 
     def rewrite(self, doing, source, target, generation, fields=None):
