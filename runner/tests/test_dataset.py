@@ -131,9 +131,10 @@ class Refused(DataSetCase):
                 with open(path, "rb") as file:
                     data = file.read()
                 self.put(data[:-1] + b"?", name=os.path.basename(changed))
-                self.refuse(name, changed, "was changed")
+                advice = "" if changed == blob_name(name) else f"delete file://{self.root}/{blob_name(name)} too"
+                self.refuse(name, changed, "was changed", advice)
                 os.unlink(path)
-                self.refuse(name, changed, "does not exist")
+                self.refuse(name, changed, "does not exist", advice)
                 self.put(data)
         fetch_set(self.store, name, self.target)
 

@@ -5,7 +5,7 @@
 from collections import namedtuple
 
 from ..documents import SHA256, field, parse_document
-from ..errors import RunnerError
+from ..errors import Mismatch, NotFound, RunnerError
 from ..store import in_parallel, read_verified
 from ..store.names import blob_name
 from ..tree import read_index
@@ -30,7 +30,16 @@ def fetch_set(store, sha256, target, progress=None):
     """
     shards = read_shards(store, sha256)
     empty_directory(target)
-    tree, linked = Tree(store, target, progress), []
+    try:
+        write_shards(store, shards, Tree(store, target, progress))
+    except (NotFound, Mismatch) as exc:
+        # Where a client finds the document, it does not look at the other objects.
+        raise RunnerError(f"{exc}; delete {store.url(blob_name(sha256))} too, so that the next submit uploads what is missing") from None
+
+
+def write_shards(store, shards, tree):
+    """Write the files of all shards, then their links."""
+    linked = []
     for shard in shards:
         index = read_shard(store, shard)
         tree.write_files(index, THREADS)
