@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"io"
 	"net"
 	"net/http"
 	"os"
@@ -35,7 +36,7 @@ type gsClient struct {
 }
 
 func newGSClient(ctx context.Context) (*gsClient, error) {
-	c := &gsClient{transport: transport.New(asStored{newTransport()})}
+	c := &gsClient{transport: transport.New(unended{asStored{newTransport()}})}
 	hc := &http.Client{Transport: c.transport}
 	if os.Getenv(api.EnvStorageEmulator) == "" {
 		found, err := credentials.DetectDefault(&credentials.DetectOptions{Scopes: []string{storage.ScopeReadWrite}})
@@ -83,6 +84,34 @@ func (s asStored) RoundTrip(r *http.Request) (*http.Response, error) {
 		r.Header.Set("Accept-Encoding", "gzip")
 	}
 	return s.base.RoundTrip(r)
+}
+
+// unended keeps the end of a request's body from being sent once the request was cancelled.
+// The client library writes it then, too, and a server might take what it got for the whole
+// body.
+type unended struct{ base http.RoundTripper }
+
+func (u unended) RoundTrip(r *http.Request) (*http.Response, error) {
+	if r.Body != nil && r.Body != http.NoBody {
+		cancelled := r.Context().Err
+		r = r.WithContext(r.Context()) // a shallow copy
+		r.Body = cancelledBody{r.Body, cancelled}
+	}
+	return u.base.RoundTrip(r)
+}
+
+// cancelledBody is a body that fails once its request was cancelled.
+type cancelledBody struct {
+	io.ReadCloser
+	cancelled func() error
+}
+
+func (b cancelledBody) Read(p []byte) (int, error) {
+	n, err := b.ReadCloser.Read(p)
+	if why := b.cancelled(); why != nil {
+		return 0, why
+	}
+	return n, err
 }
 
 // account returns the account of credentials, "" if they don't say: then only the

@@ -122,16 +122,20 @@ func (s *gsStore) PutBlob(ctx context.Context, sha256 string, size int64, open f
 	if err != nil {
 		return false, err
 	}
-	missing, err := req.missing(ctx, size)
-	if err != nil || missing == nil {
-		return false, err
+	for range starts {
+		req.need = toRead
+		missing, err := req.missing(ctx, size)
+		if err != nil || missing == nil {
+			return false, err
+		}
+		req.need = toCreate
+		err = req.upload(ctx, req.object().If(*missing), upload{size: size, sha256: sha256, open: open})
+		if !isStatus(err, http.StatusPreconditionFailed) {
+			return err == nil, req.explain(ctx, err)
+		}
+		// Someone else was faster, perhaps with an upload that was cut off.
 	}
-	req.need = toCreate
-	err = req.upload(ctx, req.object().If(*missing), upload{size: size, sha256: sha256, open: open})
-	if isStatus(err, http.StatusPreconditionFailed) {
-		return false, nil // someone else was faster
-	}
-	return err == nil, req.explain(ctx, err)
+	return false, fmt.Errorf("writing %s: others replace it all the time; try again", s.full(Blob(sha256)))
 }
 
 // missing returns nil if the bucket has the blob for long enough, else the condition
@@ -232,8 +236,8 @@ func (r *request) send(ctx context.Context, o *storage.ObjectHandle, u upload) e
 	w.ProgressFunc = func(int64) { r.reset() }
 	checked := newVerifyReader(source, u.sha256, u.size)
 	if _, err := io.Copy(w, checked); err != nil {
-		// Close would make the object, by sending a checksum with the last bytes; after
-		// cancel it doesn't.
+		// Close would make the object, by sending the end of the body; after cancel it
+		// doesn't: see unended.
 		cancel()
 		_ = w.Close()
 		return err
