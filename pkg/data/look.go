@@ -64,7 +64,7 @@ func doubt(ctx context.Context, d api.Data, url string) string {
 		case ctx.Err() != nil:
 			return ""
 		case err != nil:
-			return fmt.Sprintf("%s: you can't look into it; the job's account must be able to: %v", d.Source, err)
+			return fmt.Sprintf("%s: you can't look into this bucket, or there is none; the job's account must be able to", d.Source)
 		case name == "" || o.Name == name || strings.HasSuffix(name, "/") || strings.HasPrefix(o.Name, name+"/"):
 			return ""
 		case o.Name > name+"/":

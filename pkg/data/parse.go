@@ -14,6 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
@@ -125,7 +126,7 @@ func checkMount(mount string) error {
 	}
 	for _, own := range ownPaths {
 		if covers(mount, own) || covers(own, mount) {
-			return fmt.Errorf("%s can't be a mount, because of %s: choose another, such as /mnt/data", mount, own)
+			return fmt.Errorf("%s can't be a mount: the job needs %s for itself: choose another, such as /mnt/data", mount, own)
 		}
 	}
 	return nil
@@ -230,6 +231,9 @@ func cutOptions(text string) (string, options, error) {
 			}
 			opts.cache = size
 		default:
+			if meant := nearest.Of(word, []string{"fuse", "rw", "cache=SIZE"}, 1); len(meant) > 0 && !strings.Contains(word, "/") {
+				return "", opts, fmt.Errorf("%q is not an option, did you mean %q? if it belongs to the name, write \\,%[1]s", word, meant[0])
+			}
 			return strings.ReplaceAll(text, `\,`, ","), opts, nil
 		}
 		text = text[:at]
@@ -304,9 +308,9 @@ func (in *Input) claim(src string) error {
 func unsupported(scheme, src string) error {
 	switch scheme {
 	case "s3":
-		return fmt.Errorf("%s: a pod has no access to S3: copy it to a bucket with gcloud storage cp -r %s gs://BUCKET/FOLDER and name that", src, src)
+		return fmt.Errorf("a pod has no access to S3: copy the files to a bucket with gcloud storage cp -r %s gs://BUCKET/FOLDER and name that", src)
 	case "http", "https":
-		return fmt.Errorf("%s: a URL may change while a job runs: download it and name the file, or copy it to gs://BUCKET/FOLDER", src)
+		return errors.New("what a URL has may change while a job runs: download it and name the file, or copy it to gs://BUCKET/FOLDER")
 	}
-	return fmt.Errorf("%s: %s:// is not supported: expected a local path, gs://, hf:// or pvc://", src, scheme)
+	return fmt.Errorf("%s:// is not supported: expected a local path, gs://, hf:// or pvc://", scheme)
 }

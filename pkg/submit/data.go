@@ -89,14 +89,14 @@ func (p *Planned) readData(ctx context.Context) error {
 	bytes := data.Bytes(p.Spec.Data)
 	need := bytes + bytes/10 + diskBesides
 	switch {
-	case p.Spec.Backend == api.BackendLocal || bytes < smallData:
+	case p.Spec.Backend == api.BackendLocal || bytes < smallData && p.Spec.Disk == "":
 		return nil
 	case p.Spec.Disk == "":
 		p.Spec.Disk = gibibytes(need)
 		return nil
 	}
 	if asked := resource.MustParse(p.Spec.Disk); asked.CmpInt64(bytes) < 0 {
-		return fmt.Errorf("--disk %s: the data alone takes %s: request at least %s", p.Spec.Disk, gibibytes(bytes), gibibytes(need))
+		return fmt.Errorf("--disk %s: the data alone takes %d MiB: request at least %s", p.Spec.Disk, bytes>>20, gibibytes(need))
 	}
 	return nil
 }

@@ -56,7 +56,7 @@ class Keeper:
             self._save(view, logs, everything, last=True)
             if not (everything and self._dirty(view.files)):
                 break
-        return self.unsaved("it was not finished when the call was killed")
+        return self.unsaved("it changed shortly before the call was killed, so it may be incomplete")
 
     def unsaved(self, why):
         """Return all files that the store does not have as they are, with a reason for those without one of their own."""

@@ -130,7 +130,7 @@ class Restore:
     def _tell(self, left_out, found):
         size = readable(sum(item.entry.size for item in found.items if item.path in self.saved))
         if self.saved:
-            self._say(f"restored {len(self.saved)} outputs ({size})")
+            self._say(f"restored {len(self.saved)} output{'' if len(self.saved) == 1 else 's'} ({size})")
         if newer := sorted(path for path in found.newer if path in self.saved):
             self._say(f"{len(newer)} of them were written again after their neighbours had been saved: {named(newer)}")
         if left_out:
