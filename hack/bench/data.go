@@ -26,11 +26,9 @@ import (
 var fetchScript string
 
 const (
-	dataFiles     = 20_000
-	dataFileSize  = 4 << 10
-	dataLarge     = 4
-	dataLargeSize = 256 << 20
-	dataMany      = 1_000_000
+	dataFiles, dataFileSize  = 20_000, 4 << 10
+	dataLarge, dataLargeSize = 4, 256 << 20
+	dataMany                 = 1_000_000
 )
 
 // A dataBench is an emulator of Cloud Storage, and trees to send there.

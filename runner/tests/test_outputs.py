@@ -121,7 +121,7 @@ class Endings(OutputCase):
         source = "import os\ntop = os.environ['KINETIC_OUTPUT_DIR']\nfor name in ('old', 'new'):\n  open(top + '/' + name, 'w').write(name)\nos.utime(top + '/old', (1, 1))" + WAIT
         ran = self.stop(source)
         self.assertEqual(ran.code, 143)
-        self.assertRegex(ran.stderr, r"warning: 2 outputs \(6 B\) are not saved: \S+ \(3 B\): it was not finished when the call was killed")
+        self.assertRegex(ran.stderr, r"warning: 2 outputs \(6 B\) are not saved: \S+ \(3 B\): it changed shortly before the call was killed, so it may be incomplete")
 
     def test_a_store_that_stays_away_delays_nothing_beyond_the_grace(self):
         argv = self.argv(script(), {"train.py": PLAIN + "import sys; signal = __import__('signal'); signal.signal(15, lambda *_: sys.exit(0))" + WAIT}, "--grace", "0.2")
