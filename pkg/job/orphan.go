@@ -15,13 +15,14 @@ import (
 // a job.
 
 // checkOrphan checks that a directory without a handle, which the user has named, was a
-// job: it has records, or outputs and an id that only a program makes.
+// job: it has records, or outputs and an id that only a program makes, or outputs that a
+// runner has saved.
 func (j *Job) checkOrphan(ctx context.Context) error {
 	for o, err := range j.objects(ctx) {
 		if err != nil {
 			return err
 		}
-		if store.IsTrace(j.ID(), o.Name) || store.IsMadeID(j.ID()) && j.isOutput(o) {
+		if store.IsTrace(j.ID(), o.Name) || store.IsMadeID(j.ID()) && j.isOutput(o) || store.IsSync(j.ID(), o.Name) {
 			return nil
 		}
 	}

@@ -89,6 +89,8 @@ func TestAttachAllToOrphans(t *testing.T) {
 		"outputs, of an id that we made":     {made, []string{made + "/outputs/x"}, ""},
 		"outputs of the Python tool":         {"job-1a2b3c4d", []string{"job-1a2b3c4d/.debug_ready", "outputs/job-1a2b3c4d/x"}, ""},
 		"outputs, of an id that anybody has": {"one-1", []string{"one-1/outputs/x"}, "it was not deleted; to delete it: rm -r /"},
+		"outputs that a runner saved":        {"one-1", []string{"one-1/outputs/x", "one-1/sync/0.json"}, ""},
+		"somebody's sync":                    {"one-1", []string{"one-1/outputs/x", "one-1/sync/list.json"}, "doesn't look like a job"},
 		"somebody's files":                   {"datasets", []string{"datasets/train.csv"}, "doesn't look like a job"},
 		"another store":                      {"team-b", []string{"team-b/blobs/sha256/aa/bb", "team-b/one-1/handle.json"}, "doesn't look like a job"},
 		"a beginning alone":                  {"one", []string{"one-1/call.json"}, `job "one" not found; similar`},
