@@ -94,8 +94,11 @@ func (l *lister) dir(ctx context.Context, abs, rel string, number uint32) error 
 		if errors.Is(err, io.EOF) {
 			break
 		}
-		if err = errors.Join(err, ctx.Err()); err != nil {
+		if err != nil {
 			return errors.Join(unreadable(rel, err), f.Close())
+		}
+		if err := ctx.Err(); err != nil {
+			return errors.Join(err, f.Close())
 		}
 		if l.count > math.MaxInt32 {
 			return errors.Join(fmt.Errorf("packaging %s: there are too many files", l.bases[0].real), f.Close())

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/base64"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -262,6 +263,17 @@ func TestSetThatChanges(t *testing.T) {
 	randomFile(t, filepath.Join(root, "d", "large"), 2, 2<<20)
 	_, err := data.Upload(t.Context(), openStore(t), nil)
 	fileError(t, err, "d/large", "it changed while it was being packaged: run again")
+}
+
+func TestInterruptIsNoFaultOfADirectory(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"a": "1"})
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	_, err := pack.NewSet(ctx, pack.Options{Root: dir})
+	if file := (*pack.FileError)(nil); !errors.Is(err, context.Canceled) || errors.As(err, &file) {
+		t.Errorf("error %v, want only that it was canceled", err)
+	}
 }
 
 func TestSetProgress(t *testing.T) {
