@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kubectl-kinetic/kinetic/runner/runnertest"
 )
@@ -28,6 +29,15 @@ func TestRunnerHasTheSameNames(t *testing.T) {
 		"Records(None, 'j', '4-').name(2)":         AttemptsOfChunk("j", 4) + "2.json",
 		"FileStore('file:///').outputs('j') + '/'": "/" + Outputs("j"),
 	}, "store.names", "store.files", "maps.inputs", "records", "outputs.index", "outputs.sender")
+}
+
+// TestRunnerRenewsAsMuch: if the runner renewed less than a client trusts, a document that it makes
+// young would vouch for blobs that are too old.
+func TestRunnerRenewsAsMuch(t *testing.T) {
+	theirs := time.Duration(runnertest.Eval[int64](t, "TRUSTED_AGE", "data.dataset")) * time.Second
+	if theirs >= renewAfter {
+		t.Errorf("the runner leaves blobs of %s as they are, and clients only those younger than %s", theirs, renewAfter)
+	}
 }
 
 func TestRunnerTakesTheSameIDs(t *testing.T) {
