@@ -169,7 +169,7 @@ func (d *dataBench) tree(ctx context.Context, name, what, upAim, againAim, downA
 func (d *dataBench) downDir() (string, error) {
 	const memory, room = "/dev/shm", 4 * dataLarge * dataLargeSize
 	var disk syscall.Statfs_t
-	if err := syscall.Statfs(memory, &disk); err == nil && int64(disk.Bavail)*int64(disk.Bsize) > room {
+	if err := syscall.Statfs(memory, &disk); err == nil && disk.Bavail*uint64(disk.Bsize) > room {
 		return os.MkdirTemp(memory, "kinetic-bench-")
 	}
 	return os.MkdirTemp(d.dir, "down-")
