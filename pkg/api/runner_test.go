@@ -70,3 +70,15 @@ func TestRunnerWritesTheSameMetadata(t *testing.T) {
 		"verdict(Outcome(EXCEPTION, 1), '')":                Verdict{}.Metadata(),
 	}, "publish", "maps.runner", "outcome")
 }
+
+// The runner puts a copy where the manifest mounts it from.
+func TestRunnerHasTheSameKeys(t *testing.T) {
+	for name, d := range map[string]Data{
+		`Input("", "/m", "", "copy", "", "gs://b/f", "", "")`: {Mount: "/m", Access: AccessCopy, URL: "gs://b/f"},
+		`Input("x", "", "", "copy", "ab12", "", "", "a")`:     {Name: "x", Access: AccessCopy, Set: "ab12", File: "a"},
+	} {
+		if got := runnertest.Eval[string](t, "key_of("+name+")", "data"); got != d.Key() {
+			t.Errorf("%s: the runner has the key %q, the client %q", name, got, d.Key())
+		}
+	}
+}

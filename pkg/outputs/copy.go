@@ -62,7 +62,7 @@ type Copied struct {
 
 // Copy copies files into a folder, several at a time, then links. Each appears whole or not at all. A
 // file that is already there with the same bytes is kept, and a large one that was partly
-// copied is continued, so that an interrupted copy goes on where it stopped. progress is called from several goroutines with the number
+// copied is continued, so that an interrupted copy continues where it stopped. progress is called from several goroutines with the number
 // of bytes that arrived or were already there.
 func (d *Dir) Copy(ctx context.Context, plan []Transfer, folder *os.Root, progress func(int64)) (Copied, error) {
 	same := make([]bool, len(plan))

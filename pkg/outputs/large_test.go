@@ -144,7 +144,7 @@ func TestLargeFilesThatAreReplaced(t *testing.T) {
 	l.checkCopied(t, replaced)
 }
 
-// What is marked as copied and is damaged is noticed, and copied anew.
+// What is marked as copied and is damaged is noticed, and copied again.
 func TestLargeFilesAreChecked(t *testing.T) {
 	l, c, content := largeCopy(t)
 	right := newChecksum()

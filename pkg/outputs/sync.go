@@ -77,7 +77,7 @@ func (d *Dir) saved(ctx context.Context) (saved map[string]syncFile, synced bool
 // mark marks what a restore would leave out, or bring in another state than was saved as a whole. The
 // runner's rules: it writes objects first, and the record of them when all of a unit are there. So an
 // object of its own that the record lacks, or has in another generation, is part of a unit that was not
-// finished. A unit of which an object is missing is not restored either. What another program has
+// finished. A unit that lacks an object is not restored either. What another program has
 // written, or another job, is complete: such objects appear whole.
 func mark(id string, files []File, saved map[string]syncFile) {
 	present := map[string]bool{}

@@ -264,7 +264,7 @@ func TestOutlookNamesVersions(t *testing.T) {
 	}
 }
 
-// TestLostImage: an image of which a node did not get all is made again, once.
+// TestLostImage: an image that a node could not pull whole is made again, once.
 func TestLostImage(t *testing.T) {
 	w := newWorld(t)
 	plan := w.plan(w.locked(w.wheel("six", "1.0", "x = 1"), w.wheel("attrs", "2.0", "y = 1")))

@@ -98,7 +98,7 @@ func joined(output string) string {
 // mostLines is how many lines of a tool's output are shown.
 const mostLines = 12
 
-// unreachable is what a tool says of a server that it could not ask. pip goes on without it, and finds nothing.
+// unreachable is what a tool says of a server that it could not ask. pip continues without it, and finds nothing.
 var unreachable = pattern.Lazy(`(?m)^WARNING: (?:Retrying|Could not fetch|Skipping page|.* is not a trusted or secure host).*$|^Could not fetch URL.*$|^error: Request failed after.*$`)
 
 // retrying is what pip says before it asks a server again.

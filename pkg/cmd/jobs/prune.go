@@ -164,7 +164,7 @@ func (o *pruneOptions) amount(plan *prune.Plan) (objects int, bytes int64) {
 	return objects, bytes
 }
 
-// print prints a plan of which nothing is carried out.
+// print prints a plan that is not carried out.
 func (o *pruneOptions) print(s store.Store, plan *prune.Plan, objects int, bytes int64) error {
 	if o.output != "" {
 		return o.printItems(s, plan, false, objects, bytes)

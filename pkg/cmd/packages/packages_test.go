@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/transport"
 )
 
-// TestSilentServers: neither an index nor a registry may keep a command waiting for ever.
+// TestSilentServers: neither an index nor a registry may keep a command waiting forever.
 func TestSilentServers(t *testing.T) {
 	p := Provider(t.Context(), Place{}, "", time.Now)
 	for name, used := range map[string]any{"indexes": p.Resolver.HTTP.Transport, "registries": p.Images.Transport} {
