@@ -65,10 +65,11 @@ func (s *pruned) Create(ctx context.Context, name string, r io.Reader, metadata 
 
 func (s *pruned) PutBlob(ctx context.Context, sha256 string, size int64, open func() (io.ReadCloser, error)) (bool, error) {
 	s.before(s.step)
-	return s.Store.PutBlob(ctx, sha256, size, func() (io.ReadCloser, error) {
+	written, err := s.Store.PutBlob(ctx, sha256, size, open)
+	if written { // the index comes after all of these, so that no index names them yet
 		s.before(s.upload)
-		return open()
-	})
+	}
+	return written, err
 }
 
 // age makes all blobs older.
