@@ -39,6 +39,7 @@ var clusterBenchmarks = []benchmark[*cluster]{
 	{"no-op", (*cluster).noop},
 	{"submit", (*cluster).submit},
 	{"noticed", (*cluster).noticed},
+	{"mount", (*cluster).mount},
 	{"follow", (*cluster).follow},
 	{"hosts", (*cluster).hosts},
 	{"restart", (*cluster).restart},

@@ -37,6 +37,13 @@ def leave(seconds):
     print(time.time())
 
 
+def read(folder):
+    """Reads a file, and returns when it did."""
+    with open(os.path.join(folder, "a.txt")) as file:
+        file.read()
+    return time.time()
+
+
 def fail(seconds):
     """Raises on one host, telling when; the others go on."""
     time.sleep(seconds)

@@ -13,6 +13,8 @@ import (
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/kubectl-kinetic/kinetic/hack/bench/depot"
 )
 
 const (
@@ -28,7 +30,7 @@ const (
 // imageBench is what the figures of images are measured with.
 type imageBench struct {
 	*bench
-	*depot
+	*depot.Depot
 	self string // this program
 	base string
 	n    int // of the projects and directories so far
@@ -36,19 +38,19 @@ type imageBench struct {
 
 // images: the image of a locked set of packages, compared with pip and one layer.
 func (b *bench) images(ctx context.Context) (err error) {
-	d, err := openDepot(ctx, filepath.Join(b.dir, "images"))
+	d, err := depot.Open(ctx, filepath.Join(b.dir, "images"))
 	if err != nil {
 		return err
 	}
-	defer d.close()
-	i := &imageBench{bench: b, depot: d}
+	defer d.Close()
+	i := &imageBench{bench: b, Depot: d}
 	if i.self, err = os.Executable(); err != nil {
 		return err
 	}
-	if err := d.makeWheels(ctx, changedProject, changes); err != nil {
+	if err := d.MakeWheels(ctx, changedProject, changes); err != nil {
 		return err
 	}
-	if i.base, err = d.putBase(ctx, "1"); err != nil {
+	if i.base, err = d.PutBase(ctx, "1"); err != nil {
 		return err
 	}
 	for _, step := range []func(context.Context) error{i.cold, i.change, i.again, i.slow, i.unpack, i.large, i.lines} {
@@ -66,18 +68,18 @@ func (b *bench) images(ctx context.Context) (err error) {
 func (i *imageBench) set() string {
 	var size int64
 	files := 0
-	all := i.lock(0)
+	all := i.Lock(0)
 	for _, w := range all {
-		size, files = size+w.size, files+w.Files
+		size, files = size+w.Size, files+w.Files
 	}
 	return fmt.Sprintf("%d wheels, %s, %d files", len(all), mb(size), files)
 }
 
 // project makes a project with a lock, and returns its directory.
-func (i *imageBench) project(lock []wheelFile) (string, error) {
+func (i *imageBench) project(lock []depot.Wheel) (string, error) {
 	i.n++
 	dir := fmt.Sprintf("images/project%d", i.n)
-	err := i.write(dir+"/requirements.txt", "--index-url "+i.index.URL+"/simple\n"+requirements(lock))
+	err := i.write(dir+"/requirements.txt", "--index-url "+i.IndexURL()+"\n"+depot.Requirements(lock))
 	return filepath.Join(i.dir, dir), err
 }
 
@@ -89,7 +91,7 @@ type making struct {
 	repository string // "" for a new one each time
 	noBytecode bool
 	limit      int64
-	locked     func() []wheelFile
+	locked     func() []depot.Wheel
 	reports    []provided
 }
 
@@ -103,7 +105,7 @@ func (m *making) command() *exec.Cmd {
 	if repository == "" {
 		repository, memory = fmt.Sprintf("cold%d/env", m.n), fmt.Sprintf("cold%d", m.n)
 	}
-	return command(m.ctx, dir, m.home, m.self, "provide", "-project", dir, "-base", strings.Replace(m.base, m.registry, m.host, 1), "-repository", m.host+"/"+repository,
+	return command(m.ctx, dir, m.home, m.self, "provide", "-project", dir, "-base", strings.Replace(m.base, m.Registry, m.host, 1), "-repository", m.host+"/"+repository,
 		"-memory", filepath.Join(m.dir, "images", "memory", memory, m.host), "-report", m.reportFile(), fmt.Sprintf("-bytecode=%t", !m.noBytecode), fmt.Sprint("-limit=", m.limit))()
 }
 
@@ -124,7 +126,7 @@ func (m *making) run() (sample, provided, error) {
 }
 
 func (i *imageBench) making(ctx context.Context, repository string) *making {
-	return &making{imageBench: i, ctx: ctx, host: i.registry, repository: repository, locked: func() []wheelFile { return i.lock(0) }}
+	return &making{imageBench: i, ctx: ctx, host: i.Registry, repository: repository, locked: func() []depot.Wheel { return i.Lock(0) }}
 }
 
 // oneLayer returns what users do instead: pip installs into a directory, which becomes a layer.
@@ -132,11 +134,11 @@ func (i *imageBench) oneLayer(ctx context.Context, options string) func() *exec.
 	return func() *exec.Cmd {
 		i.n++
 		dir := filepath.Join(i.dir, fmt.Sprintf("images/layer%d", i.n))
-		if err := i.write("images/lock.txt", requirements(i.lock(0))); err != nil {
+		if err := i.write("images/lock.txt", depot.Requirements(i.Lock(0))); err != nil {
 			return &exec.Cmd{Err: err}
 		}
 		script := fmt.Sprintf("set -e; %s --target %[2]s; tar -C %[2]s -cf %[2]s.tar .; %[3]s append %[2]s.tar %[4]s %[5]s/layer%[6]d:1; rm -rf %[2]s %[2]s.tar",
-			i.pip(options), dir, i.self, i.base, i.registry, i.n)
+			i.pip(options), dir, i.self, i.base, i.Registry, i.n)
 		return command(ctx, i.dir, i.home, "sh", "-c", script)()
 	}
 }
@@ -145,7 +147,7 @@ func (i *imageBench) oneLayer(ctx context.Context, options string) func() *exec.
 // directory, which is faster than from an index.
 func (i *imageBench) pip(options string) string {
 	return fmt.Sprintf("python3 -m pip install -q --disable-pip-version-check --no-cache-dir --root-user-action ignore --no-deps --require-hashes --no-index --find-links %s -r %s %s",
-		i.wheels, filepath.Join(i.dir, "images/lock.txt"), options)
+		i.Dir, filepath.Join(i.dir, "images/lock.txt"), options)
 }
 
 // turns makes an image and something else in turn. It returns both times, and the last report.
@@ -219,7 +221,7 @@ func (i *imageBench) change(ctx context.Context) error {
 		return err
 	}
 	change := 0
-	m.locked = func() []wheelFile { change++; return i.lock(change) }
+	m.locked = func() []depot.Wheel { change++; return i.Lock(change) }
 	ours, others, report, err := m.turns(i.oneLayer(ctx, ""))
 	if err != nil {
 		return err
@@ -242,7 +244,7 @@ func (i *imageBench) again(ctx context.Context) error {
 		return err
 	}
 	head := func() *exec.Cmd {
-		return command(ctx, i.dir, nil, "curl", "-sfIo", os.DevNull, "http://"+i.registry+"/v2/python/manifests/1")()
+		return command(ctx, i.dir, nil, "curl", "-sfIo", os.DevNull, "http://"+i.Registry+"/v2/python/manifests/1")()
 	}
 	ours, others, report, err := m.turns(head)
 	if err != nil {
@@ -254,7 +256,7 @@ func (i *imageBench) again(ctx context.Context) error {
 		alone = append(alone, sample{wall: r.All})
 	}
 	i.row("that by itself", ms(median(alone)), "", traffic(report), "1 HEAD, <= 50 ms")
-	second, err := i.putBase(ctx, "2")
+	second, err := i.PutBase(ctx, "2")
 	if err != nil {
 		return err
 	}
@@ -271,7 +273,7 @@ func (i *imageBench) again(ctx context.Context) error {
 
 // slow: the same on a line from home.
 func (i *imageBench) slow(ctx context.Context) error {
-	l, err := slowDown(i.registry, slowRoundTrip, slowUp)
+	l, err := slowDown(i.Registry, slowRoundTrip, slowUp)
 	if err != nil {
 		return err
 	}
@@ -282,7 +284,7 @@ func (i *imageBench) slow(ctx context.Context) error {
 	if _, _, err := m.run(); err != nil { // the base has another name there
 		return err
 	}
-	m.locked = func() []wheelFile { return i.lock(changes) }
+	m.locked = func() []depot.Wheel { return i.Lock(changes) }
 	for _, what := range []string{"image after a change of one wheel", "image that is there"} {
 		s, report, err := m.run()
 		if err != nil {
@@ -305,10 +307,10 @@ func (i *imageBench) unpack(ctx context.Context) error {
 	}
 	store := filepath.Join(i.dir, "images", "store")
 	var entries []entry
-	for _, w := range i.lock(0) {
-		entries = append(entries, entry{w.File, w.SHA256, w.size})
+	for _, w := range i.Lock(0) {
+		entries = append(entries, entry{w.File, w.SHA256, w.Size})
 		blob := filepath.Join(store, "blobs", "sha256", w.SHA256[:2], w.SHA256)
-		if err := errors.Join(os.MkdirAll(filepath.Dir(blob), 0o755), os.Link(filepath.Join(i.wheels, w.File), blob)); err != nil {
+		if err := errors.Join(os.MkdirAll(filepath.Dir(blob), 0o755), os.Link(filepath.Join(i.Dir, w.File), blob)); err != nil {
 			return err
 		}
 	}
@@ -320,7 +322,7 @@ func (i *imageBench) unpack(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(i.write("images/list.json", string(list)), i.write("images/lock.txt", requirements(i.lock(0)))); err != nil {
+	if err := errors.Join(i.write("images/list.json", string(list)), i.write("images/lock.txt", depot.Requirements(i.Lock(0)))); err != nil {
 		return err
 	}
 	target := func() string { i.n++; return filepath.Join(i.dir, fmt.Sprintf("images/unpacked%d", i.n)) }

@@ -14,6 +14,8 @@ import (
 	"path/filepath"
 
 	"github.com/klauspost/compress/flate"
+
+	"github.com/kubectl-kinetic/kinetic/hack/bench/depot"
 )
 
 const (
@@ -27,23 +29,23 @@ func (i *imageBench) large(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	defer os.Remove(filepath.Join(i.wheels, w.File))
-	i.listed = append(i.listed, w)
+	defer os.Remove(filepath.Join(i.Dir, w.File))
+	i.Add(w)
 	m := i.making(ctx, "")
-	m.limit, m.locked = 2*w.size, func() []wheelFile { return []wheelFile{w} }
+	m.limit, m.locked = 2*w.Size, func() []depot.Wheel { return []depot.Wheel{w} }
 	s, report, err := m.run()
 	if err != nil {
 		return err
 	}
-	i.row(fmt.Sprintf("image with a wheel of %s", mb(w.size)), ms(s), "", traffic(report), "")
+	i.row(fmt.Sprintf("image with a wheel of %s", mb(w.Size)), ms(s), "", traffic(report), "")
 	i.row("memory for that", mb(s.rss), "", "", "<= 200 MB")
 	return nil
 }
 
 // writeLarge writes a wheel of files that can't be compressed, but are.
-func (i *imageBench) writeLarge() (wheelFile, error) {
-	w := wheelFile{Project: "large", Version: "1", File: "large-1-py3-none-any.whl"}
-	f, err := os.Create(filepath.Join(i.wheels, w.File))
+func (i *imageBench) writeLarge() (depot.Wheel, error) {
+	w := depot.Wheel{Project: "large", Version: "1", File: "large-1-py3-none-any.whl"}
+	f, err := os.Create(filepath.Join(i.Dir, w.File))
 	if err != nil {
 		return w, err
 	}
@@ -80,6 +82,6 @@ func (i *imageBench) writeLarge() (wheelFile, error) {
 	if err != nil {
 		return w, err
 	}
-	w.size, w.SHA256 = info.Size(), hex.EncodeToString(sum.Sum(nil))
+	w.Size, w.SHA256 = info.Size(), hex.EncodeToString(sum.Sum(nil))
 	return w, f.Close()
 }

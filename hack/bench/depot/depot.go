@@ -1,6 +1,8 @@
 //go:build unix
 
-package main
+// Package depot is what the benchmarks of images install from: a registry, an index of packages and
+// their wheels.
+package depot
 
 import (
 	"archive/tar"
@@ -31,26 +33,27 @@ import (
 //go:embed wheels.py
 var wheelsScript string
 
-// A wheelFile is one of the wheels that wheels.py made.
-type wheelFile struct {
+// A Wheel is a file of the index.
+type Wheel struct {
 	Project, Version, File, SHA256 string
-	Files                          int
-	size                           int64
+	// Files is how many files it has, Size its bytes.
+	Files int
+	Size  int64 `json:"-"`
 }
 
-// A depot is a registry, an index of packages and their wheels.
-type depot struct {
-	registry string // host:port
-	index    *httptest.Server
-	wheels   string // their directory
-	listed   []wheelFile
-	process  *exec.Cmd
+// A Depot is a registry, an index of packages and their wheels.
+type Depot struct {
+	// Registry is host:port, Dir the directory of the wheels.
+	Registry, Dir string
+	index         *httptest.Server
+	listed        []Wheel
+	process       *exec.Cmd
 }
 
-// openDepot starts the CNCF's registry and an index of the wheels in a directory.
-func openDepot(ctx context.Context, dir string) (*depot, error) {
-	d := &depot{wheels: filepath.Join(dir, "wheels")}
-	if err := os.MkdirAll(d.wheels, 0o755); err != nil {
+// Open starts the CNCF's registry and an index of the wheels in a directory.
+func Open(ctx context.Context, dir string) (*Depot, error) {
+	d := &Depot{Dir: filepath.Join(dir, "wheels")}
+	if err := os.MkdirAll(d.Dir, 0o755); err != nil {
 		return nil, err
 	}
 	if err := d.startRegistry(ctx, dir); err != nil {
@@ -60,7 +63,8 @@ func openDepot(ctx context.Context, dir string) (*depot, error) {
 	return d, nil
 }
 
-func (d *depot) close() {
+// Close stops the registry and the index.
+func (d *Depot) Close() {
 	d.index.Close()
 	_ = d.process.Process.Kill()
 	_ = d.process.Wait()
@@ -69,7 +73,7 @@ func (d *depot) close() {
 var listening = regexp.MustCompile(`listening on (127\.0\.0\.1:\d+)`)
 
 // startRegistry builds and starts the registry that the tests use.
-func (d *depot) startRegistry(ctx context.Context, dir string) error {
+func (d *Depot) startRegistry(ctx context.Context, dir string) error {
 	build := exec.CommandContext(ctx, "go", "-C", "hack/tools/registry", "tool", "-n", "registry")
 	build.Env = append(os.Environ(), "CGO_ENABLED=0", "GOFLAGS=-trimpath") // as make test builds it
 	program, err := build.Output()
@@ -92,7 +96,7 @@ func (d *depot) startRegistry(ctx context.Context, dir string) error {
 	lines := bufio.NewScanner(messages)
 	for lines.Scan() {
 		if m := listening.FindStringSubmatch(lines.Text()); m != nil {
-			d.registry = m[1]
+			d.Registry = m[1]
 			go func() { _, _ = io.Copy(io.Discard, messages) }()
 			return nil
 		}
@@ -100,9 +104,9 @@ func (d *depot) startRegistry(ctx context.Context, dir string) error {
 	return fmt.Errorf("the registry does not start: %w", d.process.Wait())
 }
 
-// makeWheels makes the wheels, and some other versions of one project.
-func (d *depot) makeWheels(ctx context.Context, changed string, number int) error {
-	out, err := exec.CommandContext(ctx, "python3", "-c", wheelsScript, d.wheels, changed, fmt.Sprint(number)).Output()
+// MakeWheels makes the wheels, and some other versions of one project.
+func (d *Depot) MakeWheels(ctx context.Context, changed string, number int) error {
+	out, err := exec.CommandContext(ctx, "python3", "-c", wheelsScript, d.Dir, changed, fmt.Sprint(number)).Output()
 	if err != nil {
 		return fmt.Errorf("making the wheels: %w", err)
 	}
@@ -110,18 +114,18 @@ func (d *depot) makeWheels(ctx context.Context, changed string, number int) erro
 		return err
 	}
 	for i, w := range d.listed {
-		info, err := os.Stat(filepath.Join(d.wheels, w.File))
+		info, err := os.Stat(filepath.Join(d.Dir, w.File))
 		if err != nil {
 			return err
 		}
-		d.listed[i].size = info.Size()
+		d.listed[i].Size = info.Size()
 	}
 	return nil
 }
 
-// lock returns the wheels of all projects; of one that was changed, that version.
-func (d *depot) lock(change int) []wheelFile {
-	var locked []wheelFile
+// Lock returns the wheels of all projects; of one that was changed, that version.
+func (d *Depot) Lock(change int) []Wheel {
+	var locked []Wheel
 	at := map[string]int{}
 	for _, w := range d.listed {
 		_, number, _ := strings.Cut(w.Version, ".post")
@@ -137,8 +141,8 @@ func (d *depot) lock(change int) []wheelFile {
 	return locked
 }
 
-// requirements returns the lines of a lock, with hashes.
-func requirements(wheels []wheelFile) string {
+// Requirements returns the lines of a lock, with hashes.
+func Requirements(wheels []Wheel) string {
 	var text strings.Builder
 	for _, w := range wheels {
 		fmt.Fprintf(&text, "%s==%s --hash=sha256:%s\n", w.Project, w.Version, w.SHA256)
@@ -146,17 +150,23 @@ func requirements(wheels []wheelFile) string {
 	return text.String()
 }
 
+// IndexURL is where pip finds the index.
+func (d *Depot) IndexURL() string { return d.index.URL + "/simple" }
+
+// Add adds a wheel in Dir to the index.
+func (d *Depot) Add(w Wheel) { d.listed = append(d.listed, w) }
+
 // serve serves the index, as PEP 691 says, and its files.
-func (d *depot) serve(w http.ResponseWriter, r *http.Request) {
+func (d *Depot) serve(w http.ResponseWriter, r *http.Request) {
 	if name, ok := strings.CutPrefix(r.URL.Path, "/files/"); ok {
-		http.ServeFile(w, r, filepath.Join(d.wheels, path.Base(name)))
+		http.ServeFile(w, r, filepath.Join(d.Dir, path.Base(name)))
 		return
 	}
 	project := path.Base(r.URL.Path)
 	files := []map[string]any{}
 	for _, f := range d.listed {
 		if f.Project == project {
-			files = append(files, map[string]any{"filename": f.File, "url": "/files/" + f.File, "size": f.size, "hashes": map[string]string{"sha256": f.SHA256}})
+			files = append(files, map[string]any{"filename": f.File, "url": "/files/" + f.File, "size": f.Size, "hashes": map[string]string{"sha256": f.SHA256}})
 		}
 	}
 	w.Header().Set("Content-Type", "application/vnd.pypi.simple.v1+json")
@@ -169,8 +179,8 @@ const (
 	pythonSize = 12 << 20
 )
 
-// putBase puts an image like Docker's of Python into the registry.
-func (d *depot) putBase(ctx context.Context, tag string) (string, error) {
+// PutBase puts an image like Docker's of Python into the registry.
+func (d *Depot) PutBase(ctx context.Context, tag string) (string, error) {
 	facts, err := exec.CommandContext(ctx, "python3", "-c", "import platform; print('%s.%s' % platform.python_version_tuple()[:2], platform.libc_ver()[1])").Output()
 	if err != nil {
 		return "", err
@@ -198,7 +208,7 @@ func (d *depot) putBase(ctx context.Context, tag string) (string, error) {
 	if image, err = mutate.ConfigFile(image, config); err != nil {
 		return "", err
 	}
-	ref := d.registry + "/python:" + tag
+	ref := d.Registry + "/python:" + tag
 	return ref, crane.Push(image, ref, crane.WithContext(ctx))
 }
 
