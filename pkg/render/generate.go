@@ -118,13 +118,19 @@ func componentsOf(s api.Spec) []string {
 		{"restricted", s.Restricted},
 		{"debug", s.Debug},
 		{"gcsfuse", mountsBuckets(s)},
-		{"gcsfuse-autopilot", mountsBuckets(s) && s.AutopilotClass != ""},
+		{"gcsfuse-autopilot", mountsBuckets(s) && isForAutopilot(s)},
 	} {
 		if c.used {
 			names = append(names, path.Join(componentsDir, c.name))
 		}
 	}
 	return names
+}
+
+// isForAutopilot reports whether a job uses what is meant for Autopilot. A job without that may
+// run there, too.
+func isForAutopilot(s api.Spec) bool {
+	return s.AutopilotClass != "" || s.NodePools == api.NodePoolsShared
 }
 
 // putJob stores the parts that are specific to the job: its patch and its runner.

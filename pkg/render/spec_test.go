@@ -192,7 +192,7 @@ var (
 		"v6e-8-requests":       testSpec(v6e8, requests),
 		"l4-restricted":        testSpec(l4, restricted, mapped),
 		"lws-v5p-16-pools":     testSpec(v5p16, pathways(1), sharedPools, restricted),
-		"indexed-v6e-16-pools": testSpec(v6e16, sharedPools),
+		"indexed-v6e-16-pools": testSpec(v6e16, sharedPools, buckets),
 
 		"cpu-map":                   testSpec(cpu, mapped),
 		"cpu-map-spot":              testSpec(cpu, spot, mapped),

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/gcsfuse"
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
@@ -108,6 +109,9 @@ func (s Observation) explainRefusal(message string) Diagnosis {
 			d.Unrecoverable = s.deniedFor(match[1]) >= passing
 			if strings.Contains(text, nodePool) {
 				d.Sentence += "; --placement shared needs no node pool of its own"
+			}
+			if strings.Contains(text, "gcsfuse") {
+				d.Sentence += "; " + gcsfuse.Limits
 			}
 		}
 		return d
