@@ -285,7 +285,7 @@ class Handler(BaseHTTPRequestHandler):
 
     def rewrite(self, name, target, fields):
         stored, old = self.server.objects.get(name), self.server.objects.get(target)
-        if stored is None:
+        if stored is None or self.query.get("sourceGeneration", str(stored.generation)) != str(stored.generation):
             return self.error(404, "No such object")
         if self.query["ifGenerationMatch"] != str(old.generation if old else 0):
             return self.error(412, "conditionNotMet")

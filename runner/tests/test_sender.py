@@ -20,7 +20,7 @@ PIECE = 256 << 10
 
 class SenderCase(unittest.TestCase):
     def setUp(self):
-        self.bucket = Bucket()
+        self.bucket = self.make_bucket()
         self.addCleanup(self.bucket.close)
         self.root = tempfile.mkdtemp(prefix="kinetic-sender-")
         self.addCleanup(shutil.rmtree, self.root, ignore_errors=True)
@@ -30,6 +30,9 @@ class SenderCase(unittest.TestCase):
         for module, name, value in ((sender, "PIECE_BYTES", PIECE), (gcs, "FIRST_PAUSE", 0.001)):
             self.addCleanup(setattr, module, name, getattr(module, name))
             setattr(module, name, value)
+
+    def make_bucket(self):
+        return Bucket()
 
     def sender_of(self, host=0, attempt=1, **kwargs):
         return sender.Sender(self.store, self.root, sender.Owner(JOB, host, attempt, **kwargs))

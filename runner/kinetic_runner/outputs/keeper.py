@@ -11,6 +11,7 @@ from ..errors import text_of
 from ..outcome import Unsaved
 from ..store import in_parallel
 from . import scan, units
+from .renames import Renames
 from .sender import Changed, Refused
 
 PARALLEL = 4  # files at a time
@@ -33,6 +34,7 @@ class Keeper:
         self._logs, self._growing = units.Logs(lambda path, size: scan.ends(os.path.join(root, path), size)), frozenset()
         self.saved = {}  # by path
         self.absent = set()  # paths of the index that were not restored
+        self._renames = Renames()
         self._problems = {}  # by path: the stamp and why it can't be saved
         self._refused = {}  # stamps by path of files whose objects belong to somebody else
         self._changing = threading.Lock()
@@ -77,8 +79,8 @@ class Keeper:
     def _save(self, view, logs, everything=False, last=False):
         entries = dict(self._index.entries)
         self.absent.difference_update(view.files)
-        for path in units.removed(view, entries, self.absent, everything):
-            del entries[path]
+        gone = units.removed(view, entries, self.absent, everything)
+        self._drop(gone, view, entries)
         for path in [path for path in self.saved if path not in view.files]:
             if path not in entries:
                 del self.saved[path]
@@ -86,8 +88,17 @@ class Keeper:
         try:
             for batch in batches(units.decide(view, entries, logs, everything, last), view.files):
                 self._save_batch(batch, view, logs, entries, known)
+            self._drop(gone, view, entries)
         finally:
             self._write_index(entries)
+
+    def _drop(self, gone, view, entries):
+        """Remove what is gone from the entries, unless it has a new name under which it is not saved yet."""
+        self._renames.look(view.files, self.saved)
+        kept = self._renames.sources
+        for path in gone:
+            if path not in kept:
+                entries.pop(path, None)
 
     def _save_batch(self, batch, view, logs, entries, known):
         """Send what is new of some units, and enter those that are complete."""
@@ -119,7 +130,8 @@ class Keeper:
     def _send(self, path, stamp, is_log, failed):
         saved = self.saved.get(path)
         try:
-            entry = self._sender.send(path, stamp, saved.generation if saved else 0, is_log)
+            earlier = None if is_log else self._renames.earlier(path, stamp, saved)
+            entry = self._sender.send(path, stamp, saved.generation if saved else 0, is_log, earlier)
         except Refused as exc:
             self._refused[path] = stamp  # the rest of its unit is complete without it
             self._note(path, stamp, str(exc))

@@ -2,11 +2,14 @@
 # SPDX-License-Identifier: Apache-2.0
 """Send single files to the store, each as an object or not at all."""
 
+import base64
+import hashlib
 import os
 import threading
 
 from ..errors import AlreadyExists, RunnerError
-from ..store.objects import Upload
+from ..store.objects import Upload, copy_as
+from ..text import BLOCK
 from .index import Entry, Superseded
 from .scan import stamp_of, to_stamp
 
@@ -62,21 +65,24 @@ class Sender:
         self._store, self._root, self._owner = store, root, owner
         self._unfinished = {}  # uploads by path, with the stamp of their file
         self.interrupt = threading.Event()
-        self.sent = 0  # bytes
+        self.sent = 0  # bytes, also those that the server has copied
         self.shared = []  # paths that another host had written, too
 
-    def send(self, path, stamp, generation, beginning=False):
+    def send(self, path, stamp, generation, beginning=False, earlier=None):
         """Send a file and return its entry, without a unit.
 
         generation is that of the object to replace, 0 for none. beginning says that
         the file may have grown meanwhile, and that only stamp.size bytes are sent.
+        earlier is the last entry of what looks like the same file, under this name or
+        another one: then its object is used again.
         """
         if self.interrupt.is_set():
             raise Interrupted
         if stamp.link is not None:
             return Entry(path, 0, 0o777, stamp.mtime_ns, "", "", stamp.link, "")
+        fields = self._reuse(path, stamp, generation, earlier) if earlier else None
         try:
-            fields = self._try(path, stamp, generation, beginning)
+            fields = fields or self._try(path, stamp, generation, beginning)
         except AlreadyExists:
             fields = self._try(path, stamp, self._theirs(path), beginning)
         return Entry(path, stamp.size, stamp.mode, stamp.mtime_ns, fields["md5Hash"], str(fields["generation"]), None, "")
@@ -90,17 +96,44 @@ class Sender:
             self.shared.append(path)
         return fields["generation"]
 
+    def _reuse(self, path, stamp, generation, earlier):
+        """Return the attributes of an object with the bytes of the file, which the server copies if it has another name.
+
+        Return None if there is none: the file or the object has changed.
+        """
+        digest = hashlib.md5(usedforsecurity=False)
+        with self._open(path, stamp) as file:
+            while block := file.read(BLOCK):
+                if self.interrupt.is_set():
+                    raise Interrupted
+                digest.update(block)
+        check(os.path.join(self._root, path), stamp)
+        if base64.b64encode(digest.digest()).decode() != earlier.md5:
+            return None
+        if earlier.path == path:  # only its mode or its links have changed
+            return {"md5Hash": earlier.md5, "generation": earlier.generation}
+        fields = copy_as(self._store, earlier, path, generation, self._owner.metadata)
+        if fields is None or fields.get("md5Hash") != earlier.md5:
+            return None
+        self.sent += stamp.size
+        return fields
+
+    def _open(self, path, stamp=None):
+        """Open a file. Raise Changed if it does not have the stamp."""
+        fd = os.open(os.path.join(self._root, path), os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
+        file = open(fd, "rb", buffering=0)
+        if stamp is not None and to_stamp(os.fstat(fd)) != stamp:
+            file.close()
+            raise Changed
+        return file
+
     def _try(self, path, stamp, generation, beginning):
-        source = os.path.join(self._root, path)
-        fd = os.open(source, os.O_RDONLY | os.O_NOFOLLOW | os.O_CLOEXEC)
-        with open(fd, "rb", buffering=0) as file:
-            if not beginning and to_stamp(os.fstat(fd)) != stamp:
-                raise Changed
+        with self._open(path, None if beginning else stamp) as file:
             if stamp.size > PIECE_BYTES:
                 return self._send_pieces(path, file, stamp, generation, beginning)
             piece = read(file, stamp.size)
         if not beginning:
-            check(source, stamp)
+            check(os.path.join(self._root, path), stamp)
         fields = self._store.upload(path, lambda: [piece], self._owner.metadata, generation)
         self.sent += len(piece)
         return fields

@@ -49,6 +49,16 @@ def copy_object(source, target, name, metadata):
     return fields and str(fields["generation"])
 
 
+def copy_as(store, item, name, generation, metadata):
+    """Copy an object, as it was when item described it by path and generation, to another name in the same store.
+
+    Return the attributes of the copy. Return None if the object was replaced or removed, or
+    if there is an object of the other name that is not of the given generation.
+    """
+    doing = f"copy {store.url(item.path)} to {store.url(name)}"
+    return store.rewrite(doing, store.path(item.path), store.path(name), generation, store.description(name, metadata), item.generation)
+
+
 class Upload:
     """An upload in pieces, which continues after a failure where the server stopped reading."""
 
