@@ -8,7 +8,7 @@ from bucket import BUCKET
 from fixture import JOB
 from test_sender import SenderCase
 
-from kinetic_runner.errors import RunnerError
+from kinetic_runner.errors import NotFound, RunnerError
 from kinetic_runner.outputs import plan, restore, scan, units
 from kinetic_runner.outputs.index import Entry, Index, Superseded, index_name, read_index
 from kinetic_runner.outputs.keeper import Keeper
@@ -228,6 +228,58 @@ class Rounds(KeeperCase):
             keeper.round()
         self.assertEqual({one.unit for one in read_index(self.jobs, index_name(JOB, 0)).values()}, {"10"})
         self.assertEqual(len(self.bucket.asked("POST .*ifGenerationMatch=0$")), 3, "the index is written once")
+
+    def link(self, target):
+        """Makes last lead to another file."""
+        last = os.path.join(self.root, "last")
+        if os.path.lexists(last):
+            os.unlink(last)
+        os.symlink(target, last)
+
+    def test_a_link_waits_for_what_it_leads_to(self):
+        keeper = self.keeper()
+        for target, path in (("a.pt", "a.pt"), ("d", "d/b.pt")):
+            with self.subTest(target):
+                os.makedirs(os.path.join(self.root, "d"), exist_ok=True)
+                with open(os.path.join(self.root, path), "wb") as file:
+                    self.link(target)
+                    for _ in range(units.PATIENCE + 2):
+                        keeper.round()
+                    self.assertNotEqual(self.links().get("last"), target)
+                    file.write(b"1")
+                for _ in range(units.PATIENCE + 2):
+                    keeper.round()
+                self.assertEqual(self.links(), {"last": target})
+
+    def links(self):
+        try:
+            return {path: one.link for path, one in read_index(self.jobs, index_name(JOB, 0)).items() if one.link is not None}
+        except NotFound:
+            return {}
+
+    def test_what_a_link_leads_to_stays_until_the_link_leads_elsewhere(self):
+        keeper = self.keeper()
+        self.write("1.ckpt", b"1")
+        self.link("1.ckpt")
+        keeper.round()
+        keeper.round()
+        with open(os.path.join(self.root, "2.ckpt"), "wb") as file:
+            self.link("2.ckpt")
+            os.unlink(os.path.join(self.root, "1.ckpt"))
+            for _ in range(units.PATIENCE + 2):
+                keeper.round()
+            self.assertEqual((self.listed(), self.links()), (["1.ckpt", "last"], {"last": "1.ckpt"}))
+            file.write(b"2")
+        for _ in range(units.PATIENCE + 2):
+            keeper.round()
+        self.assertEqual((self.listed(), self.links()), (["2.ckpt", "last"], {"last": "2.ckpt"}))
+
+    def test_a_link_to_nothing_is_saved_as_it_is(self):
+        self.link("nothing")
+        keeper = self.keeper()
+        keeper.round()
+        keeper.round()
+        self.assertEqual(self.links(), {"last": "nothing"})
 
     def test_an_open_file_waits(self):
         keeper = self.keeper()

@@ -9,6 +9,8 @@ import struct
 
 HF_FILES = ("config.json", "model.safetensors", "training_args.bin", "sub/optimizer.pt", "rng_state.pth", "trainer_state.json")
 ORBAX_FILES = ("d/a", "d/b", "_METADATA")
+DCP_FILES = ("__0_0.distcp", "__1_0.distcp", ".metadata")
+RENAMED_FILES = ("model.bin", "sub/state.bin")
 LINE = "step %06d: the loss goes down\n"
 
 
@@ -95,6 +97,48 @@ class Keras(Writer):
         self.train()
 
 
+class Lightning(Writer):
+    """Lightning: a file from elsewhere, moved or, from another disk, copied; a link to the last one; then the one before is removed."""
+
+    def run(self, number):
+        name = f"epoch-{number}.ckpt"
+        if self.random.random() < 0.5:
+            self.write(f"../elsewhere-{os.path.basename(self.root)}", content("lightning", number))
+            os.rename(f"{os.path.dirname(self.root)}/elsewhere-{os.path.basename(self.root)}", os.path.join(self.root, name))
+            self.step()
+        else:
+            self.write(name, content("lightning", number))
+        link, earlier = (os.path.join(self.root, name) for name in ("last.ckpt", f"epoch-{number - 1}.ckpt"))
+        if os.path.lexists(link):
+            os.remove(link)
+        os.symlink(name, link)
+        self.step()
+        if os.path.exists(earlier):
+            os.remove(earlier)
+        self.train()
+
+
+class Sharded(Writer):
+    """torch.distributed.checkpoint: the shards of a new directory, then what says what is in them."""
+
+    def run(self, number):
+        for name in DCP_FILES:
+            self.write(f"step-{number}/{name}", content(name, number))
+        self.train()
+
+
+class Renaming(Writer):
+    """Checkpoints that get another name after they may have been saved."""
+
+    def run(self, number):
+        for name in RENAMED_FILES:
+            self.write(f"new-{number}/{name}", content(name, number))
+        self.train()
+        os.rename(os.path.join(self.root, f"new-{number}"), os.path.join(self.root, f"kept-{number}"))
+        self.step()
+        self.train()
+
+
 class Torch(Writer):
     """torch.save: one file after the other in one directory, each written in place."""
 
@@ -113,7 +157,9 @@ class Log(Writer):
         self.step()
 
 
-WRITERS = {"hf": Trainer, "orbax": Orbax, "keras": Keras, "torch": Torch, "log": Log}
+WRITERS = {
+    "hf": Trainer, "orbax": Orbax, "keras": Keras, "lightning": Lightning, "dcp": Sharded, "torch": Torch, "renamed": Renaming, "log": Log,
+}  # fmt: skip
 
 
 def broken(root):
@@ -132,17 +178,18 @@ def broken(root):
     def names(folder):
         return os.listdir(os.path.join(root, folder)) if os.path.isdir(os.path.join(root, folder)) else []
 
-    for folder in names("hf"):
-        count += 1
-        for name in HF_FILES:
-            whole(f"hf/{folder}/{name}", name, [int(folder.split("-")[1])])
-    for folder in names("orbax"):
-        count += 1
-        for name in ORBAX_FILES:
-            whole(f"orbax/{folder}/{name}", name, [int(folder)])
+    for writer, files in (("hf", HF_FILES), ("orbax", ORBAX_FILES), ("dcp", DCP_FILES), ("renamed", RENAMED_FILES)):
+        for folder in names(writer):
+            count += 1
+            for name in files:
+                whole(f"{writer}/{folder}/{name}", name, [int(folder.split("-")[-1])])
     for file in names("keras"):
         count += 1
         whole(f"keras/{file}", "metadata" if file.endswith(".json") else "weights", range(1, 1000))
+    for file in names("lightning"):
+        count += 1
+        number = os.readlink(os.path.join(root, "lightning", file)) if file == "last.ckpt" else file
+        whole(f"lightning/{file}", "lightning", [int(number[len("epoch-") : -len(".ckpt")])])
     for file in names("torch"):
         count += 1
         whole(f"torch/{file}", "torch", [int(file[len("step-") : -len(".pt")])])

@@ -11,6 +11,7 @@ from ..errors import text_of
 from ..outcome import Unsaved
 from ..store import in_parallel
 from . import scan, units
+from .links import Links
 from .renames import Renames
 from .sender import Changed, Refused
 
@@ -23,6 +24,8 @@ SMALL_LOG = 1 << 20  # bytes of a log that is sent whenever it has grown
 
 # What the store has of a file. entry is None if somebody else wrote the object.
 Saved = namedtuple("Saved", "stamp entry generation")
+# What a round works on: entries are those of its index, known the folders that the index had.
+Work = namedtuple("Work", "view logs entries known links")
 
 
 class Keeper:
@@ -79,43 +82,53 @@ class Keeper:
     def _save(self, view, logs, everything=False, last=False):
         entries = dict(self._index.entries)
         self.absent.difference_update(view.files)
+        known = {folder for path in entries for folder in units.parents(path)}
+        work = Work(view, logs, entries, known, Links(self._root, view.files, known))
         gone = units.removed(view, entries, self.absent, everything)
-        self._drop(gone, view, entries)
+        self._drop(gone, work)
         for path in [path for path in self.saved if path not in view.files]:
             if path not in entries:
                 del self.saved[path]
-        known = {folder for path in entries for folder in units.parents(path)}
         try:
             for batch in batches(units.decide(view, entries, logs, everything, last), view.files):
-                self._save_batch(batch, view, logs, entries, known)
-            self._drop(gone, view, entries)
+                self._save_batch(batch, work)
+            entries.update(work.links.rest(entries, everything))
+            self._drop(gone, work, everything)
         finally:
             self._write_index(entries)
 
-    def _drop(self, gone, view, entries):
-        """Remove what is gone from the entries, unless it has a new name under which it is not saved yet."""
-        self._renames.look(view.files, self.saved)
+    def _drop(self, gone, work, everything=False):
+        """Remove what is gone from the entries, unless it has a new name that is not saved yet, or a link there leads to it."""
+        self._renames.look(work.view.files, self.saved)
         kept = self._renames.sources
+        if gone and not everything:
+            kept |= work.links.needed(gone, work.entries)
         for path in gone:
             if path not in kept:
-                entries.pop(path, None)
+                work.entries.pop(path, None)
 
-    def _save_batch(self, batch, view, logs, entries, known):
+    def _save_batch(self, batch, work):
         """Send what is new of some units, and enter those that are complete."""
-        paths = [path for unit in batch for path in unit.paths if self._must_send(path, view.files[path], path in logs)]
-        failed = set()
-        in_parallel(lambda path: self._send(path, view.files[path], path in logs, failed), paths, PARALLEL)
+        files, failed = work.view.files, set()
+        paths = [path for unit in batch for path in unit.paths if self._must_send(path, files[path], path in work.logs)]
+        in_parallel(lambda path: self._send(path, files[path], path in work.logs, failed), paths, PARALLEL)
         for unit in batch:
-            if not failed.isdisjoint(unit.paths):
-                continue
-            names = units.record_units(unit, known)
-            for path in unit.paths:
-                saved = self.saved.get(path)
-                if saved is not None and saved.entry is not None:
-                    name = entries[path].unit if path in entries else names[path]
-                    entries[path] = saved.entry._replace(unit=name)
+            if failed.isdisjoint(unit.paths):
+                self._enter(unit, work)
         if time.monotonic() >= self._written_at + INDEX_SECONDS:
-            self._write_index(entries)
+            self._write_index(work.entries)
+
+    def _enter(self, unit, work):
+        """Enter a complete unit. Links wait for what they lead to."""
+        names, entries = units.record_units(unit, work.known), work.entries
+        for path in unit.paths:
+            saved = self.saved.get(path)
+            if saved is None or saved.entry is None:
+                continue
+            name = entries[path].unit if path in entries else names[path]
+            entry = saved.entry._replace(unit=name)
+            if entries.get(path) != entry and not work.links.holds(entry, entries):
+                entries[path] = entry
 
     def _must_send(self, path, stamp, is_log):
         saved = self.saved.get(path)
