@@ -23,6 +23,7 @@ from .records import Records, read_document
 from .spool import LogParts, Spool
 from .store import open_store, read_verified
 from .store.names import blob_name, job_name
+from .store.outage import Outage
 from .supervisor import Supervisor
 from .text import tell, times, timestamp
 from .tree import read_index
@@ -68,6 +69,7 @@ class Attempt:
         self.needed, self.sets = [], ()  # objects and data sets that must not expire while the call runs
         self.variables = {}  # that the inputs add to the call's environment
         self.outputs = None  # once there is a place for the call
+        self.outage = Outage(self.say)
 
     def guarded(self, action):
         """Return the outcome of action, or of its failure. SIGTERM raises nothing afterwards."""
@@ -118,6 +120,7 @@ class Attempt:
         """Open the store. From SIGTERM on, it must hurry."""
         options = self.options
         store = open_store(options.store, options.emulator, options.metadata_host, options.credentials)
+        store.outage = self.outage
         self.signals.listen(lambda: store.hurry(self.leave_by))
         self.store, self.records = store, Records(store, options.job)
 
@@ -229,7 +232,8 @@ class Attempt:
         return Place(self.workspace, self.scratch, environ, python)
 
     def errands(self):
-        """Return the errands to run while the call runs."""
+        """Return the errands to run while the call runs. Their threads leave messages to the outputs."""
+        self.outage.say = self.outputs.note
         return Errands(self.log.spool, self.parts, self.renew, self.outputs)
 
     def renew(self, _):
@@ -270,7 +274,10 @@ class Attempt:
     def save_outputs(self, outcome, supervisor):
         """Save the outputs that the call has left, and note in its outcome what cannot be saved."""
         ended = supervisor is None or outcome.returned or os.WIFEXITED(supervisor.status)
-        outcome.unsaved = self.outputs.save(ended)
+        try:
+            outcome.unsaved = self.outputs.save(ended)
+        finally:
+            self.outage.say = self.say
 
     def announce(self, outcome):
         """Print how the call ended, unless the call itself already did."""

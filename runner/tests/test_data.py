@@ -136,6 +136,13 @@ class OnOurBucket(Round, DataCase):
         ran = self.run_with(from_bucket("gs://bucket/set"))
         self.assertEqual(ran.result["value"][0], {"a": 1000}, ran.err)
 
+    def test_a_store_that_does_not_answer_is_named(self):
+        self.bucket.put("set/a", b"12345")
+        self.bucket.fail(503, 1, "alt=media")
+        ran = self.run_with(from_bucket("gs://bucket/set"), changed="import kinetic_runner.store.outage as o; o.FIRST_SECONDS = 0")
+        self.assertEqual(ran.result["value"][0], {"a": 5}, ran.err)
+        self.assertRegex(ran.stderr, r"gs://bucket has not answered for 0 seconds \(\S+ answered 503\): trying again\n(.*\n)*kinetic: data: 1 source")
+
     def test_a_changed_byte_is_noticed(self):
         self.bucket.put("set/a", b"0123456789")
         bucket = self.bucket

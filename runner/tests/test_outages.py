@@ -4,10 +4,11 @@ import math
 import os
 import unittest
 
-from bucket import Handler
+from bucket import BUCKET, Handler
 from fixture import RUNNER  # noqa: F401  which makes the package known
 from kinetic_runner.errors import Unreachable
-from kinetic_runner.store import gcs
+from kinetic_runner.store import gcs, outage
+from kinetic_runner.store.outage import Outage
 from test_gcs import StoreCase
 
 MIB = 1 << 20
@@ -80,6 +81,24 @@ class Outages(StoreCase):
         self.away(math.inf)
         with self.assertRaisesRegex(Unreachable, r"tries in (59\d|600) seconds"):
             self.put()
+
+    def test_it_is_said_after_some_seconds_and_then_from_time_to_time(self):
+        said = []
+        self.store.outage = Outage(lambda text: said.append((self.clock.now, text)))
+        self.away(200, Handler.reset)
+        self.put()
+        moments = [moment for moment, _ in said]
+        self.assertTrue(outage.FIRST_SECONDS <= moments[0] <= outage.FIRST_SECONDS + gcs.LONGEST_PAUSE, moments)
+        self.assertTrue(all(later - moment >= outage.NEXT_SECONDS for moment, later in zip(moments, moments[1:])), moments)
+        self.assertIn(len(moments), (6, 7))
+        self.assertRegex(said[0][1], rf"^gs://{BUCKET} has not answered for \d+ seconds \(.+\): trying again$")
+
+    def test_a_short_outage_is_not_worth_a_line(self):
+        said = []
+        self.store.outage = Outage(said.append)
+        self.away(2)
+        self.put()
+        self.assertEqual(said, [])
 
     def test_grace_cuts_the_wait_short(self):
         self.away(500)

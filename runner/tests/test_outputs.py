@@ -10,6 +10,8 @@ from fixture import JOB, RunnerCase, command, function, script, sha256
 from test_pod import PodCase, first_upload
 
 OUTPUTS = f"{JOB}/outputs/"
+IMPATIENT = "import kinetic_runner.store.outage as o; o.FIRST_SECONDS = 0"
+AWAY = rf"kinetic: gs://{BUCKET} has not answered for 0 seconds \(\S+ answered 503\): trying again\n"
 WAIT = "\nimport signal\nprint('ready', flush=True)\nwhile True: signal.pause()"
 PLAIN = """
 import os, pathlib
@@ -110,6 +112,30 @@ class Endings(OutputCase):
         with open(os.path.join(self.root, "go"), "wb"):
             pass
         self.assertEqual(self.finish(process).code, 0)
+
+    def test_a_store_that_does_not_answer_a_restore_is_named(self):
+        self.attempt(1, PLAIN + "import sys; sys.exit(200)", "--retries", "9", "--retry-on", "error")
+        self.bucket.fail(503, 1, "outputs/b.txt.*alt=media")
+        argv = self.argv(script(), {"train.py": "pass"})
+        self.environment = {"KINETIC_POD_UID": "2"}
+        ran = self.finish(self.start_changed(IMPATIENT, argv))
+        self.assertRegex(ran.stderr, AWAY + "kinetic: restored 2 outputs")
+
+    def test_a_store_that_does_not_take_outputs_is_named_while_the_call_runs(self):
+        reached = os.path.join(self.root, "reached")
+        os.mkfifo(reached)
+        self.bucket.fail(503, 1, "sync/0.json$")
+        argv = self.argv(script(), {"train.py": PLAIN + f"open({reached!r}).read(); print('the end', file=__import__('sys').stderr)"}, "--output-sync", "0.1")
+        process = self.start_changed(IMPATIENT, argv)
+        while not self.exists("sync/0.json") or len(self.indexed()) < 2:
+            os.sched_yield()
+        said = process.stdout.readline()
+        while b"trying again" not in said:
+            said = process.stdout.readline()
+        with open(reached, "wb"):
+            pass
+        ran = self.finish(process)
+        self.assertEqual((ran.code, ran.stderr), (0, "the end\n"))
 
     def test_what_a_handler_of_sigterm_saves(self):
         source = PLAIN + "import signal, sys\ndef save(*_):\n  open(top + '/last', 'w').write('saved')\n  sys.exit(0)\nsignal.signal(signal.SIGTERM, save)" + WAIT

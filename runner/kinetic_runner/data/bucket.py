@@ -23,19 +23,25 @@ PAGE = 1000  # objects that are fetched at a time
 class Bucket:
     """An object, or all objects in a folder, at the generations that they have when they are listed."""
 
-    def __init__(self, options, url):
-        emulator = options.emulator or os.environ.get("STORAGE_EMULATOR_HOST", "")
-        self._url, self._options = url, (emulator, options.metadata_host, options.credentials)
-        self._folder = Folder(url, *self._options)
+    def __init__(self, attempt, url):
+        self._attempt, self._url = attempt, url
+        self._folder = self._open(url)
         self._single = None
         self._kept = []  # the objects of a folder, None if there are too many
         self.size = 0
+
+    def _open(self, url):
+        options = self._attempt.options
+        emulator = options.emulator or os.environ.get("STORAGE_EMULATOR_HOST", "")
+        folder = Folder(url, emulator, options.metadata_host, options.credentials)
+        folder.outage = self._attempt.outage
+        return folder
 
     def look(self):
         """Find out what there is, and how large it is."""
         parent, _, name = self._url.rpartition("/")
         if name and parent != "gs:/":
-            around = Folder(parent, *self._options)
+            around = self._open(parent)
             fields = around.attributes(name)
             if fields is not None:
                 self._folder, self._single = around, object_of(fields, name)

@@ -16,7 +16,7 @@ def open_source(attempt, entry):
     if entry.url.startswith("gs://"):
         from .bucket import Bucket
 
-        return Bucket(attempt.options, entry.url)
+        return Bucket(attempt, entry.url)
     if entry.url.startswith("hf://"):
         from .hub import Hub
 

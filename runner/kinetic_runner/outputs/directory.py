@@ -77,6 +77,11 @@ class Outputs:
             self._session.tell()
         self.next_at = now + (self._interval if self._session is None else min(self._interval, MESSAGES_SECONDS))
 
+    def note(self, text):
+        """Print a message of another thread soon, if outputs are saved."""
+        if self._session is not None:
+            self._session.note(text)
+
     def hurry(self):
         """Save what is finished: SIGTERM has come."""
         if self._session is not None:

@@ -31,14 +31,16 @@ class Session:
         self._index = Index(attempt.store, options.job, attempt.host, attempt.number)
         sender = Sender(self._outputs, path, self._owner)
         room = NAME_BYTES - len(self._outputs.prefix.encode())
-        self._keeper = Keeper(path, sender, self._index, room, lambda text: self._worker.messages.append(text))
+        self._keeper = Keeper(path, sender, self._index, room, self.note)
         self._sender = sender
         self._worker = Worker(self._keeper, sender, interval)
         self._running = False
 
     def _open(self, url):
         options = self._attempt.options
-        return open_store(url, options.emulator, options.metadata_host, options.credentials)
+        store = open_store(url, options.emulator, options.metadata_host, options.credentials)
+        store.outage = self._attempt.outage
+        return store
 
     def restore(self):
         """Fill the directory with what earlier attempts, or the job to resume from, have saved."""
@@ -60,6 +62,10 @@ class Session:
         """Start to save, round after round."""
         if not self._running:
             self._running = self._worker.start()
+
+    def note(self, text):
+        """Print a message of another thread at the next tell()."""
+        self._worker.messages.append(text)
 
     def tell(self):
         """Print what the worker has to say."""

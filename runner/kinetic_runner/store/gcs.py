@@ -36,6 +36,7 @@ class GCSStore:
     """
 
     parallel = PARALLEL_READS
+    outage = None  # an Outage that hears of requests that are tried again
 
     def __init__(self, url, emulator="", metadata_host="", credentials=""):
         match = re.fullmatch(GCS_URL, url.rstrip("/"))
@@ -169,6 +170,8 @@ class GCSStore:
                         f"cannot {doing}: {exc} ({tries} tries in {now - begin:.0f} seconds): "
                         "check that the pod's node can reach it, then submit again"
                     ) from None
+                if self.outage is not None:
+                    self.outage.note(self.bucket, exc, begin, now)
             time.sleep(wait)
             pause, tries = min(2 * pause, LONGEST_PAUSE), tries + 1
 
