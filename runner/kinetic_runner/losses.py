@@ -8,7 +8,6 @@ import os
 from . import spool
 from .text import readable
 
-MIB = 1 << 20
 LOOKED_AT = 10_000  # entries of the workspace, in search of directories called gs:
 NAMED = 3  # files in a sentence
 
@@ -17,9 +16,9 @@ def found(place, log, errands, in_pod):
     """Return sentences about what is lost. What programs write outside of the workspace is lost only in a pod."""
     sentences = []
     if errands.waited:
-        sentences.append(f"the call was slowed down: {spool.SPOOL_BYTES // MIB} MiB of its log were waiting to be uploaded")
+        sentences.append(f"the call was slowed down: {readable(spool.SPOOL_BYTES)} of its log were waiting to be uploaded")
     if log.lost:
-        sentences.append(f"{log.lost} bytes of the log are not in the store: no room in {log.spool.path}")
+        sentences.append(f"{readable(log.lost)} of the log are not in the store: no room in {log.spool.path}")
     for folder in gs_directories(place, in_pod):
         sentences += written_below_gs(folder)
     return sentences

@@ -14,6 +14,7 @@ from .documents import SHA256, check_path, check_relative, field, parse_document
 from .errors import RunnerError
 from .store import read_verified
 from .store.names import blob_name
+from .text import readable
 
 INDEX_VERSION = 2
 INDEX_LIMIT = 64 << 20  # bytes, both compressed and decompressed: about half a million files
@@ -37,7 +38,7 @@ def read_index(store, sha256):
     except (OSError, EOFError, zlib.error) as exc:
         raise RunnerError(f"{where} cannot be decompressed: {exc}") from None
     if len(data) > INDEX_LIMIT:
-        raise RunnerError(f"{where} decompresses to more than {INDEX_LIMIT} bytes")
+        raise RunnerError(f"{where} decompresses to more than {readable(INDEX_LIMIT)}")
     return parse_index(data, where)
 
 

@@ -9,7 +9,7 @@ import zlib
 
 from .errors import RunnerError, naming
 from .store import copy_verified, in_parallel, read_verified
-from .text import write_all
+from .text import readable, write_all
 
 PACK_LIMIT = 32 << 20  # bytes of a blob that holds several files, as stored and decoded: each thread may hold one
 COPIES = 16  # files that are written at once from one blob
@@ -88,7 +88,7 @@ class Tree:
         where = self._store.url(blob.name)
         need = max(file.offset + file.size for file in files)
         if max(need, blob.size) > PACK_LIMIT:
-            raise RunnerError(f"{where} holds several files and more than {PACK_LIMIT} bytes: submit again with a single version of the client")
+            raise RunnerError(f"{where} holds several files and more than {readable(PACK_LIMIT)}: submit again with a single version of the client")
         data = read_verified(self._store, blob.name, blob.sha256, blob.size)
         self._check_size(blob, len(data))
         problem = None

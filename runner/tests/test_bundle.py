@@ -78,7 +78,7 @@ class Refused(RunnerCase):
     def test_pack_too_large_for_memory(self):
         index, blobs = pack(self.FILES)
         index["files"][0]["offset"] = 33 << 20
-        self.refuse(script(), self.put_index(index, blobs), "holds several files and more than 33554432 bytes")
+        self.refuse(script(), self.put_index(index, blobs), "holds several files and more than 32.0 MiB")
 
     def test_missing_blob(self):
         bundle, paths = self.bundle()
@@ -110,7 +110,7 @@ class Refused(RunnerCase):
             for _ in range(65):
                 file.write(bytes(1 << 20))
         self.put_blob(buffer.getvalue())
-        self.refuse(script(), sha256(buffer.getvalue()), "decompresses to more than 67108864 bytes")
+        self.refuse(script(), sha256(buffer.getvalue()), "decompresses to more than 64.0 MiB")
 
     def test_path_out_of_the_workspace(self):
         index, blobs = pack({"train.py": "print('it ran')", "../outside": "x"})

@@ -6,6 +6,7 @@ import subprocess
 import unittest
 
 from fixture import RunnerCase, command, function, pack, script, sha256
+from kinetic_runner.text import readable
 
 MIB = 1 << 20
 SIZE = 4 * MIB  # of the disk
@@ -60,7 +61,7 @@ class FullDisk(SmallDisk):
         told = ran.stderr.splitlines()
         self.assertEqual(len(told), 2, told)
         self.assertEqual(told[0], f"kinetic: warning: no room for the log in {self.work}/scratch/log: the rest is only in this pod's output; {ROOM}")
-        self.assertRegex(told[1], r"^kinetic: warning: \d+ bytes of the log are not in the store: no room in /")
+        self.assertRegex(told[1], r"^kinetic: warning: \S+ [KM]iB of the log are not in the store: no room in /")
         # The log in the store has whole lines, and says where some are missing, and how much.
         lines = [line[28:] for line in ran.log.splitlines()]
         printed = set(want)
@@ -76,7 +77,7 @@ class FullDisk(SmallDisk):
             missing += int(line.split()[1])
         lost = sum(len(line) + 29 for line in want) - sum(len(line) + 29 for line in stored)
         self.assertEqual(missing, lost)
-        self.assertEqual(ran.result["warnings"], [f"{lost} bytes of the log are not in the store: no room in {self.work}/scratch/log"])
+        self.assertEqual(ran.result["warnings"], [f"{readable(lost)} of the log are not in the store: no room in {self.work}/scratch/log"])
 
     def test_function_that_returns_keeps_its_value_and_is_not_repeated(self):
         source = """
@@ -100,7 +101,7 @@ class FullDisk(SmallDisk):
     def test_larger_value_is_lost_for_good(self):
         ran = self.call("    def f():\n        fill()\n        return 'x' * (2 << 20)")
         self.assertEqual((ran.code, ran.end["state"], ran.end["reason"]), (1, "FAILED", "BadResult"), ran.out)
-        message = f"cannot write the value ({2 * MIB + 2} bytes of JSON) to {self.work}/scratch/value.json: No space left on device: {ROOM}"
+        message = f"cannot write the value (2.0 MiB of JSON) to {self.work}/scratch/value.json: No space left on device: {ROOM}"
         self.assertEqual(ran.end["message"], message)
         self.assertIn(f"kinetic: {message}\n", ran.out)
 
@@ -129,7 +130,7 @@ class FullDisk(SmallDisk):
                 ran = self.run_call(call, {"train.py": source})
                 self.assertEqual((ran.code, ran.end["state"]), (0, "SUCCEEDED"), ran.err)
                 self.assertIn("line 9999\n", ran.out)
-                self.assertIn("bytes of the log are not in the store", ran.result["warnings"][0])
+                self.assertIn("iB of the log are not in the store", ran.result["warnings"][0])
 
 
 class LargeArguments(SmallDisk):

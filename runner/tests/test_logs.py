@@ -7,6 +7,7 @@ import time
 import unittest
 
 from fixture import JOB, RunnerCase, command, function, program, read_log, script
+from kinetic_runner.text import readable
 
 STAMP = re.compile(r"^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z $")
 MIB = 1 << 20
@@ -200,7 +201,7 @@ class NoRoom(ChangedCase):
         self.assertEqual(ran.stderr.count("\n"), 2)
         self.assertIn(f"kinetic: warning: no room for the log in {self.work}/scratch/log: ", ran.stderr)
         (warning,) = ran.result["warnings"]
-        self.assertRegex(warning, r"^\d{7} bytes of the log are not in the store: no room in ")
+        self.assertRegex(warning, r"^\d\.\d MiB of the log are not in the store: no room in ")
         kept = [line for line in unstamped(ran.log).splitlines(keepends=True) if not line.startswith("kinetic: ")]
         self.assertEqual(kept[:5000], lines[:5000])
         self.assertEqual(kept, sorted(set(kept) & set(lines), key=lambda line: int(line.split()[1])), "whole lines, in order")
@@ -221,7 +222,7 @@ class NoRoom(ChangedCase):
         missing = [re.fullmatch(r"kinetic: (\d+) bytes of the log are missing here", line) for line in lines]
         told = sum(int(match[1]) for match in missing if match)
         self.assertGreater(told, 0)
-        self.assertTrue(ran.result["warnings"][0].startswith(f"{told} bytes of the log are not in the store"), ran.result["warnings"])
+        self.assertTrue(ran.result["warnings"][0].startswith(f"{readable(told)} of the log are not in the store"), ran.result["warnings"])
 
 
 if __name__ == "__main__":

@@ -264,7 +264,7 @@ class Values(unittest.TestCase):
                 f"value[0].x is of type {here}.Raising, and converting it raised RuntimeError: on another device",
             ),
             "array too large": (
-                [Array([], nbytes=1 << 30)], ["Array()"], f"value[0] is of type {here}.Array and takes 1024 MiB, too large for JSON",
+                [Array([], nbytes=1 << 30)], ["Array()"], f"value[0] is of type {here}.Array and takes 1.0 GiB, too large for JSON",
             ),
             "repr that raises": ({"x": NoRepr()}, {"x": f"<{here}.NoRepr object>"}, f"value.x is of type {here}.NoRepr, which has no JSON form"),
         }
@@ -314,7 +314,7 @@ class Values(unittest.TestCase):
         with mock.patch.object(values, "MAX_ARRAY_BYTES", 4):
             data, warnings, _ = convert([b"1234", b"12345"])
         self.assertEqual(json.loads(data), [base64.b64encode(b"1234").decode(), "b'12345'"])
-        self.assertIn("value[1] is of type bytes and takes 0 MiB, too large for JSON; JSON has its repr", warnings)
+        self.assertIn("value[1] is of type bytes and takes 5 B, too large for JSON; JSON has its repr", warnings)
 
     def test_warnings_are_few(self):
         many = [b""] * 30

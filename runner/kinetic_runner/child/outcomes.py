@@ -55,7 +55,9 @@ def of_generator(value, call):
 
 def of_lost_value(exc, path, size):
     """Return the outcome of a call whose value cannot be stored. It is final: a retry would fail the same way."""
-    message = f"cannot write the value ({size} bytes of JSON) to {path}: {reason_of(exc)}"
+    from ..text import readable
+
+    message = f"cannot write the value ({readable(size)} of JSON) to {path}: {reason_of(exc)}"
     tell(f"kinetic: {message}\n")
     return outcome_of("BadResult", 1, message, {"type": "OSError", "message": message, "traceback": ""})
 

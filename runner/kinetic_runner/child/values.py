@@ -15,8 +15,7 @@ from collections import abc, namedtuple
 
 from .wording import INTERRUPTIONS, listing, message_of, quoted, repr_of, shorten, type_name
 
-MIB = 1 << 20
-MAX_ARRAY_BYTES = 64 * MIB  # an array beyond this belongs in a file, not in JSON
+MAX_ARRAY_BYTES = 64 << 20  # an array beyond this belongs in a file, not in JSON
 MAX_DEPTH = 200  # of nesting; few enough for Python's recursion limit
 MAX_WARNINGS = 10
 NO_ROOM = (errno.ENOSPC, errno.EDQUOT)
@@ -247,7 +246,9 @@ class Converter:
         return result
 
     def _too_large(self, value, size):
-        return self._text(value, f"is of type {type_name(type(value))} and takes {size // MIB} MiB, too large for JSON")
+        from ..text import readable
+
+        return self._text(value, f"is of type {type_name(type(value))} and takes {readable(size)}, too large for JSON")
 
     def _text(self, value, problem):
         """Return the repr of a value to stand in for it, with a warning."""

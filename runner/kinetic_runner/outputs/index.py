@@ -8,7 +8,7 @@ from collections import namedtuple
 from ..documents import VERSION, field, parse_document
 from ..errors import AlreadyExists, NotFound, RunnerError
 from ..store.names import job_name
-from ..text import BLOCK, encode_json
+from ..text import BLOCK, encode_json, readable
 
 LIMIT = 256 << 20  # bytes
 
@@ -49,7 +49,7 @@ def read_index(store, name):
         while block := file.read(BLOCK):
             blocks.append(block)
             if len(blocks) * BLOCK > LIMIT:
-                raise RunnerError(f"{store.url(name)} has more than {LIMIT} bytes")
+                raise RunnerError(f"{store.url(name)} has more than {readable(LIMIT)}")
     document = parse_document(b"".join(blocks), store.url(name))
     entries = [from_json(entry, store.url(name)) for entry in field(document, "files", list, store.url(name), [])]
     return {entry.path: entry for entry in entries}

@@ -10,6 +10,7 @@ from collections import namedtuple
 from ..errors import text_of
 from ..outcome import Unsaved
 from ..store import in_parallel
+from ..text import readable
 from . import scan, units
 from .links import Links
 from .renames import Renames
@@ -172,7 +173,7 @@ class Keeper:
         """Say once that more is unsaved than could be saved if the pod had to go."""
         behind = sum(view.files[path].size for path in self._dirty(view.files))
         if behind > BEHIND_BYTES and not self._told_behind:
-            self._say(f"warning: {behind >> 30} GiB of outputs are not saved yet: a preemption now would lose much of it")
+            self._say(f"warning: {readable(behind)} of outputs are not saved yet: a preemption now would lose much of it")
         self._told_behind = behind > BEHIND_BYTES
 
 

@@ -7,7 +7,7 @@ import io
 import os
 
 from ..errors import Mismatch, RunnerError
-from ..text import COPY_BLOCK
+from ..text import COPY_BLOCK, readable
 
 # Advice in several messages.
 RESUBMIT = "delete it, then submit the job again to upload it"
@@ -70,7 +70,7 @@ def copy_verified(store, name, sha256, limit, sink):
         while block := source.read(COPY_BLOCK):
             size += len(block)
             if size > limit:
-                raise Mismatch(f"{store.url(name)} is larger than {limit} bytes: it was changed; {RESUBMIT}")
+                raise Mismatch(f"{store.url(name)} is larger than {readable(limit)}: it was changed; {RESUBMIT}")
             digest.update(block)
             sink(block)
     if digest.hexdigest() != sha256:
