@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/kueue"
 	"github.com/kubectl-kinetic/kinetic/pkg/quota"
-	"github.com/kubectl-kinetic/kinetic/pkg/status"
+	"github.com/kubectl-kinetic/kinetic/pkg/volume"
 )
 
 // checkKueue warns about a job for a queue if the cluster has no queues, so that the job's label
@@ -26,13 +26,10 @@ func (c *Cluster) checkKueue(ctx context.Context, workload *unstructured.Unstruc
 		return
 	}
 	var group metav1.APIGroup
-	err := retry(ctx, func() error {
-		data, err := answered(c.client.asJSON(c.client.core.Get(), "/apis", kueue.Version.Group).Do(ctx))
-		if err != nil {
-			return err
-		}
-		return json.Unmarshal(data, &group)
-	})
+	data, err := c.read(ctx, "/apis", kueue.Version.Group)
+	if err == nil {
+		err = json.Unmarshal(data, &group)
+	}
 	var versions []string
 	for _, v := range group.Versions {
 		versions = append(versions, v.Version)
@@ -61,18 +58,21 @@ func (c *Cluster) checkQuotas(ctx context.Context, workload *unstructured.Unstru
 	return err
 }
 
-// checkDrivers finds out early if the cluster lacks the driver of a volume.
-func (c *Cluster) checkDrivers(ctx context.Context, workload *unstructured.Unstructured) error {
-	for _, driver := range status.Drivers(workload) {
-		err := retry(ctx, func() error {
-			return c.client.asJSON(c.client.core.Get(), "/apis/storage.k8s.io/v1/csidrivers", driver).Do(ctx).Error()
-		})
-		switch {
-		case apierrors.IsNotFound(err):
-			return status.NoDriver(driver)
-		case apierrors.IsForbidden(err): // other failures are left to the next request
-			c.client.transport.Say("whether this cluster has the driver %s is only known when the job starts: you may not read CSIDrivers", driver)
-		}
-	}
-	return nil
+// CheckVolumes finds out, before anything is sent, whether the cluster has the claims and the
+// StorageClass that the flags of a job name. A job without them causes no request.
+func (c *Cluster) CheckVolumes(ctx context.Context, s api.Spec) error {
+	return c.volumes().CheckFlags(ctx, s)
+}
+
+func (c *Cluster) volumes() volume.Cluster {
+	return volume.Cluster{Namespace: c.client.namespace, Get: c.read, Say: c.client.transport.Say}
+}
+
+// read reads an object of a kind that has no Go type here.
+func (c *Cluster) read(ctx context.Context, path ...string) (data []byte, err error) {
+	err = retry(ctx, func() error {
+		data, err = answered(c.client.asJSON(c.client.core.Get(), path...).Do(ctx))
+		return err
+	})
+	return data, err
 }

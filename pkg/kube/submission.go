@@ -88,7 +88,7 @@ func (s *Submission) Ready(ctx context.Context) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() error { return s.checkQuotas(ctx, p.workload) })
 	g.Go(func() error { s.checkKueue(ctx, p.workload); return nil })
-	g.Go(func() error { return s.checkDrivers(ctx, p.workload) })
+	g.Go(func() error { return s.volumes().CheckDrivers(ctx, p.workload) })
 	g.Go(func() error { s.keyComes = s.mayPutKey(ctx, p.workload); return nil })
 	for _, o := range p.shared {
 		g.Go(func() error {
@@ -209,7 +209,7 @@ func (s *Submission) DryRun(ctx context.Context) ([]*unstructured.Unstructured, 
 	if err := s.locate(ctx, s.objects); err != nil {
 		return nil, err
 	}
-	if err := errors.Join(s.checkQuotas(ctx, p.workload), s.checkDrivers(ctx, p.workload)); err != nil {
+	if err := errors.Join(s.checkQuotas(ctx, p.workload), s.volumes().CheckDrivers(ctx, p.workload)); err != nil {
 		return nil, err
 	}
 	s.checkKueue(ctx, p.workload)

@@ -28,11 +28,17 @@ func unwritable(cacheDir string, now clock.PassiveClock) func(repository string)
 	}
 }
 
-// resolve looks up what the plan leaves open, and makes sure that the job's packages are there.
-func (o *options) resolve(ctx context.Context, p submit.Planned, registry job.Registry) (submit.Planned, error) {
+// resolve checks that the cluster can mount the job's volumes before anything is sent, looks up
+// what the plan leaves open, and makes sure that the job's packages are there.
+func (o *options) resolve(ctx context.Context, p submit.Planned, to destination) (submit.Planned, error) {
+	if to.cluster != nil {
+		if err := to.cluster.CheckVolumes(ctx, p.Spec); err != nil {
+			return p, err
+		}
+	}
 	warned := len(p.Warnings)
 	if o.mode.submits() {
-		resolved, err := submit.Resolve(ctx, p, registry)
+		resolved, err := submit.Resolve(ctx, p, to.registry)
 		if err != nil {
 			return p, submitError(err)
 		}
@@ -41,7 +47,7 @@ func (o *options) resolve(ctx context.Context, p submit.Planned, registry job.Re
 		}
 	}
 	if p.Spec.Backend != api.BackendLocal {
-		provided, err := o.provide(ctx, p, registry.Store)
+		provided, err := o.provide(ctx, p, to.registry.Store)
 		if err != nil {
 			return p, err
 		}

@@ -324,7 +324,7 @@ func (o *options) run(ctx context.Context) error {
 			return err
 		}
 		defer to.registry.Store.Close()
-		if planned, err = o.resolve(ctx, planned, to.registry); err != nil {
+		if planned, err = o.resolve(ctx, planned, to); err != nil {
 			return err
 		}
 	}

@@ -1,0 +1,38 @@
+package volume
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/gcsfuse"
+	"github.com/kubectl-kinetic/kinetic/pkg/status"
+)
+
+// CheckDrivers finds out early if the cluster lacks the CSI driver of a volume in a workload's
+// pods: the API server accepts such a pod, which then never starts.
+func (c Cluster) CheckDrivers(ctx context.Context, workload *unstructured.Unstructured) error {
+	for _, driver := range status.Drivers(workload) {
+		var found metav1.PartialObjectMetadata
+		err := c.read(ctx, &found, "/apis/storage.k8s.io/v1/csidrivers", driver)
+		switch {
+		case apierrors.IsNotFound(err):
+			return noDriver(driver)
+		case apierrors.IsForbidden(err): // other failures are left to the next request
+			c.Say("whether this cluster has the driver %s is only known when the job starts: you may not read CSIDrivers", driver)
+		}
+	}
+	return nil
+}
+
+func noDriver(driver string) error {
+	if driver == gcsfuse.Driver {
+		return errors.New("this cluster can't mount buckets, because its add-on for GCS FUSE is off: turn it on with " +
+			"gcloud container clusters update CLUSTER --update-addons GcsFuseCsiDriver=ENABLED --location LOCATION, or omit fuse to copy the files")
+	}
+	return fmt.Errorf("this cluster has no CSI driver %s, which a volume of the job needs: install it, or omit the volume", driver)
+}
