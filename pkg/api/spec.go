@@ -153,6 +153,10 @@ const DefaultMaxDisruptions = 100
 // written. Such a directory is not part of the project.
 const OverlayMarker = "# Written by kubectl kinetic run --write-overlay"
 
+// FetchedMarker is a file in a directory that outputs of a job were copied to. Such a directory is
+// not part of the project.
+const FetchedMarker = ".kinetic-outputs"
+
 const (
 	// maxPathwaysName is the length of the longest LeaderWorkerSet name that works:
 	// StatefulSets append to it to name the workers.

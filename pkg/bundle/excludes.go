@@ -45,6 +45,7 @@ const (
 	byRule
 	virtualEnv
 	writtenOverlay
+	fetchedOutputs
 )
 
 // why returns why a path is left out, or kept. Call it as pack.Options.Ignore is called.
@@ -65,6 +66,8 @@ func (x excludes) why(rel string, isDir bool) reason {
 		return virtualEnv
 	case isDir && isWrittenOverlay(dir):
 		return writtenOverlay
+	case isDir && exists(filepath.Join(dir, api.FetchedMarker)):
+		return fetchedOutputs
 	}
 	return kept
 }
@@ -88,6 +91,8 @@ func (x excludes) check(entry string, files []api.IndexFile) error {
 			return fmt.Errorf("%s is not packaged, because %s is excluded by default: move the file, or set KINETIC_NO_DEFAULT_EXCLUDES=1", entry, name)
 		case virtualEnv:
 			return fmt.Errorf("%s is not packaged, because %s is a virtual environment: move the file, or set KINETIC_NO_DEFAULT_EXCLUDES=1", entry, rel)
+		case fetchedOutputs:
+			return fmt.Errorf("%s is not packaged, because %s has outputs that were copied from a job: move the file, or delete %[2]s/%[3]s", entry, rel, api.FetchedMarker)
 		case byRule:
 			also := ""
 			if isDir {

@@ -29,7 +29,7 @@ func TestTheFileThatRunsIsInThePackage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
-			write(t, root, "train.py", "src/job.py", "venv/job.py", "__pycache__/job.py", "env/pyvenv.cfg", "env/job.py", "out/job.py", "link -> src")
+			write(t, root, "train.py", "src/job.py", "venv/job.py", "__pycache__/job.py", "env/pyvenv.cfg", "env/job.py", "out/job.py", "fetched/.kinetic-outputs", "fetched/job.py", "link -> src")
 			ignoreFile(t, root, test.rules)
 			opts := bundle.PlanOptions{Entry: test.entry, Exclude: []string{filepath.Join(root, "out")}}
 			_, err := bundle.Plan(t.Context(), bundle.Layout{SourceTree: api.SourceTree{Root: root}}, opts)

@@ -43,9 +43,17 @@ func Plan(ctx context.Context, layout Layout, opts PlanOptions) (*pack.Plan, err
 		return nil, err
 	}
 	excluded := excludes{root: layout.Root, rules: rules, defaults: !opts.NoDefaultExcludes}
+	var fetched []string
+	ignore := func(rel string, isDir bool) bool {
+		why := excluded.why(rel, isDir)
+		if why == fetchedOutputs {
+			fetched = append(fetched, rel)
+		}
+		return why != kept
+	}
 	plan, err := pack.New(ctx, pack.Options{
 		Root:     layout.Root,
-		Ignore:   func(rel string, isDir bool) bool { return excluded.why(rel, isDir) != kept },
+		Ignore:   ignore,
 		Exclude:  opts.Exclude,
 		Except:   opts.Outputs,
 		CacheDir: opts.CacheDir,
@@ -60,6 +68,8 @@ func Plan(ctx context.Context, layout Layout, opts PlanOptions) (*pack.Plan, err
 	if err := excluded.check(opts.Entry, plan.Index.Files); err != nil {
 		return nil, err
 	}
+	slices.Sort(fetched)
+	plan.LeftOut = fetched
 	plan.Warnings = append(slices.Clone(layout.Warnings), plan.Warnings...)
 	plan.Warnings = append(plan.Warnings, secretWarnings(plan)...)
 	plan.Warnings = append(plan.Warnings, sizeWarnings(plan, opts.SizeWarnBytes)...)

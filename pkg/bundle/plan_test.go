@@ -96,6 +96,22 @@ func TestStoreInTheRootIsNotPackaged(t *testing.T) {
 	}
 }
 
+// Outputs that were copied into the project are not its code. They are in no package, and said.
+func TestFetchedOutputsAreNotPackaged(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, "train.py", "models/pretrained/.kinetic-outputs", "models/pretrained/a/model.pt", "models/own.pt", "out/.kinetic-outputs", "out/x")
+	p := plan(t, root, bundle.PlanOptions{NoDefaultExcludes: true})
+	if diff := cmp.Diff([]string{"models/own.pt", "train.py"}, paths(p)); diff != "" {
+		t.Errorf("files (-want +got):\n%s", diff)
+	}
+	if diff := cmp.Diff([]string{"models/pretrained", "out"}, p.LeftOut); diff != "" {
+		t.Errorf("left out (-want +got):\n%s", diff)
+	}
+	if p = plan(t, filepath.Join(root, "out"), bundle.PlanOptions{}); len(p.Index.Files) == 0 || p.LeftOut != nil {
+		t.Errorf("%q without %q: the package root itself is always packaged", paths(p), p.LeftOut)
+	}
+}
+
 func TestErrorsSayWhatToDo(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, "x")

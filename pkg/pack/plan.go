@@ -49,6 +49,9 @@ type Plan struct {
 	Bytes, StoredBytes int64
 	// Warnings are sentences for the user, sorted.
 	Warnings []string
+	// LeftOut are the directories, relative to the root, that were left out because they have fetched
+	// outputs. Only the planner of a bundle sets it.
+	LeftOut []string
 
 	files []file
 	links []api.IndexLink

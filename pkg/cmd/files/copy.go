@@ -28,10 +28,7 @@ func Copy(ctx context.Context, screen *ui.UI, dir *outputs.Dir, at, dest string)
 	if err != nil {
 		return err
 	}
-	if err := os.MkdirAll(folder, 0o777); err != nil {
-		return fmt.Errorf("copying outputs to %s: %w", dest, err)
-	}
-	root, err := os.OpenRoot(folder)
+	root, err := outputs.OpenFolder(folder, !isFile(files, at))
 	if err != nil {
 		return fmt.Errorf("copying outputs to %s: %w", dest, err)
 	}
@@ -54,9 +51,12 @@ func Copy(ctx context.Context, screen *ui.UI, dir *outputs.Dir, at, dest string)
 	return nil
 }
 
+// isFile reports whether the path of some outputs is that of a file.
+func isFile(files []outputs.File, at string) bool { return at != "" && files[0].Name == at }
+
 // destinationOf returns the directory that the files are copied to, and the name that each gets there.
 func destinationOf(files []outputs.File, at, dest string) (string, []outputs.Transfer, error) {
-	if at == "" || files[0].Name != at {
+	if !isFile(files, at) {
 		plan, err := outputs.Below(files, at)
 		return dest, plan, err
 	}

@@ -63,6 +63,8 @@ type explainedBundle struct {
 	Entry *string         `json:"entry"`
 	Files []explainedFile `json:"files"`
 	Bytes int64           `json:"bytes"`
+	// LeftOut are directories with fetched outputs, relative to Root, null if there are none.
+	LeftOut []string `json:"leftOut"`
 }
 
 // explainedFile is one file of the bundle.
@@ -183,7 +185,7 @@ func explain(p submit.Planned, o provider.Outlook) explanation {
 	e := explanation{
 		Target:      explainedTarget{Store: maybe(s.Store)},
 		Accelerator: explainAccelerator(s),
-		Bundle:      explainedBundle{Root: p.Root, Entry: maybe(p.Entry), Bytes: p.Files.Bytes},
+		Bundle:      explainedBundle{Root: p.Root, Entry: maybe(p.Entry), Bytes: p.Files.Bytes, LeftOut: p.Files.LeftOut},
 		Data:        explainData(s.Data),
 		Deps:        explainDeps(wanted),
 		Job:         explainJob(s),

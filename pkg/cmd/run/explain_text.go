@@ -55,6 +55,9 @@ func (e explanation) sentences(size func(int64) string, count func(n int, noun s
 	}
 	line("store", "%s", text(e.Target.Store))
 	line("package", "%s, %s, from %s", count(len(e.Bundle.Files), "file"), size(e.Bundle.Bytes), e.Bundle.Root)
+	if e.Bundle.LeftOut != nil {
+		line("left out", "%s; --data sends them", leftOut(e.Bundle.LeftOut))
+	}
 	for _, d := range e.Data {
 		line("data", "%s", d.text)
 	}
@@ -70,6 +73,9 @@ func (e explanation) sentences(size func(int64) string, count func(n int, noun s
 	}
 	return b.String()
 }
+
+// leftOut names the directories with fetched outputs.
+func leftOut(dirs []string) string { return "fetched outputs in " + strings.Join(dirs, ", ") }
 
 // requires says what the project needs, and who installs it.
 func (e explanation) requires(packages string) string {

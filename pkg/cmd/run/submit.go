@@ -109,7 +109,11 @@ func (o *options) apply(ctx context.Context, p submit.Planned, registry job.Regi
 	if err != nil {
 		return nil, o.applyError(ctx, err)
 	}
-	o.ui.Phase("packaged", fmt.Sprintf("%s, %s, %s new", ui.Count(len(p.Files.Index.Files), "file"), ui.Bytes(p.Files.Bytes), ui.Bytes(sent.Stats.NewBytes)))
+	packaged := fmt.Sprintf("%s, %s, %s new", ui.Count(len(p.Files.Index.Files), "file"), ui.Bytes(p.Files.Bytes), ui.Bytes(sent.Stats.NewBytes))
+	if p.Files.LeftOut != nil {
+		packaged += "; left out: " + leftOut(p.Files.LeftOut)
+	}
+	o.ui.Phase("packaged", packaged)
 	if stored := p.Data.Stored(); stored.Files > 0 {
 		o.ui.Phase("data", fmt.Sprintf("%s, %s, %s new", ui.Count(int(stored.Files), "file"), ui.Bytes(stored.Bytes), ui.Bytes(sent.Data.NewBytes)))
 	}
