@@ -172,6 +172,8 @@ type explainedJob struct {
 	sharedPools bool
 	// Map says how the inputs of a map are spread over pods, null without a map.
 	Map *api.Map `json:"map"`
+	// Outputs are what the job writes to its KINETIC_OUTPUT_DIR.
+	Outputs explainedOutputs `json:"outputs"`
 }
 
 // explain describes what carrying out the plan would do.
@@ -223,7 +225,7 @@ func explainTarget(p submit.Planned) explainedTarget {
 }
 
 func explainJob(s api.Spec) explainedJob {
-	j := explainedJob{ID: s.ID, Call: s.CallText, Backend: s.Backend, Env: []string{}, SecretEnv: append([]string{}, s.SecretEnv...), Map: s.Map}
+	j := explainedJob{ID: s.ID, Call: s.CallText, Backend: s.Backend, Env: []string{}, SecretEnv: append([]string{}, s.SecretEnv...), Map: s.Map, Outputs: explainOutputs(s)}
 	for _, v := range s.Env {
 		j.Env = append(j.Env, v.Name)
 	}

@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/image"
@@ -65,8 +66,17 @@ func TestSentences(t *testing.T) {
 		"crashes":            {func(p *submit.Planned) { p.Spec.Retries = 2 }, "retries      up to 2 after crashes; none after lost machines\n"},
 		"a map": {func(p *submit.Planned) { p.Spec.Map = &api.Map{Inputs: 20, Chunk: 5, Parallelism: 2} },
 			"map          <20> inputs in <4> pods of <5> inputs each, 2 at a time\n"},
-		"a map of one pod": {func(p *submit.Planned) { p.Spec.Map = &api.Map{Inputs: 20, Chunk: 2000, Parallelism: 1} }, "map          <20> inputs in <1> pods\n"},
-		"a price":          {offered(func(*api.Spec) {}), "2 × l4: 1 GPU on 1 host (g2-standard-4), about $1.52 an hour (list price, us-central1, 2026-08)\n"},
+		"outputs":                       {func(*submit.Planned) {}, "outputs      the store, saved every 30s and at the end\n"},
+		"outputs saved at another pace": {func(p *submit.Planned) { p.Spec.OutputSync = 5 * time.Minute }, "outputs      the store, saved every 5m and at the end\n"},
+		"outputs saved at the end": {func(p *submit.Planned) { p.Spec.OutputDir, p.Spec.OutputSync = "gs://team/ckpt", -1 },
+			"outputs      gs://team/ckpt, saved at the end\n"},
+		"outputs that are mounted": {func(p *submit.Planned) { p.Spec.OutputMount = true }, "outputs      the store, mounted with GCS FUSE\n"},
+		"outputs of a volume":      {func(p *submit.Planned) { p.Spec.OutputDir = "/mnt/out" }, "outputs      /mnt/out in the pod, not saved elsewhere\n"},
+		"outputs of another job": {func(p *submit.Planned) { p.Spec.ResumeFrom = "old-1" },
+			"outputs      the store, saved every 30s and at the end; they begin with a copy of those of job old-1\n"},
+		"outputs of a local job": {func(p *submit.Planned) { p.Spec.Backend = api.BackendLocal }, "outputs      the store\n"},
+		"a map of one pod":       {func(p *submit.Planned) { p.Spec.Map = &api.Map{Inputs: 20, Chunk: 2000, Parallelism: 1} }, "map          <20> inputs in <1> pods\n"},
+		"a price":                {offered(func(*api.Spec) {}), "2 × l4: 1 GPU on 1 host (g2-standard-4), about $1.52 an hour (list price, us-central1, 2026-08)\n"},
 		"the price of flex-start, which has its own": {offered(func(s *api.Spec) { s.Capacity.Kind = api.CapacityFlexStart }),
 			"2 × l4: 1 GPU on 1 host (g2-standard-4), price unknown\n"},
 		"the machine that a ComputeClass chooses": {offered(func(s *api.Spec) { s.Capacity = api.Capacity{Kind: api.CapacityClass, Name: "cheap"} }),
@@ -126,7 +136,7 @@ func TestExplanationAsJSON(t *testing.T) {
 	}
 	for _, want := range []string{
 		`"target":{"project":"p","zone":null,"cluster":null,"context":"kind-dev",`,
-		`"cpu":"1","memory":"2Gi","disk":null,"queue":"team","reservation":null,"flexStart":false,"computeClass":null,"priorityClass":null,"retries":3,"maxDisruptions":0,"env":["A"],"secretEnv":["TOKEN"],"map":null}`,
+		`"cpu":"1","memory":"2Gi","disk":null,"queue":"team","reservation":null,"flexStart":false,"computeClass":null,"priorityClass":null,"retries":3,"maxDisruptions":0,"env":["A"],"secretEnv":["TOKEN"],"map":null,"outputs":{"dir":null,"sync":"30s","mount":false,"resumeFrom":null,"fetchTo":null}}`,
 	} {
 		if !strings.Contains(string(data), want) || strings.Contains(string(data), "hidden") {
 			t.Errorf("got %s, want %s in it", data, want)

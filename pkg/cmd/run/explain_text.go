@@ -61,6 +61,7 @@ func (e explanation) sentences(size func(int64) string, count func(n int, noun s
 	for _, d := range e.Data {
 		line("data", "%s", d.text)
 	}
+	line("outputs", "%s", e.Job.Outputs.sentence())
 	if n := e.Deps.count(); n > 0 {
 		line("requires", "%s", e.requires(count(n, "package")))
 	}

@@ -277,7 +277,7 @@ func (f *flags) checkMode(m mode, local bool) error {
 		return fmt.Errorf("--output %s: only with --dry-run, --prepare, --explain or --detach; a function's value is always JSON", f.output)
 	case f.output != "" && !slices.Contains(valid, f.output):
 		return process.OneOf("--output", f.output, valid)
-	case m != modeRun && (f.detach || f.timeout > 0 || f.cancelOnInterrupt || f.fetch != ""):
+	case m != modeRun && (f.detach || f.timeout > 0 || f.cancelOnInterrupt || f.fetch != "" && m != modeExplain):
 		return fmt.Errorf("--detach, --timeout, --cancel-on-interrupt and --outputs cannot be combined with --dry-run, --explain, --write-overlay or --prepare, which start no job")
 	case f.detach && f.timeout > 0:
 		return fmt.Errorf("--timeout cannot be combined with --detach, which does not wait; --max-runtime limits the job")
