@@ -40,7 +40,7 @@ func (o *options) resolve(ctx context.Context, p submit.Planned, to destination)
 	if o.mode.submits() {
 		resolved, err := submit.Resolve(ctx, p, to.registry)
 		if err != nil {
-			return p, submitError(err)
+			return p, submitError(o.resumeError(ctx, err))
 		}
 		if p = resolved; p.Complete() {
 			return p, nil

@@ -1,0 +1,60 @@
+package run
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/outputs"
+	"github.com/kubectl-kinetic/kinetic/pkg/shell"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// resumeError says where the job of --resume-from is if it is not where the new job goes: in the cluster
+// for a local job, or on this machine. It returns other errors unchanged.
+func (o *options) resumeError(ctx context.Context, err error) error {
+	id := o.request.ResumeFrom
+	var unknown *job.IDError
+	if id == "" || !errors.As(err, &unknown) {
+		return err
+	}
+	ctx, cancel := context.WithTimeout(ctx, outputsTime)
+	defer cancel()
+	var other job.Registry
+	var unavailable error
+	if o.request.Backend == api.BackendLocal {
+		other, unavailable = backend.JobsRegistry(o.connection, true)
+	} else {
+		other, unavailable = backend.LocalJobsRegistry(o.connection)
+	}
+	if unavailable != nil {
+		return err
+	}
+	defer other.Store.Close()
+	if text := jobElsewhere(ctx, other, id); text != "" {
+		return process.Usagef("--resume-from %s: %s", id, text)
+	}
+	return err
+}
+
+// jobElsewhere says how a job of another kind gets the outputs of the one with this whole ID, "" if the
+// registry doesn't have it.
+func jobElsewhere(ctx context.Context, other job.Registry, id string) string {
+	j := other.Exact(ctx, id)
+	if j == nil {
+		return ""
+	}
+	if other.Kind != api.BackendLocal {
+		return fmt.Sprintf("that is a job of the cluster, and a local job can't begin with its outputs: copy them with kubectl kinetic jobs outputs %s cp DIR%s, and use --output-dir DIR", id, j.LocationFlags())
+	}
+	from := "DIR"
+	if dir, err := outputs.Of(j); err == nil {
+		from = shell.Word(strings.TrimPrefix(dir.URL(), store.FileScheme))
+	}
+	return fmt.Sprintf("that is a local job, whose outputs no pod can read: copy them with gcloud storage rsync -r %s gs://BUCKET/PREFIX, and use --output-dir gs://BUCKET/PREFIX", from)
+}
