@@ -65,9 +65,50 @@ func TestCopyOfSavedLinks(t *testing.T) {
 	}
 }
 
+// The path of a link is that of what it leads to, also in the middle.
+func TestPathsOfLinks(t *testing.T) {
+	s, err := store.OpenFile("file://" + t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for name, content := range map[string]string{
+		"a1/outputs/step-1/a": "new",
+		store.Sync("a1", 0): `{"version": 1, "files": [{"path": "latest", "link": "step-1"}, {"path": "deep/best", "link": "../latest/a"}, ` +
+			`{"path": "round", "link": "round"}, {"path": "gone", "link": "step-0"}]}`,
+	} {
+		if err := s.Create(t.Context(), name, strings.NewReader(content), nil); err != nil {
+			t.Fatal(err)
+		}
+	}
+	dir, err := Of(&job.Job{Handle: api.Handle{JobID: "a1"}, Store: s})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for at, want := range map[string]string{
+		"step-1/a":  "step-1/a",
+		"latest/a":  "step-1/a",
+		"deep/best": "step-1/a",
+		"latest":    `output "step-1" is a directory`,
+		"round":     `output "round" is a link that leads to no file`,
+		"gone":      `no output named "step-0"`,
+		"step-11":   `did you mean "step-1"`,
+		"lates":     `did you mean "latest"`,
+	} {
+		got := ""
+		if f, err := dir.File(t.Context(), at); err == nil {
+			got = f.Name
+		} else {
+			got = err.Error()
+		}
+		if !strings.Contains(got, want) {
+			t.Errorf("%s: got %q, want %q", at, got, want)
+		}
+	}
+}
+
 func copyLinked(t *testing.T, dir *Dir, target string) Copied {
 	t.Helper()
-	files, err := dir.WithLinks(t.Context(), "")
+	files, _, err := dir.WithLinks(t.Context(), "")
 	if err != nil {
 		t.Fatal(err)
 	}

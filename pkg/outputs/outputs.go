@@ -3,10 +3,13 @@ package outputs
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -21,7 +24,7 @@ type File struct {
 	// Name is relative to that directory, with forward slashes.
 	Name    string    `json:"name"`
 	Size    int64     `json:"size"`
-	Updated time.Time `json:"updated"`
+	Updated time.Time `json:"updated,omitzero"`
 	URL     string    `json:"url"`
 	// Incomplete means that the file is part of something that was not saved completely. Only
 	// Marked sets it.
@@ -82,7 +85,7 @@ func (d *Dir) List(ctx context.Context, at string) ([]File, error) {
 	if at == "" {
 		return d.list(ctx, "")
 	}
-	if path.Clean("/"+at) != "/"+strings.TrimSuffix(at, "/") {
+	if !isClean(at) {
 		return nil, d.unknown(ctx, at)
 	}
 	all, err := d.list(ctx, strings.TrimSuffix(at, "/"))
@@ -91,6 +94,9 @@ func (d *Dir) List(ctx context.Context, at string) ([]File, error) {
 	}
 	return d.below(ctx, all, at)
 }
+
+// isClean reports whether a path can be that of an output: it has no elements such as "..".
+func isClean(at string) bool { return path.Clean("/"+at) == "/"+strings.TrimSuffix(at, "/") }
 
 // below returns those of some files that are at or under a path, like List.
 func (d *Dir) below(ctx context.Context, all []File, at string) ([]File, error) {
@@ -148,14 +154,21 @@ func (d *Dir) Complete(ctx context.Context, begin string) ([]string, error) {
 	return offers, nil
 }
 
-// File returns the file at a path. For a folder, too, it returns a PathError.
+// File returns the file at a path, or the one that a link leads to. For a folder, too, it returns a PathError.
 func (d *Dir) File(ctx context.Context, at string) (File, error) {
 	found, err := d.List(ctx, at)
+	var unknown *PathError
+	if errors.As(err, &unknown) {
+		found, at, err = d.WithLinks(ctx, at)
+	}
 	if err != nil {
 		return File{}, err
 	}
-	if found[0].Name != at {
+	switch {
+	case found[0].Name != at:
 		return File{}, &PathError{fmt.Sprintf("job %s: output %q is a directory: name one of its files", d.job.ID(), at)}
+	case found[0].object.Name == "":
+		return File{}, &PathError{fmt.Sprintf("job %s: output %q is a link that leads to no file", d.job.ID(), at)}
 	}
 	return found[0], nil
 }
@@ -165,14 +178,20 @@ func (d *Dir) unknown(ctx context.Context, at string) error {
 	if err != nil {
 		return err
 	}
-	if len(all) == 0 {
+	saved, _, err := d.saved(ctx)
+	if err != nil {
+		return err
+	}
+	if all = d.addLinks(all, saved); len(all) == 0 {
 		return d.None()
 	}
-	names := make([]string, len(all))
-	for i, f := range all {
-		names[i] = f.Name
+	names := map[string]bool{}
+	for _, f := range all {
+		for name := f.Name; name != "." && name != "/"; name = path.Dir(name) {
+			names[name] = true
+		}
 	}
-	hint := nearest.Sentence(at, names)
+	hint := nearest.Sentence(strings.TrimSuffix(at, "/"), slices.Collect(maps.Keys(names)))
 	if hint == "" {
 		hint = fmt.Sprintf("kubectl kinetic jobs outputs %s ls%s lists them", d.job.ID(), d.job.LocationFlags())
 	}

@@ -36,7 +36,7 @@ func (f syncFile) unit() string {
 	return ""
 }
 
-// Marked is List, with the files marked that are incomplete. synced reports whether the job's runner
+// Marked is List with links, and with the files marked that are incomplete. synced reports whether the job's runner
 // has saved outputs; without that, nothing is marked.
 func (d *Dir) Marked(ctx context.Context, at string) (files []File, synced bool, err error) {
 	saved, synced, err := d.saved(ctx)
@@ -51,7 +51,10 @@ func (d *Dir) Marked(ctx context.Context, at string) (files []File, synced bool,
 		return nil, false, err
 	}
 	mark(d.job.ID(), all, saved)
-	files, err = d.below(ctx, all, at)
+	if saved[at].Link == nil { // else the link itself is listed
+		at = follow(saved, at)
+	}
+	files, err = d.below(ctx, d.addLinks(all, saved), at)
 	return files, true, err
 }
 

@@ -1,6 +1,7 @@
 package outputs
 
 import (
+	"slices"
 	"strings"
 	"testing"
 
@@ -82,6 +83,9 @@ func TestMarked(t *testing.T) {
 			if f.Incomplete {
 				f.Name += " is incomplete"
 			}
+			if f.Link != "" {
+				f.Name += " -> " + f.Link
+			}
 			all = append(all, f.Name)
 		}
 		return all, synced
@@ -102,8 +106,15 @@ func TestMarked(t *testing.T) {
 	if got, _ := names("b"); cmp.Diff(want[1:], got) != "" {
 		t.Errorf("below b: %q", got)
 	}
-	write("j1/sync/3.json", `{"version":2}`)
-	if _, _, err := dir.Marked(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "sync/3.json") {
+	write("j1/sync/3.json", `{"version":1,"files":[{"path":"last","link":"/kinetic/outputs/a"},{"path":"b/out","link":"../../x"}]}`)
+	if got, _ := names(""); cmp.Diff(append(slices.Clone(want), "last -> a"), got) != "" {
+		t.Errorf("with a link: %q", got)
+	}
+	if got, _ := names("last/"); cmp.Diff([]string{"a/x"}, got) != "" {
+		t.Errorf("below a link: %q", got)
+	}
+	write("j1/sync/4.json", `{"version":2}`)
+	if _, _, err := dir.Marked(t.Context(), ""); err == nil || !strings.Contains(err.Error(), "sync/4.json") {
 		t.Errorf("a newer record: %v", err)
 	}
 }

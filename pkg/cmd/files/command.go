@@ -57,11 +57,13 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock, flag
 		Use:   "outputs ID [ls [PATH] | cp [PATH] DEST | cat PATH… | rm PATH…]",
 		Short: "List, copy, print and delete the files a job wrote to KINETIC_OUTPUT_DIR",
 		Long: "List, copy, print and delete the files a job wrote to KINETIC_OUTPUT_DIR.\n\n" +
-			"ls, the default, lists all files below PATH, sorted by name. A file is incomplete if it\n" +
-			"belongs to something, such as a checkpoint, that was not saved to its end.\n\n" +
+			"ls, the default, lists all files below PATH, sorted by name, and links as NAME -> TARGET.\n" +
+			"A file is incomplete if it belongs to something, such as a checkpoint, that was not saved\n" +
+			"to its end.\n\n" +
 			"cp copies the file PATH to DEST, or everything below PATH into the directory DEST;\n" +
 			"without PATH, everything. Files that already exist with the same content are skipped,\n" +
-			"and large ones continue where an interrupted copy stopped. DEST - is standard output, for one file.\n\n" +
+			"and large ones continue where an interrupted copy stopped. DEST - is standard output, for one file.\n" +
+			"run does not package a directory that cp made, or found empty: it has a file .kinetic-outputs.\n\n" +
 			"cat prints files to standard output.\n\n" +
 			"rm deletes files, and everything below directories. What was saved together with them\n" +
 			"is incomplete then: --resume-from does not bring it.",
@@ -227,16 +229,32 @@ func (c *command) printTable(files []outputs.File, synced, wide bool) error {
 	}
 	table := ui.NewTable(c.streams.Out, columns...)
 	for _, f := range files {
-		row := []string{f.Name, ui.Bytes(f.Size), ui.Age(f.Updated, c.clock.Now())}
+		row := []string{shownName(f), ui.Bytes(f.Size), ui.Age(f.Updated, c.clock.Now())}
 		if synced {
 			row = append(row, stateOf(f))
 		}
 		if wide {
-			row = append(row, f.Updated.Format(time.RFC3339), f.URL)
+			row = append(row, shownTime(f.Updated), f.URL)
 		}
 		table.Row(row...)
 	}
 	return table.Flush()
+}
+
+// shownName is a file's name, and where it leads if it is a link.
+func shownName(f outputs.File) string {
+	if f.Link == "" {
+		return f.Name
+	}
+	return f.Name + " -> " + f.Link
+}
+
+// shownTime is empty for a link, whose time is not known.
+func shownTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Format(time.RFC3339)
 }
 
 func stateOf(f outputs.File) string {

@@ -17,18 +17,18 @@ import (
 // Copy copies the output at a path to dest, or all that are below it into the directory dest, and says
 // so. What was copied before is not copied again.
 func Copy(ctx context.Context, screen *ui.UI, dir *outputs.Dir, at, dest string) error {
-	files, err := dir.WithLinks(ctx, at)
+	files, followed, err := dir.WithLinks(ctx, at)
 	if err != nil {
 		return err
 	}
 	if len(files) == 0 {
 		return dir.None()
 	}
-	folder, plan, err := destinationOf(files, at, dest)
+	folder, plan, err := destinationOf(files, at, followed, dest)
 	if err != nil {
 		return err
 	}
-	root, err := outputs.OpenFolder(folder, !isFile(files, at))
+	root, err := outputs.OpenFolder(folder, !isFile(files, followed))
 	if err != nil {
 		return fmt.Errorf("copying outputs to %s: %w", dest, err)
 	}
@@ -54,10 +54,11 @@ func Copy(ctx context.Context, screen *ui.UI, dir *outputs.Dir, at, dest string)
 // isFile reports whether the path of some outputs is that of a file.
 func isFile(files []outputs.File, at string) bool { return at != "" && files[0].Name == at }
 
-// destinationOf returns the directory that the files are copied to, and the name that each gets there.
-func destinationOf(files []outputs.File, at, dest string) (string, []outputs.Transfer, error) {
-	if !isFile(files, at) {
-		plan, err := outputs.Below(files, at)
+// destinationOf returns the directory that the files are copied to, and the name that each gets there. The
+// path followed is at, or where that leads through links.
+func destinationOf(files []outputs.File, at, followed, dest string) (string, []outputs.Transfer, error) {
+	if !isFile(files, followed) {
+		plan, err := outputs.Below(files, followed)
 		return dest, plan, err
 	}
 	info, err := os.Stat(dest)
