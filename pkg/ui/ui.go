@@ -41,11 +41,15 @@ func NewStyled(w io.Writer, now func() time.Time, style Style) *UI {
 // Phase reports that a step is done, its result, and how long it took since the previous
 // step: `packaged    12 files, 34 KB, 0 B new (0.2s)`.
 func (u *UI) Phase(done, detail string) {
+	u.PhaseUntil(u.now(), done, detail)
+}
+
+// PhaseUntil is Phase for a step that was done at the time end, when the next one began.
+func (u *UI) PhaseUntil(end time.Time, done, detail string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	now := u.now()
-	took := Took(now.Sub(u.phase))
-	u.phase = now
+	took := Took(end.Sub(u.phase))
+	u.phase = end
 	u.print(fmt.Sprintf("%s  %s %s", u.style.paint(green, fmt.Sprintf("%-10s", Clean(done))), Clean(detail), u.style.paint(dim, "("+took+")")))
 }
 

@@ -103,20 +103,17 @@ func (o *options) prepare(ctx context.Context, p submit.Planned, rendered render
 
 // apply carries out a plan and shows the progress.
 func (o *options) apply(ctx context.Context, p submit.Planned, registry job.Registry, steps submit.Steps) (*job.Job, error) {
-	bar := o.ui.Progress("storing", p.StoredBytes())
-	sent, err := submit.Apply(ctx, p, registry, steps, bar.Add)
+	bar, stored := o.ui.Progress("storing", p.StoredBytes()), upload{began: o.clock.Now()}
+	stored.ended = stored.began
+	sent, err := submit.Apply(ctx, p, registry, steps, func(more int64) {
+		bar.Add(more)
+		stored.ended = o.clock.Now()
+	})
 	bar.Done()
 	if err != nil {
 		return nil, o.applyError(ctx, err)
 	}
-	packaged := fmt.Sprintf("%s, %s, %s new", ui.Count(len(p.Files.Index.Files), "file"), ui.Bytes(p.Files.Bytes), ui.Bytes(sent.Stats.NewBytes))
-	if p.Files.LeftOut != nil {
-		packaged += "; left out: " + leftOut(p.Files.LeftOut)
-	}
-	o.ui.Phase("packaged", packaged)
-	if stored := p.Data.Stored(); stored.Files > 0 {
-		o.ui.Phase("data", fmt.Sprintf("%s, %s, %s new", ui.Count(int(stored.Files), "file"), ui.Bytes(stored.Bytes), ui.Bytes(sent.Data.NewBytes)))
-	}
+	o.showStored(p, sent, stored)
 	if p.From != nil {
 		o.ui.Phase("resumed", fmt.Sprintf("%s of %s values reused", ui.Number(len(p.Inherits)), ui.Number(p.Spec.Map.Inputs)))
 	}

@@ -1,0 +1,39 @@
+package run
+
+import (
+	"fmt"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/submit"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+)
+
+// largeUpload is from how many new bytes on the upload is a phase of its own.
+const largeUpload = 10 << 20
+
+// upload is when the store got what a job needs.
+type upload struct{ began, ended time.Time }
+
+// showStored says what was packaged, and how much of it the store did not have.
+func (o *options) showStored(p submit.Planned, sent submit.Submitted, u upload) {
+	packaged, bytes := u.ended, sent.Stats.NewBytes+sent.Data.NewBytes
+	if bytes >= largeUpload {
+		packaged = u.began
+	}
+	text := fmt.Sprintf("%s, %s, %s new", ui.Count(len(p.Files.Index.Files), "file"), ui.Bytes(p.Files.Bytes), ui.Bytes(sent.Stats.NewBytes))
+	if p.Files.LeftOut != nil {
+		text += "; left out: " + leftOut(p.Files.LeftOut)
+	}
+	o.ui.PhaseUntil(packaged, "packaged", text)
+	if stored := p.Data.Stored(); stored.Files > 0 {
+		o.ui.PhaseUntil(packaged, "data", fmt.Sprintf("%s, %s, %s new", ui.Count(int(stored.Files), "file"), ui.Bytes(stored.Bytes), ui.Bytes(sent.Data.NewBytes)))
+	}
+	if bytes < largeUpload {
+		return
+	}
+	text = ui.Bytes(bytes)
+	if took := u.ended.Sub(u.began).Seconds(); took > 0 {
+		text += fmt.Sprintf(", %s/s", ui.Bytes(int64(float64(bytes)/took)))
+	}
+	o.ui.PhaseUntil(u.ended, "uploaded", text)
+}
