@@ -8,6 +8,7 @@
     attempt                   the steps that they share: count, fetch, run, judge
     packages/                 the packages of --environment, installed before the call
     publish, losses, judge    the outcome of an attempt, and how it is stored
+    mounts                    what file errors of a call mean
     supervisor, place         one child: its output, signals and time limits
     errands, spool, log       the log, on its way to stdout and to the store
     records, bundle, call     documents in the store

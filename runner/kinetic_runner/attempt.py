@@ -274,6 +274,10 @@ class Attempt:
     def save_outputs(self, outcome, supervisor):
         """Save the outputs that the call has left, and note in its outcome what cannot be saved."""
         ended = supervisor is None or outcome.returned or os.WIFEXITED(supervisor.status)
+        if self.log.file_error:
+            from .mounts import explain  # not needed by most jobs
+
+            explain(self.log.file_error.decode("utf-8", "replace"), self.say)
         try:
             outcome.unsaved = self.outputs.save(ended)
         finally:

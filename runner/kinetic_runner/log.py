@@ -22,6 +22,8 @@ STDERR_MARK, STDOUT_MARK, PIECE = b"\x1e", b"\x1d", b"\x1f"
 MARK_BYTES = STDERR_MARK + STDOUT_MARK
 PIECE_BYTES = 64 << 10  # of an unfinished line that are held back
 UNSENT_BYTES = 1 << 20  # waiting for stdout before the call's output has to wait
+# Errors of a file system that is a program, see mounts.
+FILE_ERRORS = (b"Transport endpoint is not connected", b"Software caused connection abort", b"Input/output error")
 STUCK_SECONDS = 5.0  # without progress on stdout before the call no longer waits for it
 
 FULL = "the rest is only in this pod's output; submit the job with a larger --disk"
@@ -51,6 +53,7 @@ class Log:
         self._piece_seconds = piece_seconds
         self._gap = 0  # bytes lost since the last line that was stored
         self.lost = 0  # bytes lost in all
+        self.file_error = b""  # what the call last printed with one of FILE_ERRORS
         self._streams = (Stream(b""), Stream(STDERR_MARK))
         if out is not None:
             os.set_blocking(out, False)
@@ -62,6 +65,8 @@ class Log:
         end = text.rfind(b"\n") + 1
         if end:
             self._put(stream.mark, text[:end])
+            if number == STDERR and any(error in text for error in FILE_ERRORS):
+                self.file_error = text[:end]
             text, stream.since, stream.open = text[end:], math.inf, False
         while len(text) > PIECE_BYTES:
             self._put_piece(stream.mark, text[:PIECE_BYTES])

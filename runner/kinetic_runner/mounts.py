@@ -1,0 +1,67 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What file errors of the call mean for the buckets that Cloud Storage FUSE mounts in its pod."""
+
+import errno
+import os
+import re
+
+from .log import FILE_ERRORS
+
+TABLE = "/proc/self/mountinfo"
+FUSE = ("fuse", "fuse.gcsfuse")  # types of file systems
+NOT_CONNECTED, ABORTED, IO_ERROR = (error.decode() for error in FILE_ERRORS)  # errno 107, 103 and 5
+
+
+def explain(text, say, table=TABLE):
+    """Say what the call's standard error means for a mounted bucket, if anything."""
+    if hint := meaning(text, table):
+        say(hint)
+
+
+def meaning(text, table):
+    """Return what a program's standard error means for a mounted bucket, or None."""
+    mounts = mounts_of_buckets(table)
+    for line in reversed(text.splitlines() if mounts else ()):
+        for path, bucket in mounts:
+            if NOT_CONNECTED in line and names(line, path) or line.endswith((NOT_CONNECTED, ABORTED)) and is_dead(path):
+                return (
+                    f"Cloud Storage FUSE no longer serves {path}, where gs://{bucket} was mounted: its sidecar has ended, most often because it "
+                    "ran out of memory: raise its limit, as with --annotation gke-gcsfuse/memory-limit=4Gi"
+                )
+            if IO_ERROR in line and names(line, path):
+                return (
+                    f"Cloud Storage FUSE cannot use {path}: check that there is a bucket gs://{bucket}, and that the job's service account has "
+                    "access to it: the log of the container gke-gcsfuse-sidecar says more"
+                )
+    return None
+
+
+def names(line, path):
+    """Return whether a line has a path, or one below it."""
+    return re.search(re.escape(path) + r"(?![\w.-])", line) is not None
+
+
+def is_dead(path):
+    """Return whether nobody serves a mount any more: errors of open files have no name."""
+    try:
+        os.scandir(path).close()
+    except OSError as exc:
+        return exc.errno == errno.ENOTCONN
+    return False
+
+
+def mounts_of_buckets(table):
+    """Return path and bucket of each mount, the longest path first."""
+    found = []
+    try:
+        with open(table, encoding="utf-8", errors="replace") as file:
+            for line in file:
+                before, _, after = line.partition(" - ")
+                kind, source = after.split(" ")[:2]
+                path = re.sub(r"\\(\d{3})", lambda match: chr(int(match[1], 8)), before.split(" ")[4])
+                if kind in FUSE and path != "/":
+                    found.append((path, source))
+    except OSError:
+        pass  # not Linux
+    return sorted(found, key=lambda mount: -len(mount[0]))
