@@ -186,6 +186,19 @@ class RoundTrip(KeeperCase):
         _, root = self.restore()
         self.assertEqual(self.files(root), ["c"])
 
+    def test_a_link_through_another_one_is_not_made(self):
+        entries = {path: entry(path, link=link) for path, link in (("a", "."), ("a/b", "../x"), ("c", "d"))}
+        Index(self.jobs, JOB, 0, 1).write(entries)
+        _, root = self.restore()
+        self.assertEqual(self.files(root), ["a", "c"])
+
+    def test_names_that_no_file_can_have_are_told(self):
+        for name in ("../a", "b" * 256, "c\0", "d/"):
+            self.bucket.put(f"{JOB}/outputs/{name}", b"x")
+        _, root = self.restore()
+        self.assertEqual((self.files(root), len(self.said)), ([], 1))
+        self.assertRegex(self.said[0], r"^3 outputs are not restored, because no file can have their names: ../a, b{199}\u2026, 'c\\x00'$")
+
     def test_hosts(self):
         self.write("a", b"0")
         self.save(self.keeper(host=0))

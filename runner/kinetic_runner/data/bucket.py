@@ -10,7 +10,7 @@ import threading
 from ..errors import BadData, NotFound, RunnerError, naming
 from ..store import in_parallel
 from ..store.gcs import GCSStore
-from ..store.objects import list_objects, object_of
+from ..store.objects import can_be_file, list_objects, object_of
 from ..store.reader import GCSReader
 from ..text import COPY_BLOCK, file_blocks, write_all
 
@@ -113,7 +113,7 @@ class Writer:
 
     def _new_path(self, item):
         """Create an empty file for an object, whose name may be anything."""
-        if any(part in ("", ".", "..") for part in item.name.split("/")) or "\0" in item.name:
+        if not can_be_file(item.name):
             raise BadData(f"the object {item.name!r:.200} has a name that no file can have: rename it, or choose another folder")
         path = os.path.join(self._folder, item.name)
         try:

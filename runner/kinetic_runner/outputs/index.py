@@ -11,6 +11,7 @@ from ..store.names import job_name
 from ..text import BLOCK, encode_json, readable
 
 LIMIT = 256 << 20  # bytes
+LATEST = 1 << 62  # nanoseconds: a time that no file system refuses
 
 # A file that is complete in the store, or a link, which has no object. unit names what belongs together.
 Entry = namedtuple("Entry", "path size mode mtime_ns md5 generation link unit")
@@ -39,7 +40,7 @@ def from_json(fields, where):
         return Entry(path, 0, 0o777, 0, "", "", field(fields, "link", str, where), unit)
     size, mode, mtime_ns = (field(fields, name, int, where) for name in ("size", "mode", "mtime_ns"))
     md5, generation = (field(fields, name, str, where) for name in ("md5", "generation"))
-    return Entry(path, size, mode & 0o7777, mtime_ns, md5, generation, None, unit)
+    return Entry(path, size, mode & 0o7777, max(-LATEST, min(mtime_ns, LATEST)), md5, generation, None, unit)
 
 
 def read_index(store, name):

@@ -5,14 +5,15 @@
 import os
 from collections import namedtuple
 
+from ..store.objects import can_be_file
 from .index import Entry
 from .sender import marked
 
 # An object, or a link, to bring. entry is what an index has of it, or would have.
 Item = namedtuple("Item", "path entry metadata")
 # incomplete are paths of objects that are not to be used, newer those of objects that
-# were replaced after the last index.
-Plan = namedtuple("Plan", "items incomplete newer")
+# were replaced after the last index, strange the names that no file can have.
+Plan = namedtuple("Plan", "items incomplete newer strange")
 
 
 def make_plan(objects, indexes):
@@ -22,7 +23,8 @@ def make_plan(objects, indexes):
     knows any more what is complete: then all objects count. So do those that no runner has
     written, since programs write whole objects. A unit that lacks one comes not at all.
     """
-    present = {found.name: found for found in objects if is_safe(found.name)}
+    present = {found.name: found for found in objects if can_be_file(found.name)}
+    strange = [found.name for found in objects if found.name not in present and not found.name.endswith("/")]  # else a folder
     broken = {
         (job, entry.unit)
         for job, entries in indexes.items() for entry in (entries or {}).values()
@@ -44,14 +46,9 @@ def make_plan(objects, indexes):
             items.append(Item(path, known._replace(size=found.size, md5=found.md5, generation=found.generation), found.metadata))
     for job, entries in indexes.items():
         for path, entry in (entries or {}).items():
-            if entry.link is not None and path not in present and is_safe(path) and (job, entry.unit) not in broken:
+            if entry.link is not None and path not in present and can_be_file(path) and (job, entry.unit) not in broken:
                 items.append(Item(path, entry, {}))
-    return Plan(items, incomplete, newer)
-
-
-def is_safe(path):
-    """Return whether an object can be a file below a directory."""
-    return not any(part in ("", ".", "..") for part in path.split("/")) and "\0" not in path
+    return Plan(items, incomplete, newer, strange)
 
 
 def choose(items, room):

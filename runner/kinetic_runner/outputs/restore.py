@@ -10,7 +10,7 @@ from ..errors import Mismatch, NotFound
 from ..store import in_parallel
 from ..store.names import job_name
 from ..store.objects import copy_object, list_objects
-from ..text import COPY_BLOCK, readable, write_all
+from ..text import COPY_BLOCK, readable, shorten, write_all
 from .index import index_name, read_index, read_indexes
 from .keeper import Saved
 from .plan import choose, make_plan
@@ -20,7 +20,7 @@ from .sender import marked
 PARALLEL = 6  # objects at a time
 SPARE_BYTES, SPARE_SHARE = 1 << 30, 10  # of the disk, which stay free: the kubelet evicts pods from a full one
 LITTLE_SHARE = 100  # of what is free, which may be used in any case
-TOLD = 3  # names in a message
+TOLD, TOLD_CHARACTERS = 3, 200  # names in a message, and their length
 
 
 class Restore:
@@ -114,8 +114,11 @@ class Restore:
 
     def _bring_link(self, item):
         target = os.path.join(self._root, item.path)
+        folder = os.path.dirname(target)
         try:
-            os.makedirs(os.path.dirname(target), exist_ok=True)
+            os.makedirs(folder, exist_ok=True)
+            if os.path.realpath(folder) != os.path.join(os.path.realpath(self._root), os.path.dirname(item.path)).rstrip("/"):
+                return  # another link leads there, so that nobody can tell by its name where this one leads
             os.symlink(item.entry.link, target)
         except (FileExistsError, NotADirectoryError):
             return
@@ -139,6 +142,8 @@ class Restore:
             self._say(f"warning: {len(left_out)} outputs ({size}) are not restored, because the disk is too small: {names}: submit with a larger --disk")
         if found.incomplete:
             self._say(f"{len(found.incomplete)} outputs are not restored, because they are incomplete: {named(sorted(found.incomplete))}")
+        if found.strange:
+            self._say(f"{len(found.strange)} outputs are not restored, because no file can have their names: {named(sorted(found.strange))}")
         if self._broken:
             self._say(f"warning: not restored, because files of them are missing: {named(sorted(self._broken))}")
 
@@ -161,4 +166,5 @@ def fetch(source, item, fd):
 
 def named(paths):
     """Return the first paths for a message."""
-    return ", ".join(paths[:TOLD]) + (f" and {len(paths) - TOLD} more" if len(paths) > TOLD else "")
+    names = [shorten(path if path.isprintable() else repr(path), TOLD_CHARACTERS) for path in paths[:TOLD]]
+    return ", ".join(names) + (f" and {len(paths) - TOLD} more" if len(paths) > TOLD else "")

@@ -16,6 +16,7 @@ Tree = namedtuple("Tree", "files left_out")
 
 TEMPORARY = re.compile(r".*\.orbax-checkpoint-tmp.*|.*\.(tmp|temp|partial|incomplete)|.*_temp|tmp-checkpoint-.*|\.~.*")
 NAME_BYTES = 1024  # of an object's name, together with its prefix
+LINK_BYTES = 4096
 ENDS_BYTES = 4096
 
 
@@ -90,8 +91,12 @@ def name_problem(path, room):
 
 def stays_inside(root, path, link):
     """Return whether the target of a link at this path is below root, by its name."""
+    try:
+        size = len(os.fsencode(link))
+    except UnicodeEncodeError:
+        return False
     target = os.path.normpath(os.path.join(root, os.path.dirname(path), link))
-    return "\0" not in link and (target + os.sep).startswith(os.path.join(root, ""))
+    return 0 < size < LINK_BYTES and "\0" not in link and (target + os.sep).startswith(os.path.join(root, ""))
 
 
 def being_written(root):

@@ -18,6 +18,8 @@ from .http import Request
 # md5 is in base64, "" if the object has none. created is in seconds since 1970.
 Object = namedtuple("Object", "name size md5 generation created metadata")
 
+PART_BYTES = 255  # of a part of a file's name, on all file systems
+
 ATTRIBUTES = "name,size,md5Hash,generation,timeCreated,metadata"
 
 
@@ -25,6 +27,15 @@ def object_of(fields, name):
     """Return the object with the attributes that the API sent."""
     created = calendar.timegm(time.strptime(fields["timeCreated"][:19], "%Y-%m-%dT%H:%M:%S"))
     return Object(name, int(fields["size"]), fields.get("md5Hash", ""), str(fields["generation"]), created, fields.get("metadata") or {})
+
+
+def can_be_file(name):
+    """Return whether an object can be a file below a directory, by its name."""
+    try:
+        parts = name.encode().split(b"/")
+    except UnicodeEncodeError:
+        return False
+    return not any(part in (b"", b".", b"..") or len(part) > PART_BYTES or b"\0" in part for part in parts)
 
 
 def list_objects(store):
