@@ -96,7 +96,7 @@ var mayImport = map[string]string{
 	"cmd/buildimage": "api cmd/process cmd/connect cmd/packages environment image provider resolver submit target ui version",
 	"cmd/report":     "api cmd/process errno job mapresults screen store ui wheel",
 	"cmd/backend":    "api cmd/process cmd/connect fanout job kube local logs screen store target ui /runner",
-	"cmd/run":        belowCmd + " cmd/process cmd/connect cmd/report cmd/backend cmd/files cmd/packages",
+	"cmd/run":        belowCmd + " homedir cmd/process cmd/connect cmd/report cmd/backend cmd/files cmd/packages",
 	"cmd/choice":     "api cmd/process cmd/connect cmd/report cmd/backend fanout job nearest",
 	"cmd/files":      "cmd/choice cmd/process cmd/report job outputs ui",
 	"cmd/version":    "cmd/process cmd/connect inventory target ui version /runner",

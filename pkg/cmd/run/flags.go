@@ -62,6 +62,7 @@ func (f *flags) sections() []process.Section {
 	f.addCall(call.Flags)
 	call.Completions["map-resume"] = f.completeMaps
 	call.Completions["resume-from"] = f.completeJobs
+	call.Completions["data"], call.Completions["volume"] = completeSource, completeSource
 	call.Completions["env"], call.Completions["secret-env"] = completeVariables, completeVariables
 	placement := process.NewSection("Where it runs")
 	f.addPlacement(placement.Flags)

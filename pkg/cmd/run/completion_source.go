@@ -1,0 +1,67 @@
+package run
+
+import (
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/homedir"
+)
+
+// schemes are the beginnings of data that is not on this machine.
+var schemes = []string{"gs://", "hf://", "pvc://"}
+
+// completeSource completes NAME=SRC and /MOUNT=SRC behind the equals sign: schemes, and local files and
+// directories. Shells can't do that themselves: to most of them NAME=SRC is one path.
+func completeSource(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+	name, source, found := strings.Cut(word, "=")
+	if !found {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	var offers []string
+	for _, offer := range append(matchingSchemes(source), localPaths(source)...) {
+		offers = append(offers, name+"="+offer)
+	}
+	directive := cobra.ShellCompDirectiveNoFileComp
+	for _, offer := range offers {
+		if strings.HasSuffix(offer, "/") {
+			directive |= cobra.ShellCompDirectiveNoSpace // the path goes on
+		}
+	}
+	return offers, directive
+}
+
+func matchingSchemes(source string) []string {
+	var matching []string
+	for _, scheme := range schemes {
+		if strings.HasPrefix(scheme, source) {
+			matching = append(matching, scheme)
+		}
+	}
+	return matching
+}
+
+// localPaths returns the files, and the directories with a slash at the end, whose paths begin with source.
+// It leaves out hidden ones unless their dot was typed, and names that --data or a shell would misread.
+func localPaths(source string) []string {
+	dir, begin := filepath.Split(source)
+	folder := filepath.Clean(homedir.Expand(dir, homedir.Dir(os.Getenv))) // the current one for ""
+	entries, err := os.ReadDir(folder)
+	if err != nil {
+		return nil
+	}
+	var paths []string
+	for _, entry := range entries {
+		name := entry.Name()
+		if !strings.HasPrefix(name, begin) || begin == "" && name[0] == '.' || strings.ContainsAny(name, ",\t\n") {
+			continue
+		}
+		if info, err := os.Stat(filepath.Join(folder, name)); err == nil && info.IsDir() {
+			name += "/"
+		}
+		paths = append(paths, dir+name)
+	}
+	return paths
+}
