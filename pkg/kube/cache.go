@@ -156,6 +156,11 @@ func (c *cache) snapshot(k key) snapshot {
 		s.events = c.events[types.NamespacedName{Namespace: k.namespace, Name: s.Meta().Name}]
 		s.kueueWorkloads = c.kueueWorkloads[s.Meta().UID]
 	}
+	for _, p := range s.pods {
+		for _, claim := range status.Claims(*p) { // events about other objects of that name do no harm
+			s.claimEvents = slices.AppendSeq(slices.Clip(s.claimEvents), maps.Values(c.events[types.NamespacedName{Namespace: k.namespace, Name: claim}]))
+		}
+	}
 	return s
 }
 
@@ -164,6 +169,7 @@ type snapshot struct {
 	status.Workload
 	pods           map[types.UID]*corev1.Pod
 	events         map[types.UID]corev1.Event
+	claimEvents    []corev1.Event // about the claims of the pods
 	kueueWorkloads map[types.UID]kueue.Workload
 	denied         error        // why there may be a workload that is not known
 	sorted         []corev1.Pod // the result of list, once it was called
@@ -196,6 +202,6 @@ func (s *snapshot) waits() bool { return s.Waits(s.State(s.list()).Status, s.lis
 
 // observed returns the snapshot as an Observation, with what says why the job waits.
 func (s *snapshot) observed(now time.Time) status.Observation {
-	return status.Observation{Workload: s.Workload, Pods: s.list(), Events: slices.Collect(maps.Values(s.events)),
+	return status.Observation{Workload: s.Workload, Pods: s.list(), Events: slices.AppendSeq(slices.Clip(s.claimEvents), maps.Values(s.events)),
 		KueueWorkloads: slices.Collect(maps.Values(s.kueueWorkloads)), Now: now}
 }

@@ -3,8 +3,6 @@ package kube
 import (
 	"context"
 	"encoding/json"
-	"slices"
-	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
@@ -30,16 +28,12 @@ func (c *Cluster) checkKueue(ctx context.Context, workload *unstructured.Unstruc
 	if err == nil {
 		err = json.Unmarshal(data, &group)
 	}
-	var versions []string
-	for _, v := range group.Versions {
-		versions = append(versions, v.Version)
-	}
 	switch {
 	case apierrors.IsNotFound(err): // other failures are left to the next request
 		c.client.transport.Say("--queue %s has no effect: Kueue is not installed in this cluster", queue)
-	case err == nil && !slices.Contains(versions, kueue.Version.Version) && !slices.Contains(versions, kueue.NewerVersion.Version):
+	case err == nil && kueue.UnknownVersions(group) != "":
 		c.client.transport.Say("queue %s: the cluster's Kueue serves %s of its API, not %s or %s: the reason why a job waits is unknown; try a newer kubectl kinetic",
-			queue, strings.Join(versions, " and "), kueue.Version.Version, kueue.NewerVersion.Version)
+			queue, kueue.UnknownVersions(group), kueue.Version.Version, kueue.NewerVersion.Version)
 	}
 }
 

@@ -183,3 +183,30 @@ func TestDriversOfVolumes(t *testing.T) {
 		})
 	}
 }
+
+// A claim that a flag names is looked up before anything is sent.
+func TestClaimsOfFlags(t *testing.T) {
+	for name, tt := range map[string]struct {
+		code        int
+		fails, says string
+	}{
+		"there is none":   {http.StatusNotFound, "--data images=pvc://datasets: there is no PersistentVolumeClaim datasets in namespace ml: kubectl get pvc -n ml lists them", ""},
+		"it may be there": {http.StatusForbidden, "", "whether namespace ml has the PersistentVolumeClaim datasets is only known when the job starts: you may not read PersistentVolumeClaims"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, w, told := startSet(t)
+			s.refuse = func(w http.ResponseWriter, _ *http.Request) bool {
+				fail(w, tt.code, map[int]metav1.StatusReason{http.StatusNotFound: metav1.StatusReasonNotFound, http.StatusForbidden: metav1.StatusReasonForbidden}[tt.code])
+				return true
+			}
+			input := api.Data{Name: "images", Source: "pvc://datasets", Access: api.AccessClaim, Claim: "datasets"}
+			err := w.CheckVolumes(t.Context(), api.Spec{Data: []api.Data{input}})
+			if (err == nil) != (tt.fails == "") || err != nil && (err.Error() != tt.fails || !isUsage(err)) {
+				t.Errorf("%v, want %s", err, tt.fails)
+			}
+			if got := strings.Join(*told, ""); got != tt.says {
+				t.Errorf("told %q, want %q", got, tt.says)
+			}
+		})
+	}
+}

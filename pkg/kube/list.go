@@ -153,7 +153,7 @@ func trimmedPod(p *corev1.Pod) *corev1.Pod {
 	t := *p
 	t.ManagedFields, t.Spec.Volumes = nil, nil
 	for _, v := range p.Spec.Volumes {
-		if v.CSI != nil { // events about it name the volume, not the driver
+		if v.CSI != nil || v.PersistentVolumeClaim != nil || v.Ephemeral != nil { // events name the volume, not the driver or the claim
 			t.Spec.Volumes = append(t.Spec.Volumes, v)
 		}
 	}

@@ -199,13 +199,13 @@ func (c *Client) send(ctx context.Context, s selection, changes chan<- change, f
 	}()
 }
 
-// about returns a function that keeps the events about a workload and its parts, and its Kueue
-// Workloads.
+// about returns a function that keeps the events about a workload and its parts, and about claims,
+// which its pods may mount, and its Kueue Workloads.
 func about(workload *metav1.ObjectMeta) func(runtime.Object) runtime.Object {
 	return func(o runtime.Object) runtime.Object {
 		switch o := o.(type) {
 		case *corev1.Event:
-			if slices.Contains(status.WorkloadNames(o.InvolvedObject), workload.Name) {
+			if o.InvolvedObject.Kind == "PersistentVolumeClaim" || slices.Contains(status.WorkloadNames(o.InvolvedObject), workload.Name) {
 				return o
 			}
 		case *kueue.Workload:

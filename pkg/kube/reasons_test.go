@@ -11,6 +11,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/kueue"
@@ -38,11 +39,12 @@ func TestDisruptionsOfAJobThatIsGone(t *testing.T) {
 // selective is the cluster of a Job that waits in some way. It notes which events it was asked
 // for, by the name of their object.
 type selective struct {
-	job   batchv1.Job
-	pods  []corev1.Pod
-	kueue []kueue.Workload // nil where they can't be read
-	mu    sync.Mutex
-	asked []string
+	job    batchv1.Job
+	pods   []corev1.Pod
+	events []corev1.Event
+	kueue  []kueue.Workload // nil where they can't be read
+	mu     sync.Mutex
+	asked  []string
 }
 
 func (s *selective) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -65,7 +67,7 @@ func (s *selective) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case resource == "pods":
 		answerWith(w, http.StatusOK, corev1.PodList{TypeMeta: list("PodList", "v1"), Items: s.pods})
 	case resource == "events":
-		answerWith(w, http.StatusOK, corev1.EventList{TypeMeta: list("EventList", "v1")})
+		answerWith(w, http.StatusOK, corev1.EventList{TypeMeta: list("EventList", "v1"), Items: s.events})
 	case resource == "workloads" && s.kueue != nil:
 		answerWith(w, http.StatusOK, kueue.WorkloadList{TypeMeta: list("WorkloadList", kueue.Version.String()), Items: s.kueue})
 	default:
@@ -117,5 +119,25 @@ func TestReasonsThatAreRead(t *testing.T) {
 				t.Errorf("a status asked for %q, want %q", got, tt.want)
 			}
 		})
+	}
+}
+
+// The events about the claims of a pod say why it has no node; those about other claims don't.
+func TestEventsOfClaimsAreRead(t *testing.T) {
+	p := theirPod(corev1.ContainerState{})
+	p.CreationTimestamp, p.Status.ContainerStatuses = at(1), nil
+	p.Status.Conditions = []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Message: "0/1 nodes are available: pod has unbound immediate PersistentVolumeClaims."}}
+	p.Spec.Volumes = []corev1.Volume{{Name: "data-0", VolumeSource: corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: "datasets"}}}}
+	about := func(claim, message string) corev1.Event {
+		return corev1.Event{ObjectMeta: metav1.ObjectMeta{Name: claim, Namespace: "ml", UID: types.UID(claim)}, Reason: "ProvisioningFailed", Message: message,
+			InvolvedObject: corev1.ObjectReference{Kind: "PersistentVolumeClaim", Namespace: "ml", Name: claim}, LastTimestamp: at(2)}
+	}
+	s := &selective{job: listOfOneJob().Items[0], pods: []corev1.Pod{p}, events: []corev1.Event{about("datasets", "no quota"), about("other", "no driver")}}
+	got, err := New(clientOf(t, "ml", s.ServeHTTP)).Status(t.Context(), handleOf("a1"))
+	if want := "no volume can be made for persistentvolumeclaim datasets: no quota"; err != nil || got.Message != want {
+		t.Errorf("%q, %v, want %q", got.Message, err, want)
+	}
+	if !slices.Contains(s.asked, "events") {
+		t.Errorf("asked for %q, want all events", s.asked)
 	}
 }

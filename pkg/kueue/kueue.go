@@ -3,6 +3,7 @@ package kueue
 
 import (
 	"slices"
+	"strings"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
@@ -64,6 +65,19 @@ var (
 	Version      = schema.GroupVersion{Group: "kueue.x-k8s.io", Version: "v1beta1"}
 	NewerVersion = schema.GroupVersion{Group: "kueue.x-k8s.io", Version: "v1beta2"}
 )
+
+// UnknownVersions returns the versions of Kueue's API that a server has, for a sentence, if
+// neither of ours is among them; else "".
+func UnknownVersions(group metav1.APIGroup) string {
+	var versions []string
+	for _, v := range group.Versions {
+		versions = append(versions, v.Version)
+	}
+	if slices.Contains(versions, Version.Version) || slices.Contains(versions, NewerVersion.Version) {
+		return ""
+	}
+	return strings.Join(versions, " and ")
+}
 
 // AddToScheme adds Workloads in both versions to a scheme.
 func AddToScheme(s *runtime.Scheme) error {

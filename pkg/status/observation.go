@@ -17,8 +17,8 @@ type Observation struct {
 	Workload Workload
 	// Pods are the workload's, in any order.
 	Pods []corev1.Pod
-	// Events are those of the workload, of its pods and of its Kueue Workload, in any
-	// order; other events are ignored.
+	// Events are those of the workload, of its pods, of their claims and of its Kueue
+	// Workload, in any order; other events are ignored.
 	Events []corev1.Event
 	// KueueWorkloads are the workload's in Kueue: one, or none that can be read.
 	KueueWorkloads []kueue.Workload
@@ -87,6 +87,8 @@ func (s Observation) EventsAbout() string {
 		return ""
 	case len(s.Pods) == 0: // the maker of the pods
 		return w.meta.Name
+	case s.Pods[0].Spec.NodeName == "" && len(Claims(s.Pods[0])) > 0: // also of its claims
+		return ""
 	case len(s.Pods) == 1 && !hasEnded(s.Pods[0]) && !mayHaveEarlier(s.Pods[0], w.meta):
 		return s.Pods[0].Name
 	}

@@ -64,6 +64,9 @@ func (s Observation) explainUnscheduled(p corev1.Pod) Diagnosis {
 	if m := missingObject().FindStringSubmatch(says); m != nil {
 		return missing(p, m[1], m[2], "")
 	}
+	if r := s.explainClaims(p, says); r.Sentence != "" {
+		return r
+	}
 	grows := s.explainAutoscaler(p)
 	if says == "" && grows.Sentence == "" {
 		return Diagnosis{}
@@ -150,6 +153,8 @@ func (c complaint) onNodes(p corev1.Pod) string {
 		if hasPoolToItself(p) {
 			return "outside of the node pool of the slice's first host"
 		}
+	case "node(s) didn't match PersistentVolume's node affinity", "node(s) had volume node affinity conflict", "node(s) had no available volume zone":
+		return "that can't reach the job's volume"
 	case "Too many pods":
 		return "with too many pods"
 	case "node(s) were unschedulable":

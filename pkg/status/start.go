@@ -16,7 +16,7 @@ import (
 
 var (
 	missingObject = pattern.Lazy(`\b(configmap|secret|persistentvolumeclaim) "([a-z0-9][a-z0-9.-]*)" not found`)
-	volumeFailed  = pattern.Lazy(`volume "([^"]*)"\s*: (.*)$`)
+	volumeFailed  = pattern.Lazy(`volume "([^"]*)"\s*:? (.*)$`)
 	rpcStatus     = pattern.Lazy(`rpc error: code = \w+ desc = `)
 	noProgram     = pattern.Lazy(`exec: "([^"]*)": (?:executable file not found|.*no such file or directory)`)
 )

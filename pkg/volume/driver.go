@@ -4,10 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
+	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/gcsfuse"
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
@@ -16,7 +19,7 @@ import (
 // CheckDrivers finds out early if the cluster lacks the CSI driver of a volume in a workload's
 // pods: the API server accepts such a pod, which then never starts.
 func (c Cluster) CheckDrivers(ctx context.Context, workload *unstructured.Unstructured) error {
-	for _, driver := range status.Drivers(workload) {
+	for _, driver := range drivers(workload) {
 		var found metav1.PartialObjectMetadata
 		err := c.read(ctx, &found, "/apis/storage.k8s.io/v1/csidrivers", driver)
 		switch {
@@ -27,6 +30,25 @@ func (c Cluster) CheckDrivers(ctx context.Context, workload *unstructured.Unstru
 		}
 	}
 	return nil
+}
+
+// drivers returns the CSI drivers of the volumes in a workload's pods, sorted.
+func drivers(workload *unstructured.Unstructured) []string {
+	var found []string
+	for _, path := range status.KindOf(workload).PodTemplates {
+		template, _, _ := unstructured.NestedMap(workload.Object, path...)
+		var pod corev1.PodTemplateSpec
+		if err := runtime.DefaultUnstructuredConverter.FromUnstructured(template, &pod); err != nil {
+			continue // the server says what is wrong with it
+		}
+		for _, v := range pod.Spec.Volumes {
+			if v.CSI != nil {
+				found = append(found, v.CSI.Driver)
+			}
+		}
+	}
+	slices.Sort(found)
+	return slices.Compact(found)
 }
 
 func noDriver(driver string) error {
