@@ -1,7 +1,6 @@
 package store
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -52,8 +51,8 @@ func (s *gsStore) Create(ctx context.Context, name string, r io.Reader, metadata
 	}
 	signed := sign(metadata)
 	err = req.upload(ctx, req.object().If(storage.Conditions{DoesNotExist: true}), upload{
-		size: int64(len(data)), metadata: signed,
-		open: func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(data)), nil },
+		size: int64(len(data)), metadata: signed, buffered: true,
+		open: opener(data),
 	})
 	if !isStatus(err, http.StatusPreconditionFailed) {
 		return req.explain(ctx, err)
@@ -122,50 +121,76 @@ func (s *gsStore) PutBlob(ctx context.Context, sha256 string, size int64, open f
 	if err != nil {
 		return false, err
 	}
+	found, err := req.look(ctx)
+	if err != nil {
+		return false, err
+	}
+	return req.put(ctx, found, upload{size: size, sha256: sha256, open: open})
+}
+
+// look returns what the bucket knows about the object, nil if there is none.
+func (r *request) look(ctx context.Context) (*storage.ObjectAttrs, error) {
+	r.need = toRead
+	attrs, err := r.object().Attrs(ctx)
+	if err = r.explain(ctx, err); errors.Is(err, ErrNotFound) {
+		return nil, nil
+	}
+	return attrs, err
+}
+
+// put makes sure that the bucket has an object for long enough, and reports whether it had to be
+// written. found is what the bucket had last, nil for nothing.
+func (r *request) put(ctx context.Context, found *storage.ObjectAttrs, u upload) (bool, error) {
 	for range starts {
-		req.need = toRead
-		missing, err := req.missing(ctx, size)
+		missing, err := r.missing(ctx, found, u)
 		if err != nil || missing == nil {
 			return false, err
 		}
-		req.need = toCreate
-		err = req.upload(ctx, req.object().If(*missing), upload{size: size, sha256: sha256, open: open})
+		r.need = toCreate
+		err = r.upload(ctx, r.object().If(*missing), u)
 		if !isStatus(err, http.StatusPreconditionFailed) {
-			return err == nil, req.explain(ctx, err)
+			return err == nil, r.explain(ctx, err)
 		}
 		// Someone else was faster, perhaps with an upload that was cut off.
+		if found, err = r.look(ctx); err != nil {
+			return false, err
+		}
 	}
-	return false, fmt.Errorf("writing %s: others replace it all the time; try again", s.full(Blob(sha256)))
+	return false, fmt.Errorf("writing %s: others replace it all the time; try again", r.store.full(r.name))
 }
 
-// missing returns nil if the bucket has the blob for long enough, else the condition
+// missing returns nil if the bucket has the object for long enough, else the condition
 // under which to write it. It replaces an object of another size, which is of no use to
 // anyone.
-func (r *request) missing(ctx context.Context, size int64) (*storage.Conditions, error) {
-	attrs, err := r.object().Attrs(ctx)
-	if err = r.explain(ctx, err); errors.Is(err, ErrNotFound) {
+func (r *request) missing(ctx context.Context, found *storage.ObjectAttrs, u upload) (*storage.Conditions, error) {
+	if found == nil {
 		return &storage.Conditions{DoesNotExist: true}, nil
 	}
-	if err != nil {
-		return nil, err
+	if found.Size != u.size {
+		return &storage.Conditions{GenerationMatch: found.Generation}, nil
 	}
-	if attrs.Size != size {
-		return &storage.Conditions{GenerationMatch: attrs.Generation}, nil
-	}
-	if r.client.transport.ServerTime(time.Now()).Sub(attrs.Created) < renewAfter {
+	if r.young(found) {
 		return nil, nil
 	}
 	r.need = toRenew
-	if err = r.explain(ctx, r.renew(ctx, attrs.Generation)); errors.Is(err, ErrNotFound) {
+	err := r.explain(ctx, r.renew(ctx, found.Generation, u.metadata))
+	if errors.Is(err, ErrNotFound) {
 		return &storage.Conditions{DoesNotExist: true}, nil // the bucket has just deleted it
 	}
 	return nil, err
 }
 
-// renew makes an object young by copying it onto itself.
-func (r *request) renew(ctx context.Context, generation int64) error {
+// young reports whether an object need not be renewed.
+func (r *request) young(found *storage.ObjectAttrs) bool {
+	return r.client.transport.ServerTime(time.Now()).Sub(found.Created) < renewAfter
+}
+
+// renew makes an object young by copying it onto itself. nil keeps its metadata.
+func (r *request) renew(ctx context.Context, generation int64, metadata map[string]string) error {
 	o := r.object()
-	_, err := o.If(storage.Conditions{GenerationMatch: generation}).CopierFrom(o.Generation(generation)).Run(ctx)
+	copier := o.If(storage.Conditions{GenerationMatch: generation}).CopierFrom(o.Generation(generation))
+	copier.Metadata = metadata
+	_, err := copier.Run(ctx)
 	if isStatus(err, http.StatusPreconditionFailed) {
 		return nil // someone else has renewed it
 	}
@@ -175,15 +200,17 @@ func (r *request) renew(ctx context.Context, generation int64) error {
 // upload is an object to be uploaded.
 type upload struct {
 	size     int64
-	sha256   string // "" if unknown
+	sha256   string // "" if unknown, or if the source checks its bytes itself
 	metadata map[string]string
 	open     func() (io.ReadCloser, error)
+	// buffered means that the object is in memory anyway.
+	buffered bool
 }
 
 // streamed reports whether an object is sent in one request, straight from its source: it is
-// a blob as pack makes them, whose source can be opened again. Other objects pass through a
-// buffer, from which the library sends what was lost again.
-func (u upload) streamed() bool { return u.sha256 != "" && u.size <= api.MaxPartBytes }
+// a blob or a file as pack has them, whose source can be opened again. Other objects pass
+// through a buffer, from which the library sends what was lost again.
+func (u upload) streamed() bool { return !u.buffered && u.size <= api.MaxPartBytes }
 
 // upload sends an object, and starts over if it was damaged or a resumable upload was lost.
 func (r *request) upload(ctx context.Context, o *storage.ObjectHandle, u upload) error {

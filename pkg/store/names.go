@@ -54,6 +54,13 @@ func BlobOf(name string) string {
 // Data is the prefix of the directories that pods mount.
 const Data = dataPrefix
 
+// DataTree returns the prefix of the files of a directory that pods mount, which the SHA-256 of
+// its data set names.
+func DataTree(sha256 string) string { return dataPrefix + sha256 + "/" }
+
+// DataRecord returns the name of the record that such a directory is complete.
+func DataRecord(sha256 string) string { return dataPrefix + sha256 + ".json" }
+
 // DataOf returns the hash of the directory that an object below Data belongs to: one of its
 // files, or its record, which is written last. It is "" for any other name.
 func DataOf(name string) (hash string, record bool) {

@@ -166,3 +166,16 @@ func TestNamesOfSharedObjects(t *testing.T) {
 		}
 	}
 }
+
+// What is written below Data is what DataOf recognizes, and no job has its name.
+func TestDataNames(t *testing.T) {
+	sum := strings.Repeat("ab", 32)
+	for name, record := range map[string]bool{store.DataTree(sum) + "a/b": false, store.DataTree(sum) + "empty/": false, store.DataRecord(sum): true} {
+		if hash, isRecord := store.DataOf(name); hash != sum || isRecord != record {
+			t.Errorf("DataOf(%q) = %q, %v", name, hash, isRecord)
+		}
+	}
+	if err := store.CheckID(strings.TrimSuffix(store.Data, "/")); err == nil {
+		t.Error("a job may have the name of the directory with data")
+	}
+}
