@@ -87,6 +87,17 @@ type DataSet struct {
 	Shards []SetShard `json:"shards"`
 }
 
+// TreeVersion is the version of TreeRecord that this code writes.
+const TreeVersion = 1
+
+// TreeRecord says that all files of a data set are in the store under their own names.
+type TreeRecord struct {
+	Version int `json:"version"`
+	// Files and Bytes are those of the DataSet.
+	Files int   `json:"files"`
+	Bytes int64 `json:"bytes"`
+}
+
 // SetShard is a part of a data set: an Index.
 type SetShard struct {
 	// SHA256 and Size are those of the stored index.

@@ -10,28 +10,10 @@ import (
 	"sync"
 
 	"golang.org/x/sync/errgroup"
-	"golang.org/x/sync/semaphore"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
-
-// The memory of an upload is limited as a whole. A blob that is read from a file, or kept by
-// the plan, needs buffers on its way: 16 are sent at once. A pack that has to be made again
-// is in memory twice meanwhile, as files and as a blob.
-const (
-	uploadMemory = 96 << 20
-	sendMemory   = uploadMemory / 16
-	packMemory   = 3 * packSize
-)
-
-// Stats says what an upload did. Sizes are bytes as stored.
-type Stats struct {
-	// Bytes is the size of the whole plan, NewBytes the part that the store lacked, in
-	// NewBlobs objects.
-	Bytes, NewBytes int64
-	NewBlobs        int
-}
 
 // Upload makes sure that a store has everything in the plan. It doesn't read again what
 // the store has. It checks the rest against the plan on the way; a file that has changed
@@ -40,7 +22,7 @@ type Stats struct {
 // blob, so that a blob that was deleted from the store is there again, and one that the
 // bucket would soon delete is renewed, before the job is started.
 func (p *Plan) Upload(ctx context.Context, s store.Store, progress func(doneBytes, totalBytes int64)) (Stats, error) {
-	u := &upload{plan: p, store: s, progress: progress, memory: semaphore.NewWeighted(uploadMemory), stats: Stats{Bytes: p.StoredBytes}}
+	u := &upload{transfer: newTransfer(p.StoredBytes, progress), plan: p, store: s}
 	group, groupCtx := errgroup.WithContext(ctx)
 	group.SetLimit(store.Parallel) // most blobs only take a round trip, to find that they are there
 	index := api.IndexBlob{SHA256: p.SHA256, Size: int64(len(p.IndexBlob))}
@@ -76,14 +58,9 @@ func (p *Plan) Upload(ctx context.Context, s store.Store, progress func(doneByte
 
 // upload is the state of one call of Upload.
 type upload struct {
-	plan     *Plan
-	store    store.Store
-	progress func(doneBytes, totalBytes int64)
-	memory   *semaphore.Weighted
-
-	mu    sync.Mutex // guards stats, done and calls of progress
-	stats Stats
-	done  int64
+	*transfer
+	plan  *Plan
+	store store.Store
 }
 
 // blob uploads the i-th blob of the index.
@@ -121,61 +98,9 @@ func (u *upload) pack(ctx context.Context, s source) (io.ReadCloser, error) {
 	return io.NopCloser(bytes.NewReader(blob)), err
 }
 
-// put uploads one blob unless the store has it, and updates the counts. It waits until there
-// is that much memory.
+// put uploads one blob unless the store has it. It waits until there is that much memory.
 func (u *upload) put(ctx context.Context, blob api.IndexBlob, memory int64, open func() (io.ReadCloser, error)) error {
-	var read int64
-	var travels bool
-	written, err := u.store.PutBlob(ctx, blob.SHA256, blob.Size, func() (io.ReadCloser, error) {
-		if !travels { // a store may have to open the blob again
-			if err := u.memory.Acquire(ctx, memory); err != nil {
-				return nil, err
-			}
-			travels = true
-		}
-		r, err := open()
-		if err != nil {
-			return nil, err
-		}
-		return &meter{ReadCloser: r, count: func(n int64) {
-			read += n
-			u.advance(n)
-		}}, nil
+	return u.send(ctx, blob.Size, memory, open, func(open func() (io.ReadCloser, error)) (bool, error) {
+		return u.store.PutBlob(ctx, blob.SHA256, blob.Size, open)
 	})
-	if travels {
-		u.memory.Release(memory)
-	}
-	if err != nil {
-		return err
-	}
-	u.advance(blob.Size - read)
-	if written {
-		u.mu.Lock()
-		defer u.mu.Unlock()
-		u.stats.NewBlobs++
-		u.stats.NewBytes += blob.Size
-	}
-	return nil
-}
-
-// advance reports n more bytes as done. n is negative if a store had to start again.
-func (u *upload) advance(n int64) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.done += n
-	if u.progress != nil && n != 0 {
-		u.progress(u.done, u.plan.StoredBytes)
-	}
-}
-
-// meter counts the bytes that are read.
-type meter struct {
-	io.ReadCloser
-	count func(int64)
-}
-
-func (m *meter) Read(p []byte) (int, error) {
-	n, err := m.ReadCloser.Read(p)
-	m.count(int64(n))
-	return n, err
 }

@@ -1,0 +1,399 @@
+package pack_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/fsouza/fake-gcs-server/fakestorage"
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/pack"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+const bucketName = "acme-jobs"
+
+// bucket is Cloud Storage's protocol on loopback.
+type bucket struct {
+	fake   *fakestorage.Server
+	active sync.WaitGroup // requests
+
+	mu       sync.Mutex
+	requests int
+	meet     func(r *http.Request) // called before each request, one at a time; nil does nothing
+}
+
+func newBucket(t testing.TB) *bucket {
+	t.Helper()
+	fake, err := fakestorage.NewServerWithOptions(fakestorage.Options{NoListener: true})
+	if err != nil {
+		t.Fatal(err)
+	}
+	fake.CreateBucketWithOpts(fakestorage.CreateBucketOpts{Name: bucketName})
+	b := &bucket{fake: fake}
+	server := httptest.NewServer(b)
+	t.Cleanup(server.Close)
+	t.Setenv("STORAGE_EMULATOR_HOST", server.URL)
+	return b
+}
+
+func (b *bucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+	b.active.Add(1)
+	defer b.active.Done()
+	b.before(r)
+	b.fake.HTTPHandler().ServeHTTP(w, r)
+}
+
+func (b *bucket) before(r *http.Request) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.requests++
+	if b.meet != nil {
+		b.meet(r)
+	}
+}
+
+// count returns how many requests do takes.
+func (b *bucket) count(do func()) int {
+	b.mu.Lock()
+	before := b.requests
+	b.mu.Unlock()
+	do()
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	return b.requests - before
+}
+
+func (b *bucket) open(t testing.TB) store.Store {
+	t.Helper()
+	s, err := store.Open("gs://" + bucketName + "/team")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = s.Close() })
+	return s
+}
+
+// tree reads the tree of a data set back: links with an arrow, and empty directories with a
+// slash.
+func (b *bucket) tree(t testing.TB, sha256 string) map[string]string {
+	t.Helper()
+	all := map[string]string{}
+	for _, o := range b.objects(t) {
+		path, below := strings.CutPrefix(o.Name, "team/"+store.DataTree(sha256))
+		if !below {
+			continue
+		}
+		found, err := b.fake.GetObject(bucketName, o.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		all[path] = string(found.Content)
+		if target := found.Metadata["gcsfuse_symlink_target"]; target != "" {
+			all[path] += "-> " + target
+		}
+	}
+	return all
+}
+
+func (b *bucket) objects(t testing.TB) []fakestorage.ObjectAttrs {
+	t.Helper()
+	listed, err := b.fake.ListObjectsWithOptionsPaginated(bucketName, fakestorage.ListOptions{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return listed.Objects
+}
+
+// age makes those objects older whose names have an end.
+func (b *bucket) age(t testing.TB, by time.Duration, end string) {
+	t.Helper()
+	for _, o := range b.objects(t) {
+		if !strings.HasSuffix(o.Name, end) {
+			continue
+		}
+		found, err := b.fake.GetObject(bucketName, o.Name)
+		if err != nil {
+			t.Fatal(err)
+		}
+		found.Created, found.Updated = o.Created.Add(-by), o.Updated.Add(-by)
+		b.fake.CreateObject(found)
+	}
+}
+
+func uploadTree(t testing.TB, set *pack.Set, s store.Store) pack.Stats {
+	t.Helper()
+	stats, err := set.UploadTree(t.Context(), s, nil)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return stats
+}
+
+func TestTreeRoundTrip(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, map[string]string{
+		"a.txt": "a", "a/b/deep": "x", "a-b": "between", "empty/": "", "half/empty/": "", "none": "", "up\\slash ü": "u",
+		"a/up -> ../a.txt": "", "a/top -> ..": "", "broken -> no/where": "",
+	})
+	b := newBucket(t)
+	data, s := set(t, pack.Options{Root: root}), b.open(t)
+	var done int64
+	stats, err := data.UploadTree(t.Context(), s, func(bytes, _ int64) { done = bytes })
+	if err != nil || stats.NewBlobs != 10 || stats.NewBytes != data.Bytes || done != data.Bytes {
+		t.Errorf("%+v with %d bytes of progress, error %v; want 10 objects of %d bytes", stats, done, err, data.Bytes)
+	}
+	want := map[string]string{
+		"a.txt": "a", "a/b/deep": "x", "a-b": "between", "empty/": "", "half/empty/": "", "none": "", "up\\slash ü": "u",
+		"a/up": "-> ../a.txt", "a/top": "-> ..", "broken": "-> no/where",
+	}
+	if diff := cmp.Diff(want, b.tree(t, data.SHA256)); diff != "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+	record, err := b.fake.GetObject(bucketName, "team/"+store.DataRecord(data.SHA256))
+	if text := fmt.Sprintf(`{"version":1,"files":%d,"bytes":%d}`+"\n", data.Files, data.Bytes); err != nil || string(record.Content) != text {
+		t.Errorf("the record %q, error %v; want %q", record.Content, err, text)
+	}
+	if n := b.count(func() { stats = uploadTree(t, data, s) }); n != 1 || stats.NewBlobs != 0 {
+		t.Errorf("the second time: %d requests, %+v; want one, and nothing new", n, stats)
+	}
+}
+
+func TestTreeOfOneFile(t *testing.T) {
+	dir := t.TempDir()
+	write(t, dir, map[string]string{"v3.h5": "weights", "latest.h5 -> v3.h5": "", "beside": "no"})
+	for _, name := range []string{"v3.h5", "latest.h5"} {
+		b := newBucket(t)
+		data := set(t, pack.Options{Root: filepath.Join(dir, name)})
+		uploadTree(t, data, b.open(t))
+		if diff := cmp.Diff(map[string]string{name: "weights"}, b.tree(t, data.SHA256)); diff != "" {
+			t.Errorf("(-want +got):\n%s", diff)
+		}
+	}
+}
+
+// What is old is renewed where it is, and what is missing is sent.
+func TestTreeThatIsOld(t *testing.T) {
+	const old, young = 5 * 24 * time.Hour, 4 * 24 * time.Hour
+	for name, tt := range map[string]struct {
+		record time.Duration
+		file   time.Duration
+		gone   string
+		sent   int
+		renew  bool
+	}{
+		"the record is young":           {record: young, file: old, gone: "a"},
+		"the record is old":             {record: old, file: young},
+		"all is old":                    {record: old, file: old, renew: true},
+		"the record is missing":         {gone: ".json", file: young},
+		"the record is old, a file not": {record: old, file: young, gone: "a", sent: 1},
+		"a file is old, another gone":   {record: old, file: old, gone: "a", sent: 1, renew: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			root := t.TempDir()
+			write(t, root, map[string]string{"a": "a", "d/l -> ../a": "", "d/f": "f"})
+			b := newBucket(t)
+			data, s := set(t, pack.Options{Root: root}), b.open(t)
+			uploadTree(t, data, s)
+			want := b.tree(t, data.SHA256)
+			b.age(t, tt.record, ".json")
+			for _, end := range []string{"/f", "/l"} {
+				b.age(t, tt.file, end)
+			}
+			for _, o := range b.objects(t) {
+				if tt.gone != "" && strings.HasSuffix(o.Name, tt.gone) {
+					if err := s.Delete(t.Context(), strings.TrimPrefix(o.Name, "team/")); err != nil {
+						t.Fatal(err)
+					}
+				}
+			}
+			stats := uploadTree(t, data, s)
+			if stats.NewBlobs != tt.sent {
+				t.Errorf("%+v, want %d sent", stats, tt.sent)
+			}
+			if tt.record == young { // whoever finds it looks no further
+				return
+			}
+			if diff := cmp.Diff(want, b.tree(t, data.SHA256)); diff != "" {
+				t.Errorf("(-want +got):\n%s", diff)
+			}
+			for _, o := range b.objects(t) {
+				isOld := time.Since(o.Created) > young-time.Hour
+				if isFile := strings.HasSuffix(o.Name, "/f") || strings.HasSuffix(o.Name, "/l"); isOld != (isFile && !tt.renew) {
+					t.Errorf("%s is from %v", o.Name, o.Created)
+				}
+			}
+		})
+	}
+}
+
+// An upload that was cut off sends the rest only, and has no record before.
+func TestInterruptedTree(t *testing.T) {
+	root := t.TempDir()
+	for i := range 8 {
+		randomFile(t, filepath.Join(root, fmt.Sprint(i)), byte(i), 1<<20)
+	}
+	data := set(t, pack.Options{Root: root})
+	for _, at := range []int{1, 4, 8} {
+		b := newBucket(t)
+		ctx, cancel := context.WithCancel(t.Context())
+		defer cancel()
+		uploads := 0
+		b.meet = func(r *http.Request) {
+			if !strings.HasPrefix(r.URL.Path, "/upload/") {
+				return
+			}
+			if uploads++; uploads == at {
+				cancel()
+			}
+			if uploads >= at {
+				_, _ = io.CopyN(io.Discard, r.Body, 1<<10)
+				panic(http.ErrAbortHandler)
+			}
+		}
+		s := b.open(t)
+		if _, err := data.UploadTree(ctx, s, nil); !errors.Is(err, context.Canceled) {
+			t.Fatalf("at %d: error %v, want context.Canceled", at, err)
+		}
+		b.active.Wait() // what was sent before may arrive late
+		b.mu.Lock()
+		b.meet = nil
+		b.mu.Unlock()
+		before := b.tree(t, data.SHA256)
+		if names := b.objects(t); len(names) != len(before) || len(before) >= 8 {
+			t.Errorf("at %d: %d objects, %d of them files; want no record, and not all files", at, len(names), len(before))
+		}
+		if stats := uploadTree(t, data, s); stats.NewBlobs != 8-len(before) {
+			t.Errorf("at %d: %d were there, then %+v", at, len(before), stats)
+		}
+	}
+}
+
+// A file that changes between the plan and the upload is named, and doesn't become an object.
+func TestTreeThatChanges(t *testing.T) {
+	for name, size := range map[string]int64{"small": 1 << 20, "large": api.MaxPartBytes + 5} {
+		for change, to := range map[string]func(file string) error{
+			"content": func(file string) error {
+				f, err := os.OpenFile(file, os.O_WRONLY, 0)
+				if err != nil {
+					return err
+				}
+				_, err = f.WriteAt([]byte("changed"), size/2)
+				return errors.Join(err, f.Close())
+			},
+			"longer":  func(file string) error { return os.Truncate(file, size+1) },
+			"shorter": func(file string) error { return os.Truncate(file, size-1) },
+			"gone":    os.Remove,
+		} {
+			t.Run(name+" "+change, func(t *testing.T) {
+				root := t.TempDir()
+				file := filepath.Join(root, "d", "f")
+				randomFile(t, file, 1, size)
+				b := newBucket(t)
+				data := set(t, pack.Options{Root: root})
+				if err := to(file); err != nil {
+					t.Fatal(err)
+				}
+				_, err := data.UploadTree(t.Context(), b.open(t), nil)
+				fileError(t, err, "d/f", "it changed while it was being packaged: run again")
+				if left := b.objects(t); len(left) > 0 {
+					t.Errorf("left behind: %v", left)
+				}
+			})
+		}
+	}
+}
+
+// Two that send the same at once are no harm to each other.
+func TestTreeFromTwoSides(t *testing.T) {
+	root := t.TempDir()
+	for i := range 20 {
+		write(t, root, map[string]string{fmt.Sprint(i): fmt.Sprint("file ", i), fmt.Sprintf("l%d -> %[1]d", i): ""})
+	}
+	b := newBucket(t)
+	data := set(t, pack.Options{Root: root})
+	var wg sync.WaitGroup
+	for range 2 {
+		s := b.open(t)
+		wg.Go(func() {
+			if _, err := data.UploadTree(t.Context(), s, nil); err != nil {
+				t.Error(err)
+			}
+		})
+	}
+	wg.Wait()
+	got := b.tree(t, data.SHA256)
+	if len(got) != 40 || got["7"] != "file 7" || got["l7"] != "-> 7" {
+		t.Errorf("%v", got)
+	}
+}
+
+func TestNamesThatNoBucketHas(t *testing.T) {
+	long := strings.Repeat(strings.Repeat("d", 200)+"/", 5) + "f"
+	for name, want := range map[string]string{
+		"d/not\xffutf8":            `cannot package "d/not\xffutf8": no bucket has names that aren't UTF-8: rename it, or omit fuse`,
+		"a\nb":                     `cannot package "a\nb": no bucket has names with line breaks: rename it, or omit fuse`,
+		"l\r/":                     "line breaks",
+		"link -> no\xffutf8":       `cannot package "link": its target can't be stored: no bucket has names that aren't UTF-8`,
+		long:                       "its name would have 1081 bytes, more than 1024",
+		"fine -> ..x/../fine":      "",
+		"fine é\\ '\"<>*?#[]/.f. ": "",
+	} {
+		root := t.TempDir()
+		write(t, root, map[string]string{name: "x"})
+		err := set(t, pack.Options{Root: root}).CheckTree("gs://acme/team")
+		if err == nil && want != "" || err != nil && (want == "" || !strings.Contains(err.Error(), want)) {
+			t.Errorf("%q: error %v, want %q", name, err, want)
+		}
+	}
+}
+
+func TestOnlyBucketsHaveTrees(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, map[string]string{"a": "a"})
+	if _, err := set(t, pack.Options{Root: root}).UploadTree(t.Context(), openStore(t), nil); err == nil || !strings.Contains(err.Error(), "only a bucket can be mounted") {
+		t.Errorf("error %v", err)
+	}
+}
+
+// A large file is in memory in pieces only, and few are on their way at once.
+func TestLargeFilesOfATreeInFlight(t *testing.T) {
+	const files, limit = 6, 4
+	root := t.TempDir()
+	for i := range files {
+		file := filepath.Join(root, fmt.Sprint(i))
+		if err := errors.Join(os.WriteFile(file, []byte{byte(i)}, 0o600), os.Truncate(file, api.MaxPartBytes+1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	b := newBucket(t)
+	var now, most, begun, largest int
+	b.meet = func(r *http.Request) {
+		largest = max(largest, int(r.ContentLength))
+		switch query := r.URL.Query(); {
+		case query.Has("upload_id") && !strings.HasSuffix(r.Header.Get("Content-Range"), "/*"):
+			now--
+		case query.Get("uploadType") == "resumable" && !query.Has("upload_id"):
+			begun, now = begun+1, now+1
+			most = max(most, now)
+		}
+	}
+	uploadTree(t, set(t, pack.Options{Root: root}), b.open(t))
+	if begun != files || most > limit || now != 0 {
+		t.Errorf("%d uploads, %d at once and %d not ended; want %d, at most %d, and 0", begun, most, now, files, limit)
+	}
+	if largest != 16<<20 {
+		t.Errorf("a request of %d bytes, want at most 16 MiB", largest)
+	}
+}
