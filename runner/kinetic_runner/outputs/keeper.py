@@ -65,13 +65,25 @@ class Keeper:
         return self.unsaved("it changed shortly before the call was killed, so it may be incomplete")
 
     def unsaved(self, why):
-        """Return all files that the store does not have as they are, with a reason for those without one of their own."""
+        """Return all files that a restore would not bring as they are, with a reason for those without one of their own."""
         tree = scan.scan(self._root, self._room, temporary=True)
         found = [Unsaved(path, size_of(os.path.join(self._root, path)), reason) for path, reason in tree.left_out.items()]
-        for path in self._dirty(tree.files):
+        for path in filter(lambda path: not self._is_listed(path, tree.files[path]), tree.files):
             stamp, reason = self._problems.get(path, (None, why))
             found.append(Unsaved(path, tree.files[path].size, reason if stamp in (None, tree.files[path]) else why))
         return found
+
+    def unsent(self):
+        """Return how many bytes are to be sent."""
+        files = scan.scan(self._root, self._room, temporary=True).files
+        return sum(files[path].size for path in self._dirty(files))
+
+    def _is_listed(self, path, stamp):
+        """Return whether the index has a file as it is, or the object is somebody else's."""
+        saved, listed = self.saved.get(path), self._index.entries.get(path)
+        if saved is None or saved.stamp != stamp:
+            return False
+        return saved.entry is None or listed is not None and (listed.generation, listed.link) == (saved.entry.generation, saved.entry.link)
 
     def _look(self, writing, temporary=False):
         tree = scan.scan(self._root, self._room, temporary)

@@ -91,5 +91,5 @@ class Worker:
     def _last_round(self):
         if self.superseded:
             return
-        self.total = self._sender.sent + sum(file.size for file in self._keeper.unsaved(""))
+        self.total = self._sender.sent + self._keeper.unsent()
         self.unsaved = self._keeper.last_round(self._everything)
