@@ -7,6 +7,7 @@ import errno
 from .outcome import BAD_DATA, BAD_ENVIRONMENT
 
 AT_LIMIT = "the limit on processes and threads is reached (the pod's pids limit, or ulimit -u): raise it, or start fewer"
+NO_ROOM = (errno.ENOSPC, errno.EDQUOT)  # on the disk
 
 
 class RunnerError(Exception):
@@ -78,7 +79,7 @@ def explain(exc):
     if isinstance(exc, BlockingIOError) and exc.filename is None:  # from os.fork: all other code that may block handles it
         return f"cannot start a process: {AT_LIMIT}"
     text = text_of(exc)
-    if isinstance(exc, OSError) and exc.errno in (errno.ENOSPC, errno.EDQUOT):
+    if isinstance(exc, OSError) and exc.errno in NO_ROOM:
         text += ": submit the job with a larger --disk"
     return text
 

@@ -5,8 +5,10 @@ import pickle
 import subprocess
 import unittest
 
-from fixture import RunnerCase, command, function, pack, script, sha256
+from fixture import JOB, RunnerCase, command, function, pack, script, sha256
 from kinetic_runner.text import readable
+from test_data import DataCase, from_bucket
+from test_pod import PodCase
 
 MIB = 1 << 20
 SIZE = 4 * MIB  # of the disk
@@ -158,6 +160,48 @@ class NoRoomToBegin(SmallDisk):
 
     def test_file(self):
         self.refused(script(), {"train.py": "", "data": bytes(2 * SIZE)}, "workspace/data")
+
+
+class Outputs(SmallDisk, PodCase):
+    """The program fills the disk with its outputs."""
+
+    def test_what_fitted_is_saved(self):
+        source = """
+            import os
+            top = os.environ["KINETIC_OUTPUT_PATH"]
+            try:
+                for number in range(1000):
+                    with open(f"{top}/step-{number}.bin", "wb") as file:
+                        file.write(b"x" * 500_000)
+            finally:
+                os.unlink(f"{top}/step-{number}.bin")
+                with open(f"{top}/rest", "wb", buffering=0) as file:
+                    while True:
+                        file.write(b"x" * 4096)
+            """
+        ran = self.run_call(script(), {"train.py": source}, "--output-sync", "0.1", "--final")
+        self.assertEqual((ran.code, "No space left on device" in ran.stderr, ran.end.get("unsaved")), (1, True, None), ran.err)
+        saved = self.bucket.names(f"{JOB}/outputs/")
+        self.assertIn(f"{JOB}/outputs/step-3.bin", saved)
+        self.assertEqual({len(self.bucket.read(name)) for name in saved if "step" in name}, {500_000})
+        self.assertEqual(sorted(entry["path"] for entry in self.document("sync/0.json")["files"]), sorted(name[len(f"{JOB}/outputs/") :] for name in saved))
+
+
+class DataCopies(SmallDisk, DataCase):
+    """The inputs do not fit."""
+
+    def test_they_are_refused_before_they_are_copied(self):
+        self.bucket.put("set/a", bytes(2 * SIZE))
+        ran = self.run_with(from_bucket("gs://bucket/set"))
+        self.assertEqual((ran.code, ran.end["reason"]), (1, "BadData"), ran.err)
+        self.assertRegex(ran.end["message"], r"^the data takes 8.0 MiB, and \d.\d MiB of the disk can be used: submit the job with a larger --disk")
+        self.assertEqual(self.bucket.asked("alt=media"), [])
+
+    def test_a_disk_that_somebody_else_fills_meanwhile_is_final(self):
+        self.bucket.put("set/a", bytes(2 * SIZE))
+        ran = self.run_with(from_bucket("gs://bucket/set"), changed="import kinetic_runner.data as d; d.check_room = lambda *_: None")
+        self.assertEqual((ran.code, ran.end["reason"]), (1, "BadData"), ran.err)
+        self.assertRegex(ran.end["message"], rf"^gs://bucket/set: \[Errno 28\] No space left on device: '\S+/a': {ROOM}$")
 
 
 if __name__ == "__main__":

@@ -8,7 +8,7 @@ from collections import namedtuple
 
 from ..bundle import empty_directory
 from ..documents import SHA256, check_path, field
-from ..errors import BadData, RunnerError, Unreachable
+from ..errors import NO_ROOM, BadData, RunnerError, Unreachable, explain
 from .disk import check_room
 from .progress import Progress
 from .sources import open_source
@@ -91,3 +91,7 @@ def named(entry, action):
         raise
     except RunnerError as exc:
         raise BadData(f"{entry.source}: {exc}") from None
+    except OSError as exc:
+        if exc.errno not in NO_ROOM:
+            raise
+        raise BadData(f"{entry.source}: {explain(exc)}") from None
