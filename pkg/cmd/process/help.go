@@ -9,6 +9,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"golang.org/x/term"
 )
 
@@ -59,12 +60,40 @@ func usage(c *cobra.Command, sections []Section, width int) string {
 		fmt.Fprintf(&b, "\nExamples:\n%s\n", c.Example)
 	}
 	for _, s := range sections {
-		if text := s.Flags.FlagUsagesWrapped(width); text != "" {
+		if text := shownFlags(s.Flags).FlagUsagesWrapped(width); text != "" {
 			fmt.Fprintf(&b, "\n%s:\n%s", s.Title, text)
 		}
 	}
 	return b.String()
 }
+
+// shownFlags returns flags as help shows them. One whose value may be omitted shows its default, as in
+// kubectl: --dry-run='none'. pflag would write --dry-run client[="client"].
+func shownFlags(flags *pflag.FlagSet) *pflag.FlagSet {
+	shown := pflag.NewFlagSet("", pflag.ContinueOnError)
+	shown.SortFlags = flags.SortFlags
+	flags.VisitAll(func(f *pflag.Flag) {
+		if f.NoOptDefVal == "" || f.Value.Type() == "bool" {
+			shown.AddFlag(f)
+			return
+		}
+		alone := *f
+		alone.Name = fmt.Sprintf("%s='%s'", f.Name, f.DefValue)
+		alone.Usage = strings.ReplaceAll(f.Usage, "`", "")
+		alone.Value, alone.NoOptDefVal, alone.DefValue = nameless{f.Value}, "", ""
+		shown.AddFlag(&alone)
+	})
+	return shown
+}
+
+// nameless is a flag that is shown without a word for its value.
+type nameless struct{ pflag.Value }
+
+// Type implements pflag.Value.
+func (nameless) Type() string { return "bool" }
+
+// IsBoolFlag tells pflag that there is no default to show.
+func (nameless) IsBoolFlag() bool { return true }
 
 // reflow fits the paragraphs of a text to a width. Indented lines, such as tables, stay as
 // they are.

@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
 )
 
 func TestReflow(t *testing.T) {
@@ -22,5 +23,19 @@ func TestReflow(t *testing.T) {
 				t.Errorf("(-want +got)\n%s", diff)
 			}
 		})
+	}
+}
+
+// A flag whose value may be omitted is shown as by kubectl, and parsed as before.
+func TestShownFlags(t *testing.T) {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	mode, yes := flags.String("dry-run", "none", "Print as `MODE` says."), flags.Bool("yes", false, "Don't ask.")
+	flags.Lookup("dry-run").NoOptDefVal = "client"
+	const want = "      --dry-run='none'   Print as MODE says.\n      --yes              Don't ask.\n"
+	if got := shownFlags(flags).FlagUsages(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if err := flags.Parse([]string{"--dry-run", "--yes"}); err != nil || *mode != "client" || !*yes {
+		t.Errorf("%v, %q, %v", err, *mode, *yes)
 	}
 }

@@ -167,7 +167,7 @@ func (f *flags) addPackages(s process.Section) {
 
 func (f *flags) addOutcome(s process.Section) {
 	r, fs := &f.request, s.Flags
-	fs.StringVar(&f.dryRun, "dry-run", "none", "Print the manifests without applying them: `client` contacts nothing, server has the API server check them.")
+	fs.StringVar(&f.dryRun, "dry-run", "none", "Print the manifests without applying them: none, client or server. client, or no value, contacts nothing; server has the API server check them.")
 	fs.Lookup("dry-run").NoOptDefVal = "client"
 	s.Offer("dry-run", "none", "client", "server")
 	fs.BoolVar(&f.explain, "explain", false, "Explain what a run would do, and do nothing.")

@@ -59,6 +59,12 @@ const examples = `  # a function, on the cluster
   # the same, on this machine
   kubectl kinetic run train.py:train --local --arg epochs=3
 
+  # with files of this machine as the argument images, and what it wrote copied to out
+  kubectl kinetic run train.py:train --local --data images=./images --outputs out
+
+  # begin with the outputs of an earlier job, such as its checkpoints
+  kubectl kinetic run train.py:train -a l4 --resume-from l4-train-20260417-153012-abc1234
+
   # a script with its arguments; come back for its output later
   kubectl kinetic run train.py --local --detach -- --epochs 3
 
