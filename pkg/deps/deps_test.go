@@ -199,6 +199,7 @@ func TestFindRejects(t *testing.T) {
 		"a path outside":        {"-- requirements.txt --\na @ file:///etc/a.whl\n", nil, "outside the package root"},
 		"a URL to include":      {"-- requirements.txt --\n-r https://h/r.txt\n", nil, "only files of the project are read"},
 		"a missing wheel":       {"-- requirements.txt --\n./a.whl\n", nil, `requirements.txt:1: "./a.whl": a.whl: no such file or directory`},
+		"missing links":         {"-- requirements.txt --\nnumpy\n--find-links ./wheels\n", nil, `requirements.txt:2: --find-links ./wheels: there is no `},
 		"no version":            {"-- requirements.txt --\nnumpy=1\n", nil, `requirements.txt:1: column 6 of "numpy=1": "=1" can't follow the name numpy`},
 		"an unknown option":     {"-- requirements.txt --\n--requiremnt x\n", nil, "requirements.txt:1: --requiremnt is not an option of requirements files: did you mean"},
 		"an option's value":     {"-- requirements.txt --\n-r\n", nil, "requirements.txt:1: -r needs a value"},

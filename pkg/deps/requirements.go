@@ -101,6 +101,9 @@ func (r *reader) option(o given, l Line, dir string, constraint bool) error {
 			if err != nil {
 				return err
 			}
+			if _, err := os.Stat(path); errors.Is(err, fs.ErrNotExist) {
+				return fmt.Errorf("%s %s: there is no %s: name a directory with wheels, or the URL of one", o.long, value, path)
+			}
 			value = path // the resolver here reads it
 		}
 		r.wanted.Options = append(r.wanted.Options, o.long+" "+value)

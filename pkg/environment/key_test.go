@@ -153,7 +153,6 @@ func TestNamesOfLinks(t *testing.T) {
 		"another name":    name("wheels", "ours-2-py3-none-any.whl", "a", "other.tar.gz", "b"),
 		"one file less":   name("wheels", ours, "a"),
 		"a page":          name("wheels", ours, "a", "other.tar.gz", "b", "index.html", "c"),
-		"no directory":    name("missing"),
 		"no files":        name("wheels"),
 		"a page of links": name("wheels/index.html", "index.html", "a"),
 		"another page":    name("wheels/index.html", "index.html", "b"),

@@ -303,7 +303,7 @@ wheels = [{path = "wheels/six-1.0-py3-none-any.whl", hashes = {sha256 = %[1]q}}]
 // TestLinksThatThePodCannotRead: it would ignore them, and take packages of the same names from an index.
 func TestLinksThatThePodCannotRead(t *testing.T) {
 	w := newWorld(t)
-	for _, place := range []string{"/wheels", "file:///wheels", "FILE:/wheels"} {
+	for _, place := range []string{t.TempDir(), "file:///wheels", "FILE:/wheels"} {
 		var mistake *resolver.MistakeError
 		if _, err := w.provide(w.plan("--find-links "+place+"\nours\n", prebuilt)); !errors.As(err, &mistake) || !strings.Contains(err.Error(), "the pod can't read this machine's files") {
 			t.Errorf("%s: %v", place, err)

@@ -87,6 +87,7 @@ func TestUVResolves(t *testing.T) {
 			"--extra-index-url https://netrc.example/simple\n--find-links links\n--pre\n--trusted-host index.example\n--only-binary :none:\n" +
 			"-c limits.txt\nnative[x]>=2 ; python_version > '3' # why\n./local_one-1-py3-none-any.whl[extra] ; python_version > '3'\n",
 		"limits.txt":                   "native<3\n",
+		"links/index.html":             "",
 		"local_one-1-py3-none-any.whl": "wheel",
 	})
 	w.Added, w.AddedOptions = []string{"jax[tpu]>=0.4.6"}, []string{"--find-links https://storage.googleapis.com/libtpu.html"}
