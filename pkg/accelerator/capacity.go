@@ -30,6 +30,16 @@ func HasMultislice(a api.Accelerator) bool {
 	return a.Kind == api.TPU && a.Hosts > 1 && a.Name != "v3"
 }
 
+// MaxDisk is the most of a node's disk that a pod in a compute class may request, in bytes; 0
+// if that is not known. Autopilot's classes without accelerators share small disks among pods,
+// but for Performance, whose pods have machines of their own.
+func MaxDisk(class string) int64 {
+	if class == "Balanced" || class == "Scale-Out" {
+		return 10 << 30
+	}
+	return 0
+}
+
 // TakesComputeClass reports whether pods of a kind can be in a compute class. Of
 // Autopilot's built-in classes, AcceleratorClass is for accelerators only and the others
 // are for CPUs only; any other class belongs to the cluster and takes every kind.

@@ -24,8 +24,8 @@ type Placement struct {
 	Image string
 	// CPU, Memory and Disk are what a host requests: Kubernetes quantities, empty for none.
 	CPU, Memory, Disk string
-	// DiskClass is the StorageClass of a volume of size Disk for the job's files; empty for the
-	// node's own disk.
+	// DiskClass is the StorageClass of a volume of size Disk for the job's files; empty for none,
+	// or for the cluster's default (Spec.DiskVolume).
 	DiskClass string
 	// Queue, PriorityClass and ServiceAccount are names in Kubernetes, empty for none.
 	Queue, PriorityClass, ServiceAccount string

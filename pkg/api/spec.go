@@ -42,6 +42,9 @@ type Spec struct {
 	Capacity    Capacity
 	// AutopilotClass is one of BuiltInClasses, which work with any capacity; "" for none.
 	AutopilotClass string
+	// DiskVolume means that the job's files are on a volume of the StorageClass DiskClass, or of
+	// the cluster's default, instead of the node's disk.
+	DiskVolume bool
 	// MemoryLimit is the limit of each host's memory, empty for no limit.
 	MemoryLimit string
 

@@ -18,19 +18,22 @@ const (
 	scratchVolume = "scratch"
 )
 
-// disk puts the files of the job on a volume of the user's StorageClass, which is made with
-// each pod and deleted with it.
+// disk puts the files of the job on a volume, which is made with each pod and deleted with it.
+// Without a StorageClass, Kubernetes takes the cluster's default.
 func (p *patch) disk(s api.Spec, l lists) {
-	if s.DiskClass == "" {
+	if !s.DiskVolume {
 		return
 	}
 	at := p.entry(l, volumeList, scratchVolume)
 	p.remove(at + "/emptyDir")
-	p.add(at+"/ephemeral", map[string]any{"volumeClaimTemplate": map[string]any{"spec": map[string]any{
-		"accessModes":      []string{"ReadWriteOnce"},
-		"storageClassName": s.DiskClass,
-		"resources":        map[string]any{"requests": map[string]string{"storage": s.Disk}},
-	}}})
+	claim := map[string]any{
+		"accessModes": []string{"ReadWriteOnce"},
+		"resources":   map[string]any{"requests": map[string]string{"storage": s.Disk}},
+	}
+	if s.DiskClass != "" {
+		claim["storageClassName"] = s.DiskClass
+	}
+	p.add(at+"/ephemeral", map[string]any{"volumeClaimTemplate": map[string]any{"spec": claim}})
 }
 
 // data mounts the inputs of the job. A copy that belongs at a fixed path is mounted there

@@ -185,7 +185,7 @@ func (p *patch) resources(s api.Spec) {
 	if s.Memory != "" {
 		requests["memory"] = s.Memory
 	}
-	if s.Disk != "" && s.DiskClass == "" {
+	if s.Disk != "" && !s.DiskVolume {
 		requests["ephemeral-storage"] = s.Disk
 	}
 	if s.MemoryLimit != "" {

@@ -137,7 +137,12 @@ func buckets(s *api.Spec) {
 	}
 }
 
-func diskClass(s *api.Spec) { s.Disk, s.DiskClass = "200Gi", "hyperdisk-balanced" }
+func diskClass(s *api.Spec) {
+	s.Disk, s.DiskClass, s.DiskVolume = "200Gi", "hyperdisk-balanced", true
+}
+
+// defaultDisk is a disk of the cluster's default StorageClass.
+func defaultDisk(s *api.Spec) { s.Disk, s.DiskVolume = "200Gi", true }
 
 var (
 	cpu    = api.Accelerator{Kind: api.CPU, Name: "cpu"}
@@ -161,6 +166,7 @@ var (
 		"cpu-buckets":      testSpec(cpu, buckets),
 		"l4-buckets":       testSpec(l4, buckets, builtIn("Accelerator")),
 		"cpu-disk-class":   testSpec(cpu, diskClass),
+		"cpu-disk-default": testSpec(cpu, defaultDisk, builtIn("Balanced")),
 		"cpu-output-mount": testSpec(cpu, func(s *api.Spec) { s.OutputMount = true }),
 		"l4":               testSpec(l4),
 		"l4-spot":          testSpec(l4, spot),

@@ -10,6 +10,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/data"
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
@@ -80,16 +81,45 @@ const (
 	diskBesides = 2 << 30
 )
 
-// readData hashes local data, and requests the disk that the data needs.
+// readData hashes local data, and chooses the disk.
 func (p *Planned) readData(ctx context.Context) error {
 	if err := p.Data.Hash(ctx); err != nil {
 		return err
 	}
 	p.Spec.Data = p.Data.Data
-	bytes := data.Bytes(p.Spec.Data)
+	if p.Spec.Backend == api.BackendLocal {
+		return nil
+	}
+	err := p.requestDisk(data.Bytes(p.Spec.Data))
+	p.Spec.DiskVolume = p.Spec.DiskClass != "" || exceedsNode(p.Spec)
+	return err
+}
+
+// exceedsNode reports whether it is certain that no node has the disk of a job for one pod.
+func exceedsNode(s api.Spec) bool {
+	most := accelerator.MaxDisk(s.AutopilotClass)
+	if s.Disk == "" || most == 0 {
+		return false
+	}
+	disk := resource.MustParse(s.Disk)
+	return disk.CmpInt64(most) > 0
+}
+
+// diskWarning says that the job's files are on a volume although nobody asked for one, "" if
+// they aren't.
+func diskWarning(s api.Spec) string {
+	if !s.DiskVolume || s.DiskClass != "" {
+		return ""
+	}
+	return fmt.Sprintf("a pod of Autopilot's class %s may use %d GiB of its node's disk, and the job needs %s: its files go to a volume of the cluster's default StorageClass; --disk %[3]s,CLASS chooses another",
+		s.AutopilotClass, accelerator.MaxDisk(s.AutopilotClass)>>30, s.Disk)
+}
+
+// requestDisk requests the disk that so many bytes of data need, unless the user did.
+func (p *Planned) requestDisk(bytes int64) error {
 	need := bytes + bytes/10 + diskBesides
 	switch {
-	case p.Spec.Backend == api.BackendLocal || bytes < smallData && p.Spec.Disk == "":
+	case bytes < smallData && p.Spec.Disk == "":
 		return nil
 	case p.Spec.Disk == "":
 		p.Spec.Disk = gibibytes(need)

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"slices"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -26,4 +27,17 @@ func (c Cluster) checkClass(ctx context.Context, s api.Spec) finding {
 		return finding{note: fmt.Sprintf("whether the cluster has the StorageClass %s is only known when the job starts: you may not read StorageClasses", s.DiskClass)}
 	}
 	return finding{} // other failures are left to the next request
+}
+
+// checkDefaultClass makes sure that the cluster has a StorageClass for those who name none.
+func (c Cluster) checkDefaultClass(ctx context.Context, s api.Spec) finding {
+	var all metav1.PartialObjectMetadataList
+	if err := c.read(ctx, &all, classPath); err != nil || slices.ContainsFunc(all.Items, isDefault) {
+		return finding{} // without permission, it is only known when the job starts
+	}
+	return finding{err: missingf("the disk of %s has to be a volume, and the cluster has no default StorageClass: name one with --disk %[1]s,CLASS; kubectl get storageclasses lists them", s.Disk)}
+}
+
+func isDefault(class metav1.PartialObjectMetadata) bool {
+	return class.Annotations["storageclass.kubernetes.io/is-default-class"] == "true"
 }

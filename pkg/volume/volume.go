@@ -50,8 +50,11 @@ func (c Cluster) CheckFlags(ctx context.Context, s api.Spec) error {
 	for _, name := range claimNames(s.Data) {
 		checks = append(checks, func() finding { return c.checkClaim(ctx, name, s) })
 	}
-	if s.DiskClass != "" {
+	switch {
+	case s.DiskClass != "":
 		checks = append(checks, func() finding { return c.checkClass(ctx, s) })
+	case s.DiskVolume:
+		checks = append(checks, func() finding { return c.checkDefaultClass(ctx, s) })
 	}
 	found := make([]finding, len(checks))
 	fanout.Each(len(checks), checks, func(i int, check func() finding) { found[i] = check() })

@@ -189,6 +189,29 @@ func TestWhatAClusterLacks(t *testing.T) {
 	}
 }
 
+func TestDefaultClass(t *testing.T) {
+	class := func(isDefault string) map[string]any {
+		return map[string]any{"metadata": map[string]any{"name": "standard-rwo", "annotations": map[string]any{"storageclass.kubernetes.io/is-default-class": isDefault}}}
+	}
+	list := func(classes ...any) *fakeAPI {
+		return &fakeAPI{objects: map[string]any{classPath: map[string]any{"items": classes}}}
+	}
+	none := "the disk of 50Gi has to be a volume, and the cluster has no default StorageClass: name one with --disk 50Gi,CLASS; kubectl get storageclasses lists them"
+	for name, tt := range map[string]struct {
+		api *fakeAPI
+		result
+	}{
+		"there is one":    {list(class("false"), class("true")), result{asked: 1}},
+		"there is none":   {list(class("false")), result{asked: 1, fails: none}},
+		"there are none":  {list(), result{asked: 1, fails: none}},
+		"nobody may look": {&fakeAPI{forbidden: true}, result{asked: 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			check(t, tt.api, api.Spec{Placement: api.Placement{Hosts: 1, Disk: "50Gi"}, DiskVolume: true}, tt.result)
+		})
+	}
+}
+
 // An input that is mounted in another way is not looked up.
 func TestClaimNames(t *testing.T) {
 	other := api.Data{Access: api.AccessClaim, Claim: "other"}

@@ -152,6 +152,9 @@ type explainedJob struct {
 	CPU    *string `json:"cpu"`
 	Memory *string `json:"memory"`
 	Disk   *string `json:"disk"`
+	// DiskClass is the StorageClass of the volume that is the disk, "" for the cluster's
+	// default; null for the node's own disk.
+	DiskClass *string `json:"diskClass"`
 	// Queue, Reservation, ComputeClass and PriorityClass are names, null for none.
 	Queue         *string `json:"queue"`
 	Reservation   *string `json:"reservation"`
@@ -233,6 +236,9 @@ func explainJob(s api.Spec) explainedJob {
 		return j
 	}
 	j.CPU, j.Memory, j.Disk, j.limited = maybe(s.CPU), maybe(s.Memory), maybe(s.Disk), s.MemoryLimit != ""
+	if s.DiskVolume {
+		j.DiskClass = &s.DiskClass
+	}
 	j.sharedPools = s.NodePools == api.NodePoolsShared
 	j.Queue, j.PriorityClass = maybe(s.Queue), maybe(s.PriorityClass)
 	j.ComputeClass = maybe(s.AutopilotClass)

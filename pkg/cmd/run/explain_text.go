@@ -167,9 +167,20 @@ func (j explainedJob) asked() string {
 		parts = append(parts, memory)
 	}
 	if j.Disk != nil {
-		parts = append(parts, "disk "+*j.Disk)
+		parts = append(parts, "disk "+*j.Disk+j.diskPlace())
 	}
 	return strings.Join(parts, ", ")
+}
+
+// diskPlace says what the disk is, "" for the node's.
+func (j explainedJob) diskPlace() string {
+	switch {
+	case j.DiskClass == nil:
+		return ""
+	case *j.DiskClass == "":
+		return " (a volume of the default StorageClass)"
+	}
+	return " (a volume of StorageClass " + *j.DiskClass + ")"
 }
 
 // capacity says where the machines come from, "" if the user didn't say.
