@@ -33,10 +33,12 @@ type Data struct {
 	Source string `json:"source"`
 	Access Access `json:"access"`
 	// Set is the SHA-256 of a data set in the store, URL a folder or an object that the pod
-	// copies: gs://BUCKET/PREFIX or hf://NAME. A copy has one of them.
+	// copies: gs://BUCKET/PREFIX or hf://NAME. A copy has one of them. FUSE mounts the files
+	// of a Set from the store of the job.
 	Set string `json:"set,omitempty"`
 	URL string `json:"url,omitempty"`
-	// Bucket and Folder are what FUSE mounts, Claim and Folder what a claim does.
+	// Bucket and Folder are what FUSE mounts, unless it is a Set; Claim and Folder are what a
+	// claim does.
 	Bucket string `json:"bucket,omitempty"`
 	Claim  string `json:"claim,omitempty"`
 	Folder string `json:"folder,omitempty"`
@@ -48,7 +50,7 @@ type Data struct {
 	Writable bool `json:"writable,omitempty"`
 	// Cache is how much of a bucket FUSE keeps on the node's disk, a Kubernetes quantity.
 	Cache string `json:"cache,omitempty"`
-	// Files and Bytes count what is copied, as far as the client knows.
+	// Files and Bytes count the files, as far as the client knows.
 	Files int64 `json:"files,omitempty"`
 	Bytes int64 `json:"bytes,omitempty"`
 }

@@ -42,6 +42,8 @@ func Doubts(ctx context.Context, inputs []api.Data) []string {
 // to write to need not be there.
 func bucketURL(d api.Data) string {
 	switch {
+	case d.Set != "": // a submit puts it there
+		return ""
 	case d.Access == api.AccessFUSE && d.Writable:
 		return store.BucketScheme + d.Bucket
 	case d.Access == api.AccessFUSE:

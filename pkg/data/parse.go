@@ -195,8 +195,6 @@ func parseSource(text string) (Input, error) {
 
 func (in *Input) checkOptions(opts options) error {
 	switch {
-	case opts.fuse && in.Local != "":
-		return fmt.Errorf("fuse mounts buckets, and %s is on this machine: omit fuse, or copy it with gcloud storage cp -r %[1]s gs://BUCKET/FOLDER and mount that", in.Source)
 	case opts.cache != "" && !opts.fuse:
 		return errors.New("cache=SIZE is for FUSE: add fuse, or omit it")
 	case opts.rw && in.Local != "":

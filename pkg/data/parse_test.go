@@ -30,6 +30,8 @@ func TestParse(t *testing.T) {
 		{"data", "x=gs://b/f/g\\,h,fuse", Input{Data: api.Data{Name: "x", Source: "gs://b/f/g,h", Access: api.AccessFUSE, Bucket: "b", Folder: "f", File: "g,h", Path: "/kinetic-data/x"}}},
 		{"data", "x=gs://b/f/g/,fuse", Input{Data: api.Data{Name: "x", Source: "gs://b/f/g/", Access: api.AccessFUSE, Bucket: "b", Folder: "f/g", Path: "/kinetic-data/x"}}},
 		{"data", "x=gs://b,fuse,cache=20Gi", Input{Data: api.Data{Name: "x", Source: "gs://b", Access: api.AccessFUSE, Bucket: "b", Path: "/kinetic-data/x", Cache: "20Gi"}}},
+		{"data", "x=./dir,fuse,cache=20Gi", Input{Data: api.Data{Name: "x", Source: "./dir", Access: api.AccessFUSE, Path: "/kinetic-data/x", Cache: "20Gi"}, Local: "./dir"}},
+		{"volume", "/m=./dir,fuse", Input{Data: api.Data{Mount: "/m", Source: "./dir", Access: api.AccessFUSE, Path: "/m"}, Local: "./dir"}},
 		{"data", "x=hf://o/n?split=train", Input{Data: copied("x", "hf://o/n?split=train")}},
 		{"data", "x=pvc://c/f", Input{Data: api.Data{Name: "x", Source: "pvc://c/f", Access: api.AccessClaim, Claim: "c", Folder: "f", Path: "/kinetic-data/x"}}},
 		{"volume", "/m=gs://b/f/g", Input{Data: api.Data{Mount: "/m", Source: "gs://b/f/g", Access: api.AccessCopy, URL: "gs://b/f/g"}}},
@@ -69,7 +71,6 @@ func TestParseMistakes(t *testing.T) {
 		{"x=gs://b/../f,fuse", "", "called . or .."},
 		{"x=gs://b/./f,fuse", "", "called . or .."},
 		{"x=gs://b/f,fuze", "", `"fuze" is not an option, did you mean "fuse"? if it belongs to the name, write \,fuze`},
-		{"x=dir,fuse", "", "gcloud storage cp -r dir gs://BUCKET/FOLDER"},
 		{"x=s3://b/f", "", "gcloud storage cp -r s3://b/f"},
 		{"x=https://h/f.zip", "", "download it"},
 		{"x=ftp://h/f", "", "ftp:// is not supported"},
@@ -94,6 +95,7 @@ func TestParseMistakes(t *testing.T) {
 		{"", "/dev/shm=a", "can't be a mount"},
 		{"", "/a:b=a", "colon"},
 		{"", "/m=a,rw", "KINETIC_OUTPUT_DIR"},
+		{"", "/m=a,fuse,rw", "KINETIC_OUTPUT_DIR"},
 		{"", "/m=a /m=b", "given twice"},
 		{"", "/m=a /m/n=b", "below the other"},
 		{"", "/m/n=a /m=b", "below the other"},
@@ -124,7 +126,7 @@ func FuzzParse(f *testing.F) {
 		switch {
 		case d.Source == "":
 			t.Error("no source")
-		case d.Access == api.AccessFUSE && d.Bucket == "":
+		case d.Access == api.AccessFUSE && d.Bucket == "" && inputs[0].Local == "":
 			t.Errorf("nothing to mount: %+v", d)
 		case strings.Contains(d.Folder, "..") && strings.Contains("/"+d.Folder+"/", "/../") && d.Access == api.AccessClaim:
 			t.Errorf("the folder leaves the claim: %+v", d)

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/homedir"
@@ -29,8 +30,9 @@ type Options struct {
 type Plan struct {
 	// Data is in the order of the flags.
 	Data []api.Data
-	// Sets are the local files that the store must have, each source once.
-	Sets []*pack.Set
+	// Sets are the local files that the store must have, each source once. Trees are those
+	// that it must have under their own names, for pods that mount them.
+	Sets, Trees []*pack.Set
 	// Paths are the absolute paths of local sources.
 	Paths []string
 	// Warnings are sentences for the user.
@@ -144,13 +146,47 @@ func (p *Plan) Hash(ctx context.Context) error {
 		if err != nil {
 			return fmt.Errorf("reading the data in %s: %w", where, err)
 		}
-		p.Sets = append(p.Sets, set)
+		p.addSet(set, where)
 		for _, w := range set.Warnings {
 			p.Warnings = append(p.Warnings, where+": "+w)
 		}
 		for _, i := range inputs {
 			d := &p.Data[i]
 			d.Set, d.Files, d.Bytes = set.SHA256, int64(set.Files), set.Bytes
+		}
+	}
+	return nil
+}
+
+// manyFiles is how many files are slow to mount.
+const manyFiles = 10_000
+
+// addSet notes how the store must have the files of a local source.
+func (p *Plan) addSet(set *pack.Set, where string) {
+	mounted := func(i int) bool { return p.Data[i].Access == api.AccessFUSE }
+	inputs := p.local[where]
+	if !slices.ContainsFunc(inputs, mounted) {
+		p.Sets = append(p.Sets, set)
+		return
+	}
+	p.Trees = append(p.Trees, set)
+	if slices.ContainsFunc(inputs, func(i int) bool { return !mounted(i) }) {
+		p.Sets = append(p.Sets, set)
+	}
+	if set.Files > manyFiles {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: with fuse, each of its %d files is an object, which takes a request to send and at least one to read; without fuse, they travel in packs and are read in seconds", where, set.Files))
+	}
+}
+
+// CheckTrees rejects files that can't be mounted from a store. Its errors are mistakes in the
+// input.
+func (p *Plan) CheckTrees(storeURL string) error {
+	for _, set := range p.Trees {
+		if strings.Contains(storeURL, ",") {
+			return fmt.Errorf("FUSE can't mount a folder of the store %s, because of its comma: omit fuse, or choose another store with --store", storeURL)
+		}
+		if err := set.CheckTree(storeURL); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -176,7 +212,10 @@ type Amount struct{ Files, Bytes int64 }
 // Stored returns how much local data is in the store.
 func (p *Plan) Stored() Amount {
 	var sum Amount
-	for _, set := range p.Sets {
+	for i, set := range slices.Concat(p.Sets, p.Trees) {
+		if i >= len(p.Sets) && slices.Contains(p.Sets, set) {
+			continue
+		}
 		sum.Files += int64(set.Files)
 		sum.Bytes += set.Bytes
 	}

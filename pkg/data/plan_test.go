@@ -3,6 +3,7 @@ package data
 import (
 	"os"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"testing"
 
@@ -62,15 +63,89 @@ func TestLocalData(t *testing.T) {
 	}
 }
 
+func TestMountedLocalData(t *testing.T) {
+	dir := folder(t)
+	p, err := find(t, Options{Cwd: dir}, "images=images,fuse", "copied=images", "w=weights.h5,fuse", "again=./weights.h5,fuse")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := p.Hash(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	d := p.Data
+	if len(p.Trees) != 2 || len(p.Sets) != 1 || p.Trees[0] != p.Sets[0] || p.Trees[0].SHA256 != d[0].Set || d[0].Set != d[1].Set {
+		t.Errorf("trees %v and sets %v of %+v: want two and one", p.Trees, p.Sets, d)
+	}
+	want := api.Data{Name: "w", Source: "weights.h5", Access: api.AccessFUSE, Set: p.Trees[1].SHA256, Path: "/kinetic-data/w", File: "weights.h5", Files: 1, Bytes: 7}
+	if diff := cmp.Diff(want, d[2]); diff != "" {
+		t.Errorf("a single file (-want +got)\n%s", diff)
+	}
+	if n := Bytes(d); n != 3 {
+		t.Errorf("%d bytes on the pod's disk, want 3: what is mounted takes none", n)
+	}
+	if got := p.Stored(); got != (Amount{2, 10}) {
+		t.Errorf("%+v in the store, want two files of 10 bytes", got)
+	}
+	if doubts := Doubts(t.Context(), d); len(doubts) > 0 {
+		t.Errorf("doubts %q about files that the submit uploads", doubts)
+	}
+}
+
+func TestFilesThatCannotBeMounted(t *testing.T) {
+	dir := folder(t)
+	if err := os.WriteFile(filepath.Join(dir, "images", "a\nb"), nil, 0o666); err != nil {
+		t.Fatal(err)
+	}
+	for _, tt := range []struct{ value, store, want string }{
+		{"x=images", "gs://acme,b", ""},
+		{"x=images,fuse", "gs://acme/a,b", "because of its comma"},
+		{"x=images,fuse", "gs://acme", `cannot package "a\nb": no bucket has names with line breaks: rename it, or omit fuse`},
+		{"x=weights.h5,fuse", "gs://acme", ""},
+	} {
+		p, err := find(t, Options{Cwd: dir}, tt.value)
+		if err == nil {
+			err = p.Hash(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if err := p.CheckTrees(tt.store); err == nil != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s in %s: error %v, want %q", tt.value, tt.store, err, tt.want)
+		}
+	}
+}
+
+func TestManyMountedFiles(t *testing.T) {
+	dir := t.TempDir()
+	for i := range 10_001 {
+		if err := os.WriteFile(filepath.Join(dir, strconv.Itoa(i)), nil, 0o666); err != nil {
+			t.Fatal(err)
+		}
+	}
+	for value, want := range map[string]int{"x=.": 0, "x=.,fuse": 1} {
+		p, err := find(t, Options{Cwd: dir}, value)
+		if err == nil {
+			err = p.Hash(t.Context())
+		}
+		if err != nil {
+			t.Fatal(err)
+		}
+		if len(p.Warnings) != want || want > 0 && !strings.Contains(p.Warnings[0], "each of its 10001 files is an object") {
+			t.Errorf("%s: warnings %q", value, p.Warnings)
+		}
+	}
+}
+
 func TestDataOfALocalJob(t *testing.T) {
 	dir := folder(t)
-	p, err := find(t, Options{Cwd: dir, LocalJob: true}, "images=images", "b=gs://b/f,fuse")
+	p, err := find(t, Options{Cwd: dir, LocalJob: true}, "images=images", "b=gs://b/f,fuse", "w=weights.h5,fuse")
 	if err != nil {
 		t.Fatal(err)
 	}
 	want := []api.Data{
 		{Name: "images", Source: "images", Access: api.AccessHere, Path: filepath.Join(dir, "images")},
 		{Name: "b", Source: "gs://b/f", Access: api.AccessCopy, URL: "gs://b/f"},
+		{Name: "w", Source: "weights.h5", Access: api.AccessHere, Path: filepath.Join(dir, "weights.h5")},
 	}
 	if diff := cmp.Diff(want, p.Data); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)

@@ -48,7 +48,7 @@ func (p *patch) data(s api.Spec, l lists) {
 			source := corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: d.Claim}}
 			p.mount(corev1.VolumeMount{Name: p.volume(names, l, source), MountPath: d.Path, SubPath: d.Folder, ReadOnly: !d.Writable})
 		case d.Access == api.AccessFUSE:
-			p.mount(corev1.VolumeMount{Name: p.volume(names, l, fuseVolume(d)), MountPath: d.Path, ReadOnly: !d.Writable})
+			p.mount(corev1.VolumeMount{Name: p.volume(names, l, fuseVolume(inBucket(s, d))), MountPath: d.Path, ReadOnly: !d.Writable})
 		}
 	}
 }
@@ -62,8 +62,22 @@ func mountedOutputs(s api.Spec) []api.Data {
 	if url == "" {
 		url = s.Store + "/" + store.Outputs(s.ID)
 	}
-	bucket, folder, _ := strings.Cut(strings.TrimPrefix(url, store.BucketScheme), "/")
-	return []api.Data{{Access: api.AccessFUSE, Bucket: bucket, Folder: strings.TrimSuffix(folder, "/"), Path: api.OutputMountPath, Writable: true}}
+	bucket, folder := cutURL(url)
+	return []api.Data{{Access: api.AccessFUSE, Bucket: bucket, Folder: folder, Path: api.OutputMountPath, Writable: true}}
+}
+
+// inBucket says where the files of this machine are that are mounted from the store.
+func inBucket(s api.Spec, d api.Data) api.Data {
+	if d.Set != "" {
+		d.Bucket, d.Folder = cutURL(s.Store + "/" + store.DataTree(d.Set))
+	}
+	return d
+}
+
+// cutURL cuts the URL of a folder in a bucket.
+func cutURL(url string) (bucket, folder string) {
+	bucket, folder, _ = strings.Cut(strings.TrimPrefix(url, store.BucketScheme), "/")
+	return bucket, strings.TrimSuffix(folder, "/")
 }
 
 func (p *patch) mount(m corev1.VolumeMount) { p.add(mountList+"/-", m) }

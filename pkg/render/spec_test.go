@@ -134,6 +134,7 @@ func buckets(s *api.Spec) {
 		{Name: "images", Source: "gs://acme/set/images", Access: api.AccessFUSE, Bucket: "acme", Folder: "set", File: "images", Path: "/kinetic-data/images"},
 		{Name: "labels", Source: "gs://acme/set/labels", Access: api.AccessFUSE, Bucket: "acme", Folder: "set", File: "labels", Path: "/kinetic-data/labels"},
 		{Mount: "/mnt/out", Source: "gs://acme/out", Access: api.AccessFUSE, Bucket: "acme", Folder: "out", Path: "/mnt/out", Writable: true},
+		{Name: "local", Source: "./local", Access: api.AccessFUSE, Set: "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752", Path: "/kinetic-data/local", Cache: "20Gi"},
 	}
 }
 

@@ -38,10 +38,8 @@ func (s submission) askAgain(ctx context.Context, began time.Time) error {
 		if _, err := s.Files.Upload(ctx, s.registry.Store, nil); err != nil {
 			return storeError(err)
 		}
-		for _, set := range s.Data.Sets {
-			if _, err := set.Upload(ctx, s.registry.Store, nil); err != nil {
-				return storeError(err)
-			}
+		if _, err := s.storeData(ctx, nil); err != nil {
+			return storeError(err)
 		}
 		if err := s.storeInputs(ctx); err != nil {
 			return storeError(err)

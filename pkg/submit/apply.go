@@ -181,11 +181,11 @@ func (s submission) supply(ctx context.Context, done *Submitted) (adopted bool, 
 		return err
 	})
 	g.Go(func() (err error) {
-		done.Stats, err = s.Files.Upload(ctx, s.registry.Store, s.part())
+		done.Stats, err = s.Files.Upload(ctx, s.registry.Store, part(s.progress))
 		return storeError(err)
 	})
 	g.Go(func() (err error) {
-		done.Data, err = s.storeData(ctx)
+		done.Data, err = s.storeData(ctx, s.progress)
 		return storeError(err)
 	})
 	g.Go(func() error { return storeError(s.storeInputs(ctx)) })

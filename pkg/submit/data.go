@@ -86,6 +86,9 @@ func (p *Planned) readData(ctx context.Context) error {
 	if err := p.Data.Hash(ctx); err != nil {
 		return err
 	}
+	if err := p.Data.CheckTrees(p.Spec.Store); err != nil {
+		return err
+	}
 	p.Spec.Data = p.Data.Data
 	if p.Spec.Backend == api.BackendLocal {
 		return nil
@@ -140,31 +143,42 @@ func (p Planned) StoredBytes() int64 {
 	for _, set := range p.Data.Sets {
 		total += set.StoredBytes
 	}
+	for _, tree := range p.Data.Trees {
+		total += tree.Bytes
+	}
 	return total
 }
 
 // storeData uploads what the store lacks of local inputs, one after the other: each uses as
 // many connections as there may be.
-func (s submission) storeData(ctx context.Context) (pack.Stats, error) {
+func (s submission) storeData(ctx context.Context, progress func(more int64)) (pack.Stats, error) {
 	var sum pack.Stats
-	for _, set := range s.Data.Sets {
-		stats, err := set.Upload(ctx, s.registry.Store, s.part())
-		if err != nil {
-			return sum, err
-		}
+	add := func(stats pack.Stats, err error) error {
 		sum.Bytes += stats.Bytes
 		sum.NewBytes += stats.NewBytes
 		sum.NewBlobs += stats.NewBlobs
+		return err
+	}
+	for _, set := range s.Data.Sets {
+		if err := add(set.Upload(ctx, s.registry.Store, part(progress))); err != nil {
+			return sum, err
+		}
+	}
+	for _, tree := range s.Data.Trees {
+		if err := add(tree.UploadTree(ctx, s.registry.Store, part(progress))); err != nil {
+			return sum, err
+		}
 	}
 	return sum, nil
 }
 
-// part returns a function to call with how many bytes of one upload are done.
-func (s submission) part() func(done, total int64) {
+// part returns a function to call with how many bytes of one upload are done. progress may be
+// nil.
+func part(progress func(more int64)) func(done, total int64) {
 	var before int64
 	return func(done, _ int64) {
-		if s.progress != nil {
-			s.progress(done - before)
+		if progress != nil {
+			progress(done - before)
 		}
 		before = done
 	}

@@ -13,7 +13,7 @@ type explainedData struct {
 	Source string  `json:"source"`
 	// Access is how the files get there: copy, fuse, claim, or here for those of a local job.
 	Access api.Access `json:"access"`
-	// Files and Bytes count what is copied from this machine, null for anything else.
+	// Files and Bytes count what is sent from this machine, null for anything else.
 	Files *int64 `json:"files"`
 	Bytes *int64 `json:"bytes"`
 	text  string

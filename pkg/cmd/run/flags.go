@@ -92,7 +92,7 @@ func (f *flags) addCall(fs *pflag.FlagSet) {
 	fs.BoolVar(&r.Command, "command", false, "Run the command after -- in the packaged directory.")
 	fs.StringArrayVar(&r.KWArgs, "arg", nil, "Pass `NAME=VALUE` to the function: JSON if it parses, else a string; as typed for a parameter annotated str. NAME=@file.json reads a file.")
 	fs.StringArrayVar(&r.Data, "data", nil, "Pass the path of files to the function as `NAME=SRC`, and as KINETIC_DATA_NAME. SRC is a local file or directory, gs://BUCKET/FOLDER, hf://OWNER/NAME or pvc://CLAIM/FOLDER; SRC,fuse mounts it instead of copying.")
-	fs.StringArrayVar(&r.Volumes, "volume", nil, "Put files at a fixed path in the pod, `/MOUNT=SRC`. SRC,fuse,rw lets the job write to what is mounted.")
+	fs.StringArrayVar(&r.Volumes, "volume", nil, "Put files at a fixed path in the pod, `/MOUNT=SRC`. SRC,fuse mounts it instead of copying; SRC,fuse,rw lets the job write to a bucket.")
 	fs.StringVar(&f.packageRoot, "package-root", "", "Package `DIR`, which must contain the code. Default: KINETIC_PACKAGE_ROOT, else the project of the code.")
 	fs.BoolVar(&r.HideArgs, "no-annotate-args", false, "Keep arguments out of the workload's annotation. Values that look secret, and files, are never in it.")
 	fs.StringVar(&r.Map, "map", "", "Call the function once for each line of `FILE` (JSON lines; - for standard input). An object is passed as keyword arguments, an array as positional ones, anything else as the only one.")
