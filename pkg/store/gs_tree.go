@@ -107,11 +107,10 @@ func (t *Tree) List(ctx context.Context) iter.Seq2[TreeObject, error] {
 // Put makes sure that a file is there for long enough, and reports whether it had to be written.
 // found is what List yielded of the file. An object of the right size is the right one.
 func (t *Tree) Put(ctx context.Context, f TreeFile, found TreeObject) (written bool, err error) {
-	name := DataTree(t.sha256) + f.Path
-	if err := checkName(strings.TrimSuffix(name, "/")); err != nil {
+	if err := checkName(strings.TrimSuffix(f.Path, "/")); err != nil {
 		return false, err
 	}
-	req, err := t.store.begin(ctx, toRead, name)
+	req, err := t.store.begin(ctx, toRead, DataTree(t.sha256)+f.Path)
 	if err != nil {
 		return false, err
 	}
