@@ -45,12 +45,18 @@ func (p *patch) data(s api.Spec, l lists) {
 		case d.Access == api.AccessCopy && d.Mount != "":
 			p.mount(corev1.VolumeMount{Name: scratchVolume, MountPath: d.Mount, SubPath: path.Join("data", d.Key())})
 		case d.Access == api.AccessClaim:
-			source := corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: d.Claim}}
+			source := corev1.VolumeSource{PersistentVolumeClaim: &corev1.PersistentVolumeClaimVolumeSource{ClaimName: d.Claim, ReadOnly: !isWritten(s, d.Claim)}}
 			p.mount(corev1.VolumeMount{Name: p.volume(names, l, source), MountPath: d.Path, SubPath: d.Folder, ReadOnly: !d.Writable})
 		case d.Access == api.AccessFUSE:
 			p.mount(corev1.VolumeMount{Name: p.volume(names, l, fuseVolume(inBucket(s, d))), MountPath: d.Path, ReadOnly: !d.Writable})
 		}
 	}
+}
+
+// isWritten reports whether the job may write to a claim. If not, its volume is read-only as a
+// whole: then disks can be attached to several nodes, and the owner of the files is not changed.
+func isWritten(s api.Spec, claim string) bool {
+	return slices.ContainsFunc(s.Data, func(d api.Data) bool { return d.Claim == claim && d.Writable })
 }
 
 // mountedOutputs returns the volume of a job's outputs, if they are mounted.
