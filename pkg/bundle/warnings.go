@@ -74,5 +74,5 @@ func sizeWarnings(plan *pack.Plan, limit int64) []string {
 		megabytes(plan.StoredBytes), megabytes(limit), strings.Join(largest, ", "), IgnoreFile)}
 }
 
-// megabytes formats a size as the Python package does: 1 MB is 1024² bytes.
-func megabytes(n int64) string { return fmt.Sprintf("%.1f MB", float64(n)/(1<<20)) }
+// megabytes formats a size in the unit of KINETIC_CONTEXT_SIZE_WARN_MB, which is 1024² bytes.
+func megabytes(n int64) string { return fmt.Sprintf("%.1f MiB", float64(n)/(1<<20)) }

@@ -8,14 +8,14 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 )
 
-// Bytes formats a size for people: 0 B, 1.5 KB, 34 KB, 2.0 GB. Units are powers of 1024,
-// as in du -h and in the Python package from which this product descends.
+// Bytes formats a size for people: 0 B, 1.5 KiB, 34 KiB, 2.0 GiB. Units are powers of 1024, named as
+// in Kubernetes.
 func Bytes(n int64) string {
 	if n < 1024 {
 		return fmt.Sprintf("%d B", n)
 	}
 	size := float64(n)
-	for _, unit := range []string{"KB", "MB", "GB", "TB"} {
+	for _, unit := range []string{"KiB", "MiB", "GiB", "TiB"} {
 		size /= 1024
 		switch {
 		case size < 9.95:
@@ -24,7 +24,7 @@ func Bytes(n int64) string {
 			return fmt.Sprintf("%.0f %s", size, unit)
 		}
 	}
-	return fmt.Sprintf("%.1f PB", size/1024)
+	return fmt.Sprintf("%.1f PiB", size/1024)
 }
 
 // Number formats a number with commas between thousands: 832, 10,000.

@@ -34,7 +34,7 @@ func TestBarIsDrawnTenTimesASecondAtMost(t *testing.T) {
 }
 
 func TestBarFitsTheLine(t *testing.T) {
-	for columns, want := range map[int]int{1: 0, 30: 29, 0: 58, 200: 58} {
+	for columns, want := range map[int]int{1: 0, 30: 29, 0: 59, 200: 59} {
 		var out bytes.Buffer
 		NewStyled(&out, newClock().now, Style{Redraw: true, Columns: columns}).Progress("uploading", 1<<20)
 		if got := len(screen(out.String())); got != want {
@@ -159,12 +159,12 @@ func TestBarLine(t *testing.T) {
 		elapsed     time.Duration
 		want        string
 	}{
-		"start":              {0, 1 << 20, 0, "uploading   [                        ]   0%  0 B of 1.0 MB"},
-		"half, with a rate":  {512 << 10, 1 << 20, 2 * time.Second, "uploading   [============            ]  50%  512 KB of 1.0 MB  256 KB/s"},
-		"full":               {1 << 20, 1 << 20, 4 * time.Second, "uploading   [========================] 100%  1.0 MB of 1.0 MB  256 KB/s"},
-		"more than promised": {2 << 20, 1 << 20, 0, "uploading   [========================] 100%  2.0 MB of 1.0 MB"},
-		"total not known":    {3 << 20, 0, time.Second, "uploading   3.0 MB  3.0 MB/s"},
-		"very large":         {1 << 59, 1 << 60, 0, "uploading   [============            ]  50%  512.0 PB of 1024.0 PB"},
+		"start":              {0, 1 << 20, 0, "uploading   [                        ]   0%  0 B of 1.0 MiB"},
+		"half, with a rate":  {512 << 10, 1 << 20, 2 * time.Second, "uploading   [============            ]  50%  512 KiB of 1.0 MiB  256 KiB/s"},
+		"full":               {1 << 20, 1 << 20, 4 * time.Second, "uploading   [========================] 100%  1.0 MiB of 1.0 MiB  256 KiB/s"},
+		"more than promised": {2 << 20, 1 << 20, 0, "uploading   [========================] 100%  2.0 MiB of 1.0 MiB"},
+		"total not known":    {3 << 20, 0, time.Second, "uploading   3.0 MiB  3.0 MiB/s"},
+		"very large":         {1 << 59, 1 << 60, 0, "uploading   [============            ]  50%  512.0 PiB of 1024.0 PiB"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

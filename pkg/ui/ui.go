@@ -39,7 +39,7 @@ func NewStyled(w io.Writer, now func() time.Time, style Style) *UI {
 }
 
 // Phase reports that a step is done, its result, and how long it took since the previous
-// step: `packaged    12 files, 34 KB, 0 B new (0.2s)`.
+// step: `packaged    12 files, 34 KiB, 0 B new (0.2s)`.
 func (u *UI) Phase(done, detail string) {
 	u.PhaseUntil(u.now(), done, detail)
 }

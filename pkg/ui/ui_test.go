@@ -48,15 +48,15 @@ func golden(t *testing.T, got []byte) {
 // session is a submit with everything people see of one.
 func session(u *UI, c *clock) {
 	c.pass(240 * time.Millisecond)
-	u.Phase("packaged", "12 files, 34 KB, 0 B new")
+	u.Phase("packaged", "12 files, 34 KiB, 0 B new")
 	bar := u.Progress("uploading", 4<<20)
 	c.pass(time.Second)
 	bar.Add(1 << 20)
-	u.Warn("data.csv is 12 GB: --data mounts it instead of copying it")
+	u.Warn("data.csv is 12 GiB: --data mounts it instead of copying it")
 	c.pass(time.Second)
 	bar.Add(3 << 20)
 	bar.Done()
-	u.Phase("uploaded", "4.0 MB")
+	u.Phase("uploaded", "4.0 MiB")
 	u.Note("reattach with: kubectl kinetic jobs logs cpu-train-1 -f")
 	c.pass(75 * time.Second)
 	u.Phase("scheduled", "on node\x1b[2J-1")

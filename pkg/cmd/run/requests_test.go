@@ -113,7 +113,7 @@ func TestAnUnchangedProjectAsksTheStoreLittle(t *testing.T) {
 	if err := fake.Backend().DeleteObject("acme-jobs", blob); err != nil {
 		t.Fatal(err)
 	}
-	if said, _ := submit(); !strings.Contains(said, " 1.0 MB new") {
+	if said, _ := submit(); !strings.Contains(said, " 1.0 MiB new") {
 		t.Errorf("after a blob was removed it said %q", said)
 	}
 	if _, err := fake.GetObject("acme-jobs", blob); err != nil {

@@ -18,9 +18,9 @@ func TestShowStored(t *testing.T) {
 		code, data int64
 		want       []string
 	}{
-		"nothing new": {0, 0, []string{"packaged    1 file, 30 MB, 0 B new (12s)"}},
-		"little new":  {1 << 20, 0, []string{"packaged    1 file, 30 MB, 1.0 MB new (12s)"}},
-		"much new":    {10 << 20, 20 << 20, []string{"packaged    1 file, 30 MB, 10 MB new (2.0s)", "uploaded    30 MB, 3.0 MB/s (10s)"}},
+		"nothing new": {0, 0, []string{"packaged    1 file, 30 MiB, 0 B new (12s)"}},
+		"little new":  {1 << 20, 0, []string{"packaged    1 file, 30 MiB, 1.0 MiB new (12s)"}},
+		"much new":    {10 << 20, 20 << 20, []string{"packaged    1 file, 30 MiB, 10 MiB new (2.0s)", "uploaded    30 MiB, 3.0 MiB/s (10s)"}},
 	} {
 		var said strings.Builder
 		o := &options{ui: ui.NewStyled(&said, func() time.Time { return start }, ui.Style{})}
