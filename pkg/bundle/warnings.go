@@ -3,6 +3,7 @@ package bundle
 import (
 	"cmp"
 	"fmt"
+	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -23,39 +24,59 @@ var secretNames = []string{
 // secretDirs are directories whose files are usually credentials.
 var secretDirs = []string{".aws", ".ssh", ".gnupg", ".kube", ".kaggle", ".docker", ".azure"}
 
-// isSecret reports whether a path looks like a file with credentials.
+// isSecret reports whether a path looks like a file with credentials. It must be fast: data may have a
+// million files.
 func isSecret(rel string) bool {
-	elements := strings.Split(rel, "/")
-	name := elements[len(elements)-1]
-	if slices.ContainsFunc(elements[:len(elements)-1], func(dir string) bool { return slices.Contains(secretDirs, dir) }) {
-		return true
+	dir, name := path.Split(rel)
+	if strings.HasPrefix(dir, ".") || strings.Contains(dir, "/.") { // as all of secretDirs begin
+		for element := range strings.SplitSeq(dir, "/") {
+			if slices.Contains(secretDirs, element) {
+				return true
+			}
+		}
 	}
 	return slices.ContainsFunc(secretNames, func(pattern string) bool {
-		ok, err := path.Match(pattern, name)
-		return ok && err == nil
+		begin, end, open := strings.Cut(pattern, "*")
+		if !open {
+			return name == pattern
+		}
+		return len(name) >= len(begin)+len(end) && strings.HasPrefix(name, begin) && strings.HasSuffix(name, end)
 	})
 }
 
-// secretWarnings returns at most one warning, which names the files that look like
-// credentials.
-func secretWarnings(plan *pack.Plan) []string {
+// Secrets names those of some paths that look like files with credentials: "a, b and 3 more", or "" for
+// none.
+func Secrets(paths iter.Seq[string]) string {
 	const shown = 20
 	var found []string
-	for _, f := range plan.Index.Files {
-		if isSecret(f.Path) {
-			found = append(found, f.Path)
+	for rel := range paths {
+		if isSecret(rel) {
+			found = append(found, rel)
 		}
 	}
-	if len(found) == 0 {
-		return nil
-	}
+	slices.Sort(found)
 	more := ""
 	if len(found) > shown {
 		more = fmt.Sprintf(" and %d more", len(found)-shown)
 		found = found[:shown]
 	}
-	return []string{fmt.Sprintf("these files look like credentials and will be uploaded: %s%s; exclude them in %s if the job doesn't need them",
-		strings.Join(found, ", "), more, IgnoreFile)}
+	return strings.Join(found, ", ") + more
+}
+
+// secretWarnings returns at most one warning, which names the files that look like
+// credentials.
+func secretWarnings(plan *pack.Plan) []string {
+	names := Secrets(func(yield func(string) bool) {
+		for _, f := range plan.Index.Files {
+			if !yield(f.Path) {
+				return
+			}
+		}
+	})
+	if names == "" {
+		return nil
+	}
+	return []string{fmt.Sprintf("these files look like credentials and will be uploaded: %s; exclude them in %s if the job doesn't need them", names, IgnoreFile)}
 }
 
 // sizeWarnings returns at most one warning, which names the largest files.

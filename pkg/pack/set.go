@@ -39,6 +39,18 @@ type Set struct {
 	only   *Plan       // the plan of a set of one shard
 }
 
+// Paths yields the paths of all files and links, relative to the root and in no order. It may stop at the
+// first call that returns false.
+func (s *Set) Paths(yield func(rel string) bool) {
+	var rel []byte
+	for i := range uint32(s.list.count) {
+		rel = s.list.appendRel(rel[:0], s.list.at(i))
+		if !yield(string(rel)) {
+			return
+		}
+	}
+}
+
 // hashRange holds the entries whose path hashes are in the range of a shard.
 type hashRange struct {
 	last    uint64

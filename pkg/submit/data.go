@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/bundle"
 	"github.com/kubectl-kinetic/kinetic/pkg/data"
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -90,6 +91,7 @@ func (p *Planned) readData(ctx context.Context) error {
 		return err
 	}
 	p.Spec.Data = p.Data.Data
+	p.Data.Warnings = append(p.Data.Warnings, secretData(p.Data)...)
 	if p.Spec.Backend == api.BackendLocal {
 		return nil
 	}
@@ -132,6 +134,21 @@ func (p *Planned) requestDisk(bytes int64) error {
 		return fmt.Errorf("--disk %s: the data alone takes %d MiB: request at least %s", p.Spec.Disk, bytes>>20, gibibytes(need))
 	}
 	return nil
+}
+
+// secretData warns of files in directories of data that look like credentials. One that is named by itself
+// is meant.
+func secretData(p data.Plan) (warnings []string) {
+	for _, set := range p.Sets {
+		i := slices.IndexFunc(p.Data, func(d api.Data) bool { return d.Set == set.SHA256 && d.File == "" })
+		if i < 0 {
+			continue
+		}
+		if names := bundle.Secrets(set.Paths); names != "" {
+			warnings = append(warnings, fmt.Sprintf("these files of %s look like credentials and will be uploaded: %s", p.Data[i].Source, names))
+		}
+	}
+	return warnings
 }
 
 // gibibytes returns a number of bytes as a Kubernetes quantity, rounded up to whole GiB.
