@@ -114,7 +114,8 @@ class Preempted(KeeperCase):
         self.bucket.fail(count, 10**6, "POST /upload")
         with mock.patch.object(units, "SMALL_BYTES", 100), mock.patch.object(keepers, "BATCH_FILES", 2), mock.patch.object(keepers, "PARALLEL", 1), mock.patch.object(keepers, "INDEX_SECONDS", 0):
             thread = worker.Worker(keeper, keeper._sender, 0)
-            store.hurry(0), self.jobs.hurry(0)
+            store.hurry(0)
+            self.jobs.hurry(0)
             thread.finish(False)
             thread.run()
         self.assertIsInstance(thread.failure, gcs.Unreachable)

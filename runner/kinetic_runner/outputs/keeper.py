@@ -95,7 +95,7 @@ class Keeper:
     def _save(self, view, logs, everything=False, last=False):
         entries = dict(self._index.entries)
         self.absent.difference_update(view.files)
-        known = {folder for path in entries for folder in units.parents(path)}
+        known = units.folders_of(entries)
         work = Work(view, logs, entries, known, Links(self._root, view.files, known))
         gone = units.removed(view, entries, self.absent, everything)
         self._drop(gone, work)
@@ -133,15 +133,17 @@ class Keeper:
 
     def _enter(self, unit, work):
         """Enter a complete unit. Links wait for what they lead to."""
-        names, entries = units.record_units(unit, work.known), work.entries
+        names, entries = None, work.entries
         for path in unit.paths:
             saved = self.saved.get(path)
-            if saved is None or saved.entry is None:
+            if saved is None or saved.entry is None or entries.get(path) is saved.entry:
                 continue
+            names = names or units.record_units(unit, work.known)
             name = entries[path].unit if path in entries else names[path]
             entry = saved.entry._replace(unit=name)
-            if entries.get(path) != entry and not work.links.holds(entry, entries):
+            if not work.links.holds(entry, entries):
                 entries[path] = entry
+                self.saved[path] = saved._replace(entry=entry)
 
     def _must_send(self, path, stamp, is_log):
         saved = self.saved.get(path)

@@ -4,7 +4,7 @@
 
 import os
 
-from .units import parents
+from .units import folders_of, parents
 
 
 class Links:
@@ -40,7 +40,7 @@ class Links:
     def _is_early(self, entry, entries):
         target = self._target(entry)
         if self._folders is None:
-            self._folders = {folder for path in self._files for folder in parents(path)}
+            self._folders = folders_of(self._files)
         return (target in self._files or target in self._folders) and target not in entries and target not in self._known
 
     def _target(self, entry):

@@ -80,6 +80,8 @@ def look_at(root, path, entry, room, tree):
 
 def name_problem(path, room):
     """Return why no object can have this name, or None."""
+    if path.isascii() and path.isprintable() and len(path) <= room:
+        return None  # as nearly all
     try:
         name = path.encode()
     except UnicodeEncodeError:

@@ -53,6 +53,17 @@ def parents(path):
     return ["/".join(parts[: count + 1]) for count in range(len(parts))]
 
 
+def folders_of(paths):
+    """Return all directories above some paths. This looks at each directory once, however many files it has."""
+    found = set()
+    for path in paths:
+        folder = path.rpartition("/")[0]
+        while folder and folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return found
+
+
 def unit_of(path, known):
     """Return the topmost directory above a path that is not known, else its own."""
     return next((folder for folder in parents(path) if folder not in known), os.path.dirname(path))
@@ -65,10 +76,13 @@ def decide(view, index, logs=frozenset(), everything=False, last=False):
     writes any more, and that what there is is finished. last says that nothing is saved
     later: then files of a known directory do not wait for each other.
     """
-    known = {folder for path in index for folder in parents(path)}
-    members = {}
+    known = folders_of(index)
+    members, names = {}, {}  # by unit, and by directory
     for path in (*view.files, *view.gone):
-        members.setdefault(unit_of(path, known), []).append(path)
+        folder = path.rpartition("/")[0]
+        if folder not in names:
+            names[folder] = unit_of(path, known)
+        members.setdefault(names[folder], []).append(path)
     steady = steadiness(view, logs)
     units = []
     for name, paths in members.items():
@@ -106,7 +120,7 @@ def steadiness(view, logs):
 
 def trainer_folders(files):
     """Return the directories like checkpoint-500 without the file that is written last: those that may never get one, and those that will."""
-    folders = {folder for path in files for folder in parents(path) if TRAINER_FOLDER.fullmatch(os.path.basename(folder))}
+    folders = {folder for folder in folders_of(files) if TRAINER_FOLDER.fullmatch(os.path.basename(folder))}
     late = {folder for folder in folders if f"{folder}/{TRAINER_LAST}" not in files}
     never = {folder for folder in late if any(f"{folder}/{name}" in files for name in TRAINER_EARLIER)}
     return late - never, never
