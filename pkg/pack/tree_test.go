@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -14,123 +13,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/fsouza/fake-gcs-server/fakestorage"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
-
-const bucketName = "acme-jobs"
-
-// bucket is Cloud Storage's protocol on loopback.
-type bucket struct {
-	fake   *fakestorage.Server
-	active sync.WaitGroup // requests
-
-	mu       sync.Mutex
-	requests int
-	meet     func(r *http.Request) // called before each request, one at a time; nil does nothing
-}
-
-func newBucket(t testing.TB) *bucket {
-	t.Helper()
-	fake, err := fakestorage.NewServerWithOptions(fakestorage.Options{NoListener: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	fake.CreateBucketWithOpts(fakestorage.CreateBucketOpts{Name: bucketName})
-	b := &bucket{fake: fake}
-	server := httptest.NewServer(b)
-	t.Cleanup(server.Close)
-	t.Setenv("STORAGE_EMULATOR_HOST", server.URL)
-	return b
-}
-
-func (b *bucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	b.active.Add(1)
-	defer b.active.Done()
-	b.before(r)
-	b.fake.HTTPHandler().ServeHTTP(w, r)
-}
-
-func (b *bucket) before(r *http.Request) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.requests++
-	if b.meet != nil {
-		b.meet(r)
-	}
-}
-
-// count returns how many requests do takes.
-func (b *bucket) count(do func()) int {
-	b.mu.Lock()
-	before := b.requests
-	b.mu.Unlock()
-	do()
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.requests - before
-}
-
-func (b *bucket) open(t testing.TB) store.Store {
-	t.Helper()
-	s, err := store.Open("gs://" + bucketName + "/team")
-	if err != nil {
-		t.Fatal(err)
-	}
-	t.Cleanup(func() { _ = s.Close() })
-	return s
-}
-
-// tree reads the tree of a data set back: links with an arrow, and empty directories with a
-// slash.
-func (b *bucket) tree(t testing.TB, sha256 string) map[string]string {
-	t.Helper()
-	all := map[string]string{}
-	for _, o := range b.objects(t) {
-		path, below := strings.CutPrefix(o.Name, "team/"+store.DataTree(sha256))
-		if !below {
-			continue
-		}
-		found, err := b.fake.GetObject(bucketName, o.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		all[path] = string(found.Content)
-		if target := found.Metadata["gcsfuse_symlink_target"]; target != "" {
-			all[path] += "-> " + target
-		}
-	}
-	return all
-}
-
-func (b *bucket) objects(t testing.TB) []fakestorage.ObjectAttrs {
-	t.Helper()
-	listed, err := b.fake.ListObjectsWithOptionsPaginated(bucketName, fakestorage.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	return listed.Objects
-}
-
-// age makes those objects older whose names have an end.
-func (b *bucket) age(t testing.TB, by time.Duration, end string) {
-	t.Helper()
-	for _, o := range b.objects(t) {
-		if !strings.HasSuffix(o.Name, end) {
-			continue
-		}
-		found, err := b.fake.GetObject(bucketName, o.Name)
-		if err != nil {
-			t.Fatal(err)
-		}
-		found.Created, found.Updated = o.Created.Add(-by), o.Updated.Add(-by)
-		b.fake.CreateObject(found)
-	}
-}
 
 func uploadTree(t testing.TB, set *pack.Set, s store.Store) pack.Stats {
 	t.Helper()
@@ -235,6 +123,22 @@ func TestTreeThatIsOld(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// One listing finds all that is there: no file is asked for or sent by itself.
+func TestTreeWithoutItsRecord(t *testing.T) {
+	root := t.TempDir()
+	write(t, root, map[string]string{"d/f": "1", "d-x": "2", "d.y": "3", "d0/": "", "e -> d0": "", "ü": "4", "Z": "5"})
+	b := newBucket(t)
+	data, s := set(t, pack.Options{Root: root}), b.open(t)
+	uploadTree(t, data, s)
+	if err := s.Delete(t.Context(), store.DataRecord(data.SHA256)); err != nil {
+		t.Fatal(err)
+	}
+	const record, listing, sealing = 1, 1, 2
+	if n := b.count(func() { uploadTree(t, data, s) }); n != record+listing+sealing {
+		t.Errorf("%d requests, want %d", n, record+listing+sealing)
 	}
 }
 
