@@ -19,10 +19,10 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-const (
-	hubScheme   = "hf://"
-	claimScheme = "pvc://"
-)
+// HubScheme begins the URLs of data sets of Hugging Face.
+const HubScheme = "hf://"
+
+const claimScheme = "pvc://"
 
 // Input is a --data or --volume flag.
 type Input struct {
@@ -179,7 +179,7 @@ func parseSource(text string) (Input, error) {
 	switch {
 	case strings.HasPrefix(src, store.BucketScheme):
 		err = in.bucket(src)
-	case strings.HasPrefix(src, hubScheme):
+	case strings.HasPrefix(src, HubScheme):
 		err = in.hub(src)
 	case strings.HasPrefix(src, claimScheme):
 		err = in.claim(src)

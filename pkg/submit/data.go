@@ -1,6 +1,7 @@
 package submit
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -139,7 +140,7 @@ func (p *Planned) requestDisk(bytes int64) error {
 // secretData warns of files in directories of data that look like credentials. One that is named by itself
 // is meant.
 func secretData(p data.Plan) (warnings []string) {
-	for _, set := range p.Sets {
+	for _, set := range slices.Concat(p.Sets, p.Trees) {
 		i := slices.IndexFunc(p.Data, func(d api.Data) bool { return d.Set == set.SHA256 && d.File == "" })
 		if i < 0 {
 			continue
@@ -149,6 +150,22 @@ func secretData(p data.Plan) (warnings []string) {
 		}
 	}
 	return warnings
+}
+
+// hubWarnings warns of a data set of Hugging Face that nothing in the job may be able to load. Another
+// package may bring datasets, and so may a base image of the user's own.
+func (p Planned) hubWarnings() []string {
+	i := slices.IndexFunc(p.Spec.Data, func(d api.Data) bool { return strings.HasPrefix(d.URL, data.HubScheme) })
+	images := p.request.Images
+	if i < 0 || !p.installs() || images.NoDeps || images.BaseImage+images.BaseImageRepo != "" {
+		return nil
+	}
+	if _, required := p.Deps.WithModule("datasets"); required {
+		return nil
+	}
+	source := cmp.Or(p.Deps.Source, "the project")
+	return []string{fmt.Sprintf("%s is loaded with the package datasets, which %s does not require: add datasets, unless another package brings it",
+		p.Spec.Data[i].Source, source)}
 }
 
 // gibibytes returns a number of bytes as a Kubernetes quantity, rounded up to whole GiB.

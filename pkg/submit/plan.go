@@ -150,6 +150,7 @@ func (p Planned) doubts() []string {
 	if text := diskWarning(s); text != "" {
 		warnings = append(warnings, text)
 	}
+	warnings = append(warnings, p.hubWarnings()...)
 	if p.losesOutputs() {
 		warnings = append(warnings, fmt.Sprintf("--output-dir %s: no volume is mounted there, so files in it are lost with the pod: mount one with --overlay, or use gs://BUCKET/PREFIX", s.OutputDir))
 	}
