@@ -18,8 +18,6 @@ const (
 	Sidecar = "gke-gcsfuse-sidecar"
 	// MoreMemory is what helps a Sidecar that ran out of memory.
 	MoreMemory = "raise its limit, as with --annotation gke-gcsfuse/memory-limit=4Gi"
-	// Limits is what helps if a cluster refuses pods whose Sidecar has no limits, as Autopilot may.
-	Limits = "limit its sidecar: --annotation gke-gcsfuse/cpu-limit=1 --annotation gke-gcsfuse/memory-limit=2Gi --annotation gke-gcsfuse/ephemeral-storage-limit=5Gi"
 )
 
 var (

@@ -19,7 +19,6 @@ var (
 	ephemeral    = pattern.Lazy(`^ephemeral volume (\S+): (.*)$`)
 )
 
-// claimKind is the kind of the objects that events about claims name.
 const claimKind = "PersistentVolumeClaim"
 
 // Claims returns the names of the claims that a pod mounts, those of its own volumes included.

@@ -6,7 +6,6 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/gcsfuse"
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
@@ -21,6 +20,7 @@ var (
 	limitRange       = pattern.Lazy(`(?:maximum|minimum) \S+ usage per \w+ is | max limit to request ratio per \w+ is `)
 	belowRequest     = pattern.Lazy(`Invalid value: "([^"]*)": must be less than or equal to (\S+) limit of (\S+)`)
 	webhookDenied    = pattern.Lazy(`admission webhook "([^"]*)" denied the request: (.*)`)
+	sidecarDenied    = pattern.Lazy(`admission webhook "([^"]*)" denied the request: (.*gke-gcsfuse.*)`)
 	policyDenied     = pattern.Lazy(`ValidatingAdmissionPolicy '([^']*)' with binding '[^']*' denied request: (.*)`)
 	invalidPod       = pattern.Lazy(` is invalid: `)
 	anyRefusal       = pattern.Lazy(``)
@@ -65,6 +65,7 @@ var refusals = []refusal{
 	{pattern: podSecurity, sentence: "namespace %[1]s refuses the pod by its pod security level %[2]s%[5]s",
 		next: "kubectl get namespace %[1]s --show-labels", detail: podSecurityDetail, unrecoverable: true},
 	{pattern: noPriorityClass, sentence: "priority class %[2]s does not exist", next: "kubectl get priorityclasses"},
+	{pattern: sidecarDenied, sentence: "the pod was refused by %[2]s: %[3]s; its sidecar needs limits: --annotation gke-gcsfuse/memory-limit=2Gi, and so cpu-limit and ephemeral-storage-limit", denial: true},
 	{pattern: webhookDenied, sentence: "the pod was refused by %[2]s: %[3]s", denial: true},
 	{pattern: policyDenied, sentence: "the pod was refused by %[2]s: %[3]s", denial: true},
 	{pattern: limitRange, sentence: "the limits of namespace %[1]s refuse the pod: %[5]s",
@@ -109,9 +110,6 @@ func (s Observation) explainRefusal(message string) Diagnosis {
 			d.Unrecoverable = s.deniedFor(match[1]) >= passing
 			if strings.Contains(text, nodePool) {
 				d.Sentence += "; --placement shared needs no node pool of its own"
-			}
-			if strings.Contains(text, "gcsfuse") {
-				d.Sentence += "; " + gcsfuse.Limits
 			}
 		}
 		return d
