@@ -73,7 +73,11 @@ func TestTreeOfOneFile(t *testing.T) {
 
 // What is old is renewed where it is, and what is missing is sent.
 func TestTreeThatIsOld(t *testing.T) {
-	const old, young = 5 * 24 * time.Hour, 4 * 24 * time.Hour
+	const (
+		day        = 24 * time.Hour
+		young, old = 4 * day, 5 * day // records
+		pruned     = 10 * day
+	)
 	for name, tt := range map[string]struct {
 		record time.Duration
 		file   time.Duration
@@ -81,12 +85,15 @@ func TestTreeThatIsOld(t *testing.T) {
 		sent   int
 		renew  bool
 	}{
-		"the record is young":           {record: young, file: old, gone: "a"},
-		"the record is old":             {record: old, file: young},
-		"all is old":                    {record: old, file: old, renew: true},
-		"the record is missing":         {gone: ".json", file: young},
-		"the record is old, a file not": {record: old, file: young, gone: "a", sent: 1},
-		"a file is old, another gone":   {record: old, file: old, gone: "a", sent: 1, renew: true},
+		"the record is young":              {record: young, file: 15 * day, gone: "a"},
+		"the record is old":                {record: old, file: 13 * day},
+		"all is old":                       {record: old, file: 15 * day, renew: true},
+		"it may be pruned":                 {record: pruned, file: 5 * day, renew: true},
+		"it may be pruned, files are not":  {record: pruned, file: 4 * day},
+		"the record is missing":            {gone: ".json", file: 4 * day},
+		"it is missing, and files are old": {gone: ".json", file: 5 * day, renew: true},
+		"the record is old, a file not":    {record: old, file: 13 * day, gone: "a", sent: 1},
+		"a file is old, another gone":      {record: old, file: 15 * day, gone: "a", sent: 1, renew: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
@@ -117,7 +124,7 @@ func TestTreeThatIsOld(t *testing.T) {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			for _, o := range b.objects(t) {
-				isOld := time.Since(o.Created) > young-time.Hour
+				isOld := time.Since(o.Created) > day
 				if isFile := strings.HasSuffix(o.Name, "/f") || strings.HasSuffix(o.Name, "/l"); isOld != (isFile && !tt.renew) {
 					t.Errorf("%s is from %v", o.Name, o.Created)
 				}

@@ -25,6 +25,10 @@ const (
 	// was written, and none of them must be deleted before the job that is being submitted
 	// names them.
 	renewAfter = (4*24 + 12) * time.Hour
+	// renewMountedAfter is that age for a file that pods mount, if the record of its directory
+	// keeps it from being pruned: then it is renewed only because of the rules of buckets, which
+	// delete it after 30 days or more. A pod that has the file open must open it again.
+	renewMountedAfter = 14 * 24 * time.Hour
 	// writerKey is the metadata key by which a client recognizes its own objects.
 	writerKey = "writer"
 	// starts limits how often an upload starts over that was damaged, or that the server
@@ -125,7 +129,7 @@ func (s *gsStore) PutBlob(ctx context.Context, sha256 string, size int64, open f
 	if err != nil {
 		return false, err
 	}
-	return req.put(ctx, found, upload{size: size, sha256: sha256, open: open})
+	return req.put(ctx, found, upload{size: size, sha256: sha256, open: open, renewAfter: renewAfter})
 }
 
 // look returns what the bucket knows about the object, nil if there is none.
@@ -169,7 +173,7 @@ func (r *request) missing(ctx context.Context, found *storage.ObjectAttrs, u upl
 	if found.Size != u.size {
 		return &storage.Conditions{GenerationMatch: found.Generation}, nil
 	}
-	if r.young(found) {
+	if r.age(found) < u.renewAfter {
 		return nil, nil
 	}
 	r.need = toRenew
@@ -180,9 +184,9 @@ func (r *request) missing(ctx context.Context, found *storage.ObjectAttrs, u upl
 	return nil, err
 }
 
-// young reports whether an object need not be renewed.
-func (r *request) young(found *storage.ObjectAttrs) bool {
-	return r.client.transport.ServerTime(time.Now()).Sub(found.Created) < renewAfter
+// age returns how long ago an object was written.
+func (r *request) age(found *storage.ObjectAttrs) time.Duration {
+	return r.client.transport.ServerTime(time.Now()).Sub(found.Created)
 }
 
 // renew makes an object young by copying it onto itself. nil keeps its metadata.
@@ -203,6 +207,8 @@ type upload struct {
 	sha256   string // "" if unknown, or if the source checks its bytes itself
 	metadata map[string]string
 	open     func() (io.ReadCloser, error)
+	// renewAfter is the age from which an object that is there is renewed.
+	renewAfter time.Duration
 	// buffered means that the object is in memory anyway.
 	buffered bool
 }
