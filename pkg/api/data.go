@@ -55,6 +55,14 @@ type Data struct {
 	Bytes int64 `json:"bytes,omitempty"`
 }
 
+// Flag returns the flag that asks for the input, for messages.
+func (d Data) Flag() string {
+	if d.Name != "" {
+		return "--data " + d.Name + "=" + d.Source
+	}
+	return "--volume " + d.Mount + "=" + d.Source
+}
+
 // dataDir is where the inputs are mounted that have no place of their own.
 const dataDir = "/kinetic-data"
 

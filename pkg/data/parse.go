@@ -224,7 +224,7 @@ func cutOptions(text string) (string, options, error) {
 		case word == "ro":
 			return "", opts, errors.New("ro: what is mounted is read-only anyway: omit it")
 		case isCache:
-			if _, err := resource.ParseQuantity(size); err != nil {
+			if q, err := resource.ParseQuantity(size); err != nil || q.Sign() <= 0 {
 				return "", opts, fmt.Errorf("cache=%s: expected a size, such as 20Gi", size)
 			}
 			opts.cache = size
@@ -278,9 +278,12 @@ func (in *Input) hub(src string) error {
 		return errors.New("data sets of Hugging Face can't be mounted: omit fuse")
 	}
 	known := []string{"split", "config_name", "revision"}
-	for key := range u.Query() {
+	for key, values := range u.Query() {
 		if !slices.Contains(known, key) {
 			return fmt.Errorf("%s: %q is not known: expected %s", src, key, strings.Join(known, ", "))
+		}
+		if len(values) > 1 {
+			return fmt.Errorf("%s: %s is given %d times: give it once", src, key, len(values))
 		}
 	}
 	in.URL = src

@@ -186,7 +186,8 @@ func (p *Plan) CheckTrees(storeURL string) error {
 			return fmt.Errorf("FUSE can't mount a folder of the store %s, because of its comma: omit fuse, or choose another store with --store", storeURL)
 		}
 		if err := set.CheckTree(storeURL); err != nil {
-			return err
+			i := slices.IndexFunc(p.Data, func(d api.Data) bool { return d.Access == api.AccessFUSE && d.Set == set.SHA256 })
+			return fmt.Errorf("%s: %w", p.Data[i].Flag(), err)
 		}
 	}
 	return nil

@@ -12,6 +12,7 @@ import (
 	"iter"
 	"os"
 	"slices"
+	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
 
@@ -41,8 +42,8 @@ func (s *Set) CheckTree(storeURL string) error {
 		if e.kind != listedLink {
 			continue
 		}
-		if err := store.CheckTreePath("", s.SHA256, s.list.targets[n]); err != nil {
-			return &FileError{Path: rel, Problem: "its target can't be stored: " + err.Error(), Remedy: remedy}
+		if !utf8.ValidString(s.list.targets[n]) {
+			return &FileError{Path: rel, Problem: "its target isn't UTF-8, which a bucket can't store", Remedy: remedy}
 		}
 	}
 	return nil
@@ -122,10 +123,7 @@ func (u *treeUpload) file(ctx context.Context, n uint32, path string, there stor
 	if e.size > partSize {
 		memory = chunkMemory
 	}
-	open := func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(nil)), nil }
-	if e.size > 0 {
-		open = func() (io.ReadCloser, error) { return openChecked(u.set.list.file(n)) }
-	}
+	open := func() (io.ReadCloser, error) { return openChecked(u.set.list.file(n)) }
 	err := u.send(ctx, e.size, memory, open, func(open func() (io.ReadCloser, error)) (bool, error) {
 		f.Open = open
 		return u.tree.Put(ctx, f, there)

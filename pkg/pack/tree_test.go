@@ -256,7 +256,7 @@ func TestNamesThatNoBucketHas(t *testing.T) {
 		"d/not\xffutf8":            `cannot package "d/not\xffutf8": no bucket has names that aren't UTF-8: rename it, or omit fuse`,
 		"a\nb":                     `cannot package "a\nb": no bucket has names with line breaks: rename it, or omit fuse`,
 		"l\r/":                     "line breaks",
-		"link -> no\xffutf8":       `cannot package "link": its target can't be stored: no bucket has names that aren't UTF-8`,
+		"link -> no\xffutf8":       `cannot package "link": its target isn't UTF-8, which a bucket can't store: rename it, or omit fuse`,
 		long:                       "its name would have 1081 bytes, more than 1024",
 		"fine -> ..x/../fine":      "",
 		"fine é\\ '\"<>*?#[]/.f. ": "",

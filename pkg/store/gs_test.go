@@ -312,7 +312,8 @@ func TestOldBlobsAreRenewed(t *testing.T) {
 		"old":                            {age: 6 * day, want: []string{"GET", "rewrite"}},
 		"young, our clock runs ahead":    {age: 4 * day, clock: -20 * day, want: []string{"GET"}},
 		"old, our clock is behind":       {age: 6 * day, clock: 20 * day, want: []string{"GET", "rewrite"}},
-		"old, somebody else renews it":   {age: 11 * day, rewrite: answer(412, "conditionNotMet"), want: []string{"GET", "rewrite"}},
+		"old, somebody else renews it":   {age: 11 * day, rewrite: answer(412, "conditionNotMet"), want: []string{"GET", "rewrite", "GET"}},
+		"old, somebody deletes it":       {age: 11 * day, rewrite: answer(412, "conditionNotMet"), want: []string{"GET", "rewrite", "GET", "upload"}, written: true},
 		"old, and deleted at the moment": {age: 11 * day, rewrite: gone, want: []string{"GET", "rewrite", "upload"}, written: true},
 		"of another size":                {age: 1 * day, size: 3, want: []string{"GET", "upload"}, written: true},
 	} {
@@ -332,7 +333,14 @@ func TestOldBlobsAreRenewed(t *testing.T) {
 				next.ServeHTTP(w, r)
 			})
 			if tt.rewrite != nil {
-				b.fail(1, rewrites, tt.rewrite)
+				b.fail(1, rewrites, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
+					if name == "old, somebody deletes it" {
+						if err := b.fake.Backend().DeleteObject(bucketName, blob); err != nil {
+							t.Error(err)
+						}
+					}
+					tt.rewrite(w, r, next)
+				})
 			}
 			if name == "old, and deleted at the moment" {
 				b.fail(1, uploads, func(w http.ResponseWriter, r *http.Request, next http.Handler) {

@@ -64,8 +64,8 @@ func OpenTree(s Store, sha256 string) (*Tree, error) {
 // CheckTreePath rejects a path that no object in the tree of a data set can have. storeURL is
 // that of a bucket.
 func CheckTreePath(storeURL, sha256, path string) error {
-	_, prefix, _ := strings.Cut(strings.TrimPrefix(storeURL, BucketScheme), "/")
-	size := len(prefix) + len("/") + len(DataTree(sha256)) + len(path)
+	_, prefix, _ := strings.Cut(strings.TrimPrefix(storeURL, BucketScheme)+"/", "/") // with a slash at its end, or ""
+	size := len(prefix) + len(DataTree(sha256)) + len(path)
 	switch {
 	case !utf8.ValidString(path):
 		return errors.New("no bucket has names that aren't UTF-8")

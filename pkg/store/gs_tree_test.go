@@ -113,6 +113,14 @@ func TestTreeNames(t *testing.T) {
 			t.Errorf("%q: error %v, want one about the object name", path, err)
 		}
 	}
+	hash := strings.Repeat("a", 64)
+	for url, most := range map[string]int{"gs://acme": 1024 - len("data/") - 65, "gs://acme/team": 1024 - len("team/data/") - 65} {
+		for size, fits := range map[int]bool{most: true, most + 1: false} {
+			if err := store.CheckTreePath(url, hash, strings.Repeat("x", size)); (err == nil) != fits {
+				t.Errorf("%d bytes in %s: error %v", size, url, err)
+			}
+		}
+	}
 	if _, err := store.OpenTree(b.open(t), "../x"); err == nil || !strings.Contains(err.Error(), "hexadecimal") {
 		t.Errorf("a name that is no hash: error %v", err)
 	}

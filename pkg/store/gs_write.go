@@ -177,9 +177,14 @@ func (r *request) missing(ctx context.Context, found *storage.ObjectAttrs, u upl
 		return nil, nil
 	}
 	r.need = toRenew
-	err := r.explain(ctx, r.renew(ctx, found.Generation, u.metadata))
-	if errors.Is(err, ErrNotFound) {
-		return &storage.Conditions{DoesNotExist: true}, nil // the bucket has just deleted it
+	err := r.renew(ctx, found.Generation, u.metadata)
+	if isStatus(err, http.StatusPreconditionFailed) { // someone else has renewed it, or deleted it
+		if found, err = r.look(ctx); found != nil {
+			return nil, nil
+		}
+	}
+	if err = r.explain(ctx, err); err == nil && found == nil || errors.Is(err, ErrNotFound) {
+		return &storage.Conditions{DoesNotExist: true}, nil
 	}
 	return nil, err
 }
@@ -195,9 +200,6 @@ func (r *request) renew(ctx context.Context, generation int64, metadata map[stri
 	copier := o.If(storage.Conditions{GenerationMatch: generation}).CopierFrom(o.Generation(generation))
 	copier.Metadata = metadata
 	_, err := copier.Run(ctx)
-	if isStatus(err, http.StatusPreconditionFailed) {
-		return nil // someone else has renewed it
-	}
 	return err
 }
 

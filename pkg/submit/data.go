@@ -146,7 +146,7 @@ func secretData(p data.Plan) (warnings []string) {
 			continue
 		}
 		if names := bundle.Secrets(set.Paths); names != "" {
-			warnings = append(warnings, fmt.Sprintf("these files of %s look like credentials and will be uploaded: %s", p.Data[i].Source, names))
+			warnings = append(warnings, fmt.Sprintf("these files of %s look like credentials and will be uploaded: %s; move them elsewhere if the job doesn't need them", p.Data[i].Source, names))
 		}
 	}
 	return warnings

@@ -24,14 +24,6 @@ func claimNames(inputs []api.Data) []string {
 	return found
 }
 
-// flag returns the flag that mounts a claim, for messages.
-func flag(d api.Data) string {
-	if d.Name != "" {
-		return "--data " + d.Name + "=" + d.Source
-	}
-	return "--volume " + d.Mount + "=" + d.Source
-}
-
 // checkClaim reads a claim and judges each input that mounts it.
 func (c Cluster) checkClaim(ctx context.Context, name string, s api.Spec) finding {
 	path := []string{"/api/v1/namespaces", c.Namespace, "persistentvolumeclaims"}
@@ -46,7 +38,7 @@ func (c Cluster) checkClaim(ctx context.Context, name string, s api.Spec) findin
 	switch {
 	case apierrors.IsNotFound(err):
 		advice := cmp.Or(nearest.Sentence(name, names(c.list(ctx, path...))), "kubectl get pvc -n "+c.Namespace+" lists them")
-		return finding{err: missingf("%s: there is no PersistentVolumeClaim %s in namespace %s: %s", flag(mounts[0]), name, c.Namespace, advice)}
+		return finding{err: missingf("%s: there is no PersistentVolumeClaim %s in namespace %s: %s", mounts[0].Flag(), name, c.Namespace, advice)}
 	case apierrors.IsForbidden(err):
 		return finding{note: fmt.Sprintf("whether namespace %s has the PersistentVolumeClaim %s is only known when the job starts: you may not read PersistentVolumeClaims", c.Namespace, name)}
 	case err != nil: // left to the next request
@@ -54,7 +46,7 @@ func (c Cluster) checkClaim(ctx context.Context, name string, s api.Spec) findin
 	}
 	for _, d := range mounts {
 		if err := refusal(claim, d, s); err != nil {
-			return finding{err: fmt.Errorf("%s: PersistentVolumeClaim %s %w", flag(d), name, err)}
+			return finding{err: fmt.Errorf("%s: PersistentVolumeClaim %s %w", d.Flag(), name, err)}
 		}
 	}
 	return finding{note: doubt(claim, mounts, s)}

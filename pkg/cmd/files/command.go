@@ -63,7 +63,8 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock, flag
 			"cp copies the file PATH to DEST, or everything below PATH into the directory DEST;\n" +
 			"without PATH, everything. Files that already exist with the same content are skipped,\n" +
 			"and large ones continue where an interrupted copy stopped. DEST - is standard output, for one file.\n" +
-			"run does not package a directory that cp made, or found empty: it has a file .kinetic-outputs.\n\n" +
+			"run does not package a directory that cp has made, or found empty, unless PATH is a file:\n" +
+			"it has a file .kinetic-outputs.\n\n" +
 			"cat prints files to standard output.\n\n" +
 			"rm deletes files, and everything below directories. What was saved together with them\n" +
 			"is incomplete then: --resume-from does not bring it.",
