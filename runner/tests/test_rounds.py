@@ -1,5 +1,6 @@
 """What the rounds that save outputs leave for later, and what is said when they cannot save."""
 
+import errno
 import mmap
 import os
 import unittest
@@ -18,7 +19,7 @@ TEMPORARY = (
 FINISHED = ("tmp", "temporary.bin", "a.tmpl", "checkpoint-tmp-1", "partial", "x_temperature")
 
 
-class Waiting(KeeperCase):
+class RoundCase(KeeperCase):
     def rounds(self, keeper, count=units.PATIENCE + 2):
         for _ in range(count):
             keeper.round()
@@ -28,6 +29,8 @@ class Waiting(KeeperCase):
             os.makedirs(os.path.dirname(os.path.join(self.root, path)), exist_ok=True)
             self.write(path, b"data")
 
+
+class Waiting(RoundCase):
     def test_temporary_names_wait_for_the_end_of_the_call(self):
         self.fill(*(name + "/a" if "orbax" in name or name.startswith("tmp-") else name for name in TEMPORARY), *FINISHED)
         keeper = self.keeper()
@@ -72,6 +75,54 @@ class Waiting(KeeperCase):
         writes = self.bucket.asked("POST /upload")
         self.assertEqual((len(writes), len(self.bucket.names(f"{JOB}/sync/"))), (3, 1))
         self.assertEqual(max(self.bucket.objects, key=lambda name: self.bucket.objects[name].generation), f"{JOB}/sync/0.json")
+
+
+class Unreadable(RoundCase):
+    """A directory that cannot be listed, for now or for good, still has what was in it."""
+
+    def setUp(self):
+        super().setUp()
+        self.fill("ckpt/a", "ckpt/sub/b", "c")
+        self.keep = self.keeper()
+        self.rounds(self.keep)
+        self.assertEqual(self.listed(), ["c", "ckpt/a", "ckpt/sub/b"])
+
+    def unreadable(self, folder):
+        scandir, path = os.scandir, os.path.join(self.root, folder)
+
+        def list_others(other):
+            if other == path:
+                raise OSError(errno.EIO, os.strerror(errno.EIO))
+            return scandir(other)
+
+        return mock.patch.object(scan.os, "scandir", list_others)
+
+    def test_rounds(self):
+        for folder in ("ckpt", "ckpt/sub", ""):
+            with self.subTest(folder), self.unreadable(folder):
+                self.rounds(self.keep, 3)
+                self.assertEqual(self.listed(), ["c", "ckpt/a", "ckpt/sub/b"])
+
+    def test_the_last_round(self):
+        with self.unreadable("ckpt"):
+            lost = self.keep.last_round(True)
+        self.assertEqual([(one.path, one.why) for one in lost], [("ckpt", "Input/output error")])
+        self.assertEqual(self.listed(), ["c", "ckpt/a", "ckpt/sub/b"])
+
+    def test_a_restored_object_of_a_program_can_still_be_replaced(self):
+        self.bucket.put(f"{JOB}/outputs/theirs/a", b"theirs")
+        found, root = self.restore()
+        self.root, keeper = root, self.keeper(2, found=found, root=root)
+        with self.unreadable("theirs"):
+            self.rounds(keeper, 3)
+        self.write("theirs/a", b"changed")
+        self.assertEqual((keeper.last_round(True), self.stored("theirs/a")), ([], b"changed"))
+
+    def test_what_is_removed_elsewhere_leaves_the_index(self):
+        os.unlink(os.path.join(self.root, "c"))
+        with self.unreadable("ckpt"):
+            self.rounds(self.keep, 3)
+        self.assertEqual(self.listed(), ["ckpt/a", "ckpt/sub/b"])
 
 
 class Behind(KeeperCase):

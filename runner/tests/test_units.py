@@ -150,6 +150,14 @@ class Removed(unittest.TestCase):
         self.assertEqual(units.removed(view("b"), entries, {"d/a"}), [])
         self.assertEqual(units.removed(view("b"), entries, {"d/a"}, everything=True), [])
 
+    def test_what_cannot_be_looked_at_stays(self):
+        entries = index("a", "d/a", "d/e/b", "de/c")
+        for left_out, want in (("", ["a", "d/a", "d/e/b", "de/c"]), ("d", ["a", "de/c"]), ("d/e", ["a", "d/a", "de/c"]), ("a", ["d/a", "d/e/b", "de/c"])):
+            for everything in (False, True):
+                with self.subTest(left_out, everything=everything):
+                    seen = units.observe(units.observe(None, {}, ()), {}, (), left_out={left_out: "Input/output error"})
+                    self.assertEqual(units.removed(seen, entries, (), everything), want if left_out else [])
+
     def test_the_end_waits_for_nothing(self):
         self.assertEqual(units.removed(view("d/a d/b", "d/a"), index("d/a", "d/b"), (), everything=True), ["d/b"])
 

@@ -87,7 +87,7 @@ class Keeper:
 
     def _look(self, writing, temporary=False):
         tree = scan.scan(self._root, self._room, temporary)
-        return units.observe(self._base, tree.files, writing, time.time())
+        return units.observe(self._base, tree.files, writing, time.time(), tree.left_out)
 
     def _dirty(self, files):
         return [path for path, stamp in files.items() if path not in self.saved or self.saved[path].stamp != stamp]
@@ -99,7 +99,7 @@ class Keeper:
         work = Work(view, logs, entries, known, Links(self._root, view.files, known))
         gone = units.removed(view, entries, self.absent, everything)
         self._drop(gone, work)
-        for path in [path for path in self.saved if path not in view.files]:
+        for path in [path for path in self.saved if units.is_missing(path, view)]:
             if path not in entries:
                 del self.saved[path]
         try:

@@ -13,7 +13,8 @@ from collections import namedtuple
 
 # files has the stamps by path. still counts by path the scans since which nothing has
 # changed: 0 for a new stamp, WRITING for an open file. gone are paths that the scan before had.
-View = namedtuple("View", "files still gone")
+# left_out has the paths that the scan could not look at, "" for the root.
+View = namedtuple("View", "files still gone left_out")
 Unit = namedtuple("Unit", "name paths")
 
 WRITING = -1
@@ -30,10 +31,11 @@ SHARD = re.compile(r"\d+[-_]of[-_]\d+|rank|shard|\.distcp$")
 TRAINER_FOLDER, TRAINER_LAST, TRAINER_EARLIER = re.compile(r"checkpoint-\d+"), "trainer_state.json", ("training_args.bin", "optimizer.pt")
 
 
-def observe(before, files, writing, now=None):
+def observe(before, files, writing, now=None, left_out=()):
     """Return the view of a scan, given the one of the scan before, or None.
 
     writing are the inodes of open files. now is the time in seconds of the first scan.
+    left_out are paths that it could not look at.
     """
     still = {}
     for path, stamp in files.items():
@@ -44,7 +46,7 @@ def observe(before, files, writing, now=None):
         else:
             # A file that was open may have been closed because its writer was killed.
             still[path] = before.still[path] + 1 if before.files.get(path) == stamp else 0
-    return View(files, still, [path for path in before.files if path not in files] if before else [])
+    return View(files, still, [path for path in before.files if path not in files] if before else [], frozenset(left_out))
 
 
 def parents(path):
@@ -164,11 +166,16 @@ def removed(view, index, absent, everything=False):
 
     absent are saved paths that were never brought to this directory.
     """
-    missing = [path for path in index if path not in view.files and path not in absent]
+    missing = [path for path in index if path not in absent and is_missing(path, view)]
     if everything:
         return missing
     shrinking = {index[path].unit for path in view.gone if path in index}
     return [path for path in missing if index[path].unit not in shrinking]
+
+
+def is_missing(path, view):
+    """Return whether a scan has looked for a path and found none. In a directory that it could not list, there may be one."""
+    return path not in view.files and not (view.left_out and any(above in view.left_out for above in ("", *parents(path), path)))
 
 
 class Logs:
