@@ -191,6 +191,40 @@ class Trouble(KeeperCase):
         self.assertRegex(thread.messages[0], r"^warning: outputs are not saved for now, the next try is in 30 seconds: cannot write gs://\S+/outputs/a: ")
         self.assertEqual((self.listed(), thread.failure), (["a"], None))
 
+    def test_an_unexpected_error_ends_no_later_round(self):
+        for error in (MemoryError(), KeyError("a"), ValueError("a")):
+            with self.subTest(repr(error)):
+                self.setUp()
+                self.write("a", b"data")
+                keeper = self.keeper()
+                thread = worker.Worker(keeper, keeper._sender, 30)
+                with mock.patch.object(keeper, "_save", side_effect=error):
+                    thread._round(True)
+                self.assertRegex("".join(thread.messages), rf"^warning: outputs are not saved for now, the next try is in 30 seconds: {type(error).__name__}\b")
+                thread._round(True)
+                self.assertEqual(self.listed(), ["a"])
+
+    def test_an_unexpected_error_does_not_prevent_the_last_round(self):
+        self.write("a", b"data")
+        keeper = self.keeper()
+        thread = worker.Worker(keeper, keeper._sender, 30)
+
+        def fail(_):
+            thread.finish(True)
+            raise KeyError("a")
+
+        with mock.patch.object(keeper, "round", fail):
+            thread.run()
+        self.assertEqual((self.listed(), thread.unsaved, thread.failure), (["a"], [], None))
+
+    def test_an_index_with_the_metadata_of_somebody_else_is_replaced(self):
+        for attempt in ("one", "", "-", "1.5", "9" * 5000):
+            with self.subTest(attempt):
+                self.setUp()
+                self.bucket.put(f"{JOB}/sync/0.json", b"theirs", {"attempt": attempt})
+                self.write("a", b"data")
+                self.assertEqual((self.save(), self.listed()), ([], ["a"]))
+
     def test_two_hosts_write_one_name_at_once(self):
         """Both find that there is no such object, and the other one is first."""
         self.write("a", b"ours")

@@ -68,6 +68,14 @@ def read_indexes(store, job):
     return entries if some else None
 
 
+def attempt_of(text):
+    """Return the number of an attempt from an object's metadata, or 0 if somebody else wrote that."""
+    try:
+        return int(text)
+    except (TypeError, ValueError):
+        return 0
+
+
 class Superseded(RunnerError):
     """A later attempt has written the index: it runs instead of this one."""
 
@@ -87,8 +95,8 @@ class Index:
         while True:
             if self._generation is None:
                 self._generation, theirs = self._store.generation(self._name)
-                if int(theirs.get("attempt", 0)) > self._attempt:
-                    raise Superseded(f"attempt {theirs['attempt']} has started in the meantime, and saves its own outputs")
+                if (later := attempt_of(theirs.get("attempt"))) > self._attempt:
+                    raise Superseded(f"attempt {later} has started in the meantime, and saves its own outputs")
             try:
                 self._generation = self._store.upload(self._name, lambda: [data], metadata, self._generation)["generation"]
                 break

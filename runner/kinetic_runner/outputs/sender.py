@@ -10,7 +10,7 @@ import threading
 from ..errors import AlreadyExists, RunnerError
 from ..store.objects import Upload, copy_as
 from ..text import BLOCK
-from .index import Entry, Superseded
+from .index import Entry, Superseded, attempt_of
 from .scan import stamp_of, to_stamp
 
 PIECE_BYTES = 16 << 20  # of a file in memory
@@ -55,7 +55,7 @@ class Owner:
 def marked(metadata):
     """Return the job, host and attempt that wrote an object, or empty ones."""
     job, host, attempt = (metadata.get(MARK, "").split("/") + ["", "", ""])[:3]
-    return job, host, int(attempt) if attempt.isdecimal() else 0
+    return job, host, attempt_of(attempt)
 
 
 class Sender:

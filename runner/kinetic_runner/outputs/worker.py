@@ -83,10 +83,11 @@ class Worker:
         except Superseded as exc:
             self.superseded = True
             self.messages.append(text_of(exc))
-        except (RunnerError, OSError) as exc:
-            if text_of(exc) != self._told:
-                self._told = text_of(exc)
-                self.messages.append(f"warning: outputs are not saved for now, the next try is in {self._interval:g} seconds: {self._told}")
+        except Exception as exc:  # even a mistake in the runner must not end the rounds
+            why = text_of(exc) if isinstance(exc, (RunnerError, OSError)) else repr(exc)
+            if why != self._told:
+                self._told = why
+                self.messages.append(f"warning: outputs are not saved for now, the next try is in {self._interval:g} seconds: {why}")
 
     def _last_round(self):
         if self.superseded:
