@@ -49,20 +49,21 @@ class Restore:
         self._say(f"resuming from job {job}: copied {len(found.items)} of its outputs")
 
     def run(self, source, job, only_own=False):
-        """Bring what is complete below source, the prefix of a job."""
+        """Bring what is complete below source, the prefix of a job, except for names that an earlier run has dealt with."""
+        self._broken.clear()
         objects = list(list_objects(source))
         if only_own:
             objects = [found for found in objects if marked(found.metadata)[:2] == (job, str(self._owner.host))]
         jobs = {marked(found.metadata)[0] for found in objects}
         found = make_plan(objects, self._indexes(job, jobs - {"", job}, only_own))
-        chosen, left_out = choose(found.items, self._room())
+        chosen, left_out = choose([item for item in found.items if item.path not in self.saved and item.path not in self.absent], self._room())
         self._bring(source, chosen)
         own = self._own_index() if job == self._owner.job else {}
-        self.absent = {item.path for item in left_out if item.path in own}
-        self.entries = {item.path: item.entry for item in found.items if item.path in own and (item.path in self.saved or item.path in self.absent)}
+        self.absent |= {item.path for item in left_out if item.path in own}
+        self.entries.update({item.path: item.entry for item in found.items if item.path in own and (item.path in self.saved or item.path in self.absent)})
         for path, saved in self.saved.items():
             self.saved[path] = saved._replace(entry=self.entries.get(path))
-        self._tell(left_out, found)
+        self._tell([item for item in chosen if item.path in self.saved], left_out, found)
 
     def _indexes(self, job, others, only_own=False):
         """Return the entries of the jobs' indexes, see make_plan."""
@@ -130,10 +131,10 @@ class Restore:
         stamp = stamp_of(os.path.join(self._root, item.path))
         self.saved[item.path] = Saved(stamp, None, 0 if others else item.entry.generation or 0)
 
-    def _tell(self, left_out, found):
-        size = readable(sum(item.entry.size for item in found.items if item.path in self.saved))
-        if self.saved:
-            self._say(f"restored {len(self.saved)} output{'' if len(self.saved) == 1 else 's'} ({size})")
+    def _tell(self, brought, left_out, found):
+        if brought:
+            size = readable(sum(item.entry.size for item in brought))
+            self._say(f"restored {len(brought)} output{'' if len(brought) == 1 else 's'} ({size})")
         if newer := sorted(path for path in found.newer if path in self.saved):
             self._say(f"{len(newer)} of them were written again after their neighbours had been saved: {named(newer)}")
         if left_out:

@@ -7,7 +7,7 @@ import time
 from ..errors import Unreachable, explain
 from ..store import open_store
 from ..text import readable
-from .index import Index, read_indexes
+from .index import Index, index_name
 from .keeper import Keeper
 from .restore import Restore, named
 from .scan import NAME_BYTES
@@ -47,11 +47,13 @@ class Session:
         attempt, options = self._attempt, self._attempt.options
         source, job = self._outputs, options.job
         restore = Restore(attempt.store, self._outputs, self._path, self._owner, attempt.say)
-        if options.resume_from and read_indexes(attempt.store, job) is None:
+        # Host 0 writes its index when it has copied everything. An index of another host says nothing about that.
+        if options.resume_from and not attempt.store.exists(index_name(job, 0)):
             earlier = self._open(attempt.store.outputs(options.resume_from))
             if attempt.host == 0:
                 restore.adopt(earlier, options.resume_from, self._index)
             else:
+                restore.run(source, job, only_own=True)
                 source, job = earlier, options.resume_from
         restore.run(source, job, only_own=bool(options.map) and not options.output_dir)
         self._index.entries = restore.entries
