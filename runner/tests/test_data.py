@@ -222,16 +222,20 @@ class Loaded:
     def __init__(self, options): self.options = options
     def save_to_disk(self, folder):
         with open(os.path.join(folder, "options.json"), "w") as file: json.dump(self.options, file)
-def load_dataset(path, name=None, cache_dir=None, **more):
+def load_dataset(path, name=None, **more):
+    caches = {name: os.environ[name] for name in ("HF_HUB_CACHE", "HF_DATASETS_CACHE", "HF_MODULES_CACHE", "HF_XET_CACHE")}
+    for cache in caches.values():
+        os.makedirs(cache)
+        open(os.path.join(cache, "part"), "w").close()
     if path == "o/missing": raise FileNotFoundError("no such data set: o/missing")
-    return Loaded({"path": path, "name": name, "cached": bool(cache_dir), **more})
+    return Loaded({"path": path, "name": name, "caches": caches, **more})
 """
 
 
 class Hub(RunnerCase):
     """hf://, with a stand-in for the package datasets."""
 
-    def load(self, url, package=STAND_IN):
+    def load(self, url, package=STAND_IN, **environ):
         modules = os.path.join(self.root, "modules")
         os.makedirs(modules)
         if package:
@@ -243,11 +247,24 @@ class Hub(RunnerCase):
                 return json.load(open(images + "/options.json"))
             """
         argv = self.argv(function(data=[from_bucket(url)]), {"train.py": source})
-        return self.finish(self.start(argv, {"PYTHONPATH": modules}))
+        return self.finish(self.start(argv, dict(environ, PYTHONPATH=modules)))
 
     def test_a_data_set(self):
         ran = self.load("hf://o/n?split=train&config_name=c&revision=r")
-        self.assertEqual(ran.result["value"], {"path": "o/n", "name": "c", "cached": True, "split": "train", "revision": "r"}, ran.err)
+        value = ran.result["value"]
+        self.assertIsNotNone(value, ran.err)
+        caches = value.pop("caches")
+        self.assertEqual(value, {"path": "o/n", "name": "c", "split": "train", "revision": "r"})
+        for name, cache in caches.items():
+            with self.subTest(name):
+                self.assertTrue(cache.startswith(self.work + os.sep), cache)
+                self.assertFalse(os.path.exists(cache))
+
+    def test_a_cache_of_the_user(self):
+        kept = os.path.join(self.root, "kept")
+        ran = self.load("hf://o/n", HF_HUB_CACHE=kept)
+        self.assertEqual(ran.result["value"]["caches"]["HF_HUB_CACHE"], kept, ran.err)
+        self.assertEqual(os.listdir(kept), ["part"])
 
     def test_a_missing_one(self):
         ran = self.load("hf://o/missing")
