@@ -52,6 +52,10 @@ class Unreachable(RunnerError):
     """The store did not answer within the time that the runner waits for it."""
 
 
+class Away(RunnerError):
+    """A source of data other than the store did not answer within the time that the runner waits for it."""
+
+
 class Transient(Exception):
     """A request failed and may succeed later."""
 

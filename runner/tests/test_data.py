@@ -34,7 +34,13 @@ def mounted(path, **rest):
     return dict({"name": "images", "source": "gs://b/f", "access": "fuse", "path": path}, **rest)
 
 
-class DataCase(RunnerCase):
+class AgainCase(RunnerCase):
+    def forget(self):
+        """Let the same job run again."""
+        shutil.rmtree(os.path.join(self.store, JOB))
+
+
+class DataCase(AgainCase):
     make_bucket = Bucket
 
     def setUp(self):
@@ -42,10 +48,6 @@ class DataCase(RunnerCase):
         self.bucket = self.make_bucket()
         self.addCleanup(self.bucket.close)
         self.environ = {"STORAGE_EMULATOR_HOST": self.bucket.host}
-
-    def forget(self):
-        """Let the same job run again."""
-        shutil.rmtree(os.path.join(self.store, JOB))
 
     def run_with(self, *data, source=SHOW, changed=""):
         argv = self.argv(function(data=list(data)), {"train.py": source})
@@ -217,7 +219,30 @@ class Mounted(RunnerCase):
 
 
 STAND_IN = """
-import json, os
+import errno, json, os
+class OfflineModeIsEnabled(ConnectionError): pass
+class HTTPError(OSError): pass
+class Answer: pass
+def of_status(status, text):
+    error = HTTPError(text)
+    error.response = Answer()
+    error.response.status_code = status
+    return error
+def tries_left():
+    return os.path.getsize(os.environ["TRIES"]) < int(os.environ["COMES_BACK"])
+def fail(path):
+    if path == "o/away-503": raise of_status(503, "Service Unavailable")
+    if path == "o/away-dns":
+        try:
+            raise OSError(-3, "Temporary failure in name resolution")
+        except OSError as exc:
+            raise ConnectionError("Couldn't reach the Hub") from exc
+    if path == "o/away-wrapped":
+        try:
+            raise of_status(429, "Too Many Requests")
+        except OSError as exc:
+            raise ValueError("An error occurred while generating the dataset") from exc
+    raise RuntimeError("CAS service error")
 class Loaded:
     def __init__(self, options): self.options = options
     def save_to_disk(self, folder):
@@ -225,19 +250,29 @@ class Loaded:
 def load_dataset(path, name=None, **more):
     caches = {name: os.environ[name] for name in ("HF_HUB_CACHE", "HF_DATASETS_CACHE", "HF_MODULES_CACHE", "HF_XET_CACHE")}
     for cache in caches.values():
-        os.makedirs(cache)
+        os.makedirs(cache, exist_ok=True)
         open(os.path.join(cache, "part"), "w").close()
     if path == "o/missing": raise FileNotFoundError("no such data set: o/missing")
+    if path == "o/gated": raise of_status(403, "o/gated is gated")
+    if path == "o/full": raise OSError(errno.ENOSPC, "No space left on device")
+    if path == "o/offline":
+        try:
+            raise OfflineModeIsEnabled("offline mode is enabled")
+        except OSError:
+            raise ConnectionError("Couldn't reach o/offline")
+    with open(os.environ["TRIES"], "a") as tries:
+        tries.write("x")
+    if path.startswith("o/away") and tries_left(): fail(path)
     return Loaded({"path": path, "name": name, "caches": caches, **more})
 """
 
 
-class Hub(RunnerCase):
+class Hub(AgainCase):
     """hf://, with a stand-in for the package datasets."""
 
     def load(self, url, package=STAND_IN, **environ):
         modules = os.path.join(self.root, "modules")
-        os.makedirs(modules)
+        os.makedirs(modules, exist_ok=True)
         if package:
             with open(os.path.join(modules, "datasets.py"), "w") as file:
                 file.write(package)
@@ -247,7 +282,9 @@ class Hub(RunnerCase):
                 return json.load(open(images + "/options.json"))
             """
         argv = self.argv(function(data=[from_bucket(url)]), {"train.py": source})
-        return self.finish(self.start(argv, dict(environ, PYTHONPATH=modules)))
+        argv[2:3] = ["-c", program("import kinetic_runner.data.hub as h; h.PAUSES = (0, 0)")]
+        self.tries = os.path.join(self.root, "tries")
+        return self.finish(self.start(argv, dict({"TRIES": self.tries, "COMES_BACK": "2"}, PYTHONPATH=modules, **environ)))
 
     def test_a_data_set(self):
         ran = self.load("hf://o/n?split=train&config_name=c&revision=r")
@@ -270,6 +307,33 @@ class Hub(RunnerCase):
         ran = self.load("hf://o/missing")
         self.assertEqual((ran.code, ran.end["reason"]), (1, "BadData"), ran.err)
         self.assertIn("cannot load hf://o/missing: FileNotFoundError: no such data set: o/missing", ran.end["message"])
+        self.assertIn("Traceback", ran.stderr)
+
+    def test_what_trying_again_does_not_help(self):
+        for name, said in (("gated", "o/gated is gated"), ("full", "No space left"), ("offline", "Couldn't reach o/offline")):
+            with self.subTest(name):
+                ran = self.load(f"hf://o/{name}")
+                self.assertEqual((ran.code, ran.end["reason"]), (1, "BadData"), ran.err)
+                self.assertIn(said, ran.end["message"])
+                self.assertNotIn("trying again", ran.stderr)
+                self.forget()
+
+    def test_a_hub_that_comes_back(self):
+        for name in ("503", "dns", "wrapped", "other"):
+            with self.subTest(name):
+                ran = self.load(f"hf://o/away-{name}")
+                self.assertIsNotNone(ran.result["value"], ran.err)
+                self.assertEqual(ran.stderr.count(f"cannot load hf://o/away-{name}: "), 1, ran.stderr)
+                self.assertIn("trying again", ran.stderr)
+                os.unlink(self.tries)
+                self.forget()
+
+    def test_a_hub_that_stays_away(self):
+        ran = self.load("hf://o/away-503", COMES_BACK="9")
+        self.assertEqual(ran.code, 125, ran.err)
+        self.assertFalse(self.exists("end.json"))
+        self.assertEqual(os.path.getsize(self.tries), 3)
+        self.assertIn("cannot load hf://o/away-503: datasets.HTTPError: Service Unavailable (3 tries)", ran.stderr)
         self.assertIn("Traceback", ran.stderr)
 
     def test_without_the_package(self):

@@ -8,7 +8,7 @@ from collections import namedtuple
 
 from ..bundle import empty_directory
 from ..documents import SHA256, check_path, field
-from ..errors import NO_ROOM, BadData, RunnerError, Unreachable, explain
+from ..errors import NO_ROOM, Away, BadData, RunnerError, Unreachable, explain
 from .disk import check_room
 from .progress import Progress
 from .sources import open_source
@@ -84,10 +84,10 @@ def copy_sources(attempt, sources):
 
 
 def named(entry, action):
-    """Return the result of action. Its failure names the input, and is final unless the store may answer later."""
+    """Return the result of action. Its failure names the input, and is final unless the source may answer later."""
     try:
         return action()
-    except (Unreachable, BadData):
+    except (Away, BadData, Unreachable):
         raise
     except RunnerError as exc:
         raise BadData(f"{entry.source}: {exc}") from None
