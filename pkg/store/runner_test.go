@@ -15,6 +15,8 @@ func TestRunnerHasTheSameNames(t *testing.T) {
 	sum := strings.Repeat("ab", 32)
 	runnertest.Compare(t, map[string]string{
 		fmt.Sprintf("blob_name(%q)", sum):          Blob(sum),
+		fmt.Sprintf("mounted_folder(%q)", sum):     DataTree(sum),
+		fmt.Sprintf("mounted_record(%q)", sum):     DataRecord(sum),
 		"job_name('j', 'call.json')":               Call("j"),
 		"job_name('j', 'end.json')":                End("j"),
 		"job_name('j', 'result.json')":             Result("j"),
@@ -37,6 +39,10 @@ func TestRunnerRenewsAsMuch(t *testing.T) {
 	theirs := time.Duration(runnertest.Eval[int64](t, "TRUSTED_AGE", "data.dataset")) * time.Second
 	if theirs >= renewAfter {
 		t.Errorf("the runner leaves blobs of %s as they are, and clients only those younger than %s", theirs, renewAfter)
+	}
+	theirs = time.Duration(runnertest.Eval[int64](t, "TRUSTED_AGE", "data.mounted")) * time.Second
+	if theirs > renewMountedAfter {
+		t.Errorf("the runner leaves mounted files of %s as they are, and clients only those younger than %s", theirs, renewMountedAfter)
 	}
 }
 

@@ -66,7 +66,7 @@ class Attempt:
         self.started = self.job_started = timestamp()
         self.workspace, self.scratch = options.workspace, options.scratch
         self.tried_end = None  # end.json that may be stored although the store reported an error
-        self.needed, self.sets = [], ()  # objects and data sets that must not expire while the call runs
+        self.needed, self.provided = [], None  # objects and inputs that must not expire while the call runs
         self.variables = {}  # that the inputs add to the call's environment
         self.outputs = None  # once there is a place for the call
         self.outage = Outage(self.say)
@@ -195,7 +195,7 @@ class Attempt:
 
             provided = provide(self, call, store.url(name))
             call.kwargs.update(provided.arguments)
-            self.variables, self.sets = provided.variables, provided.sets
+            self.variables, self.provided = provided.variables, provided
         self.needed = [job_name(options.job, "handle.json"), name, blob_name(options.bundle)] + [blob.name for blob in index.blobs]
         self.needed += more
         # Without the records, the count would start again.
@@ -240,10 +240,8 @@ class Attempt:
         """Renew what must not expire."""
         for name in self.needed:
             self.store.renew(name)
-        for sha256 in self.sets:
-            from .data.dataset import renew_set
-
-            renew_set(self.store, sha256)
+        if self.provided is not None:
+            self.provided.renew(self.store)
 
     @property
     def deadline(self):

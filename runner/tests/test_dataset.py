@@ -14,10 +14,12 @@ import unittest
 
 from bucket import Bucket
 from fixture import RUNNER, file_entry, sha256
+from kinetic_runner.data import mounted
 from kinetic_runner.data.dataset import fetch_set, renew_set, set_size
+from kinetic_runner.data.mounted import renew_mounted
 from kinetic_runner.errors import RunnerError
 from kinetic_runner.store import open_store
-from kinetic_runner.store.names import blob_name
+from kinetic_runner.store.names import blob_name, mounted_folder, mounted_record
 
 DAY = 86_400
 
@@ -185,10 +187,6 @@ class Memory(DataSetCase):
         self.assertLess(int(out) * unit, 150 << 20)
 
 
-if __name__ == "__main__":
-    unittest.main()
-
-
 class Renewal(DataSetCase):
     """A client that finds a young document trusts it, and asks for nothing else."""
 
@@ -230,3 +228,60 @@ class Renewal(DataSetCase):
             with self.assertRaisesRegex(RunnerError, "cannot renew"):
                 self.renewed(21, 21, 21)
             self.assertLess(self.bucket.objects[self.objects[2]].created, time.time() - 20 * DAY)
+
+
+class RenewalOfMountedFiles(unittest.TestCase):
+    """A pod that has a file open must open it again when it is renewed, so that happens late."""
+
+    def setUp(self):
+        self.bucket = Bucket()
+        self.addCleanup(self.bucket.close)
+        self.store = open_store("gs://bucket/some/folder", self.bucket.host)
+        self.addCleanup(self.store.close)
+        self.name = sha256(b"a set")
+        self.record = f"some/folder/{mounted_record(self.name)}"
+        self.folder = f"some/folder/{mounted_folder(self.name)}"
+
+    def renewed(self, record, **files):
+        """Renews a set whose record and files are so many days old; returns which of them were renewed, in order."""
+        self.bucket.objects.clear()
+        self.bucket.put(self.record, b"{}", age=record * DAY)
+        for file, age in files.items():
+            self.bucket.put(self.folder + file, b"x", {"gcsfuse_symlink_target": "y"}, age=age * DAY)
+        self.bucket.put("some/folder/data/other/x", b"x", age=25 * DAY)
+        self.bucket.requests.clear()
+        renew_mounted(self.store, self.name)
+        names = [line.partition("rewriteTo/b/bucket/o/")[2].partition("?")[0] for line in self.bucket.asked("rewriteTo.*rewriteToken")]
+        for name in names:
+            self.assertLess(self.bucket.objects[name].created, time.time() + 1)
+            self.assertGreater(self.bucket.objects[name].created, time.time() - DAY)
+        for file in files:
+            self.assertEqual(self.bucket.metadata(self.folder + file), {"gcsfuse_symlink_target": "y"})
+        return [name[len("some/folder/data/") :].replace(self.name, "") for name in names]
+
+    def test_files_are_renewed_late(self):
+        self.assertEqual(self.renewed(19, a=19, b=21), ["/b"])
+
+    def test_many_files(self):
+        files = {f"f{number}": 21 for number in range(10)}
+        self.addCleanup(setattr, mounted, "PAGE", mounted.PAGE)
+        mounted.PAGE = 4
+        self.assertEqual(sorted(self.renewed(1, **files)), sorted("/" + name for name in files))
+
+    def test_what_is_young_costs_only_a_list(self):
+        self.assertEqual(self.renewed(19, a=19, b=1), [])
+        self.assertEqual(len(self.bucket.asked("")), 2)
+
+    def test_a_record_comes_last_and_no_file_is_much_older(self):
+        self.assertEqual(self.renewed(21, a=15), ["/a", ".json"])
+        self.assertEqual(self.renewed(21, a=13), [".json"])
+
+    def test_a_record_stays_old_if_a_file_does(self):
+        self.bucket.fail(403, math.inf, "rewriteTo.*/a")
+        with self.assertRaisesRegex(RunnerError, "cannot renew"):
+            self.renewed(21, a=15)
+        self.assertLess(self.bucket.objects[self.record].created, time.time() - 20 * DAY)
+
+
+if __name__ == "__main__":
+    unittest.main()

@@ -243,6 +243,9 @@ class Logs(PodCase):
         document = json.dumps({"version": 1, "files": 1, "bytes": 4, "shards": [shard]}).encode()
         self.put_blob(document)
         data = [{"name": "x", "source": "x", "access": "copy", "set": sha256(document)}]
+        data.append({"name": "y", "source": "y", "access": "fuse", "set": sha256(b"y"), "path": self.root})
+        self.put(f"data/{sha256(b'y')}/a", b"a")
+        self.put(f"data/{sha256(b'y')}.json", b"{}")
         argv = self.argv(command("cat", until, data=data), {"x": ""})
         self.put(f"{JOB}/handle.json", b"{}")
         self.put(f"{JOB}/attempts/1.json", b'{"version":1,"uid":"before"}')
@@ -255,7 +258,7 @@ class Logs(PodCase):
                 self.assertIsNone(process.poll())
                 os.sched_yield()
         self.assertEqual(self.finish(process).code, 0)
-        self.assertEqual(len(needed), 8)
+        self.assertEqual(len(needed), 10)
 
 
 class Outages(PodCase):

@@ -19,10 +19,21 @@ Input = namedtuple("Input", "name mount source access set url path file")
 
 
 class Provided:
-    """What the call gets: arguments by name, variables, and the data sets that must not expire meanwhile."""
+    """What the call gets: arguments by name, variables, and data sets in the store that must not expire meanwhile."""
 
     def __init__(self):
-        self.arguments, self.variables, self.sets = {}, {}, set()
+        self.arguments, self.variables = {}, {}
+        self.copied, self.mounted = set(), set()
+
+    def renew(self, store):
+        """Renew the data sets."""
+        from .dataset import renew_set
+        from .mounted import renew_mounted
+
+        for sha256 in self.copied:
+            renew_set(store, sha256)
+        for sha256 in self.mounted:
+            renew_mounted(store, sha256)
 
 
 def provide(attempt, call, where):
@@ -38,8 +49,10 @@ def provide(attempt, call, where):
         path = os.path.join(entry.path, check_path(entry.file, where)) if entry.file else entry.path
         if entry.access == COPY:
             path = folders[key_of(entry)]
-            provided.sets |= {entry.set} - {""}
-        elif not os.path.exists(path):
+            provided.copied |= {entry.set} - {""}
+        elif os.path.exists(path):
+            provided.mounted |= {entry.set} - {""}
+        else:
             raise BadData(f"there is no {path}, the place of {entry.source}: check the name, and submit the job again")
         if entry.name:
             provided.arguments[entry.name] = path

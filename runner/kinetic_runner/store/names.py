@@ -8,6 +8,16 @@ def blob_name(sha256):
     return f"blobs/sha256/{sha256[:2]}/{sha256}"
 
 
+def mounted_folder(sha256):
+    """Return the prefix of the files of a data set that pods mount."""
+    return f"data/{sha256}/"
+
+
+def mounted_record(sha256):
+    """Return the name of the record of these files: a client that finds a young one does not look at them."""
+    return f"data/{sha256}.json"
+
+
 def job_name(job, name):
     """Return the name of an object of the job, such as call.json, result.json or end.json."""
     return f"{job}/{name}"

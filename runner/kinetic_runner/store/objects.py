@@ -38,10 +38,10 @@ def can_be_file(name):
     return not any(part in (b"", b".", b"..") or len(part) > PART_BYTES or b"\0" in part for part in parts)
 
 
-def list_objects(store):
-    """Yield all objects below the URL of a store, by their names relative to it."""
-    doing, more = f"list {store.url('')}", ""
-    path = f"/storage/v1/b/{store.bucket}/o?prefix={quote(store.prefix)}&maxResults={LIST_PAGE}&fields=items({ATTRIBUTES}),nextPageToken"
+def list_objects(store, folder=""):
+    """Yield all objects in a folder of a store, by their names relative to the store's URL."""
+    doing, more = f"list {store.url(folder)}", ""
+    path = f"/storage/v1/b/{store.bucket}/o?prefix={quote(store.prefix + folder)}&maxResults={LIST_PAGE}&fields=items({ATTRIBUTES}),nextPageToken"
     while more is not None:
         status, _, data = store.ask(doing, Request("GET", f"{path}&pageToken={quote(more)}"))
         page = store.expect(status, data, doing, "list")
