@@ -75,8 +75,11 @@ func parseNamed(value string) (Input, error) {
 		return in, errors.New("rw is for --volume: data is read-only when mounted, and a copy can be written to")
 	}
 	in.Name = name
-	if in.Access == api.AccessFUSE {
+	switch in.Access {
+	case api.AccessFUSE:
 		in.mountParent()
+	case api.AccessClaim: // Kubernetes would make a folder that is missing
+		in.Folder, in.File = "", in.Folder
 	}
 	in.Path = in.MountPath()
 	return in, in.checkFolder()
@@ -115,6 +118,9 @@ func parseVolume(value string) (Input, error) {
 // ownPaths are directories of the container that have another purpose.
 var ownPaths = []string{"/app", "/kinetic", "/kinetic-data", api.OutputMountPath, "/proc", "/dev", "/sys"}
 
+// systemPaths are directories without which no program of an image runs.
+var systemPaths = []string{"/bin", "/etc", "/lib", "/lib64", "/sbin", "/usr", "/usr/bin", "/usr/lib", "/usr/local", "/usr/local/bin", "/usr/local/lib", "/usr/sbin", "/var"}
+
 func checkMount(mount string) error {
 	switch {
 	case !path.IsAbs(mount):
@@ -123,6 +129,9 @@ func checkMount(mount string) error {
 		return fmt.Errorf("the path %s should be written %s", mount, path.Clean(mount))
 	case strings.ContainsAny(mount, ":,"):
 		return fmt.Errorf("the path %s has a colon or a comma: choose another", mount)
+	}
+	if slices.Contains(systemPaths, mount) {
+		return fmt.Errorf("%s can't be a mount: it would hide the image's own files: choose another, such as /mnt/data", mount)
 	}
 	for _, own := range ownPaths {
 		if covers(mount, own) || covers(own, mount) {

@@ -129,6 +129,9 @@ func missing(typed, where string) error {
 	for i, e := range entries {
 		names[i] = e.Name()
 	}
+	if strings.Contains(typed, ",") {
+		return fmt.Errorf(`there is no %s: the options are fuse, rw and cache=SIZE, and a comma in the name is written \,`, what)
+	}
 	if hint := nearest.Sentence(filepath.Base(where), names); hint != "" {
 		return fmt.Errorf("there is no %s; %s", what, hint)
 	}

@@ -141,7 +141,7 @@ func TestDriversOfVolumes(t *testing.T) {
 		"a driver":            {driver: "gcsfuse.csi.storage.gke.io", code: http.StatusOK},
 		"no add-on":           {driver: "gcsfuse.csi.storage.gke.io", code: http.StatusNotFound, fails: "its add-on for GCS FUSE is off: turn it on with gcloud container clusters update"},
 		"no other driver":     {driver: "csi.example.com", code: http.StatusNotFound, fails: "this cluster has no CSI driver csi.example.com"},
-		"who may not read it": {driver: "gcsfuse.csi.storage.gke.io", code: http.StatusForbidden, says: "whether this cluster has the driver"},
+		"who may not read it": {driver: "gcsfuse.csi.storage.gke.io", code: http.StatusForbidden, says: "warning: whether this cluster has the driver"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, w, told := startSet(t)
@@ -191,7 +191,7 @@ func TestClaimsOfFlags(t *testing.T) {
 		fails, says string
 	}{
 		"there is none":   {http.StatusNotFound, "--data images=pvc://datasets: there is no PersistentVolumeClaim datasets in namespace ml: kubectl get pvc -n ml lists them", ""},
-		"it may be there": {http.StatusForbidden, "", "whether namespace ml has the PersistentVolumeClaim datasets is only known when the job starts: you may not read PersistentVolumeClaims"},
+		"it may be there": {http.StatusForbidden, "", "warning: whether namespace ml has the PersistentVolumeClaim datasets is only known when the job starts: you may not read PersistentVolumeClaims"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, w, told := startSet(t)

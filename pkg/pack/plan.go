@@ -84,6 +84,8 @@ type FileError struct {
 	Problem, Remedy string
 	// Err is the cause, or nil.
 	Err error
+	// Changed means that the file changed meanwhile, so that another run may succeed.
+	Changed bool
 }
 
 func (e *FileError) Error() string {
@@ -99,7 +101,7 @@ func unreadable(rel string, err error) error {
 
 // changed returns the error for a file that changed since it was hashed.
 func changed(rel string) error {
-	return &FileError{Path: rel, Problem: "it changed while it was being packaged", Remedy: "run again"}
+	return &FileError{Path: rel, Problem: "it changed while it was being packaged", Remedy: "run again", Changed: true}
 }
 
 // New walks a directory, hashes its files and decides which blob each goes into. It

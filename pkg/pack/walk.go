@@ -260,7 +260,7 @@ func checkName(rel string) error {
 	case !utf8.ValidString(rel):
 		return &FileError{Path: rel, Problem: "its name is not UTF-8", Remedy: "rename it"}
 	case strings.Contains(rel, `\`):
-		return &FileError{Path: rel, Problem: "its name has a backslash", Remedy: "rename it, or exclude it in .kineticignore"}
+		return &FileError{Path: rel, Problem: "its name has a backslash", Remedy: "rename it"}
 	}
 	return nil
 }

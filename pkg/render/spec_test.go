@@ -122,7 +122,7 @@ func inputs(s *api.Spec) {
 	s.Data = []api.Data{
 		{Name: "images", Source: "images", Access: api.AccessCopy, Set: "60303ae22b998861bce3b28f33eec1be758a213c86c93c076dbe9f558c11c752"},
 		{Mount: "/mnt/set", Source: "gs://team/set", Access: api.AccessCopy, URL: "gs://team/set"},
-		{Name: "labels", Source: "pvc://datasets/labels", Access: api.AccessClaim, Claim: "datasets", Folder: "labels", Path: "/kinetic-data/labels"},
+		{Name: "labels", Source: "pvc://datasets/labels", Access: api.AccessClaim, Claim: "datasets", File: "labels", Path: "/kinetic-data/labels"},
 		{Mount: "/mnt/datasets", Source: "pvc://datasets", Access: api.AccessClaim, Claim: "datasets", Path: "/mnt/datasets", Writable: true},
 		{Mount: "/mnt/models", Source: "pvc://models", Access: api.AccessClaim, Claim: "models", Path: "/mnt/models"},
 	}

@@ -26,7 +26,7 @@ func (c Cluster) CheckDrivers(ctx context.Context, workload *unstructured.Unstru
 		case apierrors.IsNotFound(err):
 			return noDriver(driver)
 		case apierrors.IsForbidden(err): // other failures are left to the next request
-			c.Say("whether this cluster has the driver %s is only known when the job starts: you may not read CSIDrivers", driver)
+			c.Say("warning: whether this cluster has the driver %s is only known when the job starts: you may not read CSIDrivers", driver)
 		}
 	}
 	return nil

@@ -67,7 +67,7 @@ func (c Cluster) CheckFlags(ctx context.Context, s api.Spec) error {
 	}
 	for _, f := range found {
 		if f.note != "" {
-			c.Say("%s", f.note)
+			c.Say("warning: %s", f.note)
 		}
 	}
 	return nil

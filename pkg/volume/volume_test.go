@@ -81,7 +81,13 @@ type result struct {
 func check(t *testing.T, f *fakeAPI, s api.Spec, want result) {
 	t.Helper()
 	var said []string
-	c := Cluster{Namespace: "ml", Get: f.get, Say: func(format string, args ...any) { said = append(said, fmt.Sprintf(format, args...)) }}
+	c := Cluster{Namespace: "ml", Get: f.get, Say: func(format string, args ...any) {
+		line, isWarning := strings.CutPrefix(fmt.Sprintf(format, args...), "warning: ")
+		if !isWarning {
+			t.Errorf("%q is no warning", line)
+		}
+		said = append(said, line)
+	}}
 	err := c.CheckFlags(t.Context(), s)
 	got := ""
 	if err != nil {

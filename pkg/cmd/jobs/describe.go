@@ -119,7 +119,7 @@ func describeText(out io.Writer, j *job.Job, d job.Description) error {
 	if !h.ByPythonTool() {
 		row("Log", "%s", logSize(d))
 	}
-	row("Outputs", "%s", outputCount(d))
+	row("Outputs", "%s", outputText(h, d))
 	switch {
 	case d.Inputs != nil && d.Inputs.Done > 0, d.HasResult:
 		row("Result", "kubectl kinetic jobs result %s%s", h.JobID, j.LocationFlags())
@@ -268,7 +268,11 @@ func runsOn(h api.Handle) string {
 	return fmt.Sprintf("%s, %s %s in namespace %s", h.Accelerator, kind, h.K8sName, h.Namespace)
 }
 
-func outputCount(d job.Description) string {
+// outputText says how many outputs are in the store, or where --output-dir puts them.
+func outputText(h api.Handle, d job.Description) string {
+	if h.OutputDir != "" {
+		return "in " + h.OutputDir
+	}
 	if d.Outputs == 0 {
 		return "none"
 	}

@@ -11,6 +11,12 @@ import (
 // DataText says what an input of a job is, and how it gets there.
 func DataText(d api.Data) string {
 	text := fmt.Sprintf("%s = %s, %s", cmp.Or(d.Name, d.Mount), d.Source, accessText(d.Access))
+	if d.Writable {
+		text += ", writable"
+	}
+	if d.Cache != "" {
+		text += ", with a cache of " + d.Cache
+	}
 	if d.Set != "" {
 		text += fmt.Sprintf(": %s, %s", ui.Count(int(d.Files), "file"), ui.Bytes(d.Bytes))
 	}

@@ -13,6 +13,10 @@ type explainedData struct {
 	Source string  `json:"source"`
 	// Access is how the files get there: copy, fuse, claim, or here for those of a local job.
 	Access api.Access `json:"access"`
+	// Writable means that the job may write to what is mounted. Cache is how much of it FUSE
+	// keeps on the node's disk, null for nothing.
+	Writable bool    `json:"writable"`
+	Cache    *string `json:"cache"`
 	// Files and Bytes count what is sent from this machine, null for anything else.
 	Files *int64 `json:"files"`
 	Bytes *int64 `json:"bytes"`
@@ -22,7 +26,7 @@ type explainedData struct {
 func explainData(inputs []api.Data) []explainedData {
 	explained := []explainedData{}
 	for _, d := range inputs {
-		e := explainedData{Name: maybe(d.Name), Mount: maybe(d.Mount), Source: d.Source, Access: d.Access, text: report.DataText(d)}
+		e := explainedData{Name: maybe(d.Name), Mount: maybe(d.Mount), Source: d.Source, Access: d.Access, Writable: d.Writable, Cache: maybe(d.Cache), text: report.DataText(d)}
 		if d.Set != "" {
 			e.Files, e.Bytes = &d.Files, &d.Bytes
 		}

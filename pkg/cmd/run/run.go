@@ -4,6 +4,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -17,6 +18,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/pack"
 	"github.com/kubectl-kinetic/kinetic/pkg/render"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
@@ -368,10 +370,15 @@ func (o *options) warn(warnings []string) {
 }
 
 // planError returns an error with exit code 2, because nothing was contacted or changed
-// yet, or the exit code of an interrupt if that was the cause.
+// yet, or the exit code of an interrupt if that was the cause. That a file changed at that
+// moment is no mistake of the user.
 func planError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		return process.Exit(process.ExitInterrupted)
+	}
+	var file *pack.FileError
+	if errors.As(err, &file) && file.Changed {
+		return err
 	}
 	return process.Usage(err)
 }

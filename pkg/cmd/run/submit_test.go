@@ -15,9 +15,26 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
+	"github.com/kubectl-kinetic/kinetic/pkg/pack"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
+
+// A file that changes while it is read is no mistake of the user; one that can't be read is.
+func TestWhatAPlanFailsWith(t *testing.T) {
+	for name, tt := range map[string]struct {
+		err  error
+		code int
+	}{
+		"changed":    {fmt.Errorf("reading: %w", &pack.FileError{Path: "x", Changed: true}), process.ExitFailed},
+		"unreadable": {&pack.FileError{Path: "x"}, process.ExitUsage},
+		"a mistake":  {errors.New("no"), process.ExitUsage},
+	} {
+		if code := process.CodeOf(planError(t.Context(), tt.err)); code != tt.code {
+			t.Errorf("%s: exit code %d, want %d", name, code, tt.code)
+		}
+	}
+}
 
 // A user who interrupts a submit hears what there may be of the job.
 func TestInterruptedSubmit(t *testing.T) {
