@@ -280,10 +280,14 @@ func TestOutputsWithoutAHandle(t *testing.T) {
 			t.Errorf("%d other objects, outputs (-want +got)\n%s", plan.Objects, diff)
 		}
 		for _, outputs := range []bool{false, true} {
-			if _, err := plan.Delete(t.Context(), outputs, func(prune.Done) {}); err != nil {
+			done, err := plan.Delete(t.Context(), outputs, func(prune.Done) {})
+			if err != nil {
 				t.Fatal(err)
 			}
 			if outputs {
+				if done.Objects != 2 || done.Bytes != 4 { // as the plan says
+					t.Errorf("deleted %+v", done)
+				}
 				all = slices.DeleteFunc(all, func(name string) bool { return strings.HasPrefix(name, id) })
 			}
 			if diff := cmp.Diff(all, names(t, p.store)); diff != "" {

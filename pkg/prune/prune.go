@@ -98,15 +98,14 @@ func (d *deletion) items(ctx context.Context) error {
 	return nil
 }
 
-// one deletes an object in the background.
+// one deletes an object in the background, and counts it.
 func (d *deletion) one(ctx context.Context, o store.Object) {
 	d.group.Go(func() error {
 		deleted, err := d.plan.store.DeleteListed(ctx, o)
-		if err != nil || !deleted {
-			return err
+		if deleted {
+			d.count(o)
 		}
-		d.count(o)
-		return nil
+		return err
 	})
 }
 
@@ -147,16 +146,24 @@ func (d *deletion) tree(ctx context.Context, name string) error {
 	return nil
 }
 
-// outputs deletes the outputs that have no handle, and what says which of them are complete.
+// outputs deletes the outputs that have no handle, and what says which of them are complete, which
+// is not counted.
 func (d *deletion) outputs(ctx context.Context) error {
 	for _, left := range d.plan.Outputs {
-		for _, prefix := range []string{store.Outputs(left.ID), store.SyncDir(left.ID)} {
-			for o, err := range d.plan.store.List(ctx, prefix, "") {
-				if err != nil {
-					return err
-				}
-				d.one(ctx, o)
+		for o, err := range d.plan.store.List(ctx, store.Outputs(left.ID), "") {
+			if err != nil {
+				return err
 			}
+			d.one(ctx, o)
+		}
+		for o, err := range d.plan.store.List(ctx, store.SyncDir(left.ID), "") {
+			if err != nil {
+				return err
+			}
+			d.group.Go(func() error {
+				_, err := d.plan.store.DeleteListed(ctx, o)
+				return err
+			})
 		}
 	}
 	return nil
