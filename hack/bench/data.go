@@ -146,18 +146,15 @@ func (d *dataBench) tree(ctx context.Context, name, what, upAim, againAim, downA
 	up := command(ctx, d.dir, env, d.self, "send-data", dir, "gs://"+ours, filepath.Join(d.dir, "cache"))
 	for _, step := range []struct {
 		what, aim string
+		runs      int // the median counts
 		ours      func() *exec.Cmd
 		theirs    func() *exec.Cmd
 	}{
-		{"up", upAim, up, rclone(dir, remote)},
-		{"up again, unchanged", againAim, up, rclone(dir, remote)},
-		{"down", downAim, d.fetch(ctx, env, "gs://"+ours, dir, filepath.Join(down, "ours")), rclone(remote, filepath.Join(down, "rclone"))},
+		{"up", upAim, 1, up, rclone(dir, remote)},
+		{"up again, unchanged", againAim, 3, up, rclone(dir, remote)},
+		{"down", downAim, 3, d.fetch(ctx, env, "gs://"+ours, dir, filepath.Join(down, "ours")), rclone(remote, filepath.Join(down, "rclone"))},
 	} {
-		mine, err := once(step.ours())
-		if err != nil {
-			return err
-		}
-		other, err := once(step.theirs())
+		mine, other, err := anew(step.runs, down, step.ours, step.theirs)
 		if err != nil {
 			return err
 		}
@@ -165,6 +162,26 @@ func (d *dataBench) tree(ctx context.Context, name, what, upAim, againAim, downA
 			fmt.Sprintf("%.1fx faster", other.wall.Seconds()/mine.wall.Seconds()), step.aim)
 	}
 	return nil
+}
+
+// anew measures two commands alternately, and removes before each pair what they have downloaded.
+func anew(n int, down string, a, b func() *exec.Cmd) (sample, sample, error) {
+	var ours, theirs []sample
+	for range n {
+		if err := errors.Join(os.RemoveAll(down), os.Mkdir(down, 0o755)); err != nil {
+			return sample{}, sample{}, err
+		}
+		one, err := once(a())
+		if err != nil {
+			return sample{}, sample{}, err
+		}
+		other, err := once(b())
+		if err != nil {
+			return sample{}, sample{}, err
+		}
+		ours, theirs = append(ours, one), append(theirs, other)
+	}
+	return median(ours), median(theirs), nil
 }
 
 // downDir makes a directory for downloads, in memory where the system has that: ext4 takes up
