@@ -154,7 +154,7 @@ func (d *dataBench) tree(ctx context.Context, name, what, upAim, againAim, downA
 		{"up again, unchanged", againAim, 3, up, rclone(dir, remote)},
 		{"down", downAim, 3, d.fetch(ctx, env, "gs://"+ours, dir, filepath.Join(down, "ours")), rclone(remote, filepath.Join(down, "rclone"))},
 	} {
-		mine, other, err := anew(step.runs, down, step.ours, step.theirs)
+		mine, other, err := alternately(step.runs, down, step.ours, step.theirs)
 		if err != nil {
 			return err
 		}
@@ -164,8 +164,8 @@ func (d *dataBench) tree(ctx context.Context, name, what, upAim, againAim, downA
 	return nil
 }
 
-// anew measures two commands alternately, and removes before each pair what they have downloaded.
-func anew(n int, down string, a, b func() *exec.Cmd) (sample, sample, error) {
+// alternately measures two commands in turn, and first removes what they downloaded the last time.
+func alternately(n int, down string, a, b func() *exec.Cmd) (sample, sample, error) {
 	var ours, theirs []sample
 	for range n {
 		if err := errors.Join(os.RemoveAll(down), os.Mkdir(down, 0o755)); err != nil {

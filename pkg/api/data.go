@@ -14,7 +14,7 @@ type Access string
 const (
 	// AccessCopy copies the files to the pod's disk before the call starts.
 	AccessCopy Access = "copy"
-	// AccessFUSE mounts a folder of a bucket with GCS FUSE.
+	// AccessFUSE mounts a folder of a bucket with Cloud Storage FUSE.
 	AccessFUSE Access = "fuse"
 	// AccessClaim mounts a PersistentVolumeClaim.
 	AccessClaim Access = "claim"

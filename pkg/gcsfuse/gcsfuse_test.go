@@ -1,6 +1,8 @@
 package gcsfuse
 
 import (
+	"os"
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -104,5 +106,16 @@ func TestRoleToWrite(t *testing.T) {
 	f, _ := Recognize(pod("acme", nil), failed("data", "rpc error: code = PermissionDenied desc = storage.objects.list"))
 	if got, want := f.Remedy(), "give service account ml/kinetic the role roles/storage.objectUser"; got != want {
 		t.Errorf("got %q, want %q", got, want)
+	}
+}
+
+// The runner gives the same advice behind a traceback.
+func TestTheRunnerSaysWhatHelps(t *testing.T) {
+	source, err := os.ReadFile("../../runner/kinetic_runner/mounts.py")
+	if err != nil {
+		t.Fatal(err)
+	}
+	if !strings.Contains(string(source), MoreMemory) {
+		t.Errorf("mounts.py doesn't say %q", MoreMemory)
 	}
 }

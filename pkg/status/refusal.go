@@ -65,7 +65,7 @@ var refusals = []refusal{
 	{pattern: podSecurity, sentence: "namespace %[1]s refuses the pod by its pod security level %[2]s%[5]s",
 		next: "kubectl get namespace %[1]s --show-labels", detail: podSecurityDetail, unrecoverable: true},
 	{pattern: noPriorityClass, sentence: "priority class %[2]s does not exist", next: "kubectl get priorityclasses"},
-	{pattern: sidecarDenied, sentence: "the pod was refused by %[2]s: %[3]s; its sidecar needs limits: --annotation gke-gcsfuse/memory-limit=2Gi, and so cpu-limit and ephemeral-storage-limit", denial: true},
+	{pattern: sidecarDenied, sentence: "the pod was refused by %[2]s: %[3]s; its sidecar needs limits: --annotation gke-gcsfuse/memory-limit=2Gi, and likewise cpu-limit and ephemeral-storage-limit", denial: true},
 	{pattern: webhookDenied, sentence: "the pod was refused by %[2]s: %[3]s", denial: true},
 	{pattern: policyDenied, sentence: "the pod was refused by %[2]s: %[3]s", denial: true},
 	{pattern: limitRange, sentence: "the limits of namespace %[1]s refuse the pod: %[5]s",

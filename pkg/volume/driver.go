@@ -53,7 +53,7 @@ func drivers(workload *unstructured.Unstructured) []string {
 
 func noDriver(driver string) error {
 	if driver == gcsfuse.Driver {
-		return errors.New("this cluster can't mount buckets, because its add-on for GCS FUSE is off: turn it on with " +
+		return errors.New("this cluster can't mount buckets, because its add-on for Cloud Storage FUSE is off: turn it on with " +
 			"gcloud container clusters update CLUSTER --update-addons GcsFuseCsiDriver=ENABLED --location LOCATION, or omit fuse to copy the files")
 	}
 	return fmt.Errorf("this cluster has no CSI driver %s, which a volume of the job needs: install it, or omit the volume", driver)

@@ -47,7 +47,7 @@ const (
 func CleanupVar(s process.Section, c *Cleanup) {
 	*c = RemoveWorkload
 	fs := s.Flags
-	fs.Var(c, "cleanup", "Clean up after printing the result: true deletes the workload; delete also the stored result and call; false nothing. Failed jobs are kept.")
+	fs.Var(c, "cleanup", "Clean up after printing the result: true deletes the workload, delete also the stored result and call, false nothing. Failed jobs are kept.")
 	fs.Lookup("cleanup").NoOptDefVal = string(RemoveWorkload)
 	s.Offer("cleanup", string(RemoveWorkload), string(DeleteResult), string(KeepAll))
 }

@@ -26,7 +26,7 @@ func DataText(d api.Data) string {
 func accessText(a api.Access) string {
 	switch a {
 	case api.AccessFUSE:
-		return "mounted with GCS FUSE"
+		return "mounted with Cloud Storage FUSE"
 	case api.AccessClaim:
 		return "mounted"
 	case api.AccessHere:

@@ -27,7 +27,7 @@ func completeSource(_ *cobra.Command, _ []string, word string) ([]string, cobra.
 	directive := cobra.ShellCompDirectiveNoFileComp
 	for _, offer := range offers {
 		if strings.HasSuffix(offer, "/") {
-			directive |= cobra.ShellCompDirectiveNoSpace // the path goes on
+			directive |= cobra.ShellCompDirectiveNoSpace // the path continues
 		}
 	}
 	return offers, directive

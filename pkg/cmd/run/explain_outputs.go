@@ -51,7 +51,7 @@ func (e explainedOutputs) sentence() string {
 	}
 	switch {
 	case e.Mount:
-		text += ", mounted with GCS FUSE"
+		text += ", mounted with Cloud Storage FUSE"
 	case e.Sync == nil && !e.local:
 		text += " in the pod, not saved elsewhere"
 	case e.Sync == nil:

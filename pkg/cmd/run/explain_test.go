@@ -70,7 +70,7 @@ func TestSentences(t *testing.T) {
 		"outputs saved at another pace": {func(p *submit.Planned) { p.Spec.OutputSync = 5 * time.Minute }, "outputs      the store, saved every 5m and at the end\n"},
 		"outputs saved at the end": {func(p *submit.Planned) { p.Spec.OutputDir, p.Spec.OutputSync = "gs://team/ckpt", -1 },
 			"outputs      gs://team/ckpt, saved at the end\n"},
-		"outputs that are mounted": {func(p *submit.Planned) { p.Spec.OutputMount = true }, "outputs      the store, mounted with GCS FUSE\n"},
+		"outputs that are mounted": {func(p *submit.Planned) { p.Spec.OutputMount = true }, "outputs      the store, mounted with Cloud Storage FUSE\n"},
 		"outputs of a volume":      {func(p *submit.Planned) { p.Spec.OutputDir = "/mnt/out" }, "outputs      /mnt/out in the pod, not saved elsewhere\n"},
 		"outputs of another job": {func(p *submit.Planned) { p.Spec.ResumeFrom = "old-1" },
 			"outputs      the store, saved every 30s and at the end; they begin with a copy of those of job old-1\n"},

@@ -104,7 +104,7 @@ func (f *flags) addCall(fs *pflag.FlagSet) {
 	fs.BoolVar(&r.Debug, "debug", false, "Wait for a debugger before the call (see kubectl kinetic jobs debug). The image needs debugpy. The workload is kept unless --cleanup is given.")
 	fs.StringVar(&r.OutputDir, "output-dir", "", "Set KINETIC_OUTPUT_DIR to `DIR`: gs://BUCKET/PREFIX or an absolute path in the container; a directory for local jobs. Default: the job's own place in the store. Programs can write there with open() too.")
 	process.IntervalVar(fs, &r.OutputSync, "output-sync", "Save finished outputs of a running call every `DURATION`, 0 for only at its end. Default: 30s.")
-	fs.BoolVar(&r.OutputMount, "output-mount", false, "Mount the outputs' place in the bucket with GCS FUSE instead of saving them from the pod's disk: for files larger than that, written from beginning to end.")
+	fs.BoolVar(&r.OutputMount, "output-mount", false, "Mount the outputs' place in the bucket with Cloud Storage FUSE instead of saving them from the pod's disk: for files larger than that, written from beginning to end.")
 	fs.StringVar(&r.ResumeFrom, "resume-from", "", "Begin with a copy of the outputs of the job `ID`.")
 }
 

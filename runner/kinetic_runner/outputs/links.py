@@ -10,7 +10,7 @@ from .units import folders_of, parents
 class Links:
     """Links that wait for what they lead to, while a round enters files into the index.
 
-    files are the stamps by path of what there is, known the folders of which the index had something.
+    files are the stamps of what there is, by path; known are the folders with entries in the index.
     """
 
     def __init__(self, root, files, known):
@@ -19,7 +19,7 @@ class Links:
         self._waiting = []
 
     def holds(self, entry, entries):
-        """Return whether an entry is not to be entered now: it is a link to something of which the entries have nothing yet."""
+        """Return whether an entry has to wait: it is a link to something that has no entry yet."""
         if entry.link is None:
             self._known.update(parents(entry.path))
             return False
