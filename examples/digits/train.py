@@ -1,0 +1,25 @@
+"""scikit-learn on its own handwritten digits: an array goes in, a fitted model comes back.
+
+    python3 examples/digits/train.py [--local]
+"""
+
+import sys
+
+import kinetic
+from sklearn.datasets import load_digits
+from sklearn.model_selection import train_test_split
+from sklearn.svm import SVC
+
+
+@kinetic.run(cpu="1", memory="2Gi")
+def fit(images, labels, gamma=0.001):
+    """Return a classifier that was fitted to the images, one row each."""
+    return SVC(gamma=gamma).fit(images, labels)
+
+
+if __name__ == "__main__":
+    kinetic.configure(local="--local" in sys.argv)
+    digits = load_digits()
+    images, test_images, labels, test_labels = train_test_split(digits.data, digits.target, random_state=0)
+    model = fit(images, labels)
+    print(f"accuracy: {model.score(test_images, test_labels):.3f}")
