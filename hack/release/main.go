@@ -1,7 +1,8 @@
-// Command release fills in krew/kinetic.yaml for what goreleaser left in a folder, as
-// krew-release-bot does for a release on GitHub:
+// Command release makes what goreleaser can't from what it left in a folder: krew's
+// manifest, as krew-release-bot does for a release on GitHub, and wheels of the Python
+// package with the binaries of each platform.
 //
-//	go run ./hack/release FOLDER     # writes FOLDER/krew/kinetic.yaml
+//	go run ./hack/release FOLDER     # writes FOLDER/krew/kinetic.yaml and FOLDER/*.whl
 package main
 
 import (
@@ -15,7 +16,11 @@ func main() {
 		fmt.Fprintln(os.Stderr, "usage: go run ./hack/release FOLDER")
 		os.Exit(2)
 	}
-	if err := writeManifest("krew/kinetic.yaml", os.Args[1]); err != nil {
+	err := writeManifest("krew/kinetic.yaml", os.Args[1])
+	if err == nil {
+		err = writeWheels("runner", os.Args[1])
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "release:", err)
 		os.Exit(1)
 	}

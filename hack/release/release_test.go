@@ -157,6 +157,12 @@ func TestInstall(t *testing.T) {
 		Dir:                 "testdata",
 		RequireExplicitExec: true,
 		Setup:               func(e *testscript.Env) error { return m.setup(e, server.URL) },
+		Condition: func(name string) (bool, error) {
+			if name != "pip" {
+				return false, fmt.Errorf("unknown condition %q", name)
+			}
+			return exec.Command("python3", "-c", "import pip, ensurepip, venv").Run() == nil, nil
+		},
 		Cmds: map[string]func(*testscript.TestScript, bool, []string){
 			"publish": publish,
 			"files":   listFiles,

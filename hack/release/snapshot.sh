@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
 # Makes all that a release consists of, without an account: archives, packages, checksums,
-# a cask, krew's manifest. The version follows the last tag, or GORELEASER_CURRENT_TAG.
+# a cask, krew's manifest, wheels. The version follows the last tag, or GORELEASER_CURRENT_TAG.
 #
 #   snapshot.sh FOLDER [OS/ARCH|all] [FLAGS OF GORELEASER]
 set -euo pipefail
