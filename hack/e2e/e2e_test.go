@@ -118,10 +118,10 @@ func (c cluster) setup(e *testscript.Env) error {
 	return err
 }
 
-// condition evaluates [torch] and [kueue]: whether the cluster has, or can be given, what
+// condition evaluates [torch], [science] and [kueue]: whether the cluster has, or can be given, what
 // NAME.sh adds.
 func (c cluster) condition(name string) (bool, error) {
-	if !slices.Contains([]string{"torch", "kueue"}, name) {
+	if !slices.Contains([]string{"torch", "science", "kueue"}, name) {
 		return false, fmt.Errorf("unknown condition %q", name)
 	}
 	var said bytes.Buffer
