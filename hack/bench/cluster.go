@@ -47,6 +47,7 @@ var clusterBenchmarks = []benchmark[*cluster]{
 	{"upload", (*cluster).upload},
 	// These are last, because removing thousands of jobs keeps the cluster busy.
 	{"map", (*cluster).mapped},
+	{"decorated", (*cluster).decorated},
 	{"list", (*cluster).list},
 }
 

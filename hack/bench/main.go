@@ -70,6 +70,7 @@ var benchmarks = []benchmark[*bench]{
 	{"packaging", (*bench).packaging},
 	{"images", (*bench).images},
 	{"data", (*bench).data},
+	{"python", (*bench).python},
 }
 
 func names() string {
