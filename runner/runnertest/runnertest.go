@@ -74,13 +74,13 @@ func Compare[T any](t *testing.T, want map[string]T, modules ...string) {
 	}
 }
 
-// Words returns all matches of the pattern in the runner's sources, sorted, without
-// duplicates.
+// Words returns all matches of the pattern in the sources of kinetic_runner, sorted,
+// without duplicates.
 func Words(t *testing.T, pattern string) []string {
 	t.Helper()
 	words := regexp.MustCompile(pattern)
 	var found []string
-	err := fs.WalkDir(runner.Sources, ".", func(file string, _ fs.DirEntry, err error) error {
+	err := fs.WalkDir(runner.Sources, "kinetic_runner", func(file string, _ fs.DirEntry, err error) error {
 		if err != nil || path.Ext(file) != ".py" {
 			return err
 		}
