@@ -4,6 +4,8 @@
 
 import os
 
+from .process import PROGRAM
+
 WORK = "/kinetic"  # for a job's files, unless --work is set
 NETRC_VARIABLE = "KINETIC_NETRC"  # credentials for package indexes, for the runner alone
 
@@ -15,7 +17,7 @@ TEMPORARY_DIRECTORIES = ("/tmp", "/var/tmp", "/usr/tmp")  # where programs look 
 
 def at_start(environ):
     """Return the variables that a process needs at its start: the loader and Python read them only then."""
-    return {**gpu_libraries(environ), **python_defaults(environ)}
+    return {**gpu_libraries(environ), **python_defaults(environ), **kinetic_package(environ)}
 
 
 def gpu_libraries(environ, root="/"):
@@ -32,6 +34,14 @@ def gpu_libraries(environ, root="/"):
 def python_defaults(environ):
     """Return variables that make Python flush its output and print a stack on a crash, also below a --command."""
     return {name: "1" for name in ("PYTHONUNBUFFERED", "PYTHONFAULTHANDLER") if name not in environ}
+
+
+def kinetic_package(environ):
+    """Return PYTHONPATH with the zip of the runner at its end, so that every Python of the job can import kinetic."""
+    current = environ.get("PYTHONPATH", "")
+    if current.split(os.pathsep)[-1] == PROGRAM:
+        return {}
+    return {"PYTHONPATH": current + os.pathsep + PROGRAM if current else PROGRAM}
 
 
 def venv_bin(venv):

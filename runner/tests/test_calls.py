@@ -11,7 +11,7 @@ class Files(RunnerCase):
     def test_script_is_main_with_its_arguments_and_its_directory_first(self):
         source = """
             import json, sys, os
-            assert os.environ["PYTHONPATH"].split(os.pathsep)[-1] == "/of/the/image"
+            assert os.environ["PYTHONPATH"].split(os.pathsep)[-2] == "/of/the/image"
             print(json.dumps([__name__, sys.argv[1:], os.path.relpath(sys.path[0], os.getcwd()), os.getcwd() == os.path.dirname(sys.path[0])]))
         """
         ran = self.run_call(script("sub/train.py", "-x", "a b"), {"sub/train.py": source}, env={"PYTHONPATH": "/of/the/image"})
@@ -170,9 +170,9 @@ class Functions(RunnerCase):
         source = """
             import __main__, sys, os
             def f():
-                return [hasattr(__main__, "Runner"), sys.argv[1:], sys.argv[0] == __file__, [p for p in sys.path if p.endswith("runner")]]
+                return [hasattr(__main__, "Runner"), sys.argv[1:], sys.argv[0] == __file__, [i > 0 for i, p in enumerate(sys.path) if p.endswith("runner")]]
         """
-        self.assertEqual(self.value(function(), {"train.py": source}), [False, [], True, []])
+        self.assertEqual(self.value(function(), {"train.py": source}), [False, [], True, [True]])
 
     def test_processes_of_multiprocessing(self):
         source = """
