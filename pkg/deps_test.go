@@ -50,6 +50,7 @@ var mayImport = map[string]string{
 	"subprocess":  "",
 	"resolver":    "deps index lock pattern requirement subprocess wheel",
 	"call":        "api nearest pattern",
+	"payload":     "api pattern",
 	"profile":     "homedir nearest pattern",
 	"target":      "api homedir nearest pattern profile",
 	"ui":          "api",

@@ -14,6 +14,7 @@ const (
 	CallModule   CallKind = "module"   // python -m
 	CallFunction CallKind = "function" // import, then call with keyword arguments
 	CallCommand  CallKind = "command"  // any program, in the workspace
+	CallPickle   CallKind = "pickle"   // a pickled function with its arguments, see Payload
 )
 
 // Call is what the runner runs: a versioned union. All paths are relative to
@@ -22,13 +23,13 @@ const (
 type Call struct {
 	Version int      `json:"version"`
 	Kind    CallKind `json:"kind"`
-	// File is the Python file of a file call, and of a function call whose file is in the
-	// bundle.
+	// File is the Python file of a file call, of a function call whose file is in the bundle,
+	// and of a pickled call that names one.
 	File string `json:"file,omitempty"`
 	// Module is the dotted name of a module call, and the name under which the
 	// module of a function call is imported.
 	Module string `json:"module,omitempty"`
-	// Function is the name of the function in the module.
+	// Function is the name of the function in the module, or of the pickled function.
 	Function string `json:"function,omitempty"`
 	// KWArgs are the function's arguments, as JSON texts, so that numbers keep their exact
 	// form.
@@ -42,6 +43,15 @@ type Call struct {
 	Cwd string `json:"cwd"`
 	// SysPath lists directories to put at the front of sys.path, in order.
 	SysPath []string `json:"sys_path,omitempty"`
+}
+
+// Payload describes the file with a pickled call.
+type Payload struct {
+	// SHA256 is the hash of the file, in lower-case hex, and Size its number of bytes.
+	SHA256 string `json:"sha256"`
+	Size   int64  `json:"size"`
+	// Python is the version of Python that pickled it, X.Y, "" if unknown.
+	Python string `json:"python,omitempty"`
 }
 
 // SourceTree says where the code of a job is on this machine. Its paths are absolute.
