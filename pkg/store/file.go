@@ -69,10 +69,27 @@ func (s *fileStore) path(name string) (string, error) {
 	return filepath.Join(s.dir, filepath.FromSlash(name)), nil
 }
 
-// Create publishes the object with a hard link, which is atomic and fails if the name is
+func (s *fileStore) Create(ctx context.Context, name string, r io.Reader, _ map[string]string) error {
+	return s.create(ctx, name, func() (io.ReadCloser, error) { return io.NopCloser(r), nil })
+}
+
+func (s *fileStore) CreateLarge(ctx context.Context, name, sha256 string, size int64, open func() (io.ReadCloser, error)) error {
+	return s.create(ctx, name, func() (io.ReadCloser, error) {
+		r, err := open()
+		if err != nil {
+			return nil, err
+		}
+		return struct {
+			io.Reader
+			io.Closer
+		}{newVerifyReader(r, sha256, size), r}, nil
+	})
+}
+
+// create publishes an object with a hard link, which is atomic and fails if the name is
 // taken. It syncs the bytes first: there is only one copy of such an object, and after a
 // power cut a name must not belong to a damaged one.
-func (s *fileStore) Create(ctx context.Context, name string, r io.Reader, _ map[string]string) error {
+func (s *fileStore) create(ctx context.Context, name string, open func() (io.ReadCloser, error)) error {
 	target, err := s.path(name)
 	if err != nil {
 		return err
@@ -80,6 +97,11 @@ func (s *fileStore) Create(ctx context.Context, name string, r io.Reader, _ map[
 	if _, err := os.Lstat(target); err == nil {
 		return fmt.Errorf("%s %w", s.full(name), ErrExists)
 	}
+	r, err := open()
+	if err != nil {
+		return err
+	}
+	defer r.Close()
 	temp, err := s.temp()
 	if err != nil {
 		return err

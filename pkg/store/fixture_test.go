@@ -105,6 +105,19 @@ func putBlob(t *testing.T, promised, got string) func(store.Store) error {
 	}
 }
 
+// createLarge does the same for an object with a name.
+func createLarge(t *testing.T, promised, got string) func(store.Store) error {
+	t.Helper()
+	return createLargeAs(t, "j/a", promised, got)
+}
+
+func createLargeAs(t *testing.T, name, promised, got string) func(store.Store) error {
+	return func(s store.Store) error {
+		var calls int
+		return s.CreateLarge(t.Context(), name, hash(promised), int64(len(promised)), opener(got, &calls))
+	}
+}
+
 type failing struct{ err error }
 
 func (f *failing) Read([]byte) (int, error) { return 0, f.err }

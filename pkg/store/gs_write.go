@@ -49,19 +49,28 @@ func (s *gsStore) Create(ctx context.Context, name string, r io.Reader, metadata
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", s.full(name), err)
 	}
+	return s.createFrom(ctx, name, upload{size: int64(len(data)), metadata: metadata, buffered: true, open: opener(data)})
+}
+
+func (s *gsStore) CreateLarge(ctx context.Context, name, sha256 string, size int64, open func() (io.ReadCloser, error)) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	return s.createFrom(ctx, name, upload{size: size, sha256: sha256, open: open})
+}
+
+// createFrom writes an object that must not exist yet.
+func (s *gsStore) createFrom(ctx context.Context, name string, u upload) error {
 	req, err := s.begin(ctx, toCreate, name)
 	if err != nil {
 		return err
 	}
-	signed := sign(metadata)
-	err = req.upload(ctx, req.object().If(storage.Conditions{DoesNotExist: true}), upload{
-		size: int64(len(data)), metadata: signed, buffered: true,
-		open: opener(data),
-	})
+	u.metadata = sign(u.metadata)
+	err = req.upload(ctx, req.object().If(storage.Conditions{DoesNotExist: true}), u)
 	if !isStatus(err, http.StatusPreconditionFailed) {
 		return req.explain(ctx, err)
 	}
-	return req.isOurs(ctx, signed)
+	return req.isOurs(ctx, u.metadata)
 }
 
 // sign adds a random value to metadata, to recognize the object of this call.

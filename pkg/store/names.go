@@ -16,6 +16,7 @@ const (
 	dataPrefix      = "data/"
 	handleName      = "handle.json"
 	callName        = "call.json"
+	payloadName     = "payload.pkl"
 	resultName      = "result.json"
 	endName         = "end.json"
 	collectedName   = "collected.json"
@@ -80,6 +81,9 @@ func Handle(id string) string { return path.Join(id, handleName) }
 
 // Call returns the name of the job's call.
 func Call(id string) string { return path.Join(id, callName) }
+
+// Payload returns the name of the pickle of a job's call.
+func Payload(id string) string { return path.Join(id, payloadName) }
 
 // Result returns the name of the job's result.
 func Result(id string) string { return path.Join(id, resultName) }
@@ -155,7 +159,7 @@ func PythonOutputs(id string) string { return pythonOutputsDir + id + "/" }
 
 // The records of a job, relative to its directory: all that it stores except its outputs.
 var (
-	recordPattern = pattern.Lazy(`^((handle|call|result|end|collected|environment)\.json|(payload|result(-\d+)?)\.pkl|attempts/\d+(-\d+)?\.json|results/\d+(\.json|\.try|(-\d+)?\.pkl)|logs/\d+/\d+-\d+\.log)$`)
+	recordPattern = pattern.Lazy(`^((handle|call|result|end|collected|environment)\.json|(payload|result(-\d+)?)\.pkl|attempts/\d+(-\d+)?\.json|results/\d+(\.json|\.try|\.hashes|(-\d+)?\.pkl)|logs/\d+/\d+-\d+\.log)$`)
 	// tracePattern matches the records that hardly anything but a job has.
 	tracePattern        = pattern.Lazy(`^((call|result|end)\.json|attempts/\d+\.json|logs/\d+/\d+-\d+\.log)$`)
 	pythonRecordPattern = pattern.Lazy(`^(handle\.json|payload\.pkl|context\.zip|requirements\.txt|result(-worker-\d+)?\.pkl|\.(debug|leader)_ready)$`)

@@ -25,6 +25,10 @@ func (none) Close() error { return nil }
 
 func (n none) Create(context.Context, string, io.Reader, map[string]string) error { return n.err }
 
+func (n none) CreateLarge(context.Context, string, string, int64, func() (io.ReadCloser, error)) error {
+	return n.err
+}
+
 func (n none) PutBlob(context.Context, string, int64, func() (io.ReadCloser, error)) (bool, error) {
 	return false, n.err
 }

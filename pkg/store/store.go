@@ -23,7 +23,7 @@ import (
 var (
 	ErrNotFound = errors.New("not found")
 	ErrExists   = errors.New("already exists")
-	// ErrMismatch is returned by PutBlob if the bytes are not the promised ones.
+	// ErrMismatch is returned by PutBlob and CreateLarge if the bytes are not the promised ones.
 	ErrMismatch = errors.New("the content doesn't match the hash")
 	// ErrUnusable means that the store doesn't exist, or that this account may not use
 	// it: trying again later doesn't help.
@@ -55,6 +55,9 @@ type Store interface {
 	// ErrExists. metadata, which may be nil, is shown in listings: a few short words,
 	// dropped by a store that keeps none.
 	Create(ctx context.Context, name string, r io.Reader, metadata map[string]string) error
+	// CreateLarge is Create for bytes that are not held in memory. open may be called more
+	// than once. The bytes are hashed on the way, as by PutBlob.
+	CreateLarge(ctx context.Context, name, sha256 string, size int64, open func() (io.ReadCloser, error)) error
 	// PutBlob makes sure that the content-addressed object with this SHA-256 (lower-case
 	// hex) and size exists, and reports whether it had to be written. open is called only
 	// then. The bytes are hashed on the way; if they are not the promised ones, PutBlob

@@ -126,6 +126,12 @@ func TestFailedWritesLeaveNothing(t *testing.T) {
 		"PutBlob, too few bytes":     {want: store.ErrMismatch, do: putBlob(t, "abc", "ab")},
 		"PutBlob, too many":          {want: store.ErrMismatch, do: putBlob(t, "abc", "abcd")},
 		"PutBlob, other large bytes": {want: store.ErrMismatch, do: putBlob(t, large, large[:len(large)-1]+"L")},
+		"CreateLarge, open fails": {want: broken, do: func(s store.Store) error {
+			return s.CreateLarge(t.Context(), "j/a", hash("abc"), 3, func() (io.ReadCloser, error) { return nil, broken })
+		}},
+		"CreateLarge, other bytes":       {want: store.ErrMismatch, do: createLarge(t, "abc", "abd")},
+		"CreateLarge, too few bytes":     {want: store.ErrMismatch, do: createLarge(t, "abc", "ab")},
+		"CreateLarge, other large bytes": {want: store.ErrMismatch, do: createLarge(t, large, large[:len(large)-1]+"L")},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onEveryStore(t, func(t *testing.T, p place) {
