@@ -5,7 +5,7 @@
 import os
 import time
 
-from . import environment, losses
+from . import losses
 from .bundle import fetch_bundle
 from .call import CALL_LIMIT, Call, unlimited_integers
 from .documents import parse_document
@@ -17,8 +17,8 @@ from .outcome import (
     DEADLINE_EXCEEDED, DISRUPTED, EXIT_KILLED, EXIT_RUNNER, EXIT_TERMINATED, KILLED, NO_PROGRAM, RUNNER_FAILURE, STOPPED, TERMINATED, Outcome,
 )  # fmt: skip
 from .outputs.directory import Outputs
-from .place import Place, program_command, start_function
-from .process import PYTHON, Child
+from .place import make_place, program_command, start_function
+from .process import Child
 from .records import Records, read_document
 from .spool import LogParts, Spool
 from .store import open_store, read_verified
@@ -213,23 +213,9 @@ class Attempt:
 
     def place(self, call, variables=()):
         """Return the place where the call runs, with its environment and the outputs of earlier attempts."""
-        options = self.options
         self.outputs = Outputs(self)
         self.outputs.prepare(sorted({self.workspace, os.path.join(self.workspace, call.cwd).rstrip("/")}))
-        environ = dict(os.environ, **dict(variables), **self.variables, **self.outputs.environ)
-        environ.update(
-            KINETIC_JOB_ID=options.job,
-            KINETIC_HOST=str(self.host),
-            KINETIC_HOSTS=str(self.hosts),
-            KINETIC_ATTEMPT=str(self.number),
-        )
-        python = PYTHON
-        if options.environment:
-            environ.update(environment.activated(environ, options.venv))
-            python = os.path.join(environment.venv_bin(options.venv), "python")
-        environ.update(environment.at_start(environ))
-        environ.update(environment.temporary_directory(environ, self.scratch))
-        return Place(self.workspace, self.scratch, environ, python)
+        return make_place(self, dict(os.environ, **dict(variables), **self.variables, **self.outputs.environ))
 
     def errands(self):
         """Return the errands to run while the call runs. Their threads leave messages to the outputs."""
@@ -254,7 +240,7 @@ class Attempt:
         child is an interpreter that waits for a function, or None.
         """
         errands, told = self.errands(), Told(self.scratch)
-        supervisor = Supervisor(self.log, errands, self.signals, self.options.grace, self.deadline, link, told.note)
+        supervisor = Supervisor(self.log, errands, self.signals, self.options.grace, self.deadline, link, told.note, place.note_stop)
         if link is not None:
             told.on_failure = supervisor.stop_soon
 

@@ -5,6 +5,7 @@
 import marshal
 import os
 
+from . import environment
 from .process import PROGRAM, PYTHON, Child, Command, interpreter
 
 
@@ -14,9 +15,36 @@ class Place:
     def __init__(self, workspace, scratch, environ, python=PYTHON):
         self.workspace, self.scratch, self.environ, self.python = workspace, scratch, environ, python
 
+    def note_stop(self):
+        """Tell all processes of the call that it is to end: kinetic.is_preempted looks for this file."""
+        try:
+            os.close(os.open(self.environ["KINETIC_STOP_FILE"], os.O_WRONLY | os.O_CREAT, 0o644))
+        except OSError:
+            pass  # the call gets SIGTERM in any case
+
     def path(self, relative):
         """Return the absolute path of a path relative to the package root."""
         return os.path.join(self.workspace, relative) if relative else self.workspace
+
+
+def make_place(attempt, variables):
+    """Return the place of an attempt's call. Its environment is variables and what the job, the host and Python need."""
+    options, scratch = attempt.options, attempt.scratch
+    environ = dict(
+        variables,
+        KINETIC_JOB_ID=options.job,
+        KINETIC_HOST=str(attempt.host),
+        KINETIC_HOSTS=str(attempt.hosts),
+        KINETIC_ATTEMPT=str(attempt.number),
+        KINETIC_STOP_FILE=os.path.join(scratch, "stop"),
+    )
+    python = PYTHON
+    if options.environment:
+        environ.update(environment.activated(environ, options.venv))
+        python = os.path.join(environment.venv_bin(options.venv), "python")
+    environ.update(environment.at_start(environ))
+    environ.update(environment.temporary_directory(environ, scratch))
+    return Place(attempt.workspace, scratch, environ, python)
 
 
 def program_command(call, place):

@@ -34,9 +34,10 @@ class Supervisor:
     is due in any case. stopping means that the call is no longer needed.
     """
 
-    def __init__(self, log, errands, signals, grace, deadline, link=None, on_report=None):
+    def __init__(self, log, errands, signals, grace, deadline, link=None, on_report=None, on_stop=None):
         self._log, self._errands, self._signals, self._link = log, errands, signals, link
         self._on_report = on_report or (lambda report: None)  # called with each JSON object that the child reports
+        self._on_stop = on_stop or (lambda: None)  # called before the child is told to end
         self._grace = grace
         self._deadline = deadline  # of time.monotonic(), or None
         self._kill_at = math.inf  # of time.monotonic()
@@ -207,6 +208,7 @@ class Supervisor:
     def _stop(self, grace):
         self.stopped_at = min(self.stopped_at, time.time())
         if self._kill_at == math.inf:
+            self._on_stop()
             self._child.signal(signal.SIGTERM, self._group)
             self._kill_at = time.monotonic() + grace
 

@@ -117,7 +117,7 @@ class MapAttempt(Attempt):
                 if "ended" not in report:
                     told.note(report)
 
-            supervisor = Supervisor(self.log, errands, self.signals, self.options.grace, self.deadline, results, note)
+            supervisor = Supervisor(self.log, errands, self.signals, self.options.grace, self.deadline, results, note, place.note_stop)
             try:
                 supervisor.run(lambda: start_function(call, place, "inputs", results.credit, inputs=path, numbers=numbers, left=left))
                 told.read_spare(note)
