@@ -85,7 +85,7 @@ var mayImport = map[string]string{
 	"environment": "api deps image lock nearest requirement wheel",
 	"provider":    "api cloudbuild deps environment image lock records resolver store ui wheel",
 	"data":        "api homedir nearest pack pattern store",
-	"submit":      "accelerator api bundle call data deps environment homedir image job nearest pack pattern records render store target version /runner",
+	"submit":      "accelerator api bundle call data deps environment homedir image job nearest pack pattern payload records render store target version /runner",
 
 	"forward": "",
 

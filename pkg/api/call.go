@@ -17,6 +17,9 @@ const (
 	CallPickle   CallKind = "pickle"   // a pickled function with its arguments, see Payload
 )
 
+// Returns reports whether a call of this kind has a return value.
+func (k CallKind) Returns() bool { return k == CallFunction || k == CallPickle }
+
 // Call is what the runner runs: a versioned union. All paths are relative to
 // the package root, with forward slashes. It is stored as call.json and named
 // by its SHA-256 in the manifest.

@@ -46,6 +46,7 @@ type Handle struct {
 	Call         string            `json:"call,omitempty"` // Spec.CallText
 	CallSHA256   string            `json:"call_sha256"`
 	BundleSHA256 string            `json:"bundle_sha256"`
+	Payload      *Payload          `json:"payload,omitempty"`
 	Hosts        int               `json:"hosts"`
 	Map          *Map              `json:"map,omitempty"`
 	Data         []Data            `json:"data,omitempty"`
@@ -86,7 +87,7 @@ func NewHandle(s Spec) Handle {
 		Project: s.Project, ClusterName: s.Cluster, Zone: s.Zone, Namespace: s.Namespace,
 		ImageURI: s.Image, EnvironmentSHA256: s.EnvironmentSHA256, Accelerator: s.AcceleratorText, FuncName: s.Name,
 		CreatedAt: s.Created.UTC().Truncate(time.Millisecond), Store: s.Store, OutputDir: s.OutputDir, ResumeFrom: s.ResumeFrom,
-		CallKind: s.CallKind, Call: s.CallText, CallSHA256: s.CallSHA256, BundleSHA256: s.BundleSHA256,
+		CallKind: s.CallKind, Call: s.CallText, CallSHA256: s.CallSHA256, BundleSHA256: s.BundleSHA256, Payload: s.Payload,
 		Hosts: s.Hosts, Map: s.Map, Data: s.Data, Spot: s.Capacity.Kind == CapacitySpot, Retries: s.Retries, RetryOn: s.RetryOn, Debug: s.Debug, SecretEnv: s.SecretEnv,
 		Client: s.ClientVersion,
 	}

@@ -35,7 +35,10 @@ type Request struct {
 
 // Invocation is the part of a command line that says what to run.
 type Invocation struct {
-	// Target is the TARGET word, empty for a command. Module means that it follows -m,
+	// Payload names the file with a pickled call, empty for any other call.
+	Payload string
+	// Target is the TARGET word, empty for a command. With a payload it is a file of its
+	// project, or empty. Module means that it follows -m,
 	// Command that Args are a command line.
 	Target          string
 	Module, Command bool

@@ -53,6 +53,8 @@ type Spec struct {
 	CallText string
 	// CallSHA256 and BundleSHA256 name call.json and the bundle's index.
 	CallSHA256, BundleSHA256 string
+	// Payload is the pickle of the call, nil for any other call.
+	Payload *Payload
 	// ImageMoves means that the image's tag may come to stand for another image, so that nodes must
 	// ask the registry before they use the one that they have.
 	ImageMoves bool

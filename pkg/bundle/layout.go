@@ -30,6 +30,8 @@ type FindOptions struct {
 	PackageRoot, PackageRootFrom string
 	// PythonPath is the value of PYTHONPATH, "" if unset.
 	PythonPath string
+	// OrNothing packages nothing where Find would refuse a home or system directory.
+	OrNothing bool
 }
 
 // Layout says where a project is.
@@ -38,6 +40,8 @@ type Layout struct {
 	// PythonPath lists the directories of PYTHONPATH strictly below Root, relative to it
 	// and with forward slashes.
 	PythonPath []string
+	// Nothing means that nothing is packaged.
+	Nothing bool
 	// Warnings are sentences for the user.
 	Warnings []string
 }
@@ -49,6 +53,10 @@ type Layout struct {
 func Find(opts FindOptions) (Layout, error) {
 	base := packageBase(opts.EntryDir, opts.Home)
 	root, err := findRoot(base, opts)
+	if err != nil && opts.OrNothing && opts.PackageRoot == "" {
+		return Layout{SourceTree: api.SourceTree{Root: root, PackageBase: root}, Nothing: true, Warnings: []string{fmt.Sprintf(
+			"nothing but the payload is sent: the working directory is %s, %s", root, shared(root, opts.Home))}}, nil
+	}
 	if err != nil {
 		return Layout{}, err
 	}
@@ -138,10 +146,10 @@ func pythonPath(root, value, cwd string) []string {
 	return rels
 }
 
-// Contains reports whether a directory is the root or below it.
+// Contains reports whether a directory is packaged: the root, or one below it.
 func (l Layout) Contains(dir string) bool {
 	_, inside := relative(l.Root, dir)
-	return inside
+	return inside && !l.Nothing
 }
 
 // relative returns the path from root to a directory at or below it, with forward slashes.

@@ -38,6 +38,13 @@ type PlanOptions struct {
 // Plan lists and hashes what to package of a layout's root, without what .kineticignore and
 // the excludes leave out, and collects all warnings. It writes nothing but the cache.
 func Plan(ctx context.Context, layout Layout, opts PlanOptions) (*pack.Plan, error) {
+	if layout.Nothing {
+		plan, err := pack.New(ctx, pack.Options{Root: layout.Root, Ignore: func(string, bool) bool { return true }})
+		if err == nil {
+			plan.Warnings = layout.Warnings
+		}
+		return plan, err
+	}
 	rules, err := readRules(filepath.Join(layout.Root, IgnoreFile))
 	if err != nil {
 		return nil, err

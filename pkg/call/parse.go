@@ -24,7 +24,8 @@ type Target struct {
 	Path string
 	// Module is the dotted name that the target names, empty for files.
 	Module string
-	// Function is the function's name, empty for other targets.
+	// Function is the function's name, empty for other targets. Parse leaves that of a
+	// pickled function to whoever reads the payload.
 	Function string
 	// KWArgs are the function's arguments, as JSON texts.
 	KWArgs map[string]json.RawMessage
@@ -82,6 +83,8 @@ func insteadOfArg(kind api.CallKind) string {
 
 func parseTarget(w api.Invocation, cwd string) (Target, error) {
 	switch {
+	case w.Payload != "":
+		return parsePayload(w, cwd)
 	case w.Command:
 		return parseCommand(w)
 	case w.Target == "" && w.Module:

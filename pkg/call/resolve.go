@@ -79,7 +79,7 @@ func (t Target) sysPath(l layout) []string {
 	switch {
 	case t.Kind == api.CallCommand:
 		return nil
-	case t.Kind == api.CallFile:
+	case t.Kind == api.CallFile, t.Kind == api.CallPickle && t.Path != "":
 		dirs = []string{l.entryDir, l.PackageBase, l.Root}
 	case t.Path != "":
 		// The directory of the file itself comes last: it must not hide the package's own

@@ -89,6 +89,14 @@ func TestVersionsShareNoDirectory(t *testing.T) {
 	}
 }
 
+// The runner gets the hash of a payload, and starts its interpreter early.
+func TestArgumentsForAPayload(t *testing.T) {
+	args := newFixture(t).arguments(api.Spec{ID: jobID, Store: "file:///s", CallKind: api.CallPickle, Payload: &api.Payload{SHA256: "ab12"}}, nil)
+	if got := strings.Join(args, " "); !strings.Contains(got, "--payload ab12 --function") {
+		t.Errorf("got %q", got)
+	}
+}
+
 // The runner reads none of these variables itself.
 func TestArgumentsForABucket(t *testing.T) {
 	f := newFixture(t)

@@ -129,10 +129,13 @@ func (m *Machine) arguments(spec api.Spec, env []string) []string {
 	args := []string{"--job", spec.ID, "--store", spec.Store, "--call", spec.CallSHA256, "--bundle", spec.BundleSHA256,
 		"--grace", seconds(runnerGrace), "--final", "--work", filepath.Join(dir, workDir),
 		"--log-file", filepath.Join(dir, logFile), "--termination-log", ""}
+	if spec.Payload != nil {
+		args = append(args, "--payload", spec.Payload.SHA256)
+	}
 	switch {
 	case spec.Map != nil:
 		args = append(args, spec.Map.Arguments()...)
-	case spec.CallKind == api.CallFunction:
+	case spec.CallKind.Returns():
 		args = append(args, "--function")
 	}
 	args = append(args, spec.OutputArguments()...)

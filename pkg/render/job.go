@@ -125,7 +125,10 @@ func runnerArguments(s api.Spec) []string {
 	if s.EnvironmentSHA256 != "" {
 		args = append(args, "--environment", s.EnvironmentSHA256)
 	}
-	if s.CallKind == api.CallFunction && s.Backend == api.BackendGKE && s.Hosts == 1 && s.Map == nil {
+	if s.Payload != nil {
+		args = append(args, "--payload", s.Payload.SHA256)
+	}
+	if s.CallKind.Returns() && s.Backend == api.BackendGKE && s.Hosts == 1 && s.Map == nil {
 		args = append(args, "--function")
 	}
 	args = append(args, s.OutputArguments()...)

@@ -137,7 +137,7 @@ func (s submission) carryOut(ctx context.Context) (Submitted, error) {
 	if err != nil {
 		return Submitted{}, err
 	}
-	if err := describe(ctx, j, s.Call, adopted); err != nil {
+	if err := s.describe(ctx, j, adopted); err != nil {
 		return Submitted{}, storeError(err)
 	}
 	err = s.askAgain(ctx, began)
@@ -257,7 +257,8 @@ func vacant(ctx context.Context, registry job.Registry, s api.Spec) (adopted boo
 	if old == nil {
 		return false, nil // if it can't be read, writing it reports why
 	}
-	same := old.Handle.CallSHA256 == s.CallSHA256 && old.Handle.BundleSHA256 == s.BundleSHA256 && reflect.DeepEqual(old.Handle.Map, s.Map)
+	same := old.Handle.CallSHA256 == s.CallSHA256 && old.Handle.BundleSHA256 == s.BundleSHA256 &&
+		reflect.DeepEqual(old.Handle.Map, s.Map) && reflect.DeepEqual(old.Handle.Payload, s.Payload)
 	if same {
 		began, err := old.Began(ctx)
 		if err != nil || !began {
@@ -268,16 +269,32 @@ func vacant(ctx context.Context, registry job.Registry, s api.Spec) (adopted boo
 }
 
 // describe writes the handle, which claims the ID, and the call next to it.
-func describe(ctx context.Context, j *job.Job, call []byte, adopted bool) error {
-	written := make(chan error, 1)
-	go func() { written <- j.Store.Create(ctx, store.Call(j.ID()), bytes.NewReader(call), nil) }()
-	claimed, err := claim(ctx, j, adopted), <-written
+func (s submission) describe(ctx context.Context, j *job.Job, adopted bool) error {
+	uploading, stop := context.WithCancel(ctx)
+	defer stop()
+	open := s.payload.Open(func(more int64) {
+		if s.progress != nil {
+			s.progress(more)
+		}
+	})
+	written, uploaded := make(chan error, 1), make(chan error, 1)
+	go func() { written <- j.Store.Create(ctx, store.Call(j.ID()), bytes.NewReader(s.Call), nil) }()
+	go func() { uploaded <- s.storePayload(uploading, j, open) }()
+	claimed := claim(ctx, j, adopted)
+	if claimed != nil {
+		stop()
+	}
+	err, failed := <-written, <-uploaded
 	if claimed != nil {
 		return claimed // if the call was written anyway, the owner of the ID replaces it
 	}
 	if errors.Is(err, store.ErrExists) {
-		err = replaceCall(ctx, j, call)
+		err = replaceCall(ctx, j, s.Call)
 	}
+	if errors.Is(failed, store.ErrExists) {
+		failed = s.replacePayload(ctx, j, open)
+	}
+	err = errors.Join(err, failed)
 	if err == nil || adopted { // the records of the first submit stay
 		return err
 	}
@@ -337,5 +354,13 @@ func withdraw(ctx context.Context, j *job.Job) error {
 	}
 	ctx, cancel = context.WithTimeout(ctx, withdrawTime)
 	defer cancel()
-	return errors.Join(j.Store.Delete(ctx, store.Call(j.ID())), j.Store.Delete(ctx, store.Handle(j.ID())))
+	names := []string{store.Call(j.ID()), store.Handle(j.ID())}
+	if j.Handle.Payload != nil {
+		names = append([]string{store.Payload(j.ID())}, names...)
+	}
+	var errs []error
+	for _, name := range names {
+		errs = append(errs, j.Store.Delete(ctx, name))
+	}
+	return errors.Join(errs...)
 }

@@ -24,6 +24,8 @@ func callText(r api.Request, c api.Call, inputs *api.Map) string {
 	switch c.Kind {
 	case api.CallFunction:
 		text = functionName(c) + "(" + strings.Join(shownKWArgs(r, c), ", ") + ")"
+	case api.CallPickle:
+		text = callName(c) + "(" + hidden + ")"
 	case api.CallFile:
 		text = strings.Join(append([]string{shellWord(c.File)}, shownArgs(r, c.Args)...), " ")
 	case api.CallModule:

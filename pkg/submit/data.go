@@ -180,7 +180,7 @@ func (p Planned) StoredBytes() int64 {
 	for _, tree := range p.Data.Trees {
 		total += tree.Bytes
 	}
-	return total
+	return total + p.payload.Size
 }
 
 // storeData uploads what the store lacks of local inputs, one after the other: each uses as

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/bundle"
 	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
 	"github.com/kubectl-kinetic/kinetic/pkg/image"
@@ -61,16 +62,19 @@ func Packages(wheels []image.Wheel) (all []api.Package) {
 // needsPython reports whether the version of this machine's Python decides about the image.
 func (p *Planned) needsPython() bool {
 	i := withProfile(p.request.Images, p.Target)
-	return p.installs() && i.Python == "" && i.BaseImage == "" && i.BaseImageRepo == ""
+	return p.installs() && p.payload.Python == "" && i.Python == "" && i.BaseImage == "" && i.BaseImageRepo == ""
 }
 
 // findDeps returns what the project needs. If nothing is installed, a mistake in its files is one
 // of its warnings.
-func (p *Planned) findDeps(root, entryDir string, c api.Call, m Machine) (deps.Wanted, error) {
+func (p *Planned) findDeps(layout bundle.Layout, entryDir string, c api.Call, m Machine) (deps.Wanted, error) {
 	i := p.request.Images
-	o := deps.Options{Root: root, EntryDir: entryDir, Home: m.Home, Cwd: m.Cwd, File: i.Requirements, Extras: i.Extras, Groups: i.Groups}
+	if layout.Nothing && i.Requirements == "" {
+		return deps.Wanted{}, nil
+	}
+	o := deps.Options{Root: layout.Root, EntryDir: entryDir, Home: m.Home, Cwd: m.Cwd, File: i.Requirements, Extras: i.Extras, Groups: i.Groups}
 	if path.Ext(c.File) == ".py" {
-		o.Script = filepath.Join(root, filepath.FromSlash(c.File))
+		o.Script = filepath.Join(layout.Root, filepath.FromSlash(c.File))
 	}
 	found, err := deps.Find(o)
 	if i.NoDeps { // it only tells what a missing module would be
@@ -117,8 +121,12 @@ func (p *Planned) chooseEnvironment(r api.Request, m Machine) (err error) {
 		return err
 	}
 	where := p.Target.Known()
+	images, err := p.pickledBy(withProfile(r.Images, where))
+	if err != nil {
+		return err
+	}
 	p.Environment, err = environment.New(environment.Input{
-		Images: withProfile(r.Images, where), Image: r.Image, Wanted: p.Deps, Root: p.Root, Accelerator: p.Spec.Accelerator,
+		Images: images, Image: r.Image, Wanted: p.Deps, Root: p.Root, Accelerator: p.Spec.Accelerator,
 		Repository: environment.Repository(where.Project, where.Zone, where.Cluster),
 		Python:     p.pythonHere, Version: version.String(), Unwritable: m.Unwritable,
 	})

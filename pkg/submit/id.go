@@ -4,6 +4,7 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"strings"
 	"time"
 
@@ -13,6 +14,9 @@ import (
 // maxID is the maximum length of a job ID: a pod's name, which is made from it, must
 // still be a DNS label.
 const maxID = 50
+
+// maxName is the maximum size of the name of a pickled function, in bytes: any text.
+const maxName = 128
 
 const (
 	stampLayout = "20060102-150405"
@@ -80,6 +84,8 @@ func callName(c api.Call) string {
 	switch c.Kind {
 	case api.CallFunction:
 		return c.Function
+	case api.CallPickle:
+		return cutText(printable(c.Function), maxName)
 	case api.CallModule:
 		return c.Module[strings.LastIndex(c.Module, ".")+1:]
 	case api.CallCommand:
@@ -90,6 +96,13 @@ func callName(c api.Call) string {
 }
 
 func lastElement(p string) string { return p[strings.LastIndex(p, "/")+1:] }
+
+// sha256Of returns the SHA-256 of what is read.
+func sha256Of(r io.Reader) (string, error) {
+	hash := sha256.New()
+	_, err := io.Copy(hash, r)
+	return hex.EncodeToString(hash.Sum(nil)), err
+}
 
 // sha256Hex returns a SHA-256 in lower-case hex.
 func sha256Hex(data []byte) string {

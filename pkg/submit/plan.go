@@ -24,6 +24,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
+	"github.com/kubectl-kinetic/kinetic/pkg/payload"
 	"github.com/kubectl-kinetic/kinetic/pkg/render"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
@@ -59,6 +60,7 @@ type Planned struct {
 	Warnings []string
 
 	call    api.Call
+	payload payload.Payload // of a pickled call
 	request api.Request
 	textual []string                                          // arguments that the function declares as strings
 	origin  func(ctx context.Context, root string) api.Origin // nil means nobody
@@ -106,6 +108,9 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 	if err != nil {
 		return p, err
 	}
+	if err := p.readPayload(&t, m); err != nil {
+		return p, err
+	}
 	if p.inputs, err = mapInputs(r, t, m); err != nil {
 		return p, err
 	}
@@ -124,10 +129,8 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 	if err := p.chooseEnvironment(r, m); err != nil {
 		return p, err
 	}
-	if p.Spec.Backend == api.BackendLocal && p.Python == "" {
-		if p.Python, err = exec.LookPath("python3"); err != nil {
-			return p, errors.New("--local needs python3, and there is none on PATH: install Python 3.9 or newer, or activate a virtual environment that has it")
-		}
+	if err := p.choosePython(ctx, m); err != nil {
+		return p, err
 	}
 	p.identify(r, id)
 	p.Warnings = append(p.Warnings, p.doubts()...)
@@ -195,6 +198,10 @@ func Check(ctx context.Context, r api.Request, m Machine) error {
 	if err != nil {
 		return err
 	}
+	p := Planned{request: r}
+	if err := p.readPayload(&t, m); err != nil {
+		return err
+	}
 	in, err := mapInputs(r, t, m)
 	if err != nil {
 		return err
@@ -203,18 +210,17 @@ func Check(ctx context.Context, r api.Request, m Machine) error {
 	if err != nil {
 		return err
 	}
-	found, err := findData(r, m)
-	if err != nil {
+	if p.Data, err = findData(r, m); err != nil {
 		return err
 	}
-	_, err = (&Planned{request: r, Data: found}).check(ctx, c, in.Inputs, layout.Root, m.CacheDir)
+	_, err = p.check(ctx, c, in.Inputs, layout.Root, m.CacheDir)
 	return err
 }
 
 // locate finds the project, and the target in it.
 func locate(ctx context.Context, t call.Target, m Machine) (bundle.Layout, api.Call, []string, error) {
 	layout, err := bundle.Find(bundle.FindOptions{EntryDir: t.EntryDir(), Cwd: m.Cwd, Home: m.Home,
-		PackageRoot: m.PackageRoot, PackageRootFrom: m.PackageRootFrom, PythonPath: m.PythonPath})
+		PackageRoot: m.PackageRoot, PackageRootFrom: m.PackageRootFrom, PythonPath: m.PythonPath, OrNothing: t.Kind == api.CallPickle && t.Path == ""})
 	if err != nil {
 		return layout, api.Call{}, nil, err
 	}
@@ -248,7 +254,7 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 		return err
 	})
 	g.Go(func() (err error) {
-		p.Deps, err = p.findDeps(layout.Root, t.EntryDir(), c, m)
+		p.Deps, err = p.findDeps(layout, t.EntryDir(), c, m)
 		return err
 	})
 	g.Go(func() error {
@@ -325,6 +331,9 @@ func (p *Planned) excluded(root string, m Machine) ([]string, error) {
 	if p.Spec.Backend == api.BackendLocal && p.Spec.OutputDir != "" {
 		exclude = append(exclude, p.Spec.OutputDir)
 	}
+	if p.payload.Path != "" {
+		exclude = append(exclude, p.payload.Path)
+	}
 	dir, isDir := strings.CutPrefix(p.Target.Store, store.FileScheme)
 	if !isDir {
 		return exclude, nil
@@ -342,6 +351,19 @@ func pythonOn(goos string) string {
 		return "python"
 	}
 	return "python3"
+}
+
+// choosePython finds the interpreter of a local job, which must be able to read the payload.
+func (p *Planned) choosePython(ctx context.Context, m Machine) (err error) {
+	if p.Spec.Backend != api.BackendLocal {
+		return nil
+	}
+	if p.Python == "" {
+		if p.Python, err = exec.LookPath("python3"); err != nil {
+			return errors.New("--local needs python3, and there is none on PATH: install Python 3.9 or newer, or activate a virtual environment that has it")
+		}
+	}
+	return p.checkPython(ctx, m)
 }
 
 // check checks whether a function can be called, in a map with each of its inputs, and

@@ -19,6 +19,7 @@ import (
 type faultyStore struct {
 	store.Store
 	create func(name string) error
+	large  func(ctx context.Context) error
 	open   func(name string) (io.ReadCloser, error)
 	remove func(ctx context.Context, name string) error
 }

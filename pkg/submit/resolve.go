@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"reflect"
 	"slices"
 	"strings"
 
@@ -75,7 +76,7 @@ func (p Planned) checkResume(old api.Handle) error {
 		return fmt.Errorf("--map-resume %s: that job is not a map", old.JobID)
 	case m.InputsSHA256 != p.Spec.Map.InputsSHA256:
 		return fmt.Errorf("--map-resume %s: that job has other inputs (%d instead of %d): use the same file", old.JobID, m.Inputs, p.Spec.Map.Inputs)
-	case old.CallSHA256 != p.Spec.CallSHA256:
+	case old.CallSHA256 != p.Spec.CallSHA256 || !reflect.DeepEqual(old.Payload, p.Spec.Payload):
 		return fmt.Errorf("--map-resume %s: that job (%s) has a different function, --arg or working directory: repeat its command line", old.JobID, old.FuncName)
 	}
 	return nil

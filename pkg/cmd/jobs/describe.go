@@ -155,6 +155,9 @@ func describeCall(row func(key, format string, args ...any), h api.Handle) {
 	if h.Call != "" {
 		row("Call", "%s", h.Call)
 	}
+	if h.Payload != nil {
+		row("Payload", "%s", report.PayloadText(*h.Payload))
+	}
 	if h.User != "" {
 		row("Submitted by", "%s", h.User)
 	}

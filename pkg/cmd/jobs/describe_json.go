@@ -25,6 +25,8 @@ type description struct {
 	ImageMode string `json:"imageMode,omitempty"`
 	// ImageDigest is that of the image that the pods run.
 	ImageDigest string `json:"imageDigest,omitempty"`
+	// Payload is the pickle of the call, null for any other call.
+	Payload *api.Payload `json:"payload"`
 	// Data are the job's inputs; empty if it has none.
 	Data []api.Data `json:"data"`
 	// Packages are what is installed for the job; null if that is not known.
@@ -72,7 +74,7 @@ func describeJSON(d job.Description) description {
 	h := d.Handle
 	j := description{ID: h.JobID, Namespace: h.Namespace, Function: h.FuncName, CallKind: h.CallKind, Accelerator: h.Accelerator, Spot: h.Spot,
 		Created: h.CreatedAt, Store: h.Store, JobDetails: d.JobDetails,
-		ImageMode: h.ImageMode, ImageDigest: digest(d), Data: append([]api.Data{}, h.Data...), Packages: report.Packages(d.Packages), Backend: h.Backend, Workload: h.K8sName, Cluster: h.ClusterName,
+		ImageMode: h.ImageMode, ImageDigest: digest(d), Payload: h.Payload, Data: append([]api.Data{}, h.Data...), Packages: report.Packages(d.Packages), Backend: h.Backend, Workload: h.K8sName, Cluster: h.ClusterName,
 		Env: h.Env, SecretEnv: h.SecretEnv, Client: h.Client, Status: d.Status, Error: d.Error, Warnings: d.Warnings, Timeline: d.Timeline,
 		HostCount: h.Hosts, Hosts: d.Hosts, Map: h.Map != nil, Inputs: d.Inputs, HasResult: d.HasResult, Pickle: d.Pickle,
 		Outputs: d.Outputs, OutputBytes: d.OutputBytes}

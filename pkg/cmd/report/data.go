@@ -23,6 +23,14 @@ func DataText(d api.Data) string {
 	return text
 }
 
+// PayloadText says how large a payload is, and what made it.
+func PayloadText(p api.Payload) string {
+	if p.Python == "" {
+		return ui.Bytes(p.Size)
+	}
+	return fmt.Sprintf("%s, pickled by Python %s", ui.Bytes(p.Size), p.Python)
+}
+
 func accessText(a api.Access) string {
 	switch a {
 	case api.AccessFUSE:

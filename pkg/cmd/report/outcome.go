@@ -132,7 +132,7 @@ func Unread(ctx context.Context, w io.Writer, j *job.Job, err error) error {
 	switch {
 	case j.Handle.Map != nil:
 		kept, back = "its values", "result"
-	case j.Handle.CallKind == api.CallFunction:
+	case j.Handle.CallKind.Returns():
 		kept, back = "its result", "result"
 	}
 	how := "is still running"

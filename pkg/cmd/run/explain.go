@@ -18,11 +18,13 @@ type explanation struct {
 	Target      explainedTarget      `json:"target"`
 	Accelerator explainedAccelerator `json:"accelerator"`
 	Bundle      explainedBundle      `json:"bundle"`
-	Data        []explainedData      `json:"data"`
-	Deps        *explainedDeps       `json:"deps"`
-	Image       *explainedImage      `json:"image"`
-	Job         explainedJob         `json:"job"`
-	Warnings    []string             `json:"warnings"`
+	// Payload is the pickle of a call, null for any other call.
+	Payload  *api.Payload    `json:"payload"`
+	Data     []explainedData `json:"data"`
+	Deps     *explainedDeps  `json:"deps"`
+	Image    *explainedImage `json:"image"`
+	Job      explainedJob    `json:"job"`
+	Warnings []string        `json:"warnings"`
 }
 
 // explainedTarget is where the job goes. Zone and cluster are null unless the cluster is
@@ -191,6 +193,7 @@ func explain(p submit.Planned, o provider.Outlook) explanation {
 		Target:      explainedTarget{Store: maybe(s.Store)},
 		Accelerator: explainAccelerator(s),
 		Bundle:      explainedBundle{Root: p.Root, Entry: maybe(p.Entry), Bytes: p.Files.Bytes, LeftOut: p.Files.LeftOut},
+		Payload:     s.Payload,
 		Data:        explainData(s.Data),
 		Deps:        explainDeps(wanted),
 		Job:         explainJob(s),

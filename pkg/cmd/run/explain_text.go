@@ -55,12 +55,7 @@ func (e explanation) sentences(size func(int64) string, count func(n int, noun s
 	}
 	line("store", "%s", text(e.Target.Store))
 	line("package", "%s, %s, from %s", count(len(e.Bundle.Files), "file"), size(e.Bundle.Bytes), e.Bundle.Root)
-	if e.Bundle.LeftOut != nil {
-		line("left out", "%s; --data sends them", leftOut(e.Bundle.LeftOut))
-	}
-	for _, d := range e.Data {
-		line("data", "%s", d.text)
-	}
+	e.sent(line)
 	line("outputs", "%s", e.Job.Outputs.sentence())
 	if n := e.Deps.count(); n > 0 {
 		line("requires", "%s", e.requires(count(n, "package")))
@@ -73,6 +68,19 @@ func (e explanation) sentences(size func(int64) string, count func(n int, noun s
 		line("warning", "%s", w)
 	}
 	return b.String()
+}
+
+// sent says what goes with the package, and what doesn't.
+func (e explanation) sent(line func(what, format string, args ...any)) {
+	if e.Bundle.LeftOut != nil {
+		line("left out", "%s; --data sends them", leftOut(e.Bundle.LeftOut))
+	}
+	if e.Payload != nil {
+		line("payload", "%s", report.PayloadText(*e.Payload))
+	}
+	for _, d := range e.Data {
+		line("data", "%s", d.text)
+	}
 }
 
 // leftOut names the directories with fetched outputs.

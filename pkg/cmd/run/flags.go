@@ -90,6 +90,7 @@ func (f *flags) addCall(fs *pflag.FlagSet) {
 	r := &f.request
 	fs.StringVarP(&f.module, "module", "m", "", "Run `MODULE` as python -m does; its arguments follow --.")
 	fs.BoolVar(&r.Command, "command", false, "Run the command after -- in the packaged directory.")
+	fs.StringVar(&r.Payload, "payload", "", "Call the pickled function in `FILE` with its arguments. TARGET is then a Python file whose project is packaged; default: that of the working directory.")
 	fs.StringArrayVar(&r.KWArgs, "arg", nil, "Pass `NAME=VALUE` to the function: JSON if it parses, else a string; as typed for a parameter annotated str. NAME=@file.json reads a file.")
 	fs.StringArrayVar(&r.Data, "data", nil, "Pass the path of files to the function as `NAME=SRC`, and as KINETIC_DATA_NAME. SRC is a local file or directory, gs://BUCKET/FOLDER, hf://OWNER/NAME or pvc://CLAIM/FOLDER; SRC,fuse mounts it instead of copying, and SRC,fuse,cache=SIZE keeps what was read on the disk.")
 	fs.StringArrayVar(&r.Volumes, "volume", nil, "Put files at a fixed path in the pod, `/MOUNT=SRC`. SRC,fuse mounts it instead of copying; SRC,fuse,rw lets the job write to a bucket, pvc://CLAIM,rw to a claim.")

@@ -35,6 +35,7 @@ TARGET is one of
   pkg.mod:train                 a function of a module
   -m pkg.mod                    a module, as with python -m
   --command -- CMD…             a command
+  --payload call.pkl            a pickled function with its arguments
 
 The project directory of the code is packaged and uploaded; .kineticignore
 excludes files. A function's return value is printed as JSON on standard output, its

@@ -17,6 +17,9 @@ type upload struct{ began, ended time.Time }
 // showStored says what was packaged, and how much of it the store did not have.
 func (o *options) showStored(p submit.Planned, sent submit.Submitted, u upload) {
 	packaged, bytes := u.ended, sent.Stats.NewBytes+sent.Data.NewBytes
+	if p.Spec.Payload != nil {
+		bytes += p.Spec.Payload.Size
+	}
 	if bytes >= largeUpload {
 		packaged = u.began
 	}
@@ -27,6 +30,9 @@ func (o *options) showStored(p submit.Planned, sent submit.Submitted, u upload) 
 	o.ui.PhaseUntil(packaged, "packaged", text)
 	if stored := p.Data.Stored(); stored.Files > 0 {
 		o.ui.PhaseUntil(packaged, "data", fmt.Sprintf("%s, %s, %s new", ui.Count(int(stored.Files), "file"), ui.Bytes(stored.Bytes), ui.Bytes(sent.Data.NewBytes)))
+	}
+	if p.Spec.Payload != nil {
+		o.ui.PhaseUntil(packaged, "payload", ui.Bytes(p.Spec.Payload.Size))
 	}
 	if bytes < largeUpload {
 		return

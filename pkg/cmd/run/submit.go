@@ -307,7 +307,7 @@ func failedMapWarnings(m mapresults.Outcome) *report.WarningLog {
 // logs returns the writer for the call's standard output. Ours is reserved for a function's
 // value.
 func (o *options) logs(j *job.Job) io.Writer {
-	if j.Handle.CallKind == api.CallFunction {
+	if j.Handle.CallKind.Returns() {
 		return o.streams.ErrOut
 	}
 	return o.streams.Out
@@ -315,7 +315,7 @@ func (o *options) logs(j *job.Job) io.Writer {
 
 func (o *options) collect(ctx context.Context, j *job.Job, warnings *report.WarningLog) error {
 	streams := o.streams
-	if j.Handle.CallKind != api.CallFunction {
+	if !j.Handle.CallKind.Returns() {
 		streams.Out = io.Discard // a script has output, not a value
 	}
 	return report.Collect(ctx, streams, j, report.Collection{Cleanup: o.wait.cleanup, WarningLog: warnings})
