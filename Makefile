@@ -18,7 +18,7 @@ TAGS := disable_grpc_modules,grpcnotrace
 GO_BUILD := CGO_ENABLED=0 go build -tags $(TAGS) -trimpath -ldflags '$(LDFLAGS)'
 
 # Packages with goroutines: they are also tested with the race detector.
-RACE := $(wildcard pkg/cloudbuild pkg/cmd/backend pkg/cmd/buildimage pkg/cmd/process pkg/data pkg/fanout pkg/image pkg/index pkg/inventory pkg/job pkg/kube pkg/latest pkg/local pkg/logs pkg/mapresults pkg/outputs pkg/pack pkg/provider pkg/prune pkg/screen pkg/store pkg/submit pkg/subprocess pkg/ui pkg/volume pkg/wheel)
+RACE := $(wildcard pkg/cloudbuild pkg/cmd/backend pkg/cmd/buildimage pkg/cmd/process pkg/data pkg/event pkg/fanout pkg/image pkg/index pkg/inventory pkg/job pkg/kube pkg/latest pkg/local pkg/logs pkg/mapresults pkg/outputs pkg/pack pkg/provider pkg/prune pkg/screen pkg/store pkg/submit pkg/subprocess pkg/ui pkg/volume pkg/wheel)
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 GOLANGCI := go tool -modfile=hack/tools/go.mod golangci-lint
 

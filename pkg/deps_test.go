@@ -44,6 +44,7 @@ var mayImport = map[string]string{
 	"cloudbuild/cloudbuildtest": "cloudbuild",
 
 	"accelerator": "api nearest",
+	"event":       "api",
 	"deps":        "nearest pattern requirement tomlfile",
 	"lock":        "deps pattern requirement tomlfile wheel",
 	"index":       "backoff deps lock pattern requirement wheel",
@@ -53,7 +54,7 @@ var mayImport = map[string]string{
 	"payload":     "api pattern",
 	"profile":     "homedir nearest pattern",
 	"target":      "api homedir nearest pattern profile",
-	"ui":          "api",
+	"ui":          "api event",
 	"store":       "api fanout pattern transport",
 	"records":     "api store",
 	"pack":        "api store",
@@ -91,11 +92,11 @@ var mayImport = map[string]string{
 
 	"frontdoor": "nearest shell version",
 
-	"cmd/process":    "errno nearest",
+	"cmd/process":    "api errno event nearest",
 	"cmd/connect":    "cmd/process profile shell table target ui version",
 	"cmd/packages":   "cloudbuild environment homedir image provider resolver transport version wheel",
 	"cmd/buildimage": "api cmd/process cmd/connect cmd/packages environment image provider resolver submit target ui version",
-	"cmd/report":     "api cmd/process errno job mapresults screen store ui wheel",
+	"cmd/report":     "api cmd/process errno event job mapresults screen store ui wheel",
 	"cmd/backend":    "api cmd/process cmd/connect fanout job kube local logs screen store target ui /runner",
 	"cmd/run":        belowCmd + " homedir cmd/process cmd/connect cmd/report cmd/backend cmd/files cmd/packages",
 	"cmd/choice":     "api cmd/process cmd/connect cmd/report cmd/backend fanout job nearest",

@@ -14,7 +14,7 @@ import (
 
 // Words are the commands of this package, by name.
 func Words() map[string]func(*testscript.TestScript, bool, []string) {
-	return map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "eventually": eventually, "lines": lines}
+	return map[string]func(*testscript.TestScript, bool, []string){"exits": exits, "eventually": eventually, "events": events, "lines": lines}
 }
 
 // exits N COMMAND…: runs a command and checks its exit code.

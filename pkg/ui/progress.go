@@ -5,6 +5,8 @@ import (
 	"io"
 	"strings"
 	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/event"
 )
 
 const (
@@ -14,6 +16,8 @@ const (
 	eraseLine   = "\r\x1b[K"
 	// printEvery is how often a text is printed where it can't be redrawn.
 	printEvery = 10 * time.Second
+	// sendEvery is how often programs are told how far something is.
+	sendEvery = 500 * time.Millisecond
 )
 
 // Progress is a bar that fills up while bytes are moved, or a text that says how far
@@ -25,6 +29,8 @@ type Progress struct {
 	done, total int64
 	text        string // instead of the bytes
 	printed     string // the last text that was printed off a terminal
+	counts      bool   // done and total are known, whether they are bytes or not
+	sent        int64  // the last value of done that a program was told
 	began       time.Time
 	drawn       time.Time
 }
@@ -33,13 +39,13 @@ type Progress struct {
 // number of bytes; 0 means unknown. One bar is shown at a time: a second one replaces the
 // first.
 func (u *UI) Progress(label string, total int64) *Progress {
-	return u.begin(&Progress{ui: u, label: Clean(label), total: total})
+	return u.begin(&Progress{ui: u, label: Clean(label), total: total, counts: true, sent: -1})
 }
 
 // ProgressText shows a text instead of a bar, until Done, for progress that is not counted in
 // bytes. Show replaces the text.
 func (u *UI) ProgressText(label, text string) *Progress {
-	p := u.begin(&Progress{ui: u, label: Clean(label), text: Clean(text)})
+	p := u.begin(&Progress{ui: u, label: Clean(label), text: Clean(text), sent: -1})
 	p.Show(text)
 	return p
 }
@@ -57,9 +63,29 @@ func (p *Progress) Add(n int64) {
 	p.ui.mu.Lock()
 	defer p.ui.mu.Unlock()
 	p.done += n
-	if now := p.ui.now(); now.Sub(p.drawn) >= redrawEvery {
+	now := p.ui.now()
+	p.send(now)
+	if now.Sub(p.drawn) >= redrawEvery {
 		p.draw(now)
 	}
+}
+
+// Count is Show for a text that says how many of how many things are done.
+func (p *Progress) Count(done, total int, text string) {
+	p.ui.mu.Lock()
+	p.done, p.total, p.counts = int64(done), int64(total), true
+	p.send(p.ui.now())
+	p.ui.mu.Unlock()
+	p.Show(text)
+}
+
+// send sends how far it is to a program, from time to time. The caller holds the lock.
+func (p *Progress) send(now time.Time) {
+	if p.ui.events == nil || !p.counts || p.done == p.sent || p.done+p.total == 0 || p.sent >= 0 && now.Sub(p.drawn) < sendEvery {
+		return
+	}
+	p.drawn, p.sent = now, p.done
+	p.ui.sent(event.Progress{Name: p.label, Done: p.done, Total: p.total})
 }
 
 // Show replaces the text. Off a terminal, it prints the text as a line from time to time.
@@ -69,6 +95,7 @@ func (p *Progress) Show(text string) {
 	p.text = Clean(text)
 	now := p.ui.now()
 	switch since := now.Sub(p.drawn); {
+	case p.ui.events != nil && p.counts: // which were sent
 	case p.ui.style.Redraw && since >= redrawEvery:
 		p.draw(now)
 	case !p.ui.style.Redraw && since >= printEvery && p.text != p.printed:
@@ -85,6 +112,8 @@ func (p *Progress) Done() {
 	if p.ui.bar != p {
 		return
 	}
+	p.drawn = time.Time{}
+	p.send(p.ui.now())
 	p.ui.erase()
 	p.ui.bar = nil
 }

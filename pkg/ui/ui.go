@@ -12,13 +12,15 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/event"
 )
 
 // UI writes lines to people. It is safe for concurrent use. It ignores errors of its
 // writer: a command doesn't fail because nobody watches.
 type UI struct {
-	now   func() time.Time
-	style Style
+	now    func() time.Time
+	style  Style
+	events *event.Writer // instead of lines for people; nil for those
 
 	mu    sync.Mutex
 	w     io.Writer
@@ -27,7 +29,7 @@ type UI struct {
 }
 
 // New returns a UI that writes to w, usually standard error, and gets the time from now.
-// The first phase begins at once.
+// The first phase begins at once. If w takes events, it gets those.
 func New(w io.Writer, now func() time.Time) *UI { return NewStyled(w, now, Detect(w)) }
 
 // NewStyled is New with a style that the caller chooses.
@@ -35,7 +37,7 @@ func NewStyled(w io.Writer, now func() time.Time, style Style) *UI {
 	if style.Columns < 1 {
 		style.Columns = defaultColumns
 	}
-	return &UI{w: w, now: now, style: style, phase: now()}
+	return &UI{w: w, now: now, style: style, events: event.Of(w), phase: now()}
 }
 
 // Phase reports that a step is done, its result, and how long it took since the previous
@@ -48,31 +50,68 @@ func (u *UI) Phase(done, detail string) {
 func (u *UI) PhaseUntil(end time.Time, done, detail string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	took := Took(end.Sub(u.phase))
+	took := end.Sub(u.phase)
 	u.phase = end
-	u.print(fmt.Sprintf("%s  %s %s", u.style.paint(green, fmt.Sprintf("%-10s", Clean(done))), Clean(detail), u.style.paint(dim, "("+took+")")))
+	if u.sent(event.Phase{Name: done, Detail: detail, Seconds: max(took, 0).Round(time.Millisecond).Seconds()}) {
+		return
+	}
+	u.print(fmt.Sprintf("%s  %s %s", u.style.paint(green, fmt.Sprintf("%-10s", Clean(done))), Clean(detail), u.style.paint(dim, "("+Took(took)+")")))
+}
+
+// Submitted is Phase for a job that was created.
+func (u *UI) Submitted(h api.Handle) {
+	if !u.sent(event.Submitted{Job: h}) {
+		u.Phase("submitted", h.JobID)
+		return
+	}
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.phase = u.now()
+}
+
+// Running is Phase for a job that begins an attempt.
+func (u *UI) Running(id string, attempt int) {
+	detail := fmt.Sprintf("attempt %d", attempt)
+	if !u.sent(event.State{Job: id, State: api.Running, Message: detail}) {
+		u.Phase("running", detail)
+	}
+}
+
+// sent sends an event and reports true if a program reads.
+func (u *UI) sent(e event.Event) bool {
+	if u.events == nil {
+		return false
+	}
+	_ = u.events.Send(e)
+	return true
 }
 
 // Note reports something worth knowing.
 func (u *UI) Note(text string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.print(Clean(text))
+	if !u.sent(event.Note{Message: text}) {
+		u.print(Clean(text))
+	}
 }
 
 // Warn reports something that may turn out to be a mistake.
 func (u *UI) Warn(text string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.print(u.style.paint(yellow, "warning:") + " " + Clean(text))
+	if !u.sent(event.Warning{Message: text}) {
+		u.print(u.style.paint(yellow, "warning:") + " " + Clean(text))
+	}
 }
 
 // State reports the state of a job, in lower case like Phase and in the state's colour,
 // with a detail: `pending     waiting: no node has room`.
-func (u *UI) State(state api.State, detail string) {
+func (u *UI) State(id string, s api.Status, detail string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	u.print(fmt.Sprintf("%s  %s", u.style.paint(colorOf(state), fmt.Sprintf("%-10s", strings.ToLower(Clean(string(state))))), Clean(detail)))
+	if !u.sent(event.State{Job: id, State: s.State, Reason: s.Reason, Message: detail}) {
+		u.print(fmt.Sprintf("%s  %s", u.style.paint(colorOf(s.State), fmt.Sprintf("%-10s", strings.ToLower(Clean(string(s.State))))), Clean(detail)))
+	}
 }
 
 // Above returns w for data that may go to the same terminal: the bar makes room for it.

@@ -61,7 +61,7 @@ func session(u *UI, c *clock) {
 	c.pass(75 * time.Second)
 	u.Phase("scheduled", "on node\x1b[2J-1")
 	for _, s := range api.States() {
-		u.State(s, "cpu-train-1")
+		u.State("cpu-train-1", api.Status{State: s}, "cpu-train-1")
 	}
 }
 

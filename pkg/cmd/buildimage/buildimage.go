@@ -120,8 +120,8 @@ func (o *options) confirm(ctx context.Context) error {
 		return nil
 	}
 	question := ui.Count(len(o.plans), "image") + " would be made and pushed"
-	if !process.CanAsk(o.streams) {
-		return process.Usagef("%s; stdin is not a terminal: confirm with --yes", question)
+	if why := process.CannotAsk(o.streams); why != "" {
+		return process.Usagef("%s; %s: confirm with --yes", question, why)
 	}
 	for i, p := range o.plans {
 		o.ui.Note(fmt.Sprintf("%-10s  %s", o.categories[i], p.Image))

@@ -100,8 +100,8 @@ func (c *command) confirmRemoval(ctx context.Context, dir *outputs.Dir, files []
 		return nil
 	}
 	question := fmt.Sprintf("%s would be deleted from %s", amount(files), dir.URL())
-	if !process.CanAsk(c.streams) {
-		return process.Usagef("%s; stdin is not a terminal: confirm with -y", question)
+	if why := process.CannotAsk(c.streams); why != "" {
+		return process.Usagef("%s; %s: confirm with -y", question, why)
 	}
 	return process.Confirm(ctx, c.streams, question, "nothing was deleted")
 }

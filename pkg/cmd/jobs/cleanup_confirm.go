@@ -37,8 +37,8 @@ func (o *cleanupOptions) confirm(ctx context.Context, found []jobState) error {
 		return nil
 	}
 	question := o.question(found)
-	if !process.CanAsk(o.streams) {
-		return process.Usagef("%s; stdin is not a terminal: confirm with -y, or use --dry-run to see which", question)
+	if why := process.CannotAsk(o.streams); why != "" {
+		return process.Usagef("%s; %s: confirm with -y, or use --dry-run to see which", question, why)
 	}
 	if err := o.show(found); err != nil {
 		return err

@@ -186,9 +186,9 @@ func (s *session) seen(running chan<- struct{}) func(api.Status) {
 		switch {
 		case begun:
 		case status.State == api.Pending:
-			s.ui.State(status.State, strings.TrimSuffix("waiting for its pod: "+status.Message, ": "))
+			s.ui.State(s.job.ID(), status, strings.TrimSuffix("waiting for its pod: "+status.Message, ": "))
 		case status.State == api.Running:
-			s.ui.State(status.State, "waiting for its debugger to listen")
+			s.ui.State(s.job.ID(), status, "waiting for its debugger to listen")
 			begun = true
 			close(running)
 		}

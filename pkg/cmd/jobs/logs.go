@@ -214,7 +214,7 @@ func printStored(ctx context.Context, j *job.Job, o logs.Options, out *report.Lo
 
 // tellWaiting returns a function that prints on standard error what a job waits for.
 func (c *command) tellWaiting(j *job.Job) func(api.Status) {
-	told := report.NewStatusPrinter(ui.New(c.streams.ErrOut, c.clock.Now))
+	told := report.NewStatusPrinter(ui.New(c.streams.ErrOut, c.clock.Now), j.ID())
 	return func(s api.Status) { told.Waiting(j.Advised(s)) }
 }
 

@@ -142,7 +142,7 @@ func (o *pruneOptions) find(ctx context.Context, s store.Store, age time.Duratio
 		}
 		switch {
 		case bar != nil:
-			bar.Show(text)
+			bar.Count(p.Jobs, p.Total, text)
 		case p.Listed+p.Total >= manyObjects:
 			bar = screen.ProgressText("reading", text)
 		}
@@ -242,8 +242,8 @@ func (o *pruneOptions) confirm(ctx context.Context, s store.Store, plan *prune.P
 	if o.withOutputs && len(plan.Outputs) > 0 {
 		question += fmt.Sprintf(", with the outputs of %s", ui.Count(len(plan.Outputs), "job"))
 	}
-	if !process.CanAsk(o.streams) {
-		return process.Usagef("%s; stdin is not a terminal: confirm with -y, or use --dry-run", question)
+	if why := process.CannotAsk(o.streams); why != "" {
+		return process.Usagef("%s; %s: confirm with -y, or use --dry-run", question, why)
 	}
 	return process.Confirm(ctx, o.streams, question, "nothing was deleted")
 }

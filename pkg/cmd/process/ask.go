@@ -11,8 +11,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 )
 
-// CanAsk reports whether someone at a terminal can answer questions.
-func CanAsk(streams genericiooptions.IOStreams) bool {
+// canAsk reports whether someone at a terminal can answer questions.
+func canAsk(streams genericiooptions.IOStreams) bool {
 	in, ok := streams.In.(interface{ Fd() uintptr })
 	return ok && term.IsTerminal(int(in.Fd()))
 }

@@ -18,7 +18,7 @@ func TestAsk(t *testing.T) {
 		if got, err := Ask(t.Context(), streams, "Continue?"); got != want || err != nil || said.String() != "Continue? [y/N] " {
 			t.Errorf("%q: got %v, %v, said %q", typed, got, err, &said)
 		}
-		if CanAsk(streams) {
+		if canAsk(streams) {
 			t.Error("what is no terminal can answer")
 		}
 	}

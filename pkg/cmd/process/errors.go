@@ -3,9 +3,12 @@ package process
 import (
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/event"
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 )
 
@@ -18,17 +21,41 @@ const (
 	ExitInterrupted = 130 // Ctrl-C
 )
 
-// Error carries the exit code of a command. A nil Err means that it was already reported.
+// Error carries the exit code of a command, and what a program is told.
 type Error struct {
 	Code int
-	Err  error
+	// Err is nil if all was said that there is to say.
+	Err error
+	// Kind is "" for that of Err, or what the code means.
+	Kind api.ErrorKind
+	// Next is a command to type, or what else to do; "" for what Err says.
+	Next string
+
+	printed bool
 }
 
 func (e *Error) Error() string {
-	if e.Err == nil {
+	switch {
+	case e.Err != nil:
+		return e.Err.Error()
+	case e.Code == ExitInterrupted:
+		return "interrupted"
+	default:
 		return fmt.Sprintf("exit code %d", e.Code)
 	}
-	return e.Err.Error()
+}
+
+// Printed reports whether people have read the error.
+func (e *Error) Printed() bool { return e.Err == nil || e.printed }
+
+// In returns the error after printing it on w in other words than its own, usually as several lines.
+// If w takes events it prints nothing: the last event has the error.
+func (e Error) In(w io.Writer, words string) error {
+	if event.Of(w) == nil {
+		fmt.Fprintln(w, strings.TrimRight(words, "\n"))
+		e.printed = true
+	}
+	return &e
 }
 
 // Unwrap returns the cause.

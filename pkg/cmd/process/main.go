@@ -26,6 +26,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/errno"
+	"github.com/kubectl-kinetic/kinetic/pkg/event"
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 )
 
@@ -57,8 +58,14 @@ func Main(newCommand NewCommand, others ...Other) int {
 		silence()
 	}
 	klog.SetLogger(klog.Logger{}) // client-go's messages for developers appear with -v
-	streams := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}
-	return Run(ctx, newCommand(streams), args, streams)
+	streams, settle := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}, func() {}
+	if wantsEvents(args) && !completes(args) {
+		streams.ErrOut, settle = divert()
+	}
+	root := newCommand(streams)
+	err := execute(ctx, root, args, streams)
+	settle()
+	return end(args, streams, err)
 }
 
 // NewCommand makes a command with the process's streams.
@@ -111,6 +118,19 @@ func onLargeHeap(do func()) {
 
 // Run executes a root command, prints its error on ErrOut and returns its exit code.
 func Run(ctx context.Context, root *cobra.Command, args []string, streams genericiooptions.IOStreams) int {
+	return end(args, streams, execute(ctx, root, args, streams))
+}
+
+// end prints the error of a command and returns its exit code.
+func end(args []string, streams genericiooptions.IOStreams, err error) int {
+	if completes(args) {
+		return 0 // else kubectl ignores the answer and the shell offers files
+	}
+	report(streams.ErrOut, err)
+	return CodeOf(err)
+}
+
+func execute(ctx context.Context, root *cobra.Command, args []string, streams genericiooptions.IOStreams) error {
 	prepare(root)
 	completing := completes(args)
 	if completing {
@@ -130,12 +150,7 @@ func Run(ctx context.Context, root *cobra.Command, args []string, streams generi
 	if completing {
 		_, _ = help.Write(corrected(answer.Bytes(), root, args[1:]))
 	}
-	err = cmp.Or(help.err, classify(ctx, cmd, err))
-	report(streams.ErrOut, err)
-	if completing {
-		return 0 // else kubectl ignores the answer and the shell offers files
-	}
-	return CodeOf(err)
+	return cmp.Or(help.err, classify(ctx, cmd, err))
 }
 
 // helpWriter is what cobra writes help and completions to. It remembers an error, which cobra
@@ -158,6 +173,7 @@ func (w *helpWriter) Write(p []byte) (int, error) {
 func prepare(root *cobra.Command) {
 	root.SilenceErrors, root.SilenceUsage = true, true
 	root.CompletionOptions.HiddenDefaultCmd = true
+	root.PersistentFlags().AddFlagSet(eventsSection().Flags) // for cobra's own commands
 	own := root.FlagErrorFunc()
 	root.SetFlagErrorFunc(func(c *cobra.Command, err error) error {
 		var known *Error
@@ -238,15 +254,28 @@ func RunE(run func(ctx context.Context, args []string) error) func(*cobra.Comman
 	}
 }
 
-// report prints an error once. It prints nothing if the reader of our output went away.
+// report prints an error once. It prints nothing for people if the reader of our output went away.
 func report(w io.Writer, err error) {
-	var e *Error
-	if err == nil || errno.IsClosedPipe(err) || errors.As(err, &e) && e.Err == nil {
+	if events := event.Of(w); events != nil {
+		if err == nil {
+			events.End()
+		} else {
+			events.End(errorEvent(err))
+		}
 		return
 	}
+	var e *Error
+	if err == nil || errno.IsClosedPipe(err) || errors.As(err, &e) && e.Printed() {
+		return
+	}
+	fmt.Fprintln(w, "error: "+strings.TrimRight(explained(err).Error(), "\n"))
+}
+
+// explained returns an error in our words.
+func explained(err error) error {
 	var unwritten *fs.PathError
 	if errors.As(err, &unwritten) && unwritten.Path == os.Stdout.Name() { // whatever was to be written
-		err = fmt.Errorf("writing standard output: %w", unwritten.Err)
+		return fmt.Errorf("writing standard output: %w", unwritten.Err)
 	}
-	fmt.Fprintln(w, "error: "+strings.TrimRight(err.Error(), "\n"))
+	return err
 }

@@ -33,8 +33,9 @@ func (s Section) Offer(flag string, words ...string) {
 }
 
 // AddSections gives a command the flags of all sections, and help that lists them by
-// section.
+// section. Every command has --events.
 func AddSections(c *cobra.Command, sections ...Section) {
+	sections = append(sections, eventsSection())
 	c.Flags().SortFlags = false
 	for _, s := range sections {
 		c.Flags().AddFlagSet(s.Flags)

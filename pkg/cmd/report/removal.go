@@ -42,7 +42,7 @@ func (r *Removal) show() {
 	text := fmt.Sprintf("%s/%s objects", ui.Number(r.done), ui.Number(r.total))
 	switch {
 	case r.bar != nil:
-		r.bar.Show(text)
+		r.bar.Count(r.done, r.total, text)
 	case r.total >= manyObjects:
 		r.bar = r.ui.ProgressText("removing", text)
 	}

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"fmt"
 	"strings"
 	"unicode"
 
@@ -13,6 +12,7 @@ import (
 // alike, so it doesn't repeat what it just said.
 type StatusPrinter struct {
 	ui      *ui.UI
+	id      string
 	said    reason
 	attempt int // the last one shown as running
 }
@@ -38,8 +38,8 @@ func withoutDigits(text string) string {
 	}, text)
 }
 
-// NewStatusPrinter returns a StatusPrinter that writes to u.
-func NewStatusPrinter(u *ui.UI) *StatusPrinter { return &StatusPrinter{ui: u} }
+// NewStatusPrinter returns a StatusPrinter for a job that writes to u.
+func NewStatusPrinter(u *ui.UI, id string) *StatusPrinter { return &StatusPrinter{ui: u, id: id} }
 
 // Waiting says what a pending job waits for, and what fixes that. It says nothing about
 // other jobs.
@@ -59,7 +59,7 @@ func (t *StatusPrinter) Running(s api.Status) {
 		t.state(s, s.Message)
 	case attempt != t.attempt:
 		t.attempt, t.said = attempt, reason{}
-		t.ui.Phase("running", fmt.Sprintf("attempt %d", attempt))
+		t.ui.Running(t.id, attempt)
 	}
 }
 
@@ -69,7 +69,7 @@ func (t *StatusPrinter) state(s api.Status, detail string) {
 		return
 	}
 	t.said = said
-	t.ui.State(s.State, detail)
+	t.ui.State(t.id, s, detail)
 	if s.Next != "" && s.State == api.Pending {
 		t.ui.Note("  " + s.Next)
 	}

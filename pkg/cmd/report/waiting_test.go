@@ -35,7 +35,7 @@ func TestTeller(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			var out bytes.Buffer
-			told := NewStatusPrinter(ui.New(&out, func() time.Time { return time.Time{} }))
+			told := NewStatusPrinter(ui.New(&out, func() time.Time { return time.Time{} }), "a")
 			for _, s := range tt.seen {
 				told.Waiting(s)
 				told.Running(s)

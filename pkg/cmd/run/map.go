@@ -30,7 +30,7 @@ func (o *options) showMap(ctx context.Context, j *job.Job, seen func(api.Status)
 	defer bar.Done()
 	end, err := report.FollowMap(ctx, j, o.ui.Above(o.streams.Out), seen, func(p mapresults.Progress) {
 		last = p
-		bar.Show(report.MapProgress(p))
+		bar.Count(p.Done, p.Total, report.MapProgress(p))
 	})
 	bar.Done()
 	if err == nil {

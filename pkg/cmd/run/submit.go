@@ -81,7 +81,7 @@ func (o *options) submit(ctx context.Context, p submit.Planned, rendered render.
 	if err != nil {
 		return err
 	}
-	o.ui.Phase("submitted", j.ID())
+	o.ui.Submitted(j.Handle)
 	if o.wait.detach {
 		return o.printHandle(j)
 	}
@@ -190,7 +190,7 @@ func (o *options) follow(ctx context.Context, j *job.Job) error {
 	defer cancel(nil)
 	done := make(chan outcome, 1)
 	var last api.Status
-	states := report.NewStatusPrinter(o.ui)
+	states := report.NewStatusPrinter(o.ui, j.ID())
 	go func() {
 		done <- o.show(following, j, func(s api.Status) {
 			announce(states, j, s)
