@@ -96,7 +96,7 @@ var mayImport = map[string]string{
 	"cmd/connect":    "cmd/process profile shell table target ui version",
 	"cmd/packages":   "cloudbuild environment homedir image provider resolver transport version wheel",
 	"cmd/buildimage": "api cmd/process cmd/connect cmd/packages environment image provider resolver submit target ui version",
-	"cmd/report":     "api cmd/process errno event job mapresults screen store ui wheel",
+	"cmd/report":     "api cmd/process errno event job logs mapresults screen store ui wheel",
 	"cmd/backend":    "api cmd/process cmd/connect fanout job kube local logs screen store target ui /runner",
 	"cmd/run":        belowCmd + " homedir cmd/process cmd/connect cmd/report cmd/backend cmd/files cmd/packages",
 	"cmd/choice":     "api cmd/process cmd/connect cmd/report cmd/backend fanout job nearest",
@@ -109,7 +109,7 @@ var mayImport = map[string]string{
 	"/plugins/kubectl-kinetic_jobs": "cmd/process cmd/jobs",
 }
 
-const belowCmd = "accelerator api bundle call deps environment errno fanout image job kube local logs mapresults nearest outputs pack pattern profile provider prune render screen shell store submit target ui version /manifests /runner"
+const belowCmd = "accelerator api bundle call deps environment errno event fanout image job kube local logs mapresults nearest outputs pack pattern profile provider prune render screen shell store submit target ui version /manifests /runner"
 
 func TestImportsPointOneWay(t *testing.T) {
 	for name, imports := range sources(t) {

@@ -22,6 +22,7 @@ type Decoder struct {
 	to     *line // the line that out is text of
 	out    []byte
 	err    error // of the writer
+	begins func(attempt int)
 }
 
 // line is the current line of a stream.
@@ -35,9 +36,9 @@ type line struct {
 
 // NewDecoder returns a Decoder that writes to w. It uses Since and Timestamps of o.
 func NewDecoder(w screen.Streams, o Options) *Decoder {
-	d := &Decoder{stamps: o.Timestamps, wanted: o.Since.IsZero()}
+	d := &Decoder{stamps: o.Timestamps, wanted: o.Since.IsZero(), begins: func(int) {}}
 	if !o.Since.IsZero() {
-		d.since = moment{o.Since.UTC().AppendFormat(nil, stampLayout), o.Since.Truncate(time.Microsecond)}
+		d.since = moment{o.Since.UTC().AppendFormat(nil, StampLayout), o.Since.Truncate(time.Microsecond)}
 	}
 	d.lines[screen.Stdout].w, d.lines[screen.Stderr].w = w.Out, w.Err
 	d.to = &d.lines[screen.Stdout]

@@ -16,7 +16,7 @@ var begin = time.Date(2026, 11, 20, 8, 20, 19, 123456000, time.UTC)
 
 // stampOf returns the stamp of the n-th line: one line a second.
 func stampOf(n int) string {
-	return begin.Add(time.Duration(n) * time.Second).Format(stampLayout)
+	return begin.Add(time.Duration(n) * time.Second).Format(StampLayout)
 }
 
 // stamped returns text as the runner stores it.

@@ -26,7 +26,7 @@ func (r *reader) drain(ctx context.Context) (live, drained context.Context, canc
 		case <-r.tracker.finished:
 		}
 		cancelLive()
-		for before := int64(-1); r.written.waits.Load() || r.written.bytes.Load() != before; {
+		for before := int64(-1); r.written.waits.Load() > 0 || r.written.bytes.Load() != before; {
 			before = r.written.bytes.Load()
 			select {
 			case <-drained.Done():
@@ -41,7 +41,7 @@ func (r *reader) drain(ctx context.Context) (live, drained context.Context, canc
 
 // writeCounter counts the bytes that the writers of all logs have written.
 type writeCounter struct {
-	waits atomic.Bool // a Write has not returned yet
+	waits atomic.Int64 // how many Writes have not returned yet
 	bytes atomic.Int64
 }
 
@@ -56,10 +56,10 @@ type countingWriter struct {
 	w io.Writer
 }
 
-// Write implements io.Writer. Multiplexers and Decoders make one call at a time.
+// Write implements io.Writer.
 func (w *countingWriter) Write(p []byte) (int, error) {
-	w.waits.Store(true)
-	defer w.waits.Store(false)
+	w.waits.Add(1)
+	defer w.waits.Add(-1)
 	n, err := w.w.Write(p)
 	w.bytes.Add(int64(n))
 	return n, err

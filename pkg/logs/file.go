@@ -21,7 +21,7 @@ const pollInterval = 50 * time.Millisecond
 // everything that the file had then was read. A file that does not exist is an empty log, but
 // its directory must exist.
 func File(ctx context.Context, path string, ended <-chan struct{}, o Options, w screen.Streams) error {
-	f := &file{path: path, decoder: NewDecoder(w, o), tail: o.Tail}
+	f := &file{path: path, decoder: o.decoder(w, 0), tail: o.Tail}
 	defer f.close()
 	var err error
 	if o.Follow {

@@ -75,8 +75,14 @@ type readFunc func(ctx context.Context, host int, d *Decoder) error
 // readHosts reads the log of the chosen host, or of all hosts at the same time.
 func (r *reader) readHosts(ctx context.Context, w screen.Streams, read readFunc) error {
 	w = r.written.count(w)
+	if sink := r.options.Sink; sink != nil {
+		r.options.Sink = func(host int) Sink {
+			s := sink(host)
+			return Sink{r.written.count(s.Streams), s.Attempt}
+		}
+	}
 	if !r.options.Merges() {
-		err := read(ctx, max(r.options.Host, 0), NewDecoder(w, r.options))
+		err := read(ctx, max(r.options.Host, 0), r.options.decoder(w, max(r.options.Host, 0)))
 		if errors.Is(err, errEnded) {
 			return nil
 		}
@@ -90,7 +96,7 @@ func (r *reader) readHosts(ctx context.Context, w screen.Streams, read readFunc)
 	errs := make([]error, r.options.Hosts)
 	for host := range errs {
 		g.Go(func() error {
-			decoder := NewDecoder(mux.Host(host), r.options)
+			decoder := r.options.decoder(mux.Host(host), host)
 			err := read(ctx, host, decoder)
 			if errors.Is(err, errEnded) {
 				r.tracker.finish()
@@ -274,6 +280,7 @@ func (r *reader) writeGone(ctx context.Context, host int, d *Decoder) ([]*Pod, e
 	}
 	for _, a := range gone {
 		begin.Pod = a.leader
+		d.begins(a.number)
 		if _, err := r.archive.Rest(ctx, begin, d); err != nil {
 			return nil, err
 		}
@@ -295,6 +302,7 @@ func (r *reader) writeUnseen(ctx context.Context, host int, done map[string]bool
 		if err := d.Next(); err != nil {
 			return err
 		}
+		d.begins(now.attemptOf(p).number)
 		if _, err := r.archive.Rest(ctx, Point{Pod: now.attemptOf(p).leader, Host: host}, d); err != nil {
 			return err
 		}

@@ -58,8 +58,8 @@ const openers = 16
 // merge writes the logs of several hosts as one, in the order in which the lines were printed.
 // Per host it has at most one line of each stream in memory, which the Multiplexer limits.
 func (c *copier) merge(ctx context.Context, hosts [][]part, o Options, w screen.Streams) error {
-	block := newBlock(w)
-	all, err := c.sources(ctx, hosts, o, block.streams())
+	buffer := screen.NewBuffer(w, bufferSize)
+	all, err := c.sources(ctx, hosts, o, buffer.Streams())
 	defer func() {
 		for _, s := range all {
 			s.now.close()
@@ -87,7 +87,7 @@ func (c *copier) merge(ctx context.Context, hosts [][]part, o Options, w screen.
 			heap.Fix(&all, 0)
 		}
 	}
-	return block.flush()
+	return buffer.Flush()
 }
 
 // sources opens the logs of all hosts that have one. With an error it returns those that are
@@ -99,7 +99,7 @@ func (c *copier) sources(ctx context.Context, hosts [][]part, o Options, w scree
 	g.SetLimit(openers)
 	for i, parts := range hosts {
 		g.Go(func() (err error) {
-			all[i], err = c.source(ctx, parts, o.Tail, NewDecoder(mux.Host(parts[0].host), o))
+			all[i], err = c.source(ctx, parts, o.Tail, o.decoder(mux.Host(parts[0].host), parts[0].host))
 			return err
 		})
 	}
@@ -165,6 +165,7 @@ func (s *source) look(ctx context.Context, c *copier) error {
 		if err := s.decoder.Next(); err != nil {
 			return err
 		}
+		s.decoder.begins(s.attempts[0][0].attempt)
 		s.now = &joinedParts{ctx: ctx, store: c.store, left: s.attempts[0]}
 		s.lines.Reset(s.now)
 		s.attempts = s.attempts[1:]
@@ -189,38 +190,4 @@ func unlessEOF(err error) error {
 		return nil
 	}
 	return err
-}
-
-// block collects text of both streams for large writes, and keeps its order.
-type block struct {
-	out, err blockStream
-	last     *blockStream // the one that was written to
-}
-
-type blockStream struct {
-	*bufio.Writer
-	block *block
-}
-
-func newBlock(w screen.Streams) *block {
-	b := &block{}
-	b.out = blockStream{bufio.NewWriterSize(w.Out, bufferSize), b}
-	b.err = blockStream{bufio.NewWriterSize(w.Err, bufferSize), b}
-	b.last = &b.out
-	return b
-}
-
-func (b *block) streams() screen.Streams { return screen.Streams{Out: &b.out, Err: &b.err} }
-
-func (b *block) flush() error { return b.last.Flush() }
-
-// Write implements io.Writer.
-func (s *blockStream) Write(p []byte) (int, error) {
-	if last := s.block.last; last != s {
-		s.block.last = s
-		if err := last.Flush(); err != nil {
-			return 0, err
-		}
-	}
-	return s.Writer.Write(p)
 }

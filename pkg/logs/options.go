@@ -29,6 +29,27 @@ type Options struct {
 	// Chunks says that the hosts are the chunks of a map. They start independently, so
 	// that each has its own attempts.
 	Chunks bool
+	// Sink, if not nil, returns what receives the log of a host, instead of the writers that
+	// the log is read to. Those of different hosts may be used concurrently.
+	Sink func(host int) Sink
+}
+
+// Sink receives the log of one host. Attempt is called with the number of the attempt that the following
+// lines are of, maybe several times.
+type Sink struct {
+	screen.Streams
+	Attempt func(number int)
+}
+
+// decoder returns the Decoder for a host, which writes to w unless there is a sink.
+func (o Options) decoder(w screen.Streams, host int) *Decoder {
+	if o.Sink == nil {
+		return NewDecoder(w, o)
+	}
+	sink := o.Sink(host)
+	d := NewDecoder(sink.Streams, o)
+	d.begins = sink.Attempt
+	return d
 }
 
 // Merges reports whether the logs of several hosts are read into one.

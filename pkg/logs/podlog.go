@@ -36,7 +36,9 @@ type podLog struct {
 
 // podLog returns the podLog of a pod.
 func (r *reader) podLog(p *Pod, o Options, d *Decoder) *podLog {
-	l := &podLog{reader: r, decoder: d, pod: p, leader: r.tracker.now().attemptOf(p).leader, options: o,
+	attempt := r.tracker.now().attemptOf(p)
+	d.begins(attempt.number)
+	l := &podLog{reader: r, decoder: d, pod: p, leader: attempt.leader, options: o,
 		endLine: []byte(EndLine(r.archive.JobID) + "\n")}
 	if o.Tail >= 0 || !o.Since.IsZero() {
 		l.recent = &recentLines{}

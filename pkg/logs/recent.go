@@ -55,7 +55,7 @@ func (r *recentLines) find(log *bufio.Reader) (lines int, found bool, err error)
 		if !slices.Equal(stored.last(len(wanted)), wanted) {
 			continue
 		}
-		at, _ := time.Parse(stampLayout+" ", string(stamp[:])) // without a stamp it is far away
+		at, _ := time.Parse(StampLayout+" ", string(stamp[:])) // without a stamp it is far away
 		if apart := r.at.Sub(at).Abs(); !found || apart < nearest {
 			lines, found, nearest = n, true, apart
 		}

@@ -25,13 +25,13 @@ const (
 
 	// stampForm is the form of a stamp, in which 0 stands for any digit.
 	stampForm = "0000-00-00T00:00:00.000000Z "
-	// stampLayout is the form of a stamp for package time, without the space.
-	stampLayout = "2006-01-02T15:04:05.000000Z"
+	// StampLayout is the form of a stamp for package time, without the space.
+	StampLayout = "2006-01-02T15:04:05.000000Z"
 )
 
 // appendStamp appends the stamp of a record that was printed at t.
 func appendStamp(b []byte, t time.Time) []byte {
-	return append(t.UTC().AppendFormat(b, stampLayout), ' ')
+	return append(t.UTC().AppendFormat(b, StampLayout), ' ')
 }
 
 // appendBegun appends a record that stands for the beginning of a line, which the records after it

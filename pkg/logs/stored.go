@@ -39,7 +39,7 @@ func Stored(ctx context.Context, s store.Store, id string, o Options, w screen.S
 		o.Out.Columns, o.Err.Columns = 0, 0 // no line is still growing
 		err = c.merge(ctx, hosts, o, w)
 	} else {
-		c.decoder = NewDecoder(w, o)
+		c.decoder = o.decoder(w, chosen[0].host)
 		err = c.host(ctx, hosts[0], o.Tail)
 	}
 	if err != nil {
@@ -177,6 +177,7 @@ func (c *copier) host(ctx context.Context, parts []part, tail int) error {
 				return err
 			}
 		}
+		c.decoder.begins(parts[i].attempt)
 		if err := c.part(ctx, parts[i], from.lines); err != nil {
 			return err
 		}

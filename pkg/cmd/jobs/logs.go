@@ -13,9 +13,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/event"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
-	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
@@ -141,10 +141,9 @@ func (o *logOptions) printLog(ctx context.Context, j *job.Job) error {
 	if err != nil {
 		return err
 	}
-	out := report.NewLogWriter(o.streams.Out, o.streams.ErrOut, o.Follow)
-	wanted := o.Options
+	out := report.NewLogWriter(o.logOut(), o.streams.ErrOut, o.Follow)
+	wanted := out.Options(j, o.Options)
 	wanted.Host = host
-	wanted.Out, wanted.Err = out.Views()
 	told := o.tellWaiting(j)
 	if o.index != noIndex {
 		told = o.tellInput(ctx, j, o.index, host)
@@ -160,6 +159,15 @@ func (o *logOptions) printLog(ctx context.Context, j *job.Job) error {
 		return report.Settle(ctx, o.streams.ErrOut, j, status)
 	}
 	return report.SettleBelow(ctx, o.streams.ErrOut, j, status)
+}
+
+// logOut returns the writer for the job's standard output. A program gets the lines there as events,
+// because they are what it asked for.
+func (o *logOptions) logOut() io.Writer {
+	if event.Of(o.streams.ErrOut) == nil {
+		return o.streams.Out
+	}
+	return event.NewWriter(o.streams.Out, o.clock.Now)
 }
 
 // maxLogs is how many pods of a map can have their logs shown together, at most.
@@ -194,10 +202,8 @@ func (o *logOptions) hostOf(j *job.Job) (int, error) {
 // printStored prints the log so far. If that is empty, it calls told with the status of
 // the job. An attempt that the job has not had is an error.
 func printStored(ctx context.Context, j *job.Job, o logs.Options, out *report.LogWriter, told func(api.Status)) error {
-	printed := false
-	noted := func(w io.Writer) io.Writer { return &noter{w, &printed} }
-	err := errors.Join(j.Logs(ctx, o, screen.Streams{Out: noted(out.Out), Err: noted(out.Err)}), out.Close())
-	if err != nil || printed {
+	err := errors.Join(j.Logs(ctx, o, out.Streams), out.Close())
+	if err != nil || out.Printed() {
 		return err
 	}
 	status, err := j.Status(ctx)
@@ -232,16 +238,4 @@ func (c *command) tellInput(ctx context.Context, j *job.Job, index, chunk int) f
 			fmt.Fprintf(c.streams.ErrOut, "input %d has not started: chunk %d waits for a pod\n", index, chunk)
 		}
 	}
-}
-
-// noter is a writer that records whether something was written.
-type noter struct {
-	w    io.Writer
-	some *bool
-}
-
-// Write implements io.Writer.
-func (n *noter) Write(p []byte) (int, error) {
-	*n.some = true
-	return n.w.Write(p)
 }

@@ -1,6 +1,7 @@
 package report
 
 import (
+	"cmp"
 	"errors"
 	"io"
 	"os"
@@ -8,16 +9,22 @@ import (
 
 	"golang.org/x/term"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/event"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
 // LogWriter writes a log, each stream of the job to one of ours. A terminal gets colours
-// and moving bars but no other control sequences; anything else gets the bytes unchanged.
+// and moving bars but no other control sequences; anything else gets the bytes unchanged. If one of
+// our streams takes events, that gets each line of both streams as an event.
 type LogWriter struct {
 	screen.Streams
 	places   []place
 	out, err screen.View
+	events   *logEvents // nil for text
+	printed  bool
 }
 
 // place is a terminal, a pipe or a file.
@@ -29,19 +36,55 @@ type place interface {
 // NewLogWriter returns a LogWriter that writes the job's standard output to out and its
 // standard error to errOut. below means that we write to errOut after the log.
 func NewLogWriter(out, errOut io.Writer, below bool) *LogWriter {
+	if to := cmp.Or(event.Of(out), event.Of(errOut)); to != nil {
+		return &LogWriter{events: &logEvents{to: to}, Streams: screen.Both(io.Discard)}
+	}
 	l := &LogWriter{out: viewOf(out), err: viewOf(errOut)}
 	err := placeOf(errOut, below)
-	if isSamePlace(out, errOut) {
-		l.Streams, l.places = err.Streams(), []place{err}
-		return l
+	streams := err.Streams()
+	l.places = []place{err}
+	if !isSamePlace(out, errOut) {
+		o := placeOf(out, false)
+		streams.Out, l.places = o.Streams().Out, []place{o, err}
 	}
-	o := placeOf(out, false)
-	l.Streams, l.places = screen.Streams{Out: o.Streams().Out, Err: err.Streams().Err}, []place{o, err}
+	l.Streams = screen.Streams{Out: &noter{streams.Out, &l.printed}, Err: &noter{streams.Err, &l.printed}}
 	return l
 }
 
-// Views returns how each stream is displayed.
-func (l *LogWriter) Views() (out, err screen.View) { return l.out, l.err }
+// Options returns the options for reading the log of a job with this LogWriter.
+func (l *LogWriter) Options(j *job.Job, o logs.Options) logs.Options {
+	o.Out, o.Err = l.out, l.err
+	if l.events != nil {
+		l.events.job, l.events.chunks = j.ID(), j.Handle.Map != nil
+		o.Timestamps, o.Sink = true, l.events.sink
+	}
+	return o
+}
+
+// Watch returns what remembers the warnings in the log.
+func (l *LogWriter) Watch() *WarningLog {
+	w := NewWarningLog(l.Err)
+	l.Err = w
+	if l.events != nil {
+		l.events.warnings = w
+	}
+	return w
+}
+
+// Printed reports whether the log had anything.
+func (l *LogWriter) Printed() bool { return l.printed || l.events != nil && l.events.sent }
+
+// noter is a writer that records whether something was written.
+type noter struct {
+	w    io.Writer
+	some *bool
+}
+
+// Write implements io.Writer.
+func (n *noter) Write(p []byte) (int, error) {
+	*n.some = true
+	return n.w.Write(p)
+}
 
 func viewOf(w io.Writer) screen.View {
 	style := ui.Detect(w)
@@ -60,6 +103,9 @@ func placeOf(w io.Writer, below bool) place {
 // Close writes unfinished lines, and ends the last line if we write below it.
 func (l *LogWriter) Close() error {
 	var errs []error
+	if l.events != nil {
+		errs = append(errs, l.events.close())
+	}
 	for _, p := range l.places {
 		errs = append(errs, p.Close())
 	}

@@ -24,7 +24,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/provider"
 	"github.com/kubectl-kinetic/kinetic/pkg/render"
-	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
@@ -238,10 +237,8 @@ func (o *options) show(ctx context.Context, j *job.Job, seen func(api.Status)) o
 	}
 	stdout := o.logs(j)
 	out := report.NewLogWriter(stdout, o.streams.ErrOut, true)
-	warnings := report.NewWarningLog(out.Err)
-	all := logs.Options{Tail: -1, Host: -1}
-	all.Out, all.Err = out.Views()
-	status, err := j.Follow(ctx, all, screen.Streams{Out: out.Out, Err: warnings}, seen)
+	warnings := out.Watch()
+	status, err := j.Follow(ctx, out.Options(j, logs.Options{Tail: -1, Host: -1}), out.Streams, seen)
 	return outcome{status: status, err: errors.Join(err, out.Close()), warnings: warnings}
 }
 
