@@ -98,11 +98,15 @@ test: test-quick test-release build ## Run all tests: test-quick, test-release, 
 	@echo '$(E2E)'; $(E2E) || { code=$$?; ((code == 77)) && echo 'the tests on a cluster were skipped: why is said above'; exit $$((code == 77 ? 0 : code)); }
 
 .PHONY: test-quick
-test-quick: prepare ## Run all tests but those on a cluster: Go, race detector, Python, command scripts
+test-quick: prepare test-python ## Run all tests but those on a cluster: Go, race detector, Python, command scripts
 	CGO_ENABLED=0 go vet ./...
 	registry="$$($(REGISTRY))"; KINETIC_TEST_REGISTRY="$$registry" $(GO_TEST) ./...
 	CGO_ENABLED=1 go test -race $(addprefix ./,$(addsuffix /...,$(RACE)))
 	server="$$($(FAKE_GCS_SERVER))"; FAKE_GCS_SERVER="$$server" python3 -m unittest discover -s runner/tests
+
+.PHONY: test-python
+test-python: prepare build ## Run the tests of the Python package, with jobs on this machine
+	KINETIC_BIN="$(CURDIR)/bin" /usr/bin/python3 -m pytest -q runner/pytests
 
 .PHONY: soak
 soak: prepare ## Kill programs, and the saving of their outputs, 100 times at random moments: what is restored must be whole
@@ -129,10 +133,11 @@ test-e2e: build ## Run the tests on the real cluster of this machine, which come
 	$(E2E) -v
 
 .PHONY: lint
-lint: prepare ## Check style, licenses and vulnerabilities: gofmt, go vet, golangci-lint, shellcheck, house rules
+lint: prepare ## Check style, licenses and vulnerabilities: gofmt, go vet, golangci-lint, shellcheck, mypy, house rules
 	hack/check-format.sh
 	hack/check-rules.sh
 	git ls-files -z --cached --others --exclude-standard '*.sh' .ci/run | xargs -0 shellcheck --external-sources --source-path=SCRIPTDIR
+	cd runner && mypy kinetic pytests
 	go mod tidy -diff
 	CGO_ENABLED=0 go vet ./...
 	CGO_ENABLED=0 $(GOLANGCI) run --allow-parallel-runners ./...

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
 # Makes sure that tests and lint have what they need: Go, a C compiler (for the race
-# detector), make, git, Python, shellcheck, and OpenSSL (for certificates in the runner's
-# tests). Installs what is missing with apt-get if possible; otherwise says what to
-# install. Go modules come with the first build.
+# detector), make, git, Python with some modules, mypy, shellcheck, and OpenSSL (for
+# certificates in the runner's tests). Installs what is missing with apt-get if possible;
+# otherwise says what to install. Go modules come with the first build.
 set -euo pipefail
 
 fail() { echo "prepare: $*" >&2; exit 1; }
@@ -19,6 +19,13 @@ need gcc gcc libc6-dev
 need python3 python3
 need openssl openssl
 need shellcheck shellcheck
+need mypy mypy
+
+# The tests of the Python package run with the system's Python, which has the modules of
+# Debian's packages.
+for module in pytest cloudpickle numpy; do
+	/usr/bin/python3 -c "import $module" 2>/dev/null || missing+=("python3-$module")
+done
 
 if ((${#missing[@]})); then
 	command -v apt-get >/dev/null || fail "install these first: ${missing[*]}"

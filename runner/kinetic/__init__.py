@@ -1,3 +1,97 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Run Python functions on the TPUs and GPUs of a Kubernetes cluster."""
+"""Run Python functions on the TPUs and GPUs of a Kubernetes cluster.
+
+    import kinetic
+
+    @kinetic.run(accelerator="tpu-v6e-8")
+    def train(): ...
+
+    loss = train()
+"""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # importing typing for it would take longer than all the rest
+if TYPE_CHECKING:
+    from typing import Any
+
+    from .client.handle import JobHandle as JobHandle, attach as attach, list_jobs as list_jobs
+    from .data import Data as Data
+    from .decorator import RemoteCallable as RemoteCallable, run as run
+    from .errors import (
+        Interrupted as Interrupted,
+        JobNotFound as JobNotFound,
+        JobTimeout as JobTimeout,
+        KineticError as KineticError,
+        RemoteError as RemoteError,
+        RemoteTraceback as RemoteTraceback,
+        UntrustedResult as UntrustedResult,
+        UsageError as UsageError,
+        VersionMismatch as VersionMismatch,
+    )
+    from .job_status import JobStatus as JobStatus
+    from .options import configure as configure
+
+__version__ = "0.1.0.dev0"
+
+# Where each name is defined. A module is imported when one of its names is first used.
+_HOMES = {
+    "Data": "data",
+    "Interrupted": "errors",
+    "JobHandle": "client.handle",
+    "JobNotFound": "errors",
+    "JobStatus": "job_status",
+    "JobTimeout": "errors",
+    "KineticError": "errors",
+    "RemoteCallable": "decorator",
+    "RemoteError": "errors",
+    "RemoteTraceback": "errors",
+    "UntrustedResult": "errors",
+    "UsageError": "errors",
+    "VersionMismatch": "errors",
+    "attach": "client.handle",
+    "configure": "options",
+    "list_jobs": "client.handle",
+    "run": "decorator",
+}
+_MODULES = ("job_status",)  # kinetic.job_status works without importing it by name
+
+__all__ = [*_HOMES, "__version__"]
+
+
+def __getattr__(name: str) -> object:
+    if name in _MODULES:
+        return _module(name)
+    if name not in _HOMES:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    value: object = getattr(_module(_HOMES[name]), name)
+    globals()[name] = value
+    return value
+
+
+def __dir__() -> list[str]:
+    return sorted([*globals(), *_HOMES, *_MODULES])
+
+
+def _module(name: str) -> Any:
+    """Import a module of the package.
+
+    In a job the package comes from the runner's zip, without the client. If it is installed there as well, that has one.
+    """
+    from importlib import import_module
+
+    try:
+        return import_module(f"{__name__}.{name}")
+    except ModuleNotFoundError as exc:
+        if exc.name != f"{__name__}.client":
+            raise
+    from pkgutil import extend_path
+
+    __path__[:] = extend_path(__path__, __name__)
+    try:
+        return import_module(f"{__name__}.{name}")
+    except ModuleNotFoundError as exc:
+        from .errors import VersionMismatch
+
+        raise VersionMismatch("a job that submits jobs needs the package kubectl-kinetic installed: add it to the project's requirements") from exc

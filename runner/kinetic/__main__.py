@@ -1,0 +1,29 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""`python -m kinetic …` and the command `kinetic …`: what `kubectl kinetic …` is."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+from .client import binaries
+from .errors import VersionMismatch
+
+
+def main() -> int:
+    """Become the front door of the binaries, with the same words. On Windows, run it and return its exit code."""
+    try:
+        path = binaries.find(binaries.FRONT_DOOR)
+    except VersionMismatch as exc:
+        print(f"error: {exc}", file=sys.stderr)
+        return exc.code
+    if os.name == "nt":
+        import subprocess
+
+        return subprocess.call([path, *sys.argv[1:]])
+    os.execv(path, [path, *sys.argv[1:]])
+
+
+if __name__ == "__main__":
+    sys.exit(main())

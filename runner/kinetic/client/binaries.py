@@ -1,0 +1,62 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Finds the binaries of Kinetic for kubectl."""
+
+from __future__ import annotations
+
+import os
+import shutil
+import sys
+
+from .. import __version__
+from ..errors import VersionMismatch
+
+DIRECTORY = "KINETIC_BIN"  # names the directory that holds them
+FRONT_DOOR, RUN, JOBS = "kubectl-kinetic", "kubectl-kinetic_run", "kubectl-kinetic_jobs"
+UPGRADE = "install a newer version with pip install --upgrade kubectl-kinetic"
+INSTALL = "install kubectl-kinetic (https://github.com/kubectl-kinetic/kinetic/blob/main/docs/install.md), or set KINETIC_BIN to the directory that holds it"
+
+
+def find(name: str) -> str:
+    """Return the path of a binary: in KINETIC_BIN, beside this package, or on PATH.
+
+    Raises:
+        VersionMismatch: there is none.
+    """
+    chosen = os.environ.get(DIRECTORY)
+    beside = os.path.join(os.path.dirname(os.path.dirname(__file__)), "bin")
+    places = [chosen] if chosen else [beside, os.environ.get("PATH", os.defpath)]
+    for place in places:
+        path = shutil.which(name, path=place)
+        if path:
+            return os.path.abspath(path)
+    where = f"in {chosen}, which KINETIC_BIN names" if chosen else "on PATH"
+    advice = "; a job can only submit others if its image has it" if "KINETIC_JOB_ID" in os.environ else ""
+    raise VersionMismatch(f"{name} is not {where}: {INSTALL}{advice}")
+
+
+def environment() -> dict[str, str]:
+    """Return the environment for a binary: this process's, in which python3 is the Python that runs it.
+
+    A local job uses the first python3 on PATH, and other jobs use its version.
+    """
+    env = dict(os.environ)
+    here, found = os.path.dirname(sys.executable or ""), shutil.which("python3")
+    if here and (found is None or os.path.dirname(found) != here):
+        env["PATH"] = here + os.pathsep + env.get("PATH", os.defpath)
+    return env
+
+
+def explain_silence(path: str, code: int) -> VersionMismatch:
+    """Return the error for a binary that failed and said nothing that this package reads: it is older."""
+    import json
+    import subprocess
+
+    try:
+        words = [os.path.join(os.path.dirname(path), FRONT_DOOR), "version", "--client", "-o", "json"]
+        answer = subprocess.run(words, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, check=True, timeout=10).stdout
+        version = json.loads(answer)["client"]["version"]
+    except (OSError, subprocess.SubprocessError, ValueError, KeyError):
+        version = "of an unknown version"
+    name = os.path.basename(path)
+    return VersionMismatch(f"{name} ({version}, {path}) ended with exit code {code} and no answer that kinetic {__version__} reads: {INSTALL}")

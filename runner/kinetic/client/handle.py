@@ -1,0 +1,275 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Handles of jobs, by which they are found again from anywhere."""
+
+from __future__ import annotations
+
+import contextlib
+import html
+import json
+import os
+import shutil
+import subprocess
+import tempfile
+from collections.abc import Callable, Generator, Iterator, Mapping
+from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, overload
+
+from ..errors import KineticError, UsageError
+from ..job_status import JobStatus
+from ..options import Duration, Options, one, span, switch
+from . import binaries, process, result
+from .report import Reporter
+
+if TYPE_CHECKING:
+    from typing import Literal
+
+R = TypeVar("R")
+
+VERSION = 1  # of to_json
+
+
+class JobHandle(Generic[R]):
+    """A submitted job.
+
+    Attributes:
+        job_id: its id.
+        func_name: the name of its function.
+        accelerator: what it runs on, as it was asked for.
+        created_at: when it was submitted, RFC 3339 in UTC, or "".
+    """
+
+    def __init__(
+        self, job_id: str, *, func_name: str = "", accelerator: str = "", created_at: str = "", target: Optional[Mapping[str, Any]] = None
+    ) -> None:
+        self.job_id = job_id
+        self.func_name = func_name
+        self.accelerator = accelerator
+        self.created_at = created_at
+        self._target = dict(target or {})
+
+    @classmethod
+    def of(cls, job: Mapping[str, Any], target: Mapping[str, Any]) -> JobHandle[R]:
+        """Return the handle for what the binaries print about a job.
+
+        Args:
+            job: the handle as run prints it, or an item of a list of jobs.
+            target: the parameters of kinetic.run that say where it is.
+        """
+        target = dict(target)
+        if job.get("backend") == "local":
+            target["local"] = True
+        if job.get("namespace"):
+            target.setdefault("namespace", job["namespace"])
+        return cls(
+            job.get("job_id") or job["id"],
+            func_name=job.get("func_name") or job.get("function") or "",
+            accelerator=job.get("accelerator") or "",
+            created_at=job.get("created_at") or job.get("created") or "",
+            target=target,
+        )
+
+    def status(self) -> JobStatus:
+        """Return the job's state now."""
+        return JobStatus(self._ask("status", "--output=json")["state"])
+
+    def result(
+        self,
+        timeout: Optional[Duration] = None,
+        cleanup: bool = True,
+        *,
+        trust_store: bool = False,
+        on_status_change: Optional[Callable[[JobStatus], None]] = None,
+    ) -> R:
+        """Wait until the job has ended, and return the function's value.
+
+        Args:
+            timeout: how long to wait, in seconds or as text such as "1h30m"; None waits as long as it takes.
+            cleanup: delete the job and what is stored of it once the value is here. Failed jobs and outputs stay.
+            trust_store: load a result even if only a store that isn't this target's says which bytes it should have.
+            on_status_change: is called with each new state.
+
+        Raises:
+            Exception: what the function raised, with the traceback in the job as its cause.
+            RemoteError: the job failed otherwise.
+            JobTimeout: timeout is over; the job goes on.
+            JobNotFound: there is no such job, and no result of it.
+            UntrustedResult: see trust_store.
+        """
+        tell = None if on_status_change is None else (lambda state: on_status_change(JobStatus(state)))
+        directory = tempfile.mkdtemp(prefix="kinetic-")
+        try:
+            file = os.path.join(directory, "result.pkl")
+            words = [f"--output-file={file}", f"--cleanup={'delete' if cleanup else 'false'}"]
+            words += [] if timeout is None else span("--timeout", timeout)
+            words += ["--trust-store"] if trust_store else []
+            value: R = result.fetch(binaries.JOBS, self._words("result", *words), file, Reporter(on_status=tell))
+            return value
+        finally:
+            shutil.rmtree(directory, ignore_errors=True)
+
+    def wait(self, timeout: Optional[Duration] = None) -> JobStatus:
+        """Wait until the job has ended, and return its state.
+
+        Raises:
+            JobTimeout: timeout is over; the job goes on.
+        """
+        words = [] if timeout is None else span("--timeout", timeout)
+        answer = process.run(binaries.JOBS, self._words("wait", *words), ignore)
+        if answer.code and (answer.error or {}).get("kind") != "job_failed":
+            raise process.failure(binaries.JOBS, answer)
+        return self.status()
+
+    @overload
+    def logs(self, follow: Literal[False] = False) -> str: ...
+
+    @overload
+    def logs(self, follow: Literal[True]) -> None: ...
+
+    def logs(self, follow: bool = False) -> Optional[str]:
+        """Return the whole log so far, or print it to standard error, and new lines until the job ends."""
+        if not follow:
+            return self._lines("logs")
+        self._read("logs", Reporter(), "--follow")
+        return None
+
+    def tail(self, n: int = 100) -> str:
+        """Return the last n lines of the log; of each host, if there are several."""
+        return self._lines("tail", f"--tail={n}")
+
+    def cancel(self) -> None:
+        """End the job. Its log and its outputs stay."""
+        self._require("cancel")
+
+    def cleanup(self, k8s: bool = True, gcs: bool = True) -> None:
+        """Delete the job. What it wrote to KINETIC_OUTPUT_DIR stays.
+
+        Args:
+            k8s: delete the workload. A running job is cancelled.
+            gcs: delete its handle, log and result from the store.
+        """
+        self._require("cleanup", *switch("--k8s", k8s), *switch("--gcs", gcs), "--yes")
+
+    def outputs(self, to: Optional[str] = None) -> list[str]:
+        """Return the paths of the files that the job wrote to KINETIC_OUTPUT_DIR.
+
+        Args:
+            to: a directory to copy them to.
+        """
+        if to is not None:
+            process.require(binaries.JOBS, ["outputs", self.job_id, "cp", to, *self._flags()])
+        listed = process.ask(binaries.JOBS, ["outputs", self.job_id, "ls", "--output=json", *self._flags()])
+        return [item["path"] for item in listed["items"]]
+
+    def debug_attach(self, local_port: int = 5678) -> None:
+        """Let a debugger on this machine reach a job with debug=True. Return when the job ends or at Ctrl-C.
+
+        Args:
+            local_port: where the debugger connects to; 0 for any free port, which is printed.
+        """
+        words = [binaries.find(binaries.JOBS), *self._words("debug", *one("--port", local_port))]
+        with contextlib.suppress(KeyboardInterrupt):
+            code = subprocess.call(words, env=binaries.environment())
+            if code not in (0, 130):
+                raise KineticError(f"debugging {self.job_id} ended with exit code {code}", code=code)
+
+    def to_json(self) -> str:
+        """Return the handle as text. It has no credentials."""
+        about = {"version": VERSION, "job_id": self.job_id, "func_name": self.func_name, "accelerator": self.accelerator}
+        return json.dumps({**about, "created_at": self.created_at, "target": self._target})
+
+    @classmethod
+    def from_json(cls, text: str) -> JobHandle[Any]:
+        """Return the handle that to_json made.
+
+        Raises:
+            ValueError: it is none, or one of a newer version.
+        """
+        try:
+            about = json.loads(text)
+            version, job_id = about["version"], about["job_id"]
+        except (ValueError, TypeError, KeyError) as exc:
+            raise UsageError(f"this is not a handle that to_json made: {text[:60]!r}") from exc
+        if version > VERSION:
+            raise UsageError(f"the handle of {job_id} has version {version}, and this package reads up to {VERSION}: {binaries.UPGRADE}")
+        handle = JobHandle[Any](job_id, target=about.get("target"))
+        handle.func_name, handle.accelerator = about.get("func_name", ""), about.get("accelerator", "")
+        handle.created_at = about.get("created_at", "")
+        return handle
+
+    def __await__(self) -> Generator[Any, None, R]:
+        import asyncio
+
+        return asyncio.to_thread(self.result).__await__()
+
+    def __repr__(self) -> str:
+        where = "local" if self._target.get("local") else self._target.get("cluster") or self._target.get("context")
+        return f"<JobHandle {self.job_id}: {' '.join(filter(None, (self.func_name, 'on', self.accelerator, where and f'({where})')))}>"
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show."""
+        rows = {"job": self.job_id, "function": self.func_name, "accelerator": self.accelerator, "submitted": self.created_at}
+        cells = "".join(f"<tr><th>{name}</th><td>{html.escape(value)}</td></tr>" for name, value in rows.items() if value)
+        return f"<table>{cells}</table>"
+
+    def _flags(self) -> list[str]:
+        return Options(self._target).flags()
+
+    def _words(self, command: str, *words: str) -> list[str]:
+        return [command, self.job_id, *words, *self._flags()]
+
+    def _ask(self, command: str, *words: str) -> Any:
+        return process.ask(binaries.JOBS, self._words(command, *words))
+
+    def _require(self, command: str, *words: str) -> None:
+        process.require(binaries.JOBS, self._words(command, *words))
+
+    def _read(self, command: str, report: Callable[[process.Event], None], *words: str) -> None:
+        process.require(binaries.JOBS, self._words(command, *words), report)
+
+    def _lines(self, command: str, *words: str) -> str:
+        lines: list[str] = []
+        self._read(command, lambda event: lines.append(event["line"]) if event["event"] == "log" else None, *words)
+        return "".join(line + "\n" for line in lines)
+
+
+def ignore(event: process.Event) -> None:
+    """Do nothing with an event."""
+
+
+def attach(job_id: str, **target: Any) -> JobHandle[Any]:
+    """Return the handle of a job that was submitted before, from here or from another machine.
+
+    Args:
+        job_id: its id, or the beginning of it.
+        **target: parameters of kinetic.run that say where it is, such as project, cluster, namespace, store, local.
+
+    Raises:
+        JobNotFound: there is no such job.
+    """
+    options = target_options(target)
+    job = process.ask(binaries.JOBS, ["describe", job_id, "--output=json", *options.flags()])
+    return JobHandle.of(job, options.target())
+
+
+def list_jobs(*, status: Optional[JobStatus] = None, all: bool = False, mine: bool = False, **target: Any) -> list[JobHandle[Any]]:
+    """Return the handles of jobs, newest first.
+
+    Args:
+        status: only jobs in this state.
+        all: also those of which only the store knows.
+        mine: only those that this user submitted.
+        **target: as for attach.
+    """
+    options = target_options(target)
+    words = ["list", "--output=json", *(["--all"] if all else []), *(["--mine"] if mine else [])]
+    words += [] if status is None else one("--status", status.value)
+    return [JobHandle.of(job, options.target()) for job in process.ask(binaries.JOBS, [*words, *options.flags()])["items"]]
+
+
+def target_options(target: Mapping[str, Any]) -> Options:
+    """Return what says where jobs are: these parameters, and those of configure."""
+    own = Options(Options(target).target())
+    extra = sorted(set(target) - set(own.given))
+    if extra:
+        raise TypeError(f"{extra[0]!r} does not say where a job is")
+    return own

@@ -1,0 +1,122 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Calls as files: a line of JSON about the call, then the pickle of (function, args, kwargs)."""
+
+from __future__ import annotations
+
+import functools
+import json
+import os
+import pathlib
+import platform
+from collections.abc import Callable, Mapping, Sequence
+from typing import IO, Any, Optional
+
+import cloudpickle
+
+from ..data import Data, path_of, refuse_misplaced
+from ..decorator import RemoteCallable
+from ..errors import KineticError
+from . import culprit
+
+VERSION = 1  # of the header
+PROTOCOL = 5
+
+
+class Inputs:
+    """The Data of a call, by the names that the job knows them by."""
+
+    def __init__(self) -> None:
+        self._names: dict[Data, str] = {}
+
+    def name(self, data: Data) -> str:
+        """Return the name of an input; the same for equal ones."""
+        return self._names.setdefault(data, f"data{len(self._names)}")
+
+    def flags(self) -> list[str]:
+        """The words of a command line that bring the inputs."""
+        return [f"--data={name}={data.source}" for data, name in self._names.items()]
+
+
+class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]
+    """Pickles a call: a Data becomes a look-up of its path, a decorated function one of its module where the job has that."""
+
+    def __init__(self, file: IO[bytes], inputs: Inputs) -> None:
+        super().__init__(file, protocol=PROTOCOL)
+        self._inputs = inputs
+
+    def reducer_override(self, obj: Any) -> Any:
+        """Return how to pickle an object, as pickle.Pickler.reducer_override does."""
+        if isinstance(obj, Data):
+            return path_of, (self._inputs.name(obj),)
+        if isinstance(obj, RemoteCallable):
+            return by_name(obj) or obj.by_value()
+        return super().reducer_override(obj)
+
+
+def by_name(function: RemoteCallable[Any, Any]) -> Optional[str]:
+    """Return the qualified name of a decorated function that the job can import, else None."""
+    module = function.__module__
+    if module == "__main__" or not function.is_global():
+        return None
+    parts = module.split(".")
+    above = {".".join(parts[:count]) for count in range(1, len(parts) + 1)}
+    return None if above & cloudpickle.list_registry_pickle_by_value() else function.__qualname__
+
+
+def called(function: RemoteCallable[Any, Any]) -> Callable[..., Any]:
+    """Return what the job calls: the function itself, or its decorated form where the job imports that."""
+    if by_name(function):
+        return function
+    return function.__wrapped__
+
+
+def write(path: str, function: RemoteCallable[Any, Any], args: Sequence[Any], kwargs: Mapping[str, Any], inputs: Inputs) -> None:
+    """Write a call into a new file that only this user can read. Large arguments are written without a copy in memory.
+
+    Args:
+        path: the file.
+        function: what to call.
+        args: the positional arguments.
+        kwargs: the arguments by name.
+        inputs: gets the Data that the call has.
+
+    Raises:
+        TypeError: something can't be pickled; the message says where it is and what to do.
+        ValueError: a Data is where it can't be.
+        KineticError: the disk is full.
+    """
+    for place, value in culprit.arguments(function, args, kwargs):
+        refuse_misplaced(value, place)
+    call = (called(function), tuple(args), dict(kwargs))
+    with create(path) as file:
+        file.write(header(function.__name__))
+        try:
+            Pickler(file, inputs).dump(call)
+        except OSError as exc:
+            raise KineticError(f"cannot write the call to {path}: {exc.strerror}: TMPDIR names a directory for it") from exc
+        except Exception as exc:
+            raise culprit.error(function, args, kwargs, exc, lambda sink: Pickler(sink, Inputs())) from exc
+
+
+def create(path: str) -> IO[bytes]:
+    return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+
+
+def header(name: str) -> bytes:
+    """Return the first line of a payload."""
+    about = {
+        "kinetic_payload": VERSION,
+        "python": platform.python_version(),
+        "cloudpickle": cloudpickle.__version__,
+        "function": name,
+        "modules": own_modules(),
+    }
+    return json.dumps(about).encode() + b"\n"
+
+
+@functools.lru_cache(maxsize=None)
+def own_modules() -> dict[str, str]:
+    """Return the source files of cloudpickle by path, so that nothing has to be installed where the call runs."""
+    package = pathlib.Path(cloudpickle.__file__).parent
+    return {f"{package.name}/{file.name}": file.read_text(encoding="utf-8") for file in sorted(package.glob("*.py"))}

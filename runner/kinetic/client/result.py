@@ -1,0 +1,97 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Fetches the results of jobs."""
+
+from __future__ import annotations
+
+import os
+import pickle
+import shutil
+import sys
+import tempfile
+from collections.abc import Sequence
+from typing import Any, Optional
+
+from ..errors import KineticError, RemoteError, RemoteTraceback
+from . import process
+from .report import Reporter
+
+Event = process.Event
+
+
+def fetch(binary: str, words: Sequence[str], file: str, report: Reporter) -> Any:
+    """Run a binary that waits for a job and writes its pickled result into a file. Return the value.
+
+    The binary writes only bytes whose hash it trusts.
+
+    Args:
+        binary: its name.
+        words: its command line.
+        file: where it is told to write.
+        report: is told the events.
+
+    Raises:
+        Exception: what the function raised, with the traceback in the job as its cause.
+        KineticError: there is no result; RemoteError if that is because the job failed.
+    """
+    answer = process.run(binary, words, report)
+    event = report.result
+    failed = answer.code != 0
+    if event is None or event["ok"] and failed and ((answer.error or {}).get("kind") == "job_failed" or not os.path.exists(file)):
+        raise process.failure(binary, answer) if failed else KineticError(f"{binary} reported no result")
+    if event["ok"]:
+        return value_of(file, event)
+    raise_failure(file, event, answer)
+
+
+def value_of(file: str, event: Event) -> Any:
+    """Return the value in a file. If it can't be loaded, keep the file: the store may no longer have it."""
+    try:
+        return load(file)
+    except Exception as exc:
+        kept = keep(file, event["job"])
+        advice = f"load it with pickle where its modules are; it is kept in {kept}"
+        raise KineticError(f"the value of {event['job']} can't be loaded here ({type(exc).__name__}: {exc}): {advice}") from exc
+
+
+def keep(file: str, job_id: str) -> str:
+    """Move a file to where it stays, readable by this user alone, and return its path."""
+    kept = os.path.join(tempfile.mkdtemp(prefix=f"{job_id}-"), "result.pkl")
+    shutil.move(file, kept)
+    return kept
+
+
+def load(file: str) -> Any:
+    with open(file, "rb") as stream:
+        return pickle.load(stream)
+
+
+def raise_failure(file: str, event: Event, answer: process.Answer) -> None:
+    """Raise the exception of a failed job: its own, or a RemoteError."""
+    error = event.get("error") or {}
+    text = error.get("traceback") or ""
+    cause = RemoteTraceback(text, event.get("host") or 0, event.get("attempt") or 1) if text else None
+    own = own_exception(file)
+    if own is not None:
+        raise own from cause
+    message = f"{error['type']}: {error['message']}" if error.get("type") else (answer.error or {}).get("message") or event.get("reason")
+    raise RemoteError(
+        f"{event['job']} failed: {message}",
+        job_id=event["job"],
+        reason=event.get("reason") or "",
+        type=error.get("type"),
+        traceback=text,
+        repr=error.get("repr"),
+    ) from cause
+
+
+def own_exception(file: str) -> Optional[BaseException]:
+    """Return the pickled exception, or None if there is none or it can't be loaded here."""
+    try:
+        value = load(file)
+    except FileNotFoundError:
+        return None
+    except Exception as exc:
+        print(f"kinetic: the exception can't be loaded here, so a RemoteError stands for it ({type(exc).__name__}: {exc})", file=sys.stderr)
+        return None
+    return value if isinstance(value, BaseException) else None

@@ -1,0 +1,72 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Submits the calls of decorated functions."""
+
+from __future__ import annotations
+
+import contextlib
+import inspect
+import os
+import shutil
+import tempfile
+from collections.abc import Iterator, Mapping
+from typing import Any, TypeVar
+
+from ..decorator import RemoteCallable
+from . import binaries, payload, process, project, result
+from .handle import JobHandle
+from .report import Reporter
+
+R = TypeVar("R")
+
+ROOT_PARAMETERS = ("--package-root",)  # what decides which directory is packaged
+
+
+def call(function: RemoteCallable[Any, R], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> R:
+    """Run a call as a job, and return its value."""
+    with prepared(function, args, kwargs) as (words, directory):
+        file = os.path.join(directory, "result.pkl")
+        words.append(f"--output-file={file}")
+        if not function.options.all().get("debug"):
+            words.append("--cleanup=delete")
+        return result.fetch(binaries.RUN, words, file, reporter(function))  # type: ignore[no-any-return]
+
+
+def submit(function: RemoteCallable[Any, R], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> JobHandle[R]:
+    """Submit a call as a job, and return its handle."""
+    report = reporter(function)
+    with prepared(function, args, kwargs) as (words, _):
+        process.require(binaries.RUN, [*words, "--detach"], report)
+    return JobHandle.of(report.job, function.options.target())
+
+
+def reporter(function: RemoteCallable[Any, Any]) -> Reporter:
+    return Reporter(function.options.all().get("logs", "stderr"))
+
+
+@contextlib.contextmanager
+def prepared(function: RemoteCallable[Any, Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterator[tuple[list[str], str]]:
+    """Write a call into a temporary file. Give the command line for it, and the file's directory, which only this user can read."""
+    check_arguments(function, args, kwargs)
+    here, flags, inputs = project.current(), function.options.flags(), payload.Inputs()
+    directory = tempfile.mkdtemp(prefix="kinetic-")
+    try:
+        file = os.path.join(directory, "payload.pkl")
+        root_flags = [flag for flag in flags if flag.startswith(ROOT_PARAMETERS)]
+        with project.travelling(here, root_flags):
+            payload.write(file, function, args, kwargs, inputs)
+        yield [*([here.target] if here.target else []), *flags, *inputs.flags(), f"--payload={file}"], directory
+    finally:
+        shutil.rmtree(directory, ignore_errors=True)
+
+
+def check_arguments(function: RemoteCallable[Any, Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
+    """Raise the TypeError that a call in this process would raise if the arguments don't fit."""
+    try:
+        signature = inspect.signature(function.__wrapped__)
+    except (TypeError, ValueError):
+        return  # a built-in function that does not tell
+    try:
+        signature.bind(*args, **kwargs)
+    except TypeError as exc:
+        raise TypeError(f"{function.__name__}() {exc}") from None

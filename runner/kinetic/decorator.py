@@ -1,0 +1,233 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""kinetic.run, and what it makes of a function."""
+
+from __future__ import annotations
+
+import functools
+import inspect
+import os
+import sys
+from collections.abc import Callable, Coroutine, Mapping
+from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, Union, overload
+
+from .options import Duration, Options
+
+if TYPE_CHECKING:
+    from typing import Protocol
+
+    from typing_extensions import Concatenate, ParamSpec
+
+    from .data import Data
+    from .client.handle import JobHandle
+else:
+    ParamSpec = TypeVar  # Python 3.9 has none, and at run time nothing looks at it
+
+P = ParamSpec("P")
+Q = ParamSpec("Q")
+R = TypeVar("R")
+R_co = TypeVar("R_co", covariant=True)
+
+
+class RemoteCallable(Generic[P, R]):
+    """A function whose calls run as jobs. In a job it is the function itself.
+
+    Attributes:
+        __wrapped__: the function, for calls in this process.
+        options: its parameters.
+    """
+
+    __wrapped__: Callable[P, R]
+    __name__: str
+    __qualname__: str
+
+    def __init__(self, function: Callable[P, R], options: Mapping[str, Any], bound: tuple[Any, ...] = ()) -> None:
+        functools.update_wrapper(self, innermost(function))
+        self.__wrapped__ = function
+        self.__name__ = name_of(function)
+        self.options = Options(options)
+        self._bound = bound
+
+    def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
+        """Run the function as a job, stream its log, and return its value.
+
+        Raises:
+            Exception: what the function raised, with the traceback in the job as its cause.
+            RemoteError: the job failed otherwise.
+            JobTimeout: timeout is over; the job goes on.
+            Interrupted: Ctrl-C; the job goes on unless it is local.
+            KineticError: it could not be submitted.
+            TypeError: something can't be pickled.
+        """
+        if in_job():
+            return self.__wrapped__(*self._bound, *args, **kwargs)
+        value: R = submission().call(self, (*self._bound, *args), kwargs)
+        return value
+
+    def run_async(self, *args: P.args, **kwargs: P.kwargs) -> JobHandle[R]:
+        """Submit the call as a job, and return its handle.
+
+        Raises:
+            KineticError: it could not be submitted.
+            TypeError: something can't be pickled.
+        """
+        handle: JobHandle[R] = submission().submit(self, (*self._bound, *args), kwargs)
+        return handle
+
+    submit = run_async
+
+    @overload
+    def __get__(self, instance: None, owner: Optional[type] = None) -> RemoteCallable[P, R]: ...
+
+    @overload
+    def __get__(self: RemoteCallable[Concatenate[Any, Q], R], instance: object, owner: Optional[type] = None) -> RemoteCallable[Q, R]: ...
+
+    def __get__(self, instance: Optional[object], owner: Optional[type] = None) -> RemoteCallable[Any, R]:
+        """Return the method of an instance. Its job gets a copy of the instance."""
+        if instance is None:
+            return self
+        return RemoteCallable(self.__wrapped__, self.options.given, (*self._bound, instance))
+
+    def __repr__(self) -> str:
+        return f"<kinetic.run of {self.__qualname__}>"
+
+    def __reduce__(self) -> Union[str, tuple[Any, ...]]:
+        return self.__qualname__ if self.is_global() else self.by_value()
+
+    def by_value(self) -> tuple[Any, ...]:
+        """Return how to pickle it without reference to its module."""
+        return RemoteCallable, (self.__wrapped__, self.options.given, self._bound)
+
+    def is_global(self) -> bool:
+        """Report whether its module has it under its own name."""
+        found: object = sys.modules.get(self.__module__)
+        for name in self.__qualname__.split("."):
+            found = getattr(found, name, None)
+        return found is self
+
+
+def submission() -> Any:
+    """Return the module that submits jobs."""
+    from . import _module
+
+    return _module("client.submission")
+
+
+def in_job() -> bool:
+    return "KINETIC_JOB_ID" in os.environ
+
+
+def innermost(function: Any) -> Any:
+    """Return the function in functools.partial objects."""
+    while isinstance(function, functools.partial):
+        function = function.func
+    return function
+
+
+def name_of(function: Any) -> str:
+    """Return a function's name, or that of the type of a callable object."""
+    function = innermost(function)
+    return str(getattr(function, "__name__", type(function).__name__))
+
+
+if TYPE_CHECKING:
+
+    class Decorator(Protocol):
+        """What kinetic.run(...) returns. The value of an async function is what it returns when it is awaited."""
+
+        @overload
+        def __call__(self, function: Callable[P, Coroutine[Any, Any, R]], /) -> RemoteCallable[P, R]: ...
+
+        @overload
+        def __call__(self, function: Callable[P, R], /) -> RemoteCallable[P, R]: ...
+
+
+@overload
+def run(function: Callable[P, Coroutine[Any, Any, R]], /) -> RemoteCallable[P, R]: ...
+
+
+@overload
+def run(function: Callable[P, R], /) -> RemoteCallable[P, R]: ...
+
+
+@overload
+def run(
+    *,
+    accelerator: Optional[str] = None,
+    spot: Optional[bool] = None,
+    hosts: Optional[int] = None,
+    backend: Optional[str] = None,
+    local: Optional[bool] = None,
+    container_image: Optional[str] = None,
+    base_image_repo: Optional[str] = None,
+    python: Optional[str] = None,
+    requirements: Union[str, os.PathLike[str], None] = None,
+    package_root: Union[str, os.PathLike[str], None] = None,
+    env: Optional[Mapping[str, Optional[str]]] = None,
+    capture_env_vars: Optional[list[str]] = None,
+    secrets: Optional[list[str]] = None,
+    volumes: Optional[Mapping[str, Data]] = None,
+    output_dir: Optional[str] = None,
+    resume_from: Optional[str] = None,
+    name: Optional[str] = None,
+    labels: Optional[Mapping[str, str]] = None,
+    annotations: Optional[Mapping[str, str]] = None,
+    cpu: Union[str, float, None] = None,
+    memory: Optional[str] = None,
+    disk: Optional[str] = None,
+    queue: Optional[str] = None,
+    reservation: Optional[str] = None,
+    priority_class: Optional[str] = None,
+    service_account: Optional[str] = None,
+    overlay: Union[str, os.PathLike[str], None] = None,
+    retries: Optional[int] = None,
+    max_runtime: Optional[Duration] = None,
+    timeout: Optional[Duration] = None,
+    debug: Optional[bool] = None,
+    flags: Optional[list[str]] = None,
+    logs: Optional[str] = None,
+    project: Optional[str] = None,
+    zone: Optional[str] = None,
+    cluster: Optional[str] = None,
+    namespace: Optional[str] = None,
+    profile: Optional[str] = None,
+    context: Optional[str] = None,
+    kubeconfig: Union[str, os.PathLike[str], None] = None,
+    store: Optional[str] = None,
+) -> Decorator: ...
+
+
+def run(function: Any = None, /, **parameters: Any) -> Any:
+    """Make the calls of a function run as jobs.
+
+    With parameters, or with none: @kinetic.run() and @kinetic.run are the same. docs/python.md describes all
+    parameters; kinetic.configure sets them for all functions of a program.
+
+    Raises:
+        TypeError: a parameter has the wrong type or there is no such parameter, or this can't be decorated.
+        ValueError: a parameter's value is wrong.
+    """
+    options = Options(parameters)
+
+    def decorate(function: Callable[P, R]) -> RemoteCallable[P, R]:
+        refuse(function)
+        return RemoteCallable(function, options.given)
+
+    return decorate if function is None else decorate(function)
+
+
+def refuse(function: Any) -> None:
+    """Raise TypeError for what can't be decorated; the message says what to do."""
+    if isinstance(function, (classmethod, staticmethod)):
+        kind = type(function).__name__
+        raise TypeError(f"kinetic.run() can't decorate a {kind}: write @{kind} above @kinetic.run()")
+    name = getattr(function, "__qualname__", type(function).__name__)
+    if hasattr(function, "cache_clear") and hasattr(function, "cache_info"):
+        raise TypeError(f"kinetic.run() can't decorate {name}, which has a cache: write @functools.lru_cache above @kinetic.run()")
+    if isinstance(function, RemoteCallable):
+        raise TypeError(f"{name} is already decorated with kinetic.run()")
+    if not callable(function):
+        raise TypeError(f"kinetic.run() decorates functions, and {function!r} is not callable")
+    inner = innermost(function)
+    if inspect.isgeneratorfunction(inner) or inspect.isasyncgenfunction(inner):
+        raise TypeError(f"{name} is a generator function, whose values can't be brought back one by one: let it return a list")

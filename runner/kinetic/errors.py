@@ -1,0 +1,134 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What the package raises."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing import Optional
+
+
+class KineticError(RuntimeError):
+    """Something did not work. The message says what, why, and what to do next.
+
+    Attributes:
+        kind: one word for programs, such as "forbidden"; docs/automation.md lists them.
+        code: the exit code that the command line has for it.
+    """
+
+    kind = "failed"
+    code = 1
+
+    def __init__(self, message: str, *, kind: Optional[str] = None, code: Optional[int] = None) -> None:
+        super().__init__(message)
+        if kind is not None:
+            self.kind = kind
+        if code is not None:
+            self.code = code
+
+
+class UsageError(KineticError, ValueError):
+    """A parameter is wrong. Nothing was contacted or changed."""
+
+    kind = "usage"
+    code = 2
+
+
+class JobNotFound(KineticError, LookupError):
+    """No job has this id, here."""
+
+    kind = "not_found"
+
+
+class JobTimeout(KineticError, TimeoutError):
+    """The time to wait is over. The job goes on, and its handle stays valid."""
+
+    kind = "timeout"
+    code = 124
+
+
+class UntrustedResult(KineticError):
+    """A result is in the store, but nothing that is trusted says which bytes it should have.
+
+    To load it means to run whatever is in it: result(trust_store=True) does so.
+    """
+
+    kind = "untrusted"
+
+
+class VersionMismatch(KineticError):
+    """The binaries are missing, or don't fit this package."""
+
+    kind = "version"
+
+
+class Interrupted(KeyboardInterrupt):
+    """Ctrl-C ended the waiting. The message says what becomes of the job, and how to attach to it.
+
+    Attributes:
+        job_id: the job's id, or None if it was not submitted yet.
+    """
+
+    def __init__(self, message: str, job_id: Optional[str] = None) -> None:
+        super().__init__(message)
+        self.job_id = job_id
+
+
+class RemoteTraceback(Exception):
+    """The traceback of an exception in a job, as Python printed it there. It is the exception's cause."""
+
+    def __init__(self, text: str, host: int = 0, attempt: int = 1) -> None:
+        super().__init__(text, host, attempt)
+        self.text = text
+        self.host = host
+        self.attempt = attempt
+
+    def __str__(self) -> str:
+        return f'\n"""\n(host {self.host}, attempt {self.attempt})\n{self.text.rstrip()}\n"""'
+
+
+class RemoteError(KineticError):
+    """A job failed, and there is no exception of its own type to raise.
+
+    The job was killed, or its exception can't be loaded here.
+
+    Attributes:
+        job_id: the job's id.
+        reason: why it failed, in one word, such as "OOMKilled".
+        type: the name of the exception's type in the job, or None if there was none.
+        traceback: the traceback in the job, or "".
+        repr: what the function returned, if the job failed because that can't be pickled.
+    """
+
+    kind = "job_failed"
+
+    def __init__(
+        self, message: str, *, job_id: str = "", reason: str = "", type: Optional[str] = None, traceback: str = "", repr: Optional[str] = None
+    ) -> None:
+        super().__init__(message)
+        self.job_id = job_id
+        self.reason = reason
+        self.type = type
+        self.traceback = traceback
+        self.repr = repr
+
+
+_KINDS: tuple[type[KineticError], ...] = (UsageError, JobNotFound, JobTimeout, UntrustedResult, VersionMismatch, RemoteError)
+_BY_KIND = {error.kind: error for error in _KINDS}
+
+
+def of_kind(kind: str, code: int, message: str, next_step: Optional[str] = None) -> KineticError:
+    """Return the exception for an error of a binary.
+
+    Args:
+        kind: the error's kind. One that this version does not know gives a KineticError.
+        code: the binary's exit code.
+        message: what went wrong, in one sentence.
+        next_step: a command or a sentence, or None.
+    """
+    if next_step and next_step not in message:
+        message = f"{message}\n  next: {next_step}"
+    error = _BY_KIND.get(kind, KineticError)(message)
+    error.kind, error.code = kind, code
+    return error

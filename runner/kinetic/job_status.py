@@ -1,0 +1,27 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The states of a job."""
+
+from __future__ import annotations
+
+import enum
+
+
+class JobStatus(enum.Enum):
+    """The state of a job, as `kubectl kinetic jobs status` prints it."""
+
+    PENDING = "PENDING"
+    """Kubernetes has the job, and no pod runs yet."""
+    RUNNING = "RUNNING"
+    """The function is being called."""
+    SUCCEEDED = "SUCCEEDED"
+    """The function returned."""
+    FAILED = "FAILED"
+    """The function raised, or the job was ended otherwise."""
+    NOT_FOUND = "NOT_FOUND"
+    """Nothing of the job is in the cluster any more; its result may still be in the store."""
+
+    @property
+    def ended(self) -> bool:
+        """Whether the state never changes again, unless the job is cleaned up."""
+        return self not in (JobStatus.PENDING, JobStatus.RUNNING)

@@ -1,0 +1,204 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The parameters of kinetic.run, and the flags that they become."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from typing import Any, Callable, NamedTuple, Union
+
+from .data import Data
+from .errors import UsageError
+
+BACKENDS = ("auto", "gke", "pathways", "local")
+LOGS = ("stderr", "logging", "none")
+
+Duration = Union[int, float, str]  # seconds, or text such as "90s" or "1h30m"
+
+
+class Parameter(NamedTuple):
+    """A parameter of kinetic.run.
+
+    Attributes:
+        name: the parameter's name.
+        flag: the flag of the binaries, or "" if the package itself follows it.
+        flags: returns the words of the command line for a value.
+        summary: what it means, for the reference.
+        of_target: whether it also says where to find the job later.
+    """
+
+    name: str
+    flag: str
+    flags: Callable[[str, Any], list[str]]
+    summary: str
+    of_target: bool = False
+
+
+def one(flag: str, value: object) -> list[str]:
+    return [f"{flag}={value}"]
+
+
+def switch(flag: str, value: object) -> list[str]:
+    return [f"{flag}={'true' if value else 'false'}"]
+
+
+def path(flag: str, value: Union[str, os.PathLike[str]]) -> list[str]:
+    return [f"{flag}={os.path.expanduser(os.fspath(value))}"]
+
+
+def span(flag: str, value: Duration) -> list[str]:
+    return [f"{flag}={value}" if isinstance(value, str) else f"{flag}={value:.9g}s"]
+
+
+def each(flag: str, values: Union[str, list[str]]) -> list[str]:
+    if isinstance(values, str):
+        raise UsageError(f"{values!r} is a string: expected a list of them, such as [{values!r}]")
+    return [f"{flag}={value}" for value in values]
+
+
+def pairs(flag: str, values: Mapping[str, object]) -> list[str]:
+    """NAME=VALUE for each; a value of None leaves it to the binary."""
+    return [f"{flag}={name}" if value is None else f"{flag}={name}={value}" for name, value in values.items()]
+
+
+def volumes(flag: str, values: Mapping[str, Data]) -> list[str]:
+    for mount, data in values.items():
+        if not isinstance(data, Data):
+            raise TypeError(f"volumes[{mount!r}] is of type {type(data).__name__}: expected kinetic.Data({data!r})")
+        if not mount.startswith("/"):
+            raise ValueError(f"volumes[{mount!r}]: the key is where the files will be: expected an absolute path, such as '/mnt/data'")
+    return [f"{flag}={mount}={data.source}" for mount, data in values.items()]
+
+
+def words(flag: str, values: list[str]) -> list[str]:
+    if isinstance(values, str):
+        raise UsageError(f"{values!r} is a string: expected a list of words, such as [{values!r}]")
+    return list(values)
+
+
+def nothing(flag: str, value: object) -> list[str]:
+    return []
+
+
+PARAMETERS = (
+    Parameter("accelerator", "--accelerator", one, "what to run on: `cpu` (the default), `l4`, `a100x2`, `tpu-v6e-8`, `l4:spot`, …"),
+    Parameter("spot", "--spot", switch, "spot capacity: cheaper, but can be preempted at any time"),
+    Parameter("hosts", "--hosts", one, "the number of hosts; for TPUs the topology determines it"),
+    Parameter("backend", "--backend", one, "`auto` (the default), `gke`, `pathways` or `local`"),
+    Parameter("local", "--local", switch, "a process on this machine, with this Python, instead of a cluster", True),
+    Parameter("container_image", "--image", one, "`bundled` (the default), `prebuilt`, or the URI of an image of yours"),
+    Parameter("base_image_repo", "--base-image-repo", one, "the repository that has the images of build-image"),
+    Parameter("python", "--python", one, "the job's version of Python, X.Y; by default this one"),
+    Parameter("requirements", "--requirements", path, "the file that lists the packages to install; by default the nearest"),
+    Parameter("package_root", "--package-root", path, "the directory to package; by default the project of the code"),
+    Parameter("env", "--env", pairs, "variables, a dict; the value `None` copies this process's"),
+    Parameter("capture_env_vars", "--capture-env", each, "a list of names or patterns of variables to copy, such as `AWS_*`"),
+    Parameter("secrets", "--secret-env", each, "a list of names of variables to copy as a Kubernetes Secret"),
+    Parameter("volumes", "--volume", volumes, "files at fixed paths, a dict of path and `kinetic.Data`"),
+    Parameter("output_dir", "--output-dir", one, "`KINETIC_OUTPUT_DIR`; by default the job's own place in the store"),
+    Parameter("resume_from", "--resume-from", one, "the id of a job whose outputs this one begins with"),
+    Parameter("name", "--name", one, "a name in the job's id instead of the function's"),
+    Parameter("labels", "--label", pairs, "labels of the job and its pods, a dict"),
+    Parameter("annotations", "--annotation", pairs, "annotations of the job and its pods, a dict"),
+    Parameter("cpu", "--cpu", one, "CPUs to request for each host, such as `4` or `500m`"),
+    Parameter("memory", "--memory", one, "memory to request for each host, such as `16Gi`; also its limit"),
+    Parameter("disk", "--disk", one, "disk to request for each host, such as `50Gi`"),
+    Parameter("queue", "--queue", one, "the Kueue LocalQueue to submit to"),
+    Parameter("reservation", "--reservation", one, "the reservation to use"),
+    Parameter("priority_class", "--priority-class", one, "the PriorityClass of the pods"),
+    Parameter("service_account", "--service-account", one, "the Kubernetes service account of the pods"),
+    Parameter("overlay", "--overlay", path, "a directory with a kustomize component that is applied last"),
+    Parameter("retries", "--retries", one, "retries after a crash, such as running out of memory"),
+    Parameter("max_runtime", "--max-runtime", span, "how long the function may run: seconds, or text such as `1h30m`"),
+    Parameter("timeout", "--timeout", span, "how long a call waits; the job goes on after it. Seconds, or text such as `1h30m`"),
+    Parameter("debug", "--debug", switch, "wait for a debugger before the call; the image needs debugpy"),
+    Parameter("flags", "", words, "other flags of `kubectl kinetic run`, as a list of words"),
+    Parameter("logs", "", nothing, 'where a job\'s log goes during a call: `stderr` (the default), `logging` (loggers `kinetic` and `kinetic.job`) or `none`'),
+    Parameter("project", "--project", one, "the Google Cloud project", True),
+    Parameter("zone", "--zone", one, "the zone or region of the GKE cluster", True),
+    Parameter("cluster", "--cluster", one, "the GKE cluster", True),
+    Parameter("namespace", "--namespace", one, "the Kubernetes namespace", True),
+    Parameter("profile", "--profile", one, "the profile that stands for the four above", True),
+    Parameter("context", "--context", one, "the kubeconfig context", True),
+    Parameter("kubeconfig", "--kubeconfig", path, "the kubeconfig", True),
+    Parameter("store", "--store", one, "the store: `gs://BUCKET`, or `file:///DIR` for local jobs", True),
+)  # fmt: skip
+
+_BY_NAME = {parameter.name: parameter for parameter in PARAMETERS}
+_defaults: dict[str, Any] = {}
+
+
+def configure(**parameters: Any) -> None:
+    """Set parameters of all decorated functions of this program. Those of a function itself count before these.
+
+    Args:
+        **parameters: parameters of kinetic.run. None takes one back.
+
+    Raises:
+        TypeError: there is no such parameter, or its value has the wrong type.
+        ValueError: a value is wrong.
+    """
+    check(parameters)
+    for name, value in parameters.items():
+        if value is None:
+            _defaults.pop(name, None)
+        else:
+            _defaults[name] = value
+
+
+def check(given: Mapping[str, Any]) -> None:
+    """Raise TypeError or ValueError if a parameter is not one, or has a value that can't be right."""
+    for name, value in given.items():
+        if name not in _BY_NAME:
+            raise TypeError(f"{name!r} is not a parameter of kinetic.run{nearest(name)}")
+        if value is None:
+            continue
+        for known, choices in (("backend", BACKENDS), ("logs", LOGS)):
+            if name == known and value not in choices:
+                raise UsageError(f"{name}={value!r}: expected one of {', '.join(choices)}")
+        try:
+            _BY_NAME[name].flags(_BY_NAME[name].flag, value)
+        except AttributeError:
+            raise TypeError(f"{name}={value!r}: expected a dict") from None
+        except (TypeError, UsageError) as exc:
+            raise type(exc)(f"{name}: {exc}") from None
+
+
+def nearest(name: str) -> str:
+    import difflib
+
+    near = difflib.get_close_matches(name, _BY_NAME, 1)
+    return f": did you mean {near[0]!r}?" if near else ""
+
+
+class Options:
+    """The parameters of one function: those it was given, and those of configure for the rest.
+
+    Args:
+        given: parameters by name. None counts as not given.
+
+    Raises:
+        TypeError, ValueError: as configure.
+    """
+
+    def __init__(self, given: Mapping[str, Any]) -> None:
+        check(given)
+        self.given = {name: value for name, value in given.items() if value is not None}
+
+    def all(self) -> dict[str, Any]:
+        """The parameters that count now, by name."""
+        return {**_defaults, **self.given}
+
+    def flags(self) -> list[str]:
+        """The words of a command line for all parameters."""
+        values = self.all()
+        return [word for p in PARAMETERS if p.name in values for word in p.flags(p.flag, values[p.name])]
+
+    def target(self) -> dict[str, Any]:
+        """The parameters that say where to find the job later."""
+        values = self.all()
+        target = {p.name: values[p.name] for p in PARAMETERS if p.of_target and p.name in values}
+        if values.get("backend") == "local":
+            target["local"] = True
+        return target

@@ -1,0 +1,87 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""kinetic.Data outside of jobs."""
+
+from __future__ import annotations
+
+import collections
+import os
+import pathlib
+from typing import Any
+
+import pytest
+from kinetic import Data
+from kinetic.data import path_of, refuse_misplaced
+
+BUCKET = Data("gs://b/x/")
+
+
+def test_local_path_is_absolute(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "x.csv").write_text("1")
+    data = Data(pathlib.Path("x.csv"))
+    assert os.fspath(data) == str(data) == str(tmp_path / "x.csv")
+    with open(data, encoding="utf-8") as file:
+        assert file.read() == "1"
+
+
+def test_home(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    assert Data("~").path == str(tmp_path)
+
+
+def test_url_stays_as_typed() -> None:
+    assert os.fspath(Data("gs://b/x/", fuse=True)) == "gs://b/x/"
+    assert Data("gs://b/x/", fuse=True).source == "gs://b/x/,fuse"
+    assert repr(Data("gs://b/x/", fuse=True)) == "Data('gs://b/x/', fuse=True)"
+
+
+def test_equal_data_are_one() -> None:
+    assert len({Data("gs://b/x/"), Data("gs://b/x/"), Data("gs://b/x/", fuse=True)}) == 2
+
+
+REFUSED: list[tuple[Any, bool, type[Exception], str]] = [
+    ("", False, ValueError, "the path is empty"),
+    (b"x", False, TypeError, "not bytes"),
+    ("no/such", False, FileNotFoundError, r"Data\('no/such'\): there is no /.*no/such"),
+    ("hf://o/n", True, ValueError, "can't be mounted"),
+]
+
+
+@pytest.mark.parametrize("path, fuse, error, message", REFUSED)
+def test_refused(path: Any, fuse: bool, error: type[Exception], message: str) -> None:
+    with pytest.raises(error, match=message):
+        Data(path, fuse=fuse)
+
+
+def test_in_a_job_files_of_the_client_need_not_exist(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KINETIC_JOB_ID", "cpu-train")
+    assert Data("/no/such").path == "/no/such"
+
+
+def test_path_of_an_input(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KINETIC_DATA_DATA0", "/data/x")
+    assert path_of("data0") == "/data/x"
+    with pytest.raises(FileNotFoundError, match="its input data1"):
+        path_of("data1")
+
+
+MISPLACED: list[tuple[Any, str]] = [
+    ({BUCKET}, "the set argument 'x'"),
+    (frozenset([(BUCKET,)]), r"the set argument 'x'\[0\]"),
+    ({BUCKET: 1}, "a key of argument 'x'"),
+    ({"cfg": [1, {"k": {BUCKET}}]}, r"the set argument 'x'\['cfg'\]\[1\]\['k'\]"),
+    ({(1, BUCKET): 2}, r"a key of argument 'x'\[1\]"),
+]
+
+
+@pytest.mark.parametrize("value, place", MISPLACED)
+def test_misplaced(value: Any, place: str) -> None:
+    with pytest.raises(ValueError, match=f"is in {place}: put it into a list"):
+        refuse_misplaced(value, "argument 'x'")
+
+
+def test_well_placed() -> None:
+    cycle: list[Any] = [BUCKET, (BUCKET,), {"k": BUCKET}, collections.OrderedDict(k=[BUCKET]), {1, 2}]
+    cycle.append(cycle)
+    refuse_misplaced(cycle, "argument 'x'")
