@@ -16,7 +16,7 @@ from .options import Duration, Options
 if TYPE_CHECKING:
     from typing import Protocol
 
-    from typing_extensions import Concatenate, ParamSpec
+    from typing_extensions import ParamSpec
 
     from .data import Data
     from .client.handle import JobHandle
@@ -24,7 +24,6 @@ else:
     ParamSpec = TypeVar  # Python 3.9 has none, and at run time nothing looks at it
 
 P = ParamSpec("P")
-Q = ParamSpec("Q")
 R = TypeVar("R")
 R_co = TypeVar("R_co", covariant=True)
 
@@ -80,9 +79,9 @@ class RemoteCallable(Generic[P, R]):
     def __get__(self, instance: None, owner: Optional[type] = None) -> RemoteCallable[P, R]: ...
 
     @overload
-    def __get__(self: RemoteCallable[Concatenate[Any, Q], R], instance: object, owner: Optional[type] = None) -> RemoteCallable[Q, R]: ...
+    def __get__(self, instance: object, owner: Optional[type] = None) -> RemoteCallable[..., R]: ...
 
-    def __get__(self, instance: Optional[object], owner: Optional[type] = None) -> RemoteCallable[Any, R]:
+    def __get__(self, instance: Optional[object], owner: Optional[type] = None) -> RemoteCallable[..., R]:
         """Return the method of an instance. Its job gets a copy of the instance."""
         if instance is None:
             return self

@@ -1,0 +1,123 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The command lines that the binaries are given. A recorder stands in for them: it writes down its own."""
+
+from __future__ import annotations
+
+import json
+import pathlib
+import sys
+from typing import Any, Callable
+
+import kinetic
+import pytest
+from kinetic import JobHandle, JobStatus, VersionMismatch
+from kinetic.client import binaries
+
+RECORDER = """#!{python}
+import json, os, sys
+with open({record!r}, "a") as file:
+    file.write(json.dumps([os.path.basename(sys.argv[0]), *sys.argv[1:]]) + "\\n")
+answer = os.environ.get("ANSWER")
+if answer:
+    print(answer)
+job = {{"job_id": "cpu-area", "func_name": "area", "accelerator": "cpu", "backend": "gke", "namespace": "team"}}
+print(json.dumps({{"event": "submitted", "job": job}}), file=sys.stderr)
+"""
+
+
+class Recorded:
+    def __init__(self, place: pathlib.Path) -> None:
+        self._record = place / "record"
+        for name in (binaries.RUN, binaries.JOBS):
+            file = place / name
+            file.write_text(RECORDER.format(python=sys.executable, record=str(self._record)))
+            file.chmod(0o755)
+
+    def lines(self) -> list[list[str]]:
+        return [json.loads(line) for line in self._record.read_text().splitlines()]
+
+
+@pytest.fixture
+def recorded(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> Recorded:
+    monkeypatch.setenv("KINETIC_BIN", str(tmp_path))
+    return Recorded(tmp_path)
+
+
+@kinetic.run(accelerator="l4", cluster="main", logs="none")
+def area(width: int, height: int) -> int:
+    return width * height
+
+
+def test_run_async(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANSWER", '{"bundle": {"root": "/"}}')  # if it asks what is packaged
+    handle = area.run_async(2, 3)
+    line = recorded.lines()[-1]
+    assert line[:3] == [binaries.RUN, "--accelerator=l4", "--cluster=main"]
+    assert line[3].startswith("--payload=")
+    assert line[4:] == ["--detach", "--events=json"]
+    assert (handle.job_id, handle.func_name) == ("cpu-area", "area")
+
+
+TARGET = ["--cluster=main", "--namespace=team", "--events=json"]
+STATUS = '{"state": "RUNNING"}'
+COMMANDS: dict[str, tuple[Callable[[JobHandle[Any]], object], str, list[str]]] = {
+    "status": (lambda job: job.status(), STATUS, ["status", "cpu-area", "--output=json"]),
+    "wait": (lambda job: job.wait(1.5), STATUS, ["wait", "cpu-area", "--timeout=1.5s"]),
+    "logs": (lambda job: job.logs(), "", ["logs", "cpu-area"]),
+    "follow": (lambda job: job.logs(follow=True), "", ["logs", "cpu-area", "--follow"]),
+    "tail": (lambda job: job.tail(n=20), "", ["tail", "cpu-area", "--tail=20"]),
+    "cancel": (lambda job: job.cancel(), "", ["cancel", "cpu-area"]),
+    "cleanup": (lambda job: job.cleanup(gcs=False), "", ["cleanup", "cpu-area", "--k8s=true", "--gcs=false", "--yes"]),
+    "outputs": (lambda job: job.outputs(), '{"items": []}', ["outputs", "cpu-area", "ls", "--output=json"]),
+}
+
+
+@pytest.mark.parametrize("command, answer, words", COMMANDS.values(), ids=COMMANDS)
+def test_handle(recorded: Recorded, monkeypatch: pytest.MonkeyPatch, command: Callable[[JobHandle[Any]], object], answer: str, words: list[str]) -> None:
+    monkeypatch.setenv("ANSWER", answer)
+    command(JobHandle("cpu-area", target={"cluster": "main", "namespace": "team"}))
+    assert recorded.lines()[0] == [binaries.JOBS, *words, *TARGET]
+
+
+def test_result_passes_on_what_it_is_told(recorded: Recorded) -> None:
+    with pytest.raises(kinetic.KineticError, match="reported no result"):
+        JobHandle[int]("cpu-area").result(timeout="1h", cleanup=False, trust_store=True)
+    (line,) = recorded.lines()
+    assert line[1:3] == ["result", "cpu-area"]
+    assert line[3].startswith("--output-file=")
+    assert line[4:] == ["--cleanup=false", "--timeout=1h", "--trust-store", "--events=json"]
+
+
+def test_attach(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANSWER", '{"id": "cpu-area-1", "function": "area", "backend": "local"}')
+    handle = kinetic.attach("cpu-a", store="file:///s")
+    assert recorded.lines() == [[binaries.JOBS, "describe", "cpu-a", "--output=json", "--store=file:///s", "--events=json"]]
+    assert (handle.job_id, handle.func_name) == ("cpu-area-1", "area")
+
+
+def test_list_jobs(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANSWER", '{"items": [{"id": "cpu-area-1", "function": "area", "accelerator": "cpu", "created": "2026-01-02T03:04:05Z"}]}')
+    (handle,) = kinetic.list_jobs(status=JobStatus.FAILED, all=True, namespace="team")
+    assert recorded.lines() == [[binaries.JOBS, "list", "--output=json", "--all", "--status=FAILED", "--namespace=team", "--events=json"]]
+    assert (handle.job_id, handle.created_at) == ("cpu-area-1", "2026-01-02T03:04:05Z")
+
+
+def test_only_places_find_jobs() -> None:
+    with pytest.raises(TypeError, match="'accelerator' does not say where a job is"):
+        kinetic.attach("cpu-a", accelerator="l4")
+
+
+def test_missing_binary(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KINETIC_BIN", str(tmp_path))
+    with pytest.raises(VersionMismatch, match=f"kubectl-kinetic_run is not in {tmp_path}, which KINETIC_BIN names: install kubectl-kinetic"):
+        area.run_async(2, 3)
+
+
+def test_binary_that_knows_no_events(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KINETIC_BIN", str(tmp_path))
+    old = tmp_path / binaries.RUN
+    old.write_text("#!/bin/sh\necho 'error: unknown flag: --events' >&2\nexit 2\n")
+    old.chmod(0o755)
+    with pytest.raises(VersionMismatch, match="kubectl-kinetic_run .of an unknown version.* ended with exit code 2 and no answer that kinetic .* reads: install"):
+        area.run_async(2, 3)

@@ -1,0 +1,109 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What kinetic.run takes and refuses, and what it makes of a function in this process."""
+
+from __future__ import annotations
+
+import functools
+import pickle
+from typing import Any, Callable
+
+import kinetic
+import pytest
+
+
+@kinetic.run(accelerator="l4")
+def area(width: int, height: int = 2) -> int:
+    """The area."""
+    return width * height
+
+
+class Model:
+    def __init__(self, scale: int) -> None:
+        self.scale = scale
+
+    @kinetic.run(accelerator="l4")
+    def predict(self, value: int) -> int:
+        return self.scale * value
+
+    @classmethod
+    @kinetic.run()
+    def name(cls) -> str:
+        return cls.__name__
+
+
+@kinetic.run()
+async def fetch(url: str) -> bytes:
+    return url.encode()
+
+
+def types_are_kept() -> None:
+    """mypy checks this; nothing calls it."""
+    number: int = area(1, height=2)
+    handle: kinetic.JobHandle[int] = area.run_async(1)
+    number = handle.result(timeout=60)
+    number = Model(1).predict(2)
+    number = Model(1).predict.submit(2).result()
+    content: bytes = fetch("x")
+    area("1")  # type: ignore[arg-type]
+    area.run_async(1, 2, 3)  # type: ignore[call-arg]
+    kinetic.run(acelerator="l4")  # type: ignore[call-overload]
+    text: str = area(1)  # type: ignore[assignment]
+    print(number, content, text)
+
+
+def test_looks_like_the_function() -> None:
+    assert (area.__name__, area.__doc__, area.__module__) == ("area", "The area.", __name__)
+    assert area.__wrapped__(2, 3) == 6
+    assert repr(area) == "<kinetic.run of area>"
+
+
+def test_call_in_a_job_is_a_plain_call(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KINETIC_JOB_ID", "cpu-train")
+    assert area(3) == 6
+    assert Model(2).predict(4) == 8
+    assert Model.name() == "Model"  # type: ignore[call-arg]
+
+
+def test_methods_keep_their_options() -> None:
+    assert Model(1).predict.options.given == {"accelerator": "l4"}
+    assert Model.predict.__name__ == "predict"
+
+
+def test_pickled_by_name_where_the_module_has_it() -> None:
+    assert pickle.loads(pickle.dumps(area)) is area
+    assert pickle.loads(pickle.dumps(Model.predict)) is Model.predict
+
+
+def cached() -> Any:
+    return functools.lru_cache(maxsize=None)(max)
+
+
+def numbers() -> Any:
+    yield 1
+
+
+async def later_numbers() -> Any:
+    yield 1
+
+
+REFUSED: dict[str, tuple[Callable[[], Any], str]] = {
+    "classmethod": (lambda: classmethod(print), "can't decorate a classmethod: write @classmethod above @kinetic.run"),
+    "staticmethod": (lambda: staticmethod(print), "can't decorate a staticmethod: write @staticmethod above @kinetic.run"),
+    "cache": (cached, "can't decorate max, which has a cache: write @functools.lru_cache above"),
+    "no function": (lambda: 3, "3 is not callable"),
+    "twice": (lambda: area, "area is already decorated"),
+    "generator": (lambda: numbers, "numbers is a generator function.*let it return a list"),
+    "async generator": (lambda: later_numbers, "later_numbers is a generator function"),
+    "partial of a generator": (lambda: functools.partial(numbers), "is a generator function"),
+}
+
+
+@pytest.mark.parametrize("make, message", REFUSED.values(), ids=REFUSED)
+def test_refused(make: Callable[[], Any], message: str) -> None:
+    with pytest.raises(TypeError, match=message):
+        kinetic.run()(make())
+
+
+def test_name_of_a_partial() -> None:
+    assert kinetic.run()(functools.partial(sum, [1])).__name__ == "sum"

@@ -1,0 +1,174 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What is said while a job runs, and what its end becomes."""
+
+from __future__ import annotations
+
+import logging
+import pathlib
+import pickle
+from typing import Any
+
+import pytest
+from kinetic import JobHandle, JobNotFound, JobStatus, JobTimeout, KineticError, RemoteError, RemoteTraceback, UsageError, errors
+from kinetic.client import process, result
+from kinetic.client.report import Reporter
+
+SUBMITTED = {"event": "submitted", "job": {"job_id": "cpu-train", "hosts": 1}}
+EVENTS: list[dict[str, Any]] = [
+    {"event": "phase", "name": "packaged", "detail": "1 file, 3 B"},
+    SUBMITTED,
+    {"event": "progress", "name": "storing", "done": 1, "total": 2},
+    {"event": "state", "state": "PENDING", "message": "waiting: no node"},
+    {"event": "state", "state": "PENDING", "message": "waiting: no node"},
+    {"event": "state", "state": "RUNNING", "message": ""},
+    {"event": "log", "host": 0, "stream": "stdout", "line": "epoch 1"},
+    {"event": "warning", "message": "3 GiB"},
+    {"event": "unknown", "to": "this version"},
+]
+
+
+def test_stderr(capsys: pytest.CaptureFixture[str]) -> None:
+    report = Reporter()
+    for event in EVENTS:
+        report(event)
+    out, err = capsys.readouterr()
+    assert out == ""
+    assert err.splitlines() == [
+        "kinetic: packaged 1 file, 3 B",
+        "kinetic: submitted cpu-train",
+        "kinetic: waiting: no node",
+        "epoch 1",
+        "kinetic: warning: 3 GiB",
+    ]
+
+
+def test_logging(caplog: pytest.LogCaptureFixture) -> None:
+    caplog.set_level(logging.INFO)
+    report = Reporter("logging")
+    for event in EVENTS:
+        report(event)
+    assert ("kinetic.job", logging.INFO, "epoch 1") in caplog.record_tuples
+    assert ("kinetic", logging.WARNING, "3 GiB") in caplog.record_tuples
+
+
+def test_none(capsys: pytest.CaptureFixture[str]) -> None:
+    report = Reporter("none")
+    for event in EVENTS:
+        report(event)
+    assert capsys.readouterr() == ("", "")
+
+
+def test_status_changes() -> None:
+    states: list[str] = []
+    report = Reporter("none", states.append)
+    for event in EVENTS:
+        report(event)
+    assert states == ["PENDING", "RUNNING"]
+
+
+@pytest.mark.parametrize("event, prefix", [({"host": 1}, "[host 1] "), ({"chunk": 2}, "[chunk 2] ")])
+def test_lines_of_several_pods(event: dict[str, Any], prefix: str, capsys: pytest.CaptureFixture[str]) -> None:
+    report = Reporter()
+    report({"event": "submitted", "job": {"job_id": "x", "hosts": 4}})
+    report({"event": "log", "line": "epoch 1", **event})
+    assert capsys.readouterr().err.endswith(f"\n{prefix}epoch 1\n")
+
+
+@pytest.mark.parametrize("line", [b"plain text\n", b"{}\n", b"[1]\n", b'{"event"\n', b"\xff\n"])
+def test_what_is_not_an_event(line: bytes) -> None:
+    assert process.parse(line) is None
+
+
+KINDS = [("usage", UsageError), ("usage", ValueError), ("not_found", JobNotFound), ("timeout", JobTimeout), ("timeout", TimeoutError), ("forbidden", KineticError)]
+
+
+@pytest.mark.parametrize("kind, error", KINDS)
+def test_errors_of_binaries(kind: str, error: type[Exception]) -> None:
+    exc = errors.of_kind(kind, 7, "it failed", "try this")
+    assert isinstance(exc, error)
+    assert (str(exc), exc.kind, exc.code) == ("it failed\n  next: try this", kind, 7)
+
+
+FAILED: dict[str, Any] = {
+    "event": "result", "job": "cpu-train", "state": "FAILED", "reason": "Exception", "ok": False, "host": 2, "attempt": 3,
+    "error": {"type": "ValueError", "message": "no rows", "traceback": "Traceback …\nValueError: no rows\n"},
+}  # fmt: skip
+ANSWER = process.Answer(1, b"", {"event": "error", "code": 1, "kind": "job_failed", "message": "exit code 1"})
+
+
+def test_own_exception(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "result.pkl"
+    file.write_bytes(pickle.dumps(ValueError("no rows")))
+    with pytest.raises(ValueError, match="no rows") as caught:
+        result.raise_failure(str(file), FAILED, ANSWER)
+    cause = caught.value.__cause__
+    assert isinstance(cause, RemoteTraceback)
+    assert (cause.host, cause.attempt, cause.text) == (2, 3, FAILED["error"]["traceback"])
+    assert "(host 2, attempt 3)\nTraceback …\nValueError: no rows" in str(cause)
+
+
+@pytest.mark.parametrize("content", [None, pickle.dumps(None), b"no pickle", b"cnosuch\nThing\n)R."], ids=["missing", "null", "broken", "unknown module"])
+def test_remote_error(tmp_path: pathlib.Path, content: Any) -> None:
+    file = tmp_path / "result.pkl"
+    if content is not None:
+        file.write_bytes(content)
+    with pytest.raises(RemoteError, match="cpu-train failed: ValueError: no rows") as caught:
+        result.raise_failure(str(file), FAILED, ANSWER)
+    error = caught.value
+    assert (error.job_id, error.reason, error.type, error.traceback) == ("cpu-train", "Exception", "ValueError", FAILED["error"]["traceback"])
+    assert isinstance(error.__cause__, RemoteTraceback)
+
+
+def test_killed(tmp_path: pathlib.Path) -> None:
+    event = {**FAILED, "reason": "OOMKilled", "error": None}
+    with pytest.raises(RemoteError, match="cpu-train failed: exit code 1") as caught:
+        result.raise_failure(str(tmp_path / "result.pkl"), event, ANSWER)
+    assert (caught.value.reason, caught.value.type, caught.value.__cause__) == ("OOMKilled", None, None)
+
+
+def test_value_that_cannot_be_loaded_is_kept(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("tempfile.tempdir", str(tmp_path))
+    file = tmp_path / "result.pkl"
+    file.write_bytes(b"cnosuch\nThing\n)R.")
+    with pytest.raises(KineticError, match="can't be loaded here .*No module named 'nosuch'") as caught:
+        result.value_of(str(file), {"job": "cpu-train"})
+    kept = str(caught.value).rsplit(" ", 1)[1]
+    assert pathlib.Path(kept).read_bytes() == b"cnosuch\nThing\n)R."
+
+
+HANDLE = {"job_id": "cpu-train", "func_name": "train", "accelerator": "cpu", "created_at": "2026-01-02T03:04:05Z"}
+
+
+def test_handle_survives_json() -> None:
+    handle: JobHandle[int] = JobHandle.of({**HANDLE, "namespace": "team"}, {"cluster": "main"})
+    again = JobHandle.from_json(handle.to_json())
+    assert again.to_json() == handle.to_json()
+    assert repr(again) == "<JobHandle cpu-train: train on cpu (main)>"
+
+
+@pytest.mark.parametrize(
+    "text, message",
+    [
+        ("{}", "not a handle"),
+        ("x", "not a handle that to_json made: 'x'"),
+        ('{"version": 2, "job_id": "cpu-train"}', "the handle of cpu-train has version 2, and this package reads up to 1: install a newer version"),
+    ],
+)
+def test_handles_that_are_refused(text: str, message: str) -> None:
+    with pytest.raises(ValueError, match=message):
+        JobHandle.from_json(text)
+
+
+def test_local_handle_says_so() -> None:
+    handle: JobHandle[int] = JobHandle.of({**HANDLE, "backend": "local"}, {})
+    assert "train on cpu (local)" in repr(handle)
+
+
+def test_html_is_escaped() -> None:
+    handle: JobHandle[int] = JobHandle.of({**HANDLE, "func_name": "<lambda>"}, {})
+    assert "&lt;lambda&gt;" in handle._repr_html_()
+
+
+def test_states_that_never_change() -> None:
+    assert [state.value for state in JobStatus if state.ended] == ["SUCCEEDED", "FAILED", "NOT_FOUND"]
