@@ -37,7 +37,7 @@ func TestRunnerHasTheSameNames(t *testing.T) {
 func TestRunnerHasTheSameReasons(t *testing.T) {
 	const all = `sorted(value for name, value in globals().items() if name.isupper() and type(value) is str)`
 	want := []Reason{
-		BadData, BadEnvironment, BadResult, Completed, DeadlineExceeded, Disrupted, Exception, ExitCode, Killed,
+		BadData, BadEnvironment, BadPayload, BadResult, Completed, DeadlineExceeded, Disrupted, Exception, ExitCode, Killed,
 		NoProgram, RunnerFailure, "Stopped", Terminated,
 	}
 	if diff := cmp.Diff(want, runnertest.Eval[[]Reason](t, all, "outcome")); diff != "" {

@@ -43,10 +43,11 @@ const (
 	Terminated       Reason = "Terminated"       // 143: SIGTERM
 	Disrupted        Reason = "Disrupted"        // 1: lost its pod more often than --max-disruptions
 	Cancelled        Reason = "Cancelled"        // 143: by `jobs cancel` or `run`
-	BadResult        Reason = "BadResult"        // 1: the value has no JSON form
+	BadResult        Reason = "BadResult"        // 1: the value cannot be brought back
 	NoProgram        Reason = "NoProgram"        // 1: the command could not be started
 	BadEnvironment   Reason = "BadEnvironment"   // 1: the packages of the job could not be installed, and a retry would not help
 	BadData          Reason = "BadData"          // 1: an input of the job does not exist, or does not fit on the disk
+	BadPayload       Reason = "BadPayload"       // 1: the job cannot unpickle the function or its arguments
 )
 
 // Exit codes of the runner that are not the call's own.

@@ -81,7 +81,7 @@ func (j *Job) command(verb string) string {
 // ran on. Its log then says why.
 func failedByItself(r api.Reason) bool {
 	switch r {
-	case api.Exception, api.ExitCode, api.BadResult, api.NoProgram, api.BadEnvironment, api.BadData:
+	case api.Exception, api.ExitCode, api.BadResult, api.NoProgram, api.BadEnvironment, api.BadData, api.BadPayload:
 		return true
 	default:
 		return false

@@ -89,6 +89,7 @@ func TestWhatComesAfterAFailure(t *testing.T) {
 		api.BadResult:        again,
 		api.BadEnvironment:   again,
 		api.BadData:          again,
+		api.BadPayload:       again,
 		api.Killed:           "kubectl kinetic jobs describe a1 -n ml",
 		api.DeadlineExceeded: "kubectl kinetic jobs describe a1 -n ml",
 		"":                   "kubectl kinetic jobs describe a1 -n ml",

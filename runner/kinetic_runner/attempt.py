@@ -7,8 +7,7 @@ import time
 
 from . import losses
 from .bundle import fetch_bundle
-from .call import CALL_LIMIT, Call, unlimited_integers
-from .documents import parse_document
+from .call import read_call
 from .errands import Errands
 from .errors import Final, NotFound, RunnerError, Stopped, Unreachable, explain, text_of
 from .judge import Told, judge
@@ -21,8 +20,8 @@ from .place import make_place, program_command, start_function
 from .process import Child
 from .records import Records, read_document
 from .spool import LogParts, Spool
-from .store import open_store, read_verified
-from .store.names import blob_name, job_name
+from .store import open_store
+from .store.names import blob_name, job_name, payload_name
 from .store.outage import Outage
 from .supervisor import Supervisor
 from .text import tell, times, timestamp
@@ -179,12 +178,7 @@ class Attempt:
         """Read the call, unpack the package into the workspace and install the environment."""
         options, store = self.options, self.store
         empty_directory(self.workspace)
-        name = job_name(options.job, "call.json")
-        unlimited_integers()
-        data = read_verified(store, name, options.call, CALL_LIMIT)
-        call = Call(parse_document(data, store.url(name)), store.url(name))
-        if options.function and call.kind != "function":
-            raise RunnerError(f"{store.url(name)} has a {call.kind} call, but --function needs a function call")
+        call, name = read_call(store, options), job_name(options.job, "call.json")
         index = read_index(store, options.bundle)
         more = self.provide(lambda: fetch_bundle(store, index, self.workspace))
         if call.file and not os.path.isfile(os.path.join(self.workspace, call.file)):
@@ -194,10 +188,16 @@ class Attempt:
             from .data import provide
 
             provided = provide(self, call, store.url(name))
-            call.kwargs.update(provided.arguments)
+            if call.kind == "function":  # a pickled call looks for the variables itself
+                call.kwargs.update(provided.arguments)
             self.variables, self.provided = provided.variables, provided
         self.needed = [job_name(options.job, "handle.json"), name, blob_name(options.bundle)] + [blob.name for blob in index.blobs]
         self.needed += more
+        if call.kind == "pickle":
+            from .payload import fetch_payload
+
+            call.payload = fetch_payload(store, options)
+            self.needed.append(payload_name(options.job))
         # Without the records, the count would start again.
         self.needed += [self.records.name(number + 1) for number in range(self.number)]
         return call
@@ -245,7 +245,7 @@ class Attempt:
             told.on_failure = supervisor.stop_soon
 
         def start():
-            if call.kind == "function":
+            if call.is_function:
                 return start_function(call, place, "function", child=child, keep_value=self.host == 0)
             return Child(program_command(call, place))
 

@@ -73,6 +73,6 @@ def outcome_of_status(title, kind, status, told):
     if os.WIFSIGNALED(status):
         return outcome_of_signal(title, os.WTERMSIG(status))
     code = os.WEXITSTATUS(status)
-    if kind == "function" and code == 0:
+    if kind in ("function", "pickle") and code == 0:
         return Outcome(EXIT_CODE, 1, f"{title} ended its process before returning")
     return outcome_of_exit(title, code)

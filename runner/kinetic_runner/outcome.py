@@ -11,8 +11,8 @@ from .text import shorten
 COMPLETED, EXCEPTION, EXIT_CODE, BAD_RESULT = "Completed", "Exception", "ExitCode", "BadResult"
 NO_PROGRAM = "NoProgram"
 DEADLINE_EXCEEDED, RUNNER_FAILURE = "DeadlineExceeded", "RunnerFailure"
-# Final: no retry changes the packages of the job, or its inputs.
-BAD_ENVIRONMENT, BAD_DATA = "BadEnvironment", "BadData"
+# Final: no retry changes the packages of the job, its inputs or its payload.
+BAD_ENVIRONMENT, BAD_DATA, BAD_PAYLOAD = "BadEnvironment", "BadData", "BadPayload"
 KILLED, TERMINATED, DISRUPTED = "Killed", "Terminated", "Disrupted"
 STOPPED = "Stopped"  # never the end of a job: the call of a host was stopped because another one had failed
 ERRORS = (EXCEPTION, EXIT_CODE, NO_PROGRAM, BAD_RESULT)  # in the user's code, which --retry-on error retries
@@ -33,12 +33,13 @@ class Outcome:
     """How a call ended, as it is published.
 
     value is the value as JSON text. It is None if value_path names a file with the
-    JSON, or if there is no value. pickle_path names a file with the exact value.
+    JSON, or if there is no value. pickle_path names a file with the exact value, or with
+    the exception that a pickled call raised; pickled has a small one in base64.
     """
 
     FIELDS = (
         "reason", "exit_code", "message", "error", "warnings", "differs", "returned", "value", "value_path",
-        "pickle_path", "at", "started", "finished",
+        "pickle_path", "pickled", "pickle_sha256", "pickle_size", "at", "started", "finished",
     )  # fmt: skip
 
     def __init__(self, reason, exit_code, message="", error=None):
@@ -49,7 +50,8 @@ class Outcome:
         self.warnings = []
         self.differs = False  # the value differs from what was returned, see warnings
         self.returned = False  # the function returned, rather than called sys.exit
-        self.value = self.value_path = self.pickle_path = None
+        self.value = self.value_path = self.pickle_path = self.pickled = None
+        self.pickle_sha256 = self.pickle_size = None  # only of a pickled call
         self.unsaved = []  # outputs that could not be saved
         self.host, self.at = 0, time.time()  # whose call it was, and when it ended
         self.started = self.finished = None  # only for an input of a map

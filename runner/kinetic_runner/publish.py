@@ -156,6 +156,7 @@ def result_blocks(attempt, outcome, finished, pickled):
         "version": VERSION,
         "ok": outcome.ok,
         "pickle": pickled,
+        **hash_fields(outcome),
         "error": outcome.error,
         "warnings": outcome.warnings,
         "differs": outcome.differs,
@@ -174,6 +175,20 @@ def with_value(fields, outcome):
     yield b"}\n"
 
 
+def hash_fields(outcome):
+    """Return the members that let a reader verify the pickle of a pickled call."""
+    if outcome.pickle_sha256 is None:
+        return {}
+    return {"pickle_sha256": outcome.pickle_sha256, "pickle_size": outcome.pickle_size}
+
+
+def pickle_fields(attempt, outcome):
+    """Return the member that vouches for the pickle of a pickled call, wherever the end of the job is told."""
+    if outcome.pickle_sha256 is None:
+        return {}
+    return {"pickle": {"name": pickle_name(attempt), "sha256": outcome.pickle_sha256, "size": outcome.pickle_size}}
+
+
 def end_document(attempt, outcome, finished):
     """Return end.json of a job that ended with this outcome."""
     return {
@@ -187,6 +202,7 @@ def end_document(attempt, outcome, finished):
         "started": attempt.job_started,
         "finished": finished,
         "by": "runner",
+        **pickle_fields(attempt, outcome),
         **unsaved_fields(outcome.unsaved),
     }
 

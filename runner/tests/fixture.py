@@ -60,6 +60,11 @@ def command(*argv, **rest):
     return dict({"version": 1, "kind": "command", "args": list(argv), "cwd": ""}, **rest)
 
 
+def pickled(name="f", **rest):
+    """A call of what is in the payload."""
+    return dict({"version": 1, "kind": "pickle", "function": name, "file": "", "cwd": "", "sys_path": [""]}, **rest)
+
+
 def read_log(data, stamped=False):
     """What the call printed, of a log with marks: the text on both streams in order, on stdout, and on stderr.
 
@@ -173,7 +178,7 @@ class RunnerCase(unittest.TestCase):
         """The runner's command line, for a call stored now; files is a dict, or the hash of a stored index."""
         bundle = files if isinstance(files, str) else self.put_index(*pack(files, **kwargs))
         flags = list(flags)
-        if call.get("kind") == "function" and self.one_host and "--map" not in flags:
+        if call.get("kind") in ("function", "pickle") and self.one_host and "--map" not in flags:
             flags.append("--function")
         for name, value in (("--work", self.work), ("--termination-log", os.path.join(self.root, "termination"))):
             if name not in flags:

@@ -1,5 +1,6 @@
 """The pickle of a returned value."""
 
+import hashlib
 import os
 import pickle
 import sys
@@ -10,7 +11,8 @@ import unittest
 from unittest import mock
 
 sys.path.insert(0, os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
-from kinetic_runner.child.values import write_pickle
+from kinetic_runner.child.pickled import Kept
+from kinetic_runner.child.pickles import Sink, save
 
 
 class Panic(BaseException):
@@ -31,13 +33,16 @@ class Pickles(unittest.TestCase):
         blocked.start()
         self.addCleanup(blocked.stop)
 
+    def sink(self):
+        return Sink(self.path)
+
     def read(self):
         with open(self.path, "rb") as file:
             return file.read()
 
     def test_exact_value(self):
         value = {"loss": float("inf"), "set": {1}, (1, 2): b"x"}
-        self.assertTrue(write_pickle(value, self.path))
+        self.assertTrue(save(value, self.sink, protocol=4))
         self.assertEqual(pickle.loads(self.read()), value)
         self.assertEqual(self.read()[:2], b"\x80\x04")  # protocol 4
         self.assertEqual(os.stat(self.path).st_mode & 0o777, 0o600)
@@ -46,7 +51,7 @@ class Pickles(unittest.TestCase):
         with open(self.path, "wb") as file:
             file.write(b"x" * 1000)
         os.chmod(self.path, 0o644)
-        self.assertTrue(write_pickle(1, self.path))
+        self.assertTrue(save(1, self.sink))
         self.assertEqual((pickle.loads(self.read()), os.stat(self.path).st_mode & 0o777), (1, 0o600))
 
     def test_unpicklable(self):
@@ -56,17 +61,23 @@ class Pickles(unittest.TestCase):
         cases = {"lock": threading.Lock(), "generator": (n for n in [1]), "panic": ["x" * 100_000, Unpicklable()], "too deep": deep}
         for name, value in cases.items():
             with self.subTest(name):
-                self.assertFalse(write_pickle(value, self.path))
+                self.assertIsNone(save(value, self.sink))
                 self.assertFalse(os.path.exists(self.path))
 
     def test_cloudpickle_is_used_where_the_image_has_it(self):
         module = types.ModuleType("cloudpickle")
         module.dump = lambda value, file, protocol: file.write(b"by cloudpickle %d" % protocol)
         with mock.patch.dict(sys.modules, {"cloudpickle": module}):
-            self.assertTrue(write_pickle(lambda: 0, self.path))
+            self.assertTrue(save(lambda: 0, self.sink, protocol=4))
             self.assertEqual(self.read(), b"by cloudpickle 4")
-            self.assertTrue(write_pickle(1, self.path))
+            self.assertTrue(save(1, self.sink))
             self.assertEqual(pickle.loads(self.read()), 1)
+
+    def test_small_ones_stay_in_memory(self):
+        small, large = (save(b"x" * 1000, lambda: Kept(self.path, inline)) for inline in (2000, 1000))
+        self.assertEqual((pickle.loads(small.data), large.data), (b"x" * 1000, b""))
+        self.assertEqual((small.sha256, large.sha256), (hashlib.sha256(small.data).hexdigest(), hashlib.sha256(self.read()).hexdigest()))
+        self.assertEqual((small.size, large.size, self.read()), (len(small.data), len(self.read()), small.data))
 
     def test_disk_is_full(self):
         def dump(value, file, protocol):
@@ -74,15 +85,16 @@ class Pickles(unittest.TestCase):
             raise OSError(28, "No space left on device")
 
         with mock.patch("pickle.dump", dump), self.assertRaises(OSError):
-            write_pickle(1, self.path)
+            save(1, self.sink)
         self.assertFalse(os.path.exists(self.path))
 
     def test_no_directory(self):
-        self.assertFalse(write_pickle(1, os.path.join(self.path, "result.pkl")))
+        with self.assertRaises(FileNotFoundError):
+            save(1, lambda: Sink(os.path.join(self.path, "result.pkl")))
 
     def test_interruptions_get_through(self):
         with mock.patch("pickle.dump", side_effect=SystemExit(143)), self.assertRaises(SystemExit):
-            write_pickle(1, self.path)
+            save(1, self.sink)
         self.assertFalse(os.path.exists(self.path))
 
 

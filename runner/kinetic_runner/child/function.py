@@ -18,8 +18,8 @@ DOCUMENT_FD = 5
 def main(argv, _):
     """Call the function that the document names; return the exit code."""
     call = read_call()
-    report = Report(call["scratch"])
-    return conclude(call, report, lambda: call_function(call))
+    report, forms = Report(call["scratch"]), forms_of(call)
+    return conclude(forms, call, report, lambda: call_function(call))
 
 
 def read_call():
@@ -35,26 +35,45 @@ def read_call():
     return call
 
 
-def conclude(call, report, action):
+def conclude(forms, call, report, action):
     """Report the outcome of action and return its exit code. A fork made by the user's code reports nothing."""
     try:
         value = action()
     except BaseException as exc:
         if not report.ours:
             raise
-        outcome = outcomes.of_exception(exc, call)
+        outcome = forms.of_exception(exc, call)
     else:
         if not report.ours:
             return 0
-        outcome = outcomes.of_value(value, call)
+        outcome = forms.of_value(value, call)
     report.send(outcome=outcome)
     outcomes.watch_threads(call["title"])
     return outcome["exit_code"]
 
 
+def forms_of(call):
+    """Return the module that makes the outcomes of this kind of call. Later, the user's modules may have the names of those it imports."""
+    if call["kind"] == "function":
+        return outcomes
+    from . import pickled
+
+    return pickled
+
+
 def call_function(call):
     """Return the value of the call, or None on hosts whose value is not kept. From here on the user's code runs."""
     debugger = modules.prepare(call, STARTUP_MODULES)
-    function = modules.find_function(call)
-    value = modules.value_of(function, (), call["kwargs"], debugger)
+    value = modules.value_of(*what_to_call(call), debugger)
     return value if call["keep_value"] else None
+
+
+def what_to_call(call):
+    """Return the function, its arguments and its keyword arguments."""
+    if call["kind"] == "function":
+        return modules.find_function(call), (), call["kwargs"]
+    from .payload import load
+
+    found = load(call)
+    os.unlink(call["payload"])  # its room on the disk is for the result
+    return found

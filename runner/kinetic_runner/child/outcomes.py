@@ -9,6 +9,7 @@ import traceback
 import types
 
 from . import values
+from .pickles import Sink, save
 from .wording import shorten, text_of, type_name
 
 INLINE_BYTES = 1 << 20  # values up to this size are in the report itself, safe from a full disk
@@ -27,20 +28,27 @@ def of_value(value, call):
     if converted.lossy:
         path = os.path.join(call["scratch"], "result.pkl")
         try:
-            if values.write_pickle(value, path):
+            if save(value, lambda: Sink(path), protocol=4):
                 outcome["pickle_path"] = path
             elif converted.warnings:
                 outcome["warnings"].append("the exact value is lost: it cannot be pickled")
         except OSError as exc:
             outcome["warnings"].append(f"the exact value is lost: cannot write {path}: {reason_of(exc)}")
-    if len(converted.data) <= call.get("inline_bytes", INLINE_BYTES):
-        outcome["value"] = converted.data.decode()
+    return keep_json(outcome, converted.data, call)
+
+
+def keep_json(outcome, data, call):
+    """Return an outcome with the JSON of its value, in the report or in a file."""
+    if len(data) <= call.get("inline_bytes", INLINE_BYTES):
+        outcome["value"] = data.decode()
         return outcome
     path = os.path.join(call["scratch"], "value.json")
     try:
-        write_private(path, converted.data)
+        write_private(path, data)
     except OSError as exc:
-        return of_lost_value(exc, path, len(converted.data))
+        from ..text import readable
+
+        return of_lost_value(exc, path, f"the value ({readable(len(data))} of JSON)")
     outcome["value_path"] = path
     return outcome
 
@@ -53,11 +61,9 @@ def of_generator(value, call):
     return outcome_of("BadResult", 1, message, {"type": "TypeError", "message": message, "traceback": ""})
 
 
-def of_lost_value(exc, path, size):
+def of_lost_value(exc, path, what):
     """Return the outcome of a call whose value cannot be stored. It is final: a retry would fail the same way."""
-    from ..text import readable
-
-    message = f"cannot write the value ({readable(size)} of JSON) to {path}: {reason_of(exc)}"
+    message = f"cannot write {what} to {path}: {reason_of(exc)}"
     tell(f"kinetic: {message}\n")
     return outcome_of("BadResult", 1, message, {"type": "OSError", "message": message, "traceback": ""})
 
@@ -104,22 +110,27 @@ def of_missing(call):
 
 def of_error(exc, call):
     """Return the outcome of an exception, with the traceback that plain Python would print."""
-    name, message = type_name(type(exc)), text_of(exc)
+    name, message, text = type_name(type(exc)), text_of(exc), traceback_of(exc, call)
+    tell(text)
+    return outcome_of("Exception", 1, f"{name}: {message}", {"type": name, "message": message, "traceback": text})
+
+
+def traceback_of(exc, call):
+    """Return the traceback of an exception, with paths relative to the package root."""
     try:
         hide_runner(exc)
         text = "".join(traceback.format_exception(type(exc), exc, exc.__traceback__))
     except Exception:
-        text = f"{name}: {message}\n"
-    text = text.replace(f'File "{call["workspace"]}/', 'File "')
-    tell(text)
-    return outcome_of("Exception", 1, f"{name}: {message}", {"type": name, "message": message, "traceback": text})
+        text = f"{type_name(type(exc))}: {text_of(exc)}\n"
+    return text.replace(f'File "{call["workspace"]}/', 'File "')
 
 
 def outcome_of(reason, exit_code, message="", error=None):
     """Return all fields that the runner reads."""
     return {
         "reason": reason, "exit_code": exit_code, "message": shorten(message, MESSAGE_LIMIT), "error": error,
-        "warnings": [], "differs": False, "returned": False, "value": None, "value_path": None, "pickle_path": None,
+        "warnings": [], "differs": False, "returned": False, "value": None, "value_path": None,
+        "pickle_path": None, "pickled": None, "pickle_sha256": None, "pickle_size": None,
         "at": time.time(), "started": None, "finished": None,
     }  # fmt: skip
 

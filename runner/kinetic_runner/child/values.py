@@ -1,15 +1,13 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A value that a function returned, as JSON and as a pickle."""
+"""A value that a function returned, as JSON."""
 
 import binascii
 import enum
 import errno
-import importlib
 import json
 import math
 import os
-import pickle
 import sys
 from collections import abc, namedtuple
 
@@ -40,15 +38,24 @@ class Converted(namedtuple("Converted", "data warnings lossy")):
     """A value as JSON in UTF-8, warnings about differences, and whether only a pickle has the exact value."""
 
 
-def convert(value):
-    """Convert any value to JSON. Parts without a JSON form become their repr, with a warning."""
-    converter = Converter()
-    limit = remove_digit_limit()
+class TooLarge(Exception):
+    """The JSON of a value is larger than the limit."""
+
+
+def convert(value, limit=math.inf):
+    """Convert any value to JSON. Parts without a JSON form become their repr, with a warning.
+
+    Raise TooLarge as soon as it is clear that the JSON has more than limit bytes.
+    """
+    converter = Converter(limit)
+    digits = remove_digit_limit()
     try:
         data = encode(converter.plain(value))
     finally:
-        if limit is not None:
-            sys.set_int_max_str_digits(limit)
+        if digits is not None:
+            sys.set_int_max_str_digits(digits)
+    if len(data) > limit:
+        raise TooLarge
     return Converted(data, converter.warnings(), converter.lossy)
 
 
@@ -67,40 +74,12 @@ def encode(data):
     return text.encode("utf-8", "backslashreplace")
 
 
-def write_pickle(value, path):
-    """Pickle the value to a private file, with the image's cloudpickle if needed; return whether that worked.
-
-    Raise OSError if the disk is full.
-    """
-    return any(write_with(name, value, path) for name in ("pickle", "cloudpickle"))
-
-
-def write_with(module, value, path):
-    try:
-        dump = pickle.dump if module == "pickle" else importlib.import_module(module).dump
-        remove(path)
-        with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb") as file:
-            dump(value, file, protocol=4)
-        return True
-    except BaseException as exc:  # the value can't be pickled
-        remove(path)
-        if isinstance(exc, INTERRUPTIONS) or isinstance(exc, OSError) and exc.errno in NO_ROOM:
-            raise
-        return False
-
-
-def remove(path):
-    try:
-        os.unlink(path)
-    except OSError:
-        pass
-
-
 class Converter:
     """Turns one value into dicts, lists, strings, numbers, booleans and None."""
 
-    def __init__(self):
+    def __init__(self, limit=math.inf):
         self.lossy = False
+        self._limit = self._left = limit  # bytes of JSON
         self._path = []  # of the current place: indices and member names
         self._open = set()  # ids of the objects around it
         self._lines, self._more_lines = [], 0
@@ -118,6 +97,7 @@ class Converter:
         """Return the value as plain data, whatever it is."""
         kind = type(value)
         if value is None or kind is str or kind is int or kind is bool:
+            self._spend(len(value) if kind is str else 1)
             return value
         if kind is float:
             return self._number(value)
@@ -129,7 +109,7 @@ class Converter:
         self._open.add(id(value))
         try:
             return self._convert(value)
-        except INTERRUPTIONS:
+        except (*INTERRUPTIONS, TooLarge):
             raise
         except BaseException as exc:
             del self._path[depth:]
@@ -147,6 +127,7 @@ class Converter:
             self.lossy = True
             return self.plain(value.value)
         if isinstance(value, (str, int)):
+            self._spend(1)
             return value
         if isinstance(value, float):
             return self._number(value)
@@ -186,7 +167,14 @@ class Converter:
             return self._text(value, f"is of type {type_name(kind)}, which runs only when it is iterated: return a list instead")
         return self._text(value, f"is of type {type_name(kind)}, which has no JSON form")
 
+    def _spend(self, size):
+        """Count bytes that the JSON has at least. A value costs one more, for what separates it from the next."""
+        self._left -= size + 1
+        if self._left < -1:
+            raise TooLarge
+
     def _number(self, value):
+        self._spend(1)
         if math.isfinite(value):
             return value
         self.lossy = True
@@ -202,6 +190,7 @@ class Converter:
         size = memoryview(value).nbytes
         if size > MAX_ARRAY_BYTES:
             return self._too_large(value, size)
+        self._spend(size)
         self._warn("is bytes: base64 in JSON")
         return binascii.b2a_base64(value, newline=False).decode()
 
@@ -210,6 +199,7 @@ class Converter:
         size = getattr(value, "nbytes", 0)
         if isinstance(size, int) and size > MAX_ARRAY_BYTES:
             return self._too_large(value, size)
+        self._spend(size // 16 if isinstance(size, int) else 0)  # no number has more bytes
         result = getattr(value, method)()
         if type(result) is type(value):
             return self._text(value, f"is of type {type_name(type(value))}, which has no JSON form")
@@ -220,6 +210,7 @@ class Converter:
     def _items(self, values):
         place = len(self._path)
         self._path.append(0)
+        self._spend(1)
         result = []
         for number, item in enumerate(values):
             self._path[place] = number
@@ -228,6 +219,7 @@ class Converter:
         return result
 
     def _members(self, mapping):
+        self._spend(1)
         result, other_keys = {}, []
         for key, item in mapping.items():
             if isinstance(key, str):
@@ -237,6 +229,7 @@ class Converter:
                 while name in result or name in mapping:
                     name += f" ({type(key).__name__})"
                 other_keys.append(f"{shorten(repr_of(key), 60)} is {shorten(quoted(name), 60)}")
+            self._spend(len(name))
             self._path.append(name)
             result[name] = self.plain(item)
             self._path.pop()

@@ -28,6 +28,11 @@ def environment_name(job):
     return job_name(job, "environment.json")
 
 
+def payload_name(job):
+    """Return the name of the pickle of the job's function and its arguments."""
+    return job_name(job, "payload.pkl")
+
+
 def log_part_name(job, host, attempt, part):
     """Return the name of a part of a host's log. Parts count from 1."""
     return f"{job}/logs/{host}/{attempt}-{part}.log"

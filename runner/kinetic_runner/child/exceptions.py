@@ -1,0 +1,63 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Pickle exceptions with what they were raised from."""
+
+import importlib
+import pickle
+
+from .pickles import first_of
+from .wording import INTERRUPTIONS
+
+EXCEPTION_LIMIT = 64 << 20  # bytes of an exception, which is in memory twice while it is checked
+
+
+def save_exception(exc, make_sink):
+    """Pickle an exception, with its causes if they can be pickled, too. Return its Sink, or None unless it can be loaded again."""
+    for reduce in (with_causes, lambda exc: NotImplemented):
+        sink = first_of(lambda name, sink: pickler(name, reduce)(sink, protocol=5).dump(exc), make_sink)
+        if sink is None:
+            continue
+        if sink.size <= EXCEPTION_LIMIT and loads(sink):
+            return sink
+        sink.discard()
+    return None
+
+
+def loads(sink):
+    """Return whether a pickle is one of an exception that can be loaded again."""
+    try:
+        with sink.open() as file:
+            return isinstance(pickle.load(file), BaseException)
+    except INTERRUPTIONS:
+        raise
+    except BaseException:
+        return False
+
+
+def pickler(name, reduce):
+    """Return a class of picklers that asks reduce about exceptions."""
+    base = pickle.Pickler if name == "pickle" else importlib.import_module(name).CloudPickler
+
+    class Pickler(base):
+        def reducer_override(self, value):
+            reduced = reduce(value) if isinstance(value, BaseException) else NotImplemented
+            if reduced is NotImplemented and hasattr(base, "reducer_override"):
+                return super().reducer_override(value)
+            return reduced
+
+    return Pickler
+
+
+def with_causes(exc):
+    """Return how to pickle an exception with those that it was raised from, or while handling.
+
+    Its pickle has no names of ours: the attributes are set by its own __setstate__.
+    """
+    if exc.__cause__ is None and exc.__context__ is None or type(exc).__setstate__ is not BaseException.__setstate__:
+        return NotImplemented
+    reduced = exc.__reduce_ex__(5)
+    if not isinstance(reduced, tuple) or len(reduced) > 3 or not isinstance(reduced[2:] and reduced[2] or {}, dict):
+        return NotImplemented
+    state = dict(reduced[2:] and reduced[2] or {})
+    state.update(__cause__=exc.__cause__, __context__=exc.__context__, __suppress_context__=exc.__suppress_context__)
+    return (*reduced[:2], state)

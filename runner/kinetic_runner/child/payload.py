@@ -1,0 +1,103 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The payload of a call: a function and its arguments, pickled, behind a header that says what unpickling needs."""
+
+import binascii
+import importlib
+import json
+import os
+import pickle
+import sys
+
+from .wording import INTERRUPTIONS, message_of
+
+HEADER_LIMIT = 1 << 20  # bytes
+
+
+class BadPayload(Exception):
+    """The payload cannot be unpickled. No retry would change that. The cause, if any, is that of the user's code."""
+
+
+def load(call):
+    """Return the function, the arguments and the keyword arguments of the payload."""
+    with open(call["payload"], "rb") as file:
+        header = read_header(file)
+        check_python(header.get("python") or "", call["title"])
+        return unpickle(lambda: (import_modules(header.get("modules") or {}, call["scratch"]), pickle.load(file))[1], 3, call["title"])
+
+
+def load_input(line, title):
+    """Return the arguments and the keyword arguments of a line of a map's inputs."""
+    return unpickle(lambda: pickle.loads(binascii.a2b_base64(json.loads(line))), 2, f"an input of {title}")
+
+
+def unpickle(action, count, what):
+    """Return the tuple that action unpickles."""
+    try:
+        loaded = action()
+        if type(loaded) is not tuple or len(loaded) != count or not isinstance(loaded[-1], dict):
+            raise TypeError(f"it is {message_of_type(loaded)}, not a tuple of {count}")
+        return loaded
+    except (*INTERRUPTIONS, BadPayload):
+        raise
+    except BaseException as exc:
+        raise BadPayload(f"cannot unpickle {what}: {message_of(exc)}{advice(exc)}") from exc
+
+
+def message_of_type(value):
+    return f"a {type(value).__name__}" + (f" of {len(value)}" if isinstance(value, tuple) else "")
+
+
+def advice(exc):
+    """Return what to do about a payload that can't be unpickled."""
+    if isinstance(exc, ModuleNotFoundError):
+        return (
+            f": the job has no module {exc.name}: a module of your own must be in the packaged directory, "
+            "and a package in its requirements or in the image"
+        )
+    if isinstance(exc, AttributeError):
+        return ": the packaged code is not the code that was pickled: submit again"
+    return ""
+
+
+def read_header(file):
+    """Return the header, {} for a payload that is only a pickle, and leave the file at the pickle."""
+    if file.peek(1)[:1] == b"\x80":
+        return {}
+    line = file.readline(HEADER_LIMIT + 1)
+    try:
+        header = json.loads(line) if line.endswith(b"\n") else None
+    except ValueError:
+        header = None
+    if not isinstance(header, dict) or header.get("kinetic_payload") != 1:
+        raise BadPayload("the payload begins neither with a pickle nor with a header of version 1: submit again with a single version of the client")
+    return header
+
+
+def check_python(version, title):
+    """Refuse a payload of another minor version of Python, whose code this one cannot read."""
+    theirs, ours = ".".join(version.split(".")[:2]), "%d.%d" % sys.version_info[:2]
+    if theirs and theirs != ours:
+        raise BadPayload(
+            f"{title} was pickled with Python {theirs}, and the job has Python {ours}: submit it from Python {ours}, "
+            f"or use --python {theirs}, an --image with Python {theirs}, or with --local a python3 of that version"
+        )
+
+
+def import_modules(sources, scratch):
+    """Import the modules that the payload brings, rather than those of the image."""
+    folder = os.path.join(scratch, "modules")
+    for path, source in sources.items():
+        if any(part in ("", ".", "..") for part in path.split("/")) or "\0" in path:
+            raise BadPayload(f"the payload has a module with the path {path!r:.200}, which is not allowed")
+        target = os.path.join(folder, path)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        with open(target, "w", encoding="utf-8") as file:
+            file.write(source)
+    sys.path.insert(0, folder)
+    try:
+        for name in sorted({path.partition("/")[0] for path in sources}):
+            importlib.import_module(name[:-3] if name.endswith(".py") else name)
+    finally:
+        if folder in sys.path:
+            sys.path.remove(folder)

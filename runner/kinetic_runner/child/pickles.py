@@ -1,0 +1,85 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Pickle values of the user's code to files."""
+
+import importlib
+import os
+import pickle
+
+from .values import NO_ROOM
+from .wording import INTERRUPTIONS
+
+PICKLERS = ("pickle", "cloudpickle")  # that of the image or of the payload, if there is one
+
+
+class Sink:
+    """A private file that a pickle is written to."""
+
+    def __init__(self, path):
+        self.path = path
+        self.problem = None  # why the file could not be written
+        self._file = None
+
+    def write(self, data):
+        """Add bytes, or a large buffer without a copy."""
+        try:
+            if self._file is None:
+                remove(self.path)
+                self._file = open(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+            self._file.write(data)
+        except OSError as exc:
+            self.problem = exc
+            raise
+
+    def close(self):
+        """Write what is buffered."""
+        try:
+            if self._file is not None:
+                self._file.close()
+        except OSError as exc:
+            self.problem = exc
+            raise
+
+    def discard(self):
+        """Remove the file."""
+        if self._file is not None:
+            try:
+                self._file.close()
+            except OSError:
+                pass
+            remove(self.path)
+
+
+def remove(path):
+    try:
+        os.unlink(path)
+    except OSError:
+        pass
+
+
+def save(value, make_sink, protocol=5):
+    """Pickle the value, with cloudpickle if needed. Return the Sink, or None if it can't be pickled.
+
+    Raise OSError if the file can't be written.
+    """
+    return first_of(lambda name, sink: dumper(name)(value, sink, protocol=protocol), make_sink)
+
+
+def dumper(name):
+    """Return the function of a pickler that writes to a file."""
+    return pickle.dump if name == "pickle" else importlib.import_module(name).dump
+
+
+def first_of(dump, make_sink):
+    """Return the Sink of the first pickler with which dump works."""
+    for name in PICKLERS:
+        sink = make_sink()
+        try:
+            dump(name, sink)
+            sink.close()
+            return sink
+        except BaseException as exc:  # it can't be pickled
+            sink.discard()
+            if sink.problem or isinstance(exc, INTERRUPTIONS) or isinstance(exc, OSError) and exc.errno in NO_ROOM:
+                raise
+    return None
