@@ -80,6 +80,7 @@ var mayImport = map[string]string{
 	"inventory":   "api apiserver kueue status version",
 	"mapresults":  "api records store",
 	"job":         "api fanout logs mapresults nearest records screen shell store",
+	"trust":       "api job pattern records store",
 	"job/jobtest": "api logs screen",
 	"outputs":     "api job nearest records store",
 	"prune":       "api pattern records store",
@@ -96,8 +97,8 @@ var mayImport = map[string]string{
 	"cmd/connect":    "cmd/process profile shell table target ui version",
 	"cmd/packages":   "cloudbuild environment homedir image provider resolver transport version wheel",
 	"cmd/buildimage": "api cmd/process cmd/connect cmd/packages environment image provider resolver submit target ui version",
-	"cmd/report":     "api cmd/process errno event job logs mapresults screen store ui wheel",
-	"cmd/backend":    "api cmd/process cmd/connect fanout job kube local logs screen store target ui /runner",
+	"cmd/report":     "api cmd/process errno event job logs mapresults screen store ui wheel trust",
+	"cmd/backend":    "api cmd/process cmd/connect fanout job kube local logs screen store target ui /runner homedir pack trust",
 	"cmd/run":        belowCmd + " homedir cmd/process cmd/connect cmd/report cmd/backend cmd/files cmd/packages",
 	"cmd/choice":     "api cmd/process cmd/connect cmd/report cmd/backend fanout job nearest",
 	"cmd/files":      "cmd/choice cmd/process cmd/report job outputs ui",
@@ -109,7 +110,7 @@ var mayImport = map[string]string{
 	"/plugins/kubectl-kinetic_jobs": "cmd/process cmd/jobs",
 }
 
-const belowCmd = "accelerator api bundle call deps environment errno event fanout image job kube local logs mapresults nearest outputs pack pattern profile provider prune render screen shell store submit target ui version /manifests /runner"
+const belowCmd = "accelerator api bundle call deps environment errno event fanout image job kube local logs mapresults nearest outputs pack pattern profile provider prune render screen shell store submit target trust ui version /manifests /runner"
 
 func TestImportsPointOneWay(t *testing.T) {
 	for name, imports := range sources(t) {

@@ -109,6 +109,9 @@ type Status struct {
 	Elsewhere string `json:"elsewhere,omitempty"`
 	// Unread is why the cluster could not be read; the rest is then what the store has.
 	Unread string `json:"unread,omitempty"`
+	// Reported is the pickle that the job's pod reported to its cluster, nil if it is not known
+	// from there. Nothing that is read from a store sets it.
+	Reported *Pickle `json:"-"`
 }
 
 // WorkloadStatus is what the workload of a job shows: as much of its Status as needs no
@@ -171,6 +174,8 @@ type End struct {
 	Finished time.Time `json:"finished,omitzero"`
 	// By says what wrote it: "runner", "cancel" or "client".
 	By string `json:"by"`
+	// Pickle is what a pickled call left, nil for nothing, and for any other call.
+	Pickle *Pickle `json:"pickle,omitempty"`
 	// Unsaved are the first of the outputs that could not be saved, UnsavedTotal is how many
 	// there are.
 	Unsaved      []Unsaved `json:"unsaved,omitempty"`

@@ -45,17 +45,29 @@ func (j *Job) collected(ctx context.Context) (api.Collected, error) {
 }
 
 // DeleteResult removes the call and the result. It keeps a result whose exact value only
-// its pickle has. seen is called with the number of removed objects.
+// its pickle has, unless that is how the job's result is delivered. seen is called with the
+// number of removed objects.
 func (j *Job) DeleteResult(ctx context.Context, seen func(done, total int)) error {
 	if err := j.Store.Delete(ctx, store.Call(j.ID())); err != nil {
 		return err
 	}
+	isPickle := j.Handle.CallKind == api.CallPickle
+	if isPickle {
+		if err := j.Store.Delete(ctx, store.Payload(j.ID())); err != nil {
+			return err
+		}
+	}
 	if j.Handle.Map != nil {
 		return j.Results().Remove(ctx, seen)
 	}
-	r, err := optional(j.resultHead(ctx))
-	if err != nil || r == nil || r.Pickle != nil {
+	r, err := optional(j.ResultHead(ctx))
+	if err != nil || r == nil || r.Pickle != nil && !isPickle {
 		return err
+	}
+	if r.Pickle != nil {
+		if err := j.Store.Delete(ctx, store.Pickle(j.ID(), *r.Pickle)); err != nil {
+			return err
+		}
 	}
 	return j.Store.Delete(ctx, store.Result(j.ID()))
 }

@@ -91,18 +91,21 @@ func (r removed) Delete(context.Context, api.Handle, api.DeleteOptions) error {
 func TestRetire(t *testing.T) {
 	tests := map[string]struct {
 		ofMap   *api.Map
+		kind    api.CallKind
 		results map[string]string
 		deleted []string // what is left then
 	}{
-		"a call":          {nil, map[string]string{"result.json": value("1")}, []string{"collected.json", "end.json", "handle.json"}},
-		"with a pickle":   {nil, map[string]string{"result.json": `{"ok":true,"pickle":"result.pkl"}`, "result.pkl": "x"}, []string{"collected.json", "end.json", "handle.json", "result.json", "result.pkl"}},
-		"a map":           {&api.Map{Inputs: 2, Chunk: 1}, map[string]string{"results/0.json": value("1"), "results/1.json": value("2")}, []string{"collected.json", "end.json", "handle.json"}},
-		"without a value": {nil, nil, []string{"collected.json", "end.json", "handle.json"}},
+		"a call":        {nil, "", map[string]string{"result.json": value("1")}, []string{"collected.json", "end.json", "handle.json"}},
+		"with a pickle": {nil, "", map[string]string{"result.json": `{"ok":true,"pickle":"result.pkl"}`, "result.pkl": "x"}, []string{"collected.json", "end.json", "handle.json", "result.json", "result.pkl"}},
+		"a map":         {&api.Map{Inputs: 2, Chunk: 1}, "", map[string]string{"results/0.json": value("1"), "results/1.json": value("2")}, []string{"collected.json", "end.json", "handle.json"}},
+		"a pickled call": {nil, api.CallPickle, map[string]string{"payload.pkl": "x", "result.json": `{"ok":true,"pickle":"result-2.pkl"}`, "result-2.pkl": "x"},
+			[]string{"collected.json", "end.json", "handle.json"}},
+		"without a value": {nil, "", nil, []string{"collected.json", "end.json", "handle.json"}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			stopped := 0
-			j := &Job{Handle: api.Handle{JobID: "a1", Map: tt.ofMap}, Store: storeWith(t, nil), Backend: removed{steps{{State: api.NotFound}}, &stopped}}
+			j := &Job{Handle: api.Handle{JobID: "a1", Map: tt.ofMap, CallKind: tt.kind}, Store: storeWith(t, nil), Backend: removed{steps{{State: api.NotFound}}, &stopped}}
 			want := []string{"call.json", "collected.json", "end.json", "handle.json"}
 			for name, text := range map[string]string{"handle.json": ourHandle, "call.json": "{}", "end.json": succeededEnd} {
 				put(t, j, "a1/"+name, text)

@@ -65,7 +65,7 @@ func (j *Job) Describe(ctx context.Context) (Description, error) {
 	if d.End, err = optional(j.end(ctx)); err != nil {
 		return d, err
 	}
-	result, err := optional(j.resultHead(ctx))
+	result, err := optional(j.ResultHead(ctx))
 	if err != nil {
 		return d, err
 	}

@@ -47,7 +47,7 @@ func (j *Job) Failure(ctx context.Context, s api.Status) (Failure, error) {
 	if failedByItself(s.Reason) {
 		f.AfterLog = "fix it and run it again; to delete this job: " + j.command("cleanup")
 	}
-	result, err := j.resultHead(ctx)
+	result, err := j.ResultHead(ctx)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		return f, err
 	}

@@ -95,7 +95,7 @@ func (j *Job) allStored(ctx context.Context) (api.Status, bool) {
 	if err != nil || end.By != "runner" || end.Attempt > 1 {
 		return api.Status{}, false
 	}
-	result, err := optional(j.resultHead(ctx))
+	result, err := optional(j.ResultHead(ctx))
 	if err != nil || result != nil && len(result.Warnings) > 0 {
 		return api.Status{}, false
 	}

@@ -21,6 +21,9 @@ type Job struct {
 	Handle  api.Handle
 	Store   store.Store
 	Backend Backend
+	// Usual is the URL of the usual store of its Registry. Only jobs that were found by their
+	// workload may be in another.
+	Usual string
 	// Flags are the Flags of its Registry.
 	Flags string
 }

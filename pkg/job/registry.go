@@ -33,7 +33,7 @@ type Registry struct {
 
 // Job returns the job of a handle, with its records in the usual store.
 func (reg Registry) Job(h api.Handle) *Job {
-	return &Job{Handle: h, Store: reg.Store, Backend: reg.Backend, Flags: reg.Flags}
+	return &Job{Handle: h, Store: reg.Store, Usual: reg.Store.URL(), Backend: reg.Backend, Flags: reg.Flags}
 }
 
 // NewJob returns a job that is to be submitted here.

@@ -24,7 +24,7 @@ func TestLocationFlags(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := (Registry{Flags: tt.flags}).Job(tt.handle).LocationFlags(); got != tt.want {
+			if got := (Registry{Flags: tt.flags, Store: store.None(nil)}).Job(tt.handle).LocationFlags(); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})
@@ -252,11 +252,11 @@ func TestRegistryTellsClustersApart(t *testing.T) {
 // A handle does not name the cluster if its name is only a guess: another cluster may have that name.
 func TestNewJobTellsItsCluster(t *testing.T) {
 	spec := api.Spec{ID: "a1", Cluster: "kinetic-cluster", Zone: "us-central1-a", Placement: api.Placement{Backend: api.BackendGKE}}
-	h := Registry{ClusterID: "aa", Server: "https://127.0.0.1:6443"}.NewJob(spec).Handle
+	h := Registry{Store: store.None(nil), ClusterID: "aa", Server: "https://127.0.0.1:6443"}.NewJob(spec).Handle
 	if h.ClusterName != "" || h.Zone != "" || h.ClusterID != "aa" || h.Server != "https://127.0.0.1:6443" {
 		t.Errorf("without a name: %+v", h)
 	}
-	h = Registry{Cluster: "kinetic-cluster", ClusterID: "aa"}.NewJob(spec).Handle
+	h = Registry{Store: store.None(nil), Cluster: "kinetic-cluster", ClusterID: "aa"}.NewJob(spec).Handle
 	if h.ClusterName != "kinetic-cluster" || h.Zone != "us-central1-a" || h.ClusterID != "aa" {
 		t.Errorf("with one: %+v", h)
 	}

@@ -23,14 +23,14 @@ func (j *Job) Result(ctx context.Context, value io.Writer) (api.Result, error) {
 	return records.Result(ctx, j.Store, store.Result(j.ID()), value)
 }
 
-// resultHead is Result, but does not read the value.
-func (j *Job) resultHead(ctx context.Context) (api.Result, error) {
+// ResultHead is Result, but does not read the value.
+func (j *Job) ResultHead(ctx context.Context) (api.Result, error) {
 	return records.ResultHead(ctx, j.Store, store.Result(j.ID()))
 }
 
 // HasValue reports whether there is a value to print.
 func (j *Job) HasValue(ctx context.Context) (bool, error) {
-	result, err := optional(j.resultHead(ctx))
+	result, err := optional(j.ResultHead(ctx))
 	return result != nil && result.OK, err
 }
 

@@ -95,7 +95,7 @@ func callReport(t *corev1.ContainerStateTerminated) string {
 
 // runnerSentence returns the sentence in the runner's termination message, "" if there is none.
 func runnerSentence(t *corev1.ContainerStateTerminated) string {
-	var s terminationMessage
+	var s api.End
 	if json.Unmarshal([]byte(t.Message), &s) != nil || s.State != api.Failed {
 		return ""
 	}

@@ -142,17 +142,6 @@ func (w Workload) retries(code int32) bool {
 	})
 }
 
-// terminationMessage is the runner's termination message.
-type terminationMessage struct {
-	State    api.State  `json:"state"`
-	Reason   api.Reason `json:"reason"`
-	Message  string     `json:"message"`
-	ExitCode int        `json:"exit_code"`
-	Attempt  int        `json:"attempt"`
-	Started  time.Time  `json:"started"`
-	Finished time.Time  `json:"finished"`
-}
-
 // ended returns the status of a job whose runner ended with a final exit code.
 func ended(t *corev1.ContainerStateTerminated, attempt int, started time.Time) api.Status {
 	code := int(t.ExitCode)
@@ -160,11 +149,12 @@ func ended(t *corev1.ContainerStateTerminated, attempt int, started time.Time) a
 	if code == 0 {
 		s.State, s.Reason = api.Succeeded, api.Completed
 	}
-	var message terminationMessage
+	var message api.End // which the runner's message is a part of
 	if json.Unmarshal([]byte(t.Message), &message) != nil || message.State != s.State {
 		return s
 	}
 	s.Reason, s.Message, s.Attempt = message.Reason, message.Message, cmp.Or(message.Attempt, attempt)
+	s.Reported = message.Pickle
 	s.ExitCode = &message.ExitCode
 	if !message.Started.IsZero() {
 		s.Started = message.Started // of the first attempt, whose pod may be gone

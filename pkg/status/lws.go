@@ -41,7 +41,9 @@ type lwsRules struct{}
 // has ended if the store says so.
 func (lwsRules) state(w Workload, pods []corev1.Pod) api.WorkloadStatus {
 	if end, ok := outcome(w.meta); ok {
-		return api.WorkloadStatus{Status: end.Status()}
+		s := end.Status()
+		s.Reported = end.Pickle
+		return api.WorkloadStatus{Status: s}
 	}
 	leaders := Leaders(pods)
 	s := api.WorkloadStatus{Status: api.Status{State: api.Pending, Attempt: len(leaders), Started: firstStart(leaders)}}

@@ -44,7 +44,7 @@ func ClusterRegistry(c *connect.Flags, where target.Target, namespace string) (j
 	if err != nil {
 		return job.Registry{}, nil, process.Usage(err)
 	}
-	registry := job.Registry{Backend: cluster, Kind: api.BackendGKE, Namespace: namespace, Cluster: knownCluster(where),
+	registry := job.Registry{Backend: remembering{cluster, Reports(), s.URL()}, Kind: api.BackendGKE, Namespace: namespace, Cluster: knownCluster(where),
 		ClusterID: clusterID(config, server), Server: server.String(), OpenStore: store.Open, Store: s, Flags: c.Given()}
 	return registry, cluster, nil
 }

@@ -3,16 +3,16 @@ package jobs
 import (
 	"context"
 	"fmt"
-	"os"
-	"path/filepath"
 	"time"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/trust"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
@@ -22,6 +22,8 @@ type resultFlags struct {
 	output  string
 	file    string
 	index   int
+	// trustStore delivers pickles whose hash only their store has.
+	trustStore bool
 	// keepDebugged says that --cleanup was not given: a job with --debug keeps its workload.
 	keepDebugged bool
 }
@@ -34,7 +36,8 @@ func (c *command) result() *cobra.Command {
 	indexVar(own.Flags, &f.index)
 	own.Flags.StringVarP(&f.output, "output", "o", "json", "Output `FORMAT`: json, or raw (a string without quotes).")
 	own.Offer("output", "json", "raw")
-	own.Flags.StringVar(&f.file, "output-file", "", "Write the result to `FILE` instead of standard output.")
+	own.Flags.StringVar(&f.file, "output-file", "", "Write the result to `FILE` instead of standard output. Of a job with --payload, write the pickle, not its JSON.")
+	own.Flags.BoolVar(&f.trustStore, "trust-store", false, "Accept a pickle although only the store that has it says that it is the result.")
 	return c.finish(&cobra.Command{
 		Use:   "result ID",
 		Short: "Wait for a job and print its return value as JSON",
@@ -65,11 +68,12 @@ func (f *resultFlags) toOptions(c *command, args []string) (*resultOptions, erro
 	if err := process.OneOf("--output", f.output, []string{"json", "raw"}); err != nil {
 		return nil, err
 	}
-	if info, err := os.Stat(filepath.Dir(f.file)); f.file != "" && (err != nil || !info.IsDir()) {
-		return nil, process.Usagef("--output-file %s: there is no directory %s", f.file, filepath.Dir(f.file))
+	if err := report.CheckOutputFile(f.file); err != nil {
+		return nil, err
 	}
 	return &resultOptions{command: c, args: args, index: f.index, timeout: f.timeout, keepDebugged: f.keepDebugged,
-		collection: report.Collection{Cleanup: f.cleanup, Raw: f.output == "raw", File: f.file}}, nil
+		collection: report.Collection{Cleanup: f.cleanup, Raw: f.output == "raw", File: f.file,
+			Trust: trust.Finder{Reports: backend.Reports(), TrustStore: f.trustStore, Patience: trust.DefaultPatience}}}, nil
 }
 
 func (o *resultOptions) run(ctx context.Context) error {
@@ -86,6 +90,9 @@ func (o *resultOptions) run(ctx context.Context) error {
 	}
 	if collection.Raw && j.Handle.Map != nil && o.index == noIndex {
 		return process.Usagef("--output raw cannot print all values of a map: choose one with --index")
+	}
+	if collection.Raw && collection.File != "" && j.Handle.CallKind == api.CallPickle {
+		return process.Usagef("--output raw cannot be combined with --output-file for job %s, which has a pickle: omit one of them", j.ID())
 	}
 	waiting, cancel := report.WithTimeout(ctx, o.timeout)
 	defer cancel()
@@ -107,6 +114,7 @@ func (o *resultOptions) run(ctx context.Context) error {
 		}
 	}
 	if status.State != api.Succeeded {
+		collection.SaveException(ctx, o.streams.ErrOut, j, status)
 		return report.Settle(ctx, o.streams.ErrOut, j, status)
 	}
 	return report.Collect(ctx, o.streams, j, collection)

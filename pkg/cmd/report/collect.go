@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/errno"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/trust"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
@@ -26,8 +27,12 @@ type Collection struct {
 	Cleanup Cleanup
 	// Raw prints a string without its quotes.
 	Raw bool
-	// File, if set, is written instead of standard output.
+	// File, if set, is written instead of standard output. Of a pickled call, it gets the pickle.
 	File string
+	// Trust finds out how that pickle must be.
+	Trust trust.Finder
+	// Told, which may be nil, is called with what such a call has left.
+	Told func(Answer)
 	// WarningLog has the warnings that the log above the value already showed.
 	WarningLog *WarningLog
 }
@@ -101,6 +106,9 @@ func Collect(ctx context.Context, streams genericiooptions.IOStreams, j *job.Job
 	if j.Handle.ByPythonTool() {
 		return pickled(ctx, j)
 	}
+	if c.takesPickle(j) {
+		return c.collectPickle(ctx, streams, j)
+	}
 	out := c.open(streams.Out)
 	defer out.discard()
 	result, err := j.Result(ctx, out)
@@ -116,6 +124,9 @@ func Collect(ctx context.Context, streams genericiooptions.IOStreams, j *job.Job
 		return err
 	}
 	PrintWarnings(streams.ErrOut, j, result, c.WarningLog)
+	if result.Differs && c.Cleanup == DeleteResult && j.Handle.CallKind == api.CallPickle {
+		c.Cleanup = RemoveWorkload // only the pickle, which was not delivered, has the exact value
+	}
 	return collected(ctx, streams.ErrOut, j, c.Cleanup.apply(ctx, j, func(int, int) {}))
 }
 

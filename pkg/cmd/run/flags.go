@@ -45,6 +45,7 @@ type flags struct {
 	prepare      bool
 	output       string
 	fetch        string // --outputs
+	outputFile   string
 
 	detach, cancelOnInterrupt bool
 	cleanup                   report.Cleanup
@@ -180,6 +181,7 @@ func (f *flags) addOutcome(s process.Section) {
 	fs.BoolVarP(&f.detach, "detach", "d", false, "Print the job ID and return once the job is submitted.")
 	process.DurationVar(fs, &f.timeout, "timeout", "Stop waiting after this time (exit code 124); the job keeps running.")
 	fs.StringVar(&f.fetch, "outputs", "", "Copy what the job wrote to KINETIC_OUTPUT_DIR to `DIR` at the end, also after a failure.")
+	fs.StringVar(&f.outputFile, "output-file", "", "Write what the function of --payload returned or raised to `FILE`, as a pickle. Default: print the value as JSON.")
 	report.CleanupVar(s, &f.cleanup)
 	fs.BoolVar(&f.cancelOnInterrupt, "cancel-on-interrupt", false, "Cancel the job on Ctrl-C (local jobs always are), or the build of its image.")
 }

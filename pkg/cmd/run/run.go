@@ -201,7 +201,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 		streams: streams, ui: ui.New(streams.ErrOut, now.Now), clock: now,
 		mode: m, output: f.output, writeOverlay: f.writeOverlay,
 		request: request, notes: notes, place: place, machine: machine, connection: f.connection,
-		wait: waiting{detach: f.detach, outputs: f.fetch, timeout: f.timeout, cleanup: cleanup, cleanupOlder: older, cancel: f.cancelOnInterrupt || local},
+		wait: waiting{detach: f.detach, outputs: f.fetch, file: f.outputFile, timeout: f.timeout, cleanup: cleanup, cleanupOlder: older, cancel: f.cancelOnInterrupt || local},
 	}, nil
 }
 
@@ -294,10 +294,14 @@ func (f *flags) checkMode(m mode, local bool) error {
 		return fmt.Errorf("--cancel-on-interrupt and --outputs cannot be combined with --detach, which does not wait")
 	case local && m != modeRun && m != modeExplain:
 		return fmt.Errorf("--local has no manifests: omit it to see those for a cluster, or use --explain")
+	case f.outputFile != "" && f.request.Payload == "":
+		return fmt.Errorf("--output-file %s requires --payload: redirect standard output instead, which has the value alone", f.outputFile)
+	case f.outputFile != "" && (m != modeRun || f.detach):
+		return fmt.Errorf("--output-file %s: only for a run that waits for its job; later, kubectl kinetic jobs result ID --output-file writes it", f.outputFile)
 	case f.request.MapResume != "" && f.request.Map == "":
 		return fmt.Errorf("--map-resume requires --map with the same input file")
 	}
-	return nil
+	return report.CheckOutputFile(f.outputFile)
 }
 
 // run plans the job, resolves what is left open, renders the plan, and then does what the

@@ -26,6 +26,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/render"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
+	"github.com/kubectl-kinetic/kinetic/pkg/trust"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
@@ -40,6 +41,8 @@ type waiting struct {
 	timeout time.Duration
 	// outputs is the directory that outputs are copied to, "" for none.
 	outputs string
+	// file is where the pickle of a result goes, "" for nowhere.
+	file string
 }
 
 // destination is where a job goes.
@@ -281,6 +284,7 @@ func (o *options) settle(ctx context.Context, j *job.Job, end outcome) error {
 		o.noteUninstalled(j, failedMapWarnings(end.ofMap))
 		return err
 	case end.status.State != api.Succeeded:
+		o.collection(end.warnings).SaveException(ctx, o.streams.ErrOut, j, end.status)
 		err := report.SettleBelow(ctx, o.streams.ErrOut, j, end.status)
 		o.noteUninstalled(j, end.warnings)
 		return err
@@ -315,7 +319,13 @@ func (o *options) collect(ctx context.Context, j *job.Job, warnings *report.Warn
 	if !j.Handle.CallKind.Returns() {
 		streams.Out = io.Discard // a script has output, not a value
 	}
-	return report.Collect(ctx, streams, j, report.Collection{Cleanup: o.wait.cleanup, WarningLog: warnings})
+	return report.Collect(ctx, streams, j, o.collection(warnings))
+}
+
+// collection says how the result is delivered.
+func (o *options) collection(warnings *report.WarningLog) report.Collection {
+	return report.Collection{Cleanup: o.wait.cleanup, WarningLog: warnings, File: o.wait.file,
+		Trust: trust.Finder{Reports: backend.Reports(), Patience: trust.DefaultPatience}}
 }
 
 // interrupted cancels the job when its run is interrupted: gracefully at first, immediately
