@@ -28,7 +28,7 @@ func events(ts *testscript.TestScript, neg bool, args []string) {
 		if e.Event == "error" && i != len(lines)-2 {
 			ts.Fatalf("an error is not the last event: %s", line)
 		}
-		if len(wanted) > 0 && regexp.MustCompile(wanted[0]).MatchString(line) {
+		if len(wanted) > 0 && regexp.MustCompile(wanted[0]).MatchString(strings.TrimSuffix(line, "\n")) {
 			wanted = wanted[1:]
 		}
 	}

@@ -138,6 +138,12 @@ type VersionError struct {
 	Client string
 }
 
+// Kind implements what pkg/cmd/process asks an error for.
+func (e *VersionError) Kind() ErrorKind { return KindVersion }
+
+// Next returns what to do.
+func (e *VersionError) Next() string { return "upgrade kubectl kinetic" }
+
 func (e *VersionError) Error() string {
 	by := "a newer kubectl kinetic"
 	if e.Client != "" {

@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	utilnet "k8s.io/apimachinery/pkg/util/net"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 	"github.com/kubectl-kinetic/kinetic/pkg/transport"
 )
@@ -47,7 +48,34 @@ func (r Request) Explain(doing string, err error) error {
 	if why == "" {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
-	return &explanation{transport.Explained{Text: doing + ": " + why, Cause: err}}
+	kind, next := r.advice(err)
+	return &explanation{transport.Explained{Text: doing + ": " + why, Cause: err, Of: kind, Do: next}}
+}
+
+// advice returns the kind of an error that why explains, and what to do if that is one thing.
+func (r Request) advice(err error) (api.ErrorKind, string) {
+	var request *url.Error
+	switch {
+	case apierrors.IsForbidden(err) && lacksRight(err):
+		return api.KindForbidden, "ask an administrator for the Role " + r.role() + ", which is in manifests/rbac"
+	case apierrors.IsUnauthorized(err):
+		return api.KindForbidden, "log in again"
+	case lacksNamespace(err):
+		return api.KindNotFound, "kubectl create namespace " + r.Namespace
+	case errors.As(err, &request) && credentials(request.Err) != "":
+		return api.KindForbidden, "log in again"
+	case request != nil, apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
+		return api.KindUnreachable, ""
+	}
+	return "", ""
+}
+
+// role returns the Role that grants what was requested.
+func (r Request) role() string {
+	if r.Resource == "configmaps" && r.Verb != "create" {
+		return "kinetic-cleanup"
+	}
+	return "kinetic-user"
 }
 
 // why explains why a request failed, "" if the error's own words are enough.
@@ -94,11 +122,7 @@ func (r Request) answered(err error) string {
 
 // forbidden names the missing right and the Role that grants it.
 func (r Request) forbidden(err error) string {
-	role := "kinetic-user"
-	if r.Resource == "configmaps" && r.Verb != "create" {
-		role = "kinetic-cleanup"
-	}
-	where, advice := "there", "ask an administrator for the Role "+role+", which is in manifests/rbac"
+	where, advice := "there", "ask an administrator for the Role "+r.role()+", which is in manifests/rbac"
 	if r.Namespace == "" {
 		where, advice = "in the whole cluster", "without --all-namespaces one namespace is enough"
 	}

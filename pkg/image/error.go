@@ -11,6 +11,8 @@ import (
 
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/remote/transport"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 // RegistryError says that a registry did not do what was asked of it.
@@ -30,6 +32,17 @@ func (e *RegistryError) Reading() bool { return strings.HasPrefix(e.Doing, readB
 
 // readBase begins what was being done when a base image could not be read.
 const readBase = "reading the base image "
+
+// Kind implements what pkg/cmd/process asks an error for.
+func (e *RegistryError) Kind() api.ErrorKind {
+	switch {
+	case e.Denied():
+		return api.KindForbidden
+	case e.Status() == 0:
+		return api.KindUnreachable
+	}
+	return ""
+}
 
 // Unwrap returns the reason.
 func (e *RegistryError) Unwrap() error { return e.Err }

@@ -16,9 +16,20 @@ import (
 )
 
 // IDError says that a word names no job, or more than one.
-type IDError struct{ msg string }
+type IDError struct {
+	msg string
+	// kind is "" for a job that is not found; next is a command to type, or what else to do.
+	kind api.ErrorKind
+	next string
+}
 
 func (e *IDError) Error() string { return e.msg }
+
+// Kind implements what pkg/cmd/process asks an error for.
+func (e *IDError) Kind() api.ErrorKind { return cmp.Or(e.kind, api.KindNotFound) }
+
+// Next returns what to do.
+func (e *IDError) Next() string { return e.next }
 
 // shownCandidates is how many jobs an error lists, at most.
 const shownCandidates = 10

@@ -15,7 +15,14 @@ import (
 )
 
 // ErrNoJob says that no job was found.
-var ErrNoJob = errors.New("no jobs found")
+var ErrNoJob error = noJob{}
+
+type noJob struct{}
+
+func (noJob) Error() string { return "no jobs found" }
+
+// Kind implements what pkg/cmd/process asks an error for.
+func (noJob) Kind() api.ErrorKind { return api.KindNotFound }
 
 // Newest finds the newest job that the filter chooses by user and labels, with or without a
 // workload. It reads as few handles as it can: most ids contain the time of the submit. If

@@ -27,7 +27,7 @@ func (j *Job) checkOrphan(ctx context.Context) error {
 		}
 	}
 	url := j.Store.URL() + "/" + j.ID()
-	return &IDError{fmt.Sprintf("job %s: %s doesn't look like a job, so it was not deleted; to delete it: %s", j.ID(), url, removal(url))}
+	return &IDError{next: removal(url), msg: fmt.Sprintf("job %s: %s doesn't look like a job, so it was not deleted; to delete it: %s", j.ID(), url, removal(url))}
 }
 
 // removal returns the command that removes a directory of a store.

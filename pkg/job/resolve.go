@@ -99,7 +99,7 @@ func (r *resolver) attachPart(ctx context.Context, word string) (*Job, error) {
 		}
 		return nil, &CleanedUpError{j}
 	}
-	return nil, &IDError{fmt.Sprintf("job %s was cleaned up", j.ID())}
+	return nil, &IDError{msg: fmt.Sprintf("job %s was cleaned up", j.ID())}
 }
 
 // CleanedUpError says that a job was cleaned up, except for its outputs. It is an IDError.
@@ -112,7 +112,7 @@ func (e *CleanedUpError) Error() string { return e.Unwrap().Error() }
 
 // Unwrap returns the IDError.
 func (e *CleanedUpError) Unwrap() error {
-	return &IDError{fmt.Sprintf("job %s was cleaned up; only its outputs are left: list them with %s, delete them with %s",
+	return &IDError{next: e.Job.command("outputs"), msg: fmt.Sprintf("job %s was cleaned up; only its outputs are left: list them with %s, delete them with %s",
 		e.Job.ID(), e.Job.command("outputs"), e.Job.RemovalOfOutputs())}
 }
 
@@ -159,7 +159,7 @@ func (r *resolver) flags() string {
 // resolveID returns the id that a word names.
 func (r *resolver) resolveID(ctx context.Context, word string) (string, error) {
 	if word == "" {
-		return "", &IDError{"the job ID is empty; list jobs with kubectl kinetic jobs list" + r.flags()}
+		return "", &IDError{msg: "the job ID is empty; list jobs with kubectl kinetic jobs list" + r.flags(), kind: api.KindUsage}
 	}
 	if _, whole := r.workloads[word]; whole { // the store need not be listed
 		return word, nil
@@ -183,7 +183,7 @@ func (r *resolver) resolveID(ctx context.Context, word string) (string, error) {
 		if r.unread != nil { // not the user's mistake: the job may be one that could not be read
 			return "", fmt.Errorf("job %q not found among what could be read: %w", word, r.unread)
 		}
-		return "", &IDError{unknownID(word, r.ids, r.flags())}
+		return "", &IDError{msg: unknownID(word, r.ids, r.flags()), next: "kubectl kinetic jobs list --all" + r.flags()}
 	}
 	candidates := r.candidates(ctx, hits)
 	if len(candidates) == 1 {
@@ -192,7 +192,8 @@ func (r *resolver) resolveID(ctx context.Context, word string) (string, error) {
 	if id := r.onlyUnended(ctx, candidates); id != "" {
 		return id, nil
 	}
-	return "", errors.Join(&IDError{ambiguousID(word, hits, candidates, r.registry.Time(time.Now()))}, r.unread)
+	return "", errors.Join(&IDError{msg: ambiguousID(word, hits, candidates, r.registry.Time(time.Now())), kind: api.KindAmbiguous,
+		next: "kubectl kinetic jobs list --all" + r.flags()}, r.unread)
 }
 
 // onlyUnended returns the only candidate that has not ended, "" if a word may not name it: it

@@ -14,6 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/apiserver"
 )
 
 // plurals are the resources of the most common kinds in jobs and their overlays, by Kind.group.
@@ -114,16 +116,8 @@ func (c *Cluster) discover(ctx context.Context, gvk schema.GroupVersionKind) err
 
 // errNoLeaderWorkerSets says that jobs on several hosts can't use the default backend. Nothing of
 // the job was created.
-var errNoLeaderWorkerSets error = missingKind("the cluster has no LeaderWorkerSets, which several hosts (--backend pathways) need: install them with " +
-	installLeaderWorkerSets + ", or use --backend gke")
-
-// missingKind is the error that the cluster does not have a kind that the command line needs.
-type missingKind string
-
-func (e missingKind) Error() string { return string(e) }
-
-// Usage implements what pkg/cmd/process asks an error for.
-func (e missingKind) Usage() bool { return true }
+var errNoLeaderWorkerSets error = &apiserver.MissingKind{Install: installLeaderWorkerSets,
+	Text: "the cluster has no LeaderWorkerSets, which several hosts (--backend pathways) need: install them with " + installLeaderWorkerSets + ", or use --backend gke"}
 
 // errNoKind says that a cluster does not have a kind.
 var errNoKind = errors.New("the cluster has no such kind")

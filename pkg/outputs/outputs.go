@@ -79,6 +79,9 @@ type PathError struct{ msg string }
 
 func (e *PathError) Error() string { return e.msg }
 
+// Kind implements what pkg/cmd/process asks an error for.
+func (e *PathError) Kind() api.ErrorKind { return api.KindNotFound }
+
 // List returns the files at or under a path, sorted by name; "" means all files, and then
 // the list may be empty. For a path that doesn't exist, it returns a PathError.
 func (d *Dir) List(ctx context.Context, at string) ([]File, error) {

@@ -41,7 +41,7 @@ func newGSClient(ctx context.Context) (*gsClient, error) {
 	if os.Getenv(api.EnvStorageEmulator) == "" {
 		found, err := credentials.DetectDefault(&credentials.DetectOptions{Scopes: []string{storage.ScopeReadWrite}})
 		if err != nil {
-			return nil, unusable(fmt.Sprintf("finding credentials for Cloud Storage: %v; %s", err, login), err)
+			return nil, &unusableError{transport.Explained{Text: fmt.Sprintf("finding credentials for Cloud Storage: %v; %s", err, login), Cause: err, Of: api.KindForbidden, Do: login}}
 		}
 		c.account = account(found)
 		hc, err = httptransport.NewClient(&httptransport.Options{BaseRoundTripper: c.transport, Credentials: found, DisableTelemetry: true})

@@ -43,14 +43,6 @@ func unusable(text string, cause error) error {
 	return &unusableError{transport.Explained{Text: text, Cause: cause}}
 }
 
-// explained returns an error in our words, which is an ErrUnusable if lasting is set.
-func explained(text string, cause error, lasting bool) error {
-	if lasting {
-		return unusable(text, cause)
-	}
-	return &transport.Explained{Text: text, Cause: cause}
-}
-
 func isStatus(err error, code int) bool {
 	var answer *googleapi.Error
 	return errors.As(err, &answer) && answer.Code == code
@@ -72,11 +64,11 @@ func (r *request) explain(ctx context.Context, err error) error {
 		if answer.Code == http.StatusNotFound && !r.bucketMissing(message(answer)) {
 			return fmt.Errorf("%s %w", r.store.full(r.name), ErrNotFound)
 		}
-		return explained(what+": "+r.reason(answer), err, refusal(answer.Code))
+		return r.refused(what, answer, err)
 	}
 	if transport.Dialing(err) || transport.Untrusted(err) {
 		if why := server().Explain(err); why != "" {
-			return explained(what+": "+why, err, false)
+			return &transport.Explained{Text: what + ": " + why, Cause: err, Of: api.KindUnreachable}
 		}
 	}
 	var token *auth.Error
@@ -86,7 +78,11 @@ func (r *request) explain(ctx context.Context, err error) error {
 			// a token signed by a wrong clock
 			hint = "set this machine's clock"
 		}
-		return explained(fmt.Sprintf("%s: the credentials were refused: %v; %s", what, token, hint), err, !token.Temporary())
+		why := transport.Explained{Text: fmt.Sprintf("%s: the credentials were refused: %v; %s", what, token, hint), Cause: err, Of: api.KindForbidden, Do: hint}
+		if token.Temporary() {
+			return &why
+		}
+		return &unusableError{why}
 	}
 	return fmt.Errorf("%s: %w", what, err)
 }
@@ -117,7 +113,24 @@ func refusal(code int) bool {
 	return code == http.StatusNotFound || code == http.StatusUnauthorized || code == http.StatusForbidden
 }
 
-func (r *request) reason(answer *googleapi.Error) string {
+// refused returns an error in our words about an answer of the server.
+func (r *request) refused(what string, answer *googleapi.Error, err error) error {
+	text, next := r.reason(answer)
+	why := transport.Explained{Text: what + ": " + text, Cause: err, Do: next}
+	switch answer.Code {
+	case http.StatusNotFound:
+		why.Of = api.KindNotFound
+	case http.StatusUnauthorized, http.StatusForbidden:
+		why.Of = api.KindForbidden
+	}
+	if refusal(answer.Code) {
+		return &unusableError{why}
+	}
+	return &why
+}
+
+// reason returns why the server did not do it, and what to do if that is one command.
+func (r *request) reason(answer *googleapi.Error) (why, next string) {
 	text := message(answer)
 	who, permission := r.client.account, r.need.permission
 	if match := denied.FindStringSubmatch(text); match != nil {
@@ -126,14 +139,14 @@ func (r *request) reason(answer *googleapi.Error) string {
 	bucket := r.store.bucket
 	switch answer.Code {
 	case http.StatusNotFound:
-		return fmt.Sprintf("there is no bucket %s%s; %s", bucket, asked(who), r.store.create)
+		return fmt.Sprintf("there is no bucket %s%s; %s", bucket, asked(who), r.store.create), r.store.create
 	case http.StatusUnauthorized:
-		return fmt.Sprintf("the credentials were refused: %s; %s", text, login)
+		return fmt.Sprintf("the credentials were refused: %s; %s", text, login), login
 	case http.StatusForbidden:
-		return fmt.Sprintf("%s needs the permission %s on the bucket %s: %s; grant it with: gcloud storage buckets add-iam-policy-binding gs://%s --member=%s --role=roles/storage.objectUser",
-			cmp.Or(who, "the account in use"), permission, bucket, text, bucket, member(who))
+		grant := fmt.Sprintf("gcloud storage buckets add-iam-policy-binding gs://%s --member=%s --role=roles/storage.objectUser", bucket, member(who))
+		return fmt.Sprintf("%s needs the permission %s on the bucket %s: %s; grant it with: %s", cmp.Or(who, "the account in use"), permission, bucket, text, grant), grant
 	default:
-		return fmt.Sprintf("the server answered %d: %s", answer.Code, text)
+		return fmt.Sprintf("the server answered %d: %s", answer.Code, text), ""
 	}
 }
 

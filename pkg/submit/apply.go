@@ -41,6 +41,18 @@ func (e *ExistsError) Error() string {
 	return fmt.Sprintf("job ID %q is already taken in %s: choose another, or delete that job with kubectl kinetic jobs cleanup %s%s", e.ID, e.Where, e.ID, e.Flags)
 }
 
+// Kind implements what pkg/cmd/process asks an error for.
+func (e *ExistsError) Kind() api.ErrorKind { return api.KindExists }
+
+// Next returns the command that shows or deletes the other job.
+func (e *ExistsError) Next() string {
+	verb := "cleanup"
+	if e.Same {
+		verb = "logs -f"
+	}
+	return fmt.Sprintf("kubectl kinetic jobs %s %s%s", verb, e.ID, e.Flags)
+}
+
 // MayRunError is a failed start after which the job may run anyway. It is api.ErrMayRun.
 type MayRunError struct {
 	id, flags string
@@ -51,6 +63,11 @@ func (e *MayRunError) Error() string { return fmt.Sprintf("%v; %s", e.err, e.Adv
 
 // Unwrap returns the cause, for errors.Is and errors.As.
 func (e *MayRunError) Unwrap() error { return e.err }
+
+// Next returns the command that shows whether the job runs.
+func (e *MayRunError) Next() string {
+	return fmt.Sprintf("kubectl kinetic jobs logs -f %s%s", e.id, e.flags)
+}
 
 // Advice says that the job may run, and what to do about it.
 func (e *MayRunError) Advice() string {

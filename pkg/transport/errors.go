@@ -8,13 +8,25 @@ import (
 	"net"
 	"strings"
 	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 // Explained is an error in our words that still wraps its cause.
 type Explained struct {
 	Text  string
 	Cause error
+	// Of is its kind, "" for that of the cause; Do is a command to type, or what else to do, "" if only
+	// the text says that.
+	Of api.ErrorKind
+	Do string
 }
+
+// Kind returns the kind of the error, "" for that of its cause.
+func (e *Explained) Kind() api.ErrorKind { return e.Of }
+
+// Next returns what to do.
+func (e *Explained) Next() string { return e.Do }
 
 func (e *Explained) Error() string { return e.Text }
 

@@ -5,6 +5,8 @@ import (
 	"net/http"
 	"sync"
 	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 const (
@@ -120,6 +122,9 @@ func (m *Monitor) count(err error) (final, isNew bool) {
 type UnreachableError struct{ cause error }
 
 func (e *UnreachableError) Error() string { return e.cause.Error() }
+
+// Kind implements what pkg/cmd/process asks an error for.
+func (e *UnreachableError) Kind() api.ErrorKind { return api.KindUnreachable }
 
 // Unwrap returns the cause.
 func (e *UnreachableError) Unwrap() error { return e.cause }

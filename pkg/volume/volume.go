@@ -30,6 +30,9 @@ type missing struct{ error }
 // Usage implements what pkg/cmd/process asks an error for.
 func (missing) Usage() bool { return true }
 
+// Kind implements what pkg/cmd/process asks an error for.
+func (missing) Kind() api.ErrorKind { return api.KindUnstartable }
+
 // Unwrap returns the error without its exit code.
 func (m missing) Unwrap() error { return m.error }
 

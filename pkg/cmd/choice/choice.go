@@ -32,7 +32,8 @@ func (f *Flags) One(ctx context.Context, args []string) (*job.Job, error) {
 	for _, j := range jobs {
 		ids = append(ids, j.ID())
 	}
-	return nil, process.Usagef("%d jobs match, but this command takes one: %s", len(jobs), strings.Join(ids, ", "))
+	return nil, &process.Error{Code: process.ExitUsage, Kind: api.KindAmbiguous, Next: "name one by its ID",
+		Err: fmt.Errorf("%d jobs match, but this command takes one: %s", len(jobs), strings.Join(ids, ", "))}
 }
 
 // Several finds the jobs that the arguments or the flags name. failed has an error for each job

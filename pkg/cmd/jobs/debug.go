@@ -79,7 +79,8 @@ func (c *command) tellLocal(ctx context.Context, j *job.Job, port int) error {
 }
 
 func tooLate(j *job.Job) error {
-	return fmt.Errorf("job %s has ended, so there is nothing to debug; its log: kubectl kinetic jobs logs %s%s", j.ID(), j.ID(), j.LocationFlags())
+	log := fmt.Sprintf("kubectl kinetic jobs logs %s%s", j.ID(), j.LocationFlags())
+	return &process.Error{Code: process.ExitFailed, Err: fmt.Errorf("job %s has ended, so there is nothing to debug; its log: %s", j.ID(), log), Next: log}
 }
 
 // forwardTo forwards connections to a job in the cluster until it ends.

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/event"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -48,6 +49,11 @@ func inputStatus(ctx context.Context, j *job.Job, index int) (api.Status, error)
 	if err != nil {
 		return api.Status{}, err
 	}
+	return statusOf(r), nil
+}
+
+// statusOf returns the status of an input that has a result.
+func statusOf(r api.Result) api.Status {
 	s := api.Status{State: api.Succeeded, Reason: api.Completed, Attempt: r.Attempt, Started: r.Started, Finished: r.Finished}
 	if !r.OK {
 		s.State, s.Reason = api.Failed, api.Exception
@@ -55,7 +61,7 @@ func inputStatus(ctx context.Context, j *job.Job, index int) (api.Status, error)
 	if r.Error != nil {
 		s.Message = fmt.Sprintf("%s: %s", r.Error.Type, r.Error.Message)
 	}
-	return s, nil
+	return s
 }
 
 // withoutResult returns the status of an input that has no result.
@@ -78,13 +84,15 @@ func (c *command) inputResult(ctx, waiting context.Context, j *job.Job, index in
 	}
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return fmt.Errorf("input %d of job %s has no result: it was deleted, or its pod failed first", index, j.ID())
+		return &process.Error{Code: process.ExitFailed, Kind: api.KindMissingResult,
+			Err: fmt.Errorf("input %d of job %s has no result: it was deleted, or its pod failed first", index, j.ID())}
 	case err != nil:
 		return err
 	case r.OK:
 		err := o.Write(c.streams.Out, r.Value)
 		if err == nil {
 			report.PrintWarnings(c.streams.ErrOut, j, r, nil)
+			report.SendEnd(c.streams.ErrOut, j, statusOf(r), r, nil)
 		}
 		return err
 	}
@@ -92,6 +100,9 @@ func (c *command) inputResult(ctx, waiting context.Context, j *job.Job, index in
 	if r.Error != nil {
 		failed.Error = *r.Error
 	}
-	fmt.Fprint(c.streams.ErrOut, ui.Clean(failed.Error.Traceback))
-	return errors.New(ui.Clean(report.FailedInput(failed)))
+	report.SendEnd(c.streams.ErrOut, j, statusOf(r), r, nil)
+	if event.Of(c.streams.ErrOut) == nil { // else the result has it
+		fmt.Fprint(c.streams.ErrOut, ui.Clean(failed.Error.Traceback))
+	}
+	return &process.Error{Code: process.ExitFailed, Kind: api.KindJobFailed, Err: errors.New(ui.Clean(report.FailedInput(failed)))}
 }

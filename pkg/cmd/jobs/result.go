@@ -108,14 +108,15 @@ func (o *resultOptions) run(ctx context.Context) error {
 			return report.Interrupted(o.streams.ErrOut, j, err)
 		}
 	}
+	collection.Status = status
 	if status.Reason == api.Cancelled && status.State != api.Succeeded {
 		if stored, err := j.HasValue(ctx); err == nil && stored {
 			return o.resultOfCancelled(ctx, j, collection)
 		}
 	}
 	if status.State != api.Succeeded {
-		collection.SaveException(ctx, o.streams.ErrOut, j, status)
-		return report.Settle(ctx, o.streams.ErrOut, j, status)
+		raised := collection.SaveException(ctx, o.streams.ErrOut, j)
+		return report.SettleEnd(ctx, o.streams.ErrOut, j, report.End{Status: status, Pickle: raised})
 	}
 	return report.Collect(ctx, o.streams, j, collection)
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync"
 	"time"
 
@@ -13,6 +14,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/event"
 	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
@@ -84,12 +86,16 @@ func (o *waitOptions) waitForAll(ctx, waiting context.Context, jobs []*job.Job, 
 			return
 		}
 		var said bytes.Buffer
-		err = report.Settle(ctx, &said, j, status)
+		to := io.Writer(&said)
+		if event.Of(o.streams.ErrOut) != nil { // which has lines of its own
+			to = o.streams.ErrOut
+		}
+		err = report.Settle(ctx, to, j, status)
 		_, printed := fmt.Fprintln(o.streams.Out, j.ID(), status.Word())
 		_, _ = o.streams.ErrOut.Write(said.Bytes())
 		var outcome *process.Error
-		if unsuccessful = unsuccessful || err != nil; errors.As(err, &outcome) && outcome.Err == nil {
-			err = nil // it was printed already
+		if unsuccessful = unsuccessful || err != nil; errors.As(err, &outcome) && (outcome.Printed() || outcome.Kind == api.KindJobFailed) {
+			err = nil // it was printed already, or its result was sent
 		}
 		errs[i] = errors.Join(err, printed)
 	})
@@ -110,7 +116,7 @@ func (o *waitOptions) waitForAll(ctx, waiting context.Context, jobs []*job.Job, 
 	}
 	err := report.Errors(o.streams.ErrOut, max(len(jobs)+len(failed), 2), errs)
 	if err == nil && unsuccessful {
-		return process.Exit(process.ExitFailed)
+		return process.Error{Code: process.ExitFailed, Kind: api.KindJobFailed, Err: errors.New("some of the jobs did not succeed")}.In(o.streams.ErrOut, "")
 	}
 	return err
 }

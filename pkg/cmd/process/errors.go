@@ -40,6 +40,8 @@ func (e *Error) Error() string {
 		return e.Err.Error()
 	case e.Code == ExitInterrupted:
 		return "interrupted"
+	case e.Code == ExitTimeout:
+		return "timed out"
 	default:
 		return fmt.Sprintf("exit code %d", e.Code)
 	}
@@ -48,11 +50,14 @@ func (e *Error) Error() string {
 // Printed reports whether people have read the error.
 func (e *Error) Printed() bool { return e.Err == nil || e.printed }
 
-// In returns the error after printing it on w in other words than its own, usually as several lines.
+// In returns the error after printing it on w in other words than its own, usually as several lines;
+// "" if they were printed.
 // If w takes events it prints nothing: the last event has the error.
 func (e Error) In(w io.Writer, words string) error {
 	if event.Of(w) == nil {
-		fmt.Fprintln(w, strings.TrimRight(words, "\n"))
+		if words != "" {
+			fmt.Fprintln(w, strings.TrimRight(words, "\n"))
+		}
 		e.printed = true
 	}
 	return &e

@@ -129,11 +129,18 @@ func KindOf(err error) api.ErrorKind {
 	if errors.As(err, &own) && own.Kind != "" {
 		return own.Kind
 	}
-	var known interface{ Kind() api.ErrorKind }
-	if errors.As(err, &known) {
+	for of := err; of != nil; {
+		var known interface {
+			error
+			Kind() api.ErrorKind
+		}
+		if !errors.As(of, &known) {
+			break
+		}
 		if kind := known.Kind(); kind != "" {
 			return kind
 		}
+		of = errors.Unwrap(known)
 	}
 	switch CodeOf(err) {
 	case ExitUsage:

@@ -57,7 +57,7 @@ func TestErrorEvents(t *testing.T) {
 		"a kind for an error":   {&Error{Code: 1, Err: told{}, Kind: api.KindExists, Next: "n"}, `"code":1,"kind":"exists","message":"it is gone","next":"n"`},
 		"a job's exit code":     {&Error{Code: 2, Err: errors.New("job a failed"), Kind: api.KindJobFailed}, `"code":2,"kind":"job_failed","message":"job a failed","next":null`},
 		"an interrupt":          {Exit(ExitInterrupted), `"code":130,"kind":"interrupted","message":"interrupted","next":null`},
-		"a timeout":             {Exit(ExitTimeout), `"code":124,"kind":"timeout","message":"exit code 124","next":null`},
+		"a timeout":             {Exit(ExitTimeout), `"code":124,"kind":"timeout","message":"timed out","next":null`},
 		"what people have read": {Error{Code: 1, Err: errors.New("a")}.In(&bytes.Buffer{}, "b"), `"code":1,"kind":"failed","message":"a","next":null`},
 	} {
 		t.Run(name, func(t *testing.T) {

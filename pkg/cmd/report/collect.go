@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/errno"
+	"github.com/kubectl-kinetic/kinetic/pkg/event"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/trust"
@@ -23,6 +24,8 @@ import (
 
 // Collection says how to deliver a result.
 type Collection struct {
+	// Status is how the job ended.
+	Status api.Status
 	// Cleanup is what to delete afterwards.
 	Cleanup Cleanup
 	// Raw prints a string without its quotes.
@@ -31,8 +34,6 @@ type Collection struct {
 	File string
 	// Trust finds out how that pickle must be.
 	Trust trust.Finder
-	// Told, which may be nil, is called with what such a call has left.
-	Told func(Answer)
 	// WarningLog has the warnings that the log above the value already showed.
 	WarningLog *WarningLog
 }
@@ -117,7 +118,7 @@ func Collect(ctx context.Context, streams genericiooptions.IOStreams, j *job.Job
 	}
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return fmt.Errorf("job %s succeeded, but its result was deleted", j.ID())
+		return deleted(j, "its result was deleted")
 	case errno.IsClosedPipe(err):
 		return Unread(ctx, streams.ErrOut, j, err)
 	case err != nil:
@@ -127,7 +128,14 @@ func Collect(ctx context.Context, streams genericiooptions.IOStreams, j *job.Job
 	if result.Differs && c.Cleanup == DeleteResult && j.Handle.CallKind == api.CallPickle {
 		c.Cleanup = RemoveWorkload // only the pickle, which was not delivered, has the exact value
 	}
+	SendEnd(streams.ErrOut, j, c.Status, result, nil)
 	return collected(ctx, streams.ErrOut, j, c.Cleanup.apply(ctx, j, func(int, int) {}))
+}
+
+// deleted returns the error for a job whose result or values were deleted.
+func deleted(j *job.Job, why string) error {
+	return &process.Error{Code: process.ExitFailed, Kind: api.KindMissingResult, Next: describe(j),
+		Err: fmt.Errorf("job %s succeeded, but %s", j.ID(), why)}
 }
 
 // collected ends a command after the value was delivered, whatever happened to the cleanup:
@@ -149,7 +157,7 @@ func collected(ctx context.Context, w io.Writer, j *job.Job, errs []error) error
 // the exact value is if the printed one differs from what the call returned.
 func PrintWarnings(w io.Writer, j *job.Job, r api.Result, warnings *WarningLog) {
 	for _, warning := range r.Warnings {
-		if !warnings.Has(warning) {
+		if event.Of(w) == nil && !warnings.Has(warning) {
 			fmt.Fprintln(w, "warning: "+ui.Clean(warning))
 		}
 	}
@@ -165,7 +173,7 @@ func pickled(ctx context.Context, j *job.Job) error {
 		return err
 	}
 	if url == "" {
-		return fmt.Errorf("job %s succeeded, but its result was deleted", j.ID())
+		return deleted(j, "its result was deleted")
 	}
 	return &job.PickleError{ID: j.ID(), URL: url}
 }

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 )
 
@@ -32,7 +33,18 @@ func Errors(w io.Writer, jobs int, errs []error) error {
 		return errors.Join(errs...)
 	}
 	PrintErrors(w, errs)
-	return process.Exit(process.ExitFailed)
+	return process.Error{Code: process.ExitFailed, Err: errors.Join(errs...), Kind: kindOf(errs)}.In(w, "")
+}
+
+// kindOf returns the kind that errors have in common, KindFailed if they have none.
+func kindOf(errs []error) api.ErrorKind {
+	kind := process.KindOf(errs[0])
+	for _, err := range errs {
+		if process.KindOf(err) != kind {
+			return api.KindFailed
+		}
+	}
+	return kind
 }
 
 // PrintErrors prints each error that is not nil as a line.

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/errno"
+	"github.com/kubectl-kinetic/kinetic/pkg/event"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -61,38 +62,43 @@ func SettleMap(ctx context.Context, streams genericiooptions.IOStreams, screen *
 	if n := end.Outcome.Pickled; n > 0 {
 		fmt.Fprintf(streams.ErrOut, "%s of the values are pickled in %s/%s, because JSON can't represent them exactly\n", ui.Number(n), j.Store.URL(), store.Results(j.ID()))
 	}
+	SendEnd(streams.ErrOut, j, end.Status, api.Result{OK: end.Outcome.Complete()}, nil)
 	if end.Outcome.Complete() {
 		removal := NewRemoval(screen)
 		errs := cleanup.apply(ctx, j, removal.OfJob())
 		removal.Done()
 		return collected(ctx, streams.ErrOut, j, errs)
 	}
-	printFailures(streams.ErrOut, j, end)
-	return process.Exit(process.ExitFailed)
+	return mapFailed(streams.ErrOut, j, end)
 }
 
 // NoMapResults ends a command whose map ended without any result.
 func NoMapResults(ctx context.Context, w io.Writer, j *job.Job, s api.Status) error {
 	if s.State == api.Succeeded {
-		return fmt.Errorf("job %s succeeded, but its values were deleted", j.ID())
+		return deleted(j, "its values were deleted")
 	}
 	return Settle(ctx, w, j, s)
 }
 
-// printFailures says which inputs have no value, and what to do about it.
-func printFailures(w io.Writer, j *job.Job, end MapEnd) {
+// mapFailed says which inputs have no value, and what to do about it. It returns the exit code.
+func mapFailed(w io.Writer, j *job.Job, end MapEnd) error {
 	failed := end.Outcome.Failed
+	without := withoutValue(end.Outcome, j.Handle.Map.Inputs) + "; values computed so far are kept"
 	for _, line := range failureLines(failed) {
 		fmt.Fprintln(w, ui.Clean(line))
 	}
 	if end.Status.State != api.Succeeded {
 		fmt.Fprintln(w, ui.Clean(j.Sentence(end.Status)))
 	}
-	fmt.Fprintf(w, "%s; values computed so far are kept\n", withoutValue(end.Outcome, j.Handle.Map.Inputs))
+	if event.Of(w) == nil {
+		fmt.Fprintln(w, without)
+	}
 	if len(failed) > 0 {
 		fmt.Fprintf(w, "next: kubectl kinetic jobs logs %s --index %d%s\n", j.ID(), failed[0].Input, j.LocationFlags())
 	}
 	PrintResumeHint(w, j)
+	return process.Error{Code: process.ExitFailed, Kind: api.KindJobFailed, Err: errors.New(without),
+		Next: "repeat the run with --map-resume " + j.ID()}.In(w, "")
 }
 
 // PrintResumeHint says how to compute the missing values of a map. It says nothing about other
@@ -176,8 +182,10 @@ func settleInputs(ctx context.Context, w io.Writer, j *job.Job) error {
 	if err != nil || p == nil || p.Failed == 0 {
 		return err
 	}
-	fmt.Fprintf(w, "%s of %s inputs failed; for details: kubectl kinetic jobs result %s%s\n", ui.Number(p.Failed), ui.Number(p.Total), j.ID(), j.LocationFlags())
-	return process.Exit(process.ExitFailed)
+	result := fmt.Sprintf("kubectl kinetic jobs result %s%s", j.ID(), j.LocationFlags())
+	failed := process.Error{Code: process.ExitFailed, Kind: api.KindJobFailed, Next: result,
+		Err: fmt.Errorf("%s of %s inputs failed", ui.Number(p.Failed), ui.Number(p.Total))}
+	return failed.In(w, failed.Err.Error()+"; for details: "+result)
 }
 
 // MapProgress returns how many inputs of a map are done.

@@ -118,7 +118,7 @@ func TestTellFailures(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml", Map: &api.Map{Inputs: 2000, Chunk: 1}}}
 			var said bytes.Buffer
-			if printFailures(&said, j, MapEnd{tt.status, tt.outcome}); said.String() != tt.want {
+			if _ = mapFailed(&said, j, MapEnd{tt.status, tt.outcome}); said.String() != tt.want {
 				t.Errorf("got\n%swant\n%s", said.String(), tt.want)
 			}
 		})

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/errno"
+	"github.com/kubectl-kinetic/kinetic/pkg/event"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
@@ -19,38 +20,55 @@ import (
 // succeeded, with all inputs of a map. Otherwise it prints one block on w and returns the
 // exit code.
 func Settle(ctx context.Context, w io.Writer, j *job.Job, s api.Status) error {
-	return settle(ctx, w, j, s, false)
+	return SettleEnd(ctx, w, j, End{Status: s})
 }
 
 // SettleBelow is Settle right below the whole log, without repeating or mentioning the log.
 func SettleBelow(ctx context.Context, w io.Writer, j *job.Job, s api.Status) error {
-	return settle(ctx, w, j, s, true)
+	return SettleEnd(ctx, w, j, End{Status: s, LogShown: true})
 }
 
-func settle(ctx context.Context, w io.Writer, j *job.Job, s api.Status, shown bool) error {
+// End is how a job ended, and what a command did with that so far.
+type End struct {
+	Status api.Status
+	// Pickle is where the exception of a pickled call was written, nil if it wasn't.
+	Pickle *event.Pickle
+	// LogShown means that the whole log is right above.
+	LogShown bool
+}
+
+// SettleEnd is Settle for a command that has done more than to wait.
+func SettleEnd(ctx context.Context, w io.Writer, j *job.Job, end End) error {
+	s := end.Status
 	Remember(ctx, w, j, s)
-	switch s.State {
-	case api.Succeeded:
+	if s.State == api.NotFound {
+		return &process.Error{Code: process.ExitFailed, Kind: api.KindMissingResult, Next: describe(j),
+			Err: fmt.Errorf("job %s: %s", j.ID(), withoutWorkload(ctx, j, s))}
+	}
+	sendEnd(ctx, w, j, s, end.Pickle)
+	if s.State == api.Succeeded {
 		return settleInputs(ctx, w, j)
-	case api.NotFound:
-		return fmt.Errorf("job %s: %s", j.ID(), withoutWorkload(ctx, j, s))
 	}
 	failure, err := j.Failure(ctx, s)
-	if shown {
+	if end.LogShown {
 		failure.Printed, failure.Next = "", failure.AfterLog
 	}
-	fmt.Fprintln(w, ui.Detect(w).InColor(api.Failed, ui.Clean(failure.Headline)))
-	fmt.Fprint(w, ui.Clean(failure.Body()))
+	failed := process.Error{Code: process.ExitFailed, Kind: api.KindJobFailed, Err: errors.New(failure.Headline), Next: failure.Next}
+	text := ui.Detect(w).InColor(api.Failed, ui.Clean(failure.Headline)) + "\n" + ui.Clean(failure.Body())
 	if err != nil {
-		fmt.Fprintf(w, "warning: could not read all details: %v\n", err)
+		text += fmt.Sprintf("warning: could not read all details: %v\n", err)
 	}
 	if s.Reason == api.ExitCode && s.ExitCode != nil && !j.Handle.ByPythonTool() {
-		if *s.ExitCode != process.ExitFailed { // every failure has that code
-			fmt.Fprintf(w, "(exit code %d comes from your program)\n", *s.ExitCode)
+		if failed.Code = *s.ExitCode; failed.Code != process.ExitFailed { // every failure has that code
+			text += fmt.Sprintf("(exit code %d comes from your program)\n", failed.Code)
 		}
-		return process.Exit(*s.ExitCode)
 	}
-	return process.Exit(process.ExitFailed)
+	return failed.In(w, text)
+}
+
+// describe returns the command that shows all that is known of a job.
+func describe(j *job.Job) string {
+	return "kubectl kinetic jobs describe " + j.ID() + j.LocationFlags()
 }
 
 // Remember records in the store how a job ended if its runner could not, and releases a job
@@ -101,15 +119,15 @@ func Interrupted(w io.Writer, j *job.Job, err error) error {
 	if j.Handle.Map != nil { // a map has values, and one log per pod
 		follow = "result"
 	}
-	again := fmt.Sprintf("follow: kubectl kinetic jobs %s %s%s\ncancel: kubectl kinetic jobs cancel %s%s",
-		follow, j.ID(), j.LocationFlags(), j.ID(), j.LocationFlags())
+	follow = fmt.Sprintf("kubectl kinetic jobs %s %s%s", follow, j.ID(), j.LocationFlags())
+	again := fmt.Sprintf("follow: %s\ncancel: kubectl kinetic jobs cancel %s%s", follow, j.ID(), j.LocationFlags())
+	stopped := process.Error{Code: process.ExitInterrupted, Err: fmt.Errorf("interrupted; job %s is still running", j.ID()), Next: follow}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		fmt.Fprintf(w, "timed out waiting; job %s is still running\n%s\n", j.ID(), again)
-		return process.Exit(process.ExitTimeout)
+		stopped.Code, stopped.Err = process.ExitTimeout, fmt.Errorf("timed out waiting; job %s is still running", j.ID())
+		return stopped.In(w, stopped.Err.Error()+"\n"+again)
 	case errors.Is(err, context.Canceled):
-		fmt.Fprintf(w, "interrupted; job %s is still running\n%s\n", j.ID(), again)
-		return process.Exit(process.ExitInterrupted)
+		return stopped.In(w, stopped.Err.Error()+"\n"+again)
 	case errno.IsClosedPipe(err): // no one reads our output
 		return err
 	default:

@@ -12,26 +12,11 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/event"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
-	"github.com/kubectl-kinetic/kinetic/pkg/trust"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
-
-// Answer is what a pickled call has left.
-type Answer struct {
-	// Result is without its value.
-	Result api.Result
-	// Pickle is what the call returned or raised, as it was written to a file; nil for nothing.
-	Pickle *SavedPickle
-}
-
-// SavedPickle is a pickle in a file of this machine.
-type SavedPickle struct {
-	// File is an absolute path.
-	File string
-	trust.Pickle
-}
 
 // CheckOutputFile checks that there is a directory for the file of --output-file.
 func CheckOutputFile(file string) error {
@@ -50,68 +35,62 @@ func (c Collection) takesPickle(j *job.Job) bool {
 }
 
 // savePickle writes what a call returned or raised to the file, if its hash is the one that the
-// job reported. A warning about that is printed on w.
-func (c Collection) savePickle(ctx context.Context, w io.Writer, j *job.Job) (Answer, error) {
-	var a Answer
-	var err error
-	if a.Result, err = j.ResultHead(ctx); err != nil {
-		return a, err
+// job reported. A warning about that is printed on w. It returns the result without its value,
+// and where the pickle is, nil if there is none.
+func (c Collection) savePickle(ctx context.Context, w io.Writer, j *job.Job) (api.Result, *event.Pickle, error) {
+	head, err := j.ResultHead(ctx)
+	if err != nil {
+		return head, nil, err
 	}
 	found, err := c.Trust.Find(ctx, j)
 	if err != nil || found == nil {
-		return a, err
+		return head, nil, err
 	}
 	if err := found.Save(ctx, j, c.File); err != nil {
-		return a, err
+		return head, nil, err
 	}
 	file, err := filepath.Abs(c.File)
 	if err != nil {
-		return a, err
+		return head, nil, err
 	}
 	if found.Warning != "" {
 		fmt.Fprintln(w, "warning: "+ui.Clean(found.Warning))
 	}
-	a.Pickle = &SavedPickle{file, *found}
-	return a, nil
+	return head, &event.Pickle{File: file, SHA256: found.SHA256, Size: found.Size, Trust: string(found.Source)}, nil
 }
 
 // collectPickle writes the pickle of what a call returned and, if that worked, cleans up.
 func (c Collection) collectPickle(ctx context.Context, streams genericiooptions.IOStreams, j *job.Job) error {
-	answer, err := c.savePickle(ctx, streams.ErrOut, j)
+	result, pickle, err := c.savePickle(ctx, streams.ErrOut, j)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return fmt.Errorf("job %s succeeded, but its result was deleted", j.ID())
+		return deleted(j, "its result was deleted")
 	case err != nil && ctx.Err() != nil:
-		fmt.Fprintf(streams.ErrOut, "interrupted; job %s keeps its result: kubectl kinetic jobs result %s%s\n", j.ID(), j.ID(), j.LocationFlags())
-		return process.Exit(process.ExitInterrupted)
+		again := fmt.Sprintf("kubectl kinetic jobs result %s%s", j.ID(), j.LocationFlags())
+		text := fmt.Sprintf("interrupted; job %s keeps its result", j.ID())
+		return process.Error{Code: process.ExitInterrupted, Err: errors.New(text), Next: again}.In(streams.ErrOut, text+": "+again)
 	case err != nil:
 		return err
-	case answer.Pickle == nil:
+	case pickle == nil:
 		return fmt.Errorf("job %s succeeded, but left no pickle of its value; omit --output-file to print its JSON", j.ID())
 	}
-	c.tell(answer)
-	if !answer.Result.Differs { // else the warnings are about the JSON
-		PrintWarnings(streams.ErrOut, j, answer.Result, c.WarningLog)
+	if !result.Differs { // else the warnings are about the JSON
+		PrintWarnings(streams.ErrOut, j, result, c.WarningLog)
 	}
+	SendEnd(streams.ErrOut, j, c.Status, result, pickle)
 	return collected(ctx, streams.ErrOut, j, c.Cleanup.apply(ctx, j, func(int, int) {}))
 }
 
 // SaveException writes the exception that a call raised to the file, if there is one that can be
-// trusted. That it can't is a warning on w: the job has failed all the same.
-func (c Collection) SaveException(ctx context.Context, w io.Writer, j *job.Job, s api.Status) {
-	if !c.takesPickle(j) || s.Reason != api.Exception {
-		return
+// trusted, and returns where it is. That it can't is a warning on w: the job has failed all the
+// same.
+func (c Collection) SaveException(ctx context.Context, w io.Writer, j *job.Job) *event.Pickle {
+	if !c.takesPickle(j) || c.Status.Reason != api.Exception {
+		return nil
 	}
-	answer, err := c.savePickle(ctx, w, j)
+	_, pickle, err := c.savePickle(ctx, w, j)
 	if err != nil {
 		fmt.Fprintf(w, "warning: the exception was not written to %s: %s\n", c.File, ui.Clean(err.Error()))
 	}
-	c.tell(answer)
-}
-
-// tell passes on the answer to whoever wants it.
-func (c Collection) tell(a Answer) {
-	if c.Told != nil {
-		c.Told(a)
-	}
+	return pickle
 }

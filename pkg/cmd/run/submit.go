@@ -127,8 +127,8 @@ func (o *options) applyError(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return submitError(err)
 	}
-	fmt.Fprintln(o.streams.ErrOut, "interrupted; "+leftBy(err))
-	return process.Exit(process.ExitInterrupted)
+	said := process.Error{Code: process.ExitInterrupted, Err: errors.New("interrupted; " + leftBy(err))}
+	return said.In(o.streams.ErrOut, said.Err.Error())
 }
 
 // submitError gives errors in the input exit code 2.
@@ -266,7 +266,8 @@ func (o *options) giveUp(ctx context.Context, j *job.Job, s api.Status) error {
 		provider.Lost(packages.Memory(o.machine.CacheDir), j.Handle.ImageURI)
 		next = "; the next run makes the image again"
 	}
-	return fmt.Errorf("job %s can't start: %s; the job was deleted%s", j.ID(), s.Message, next)
+	return &process.Error{Code: process.ExitFailed, Kind: api.KindUnstartable, Next: s.Next,
+		Err: fmt.Errorf("job %s can't start: %s; the job was deleted%s", j.ID(), s.Message, next)}
 }
 
 func (o *options) settle(ctx context.Context, j *job.Job, end outcome) error {
@@ -284,16 +285,13 @@ func (o *options) settle(ctx context.Context, j *job.Job, end outcome) error {
 		o.noteUninstalled(j, failedMapWarnings(end.ofMap))
 		return err
 	case end.status.State != api.Succeeded:
-		o.collection(end.warnings).SaveException(ctx, o.streams.ErrOut, j, end.status)
-		err := report.SettleBelow(ctx, o.streams.ErrOut, j, end.status)
+		raised := o.collection(end).SaveException(ctx, o.streams.ErrOut, j)
+		err := report.SettleEnd(ctx, o.streams.ErrOut, j, report.End{Status: end.status, Pickle: raised, LogShown: true})
 		o.noteUninstalled(j, end.warnings)
 		return err
 	}
 	o.ui.Phase("succeeded", j.ID())
-	if err := o.collect(ctx, j, end.warnings); err != nil {
-		return err
-	}
-	return nil
+	return o.collect(ctx, j, end)
 }
 
 // failedMapWarnings treats the errors of a map's inputs like lines of a log.
@@ -314,17 +312,17 @@ func (o *options) logs(j *job.Job) io.Writer {
 	return o.streams.Out
 }
 
-func (o *options) collect(ctx context.Context, j *job.Job, warnings *report.WarningLog) error {
+func (o *options) collect(ctx context.Context, j *job.Job, end outcome) error {
 	streams := o.streams
 	if !j.Handle.CallKind.Returns() {
 		streams.Out = io.Discard // a script has output, not a value
 	}
-	return report.Collect(ctx, streams, j, o.collection(warnings))
+	return report.Collect(ctx, streams, j, o.collection(end))
 }
 
 // collection says how the result is delivered.
-func (o *options) collection(warnings *report.WarningLog) report.Collection {
-	return report.Collection{Cleanup: o.wait.cleanup, WarningLog: warnings, File: o.wait.file,
+func (o *options) collection(end outcome) report.Collection {
+	return report.Collection{Status: end.status, Cleanup: o.wait.cleanup, WarningLog: end.warnings, File: o.wait.file,
 		Trust: trust.Finder{Reports: backend.Reports(), Patience: trust.DefaultPatience}}
 }
 
@@ -340,9 +338,10 @@ func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outco
 		return err
 	}
 	<-done
-	fmt.Fprintf(o.streams.ErrOut, "job %s was cancelled; its log: kubectl kinetic jobs logs %s%s\n", j.ID(), j.ID(), j.LocationFlags())
+	log := fmt.Sprintf("kubectl kinetic jobs logs %s%s", j.ID(), j.LocationFlags())
+	err := process.Error{Code: process.ExitInterrupted, Err: fmt.Errorf("interrupted; job %s was cancelled", j.ID()), Next: log}.In(o.streams.ErrOut, fmt.Sprintf("job %s was cancelled; its log: %s", j.ID(), log))
 	report.PrintResumeHint(o.streams.ErrOut, j)
-	return process.Exit(process.ExitInterrupted)
+	return err
 }
 
 // abandoned cancels a job whose reader went away, as with `| head`.
@@ -352,7 +351,7 @@ func (o *options) abandoned(ctx context.Context, j *job.Job) error {
 		return err
 	}
 	report.PrintResumeHint(o.streams.ErrOut, j)
-	return process.Exit(process.ExitFailed)
+	return process.Error{Code: process.ExitFailed, Err: fmt.Errorf("output closed; job %s was cancelled", j.ID())}.In(o.streams.ErrOut, "")
 }
 
 // end cancels a job. Another interrupt meanwhile kills a local job at once. In a cluster

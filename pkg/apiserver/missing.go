@@ -1,0 +1,22 @@
+package apiserver
+
+import "github.com/kubectl-kinetic/kinetic/pkg/api"
+
+// MissingKind is the error that the cluster does not have a kind that the command line needs. Nothing
+// was created.
+type MissingKind struct {
+	Text string
+	// Install is the command that installs it.
+	Install string
+}
+
+func (e *MissingKind) Error() string { return e.Text }
+
+// Usage implements what pkg/cmd/process asks an error for, as do the following.
+func (e *MissingKind) Usage() bool { return true }
+
+// Kind returns the kind of the error.
+func (e *MissingKind) Kind() api.ErrorKind { return api.KindUnstartable }
+
+// Next returns the command that installs the kind.
+func (e *MissingKind) Next() string { return e.Install }
