@@ -100,7 +100,7 @@ var variable = regexp.MustCompile(`\bKINETIC_[A-Z_]*[A-Z]\b`)
 func variablesOfCode(t *testing.T) map[string]string {
 	t.Helper()
 	found := map[string]string{}
-	for _, root := range []string{"../pkg", "../plugins", "../manifests", "../runner/kinetic_runner"} {
+	for _, root := range []string{"../pkg", "../plugins", "../manifests", "../runner/kinetic", "../runner/kinetic_runner"} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			if err != nil {
 				return err

@@ -30,7 +30,7 @@ def missing() -> str:
     if not binary.exists():
         return f"{binary} is missing: make build"
     text = subprocess.run([binary, "--help"], capture_output=True, text=True, check=True).stdout
-    return "" if "--payload" in text else f"{binary} has no --payload: make build"
+    return "" if "--output-file" in text else f"{binary} can't write pickled results: make build"
 
 
 class Project:

@@ -1,0 +1,234 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Programs whose functions run as jobs on this machine, through the real binaries."""
+
+from __future__ import annotations
+
+import json
+import signal
+import subprocess
+import sys
+
+import pytest
+from conftest import Project
+
+TRAIN = """
+import os, sys, threading
+import kinetic
+
+kinetic.configure(local=True, logs="none")
+
+class Odd(Exception):
+    def __init__(self, number):
+        super().__init__(f"{number} is odd")
+        self.number = number
+
+class Picky(Exception):
+    def __init__(self, one, two):
+        super().__init__("picky")
+
+class Point:
+    def __init__(self, x): self.x = x
+
+@kinetic.run()
+def half(number):
+    print("halving", number)
+    if number % 2:
+        raise Odd(number)
+    return number // 2
+
+@kinetic.run
+def picky():
+    raise Picky(1, 2)
+
+@kinetic.run()
+def point(x): return Point(x)
+
+@kinetic.run()
+async def later(x): return x
+
+@kinetic.run()
+def lock(): return {"inner": [threading.Lock()]}
+
+@kinetic.run()
+def leave(code): sys.exit(code)
+
+@kinetic.run()
+def die(): os._exit(3)
+
+@kinetic.run()
+def here(): return os.path.basename(__file__), "KINETIC_JOB_ID" in os.environ, half(8)
+
+@kinetic.run()
+def size(path): return sorted(os.listdir(path)), type(path).__name__
+
+@kinetic.run(env={"COLOUR": "blue"}, secrets=["TOKEN"], volumes={})
+def environment(): return os.environ["COLOUR"], os.environ["TOKEN"]
+
+@kinetic.run()
+def write(text):
+    with open(os.path.join(os.environ["KINETIC_OUTPUT_DIR"], "out.txt"), "w") as file:
+        file.write(text)
+
+def caught(call, *args):
+    try:
+        call(*args)
+    except Exception as exc:
+        return exc
+    raise AssertionError("nothing was raised")
+"""
+
+VALUES = {
+    "a value": ("half(8)", "4"),
+    "None": ("leave(0)", "None"),
+    "an object of a class of the script": ("type(point(3)) is Point and point(3).x", "3"),
+    "an async function": ("later(x=5)", "5"),
+    "the script's file, the job's id, a plain call": ("here()", "('main.py', True, 4)"),
+    "its own exception": ("(lambda exc: (type(exc) is Odd, exc.number, str(exc)))(caught(half, 3))", "(True, 3, '3 is odd')"),
+    "an exception that can't be loaded": (
+        "(lambda exc: (type(exc).__name__, exc.type, 'raise Picky' in exc.traceback))(caught(picky))",
+        "('RemoteError', 'Picky', True)",
+    ),
+    "sys.exit": ("type(caught(leave, 'no rows')).__name__", "RemoteError"),
+    "a process that dies": ("type(caught(die)).__name__", "RemoteError"),
+    "the environment": ("environment()", "('blue', 'x')"),
+}
+
+
+@pytest.mark.parametrize("expression, text", VALUES.values(), ids=VALUES)
+def test_calls(local: Project, expression: str, text: str) -> None:
+    done = local.run(f"{TRAIN}\nprint({expression})", env={"TOKEN": "x"})
+    assert done.stdout == text + "\n"
+
+
+def test_remote_traceback_is_the_cause(local: Project) -> None:
+    done = local.run(f"{TRAIN}\nhalf(3)", code=1)
+    assert "kinetic.errors.RemoteTraceback" in done.stderr
+    assert "(host 0, attempt 1)\nTraceback (most recent call last):" in done.stderr
+    assert "raise Odd(number)" in done.stderr
+    assert done.stderr.endswith("Odd: 3 is odd\n")
+
+
+def test_result_that_cannot_be_pickled(local: Project) -> None:
+    done = local.run(f"{TRAIN}\nexc = caught(lock)\nprint(exc)\nprint(exc.repr)")
+    assert "['inner'][0]" in done.stdout
+    assert "lock" in done.stdout.splitlines()[-1]
+
+
+def test_log_goes_to_stderr(local: Project) -> None:
+    done = local.run(TRAIN.replace('logs="none"', 'logs="stderr"') + "\nprint(half(8))")
+    assert done.stdout == "4\n"
+    assert "halving 8\n" in done.stderr
+
+
+def test_data_is_a_path(local: Project) -> None:
+    local.write("images/1.png", "one")
+    done = local.run(f"{TRAIN}\nprint(size(kinetic.Data('images')))")
+    assert done.stdout == "(['1.png'], 'str')\n"
+
+
+def test_method_and_module_of_the_project(local: Project) -> None:
+    local.write(
+        "models.py",
+        """
+        import kinetic
+
+        class Model:
+            def __init__(self, scale): self.scale = scale
+
+            @kinetic.run(local=True, logs="none")
+            def predict(self, value):
+                self.scale += 1
+                return self.scale * value
+        """,
+    )
+    done = local.run("from models import Model\nmodel = Model(2)\nprint(model.predict(5), model.scale)")
+    assert done.stdout == "15 2\n"
+
+
+def test_detached(local: Project) -> None:
+    text = """
+    job = half.run_async(8)
+    print(job.wait(timeout=60).value, job.status().value)
+    print(job.tail(1), end="")
+    again = kinetic.attach(job.job_id, local=True)
+    print(again.func_name, [each.job_id for each in kinetic.list_jobs(local=True)] == [job.job_id])
+    print(again.result(cleanup=False), again.result())
+    print(job.status().value)
+    """
+    done = local.run(TRAIN + "\n".join(line.strip() for line in text.splitlines()))
+    assert done.stdout.splitlines() == ["SUCCEEDED SUCCEEDED", "halving 8", "half True", "4 4", "NOT_FOUND"]
+
+
+def test_other_process_fetches_the_result(local: Project) -> None:
+    handle = local.run(f"{TRAIN}\nprint(half.run_async(8).to_json())").stdout
+    done = local.run(f"import kinetic\njob = kinetic.JobHandle.from_json({handle!r})\nprint(job.result(timeout=60))", name="other.py")
+    assert done.stdout == "4\n"
+
+
+def test_await(local: Project) -> None:
+    text = "\nimport asyncio\nasync def main(): return await asyncio.gather(half.run_async(8), half.submit(6))\nprint(asyncio.run(main()))"
+    assert local.run(TRAIN + text).stdout == "[4, 3]\n"
+
+
+def test_outputs(local: Project) -> None:
+    text = "\njob = write.run_async('hello')\njob.wait()\nprint(job.outputs(), job.outputs(to='copy'), open('copy/out.txt').read())"
+    assert local.run(TRAIN + text).stdout == "['out.txt'] ['out.txt'] hello\n"
+
+
+def test_job_that_is_not_there(local: Project) -> None:
+    text = "\nprint(type(caught(lambda: kinetic.attach('cpu-nosuch', local=True))).__name__)"
+    assert local.run(TRAIN + text).stdout == "JobNotFound\n"
+
+
+SLOW = """
+import os, sys, kinetic
+@kinetic.run(local=True)
+def wait():
+    print("begun", flush=True)
+    with open(os.environ["FIFO"]) as file:
+        file.read()
+"""
+
+
+def test_timeout(local: Project) -> None:
+    text = """
+import kinetic
+os.mkfifo(os.environ["FIFO"])
+job = wait.run_async()
+try:
+    job.result(timeout=0.2)
+except TimeoutError as exc:
+    print(type(exc).__name__)
+job.cancel()
+print(job.status().value)
+"""
+    done = local.run(SLOW + text, env={"FIFO": str(local.home / "fifo")})
+    assert done.stdout.splitlines() == ["JobTimeout", "FAILED"]
+
+
+def test_interrupt(local: Project) -> None:
+    fifo = local.home / "fifo"
+    local.write("main.py", SLOW + 'os.mkfifo(os.environ["FIFO"])\ntry:\n    wait()\nexcept kinetic.Interrupted as exc:\n    print(exc.job_id, exc)')
+    env = local.environment({"FIFO": str(fifo)})
+    words = [sys.executable, "main.py"]
+    with subprocess.Popen(words, cwd=local.directory, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert any("begun" in line for line in process.stderr)
+        process.send_signal(signal.SIGINT)
+        out, err = process.communicate(timeout=60)
+    assert process.returncode == 0, err
+    assert out.startswith("cpu-wait-")
+
+
+def test_command_line(local: Project) -> None:
+    done = subprocess.run(
+        [sys.executable, "-m", "kinetic", "jobs", "list", "--local", "-o", "json"],
+        cwd=local.directory, env=local.environment(), capture_output=True, text=True, check=True,
+    )  # fmt: skip
+    assert json.loads(done.stdout) == {"items": []}
+
+
+def test_nothing_is_left_behind(local: Project) -> None:
+    local.run(f"{TRAIN}\nhalf(8)\ncaught(half, 3)\ncaught(half, threading.Lock())")
+    assert [path.name for path in local.home.iterdir() if path.name.startswith("kinetic-")] == []
