@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .client.handle import JobHandle as JobHandle, attach as attach, list_jobs as list_jobs
+    from .client.notebook import load_ipython_extension as load_ipython_extension
     from .data import Data as Data
     from .decorator import RemoteCallable as RemoteCallable, run as run
     from .errors import (
@@ -53,6 +54,7 @@ _HOMES = {
     "attach": "client.handle",
     "configure": "options",
     "list_jobs": "client.handle",
+    "load_ipython_extension": "client.notebook",
     "run": "decorator",
 }
 _MODULES = ("job_status",)  # kinetic.job_status works without importing it by name
