@@ -41,9 +41,11 @@ class RemoteCallable(Generic[P, R]):
     __qualname__: str
 
     def __init__(self, function: Callable[P, R], options: Mapping[str, Any], bound: tuple[Any, ...] = ()) -> None:
-        functools.update_wrapper(self, innermost(function))
+        inner = innermost(function)
+        functools.update_wrapper(self, inner, updated=())
         self.__wrapped__ = function
-        self.__name__ = name_of(function)
+        self.__name__ = getattr(inner, "__name__", type(inner).__name__)  # a callable object has none
+        self.__qualname__ = getattr(inner, "__qualname__", self.__name__)
         self.options = Options(options)
         self._bound = bound
 
@@ -121,12 +123,6 @@ def innermost(function: Any) -> Any:
     while isinstance(function, functools.partial):
         function = function.func
     return function
-
-
-def name_of(function: Any) -> str:
-    """Return a function's name, or that of the type of a callable object."""
-    function = innermost(function)
-    return str(getattr(function, "__name__", type(function).__name__))
 
 
 if TYPE_CHECKING:

@@ -120,6 +120,12 @@ def test_remote_error(tmp_path: pathlib.Path, content: Any) -> None:
     assert isinstance(error.__cause__, RemoteTraceback)
 
 
+def test_value_of_a_job_of_the_command_line(tmp_path: pathlib.Path) -> None:
+    file = tmp_path / "result"
+    file.write_text('{"loss": 0.5}')
+    assert result.value_of(str(file), {"job": "cpu-train", "pickle": None}) == {"loss": 0.5}
+
+
 def test_killed(tmp_path: pathlib.Path) -> None:
     event = {**FAILED, "reason": "OOMKilled", "error": None}
     with pytest.raises(RemoteError, match="cpu-train failed: exit code 1") as caught:
@@ -132,7 +138,7 @@ def test_value_that_cannot_be_loaded_is_kept(tmp_path: pathlib.Path, monkeypatch
     file = tmp_path / "result.pkl"
     file.write_bytes(b"cnosuch\nThing\n)R.")
     with pytest.raises(KineticError, match="can't be loaded here .*No module named 'nosuch'") as caught:
-        result.value_of(str(file), {"job": "cpu-train"})
+        result.value_of(str(file), {"job": "cpu-train", "pickle": {}})
     kept = str(caught.value).rsplit(" ", 1)[1]
     assert pathlib.Path(kept).read_bytes() == b"cnosuch\nThing\n)R."
 
@@ -158,6 +164,11 @@ def test_handle_survives_json() -> None:
 def test_handles_that_are_refused(text: str, message: str) -> None:
     with pytest.raises(ValueError, match=message):
         JobHandle.from_json(text)
+
+
+def test_handle_keeps_the_cluster() -> None:
+    handle: JobHandle[int] = JobHandle.of({**HANDLE, "project": "p", "cluster_name": "main"}, {"project": "mine"})
+    assert '"target": {"project": "mine", "cluster": "main"}' in handle.to_json()
 
 
 def test_local_handle_says_so() -> None:

@@ -45,7 +45,7 @@ class JobHandle(Generic[R]):
         self.func_name = func_name
         self.accelerator = accelerator
         self.created_at = created_at
-        self._target = dict(target or {})
+        self._target = {name: value for name, value in (target or {}).items() if value}
 
     @classmethod
     def of(cls, job: Mapping[str, Any], target: Mapping[str, Any]) -> JobHandle[R]:
@@ -60,6 +60,8 @@ class JobHandle(Generic[R]):
             target["local"] = True
         if job.get("namespace"):
             target.setdefault("namespace", job["namespace"])
+        if job.get("cluster_name"):
+            target = {"project": job.get("project"), "zone": job.get("zone"), "cluster": job["cluster_name"], **target}
         return cls(
             job.get("job_id") or job["id"],
             func_name=job.get("func_name") or job.get("function") or "",

@@ -8,6 +8,7 @@ import contextlib
 import functools
 import os
 import sys
+import threading
 import types
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple, Optional
@@ -19,6 +20,8 @@ from . import binaries, process
 
 INSTALLED = ("site-packages", "dist-packages")
 OWN = ("kinetic", "kinetic_runner", "cloudpickle")  # the job has these anyway
+
+_registry = threading.Lock()  # cloudpickle has one list of modules for all threads
 
 
 class Project(NamedTuple):
@@ -66,15 +69,16 @@ def travelling(project: Project, root_flags: Sequence[str]) -> Iterator[None]:
         root_flags: the parameters that decide what is packaged, as words of a command line.
     """
     modules = strangers(project, root_flags)
-    known = cloudpickle.list_registry_pickle_by_value()
-    modules = [module for module in modules if module.__name__ not in known]
-    for module in modules:
-        cloudpickle.register_pickle_by_value(module)
-    try:
-        yield
-    finally:
+    with _registry:
+        known = cloudpickle.list_registry_pickle_by_value()
+        modules = [module for module in modules if module.__name__ not in known]
         for module in modules:
-            cloudpickle.unregister_pickle_by_value(module)
+            cloudpickle.register_pickle_by_value(module)
+        try:
+            yield
+        finally:
+            for module in modules:
+                cloudpickle.unregister_pickle_by_value(module)
 
 
 def strangers(project: Project, root_flags: Sequence[str]) -> list[types.ModuleType]:

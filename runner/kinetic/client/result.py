@@ -4,13 +4,13 @@
 
 from __future__ import annotations
 
+import json
 import os
 import pickle
 import shutil
-import sys
 import tempfile
 from collections.abc import Sequence
-from typing import Any, Optional
+from typing import Any
 
 from ..errors import KineticError, RemoteError, RemoteTraceback
 from . import process
@@ -46,6 +46,9 @@ def fetch(binary: str, words: Sequence[str], file: str, report: Reporter) -> Any
 
 def value_of(file: str, event: Event) -> Any:
     """Return the value in a file. If it can't be loaded, keep the file: the store may no longer have it."""
+    if event.get("pickle") is None:  # the command line has submitted the job
+        with open(file, encoding="utf-8") as stream:
+            return json.load(stream)
     try:
         return load(file)
     except Exception as exc:
@@ -71,10 +74,14 @@ def raise_failure(file: str, event: Event, answer: process.Answer) -> None:
     error = event.get("error") or {}
     text = error.get("traceback") or ""
     cause = RemoteTraceback(text, event.get("host") or 0, event.get("attempt") or 1) if text else None
-    own = own_exception(file)
-    if own is not None:
-        raise own from cause
     message = f"{error['type']}: {error['message']}" if error.get("type") else (answer.error or {}).get("message") or event.get("reason")
+    try:
+        own = load(file) if os.path.exists(file) else None
+    except Exception as exc:
+        message = f"{message}\n  (its exception can't be loaded here: {type(exc).__name__}: {exc})"
+    else:
+        if isinstance(own, BaseException):
+            raise own from cause
     raise RemoteError(
         f"{event['job']} failed: {message}",
         job_id=event["job"],
@@ -83,15 +90,3 @@ def raise_failure(file: str, event: Event, answer: process.Answer) -> None:
         traceback=text,
         repr=error.get("repr"),
     ) from cause
-
-
-def own_exception(file: str) -> Optional[BaseException]:
-    """Return the pickled exception, or None if there is none or it can't be loaded here."""
-    try:
-        value = load(file)
-    except FileNotFoundError:
-        return None
-    except Exception as exc:
-        print(f"kinetic: the exception can't be loaded here, so a RemoteError stands for it ({type(exc).__name__}: {exc})", file=sys.stderr)
-        return None
-    return value if isinstance(value, BaseException) else None
