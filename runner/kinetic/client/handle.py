@@ -116,7 +116,7 @@ class JobHandle(Generic[R]):
             JobTimeout: timeout is over; the job goes on.
         """
         words = [] if timeout is None else span("--timeout", timeout)
-        answer = process.run(binaries.JOBS, self._words("wait", *words), ignore)
+        answer = process.run(binaries.JOBS, self._words("wait", *words), process.ignore)
         if answer.code and (answer.error or {}).get("kind") != "job_failed":
             raise process.failure(binaries.JOBS, answer)
         return self.status()
@@ -131,7 +131,7 @@ class JobHandle(Generic[R]):
         """Return the whole log so far, or print it to standard error, and new lines until the job ends."""
         if not follow:
             return self._lines("logs")
-        self._read("logs", Reporter(), "--follow")
+        process.require(binaries.JOBS, self._words("logs", "--follow"), Reporter(), events_on_output=True)
         return None
 
     def tail(self, n: int = 100) -> str:
@@ -225,17 +225,15 @@ class JobHandle(Generic[R]):
     def _require(self, command: str, *words: str) -> None:
         process.require(binaries.JOBS, self._words(command, *words))
 
-    def _read(self, command: str, report: Callable[[process.Event], None], *words: str) -> None:
-        process.require(binaries.JOBS, self._words(command, *words), report)
-
     def _lines(self, command: str, *words: str) -> str:
         lines: list[str] = []
-        self._read(command, lambda event: lines.append(event["line"]) if event["event"] == "log" else None, *words)
-        return "".join(line + "\n" for line in lines)
 
+        def collect(event: process.Event) -> None:
+            if event["event"] == "log":
+                lines.append(event["line"] + "\n")
 
-def ignore(event: process.Event) -> None:
-    """Do nothing with an event."""
+        process.require(binaries.JOBS, self._words(command, *words), collect, events_on_output=True)
+        return "".join(lines)
 
 
 def attach(job_id: str, **target: Any) -> JobHandle[Any]:

@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Runs a binary and reads what it says: events on standard error, an answer on standard output."""
+"""Runs a binary and reads what it says: events on standard error, an answer on standard output, which may be events, too."""
 
 from __future__ import annotations
 
@@ -46,13 +46,17 @@ def ask(name: str, words: Sequence[str]) -> Any:
     return json.loads(answer.output)
 
 
-def require(name: str, words: Sequence[str], on_event: Callable[[Event], None] = lambda event: None) -> Answer:
+def ignore(event: Event) -> None:
+    """Do nothing with an event."""
+
+
+def require(name: str, words: Sequence[str], on_event: Callable[[Event], None] = ignore, *, events_on_output: bool = False) -> Answer:
     """Run a binary that must succeed, as run does.
 
     Raises:
         KineticError: it failed.
     """
-    answer = run(name, words, on_event)
+    answer = run(name, words, on_event, events_on_output=events_on_output)
     if answer.code:
         raise failure(name, answer)
     return answer
@@ -66,7 +70,7 @@ def failure(name: str, answer: Answer) -> errors.KineticError:
     return errors.of_kind(error.get("kind", ""), error.get("code", answer.code), error.get("message", ""), error.get("next"))
 
 
-def run(name: str, words: Sequence[str], on_event: Callable[[Event], None]) -> Answer:
+def run(name: str, words: Sequence[str], on_event: Callable[[Event], None], *, events_on_output: bool = False) -> Answer:
     """Run a binary to its end.
 
     Ctrl-C is passed on to it once, so that it can say what becomes of the job. A second one ends it at once.
@@ -75,6 +79,7 @@ def run(name: str, words: Sequence[str], on_event: Callable[[Event], None]) -> A
         name: the binary.
         words: its command line, without --events.
         on_event: is called with each event, in this thread.
+        events_on_output: read events from standard output, too.
 
     Raises:
         VersionMismatch: the binary is missing.
@@ -90,51 +95,61 @@ def run(name: str, words: Sequence[str], on_event: Callable[[Event], None]) -> A
     )
     events: queue.Queue[Optional[Event]] = queue.Queue(MOST_WAITING)
     output: list[bytes] = []
-    threads = (
-        threading.Thread(target=read_events, args=(process.stderr, events), daemon=True),
-        threading.Thread(target=read_output, args=(process.stdout, output), daemon=True),
-    )
-    for thread in threads:
-        thread.start()
-    handler = Handler(on_event)
+    readers = [threading.Thread(target=read_events, args=(process.stderr, events), daemon=True)]
+    if events_on_output:
+        readers.append(threading.Thread(target=read_events, args=(process.stdout, events), daemon=True))
+    else:
+        readers.append(threading.Thread(target=read_output, args=(process.stdout, output, events), daemon=True))
+    for reader in readers:
+        reader.start()
+    handler = Handler(len(readers))
     interrupted = finished = False
     try:
         try:
-            handler.drain(events)
+            handler.drain(events, on_event)
         except KeyboardInterrupt:
             interrupted = True
             interrupt(process)
-            handler.drain(events)
+            handler.drain(events, on_event)
         finished = True
     finally:
         if not finished:
-            abandon(process, events)
+            process.kill()
+            handler.drain(events, ignore)
         process.wait()
-    threads[1].join()
     if interrupted:
         raise errors.Interrupted(handler.last_words(), handler.job_id)
     return Answer(process.returncode, b"".join(output), handler.error)
 
 
 class Handler:
-    """Handles the events of one run of a binary."""
+    """Handles the events of one run of a binary.
 
-    def __init__(self, on_event: Callable[[Event], None]) -> None:
-        self._on_event = on_event
+    Args:
+        readers: how many threads put events into the queue. Each puts None when it is done.
+
+    Attributes:
+        error: the error event, or None.
+        job_id: the id of the job that was submitted, or None.
+    """
+
+    def __init__(self, readers: int) -> None:
+        self._readers = readers
         self.error: Optional[Event] = None
         self.job_id: Optional[str] = None
 
-    def drain(self, events: queue.Queue[Optional[Event]]) -> None:
+    def drain(self, events: queue.Queue[Optional[Event]], on_event: Callable[[Event], None]) -> None:
         """Handle events until there are no more."""
-        while True:
+        while self._readers:
             event = events.get()
             if event is None:
-                return
+                self._readers -= 1
+                continue
             if event.get("event") == "error":
                 self.error = event
             elif event.get("event") == "submitted":
                 self.job_id = event["job"]["job_id"]
-            self._on_event(event)
+            on_event(event)
 
     def last_words(self) -> str:
         """What an interrupted binary said about the job."""
@@ -149,13 +164,6 @@ def interrupt(process: subprocess.Popen[bytes]) -> None:
         process.terminate()
     else:
         process.send_signal(signal.SIGINT)
-
-
-def abandon(process: subprocess.Popen[bytes], events: queue.Queue[Optional[Event]]) -> None:
-    """End a process at once, and let the thread that reads its events end, too."""
-    process.kill()
-    while events.get() is not None:
-        pass
 
 
 def read_events(stream: Optional[IO[bytes]], events: queue.Queue[Optional[Event]]) -> None:
@@ -183,7 +191,9 @@ def parse(line: bytes) -> Optional[Event]:
     return event if isinstance(event, dict) and "event" in event else None
 
 
-def read_output(stream: Optional[IO[bytes]], output: list[bytes]) -> None:
+def read_output(stream: Optional[IO[bytes]], output: list[bytes], events: queue.Queue[Optional[Event]]) -> None:
+    """Read a stream to its end, then put None into a queue."""
     assert stream is not None
     with stream:
         output.append(stream.read())
+    events.put(None)
