@@ -59,6 +59,9 @@ func (e *Error) Error() string { return e.err.Error() }
 // Unwrap returns the cause, for errors.Is and errors.As.
 func (e *Error) Unwrap() error { return errors.Unwrap(e.err) }
 
+// Kind returns the kind of the error.
+func (e *Error) Kind() api.ErrorKind { return api.KindUntrusted }
+
 func untrusted(format string, args ...any) error { return &Error{fmt.Errorf(format, args...)} }
 
 // DefaultPatience is how long a cluster may take to show that a pod has ended: a second or two,
