@@ -52,6 +52,7 @@ class Outcome:
         self.returned = False  # the function returned, rather than called sys.exit
         self.value = self.value_path = self.pickle_path = self.pickled = None
         self.pickle_sha256 = self.pickle_size = None  # only of a pickled call
+        self.hashes = None  # the hash of a chunk's list of hashes
         self.unsaved = []  # outputs that could not be saved
         self.host, self.at = 0, time.time()  # whose call it was, and when it ended
         self.started = self.finished = None  # only for an input of a map

@@ -183,7 +183,9 @@ def hash_fields(outcome):
 
 
 def pickle_fields(attempt, outcome):
-    """Return the member that vouches for the pickle of a pickled call, wherever the end of the job is told."""
+    """Return the member that vouches for the pickle of a pickled call, or for those of a chunk, wherever the end is told."""
+    if outcome.hashes is not None:
+        return {"hashes": outcome.hashes}
     if outcome.pickle_sha256 is None:
         return {}
     return {"pickle": {"name": pickle_name(attempt), "sha256": outcome.pickle_sha256, "size": outcome.pickle_size}}

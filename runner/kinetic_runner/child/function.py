@@ -64,7 +64,10 @@ def forms_of(call):
 def call_function(call):
     """Return the value of the call, or None on hosts whose value is not kept. From here on the user's code runs."""
     debugger = modules.prepare(call, STARTUP_MODULES)
-    value = modules.value_of(*what_to_call(call), debugger)
+    function, args, kwargs = what_to_call(call)
+    if call["payload"]:
+        os.unlink(call["payload"])  # its room on the disk is for the result
+    value = modules.value_of(function, args, kwargs, debugger)
     return value if call["keep_value"] else None
 
 
@@ -74,6 +77,4 @@ def what_to_call(call):
         return modules.find_function(call), (), call["kwargs"]
     from .payload import load
 
-    found = load(call)
-    os.unlink(call["payload"])  # its room on the disk is for the result
-    return found
+    return load(call)

@@ -6,12 +6,13 @@ import sys
 
 STARTUP_MODULES = frozenset(sys.modules)
 
+import functools
 import json
 import marshal
 import os
 
 from . import modules, outcomes
-from .function import read_call
+from .function import forms_of, read_call, what_to_call
 from .report import Report
 
 CREDIT_FD = 4  # one byte for each input that may start
@@ -23,10 +24,10 @@ def main(argv, _):
     from ..text import timestamp
 
     call = read_call()
-    report = Report(call["scratch"])
+    report, forms = Report(call["scratch"]), forms_of(call)
     os.set_inheritable(CREDIT_FD, False)
-    shared = marshal.dumps(call["kwargs"])  # each call gets its own copy
-    function, failure = load(call, report)
+    read = reader(call)
+    function, failure = load(forms, call, report)
     left = set(call["left"])
     with open(call["inputs"], "rb") as lines:
         for number, line in zip(call["numbers"], lines):
@@ -34,10 +35,10 @@ def main(argv, _):
                 continue
             os.read(CREDIT_FD, 1)
             report.send(begins=number)
-            here = dict(call, scratch=os.path.join(call["scratch"], "inputs", str(number)), inline_bytes=INLINE_BYTES)
+            here = dict(call, scratch=os.path.join(call["scratch"], "inputs", str(number)), inline_bytes=INLINE_BYTES, inline_pickle=INLINE_BYTES)
             make_directory(here["scratch"])
             started = timestamp()
-            outcome = dict(failure) if failure else compute(function, line, marshal.loads(shared), here, report)
+            outcome = dict(failure) if failure else compute(forms, function, lambda: read(line), here, report)
             outcome.update(started=started, finished=timestamp())
             report.send(ended=number, outcome=outcome)
     outcomes.watch_threads(call["title"])
@@ -52,32 +53,44 @@ def make_directory(path):
         pass
 
 
-def load(call, report):
-    """Return the function, or the outcome of every input if its module cannot be imported."""
+def reader(call):
+    """Return the function that reads the arguments and the keyword arguments from the line of an input."""
+    if call["kind"] == "pickle":
+        from .payload import load_input
+
+        return lambda line: load_input(line, call["title"])
+    shared = marshal.dumps(call["kwargs"])  # each call gets its own copy
+    return lambda line: arguments(json.loads(line), marshal.loads(shared))
+
+
+def load(forms, call, report):
+    """Return the function, or the outcome of every input if there is none, as when its module cannot be imported."""
     try:
         modules.prepare(call, STARTUP_MODULES)
-        return modules.find_function(call), None
+        function, args, kwargs = what_to_call(call)
+        if call["kind"] == "pickle" and (args or kwargs):
+            function = functools.partial(function, *args, **kwargs)
+        return function, None
     except BaseException as exc:
         if not report.ours:
             raise
-        failure = outcomes.of_exception(exc, call)
+        failure = forms.of_exception(exc, call)
     if failure["reason"] == "Completed":
         failure = outcomes.of_missing(call)
     return None, failure
 
 
-def compute(function, line, kwargs, call, report):
+def compute(forms, function, read, call, report):
     """Return the outcome of one call."""
     try:
-        args, kwargs = arguments(json.loads(line), kwargs)
-        value = modules.value_of(function, args, kwargs)
+        value = modules.value_of(function, *read())
     except BaseException as exc:
         if not report.ours:
             raise
-        return outcomes.of_exception(exc, call)
+        return forms.of_exception(exc, call)
     if not report.ours:
         sys.exit(0)
-    return outcomes.of_value(value, call)
+    return forms.of_value(value, call)
 
 
 def arguments(value, kwargs):

@@ -7,6 +7,7 @@ function once. An exception is a result, too. If a child dies, another one compu
 the rest. If a pod dies, the next pod does, and skips inputs that have killed two pods.
 """
 
+import hashlib
 import os
 
 from .. import publish
@@ -50,6 +51,7 @@ class MapAttempt(Attempt):
         super().__init__(options, signals, host=chunk)
         self.silent = ()
         self.tries = {}  # by input: the attempts that started it
+        self.hashes = {}  # by input: of its pickle
 
     def open_store(self):
         super().open_store()
@@ -70,7 +72,7 @@ class MapAttempt(Attempt):
         if spent is not None:
             return spent
         call = self.fetch()
-        if call.kind != "function":
+        if not call.is_function:
             raise RunnerError(f"a map needs a function, but {call.title} is not one")
         path, numbers = fetch_inputs(self.store, self.options, self.host, self.scratch)
         done = find_done(self.store, self.options, numbers)
@@ -165,6 +167,9 @@ class MapAttempt(Attempt):
             store.create(name, lambda: self.result_blocks(number, outcome, pickled), verdict(outcome, pickled))
         except AlreadyExists:
             pass  # from a pod that was thought to be lost
+        else:
+            if outcome.pickle_sha256 is not None:
+                self.hashes[number] = outcome.pickle_sha256
         folder = os.path.join(self.scratch, "inputs", str(number))
         if os.path.isdir(folder):
             empty_directory(folder)
@@ -177,6 +182,8 @@ class MapAttempt(Attempt):
             "index": number,
             "ok": outcome.ok,
             "pickle": pickled,
+            **publish.hash_fields(outcome),
+            **({"pickled": outcome.pickled} if outcome.pickled else {}),
             "error": outcome.error,
             "warnings": outcome.warnings,
             "differs": outcome.differs,
@@ -187,12 +194,22 @@ class MapAttempt(Attempt):
         }
         yield from publish.with_value(fields, outcome)
 
+    def publish_hashes(self):
+        """Write the hashes of the pickles that this attempt has stored. Return the hash of that, None if there are none."""
+        if not self.hashes:
+            return None
+        data = "".join(f"{number} {sha256}\n" for number, sha256 in sorted(self.hashes.items())).encode()
+        name = f"{self.host}.hashes" if self.number <= 1 else f"{self.host}-{self.number}.hashes"
+        self.store.write(result_name(self.options.job, name), lambda: [data])
+        return hashlib.sha256(data).hexdigest()
+
     def finish(self, outcome):
         """Publish the log and the attempt's record; return the exit code."""
         finished = timestamp()
         try:
             if self.store is not None:
                 publish.publish_log(self, outcome)
+                outcome.hashes = self.publish_hashes()
                 publish.record_end(self, outcome, finished)
                 if self.final:  # no other process knows how a local map ended
                     publish.publish_end(self, publish.end_document(self, outcome, finished))
