@@ -20,8 +20,9 @@ kinetic.configure(local=True, logs="none")
 
 class Odd(Exception):
     def __init__(self, number):
-        super().__init__(f"{number} is odd")
+        super().__init__(number)
         self.number = number
+    def __str__(self): return f"{self.number} is odd"
 
 class Picky(Exception):
     def __init__(self, one, two):
@@ -204,7 +205,7 @@ job.cancel()
 print(job.status().value)
 """
     done = local.run(SLOW + text, env={"FIFO": str(local.home / "fifo")})
-    assert done.stdout.splitlines() == ["JobTimeout", "FAILED"]
+    assert done.stdout.splitlines() == ["JobTimeout", "NOT_FOUND"]
 
 
 def test_interrupt(local: Project) -> None:

@@ -152,7 +152,7 @@ class JobHandle(Generic[R]):
         self._require("cleanup", *switch("--k8s", k8s), *switch("--gcs", gcs), "--yes")
 
     def outputs(self, to: Optional[str] = None) -> list[str]:
-        """Return the paths of the files that the job wrote to KINETIC_OUTPUT_DIR.
+        """Return the names of the files that the job wrote to KINETIC_OUTPUT_DIR.
 
         Args:
             to: a directory to copy them to.
@@ -160,7 +160,7 @@ class JobHandle(Generic[R]):
         if to is not None:
             process.require(binaries.JOBS, ["outputs", self.job_id, "cp", to, *self._flags()])
         listed = process.ask(binaries.JOBS, ["outputs", self.job_id, "ls", "--output=json", *self._flags()])
-        return [item["path"] for item in listed["items"]]
+        return [item["name"] for item in listed["items"]]
 
     def debug_attach(self, local_port: int = 5678) -> None:
         """Let a debugger on this machine reach a job with debug=True. Return when the job ends or at Ctrl-C.
