@@ -118,6 +118,11 @@ _KINDS: tuple[type[KineticError], ...] = (UsageError, JobNotFound, JobTimeout, U
 _BY_KIND = {error.kind: error for error in _KINDS}
 
 
+def text(message: str, next_step: Optional[str]) -> str:
+    """Return a message with what to do next, unless it says so itself."""
+    return f"{message}\n  next: {next_step}" if next_step and next_step not in message else message
+
+
 def of_kind(kind: str, code: int, message: str, next_step: Optional[str] = None) -> KineticError:
     """Return the exception for an error of a binary.
 
@@ -127,8 +132,6 @@ def of_kind(kind: str, code: int, message: str, next_step: Optional[str] = None)
         message: what went wrong, in one sentence.
         next_step: a command or a sentence, or None.
     """
-    if next_step and next_step not in message:
-        message = f"{message}\n  next: {next_step}"
-    error = _BY_KIND.get(kind, KineticError)(message)
+    error = _BY_KIND.get(kind, KineticError)(text(message, next_step))
     error.kind, error.code = kind, code
     return error

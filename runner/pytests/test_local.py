@@ -208,18 +208,21 @@ print(job.status().value)
     assert done.stdout.splitlines() == ["JobTimeout", "NOT_FOUND"]
 
 
-def test_interrupt(local: Project) -> None:
+@pytest.mark.parametrize("times", [1, 2])
+def test_interrupt(local: Project, times: int) -> None:
     fifo = local.home / "fifo"
-    local.write("main.py", SLOW + 'os.mkfifo(os.environ["FIFO"])\ntry:\n    wait()\nexcept kinetic.Interrupted as exc:\n    print(exc.job_id, exc)')
+    local.write("main.py", SLOW + 'os.mkfifo(os.environ["FIFO"])\ntry:\n    wait()\nexcept kinetic.Interrupted as exc:\n    print(exc.job_id, exc.__context__)')
     env = local.environment({"FIFO": str(fifo)})
     words = [sys.executable, "main.py"]
     with subprocess.Popen(words, cwd=local.directory, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
         assert process.stderr is not None
         assert any("begun" in line for line in process.stderr)
-        process.send_signal(signal.SIGINT)
+        for _ in range(times):
+            process.send_signal(signal.SIGINT)
         out, err = process.communicate(timeout=60)
     assert process.returncode == 0, err
     assert out.startswith("cpu-wait-")
+    assert out.endswith(" None\n")
 
 
 def test_command_line(local: Project) -> None:

@@ -19,6 +19,7 @@ from . import binaries
 
 Event = dict[str, Any]
 
+MOST_INTERRUPTS = 2  # that a binary is told of
 MOST_WAITING = 1000  # events that were read and not handled; a binary that is faster waits
 
 
@@ -73,7 +74,8 @@ def failure(name: str, answer: Answer) -> errors.KineticError:
 def run(name: str, words: Sequence[str], on_event: Callable[[Event], None], *, events_on_output: bool = False) -> Answer:
     """Run a binary to its end.
 
-    Ctrl-C is passed on to it once, so that it can say what becomes of the job. A second one ends it at once.
+    Ctrl-C is passed on to it, so that it can say what becomes of the job. After a second one it waits for nothing; a third
+    one kills it.
 
     Args:
         name: the binary.
@@ -91,7 +93,7 @@ def run(name: str, words: Sequence[str], on_event: Callable[[Event], None], *, e
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         env=binaries.environment(),
-        start_new_session=True,  # so that a terminal's Ctrl-C reaches it through this process alone, once
+        start_new_session=True,  # so that a terminal's Ctrl-C reaches it through this process alone
     )
     events: queue.Queue[Optional[Event]] = queue.Queue(MOST_WAITING)
     output: list[bytes] = []
@@ -103,21 +105,23 @@ def run(name: str, words: Sequence[str], on_event: Callable[[Event], None], *, e
     for reader in readers:
         reader.start()
     handler = Handler(len(readers))
-    interrupted = finished = False
+    interrupts, finished = 0, False
     try:
-        try:
-            handler.drain(events, on_event)
-        except KeyboardInterrupt:
-            interrupted = True
-            interrupt(process)
-            handler.drain(events, on_event)
-        finished = True
+        while not finished:
+            try:
+                handler.drain(events, on_event)
+                finished = True
+            except KeyboardInterrupt:
+                interrupts += 1
+                if interrupts > MOST_INTERRUPTS:
+                    raise
+                interrupt(process)
     finally:
         if not finished:
             process.kill()
             handler.drain(events, ignore)
         process.wait()
-    if interrupted:
+    if interrupts:
         raise errors.Interrupted(handler.last_words(), handler.job_id)
     return Answer(process.returncode, b"".join(output), handler.error)
 
@@ -154,7 +158,7 @@ class Handler:
     def last_words(self) -> str:
         """What an interrupted binary said about the job."""
         if self.error is not None:
-            return " ".join(filter(None, (self.error.get("message", ""), self.error.get("next"))))
+            return errors.text(self.error.get("message", ""), self.error.get("next"))
         return f"the job {self.job_id} goes on: kinetic.attach({self.job_id!r})" if self.job_id else "interrupted"
 
 
