@@ -48,7 +48,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock, flag
 	var parsed outputArgs
 	var rm removal
 	own := process.NewSection("Flags")
-	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT` of ls: wide, json or name.")
+	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT`: json; of ls also wide or name.")
 	own.Offer("output", "wide", "json", "name")
 	own.Flags.BoolVar(&rm.all, "all", false, "rm: Delete all outputs.")
 	own.Flags.BoolVarP(&rm.yes, "yes", "y", false, "rm: Don't ask for confirmation.")
@@ -87,10 +87,17 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock, flag
 	return sub
 }
 
+// formats are the values of -o for each verb.
+var formats = map[string][]string{"ls": {"wide", "json", "name"}, "cp": {"json"}, "rm": {"json"}}
+
 // run does what a verb says with the outputs of a job.
 func (c *command) run(ctx context.Context, parsed outputArgs, output string, rm removal) error {
 	if output != "" {
-		if err := process.OneOf("--output", output, []string{"wide", "json", "name"}); err != nil {
+		valid := formats[parsed.verb]
+		if valid == nil {
+			return process.Usagef("outputs %s prints files as they are: omit --output", parsed.verb)
+		}
+		if err := process.OneOf("--output", output, valid); err != nil {
 			return err
 		}
 	}
@@ -107,7 +114,7 @@ func (c *command) run(ctx context.Context, parsed outputArgs, output string, rm 
 		return err
 	}
 	if parsed.verb == "rm" {
-		return notThere(c.removeOutputs(ctx, j, dir, parsed.args, rm))
+		return notThere(c.removeOutputs(ctx, j, dir, output, parsed.args, rm))
 	}
 	return notThere(c.workOn(ctx, j, dir, output, parsed.verb, parsed.args))
 }
@@ -188,12 +195,24 @@ func (c *command) workOn(ctx context.Context, j *job.Job, dir *outputs.Dir, form
 	if dest == "-" {
 		return c.printOutputs(ctx, dir, []string{at})
 	}
-	err := Copy(ctx, ui.New(c.streams.ErrOut, c.clock.Now), dir, at, dest)
+	done, err := Copy(ctx, ui.New(c.streams.ErrOut, c.clock.Now), dir, at, dest)
 	if err != nil && ctx.Err() != nil {
 		fmt.Fprintln(c.streams.ErrOut, "interrupted; run the same command to continue")
 		return process.Exit(process.ExitInterrupted)
 	}
-	return err
+	if err != nil || format != "json" {
+		return err
+	}
+	return report.PrintJSON(c.streams.Out, copied{dest, done.Files, done.Bytes, done.Same})
+}
+
+// copied is what cp prints with -o json.
+type copied struct {
+	To    string `json:"to"`
+	Files int    `json:"files"`
+	Bytes int64  `json:"bytes"`
+	// Unchanged is how many of the files were already there.
+	Unchanged int `json:"unchanged"`
 }
 
 func (c *command) listOutputs(ctx context.Context, j *job.Job, dir *outputs.Dir, format, at string) error {

@@ -16,21 +16,21 @@ import (
 
 // Copy copies the output at a path to dest, or all that are below it into the directory dest, and says
 // so. What was copied before is not copied again.
-func Copy(ctx context.Context, screen *ui.UI, dir *outputs.Dir, at, dest string) error {
+func Copy(ctx context.Context, screen *ui.UI, dir *outputs.Dir, at, dest string) (done outputs.Copied, err error) {
 	files, followed, err := dir.WithLinks(ctx, at)
 	if err != nil {
-		return err
+		return done, err
 	}
 	if len(files) == 0 {
-		return dir.None()
+		return done, dir.None()
 	}
 	folder, plan, err := destinationOf(files, at, followed, dest)
 	if err != nil {
-		return err
+		return done, err
 	}
 	root, err := outputs.OpenFolder(folder, !isFile(files, followed))
 	if err != nil {
-		return fmt.Errorf("copying outputs to %s: %w", dest, err)
+		return done, fmt.Errorf("copying outputs to %s: %w", dest, err)
 	}
 	defer func() { _ = root.Close() }() // nothing is written through it any more
 	var total int64
@@ -38,17 +38,17 @@ func Copy(ctx context.Context, screen *ui.UI, dir *outputs.Dir, at, dest string)
 		total += t.Size
 	}
 	bar := screen.Progress("copying", total)
-	done, err := dir.Copy(ctx, plan, root, bar.Add)
+	done, err = dir.Copy(ctx, plan, root, bar.Add)
 	bar.Done()
 	if err != nil {
-		return err
+		return done, err
 	}
 	said := fmt.Sprintf("%s, %s, to %s", ui.Count(done.Files, "file"), ui.Bytes(done.Bytes), dest)
 	if done.Same > 0 {
 		said += fmt.Sprintf("; %d already existed with the same content", done.Same)
 	}
 	screen.Phase("copied", said)
-	return nil
+	return done, nil
 }
 
 // isFile reports whether the path of some outputs is that of a file.

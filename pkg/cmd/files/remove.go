@@ -27,7 +27,7 @@ func (r removal) check(a outputArgs) error {
 }
 
 // removeOutputs deletes the outputs at or below paths, or all.
-func (c *command) removeOutputs(ctx context.Context, j *job.Job, dir *outputs.Dir, paths []string, r removal) error {
+func (c *command) removeOutputs(ctx context.Context, j *job.Job, dir *outputs.Dir, format string, paths []string, r removal) error {
 	if r.all && dir.Shared() {
 		return process.Usagef("--all: job %s has the --output-dir %s, where other jobs may have written, too: name what to delete", j.ID(), dir.URL())
 	}
@@ -64,7 +64,10 @@ func (c *command) removeOutputs(ctx context.Context, j *job.Job, dir *outputs.Di
 		return err
 	}
 	screen.Phase("deleted", amount(files))
-	return nil
+	if format != "json" {
+		return nil
+	}
+	return report.PrintJSON(c.streams.Out, map[string]any{"files": len(files), "bytes": bytesOf(files)})
 }
 
 // toRemove finds the files at or below paths, or all without paths. It reports whether one of the paths
@@ -108,9 +111,12 @@ func (c *command) confirmRemoval(ctx context.Context, dir *outputs.Dir, files []
 
 // amount says how many files there are, and how large they are.
 func amount(files []outputs.File) string {
-	var bytes int64
+	return ui.Count(len(files), "file") + ", " + ui.Bytes(bytesOf(files))
+}
+
+func bytesOf(files []outputs.File) (bytes int64) {
 	for _, f := range files {
 		bytes += f.Size
 	}
-	return ui.Count(len(files), "file") + ", " + ui.Bytes(bytes)
+	return bytes
 }

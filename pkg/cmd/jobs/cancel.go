@@ -14,6 +14,10 @@ import (
 )
 
 func (c *command) cancel() *cobra.Command {
+	output := ""
+	own := process.NewSection("Flags")
+	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT`: json.")
+	own.Offer("output", "json")
 	return c.finish(&cobra.Command{
 		Use:   "cancel ID…",
 		Short: "Cancel jobs (keeps logs and outputs)",
@@ -22,31 +26,51 @@ func (c *command) cancel() *cobra.Command {
 			"  # all of yours with this label that have not ended\n  kubectl kinetic jobs cancel --mine -l sweep=7",
 		Args:              c.choice.SomeIDs,
 		ValidArgsFunction: c.choice.CompleteUnended,
-		RunE:              process.RunE(c.runCancel),
-	}, c.choice.Section())
+		RunE: process.RunE(func(ctx context.Context, args []string) error {
+			if err := checkFormat(output, "json"); err != nil {
+				return err
+			}
+			return c.runCancel(ctx, args, answers{c.streams.Out, output == "json"})
+		}),
+	}, own, c.choice.Section())
 }
 
-func (c *command) runCancel(ctx context.Context, args []string) error {
+// cancelled is what cancel prints about a job with -o json.
+type cancelled struct {
+	ID string `json:"id"`
+	// Cancelled is false for a job that had ended already.
+	Cancelled bool `json:"cancelled"`
+	// Status is the one before.
+	Status api.Status `json:"status"`
+}
+
+func (c *command) runCancel(ctx context.Context, args []string, out answers) error {
 	found, failed, err := c.toCancel(ctx, args)
 	if errors.Is(err, job.ErrNoJob) && !c.choice.Last {
 		fmt.Fprintln(c.streams.ErrOut, err)
-		return nil
+		return out.finish([]any{}, nil)
 	}
 	if err != nil {
 		return err
 	}
-	return report.Errors(c.streams.ErrOut, max(len(args), len(found)), append(failed, forEach(c.streams.Out, found, func(j *job.Job) (string, error) {
+	items, errs := out.forEach(found, func(j *job.Job) (answer, error) {
 		was, err := j.Cancel(ctx, job.DefaultGrace, c.clock.Now(), api.CancelledMessage)
+		done := answer{"cancelled", cancelled{j.ID(), !was.State.Ended(), was}}
 		if err != nil || !was.State.Ended() {
-			return "cancelled", err
+			return done, err
 		}
 		if was.State == api.NotFound && was.Ended == "" {
-			return "", fmt.Errorf("job %s has no workload here, and the store does not say how it ended", j.ID())
+			return done, fmt.Errorf("job %s has no workload here, and the store does not say how it ended", j.ID())
 		}
 		report.Release(ctx, c.streams.ErrOut, j, was)
 		fmt.Fprintf(c.streams.ErrOut, "job %s has ended already: %s\n", j.ID(), was.Word())
-		return "", nil
-	})...))
+		done.text = ""
+		return done, nil
+	})
+	if err := out.finish(items, nil); err != nil {
+		return err
+	}
+	return report.Errors(c.streams.ErrOut, max(len(args), len(found)), append(failed, errs...))
 }
 
 // toCancel finds the jobs to cancel. Flags choose only jobs that have not ended.

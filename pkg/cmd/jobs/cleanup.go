@@ -26,6 +26,7 @@ type cleanupFlags struct {
 	status                    []string
 	olderThan                 time.Duration
 	yes, dryRun               bool
+	output                    string
 }
 
 func (c *command) cleanup() *cobra.Command {
@@ -39,6 +40,8 @@ func (c *command) cleanup() *cobra.Command {
 	process.DurationVar(own.Flags, &f.olderThan, "older-than", "Clean up jobs submitted longer ago than this: 90m, 12h, 30d. Also deletes runners of old versions.")
 	own.Flags.BoolVar(&f.dryRun, "dry-run", false, "Only print the jobs that would be cleaned up.")
 	own.Flags.BoolVarP(&f.yes, "yes", "y", false, "Don't ask for confirmation.")
+	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: json.")
+	own.Offer("output", "json")
 	return c.finish(&cobra.Command{
 		Use:   "cleanup [ID…]",
 		Short: "Delete jobs and their stored data",
@@ -61,9 +64,13 @@ type cleanupOptions struct {
 	filter       job.Filter // by --status
 	olderThan    time.Duration
 	yes, preview bool
+	out          answers
 }
 
 func (f *cleanupFlags) toOptions(c *command, args []string) (*cleanupOptions, error) {
+	if err := checkFormat(f.output, "json"); err != nil {
+		return nil, err
+	}
 	filtered := f.all || len(f.status) > 0 || f.olderThan > 0 || c.choice.Given() && !c.choice.Last
 	named := len(args) > 0 || c.choice.Last
 	switch {
@@ -77,7 +84,7 @@ func (f *cleanupFlags) toOptions(c *command, args []string) (*cleanupOptions, er
 		return nil, err
 	}
 	return &cleanupOptions{command: c, CleanupOptions: job.CleanupOptions{Workload: f.workload, Stored: f.stored, Outputs: f.outputs}, named: named, args: args,
-		all: f.all, filter: filter, olderThan: f.olderThan, yes: f.yes, preview: f.dryRun}, nil
+		all: f.all, filter: filter, olderThan: f.olderThan, yes: f.yes, preview: f.dryRun, out: answers{c.streams.Out, f.output == "json"}}, nil
 }
 
 func (o *cleanupOptions) run(ctx context.Context) error {
@@ -128,6 +135,8 @@ func (o *cleanupOptions) sweep(ctx context.Context, registry job.Registry) error
 	}
 	if len(found) > 0 {
 		err = o.cleanUp(ctx, found)
+	} else {
+		err = o.answer([]any{}, false)
 	}
 	if err == nil {
 		err = o.removeRunners(ctx, registry)
@@ -155,18 +164,34 @@ func (o *cleanupOptions) cleanUp(ctx context.Context, found []jobState) error {
 	}
 	screen := ui.New(o.streams.ErrOut, o.clock.Now)
 	removal := report.NewRemoval(screen)
-	errs := forEach(screen.Above(o.streams.Out), jobs, func(j *job.Job) (string, error) {
+	o.out.out = screen.Above(o.streams.Out)
+	items, errs := o.out.forEach(jobs, func(j *job.Job) (answer, error) {
 		if ctx.Err() != nil {
-			return "", errNotBegun
+			return answer{}, errNotBegun
 		}
 		left, err := j.Cleanup(ctx, o.CleanupOptions, removal.OfJob())
 		if !o.Stored {
 			left = 0 // the job can still be found by its records
 		}
-		return "cleaned up" + staying(j, left), err
+		return answer{"cleaned up" + staying(j, left), cleaned{j.ID(), left}}, err
 	})
 	removal.Done()
+	if err := o.answer(items, true); err != nil {
+		return err
+	}
 	return o.settle(jobs, errs)
+}
+
+// cleaned is what cleanup prints about a job with -o json.
+type cleaned struct {
+	ID string `json:"id"`
+	// OutputsKept is how many outputs are left in the store.
+	OutputsKept int `json:"outputsKept"`
+}
+
+// answer prints items with -o json, and which parts of them were deleted or, if deleted is false, would be.
+func (o *cleanupOptions) answer(items []any, deleted bool) error {
+	return o.out.finish(items, map[string]any{"deleted": deleted, "parts": o.going()})
 }
 
 // staying says which outputs are left of a job whose records are gone, and how to remove them.

@@ -5,18 +5,39 @@ import (
 	"fmt"
 	"io"
 	"strings"
+	"time"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
 // printPreview prints which jobs a cleanup would remove.
 func (o *cleanupOptions) printPreview(found []jobState) error {
-	if err := o.table(o.streams.Out, found); err != nil {
+	if err := o.listPreview(found); err != nil {
 		return err
 	}
 	_, err := fmt.Fprintf(o.streams.ErrOut, "%s; nothing was removed\n", o.question(found))
 	return err
+}
+
+// previewed is what cleanup --dry-run prints about a job with -o json.
+type previewed struct {
+	ID       string     `json:"id"`
+	Status   api.Status `json:"status"`
+	Function string     `json:"function"`
+	Created  time.Time  `json:"created"`
+}
+
+func (o *cleanupOptions) listPreview(found []jobState) error {
+	if !o.out.json {
+		return o.table(o.streams.Out, found)
+	}
+	items := []any{}
+	for _, s := range found {
+		items = append(items, previewed{s.job.ID(), s.status, s.job.Handle.FuncName, s.created})
+	}
+	return o.answer(items, false)
 }
 
 // table writes jobs as rows.
@@ -79,7 +100,16 @@ func (o *cleanupOptions) question(found []jobState) string {
 
 // parts names the parts of a job that would be removed, and says if outputs are kept.
 func (o *cleanupOptions) parts() string {
-	var going []string
+	text := strings.Join(o.going(), ", ")
+	if !o.Outputs && o.Stored {
+		text += "; outputs are kept"
+	}
+	return text
+}
+
+// going returns the names of those parts.
+func (o *cleanupOptions) going() []string {
+	going := []string{}
 	for _, p := range []struct {
 		goes bool
 		name string
@@ -88,11 +118,7 @@ func (o *cleanupOptions) parts() string {
 			going = append(going, p.name)
 		}
 	}
-	text := strings.Join(going, ", ")
-	if !o.Outputs && o.Stored {
-		text += "; outputs are kept"
-	}
-	return text
+	return going
 }
 
 // questionOf says what would be done to jobs, some of which are still running.

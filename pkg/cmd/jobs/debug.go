@@ -30,8 +30,11 @@ import (
 
 func (c *command) debug() *cobra.Command {
 	var port uint16
+	output := ""
 	own := process.NewSection("Flags")
 	own.Flags.Uint16Var(&port, "port", api.DebugPort, "Local `PORT` for the debugger, 0 for any free one. For a local job: the port it listens on.")
+	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT`: json.")
+	own.Offer("output", "json")
 	return c.finish(&cobra.Command{
 		Use:   "debug ID",
 		Short: "Connect a debugger on this machine to a job",
@@ -42,7 +45,13 @@ func (c *command) debug() *cobra.Command {
 			"job ends or until Ctrl-C (exit code 130); the job keeps running then.",
 		Example: "  kubectl kinetic run train.py:train --debug --detach --job-id cpu-train\n  kubectl kinetic jobs debug cpu-train",
 		Args:    c.choice.OneID,
-		RunE:    process.RunE(func(ctx context.Context, args []string) error { return c.connectDebugger(ctx, args, int(port)) }),
+		RunE: process.RunE(func(ctx context.Context, args []string) error {
+			if err := checkFormat(output, "json"); err != nil {
+				return err
+			}
+			c.debugJSON = output == "json"
+			return c.connectDebugger(ctx, args, int(port))
+		}),
 	}, own, c.choice.Section())
 }
 
@@ -238,10 +247,22 @@ func (c *command) printAddress(ctx context.Context, j *job.Job, port int, worksp
 		root = "${workspaceFolder}"
 		fmt.Fprintln(c.streams.ErrOut, "the job's code is not in this directory: open its package root in VS Code, or run this where the job was submitted")
 	}
+	entry := newLaunch(j.ID(), port, root, workspace)
+	if c.debugJSON {
+		return report.PrintJSON(c.streams.Out, debugAddress{j.ID(), entry.Connect, entry})
+	}
 	if _, err := fmt.Fprintf(c.streams.Out, "127.0.0.1:%d\n", port); err != nil {
 		return err
 	}
-	return printLaunch(c.streams.Out, j.ID(), port, root, workspace)
+	return printLaunch(c.streams.Out, entry)
+}
+
+// debugAddress is what debug prints with -o json.
+type debugAddress struct {
+	ID string `json:"id"`
+	address
+	// Launch is an entry of VS Code's launch.json.
+	Launch launch `json:"launch"`
 }
 
 // packageRoot returns the local directory of the code if cwd is where the job was
@@ -279,10 +300,14 @@ type pathMapping struct {
 	RemoteRoot string `json:"remoteRoot"`
 }
 
-func printLaunch(out io.Writer, id string, port int, here, there string) error {
+func newLaunch(id string, port int, here, there string) launch {
+	return launch{Name: "Kinetic: " + id, Type: "debugpy", Request: "attach",
+		Connect: address{"127.0.0.1", port}, PathMappings: []pathMapping{{here, there}}}
+}
+
+func printLaunch(out io.Writer, entry launch) error {
 	enc := json.NewEncoder(out)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", "    ")
-	return enc.Encode(launch{Name: "Kinetic: " + id, Type: "debugpy", Request: "attach",
-		Connect: address{"127.0.0.1", port}, PathMappings: []pathMapping{{here, there}}})
+	return enc.Encode(entry)
 }

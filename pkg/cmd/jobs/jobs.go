@@ -21,6 +21,8 @@ type command struct {
 	streams genericiooptions.IOStreams
 	clock   clock.PassiveClock
 	choice  choice.Flags
+	// debugJSON says that debug prints JSON.
+	debugJSON bool
 }
 
 // NewCommand returns `kubectl kinetic jobs`. The clock is used for ages.

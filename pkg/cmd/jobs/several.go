@@ -3,6 +3,7 @@ package jobs
 import (
 	"fmt"
 	"io"
+	"maps"
 	"sync"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
@@ -22,19 +23,47 @@ func each[T any](jobs []*job.Job, do func(*job.Job) (T, error)) ([]T, []error) {
 	return results, errs
 }
 
-// forEach calls do for all jobs, and prints the text that it returns, if any. After an
-// error it continues with the other jobs. It returns an error or nil for each job, in
-// their order.
-func forEach(out io.Writer, found []*job.Job, do func(*job.Job) (string, error)) []error {
+// answers prints what is done to several jobs: a line for each at once or, with -o json, an object with
+// all of them at the end.
+type answers struct {
+	out  io.Writer
+	json bool
+}
+
+// answer is what is printed about a job: a text after its ID, "" for none, or an item.
+type answer struct {
+	text string
+	item any
+}
+
+// forEach calls do for all jobs and prints the answers. After an error it continues with the other jobs.
+// It returns an error or nil for each job, in their order, and the items of the others.
+func (a answers) forEach(found []*job.Job, do func(*job.Job) (answer, error)) ([]any, []error) {
 	var mu sync.Mutex // of the output
-	_, errs := each(found, func(j *job.Job) (struct{}, error) {
-		said, err := do(j)
-		if err == nil && said != "" {
+	all, errs := each(found, func(j *job.Job) (answer, error) {
+		done, err := do(j)
+		if err == nil && done.text != "" && !a.json {
 			mu.Lock()
 			defer mu.Unlock()
-			_, err = fmt.Fprintln(out, j.ID(), said)
+			_, err = fmt.Fprintln(a.out, j.ID(), done.text)
 		}
-		return struct{}{}, err
+		return done, err
 	})
-	return errs
+	items := []any{}
+	for i, done := range all {
+		if errs[i] == nil {
+			items = append(items, done.item)
+		}
+	}
+	return items, errs
+}
+
+// finish prints items, and what else there is to say of them, with -o json.
+func (a answers) finish(items []any, more map[string]any) error {
+	if !a.json {
+		return nil
+	}
+	object := map[string]any{"items": items}
+	maps.Copy(object, more)
+	return report.PrintJSON(a.out, object)
 }

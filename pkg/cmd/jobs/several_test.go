@@ -3,6 +3,7 @@ package jobs
 import (
 	"bytes"
 	"errors"
+	"slices"
 	"sync"
 	"testing"
 
@@ -20,17 +21,20 @@ func TestForEachWorksOnManyAtATime(t *testing.T) {
 		begun.Add(1)
 	}
 	refused := errors.New("refused")
-	errs := forEach(&out, found, func(j *job.Job) (string, error) {
+	items, errs := answers{&out, false}.forEach(found, func(j *job.Job) (answer, error) {
 		begun.Done()
 		begun.Wait()
 		switch j.ID() {
 		case "a1":
-			return "", refused
+			return answer{}, refused
 		case "b2":
-			return "", nil
+			return answer{item: 2}, nil
 		}
-		return "cleaned up", nil
+		return answer{"cleaned up", 3}, nil
 	})
+	if !slices.Equal(items, []any{2, 3}) {
+		t.Errorf("got %v", items)
+	}
 	if !errors.Is(errs[0], refused) || errs[0].Error() != "job a1: refused" || errs[1] != nil || errs[2] != nil {
 		t.Errorf("got %v", errs)
 	}

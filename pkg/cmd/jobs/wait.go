@@ -21,8 +21,11 @@ import (
 
 func (c *command) wait() *cobra.Command {
 	var timeout time.Duration
+	output := ""
 	own := process.NewSection("Flags")
 	process.DurationVar(own.Flags, &timeout, "timeout", "Stop waiting after this time (exit code 124).")
+	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT`: json.")
+	own.Offer("output", "json")
 	return c.finish(&cobra.Command{
 		Use:   "wait ID…",
 		Short: "Wait until jobs have ended; exit with their exit code",
@@ -34,7 +37,10 @@ func (c *command) wait() *cobra.Command {
 		Args:              c.choice.SomeIDs,
 		ValidArgsFunction: c.choice.CompleteUnended,
 		RunE: process.RunE(func(ctx context.Context, args []string) error {
-			return (&waitOptions{command: c, args: args, many: c.choice.Many(args), timeout: timeout}).run(ctx)
+			if err := checkFormat(output, "json"); err != nil {
+				return err
+			}
+			return (&waitOptions{json: output == "json", command: c, args: args, many: c.choice.Many(args), timeout: timeout}).run(ctx)
 		}),
 	}, own, c.choice.Section())
 }
@@ -45,6 +51,7 @@ type waitOptions struct {
 	args    []string
 	many    bool
 	timeout time.Duration
+	json    bool
 }
 
 func (o *waitOptions) run(ctx context.Context) error {
@@ -62,6 +69,11 @@ func (o *waitOptions) run(ctx context.Context) error {
 	if err != nil {
 		return report.Interrupted(o.streams.ErrOut, j, err)
 	}
+	if o.json {
+		if err := report.PrintJSON(o.streams.Out, statusJSON{ID: j.ID(), Status: status}); err != nil {
+			return err
+		}
+	}
 	return report.Settle(ctx, o.streams.ErrOut, j, status)
 }
 
@@ -72,6 +84,7 @@ func (o *waitOptions) waitForAll(ctx, waiting context.Context, jobs []*job.Job, 
 	var mu sync.Mutex // of the output
 	var running []string
 	unsuccessful := false
+	out, items := answers{o.streams.Out, o.json}, []any{} // in the order of their ends
 	errs := make([]error, len(jobs))
 	fanout.Each(len(jobs), jobs, func(i int, j *job.Job) {
 		status, err := j.Wait(waiting, func(api.Status) {})
@@ -91,7 +104,10 @@ func (o *waitOptions) waitForAll(ctx, waiting context.Context, jobs []*job.Job, 
 			to = o.streams.ErrOut
 		}
 		err = report.Settle(ctx, to, j, status)
-		_, printed := fmt.Fprintln(o.streams.Out, j.ID(), status.Word())
+		var printed error
+		if items = append(items, statusJSON{ID: j.ID(), Status: status}); !o.json {
+			_, printed = fmt.Fprintln(o.streams.Out, j.ID(), status.Word())
+		}
 		_, _ = o.streams.ErrOut.Write(said.Bytes())
 		var outcome *process.Error
 		if unsuccessful = unsuccessful || err != nil; errors.As(err, &outcome) && (outcome.Printed() || outcome.Kind == api.KindJobFailed) {
@@ -109,7 +125,7 @@ func (o *waitOptions) waitForAll(ctx, waiting context.Context, jobs []*job.Job, 
 	for _, id := range running {
 		fmt.Fprintf(o.streams.ErrOut, "job %s is still running\n", id)
 	}
-	errs = append(failed, errs...)
+	errs = append(append(failed, errs...), out.finish(items, nil))
 	if code != process.ExitFailed {
 		report.PrintErrors(o.streams.ErrOut, errs)
 		return process.Exit(code)

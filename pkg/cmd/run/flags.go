@@ -176,7 +176,7 @@ func (f *flags) addOutcome(s process.Section) {
 	fs.StringVar(&r.OverlayDir, "overlay", "", "Apply the kustomize component in `DIR` last.")
 	fs.StringVar(&f.writeOverlay, "write-overlay", "", "Write a kustomization that renders what --dry-run prints to `DIR`, and do nothing else.")
 	fs.BoolVar(&f.prepare, "prepare", false, "Upload what the job needs and print the manifests instead of applying them: … --prepare | kubectl apply -f -")
-	fs.StringVarP(&f.output, "output", "o", "", "Print as `FORMAT`: yaml, json or name with --dry-run; yaml or json with --prepare; json with --explain; json or name with --detach.")
+	fs.StringVarP(&f.output, "output", "o", "", "Print as `FORMAT`: yaml, json or name with --dry-run; yaml or json with --prepare; json with --explain or --write-overlay; json or name with --detach.")
 	s.Offer("output", "yaml", "json", "name")
 	fs.BoolVarP(&f.detach, "detach", "d", false, "Print the job ID and return once the job is submitted.")
 	process.DurationVar(fs, &f.timeout, "timeout", "Stop waiting after this time (exit code 124); the job keeps running.")

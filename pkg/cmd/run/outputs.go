@@ -55,7 +55,7 @@ func (o *options) fetchOutputs(ctx context.Context, j *job.Job) error {
 		return nil
 	}
 	if err == nil {
-		err = files.Copy(ctx, o.ui, dir, "", o.wait.outputs)
+		_, err = files.Copy(ctx, o.ui, dir, "", o.wait.outputs)
 	}
 	if err != nil && ctx.Err() != nil {
 		fmt.Fprintf(o.streams.ErrOut, "interrupted; to continue: kubectl kinetic jobs outputs %s cp %s%s\n", j.ID(), shell.Word(o.wait.outputs), j.LocationFlags())

@@ -269,7 +269,7 @@ func (f *flags) outputs(m mode) []string {
 		return []string{"yaml", "json", "name"}
 	case m == modePrepare:
 		return []string{"yaml", "json"}
-	case m == modeExplain:
+	case m == modeExplain, m == modeWriteOverlay:
 		return []string{"json"}
 	case m == modeRun && f.detach:
 		return []string{"json", "name"}
@@ -283,7 +283,7 @@ func (f *flags) checkMode(m mode, local bool) error {
 	valid := f.outputs(m)
 	switch {
 	case f.output != "" && valid == nil:
-		return fmt.Errorf("--output %s: only with --dry-run, --prepare, --explain or --detach; a function's value is always JSON", f.output)
+		return fmt.Errorf("--output %s: only with --dry-run, --prepare, --explain, --write-overlay or --detach; a function's value is always JSON", f.output)
 	case f.output != "" && !slices.Contains(valid, f.output):
 		return process.OneOf("--output", f.output, valid)
 	case m != modeRun && (f.detach || f.timeout > 0 || f.cancelOnInterrupt || f.fetch != "" && m != modeExplain):

@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/render"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
@@ -76,6 +77,9 @@ func (o *options) overlay(p submit.Planned) error {
 	}
 	if err := render.WriteOverlay(o.writeOverlay, files); err != nil {
 		return process.Usage(err)
+	}
+	if o.output == "json" {
+		return report.PrintJSON(o.streams.Out, map[string]any{"directory": o.writeOverlay})
 	}
 	_, err = fmt.Fprintf(o.streams.Out, "%s written; render it with kubectl kustomize %s\n", o.writeOverlay, o.writeOverlay)
 	return err
