@@ -33,6 +33,15 @@ if TYPE_CHECKING:
     )
     from .job_status import JobStatus as JobStatus
     from .options import configure as configure
+    from .pod import (
+        attempt as attempt,
+        checkpoint_dir as checkpoint_dir,
+        host as host,
+        hosts as hosts,
+        in_job as in_job,
+        is_preempted as is_preempted,
+        output_dir as output_dir,
+    )
 
 __version__ = "0.1.0.dev0"
 
@@ -52,9 +61,16 @@ _HOMES = {
     "UsageError": "errors",
     "VersionMismatch": "errors",
     "attach": "client.handle",
+    "attempt": "pod",
+    "checkpoint_dir": "pod",
     "configure": "options",
+    "host": "pod",
+    "hosts": "pod",
+    "in_job": "pod",
+    "is_preempted": "pod",
     "list_jobs": "client.handle",
     "load_ipython_extension": "client.notebook",
+    "output_dir": "pod",
     "run": "decorator",
 }
 _MODULES = ("job_status",)  # kinetic.job_status works without importing it by name
