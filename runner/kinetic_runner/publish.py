@@ -113,6 +113,7 @@ def publish_result(attempt, outcome, finished):
     if outcome.pickle_path:
         pickled = pickle_name(attempt)
         store.write(job_name(job, pickled), lambda: file_blocks(outcome.pickle_path))
+        os.unlink(outcome.pickle_path)  # a local job keeps its scratch directory
     name, generation = job_name(job, "result.json"), 0
     metadata = result_metadata(attempt, outcome)
     while True:

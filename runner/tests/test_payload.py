@@ -44,6 +44,8 @@ class Values(Payloads, RunnerCase):
         self.assertEqual((ran.result["warnings"], ran.result["differs"]), (["value[0] is Infinity: null in JSON", "value[1] is bytes: base64 in JSON"], True))
 
     def test_a_large_value_has_no_json(self):
+        large = "type('A', (), {'nbytes': 1 << 30, 'tolist': lambda self: 1 / 0, '__reduce__': lambda self: (int, (7,))})()"
+        self.assertEqual(self.pickle_of(f"def f(): return {large}")[0].result["value"], None)
         values = {"text": "'x' * (1 << 20)", "bytes": "bytes(1 << 20)", "list": "[0] * (1 << 20)", "members": "dict.fromkeys(range(1 << 18))"}
         for name, value in values.items():
             with self.subTest(name):
@@ -52,6 +54,7 @@ class Values(Payloads, RunnerCase):
                 self.assertEqual((ran.code, ran.result["value"], ran.result["differs"]), (0, None, True))
                 self.assertEqual(ran.result["warnings"], ["only the pickle has the value: it is too large for JSON"])
                 self.assertEqual(pickle.loads(data), eval(value))
+                self.assertEqual(os.listdir(os.path.join(self.work, "scratch")), ["log"])
         self.setUp()
         ran, _ = self.pickle_of("def f(): return [0] * ((1 << 19) - 1)")
         self.assertEqual(len(ran.result["value"]), (1 << 19) - 1)

@@ -188,18 +188,19 @@ class Converter:
     def _bytes(self, value):
         self.lossy = True
         size = memoryview(value).nbytes
+        self._spend(size)
         if size > MAX_ARRAY_BYTES:
             return self._too_large(value, size)
-        self._spend(size)
         self._warn("is bytes: base64 in JSON")
         return binascii.b2a_base64(value, newline=False).decode()
 
     def _array(self, value, method):
         """Convert an array or scalar of a framework through its own method."""
         size = getattr(value, "nbytes", 0)
-        if isinstance(size, int) and size > MAX_ARRAY_BYTES:
-            return self._too_large(value, size)
-        self._spend(size // 16 if isinstance(size, int) else 0)  # no number has more bytes
+        if isinstance(size, int):
+            self._spend(size // 16)  # no number has more bytes
+            if size > MAX_ARRAY_BYTES:
+                return self._too_large(value, size)
         result = getattr(value, method)()
         if type(result) is type(value):
             return self._text(value, f"is of type {type_name(type(value))}, which has no JSON form")
