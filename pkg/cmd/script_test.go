@@ -48,6 +48,7 @@ func TestScripts(t *testing.T) {
 	words := script.Words()
 	words["apiserver"] = apiserver
 	words["images"] = images
+	words["example"] = example
 	testscript.Run(t, testscript.Params{
 		Dir:                 "testdata/script",
 		UpdateScripts:       os.Getenv("UPDATE_SCRIPTS") != "",
