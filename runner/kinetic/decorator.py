@@ -96,8 +96,8 @@ class RemoteCallable(Generic[P, R]):
         return self.__qualname__ if self.is_global() else self.by_value()
 
     def by_value(self) -> tuple[Any, ...]:
-        """Return how to pickle it without reference to its module."""
-        return RemoteCallable, (self.__wrapped__, self.options.given, self._bound)
+        """Return how to pickle it without reference to its module. What configure has set goes along."""
+        return RemoteCallable, (self.__wrapped__, self.options.all(), self._bound)
 
     def is_global(self) -> bool:
         """Report whether its module has it under its own name."""

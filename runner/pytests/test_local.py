@@ -177,6 +177,16 @@ def test_outputs(local: Project) -> None:
     assert local.run(TRAIN + text).stdout == "['out.txt'] ['out.txt'] hello\n"
 
 
+def test_job_that_submits_jobs(local: Project) -> None:
+    text = "\n@kinetic.run()\ndef outer(): return half.run_async(8).result()\nprint(outer())"
+    assert local.run(TRAIN + text).stdout == "4\n"
+
+
+def test_job_of_which_nothing_is_left(local: Project) -> None:
+    text = "\njob = half.run_async(8)\njob.wait()\njob.cleanup()\nprint(job.status().value, type(caught(job.result)).__name__)"
+    assert local.run(TRAIN + text).stdout == "NOT_FOUND JobNotFound\n"
+
+
 def test_job_that_is_not_there(local: Project) -> None:
     text = "\nprint(type(caught(lambda: kinetic.attach('cpu-nosuch', local=True))).__name__)"
     assert local.run(TRAIN + text).stdout == "JobNotFound\n"

@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, overload
 
-from ..errors import KineticError, UsageError
+from ..errors import JobNotFound, KineticError, UsageError
 from ..job_status import JobStatus
 from ..options import Duration, Options, one, span, switch
 from . import binaries, process, result
@@ -71,8 +71,11 @@ class JobHandle(Generic[R]):
         )
 
     def status(self) -> JobStatus:
-        """Return the job's state now."""
-        return JobStatus(self._ask("status", "--output=json")["state"])
+        """Return the job's state now; NOT_FOUND also for one of which nothing is left."""
+        try:
+            return JobStatus(process.ask(binaries.JOBS, self._words("status", "--output=json"))["state"])
+        except JobNotFound:
+            return JobStatus.NOT_FOUND
 
     def result(
         self,
@@ -218,9 +221,6 @@ class JobHandle(Generic[R]):
 
     def _words(self, command: str, *words: str) -> list[str]:
         return [command, self.job_id, *words, *self._flags()]
-
-    def _ask(self, command: str, *words: str) -> Any:
-        return process.ask(binaries.JOBS, self._words(command, *words))
 
     def _require(self, command: str, *words: str) -> None:
         process.require(binaries.JOBS, self._words(command, *words))
