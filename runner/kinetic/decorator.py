@@ -89,6 +89,14 @@ class RemoteCallable(Generic[P, R]):
             return self
         return RemoteCallable(self.__wrapped__, self.options.given, (*self._bound, instance))
 
+    def with_options(self, **changes: Any) -> RemoteCallable[P, R]:
+        """Return a copy of it with changed parameters. None takes one back.
+
+        Raises:
+            TypeError, ValueError: as kinetic.run.
+        """
+        return RemoteCallable(self.__wrapped__, {**self.options.given, **changes}, self._bound)
+
     def __repr__(self) -> str:
         return f"<kinetic.run of {self.__qualname__}>"
 

@@ -44,6 +44,7 @@ def types_are_kept() -> None:
     number = handle.result(timeout=60)
     number = Model(1).predict(2)
     number = Model(1).predict.submit(2).result()
+    number = area.with_options(spot=True)(1)
     content: bytes = fetch("x")
     area("1")  # type: ignore[arg-type]
     area.run_async(1, 2, 3)  # type: ignore[call-arg]
@@ -68,6 +69,19 @@ def test_call_in_a_job_is_a_plain_call(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_methods_keep_their_options() -> None:
     assert Model(1).predict.options.given == {"accelerator": "l4"}
     assert Model.predict.__name__ == "predict"
+
+
+def test_with_options() -> None:
+    spot = area.with_options(accelerator=None, spot=True)
+    assert (spot.options.given, area.options.given) == ({"spot": True}, {"accelerator": "l4"})
+    assert (spot.__name__, spot.__wrapped__) == ("area", area.__wrapped__)
+    with pytest.raises(TypeError, match="'spott' is not a parameter of kinetic.run: did you mean 'spot'"):
+        area.with_options(spott=True)
+
+
+def test_method_with_options(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("KINETIC_JOB_ID", "cpu-train")
+    assert Model(2).predict.with_options(spot=True)(4) == 8
 
 
 def test_pickled_by_name_where_the_module_has_it() -> None:
