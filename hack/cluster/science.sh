@@ -3,4 +3,5 @@
 # cloudpickle, and prints its name.
 set -euo pipefail
 source "$(dirname "$0")/extra.sh"
+needed+=('/usr/share/zoneinfo/*.*') # for pandas
 extra_image science python3-sklearn,python3-pandas,python3-cloudpickle

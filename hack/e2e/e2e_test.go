@@ -119,8 +119,11 @@ func (c cluster) setup(e *testscript.Env) error {
 }
 
 // condition evaluates [torch], [science] and [kueue]: whether the cluster has, or can be given, what
-// NAME.sh adds.
+// NAME.sh adds; and [debian:MODULE]: whether Debian's Python here has a module.
 func (c cluster) condition(name string) (bool, error) {
+	if module, ok := strings.CutPrefix(name, "debian:"); ok {
+		return exec.Command("/usr/bin/python3", "-c", "import "+module).Run() == nil, nil
+	}
 	if !slices.Contains([]string{"torch", "science", "kueue"}, name) {
 		return false, fmt.Errorf("unknown condition %q", name)
 	}
