@@ -61,8 +61,7 @@ func TestProgressEvents(t *testing.T) {
 {"event":"progress","name":"storing","done":100,"total":100}
 `},
 		"things that are counted": {func(u *UI, c *clock) {
-			bar := u.ProgressText("map", "")
-			bar.Count(1, 3, "1/3")
+			bar := u.ProgressCount("map", 1, 3, "1/3")
 			bar.Count(2, 3, "2/3")
 			bar.Count(3, 3, "3/3")
 			bar.Done()

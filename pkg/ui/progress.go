@@ -50,6 +50,14 @@ func (u *UI) ProgressText(label, text string) *Progress {
 	return p
 }
 
+// ProgressCount is ProgressText for a text that says how many of how many things are done. Count
+// replaces it.
+func (u *UI) ProgressCount(label string, done, total int, text string) *Progress {
+	p := u.begin(&Progress{ui: u, label: Clean(label), text: Clean(text), sent: -1})
+	p.Count(done, total, text)
+	return p
+}
+
 func (u *UI) begin(p *Progress) *Progress {
 	u.mu.Lock()
 	defer u.mu.Unlock()

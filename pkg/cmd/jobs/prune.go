@@ -144,7 +144,7 @@ func (o *pruneOptions) find(ctx context.Context, s store.Store, age time.Duratio
 		case bar != nil:
 			bar.Count(p.Jobs, p.Total, text)
 		case p.Listed+p.Total >= manyObjects:
-			bar = screen.ProgressText("reading", text)
+			bar = screen.ProgressCount("reading", p.Jobs, p.Total, text)
 		}
 	})
 }

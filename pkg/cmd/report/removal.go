@@ -44,7 +44,7 @@ func (r *Removal) show() {
 	case r.bar != nil:
 		r.bar.Count(r.done, r.total, text)
 	case r.total >= manyObjects:
-		r.bar = r.ui.ProgressText("removing", text)
+		r.bar = r.ui.ProgressCount("removing", r.done, r.total, text)
 	}
 }
 

@@ -26,7 +26,7 @@ func (o *options) again(ctx context.Context, old *job.Job) error {
 // showMap writes the values of a map while it runs, and shows its progress.
 func (o *options) showMap(ctx context.Context, j *job.Job, seen func(api.Status)) outcome {
 	last := mapresults.Progress{Done: j.Handle.Map.Inherited, Total: j.Handle.Map.Inputs}
-	bar := o.ui.ProgressText("map", report.MapProgress(last))
+	bar := o.ui.ProgressCount("map", last.Done, last.Total, report.MapProgress(last))
 	defer bar.Done()
 	end, err := report.FollowMap(ctx, j, o.ui.Above(o.streams.Out), seen, func(p mapresults.Progress) {
 		last = p
