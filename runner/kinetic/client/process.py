@@ -87,7 +87,35 @@ def run(name: str, words: Sequence[str], on_event: Callable[[Event], None], *, e
         VersionMismatch: the binary is missing.
         Interrupted: Ctrl-C was pressed.
     """
-    process = subprocess.Popen(
+    events: queue.Queue[Optional[Event]] = queue.Queue(MOST_WAITING)
+    output: list[bytes] = []
+    with Interrupts() as interrupts:
+        process = start(name, words)
+        interrupts.process = process
+        readers = [threading.Thread(target=read_events, args=(process.stderr, events), daemon=True)]
+        if events_on_output:
+            readers.append(threading.Thread(target=read_events, args=(process.stdout, events), daemon=True))
+        else:
+            readers.append(threading.Thread(target=read_output, args=(process.stdout, output, events), daemon=True))
+        for reader in readers:
+            reader.start()
+        handler = Handler(len(readers))
+        try:
+            handler.drain(events, on_event)
+        except BaseException:
+            process.kill()
+            handler.drain(events, ignore)
+            raise
+        finally:
+            process.wait()
+    if interrupts.count:
+        raise errors.Interrupted(handler.last_words(), handler.job_id)
+    return Answer(process.returncode, b"".join(output), handler.error)
+
+
+def start(name: str, words: Sequence[str]) -> subprocess.Popen[bytes]:
+    """Start a binary that writes events."""
+    return subprocess.Popen(
         [binaries.find(name), *words, "--events=json"],
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
@@ -95,35 +123,42 @@ def run(name: str, words: Sequence[str], on_event: Callable[[Event], None], *, e
         env=binaries.environment(),
         start_new_session=True,  # so that a terminal's Ctrl-C reaches it through this process alone
     )
-    events: queue.Queue[Optional[Event]] = queue.Queue(MOST_WAITING)
-    output: list[bytes] = []
-    readers = [threading.Thread(target=read_events, args=(process.stderr, events), daemon=True)]
-    if events_on_output:
-        readers.append(threading.Thread(target=read_events, args=(process.stdout, events), daemon=True))
-    else:
-        readers.append(threading.Thread(target=read_output, args=(process.stdout, output, events), daemon=True))
-    for reader in readers:
-        reader.start()
-    handler = Handler(len(readers))
-    interrupts, finished = 0, False
-    try:
-        while not finished:
-            try:
-                handler.drain(events, on_event)
-                finished = True
-            except KeyboardInterrupt:
-                interrupts += 1
-                if interrupts > MOST_INTERRUPTS:
-                    raise
-                interrupt(process)
-    finally:
-        if not finished:
-            process.kill()
-            handler.drain(events, ignore)
-        process.wait()
-    if interrupts:
-        raise errors.Interrupted(handler.last_words(), handler.job_id)
-    return Answer(process.returncode, b"".join(output), handler.error)
+
+
+class Interrupts:
+    """Passes Ctrl-C on to a process instead of raising KeyboardInterrupt, which could come in the middle of anything.
+
+    It does so in the main thread, unless the program handles Ctrl-C in its own way.
+
+    Attributes:
+        process: gets them.
+        count: how many there were.
+    """
+
+    def __init__(self) -> None:
+        self.process: Optional[subprocess.Popen[bytes]] = None
+        self.count = 0
+        self._handles = False
+
+    def __enter__(self) -> Interrupts:
+        in_main = threading.current_thread() is threading.main_thread()
+        self._handles = in_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
+        if self._handles:
+            signal.signal(signal.SIGINT, self._handle)
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        if self._handles:
+            signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def _handle(self, number: int, frame: object) -> None:
+        self.count += 1
+        if self.process is None or self.count > MOST_INTERRUPTS:
+            raise KeyboardInterrupt
+        if os.name == "nt":
+            self.process.terminate()  # Windows has no such signal for one process
+        else:
+            self.process.send_signal(signal.SIGINT)
 
 
 class Handler:
@@ -160,14 +195,6 @@ class Handler:
         if self.error is not None:
             return errors.text(self.error.get("message", ""), self.error.get("next"))
         return f"the job {self.job_id} goes on: kinetic.attach({self.job_id!r})" if self.job_id else "interrupted"
-
-
-def interrupt(process: subprocess.Popen[bytes]) -> None:
-    """Send a process what Ctrl-C sends. Windows has no such signal for a process without a console."""
-    if os.name == "nt":
-        process.terminate()
-    else:
-        process.send_signal(signal.SIGINT)
 
 
 def read_events(stream: Optional[IO[bytes]], events: queue.Queue[Optional[Event]]) -> None:
