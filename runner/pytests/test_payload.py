@@ -126,6 +126,16 @@ def test_module_of_the_project_under_another_name_travels_by_value(project: Proj
     assert call(project) == "client"
 
 
+def test_nothing_of_a_home_is_relied_on(project: Project) -> None:
+    helper = project.write("helper.py", HELPER.format(where="client"))
+    (project.directory / ".ssh").mkdir()
+    (project.directory / "pyproject.toml").unlink()
+    text = "import __main__, helper\ndel __main__.__file__\n@kinetic.run()\ndef train(): return helper.plain()"  # as in a notebook
+    assert write(project, text, "train()", HOME=str(project.directory)) == ""
+    helper.unlink()
+    assert call(project) == "client"
+
+
 def test_virtual_environment_in_the_project_is_installed_code(project: Project) -> None:
     file = project.write("venv/lib/python3/site-packages/installed.py", HELPER.format(where="client"))
     program = f"import sys; sys.path.append({str(file.parent)!r}); import installed\n@kinetic.run()\ndef train(): return installed.plain()"

@@ -79,7 +79,7 @@ def run(name: str, words: Sequence[str], on_event: Callable[[Event], None], *, e
 
     Args:
         name: the binary.
-        words: its command line, without --events.
+        words: its command line, without --events; at least one.
         on_event: is called with each event, in this thread.
         events_on_output: read events from standard output, too.
 
@@ -115,8 +115,9 @@ def run(name: str, words: Sequence[str], on_event: Callable[[Event], None], *, e
 
 def start(name: str, words: Sequence[str]) -> subprocess.Popen[bytes]:
     """Start a binary that writes events."""
+    command, *rest = words
     return subprocess.Popen(
-        [binaries.find(name), *words, "--events=json"],
+        [binaries.find(name), command, "--events=json", *rest],  # what follows a -- would not be a flag
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,

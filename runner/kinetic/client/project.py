@@ -83,13 +83,14 @@ def travelling(project: Project, root_flags: Sequence[str]) -> Iterator[None]:
 
 def strangers(project: Project, root_flags: Sequence[str]) -> list[types.ModuleType]:
     """Return the loaded modules that the job can't import by their name."""
-    candidates = {name: file for name, file in sources().items() if not importable(name, file, search_path(project.entry))}
-    if candidates:
+    found, places = sources(), search_path(project.entry)
+    if any(project.target is None or not importable(name, file, places) for name, file in found.items()):
         root = package_root(project, tuple(root_flags))
         if root:
             places = search_path(project.entry, root)
-            candidates = {name: file for name, file in candidates.items() if not importable(name, file, places)}
-    return [sys.modules[name] for name in candidates]
+        elif project.target is None:
+            places = []  # the working directory is one that is never packaged, such as a home
+    return [sys.modules[name] for name, file in found.items() if not importable(name, file, places)]
 
 
 def sources() -> dict[str, str]:
