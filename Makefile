@@ -124,7 +124,7 @@ test-release: prepare ## Make a release of this machine's platform, install it w
 	hack/release/test.sh
 
 .PHONY: test-full
-test-full: test ## Run all tests, and those that take long: releases of every platform, built twice
+test-full: prepare-full test ## Run all tests, and those that take long or need much: releases of every platform, built twice; notebooks
 	hack/release/test.sh all
 	hack/release/reproducible.sh
 
@@ -156,6 +156,10 @@ bench: build ## Measure, as ratios to what you would use instead, with CLUSTER=l
 .PHONY: prepare
 prepare: ## Install what tests and lint need and this machine lacks
 	hack/prepare.sh
+
+.PHONY: prepare-full
+prepare-full: ## Install what test-full needs and this machine lacks
+	hack/prepare.sh full
 
 ##@ Cluster
 

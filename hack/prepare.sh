@@ -1,7 +1,8 @@
 #!/usr/bin/env bash
 # Makes sure that tests and lint have what they need: Go, a C compiler (for the race
 # detector), make, git, Python with some modules, mypy, shellcheck, and OpenSSL (for
-# certificates in the runner's tests). Installs what is missing with apt-get if possible;
+# certificates in the runner's tests). With the argument full, also what make test-full has
+# more of: notebooks, scikit-learn. Installs what is missing with apt-get if possible;
 # otherwise says what to install. Go modules come with the first build.
 set -euo pipefail
 
@@ -23,7 +24,9 @@ need mypy mypy
 
 # The tests of the Python package run with the system's Python, which has the modules of
 # Debian's packages.
-for module in pytest cloudpickle numpy; do
+modules=(pytest cloudpickle numpy)
+if [[ ${1-} == full ]]; then modules+=(nbclient ipykernel sklearn); fi
+for module in "${modules[@]}"; do
 	/usr/bin/python3 -c "import $module" 2>/dev/null || missing+=("python3-$module")
 done
 

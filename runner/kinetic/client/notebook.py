@@ -1,55 +1,135 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Cells of notebooks as jobs: %load_ext kinetic, then %%kinetic -a l4 above the code of a cell."""
+"""%%kinetic: a cell of a notebook as a job."""
 
 from __future__ import annotations
 
 import ast
-import builtins
-import dis
-import inspect
+import re
 import shlex
-import types
-from typing import Any
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, Optional
 
-from ..decorator import run
+from .. import decorator
+from ..cell import cell as run_cell
+from ..errors import UsageError
+from ..options import PARAMETERS
+from .names import needed
 
-NAME = "cell"  # of the function, and so in the job's id
+# Flags that are also parameters which the package itself follows, or which say where the job is.
+OWN = {p.flag: p.name for p in PARAMETERS if p.of_target or p.name in ("debug", "package_root")}
+OWN["-n"] = "namespace"
+SWITCHES = ("local", "debug")
+DETACH = ("-d", "--detach")
+
+# IPython's own syntax: %time f(), !ls, files = !ls, ?f, f?
+ESCAPED = re.compile(r"\s*(?:[\w., ]+=\s*)?(?P<word>[%!?][^\s(]*).*|\s*[\w.]+\?+\s*")
 
 
-def load_ipython_extension(ipython: Any) -> None:
-    """Define the magic %%kinetic. IPython calls this for %load_ext kinetic."""
+def load_ipython_extension(shell: Any) -> None:
+    """Add %%kinetic to a notebook: %load_ext kinetic calls this."""
 
-    def kinetic(line: str, cell: str) -> Any:
-        """Run the cell as a job, and return the value of its last line.
+    def kinetic(line: str, cell: str) -> object:
+        """Run this cell as a job, and show the value of its last expression.
 
-        The words after %%kinetic are flags of `kubectl kinetic run`. The cell gets copies of the notebook's variables that it
-        uses; what it assigns stays in the job.
+        %%kinetic -a tpu-v6e-8 --spot
+
+        The words are those of `kubectl kinetic run`. With --detach, the value is the job's handle.
+        The job has the variables, functions, classes and modules of the notebook that the cell
+        uses. What the cell assigns stays in the job: let its last line be what you want back.
         """
-        return run(flags=shlex.split(line))(function_of(cell, ipython.user_ns))()
+        return run(line, cell, shell.user_ns, getattr(shell, "user_ns_hidden", {}), f"<cell {shell.execution_count}>")
 
-    ipython.register_magic_function(kinetic, "cell", "kinetic")
+    shell.register_magic_function(kinetic, "cell", "kinetic")
 
 
-def function_of(cell: str, namespace: dict[str, Any]) -> Any:
-    """Return a function with the code of a cell, which returns the value of its last line.
+def run(line: str, text: str, names: dict[str, Any], hidden: Mapping[str, Any], filename: str) -> object:
+    """Run a cell as a job, and return the value of its last expression, or the job's handle.
 
-    Names are global in it, as they are in a cell. It is async if the cell awaits something.
+    Args:
+        line: what follows %%kinetic.
+        text: the cell without that line.
+        names: the variables of the notebook.
+        hidden: those that IPython has made; they don't travel.
+        filename: what tracebacks call the cell.
 
     Raises:
-        SyntaxError: the cell is not Python.
+        UsageError: the cell can't run in a job; the message names the line.
+        SyntaxError: it is not Python.
+        Exception: as kinetic.RemoteCallable.__call__.
     """
-    tree = ast.parse(cell, "<cell>")
-    code = compile(tree, "<cell>", "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
-    body = tree.body
-    if body and isinstance(body[-1], ast.Expr):
-        body[-1] = ast.copy_location(ast.Return(body[-1].value), body[-1])
-    stored = sorted({step.argval for step in dis.get_instructions(code) if step.opname in ("STORE_NAME", "DELETE_NAME")})
-    kind = "async def" if code.co_flags & inspect.CO_COROUTINE else "def"
-    module = ast.parse(f"{kind} {NAME}():\n    {'global ' + ', '.join(stored) if stored else 'pass'}", "<cell>")
-    function = module.body[0]
-    assert isinstance(function, (ast.FunctionDef, ast.AsyncFunctionDef))
-    function.body += body
-    compiled = compile(ast.fix_missing_locations(module), "<cell>", "exec", dont_inherit=True)
-    (inner,) = (constant for constant in compiled.co_consts if isinstance(constant, types.CodeType))
-    return types.FunctionType(inner, {"__builtins__": builtins, **namespace, "__name__": "__main__"}, NAME)
+    parameters, detached = parse_words(line)
+    function = decorator.run(**parameters)(run_cell)
+    source = "\n" + text  # so that lines have the numbers that the notebook shows
+    tree = parse(source, filename)
+    arguments = (notebook(sorted(travelling(tree, names, hidden)), names), source, filename, ends_with_semicolon(source, tree.body[-1]))
+    return function.run_async(*arguments) if detached else function(*arguments)
+
+
+def parse_words(line: str) -> tuple[dict[str, Any], bool]:
+    """Return the parameters of kinetic.run for what follows %%kinetic, and whether not to wait for the job."""
+    parameters: dict[str, Any] = {}
+    others, rest, detached = [], iter(shlex.split(line)), False
+    for word in rest:
+        flag, equals, value = word.partition("=")
+        name = OWN.get(flag)
+        if word in DETACH:
+            detached = True
+        elif name is None:
+            others.append(word)
+        elif name in SWITCHES:
+            parameters[name] = value != "false"
+        else:
+            parameters[name] = value if equals else next(rest, "")
+    return {**parameters, "flags": others}, detached
+
+
+def parse(source: str, filename: str) -> ast.Module:
+    """Return the syntax tree of a cell.
+
+    Raises:
+        UsageError: the cell has what a job can't run.
+        SyntaxError: it is not Python.
+    """
+    try:
+        tree = ast.parse(source, filename)
+        compile(source, filename, "exec", ast.PyCF_ALLOW_TOP_LEVEL_AWAIT, dont_inherit=True)
+    except SyntaxError as exc:
+        found = escaped(line_of(source, exc.lineno))
+        if not found:
+            raise
+        raise UsageError(f"line {exc.lineno}: {found} is for IPython, which the job does not have: put it into another cell") from None
+    if not tree.body:
+        raise UsageError("line 2: the cell has no code after %%kinetic")
+    for node in ast.walk(tree):
+        if isinstance(node, ast.ImportFrom) and node.names[0].name == "*":
+            raise UsageError(f"line {node.lineno}: from {node.module} import * hides which names come from the notebook: import the names you use")
+    return tree
+
+
+def escaped(line: str) -> str:
+    """Return what a line has of IPython's own syntax, such as %time or !ls, or ""."""
+    match = ESCAPED.fullmatch(line)
+    return match["word"] or "?" if match else ""
+
+
+def line_of(source: str, number: Optional[int]) -> str:
+    """Return a line, from 1, as Python counts them; "" if there is none."""
+    return "".join(source.split("\n")[number - 1 : number]) if number else ""
+
+
+def travelling(tree: ast.Module, names: Mapping[str, Any], hidden: Mapping[str, Any]) -> set[str]:
+    """Return the names of the notebook that a cell needs."""
+    return {name for name in needed(tree) if name in names and not (name in hidden and hidden[name] is names[name])}
+
+
+def notebook(travelling: Iterable[str], names: dict[str, Any]) -> Callable[[], object]:
+    """Return a function that reads some variables of the notebook, and so takes them along when it is pickled."""
+    function: Callable[[], object] = eval(f"lambda: [{', '.join(travelling)}]", names)
+    function.__name__ = "cell"  # what messages say that needs them
+    return function
+
+
+def ends_with_semicolon(source: str, last: ast.stmt) -> bool:
+    """Report whether the last statement of a cell ends with a semicolon: then nothing is shown."""
+    return line_of(source, last.end_lineno).encode()[last.end_col_offset :].lstrip().startswith(b";")
