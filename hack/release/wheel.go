@@ -41,7 +41,7 @@ type pythonProject struct {
 		Description    string
 		RequiresPython string `toml:"requires-python"`
 		Dependencies   []string
-		License        string
+		License        struct{ Text string }
 		Scripts        map[string]string
 		URLs           map[string]string
 	}
@@ -122,15 +122,24 @@ func pythonVersion(version string) (string, error) {
 	}
 }
 
+// versionLine is the line of the package's __init__.py with its version.
+var versionLine = regexp.MustCompile(`(?m)^__version__ = ".*"$`)
+
 // readPackage returns the files of the Python package, with the release's version.
 func readPackage(project, version string) ([]file, error) {
-	files := []file{{"kinetic/_release.py", 0o644, []byte(fmt.Sprintf("VERSION = %q\n", version))}}
+	var files []file
 	root := os.DirFS(project)
 	err := fs.WalkDir(root, "kinetic", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() || path.Ext(name) != ".py" && path.Base(name) != "py.typed" {
 			return err
 		}
 		data, err := fs.ReadFile(root, name)
+		if name == "kinetic/__init__.py" {
+			if len(versionLine.FindAll(data, -1)) != 1 {
+				return fmt.Errorf("%s: expected one line with the version", name)
+			}
+			data = versionLine.ReplaceAll(data, fmt.Appendf(nil, "__version__ = %q", version))
+		}
 		files = append(files, file{name, 0o644, data})
 		return err
 	})
@@ -238,7 +247,7 @@ func (w wheel) write(dist string, sources, programs []file) error {
 func (w wheel) metadata() []byte {
 	p := w.about.Project
 	var b bytes.Buffer
-	fmt.Fprintf(&b, "Metadata-Version: 2.4\nName: %s\nVersion: %s\nSummary: %s\nLicense-Expression: %s\n", p.Name, w.version, p.Description, p.License)
+	fmt.Fprintf(&b, "Metadata-Version: 2.4\nName: %s\nVersion: %s\nSummary: %s\nLicense-Expression: %s\n", p.Name, w.version, p.Description, p.License.Text)
 	fmt.Fprintf(&b, "License-File: LICENSE\nLicense-File: THIRD_PARTY_LICENSES\nRequires-Python: %s\n", p.RequiresPython)
 	for _, d := range p.Dependencies {
 		fmt.Fprintf(&b, "Requires-Dist: %s\n", d)
