@@ -192,10 +192,10 @@ class Handler:
             on_event(event)
 
     def last_words(self) -> str:
-        """What an interrupted binary said about the job."""
-        if self.error is not None:
-            return errors.text(self.error.get("message", ""), self.error.get("next"))
-        return f"the job {self.job_id} goes on: kinetic.attach({self.job_id!r})" if self.job_id else "interrupted"
+        """What an interrupted binary said about the job, and how to find that again."""
+        error = self.error or {"message": "interrupted"}
+        said = errors.text(error.get("message", ""), error.get("next"))
+        return f"{said}\n  its handle: kinetic.attach({self.job_id!r})" if self.job_id else said
 
 
 def read_events(stream: Optional[IO[bytes]], events: queue.Queue[Optional[Event]]) -> None:
