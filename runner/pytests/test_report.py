@@ -94,14 +94,14 @@ FAILED: dict[str, Any] = {
     "event": "result", "job": "cpu-train", "state": "FAILED", "reason": "Exception", "ok": False, "host": 2, "attempt": 3,
     "error": {"type": "ValueError", "message": "no rows", "traceback": "Traceback …\nValueError: no rows\n"},
 }  # fmt: skip
-ANSWER = process.Answer(1, b"", {"event": "error", "code": 1, "kind": "job_failed", "message": "exit code 1"})
+KILLED = errors.of_kind("job_failed", 1, "job cpu-train failed: out of memory", "kubectl kinetic jobs logs cpu-train")
 
 
 def test_own_exception(tmp_path: pathlib.Path) -> None:
     file = tmp_path / "result.pkl"
     file.write_bytes(pickle.dumps(ValueError("no rows")))
     with pytest.raises(ValueError, match="no rows") as caught:
-        result.raise_failure(str(file), FAILED, ANSWER)
+        result.raise_failure(str(file), FAILED, KILLED)
     cause = caught.value.__cause__
     assert isinstance(cause, RemoteTraceback)
     assert (cause.host, cause.attempt, cause.text) == (2, 3, FAILED["error"]["traceback"])
@@ -114,7 +114,7 @@ def test_remote_error(tmp_path: pathlib.Path, content: Any) -> None:
     if content is not None:
         file.write_bytes(content)
     with pytest.raises(RemoteError, match="cpu-train failed: ValueError: no rows") as caught:
-        result.raise_failure(str(file), FAILED, ANSWER)
+        result.raise_failure(str(file), FAILED, KILLED)
     error = caught.value
     assert (error.job_id, error.reason, error.type, error.traceback) == ("cpu-train", "Exception", "ValueError", FAILED["error"]["traceback"])
     assert isinstance(error.__cause__, RemoteTraceback)
@@ -128,9 +128,16 @@ def test_value_of_a_job_of_the_command_line(tmp_path: pathlib.Path) -> None:
 
 def test_killed(tmp_path: pathlib.Path) -> None:
     event = {**FAILED, "reason": "OOMKilled", "error": None}
-    with pytest.raises(RemoteError, match="cpu-train failed: exit code 1") as caught:
-        result.raise_failure(str(tmp_path / "result.pkl"), event, ANSWER)
+    with pytest.raises(RemoteError, match="^job cpu-train failed: out of memory\n  next: kubectl") as caught:
+        result.raise_failure(str(tmp_path / "result.pkl"), event, KILLED)
     assert (caught.value.reason, caught.value.type, caught.value.__cause__) == ("OOMKilled", None, None)
+
+
+def test_exit_code(tmp_path: pathlib.Path) -> None:
+    event = {**FAILED, "reason": "ExitCode", "error": {"type": "ExitCode", "message": "train ended with exit code 3", "traceback": ""}}
+    with pytest.raises(RemoteError, match="^cpu-train failed: train ended with exit code 3$") as caught:
+        result.raise_failure(str(tmp_path / "result.pkl"), event, KILLED)
+    assert caught.value.type is None
 
 
 def test_value_that_cannot_be_loaded_is_kept(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:

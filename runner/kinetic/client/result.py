@@ -10,7 +10,7 @@ import pickle
 import shutil
 import tempfile
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, NoReturn, Optional
 
 from ..errors import KineticError, RemoteError, RemoteTraceback
 from . import process
@@ -41,7 +41,7 @@ def fetch(binary: str, words: Sequence[str], file: str, report: Reporter) -> Any
         raise process.failure(binary, answer) if failed else KineticError(f"{binary} reported no result")
     if event["ok"]:
         return value_of(file, event)
-    raise_failure(file, event, answer)
+    raise_failure(file, event, process.failure(binary, answer))
 
 
 def value_of(file: str, event: Event) -> Any:
@@ -69,12 +69,18 @@ def load(file: str) -> Any:
         return pickle.load(stream)
 
 
-def raise_failure(file: str, event: Event, answer: process.Answer) -> None:
-    """Raise the exception of a failed job: its own, or a RemoteError."""
+def raise_failure(file: str, event: Event, killed: KineticError) -> NoReturn:
+    """Raise the exception of a failed job: its own, or a RemoteError.
+
+    Args:
+        file: where its pickle is, if it has one.
+        event: the result event.
+        killed: the error for a job that was ended before it could say why.
+    """
     error = event.get("error") or {}
     text = error.get("traceback") or ""
     cause = RemoteTraceback(text, event.get("host") or 0, event.get("attempt") or 1) if text else None
-    message = f"{error['type']}: {error['message']}" if error.get("type") else (answer.error or {}).get("message") or event.get("reason")
+    kind, message = described(event, killed)
     try:
         own = load(file) if os.path.exists(file) else None
     except Exception as exc:
@@ -83,10 +89,15 @@ def raise_failure(file: str, event: Event, answer: process.Answer) -> None:
         if isinstance(own, BaseException):
             raise own from cause
     raise RemoteError(
-        f"{event['job']} failed: {message}",
-        job_id=event["job"],
-        reason=event.get("reason") or "",
-        type=error.get("type"),
-        traceback=text,
-        repr=error.get("repr"),
+        message, job_id=event["job"], reason=event.get("reason") or "", type=kind, traceback=text, repr=error.get("repr")
     ) from cause
+
+
+def described(event: Event, killed: KineticError) -> tuple[Optional[str], str]:
+    """Return the name of the type of a job's exception, None if it raised none, and the message for a RemoteError."""
+    error = event.get("error")
+    if not error:
+        return None, str(killed)
+    if error["type"] == event.get("reason"):  # such as ExitCode
+        return None, f"{event['job']} failed: {error['message']}"
+    return error["type"], f"{event['job']} failed: {error['type']}: {error['message']}"
