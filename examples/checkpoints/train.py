@@ -43,4 +43,4 @@ if __name__ == "__main__":
     kinetic.configure(local="--local" in sys.argv)
     begun = train.run_async(10)
     print(begun.result())
-    print(train.options(resume_from=begun.job_id)(25))
+    print(train.with_options(resume_from=begun.job_id)(25))
