@@ -7,7 +7,7 @@ import json
 import os
 import unittest
 
-from fixture import JOB, RunnerCase, command, file_entry, function, pack, script, sha256
+from fixture import JOB, RunnerCase, command, file_entry, function, pack, pickled, script, sha256
 
 
 class Refused(RunnerCase):
@@ -134,13 +134,14 @@ class Refused(RunnerCase):
     def test_malformed_calls(self):
         cases = {
             "newer version": (dict(script(), version=2), "version 2"),
-            "unknown kind": (dict(script(), kind="pickle"), "kind is 'pickle', expected one of file, module, function, command"),
+            "unknown kind": (dict(script(), kind="notebook"), "kind is 'notebook', expected one of file, module, function, command, pickle"),
             "file outside": (script("../train.py"), "'../train.py'"),
             "absolute file": (script("/bin/sh"), "'/bin/sh'"),
             "directory outside": (script(cwd="../.."), "'../..'"),
             "sys_path outside": (script(sys_path=["/etc"]), "'/etc'"),
             "nothing to run": (command(), "a command call does not say what to run"),
             "no function": (function(""), "a function call does not say what to run"),
+            "pickle without a name": (pickled(""), "a pickle call does not say what to run"),
             "odd module": (function(module="a..b"), "module is 'a..b'"),
             "arguments that are numbers": (command("echo", 1), "args contains 1"),
             "NUL in an argument": (command("echo", "a\0b"), "without NUL"),
