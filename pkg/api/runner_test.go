@@ -19,7 +19,7 @@ func TestRunnerHasTheSameNumbers(t *testing.T) {
 		"DEFAULT_MODE":                  DefaultMode,
 		"int(PORT)":                     DebugPort,
 		"FLAGS['--max-disruptions'][1]": DefaultMaxDisruptions,
-	}, "call", "tree", "child.debug", "options")
+	}, "call", "bundle.tree", "child.debug", "options")
 }
 
 func TestRunnerHasTheSameNames(t *testing.T) {

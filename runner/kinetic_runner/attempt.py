@@ -7,6 +7,8 @@ import time
 
 from . import losses
 from .bundle import fetch_bundle
+from .bundle.tree import read_index
+from .bundle.unpack import empty_directory
 from .call import read_call
 from .errands import Errands
 from .errors import Final, NotFound, RunnerError, Stopped, Unreachable, explain, text_of
@@ -25,8 +27,6 @@ from .store.names import blob_name, job_name, payload_name
 from .store.outage import Outage
 from .supervisor import Supervisor
 from .text import tell, times, timestamp
-from .tree import read_index
-from .unpack import empty_directory
 
 # Kubernetes kills the runner at least three seconds after the end of --grace.
 PUBLISH_GRACE = 2.5

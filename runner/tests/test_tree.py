@@ -11,8 +11,8 @@ import unittest
 from fixture import file_entry, sha256
 from kinetic_runner.errors import RunnerError
 from kinetic_runner.store import open_store
-from kinetic_runner.tree import parse_index
-from kinetic_runner.unpack import Tree
+from kinetic_runner.bundle.tree import parse_index
+from kinetic_runner.bundle.unpack import Tree
 
 
 def index_of(*entries, dirs=(), links=()):

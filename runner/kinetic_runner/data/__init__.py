@@ -6,7 +6,7 @@ import hashlib
 import os
 from collections import namedtuple
 
-from ..bundle import empty_directory
+from ..bundle.unpack import empty_directory
 from ..documents import SHA256, check_path, field
 from ..errors import NO_ROOM, Away, BadData, RunnerError, Unreachable, explain
 from .disk import check_room

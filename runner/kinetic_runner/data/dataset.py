@@ -4,12 +4,12 @@
 
 from collections import namedtuple
 
+from ..bundle.tree import read_index
+from ..bundle.unpack import Tree, empty_directory
 from ..documents import SHA256, field, parse_document
 from ..errors import Mismatch, NotFound, RunnerError
 from ..store import in_parallel, read_verified
 from ..store.names import blob_name
-from ..tree import read_index
-from ..unpack import Tree, empty_directory
 
 DOCUMENT_LIMIT = 32 << 20  # bytes: more than 100,000 shards
 THREADS = 8

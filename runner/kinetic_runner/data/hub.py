@@ -9,10 +9,10 @@ import subprocess
 import time
 import urllib.parse
 
+from ..bundle.unpack import empty_directory
 from ..environment import venv_bin
 from ..errors import Away, BadData
 from ..process import PYTHON
-from ..unpack import empty_directory
 
 FINAL = 3  # how PROGRAM exits if trying again does not help
 

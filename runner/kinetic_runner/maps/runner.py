@@ -12,6 +12,7 @@ import os
 
 from .. import publish
 from ..attempt import Attempt, JobEnded
+from ..bundle.unpack import empty_directory
 from ..documents import VERSION
 from ..errors import AlreadyExists, RunnerError
 from ..judge import Told, judge, outcome_of_status
@@ -21,7 +22,6 @@ from ..place import start_function
 from ..records import Records
 from ..supervisor import Supervisor
 from ..text import encode_json, file_blocks, timestamp
-from ..unpack import empty_directory
 from .inputs import fetch_inputs, find_done, find_tries, result_name
 from .results import Results
 

@@ -6,7 +6,7 @@ import math
 import os
 import time
 
-from ..bundle import empty_directory
+from ..bundle.unpack import empty_directory
 from ..errors import RunnerError
 from ..store import directory_of
 

@@ -8,13 +8,13 @@ import threading
 import time
 from collections import namedtuple
 
+from ..bundle.unpack import empty_directory
 from ..documents import SHA256, field, parse_document
 from ..errors import BadEnvironment, Mismatch, NotFound, RunnerError, naming
 from ..process import PYTHON
 from ..records import read_document
 from ..store import copy_verified, in_parallel, read_verified
 from ..store.names import blob_name, environment_name
-from ..unpack import empty_directory
 from .venv import PYTHON_VERSION, Venv
 from .wheel import install
 

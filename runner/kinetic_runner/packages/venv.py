@@ -6,9 +6,9 @@ import os
 import site
 import sys
 
+from ..bundle.unpack import empty_directory
 from ..environment import venv_bin
 from ..process import PYTHON
-from ..unpack import empty_directory
 
 PYTHON_VERSION = "%d.%d" % sys.version_info[:2]
 

@@ -10,11 +10,11 @@ import os
 import zlib
 from collections import namedtuple
 
-from .documents import SHA256, check_path, check_relative, field, parse_document, strings
-from .errors import RunnerError
-from .store import read_verified
-from .store.names import blob_name
-from .text import readable
+from ..documents import SHA256, check_path, check_relative, field, parse_document, strings
+from ..errors import RunnerError
+from ..store import read_verified
+from ..store.names import blob_name
+from ..text import readable
 
 INDEX_VERSION = 2
 INDEX_LIMIT = 64 << 20  # bytes, both compressed and decompressed: about half a million files
