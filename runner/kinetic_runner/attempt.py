@@ -30,6 +30,7 @@ from .text import tell, times, timestamp
 
 # Kubernetes kills the runner at least three seconds after the end of --grace.
 PUBLISH_GRACE = 2.5
+TOLD_PICKLE = 64 << 10  # bytes of a pickled exception that other hosts send to host 0
 PIECE_SECONDS, LOCAL_PIECE_SECONDS = 1.0, 0.2  # before an unfinished line is shown as it is
 
 
@@ -246,7 +247,8 @@ class Attempt:
 
         def start():
             if call.is_function:
-                return start_function(call, place, "function", child=child, keep_value=self.host == 0)
+                kept = {"keep_value": self.host == 0, "inline_pickle": TOLD_PICKLE if self.host else 0}
+                return start_function(call, place, "function", child=child, **kept)
             return Child(program_command(call, place))
 
         supervisor.run(start, group=call.kind == "command")

@@ -62,6 +62,10 @@ class Outcome:
         return self.reason == COMPLETED
 
     @property
+    def has_pickle(self):
+        return bool(self.pickle_path or self.pickled)
+
+    @property
     def failed(self):
         return self.reason not in (COMPLETED, STOPPED, TERMINATED)
 

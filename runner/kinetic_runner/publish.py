@@ -6,6 +6,7 @@ The log goes first, before a possibly large value: when time is short, it shows
 how far the call got. Once there is an end, log and result are complete.
 """
 
+import binascii
 import os
 import time
 
@@ -110,10 +111,11 @@ def publish_result(attempt, outcome, finished):
     """
     store, job, number = attempt.store, attempt.options.job, attempt.number
     pickled = None
-    if outcome.pickle_path:
+    if outcome.has_pickle:
         pickled = pickle_name(attempt)
-        store.write(job_name(job, pickled), lambda: file_blocks(outcome.pickle_path))
-        os.unlink(outcome.pickle_path)  # a local job keeps its scratch directory
+        store.write(job_name(job, pickled), lambda: pickle_blocks(outcome))
+        if outcome.pickle_path:
+            os.unlink(outcome.pickle_path)  # a local job keeps its scratch directory
     name, generation = job_name(job, "result.json"), 0
     metadata = result_metadata(attempt, outcome)
     while True:
@@ -139,12 +141,17 @@ def restore_result(attempt, outcome, finished):
     name = job_name(attempt.options.job, "result.json")
     generation, theirs = attempt.store.generation(name)
     if theirs.get("attempt", str(attempt.number)) != str(attempt.number):
-        pickled = pickle_name(attempt) if outcome.pickle_path else None
+        pickled = pickle_name(attempt) if outcome.has_pickle else None
         attempt.store.write(name, lambda: result_blocks(attempt, outcome, finished, pickled), generation, result_metadata(attempt, outcome))
 
 
 def pickle_name(attempt):
     return "result.pkl" if attempt.number <= 1 else f"result-{attempt.number}.pkl"
+
+
+def pickle_blocks(outcome):
+    """Return the bytes of a pickle, which is in a file, or in the report of another host."""
+    return file_blocks(outcome.pickle_path) if outcome.pickle_path else (binascii.a2b_base64(outcome.pickled),)
 
 
 def result_metadata(attempt, outcome):
@@ -187,7 +194,7 @@ def pickle_fields(attempt, outcome):
     """Return the member that vouches for the pickle of a pickled call, or for those of a chunk, wherever the end is told."""
     if outcome.hashes is not None:
         return {"hashes": outcome.hashes}
-    if outcome.pickle_sha256 is None:
+    if outcome.pickle_sha256 is None or attempt.host:  # only host 0 stores one
         return {}
     return {"pickle": {"name": pickle_name(attempt), "sha256": outcome.pickle_sha256, "size": outcome.pickle_size}}
 

@@ -1,6 +1,7 @@
 """What a pickled call raises, or returns although it can't be pickled."""
 
 import collections
+import json
 import os
 import pickle
 import sys
@@ -209,8 +210,20 @@ class OnSeveralHosts(Payloads, GroupCase):
     def test_another_host_fails(self):
         processes = self.run_hosts("import os, signal\ndef f():\n  if os.environ['KINETIC_HOST'] == '1': raise ValueError('one')\n  signal.pause()")
         self.parked(*processes)
-        result = self.document("result.json")
-        self.assertEqual((result["host"], result["error"]["message"], result["pickle"]), (1, "one", None))
+        result, data = self.document("result.json"), self.read("result.pkl")
+        self.assertEqual((result["host"], result["error"]["message"], result["pickle_sha256"]), (1, "one", sha256(data)))
+        self.assertEqual(repr(pickle.loads(data)), "ValueError('one')")
+        told = {"name": "result.pkl", "sha256": sha256(data), "size": len(data)}
+        messages = []
+        for host in (0, 1):
+            with open(os.path.join(self.root, f"termination-{host}")) as file:
+                messages.append(json.load(file).get("pickle"))
+        self.assertEqual((self.document("end.json")["pickle"], messages), (told, [told, None]))
+
+    def test_another_host_fails_with_much(self):
+        processes = self.run_hosts("import os, signal\ndef f():\n  if os.environ['KINETIC_HOST'] == '1': raise ValueError(bytes(70_000))\n  signal.pause()")
+        self.parked(*processes)
+        self.assertEqual((self.document("result.json")["pickle"], self.exists("result.pkl")), (None, False))
 
 
 @unittest.skipUnless(cloudpickle, "this Python has no cloudpickle, whose files a client sends with a payload")

@@ -2,6 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The outcome of an attempt, from the reports of its hosts."""
 
+import binascii
+import hashlib
 import time
 
 from ..documents import field, strings
@@ -25,7 +27,7 @@ def verdict(outcomes, gone, hosts):
 def report(outcome):
     """Return a member's report of its call. The clocks of hosts may differ, so it says how long ago the call ended."""
     error = outcome.error and {key: text[-TRACEBACK_LIMIT:] for key, text in outcome.error.items()}
-    fields = {key: getattr(outcome, key) for key in ("reason", "exit_code", "message", "warnings")}
+    fields = {key: getattr(outcome, key) for key in ("reason", "exit_code", "message", "warnings", "pickled")}
     return dict(fields, error=error, unsaved=[file._asdict() for file in outcome.unsaved[:UNSAVED_LIMIT]], age=time.time() - outcome.at)
 
 
@@ -37,10 +39,21 @@ def reported(host, message):
     if not outcome.ok:
         error = field(message, "error", dict, where)
         outcome.error = {key: field(error, key, str, f"{where}: error") for key in ("type", "message", "traceback")}
+    keep_pickle(outcome, field(message, "pickled", str, where, ""))
     outcome.warnings = strings(message, "warnings", where)
     outcome.unsaved = [unsaved(file, where) for file in field(message, "unsaved", list, where, [])]
     outcome.host, outcome.at = host, time.time() - field(message, "age", float, where)
     return outcome
+
+
+def keep_pickle(outcome, pickled):
+    """Keep the pickle of an exception, in base64, of which this host then knows the hash."""
+    try:
+        data = binascii.a2b_base64(pickled)
+    except ValueError:
+        return
+    if data:
+        outcome.pickled, outcome.pickle_sha256, outcome.pickle_size = pickled, hashlib.sha256(data).hexdigest(), len(data)
 
 
 def unsaved(fields, where):
