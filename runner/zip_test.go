@@ -45,13 +45,16 @@ func TestZipHasEverySource(t *testing.T) {
 			switch {
 			case err != nil:
 				return err
-			case d.IsDir() && (d.Name() == "tests" || d.Name() == "__pycache__"):
+			case d.IsDir() && (filepath.ToSlash(path) == "kinetic/client" || d.Name() == "__pycache__"):
 				return fs.SkipDir
 			case d.IsDir() || filepath.Ext(path) != ".py":
 				return nil
 			}
 			source, err := os.ReadFile(path)
 			want[filepath.ToSlash(path)] = string(source)
+			if path != mainFile {
+				want[filepath.ToSlash(path)] = strings.Replace(string(source), notice, "\n\n", 1)
+			}
 			return err
 		})
 		if err != nil {
@@ -70,6 +73,9 @@ func TestZipHasEverySource(t *testing.T) {
 	}
 	if diff := cmp.Diff(want, got); diff != "" {
 		t.Errorf("the zip -want +got:\n%s", diff)
+	}
+	if !strings.HasPrefix(got[mainFile], notice) {
+		t.Errorf("%s has lost its notice: %.100q", mainFile, got[mainFile])
 	}
 	if !slices.IsSorted(names) {
 		t.Errorf("the entries are not sorted: %q", names)
