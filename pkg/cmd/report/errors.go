@@ -10,6 +10,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/event"
 )
 
 // OfJob returns err with the name of its job in front, unless it begins with that already.
@@ -47,10 +48,15 @@ func kindOf(errs []error) api.ErrorKind {
 	return kind
 }
 
-// PrintErrors prints each error that is not nil as a line.
+// PrintErrors prints each error that is not nil as a line, or sends a warning: only the last event is an
+// error.
 func PrintErrors(w io.Writer, errs []error) {
 	for _, err := range errs {
-		if err != nil {
+		switch events := event.Of(w); {
+		case err == nil:
+		case events != nil:
+			_ = events.Send(event.Warning{Message: err.Error()}) // the command's error follows
+		default:
 			fmt.Fprintf(w, "error: %v\n", err)
 		}
 	}

@@ -1,8 +1,16 @@
 package report
 
 import (
+	"bytes"
 	"errors"
+	"strings"
 	"testing"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/event"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
 // The error of one of several jobs begins with its ID, once.
@@ -20,5 +28,23 @@ func TestErrorsNameTheirJobOnce(t *testing.T) {
 	}
 	if err := OfJob("a1", nil); err != nil {
 		t.Errorf("of none: got %v", err)
+	}
+}
+
+// For programs, the errors of some jobs are warnings, however many lines they have, and the last event has
+// all of them.
+func TestErrorsOfSeveralJobsAsEvents(t *testing.T) {
+	var out bytes.Buffer
+	w := event.NewWriter(&out, time.Now)
+	missing := &job.IDError{}
+	err := Errors(w, 2, []error{errors.New("a\nb"), nil, missing})
+	if n := strings.Count(out.String(), `"event":"warning"`); n != 2 || !strings.Contains(out.String(), `"message":"a\nb"`) {
+		t.Errorf("got %s", &out)
+	}
+	if process.CodeOf(err) != process.ExitFailed || process.KindOf(err) != api.KindFailed || err.Error() != "a\nb\n" {
+		t.Errorf("got %d, %s, %q", process.CodeOf(err), process.KindOf(err), err)
+	}
+	if err := Errors(w, 2, []error{missing, missing}); process.KindOf(err) != api.KindNotFound {
+		t.Errorf("of one kind: got %s", process.KindOf(err))
 	}
 }
