@@ -190,10 +190,11 @@ class Options:
         """The parameters that count now, by name."""
         return {**_defaults, **self.given}
 
-    def flags(self) -> list[str]:
-        """The words of a command line for all parameters."""
+    def flags(self, *, waiting: bool = True) -> list[str]:
+        """The words of a command line for all parameters; without waiting, not for those of a call that waits."""
         values = self.all()
-        return [word for p in PARAMETERS if p.name in values for word in p.flags(p.flag, values[p.name])]
+        wanted = [p for p in PARAMETERS if p.name in values and (waiting or p.name != "timeout")]
+        return [word for p in wanted for word in p.flags(p.flag, values[p.name])]
 
     def target(self) -> dict[str, Any]:
         """The parameters that say where to find the job later."""

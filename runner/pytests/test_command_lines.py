@@ -48,7 +48,7 @@ def recorded(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> Recorde
     return Recorded(tmp_path)
 
 
-@kinetic.run(accelerator="l4", cluster="main", logs="none")
+@kinetic.run(accelerator="l4", cluster="main", logs="none", timeout=60)
 def area(width: int, height: int) -> int:
     return width * height
 

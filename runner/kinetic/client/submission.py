@@ -35,7 +35,7 @@ def call(function: RemoteCallable[Any, R], args: tuple[Any, ...], kwargs: Mappin
 def submit(function: RemoteCallable[Any, R], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> JobHandle[R]:
     """Submit a call as a job, and return its handle."""
     report = reporter(function)
-    with prepared(function, args, kwargs) as (words, _):
+    with prepared(function, args, kwargs, waiting=False) as (words, _):
         process.require(binaries.RUN, [*words, "--detach"], report)
     return JobHandle.of(report.job, function.options.target())
 
@@ -45,10 +45,22 @@ def reporter(function: RemoteCallable[Any, Any]) -> Reporter:
 
 
 @contextlib.contextmanager
-def prepared(function: RemoteCallable[Any, Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> Iterator[tuple[list[str], str]]:
-    """Write a call into a temporary file. Give the command line for it, and the file's directory, which only this user can read."""
+def prepared(
+    function: RemoteCallable[Any, Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], *, waiting: bool = True
+) -> Iterator[tuple[list[str], str]]:
+    """Write a call into a temporary file, for as long as the context lasts.
+
+    Args:
+        function: what is called.
+        args: the positional arguments.
+        kwargs: the arguments by name.
+        waiting: the command line is for a call that waits.
+
+    Yields:
+        The command line, and the file's directory, which only this user can read.
+    """
     check_arguments(function, args, kwargs)
-    here, flags, inputs = project.current(), function.options.flags(), payload.Inputs()
+    here, flags, inputs = project.current(), function.options.flags(waiting=waiting), payload.Inputs()
     directory = tempfile.mkdtemp(prefix="kinetic-")
     try:
         file = os.path.join(directory, "payload.pkl")
