@@ -7,13 +7,14 @@ from __future__ import annotations
 import os
 import sys
 
-from .client import binaries
+from . import _module
 from .errors import VersionMismatch
 
 
 def main() -> int:
     """Become the front door of the binaries, with the same words. On Windows, run it and return its exit code."""
     try:
+        binaries = _module("client.binaries")
         path = binaries.find(binaries.FRONT_DOOR)
     except VersionMismatch as exc:
         print(f"error: {exc}", file=sys.stderr)
