@@ -8,3 +8,11 @@ type Pickle struct {
 	SHA256 string `json:"sha256"`
 	Size   int64  `json:"size"`
 }
+
+// ChunkHashes is what a pod of a map reported of its list of hashes, which the store has.
+type ChunkHashes struct {
+	Chunk   int `json:"-"`
+	Attempt int `json:"attempt"`
+	// SHA256 is the hash of the list, in lower-case hex.
+	SHA256 string `json:"hashes"`
+}

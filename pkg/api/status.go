@@ -112,6 +112,8 @@ type Status struct {
 	// Reported is the pickle that the job's pod reported to its cluster, nil if it is not known
 	// from there. Nothing that is read from a store sets it.
 	Reported *Pickle `json:"-"`
+	// Hashes are what the pods of a map reported in the same way, in any order.
+	Hashes []ChunkHashes `json:"-"`
 }
 
 // WorkloadStatus is what the workload of a job shows: as much of its Status as needs no
@@ -244,9 +246,14 @@ type Result struct {
 	Value json.RawMessage `json:"value"`
 	// Pickle names the object beside result.json with the exact value, if JSON could not
 	// represent it.
-	Pickle   *string      `json:"pickle"`
-	Error    *ResultError `json:"error"`
-	Warnings []string     `json:"warnings,omitempty"`
+	Pickle *string      `json:"pickle"`
+	Error  *ResultError `json:"error"`
+	// Pickled is a small pickle itself, of an input of a map. PickleSHA256 and PickleSize are those of
+	// a pickle, also of one in an object, if the call was pickled.
+	Pickled      []byte   `json:"pickled,omitempty"`
+	PickleSHA256 string   `json:"pickle_sha256,omitempty"`
+	PickleSize   int64    `json:"pickle_size,omitempty"`
+	Warnings     []string `json:"warnings,omitempty"`
 	// Differs means that the JSON is not the exact value that the call returned; Warnings
 	// say how.
 	Differs  bool      `json:"differs"`

@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"bytes"
 	"crypto/sha256"
+	"encoding/base64"
 	"encoding/hex"
 	"encoding/json"
 	"errors"
@@ -26,6 +27,8 @@ type Inputs struct {
 	// SHA256 and Size are of the lines that ReadInputs wrote.
 	SHA256 string
 	Size   int64
+	// Other is the first line that is not a pickle, in base64 and as a JSON string; 0 if all are.
+	Other int
 	// Forms are the ways in which inputs pass their arguments, in the order of their first
 	// lines. It has the first thousand at most.
 	Forms []Form
@@ -111,6 +114,9 @@ func (in *Inputs) add(line []byte, forms map[string]bool) ([]byte, error) {
 		return nil, fmt.Errorf("the inputs take more than %d MiB: put large data into files of the project or into the store, and pass their names", api.MaxCallBytes>>20)
 	}
 	in.Count++
+	if in.Other == 0 && !isPickle(value) {
+		in.Other = in.Count
+	}
 	slices.Sort(names)
 	form := Form{in.Count, names, positional(value)}
 	if key := fmt.Sprintf("%d %q", form.Positional, names); !forms[key] && len(forms) < maxForms {
@@ -118,6 +124,16 @@ func (in *Inputs) add(line []byte, forms map[string]bool) ([]byte, error) {
 		in.Forms = append(in.Forms, form)
 	}
 	return append(value, '\n'), nil
+}
+
+// isPickle reports whether an input is a pickle, in base64.
+func isPickle(value json.RawMessage) bool {
+	var text string
+	if value[0] != '"' || json.Unmarshal(value, &text) != nil {
+		return false
+	}
+	pickle, err := base64.StdEncoding.DecodeString(text)
+	return err == nil && len(pickle) > 0 && pickle[0] == 0x80
 }
 
 // notJSON says where a line is not JSON, which err says in the words of Go.

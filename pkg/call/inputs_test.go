@@ -55,7 +55,7 @@ func TestReadInputs(t *testing.T) {
 				return
 			}
 			sum := sha256.Sum256([]byte(tt.lines))
-			want := Inputs{Count: tt.count, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(tt.lines)), Forms: tt.forms}
+			want := Inputs{Count: tt.count, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(tt.lines)), Forms: tt.forms, Other: 1}
 			if diff := cmp.Diff(want, in, cmpopts.EquateEmpty()); err != nil || diff != "" {
 				t.Errorf("%v; -want +got:\n%s", err, diff)
 			}

@@ -57,7 +57,10 @@ func (j *Job) DeleteResult(ctx context.Context, seen func(done, total int)) erro
 			return err
 		}
 	}
-	if j.Handle.Map != nil {
+	switch {
+	case j.Handle.Map != nil && isPickle:
+		return j.Results().RemoveAll(ctx, seen)
+	case j.Handle.Map != nil:
 		return j.Results().Remove(ctx, seen)
 	}
 	r, err := optional(j.ResultHead(ctx))

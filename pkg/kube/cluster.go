@@ -62,5 +62,5 @@ func (c *Cluster) status(s snapshot) api.WorkloadStatus { return s.observed(c.cl
 
 func same(a, b api.WorkloadStatus) bool {
 	return a.State == b.State && a.Reason == b.Reason && a.Message == b.Message && a.Attempt == b.Attempt &&
-		a.Pod == b.Pod && a.Ending == b.Ending && a.UnreleasedHosts == b.UnreleasedHosts && a.Unrecoverable == b.Unrecoverable
+		a.Pod == b.Pod && a.Ending == b.Ending && a.UnreleasedHosts == b.UnreleasedHosts && len(a.Hashes) == len(b.Hashes) && a.Unrecoverable == b.Unrecoverable
 }

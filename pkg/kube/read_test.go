@@ -126,7 +126,7 @@ func TestAListKeepsWhatSaysHowAMapStands(t *testing.T) {
 	broken := aMap(1, failedCondition(batchv1.JobFailed, "FailedIndexes", "Job has failed indexes"))
 	broken.Status.FailedIndexes, broken.Spec.Parallelism = new("0,2-3"), new(int32(2))
 	whole, kept := asWorkload(broken), asWorkload(trimmedJob(broken))
-	if got, want := kept.State(nil), whole.State(nil); got != want || got.Message != "3 of 4 chunks failed: 0,2-3" {
+	if got, want := kept.State(nil), whole.State(nil); !cmp.Equal(got, want) || got.Message != "3 of 4 chunks failed: 0,2-3" {
 		t.Errorf("%+v, want %+v", got, want)
 	}
 	if got, want := kept.AtATime(nil), whole.AtATime(nil); got != want || got != 2 {

@@ -150,6 +150,20 @@ func (r Results) Remove(ctx context.Context, seen func(done, total int)) error {
 	return store.DeleteAll(ctx, r.Store, names, seen)
 }
 
+// RemoveAll removes the results with their pickles, and all else that the pods left beside them.
+func (r Results) RemoveAll(ctx context.Context, seen func(done, total int)) error {
+	var names []string
+	for o, err := range r.Store.List(ctx, store.Results(r.JobID), "") {
+		if err != nil {
+			return err
+		}
+		if store.IsRecord(r.JobID, o.Name) {
+			names = append(names, o.Name)
+		}
+	}
+	return store.DeleteAll(ctx, r.Store, names, seen)
+}
+
 // Values returns the inputs, in order, whose values another map can take over: those that
 // JSON represents exactly.
 func (r Results) Values(ctx context.Context) ([]int, error) {

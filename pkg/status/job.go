@@ -109,6 +109,7 @@ func (w Workload) stateOfMap(pods []corev1.Pod) api.Status {
 	default:
 		s.State, s.Message = api.Running, chunksDone(w.job)
 	}
+	s.Hashes = reportedHashes(pods)
 	return s
 }
 

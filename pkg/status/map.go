@@ -1,9 +1,8 @@
 package status
 
 import (
+	"encoding/json"
 	"fmt"
-	"iter"
-	"strconv"
 	"strings"
 	"time"
 
@@ -11,6 +10,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/indexes"
 )
 
 // explainFailedMap explains a failed map: which chunks failed, and the first of their
@@ -18,7 +18,7 @@ import (
 func (s Observation) explainFailedMap(end *batchv1.JobCondition) Diagnosis {
 	r := Diagnosis{Sentence: foreign(end.Message), Next: s.logs()}
 	if failed := s.Workload.job.Status.FailedIndexes; failed != nil && *failed != "" && s.Workload.job.Spec.Completions != nil {
-		r.Sentence = fmt.Sprintf("%d of %d chunks failed: %s", countIndexes(*failed), *s.Workload.job.Spec.Completions, cut(oneLine(*failed), indexesLimit))
+		r.Sentence = fmt.Sprintf("%d of %d chunks failed: %s", indexes.Count(*failed), *s.Workload.job.Spec.Completions, cut(oneLine(*failed), indexesLimit))
 	}
 	if p := firstFailed(s.Pods); p != nil {
 		r.Sentence += prefixed(fmt.Sprintf("; chunk %d: ", HostOf(*p)), s.explainEnd(*p).Sentence)
@@ -38,40 +38,20 @@ func tookTooLong(p corev1.Pod) bool {
 // indexesLimit leaves room for an error next to a list of indexes.
 const indexesLimit = 60
 
-// countIndexes counts the indexes in a list such as 1,3-5.
-func countIndexes(list string) int {
-	n := 0
-	for from, to := range indexRanges(list) {
-		n += to - from + 1
-	}
-	return n
-}
-
-// hasIndex reports whether an index is in a list such as 1,3-5.
-func hasIndex(list string, index int) bool {
-	for from, to := range indexRanges(list) {
-		if from <= index && index <= to {
-			return true
+// reportedHashes returns what the pods of a map have reported of their lists of hashes.
+func reportedHashes(pods []corev1.Pod) []api.ChunkHashes {
+	var all []api.ChunkHashes
+	for _, p := range pods {
+		t := WorkerOf(p).State.Terminated
+		if t == nil || !strings.Contains(t.Message, `"hashes"`) { // which is faster than reading thousands of messages
+			continue
+		}
+		reported := api.ChunkHashes{Chunk: HostOf(p)}
+		if json.Unmarshal([]byte(t.Message), &reported) == nil && reported.SHA256 != "" {
+			all = append(all, reported)
 		}
 	}
-	return false
-}
-
-// indexRanges yields the first and the last index of each part of a list.
-func indexRanges(list string) iter.Seq2[int, int] {
-	return func(yield func(int, int) bool) {
-		for part := range strings.SplitSeq(list, ",") {
-			first, last, isRange := strings.Cut(part, "-")
-			if !isRange {
-				last = first
-			}
-			from, err1 := strconv.Atoi(first)
-			to, err2 := strconv.Atoi(last)
-			if err1 == nil && err2 == nil && to >= from && !yield(from, to) {
-				return
-			}
-		}
-	}
+	return all
 }
 
 // allDone reports whether all chunks of a map are done. The Job counts a chunk when its
@@ -81,13 +61,13 @@ func (w Workload) allDone(pods []corev1.Pod) bool {
 		return false
 	}
 	counted, more := w.job.Status.CompletedIndexes, map[int]bool{}
-	left := int(*w.job.Spec.Completions) - countIndexes(counted)
+	left := int(*w.job.Spec.Completions) - indexes.Count(counted)
 	if left > w.AtATime(pods) { // most of the time: then the pods need not be looked at
 		return false
 	}
 	for _, p := range pods {
 		t := WorkerOf(p).State.Terminated
-		if t != nil && t.ExitCode == 0 && !hasIndex(counted, HostOf(p)) {
+		if t != nil && t.ExitCode == 0 && !indexes.Has(counted, HostOf(p)) {
 			more[HostOf(p)] = true
 		}
 	}

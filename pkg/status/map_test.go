@@ -8,14 +8,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-func TestCountOfIndexes(t *testing.T) {
-	for list, want := range map[string]int{"1": 1, "1,3-5,7": 5, "0-9999": 10000, "": 0, "a-b,3-1,5-": 0} {
-		if got := countIndexes(list); got != want {
-			t.Errorf("%q: %d, want %d", list, got, want)
-		}
-	}
-}
-
 // A pod with a sidecar ends seconds after its worker, and its Job counts it later still.
 func TestMapEndsWithItsWorkers(t *testing.T) {
 	done := func(index int) corev1.Pod { return indexed(index, terminated(0, "Completed", "")) }

@@ -32,3 +32,24 @@ func TestReportedPickle(t *testing.T) {
 		}
 	}
 }
+
+// Each pod of a map reports its own list, whatever became of the others.
+func TestReportedHashes(t *testing.T) {
+	with := func(chunk int, code int32, message string) corev1.Pod {
+		return indexed(chunk, terminated(code, "", message))
+	}
+	pods := []corev1.Pod{
+		with(0, 0, `{"state":"SUCCEEDED","attempt":1,"hashes":"aa"}`),
+		with(1, 137, ""),
+		with(1, 0, `{"state":"SUCCEEDED","attempt":2,"hashes":"bb"}`),
+		with(2, 124, `{"state":"FAILED","attempt":1,"hashes":"cc"}`),
+		with(3, 0, `"hashes"`),
+		indexed(3, running(2)),
+	}
+	want := []api.ChunkHashes{{Chunk: 0, Attempt: 1, SHA256: "aa"}, {Chunk: 1, Attempt: 2, SHA256: "bb"}, {Chunk: 2, Attempt: 1, SHA256: "cc"}}
+	for name, job := range map[string]runtime.Object{"running": aMap(1), "failed": brokenMap()} {
+		if diff := cmp.Diff(want, workloadOf(job).State(pods).Hashes); diff != "" {
+			t.Errorf("%s: -want +got:\n%s", name, diff)
+		}
+	}
+}

@@ -94,6 +94,14 @@ func Results(id string) string { return id + "/" + resultsDir }
 // ResultOf returns the name of the result of one input of a map, counted from 0.
 func ResultOf(id string, input int) string { return fmt.Sprintf("%s%d.json", Results(id), input) }
 
+// Hashes returns the name of the list of the hashes of a chunk's pickles that an attempt left.
+func Hashes(id string, chunk, attempt int) string {
+	if attempt <= 1 {
+		return fmt.Sprintf("%s%d.hashes", Results(id), chunk)
+	}
+	return fmt.Sprintf("%s%d-%d.hashes", Results(id), chunk, attempt)
+}
+
 // Pickle returns the name of the object that Result.Pickle names: result.pkl,
 // result-2.pkl of a later attempt, or results/0.pkl of an input of a map. It is always in
 // the job's directory.
@@ -159,7 +167,7 @@ func PythonOutputs(id string) string { return pythonOutputsDir + id + "/" }
 
 // The records of a job, relative to its directory: all that it stores except its outputs.
 var (
-	recordPattern = pattern.Lazy(`^((handle|call|result|end|collected|environment)\.json|(payload|result(-\d+)?)\.pkl|attempts/\d+(-\d+)?\.json|results/\d+(\.json|\.try|\.hashes|(-\d+)?\.pkl)|logs/\d+/\d+-\d+\.log)$`)
+	recordPattern = pattern.Lazy(`^((handle|call|result|end|collected|environment)\.json|(payload|result(-\d+)?)\.pkl|attempts/\d+(-\d+)?\.json|results/\d+(\.json|\.try|(-\d+)?\.(pkl|hashes))|logs/\d+/\d+-\d+\.log)$`)
 	// tracePattern matches the records that hardly anything but a job has.
 	tracePattern        = pattern.Lazy(`^((call|result|end)\.json|attempts/\d+\.json|logs/\d+/\d+-\d+\.log)$`)
 	pythonRecordPattern = pattern.Lazy(`^(handle\.json|payload\.pkl|context\.zip|requirements\.txt|result(-worker-\d+)?\.pkl|\.(debug|leader)_ready)$`)

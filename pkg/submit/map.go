@@ -54,7 +54,7 @@ func validateMap(r api.Request) error {
 
 // checkMapTarget checks that a map calls a function.
 func checkMapTarget(t call.Target) error {
-	if t.Kind == api.CallFunction {
+	if t.Kind.Returns() {
 		return nil
 	}
 	return errors.New("--map requires a function as TARGET, as in train.py:train")
@@ -75,7 +75,11 @@ func mapInputs(r api.Request, t call.Target, m Machine) (inputs, error) {
 	if err := checkMapTarget(t); err != nil {
 		return inputs{}, err
 	}
-	return readInputs(r, m)
+	in, err := readInputs(r, m)
+	if err == nil && t.Kind == api.CallPickle && in.Other > 0 {
+		err = ofInputs(r, &call.LineError{Line: in.Other, Err: errors.New("with --payload, each input is a JSON string, the base64 of a pickle of (args, kwargs)")})
+	}
+	return in, err
 }
 
 func readInputs(r api.Request, m Machine) (in inputs, err error) {

@@ -26,6 +26,14 @@ type report struct {
 	Store  string     `json:"store"`
 	Job    string     `json:"job"`
 	Pickle api.Pickle `json:"pickle"`
+	// Chunks are what the pods of a map reported.
+	Chunks []chunkReport `json:"chunks,omitempty"`
+}
+
+// chunkReport is api.ChunkHashes with its chunk.
+type chunkReport struct {
+	Chunk int `json:"chunk"`
+	api.ChunkHashes
 }
 
 // file returns the name of the file about a job. Nothing that is stored with the job is part of
@@ -40,13 +48,44 @@ func (r Reports) dir() string { return filepath.Join(r.Dir, "results") }
 // Remember keeps the pickle that a job's pod has reported. storeURL is the store that a command
 // uses for such jobs.
 func (r Reports) Remember(storeURL, id string, p api.Pickle) {
+	if known, ok := r.Recall(storeURL, id); !ok || known != p {
+		r.write(report{Store: storeURL, Job: id, Pickle: p})
+	}
+}
+
+// Recall returns what Remember kept.
+func (r Reports) Recall(storeURL, id string) (p api.Pickle, known bool) {
+	found := r.read(storeURL, id)
+	return found.Pickle, found.Pickle != (api.Pickle{})
+}
+
+// RememberMap keeps what the pods of a map have reported.
+func (r Reports) RememberMap(storeURL, id string, hashes []api.ChunkHashes) {
+	if len(r.RecallMap(storeURL, id)) == len(hashes) {
+		return
+	}
+	kept := report{Store: storeURL, Job: id}
+	for _, h := range hashes {
+		kept.Chunks = append(kept.Chunks, chunkReport{h.Chunk, h})
+	}
+	r.write(kept)
+}
+
+// RecallMap returns what RememberMap kept, nil for nothing.
+func (r Reports) RecallMap(storeURL, id string) (hashes []api.ChunkHashes) {
+	for _, c := range r.read(storeURL, id).Chunks {
+		c.ChunkHashes.Chunk = c.Chunk
+		hashes = append(hashes, c.ChunkHashes)
+	}
+	return hashes
+}
+
+// write writes a file of the cache.
+func (r Reports) write(kept report) {
 	if r.Dir == "" {
 		return
 	}
-	if known, ok := r.Recall(storeURL, id); ok && known == p {
-		return
-	}
-	text, err := json.Marshal(report{storeURL, id, p})
+	text, err := json.Marshal(kept)
 	if err != nil || os.MkdirAll(r.dir(), 0o700) != nil {
 		return
 	}
@@ -56,22 +95,22 @@ func (r Reports) Remember(storeURL, id string, p api.Pickle) {
 		return
 	}
 	_, err = temp.Write(append(text, '\n'))
-	if closed := temp.Close(); err != nil || closed != nil || os.Rename(temp.Name(), r.file(storeURL, id)) != nil {
+	if closed := temp.Close(); err != nil || closed != nil || os.Rename(temp.Name(), r.file(kept.Store, kept.Job)) != nil {
 		_ = os.Remove(temp.Name())
 	}
 }
 
-// Recall returns what Remember kept.
-func (r Reports) Recall(storeURL, id string) (p api.Pickle, known bool) {
+// read reads a file of the cache. What it can't read is empty.
+func (r Reports) read(storeURL, id string) report {
 	if r.Dir == "" {
-		return p, false
+		return report{}
 	}
 	text, err := os.ReadFile(r.file(storeURL, id))
 	var found report
 	if err != nil || json.Unmarshal(text, &found) != nil || found.Store != storeURL || found.Job != id {
-		return p, false
+		return report{}
 	}
-	return found.Pickle, true
+	return found
 }
 
 // forget removes what was written before a time.

@@ -98,7 +98,6 @@ func (f Finder) Find(ctx context.Context, j *job.Job) (*Pickle, error) {
 	if err != nil || p == nil || f.TrustStore {
 		return p, err
 	}
-	const advice = "; if everybody who may write to that store is trusted, add --trust-store"
 	switch {
 	case unseen != nil:
 		return nil, untrusted("job %s: its cluster could not be asked for the hash of the result, and only its store, %s, has one: %w"+advice, j.ID(), j.Store.URL(), unseen)
@@ -110,6 +109,9 @@ func (f Finder) Find(ctx context.Context, j *job.Job) (*Pickle, error) {
 	p.Warning = fmt.Sprintf("the workload of job %s is gone: only the store %s says that this is its result", j.ID(), j.Store.URL())
 	return p, nil
 }
+
+// advice ends the errors about what only a store says.
+const advice = "; if everybody who may write to that store is trusted, add --trust-store"
 
 // isHere reports whether a store is a directory of this machine, which only its user can write to.
 // The handle, which is in the store, must not decide that.

@@ -39,5 +39,8 @@ func (r remembering) remember(h api.Handle, s api.WorkloadStatus) api.WorkloadSt
 	if s.Reported != nil {
 		r.reports.Remember(r.store, h.JobID, *s.Reported)
 	}
+	if s.State.Ended() && len(s.Hashes) > 0 {
+		r.reports.RememberMap(r.store, h.JobID, s.Hashes)
+	}
 	return s
 }

@@ -94,6 +94,9 @@ func (o *resultOptions) run(ctx context.Context) error {
 	if collection.Raw && collection.File != "" && j.Handle.CallKind == api.CallPickle {
 		return process.Usagef("--output raw cannot be combined with --output-file for job %s, which has a pickle: omit one of them", j.ID())
 	}
+	if o.index != noIndex && collection.File != "" && j.Handle.CallKind == api.CallPickle {
+		return process.Usagef("--index %d cannot be combined with --output-file for job %s: it gets the pickles of all inputs, and standard output says where each is", o.index, j.ID())
+	}
 	waiting, cancel := report.WithTimeout(ctx, o.timeout)
 	defer cancel()
 	if o.index != noIndex {

@@ -28,7 +28,14 @@ type MapEnd struct {
 
 // FollowMap writes the values of a map to out until the map has ended, and returns how it
 // ended. It calls state for every change of state, and progress for progress.
-func FollowMap(ctx context.Context, j *job.Job, out io.Writer, state func(api.Status), progress func(mapresults.Progress)) (end MapEnd, err error) {
+func FollowMap(ctx context.Context, j *job.Job, out io.Writer, state func(api.Status), progress func(mapresults.Progress)) (MapEnd, error) {
+	return followMap(ctx, j, state, func(ctx context.Context, ended <-chan struct{}) (mapresults.Outcome, error) {
+		return j.Results().Gather(ctx, ended, out, progress)
+	})
+}
+
+// followMap waits for a map while gather gathers its results.
+func followMap(ctx context.Context, j *job.Job, state func(api.Status), gather func(context.Context, <-chan struct{}) (mapresults.Outcome, error)) (end MapEnd, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	ended, waited := make(chan struct{}), make(chan error, 1)
@@ -41,7 +48,7 @@ func FollowMap(ctx context.Context, j *job.Job, out io.Writer, state func(api.St
 		}
 		waited <- err
 	}()
-	outcome, err := j.Results().Gather(ctx, ended, out, progress)
+	outcome, err := gather(ctx, ended)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {
 		cancel(err)
 		<-waited
@@ -200,9 +207,17 @@ func MapProgress(p mapresults.Progress) string {
 // CollectMap waits for a map until waiting is done, writes all values and, if every input
 // has one, cleans up and shows that on screen.
 func CollectMap(ctx, waiting context.Context, streams genericiooptions.IOStreams, screen *ui.UI, j *job.Job, c Collection) error {
+	state, progress := func(api.Status) {}, func(mapresults.Progress) {}
 	out := c.open(streams.Out)
 	defer out.discard()
-	end, err := FollowMap(waiting, j, out, func(api.Status) {}, func(mapresults.Progress) {})
+	var end MapEnd
+	var err error
+	if c.takesPickle(j) {
+		out.file = nil // which gets the pickles
+		end, err = c.FollowPickles(waiting, j, streams.Out, streams.ErrOut, state, progress)
+	} else {
+		end, err = FollowMap(waiting, j, out, state, progress)
+	}
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return NoMapResults(ctx, streams.ErrOut, j, end.Status)

@@ -18,6 +18,7 @@ func (f *flags) machine(streams genericiooptions.IOStreams, now clock.PassiveClo
 	m, err := submit.ThisMachine(os.Getenv, os.Getwd, streams.In)
 	m.Outputs = filesOf(streams.Out, streams.ErrOut)
 	m.Exclude = append(m.Exclude, fetchedTo(m.Cwd, f.fetch)...)
+	m.Exclude = append(m.Exclude, fetchedTo(m.Cwd, f.outputFile)...)
 	m.Unwritable = unwritable(m.CacheDir, now)
 	if f.packageRoot != "" {
 		m.PackageRoot, m.PackageRootFrom = f.packageRoot, "--package-root"

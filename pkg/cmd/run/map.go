@@ -28,10 +28,17 @@ func (o *options) showMap(ctx context.Context, j *job.Job, seen func(api.Status)
 	last := mapresults.Progress{Done: j.Handle.Map.Inherited, Total: j.Handle.Map.Inputs}
 	bar := o.ui.ProgressCount("map", last.Done, last.Total, report.MapProgress(last))
 	defer bar.Done()
-	end, err := report.FollowMap(ctx, j, o.ui.Above(o.streams.Out), seen, func(p mapresults.Progress) {
+	out, progress := o.ui.Above(o.streams.Out), func(p mapresults.Progress) {
 		last = p
 		bar.Count(p.Done, p.Total, report.MapProgress(p))
-	})
+	}
+	var end report.MapEnd
+	var err error
+	if o.wait.file != "" {
+		end, err = o.collection(outcome{}).FollowPickles(ctx, j, out, o.streams.ErrOut, seen, progress)
+	} else {
+		end, err = report.FollowMap(ctx, j, out, seen, progress)
+	}
 	bar.Done()
 	if err == nil {
 		o.ui.Phase("map", report.MapProgress(last))

@@ -1,0 +1,83 @@
+package report
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
+	"github.com/kubectl-kinetic/kinetic/pkg/trust"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+)
+
+// pickledInput is the line about an input of a map whose results are delivered as pickles.
+type pickledInput struct {
+	Index int  `json:"index"`
+	OK    bool `json:"ok"`
+	// Error is null if the call returned.
+	Error *api.ResultError `json:"error,omitempty"`
+	// Appended says where in the file the pickle is, of the value or of the exception. An
+	// exception may have none.
+	*trust.Appended
+}
+
+// pickles delivers the results of a map: their pickles one after the other in a file, and a line of
+// JSON for each, in any order.
+type pickles struct {
+	*trust.Inputs
+	file  *os.File
+	size  int64
+	lines *json.Encoder
+}
+
+// Take implements mapresults.Consumer.
+func (p *pickles) Take(ctx context.Context, input int, r api.Result) error {
+	at, err := p.Append(ctx, p.file, p.size, input, r)
+	if err != nil {
+		return err
+	}
+	line := pickledInput{Index: input, OK: r.OK, Error: r.Error, Appended: at}
+	if at != nil {
+		p.size += at.Size
+	} else if r.OK {
+		return fmt.Errorf("input %d has a value, but no pickle of it; omit --output-file to print its JSON", input)
+	}
+	return p.lines.Encode(line) // the pickle is in the file by now
+}
+
+// FollowPickles is FollowMap for a map of pickled calls: it appends the pickles to the file, which
+// begins empty, and writes a line of JSON about each to out. Every input has exactly one line. A
+// warning about the origin of the pickles goes to w.
+func (c Collection) FollowPickles(ctx context.Context, j *job.Job, out, w io.Writer, state func(api.Status), progress func(mapresults.Progress)) (MapEnd, error) {
+	file, err := os.Create(c.File)
+	if err != nil {
+		return MapEnd{}, fmt.Errorf("writing the results: %w", err)
+	}
+	defer file.Close()
+	p := &pickles{Inputs: c.Trust.Inputs(j), file: file, lines: json.NewEncoder(out)}
+	p.lines.SetEscapeHTML(false)
+	noted := func(s api.Status) {
+		p.Note(s)
+		state(s)
+	}
+	end, err := followMap(ctx, j, noted, func(ctx context.Context, ended <-chan struct{}) (mapresults.Outcome, error) {
+		return j.Results().Each(ctx, ended, p, progress)
+	})
+	if err != nil {
+		return end, err
+	}
+	for _, input := range end.Outcome.Missing {
+		gone := api.ResultError{Message: "it has no result: its pod failed or was deleted first"}
+		if err := p.lines.Encode(pickledInput{Index: input, Error: &gone}); err != nil {
+			return end, err
+		}
+	}
+	if text := p.Warning(); text != "" {
+		fmt.Fprintln(w, "warning: "+ui.Clean(text))
+	}
+	return end, file.Sync()
+}

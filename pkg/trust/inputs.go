@@ -1,0 +1,160 @@
+package trust
+
+import (
+	"bufio"
+	"bytes"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+	"sync"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/records"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// Inputs finds out how the pickles of a map's inputs must be. Each pod leaves a list of the hashes
+// of its pickles in the store, and reports the hash of that list when it ends.
+type Inputs struct {
+	finder Finder
+	job    *job.Job
+
+	mu       sync.Mutex
+	reported []api.ChunkHashes
+
+	read   map[api.ChunkHashes]bool
+	hashes map[int]string // by input
+	source Source         // of hashes
+	rest   Source         // of the inputs that no list names, "" if it is not known or none
+	over   bool           // nothing more will be known
+	used   bool           // rest was
+}
+
+// Inputs returns what is to be known of a map's inputs.
+func (f Finder) Inputs(j *job.Job) *Inputs {
+	i := &Inputs{finder: f, job: j, read: map[api.ChunkHashes]bool{}, hashes: map[int]string{}, source: Cluster}
+	if isHere(j.Store) {
+		i.rest = Local
+	}
+	return i
+}
+
+// Note takes what the cluster says about the map.
+func (i *Inputs) Note(s api.Status) {
+	i.mu.Lock()
+	defer i.mu.Unlock()
+	if len(s.Hashes) > len(i.reported) {
+		i.reported = s.Hashes
+	}
+}
+
+// Look reads the lists of hashes that pods have reported since. Once the map is over, it decides
+// about the inputs that are in none; the error may be an Error.
+func (i *Inputs) Look(ctx context.Context, over bool) error {
+	if over && !i.over && i.rest == "" {
+		return i.settle(ctx)
+	}
+	return i.readLists(ctx)
+}
+
+// readLists reads lists that are new.
+func (i *Inputs) readLists(ctx context.Context) error {
+	i.mu.Lock()
+	reported := slices.Clone(i.reported)
+	i.mu.Unlock()
+	for _, r := range reported {
+		if i.read[r] {
+			continue
+		}
+		if err := i.readList(ctx, r); err != nil {
+			return err
+		}
+		i.read[r] = true
+	}
+	return nil
+}
+
+// settle asks the cluster, or this machine's memory, for the last time, and decides whether to take
+// the word of the store for the rest.
+func (i *Inputs) settle(ctx context.Context) error {
+	j := i.job
+	status, unseen := i.finder.look(ctx, j)
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	i.Note(status.Status)
+	if len(i.reported) > 0 {
+		i.finder.Reports.RememberMap(j.Usual, j.ID(), i.reported)
+	} else if known := i.finder.Reports.RecallMap(j.Usual, j.ID()); len(known) > 0 {
+		i.reported, i.source = known, Cache
+	}
+	if err := i.readLists(ctx); err != nil {
+		return err
+	}
+	i.over = true
+	switch {
+	case i.finder.TrustStore, unseen == nil && status.State.Ended() && j.Store.URL() == j.Usual:
+		i.rest = Store
+	case unseen != nil && len(i.reported) == 0:
+		return untrusted("job %s: its cluster could not be asked for the hashes of its results, and only its store, %s, has them: %w"+advice, j.ID(), j.Store.URL(), unseen)
+	}
+	return nil
+}
+
+// Warning returns a sentence for the user if the word of the store was taken, else "".
+func (i *Inputs) Warning() string {
+	if !i.used || i.rest != Store || i.finder.TrustStore {
+		return ""
+	}
+	return fmt.Sprintf("not all pods of job %s have reported the hashes of their results: for the rest, only the store %s says that these are the results", i.job.ID(), i.job.Store.URL())
+}
+
+// readList reads a list of hashes, checks it, and keeps what it says.
+func (i *Inputs) readList(ctx context.Context, r api.ChunkHashes) error {
+	name := store.Hashes(i.job.ID(), r.Chunk, r.Attempt)
+	text, err := records.ReadBytes(ctx, i.job.Store, name)
+	if errors.Is(err, store.ErrNotFound) {
+		return untrusted("job %s: the hashes of the results of chunk %d were deleted: %w", i.job.ID(), r.Chunk, err)
+	}
+	if err != nil {
+		return err
+	}
+	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != r.SHA256 {
+		return untrusted("%s/%s is not what chunk %d of job %s wrote: its SHA-256 is %s, and %s %s; it was changed since",
+			i.job.Store.URL(), name, r.Chunk, i.job.ID(), hex.EncodeToString(sum[:]), i.source.said(), r.SHA256)
+	}
+	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
+		number, hash, _ := strings.Cut(lines.Text(), " ")
+		input, err := strconv.Atoi(number)
+		if err != nil || !hashPattern().MatchString(hash) {
+			return fmt.Errorf("reading %s/%s: expected lines of INPUT SHA256", i.job.Store.URL(), name)
+		}
+		i.hashes[input] = hash
+	}
+	return nil
+}
+
+// Ready reports whether it is known how the pickle of an input must be, or that it is not.
+func (i *Inputs) Ready(input int) bool {
+	_, known := i.hashes[input]
+	return known || i.rest != "" || i.over
+}
+
+// Hash returns the hash that the pickle of an input must have, and who says so. stored is what its
+// result says.
+func (i *Inputs) Hash(input int, stored string) (string, Source, error) {
+	if hash, known := i.hashes[input]; known {
+		return hash, i.source, nil
+	}
+	if i.rest == "" {
+		return "", "", untrusted("input %d of job %s: no pod has reported the hash of its result, and only the store %s has it"+advice, input, i.job.ID(), i.job.Store.URL())
+	}
+	i.used = true
+	return stored, i.rest, nil
+}
