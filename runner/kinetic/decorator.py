@@ -109,10 +109,15 @@ class RemoteCallable(Generic[P, R]):
 
     def is_global(self) -> bool:
         """Report whether its module has it under its own name."""
-        found: object = sys.modules.get(self.__module__)
+        return self.original() is self
+
+    def original(self) -> Optional[RemoteCallable[..., R]]:
+        """Return what its module has under its name: itself, or what it is a bound method or a copy of. None if that is another function."""
+        found: Any = sys.modules.get(self.__module__)
         for name in self.__qualname__.split("."):
             found = getattr(found, name, None)
-        return found is self
+        same = isinstance(found, RemoteCallable) and found.__wrapped__ is self.__wrapped__ and not found._bound
+        return found if same else None
 
 
 def submission() -> Any:

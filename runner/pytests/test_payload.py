@@ -109,6 +109,33 @@ def test_decorated_function_of_the_project_travels_by_reference(project: Project
     assert call(project) == "job"
 
 
+METHODS = """
+import kinetic
+WHERE = {where!r}
+
+class Model:
+    def __init__(self, scale): self.scale = scale
+
+    @kinetic.run()
+    def where(self): return WHERE, self.scale
+"""
+
+
+@pytest.mark.parametrize("text", ["Model(3).where()", "Model(3).where.with_options(spot=True)()"])
+def test_methods_of_the_project_travel_by_reference(project: Project, text: str) -> None:
+    file = project.write("helper.py", METHODS.format(where="client"))
+    write(project, "from helper import Model", text)
+    file.write_text(METHODS.format(where="job"))
+    assert call(project) == "('job', 3)"
+
+
+def test_copy_of_a_decorated_function_travels_by_reference(project: Project) -> None:
+    file = project.write("helper.py", HELPER.format(where="client"))
+    write(project, "import helper", "helper.decorated.with_options(spot=True)()")
+    file.write_text(HELPER.format(where="job"))
+    assert call(project) == "job"
+
+
 @pytest.mark.parametrize("function", ["plain", "decorated"])
 def test_modules_from_elsewhere_travel_by_value(project: Project, function: str) -> None:
     elsewhere = project.home / "lib" / "helper.py"

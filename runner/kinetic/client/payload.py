@@ -66,8 +66,9 @@ def by_name(function: RemoteCallable[Any, Any]) -> Optional[str]:
 
 def called(function: RemoteCallable[Any, Any]) -> Callable[..., Any]:
     """Return what the job calls: the function itself, or its decorated form where the job imports that."""
-    if by_name(function):
-        return function
+    original = function.original()
+    if original is not None and by_name(original):
+        return original
     return function.__wrapped__
 
 
