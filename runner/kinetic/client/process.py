@@ -11,7 +11,7 @@ import signal
 import subprocess
 import sys
 import threading
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Generator, Sequence
 from typing import IO, Any, NamedTuple, Optional
 
 from .. import errors
@@ -87,30 +87,46 @@ def run(name: str, words: Sequence[str], on_event: Callable[[Event], None], *, e
         VersionMismatch: the binary is missing.
         Interrupted: Ctrl-C was pressed.
     """
-    events: queue.Queue[Optional[Event]] = queue.Queue(MOST_WAITING)
-    output: list[bytes] = []
     with Interrupts() as interrupts:
-        process = start(name, words)
-        interrupts.process = process
-        readers = [threading.Thread(target=read_events, args=(process.stderr, events), daemon=True)]
-        if events_on_output:
-            readers.append(threading.Thread(target=read_events, args=(process.stdout, events), daemon=True))
-        else:
-            readers.append(threading.Thread(target=read_output, args=(process.stdout, output, events), daemon=True))
-        for reader in readers:
-            reader.start()
-        handler = Handler(len(readers))
+        running = Running(name, words, events_on_output=events_on_output)
+        interrupts.process = running.process
         try:
-            handler.drain(events, on_event)
+            for event in running:
+                on_event(event)
         except BaseException:
-            process.kill()
-            handler.drain(events, ignore)
+            running.kill()
             raise
-        finally:
-            process.wait()
     if interrupts.count:
-        raise errors.Interrupted(handler.last_words(), handler.job_id)
-    return Answer(process.returncode, b"".join(output), handler.error)
+        raise errors.Interrupted(running.last_words(), running.job_id)
+    return running.answer()
+
+
+def stream(name: str, words: Sequence[str], *, output: str) -> Generator[Event, None, Answer]:
+    """Run a binary, and yield its events, and the lines of its standard output as events of the kind output.
+
+    Ctrl-C is handled as by run, while the next event is waited for. A generator that is closed kills the binary.
+
+    Raises:
+        VersionMismatch: the binary is missing.
+        Interrupted: Ctrl-C was pressed.
+    """
+    running = Running(name, words, events_on_output=True, kind=output)
+    interrupted = False
+    try:
+        while True:
+            with Interrupts() as interrupts:
+                interrupts.process = running.process
+                event = next(running, None)
+            interrupted = interrupted or interrupts.count > 0
+            if event is None:
+                break
+            yield event
+    except BaseException:
+        running.kill()
+        raise
+    if interrupted:
+        raise errors.Interrupted(running.last_words(), running.job_id)
+    return running.answer()
 
 
 def start(name: str, words: Sequence[str]) -> subprocess.Popen[bytes]:
@@ -162,43 +178,68 @@ class Interrupts:
             self.process.send_signal(signal.SIGINT)
 
 
-class Handler:
-    """Handles the events of one run of a binary.
+class Running:
+    """A binary that runs. Iterating gives its events.
 
     Args:
-        readers: how many threads put events into the queue. Each puts None when it is done.
+        name: the binary.
+        words: its command line, without --events; at least one.
+        events_on_output: read events from standard output, too.
+        kind: what lines of standard output are that don't say what event they are.
 
     Attributes:
-        error: the error event, or None.
-        job_id: the id of the job that was submitted, or None.
+        process: its process.
+        job_id: the id of the job that it submitted, or None.
     """
 
-    def __init__(self, readers: int) -> None:
-        self._readers = readers
-        self.error: Optional[Event] = None
+    def __init__(self, name: str, words: Sequence[str], *, events_on_output: bool, kind: str = "") -> None:
+        self.process = start(name, words)
         self.job_id: Optional[str] = None
+        self._error: Optional[Event] = None
+        self._output: list[bytes] = []
+        self._events: queue.Queue[Optional[Event]] = queue.Queue(MOST_WAITING)
+        self._readers = 2  # each puts None when it is done
+        answer: Any = (read_events, self.process.stdout, self._events, kind)
+        if not events_on_output:
+            answer = (read_output, self.process.stdout, self._events, self._output)
+        for target, *args in ((read_events, self.process.stderr, self._events, ""), answer):
+            threading.Thread(target=target, args=args, daemon=True).start()
 
-    def drain(self, events: queue.Queue[Optional[Event]], on_event: Callable[[Event], None]) -> None:
-        """Handle events until there are no more."""
+    def __iter__(self) -> Running:
+        return self
+
+    def __next__(self) -> Event:
         while self._readers:
-            event = events.get()
+            event = self._events.get()
             if event is None:
                 self._readers -= 1
                 continue
-            if event.get("event") == "error":
-                self.error = event
-            elif event.get("event") == "submitted":
+            if event["event"] == "error":
+                self._error = event
+            elif event["event"] == "submitted":
                 self.job_id = event["job"]["job_id"]
-            on_event(event)
+            return event
+        self.process.wait()
+        raise StopIteration
+
+    def kill(self) -> None:
+        """End it at once."""
+        self.process.kill()
+        for _ in self:
+            pass
+
+    def answer(self) -> Answer:
+        """What it said, after it has ended."""
+        return Answer(self.process.returncode, b"".join(self._output), self._error)
 
     def last_words(self) -> str:
         """What an interrupted binary said about the job, and how to find that again."""
-        error = self.error or {"message": "interrupted"}
+        error = self._error or {"message": "interrupted"}
         said = errors.text(error.get("message", ""), error.get("next"))
         return f"{said}\n  its handle: kinetic.attach({self.job_id!r})" if self.job_id else said
 
 
-def read_events(stream: Optional[IO[bytes]], events: queue.Queue[Optional[Event]]) -> None:
+def read_events(stream: Optional[IO[bytes]], events: queue.Queue[Optional[Event]], kind: str) -> None:
     """Put the events of a stream into a queue, then None.
 
     What is not an event is printed as it stands: credential plugins share the binary's standard error.
@@ -206,7 +247,7 @@ def read_events(stream: Optional[IO[bytes]], events: queue.Queue[Optional[Event]
     assert stream is not None
     with stream:
         for line in stream:
-            event = parse(line)
+            event = parse(line, kind)
             if event is not None:
                 events.put(event)
             else:
@@ -214,16 +255,18 @@ def read_events(stream: Optional[IO[bytes]], events: queue.Queue[Optional[Event]
     events.put(None)
 
 
-def parse(line: bytes) -> Optional[Event]:
-    """Return the event in a line, or None."""
+def parse(line: bytes, kind: str = "") -> Optional[Event]:
+    """Return the event in a line, or None. One that doesn't say what it is is of the given kind."""
     try:
         event = json.loads(line)
     except ValueError:
         return None
-    return event if isinstance(event, dict) and "event" in event else None
+    if not isinstance(event, dict):
+        return None
+    return event if "event" in event else {"event": kind, **event} if kind else None
 
 
-def read_output(stream: Optional[IO[bytes]], output: list[bytes], events: queue.Queue[Optional[Event]]) -> None:
+def read_output(stream: Optional[IO[bytes]], events: queue.Queue[Optional[Event]], output: list[bytes]) -> None:
     """Read a stream to its end, then put None into a queue."""
     assert stream is not None
     with stream:
