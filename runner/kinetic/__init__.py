@@ -16,11 +16,13 @@ TYPE_CHECKING = False  # importing typing for it would take longer than all the 
 if TYPE_CHECKING:
     from typing import Any
 
+    from .client.batch import BatchHandle as BatchHandle, attach_batch as attach_batch
     from .client.handle import JobHandle as JobHandle, attach as attach, list_jobs as list_jobs
     from .client.notebook import load_ipython_extension as load_ipython_extension
     from .data import Data as Data
     from .decorator import RemoteCallable as RemoteCallable, run as run
     from .errors import (
+        BatchError as BatchError,
         Interrupted as Interrupted,
         JobNotFound as JobNotFound,
         JobTimeout as JobTimeout,
@@ -47,6 +49,8 @@ __version__ = "0.1.0.dev0"
 
 # Where each name is defined. A module is imported when one of its names is first used.
 _HOMES = {
+    "BatchError": "errors",
+    "BatchHandle": "client.batch",
     "Data": "data",
     "Interrupted": "errors",
     "JobHandle": "client.handle",
@@ -61,6 +65,7 @@ _HOMES = {
     "UsageError": "errors",
     "VersionMismatch": "errors",
     "attach": "client.handle",
+    "attach_batch": "client.batch",
     "attempt": "pod",
     "checkpoint_dir": "pod",
     "configure": "options",

@@ -8,7 +8,7 @@ import functools
 import inspect
 import os
 import sys
-from collections.abc import Callable, Coroutine, Mapping
+from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, Union, overload
 
 from .options import Duration, Options
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from typing_extensions import ParamSpec
 
     from .data import Data
+    from .client.batch import BatchHandle
     from .client.handle import JobHandle
 else:
     ParamSpec = TypeVar  # Python 3.9 has none, and at run time nothing looks at it
@@ -76,6 +77,52 @@ class RemoteCallable(Generic[P, R]):
         return handle
 
     submit = run_async
+
+    def run_async_map(
+        self,
+        inputs: Iterable[Any],
+        *,
+        input_mode: str = "auto",
+        max_concurrent: Optional[int] = 64,
+        retries: Optional[int] = None,
+        fail_fast: bool = False,
+        name: Optional[str] = None,
+        chunk: Optional[int] = None,
+    ) -> BatchHandle[R]:
+        """Submit one job that calls the function with each of many inputs, and return its handle. It goes on without this program.
+
+        Args:
+            inputs: what to call the function with.
+            input_mode: how an input becomes arguments. "single": the only one; "args": a list or tuple of all;
+                "kwargs": a dict of all; "auto": by its type.
+            max_concurrent: how many pods run at a time at most; None for as many as there are chunks.
+            retries: how often a pod starts again after a crash.
+            fail_fast: cancel the map when a program that reads its results sees the first failure.
+            name: a name in the job's id.
+            chunk: how many inputs a pod gets.
+
+        Raises:
+            ValueError: there are no inputs, or a parameter is wrong.
+            TypeError: an input can't be pickled, or doesn't fit the function.
+            KineticError: it could not be submitted.
+        """
+        own = {"input_mode": input_mode, "max_concurrent": max_concurrent, "fail_fast": fail_fast, "chunk": chunk}
+        changes = {key: value for key, value in (("retries", retries), ("name", name)) if value is not None}
+        function = RemoteCallable(self.__wrapped__, {**self.options.given, **changes}, self._bound) if changes else self
+        batch: BatchHandle[R] = submission().submit_map(function, self._bound, inputs, **own)
+        return batch
+
+    def map(self, inputs: Iterable[Any], **parameters: Any) -> list[R]:
+        """Return the values of the function for each of many inputs, in their order.
+
+        Args:
+            inputs: what to call the function with.
+            **parameters: as for run_async_map.
+
+        Raises:
+            BatchError: an input failed.
+        """
+        return self.run_async_map(inputs, **parameters).results()
 
     @overload
     def __get__(self, instance: None, owner: Optional[type] = None) -> RemoteCallable[P, R]: ...

@@ -114,6 +114,27 @@ class RemoteError(KineticError):
         self.repr = repr
 
 
+class BatchError(KineticError):
+    """Inputs of a map failed.
+
+    Attributes:
+        group_id: the id of the map's job.
+        failures: the exceptions, by the number of the input.
+        partial_results: the values of the other inputs, by their numbers.
+    """
+
+    kind = "job_failed"
+
+    def __init__(self, group_id: str, failures: dict[int, BaseException], partial_results: dict[int, object]) -> None:
+        first = min(failures)
+        total = len(failures) + len(partial_results)
+        what = f"{type(failures[first]).__name__}: {failures[first]}"
+        super().__init__(f"{len(failures)} of {total} inputs of {group_id} failed; the first is input {first}: {what}")
+        self.group_id = group_id
+        self.failures = failures
+        self.partial_results = partial_results
+
+
 _KINDS: tuple[type[KineticError], ...] = (UsageError, JobNotFound, JobTimeout, UntrustedResult, VersionMismatch, RemoteError)
 _BY_KIND = {error.kind: error for error in _KINDS}
 

@@ -73,9 +73,14 @@ class JobHandle(Generic[R]):
     def status(self) -> JobStatus:
         """Return the job's state now; NOT_FOUND also for one of which nothing is left."""
         try:
-            return JobStatus(process.ask(binaries.JOBS, self._words("status", "--output=json"))["state"])
+            return JobStatus(self._describe_status()["state"])
         except JobNotFound:
             return JobStatus.NOT_FOUND
+
+    def _describe_status(self) -> dict[str, Any]:
+        """Return all that is known about the job's state, as `jobs status ID -o json` prints it."""
+        status: dict[str, Any] = process.ask(binaries.JOBS, self._words("status", "--output=json"))
+        return status
 
     def result(
         self,
@@ -220,6 +225,7 @@ class JobHandle(Generic[R]):
         return Options(self._target).flags()
 
     def _words(self, command: str, *words: str) -> list[str]:
+        """Return the command line of a command of jobs for this job."""
         return [command, self.job_id, *words, *self._flags()]
 
     def _require(self, command: str, *words: str) -> None:

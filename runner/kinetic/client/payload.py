@@ -4,7 +4,9 @@
 
 from __future__ import annotations
 
+import base64
 import functools
+import io
 import json
 import os
 import pathlib
@@ -98,6 +100,22 @@ def write(path: str, function: RemoteCallable[Any, Any], args: Sequence[Any], kw
             raise KineticError(f"cannot write the call to {path}: {exc.strerror}: TMPDIR names a directory for it") from exc
         except Exception as exc:
             raise culprit.error(function, args, kwargs, exc, lambda sink: Pickler(sink, Inputs())) from exc
+
+
+def encode(function: RemoteCallable[Any, Any], args: Sequence[Any], kwargs: Mapping[str, Any], inputs: Inputs) -> str:
+    """Return the arguments of one call of a map as a line of its inputs.
+
+    Raises:
+        TypeError, ValueError: as write.
+    """
+    for place, value in culprit.arguments(function, args, kwargs):
+        refuse_misplaced(value, place)
+    sink = io.BytesIO()
+    try:
+        Pickler(sink, inputs).dump((tuple(args), dict(kwargs)))
+    except Exception as exc:
+        raise culprit.error(function, args, kwargs, exc, lambda sink: Pickler(sink, Inputs())) from exc
+    return json.dumps(base64.b64encode(sink.getvalue()).decode()) + "\n"
 
 
 def create(path: str) -> IO[bytes]:
