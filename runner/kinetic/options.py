@@ -125,6 +125,7 @@ PARAMETERS = (
     Parameter("store", "--store", one, "the store: `gs://BUCKET`, or `file:///DIR` for local jobs", True),
 )  # fmt: skip
 
+PLACES = frozenset(parameter.name for parameter in PARAMETERS if parameter.of_target)
 _BY_NAME = {parameter.name: parameter for parameter in PARAMETERS}
 _defaults: dict[str, Any] = {}
 
@@ -172,6 +173,11 @@ def nearest(name: str) -> str:
     return f": did you mean {near[0]!r}?" if near else ""
 
 
+def flags(values: Mapping[str, Any]) -> list[str]:
+    """Return the words of a command line for these parameters, and no others."""
+    return [word for p in PARAMETERS if p.name in values for word in p.flags(p.flag, values[p.name])]
+
+
 class Options:
     """The parameters of one function: those it was given, and those of configure for the rest.
 
@@ -191,15 +197,13 @@ class Options:
         return {**_defaults, **self.given}
 
     def flags(self, *, waiting: bool = True) -> list[str]:
-        """The words of a command line for all parameters; without waiting, not for those of a call that waits."""
-        values = self.all()
-        wanted = [p for p in PARAMETERS if p.name in values and (waiting or p.name != "timeout")]
-        return [word for p in wanted for word in p.flags(p.flag, values[p.name])]
+        """The words of the command line that submits a job; without waiting, not those of a call that waits."""
+        return flags({name: value for name, value in self.all().items() if waiting or name != "timeout"})
 
     def target(self) -> dict[str, Any]:
         """The parameters that say where to find the job later."""
         values = self.all()
-        target = {p.name: values[p.name] for p in PARAMETERS if p.of_target and p.name in values}
+        target = {name: value for name, value in values.items() if name in PLACES}
         if values.get("backend") == "local":
             target["local"] = True
         return target

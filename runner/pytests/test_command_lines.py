@@ -11,7 +11,7 @@ from typing import Any, Callable
 
 import kinetic
 import pytest
-from kinetic import JobHandle, JobStatus, VersionMismatch
+from kinetic import JobHandle, JobStatus, VersionMismatch, options
 from kinetic.client import binaries
 
 RECORDER = """#!{python}
@@ -105,6 +105,16 @@ def test_list_jobs(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
     (handle,) = kinetic.list_jobs(status=JobStatus.FAILED, all=True, namespace="team")
     assert recorded.lines() == [[binaries.JOBS, "list", "--output=json", "--all", "--status=FAILED", "--namespace=team"]]
     assert (handle.job_id, handle.created_at) == ("cpu-area-1", "2026-01-02T03:04:05Z")
+
+
+def test_only_places_of_configure_find_jobs(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(options, "_defaults", {"cpu": "1", "env": {"A": "1"}, "namespace": "team"})
+    monkeypatch.setenv("ANSWER", '{"state": "RUNNING", "id": "cpu-area-1", "items": []}')
+    JobHandle("cpu-area", target={"cluster": "main"}).status()
+    kinetic.attach("cpu-a", context=None)
+    kinetic.list_jobs(local=True)
+    assert [line[-1] for line in recorded.lines()] == ["--cluster=main", "--namespace=team", "--namespace=team"]
+    assert not any(word.startswith(("--cpu", "--env")) for line in recorded.lines() for word in line)
 
 
 def test_only_places_find_jobs() -> None:

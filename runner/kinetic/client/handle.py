@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, overload
 
 from ..errors import JobNotFound, KineticError, UsageError
 from ..job_status import JobStatus
-from ..options import Duration, Options, one, span, switch
+from ..options import PLACES, Duration, Options, check, flags, one, span, switch
 from . import binaries, process, result
 from .report import Reporter
 
@@ -222,7 +222,7 @@ class JobHandle(Generic[R]):
         return f"<table>{cells}</table>"
 
     def _flags(self) -> list[str]:
-        return Options(self._target).flags()
+        return flags(self._target)
 
     def _words(self, command: str, *words: str) -> list[str]:
         """Return the command line of a command of jobs for this job."""
@@ -252,9 +252,9 @@ def attach(job_id: str, **target: Any) -> JobHandle[Any]:
     Raises:
         JobNotFound: there is no such job.
     """
-    options = target_options(target)
-    job = process.ask(binaries.JOBS, ["describe", job_id, "--output=json", *options.flags()])
-    return JobHandle.of(job, options.target())
+    where = place(target)
+    job = process.ask(binaries.JOBS, ["describe", job_id, "--output=json", *flags(where)])
+    return JobHandle.of(job, where)
 
 
 def list_jobs(*, status: Optional[JobStatus] = None, all: bool = False, mine: bool = False, **target: Any) -> list[JobHandle[Any]]:
@@ -266,16 +266,16 @@ def list_jobs(*, status: Optional[JobStatus] = None, all: bool = False, mine: bo
         mine: only those that this user submitted.
         **target: as for attach.
     """
-    options = target_options(target)
+    where = place(target)
     words = ["list", "--output=json", *(["--all"] if all else []), *(["--mine"] if mine else [])]
     words += [] if status is None else one("--status", status.value)
-    return [JobHandle.of(job, options.target()) for job in process.ask(binaries.JOBS, [*words, *options.flags()])["items"]]
+    return [JobHandle.of(job, where) for job in process.ask(binaries.JOBS, [*words, *flags(where)])["items"]]
 
 
-def target_options(target: Mapping[str, Any]) -> Options:
+def place(target: Mapping[str, Any]) -> dict[str, Any]:
     """Return what says where jobs are: these parameters, and those of configure."""
-    own = Options(Options(target).target())
-    extra = sorted(set(target) - set(own.given))
-    if extra:
-        raise TypeError(f"{extra[0]!r} does not say where a job is")
-    return own
+    check(target)
+    for name in target:
+        if name not in PLACES:
+            raise TypeError(f"{name!r} does not say where a job is")
+    return Options(target).target()
