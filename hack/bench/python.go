@@ -37,7 +37,7 @@ def call(what):
     elif what == "gives":
         gives(int(sys.argv[3]))
     elif what == "map":
-        list(nothing.map(range(int(sys.argv[3]))))
+        list(nothing.map(range(int(sys.argv[3])), max_concurrent=16))
     else:
         nothing()
 
