@@ -89,6 +89,10 @@ PROGRAMS = {
         "{1: Odd(3)} <BatchHandle",
     ),
     "no map": ("job = square.run_async(1)\n    print(type(caught(kinetic.attach_batch, job.job_id, local=True)).__name__)", "JobNotFound"),
+    "a method's input that can't be pickled": (
+        "print(str(caught(Model(1).score.map, [(n for n in [])])).partition(',')[0])",
+        "cannot send score(): argument 'x' is of type builtins.generator",
+    ),
     "no inputs": ("print(caught(square.map, []))", "there are no inputs for square"),
     "an input that doesn't fit": ("print(caught(square.map, [1, (1, 2, 3)]))", "square() too many positional arguments"),
     "an input that can't be pickled": ("print(str(caught(square.map, [1, (n for n in [])])).partition(',')[0])", "cannot send square(): argument 'x' is of type builtins.generator"),

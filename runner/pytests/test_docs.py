@@ -9,7 +9,7 @@ import re
 import kinetic
 import pytest
 from conftest import REPOSITORY, Project
-from kinetic import JobHandle, options
+from kinetic import BatchHandle, JobHandle, options
 
 PAGE = (REPOSITORY / "docs" / "python.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"```python\n(.*?)```", PAGE, re.DOTALL)
@@ -31,9 +31,10 @@ def issubclass_of(name: str, base: type) -> bool:
     return isinstance(value, type) and issubclass(value, base)
 
 
-def test_every_method_of_handles_is_named() -> None:
-    for name in vars(JobHandle):
-        if not name.startswith("_") and callable(getattr(JobHandle, name)) and name != "of":
+@pytest.mark.parametrize("handle", [JobHandle, BatchHandle])
+def test_every_method_of_handles_is_named(handle: type) -> None:
+    for name in vars(handle):
+        if not name.startswith("_") and callable(getattr(handle, name)) and name != "of":
             assert f"{name}(" in PAGE, name
 
 

@@ -102,19 +102,21 @@ def write(path: str, function: RemoteCallable[Any, Any], args: Sequence[Any], kw
             raise culprit.error(function, args, kwargs, exc, lambda sink: Pickler(sink, Inputs())) from exc
 
 
-def encode(function: RemoteCallable[Any, Any], args: Sequence[Any], kwargs: Mapping[str, Any], inputs: Inputs) -> str:
-    """Return the arguments of one call of a map as a line of its inputs.
+def encode(
+    function: RemoteCallable[Any, Any], shared: Sequence[Any], args: Sequence[Any], kwargs: Mapping[str, Any], inputs: Inputs
+) -> str:
+    """Return the arguments of one call of a map as a line of its inputs. Those before them, which all calls share, are in the payload.
 
     Raises:
         TypeError, ValueError: as write.
     """
-    for place, value in culprit.arguments(function, args, kwargs):
+    for place, value in culprit.arguments(function, (*shared, *args), kwargs):
         refuse_misplaced(value, place)
     sink = io.BytesIO()
     try:
         Pickler(sink, inputs).dump((tuple(args), dict(kwargs)))
     except Exception as exc:
-        raise culprit.error(function, args, kwargs, exc, lambda sink: Pickler(sink, Inputs())) from exc
+        raise culprit.error(function, (*shared, *args), kwargs, exc, lambda sink: Pickler(sink, Inputs())) from exc
     return json.dumps(base64.b64encode(sink.getvalue()).decode()) + "\n"
 
 

@@ -97,19 +97,21 @@ def prepared(
         root_flags = [flag for flag in flags if flag.startswith(ROOT_PARAMETERS)]
         with project.travelling(here, root_flags):
             payload.write(file, function, args, kwargs, inputs)
-            lines = write_inputs(directory, function, calls, inputs)
+            lines = write_inputs(directory, function, args, calls, inputs)
         yield [*([here.target] if here.target else []), *flags, *inputs.flags(), f"--payload={file}", *lines], directory
     finally:
         shutil.rmtree(directory, ignore_errors=True)
 
 
-def write_inputs(directory: str, function: RemoteCallable[Any, Any], calls: Sequence[Arguments], inputs: payload.Inputs) -> list[str]:
+def write_inputs(
+    directory: str, function: RemoteCallable[Any, Any], shared: tuple[Any, ...], calls: Sequence[Arguments], inputs: payload.Inputs
+) -> list[str]:
     """Write the inputs of a map, and return the words of the command line for them."""
     if not calls:
         return []
     path = os.path.join(directory, "inputs.jsonl")
     with payload.create(path) as file:
-        file.writelines(payload.encode(function, args, kwargs, inputs).encode() for args, kwargs in calls)
+        file.writelines(payload.encode(function, shared, args, kwargs, inputs).encode() for args, kwargs in calls)
     return [f"--map={path}"]
 
 
