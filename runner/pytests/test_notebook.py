@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import asyncio
 import pathlib
+import sys
 from collections.abc import Iterator
 from typing import Any
 
@@ -185,6 +186,30 @@ def test_interrupt(notebook: Notebook) -> None:
     assert name == "Interrupted"
     assert "cpu-cell-" in text
     assert notebook.shown("%%kinetic\n1 + 1") == "2"  # the kernel goes on
+
+
+# Prints the line once the kernel has a child process that waits for a result.
+WATCH = """
+def watch():
+    mine = f"PPid:\\t{os.getpid()}\\n"
+    while True:
+        for status in pathlib.Path("/proc").glob("[0-9]*/status"):
+            try:
+                if mine in status.read_text() and b"\\0result\\0" in (status.parent / "cmdline").read_bytes():
+                    return print("interrupt me", flush=True)
+            except OSError:
+                pass  # the process has ended
+threading.Thread(target=watch).start()
+"""
+
+
+@pytest.mark.skipif(sys.platform != "linux", reason="needs /proc")
+def test_interrupted_wait(notebook: Notebook) -> None:
+    notebook.shown("import pathlib\n@kinetic.run()\ndef wait():\n    threading.Event().wait()\njob = wait.run_async()")
+    name, _, _ = notebook.error(WATCH + "job.result()")
+    assert name == "Interrupted"
+    assert notebook.shown("job.status().value") == "'RUNNING'"
+    notebook.shown("job.cancel()")
 
 
 def test_directory_that_is_not_packaged(notebook: Notebook) -> None:
