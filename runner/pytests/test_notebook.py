@@ -124,6 +124,16 @@ def test_value_of_a_cell(notebook: Notebook) -> None:
     assert notebook.shown(f"_, Out[{notebook.count}], rows, 'total' in globals()") == "((10, True), (10, True), [1, 2, 3], False)"
 
 
+def test_cell_that_calls_a_decorated_function(notebook: Notebook) -> None:
+    notebook.shown("@kinetic.run()\ndef job_id():\n    return os.environ['KINETIC_JOB_ID']")
+    assert notebook.shown("%%kinetic\nimport os\njob_id() == os.environ['KINETIC_JOB_ID'], os.environ['KINETIC_JOB_ID'][:9]") == "(True, 'cpu-cell-')"
+
+
+def test_class_of_the_cell(notebook: Notebook) -> None:
+    notebook.shown("%%kinetic\nclass Pair:\n    first = 1\n    def twice(self):\n        return 2 * self.first, Pair\nPair()")
+    assert notebook.shown("_.twice()") == "(2, __main__.Pair)"
+
+
 def test_cell_without_value(notebook: Notebook) -> None:
     assert notebook.shown("%%kinetic\nx = 1") == ""
     assert notebook.shown("%%kinetic\n1;") == ""
