@@ -31,6 +31,8 @@ NEEDED: dict[str, tuple[str, str]] = {
     "an annotation alone": ("x: int\nx", "int x"),
     "an annotated assignment": ("x: int = 1\nx", "int"),
     "a walrus": ("if (n := f()):\n    n\nn", "f"),
+    "a walrus that reads its own name": ("(n := n + 1)", "n"),
+    "an exception": ("try:\n    f()\nexcept E as exc:\n    exc", "E f"),
     "a comprehension": ("rows = 1\n[r * k for r in rows for k in r if q]", "q"),
     "a dict comprehension": ("{k: v for k, v in d}", "d"),
     "its own variable is not the cell's": ("[i for i in d]\ni", "d i"),
@@ -50,7 +52,7 @@ def test_names_that_a_cell_needs(text: str, names: str) -> None:
 
 
 def test_match_statement() -> None:
-    text = "match q:\n    case [a, *b] if a:\n        x = b\n    case {'k': c, **d} | C(d as c):\n        x = c, d\nx"
+    text = "match q:\n    case [a, *b] if a:\n        x = b\n    case {'k': c, **d}:\n        x = c, d\n    case C(e) as f:\n        x = e, f\nx"
     try:
         tree = ast.parse(text)
     except SyntaxError:
@@ -128,6 +130,7 @@ CELLS: dict[str, tuple[str, object]] = {
     "an async comprehension": ("async def numbers():\n    yield k\n[n async for n in numbers()]", [3]),
     "an annotation": ("x: int = k\nx", 3),
     "annotations that are not evaluated": ("from __future__ import annotations\nx: nothing = k\nx", 3),
+    "annotations that are evaluated": ("def f(a: int): pass\nf.__annotations__", {"a": int}),
     "a global": ("def f():\n    global k\n    k = 9\nf()\nread()", 9),
     "names of a class": ("class C:\n    size = k\nC.size", 3),
 }
