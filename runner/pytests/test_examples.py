@@ -58,8 +58,6 @@ def test_runs(local: Project, program: str) -> None:
     words, printed, module = RUNS[program]
     if module and importlib.util.find_spec(module) is None:
         pytest.skip(f"there is no {module}; make test-full installs it")
-    if program.startswith("map/") and not hasattr(kinetic.RemoteCallable, "run_async_map"):
-        pytest.skip("the package has no maps")
     name, _, file = program.partition("/")
     shutil.copytree(EXAMPLES / name, local.directory / name, ignore=shutil.ignore_patterns("__pycache__"))
     local.write("texts/x.txt", "a b A\n")
