@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Notebooks, with the kernel that Jupyter uses. All tests share one. They are skipped where Jupyter is missing, unlike by make test-full."""
+"""Notebooks, with the kernel that Jupyter uses. All tests share one."""
 
 from __future__ import annotations
 
@@ -13,9 +13,10 @@ from typing import Any
 import pytest
 from conftest import Project, missing
 
-nbclient = pytest.importorskip("nbclient")
-nbformat = pytest.importorskip("nbformat")
-pytest.importorskip("ipykernel")
+REASON = "there is no Jupyter; make test-full installs it"
+nbclient = pytest.importorskip("nbclient", reason=REASON)
+nbformat = pytest.importorskip("nbformat", reason=REASON)
+pytest.importorskip("ipykernel", reason=REASON)
 
 BEGIN = """
 %load_ext kinetic
