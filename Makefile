@@ -133,11 +133,13 @@ test-e2e: build ## Run the tests on the real cluster of this machine, which come
 	$(E2E) -v
 
 .PHONY: lint
-lint: prepare ## Check style, licenses and vulnerabilities: gofmt, go vet, golangci-lint, shellcheck, mypy, house rules
+lint: prepare ## Check style, licenses and vulnerabilities: gofmt, go vet, golangci-lint, shellcheck, mypy, pyright, house rules
 	hack/check-format.sh
 	hack/check-rules.sh
 	git ls-files -z --cached --others --exclude-standard '*.sh' .ci/run | xargs -0 shellcheck --external-sources --source-path=SCRIPTDIR
 	cd runner && mypy kinetic pytests
+	npm ci --prefix hack/tools/pyright --silent --no-audit --no-fund
+	hack/tools/pyright/node_modules/.bin/pyright --project runner --pythonpath /usr/bin/python3
 	go mod tidy -diff
 	CGO_ENABLED=0 go vet ./...
 	CGO_ENABLED=0 $(GOLANGCI) run --allow-parallel-runners ./...

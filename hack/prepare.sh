@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
 # Makes sure that tests and lint have what they need: Go, a C compiler (for the race
-# detector), make, git, Python with some modules, mypy, shellcheck, and OpenSSL (for
-# certificates in the runner's tests). With the argument full, also what make test-full has
-# more of: notebooks, scikit-learn. Installs what is missing with apt-get if possible;
-# otherwise says what to install. Go modules come with the first build.
+# detector), make, git, Python with some modules, mypy, npm (for pyright), shellcheck, and
+# OpenSSL (for certificates in the runner's tests). With the argument full, also what make
+# test-full has more of: notebooks, scikit-learn. Installs what is missing with apt-get if
+# possible; otherwise says what to install. Go modules come with the first build.
 set -euo pipefail
 
 fail() { echo "prepare: $*" >&2; exit 1; }
@@ -21,6 +21,7 @@ need python3 python3
 need openssl openssl
 need shellcheck shellcheck
 need mypy mypy
+need npm npm
 
 # The tests of the Python package run with the system's Python, which has the modules of
 # Debian's packages.

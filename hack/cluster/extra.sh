@@ -1,3 +1,4 @@
+# shellcheck shell=bash
 # Sourced by scripts that give the nodes of the running cluster one more image. It is made
 # like the first one and kept like it, but not before somebody asks for it: it takes
 # minutes and gigabytes, and few tests want it.

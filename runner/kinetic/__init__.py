@@ -80,7 +80,7 @@ _HOMES = {
 }
 _MODULES = ("job_status",)  # kinetic.job_status works without importing it by name
 
-__all__ = [*_HOMES, "__version__"]
+__all__ = [*_HOMES, "__version__"]  # pyright: ignore[reportUnsupportedDunderAll] # it sees the imports above
 
 
 def __getattr__(name: str) -> object:

@@ -62,7 +62,7 @@ class RemoteCallable(Generic[P, R]):
             TypeError: something can't be pickled.
         """
         if in_job():
-            return self.__wrapped__(*self._bound, *args, **kwargs)
+            return self.__wrapped__(*self._bound, *args, **kwargs)  # pyright: ignore[reportCallIssue] # P is without those that are bound
         value: R = submission().call(self, (*self._bound, *args), kwargs)
         return value
 

@@ -84,7 +84,7 @@ class Reader(ast.NodeVisitor):
 
     visit_AsyncFor = visit_For
 
-    def visit_Try(self, node: ast.Try) -> None:
+    def visit_Try(self, node: Any) -> None:  # ast.Try, or ast.TryStar, which Python 3.9 lacks
         self._one_of([*node.body, *node.orelse], *([handler] for handler in node.handlers))
         self.visit_all(node.finalbody)
 
