@@ -127,7 +127,7 @@ func ParseHandle(data []byte) (Handle, error) {
 	return h, nil
 }
 
-// ByPythonTool reports whether the Python package submitted the job. Results of such jobs
+// ByPythonTool reports whether keras-kinetic submitted the job. Results of such jobs
 // are pickles, which are also the only record of how the job ended.
 func (h Handle) ByPythonTool() bool { return h.BucketName != "" }
 

@@ -141,7 +141,7 @@ func readProtobuf(r *bufio.Reader, item func() unmarshaler, detail Detail,
 
 // slim removes from an item in protobuf what no list shows, which is most of its bytes:
 // which field was written by whom, and the pod template of a Job. The template of a job of
-// the Python package stays, because it names the job's bucket.
+// keras-kinetic stays, because it names the job's bucket.
 func slim(o runtime.Object, item []byte) []byte {
 	item = without(item, 1, 17) // metadata.managedFields
 	if _, isJob := o.(*batchv1.Job); isJob && bytes.Contains(item, []byte(api.AnnotationStore)) {

@@ -62,7 +62,7 @@ func TestReadListThatIsCut(t *testing.T) {
 	}
 }
 
-// What a list doesn't show is not read, but the template of a job of the Python package.
+// What a list doesn't show is not read, but the template of a job of keras-kinetic.
 func TestSlimItems(t *testing.T) {
 	ours := newJob("a")
 	pod := corev1.Pod{ObjectMeta: ours.ObjectMeta, Spec: ours.Spec.Template.Spec, Status: corev1.PodStatus{Phase: corev1.PodRunning}}

@@ -35,7 +35,7 @@ func (a *additions) close() {
 	}
 }
 
-// name reads the functions and accelerators of jobs of the Python package from their
+// name reads the functions and accelerators of jobs of keras-kinetic from their
 // handles: the workloads don't have them.
 func (a *additions) name(ctx context.Context, entries []api.JobSummary) {
 	unnamed := func(e api.JobSummary) bool { return e.Function == "" && e.State != api.NotFound }

@@ -44,7 +44,7 @@ type Description struct {
 	Inputs *mapresults.Progress
 	// HasResult says that there is a result to print.
 	HasResult bool
-	// Pickle is the URL of the result of a job of the Python package, "" if there is none.
+	// Pickle is the URL of the result of a job of keras-kinetic, "" if there is none.
 	Pickle string
 	// LogBytes, Outputs and OutputBytes count what is in the store. A job that runs has
 	// printed more than LogBytes.
@@ -173,7 +173,7 @@ func (j *Job) measure(ctx context.Context, d *Description) error {
 func timeline(d Description, attempts []api.Attempt, losses []api.Disruption) []Event {
 	by := "kubectl kinetic " + d.Handle.Client
 	if d.Handle.ByPythonTool() {
-		by = "the kinetic Python package"
+		by = "keras-kinetic"
 	}
 	events := []Event{{d.Handle.CreatedAt, "submitted by " + by}}
 	var before api.Attempt

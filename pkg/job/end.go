@@ -11,7 +11,7 @@ import (
 
 // Remember records how the job ended unless that is recorded already, so that it is still
 // known when the workload is gone. Runners record it themselves, except for one that was
-// killed or never started, and the runners of the Python package and of maps. It records
+// killed or never started, and the runners of keras-kinetic and of maps. It records
 // nothing about a job that was cleaned up meanwhile.
 func (j *Job) Remember(ctx context.Context, s api.Status) error {
 	silent := s.State == api.Failed || s.State == api.Succeeded && (j.Handle.ByPythonTool() || j.Handle.Map != nil)

@@ -143,7 +143,7 @@ func (j *Job) logsOf(ctx context.Context, s api.Status, a *logs.Archive, o logs.
 	o.Since = timeOf(j.Backend, o.Since)
 	if s.State == api.NotFound {
 		if j.Handle.ByPythonTool() {
-			return fmt.Errorf("the log of job %s was deleted with its pod: the kinetic Python package stores none", j.ID())
+			return fmt.Errorf("the log of job %s was deleted with its pod: keras-kinetic stores none", j.ID())
 		}
 		o.Hosts, o.Chunks = j.logged()
 		return logs.Stored(ctx, j.Store, j.ID(), o, w)

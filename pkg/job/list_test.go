@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// pythonHandle is handle.json as the Python package writes it (client 0.0.4).
+// pythonHandle is handle.json as keras-kinetic writes it (client 0.0.4).
 const pythonHandle = `{"accelerator": "l4", "backend": "gke", "bucket_name": "acme-kn-main-jobs", "cluster_name": "main",
  "created_at": "2026-04-17T15:29:00Z", "debug": false, "display_name": "kinetic-train-job-1a2b3c4d", "func_name": "train",
  "image_uri": "us-docker.pkg.dev/acme/kn-main/base:gpu-0123456789ab", "job_id": "job-1a2b3c4d", "k8s_name": "kinetic-job-1a2b3c4d",
@@ -82,7 +82,7 @@ func TestEntriesOfASharedStore(t *testing.T) {
 		return lines
 	}
 	later := time.Now().Add(time.Hour) // than all objects of the store
-	python := "job-1a2b3c4d train NOT_FOUND not found: only a pickle of the kinetic Python package says how it ended"
+	python := "job-1a2b3c4d train NOT_FOUND not found: only a pickle of keras-kinetic says how it ended"
 	for name, tt := range map[string]struct {
 		filter Filter
 		want   []string

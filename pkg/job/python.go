@@ -10,13 +10,13 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// The Python package stores results as pickles. Reading a pickle runs code, so this
+// keras-kinetic stores results as pickles. Reading a pickle runs code, so this
 // program only says where they are.
 
 // unknownEnd says why the store can't say how the job ended; "" if it can.
 func (j *Job) unknownEnd() string {
 	if j.Handle.ByPythonTool() {
-		return "only a pickle of the kinetic Python package says how it ended"
+		return "only a pickle of keras-kinetic says how it ended"
 	}
 	return ""
 }
@@ -43,7 +43,7 @@ func (j *Job) isOutput(o store.Object) bool {
 	return strings.HasPrefix(o.Name, store.Outputs(j.ID())) || strings.HasPrefix(o.Name, store.PythonOutputs(j.ID()))
 }
 
-// PythonResult returns the URL of the pickled result of a job of the Python package, ""
+// PythonResult returns the URL of the pickled result of a job of keras-kinetic, ""
 // if there is none.
 func (j *Job) PythonResult(ctx context.Context) (string, error) {
 	if !j.Handle.ByPythonTool() {
@@ -63,7 +63,7 @@ func (j *Job) PythonResult(ctx context.Context) (string, error) {
 type PickleError struct{ ID, URL string }
 
 func (e *PickleError) Error() string {
-	return fmt.Sprintf(`job %s was submitted by the kinetic Python package, and its result is a pickle: %s; reading one runs code in it, so do it yourself in Python:
+	return fmt.Sprintf(`job %s was submitted by keras-kinetic, and its result is a pickle: %s; reading one runs code in it, so do it yourself in Python:
   gcloud storage cp %s result.pkl
   python3 -c 'import cloudpickle; print(cloudpickle.load(open("result.pkl", "rb")))'
 cloudpickle, and what the function returned, must be installed; the job is kept; delete it with: kubectl kinetic jobs cleanup %s`, e.ID, e.URL, shell.Word(e.URL), e.ID)

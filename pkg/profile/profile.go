@@ -21,7 +21,7 @@ type Profile struct {
 	Name                              string
 	Project, Zone, Cluster, Namespace string
 	// ImageRepo, BaseImage and BaseImageRepo are the defaults of the flags of these names, ""
-	// for none. The Python package ignores them.
+	// for none. keras-kinetic ignores them.
 	ImageRepo, BaseImage, BaseImageRepo string
 }
 

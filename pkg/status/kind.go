@@ -110,7 +110,7 @@ var LeaderWorkerSet = &Kind{
 	rules: lwsRules{},
 }
 
-// pythonLWS is a LeaderWorkerSet of the Python package, whose pods exit when they are
+// pythonLWS is a LeaderWorkerSet of keras-kinetic, whose pods exit when they are
 // done and are started again.
 var pythonLWS = func() *Kind {
 	k := *LeaderWorkerSet

@@ -128,7 +128,7 @@ func unreleased(pods []corev1.Pod) string {
 	return fmt.Sprintf("%d hosts", len(pods))
 }
 
-// pythonLWSRules are the rules for the Python package, whose pods exit when they are done
+// pythonLWSRules are the rules for keras-kinetic, whose pods exit when they are done
 // and are started again.
 type pythonLWSRules struct{ lwsRules }
 

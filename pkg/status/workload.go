@@ -51,11 +51,11 @@ func (w Workload) Meta() *metav1.ObjectMeta { return w.meta }
 // Queue returns the Kueue queue of a workload, "" if it has none.
 func (w Workload) Queue() string { return w.meta.Labels[api.LabelQueue] }
 
-// ByPythonTool reports whether the workload was made by the Python package, which writes
+// ByPythonTool reports whether the workload was made by keras-kinetic, which writes
 // no annotations.
 func (w Workload) ByPythonTool() bool { return w.meta.Annotations[api.AnnotationStore] == "" }
 
-// PythonStore returns the store of a job of the Python package: the bucket that a Job
+// PythonStore returns the store of a job of keras-kinetic: the bucket that a Job
 // gives to its runner. It is "" if the workload doesn't say.
 func (w Workload) PythonStore() string {
 	if w.job == nil {

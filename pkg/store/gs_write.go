@@ -125,7 +125,7 @@ func (s *gsStore) copyFrom(ctx context.Context, name string, from *gsStore, old 
 }
 
 // PutBlob checks first: an existing blob costs one request. Its age counts because
-// buckets of the Python package delete everything after 30 days.
+// buckets of keras-kinetic delete everything after 30 days.
 func (s *gsStore) PutBlob(ctx context.Context, sha256 string, size int64, open func() (io.ReadCloser, error)) (bool, error) {
 	if !sha256Pattern().MatchString(sha256) {
 		return false, fmt.Errorf("blob name %q: expected 64 lower-case hexadecimal digits", sha256)

@@ -158,10 +158,10 @@ func WrittenBy(o Object) string {
 	return id
 }
 
-// PythonResult returns the name of the result of a job of the Python package.
+// PythonResult returns the name of the result of a job of keras-kinetic.
 func PythonResult(id string) string { return path.Join(id, pythonResultName) }
 
-// PythonOutputs returns the prefix of what a job of the Python package wrote to
+// PythonOutputs returns the prefix of what a job of keras-kinetic wrote to
 // KINETIC_OUTPUT_DIR.
 func PythonOutputs(id string) string { return pythonOutputsDir + id + "/" }
 
@@ -209,7 +209,7 @@ func checkName(name string) error {
 var idPattern = pattern.Lazy(`^[a-z0-9][a-z0-9-]{0,48}[a-z0-9]$`)
 
 // The end of the IDs that this program makes, with the time and seven digits; and all IDs
-// of the Python package.
+// of keras-kinetic.
 var (
 	idTail          = pattern.Lazy(`-\d{8}-\d{6}-[0-9a-f]{7}$`)
 	pythonIDPattern = pattern.Lazy(`^job-[0-9a-f]{8}$`)

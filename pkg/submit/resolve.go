@@ -53,7 +53,7 @@ func (p Planned) resumeFrom(ctx context.Context, registry job.Registry) (Planned
 	}
 	switch dir := old.Handle.OutputDir; {
 	case old.Handle.ByPythonTool():
-		return p, inputErrorf("--resume-from %s: the Python package made that job; copy its outputs, and pass them with --output-dir", old.ID())
+		return p, inputErrorf("--resume-from %s: keras-kinetic made that job; copy its outputs, and pass them with --output-dir", old.ID())
 	case strings.HasPrefix(dir, store.BucketScheme):
 		return p, inputErrorf("--resume-from %s: that job wrote to %s: use --output-dir %s, which begins with what is there", old.ID(), dir, dir)
 	case dir != "":

@@ -62,7 +62,7 @@ func (c *command) connectDebugger(ctx context.Context, args []string, port int) 
 	}
 	switch {
 	case j.Handle.ByPythonTool():
-		return process.Usagef("job %s was submitted by the kinetic Python package: debug it with that", j.ID())
+		return process.Usagef("job %s was submitted by keras-kinetic: debug it with that", j.ID())
 	case !j.Handle.Debug:
 		return process.Usagef("job %s was not submitted with --debug: submit it again with kubectl kinetic run --debug", j.ID())
 	case j.Handle.Backend == api.BackendLocal:

@@ -124,7 +124,7 @@ func describeText(out io.Writer, j *job.Job, d job.Description) error {
 	case d.Inputs != nil && d.Inputs.Done > 0, d.HasResult:
 		row("Result", "kubectl kinetic jobs result %s%s", h.JobID, j.LocationFlags())
 	case d.Pickle != "":
-		row("Result", "%s, a pickle of the kinetic Python package", d.Pickle)
+		row("Result", "%s, a pickle of keras-kinetic", d.Pickle)
 	}
 	for _, warning := range d.Warnings {
 		row("Warning", "%s", warning)
@@ -199,7 +199,7 @@ func logSize(d job.Description) string {
 func function(h api.Handle) string {
 	switch {
 	case h.ByPythonTool():
-		return strings.TrimSpace(h.FuncName + " (submitted by the kinetic Python package)")
+		return strings.TrimSpace(h.FuncName + " (submitted by keras-kinetic)")
 	case h.CallKind == "":
 		return h.FuncName
 	default:

@@ -166,7 +166,7 @@ func PrintWarnings(w io.Writer, j *job.Job, r api.Result, warnings *WarningLog) 
 	}
 }
 
-// pickled returns an error that says where the result of a job of the Python package is.
+// pickled returns an error that says where the result of a job of keras-kinetic is.
 func pickled(ctx context.Context, j *job.Job) error {
 	url, err := j.PythonResult(ctx)
 	if err != nil {
