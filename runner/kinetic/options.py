@@ -13,6 +13,11 @@ from .errors import UsageError
 
 BACKENDS = ("auto", "gke", "pathways", "local")
 LOGS = ("stderr", "logging", "none")
+HELP = ("-h", "--help")
+NO_FLAGS = {
+    "--": "comes before the arguments of a script: a function gets its arguments in the call",
+    **dict.fromkeys(HELP, "submits nothing: type kubectl kinetic run --help"),
+}
 
 Duration = Union[int, float, str]  # seconds, or text such as "90s" or "1h30m"
 
@@ -74,6 +79,9 @@ def volumes(flag: str, values: Mapping[str, Data]) -> list[str]:
 def words(flag: str, values: list[str]) -> list[str]:
     if isinstance(values, str):
         raise UsageError(f"{values!r} is a string: expected a list of words, such as [{values!r}]")
+    for word in values:
+        if word in NO_FLAGS:
+            raise UsageError(f"{word!r} {NO_FLAGS[word]}")
     return list(values)
 
 

@@ -192,6 +192,17 @@ def test_wrong_flag(notebook: Notebook) -> None:
     assert "--acelerator" in text
 
 
+@pytest.mark.parametrize("words", ["-- x", "--local -- x"])
+def test_arguments_of_a_script(notebook: Notebook, words: str) -> None:
+    name, text, _ = notebook.error(f"%%kinetic {words}\n1")
+    assert (name, text.split(":")[:2]) == ("UsageError", ["flags", " '--' comes before the arguments of a script"])
+
+
+def test_help(notebook: Notebook) -> None:
+    (output,) = notebook.outputs("%%kinetic --help\n1")
+    assert "--accelerator" in output["text"]
+
+
 def test_interrupt(notebook: Notebook) -> None:
     name, text, _ = notebook.error("%%kinetic\nimport threading\nprint('interrupt me', flush=True)\nthreading.Event().wait()")
     assert name == "Interrupted"

@@ -40,6 +40,8 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"logs": "file"}, ValueError, "logs='file': expected one of stderr, logging, none"),
     ({"capture_env_vars": "AWS_*"}, UsageError, r"capture_env_vars: 'AWS_\*' is a string"),
     ({"flags": "--restricted"}, UsageError, "flags: '--restricted' is a string"),
+    ({"flags": ["--restricted", "--", "x"]}, UsageError, "flags: '--' comes before the arguments of a script: a function gets its arguments in the call"),
+    ({"flags": ["--help"]}, UsageError, "flags: '--help' submits nothing: type kubectl kinetic run --help"),
     ({"env": ["A=b"]}, TypeError, r"env=\['A=b'\]: expected a dict"),
     ({"volumes": {"/mnt/x": "gs://b/x/"}}, TypeError, r"volumes\['/mnt/x'\] is of type str: expected kinetic.Data\('gs://b/x/'\)"),
     ({"volumes": {"x": Data("gs://b/x/")}}, ValueError, "expected an absolute path, such as '/mnt/data'"),
@@ -47,7 +49,7 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
 ]
 
 
-@pytest.mark.parametrize("given, error, message", REFUSED, ids=[" ".join(given) for given, _, _ in REFUSED])
+@pytest.mark.parametrize("given, error, message", REFUSED, ids=[f"{given}" for given, _, _ in REFUSED])
 def test_refused_at_decoration(given: dict[str, Any], error: type[Exception], message: str) -> None:
     with pytest.raises(error, match=message):
         run(**given)

@@ -47,6 +47,17 @@ def environment() -> dict[str, str]:
     return env
 
 
+def help_of(name: str) -> str:
+    """Return the help of a binary.
+
+    Raises:
+        VersionMismatch: there is no such binary.
+    """
+    import subprocess
+
+    return subprocess.run([find(name), "--help"], stdout=subprocess.PIPE, check=True, encoding="utf-8").stdout
+
+
 def explain_silence(path: str, code: int) -> VersionMismatch:
     """Return the error for a binary that failed and said nothing that this package reads: it is older."""
     import json

@@ -13,7 +13,8 @@ from typing import Any, Optional
 from .. import decorator
 from ..cell import cell as run_cell
 from ..errors import UsageError
-from ..options import PARAMETERS
+from ..options import HELP, PARAMETERS
+from . import binaries
 from .names import needed
 
 # Flags that are also parameters which the package itself follows, or which say where the job is.
@@ -44,7 +45,7 @@ def load_ipython_extension(shell: Any) -> None:
 
 
 def run(line: str, text: str, names: dict[str, Any], hidden: Mapping[str, Any], filename: str) -> object:
-    """Run a cell as a job, and return the value of its last expression, or the job's handle.
+    """Run a cell as a job, and return the value of its last expression, or the job's handle. With --help, print the flags.
 
     Args:
         line: what follows %%kinetic.
@@ -59,6 +60,9 @@ def run(line: str, text: str, names: dict[str, Any], hidden: Mapping[str, Any], 
         Exception: as kinetic.RemoteCallable.__call__.
     """
     parameters, detached = parse_words(line)
+    if not set(HELP).isdisjoint(parameters["flags"]):
+        print(binaries.help_of(binaries.RUN))
+        return None
     function = decorator.run(**parameters)(run_cell)
     source = "\n" + text  # so that lines have the numbers that the notebook shows
     tree = parse(source, filename)

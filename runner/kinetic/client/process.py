@@ -79,7 +79,7 @@ def run(name: str, words: Sequence[str], on_event: Callable[[Event], None], *, e
 
     Args:
         name: the binary.
-        words: its command line, without --events; at least one.
+        words: its command line, without --events.
         on_event: is called with each event, in this thread.
         events_on_output: read events from standard output, too.
 
@@ -131,9 +131,8 @@ def stream(name: str, words: Sequence[str], *, output: str) -> Generator[Event, 
 
 def start(name: str, words: Sequence[str]) -> subprocess.Popen[bytes]:
     """Start a binary that writes events."""
-    command, *rest = words
     return subprocess.Popen(
-        [binaries.find(name), command, "--events=json", *rest],  # what follows a -- would not be a flag
+        [binaries.find(name), "--events=json", *words],  # first: it would be the value of a flag before it, or an argument after --
         stdin=subprocess.DEVNULL,
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
@@ -183,7 +182,7 @@ class Running:
 
     Args:
         name: the binary.
-        words: its command line, without --events; at least one.
+        words: its command line, without --events.
         events_on_output: read events from standard output, too.
         kind: what lines of standard output are that don't say what event they are.
 
