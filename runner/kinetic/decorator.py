@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import functools
+import importlib
 import inspect
 import os
 import sys
@@ -147,8 +148,12 @@ class RemoteCallable(Generic[P, R]):
     def __repr__(self) -> str:
         return f"<kinetic.run of {self.__qualname__}>"
 
-    def __reduce__(self) -> Union[str, tuple[Any, ...]]:
-        return self.__qualname__ if self.is_global() else self.by_value()
+    def __reduce__(self) -> tuple[Any, ...]:
+        return self.by_reference() if self.is_global() else self.by_value()
+
+    def by_reference(self) -> tuple[Any, ...]:
+        """Return how to pickle it as what its module has under its name."""
+        return find, (self.__module__, self.__qualname__)
 
     def by_value(self) -> tuple[Any, ...]:
         """Return how to pickle it without reference to its module. What configure has set goes along."""
@@ -160,11 +165,32 @@ class RemoteCallable(Generic[P, R]):
 
     def original(self) -> Optional[RemoteCallable[..., R]]:
         """Return what its module has under its name: itself, or what it is a bound method or a copy of. None if that is another function."""
-        found: Any = sys.modules.get(self.__module__)
-        for name in self.__qualname__.split("."):
-            found = getattr(found, name, None)
+        found = lookup(sys.modules.get(self.__module__), self.__qualname__)
         same = isinstance(found, RemoteCallable) and found.__wrapped__ is self.__wrapped__ and not found._bound
         return found if same else None
+
+
+def lookup(module: object, qualname: str) -> Any:
+    """Return what a module has under a qualified name, or None. Of a class method, that is what was decorated: it has no class yet."""
+    found: Any = module
+    for name in qualname.split("."):
+        found = inspect.getattr_static(found, name, None)
+        if isinstance(found, (classmethod, staticmethod)):
+            found = found.__func__
+    return found
+
+
+def find(module: str, qualname: str) -> Any:
+    """Return the decorated function with a qualified name. Pickles of decorated functions call this.
+
+    Raises:
+        ImportError: there is no such module.
+        AttributeError: it has no such function.
+    """
+    found = lookup(importlib.import_module(module), qualname)
+    if found is None:
+        raise AttributeError(f"module {module!r} has no attribute {qualname!r}")
+    return found
 
 
 def submission() -> Any:

@@ -118,10 +118,31 @@ class Model:
 
     @kinetic.run()
     def where(self): return WHERE, self.scale
+
+    scale = 3
+
+    @classmethod
+    @kinetic.run()
+    def decorated(cls): return WHERE, cls.scale
+
+    @classmethod
+    def plain(cls): return WHERE, cls.scale
+
+    @staticmethod
+    @kinetic.run()
+    def static(): return WHERE, 3
 """
+CALLS_OF_METHODS = (
+    "Model(3).where()",
+    "Model(3).where.with_options(spot=True)()",
+    "Model.decorated()",
+    "Model.static()",
+    "kinetic.run()(Model.plain)()",
+    "kinetic.run()(lambda: Model.decorated())()",
+)
 
 
-@pytest.mark.parametrize("text", ["Model(3).where()", "Model(3).where.with_options(spot=True)()"])
+@pytest.mark.parametrize("text", CALLS_OF_METHODS)
 def test_methods_of_the_project_travel_by_reference(project: Project, text: str) -> None:
     file = project.write("helper.py", METHODS.format(where="client"))
     write(project, "from helper import Model", text)

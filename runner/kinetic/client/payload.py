@@ -11,8 +11,9 @@ import json
 import os
 import pathlib
 import platform
+import types
 from collections.abc import Callable, Mapping, Sequence
-from typing import IO, Any, Optional
+from typing import IO, Any
 
 import cloudpickle
 
@@ -52,24 +53,30 @@ class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]
         if isinstance(obj, Data):
             return path_of, (self._inputs.name(obj),)
         if isinstance(obj, RemoteCallable):
-            return by_name(obj) or obj.by_value()
+            return obj.by_reference() if is_importable(obj) else obj.by_value()
+        if isinstance(obj, types.MethodType) and isinstance(obj.__self__, type) and has_module(obj.__self__.__module__):
+            name = obj.__func__.__name__
+            if getattr(obj.__self__, name, None) == obj:  # cloudpickle would send the code of a class method
+                return getattr, (obj.__self__, name)
         return super().reducer_override(obj)
 
 
-def by_name(function: RemoteCallable[Any, Any]) -> Optional[str]:
-    """Return the qualified name of a decorated function that the job can import, else None."""
-    module = function.__module__
-    if module == "__main__" or not function.is_global():
-        return None
-    parts = module.split(".")
+def is_importable(function: RemoteCallable[Any, Any]) -> bool:
+    """Report whether the job can import a decorated function."""
+    return function.is_global() and has_module(function.__module__)
+
+
+def has_module(name: str) -> bool:
+    """Report whether the job has a module, by which what is in it can be named."""
+    parts = name.split(".")
     above = {".".join(parts[:count]) for count in range(1, len(parts) + 1)}
-    return None if above & cloudpickle.list_registry_pickle_by_value() else function.__qualname__
+    return name != "__main__" and not above & cloudpickle.list_registry_pickle_by_value()
 
 
 def called(function: RemoteCallable[Any, Any]) -> Callable[..., Any]:
     """Return what the job calls: the function itself, or its decorated form where the job imports that."""
     original = function.original()
-    if original is not None and by_name(original):
+    if original is not None and is_importable(original):
         return original
     return function.__wrapped__
 
