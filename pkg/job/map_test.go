@@ -1,6 +1,7 @@
 package job
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"testing"
@@ -51,6 +52,49 @@ func TestProgress(t *testing.T) {
 		got, err := tt.j.Progress(t.Context())
 		if diff := cmp.Diff(tt.want, got); err != nil || diff != "" {
 			t.Errorf("%s: %v, -want +got:\n%s", name, err, diff)
+		}
+	}
+}
+
+func TestStates(t *testing.T) {
+	begun := func(chunks ...string) *Job {
+		j := aMap(t, 40, map[int]string{0: value("1"), 2: failure, 12: value("1")})
+		for _, chunk := range chunks {
+			put(t, j, store.Attempts(j.ID())+chunk+"-1.json", `{}`)
+		}
+		return j
+	}
+	for name, tt := range map[string]struct {
+		j     *Job
+		state api.State
+		want  string
+	}{
+		"waiting":         {aMap(t, 4, nil), api.Pending, "4 PENDING"},
+		"two chunks run":  {begun("0", "1"), api.Running, "1 SUCCEEDED, 1 RUNNING, 1 FAILED, 9 RUNNING, 1 SUCCEEDED, 7 RUNNING, 20 PENDING"},
+		"over":            {begun("0"), api.Succeeded, "1 SUCCEEDED, 11 FAILED, 1 SUCCEEDED, 27 FAILED"},
+		"failed":          {begun("0"), api.Failed, "1 SUCCEEDED, 11 FAILED, 1 SUCCEEDED, 27 FAILED"},
+		"gone":            {begun("0"), api.NotFound, "1 SUCCEEDED, 1 NOT_FOUND, 1 FAILED, 9 NOT_FOUND, 1 SUCCEEDED, 27 NOT_FOUND"},
+		"only some again": {&Job{Handle: api.Handle{JobID: "m1", Map: &api.Map{Inputs: 40, Chunk: 2, Only: []api.Range{{First: 30, Last: 33}}}}, Store: begun("1").Store}, api.Running, "1 SUCCEEDED, 1 PENDING, 1 FAILED, 9 PENDING, 1 SUCCEEDED, 19 PENDING, 2 RUNNING, 6 PENDING"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got, err := tt.j.States(t.Context(), api.Status{State: tt.state})
+			if err != nil {
+				t.Fatal(err)
+			}
+			var runs []string
+			for _, r := range got.Runs {
+				runs = append(runs, fmt.Sprintf("%d %s", r.Count, r.State))
+			}
+			if text := strings.Join(runs, ", "); text != tt.want {
+				t.Errorf("got %s, want %s", text, tt.want)
+			}
+		})
+	}
+	over := aMap(t, 4, nil)
+	put(t, over, store.End("m1"), `{"version":1,"state":"SUCCEEDED"}`)
+	for name, j := range map[string]*Job{"its values were deleted": over, "no map": {Handle: api.Handle{JobID: "m1"}}} {
+		if got, err := j.States(t.Context(), api.Status{State: api.Succeeded}); got != nil || err != nil {
+			t.Errorf("%s: %v, %v, want nothing", name, got, err)
 		}
 	}
 }

@@ -51,14 +51,62 @@ func (j *Job) Progress(ctx context.Context) (*mapresults.Progress, error) {
 	}
 	p, err := j.Results().Progress(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("reading the results of job %s: %w", j.ID(), err)
+		return nil, j.unreadable(err)
 	}
-	if p.Done == 0 {
-		if deleted, err := j.ValuesDeleted(ctx); deleted || err != nil {
-			return nil, err
-		}
+	if deleted, err := j.noneLeft(ctx, p); deleted || err != nil {
+		return nil, err
 	}
 	return &p, nil
+}
+
+// States returns the states of a map's inputs, given that of the job. It returns nil as Progress
+// does. An input without a result is RUNNING once a pod has begun its chunk.
+func (j *Job) States(ctx context.Context, s api.Status) (*mapresults.States, error) {
+	if j.Handle.Map == nil {
+		return nil, nil
+	}
+	rest := func(int) api.State { return WithoutResult(s.State) }
+	if s.State == api.Running {
+		begun, err := j.Results().Begun(ctx)
+		if err != nil {
+			return nil, err
+		}
+		rest = func(input int) api.State {
+			if chunk, computed := j.Handle.Map.ChunkOf(input); computed && begun[chunk] {
+				return api.Running
+			}
+			return api.Pending
+		}
+	}
+	states, err := j.Results().States(ctx, rest)
+	if err != nil {
+		return nil, j.unreadable(err)
+	}
+	if deleted, err := j.noneLeft(ctx, states.Progress); deleted || err != nil {
+		return nil, err
+	}
+	return &states, nil
+}
+
+// WithoutResult returns the state of an input of a map that has no result, given that of the job:
+// if that has ended, the input's pod failed or was deleted first.
+func WithoutResult(s api.State) api.State {
+	if s == api.Succeeded {
+		return api.Failed
+	}
+	return s
+}
+
+// noneLeft reports whether a map with this progress has ended, and all its values were deleted.
+func (j *Job) noneLeft(ctx context.Context, p mapresults.Progress) (bool, error) {
+	if p.Done > 0 {
+		return false, nil
+	}
+	return j.ValuesDeleted(ctx)
+}
+
+func (j *Job) unreadable(err error) error {
+	return fmt.Errorf("reading the results of job %s: %w", j.ID(), err)
 }
 
 // ValuesDeleted reports whether all results of a map that succeeded were deleted.

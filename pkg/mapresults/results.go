@@ -129,13 +129,16 @@ func (r Results) verdicts(ctx context.Context, note func(input int, v api.Verdic
 // Progress counts the results.
 func (r Results) Progress(ctx context.Context) (Progress, error) {
 	p := Progress{Total: r.Inputs}
-	err := r.verdicts(ctx, func(_ int, v api.Verdict) {
-		p.Done++
-		if !v.OK {
-			p.Failed++
-		}
-	})
+	err := r.verdicts(ctx, func(_ int, v api.Verdict) { p.count(v) })
 	return p, err
+}
+
+// count adds a result.
+func (p *Progress) count(v api.Verdict) {
+	p.Done++
+	if !v.OK {
+		p.Failed++
+	}
 }
 
 // Remove removes the results. It calls seen after each of them.

@@ -106,8 +106,8 @@ func (o *statusOptions) printAll(ctx context.Context, jobs []*job.Job, failed []
 type statusJSON struct {
 	ID string `json:"id"`
 	api.Status
-	// Inputs is the progress of a map.
-	Inputs *mapresults.Progress `json:"inputs,omitempty"`
+	// Inputs are the states of the inputs of a map.
+	Inputs *mapresults.States `json:"inputs,omitempty"`
 }
 
 // statusOf returns the status of a job, or of one input of a map.
@@ -123,7 +123,7 @@ func (o *statusOptions) statusOf(ctx context.Context, j *job.Job) (s statusJSON,
 	report.PrintUnread(o.streams.ErrOut, s.Status)
 	report.Remember(ctx, o.streams.ErrOut, j, s.Status)
 	if o.json {
-		s.Inputs, err = j.Progress(ctx)
+		s.Inputs, err = j.States(ctx, s.Status)
 	}
 	return s, err
 }
