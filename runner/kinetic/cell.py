@@ -6,8 +6,9 @@ from __future__ import annotations
 
 import ast
 import asyncio
-import linecache
 from collections.abc import Callable
+
+from .source import show
 
 _VALUE = "_kinetic_value"  # the variable for the value of the last expression
 
@@ -21,8 +22,7 @@ def cell(notebook: Callable[[], object], source: str, filename: str, silent: boo
         filename: what tracebacks call it.
         silent: whether the value is not wanted.
     """
-    # Tracebacks show the lines of the cell, which is no file.
-    linecache.cache[filename] = (len(source), None, [line + "\n" for line in source.split("\n")], filename)
+    show(source, filename)
     tree = ast.parse(source, filename)
     last = tree.body[-1]
     if isinstance(last, ast.Expr) and not silent:

@@ -176,6 +176,14 @@ def test_exception(notebook: Notebook) -> None:
     assert f'File "<cell {notebook.count}>", line 3, in <module>\n    1 / x\n' in traceback
 
 
+def test_exception_of_a_function(notebook: Notebook) -> None:
+    notebook.shown("def helper(x):\n    return 1 / x  # of a cell")
+    notebook.shown("@kinetic.run()\ndef inverse(x):\n    return helper(x)")
+    _, _, traceback = notebook.error("inverse(0)")
+    remote = traceback.split("(host 0, attempt 1)")[1].split("ZeroDivisionError")[0]
+    assert "line 2, in helper\n    return 1 / x  # of a cell\n" in remote
+
+
 def test_unpicklable_variable(notebook: Notebook) -> None:
     name, text, _ = notebook.error("lock = threading.Lock()\nget_ipython().run_cell_magic('kinetic', '', 'lock')")
     assert (name, text.split(",")[0]) == ("TypeError", "cannot send cell(): the global 'lock' of cell is of type _thread.lock")

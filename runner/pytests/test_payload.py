@@ -58,6 +58,26 @@ def test_header(project: Project) -> None:
     assert header == {"kinetic_payload": 1, "python": platform.python_version(), "cloudpickle": cloudpickle.__version__, "function": "train"}
 
 
+CELL = """
+import linecache
+def cell(text, filename):
+    linecache.cache[filename] = (len(text), None, text.splitlines(True), filename)
+    exec(compile(text, filename, "exec"), globals())
+cell({text!r}, "<cell 1>")
+"""
+
+
+@pytest.mark.parametrize("size, shown", [(0, True), (1 << 18, False)], ids=["small", "large"])
+def test_source_that_is_in_no_file_travels_with_its_code(project: Project, size: int, shown: bool) -> None:
+    text = f"@kinetic.run()\ndef train(n):\n    def inner(): return 1 / n  # {'x' * size}\n    return inner()\n"
+    write(project, CELL.format(text=text), "train(0)")
+    payload = (project.directory / "payload.pkl").read_bytes()
+    assert payload.count(b"return inner()") == shown
+    failing = CALL.replace("print(function", "import traceback\ntry: print(function") + "except ZeroDivisionError: traceback.print_exc()"
+    done = project.run(failing, name="job.py", env={"KINETIC_JOB_ID": "cpu-test"})
+    assert ('File "<cell 1>", line 3, in inner\n    def inner(): return 1 / n' in done.stderr) == shown
+
+
 CALLS: dict[str, tuple[str, str, str]] = {
     "a function of the script": ("@kinetic.run()\ndef train(n, m=2): return n + m", "train(1)", "3"),
     "without parentheses": ("@kinetic.run\ndef train(n): return n", "train(n=4)", "4"),

@@ -109,6 +109,19 @@ class Values(Payloads, RunnerCase):
         ran = self.run_payload(data, {"train.py": source}, env={"PYTHONPATH": site})
         self.assertEqual(ran.result["value"], [7, 8, False], ran.out)
 
+    def test_traceback_of_the_script(self):
+        """Functions of the script travel by value: their code has the path of the client's file, which is not in the pod."""
+        source, main = "def f():\n  return [].pop()  # of nothing\n", "/home/me/train.py"
+        text = f"(lambda names: (exec(compile({source!r}, {main!r}, 'exec'), names), names['f'])[1])({{}})"
+        function = type("ByValue", (), {"__reduce__": lambda self: (eval, (text,))})()
+        data = header(main=main) + pickle.dumps((function, (), {}))
+        lines = ["Traceback (most recent call last):", '  File "src/train.py", line 2, in f', "    return [].pop()  # of nothing"]
+        ran = self.run_payload(data, {"src/train.py": source}, call=pickled(file="src/train.py", cwd="src", sys_path=["src"]))
+        self.assertEqual(ran.result["error"]["traceback"].splitlines()[:3], lines)
+        self.setUp()
+        ran = self.run_payload(data, {"train.py": source})  # of the working directory, as in a notebook
+        self.assertEqual(ran.result["error"]["traceback"].splitlines()[1], f'  File "{main}", line 2, in f')
+
     def test_the_payload_makes_room_for_the_result(self):
         source = "import os\ndef f(): return os.listdir(os.environ['SCRATCH'])"
         ran = self.run_payload(payload(source), {"train.py": source}, env={"SCRATCH": os.path.join(self.work, "scratch")})

@@ -8,15 +8,17 @@ import base64
 import functools
 import io
 import json
+import linecache
 import os
 import pathlib
 import platform
 import types
 from collections.abc import Callable, Mapping, Sequence
-from typing import IO, Any
+from typing import IO, Any, Optional
 
 import cloudpickle
 
+from .. import source
 from ..data import Data, path_of, refuse_misplaced
 from ..decorator import RemoteCallable
 from ..errors import KineticError
@@ -24,6 +26,7 @@ from . import culprit
 
 VERSION = 1  # of the header
 PROTOCOL = 5
+MOST_SOURCE = 256 << 10  # characters of the source in one pickle
 
 
 class Inputs:
@@ -47,6 +50,8 @@ class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]
     def __init__(self, file: IO[bytes], inputs: Inputs) -> None:
         super().__init__(file, protocol=PROTOCOL)
         self._inputs = inputs
+        self._seen: set[str] = set()  # what code was in
+        self._room = MOST_SOURCE
 
     def reducer_override(self, obj: Any) -> Any:
         """Return how to pickle an object, as pickle.Pickler.reducer_override does."""
@@ -58,7 +63,25 @@ class Pickler(cloudpickle.CloudPickler):  # type: ignore[misc]
             name = obj.__func__.__name__
             if getattr(obj.__self__, name, None) == obj:  # cloudpickle would send the code of a class method
                 return getattr, (obj.__self__, name)
+        if isinstance(obj, types.CodeType):
+            return self._with_source(obj)
         return super().reducer_override(obj)
+
+    def _with_source(self, code: types.CodeType) -> Any:
+        """Return how to pickle code. Of a file that the job can't have, such as a notebook's cell, the source goes along, once."""
+        filename, reduce = code.co_filename, self.dispatch_table.get(types.CodeType)
+        text = "" if filename in self._seen else source_of(filename)
+        self._seen.add(filename)
+        if not text or len(text) > self._room or reduce is None:
+            return super().reducer_override(code)
+        self._room -= len(text)
+        return source.code, (text, filename, *reduce(code))
+
+
+def source_of(filename: str) -> str:
+    """Return the source that is in no file, but that tracebacks show the lines of; else ""."""
+    is_text = filename in linecache.cache and not os.path.exists(filename)
+    return "".join(linecache.getlines(filename)) if is_text else ""
 
 
 def is_importable(function: RemoteCallable[Any, Any]) -> bool:
@@ -81,7 +104,9 @@ def called(function: RemoteCallable[Any, Any]) -> Callable[..., Any]:
     return function.__wrapped__
 
 
-def write(path: str, function: RemoteCallable[Any, Any], args: Sequence[Any], kwargs: Mapping[str, Any], inputs: Inputs) -> None:
+def write(
+    path: str, function: RemoteCallable[Any, Any], args: Sequence[Any], kwargs: Mapping[str, Any], inputs: Inputs, main: Optional[str] = None
+) -> None:
     """Write a call into a new file that only this user can read. Large arguments are written without a copy in memory.
 
     Args:
@@ -90,6 +115,7 @@ def write(path: str, function: RemoteCallable[Any, Any], args: Sequence[Any], kw
         args: the positional arguments.
         kwargs: the arguments by name.
         inputs: gets the Data that the call has.
+        main: what the code of the script has as its file.
 
     Raises:
         TypeError: something can't be pickled; the message says where it is and what to do.
@@ -100,7 +126,7 @@ def write(path: str, function: RemoteCallable[Any, Any], args: Sequence[Any], kw
         refuse_misplaced(value, place)
     call = (called(function), tuple(args), dict(kwargs))
     with create(path) as file:
-        file.write(header(function.__name__))
+        file.write(header(function.__name__, main))
         try:
             Pickler(file, inputs).dump(call)
         except OSError as exc:
@@ -131,7 +157,7 @@ def create(path: str) -> IO[bytes]:
     return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
-def header(name: str) -> bytes:
+def header(name: str, main: Optional[str]) -> bytes:
     """Return the first line of a payload."""
     about = {
         "kinetic_payload": VERSION,
@@ -139,6 +165,7 @@ def header(name: str) -> bytes:
         "cloudpickle": cloudpickle.__version__,
         "function": name,
         "modules": own_modules(),
+        **({"main": main} if main else {}),
     }
     return json.dumps(about).encode() + b"\n"
 

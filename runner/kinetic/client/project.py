@@ -30,10 +30,12 @@ class Project(NamedTuple):
     Attributes:
         target: the script whose project it is, or None for the project of the working directory.
         entry: the directory that the job's imports begin with.
+        main: the path of the script as tracebacks have it, or None.
     """
 
     target: Optional[str]
     entry: str
+    main: Optional[str] = None
 
 
 def current() -> Project:
@@ -41,8 +43,8 @@ def current() -> Project:
     main = sys.modules.get("__main__")
     file = getattr(main, "__file__", None)
     if file and file.endswith(".py") and getattr(main, "__spec__", None) is None and os.path.isfile(file) and not is_installed(file):
-        file = os.path.realpath(file)
-        return Project(file, os.path.dirname(file))
+        target = os.path.realpath(file)
+        return Project(target, os.path.dirname(target), os.path.abspath(file))
     return Project(None, os.path.realpath(os.getcwd()))
 
 

@@ -96,7 +96,7 @@ def prepared(
         file = os.path.join(directory, "payload.pkl")
         root_flags = [flag for flag in flags if flag.startswith(ROOT_PARAMETERS)]
         with project.travelling(here, root_flags):
-            payload.write(file, function, args, kwargs, inputs)
+            payload.write(file, function, args, kwargs, inputs, here.main)
             lines = write_inputs(directory, function, args, calls, inputs)
         yield [*([here.target] if here.target else []), *flags, *inputs.flags(), f"--payload={file}", *lines], directory
     finally:

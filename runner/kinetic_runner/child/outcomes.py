@@ -122,6 +122,8 @@ def traceback_of(exc, call):
         text = "".join(traceback.format_exception(type(exc), exc, exc.__traceback__))
     except Exception:
         text = f"{type_name(type(exc))}: {text_of(exc)}\n"
+    if "main" in call:
+        text = text.replace(f'File "{call["main"]}"', f'File "{call["file"]}"')
     return text.replace(f'File "{call["workspace"]}/', 'File "')
 
 

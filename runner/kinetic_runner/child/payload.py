@@ -5,6 +5,7 @@
 import binascii
 import importlib
 import json
+import linecache
 import os
 import pickle
 import sys
@@ -23,6 +24,7 @@ def load(call):
     with open(call["payload"], "rb") as file:
         header = read_header(file)
         check_python(header.get("python") or "", call["title"])
+        show_lines(header.get("main"), call)
         return unpickle(lambda: (import_modules(header.get("modules") or {}, call["scratch"]), pickle.load(file))[1], 3, call["title"])
 
 
@@ -82,6 +84,14 @@ def check_python(version, title):
             f"{title} was pickled with Python {theirs}, and the job has Python {ours}: submit it from Python {ours}, "
             f"or use --python {theirs}, an --image with Python {theirs}, or with --local a python3 of that version"
         )
+
+
+def show_lines(main, call):
+    """Let tracebacks of the script's functions, which name the client's file, show the lines of the packaged one."""
+    if isinstance(main, str) and call["file"]:
+        lines = linecache.getlines(os.path.join(call["workspace"], call["file"]))
+        linecache.cache[main] = (sum(map(len, lines)), None, lines, main)  # without a time, so that it stays
+        call["main"] = main
 
 
 def import_modules(sources, scratch):
