@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The programs in seeds/, which are the Python code of the guides, as jobs on this machine. With ACCELERATOR set, they run on a cluster."""
+"""The programs in guides/, which are the Python code of the guides, as jobs on this machine. With ACCELERATOR set, they run on a cluster."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ import sys
 import pytest
 from conftest import BINARIES, REPOSITORY, Project
 
-SEEDS = REPOSITORY / "runner" / "pytests" / "seeds"
+GUIDES = REPOSITORY / "runner" / "pytests" / "guides"
 ID = r"cpu-train-model-\d{8}-\d{6}-[0-9a-f]{7}"
 
 # The command line of a program, and what it prints.
@@ -40,27 +40,27 @@ def python(project: Project, line: str, **env: str) -> str:
 
 
 @pytest.fixture
-def seeds(local: Project) -> Project:
-    shutil.copytree(SEEDS, local.directory, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
+def guides(local: Project) -> Project:
+    shutil.copytree(GUIDES, local.directory, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     return local
 
 
 @pytest.mark.parametrize("line", RUNS)
-def test_program(seeds: Project, line: str) -> None:
-    printed = python(seeds, line)
+def test_program(guides: Project, line: str) -> None:
+    printed = python(guides, line)
     assert re.fullmatch(RUNS[line], printed), printed
 
 
 def test_every_program_runs() -> None:
     programs = {line.split()[0] for line in RUNS} | {"reattach.py"}
-    assert programs == {file.name for file in SEEDS.glob("*.py")} - {"where.py", "keras.py"}
+    assert programs == {file.name for file in GUIDES.glob("*.py")} - {"where.py", "keras.py"}
 
 
-def test_reattach(seeds: Project) -> None:
-    job_id = python(seeds, "detached.py --leave").split()[-1]
-    python(seeds, f"-m kinetic jobs wait {job_id} --local")
-    assert python(seeds, f"reattach.py {job_id}") == "Status: SUCCEEDED\ntraining\n\n"
-    assert python(seeds, "list_jobs.py") == f"{job_id} train_model SUCCEEDED\n"
+def test_reattach(guides: Project) -> None:
+    job_id = python(guides, "detached.py --leave").split()[-1]
+    python(guides, f"-m kinetic jobs wait {job_id} --local")
+    assert python(guides, f"reattach.py {job_id}") == "Status: SUCCEEDED\ntraining\n\n"
+    assert python(guides, "list_jobs.py") == f"{job_id} train_model SUCCEEDED\n"
 
 
 MODES = {
@@ -72,13 +72,13 @@ MODES = {
 
 
 @pytest.mark.parametrize("function", MODES)
-def test_modes_on_a_tpu(seeds: Project, function: str) -> None:
+def test_modes_on_a_tpu(guides: Project, function: str) -> None:
     text = f"import json, modes; print(json.dumps(modes.{function}.options.flags()))"
-    seeds.write("flags.py", text)
-    flags = json.loads(python(seeds, "flags.py", ACCELERATOR="tpu-v6e-8"))
+    guides.write("flags.py", text)
+    flags = json.loads(python(guides, "flags.py", ACCELERATOR="tpu-v6e-8"))
     command = [BINARIES / "kubectl-kinetic_run", f"modes.py:{function}", *flags, "--explain", "-o", "json", "--project=p", "--zone=us-central1-a"]
-    env = seeds.environment({"KINETIC_BASE_IMAGE_REPO": "us-docker.pkg.dev/b/r"} if function == "prebuilt" else {})
-    explained = json.loads(subprocess.run(command, cwd=seeds.directory, env=env, capture_output=True, check=True).stdout)
+    env = guides.environment({"KINETIC_BASE_IMAGE_REPO": "us-docker.pkg.dev/b/r"} if function == "prebuilt" else {})
+    explained = json.loads(subprocess.run(command, cwd=guides.directory, env=env, capture_output=True, check=True).stdout)
     mode, ref = MODES[function]
     assert explained["image"]["mode"] == mode
     assert explained["image"]["ref"].startswith(ref)
@@ -86,7 +86,7 @@ def test_modes_on_a_tpu(seeds: Project, function: str) -> None:
 
 
 def test_accelerator_is_said_in_one_place() -> None:
-    for file in SEEDS.glob("*.py"):
+    for file in GUIDES.glob("*.py"):
         for node in ast.walk(ast.parse(file.read_text(encoding="utf-8"))):
             if isinstance(node, ast.keyword) and node.arg == "accelerator":
                 assert ast.unparse(node.value) == "ACCELERATOR", file.name
