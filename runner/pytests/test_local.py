@@ -219,6 +219,20 @@ print(job.status().value)
     assert done.stdout.splitlines() == ["JobTimeout", "NOT_FOUND"]
 
 
+def test_status_changes(local: Project) -> None:
+    text = """
+import kinetic
+os.mkfifo(os.environ["FIFO"])
+def changed(state):
+    print(state.value)
+    if state is kinetic.JobStatus.RUNNING:
+        open(os.environ["FIFO"], "w").close()  # the job ends
+wait.run_async().result(on_status_change=changed)
+"""
+    done = local.run(SLOW + text, env={"FIFO": str(local.home / "fifo")})
+    assert done.stdout.splitlines() == ["RUNNING", "SUCCEEDED"]
+
+
 @pytest.mark.parametrize("times", [1, 2])
 def test_interrupt(local: Project, times: int) -> None:
     fifo = local.home / "fifo"

@@ -21,7 +21,7 @@ EVENTS: list[dict[str, Any]] = [
     {"event": "progress", "name": "storing", "done": 1, "total": 2},
     {"event": "state", "state": "PENDING", "message": "waiting: no node"},
     {"event": "state", "state": "PENDING", "message": "waiting: no node"},
-    {"event": "state", "state": "RUNNING", "message": ""},
+    {"event": "state", "state": "RUNNING", "message": "attempt 1"},
     {"event": "log", "host": 0, "stream": "stdout", "line": "epoch 1"},
     {"event": "warning", "message": "3 GiB"},
     {"event": "unknown", "to": "this version"},
@@ -38,6 +38,7 @@ def test_stderr(capsys: pytest.CaptureFixture[str]) -> None:
         "kinetic: packaged 1 file, 3 B",
         "kinetic: submitted cpu-train",
         "kinetic: waiting: no node",
+        "kinetic: running: attempt 1",
         "epoch 1",
         "kinetic: warning: 3 GiB",
     ]
@@ -62,9 +63,9 @@ def test_none(capsys: pytest.CaptureFixture[str]) -> None:
 def test_status_changes() -> None:
     states: list[str] = []
     report = Reporter("none", states.append)
-    for event in EVENTS:
+    for event in [*EVENTS, {"event": "result", "state": "SUCCEEDED", "ok": True}]:
         report(event)
-    assert states == ["PENDING", "RUNNING"]
+    assert states == ["PENDING", "RUNNING", "SUCCEEDED"]
 
 
 @pytest.mark.parametrize("event, prefix", [({"host": 1}, "[host 1] "), ({"chunk": 2}, "[chunk 2] ")])

@@ -218,10 +218,18 @@ func printStored(ctx context.Context, j *job.Job, o logs.Options, out *report.Lo
 	return err
 }
 
-// tellWaiting returns a function that prints on standard error what a job waits for.
+// tellWaiting returns a function that prints on standard error what a job waits for. A program is
+// also told that it runs.
 func (c *command) tellWaiting(j *job.Job) func(api.Status) {
 	told := report.NewStatusPrinter(ui.New(c.streams.ErrOut, c.clock.Now), j.ID())
-	return func(s api.Status) { told.Waiting(j.Advised(s)) }
+	program := event.Of(c.streams.ErrOut) != nil
+	return func(s api.Status) {
+		s = j.Advised(s)
+		told.Waiting(s)
+		if program {
+			told.Running(s)
+		}
+	}
 }
 
 // tellInput returns a function that prints on standard error what an input of a map waits

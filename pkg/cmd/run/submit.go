@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/errno"
+	"github.com/kubectl-kinetic/kinetic/pkg/event"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 	"github.com/kubectl-kinetic/kinetic/pkg/local"
@@ -195,7 +196,7 @@ func (o *options) follow(ctx context.Context, j *job.Job) error {
 	states := report.NewStatusPrinter(o.ui, j.ID())
 	go func() {
 		done <- o.show(following, j, func(s api.Status) {
-			announce(states, j, s)
+			o.announce(states, j, s)
 			switch last = s; {
 			case s.Unrecoverable:
 				cancel(errUnrecoverable)
@@ -246,8 +247,8 @@ func (o *options) show(ctx context.Context, j *job.Job, seen func(api.Status)) o
 }
 
 // announce says what the job waits for, and that it runs.
-func announce(t *report.StatusPrinter, j *job.Job, s api.Status) {
-	if j.Handle.Backend == api.BackendLocal { // it runs once it exists
+func (o *options) announce(t *report.StatusPrinter, j *job.Job, s api.Status) {
+	if j.Handle.Backend == api.BackendLocal && event.Of(o.streams.ErrOut) == nil { // people know that it runs once it exists
 		return
 	}
 	t.Waiting(s)

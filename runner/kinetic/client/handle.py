@@ -96,7 +96,7 @@ class JobHandle(Generic[R]):
             timeout: how long to wait, in seconds or as text such as "1h30m"; None waits as long as it takes.
             cleanup: delete the job and what is stored of it once the value is here. Failed jobs and outputs stay.
             trust_store: load a result even if only a store that isn't this target's says which bytes it should have.
-            on_status_change: is called with each new state.
+            on_status_change: is called with each new state, the last one included.
 
         Raises:
             Exception: what the function raised, with the traceback in the job as its cause.

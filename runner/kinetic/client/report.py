@@ -43,6 +43,7 @@ class Reporter:
             self._say("phase", f"submitted {self.job['job_id']}")
         elif kind == "result":
             self.result = event
+            self._change(event)
         elif kind == "state":
             self._change(event)
         elif kind == "log":
@@ -57,7 +58,7 @@ class Reporter:
         if state != self._state and self._on_status is not None:
             self._on_status(state)
         if message and message != self._waits:
-            self._say("state", message)
+            self._say("state", f"running: {message}" if state == "RUNNING" else message)
         self._state, self._waits = state, message
 
     def _prefix(self, event: Event) -> str:
