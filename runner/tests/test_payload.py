@@ -109,6 +109,24 @@ class Values(Payloads, RunnerCase):
         ran = self.run_payload(data, {"train.py": source}, env={"PYTHONPATH": site})
         self.assertEqual(ran.result["value"], [7, 8, False], ran.out)
 
+    def test_modules_that_are_installed(self):
+        """They are the image's own if these are the same: Python has compiled them."""
+        source = "import helper.part\ndef f(): return helper.__file__, helper.part.VALUE"
+        modules = {"helper/__init__.py": "", "helper/part.py": "VALUE = 'sent'"}
+        with module("helper", ""), module("helper.part", ""):
+            data = payload(source, before=header(modules=modules))
+        for name, installed in (("the same", "VALUE = 'sent'"), ("another version", "VALUE = 'of the image'")):
+            with self.subTest(name):
+                self.setUp()
+                package = os.path.join(self.root, "site", "helper")
+                os.makedirs(package)
+                for file, text in (("__init__.py", ""), ("part.py", installed), ("more.py", "")):
+                    with open(os.path.join(package, file), "w") as out:
+                        out.write(text)
+                ran = self.run_payload(data, {"train.py": source}, env={"PYTHONPATH": os.path.dirname(package)})
+                file, value = ran.result["value"]
+                self.assertEqual((file.startswith(package), value), (name == "the same", "sent"))
+
     def test_traceback_of_the_script(self):
         """Functions of the script travel by value: their code has the path of the client's file, which is not in the pod."""
         source, main = "def f():\n  return [].pop()  # of nothing\n", "/home/me/train.py"

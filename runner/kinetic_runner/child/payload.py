@@ -3,7 +3,7 @@
 """The payload of a call: a function and its arguments, pickled, behind a header that says what unpickling needs."""
 
 import binascii
-import importlib
+import importlib.machinery
 import json
 import linecache
 import os
@@ -96,18 +96,45 @@ def show_lines(main, call):
 
 def import_modules(sources, scratch):
     """Import the modules that the payload brings, rather than those of the image."""
-    folder = os.path.join(scratch, "modules")
-    for path, source in sources.items():
+    for path in sources:
         if any(part in ("", ".", "..") for part in path.split("/")) or "\0" in path:
             raise BadPayload(f"the payload has a module with the path {path!r:.200}, which is not allowed")
+    if all(is_installed(path, source) for path, source in sources.items()):
+        folders = []  # they are compiled
+    else:
+        folders = [write_modules(sources, os.path.join(scratch, "modules"))]
+    sys.path[:0] = folders
+    try:
+        for name in sorted(map(module_of, sources)):
+            importlib.import_module(name)
+    finally:
+        sys.path[:] = [place for place in sys.path if place not in folders]
+
+
+def module_of(path):
+    """Return the name of the module or package that has a source file."""
+    name = path.partition("/")[0]
+    return name[:-3] if name.endswith(".py") else name
+
+
+def is_installed(path, source):
+    """Return whether this Python would import the very same file."""
+    spec = importlib.machinery.PathFinder.find_spec(module_of(path))
+    if spec is None or not spec.origin:
+        return False
+    place = os.path.dirname(spec.origin)
+    try:
+        with open(os.path.join(os.path.dirname(place) if "/" in path else place, path), encoding="utf-8") as file:
+            return file.read() == source
+    except (OSError, ValueError):
+        return False
+
+
+def write_modules(sources, folder):
+    """Write source files into a new folder, and return it."""
+    for path, source in sources.items():
         target = os.path.join(folder, path)
         os.makedirs(os.path.dirname(target), exist_ok=True)
         with open(target, "w", encoding="utf-8") as file:
             file.write(source)
-    sys.path.insert(0, folder)
-    try:
-        for name in sorted({path.partition("/")[0] for path in sources}):
-            importlib.import_module(name[:-3] if name.endswith(".py") else name)
-    finally:
-        if folder in sys.path:
-            sys.path.remove(folder)
+    return folder
