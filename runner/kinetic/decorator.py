@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, Union, overload
 
+from .errors import says_all
 from .options import Duration, Options
 
 if TYPE_CHECKING:
@@ -64,7 +65,13 @@ class RemoteCallable(Generic[P, R]):
         """
         if in_job():
             return self.__wrapped__(*self._bound, *args, **kwargs)  # pyright: ignore[reportCallIssue] # P is without those that are bound
-        value: R = submission().call(self, (*self._bound, *args), kwargs)
+        __tracebackhide__ = True  # in pytest; IPython shows the last frame in any case
+        try:
+            value: R = submission().call(self, (*self._bound, *args), kwargs)
+        except BaseException as exc:
+            if says_all(exc):
+                raise exc.with_traceback(None)
+            raise
         return value
 
     def run_async(self, *args: P.args, **kwargs: P.kwargs) -> JobHandle[R]:

@@ -139,6 +139,11 @@ _KINDS: tuple[type[KineticError], ...] = (UsageError, JobNotFound, JobTimeout, U
 _BY_KIND = {error.kind: error for error in _KINDS}
 
 
+def says_all(exc: BaseException) -> bool:
+    """Report whether an exception says what went wrong without this package's part of the stack: the job raised it, or the package on purpose."""
+    return isinstance(exc, (KineticError, Interrupted)) or isinstance(exc.__cause__, RemoteTraceback)
+
+
 def text(message: str, next_step: Optional[str]) -> str:
     """Return a message with what to do next, unless it says so itself."""
     return f"{message}\n  next: {next_step}" if next_step and next_step not in message else message

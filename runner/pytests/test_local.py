@@ -111,6 +111,24 @@ def test_remote_traceback_is_the_cause(local: Project) -> None:
     assert done.stderr.endswith("Odd: 3 is odd\n")
 
 
+STACKS = {
+    "a call": ("half(3)", 1),
+    "a handle": ("half.run_async(3).result()", 1),
+    "an error of the package": ("half.with_options(flags=['--nosuch'])(3)", 1),
+    "a mistake of a callback": ("half.run_async(8).result(on_status_change=lambda state: 1 / 0)", 4),
+}
+
+
+@pytest.mark.parametrize("statement, frames", STACKS.values(), ids=STACKS)
+def test_stack_has_little_of_the_package(local: Project, statement: str, frames: int) -> None:
+    """The stack of the last exception: what the package adds tells users nothing, unless something went wrong in it."""
+    done = local.run(f"{TRAIN}\n{statement}", code=1)
+    stack = done.stderr.rpartition("Traceback (most recent call last):")[2]
+    assert f'in <module>\n    {statement}\n' in stack
+    count = stack.count('/runner/kinetic/')
+    assert count == frames if frames == 1 else count >= frames, stack
+
+
 def test_result_that_cannot_be_pickled(local: Project) -> None:
     done = local.run(f"{TRAIN}\nexc = caught(lock)\nprint(exc)\nprint(exc.repr)")
     assert "['inner'][0]" in done.stdout

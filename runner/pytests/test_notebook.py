@@ -184,6 +184,15 @@ def test_exception_of_a_function(notebook: Notebook) -> None:
     assert "line 2, in helper\n    return 1 / x  # of a cell\n" in remote
 
 
+@pytest.mark.parametrize("source", ["inverse(0)", "inverse.run_async(0).result()", "%%kinetic\n1 / 0"])
+def test_stack_has_little_of_the_package(notebook: Notebook, source: str) -> None:
+    notebook.shown("@kinetic.run()\ndef inverse(x):\n    return 1 / x")
+    name, _, traceback = notebook.error(source)
+    assert name == "ZeroDivisionError"
+    remote, _, local = traceback.partition("direct cause")
+    assert ("runner/kinetic" in remote, local.count("runner/kinetic")) == (False, 1), traceback  # IPython shows the last frame in any case
+
+
 def test_unpicklable_variable(notebook: Notebook) -> None:
     name, text, _ = notebook.error("lock = threading.Lock()\nget_ipython().run_cell_magic('kinetic', '', 'lock')")
     assert (name, text.split(",")[0]) == ("TypeError", "cannot send cell(): the global 'lock' of cell is of type _thread.lock")

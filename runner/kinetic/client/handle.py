@@ -14,7 +14,7 @@ import tempfile
 from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, overload
 
-from ..errors import JobNotFound, KineticError, UsageError
+from ..errors import JobNotFound, KineticError, UsageError, says_all
 from ..job_status import JobStatus
 from ..options import PLACES, Duration, Options, check, flags, one, span, switch
 from . import binaries, process, result
@@ -105,6 +105,7 @@ class JobHandle(Generic[R]):
             JobNotFound: there is no such job, and no result of it.
             UntrustedResult: see trust_store.
         """
+        __tracebackhide__ = True  # in pytest; IPython shows the last frame in any case
         tell = None if on_status_change is None else (lambda state: on_status_change(JobStatus(state)))
         directory = tempfile.mkdtemp(prefix="kinetic-")
         try:
@@ -114,6 +115,10 @@ class JobHandle(Generic[R]):
             words += ["--trust-store"] if trust_store else []
             value: R = result.fetch(binaries.JOBS, self._words("result", *words), file, Reporter(on_status=tell))
             return value
+        except BaseException as exc:
+            if says_all(exc):
+                raise exc.with_traceback(None)
+            raise
         finally:
             shutil.rmtree(directory, ignore_errors=True)
 

@@ -39,6 +39,7 @@ def load_ipython_extension(shell: Any) -> None:
         The job has the variables, functions, classes and modules of the notebook that the cell
         uses. What the cell assigns stays in the job: let its last line be what you want back.
         """
+        __tracebackhide__ = True
         return run(line, cell, shell.user_ns, getattr(shell, "user_ns_hidden", {}), f"<cell {shell.execution_count}>")
 
     shell.register_magic_function(kinetic, "cell", "kinetic")
@@ -59,6 +60,7 @@ def run(line: str, text: str, names: dict[str, Any], hidden: Mapping[str, Any], 
         SyntaxError: it is not Python.
         Exception: as kinetic.RemoteCallable.__call__.
     """
+    __tracebackhide__ = True
     parameters, detached = parse_words(line)
     if not set(HELP).isdisjoint(parameters["flags"]):
         print(binaries.help_of(binaries.RUN))
