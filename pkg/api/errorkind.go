@@ -8,6 +8,7 @@ type ErrorKind string
 const (
 	KindUsage         ErrorKind = "usage"          // the command line or the input is wrong
 	KindNotFound      ErrorKind = "not_found"      // what the command line names doesn't exist
+	KindJobNotFound   ErrorKind = "job_not_found"  // there is no such job
 	KindAmbiguous     ErrorKind = "ambiguous"      // it names several things where one is needed
 	KindExists        ErrorKind = "exists"         // the ID is taken
 	KindJobFailed     ErrorKind = "job_failed"     // the job has ended without success
@@ -24,6 +25,6 @@ const (
 
 // ErrorKinds lists all kinds.
 func ErrorKinds() []ErrorKind {
-	return []ErrorKind{KindUsage, KindNotFound, KindAmbiguous, KindExists, KindJobFailed, KindTimeout, KindInterrupted,
+	return []ErrorKind{KindUsage, KindNotFound, KindJobNotFound, KindAmbiguous, KindExists, KindJobFailed, KindTimeout, KindInterrupted,
 		KindForbidden, KindUnreachable, KindUnstartable, KindUntrusted, KindMissingResult, KindVersion, KindFailed}
 }

@@ -35,6 +35,7 @@ func TestErrorKinds(t *testing.T) {
 	}
 	elsewhere := map[api.ErrorKind]error{
 		api.KindUnstartable: &answers.MissingKind{Text: "the cluster has no LeaderWorkerSets"},
+		api.KindNotFound:    bucketError(t, http.StatusNotFound),
 		api.KindUntrusted:   nil, // TestMovedImage of pkg/cmd/run
 	}
 	for _, kind := range api.ErrorKinds() {

@@ -26,7 +26,7 @@ type IDError struct {
 func (e *IDError) Error() string { return e.msg }
 
 // Kind implements what pkg/cmd/process asks an error for.
-func (e *IDError) Kind() api.ErrorKind { return cmp.Or(e.kind, api.KindNotFound) }
+func (e *IDError) Kind() api.ErrorKind { return cmp.Or(e.kind, api.KindJobNotFound) }
 
 // Next returns what to do.
 func (e *IDError) Next() string { return e.next }

@@ -22,7 +22,7 @@ type noJob struct{}
 func (noJob) Error() string { return "no jobs found" }
 
 // Kind implements what pkg/cmd/process asks an error for.
-func (noJob) Kind() api.ErrorKind { return api.KindNotFound }
+func (noJob) Kind() api.ErrorKind { return api.KindJobNotFound }
 
 // Newest finds the newest job that the filter chooses by user and labels, with or without a
 // workload. It reads as few handles as it can: most ids contain the time of the submit. If

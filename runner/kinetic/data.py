@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import os
 
+from .pod import in_job
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Union
@@ -68,7 +70,7 @@ def local(typed: str) -> str:
     In a job, files that were Data here need not exist: a module that is imported there may name them.
     """
     path = os.path.abspath(os.path.expanduser(typed))
-    if "KINETIC_JOB_ID" not in os.environ and not os.path.exists(path):
+    if not in_job() and not os.path.exists(path):
         raise FileNotFoundError(f"Data({typed!r}): there is no {path}")
     return path
 

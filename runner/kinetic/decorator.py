@@ -13,7 +13,8 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, Union, overload
 
 from .errors import says_all
-from .options import Duration, Options
+from .options import PRIVATE, Duration, Options
+from .pod import in_job
 
 if TYPE_CHECKING:
     from typing import Protocol
@@ -163,8 +164,9 @@ class RemoteCallable(Generic[P, R]):
         return find, (self.__module__, self.__qualname__)
 
     def by_value(self) -> tuple[Any, ...]:
-        """Return how to pickle it without reference to its module. What configure has set goes along."""
-        return RemoteCallable, (self.__wrapped__, self.options.all(), self._bound)
+        """Return how to pickle it without reference to its module. What configure has set goes along, but not what may be secret."""
+        options = {name: value for name, value in self.options.all().items() if name not in PRIVATE}
+        return RemoteCallable, (self.__wrapped__, options, self._bound)
 
     def is_global(self) -> bool:
         """Report whether its module has it under its own name."""
@@ -205,10 +207,6 @@ def submission() -> Any:
     from . import _module
 
     return _module("client.submission")
-
-
-def in_job() -> bool:
-    return "KINETIC_JOB_ID" in os.environ
 
 
 def innermost(function: Any) -> Any:

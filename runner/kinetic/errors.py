@@ -38,7 +38,7 @@ class UsageError(KineticError, ValueError):
 class JobNotFound(KineticError, LookupError):
     """No job has this id, here."""
 
-    kind = "not_found"
+    kind = "job_not_found"
 
 
 class JobTimeout(KineticError, TimeoutError):

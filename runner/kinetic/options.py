@@ -44,7 +44,15 @@ def one(flag: str, value: object) -> list[str]:
     return [f"{flag}={value}"]
 
 
+def text(flag: str, value: object) -> list[str]:
+    if not isinstance(value, str):
+        raise TypeError(f"{value!r} is of type {type(value).__name__}: expected a string")
+    return one(flag, value)
+
+
 def switch(flag: str, value: object) -> list[str]:
+    if not isinstance(value, bool):
+        raise TypeError(f"{value!r} is of type {type(value).__name__}: expected True or False")
     return [f"{flag}={'true' if value else 'false'}"]
 
 
@@ -57,8 +65,9 @@ def span(flag: str, value: Duration) -> list[str]:
 
 
 def each(flag: str, values: Union[str, list[str]]) -> list[str]:
-    if isinstance(values, str):
-        raise UsageError(f"{values!r} is a string: expected a list of them, such as [{values!r}]")
+    if isinstance(values, (str, Mapping)):
+        kind = "string" if isinstance(values, str) else "dict"
+        raise UsageError(f"{values!r} is a {kind}: expected a list of names, such as {[values] if isinstance(values, str) else list(values)}")
     return [f"{flag}={value}" for value in values]
 
 
@@ -78,7 +87,7 @@ def volumes(flag: str, values: Mapping[str, Data]) -> list[str]:
 
 def words(flag: str, values: list[str]) -> list[str]:
     if isinstance(values, str):
-        raise UsageError(f"{values!r} is a string: expected a list of words, such as [{values!r}]")
+        raise UsageError(f"{values!r} is a string: expected a list of words, such as {values.split()!r}")
     for word in values:
         if word in NO_FLAGS:
             raise UsageError(f"{word!r} {NO_FLAGS[word]}")
@@ -90,7 +99,7 @@ def nothing(flag: str, value: object) -> list[str]:
 
 
 PARAMETERS = (
-    Parameter("accelerator", "--accelerator", one, "what to run on: `cpu` (the default), `l4`, `a100x2`, `tpu-v6e-8`, `l4:spot`, …"),
+    Parameter("accelerator", "--accelerator", text, "what to run on: `cpu` (the default), `l4`, `a100x2`, `tpu-v6e-8`, `l4:spot`, …"),
     Parameter("spot", "--spot", switch, "spot capacity: cheaper, but can be preempted at any time"),
     Parameter("hosts", "--hosts", one, "the number of hosts; for TPUs the topology determines it"),
     Parameter("backend", "--backend", one, "`auto` (the default), `gke`, `pathways` or `local`"),
@@ -133,6 +142,7 @@ PARAMETERS = (
     Parameter("store", "--store", one, "the store: `gs://BUCKET`, or `file:///DIR` for local jobs", True),
 )  # fmt: skip
 
+PRIVATE = ("env", "flags", "kubeconfig")  # what a payload, which goes to a bucket, never has
 PLACES = frozenset(parameter.name for parameter in PARAMETERS if parameter.of_target)
 _BY_NAME = {parameter.name: parameter for parameter in PARAMETERS}
 _defaults: dict[str, Any] = {}

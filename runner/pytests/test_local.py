@@ -280,3 +280,83 @@ def test_command_line(local: Project) -> None:
 def test_nothing_is_left_behind(local: Project) -> None:
     local.run(f"{TRAIN}\nhalf(8)\ncaught(half, 3)\ncaught(half, threading.Lock())")
     assert [path.name for path in local.home.iterdir() if path.name.startswith("kinetic-")] == []
+
+
+AWAITED = """
+import asyncio
+import time
+import kinetic
+
+@kinetic.run(local=True)
+def late():
+    time.sleep(2)
+    return 7
+
+async def main():
+    job = late.run_async()
+    try:
+        await asyncio.wait_for(job, 0.3)
+    except asyncio.TimeoutError:
+        print("timed out")
+    print(await job, job.result())
+
+asyncio.run(main())
+"""
+
+
+def test_waiting_that_is_cancelled_loses_nothing(local: Project) -> None:
+    assert local.run(AWAITED).stdout == "timed out\n7 7\n"
+
+
+SECRETS = """
+import glob
+import os
+import tempfile
+import time
+import kinetic
+
+kinetic.configure(local=True, env={"A_TOKEN": "s3cret"})
+KEPT = {}
+
+@kinetic.run()
+def inner():
+    return 1
+
+@kinetic.run()
+def outer():
+    '''Wait until the file with the payload is gone.'''
+    path = os.path.join(KEPT["directory"], "kinetic-*", "payload.pkl")
+    while glob.glob(path):
+        time.sleep(0.01)
+    return inner() + 1, os.environ["A_TOKEN"]
+
+KEPT["directory"] = tempfile.gettempdir()
+print(outer())
+"""
+
+
+def test_payloads_have_no_variables_and_are_not_kept(local: Project) -> None:
+    assert local.run(SECRETS + "\nprint('s3cret' in repr(inner.by_value()))").stdout == "(2, 's3cret')\nFalse\n"
+
+
+def test_a_handle_keeps_the_value_and_refuses_maps(local: Project) -> None:
+    done = local.run(
+        """
+        import kinetic
+        kinetic.configure(local=True)
+
+        @kinetic.run()
+        def twice(x):
+            return 2 * x
+
+        job = twice.run_async(2)
+        print(job.result(), job.result())
+        batch = twice.run_async_map([1, 2])
+        try:
+            kinetic.attach(batch.job.job_id).result()
+        except kinetic.UsageError as exc:
+            print(str(exc).partition(" is a map")[1])
+        print(list(batch.results()))
+        """
+    )
+    assert done.stdout == "4 4\n is a map\n[2, 4]\n"

@@ -84,3 +84,13 @@ def test_signature_has_every_parameter() -> None:
     signature = source[start : source.index(") -> Decorator", start)]
     names = [line.split(":")[0].strip() for line in signature.splitlines()[2:] if ":" in line]
     assert names == [parameter.name for parameter in options.PARAMETERS]
+
+
+@pytest.mark.parametrize(
+    "given",
+    [{"local": "no"}, {"spot": 1}, {"accelerator": 8}, {"secrets": {"A": "b"}}, {"capture_env_vars": "A"}, {"flags": "--cpu 1"}],
+    ids=lambda given: str(next(iter(given))),
+)
+def test_values_of_the_wrong_type(given: dict[str, Any]) -> None:
+    with pytest.raises((TypeError, ValueError), match="expected"):
+        configure(**given)

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from kinetic import JobHandle, JobNotFound, JobStatus, JobTimeout, KineticError, RemoteError, RemoteTraceback, UsageError, errors
 from kinetic.client import process, result
-from kinetic.client.report import Reporter
+from kinetic.client.report import Reporter, clean
 
 SUBMITTED = {"event": "submitted", "job": {"job_id": "cpu-train", "hosts": 1}}
 EVENTS: list[dict[str, Any]] = [
@@ -81,7 +81,7 @@ def test_what_is_not_an_event(line: bytes) -> None:
     assert process.parse(line) is None
 
 
-KINDS = [("usage", UsageError), ("usage", ValueError), ("not_found", JobNotFound), ("timeout", JobTimeout), ("timeout", TimeoutError), ("forbidden", KineticError)]
+KINDS = [("usage", UsageError), ("usage", ValueError), ("job_not_found", JobNotFound), ("timeout", JobTimeout), ("timeout", TimeoutError), ("forbidden", KineticError)]
 
 
 @pytest.mark.parametrize("kind, error", KINDS)
@@ -191,3 +191,17 @@ def test_html_is_escaped() -> None:
 
 def test_states_that_never_change() -> None:
     assert [state.value for state in JobStatus if state.ended] == ["SUCCEEDED", "FAILED", "NOT_FOUND"]
+
+
+def test_control_sequences_are_escaped() -> None:
+    assert clean("\x1b]0;title\x07 \x1b[31mred\x1b[0m\ta\x9bb") == "\\x1b]0;title\\x07 \x1b[31mred\x1b[0m\ta\\x9bb"
+
+
+@pytest.mark.parametrize(
+    "text",
+    ['{"version": 1, "job_id": "--help"}', '{"version": "x", "job_id": "a1"}', '{"version": 1, "job_id": "a1", "target": "x"}',
+     '{"version": 1, "job_id": "a1", "target": {"flags": "--x"}}', "[]", "nothing"],
+)  # fmt: skip
+def test_text_that_is_no_handle(text: str) -> None:
+    with pytest.raises(UsageError, match="not a handle"):
+        JobHandle.from_json(text)

@@ -8,6 +8,7 @@ import contextlib
 import html
 import json
 import os
+import re
 import shutil
 import subprocess
 import tempfile
@@ -18,7 +19,7 @@ from ..errors import JobNotFound, KineticError, UsageError, says_all
 from ..job_status import JobStatus
 from ..options import PLACES, Duration, Options, check, flags, one, span, switch
 from . import binaries, process, result
-from .report import Reporter
+from .report import Reporter, origin
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 R = TypeVar("R")
 
 VERSION = 1  # of to_json
+JOB_ID = re.compile("[a-z0-9][a-z0-9-]{0,48}[a-z0-9]")
 
 
 class JobHandle(Generic[R]):
@@ -36,15 +38,27 @@ class JobHandle(Generic[R]):
         func_name: the name of its function.
         accelerator: what it runs on, as it was asked for.
         created_at: when it was submitted, RFC 3339 in UTC, or "".
+        hosts: how many hosts it has.
     """
 
     def __init__(
-        self, job_id: str, *, func_name: str = "", accelerator: str = "", created_at: str = "", target: Optional[Mapping[str, Any]] = None
+        self,
+        job_id: str,
+        *,
+        func_name: str = "",
+        accelerator: str = "",
+        created_at: str = "",
+        hosts: int = 1,
+        is_map: bool = False,
+        target: Optional[Mapping[str, Any]] = None,
     ) -> None:
         self.job_id = job_id
         self.func_name = func_name
         self.accelerator = accelerator
         self.created_at = created_at
+        self.hosts = hosts
+        self._is_map = is_map
+        self._value: list[R] = []  # once it is here: the store may not have it any more
         self._target = {name: value for name, value in (target or {}).items() if value}
 
     @classmethod
@@ -67,6 +81,8 @@ class JobHandle(Generic[R]):
             func_name=job.get("func_name") or job.get("function") or "",
             accelerator=job.get("accelerator") or "",
             created_at=job.get("created_at") or job.get("created") or "",
+            is_map=bool(job.get("map")),
+            hosts=job.get("hostCount") or (job["hosts"] if isinstance(job.get("hosts"), int) else 1),
             target=target,
         )
 
@@ -90,7 +106,7 @@ class JobHandle(Generic[R]):
         trust_store: bool = False,
         on_status_change: Optional[Callable[[JobStatus], None]] = None,
     ) -> R:
-        """Wait until the job has ended, and return the function's value.
+        """Wait until the job has ended, and return the function's value. With cleanup, the handle keeps it.
 
         Args:
             timeout: how long to wait, in seconds or as text such as "1h30m"; None waits as long as it takes.
@@ -107,18 +123,30 @@ class JobHandle(Generic[R]):
         """
         __tracebackhide__ = True  # in pytest; IPython shows the last frame in any case
         tell = None if on_status_change is None else (lambda state: on_status_change(JobStatus(state)))
+        try:
+            return self._result(timeout, cleanup, trust_store, Reporter(on_status=tell))
+        except BaseException as exc:
+            if says_all(exc):
+                raise exc.with_traceback(None)
+            raise
+
+    def _result(
+        self, timeout: Optional[Duration], cleanup: bool, trust_store: bool, report: Reporter, stop: Optional[process.Stop] = None
+    ) -> R:
+        if self._is_map:
+            raise UsageError(f"{self.job_id} is a map, which has a value for each input: kinetic.attach_batch({self.job_id!r}).results()")
+        if self._value:
+            return self._value[0]
         directory = tempfile.mkdtemp(prefix="kinetic-")
         try:
             file = os.path.join(directory, "result.pkl")
             words = [f"--output-file={file}", f"--cleanup={'delete' if cleanup else 'false'}"]
             words += [] if timeout is None else span("--timeout", timeout)
             words += ["--trust-store"] if trust_store else []
-            value: R = result.fetch(binaries.JOBS, self._words("result", *words), file, Reporter(on_status=tell))
+            value: R = result.fetch(binaries.JOBS, self._words("result", *words), file, report, stop)
+            if cleanup:
+                self._value = [value]
             return value
-        except BaseException as exc:
-            if says_all(exc):
-                raise exc.with_traceback(None)
-            raise
         finally:
             shutil.rmtree(directory, ignore_errors=True)
 
@@ -144,7 +172,7 @@ class JobHandle(Generic[R]):
         """Return the whole log so far, or print it to standard error, and new lines until the job ends."""
         if not follow:
             return self._lines("logs")
-        process.require(binaries.JOBS, self._words("logs", "--follow"), Reporter(), events_on_output=True)
+        process.require(binaries.JOBS, self._words("logs", "--follow"), Reporter(hosts=self.hosts), events_on_output=True)
         return None
 
     def tail(self, n: int = 100) -> str:
@@ -190,31 +218,45 @@ class JobHandle(Generic[R]):
     def to_json(self) -> str:
         """Return the handle as text. It has no credentials."""
         about = {"version": VERSION, "job_id": self.job_id, "func_name": self.func_name, "accelerator": self.accelerator}
-        return json.dumps({**about, "created_at": self.created_at, "target": self._target})
+        return json.dumps({**about, "created_at": self.created_at, "hosts": self.hosts, "target": self._target})
 
     @classmethod
     def from_json(cls, text: str) -> JobHandle[Any]:
         """Return the handle that to_json made.
+
+        The text says which cluster and store to ask: take it only from where you would take configuration from.
 
         Raises:
             ValueError: it is none, or one of a newer version.
         """
         try:
             about = json.loads(text)
-            version, job_id = about["version"], about["job_id"]
+            version, job_id, target = int(about["version"]), str(about["job_id"]), dict(about.get("target") or {})
         except (ValueError, TypeError, KeyError) as exc:
             raise UsageError(f"this is not a handle that to_json made: {text[:60]!r}") from exc
         if version > VERSION:
             raise UsageError(f"the handle of {job_id} has version {version}, and this package reads up to {VERSION}: {binaries.UPGRADE}")
-        handle = JobHandle[Any](job_id, target=about.get("target"))
-        handle.func_name, handle.accelerator = about.get("func_name", ""), about.get("accelerator", "")
-        handle.created_at = about.get("created_at", "")
-        return handle
+        if not JOB_ID.fullmatch(job_id) or not PLACES.issuperset(target):
+            raise UsageError(f"this is not a handle that to_json made: {text[:60]!r}")
+        known = {name: about[name] for name in ("func_name", "accelerator", "created_at", "hosts") if name in about}
+        return JobHandle[Any](job_id, target=target, **known)
 
     def __await__(self) -> Generator[Any, None, R]:
+        return self._awaited().__await__()
+
+    async def _awaited(self) -> R:
+        """Wait in a thread. Cancelling it ends the waiting; a value that arrives all the same is kept for the next result()."""
         import asyncio
 
-        return asyncio.to_thread(self.result).__await__()
+        stop = process.Stop()
+        waiting = asyncio.ensure_future(asyncio.to_thread(self._result, None, True, False, Reporter(), stop))
+        try:
+            return await asyncio.shield(waiting)
+        except asyncio.CancelledError:
+            stop.ask()
+            with contextlib.suppress(BaseException):  # KeyboardInterrupt among them: the binary says that it was interrupted
+                await waiting
+            raise
 
     def __repr__(self) -> str:
         where = "local" if self._target.get("local") else self._target.get("cluster") or self._target.get("context")
@@ -241,7 +283,7 @@ class JobHandle(Generic[R]):
 
         def collect(event: process.Event) -> None:
             if event["event"] == "log":
-                lines.append(event["line"] + "\n")
+                lines.append(origin(event, self.hosts) + event["line"] + "\n")
 
         process.require(binaries.JOBS, self._words(command, *words), collect, events_on_output=True)
         return "".join(lines)
@@ -273,7 +315,7 @@ def list_jobs(*, status: Optional[JobStatus] = None, all: bool = False, mine: bo
     """
     where = place(target)
     words = ["list", "--output=json", *(["--all"] if all else []), *(["--mine"] if mine else [])]
-    words += [] if status is None else one("--status", status.value)
+    words += [] if status is None else one("--status", JobStatus(status).value)
     return [JobHandle.of(job, where) for job in process.ask(binaries.JOBS, [*words, *flags(where)])["items"]]
 
 

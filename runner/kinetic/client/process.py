@@ -9,7 +9,6 @@ import os
 import queue
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Callable, Generator, Sequence
 from typing import IO, Any, NamedTuple, Optional
@@ -18,6 +17,8 @@ from .. import errors
 from . import binaries
 
 Event = dict[str, Any]
+
+PLACES = {"project": "project", "zone": "zone", "cluster_name": "cluster", "namespace": "namespace"}  # of a handle
 
 MOST_INTERRUPTS = 2  # that a binary is told of
 MOST_WAITING = 1000  # events that were read and not handled; a binary that is faster waits
@@ -71,7 +72,14 @@ def failure(name: str, answer: Answer) -> errors.KineticError:
     return errors.of_kind(error.get("kind", ""), error.get("code", answer.code), error.get("message", ""), error.get("next"))
 
 
-def run(name: str, words: Sequence[str], on_event: Callable[[Event], None], *, events_on_output: bool = False) -> Answer:
+def run(
+    name: str,
+    words: Sequence[str],
+    on_event: Callable[[Event], None],
+    *,
+    events_on_output: bool = False,
+    stop: Optional[Stop] = None,
+) -> Answer:
     """Run a binary to its end.
 
     Ctrl-C is passed on to it, so that it can say what becomes of the job. After a second one it waits for nothing; a third
@@ -82,6 +90,7 @@ def run(name: str, words: Sequence[str], on_event: Callable[[Event], None], *, e
         words: its command line, without --events.
         on_event: is called with each event, in this thread.
         events_on_output: read events from standard output, too.
+        stop: can end it from another thread.
 
     Raises:
         VersionMismatch: the binary is missing.
@@ -90,6 +99,8 @@ def run(name: str, words: Sequence[str], on_event: Callable[[Event], None], *, e
     with Interrupts() as interrupts:
         running = Running(name, words, events_on_output=events_on_output)
         interrupts.process = running.process
+        if stop is not None:
+            stop.started(running.process)
         try:
             for event in running:
                 on_event(event)
@@ -130,15 +141,23 @@ def stream(name: str, words: Sequence[str], *, output: str) -> Generator[Event, 
 
 
 def start(name: str, words: Sequence[str]) -> subprocess.Popen[bytes]:
-    """Start a binary that writes events."""
-    return subprocess.Popen(
-        [binaries.find(name), "--events=json", *words],  # first: it would be the value of a flag before it, or an argument after --
-        stdin=subprocess.DEVNULL,
-        stdout=subprocess.PIPE,
-        stderr=subprocess.PIPE,
-        env=binaries.environment(),
-        start_new_session=True,  # so that a terminal's Ctrl-C reaches it through this process alone
-    )
+    """Start a binary that writes events.
+
+    Raises:
+        VersionMismatch: it is missing, or can't be run on this machine.
+    """
+    path = binaries.find(name)
+    try:
+        return subprocess.Popen(
+            [path, "--events=json", *words],  # first: it would be the value of a flag before it, or an argument after --
+            stdin=subprocess.DEVNULL,
+            stdout=subprocess.PIPE,
+            stderr=subprocess.PIPE,
+            env=binaries.environment(),
+            start_new_session=True,  # so that a terminal's Ctrl-C reaches it through this process alone
+        )
+    except OSError as exc:
+        raise errors.VersionMismatch(f"cannot run {path}: {exc.strerror}: {binaries.INSTALL}") from exc
 
 
 class Interrupts:
@@ -171,10 +190,38 @@ class Interrupts:
         self.count += 1
         if self.process is None or self.count > MOST_INTERRUPTS:
             raise KeyboardInterrupt
-        if os.name == "nt":
-            self.process.terminate()  # Windows has no such signal for one process
-        else:
-            self.process.send_signal(signal.SIGINT)
+        interrupt(self.process)
+
+
+def interrupt(process: subprocess.Popen[bytes]) -> None:
+    """Tell a binary to stop waiting."""
+    if os.name == "nt":
+        process.terminate()  # Windows has no such signal for one process
+    else:
+        process.send_signal(signal.SIGINT)
+
+
+class Stop:
+    """Ends the waiting of a binary that another thread runs, even if that has yet to start it."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._process: Optional[subprocess.Popen[bytes]] = None
+        self._asked = False
+
+    def started(self, process: subprocess.Popen[bytes]) -> None:
+        """Note which process it is."""
+        with self._lock:
+            self._process = process
+            if self._asked:
+                interrupt(process)
+
+    def ask(self) -> None:
+        """End it now, or as soon as it has started."""
+        with self._lock:
+            self._asked = True
+            if self._process is not None:
+                interrupt(self._process)
 
 
 class Running:
@@ -188,12 +235,12 @@ class Running:
 
     Attributes:
         process: its process.
-        job_id: the id of the job that it submitted, or None.
+        job: the handle of the job that it submitted, as it prints it; empty before.
     """
 
     def __init__(self, name: str, words: Sequence[str], *, events_on_output: bool, kind: str = "") -> None:
         self.process = start(name, words)
-        self.job_id: Optional[str] = None
+        self.job: Event = {}
         self._error: Optional[Event] = None
         self._output: list[bytes] = []
         self._events: queue.Queue[Optional[Event]] = queue.Queue(MOST_WAITING)
@@ -216,7 +263,7 @@ class Running:
             if event["event"] == "error":
                 self._error = event
             elif event["event"] == "submitted":
-                self.job_id = event["job"]["job_id"]
+                self.job = event["job"]
             return event
         self.process.wait()
         raise StopIteration
@@ -235,30 +282,34 @@ class Running:
         """What an interrupted binary said about the job, and how to find that again."""
         error = self._error or {"message": "interrupted"}
         said = errors.text(error.get("message", ""), error.get("next"))
-        return f"{said}\n  its handle: kinetic.attach({self.job_id!r})" if self.job_id else said
+        if not self.job:
+            return said
+        place = "".join(f", {name}={self.job[key]!r}" for key, name in PLACES.items() if self.job.get(key))
+        local = ", local=True" if self.job.get("backend") == "local" else ""
+        return f"{said}\n  its handle: kinetic.attach({self.job['job_id']!r}{local or place})"
+
+    @property
+    def job_id(self) -> Optional[str]:
+        """The id of the job that it submitted, or None."""
+        return self.job.get("job_id")
 
 
 def read_events(stream: Optional[IO[bytes]], events: queue.Queue[Optional[Event]], kind: str) -> None:
-    """Put the events of a stream into a queue, then None.
-
-    What is not an event is printed as it stands: credential plugins share the binary's standard error.
-    """
+    """Put the events of a stream into a queue, then None. A line that is no event becomes a note."""
     assert stream is not None
-    with stream:
-        for line in stream:
-            event = parse(line, kind)
-            if event is not None:
-                events.put(event)
-            else:
-                sys.stderr.write(line.decode("utf-8", "replace"))
-    events.put(None)
+    try:
+        with stream:
+            for line in stream:
+                events.put(parse(line, kind) or {"event": "note", "message": line.decode("utf-8", "replace").rstrip()})
+    finally:
+        events.put(None)
 
 
 def parse(line: bytes, kind: str = "") -> Optional[Event]:
     """Return the event in a line, or None. One that doesn't say what it is is of the given kind."""
     try:
         event = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         return None
     if not isinstance(event, dict):
         return None
@@ -268,6 +319,8 @@ def parse(line: bytes, kind: str = "") -> Optional[Event]:
 def read_output(stream: Optional[IO[bytes]], events: queue.Queue[Optional[Event]], output: list[bytes]) -> None:
     """Read a stream to its end, then put None into a queue."""
     assert stream is not None
-    with stream:
-        output.append(stream.read())
-    events.put(None)
+    try:
+        with stream:
+            output.append(stream.read())
+    finally:
+        events.put(None)

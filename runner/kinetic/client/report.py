@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import logging
+import re
 import sys
 from collections.abc import Callable
 from typing import Any, Optional
@@ -12,6 +13,9 @@ from typing import Any, Optional
 from . import process
 
 Event = process.Event
+
+# Control characters but tabs and colours: what a job prints must not change the terminal's title or clipboard.
+CONTROL = re.compile(r"(\x1b\[[0-9;]*m)|[\x00-\x08\x0a-\x1f\x7f-\x9f]")
 
 LEVELS = {"warning": logging.WARNING, "error": logging.ERROR}
 
@@ -22,15 +26,25 @@ class Reporter:
     Args:
         where: "stderr", "logging" or "none".
         on_status: is called with each new state of the job, as text.
+        on_submitted: is called when the job exists.
+        hosts: how many the job has, until it is submitted here.
 
     Attributes:
         job: the handle of the submitted job, as the binary prints it; empty before.
         result: the result event, or None.
     """
 
-    def __init__(self, where: str = "stderr", on_status: Optional[Callable[[str], None]] = None) -> None:
+    def __init__(
+        self,
+        where: str = "stderr",
+        on_status: Optional[Callable[[str], None]] = None,
+        on_submitted: Optional[Callable[[], None]] = None,
+        hosts: int = 1,
+    ) -> None:
         self._say = {"stderr": print_line, "logging": log_line, "none": ignore}[where]
         self._on_status = on_status
+        self._on_submitted = on_submitted
+        self._hosts = hosts
         self._state = ""
         self._waits = ""
         self.job: dict[str, Any] = {}
@@ -40,6 +54,9 @@ class Reporter:
         kind = event["event"]
         if kind == "submitted":
             self.job = event["job"]
+            self._hosts = self.job.get("hosts", 1)
+            if self._on_submitted is not None:
+                self._on_submitted()
             self._say("phase", f"submitted {self.job['job_id']}")
         elif kind == "result":
             self.result = event
@@ -47,7 +64,7 @@ class Reporter:
         elif kind == "state":
             self._change(event)
         elif kind == "log":
-            self._say("log", self._prefix(event) + event["line"])
+            self._say("log", origin(event, self._hosts) + event["line"])
         elif kind == "phase":
             self._say("phase", f"{event['name']} {event.get('detail') or ''}".rstrip())
         elif kind in ("note", "warning"):
@@ -61,20 +78,29 @@ class Reporter:
             self._say("state", f"running: {message}" if state == "RUNNING" else message)
         self._state, self._waits = state, message
 
-    def _prefix(self, event: Event) -> str:
-        """Return what tells the lines of several pods apart."""
-        if "chunk" in event:
-            return f"[chunk {event['chunk']}] "
-        return f"[host {event['host']}] " if "host" in event and self.job.get("hosts", 1) > 1 else ""
+
+def origin(event: Event, hosts: int) -> str:
+    """Return what tells the lines of several pods apart."""
+    if "chunk" in event:
+        return f"[chunk {event['chunk']}] "
+    return f"[host {event['host']}] " if "host" in event and hosts > 1 else ""
 
 
 def print_line(kind: str, text: str) -> None:
     """Print a line of a job as it is, and what the package says about the job with its name."""
+    if sys.stderr is None:  # a program without a console
+        return
     if kind == "log":
         prefix = ""
     else:
         prefix = "kinetic: warning: " if kind == "warning" else "kinetic: "
-    print(prefix + text, file=sys.stderr, flush=True)
+    text = prefix + text
+    print(clean(text) if sys.stderr.isatty() else text, file=sys.stderr, flush=True)
+
+
+def clean(text: str) -> str:
+    """Return a line for a terminal: control sequences are escaped, colours stay."""
+    return CONTROL.sub(lambda found: found[1] or f"\\x{ord(found[0]):02x}", text)
 
 
 def log_line(kind: str, text: str) -> None:

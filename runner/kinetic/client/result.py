@@ -19,7 +19,7 @@ from .report import Reporter
 Event = process.Event
 
 
-def fetch(binary: str, words: Sequence[str], file: str, report: Reporter) -> Any:
+def fetch(binary: str, words: Sequence[str], file: str, report: Reporter, stop: Optional[process.Stop] = None) -> Any:
     """Run a binary that waits for a job and writes its pickled result into a file. Return the value.
 
     The binary writes only bytes whose hash it trusts.
@@ -29,12 +29,13 @@ def fetch(binary: str, words: Sequence[str], file: str, report: Reporter) -> Any
         words: its command line.
         file: where it is told to write.
         report: is told the events.
+        stop: can end the waiting from another thread.
 
     Raises:
         Exception: what the function raised, with the traceback in the job as its cause.
         KineticError: there is no result; RemoteError if that is because the job failed.
     """
-    answer = process.run(binary, words, report)
+    answer = process.run(binary, words, report, stop=stop)
     event = report.result
     failed = answer.code != 0
     if event is None or event["ok"] and failed and ((answer.error or {}).get("kind") == "job_failed" or not os.path.exists(file)):
@@ -88,6 +89,8 @@ def raise_failure(file: str, event: Event, killed: KineticError) -> NoReturn:
     else:
         if isinstance(own, BaseException):
             raise own from cause
+        if event.get("reason") == "Exception":
+            message = f"{message}\n  (its exception can't be pickled or loaded again, so it can't be raised as {kind})"
     raise RemoteError(
         message, job_id=event["job"], reason=event.get("reason") or "", type=kind, traceback=text, repr=error.get("repr")
     ) from cause
@@ -98,6 +101,8 @@ def described(event: Event, killed: KineticError) -> tuple[Optional[str], str]:
     error = event.get("error")
     if not error:
         return None, str(killed)
+    if event.get("reason") == "Cancelled":
+        return None, f"{event['job']} was cancelled"
     if error["type"] == event.get("reason"):  # such as ExitCode
         return None, f"{event['job']} failed: {error['message']}"
     return error["type"], f"{event['job']} failed: {error['type']}: {error['message']}"

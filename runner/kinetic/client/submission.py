@@ -9,7 +9,7 @@ import inspect
 import os
 import shutil
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Optional, TypeVar
 
 from ..decorator import RemoteCallable
@@ -21,6 +21,7 @@ from .report import Reporter
 
 R = TypeVar("R")
 
+PAYLOAD = "payload.pkl"
 ROOT_PARAMETERS = ("--package-root",)  # what decides which directory is packaged
 
 
@@ -31,7 +32,8 @@ def call(function: RemoteCallable[Any, R], args: tuple[Any, ...], kwargs: Mappin
         words.append(f"--output-file={file}")
         if not function.options.all().get("debug"):
             words.append("--cleanup=delete")
-        return result.fetch(binaries.RUN, words, file, reporter(function))  # type: ignore[no-any-return]
+        report = reporter(function, on_submitted=lambda: os.unlink(os.path.join(directory, PAYLOAD)))  # the store has it
+        return result.fetch(binaries.RUN, words, file, report)  # type: ignore[no-any-return]
 
 
 def submit(function: RemoteCallable[Any, R], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> JobHandle[R]:
@@ -68,8 +70,8 @@ def submit_map(
     return BatchHandle(JobHandle.of(report.job, function.options.target()), fail_fast=fail_fast)
 
 
-def reporter(function: RemoteCallable[Any, Any]) -> Reporter:
-    return Reporter(function.options.all().get("logs", "stderr"))
+def reporter(function: RemoteCallable[Any, Any], on_submitted: Optional[Callable[[], None]] = None) -> Reporter:
+    return Reporter(function.options.all().get("logs", "stderr"), on_submitted=on_submitted)
 
 
 @contextlib.contextmanager
@@ -93,7 +95,7 @@ def prepared(
     here, flags, inputs = project.current(), function.options.flags(waiting=waiting and not calls), payload.Inputs()
     directory = tempfile.mkdtemp(prefix="kinetic-")
     try:
-        file = os.path.join(directory, "payload.pkl")
+        file = os.path.join(directory, PAYLOAD)
         root_flags = [flag for flag in flags if flag.startswith(ROOT_PARAMETERS)]
         with project.travelling(here, root_flags):
             payload.write(file, function, args, kwargs, inputs, here.main)

@@ -98,11 +98,12 @@ def load_module(call):
 
 
 def value_of(function, args, kwargs, debugger=None):
-    """Call the function. If it returns an awaitable, wait for it."""
+    """Call the function. If it returns an awaitable, wait for it; the handle of another job is a value like any other."""
     if debugger:
         debugger.breakpoint()
     value = function(*args, **kwargs)  # a debugger stops here: step into it
-    if not isinstance(value, (types.GeneratorType, types.AsyncGeneratorType)) and hasattr(type(value), "__await__"):
+    kept = isinstance(value, (types.GeneratorType, types.AsyncGeneratorType)) or type(value).__module__.startswith("kinetic.")
+    if not kept and hasattr(type(value), "__await__"):
         value = wait_for(value)
     return value
 
