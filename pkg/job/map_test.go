@@ -65,19 +65,20 @@ func TestStates(t *testing.T) {
 		return j
 	}
 	for name, tt := range map[string]struct {
-		j     *Job
-		state api.State
-		want  string
+		j      *Job
+		status api.Status
+		want   string
 	}{
-		"waiting":         {aMap(t, 4, nil), api.Pending, "4 PENDING"},
-		"two chunks run":  {begun("0", "1"), api.Running, "1 SUCCEEDED, 1 RUNNING, 1 FAILED, 9 RUNNING, 1 SUCCEEDED, 7 RUNNING, 20 PENDING"},
-		"over":            {begun("0"), api.Succeeded, "1 SUCCEEDED, 11 FAILED, 1 SUCCEEDED, 27 FAILED"},
-		"failed":          {begun("0"), api.Failed, "1 SUCCEEDED, 11 FAILED, 1 SUCCEEDED, 27 FAILED"},
-		"gone":            {begun("0"), api.NotFound, "1 SUCCEEDED, 1 NOT_FOUND, 1 FAILED, 9 NOT_FOUND, 1 SUCCEEDED, 27 NOT_FOUND"},
-		"only some again": {&Job{Handle: api.Handle{JobID: "m1", Map: &api.Map{Inputs: 40, Chunk: 2, Only: []api.Range{{First: 30, Last: 33}}}}, Store: begun("1").Store}, api.Running, "1 SUCCEEDED, 1 PENDING, 1 FAILED, 9 PENDING, 1 SUCCEEDED, 19 PENDING, 2 RUNNING, 6 PENDING"},
+		"waiting":         {aMap(t, 4, nil), api.Status{State: api.Pending}, "4 PENDING"},
+		"two chunks run":  {begun("0", "1"), api.Status{State: api.Running}, "1 SUCCEEDED, 1 RUNNING, 1 FAILED, 9 RUNNING, 1 SUCCEEDED, 7 RUNNING, 20 PENDING"},
+		"over":            {begun("0"), api.Status{State: api.Succeeded}, "1 SUCCEEDED, 11 FAILED, 1 SUCCEEDED, 27 FAILED"},
+		"failed":          {begun("0"), api.Status{State: api.Failed}, "1 SUCCEEDED, 11 FAILED, 1 SUCCEEDED, 27 FAILED"},
+		"gone":            {begun("0"), api.Status{State: api.NotFound}, "1 SUCCEEDED, 1 NOT_FOUND, 1 FAILED, 9 NOT_FOUND, 1 SUCCEEDED, 27 NOT_FOUND"},
+		"cancelled":       {begun("0"), api.Status{State: api.NotFound, Ended: "CANCELLED"}, "1 SUCCEEDED, 11 FAILED, 1 SUCCEEDED, 27 FAILED"},
+		"only some again": {&Job{Handle: api.Handle{JobID: "m1", Map: &api.Map{Inputs: 40, Chunk: 2, Only: []api.Range{{First: 30, Last: 33}}}}, Store: begun("1").Store}, api.Status{State: api.Running}, "1 SUCCEEDED, 1 PENDING, 1 FAILED, 9 PENDING, 1 SUCCEEDED, 19 PENDING, 2 RUNNING, 6 PENDING"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := tt.j.States(t.Context(), api.Status{State: tt.state})
+			got, err := tt.j.States(t.Context(), tt.status)
 			if err != nil {
 				t.Fatal(err)
 			}

@@ -65,7 +65,7 @@ func (j *Job) States(ctx context.Context, s api.Status) (*mapresults.States, err
 	if j.Handle.Map == nil {
 		return nil, nil
 	}
-	rest := func(int) api.State { return WithoutResult(s.State) }
+	rest := func(int) api.State { return WithoutResult(s) }
 	if s.State == api.Running {
 		begun, err := j.Results().Begun(ctx)
 		if err != nil {
@@ -89,12 +89,12 @@ func (j *Job) States(ctx context.Context, s api.Status) (*mapresults.States, err
 }
 
 // WithoutResult returns the state of an input of a map that has no result, given that of the job:
-// if that has ended, the input's pod failed or was deleted first.
-func WithoutResult(s api.State) api.State {
-	if s == api.Succeeded {
+// if that is known to have ended, the input's pod failed or was deleted first.
+func WithoutResult(s api.Status) api.State {
+	if s.State == api.Succeeded || s.Ended != "" {
 		return api.Failed
 	}
-	return s
+	return s.State
 }
 
 // noneLeft reports whether a map with this progress has ended, and all its values were deleted.

@@ -67,8 +67,8 @@ func statusOf(r api.Result) api.Status {
 // withoutResult returns the status of an input that has no result.
 func withoutResult(ctx context.Context, j *job.Job) (api.Status, error) {
 	s, err := j.Status(ctx)
-	if err == nil && (s.State == api.Succeeded || s.State == api.Failed) {
-		s.State, s.Message = job.WithoutResult(s.State), "it has no result: its pod failed or was deleted first"
+	if err == nil && job.WithoutResult(s) == api.Failed {
+		s.State, s.Message = api.Failed, "it has no result: its pod failed or was deleted first"
 	}
 	return s, err
 }
