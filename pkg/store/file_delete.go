@@ -80,11 +80,17 @@ func (s *fileStore) tidy(file string) {
 	}
 }
 
+// firstEntries is how many entries of a directory hasFile looks at.
+const firstEntries = 16
+
 // prune removes a directory without files in it or its subdirectories: a directory that a
 // job made for outputs and never used is not an object.
 func prune(dir string) bool {
 	if os.Remove(dir) == nil {
 		return true
+	}
+	if hasFile(dir) {
+		return false
 	}
 	var dirs []string
 	err := filepath.WalkDir(dir, func(path string, d fs.DirEntry, err error) error {
@@ -103,4 +109,16 @@ func prune(dir string) bool {
 		}
 	}
 	return true
+}
+
+// hasFile reports whether there is a file among the first entries of a directory. It does not read
+// the others: the results of a map are many, and each is deleted by itself.
+func hasFile(dir string) bool {
+	d, err := os.Open(dir)
+	if err != nil {
+		return false
+	}
+	defer d.Close()
+	entries, err := d.ReadDir(firstEntries)
+	return err == nil && slices.ContainsFunc(entries, func(e fs.DirEntry) bool { return !e.IsDir() })
 }
