@@ -38,6 +38,7 @@ class RemoteCallable(Generic[P, R]):
     Attributes:
         __wrapped__: the function, for calls in this process.
         options: its parameters.
+        bound: the arguments that come before those of a call: the instance of a method.
     """
 
     __wrapped__: Callable[P, R]
@@ -51,7 +52,7 @@ class RemoteCallable(Generic[P, R]):
         self.__name__ = getattr(inner, "__name__", type(inner).__name__)  # a callable object has none
         self.__qualname__ = getattr(inner, "__qualname__", self.__name__)
         self.options = Options(options)
-        self._bound = bound
+        self.bound = bound
 
     def __call__(self, *args: P.args, **kwargs: P.kwargs) -> R:
         """Run the function as a job, stream its log, and return its value.
@@ -65,10 +66,10 @@ class RemoteCallable(Generic[P, R]):
             TypeError: something can't be pickled.
         """
         if in_job():
-            return self.__wrapped__(*self._bound, *args, **kwargs)  # pyright: ignore[reportCallIssue] # P is without those that are bound
+            return self.__wrapped__(*self.bound, *args, **kwargs)  # pyright: ignore[reportCallIssue] # P is without those that are bound
         __tracebackhide__ = True  # in pytest; IPython shows the last frame in any case
         try:
-            value: R = submission().call(self, (*self._bound, *args), kwargs)
+            value: R = submission().call(self, (*self.bound, *args), kwargs)
         except BaseException as exc:
             if says_all(exc):
                 raise exc.with_traceback(None)
@@ -82,7 +83,7 @@ class RemoteCallable(Generic[P, R]):
             KineticError: it could not be submitted.
             TypeError: something can't be pickled.
         """
-        handle: JobHandle[R] = submission().submit(self, (*self._bound, *args), kwargs)
+        handle: JobHandle[R] = submission().submit(self, (*self.bound, *args), kwargs)
         return handle
 
     submit = run_async
@@ -93,10 +94,13 @@ class RemoteCallable(Generic[P, R]):
         *,
         input_mode: str = "auto",
         max_concurrent: Optional[int] = 64,
+        chunk: Optional[int] = None,
         retries: Optional[int] = None,
         fail_fast: bool = False,
         name: Optional[str] = None,
-        chunk: Optional[int] = None,
+        tags: Optional[Mapping[str, str]] = None,
+        project: Optional[str] = None,
+        cluster: Optional[str] = None,
     ) -> BatchHandle[R]:
         """Submit one job that calls the function with each of many inputs, and return its handle. It goes on without this program.
 
@@ -105,33 +109,58 @@ class RemoteCallable(Generic[P, R]):
             input_mode: how an input becomes arguments. "single": the only one; "args": a list or tuple of all;
                 "kwargs": a dict of all; "auto": by its type.
             max_concurrent: how many pods run at a time at most; None for as many as there are chunks.
-            retries: how often a pod starts again after a crash.
+            chunk: how many inputs a pod gets; None to choose. The results of a chunk come when its pod ends.
+            retries: how often a pod starts again after a crash; by default as for kinetic.run. Exceptions aren't retried.
             fail_fast: cancel the map when a program that reads its results sees the first failure.
             name: a name in the job's id.
-            chunk: how many inputs a pod gets.
+            tags: labels of the job and its pods, beside those of kinetic.run.
+            project: the Google Cloud project, as for kinetic.run.
+            cluster: the GKE cluster, as for kinetic.run.
 
         Raises:
             ValueError: there are no inputs, or a parameter is wrong.
             TypeError: an input can't be pickled, or doesn't fit the function.
             KineticError: it could not be submitted.
         """
-        own = {"input_mode": input_mode, "max_concurrent": max_concurrent, "fail_fast": fail_fast, "chunk": chunk}
-        changes = {key: value for key, value in (("retries", retries), ("name", name)) if value is not None}
-        function = RemoteCallable(self.__wrapped__, {**self.options.given, **changes}, self._bound) if changes else self
-        batch: BatchHandle[R] = submission().submit_map(function, self._bound, inputs, **own)
+        function = self._changed(retries=retries, name=name, tags=tags, project=project, cluster=cluster)
+        plan = mapping().Plan(inputs, input_mode, max_concurrent, chunk, fail_fast)
+        batch: BatchHandle[R] = mapping().submit(function, plan)
         return batch
 
-    def map(self, inputs: Iterable[Any], **parameters: Any) -> list[R]:
-        """Return the values of the function for each of many inputs, in their order.
-
-        Args:
-            inputs: what to call the function with.
-            **parameters: as for run_async_map.
+    def map(
+        self,
+        inputs: Iterable[Any],
+        *,
+        input_mode: str = "auto",
+        max_concurrent: Optional[int] = 64,
+        chunk: Optional[int] = None,
+        retries: Optional[int] = None,
+        fail_fast: bool = False,
+        name: Optional[str] = None,
+        tags: Optional[Mapping[str, str]] = None,
+        project: Optional[str] = None,
+        cluster: Optional[str] = None,
+    ) -> list[R]:
+        """Return the values of the function for each of many inputs, in their order. The parameters are those of run_async_map.
 
         Raises:
-            BatchError: an input failed.
+            BatchError: an input failed. It has the other values.
+            JobTimeout: timeout is over; the map goes on.
+            Interrupted: Ctrl-C; the map goes on unless it is local.
+            ValueError, TypeError, KineticError: as run_async_map.
         """
-        return self.run_async_map(inputs, **parameters).results()
+        function = self._changed(retries=retries, name=name, tags=tags, project=project, cluster=cluster)
+        plan = mapping().Plan(inputs, input_mode, max_concurrent, chunk, fail_fast)
+        values: list[R] = mapping().call(function, plan)
+        return values
+
+    def _changed(self, *, tags: Optional[Mapping[str, str]], **changes: Any) -> RemoteCallable[P, R]:
+        """Return a copy of it for a map; a parameter that is None is left as it is."""
+        mapping().at_least("retries", changes["retries"], 0, "or None for the default")
+        given = {name: value for name, value in changes.items() if value is not None}
+        if tags:
+            given["labels"] = {**self.options.all().get("labels", {}), **tags}
+        return self.with_options(**given)
 
     @overload
     def __get__(self, instance: None, owner: Optional[type] = None) -> RemoteCallable[P, R]: ...
@@ -143,7 +172,7 @@ class RemoteCallable(Generic[P, R]):
         """Return the method of an instance. Its job gets a copy of the instance."""
         if instance is None:
             return self
-        return RemoteCallable(self.__wrapped__, self.options.given, (*self._bound, instance))
+        return RemoteCallable(self.__wrapped__, self.options.given, (*self.bound, instance))
 
     def with_options(self, **changes: Any) -> RemoteCallable[P, R]:
         """Return a copy of it with changed parameters. None takes one back.
@@ -151,7 +180,7 @@ class RemoteCallable(Generic[P, R]):
         Raises:
             TypeError, ValueError: as kinetic.run.
         """
-        return RemoteCallable(self.__wrapped__, {**self.options.given, **changes}, self._bound)
+        return RemoteCallable(self.__wrapped__, {**self.options.given, **changes}, self.bound)
 
     def __repr__(self) -> str:
         return f"<kinetic.run of {self.__qualname__}>"
@@ -166,7 +195,7 @@ class RemoteCallable(Generic[P, R]):
     def by_value(self) -> tuple[Any, ...]:
         """Return how to pickle it without reference to its module. What configure has set goes along, but not what may be secret."""
         options = {name: value for name, value in self.options.all().items() if name not in PRIVATE}
-        return RemoteCallable, (self.__wrapped__, options, self._bound)
+        return RemoteCallable, (self.__wrapped__, options, self.bound)
 
     def is_global(self) -> bool:
         """Report whether its module has it under its own name."""
@@ -175,7 +204,7 @@ class RemoteCallable(Generic[P, R]):
     def original(self) -> Optional[RemoteCallable[..., R]]:
         """Return what its module has under its name: itself, or what it is a bound method or a copy of. None if that is another function."""
         found = lookup(sys.modules.get(self.__module__), self.__qualname__)
-        same = isinstance(found, RemoteCallable) and found.__wrapped__ is self.__wrapped__ and not found._bound
+        same = isinstance(found, RemoteCallable) and found.__wrapped__ is self.__wrapped__ and not found.bound
         return found if same else None
 
 
@@ -207,6 +236,13 @@ def submission() -> Any:
     from . import _module
 
     return _module("client.submission")
+
+
+def mapping() -> Any:
+    """Return the module that submits maps."""
+    from . import _module
+
+    return _module("client.mapping")
 
 
 def innermost(function: Any) -> Any:

@@ -126,7 +126,7 @@ class BatchError(KineticError):
     kind = "job_failed"
 
     def __init__(self, group_id: str, failures: dict[int, BaseException], partial_results: dict[int, object]) -> None:
-        first = min(failures)
+        first = min(failures, key=lambda index: (isinstance(failures[index], RemoteError), index))  # its own exception says most
         total = len(failures) + len(partial_results)
         what = f"{type(failures[first]).__name__}: {failures[first]}"
         super().__init__(f"{len(failures)} of {total} inputs of {group_id} failed; the first is input {first}: {what}")

@@ -6,8 +6,10 @@ from __future__ import annotations
 
 from typing import Any
 
+import kinetic
 import pytest
 from conftest import Project
+from kinetic.client import mapping
 from kinetic.client.batch import arguments
 
 INPUTS: list[tuple[str, Any, Any]] = [
@@ -36,8 +38,9 @@ def test_arguments_that_are_refused(mode: str, value: Any, message: str) -> None
 
 
 SCORE = """
-import kinetic
+import os, time, kinetic
 kinetic.configure(local=True, logs="none")
+GATE = os.path.abspath("gate")
 
 class Odd(Exception):
     pass
@@ -56,6 +59,16 @@ def square(x, y=0):
 @kinetic.run()
 def size(path): return path.rsplit("/", 1)[1]
 
+@kinetic.run()
+def twice(x): return x * 2
+
+@kinetic.run()
+def opened(x, gate=GATE):
+    # waits for the gate to open, except for 1
+    if x == "no": raise ValueError(x)
+    while x == 2 and not os.path.exists(gate): time.sleep(0.05)
+    return x
+
 def caught(call, *args, **kwargs):
     try:
         call(*args, **kwargs)
@@ -65,6 +78,41 @@ def caught(call, *args, **kwargs):
 
 if __name__ == "__main__":
 """
+
+CHUNKS = [(1, 1, 1), (10, 64, 1), (64, 64, 1), (65, 64, 2), (1000, 16, 63), (1000, 4, 64), (1000, 1, 250), (10_000, 64, 64), (10_000, 16, 157), (100_000, 16, 1000)]
+
+
+@pytest.mark.parametrize("count, most, expected", CHUNKS)
+def test_chunks(count: int, most: int, expected: int) -> None:
+    assert mapping.chunk_for(count, most) == expected
+
+
+WRONG: list[tuple[dict[str, Any], str]] = [
+    ({"max_concurrent": 0}, "max_concurrent=0: expected at least 1, or None"),
+    ({"chunk": 0}, "chunk=0: expected at least 1"),
+    ({"retries": -1}, "retries=-1: expected at least 0"),
+    ({"input_mode": "each"}, "input_mode='each': expected one of auto, single"),
+    ({"tags": {"a b": "c"}}, "a b"),
+]
+
+
+@pytest.mark.parametrize("parameters, message", WRONG)
+def test_wrong_parameters(local: Project, parameters: dict[str, Any], message: str) -> None:
+    program = f"for call in (square.map, square.run_async_map): print(caught(call, [1], **{parameters!r}))"
+    assert local.run(SCORE + "    " + program).stdout.count(message) == 2
+
+
+def test_handles_that_are_no_maps() -> None:
+    with pytest.raises(ValueError, match="cpu-f is not a map"):
+        kinetic.BatchHandle.from_json(kinetic.JobHandle[Any]("cpu-f").to_json())
+    with pytest.raises(ValueError, match="not a handle"):
+        kinetic.BatchHandle.from_json("[]")
+
+
+def test_a_batch_error_names_the_exception_of_a_call_first() -> None:
+    error = kinetic.BatchError("m", {0: kinetic.RemoteError("gone"), 1: ValueError("no")}, {2: 3})
+    assert str(error) == "2 of 3 inputs of m failed; the first is input 1: ValueError: no"
+
 
 PROGRAMS = {
     "values, in order": ("print(square.map([1, (2, 10), {'x': 4}]))", "[{1}, {14}, {16}]"),
@@ -91,11 +139,66 @@ PROGRAMS = {
     "no map": ("job = square.run_async(1)\n    print(type(caught(kinetic.attach_batch, job.job_id, local=True)).__name__)", "JobNotFound"),
     "a method's input that can't be pickled": (
         "print(str(caught(Model(1).score.map, [(n for n in [])])).partition(',')[0])",
-        "cannot send score(): argument 'x' is of type builtins.generator",
+        "input 0: cannot send score(): argument 'x' is of type builtins.generator",
     ),
     "no inputs": ("print(caught(square.map, []))", "there are no inputs for square"),
-    "an input that doesn't fit": ("print(caught(square.map, [1, (1, 2, 3)]))", "square() too many positional arguments"),
-    "an input that can't be pickled": ("print(str(caught(square.map, [1, (n for n in [])])).partition(',')[0])", "cannot send square(): argument 'x' is of type builtins.generator"),
+    "an input that doesn't fit": ("print(caught(square.map, [1, (1, 2, 3)]))", "input 1: square() too many positional arguments"),
+    "an input that can't be pickled": (
+        "print(str(caught(square.map, [1, (n for n in [])])).partition(',')[0])",
+        "input 1: cannot send square(): argument 'x' is of type builtins.generator",
+    ),
+    "an input of another mode": ("print(caught(square.map, [1], input_mode='kwargs'))", "input 0: the input 1 is not a dict of arguments, as input_mode='kwargs' needs"),
+    "a list as the only argument": ("print(twice.map([[1]], input_mode='single'))", "[[1, 1]]"),
+    "inputs that are made one by one": ("print(square.map(n for n in range(3)))", "[{0}, {1}, {4}]"),
+    "no retries": ("print(square.map([1], retries=0))", "[{1}]"),
+    "states": (
+        "batch = square.run_async_map([1, 3, 5])\n    batch.wait()\n    print([state.value for state in batch.statuses()])",
+        "['SUCCEEDED', 'FAILED', 'SUCCEEDED']",
+    ),
+    "states while it runs": (
+        "batch = opened.run_async_map([1, 2])\n"
+        "    first = next(batch.as_completed())\n"
+        "    print(first.value, [state.value for state in batch.statuses()])\n"
+        "    open(GATE, 'w').close()\n"
+        "    print(batch.results(), type(caught(batch.statuses)).__name__)",
+        "1 ['SUCCEEDED', 'RUNNING']\n[1, 2] JobNotFound",
+    ),
+    "a timeout": (
+        "batch = opened.run_async_map([2])\n"
+        "    print([type(caught(wait, timeout=0.1)).__name__ for wait in (batch.wait, batch.results)])\n"
+        "    open(GATE, 'w').close()\n"
+        "    print(batch.results(timeout='1h'))",
+        "['JobTimeout', 'JobTimeout']\n[2]",
+    ),
+    "cancelled": (
+        "batch = opened.run_async_map([1, 2])\n"
+        "    next(batch.as_completed())\n"
+        "    batch.cancel()\n"
+        "    error = caught(batch.results)\n"
+        "    print(sorted(error.failures), error.partial_results, [state.value for state in batch.statuses()])",
+        "[1] {0: 1} ['SUCCEEDED', 'FAILED']",
+    ),
+    "the first failure ends it": (
+        "error = caught(opened.run_async_map(['no', 2], fail_fast=True).results)\n    print(sorted(error.failures), repr(error.failures[0]))",
+        "[0, 1] ValueError('no')",
+    ),
+    "the first failure ends a call": (
+        "error = caught(opened.map, ['no', 2], fail_fast=True)\n    print(sorted(error.failures), repr(error.failures[0]))",
+        "[0, 1] ValueError('no')",
+    ),
+    "kept, and deleted": (
+        "batch = square.run_async_map([1, 2])\n"
+        "    print(batch.results(cleanup=False) == batch.results(ordered=False, cleanup=False), batch.wait().value)\n"
+        "    batch.cleanup()\n    print(type(caught(batch.results)).__name__)",
+        "True SUCCEEDED\nJobNotFound",
+    ),
+    "as text": (
+        "batch = square.run_async_map([1, 2], fail_fast=True)\n"
+        "    again = kinetic.BatchHandle.from_json(batch.to_json())\n"
+        "    print(again.results(), again.to_json() == batch.to_json(), '<th>map</th>' in again._repr_html_())",
+        "[{1}, {4}] True True",
+    ),
+    "a reader that stops": ("print(next(square.run_async_map([1, 2]).as_completed()).index in (0, 1))", "True"),
 }
 
 

@@ -36,7 +36,7 @@ from kinetic.client import payload, project
 inputs = payload.Inputs()
 def capture(self, *args, **kwargs):
     with project.travelling(project.current(), []):
-        payload.write("payload.pkl", self, (*self._bound, *args), kwargs, inputs)
+        payload.write("payload.pkl", self, (*self.bound, *args), kwargs, inputs)
 RemoteCallable.__call__ = capture
 {call}
 print(*inputs.flags())

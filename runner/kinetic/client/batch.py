@@ -4,27 +4,32 @@
 
 from __future__ import annotations
 
-import contextlib
-import dataclasses
+import json
 import keyword
 import os
-import pickle
 import shutil
 import tempfile
-from collections.abc import Generator, Iterator
+from collections.abc import Iterator
 from typing import Any, Generic, Optional, TypeVar
 
-from ..errors import BatchError, JobNotFound, RemoteError, RemoteTraceback, UsageError
+from ..errors import JobNotFound, UsageError
 from ..job_status import JobStatus
 from ..options import Duration, span
-from . import binaries, process
-from .handle import JobHandle, attach
+from . import binaries, outcomes
+from .handle import JobHandle, describe, place
+from .outcomes import Outcome
 
 R = TypeVar("R")
 
 INPUT_MODES = ("auto", "single", "args", "kwargs")
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
+
+
+def check_mode(mode: str) -> None:
+    """Raise UsageError if there is no such input_mode."""
+    if mode not in INPUT_MODES:
+        raise UsageError(f"input_mode={mode!r}: expected one of {', '.join(INPUT_MODES)}")
 
 
 def arguments(value: Any, mode: str) -> Arguments:
@@ -38,8 +43,7 @@ def arguments(value: Any, mode: str) -> Arguments:
     Raises:
         ValueError: there is no such mode, or the input doesn't fit it.
     """
-    if mode not in INPUT_MODES:
-        raise UsageError(f"input_mode={mode!r}: expected one of {', '.join(INPUT_MODES)}")
+    check_mode(mode)
     named = isinstance(value, dict) and all(isinstance(key, str) and key.isidentifier() and not keyword.iskeyword(key) for key in value)
     if mode == "kwargs" or mode == "auto" and named:
         if not named:
@@ -50,15 +54,6 @@ def arguments(value: Any, mode: str) -> Arguments:
             raise UsageError(f"the input {value!r:.60} is not a list or tuple of arguments, as input_mode='args' needs")
         return tuple(value), {}
     return (value,), {}
-
-
-@dataclasses.dataclass(frozen=True)
-class Outcome:
-    """What came of an input: its number, and either a value or an exception."""
-
-    index: int
-    value: Any
-    exception: Optional[BaseException]
 
 
 class BatchHandle(Generic[R]):
@@ -77,12 +72,33 @@ class BatchHandle(Generic[R]):
         """The id of the job, by which attach_batch finds the map again."""
         return self.job.job_id
 
+    def statuses(self) -> list[JobStatus]:
+        """Return the state of each input, in their order.
+
+        An input is RUNNING once its pod has begun. Without a result it is FAILED when the map has ended.
+
+        Raises:
+            JobNotFound: the map was cleaned up.
+        """
+        return [state for state, count in self._runs() for _ in range(count)]
+
     def status_counts(self) -> dict[JobStatus, int]:
-        """Return how many inputs are in which state. An input without a result is PENDING, whether it is being computed or not."""
-        counts = self.job._describe_status().get("inputs") or {}
-        done, failed = counts.get("done", 0), counts.get("failed", 0)
-        states = {JobStatus.PENDING: counts.get("total", 0) - done, JobStatus.SUCCEEDED: done - failed, JobStatus.FAILED: failed}
-        return {state: count for state, count in states.items() if count}
+        """Return how many inputs are in which state.
+
+        Raises:
+            JobNotFound: the map was cleaned up.
+        """
+        counts: dict[JobStatus, int] = {}
+        for state, count in self._runs():
+            counts[state] = counts.get(state, 0) + count
+        return counts
+
+    def _runs(self) -> list[tuple[JobStatus, int]]:
+        """Return the states in the order of the inputs, with one item for neighbours in the same state."""
+        inputs = self.job._describe_status().get("inputs")
+        if not inputs:
+            raise JobNotFound(f"the values of {self.group_id} were deleted, and with them what came of which input")
+        return [(JobStatus(run["state"]), run["count"]) for run in inputs["states"]]
 
     def wait(self, timeout: Optional[Duration] = None) -> JobStatus:
         """Wait until all inputs are done, and return the job's state. SUCCEEDED doesn't say that none has failed.
@@ -109,30 +125,10 @@ class BatchHandle(Generic[R]):
         try:
             file = os.path.join(directory, "values.pkl")
             words += [f"--output-file={file}", f"--cleanup={'delete' if cleanup else 'false'}"]
-            events = process.stream(binaries.JOBS, self.job._words("result", *words), output="input")
-            with contextlib.closing(events):
-                answer = yield from self._outcomes(events, file)
+            came = outcomes.follow(binaries.JOBS, self.job._words("result", *words), file, lambda: self.group_id)
+            yield from outcomes.stopping(came, self.cancel) if self._fail_fast else came
         finally:
             shutil.rmtree(directory, ignore_errors=True)
-        if answer.code and (answer.error or {}).get("kind") != "job_failed":
-            raise process.failure(binaries.JOBS, answer)
-
-    def _outcomes(self, events: Generator[process.Event, None, process.Answer], file: str) -> Generator[Outcome, None, process.Answer]:
-        """Yield the outcomes that events tell of, and return the binary's answer."""
-        cancelled = False
-        while True:
-            try:
-                event = next(events)
-            except StopIteration as end:
-                answer: process.Answer = end.value
-                return answer
-            if event["event"] != "input":
-                continue
-            outcome = outcome_of(event, file, self.group_id)
-            if outcome.exception is not None and self._fail_fast and not cancelled:
-                cancelled = True
-                self.cancel()
-            yield outcome
 
     def results(
         self,
@@ -156,13 +152,8 @@ class BatchHandle(Generic[R]):
             BatchError: an input failed.
             JobTimeout: timeout is over; the map goes on.
         """
-        outcomes = list(self.as_completed(timeout, cleanup=cleanup, trust_store=trust_store))
-        failures = {outcome.index: outcome.exception for outcome in outcomes if outcome.exception is not None}
-        if failures and not return_exceptions:
-            raise BatchError(self.group_id, failures, {outcome.index: outcome.value for outcome in outcomes if outcome.exception is None})
-        if ordered:
-            outcomes.sort(key=lambda outcome: outcome.index)
-        return [outcome.value if outcome.exception is None else outcome.exception for outcome in outcomes]
+        came = self.as_completed(timeout, cleanup=cleanup, trust_store=trust_store)
+        return outcomes.values(lambda: self.group_id, came, ordered=ordered, return_exceptions=return_exceptions)
 
     def failures(self) -> dict[int, BaseException]:
         """Wait for all inputs, and return the exceptions of those that failed, by the number of the input."""
@@ -176,45 +167,33 @@ class BatchHandle(Generic[R]):
         """Delete the map, as JobHandle.cleanup does."""
         self.job.cleanup(k8s, gcs)
 
+    def to_json(self) -> str:
+        """Return the handle as text. It has no credentials."""
+        return json.dumps({**json.loads(self.job.to_json()), "map": {"fail_fast": self._fail_fast}})
+
+    @classmethod
+    def from_json(cls, text: str) -> BatchHandle[Any]:
+        """Return the handle that to_json made.
+
+        Raises:
+            ValueError: it is none, that of a job that is no map, or one of a newer version.
+        """
+        job = JobHandle.from_json(text)
+        about = json.loads(text).get("map")
+        if about is None:
+            raise UsageError(f"{job.job_id} is not a map: JobHandle.from_json returns its handle")
+        return BatchHandle[Any](job, fail_fast=about.get("fail_fast", False))
+
     def __repr__(self) -> str:
         return repr(self.job).replace("JobHandle", "BatchHandle", 1)
 
-
-def outcome_of(event: process.Event, file: str, job_id: str) -> Outcome:
-    """Return what a line about an input says.
-
-    Args:
-        event: the line.
-        file: has the pickles.
-        job_id: the id of the map's job.
-    """
-    error = event.get("error") or {}
-    try:
-        value = load(file, event["offset"]) if "offset" in event else None
-    except Exception as exc:
-        value, unloadable = None, f"input {event['index']} can't be loaded here ({type(exc).__name__}: {exc})"
-        return Outcome(event["index"], None, failed(error, job_id, unloadable))
-    if event["ok"]:
-        return Outcome(event["index"], value, None)
-    message = ": ".join(filter(None, (f"input {event['index']} failed", error.get("type"), error.get("message"))))
-    exception = value if isinstance(value, BaseException) else failed(error, job_id, message)
-    if error.get("traceback"):
-        exception.__cause__ = RemoteTraceback(error["traceback"], event.get("host", 0), event.get("attempt", 1))
-    return Outcome(event["index"], None, exception)
-
-
-def failed(error: dict[str, Any], job_id: str, message: str) -> RemoteError:
-    return RemoteError(f"{job_id}: {message}", job_id=job_id, type=error.get("type"), traceback=error.get("traceback") or "")
-
-
-def load(file: str, offset: int) -> Any:
-    with open(file, "rb") as stream:
-        stream.seek(offset)
-        return pickle.load(stream)
+    def _repr_html_(self) -> str:
+        """Return what notebooks show."""
+        return self.job._repr_html_().replace("<th>job</th>", "<th>map</th>", 1)
 
 
 def attach_batch(group_id: str, **target: Any) -> BatchHandle[Any]:
-    """Return the handle of a map that was submitted before.
+    """Return the handle of a map that was submitted before, from here or from another machine.
 
     Args:
         group_id: the id of its job, or the beginning of it.
@@ -223,7 +202,9 @@ def attach_batch(group_id: str, **target: Any) -> BatchHandle[Any]:
     Raises:
         JobNotFound: there is no such map.
     """
-    job = attach(group_id, **target)
-    if not job._describe_status().get("inputs"):
-        raise JobNotFound(f"{job.job_id} is not a map: kinetic.attach({job.job_id!r}) returns its handle")
-    return BatchHandle(job)
+    where = place(target)
+    job = describe(group_id, where)
+    handle: JobHandle[Any] = JobHandle.of(job, where)
+    if not job.get("map"):
+        raise JobNotFound(f"{handle.job_id} is not a map: kinetic.attach({handle.job_id!r}) returns its handle")
+    return BatchHandle(handle)

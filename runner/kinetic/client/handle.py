@@ -300,8 +300,13 @@ def attach(job_id: str, **target: Any) -> JobHandle[Any]:
         JobNotFound: there is no such job.
     """
     where = place(target)
-    job = process.ask(binaries.JOBS, ["describe", job_id, "--output=json", *flags(where)])
-    return JobHandle.of(job, where)
+    return JobHandle.of(describe(job_id, where), where)
+
+
+def describe(job_id: str, where: Mapping[str, Any]) -> dict[str, Any]:
+    """Return all that is known about a job, as `jobs describe ID -o json` prints it."""
+    job: dict[str, Any] = process.ask(binaries.JOBS, ["describe", job_id, "--output=json", *flags(where)])
+    return job
 
 
 def list_jobs(*, status: Optional[JobStatus] = None, all: bool = False, mine: bool = False, **target: Any) -> list[JobHandle[Any]]:

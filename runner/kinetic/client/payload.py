@@ -7,6 +7,7 @@ from __future__ import annotations
 import base64
 import functools
 import io
+import itertools
 import json
 import linecache
 import os
@@ -143,7 +144,7 @@ def encode(
     Raises:
         TypeError, ValueError: as write.
     """
-    for place, value in culprit.arguments(function, (*shared, *args), kwargs):
+    for place, value in itertools.islice(culprit.arguments(function, (*shared, *args), kwargs), len(shared), None):
         refuse_misplaced(value, place)
     sink = io.BytesIO()
     try:

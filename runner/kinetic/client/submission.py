@@ -9,13 +9,11 @@ import inspect
 import os
 import shutil
 import tempfile
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Optional, TypeVar
 
 from ..decorator import RemoteCallable
-from ..errors import UsageError
 from . import binaries, payload, process, project, result
-from .batch import Arguments, BatchHandle, arguments
 from .handle import JobHandle
 from .report import Reporter
 
@@ -44,39 +42,18 @@ def submit(function: RemoteCallable[Any, R], args: tuple[Any, ...], kwargs: Mapp
     return JobHandle.of(report.job, function.options.target())
 
 
-def submit_map(
-    function: RemoteCallable[Any, R],
-    bound: tuple[Any, ...],
-    inputs: Iterable[Any],
-    *,
-    input_mode: str,
-    max_concurrent: Optional[int],
-    fail_fast: bool,
-    chunk: Optional[int],
-) -> BatchHandle[R]:
-    """Submit a map, and return its handle."""
-    calls = [arguments(value, input_mode) for value in inputs]
-    if not calls:
-        raise UsageError(f"there are no inputs for {function.__name__}")
-    if max_concurrent is not None and max_concurrent < 1:
-        raise UsageError(f"max_concurrent={max_concurrent}: expected at least 1, or None for as many as there are chunks")
-    for args, kwargs in calls:
-        check_arguments(function, (*bound, *args), kwargs)
-    report = reporter(function)
-    with prepared(function, bound, {}, calls=calls) as (words, _):
-        words.append(f"--parallelism={min(max_concurrent or len(calls), len(calls))}")
-        words += [] if chunk is None else [f"--chunk={chunk}"]
-        process.require(binaries.RUN, [*words, "--detach"], report)
-    return BatchHandle(JobHandle.of(report.job, function.options.target()), fail_fast=fail_fast)
-
-
 def reporter(function: RemoteCallable[Any, Any], on_submitted: Optional[Callable[[], None]] = None) -> Reporter:
     return Reporter(function.options.all().get("logs", "stderr"), on_submitted=on_submitted)
 
 
 @contextlib.contextmanager
 def prepared(
-    function: RemoteCallable[Any, Any], args: tuple[Any, ...], kwargs: Mapping[str, Any], *, waiting: bool = True, calls: Sequence[Arguments] = ()
+    function: RemoteCallable[Any, Any],
+    args: tuple[Any, ...],
+    kwargs: Mapping[str, Any],
+    *,
+    waiting: bool = True,
+    lines: Optional[Callable[[str, payload.Inputs], list[str]]] = None,
 ) -> Iterator[tuple[list[str], str]]:
     """Write a call into a temporary file, for as long as the context lasts.
 
@@ -85,36 +62,24 @@ def prepared(
         args: the positional arguments.
         kwargs: the arguments by name.
         waiting: the command line is for a call that waits.
-        calls: the arguments of each call of a map, beside args.
+        lines: writes the inputs of a map into the directory, and returns the words for them.
 
     Yields:
         The command line, and the file's directory, which only this user can read.
     """
-    if not calls:
+    if lines is None:
         check_arguments(function, args, kwargs)
-    here, flags, inputs = project.current(), function.options.flags(waiting=waiting and not calls), payload.Inputs()
+    here, flags, inputs = project.current(), function.options.flags(waiting=waiting), payload.Inputs()
     directory = tempfile.mkdtemp(prefix="kinetic-")
     try:
         file = os.path.join(directory, PAYLOAD)
         root_flags = [flag for flag in flags if flag.startswith(ROOT_PARAMETERS)]
         with project.travelling(here, root_flags):
             payload.write(file, function, args, kwargs, inputs, here.main)
-            lines = write_inputs(directory, function, args, calls, inputs)
-        yield [*([here.target] if here.target else []), *flags, *inputs.flags(), f"--payload={file}", *lines], directory
+            more = lines(directory, inputs) if lines is not None else []
+        yield [*([here.target] if here.target else []), *flags, *inputs.flags(), f"--payload={file}", *more], directory
     finally:
         shutil.rmtree(directory, ignore_errors=True)
-
-
-def write_inputs(
-    directory: str, function: RemoteCallable[Any, Any], shared: tuple[Any, ...], calls: Sequence[Arguments], inputs: payload.Inputs
-) -> list[str]:
-    """Write the inputs of a map, and return the words of the command line for them."""
-    if not calls:
-        return []
-    path = os.path.join(directory, "inputs.jsonl")
-    with payload.create(path) as file:
-        file.writelines(payload.encode(function, shared, args, kwargs, inputs).encode() for args, kwargs in calls)
-    return [f"--map={path}"]
 
 
 def check_arguments(function: RemoteCallable[Any, Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:

@@ -1,0 +1,170 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Submits maps: one job that calls a function with each of many inputs."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import functools
+import inspect
+import os
+from collections.abc import Iterable, Iterator
+from typing import Any, NoReturn, Optional, TypeVar
+
+from ..decorator import RemoteCallable
+from ..errors import UsageError
+from . import binaries, outcomes, payload, process
+from .batch import Arguments, BatchHandle, arguments, check_mode
+from .handle import JobHandle
+from .submission import prepared, reporter
+
+R = TypeVar("R")
+
+FEW = 64  # inputs that one pod gets in any case; more of them are divided so that some come before others
+TURNS = 4  # how many pods do the inputs beyond that one after the other
+MOST_IN_CHUNK = 1000
+
+
+@dataclasses.dataclass(frozen=True)
+class Plan:
+    """How a map is to be computed.
+
+    Attributes:
+        inputs: what to call the function with.
+        input_mode: how an input becomes arguments, as for arguments.
+        max_concurrent: how many pods run at a time at most; None for as many as there are chunks.
+        chunk: how many inputs a pod gets; None to choose.
+        fail_fast: cancel the map at the first failure that is seen.
+
+    Raises:
+        ValueError: a parameter is wrong.
+    """
+
+    inputs: Iterable[Any]
+    input_mode: str
+    max_concurrent: Optional[int]
+    chunk: Optional[int]
+    fail_fast: bool
+
+    def __post_init__(self) -> None:
+        check_mode(self.input_mode)
+        at_least("max_concurrent", self.max_concurrent, 1, "or None for as many as there are chunks")
+        at_least("chunk", self.chunk, 1, "or None to choose it")
+
+    def flags(self, count: int) -> list[str]:
+        """The words of the command line for so many inputs."""
+        most = min(self.max_concurrent or count, count)
+        return [f"--parallelism={most}", f"--chunk={self.chunk or chunk_for(count, most)}"]
+
+
+def at_least(name: str, value: Optional[int], least: int, otherwise: str) -> None:
+    """Raise UsageError if a parameter is given, and less than it must be."""
+    if value is not None and value < least:
+        raise UsageError(f"{name}={value}: expected at least {least}, {otherwise}")
+
+
+def chunk_for(count: int, most: int) -> int:
+    """Return how many inputs a pod gets.
+
+    The results of a chunk come when its pod ends, and a pod takes about a second to start. So each pod gets all that falls to
+    it if that is little, and else a part of it.
+
+    Args:
+        count: how many inputs there are.
+        most: how many pods run at a time.
+    """
+    share = -(-count // most)
+    return min(max(min(share, FEW), -(-share // TURNS)), MOST_IN_CHUNK)
+
+
+def submit(function: RemoteCallable[Any, R], plan: Plan) -> BatchHandle[R]:
+    """Submit a map, and return its handle."""
+    report = reporter(function)
+    with mapped(function, plan, waiting=False) as (words, _):
+        process.require(binaries.RUN, [*words, "--detach"], report)
+    return BatchHandle(JobHandle.of(report.job, function.options.target()), fail_fast=plan.fail_fast)
+
+
+def call(function: RemoteCallable[Any, R], plan: Plan) -> list[R]:
+    """Run a map, and return the values in the order of the inputs."""
+    report = reporter(function)
+
+    def cancel() -> None:
+        JobHandle[Any].of(report.job, function.options.target()).cancel()
+
+    def job_id() -> str:
+        return str(report.job.get("job_id", ""))
+
+    with mapped(function, plan) as (words, directory):
+        file = os.path.join(directory, "values.pkl")
+        came = outcomes.follow(binaries.RUN, [*words, f"--output-file={file}", "--cleanup=delete"], file, job_id, report)
+        return outcomes.values(job_id, outcomes.stopping(came, cancel) if plan.fail_fast else came)
+
+
+@contextlib.contextmanager
+def mapped(function: RemoteCallable[Any, Any], plan: Plan, *, waiting: bool = True) -> Iterator[tuple[list[str], str]]:
+    """Write a map into temporary files, as prepared does for a call."""
+    count = 0
+
+    def lines(directory: str, data: payload.Inputs) -> list[str]:
+        nonlocal count
+        path = os.path.join(directory, "inputs.jsonl")
+        count = write(path, function, plan, data)
+        return [f"--map={path}"]
+
+    with prepared(function, function.bound, {}, waiting=waiting, lines=lines) as (words, directory):
+        local = function.options.target().get("local")  # where one process does everything
+        yield [*words, *([] if local else plan.flags(count))], directory
+
+
+def write(path: str, function: RemoteCallable[Any, Any], plan: Plan, data: payload.Inputs) -> int:
+    """Write the inputs of a map into a new file, one by one, and return how many they are.
+
+    Args:
+        path: the file.
+        function: what is called.
+        plan: has the inputs.
+        data: gets the Data that the inputs have.
+
+    Raises:
+        UsageError: there are none.
+        TypeError, ValueError: an input can't be pickled, or doesn't fit the function; the message says which.
+    """
+    check = binder(function)
+    count = 0
+    with payload.create(path) as file:
+        for count, value in enumerate(plan.inputs, 1):
+            try:
+                args, kwargs = arguments(value, plan.input_mode)
+                check((args, kwargs))
+                line = payload.encode(function, function.bound, args, kwargs, data)
+            except (TypeError, ValueError) as exc:
+                refuse(count - 1, exc)
+            file.write(line.encode())
+    if not count:
+        raise UsageError(f"there are no inputs for {function.__name__}")
+    return count
+
+
+def refuse(index: int, exc: Exception) -> NoReturn:
+    """Raise an error about an input again, with its number."""
+    kind = next(kind for kind in (UsageError, TypeError, ValueError) if isinstance(exc, kind))
+    raise kind(f"input {index}: {exc}") from exc.__cause__
+
+
+def binder(function: RemoteCallable[Any, Any]) -> Any:
+    """Return what raises TypeError for the arguments of a call that don't fit, as a call in this process would."""
+    try:
+        bind = functools.partial(inspect.signature(function.__wrapped__).bind, *function.bound)
+    except (TypeError, ValueError):
+        return lambda call: None  # a built-in function that does not tell
+
+    def check(call: Arguments) -> None:
+        args, kwargs = call
+        try:
+            bind(*args, **kwargs)
+        except TypeError as exc:
+            raise TypeError(f"{function.__name__}() {exc}") from None
+
+    return check

@@ -1,0 +1,127 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What comes of the inputs of a map, one by one."""
+
+from __future__ import annotations
+
+import contextlib
+import dataclasses
+import pickle
+from collections.abc import Callable, Generator, Iterable, Sequence
+from typing import IO, Any, Optional
+
+from ..errors import BatchError, RemoteError, RemoteTraceback
+from . import process
+
+
+@dataclasses.dataclass(frozen=True)
+class Outcome:
+    """What came of an input: its number, and either a value or an exception."""
+
+    index: int
+    value: Any
+    exception: Optional[BaseException]
+
+
+Outcomes = Generator[Outcome, None, None]
+
+
+def follow(
+    binary: str, words: Sequence[str], file: str, job_id: Callable[[], str], on_event: Callable[[process.Event], None] = process.ignore
+) -> Outcomes:
+    """Run a binary that writes the pickles of a map into a file, and yield what comes of each input, as it comes.
+
+    Only one outcome is in memory at a time.
+
+    Args:
+        binary: its name.
+        words: its command line.
+        file: where it is told to write.
+        job_id: returns the id of the map's job, once that exists.
+        on_event: is called with each other event.
+
+    Raises:
+        KineticError: the binary failed otherwise than because inputs have no value.
+    """
+    events = process.stream(binary, words, output="input")
+    with contextlib.ExitStack() as stack:
+        stack.enter_context(contextlib.closing(events))
+        pickles: Optional[IO[bytes]] = None
+        while True:
+            try:
+                event = next(events)
+            except StopIteration as end:
+                answer: process.Answer = end.value
+                break
+            if event["event"] != "input":
+                on_event(event)
+                continue
+            if pickles is None and "offset" in event:
+                pickles = stack.enter_context(open(file, "rb"))
+            yield outcome_of(event, pickles, job_id())
+    if answer.code and (answer.error or {}).get("kind") != "job_failed":
+        raise process.failure(binary, answer)
+
+
+def outcome_of(event: process.Event, pickles: Optional[IO[bytes]], job_id: str) -> Outcome:
+    """Return what a line about an input says.
+
+    Args:
+        event: the line.
+        pickles: the file that has its pickle, if there is one.
+        job_id: the id of the map's job.
+    """
+    error = event.get("error") or {}
+    try:
+        value = load(pickles, event["offset"]) if pickles is not None and "offset" in event else None
+    except Exception as exc:
+        unloadable = f"input {event['index']} can't be loaded here ({type(exc).__name__}: {exc})"
+        return Outcome(event["index"], None, failed(error, job_id, unloadable))
+    if event["ok"]:
+        return Outcome(event["index"], value, None)
+    message = ": ".join(filter(None, (f"input {event['index']} failed", error.get("type"), error.get("message"))))
+    exception = value if isinstance(value, BaseException) else failed(error, job_id, message)
+    if error.get("traceback"):
+        exception.__cause__ = RemoteTraceback(error["traceback"], event.get("host", 0), event.get("attempt", 1))
+    return Outcome(event["index"], None, exception)
+
+
+def failed(error: dict[str, Any], job_id: str, message: str) -> RemoteError:
+    return RemoteError(f"{job_id}: {message}", job_id=job_id, type=error.get("type"), traceback=error.get("traceback") or "")
+
+
+def load(pickles: IO[bytes], offset: int) -> Any:
+    pickles.seek(offset)
+    return pickle.load(pickles)
+
+
+def values(job_id: Callable[[], str], outcomes: Iterable[Outcome], *, ordered: bool = True, return_exceptions: bool = False) -> list[Any]:
+    """Return the values of all inputs, once all outcomes are there.
+
+    Args:
+        job_id: returns the id of the map's job.
+        outcomes: what came of each input.
+        ordered: in the order of the inputs, else as they came.
+        return_exceptions: return the exception of an input that failed in the place of its value.
+
+    Raises:
+        BatchError: an input failed.
+    """
+    everything = list(outcomes)
+    failures = {outcome.index: outcome.exception for outcome in everything if outcome.exception is not None}
+    if failures and not return_exceptions:
+        raise BatchError(job_id(), failures, {outcome.index: outcome.value for outcome in everything if outcome.exception is None})
+    if ordered:
+        everything.sort(key=lambda outcome: outcome.index)
+    return [outcome.value if outcome.exception is None else outcome.exception for outcome in everything]
+
+
+def stopping(outcomes: Outcomes, cancel: Callable[[], None]) -> Outcomes:
+    """Yield outcomes, and cancel the map before the first failure is."""
+    cancelled = False
+    with contextlib.closing(outcomes):
+        for outcome in outcomes:
+            if outcome.exception is not None and not cancelled:
+                cancelled = True
+                cancel()
+            yield outcome
