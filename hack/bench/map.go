@@ -13,11 +13,14 @@ import (
 // inputs is the number of inputs of a map, and of the jobs it is compared with.
 const inputs = 1000
 
+// emptyInputs are calls without arguments.
+var emptyInputs = strings.Repeat("{}\n", inputs)
+
 // mapped: a function that does nothing, called for many inputs, compared with one job per
 // input. Our map runs Python in real pods. The other jobs are on a node without a machine,
 // where pods succeed at once, because this machine has no room for so many pods.
 func (c *cluster) mapped(ctx context.Context) error {
-	if err := c.write("project/inputs.jsonl", strings.Repeat("{}\n", inputs)); err != nil {
+	if err := c.write("project/inputs.jsonl", emptyInputs); err != nil {
 		return err
 	}
 	var ours []sample

@@ -4,6 +4,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os/exec"
 	"path/filepath"
@@ -37,7 +38,7 @@ def call(what):
     elif what == "gives":
         gives(int(sys.argv[3]))
     elif what == "map":
-        list(nothing.map(range(int(sys.argv[3])), max_concurrent=16))
+        nothing.with_options(memory="100Mi").map(range(int(sys.argv[3])), max_concurrent=16)
     else:
         nothing()
 
@@ -88,7 +89,7 @@ func (b *bench) python(ctx context.Context) error {
 
 // decorated: the same on the cluster, for one call and for a map.
 func (c *cluster) decorated(ctx context.Context) error {
-	if err := c.write("project/d.py", decorated); err != nil {
+	if err := errors.Join(c.write("project/d.py", decorated), c.write("project/inputs.jsonl", emptyInputs)); err != nil {
 		return err
 	}
 	env := append(c.pythonEnv(), c.env...)
