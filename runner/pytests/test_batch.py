@@ -69,6 +69,11 @@ def opened(x, gate=GATE):
     while x == 2 and not os.path.exists(gate): time.sleep(0.05)
     return x
 
+@kinetic.run()
+def begins(fifo):
+    open(fifo, "w").close()
+    time.sleep(600)
+
 def caught(call, *args, **kwargs):
     try:
         call(*args, **kwargs)
@@ -191,6 +196,14 @@ PROGRAMS = {
         "    print(batch.results(cleanup=False) == batch.results(ordered=False, cleanup=False), batch.wait().value)\n"
         "    batch.cleanup()\n    print(type(caught(batch.results)).__name__)",
         "True SUCCEEDED\nJobNotFound",
+    ),
+    "interrupted": (
+        "import signal, threading\n"
+        "    os.mkfifo('begun')\n"
+        "    threading.Thread(target=lambda: (open('begun').read(), os.kill(os.getpid(), signal.SIGINT))).start()\n"
+        "    try:\n        begins.map([os.path.abspath('begun')])\n"
+        "    except kinetic.Interrupted as exc:\n        print(\"kinetic.attach_batch('cpu-begins-\" in str(exc))",
+        "True",
     ),
     "as text": (
         "batch = square.run_async_map([1, 2], fail_fast=True)\n"

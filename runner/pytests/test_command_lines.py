@@ -63,6 +63,33 @@ def test_run_async(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
     assert (handle.job_id, handle.func_name) == ("cpu-area", "area")
 
 
+MAPS: list[tuple[dict[str, Any], list[str]]] = [
+    ({}, ["--accelerator=l4", "--cluster=main", "PAYLOAD", "INPUTS", "--parallelism=2", "--chunk=1"]),
+    ({"max_concurrent": 1, "retries": 0}, ["--accelerator=l4", "--retries=0", "--cluster=main", "PAYLOAD", "INPUTS", "--parallelism=1", "--chunk=2"]),
+    ({"max_concurrent": None, "chunk": 5}, ["--accelerator=l4", "--cluster=main", "PAYLOAD", "INPUTS", "--parallelism=2", "--chunk=5"]),
+    (
+        {"name": "areas", "tags": {"team": "vision"}, "project": "p", "cluster": "other"},
+        ["--accelerator=l4", "--name=areas", "--label=team=vision", "--project=p", "--cluster=other", "PAYLOAD", "INPUTS", "--parallelism=2", "--chunk=1"],
+    ),
+]
+
+
+@pytest.mark.parametrize("parameters, expected", MAPS)
+def test_run_async_map(recorded: Recorded, monkeypatch: pytest.MonkeyPatch, parameters: dict[str, Any], expected: list[str]) -> None:
+    monkeypatch.setenv("ANSWER", '{"bundle": {"root": "/"}}')
+    batch = area.run_async_map([(2, 3), {"width": 4, "height": 5}], **parameters)
+    files = {"--payload": "PAYLOAD", "--map": "INPUTS"}
+    assert [files.get(word.partition("=")[0], word) for word in recorded.lines()[-1]] == [binaries.RUN, *expected, "--detach"]
+    assert batch.group_id == "cpu-area"
+
+
+def test_tags_are_labels_beside_others(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("ANSWER", '{"bundle": {"root": "/"}}')
+    labelled = area.with_options(labels={"team": "audio", "run": "1"})
+    labelled.run_async_map([(2, 3)], tags={"team": "vision"})
+    assert [word for word in recorded.lines()[-1] if word.startswith("--label")] == ["--label=team=vision", "--label=run=1"]
+
+
 TARGET = ["--cluster=main", "--namespace=team"]
 STATUS = '{"state": "RUNNING"}'
 COMMANDS: dict[str, tuple[Callable[[JobHandle[Any]], object], str, list[str]]] = {

@@ -286,7 +286,8 @@ class Running:
             return said
         place = "".join(f", {name}={self.job[key]!r}" for key, name in PLACES.items() if self.job.get(key))
         local = ", local=True" if self.job.get("backend") == "local" else ""
-        return f"{said}\n  its handle: kinetic.attach({self.job['job_id']!r}{local or place})"
+        attach = "attach_batch" if self.job.get("map") else "attach"
+        return f"{said}\n  its handle: kinetic.{attach}({self.job['job_id']!r}{local or place})"
 
     @property
     def job_id(self) -> Optional[str]:
