@@ -44,6 +44,14 @@ def test_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
+def test_progress_of_a_map(capsys: pytest.CaptureFixture[str]) -> None:
+    report = Reporter()
+    for done in (0, 50, 300, 301, 2000):
+        report({"event": "progress", "name": "map", "done": done, "total": 2000})
+    report({"event": "phase", "name": "map", "detail": "2,000/2,000 done"})
+    assert capsys.readouterr().err.splitlines() == ["kinetic: map 300/2,000 done", "kinetic: map 2,000/2,000 done"]
+
+
 def test_logging(caplog: pytest.LogCaptureFixture) -> None:
     caplog.set_level(logging.INFO)
     report = Reporter("logging")

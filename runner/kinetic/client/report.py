@@ -17,6 +17,7 @@ Event = process.Event
 # Control characters but tabs and colours: what a job prints must not change the terminal's title or clipboard.
 CONTROL = re.compile(r"(\x1b\[[0-9;]*m)|[\x00-\x08\x0a-\x1f\x7f-\x9f]")
 
+STEPS = 10  # of the progress of a map
 LEVELS = {"warning": logging.WARNING, "error": logging.ERROR}
 
 
@@ -47,6 +48,7 @@ class Reporter:
         self._hosts = hosts
         self._state = ""
         self._waits = ""
+        self._tenth = 0
         self.job: dict[str, Any] = {}
         self.result: Optional[Event] = None
 
@@ -67,6 +69,8 @@ class Reporter:
             self._say("log", origin(event, self._hosts) + event["line"])
         elif kind == "phase":
             self._say("phase", f"{event['name']} {event.get('detail') or ''}".rstrip())
+        elif kind == "progress" and event["name"] == "map":
+            self._count(event["done"], event["total"])
         elif kind in ("note", "warning"):
             self._say(kind, event["message"])
 
@@ -77,6 +81,13 @@ class Reporter:
         if message and message != self._waits:
             self._say("state", f"running: {message}" if state == "RUNNING" else message)
         self._state, self._waits = state, message
+
+    def _count(self, done: int, total: int) -> None:
+        """Tell how much of a map is done, ten times at most. Its end is a phase."""
+        tenth = STEPS * done // max(total, 1)
+        if self._tenth < tenth < STEPS:
+            self._tenth = tenth
+            self._say("phase", f"map {done:,}/{total:,} done")
 
 
 def origin(event: Event, hosts: int) -> str:
