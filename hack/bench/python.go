@@ -100,10 +100,10 @@ func (c *cluster) decorated(ctx context.Context) error {
 	}
 	c.row("a decorated no-op on the cluster, over run", ms(called), ms(typed), "+"+ms(sample{wall: called.wall - typed.wall}), "<= +200 ms")
 	mapped, lines, err := pair(hostRounds, command(ctx, c.project(), env, debianPython, "d.py", "cluster", "map", strconv.Itoa(inputs)),
-		c.ours(ctx, "run", "f.py:nothing", "--map", "inputs.jsonl", "--cpu", "100m", "--memory", "100Mi"))
+		c.ours(ctx, "run", "f.py:nothing", "--map", "inputs.jsonl", "--cpu", "100m", "--memory", "100Mi", "--cleanup=delete"))
 	if err != nil {
 		return err
 	}
-	c.compare(fmt.Sprintf("nothing.map of %d inputs / run --map", inputs), mapped, lines, "<= 1.2x")
+	c.compare(fmt.Sprintf("nothing.map of %d inputs / run --map --cleanup=delete", inputs), mapped, lines, "<= 1.2x")
 	return nil
 }
