@@ -89,6 +89,38 @@ class PickledMaps(Payloads, MapCase):
         message = json.loads(self.termination())
         self.assertEqual((message["hashes"], "pickle" in message), (of_list, False))
 
+    def test_what_the_store_has_already_is_computed_all_the_same(self):
+        """Anybody who may write to the store could have put it there, and no pod can vouch for it."""
+        forged = json.dumps({"version": 1, "index": 1, "ok": True, "pickled": "gASV", "pickle_sha256": "0" * 64, "pickle_size": 3, "value": 7})
+        self.put(f"{JOB}/results/1.json", forged.encode())
+        ran = self.map("def f(n): return n * n", [line(n) for n in range(3)])
+        self.assertEqual((ran.code, self.loaded(3)), (0, [0, 1, 4]), ran.out)
+        self.assertEqual(self.hashes(0)[0], {n: self.results(3)[n]["pickle_sha256"] for n in range(3)})
+
+    def test_the_pod_after_one_that_was_killed_computes_all(self):
+        """The killed one has reported nothing."""
+        source = "import os, signal\ndef f(n):\n  if n == 1 and os.environ['KINETIC_ATTEMPT'] == '1':\n    print('ready', flush=True)\n    signal.pause()\n  return (n, os.environ['KINETIC_ATTEMPT'])"
+        lines = [line(n) for n in range(3)]
+        process = self.start_map(source, lines)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        process.kill()
+        self.finish(process)
+        self.assertEqual(self.map(source, lines).code, 0)
+        self.assertEqual(self.loaded(3), [(0, "2"), (1, "2"), (2, "2")])
+        self.assertEqual(sorted(self.hashes("0-2")[0]), [0, 1, 2])
+
+    def test_a_failure_without_a_pickle_is_kept(self):
+        """Nothing is loaded, and the input may have killed its pods."""
+        failure = {"version": 1, "index": 1, "ok": False, "pickle": None, "error": {"type": "", "message": "was killed"}, "value": None}
+        self.put(f"{JOB}/results/1.json", json.dumps(failure).encode())
+        lines = [line(n) for n in range(2)]
+        process = self.start_map("import signal\ndef f(n):\n  print('ready', flush=True)\n  signal.pause()", lines)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        process.kill()
+        self.finish(process)
+        self.assertEqual(self.map("def f(n): return n", lines).code, 0)
+        self.assertEqual((self.loaded(2), self.results(2)[1]["error"]["message"]), ([0, None], "was killed"))
+
     def test_a_pod_vouches_only_for_what_it_has_computed(self):
         source = "import os, signal\ndef f(n):\n  if n == 1 and os.environ['KINETIC_ATTEMPT'] == '1':\n    print('ready', flush=True)\n    signal.pause()\n  return n"
         lines = [line(n) for n in range(3)]
@@ -100,7 +132,7 @@ class PickledMaps(Payloads, MapCase):
         self.assertEqual((sorted(first), json.loads(self.termination())["hashes"]), ([0], of_first))
         self.assertEqual(self.map(source, lines).code, 0)
         second, of_second = self.hashes("0-2")
-        self.assertEqual((sorted(second), json.loads(self.termination())["hashes"]), ([1, 2], of_second))
+        self.assertEqual((sorted(second), json.loads(self.termination())["hashes"]), ([0, 1, 2], of_second))
         self.assertEqual(self.hashes(0), (first, of_first))
 
     def test_child_that_is_killed(self):

@@ -70,6 +70,22 @@ def find_done(store, options, numbers):
     return done
 
 
+def find_unpickled(store, options, numbers):
+    """Return the inputs that have failed without a pickle: for such a result no pod needs to vouch."""
+    failed = set()
+
+    def read(number):
+        try:
+            result = read_document(store, result_name(options.job, f"{number}.json"))
+        except NotFound:
+            return
+        if not result.get("ok") and "pickle_sha256" not in result:
+            failed.add(number)
+
+    in_parallel(read, list(numbers), store.parallel)
+    return failed
+
+
 def listed(store, job):
     """Yield number and kind of each object in the results."""
     for name in store.list(result_name(job)):

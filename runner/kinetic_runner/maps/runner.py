@@ -5,10 +5,14 @@
 One child computes the inputs of the chunk one after another and imports the
 function once. An exception is a result, too. If a child dies, another one computes
 the rest. If a pod dies, the next pod does, and skips inputs that have killed two pods.
+
+A pod of a map of a pickled function vouches for the hashes of its results, and no pod
+can do so for those that it finds in the store. So the next pod computes them again.
 """
 
 import hashlib
 import os
+import re
 
 from .. import publish
 from ..attempt import Attempt, JobEnded
@@ -22,7 +26,7 @@ from ..place import start_function
 from ..records import Records
 from ..supervisor import Supervisor
 from ..text import encode_json, file_blocks, timestamp
-from .inputs import fetch_inputs, find_done, find_tries, result_name
+from .inputs import fetch_inputs, find_done, find_tries, find_unpickled, result_name
 from .results import Results
 
 MAX_UNKNOWN = 3  # pods, in addition to --retries, that die before they have noted an input
@@ -52,6 +56,7 @@ class MapAttempt(Attempt):
         self.silent = ()
         self.tries = {}  # by input: the attempts that started it
         self.hashes = {}  # by input: of its pickle
+        self.vouches = False  # whether results are pickles, which need a hash
 
     def open_store(self):
         super().open_store()
@@ -75,10 +80,13 @@ class MapAttempt(Attempt):
         if not call.is_function:
             raise RunnerError(f"a map needs a function, but {call.title} is not one")
         path, numbers = fetch_inputs(self.store, self.options, self.host, self.scratch)
-        done = find_done(self.store, self.options, numbers)
+        self.vouches = call.kind == "pickle"
+        found = done = find_done(self.store, self.options, numbers)
+        if self.vouches:
+            done = find_unpickled(self.store, self.options, found) if self.number > 1 else set()
         if self.silent:
             self.tries = find_tries(self.store, self.options, numbers)
-            self.skip_killers(call, done)
+            self.skip_killers(call, found, done)
             noted = {attempt for attempts in self.tries.values() for attempt in attempts}
             unknown = len(set(self.silent) - noted)
             if unknown > self.options.retries + MAX_UNKNOWN:
@@ -87,10 +95,10 @@ class MapAttempt(Attempt):
                 return Outcome(KILLED, 1, message)
         return self.compute(call, path, numbers, done)
 
-    def skip_killers(self, call, done):
-        """Give up the inputs that were in progress whenever a pod was killed."""
+    def skip_killers(self, call, found, done):
+        """Give up the inputs that were in progress whenever a pod was killed: those without a result."""
         for number, attempts in self.tries.items():
-            if number not in done and len(set(attempts) & set(self.silent)) >= MAX_TRIES:
+            if number not in found and len(set(attempts) & set(self.silent)) >= MAX_TRIES:
                 message = f"{call.title} was killed with its pod {MAX_TRIES} times on this input: probably out of memory, or its nodes were lost"
                 self.give_up(number, Outcome(KILLED, EXIT_KILLED, message))
                 done.add(number)
@@ -157,23 +165,35 @@ class MapAttempt(Attempt):
         self.publish_input(number, outcome)
 
     def publish_input(self, number, outcome):
-        """Publish the result of an input. If there is one already, keep it."""
+        """Publish the result of an input. If there is one already, keep it, unless this attempt has to vouch for its own."""
         store, job = self.store, self.options.job
         name, pickled = result_name(job, f"{number}.json"), None
         if outcome.pickle_path:
             pickled = f"results/{number}.pkl" if self.number <= 1 else f"results/{number}-{self.number}.pkl"
             store.write(f"{job}/{pickled}", lambda: file_blocks(outcome.pickle_path))
-        try:
-            store.create(name, lambda: self.result_blocks(number, outcome, pickled), verdict(outcome, pickled))
-        except AlreadyExists:
-            pass  # from a pod that was thought to be lost
-        else:
+        if self.store_result(name, lambda: self.result_blocks(number, outcome, pickled), verdict(outcome, pickled)):
             if outcome.pickle_sha256 is not None:
                 self.hashes[number] = outcome.pickle_sha256
         folder = os.path.join(self.scratch, "inputs", str(number))
         if os.path.isdir(folder):
             empty_directory(folder)
             os.rmdir(folder)
+
+    def store_result(self, name, blocks, metadata):
+        """Write the result of an input. Return whether it is now the one in the store."""
+        if self.number > 1:
+            metadata = dict(metadata, attempt=str(self.number))
+        generation = 0
+        while True:
+            try:
+                self.store.write(name, blocks, generation, metadata)
+                return True
+            except AlreadyExists:
+                if not self.vouches:
+                    return False  # from a pod that was thought to be lost
+            generation, theirs = self.store.generation(name)
+            if attempt_of(theirs) > self.number:
+                return False  # this pod was thought to be lost
 
     def result_blocks(self, number, outcome, pickled):
         """Yield results/{index}.json: result.json with the number of the input."""
@@ -218,6 +238,12 @@ class MapAttempt(Attempt):
         publish.write_termination_message(self, outcome, finished)
         publish.flush_log(self)
         return outcome.exit_code
+
+
+def attempt_of(metadata):
+    """Return the attempt that wrote a result; 1 if its metadata does not say that."""
+    text = metadata.get("attempt", "")
+    return int(text) if re.fullmatch("[0-9]{1,9}", text) else 1
 
 
 def verdict(outcome, pickled):
