@@ -2,6 +2,7 @@ package mapresults
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -10,6 +11,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
+// ErrNotYet is the error of a Consumer that takes a result later.
+var ErrNotYet = errors.New("the result is taken later")
+
 // Consumer takes the results of a map one by one.
 type Consumer interface {
 	// Look is called before new results are taken. over says that the map has ended.
@@ -17,8 +21,9 @@ type Consumer interface {
 	// Ready reports whether the result of an input may be taken now. Once the map has ended,
 	// that must be so.
 	Ready(input int) bool
-	// Take takes a result.
-	Take(ctx context.Context, input int, r api.Result) error
+	// Take takes a result, and returns what counts as the result. If the error is ErrNotYet, the
+	// input is not ready from then on, and passed again when it is.
+	Take(ctx context.Context, input int, r api.Result) (api.Result, error)
 }
 
 // Each passes every result to c as it appears, in any order, and returns once all were passed,
@@ -74,16 +79,34 @@ func (e *passing) pass(ctx context.Context) error {
 			r := e.held[input]
 			delete(e.held, input)
 			e.bytes -= e.sizes[input]
-			if err := e.consumer.Take(ctx, input, r); err != nil {
+			if err := e.passOne(ctx, input, r); err != nil {
 				return err
 			}
-			r.Pickle = nil // it is not beside the value, but the value
-			e.outcome.note(input, true, r)
-			e.passed[input] = true
-			e.next++
 		}
 		e.tell()
 	}
+}
+
+// passOne passes a result.
+func (e *passing) passOne(ctx context.Context, input int, r api.Result) error {
+	if !r.OK {
+		e.progress.Failed-- // counted below
+	}
+	r, err := e.consumer.Take(ctx, input, r)
+	if errors.Is(err, ErrNotYet) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if !r.OK {
+		e.progress.Failed++
+	}
+	r.Pickle = nil // it is not beside the value, but the value
+	e.outcome.note(input, true, r)
+	e.passed[input] = true
+	e.next++
+	return nil
 }
 
 // choose chooses what to read, as far as there is room: one result whatever its size.

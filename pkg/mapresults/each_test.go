@@ -19,6 +19,8 @@ type consumer struct {
 	over    []bool
 	taken   []int
 	fails   error
+	later   map[int]bool // not taken before the end
+	refuses int          // the input whose result is made a failure; 0 for none
 }
 
 func (c *consumer) Look(_ context.Context, over bool) error {
@@ -31,9 +33,16 @@ func (c *consumer) Look(_ context.Context, over bool) error {
 
 func (c *consumer) Ready(input int) bool { return !c.unready[input] }
 
-func (c *consumer) Take(_ context.Context, input int, _ api.Result) error {
+func (c *consumer) Take(_ context.Context, input int, r api.Result) (api.Result, error) {
+	if c.later[input] && c.unready != nil {
+		c.unready[input] = true
+		return r, ErrNotYet
+	}
 	c.taken = append(c.taken, input)
-	return c.fails
+	if input == c.refuses && input > 0 {
+		r = api.Result{Error: &api.ResultError{Type: "No", Message: "never"}}
+	}
+	return r, c.fails
 }
 
 func TestEach(t *testing.T) {
@@ -80,6 +89,27 @@ func TestEachOutOfOrder(t *testing.T) {
 	})
 	if err != nil || !slices.Equal(c.taken, []int{1, 2, 0}) || !slices.Equal(c.over, []bool{false, true}) {
 		t.Errorf("took %v, over %v, %v", c.taken, c.over, err)
+	}
+}
+
+// A result that is not taken at first is passed again, and one that the consumer refuses has failed.
+func TestEachRefused(t *testing.T) {
+	c := &consumer{later: map[int]bool{0: true}, refuses: 1}
+	running := make(chan struct{})
+	c.unready = map[int]bool{}
+	var last Progress
+	got, err := aMap(t, 2, map[int]string{0: failure, 1: value("1")}).Each(t.Context(), running, c, func(p Progress) {
+		if last = p; len(c.taken) == 1 && c.unready != nil && c.unready[0] {
+			select {
+			case <-running:
+			default:
+				close(running)
+			}
+		}
+	})
+	want := Outcome{Failed: []FailedInput{{0, api.ResultError{Type: "ValueError", Message: "no"}}, {1, api.ResultError{Type: "No", Message: "never"}}}}
+	if diff := cmp.Diff(want, got); err != nil || diff != "" || !slices.Equal(c.taken, []int{1, 0}) || last.Failed != 2 {
+		t.Errorf("%v, took %v, %+v; -want +got:\n%s", err, c.taken, last, diff)
 	}
 }
 

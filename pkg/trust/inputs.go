@@ -29,38 +29,53 @@ type Inputs struct {
 	reported []api.ChunkHashes
 
 	read   map[api.ChunkHashes]bool
-	hashes map[int]string // by input
+	hashes map[int]listed // by input
 	source Source         // of hashes
 	rest   Source         // of the inputs that no list names, "" if it is not known or none
+	late   map[int]bool   // inputs whose pickle is not the one that is listed so far
 	over   bool           // nothing more will be known
 	used   bool           // rest was
 }
 
+// listed is the hash of a pickle, from the list of an attempt.
+type listed struct {
+	hash    string
+	attempt int
+}
+
 // Inputs returns what is to be known of a map's inputs.
 func (f Finder) Inputs(j *job.Job) *Inputs {
-	i := &Inputs{finder: f, job: j, read: map[api.ChunkHashes]bool{}, hashes: map[int]string{}, source: Cluster}
+	i := &Inputs{finder: f, job: j, read: map[api.ChunkHashes]bool{}, hashes: map[int]listed{}, late: map[int]bool{}, source: Cluster}
 	if isHere(j.Store) {
 		i.rest = Local
 	}
 	return i
 }
 
-// Note takes what the cluster says about the map.
+// Note takes what the cluster says about the map. What it said before stays: a pod may be gone.
 func (i *Inputs) Note(s api.Status) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
-	if len(s.Hashes) > len(i.reported) {
-		i.reported = s.Hashes
+	for _, h := range s.Hashes {
+		if !slices.Contains(i.reported, h) {
+			i.reported = append(i.reported, h)
+		}
 	}
 }
 
 // Look reads the lists of hashes that pods have reported since. Once the map is over, it decides
 // about the inputs that are in none; the error may be an Error.
 func (i *Inputs) Look(ctx context.Context, over bool) error {
-	if over && !i.over && i.rest == "" {
-		return i.settle(ctx)
+	if !over || i.over {
+		return i.readLists(ctx)
 	}
-	return i.readLists(ctx)
+	if i.rest == "" {
+		if err := i.settle(ctx); err != nil {
+			return err
+		}
+	}
+	i.over = true
+	return nil
 }
 
 // readLists reads lists that are new.
@@ -97,9 +112,8 @@ func (i *Inputs) settle(ctx context.Context) error {
 	if err := i.readLists(ctx); err != nil {
 		return err
 	}
-	i.over = true
 	switch {
-	case i.finder.TrustStore, unseen == nil && status.State.Ended() && j.Store.URL() == j.Usual:
+	case i.finder.TrustStore, unseen == nil && status.State == api.NotFound && j.Store.URL() == j.Usual:
 		i.rest = Store
 	case unseen != nil && len(i.reported) == 0:
 		return untrusted("job %s: its cluster could not be asked for the hashes of its results, and only its store, %s, has them: %w"+advice, j.ID(), j.Store.URL(), unseen)
@@ -135,7 +149,9 @@ func (i *Inputs) readList(ctx context.Context, r api.ChunkHashes) error {
 		if err != nil || !hashPattern().MatchString(hash) {
 			return fmt.Errorf("reading %s/%s: expected lines of INPUT SHA256", i.job.Store.URL(), name)
 		}
-		i.hashes[input] = hash
+		if i.hashes[input].attempt <= r.Attempt {
+			i.hashes[input] = listed{hash, r.Attempt}
+		}
 	}
 	return nil
 }
@@ -143,17 +159,24 @@ func (i *Inputs) readList(ctx context.Context, r api.ChunkHashes) error {
 // Ready reports whether it is known how the pickle of an input must be, or that it is not.
 func (i *Inputs) Ready(input int) bool {
 	_, known := i.hashes[input]
-	return known || i.rest != "" || i.over
+	return i.over || !i.late[input] && (known || i.rest != "")
+}
+
+// Postpone makes an input one that is not ready before the map has ended. It reports false if the map
+// has ended.
+func (i *Inputs) Postpone(input int) bool {
+	i.late[input] = !i.over
+	return !i.over
 }
 
 // Hash returns the hash that the pickle of an input must have, and who says so. stored is what its
 // result says.
 func (i *Inputs) Hash(input int, stored string) (string, Source, error) {
-	if hash, known := i.hashes[input]; known {
-		return hash, i.source, nil
+	if l, known := i.hashes[input]; known {
+		return l.hash, i.source, nil
 	}
 	if i.rest == "" {
-		return "", "", untrusted("input %d of job %s: no pod has reported the hash of its result, and only the store %s has it"+advice, input, i.job.ID(), i.job.Store.URL())
+		return "", "", untrusted("no pod of job %s has reported the hash of this result, and only the store %s has it: compute it again with --map-resume %s"+advice, i.job.ID(), i.job.Store.URL(), i.job.ID())
 	}
 	i.used = true
 	return stored, i.rest, nil

@@ -119,6 +119,35 @@ func TestAppendRefuses(t *testing.T) {
 	}
 }
 
+// A pod may compute an input again that another one has reported: the last one counts, also if the
+// first is gone by then.
+func TestInputsThatWereComputedAgain(t *testing.T) {
+	j, reported := aMap(t, "gs://mine", cluster{})
+	list := "0 " + pickleOf("again").SHA256 + "\n"
+	put(t, j, store.Hashes("a1", 0, 2), list)
+	again := api.ChunkHashes{Chunk: 0, Attempt: 2, SHA256: pickleOf(list).SHA256}
+	inputs, file := Finder{}.Inputs(j), output(t)
+	look := func(reported ...api.ChunkHashes) {
+		inputs.Note(api.Status{Hashes: reported})
+		if err := inputs.Look(t.Context(), false); err != nil {
+			t.Fatal(err)
+		}
+	}
+	look(reported...)
+	result := api.Result{OK: true, Pickled: []byte("again"), PickleSHA256: pickleOf("again").SHA256}
+	if _, err := inputs.Append(t.Context(), file, 0, 0, result); !errors.As(err, new(*Error)) || !inputs.Postpone(0) || inputs.Ready(0) || !inputs.Ready(1) {
+		t.Errorf("before its report: %v", err)
+	}
+	look(again)
+	look(reported[0])
+	if _, err := inputs.Append(t.Context(), file, 0, 0, result); err != nil {
+		t.Error(err)
+	}
+	if got, _, err := inputs.Hash(1, ""); got != pickleOf("two").SHA256 || err != nil {
+		t.Errorf("a pod that is gone: %q, %v", got, err)
+	}
+}
+
 // A list that was changed is not believed.
 func TestAListThatWasChanged(t *testing.T) {
 	j, reported := aMap(t, "gs://mine", cluster{})
@@ -148,10 +177,11 @@ func TestInputsOfAnEndedMap(t *testing.T) {
 		err        string
 	}{
 		"its pods are there":             {store: "gs://mine", cluster: cluster{now: states(api.Succeeded, reported...)}, sources: "cluster cluster"},
-		"one pod was killed":             {store: "gs://mine", cluster: cluster{now: states(api.Succeeded, reported[0])}, sources: "cluster store", warns: true},
+		"one pod was killed":             {store: "gs://mine", cluster: cluster{now: states(api.Succeeded, reported[0])}, err: "no pod of job a1 has reported the hash of this result, and only the store gs://mine has it: compute it again with --map-resume a1; if everybody"},
+		"one pod was killed, trusted":    {store: "gs://mine", cluster: cluster{now: states(api.Succeeded, reported[0])}, trustStore: true, sources: "cluster store"},
 		"gone, and remembered":           {store: "gs://mine", cluster: cluster{now: gone}, remembered: reported, sources: "cache cache"},
 		"gone":                           {store: "gs://mine", cluster: cluster{now: gone}, sources: "store store", warns: true},
-		"gone, in another store":         {store: "gs://other", cluster: cluster{now: gone}, err: "input 0 of job a1: no pod has reported the hash of its result, and only the store gs://other has it; if everybody"},
+		"gone, in another store":         {store: "gs://other", cluster: cluster{now: gone}, err: "no pod of job a1 has reported the hash of this result, and only the store gs://other has it: "},
 		"gone, in another that is named": {store: "gs://other", cluster: cluster{now: gone}, trustStore: true, sources: "store store"},
 		"no cluster":                     {store: "gs://mine", cluster: cluster{err: errors.New("no route")}, err: "its cluster could not be asked for the hashes of its results"},
 		"on this machine":                {cluster: cluster{err: errors.New("nobody asks")}, sources: "local local"},

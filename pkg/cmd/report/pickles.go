@@ -3,6 +3,7 @@ package report
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"os"
@@ -25,6 +26,18 @@ type pickledInput struct {
 	*trust.Appended
 }
 
+// untrustedInput is the line about an input whose pickle is not delivered: nothing that is trusted
+// says that it is the result.
+type untrustedInput struct {
+	Index int              `json:"index"`
+	OK    bool             `json:"ok"`
+	Error *api.ResultError `json:"error"`
+	Trust *trust.Source    `json:"trust"` // always null
+}
+
+// untrustedType is the type of the error of such an input.
+const untrustedType = "UntrustedResult"
+
 // pickles delivers the results of a map: their pickles one after the other in a file, and a line of
 // JSON for each, in any order.
 type pickles struct {
@@ -35,18 +48,31 @@ type pickles struct {
 }
 
 // Take implements mapresults.Consumer.
-func (p *pickles) Take(ctx context.Context, input int, r api.Result) error {
+func (p *pickles) Take(ctx context.Context, input int, r api.Result) (api.Result, error) {
 	at, err := p.Append(ctx, p.file, p.size, input, r)
+	if refused := new(trust.Error); errors.As(err, &refused) {
+		return p.refuse(input, refused)
+	}
 	if err != nil {
-		return err
+		return r, err
 	}
 	line := pickledInput{Index: input, OK: r.OK, Error: r.Error, Appended: at}
 	if at != nil {
 		p.size += at.Size
 	} else if r.OK {
-		return fmt.Errorf("input %d has a value, but no pickle of it; omit --output-file to print its JSON", input)
+		return r, fmt.Errorf("input %d has a value, but no pickle of it; omit --output-file to print its JSON", input)
 	}
-	return p.lines.Encode(line) // the pickle is in the file by now
+	return r, p.lines.Encode(line) // the pickle is in the file by now
+}
+
+// refuse makes an input one that has failed. While the map runs, a pod that computes it again may
+// yet report the hash of what the store has.
+func (p *pickles) refuse(input int, why error) (api.Result, error) {
+	if p.Postpone(input) {
+		return api.Result{}, mapresults.ErrNotYet
+	}
+	r := api.Result{Error: &api.ResultError{Type: untrustedType, Message: why.Error()}}
+	return r, p.lines.Encode(untrustedInput{Index: input, Error: r.Error})
 }
 
 // FollowPickles is FollowMap for a map of pickled calls: it appends the pickles to the file, which
