@@ -36,6 +36,10 @@ func Resolve(ctx context.Context, p Planned, registry job.Registry) (Planned, er
 	if err := checkResumable(ctx, old); err != nil {
 		return p, err
 	}
+	if p.Spec.CallKind == api.CallPickle && !strings.HasPrefix(old.Store.URL(), store.FileScheme) {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("--map-resume %s: all inputs are computed again, because no pod of the new job can vouch for pickles of job %s", old.ID(), old.ID()))
+		return p.resume(old, nil)
+	}
 	values, err := old.Results().Values(ctx)
 	if err != nil {
 		return p, fmt.Errorf("reading the values of job %s: %w", old.ID(), err)

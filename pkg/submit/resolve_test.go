@@ -64,6 +64,38 @@ func TestResolve(t *testing.T) {
 	}
 }
 
+// Nobody vouches for pickles that are taken over from a bucket.
+func TestResolveOfPickles(t *testing.T) {
+	for url, want := range map[string]int{"gs://b": 0, "file:///s": 1} {
+		m := api.Map{InputsSHA256: "in", Inputs: 2, Chunk: 1, Parallelism: 1}
+		at := registry(t, workload{start: well, ready: well})
+		at.Backend = jobtest.Backend{State: api.Failed}
+		handle, err := json.Marshal(api.Handle{Version: api.HandleVersion, JobID: "m1", Backend: api.BackendGKE, CallSHA256: "call", Map: &m})
+		if err != nil {
+			t.Fatal(err)
+		}
+		write(t, at, store.Handle("m1"), string(handle))
+		if err := at.Store.Create(t.Context(), store.ResultOf("m1", 0), strings.NewReader(`{"version":1,"ok":true,"pickled":"TjA="}`), api.Verdict{OK: true}.Metadata()); err != nil {
+			t.Fatal(err)
+		}
+		at.Store = named{at.Store, url}
+		p := Planned{request: api.Request{Map: "in", MapResume: "m1"}, inputs: inputs{Inputs: call.Inputs{SHA256: "in", Count: 2, Size: 4}}}
+		p.Spec.CallSHA256, p.Spec.Map, p.Spec.CallKind = "call", &m, api.CallPickle
+		p, err = Resolve(t.Context(), p, at)
+		if err != nil || len(p.Inherits) != want || p.Spec.Map.Computed() != 2-want || len(p.Warnings) != 1-want {
+			t.Errorf("%s: %d values taken over, %d computed, warnings %q, %v", url, len(p.Inherits), p.Spec.Map.Computed(), p.Warnings, err)
+		}
+	}
+}
+
+// named is a store with another URL.
+type named struct {
+	store.Store
+	url string
+}
+
+func (n named) URL() string { return n.url }
+
 // What was asked for is divided again: a chunk of one's own choice stays.
 func TestResume(t *testing.T) {
 	values := make([]int, 39)
