@@ -228,6 +228,11 @@ func TestReportsOfAMap(t *testing.T) {
 	if diff := cmp.Diff(want, r.RecallMap("gs://a", "m1")); diff != "" {
 		t.Errorf("-want +got:\n%s", diff)
 	}
+	again := []api.ChunkHashes{want[0], {Chunk: 4, Attempt: 1, SHA256: "ef"}} // of another job with this ID
+	r.RememberMap("gs://a", "m1", again)
+	if diff := cmp.Diff(again, r.RecallMap("gs://a", "m1")); diff != "" {
+		t.Errorf("-want +got:\n%s", diff)
+	}
 	if _, known := r.Recall("gs://a", "m1"); known || r.RecallMap("gs://b", "m1") != nil {
 		t.Error("something else is known, too")
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -61,7 +62,7 @@ func (r Reports) Recall(storeURL, id string) (p api.Pickle, known bool) {
 
 // RememberMap keeps what the pods of a map have reported.
 func (r Reports) RememberMap(storeURL, id string, hashes []api.ChunkHashes) {
-	if len(r.RecallMap(storeURL, id)) == len(hashes) {
+	if slices.Equal(r.RecallMap(storeURL, id), hashes) {
 		return
 	}
 	kept := report{Store: storeURL, Job: id}
