@@ -42,10 +42,10 @@ func put(t *testing.T, j *job.Job, name, text string) {
 // resultOf returns the result of an input.
 func resultOf(input int) api.Result {
 	if input == 0 {
-		return api.Result{OK: true, Pickled: []byte("one"), PickleSHA256: pickleOf("one").SHA256}
+		return api.Result{OK: true, Pickled: []byte("one"), PickleSHA256: pickleOf("one").SHA256, PickleSize: 3}
 	}
 	name := "results/1.pkl"
-	return api.Result{OK: true, Pickle: &name, PickleSHA256: pickleOf("two").SHA256}
+	return api.Result{OK: true, Pickle: &name, PickleSHA256: pickleOf("two").SHA256, PickleSize: 3}
 }
 
 func output(t *testing.T) *os.File {
@@ -107,7 +107,7 @@ func TestAppendRefuses(t *testing.T) {
 		t.Fatal(err)
 	}
 	var untrusted *Error
-	_, err := inputs.Append(t.Context(), file, 3, 1, api.Result{OK: true, Pickled: []byte("other"), PickleSHA256: pickleOf("other").SHA256})
+	_, err := inputs.Append(t.Context(), file, 3, 1, api.Result{OK: true, Pickled: []byte("other"), PickleSHA256: pickleOf("other").SHA256, PickleSize: 5})
 	if !errors.As(err, &untrusted) || !strings.Contains(err.Error(), "a1/results/1.json is not the result of job a1: the SHA-256 of its pickle is "+pickleOf("other").SHA256+", and its pod reported "+pickleOf("two").SHA256) {
 		t.Errorf("got %v", err)
 	}
@@ -134,7 +134,7 @@ func TestInputsThatWereComputedAgain(t *testing.T) {
 		}
 	}
 	look(reported...)
-	result := api.Result{OK: true, Pickled: []byte("again"), PickleSHA256: pickleOf("again").SHA256}
+	result := api.Result{OK: true, Pickled: []byte("again"), PickleSHA256: pickleOf("again").SHA256, PickleSize: 5}
 	if _, err := inputs.Append(t.Context(), file, 0, 0, result); !errors.As(err, new(*Error)) || !inputs.Postpone(0) || inputs.Ready(0) || !inputs.Ready(1) {
 		t.Errorf("before its report: %v", err)
 	}

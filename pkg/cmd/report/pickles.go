@@ -76,12 +76,12 @@ func (p *pickles) refuse(input int, why error) (api.Result, error) {
 }
 
 // FollowPickles is FollowMap for a map of pickled calls: it appends the pickles to the file, which
-// begins empty, and writes a line of JSON about each to out. Every input has exactly one line. A
+// is a new one, and writes a line of JSON about each to out. Every input has exactly one line. A
 // warning about the origin of the pickles goes to w.
 func (c Collection) FollowPickles(ctx context.Context, j *job.Job, out, w io.Writer, state func(api.Status), progress func(mapresults.Progress)) (MapEnd, error) {
-	file, err := os.Create(c.File)
+	file, err := trust.Create(c.File)
 	if err != nil {
-		return MapEnd{}, fmt.Errorf("writing the results: %w", err)
+		return MapEnd{}, err
 	}
 	defer file.Close()
 	p := &pickles{Inputs: c.Trust.Inputs(j), file: file, lines: json.NewEncoder(out)}
