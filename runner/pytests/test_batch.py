@@ -218,3 +218,42 @@ PROGRAMS = {
 @pytest.mark.parametrize("program, text", PROGRAMS.values(), ids=PROGRAMS)
 def test_map(local: Project, program: str, text: str) -> None:
     assert local.run(SCORE + "    " + program).stdout.strip() == text
+
+
+LEFT = """
+import kinetic
+kinetic.configure(local=True)
+
+class Odd:
+    def __reduce__(self):
+        return load, ()
+
+def load():
+    import kinetic
+    if not kinetic.in_job():
+        raise LookupError("only in a job")
+    return Odd()
+
+@kinetic.run()
+def square(x):
+    return x * x
+
+@kinetic.run()
+def odd(x):
+    return Odd() if x == 1 else x
+
+batch = square.run_async_map([1, 2, 3])
+for outcome in batch.as_completed(cleanup=True):
+    break
+print(batch.results(), batch.results(), batch.failures(), batch.job.status().value)
+batch = odd.run_async_map([0, 1, 2])
+print([str(each).partition("LookupError")[1] or each for each in batch.results(return_exceptions=True)])
+print(sorted(path.name for path in __import__("pathlib").Path.home().rglob("*.json") if path.parent.name == "results"))
+"""
+
+
+def test_what_was_not_read_is_not_deleted(local: Project) -> None:
+    read, unloadable, left = local.run(LEFT).stdout.splitlines()
+    assert read == "[1, 4, 9] [1, 4, 9] {} NOT_FOUND"
+    assert unloadable == "[0, 'LookupError', 2]"
+    assert left == "['0.json', '1.json', '2.json']"

@@ -18,6 +18,7 @@ from ..options import Duration, span
 from . import binaries, outcomes
 from .handle import JobHandle, describe, place
 from .outcomes import Outcome
+from .report import Reporter
 
 R = TypeVar("R")
 
@@ -66,6 +67,7 @@ class BatchHandle(Generic[R]):
     def __init__(self, job: JobHandle[Any], *, fail_fast: bool = False) -> None:
         self.job = job
         self._fail_fast = fail_fast
+        self._outcomes: list[Outcome] = []  # once they are here: the store may not have them any more
 
     @property
     def group_id(self) -> str:
@@ -113,7 +115,7 @@ class BatchHandle(Generic[R]):
 
         Args:
             timeout: how long to wait for all.
-            cleanup: delete the job and what is stored of it when all values are here. A map with a failed input stays.
+            cleanup: delete the job and what is stored of it after the last value. A map with a failed input stays.
             trust_store: as for JobHandle.result.
 
         Raises:
@@ -124,9 +126,10 @@ class BatchHandle(Generic[R]):
         directory = tempfile.mkdtemp(prefix="kinetic-")
         try:
             file = os.path.join(directory, "values.pkl")
-            words += [f"--output-file={file}", f"--cleanup={'delete' if cleanup else 'false'}"]
-            came = outcomes.follow(binaries.JOBS, self.job._words("result", *words), file, lambda: self.group_id)
-            yield from outcomes.stopping(came, self.cancel) if self._fail_fast else came
+            words += [f"--output-file={file}", "--cleanup=false"]  # the binary is ahead of who reads the values
+            came = outcomes.follow(binaries.JOBS, self.job._words("result", *words), file, lambda: self.group_id, Reporter())
+            came = outcomes.stopping(came, self.cancel) if self._fail_fast else came
+            yield from outcomes.then(came, self.cleanup) if cleanup else came
         finally:
             shutil.rmtree(directory, ignore_errors=True)
 
@@ -139,7 +142,7 @@ class BatchHandle(Generic[R]):
         return_exceptions: bool = False,
         trust_store: bool = False,
     ) -> list[Any]:
-        """Wait for all inputs, and return their values.
+        """Wait for all inputs, and return their values. With cleanup, the handle keeps them.
 
         Args:
             timeout: how long to wait for all.
@@ -152,12 +155,15 @@ class BatchHandle(Generic[R]):
             BatchError: an input failed.
             JobTimeout: timeout is over; the map goes on.
         """
-        came = self.as_completed(timeout, cleanup=cleanup, trust_store=trust_store)
+        came = self._outcomes or list(self.as_completed(timeout, cleanup=cleanup, trust_store=trust_store))
+        if cleanup:
+            self._outcomes = came
         return outcomes.values(lambda: self.group_id, came, ordered=ordered, return_exceptions=return_exceptions)
 
     def failures(self) -> dict[int, BaseException]:
         """Wait for all inputs, and return the exceptions of those that failed, by the number of the input."""
-        return {outcome.index: outcome.exception for outcome in self.as_completed() if outcome.exception is not None}
+        came = self._outcomes or self.as_completed()
+        return {outcome.index: outcome.exception for outcome in came if outcome.exception is not None}
 
     def cancel(self) -> None:
         """End the map. The values that were computed stay."""

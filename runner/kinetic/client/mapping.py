@@ -90,16 +90,17 @@ def call(function: RemoteCallable[Any, R], plan: Plan) -> list[R]:
     """Run a map, and return the values in the order of the inputs."""
     report = reporter(function)
 
-    def cancel() -> None:
-        JobHandle[Any].of(report.job, function.options.target()).cancel()
+    def job() -> JobHandle[Any]:
+        return JobHandle.of(report.job, function.options.target())
 
     def job_id() -> str:
         return str(report.job.get("job_id", ""))
 
     with mapped(function, plan) as (words, directory):
         file = os.path.join(directory, "values.pkl")
-        came = outcomes.follow(binaries.RUN, [*words, f"--output-file={file}", "--cleanup=delete"], file, job_id, report)
-        return outcomes.values(job_id, outcomes.stopping(came, cancel) if plan.fail_fast else came)
+        came = outcomes.follow(binaries.RUN, [*words, f"--output-file={file}", "--cleanup=false"], file, job_id, report)
+        came = outcomes.stopping(came, lambda: job().cancel()) if plan.fail_fast else came
+        return outcomes.values(job_id, outcomes.then(came, lambda: job().cleanup()))
 
 
 @contextlib.contextmanager

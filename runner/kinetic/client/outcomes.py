@@ -10,7 +10,7 @@ import pickle
 from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import IO, Any, Optional
 
-from ..errors import BatchError, RemoteError, RemoteTraceback
+from ..errors import BatchError, RemoteError, RemoteTraceback, UntrustedResult
 from . import process
 
 
@@ -79,6 +79,8 @@ def outcome_of(event: process.Event, pickles: Optional[IO[bytes]], job_id: str) 
         return Outcome(event["index"], None, failed(error, job_id, unloadable))
     if event["ok"]:
         return Outcome(event["index"], value, None)
+    if error.get("type") == "UntrustedResult":
+        return Outcome(event["index"], None, UntrustedResult(f"{job_id}: input {event['index']}: {error.get('message')}"))
     message = ": ".join(filter(None, (f"input {event['index']} failed", error.get("type"), error.get("message"))))
     exception = value if isinstance(value, BaseException) else failed(error, job_id, message)
     if error.get("traceback"):
@@ -114,6 +116,17 @@ def values(job_id: Callable[[], str], outcomes: Iterable[Outcome], *, ordered: b
     if ordered:
         everything.sort(key=lambda outcome: outcome.index)
     return [outcome.value if outcome.exception is None else outcome.exception for outcome in everything]
+
+
+def then(outcomes: Outcomes, cleanup: Callable[[], None]) -> Outcomes:
+    """Yield outcomes, and clean up after the last one if all inputs have a value."""
+    complete = True
+    with contextlib.closing(outcomes):
+        for outcome in outcomes:
+            complete = complete and outcome.exception is None
+            yield outcome
+    if complete:
+        cleanup()
 
 
 def stopping(outcomes: Outcomes, cancel: Callable[[], None]) -> Outcomes:
