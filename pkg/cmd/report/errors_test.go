@@ -44,7 +44,7 @@ func TestErrorsOfSeveralJobsAsEvents(t *testing.T) {
 	if process.CodeOf(err) != process.ExitFailed || process.KindOf(err) != api.KindFailed || err.Error() != "a\nb\n" {
 		t.Errorf("got %d, %s, %q", process.CodeOf(err), process.KindOf(err), err)
 	}
-	if err := Errors(w, 2, []error{missing, missing}); process.KindOf(err) != api.KindNotFound {
+	if err := Errors(w, 2, []error{missing, missing}); process.KindOf(err) != api.KindJobNotFound {
 		t.Errorf("of one kind: got %s", process.KindOf(err))
 	}
 }
