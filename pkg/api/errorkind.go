@@ -12,7 +12,7 @@ const (
 	KindAmbiguous     ErrorKind = "ambiguous"      // it names several things where one is needed
 	KindExists        ErrorKind = "exists"         // the ID is taken
 	KindJobFailed     ErrorKind = "job_failed"     // the job has ended without success
-	KindTimeout       ErrorKind = "timeout"        // --timeout has expired, the job goes on
+	KindTimeout       ErrorKind = "timeout"        // --timeout has expired, the job keeps running
 	KindInterrupted   ErrorKind = "interrupted"    // a signal ended the command
 	KindForbidden     ErrorKind = "forbidden"      // credentials or rights are missing
 	KindUnreachable   ErrorKind = "unreachable"    // a server does not answer

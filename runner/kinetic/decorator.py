@@ -60,8 +60,8 @@ class RemoteCallable(Generic[P, R]):
         Raises:
             Exception: what the function raised, with the traceback in the job as its cause.
             RemoteError: the job failed otherwise.
-            JobTimeout: timeout is over; the job goes on.
-            Interrupted: Ctrl-C; the job goes on unless it is local.
+            JobTimeout: timeout is over; the job keeps running.
+            Interrupted: Ctrl-C; the job keeps running unless it is local.
             KineticError: it could not be submitted.
             TypeError: something can't be pickled.
         """
@@ -102,7 +102,7 @@ class RemoteCallable(Generic[P, R]):
         project: Optional[str] = None,
         cluster: Optional[str] = None,
     ) -> BatchHandle[R]:
-        """Submit one job that calls the function with each of many inputs, and return its handle. It goes on without this program.
+        """Submit one job that calls the function with each of many inputs, and return its handle. It keeps running without this program.
 
         Args:
             inputs: what to call the function with.
@@ -145,8 +145,8 @@ class RemoteCallable(Generic[P, R]):
 
         Raises:
             BatchError: an input failed. It has the other values.
-            JobTimeout: timeout is over; the map goes on.
-            Interrupted: Ctrl-C; the map goes on unless it is local.
+            JobTimeout: timeout is over; the map keeps running.
+            Interrupted: Ctrl-C; the map keeps running unless it is local.
             ValueError, TypeError, KineticError: as run_async_map.
         """
         function = self._changed(retries=retries, name=name, tags=tags, project=project, cluster=cluster)

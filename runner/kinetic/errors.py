@@ -42,7 +42,7 @@ class JobNotFound(KineticError, LookupError):
 
 
 class JobTimeout(KineticError, TimeoutError):
-    """The time to wait is over. The job goes on, and its handle stays valid."""
+    """The time to wait is over. The job keeps running, and its handle stays valid."""
 
     kind = "timeout"
     code = 124

@@ -128,7 +128,7 @@ PARAMETERS = (
     Parameter("overlay", "--overlay", path, "a directory with a kustomize component that is applied last"),
     Parameter("retries", "--retries", one, "retries after a crash, such as running out of memory"),
     Parameter("max_runtime", "--max-runtime", span, "how long the function may run: seconds, or text such as `1h30m`"),
-    Parameter("timeout", "--timeout", span, "how long a call waits; the job goes on after it. Seconds, or text such as `1h30m`"),
+    Parameter("timeout", "--timeout", span, "how long a call waits; the job keeps running after it. Seconds, or text such as `1h30m`"),
     Parameter("debug", "--debug", switch, "wait for a debugger before the call; the image needs debugpy"),
     Parameter("flags", "", words, "other flags of `kubectl kinetic run`, as a list of words"),
     Parameter("logs", "", nothing, 'where a job\'s log goes during a call: `stderr` (the default), `logging` (loggers `kinetic` and `kinetic.job`) or `none`'),

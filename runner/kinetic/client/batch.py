@@ -99,19 +99,19 @@ class BatchHandle(Generic[R]):
         """Return the states in the order of the inputs, with one item for neighbours in the same state."""
         inputs = self.job._describe_status().get("inputs")
         if not inputs:
-            raise JobNotFound(f"the values of {self.group_id} were deleted, and with them what came of which input")
+            raise JobNotFound(f"the values of {self.group_id} were deleted, and with them the outcome of each input")
         return [(JobStatus(run["state"]), run["count"]) for run in inputs["states"]]
 
     def wait(self, timeout: Optional[Duration] = None) -> JobStatus:
         """Wait until all inputs are done, and return the job's state. SUCCEEDED doesn't say that none has failed.
 
         Raises:
-            JobTimeout: timeout is over; the map goes on.
+            JobTimeout: timeout is over; the map keeps running.
         """
         return self.job.wait(timeout)
 
     def as_completed(self, timeout: Optional[Duration] = None, *, cleanup: bool = False, trust_store: bool = False) -> Iterator[Outcome]:
-        """Yield what comes of each input, as it comes. The results of the inputs that share a pod come together.
+        """Yield the outcome of each input as it arrives. The results of the inputs that share a pod come together.
 
         Args:
             timeout: how long to wait for all.
@@ -119,7 +119,7 @@ class BatchHandle(Generic[R]):
             trust_store: as for JobHandle.result.
 
         Raises:
-            JobTimeout: timeout is over; the map goes on.
+            JobTimeout: timeout is over; the map keeps running.
         """
         words = [] if timeout is None else span("--timeout", timeout)
         words += ["--trust-store"] if trust_store else []
@@ -153,7 +153,7 @@ class BatchHandle(Generic[R]):
 
         Raises:
             BatchError: an input failed.
-            JobTimeout: timeout is over; the map goes on.
+            JobTimeout: timeout is over; the map keeps running.
         """
         came = self._outcomes or list(self.as_completed(timeout, cleanup=cleanup, trust_store=trust_store))
         if cleanup:

@@ -87,7 +87,7 @@ class JobHandle(Generic[R]):
         )
 
     def status(self) -> JobStatus:
-        """Return the job's state now; NOT_FOUND also for one of which nothing is left."""
+        """Return the job's state now; NOT_FOUND also if nothing is left of it."""
         try:
             return JobStatus(self._describe_status()["state"])
         except JobNotFound:
@@ -117,7 +117,7 @@ class JobHandle(Generic[R]):
         Raises:
             Exception: what the function raised, with the traceback in the job as its cause.
             RemoteError: the job failed otherwise.
-            JobTimeout: timeout is over; the job goes on.
+            JobTimeout: timeout is over; the job keeps running.
             JobNotFound: there is no such job, and no result of it.
             UntrustedResult: see trust_store.
         """
@@ -154,7 +154,7 @@ class JobHandle(Generic[R]):
         """Wait until the job has ended, and return its state.
 
         Raises:
-            JobTimeout: timeout is over; the job goes on.
+            JobTimeout: timeout is over; the job keeps running.
         """
         words = [] if timeout is None else span("--timeout", timeout)
         answer = process.run(binaries.JOBS, self._words("wait", *words), process.ignore)
@@ -314,7 +314,7 @@ def list_jobs(*, status: Optional[JobStatus] = None, all: bool = False, mine: bo
 
     Args:
         status: only jobs in this state.
-        all: also those of which only the store knows.
+        all: also those that only the store still knows.
         mine: only those that this user submitted.
         **target: as for attach.
     """

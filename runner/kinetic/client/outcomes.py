@@ -29,7 +29,7 @@ Outcomes = Generator[Outcome, None, None]
 def follow(
     binary: str, words: Sequence[str], file: str, job_id: Callable[[], str], on_event: Callable[[process.Event], None] = process.ignore
 ) -> Outcomes:
-    """Run a binary that writes the pickles of a map into a file, and yield what comes of each input, as it comes.
+    """Run a binary that writes the pickles of a map into a file, and yield the outcome of each input as it arrives.
 
     Only one outcome is in memory at a time.
 
