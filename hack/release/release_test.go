@@ -1,12 +1,8 @@
 package main
 
 import (
-	"archive/tar"
-	"archive/zip"
-	"compress/gzip"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"maps"
 	"net/http"
@@ -92,59 +88,27 @@ type entry struct {
 func TestArchivesHoldPlainFilesThatCanBeRun(t *testing.T) {
 	for _, archive := range readMade(t).first.archives(t) {
 		t.Run(filepath.Base(archive), func(t *testing.T) {
-			read, suffix := readTar, ""
+			read, suffix := filesInTar, ""
 			if strings.HasSuffix(archive, ".zip") {
-				read, suffix = readZip, ".exe"
+				read, suffix = filesInZip, ".exe"
 			}
 			want := []entry{{"LICENSE", 0o644}, {"THIRD_PARTY_LICENSES", 0o644}}
 			for _, build := range readConfiguration(t).Builds {
 				want = append(want, entry{build.Binary + suffix, 0o755})
 			}
-			got, err := read(archive)
+			files, err := read(archive)
 			if err != nil {
 				t.Fatal(err)
+			}
+			var got []entry
+			for _, f := range files {
+				got = append(got, entry{f.name, f.mode})
 			}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})
 	}
-}
-
-func readTar(file string) ([]entry, error) {
-	f, err := os.Open(file)
-	if err != nil {
-		return nil, err
-	}
-	defer f.Close()
-	zipped, err := gzip.NewReader(f)
-	if err != nil {
-		return nil, err
-	}
-	var all []entry
-	for headers := tar.NewReader(zipped); ; {
-		header, err := headers.Next()
-		if errors.Is(err, io.EOF) {
-			return all, nil
-		}
-		if err != nil {
-			return nil, err
-		}
-		all = append(all, entry{header.Name, header.FileInfo().Mode()})
-	}
-}
-
-func readZip(file string) ([]entry, error) {
-	archive, err := zip.OpenReader(file)
-	if err != nil {
-		return nil, err
-	}
-	defer archive.Close()
-	var all []entry
-	for _, file := range archive.File {
-		all = append(all, entry{file.Name, file.Mode()})
-	}
-	return all, nil
 }
 
 // TestInstall runs the scripts, each in an empty home, with a PATH that has nothing but
