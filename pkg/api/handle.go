@@ -51,6 +51,7 @@ type Handle struct {
 	Map          *Map              `json:"map,omitempty"`
 	Data         []Data            `json:"data,omitempty"`
 	Spot         bool              `json:"spot,omitempty"`
+	Capacity     CapacityKind      `json:"capacity,omitempty"`
 	CPU          string            `json:"cpu,omitempty"`    // request of each pod, like Memory
 	Memory       string            `json:"memory,omitempty"` // empty if nothing is requested
 	Labels       map[string]string `json:"labels,omitempty"` // from --label
@@ -88,7 +89,7 @@ func NewHandle(s Spec) Handle {
 		ImageURI: s.Image, EnvironmentSHA256: s.EnvironmentSHA256, Accelerator: s.AcceleratorText, FuncName: s.Name,
 		CreatedAt: s.Created.UTC().Truncate(time.Millisecond), Store: s.Store, OutputDir: s.OutputDir, ResumeFrom: s.ResumeFrom,
 		CallKind: s.CallKind, Call: s.CallText, CallSHA256: s.CallSHA256, BundleSHA256: s.BundleSHA256, Payload: s.Payload,
-		Hosts: s.Hosts, Map: s.Map, Data: s.Data, Spot: s.Capacity.Kind == CapacitySpot, Retries: s.Retries, RetryOn: s.RetryOn, Debug: s.Debug, SecretEnv: s.SecretEnv,
+		Hosts: s.Hosts, Map: s.Map, Data: s.Data, Spot: s.Capacity.Kind == CapacitySpot, Capacity: s.Capacity.Kind, Retries: s.Retries, RetryOn: s.RetryOn, Debug: s.Debug, SecretEnv: s.SecretEnv,
 		Client: s.ClientVersion,
 	}
 	if s.Backend != BackendLocal {

@@ -44,7 +44,7 @@ func TestHandleRoundTrip(t *testing.T) {
 		Version: 1, JobID: s.ID, Backend: BackendGKE, Project: "p", Zone: "z", ClusterName: "c", Namespace: "ml",
 		K8sName: "kinetic-" + s.ID, ImageURI: "img", Accelerator: "l4:spot", FuncName: "train",
 		CreatedAt: time.Date(2026, 4, 17, 15, 30, 12, 345_000_000, time.UTC), Store: "gs://b",
-		CallKind: CallFunction, CallSHA256: "aa", BundleSHA256: "bb", Hosts: 1, Spot: true,
+		CallKind: CallFunction, CallSHA256: "aa", BundleSHA256: "bb", Hosts: 1, Spot: true, Capacity: CapacitySpot,
 		Env: []string{"PLAIN"}, SecretEnv: []string{"HF_TOKEN"}, Client: "v1",
 	}
 	if diff := cmp.Diff(want, got); diff != "" {

@@ -109,6 +109,9 @@ const (
 	AnnotationAccelerator = AnnotationPrefix + "accelerator"
 	// LabelAccelerator carries the AcceleratorKind.
 	LabelAccelerator = AnnotationPrefix + "accelerator"
+	// LabelCapacity carries the CapacityKind of a workload, which has none if it is on demand. Lists
+	// don't read the pod's node selector, which says the same.
+	LabelCapacity = AnnotationPrefix + "capacity"
 	// DefaultServiceAccount is the service account that `up` prepares in a namespace.
 	DefaultServiceAccount = "kinetic"
 )

@@ -4,13 +4,15 @@ import "time"
 
 // JobSummary is one line of a list of jobs.
 type JobSummary struct {
-	ID          string    `json:"id"`
-	Namespace   string    `json:"namespace,omitempty"` // empty for a local job
-	State       State     `json:"state"`
-	Function    string    `json:"function"`
-	Accelerator string    `json:"accelerator"`
-	Created     time.Time `json:"created"`
-	Store       string    `json:"store"` // URL
+	ID          string `json:"id"`
+	Namespace   string `json:"namespace,omitempty"` // empty for a local job
+	State       State  `json:"state"`
+	Function    string `json:"function"`
+	Accelerator string `json:"accelerator"`
+	// Capacity is where the machines come from, empty if on demand.
+	Capacity CapacityKind `json:"capacity,omitempty"`
+	Created  time.Time    `json:"created"`
+	Store    string       `json:"store"` // URL
 	// Hosts is how many there are at a time, 0 if unknown: for a local job, or for a group
 	// without pods in a list without reasons.
 	Hosts int `json:"hosts,omitempty"`
@@ -35,7 +37,28 @@ type WorkloadFacts struct {
 	ByPythonTool bool
 	// Deleted means that the workload is being deleted.
 	Deleted bool
+	// PodTime is how long the pods of a map ran, nil for other jobs and if no pod is known.
+	PodTime *PodTime
 	CurrentPod
+}
+
+// PodTime is how long pods ran.
+type PodTime struct {
+	// Ended is that of pods that have ended, all together.
+	Ended time.Duration
+	// Running has the start of each pod that runs.
+	Running []time.Time
+	// Incomplete means that pods which have done their part are gone.
+	Incomplete bool
+}
+
+// At returns the time until a moment.
+func (t PodTime) At(now time.Time) time.Duration {
+	all := t.Ended
+	for _, start := range t.Running {
+		all += max(0, now.Sub(start))
+	}
+	return all
 }
 
 // EndKnown reports whether the job has certainly ended: its workload or the store says so.

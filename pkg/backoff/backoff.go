@@ -2,14 +2,21 @@
 package backoff
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"time"
 )
 
-// Timer waits longer each time: first not at all, at most two seconds. The zero value is
-// ready to use; assign it to start over.
-type Timer struct{ sleeps int }
+// Timer waits longer each time, first not at all. The zero value is ready to use; assign it
+// to start over.
+type Timer struct {
+	// First is the second wait, 50 ms if it is 0; it doubles up to Longest, which is 2 s if
+	// it is 0.
+	First, Longest time.Duration
+
+	sleeps int
+}
 
 const (
 	first   = 50 * time.Millisecond
@@ -20,7 +27,7 @@ const (
 func (t *Timer) Sleep(ctx context.Context) error {
 	d := time.Duration(0)
 	if t.sleeps > 0 {
-		d = min(first<<min(t.sleeps-1, 10), longest)
+		d = min(cmp.Or(t.First, first)<<min(t.sleeps-1, 10), cmp.Or(t.Longest, longest))
 	}
 	t.sleeps++
 	select {

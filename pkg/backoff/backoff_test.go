@@ -10,20 +10,24 @@ import (
 )
 
 func TestTimer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		var timer Timer
-		var slept []time.Duration
-		for range 20 {
-			begin := time.Now()
-			if err := timer.Sleep(t.Context()); err != nil {
-				t.Fatal(err)
+	for timer, want := range map[Timer][2]time.Duration{
+		{}: {first, longest},
+		{First: time.Second, Longest: 30 * time.Second}: {time.Second, 30 * time.Second},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			var slept []time.Duration
+			for range 20 {
+				begin := time.Now()
+				if err := timer.Sleep(t.Context()); err != nil {
+					t.Fatal(err)
+				}
+				slept = append(slept, time.Since(begin))
 			}
-			slept = append(slept, time.Since(begin))
-		}
-		if !slices.IsSorted(slept) || slept[0] != 0 || slept[1] != first || slept[19] != longest {
-			t.Errorf("slept %v", slept)
-		}
-	})
+			if !slices.IsSorted(slept) || slept[0] != 0 || slept[1] != want[0] || slept[19] != want[1] {
+				t.Errorf("slept %v", slept)
+			}
+		})
+	}
 }
 
 func TestTimerEndsWithItsContext(t *testing.T) {

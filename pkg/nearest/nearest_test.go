@@ -28,7 +28,7 @@ func TestOf(t *testing.T) {
 		"the beginning ranks above a mistake":      {"v6", []string{"v4", "v6e"}, 3, []string{"v6e", "v4"}},
 		"a part ranks above two mistakes":          {"image", []string{"imaeg1", "build-image"}, 3, []string{"build-image", "imaeg1"}},
 		"one letter is no beginning":               {"restart", []string{"r"}, 3, nil},
-		"the word goes on":                         {"project-name", []string{"project"}, 3, []string{"project"}},
+		"the word is longer":                       {"project-name", []string{"project"}, 3, []string{"project"}},
 		"half of the letters is too much":          {"tpu7", []string{"cpu"}, 3, nil},
 		"a part of two letters":                    {"4", []string{"l4"}, 3, []string{"l4"}},
 		"fewer mistakes come first":                {"status", []string{"statsu", "stat"}, 3, []string{"statsu", "stat"}},

@@ -11,6 +11,9 @@ import (
 // sets the first one alone.
 var linked, linkedCommit, linkedTime string
 
+// Word is the argument with which every program of the plugin prints its version, and nothing else.
+const Word = "__version"
+
 // Info describes the source that a binary was built from.
 type Info struct {
 	// Version is as String returns it.

@@ -1,0 +1,39 @@
+// Package principal names who makes requests to Google Cloud.
+package principal
+
+import (
+	"cmp"
+	"encoding/json"
+	"path"
+	"strings"
+)
+
+// Of returns the account that a file of credentials is for, "" if it doesn't say: then only the
+// server's answers do.
+func Of(credentials []byte) string {
+	var fields struct {
+		Email         string `json:"client_email"`
+		Account       string `json:"account"`
+		Impersonation string `json:"service_account_impersonation_url"`
+	}
+	if err := json.Unmarshal(credentials, &fields); err != nil {
+		return ""
+	}
+	// …/serviceAccounts/NAME@PROJECT.iam.gserviceaccount.com:generateAccessToken
+	impersonated, _, _ := strings.Cut(path.Base(fields.Impersonation), ":")
+	if !strings.Contains(impersonated, "@") {
+		impersonated = ""
+	}
+	return cmp.Or(impersonated, fields.Email, fields.Account)
+}
+
+// Member returns an account as IAM writes it: "user:me@example.com", and "user:EMAIL" for "".
+func Member(account string) string {
+	switch {
+	case account == "":
+		return "user:EMAIL"
+	case strings.HasSuffix(account, ".gserviceaccount.com"):
+		return "serviceAccount:" + account
+	}
+	return "user:" + account
+}
