@@ -200,3 +200,26 @@ func TestShorthandsNameShapes(t *testing.T) {
 		}
 	}
 }
+
+func TestOffers(t *testing.T) {
+	all := Offers()
+	if len(all) != len(Catalogue())-1 { // without cpu
+		t.Fatalf("%d offers", len(all))
+	}
+	memory := map[string]int{}
+	for i, o := range all {
+		if a := Catalogue()[i+1]; o.MachineType != a.MachineType || o.Topology != a.Topology || o.Chips != a.Chips {
+			t.Errorf("offer %d is %s, want %s", i, Text(o.Accelerator), Text(a))
+		}
+		if read, err := Parse(o.Text, Options{}); err != nil || read.Chips != o.Chips || read.Name != o.Name {
+			t.Errorf("%s is read as %+v, %v", o.Text, read, err)
+		}
+		if (o.PricePerHour != nil) != (o.Region != "") {
+			t.Errorf("%s: price %v in %q", o.Text, o.PricePerHour, o.Region)
+		}
+		if other := memory[o.Name]; other != 0 && other != o.ChipGB {
+			t.Errorf("%s has %d and %d GB", o.Name, other, o.ChipGB)
+		}
+		memory[o.Name] = o.ChipGB
+	}
+}

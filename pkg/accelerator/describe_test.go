@@ -70,7 +70,7 @@ func TestTextByChips(t *testing.T) {
 
 func TestPriceBasis(t *testing.T) {
 	tests := map[string]string{
-		"l4":          "us-central1, 2026-08",
+		"l4":          "us-central1, 2025-03",
 		"v4-16":       "us-central2, 2026",
 		"v3-16":       "us-east1, 2026",
 		"v3-4":        "us-central1, 2026",
@@ -79,7 +79,7 @@ func TestPriceBasis(t *testing.T) {
 		"t4:spot":     "",
 		"cpu":         "",
 		"v6e-8:spot":  "us-central1, 2026",
-		"h100x8:spot": "us-central1, 2026-08",
+		"h100x8:spot": "us-central1, 2025-03",
 	}
 	for text, want := range tests {
 		t.Run(text, func(t *testing.T) {

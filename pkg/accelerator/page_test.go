@@ -23,6 +23,8 @@ const pageOpening = `# Accelerators
     kubectl kinetic run train.py:train -a v6e-8
     kubectl kinetic run train.py:train -a l4x2:spot
     kubectl kinetic run train.py:train -a v6e-8 --explain      what it needs and costs; starts nothing
+    kubectl kinetic accelerators gpu '>=80GB'                  this page as a list, with filters
+    kubectl kinetic accelerators spot '<=$2'                   what costs at most two dollars an hour on spot capacity
 
 ` + "- `:spot`, or the flag `--spot`, asks for spot capacity: cheaper, and taken back at any time." + `
 ` + "- `tpu-v6e-8`, `gpu-l4` and `v6e-2x4` are accepted too. `a100:8` means the same as `a100x8`." + `
@@ -31,16 +33,16 @@ const pageOpening = `# Accelerators
 
 **Which of these does my cluster have?** Your node pools decide that:
 
-    gcloud container node-pools list --cluster CLUSTER --location LOCATION
-    kubectl get nodes -L cloud.google.com/gke-accelerator,cloud.google.com/gke-tpu-accelerator,cloud.google.com/gke-tpu-topology
+    kubectl kinetic pool list
 
-A node pool that has scaled to zero has no nodes to show, so look at the first list. Compare its machine types with the
-tables below.
+[pools.md](pools.md) says how to add one. Outside GKE, look at the labels of the nodes:
+
+    kubectl get nodes -L cloud.google.com/gke-accelerator,cloud.google.com/gke-tpu-accelerator,cloud.google.com/gke-tpu-topology
 
 **Prices** are list prices in US dollars for an hour of the whole job, without discounts, disks and the cluster's own
 fee. Region and date are given with each table. Prices differ between regions, and spot prices change every month:
-check [Google Cloud's price list](https://cloud.google.com/compute/all-pricing). A dash means that this catalogue has
-no price.
+check [Google Cloud's price list](https://cloud.google.com/compute/all-pricing), and see [cost.md](cost.md). A dash means
+that this catalogue has no price.
 `
 
 // TestAcceleratorsPage holds docs/accelerators.md to the catalogue.
@@ -109,6 +111,11 @@ func about(f *family) string {
 	if names := f.shapes[0].names()[1:]; len(names) > 0 {
 		sentences = append(sentences, "Also called `"+strings.Join(names, "`, `")+"`.")
 	}
+	noun := "chip"
+	if f.kind == api.GPU {
+		noun = "GPU"
+	}
+	sentences = append(sentences, fmt.Sprintf("A %s has %d GB of memory.", noun, f.shapes[0].memory))
 	if standard := f.spell(f.standard.chips()); standard != f.name {
 		sentences = append(sentences, fmt.Sprintf("`%s` alone means `%s`.", f.name, standard))
 	}

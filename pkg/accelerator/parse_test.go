@@ -164,7 +164,7 @@ func TestParseFillsEveryField(t *testing.T) {
 	tests := map[string]api.Accelerator{
 		"cpu": {Kind: api.CPU, Name: "cpu", Hosts: 1},
 		"l4x2:spot": {Kind: api.GPU, Name: "l4", Chips: 2, Hosts: 1, ChipsPerHost: 2, MachineType: "g2-standard-24",
-			Spot: true, Resource: "nvidia.com/gpu", Label: "nvidia-l4", PricePerHour: usd(0.63)},
+			Spot: true, Resource: "nvidia.com/gpu", Label: "nvidia-l4", PricePerHour: usd(0.79)},
 		"gb300": {Kind: api.GPU, Name: "gb300", Chips: 4, Hosts: 1, ChipsPerHost: 4, MachineType: "a4x-maxgpu-4g-metal",
 			Resource: "nvidia.com/gpu", Label: "nvidia-gb300", Arch: "arm64"},
 		"v6e-8": {Kind: api.TPU, Name: "v6e", Topology: "2x4", Chips: 8, Hosts: 1, ChipsPerHost: 8, MachineType: "ct6e-standard-8t",
@@ -197,7 +197,7 @@ func TestParseGivesEachCallerItsOwnPrice(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if *second.PricePerHour != 0.76 {
+	if *second.PricePerHour != 0.71 {
 		t.Errorf("the price of l4 is %v after somebody changed theirs", *second.PricePerHour)
 	}
 }

@@ -22,6 +22,7 @@ type machine struct {
 	cubes      int
 	vcpu       span
 	gib        span
+	memory     int // of one chip, in GB
 	price      *float64
 	spotPrice  *float64
 	region     string
@@ -31,7 +32,7 @@ type machine struct {
 }
 
 // columns is the number of columns of catalogue.txt.
-const columns = 16
+const columns = 17
 
 // readMachines reads the text of catalogue.txt; an error names the line.
 func readMachines(text string) ([]machine, error) {
@@ -44,7 +45,7 @@ func readMachines(text string) ([]machine, error) {
 		m := machine{
 			name: c.text(), kind: api.AcceleratorKind(c.text()), aliases: c.list(), label: c.text(),
 			typ: c.text(), arch: c.text(), perHost: c.int(), cores: c.int(), cubes: c.int(),
-			vcpu: c.span(), gib: c.span(), price: c.price(), spotPrice: c.price(), region: c.text(), asOf: c.text(),
+			vcpu: c.span(), gib: c.span(), memory: c.int(), price: c.price(), spotPrice: c.price(), region: c.text(), asOf: c.text(),
 		}
 		c.topologies(&m)
 		if err := m.check(c.err); err != nil {
@@ -66,6 +67,8 @@ func (m machine) check(err error) error {
 		return fmt.Errorf("a host of %s has no chips or no cores", m.name)
 	case m.vcpu.least < 1 || m.gib.least < 1:
 		return fmt.Errorf("a host of %s has no processors or no memory", m.name)
+	case m.memory < 1:
+		return fmt.Errorf("a chip of %s has no memory", m.name)
 	case (m.price != nil || m.spotPrice != nil) && (m.region == "" || m.asOf == ""):
 		return fmt.Errorf("a price of %s has no region or no date", m.name)
 	}

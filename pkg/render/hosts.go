@@ -100,7 +100,7 @@ func (p *patch) nodePool(s api.Spec) {
 		return
 	}
 	rule := func(r ...metav1.LabelSelectorRequirement) corev1.PodAffinityTerm {
-		return corev1.PodAffinityTerm{TopologyKey: "cloud.google.com/gke-nodepool", LabelSelector: &metav1.LabelSelector{MatchExpressions: r}}
+		return corev1.PodAffinityTerm{TopologyKey: api.NodeLabelPool, LabelSelector: &metav1.LabelSelector{MatchExpressions: r}}
 	}
 	apart := rule(
 		metav1.LabelSelectorRequirement{Key: api.LabelJobID, Operator: metav1.LabelSelectorOpExists},

@@ -171,11 +171,11 @@ func verifyPod(was, is corev1.PodTemplateSpec) error {
 // verifyCapacity checks what chooses the nodes. With a ComputeClass, GKE creates nodes by
 // the class's rules alone, and a pod that also selects other nodes would wait forever.
 func verifyCapacity(is corev1.PodSpec) error {
-	class := is.NodeSelector[selectComputeClass]
+	class := is.NodeSelector[api.NodeLabelComputeClass]
 	if class == "" || api.IsBuiltInClass(class) {
 		return nil
 	}
-	for _, key := range []string{selectTPU, selectTopology, selectGPU, selectChips} {
+	for _, key := range []string{api.NodeLabelTPU, api.NodeLabelTopology, api.NodeLabelGPU, api.NodeLabelChips} {
 		if value, both := is.NodeSelector[key]; both {
 			return fmt.Errorf("its pods select the ComputeClass %s and also %s=%s, but the class alone decides which machines are used: use --compute-class %s and remove that selector", class, key, value, class)
 		}

@@ -17,16 +17,6 @@ import (
 const (
 	labelInstance = "app.kubernetes.io/instance"
 	labelVersion  = "app.kubernetes.io/version"
-
-	selectGPU                = "cloud.google.com/gke-accelerator"
-	selectTPU                = "cloud.google.com/gke-tpu-accelerator"
-	selectTopology           = "cloud.google.com/gke-tpu-topology"
-	selectChips              = "cloud.google.com/gke-accelerator-count"
-	selectReservation        = "cloud.google.com/reservation-name"
-	selectReservationProject = "cloud.google.com/reservation-project"
-	selectReservationBlock   = "cloud.google.com/reservation-blocks"
-	selectReservationPart    = "cloud.google.com/reservation-subblocks"
-	selectComputeClass       = "cloud.google.com/compute-class"
 )
 
 // Paths in the Job of manifests/base/job.
@@ -83,6 +73,9 @@ func (p *patch) identity(s api.Spec) {
 	}
 	if v := labelValue(s.ClientVersion); v != "" {
 		labels[labelVersion] = v
+	}
+	if kind := s.Capacity.Kind; kind != api.CapacityOnDemand {
+		p.add(pointer(jobMetadata+"/labels", api.LabelCapacity), string(kind))
 	}
 	p.replace(jobMetadata+"/name", s.JobName())
 	p.add(jobMetadata+"/namespace", s.Namespace)
@@ -223,14 +216,12 @@ func (p *patch) accelerator(s api.Spec) {
 	for _, list := range []string{"/resources/limits", "/resources/requests"} {
 		p.replace(pointer(container+list, a.Resource), chips)
 	}
-	switch {
-	case s.Capacity.Kind == api.CapacityClass:
-	case a.Kind == api.GPU:
-		p.node(selectGPU, a.Label)
-	case a.Kind == api.TPU:
-		p.node(selectTPU, a.Label)
-		p.node(selectTopology, a.Topology)
-		p.node(selectChips, chips)
+	if s.Capacity.Kind == api.CapacityClass {
+		return
+	}
+	labels := a.NodeLabels()
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		p.node(key, labels[key])
 	}
 }
 
@@ -241,13 +232,13 @@ func (p *patch) capacity(s api.Spec) error {
 	switch {
 	case s.AutopilotClass == "":
 	case s.Accelerator.Kind == api.CPU && s.Capacity.Kind == api.CapacityOnDemand: // it has no selector yet
-		p.add(selector, map[string]string{selectComputeClass: s.AutopilotClass})
+		p.add(selector, map[string]string{api.NodeLabelComputeClass: s.AutopilotClass})
 	default:
-		p.add(pointer(selector, selectComputeClass), s.AutopilotClass)
+		p.add(pointer(selector, api.NodeLabelComputeClass), s.AutopilotClass)
 	}
 	switch s.Capacity.Kind {
 	case api.CapacityClass:
-		p.node(selectComputeClass, s.Capacity.Name)
+		p.node(api.NodeLabelComputeClass, s.Capacity.Name)
 		return nil
 	case api.CapacityReservation:
 	default:
@@ -257,14 +248,10 @@ func (p *patch) capacity(s api.Spec) error {
 	if err != nil {
 		return fmt.Errorf("reservation %q: %w", s.Capacity.Name, err)
 	}
-	p.node(selectReservation, r.Name)
-	for _, more := range []struct{ key, value string }{
-		{selectReservationProject, r.Project}, {selectReservationBlock, r.Block}, {selectReservationPart, r.SubBlock},
-	} {
-		if more.value != "" {
-			p.add(pointer(selector, more.key), more.value)
-		}
-	}
+	labels := r.NodeLabels()
+	p.node(api.NodeLabelReservation, r.Name)
+	delete(labels, api.NodeLabelReservation)
+	p.addEach(selector, labels)
 	return nil
 }
 

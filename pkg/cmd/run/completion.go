@@ -2,7 +2,6 @@ package run
 
 import (
 	"os"
-	"slices"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -40,45 +39,7 @@ func completeVariables(_ *cobra.Command, _ []string, word string) ([]string, cob
 // completeAccelerator offers each shape once, in the first of its spellings that begins with the
 // word. After a whole name it offers spot.
 func completeAccelerator(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
-	var offers []string
-	offer := func(text string) {
-		if a, err := accelerator.Parse(text, accelerator.Options{}); err == nil && strings.HasPrefix(text, word) {
-			offers = append(offers, text+"\t"+accelerator.Describe(a))
-		}
-	}
-	for _, a := range accelerator.Catalogue() {
-		for _, text := range spellings(a) {
-			if strings.HasPrefix(text, word) && means(text, a) {
-				offer(text)
-				break
-			}
-		}
-	}
-	offer(word + ":spot")
-	if colon := strings.LastIndex(word, ":"); colon > 0 {
-		offer(word[:colon] + ":spot")
-	}
-	return offers, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-}
-
-// spellings returns the texts that users may type for a shape, the usual ones first.
-func spellings(a api.Accelerator) []string {
-	plain := []string{accelerator.TextByChips(a), accelerator.Text(a)}
-	var prefixed []string
-	for _, text := range plain {
-		prefixed = append(prefixed, string(a.Kind)+"-"+text)
-	}
-	if a.Kind == api.TPU && !strings.HasPrefix(a.Name, string(a.Kind)) {
-		return slices.Concat(prefixed, plain)
-	}
-	return slices.Concat(plain, prefixed)
-}
-
-// means reports whether a text is read as a shape: two shapes may have the same number of chips,
-// or the same topology.
-func means(text string, a api.Accelerator) bool {
-	read, err := accelerator.Parse(text, accelerator.Options{})
-	return err == nil && accelerator.Describe(read) == accelerator.Describe(a)
+	return accelerator.Complete(word), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
 // completeJobs offers the jobs whose outputs can be copied.
