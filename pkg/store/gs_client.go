@@ -1,25 +1,21 @@
 package store
 
 import (
-	"cmp"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net"
 	"net/http"
 	"os"
-	"path"
-	"strings"
 	"time"
 
-	"cloud.google.com/go/auth"
 	"cloud.google.com/go/auth/credentials"
 	"cloud.google.com/go/auth/httptransport"
 	"cloud.google.com/go/storage"
 	"google.golang.org/api/option"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/principal"
 	"github.com/kubectl-kinetic/kinetic/pkg/transport"
 )
 
@@ -43,7 +39,7 @@ func newGSClient(ctx context.Context) (*gsClient, error) {
 		if err != nil {
 			return nil, &unusableError{transport.Explained{Text: fmt.Sprintf("finding credentials for Cloud Storage: %v; %s", err, login), Cause: err, Of: api.KindForbidden, Do: login}}
 		}
-		c.account = account(found)
+		c.account = principal.Of(found.JSON())
 		hc, err = httptransport.NewClient(&httptransport.Options{BaseRoundTripper: c.transport, Credentials: found, DisableTelemetry: true})
 		if err != nil {
 			return nil, fmt.Errorf("using the credentials for Cloud Storage: %w", err)
@@ -112,23 +108,4 @@ func (b cancelledBody) Read(p []byte) (int, error) {
 		return 0, why
 	}
 	return n, err
-}
-
-// account returns the account of credentials, "" if they don't say: then only the
-// server's answer does.
-func account(c *auth.Credentials) string {
-	var fields struct {
-		Email         string `json:"client_email"`
-		Account       string `json:"account"`
-		Impersonation string `json:"service_account_impersonation_url"`
-	}
-	if err := json.Unmarshal(c.JSON(), &fields); err != nil {
-		return ""
-	}
-	// …/serviceAccounts/NAME@PROJECT.iam.gserviceaccount.com:generateAccessToken
-	impersonated, _, _ := strings.Cut(path.Base(fields.Impersonation), ":")
-	if !strings.Contains(impersonated, "@") {
-		impersonated = ""
-	}
-	return cmp.Or(impersonated, fields.Email, fields.Account)
 }

@@ -15,24 +15,7 @@ import (
 	"strings"
 	"testing"
 	"time"
-
-	"cloud.google.com/go/auth"
 )
-
-func TestAccount(t *testing.T) {
-	for name, tt := range map[string]struct{ json, want string }{
-		"service account": {`{"type":"service_account","client_email":"ci@acme.iam.gserviceaccount.com"}`, "ci@acme.iam.gserviceaccount.com"},
-		"impersonation": {`{"type":"impersonated_service_account","service_account_impersonation_url":"https://iamcredentials.googleapis.com/v1/projects/-/serviceAccounts/ci@acme.iam.gserviceaccount.com:generateAccessToken"}`,
-			"ci@acme.iam.gserviceaccount.com"},
-		"user, named":       {`{"type":"authorized_user","account":"me@example.com"}`, "me@example.com"},
-		"user":              {`{"type":"authorized_user","account":""}`, ""},
-		"a metadata server": {"", ""},
-	} {
-		if got := account(auth.NewCredentials(&auth.CredentialsOptions{JSON: []byte(tt.json)})); got != tt.want {
-			t.Errorf("%s: account %q, want %q", name, got, tt.want)
-		}
-	}
-}
 
 // Credentials that are refused are noticed where a token is fetched, before Cloud
 // Storage is asked for anything.

@@ -15,6 +15,7 @@ import (
 	"google.golang.org/api/googleapi"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/principal"
 	"github.com/kubectl-kinetic/kinetic/pkg/transport"
 )
 
@@ -143,8 +144,8 @@ func (r *request) reason(answer *googleapi.Error) (why, next string) {
 	case http.StatusUnauthorized:
 		return fmt.Sprintf("the credentials were refused: %s; %s", text, login), login
 	case http.StatusForbidden:
-		grant := fmt.Sprintf("gcloud storage buckets add-iam-policy-binding gs://%s --member=%s --role=roles/storage.objectUser", bucket, member(who))
-		return fmt.Sprintf("%s needs the permission %s on the bucket %s: %s; grant it with: %s", cmp.Or(who, "the account in use"), permission, bucket, text, grant), grant
+		grant := fmt.Sprintf("gcloud storage buckets add-iam-policy-binding gs://%s --member=%s --role=roles/storage.objectUser", bucket, principal.Member(who))
+		return fmt.Sprintf("%s needs the permission %s on the bucket %s: %s (`kubectl kinetic doctor` says what else is missing); grant it with: %s", cmp.Or(who, "the account in use"), permission, bucket, text, grant), grant
 	default:
 		return fmt.Sprintf("the server answered %d: %s", answer.Code, text), ""
 	}
@@ -156,17 +157,6 @@ func asked(account string) string {
 		return ""
 	}
 	return ", or " + account + " may not see it"
-}
-
-func member(account string) string {
-	switch {
-	case account == "":
-		return "user:EMAIL"
-	case strings.HasSuffix(account, ".gserviceaccount.com"):
-		return "serviceAccount:" + account
-	default:
-		return "user:" + account
-	}
 }
 
 // server names the server for messages such as "Cloud Storage can't be reached".
