@@ -10,6 +10,7 @@ import (
 	"github.com/googleapis/gax-go/v2/apierror"
 	"google.golang.org/grpc/codes"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/principal"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/transport"
 )
@@ -124,24 +125,13 @@ func (c *Client) denied(n need, answer *apierror.APIError, who string) string {
 	permission := cmp.Or(answer.Metadata()["permission"], n.permission)
 	if lower := strings.ToLower(said); permission == actAs || strings.Contains(lower, "actas") || strings.Contains(lower, "act as") {
 		return fmt.Sprintf("%s needs the permission %s on the service account %s: %s; grant it with: gcloud iam service-accounts add-iam-policy-binding %s --project=%s --member=%s --role=roles/iam.serviceAccountUser",
-			who, actAs, c.place.Account, said, c.place.Account, c.place.Project, member(c.User))
+			who, actAs, c.place.Account, said, c.place.Account, c.place.Project, principal.Member(c.User))
 	}
 	return fmt.Sprintf("%s needs the permission %s in project %s: %s; grant it with: gcloud projects add-iam-policy-binding %s --member=%s --role=roles/cloudbuild.builds.editor",
-		who, permission, c.place.Project, said, c.place.Project, member(c.User))
+		who, permission, c.place.Project, said, c.place.Project, principal.Member(c.User))
 }
 
 const actAs = "iam.serviceAccounts.actAs"
-
-// member returns an account as IAM writes it.
-func member(account string) string {
-	switch {
-	case account == "":
-		return "user:EMAIL"
-	case strings.HasSuffix(account, ".gserviceaccount.com"):
-		return "serviceAccount:" + account
-	}
-	return "user:" + account
-}
 
 // account returns the ID of a service account.
 func account(email string) string {

@@ -9,6 +9,7 @@ import (
 	"cloud.google.com/go/cloudbuild/apiv1/v2/cloudbuildpb"
 	"google.golang.org/protobuf/types/known/durationpb"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
@@ -25,12 +26,8 @@ type Place struct {
 
 // PlaceOf returns the place that belongs to a cluster.
 func PlaceOf(project, region, cluster string) Place {
-	return Place{
-		Project: project,
-		Region:  region,
-		Bucket:  fmt.Sprintf("%s-kn-%s-builds", project, cluster),
-		Account: fmt.Sprintf("kn-%s-builds@%s.iam.gserviceaccount.com", cluster, project),
-	}
+	n := infra.Names{Project: project, Cluster: cluster}
+	return Place{Project: project, Region: region, Bucket: n.Builds(), Account: n.Email(infra.BuildsAccount)}
 }
 
 // Request is an image to be built, for linux/amd64.

@@ -215,6 +215,12 @@ func (p Plan) Moves() bool {
 // InArtifactRegistry reports whether the image goes to Artifact Registry.
 func (p Plan) InArtifactRegistry() bool { return InArtifactRegistry(p.Repository) }
 
+// InArtifactRegistry reports whether a repository of images is one of Artifact Registry.
+func InArtifactRegistry(repository string) bool {
+	host, _, _ := strings.Cut(repository, "/")
+	return strings.HasSuffix(host, ".pkg.dev")
+}
+
 // AsPrebuilt returns the plan by which the pod installs the packages, because they can't be in an
 // image.
 func (p Plan) AsPrebuilt(why string) Plan {

@@ -234,24 +234,6 @@ func TestBases(t *testing.T) {
 	}
 }
 
-func TestRepository(t *testing.T) {
-	for zone, want := range map[string]string{
-		"europe-west4-b": "europe-docker.pkg.dev/p/kn-c/env", "us-central1-a": "us-docker.pkg.dev/p/kn-c/env", "": "us-docker.pkg.dev/p/kn-c/env",
-		"me-west1-a": "me-west1-docker.pkg.dev/p/kn-c/env", "asia-east1-c": "asia-docker.pkg.dev/p/kn-c/env", "odd": "us-docker.pkg.dev/p/kn-c/env",
-		"europe-west4": "europe-docker.pkg.dev/p/kn-c/env", "me-west1": "me-west1-docker.pkg.dev/p/kn-c/env", // of regional clusters
-	} {
-		if got := Repository("p", zone, "c"); got != want {
-			t.Errorf("in %q: %s, want %s", zone, got, want)
-		}
-	}
-	if got := Repository("", "us-central1-a", "c") + Repository("p", "us-central1-a", ""); got != "" {
-		t.Errorf("an unknown place: %s", got)
-	}
-	if got := Repository("example.com:p", "us-central1-a", "c"); got != "us-docker.pkg.dev/example.com/p/kn-c/env" {
-		t.Errorf("a project of a domain: %s", got)
-	}
-}
-
 // TestFilesOfALockInCloudBuild: Cloud Build has no files of the project.
 func TestFilesOfALockInCloudBuild(t *testing.T) {
 	root, w := project(t, map[string]string{"pylock.toml": "lock-version = \"1.0\"\n[[packages]]\nname = \"six\"\nversion = \"1.0\"\n" +

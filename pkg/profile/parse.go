@@ -19,6 +19,29 @@ const defaultNamespace = "default"
 
 var namePattern = pattern.Lazy(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
 
+// field is a field of a profile in the file.
+type field struct {
+	name string
+	of   func(*Profile) *string
+	// required means that a profile without it is an error.
+	required bool
+}
+
+// fields lists the fields in the order in which mistakes are reported.
+func fields() []field {
+	return []field{
+		{"project", func(p *Profile) *string { return &p.Project }, true},
+		{"zone", func(p *Profile) *string { return &p.Zone }, true},
+		{"cluster", func(p *Profile) *string { return &p.Cluster }, true},
+		{"namespace", func(p *Profile) *string { return &p.Namespace }, true},
+		{"context", func(p *Profile) *string { return &p.Context }, false},
+		{"store", func(p *Profile) *string { return &p.Store }, false},
+		{"image_repo", func(p *Profile) *string { return &p.ImageRepo }, false},
+		{"base_image", func(p *Profile) *string { return &p.BaseImage }, false},
+		{"base_image_repo", func(p *Profile) *string { return &p.BaseImageRepo }, false},
+	}
+}
+
 // parse reads the text of a profiles file. Its errors begin with their position in the
 // file, to be appended to the path. It ignores unknown fields: they may come from another
 // version.
@@ -30,6 +53,9 @@ func parse(data []byte) (File, error) {
 			Zone      string  `json:"zone"`
 			Cluster   string  `json:"cluster"`
 			Namespace *string `json:"namespace"`
+
+			Context string `json:"context"`
+			Store   string `json:"store"`
 
 			ImageRepo     string `json:"image_repo"`
 			BaseImage     string `json:"base_image"`
@@ -46,9 +72,10 @@ func parse(data []byte) (File, error) {
 			namespace = *p.Namespace
 		}
 		profile := Profile{Name: name, Project: p.Project, Zone: p.Zone, Cluster: p.Cluster, Namespace: namespace,
-			ImageRepo: p.ImageRepo, BaseImage: p.BaseImage, BaseImageRepo: p.BaseImageRepo}
+			Context: p.Context, Store: p.Store, ImageRepo: p.ImageRepo, BaseImage: p.BaseImage, BaseImageRepo: p.BaseImageRepo}
+		profile.dropUnknown()
 		if err := profile.check(); err != nil {
-			return File{}, err
+			return File{}, fmt.Errorf(": %w", err)
 		}
 		file.profiles[name] = profile
 	}
@@ -59,16 +86,35 @@ func parse(data []byte) (File, error) {
 	return file, nil
 }
 
-func (p Profile) check() error {
-	if !namePattern().MatchString(p.Name) {
-		return fmt.Errorf(": profile %q: expected at most 64 letters, digits, '-' and '_', starting with a letter or digit", p.Name)
-	}
-	for _, f := range []struct{ name, value string }{
-		{"project", p.Project}, {"zone", p.Zone}, {"cluster", p.Cluster}, {"namespace", p.Namespace},
-	} {
-		if f.value == "" {
-			return fmt.Errorf(": profile %q has no %s", p.Name, f.name)
+// unknown is what a profile of a cluster outside GKE has in place of a project, a zone and a cluster, which
+// keras-kinetic requires in every profile.
+const unknown = "none"
+
+// dropUnknown removes the words in place of values.
+func (p *Profile) dropUnknown() {
+	for _, f := range fields() {
+		if value := f.of(p); p.Context != "" && *value == unknown {
+			*value = ""
 		}
+	}
+}
+
+func (p Profile) check() error {
+	if err := CheckName(p.Name); err != nil {
+		return err
+	}
+	for _, f := range fields() {
+		if elsewhere := p.Context != "" && f.name != "namespace"; f.required && !elsewhere && *f.of(&p) == "" {
+			return fmt.Errorf("profile %q has no %s", p.Name, f.name)
+		}
+	}
+	return nil
+}
+
+// CheckName returns an error for what can't be the name of a profile.
+func CheckName(name string) error {
+	if !namePattern().MatchString(name) {
+		return fmt.Errorf("profile %q: expected at most 64 letters, digits, '-' and '_', starting with a letter or digit", name)
 	}
 	return nil
 }

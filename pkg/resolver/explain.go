@@ -73,7 +73,7 @@ func (j *job) absent(name, text, said string) error {
 		at, text, j.wish.Target.Python, j.tool.way(), said)}
 }
 
-// missing returns the requirement of which the tool says that no wheel fits, and its text, "" for none.
+// missing returns the requirement that no wheel fits, as the tool says, and its text, "" for none.
 func missing(output string) (r requirement.Requirement, text string) {
 	if m := pipMissing().FindStringSubmatch(output); m != nil {
 		text = m[1]

@@ -127,7 +127,7 @@ func (p *Planned) chooseEnvironment(r api.Request, m Machine) (err error) {
 	}
 	p.Environment, err = environment.New(environment.Input{
 		Images: images, Image: r.Image, Wanted: p.Deps, Root: p.Root, Accelerator: p.Spec.Accelerator,
-		Repository: environment.Repository(where.Project, where.Zone, where.Cluster),
+		Repository: target.Repository(where.Project, where.Zone, where.Cluster),
 		Python:     p.pythonHere, Version: version.String(), Unwritable: m.Unwritable,
 	})
 	if err != nil {

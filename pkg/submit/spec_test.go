@@ -195,7 +195,7 @@ func TestHostsAndBackend(t *testing.T) {
 	}
 }
 
-// A job must not say that it is in a cluster of which no one has spoken.
+// A job must not say that it is in a cluster that no one has named.
 func TestSpecNamesOnlyKnownClusters(t *testing.T) {
 	supposed := target.Sources{Zone: "default", Cluster: "default"}
 	for name, tt := range map[string]struct {

@@ -90,7 +90,7 @@ func activeConfiguration(env func(string) string, dir string) (setting, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return setting{}, fmt.Errorf("%w; or use --project, --zone and --cluster", err)
 	}
-	return first(setting{strings.TrimSpace(string(data)), path}, setting{defaultConfiguration, fromDefault}), nil
+	return first(setting{strings.TrimSpace(string(data)), path}, setting{defaultConfiguration, FromDefault}), nil
 }
 
 // parseProperties reads an INI file as gcloud writes it: sections in brackets, then key =

@@ -16,11 +16,16 @@ var profiles = map[string]map[string]string{
 	"lone": {"project": "lone-ml", "zone": "us-central1-a", "cluster": "kinetic-cluster", "namespace": "alone"},
 	"big":  {"project": "acme-ml", "zone": "europe-west4-b", "cluster": "big"},
 	"new":  {"project": "acme-ml", "zone": "us-west1", "cluster": "new", "namespace": "new"},
+	"kind": {"project": "none", "zone": "none", "cluster": "none", "namespace": "ml", "context": "kind-dev", "store": "gs://team"},
+	"gone": {"project": "none", "zone": "none", "cluster": "none", "context": "kind-dv"},
+	"far":  {"project": "acme-ml", "zone": "europe-west4-b", "cluster": "big", "store": "gs://far"},
 	"odd":  {"project": "Acme", "zone": "us-west1", "cluster": "new", "namespace": "new"},
+	"twin": {"project": "lone-ml", "zone": "asia-east1-c", "cluster": "main", "namespace": "theirs"},
+	"near": {"project": "acme-ml", "zone": "asia-east1-c", "cluster": "main", "namespace": "theirs"},
 	"dots": {"project": "acme-ml", "zone": "europe-west4-b", "cluster": "big", "namespace": "a.b"},
 }
 
-// home is a directory with profiles, of which one may be current, and a gcloud
+// home is a directory with profiles, one of them maybe current, and a gcloud
 // configuration.
 func home(t *testing.T, current string) string {
 	t.Helper()
@@ -85,6 +90,48 @@ func TestPrecedence(t *testing.T) {
 		"the context before gcloud": {ctxLone, "", Flags{}, variables{"CLOUDSDK_CORE_PROJECT": "other-ml"}, whole{
 			"lone-ml", "us-central1-a", "kinetic-cluster", ctxLone, "default", true, "gs://lone-ml-kn-kinetic-cluster-jobs",
 			Sources{lone, lone, lone, "current context", "default", "default"}}.target()},
+		"a profile outside GKE": {ctxMain, "kind", Flags{}, variables{"CLOUDSDK_ACTIVE_CONFIG_NAME": "NONE"}, whole{
+			"", "us-central1-a", "kinetic-cluster", "kind-dev", "ml", false, "gs://team",
+			Sources{"", "default", "default", "profile kind", "profile kind", "profile kind"}}.target()},
+		"a variable before the store of a profile": {ctxMain, "kind", Flags{}, variables{"CLOUDSDK_ACTIVE_CONFIG_NAME": "NONE", "KINETIC_STORE": "gs://mine"}, whole{
+			"", "us-central1-a", "kinetic-cluster", "kind-dev", "ml", false, "gs://mine",
+			Sources{"", "default", "default", "profile kind", "profile kind", "KINETIC_STORE"}}.target()},
+		"another cluster than that of the profile outside GKE": {ctxMain, "kind", Flags{Project: "acme-ml", Zone: "europe-west4-b", Cluster: "big"}, nil, whole{
+			"acme-ml", "europe-west4-b", "big", ctxBig, "default", true, "gs://acme-ml-kn-big-jobs",
+			Sources{"--project", "--zone", "--cluster", "project, zone and cluster", "default", "default"}}.target()},
+		"another cluster than that of the current profile": {ctxMain, "far", Flags{Cluster: "main"}, nil, whole{
+			"acme-ml", "us-central1-a", "main", ctxMain, "research", true, "gs://acme-ml-kn-main-jobs",
+			Sources{"profile far", "context " + ctxMain, "--cluster", "current context", "context " + ctxMain, "default"}}.target()},
+		"a cluster of the same name in another project": {ctxMain, "twin", Flags{Project: "acme-ml", Cluster: "main"}, nil, whole{
+			"acme-ml", "us-central1-a", "main", ctxMain, "research", true, "gs://acme-ml-kn-main-jobs",
+			Sources{"--project", "context " + ctxMain, "--cluster", "current context", "context " + ctxMain, "default"}}.target()},
+		"a cluster of the same name in another zone": {ctxMain, "near", Flags{Cluster: "main"}, variables{"KINETIC_ZONE": "us-central1-a"}, whole{
+			"acme-ml", "us-central1-a", "main", ctxMain, "research", true, "gs://acme-ml-kn-main-jobs",
+			Sources{"profile near", "KINETIC_ZONE", "--cluster", "current context", "context " + ctxMain, "default"}}.target()},
+		"another project than that of the current profile": {"kind-dev", "far", Flags{Project: "lone-ml"}, nil, whole{
+			"lone-ml", "asia-east1-c", "from-gcloud", "kind-dev", "sandbox", true, "gs://lone-ml-kn-from-gcloud-jobs",
+			Sources{"--project", gcloud, gcloud, "current context", "context kind-dev", "default"}}.target()},
+		"another project by a variable": {"kind-dev", "", Flags{}, variables{"KINETIC_PROJECT": "lone-ml", "KINETIC_PROFILE": "big"}, whole{
+			"lone-ml", "asia-east1-c", "from-gcloud", "kind-dev", "sandbox", false, "gs://lone-ml-kn-from-gcloud-jobs",
+			Sources{"KINETIC_PROJECT", gcloud, gcloud, "current context", "context kind-dev", "default"}}.target()},
+		"the project of the current profile": {ctxMain, "big", Flags{Project: "acme-ml"}, nil, whole{
+			"acme-ml", "europe-west4-b", "big", ctxBig, "default", true, "gs://acme-ml-kn-big-jobs",
+			Sources{"--project", "profile big", "profile big", "project, zone and cluster", "profile big", "default"}}.target()},
+		"another cluster by a variable": {ctxMain, "", Flags{}, variables{"KINETIC_CLUSTER": "main", "KINETIC_PROFILE": "new"}, whole{
+			"acme-ml", "us-central1-a", "main", ctxMain, "research", true, "gs://acme-ml-kn-main-jobs",
+			Sources{"profile new", "context " + ctxMain, "KINETIC_CLUSTER", "current context", "context " + ctxMain, "default"}}.target()},
+		"the cluster of the current profile": {ctxMain, "lone", Flags{Cluster: "kinetic-cluster"}, nil, whole{
+			"lone-ml", "us-central1-a", "kinetic-cluster", ctxLone, "alone", true, "gs://lone-ml-kn-kinetic-cluster-jobs",
+			Sources{"profile lone", "profile lone", "--cluster", "project, zone and cluster", "profile lone", "default"}}.target()},
+		"another cluster and --profile": {ctxMain, "", Flags{Profile: "lone", Cluster: "main", Project: "acme-ml"}, nil, whole{
+			"acme-ml", "us-central1-a", "main", ctxMain, "alone", true, "gs://acme-ml-kn-main-jobs",
+			Sources{"--project", "profile lone", "--cluster", "current context", "profile lone", "default"}}.target()},
+		"another context than that of the profile": {"", "", Flags{Profile: "kind", Context: ctxMain}, nil, whole{
+			"acme-ml", "us-central1-a", "main", ctxMain, "ml", true, "gs://acme-ml-kn-main-jobs",
+			Sources{"context " + ctxMain, "context " + ctxMain, "context " + ctxMain, "--context", "profile kind", "default"}}.target()},
+		"a store of a cluster of GKE": {ctxMain, "far", Flags{}, nil, whole{
+			"acme-ml", "europe-west4-b", "big", ctxBig, "default", true, "gs://far",
+			Sources{"profile far", "profile far", "profile far", "project, zone and cluster", "profile far", "profile far"}}.target()},
 		"gcloud where the context says nothing": {"kind-dev", "", Flags{}, nil, whole{
 			"gcloud-ml", "asia-east1-c", "from-gcloud", "kind-dev", "sandbox", false, "gs://gcloud-ml-kn-from-gcloud-jobs",
 			Sources{gcloud, gcloud, gcloud, "current context", "context kind-dev", "default"}}.target()},
@@ -132,11 +179,12 @@ func TestOriginsReject(t *testing.T) {
 		env     variables
 		want    string
 	}{
+		"a profile of no context":    {"gone", Flags{}, nil, `profile gone: context kind-dv: the kubeconfig has no context of that name: did you mean "kind-dev"?`},
 		"a --profile nearly right":   {"", Flags{Profile: "lon"}, nil, `--profile lon: `},
 		"one is offered":             {"", Flags{Profile: "lon"}, nil, `did you mean "lone"?`},
 		"KINETIC_PROFILE unknown":    {"big", Flags{}, variables{"KINETIC_PROFILE": "nope"}, "KINETIC_PROFILE nope: "},
 		"a cluster without context":  {"new", Flags{}, nil, "no context gke_acme-ml_us-west1_new, which is the cluster of profile new: get one with `gcloud container clusters get-credentials new --region us-west1 --project acme-ml`; --context names another"},
-		"a flag that changes it":     {"new", Flags{Cluster: "newer"}, nil, "no context gke_acme-ml_us-west1_newer: get one with"},
+		"a flag that changes it":     {"new", Flags{Cluster: "newer"}, nil, "no context gke_acme-ml_us-central1-a_newer: get one with"},
 		"a project with capitals":    {"odd", Flags{}, nil, `profile odd "Acme": expected a project id`},
 		"a namespace with dots":      {"dots", Flags{}, nil, `profile dots "a.b": not a namespace`},
 		"--context and --profile":    {"", Flags{Profile: "big", Context: ctxMain}, nil, "europe-west4-b of profile big contradicts --context " + ctxMain + ", which has us-central1-a"},

@@ -1,7 +1,6 @@
 package target
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"net/url"
@@ -66,7 +65,7 @@ func placeOfProfile(p profile.Profile) place {
 }
 
 func defaultPlace() place {
-	return place{zone: setting{defaultZone, fromDefault}, cluster: setting{defaultCluster, fromDefault}}
+	return place{zone: setting{defaultZone, FromDefault}, cluster: setting{DefaultCluster, FromDefault}}
 }
 
 // placeOfContext parses gke_PROJECT_ZONE_CLUSTER, gcloud's name for a context and its
@@ -111,6 +110,9 @@ func (o origins) locate() (place, setting, error) {
 		where, err := o.locateGiven()
 		return where, setting{o.flags.Context, "--context"}, err
 	}
+	if o.profile.Context != "" && placeGiven(o.flags, o.env) == (place{}) {
+		return o.locateOfProfile()
+	}
 	current, err := o.current()
 	if err != nil {
 		return place{}, setting{}, err
@@ -127,6 +129,16 @@ func (o origins) locate() (place, setting, error) {
 		return where, current, nil
 	}
 	context, err := o.contextOf(where, named)
+	return where, context, err
+}
+
+// locateOfProfile is locate with a profile that names a context.
+func (o origins) locateOfProfile() (place, setting, error) {
+	context := setting{o.profile.Context, fromProfile(o.profile)}
+	if o.config.Contexts[context.value] == nil && (o.need.Cluster || len(o.config.Contexts) > 0) {
+		return place{}, setting{}, missingContext(o.config, setting{context.value, context.from + ": context"})
+	}
+	where, err := o.complete(placeOfContext(o.config, context.value).over(placeOfProfile(o.profile)))
 	return where, context, err
 }
 
@@ -189,7 +201,16 @@ func (o origins) contextOf(where, named place) (setting, error) {
 }
 
 // ErrNoContext is the error of Resolve if nothing chooses a cluster.
-var ErrNoContext = errors.New("the kubeconfig has no current context: choose one with --context, or name a cluster with --project, --zone and --cluster; jobs of this machine need --local")
+var ErrNoContext error = noContext{}
+
+type noContext struct{}
+
+func (n noContext) Error() string {
+	return "the kubeconfig has no current context: choose one with --context, or name a cluster with --project, --zone and --cluster, or set one up with " + n.Next() + "; jobs of this machine need --local"
+}
+
+// Next returns the command to type. pkg/cmd/process uses it.
+func (noContext) Next() string { return "kubectl kinetic init" }
 
 // noContextFor says how to get a context for a cluster.
 func (o origins) noContextFor(where, named place, near []string) error {

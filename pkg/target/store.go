@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/homedir"
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+	"github.com/kubectl-kinetic/kinetic/pkg/profile"
 )
 
 const (
@@ -35,17 +36,17 @@ func LocalStore(env func(string) string) (string, error) {
 }
 
 // resolveStore returns the store of jobs that run in a cluster.
-func resolveStore(f Flags, env func(string) string, where place) (setting, error) {
-	store := first(setting{f.Store, "--store"}, setting{env("KINETIC_STORE"), "KINETIC_STORE"})
+func resolveStore(f Flags, env func(string) string, own profile.Profile, where place) (setting, error) {
+	store := first(setting{f.Store, "--store"}, setting{env("KINETIC_STORE"), "KINETIC_STORE"}, setting{own.Store, fromProfile(own)})
 	if store.value == "" {
 		return defaultStore(where)
 	}
 	url, err := checkStore(store.value)
 	if err != nil {
-		return setting{}, fmt.Errorf("%s %s: %w", store.from, store.value, err)
+		return setting{}, &InvalidError{store.from, fmt.Errorf("%s: %w", store.value, err)}
 	}
 	if strings.HasPrefix(url, fileScheme) {
-		return setting{}, fmt.Errorf("%s %s: pods can't access a local directory: use a bucket, gs://BUCKET", store.from, store.value)
+		return setting{}, &InvalidError{store.from, fmt.Errorf("%s: pods can't access a local directory: use a bucket, gs://BUCKET", store.value)}
 	}
 	return setting{url, store.from}, nil
 }
@@ -59,11 +60,11 @@ func defaultStore(where place) (setting, error) {
 	if where.project.value == "" {
 		return setting{}, fmt.Errorf("there is no store for the job: %w", ErrNoStore)
 	}
-	url := fmt.Sprintf("%s%s-kn-%s-jobs", bucketScheme, where.project.value, where.cluster.value)
+	url := bucketScheme + Bucket(where.project.value, where.cluster.value)
 	if _, err := checkStore(url); err != nil {
 		return setting{}, fmt.Errorf("the store %s, named after project and cluster: %w; name another with --store or KINETIC_STORE", url, err)
 	}
-	return setting{url, fromDefault}, nil
+	return setting{url, FromDefault}, nil
 }
 
 // checkStore returns the URL of a store in the form that everything else uses.

@@ -36,6 +36,9 @@ type Need struct {
 	// Jobs means that the target is for existing jobs, whose workloads name their stores,
 	// so that no other store is required.
 	Jobs bool
+	// NewProfile means that the target becomes a profile, so that only --profile chooses one that
+	// values come from.
+	NewProfile bool
 	// Local means that the job runs on this machine. Only the store matters then, and the
 	// kubeconfig is not read.
 	Local bool
@@ -69,10 +72,10 @@ func (t Target) Known() Target {
 	if t.GKE {
 		return t
 	}
-	if t.From.Zone == fromDefault {
+	if t.From.Zone == FromDefault {
 		t.Zone, t.From.Zone = "", ""
 	}
-	if t.From.Cluster == fromDefault {
+	if t.From.Cluster == FromDefault {
 		t.Cluster, t.From.Cluster = "", ""
 	}
 	return t
@@ -108,12 +111,15 @@ func first(settings ...setting) setting {
 	return setting{}
 }
 
-// The origin of values that nobody has set, and these values.
+// FromDefault is the origin of values that nobody has set.
+const FromDefault = "default"
+
+// The defaults.
 const (
-	fromDefault      = "default"
 	defaultZone      = "us-central1-a"
-	defaultCluster   = "kinetic-cluster"
 	defaultNamespace = "default"
+	// DefaultCluster is the name of the cluster of GKE.
+	DefaultCluster = "kinetic-cluster"
 )
 
 // Resolve takes each value from the first of these that has it: its flag, its variable
@@ -138,16 +144,16 @@ func Resolve(f Flags, env func(string) string, kube KubeConfig, need Need) (Targ
 	if err != nil {
 		return Target{}, err
 	}
-	store, err := resolveStore(f, env, where)
+	var own profile.Profile
+	if o.profileIsAbout(where, context) {
+		own = o.profile
+	}
+	store, err := resolveStore(f, env, own, where)
 	if err != nil && (!need.Jobs || !errors.Is(err, ErrNoStore)) {
 		return Target{}, err
 	}
-	var images profile.Profile
-	if placeOfProfile(o.profile).is(where) { // else it is about another cluster
-		images = o.profile
-	}
 	return Target{
-		ImageRepo: images.ImageRepo, BaseImage: images.BaseImage, BaseImageRepo: images.BaseImageRepo,
+		ImageRepo: own.ImageRepo, BaseImage: own.BaseImage, BaseImageRepo: own.BaseImageRepo,
 		Project: where.project.value, Zone: where.zone.value, Cluster: where.cluster.value,
 		Context: context.value, Namespace: namespace.value, GKE: o.isGKE(context), Store: store.value,
 		From: Sources{
@@ -170,11 +176,11 @@ func resolveLocal(f Flags, env func(string) string) (Target, error) {
 		if err != nil {
 			return Target{}, err
 		}
-		store = setting{url, fromDefault}
+		store = setting{url, FromDefault}
 	}
 	url, err := checkStore(store.value)
 	if err != nil {
-		return Target{}, fmt.Errorf("%s %s: %w", store.from, store.value, err)
+		return Target{}, &InvalidError{store.from, fmt.Errorf("%s: %w", store.value, err)}
 	}
 	return Target{Store: url, From: Sources{Store: store.from}}, nil
 }
@@ -195,7 +201,7 @@ func (o origins) namespace(context setting) (setting, error) {
 		namespaceGiven(o.flags, o.env),
 		setting{o.profile.Namespace, fromProfile(o.profile)},
 		own,
-		setting{defaultNamespace, fromDefault},
+		setting{defaultNamespace, FromDefault},
 	)
 	return namespace, checkNamespace(namespace)
 }

@@ -206,7 +206,7 @@ func TestResolveRejects(t *testing.T) {
 		"no zone":                          {Flags{Zone: "-a"}, nil, `--zone "-a": expected a zone or region`},
 		"a cluster with an underscore":     {Flags{}, variables{"KINETIC_CLUSTER": "my_cluster"}, `KINETIC_CLUSTER "my_cluster": expected at most 40 lower-case letters`},
 		"a namespace with dots":            {Flags{Namespace: "a.b"}, nil, `--namespace "a.b": not a namespace: `},
-		"a namespace with capitals":        {Flags{}, variables{"KINETIC_NAMESPACE": "Team"}, `KINETIC_NAMESPACE "Team": not a namespace: `},
+		"a namespace with capitals":        {Flags{}, variables{"KINETIC_NAMESPACE": "Team"}, `KINETIC_NAMESPACE "Team": not a namespace: expected at most 63 lower-case letters, digits and '-', with a letter or digit first and last`},
 		"a directory":                      {Flags{Store: "file:///tmp/x"}, nil, "--store file:///tmp/x: pods can't access a local directory: use a bucket, gs://BUCKET"},
 		"a directory by a variable":        {Flags{}, variables{"KINETIC_STORE": "file:///tmp/x"}, "KINETIC_STORE file:///tmp/x: pods can't access a local directory: use a bucket"},
 		"a bucket without gs://":           {Flags{Store: "bucket"}, nil, "--store bucket: expected gs://BUCKET or gs://BUCKET/PREFIX"},

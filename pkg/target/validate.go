@@ -3,7 +3,6 @@ package target
 import (
 	"fmt"
 	"regexp"
-	"strings"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -19,6 +18,20 @@ var (
 	clusterPattern = pattern.Lazy(`^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$`)
 )
 
+// InvalidError is the error for a value that is not allowed.
+type InvalidError struct {
+	// From is the origin of the value, such as a flag.
+	From string
+	// Reason names the value and says what is wrong with it.
+	Reason error
+}
+
+// Error implements error.
+func (e *InvalidError) Error() string { return e.From + " " + e.Reason.Error() }
+
+// Unwrap returns the reason.
+func (e *InvalidError) Unwrap() error { return e.Reason }
+
 // checkPlace rejects values that no cluster could have, before they become part of names.
 func checkPlace(p place) error {
 	for _, c := range []struct {
@@ -31,15 +44,16 @@ func checkPlace(p place) error {
 		{p.cluster, clusterPattern, "at most 40 lower-case letters, digits and '-', with a letter first"},
 	} {
 		if c.value != "" && !c.pattern().MatchString(c.value) {
-			return fmt.Errorf("%s %q: expected %s", c.from, c.value, c.want)
+			return &InvalidError{c.from, fmt.Errorf("%q: expected %s", c.value, c.want)}
 		}
 	}
 	return nil
 }
 
 func checkNamespace(namespace setting) error {
-	if why := validation.IsDNS1123Label(namespace.value); len(why) > 0 {
-		return fmt.Errorf("%s %q: not a namespace: %s", namespace.from, namespace.value, strings.Join(why, "; "))
+	if len(validation.IsDNS1123Label(namespace.value)) > 0 {
+		return &InvalidError{namespace.from, fmt.Errorf("%q: not a namespace: expected at most %d lower-case letters, digits and '-', with a letter or digit first and last",
+			namespace.value, validation.DNS1123LabelMaxLength)}
 	}
 	return nil
 }

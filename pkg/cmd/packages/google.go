@@ -2,16 +2,14 @@ package packages
 
 import (
 	"context"
-	"encoding/json"
-	"path"
-	"strings"
 	"sync"
 
 	"cloud.google.com/go/auth"
 	"cloud.google.com/go/auth/credentials"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cloudbuild"
-	"github.com/kubectl-kinetic/kinetic/pkg/environment"
+	"github.com/kubectl-kinetic/kinetic/pkg/principal"
+	"github.com/kubectl-kinetic/kinetic/pkg/target"
 )
 
 // googleScope lets a token be used for all services that the account may use.
@@ -43,28 +41,13 @@ func cloudBuild(p Place) func(context.Context) (*cloudbuild.Client, error) {
 		return nil
 	}
 	return func(ctx context.Context) (*cloudbuild.Client, error) {
-		client, err := cloudbuild.New(ctx, cloudbuild.PlaceOf(p.Project, environment.Region(p.Zone), p.Cluster))
+		client, err := cloudbuild.New(ctx, cloudbuild.PlaceOf(p.Project, target.Region(p.Zone), p.Cluster))
 		if err != nil {
 			return nil, err
 		}
 		if found, err := credentials.DetectDefault(&credentials.DetectOptions{Scopes: []string{googleScope}}); err == nil {
-			client.User = accountIn(found.JSON())
+			client.User = principal.Of(found.JSON())
 		}
 		return client, nil
 	}
-}
-
-// accountIn returns the service account that a credentials file is for, "" if it is a person's or
-// there is none: who that is would take a request.
-func accountIn(file []byte) string {
-	var c struct {
-		Email         string `json:"client_email"`
-		Impersonation string `json:"service_account_impersonation_url"`
-	}
-	_ = json.Unmarshal(file, &c) // the library has read it
-	if c.Impersonation != "" {
-		account, _, _ := strings.Cut(path.Base(c.Impersonation), ":")
-		return account
-	}
-	return c.Email
 }
