@@ -35,6 +35,9 @@ type Description struct {
 	// returned. They are deleted with the result.
 	Warnings []string
 	Timeline []Event
+	// Attempts are the starts of the call, and Disruptions the losses of pods, as far as they are known.
+	Attempts    []api.Attempt
+	Disruptions []api.Disruption
 	// Packages are what is installed for the job, as far as that is known.
 	Packages []api.Package
 	// Hosts are the hosts that have a pod; once the job has ended, only those that have
@@ -96,6 +99,7 @@ func (j *Job) Describe(ctx context.Context) (Description, error) {
 			return d, err
 		}
 	}
+	d.Attempts, d.Disruptions = attempts, workload.Disruptions
 	d.Hosts, d.Timeline = workload.Hosts, timeline(d, attempts, workload.Disruptions)
 	if d.Status.State.Ended() && d.Status.UnreleasedHosts == "" {
 		d.Hosts = slices.DeleteFunc(d.Hosts, func(h api.Host) bool { return !h.State.Ended() }) // its pods are being deleted

@@ -33,7 +33,7 @@ func TestRemember(t *testing.T) {
 		"nobody else knows":                        {"a1", map[string]string{"a1/handle.json": ourHandle}, failed, "client FAILED 137 out of memory"},
 		"the runner was first":                     {"a1", map[string]string{"a1/handle.json": ourHandle, "a1/end.json": runnerEnd}, failed, "runner FAILED 0 the runner's word"},
 		"it was cleaned up meanwhile":              {"a1", nil, failed, "nothing"},
-		"it goes on":                               {"a1", map[string]string{"a1/handle.json": ourHandle}, api.Status{State: api.Running}, "nothing"},
+		"it is running":                            {"a1", map[string]string{"a1/handle.json": ourHandle}, api.Status{State: api.Running}, "nothing"},
 		"it is gone":                               {"a1", map[string]string{"a1/handle.json": ourHandle}, api.Status{State: api.NotFound}, "nothing"},
 		"success is for the runner to tell":        {"a1", map[string]string{"a1/handle.json": ourHandle}, succeeded, "nothing"},
 		"but for the Python tool's, which doesn't": {"job-1a2b3c4d", map[string]string{"job-1a2b3c4d/handle.json": pythonHandle}, succeeded, "client SUCCEEDED 0 "},

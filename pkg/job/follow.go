@@ -75,6 +75,7 @@ func (j *Job) follow(ctx context.Context, o logs.Options, w screen.Streams, seen
 		return status, begun, nil
 	}
 	logErr := <-written
+	j.reported = archive.Reported()
 	if end, ended := archive.End(); ended && logErr == nil {
 		return end.Status(), begun, nil
 	}

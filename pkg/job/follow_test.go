@@ -137,7 +137,7 @@ func TestCancelLeavesNoWordOnAJobThatGoesOn(t *testing.T) {
 			before := said()
 			asked := func() {
 				if now := said(); now != before {
-					t.Errorf("were it killed now, %q would have recorded the end of a job that goes on", now)
+					t.Errorf("were it killed now, %q would have recorded the end of a running job", now)
 				}
 			}
 			j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s,

@@ -26,10 +26,16 @@ type Job struct {
 	Usual string
 	// Flags are the Flags of its Registry.
 	Flags string
+
+	reported *api.Pickle // by its pod, in the log that Follow has read
 }
 
 // ID returns the job's id.
 func (j *Job) ID() string { return j.Handle.JobID }
+
+// Reported returns the pickle that the job's pod reported in the log that Follow has read; nil if
+// that is not known. Nothing that is read from a store sets it.
+func (j *Job) Reported() *api.Pickle { return j.reported }
 
 // Status returns the current status of the job, with why it waits. If the workload is gone,
 // it says how the job ended, if the store knows.

@@ -90,10 +90,10 @@ func TestAJobThatHasEndedNeedsNoCluster(t *testing.T) {
 
 	j = newJob(api.BackendGKE, nil)
 	if _, err := j.Wait(t.Context(), func(api.Status) {}); !errors.Is(err, errUnreachable) {
-		t.Errorf("waiting for one that goes on: %v", err)
+		t.Errorf("waiting for one that is running: %v", err)
 	}
 	if _, err := j.Status(t.Context()); !errors.Is(err, errUnreachable) {
-		t.Errorf("the status of one that goes on: %v", err)
+		t.Errorf("the status of one that is running: %v", err)
 	}
 }
 

@@ -26,7 +26,7 @@ type Filter struct {
 	// Orphans, if set together with Stored, includes jobs that have no handle either, if nothing was
 	// added to them after this time, by our clock: a submit may still be writing the others.
 	Orphans time.Time
-	// Outputs, together with Stored, includes jobs of which only the outputs are left.
+	// Outputs, together with Stored, includes jobs that only have outputs left.
 	Outputs bool
 	// User, if set, chooses only jobs that this user submitted.
 	User string
@@ -197,6 +197,6 @@ func (reg Registry) storedEntry(ctx context.Context, id string, f Filter) (*api.
 	if err != nil {
 		return nil, err
 	}
-	return &api.JobSummary{ID: id, Namespace: h.Namespace, State: api.NotFound, Function: h.FuncName, Accelerator: h.Accelerator,
+	return &api.JobSummary{ID: id, Namespace: h.Namespace, State: api.NotFound, Function: h.FuncName, Accelerator: h.Accelerator, Capacity: h.Capacity,
 		Created: h.CreatedAt, Store: reg.Store.URL(), Hosts: atATime(h), Map: h.Map != nil, JobDetails: h.Details(), Status: status, Workload: api.WorkloadFacts{Labels: h.Labels}}, nil
 }

@@ -22,9 +22,10 @@ type Beginning struct {
 	Unended, Maps bool
 }
 
+// wants reports whether a job is chosen, as far as its state is known.
 func (b Beginning) wants(e *api.JobSummary) bool {
 	return strings.HasPrefix(e.ID, b.Prefix) && !slices.Contains(b.Except, e.ID) &&
-		(!b.Unended || !e.State.Ended()) && (!b.Maps || e.Map && e.State.Ended())
+		(!b.Unended || !e.State.Ended()) && (!b.Maps || e.Map && (e.State == "" || e.State.Ended()))
 }
 
 const (

@@ -34,6 +34,10 @@ func TestRecent(t *testing.T) {
 	live := []api.JobSummary{
 		of("cpu-a-20260101-000000-aaaaaaa", api.Succeeded), of("l4-b-20260103-000000-bbbbbbb", ""), of("cpu-c-20260102-000000-ccccccc", api.Running),
 	}
+	maps := []api.JobSummary{
+		{ID: "cpu-d-20260101-000000-ddddddd", State: api.Running, Map: true}, {ID: "cpu-e-20260101-000001-eeeeeee", State: api.Failed, Map: true},
+		{ID: "cpu-f-20260101-000002-fffffff", Map: true}, // its state is not known before it is read
+	}
 	const handle = `{"version":1,"job_id":%q,"backend":"gke","namespace":"ml","func_name":"g","created_at":"2026-01-01T00:00:00Z","hosts":1}`
 	stored := map[string]string{"blobs/sha256/x": "x", "broken-1/handle.json": "{"}
 	for _, id := range []string{"old-1", "old-2"} {
@@ -45,19 +49,19 @@ func TestRecent(t *testing.T) {
 		unread error
 		want   string
 	}{
-		"the newest first":                       {Beginning{}, nil, "l4-b f, cpu-c f, cpu-a f"},
-		"a prefix":                               {Beginning{Prefix: "cpu-"}, nil, "cpu-c f, cpu-a f"},
-		"not one that is typed":                  {Beginning{Prefix: "cpu-", Except: []string{live[0].ID}}, nil, "cpu-c f"},
-		"those that have not ended":              {Beginning{Unended: true}, nil, "l4-b f, cpu-c f"},
+		"the newest first":                       {Beginning{}, nil, "l4-b f, cpu-c f, cpu-f f, cpu-e f, cpu-a f, cpu-d f"},
+		"a prefix":                               {Beginning{Prefix: "cpu-"}, nil, "cpu-c f, cpu-f f, cpu-e f, cpu-a f, cpu-d f"},
+		"not one that is typed":                  {Beginning{Prefix: "cpu-", Except: []string{live[0].ID}}, nil, "cpu-c f, cpu-f f, cpu-e f, cpu-d f"},
+		"those that have not ended":              {Beginning{Unended: true}, nil, "l4-b f, cpu-c f, cpu-f f, cpu-d f"},
 		"none of them, though some are stored":   {Beginning{Prefix: "old", Unended: true}, nil, ""},
 		"without a workload":                     {Beginning{Prefix: "old"}, nil, "old-1 g, old-2 g"},
 		"known to have ended, without a cluster": {Beginning{Prefix: "old"}, errors.New("away"), "old-2 g"},
-		"maps":                                   {Beginning{Maps: true}, nil, ""},
+		"maps that have ended, or may have":      {Beginning{Maps: true}, nil, "cpu-f f, cpu-e f"},
 		"neither":                                {Beginning{Prefix: "x"}, nil, ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			registry := Registry{Store: storeWith(t, stored), Backend: picks{jobs: live, unread: tt.unread}, Namespace: "ml", Kind: api.BackendGKE}
+			registry := Registry{Store: storeWith(t, stored), Backend: picks{jobs: slices.Concat(live, maps), unread: tt.unread}, Namespace: "ml", Kind: api.BackendGKE}
 			var got []string
 			for _, e := range registry.Recent(t.Context(), tt.chosen) {
 				id, _, _ := strings.Cut(e.ID, "-2026")

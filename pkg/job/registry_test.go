@@ -17,10 +17,10 @@ func TestLocationFlags(t *testing.T) {
 		flags  string
 		want   string
 	}{
-		"on this machine":                {api.Handle{Backend: api.BackendLocal}, "", " --local"},
-		"in a cluster":                   {api.Handle{Backend: api.BackendGKE, Namespace: "ml"}, "", " -n ml"},
-		"in one that a flag has chosen":  {api.Handle{Backend: api.BackendGKE, Namespace: "ml"}, " --context=dev", " -n ml --context=dev"},
-		"of which no namespace is known": {api.Handle{Backend: api.BackendGKE}, " --context=dev", " --context=dev"},
+		"on this machine":               {api.Handle{Backend: api.BackendLocal}, "", " --local"},
+		"in a cluster":                  {api.Handle{Backend: api.BackendGKE, Namespace: "ml"}, "", " -n ml"},
+		"in one that a flag has chosen": {api.Handle{Backend: api.BackendGKE, Namespace: "ml"}, " --context=dev", " -n ml --context=dev"},
+		"in an unknown namespace":       {api.Handle{Backend: api.BackendGKE}, " --context=dev", " --context=dev"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

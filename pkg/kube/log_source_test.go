@@ -26,6 +26,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/apiserver"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/records"
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
@@ -187,7 +188,7 @@ func TestAStoppedTerminalHoldsTheHostsBack(t *testing.T) {
 		client := overPipes(t, func(w http.ResponseWriter, r *http.Request) {
 			log := text
 			if strings.Contains(r.URL.Path, "h0-1") {
-				log += line(2, logs.EndLine("cpu-f"))
+				log += line(2, records.EndLine("cpu-f"))
 			}
 			for len(log) > 0 && r.URL.Query().Get("follow") == "" {
 				n, err := io.WriteString(w, log[:min(len(log), piece)])

@@ -20,6 +20,9 @@ type Archive struct {
 	// WithoutLog says that the job does not store its log.
 	WithoutLog bool
 
+	// Reports is what was read in the logs of pods. What the archive itself has is not in it.
+	records.Reports
+
 	numbers sync.Map // of attempts, by the UID of the pod
 	end     atomic.Pointer[api.End]
 }

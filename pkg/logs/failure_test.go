@@ -13,6 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/records"
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
@@ -165,7 +166,7 @@ func TestTheAttemptAfterOneWhoseLogIsLost(t *testing.T) {
 				if p.Name == "h0-1" {
 					return fails(Unready)()
 				}
-				return body(lineAt(9, 0, "again") + lineAt(9, 1, EndLine(followed))), nil
+				return body(lineAt(9, 0, "again") + lineAt(9, 1, records.EndLine(followed))), nil
 			}, first, member(0, 5, running(6)))
 			a, _ := archiveOf(map[string]string{"end.json": succeeded, attemptName(1): attemptRecord(1, "h0-1"), partName(0, 1, 1): stored(lineAt(1, 0, "first"))})
 			a.WithoutLog = !archive

@@ -11,6 +11,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/records"
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 )
 
@@ -28,7 +29,7 @@ func TestTheEndLineOfTheLeaderEndsTheLogsOfAllHosts(t *testing.T) {
 		for i := range lines {
 			text.WriteString(lineAt(1, i, fmt.Sprintf("line %d", i)))
 		}
-		s := newFakeSource(openLogs(map[string]string{"h0-1": text.String() + lineAt(3, 0, EndLine(followed)), "h1-2": text.String(), "h2-2": text.String()}),
+		s := newFakeSource(openLogs(map[string]string{"h0-1": text.String() + lineAt(3, 0, records.EndLine(followed)), "h1-2": text.String(), "h2-2": text.String()}),
 			member(0, 1, running(2)), member(1, 2, running(2)), member(2, 2, running(2)))
 		out, err := readAll(t.Context(), s, endedArchive(), Options{Follow: true, Tail: -1, Host: -1, Hosts: 3})
 		if err != nil {
@@ -161,7 +162,7 @@ func TestAnEarlierAttempt(t *testing.T) {
 // A node may report a container's start after the job's end.
 func TestAHostThatHasNotBegunWhenTheJobHasEndedIsReadInTheStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := newFakeSource(logsOf(map[string]string{"h0-1": lineAt(1, 0, "one") + lineAt(3, 0, EndLine(followed))}), member(0, 1, ended), member(1, 2, waiting))
+		s := newFakeSource(logsOf(map[string]string{"h0-1": lineAt(1, 0, "one") + lineAt(3, 0, records.EndLine(followed))}), member(0, 1, ended), member(1, 2, waiting))
 		a, _ := archiveOf(map[string]string{"end.json": succeeded, attemptName(1): attemptRecord(1, "h0-1"), partName(1, 1, 1): stored(lineAt(2, 0, "two"))})
 		out, err := readAll(t.Context(), s, a, Options{Follow: true, Tail: -1, Host: -1, Hosts: 2})
 		if want := "host-0 │ one\nhost-1 │ two\n"; out != want || err != nil {
@@ -227,7 +228,7 @@ func BenchmarkFollow(b *testing.B) {
 				if p.Host > 0 {
 					return body(text.String()), nil
 				}
-				return io.NopCloser(io.MultiReader(strings.NewReader(text.String()), strings.NewReader(lineAt(59, 0, EndLine(followed))))), nil
+				return io.NopCloser(io.MultiReader(strings.NewReader(text.String()), strings.NewReader(lineAt(59, 0, records.EndLine(followed))))), nil
 			}, pods...)
 			a := endedArchive()
 			b.SetBytes(int64(text.Len() * size.hosts))

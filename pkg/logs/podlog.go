@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
+	"github.com/kubectl-kinetic/kinetic/pkg/records"
 )
 
 // podLog reads the log of one pod, and resumes it where a connection ended.
@@ -39,7 +40,7 @@ func (r *reader) podLog(p *Pod, o Options, d *Decoder) *podLog {
 	attempt := r.tracker.now().attemptOf(p)
 	d.begins(attempt.number)
 	l := &podLog{reader: r, decoder: d, pod: p, leader: attempt.leader, options: o,
-		endLine: []byte(EndLine(r.archive.JobID) + "\n")}
+		endLine: []byte(records.EndLine(r.archive.JobID) + "\n")}
 	if o.Tail >= 0 || !o.Since.IsZero() {
 		l.recent = &recentLines{}
 	}
@@ -267,6 +268,9 @@ func (l *podLog) add(ctx context.Context, piece []byte, ended bool, before *curs
 			}
 			*before = cursor{} // everything from here on is new, even if the clock is set back
 		}
+	}
+	if ended && stamped && l.archive.Take(text) {
+		return nil
 	}
 	if skip == 0 && l.isEnd(text) {
 		if err := l.flush(); err != nil {

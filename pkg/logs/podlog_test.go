@@ -9,6 +9,8 @@ import (
 	"testing/synctest"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/records"
 )
 
 var wholeLog = Options{Tail: -1, Host: -1}
@@ -92,8 +94,9 @@ func TestWhatIsPrintedOfALog(t *testing.T) {
 		many += lineAt(7, i+1, ".\x1f")
 	}
 	many = strings.TrimSuffix(many, "\x1f\n") + "\n"
-	endLine := lineAt(5, 0, EndLine(followed))
-	marked := lineAt(5, 0, "\x1e"+EndLine(followed))
+	endLine := lineAt(5, 0, records.EndLine(followed))
+	marked := lineAt(5, 0, "\x1e"+records.EndLine(followed))
+	reported := lineAt(4, 9, "\x1ckinetic: result {}")
 	open := lineAt(4, 9, "no end\x1f")
 	unended := strings.TrimSuffix(lineAt(5, 0, "x"), "\n")
 	const over, runs = true, false
@@ -107,7 +110,9 @@ func TestWhatIsPrintedOfALog(t *testing.T) {
 		"with the mark of standard error, too":      {busy + marked, wholeLog, over, busy},
 		"below a line without an end":               {busy + open + marked, wholeLog, over, busy + open},
 		"a hint that is wrong is a line":            {busy + endLine + lineAt(6, 0, "x"), wholeLog, runs, busy + endLine + lineAt(6, 0, "x")},
-		"the end line of another job":               {lineAt(5, 0, EndLine("cpu-g")), wholeLog, over, lineAt(5, 0, EndLine("cpu-g"))},
+		"the end line of another job":               {lineAt(5, 0, records.EndLine("cpu-g")), wholeLog, over, lineAt(5, 0, records.EndLine("cpu-g"))},
+		"a report is not a line":                    {busy + reported + marked, wholeLog, over, busy},
+		"the tail does not count a report":          {busy + reported + marked, Options{Tail: 1}, over, lineAt(4, 1, "four")},
 		"a last line without an end":                {busy + unended, wholeLog, runs, busy + unended},
 		"lines without stamps":                      {"unable to read\n" + busy, wholeLog, runs, "unable to read\n" + busy},
 		"both streams":                              {lineAt(1, 0, "\x1eone\x1f") + lineAt(1, 1, "two") + lineAt(1, 2, "\x1ethree"), wholeLog, runs, lineAt(1, 0, "\x1eone\x1f") + lineAt(1, 1, "two") + lineAt(1, 2, "\x1ethree")},

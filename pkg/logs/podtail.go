@@ -68,7 +68,7 @@ func (l *podLog) window(ctx context.Context, entries int) (*window, error) {
 		line := Line{Text: piece}
 		w.entries += (len(piece) + leastEntry - 1) / leastEntry
 		if !inside && len(piece) > 0 {
-			if line.At, line.Text, _ = splitStamp(piece); l.isEnd(line.Text) {
+			if line.At, line.Text, _ = splitStamp(piece); l.isEnd(line.Text) || l.archive.Take(line.Text) {
 				continue
 			}
 			w.stamps = append(w.stamps, line.At)

@@ -3,6 +3,7 @@ package logs
 import (
 	"testing"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/records"
 	"github.com/kubectl-kinetic/kinetic/runner/runnertest"
 )
 
@@ -11,7 +12,7 @@ func TestRunnerWritesTheSameRecords(t *testing.T) {
 		"STDERR_MARK.decode()":     string(rune(stderrMark)),
 		"STDOUT_MARK.decode()":     string(rune(stdoutMark)),
 		"PIECE.decode()":           string(rune(pieceEnd)),
-		"END_LINE.format('cpu-f')": EndLine("cpu-f"),
+		"END_LINE.format('cpu-f')": records.EndLine("cpu-f"),
 	}, "log")
 	stamp := runnertest.Eval[string](t, "timestamp() + ' '", "log")
 	if len(stamp) != len(stampForm) || !hasStamp([]byte(stamp)) {

@@ -29,7 +29,7 @@ type Pods struct {
 	List []Pod
 	// JobEnded says that the job has ended.
 	JobEnded bool
-	// Grace is how long pods may go on running after that.
+	// Grace is how long pods may keep running after that.
 	Grace time.Duration
 }
 

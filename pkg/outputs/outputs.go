@@ -213,7 +213,7 @@ func (d *Dir) Remove(ctx context.Context, files []File, seen func(done, total in
 	return nil
 }
 
-// Forget deletes the records of which outputs are complete, which also hold the links among them. The
+// Forget deletes the records that say which outputs are complete, and hold the links among these. The
 // job must have ended, with no outputs left.
 func (d *Dir) Forget(ctx context.Context) error {
 	for o, err := range d.job.Store.List(ctx, store.SyncDir(d.job.ID()), "") {

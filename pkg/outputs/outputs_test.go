@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// named is a store of which only the URL matters.
+// named is a store whose URL is all that matters.
 type named struct {
 	store.Store
 	url string

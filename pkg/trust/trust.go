@@ -83,13 +83,15 @@ func (f Finder) Find(ctx context.Context, j *job.Job) (*Pickle, error) {
 	if isHere(j.Store) {
 		return recorded(ctx, j, Local)
 	}
+	if p := j.Reported(); p != nil {
+		return f.remembered(j, *p)
+	}
 	status, unseen := f.look(ctx, j)
 	if ctx.Err() != nil {
 		return nil, ctx.Err()
 	}
 	if p := status.Reported; unseen == nil && p != nil {
-		f.Reports.Remember(j.Usual, j.ID(), *p)
-		return checked(j, &Pickle{Pickle: *p, Source: Cluster})
+		return f.remembered(j, *p)
 	}
 	if p, known := f.Reports.Recall(j.Usual, j.ID()); known {
 		return checked(j, &Pickle{Pickle: p, Source: Cache})
@@ -110,6 +112,15 @@ func (f Finder) Find(ctx context.Context, j *job.Job) (*Pickle, error) {
 	return p, nil
 }
 
+// remembered returns the pickle that a pod reported, and remembers it.
+func (f Finder) remembered(j *job.Job, reported api.Pickle) (*Pickle, error) {
+	p, err := checked(j, &Pickle{Pickle: reported, Source: Cluster})
+	if err == nil {
+		f.Reports.Remember(j.Usual, j.ID(), reported)
+	}
+	return p, err
+}
+
 // advice ends the errors about what only a store says.
 const advice = "; if everybody who may write to that store is trusted, add --trust-store"
 
@@ -119,11 +130,13 @@ func isHere(s store.Store) bool { return strings.HasPrefix(s.URL(), store.FileSc
 
 // look asks the cluster about a job until it has ended there, too.
 func (f Finder) look(ctx context.Context, j *job.Job) (api.WorkloadStatus, error) {
-	s, err := j.Backend.Status(ctx, j.Handle)
+	handle := j.Handle
+	s, err := j.Backend.Status(ctx, handle)
 	if err == nil && s.State == api.NotFound {
 		// The handle says where to look; whoever changed it must not hide the workload.
-		if found, err := j.Backend.Status(ctx, api.Handle{JobID: j.ID(), Namespace: j.Handle.Namespace}); err == nil {
-			s = found
+		bare := api.Handle{JobID: j.ID(), Namespace: j.Handle.Namespace}
+		if found, err := j.Backend.Status(ctx, bare); err == nil {
+			s, handle = found, bare
 		}
 	}
 	if err != nil || s.State.Ended() {
@@ -131,7 +144,7 @@ func (f Finder) look(ctx context.Context, j *job.Job) (api.WorkloadStatus, error
 	}
 	waiting, cancel := context.WithTimeout(ctx, f.Patience)
 	defer cancel()
-	last, err := j.Backend.Watch(waiting, j.Handle, func(api.WorkloadStatus) {})
+	last, err := j.Backend.Watch(waiting, handle, func(api.WorkloadStatus) {})
 	if errors.Is(waiting.Err(), context.DeadlineExceeded) {
 		return s, nil
 	}

@@ -6,6 +6,7 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"path/filepath"
 	"strings"
@@ -17,6 +18,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
+	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -138,6 +141,56 @@ func TestFind(t *testing.T) {
 	}
 }
 
+// printing is a cluster that has a log, and does not know yet that the job has ended.
+type printing struct {
+	cluster
+	line string
+}
+
+func (p printing) Watch(ctx context.Context, h api.Handle, seen func(api.WorkloadStatus)) (api.WorkloadStatus, error) {
+	seen(p.now)
+	return p.cluster.Watch(ctx, h, seen)
+}
+
+func (p printing) Logs(ctx context.Context, _ api.Handle, a *logs.Archive, _ logs.Options, _ screen.Streams) error {
+	a.Take([]byte(p.line))
+	a.Ended(ctx)
+	return nil
+}
+
+func TestFindWhatTheLogReports(t *testing.T) {
+	reported := pickleOf("reported")
+	report := fmt.Sprintf("kinetic: result {%q:%q,%q:%q,%q:%d}\n", "name", reported.Name, "sha256", reported.SHA256, "size", reported.Size)
+	for name, tt := range map[string]struct {
+		line string
+		want Source // "" for an error
+	}{
+		"the runner's line":      {"\x1c" + report, Cluster},
+		"printed by the call":    {report, ""},
+		"printed with the mark":  {"\x1d\x1c" + report, ""},
+		"on standard error":      {"\x1e\x1c" + report, ""},
+		"without a pickle in it": {"\x1ckinetic: result no\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c := cluster{now: is(api.Running, nil), waits: true}
+			j := jobIn(t, "gs://mine", printing{c, tt.line})
+			if s, err := j.Follow(t.Context(), logs.Options{Tail: -1, Host: -1}, screen.Both(io.Discard), nil); err != nil || s.State != api.Succeeded {
+				t.Fatalf("followed: %v, %v", s.State, err)
+			}
+			got, err := Finder{Reports: Reports{t.TempDir()}, Patience: time.Millisecond}.Find(t.Context(), j)
+			if tt.want == "" {
+				if err == nil {
+					t.Errorf("got %+v, want an error", *got)
+				}
+				return
+			}
+			if err != nil || got.Source != tt.want || got.Pickle != reported {
+				t.Errorf("got %+v, %v, want %+v of the %s", got, err, reported, tt.want)
+			}
+		})
+	}
+}
+
 // hidden is a cluster that finds a job only by its ID.
 type hidden struct{ cluster }
 
@@ -149,12 +202,25 @@ func (h hidden) Status(ctx context.Context, handle api.Handle) (api.WorkloadStat
 }
 
 // Whoever may write to the store may change the handle, too.
+func (h hidden) Watch(ctx context.Context, handle api.Handle, seen func(api.WorkloadStatus)) (api.WorkloadStatus, error) {
+	if handle.K8sName != "" {
+		return is(api.NotFound, nil), nil
+	}
+	return h.cluster.Watch(ctx, handle, seen)
+}
+
 func TestAHandleHidesNothing(t *testing.T) {
 	reported := pickleOf("reported")
-	j := jobIn(t, "gs://mine", hidden{cluster{now: is(api.Succeeded, &reported)}})
-	j.Handle.K8sName, j.Handle.Backend = "kinetic-other", api.BackendLocal
-	if got, err := (Finder{}).Find(t.Context(), j); err != nil || got.Source != Cluster || got.Pickle != reported {
-		t.Errorf("got %+v, %v", got, err)
+	ended := is(api.Succeeded, &reported)
+	for name, c := range map[string]cluster{"ended": {now: ended}, "still running": {now: is(api.Running, nil), later: ended}} {
+		t.Run(name, func(t *testing.T) {
+			j := jobIn(t, "gs://mine", hidden{c})
+			j.Handle.K8sName, j.Handle.Backend = "kinetic-other", api.BackendLocal
+			f := Finder{Reports: Reports{t.TempDir()}, Patience: time.Second}
+			if got, err := f.Find(t.Context(), j); err != nil || got.Source != Cluster || got.Pickle != reported {
+				t.Errorf("got %+v, %v", got, err)
+			}
+		})
 	}
 }
 

@@ -3,7 +3,8 @@
 """The log: the call's output on two streams and the runner's messages, as lines in one order.
 
 Each line is [MARK] TEXT [PIECE] and a line end. STDERR_MARK starts a line of
-stderr. STDOUT_MARK starts a line of stdout whose own text starts with a mark. PIECE
+stderr. STDOUT_MARK starts a line of stdout whose own text starts with a mark. REPORT_MARK
+starts a line for the client, which nothing that the call prints can look like. PIECE
 means that the text has no line end here: the next line of the same stream
 continues it. So an unfinished line, such as a progress bar, is shown as it is,
 and a reader that joins the pieces gets the bytes as they were printed.
@@ -16,10 +17,10 @@ import time
 from collections import deque
 
 from .process import STDERR, STDOUT
-from .text import encode_text, timestamp
+from .text import encode_json, encode_text, timestamp
 
-STDERR_MARK, STDOUT_MARK, PIECE = b"\x1e", b"\x1d", b"\x1f"
-MARK_BYTES = STDERR_MARK + STDOUT_MARK
+STDERR_MARK, STDOUT_MARK, PIECE, REPORT_MARK = b"\x1e", b"\x1d", b"\x1f", b"\x1c"
+MARK_BYTES = STDERR_MARK + STDOUT_MARK + REPORT_MARK
 PIECE_BYTES = 64 << 10  # of an unfinished line that are held back
 UNSENT_BYTES = 1 << 20  # waiting for stdout before the call's output has to wait
 # Errors of a file system that is a program, see mounts.
@@ -29,6 +30,8 @@ STUCK_SECONDS = 5.0  # without progress on stdout before the call no longer wait
 FULL = "the rest is only in this pod's output; submit the job with a larger --disk"
 # The last line of a pod's output, for readers. It is not part of the stored log.
 END_LINE = "kinetic: job {} has ended"
+# The line before it, if there is a pickle: a cluster shows a log a second before a termination message.
+REPORT_START = REPORT_MARK + b"kinetic: result "
 
 
 class Stream:
@@ -96,10 +99,12 @@ class Log:
                 self._put_piece(stream.mark, stream.text)
                 stream.text, stream.since, stream.open = b"", math.inf, True
 
-    def say_end(self, job):
-        """Print the line that says that the job has ended, on stdout only."""
+    def say_end(self, job, pickle=None):
+        """Print the lines that say that the job has ended, and with what pickle, on stdout only."""
         if self._streams[STDERR].open:
             self._print(STDERR_MARK + b"\n")
+        if pickle:
+            self._print(REPORT_START + encode_json(pickle) + b"\n")
         self._print(STDERR_MARK + encode_text(END_LINE.format(job) + "\n"))
 
     @property
@@ -152,13 +157,17 @@ class Log:
             self._write(mark, lines[:-1])
             return
         for line in lines[:-1].split(b"\n"):
+            *before, line = without_reports(line)
+            for part in before:
+                self._put_piece(mark, part)
             if line.endswith(PIECE):  # a reader would take it for a piece, so make it one, with an empty rest
                 self._put_piece(mark, line)
                 line = b""
             self._write(mark_of(mark, line), line)
 
     def _put_piece(self, mark, text):
-        self._write(mark_of(mark, text), text + PIECE)
+        for part in without_reports(text):
+            self._write(mark_of(mark, part), part + PIECE)
 
     def _write(self, mark, body):
         """Write lines that lack only their marks and the last line end."""
@@ -195,9 +204,22 @@ class Log:
 
 def needs_care(mark, lines):
     """Return whether a line ends like a piece or starts with the mark of another stream."""
-    if PIECE + b"\n" in lines:
+    if PIECE + b"\n" in lines or REPORT_START in lines:
         return True
-    return not mark and (lines[0] in MARK_BYTES or b"\n" + STDERR_MARK in lines or b"\n" + STDOUT_MARK in lines)
+    return not mark and (lines[0] in MARK_BYTES or any(b"\n" + start in lines for start in (STDERR_MARK, STDOUT_MARK, REPORT_MARK)))
+
+
+def without_reports(text):
+    """Return the parts of a text between its reports: REPORT_START is in none.
+
+    A node stores a long line in several records, and may have dropped the first
+    ones: what was within a line can be at the beginning of what it sends.
+    """
+    parts = text.split(REPORT_START)
+    rest = REPORT_START[len(REPORT_MARK) :]
+    parts[1:] = [rest + part for part in parts[1:]]
+    parts[:-1] = [part + REPORT_MARK for part in parts[:-1]]
+    return parts
 
 
 def mark_of(mark, text):

@@ -24,7 +24,8 @@ def meaning(text, table):
     mounts = mounts_of_buckets(table)
     for line in reversed(text.splitlines() if mounts else ()):
         for path, bucket in mounts:
-            if NOT_CONNECTED in line and names(line, path) or line.endswith((NOT_CONNECTED, ABORTED)) and is_dead(path):
+            ended = any(error in line for error in (NOT_CONNECTED, ABORTED))
+            if ended and names(line, path) or line.endswith((NOT_CONNECTED, ABORTED)) and is_dead(path):
                 return (
                     f"Cloud Storage FUSE no longer serves {path}, where gs://{bucket} was mounted: its sidecar has ended, most often because it "
                     "ran out of memory: raise its limit, as with --annotation gke-gcsfuse/memory-limit=4Gi"
@@ -47,7 +48,7 @@ def is_dead(path):
     try:
         os.scandir(path).close()
     except OSError as exc:
-        return exc.errno == errno.ENOTCONN
+        return exc.errno in (errno.ENOTCONN, errno.ECONNABORTED)
     return False
 
 

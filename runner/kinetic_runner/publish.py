@@ -255,10 +255,11 @@ def termination_message(fields, outcome):
     return data
 
 
-def say_end(attempt):
-    """Print the last line, after which readers of the log leave."""
+def say_end(attempt, end):
+    """Print the last lines, after which readers of the log leave."""
     if attempt.log is not None:
-        attempt.log.say_end(attempt.options.job)
+        ours = end is attempt.tried_end  # another end was read from the store, which nobody vouches for
+        attempt.log.say_end(attempt.options.job, end.get("pickle") if ours else None)
 
 
 def flush_log(attempt):

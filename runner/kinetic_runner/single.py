@@ -15,7 +15,7 @@ def run(options, signals, child=None):
         return ended.exit_code
     end = publish.publish(attempt, outcome)
     if end is not None:
-        publish.say_end(attempt)
+        publish.say_end(attempt, end)
     publish.flush_log(attempt)
     return outcome.exit_code
 

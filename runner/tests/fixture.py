@@ -88,10 +88,13 @@ def read_log(data, stamped=False):
     return b"".join(lines).decode("utf-8", "replace"), texts[False].decode("utf-8", "replace"), texts[True].decode("utf-8", "replace")
 
 
-def without_end_line(data):
-    """What a runner printed without its line that says that the job has ended, and whether there was one."""
+def without_end_lines(data):
+    """What a runner printed without its lines at the end of a job: whether one says that it has ended, and the pickle in the other."""
     line = log.STDERR_MARK + log.END_LINE.format(JOB).encode() + b"\n"
-    return (data[: -len(line)], True) if data.endswith(line) else (data, False)
+    if not data.endswith(line):
+        return data, False, None
+    data, _, report = data[: -len(line)].partition(log.REPORT_START)
+    return data, True, json.loads(report) if report else None
 
 
 def program(change):
@@ -113,7 +116,7 @@ class Ran:
 
     def __init__(self, case, process, stdout, stderr):
         self.code, self.err = process.returncode, stderr.replace("\x1e", "")
-        self.raw, self.said_end = without_end_line(stdout)
+        self.raw, self.said_end, self.reported = without_end_lines(stdout)
         self.out, self.stdout, self.stderr = read_log(self.raw)  # in order, and by stream
         self._case = case
 

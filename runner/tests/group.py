@@ -128,7 +128,7 @@ class GroupCase(PodCase):
             time.sleep(0.005)
 
     def parked(self, *processes):
-        """Waits for the release, and that the pods go on; then does what the cluster does. What each has left."""
+        """Waits until the pods are released and continue; then does what the cluster does. What each has left."""
         self.eventually(lambda: self.api.patches, *processes)
         with self.assertRaises(subprocess.TimeoutExpired):
             processes[0].wait(0.3)

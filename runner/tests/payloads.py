@@ -53,5 +53,5 @@ class Payloads:
     def assertVouched(self, ran, data, name="result.pkl"):
         """The hash of the pickle is wherever the end of the job is told."""
         told = {"name": name, "sha256": sha256(data), "size": len(data)}
-        self.assertEqual((ran.end["pickle"], json.loads(self.termination())["pickle"]), (told, told))
+        self.assertEqual((ran.end["pickle"], json.loads(self.termination())["pickle"], ran.reported), (told, told, told))
         self.assertEqual([ran.result[key] for key in ("pickle", "pickle_sha256", "pickle_size")], [name, sha256(data), len(data)])

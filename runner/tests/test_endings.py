@@ -56,7 +56,7 @@ class AsPythonEnds(RunnerCase):
         self.assertEqual(sorted(self.value(source).out.splitlines()), ["at exit", "finalized"])
 
     def saved_by_a_thread(self, seconds, first=""):
-        """Runs a function whose thread goes on for so long after it; returns what was printed."""
+        """Runs a function whose thread runs for so long after it; returns what was printed."""
         path = os.path.join(self.root, "checkpoint")
         source = f"""
             {first}

@@ -1,4 +1,4 @@
-"""A full disk below --work: the call goes on, keeps its value, and everything that is lost is told."""
+"""A full disk below --work: the call continues, keeps its value, and says what is lost."""
 
 import os
 import pickle

@@ -24,7 +24,7 @@ ONE_FAILS = """
 
 class FailingCase(GroupCase):
     def one_fails(self, what, *flags, **kwargs):
-        """All hosts, of which host 1 does that when all are ready."""
+        """All hosts; host 1 does that when all are ready."""
         go = os.path.join(self.root, "go")
         processes = self.hosts(function(), {"train.py": ONE_FAILS.format(go=go, what=what)}, *flags, **kwargs)
         self.ready(*processes)

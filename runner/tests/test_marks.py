@@ -135,7 +135,7 @@ class Times(LogCase):
             log.write(STDOUT, b"old")
             now.return_value = 10.7
             log.write(STDERR, b"young")
-            log.write(STDOUT, b"er")  # does not begin the second anew
+            log.write(STDOUT, b"er")  # does not begin the second again
             self.assertEqual(log.piece_at, 11.0)
             log.show_unfinished(10.9)
             self.assertEqual(self.printed(), b"")
@@ -156,6 +156,31 @@ class Times(LogCase):
             log.say_end(JOB)
             self.assertEqual(self.printed(), want + b"\x1ekinetic: job %s has ended\n" % JOB.encode())
             self.assertEqual(self.content(), before)
+
+    def test_a_report_is_in_no_part_and_nothing_printed_looks_like_it(self):
+        report = logs.REPORT_START + b'{"name":"result.pkl"}\n'
+        log = self.open_log()
+        log.say_end(JOB, {"name": "result.pkl"})
+        self.assertEqual(self.printed(), report + b"\x1ekinetic: job %s has ended\n" % JOB.encode())
+        self.assertEqual(self.content(), b"")
+        for before in (b"", b"a\n"):
+            log = self.open_log()
+            log.write(STDOUT, before + report)
+            log.write(STDERR, before + report)
+            for line in self.printed().splitlines():
+                self.assertNotEqual(line[:1], logs.REPORT_MARK)
+
+    def test_a_report_is_not_within_a_line_either(self):
+        report = logs.REPORT_START + b'{"name":"result.pkl"}'
+        for text in (report + report, b"x" + report + b"\x1f", b"x" * (PIECE_BYTES - 9) + report * 3, logs.REPORT_START, b"\x1c" + report):
+            for number in (STDOUT, STDERR):
+                log = self.open_log()
+                log.write(number, b"before\n" + text + b"\nafter\n" + text)
+                log.show_unfinished()
+                printed = self.printed()
+                self.assertNotIn(logs.REPORT_START, printed)
+                self.assertEqual(read_log(printed + b"\n")[1 + number].encode(), b"before\n" + text + b"\nafter\n" + text + b"\n" * (number == STDOUT))
+                self.assertNotIn(logs.REPORT_START, self.content())
 
 
 class SlowReader(LogCase):

@@ -23,10 +23,12 @@ CLOSED = "Cloud Storage FUSE cannot use {}: check that there is a bucket gs://{}
 CASES = (  # what the call printed, the hint
     ("OSError: [Errno 107] Transport endpoint is not connected: '/kinetic-data/images/a.jpg'", DEAD.format("/kinetic-data/images", "images-bucket")),
     ("OSError: [Errno 107] Transport endpoint is not connected: '/kinetic-data/images'", DEAD.format("/kinetic-data/images", "images-bucket")),
+    ("ConnectionAbortedError: [Errno 103] Software caused connection abort: '/kinetic-data/images'", DEAD.format("/kinetic-data/images", "images-bucket")),
     ("ls: cannot access '/mnt/with space/x': Transport endpoint is not connected", DEAD.format("/mnt/with space", "team")),
     ("Traceback:\nOSError: [Errno 107] Transport endpoint is not connected: '/mnt/with space/x'\nlater lines", DEAD.format("/mnt/with space", "team")),
     ("OSError: [Errno 5] Input/output error: '/mnt/with space/a'", CLOSED.format("/mnt/with space", "team")),
     ("OSError: [Errno 107] Transport endpoint is not connected: '/kinetic-data/images-2/a'", None),
+    ("ConnectionAbortedError: [Errno 103] Software caused connection abort: '/data/a'", None),
     ("OSError: [Errno 5] Input/output error: '/data/a'", None),
     ("OSError: [Errno 107] Transport endpoint is not connected", None),  # of a socket: all mounts answer
     ("OSError: [Errno 5] Input/output error", None),
@@ -49,8 +51,9 @@ class Hints(unittest.TestCase):
 
     def test_an_open_file_has_no_name(self):
         for text in ("OSError: [Errno 107] Transport endpoint is not connected", "ConnectionAbortedError: [Errno 103] Software caused connection abort"):
-            with self.subTest(text), mock.patch.object(mounts.os, "scandir", side_effect=OSError(errno.ENOTCONN, "")):
-                self.assertEqual(mounts.meaning(text, self.table), DEAD.format("/kinetic-data/images", "images-bucket"))
+            for code in (errno.ENOTCONN, errno.ECONNABORTED):
+                with self.subTest(text, code=code), mock.patch.object(mounts.os, "scandir", side_effect=OSError(code, "")):
+                    self.assertEqual(mounts.meaning(text, self.table), DEAD.format("/kinetic-data/images", "images-bucket"))
 
     def test_the_client_gives_the_same_advice(self):
         with open(os.path.join(RUNNER, "../pkg/gcsfuse/gcsfuse.go")) as file:

@@ -116,7 +116,7 @@ class TerminationOfACommand(RunnerCase):
     """SIGTERM is for everything that a command has started."""
 
     def stop(self, argv, source, *flags):
-        files = {"train.py": source, "run.sh": "python3 -u train.py\necho the script goes on\n"}
+        files = {"train.py": source, "run.sh": "python3 -u train.py\necho the script continues\n"}
         process = self.start(self.argv(command(*argv), files, *flags))
         self.assertEqual(process.stdout.readline(), b"ready\n")
         process.send_signal(signal.SIGTERM)

@@ -125,7 +125,7 @@ func TestTellFailures(t *testing.T) {
 	}
 }
 
-// A map of which an input failed is no success, whatever its pods say; one whose values
+// A map with a failed input is no success, whatever its pods say; one whose values
 // were collected is.
 func TestSettleOfAMap(t *testing.T) {
 	const good, bad = `{"version":1,"ok":true,"value":1}`, `{"version":1,"ok":false}`

@@ -69,7 +69,7 @@ class LeaderAttempt(HostAttempt):
             outcome = self.broken(self._lost)  # lost hosts, if any, are why the Job ends this one
         end = publish.publish(self, outcome)
         if end is not None:
-            publish.say_end(self)
+            publish.say_end(self, end)
         publish.flush_log(self)
         self.leave_mark("")  # crashes are recorded by now
         self.conclude(end, outcome)

@@ -47,7 +47,7 @@ def reported(host, message):
 
 
 def keep_pickle(outcome, pickled):
-    """Keep the pickle of an exception, in base64, of which this host then knows the hash."""
+    """Keep the pickle of an exception, in base64. This host then knows its hash."""
     try:
         data = binascii.a2b_base64(pickled)
     except ValueError:

@@ -28,7 +28,7 @@ class Restore:
 
     def __init__(self, store, outputs, root, owner, say):
         self._store, self._outputs, self._root, self._owner, self._say = store, outputs, root, owner, say
-        self._broken = set()  # units of which an object has gone meanwhile
+        self._broken = set()  # units that have lost an object meanwhile
         self.saved, self.absent, self.entries = {}, set(), {}  # for the keeper and its index
 
     def adopt(self, source, job, index):

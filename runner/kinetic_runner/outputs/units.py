@@ -74,7 +74,7 @@ def unit_of(path, known):
 def decide(view, index, logs=frozenset(), everything=False, last=False):
     """Return the units to save, in this order. index has what is saved, by path.
 
-    logs are files of which a beginning may be saved. everything says that no process
+    logs are files whose beginning may be saved. everything says that no process
     writes any more, and that what there is is finished. last says that nothing is saved
     later: then files of a known directory do not wait for each other.
     """
