@@ -97,6 +97,7 @@ class RemoteCallable(Generic[P, R]):
         chunk: Optional[int] = None,
         retries: Optional[int] = None,
         fail_fast: bool = False,
+        cancel_running_on_fail: Optional[bool] = None,
         name: Optional[str] = None,
         tags: Optional[Mapping[str, str]] = None,
         project: Optional[str] = None,
@@ -112,6 +113,7 @@ class RemoteCallable(Generic[P, R]):
             chunk: how many inputs a pod gets; None to choose. The results of a chunk come when its pod ends.
             retries: how often a pod starts again after a crash; by default as for kinetic.run. Exceptions aren't retried.
             fail_fast: cancel the map when a program that reads its results sees the first failure.
+            cancel_running_on_fail: whether fail_fast also ends the pods that are running. It always does, so False is refused.
             name: a name in the job's id.
             tags: labels of the job and its pods, beside those of kinetic.run.
             project: the Google Cloud project, as for kinetic.run.
@@ -123,7 +125,7 @@ class RemoteCallable(Generic[P, R]):
             KineticError: it could not be submitted.
         """
         function = self._changed(retries=retries, name=name, tags=tags, project=project, cluster=cluster)
-        plan = mapping().Plan(inputs, input_mode, max_concurrent, chunk, fail_fast)
+        plan = mapping().Plan(inputs, input_mode, max_concurrent, chunk, fail_fast, cancel_running_on_fail)
         batch: BatchHandle[R] = mapping().submit(function, plan)
         return batch
 
@@ -136,6 +138,7 @@ class RemoteCallable(Generic[P, R]):
         chunk: Optional[int] = None,
         retries: Optional[int] = None,
         fail_fast: bool = False,
+        cancel_running_on_fail: Optional[bool] = None,
         name: Optional[str] = None,
         tags: Optional[Mapping[str, str]] = None,
         project: Optional[str] = None,
@@ -150,7 +153,7 @@ class RemoteCallable(Generic[P, R]):
             ValueError, TypeError, KineticError: as run_async_map.
         """
         function = self._changed(retries=retries, name=name, tags=tags, project=project, cluster=cluster)
-        plan = mapping().Plan(inputs, input_mode, max_concurrent, chunk, fail_fast)
+        plan = mapping().Plan(inputs, input_mode, max_concurrent, chunk, fail_fast, cancel_running_on_fail)
         values: list[R] = mapping().call(function, plan)
         return values
 

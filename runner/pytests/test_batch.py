@@ -95,6 +95,7 @@ def test_chunks(count: int, most: int, expected: int) -> None:
 WRONG: list[tuple[dict[str, Any], str]] = [
     ({"max_concurrent": 0}, "max_concurrent=0: expected at least 1, or None"),
     ({"chunk": 0}, "chunk=0: expected at least 1"),
+    ({"fail_fast": True, "cancel_running_on_fail": False}, "cancel_running_on_fail=False: fail_fast cancels the one job of the map"),
     ({"retries": -1}, "retries=-1: expected at least 0"),
     ({"input_mode": "each"}, "input_mode='each': expected one of auto, single"),
     ({"tags": {"a b": "c"}}, "a b"),
@@ -184,7 +185,7 @@ PROGRAMS = {
         "[1] {0: 1} ['SUCCEEDED', 'FAILED']",
     ),
     "the first failure ends it": (
-        "error = caught(opened.run_async_map(['no', 2], fail_fast=True).results)\n    print(sorted(error.failures), repr(error.failures[0]))",
+        "error = caught(opened.run_async_map(['no', 2], fail_fast=True, cancel_running_on_fail=True).results)\n    print(sorted(error.failures), repr(error.failures[0]))",
         "[0, 1] ValueError('no')",
     ),
     "the first failure ends a call": (

@@ -224,7 +224,7 @@ def test_interrupt(notebook: Notebook) -> None:
     name, text, _ = notebook.error("%%kinetic\nimport threading\nprint('interrupt me', flush=True)\nthreading.Event().wait()")
     assert name == "Interrupted"
     assert "cpu-cell-" in text
-    assert notebook.shown("%%kinetic\n1 + 1") == "2"  # the kernel goes on
+    assert notebook.shown("%%kinetic\n1 + 1") == "2"  # the kernel keeps working
 
 
 # Prints the line once the kernel has a child process that waits for a result.

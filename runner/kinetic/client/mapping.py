@@ -36,6 +36,7 @@ class Plan:
         max_concurrent: how many pods run at a time at most; None for as many as there are chunks.
         chunk: how many inputs a pod gets; None to choose.
         fail_fast: cancel the map at the first failure that is seen.
+        cancel_running_on_fail: whether that also ends the pods that are running, which it does; None to leave it open.
 
     Raises:
         ValueError: a parameter is wrong.
@@ -46,11 +47,14 @@ class Plan:
     max_concurrent: Optional[int]
     chunk: Optional[int]
     fail_fast: bool
+    cancel_running_on_fail: Optional[bool] = None
 
     def __post_init__(self) -> None:
         check_mode(self.input_mode)
         at_least("max_concurrent", self.max_concurrent, 1, "or None for as many as there are chunks")
         at_least("chunk", self.chunk, 1, "or None to choose it")
+        if self.fail_fast and self.cancel_running_on_fail is False:
+            raise UsageError("cancel_running_on_fail=False: fail_fast cancels the one job of the map, with the pods that are running; leave out one of the two")
 
     def flags(self, count: int) -> list[str]:
         """The words of the command line for so many inputs."""

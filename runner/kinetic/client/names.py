@@ -148,7 +148,7 @@ class Reader(ast.NodeVisitor):
         self.read |= inner.read
 
     def _one_of(self, *branches: Sequence[ast.AST]) -> None:
-        """Visit blocks of which one runs."""
+        """Visit blocks, only one of which runs."""
         ends = []
         for branch in branches:
             inner = Reader(self.assigned, self._outer)
