@@ -1,0 +1,130 @@
+package gke
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"k8s.io/apimachinery/pkg/util/validation"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+	"github.com/kubectl-kinetic/kinetic/pkg/target"
+)
+
+var (
+	namePattern = pattern.Lazy(`^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$`)
+	zonePattern = pattern.Lazy(`^[a-z]+-[a-z]+[0-9]+-[a-z]+$`)
+)
+
+// CheckName returns an error for a name that a node pool can't have.
+func CheckName(name string) error {
+	if !namePattern().MatchString(name) {
+		return errors.New("expected at most 40 lower-case letters, digits and hyphens, beginning with a letter and ending with a letter or digit")
+	}
+	return nil
+}
+
+// check returns what is wrong with the options of a pool, by the names of their flags.
+func (o Options) check(a api.Accelerator) error {
+	if a.Kind == api.CPU {
+		return errors.New("cpu jobs run on the nodes that every cluster has; name a GPU or a TPU, such as l4 or v6e-8")
+	}
+	if o.Name != "" {
+		if err := CheckName(o.Name); err != nil {
+			return fmt.Errorf("--name %s: %w", o.Name, err)
+		}
+	}
+	if o.DiskGB != 0 && (o.DiskGB < 10 || o.DiskGB > 65536) {
+		return fmt.Errorf("--disk-size %d: expected 10 to 65536 GB", o.DiskGB)
+	}
+	for _, check := range []func(api.Accelerator) error{o.checkCapacity, o.checkSize, o.checkZones} {
+		if err := check(a); err != nil {
+			return err
+		}
+	}
+	return checkLabels(o.Labels)
+}
+
+func (o Options) checkCapacity(a api.Accelerator) error {
+	switch {
+	case a.Spot && o.Reservation != "":
+		return errors.New("--spot and --reservation: reserved machines are not spot capacity; use one of the two")
+	case o.FlexStart && a.Spot:
+		return errors.New("--flex-start and --spot: use one of the two")
+	case o.FlexStart && o.Reservation != "":
+		return errors.New("--flex-start and --reservation: use one of the two")
+	case o.FlexStart && !accelerator.HasFlexStart(a):
+		return fmt.Errorf("--flex-start: %s is not available with flex-start; the nearest that is: v5e", a.Name)
+	}
+	if o.Reservation != "" {
+		if _, err := api.ParseReservation(o.Reservation); err != nil {
+			return fmt.Errorf("--reservation %s: %w", o.Reservation, err)
+		}
+	}
+	return nil
+}
+
+func (o Options) checkSize(a api.Accelerator) error {
+	switch {
+	case o.Min < 0:
+		return fmt.Errorf("--min-nodes %d: expected 0 or more", o.Min)
+	case o.Max < 0:
+		return fmt.Errorf("--max-nodes %d: expected 1 or more", o.Max)
+	case o.Max != 0 && o.Min > o.Max:
+		return fmt.Errorf("--min-nodes %d is more than --max-nodes %d", o.Min, o.Max)
+	case o.FlexStart && o.Min > 0:
+		return fmt.Errorf("--min-nodes %d: a pool with --flex-start begins without nodes; use 0", o.Min)
+	}
+	return CheckSlice(a, o.Min, o.Max)
+}
+
+// CheckSlice returns an error for limits that a slice of several hosts can't have: its pool has
+// all of its nodes or none. Max is 0 for the usual number.
+func CheckSlice(a api.Accelerator, least, most int) error {
+	if a.Kind != api.TPU || a.Hosts < 2 {
+		return nil
+	}
+	if least != 0 && least != a.Hosts {
+		return fmt.Errorf("--min-nodes %d: a pool of %s %s is one slice of %d hosts; use 0 or %d", least, a.Name, a.Topology, a.Hosts, a.Hosts)
+	}
+	if most != 0 && most != a.Hosts {
+		return fmt.Errorf("--max-nodes %d: a pool of %s %s is one slice of %d hosts; use %d, and add a pool with another --name for a second slice", most, a.Name, a.Topology, a.Hosts, a.Hosts)
+	}
+	return nil
+}
+
+func (o Options) checkZones(a api.Accelerator) error {
+	for _, zone := range o.Zones {
+		if !zonePattern().MatchString(zone) {
+			return fmt.Errorf("--zones %s: expected zones such as us-central1-a", zone)
+		}
+		if target.Region(zone) != target.Region(o.Zones[0]) {
+			return fmt.Errorf("--zones %s: a node pool is in one region, and %s is in another", strings.Join(o.Zones, ","), zone)
+		}
+	}
+	if a.Kind == api.TPU && a.Hosts > 1 && len(o.Zones) > 1 {
+		return fmt.Errorf("--zones %s: the %d hosts of a slice are in one zone; name one", strings.Join(o.Zones, ","), a.Hosts)
+	}
+	return nil
+}
+
+// reserved are the ends of the domains of labels that GKE keeps for itself.
+var reserved = []string{"kubernetes.io", "k8s.io", "cloud.google.com"}
+
+func checkLabels(labels map[string]string) error {
+	for _, key := range keys(labels) {
+		value := labels[key]
+		if wrong := append(validation.IsQualifiedName(key), validation.IsValidLabelValue(value)...); len(wrong) > 0 {
+			return fmt.Errorf("--labels %s=%s: %s", key, value, wrong[0])
+		}
+		domain, _, _ := strings.Cut(key, "/")
+		for _, end := range reserved {
+			if strings.Contains(key, "/") && (domain == end || strings.HasSuffix(domain, "."+end)) {
+				return fmt.Errorf("--labels %s=%s: labels of %s belong to Kubernetes and GKE; use another name", key, value, end)
+			}
+		}
+	}
+	return nil
+}

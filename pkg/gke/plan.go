@@ -1,0 +1,227 @@
+// Package gke knows node pools: which request makes one for a shape of the catalogue, what its
+// nodes get, which shape an existing one has, and how to make, change and remove one through
+// GKE's API.
+package gke
+
+import (
+	"cmp"
+	"crypto/sha256"
+	"encoding/hex"
+	"fmt"
+	"maps"
+	"slices"
+	"strconv"
+	"strings"
+
+	"google.golang.org/api/compute/v1"
+	"google.golang.org/api/container/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// Options are what a user may choose about a node pool. The accelerator says whether it is spot.
+type Options struct {
+	Cluster Cluster // where the pool will be
+	Name    string  // "" for one that follows from the rest
+	// Min and Max are the number of nodes in all zones together. Max is 0 for the usual number.
+	// A slice of several hosts has all of its nodes or none.
+	Min, Max int
+	// MinGiven says that Min was asked for, so that a pool that exists should have it.
+	MinGiven bool
+	// Reservation is one that api.ParseReservation reads, "" for none.
+	Reservation string
+	FlexStart   bool
+	Zones       []string
+	DiskGB      int // 0 for the usual size
+	Labels      map[string]string
+	Nodes       Nodes
+}
+
+// Nodes are what nodes of a cluster have in common.
+type Nodes struct {
+	// Account is the service account, "" for the project's default.
+	Account string
+	// Identity means that pods have service accounts of their own: Workload Identity.
+	Identity bool
+}
+
+// NodesOf returns what the nodes of a cluster have in common: a new pool gets the account that
+// the others have.
+func NodesOf(c *container.Cluster) Nodes {
+	n := Nodes{Identity: c.WorkloadIdentityConfig != nil && c.WorkloadIdentityConfig.WorkloadPool != ""}
+	for _, p := range c.NodePools {
+		if p.Config != nil && p.Config.ServiceAccount != "" && p.Config.ServiceAccount != "default" {
+			n.Account = p.Config.ServiceAccount
+			break
+		}
+	}
+	return n
+}
+
+// IdentityRole is the role that a Kubernetes service account needs to act as one of Google, with Workload
+// Identity.
+const IdentityRole = "roles/iam.workloadIdentityUser"
+
+// Planned is what makes a node pool.
+type Planned struct {
+	Pool *container.NodePool
+	// Policy is the resource policy that the pool needs first, nil for none.
+	Policy *compute.ResourcePolicy
+
+	accelerator api.Accelerator
+	options     Options
+}
+
+// Labels of everything in Google Cloud that this program makes.
+const (
+	LabelKinetic   = "kinetic"
+	LabelManagedBy = "app-kubernetes-io-managed-by"
+	managedBy      = "kubectl-kinetic"
+)
+
+// ResourceLabels returns the labels of everything in Google Cloud that this program makes.
+func ResourceLabels() map[string]string {
+	return map[string]string{LabelKinetic: "true", LabelManagedBy: managedBy}
+}
+
+const (
+	// usualMax is how many nodes of single hosts a pool has at most, unless the user says.
+	usualMax = 10
+	// usualDisk is the size of a node's disk.
+	usualDisk = 100
+	// longest is how long a node of flex-start lives, at most: 7 days.
+	longest = "604800s"
+	scope   = "https://www.googleapis.com/auth/cloud-platform"
+)
+
+// Plan returns the request for a node pool of an accelerator. It contacts nothing: the same
+// input has the same plan. Errors are about the options.
+func Plan(a api.Accelerator, o Options) (Planned, error) {
+	if err := o.check(a); err != nil {
+		return Planned{}, err
+	}
+	config := &container.NodeConfig{
+		MachineType: a.MachineType, DiskType: diskType(a), DiskSizeGb: int64(o.disk()), ServiceAccount: o.Nodes.Account,
+		OauthScopes: []string{scope}, Labels: o.Labels, ResourceLabels: ResourceLabels(),
+		Gvnic: &container.VirtualNIC{Enabled: true}, Spot: a.Spot,
+		GcfsConfig: &container.GcfsConfig{Enabled: true}, // image streaming
+		// No secure boot: drivers of accelerators are kernel modules, and not all of them are signed.
+		ShieldedInstanceConfig: &container.ShieldedInstanceConfig{EnableIntegrityMonitoring: true},
+	}
+	if o.Nodes.Identity {
+		config.WorkloadMetadataConfig = &container.WorkloadMetadataConfig{Mode: "GKE_METADATA"}
+	}
+	if a.Kind == api.GPU {
+		config.Accelerators = []*container.AcceleratorConfig{{AcceleratorType: a.Label, AcceleratorCount: int64(a.ChipsPerHost),
+			GpuDriverInstallationConfig: &container.GPUDriverInstallationConfig{GpuDriverVersion: "DEFAULT"}}}
+	}
+	pool := &container.NodePool{
+		Config: config, Locations: o.Zones, Management: &container.NodeManagement{AutoRepair: true, AutoUpgrade: true},
+		Autoscaling: autoscaling(a, o), InitialNodeCount: int64(o.initial(len(o.Zones))),
+	}
+	o.capacity(pool)
+	planned := Planned{Pool: pool, accelerator: a, options: o}
+	if a.Kind == api.TPU && a.Hosts > 1 {
+		pool.PlacementPolicy = &container.PlacementPolicy{TpuTopology: a.Topology}
+		if isIronwood(a) {
+			planned.Policy = &compute.ResourcePolicy{Description: PolicyDescription(o.Cluster), WorkloadPolicy: &compute.ResourcePolicyWorkloadPolicy{
+				Type: "HIGH_THROUGHPUT", AcceleratorTopology: a.Topology}}
+		} else {
+			pool.PlacementPolicy.Type = "COMPACT"
+		}
+	}
+	pool.Name = cmp.Or(o.Name, Name(a, o))
+	if planned.Policy != nil {
+		planned.Policy.Name = policyName(o.Cluster, pool.Name)
+		pool.PlacementPolicy.PolicyName = planned.Policy.Name
+	}
+	return planned, nil
+}
+
+// isIronwood reports whether slices of several hosts need a workload policy.
+func isIronwood(a api.Accelerator) bool { return a.Name == "tpu7x" }
+
+// Name returns the usual name of a pool: its shape, and a hash of what the user has chosen and
+// can't change later. Asking for the same pool twice finds the first.
+func Name(a api.Accelerator, o Options) string {
+	shape := a.Topology
+	if a.Kind == api.GPU {
+		shape = strconv.Itoa(a.Chips)
+	}
+	parts := []string{string(a.Kind), a.Name, shape}
+	if a.Spot {
+		parts = append(parts, "spot")
+	}
+	hash := sha256.New()
+	fmt.Fprintf(hash, "%q %q %v %q %d", a.MachineType, o.Reservation, o.FlexStart, o.Zones, o.disk())
+	for _, key := range keys(o.Labels) {
+		fmt.Fprintf(hash, " %q=%q", key, o.Labels[key])
+	}
+	return strings.Join(append(parts, hex.EncodeToString(hash.Sum(nil))[:4]), "-")
+}
+
+func (o Options) disk() int {
+	if o.DiskGB == 0 {
+		return usualDisk
+	}
+	return o.DiskGB
+}
+
+// initial returns how many nodes each zone begins with.
+func (o Options) initial(zones int) int {
+	zones = max(1, zones)
+	return (o.Min + zones - 1) / zones
+}
+
+// Max returns the largest number of nodes that a pool has unless the user says: those of one
+// slice if it has several hosts, since a pool is one slice then.
+func Max(a api.Accelerator, least int) int {
+	if a.Kind == api.TPU && a.Hosts > 1 {
+		return a.Hosts
+	}
+	return max(usualMax, least)
+}
+
+// autoscaling returns the limits of a pool. Those of single hosts are for all zones together.
+func autoscaling(a api.Accelerator, o Options) *container.NodePoolAutoscaling {
+	most := o.Max
+	if most == 0 {
+		most = Max(a, o.Min)
+	}
+	scaling := &container.NodePoolAutoscaling{Enabled: true, LocationPolicy: "ANY"}
+	if a.Kind == api.TPU && a.Hosts > 1 {
+		scaling.MinNodeCount, scaling.MaxNodeCount = int64(o.Min), int64(most)
+		return scaling
+	}
+	scaling.TotalMinNodeCount, scaling.TotalMaxNodeCount = int64(o.Min), int64(most)
+	return scaling
+}
+
+// capacity sets where the machines come from.
+func (o Options) capacity(pool *container.NodePool) {
+	switch {
+	case o.Reservation != "":
+		pool.Config.ReservationAffinity = &container.ReservationAffinity{
+			ConsumeReservationType: "SPECIFIC_RESERVATION", Key: reservationKey, Values: []string{o.Reservation}}
+	case o.FlexStart:
+		pool.Config.FlexStart, pool.Config.MaxRunDuration = true, longest
+		pool.Config.ReservationAffinity = &container.ReservationAffinity{ConsumeReservationType: "NO_RESERVATION"}
+		pool.Management.AutoRepair = false
+		pool.UpgradeSettings = &container.UpgradeSettings{Strategy: "SHORT_LIVED"}
+	}
+}
+
+const reservationKey = "compute.googleapis.com/reservation-name"
+
+// hyperdisk are the beginnings of the machine types that take no other disk.
+var hyperdisk = []string{"ct6e-", "tpu7x-", "a3-ultragpu-", "a4-", "a4x-", "g4-"}
+
+func diskType(a api.Accelerator) string {
+	if slices.ContainsFunc(hyperdisk, func(prefix string) bool { return strings.HasPrefix(a.MachineType, prefix) }) {
+		return "hyperdisk-balanced"
+	}
+	return "pd-balanced"
+}
+
+// keys returns the keys of labels in order.
+func keys(labels map[string]string) []string { return slices.Sorted(maps.Keys(labels)) }
