@@ -27,11 +27,16 @@ type Request struct {
 	Verb, Resource string
 	// Namespace is empty for all namespaces.
 	Namespace string
+	// Cluster means that nothing less than the whole cluster is enough.
+	Cluster bool
 }
 
 // Scope returns the request's namespace as messages name it.
 func (r Request) Scope() string {
-	if r.Namespace == "" {
+	switch {
+	case r.Cluster:
+		return "the whole cluster"
+	case r.Namespace == "":
 		return "all namespaces"
 	}
 	return "namespace " + r.Namespace
@@ -56,6 +61,8 @@ func (r Request) Explain(doing string, err error) error {
 func (r Request) advice(err error) (api.ErrorKind, string) {
 	var request *url.Error
 	switch {
+	case apierrors.IsForbidden(err) && lacksRight(err) && r.Cluster:
+		return api.KindForbidden, fmt.Sprintf("ask an administrator for a ClusterRole with the verb %s on %s", r.Verb, r.Resource)
 	case apierrors.IsForbidden(err) && lacksRight(err):
 		return api.KindForbidden, "ask an administrator for the Role " + r.role() + ", which is in manifests/rbac"
 	case apierrors.IsUnauthorized(err):
@@ -120,10 +127,13 @@ func (r Request) answered(err error) string {
 	return ""
 }
 
-// forbidden names the missing right and the Role that grants it.
+// forbidden names the missing right and what grants it.
 func (r Request) forbidden(err error) string {
-	where, advice := "there", "ask an administrator for the Role "+r.role()+", which is in manifests/rbac"
-	if r.Namespace == "" {
+	where, advice := "there", "ask an administrator for the Role "+r.role()+", which is in manifests/rbac (`kubectl kinetic doctor` lists all missing rights)"
+	switch {
+	case r.Cluster:
+		advice = "ask an administrator for a ClusterRole with it"
+	case r.Namespace == "":
 		where, advice = "in the whole cluster", "without --all-namespaces one namespace is enough"
 	}
 	to, more := "", ": "+err.Error()

@@ -23,6 +23,7 @@ import (
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/runtime/schema"
@@ -215,6 +216,20 @@ func TestNoCredentials(t *testing.T) {
 	}
 }
 
+// The advice about a right for the whole cluster names no flag, and no Role of a namespace.
+func TestARightInTheWholeCluster(t *testing.T) {
+	refused := apierrors.NewForbidden(schema.GroupResource{Resource: "nodes"}, "", errors.New(`User "bob" cannot list resource "nodes" in API group "" at the cluster scope`))
+	err := Request{Verb: "list", Resource: "nodes", Cluster: true}.Explain("listing nodes", refused)
+	const want = "listing nodes in the whole cluster: forbidden to bob: you need the verb list on nodes there: ask an administrator for a ClusterRole with it"
+	if err.Error() != want {
+		t.Errorf("got %v", err)
+	}
+	var next interface{ Next() string }
+	if !errors.As(err, &next) || next.Next() != "ask an administrator for a ClusterRole with the verb list on nodes" {
+		t.Errorf("next: %v", next)
+	}
+}
+
 func TestWhyAServerRefuses(t *testing.T) {
 	const rbac = `jobs.batch is forbidden: User "bob" cannot list resource "jobs" in API group "batch" in the namespace "research"`
 	kinds := func(kind string) *metav1.StatusDetails { return &metav1.StatusDetails{Kind: kind} }
@@ -228,9 +243,9 @@ func TestWhyAServerRefuses(t *testing.T) {
 		"a right is missing": {"research", metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: rbac}, false,
 			[]string{"list jobs in namespace research: forbidden to bob: you need the verb list on jobs there: ask an administrator for the Role kinetic-user, which is in manifests/rbac"}},
 		"a right that GKE would give": {"research", metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: rbac + `: requires one of ["container.jobs.list"] permission(s).`}, false,
-			[]string{`manifests/rbac: requires one of ["container.jobs.list"] permission(s).`}},
+			[]string{`missing rights): requires one of ["container.jobs.list"] permission(s).`}},
 		"a right in words of its own": {"research", metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: "policy 7: interns cannot list jobs"}, false,
-			[]string{"forbidden: you need the verb list on jobs there", "manifests/rbac: policy 7: interns cannot list jobs"}},
+			[]string{"forbidden: you need the verb list on jobs there", "missing rights): policy 7: interns cannot list jobs"}},
 		"a right in one namespace only": {"", metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: rbac}, false,
 			[]string{"list jobs in all namespaces", "you need the verb list on jobs in the whole cluster: without --all-namespaces one namespace is enough"}},
 		"a quota": {"research", metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: "exceeded quota: jobs"}, false,

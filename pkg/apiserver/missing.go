@@ -2,6 +2,9 @@ package apiserver
 
 import "github.com/kubectl-kinetic/kinetic/pkg/api"
 
+// InstallLeaderWorkerSet is the command that installs LeaderWorkerSet in a cluster.
+const InstallLeaderWorkerSet = "kubectl apply --server-side -f https://github.com/kubernetes-sigs/lws/releases/download/v0.9.0/manifests.yaml"
+
 // MissingKind is the error that the cluster does not have a kind that the command line needs. Nothing
 // was created.
 type MissingKind struct {

@@ -66,7 +66,7 @@ func TestWhatAJobTakesOfQuotas(t *testing.T) {
 		"hosts of a set":                     {textOfSet, quotaOf("requests.cpu=599m", ""), "too small for this job: its 4 hosts request 600m of requests.cpu, but all jobs together may have 599m"},
 		"hosts of a Job":                     {textOfGroup, quotaOf("memory=7Gi", ""), "too small for this job: its 4 hosts request 8Gi of memory, but all jobs together may have 7Gi"},
 		"one host":                           {textOfJob, quotaOf("cpu=100m", ""), "too small for this job: the job requests 150m of cpu, but all jobs together may have 100m"},
-		"a map goes on with one pod":         {textOfMap, quotaOf("requests.cpu=150m", ""), ""},
+		"a map continues with one pod":       {textOfMap, quotaOf("requests.cpu=150m", ""), ""},
 		"and not with none":                  {textOfMap, quotaOf("pods=0", ""), "the job requests 1 of pods, but all jobs together may have 0"},
 		"chips are asked for by their limit": {textOfSet, quotaOf("requests.google.com/tpu=8", ""), "its 4 hosts request 16 of requests.google.com/tpu, but all jobs together may have 8"},
 		"limits":                             {textOfSet, quotaOf("limits.memory=4Gi", ""), "its 4 hosts request 8Gi of limits.memory"},

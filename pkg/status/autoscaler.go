@@ -44,7 +44,7 @@ func growth(message string) string {
 	return foreign(strings.Join(groups, ", "))
 }
 
-const listPools = "gcloud container node-pools list --cluster CLUSTER --location LOCATION"
+const listPools = "kubectl kinetic pool list"
 
 // refusedScaleUp omits pools whose nodes would not fit anyway, unless there are no
 // others.

@@ -10,8 +10,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-const labelSpot = "cloud.google.com/gke-spot"
-
 // disruption returns what took a pod away, "" if nothing did. Such an end is not the
 // call's fault, and does not count against the retries.
 func disruption(p corev1.Pod) string {
@@ -37,7 +35,7 @@ func disruption(p corev1.Pod) string {
 	default:
 		text = "disrupted" + prefixed(": ", foreign(c.Message))
 	}
-	if p.Spec.NodeSelector[labelSpot] == "true" {
+	if p.Spec.NodeSelector[api.NodeLabelSpot] == "true" {
 		text += ", as spot machines can be at any time"
 	}
 	return text

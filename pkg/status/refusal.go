@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
@@ -25,10 +26,6 @@ var (
 	invalidPod       = pattern.Lazy(` is invalid: `)
 	anyRefusal       = pattern.Lazy(``)
 )
-
-// nodePool is the node label with which LeaderWorkerSet keeps the hosts of a slice
-// together. Autopilot lets no pod select it.
-const nodePool = "cloud.google.com/gke-nodepool"
 
 // explainFailedCreate explains why no pod can be made. It ignores events before after,
 // when the newest pod was made: they no longer apply.
@@ -57,7 +54,7 @@ type refusal struct {
 
 // refusals are tried in order.
 var refusals = []refusal{
-	{pattern: noServiceAccount, sentence: "service account %[2]s is missing in namespace %[1]s",
+	{pattern: noServiceAccount, sentence: "service account %[2]s is missing in namespace %[1]s (`kubectl kinetic doctor` says what else is)",
 		next: "kubectl create serviceaccount %[2]s -n %[1]s"},
 	{pattern: overQuota, sentence: "quota %[2]s of namespace %[1]s is exceeded: %[5]s", next: "kubectl describe quota %[2]s -n %[1]s",
 		detail: func(match []string) string { return foreign(shortfall(match[2], match[3], match[4])) }},
@@ -108,7 +105,7 @@ func (s Observation) explainRefusal(message string) Diagnosis {
 		}
 		if r.denial {
 			d.Unrecoverable = s.deniedFor(match[1]) >= passing
-			if strings.Contains(text, nodePool) {
+			if strings.Contains(text, api.NodeLabelPool) { // Autopilot lets no pod select it
 				d.Sentence += "; --placement shared needs no node pool of its own"
 			}
 		}

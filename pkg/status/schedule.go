@@ -173,7 +173,7 @@ func hasPoolToItself(p corev1.Pod) bool {
 	rules := p.Spec.Affinity
 	return rules != nil && rules.PodAffinity != nil &&
 		slices.ContainsFunc(rules.PodAffinity.RequiredDuringSchedulingIgnoredDuringExecution, func(t corev1.PodAffinityTerm) bool {
-			return t.TopologyKey == "cloud.google.com/gke-nodepool"
+			return t.TopologyKey == api.NodeLabelPool
 		})
 }
 

@@ -91,6 +91,14 @@ func (w Workload) Hosts(pods []corev1.Pod) int {
 	return w.kind.rules.hosts(w, pods)
 }
 
+// Completed returns how many pods of a Job have succeeded.
+func (w Workload) Completed() int {
+	if w.job == nil {
+		return 0
+	}
+	return int(w.job.Status.Succeeded)
+}
+
 // AtATime returns how many pods the job, or map, has at a time.
 func (w Workload) AtATime(pods []corev1.Pod) int {
 	if w.IsMap() && w.job.Spec.Parallelism != nil {
