@@ -1,0 +1,72 @@
+package cloud
+
+import (
+	"context"
+	"time"
+
+	"google.golang.org/api/iam/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
+	"github.com/kubectl-kinetic/kinetic/pkg/gcp"
+	"github.com/kubectl-kinetic/kinetic/pkg/infra"
+)
+
+// appearsWithin is how long it takes at most until all of Google Cloud knows a new account.
+const appearsWithin = 2 * time.Minute
+
+// account is one of the service accounts.
+type account struct {
+	*Project
+	id infra.ID
+	of string // infra.NodesAccount, …
+}
+
+// purposes say what the accounts are for, for people who find them.
+var purposes = map[string]string{
+	infra.NodesAccount:  "The machines of a cluster",
+	infra.BuildsAccount: "Cloud Build for the images of a cluster's jobs",
+	infra.JobsAccount:   "The pods of a cluster's jobs",
+}
+
+func (a account) name() string {
+	return "projects/" + a.Names.Project + "/serviceAccounts/" + a.Names.Email(a.of)
+}
+
+// Get implements infra.Actor.
+func (a account) Get(ctx context.Context) (infra.State, error) {
+	found, err := a.services.iam.Projects.ServiceAccounts.Get(a.name()).Context(ctx).Do()
+	if gcp.IsMissing(err) || gcp.IsDisabled(err) {
+		return infra.State{}, nil
+	}
+	if err != nil {
+		return infra.State{}, a.explain(err, "reading", a.id)
+	}
+	ours, err := a.made(ctx, found.Description)
+	return a.existing(a.id, ours), err
+}
+
+// Ensure implements infra.Actor. It returns when the account can be read: others take a little longer
+// to know it, which grant waits for.
+func (a account) Ensure(ctx context.Context, _ infra.State) error {
+	request := &iam.CreateServiceAccountRequest{AccountId: a.id.Name, ServiceAccount: &iam.ServiceAccount{
+		DisplayName: a.id.Name, Description: purposes[a.of] + ", " + mark,
+	}}
+	_, err := a.services.iam.Projects.ServiceAccounts.Create("projects/"+a.Names.Project, request).Context(ctx).Do()
+	if err != nil && !gcp.IsExists(err) {
+		return a.explain(err, "creating", a.id)
+	}
+	err = backoff.Retry(ctx, appearsWithin, gcp.IsMissing, func() error {
+		_, err := a.services.iam.Projects.ServiceAccounts.Get(a.name()).Context(ctx).Do()
+		return err
+	})
+	return a.explain(err, "waiting for", a.id)
+}
+
+// Delete implements infra.Actor.
+func (a account) Delete(ctx context.Context) error {
+	_, err := a.services.iam.Projects.ServiceAccounts.Delete(a.name()).Context(ctx).Do()
+	if gcp.IsMissing(err) {
+		return nil
+	}
+	return a.explain(err, "deleting", a.id)
+}

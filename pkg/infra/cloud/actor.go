@@ -1,0 +1,103 @@
+package cloud
+
+import (
+	"context"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
+	"github.com/kubectl-kinetic/kinetic/pkg/gcp"
+	"github.com/kubectl-kinetic/kinetic/pkg/gke"
+	"github.com/kubectl-kinetic/kinetic/pkg/infra"
+	"github.com/kubectl-kinetic/kinetic/pkg/lifecycle"
+)
+
+// Cluster returns the cluster.
+func (p *Project) Cluster(s Settings) *Cluster {
+	return &Cluster{project: p, id: infra.ID{Kind: infra.KindCluster, Name: p.Names.Cluster}, settings: s}
+}
+
+// Actor returns what acts on a resource in Google Cloud, nil for one that is elsewhere. pools are
+// the node pools by their names.
+func (p *Project) Actor(id infra.ID, cluster *Cluster, pools map[string]gke.Planned) infra.Actor {
+	actor := p.actor(id, cluster, pools)
+	if actor == nil || id.Kind == infra.KindAPIs {
+		return actor
+	}
+	return patient{actor}
+}
+
+// patient is an actor that tries again while its API is so new that the service doesn't know yet that
+// it was enabled.
+type patient struct{ infra.Actor }
+
+// Ensure implements infra.Actor.
+func (p patient) Ensure(ctx context.Context, have infra.State) error {
+	return backoff.Retry(ctx, appearsWithin, gcp.IsDisabled, func() error { return p.Actor.Ensure(ctx, have) })
+}
+
+func (p *Project) actor(id infra.ID, cluster *Cluster, pools map[string]gke.Planned) infra.Actor {
+	n := p.Names
+	switch id.Kind {
+	case infra.KindAccount, infra.KindRoles, infra.KindIdentity:
+		return p.accountActor(id)
+	case infra.KindAPIs:
+		return apis{p, id}
+	case infra.KindRepository:
+		return repository{p, id}
+	case infra.KindRepositoryAccess:
+		return access{p, id, []grant{
+			{"roles/artifactregistry.reader", n.Member(infra.NodesAccount)},
+			{"roles/artifactregistry.writer", n.Member(infra.BuildsAccount)},
+		}, p.repositoryPolicy}
+	case infra.KindBucket, infra.KindBucketAccess:
+		return p.bucketActor(id)
+	case infra.KindNetwork:
+		return network{p, id}
+	case infra.KindRouter:
+		return router{p, id}
+	case infra.KindNAT:
+		return nat{p, id}
+	case infra.KindCluster:
+		return cluster
+	case infra.KindPolicies:
+		return policies{p, id}
+	case infra.KindPool:
+		return pool{cluster, id, pools[id.Name]}
+	}
+	return nil
+}
+
+func (p *Project) accountActor(id infra.ID) infra.Actor {
+	of := infra.NodesAccount
+	for _, other := range []string{infra.BuildsAccount, infra.JobsAccount} {
+		if id.Name == p.Names.Account(other) {
+			of = other
+		}
+	}
+	switch id.Kind {
+	case infra.KindRoles:
+		return access{p, id, []grant{
+			{"roles/container.defaultNodeServiceAccount", p.Names.Member(of)},
+			{"roles/serviceusage.serviceUsageConsumer", p.Names.Member(of)}, // image streaming
+		}, p.projectPolicy}
+	case infra.KindIdentity:
+		return access{p, id, []grant{{gke.IdentityRole, p.Names.Identity()}}, p.accountPolicy(of)}
+	}
+	return account{p, id, of}
+}
+
+func (p *Project) bucketActor(id infra.ID) infra.Actor {
+	jobs := id.Name == p.Names.Jobs()
+	if id.Kind == infra.KindBucket {
+		b := bucket{Project: p, id: id}
+		if jobs {
+			b.expires = lifecycle.Shared("")
+		}
+		return b
+	}
+	// Objects and nothing else: who may change the bucket itself could open it.
+	g := grant{"roles/storage.objectUser", p.Names.Member(infra.JobsAccount)}
+	if !jobs {
+		g = grant{"roles/storage.objectAdmin", p.Names.Member(infra.BuildsAccount)} // sources, and logs
+	}
+	return access{p, id, []grant{g}, p.bucketPolicy(id.Name)}
+}

@@ -1,0 +1,108 @@
+package cloud
+
+import (
+	"fmt"
+
+	"google.golang.org/api/container/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/gke"
+	"github.com/kubectl-kinetic/kinetic/pkg/infra"
+)
+
+// Identity is the setting of a cluster by which pods act as service accounts. No job can use the store
+// without it.
+const Identity = "Workload Identity"
+
+// difference is a setting of a cluster that differs, and the update that changes it, nil if there is
+// none.
+type difference struct {
+	infra.Difference
+	update *container.ClusterUpdate
+	// option is that of gcloud for the same change, "" if there is none.
+	option string
+}
+
+// differences compares a cluster with what jobs need. GKE sets all of it on Autopilot itself.
+func (s Settings) differences(found *container.Cluster, n infra.Names) []difference {
+	var all []difference
+	add := func(setting, have, want, option string, update *container.ClusterUpdate) {
+		if have != want {
+			all = append(all, difference{infra.Difference{Setting: setting, Have: have, Want: want, Fixed: update == nil}, update, option})
+		}
+	}
+	autopilot := found.Autopilot != nil && found.Autopilot.Enabled
+	if autopilot { // also if it was not asked for
+		return nil
+	}
+	if s.Autopilot {
+		add("mode", "Standard", "Autopilot", "", nil)
+	}
+	pool := ""
+	if found.WorkloadIdentityConfig != nil {
+		pool = found.WorkloadIdentityConfig.WorkloadPool
+	}
+	add(Identity, pool, n.IdentityPool(), "--workload-pool="+n.IdentityPool(), &container.ClusterUpdate{
+		DesiredWorkloadIdentityConfig: &container.WorkloadIdentityConfig{WorkloadPool: n.IdentityPool()}})
+	driver := found.AddonsConfig != nil && found.AddonsConfig.GcsFuseCsiDriverConfig != nil && found.AddonsConfig.GcsFuseCsiDriverConfig.Enabled
+	add("Cloud Storage FUSE driver", onOff(driver), onOff(true), "--update-addons=GcsFuseCsiDriver=ENABLED", &container.ClusterUpdate{
+		DesiredAddonsConfig: &container.AddonsConfig{GcsFuseCsiDriverConfig: &container.GcsFuseCsiDriverConfig{Enabled: true}}})
+	scaling := ""
+	if found.Autoscaling != nil {
+		scaling = found.Autoscaling.AutoscalingProfile
+	}
+	add("autoscaling profile", scaling, profile, "--autoscaling-profile=optimize-utilization", &container.ClusterUpdate{
+		DesiredClusterAutoscaling: withProfile(found.Autoscaling)})
+	return append(all, s.ofFirstPool(findPool(found, firstPool), n)...)
+}
+
+// ofFirstPool compares the first pool with what the user has chosen about it. Clusters of others may
+// have none of that name.
+func (s Settings) ofFirstPool(p *container.NodePool, n infra.Names) []difference {
+	var all []difference
+	if p == nil || p.Config == nil {
+		return nil
+	}
+	if s.MachineGiven && p.Config.MachineType != s.Machine {
+		command := fmt.Sprintf("gcloud container node-pools update %s --cluster=%s --location=%s --project=%s --machine-type=%s", firstPool, n.Cluster, n.Zone, n.Project, s.Machine)
+		all = append(all, difference{
+			infra.Difference{Setting: "machine type of " + firstPool, Have: p.Config.MachineType, Want: s.Machine, Fixed: true, Command: command}, nil, ""})
+	}
+	if has := gke.Limits(p); s.MaxNodesGiven && has.Max != s.MaxNodes {
+		wants := gke.Size{Min: min(has.Min, s.MaxNodes), Max: s.MaxNodes}
+		all = append(all, difference{
+			infra.Difference{Setting: "limits of " + firstPool, Have: has.String(), Want: wants.String(), Command: setCommand(n, firstPool, wants)},
+			&container.ClusterUpdate{DesiredNodePoolId: firstPool, DesiredNodePoolAutoscaling: gke.Autoscaling(wants)}, "",
+		})
+	}
+	return all
+}
+
+// findPool returns a node pool of a cluster, nil if there is none.
+func findPool(c *container.Cluster, name string) *container.NodePool {
+	if c == nil {
+		return nil
+	}
+	for _, p := range c.NodePools {
+		if p.Name == name {
+			return p
+		}
+	}
+	return nil
+}
+
+// withProfile returns the autoscaling of a cluster with our profile.
+func withProfile(have *container.ClusterAutoscaling) *container.ClusterAutoscaling {
+	if have == nil {
+		return &container.ClusterAutoscaling{AutoscalingProfile: profile}
+	}
+	changed := *have
+	changed.AutoscalingProfile = profile
+	return &changed
+}
+
+func onOff(on bool) string {
+	if on {
+		return "on"
+	}
+	return "off"
+}
