@@ -1,8 +1,10 @@
 package ui
 
 import (
+	"cmp"
 	"io"
 	"os"
+	"strings"
 
 	"golang.org/x/term"
 
@@ -42,6 +44,12 @@ func terminalStyle(columns int, getenv func(string) string) Style {
 	return Style{Redraw: true, Color: getenv("NO_COLOR") == "", Columns: columns}
 }
 
+// IsUTF8 reports whether the locale of the environment has more signs than ASCII.
+func IsUTF8(env func(string) string) bool {
+	locale := strings.ToLower(cmp.Or(env("LC_ALL"), env("LC_CTYPE"), env("LANG")))
+	return strings.Contains(locale, "utf-8") || strings.Contains(locale, "utf8")
+}
+
 // InColor returns a text in the colour of a state, if there are colours.
 func (s Style) InColor(state api.State, text string) string { return s.paint(colorOf(state), text) }
 
@@ -77,3 +85,9 @@ func colorOf(state api.State) color {
 		return dim
 	}
 }
+
+// Good returns a text in the colour of what is as it should be, if there are colours.
+func (s Style) Good(text string) string { return s.paint(green, text) }
+
+// Bad returns a text in the colour of what is wrong, if there are colours.
+func (s Style) Bad(text string) string { return s.paint(red, text) }

@@ -52,3 +52,19 @@ func TestInColor(t *testing.T) {
 		t.Errorf("without: %q", got)
 	}
 }
+
+func TestIsUTF8(t *testing.T) {
+	for name, tt := range map[string]struct {
+		env  map[string]string
+		want bool
+	}{
+		"by LANG":      {map[string]string{"LANG": "en_US.UTF-8"}, true},
+		"by LC_ALL":    {map[string]string{"LC_ALL": "C.utf8", "LANG": "C"}, true},
+		"LC_ALL first": {map[string]string{"LC_ALL": "C", "LANG": "en_US.UTF-8"}, false},
+		"nothing set":  {nil, false},
+	} {
+		if got := IsUTF8(func(key string) string { return tt.env[key] }); got != tt.want {
+			t.Errorf("%s: got %v", name, got)
+		}
+	}
+}

@@ -50,7 +50,19 @@ func (u *UI) Phase(done, detail string) {
 func (u *UI) PhaseUntil(end time.Time, done, detail string) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	took := end.Sub(u.phase)
+	u.report(u.phase, end, done, detail)
+}
+
+// PhaseFrom is Phase for a step that began at the time begin, while others were under way.
+func (u *UI) PhaseFrom(begin time.Time, done, detail string) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	u.report(begin, u.now(), done, detail)
+}
+
+// report reports a step. The caller holds the lock.
+func (u *UI) report(begin, end time.Time, done, detail string) {
+	took := end.Sub(begin)
 	u.phase = end
 	if u.sent(event.Phase{Name: done, Detail: detail, Seconds: max(took, 0).Round(time.Millisecond).Seconds()}) {
 		return

@@ -2,6 +2,7 @@ package process
 
 import (
 	"bufio"
+	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -24,6 +25,18 @@ func Ask(ctx context.Context, streams genericiooptions.IOStreams, question strin
 	line, err := readLine(ctx, streams.In)
 	answer := strings.ToLower(strings.TrimSpace(line))
 	return answer == "y" || answer == "yes", err
+}
+
+// AskFor asks for a value on standard error, and returns the answer, or standard if that is empty. The
+// error is that of ctx.
+func AskFor(ctx context.Context, streams genericiooptions.IOStreams, what, standard string) (string, error) {
+	question := what
+	if standard != "" {
+		question += " [" + standard + "]"
+	}
+	fmt.Fprint(streams.ErrOut, question+": ")
+	line, err := readLine(ctx, streams.In)
+	return cmp.Or(strings.TrimSpace(line), standard), err
 }
 
 // Confirm asks whether to do what would be done. Unless the answer is yes, it prints what that means,

@@ -68,7 +68,8 @@ func usage(c *cobra.Command, sections []Section, width int) string {
 }
 
 // shownFlags returns flags as help shows them. One whose value may be omitted shows its default, as in
-// kubectl: --dry-run='none'. pflag would write --dry-run client[="client"].
+// kubectl: --dry-run='none'. pflag would write --dry-run client[="client"]. Without a default it shows
+// that a value needs a "=": --kueue[=QUEUE].
 func shownFlags(flags *pflag.FlagSet) *pflag.FlagSet {
 	shown := pflag.NewFlagSet("", pflag.ContinueOnError)
 	shown.SortFlags = flags.SortFlags
@@ -78,8 +79,12 @@ func shownFlags(flags *pflag.FlagSet) *pflag.FlagSet {
 			return
 		}
 		alone := *f
+		var value string
+		value, alone.Usage = pflag.UnquoteUsage(f)
 		alone.Name = fmt.Sprintf("%s='%s'", f.Name, f.DefValue)
-		alone.Usage = strings.ReplaceAll(f.Usage, "`", "")
+		if f.DefValue == "" {
+			alone.Name = fmt.Sprintf("%s[=%s]", f.Name, value)
+		}
 		alone.Value, alone.NoOptDefVal, alone.DefValue = nameless{f.Value}, "", ""
 		shown.AddFlag(&alone)
 	})

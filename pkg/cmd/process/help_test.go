@@ -31,7 +31,9 @@ func TestShownFlags(t *testing.T) {
 	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
 	mode, yes := flags.String("dry-run", "none", "Print as `MODE` says."), flags.Bool("yes", false, "Don't ask.")
 	flags.Lookup("dry-run").NoOptDefVal = "client"
-	const want = "      --dry-run='none'   Print as MODE says.\n      --yes              Don't ask.\n"
+	flags.String("kueue", "", "Set up a `QUEUE`.")
+	flags.Lookup("kueue").NoOptDefVal = "kinetic"
+	const want = "      --dry-run='none'   Print as MODE says.\n      --kueue[=QUEUE]    Set up a QUEUE.\n      --yes              Don't ask.\n"
 	if got := shownFlags(flags).FlagUsages(); got != want {
 		t.Errorf("got\n%swant\n%s", got, want)
 	}

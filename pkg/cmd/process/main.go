@@ -28,6 +28,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/errno"
 	"github.com/kubectl-kinetic/kinetic/pkg/event"
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
+	"github.com/kubectl-kinetic/kinetic/pkg/version"
 )
 
 // Main runs the command of one binary with the process's arguments and streams and returns
@@ -37,6 +38,10 @@ import (
 // on. A word at the beginning of the arguments, by which the front door chooses one of others, is
 // removed.
 func Main(newCommand NewCommand, others ...Other) int {
+	if slices.Equal(os.Args[1:], []string{version.Word}) {
+		_, err := fmt.Fprintln(os.Stdout, version.String())
+		return CodeOf(err)
+	}
 	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
 	defer stop()
 	context.AfterFunc(ctx, stop)

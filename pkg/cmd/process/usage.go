@@ -17,6 +17,8 @@ type Section struct {
 	// Completions offer values of flags to the shell, keyed by the flag's name. Use NewSection
 	// to have a map here.
 	Completions map[string]cobra.CompletionFunc
+	// Explain, if set, completes an error of a command that has the flags.
+	Explain func(error) error
 }
 
 // NewSection returns an empty group that keeps the order in which flags are added.
@@ -41,6 +43,7 @@ func AddSections(c *cobra.Command, sections ...Section) {
 		c.Flags().AddFlagSet(s.Flags)
 	}
 	completeFlags(c, sections)
+	explainErrors(c, sections)
 	c.SetHelpFunc(func(c *cobra.Command, _ []string) {
 		out := c.OutOrStdout()
 		fmt.Fprint(out, help(c, sections, widthOf(out)))
@@ -50,6 +53,20 @@ func AddSections(c *cobra.Command, sections ...Section) {
 		_, err := fmt.Fprint(out, usage(c, sections, widthOf(out)))
 		return err
 	})
+}
+
+// explainErrors has the sections complete the errors of a command.
+func explainErrors(c *cobra.Command, sections []Section) {
+	for _, s := range sections {
+		if run := c.RunE; run != nil && s.Explain != nil {
+			c.RunE = func(c *cobra.Command, args []string) error {
+				if err := run(c, args); err != nil {
+					return s.Explain(err)
+				}
+				return nil
+			}
+		}
+	}
 }
 
 // completeFlags registers the completions of the sections. It turns off file names for the
