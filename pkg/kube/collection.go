@@ -34,9 +34,6 @@ var plurals = map[string]string{
 	"RoleBinding.rbac.authorization.k8s.io": "rolebindings",
 }
 
-// installLeaderWorkerSets is the command that installs LeaderWorkerSets in a cluster.
-const installLeaderWorkerSets = "kubectl apply --server-side -f https://github.com/kubernetes-sigs/lws/releases/download/v0.9.0/manifests.yaml"
-
 // collection is the place of the objects of a kind in the URLs of the API server.
 type collection struct {
 	version schema.GroupVersion
@@ -116,8 +113,8 @@ func (c *Cluster) discover(ctx context.Context, gvk schema.GroupVersionKind) err
 
 // errNoLeaderWorkerSets says that jobs on several hosts can't use the default backend. Nothing of
 // the job was created.
-var errNoLeaderWorkerSets error = &apiserver.MissingKind{Install: installLeaderWorkerSets,
-	Text: "the cluster has no LeaderWorkerSets, which several hosts (--backend pathways) need: install them with " + installLeaderWorkerSets + ", or use --backend gke"}
+var errNoLeaderWorkerSets error = &apiserver.MissingKind{Install: apiserver.InstallLeaderWorkerSet,
+	Text: "the cluster has no LeaderWorkerSets, which several hosts (--backend pathways) need: install them with " + apiserver.InstallLeaderWorkerSet + ", or use --backend gke; `kubectl kinetic doctor` says what else is missing"}
 
 // errNoKind says that a cluster does not have a kind.
 var errNoKind = errors.New("the cluster has no such kind")

@@ -1,7 +1,6 @@
 package kube
 
 import (
-	"cmp"
 	"context"
 	"slices"
 
@@ -12,18 +11,16 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/itemlist"
+	"github.com/kubectl-kinetic/kinetic/pkg/joblist"
 	"github.com/kubectl-kinetic/kinetic/pkg/kueue"
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
-
-// allJobs selects the objects of all jobs.
-const allJobs = api.LabelApp + " in (" + api.AppSingleHost + "," + api.AppPathways + ")," + api.LabelJobID
 
 // List describes all jobs of the namespace. It lists each kind of object once, all at the same
 // time, and of each object keeps only what is shown.
 func (c *Cluster) List(ctx context.Context, level api.ListLevel) ([]api.JobSummary, error) {
 	known := newCache()
-	if err := c.client.readInto(ctx, known, c.listed(level, allJobs)); err != nil {
+	if err := c.client.readInto(ctx, known, c.listed(level, joblist.Selector)); err != nil {
 		return nil, err
 	}
 	c.leftOut(known.denied)
@@ -67,7 +64,7 @@ func (c *Cluster) summaries(known *cache, keys []key, level api.ListLevel) []api
 		case level >= api.ListStates:
 			now = s.State(s.list())
 		}
-		summaries = append(summaries, newSummary(s.Workload, s.list(), now))
+		summaries = append(summaries, joblist.Summary(s.Workload, s.list(), now))
 	}
 	return summaries
 }
@@ -106,9 +103,9 @@ func (c *Cluster) explaining(queued bool) []selection {
 func trimmed(o runtime.Object) runtime.Object {
 	switch o := o.(type) {
 	case *batchv1.Job:
-		return trimmedJob(o)
+		return joblist.Job(o)
 	case *corev1.Pod:
-		return trimmedPod(o)
+		return joblist.Pod(o)
 	case *corev1.Event:
 		if !status.MayBeOfJob(o.InvolvedObject) {
 			return nil
@@ -127,74 +124,4 @@ func trimmedKueueWorkload(w *kueue.Workload) runtime.Object {
 	}
 	w.ManagedFields = nil
 	return w
-}
-
-// trimmedJob returns a copy with what a list shows.
-func trimmedJob(j *batchv1.Job) *batchv1.Job {
-	t := &batchv1.Job{
-		ObjectMeta: metav1.ObjectMeta{Name: j.Name, Namespace: j.Namespace, UID: j.UID,
-			CreationTimestamp: j.CreationTimestamp, DeletionTimestamp: j.DeletionTimestamp,
-			Labels: j.Labels, Annotations: j.Annotations},
-		Spec: batchv1.JobSpec{Suspend: j.Spec.Suspend, BackoffLimit: j.Spec.BackoffLimit, ActiveDeadlineSeconds: j.Spec.ActiveDeadlineSeconds,
-			Completions: j.Spec.Completions, Parallelism: j.Spec.Parallelism, CompletionMode: j.Spec.CompletionMode, BackoffLimitPerIndex: j.Spec.BackoffLimitPerIndex},
-		Status: batchv1.JobStatus{Conditions: j.Status.Conditions, Succeeded: j.Status.Succeeded, CompletedIndexes: j.Status.CompletedIndexes, FailedIndexes: j.Status.FailedIndexes},
-	}
-	if j.Spec.BackoffLimit != nil && *j.Spec.BackoffLimit > 0 {
-		t.Spec.PodFailurePolicy = j.Spec.PodFailurePolicy // which says what is retried
-	}
-	if status.NewWorkload(status.Job, j).ByPythonTool() {
-		t.Spec.Template = j.Spec.Template // which names its bucket
-	}
-	return t
-}
-
-// trimmedPod returns a copy without what does not matter for the pod's state.
-func trimmedPod(p *corev1.Pod) *corev1.Pod {
-	t := *p
-	t.ManagedFields, t.Spec.Volumes = nil, nil
-	for _, v := range p.Spec.Volumes {
-		if v.CSI != nil || v.PersistentVolumeClaim != nil || v.Ephemeral != nil { // events name the volume, not the driver or the claim
-			t.Spec.Volumes = append(t.Spec.Volumes, v)
-		}
-	}
-	t.Spec.InitContainers, t.Spec.Containers = trimmedContainers(t.Spec.InitContainers), trimmedContainers(t.Spec.Containers)
-	return &t
-}
-
-func trimmedContainers(all []corev1.Container) []corev1.Container {
-	all = slices.Clone(all)
-	for i := range all {
-		c := &all[i]
-		c.Command, c.Args, c.Env, c.VolumeMounts = nil, nil, nil, nil
-	}
-	return all
-}
-
-// newSummary describes a job.
-func newSummary(w status.Workload, pods []corev1.Pod, now api.WorkloadStatus) api.JobSummary {
-	m := w.Meta()
-	r := api.JobSummary{
-		ID: m.Labels[api.LabelJobID], Namespace: m.Namespace,
-		Store:       m.Annotations[api.AnnotationStore],
-		Function:    m.Annotations[api.AnnotationFunction],
-		Accelerator: cmp.Or(m.Annotations[api.AnnotationAccelerator], m.Labels[api.LabelAccelerator]),
-		Created:     m.CreationTimestamp.UTC(),
-		Hosts:       w.AtATime(pods),
-		Map:         w.IsMap(),
-		State:       now.State,
-		Status:      now.Status,
-		Workload:    api.WorkloadFacts{Labels: m.Labels, ByPythonTool: w.ByPythonTool(), Deleted: m.DeletionTimestamp != nil, CurrentPod: now.CurrentPod},
-	}
-	if !r.Map { // which may have thousands, that come and go
-		for _, p := range status.NewestOfHosts(pods) {
-			r.Pods = append(r.Pods, p.Name)
-		}
-	}
-	if r.Workload.ByPythonTool {
-		r.Store = w.PythonStore()
-	}
-	if pods = status.Leaders(pods); len(pods) > 0 {
-		r.Node = pods[len(pods)-1].Spec.NodeName
-	}
-	return r
 }

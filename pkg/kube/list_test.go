@@ -17,15 +17,11 @@ import (
 	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/client-go/rest"
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
 // server answers lists of the objects in testdata/list, one object a page, and
@@ -109,6 +105,7 @@ func TestList(t *testing.T) {
 	labels(&python, api.AppSingleHost)
 	labels(&group, api.AppPathways)
 	ours.Workload.Labels[api.LabelAccelerator] = "gpu"
+	ours.Capacity, ours.Workload.Labels[api.LabelCapacity] = api.CapacitySpot, "spot"
 	python.Workload.ByPythonTool = true
 	names := []api.JobSummary{others, python, ours, group}
 
@@ -196,28 +193,5 @@ func TestReadingStopsAtAnError(t *testing.T) {
 	}
 	if _, _, err := c.read(ctx, pods); !errors.Is(err, context.Canceled) || seen != 1 {
 		t.Errorf("%d pages, %v; want one, and that it was cancelled", seen, err)
-	}
-}
-
-// A job that is deleted loses its pods first. What is left looks like a job that waits, but is
-// marked as deleted.
-func TestSummariesOfADeletedJob(t *testing.T) {
-	runs := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p"}, Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{
-		{Name: api.ContainerName, State: corev1.ContainerState{Running: &corev1.ContainerStateRunning{StartedAt: metav1.Now()}}}}}}
-	exists, deleted := &batchv1.Job{}, &batchv1.Job{ObjectMeta: metav1.ObjectMeta{DeletionTimestamp: new(metav1.Now())}}
-	for i, step := range []struct {
-		job     *batchv1.Job
-		pods    []corev1.Pod
-		state   api.State
-		deleted bool
-	}{
-		{exists, []corev1.Pod{runs}, api.Running, false},
-		{deleted, []corev1.Pod{runs}, api.Running, true},
-		{deleted, nil, api.Pending, true},
-	} {
-		w := status.NewWorkload(status.Job, trimmedJob(step.job))
-		if got := newSummary(w, step.pods, w.State(step.pods)); got.State != step.state || got.Workload.Deleted != step.deleted {
-			t.Errorf("step %d: %s, deleted %v; want %s, %v", i, got.State, got.Workload.Deleted, step.state, step.deleted)
-		}
 	}
 }

@@ -3,14 +3,15 @@ package kube
 import (
 	"context"
 	"strings"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/glance"
+	"github.com/kubectl-kinetic/kinetic/pkg/joblist"
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
-	"github.com/kubectl-kinetic/kinetic/pkg/table"
 )
 
 // Pick describes the jobs that choose picks. It reads all Jobs as a table, and then only the
@@ -37,7 +38,7 @@ func (c *Cluster) Pick(ctx context.Context, choose func([]api.JobSummary) []api.
 }
 
 // jobsNamed selects the objects of some jobs.
-func jobsNamed(ids []string) string { return allJobs + " in (" + strings.Join(ids, ",") + ")" }
+func jobsNamed(ids []string) string { return joblist.Selector + " in (" + strings.Join(ids, ",") + ")" }
 
 // glance lists all jobs with little more than their IDs and ages. The state is known of jobs that
 // have ended, and Map says that a job may be a map.
@@ -46,15 +47,20 @@ func (c *Cluster) glance(ctx context.Context) ([]api.JobSummary, error) {
 	known := newCache()
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		jobs, err = c.client.tableOfJobs(ctx)
-		return err
+		k := c.client.jobs()
+		request := func(o *metav1.ListOptions) *rest.Request { return c.client.reading(k, "", o) }
+		jobs, err = glance.Lister{Request: request, Now: c.client.now, File: c.Glance}.List(ctx)
+		return c.client.explain("list", k, "", err)
 	})
 	g.Go(func() error {
-		sets := selection{kind: c.client.workloads(status.LeaderWorkerSet), labels: allJobs, list: listOf(status.LeaderWorkerSet)}
+		sets := selection{kind: c.client.workloads(status.LeaderWorkerSet), labels: joblist.Selector, list: listOf(status.LeaderWorkerSet)}
 		return c.client.readInto(ctx, known, []selection{sets})
 	})
 	if err := g.Wait(); err != nil {
 		return nil, err
+	}
+	for i := range jobs {
+		jobs[i].Namespace = c.client.namespace
 	}
 	for _, e := range c.summaries(known, known.all(), api.ListStates) { // without pods
 		if !e.State.Ended() {
@@ -63,49 +69,4 @@ func (c *Cluster) glance(ctx context.Context) ([]api.JobSummary, error) {
 		jobs = append(jobs, e)
 	}
 	return jobs, nil
-}
-
-// tableOfJobs reads the Jobs of jobs as a table. The server may take it from its cache.
-func (c *Client) tableOfJobs(ctx context.Context) ([]api.JobSummary, error) {
-	k := c.jobs()
-	body, err := c.reading(k, "", &metav1.ListOptions{LabelSelector: allJobs, ResourceVersion: "0"}).
-		SetHeader("Accept", table.Accept).Param(table.ParamObject, table.NoObject).Stream(ctx)
-	if err != nil {
-		return nil, c.explain("list", k, "", err)
-	}
-	defer body.Close()
-	type line struct { // a tenth of a JobSummary: thousands are moved as they come
-		id    string
-		state api.State
-		isMap bool
-		age   time.Duration
-	}
-	var lines []line
-	err = table.Read(body, []string{"Name", "Status", "Completions", "Age"}, func(row []string) {
-		id, _ := strings.CutPrefix(row[0], k.workload.NamePrefix)
-		_, completions, _ := strings.Cut(row[2], "/")
-		lines = append(lines, line{id, endIn(row[1]), completions != "1", table.Age(row[3])})
-	})
-	if err != nil {
-		return nil, c.explain("list", k, "", err)
-	}
-	now := c.now()
-	jobs := make([]api.JobSummary, len(lines))
-	for i, l := range lines {
-		jobs[i] = api.JobSummary{ID: l.id, Namespace: c.namespace, State: l.state, Map: l.isMap, Created: now.Add(-l.age)}
-	}
-	return jobs, nil
-}
-
-// endIn returns the state of a Job that has ended, by its column STATUS, which old servers do
-// not have.
-func endIn(column string) api.State {
-	switch column {
-	case "Complete":
-		return api.Succeeded
-	case "Failed":
-		return api.Failed
-	default:
-		return ""
-	}
 }

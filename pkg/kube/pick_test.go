@@ -2,8 +2,10 @@ package kube
 
 import (
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
+	"net/url"
 	"path"
 	"slices"
 	"strings"
@@ -20,15 +22,17 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/glance"
 	"github.com/kubectl-kinetic/kinetic/pkg/table"
 )
 
 // tabular answers as an API server with some Jobs, each with a pod: a list of all Jobs as a table,
 // any other list of those that the labels select.
 type tabular struct {
-	table   string
+	rows    []string
 	jobs    []batchv1.Job
 	pods    []corev1.Pod
+	tables  int // how many tables of all Jobs were asked for
 	encoder runtime.Encoder
 	forbid  string // a resource
 }
@@ -43,7 +47,6 @@ func newTabular(tb testing.TB, number int) *tabular {
 		}
 	}
 	s := &tabular{encoder: protobuf.NewSerializer(scheme, scheme)}
-	var rows []string
 	for i := range number {
 		job, pod := jobAndPod(fmt.Sprintf("cpu-train-20260101-%06d-%07x", i, i))
 		state, completions := "Running", "0/1"
@@ -55,13 +58,10 @@ func newTabular(tb testing.TB, number int) *tabular {
 		if i%5 == 0 {
 			completions = "0/40"
 		}
-		rows = append(rows, fmt.Sprintf(`{"cells":[%q,%q,%q,"5m3s","5d7h","kinetic-worker","us-docker.pkg.dev/acme/images/train:latest","batch.kubernetes.io/controller-uid=%08d-0000-0000-0000-000000000000"],"object":null}`,
+		s.rows = append(s.rows, fmt.Sprintf(`{"cells":[%q,%q,%q,"5m3s","5d7h","kinetic-worker","us-docker.pkg.dev/acme/images/train:latest","batch.kubernetes.io/controller-uid=%08d-0000-0000-0000-000000000000"],"object":null}`,
 			job.Name, state, completions, i))
 		s.jobs, s.pods = append(s.jobs, job), append(s.pods, pod)
 	}
-	s.table = `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{"resourceVersion":"7"},"columnDefinitions":[` +
-		`{"name":"Name"},{"name":"Status"},{"name":"Completions"},{"name":"Duration"},{"name":"Age"},{"name":"Containers"},{"name":"Images"},{"name":"Selector"}],"rows":[` +
-		strings.Join(rows, ",") + "]}"
 	return s
 }
 
@@ -77,7 +77,7 @@ func (s *tabular) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		w.WriteHeader(http.StatusForbidden)
 		return
 	case r.Header.Get("Accept") == table.Accept && resource == "jobs" && query.Get("includeObject") == "None":
-		_, _ = w.Write([]byte(s.table))
+		s.write(w, query)
 		return
 	case resource == "jobs":
 		jobs := &batchv1.JobList{TypeMeta: metav1.TypeMeta{APIVersion: "batch/v1", Kind: "JobList"}}
@@ -101,6 +101,22 @@ func (s *tabular) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	}
 	w.Header().Set("Content-Type", runtime.ContentTypeProtobuf)
 	_ = s.encoder.Encode(list, w)
+}
+
+// write writes Jobs as a table: all, those without success, or the number of all.
+func (s *tabular) write(w io.Writer, query url.Values) {
+	rows, metadata := s.rows, ""
+	switch {
+	case query.Get("limit") == "1":
+		rows, metadata = rows[:1], fmt.Sprintf(`"continue":"x","remainingItemCount":%d`, len(rows)-1)
+	case query.Get("fieldSelector") == "status.successful=0":
+		rows = slices.DeleteFunc(slices.Clone(rows), func(row string) bool { return strings.Contains(row, `"Complete"`) })
+	default:
+		s.tables++
+	}
+	fmt.Fprintf(w, `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{%s},"columnDefinitions":[`+
+		`{"name":"Name"},{"name":"Status"},{"name":"Completions"},{"name":"Duration"},{"name":"Age"},{"name":"Containers"},{"name":"Images"},{"name":"Selector"}],"rows":[%s]}`,
+		metadata, strings.Join(rows, ","))
 }
 
 // pickedFrom returns a cluster on a server.
@@ -167,6 +183,38 @@ func TestPick(t *testing.T) {
 			t.Errorf("got %v, %v", got, err)
 		}
 	})
+}
+
+// Of thousands of jobs, those that have ended are not listed again. The states of those that are
+// picked are read.
+func TestPickAgain(t *testing.T) {
+	server := newTabular(t, 1200)
+	c := pickedFrom(t, server)
+	c.Glance = glance.FileOf(t.TempDir(), "c", "ml")
+	pick := func(want string) {
+		t.Helper()
+		got, err := c.Pick(t.Context(), func(all []api.JobSummary) []api.JobSummary {
+			if len(all) != 1200 || all[1].Namespace != "ml" {
+				t.Errorf("%d jobs, the second is %+v", len(all), all[1])
+			}
+			return all[1:2]
+		})
+		if err != nil || len(got) != 1 || string(got[0].State) != want {
+			t.Errorf("got %+v, %v; want one that is %s", got, err, want)
+		}
+	}
+	pick("RUNNING")
+	server.rows[1] = strings.Replace(server.rows[1], "Running", "Complete", 1)
+	server.jobs[1].Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: "True"}}
+	pick("SUCCEEDED")
+	if server.tables != 1 {
+		t.Errorf("all Jobs were listed %d times, want once", server.tables)
+	}
+	_ = c.Delete(t.Context(), api.Handle{JobID: "nosuch"}, api.DeleteOptions{}) // after which the file is not right
+	pick("SUCCEEDED")
+	if server.tables != 2 {
+		t.Errorf("all Jobs were listed %d times, want twice", server.tables)
+	}
 }
 
 func BenchmarkPick(b *testing.B) {

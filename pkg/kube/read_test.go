@@ -16,6 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/joblist"
 )
 
 // pagesOf answers requests for a list with three objects, one a page. The first requests
@@ -91,22 +92,6 @@ func TestReadKeepsWhatIsWanted(t *testing.T) {
 	}
 }
 
-func TestTrimmedLeavesTheObjectAsItIs(t *testing.T) {
-	p := pod("kinetic-a1-x", 1, running(2))
-	p.Spec.Containers = []corev1.Container{{Name: "worker", Args: []string{"--call"}}}
-	p.Spec.Volumes = []corev1.Volume{{Name: "scratch"}, {Name: "data", VolumeSource: corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{Driver: "d"}}}}
-	kept := trimmedPod(&p)
-	if kept.Spec.Containers[0].Args != nil || kept.Spec.Containers[0].Name != "worker" {
-		t.Errorf("kept %v", kept.Spec.Containers)
-	}
-	if v := kept.Spec.Volumes; len(v) != 1 || v[0].Name != "data" {
-		t.Errorf("kept the volumes %v, want that of a CSI driver", v)
-	}
-	if p.Spec.Containers[0].Args == nil || len(p.Spec.Volumes) != 2 || p.Spec.Volumes[0].Name != "scratch" {
-		t.Error("the pod itself has changed")
-	}
-}
-
 func TestEventsThatAListTakes(t *testing.T) {
 	for ref, want := range map[corev1.ObjectReference]bool{
 		{Kind: "Job", Name: "kinetic-a1"}:                  true,
@@ -125,7 +110,7 @@ func TestEventsThatAListTakes(t *testing.T) {
 func TestAListKeepsWhatSaysHowAMapStands(t *testing.T) {
 	broken := aMap(1, failedCondition(batchv1.JobFailed, "FailedIndexes", "Job has failed indexes"))
 	broken.Status.FailedIndexes, broken.Spec.Parallelism = new("0,2-3"), new(int32(2))
-	whole, kept := asWorkload(broken), asWorkload(trimmedJob(broken))
+	whole, kept := asWorkload(broken), asWorkload(joblist.Job(broken))
 	if got, want := kept.State(nil), whole.State(nil); !cmp.Equal(got, want) || got.Message != "3 of 4 chunks failed: 0,2-3" {
 		t.Errorf("%+v, want %+v", got, want)
 	}

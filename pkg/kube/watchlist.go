@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/joblist"
 )
 
 // WatchList calls seen with all jobs of the namespace, then with those that may have changed,
@@ -13,7 +14,7 @@ func (c *Cluster) WatchList(ctx context.Context, level api.ListLevel, seen func(
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
 	changes := make(chan change)
-	selections := c.listed(level, allJobs)
+	selections := c.listed(level, joblist.Selector)
 	if level >= api.ListReasons {
 		selections = append(selections, c.explaining(true)...) // a job may come to a queue later
 	}

@@ -19,25 +19,27 @@ const (
 
 // Read reads the answer of an API server, and calls each with the text of some columns of each
 // row as soon as that has come. The text of a column that the table lacks is empty. The slice is
-// valid only during the call. Any other answer than a table is an error.
-func Read(r io.Reader, columns []string, each func(row []string)) error {
+// valid only during the call. Any other answer than a table is an error. It returns the resource version
+// of the list.
+func Read(r io.Reader, columns []string, each func(row []string)) (version string, err error) {
 	t := reader{values: newValues(r), columns: columns, each: each}
-	err := t.read()
+	err = t.read()
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		return fmt.Errorf("reading a table: %w", err)
+		return "", fmt.Errorf("reading a table: %w", err)
 	}
-	return nil
+	return t.metadata.ResourceVersion, nil
 }
 
 // reader reads one table.
 type reader struct {
-	values  *values
-	columns []string
-	at      []int // the places of the columns in a row, -1 for one that the table lacks
-	each    func([]string)
+	values   *values
+	columns  []string
+	metadata struct{ ResourceVersion string }
+	at       []int // the places of the columns in a row, -1 for one that the table lacks
+	each     func([]string)
 }
 
 func (t *reader) read() error {
@@ -46,6 +48,8 @@ func (t *reader) read() error {
 		switch field {
 		case "kind":
 			err = t.values.decode(&kind)
+		case "metadata":
+			err = t.values.decode(&t.metadata)
 		case "columnDefinitions":
 			err = t.readColumns()
 		case "rows":

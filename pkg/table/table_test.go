@@ -16,7 +16,7 @@ import (
 )
 
 func readAll(answer io.Reader, columns ...string) (rows [][]string, err error) {
-	err = Read(answer, columns, func(row []string) { rows = append(rows, slices.Clone(row)) })
+	_, err = Read(answer, columns, func(row []string) { rows = append(rows, slices.Clone(row)) })
 	return rows, err
 }
 
@@ -49,13 +49,25 @@ func TestRows(t *testing.T) {
 	}
 }
 
+func TestVersion(t *testing.T) {
+	for answer, want := range map[string]string{
+		`{"kind":"Table","metadata":{"resourceVersion":"7","continue":"x"},"columnDefinitions":[],"rows":[]}`: "7",
+		`{"kind":"Table","rows":[]}`: "",
+	} {
+		if got, err := Read(strings.NewReader(answer), nil, func([]string) {}); err != nil || got != want {
+			t.Errorf("%s: got %q, %v", answer, got, err)
+		}
+	}
+}
+
 // A row is passed on while the server still sends others.
 func TestRowsComeAtOnce(t *testing.T) {
 	server, answer := io.Pipe()
 	rows := make(chan string)
 	read := make(chan error)
 	go func() {
-		read <- Read(server, []string{"Name"}, func(row []string) { rows <- row[0] })
+		_, err := Read(server, []string{"Name"}, func(row []string) { rows <- row[0] })
+		read <- err
 	}()
 	for _, part := range []string{`{"kind":"Table","columnDefinitions":[{"name":"Name"}],"rows":[{"cells":["a"]},`, `{"cells":["b"]}`} {
 		if _, err := io.WriteString(answer, part); err != nil {
@@ -89,7 +101,7 @@ func TestOtherAnswersAreErrors(t *testing.T) {
 		`{"kind" "Table"}`:                     `unexpected '"'`,
 		`{"kind":"Table","rows":7}`:            `unexpected '7'`,
 	} {
-		err := Read(strings.NewReader(answer), nil, func([]string) {})
+		_, err := Read(strings.NewReader(answer), nil, func([]string) {})
 		if err == nil || err.Error() != "reading a table: "+want {
 			t.Errorf("%q: got %v, want %s", answer, err, want)
 		}
@@ -108,7 +120,7 @@ func FuzzRead(f *testing.F) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if slices.Contains([]string{"kind", "columnDefinitions", "rows"}, text) {
+		if slices.Contains([]string{"kind", "metadata", "columnDefinitions", "rows"}, text) {
 			return
 		}
 		got, err := readAll(bytes.NewReader(answer), "Name", "Age")
@@ -133,7 +145,7 @@ func BenchmarkRead(b *testing.B) {
 	b.ReportAllocs()
 	for b.Loop() {
 		rows := 0
-		if err := Read(strings.NewReader(answer), []string{"Name", "Status", "Completions", "Age"}, func([]string) { rows++ }); err != nil || rows != 5000 {
+		if _, err := Read(strings.NewReader(answer), []string{"Name", "Status", "Completions", "Age"}, func([]string) { rows++ }); err != nil || rows != 5000 {
 			b.Fatalf("%d rows, %v", rows, err)
 		}
 	}

@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/glance"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
@@ -44,8 +45,12 @@ func ClusterRegistry(c *connect.Flags, where target.Target, namespace string) (j
 	if err != nil {
 		return job.Registry{}, nil, process.Usage(err)
 	}
-	registry := job.Registry{Backend: remembering{cluster, Reports(), s.URL()}, Kind: api.BackendGKE, Namespace: namespace, Cluster: knownCluster(where),
-		ClusterID: clusterID(config, server), Server: server.String(), OpenStore: store.Open, Store: s, Flags: c.Given()}
+	id := clusterID(config, server)
+	if id != "" {
+		cluster.Glance = glance.FileOf(cacheDir(), id+" "+where.Context, namespace)
+	}
+	registry := job.Registry{Backend: remembering{cluster, Reports(), s.URL(), c.Kubectl(where)}, Kind: api.BackendGKE, Namespace: namespace, Cluster: knownCluster(where),
+		ClusterID: id, Server: server.String(), OpenStore: store.Open, Store: s, Flags: c.Given()}
 	return registry, cluster, nil
 }
 
@@ -126,7 +131,7 @@ func openStore(url string) (store.Store, error) {
 
 // knownCluster returns the name of the GKE cluster, "" if it is only guessed.
 func knownCluster(where target.Target) string {
-	if where.From.Cluster == "default" || !where.GKE {
+	if where.From.Cluster == target.FromDefault || !where.GKE {
 		return ""
 	}
 	return where.Cluster

@@ -3,24 +3,31 @@ package backend
 import (
 	"context"
 	"os"
+	"slices"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/homedir"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
+	"github.com/kubectl-kinetic/kinetic/pkg/shell"
 	"github.com/kubectl-kinetic/kinetic/pkg/trust"
 )
 
 // Reports returns what this machine remembers of the results that pods have reported.
 func Reports() trust.Reports {
-	return trust.Reports{Dir: pack.CacheDir(os.Getenv("XDG_CACHE_HOME"), homedir.Dir(os.Getenv))}
+	return trust.Reports{Dir: cacheDir()}
 }
 
-// remembering is a cluster whose reports of results are remembered, whichever command reads them.
+// cacheDir returns the directory of the cache of this program.
+func cacheDir() string { return pack.CacheDir(os.Getenv("XDG_CACHE_HOME"), homedir.Dir(os.Getenv)) }
+
+// remembering is a cluster whose reports of results are remembered, whichever command reads them. What to do about a
+// waiting job is said for this cluster.
 type remembering struct {
 	job.Backend
 	reports trust.Reports
 	store   string // the URL of the registry's usual store
+	kubectl string // the flags of kubectl for the cluster
 }
 
 // Status implements job.Backend.
@@ -35,6 +42,35 @@ func (r remembering) Watch(ctx context.Context, h api.Handle, seen func(api.Work
 	return r.remember(h, s), err
 }
 
+// List implements job.Backend.
+func (r remembering) List(ctx context.Context, level api.ListLevel) ([]api.JobSummary, error) {
+	jobs, err := r.Backend.List(ctx, level)
+	return r.here(jobs), err
+}
+
+// Pick implements job.Backend.
+func (r remembering) Pick(ctx context.Context, choose func([]api.JobSummary) []api.JobSummary) ([]api.JobSummary, error) {
+	jobs, err := r.Backend.Pick(ctx, choose)
+	return r.here(jobs), err
+}
+
+// WatchList implements job.Backend.
+func (r remembering) WatchList(ctx context.Context, level api.ListLevel, seen func([]api.JobSummary) error) error {
+	return r.Backend.WatchList(ctx, level, func(jobs []api.JobSummary) error { return seen(r.here(jobs)) })
+}
+
+// here returns jobs with what to do about them in this cluster.
+func (r remembering) here(jobs []api.JobSummary) []api.JobSummary {
+	if r.kubectl == "" {
+		return jobs
+	}
+	jobs = slices.Clone(jobs)
+	for i, j := range jobs {
+		jobs[i].Status.Next = shell.Kubectl(j.Status.Next, r.kubectl)
+	}
+	return jobs
+}
+
 func (r remembering) remember(h api.Handle, s api.WorkloadStatus) api.WorkloadStatus {
 	if s.Reported != nil {
 		r.reports.Remember(r.store, h.JobID, *s.Reported)
@@ -42,5 +78,6 @@ func (r remembering) remember(h api.Handle, s api.WorkloadStatus) api.WorkloadSt
 	if s.State.Ended() && len(s.Hashes) > 0 {
 		r.reports.RememberMap(r.store, h.JobID, s.Hashes)
 	}
+	s.Next = shell.Kubectl(s.Next, r.kubectl)
 	return s
 }

@@ -26,10 +26,18 @@ func offer(values func() ([]string, error)) cobra.CompletionFunc {
 	}
 }
 
-// contexts lists the kubeconfig's contexts.
-func (c *Flags) contexts() ([]string, error) {
+// Contexts lists the kubeconfig's contexts.
+func (c *Flags) Contexts() ([]string, error) {
 	config, err := c.config.RawConfig()
 	return slices.Sorted(maps.Keys(config.Contexts)), err
+}
+
+// CompleteProfiles offers the user's profiles as the first argument of a command.
+func CompleteProfiles(c *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return offer(profiles)(c, args, word)
 }
 
 // profiles lists the user's profiles, with the clusters they stand for.
@@ -38,7 +46,7 @@ func profiles() ([]string, error) {
 	var list []string
 	for _, name := range file.Names() {
 		if p, err := file.Find(name); err == nil {
-			list = append(list, name+"\t"+p.Project+" "+p.Zone+" "+p.Cluster)
+			list = append(list, name+"\t"+p.Place())
 		}
 	}
 	return list, err
@@ -95,6 +103,6 @@ func (c *Flags) namespaces(ctx context.Context) ([]string, error) {
 		return nil, errors.New("listing namespaces: " + answer.Status)
 	}
 	var names []string
-	err = table.Read(answer.Body, []string{"Name"}, func(row []string) { names = append(names, row[0]) })
+	_, err = table.Read(answer.Body, []string{"Name"}, func(row []string) { names = append(names, row[0]) })
 	return names, err
 }

@@ -36,7 +36,7 @@ func TestConnectionCompletes(t *testing.T) {
 		flag     string
 		want     string
 	}{
-		"profiles":      {`{"profiles": {"big": {"project": "acme-ml", "zone": "us-west1", "cluster": "main"}, "a": {"project": "p", "zone": "z", "cluster": "c"}}}`, "--profile", "a\tp z c\nbig\tacme-ml us-west1 main\n:4\n"},
+		"profiles":      {`{"profiles": {"big": {"project": "acme-ml", "zone": "us-west1", "cluster": "main"}, "a": {"project": "p", "zone": "z", "cluster": "c"}}}`, "--profile", "a\tcluster c in z of project p\nbig\tcluster main in us-west1 of project acme-ml\n:4\n"},
 		"no profiles":   {"{}", "--profile", ":4\n"},
 		"a broken file": {"{", "--profile", ":4\n"},
 		"contexts":      {"{", "--context", "certificate\ngke_acme-ml_us-central1-a_main\nhinted\nkind-dev\nnowhere\nold\npath\nplugin\nunfinished\n:4\n"},
@@ -78,7 +78,7 @@ func TestNamespacesComplete(t *testing.T) {
 			}))
 			t.Cleanup(server.Close)
 			connection, _ := connect(t, strings.ReplaceAll(kubeconfig, "https://127.0.0.1:6443", server.URL))
-			t.Setenv("KINETIC_STORE", "") // nothing of which is needed
+			t.Setenv("KINETIC_STORE", "") // none is needed
 			t.Setenv("KINETIC_PROJECT", "")
 			if got := completed(t, connection, "-n", ""); got != tt.want {
 				t.Errorf("got %q, want %q", got, tt.want)

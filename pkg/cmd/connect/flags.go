@@ -14,6 +14,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/profile"
 	"github.com/kubectl-kinetic/kinetic/pkg/shell"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
@@ -37,7 +38,7 @@ type Flags struct {
 // which names the GKE cluster here.
 func NewFlags() *Flags {
 	c := &Flags{loading: clientcmd.NewDefaultClientConfigLoadingRules(), overrides: &clientcmd.ConfigOverrides{}}
-	c.config = clientcmd.NewNonInteractiveDeferredLoadingClientConfig(c.loading, c.overrides)
+	c.Reload()
 	return c
 }
 
@@ -74,9 +75,10 @@ func (c *Flags) Section() process.Section {
 	fs.StringVar(&c.Target.Store, "store", "", "Store at `URL`: gs://BUCKET, or file:///DIR for local jobs.")
 	fs.VarP(new(verbosity), "v", "v", "Log level for requests to the API server, as with kubectl: 0 to 10.")
 	fs.VisitAll(func(f *pflag.Flag) { f.Hidden = !shown[f.Name] })
-	s.Completions[clientcmd.FlagContext] = offer(c.contexts)
+	s.Completions[clientcmd.FlagContext] = offer(c.Contexts)
 	s.Completions[clientcmd.FlagNamespace] = c.completeNamespaces
 	s.Completions["profile"] = offer(profiles)
+	s.Explain = c.explain
 	return s
 }
 
@@ -120,6 +122,27 @@ func (c *Flags) ResolveJobs() (target.Target, error) {
 // ResolveStored is ResolveJobs without a cluster, for reading the store only.
 func (c *Flags) ResolveStored() (target.Target, error) {
 	return c.resolve(target.Need{Jobs: true})
+}
+
+// Context returns the value of --context, "" if it is not given.
+func (c *Flags) Context() string { return c.overrides.CurrentContext }
+
+// SetContext replaces the value of --context.
+func (c *Flags) SetContext(name string) { c.overrides.CurrentContext = name }
+
+// SetNamespace replaces the value of --namespace.
+func (c *Flags) SetNamespace(name string) { c.overrides.Context.Namespace = name }
+
+// ResolveNewProfile is ResolveStored for values that become a profile: only --profile chooses one
+// that they come from.
+func (c *Flags) ResolveNewProfile() (target.Target, error) {
+	return c.resolve(target.Need{Jobs: true, NewProfile: true})
+}
+
+// Profile returns the profile that the flags or the environment choose in a file, or that is current
+// there, and what chose it. Both are empty if there is none.
+func (c *Flags) Profile(file profile.File) (p profile.Profile, from string, err error) {
+	return target.ChosenProfile(file, c.Target, os.Getenv)
 }
 
 func (c *Flags) resolve(need target.Need) (target.Target, error) {

@@ -93,9 +93,30 @@ func way(t target.Target) string {
 // gkePlugin is the program that gets credentials for GKE.
 const gkePlugin = "gke-gcloud-auth-plugin"
 
-// installGKEPlugin says how to install it.
-const installGKEPlugin = "install it with `gcloud components install " + gkePlugin +
-	"`, or where gcloud is a Debian package `sudo apt-get install google-cloud-cli-" + gkePlugin + "`"
+// componentGKEPlugin is the command that installs it, and installGKEPlugin says how else.
+const (
+	componentGKEPlugin = "gcloud components install " + gkePlugin
+	installGKEPlugin   = "install it with `" + componentGKEPlugin +
+		"`, or where gcloud is a Debian package `sudo apt-get install google-cloud-cli-" + gkePlugin + "`"
+)
+
+// CredentialProgram returns the program that gets the credentials for the cluster of a target, "" if
+// there is none. install is the command that installs it if it is the one for GKE, else "".
+func (c *Flags) CredentialProgram(t target.Target) (program, install string) {
+	config, err := c.load(t)
+	if err != nil || config.ExecProvider == nil || config.BearerToken != "" {
+		return "", ""
+	}
+	program = config.ExecProvider.Command
+	if isGKEPlugin(program) {
+		install = componentGKEPlugin
+	}
+	return program, install
+}
+
+func isGKEPlugin(program string) bool {
+	return strings.TrimSuffix(filepath.Base(program), ".exe") == gkePlugin
+}
 
 // checkCredentials reports now what would otherwise fail at the first request, after the
 // preparations.
@@ -150,7 +171,7 @@ func missingPlugin(p *clientcmdapi.ExecConfig, err error) error {
 	}
 	hint := strings.Join(strings.Fields(p.InstallHint), " ")
 	switch {
-	case strings.TrimSuffix(filepath.Base(p.Command), ".exe") == gkePlugin:
+	case isGKEPlugin(p.Command):
 		hint = installGKEPlugin
 	case hint == "":
 		hint = "install it, or fix users[].user.exec.command in the kubeconfig"

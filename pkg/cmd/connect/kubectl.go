@@ -1,0 +1,64 @@
+package connect
+
+import (
+	"errors"
+
+	"k8s.io/client-go/tools/clientcmd"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/shell"
+	"github.com/kubectl-kinetic/kinetic/pkg/target"
+)
+
+// Kubectl returns the flags with which kubectl reaches the cluster of a target: " --context=dev", "" for the
+// current context.
+func (c *Flags) Kubectl(t target.Target) string {
+	flags := ""
+	if file := c.loading.ExplicitPath; file != "" {
+		flags = " --" + clientcmd.RecommendedConfigPathFlag + "=" + shell.Word(file)
+	}
+	config, err := c.config.RawConfig()
+	if err == nil && t.Context != "" && t.Context != config.CurrentContext {
+		flags += " --" + clientcmd.FlagContext + "=" + shell.Word(t.Context)
+	}
+	if server := c.overrides.ClusterInfo.Server; server != "" {
+		flags += " --" + clientcmd.FlagAPIServer + "=" + shell.Word(server)
+	}
+	return flags
+}
+
+// explain returns an error whose commands of kubectl have the flags for the cluster that was chosen.
+func (c *Flags) explain(err error) error {
+	const probe = " --x"
+	if shell.Kubectl(err.Error(), probe) == err.Error() {
+		return err
+	}
+	c.Reload() // the command may have added a context
+	where, unknown := c.ResolveStored()
+	if unknown != nil {
+		return err
+	}
+	if flags := c.Kubectl(where); flags != "" {
+		return &chosen{err, flags}
+	}
+	return err
+}
+
+// chosen is an error of a command in a cluster that kubectl reaches with flags.
+type chosen struct {
+	error
+	flags string
+}
+
+func (e *chosen) Error() string { return shell.Kubectl(e.error.Error(), e.flags) }
+
+// Unwrap gives the cause to errors.Is and errors.As.
+func (e *chosen) Unwrap() error { return e.error }
+
+// Next returns what the cause says to do next. pkg/cmd/process uses it.
+func (e *chosen) Next() string {
+	var told interface{ Next() string }
+	if !errors.As(e.error, &told) {
+		return ""
+	}
+	return shell.Kubectl(told.Next(), e.flags)
+}
