@@ -220,7 +220,7 @@ func (o *cleanupOptions) removeRunners(ctx context.Context, registry job.Registr
 	return err
 }
 
-// errNotBegun is the error of a job of which nothing was removed before an interrupt.
+// errNotBegun is the error of a job that still has everything after an interrupt.
 var errNotBegun = fmt.Errorf("not started: %w", context.Canceled)
 
 // settle reports the errors of a cleanup, one for each job or nil. After an interrupt it

@@ -16,8 +16,10 @@ import (
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/meter"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/cost"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
@@ -37,12 +39,13 @@ func (c *command) describe() *cobra.Command {
 			if err := checkFormat(output, "json"); err != nil {
 				return err
 			}
+			costs := meter.New(c.choice.Connection, c.streams.ErrOut, c.clock.Now())
 			jobs, failed, err := c.choice.Several(ctx, args)
 			if err != nil {
 				return err
 			}
 			if c.choice.Many(args) {
-				return c.describeAll(ctx, jobs, failed, output)
+				return c.describeAll(ctx, jobs, failed, output, costs)
 			}
 			j := jobs[0]
 			d, err := j.Describe(ctx)
@@ -51,15 +54,15 @@ func (c *command) describe() *cobra.Command {
 			}
 			defer report.Remember(ctx, c.streams.ErrOut, j, d.Status) // after the output, which shows the state before
 			if output == "json" {
-				return report.PrintJSON(c.streams.Out, describeJSON(d))
+				return report.PrintJSON(c.streams.Out, describeJSON(d, costs))
 			}
-			return describeText(c.streams.Out, j, d)
+			return describeText(c.streams.Out, j, d, costs)
 		}),
 	}, own, c.choice.Section())
 }
 
 // describeAll describes several jobs. failed are the errors of those that can't be found.
-func (c *command) describeAll(ctx context.Context, jobs []*job.Job, failed []error, output string) error {
+func (c *command) describeAll(ctx context.Context, jobs []*job.Job, failed []error, output string, costs cost.Meter) error {
 	all, errs := each(jobs, func(j *job.Job) (job.Description, error) { return j.Describe(ctx) })
 	items := []description{}
 	separator := ""
@@ -69,12 +72,12 @@ func (c *command) describeAll(ctx context.Context, jobs []*job.Job, failed []err
 		}
 		defer report.Remember(ctx, c.streams.ErrOut, jobs[i], d.Status)
 		if output == "json" {
-			items = append(items, describeJSON(d))
+			items = append(items, describeJSON(d, costs))
 			continue
 		}
 		fmt.Fprint(c.streams.Out, separator)
 		separator = "\n"
-		if err := describeText(c.streams.Out, jobs[i], d); err != nil {
+		if err := describeText(c.streams.Out, jobs[i], d, costs); err != nil {
 			return err
 		}
 	}
@@ -86,7 +89,7 @@ func (c *command) describeAll(ctx context.Context, jobs []*job.Job, failed []err
 	return report.Errors(c.streams.ErrOut, max(len(jobs)+len(failed), 2), append(failed, errs...))
 }
 
-func describeText(out io.Writer, j *job.Job, d job.Description) error {
+func describeText(out io.Writer, j *job.Job, d job.Description, costs cost.Meter) error {
 	w := printers.GetNewTabWriter(out)
 	row := func(key, format string, args ...any) {
 		if key != "" { // else the line continues the one before
@@ -111,7 +114,7 @@ func describeText(out io.Writer, j *job.Job, d job.Description) error {
 		row("Data", "%s", report.DataText(d))
 	}
 	row("Runs on", "%s", runsOn(h))
-	describeResources(row, d)
+	describeResources(row, d, costs)
 	row("Store", "%s/%s", j.Store.URL(), h.JobID)
 	if names := slices.Concat(h.Env, h.SecretEnv); len(names) > 0 {
 		row("Environment", "%s", strings.Join(names, ", "))
@@ -166,9 +169,12 @@ func describeCall(row func(key, format string, args ...any), h api.Handle) {
 	}
 }
 
-// describeResources prints the image with its packages, the requests, the attempts, the labels and the pod,
-// as far as they are known.
-func describeResources(row func(key, format string, args ...any), d job.Description) {
+// describeResources prints the cost, the image with its packages, the requests, the attempts, the labels
+// and the pod, as far as they are known.
+func describeResources(row func(key, format string, args ...any), d job.Description, costs cost.Meter) {
+	if used := costs.OfHistory(d.Handle, d.Status, d.Attempts, d.Disruptions); used != nil {
+		row("Cost", "%s", used.Text())
+	}
 	describeImage(row, d)
 	if d.CPU != "" || d.Memory != "" {
 		row("Requests", "cpu %s, memory %s", cmp.Or(d.CPU, "none"), cmp.Or(d.Memory, "none"))

@@ -5,6 +5,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/cost"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
 )
@@ -55,6 +56,8 @@ type description struct {
 	LogBytes    *int64               `json:"logBytes"` // null before the job has ended, when only a part is stored
 	Outputs     int                  `json:"outputs"`
 	OutputBytes int64                `json:"outputBytes"`
+	// Cost is null for a job that holds no accelerators or has not started.
+	Cost *cost.Cost `json:"cost"`
 }
 
 // end is how a job ended, and who recorded that.
@@ -70,14 +73,14 @@ type end struct {
 	By       string     `json:"by"`
 }
 
-func describeJSON(d job.Description) description {
+func describeJSON(d job.Description, costs cost.Meter) description {
 	h := d.Handle
 	j := description{ID: h.JobID, Namespace: h.Namespace, Function: h.FuncName, CallKind: h.CallKind, Accelerator: h.Accelerator, Spot: h.Spot,
 		Created: h.CreatedAt, Store: h.Store, JobDetails: d.JobDetails,
 		ImageMode: h.ImageMode, ImageDigest: digest(d), Payload: h.Payload, Data: append([]api.Data{}, h.Data...), Packages: report.Packages(d.Packages), Backend: h.Backend, Workload: h.K8sName, Cluster: h.ClusterName,
 		Env: h.Env, SecretEnv: h.SecretEnv, Client: h.Client, Status: d.Status, Error: d.Error, Warnings: d.Warnings, Timeline: d.Timeline,
 		HostCount: h.Hosts, Hosts: d.Hosts, Map: h.Map != nil, Inputs: d.Inputs, HasResult: d.HasResult, Pickle: d.Pickle,
-		Outputs: d.Outputs, OutputBytes: d.OutputBytes}
+		Outputs: d.Outputs, OutputBytes: d.OutputBytes, Cost: costs.OfHistory(h, d.Status, d.Attempts, d.Disruptions)}
 	if e := d.End; e != nil {
 		j.End = &end{State: e.State, Reason: e.Reason, Message: e.Message, ExitCode: e.ExitCode, Host: e.Host, Attempt: e.Attempt,
 			Started: e.Started, Finished: e.Finished, By: e.By}

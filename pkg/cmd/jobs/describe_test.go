@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cost"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
 	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
@@ -122,7 +123,7 @@ func TestDescribeAllAfterAnError(t *testing.T) {
 	}
 	jobs[0].Backend = jobtest.Backend{Unseen: errors.New("connection refused")}
 	streams, _, out, said := genericiooptions.NewTestIOStreams()
-	err = (&command{streams: streams}).describeAll(t.Context(), jobs, nil, "")
+	err = (&command{streams: streams}).describeAll(t.Context(), jobs, nil, "", cost.Meter{})
 	if err == nil || said.String() != "error: job a1: connection refused\n" {
 		t.Errorf("%v, said %q", err, said.String())
 	}
@@ -202,7 +203,7 @@ func TestDescribeShowsTheImageAndItsPackages(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", name, got, tt.want)
 		}
 	}
-	text, err := json.Marshal(describeJSON(bundled))
+	text, err := json.Marshal(describeJSON(bundled, cost.Meter{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -224,7 +225,7 @@ func TestDescribeWrapsPackages(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	if err := describeText(&out, &job.Job{Store: kept}, d); err != nil {
+	if err := describeText(&out, &job.Job{Store: kept}, d, cost.Meter{}); err != nil {
 		t.Fatal(err)
 	}
 	_, list, _ := strings.Cut(out.String(), "Packages:")

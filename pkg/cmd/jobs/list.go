@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/choice"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/meter"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
@@ -103,7 +104,7 @@ func (f *listFlags) toOptions(c *command, _ []string) (*listOptions, error) {
 		return nil, process.Usage(err)
 	}
 	return &listOptions{registry: registry, watch: f.watch, sortBy: f.sortBy, limit: f.limit, level: f.level(), filter: filter, errOut: c.streams.ErrOut,
-		entryPrinter: entryPrinter{output: f.output, watched: f.watch, noHeaders: f.noHeaders, workloads: stored || f.watch, namespaces: f.allNamespaces && !c.choice.Local,
+		entryPrinter: entryPrinter{output: f.output, meter: meter.New(c.choice.Connection, c.streams.ErrOut, c.clock.Now()), watched: f.watch, noHeaders: f.noHeaders, workloads: stored || f.watch, namespaces: f.allNamespaces && !c.choice.Local,
 			now: func() time.Time { return registry.Time(c.clock.Now()) }, out: c.streams.Out, style: ui.Detect(c.streams.Out)}}, nil
 }
 

@@ -7,10 +7,9 @@ import (
 	"strconv"
 	"time"
 
-	"sigs.k8s.io/yaml"
-
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/document"
+	"github.com/kubectl-kinetic/kinetic/pkg/cost"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
@@ -32,21 +31,15 @@ type entryPrinter struct {
 	outcomes bool
 	// workloads adds a column that says whether the workload exists.
 	workloads bool
+	meter     cost.Meter
 }
 
 func (p *entryPrinter) isTable() bool { return p.output == "" || p.output == "wide" }
 
 func (p *entryPrinter) print(entries []api.JobSummary) error {
 	switch p.output {
-	case "json":
-		return report.PrintJSON(p.out, map[string]any{"items": listed(entries)})
-	case "yaml":
-		data, err := yaml.Marshal(map[string]any{"items": listed(entries)})
-		if err != nil {
-			return err
-		}
-		_, err = p.out.Write(data)
-		return err
+	case document.JSON, document.YAML:
+		return document.Write(p.out, p.output, map[string]any{"items": p.costs().Entries(entries)})
 	case "name":
 		for _, e := range entries {
 			if _, err := fmt.Fprintln(p.out, e.ID); err != nil {
@@ -59,8 +52,12 @@ func (p *entryPrinter) print(entries []api.JobSummary) error {
 	}
 }
 
-// listed returns the entries for programs: no entries are an empty list, not null.
-func listed(entries []api.JobSummary) []api.JobSummary { return append([]api.JobSummary{}, entries...) }
+// costs returns the meter at this moment.
+func (p *entryPrinter) costs() cost.Meter {
+	m := p.meter
+	m.Now = p.now()
+	return m
+}
 
 // rows adds rows to the table, after its headers if they are the first.
 func (p *entryPrinter) rows(entries []api.JobSummary) error {
@@ -104,7 +101,7 @@ func (p *entryPrinter) columns() []string {
 		columns = append(columns, "workload")
 	}
 	if p.output == "wide" {
-		columns = append(columns, "owner", "hosts", "node", "store")
+		columns = append(columns, "owner", "hosts", "cost", "node", "store")
 	}
 	if p.outcomes {
 		columns = append(columns, "outcome")
@@ -121,7 +118,7 @@ func (p *entryPrinter) row(e api.JobSummary) []string {
 		row = append(row, workload(e))
 	}
 	if p.output == "wide" {
-		row = append(row, e.User, known(e.Hosts), e.Node, e.Store)
+		row = append(row, e.User, known(e.Hosts), p.costs().OfSummary(e).Cell(), e.Node, e.Store)
 	}
 	if p.outcomes || holds(e) { // a watch may have begun without such a job
 		row = append(row, e.Status.Outcome())

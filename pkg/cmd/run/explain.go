@@ -6,8 +6,10 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/cost"
 	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
+	"github.com/kubectl-kinetic/kinetic/pkg/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/provider"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
@@ -52,10 +54,10 @@ type explainedAccelerator struct {
 	MachineType  *string `json:"machineType"`
 	Spot         bool    `json:"spot"`
 	Resource     *string `json:"resource"`
-	// PricePerHour is in USD, for all hosts.
+	// PricePerHour is the list price in USD, for all hosts. PriceBasis says where and when it holds.
 	PricePerHour *float64 `json:"pricePerHour"`
+	PriceBasis   *string  `json:"priceBasis"`
 	sentence     string
-	priceBasis   string
 }
 
 // explainedBundle is the packaged code.
@@ -182,7 +184,7 @@ type explainedJob struct {
 }
 
 // explain describes what carrying out the plan would do.
-func explain(p submit.Planned, o provider.Outlook) explanation {
+func explain(p submit.Planned, o provider.Outlook, prices price.Table) explanation {
 	s := p.Spec
 	local := s.Backend == api.BackendLocal
 	wanted := p.Deps
@@ -191,7 +193,7 @@ func explain(p submit.Planned, o provider.Outlook) explanation {
 	}
 	e := explanation{
 		Target:      explainedTarget{Store: maybe(s.Store)},
-		Accelerator: explainAccelerator(s),
+		Accelerator: explainAccelerator(s, prices),
 		Bundle:      explainedBundle{Root: p.Root, Entry: maybe(p.Entry), Bytes: p.Files.Bytes, LeftOut: p.Files.LeftOut},
 		Payload:     s.Payload,
 		Data:        explainData(s.Data),
@@ -259,23 +261,21 @@ func explainJob(s api.Spec) explainedJob {
 	return j
 }
 
-func explainAccelerator(s api.Spec) explainedAccelerator {
+func explainAccelerator(s api.Spec, prices price.Table) explainedAccelerator {
 	a, times := s.Accelerator, s.Hosts/s.Accelerator.Hosts
-	switch s.Capacity.Kind {
-	case api.CapacityClass:
-		a.MachineType, a.PricePerHour = "", nil
-	case api.CapacityFlexStart: // flex-start has other prices
-		a.PricePerHour = nil
+	perHour, basis := cost.Rate(prices, a, s.Capacity.Kind, s.Zone)
+	if s.Capacity.Kind == api.CapacityClass {
+		a.MachineType = ""
 	}
 	e := explainedAccelerator{Kind: a.Kind, Name: a.Name, Topology: maybe(a.Topology), Hosts: s.Hosts, Slices: s.Slices,
 		MachineType: maybe(a.MachineType), Spot: s.Capacity.Kind == api.CapacitySpot, Resource: maybe(a.Resource),
-		sentence: accelerator.Describe(a), priceBasis: accelerator.PriceBasis(a)}
+		sentence: accelerator.Describe(a), PriceBasis: maybe(basis)}
 	if times > 1 && a.Kind != api.CPU {
 		e.sentence = fmt.Sprintf("%d × %s", times, e.sentence)
 	}
-	if a.PricePerHour != nil {
-		price := float64(times) * *a.PricePerHour
-		e.PricePerHour = &price
+	if perHour != nil {
+		all := float64(times) * *perHour
+		e.PricePerHour = &all
 	}
 	if a.Chips > 0 {
 		chips := times * a.Chips

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
+	"github.com/kubectl-kinetic/kinetic/pkg/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/provider"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
@@ -76,7 +77,7 @@ func TestSentences(t *testing.T) {
 			"outputs      the store, saved every 30s and at the end; they begin with a copy of those of job old-1\n"},
 		"outputs of a local job": {func(p *submit.Planned) { p.Spec.Backend = api.BackendLocal }, "outputs      the store\n"},
 		"a map of one pod":       {func(p *submit.Planned) { p.Spec.Map = &api.Map{Inputs: 20, Chunk: 2000, Parallelism: 1} }, "map          <20> inputs in <1> pods\n"},
-		"a price":                {offered(func(*api.Spec) {}), "2 × l4: 1 GPU on 1 host (g2-standard-4), about $1.52 an hour (list price, us-central1, 2026-08)\n"},
+		"a price":                {offered(func(*api.Spec) {}), "2 × l4: 1 GPU on 1 host (g2-standard-4), about $1.42 an hour (list price, us-central1, 2025-03)\n"},
 		"the price of flex-start, which has its own": {offered(func(s *api.Spec) { s.Capacity.Kind = api.CapacityFlexStart }),
 			"2 × l4: 1 GPU on 1 host (g2-standard-4), price unknown\n"},
 		"the machine that a ComputeClass chooses": {offered(func(s *api.Spec) { s.Capacity = api.Capacity{Kind: api.CapacityClass, Name: "cheap"} }),
@@ -88,7 +89,7 @@ func TestSentences(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := elsewhere()
 			tt.change(&p)
-			got := explain(p, provider.Outlook{}).sentences(size, count)
+			got := explain(p, provider.Outlook{}, price.Table{}).sentences(size, count)
 			if !strings.Contains(got, tt.want) || strings.Contains(got, "hidden") {
 				t.Errorf("got\n%swant\n%s", got, tt.want)
 			}
@@ -106,13 +107,13 @@ func TestSentences(t *testing.T) {
 	} {
 		p := elsewhere()
 		tt.change(&p.Spec)
-		if got := explain(p, provider.Outlook{}).sentences(size, count); strings.Contains(got, tt.not) {
+		if got := explain(p, provider.Outlook{}, price.Table{}).sentences(size, count); strings.Contains(got, tt.not) {
 			t.Errorf("%s: a line of %q in\n%s", name, tt.not, got)
 		}
 	}
 	bare := elsewhere()
 	bare.Spec.CPU, bare.Spec.Memory = "", ""
-	if got := explain(bare, provider.Outlook{}).sentences(size, count); strings.Contains(got, "asks for") || strings.Contains(got, "environment") {
+	if got := explain(bare, provider.Outlook{}, price.Table{}).sentences(size, count); strings.Contains(got, "asks for") || strings.Contains(got, "environment") {
 		t.Errorf("lines about nothing:\n%s", got)
 	}
 }
@@ -120,7 +121,7 @@ func TestSentences(t *testing.T) {
 // offered is a plan for two machines that have a price.
 func offered(change func(*api.Spec)) func(*submit.Planned) {
 	return func(p *submit.Planned) {
-		price := 0.76
+		price := 0.71
 		p.Spec.Hosts, p.Spec.Accelerator = 2, api.Accelerator{Kind: api.GPU, Name: "l4", Chips: 1, Hosts: 1, ChipsPerHost: 1, MachineType: "g2-standard-4", PricePerHour: &price}
 		change(&p.Spec)
 	}
@@ -130,7 +131,7 @@ func TestExplanationAsJSON(t *testing.T) {
 	p := elsewhere()
 	p.Spec.Queue, p.Spec.Retries = "team", 3
 	p.Spec.Env, p.Spec.SecretEnv = []api.EnvVar{{Name: "A", Value: "hidden"}}, []string{"TOKEN"}
-	data, err := json.Marshal(explain(p, provider.Outlook{}))
+	data, err := json.Marshal(explain(p, provider.Outlook{}, price.Table{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -149,13 +150,13 @@ func TestExplainedVersions(t *testing.T) {
 	p := elsewhere()
 	p.Environment.Base.Ref = "python:3.12-slim"
 	outlook := provider.Outlook{Resolved: "an earlier run", How: "the pod installs them"}
-	if got := explain(p, outlook).sentences(size, count); strings.Contains(got, "versions") {
+	if got := explain(p, outlook, price.Table{}).sentences(size, count); strings.Contains(got, "versions") {
 		t.Errorf("versions that nobody knows:\n%s", got)
 	}
 	for i := range 12 {
 		outlook.Wheels = append(outlook.Wheels, image.Wheel{File: fmt.Sprintf("package_%02d-1.0-py3-none-any.whl", i), SHA256: "ab"})
 	}
-	got := explain(p, outlook)
+	got := explain(p, outlook, price.Table{})
 	if text := got.sentences(size, count); !strings.Contains(text, "\nversions     12: package-00 1.0, package-01 1.0,") || !strings.Contains(text, "\n             package-05 1.0,") {
 		t.Errorf("got\n%s", text)
 	}

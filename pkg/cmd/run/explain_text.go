@@ -9,6 +9,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
+	"github.com/kubectl-kinetic/kinetic/pkg/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
 
@@ -26,7 +27,7 @@ func (e explanation) sentences(size func(int64) string, count func(n int, noun s
 	} else {
 		line("workload", "%s %s, namespace %s", e.Job.kind(), *e.Job.Name, text(e.Target.Namespace))
 		line("cluster", "%s", e.Target.cluster())
-		line("accelerator", "%s%s", e.Accelerator.sentence, e.Accelerator.price())
+		line("accelerator", "%s%s", e.Accelerator.sentence, e.Accelerator.perHour())
 		if e.Accelerator.Hosts > 1 || e.Job.Backend == api.BackendPathways {
 			line("hosts", "%s", e.hosts())
 		}
@@ -277,14 +278,14 @@ func counted(n int, kind api.AcceleratorKind) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-func (a explainedAccelerator) price() string {
+func (a explainedAccelerator) perHour() string {
 	switch {
 	case a.Kind == api.CPU:
 		return ""
 	case a.PricePerHour == nil:
 		return ", price unknown"
 	default:
-		return fmt.Sprintf(", about $%.2f an hour (list price, %s)", *a.PricePerHour, a.priceBasis)
+		return fmt.Sprintf(", about $%.2f an hour (%s)", *a.PricePerHour, price.Words(a.Spot, text(a.PriceBasis)))
 	}
 }
 

@@ -2,23 +2,45 @@ package run
 
 import (
 	"fmt"
+	"os"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cost"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/price"
+	"github.com/kubectl-kinetic/kinetic/pkg/target"
 )
+
+// readPrices returns the prices, and the mistakes in the user's file of them.
+func readPrices() (price.Table, []string) {
+	prices, mistakes := price.Lenient(os.Getenv)
+	texts := make([]string, 0, len(mistakes))
+	for _, m := range mistakes {
+		texts = append(texts, m.Error())
+	}
+	return prices, texts
+}
 
 // hardware returns one line on what the job will occupy: machine, chips and price. It is
 // empty for a job without an accelerator.
-func hardware(s api.Spec) string {
+func hardware(s api.Spec, prices price.Table) string {
 	if s.Backend == api.BackendLocal || s.Accelerator.Kind == api.CPU {
 		return ""
 	}
-	a := explainAccelerator(s)
-	text := a.sentence + ", price unknown"
-	if a.PricePerHour != nil {
-		text = fmt.Sprintf("%s, about $%.2f an hour", a.sentence, *a.PricePerHour)
-	}
+	a := explainAccelerator(s, prices)
+	text := a.sentence + a.perHour()
 	if m := s.Map; m != nil && min(m.Chunks(), m.Parallelism) > 1 {
 		text += fmt.Sprintf(" for each of up to %d pods", min(m.Chunks(), m.Parallelism))
 	}
 	return text
+}
+
+// noteCost says how long a job that has ended held its accelerators.
+func (o *options) noteCost(j *job.Job, s api.Status) {
+	if !s.State.Ended() {
+		return
+	}
+	if c := (cost.Meter{Prices: o.prices, Region: target.Region(o.place.Zone), Now: o.clock.Now()}).OfJob(j.Handle, s); c != nil {
+		o.ui.Note("accelerator time: " + c.Text())
+	}
 }

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
-// An older map of which nothing is missing is only read: it stays, as who ran it
+// An older map that lacks nothing is only read: it stays, as who ran it
 // has left it, unless its removal is asked for.
 func TestResumedMapWithNothingMissing(t *testing.T) {
 	for name, tt := range map[string]struct {

@@ -19,6 +19,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
+	"github.com/kubectl-kinetic/kinetic/pkg/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/render"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
@@ -126,6 +127,8 @@ type options struct {
 	place        target.Target
 	machine      submit.Machine
 	connection   *connect.Flags
+	prices       price.Table
+	mistakes     []string // in the file of the prices
 	wait         waiting
 	planned      submit.Planned // once known
 }
@@ -184,6 +187,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 		}
 		return nil, err
 	}
+	prices, mistakes := readPrices()
 	notes := env.Notes
 	if local {
 		notes = append(notes, f.idle(c)...)
@@ -200,7 +204,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	return &options{
 		streams: streams, ui: ui.New(streams.ErrOut, now.Now), clock: now,
 		mode: m, output: f.output, writeOverlay: f.writeOverlay,
-		request: request, notes: notes, place: place, machine: machine, connection: f.connection,
+		request: request, notes: notes, place: place, machine: machine, connection: f.connection, prices: prices, mistakes: mistakes,
 		wait: waiting{detach: f.detach, outputs: f.fetch, file: f.outputFile, timeout: f.timeout, cleanup: cleanup, cleanupOlder: older, cancel: f.cancelOnInterrupt || local},
 	}, nil
 }
@@ -318,6 +322,7 @@ func (o *options) run(ctx context.Context) error {
 	for _, n := range o.notes {
 		o.ui.Note(n)
 	}
+	planned.Warnings = append(planned.Warnings, o.mistakes...)
 	err = planned.StoreAccess()
 	if planned.Spec.Store == "" {
 		err = fmt.Errorf("where the job would be stored is unknown: %w", target.ErrNoStore)

@@ -70,7 +70,7 @@ func (o *options) submit(ctx context.Context, p submit.Planned, rendered render.
 	if p.Complete() {
 		return o.again(ctx, p.From)
 	}
-	if text := hardware(p.Spec); text != "" {
+	if text := hardware(p.Spec, o.prices); text != "" {
 		o.ui.Note("accelerator " + text)
 	}
 	var steps submit.Steps
@@ -272,6 +272,7 @@ func (o *options) giveUp(ctx context.Context, j *job.Job, s api.Status) error {
 }
 
 func (o *options) settle(ctx context.Context, j *job.Job, end outcome) error {
+	o.noteCost(j, end.status)
 	switch {
 	case errno.IsClosedPipe(end.err) && o.wait.cancel:
 		return o.abandoned(ctx, j)
