@@ -1,0 +1,90 @@
+package accelerators
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/availability"
+	"github.com/kubectl-kinetic/kinetic/pkg/gcp"
+	"github.com/kubectl-kinetic/kinetic/pkg/target"
+)
+
+// live is what a project may use of a shape.
+type live struct {
+	// Zones have its machine type; Here means that the zone, or one of the region, of the cluster has it.
+	Zones []string `json:"zones"`
+	Here  bool     `json:"here"`
+	// Quota is that of the region, null if it lists none, as for TPUs.
+	Quota *availability.Quota `json:"quota"`
+}
+
+// look adds to the offers what the project of a place may use.
+func (o *options) look(ctx context.Context, where target.Target, env func(string) string) error {
+	access, err := gcp.New(ctx, env)
+	if err != nil {
+		return err
+	}
+	var machines []string
+	for _, known := range accelerator.Offers() {
+		machines = append(machines, known.MachineType)
+	}
+	slices.Sort(machines)
+	found, err := availability.Read(ctx, access, where.Project, target.Region(where.Zone), slices.Compact(machines))
+	if err != nil {
+		return err
+	}
+	for i, known := range o.offers {
+		o.offers[i].live = liveOf(known.Accelerator, found, where.Zone, o.spot)
+	}
+	return nil
+}
+
+func liveOf(a api.Accelerator, found *availability.Availability, zone string, spot bool) *live {
+	l := &live{Zones: append([]string{}, found.Zones(a.MachineType)...)}
+	l.Here = slices.ContainsFunc(l.Zones, func(z string) bool { return z == zone || target.Region(z) == zone })
+	if a.Spot = spot; a.Kind == api.GPU {
+		if q, listed := found.Quota(accelerator.QuotaMetric(a)); listed {
+			l.Quota = &q
+		}
+	}
+	return l
+}
+
+// liveColumns are those of --live: whether the cluster's zone has it, how much of the quota is left, and which
+// zones have it.
+func (o *options) liveColumns() []column {
+	region := target.Region(o.place.Zone)
+	zones := func(a offer) string { return someZones(a.live.Zones, region) }
+	if o.output == wideFormat {
+		zones = func(a offer) string { return strings.Join(target.ByRegion(a.live.Zones, region), " ") }
+	}
+	return []column{{"here", offer.here}, {"quota left", offer.left}, {"zones", zones}}
+}
+
+func (o offer) here() string {
+	if o.live.Here {
+		return "yes"
+	}
+	return "no"
+}
+
+func (o offer) left() string {
+	if q := o.live.Quota; q != nil {
+		return fmt.Sprintf("%g of %g", q.Free(), q.Limit)
+	}
+	return ""
+}
+
+// someZones names the zones of one region, the given one if it has some, and counts the others:
+// "us-central1-a,b +6".
+func someZones(zones []string, region string) string {
+	regions := target.ByRegion(zones, region)
+	if len(regions) < 2 {
+		return strings.Join(regions, "")
+	}
+	return fmt.Sprintf("%s +%d", regions[0], len(zones)-strings.Count(regions[0], ",")-1)
+}
