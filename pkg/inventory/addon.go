@@ -2,14 +2,11 @@ package inventory
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"strings"
 	"time"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/apiserver"
 	"github.com/kubectl-kinetic/kinetic/pkg/kueue"
@@ -23,6 +20,8 @@ type AddOn struct {
 	APIVersion string `json:"apiVersion,omitempty"`
 	// Version is the version of the controller, "" if it can't be read.
 	Version string `json:"version,omitempty"`
+	// Runs reports whether a pod of the controller is ready, nil if it can't be read.
+	Runs *bool `json:"runs,omitempty"`
 }
 
 // controller says where a controller is found: the group of its API, and its Deployment as
@@ -41,20 +40,17 @@ func (c controller) request() apiserver.Request {
 // addOn looks for a controller by its API, which every user may ask for. Only some may read
 // its Deployment.
 func (r reader) addOn(ctx context.Context, c controller) (*AddOn, error) {
-	version := make(chan string, 1)
-	go func() { version <- r.imageTag(ctx, c) }()
-	data, err := r.get(ctx, runtime.ContentTypeJSON, nil, "/apis", c.group)
-	if isUnknown(err) {
+	running := make(chan AddOn, 1)
+	go func() { running <- r.controller(ctx, c) }()
+	var group metav1.APIGroup
+	if err := r.server.Get(ctx, &group, nil, "/apis", c.group); isUnknown(err) {
 		return &AddOn{}, nil
-	}
-	if err != nil {
+	} else if err != nil {
 		return nil, err
 	}
-	var group metav1.APIGroup
-	if err := json.Unmarshal(data, &group); err != nil {
-		return nil, fmt.Errorf("reading the API group %s: %w", c.group, err)
-	}
-	return &AddOn{Installed: true, APIVersion: group.PreferredVersion.Version, Version: <-version}, nil
+	found := <-running
+	found.Installed, found.APIVersion = true, group.PreferredVersion.Version
+	return &found, nil
 }
 
 // isUnknown reports whether an API server says that it does not have a path. Anything else
@@ -64,17 +60,13 @@ func isUnknown(err error) bool {
 	return apierrors.IsNotFound(err) && (!isOther || strings.TrimSpace(other.Message) == "404 page not found")
 }
 
-// imageTag returns the tag of a controller's image, "" if that can't be read. It leaves a
-// quarter of the time, so that what else is known of the controller is not lost.
-func (r reader) imageTag(ctx context.Context, c controller) string {
+// controller returns the version of a controller, and whether it runs, as far as that can be read.
+// It leaves a quarter of the time, so that what else is known of the controller is not lost.
+func (r reader) controller(ctx context.Context, c controller) AddOn {
 	if end, isLimited := ctx.Deadline(); isLimited {
 		limited, cancel := context.WithDeadline(ctx, end.Add(-time.Until(end)/4))
 		defer cancel()
 		ctx = limited
-	}
-	data, err := r.get(ctx, runtime.ContentTypeJSON, nil, "/apis/apps/v1/namespaces", c.namespace, "deployments", c.deployment)
-	if err != nil {
-		return ""
 	}
 	var deployment struct {
 		Spec struct {
@@ -84,16 +76,20 @@ func (r reader) imageTag(ctx context.Context, c controller) string {
 				}
 			}
 		}
+		Status struct{ ReadyReplicas int }
 	}
-	if err := json.Unmarshal(data, &deployment); err != nil {
-		return ""
+	err := r.server.Get(ctx, &deployment, nil, "/apis/apps/v1/namespaces", c.namespace, "deployments", c.deployment)
+	if err != nil {
+		return AddOn{}
 	}
+	runs := deployment.Status.ReadyReplicas > 0
+	found := AddOn{Runs: &runs}
 	for _, container := range deployment.Spec.Template.Spec.Containers {
 		if container.Name == "manager" {
-			return tagOf(container.Image)
+			found.Version = tagOf(container.Image)
 		}
 	}
-	return ""
+	return found
 }
 
 // tagOf returns the tag of an image, "" if it has none.

@@ -4,14 +4,8 @@ package inventory
 
 import (
 	"context"
-	"encoding/json"
-	"fmt"
 	"time"
 
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/apimachinery/pkg/runtime"
-	"k8s.io/apimachinery/pkg/runtime/schema"
-	"k8s.io/apimachinery/pkg/runtime/serializer"
 	apiversion "k8s.io/apimachinery/pkg/version"
 	"k8s.io/client-go/rest"
 
@@ -115,30 +109,19 @@ type part struct {
 
 // reader reads from one cluster.
 type reader struct {
-	rest      rest.Interface
+	server    *apiserver.Client
 	namespace string
 	client    Client
 }
 
 func newReader(config *rest.Config, o Options) (reader, error) {
-	scheme := runtime.NewScheme()
-	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"}) // for the server's errors
-	_, config = apiserver.Monitored(config, nil)
-	config.NegotiatedSerializer = serializer.NewCodecFactory(scheme).WithoutConversion()
-	http, err := rest.HTTPClientFor(config)
-	if err != nil {
-		return reader{}, fmt.Errorf("preparing a client for %s: %w", config.Host, err)
-	}
-	client, err := rest.UnversionedRESTClientForConfigAndClient(config, http)
-	if err != nil {
-		return reader{}, fmt.Errorf("preparing a client for %s: %w", config.Host, err)
-	}
-	return reader{client, o.Namespace, o.Client}, nil
+	client, err := apiserver.NewClient(config, nil)
+	return reader{client, o.Namespace, o.Client}, err
 }
 
 func (r reader) parts() map[string]part {
 	return map[string]part{
-		PartServer: {apiserver.Request{Verb: "get", Resource: "/version"}, r.server},
+		PartServer: {apiserver.Request{Verb: "get", Resource: "/version"}, r.version},
 		PartLeaderWorkerSet: {leaderWorkerSet.request(), func(ctx context.Context) (func(*Inventory), error) {
 			found, err := r.addOn(ctx, leaderWorkerSet)
 			return func(i *Inventory) { i.LeaderWorkerSet = found }, err
@@ -151,27 +134,10 @@ func (r reader) parts() map[string]part {
 	}
 }
 
-func (r reader) server(ctx context.Context) (func(*Inventory), error) {
-	data, err := r.get(ctx, runtime.ContentTypeJSON, nil, "/version")
-	if err != nil {
-		return nil, err
-	}
+func (r reader) version(ctx context.Context) (func(*Inventory), error) {
 	var info apiversion.Info
-	if err := json.Unmarshal(data, &info); err != nil {
-		return nil, fmt.Errorf("reading the version of the API server: %w", err)
+	if err := r.server.Get(ctx, &info, nil, "/version"); err != nil {
+		return nil, err
 	}
 	return func(i *Inventory) { i.Server = &info }, nil
-}
-
-// get returns the body of an answer.
-func (r reader) get(ctx context.Context, accept string, parameters map[string]string, path ...string) ([]byte, error) {
-	request := r.rest.Get().AbsPath(path...).SetHeader("Accept", accept)
-	for name, value := range parameters {
-		request.Param(name, value)
-	}
-	result := request.Do(ctx)
-	if err := result.Error(); err != nil { // Raw does not read the server's reason
-		return nil, err
-	}
-	return result.Raw()
 }

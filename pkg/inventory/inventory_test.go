@@ -75,7 +75,7 @@ func forbidden(verb, resource string) string {
 
 const (
 	lwsGroup   = `{"kind":"APIGroup","apiVersion":"v1","name":"leaderworkerset.x-k8s.io","preferredVersion":{"groupVersion":"leaderworkerset.x-k8s.io/v1","version":"v1"}}`
-	deployment = `{"spec":{"template":{"spec":{"containers":[{"name":"proxy","image":"proxy:v9"},{"name":"manager","image":"registry.k8s.io:443/lws/lws:v0.7.0@sha256:00"}]}}}}`
+	deployment = `{"spec":{"template":{"spec":{"containers":[{"name":"proxy","image":"proxy:v9"},{"name":"manager","image":"registry.k8s.io:443/lws/lws:v0.7.0@sha256:00"}]}}},"status":{"readyReplicas":1}}`
 	configMaps = `{"kind":"PartialObjectMetadataList","apiVersion":"meta.k8s.io/v1","items":[
  {"metadata":{"name":"kinetic-runner-old","creationTimestamp":"2026-01-01T00:00:00Z","annotations":{"kubectl-kinetic.github.io/runner-version":"v0.1.0"}}},
  {"metadata":{"name":"kinetic-runner-ours","creationTimestamp":"2026-02-01T00:00:00Z","annotations":{"kubectl-kinetic.github.io/runner-version":"v0.2.0"}}},
@@ -102,11 +102,15 @@ func TestRead(t *testing.T) {
 	}{
 		"all that there can be": {
 			server{"/version": `{"gitVersion":"v1.36.3"}`, lwsPath: lwsGroup, lwsDeployment: deployment, configMapsPath: configMaps},
-			Inventory{Server: kubernetes, LeaderWorkerSet: &AddOn{true, "v1", "v0.7.0"}, Kueue: &AddOn{}, Runners: runners, Errors: map[string]string{}},
+			Inventory{Server: kubernetes, LeaderWorkerSet: &AddOn{true, "v1", "v0.7.0", new(true)}, Kueue: &AddOn{}, Runners: runners, Errors: map[string]string{}},
 		},
 		"a new namespace, and controllers that only others may see": {
 			server{"/version": `{"gitVersion":"v1.36.3"}`, lwsPath: lwsGroup, lwsDeployment: forbidden("get", "deployments"), configMapsPath: `{"items":[]}`},
 			Inventory{Server: kubernetes, LeaderWorkerSet: &AddOn{Installed: true, APIVersion: "v1"}, Kueue: &AddOn{}, Runners: []Runner{}, Errors: map[string]string{}},
+		},
+		"a controller that does not run": {
+			server{"/version": `{"gitVersion":"v1.36.3"}`, lwsPath: lwsGroup, lwsDeployment: `{"spec":{"template":{"spec":{"containers":[{"name":"manager","image":"lws"}]}}}}`, configMapsPath: `{"items":[]}`},
+			Inventory{Server: kubernetes, LeaderWorkerSet: &AddOn{true, "v1", "", new(false)}, Kueue: &AddOn{}, Runners: []Runner{}, Errors: map[string]string{}},
 		},
 		"a server that says in JSON what it does not have": {
 			server{"/version": `{"gitVersion":"v1.36.3"}`, lwsPath: notFound, configMapsPath: `{"items":[]}`},

@@ -42,7 +42,7 @@ const (
 
 // runners lists the runners of the namespace, this client's first, then the newest.
 func (r reader) runners(ctx context.Context) (func(*Inventory), error) {
-	data, err := r.get(ctx, "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
+	data, err := r.server.Read(ctx, "application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1",
 		map[string]string{"labelSelector": "app.kubernetes.io/managed-by=kubectl-kinetic"}, "/api/v1/namespaces", r.namespace, "configmaps")
 	if err != nil {
 		return nil, err

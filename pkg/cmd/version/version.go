@@ -5,7 +5,6 @@ package version
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -13,9 +12,9 @@ import (
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/document"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/inventory"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
@@ -39,7 +38,7 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: json or yaml.")
 	own.Flags.StringVar(&f.frontDoor, "front-door", "", "`VERSION` of the front door, which runs this.")
 	_ = own.Flags.MarkHidden("front-door") // fails if there is no such flag
-	own.Offer("output", "json", "yaml")
+	own.Offer("output", document.Formats()...)
 	c := &cobra.Command{
 		Use:               "version",
 		Short:             "Print the versions of what the cluster has",
@@ -68,7 +67,7 @@ func noArguments(_ *cobra.Command, args []string) error {
 
 func (f *flags) toOptions(streams genericiooptions.IOStreams, connection *connect.Flags) (*options, error) {
 	if f.output != "" {
-		if err := process.OneOf("--output", f.output, []string{"json", "yaml"}); err != nil {
+		if err := process.OneOf("--output", f.output, document.Formats()); err != nil {
 			return nil, err
 		}
 	}
@@ -99,21 +98,8 @@ func (o *options) run(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	switch o.output {
-	case "json":
-		text, err := json.MarshalIndent(c, "", "  ")
-		if err != nil {
-			return fmt.Errorf("writing the versions as JSON: %w", err)
-		}
-		_, err = fmt.Fprintln(o.out, string(text))
-		return err
-	case "yaml":
-		text, err := yaml.Marshal(c)
-		if err != nil {
-			return fmt.Errorf("writing the versions as YAML: %w", err)
-		}
-		_, err = o.out.Write(text)
-		return err
+	if o.output != "" {
+		return document.Write(o.out, o.output, c)
 	}
 	return c.print(o.out)
 }

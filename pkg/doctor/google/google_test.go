@@ -1,0 +1,282 @@
+package google
+
+import (
+	"context"
+	"errors"
+	"maps"
+	"net/http"
+	"net/http/httptest"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/fsouza/fake-gcs-server/fakestorage"
+	"github.com/google/go-cmp/cmp"
+	"google.golang.org/api/artifactregistry/v1"
+	container "google.golang.org/api/container/v1"
+	"google.golang.org/api/storage/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/doctor"
+	"github.com/kubectl-kinetic/kinetic/pkg/gcp/gcptest"
+	infracloud "github.com/kubectl-kinetic/kinetic/pkg/infra/cloud"
+	"github.com/kubectl-kinetic/kinetic/pkg/target"
+)
+
+func TestChecksEndInTime(t *testing.T) {
+	o := options(func(string) string { return "" })
+	for name, set := range map[string]func(*Options){"GKE": func(*Options) {}, "elsewhere": func(o *Options) { o.Target.GKE = false }} {
+		set(&o)
+		if longest := doctor.Longest(checks(o)); longest > 3*time.Second {
+			t.Errorf("%s: all checks together may take %v", name, longest)
+		}
+	}
+}
+
+func TestACompleteProject(t *testing.T) {
+	for _, r := range run(t, options(serve(t, nil).env)) {
+		if r.State != doctor.OK {
+			t.Errorf("%s is %s: %s", r.Name, r.State, r.Detail)
+		}
+	}
+}
+
+func TestChecks(t *testing.T) {
+	denied := refusal(403, "Permission denied")
+	const hidden = "you have no rights on the bucket acme-kn-c-jobs, and may not see whose it is: if it is in another project, choose another cluster with --cluster, or name another store with --store or KINETIC_STORE; if it is in project acme, ask for roles/storage.objectUser on it"
+	rule := func(text string) map[string]string {
+		return map[string]string{"GET " + bucketPath: `{"lifecycle":{"rule":[` + text + `]}}`}
+	}
+	tests := map[string]struct {
+		check   string
+		answers map[string]string
+		set     func(*Options)
+		state   doctor.State
+		detail  string
+		fix     string
+	}{
+		"no credentials": {check: Credentials, set: func(o *Options) {
+			o.Env = func(name string) string { return map[string]string{api.EnvCredentials: "/nonexistent"}[name] }
+		}, state: doctor.Wrong, detail: "finding credentials for Google Cloud", fix: "gcloud auth application-default login"},
+		"the account": {check: Credentials, state: doctor.OK, detail: "@acme.iam.gserviceaccount.com"},
+
+		"a project that is deleted": {check: Project, answers: map[string]string{projectPath: `{"state":"DELETE_REQUESTED"}`}, state: doctor.Wrong, detail: "its state is DELETE_REQUESTED",
+			fix: "gcloud projects undelete acme"},
+		"no project": {check: Project, answers: map[string]string{projectPath: refusal(403, "Permission denied on resource project acme.")}, state: doctor.Wrong,
+			detail: "reading the project acme: project acme doesn't exist, or ", fix: "gcloud projects list"},
+		"a project without its API": {check: Project, answers: map[string]string{projectPath: disabled("cloudresourcemanager")}, state: doctor.Skipped,
+			detail: "the API cloudresourcemanager.googleapis.com is not enabled in project acme; enable it with: gcloud services enable cloudresourcemanager.googleapis.com --project acme"},
+		"a project that no one shows": {check: Project, answers: map[string]string{projectPath: denied}, state: doctor.Skipped, detail: "reading the project acme: "},
+		"where the project is named":  {check: Project, state: doctor.OK, detail: "acme (profile dev)"},
+
+		"no billing": {check: "billing", answers: map[string]string{billingPath: `{"billingEnabled":false}`}, state: doctor.Wrong, detail: "no billing account pays",
+			fix: "gcloud billing projects link acme --billing-account=ACCOUNT"},
+		"an account without a name": {check: "billing", answers: map[string]string{billingPath: `{"billingEnabled":true}`}, state: doctor.OK, detail: "enabled"},
+		"billing is secret":         {check: "billing", answers: map[string]string{billingPath: denied}, state: doctor.Skipped, detail: "reading who pays for the project"},
+
+		"an API is off": {check: "APIs", answers: map[string]string{apisPath: `{"services":[{"name":"projects/1/services/container.googleapis.com","state":"DISABLED"},{"name":"projects/1/services/iam.googleapis.com","state":"ENABLED"}]}`},
+			state: doctor.Wrong, detail: "not enabled: container.googleapis.com", fix: "gcloud services enable container.googleapis.com --project acme"},
+
+		"no cluster": {check: "GKE cluster", answers: map[string]string{clusterPath: ""}, state: doctor.Wrong, detail: "project acme has no cluster c in us-central1-a",
+			fix: "kubectl kinetic up --project acme --zone us-central1-a --cluster c"},
+		"another cluster": {check: "GKE cluster", answers: map[string]string{clusterPath: "", clustersPath: `{"clusters":[{"name":"main","location":"us-east5"}]}`}, state: doctor.Wrong,
+			detail: "project acme has no cluster c in us-central1-a; it has main in us-east5", fix: "kubectl kinetic up --project acme --zone us-central1-a --cluster c"},
+		"another cluster of that name": {check: Cluster, answers: map[string]string{clusterPath: "", clustersPath: `{"clusters":[{"name":"c","location":"us-east5-b"}]}`}, state: doctor.Wrong,
+			detail: "project acme has no cluster c in us-central1-a; it has c in us-east5-b", fix: "kubectl kinetic doctor --project acme --zone us-east5-b --cluster c"},
+		"GKE is not enabled": {check: Cluster, answers: map[string]string{clusterPath: disabled("container")}, state: doctor.Wrong,
+			detail: "project acme has no cluster c in us-central1-a: the API container.googleapis.com is not enabled", fix: "kubectl kinetic up --project acme --zone us-central1-a --cluster c"},
+		"a cluster with an error": {check: "GKE cluster", answers: map[string]string{clusterPath: `{"status":"ERROR","statusMessage":"out of addresses"}`}, state: doctor.Wrong,
+			detail: "c is ERROR: out of addresses"},
+		"no Workload Identity": {check: "GKE cluster", answers: map[string]string{clusterPath: `{"status":"RUNNING"}`}, state: doctor.Wrong, detail: "c has no Workload Identity",
+			fix: "gcloud container clusters update c --workload-pool=acme.svc.id.goog --location us-central1-a --project acme"},
+		"a cluster that is secret": {check: "GKE cluster", answers: map[string]string{clusterPath: denied}, state: doctor.Skipped, detail: "reading cluster c in us-central1-a: "},
+
+		"a pool with an error": {check: "node pools", answers: map[string]string{clusterPath: strings.Replace(running, `"status":"RUNNING","config":{"machineType":"ct6e`, `"status":"ERROR","statusMessage":"no capacity","config":{"machineType":"ct6e`, 1)},
+			state: doctor.Wrong, detail: "v6e is ERROR: no capacity", fix: "gcloud container node-pools describe v6e --cluster c --location us-central1-a --project acme"},
+		"what pools have":       {check: "node pools", state: doctor.OK, detail: "2, with "},
+		"a pool that fits":      {check: "node pools", set: func(o *Options) { o.Accelerator = parse(t, "v6e-8") }, state: doctor.OK, detail: "v6e has v6e-2x4"},
+		"no pool":               {check: "node pools", set: func(o *Options) { o.Accelerator = parse(t, "l4:spot") }, state: doctor.Wrong, detail: "none has l4:spot", fix: "kubectl kinetic pool add l4:spot --project acme --zone us-central1-a --cluster c"},
+		"no pool of that shape": {check: "node pools", set: func(o *Options) { o.Accelerator = parse(t, "v6e-16") }, state: doctor.Wrong, detail: "none has v6e-4x4", fix: "kubectl kinetic pool add v6e-4x4"},
+		"no pool yet": {check: "node pools", set: func(o *Options) { o.Accelerator = parse(t, "l4") }, state: doctor.Skipped, detail: "none has l4, but GKE may make one",
+			answers: map[string]string{clusterPath: `{"status":"RUNNING","autoscaling":{"enableNodeAutoprovisioning":true},` + pools + `}`}},
+
+		"Autopilot":           {check: "node pools", answers: map[string]string{clusterPath: autopilot}, state: doctor.Skipped, detail: "Autopilot makes the nodes of each job"},
+		"Autopilot, one host": {check: "node pools", set: func(o *Options) { o.Accelerator = parse(t, "l4") }, answers: map[string]string{clusterPath: autopilot}, state: doctor.Skipped, detail: "Autopilot makes the nodes of each job"},
+		"Autopilot, several hosts": {check: "node pools", set: func(o *Options) { o.Accelerator = parse(t, "v6e-16") }, answers: map[string]string{clusterPath: autopilot}, state: doctor.Skipped,
+			detail: "Autopilot makes the nodes of each job; one on several hosts needs --placement shared"},
+		"Autopilot's mode": {check: "GKE cluster", answers: map[string]string{clusterPath: autopilot}, state: doctor.OK, detail: "c is RUNNING, version 1.33.2, Autopilot"},
+
+		"quota without an API": {check: "quota", answers: map[string]string{regionPath: disabled("compute")}, state: doctor.Wrong, detail: "reading the quotas of us-central1: the API compute.googleapis.com is not enabled",
+			fix: "gcloud services enable compute.googleapis.com --project acme"},
+		"quota":            {check: "quota", set: func(o *Options) { o.Accelerator = parse(t, "l4x2") }, state: doctor.OK, detail: "NVIDIA_L4_GPUS in us-central1 has 3 of 4 left"},
+		"too little quota": {check: "quota", set: func(o *Options) { o.Accelerator = parse(t, "l4x4") }, state: doctor.Wrong, detail: "has 3 of 4 left, and l4x4 needs 4", fix: "https://console.cloud.google.com/iam-admin/quotas?project=acme"},
+		"another quota":    {check: "quota", set: func(o *Options) { o.Accelerator = parse(t, "a100-80gb:spot") }, state: doctor.Skipped, detail: "us-central1 lists no quota PREEMPTIBLE_NVIDIA_A100_80GB_GPUS"},
+		"quota of TPUs":    {check: "quota", set: func(o *Options) { o.Accelerator = parse(t, "v6e-8") }, state: doctor.Skipped, detail: "for TPUs only the console shows it"},
+		"any quota": {check: "quota", answers: map[string]string{regionPath: `{"name":"us-central1","quotas":[{"metric":"NVIDIA_L4_GPUS","limit":4,"usage":4},{"metric":"CPUS","limit":4,"usage":4}]}`},
+			state: doctor.Wrong, detail: "used up in us-central1: NVIDIA_L4_GPUS (4)", fix: "https://console.cloud.google.com/iam-admin/quotas?project=acme"},
+
+		"who may not act as the account": {check: "Workload Identity", answers: map[string]string{accountPath: `{}`}, state: doctor.Wrong,
+			detail: "the service account kinetic of namespace ml may not act as jobs@acme.iam.gserviceaccount.com",
+			fix:    "gcloud iam service-accounts add-iam-policy-binding jobs@acme.iam.gserviceaccount.com --role=roles/iam.workloadIdentityUser --member='" + member + "'"},
+		"an account that is gone": {check: "Workload Identity", answers: map[string]string{accountPath: ""}, state: doctor.Wrong, detail: "is annotated with jobs@acme.iam.gserviceaccount.com, which does not exist"},
+		"an account without the bucket": {check: "Workload Identity", answers: map[string]string{"GET " + bucketPath + "/iam": `{}`}, state: doctor.Wrong, detail: "no binding of the bucket acme-kn-c-jobs",
+			fix: "gcloud storage buckets add-iam-policy-binding gs://acme-kn-c-jobs --role=roles/storage.objectUser --member=serviceAccount:jobs@acme.iam.gserviceaccount.com"},
+		"pods without an account, and without the bucket": {check: "Workload Identity", set: withoutAnnotation, state: doctor.Wrong, detail: "no binding of the bucket",
+			fix: "gcloud storage buckets add-iam-policy-binding gs://acme-kn-c-jobs --role=roles/storage.objectUser --member=" + principal},
+		"pods by themselves": {check: "Workload Identity", set: withoutAnnotation, state: doctor.OK, detail: principal,
+			answers: map[string]string{"GET " + bucketPath + "/iam": `{"bindings":[{"role":"roles/storage.objectAdmin","members":["` + principal + `"]}]}`}},
+		"all pods of the namespace": {check: "Workload Identity", set: withoutAnnotation, state: doctor.OK, detail: principal,
+			answers: map[string]string{"GET " + bucketPath + "/iam": `{"bindings":[{"role":"roles/storage.objectUser","members":["principalSet://iam.googleapis.com/projects/123/locations/global/workloadIdentityPools/acme.svc.id.goog/namespace/ml"]}]}`}},
+		"a policy that is secret": {check: "Workload Identity", answers: map[string]string{"GET " + bucketPath + "/iam": denied}, state: doctor.Skipped, detail: "you may not read who may use the bucket"},
+		"a service account that is secret": {check: "Workload Identity", set: func(o *Options) {
+			o.Identity = func(context.Context) (string, error) { return "", errors.New("forbidden") }
+		}, state: doctor.Skipped, detail: "the service account kinetic can't be read: forbidden"},
+
+		"no store": {check: Store, set: func(o *Options) { o.Target.Store = "" }, state: doctor.Wrong, detail: "no store is known: set the project", fix: "kubectl kinetic init"},
+		"no bucket": {check: Store, answers: map[string]string{"GET " + bucketPath + "/iam/testPermissions": ""}, state: doctor.Wrong, detail: "there is no bucket acme-kn-c-jobs",
+			fix: "gcloud storage buckets create gs://acme-kn-c-jobs --uniform-bucket-level-access --project acme"},
+		"no bucket, no cluster":      {check: Store, answers: map[string]string{clusterPath: "", "GET " + bucketPath + "/iam/testPermissions": ""}, state: doctor.Skipped, detail: "needs: GKE cluster"},
+		"another bucket, no cluster": {check: Store, answers: map[string]string{clusterPath: ""}, set: func(o *Options) { o.Target.Store = "gs://other" }, state: doctor.Wrong, detail: "there is no bucket other", fix: "gcloud storage buckets create gs://other"},
+		"some rights": {check: Store, answers: map[string]string{"GET " + bucketPath + "/iam/testPermissions": `{"permissions":["storage.objects.get","storage.objects.list"]}`}, state: doctor.Wrong,
+			detail: "lacks storage.objects.create, storage.objects.delete on the bucket acme-kn-c-jobs", fix: "gcloud storage buckets add-iam-policy-binding gs://acme-kn-c-jobs --member=serviceAccount:"},
+		"a bucket of another project": {check: Store, answers: map[string]string{"GET " + bucketPath: `{"projectNumber":"456"}`}, state: doctor.Wrong, detail: "the bucket acme-kn-c-jobs is in another project"},
+		"a bucket that can't be seen": {check: Store, answers: map[string]string{"GET " + bucketPath: denied, "GET " + bucketPath + "/iam/testPermissions": `{}`}, state: doctor.Wrong, detail: hidden},
+		"a bucket that refuses all":   {check: Store, answers: map[string]string{"GET " + bucketPath: denied, "GET " + bucketPath + "/iam/testPermissions": denied}, state: doctor.Wrong, detail: hidden},
+		"a bucket for objects alone":  {check: Store, answers: map[string]string{"GET " + bucketPath: denied}, state: doctor.OK, detail: "you may read and write objects"},
+		"a bucket for reading": {check: Store, answers: map[string]string{"GET " + bucketPath: denied, "GET " + bucketPath + "/iam/testPermissions": `{"permissions":["storage.objects.get"]}`},
+			state: doctor.Wrong, detail: "lacks storage.objects.create", fix: "gcloud storage buckets add-iam-policy-binding gs://acme-kn-c-jobs --member=serviceAccount:"},
+		"a chosen bucket that can't be seen": {check: Store, set: func(o *Options) { o.Target.GKE = false }, answers: map[string]string{"GET " + bucketPath: denied, "GET " + bucketPath + "/iam/testPermissions": `{}`},
+			state: doctor.Wrong, detail: "lacks storage.objects.create", fix: "gcloud storage buckets add-iam-policy-binding gs://acme-kn-c-jobs --member=serviceAccount:"},
+		"the cluster's bucket":   {check: Store, answers: map[string]string{"GET " + bucketPath: `{"projectNumber":"123"}`}, state: doctor.OK, detail: "you may read and write objects"},
+		"a store outside of GKE": {check: Store, set: func(o *Options) { o.Target.GKE = false }, state: doctor.OK, detail: "you may read and write objects"},
+
+		"no rule":                        {check: "lifecycle", answers: map[string]string{"GET " + bucketPath: `{}`}, state: doctor.OK, detail: "no rule deletes results"},
+		"a rule for all":                 {check: "lifecycle", answers: rule(`{"action":{"type":"Delete"},"condition":{"age":30}}`), state: doctor.Wrong, detail: "a rule of the bucket acme-kn-c-jobs deletes results and outputs 30 days after they were written", fix: "gcloud storage buckets update gs://acme-kn-c-jobs --lifecycle-file=FILE"},
+		"a rule that is kept on purpose": {check: "lifecycle", answers: rule(`{"action":{"type":"Delete"},"condition":{"age":365}}`), state: doctor.OK, detail: "a rule of the bucket acme-kn-c-jobs deletes results and outputs 365 days after they were written"},
+		"a rule for copies":              {check: "lifecycle", answers: rule(`{"action":{"type":"Delete"},"condition":{"numNewerVersions":3}},{"action":{"type":"Delete"},"condition":{"age":1,"isLive":false}}`), state: doctor.OK, detail: "no rule"},
+		"a cheaper class":                {check: "lifecycle", answers: rule(`{"action":{"type":"SetStorageClass"},"condition":{"age":30}}`), state: doctor.OK, detail: "no rule"},
+		"rules are secret":               {check: "lifecycle", answers: map[string]string{"GET " + bucketPath: denied}, state: doctor.Skipped, detail: "you may not read the rules"},
+
+		"no repository": {check: imageCheck, answers: map[string]string{"GET /artifactregistry/v1/projects/acme/locations/us/repositories/kn-c": ""}, state: doctor.Wrong,
+			detail: "there is no repository kn-c in us", fix: "gcloud artifacts repositories create kn-c --repository-format=docker --location=us --project=acme"},
+		"no repository, no cluster": {check: imageCheck, answers: map[string]string{clusterPath: "", "GET /artifactregistry/v1/projects/acme/locations/us/repositories/kn-c": ""},
+			set: func(o *Options) { o.Images = target.Repository("acme", "us-central1-a", "c") }, state: doctor.Skipped, detail: "needs: GKE cluster"},
+		"a repository for something else": {check: imageCheck, answers: map[string]string{"GET /artifactregistry/v1/projects/acme/locations/us/repositories/kn-c": `{"format":"PYTHON"}`},
+			state: doctor.Wrong, detail: "is for python, not for images"},
+		"no registry":              {check: imageCheck, set: func(o *Options) { o.Images = "" }, state: doctor.Skipped, detail: "none is known"},
+		"a registry that is gone":  {check: imageCheck, set: func(o *Options) { o.Images = "127.0.0.1:1/env" }, state: doctor.Wrong, detail: "127.0.0.1:1 can't be reached"},
+		"not the name of a server": {check: imageCheck, set: func(o *Options) { o.Images = "a%b/env" }, state: doctor.Wrong, detail: "a%b is not the address of a registry"},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			o := options(serve(t, tt.answers).env)
+			if tt.set != nil {
+				tt.set(&o)
+			}
+			got := find(t, run(t, o), tt.check)
+			if got.State != tt.state || !strings.Contains(got.Detail, tt.detail) || !strings.HasPrefix(got.Fix, tt.fix) || (got.Fix == "") != (tt.fix == "") {
+				t.Errorf("got %s %q, fix %q;\nwant %s %q, fix %q", got.State, got.Detail, got.Fix, tt.state, tt.detail, tt.fix)
+			}
+			if strings.Count(got.Detail, "reading ") > 1 {
+				t.Errorf("twice: %q", got.Detail)
+			}
+		})
+	}
+}
+
+func withoutAnnotation(o *Options) {
+	o.Identity = func(context.Context) (string, error) { return "", nil }
+}
+
+// Everything that needs the project is skipped if the credentials have expired.
+func TestCredentialsHaveExpired(t *testing.T) {
+	g := serve(t, nil)
+	g.tokens.Expire()
+	results := run(t, options(g.env))
+	if got := find(t, results, Project); got.State != doctor.Wrong || got.Fix != "gcloud auth application-default login" {
+		t.Errorf("got %v", got)
+	}
+	if got := find(t, results, Store); got.State != doctor.Skipped || got.Detail != "needs: project" {
+		t.Errorf("got %v", got)
+	}
+}
+
+// The same as above, with the state that other commands see and change.
+func TestAProjectAsUpMakesIt(t *testing.T) {
+	s := gcptest.New(t)
+	s.SetProject("acme", func(p *gcptest.Project) {
+		for _, name := range infracloud.APIs() {
+			p.APIs[name] = true
+		}
+	})
+	s.AddCluster("acme", "us-central1-a", &container.Cluster{Name: "c", Status: "RUNNING",
+		WorkloadIdentityConfig: &container.WorkloadIdentityConfig{WorkloadPool: "acme.svc.id.goog"},
+		NodePools:              []*container.NodePool{{Name: "l4", Status: "RUNNING", Config: &container.NodeConfig{MachineType: "g2-standard-4"}}}})
+	s.SetQuota("us-central1", "NVIDIA_L4_GPUS", 1, 0)
+	s.AddBucket("acme", &storage.Bucket{Name: "acme-kn-c-jobs", Labels: map[string]string{"goog-packaged-solution": "kinetic"}, Lifecycle: &storage.BucketLifecycle{Rule: []*storage.BucketLifecycleRule{
+		{Action: &storage.BucketLifecycleRuleAction{Type: "Delete"}, Condition: &storage.BucketLifecycleRuleCondition{Age: new(int64(30))}}}}})
+	s.AddRepository("projects/acme/locations/us/repositories/kn-c", &artifactregistry.Repository{Format: "DOCKER"})
+	s.AddAccount("acme", "jobs")
+	o := options(s.Env)
+	o.Accelerator = parse(t, "l4")
+	wrong := func() map[string]string {
+		t.Helper()
+		found := map[string]string{}
+		for _, r := range run(t, o) {
+			if r.State == doctor.Wrong {
+				found[r.Name] = r.Fix
+			}
+		}
+		return found
+	}
+	if diff := cmp.Diff(map[string]string{
+		"Workload Identity": "gcloud iam service-accounts add-iam-policy-binding jobs@acme.iam.gserviceaccount.com --role=roles/iam.workloadIdentityUser --member='" + member + "'",
+		"lifecycle":         "kubectl kinetic doctor --fix",
+	}, wrong()); diff != "" {
+		t.Errorf("at first (-want +got):\n%s", diff)
+	}
+	if did := doctor.Repair(t.Context(), run(t, o)); len(did) != 1 || did[0].Err != nil {
+		t.Errorf("did %v", did)
+	}
+	s.Grant("projects/acme/serviceAccounts/jobs@acme.iam.gserviceaccount.com", "roles/iam.workloadIdentityUser", member)
+	s.Grant("b/acme-kn-c-jobs", "roles/storage.objectUser", "serviceAccount:jobs@acme.iam.gserviceaccount.com")
+	if diff := cmp.Diff(map[string]string{}, wrong()); diff != "" {
+		t.Errorf("then (-want +got):\n%s", diff)
+	}
+	s.SetProject("acme", func(p *gcptest.Project) { delete(p.APIs, "cloudbuild.googleapis.com") })
+	if diff := cmp.Diff(map[string]string{"APIs": "gcloud services enable cloudbuild.googleapis.com --project acme"}, wrong()); diff != "" {
+		t.Errorf("without an API that up enables (-want +got):\n%s", diff)
+	}
+	s.SetProject("acme", func(p *gcptest.Project) { p.APIs["cloudbuild.googleapis.com"] = true })
+	s.Deny("storage.objects.create")
+	if diff := cmp.Diff([]string{Store}, slices.Collect(maps.Keys(wrong()))); diff != "" {
+		t.Errorf("without a right (-want +got):\n%s", diff)
+	}
+}
+
+func TestEmulator(t *testing.T) {
+	s, err := fakestorage.NewServerWithOptions(fakestorage.Options{Scheme: "http", Host: "127.0.0.1", Port: 0,
+		InitialObjects: []fakestorage.Object{{ObjectAttrs: fakestorage.ObjectAttrs{BucketName: "kinetic", Name: "a"}}}})
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(s.Stop)
+	for store, want := range map[string]doctor.State{"gs://kinetic": doctor.OK, "gs://other": doctor.Wrong} {
+		o := options(func(name string) string { return map[string]string{api.EnvStorageEmulator: s.URL()}[name] })
+		o.Target.Store, o.Target.GKE = store, false
+		if got := find(t, run(t, o), Store); got.State != want {
+			t.Errorf("%s: got %v", store, got)
+		}
+	}
+}
+
+func TestRegistryAnswers(t *testing.T) {
+	for code, want := range map[int]doctor.State{200: doctor.OK, 401: doctor.OK, 404: doctor.Wrong} {
+		s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code) }))
+		if got := answers(t.Context(), strings.TrimPrefix(s.URL, "http://")); got.State != want {
+			t.Errorf("%d: got %v", code, got)
+		}
+		s.Close()
+	}
+}

@@ -1,0 +1,144 @@
+package google
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"google.golang.org/api/cloudbilling/v1"
+	cloudresourcemanager "google.golang.org/api/cloudresourcemanager/v3"
+	compute "google.golang.org/api/compute/v1"
+	"google.golang.org/api/serviceusage/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/doctor"
+	"github.com/kubectl-kinetic/kinetic/pkg/gcp"
+	infracloud "github.com/kubectl-kinetic/kinetic/pkg/infra/cloud"
+	"github.com/kubectl-kinetic/kinetic/pkg/target"
+)
+
+// project looks for the project. It is the first request: bad credentials are found here.
+func (c *cloud) project(ctx context.Context) doctor.Finding {
+	service, err := cloudresourcemanager.NewService(ctx, c.api().Options(gcp.ResourceManager)...)
+	if err != nil {
+		return doctor.Failed(err)
+	}
+	p, err := service.Projects.Get("projects/" + c.Target.Project).Context(ctx).Do()
+	if err != nil {
+		return failed(c.api().Explain(err, c.Target.Project, "reading the project "+c.Target.Project))
+	}
+	number, _ := strconv.ParseInt(strings.TrimPrefix(p.Name, "projects/"), 10, 64) // 0 is not known
+	c.mu.Lock()
+	c.number = number
+	c.mu.Unlock()
+	if p.State != "" && p.State != "ACTIVE" {
+		return doctor.Bad("gcloud projects undelete "+c.Target.Project, "its state is %s", p.State)
+	}
+	return doctor.Good("%s (%s)", c.Target.Project, c.Target.From.Project)
+}
+
+func (c *cloud) billing(ctx context.Context) doctor.Finding {
+	service, err := cloudbilling.NewService(ctx, c.api().Options(gcp.Billing)...)
+	if err != nil {
+		return doctor.Failed(err)
+	}
+	info, err := service.Projects.GetBillingInfo("projects/" + c.Target.Project).Context(ctx).Do()
+	switch {
+	case err != nil:
+		return c.failed(ctx, err, "reading who pays for the project")
+	case !info.BillingEnabled:
+		return doctor.Bad("gcloud billing projects link "+c.Target.Project+" --billing-account=ACCOUNT", "no billing account pays for the project")
+	}
+	return doctor.Good("%s", cmp.Or(strings.TrimPrefix(info.BillingAccountName, "billingAccounts/"), "enabled"))
+}
+
+// apis looks whether the APIs are enabled that `up` enables.
+func (c *cloud) apis(ctx context.Context) doctor.Finding {
+	off, err := c.off(ctx)
+	switch {
+	case err != nil:
+		return c.failed(ctx, err, "reading which APIs are enabled")
+	case len(off) == 0:
+		return doctor.Good("all %d enabled", len(infracloud.APIs()))
+	case c.lacksCluster(ctx): // up enables them
+		return doctor.Lacking(Cluster)
+	}
+	return doctor.Bad("gcloud services enable "+strings.Join(off, " ")+" --project "+c.Target.Project, "not enabled: %s", strings.Join(off, ", "))
+}
+
+func (c *cloud) readOff(ctx context.Context) ([]string, error) {
+	service, err := serviceusage.NewService(ctx, c.api().Options(gcp.ServiceUsage)...)
+	if err != nil {
+		return nil, err
+	}
+	var names []string
+	parent := "projects/" + c.Target.Project
+	for _, name := range infracloud.APIs() {
+		names = append(names, parent+"/services/"+name)
+	}
+	answer, err := service.Services.BatchGet(parent).Names(names...).Context(ctx).Do()
+	if err != nil {
+		return nil, err
+	}
+	var off []string
+	for _, s := range answer.Services {
+		if s.State != "ENABLED" {
+			off = append(off, s.Name[strings.LastIndex(s.Name, "/")+1:])
+		}
+	}
+	return off, nil
+}
+
+// quota compares what the region has left with what one job needs. Only GPUs have quotas that Compute
+// Engine lists by region.
+func (c *cloud) quota(ctx context.Context) doctor.Finding {
+	a := c.Accelerator
+	switch {
+	case a != nil && a.Kind == api.CPU:
+		return doctor.Skip("not needed for cpu")
+	case a != nil && a.Kind == api.TPU:
+		return doctor.Skip("for TPUs only the console shows it: %s?project=%s", gcp.QuotaPage, c.Target.Project)
+	}
+	service, err := compute.NewService(ctx, c.api().Options(gcp.Compute)...)
+	if err != nil {
+		return doctor.Failed(err)
+	}
+	name := target.Region(c.Target.Zone)
+	region, err := service.Regions.Get(c.Target.Project, name).Context(ctx).Do()
+	switch {
+	case gcp.IsMissing(err):
+		return doctor.Skip("there is no region %s", name)
+	case err != nil:
+		return c.failed(ctx, err, "reading the quotas of "+name)
+	case a == nil:
+		return exhausted(region, c.Target.Project)
+	}
+	metric := accelerator.QuotaMetric(*a)
+	at := slices.IndexFunc(region.Quotas, func(q *compute.Quota) bool { return q.Metric == metric })
+	if at < 0 {
+		return doctor.Skip("%s lists no quota %s", name, metric)
+	}
+	q := region.Quotas[at]
+	if free := q.Limit - q.Usage; free < float64(a.Chips) {
+		return doctor.Bad(gcp.QuotaPage+"?project="+c.Target.Project, "%s in %s has %g of %g left, and %s needs %d", metric, name, free, q.Limit, accelerator.Text(*a), a.Chips)
+	}
+	return doctor.Good("%s in %s has %g of %g left", metric, name, q.Limit-q.Usage, q.Limit)
+}
+
+// exhausted says which quotas of accelerators are used up.
+func exhausted(region *compute.Region, project string) doctor.Finding {
+	var none []string
+	for _, q := range region.Quotas {
+		if strings.HasSuffix(q.Metric, "_GPUS") && q.Limit > 0 && q.Usage >= q.Limit {
+			none = append(none, fmt.Sprintf("%s (%g)", q.Metric, q.Limit))
+		}
+	}
+	if len(none) > 0 {
+		return doctor.Bad(gcp.QuotaPage+"?project="+project, "used up in %s: %s", region.Name, strings.Join(none, ", "))
+	}
+	return doctor.Good("none of GPUs is used up in %s; -a says whether it is enough", region.Name)
+}
