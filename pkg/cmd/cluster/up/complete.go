@@ -1,0 +1,47 @@
+package up
+
+import (
+	"context"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+	"github.com/kubectl-kinetic/kinetic/pkg/availability"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/gcp"
+	"github.com/kubectl-kinetic/kinetic/pkg/target"
+)
+
+// completeAccelerator offers what the catalogue has.
+func completeAccelerator(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+	return accelerator.Complete(word), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// completeZone offers the zones of the project, and their regions.
+func (c *command) completeZone(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	all, _ := process.Promptly(cmd.Context(), c.zones) // none, if they can't be read
+	return all, cobra.ShellCompDirectiveNoFileComp
+}
+
+func (c *command) zones(ctx context.Context) ([]string, error) {
+	t, err := c.connection.ResolveStored()
+	if err != nil {
+		return nil, err
+	}
+	access, err := gcp.New(ctx, os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	found, err := availability.Zones(ctx, access, t.Project, []string{usualMachine})
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, zone := range found[usualMachine] {
+		all = append(all, zone, target.Region(zone))
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}

@@ -1,0 +1,216 @@
+package up
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"time"
+
+	"google.golang.org/api/container/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+	"github.com/kubectl-kinetic/kinetic/pkg/availability"
+	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/gcp"
+	"github.com/kubectl-kinetic/kinetic/pkg/gke"
+	"github.com/kubectl-kinetic/kinetic/pkg/infra"
+	"github.com/kubectl-kinetic/kinetic/pkg/infra/objects"
+	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
+	"github.com/kubectl-kinetic/kinetic/pkg/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+)
+
+// plan plans the node pools for the accelerators.
+func (f *upFlags) plan(names infra.Names, minGiven bool, pools map[string]gke.Planned) error {
+	for _, text := range f.accelerators {
+		a, err := accelerator.Parse(text, accelerator.Options{Spot: f.spot})
+		if err != nil {
+			return fmt.Errorf("--accelerator: %w", err)
+		}
+		cluster := gke.Cluster{Project: names.Project, Location: names.Zone, Name: names.Cluster}
+		planned, err := gke.Plan(a, gke.Options{Cluster: cluster, Min: f.minNodes, MinGiven: minGiven, Nodes: gke.Nodes{Account: names.Email(infra.NodesAccount), Identity: true}})
+		if err != nil {
+			return fmt.Errorf("--accelerator %s: %w", text, err)
+		}
+		pools[planned.Pool.Name] = planned
+	}
+	return nil
+}
+
+// zonesOf are the zones that have each machine type, nil if that could not be found out.
+type zonesOf map[string][]string
+
+// located is which zones have the machines, or why that is not known.
+type located struct {
+	zones zonesOf
+	err   error
+}
+
+// askForZones asks which zones have the machines, while other things are asked for.
+func (o *upOptions) askForZones(ctx context.Context, e *estate) <-chan located {
+	answer := make(chan located, 1)
+	go func() {
+		zones, err := availability.Zones(ctx, e.access, e.names.Project, o.machines())
+		answer <- located{zones, err}
+	}()
+	return answer
+}
+
+// machines returns the machine types of the nodes.
+func (o *upOptions) machines() []string {
+	all := []string{o.settings.Machine}
+	for _, p := range o.pools {
+		all = append(all, p.Pool.Config.MachineType)
+	}
+	slices.Sort(all)
+	return slices.Compact(all)
+}
+
+// checkMode refuses flags about nodes for a cluster that exists and whose nodes GKE manages.
+func (o *upOptions) checkMode(found *container.Cluster) error {
+	if !isAutopilot(found) {
+		return nil
+	}
+	mode := fmt.Sprintf("cluster %s is in Autopilot mode, which", found.Name)
+	for _, name := range o.wanted.Pools {
+		return process.Usagef("--accelerator %s: %s makes nodes for each job by itself: omit --accelerator", accelerator.Text(o.pools[name].Accelerator()), mode)
+	}
+	flag := ""
+	switch {
+	case o.settings.MachineGiven:
+		flag = "--machine-type"
+	case o.settings.MaxNodesGiven:
+		flag = "--max-nodes"
+	default:
+		return nil
+	}
+	return process.Usagef("%s: %s chooses the nodes by itself: omit %[1]s", flag, mode)
+}
+
+func isAutopilot(c *container.Cluster) bool {
+	return c != nil && c.Autopilot != nil && c.Autopilot.Enabled
+}
+
+// settle decides in which zones the nodes of the pools are, and what that costs.
+func (o *upOptions) settle(ctx context.Context, u *ui.UI, e *estate, found infra.States, l located) error {
+	if err := o.place(ctx, e, l.zones); err != nil {
+		return err
+	}
+	switch {
+	case gcp.IsDisabled(l.err):
+		o.placeLater(u, e)
+	case e.cluster.Last() == nil || len(o.pools) > 0:
+		warnOfZones(u, l.err)
+	}
+	e.withoutNetwork()
+	nat := slices.ContainsFunc(e.items, func(i infra.Item) bool { return i.ID.Kind == infra.KindNAT })
+	o.cost = costOf(clusterOf(e), o.alwaysOn(e, found), nat, o.prices)
+	for name, p := range o.pools {
+		id := poolID(name)
+		if s := found[id]; !s.Exists {
+			s.Detail = gke.Describe(p.Pool)
+			found[id] = s
+		}
+	}
+	queue := infra.ID{Kind: infra.KindQueue, Name: o.wanted.Queue}
+	if _, looked := found[queue]; queue.Name != "" && !looked { // the cluster is new
+		found[queue] = infra.State{Detail: "Kueue is not in a new cluster: install it when the cluster is there, then repeat this command: " + objects.InstallKueue}
+	}
+	return nil
+}
+
+func poolID(name string) infra.ID { return infra.ID{Kind: infra.KindPool, Name: name} }
+
+// warnOfZones says that the zones of the nodes could not be checked, if err is an error.
+func warnOfZones(u *ui.UI, err error) {
+	if err != nil {
+		u.Warn(fmt.Sprintf("which zones have the machines is not known, so GKE itself may refuse them: %v", err))
+	}
+}
+
+// clusterOf returns the cluster that was found, or where it will be.
+func clusterOf(e *estate) *container.Cluster {
+	if found := e.cluster.Last(); found != nil {
+		return found
+	}
+	return &container.Cluster{Name: e.names.Cluster, Location: e.names.Zone}
+}
+
+// place sets the zones of the pools. Its errors are about the command line.
+func (o *upOptions) place(ctx context.Context, e *estate, zones zonesOf) error {
+	if err := o.checkZone(ctx, e, zones); err != nil {
+		return err
+	}
+	for _, p := range o.pools {
+		if err := p.Settle(clusterOf(e), zones[p.Pool.Config.MachineType]); err != nil {
+			return fmt.Errorf("--accelerator: %w", err)
+		}
+	}
+	return nil
+}
+
+// checkZone refuses a zone, or a region, that doesn't exist or has no machines for the first nodes. On
+// Autopilot, the usual ones stand for all.
+func (o *upOptions) checkZone(ctx context.Context, e *estate, zones zonesOf) error {
+	machine, location := o.settings.Machine, e.names.Zone
+	have := zones[machine]
+	within := func(zone string) bool { return zone == location || target.Region(zone) == location }
+	switch {
+	case e.cluster.Last() != nil || have == nil || slices.ContainsFunc(have, within):
+		return nil
+	case len(have) == 0:
+		return noMachine(ctx, e, machine)
+	}
+	return gke.NoMachines(fmt.Sprintf("--zone %s: it doesn't exist, or", location), location, machine, machine, have)
+}
+
+// noMachine says that no zone has a machine type, and which one the zone has that may be meant.
+func noMachine(ctx context.Context, e *estate, machine string) error {
+	n := e.names
+	flag := "--machine-type " + machine
+	there, err := availability.Machines(ctx, e.access, n.Project, n.Zone)
+	if err != nil {
+		there = nil // the advice is all that is missing
+	}
+	if hint := nearest.Sentence(machine, there); hint != "" {
+		return fmt.Errorf("%s: no zone has machines of type %s that this project may use; %s", flag, machine, hint)
+	}
+	return gke.NoMachines(flag, n.Zone, machine, machine, nil)
+}
+
+// placeLater sets the zones once the APIs are enabled: before, none says which zones have the machines.
+func (o *upOptions) placeLater(u *ui.UI, e *estate) {
+	for i, r := range e.list {
+		if r.ID.Kind == infra.KindAPIs {
+			e.list[i].Actor = placing{r.Actor, func(ctx context.Context) error {
+				var zones zonesOf
+				err := backoff.Retry(ctx, enabledWithin, gcp.IsDisabled, func() (err error) {
+					zones, err = availability.Zones(ctx, e.access, e.names.Project, o.machines())
+					return err
+				})
+				if ctx.Err() == nil {
+					warnOfZones(u, err)
+				}
+				return o.place(ctx, e, zones)
+			}}
+		}
+	}
+}
+
+// enabledWithin is how long a service may not know that it was enabled.
+const enabledWithin = 2 * time.Minute
+
+// placing enables the APIs, and then sets the zones of the pools.
+type placing struct {
+	infra.Actor
+	place func(context.Context) error
+}
+
+// Ensure implements infra.Actor.
+func (p placing) Ensure(ctx context.Context, have infra.State) error {
+	if err := p.Actor.Ensure(ctx, have); err != nil {
+		return err
+	}
+	return p.place(ctx)
+}
