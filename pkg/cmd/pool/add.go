@@ -1,0 +1,228 @@
+package pool
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/document"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/gke"
+	"github.com/kubectl-kinetic/kinetic/pkg/target"
+)
+
+// addFlags are the flags of add, as typed.
+type addFlags struct {
+	spot, flexStart             bool
+	minNodes, maxNodes          int
+	reservation, name, diskSize string
+	backend, output             string
+	dryRun                      process.DryRun
+	zones                       []string
+	labels                      map[string]string
+}
+
+const addLong = `Add a node pool for each accelerator. Its nodes get the labels that jobs for this
+accelerator select. A pool begins with --min-nodes; GKE adds nodes when a job needs
+them, and removes them when none does. A TPU slice of several hosts is a pool of its
+own, which has all of its nodes or none.
+
+What exists already is not made again. Ctrl-C ends the waiting, not what GKE has
+begun: repeat the command to wait for it again.`
+
+const addExamples = `  # machines with one L4 GPU, up to 10 of them
+  kubectl kinetic pool add l4
+
+  # a TPU slice on 4 hosts, and spot machines with 8 chips
+  kubectl kinetic pool add v6e-4x4 v6e-8:spot
+
+  # what would be requested, without an account
+  kubectl kinetic pool add h100x8 --reservation block-7 --dry-run -o yaml`
+
+func (c *command) add() *cobra.Command {
+	f := &addFlags{}
+	machines := process.NewSection("Machines")
+	fs := machines.Flags
+	fs.BoolVar(&f.spot, "spot", false, "Spot capacity: cheaper, and may be taken back at any time.")
+	fs.StringVar(&f.reservation, "reservation", "", "Take machines from this reservation, `NAME` or projects/PROJECT/reservations/NAME.")
+	fs.BoolVar(&f.flexStart, "flex-start", false, "Wait for machines, and keep them for at most 7 days (Dynamic Workload Scheduler).")
+	process.NumberVar(fs, &f.minNodes, 0, process.Unbounded, "min-nodes", "Keep at least this `NUMBER` of nodes. They cost money while they are idle.")
+	process.NumberVar(fs, &f.maxNodes, 1, process.Unbounded, "max-nodes", "Have at most this `NUMBER` of nodes. Default: 10, or the hosts of one slice.")
+	fs.StringSliceVar(&f.zones, "zones", nil, "`ZONES` for the nodes, with commas. Default: those of the cluster that have the machines.")
+	fs.StringVar(&f.backend, "backend", "", "With pathways, shapes that exist on one host and on several (v5e-2x4, v6e-2x4) are on several, as in run: `BACKEND` auto, gke or pathways.")
+	machines.Offer("backend", string(api.BackendGKE), string(api.BackendPathways))
+	pool := process.NewSection("Node pool")
+	pool.Flags.StringVar(&f.name, "name", "", "`NAME` of the pool. Default: one that follows from the accelerator and the flags.")
+	pool.Flags.StringVar(&f.diskSize, "disk-size", "", "`SIZE` of a node's disk, such as 200GB. Default: 100GB.")
+	pool.Flags.StringToStringVar(&f.labels, "labels", nil, "Labels for the nodes, `KEY=VALUE` with commas.")
+	outcome := process.NewSection("Outcome")
+	f.dryRun.Add(outcome, "Print the request without sending it: none or client. It contacts nothing and needs no account.")
+	outcome.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: yaml, json or name.")
+	outcome.Offer("output", "yaml", "json", "name")
+	return c.finish(&cobra.Command{
+		Use: "add ACCELERATOR…", Short: "Add node pools for accelerators", Long: addLong, Example: addExamples,
+		Args: someAccelerators,
+		ValidArgsFunction: func(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+			return accelerator.Complete(word), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+		},
+		RunE: process.RunE(func(ctx context.Context, args []string) error {
+			o, err := f.toOptions(c, args, machines.Flags.Changed("min-nodes"))
+			if err != nil {
+				return process.Usage(err)
+			}
+			if o.dryRun {
+				return o.print()
+			}
+			return o.run(ctx)
+		}),
+	}, machines, pool, outcome)
+}
+
+func someAccelerators(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return errors.New("name an accelerator, such as l4 or v6e-8; `kubectl kinetic accelerators` lists them")
+	}
+	return nil
+}
+
+// addOptions hold only values that are ready to use.
+type addOptions struct {
+	*command
+	cluster gke.Cluster
+	wanted  []wanted
+	dryRun  bool
+	output  string
+}
+
+// wanted is a node pool that was asked for.
+type wanted struct {
+	text        string // as typed
+	accelerator api.Accelerator
+	options     gke.Options
+}
+
+func (f *addFlags) toOptions(c *command, args []string, minGiven bool) (*addOptions, error) {
+	dryRun, err := f.dryRun.On()
+	if err != nil {
+		return nil, err
+	}
+	o := &addOptions{command: c, dryRun: dryRun, output: f.output}
+	if err := o.checkOutput(); err != nil {
+		return nil, err
+	}
+	if f.name != "" && len(args) > 1 {
+		return nil, process.Usagef("--name %s: it names one pool, and there are %d accelerators; add them one by one", f.name, len(args))
+	}
+	backend, err := backendOf(f.backend)
+	if err != nil {
+		return nil, err
+	}
+	disk, err := gigabytes(f.diskSize)
+	if err != nil {
+		return nil, err
+	}
+	for _, text := range args {
+		a, err := accelerator.Parse(text, accelerator.Options{Spot: f.spot, Backend: backend})
+		if err != nil {
+			return nil, err
+		}
+		w := wanted{text, a, gke.Options{Name: f.name, Min: f.minNodes, MinGiven: minGiven, Max: f.maxNodes, Reservation: f.reservation,
+			FlexStart: f.flexStart, Zones: f.zones, DiskGB: disk, Labels: f.labels}}
+		if _, err := gke.Plan(a, w.options); err != nil {
+			return nil, fmt.Errorf("%s: %w", text, err)
+		}
+		if w.options.Name == "" {
+			w.options.Name = gke.Name(a, w.options)
+		}
+		if i := slices.IndexFunc(o.wanted, func(other wanted) bool { return other.options.Name == w.options.Name }); i >= 0 {
+			return nil, process.Usagef("%s and %s are the same node pool, %s: name it once, and add a second one with another --name", o.wanted[i].text, text, w.options.Name)
+		}
+		o.wanted = append(o.wanted, w)
+	}
+	if o.cluster, _, err = c.cluster(); err != nil {
+		return nil, err
+	}
+	return o, nil
+}
+
+func (o *addOptions) checkOutput() error {
+	if o.output == "" {
+		return nil
+	}
+	return process.OneOf("--output", o.output, append(document.Formats(), "name"))
+}
+
+// backendOf reads --backend. Only pathways chooses another shape.
+func backendOf(text string) (api.Backend, error) {
+	switch text {
+	case "", "auto":
+		return "", nil
+	}
+	return api.Backend(text), process.OneOf("--backend", text, []string{"auto", string(api.BackendGKE), string(api.BackendPathways)})
+}
+
+// gigabytes reads a size such as 200, 200GB or 200Gi, 0 for none.
+func gigabytes(text string) (int, error) {
+	number := text
+	for _, unit := range []string{"GiB", "GB", "Gi", "G"} {
+		if cut, found := strings.CutSuffix(text, unit); found {
+			number = cut
+			break
+		}
+	}
+	n, err := strconv.Atoi(number)
+	switch {
+	case text == "":
+		return 0, nil
+	case err != nil || n < 1:
+		return 0, process.Usagef("--disk-size %q: expected gigabytes, such as 200GB", text)
+	}
+	return n, nil
+}
+
+// request is what is sent to make a node pool.
+type request struct {
+	Parent         string `json:"parent"`
+	NodePool       any    `json:"nodePool"`
+	ResourcePolicy any    `json:"resourcePolicy,omitempty"`
+}
+
+// print prints the requests. It contacts nothing, so the nodes' account is missing.
+func (o *addOptions) print() error {
+	var requests []request
+	var names []string
+	for _, w := range o.wanted {
+		options := w.options
+		options.Cluster, options.Nodes.Identity = o.cluster, true
+		if len(options.Zones) == 0 && target.Region(o.cluster.Location) != o.cluster.Location {
+			options.Zones = []string{o.cluster.Location}
+		}
+		p, err := gke.Plan(w.accelerator, options)
+		if err != nil {
+			return process.Usage(fmt.Errorf("%s: %w", w.text, err))
+		}
+		r := request{Parent: o.cluster.Path(), NodePool: p.Pool}
+		if p.Policy != nil {
+			r.ResourcePolicy = p.Policy
+		}
+		requests, names = append(requests, r), append(names, p.Pool.Name)
+		fmt.Fprintf(o.streams.ErrOut, "would create node pool %s in cluster %s: %s\n", p.Pool.Name, o.cluster.Name, describe(p.Pool))
+	}
+	if o.output == "name" {
+		return o.printNames(names)
+	}
+	fmt.Fprintln(o.streams.ErrOut, "the nodes get the service account that the cluster's other nodes have")
+	format := cmp.Or(o.output, document.YAML)
+	if len(requests) == 1 {
+		return document.Write(o.streams.Out, format, requests[0])
+	}
+	return document.Write(o.streams.Out, format, requests)
+}

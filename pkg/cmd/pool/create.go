@@ -1,0 +1,254 @@
+package pool
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"maps"
+	"os"
+	"slices"
+	"strings"
+	"sync"
+
+	"google.golang.org/api/container/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/availability"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/document"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
+	"github.com/kubectl-kinetic/kinetic/pkg/gcp"
+	"github.com/kubectl-kinetic/kinetic/pkg/gke"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+)
+
+// parallel limits how many pools are made at a time.
+const parallel = 4
+
+// facts are what has to be known about a cluster before a pool is added.
+type facts struct {
+	cluster *container.Cluster
+	// zones are those that have a machine type; none are listed if that could not be found out.
+	zones map[string][]string
+}
+
+// look asks for all facts at the same time.
+func (o *addOptions) look(ctx context.Context, access *gcp.Access, client *gke.Client) (facts, error) {
+	var machines []string
+	for _, w := range o.wanted {
+		machines = append(machines, w.accelerator.MachineType)
+	}
+	zones := make(chan map[string][]string, 1)
+	go func() {
+		found, _ := availability.Zones(ctx, access, o.cluster.Project, machines) // GKE itself refuses a wrong zone, in other words
+		zones <- found
+	}()
+	cluster, err := client.Get(ctx)
+	return facts{cluster, <-zones}, err
+}
+
+// run makes the pools, several at a time.
+func (o *addOptions) run(ctx context.Context) error {
+	access, err := gcp.New(ctx, os.Getenv)
+	if err != nil {
+		return err
+	}
+	client, err := gke.New(ctx, access, o.cluster)
+	if err != nil {
+		return err
+	}
+	u := ui.New(o.streams.ErrOut, o.clock.Now)
+	known, err := o.look(ctx, access, client)
+	if err != nil {
+		return err
+	}
+	if known.cluster.Status == "STOPPING" {
+		return o.deleting()
+	}
+	plans, err := o.plans(known)
+	if err != nil {
+		return process.Usage(err)
+	}
+	u.Phase("cluster", fmt.Sprintf("%s in %s of project %s", o.cluster.Name, o.cluster.Location, o.cluster.Project))
+	results := make([]result, len(plans))
+	errs := make([]error, len(plans))
+	told := newBoard(u, "creating")
+	fanout.Each(parallel, plans, func(i int, p gke.Planned) {
+		own := *client
+		own.Progress = func(text string) { told.show(p.Pool.Name, text) }
+		outcome, err := own.Create(ctx, p)
+		told.done(p.Pool.Name)
+		errs[i] = err
+		if err == nil {
+			u.Phase(outcomeWord(outcome), p.Pool.Name+": "+describe(existing(known.cluster.NodePools, p.Pool)))
+			results[i] = result{Name: p.Pool.Name, Outcome: outcome, Accelerator: o.wanted[i].accelerator}
+		}
+	})
+	told.end()
+	o.noteLimits(u, known.cluster, plans, results)
+	done := slices.DeleteFunc(results, func(r result) bool { return r.Name == "" })
+	return cmp.Or(o.printResults(done), o.first(ctx, errs))
+}
+
+// existing returns the pool that has the name of another, else that one.
+func existing(pools []*container.NodePool, wanted *container.NodePool) *container.NodePool {
+	for _, p := range pools {
+		if p.Name == wanted.Name {
+			return p
+		}
+	}
+	return wanted
+}
+
+// outcomeWord is the name of the phase for an outcome.
+func outcomeWord(outcome gke.Outcome) string {
+	if outcome == gke.Unchanged {
+		return "exists"
+	}
+	return string(outcome)
+}
+
+// noteLimits says that limits of a pool that exists are not changed.
+func (o *addOptions) noteLimits(u *ui.UI, cluster *container.Cluster, plans []gke.Planned, results []result) {
+	for i, r := range results {
+		if r.Outcome != gke.Unchanged {
+			continue
+		}
+		is, err := find(cluster.NodePools, o.cluster, r.Name)
+		if err != nil {
+			continue // someone else has just made it
+		}
+		if has, wants := gke.Limits(is), plans[i].LimitsFor(is); has != wants {
+			u.Warn(fmt.Sprintf("node pool %s keeps its limits of %s, not the %s that were asked for; change them with: kubectl kinetic pool set %s --min-nodes %d --max-nodes %d%s",
+				r.Name, has, wants, r.Name, wants.Min, wants.Max, o.connection.Given()))
+		}
+	}
+}
+
+// plans returns what makes the pools, in zones that have their machines. Errors are about the
+// command line.
+func (o *addOptions) plans(known facts) ([]gke.Planned, error) {
+	if known.cluster.Autopilot != nil && known.cluster.Autopilot.Enabled {
+		return nil, fmt.Errorf("cluster %s is in Autopilot mode, which makes nodes for each job by itself: run the job, it needs no node pool", o.cluster.Name)
+	}
+	var plans []gke.Planned
+	for _, w := range o.wanted {
+		options := w.options
+		options.Cluster, options.Nodes = o.cluster, gke.NodesOf(known.cluster)
+		p, err := gke.Plan(w.accelerator, options)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", w.text, err)
+		}
+		if err := p.Settle(known.cluster, known.zones[w.accelerator.MachineType]); err != nil {
+			return nil, err
+		}
+		if err := o.taken(known.cluster.NodePools, p.Pool); err != nil {
+			return nil, err
+		}
+		plans = append(plans, p)
+	}
+	return plans, nil
+}
+
+// taken returns an error if another pool has the name of one that is wanted.
+func (o *addOptions) taken(pools []*container.NodePool, wanted *container.NodePool) error {
+	is := existing(pools, wanted)
+	if _, accelerated := gke.Shape(is); !accelerated { // remove would refuse it
+		return fmt.Errorf("--name %s: the name is taken by a pool of the cluster itself, without accelerators; choose another name", is.Name)
+	}
+	if text := gke.Difference(is, wanted); text != "" {
+		return fmt.Errorf("--name %s: the name is taken by a pool with %s; choose another name, or remove that pool with: kubectl kinetic pool remove %s%s", is.Name, text, is.Name, o.connection.Given())
+	}
+	return nil
+}
+
+// deleting returns the error for a cluster that is being deleted: GKE would wait for that, and then find none.
+func (o *addOptions) deleting() error {
+	next := "kubectl kinetic up" + o.cluster.Flags()
+	return &process.Error{Code: process.ExitFailed, Kind: api.KindExists, Next: next,
+		Err: fmt.Errorf("adding node pools: cluster %s in %s of project %s is being deleted: wait until it is gone, then create it with: %s",
+			o.cluster.Name, o.cluster.Location, o.cluster.Project, next)}
+}
+
+// result is what a change has done to a pool.
+type result struct {
+	Name        string          `json:"name"`
+	Outcome     gke.Outcome     `json:"outcome"`
+	Accelerator api.Accelerator `json:"accelerator"`
+}
+
+// printResults prints what was done.
+func (o *addOptions) printResults(results []result) error {
+	switch o.output {
+	case "":
+		return nil
+	case "name":
+		var names []string
+		for _, r := range results {
+			names = append(names, r.Name)
+		}
+		return o.printNames(names)
+	}
+	return document.Write(o.streams.Out, o.output, map[string]any{"pools": results})
+}
+
+func (o *addOptions) printNames(names []string) error {
+	for _, name := range names {
+		if _, err := fmt.Fprintln(o.streams.Out, name); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// board shows what several changes are doing, as one line.
+type board struct {
+	mu       sync.Mutex
+	label    string
+	ui       *ui.UI
+	progress *ui.Progress
+	texts    map[string]string
+}
+
+func newBoard(u *ui.UI, label string) *board {
+	return &board{ui: u, label: label, texts: map[string]string{}}
+}
+
+func (b *board) show(name, text string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	b.texts[name] = text
+	b.draw()
+}
+
+func (b *board) done(name string) {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	delete(b.texts, name)
+	if len(b.texts) > 0 {
+		b.draw()
+	}
+}
+
+// draw shows the texts. The caller holds the lock.
+func (b *board) draw() {
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(b.texts)) {
+		parts = append(parts, name+": "+b.texts[name])
+	}
+	text := strings.Join(parts, "; ")
+	if b.progress == nil {
+		b.progress = b.ui.ProgressText(b.label, text)
+		return
+	}
+	b.progress.Show(text)
+}
+
+// end erases the line.
+func (b *board) end() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	if b.progress != nil {
+		b.progress.Done()
+	}
+}

@@ -1,0 +1,311 @@
+package pool
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/api/container/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/document"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/meter"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/gke"
+	"github.com/kubectl-kinetic/kinetic/pkg/nodeprice"
+	"github.com/kubectl-kinetic/kinetic/pkg/occupancy"
+	"github.com/kubectl-kinetic/kinetic/pkg/price"
+	"github.com/kubectl-kinetic/kinetic/pkg/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+)
+
+const listLong = `List the node pools of the cluster: what GKE says about them, and from the cluster
+how many nodes there are and which jobs use their chips. FREE is how many chips of
+these nodes no job has. USD/H is the list price of the nodes that there are now.`
+
+const listExamples = `  kubectl kinetic pool list
+
+  # all jobs, machine types, zones
+  kubectl kinetic pool list -o wide
+
+  # pools that cost money although no job uses them
+  kubectl kinetic pool list -o json | jq -r '.pools[] | select(.nodes > 0 and .jobs == []) | .name'`
+
+func (c *command) list() *cobra.Command {
+	output, noHeaders := "", false
+	own := process.NewSection("Flags")
+	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT`: wide, json, yaml or name.")
+	own.Offer("output", "wide", "json", "yaml", "name")
+	own.Flags.BoolVar(&noHeaders, "no-headers", false, "Don't print column headers.")
+	return c.finish(&cobra.Command{
+		Use: "list", Aliases: []string{"ls"}, Short: "List node pools, and what uses them", Long: listLong, Example: listExamples,
+		Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: process.RunE(func(ctx context.Context, _ []string) error {
+			if output != "" {
+				if err := process.OneOf("--output", output, append(document.Formats(), "wide", "name")); err != nil {
+					return err
+				}
+			}
+			cluster, t, err := c.cluster()
+			if err != nil {
+				return err
+			}
+			o := listOptions{command: c, cluster: cluster, target: t, prices: meter.Prices(c.streams.ErrOut), output: output, noHeaders: noHeaders}
+			return o.run(ctx)
+		}),
+	}, own)
+}
+
+type listOptions struct {
+	*command
+	cluster   gke.Cluster
+	target    target.Target
+	prices    price.Table
+	output    string
+	noHeaders bool
+	autopilot bool // GKE manages the nodes
+}
+
+// row is a node pool. What is not known is nil.
+type row struct {
+	Name        string           `json:"name"`
+	Accelerator *api.Accelerator `json:"accelerator"`
+	Spot        bool             `json:"spot"`
+	Reservation string           `json:"reservation,omitempty"`
+	FlexStart   bool             `json:"flexStart,omitempty"`
+	MachineType string           `json:"machineType"`
+	Zones       []string         `json:"zones"`
+	Nodes       *int             `json:"nodes"`
+	MinNodes    int              `json:"minNodes"`
+	MaxNodes    int              `json:"maxNodes"`
+	FreeChips   *int             `json:"freeChips"`
+	Jobs        []occupancy.Job  `json:"jobs"`
+	// PricePerHour is the list price in USD of the nodes that there are now, and
+	// NodePricePerHour of one.
+	PricePerHour     *float64 `json:"pricePerHour"`
+	NodePricePerHour *float64 `json:"nodePricePerHour"`
+	PriceBasis       string   `json:"priceBasis,omitempty"`
+	Status           string   `json:"status"`
+	StatusMessage    string   `json:"statusMessage,omitempty"`
+}
+
+// run asks GKE and the cluster at the same time.
+func (o *listOptions) run(ctx context.Context) error {
+	client, err := o.client(ctx, o.cluster)
+	if err != nil {
+		return err
+	}
+	type used struct {
+		pools map[string]occupancy.Pool
+		err   error
+	}
+	answer := make(chan used, 1)
+	go func() {
+		if o.output == "name" {
+			answer <- used{}
+			return
+		}
+		pools, err := o.occupied(ctx, o.target)
+		answer <- used{pools, err}
+	}()
+	found, err := client.Get(ctx)
+	if err != nil {
+		return err
+	}
+	now := <-answer
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	if now.err != nil {
+		fmt.Fprintf(o.streams.ErrOut, "warning: nodes and jobs are not known: %s\n", ui.Clean(now.err.Error()))
+	}
+	rows := make([]row, 0, len(found.NodePools))
+	for _, p := range found.NodePools {
+		rows = append(rows, o.newRow(p, now.pools))
+	}
+	o.autopilot = found.Autopilot != nil && found.Autopilot.Enabled
+	return o.print(rows)
+}
+
+// occupied reads the nodes and jobs of the cluster of a target.
+func (c *command) occupied(ctx context.Context, t target.Target) (map[string]occupancy.Pool, error) {
+	if t.Context == "" && t.From.Context == "" {
+		return nil, fmt.Errorf("the kubeconfig has no context for the cluster: get one with: gcloud container clusters get-credentials %s --location=%s --project=%s", t.Cluster, t.Zone, t.Project)
+	}
+	config, err := c.connection.REST(t)
+	if err != nil {
+		return nil, err
+	}
+	return occupancy.Read(ctx, config, c.connection.Notice)
+}
+
+// newRow describes a pool. used is nil if it is not known.
+func (o *listOptions) newRow(p *container.NodePool, used map[string]occupancy.Pool) row {
+	limits := gke.Limits(p)
+	r := row{Name: p.Name, Zones: p.Locations, MinNodes: limits.Min, MaxNodes: limits.Max, Status: p.Status, StatusMessage: p.StatusMessage, Jobs: []occupancy.Job{}}
+	if p.Config != nil {
+		r.MachineType, r.Spot, r.FlexStart = p.Config.MachineType, p.Config.Spot || p.Config.Preemptible, p.Config.FlexStart
+	}
+	if reserved, ok := gke.Reservation(p); ok {
+		r.Reservation = reserved.Name
+	}
+	a, known := gke.Shape(p)
+	if known {
+		r.Accelerator = &a
+	}
+	r.NodePricePerHour, r.PriceBasis = nodeprice.Of(o.prices, p, o.cluster.Location)
+	if used == nil {
+		return r
+	}
+	now := used[p.Name]
+	r.Nodes = &now.Nodes
+	r.Jobs = append(r.Jobs, now.Jobs...)
+	if known {
+		free := max(0, now.Nodes*a.ChipsPerHost-now.Used)
+		r.FreeChips = &free
+	}
+	if r.NodePricePerHour != nil {
+		all := math.Round(*r.NodePricePerHour*float64(now.Nodes)*1e4) / 1e4
+		r.PricePerHour = &all
+	}
+	return r
+}
+
+func (o *listOptions) print(rows []row) error {
+	switch o.output {
+	case "", "wide":
+		return o.printTable(rows)
+	case "name":
+		for _, r := range rows {
+			if _, err := fmt.Fprintln(o.streams.Out, r.Name); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	listed := map[string]any{"cluster": o.cluster.Path(), "pools": rows}
+	if o.autopilot {
+		listed["autopilot"] = true
+	}
+	return document.Write(o.streams.Out, o.output, listed)
+}
+
+// printTable prints the pools, and where the prices are from.
+func (o *listOptions) printTable(rows []row) error {
+	if o.autopilot {
+		fmt.Fprintf(o.streams.ErrOut, "cluster %s is in Autopilot mode, which makes nodes for each job by itself: it needs no node pools\n", o.cluster.Name)
+	}
+	if len(rows) == 0 && !o.autopilot {
+		fmt.Fprintf(o.streams.ErrOut, "cluster %s has no node pools; add one with: kubectl kinetic pool add ACCELERATOR%s\n", o.cluster.Name, o.connection.Given())
+	}
+	if len(rows) == 0 {
+		return nil
+	}
+	wide := o.output == "wide"
+	headers := []string{"name", "accelerator", "topology", "hosts", "spot", "nodes", "min", "max", "free", "jobs", "usd/h", "status"}
+	var more []column
+	if wide {
+		more = wideColumns(rows)
+	}
+	for _, c := range more {
+		headers = append(headers, c.header)
+	}
+	if o.noHeaders {
+		headers = nil
+	}
+	table := ui.NewTable(o.streams.Out, headers...)
+	var bases []string
+	for _, r := range rows {
+		cells := r.cells(wide)
+		for _, c := range more {
+			cells = append(cells, cmp.Or(c.cell(r), unknown))
+		}
+		table.Row(cells...)
+		if r.PricePerHour != nil {
+			bases = append(bases, r.PriceBasis)
+		}
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	if len(bases) > 0 && !o.noHeaders {
+		fmt.Fprintln(o.streams.ErrOut, "USD/H: "+price.Note(bases...))
+	}
+	return nil
+}
+
+const unknown = "-"
+
+// column is one of -o wide. A cell may be "".
+type column struct {
+	header string
+	cell   func(row) string
+}
+
+// wideColumns returns those that -o wide adds. A reservation and a problem are rare: their columns are left
+// out if no pool has one.
+func wideColumns(rows []row) []column {
+	columns := []column{
+		{"machine", func(r row) string { return r.MachineType }},
+		{"zones", func(r row) string { return strings.Join(target.ByRegion(r.Zones, ""), " ") }},
+	}
+	for _, c := range []column{
+		{"reservation", func(r row) string { return r.Reservation }},
+		{"problem", func(r row) string { return r.StatusMessage }},
+	} {
+		if slices.ContainsFunc(rows, func(r row) bool { return c.cell(r) != "" }) {
+			columns = append(columns, c)
+		}
+	}
+	return columns
+}
+
+// cells returns the columns of a pool, all jobs if wide.
+func (r row) cells(wide bool) []string {
+	name, topology, hosts := "cpu", unknown, unknown
+	if a := r.Accelerator; a != nil {
+		name, hosts = accelerator.TextByChips(*a), strconv.Itoa(a.Hosts)
+		topology = cmp.Or(a.Topology, unknown)
+	}
+	spot := "no"
+	if r.Spot {
+		spot = "yes"
+	}
+	jobs := unknown
+	if r.Nodes != nil {
+		jobs = r.jobs(wide)
+	}
+	perHour := unknown
+	if r.PricePerHour != nil {
+		perHour = strconv.FormatFloat(*r.PricePerHour, 'f', 2, 64)
+	}
+	return []string{r.Name, name, topology, hosts, spot, number(r.Nodes), strconv.Itoa(r.MinNodes), strconv.Itoa(r.MaxNodes), number(r.FreeChips), jobs, perHour, strings.ToLower(r.Status)}
+}
+
+// jobs returns the jobs of a pool: all, or the first and how many more there are.
+func (r row) jobs(all bool) string {
+	if len(r.Jobs) == 0 {
+		return unknown
+	}
+	var ids []string
+	for _, j := range r.Jobs {
+		ids = append(ids, j.ID)
+	}
+	if all || len(ids) == 1 {
+		return strings.Join(ids, ",")
+	}
+	return fmt.Sprintf("%s +%d", ids[0], len(ids)-1)
+}
+
+func number(n *int) string {
+	if n == nil {
+		return unknown
+	}
+	return strconv.Itoa(*n)
+}

@@ -1,0 +1,165 @@
+// Package pool is the command `kubectl kinetic pool`: it adds, lists, changes and removes the
+// node pools of a cluster in GKE.
+package pool
+
+import (
+	"context"
+	"errors"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/api/container/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/clock"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/gcp"
+	"github.com/kubectl-kinetic/kinetic/pkg/gke"
+	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
+	"github.com/kubectl-kinetic/kinetic/pkg/target"
+)
+
+const long = `Add, list, change and remove node pools: the machines with accelerators that a
+cluster in GKE makes when a job needs them, and removes when none does.
+
+Exit codes: 0 it was done; 1 it failed; 2 the command line is wrong, and nothing was
+changed; 130 interrupted: what GKE has begun continues.`
+
+// command is shared by the sub-commands.
+type command struct {
+	streams    genericiooptions.IOStreams
+	clock      clock.PassiveClock
+	connection *connect.Flags
+}
+
+// NewCommand returns `kubectl kinetic pool`.
+func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cobra.Command {
+	c := &command{streams: streams, clock: now, connection: connect.NewFlags()}
+	c.connection.SetNotices(streams.ErrOut)
+	root := &cobra.Command{
+		Use:         "pool",
+		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic pool"},
+		Short:       "Add, list, change and remove node pools with accelerators",
+		Long:        long,
+		// So that the error is about an unknown command, not about a flag of it.
+		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
+		Args:               process.NoCommand(otherWords),
+		RunE:               func(root *cobra.Command, _ []string) error { return root.Help() },
+	}
+	root.AddCommand(c.add(), c.list(), c.set(), c.remove())
+	process.AddSections(root)
+	return root
+}
+
+// otherWords are the names that other tools have for our commands.
+var otherWords = map[string][]string{
+	"create": {"add"}, "new": {"add"}, "up": {"add"}, "delete": {"remove"}, "rm": {"remove"}, "down": {"remove"},
+	"ls": {"list"}, "get": {"list"}, "show": {"list"}, "describe": {"list"}, "resize": {"set"}, "scale": {"set"}, "update": {"set"},
+}
+
+// finish adds to a sub-command the flags that all have.
+func (c *command) finish(sub *cobra.Command, sections ...process.Section) *cobra.Command {
+	process.AddSections(sub, append(sections, c.connection.Section())...)
+	return sub
+}
+
+// cluster returns the cluster in GKE that the command line, the environment or the kubeconfig
+// names, and all that is known about it. It contacts nothing.
+func (c *command) cluster() (gke.Cluster, target.Target, error) {
+	t, err := c.connection.ResolveStored()
+	if err != nil {
+		return gke.Cluster{}, t, process.Usage(err)
+	}
+	if !t.GKE {
+		return gke.Cluster{}, t, process.Usagef("pool is for clusters in GKE, and the cluster of context %s is not known to be one: name it with --project, --zone and --cluster; elsewhere, the administrator of the cluster adds nodes", t.Context)
+	}
+	if t.Project == "" {
+		return gke.Cluster{}, t, process.Usagef("no project is known: name it with --project or KINETIC_PROJECT, choose a profile with --profile, or set a cluster up with kubectl kinetic init")
+	}
+	return gke.Cluster{Project: t.Project, Location: t.Zone, Name: t.Cluster}, t, nil
+}
+
+// client returns a client for a cluster. It contacts nothing.
+func (c *command) client(ctx context.Context, cluster gke.Cluster) (*gke.Client, error) {
+	access, err := gcp.New(ctx, os.Getenv)
+	if err != nil {
+		return nil, err
+	}
+	return gke.New(ctx, access, cluster)
+}
+
+// find returns a node pool by its name.
+func find(pools []*container.NodePool, cluster gke.Cluster, name string) (*container.NodePool, error) {
+	i := slices.IndexFunc(pools, func(p *container.NodePool) bool { return p.Name == name })
+	if i >= 0 {
+		return pools[i], nil
+	}
+	names := namesOf(pools)
+	hint := nearest.Sentence(name, names)
+	if hint == "" {
+		hint = "it has " + strings.Join(names, ", ")
+	}
+	return nil, process.Usagef("cluster %s has no node pool %q; %s", cluster.Name, name, hint)
+}
+
+// interrupted returns the error for a change that was interrupted, err itself for other errors.
+// What GKE has begun continues.
+func (c *command) interrupted(ctx context.Context, err error) error {
+	if ctx.Err() == nil || !errors.Is(err, context.Canceled) && !errors.Is(err, context.Cause(ctx)) {
+		return err
+	}
+	look := "kubectl kinetic pool list" + c.connection.Given()
+	text := "interrupted: what GKE has begun continues; look with: " + look
+	var unfinished *gcp.UnfinishedError
+	if errors.As(err, &unfinished) {
+		text += ", or: " + unfinished.Operation.Command
+	}
+	return &process.Error{Code: process.ExitInterrupted, Kind: api.KindInterrupted, Next: look, Err: errors.New(text)}
+}
+
+// completeNames offers the names of node pools.
+func (c *command) completeNames(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	pools, _ := process.Promptly(cmd.Context(), func(ctx context.Context) ([]*container.NodePool, error) {
+		cluster, _, err := c.cluster()
+		if err != nil {
+			return nil, err
+		}
+		client, err := c.client(ctx, cluster)
+		if err != nil {
+			return nil, err
+		}
+		return client.Pools(ctx)
+	})
+	var names []string
+	for _, p := range pools {
+		if !slices.Contains(args, p.Name) {
+			names = append(names, p.Name+"\t"+describe(p))
+		}
+	}
+	return names, cobra.ShellCompDirectiveNoFileComp
+}
+
+// first returns the error of a change that was interrupted, or all errors.
+func (c *command) first(ctx context.Context, errs []error) error {
+	for _, err := range errs {
+		if stopped := c.interrupted(ctx, err); stopped != err { //nolint:errorlint // whether it is another one
+			return stopped
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// describe returns what a node pool has, in a line.
+func describe(p *container.NodePool) string {
+	limits := gke.Limits(p)
+	a, ok := gke.Shape(p)
+	if !ok {
+		return limits.String() + " without accelerators"
+	}
+	return accelerator.Describe(a) + ", " + limits.String()
+}

@@ -1,0 +1,198 @@
+package pool
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"google.golang.org/api/container/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
+	"github.com/kubectl-kinetic/kinetic/pkg/gke"
+	"github.com/kubectl-kinetic/kinetic/pkg/occupancy"
+	"github.com/kubectl-kinetic/kinetic/pkg/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+)
+
+const removeExamples = `  kubectl kinetic pool remove gpu-l4-1-4197
+
+  # in a script, whether it is there or not
+  kubectl kinetic pool remove gpu-l4-1-4197 --yes --ignore-not-found`
+
+// removeFlags are the flags of remove, as typed.
+type removeFlags struct{ force, yes, ignoreMissing bool }
+
+func (c *command) remove() *cobra.Command {
+	f := &removeFlags{}
+	own := process.NewSection("Flags")
+	own.Flags.BoolVar(&f.force, "force", false, "Remove pools on which jobs run, too. The jobs lose their machines.")
+	own.Flags.BoolVarP(&f.yes, "yes", "y", false, "Don't ask.")
+	own.Flags.BoolVar(&f.ignoreMissing, "ignore-not-found", false, "A pool that doesn't exist is not an error.")
+	return c.finish(&cobra.Command{
+		Use: "remove NAME…", Aliases: []string{"rm"}, Short: "Remove node pools",
+		Long:    "Remove node pools with all of their nodes. Pools on which jobs run stay, unless --force is given.",
+		Example: removeExamples, Args: somePools, ValidArgsFunction: c.completeNames,
+		RunE: process.RunE(func(ctx context.Context, args []string) error { return c.runRemove(ctx, args, *f) }),
+	}, own)
+}
+
+func somePools(_ *cobra.Command, args []string) error {
+	if len(args) == 0 {
+		return errors.New("name a node pool; `kubectl kinetic pool list` lists them")
+	}
+	return nil
+}
+
+func (c *command) runRemove(ctx context.Context, names []string, f removeFlags) error {
+	cluster, t, err := c.cluster()
+	if err != nil {
+		return err
+	}
+	client, err := c.client(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	pools, err := client.Pools(ctx)
+	if err != nil {
+		return err
+	}
+	names, left, err := split(ctx, client, pools, names)
+	if err != nil {
+		return err
+	}
+	chosen, err := choose(pools, cluster, names, f)
+	if err != nil || len(chosen)+len(left) == 0 {
+		return err
+	}
+	if len(chosen) > 0 && !f.force {
+		if err := c.refuse(ctx, chosen, t); err != nil {
+			return err
+		}
+	}
+	if !f.yes {
+		if err := c.confirm(ctx, question(cluster, chosen, left)); err != nil {
+			return err
+		}
+	}
+	return c.delete(ctx, client, append(namesOf(chosen), left...), left)
+}
+
+// split takes those names out that are of pools whose removal was cut off, so that only something of them
+// is left.
+func split(ctx context.Context, client *gke.Client, pools []*container.NodePool, names []string) (others, left []string, err error) {
+	there := namesOf(pools)
+	for _, name := range names {
+		if slices.Contains(there, name) {
+			others = append(others, name)
+			continue
+		}
+		has, err := client.HasLeft(ctx, name)
+		switch {
+		case err != nil:
+			return nil, nil, err
+		case has:
+			left = append(left, name)
+		default:
+			others = append(others, name)
+		}
+	}
+	return others, left, nil
+}
+
+// delete removes pools, several at a time, and what is left of those that are gone.
+func (c *command) delete(ctx context.Context, client *gke.Client, names, left []string) error {
+	u := ui.New(c.streams.ErrOut, c.clock.Now)
+	told := newBoard(u, "removing")
+	errs := make([]error, len(names))
+	fanout.Each(parallel, names, func(i int, name string) {
+		own := *client
+		own.Progress = func(text string) { told.show(name, text) }
+		remove, what := own.Delete, name
+		if slices.Contains(left, name) { // someone may have added such a pool again
+			remove, what = own.DeleteLeft, name+": its placement policy"
+		}
+		outcome, err := remove(ctx, name)
+		told.done(name)
+		errs[i] = err
+		if err == nil {
+			u.Phase(string(outcome), what)
+		}
+	})
+	told.end()
+	return c.first(ctx, errs)
+}
+
+// choose returns the pools that the command line names.
+func choose(pools []*container.NodePool, cluster gke.Cluster, names []string, f removeFlags) ([]*container.NodePool, error) {
+	var chosen []*container.NodePool
+	for _, name := range names {
+		p, err := find(pools, cluster, name)
+		if err != nil && f.ignoreMissing {
+			continue
+		}
+		if err != nil {
+			return nil, err
+		}
+		if _, accelerated := gke.Shape(p); !accelerated && !f.force {
+			return nil, process.Usagef("node pool %s has no accelerators: what the cluster itself needs may run there; use --force if it should go", name)
+		}
+		chosen = append(chosen, p)
+	}
+	return chosen, nil
+}
+
+// refuse returns an error if jobs run on one of the pools, or if that is not known.
+func (c *command) refuse(ctx context.Context, chosen []*container.NodePool, t target.Target) error {
+	used, err := c.occupied(ctx, t)
+	if err != nil {
+		return fmt.Errorf("removing node pools: whether jobs run on them is not known: %w; to remove them anyway, use --force", err)
+	}
+	for _, p := range chosen {
+		if jobs := used[p.Name].Jobs; len(jobs) > 0 {
+			return &process.Error{Code: process.ExitFailed, Next: "kubectl kinetic jobs cancel " + ids(jobs, " "),
+				Err: fmt.Errorf("removing node pool %s: jobs run on it: %s; wait for them, cancel them with `kubectl kinetic jobs cancel`, or use --force", p.Name, ids(jobs, ", "))}
+		}
+	}
+	return nil
+}
+
+// ids returns the IDs of jobs.
+func ids(jobs []occupancy.Job, separator string) string {
+	var all []string
+	for _, j := range jobs {
+		all = append(all, j.ID)
+	}
+	return strings.Join(all, separator)
+}
+
+func namesOf(pools []*container.NodePool) []string {
+	var names []string
+	for _, p := range pools {
+		names = append(names, p.Name)
+	}
+	return names
+}
+
+// question says what would be removed.
+func question(cluster gke.Cluster, chosen []*container.NodePool, left []string) string {
+	var parts []string
+	if len(chosen) > 0 {
+		parts = append(parts, fmt.Sprintf("%s of cluster %s with all nodes: %s", ui.Count(len(chosen), "node pool"), cluster.Name, strings.Join(namesOf(chosen), ", ")))
+	}
+	for _, name := range left {
+		parts = append(parts, fmt.Sprintf("the placement policy of node pool %s, which is gone", name))
+	}
+	return "This would remove " + strings.Join(parts, "; and ")
+}
+
+// confirm asks before something is removed.
+func (c *command) confirm(ctx context.Context, question string) error {
+	if why := process.CannotAsk(c.streams); why != "" {
+		return process.Usagef("%s; %s: confirm with --yes", question, why)
+	}
+	return process.Confirm(ctx, c.streams, question, "nothing was removed")
+}

@@ -1,0 +1,91 @@
+package pool
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/gke"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+)
+
+const setExamples = `  # keep two machines ready
+  kubectl kinetic pool set gpu-l4-1-4197 --min-nodes 2
+
+  # back to none while no job runs, and at most 20
+  kubectl kinetic pool set gpu-l4-1-4197 --min-nodes 0 --max-nodes 20`
+
+// notGiven is the value of a number that no flag has set.
+const notGiven = -1
+
+func (c *command) set() *cobra.Command {
+	size := gke.Size{Min: notGiven, Max: notGiven}
+	own := process.NewSection("Flags")
+	process.NumberVar(own.Flags, &size.Min, 0, process.Unbounded, "min-nodes", "Keep at least this `NUMBER` of nodes. They cost money while they are idle.")
+	process.NumberVar(own.Flags, &size.Max, 1, process.Unbounded, "max-nodes", "Have at most this `NUMBER` of nodes.")
+	return c.finish(&cobra.Command{
+		Use: "set NAME", Short: "Change how many nodes a pool has",
+		Long: "Change how many nodes a pool has at least and at most. Nothing else about a pool can be changed:\n" +
+			"add another one, and remove the old one.",
+		Example: setExamples, Args: onePool, ValidArgsFunction: c.completeNames,
+		RunE: process.RunE(func(ctx context.Context, args []string) error {
+			if size.Min == notGiven && size.Max == notGiven {
+				return process.Usagef("nothing to change: use --min-nodes or --max-nodes")
+			}
+			return c.runSet(ctx, args[0], size)
+		}),
+	}, own)
+}
+
+func onePool(_ *cobra.Command, args []string) error {
+	if len(args) != 1 {
+		return fmt.Errorf("name one node pool; `kubectl kinetic pool list` lists them")
+	}
+	return nil
+}
+
+func (c *command) runSet(ctx context.Context, name string, size gke.Size) error {
+	cluster, _, err := c.cluster()
+	if err != nil {
+		return err
+	}
+	client, err := c.client(ctx, cluster)
+	if err != nil {
+		return err
+	}
+	pools, err := client.Pools(ctx)
+	if err != nil {
+		return err
+	}
+	p, err := find(pools, cluster, name)
+	if err != nil {
+		return err
+	}
+	limits := gke.Limits(p)
+	if size.Min == notGiven {
+		size.Min = limits.Min
+	}
+	if size.Max == notGiven {
+		size.Max = max(limits.Max, 1)
+	}
+	if size.Min > size.Max {
+		return process.Usagef("node pool %s: --min-nodes %d is more than --max-nodes %d", name, size.Min, size.Max)
+	}
+	if a, ok := gke.Shape(p); ok {
+		if err := gke.CheckSlice(a, size.Min, size.Max); err != nil {
+			return process.Usage(fmt.Errorf("node pool %s: %w", name, err))
+		}
+	}
+	u := ui.New(c.streams.ErrOut, c.clock.Now)
+	told := newBoard(u, "changing")
+	client.Progress = func(text string) { told.show(name, text) }
+	outcome, err := client.Resize(ctx, p, size)
+	told.end()
+	if err != nil {
+		return c.interrupted(ctx, err)
+	}
+	u.Phase(string(outcome), fmt.Sprintf("%s: %d to %s", name, size.Min, ui.Count(size.Max, "node")))
+	return nil
+}
