@@ -18,7 +18,7 @@ TAGS := disable_grpc_modules,grpcnotrace
 GO_BUILD := CGO_ENABLED=0 go build -tags $(TAGS) -trimpath -ldflags '$(LDFLAGS)'
 
 # Packages with goroutines: they are also tested with the race detector.
-RACE := $(wildcard pkg/cloudbuild pkg/cmd/backend pkg/cmd/buildimage pkg/cmd/process pkg/data pkg/event pkg/fanout pkg/image pkg/index pkg/inventory pkg/job pkg/kube pkg/latest pkg/local pkg/logs pkg/mapresults pkg/outputs pkg/pack pkg/provider pkg/prune pkg/screen pkg/store pkg/submit pkg/subprocess pkg/ui pkg/volume pkg/wheel)
+RACE := $(wildcard pkg/availability pkg/cloudbuild pkg/cmd/backend pkg/cmd/buildimage pkg/cmd/cluster/up pkg/cmd/process pkg/data pkg/doctor pkg/doctor/cluster pkg/doctor/google pkg/doctor/machine pkg/doctor/trial pkg/event pkg/fanout pkg/gcp pkg/gke pkg/glance pkg/image pkg/index pkg/infra pkg/infra/cloud pkg/infra/files pkg/inventory pkg/job pkg/joblist pkg/kube pkg/latest pkg/local pkg/logs pkg/mapresults pkg/occupancy pkg/outputs pkg/pack pkg/profile pkg/provider pkg/prune pkg/screen pkg/store pkg/submit pkg/subprocess pkg/ui pkg/volume pkg/wheel)
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 GOLANGCI := go tool -modfile=hack/tools/go.mod golangci-lint
 
@@ -38,7 +38,7 @@ DEMO_ARGS ?= --local
 else ifeq ($(CLUSTER),local)
 DEMO_ARGS ?=
 CLUSTER_ENV := eval "$$(hack/cluster/env.sh)";
-demo bench: cluster
+demo bench demo-gke: cluster
 else
 $(error CLUSTER=$(CLUSTER): it is local, the one that make cluster brings up, or empty for no cluster)
 endif
@@ -52,6 +52,13 @@ ifeq ($(CLUSTER),local)
 	@echo '                   for example:  kubectl kinetic run $(DEMO) --detach; kubectl kinetic jobs list' >&2
 	@echo '              to take it down:  make cluster-down' >&2
 endif
+
+.PHONY: demo-gke
+# What to run instead of a shell; try DEMO_GKE='kubectl kinetic up --dry-run'
+DEMO_GKE ?=
+demo-gke: build ## Try up, pool, status, doctor and down without an account, in a shell with a Google Cloud of its own; with CLUSTER=local on the cluster of make cluster
+	@CGO_ENABLED=0 go build -o .cache/demogke ./hack/demogke
+	@$(CLUSTER_ENV) PATH="$(CURDIR)/bin:$$PATH" .cache/demogke $(if $(CLUSTER),-kubernetes) $(DEMO_GKE)
 
 .PHONY: cross
 cross: ## Compile and vet for every platform of a release, keeping nothing
@@ -78,6 +85,12 @@ release-snapshot: ## Make all that a release consists of in dist/, without an ac
 update-bases: ## Pin the base images: ask their registry for the digests and versions that the tags stand for now
 	CGO_ENABLED=0 go run ./hack/bases pkg/environment/bases.json
 
+.PHONY: update-leaderworkerset
+update-leaderworkerset: ## Write the manifest of LeaderWorkerSet that `up` applies, of the version in hack/cluster/lws/go.mod
+	CGO_ENABLED=0 go run ./hack/leaderworkerset $$(cd hack/cluster/lws && go list -m -f '{{.Dir}} {{.Version}}' sigs.k8s.io/lws) \
+		>manifests/leaderworkerset/leaderworkerset.yaml.new
+	mv manifests/leaderworkerset/leaderworkerset.yaml.new manifests/leaderworkerset/leaderworkerset.yaml
+
 .PHONY: clean
 clean: ## Remove what the targets above made
 	rm -rf bin dist .cache/release
@@ -85,7 +98,7 @@ clean: ## Remove what the targets above made
 ##@ Check
 
 # Without the cluster's environment: a shell's settings must not affect unit tests.
-GO_TEST := env -u KUBEBOX CGO_ENABLED=0 go test
+GO_TEST := env -u KUBEBOX CGO_ENABLED=0 go test -timeout 20m
 # The runner's tests use a real server of Cloud Storage's API: the cluster's. It is built
 # as for the cluster, so that one build serves both.
 REGISTRY = CGO_ENABLED=0 GOFLAGS=-trimpath go -C hack/tools/registry tool -n registry
@@ -101,7 +114,7 @@ test: test-quick test-release build ## Run all tests: test-quick, test-release, 
 test-quick: prepare test-python ## Run all tests but those on a cluster: Go, race detector, Python, command scripts
 	CGO_ENABLED=0 go vet ./...
 	registry="$$($(REGISTRY))"; KINETIC_TEST_REGISTRY="$$registry" $(GO_TEST) ./...
-	CGO_ENABLED=1 go test -race $(addprefix ./,$(addsuffix /...,$(RACE)))
+	CGO_ENABLED=1 go test -timeout 30m -race $(addprefix ./,$(addsuffix /...,$(RACE)))
 	server="$$($(FAKE_GCS_SERVER))"; FAKE_GCS_SERVER="$$server" python3 -m unittest discover -s runner/tests
 
 .PHONY: test-python

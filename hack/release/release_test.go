@@ -77,6 +77,32 @@ func TestArchivesAreSmall(t *testing.T) {
 	}
 }
 
+// The most that the program for clusters may take, in MB.
+const poolLimit = 35
+
+func TestPoolBinaryIsSmall(t *testing.T) {
+	const name = "kubectl-kinetic_pool"
+	for _, archive := range readMade(t).first.archives(t) {
+		read, suffix := filesInTar, ""
+		if strings.HasSuffix(archive, ".zip") {
+			read, suffix = filesInZip, ".exe"
+		}
+		files, err := read(archive)
+		if err != nil {
+			t.Fatal(err)
+		}
+		i := slices.IndexFunc(files, func(f file) bool { return f.name == name+suffix })
+		if i < 0 {
+			t.Fatalf("%s has no %s", archive, name)
+		}
+		size := float64(len(files[i].data)) / 1e6
+		fmt.Fprintf(os.Stderr, "%s: %.1f MB of at most %d\n", name+suffix, size, poolLimit)
+		if size > poolLimit {
+			t.Errorf("%s in %s: %.1f MB, want at most %d", name, filepath.Base(archive), size, poolLimit)
+		}
+	}
+}
+
 // entry is a file in an archive.
 type entry struct {
 	Name string

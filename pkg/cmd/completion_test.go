@@ -17,6 +17,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/buildimage"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cluster"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobs"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/run"
@@ -25,7 +26,12 @@ import (
 // roots makes the commands with other streams than those of this process.
 func roots(streams genericiooptions.IOStreams) []*cobra.Command {
 	now := clock.RealClock{}
-	return []*cobra.Command{run.NewCommand(streams, now), jobs.NewCommand(streams, now), buildimage.NewCommand(streams, now)}
+	pool, others := cluster.Commands(now)
+	all := []*cobra.Command{run.NewCommand(streams, now), jobs.NewCommand(streams, now), buildimage.NewCommand(streams, now), pool(streams)}
+	for _, each := range others {
+		all = append(all, each.New(streams))
+	}
+	return all
 }
 
 // completed returns what a root command, by its number, answers to kubectl.

@@ -22,6 +22,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/hack/script"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/buildimage"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cluster"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobs"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/run"
@@ -29,11 +30,13 @@ import (
 )
 
 func TestMain(m *testing.M) {
+	poolCommand, otherCommands := cluster.Commands(clock.RealClock{})
 	testscript.Main(m, map[string]func(){
 		"kubectl-kinetic":          func() { os.Exit(frontdoor.Main()) },
 		"kubectl_complete-kinetic": func() { os.Exit(frontdoor.Main()) },
 		"kubectl-kinetic_run": binary(func(s genericiooptions.IOStreams) *cobra.Command { return run.NewCommand(s, clock.RealClock{}) },
 			process.Other{Word: "build-image", New: func(s genericiooptions.IOStreams) *cobra.Command { return buildimage.NewCommand(s, clock.RealClock{}) }}),
+		"kubectl-kinetic_pool": binary(poolCommand, otherCommands...),
 		"kubectl-kinetic_jobs": binary(func(s genericiooptions.IOStreams) *cobra.Command { return jobs.NewCommand(s, clock.RealClock{}) }),
 	})
 }
@@ -47,6 +50,7 @@ func TestScripts(t *testing.T) {
 	python := interpreter(t)
 	words := script.Words()
 	words["apiserver"] = apiserver
+	words["gcp"] = cloud
 	words["images"] = images
 	words["example"] = example
 	testscript.Run(t, testscript.Params{
@@ -88,17 +92,22 @@ func machine(e *testscript.Env, python string) error {
 	e.Setenv("HOME", home)
 	e.Setenv("OURS", filepath.Dir(ours))
 	e.Setenv("KUBECONFIG", filepath.Join(dir, "no-kubeconfig"))
+	e.Values[cloudKey{}] = &cloudOf{}
 	e.Setenv("PATH", bin+string(filepath.ListSeparator)+e.Getenv("PATH"))
 	return nil
 }
 
-// apiserver DIR: makes an API server the cluster of the kubeconfig, with the namespace ml. It
-// answers with the file of a path, and with the code in it if that is a Status.
+// apiserver DIR [CONTEXT]: makes an API server the cluster of the kubeconfig, with the namespace
+// ml, and its address $APISERVER. It answers with the file of a path, and with the code in it if
+// that is a Status.
 func apiserver(ts *testscript.TestScript, neg bool, args []string) {
-	if neg || len(args) != 1 {
-		ts.Fatalf("usage: apiserver DIR")
+	if neg || len(args) < 1 || len(args) > 2 {
+		ts.Fatalf("usage: apiserver DIR [CONTEXT]")
 	}
-	dir := ts.MkAbs(args[0])
+	dir, name := ts.MkAbs(args[0]), "dev"
+	if len(args) > 1 {
+		name = args[1]
+	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(r.URL.Path)+".json"))
 		if err != nil {
@@ -113,7 +122,8 @@ func apiserver(ts *testscript.TestScript, neg bool, args []string) {
 		_, _ = w.Write(text)
 	}))
 	ts.Defer(server.Close)
-	config := fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":"dev","contexts":[{"name":"dev","context":{"cluster":"dev","namespace":"ml"}}],
- "clusters":[{"name":"dev","cluster":{"server":%q}}]}`, server.URL)
+	ts.Setenv("APISERVER", server.URL)
+	config := fmt.Sprintf(`{"apiVersion":"v1","kind":"Config","current-context":%[1]q,"contexts":[{"name":%[1]q,"context":{"cluster":"dev","namespace":"ml"}}],
+ "clusters":[{"name":"dev","cluster":{"server":%[2]q}}]}`, name, server.URL)
 	ts.Check(os.WriteFile(ts.Getenv("KUBECONFIG"), []byte(config), 0o600))
 }

@@ -11,6 +11,9 @@ import (
 // product is what users type before the command.
 const product = "kubectl kinetic"
 
+// poolBinary has the commands about clusters and their settings.
+const poolBinary = "kubectl-kinetic_pool"
+
 // command is one word after `kubectl kinetic`, run by another binary or by the front door
 // itself.
 type command struct {
@@ -28,6 +31,15 @@ func commands() []command {
 	return []command{
 		{name: "run", binary: "kubectl-kinetic_run", summary: "Run a Python function, script, module or any command as a job"},
 		{name: "jobs", binary: "kubectl-kinetic_jobs", summary: "List, follow, cancel and clean up jobs, and fetch their results"},
+		{name: "pool", binary: poolBinary, summary: "Add, list, change and remove node pools with accelerators"},
+		{name: "accelerators", binary: poolBinary, word: "accelerators", summary: "List the accelerators that jobs may ask for"},
+		{name: "up", binary: poolBinary, word: "up", summary: "Create a cluster in GKE with all that jobs need"},
+		{name: "down", binary: poolBinary, word: "down", summary: "Delete a cluster and what belongs to it"},
+		{name: "status", binary: poolBinary, word: "status", summary: "Say what a cluster has, what is idle, and what it costs"},
+		{name: "init", binary: poolBinary, word: "init", summary: "Connect to a cluster, create one, or troubleshoot, by a menu"},
+		{name: "doctor", binary: poolBinary, word: "doctor", summary: "Check what jobs need, and say how to fix what is wrong"},
+		{name: "config", binary: poolBinary, word: "config", summary: "Print the settings that are in force, and where each comes from"},
+		{name: "profile", binary: poolBinary, word: "profile", summary: "Manage profiles: named clusters that replace flags"},
 		{name: "build-image", binary: "kubectl-kinetic_run", word: "build-image", summary: "Build the images that jobs' images are made on"},
 		{name: "version", usage: "version [--client] [-o json|yaml] [flags of kubectl, such as --context]", own: printVersion,
 			summary: "Print the versions of this plugin and of what the cluster has", details: versionDetails},

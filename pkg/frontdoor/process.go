@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
+	"github.com/kubectl-kinetic/kinetic/pkg/version"
 )
 
 // Exit codes of the front door itself. All others come from the program that it ran.
@@ -74,6 +75,9 @@ func (p Process) answer() (int, error) {
 		return printHelp(p, nil)
 	}
 	name, rest := args[0], args[1:]
+	if name == version.Word {
+		return exitOK, write(p.Stdout, version.String()+"\n")
+	}
 	if strings.HasPrefix(name, "-") {
 		return 0, flagsFirst(name)
 	}

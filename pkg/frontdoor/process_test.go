@@ -26,11 +26,11 @@ type outcome struct {
 // siblingSaid is what a sibling prints when it is asked.
 const siblingSaid = "word\tmeans this\n:4\n"
 
-// answer runs one command line with both siblings installed.
+// answer runs one command line with all siblings installed.
 func answer(t *testing.T, argv ...string) outcome {
 	t.Helper()
 	folder := t.TempDir()
-	for _, name := range []string{"kubectl-kinetic", "kubectl-kinetic_run", "kubectl-kinetic_jobs"} {
+	for _, name := range []string{"kubectl-kinetic", "kubectl-kinetic_run", "kubectl-kinetic_jobs", "kubectl-kinetic_pool"} {
 		writeProgram(t, filepath.Join(folder, name), 0o755)
 	}
 	t.Setenv("PATH", t.TempDir())
@@ -72,6 +72,8 @@ func TestHandsOver(t *testing.T) {
 		"run without arguments":       {[]string{"kubectl-kinetic", "run"}, []string{"kubectl-kinetic_run"}},
 		"jobs":                        {[]string{"kubectl-kinetic", "jobs", "logs", "x"}, []string{"kubectl-kinetic_jobs", "logs", "x"}},
 		"a second command":            {[]string{"kubectl-kinetic", "build-image", "--yes"}, []string{"kubectl-kinetic_run", "build-image", "--yes"}},
+		"pool":                        {[]string{"kubectl-kinetic", "pool", "list"}, []string{"kubectl-kinetic_pool", "list"}},
+		"config":                      {[]string{"kubectl-kinetic", "config", "show"}, []string{"kubectl-kinetic_pool", "config", "show"}},
 		"help of a second command":    {[]string{"kubectl-kinetic", "help", "build-image"}, []string{"kubectl-kinetic_run", "build-image", "--help"}},
 		"--help after the command":    {[]string{"kubectl-kinetic", "run", "--help"}, []string{"kubectl-kinetic_run", "--help"}},
 		"help of a command":           {[]string{"kubectl-kinetic", "help", "run"}, []string{"kubectl-kinetic_run", "--help"}},
@@ -125,7 +127,7 @@ func TestRejects(t *testing.T) {
 		"a command of jobs":      {[]string{"logs", "x"}, `unknown command "logs" for "kubectl kinetic": did you mean kubectl kinetic jobs logs?`},
 		"almost one":             {[]string{"cancle", "x"}, `unknown command "cancle" for "kubectl kinetic": did you mean kubectl kinetic jobs cancel?`},
 		"a word like no command": {[]string{"zzz"}, `unknown command "zzz" for "kubectl kinetic": "kubectl kinetic help" lists the commands`},
-		"a command to come":      {[]string{"pool", "list"}, `unknown command "pool" for "kubectl kinetic": "kubectl kinetic help" lists the commands`},
+		"a command to come":      {[]string{"later", "list"}, `unknown command "later" for "kubectl kinetic": "kubectl kinetic help" lists the commands`},
 		"a path":                 {[]string{"../run"}, `unknown command "../run" for "kubectl kinetic": "kubectl kinetic help" lists the commands`},
 		"the empty word":         {[]string{""}, `unknown command "" for "kubectl kinetic": "kubectl kinetic help" lists the commands`},
 		"flags before the command": {[]string{"--context=c", "run", "train.py"},

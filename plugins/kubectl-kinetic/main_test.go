@@ -40,7 +40,7 @@ func install(t *testing.T) (bin string) {
 	door := filepath.Join(store, "kubectl-kinetic")
 	copyOfThis(t, door)
 	t.Setenv(asFrontDoor, "1")
-	for _, name := range []string{"kubectl-kinetic_run", "kubectl-kinetic_jobs"} {
+	for _, name := range []string{"kubectl-kinetic_run", "kubectl-kinetic_jobs", "kubectl-kinetic_pool"} {
 		if err := os.WriteFile(filepath.Join(store, name), []byte(sibling), 0o755); err != nil {
 			t.Fatal(err)
 		}
