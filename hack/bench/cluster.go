@@ -49,6 +49,7 @@ var clusterBenchmarks = []benchmark[*cluster]{
 	{"map", (*cluster).mapped},
 	{"decorated", (*cluster).decorated},
 	{"list", (*cluster).list},
+	{"pools", (*cluster).pools},
 }
 
 // errNoCluster means that the benchmarks on a cluster are skipped.
@@ -221,6 +222,9 @@ func open(ctx context.Context, client *http.Client, method, url, body string) (i
 		return nil, err
 	}
 	r.Header.Set("Content-Type", "application/json")
+	if method == http.MethodPatch {
+		r.Header.Set("Content-Type", "application/merge-patch+json")
+	}
 	answer, err := client.Do(r)
 	if err != nil {
 		return nil, err

@@ -65,6 +65,20 @@ func (b *bench) frontDoor(ctx context.Context) error {
 	return nil
 }
 
+// settings: the commands that contact nothing, compared with the one of kubectl that does the least.
+func (b *bench) settings(ctx context.Context) error {
+	for _, words := range []string{"accelerators", "config", "profile ls"} {
+		ours, kubectl, err := pair(runs,
+			command(ctx, b.dir, b.home, filepath.Join(b.bin, "kubectl-kinetic_pool"), strings.Fields(words)...),
+			command(ctx, b.dir, b.home, "kubectl", "version", "--client"))
+		if err != nil {
+			return err
+		}
+		b.compare(words+" / kubectl version --client", ours, kubectl, "<= 1.50x")
+	}
+	return nil
+}
+
 //go:embed zip.py
 var zipScript string
 

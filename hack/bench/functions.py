@@ -45,7 +45,7 @@ def read(folder):
 
 
 def fail(seconds):
-    """Raises on one host, telling when; the others go on."""
+    """Raises on one host, telling when; the others continue."""
     time.sleep(seconds)
     if os.environ["KINETIC_HOST"] == "1":
         raise RuntimeError(time.time())

@@ -10,6 +10,8 @@ import (
 	"strconv"
 	"strings"
 	"time"
+
+	"github.com/kubectl-kinetic/kinetic/hack/bench/counter"
 )
 
 const (
@@ -68,7 +70,7 @@ func (c *cluster) hosts(ctx context.Context) error {
 func (c *cluster) count(ctx context.Context, followers ...*exec.Cmd) error {
 	var requests, waits []string
 	for _, cmd := range followers {
-		api, err := countRequests(c.server, c.http.Transport)
+		api, err := counter.Of(c.server, c.http.Transport)
 		if err != nil {
 			return err
 		}
@@ -84,7 +86,7 @@ func (c *cluster) count(ctx context.Context, followers ...*exec.Cmd) error {
 		if d := heard.damage(); d.lost > 0 {
 			return fmt.Errorf("%v: %d lines did not come: %s", cmd.Args, d.lost, said.Bytes())
 		}
-		requests = append(requests, strconv.FormatInt(api.count.Load(), 10))
+		requests = append(requests, strconv.FormatInt(api.Count.Load(), 10))
 		waits = append(waits, strconv.Itoa(strings.Count(said.String(), "client-side throttling")))
 	}
 	c.row(fmt.Sprintf("requests of jobs logs -f / stern, %d hosts", hostCount), requests[0], requests[1], "", "")

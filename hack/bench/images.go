@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/hack/bench/depot"
+	"github.com/kubectl-kinetic/kinetic/hack/bench/slowline"
 )
 
 const (
@@ -273,7 +274,7 @@ func (i *imageBench) again(ctx context.Context) error {
 
 // slow: the same on a line from home.
 func (i *imageBench) slow(ctx context.Context) error {
-	l, err := slowDown(i.Registry, slowRoundTrip, slowUp)
+	l, err := slowline.To(i.Registry, slowRoundTrip, slowUp)
 	if err != nil {
 		return err
 	}

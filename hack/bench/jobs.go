@@ -4,7 +4,6 @@ package main
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -17,9 +16,10 @@ import (
 	"time"
 
 	"golang.org/x/sync/errgroup"
-	batchv1 "k8s.io/api/batch/v1"
-	corev1 "k8s.io/api/core/v1"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-kinetic/kinetic/hack/bench/counter"
+	"github.com/kubectl-kinetic/kinetic/hack/bench/manyjobs"
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 // slowRuns is how often a command that takes seconds is measured.
@@ -79,12 +79,12 @@ func (c *cluster) submit(ctx context.Context) error {
 // roundTrips counts the requests that a command sends to the API server and to
 // the store.
 func (c *cluster) roundTrips(cmd func() *exec.Cmd) (string, error) {
-	api, err := countRequests(c.server, c.http.Transport)
+	api, err := counter.Of(c.server, c.http.Transport)
 	if err != nil {
 		return "", err
 	}
 	defer api.Close()
-	storage, err := countRequests(c.storage, http.DefaultTransport)
+	storage, err := counter.Of(c.storage, http.DefaultTransport)
 	if err != nil {
 		return "", err
 	}
@@ -98,12 +98,13 @@ func (c *cluster) roundTrips(cmd func() *exec.Cmd) (string, error) {
 	if _, err := once(counted); err != nil {
 		return "", err
 	}
-	return fmt.Sprintf("%d + %d", api.count.Load(), storage.count.Load()), nil
+	return fmt.Sprintf("%d + %d", api.Count.Load(), storage.Count.Load()), nil
 }
 
 const (
-	manyJobs = 5000
-	creators = 8
+	manyJobs   = 5000
+	unfinished = 100
+	creators   = 8
 )
 
 // list: many jobs at once.
@@ -133,8 +134,12 @@ func (c *cluster) list(ctx context.Context) error {
 	return many.complete(ctx)
 }
 
-// complete: the ID of one of many jobs, through kubectl, as when Tab is pressed.
+// complete: the ID of one of many jobs, through kubectl, as when Tab is pressed. Most of them have
+// succeeded, as in a namespace that is in use.
 func (c *cluster) complete(ctx context.Context) error {
+	if err := c.succeed(ctx, manyJobs-unfinished); err != nil {
+		return err
+	}
 	onPath := append(slices.Clone(c.env), "PATH="+c.bin+string(filepath.ListSeparator)+os.Getenv("PATH"))
 	offer := command(ctx, c.project(), onPath, "kubectl", "__complete", "kinetic", "jobs", "logs", "-n", c.namespace, "")
 	offered, err := offer().Output()
@@ -144,17 +149,47 @@ func (c *cluster) complete(ctx context.Context) error {
 	if !strings.Contains(string(offered), "many-") { // completion is silent about what it can't do
 		return fmt.Errorf("no job was offered: %s", offered)
 	}
-	ours, kubectl, err := pair(runs, offer, c.kubectl(ctx, "__complete", "get", "jobs", "-n", c.namespace, ""))
+	ours, kubectl, err := pair(slowRuns, offer, c.kubectl(ctx, "__complete", "get", "jobs", "-n", c.namespace, ""))
 	if err != nil {
 		return err
 	}
-	c.compare(fmt.Sprintf("Tab: IDs of %d jobs / names of jobs for kubectl get", manyJobs), ours, kubectl, "<= 150 ms")
+	first := func() *exec.Cmd {
+		c.forget()
+		return offer()
+	}
+	binary := command(ctx, c.project(), onPath, filepath.Join(c.bin, "kubectl-kinetic_jobs"), "__complete", "logs", "-n", c.namespace, "")
+	alone := command(ctx, c.project(), onPath, "kubectl", "__complete", "kinetic", "")
+	parts, err := inTurn(runs, first, offer, binary, alone)
+	if err != nil {
+		return err
+	}
+	c.compare(fmt.Sprintf("Tab: IDs of %d jobs, %d unfinished / names of jobs for kubectl get", manyJobs, unfinished), ours, kubectl, "")
+	c.compare("the same / kubectl without a cluster", parts[1], parts[3], "<= 150 ms")
+	c.compare("the first time, when all are listed / kubectl without a cluster", parts[0], parts[3], "")
+	c.row("our program alone, without kubectl", ms(parts[2]), "", "", "")
 	return nil
+}
+
+// forget removes what completion remembers of the jobs.
+func (c *cluster) forget() { _ = os.RemoveAll(filepath.Join(c.dir, "home", "kinetic", "jobs")) }
+
+// succeed lets that many of the jobs be complete, as their controller would.
+func (c *cluster) succeed(ctx context.Context, number int) error {
+	status := manyjobs.Success(time.Now())
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(creators)
+	for i := range number {
+		g.Go(func() error {
+			url := fmt.Sprintf("%s/apis/batch/v1/namespaces/%s/jobs/%smany-%d/status", c.server, c.namespace, api.JobNamePrefix, i+1)
+			return request(ctx, c.http, http.MethodPatch, url, status, nil)
+		})
+	}
+	return g.Wait()
 }
 
 // populate creates many suspended jobs, with a pod each, that no controller acts on.
 func (c *cluster) populate(ctx context.Context, list string) error {
-	job, pod, err := idle(list)
+	job, pod, err := manyjobs.Idle(list)
 	if err != nil {
 		return err
 	}
@@ -171,29 +206,6 @@ func (c *cluster) populate(ctx context.Context, list string) error {
 		})
 	}
 	return g.Wait()
-}
-
-// idle returns the Job in a list of objects, changed so that it never runs, and its pod,
-// changed so that it is never scheduled.
-func idle(list string) (job, pod string, err error) {
-	var objects struct{ Items []json.RawMessage }
-	if err := json.Unmarshal([]byte(list), &objects); err != nil {
-		return "", "", err
-	}
-	for _, item := range objects.Items {
-		var j batchv1.Job
-		if err := json.Unmarshal(item, &j); err != nil || j.Kind != "Job" {
-			continue
-		}
-		const nobody = "kubectl-kinetic.github.io/bench"
-		j.Spec.Suspend, j.Spec.ManagedBy = new(true), new(nobody)
-		p := corev1.Pod{TypeMeta: metav1.TypeMeta{Kind: "Pod", APIVersion: "v1"}, ObjectMeta: j.Spec.Template.ObjectMeta, Spec: j.Spec.Template.Spec}
-		p.Name, p.Spec.SchedulerName = j.Name+"-x7x7x", nobody
-		jobText, jobErr := json.Marshal(j)
-		podText, podErr := json.Marshal(p)
-		return string(jobText), string(podText), errors.Join(jobErr, podErr)
-	}
-	return "", "", errors.New("there is no Job in the manifests")
 }
 
 // noticed: the time from when the API server reports that the container has ended to the

@@ -64,6 +64,7 @@ var benchmarks = []benchmark[*bench]{
 	{"dry-run", (*bench).dryRun},
 	{"slice", (*bench).slice},
 	{"front-door", (*bench).frontDoor},
+	{"settings", (*bench).settings},
 	{"local", (*bench).local},
 	{"runner", (*bench).runner},
 	{"memory", (*bench).memory},

@@ -116,7 +116,7 @@ func median(samples []sample) sample {
 	return m
 }
 
-// command returns a function that makes the same command anew for each run.
+// command returns a function that makes the same command again for each run.
 func command(ctx context.Context, dir string, env []string, name string, args ...string) func() *exec.Cmd {
 	return func() *exec.Cmd {
 		c := exec.CommandContext(ctx, name, args...)

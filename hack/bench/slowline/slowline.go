@@ -1,6 +1,5 @@
-//go:build unix
-
-package main
+// Package slowline is a slow connection to a server.
+package slowline
 
 import (
 	"net"
@@ -8,9 +7,9 @@ import (
 	"time"
 )
 
-// A line is a slow connection to a server: what passes takes half of roundTrip in each
-// direction, and up is how many bytes a second can be sent.
-type line struct {
+// A Line is a slow connection to a server: what passes takes half of roundTrip in each
+// direction, and up is how many bytes a second can be sent. Close ends it.
+type Line struct {
 	net.Listener
 	server    string
 	roundTrip time.Duration
@@ -20,13 +19,13 @@ type line struct {
 	free time.Time // when what was sent so far is through
 }
 
-// slowDown starts a line to a server.
-func slowDown(server string, roundTrip time.Duration, up float64) (*line, error) {
+// To starts a line to a server.
+func To(server string, roundTrip time.Duration, up float64) (*Line, error) {
 	listener, err := net.Listen("tcp", "127.0.0.1:0")
 	if err != nil {
 		return nil, err
 	}
-	l := &line{Listener: listener, server: server, roundTrip: roundTrip, up: up}
+	l := &Line{Listener: listener, server: server, roundTrip: roundTrip, up: up}
 	go func() {
 		for {
 			conn, err := listener.Accept()
@@ -39,7 +38,7 @@ func slowDown(server string, roundTrip time.Duration, up float64) (*line, error)
 	return l, nil
 }
 
-func (l *line) serve(client net.Conn) {
+func (l *Line) serve(client net.Conn) {
 	time.Sleep(l.roundTrip) // TCP's own greeting
 	server, err := net.Dial("tcp", l.server)
 	if err != nil {
@@ -51,7 +50,7 @@ func (l *line) serve(client net.Conn) {
 }
 
 // send returns when a number of bytes has left.
-func (l *line) send(bytes int) time.Time {
+func (l *Line) send(bytes int) time.Time {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if now := time.Now(); l.free.Before(now) {
@@ -62,7 +61,7 @@ func (l *line) send(bytes int) time.Time {
 }
 
 // pipe copies, each piece half a round trip after it has left.
-func (l *line) pipe(to, from net.Conn, leave func(bytes int) time.Time) {
+func (l *Line) pipe(to, from net.Conn, leave func(bytes int) time.Time) {
 	type piece struct {
 		data []byte
 		due  time.Time
