@@ -24,7 +24,7 @@ build() {
 	local module
 	room "$(go env GOCACHE)" 2
 	mkdir -p "$own"
-	# Nice to the tests that run at the same time, of which some have bounds.
+	# Nice to the tests that run at the same time: some have bounds.
 	(cd "$here/kueue" && CGO_ENABLED=0 nice -n 19 go build -buildvcs=false -trimpath -ldflags '-s -w' -o "$own/" sigs.k8s.io/kueue/cmd/kueue)
 	module=$(cd "$here/kueue" && go list -m -f '{{.Dir}}' sigs.k8s.io/kueue)
 	cat "$module"/config/components/crd/bases/*.yaml >"$own/crds.yaml.new"
