@@ -77,7 +77,7 @@ func (c cluster) params(p testscript.Params) testscript.Params {
 	p.Setup = c.setup
 	p.Condition = c.condition
 	p.Cmds = script.Words()
-	p.Cmds["store"], p.Cmds["index"], p.Cmds["registry"] = storeWord, indexWord, registryWord
+	p.Cmds["store"], p.Cmds["index"], p.Cmds["registry"], p.Cmds["pools"] = storeWord, indexWord, registryWord, poolsWord
 	return p
 }
 
@@ -115,6 +115,7 @@ func (c cluster) setup(e *testscript.Env) error {
 	}
 	index, err := newIndex()
 	e.Values[faultsKey{}], e.Values[indexKey{}], e.Values[registryKey{}] = &faults{backend: c.storage}, index, &registryProxy{}
+	e.Values[poolsKey{}] = &pools{}
 	return err
 }
 
