@@ -65,6 +65,25 @@ func (c *catalogue) wrongSeparator(f *family, count string) error {
 	return fmt.Errorf("for %s, write %s", what, right.body)
 }
 
+// wrongSuffix returns the error for l4:sopt and l4:preemptible, nil if the text does not end with a word after an
+// accelerator.
+func (c *catalogue) wrongSuffix(r request) error {
+	i := strings.LastIndex(r.body, ":")
+	word := r.body[i+1:]
+	if i < 0 || word == "" || strings.Trim(word, "abcdefghijklmnopqrstuvwxyz") != "" {
+		return nil
+	}
+	right := request{kind: r.kind, body: r.body[:i]}
+	if _, err := c.resolve(right); err != nil && !right.isCPU() {
+		return nil
+	}
+	name := right.body
+	if r.kind != "" {
+		name = string(r.kind) + "-" + name
+	}
+	return fmt.Errorf("after the colon, %q means nothing; write %s%s for spot capacity, or %[2]s", word, name, spotSuffix)
+}
+
 func (c *catalogue) unknown(r request, name string) error {
 	var names []string
 	for n, f := range c.byName {

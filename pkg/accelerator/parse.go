@@ -119,10 +119,16 @@ func (c *catalogue) resolve(r request) (shape, error) {
 		r.body = full
 	}
 	s, err := c.lookup(r)
+	if err == nil {
+		return s, nil
+	}
+	if wrong := c.wrongSuffix(r); wrong != nil {
+		return shape{}, wrong
+	}
 	if errors.Is(err, errNoMatch) {
 		return shape{}, c.explain(r)
 	}
-	return s, err
+	return shape{}, err
 }
 
 // bareCount returns the full text that a number without a name stands for, a GPU before a
