@@ -157,7 +157,7 @@ func (f *flags) addPackages(s process.Section) {
 	s.Offer("runtime", environment.Runtimes()...)
 	fs.StringVar(&i.Python, "python", "", "Use Python `X.Y` in the job. Default: the version of this machine's python3.")
 	s.Offer("python", environment.Pythons()...)
-	fs.StringVar(&i.BaseImage, "base-image", "", "Install packages on the image `URI`, beside its own. Default: KINETIC_BASE_IMAGE, else Docker's python:X.Y-slim.")
+	fs.StringVar(&i.BaseImage, "base-image", "", "Install packages on the image `URI`, beside its own. Default: KINETIC_BASE_IMAGE, else Docker's python:X.Y-slim-bookworm.")
 	fs.StringVar(&i.BaseImageRepo, "base-image-repo", "", "Install packages on the images that build-image made in `REPOSITORY`. Default: KINETIC_BASE_IMAGE_REPO.")
 	fs.StringVar(&i.ImageRepo, "image-repo", "", "Put images into `REPOSITORY`. Default: KINETIC_IMAGE_REPO, else that of the cluster in Artifact Registry.")
 	fs.StringVar(&i.Builder, "builder", "", "Make images with `BUILDER`: client (this machine), cloudbuild, or auto (this machine if it can; the default).")
