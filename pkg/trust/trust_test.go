@@ -201,7 +201,6 @@ func (h hidden) Status(ctx context.Context, handle api.Handle) (api.WorkloadStat
 	return h.cluster.Status(ctx, handle)
 }
 
-// Whoever may write to the store may change the handle, too.
 func (h hidden) Watch(ctx context.Context, handle api.Handle, seen func(api.WorkloadStatus)) (api.WorkloadStatus, error) {
 	if handle.K8sName != "" {
 		return is(api.NotFound, nil), nil
@@ -209,6 +208,7 @@ func (h hidden) Watch(ctx context.Context, handle api.Handle, seen func(api.Work
 	return h.cluster.Watch(ctx, handle, seen)
 }
 
+// Whoever may write to the store may change the handle, too.
 func TestAHandleHidesNothing(t *testing.T) {
 	reported := pickleOf("reported")
 	ended := is(api.Succeeded, &reported)

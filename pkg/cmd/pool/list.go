@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"math"
 	"slices"
 	"strconv"
 	"strings"
@@ -171,7 +170,7 @@ func (o *listOptions) newRow(p *container.NodePool, used map[string]occupancy.Po
 		r.FreeChips = &free
 	}
 	if r.NodePricePerHour != nil {
-		all := math.Round(*r.NodePricePerHour*float64(now.Nodes)*1e4) / 1e4
+		all := price.Round(*r.NodePricePerHour * float64(now.Nodes))
 		r.PricePerHour = &all
 	}
 	return r

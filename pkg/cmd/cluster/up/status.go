@@ -3,7 +3,6 @@ package up
 import (
 	"context"
 	"fmt"
-	"math"
 	"os"
 	"slices"
 
@@ -208,7 +207,7 @@ func newPool(p *container.NodePool, has map[string]occupancy.Pool, prices price.
 	row.Nodes, row.Jobs = &now.Nodes, &jobs
 	row.Idle = now.Nodes > 0 && jobs == 0 && row.Accelerator != ""
 	if each, basis := nodeprice.Of(prices, p, location); each != nil {
-		all := math.Round(*each*float64(now.Nodes)*1e4) / 1e4
+		all := price.Round(*each * float64(now.Nodes))
 		row.PricePerHour, row.Basis = &all, basis
 	}
 	return row

@@ -60,7 +60,7 @@ func (s status) write(streams genericiooptions.IOStreams, label string) error {
 func sizeText(s cloud.Size) string {
 	switch {
 	case s.Bytes == nil && s.Unknown != "":
-		return "size not known: " + s.Unknown
+		return "size not known: " + ui.Clean(s.Unknown)
 	case s.Bytes == nil:
 		return "size not known"
 	}
