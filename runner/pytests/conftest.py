@@ -7,6 +7,7 @@ from __future__ import annotations
 import functools
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import textwrap
@@ -18,6 +19,7 @@ import pytest
 REPOSITORY = pathlib.Path(__file__).resolve().parents[2]
 RUNNER = REPOSITORY / "runner"
 sys.path.insert(0, str(RUNNER))
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a shell's background jobs, and so their programs, ignore Ctrl-C
 
 BINARIES = pathlib.Path(os.environ.get("KINETIC_BIN", REPOSITORY / "bin"))
 HIDDEN = ("KUBECONFIG", "KINETIC_", "XDG_", "CLOUDSDK_", "GOOGLE_", "PYTHONPATH")  # settings of the user's that tests must not see

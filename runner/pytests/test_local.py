@@ -262,7 +262,10 @@ def test_interrupt(local: Project, times: int) -> None:
         assert any("begun" in line for line in process.stderr)
         for _ in range(times):
             process.send_signal(signal.SIGINT)
-        out, err = process.communicate(timeout=60)
+        try:
+            out, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
     assert process.returncode == 0, err
     assert out.startswith("cpu-wait-")
     assert " None " in out
