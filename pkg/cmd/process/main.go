@@ -32,9 +32,8 @@ import (
 )
 
 // Main runs the command of one binary with the process's arguments and streams and returns
-// its exit code. The first SIGINT, SIGTERM or SIGHUP cancels the command's context; after
-// that, signals have their default effect, so that a second Ctrl-C never waits for
-// anything. If the reader of our output goes away, the write fails, but the process goes
+// its exit code. The first of Interrupts cancels the command's context; after that, signals
+// have their default effect, so that a second Ctrl-C never waits for anything. If the reader of our output goes away, the write fails, but the process goes
 // on. A word at the beginning of the arguments, by which the front door chooses one of others, is
 // removed.
 func Main(newCommand NewCommand, others ...Other) int {
@@ -42,7 +41,7 @@ func Main(newCommand NewCommand, others ...Other) int {
 		_, err := fmt.Fprintln(os.Stdout, version.String())
 		return CodeOf(err)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM, syscall.SIGHUP)
+	ctx, stop := signal.NotifyContext(context.Background(), Interrupts()...)
 	defer stop()
 	context.AfterFunc(ctx, stop)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // caught, not ignored: children don't inherit that
@@ -71,6 +70,16 @@ func Main(newCommand NewCommand, others ...Other) int {
 	err := execute(ctx, root, args, streams)
 	settle()
 	return end(args, streams, err)
+}
+
+// Interrupts returns the signals that end a command: SIGINT, SIGTERM, and SIGHUP unless the
+// process was started with nohup.
+func Interrupts() []os.Signal {
+	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
+	if !signal.Ignored(syscall.SIGHUP) {
+		signals = append(signals, syscall.SIGHUP)
+	}
+	return signals
 }
 
 // NewCommand makes a command with the process's streams.

@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"io"
 	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -360,7 +359,7 @@ func (o *options) abandoned(ctx context.Context, j *job.Job) error {
 // that would take another request, so there it only ends the waiting.
 func (o *options) end(ctx context.Context, j *job.Job) error {
 	ctx = context.WithoutCancel(ctx)
-	again, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP)
+	again, stop := signal.NotifyContext(ctx, process.Interrupts()...)
 	defer stop()
 	_, err := j.Cancel(again, job.DefaultGrace, o.clock.Now(), api.CancelledMessage)
 	switch {
