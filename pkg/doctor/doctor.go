@@ -155,10 +155,10 @@ func (c Check) limited(ctx context.Context) Finding {
 			ended = false
 		}
 	}
-	// What fails because its time is over has not been found wrong.
+	// What fails because its time is over has not been found wrong, nor that it doesn't matter.
 	slow := c.Slow != "" && errors.Is(within.Err(), context.DeadlineExceeded)
 	switch {
-	case ended && f.State != Wrong:
+	case ended && f.State == OK:
 		return f
 	case ctx.Err() != nil:
 		return Skip("interrupted")

@@ -110,6 +110,28 @@ func TestACheckThatEndsWithItsTime(t *testing.T) {
 	})
 }
 
+// What is slow is said to be slow, whatever the check makes of it.
+func TestASlowCheckThatEndsWithItsTime(t *testing.T) {
+	for name, tt := range map[string]struct{ found, want Finding }{
+		"wrong":   {Bad("install it", "killed"), Skip("no answer within 1s: busy")},
+		"skipped": {Skip("it can't be run: killed"), Skip("no answer within 1s: busy")},
+		"fine":    {Good("3.12"), Good("3.12")},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				run := func(ctx context.Context) Finding {
+					<-ctx.Done()
+					return tt.found
+				}
+				got := Run(t.Context(), []Check{{Name: "a", Within: time.Second, Slow: "busy", Run: run}})[0].Finding
+				if got.State != tt.want.State || got.Detail != tt.want.Detail {
+					t.Errorf("got %v, want %v", got, tt.want)
+				}
+			})
+		})
+	}
+}
+
 func TestLongest(t *testing.T) {
 	checks := []Check{
 		{Name: "a", Within: 2}, {Name: "b", Within: 3},
