@@ -118,7 +118,7 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	process.NumberVar(fs, &r.Slices, 1, api.MaxHosts, "slices", "Run on `NUMBER` multi-host TPU slices, joined over the data center network.")
 	process.NumberVar(fs, &r.Parallelism, 1, api.MaxChunks, "parallelism", "Run `NUMBER` pods of a map at a time. Default: 16, or the number of chunks if that is less.")
 	fs.BoolVar(&f.local, "local", false, "Run as a process on this machine, without a cluster.")
-	fs.StringVar(&f.backend, "backend", "auto", "Run the job with `BACKEND`: auto, gke (a Job), pathways (a LeaderWorkerSet, without the Pathways runtime; the default for several hosts) or local.")
+	fs.StringVar(&f.backend, "backend", autoBackend, "Run the job with `BACKEND`: auto, gke (a Job), pathways (a LeaderWorkerSet, without the Pathways runtime; the default for several hosts) or local.")
 	fs.StringVar(&r.Name, "name", "", "Use `NAME` in the job ID instead of the function's or script's name.")
 	fs.StringVar(&r.JobID, "job-id", "", "Use `ID` as the job ID.")
 	fs.StringVar(&r.CPU, "cpu", "", "Request `QUANTITY` CPUs per host, such as 4 or 500m. Default: 1 for cpu jobs, half of the machine with an accelerator.")
@@ -192,7 +192,7 @@ func (f *flags) toRequest(c *cobra.Command, args []string, environ []string, get
 		return r, env, err
 	}
 	r = f.request
-	if r.Backend, err = f.chooseBackend(c); err != nil {
+	if r.Backend, err = f.chooseBackend(); err != nil {
 		return r, env, err
 	}
 	f.env.Local = r.Backend == api.BackendLocal
@@ -284,20 +284,19 @@ func (f *flags) target(c *cobra.Command, args []string, r *api.Request) error {
 	return nil
 }
 
-func (f *flags) chooseBackend(c *cobra.Command) (api.Backend, error) {
-	isLocal := f.backend == string(api.BackendLocal)
-	if f.local && c.Flags().Changed("backend") && !isLocal {
-		return "", fmt.Errorf("--local cannot be combined with --backend %s", f.backend)
-	}
-	switch {
-	case f.local, isLocal:
-		return api.BackendLocal, local.Supported()
-	case f.backend == "auto":
-		return "", nil
-	}
-	valid := []string{"auto", string(api.BackendGKE), string(api.BackendPathways), string(api.BackendLocal)}
+// autoBackend is the value of --backend that leaves the choice to the number of hosts.
+const autoBackend = "auto"
+
+func (f *flags) chooseBackend() (api.Backend, error) {
+	valid := []string{autoBackend, string(api.BackendGKE), string(api.BackendPathways), string(api.BackendLocal)}
 	if err := process.OneOf("--backend", f.backend, valid); err != nil {
 		return "", err
+	}
+	switch {
+	case f.local, f.backend == string(api.BackendLocal):
+		return api.BackendLocal, local.Supported()
+	case f.backend == autoBackend:
+		return "", nil
 	}
 	return api.Backend(f.backend), nil
 }

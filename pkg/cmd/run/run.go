@@ -230,6 +230,9 @@ func (f *flags) idle(c *cobra.Command) []string {
 			idle = append(idle, "--"+name)
 		}
 	}
+	if f.backend == string(api.BackendGKE) || f.backend == string(api.BackendPathways) {
+		idle = append(idle, "--backend")
+	}
 	if idle == nil {
 		return nil
 	}
