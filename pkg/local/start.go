@@ -49,6 +49,10 @@ func (m *Machine) start(ctx context.Context, spec api.Spec, secrets map[string]s
 	if err != nil {
 		return err
 	}
+	arguments, err := m.arguments(spec, env)
+	if err != nil {
+		return err
+	}
 	python, err := m.python()
 	if err != nil {
 		return err
@@ -64,7 +68,7 @@ func (m *Machine) start(ctx context.Context, spec api.Spec, secrets map[string]s
 	}
 	defer os.RemoveAll(scratch) // gone after success
 	cmd := exec.Command(python, slices.Concat(interpreterFlags(spec), []string{filepath.Join(program, bootFile), filepath.Join(program, runner.File)},
-		m.arguments(spec, env))...)
+		arguments)...)
 	cmd.Env, cmd.Dir, cmd.SysProcAttr = env, m.config.StateDir, ownSession()
 	return m.launch(cmd, scratch, Record{Version: recordVersion, ID: spec.ID, Name: spec.Name, Accelerator: spec.AcceleratorText,
 		Store: spec.Store, Created: spec.Created.UTC(), Runner: filepath.Base(program)})
@@ -114,17 +118,17 @@ func (m *Machine) commit(pid int, scratch string, r Record) error {
 }
 
 // interpreterFlags returns the flags of the runner's own interpreter. It runs without
-// site-packages, which can take long to set up, except with a network store, whose
+// site-packages, which can take long to set up, except with Cloud Storage, whose
 // certificates may be in there.
 func interpreterFlags(spec api.Spec) []string {
-	if strings.HasPrefix(spec.Store, "gs://") {
+	if usesStorage(spec) {
 		return []string{"-u"}
 	}
 	return []string{"-S", "-u"}
 }
 
 // arguments returns the runner's command line. env is the environment of the job.
-func (m *Machine) arguments(spec api.Spec, env []string) []string {
+func (m *Machine) arguments(spec api.Spec, env []string) ([]string, error) {
 	dir := m.dir(spec.ID)
 	args := []string{"--job", spec.ID, "--store", spec.Store, "--call", spec.CallSHA256, "--bundle", spec.BundleSHA256,
 		"--grace", seconds(runnerGrace), "--final", "--work", filepath.Join(dir, workDir),
@@ -142,14 +146,11 @@ func (m *Machine) arguments(spec api.Spec, env []string) []string {
 	if spec.MaxRuntime > 0 {
 		args = append(args, "--max-runtime", seconds(spec.MaxRuntime))
 	}
-	if strings.HasPrefix(spec.Store, "gs://") {
-		for _, f := range api.StoreFlags {
-			if value := lookup(env, f.Variable); value != "" {
-				args = append(args, f.Flag, value)
-			}
-		}
+	if !usesStorage(spec) {
+		return args, nil
 	}
-	return args
+	storage, err := storageArguments(env, isOfGoogle())
+	return append(args, storage...), err
 }
 
 // lookup returns the value of a variable, "" if it is not set. The last value counts.
