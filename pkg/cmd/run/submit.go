@@ -330,15 +330,24 @@ func (o *options) collection(end outcome) report.Collection {
 // interrupted cancels the job when its run is interrupted: gracefully at first, immediately
 // on the next Ctrl-C. What the job still prints is shown.
 func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outcome) error {
-	again := "again: kill it now"
+	next := "kill it now"
 	if j.Handle.Backend != api.BackendLocal {
-		again = "again: stop waiting for it"
+		next = "stop waiting for it"
 	}
-	fmt.Fprintf(o.streams.ErrOut, "interrupted; cancelling job %s (Ctrl-C %s)\n", j.ID(), again)
-	if err := o.end(ctx, j); err != nil {
+	fmt.Fprintf(o.streams.ErrOut, "interrupted; cancelling job %s (Ctrl-C again: %s)\n", j.ID(), next)
+	again, stop := signal.NotifyContext(context.WithoutCancel(ctx), process.Interrupts()...)
+	defer stop()
+	if err := o.end(again, j); err != nil {
 		return err
 	}
-	<-done
+	select {
+	case <-done:
+	case <-again.Done():
+		if j.Handle.Backend != api.BackendLocal {
+			return o.stoppedWaiting(j)
+		}
+		<-done // it was killed
+	}
 	log := fmt.Sprintf("kubectl kinetic jobs logs %s%s", j.ID(), j.LocationFlags())
 	err := process.Error{Code: process.ExitInterrupted, Err: fmt.Errorf("interrupted; job %s was cancelled", j.ID()), Next: log}.In(o.streams.ErrOut, fmt.Sprintf("job %s was cancelled; its log: %s", j.ID(), log))
 	report.PrintResumeHint(o.streams.ErrOut, j)
@@ -348,28 +357,32 @@ func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outco
 // abandoned cancels a job whose reader went away, as with `| head`.
 func (o *options) abandoned(ctx context.Context, j *job.Job) error {
 	fmt.Fprintf(o.streams.ErrOut, "output closed; cancelling job %s\n", j.ID())
-	if err := o.end(ctx, j); err != nil {
+	again, stop := signal.NotifyContext(context.WithoutCancel(ctx), process.Interrupts()...)
+	defer stop()
+	if err := o.end(again, j); err != nil {
 		return err
 	}
 	report.PrintResumeHint(o.streams.ErrOut, j)
 	return process.Error{Code: process.ExitFailed, Err: fmt.Errorf("output closed; job %s was cancelled", j.ID())}.In(o.streams.ErrOut, "")
 }
 
-// end cancels a job. Another interrupt meanwhile kills a local job at once. In a cluster
-// that would take another request, so there it only ends the waiting.
-func (o *options) end(ctx context.Context, j *job.Job) error {
-	ctx = context.WithoutCancel(ctx)
-	again, stop := signal.NotifyContext(ctx, process.Interrupts()...)
-	defer stop()
+// end cancels a job. If the context again ends meanwhile, because of another interrupt, it kills a
+// local job at once. In a cluster that would take another request, so there it only ends the waiting.
+func (o *options) end(again context.Context, j *job.Job) error {
 	_, err := j.Cancel(again, job.DefaultGrace, o.clock.Now(), api.CancelledMessage)
 	switch {
 	case again.Err() == nil:
 		return err
 	case j.Handle.Backend == api.BackendLocal:
-		_, err = j.Cancel(ctx, 0, o.clock.Now(), api.CancelledMessage)
+		_, err = j.Cancel(context.WithoutCancel(again), 0, o.clock.Now(), api.CancelledMessage)
 		return err
 	default:
-		fmt.Fprintf(o.streams.ErrOut, "interrupted again; check whether job %s ended: kubectl kinetic jobs status %s%s\n", j.ID(), j.ID(), j.LocationFlags())
-		return process.Exit(process.ExitInterrupted)
+		return o.stoppedWaiting(j)
 	}
+}
+
+// stoppedWaiting says that nobody waits for a cancelled job to end.
+func (o *options) stoppedWaiting(j *job.Job) error {
+	fmt.Fprintf(o.streams.ErrOut, "interrupted again; check whether job %s ended: kubectl kinetic jobs status %s%s\n", j.ID(), j.ID(), j.LocationFlags())
+	return process.Exit(process.ExitInterrupted)
 }

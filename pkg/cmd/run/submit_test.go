@@ -4,9 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"os/signal"
 	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
@@ -64,6 +67,43 @@ func TestInterruptedSubmit(t *testing.T) {
 				t.Errorf("exit code %d, said %q; want %d, %q", code, said, tt.code, tt.says)
 			}
 		})
+	}
+}
+
+// Another Ctrl-C ends the wait for a cancelled job, which its pod's grace period makes long.
+func TestInterruptedAgain(t *testing.T) {
+	ignored := make(chan os.Signal, 1)
+	signal.Notify(ignored, os.Interrupt)
+	defer signal.Stop(ignored)
+	kept, err := store.OpenFile("file://" + t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	self, err := os.FindProcess(os.Getpid())
+	if err != nil {
+		t.Fatal(err)
+	}
+	press := func(api.Handle) error {
+		go func() {
+			for t.Context().Err() == nil {
+				_ = self.Signal(os.Interrupt)
+				time.Sleep(10 * time.Millisecond)
+			}
+		}()
+		return nil
+	}
+	j := &job.Job{Handle: api.Handle{JobID: "a1", Backend: api.BackendGKE}, Store: kept, Backend: jobtest.Backend{State: api.Running, Deleted: press}}
+	streams, _, _, said := genericiooptions.NewTestIOStreams()
+	o := &options{streams: streams, clock: clock.RealClock{}}
+	ended := make(chan error, 1)
+	go func() { ended <- o.interrupted(t.Context(), j, make(chan outcome)) }()
+	select {
+	case err := <-ended:
+		if code := process.CodeOf(err); code != process.ExitInterrupted || !strings.Contains(said.String(), "interrupted again; check whether job a1 ended") {
+			t.Errorf("exit code %d, said %q", code, said)
+		}
+	case <-time.After(20 * time.Second):
+		t.Error("still waiting")
 	}
 }
 
