@@ -35,12 +35,17 @@ type retrier struct {
 func (r *retrier) RoundTrip(request *http.Request) (*http.Response, error) {
 	ctx, begin := request.Context(), time.Now()
 	timer := backoff.Timer{First: 500 * time.Millisecond, Longest: 30 * time.Second}
+	var last *http.Response // of the attempt before
 	for n := 1; ; n++ {
 		once, err := again(request)
 		if err != nil {
 			return nil, err
 		}
 		answer, err := whole(r.base.RoundTrip(once))
+		if err != nil && last != nil && ctx.Err() != nil {
+			return last, nil // says more than that the time is over
+		}
+		last = answer
 		pause, passing := r.passing(answer, err)
 		repeatable := request.Body == nil || request.GetBody != nil
 		if !passing || !repeatable || n == attempts || ctx.Err() != nil || time.Since(begin)+pause > retryWithin {

@@ -114,21 +114,45 @@ func TestRetries(t *testing.T) {
 	}
 }
 
+// The answer of the last attempt says more than that the time is over.
 func TestRetriesEndWithTheContext(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		s := &script{answers: []func() (*http.Response, error){status(503, "Retry-After", "60")}}
-		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
-		defer cancel()
-		request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://example.com/", nil)
-		if err != nil {
-			t.Fatal(err)
-		}
-		begin := time.Now()
-		answer, err := (&retrier{base: s}).RoundTrip(request)
-		if err != nil || answer.StatusCode != 503 || time.Since(begin) != time.Second || len(s.asked) != 1 {
-			t.Errorf("got %v, %v after %v and %d requests", answer, err, time.Since(begin), len(s.asked))
-		}
-	})
+	for name, tt := range map[string]struct {
+		first    func() (*http.Response, error)
+		attempts int
+		status   int // 0 for an error
+	}{
+		"in a pause":             {status(503, "Retry-After", "60"), 1, 503},
+		"in an attempt":          {status(500), 2, 500},
+		"in an attempt, unheard": {fails(io.EOF), 2, 0},
+		"in the very first":      {nil, 1, 0},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				ctx, cancel := context.WithTimeout(t.Context(), time.Second)
+				defer cancel()
+				s := &script{}
+				if tt.first != nil {
+					s.answers = append(s.answers, tt.first)
+				}
+				s.answers = append(s.answers, func() (*http.Response, error) {
+					<-ctx.Done()
+					return nil, ctx.Err()
+				})
+				request, err := http.NewRequestWithContext(ctx, http.MethodGet, "https://example.com/", nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				begin := time.Now()
+				answer, err := (&retrier{base: s}).RoundTrip(request)
+				if (err != nil) != (tt.status == 0) || err == nil && answer.StatusCode != tt.status {
+					t.Errorf("got %v, %v", answer, err)
+				}
+				if time.Since(begin) != time.Second || len(s.asked) != tt.attempts {
+					t.Errorf("after %v and %d requests", time.Since(begin), len(s.asked))
+				}
+			})
+		})
+	}
 }
 
 // A body that can't be read again is sent once.

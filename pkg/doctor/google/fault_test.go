@@ -108,7 +108,7 @@ func TestEachRequestFails(t *testing.T) {
 				s := whole(t)
 				fault.Status, fault.Times = how.Status, 1000
 				s.Fail(fault)
-				told := slices.DeleteFunc(results(t, s, 4*time.Second), func(r doctor.Result) bool { return r.State == doctor.OK || r.Missing() != "" })
+				told := slices.DeleteFunc(results(t, s, 10*time.Second), func(r doctor.Result) bool { return r.State == doctor.OK || r.Missing() != "" })
 				if len(told) != 1 {
 					t.Errorf("%s with %d: %d checks say it", call, how.Status, len(told))
 				}
