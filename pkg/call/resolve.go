@@ -42,7 +42,7 @@ func (t Target) Resolve(tree api.SourceTree, installed func(module string) bool)
 			if err := l.missingModule(t.Module); err != nil {
 				return api.Call{}, nil, err
 			}
-			warnings = append(warnings, fmt.Sprintf("module %s is not in the project %s: the image must contain it", t.Module, l.Root))
+			warnings = append(warnings, fmt.Sprintf("module %s is not in the project %s: it must be installed where the job runs", t.Module, l.Root))
 			return c, warnings, nil
 		}
 	}

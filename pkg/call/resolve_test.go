@@ -112,7 +112,7 @@ func TestResolveWarnsOfModulesElsewhere(t *testing.T) {
 		if err != nil || got.File != "" || got.Module != "keras.ops" {
 			t.Errorf("got %+v, %v", got, err)
 		}
-		want := "module keras.ops is not in the project " + dir + ": the image must contain it"
+		want := "module keras.ops is not in the project " + dir + ": it must be installed where the job runs"
 		if len(warnings) != 1 || warnings[0] != want {
 			t.Errorf("got %q, want %q", warnings, want)
 		}

@@ -78,6 +78,8 @@ func (f *cleanupFlags) toOptions(c *command, args []string) (*cleanupOptions, er
 		return nil, process.Usagef("cleanup takes either IDs, or --last, or filters (--all, --status, --older-than, --mine, --selector)")
 	case !named && !filtered:
 		return nil, process.Usagef("cleanup needs an ID, --last, or a filter: --all, --status, --older-than, --mine or --selector")
+	case !f.workload && !f.stored && !f.outputs:
+		return nil, process.Usagef("--k8s=false and --gcs=false leave nothing to delete: omit one of them, or add --outputs")
 	}
 	filter, err := choice.ByStatus(f.status)
 	if err != nil {
