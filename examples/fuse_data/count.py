@@ -27,5 +27,8 @@ def count(texts: str) -> list:
 
 if __name__ == "__main__":
     local = "--local" in sys.argv
+    sources = [word for word in sys.argv[1:] if word != "--local"]
+    if len(sources) != 1:
+        sys.exit(__doc__)
     kinetic.configure(local=local)
-    print(count(kinetic.Data(sys.argv[1], fuse=not local)))
+    print(count(kinetic.Data(sources[0], fuse=not local)))

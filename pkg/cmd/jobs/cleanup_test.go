@@ -36,7 +36,7 @@ func TestInterruptedCleanup(t *testing.T) {
 		"all":                         {cleanupFlags{all: true, workload: true}, false, []error{stopped, nil, errNotBegun}, same + "\n"},
 		"by state":                    {cleanupFlags{status: []string{"FAILED"}, workload: true}, false, []error{stopped, nil, errNotBegun}, byID},
 		"by state, before any":        {cleanupFlags{status: []string{"FAILED"}, workload: true}, false, []error{nil, nil, errNotBegun}, same + "\n"},
-		"by state, workloads stay":    {cleanupFlags{status: []string{"FAILED"}}, false, []error{stopped, nil, errNotBegun}, same + "\n"},
+		"by state, workloads stay":    {cleanupFlags{status: []string{"FAILED"}, outputs: true}, false, []error{stopped, nil, errNotBegun}, same + "\n"},
 		"those without workload, too": {cleanupFlags{status: []string{"failed", "not_found"}, workload: true}, false, []error{stopped, nil, errNotBegun}, same + "\n"},
 		"cancelled ones":              {cleanupFlags{status: []string{"cancelled"}, workload: true, stored: true}, false, []error{stopped, nil, errNotBegun}, byID},
 		"their records":               {cleanupFlags{status: []string{"cancelled"}, stored: true}, false, []error{stopped, nil, errNotBegun}, byID},
