@@ -83,3 +83,19 @@ func FuzzNewID(f *testing.F) {
 		}
 	})
 }
+
+func TestNameWarnings(t *testing.T) {
+	for name, want := range map[string]string{
+		"":                         "",
+		"run_1":                    "",
+		"My run":                   "",
+		"Ünï":                      "--name Ünï: the job's ID has it as n, since IDs have at most 50 characters: a-z, 0-9 and '-'",
+		strings.Repeat("long", 20): "--name " + strings.Repeat("long", 20) + ": the job's ID has it as longlonglonglongl-5aa1, since IDs have at most 50 characters: a-z, 0-9 and '-'",
+	} {
+		s := api.Spec{Accelerator: api.Accelerator{Name: "cpu", Kind: api.CPU}}
+		s.ID = newID(s.Accelerator, name, Identity{When: time.Unix(0, 0), Hex: "0123abc"})
+		if got := strings.Join(nameWarnings(name, &s), "\n"); got != want {
+			t.Errorf("%q: got %q, want %q", name, got, want)
+		}
+	}
+}

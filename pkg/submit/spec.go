@@ -11,12 +11,14 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode"
 
 	"k8s.io/apimachinery/pkg/api/resource"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/homedir"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/version"
 )
@@ -296,6 +298,17 @@ func (p *Planned) identify(r api.Request, id Identity) {
 	s.ID = r.JobID
 	if s.ID == "" {
 		s.ID = newID(s.Accelerator, s.Name, id)
+		p.Warnings = append(p.Warnings, nameWarnings(r.Name, s)...)
 	}
 	s.CallText = callText(r, p.call, s.Map)
+}
+
+// nameWarnings warns of a --name that is not whole in the job's ID.
+func nameWarnings(name string, s *api.Spec) []string {
+	kept := strings.TrimPrefix(store.WithoutTime(s.ID), s.Accelerator.Short()+"-")
+	whole := slug(name) == kept && strings.IndexFunc(name, func(r rune) bool { return r > unicode.MaxASCII }) < 0
+	if name == "" || whole {
+		return nil
+	}
+	return []string{fmt.Sprintf("--name %s: the job's ID has it as %s, since IDs have at most %d characters: a-z, 0-9 and '-'", name, kept, maxID)}
 }
