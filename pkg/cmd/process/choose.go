@@ -25,7 +25,8 @@ func Choose(ctx context.Context, streams genericiooptions.IOStreams, question st
 		fmt.Fprintln(streams.ErrOut, strings.TrimRight(fmt.Sprintf("  %d  %-*s  %s", i+1, width, c.Word, c.About), " "))
 	}
 	index := -1
-	_, err := AskUntil(ctx, streams, "number", strconv.Itoa(standard+1), func(answer string) error {
+	ask := func() (string, error) { return askFor(ctx, streams, question, "number", strconv.Itoa(standard+1)) }
+	_, err := until(ctx, streams, ask, func(answer string) error {
 		var found bool
 		if index, found = chosen(choices, answer); !found {
 			return fmt.Errorf("%q: expected a number from 1 to %d, or a word of the list", answer, len(choices))
@@ -41,8 +42,13 @@ const attempts = 5
 // AskUntil is AskFor until check has no objection to the answer. It prints what check objects; after a few
 // attempts, that is the error, with the exit code for bad input.
 func AskUntil(ctx context.Context, streams genericiooptions.IOStreams, what, standard string, check func(answer string) error) (string, error) {
+	return until(ctx, streams, func() (string, error) { return AskFor(ctx, streams, what, standard) }, check)
+}
+
+// until asks until check has no objection to the answer.
+func until(ctx context.Context, streams genericiooptions.IOStreams, ask func() (string, error), check func(answer string) error) (string, error) {
 	for n := 1; ; n++ {
-		answer, err := AskFor(ctx, streams, what, standard)
+		answer, err := ask()
 		if err != nil {
 			return "", err
 		}

@@ -28,7 +28,8 @@ func TestCreateAsksWhatFlagsDoNotSay(t *testing.T) {
 		"the rest": {[]string{"--zone=us-east5-b", "-n", "ml"}, []string{"acme", "research"}, "Google Cloud project: name of the new cluster [kinetic-cluster]: ",
 			[]string{"up", "--project=acme", "--zone=us-east5-b", "--cluster=research", "--namespace=ml"}, ""},
 		"nothing":    {[]string{"--project=acme", "--zone=us-east5-b", "--cluster=research"}, nil, "", []string{"up", "--project=acme", "--zone=us-east5-b", "--cluster=research"}, ""},
-		"no project": {nil, nil, "Google Cloud project: ", nil, "init create needs a Google Cloud project"},
+		"no project": {nil, []string{"", "", "", "", ""}, "Google Cloud project: ", nil, "init create needs a Google Cloud project"},
+		"the end":    {nil, []string{"acme"}, "zone, or region of a regional cluster [us-central1-a]: \n", nil, `no answer to "zone, or region of a regional cluster"`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			newcomer(t, gcptest.New(t))

@@ -279,7 +279,7 @@ func askForName(ctx context.Context, streams genericiooptions.IOStreams, name st
 	typed, err := process.AskFor(ctx, streams, "To delete this, type the name of the cluster", "")
 	switch {
 	case err != nil:
-		fmt.Fprintln(streams.ErrOut, "\n"+otherwise)
+		fmt.Fprintln(streams.ErrOut, otherwise)
 		return err
 	case typed != name:
 		fmt.Fprintln(streams.ErrOut, otherwise)
