@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/doctor"
 	"github.com/kubectl-kinetic/kinetic/pkg/gcp"
@@ -47,7 +48,7 @@ func (s *setup) askProject(ctx context.Context, standard string) (string, error)
 		if answer == none || answer == "" {
 			return nil
 		}
-		if err := s.accept(answer, setTo(&s.connection.Target.Project)); err != nil {
+		if err := s.connection.Accept(answer, connect.Set(&s.connection.Target.Project)); err != nil {
 			return err
 		}
 		if _, err := s.clusters(ctx); isNotFound(err) {
@@ -63,36 +64,9 @@ func (s *setup) askProject(ctx context.Context, standard string) (string, error)
 }
 
 // ask asks for the value of a flag until it is one that a cluster can have.
-func (s *setup) ask(ctx context.Context, what, standard string, set setter) error {
-	_, err := process.AskUntil(ctx, s.streams, what, standard, func(answer string) error { return s.accept(answer, set) })
+func (s *setup) ask(ctx context.Context, what, standard string, set connect.Setter) error {
+	_, err := process.AskUntil(ctx, s.streams, what, standard, func(answer string) error { return s.connection.Accept(answer, set) })
 	return err
-}
-
-// accept sets the value of a flag to an answer. If that is wrong, the value stays as it was, and the error says
-// why, without the flag, which nobody typed.
-func (s *setup) accept(answer string, set setter) error {
-	old := set(answer)
-	_, err := s.connection.ResolveNewProfile()
-	if err == nil {
-		return nil
-	}
-	set(old)
-	var invalid *target.InvalidError
-	if errors.As(err, &invalid) && strings.HasPrefix(invalid.From, "--") {
-		return invalid.Reason
-	}
-	return err
-}
-
-// setter sets a value, and returns what it was.
-type setter func(answer string) (old string)
-
-func setTo(value *string) setter {
-	return func(answer string) string {
-		old := *value
-		*value = answer
-		return old
-	}
 }
 
 // place returns what is in force.
@@ -150,10 +124,10 @@ func (s *setup) askCluster(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		if err := s.ask(ctx, "zone or region", where.Zone, setTo(&t.Zone)); err != nil {
+		if err := s.ask(ctx, "zone or region", where.Zone, connect.Set(&t.Zone)); err != nil {
 			return err
 		}
-		return s.ask(ctx, "cluster", where.Cluster, setTo(&t.Cluster))
+		return s.ask(ctx, "cluster", where.Cluster, connect.Set(&t.Cluster))
 	}
 	i, err := process.Choose(ctx, s.streams, "Which cluster?", clusters, 0)
 	if err != nil {
@@ -204,11 +178,7 @@ func (s *setup) askNamespace(ctx context.Context) (target.Target, error) {
 	if err != nil || !s.asks || strings.HasPrefix(where.From.Namespace, "--") {
 		return where, err
 	}
-	set := func(answer string) string {
-		s.connection.SetNamespace(answer)
-		return "" // no flag has it
-	}
-	if err := s.ask(ctx, "namespace", where.Namespace, set); err != nil {
+	if err := s.ask(ctx, "namespace", where.Namespace, s.connection.SetNamespace); err != nil {
 		return where, err
 	}
 	return s.place()
@@ -314,7 +284,7 @@ func (s *setup) askStore(ctx context.Context, standard string) error {
 		if answer == "" {
 			return errNoStore
 		}
-		return s.accept(answer, setTo(&s.connection.Target.Store))
+		return s.connection.Accept(answer, connect.Set(&s.connection.Target.Store))
 	})
 	return err
 }

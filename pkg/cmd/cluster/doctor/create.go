@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"strings"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
 )
@@ -46,7 +47,7 @@ func (s *setup) askPlace(ctx context.Context) error {
 			if answer == "" {
 				return errors.New("init create needs a Google Cloud project with billing: name it, or use --project")
 			}
-			return s.accept(answer, setTo(q.answer))
+			return s.connection.Accept(answer, connect.Set(q.answer))
 		}); err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package profile
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -60,13 +61,16 @@ func (c *creation) create(ctx context.Context, name string) error {
 	if c.images.BaseImage != "" && c.images.BaseImageRepo != "" {
 		return process.Usagef("--base-image and --base-image-repo: use one of them")
 	}
-	if asks && c.force && name == "" { // the answers that are offered depend on it
-		var err error
-		if name, err = process.AskFor(ctx, c.streams, "name of the profile", ""); err != nil {
-			return err
-		}
+	file, err := profile.Read(c.env)
+	if err != nil {
+		return process.Usage(err)
 	}
-	if err := c.checkName(name); err != nil {
+	if asks && c.force && name == "" { // the answers that are offered depend on it
+		name, err = c.askName(ctx, file, "")
+	} else if name != "" {
+		err = process.Usage(c.checkName(file, name))
+	}
+	if err != nil {
 		return err
 	}
 	where, err := c.place()
@@ -78,7 +82,7 @@ func (c *creation) create(ctx context.Context, name string) error {
 			return err
 		}
 		if name == "" {
-			if name, err = process.AskFor(ctx, c.streams, "name of the profile", where.Cluster); err != nil {
+			if name, err = c.askName(ctx, file, where.Cluster); err != nil {
 				return err
 			}
 		}
@@ -86,33 +90,33 @@ func (c *creation) create(ctx context.Context, name string) error {
 	if name == "" {
 		return process.Usagef("profile create: expected the name of the profile, as in `kubectl kinetic profile create %s`", where.Cluster)
 	}
-	if err := c.checkName(name); err != nil {
-		return err
-	}
 	if err := complete(where); err != nil {
 		return err
 	}
 	return c.write(ctx, name, where)
 }
 
-// checkName finds a wrong name before questions are asked, and the profile that --force replaces.
-func (c *creation) checkName(name string) error {
-	if name == "" {
-		return nil
-	}
+// askName asks for the name of the profile until it may be created.
+func (c *creation) askName(ctx context.Context, file profile.File, standard string) (string, error) {
+	return process.AskUntil(ctx, c.streams, "name of the profile", standard, func(answer string) error {
+		if answer == "" {
+			return errors.New("a profile needs a name")
+		}
+		return c.checkName(file, answer)
+	})
+}
+
+// checkName finds a wrong name before other questions are asked, and the profile that --force replaces.
+func (c *creation) checkName(file profile.File, name string) error {
 	if err := profile.CheckName(name); err != nil {
-		return process.Usage(err)
-	}
-	file, err := profile.Read(c.env)
-	if err != nil {
-		return process.Usage(err)
+		return err
 	}
 	old, err := file.Find(name)
 	if err != nil {
 		return nil //nolint:nilerr // there is none
 	}
 	if !c.force {
-		return process.Usagef("profile %s: %w", name, errExists)
+		return fmt.Errorf("profile %s: %w", name, errExists)
 	}
 	c.startFrom(old)
 	return nil
@@ -155,12 +159,7 @@ func (c *creation) ask(ctx context.Context, where target.Target) (target.Target,
 		if given(q.from) {
 			continue
 		}
-		answer, err := process.AskFor(ctx, c.streams, q.what, q.value)
-		if err != nil {
-			return where, err
-		}
-		*q.into = answer
-		if _, err := c.place(); err != nil { // about this answer
+		if err := c.askUntil(ctx, q.what, q.value, connect.Set(q.into)); err != nil {
 			return where, err
 		}
 	}
@@ -168,12 +167,21 @@ func (c *creation) ask(ctx context.Context, where target.Target) (target.Target,
 	if err != nil || given(where.From.Namespace) {
 		return where, err
 	}
-	namespace, err := process.AskFor(ctx, c.streams, "namespace", where.Namespace)
-	if err != nil {
+	if err := c.askUntil(ctx, "namespace", where.Namespace, c.connection.SetNamespace); err != nil {
 		return where, err
 	}
-	c.connection.SetNamespace(namespace)
 	return c.place()
+}
+
+// askUntil asks for a value until it is one that a profile can have.
+func (c *creation) askUntil(ctx context.Context, what, standard string, set connect.Setter) error {
+	_, err := process.AskUntil(ctx, c.streams, what, standard, func(answer string) error {
+		if answer == "" {
+			return errors.New("a profile needs a " + what)
+		}
+		return c.connection.Accept(answer, set)
+	})
+	return err
 }
 
 // given reports whether a value is that of a flag or a variable of ours.
