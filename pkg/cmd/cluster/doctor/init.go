@@ -3,6 +3,7 @@ package doctor
 import (
 	"context"
 	"os"
+	"slices"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -22,7 +23,8 @@ makes it the current one, adds the cluster to the kubeconfig if it is not there,
 runs doctor. The kubeconfig's current context stays as it is. Without a project it asks
 for a context of the kubeconfig and a store instead, for a cluster outside of Google
 Cloud. create asks for the project, the zone and the name of the cluster, and hands over
-to "kubectl kinetic up", which shows its plan. troubleshoot is "kubectl kinetic doctor".
+to "kubectl kinetic up", which shows its plan. troubleshoot is "kubectl kinetic doctor",
+and asks nothing.
 
 With --yes nothing is asked: flags, variables and what is in force say the rest.
 
@@ -124,7 +126,8 @@ type setup struct {
 }
 
 func (s *setup) run(ctx context.Context, args []string) error {
-	if why := process.CannotAsk(s.streams); s.asks && why != "" {
+	asks := s.asks && !slices.Equal(args, []string{wordTroubleshoot})
+	if why := process.CannotAsk(s.streams); asks && why != "" {
 		return process.Usagef("init asks questions, but %s: use --yes and say the rest with flags, as in "+
 			"`kubectl kinetic init connect --project PROJECT --zone ZONE --cluster CLUSTER --namespace NAMESPACE --yes`", why)
 	}
