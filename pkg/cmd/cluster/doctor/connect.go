@@ -306,30 +306,33 @@ func profileName(context string) string {
 // longestName is how many characters the name of a profile has at most.
 const longestName = 64
 
-// check runs doctor, and offers to create what is missing. That something is wrong is no failure: the
-// cluster was chosen.
+// check runs doctor, and offers to create what is missing. The cluster stays chosen if something is wrong.
 func (s *setup) check(ctx context.Context) error {
 	fmt.Fprintln(s.streams.ErrOut)
-	o, err := s.doctor(ctx)
-	var known *process.Error
-	if err == nil || errors.As(err, &known) || ctx.Err() != nil {
-		return err
-	}
-	s.say(err.Error())
-	if !o.google.Target.GKE || !slices.ContainsFunc(o.results, func(r doctor.Result) bool {
-		return r.State == doctor.Wrong && strings.Contains(r.Fix, "kubectl kinetic up")
-	}) {
-		return nil
+	o, wrong := s.doctor(ctx)
+	if wrong == nil || ctx.Err() != nil || !o.upHelps() {
+		return wrong
 	}
 	if !s.asks {
 		s.say("`kubectl kinetic up` creates what is missing")
-		return nil
+		return wrong
 	}
+	s.say(wrong.Error())
 	yes, err := process.Ask(ctx, s.streams, "Create what is missing with `kubectl kinetic up`?")
-	if err != nil || !yes {
+	switch {
+	case err != nil:
 		return err
+	case !yes:
+		return process.Exit(process.ExitFailed)
 	}
 	return s.up(ctx)
+}
+
+// upHelps reports whether the last run has found something wrong that `up` creates.
+func (o *options) upHelps() bool {
+	return o != nil && o.google.Target.GKE && slices.ContainsFunc(o.results, func(r doctor.Result) bool {
+		return r.State == doctor.Wrong && strings.Contains(r.Fix, "kubectl kinetic up")
+	})
 }
 
 func (s *setup) say(line string) { ui.New(s.streams.ErrOut, s.now.Now).Note(line) }

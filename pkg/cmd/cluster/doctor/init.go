@@ -28,8 +28,9 @@ and asks nothing.
 
 With --yes nothing is asked: flags, variables and what is in force say the rest.
 
-Exit codes: 0 done; 1 it failed, or troubleshoot found something wrong; 2 the command
-line is wrong, or stdin is not a terminal; 130 interrupted.`
+Exit codes: 0 done; 1 it failed, or doctor found something wrong, also after connect has
+saved the profile; 2 the command line is wrong, or a question has no answer; 130
+interrupted.`
 
 const initExamples = `  # the menu
   kubectl kinetic init
