@@ -21,6 +21,7 @@ import (
 
 // addFlags are the flags of add, as typed.
 type addFlags struct {
+	accelerators                []string
 	spot, flexStart             bool
 	minNodes, maxNodes          int
 	reservation, name, diskSize string
@@ -51,6 +52,7 @@ func (c *command) add() *cobra.Command {
 	f := &addFlags{}
 	machines := process.NewSection("Machines")
 	fs := machines.Flags
+	fs.StringArrayVarP(&f.accelerators, "accelerator", "a", nil, "Another way to write an argument: an `ACCELERATOR`, such as l4 or v6e-8. May be repeated.")
 	fs.BoolVar(&f.spot, "spot", false, "Spot capacity: cheaper, and may be taken back at any time.")
 	fs.StringVar(&f.reservation, "reservation", "", "Take machines from this reservation, `NAME` or projects/PROJECT/reservations/NAME.")
 	fs.BoolVar(&f.flexStart, "flex-start", false, "Wait for machines, and keep them for at most 7 days (Dynamic Workload Scheduler).")
@@ -58,6 +60,9 @@ func (c *command) add() *cobra.Command {
 	process.NumberVar(fs, &f.maxNodes, 1, process.Unbounded, "max-nodes", "Have at most this `NUMBER` of nodes. Default: 10, or the hosts of one slice.")
 	fs.StringSliceVar(&f.zones, "zones", nil, "`ZONES` for the nodes, with commas. Default: those of the cluster that have the machines.")
 	fs.StringVar(&f.backend, "backend", "", "With pathways, shapes that exist on one host and on several (v5e-2x4, v6e-2x4) are on several, as in run: `BACKEND` auto, gke or pathways.")
+	fs.BoolP("yes", "y", false, "Does nothing: add asks nothing. The flag is for scripts of keras-kinetic.")
+	fs.Lookup("yes").Hidden = true
+	machines.Completions["accelerator"] = completeAccelerator
 	machines.Offer("backend", string(api.BackendGKE), string(api.BackendPathways))
 	pool := process.NewSection("Node pool")
 	pool.Flags.StringVar(&f.name, "name", "", "`NAME` of the pool. Default: one that follows from the accelerator and the flags.")
@@ -69,12 +74,9 @@ func (c *command) add() *cobra.Command {
 	outcome.Offer("output", "yaml", "json", "name")
 	return c.finish(&cobra.Command{
 		Use: "add ACCELERATOR…", Short: "Add node pools for accelerators", Long: addLong, Example: addExamples,
-		Args: someAccelerators,
-		ValidArgsFunction: func(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
-			return accelerator.Complete(word), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
-		},
+		Args: f.some, ValidArgsFunction: completeAccelerator,
 		RunE: process.RunE(func(ctx context.Context, args []string) error {
-			o, err := f.toOptions(c, args, machines.Flags.Changed("min-nodes"))
+			o, err := f.toOptions(c, slices.Concat(args, f.accelerators), machines.Flags.Changed("min-nodes"))
 			if err != nil {
 				return process.Usage(err)
 			}
@@ -86,8 +88,13 @@ func (c *command) add() *cobra.Command {
 	}, machines, pool, outcome)
 }
 
-func someAccelerators(_ *cobra.Command, args []string) error {
-	if len(args) == 0 {
+func completeAccelerator(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+	return accelerator.Complete(word), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// some wants an accelerator, as an argument or a flag.
+func (f *addFlags) some(_ *cobra.Command, args []string) error {
+	if len(args)+len(f.accelerators) == 0 {
 		return errors.New("name an accelerator, such as l4 or v6e-8; `kubectl kinetic accelerators` lists them")
 	}
 	return nil
@@ -109,7 +116,7 @@ type wanted struct {
 	options     gke.Options
 }
 
-func (f *addFlags) toOptions(c *command, args []string, minGiven bool) (*addOptions, error) {
+func (f *addFlags) toOptions(c *command, accelerators []string, minGiven bool) (*addOptions, error) {
 	dryRun, err := f.dryRun.On()
 	if err != nil {
 		return nil, err
@@ -118,8 +125,8 @@ func (f *addFlags) toOptions(c *command, args []string, minGiven bool) (*addOpti
 	if err := o.checkOutput(); err != nil {
 		return nil, err
 	}
-	if f.name != "" && len(args) > 1 {
-		return nil, process.Usagef("--name %s: it names one pool, and there are %d accelerators; add them one by one", f.name, len(args))
+	if f.name != "" && len(accelerators) > 1 {
+		return nil, process.Usagef("--name %s: it names one pool, and there are %d accelerators; add them one by one", f.name, len(accelerators))
 	}
 	backend, err := backendOf(f.backend)
 	if err != nil {
@@ -129,7 +136,7 @@ func (f *addFlags) toOptions(c *command, args []string, minGiven bool) (*addOpti
 	if err != nil {
 		return nil, err
 	}
-	for _, text := range args {
+	for _, text := range accelerators {
 		a, err := accelerator.Parse(text, accelerator.Options{Spot: f.spot, Backend: backend})
 		if err != nil {
 			return nil, err
