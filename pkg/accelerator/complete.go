@@ -31,6 +31,15 @@ func Complete(word string) []string {
 	return offers
 }
 
+// CompletePool is Complete for node pools: cpu has none of its own.
+func CompletePool(word string) []string {
+	return slices.DeleteFunc(Complete(word), func(offer string) bool {
+		text, _, _ := strings.Cut(offer, "\t")
+		a, err := Parse(text, Options{})
+		return err != nil || a.Kind == api.CPU
+	})
+}
+
 // spellings returns the texts that users may type for a shape, the usual ones first.
 func spellings(a api.Accelerator) []string {
 	plain := []string{TextByChips(a), Text(a)}

@@ -27,3 +27,12 @@ func TestComplete(t *testing.T) {
 		}
 	}
 }
+
+// A node pool for cpu would be refused.
+func TestCompletePoolOffersNoCPU(t *testing.T) {
+	for word, want := range map[string]int{"cpu": 0, "c": 0, "l4": len(Complete("l4")), "": len(Complete("")) - 1} {
+		if got := CompletePool(word); len(got) != want {
+			t.Errorf("%q: got %q", word, got)
+		}
+	}
+}

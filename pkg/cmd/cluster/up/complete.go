@@ -14,9 +14,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
 )
 
-// completeAccelerator offers what the catalogue has.
+// completeAccelerator offers the accelerators of the catalogue.
 func completeAccelerator(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
-	return accelerator.Complete(word), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	return accelerator.CompletePool(word), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
 // completeZone offers the zones of the project, and their regions.
