@@ -245,7 +245,7 @@ func (o *options) run(ctx context.Context) error {
 		return err
 	}
 	if wrong := doctor.Count(results, doctor.Wrong); wrong > 0 {
-		return fmt.Errorf("wrong: %d of %d checks", wrong, len(results))
+		return fmt.Errorf("%d of %d checks failed", wrong, len(results))
 	}
 	return nil
 }

@@ -119,7 +119,7 @@ func TestSaveReplacesOnlyTheSameCluster(t *testing.T) {
 		code := process.Run(t.Context(), NewInit(streams, clock.RealClock{}), append([]string{"connect", "--yes", "--project=acme", "--zone=us-central1-a"}, arguments...), streams)
 		return code, errOut.String()
 	}
-	const wrong = "\nerror: wrong: " // so that a script stops, although the profile is saved
+	const wrong = " checks failed\n" // so that a script stops, although the profile is saved
 	if code, text := run("--cluster=one", "--profile-name=p"); code != 1 || !strings.Contains(text, wrong) {
 		t.Fatalf("exit code %d: %s", code, text)
 	}
