@@ -126,6 +126,7 @@ func (o *downOptions) run(ctx context.Context) error {
 	if err := o.refuse(ctx, e); err != nil {
 		return err
 	}
+	e.withPools(found)
 	plan := infra.PlanRemoval(e.items, found, o.force)
 	u.Phase("looked", fmt.Sprintf("cluster %s in %s of project %s: %d to delete, %s", e.names.Cluster, e.names.Zone, e.names.Project,
 		goes(plan), stays(plan.Count(infra.Stays))))

@@ -18,9 +18,9 @@ import (
 
 func TestDown(t *testing.T) {
 	w := newWorld(t)
-	w.up(t, "--yes").check(t, 0)
+	w.up(t, "--yes", "--accelerator", "l4").check(t, 0)
 	w.AddObject("acme-kn-research-jobs", "cpu-train/result.json", 10)
-	w.down(t).check(t, 2, "- cluster research", "= bucket acme-kn-research-jobs stays", "confirm with --yes=research")
+	w.down(t).check(t, 2, "- cluster research", "- node pool default-pool: 1 to 5 nodes of e2-standard-4\n", "- node pool gpu-l4-1-4197: 0 to 10 nodes of g2-standard-4\n", "= bucket acme-kn-research-jobs stays", "confirm with --yes=research")
 	w.down(t, "--yes=other").check(t, 2, "confirm with --yes=research")
 	r := w.down(t, "--yes=research")
 	r.check(t, 0, "deleted     cluster research", "deleted     network kn-research")

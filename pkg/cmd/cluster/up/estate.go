@@ -107,6 +107,21 @@ func (e *estate) withoutNetwork() {
 	e.list = slices.DeleteFunc(e.list, func(r infra.Resource) bool { return isNetwork(r.Item) })
 }
 
+// withPools adds the node pools of the cluster that was read, whoever made them: they go with it.
+func (e *estate) withPools(found infra.States) {
+	cluster := e.cluster.Last()
+	if cluster == nil {
+		return
+	}
+	this := infra.ID{Kind: infra.KindCluster, Name: e.names.Cluster}
+	at := 1 + slices.IndexFunc(e.items, func(i infra.Item) bool { return i.ID == this })
+	for _, p := range slices.Backward(cluster.NodePools) {
+		id := infra.ID{Kind: infra.KindPool, Name: p.Name}
+		e.items = slices.Insert(e.items, at, infra.Item{ID: id, Within: this})
+		found[id] = infra.State{Exists: true, Detail: gke.Describe(p), Kept: "its cluster stays"}
+	}
+}
+
 // servers returns how the cluster's API server is reached, nil as long as it has no address.
 func (e *estate) servers(ctx context.Context) ([]infra.Server, error) {
 	found, err := e.cluster.Read(ctx)
