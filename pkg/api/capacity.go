@@ -26,6 +26,14 @@ const (
 	CapacityClass       CapacityKind = "class"      // what one of the cluster's ComputeClasses chooses
 )
 
+// Words returns the kind as lists show it.
+func (k CapacityKind) Words() string {
+	if k == CapacityOnDemand {
+		return "on demand"
+	}
+	return string(k)
+}
+
 // AcceleratorClass is the compute class of Autopilot that has accelerators. Its pods name
 // the accelerator.
 const AcceleratorClass = "Accelerator"

@@ -78,6 +78,7 @@ type row struct {
 	Spot        bool             `json:"spot"`
 	Reservation string           `json:"reservation,omitempty"`
 	FlexStart   bool             `json:"flexStart,omitempty"`
+	capacity    api.CapacityKind // the same in a word
 	MachineType string           `json:"machineType"`
 	Zones       []string         `json:"zones"`
 	Nodes       *int             `json:"nodes"`
@@ -151,6 +152,7 @@ func (o *listOptions) newRow(p *container.NodePool, used map[string]occupancy.Po
 	if p.Config != nil {
 		r.MachineType, r.Spot, r.FlexStart = p.Config.MachineType, p.Config.Spot || p.Config.Preemptible, p.Config.FlexStart
 	}
+	r.capacity = nodeprice.Capacity(p)
 	if reserved, ok := gke.Reservation(p); ok {
 		r.Reservation = reserved.Name
 	}
@@ -207,7 +209,7 @@ func (o *listOptions) printTable(rows []row) error {
 		return nil
 	}
 	wide := o.output == "wide"
-	headers := []string{"name", "accelerator", "topology", "hosts", "spot", "nodes", "min", "max", "free", "jobs", "usd/h", "status"}
+	headers := []string{"name", "accelerator", "topology", "hosts", "capacity", "nodes", "min", "max", "free", "jobs", "usd/h", "status"}
 	var more []column
 	if wide {
 		more = wideColumns(rows)
@@ -272,10 +274,6 @@ func (r row) cells(wide bool) []string {
 		name, hosts = accelerator.TextByChips(*a), strconv.Itoa(a.Hosts)
 		topology = cmp.Or(a.Topology, unknown)
 	}
-	spot := "no"
-	if r.Spot {
-		spot = "yes"
-	}
 	jobs := unknown
 	if r.Nodes != nil {
 		jobs = r.jobs(wide)
@@ -284,7 +282,7 @@ func (r row) cells(wide bool) []string {
 	if r.PricePerHour != nil {
 		perHour = strconv.FormatFloat(*r.PricePerHour, 'f', 2, 64)
 	}
-	return []string{r.Name, name, topology, hosts, spot, number(r.Nodes), strconv.Itoa(r.MinNodes), strconv.Itoa(r.MaxNodes), number(r.FreeChips), jobs, perHour, strings.ToLower(r.Status)}
+	return []string{r.Name, name, topology, hosts, r.capacity.Words(), number(r.Nodes), strconv.Itoa(r.MinNodes), strconv.Itoa(r.MaxNodes), number(r.FreeChips), jobs, perHour, strings.ToLower(r.Status)}
 }
 
 // jobs returns the jobs of a pool: all, or the first and how many more there are.

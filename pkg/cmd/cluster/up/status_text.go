@@ -10,7 +10,6 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	jobcost "github.com/kubectl-kinetic/kinetic/pkg/cost"
 	"github.com/kubectl-kinetic/kinetic/pkg/infra/cloud"
 	"github.com/kubectl-kinetic/kinetic/pkg/price"
@@ -118,20 +117,13 @@ func (s status) writePools(out io.Writer) error {
 		if p.Idle {
 			idle = "idle"
 		}
-		pools.Row(p.Name, cmp.Or(p.Accelerator, "cpu"), capacityText(p.Capacity), number(p.Nodes), strconv.Itoa(p.Min), strconv.Itoa(p.Max), number(p.Jobs), perHour, idle)
+		pools.Row(p.Name, cmp.Or(p.Accelerator, "cpu"), p.Capacity.Words(), number(p.Nodes), strconv.Itoa(p.Min), strconv.Itoa(p.Max), number(p.Jobs), perHour, idle)
 	}
 	return pools.Flush()
 }
 
 // unknown stands in a table for what is not known or not there.
 const unknown = "-"
-
-func capacityText(kind api.CapacityKind) string {
-	if kind == api.CapacityOnDemand {
-		return "on demand"
-	}
-	return string(kind)
-}
 
 func orDash(text string) string { return cmp.Or(text, unknown) }
 
