@@ -80,6 +80,7 @@ func remove(streams genericiooptions.IOStreams) *cobra.Command {
 	yes := own.Flags.BoolP("yes", "y", false, "Do not ask.")
 	return c.named(&cobra.Command{
 		Use:     "rm NAME",
+		Aliases: []string{"remove"},
 		Short:   "Remove a profile; its cluster stays",
 		Example: "  kubectl kinetic profile rm prod",
 	}, 1, func(ctx context.Context, name string) error { return c.remove(ctx, name, *yes) }, own)

@@ -38,6 +38,7 @@ func list(streams genericiooptions.IOStreams) *cobra.Command {
 	c := newCommand(streams)
 	return c.named(&cobra.Command{
 		Use:               "ls",
+		Aliases:           []string{"list"},
 		Short:             "List the profiles",
 		Example:           "  kubectl kinetic profile ls\n  kubectl kinetic profile ls -o name",
 		ValidArgsFunction: cobra.NoFileCompletions,

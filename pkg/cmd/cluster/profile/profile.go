@@ -52,7 +52,7 @@ func NewCommand(streams genericiooptions.IOStreams, _ clock.PassiveClock) *cobra
 		Short:       "Manage profiles: named clusters that replace flags",
 		Long:        long,
 		Example:     examples,
-		Args:        process.NoCommand(map[string][]string{"list": {"ls"}, "delete": {"rm"}, "remove": {"rm"}, "add": {"create"}, "get": {"show"}, "switch": {"use"}}),
+		Args:        process.NoCommand(map[string][]string{"delete": {"rm"}, "add": {"create"}, "get": {"show"}, "switch": {"use"}}),
 		RunE:        func(c *cobra.Command, _ []string) error { return c.Help() },
 	}
 	process.AddSections(root)
