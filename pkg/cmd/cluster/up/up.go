@@ -274,15 +274,16 @@ func (o *upOptions) run(ctx context.Context) error {
 	return nil
 }
 
-// firstJob returns the command of a first job. It names the namespace if the profile has another one.
+// firstJob returns the command of a first job, in a directory of its own: a run packages that in which it is
+// typed, and refuses a home directory. It names the namespace if the profile has another one.
 func (o *upOptions) firstJob() string {
-	n := o.wanted.Names
+	n, flag := o.wanted.Names, ""
 	if file, err := profile.Read(os.Getenv); err == nil {
 		if p, err := file.Find(o.wanted.Profile); err == nil && p.Namespace != n.Namespace {
-			return fmt.Sprintf("kubectl kinetic run -n %s --command -- echo hello", n.Namespace)
+			flag = " -n " + n.Namespace
 		}
 	}
-	return "kubectl kinetic run --command -- echo hello"
+	return "mkdir -p hello && cd hello && kubectl kinetic run" + flag + " --command -- echo hello"
 }
 
 // counts says how much there is to do.
