@@ -272,6 +272,46 @@ def test_interrupt(local: Project, times: int) -> None:
     assert "its handle: kinetic.attach('cpu-wait-" in out
 
 
+INTERRUPTED = {
+    "result": "job.result()",
+    "wait": "job.wait()",
+    "the log": "job.logs(follow=True)",
+    "results": "batch.results()",
+    "as they come": "list(batch.as_completed())",
+    "the end of a map": "batch.wait()",
+    "failures": "batch.failures()",
+}
+
+
+@pytest.mark.parametrize("call", INTERRUPTED.values(), ids=INTERRUPTED)
+def test_an_interrupted_handle_names_its_job(local: Project, call: str) -> None:
+    """Ctrl-C is pressed when the binary has begun. It may not handle that yet: then it says nothing itself."""
+    begin = "handle = job = wait.run_async()" if call.startswith("job") else "handle = batch = wait.run_async_map([()])"
+    text = f"""
+import signal
+from kinetic.client import process
+os.mkfifo(os.environ["FIFO"])
+{begin}
+following = process.Running.__next__
+def interrupted(running):
+    process.Running.__next__ = following
+    os.kill(os.getpid(), signal.SIGINT)
+    return following(running)
+process.Running.__next__ = interrupted
+try:
+    {call}
+except kinetic.Interrupted as exc:
+    print(exc.job_id == (handle if {begin.startswith("handle = job")} else batch.job).job_id)
+    print(str(exc).rpartition("its handle: ")[2])
+    handle.cancel()
+"""
+    function = "attach" if call.startswith("job") else "attach_batch"
+    same, attach = local.run(SLOW + text, env={"FIFO": str(local.home / "fifo")}).stdout.splitlines()
+    assert same == "True"
+    assert attach.startswith(f"kinetic.{function}('cpu-wait-")
+    assert attach.endswith("', local=True)")
+
+
 def test_command_line(local: Project) -> None:
     done = subprocess.run(
         [sys.executable, "-m", "kinetic", "jobs", "list", "--local", "-o", "json"],

@@ -31,7 +31,7 @@ GROUPS = {
 }
 LEFT_OUT = ("__version__", "load_ipython_extension")
 MEMBERS = ("__call__", "__await__")  # beside those without an underscore
-INTERNAL = ("by_reference", "by_value", "is_global", "of", "original")  # public for other modules of the package
+INTERNAL = ("by_reference", "by_value", "is_global", "named", "of", "original")  # public for other modules of the package
 CONSTRUCTED = ("kinetic.Data",)  # by users
 
 

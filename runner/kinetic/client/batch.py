@@ -127,7 +127,7 @@ class BatchHandle(Generic[R]):
         try:
             file = os.path.join(directory, "values.pkl")
             words += [f"--output-file={file}", "--cleanup=false"]  # the binary is ahead of who reads the values
-            came = outcomes.follow(binaries.JOBS, self.job._words("result", *words), file, lambda: self.group_id, Reporter())
+            came = outcomes.follow(binaries.JOBS, self.job._words("result", *words), file, lambda: self.group_id, Reporter(), self.job.named())
             came = outcomes.stopping(came, self.cancel) if self._fail_fast else came
             yield from outcomes.then(came, self.cleanup) if cleanup else came
         finally:

@@ -95,7 +95,7 @@ class JobHandle(Generic[R]):
 
     def _describe_status(self) -> dict[str, Any]:
         """Return all that is known about the job's state, as `jobs status ID -o json` prints it."""
-        status: dict[str, Any] = process.ask(binaries.JOBS, self._words("status", "--output=json"))
+        status: dict[str, Any] = process.ask(binaries.JOBS, self._words("status", "--output=json"), self.named())
         return status
 
     def result(
@@ -143,7 +143,7 @@ class JobHandle(Generic[R]):
             words = [f"--output-file={file}", f"--cleanup={'delete' if cleanup else 'false'}"]
             words += [] if timeout is None else span("--timeout", timeout)
             words += ["--trust-store"] if trust_store else []
-            value: R = result.fetch(binaries.JOBS, self._words("result", *words), file, report, stop)
+            value: R = result.fetch(binaries.JOBS, self._words("result", *words), file, report, stop, self.named())
             if cleanup:
                 self._value = [value]
             return value
@@ -157,7 +157,7 @@ class JobHandle(Generic[R]):
             JobTimeout: timeout is over; the job keeps running.
         """
         words = [] if timeout is None else span("--timeout", timeout)
-        answer = process.run(binaries.JOBS, self._words("wait", *words), process.ignore)
+        answer = process.run(binaries.JOBS, self._words("wait", *words), process.ignore, job=self.named())
         if answer.code and (answer.error or {}).get("kind") != "job_failed":
             raise process.failure(binaries.JOBS, answer)
         return self.status()
@@ -172,7 +172,7 @@ class JobHandle(Generic[R]):
         """Return the whole log so far, or print it to standard error, and new lines until the job ends."""
         if not follow:
             return self._lines("logs")
-        process.require(binaries.JOBS, self._words("logs", "--follow"), Reporter(hosts=self.hosts), events_on_output=True)
+        self._require("logs", "--follow", on_event=Reporter(hosts=self.hosts), events_on_output=True)
         return None
 
     def tail(self, n: int = 100) -> str:
@@ -199,8 +199,8 @@ class JobHandle(Generic[R]):
             to: a directory to copy them to.
         """
         if to is not None:
-            process.require(binaries.JOBS, ["outputs", self.job_id, "cp", to, *self._flags()])
-        listed = process.ask(binaries.JOBS, ["outputs", self.job_id, "ls", "--output=json", *self._flags()])
+            self._require("outputs", "cp", to)
+        listed = process.ask(binaries.JOBS, self._words("outputs", "ls", "--output=json"), self.named())
         return [item["name"] for item in listed["items"]]
 
     def debug_attach(self, local_port: int = 5678) -> None:
@@ -239,7 +239,7 @@ class JobHandle(Generic[R]):
         if not JOB_ID.fullmatch(job_id) or not PLACES.issuperset(target):
             raise UsageError(f"this is not a handle that to_json made: {text[:60]!r}")
         known = {name: about[name] for name in ("func_name", "accelerator", "created_at", "hosts") if name in about}
-        return JobHandle[Any](job_id, target=target, **known)
+        return JobHandle[Any](job_id, is_map="map" in about, target=target, **known)
 
     def __await__(self) -> Generator[Any, None, R]:
         return self._awaited().__await__()
@@ -268,15 +268,18 @@ class JobHandle(Generic[R]):
         cells = "".join(f"<tr><th>{name}</th><td>{html.escape(value)}</td></tr>" for name, value in rows.items() if value)
         return f"<table>{cells}</table>"
 
-    def _flags(self) -> list[str]:
-        return flags(self._target)
+    def named(self) -> dict[str, Any]:
+        """Return what says which job it is when Ctrl-C ends a binary that is asked about it."""
+        return {"job_id": self.job_id, "map": self._is_map, "target": self._target}
 
     def _words(self, command: str, *words: str) -> list[str]:
         """Return the command line of a command of jobs for this job."""
-        return [command, self.job_id, *words, *self._flags()]
+        return [command, self.job_id, *words, *flags(self._target)]
 
-    def _require(self, command: str, *words: str) -> None:
-        process.require(binaries.JOBS, self._words(command, *words))
+    def _require(
+        self, command: str, *words: str, on_event: Callable[[process.Event], None] = process.ignore, events_on_output: bool = False
+    ) -> None:
+        process.require(binaries.JOBS, self._words(command, *words), on_event, events_on_output=events_on_output, job=self.named())
 
     def _lines(self, command: str, *words: str) -> str:
         lines: list[str] = []
@@ -285,7 +288,7 @@ class JobHandle(Generic[R]):
             if event["event"] == "log":
                 lines.append(origin(event, self.hosts) + event["line"] + "\n")
 
-        process.require(binaries.JOBS, self._words(command, *words), collect, events_on_output=True)
+        self._require(command, *words, on_event=collect, events_on_output=True)
         return "".join(lines)
 
 

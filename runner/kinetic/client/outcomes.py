@@ -27,7 +27,12 @@ Outcomes = Generator[Outcome, None, None]
 
 
 def follow(
-    binary: str, words: Sequence[str], file: str, job_id: Callable[[], str], on_event: Callable[[process.Event], None] = process.ignore
+    binary: str,
+    words: Sequence[str],
+    file: str,
+    job_id: Callable[[], str],
+    on_event: Callable[[process.Event], None] = process.ignore,
+    job: Optional[process.Event] = None,
 ) -> Outcomes:
     """Run a binary that writes the pickles of a map into a file, and yield the outcome of each input as it arrives.
 
@@ -39,11 +44,12 @@ def follow(
         file: where it is told to write.
         job_id: returns the id of the map's job, once that exists.
         on_event: is called with each other event.
+        job: the map's job, as for process.run; none if the binary submits it.
 
     Raises:
         KineticError: the binary failed otherwise than because inputs have no value.
     """
-    events = process.stream(binary, words, output="input")
+    events = process.stream(binary, words, output="input", job=job)
     with contextlib.ExitStack() as stack:
         stack.enter_context(contextlib.closing(events))
         pickles: Optional[IO[bytes]] = None

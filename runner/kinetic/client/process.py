@@ -38,13 +38,18 @@ class Answer(NamedTuple):
     error: Optional[Event]
 
 
-def ask(name: str, words: Sequence[str]) -> Any:
+def ask(name: str, words: Sequence[str], job: Optional[Event] = None) -> Any:
     """Run a binary that prints one JSON document, and return that.
+
+    Args:
+        name: the binary.
+        words: its command line.
+        job: the job that it is asked about, as for run.
 
     Raises:
         KineticError: it failed.
     """
-    answer = require(name, words)
+    answer = require(name, words, job=job)
     return json.loads(answer.output)
 
 
@@ -52,13 +57,20 @@ def ignore(event: Event) -> None:
     """Do nothing with an event."""
 
 
-def require(name: str, words: Sequence[str], on_event: Callable[[Event], None] = ignore, *, events_on_output: bool = False) -> Answer:
+def require(
+    name: str,
+    words: Sequence[str],
+    on_event: Callable[[Event], None] = ignore,
+    *,
+    events_on_output: bool = False,
+    job: Optional[Event] = None,
+) -> Answer:
     """Run a binary that must succeed, as run does.
 
     Raises:
         KineticError: it failed.
     """
-    answer = run(name, words, on_event, events_on_output=events_on_output)
+    answer = run(name, words, on_event, events_on_output=events_on_output, job=job)
     if answer.code:
         raise failure(name, answer)
     return answer
@@ -79,6 +91,7 @@ def run(
     *,
     events_on_output: bool = False,
     stop: Optional[Stop] = None,
+    job: Optional[Event] = None,
 ) -> Answer:
     """Run a binary to its end.
 
@@ -91,13 +104,14 @@ def run(
         on_event: is called with each event, in this thread.
         events_on_output: read events from standard output, too.
         stop: can end it from another thread.
+        job: the job that it is about, as JobHandle.named returns it; none for a binary that submits one.
 
     Raises:
         VersionMismatch: the binary is missing.
         Interrupted: Ctrl-C was pressed.
     """
     with Interrupts() as interrupts:
-        running = Running(name, words, events_on_output=events_on_output)
+        running = Running(name, words, events_on_output=events_on_output, job=job)
         interrupts.process = running.process
         if stop is not None:
             stop.started(running.process)
@@ -112,8 +126,8 @@ def run(
     return running.answer()
 
 
-def stream(name: str, words: Sequence[str], *, output: str) -> Generator[Event, None, Answer]:
-    """Run a binary, and yield its events, and the lines of its standard output as events of the kind output.
+def stream(name: str, words: Sequence[str], *, output: str, job: Optional[Event] = None) -> Generator[Event, None, Answer]:
+    """Run a binary about a job, as run does, and yield its events, and the lines of its standard output as events of the kind output.
 
     Ctrl-C is handled as by run, while the next event is waited for. A generator that is closed kills the binary.
 
@@ -121,7 +135,7 @@ def stream(name: str, words: Sequence[str], *, output: str) -> Generator[Event, 
         VersionMismatch: the binary is missing.
         Interrupted: Ctrl-C was pressed.
     """
-    running = Running(name, words, events_on_output=True, kind=output)
+    running = Running(name, words, events_on_output=True, kind=output, job=job)
     interrupted = False
     try:
         while True:
@@ -232,15 +246,16 @@ class Running:
         words: its command line, without --events.
         events_on_output: read events from standard output, too.
         kind: what lines of standard output are that don't say what event they are.
+        job: the job that it is about, as for run.
 
     Attributes:
         process: its process.
-        job: the handle of the job that it submitted, as it prints it; empty before.
+        job: the job that it is about or has submitted, the latter as it prints it; empty before.
     """
 
-    def __init__(self, name: str, words: Sequence[str], *, events_on_output: bool, kind: str = "") -> None:
+    def __init__(self, name: str, words: Sequence[str], *, events_on_output: bool, kind: str = "", job: Optional[Event] = None) -> None:
         self.process = start(name, words)
-        self.job: Event = {}
+        self.job: Event = job or {}
         self._error: Optional[Event] = None
         self._output: list[bytes] = []
         self._events: queue.Queue[Optional[Event]] = queue.Queue(MOST_WAITING)
@@ -284,14 +299,16 @@ class Running:
         said = errors.text(error.get("message", ""), error.get("next"))
         if not self.job:
             return said
-        place = "".join(f", {name}={self.job[key]!r}" for key, name in PLACES.items() if self.job.get(key))
-        local = ", local=True" if self.job.get("backend") == "local" else ""
+        place = {name: self.job[key] for key, name in PLACES.items() if self.job.get(key)}
+        if self.job.get("backend") == "local":
+            place = {"local": True}
+        target = "".join(f", {name}={value!r}" for name, value in self.job.get("target", place).items())
         attach = "attach_batch" if self.job.get("map") else "attach"
-        return f"{said}\n  its handle: kinetic.{attach}({self.job['job_id']!r}{local or place})"
+        return f"{said}\n  its handle: kinetic.{attach}({self.job['job_id']!r}{target})"
 
     @property
     def job_id(self) -> Optional[str]:
-        """The id of the job that it submitted, or None."""
+        """The id of the job, or None if it has not submitted one yet."""
         return self.job.get("job_id")
 
 

@@ -19,7 +19,14 @@ from .report import Reporter
 Event = process.Event
 
 
-def fetch(binary: str, words: Sequence[str], file: str, report: Reporter, stop: Optional[process.Stop] = None) -> Any:
+def fetch(
+    binary: str,
+    words: Sequence[str],
+    file: str,
+    report: Reporter,
+    stop: Optional[process.Stop] = None,
+    job: Optional[Event] = None,
+) -> Any:
     """Run a binary that waits for a job and writes its pickled result into a file. Return the value.
 
     The binary writes only bytes whose hash it trusts.
@@ -30,12 +37,13 @@ def fetch(binary: str, words: Sequence[str], file: str, report: Reporter, stop: 
         file: where it is told to write.
         report: is told the events.
         stop: can end the waiting from another thread.
+        job: the job, as for process.run; none if the binary submits it.
 
     Raises:
         Exception: what the function raised, with the traceback in the job as its cause.
         KineticError: there is no result; RemoteError if that is because the job failed.
     """
-    answer = process.run(binary, words, report, stop=stop)
+    answer = process.run(binary, words, report, stop=stop, job=job)
     event = report.result
     failed = answer.code != 0
     if event is None or event["ok"] and failed and ((answer.error or {}).get("kind") == "job_failed" or not os.path.exists(file)):
