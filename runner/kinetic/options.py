@@ -73,6 +73,9 @@ def each(flag: str, values: Union[str, list[str]]) -> list[str]:
 
 def pairs(flag: str, values: Mapping[str, object]) -> list[str]:
     """NAME=VALUE for each; a value of None leaves it to the binary."""
+    for name in values.keys():
+        if "=" in name:
+            raise UsageError(f"{name!r}: a name can't have a '=': the value is that of the dict")
     return [f"{flag}={name}" if value is None else f"{flag}={name}={value}" for name, value in values.items()]
 
 

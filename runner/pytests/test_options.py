@@ -43,6 +43,8 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"flags": ["--restricted", "--", "x"]}, UsageError, "flags: '--' comes before the arguments of a script: a function gets its arguments in the call"),
     ({"flags": ["--help"]}, UsageError, "flags: '--help' submits nothing: type kubectl kinetic run --help"),
     ({"env": ["A=b"]}, TypeError, r"env=\['A=b'\]: expected a dict"),
+    ({"env": {"A=B": "x"}}, UsageError, "env: 'A=B': a name can't have a '='"),
+    ({"annotations": {"a=b": "x"}}, UsageError, "annotations: 'a=b': a name can't have a '='"),
     ({"volumes": {"/mnt/x": "gs://b/x/"}}, TypeError, r"volumes\['/mnt/x'\] is of type str: expected kinetic.Data\('gs://b/x/'\)"),
     ({"volumes": {"x": Data("gs://b/x/")}}, ValueError, "expected an absolute path, such as '/mnt/data'"),
     ({"max_runtime": [1]}, TypeError, "max_runtime: "),
