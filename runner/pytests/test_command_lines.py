@@ -98,6 +98,7 @@ COMMANDS: dict[str, tuple[Callable[[JobHandle[Any]], object], str, list[str]]] =
     "logs": (lambda job: job.logs(), "", ["logs", "cpu-area"]),
     "follow": (lambda job: job.logs(follow=True), "", ["logs", "cpu-area", "--follow"]),
     "tail": (lambda job: job.tail(n=20), "", ["tail", "cpu-area", "--tail=20"]),
+    "debug": (lambda job: job.debug_attach(0), "127.0.0.1:5678", ["debug", "cpu-area", "--port=0"]),
     "cancel": (lambda job: job.cancel(), "", ["cancel", "cpu-area"]),
     "cleanup": (lambda job: job.cleanup(gcs=False), "", ["cleanup", "cpu-area", "--k8s=true", "--gcs=false", "--yes"]),
     "outputs": (lambda job: job.outputs(), '{"items": []}', ["outputs", "cpu-area", "ls", "--output=json"]),
@@ -109,6 +110,13 @@ def test_handle(recorded: Recorded, monkeypatch: pytest.MonkeyPatch, command: Ca
     monkeypatch.setenv("ANSWER", answer)
     command(JobHandle("cpu-area", target={"cluster": "main", "namespace": "team"}))
     assert recorded.lines()[0] == [binaries.JOBS, *words, *TARGET]
+
+
+
+def test_address_for_a_debugger_is_printed(recorded: Recorded, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("ANSWER", '127.0.0.1:5678\n{\n    "name": "Kinetic: cpu-area"\n}')
+    JobHandle[int]("cpu-area").debug_attach()
+    assert capsys.readouterr().out == '127.0.0.1:5678\n{\n    "name": "Kinetic: cpu-area"\n}\n'
 
 
 def test_result_passes_on_what_it_is_told(recorded: Recorded) -> None:

@@ -196,6 +196,13 @@ def test_outputs(local: Project) -> None:
     assert local.run(TRAIN + text).stdout == "['out.txt'] ['out.txt'] hello\n"
 
 
+
+def test_debugging_what_is_not_debugged(local: Project) -> None:
+    text = "\njob = half.run_async(8)\nexc = caught(job.debug_attach)\nprint(type(exc).__name__, 'was not submitted with --debug' in str(exc))"
+    done = local.run(TRAIN + text)
+    assert (done.stdout, done.stderr) == ("UsageError True\n", "")
+
+
 def test_job_that_submits_jobs(local: Project) -> None:
     text = "\n@kinetic.run()\ndef outer(): return half.run_async(8).result()\nprint(outer())"
     assert local.run(TRAIN + text).stdout == "4\n"

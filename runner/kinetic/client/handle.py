@@ -10,12 +10,11 @@ import json
 import os
 import re
 import shutil
-import subprocess
 import tempfile
 from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, overload
 
-from ..errors import JobNotFound, KineticError, UsageError, says_all
+from ..errors import JobNotFound, UsageError, says_all
 from ..job_status import JobStatus
 from ..options import PLACES, Duration, Options, check, flags, one, span, switch
 from . import binaries, process, result
@@ -208,12 +207,21 @@ class JobHandle(Generic[R]):
 
         Args:
             local_port: where the debugger connects to; 0 for any free port, which is printed.
+
+        Raises:
+            UsageError: the job was not submitted with debug=True, or the port is in use.
+            KineticError: the job has ended, or can't be reached.
         """
-        words = [binaries.find(binaries.JOBS), *self._words("debug", *one("--port", local_port))]
+        report = Reporter()
+
+        def show(event: process.Event) -> None:
+            if event["event"] == "output":
+                print(event["line"], flush=True)
+            else:
+                report(event)
+
         with contextlib.suppress(KeyboardInterrupt):
-            code = subprocess.call(words, env=binaries.environment())
-            if code not in (0, 130):
-                raise KineticError(f"debugging {self.job_id} ended with exit code {code}", code=code)
+            self._require("debug", *one("--port", local_port), on_event=show, lines_on_output=True)
 
     def to_json(self) -> str:
         """Return the handle as text. It has no credentials."""
@@ -276,10 +284,9 @@ class JobHandle(Generic[R]):
         """Return the command line of a command of jobs for this job."""
         return [command, self.job_id, *words, *flags(self._target)]
 
-    def _require(
-        self, command: str, *words: str, on_event: Callable[[process.Event], None] = process.ignore, events_on_output: bool = False
-    ) -> None:
-        process.require(binaries.JOBS, self._words(command, *words), on_event, events_on_output=events_on_output, job=self.named())
+    def _require(self, command: str, *words: str, on_event: Callable[[process.Event], None] = process.ignore, **output: bool) -> None:
+        """Run a command of jobs for this job; output says what is on its standard output, as for process.run."""
+        process.require(binaries.JOBS, self._words(command, *words), on_event, job=self.named(), **output)
 
     def _lines(self, command: str, *words: str) -> str:
         lines: list[str] = []

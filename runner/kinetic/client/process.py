@@ -63,6 +63,7 @@ def require(
     on_event: Callable[[Event], None] = ignore,
     *,
     events_on_output: bool = False,
+    lines_on_output: bool = False,
     job: Optional[Event] = None,
 ) -> Answer:
     """Run a binary that must succeed, as run does.
@@ -70,7 +71,7 @@ def require(
     Raises:
         KineticError: it failed.
     """
-    answer = run(name, words, on_event, events_on_output=events_on_output, job=job)
+    answer = run(name, words, on_event, events_on_output=events_on_output, lines_on_output=lines_on_output, job=job)
     if answer.code:
         raise failure(name, answer)
     return answer
@@ -90,6 +91,7 @@ def run(
     on_event: Callable[[Event], None],
     *,
     events_on_output: bool = False,
+    lines_on_output: bool = False,
     stop: Optional[Stop] = None,
     job: Optional[Event] = None,
 ) -> Answer:
@@ -103,6 +105,7 @@ def run(
         words: its command line, without --events.
         on_event: is called with each event, in this thread.
         events_on_output: read events from standard output, too.
+        lines_on_output: make each line of standard output an event of the kind output.
         stop: can end it from another thread.
         job: the job that it is about, as JobHandle.named returns it; none for a binary that submits one.
 
@@ -111,7 +114,7 @@ def run(
         Interrupted: Ctrl-C was pressed.
     """
     with Interrupts() as interrupts:
-        running = Running(name, words, events_on_output=events_on_output, job=job)
+        running = Running(name, words, events_on_output=events_on_output, lines_on_output=lines_on_output, job=job)
         interrupts.process = running.process
         if stop is not None:
             stop.started(running.process)
@@ -245,6 +248,7 @@ class Running:
         name: the binary.
         words: its command line, without --events.
         events_on_output: read events from standard output, too.
+        lines_on_output: make each line of standard output an event, as run does.
         kind: what lines of standard output are that don't say what event they are.
         job: the job that it is about, as for run.
 
@@ -253,16 +257,27 @@ class Running:
         job: the job that it is about or has submitted, the latter as it prints it; empty before.
     """
 
-    def __init__(self, name: str, words: Sequence[str], *, events_on_output: bool, kind: str = "", job: Optional[Event] = None) -> None:
+    def __init__(
+        self,
+        name: str,
+        words: Sequence[str],
+        *,
+        events_on_output: bool = False,
+        lines_on_output: bool = False,
+        kind: str = "",
+        job: Optional[Event] = None,
+    ) -> None:
         self.process = start(name, words)
         self.job: Event = job or {}
         self._error: Optional[Event] = None
         self._output: list[bytes] = []
         self._events: queue.Queue[Optional[Event]] = queue.Queue(MOST_WAITING)
         self._readers = 2  # each puts None when it is done
-        answer: Any = (read_events, self.process.stdout, self._events, kind)
-        if not events_on_output:
-            answer = (read_output, self.process.stdout, self._events, self._output)
+        answer: Any = (read_output, self.process.stdout, self._events, self._output)
+        if events_on_output:
+            answer = (read_events, self.process.stdout, self._events, kind)
+        elif lines_on_output:
+            answer = (read_lines, self.process.stdout, self._events)
         for target, *args in ((read_events, self.process.stderr, self._events, ""), answer):
             threading.Thread(target=target, args=args, daemon=True).start()
 
@@ -332,6 +347,17 @@ def parse(line: bytes, kind: str = "") -> Optional[Event]:
     if not isinstance(event, dict):
         return None
     return event if "event" in event else {"event": kind, **event} if kind else None
+
+
+def read_lines(stream: Optional[IO[bytes]], events: queue.Queue[Optional[Event]]) -> None:
+    """Put the lines of a stream into a queue as events, then None."""
+    assert stream is not None
+    try:
+        with stream:
+            for line in stream:
+                events.put({"event": "output", "line": line.decode("utf-8", "replace").rstrip("\r\n")})
+    finally:
+        events.put(None)
 
 
 def read_output(stream: Optional[IO[bytes]], events: queue.Queue[Optional[Event]], output: list[bytes]) -> None:
