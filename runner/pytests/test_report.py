@@ -4,13 +4,15 @@
 
 from __future__ import annotations
 
+import dataclasses
+import json
 import logging
 import pathlib
 import pickle
 from typing import Any
 
 import pytest
-from kinetic import JobHandle, JobNotFound, JobStatus, JobTimeout, KineticError, RemoteError, RemoteTraceback, UsageError, errors
+from kinetic import BatchHandle, JobHandle, JobNotFound, JobStatus, JobTimeout, KineticError, RemoteError, RemoteTraceback, UsageError, errors
 from kinetic.client import process, result
 from kinetic.client.report import Reporter, clean
 
@@ -167,6 +169,23 @@ def test_handle_survives_json() -> None:
     again = JobHandle.from_json(handle.to_json())
     assert again.to_json() == handle.to_json()
     assert repr(again) == "<JobHandle cpu-train: train on cpu (main)>"
+
+
+def test_a_handle_is_a_dataclass() -> None:
+    handle: JobHandle[int] = JobHandle.of({**HANDLE, "namespace": "team", "map": {}}, {"cluster": "main", "kubeconfig": pathlib.Path("k")})
+    about = dataclasses.asdict(handle)
+    assert about["target"] == {"cluster": "main", "kubeconfig": "k", "namespace": "team"}
+    assert json.loads(handle.to_json()) == {"version": 1, **about}
+    with pytest.raises(dataclasses.FrozenInstanceError):
+        handle.job_id = "cpu-other"  # type: ignore[misc]
+
+
+def test_handles_of_the_same_job_are_equal() -> None:
+    submitted, found = JobHandle[Any]("cpu-train", target={"cluster": "main"}), JobHandle[Any]("cpu-train", func_name="train")
+    assert submitted == found
+    assert len({submitted, found, pickle.loads(pickle.dumps(found)), JobHandle[Any]("cpu-other")}) == 2
+    assert BatchHandle[Any](submitted) == BatchHandle[Any](found, fail_fast=True)
+    assert len({BatchHandle[Any](submitted), BatchHandle[Any](found)}) == 1
 
 
 @pytest.mark.parametrize(

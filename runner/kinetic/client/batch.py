@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import dataclasses
 import json
 import keyword
 import os
@@ -57,17 +58,26 @@ def arguments(value: Any, mode: str) -> Arguments:
     return (value,), {}
 
 
+@dataclasses.dataclass(frozen=True, repr=False)
 class BatchHandle(Generic[R]):
-    """A map that was submitted.
+    """A map that was submitted. Two handles of the same job are equal.
 
     Attributes:
         job: the handle of its job, with its log, its outputs and its state.
+        fail_fast: whether the first failure that is seen cancels the map.
     """
 
-    def __init__(self, job: JobHandle[Any], *, fail_fast: bool = False) -> None:
-        self.job = job
-        self._fail_fast = fail_fast
-        self._outcomes: list[Outcome] = []  # once they are here: the store may not have them any more
+    job: JobHandle[Any]
+    fail_fast: bool = dataclasses.field(default=False, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "_outcomes", [])
+
+    @property
+    def _kept(self) -> list[Outcome]:
+        """The outcomes, once they are here: the store may not have them any more."""
+        kept: list[Outcome] = self.__dict__["_outcomes"]
+        return kept
 
     @property
     def group_id(self) -> str:
@@ -128,7 +138,7 @@ class BatchHandle(Generic[R]):
             file = os.path.join(directory, "values.pkl")
             words += [f"--output-file={file}", "--cleanup=false"]  # the binary is ahead of who reads the values
             came = outcomes.follow(binaries.JOBS, self.job._words("result", *words), file, lambda: self.group_id, Reporter(), self.job.named())
-            came = outcomes.stopping(came, self.cancel) if self._fail_fast else came
+            came = outcomes.stopping(came, self.cancel) if self.fail_fast else came
             yield from outcomes.then(came, self.cleanup) if cleanup else came
         finally:
             shutil.rmtree(directory, ignore_errors=True)
@@ -155,14 +165,14 @@ class BatchHandle(Generic[R]):
             BatchError: an input failed.
             JobTimeout: timeout is over; the map keeps running.
         """
-        came = self._outcomes or list(self.as_completed(timeout, cleanup=cleanup, trust_store=trust_store))
+        came = self._kept or list(self.as_completed(timeout, cleanup=cleanup, trust_store=trust_store))
         if cleanup:
-            self._outcomes = came
+            self._kept[:] = came
         return outcomes.values(lambda: self.group_id, came, ordered=ordered, return_exceptions=return_exceptions)
 
     def failures(self) -> dict[int, BaseException]:
         """Wait for all inputs, and return the exceptions of those that failed, by the number of the input."""
-        came = self._outcomes or self.as_completed()
+        came = self._kept or self.as_completed()
         return {outcome.index: outcome.exception for outcome in came if outcome.exception is not None}
 
     def cancel(self) -> None:
@@ -175,7 +185,7 @@ class BatchHandle(Generic[R]):
 
     def to_json(self) -> str:
         """Return the handle as text. It has no credentials."""
-        return json.dumps({**json.loads(self.job.to_json()), "map": {"fail_fast": self._fail_fast}})
+        return json.dumps({**json.loads(self.job.to_json()), "map": {"fail_fast": self.fail_fast}})
 
     @classmethod
     def from_json(cls, text: str) -> BatchHandle[Any]:

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import contextlib
+import dataclasses
 import html
 import json
 import os
@@ -29,8 +30,11 @@ VERSION = 1  # of to_json
 JOB_ID = re.compile("[a-z0-9][a-z0-9-]{0,48}[a-z0-9]")
 
 
+@dataclasses.dataclass(frozen=True, repr=False)
 class JobHandle(Generic[R]):
-    """A submitted job.
+    """A submitted job. Two handles of the same job_id are equal.
+
+    It is a frozen dataclass: dataclasses.asdict returns what to_json writes.
 
     Attributes:
         job_id: its id.
@@ -38,27 +42,28 @@ class JobHandle(Generic[R]):
         accelerator: what it runs on, as it was asked for.
         created_at: when it was submitted, RFC 3339 in UTC, or "".
         hosts: how many hosts it has.
+        is_map: whether it is the job of a map, whose values kinetic.attach_batch returns.
+        target: the parameters of kinetic.run that say where it is, such as cluster, namespace and store.
     """
 
-    def __init__(
-        self,
-        job_id: str,
-        *,
-        func_name: str = "",
-        accelerator: str = "",
-        created_at: str = "",
-        hosts: int = 1,
-        is_map: bool = False,
-        target: Optional[Mapping[str, Any]] = None,
-    ) -> None:
-        self.job_id = job_id
-        self.func_name = func_name
-        self.accelerator = accelerator
-        self.created_at = created_at
-        self.hosts = hosts
-        self._is_map = is_map
-        self._value: list[R] = []  # once it is here: the store may not have it any more
-        self._target = {name: value for name, value in (target or {}).items() if value}
+    job_id: str
+    func_name: str = dataclasses.field(default="", compare=False)
+    accelerator: str = dataclasses.field(default="", compare=False)
+    created_at: str = dataclasses.field(default="", compare=False)
+    hosts: int = dataclasses.field(default=1, compare=False)
+    is_map: bool = dataclasses.field(default=False, compare=False)
+    target: Mapping[str, Any] = dataclasses.field(default_factory=dict, compare=False)
+
+    def __post_init__(self) -> None:
+        target = {name: os.fspath(value) if isinstance(value, os.PathLike) else value for name, value in self.target.items() if value}
+        object.__setattr__(self, "target", target)
+        object.__setattr__(self, "_value", [])
+
+    @property
+    def _kept(self) -> list[R]:
+        """The value, once it is here: the store may not have it any more."""
+        kept: list[R] = self.__dict__["_value"]
+        return kept
 
     @classmethod
     def of(cls, job: Mapping[str, Any], target: Mapping[str, Any]) -> JobHandle[R]:
@@ -132,10 +137,10 @@ class JobHandle(Generic[R]):
     def _result(
         self, timeout: Optional[Duration], cleanup: bool, trust_store: bool, report: Reporter, stop: Optional[process.Stop] = None
     ) -> R:
-        if self._is_map:
+        if self.is_map:
             raise UsageError(f"{self.job_id} is a map, which has a value for each input: kinetic.attach_batch({self.job_id!r}).results()")
-        if self._value:
-            return self._value[0]
+        if self._kept:
+            return self._kept[0]
         directory = tempfile.mkdtemp(prefix="kinetic-")
         try:
             file = os.path.join(directory, "result.pkl")
@@ -144,7 +149,7 @@ class JobHandle(Generic[R]):
             words += ["--trust-store"] if trust_store else []
             value: R = result.fetch(binaries.JOBS, self._words("result", *words), file, report, stop, self.named())
             if cleanup:
-                self._value = [value]
+                self._kept[:] = [value]
             return value
         finally:
             shutil.rmtree(directory, ignore_errors=True)
@@ -225,8 +230,7 @@ class JobHandle(Generic[R]):
 
     def to_json(self) -> str:
         """Return the handle as text. It has no credentials."""
-        about = {"version": VERSION, "job_id": self.job_id, "func_name": self.func_name, "accelerator": self.accelerator}
-        return json.dumps({**about, "created_at": self.created_at, "hosts": self.hosts, "target": self._target})
+        return json.dumps({"version": VERSION, **dataclasses.asdict(self)})
 
     @classmethod
     def from_json(cls, text: str) -> JobHandle[Any]:
@@ -247,7 +251,7 @@ class JobHandle(Generic[R]):
         if not JOB_ID.fullmatch(job_id) or not PLACES.issuperset(target):
             raise UsageError(f"this is not a handle that to_json made: {text[:60]!r}")
         known = {name: about[name] for name in ("func_name", "accelerator", "created_at", "hosts") if name in about}
-        return JobHandle[Any](job_id, is_map="map" in about, target=target, **known)
+        return JobHandle[Any](job_id, is_map="map" in about or bool(about.get("is_map")), target=target, **known)
 
     def __await__(self) -> Generator[Any, None, R]:
         return self._awaited().__await__()
@@ -267,7 +271,7 @@ class JobHandle(Generic[R]):
             raise
 
     def __repr__(self) -> str:
-        where = "local" if self._target.get("local") else self._target.get("cluster") or self._target.get("context")
+        where = "local" if self.target.get("local") else self.target.get("cluster") or self.target.get("context")
         return f"<JobHandle {self.job_id}: {' '.join(filter(None, (self.func_name, 'on', self.accelerator, where and f'({where})')))}>"
 
     def _repr_html_(self) -> str:
@@ -278,11 +282,11 @@ class JobHandle(Generic[R]):
 
     def named(self) -> dict[str, Any]:
         """Return what says which job it is when Ctrl-C ends a binary that is asked about it."""
-        return {"job_id": self.job_id, "map": self._is_map, "target": self._target}
+        return {"job_id": self.job_id, "map": self.is_map, "target": self.target}
 
     def _words(self, command: str, *words: str) -> list[str]:
         """Return the command line of a command of jobs for this job."""
-        return [command, self.job_id, *words, *flags(self._target)]
+        return [command, self.job_id, *words, *flags(self.target)]
 
     def _require(self, command: str, *words: str, on_event: Callable[[process.Event], None] = process.ignore, **output: bool) -> None:
         """Run a command of jobs for this job; output says what is on its standard output, as for process.run."""
