@@ -209,8 +209,14 @@ def test_job_that_submits_jobs(local: Project) -> None:
 
 
 def test_job_of_which_nothing_is_left(local: Project) -> None:
-    text = "\njob = half.run_async(8)\njob.wait()\njob.cleanup()\nprint(job.status().value, type(caught(job.result)).__name__)"
-    assert local.run(TRAIN + text).stdout == "NOT_FOUND JobNotFound\n"
+    text = "\njob = half.run_async(8)\njob.wait()\njob.cleanup()\njob.cleanup()\n"
+    text += "print(job.status().value, [type(caught(call)).__name__ for call in (job.result, job.wait)])"
+    assert local.run(TRAIN + text).stdout == "NOT_FOUND ['JobNotFound', 'JobNotFound']\n"
+
+
+def test_cleanup_of_what_another_handle_has_collected(local: Project) -> None:
+    text = "\nbatch = half.run_async_map([8])\nother = kinetic.attach_batch(batch.group_id)\nprint(batch.results(), other.cleanup(), other.job.cleanup(gcs=False))"
+    assert local.run(TRAIN + text).stdout == "[4] None None\n"
 
 
 def test_job_that_is_not_there(local: Project) -> None:

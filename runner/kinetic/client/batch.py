@@ -117,6 +117,7 @@ class BatchHandle(Generic[R]):
 
         Raises:
             JobTimeout: timeout is over; the map keeps running.
+            JobNotFound: there is no such map, or it was cleaned up.
         """
         return self.job.wait(timeout)
 

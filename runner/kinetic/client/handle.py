@@ -159,6 +159,7 @@ class JobHandle(Generic[R]):
 
         Raises:
             JobTimeout: timeout is over; the job keeps running.
+            JobNotFound: there is no such job, or it was cleaned up.
         """
         words = [] if timeout is None else span("--timeout", timeout)
         answer = process.run(binaries.JOBS, self._words("wait", *words), process.ignore, job=self.named())
@@ -188,13 +189,14 @@ class JobHandle(Generic[R]):
         self._require("cancel")
 
     def cleanup(self, k8s: bool = True, gcs: bool = True) -> None:
-        """Delete the job. What it wrote to KINETIC_OUTPUT_DIR stays.
+        """Delete the job, if anything of it is left. What it wrote to KINETIC_OUTPUT_DIR stays.
 
         Args:
             k8s: delete the workload. A running job is cancelled.
             gcs: delete its handle, log and result from the store.
         """
-        self._require("cleanup", *switch("--k8s", k8s), *switch("--gcs", gcs), "--yes")
+        with contextlib.suppress(JobNotFound):
+            self._require("cleanup", *switch("--k8s", k8s), *switch("--gcs", gcs), "--yes")
 
     def outputs(self, to: Optional[str] = None) -> list[str]:
         """Return the names of the files that the job wrote to KINETIC_OUTPUT_DIR.
