@@ -33,9 +33,9 @@ class Data:
     __slots__ = ("fuse", "path")
 
     def __init__(self, path: Union[str, os.PathLike[str]], *, fuse: bool = False) -> None:
-        typed = os.fspath(path)
+        typed = os.fspath(path) if isinstance(path, os.PathLike) else path
         if not isinstance(typed, str):
-            raise TypeError(f"Data({typed!r}): a path is a str or an os.PathLike of one, not {type(typed).__name__}")
+            raise TypeError(f"Data({typed!r:.60}): a path is a str or an os.PathLike of one, not {type(typed).__name__}")
         if not typed:
             raise ValueError("Data(''): the path is empty")
         if fuse and typed.startswith("hf://"):

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, Union, overload
 
+from . import checks
 from .errors import says_all
 from .options import PRIVATE, Duration, Options
 from .pod import in_job
@@ -159,9 +160,9 @@ class RemoteCallable(Generic[P, R]):
 
     def _changed(self, *, tags: Optional[Mapping[str, str]], **changes: Any) -> RemoteCallable[P, R]:
         """Return a copy of it for a map; a parameter that is None is left as it is."""
-        mapping().at_least("retries", changes["retries"], 0, "or None for the default")
         given = {name: value for name, value in changes.items() if value is not None}
-        if tags:
+        if tags is not None:
+            checks.labels("tags", tags)
             given["labels"] = {**self.options.all().get("labels", {}), **tags}
         return self.with_options(**given)
 

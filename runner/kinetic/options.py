@@ -8,17 +8,11 @@ import os
 from collections.abc import Mapping
 from typing import Any, Callable, NamedTuple, Union
 
+from . import checks
 from .data import Data
-from .errors import UsageError
 
 BACKENDS = ("auto", "gke", "pathways", "local")
 LOGS = ("stderr", "logging", "none")
-HELP = ("-h", "--help")
-NO_FLAGS = {
-    "--": "comes before the arguments of a script: a function gets its arguments in the call",
-    **dict.fromkeys(HELP, "submits nothing: type kubectl kinetic run --help"),
-}
-
 Duration = Union[int, float, str]  # seconds, or text such as "90s" or "1h30m"
 
 
@@ -29,6 +23,7 @@ class Parameter(NamedTuple):
         name: the parameter's name.
         flag: the flag of the binaries, or "" if the package itself follows it.
         flags: returns the words of the command line for a value.
+        check: raises TypeError or UsageError for a value that can't be right.
         summary: what it means, for the reference.
         of_target: whether it also says where to find the job later.
     """
@@ -36,6 +31,7 @@ class Parameter(NamedTuple):
     name: str
     flag: str
     flags: Callable[[str, Any], list[str]]
+    check: checks.Check
     summary: str
     of_target: bool = False
 
@@ -44,15 +40,7 @@ def one(flag: str, value: object) -> list[str]:
     return [f"{flag}={value}"]
 
 
-def text(flag: str, value: object) -> list[str]:
-    if not isinstance(value, str):
-        raise TypeError(f"{value!r} is of type {type(value).__name__}: expected a string")
-    return one(flag, value)
-
-
 def switch(flag: str, value: object) -> list[str]:
-    if not isinstance(value, bool):
-        raise TypeError(f"{value!r} is of type {type(value).__name__}: expected True or False")
     return [f"{flag}={'true' if value else 'false'}"]
 
 
@@ -64,36 +52,20 @@ def span(flag: str, value: Duration) -> list[str]:
     return [f"{flag}={value}" if isinstance(value, str) else f"{flag}={value:.9g}s"]
 
 
-def each(flag: str, values: Union[str, list[str]]) -> list[str]:
-    if isinstance(values, (str, Mapping)):
-        kind = "string" if isinstance(values, str) else "dict"
-        raise UsageError(f"{values!r} is a {kind}: expected a list of names, such as {[values] if isinstance(values, str) else list(values)}")
+def each(flag: str, values: list[str]) -> list[str]:
     return [f"{flag}={value}" for value in values]
 
 
 def pairs(flag: str, values: Mapping[str, object]) -> list[str]:
     """NAME=VALUE for each; a value of None leaves it to the binary."""
-    for name in values.keys():
-        if "=" in name:
-            raise UsageError(f"{name!r}: a name can't have a '=': the value is that of the dict")
     return [f"{flag}={name}" if value is None else f"{flag}={name}={value}" for name, value in values.items()]
 
 
 def volumes(flag: str, values: Mapping[str, Data]) -> list[str]:
-    for mount, data in values.items():
-        if not isinstance(data, Data):
-            raise TypeError(f"volumes[{mount!r}] is of type {type(data).__name__}: expected kinetic.Data({data!r})")
-        if not mount.startswith("/"):
-            raise ValueError(f"volumes[{mount!r}]: the key is where the files will be: expected an absolute path, such as '/mnt/data'")
     return [f"{flag}={mount}={data.source}" for mount, data in values.items()]
 
 
 def words(flag: str, values: list[str]) -> list[str]:
-    if isinstance(values, str):
-        raise UsageError(f"{values!r} is a string: expected a list of words, such as {values.split()!r}")
-    for word in values:
-        if word in NO_FLAGS:
-            raise UsageError(f"{word!r} {NO_FLAGS[word]}")
     return list(values)
 
 
@@ -102,47 +74,47 @@ def nothing(flag: str, value: object) -> list[str]:
 
 
 PARAMETERS = (
-    Parameter("accelerator", "--accelerator", text, "what to run on: `cpu` (the default), `l4`, `a100x2`, `tpu-v6e-8`, `l4:spot`, …"),
-    Parameter("spot", "--spot", switch, "spot capacity: cheaper, but can be preempted at any time"),
-    Parameter("hosts", "--hosts", one, "the number of hosts; for TPUs the topology determines it"),
-    Parameter("backend", "--backend", one, "`auto` (the default), `gke`, `pathways` or `local`"),
-    Parameter("local", "--local", switch, "a process on this machine, with this Python, instead of a cluster", True),
-    Parameter("container_image", "--image", one, "`bundled` (the default), `prebuilt`, or the URI of an image of yours"),
-    Parameter("base_image_repo", "--base-image-repo", one, "the repository that has the images of build-image"),
-    Parameter("python", "--python", one, "the job's version of Python, X.Y; by default this one"),
-    Parameter("requirements", "--requirements", path, "the file that lists the packages to install; by default the nearest"),
-    Parameter("package_root", "--package-root", path, "the directory to package; by default the project of the code"),
-    Parameter("env", "--env", pairs, "variables, a dict; the value `None` copies this process's"),
-    Parameter("capture_env_vars", "--capture-env", each, "a list of names or patterns of variables to copy, such as `AWS_*`"),
-    Parameter("secrets", "--secret-env", each, "a list of names of variables to copy as a Kubernetes Secret"),
-    Parameter("volumes", "--volume", volumes, "files at fixed paths, a dict of path and `kinetic.Data`"),
-    Parameter("output_dir", "--output-dir", one, "`KINETIC_OUTPUT_DIR`; by default the job's own place in the store"),
-    Parameter("resume_from", "--resume-from", one, "the id of a job whose outputs this one begins with"),
-    Parameter("name", "--name", one, "a name in the job's id instead of the function's"),
-    Parameter("labels", "--label", pairs, "labels of the job and its pods, a dict"),
-    Parameter("annotations", "--annotation", pairs, "annotations of the job and its pods, a dict"),
-    Parameter("cpu", "--cpu", one, "CPUs to request for each host, such as `4` or `500m`"),
-    Parameter("memory", "--memory", one, "memory to request for each host, such as `16Gi`; also its limit"),
-    Parameter("disk", "--disk", one, "disk to request for each host, such as `50Gi`"),
-    Parameter("queue", "--queue", one, "the Kueue LocalQueue to submit to"),
-    Parameter("reservation", "--reservation", one, "the reservation to use"),
-    Parameter("priority_class", "--priority-class", one, "the PriorityClass of the pods"),
-    Parameter("service_account", "--service-account", one, "the Kubernetes service account of the pods"),
-    Parameter("overlay", "--overlay", path, "a directory with a kustomize component that is applied last"),
-    Parameter("retries", "--retries", one, "retries after a crash, such as running out of memory"),
-    Parameter("max_runtime", "--max-runtime", span, "how long the function may run: seconds, or text such as `1h30m`"),
-    Parameter("timeout", "--timeout", span, "how long a call waits; the job keeps running after it. Seconds, or text such as `1h30m`"),
-    Parameter("debug", "--debug", switch, "wait for a debugger before the call; the image needs debugpy"),
-    Parameter("flags", "", words, "other flags of `kubectl kinetic run`, as a list of words"),
-    Parameter("logs", "", nothing, 'where a job\'s log goes during a call: `stderr` (the default), `logging` (loggers `kinetic` and `kinetic.job`) or `none`'),
-    Parameter("project", "--project", one, "the Google Cloud project", True),
-    Parameter("zone", "--zone", one, "the zone or region of the GKE cluster", True),
-    Parameter("cluster", "--cluster", one, "the GKE cluster", True),
-    Parameter("namespace", "--namespace", one, "the Kubernetes namespace", True),
-    Parameter("profile", "--profile", one, "the profile that stands for the four above", True),
-    Parameter("context", "--context", one, "the kubeconfig context", True),
-    Parameter("kubeconfig", "--kubeconfig", path, "the kubeconfig", True),
-    Parameter("store", "--store", one, "the store: `gs://BUCKET`, or `file:///DIR` for local jobs", True),
+    Parameter("accelerator", "--accelerator", one, checks.text, "what to run on: `cpu` (the default), `l4`, `a100x2`, `tpu-v6e-8`, `l4:spot`, …"),
+    Parameter("spot", "--spot", switch, checks.switch, "spot capacity: cheaper, but can be preempted at any time"),
+    Parameter("hosts", "--hosts", one, checks.whole(1), "the number of hosts; for TPUs the topology determines it"),
+    Parameter("backend", "--backend", one, checks.one_of(*BACKENDS), "`auto` (the default), `gke`, `pathways` or `local`"),
+    Parameter("local", "--local", switch, checks.switch, "a process on this machine, with this Python, instead of a cluster", True),
+    Parameter("container_image", "--image", one, checks.text, "`bundled` (the default), `prebuilt`, or the URI of an image of yours"),
+    Parameter("base_image_repo", "--base-image-repo", one, checks.text, "the repository that has the images of build-image"),
+    Parameter("python", "--python", one, checks.text, "the job's version of Python, X.Y; by default this one"),
+    Parameter("requirements", "--requirements", path, checks.path, "the file that lists the packages to install; by default the nearest"),
+    Parameter("package_root", "--package-root", path, checks.path, "the directory to package; by default the project of the code"),
+    Parameter("env", "--env", pairs, checks.variables, "variables, a dict; the value `None` copies this process's"),
+    Parameter("capture_env_vars", "--capture-env", each, checks.names, "a list of names or patterns of variables to copy, such as `AWS_*`"),
+    Parameter("secrets", "--secret-env", each, checks.names, "a list of names of variables to copy as a Kubernetes Secret"),
+    Parameter("volumes", "--volume", volumes, checks.volumes, "files at fixed paths, a dict of path and `kinetic.Data`"),
+    Parameter("output_dir", "--output-dir", one, checks.path, "`KINETIC_OUTPUT_DIR`; by default the job's own place in the store"),
+    Parameter("resume_from", "--resume-from", one, checks.text, "the id of a job whose outputs this one begins with"),
+    Parameter("name", "--name", one, checks.text, "a name in the job's id instead of the function's"),
+    Parameter("labels", "--label", pairs, checks.labels, "labels of the job and its pods, a dict"),
+    Parameter("annotations", "--annotation", pairs, checks.metadata, "annotations of the job and its pods, a dict"),
+    Parameter("cpu", "--cpu", one, checks.cpu, "CPUs to request for each host, such as `4` or `500m`"),
+    Parameter("memory", "--memory", one, checks.quantity, "memory to request for each host, such as `16Gi`; also its limit"),
+    Parameter("disk", "--disk", one, checks.quantity, "disk to request for each host, such as `50Gi`"),
+    Parameter("queue", "--queue", one, checks.text, "the Kueue LocalQueue to submit to"),
+    Parameter("reservation", "--reservation", one, checks.text, "the reservation to use"),
+    Parameter("priority_class", "--priority-class", one, checks.text, "the PriorityClass of the pods"),
+    Parameter("service_account", "--service-account", one, checks.text, "the Kubernetes service account of the pods"),
+    Parameter("overlay", "--overlay", path, checks.path, "a directory with a kustomize component that is applied last"),
+    Parameter("retries", "--retries", one, checks.whole(0), "retries after a crash, such as running out of memory"),
+    Parameter("max_runtime", "--max-runtime", span, checks.duration, "how long the function may run: seconds, or text such as `1h30m`"),
+    Parameter("timeout", "--timeout", span, checks.duration, "how long a call waits; the job keeps running after it. Seconds, or text such as `1h30m`"),
+    Parameter("debug", "--debug", switch, checks.switch, "wait for a debugger before the call; the image needs debugpy"),
+    Parameter("flags", "", words, checks.words, "other flags of `kubectl kinetic run`, as a list of words"),
+    Parameter("logs", "", nothing, checks.one_of(*LOGS), 'where a job\'s log goes during a call: `stderr` (the default), `logging` (loggers `kinetic` and `kinetic.job`) or `none`'),
+    Parameter("project", "--project", one, checks.text, "the Google Cloud project", True),
+    Parameter("zone", "--zone", one, checks.text, "the zone or region of the GKE cluster", True),
+    Parameter("cluster", "--cluster", one, checks.text, "the GKE cluster", True),
+    Parameter("namespace", "--namespace", one, checks.text, "the Kubernetes namespace", True),
+    Parameter("profile", "--profile", one, checks.text, "the profile that stands for the four above", True),
+    Parameter("context", "--context", one, checks.text, "the kubeconfig context", True),
+    Parameter("kubeconfig", "--kubeconfig", path, checks.path, "the kubeconfig", True),
+    Parameter("store", "--store", one, checks.text, "the store: `gs://BUCKET`, or `file:///DIR` for local jobs", True),
 )  # fmt: skip
 
 PRIVATE = ("env", "flags", "kubeconfig")  # what a payload, which goes to a bucket, never has
@@ -176,15 +148,7 @@ def check(given: Mapping[str, Any]) -> None:
             raise TypeError(f"{name!r} is not a parameter of kinetic.run{nearest(name)}")
         if value is None:
             continue
-        for known, choices in (("backend", BACKENDS), ("logs", LOGS)):
-            if name == known and value not in choices:
-                raise UsageError(f"{name}={value!r}: expected one of {', '.join(choices)}")
-        try:
-            _BY_NAME[name].flags(_BY_NAME[name].flag, value)
-        except AttributeError:
-            raise TypeError(f"{name}={value!r}: expected a dict") from None
-        except (TypeError, UsageError) as exc:
-            raise type(exc)(f"{name}: {exc}") from None
+        _BY_NAME[name].check(name, value)
 
 
 def nearest(name: str) -> str:

@@ -9,6 +9,7 @@ from typing import Any
 import kinetic
 import pytest
 from conftest import Project
+from kinetic import UsageError
 from kinetic.client import mapping
 from kinetic.client.batch import arguments
 
@@ -92,20 +93,32 @@ def test_chunks(count: int, most: int, expected: int) -> None:
     assert mapping.chunk_for(count, most) == expected
 
 
-WRONG: list[tuple[dict[str, Any], str]] = [
-    ({"max_concurrent": 0}, "max_concurrent=0: expected at least 1, or None"),
-    ({"chunk": 0}, "chunk=0: expected at least 1"),
-    ({"fail_fast": True, "cancel_running_on_fail": False}, "cancel_running_on_fail=False: fail_fast cancels the one job of the map"),
-    ({"retries": -1}, "retries=-1: expected at least 0"),
-    ({"input_mode": "each"}, "input_mode='each': expected one of auto, single"),
-    ({"tags": {"a b": "c"}}, "a b"),
+WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
+    ({"max_concurrent": 0}, UsageError, "max_concurrent=0: expected at least 1, or None for as many as there are chunks"),
+    ({"max_concurrent": 1.5}, TypeError, "max_concurrent=1.5: expected a whole number, or None for as many as there are chunks, not a float"),
+    ({"max_concurrent": "3"}, TypeError, "max_concurrent='3': expected a whole number, or None for as many as there are chunks, not a str"),
+    ({"chunk": 0}, UsageError, "chunk=0: expected at least 1, or None to choose it"),
+    ({"chunk": "3"}, TypeError, "chunk='3': expected a whole number, or None to choose it, not a str"),
+    ({"fail_fast": "no"}, TypeError, "fail_fast='no': expected True or False, not a str"),
+    ({"fail_fast": True, "cancel_running_on_fail": False}, UsageError, "cancel_running_on_fail=False: fail_fast cancels the one job of the map"),
+    ({"retries": -1}, UsageError, "retries=-1: expected at least 0"),
+    ({"retries": "3"}, TypeError, "retries='3': expected a whole number, not a str"),
+    ({"input_mode": "each"}, UsageError, "input_mode='each': expected one of auto, single, args, kwargs"),
+    ({"tags": {"a b": "c"}}, UsageError, "tags['a b']: expected a key of"),
+    ({"tags": ["x"]}, TypeError, "tags: expected a dict, not a list"),
+    ({"inputs": None}, TypeError, "inputs=None: expected an iterable, such as a list, not None"),
+    ({"name": 5}, TypeError, "name=5: expected a string, not an int"),
 ]
 
 
-@pytest.mark.parametrize("parameters, message", WRONG)
-def test_wrong_parameters(local: Project, parameters: dict[str, Any], message: str) -> None:
-    program = f"for call in (square.map, square.run_async_map): print(caught(call, [1], **{parameters!r}))"
-    assert local.run(SCORE + "    " + program).stdout.count(message) == 2
+@pytest.mark.parametrize("parameters, error, message", WRONG)
+def test_wrong_parameters(parameters: dict[str, Any], error: type[Exception], message: str) -> None:
+    function: Any = kinetic.run(local=True)(len)
+    for call in (function.map, function.run_async_map):
+        with pytest.raises(error) as caught:
+            call(**{"inputs": [1], **parameters})
+        assert type(caught.value) is error
+        assert str(caught.value).startswith(message)
 
 
 def test_handles_that_are_no_maps() -> None:

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import datetime
 import json
 import pathlib
 import sys
@@ -11,7 +12,7 @@ from typing import Any, Callable
 
 import kinetic
 import pytest
-from kinetic import JobHandle, JobStatus, VersionMismatch, options
+from kinetic import JobHandle, JobStatus, UsageError, VersionMismatch, options
 from kinetic.client import binaries
 
 RECORDER = """#!{python}
@@ -126,6 +127,33 @@ def test_result_passes_on_what_it_is_told(recorded: Recorded) -> None:
     assert line[1:3] == ["result", "cpu-area"]
     assert line[3].startswith("--output-file=")
     assert line[4:] == ["--cleanup=false", "--timeout=1h", "--trust-store"]
+
+
+JOB = JobHandle[int]("cpu-area")
+WRONG: list[tuple[Callable[[], object], type[Exception], str]] = [
+    (lambda: JOB.result(timeout=0), UsageError, "timeout=0: expected more than 0 seconds, or None"),
+    (lambda: JOB.wait(timeout=-1.5), UsageError, "timeout=-1.5: expected more than 0 seconds, or None"),
+    (lambda: JOB.result(timeout=datetime.timedelta(1)), TypeError, "timeout=datetime.timedelta(days=1): expected seconds, or text such as '1h30m', not a timedelta"),  # type: ignore[arg-type]
+    (lambda: JOB.result(cleanup="no"), TypeError, "cleanup='no': expected True or False, not a str"),  # type: ignore[arg-type]
+    (lambda: JOB.cleanup(gcs=1), TypeError, "gcs=1: expected True or False, not an int"),  # type: ignore[arg-type]
+    (lambda: JOB.tail("9"), TypeError, "n='9': expected a whole number, not a str"),  # type: ignore[arg-type]
+    (lambda: JOB.outputs(to=5), TypeError, "to=5: expected a path, not an int"),  # type: ignore[arg-type]
+    (lambda: JOB.debug_attach(-1), UsageError, "local_port=-1: expected at least 0"),
+    (lambda: kinetic.BatchHandle(JOB).results(timeout=0), UsageError, "timeout=0: expected more than 0 seconds, or None"),
+    (lambda: kinetic.attach(5), TypeError, "job_id=5: expected a string, not an int"),  # type: ignore[arg-type]
+    (lambda: kinetic.attach(JOB), TypeError, "job_id=<JobHandle cpu-area>: expected a string, not a JobHandle"),  # type: ignore[arg-type]
+    (lambda: kinetic.attach_batch(None), TypeError, "group_id=None: expected a string, not None"),  # type: ignore[arg-type]
+    (lambda: kinetic.list_jobs(status="DONE"), UsageError, "status='DONE': expected one of PENDING, RUNNING, SUCCEEDED, FAILED, NOT_FOUND"),  # type: ignore[arg-type]
+    (lambda: JobHandle.from_json(5), TypeError, "text=5: expected a string, not an int"),  # type: ignore[arg-type]
+    (lambda: kinetic.Data(None), TypeError, "Data(None): a path is a str or an os.PathLike of one, not NoneType"),  # type: ignore[arg-type]
+]
+
+
+@pytest.mark.parametrize("call, error, message", WRONG, ids=[message for _, _, message in WRONG])
+def test_wrong_values_of_handles(call: Callable[[], object], error: type[Exception], message: str) -> None:
+    with pytest.raises(error) as caught:
+        call()
+    assert (type(caught.value), str(caught.value)) == (error, message)
 
 
 def test_attach(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:

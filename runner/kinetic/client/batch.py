@@ -13,25 +13,20 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any, Generic, Optional, TypeVar
 
+from .. import checks
 from ..errors import JobNotFound, UsageError
 from ..job_status import JobStatus
-from ..options import Duration, span
+from ..options import Duration
 from . import binaries, outcomes
-from .handle import JobHandle, describe, place
+from .handle import JobHandle, describe, place, timeout_flag
 from .outcomes import Outcome
 from .report import Reporter
 
 R = TypeVar("R")
 
-INPUT_MODES = ("auto", "single", "args", "kwargs")
+check_mode = checks.one_of("auto", "single", "args", "kwargs")
 
 Arguments = tuple[tuple[Any, ...], dict[str, Any]]
-
-
-def check_mode(mode: str) -> None:
-    """Raise UsageError if there is no such input_mode."""
-    if mode not in INPUT_MODES:
-        raise UsageError(f"input_mode={mode!r}: expected one of {', '.join(INPUT_MODES)}")
 
 
 def arguments(value: Any, mode: str) -> Arguments:
@@ -45,7 +40,7 @@ def arguments(value: Any, mode: str) -> Arguments:
     Raises:
         ValueError: there is no such mode, or the input doesn't fit it.
     """
-    check_mode(mode)
+    check_mode("input_mode", mode)
     named = isinstance(value, dict) and all(isinstance(key, str) and key.isidentifier() and not keyword.iskeyword(key) for key in value)
     if mode == "kwargs" or mode == "auto" and named:
         if not named:
@@ -113,7 +108,7 @@ class BatchHandle(Generic[R]):
         return [(JobStatus(run["state"]), run["count"]) for run in inputs["states"]]
 
     def wait(self, timeout: Optional[Duration] = None) -> JobStatus:
-        """Wait until all inputs are done, and return the job's state. SUCCEEDED doesn't say that none has failed.
+        """Wait until all inputs are done, and return the job's state, as JobHandle.wait does. SUCCEEDED doesn't say that none has failed.
 
         Raises:
             JobTimeout: timeout is over; the map keeps running.
@@ -125,14 +120,14 @@ class BatchHandle(Generic[R]):
         """Yield the outcome of each input as it arrives. The results of the inputs that share a pod come together.
 
         Args:
-            timeout: how long to wait for all.
+            timeout: how long to wait for all, as for JobHandle.result.
             cleanup: delete the job and what is stored of it after the last value. A map with a failed input stays.
             trust_store: as for JobHandle.result.
 
         Raises:
             JobTimeout: timeout is over; the map keeps running.
         """
-        words = [] if timeout is None else span("--timeout", timeout)
+        words = timeout_flag(timeout)
         words += ["--trust-store"] if trust_store else []
         directory = tempfile.mkdtemp(prefix="kinetic-")
         try:
@@ -156,7 +151,7 @@ class BatchHandle(Generic[R]):
         """Wait for all inputs, and return their values. With cleanup, the handle keeps them.
 
         Args:
-            timeout: how long to wait for all.
+            timeout: how long to wait for all, as for JobHandle.result.
             ordered: in the order of the inputs, else as they came.
             cleanup: delete the job and what is stored of it when all values are here. A map with a failed input stays.
             return_exceptions: return the exception of an input that failed in the place of its value.
@@ -219,6 +214,7 @@ def attach_batch(group_id: str, **target: Any) -> BatchHandle[Any]:
     Raises:
         JobNotFound: there is no such map.
     """
+    checks.text("group_id", group_id)
     where = place(target)
     job = describe(group_id, where)
     handle: JobHandle[Any] = JobHandle.of(job, where)

@@ -15,6 +15,7 @@ import tempfile
 from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, overload
 
+from .. import checks
 from ..errors import JobNotFound, UsageError, says_all
 from ..job_status import JobStatus
 from ..options import PLACES, Duration, Options, check, flags, one, span, switch
@@ -113,7 +114,7 @@ class JobHandle(Generic[R]):
         """Wait until the job has ended, and return the function's value. With cleanup, the handle keeps it.
 
         Args:
-            timeout: how long to wait, in seconds or as text such as "1h30m"; None waits as long as it takes.
+            timeout: how long to wait: more than 0 seconds, or text such as "1h30m"; None waits as long as it takes.
             cleanup: delete the job and what is stored of it once the value is here. Failed jobs and outputs stay.
             trust_store: load a result even if only a store that isn't this target's says which bytes it should have.
             on_status_change: is called with each new state, the last one included.
@@ -141,11 +142,13 @@ class JobHandle(Generic[R]):
             raise UsageError(f"{self.job_id} is a map, which has a value for each input: kinetic.attach_batch({self.job_id!r}).results()")
         if self._kept:
             return self._kept[0]
+        waiting = timeout_flag(timeout)
+        checks.switch("cleanup", cleanup)
         directory = tempfile.mkdtemp(prefix="kinetic-")
         try:
             file = os.path.join(directory, "result.pkl")
             words = [f"--output-file={file}", f"--cleanup={'delete' if cleanup else 'false'}"]
-            words += [] if timeout is None else span("--timeout", timeout)
+            words += waiting
             words += ["--trust-store"] if trust_store else []
             value: R = result.fetch(binaries.JOBS, self._words("result", *words), file, report, stop, self.named())
             if cleanup:
@@ -157,11 +160,14 @@ class JobHandle(Generic[R]):
     def wait(self, timeout: Optional[Duration] = None) -> JobStatus:
         """Wait until the job has ended, and return its state.
 
+        Args:
+            timeout: as for result.
+
         Raises:
             JobTimeout: timeout is over; the job keeps running.
             JobNotFound: there is no such job, or it was cleaned up.
         """
-        words = [] if timeout is None else span("--timeout", timeout)
+        words = timeout_flag(timeout)
         answer = process.run(binaries.JOBS, self._words("wait", *words), process.ignore, job=self.named())
         if answer.code and (answer.error or {}).get("kind") != "job_failed":
             raise process.failure(binaries.JOBS, answer)
@@ -182,6 +188,7 @@ class JobHandle(Generic[R]):
 
     def tail(self, n: int = 100) -> str:
         """Return the last n lines of the log; of each host, if there are several."""
+        checks.whole(-1)("n", n)
         return self._lines("tail", f"--tail={n}")
 
     def cancel(self) -> None:
@@ -195,6 +202,8 @@ class JobHandle(Generic[R]):
             k8s: delete the workload. A running job is cancelled.
             gcs: delete its handle, log and result from the store.
         """
+        checks.switch("k8s", k8s)
+        checks.switch("gcs", gcs)
         with contextlib.suppress(JobNotFound):
             self._require("cleanup", *switch("--k8s", k8s), *switch("--gcs", gcs), "--yes")
 
@@ -205,6 +214,7 @@ class JobHandle(Generic[R]):
             to: a directory to copy them to.
         """
         if to is not None:
+            checks.path("to", to)
             self._require("outputs", "cp", to)
         listed = process.ask(binaries.JOBS, self._words("outputs", "ls", "--output=json"), self.named())
         return [item["name"] for item in listed["items"]]
@@ -219,6 +229,7 @@ class JobHandle(Generic[R]):
             UsageError: the job was not submitted with debug=True, or the port is in use.
             KineticError: the job has ended, or can't be reached.
         """
+        checks.whole(0)("local_port", local_port)
         report = Reporter()
 
         def show(event: process.Event) -> None:
@@ -243,6 +254,7 @@ class JobHandle(Generic[R]):
         Raises:
             ValueError: it is none, or one of a newer version.
         """
+        checks.text("text", text)
         try:
             about = json.loads(text)
             version, job_id, target = int(about["version"]), str(about["job_id"]), dict(about.get("target") or {})
@@ -274,7 +286,8 @@ class JobHandle(Generic[R]):
 
     def __repr__(self) -> str:
         where = "local" if self.target.get("local") else self.target.get("cluster") or self.target.get("context")
-        return f"<JobHandle {self.job_id}: {' '.join(filter(None, (self.func_name, 'on', self.accelerator, where and f'({where})')))}>"
+        about = " ".join(filter(None, (self.func_name, self.accelerator and f"on {self.accelerator}", where and f"({where})")))
+        return f"<JobHandle {self.job_id}: {about}>" if about else f"<JobHandle {self.job_id}>"
 
     def _repr_html_(self) -> str:
         """Return what notebooks show."""
@@ -315,6 +328,7 @@ def attach(job_id: str, **target: Any) -> JobHandle[Any]:
     Raises:
         JobNotFound: there is no such job.
     """
+    checks.text("job_id", job_id)
     where = place(target)
     return JobHandle.of(describe(job_id, where), where)
 
@@ -336,8 +350,19 @@ def list_jobs(*, status: Optional[JobStatus] = None, all: bool = False, mine: bo
     """
     where = place(target)
     words = ["list", "--output=json", *(["--all"] if all else []), *(["--mine"] if mine else [])]
-    words += [] if status is None else one("--status", JobStatus(status).value)
+    if status is not None:
+        state = status.value if isinstance(status, JobStatus) else status
+        checks.one_of(*(known.value for known in JobStatus))("status", state)
+        words.append(f"--status={state}")
     return [JobHandle.of(job, where) for job in process.ask(binaries.JOBS, [*words, *flags(where)])["items"]]
+
+
+def timeout_flag(timeout: Optional[Duration]) -> list[str]:
+    """Return the words of a command line for how long to wait."""
+    if timeout is None:
+        return []
+    checks.duration("timeout", timeout)
+    return span("--timeout", timeout)
 
 
 def place(target: Mapping[str, Any]) -> dict[str, Any]:

@@ -12,6 +12,7 @@ import os
 from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn, Optional, TypeVar
 
+from .. import checks
 from ..decorator import RemoteCallable
 from ..errors import UsageError
 from . import binaries, outcomes, payload, process
@@ -39,6 +40,7 @@ class Plan:
         cancel_running_on_fail: whether that also ends the pods that are running, which it does; None to leave it open.
 
     Raises:
+        TypeError: a parameter has the wrong type.
         ValueError: a parameter is wrong.
     """
 
@@ -50,9 +52,16 @@ class Plan:
     cancel_running_on_fail: Optional[bool] = None
 
     def __post_init__(self) -> None:
-        check_mode(self.input_mode)
-        at_least("max_concurrent", self.max_concurrent, 1, "or None for as many as there are chunks")
-        at_least("chunk", self.chunk, 1, "or None to choose it")
+        check_mode("input_mode", self.input_mode)
+        if not isinstance(self.inputs, Iterable) and not hasattr(type(self.inputs), "__getitem__"):
+            raise checks.wrong_type("inputs", self.inputs, "an iterable, such as a list")
+        if self.max_concurrent is not None:
+            checks.whole(1, ", or None for as many as there are chunks")("max_concurrent", self.max_concurrent)
+        if self.chunk is not None:
+            checks.whole(1, ", or None to choose it")("chunk", self.chunk)
+        checks.switch("fail_fast", self.fail_fast)
+        if self.cancel_running_on_fail is not None:
+            checks.switch("cancel_running_on_fail", self.cancel_running_on_fail)
         if self.fail_fast and self.cancel_running_on_fail is False:
             raise UsageError("cancel_running_on_fail=False: fail_fast cancels the one job of the map, with the pods that are running; leave out one of the two")
 
@@ -60,12 +69,6 @@ class Plan:
         """The words of the command line for so many inputs."""
         most = min(self.max_concurrent or count, count)
         return [f"--parallelism={most}", f"--chunk={self.chunk or chunk_for(count, most)}"]
-
-
-def at_least(name: str, value: Optional[int], least: int, otherwise: str) -> None:
-    """Raise UsageError if a parameter is given, and less than it must be."""
-    if value is not None and value < least:
-        raise UsageError(f"{name}={value}: expected at least {least}, {otherwise}")
 
 
 def chunk_for(count: int, most: int) -> int:

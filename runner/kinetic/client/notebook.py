@@ -11,9 +11,10 @@ from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Optional
 
 from .. import decorator
+from ..checks import HELP
 from ..cell import cell as run_cell
 from ..errors import UsageError
-from ..options import HELP, PARAMETERS
+from ..options import PARAMETERS
 from . import binaries
 from .names import needed
 

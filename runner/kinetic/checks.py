@@ -1,0 +1,201 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Checks of values that users give. Each raises TypeError or UsageError with the name of the parameter.
+
+What they let pass can still be refused by the binaries, which know more.
+"""
+
+from __future__ import annotations
+
+import os
+import re
+from collections.abc import Collection, Mapping
+from typing import Any, Callable
+
+from .data import Data
+from .errors import UsageError
+
+Check = Callable[[str, Any], None]
+
+HELP = ("-h", "--help")
+NO_FLAGS = {
+    "--": "comes before the arguments of a script: a function gets its arguments in the call",
+    **dict.fromkeys(HELP, "submits nothing: type kubectl kinetic run --help"),
+}
+
+MOST_SECONDS = 1e9
+NUMBER = r"(?:\d+\.?\d*|\.\d+)"
+DURATION = re.compile(rf"(?:\d+d)?(?:{NUMBER}(?:ns|us|µs|μs|ms|s|m|h))*")  # Go's, with days in front
+QUANTITY = re.compile(rf"{NUMBER}(?:[numkMGTPE]|[KMGTPE]i|[eE][+-]?\d+)?")  # Kubernetes's
+VARIABLE = re.compile("[A-Za-z_][A-Za-z0-9_]*")
+LABEL = re.compile("[A-Za-z0-9](?:[-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?")
+DOMAIN = re.compile("[a-z0-9](?:[-a-z0-9.]{0,251}[a-z0-9])?")
+LETTERS = "up to 63 letters, digits, '-', '_' and '.', the first and the last a letter or digit"
+
+
+def wrong(name: str, value: object, expected: str) -> UsageError:
+    """Return the error for a value that is not what is expected."""
+    return UsageError(f"{name}={value!r:.60}: expected {expected}")
+
+
+def wrong_type(name: str, value: object, expected: str) -> TypeError:
+    """Return the error for a value of another type."""
+    return TypeError(f"{name}={value!r:.60}: expected {expected}, not {a(value)}")
+
+
+def a(value: object) -> str:
+    """Return what a value is, such as "a dict"."""
+    kind = type(value).__name__
+    return "None" if value is None else f"{'an' if kind[0] in 'aeiouAEIOU' else 'a'} {kind}"
+
+
+def text(name: str, value: object) -> None:
+    """A string."""
+    if not isinstance(value, str):
+        raise wrong_type(name, value, "a string")
+
+
+def path(name: str, value: object) -> None:
+    """A string, or a path-like object of one."""
+    if isinstance(value, bytes) or not isinstance(value, (str, os.PathLike)) or not isinstance(os.fspath(value), str):
+        raise wrong_type(name, value, "a path")
+
+
+def switch(name: str, value: object) -> None:
+    """True or False."""
+    if not isinstance(value, bool):
+        raise wrong_type(name, value, "True or False")
+
+
+def whole(least: int, otherwise: str = "") -> Check:
+    """Return a check for a whole number of at least this; otherwise is what else may be given."""
+
+    def check(name: str, value: Any) -> None:
+        if isinstance(value, bool) or not hasattr(type(value), "__index__"):
+            raise wrong_type(name, value, "a whole number" + otherwise)
+        if value < least:
+            raise wrong(name, value, f"at least {least}" + otherwise)
+
+    return check
+
+
+def one_of(*choices: str) -> Check:
+    """Return a check for one of some strings."""
+
+    def check(name: str, value: object) -> None:
+        text(name, value)
+        if value not in choices:
+            raise wrong(name, value, f"one of {', '.join(choices)}")
+
+    return check
+
+
+def duration(name: str, value: Any) -> None:
+    """A positive number of seconds, or text such as "1h30m"."""
+    if isinstance(value, str):
+        if not (is_number(value) or DURATION.fullmatch(value) and re.search("[1-9]", value)):
+            raise wrong(name, value, "a positive duration, such as '90s', '15m', '1h30m' or '30d'")
+        return
+    if isinstance(value, bool) or not hasattr(type(value), "__float__"):
+        raise wrong_type(name, value, "seconds, or text such as '1h30m'")
+    if not is_number(value):
+        raise wrong(name, value, "more than 0 seconds, or None")
+
+
+def is_number(value: Any) -> bool:
+    """Report whether a value is a positive number, or the text of one."""
+    try:
+        return 0 < float(value) < MOST_SECONDS
+    except (ValueError, OverflowError):
+        return False
+
+
+def quantity(name: str, value: object) -> None:
+    """An amount as Kubernetes writes it, such as "16Gi"."""
+    text(name, value)
+    amount(name, value)
+
+
+def cpu(name: str, value: object) -> None:
+    """A number of CPUs, or such an amount."""
+    if isinstance(value, bool) or not isinstance(value, (str, int, float)):
+        raise wrong_type(name, value, "a number of CPUs, such as 4 or '500m'")
+    amount(name, value)
+
+
+def amount(name: str, value: object) -> None:
+    written = str(value)
+    if written and not (QUANTITY.fullmatch(written) and re.search("[1-9]", written)):
+        raise wrong(name, value, "a positive amount, such as '500m', '4' or '16Gi'")
+
+
+def names(name: str, values: object) -> None:
+    """A list of strings."""
+    if isinstance(values, (str, bytes, Mapping)) or not isinstance(values, Collection):
+        example = f", such as [{values!r}]" if isinstance(values, str) else ""
+        raise wrong_type(name, values, f"a list of strings{example}")
+    for index, each in enumerate(values):
+        text(f"{name}[{index}]", each)
+
+
+def words(name: str, values: Any) -> None:
+    """Flags of kubectl kinetic run that are good for a call."""
+    if isinstance(values, str):
+        raise wrong_type(name, values, f"a list of words, such as {values.split()!r}")
+    names(name, values)
+    for word in values:
+        if word in NO_FLAGS:
+            raise UsageError(f"{name}: {word!r} {NO_FLAGS[word]}")
+
+
+def a_dict(name: str, values: object) -> None:
+    """A dict with strings as keys. Errors don't show the values: they may be secret."""
+    if not isinstance(values, Mapping):
+        raise TypeError(f"{name}: expected a dict, not {a(values)}")
+    for key in values:
+        if not isinstance(key, str):
+            raise TypeError(f"{name}: the key {key!r:.60} is {a(key)}: expected a string")
+
+
+def scalar(name: str, key: str, value: object) -> None:
+    """What has one obvious way to be written as text."""
+    if value is None or isinstance(value, (bytes, bytearray, Mapping, list, tuple, set, frozenset)):
+        raise TypeError(f"{name}[{key!r}]: expected a string, not {a(value)}")
+
+
+def variables(name: str, values: Any) -> None:
+    """A dict of variables of the environment."""
+    a_dict(name, values)
+    for key, value in values.items():
+        if not VARIABLE.fullmatch(key):
+            raise UsageError(f"{name}[{key!r}]: expected the name of a variable: letters, digits and '_', the first not a digit")
+        if value is not None:
+            scalar(name, key, value)
+
+
+def metadata(name: str, values: Any) -> None:
+    """A dict whose keys Kubernetes takes for labels and annotations."""
+    a_dict(name, values)
+    for key, value in values.items():
+        domain, slash, last = key.rpartition("/")
+        if not LABEL.fullmatch(last) or slash and not DOMAIN.fullmatch(domain):
+            raise UsageError(f"{name}[{key!r}]: expected a key of {LETTERS}, such as 'team' or 'example.com/team'")
+        scalar(name, key, value)
+
+
+def labels(name: str, values: Any) -> None:
+    """A dict whose keys and values Kubernetes takes for labels."""
+    metadata(name, values)
+    for key, value in values.items():
+        if str(value) and not LABEL.fullmatch(str(value)):
+            raise UsageError(f"{name}[{key!r}]={str(value)!r:.60}: expected {LETTERS}")
+
+
+def volumes(name: str, values: Any) -> None:
+    """A dict of Data, by absolute paths in the job."""
+    a_dict(name, values)
+    for mount, data in values.items():
+        if not isinstance(data, Data):
+            raise TypeError(f"{name}[{mount!r}] is {a(data)}: expected kinetic.Data({data!r:.60})")
+        if not mount.startswith("/"):
+            raise UsageError(f"{name}[{mount!r}]: the key is where the files will be: expected an absolute path, such as '/mnt/data'")

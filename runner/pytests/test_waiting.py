@@ -1,0 +1,112 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Waiting for jobs on this machine: timeouts, states, Ctrl-C."""
+
+from __future__ import annotations
+
+import signal
+import subprocess
+import sys
+
+import pytest
+from conftest import Project
+
+SLOW = """
+import os, sys, kinetic
+@kinetic.run(local=True)
+def wait():
+    print("begun", flush=True)
+    with open(os.environ["FIFO"]) as file:
+        file.read()
+"""
+
+
+def test_timeout(local: Project) -> None:
+    text = """
+import kinetic
+os.mkfifo(os.environ["FIFO"])
+job = wait.run_async()
+try:
+    job.result(timeout=0.2)
+except TimeoutError as exc:
+    print(type(exc).__name__)
+job.cancel()
+print(job.status().value)
+"""
+    done = local.run(SLOW + text, env={"FIFO": str(local.home / "fifo")})
+    assert done.stdout.splitlines() == ["JobTimeout", "NOT_FOUND"]
+
+
+def test_status_changes(local: Project) -> None:
+    text = """
+import kinetic
+os.mkfifo(os.environ["FIFO"])
+def changed(state):
+    print(state.value)
+    if state is kinetic.JobStatus.RUNNING:
+        open(os.environ["FIFO"], "w").close()  # the job ends
+wait.run_async().result(on_status_change=changed)
+"""
+    done = local.run(SLOW + text, env={"FIFO": str(local.home / "fifo")})
+    assert done.stdout.splitlines() == ["RUNNING", "SUCCEEDED"]
+
+
+@pytest.mark.parametrize("times", [1, 2])
+def test_interrupt(local: Project, times: int) -> None:
+    fifo = local.home / "fifo"
+    local.write("main.py", SLOW + 'os.mkfifo(os.environ["FIFO"])\ntry:\n    wait()\nexcept kinetic.Interrupted as exc:\n    print(exc.job_id, exc.__context__, exc)')
+    env = local.environment({"FIFO": str(fifo)})
+    words = [sys.executable, "main.py"]
+    with subprocess.Popen(words, cwd=local.directory, env=env, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True) as process:
+        assert process.stderr is not None
+        assert any("begun" in line for line in process.stderr)
+        for _ in range(times):
+            process.send_signal(signal.SIGINT)
+        try:
+            out, err = process.communicate(timeout=60)
+        finally:
+            process.kill()
+    assert process.returncode == 0, err
+    assert out.startswith("cpu-wait-")
+    assert " None " in out
+    assert "its handle: kinetic.attach('cpu-wait-" in out
+
+
+INTERRUPTED = {
+    "result": "job.result()",
+    "wait": "job.wait()",
+    "the log": "job.logs(follow=True)",
+    "results": "batch.results()",
+    "as they come": "list(batch.as_completed())",
+    "the end of a map": "batch.wait()",
+    "failures": "batch.failures()",
+}
+
+
+@pytest.mark.parametrize("call", INTERRUPTED.values(), ids=INTERRUPTED)
+def test_an_interrupted_handle_names_its_job(local: Project, call: str) -> None:
+    """Ctrl-C is pressed when the binary has begun. It may not handle that yet: then it says nothing itself."""
+    begin = "handle = job = wait.run_async()" if call.startswith("job") else "handle = batch = wait.run_async_map([()])"
+    text = f"""
+import signal
+from kinetic.client import process
+os.mkfifo(os.environ["FIFO"])
+{begin}
+following = process.Running.__next__
+def interrupted(running):
+    process.Running.__next__ = following
+    os.kill(os.getpid(), signal.SIGINT)
+    return following(running)
+process.Running.__next__ = interrupted
+try:
+    {call}
+except kinetic.Interrupted as exc:
+    print(exc.job_id == (handle if {begin.startswith("handle = job")} else batch.job).job_id)
+    print(str(exc).rpartition("its handle: ")[2])
+    handle.cancel()
+"""
+    function = "attach" if call.startswith("job") else "attach_batch"
+    same, attach = local.run(SLOW + text, env={"FIFO": str(local.home / "fifo")}).stdout.splitlines()
+    assert same == "True"
+    assert attach.startswith(f"kinetic.{function}('cpu-wait-")
+    assert attach.endswith("', local=True)")
