@@ -18,9 +18,19 @@ from .errors import UsageError
 Check = Callable[[str, Any], None]
 
 HELP = ("-h", "--help")
-NO_FLAGS = {
+NO_FLAGS = {  # of kubectl kinetic run that are not for a call, and why
     "--": "comes before the arguments of a script: a function gets its arguments in the call",
     **dict.fromkeys(HELP, "submits nothing: type kubectl kinetic run --help"),
+    **dict.fromkeys(
+        ("--explain", "--dry-run", "--prepare", "--write-overlay"),
+        "starts no job, which would bring the value: type kubectl kinetic run FILE:FUNCTION with it in a shell",
+    ),
+    **dict.fromkeys(("-d", "--detach"), "doesn't wait for a value: submit the call with run_async()"),
+    **dict.fromkeys(("-o", "--output"), "says how a shell gets an answer: a call returns the value itself"),
+    **dict.fromkeys(("--events", "--output-file", "--payload"), "is one that each call has already"),
+    **dict.fromkeys(("-m", "--module", "--command"), "runs something else than the function: use subprocess in the function"),
+    "--arg": "is an argument of a function in a file: pass it in the call",
+    "--map": "has its inputs in a file: pass them to map() or run_async_map()",
 }
 
 MOST_SECONDS = 1e9
@@ -144,8 +154,9 @@ def words(name: str, values: Any) -> None:
         raise wrong_type(name, values, f"a list of words, such as {values.split()!r}")
     names(name, values)
     for word in values:
-        if word in NO_FLAGS:
-            raise UsageError(f"{name}: {word!r} {NO_FLAGS[word]}")
+        flag = word.partition("=")[0]
+        if flag in NO_FLAGS:
+            raise UsageError(f"{name}: {flag!r} {NO_FLAGS[flag]}")
 
 
 def a_dict(name: str, values: object) -> None:
