@@ -5,12 +5,12 @@
 from __future__ import annotations
 
 import ast
-from typing import Any
+from typing import Any, Optional
 
 import pytest
 from kinetic import UsageError
 from kinetic.cell import cell
-from kinetic.client import notebook
+from kinetic.client import binaries, notebook
 from kinetic.client.names import needed
 
 NEEDED: dict[str, tuple[str, str]] = {
@@ -101,6 +101,58 @@ REFUSED: dict[str, tuple[str, str]] = {
 def test_refused(text: str, message: str) -> None:
     with pytest.raises(UsageError, match=f"^{message}"):
         notebook.run("--local", text, {}, {}, "<cell 1>")
+
+
+LINES = {
+    "an open quote": ("--name 'a", "%%kinetic --name 'a: no closing quotation"),
+    "no such variable": ("--name {nosuch} --env A={x}", "%%kinetic --name {nosuch} --env A={x}: the notebook has no variable 'nosuch' for {nosuch}"),
+    "no such attribute": ("--name {x.nosuch}", "%%kinetic --name {x.nosuch}: {x.nosuch} can't be evaluated in the notebook"),
+    "a flag that starts no job": (
+        "--explain",
+        "%%kinetic: '--explain' starts no job, which would bring the value: type kubectl kinetic run FILE:FUNCTION with it in a shell",
+    ),
+}
+
+
+@pytest.mark.parametrize("line, message", LINES.values(), ids=LINES)
+def test_lines_that_are_refused(line: str, message: str) -> None:
+    with pytest.raises(UsageError) as caught:
+        notebook.run(line, "1", {"x": 1}, {}, "<cell 1>")
+    assert str(caught.value) == message
+
+
+class Shell:
+    """What of IPython's shell the extension uses."""
+
+    user_ns: dict[str, Any] = {}
+    execution_count = 1
+
+    def register_magic_function(self, magic: Any, kind: str, name: str) -> None:
+        assert (kind, name) == ("line_cell", "kinetic")
+        self.magic = magic
+
+
+@pytest.fixture
+def magic() -> Any:
+    """What %%kinetic and %kinetic call."""
+    shell = Shell()
+    notebook.load_ipython_extension(shell)
+    return shell.magic
+
+
+@pytest.mark.parametrize("line, cell", [("--name 'a", "1"), ("--explain", "1"), ("", "\n"), ("", None), ("-a l4", None)])
+def test_mistakes_are_shown_in_one_line(magic: Any, line: str, cell: Optional[str]) -> None:
+    with pytest.raises(UsageError) as caught:
+        magic(line, cell)
+    assert type(caught.value).__name__ == "UsageError"
+    assert caught.value._render_traceback_() == [f"UsageError: {caught.value}"]  # type: ignore[attr-defined] # in IPython alone
+
+
+def test_line_magic_prints_the_flags(magic: Any, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setattr(binaries, "help_of", lambda name: f"the flags of {name}")
+    magic("--help")
+    magic("--help", "1")
+    assert capsys.readouterr().out == "the flags of kubectl-kinetic_run\n" * 2
 
 
 SYNTAX = {"yield": "1\nyield 2", "return": "1\nreturn 2", "a string": "1\ns = 'what?", "an operator": "1\na = b ! c", "nonlocal": "1\nnonlocal x"}

@@ -212,12 +212,23 @@ def test_wrong_flag(notebook: Notebook) -> None:
 @pytest.mark.parametrize("words", ["-- x", "--local -- x"])
 def test_arguments_of_a_script(notebook: Notebook, words: str) -> None:
     name, text, _ = notebook.error(f"%%kinetic {words}\n1")
-    assert (name, text.split(":")[:2]) == ("UsageError", ["flags", " '--' comes before the arguments of a script"])
+    assert (name, text.split(":")[:2]) == ("UsageError", ["%%kinetic", " '--' comes before the arguments of a script"])
 
 
 def test_help(notebook: Notebook) -> None:
     (output,) = notebook.outputs("%%kinetic --help\n1")
     assert "--accelerator" in output["text"]
+
+
+def test_line_magic_prints_the_flags(notebook: Notebook) -> None:
+    (output,) = notebook.outputs("%kinetic --help")
+    assert "--accelerator" in output["text"]
+
+
+@pytest.mark.parametrize("source", ["%%kinetic --local --nosuch\n1", "%%kinetic --name 'a\n1", "%%kinetic --name {nosuch}\n1", "%%kinetic\n# later", "%kinetic"])
+def test_mistakes_are_shown_in_one_line(notebook: Notebook, source: str) -> None:
+    name, text, traceback = notebook.error(source)
+    assert (name, traceback) == ("UsageError", f"UsageError: {text}")
 
 
 def test_interrupt(notebook: Notebook) -> None:

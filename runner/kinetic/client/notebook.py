@@ -10,10 +10,9 @@ import shlex
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, Optional
 
-from .. import decorator
-from ..checks import HELP
+from .. import checks, decorator, errors
 from ..cell import cell as run_cell
-from ..errors import UsageError
+from ..checks import HELP
 from ..options import PARAMETERS
 from . import binaries
 from .names import needed
@@ -24,14 +23,24 @@ OWN["-n"] = "namespace"
 SWITCHES = ("local", "debug")
 DETACH = ("-d", "--detach")
 
-# IPython's own syntax: %time f(), !ls, files = !ls, ?f, f?
+# IPython's own syntax in the line of a magic: {name}, {name.attribute}, {name:format}
+BRACES = re.compile(r"\{\s*(?P<name>[^\W\d]\w*)[^{}]*\}")
+# and in a cell: %time f(), !ls, files = !ls, ?f, f?
 ESCAPED = re.compile(r"\s*(?:[\w., ]+=\s*)?(?P<word>[%!?][^\s(]*).*|\s*[\w.]+\?+\s*")
+
+
+class UsageError(errors.UsageError):
+    """A mistake in a cell, or in the line above it. IPython shows it as one line, as it does for its own magics."""
+
+    def _render_traceback_(self) -> list[str]:
+        """Return the lines that IPython shows."""
+        return [f"UsageError: {self}"]
 
 
 def load_ipython_extension(shell: Any) -> None:
     """Add %%kinetic to a notebook: %load_ext kinetic calls this."""
 
-    def kinetic(line: str, cell: str) -> object:
+    def kinetic(line: str, cell: Optional[str] = None) -> object:
         """Run this cell as a job, and show the value of its last expression.
 
         %%kinetic -a tpu-v6e-8 --spot
@@ -39,15 +48,40 @@ def load_ipython_extension(shell: Any) -> None:
         The words are those of `kubectl kinetic run`. With --detach, the value is the job's handle.
         The job has the variables, functions, classes and modules of the notebook that the cell
         uses. What the cell assigns stays in the job: let its last line be what you want back.
+
+        %kinetic --help
+
+        prints the flags.
         """
         __tracebackhide__ = True
-        return run(line, cell, shell.user_ns, getattr(shell, "user_ns_hidden", {}), f"<cell {shell.execution_count}>")
+        try:
+            if cell is None:
+                run_line(line)
+                return None
+            return run(line, cell, shell.user_ns, getattr(shell, "user_ns_hidden", {}), f"<cell {shell.execution_count}>")
+        except errors.UsageError as exc:
+            if isinstance(exc, UsageError) or isinstance(exc.__cause__, errors.RemoteTraceback):
+                raise  # the latter is what the cell has raised in the job
+            raise UsageError(str(exc)) from None
 
-    shell.register_magic_function(kinetic, "cell", "kinetic")
+    shell.register_magic_function(kinetic, "line_cell", "kinetic")
+
+
+def run_line(line: str) -> None:
+    """Print the flags, which is all that %kinetic is for.
+
+    Raises:
+        UsageError: that is not what was asked for.
+    """
+    if set(HELP).isdisjoint(line.split()):
+        raise UsageError("%kinetic takes --help alone: write %%kinetic, with two percent signs, as the first line of a cell that is to be a job")
+    print(binaries.help_of(binaries.RUN))
 
 
 def run(line: str, text: str, names: dict[str, Any], hidden: Mapping[str, Any], filename: str) -> object:
     """Run a cell as a job, and return the value of its last expression, or the job's handle. With --help, print the flags.
+
+    IPython has put the values of variables into the line.
 
     Args:
         line: what follows %%kinetic.
@@ -64,8 +98,10 @@ def run(line: str, text: str, names: dict[str, Any], hidden: Mapping[str, Any], 
     __tracebackhide__ = True
     parameters, detached = parse_words(line)
     if not set(HELP).isdisjoint(parameters["flags"]):
-        print(binaries.help_of(binaries.RUN))
+        run_line(line)
         return None
+    refuse_braces(line, names)
+    checks.words("%%kinetic", parameters["flags"])
     function = decorator.run(**parameters)(run_cell)
     source = "\n" + text  # so that lines have the numbers that the notebook shows
     tree = parse(source, filename)
@@ -74,9 +110,17 @@ def run(line: str, text: str, names: dict[str, Any], hidden: Mapping[str, Any], 
 
 
 def parse_words(line: str) -> tuple[dict[str, Any], bool]:
-    """Return the parameters of kinetic.run for what follows %%kinetic, and whether not to wait for the job."""
+    """Return the parameters of kinetic.run for what follows %%kinetic, and whether not to wait for the job.
+
+    Raises:
+        UsageError: it is not quoted as in a shell.
+    """
     parameters: dict[str, Any] = {}
-    others, rest, detached = [], iter(shlex.split(line)), False
+    try:
+        rest = iter(shlex.split(line))
+    except ValueError as exc:
+        raise UsageError(f"%%kinetic {line}: {str(exc).lower()}") from None
+    others, detached = [], False
     for word in rest:
         flag, equals, value = word.partition("=")
         name = OWN.get(flag)
@@ -89,6 +133,15 @@ def parse_words(line: str) -> tuple[dict[str, Any], bool]:
         else:
             parameters[name] = value if equals else next(rest, "")
     return {**parameters, "flags": others}, detached
+
+
+def refuse_braces(line: str, names: Mapping[str, Any]) -> None:
+    """Raise UsageError for a {name} in a line: IPython leaves it if it can't put a value there."""
+    for found in BRACES.finditer(line):
+        if found["name"] not in names:
+            raise UsageError(f"%%kinetic {line}: the notebook has no variable {found['name']!r} for {found[0]}")
+    for found in BRACES.finditer(line):
+        raise UsageError(f"%%kinetic {line}: {found[0]} can't be evaluated in the notebook")
 
 
 def parse(source: str, filename: str) -> ast.Module:
