@@ -176,7 +176,11 @@ func (i *Inputs) Hash(input int, stored string) (string, Source, error) {
 		return l.hash, i.source, nil
 	}
 	if i.rest == "" {
-		return "", "", untrusted("no pod of job %s has reported the hash of this result, and only the store %s has it: compute it again with --map-resume %s"+advice, i.job.ID(), i.job.Store.URL(), i.job.ID())
+		again := "with --map-resume " + i.job.ID()
+		if i.job.Handle.CallKind == api.CallPickle {
+			again = "in another map"
+		}
+		return "", "", untrusted("no pod of job %s has reported the hash of this result, and only the store %s has it: compute it again %s"+advice, i.job.ID(), i.job.Store.URL(), again)
 	}
 	i.used = true
 	return stored, i.rest, nil

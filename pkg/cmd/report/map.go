@@ -105,7 +105,16 @@ func mapFailed(w io.Writer, j *job.Job, end MapEnd) error {
 	}
 	PrintResumeHint(w, j)
 	return process.Error{Code: process.ExitFailed, Kind: api.KindJobFailed, Err: errors.New(without),
-		Next: "repeat the run with --map-resume " + j.ID()}.In(w, "")
+		Next: again(j)}.In(w, "")
+}
+
+// again says how to compute the missing values of a map. A program that pickled its call would
+// compute all of them again with --map-resume.
+func again(j *job.Job) string {
+	if j.Handle.CallKind == api.CallPickle {
+		return "map the inputs again that have no value; failures() of the map's handle has their numbers"
+	}
+	return "repeat the run with --map-resume " + j.ID()
 }
 
 // PrintResumeHint says how to compute the missing values of a map. It says nothing about other
@@ -114,7 +123,11 @@ func PrintResumeHint(w io.Writer, j *job.Job) {
 	if j.Handle.Map == nil {
 		return
 	}
-	fmt.Fprintf(w, "next: repeat the run with --map-resume %s, which computes only what is missing\n", j.ID())
+	more := ", which computes only what is missing"
+	if j.Handle.CallKind == api.CallPickle {
+		more = ""
+	}
+	fmt.Fprintf(w, "next: %s%s\n", again(j), more)
 }
 
 // withoutValue says how many of a map's inputs have no value, and why.

@@ -102,21 +102,25 @@ func TestTellFailures(t *testing.T) {
 	}
 	const resume = "next: repeat the run with --map-resume a1, which computes only what is missing\n"
 	for name, tt := range map[string]struct {
+		kind    api.CallKind
 		status  api.Status
 		outcome mapresults.Outcome
 		want    string
 	}{
-		"both kinds": {cancelled, mapresults.Outcome{Failed: []mapresults.FailedInput{bad(17, "no")}, Missing: []int{20, 21}},
+		"of a pickled call": {api.CallPickle, cancelled, mapresults.Outcome{Missing: []int{20}},
+			"job a1 was cancelled\n1 of 2,000 inputs have no result (first: 20); values computed so far are kept\n" +
+				"next: map the inputs again that have no value; failures() of the map's handle has their numbers\n"},
+		"both kinds": {"", cancelled, mapresults.Outcome{Failed: []mapresults.FailedInput{bad(17, "no")}, Missing: []int{20, 21}},
 			"input 17: ValueError: no\njob a1 was cancelled\n3 of 2,000 inputs have no value: 1 failed, 2 have no result (first: 20); values computed so far are kept\n" +
 				"next: kubectl kinetic jobs logs a1 --index 17 -n ml\n" + resume},
-		"no result": {cancelled, mapresults.Outcome{Missing: []int{20, 21}},
+		"no result": {"", cancelled, mapresults.Outcome{Missing: []int{20, 21}},
 			"job a1 was cancelled\n2 of 2,000 inputs have no result (first: 20); values computed so far are kept\n" + resume},
-		"the same error is told once, where it came first": {succeeded, mapresults.Outcome{Failed: []mapresults.FailedInput{bad(1, "b"), bad(3, "b"), bad(4, "a"), bad(5, "b"), bad(6, "b"), bad(7, "b"), bad(9, "a"), bad(10, "a")}},
+		"the same error is told once, where it came first": {"", succeeded, mapresults.Outcome{Failed: []mapresults.FailedInput{bad(1, "b"), bad(3, "b"), bad(4, "a"), bad(5, "b"), bad(6, "b"), bad(7, "b"), bad(9, "a"), bad(10, "a")}},
 			"inputs 1, 3, 5-7: ValueError: b\ninputs 4, 9-10: ValueError: a\n8 of 2,000 inputs failed; values computed so far are kept\n" +
 				"next: kubectl kinetic jobs logs a1 --index 1 -n ml\n" + resume},
 	} {
 		t.Run(name, func(t *testing.T) {
-			j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml", Map: &api.Map{Inputs: 2000, Chunk: 1}}}
+			j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml", CallKind: tt.kind, Map: &api.Map{Inputs: 2000, Chunk: 1}}}
 			var said bytes.Buffer
 			if _ = mapFailed(&said, j, MapEnd{tt.status, tt.outcome}); said.String() != tt.want {
 				t.Errorf("got\n%swant\n%s", said.String(), tt.want)
