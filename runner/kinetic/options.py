@@ -10,6 +10,7 @@ from typing import Any, Callable, NamedTuple, Union
 
 from . import checks
 from .data import Data
+from .errors import UsageError
 
 BACKENDS = ("auto", "gke", "pathways", "local")
 LOGS = ("stderr", "logging", "none")
@@ -52,6 +53,22 @@ def span(flag: str, value: Duration) -> list[str]:
     return [f"{flag}={value}" if isinstance(value, str) else f"{flag}={value:.9g}s"]
 
 
+def copied(flag: str, values: list[str]) -> list[str]:
+    """The flag for each variable of this process, which must have them."""
+    for name in values:
+        if name not in os.environ:
+            raise UsageError(f"secrets: this process has no variable {name}: set os.environ[{name!r}] before the call")
+    return each(flag, values)
+
+
+def variables(flag: str, values: Mapping[str, object]) -> list[str]:
+    """NAME=VALUE for each, and NAME for those of this process."""
+    for name, value in values.items():
+        if value is None and name not in os.environ:
+            raise UsageError(f"env[{name!r}]=None copies the variable of this process, which has none: give a value, or set os.environ[{name!r}]")
+    return pairs(flag, values)
+
+
 def each(flag: str, values: list[str]) -> list[str]:
     return [f"{flag}={value}" for value in values]
 
@@ -84,9 +101,9 @@ PARAMETERS = (
     Parameter("python", "--python", one, checks.text, "the job's version of Python, X.Y; by default this one"),
     Parameter("requirements", "--requirements", path, checks.path, "the file that lists the packages to install; by default the nearest"),
     Parameter("package_root", "--package-root", path, checks.path, "the directory to package; by default the project of the code"),
-    Parameter("env", "--env", pairs, checks.variables, "variables, a dict; the value `None` copies this process's"),
+    Parameter("env", "--env", variables, checks.variables, "variables, a dict; the value `None` copies this process's"),
     Parameter("capture_env_vars", "--capture-env", each, checks.names, "a list of names or patterns of variables to copy, such as `AWS_*`"),
-    Parameter("secrets", "--secret-env", each, checks.names, "a list of names of variables to copy as a Kubernetes Secret"),
+    Parameter("secrets", "--secret-env", copied, checks.names, "a list of names of variables to copy as a Kubernetes Secret"),
     Parameter("volumes", "--volume", volumes, checks.volumes, "files at fixed paths, a dict of path and `kinetic.Data`"),
     Parameter("output_dir", "--output-dir", one, checks.path, "`KINETIC_OUTPUT_DIR`; by default the job's own place in the store"),
     Parameter("resume_from", "--resume-from", one, checks.text, "the id of a job whose outputs this one begins with"),

@@ -202,6 +202,18 @@ def test_debugging_what_is_not_debugged(local: Project) -> None:
     assert (done.stdout, done.stderr) == ("UsageError True\n", "")
 
 
+SAID = {
+    "volumes": ({"volumes": "{'/mnt/x': kinetic.Data('.')}"}, "in Python: volumes= for --volume, a kinetic.Data argument for --data"),
+    "what the package follows itself": ({"debug": "True", "retries": "1", "flags": "['--nosuch']"}, "unknown flag: --nosuch"),
+}
+
+
+@pytest.mark.parametrize("options, text", SAID.values(), ids=SAID)
+def test_errors_of_the_binaries_name_parameters(local: Project, options: dict[str, str], text: str) -> None:
+    words = ", ".join(f"{name}={value}" for name, value in options.items())
+    assert text in local.run(TRAIN + f"\nprint(caught(half.with_options({words}), 8))").stdout
+
+
 def test_job_that_submits_jobs(local: Project) -> None:
     text = "\n@kinetic.run()\ndef outer(): return half.run_async(8).result()\nprint(outer())"
     assert local.run(TRAIN + text).stdout == "4\n"

@@ -31,7 +31,9 @@ FLAGS: list[tuple[dict[str, Any], list[str]]] = [
 
 
 @pytest.mark.parametrize("given, flags", FLAGS, ids=[" ".join(given) for given, _ in FLAGS])
-def test_flags(given: dict[str, Any], flags: list[str]) -> None:
+def test_flags(given: dict[str, Any], flags: list[str], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("COPIED", "HF_TOKEN"):
+        monkeypatch.setenv(name, "x")
     assert Options(given).flags() == flags
 
 
@@ -96,6 +98,22 @@ def test_refused_at_decoration(given: dict[str, Any], error: type[Exception], me
         assert (type(caught.value), str(caught.value)) == (error, message)
 
 
+@pytest.mark.parametrize(
+    "given, message",
+    [
+        ({"env": {"NOPE": None}}, "env['NOPE']=None copies the variable of this process, which has none: give a value, or set os.environ['NOPE']"),
+        ({"secrets": ["NOPE"]}, "secrets: this process has no variable NOPE: set os.environ['NOPE'] before the call"),
+    ],
+)
+def test_variables_that_are_missing_when_a_job_is_submitted(given: dict[str, Any], message: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    own = Options(given)
+    with pytest.raises(UsageError) as caught:
+        own.flags()
+    assert str(caught.value) == message
+    monkeypatch.setenv("NOPE", "x")
+    assert len(own.flags()) == 1
+
+
 TAKEN: list[dict[str, Any]] = [
     {"cpu": 0.5, "memory": "1.5e9", "disk": "100Gi"},
     {"max_runtime": "1d12h", "timeout": "90"},
@@ -107,7 +125,9 @@ TAKEN: list[dict[str, Any]] = [
 
 
 @pytest.mark.parametrize("given", TAKEN)
-def test_taken(given: dict[str, Any]) -> None:
+def test_taken(given: dict[str, Any], monkeypatch: pytest.MonkeyPatch) -> None:
+    for name in ("A", "B"):
+        monkeypatch.setenv(name, "x")
     assert len(Options(given).flags()) >= len(given)
 
 

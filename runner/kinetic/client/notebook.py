@@ -14,7 +14,7 @@ from .. import checks, decorator, errors
 from ..cell import cell as run_cell
 from ..checks import HELP
 from ..options import PARAMETERS
-from . import binaries
+from . import binaries, flags
 from .names import needed
 
 # Flags that are also parameters which the package itself follows, or which say where the job is.
@@ -62,7 +62,7 @@ def load_ipython_extension(shell: Any) -> None:
         except errors.UsageError as exc:
             if isinstance(exc, UsageError) or isinstance(exc.__cause__, errors.RemoteTraceback):
                 raise  # the latter is what the cell has raised in the job
-            raise UsageError(str(exc)) from None
+            raise UsageError(flags.unexplained(str(exc))) from None
 
     shell.register_magic_function(kinetic, "line_cell", "kinetic")
 

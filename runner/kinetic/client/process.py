@@ -14,7 +14,7 @@ from collections.abc import Callable, Generator, Sequence
 from typing import IO, Any, NamedTuple, Optional
 
 from .. import errors
-from . import binaries
+from . import binaries, flags
 
 Event = dict[str, Any]
 
@@ -81,8 +81,10 @@ def failure(name: str, answer: Answer) -> errors.KineticError:
     """Return the exception for a binary that failed."""
     if answer.error is None:
         return binaries.explain_silence(binaries.find(name), answer.code)
-    error = answer.error
-    return errors.of_kind(error.get("kind", ""), error.get("code", answer.code), error.get("message", ""), error.get("next"))
+    kind, message = answer.error.get("kind", ""), answer.error.get("message", "")
+    if kind == errors.UsageError.kind:
+        message = flags.explained(message)
+    return errors.of_kind(kind, answer.error.get("code", answer.code), message, answer.error.get("next"))
 
 
 def run(
