@@ -121,7 +121,7 @@ class BatchHandle(Generic[R]):
 
         Args:
             timeout: how long to wait for all, as for JobHandle.result.
-            cleanup: delete the job and what is stored of it after the last value. A map with a failed input stays.
+            cleanup: delete the job after the last value, as cleanup() does. A map with a failed input stays.
             trust_store: as for JobHandle.result.
 
         Raises:
@@ -153,7 +153,7 @@ class BatchHandle(Generic[R]):
         Args:
             timeout: how long to wait for all, as for JobHandle.result.
             ordered: in the order of the inputs, else as they came.
-            cleanup: delete the job and what is stored of it when all values are here. A map with a failed input stays.
+            cleanup: delete the job when all values are here, as cleanup() does. A map with a failed input stays.
             return_exceptions: return the exception of an input that failed in the place of its value.
             trust_store: as for JobHandle.result.
 

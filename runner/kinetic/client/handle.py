@@ -115,7 +115,8 @@ class JobHandle(Generic[R]):
 
         Args:
             timeout: how long to wait: more than 0 seconds, or text such as "1h30m"; None waits as long as it takes.
-            cleanup: delete the job and what is stored of it once the value is here. Failed jobs and outputs stay.
+            cleanup: delete the workload, and of what is stored the call and the value, once the value is here. The rest stays until
+                cleanup(): the handle, the log, how the job ended. Failed jobs stay as they are, and outputs in any case.
             trust_store: load a result even if only a store that isn't this target's says which bytes it should have.
             on_status_change: is called with each new state, the last one included.
 
@@ -200,7 +201,8 @@ class JobHandle(Generic[R]):
 
         Args:
             k8s: delete the workload. A running job is cancelled.
-            gcs: delete its handle, log and result from the store.
+            gcs: delete what the store has of it: its handle, its call, its log, how it ended, its value. Code and data that jobs share
+                stay until `kubectl kinetic jobs prune`.
         """
         checks.switch("k8s", k8s)
         checks.switch("gcs", gcs)
