@@ -138,6 +138,7 @@ WRONG: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: JOB.cleanup(gcs=1), TypeError, "gcs=1: expected True or False, not an int"),  # type: ignore[arg-type]
     (lambda: JOB.tail("9"), TypeError, "n='9': expected a whole number, not a str"),  # type: ignore[arg-type]
     (lambda: JOB.outputs(to=5), TypeError, "to=5: expected a path, not an int"),  # type: ignore[arg-type]
+    (lambda: JOB.outputs(to=""), UsageError, "to='': expected a directory, such as '.'"),
     (lambda: JOB.debug_attach(-1), UsageError, "local_port=-1: expected at least 0"),
     (lambda: kinetic.BatchHandle(JOB).results(timeout=0), UsageError, "timeout=0: expected more than 0 seconds, or None"),
     (lambda: kinetic.attach(5), TypeError, "job_id=5: expected a string, not an int"),  # type: ignore[arg-type]

@@ -217,6 +217,8 @@ class JobHandle(Generic[R]):
         """
         if to is not None:
             checks.path("to", to)
+            if not os.fspath(to):
+                raise checks.wrong("to", to, "a directory, such as '.'")
             self._require("outputs", "cp", to)
         listed = process.ask(binaries.JOBS, self._words("outputs", "ls", "--output=json"), self.named())
         return [item["name"] for item in listed["items"]]
