@@ -91,7 +91,7 @@ class RemoteTraceback(Exception):
 class RemoteError(KineticError):
     """A job failed, and there is no exception of its own type to raise.
 
-    The job was killed, or its exception can't be loaded here.
+    The job was killed, or its exception can't be loaded here, or is one like KeyboardInterrupt, which would end this program.
 
     Attributes:
         job_id: the job's id.

@@ -54,6 +54,9 @@ def lock(): return {"inner": [threading.Lock()]}
 def leave(code): sys.exit(code)
 
 @kinetic.run()
+def interrupt(): raise KeyboardInterrupt
+
+@kinetic.run()
 def die(): os._exit(3)
 
 @kinetic.run()
@@ -88,6 +91,10 @@ VALUES = {
     "an exception that can't be loaded": (
         "(lambda exc: (type(exc).__name__, exc.type, 'raise Picky' in exc.traceback))(caught(picky))",
         "('RemoteError', 'Picky', True)",
+    ),
+    "an exception that would end this program": (
+        "(lambda exc: (type(exc).__name__, exc.type, str(exc).partition('  (')[2]))(caught(interrupt))",
+        "('RemoteError', 'KeyboardInterrupt', 'a KeyboardInterrupt is not raised as itself: here it would mean that this program is to end)')",
     ),
     "sys.exit": ("type(caught(leave, 'no rows')).__name__", "RemoteError"),
     "a process that dies": ("type(caught(die)).__name__", "RemoteError"),

@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import builtins
 import json
 import os
 import pickle
@@ -98,10 +99,18 @@ def raise_failure(file: str, event: Event, killed: KineticError) -> NoReturn:
         if isinstance(own, BaseException):
             raise own from cause
         if event.get("reason") == "Exception":
-            message = f"{message}\n  (its exception can't be pickled or loaded again, so it can't be raised as {kind})"
+            message = f"{message}\n  ({why_remote(kind)})"
     raise RemoteError(
         message, job_id=event["job"], reason=event.get("reason") or "", type=kind, traceback=text, repr=error.get("repr")
     ) from cause
+
+
+def why_remote(kind: Optional[str]) -> str:
+    """Return why an exception without a pickle is raised as a RemoteError."""
+    known = getattr(builtins, kind or "", None)
+    if isinstance(known, type) and not issubclass(known, Exception):
+        return f"a {kind} is not raised as itself: here it would mean that this program is to end"
+    return f"it is not raised as {kind}, because it can't be pickled and loaded again, or does not derive from Exception"
 
 
 def described(event: Event, killed: KineticError) -> tuple[Optional[str], str]:
