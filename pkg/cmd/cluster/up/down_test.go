@@ -323,7 +323,7 @@ func TestProfileOfAnotherName(t *testing.T) {
 	w := newWorld(t)
 	w.up(t, "--yes", "--profile-name", "work").check(t, 0, "ready       profile work")
 	w.up(t, "--yes").check(t, 0, "= profile work", ": 0 to create")
-	w.up(t, "--yes", "--namespace", "other").check(t, 0, "try: kubectl kinetic run -n other --command")
+	w.up(t, "--yes", "--namespace", "other").check(t, 0, "try: mkdir -p hello && cd hello && kubectl kinetic run -n other --command -- echo hello")
 	w.down(t, "--yes=research").check(t, 0, "deleted     profile work",
 		"buckets stay; to delete them, too: kubectl kinetic down --project acme --zone us-central1-a --cluster research --profile-name work --delete-data")
 }
