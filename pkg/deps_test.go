@@ -117,7 +117,7 @@ var mayImport = map[string]string{
 	"infra":         "pattern target",
 	"infra/files":   "infra profile backoff",
 	"infra/cloud":   "api backoff fanout gcp gke infra lifecycle transport",
-	"infra/objects": "api apiserver backoff fanout infra transport /manifests/leaderworkerset /manifests/rbac",
+	"infra/objects": "api apiserver backoff fanout infra kueue transport /manifests/leaderworkerset /manifests/rbac",
 
 	"apiserver/apiservertest": "",
 
@@ -143,7 +143,7 @@ var mayImport = map[string]string{
 	"cmd/cluster/doctor":       "shell accelerator api cmd/connect cmd/document cmd/process doctor doctor/cluster doctor/machine inventory ui version /runner doctor/google target gcp gke profile doctor/trial infra infra/cloud infra/files transport",
 	"cmd/pool":                 "accelerator api cmd/connect cmd/document cmd/process fanout gcp gke nearest nodeprice occupancy target ui price availability cmd/meter",
 	"cmd/cluster/accelerators": "accelerator api cmd/connect cmd/document cmd/process nearest pattern price target ui availability gcp",
-	"cmd/cluster/up":           "accelerator api cmd/connect cmd/document cmd/meter cmd/process gcp gke infra infra/cloud infra/files infra/objects nodeprice occupancy price profile target ui version transport availability backoff cost joblist nearest",
+	"cmd/cluster/up":           "accelerator api cmd/connect cmd/document cmd/meter cmd/process gcp gke infra infra/cloud infra/files infra/objects nodeprice occupancy price profile target ui version transport availability backoff cost joblist kueue nearest",
 
 	"/plugins/kubectl-kinetic":      "frontdoor",
 	"/plugins/kubectl-kinetic_run":  "cmd/buildimage cmd/process cmd/run",

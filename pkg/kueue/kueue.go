@@ -11,6 +11,10 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
+// Install installs the controller in a cluster. Its manifest is as large as all of LeaderWorkerSet, and few
+// want it, so it isn't a part of a binary.
+const Install = "kubectl apply --server-side -f https://github.com/kubernetes-sigs/kueue/releases/latest/download/manifests.yaml"
+
 // Workload is a job's place in a queue, with the fields that are read.
 type Workload struct {
 	metav1.TypeMeta   `json:",inline"`

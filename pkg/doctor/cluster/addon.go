@@ -59,7 +59,7 @@ func (c *cluster) kueue(ctx context.Context) doctor.Finding {
 	case !k.Installed && c.Queue == "":
 		return doctor.Skip("not installed; only --queue needs it")
 	case !k.Installed:
-		return doctor.Bad("https://kueue.sigs.k8s.io/docs/installation", "not installed, so that --queue %s has no effect", c.Queue)
+		return doctor.Bad(kueue.Install, "not installed, so that --queue %s has no effect", c.Queue)
 	case k.Runs != nil && !*k.Runs:
 		return doctor.Bad("kubectl get pods -n kueue-system", "%s, but no pod of its controller is ready", describe(k))
 	case c.Queue == "":

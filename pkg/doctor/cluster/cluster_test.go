@@ -212,7 +212,7 @@ func TestChecks(t *testing.T) {
 
 		"no Kueue": {check: "Kueue", state: doctor.Skipped, detail: "only --queue needs it"},
 		"no Kueue for a queue": {check: "Kueue", set: func(o *Options) { o.Queue = "team" }, state: doctor.Wrong, detail: "not installed, so that --queue team has no effect",
-			fix: "https://kueue"},
+			fix: "kubectl apply --server-side -f https://github.com/kubernetes-sigs/kueue/releases/"},
 		"a queue": {check: "Kueue", set: func(o *Options) { o.Queue = "team" }, answers: map[string]string{"GET " + kq: group,
 			"GET " + kq + "/v1/namespaces/ml/localqueues": `{"items":[{"metadata":{"name":"team"}}]}`}, state: doctor.OK, detail: "API v1, queue team"},
 		"no such queue": {check: "Kueue", set: func(o *Options) { o.Queue = "teem" }, answers: map[string]string{"GET " + kq: group,

@@ -9,12 +9,9 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/infra"
+	"github.com/kubectl-kinetic/kinetic/pkg/kueue"
 	"github.com/kubectl-kinetic/kinetic/pkg/transport"
 )
-
-// InstallKueue installs the controller. Its manifest is as large as all of LeaderWorkerSet, and few
-// want it, so it isn't a part of the binary.
-const InstallKueue = "kubectl apply --server-side -f https://github.com/kubernetes-sigs/kueue/releases/latest/download/manifests.yaml"
 
 // Queue sets up a queue of Kueue, which must be installed: a flavor for all nodes, a ClusterQueue with
 // a quota, and the LocalQueue of the namespace.
@@ -72,7 +69,7 @@ func (q Queue) Get(ctx context.Context) (infra.State, error) {
 	s.Missing = nil
 	installed, err := q.installed(ctx)
 	if err == nil && !installed {
-		s.Detail = "Kueue is not installed: install it first with: " + InstallKueue
+		s.Detail = "Kueue is not installed: install it first with: " + kueue.Install
 	}
 	return s, err
 }
@@ -90,8 +87,8 @@ func (q Queue) Ensure(ctx context.Context, _ infra.State) error {
 		return err
 	}
 	if !installed {
-		return &transport.Explained{Of: api.KindUnstartable, Do: InstallKueue,
-			Text: "creating the queue " + q.Name + ": Kueue is not installed: install it, then repeat this command: " + InstallKueue}
+		return &transport.Explained{Of: api.KindUnstartable, Do: kueue.Install,
+			Text: "creating the queue " + q.Name + ": Kueue is not installed: install it, then repeat this command: " + kueue.Install}
 	}
 	objects := q.objects()
 	found, err := q.Cluster.getAll(ctx, objects)

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/infra"
-	"github.com/kubectl-kinetic/kinetic/pkg/infra/objects"
+	"github.com/kubectl-kinetic/kinetic/pkg/kueue"
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
@@ -115,7 +115,7 @@ func (o *upOptions) settle(ctx context.Context, u *ui.UI, e *estate, found infra
 	}
 	queue := infra.ID{Kind: infra.KindQueue, Name: o.wanted.Queue}
 	if _, looked := found[queue]; queue.Name != "" && !looked { // the cluster is new
-		found[queue] = infra.State{Detail: "Kueue is not in a new cluster: install it when the cluster is there, then repeat this command: " + objects.InstallKueue}
+		found[queue] = infra.State{Detail: "Kueue is not in a new cluster: install it when the cluster is there, then repeat this command: " + kueue.Install}
 	}
 	return nil
 }
