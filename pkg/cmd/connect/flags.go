@@ -66,7 +66,7 @@ func (c *Flags) Section() process.Section {
 	kubectl.ContextOverrideFlags.ClusterName.LongName = ""
 	kubectl.ClusterOverrideFlags.APIServer.ShortName = "s"
 	kubectl.CurrentContext.Description = "Kubeconfig context `NAME`."
-	kubectl.ContextOverrideFlags.Namespace.Description = "Kubernetes `NAMESPACE` of the job."
+	kubectl.ContextOverrideFlags.Namespace.Description = "Kubernetes `NAMESPACE` for jobs."
 	clientcmd.BindOverrideFlags(c.overrides, fs, kubectl)
 	fs.StringVar(&c.Target.Project, "project", "", "Google Cloud `PROJECT`.")
 	fs.StringVar(&c.Target.Zone, "zone", "", "Zone or region, `ZONE`, of the GKE cluster.")
