@@ -93,18 +93,23 @@ func cluster(w Wanted) []Item {
 	return items
 }
 
-// objects returns what is in the cluster.
+// defaultNamespace is the namespace that every cluster has from the beginning.
+const defaultNamespace = "default"
+
+// objects returns what is in the cluster, without the namespace that it always has.
 func objects(w Wanted) []Item {
 	this := one(KindCluster, w.Names.Cluster)
-	namespace := one(KindNamespace, w.Names.Namespace)
-	items := []Item{
-		{ID: one(KindLeaderWorkerSet, ""), Within: this},
-		{ID: namespace, Within: this},
-		{ID: one(KindKubeAccount, ServiceAccount), Within: this, Needs: []ID{namespace}},
-		{ID: one(KindRBAC, namespace.Name), Within: this, Needs: []ID{namespace}},
+	items := []Item{{ID: one(KindLeaderWorkerSet, ""), Within: this}}
+	var needs []ID
+	if w.Names.Namespace != defaultNamespace {
+		namespace := one(KindNamespace, w.Names.Namespace)
+		items, needs = append(items, Item{ID: namespace, Within: this}), []ID{namespace}
 	}
+	items = append(items,
+		Item{ID: one(KindKubeAccount, ServiceAccount), Within: this, Needs: needs},
+		Item{ID: one(KindRBAC, w.Names.Namespace), Within: this, Needs: needs})
 	if w.Queue != "" {
-		items = append(items, Item{ID: one(KindQueue, w.Queue), Within: this, Needs: []ID{namespace}})
+		items = append(items, Item{ID: one(KindQueue, w.Queue), Within: this, Needs: needs})
 	}
 	return items
 }

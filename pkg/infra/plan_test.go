@@ -79,3 +79,21 @@ func TestListIsInOrder(t *testing.T) {
 		}
 	}
 }
+
+// Every cluster has the namespace default: it is not created, and nothing waits for it.
+func TestListHasNoDefaultNamespace(t *testing.T) {
+	w := wanted()
+	w.Names.Namespace = "default"
+	seen := map[ID]bool{}
+	for _, item := range List(w) {
+		seen[item.ID] = true
+		for _, before := range item.before() {
+			if !seen[before] {
+				t.Errorf("%s comes before %s, which it needs", item.ID, before)
+			}
+		}
+	}
+	if seen[one(KindNamespace, "default")] || !seen[one(KindRBAC, "default")] {
+		t.Errorf("the list has %v", seen)
+	}
+}
