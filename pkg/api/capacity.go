@@ -29,7 +29,7 @@ const (
 // Words returns the kind as lists show it.
 func (k CapacityKind) Words() string {
 	if k == CapacityOnDemand {
-		return "on demand"
+		return "on-demand"
 	}
 	return string(k)
 }

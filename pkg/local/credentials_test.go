@@ -79,10 +79,12 @@ func TestStorageArguments(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			args, err := storageArguments(tt.env, tt.ofGoogle)
 			got := strings.Join(args, " ")
+			right := got == tt.want
 			if err != nil {
 				got = err.Error()
+				right = strings.Contains(got, tt.want)
 			}
-			if (err != nil) != tt.fails || got != tt.want && !(tt.fails && strings.Contains(got, tt.want)) {
+			if (err != nil) != tt.fails || !right {
 				t.Errorf("got %q, want %q", got, tt.want)
 			}
 		})

@@ -85,9 +85,10 @@ func TestInterruptedAgain(t *testing.T) {
 	}
 	press := func(api.Handle) error {
 		go func() {
-			for t.Context().Err() == nil {
-				_ = self.Signal(os.Interrupt)
-				time.Sleep(10 * time.Millisecond)
+			for range time.Tick(10 * time.Millisecond) { // somebody keeps pressing it
+				if t.Context().Err() != nil || self.Signal(os.Interrupt) != nil {
+					return
+				}
 			}
 		}()
 		return nil
