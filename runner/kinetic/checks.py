@@ -10,7 +10,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Collection, Mapping
-from typing import Any, Callable
+from typing import Any, Callable, Optional
 
 from .data import Data
 from .errors import UsageError
@@ -126,6 +126,15 @@ def quantity(name: str, value: object) -> None:
     amount(name, value)
 
 
+def disk(name: str, value: Any) -> None:
+    """Such an amount, with a StorageClass behind a comma or without."""
+    text(name, value)
+    size, comma, storage_class = value.partition(",")
+    if not size or comma and not storage_class:
+        raise wrong(name, value, "a size, such as '50Gi', or a size and a StorageClass, such as '150Gi,standard'")
+    amount(name, value, size)
+
+
 def cpu(name: str, value: object) -> None:
     """A number of CPUs, or such an amount."""
     if isinstance(value, bool) or not isinstance(value, (str, int, float)):
@@ -133,8 +142,9 @@ def cpu(name: str, value: object) -> None:
     amount(name, value)
 
 
-def amount(name: str, value: object) -> None:
-    written = str(value)
+def amount(name: str, value: object, written: Optional[str] = None) -> None:
+    """An amount; written is the part of the value that is one, which is all of it by default."""
+    written = str(value) if written is None else written
     if written and not (QUANTITY.fullmatch(written) and re.search("[1-9]", written)):
         raise wrong(name, value, "a positive amount, such as '500m', '4' or '16Gi'")
 

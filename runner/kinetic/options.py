@@ -112,7 +112,7 @@ PARAMETERS = (
     Parameter("annotations", "--annotation", pairs, checks.metadata, "annotations of the job and its pods, a dict"),
     Parameter("cpu", "--cpu", one, checks.cpu, "CPUs to request for each host, such as `4` or `500m`"),
     Parameter("memory", "--memory", one, checks.quantity, "memory to request for each host, such as `16Gi`; also its limit"),
-    Parameter("disk", "--disk", one, checks.quantity, "disk to request for each host, such as `50Gi`"),
+    Parameter("disk", "--disk", one, checks.disk, "disk to request for each host, such as `50Gi`, or `150Gi,CLASS` for a volume"),
     Parameter("queue", "--queue", one, checks.text, "the Kueue LocalQueue to submit to"),
     Parameter("reservation", "--reservation", one, checks.text, "the reservation to use"),
     Parameter("priority_class", "--priority-class", one, checks.text, "the PriorityClass of the pods"),

@@ -59,6 +59,9 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"cpu": "zz"}, UsageError, "cpu='zz': expected a positive amount, such as '500m', '4' or '16Gi'"),
     ({"cpu": 0}, UsageError, "cpu=0: expected a positive amount, such as '500m', '4' or '16Gi'"),
     ({"memory": 16}, TypeError, "memory=16: expected a string, not an int"),
+    ({"disk": 50}, TypeError, "disk=50: expected a string, not an int"),
+    ({"disk": "150Gi,"}, UsageError, "disk='150Gi,': expected a size, such as '50Gi', or a size and a StorageClass, such as '150Gi,standard'"),
+    ({"disk": "much,fast"}, UsageError, "disk='much,fast': expected a positive amount, such as '500m', '4' or '16Gi'"),
     ({"capture_env_vars": "AWS_*"}, TypeError, "capture_env_vars='AWS_*': expected a list of strings, such as ['AWS_*'], not a str"),
     ({"capture_env_vars": [5]}, TypeError, "capture_env_vars[0]=5: expected a string, not an int"),
     ({"secrets": {"A": "b"}}, TypeError, "secrets={'A': 'b'}: expected a list of strings, not a dict"),
@@ -116,6 +119,7 @@ def test_variables_that_are_missing_when_a_job_is_submitted(given: dict[str, Any
 
 TAKEN: list[dict[str, Any]] = [
     {"cpu": 0.5, "memory": "1.5e9", "disk": "100Gi"},
+    {"disk": "150Gi,hyperdisk-balanced"},
     {"max_runtime": "1d12h", "timeout": "90"},
     {"max_runtime": "1h0.5m10ms", "timeout": 1},
     {"labels": {"example.com/team_1": "a.b", "empty": "", "n": 7}, "annotations": {"note": "any text"}},
