@@ -2,7 +2,7 @@
 # Makes sure that tests and lint have what they need: Go, a C compiler (for the race
 # detector), make, git, Python with some modules, mypy, npm (for pyright), shellcheck, and
 # OpenSSL (for certificates in the runner's tests). With the argument full, also what make
-# test-full has more of: notebooks, scikit-learn. Installs what is missing with apt-get if
+# test-full has more of: notebooks, scikit-learn, pandas. Installs what is missing with apt-get if
 # possible; otherwise says what to install. Go modules come with the first build.
 set -euo pipefail
 
@@ -26,7 +26,7 @@ need npm npm
 # The tests of the Python package run with the system's Python, which has the modules of
 # Debian's packages.
 modules=(pytest cloudpickle numpy)
-if [[ ${1-} == full ]]; then modules+=(nbclient ipykernel sklearn); fi
+if [[ ${1-} == full ]]; then modules+=(nbclient ipykernel sklearn pandas); fi
 for module in "${modules[@]}"; do
 	/usr/bin/python3 -c "import $module" 2>/dev/null || missing+=("python3-$module")
 done
