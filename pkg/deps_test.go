@@ -79,7 +79,7 @@ var mayImport = map[string]string{
 	"cloudbuild":   "deps pattern principal store transport wheel infra",
 	"fanout":       "",
 	"logs":         "api backoff latest records screen store",
-	"local":        "api homedir logs records screen store /runner",
+	"local":        "api homedir logs principal records screen store /runner",
 	"indexes":      "",
 	"lifecycle":    "",
 	"kueue":        "",

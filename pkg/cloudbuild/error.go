@@ -19,7 +19,7 @@ import (
 // are: trying again later doesn't help.
 var ErrUnusable = errors.New("the build service can't be used")
 
-const login = "log in with: gcloud auth application-default login"
+const login = "log in with: " + principal.Login
 
 // unusableError is an error in our words that is also an ErrUnusable.
 type unusableError struct{ transport.Explained }

@@ -60,7 +60,7 @@ type Origins struct {
 	Pool func(api.JobSummary, api.Accelerator) string
 }
 
-// Breakdown adds up what jobs have cost in the last days, of which today is one.
+// Breakdown adds up what jobs have cost in the last days, today included.
 func (m Meter) Breakdown(jobs []api.JobSummary, days int, from Origins) Breakdown {
 	since := midnight(m.Now).AddDate(0, 0, 1-days)
 	b := &breakdown{persons: map[string]*Total{}, pools: map[[2]string]*Total{}, days: map[string]*Total{}, bounds: map[Bound]bool{}}

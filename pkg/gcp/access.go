@@ -26,7 +26,7 @@ const (
 	// answerWithin limits the wait for the first byte of an answer.
 	answerWithin = 30 * time.Second
 
-	login = "gcloud auth application-default login"
+	login = principal.Login
 )
 
 // Access makes requests to Google Cloud as one account. It is safe for concurrent use.

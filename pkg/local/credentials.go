@@ -9,10 +9,8 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/homedir"
+	"github.com/kubectl-kinetic/kinetic/pkg/principal"
 )
-
-// login is the command that makes the file of credentials of gcloud.
-const login = "gcloud auth application-default login"
 
 // usesStorage reports whether the runner makes requests to Cloud Storage.
 func usesStorage(spec api.Spec) bool {
@@ -55,10 +53,10 @@ func storageArguments(env []string, ofGoogle bool) ([]string, error) {
 	if ofGoogle {
 		return args, nil
 	}
-	return nil, fmt.Errorf("this machine has no credentials for Cloud Storage: %s", login)
+	return nil, fmt.Errorf("this machine has no credentials for Cloud Storage: %s", principal.Login)
 }
 
-// gcloudCredentials returns the file that login makes, "" if there is none.
+// gcloudCredentials returns the file that principal.Login makes, "" if there is none.
 func gcloudCredentials(env []string) string {
 	dir := lookup(env, "CLOUDSDK_CONFIG")
 	if dir == "" {
@@ -88,5 +86,5 @@ func checkCredentials(file, from string) error {
 	case "authorized_user", "service_account":
 		return nil
 	}
-	return fmt.Errorf("the credentials of %s, %s, have the type %q: a local job reads Cloud Storage with your own (%s) or with the key of a service account", from, file, fields.Type, login)
+	return fmt.Errorf("the credentials of %s, %s, have the type %q: a local job reads Cloud Storage with your own (%s) or with the key of a service account", from, file, fields.Type, principal.Login)
 }

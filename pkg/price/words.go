@@ -8,7 +8,7 @@ import (
 )
 
 // Words says what a price is, for people: "list price, spot, us-central1, 2026". A sum has several bases,
-// of which empty ones don't count.
+// and empty ones don't count.
 func Words(spot bool, bases ...string) string {
 	bases = known(bases)
 	words := "list price"

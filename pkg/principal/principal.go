@@ -8,6 +8,9 @@ import (
 	"strings"
 )
 
+// Login is the command that makes credentials for the programs of this machine.
+const Login = "gcloud auth application-default login"
+
 // Of returns the account that a file of credentials is for, "" if it doesn't say: then only the
 // server's answers do.
 func Of(credentials []byte) string {

@@ -119,7 +119,7 @@ func (d *Draft) Put(p Profile) error {
 	return nil
 }
 
-// Remove removes a profile. If it is the current one, no profile is current any more.
+// Remove removes a profile. If it is the current one, no profile is current afterwards.
 func (d *Draft) Remove(name string) error {
 	if _, err := d.Find(name); err != nil {
 		return err

@@ -32,7 +32,7 @@ var (
 	toRenew = need{"renewing", "storage.objects.delete"}
 )
 
-const login = "log in with: gcloud auth application-default login"
+const login = "log in with: " + principal.Login
 
 // unusableError is an error in our words that is also an ErrUnusable.
 type unusableError struct{ transport.Explained }

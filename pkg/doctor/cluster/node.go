@@ -58,7 +58,7 @@ func (c *cluster) selector() string {
 	return strings.Join(pairs, ",")
 }
 
-// countNodes returns the finding for a number of nodes, of which some take no pods.
+// countNodes returns the finding for a number of nodes, some of which take no pods.
 func (c *cluster) countNodes(which, selector string, all int, idle []string) doctor.Finding {
 	show := "kubectl get nodes"
 	if selector != "" {

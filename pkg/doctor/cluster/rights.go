@@ -212,7 +212,7 @@ func (c *cluster) rolesPath() string {
 	return "/apis/" + rbacv1.SchemeGroupVersion.String() + "/namespaces/" + c.Target.Namespace + "/roles"
 }
 
-// lacking returns the rules of a Role of which another one lacks something.
+// lacking returns the rules of a Role that another one does not grant in full.
 func lacking(want, found rbacv1.Role) []rbacv1.PolicyRule {
 	return slices.DeleteFunc(slices.Clone(want.Rules), func(rule rbacv1.PolicyRule) bool {
 		return !slices.ContainsFunc(rightsOf([]rbacv1.PolicyRule{rule}), func(r right) bool { return !r.allowed(found.Rules) })
