@@ -33,29 +33,29 @@ func TestRun(t *testing.T) {
 		want   []Finding
 	}{
 		"each by itself": {
-			[]Check{{Name: "a", Within: 1, Run: finds(Good("here"))}, {Name: "b", Within: 1, Run: finds(Bad("make b", "gone"))}},
+			[]Check{{Name: "a", Within: time.Second, Run: finds(Good("here"))}, {Name: "b", Within: time.Second, Run: finds(Bad("make b", "gone"))}},
 			[]Finding{{State: OK, Detail: "here"}, {State: Wrong, Detail: "gone", Fix: "make b"}},
 		},
 		"what it needs is there": {
-			[]Check{{Name: "a", Within: 1, Run: finds(Good("here"))}, {Name: "b", Needs: []string{"a"}, Within: 1, Run: finds(Good("too"))}},
+			[]Check{{Name: "a", Within: time.Second, Run: finds(Good("here"))}, {Name: "b", Needs: []string{"a"}, Within: time.Second, Run: finds(Good("too"))}},
 			[]Finding{{State: OK, Detail: "here"}, {State: OK, Detail: "too"}},
 		},
 		"what it needs doesn't matter here": {
-			[]Check{{Name: "a", Within: 1, Run: finds(Skip("not on GKE"))}, {Name: "b", Needs: []string{"a"}, Within: 1, Run: finds(Good("here"))}},
+			[]Check{{Name: "a", Within: time.Second, Run: finds(Skip("not on GKE"))}, {Name: "b", Needs: []string{"a"}, Within: time.Second, Run: finds(Good("here"))}},
 			[]Finding{{State: Skipped, Detail: "not on GKE"}, {State: OK, Detail: "here"}},
 		},
 		"what it needs is wrong": {
-			[]Check{{Name: "a", Within: 1, Run: finds(Bad("", "gone"))},
-				{Name: "b", Needs: []string{"a"}, Within: 1, Run: finds(Good("here"))},
-				{Name: "c", Needs: []string{"b"}, Within: 1, Run: finds(Good("here"))}},
+			[]Check{{Name: "a", Within: time.Second, Run: finds(Bad("", "gone"))},
+				{Name: "b", Needs: []string{"a"}, Within: time.Second, Run: finds(Good("here"))},
+				{Name: "c", Needs: []string{"b"}, Within: time.Second, Run: finds(Good("here"))}},
 			[]Finding{{State: Wrong, Detail: "gone"}, {State: Skipped, Detail: "needs: a"}, {State: Skipped, Detail: "needs: a"}},
 		},
 		"what it needs comes later": {
-			[]Check{{Name: "a", Needs: []string{"b"}, Within: 1, Run: finds(Good("here"))}, {Name: "b", Within: 1, Run: finds(Good("here"))}},
+			[]Check{{Name: "a", Needs: []string{"b"}, Within: time.Second, Run: finds(Good("here"))}, {Name: "b", Within: time.Second, Run: finds(Good("here"))}},
 			[]Finding{{State: Skipped, Detail: "needs: b"}, {State: OK, Detail: "here"}},
 		},
 		"an error with advice": {
-			[]Check{{Name: "a", Within: 1, Run: finds(Failed(&transport.Explained{Text: "no token", Of: api.KindForbidden, Do: "log in"}))}},
+			[]Check{{Name: "a", Within: time.Second, Run: finds(Failed(&transport.Explained{Text: "no token", Of: api.KindForbidden, Do: "log in"}))}},
 			[]Finding{{State: Wrong, Detail: "no token", Fix: "log in"}},
 		},
 	}
@@ -78,8 +78,8 @@ func TestRun(t *testing.T) {
 func TestACheckThatHangs(t *testing.T) {
 	checks := []Check{
 		{Name: "hangs", Within: time.Second, Run: hangs},
-		{Name: "needs it", Needs: []string{"hangs"}, Within: time.Second, Run: finds(Good("here"))},
-		{Name: "other", Within: time.Second, Run: finds(Good("here"))},
+		{Name: "needs it", Needs: []string{"hangs"}, Within: time.Hour, Run: finds(Good("here"))},
+		{Name: "other", Within: time.Hour, Run: finds(Good("here"))},
 	}
 	got := Run(t.Context(), []Check{{Name: "hangs", Within: time.Nanosecond, Run: hangs}, checks[1], checks[2]})
 	want := []Finding{{State: Wrong, Detail: "no answer within 1ns"}, {State: Skipped, Detail: "needs: hangs"}, {State: OK, Detail: "here"}}
