@@ -100,11 +100,11 @@ func (c *cluster) localQueue(ctx context.Context, k *inventory.AddOn) doctor.Fin
 		return doctor.Good("%s, queue %s", describe(k), c.Queue)
 	}
 	slices.Sort(names)
-	there := "it has none"
+	fix, there := "kubectl get clusterqueues", "it has none" // a queue of a namespace takes its jobs to one of the cluster
 	if len(names) > 0 {
-		there = "it has " + strings.Join(names, ", ")
+		fix, there = "kubectl get localqueues -n "+c.Target.Namespace, "it has "+strings.Join(names, ", ")
 	}
-	return doctor.Bad("", "namespace %s has no queue %s; %s", c.Target.Namespace, c.Queue, there)
+	return doctor.Bad(fix, "namespace %s has no queue %s; %s", c.Target.Namespace, c.Queue, there)
 }
 
 // fuse looks for the driver that mounts buckets, which only GKE has.
