@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -110,11 +111,18 @@ func (p Plan) Count(actions ...Action) int {
 // Work returns the number of steps in which something is done.
 func (p Plan) Work() int { return len(p) - p.Count(Fine, Differs) }
 
-// Write writes the plan in words, a line for each resource, and one for each setting that differs.
+// maxInline is how many missing parts of a resource are named on its own line, at most.
+const maxInline = 3
+
+// Write writes the plan in words: a line for each resource, one for each setting that differs, and one for
+// each missing part if they are many.
 func (p Plan) Write(w io.Writer) error {
 	var text strings.Builder
 	for _, s := range p {
 		fmt.Fprintf(&text, "%s %s%s%s\n", s.Action.sign(), s.ID, s.suffix(), s.maker())
+		for _, part := range s.listed() {
+			fmt.Fprintf(&text, "    %s\n", part)
+		}
 		for _, d := range s.Differences {
 			fmt.Fprintf(&text, "    %s\n", d)
 		}
@@ -127,7 +135,10 @@ func (p Plan) Write(w io.Writer) error {
 func (s Step) suffix() string {
 	switch s.Action {
 	case Complete, Change:
-		if len(s.Missing) > 0 {
+		switch {
+		case len(s.listed()) > 0:
+			return ": add these " + strconv.Itoa(len(s.Missing))
+		case len(s.Missing) > 0:
 			return ": add " + strings.Join(s.Missing, ", ")
 		}
 	case Wait:
@@ -138,6 +149,14 @@ func (s Step) suffix() string {
 		}
 	}
 	return ""
+}
+
+// listed returns the missing parts that have lines of their own.
+func (s Step) listed() []string {
+	if s.Action != Complete && s.Action != Change || len(s.Missing) <= maxInline {
+		return nil
+	}
+	return s.Missing
 }
 
 // maker says that `down` will leave what someone else has made.

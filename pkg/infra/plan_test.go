@@ -11,7 +11,7 @@ func TestPlan(t *testing.T) {
 	bucket, cluster := one(KindBucket, "acme-kn-research-jobs"), one(KindCluster, "research")
 	nodes, apis := one(KindAccount, "kn-research-nodes"), one(KindAPIs, "acme")
 	var items []Item
-	for _, id := range []ID{apis, nodes, bucket, cluster, one(KindNetwork, "kn-research"), one(KindRouter, "kn-research-router")} {
+	for _, id := range []ID{apis, nodes, bucket, cluster, one(KindNetwork, "kn-research"), one(KindRouter, "kn-research-router"), one(KindPolicies, "research")} {
 		items = append(items, Item{ID: id})
 	}
 	found := States{
@@ -19,6 +19,7 @@ func TestPlan(t *testing.T) {
 		bucket:      {Exists: true, Differences: []Difference{{Setting: "lifecycle", Have: "delete everything after 30 days"}}},
 		cluster:     {Exists: true, Differences: []Difference{{Setting: "network", Have: "default", Want: "kn-research", Fixed: true}}},
 		items[4].ID: {Exists: true, Pending: true}, items[5].ID: {Detail: "with NAT"},
+		items[6].ID: {Exists: true, Missing: []string{"2x4", "4x4", "4x8", "8x8"}},
 	}
 	plan := MakePlan(items, found, false)
 	var words strings.Builder
@@ -33,11 +34,16 @@ func TestPlan(t *testing.T) {
     network: default now, kn-research wanted; it can't be changed while it exists
 + network kn-research: is being created
 + router kn-research-router: with NAT
++ placement policies of cluster research: add these 4
+    2x4
+    4x4
+    4x8
+    8x8
 `
 	if words.String() != want {
 		t.Errorf("got:\n%s\nwant:\n%s", words.String(), want)
 	}
-	if plan.Work() != 3 || plan.Count(Differs) != 2 {
+	if plan.Work() != 4 || plan.Count(Differs) != 2 {
 		t.Errorf("%d to do, %d differ", plan.Work(), plan.Count(Differs))
 	}
 	actions := func(p Plan) (all []Action) {
@@ -46,7 +52,7 @@ func TestPlan(t *testing.T) {
 		}
 		return all
 	}
-	if got := actions(MakePlan(items, found, true)); !slices.Equal(got, []Action{Complete, Fine, Change, Differs, Wait, Create}) {
+	if got := actions(MakePlan(items, found, true)); !slices.Equal(got, []Action{Complete, Fine, Change, Differs, Wait, Create, Complete}) {
 		t.Errorf("to reconcile: %v", got)
 	}
 }
