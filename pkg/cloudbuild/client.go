@@ -14,6 +14,7 @@ import (
 	"google.golang.org/api/option"
 	"google.golang.org/grpc/codes"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/principal"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/transport"
 )
@@ -53,7 +54,7 @@ func New(ctx context.Context, p Place, options ...option.ClientOption) (*Client,
 	}
 	builds, err := gapic.NewClient(ctx, append([]option.ClientOption{option.WithTelemetryDisabled()}, options...)...)
 	if err != nil {
-		text := fmt.Sprintf("finding credentials for Cloud Build: %v; %s", err, login)
+		text := fmt.Sprintf("finding credentials for Cloud Build: %v; %s", err, principal.LoginAdvice)
 		return nil, &unusableError{transport.Explained{Text: text, Cause: err}}
 	}
 	// The library would retry for ten minutes, during which no log is read.

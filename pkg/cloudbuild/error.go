@@ -19,8 +19,6 @@ import (
 // are: trying again later doesn't help.
 var ErrUnusable = errors.New("the build service can't be used")
 
-const login = "log in with: " + principal.Login
-
 // unusableError is an error in our words that is also an ErrUnusable.
 type unusableError struct{ transport.Explained }
 
@@ -99,7 +97,7 @@ func (c *Client) reason(n need, answer *apierror.APIError) (text string, lasting
 	}
 	switch answer.GRPCStatus().Code() {
 	case codes.Unauthenticated:
-		return fmt.Sprintf("the credentials were refused: %s; %s", said, login), true
+		return fmt.Sprintf("the credentials were refused: %s; %s", said, principal.LoginAdvice), true
 	case codes.PermissionDenied:
 		return c.denied(n, answer, who), true
 	case codes.NotFound, codes.InvalidArgument:

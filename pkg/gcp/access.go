@@ -51,7 +51,7 @@ func New(_ context.Context, env func(string) string) (*Access, error) {
 	}
 	found, err := find(env)
 	if err != nil {
-		return nil, &transport.Explained{Text: fmt.Sprintf("finding credentials for Google Cloud: %v; log in with: %s", err, login), Cause: err, Of: api.KindForbidden, Do: login}
+		return nil, &transport.Explained{Text: fmt.Sprintf("finding credentials for Google Cloud: %v; %s", err, principal.LoginAdvice), Cause: err, Of: api.KindForbidden, Do: login}
 	}
 	base := transport.New(newTransport())
 	client, err := httptransport.NewClient(&httptransport.Options{BaseRoundTripper: base, Credentials: found, DisableTelemetry: true})

@@ -14,6 +14,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+	"github.com/kubectl-kinetic/kinetic/pkg/principal"
 	"github.com/kubectl-kinetic/kinetic/pkg/transport"
 )
 
@@ -34,7 +35,7 @@ func (a *Access) Explain(err error, project, doing string) error {
 		why := a.reason(answer, project)
 		return explained(why.kind, why.next, err, "%s: %s", doing, why)
 	case errors.As(err, &token):
-		next, advice := login, "log in with: "+login
+		next, advice := login, principal.LoginAdvice
 		if strings.Contains(token.Error(), "reasonable timeframe") { // a token signed by a wrong clock
 			next, advice = "set this machine's clock", "set this machine's clock"
 		}

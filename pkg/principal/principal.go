@@ -11,6 +11,9 @@ import (
 // Login is the command that makes credentials for the programs of this machine.
 const Login = "gcloud auth application-default login"
 
+// LoginAdvice is what errors say of it.
+const LoginAdvice = "log in with: " + Login
+
 // Of returns the account that a file of credentials is for, "" if it doesn't say: then only the
 // server's answers do.
 func Of(credentials []byte) string {

@@ -21,7 +21,7 @@ import (
 // Storage is asked for anything.
 func TestRefusedCredentials(t *testing.T) {
 	for name, tt := range map[string]struct{ why, hint string }{
-		"expired":        {"Token has been expired or revoked.", login},
+		"expired":        {"Token has been expired or revoked.", "log in with: gcloud auth application-default login"},
 		"the wrong time": {"Invalid JWT: Token must be a short-lived token (60 minutes) and in a reasonable timeframe.", "set this machine's clock"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -32,8 +32,6 @@ var (
 	toRenew = need{"renewing", "storage.objects.delete"}
 )
 
-const login = "log in with: " + principal.Login
-
 // unusableError is an error in our words that is also an ErrUnusable.
 type unusableError struct{ transport.Explained }
 
@@ -74,7 +72,7 @@ func (r *request) explain(ctx context.Context, err error) error {
 	}
 	var token *auth.Error
 	if errors.As(err, &token) {
-		hint := login
+		hint := principal.LoginAdvice
 		if strings.Contains(token.Error(), "reasonable timeframe") {
 			// a token signed by a wrong clock
 			hint = "set this machine's clock"
@@ -142,7 +140,7 @@ func (r *request) reason(answer *googleapi.Error) (why, next string) {
 	case http.StatusNotFound:
 		return fmt.Sprintf("there is no bucket %s%s; %s", bucket, asked(who), r.store.create), r.store.create
 	case http.StatusUnauthorized:
-		return fmt.Sprintf("the credentials were refused: %s; %s", text, login), login
+		return fmt.Sprintf("the credentials were refused: %s; %s", text, principal.LoginAdvice), principal.LoginAdvice
 	case http.StatusForbidden:
 		grant := fmt.Sprintf("gcloud storage buckets add-iam-policy-binding gs://%s --member=%s --role=roles/storage.objectUser", bucket, principal.Member(who))
 		return fmt.Sprintf("%s needs the permission %s on the bucket %s: %s (`kubectl kinetic doctor` says what else is missing); grant it with: %s", cmp.Or(who, "the account in use"), permission, bucket, text, grant), grant

@@ -70,7 +70,7 @@ class BatchHandle(Generic[R]):
 
     @property
     def _kept(self) -> list[Outcome]:
-        """The outcomes, once they are here: the store may not have them any more."""
+        """The outcomes, once they are here: the store may no longer have them."""
         kept: list[Outcome] = self.__dict__["_outcomes"]
         return kept
 

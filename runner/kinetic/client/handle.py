@@ -62,7 +62,7 @@ class JobHandle(Generic[R]):
 
     @property
     def _kept(self) -> list[R]:
-        """The value, once it is here: the store may not have it any more."""
+        """The value, once it is here: the store may no longer have it."""
         kept: list[R] = self.__dict__["_value"]
         return kept
 
