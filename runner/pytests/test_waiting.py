@@ -83,21 +83,38 @@ INTERRUPTED = {
 }
 
 
-@pytest.mark.parametrize("call", INTERRUPTED.values(), ids=INTERRUPTED)
-def test_an_interrupted_handle_names_its_job(local: Project, call: str) -> None:
-    """Ctrl-C is pressed when the binary has begun. It may not handle that yet: then it says nothing itself."""
-    begin = "handle = job = wait.run_async()" if call.startswith("job") else "handle = batch = wait.run_async_map([()])"
-    text = f"""
-import signal
-from kinetic.client import process
-os.mkfifo(os.environ["FIFO"])
-{begin}
+# Ctrl-C is pressed in the middle of this. The binary may not handle that yet: then it says nothing itself.
+MOMENTS = {
+    "while the binary starts": """
+starting = process.start
+def interrupted(name, words):
+    process.start = starting
+    child = starting(name, words)
+    os.kill(os.getpid(), signal.SIGINT)
+    return child
+process.start = interrupted
+""",
+    "when it has started": """
 following = process.Running.__next__
 def interrupted(running):
     process.Running.__next__ = following
     os.kill(os.getpid(), signal.SIGINT)
     return following(running)
 process.Running.__next__ = interrupted
+""",
+}
+
+
+@pytest.mark.parametrize("moment", MOMENTS.values(), ids=MOMENTS)
+@pytest.mark.parametrize("call", INTERRUPTED.values(), ids=INTERRUPTED)
+def test_an_interrupted_handle_names_its_job(local: Project, call: str, moment: str) -> None:
+    begin = "handle = job = wait.run_async()" if call.startswith("job") else "handle = batch = wait.run_async_map([()])"
+    text = f"""
+import signal
+from kinetic.client import process
+os.mkfifo(os.environ["FIFO"])
+{begin}
+{moment}
 try:
     {call}
 except kinetic.Interrupted as exc:

@@ -117,7 +117,7 @@ def run(
     """
     with Interrupts() as interrupts:
         running = Running(name, words, events_on_output=events_on_output, lines_on_output=lines_on_output, job=job)
-        interrupts.process = running.process
+        interrupts.pass_to(running.process)
         if stop is not None:
             stop.started(running.process)
         try:
@@ -140,21 +140,21 @@ def stream(name: str, words: Sequence[str], *, output: str, job: Optional[Event]
         VersionMismatch: the binary is missing.
         Interrupted: Ctrl-C was pressed.
     """
-    running = Running(name, words, events_on_output=True, kind=output, job=job)
-    interrupted = False
+    interrupts = Interrupts()
+    with interrupts:
+        running = Running(name, words, events_on_output=True, kind=output, job=job)
+        interrupts.pass_to(running.process)
     try:
         while True:
-            with Interrupts() as interrupts:
-                interrupts.process = running.process
+            with interrupts:
                 event = next(running, None)
-            interrupted = interrupted or interrupts.count > 0
             if event is None:
                 break
             yield event
     except BaseException:
         running.kill()
         raise
-    if interrupted:
+    if interrupts.count:
         raise errors.Interrupted(running.last_words(), running.job_id)
     return running.answer()
 
@@ -182,16 +182,15 @@ def start(name: str, words: Sequence[str]) -> subprocess.Popen[bytes]:
 class Interrupts:
     """Passes Ctrl-C on to a process instead of raising KeyboardInterrupt, which could come in the middle of anything.
 
-    It does so in the main thread, unless the program handles Ctrl-C in its own way.
+    It does so in the main thread, unless the program handles Ctrl-C in its own way. A context manager that can be entered again.
 
     Attributes:
-        process: gets them.
         count: how many there were.
     """
 
     def __init__(self) -> None:
-        self.process: Optional[subprocess.Popen[bytes]] = None
         self.count = 0
+        self._process: Optional[subprocess.Popen[bytes]] = None
         self._handles = False
 
     def __enter__(self) -> Interrupts:
@@ -205,11 +204,18 @@ class Interrupts:
         if self._handles:
             signal.signal(signal.SIGINT, signal.default_int_handler)
 
+    def pass_to(self, process: subprocess.Popen[bytes]) -> None:
+        """Pass them to this process, also one that came while it was being started."""
+        self._process = process
+        if self.count:
+            interrupt(process)
+
     def _handle(self, number: int, frame: object) -> None:
         self.count += 1
-        if self.process is None or self.count > MOST_INTERRUPTS:
+        if self.count > MOST_INTERRUPTS:
             raise KeyboardInterrupt
-        interrupt(self.process)
+        if self._process is not None:
+            interrupt(self._process)
 
 
 def interrupt(process: subprocess.Popen[bytes]) -> None:
