@@ -79,12 +79,13 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case !strings.Contains(labels, "job-id"), s.refuseField && asked != "all":
 		w.WriteHeader(http.StatusBadRequest)
 	default:
-		s.write(w, asked)
+		list := s.list(asked)
 		s.listed = len(s.jobs) + s.others
 		if s.then != nil {
 			s.then()
 			s.then = nil
 		}
+		fmt.Fprint(w, list) // last: who has read it does not wait for this function, and may change s
 	}
 }
 
@@ -100,14 +101,15 @@ func (s *server) writePage(w http.ResponseWriter, all int) {
 	}
 }
 
-func (s *server) write(w http.ResponseWriter, fields string) {
+// list returns the table of the Jobs that the fields select.
+func (s *server) list(fields string) string {
 	var rows []string
 	for _, j := range s.jobs {
 		if fields == "all" || fields == "status.successful=0" && j.succeeded == 0 {
 			rows = append(rows, fmt.Sprintf(`{"cells":["kinetic-%s",%q,"%d/%d","5d7h","secret-image"]}`, j.id, j.status, j.succeeded, j.completions))
 		}
 	}
-	fmt.Fprintf(w, `{"kind":"Table","metadata":{"resourceVersion":%q},"columnDefinitions":[{"name":"Name"},{"name":"Status"},{"name":"Completions"},{"name":"Age"},{"name":"Images"}],"rows":[%s]}`,
+	return fmt.Sprintf(`{"kind":"Table","metadata":{"resourceVersion":%q},"columnDefinitions":[{"name":"Name"},{"name":"Status"},{"name":"Completions"},{"name":"Age"},{"name":"Images"}],"rows":[%s]}`,
 		atList, strings.Join(rows, ","))
 }
 
