@@ -6,7 +6,7 @@ import sys
 
 # A SIGTERM that arrives before there is a handler is lost: PID 1 has no default action.
 early_signals = []
-if sys.argv[1:2] not in (["function"], ["inputs"], ["debugged"]):
+if sys.argv[1:2] not in (["function"], ["inputs"], ["debugged"], ["commit"]):
     import _signal
 
     for number in (_signal.SIGTERM, _signal.SIGINT):
@@ -22,6 +22,8 @@ try:
         from kinetic_runner.child.inputs import main
     elif sys.argv[1:2] == ["debugged"]:
         from kinetic_runner.child.debug import main
+    elif sys.argv[1:2] == ["commit"]:
+        from kinetic_runner.child.commit import main
     else:
         from kinetic_runner.ahead import main
 except ImportError as problem:  # such as a Python that was built without zlib

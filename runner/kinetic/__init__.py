@@ -68,6 +68,7 @@ _HOMES = {
     "attach_batch": "client.batch",
     "attempt": "pod",
     "checkpoint_dir": "pod",
+    "commit": "pod",
     "configure": "options",
     "host": "pod",
     "hosts": "pod",

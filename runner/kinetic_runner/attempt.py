@@ -242,14 +242,20 @@ class Attempt:
         """
         errands, told = self.errands(), Told(self.scratch)
         supervisor = Supervisor(self.log, errands, self.signals, self.options.grace, self.deadline, link, told.note, place.note_stop)
-        if link is not None:
-            told.on_failure = supervisor.stop_soon
+        def failed():
+            self.outputs.failed = True
+            if link is not None:
+                supervisor.stop_soon()
+
+        told.on_failure = failed
 
         def start():
             if call.is_function:
                 kept = {"keep_value": self.host == 0, "inline_pickle": TOLD_PICKLE if self.host else 0}
-                return start_function(call, place, "function", child=child, **kept)
-            return Child(program_command(call, place))
+                self.outputs.child = start_function(call, place, "function", child=child, **kept)
+            else:
+                self.outputs.child = Child(program_command(call, place))
+            return self.outputs.child
 
         supervisor.run(start, group=call.kind == "command")
         outcome = judge(call.title, call.kind, supervisor, told, self.options.max_runtime)
@@ -259,15 +265,23 @@ class Attempt:
 
     def save_outputs(self, outcome, supervisor):
         """Save the outputs that the call has left, and note in its outcome what cannot be saved."""
-        ended = supervisor is None or outcome.returned or os.WIFEXITED(supervisor.status)
+        in_order = supervisor is None or outcome.returned or left_in_order(outcome, supervisor)
         if self.log.file_error:
             from .mounts import explain  # not needed by most jobs
 
             explain(self.log.file_error.decode("utf-8", "replace"), self.say)
         try:
-            outcome.unsaved = self.outputs.save(ended)
+            outcome.unsaved = self.outputs.save(in_order)
         finally:
             self.outage.say = self.say
+
+    def settle_outputs(self):
+        """Tidy up the outputs in the store, now that the job has ended. If that fails, the next client does it."""
+        try:
+            if self.outputs is not None:
+                self.outputs.settle()
+        except (RunnerError, OSError):
+            pass
 
     def announce(self, outcome):
         """Print how the call ended, unless the call itself already did."""
@@ -280,3 +294,11 @@ class Attempt:
         outcome.warnings += found
         for loss in found:
             self.say(f"warning: {loss}")
+
+
+def left_in_order(outcome, supervisor):
+    """Return whether a call chose to end: with exit code 0, or a function by SystemExit. Then all its files are finished."""
+    if supervisor.killed or not os.WIFEXITED(supervisor.status):
+        return False
+    by_itself = not supervisor.terminated and (outcome.error or {}).get("type") == "SystemExit"
+    return by_itself or os.WEXITSTATUS(supervisor.status) == 0

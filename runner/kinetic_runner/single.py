@@ -16,6 +16,7 @@ def run(options, signals, child=None):
     end = publish.publish(attempt, outcome)
     if end is not None:
         publish.say_end(attempt, end)
+        attempt.settle_outputs()
     publish.flush_log(attempt)
     return outcome.exit_code
 

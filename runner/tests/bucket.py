@@ -16,7 +16,6 @@ import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 BUCKET = "bucket"
-LIST_PAGE = 3  # names
 OBJECT = re.compile(r"/storage/v1/b/([^/]+)/o/([^/]+)")
 UPLOAD = re.compile(r"/upload/storage/v1/b/([^/]+)/o")
 LIST = re.compile(r"/storage/v1/b/([^/]+)/o")
@@ -49,6 +48,7 @@ class Bucket(ThreadingHTTPServer):
     """The server, started; its objects and what was asked of it can be looked at."""
 
     daemon_threads = True
+    list_page = 3  # names
 
     def __init__(self):
         super().__init__(("127.0.0.1", 0), Handler)
@@ -82,6 +82,9 @@ class Bucket(ThreadingHTTPServer):
         with self.lock:
             self.generation += 1
             self.objects[name] = Stored(data, self.generation, metadata, age - self.skew)
+
+    def remove(self, name):
+        self.objects.pop(name, None)
 
     def read(self, name):
         return self.objects[name].data
@@ -132,7 +135,7 @@ class Handler(BaseHTTPRequestHandler):
             return what(self)
         return self.serve()
 
-    do_GET = do_POST = do_PUT = handle_request
+    do_GET = do_POST = do_PUT = do_DELETE = handle_request
 
     def serve(self):
         if self.plain.startswith("/computeMetadata/"):
@@ -148,6 +151,8 @@ class Handler(BaseHTTPRequestHandler):
         if match := UPLOAD.fullmatch(self.plain):
             upload = {"POST": self.open_session, "PUT": self.continue_session}[self.command] if self.query["uploadType"] == "resumable" else self.upload
             return upload(match[1], data)
+        if (match := OBJECT.fullmatch(self.plain)) and self.command == "DELETE":
+            return self.delete(urllib.parse.unquote(match[2]))
         if match := OBJECT.fullmatch(self.plain):
             return self.download(match[1], urllib.parse.unquote(match[2]))
         if match := LIST.fullmatch(self.plain):
@@ -201,11 +206,12 @@ class Handler(BaseHTTPRequestHandler):
 
     def list(self):
         """A page of names. Pages are much smaller than asked for, as they may be."""
-        names = sorted(self.server.names(self.query["prefix"]))
-        begin = int(self.query.get("pageToken") or 0)
-        page = {"items": [self.server.objects[name].resource(name) for name in names[begin : begin + LIST_PAGE]]}
-        if begin + LIST_PAGE < len(names):
-            page["nextPageToken"] = str(begin + LIST_PAGE)
+        prefix, end = self.query["prefix"], self.query.get("delimiter")
+        names = sorted(name for name in self.server.names(prefix) if not end or end not in name[len(prefix) :])
+        begin, size = int(self.query.get("pageToken") or 0), self.server.list_page
+        page = {"items": [self.server.objects[name].resource(name) for name in names[begin : begin + size]]}
+        if begin + size < len(names):
+            page["nextPageToken"] = str(begin + size)
         self.answer(200, json.dumps(page).encode())
 
     def account(self):
@@ -259,6 +265,15 @@ class Handler(BaseHTTPRequestHandler):
         if wanted := re.fullmatch(r"bytes=(\d+)-(\d*)", self.headers.get("Range", "")):
             data, status = data[int(wanted[1]) : int(wanted[2] or len(data)) + 1], 206
         self.answer(status, data, "application/octet-stream", [("x-goog-generation", str(stored.generation))])
+
+    def delete(self, name):
+        stored = self.server.objects.get(name)
+        if stored is None:
+            return self.error(404, f"No such object: {name}")
+        if self.query.get("ifGenerationMatch", str(stored.generation)) != str(stored.generation):
+            return self.error(412, "conditionNotMet")
+        self.server.remove(name)
+        self.answer(204, b"")
 
     def open_session(self, _, data):
         self.server.sessions.append((self.query, json.loads(data), bytearray()))

@@ -70,6 +70,7 @@ class LeaderAttempt(HostAttempt):
         end = publish.publish(self, outcome)
         if end is not None:
             publish.say_end(self, end)
+            self.settle_outputs()
         publish.flush_log(self)
         self.leave_mark("")  # crashes are recorded by now
         self.conclude(end, outcome)

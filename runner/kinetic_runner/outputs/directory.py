@@ -2,15 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """KINETIC_OUTPUT_DIR and KINETIC_OUTPUT_PATH of a call. Most jobs need no more of this folder than this module."""
 
+import _thread
 import math
 import os
 import time
 
-from ..bundle.unpack import empty_directory
 from ..errors import RunnerError
 from ..store import directory_of
 
 NAME = "outputs"  # of the directory, below --work
+FIRST_SECONDS = 0.5  # between two looks for a first output
 MESSAGES_SECONDS = 5.0  # before a message about them is printed
 
 
@@ -32,13 +33,23 @@ class Outputs:
         if not self.url.startswith("gs://"):
             self.url = directory_of(self.url, "--output-dir")
         self.path = os.path.join(options.work, NAME) if self.synced else self._mount or self.url
-        self._session = None
-        self.next_at = time.monotonic() + self._interval if self.synced and self._interval else math.inf
+        self._session, self._starting, self._watch = None, _thread.allocate_lock(), None
+        self._socket = os.path.join(attempt.scratch, "commit") if self.synced and not options.map else ""
+        self.next_at = time.monotonic() + min(self._interval, FIRST_SECONDS) if self.synced and self._interval else math.inf
+        self.child = None  # of the call, once it runs
+        self.failed = False  # the call has reported that it failed, and is about to end
 
     @property
     def environ(self):
         """The variables that tell a call about its outputs."""
-        return {"KINETIC_OUTPUT_DIR": self.url, "KINETIC_OUTPUT_PATH": self.path}
+        variables = {"KINETIC_OUTPUT_DIR": self.url, "KINETIC_OUTPUT_PATH": self.path}
+        return dict(variables, KINETIC_COMMIT_SOCKET=self._socket) if self._socket else variables
+
+    def alive(self):
+        """Return whether the call runs, and has not begun to end."""
+        from .watch import lives
+
+        return self.child is not None and self.child.status is None and not self.failed and lives(self.child.pid)
 
     def prepare(self, directories):
         """Make the directory and fill it, if there may be something to fill it with. directories are where programs may start."""
@@ -52,11 +63,34 @@ class Outputs:
             if options.resume_from and self._attempt.number <= 1:
                 copy_directory(self._attempt.store.outputs(options.resume_from), self.path)
             return
-        empty_directory(self.path)
+        if self._attempt.number > 1 or options.resume_from or options.output_dir:
+            earlier = options.resume_from and [self._attempt.store.url(options.resume_from), self._attempt.store.outputs(options.resume_from)]
+            self._start().restore(earlier, shared=bool(options.output_dir))
+            self._session.start()
+        else:
+            clear_directory(self.path)
         for directory in directories:
             self._link(directory)
-        if self._attempt.number > 1 or options.resume_from or options.output_dir:
-            self._start().restore()
+        if self._socket:
+            self._listen()
+
+    def _listen(self):
+        """Listen to programs that ask for their outputs to be saved now."""
+        from .commit import Server
+
+        try:
+            Server(self._socket, lambda commit: self._start().commit(commit), self._watch_early)
+        except OSError as exc:
+            self._attempt.say(f"warning: kinetic.commit() does not work here: {exc.strerror}")
+
+    def _watch_early(self):
+        """Watch the directory before anything is written there, while the call starts."""
+        from .watch import Watch
+
+        with self._starting:
+            if self._session is None:
+                self._watch = Watch()
+                self._watch.add(self.path, os.stat(self.path).st_ino)
 
     def _link(self, directory):
         """Let programs that treat the URL as a path find the outputs there."""
@@ -75,7 +109,7 @@ class Outputs:
             self._start().start()
         if self._session is not None:
             self._session.tell()
-        self.next_at = now + (self._interval if self._session is None else min(self._interval, MESSAGES_SECONDS))
+        self.next_at = now + min(self._interval, FIRST_SECONDS if self._session is None else MESSAGES_SECONDS)
 
     def note(self, text):
         """Print a message of another thread soon, if outputs are saved."""
@@ -83,22 +117,48 @@ class Outputs:
             self._session.note(text)
 
     def hurry(self):
-        """Save what is finished: SIGTERM has come."""
+        """Save what is finished more often: SIGTERM has come."""
         if self._session is not None:
             self._session.hurry()
 
-    def save(self, ended):
-        """Save what is left, and return what cannot be saved. ended says that the call ended by itself, rather than was killed."""
+    def save(self, everything):
+        """Save what is left, and return what cannot be saved. everything says that the call ended in order, with all its files finished."""
         if not self.synced or self._session is None and not holds_something(self.path):
             return []
-        return self._start().finish(ended)
+        return self._start().finish(everything)
+
+    def settle(self):
+        """Tidy up in the store, now that the job has ended."""
+        attempt = self._attempt
+        others = range(1, attempt.hosts) if not attempt.options.map else ()
+        if self.synced and (self._session is not None or others):
+            self._start().settle(others)
 
     def _start(self):
-        if self._session is None:
-            from .session import Session  # not needed by a job without outputs
+        with self._starting:
+            if self._session is None:
+                from .session import Session  # not needed by a job without outputs
 
-            self._session = Session(self._attempt, self.url, self.path, self._interval)
-        return self._session
+                attempt = self._attempt
+                home = f"{self.url}/.kinetic/{attempt.options.job}" if attempt.options.output_dir else attempt.store.url(attempt.options.job)
+                self._session = Session(attempt, self.url, home, self.path, attempt.host, self._interval, self.alive, self._watch)
+            return self._session
+
+
+def clear_directory(path):
+    """Make path an empty directory. What is mounted below it stays, empty."""
+    os.makedirs(path, exist_ok=True)
+    with os.scandir(path) as entries:
+        for entry in entries:
+            if entry.is_dir(follow_symlinks=False):
+                clear_directory(entry.path)
+                try:
+                    os.rmdir(entry.path)
+                except OSError:
+                    if not os.path.ismount(entry.path):
+                        raise
+            else:
+                os.unlink(entry.path)
 
 
 def make_output(directory):

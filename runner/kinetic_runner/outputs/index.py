@@ -1,105 +1,203 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The index of a host's outputs, {id}/sync/{host}.json: what of them is complete. A restore brings exactly that."""
+"""The index of a host's outputs, sync/{host}.json: one finished state. A restore brings exactly what it names."""
 
+import calendar
+import dataclasses
+import json
 import os
+import re
+import time
+import zlib
 from collections import namedtuple
 
-from ..documents import VERSION, field, parse_document
+from ..documents import SHA256, field, parse_document
 from ..errors import AlreadyExists, NotFound, RunnerError
-from ..store.names import job_name
 from ..text import BLOCK, encode_json, readable
+from .tree import FILE, FOLDER, LINK
 
+VERSION = 2
 LIMIT = 256 << 20  # bytes
 LATEST = 1 << 62  # nanoseconds: a time that no file system refuses
+GZIP = b"\x1f\x8b"
+PENDING = 100  # names that an index has at most
 
-# A file that is complete in the store, or a link, which has no object. unit names what belongs together.
-Entry = namedtuple("Entry", "path size mode mtime_ns md5 generation link unit")
-
-
-def index_name(job, host):
-    """Return the name of a host's index."""
-    return job_name(job, f"sync/{host}.json")
-
-
-def to_json(entry):
-    """Return an entry as the index has it."""
-    if entry.link is not None:
-        fields = {"path": entry.path, "link": entry.link}
-    else:
-        fields = {name: getattr(entry, name) for name in ("path", "size", "mode", "mtime_ns", "md5", "generation")}
-    return fields if entry.unit == os.path.dirname(entry.path) else dict(fields, unit=entry.unit)
-
-
-def from_json(fields, where):
-    """Return an entry after its checks."""
-    fields = fields if isinstance(fields, dict) else {}
-    path = field(fields, "path", str, where)
-    unit = field(fields, "unit", str, where, os.path.dirname(path))
-    if "link" in fields:
-        return Entry(path, 0, 0o777, 0, "", "", field(fields, "link", str, where), unit)
-    size, mode, mtime_ns = (field(fields, name, int, where) for name in ("size", "mode", "mtime_ns"))
-    md5, generation = (field(fields, name, str, where) for name in ("md5", "generation"))
-    return Entry(path, size, mode & 0o7777, max(-LATEST, min(mtime_ns, LATEST)), md5, generation, None, unit)
-
-
-def read_index(store, name):
-    """Return the entries of an index by path."""
-    blocks = []
-    with store.open(name) as file:
-        while block := file.read(BLOCK):
-            blocks.append(block)
-            if len(blocks) * BLOCK > LIMIT:
-                raise RunnerError(f"{store.url(name)} has more than {readable(LIMIT)}")
-    document = parse_document(b"".join(blocks), store.url(name))
-    entries = [from_json(entry, store.url(name)) for entry in field(document, "files", list, store.url(name), [])]
-    return {entry.path: entry for entry in entries}
-
-
-def read_indexes(store, job):
-    """Return the entries of all hosts of a job by path, or None if no host has an index."""
-    entries, some = {}, False
-    for name in store.list(job_name(job, "sync/")):
-        try:
-            entries.update(read_index(store, job_name(job, f"sync/{name}")))
-            some = True
-        except NotFound:
-            pass  # just removed
-    return entries if some else None
-
-
-def attempt_of(text):
-    """Return the number of an attempt from an object's metadata, or 0 if somebody else wrote that."""
-    try:
-        return int(text)
-    except (TypeError, ValueError):
-        return 0
+# A path of the index. object is relative to the home of the outputs; "" means that it has the plain name.
+Entry = namedtuple("Entry", "kind size sha256 mode mtime target object")
+# A file that was not finished, and why.
+Incomplete = namedtuple("Incomplete", "size object reason")
 
 
 class Superseded(RunnerError):
     """A later attempt has written the index: it runs instead of this one."""
 
 
+class Conflict(RunnerError):
+    """An earlier attempt, which still runs, has written the index after this one has read it."""
+
+
+@dataclasses.dataclass
+class Document:
+    """What an index says."""
+
+    attempt: int = 0  # that wrote it
+    entries: dict = dataclasses.field(default_factory=dict)  # Entry by path
+    pending: list = dataclasses.field(default_factory=list)  # names of what was not finished
+    incomplete: dict = dataclasses.field(default_factory=dict)  # Incomplete by path
+    done: bool = False  # the job has ended for good
+    at: str = ""  # its moment
+    write: str = ""  # recognises one's own index if an answer is lost
+
+    def __post_init__(self):
+        self.pending, self.incomplete = sorted(self.pending)[:PENDING], self.incomplete or {}
+
+    @property
+    def at_ns(self):
+        """Its moment in nanoseconds, 0 if it has none."""
+        match = re.fullmatch(r"(.{19})\.(\d{6})Z", self.at)
+        return calendar.timegm(time.strptime(match[1], "%Y-%m-%dT%H:%M:%S")) * 10**9 + int(match[2]) * 1000 if match else 0
+
+    def objects(self):
+        """Return the names of all objects that it names, but the plain ones."""
+        return {one.object for one in (*self.entries.values(), *self.incomplete.values()) if one.object}
+
+    def to_json(self):
+        """Return the document, ready for JSON."""
+        incomplete = [{"path": path, "size": one.size, "object": one.object, "reason": one.reason} for path, one in sorted(self.incomplete.items())]
+        return {
+            "version": VERSION, "write": self.write, "attempt": self.attempt, "at": self.at, "done": self.done,
+            "files": [to_json(path, entry) for path, entry in sorted(self.entries.items())],
+            "pending": self.pending, "incomplete": incomplete,
+        }  # fmt: skip
+
+    @classmethod
+    def from_json(cls, fields, where):
+        """Return the document after its checks."""
+        entries = dict(entry_of(one, where) for one in field(fields, "files", list, where, []))
+        incomplete = {}
+        for one in field(fields, "incomplete", list, where, []):
+            size, name, reason = field(one, "size", int, where), field(one, "object", str, where), field(one, "reason", str, where, "")
+            incomplete[field(one, "path", str, where)] = Incomplete(size, name, reason)
+        pending = [str(name) for name in field(fields, "pending", list, where, [])]
+        more = {name: field(fields, name, str, where, "") for name in ("at", "write")}
+        return cls(field(fields, "attempt", int, where, 0), entries, pending, incomplete, fields.get("done") is True, **more)
+
+
+def to_json(path, entry):
+    """Return a path's entry, ready for JSON."""
+    if entry.kind == LINK:
+        return {"path": path, "link": entry.target}
+    fields = {"path": path, "mode": entry.mode, "mtime_ns": entry.mtime}
+    if entry.kind == FOLDER:
+        return dict(fields, directory=True)
+    return dict(fields, size=entry.size, sha256=entry.sha256, **({"object": entry.object} if entry.object else {}))
+
+
+def entry_of(fields, where):
+    """Return a path and its entry after the checks."""
+    fields = fields if isinstance(fields, dict) else {}
+    path = field(fields, "path", str, where)
+    if os.path.normpath(path) != path or path.startswith(("/", "../")) or path in (".", "..") or "\0" in path:
+        raise RunnerError(f"{where}: {path!r:.200} is not a path below a directory")
+    if "link" in fields:
+        return path, Entry(LINK, 0, "", 0o777, 0, field(fields, "link", str, where), "")
+    mode, mtime = field(fields, "mode", int, where) & 0o777, field(fields, "mtime_ns", int, where)
+    mtime = max(-LATEST, min(mtime, LATEST))
+    if fields.get("directory") is True:
+        return path, Entry(FOLDER, 0, "", mode, mtime, None, "")
+    sha256 = field(fields, "sha256", str, where)
+    if not SHA256.fullmatch(sha256):
+        raise RunnerError(f"{where}: {path!r:.200} has no SHA-256")
+    return path, Entry(FILE, field(fields, "size", int, where), sha256, mode, mtime, None, field(fields, "object", str, where, ""))
+
+
+def read_index(store, name):
+    """Return the document of an index and its generation. An index of an earlier release gives None instead of the document.
+
+    Raise NotFound if there is none.
+    """
+    where, blocks, size = store.url(name), [], 0
+    with store.open(name) as file:
+        unzip = None
+        while block := file.read(BLOCK):
+            if unzip is None:
+                unzip = zlib.decompressobj(31).decompress if block[:2] == GZIP else lambda data, limit: data
+            blocks.append(unzip(block, LIMIT))
+            size += len(blocks[-1])
+            if size >= LIMIT:
+                raise RunnerError(f"{where} has more than {readable(LIMIT)}")
+        generation = file.generation
+    data = b"".join(blocks)
+    try:
+        version = json.loads(data).get("version")
+    except (ValueError, AttributeError, RecursionError):
+        raise RunnerError(f"{where} is not a JSON object") from None
+    if version == 1:
+        return None, generation
+    return Document.from_json(parse_document(data, where, VERSION), where), generation
+
+
 class Index:
-    """The index that this attempt writes."""
+    """The index that an attempt writes, and what it says."""
 
-    def __init__(self, store, job, host, attempt):
-        self._store, self._name, self._attempt = store, index_name(job, host), attempt
-        self._generation = None  # not known
-        self.entries = {}
+    def __init__(self, store, name, attempt):
+        self._store, self._name, self._attempt = store, name, attempt
+        self._generation = 0
+        self.document = Document()
 
-    def write(self, entries):
-        """Replace the index."""
-        document = {"version": VERSION, "attempt": self._attempt, "files": [to_json(entry) for _, entry in sorted(entries.items())]}
-        data, metadata = encode_json(document), {"attempt": str(self._attempt)}
+    @property
+    def exists(self):
+        """Whether there is an index in the store."""
+        return self._generation != 0
+
+    def read(self):
+        """Read the index, if there is one, and take it for this attempt's own."""
+        try:
+            found, self._generation = read_index(self._store, self._name)
+        except NotFound:
+            return
+        self._check(found or Document())
+        self.document = found or Document()
+
+    def write(self, entries, pending=(), incomplete=None, at=None, done=False):
+        """Replace the index, after all that it names is in the store. at is the time.time() of its moment.
+
+        Raise Superseded if a later attempt has written it.
+        """
+        document = Document(self._attempt, entries, pending, incomplete, done, self.document.at if at is None else time_text(at))
         while True:
-            if self._generation is None:
-                self._generation, theirs = self._store.generation(self._name)
-                if (later := attempt_of(theirs.get("attempt"))) > self._attempt:
-                    raise Superseded(f"attempt {later} has started in the meantime, and saves its own outputs")
             try:
-                self._generation = self._store.upload(self._name, lambda: [data], metadata, self._generation)["generation"]
-                break
-            except AlreadyExists:
-                self._generation = None
-        self.entries = entries
+                return self._write(document)
+            except Conflict:
+                pass  # now that attempt is told that it was replaced
+
+    def write_again(self):
+        """Write the index as it is, in the name of this attempt. Raise Conflict if an earlier attempt has written it meanwhile."""
+        self._write(dataclasses.replace(self.document, attempt=self._attempt))
+
+    def _write(self, document):
+        document.write = os.urandom(16).hex()
+        data = compress(encode_json(document.to_json()))
+        try:
+            self._generation = self._store.upload(self._name, lambda: [data], None, self._generation)["generation"]
+        except AlreadyExists:
+            theirs, self._generation = read_index(self._store, self._name)
+            if theirs is None or theirs.write != document.write:  # else the answer was lost
+                self._check(theirs or Document())
+                raise Conflict(f"an earlier attempt still writes {self._store.url(self._name)}") from None
+        self.document = document
+
+    def _check(self, theirs):
+        if theirs.attempt > self._attempt:
+            raise Superseded(f"attempt {theirs.attempt} has started in the meantime, and saves its own outputs")
+
+
+def time_text(at):
+    """Return a time.time() as timestamp() does."""
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at)) + ".%06dZ" % (at % 1 * 10**6)
+
+
+def compress(data):
+    """Return data as gzip, quickly."""
+    zipper = zlib.compressobj(1, zlib.DEFLATED, 31)
+    return zipper.compress(data) + zipper.flush()

@@ -1,211 +1,363 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Keep the copy of a directory in the store in step with it, unit by unit."""
+"""Keep a finished state of a directory in the store while programs write to it.
+
+A look takes a moment of the directory. What is new is sent at once. The index, which a restore brings, is written when
+it is known what of the moment was finished, and when all of that is in the store. Moments are never mixed.
+"""
 
 import os
-import threading
 import time
-from collections import namedtuple
 
-from ..errors import text_of
+from ..errors import RunnerError, text_of
 from ..outcome import Unsaved
 from ..store import in_parallel
 from ..text import readable
-from . import scan, units
-from .links import Links
-from .renames import Renames
-from .sender import Changed, Refused
+from ..threads import start_threads
+from . import rules
+from .index import PENDING, Entry, Incomplete
+from .moment import REMOVED
+from .sender import Changed, Unwanted
+from .tree import FILE, FOLDER, folders_above, is_temporary, name_problem, read_tree, stamp_of
 
-PARALLEL = 4  # files at a time
-BATCH_FILES, BATCH_BYTES = 64, 64 << 20  # of units that are sent together
-INDEX_SECONDS = 5.0  # between two writes of the index in a round
-BEHIND_BYTES = 2 << 30  # about what can be saved between SIGTERM and the end
-LOG_SHARE = 16  # a log is sent again when it has grown by a sixteenth
-SMALL_LOG = 1 << 20  # bytes of a log that is sent whenever it has grown
+SETTLE_SECONDS = 0.5  # that the call must live on after a moment: an exception closes files too, and ends the call soon
+QUIET_SECONDS = 3.0  # without a change, after which a new directory counts as finished
+INDEX_SECONDS = 2.0  # between two indexes
+PARALLEL = 4  # files that are sent at a time
+HELD_BACK = 2  # intervals for which a state waits because a part of it that was saved before is being changed
+PATIENCE = 4  # intervals after which a name that is not saved is told
+SPARE_SHARE, SPARE_BYTES = 10, 1 << 30  # of the disk: the smaller one stays free
+NAME_BYTES = 1024  # of an object's name, together with its prefix
 
-# What the store has of a file. entry is None if somebody else wrote the object.
-Saved = namedtuple("Saved", "stamp entry generation")
-# What a round works on: entries are those of its index, known the folders that the index had.
-Work = namedtuple("Work", "view logs entries known links")
+TEMPORARY_NAME = "its name looks temporary"
+UNFINISHED = "it was not finished when the call ended"
 
 
 class Keeper:
-    """Saves the finished units of a directory, round after round. One thread at a time uses it."""
+    """Saves what a directory holds. All but send() and publish() runs in one thread.
 
-    def __init__(self, root, sender, index, room, say):
-        self._root, self._sender, self._index, self._room, self._say = root, sender, index, room, say
-        self._base = None  # the view of the last regular scan
-        self._logs, self._growing = units.Logs(lambda path, size: scan.ends(os.path.join(root, path), size)), frozenset()
-        self.saved = {}  # by path
-        self.absent = set()  # paths of the index that were not restored
-        self._renames = Renames()
-        self._problems = {}  # by path: the stamp and why it can't be saved
-        self._refused = {}  # stamps by path of files whose objects belong to somebody else
-        self._changing = threading.Lock()
-        self._written_at = 0.0  # time.monotonic() of the last index
-        self._told_behind = False
+    home is the store of the index and of its objects. folder is the prefix there of incomplete files. alive tells
+    whether the call runs. on_index is called with each index, and with the objects that it no longer names.
+    """
 
-    def round(self, regular=True):
-        """Save what is finished. An irregular round compares with the scan before it, too, but later ones don't compare with its own."""
-        view = self._look(scan.being_written(self._root))
-        if regular:
-            self._base, self._growing = view, self._logs.look(view)
-        logs = {path for path in self._growing if path in view.files}
-        self._save(view, logs)
-        self._tell_behind(view)
+    def __init__(self, observer, index, sender, home, folder, interval, say, alive):
+        self._observer, self._index, self._sender = observer, index, sender
+        self._home, self._folder = home, folder
+        self._interval, self._say, self._alive = interval, say, alive
+        self.several = False  # hosts write to the same place
+        self.on_index = lambda document, unnamed: None
+        self._current_at = time.time()  # when the index was last all there was
+        self._written_at = 0.0
+        self._waiting, self._told = {}, set()  # since when names are not saved, and the names that were told
+        self.moment = None  # that is being sent or published
+        self.unsaved = []  # what is not saved at the end, or not finished
 
-    def last_round(self, everything):
-        """Save what is left: everything, or only what is finished. Return what remains unsaved."""
-        for _ in range(2):  # again, if a file was written to
-            view = self._look((), everything)
-            logs = {path for path in self._growing if path in view.files}
-            self._save(view, logs, everything, last=True)
-            if not (everything and self._dirty(view.files)):
-                break
-        return self.unsaved("it changed shortly before the call was killed, so it may be incomplete")
-
-    def unsaved(self, why):
-        """Return all files that a restore would not bring as they are, with a reason for those without one of their own."""
-        tree = scan.scan(self._root, self._room, temporary=True)
-        found = [Unsaved(path, size_of(os.path.join(self._root, path)), reason) for path, reason in tree.left_out.items()]
-        for path in filter(lambda path: not self._is_listed(path, tree.files[path]), tree.files):
-            stamp, reason = self._problems.get(path, (None, why))
-            found.append(Unsaved(path, tree.files[path].size, reason if stamp in (None, tree.files[path]) else why))
-        return found
-
-    def unsent(self):
-        """Return how many bytes are to be sent."""
-        files = scan.scan(self._root, self._room, temporary=True).files
-        return sum(files[path].size for path in self._dirty(files))
-
-    def _is_listed(self, path, stamp):
-        """Return whether the index has a file as it is, or the object is somebody else's."""
-        saved, listed = self.saved.get(path), self._index.entries.get(path)
-        if saved is None or saved.stamp != stamp:
+    def start(self):
+        """Take a moment and begin to send it. Return whether another should be taken soon."""
+        if problem := self._lacks_room():
+            self._say_once(problem)
             return False
-        return saved.entry is None or listed is not None and (listed.generation, listed.link) == (saved.entry.generation, saved.entry.link)
-
-    def _look(self, writing, temporary=False):
-        tree = scan.scan(self._root, self._room, temporary)
-        return units.observe(self._base, tree.files, writing, time.time(), tree.left_out)
-
-    def _dirty(self, files):
-        return [path for path, stamp in files.items() if path not in self.saved or self.saved[path].stamp != stamp]
-
-    def _save(self, view, logs, everything=False, last=False):
-        entries = dict(self._index.entries)
-        self.absent.difference_update(view.files)
-        known = units.folders_of(entries)
-        work = Work(view, logs, entries, known, Links(self._root, view.files, known))
-        gone = units.removed(view, entries, self.absent, everything)
-        self._drop(gone, work)
-        for path in [path for path in self.saved if units.is_missing(path, view)]:
-            if path not in entries:
-                del self.saved[path]
-        try:
-            for batch in batches(units.decide(view, entries, logs, everything, last), view.files):
-                self._save_batch(batch, work)
-            entries.update(work.links.rest(entries, everything))
-            self._drop(gone, work, everything)
-        finally:
-            self._write_index(entries)
-
-    def _drop(self, gone, work, everything=False):
-        """Remove what is gone from the entries, unless it has a new name that is not saved yet, or a link there leads to it."""
-        self._renames.look(work.view.files, self.saved)
-        kept = self._renames.sources
-        if gone and not everything:
-            kept |= work.links.needed(gone, work.entries)
-        for path in gone:
-            if path not in kept:
-                work.entries.pop(path, None)
-
-    def _save_batch(self, batch, work):
-        """Send what is new of some units, and enter those that are complete."""
-        files, failed = work.view.files, set()
-        paths = [path for unit in batch for path in unit.paths if self._must_send(path, files[path], path in work.logs)]
-        in_parallel(lambda path: self._send(path, files[path], path in work.logs, failed), paths, PARALLEL)
-        for unit in batch:
-            if failed.isdisjoint(unit.paths):
-                self._enter(unit, work)
-        if time.monotonic() >= self._written_at + INDEX_SECONDS:
-            self._write_index(work.entries)
-
-    def _enter(self, unit, work):
-        """Enter a complete unit. Links wait for what they lead to."""
-        names, entries = None, work.entries
-        for path in unit.paths:
-            saved = self.saved.get(path)
-            if saved is None or saved.entry is None or entries.get(path) is saved.entry:
-                continue
-            names = names or units.record_units(unit, work.known)
-            name = entries[path].unit if path in entries else names[path]
-            entry = saved.entry._replace(unit=name)
-            if not work.links.holds(entry, entries):
-                entries[path] = entry
-                self.saved[path] = saved._replace(entry=entry)
-
-    def _must_send(self, path, stamp, is_log):
-        saved = self.saved.get(path)
-        if saved is not None and saved.stamp == stamp:
+        moment = self._look()
+        if moment is None:
             return False
-        if self._refused.get(path) == stamp:
-            return False
-        if is_log and saved is not None and saved.stamp.inode == stamp.inode and stamp.size > SMALL_LOG:
-            return stamp.size >= saved.stamp.size + saved.stamp.size // LOG_SHARE
-        return True
+        if not self._is_clean(moment):
+            self._drop(moment)
+            return True
+        self.moment = moment
+        run_in_thread(self.send, moment)
+        return False
 
-    def _send(self, path, stamp, is_log, failed):
-        saved = self.saved.get(path)
-        try:
-            earlier = None if is_log else self._renames.earlier(path, stamp, saved)
-            entry = self._sender.send(path, stamp, saved.generation if saved else 0, is_log, earlier)
-        except Refused as exc:
-            self._refused[path] = stamp  # the rest of its unit is complete without it
-            self._note(path, stamp, str(exc))
-        except (Changed, FileNotFoundError):
-            failed.add(path)
-        except OSError as exc:
-            failed.add(path)
-            self._note(path, stamp, exc.strerror or text_of(exc))
+    def carry_on(self):
+        """Carry on with the moment that is being sent or published. Return whether another should be taken soon."""
+        moment = self.moment
+        if moment.publishing:
+            if not moment.published:
+                return False
         else:
-            self.saved[path] = Saved(stamp, entry, entry.generation or 0)
-            self._problems.pop(path, None)
+            self._follow(moment)
+            if not moment.failure and self._lacks_room():
+                moment.wanted, moment.failure = set(), self._lacks_room()
+            if not moment.sent or not moment.failure and moment.is_open:
+                return False
+            if not moment.failure and self._is_clean(moment):
+                if time.time() >= self._written_at + INDEX_SECONDS:
+                    moment.publishing = True
+                    run_in_thread(self.publish, moment)
+                return False
+        self._drop(moment)
+        self.moment = None
+        if moment.error:
+            raise moment.error
+        if moment.failure:
+            self._say_once(moment.failure)
+        return not moment.publishing
 
-    def _note(self, path, stamp, why):
-        with self._changing:
-            if self._problems.get(path, ("", ""))[1] != why:
-                self._say(f"warning: the output {path} is not saved: {why}")
-            self._problems[path] = stamp, why
+    def commit(self):
+        """Save all that no process has open as one finished state. Return the names that are left out."""
+        self._abandon(set())
+        moment = self._observer.take()
+        if moment is None:
+            return []
+        rules.judge(moment, self._observer, committed=True)
+        self.send(moment)
+        if moment.failure:
+            raise RunnerError(moment.failure)
+        self._write(moment)
+        return sorted(name for name, unit in moment.units.items() if not unit.whole)
 
-    def _write_index(self, entries):
-        if entries != self._index.entries:
-            self._index.write(dict(entries))
-            self._written_at = time.monotonic()
+    def finish(self, everything):
+        """Save what is left, after the call has ended, and note what is not saved."""
+        if everything and self.moment and not self.moment.publishing:
+            listing = read_tree(self._observer.root, True)
+            self._abandon({stamp_of(node) for node in listing.values()})
+        else:
+            self._wait(self.moment)
+        pending, self.moment = self.moment, None
+        if pending and pending.published and not pending.failure:
+            pending = None
+        final = self._finish_with(pending, everything)
+        self.unsaved = self.list_unsaved({name: unit.why for name, unit in final.units.items()} if final else {})
+        self._keep_incomplete()
 
-    def _tell_behind(self, view):
-        """Say once that more is unsaved than could be saved if the pod had to go."""
-        behind = sum(view.files[path].size for path in self._dirty(view.files))
-        if behind > BEHIND_BYTES and not self._told_behind:
-            self._say(f"warning: {readable(behind)} of outputs are not saved yet: a preemption now would lose much of it")
-        self._told_behind = behind > BEHIND_BYTES
+    def _finish_with(self, pending, everything):
+        """Write a last index: of now, if all that has changed is finished, or of the pending moment."""
+        final = self._observer.take(everything, at_rest=True)
+        if final is not None:
+            rules.judge(final, self._observer, everything)
+            for name, unit in final.units.items():
+                before = pending.units.get(name) if pending else None
+                if before and before.whole and all(final.state.get(path) == pending.state.get(path) for path in unit.paths | before.paths):
+                    unit.whole = True
+            self.send(final)
+            if final.failure:
+                raise final.error
+            for name, unit in final.units.items():
+                unit.whole = bool(unit.whole or name in final.grown)
+            newest = max((unit.changed_at for unit in final.units.values() if unit.whole), default=0)
+            # What the call was just making when it ended is left out.
+            if all(unit.whole or unit.rule == REMOVED or unit.is_new and unit.changed_at >= newest for unit in final.units.values()):
+                self._write(final)
+                return final
+        if pending and not pending.failure and not pending.is_open and self._is_clean(pending):
+            self._write(pending)
+        return final
+
+    # A moment
+
+    def _look(self):
+        moment = self._observer.take()
+        if moment is None:
+            self._current_at = time.time()
+            return None
+        self._tidy(self._index.document, moment.state)
+        rules.judge(moment, self._observer)
+        if any(unit.whole is not False for unit in moment.units.values()):
+            return moment
+        if not moment.units:
+            self._current_at = moment.at
+        if self._should_tell(moment):
+            self._index.write(self._index.document.entries, self._pending(moment), self._index.document.incomplete, moment.at)
+        self._drop(moment)
+        return None
+
+    def _follow(self, moment):
+        """See what has come after a moment, and judge by it."""
+        now = time.time()
+        if moment.is_open and moment.soon is None and now >= moment.at + SETTLE_SECONDS:
+            moment.soon = self._after(moment)
+            if moment.soon:
+                rules.note_finished(moment, self._observer)
+        if moment.is_open and moment.soon and moment.later is None and now >= moment.at + QUIET_SECONDS:
+            moment.later = self._after(moment)
+        if moment.soon and moment.sent:  # whether a file only grew is known when it was sent
+            rules.follow(moment, self._observer)
+
+    def _after(self, moment):
+        after = self._observer.after(moment)
+        return after if self._alive() else None
+
+    def _is_clean(self, moment):
+        """Return whether all that the index has is finished at the moment, or was long not to be had."""
+        clean = all(unit.is_new or unit.whole is not False for unit in moment.units.values())
+        return clean or moment.at > self._current_at + HELD_BACK * self._interval
+
+    def _drop(self, moment):
+        moment.forget()
+        self._tell_waiting(moment)
+
+    def _abandon(self, wanted):
+        """Send of the current moment only what is wanted, and wait for that."""
+        if self.moment is not None:
+            self.moment.wanted = wanted
+            self._wait(self.moment)
+            if not wanted:
+                self.moment.forget()
+                self.moment = None
+
+    def _wait(self, moment):
+        while moment is not None and not (moment.published if moment.publishing else moment.sent):
+            time.sleep(0.005)
+
+    # Sending
+
+    def send(self, moment):
+        """Send what was frozen."""
+        items = [(unit, path) for unit in moment.units.values() if unit.whole is not False for path in sorted(unit.paths & moment.frozen.keys())]
+        try:
+            in_parallel(lambda item: self._send_file(moment, *item), items, PARALLEL)
+        except Unwanted:
+            moment.failure = moment.failure or "it is no longer needed"
+        except (RunnerError, OSError) as exc:
+            moment.failure, moment.error = text_of(exc), exc
+        sent = self._observer.sent
+        for unit in moment.units.values():
+            moment.grown.update(path for path in unit.paths if moment.state.get(path) in sent and sent[moment.state[path]].grown)
+        moment.forget()
+        moment.sent = True
+
+    def _send_file(self, moment, unit, path):
+        """Send a file, unless the store has it. If it has changed meanwhile, its unit is not finished."""
+        frozen, entry = moment.frozen[path], self._index.document.entries.get(path)
+        stamp, sent = frozen.stamp, self._observer.sent
+        if stamp != moment.state.get(path) or stamp in sent or unit.whole is False:
+            return
+        if not is_wanted(moment, stamp):
+            raise Unwanted
+        mark = entry.size if entry and entry.kind == FILE and entry.size <= stamp[1] and self._observer.saved[path][0] == stamp[0] else 0
+        try:
+            found = self._sender.send(frozen.path, None if frozen.database else stamp[1], mark, lambda: is_wanted(moment, stamp))
+            if not self._is_intact(frozen, path):
+                raise Changed
+        except (Changed, FileNotFoundError):
+            self._observer.copy_next.add(path)
+            unit.whole, unit.why = False, "it changed while it was sent"
+            return
+        sent[stamp] = found._replace(grown=bool(mark) and found.grown == entry.sha256)
+
+    def _is_intact(self, frozen, path):
+        """Return whether what was sent is what was frozen: a second name keeps the file, not its bytes."""
+        if frozen.database or self._observer.is_log(path, frozen.stamp):
+            return True
+        info = os.stat(frozen.path)
+        return info.st_ino != frozen.stamp[0] or (info.st_size, info.st_mtime_ns) == frozen.stamp[1:3]
+
+    # The index
+
+    def publish(self, moment):
+        """Write the index of a moment."""
+        try:
+            self._write(moment)
+        except (RunnerError, OSError) as exc:
+            moment.failure, moment.error = text_of(exc), exc
+        moment.published = True
+
+    def _write(self, moment):
+        entries, saved = self._choose(moment)
+        document = self._index.document
+        if entries != document.entries or self._should_tell(moment):
+            self._index.write(entries, self._pending(moment), document.incomplete, moment.at)
+            self._written_at = time.time()
+            self._tidy(document)
+        self._observer.saved.clear()
+        self._observer.saved.update(saved)
+        self._current_at = moment.at
+        self._observer.note_known(
+            [path for path, entry in entries.items() if entry.kind == FOLDER and path in saved and moment.state.get(path) == saved[path]], moment.clock
+        )
+
+    def _choose(self, moment):
+        """Return the entries of a moment's index and their stamps: of each finished unit its state, of the others what was saved."""
+        entries, saved, sent = dict(self._index.document.entries), dict(self._observer.saved), self._observer.sent
+        for unit in moment.units.values():
+            for path in unit.paths if unit.whole else ():
+                before, was = entries.pop(path, None), saved.pop(path, None)
+                if path not in moment.state:
+                    continue
+                node, stamp = moment.listing[path], moment.state[path]
+                entry = Entry(node.kind, 0, "", node.mode, node.mtime, node.target, "")
+                if node.kind == FILE and was == stamp:
+                    entry = entry._replace(size=before.size, sha256=before.sha256, object=before.object)
+                elif node.kind == FILE:
+                    entry = entry._replace(size=sent[stamp].size, sha256=sent[stamp].sha256, object=sent[stamp].object)
+                entries[path], saved[path] = entry, stamp
+        for path in [path for path in entries if any(entries[one].kind != FOLDER for one in folders_above(path) if one in entries)]:
+            del entries[path], saved[path]
+        return entries, saved
+
+    def _pending(self, moment):
+        names = {name for name, unit in moment.units.items() if not unit.whole}
+        return names | {path for path in moment.listing if is_temporary(path) and not is_temporary(os.path.dirname(path))}
+
+    def _should_tell(self, moment):
+        """Return whether the index should be written for the names alone that are not finished."""
+        pending = self._pending(moment)
+        return bool(pending) and not self._index.exists or self.several and sorted(pending)[:PENDING] != self._index.document.pending
+
+    def _tidy(self, before, state=()):
+        """Forget the objects that neither the index names nor a moment with this state needs."""
+        sent, named = self._observer.sent, self._index.document.objects()
+        needed = set(state.values()) if state else ()
+        unnamed = before.objects() - named
+        unnamed.update(sent.pop(stamp).object for stamp, found in list(sent.items()) if found.object not in named and stamp not in needed)
+        if unnamed or not state:
+            self.on_index(self._index.document, sorted(unnamed))
+
+    # What is not saved
+
+    def list_unsaved(self, reasons):
+        """Return the files that the index does not have as they are. reasons are those of units."""
+        observer = self._observer
+        tree, found = read_tree(observer.root, True), []
+        state = observer.stamps(tree)
+        for path, node in tree.items():
+            stamp = state.get(path, stamp_of(node))
+            if node.kind == FILE and stamp not in (observer.saved.get(path), observer.others.get(path)) and not observer.is_companion(path):
+                tops = [reasons[name] for name in [path, *folders_above(path)] if name in reasons]
+                found.append(Unsaved(path, node.size, TEMPORARY_NAME if is_temporary(path) else next(iter(tops), UNFINISHED)))
+        return sorted(found) + [Unsaved(path, 0, why) for path, why in sorted(tree.left_out.items())]
+
+    def _keep_incomplete(self):
+        """Keep what was not finished apart, where no restore brings it."""
+        document, kept = self._index.document, {}
+        for file in self.unsaved:
+            name, path = f"{self._folder}/{file.path}", os.path.join(self._observer.root, file.path)
+            if os.path.isfile(path) and not name_problem(name, NAME_BYTES - len(self._home.prefix.encode())):
+                try:
+                    self._sender.send_as(name, path, generation=None)
+                except OSError:
+                    continue  # it can't be read
+                kept[file.path] = Incomplete(file.size, name, file.why)
+        if kept != document.incomplete:
+            self._index.write(document.entries, (), kept)
+
+    def _tell_waiting(self, moment):
+        """Name what could not be saved for long, once."""
+        left = {name: unit.why for name, unit in moment.units.items() if unit.whole is False}
+        left.update((path, TEMPORARY_NAME) for path in moment.listing if is_temporary(path) and not is_temporary(os.path.dirname(path)))
+        left.update(moment.listing.left_out)
+        self._waiting = {name: self._waiting.get(name, moment.at) for name in left}
+        for name, since in self._waiting.items():
+            if moment.at - since >= PATIENCE * self._interval and name not in self._told:
+                self._told.add(name)
+                self._say(f"warning: the output {name} is not saved: {left[name]}")
+
+    def _say_once(self, text):
+        if text not in self._told:
+            self._told.add(text)
+            self._say(f"warning: {text}")
+
+    def _lacks_room(self):
+        """Return why no moment can be frozen, or None."""
+        disk = os.statvfs(self._observer.stage)
+        free, spare = disk.f_bavail * disk.f_frsize, min(disk.f_blocks * disk.f_frsize // SPARE_SHARE, SPARE_BYTES)
+        return f"outputs are not saved for now: only {readable(free)} of the disk {'are' if free else 'is'} free" if free < spare else None
 
 
-def batches(some, files):
-    """Yield the units in groups that are sent together, in their order."""
-    batch, count, size = [], 0, 0
-    for unit in some:
-        batch.append(unit)
-        count, size = count + len(unit.paths), size + sum(files[path].size for path in unit.paths)
-        if count >= BATCH_FILES or size >= BATCH_BYTES:
-            yield batch
-            batch, count, size = [], 0, 0
-    if batch:
-        yield batch
+def is_wanted(moment, stamp):
+    return moment.wanted is None or stamp in moment.wanted
 
 
-def size_of(path):
-    try:
-        return os.lstat(path).st_size
-    except OSError:
-        return 0
+def run_in_thread(action, moment):
+    """Run action in a thread, or here if the limits allow no more."""
+    if not start_threads(1, lambda: action(moment)):
+        action(moment)

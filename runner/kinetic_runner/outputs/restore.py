@@ -1,168 +1,189 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Fill the directory of outputs with what is complete in the store."""
+"""Fill the directory of outputs with what earlier attempts, or another job, have saved."""
 
 import base64
 import hashlib
 import os
+from collections import defaultdict, namedtuple
 
-from ..errors import Mismatch, NotFound
+from ..errors import BadData, Mismatch, NotFound
 from ..store import in_parallel
-from ..store.names import job_name
-from ..store.objects import copy_object, list_objects
+from ..store.objects import can_be_file, list_objects
 from ..text import COPY_BLOCK, readable, shorten, write_all
-from .index import index_name, read_index, read_indexes
-from .keeper import Saved
-from .plan import choose, make_plan
-from .scan import stamp_of, stays_inside
-from .sender import marked
+from .index import Entry, read_index
+from .tree import FILE, FOLDER, LINK, stays_inside
 
 PARALLEL = 6  # objects at a time
 SPARE_BYTES, SPARE_SHARE = 1 << 30, 10  # of the disk, which stay free: the kubelet evicts pods from a full one
 LITTLE_SHARE = 100  # of what is free, which may be used in any case
 TOLD, TOLD_CHARACTERS = 3, 200  # names in a message, and their length
+KINETIC = ".kinetic/"  # below --output-dir: what is not an output
+
+# A path to restore: the number of the index that names it, -1 for a plain name without one; the store and the name of
+# its object, and its MD5 if its entry has no hash yet.
+Item = namedtuple("Item", "number path entry store name md5 generation")
+
+
+def read_indexes(home, numbers=None):
+    """Return the indexes below home by number: those that there are, or some of them. An index of an earlier release is None."""
+    if numbers is None:
+        names = [name[: -len(".json")] for name in home.list("sync/") if name.endswith(".json")]
+        numbers = sorted(int(name) for name in names if name.isdigit())
+    found = {}
+    for number in numbers:
+        try:
+            found[number], _ = read_index(home, f"sync/{number}.json")
+        except NotFound:
+            pass
+    return found
+
+
+def items_of(documents, home, plain):
+    """Return what some indexes name together, by path, and the paths that are left out of it.
+
+    A directory that several hosts write below counts when each of them has it whole.
+    """
+    items = {}
+    for number, document in sorted(documents.items()):
+        for path, entry in document.entries.items():
+            if path not in items or entry.kind != FOLDER and (items[path].entry.kind == FOLDER or items[path].entry.mtime < entry.mtime):
+                items[path] = Item(number, path, entry, home if entry.object else plain, entry.object or path, None, None)
+    unfinished = unfinished_folders(documents)
+    left_out = {path for path in items if any(path == folder or path.startswith(folder + "/") for folder in unfinished)}
+    left_out |= {path for path in items if any(above in items and items[above].entry.kind != FOLDER for above in folders(path))}
+    return {path: item for path, item in items.items() if path not in left_out}, left_out
+
+
+def unfinished_folders(documents):
+    """Return the directories that one host has finished, and another one has not.
+
+    Another host is known to write to a directory if it does now, or if it does so in those beside it, and
+    has not looked since the directory was finished.
+    """
+    writers, newest = defaultdict(set), defaultdict(int)
+    for number, document in documents.items():
+        for path, entry in document.entries.items():
+            for folder in folders(path) if entry.kind != FOLDER else ():
+                writers[folder].add(number)
+                newest[folder] = max(newest[folder], entry.mtime)
+    beside = defaultdict(set)  # who writes to the directories that hosts share, by their parent
+    for folder, numbers in writers.items():
+        if len(numbers) > 1:
+            beside[os.path.dirname(folder)] |= numbers
+    found = {name for document in documents.values() for name in document.pending if writers.get(name)}
+    for folder, numbers in writers.items():
+        for number in beside.get(os.path.dirname(folder), set()) - numbers:
+            if documents[number].at_ns < newest[folder]:
+                found.add(folder)
+    return found
+
+
+def folders(path):
+    """Return the directories above a path."""
+    parts = path.split("/")
+    return ["/".join(parts[:count]) for count in range(1, len(parts))]
+
+
+def plain_items(plain, known=None):
+    """Return the objects below the plain names, by path; known are the names that count, None: all."""
+    items = {}
+    for found in list_objects(plain):
+        if found.name.startswith(KINETIC) or not can_be_file(found.name) or known is not None and found.name not in known:
+            continue
+        entry = Entry(FILE, found.size, "", 0o644, found.created * 10**9, None, "")
+        items[found.name] = Item(-1, found.name, entry, plain, found.name, found.md5, found.generation)
+    for path in list(items):
+        if any(folder in items for folder in folders(path)):
+            del items[path]  # both an object a and an object a/b: only one of them can be a file
+    return items
 
 
 class Restore:
-    """Brings outputs from the store. outputs is the store of their prefix, store that of the jobs."""
+    """Brings items into the directory root. brought has them afterwards by path, each with the hash of its file."""
 
-    def __init__(self, store, outputs, root, owner, say):
-        self._store, self._outputs, self._root, self._owner, self._say = store, outputs, root, owner, say
-        self._broken = set()  # units that have lost an object meanwhile
-        self.saved, self.absent, self.entries = {}, set(), {}  # for the keeper and its index
+    def __init__(self, root, say):
+        self._root, self._say = root, say
+        self._broken = set()  # topmost paths that lack an object
+        self.brought = {}
 
-    def adopt(self, source, job, index):
-        """Make the complete outputs of another job, whose prefix is source, the beginning of this one's. Return their plan."""
-        found = make_plan(list(list_objects(source)), self._indexes(job, ()))
-        entries = {item.path: item.entry for item in found.items if item.entry.link is not None}
+    def run(self, items):
+        """Bring the items. Raise BadData if the disk is too small for them."""
+        files = [item for item in items.values() if item.entry.kind == FILE]
+        self._check_room(sum(item.entry.size for item in files))
+        for path in sorted(path for path, item in items.items() if item.entry.kind == FOLDER):
+            os.makedirs(self._place(path), exist_ok=True)
+            self.brought[path] = items[path]
+        in_parallel(self._bring_file, files, PARALLEL)
+        for item in items.values():
+            if item.entry.kind == LINK:
+                self._bring_link(item)
+        self._remove_broken()
+        for path in sorted((path for path, item in self.brought.items() if item.entry.kind == FOLDER), reverse=True):
+            entry = self.brought[path].entry
+            os.chmod(self._place(path), entry.mode | 0o700)
+            os.utime(self._place(path), ns=(entry.mtime, entry.mtime))
 
-        def copy(item):
-            ours = bool(marked(item.metadata)[0])
-            generation = copy_object(source, self._outputs, item.path, self._owner.metadata if ours else None)
-            if ours and generation is None:  # it was copied before this attempt was interrupted
-                generation = str((self._outputs.attributes(item.path) or {}).get("generation", ""))
-            if ours:
-                entries[item.path] = item.entry._replace(generation=generation)
+    def _place(self, path):
+        return os.path.join(self._root, path)
 
-        in_parallel(copy, [item for item in found.items if item.entry.link is None], PARALLEL)
-        index.write(entries)
-        self._say(f"resuming from job {job}: copied {len(found.items)} of its outputs")
-
-    def run(self, source, job, only_own=False):
-        """Bring what is complete below source, the prefix of a job, except for names that an earlier run has dealt with."""
-        self._broken.clear()
-        objects = list(list_objects(source))
-        if only_own:
-            objects = [found for found in objects if marked(found.metadata)[:2] == (job, str(self._owner.host))]
-        jobs = {marked(found.metadata)[0] for found in objects}
-        found = make_plan(objects, self._indexes(job, jobs - {"", job}, only_own))
-        chosen, left_out = choose([item for item in found.items if item.path not in self.saved and item.path not in self.absent], self._room())
-        self._bring(source, chosen)
-        own = self._own_index() if job == self._owner.job else {}
-        self.absent |= {item.path for item in left_out if item.path in own}
-        self.entries.update({item.path: item.entry for item in found.items if item.path in own and (item.path in self.saved or item.path in self.absent)})
-        for path, saved in self.saved.items():
-            self.saved[path] = saved._replace(entry=self.entries.get(path))
-        self._tell([item for item in chosen if item.path in self.saved], left_out, found)
-
-    def _indexes(self, job, others, only_own=False):
-        """Return the entries of the jobs' indexes, see make_plan."""
-        indexes = {job: self._own_index() if only_own else read_indexes(self._store, job) or {}}
-        for other in others:
-            indexes[other] = read_indexes(self._store, other)
-            if indexes[other] is None and self._store.exists(job_name(other, "handle.json")):
-                indexes[other] = {}  # else it was cleaned up
-        return indexes
-
-    def _own_index(self):
-        try:
-            return read_index(self._store, index_name(self._owner.job, self._owner.host))
-        except NotFound:
-            return {}
-
-    def _room(self):
-        """Return how many bytes may be brought."""
+    def _check_room(self, size):
         disk = os.statvfs(self._root)
         free = disk.f_bavail * disk.f_frsize
-        return max(free - disk.f_blocks * disk.f_frsize // SPARE_SHARE - SPARE_BYTES, free // LITTLE_SHARE)
+        room = max(free - disk.f_blocks * disk.f_frsize // SPARE_SHARE - SPARE_BYTES, free // LITTLE_SHARE)
+        if size > room:
+            raise BadData(f"the outputs to begin with have {readable(size)}, and the disk has room for {readable(room)}: submit with a larger --disk")
 
-    def _bring(self, source, items):
-        """Write the files, then the links. Remove what belongs to a unit that was not complete after all."""
-        in_parallel(lambda item: self._bring_file(source, item), [item for item in items if item.entry.link is None], PARALLEL)
-        for item in items:
-            if item.entry.link is not None and stays_inside(self._root, item.path, item.entry.link):
-                self._bring_link(item)
-        for item in items:
-            if item.entry.unit in self._broken and self.saved.pop(item.path, None):
-                os.unlink(os.path.join(self._root, item.path))
-
-    def _bring_file(self, source, item):
-        target = os.path.join(self._root, item.path)
-        try:
-            os.makedirs(os.path.dirname(target), exist_ok=True)
-            fd = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
-        except (FileExistsError, NotADirectoryError):
-            self._broken.add(item.entry.unit)  # there are objects a and a/b: both can't be files
-            return
+    def _bring_file(self, item):
+        target = self._place(item.path)
+        os.makedirs(os.path.dirname(target), exist_ok=True)
+        fd = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         with open(fd, "wb", buffering=0):
             try:
-                fetch(source, item, fd)
+                entry = fetch(item, fd)
             except NotFound:
-                self._broken.add(item.entry.unit)
-            os.fchmod(fd, item.entry.mode & 0o777)
-            os.utime(fd, ns=(item.entry.mtime_ns, item.entry.mtime_ns))
-        self._note(item)
+                self._broken.add(item.path.partition("/")[0])
+                return
+            os.fchmod(fd, entry.mode & 0o777)
+            os.utime(fd, ns=(entry.mtime, entry.mtime))
+        self.brought[item.path] = item._replace(entry=entry)
 
     def _bring_link(self, item):
-        target = os.path.join(self._root, item.path)
+        target = self._place(item.path)
         folder = os.path.dirname(target)
-        try:
-            os.makedirs(folder, exist_ok=True)
-            if os.path.realpath(folder) != os.path.join(os.path.realpath(self._root), os.path.dirname(item.path)).rstrip("/"):
-                return  # another link leads there, so that nobody can tell by its name where this one leads
-            os.symlink(item.entry.link, target)
-        except (FileExistsError, NotADirectoryError):
+        os.makedirs(folder, exist_ok=True)
+        real = os.path.join(os.path.realpath(self._root), os.path.dirname(item.path)).rstrip("/")
+        if os.path.realpath(folder) == real and stays_inside(self._root, item.path, item.entry.target):
+            os.symlink(item.entry.target, target)
+            self.brought[item.path] = item
+
+    def _remove_broken(self):
+        """Remove what lacks a part: a half is worse than nothing."""
+        if not self._broken:
             return
-        self._note(item)
+        import shutil
 
-    def _note(self, item):
-        job, host, _ = marked(item.metadata)
-        others = job == self._owner.job and host != str(self._owner.host)
-        stamp = stamp_of(os.path.join(self._root, item.path))
-        self.saved[item.path] = Saved(stamp, None, 0 if others else item.entry.generation or 0)
-
-    def _tell(self, brought, left_out, found):
-        if brought:
-            size = readable(sum(item.entry.size for item in brought))
-            self._say(f"restored {len(brought)} output{'' if len(brought) == 1 else 's'} ({size})")
-        if newer := sorted(path for path in found.newer if path in self.saved):
-            self._say(f"{len(newer)} of them were written again after their neighbours had been saved: {named(newer)}")
-        if left_out:
-            size = readable(sum(item.entry.size for item in left_out))
-            names = named(sorted(item.path for item in left_out))
-            self._say(f"warning: {len(left_out)} outputs ({size}) are not restored, because the disk is too small: {names}: submit with a larger --disk")
-        if found.incomplete:
-            self._say(f"{len(found.incomplete)} outputs are not restored, because they are incomplete: {named(sorted(found.incomplete))}")
-        if found.strange:
-            self._say(f"{len(found.strange)} outputs are not restored, because no file can have their names: {named(sorted(found.strange))}")
-        if self._broken:
-            self._say(f"warning: not restored, because files of them are missing: {named(sorted(self._broken))}")
+        for path in [path for path in self.brought if path.partition("/")[0] in self._broken]:
+            del self.brought[path]
+        for top in self._broken:
+            place = self._place(top)
+            shutil.rmtree(place) if os.path.isdir(place) else os.unlink(place)
+        self._say(f"warning: not restored, because objects of them are missing: {named(sorted(self._broken))}")
 
 
-def fetch(source, item, fd):
-    """Write an object to a file and compare its MD5, if it has one."""
-    for last in (False, True):
-        digest = hashlib.md5(usedforsecurity=False)
-        os.ftruncate(fd, 0)
-        os.lseek(fd, 0, os.SEEK_SET)
-        with source.open(item.path) as file:
-            while block := file.read(COPY_BLOCK):
-                digest.update(block)
-                write_all(fd, block)
-        md5 = item.entry.md5 if not last else (source.attributes(item.path) or {}).get("md5Hash", "")
-        if not md5 or base64.b64encode(digest.digest()).decode() == md5:
-            return
-    raise Mismatch(f"{source.url(item.path)} does not have the MD5 {md5}: it was written to while it was read, or corrupted in transit")
+def fetch(item, fd):
+    """Write an object to a file. Return its entry, with the hash of what was written, which must be the one it has."""
+    sha256, md5, size = hashlib.sha256(), hashlib.md5(usedforsecurity=False), 0
+    with item.store.open(item.name) as source:
+        while block := source.read(COPY_BLOCK):
+            sha256.update(block)
+            md5.update(block)
+            size += len(block)
+            write_all(fd, block)
+    expected = item.entry.sha256 or sha256.hexdigest()
+    if sha256.hexdigest() != expected or item.md5 and base64.b64encode(md5.digest()).decode() != item.md5:
+        raise Mismatch(f"{item.store.url(item.name)} is not what was saved: it was replaced, or corrupted in transit")
+    return item.entry._replace(sha256=expected, size=size)
 
 
 def named(paths):

@@ -1,99 +1,217 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Keep the outputs of an attempt in step with the store, from the restore to the last round."""
+"""Connect an attempt with the keeper of its outputs, from the restore to the last index."""
 
+import os
 import time
 
 from ..errors import Unreachable, explain
-from ..store import open_store
+from ..store import in_parallel, open_store
+from ..store.gcs import RENEW_AGE
+from ..store.objects import list_objects, rewrite_object
 from ..text import readable
-from .index import Index, index_name
+from .directory import clear_directory
+from .index import Conflict, Document, Index
 from .keeper import Keeper
-from .restore import Restore, named
-from .scan import NAME_BYTES
-from .sender import Owner, Sender
+from .observer import Observer
+from .plain import Have, Plain
+from .restore import Restore, items_of, plain_items, read_indexes
+from .sender import Sender
+from .settle import settle
+from .tree import FILE, FOLDER, read_tree, stamp_of
 from .worker import Worker
 
 WAIT_SECONDS = 0.2
 PROGRESS_SECONDS = 10.0
-INDEX_SECONDS = 2.0  # of the grace, for the index and the log
+INDEX_SECONDS = 2.0  # of the grace, for the log and the result
+RESUMED = -1  # the number of the index of what a job begins with
+GONE = ("gone",)  # the stamp of what an index names and a restore left out
 
 
 class Session:
-    """Connects an attempt with the worker that saves its outputs."""
+    """Saves the directory path of an attempt.
 
-    def __init__(self, attempt, url, path, interval):
+    plain is the URL of the plain names, home that of the index, its objects and what is incomplete. number is that
+    of the index: the host, or in a map the input. watch is one that has watched the directory before.
+    """
+
+    def __init__(self, attempt, plain, home, path, number, interval, alive, watch=None):
         options = attempt.options
-        self._attempt, self._path = attempt, path
-        self._outputs = self._open(url)
-        attempt.signals.listen(lambda: self._outputs.hurry(attempt.leave_by - INDEX_SECONDS))
-        self._owner = Owner(options.job, attempt.host, attempt.number, last_wins=bool(options.map))
-        self._index = Index(attempt.store, options.job, attempt.host, attempt.number)
-        sender = Sender(self._outputs, path, self._owner)
-        room = NAME_BYTES - len(self._outputs.prefix.encode())
-        self._keeper = Keeper(path, sender, self._index, room, self.note)
-        self._sender = sender
-        self._worker = Worker(self._keeper, sender, interval)
+        self._attempt, self._path, self._number = attempt, path, number
+        self._home, self._plain = self._open(home), self._open(plain)
+        stage = os.path.join(options.work, "stage", str(number))
+        clear_directory(stage)
+        folder = f"sync/{number}/{attempt.number}-{os.urandom(4).hex()}"
+        self.messages = []
+        self._observer = Observer(path, stage, {}, {}, watch)
+        self._index = Index(self._home, f"sync/{number}.json", attempt.number)
+        self._sender = Sender(self._home, folder)
+        self._keeper = Keeper(self._observer, self._index, self._sender, self._home, f"incomplete/{number}", interval, self.note, alive)
+        self._keeper.several = attempt.hosts > 1 and not options.map
+        self._names = Plain(self._home, self._plain, f"{options.job}/{number}/{attempt.number}", self.note)
+        self._keeper.on_index = self._names.want
+        self._worker = Worker(self._keeper, interval, self._renew, self.note)
         self._running = False
 
     def _open(self, url):
         options = self._attempt.options
         store = open_store(url, options.emulator, options.metadata_host, options.credentials)
         store.outage = self._attempt.outage
+        self._attempt.signals.listen(lambda: store.hurry(self._attempt.leave_by - INDEX_SECONDS))
         return store
 
-    def restore(self):
-        """Fill the directory with what earlier attempts, or the job to resume from, have saved."""
-        attempt, options = self._attempt, self._attempt.options
-        source, job = self._outputs, options.job
-        restore = Restore(attempt.store, self._outputs, self._path, self._owner, attempt.say)
-        # Host 0 writes its index when it has copied everything. An index of another host says nothing about that.
-        if options.resume_from and not attempt.store.exists(index_name(job, 0)):
-            earlier = self._open(attempt.store.outputs(options.resume_from))
-            if attempt.host == 0:
-                restore.adopt(earlier, options.resume_from, self._index)
+    # Before the call
+
+    def restore(self, earlier=None, shared=False):
+        """Fill the directory with what earlier attempts have saved, else with the outputs of the job to resume from.
+
+        earlier has the URLs of the home and of the plain names of that job. shared says that the plain names are also those of other jobs.
+        """
+        while True:
+            try:
+                self._restore(earlier, shared)
+                return
+            except Conflict:
+                pass  # an earlier attempt still runs: now it is told that it was replaced
+
+    def _restore(self, earlier, shared):
+        attempt, say = self._attempt, self._attempt.say
+        clear_directory(self._path)
+        self._index.read()
+        numbers = [self._number] if attempt.options.map else range(attempt.hosts)
+        documents = read_indexes(self._home, numbers)
+        items, left_out = items_of({number: document for number, document in documents.items() if document}, self._home, self._plain)
+        more = {}
+        if numbers[0] not in documents:  # host 0 writes its index when it has what the job begins with
+            more = self._resume(earlier) if earlier else plain_items(self._plain) if shared else {}
+            more = {path: item._replace(number=RESUMED) for path, item in more.items() if path not in items}
+        restore = Restore(self._path, say)
+        restore.run({**items, **more})
+        self._names.load()
+        self._take_over(restore.brought, more if self._number == numbers[0] else {}, earlier)
+        for path in left_out | (self._index.document.entries.keys() - restore.brought.keys()):
+            if path in self._index.document.entries:
+                self._observer.saved[path] = GONE
+        files = [item for item in restore.brought.values() if item.entry.kind == FILE]
+        if files:
+            size = readable(sum(item.entry.size for item in files))
+            since = f", as of {self._index.document.at}" if self._index.document.at else ""
+            say(f"restored {len(files)} output{'' if len(files) == 1 else 's'} ({size}){since}")
+        elif attempt.number > 1:
+            say("no outputs to restore: the attempts before have saved none")
+        self._index.write_again()  # from now on, an earlier attempt writes no more
+        named = self._index.document.objects()
+        litter = [found.name for found in list_objects(self._home, f"sync/{self._number}/") if found.name not in named]
+        self._names.want(self._index.document, litter)
+
+    def _resume(self, earlier):
+        """Return what the job to resume from has saved."""
+        home, plain = (self._open(url) for url in earlier)
+        documents = read_indexes(home, [self._number] if self._attempt.options.map else None)
+        if documents and all(documents.values()):
+            return items_of(documents, home, plain)[0]
+        return plain_items(plain)  # of an earlier release, or of a program that wrote there itself
+
+    def _take_over(self, brought, begun, earlier):
+        """Note what the index of this host has of what was restored; begun is what the job begins with, if that is for this host."""
+        begun = {path: brought[path] for path in begun if path in brought}
+        entries = dict(self._index.document.entries)
+        entries.update(self._adopt(begun) if earlier else {path: item.entry for path, item in begun.items()})
+        self._names.have.update({path: Have(item.entry.sha256, item.generation, False) for path, item in begun.items() if item.generation and not earlier})
+        self._index.document.entries = entries
+        listing = read_tree(self._path, True)
+        for path, node in listing.items():
+            if path in entries and (node.kind == FOLDER or path in begun or brought[path].number == self._number):
+                self._observer.saved[path] = stamp_of(node)
+            elif path in brought:
+                self._observer.others[path] = stamp_of(node)
+        self._observer.known.update({path: 0 for path, node in listing.items() if node.kind == FOLDER})
+        self._observer.learn(listing, self._observer.saved)
+
+    def _adopt(self, brought):
+        """Copy the objects of another job to this one's, within the bucket. Return their entries."""
+        entries = {path: item.entry for path, item in brought.items()}
+
+        def copy(number_and_item):
+            number, item = number_and_item
+            name = f"sync/{self._number}/{self._attempt.number}-adopted-{os.urandom(4).hex()}/{number}"
+            if rewrite_object(item.store, item.name, self._home, name, 0, None):
+                entries[item.path] = item.entry._replace(object=name)
             else:
-                restore.run(source, job, only_own=True)
-                source, job = earlier, options.resume_from
-        restore.run(source, job, only_own=bool(options.map) and not options.output_dir)
-        self._index.entries = restore.entries
-        self._keeper.saved, self._keeper.absent = restore.saved, restore.absent
-        self._running = self._worker.start()
+                del entries[item.path]  # it has just been replaced: it is sent as a new file
+
+        in_parallel(copy, list(enumerate(item for item in brought.values() if item.entry.kind == FILE)), 6)
+        self._attempt.say(f"resuming from job {self._attempt.options.resume_from}")
+        return entries
+
+    # While the call runs
 
     def start(self):
-        """Start to save, round after round."""
+        """Start to save, and to listen for programs that ask for it."""
         if not self._running:
             self._running = self._worker.start()
 
     def note(self, text):
         """Print a message of another thread at the next tell()."""
-        self._worker.messages.append(text)
+        self.messages.append(text)
 
     def tell(self):
-        """Print what the worker has to say."""
-        while self._worker.messages:
-            self._attempt.say(self._worker.messages.pop(0))
+        """Print what other threads have to say."""
+        while self.messages:
+            self._attempt.say(self.messages.pop(0))
 
     def hurry(self):
-        """Save what is finished, now."""
+        """Save what is finished more often: SIGTERM has come."""
         self._worker.hurry()
 
+    def commit(self, commit):
+        """Save all that is closed, as a program asks for."""
+        self.start()
+        self._worker.commit(commit)
+
+    def _renew(self):
+        """Renew what a rule of the bucket is about to delete."""
+        named = self._index.document.objects()
+        for found in list_objects(self._home, f"sync/{self._number}/"):
+            if found.name in named and time.time() - found.created >= RENEW_AGE:
+                rewrite_object(self._home, found.name, self._home, found.name, found.generation, None)
+        self._names.renew()
+        if self._index.exists:
+            self._index.write_again()
+
+    # After the call
+
     def finish(self, everything):
-        """Save what is left; return what cannot be saved. Raise Unreachable if only the store is to blame."""
+        """Save what is left. Return what cannot be saved. Raise Unreachable if only the store is to blame."""
         self._worker.finish(everything)
         if not self._running and not self._worker.start():
             self._worker.run()
         self._wait()
-        self.tell()
-        if self._sender.shared:
-            names = named(sorted(set(self._sender.shared)))
-            self._attempt.say(f"warning: replaced outputs that other pods of the map have written under the same names: {names}")
         failure = self._worker.failure
         if isinstance(failure, Unreachable) and not self._attempt.signals.came:
+            self.tell()
             raise failure
-        if failure is not None or not self._worker.done.is_set():
-            return self._keeper.unsaved(explain(failure) if failure and not self._attempt.signals.came else "no time was left")
-        return self._worker.unsaved
+        if not self._worker.done.is_set() or failure is not None:
+            why = explain(failure) if failure and not self._attempt.signals.came else "no time was left"
+            self.tell()
+            return [file._replace(why=why) for file in self._keeper.list_unsaved({})]
+        self._names.wait(self._attempt.leave_by - INDEX_SECONDS)
+        self.tell()
+        return self._keeper.unsaved
+
+    def settle(self, others=()):
+        """Tidy up in the store, now that the job has ended; others are the numbers of the other hosts."""
+        if self._index.exists and not self._worker.superseded:
+            self._names.wait(self._attempt.leave_by - INDEX_SECONDS)
+            settle(self._home, self._names, self._index, self._number)
+        for number in others:
+            index = Index(self._home, f"sync/{number}.json", self._attempt.number)
+            index.read()
+            if index.exists and not index.document.done:
+                names = Plain(self._home, self._plain, f"{self._attempt.options.job}/{number}/{self._attempt.number}", self.note)
+                names.load()
+                settle(self._home, names, index, number)
+        self.tell()
 
     def _wait(self):
         told_at = time.monotonic() + PROGRESS_SECONDS
@@ -104,4 +222,4 @@ class Session:
                 return
             if now >= told_at:
                 told_at = now + PROGRESS_SECONDS
-                self._attempt.say(f"saving outputs: {readable(self._sender.sent)} of {readable(self._worker.total)}")
+                self._attempt.say(f"saving outputs: {readable(self._sender.sent)} were sent")

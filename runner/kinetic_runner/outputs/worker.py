@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The thread that keeps outputs in step with the store while the call runs, so that nothing else waits for it."""
+"""The thread that saves outputs while the call runs, so that nothing else waits for it."""
 
 import math
 import threading
@@ -9,88 +9,134 @@ import time
 from ..errors import RunnerError, text_of
 from ..threads import start_threads
 from .index import Superseded
-from .sender import Interrupted
+
+SHORT = 5  # the part of an interval after which another moment is taken if the last one was worth nothing
+POLL_SECONDS = 0.1  # between looks at what comes after a moment
+SHARE = 4  # of its time, a thread that looks uses at most a fourth
+RENEW_SECONDS = 86_400.0
+
+
+class Commit:
+    """A wish of the program: to save, now, all that is closed."""
+
+    def __init__(self):
+        self.left_out, self.failure, self.done = [], None, threading.Event()
 
 
 class Worker:
-    """Runs the rounds of a keeper, one every interval, and the last one when it is told to finish."""
+    """Takes moments with a keeper, one every interval, and the last one when it is told to finish. renew is called once a day."""
 
-    def __init__(self, keeper, sender, interval):
-        self._keeper, self._sender = keeper, sender
+    def __init__(self, keeper, interval, renew, say):
+        self._keeper, self._renew, self._say = keeper, renew, say
         self._interval = interval or math.inf
         self._changing = threading.Condition()
-        self._urgent, self._everything = False, None
-        self._told = None  # why the last round failed
-        self.messages = []
-        self.total = 0  # bytes to save in the last round
-        self.unsaved, self.failure = [], None  # what the last round came to
-        self.superseded = False  # by a later attempt
+        self._hurried, self._everything, self._commits = False, None, []
+        self._told = None  # why the last moment failed
+        self.failure = None  # why the last one could not be saved
+        self.superseded = None  # by a later attempt: its message
         self.done = threading.Event()
 
     def start(self):
-        """Start the thread; return whether there is room for one more."""
+        """Start the thread. Return whether there is room for one more."""
         return bool(start_threads(1, self.run))
 
     def hurry(self):
-        """Save what is finished, now."""
+        """Take moments more often: SIGTERM has come."""
         with self._changing:
-            self._urgent = True
-            self._sender.interrupt.set()
+            self._hurried = True
+            self._changing.notify_all()
+
+    def commit(self, commit):
+        """Carry out a Commit soon."""
+        with self._changing:
+            self._commits.append(commit)
             self._changing.notify_all()
 
     def finish(self, everything):
-        """Run the last round, then set done. everything says that the call has ended by itself."""
+        """Save what is left, then set done. everything says that the call has ended in order."""
         with self._changing:
             self._everything = everything
-            self._sender.interrupt.set()
             self._changing.notify_all()
 
     def run(self):
-        """Run rounds until the last one."""
+        """Take moments until the last one."""
+        due, began, renew_at = 0.0 if self._interval < math.inf else math.inf, 0.0, time.monotonic() + RENEW_SECONDS
         try:
-            due = time.monotonic() if self._interval < math.inf else math.inf
-            while True:
-                urgent = self._wait(due)
-                if self._everything is not None:
-                    break
-                began = time.monotonic()
-                self._round(not urgent)
-                if not urgent:
-                    due = began + self._interval
-            self._last_round()
+            while not self._wait(due):
+                now = time.monotonic()
+                began = began if self._keeper.moment else now
+                again = self._guarded(self._next) or self._hurried
+                pause = max(POLL_SECONDS, SHARE * (time.monotonic() - now))
+                due = now + POLL_SECONDS if self._keeper.moment else max(now + pause, began + self._interval / (SHORT if again else 1))
+                if now >= renew_at:
+                    renew_at = now + RENEW_SECONDS
+                    self._guarded(self._renew)
+            if not self.superseded:
+                self._keeper.finish(self._everything)
+        except Superseded as exc:
+            self._note_superseded(exc)
         except Exception as exc:
             self.failure = exc
         finally:
+            self._answer(lambda: "the call has ended")
             self.done.set()
 
     def _wait(self, due):
-        """Wait for the next round; return whether it is an urgent one."""
+        """Wait until the next look is due, or something is to be done at once. Return whether it is time to finish."""
+        hurried = self._hurried
         with self._changing:
-            while not self._urgent and self._everything is None and (left := due - time.monotonic()) > 0:
+            while self._everything is None and not self._commits and self._hurried == hurried and (left := due - time.monotonic()) > 0:
                 self._changing.wait(min(left, threading.TIMEOUT_MAX))
-            urgent, self._urgent = self._urgent, False
-            self._sender.interrupt.clear()
-            return urgent
+            return self._everything is not None
 
-    def _round(self, regular):
+    def _next(self):
+        """Take a step. Return whether another one should follow soon."""
+        if self._commits:
+            return self._answer(self._commit)
         if self.superseded:
-            return
+            return False
+        return self._keeper.carry_on() if self._keeper.moment else self._keeper.start()
+
+    def _commit(self):
+        if self.superseded:
+            return self.superseded
         try:
-            self._keeper.round(regular)
-            self._told = None
-        except Interrupted:
-            pass
+            self._left_out = self._keeper.commit()
         except Superseded as exc:
-            self.superseded = True
-            self.messages.append(text_of(exc))
-        except Exception as exc:  # even a mistake in the runner must not end the rounds
+            self._note_superseded(exc)
+            return self.superseded
+        except (RunnerError, OSError) as exc:
+            return text_of(exc)
+        return None
+
+    def _answer(self, action):
+        """Answer the commits of now, all by one action, which returns why it failed, or None."""
+        with self._changing:
+            commits, self._commits = self._commits, []
+        if commits:
+            self._left_out = []
+            failure = action()
+            for commit in commits:
+                commit.failure, commit.left_out = failure, self._left_out
+                commit.done.set()
+        return False
+
+    def _guarded(self, action):
+        """Return what action does. A failure does not end the thread."""
+        try:
+            result = action()
+            self._told = None
+            return result
+        except Superseded as exc:
+            self._note_superseded(exc)
+        except Exception as exc:  # even a mistake in the runner must not end it
             why = text_of(exc) if isinstance(exc, (RunnerError, OSError)) else repr(exc)
             if why != self._told:
                 self._told = why
-                self.messages.append(f"warning: outputs are not saved for now, the next try is in {self._interval:g} seconds: {why}")
+                self._say(f"warning: outputs are not saved for now, the next try is in {self._interval:g} seconds: {why}")
+        return False
 
-    def _last_round(self):
-        if self.superseded:
-            return
-        self.total = self._sender.sent + self._keeper.unsent()
-        self.unsaved = self._keeper.last_round(self._everything)
+    def _note_superseded(self, exc):
+        if not self.superseded:
+            self.superseded = text_of(exc)
+            self._say(self.superseded)

@@ -108,6 +108,13 @@ class GCSStore:
                 return answer.get("resource", {})
             more = f"&rewriteToken={quote(answer['rewriteToken'])}"
 
+    def delete(self, name, generation=None):
+        """Delete an object, if there is one of the given generation."""
+        doing, condition = f"delete {self.url(name)}", "" if generation is None else f"?ifGenerationMatch={generation}"
+        status, _, data = self.ask(doing, Request("DELETE", self.path(name) + condition))
+        if status not in (200, 204, 404, 412):
+            raise self.refusal(status, data, doing, "storage.objects.delete")
+
     def exists(self, name):
         """Return whether there is such an object."""
         return self.attributes(name) is not None
@@ -118,10 +125,10 @@ class GCSStore:
         return (0, {}) if fields is None else (fields["generation"], fields.get("metadata") or {})
 
     def list(self, folder):
-        """Yield the names of the objects in a folder, relative to it."""
+        """Yield the names of the objects right in a folder, relative to it."""
         prefix, doing, more = quote(self.prefix + folder), f"list {self.url(folder)}", ""
         while more is not None:
-            path = f"/storage/v1/b/{self.bucket}/o?prefix={prefix}&maxResults={LIST_PAGE}&fields=items(name),nextPageToken"
+            path = f"/storage/v1/b/{self.bucket}/o?prefix={prefix}&delimiter=%2F&maxResults={LIST_PAGE}&fields=items(name),nextPageToken"
             status, _, data = self.ask(doing, Request("GET", f"{path}&pageToken={quote(more)}"))
             page = self.expect(status, data, doing, "list")
             yield from (os.path.basename(item["name"]) for item in page.get("items", ()))

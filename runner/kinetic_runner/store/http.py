@@ -11,7 +11,8 @@ from collections import namedtuple
 
 from ..errors import RunnerError, Transient, text_of
 
-ANSWER_LIMIT = 1 << 20  # bytes of an answer that is not an object
+REFUSAL_LIMIT = 1 << 20  # bytes of an answer that says why something was refused
+ANSWER_LIMIT = 64 << 20  # bytes of another answer that is not an object: a page of 1,000 objects with the longest names has some 6 MiB
 RETRY_STATUS = frozenset((408, 429, 500, 502, 503, 504))
 REQUEST_SECONDS = 10.0  # without a byte from the server; less than every --grace
 
@@ -128,11 +129,13 @@ class Answer:
         return block
 
     def content(self):
-        data = b""
-        while len(data) < ANSWER_LIMIT and (block := self.read(ANSWER_LIMIT)):
+        """Return the whole answer, or the beginning of a very long one."""
+        limit = ANSWER_LIMIT if self.status < 300 else REFUSAL_LIMIT
+        data = bytearray()
+        while len(data) < limit and (block := self.read(REFUSAL_LIMIT)):
             data += block
         self.close()
-        return data
+        return bytes(data)
 
     def close(self):
         """Close the answer, even if it is not read to the end."""

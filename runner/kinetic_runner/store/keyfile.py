@@ -11,7 +11,7 @@ import urllib.parse
 
 from ..errors import RunnerError, Transient
 from ..text import encode_json, shorten
-from .http import ANSWER_LIMIT, RETRY_STATUS, Endpoint, Request, server_time
+from .http import RETRY_STATUS, Endpoint, Request, server_time
 
 TOKEN_URI = "https://oauth2.googleapis.com/token"
 TOKEN_SCOPE = "https://www.googleapis.com/auth/devstorage.read_write"
@@ -20,6 +20,7 @@ CLOCK_SLACK = 60.0  # seconds by which a server's clock may differ from a signed
 RSA_OID = bytes.fromhex("2a864886f70d010101")  # rsaEncryption
 SHA256_INFO = bytes.fromhex("3031300d060960864801650304020105000420")  # DigestInfo up to the hash
 MIN_RSA_BITS = 1024
+KEY_BYTES = 1 << 20  # of a credentials file
 
 
 class KeyFile:
@@ -29,7 +30,7 @@ class KeyFile:
         self._where = f"the credentials file {path}"
         try:
             with open(path, "rb") as file:
-                fields = json.loads(file.read(ANSWER_LIMIT))
+                fields = json.loads(file.read(KEY_BYTES))
         except (OSError, ValueError, RecursionError) as exc:
             raise RunnerError(f"cannot read {self._where}: {exc}: is the Secret of --store-credentials mounted there?") from None
         self._fields = fields if isinstance(fields, dict) else {}

@@ -50,24 +50,13 @@ def list_objects(store, folder=""):
         more = page.get("nextPageToken")
 
 
-def copy_object(source, target, name, metadata):
-    """Copy an object to another store of the same server, without its bytes passing through here.
+def rewrite_object(source, name, target, new, generation, metadata):
+    """Copy an object to a name in another store of the same server, without its bytes passing through here.
 
-    Return the generation of the copy, or None if the target has such an object already or the source no longer has it.
+    Return the attributes of the copy, or None if there is no such object, or no target of the given generation.
     """
-    doing = f"copy {source.url(name)} to {target.url(name)}"
-    fields = target.rewrite(doing, source.path(name), target.path(name), 0, target.description(name, metadata))
-    return fields and str(fields["generation"])
-
-
-def copy_as(store, item, name, generation, metadata):
-    """Copy an object, as it was when item described it by path and generation, to another name in the same store.
-
-    Return the attributes of the copy. Return None if the object was replaced or removed, or
-    if there is an object of the other name that is not of the given generation.
-    """
-    doing = f"copy {store.url(item.path)} to {store.url(name)}"
-    return store.rewrite(doing, store.path(item.path), store.path(name), generation, store.description(name, metadata), item.generation)
+    doing = f"copy {source.url(name)} to {target.url(new)}"
+    return target.rewrite(doing, source.path(name), target.path(new), generation, target.description(new, metadata))
 
 
 class Upload:

@@ -1,0 +1,216 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Take moments of a directory that programs write to."""
+
+import errno
+import os
+import shutil
+import time
+
+from . import database
+from .moment import After, Frozen, Moment
+from .tree import COMPANION, FILE, FOLDER, LOG, SMALL, folders_above, is_temporary, read_tree, stamp_of
+from .watch import Open, Watch
+
+TICK = 0.012  # seconds: two writes that are closer may leave the same mtime (kernels before 6.13)
+LOOK_SECONDS = 1.0  # for two listings to agree
+
+
+class Observer:
+    """Looks at the directory root. stage is a directory on the same disk for what is frozen.
+
+    saved has the stamps of what the index has, sent those of what the store has; the keeper changes both.
+    known tells which directories are in use, by path, with the clock of the watch: what is new in such a directory
+    counts by itself, while another new directory counts as a whole.
+    """
+
+    def __init__(self, root, stage, saved, sent, watch=None):
+        self.root, self.stage, self.saved, self.sent = root, stage, saved, sent
+        self.watch, self.known = watch or Watch(), {}
+        self.others = {}  # stamps of what other hosts have saved
+        self.listing = {}
+        self.copy_next = set()  # paths of large files that changed while they were sent
+        self._finished, self._thinned = {}, {}
+        self._appended, self._databases, self._count = set(), set(), 0
+
+    def stamps(self, listing, everything=False):
+        """Return the stamps of all that counts. A database changes with its journal."""
+        state = {}
+        for path, node in listing.items():
+            if not everything and (is_temporary(path) or self.is_companion(path)):
+                continue
+            stamp = stamp_of(node)
+            if path in self._databases and not everything:  # reading a database changes its ctime
+                parts = [listing[path + end] for end in ("", "-wal", "-journal") if path + end in listing]
+                stamp = tuple(value for part in parts for value in stamp_of(part)[:3])
+            if path in self.others:
+                if self.others[path] == stamp:
+                    continue
+                del self.others[path]  # this host has changed it, too
+            state[path] = stamp
+        return state
+
+    def take(self, everything=False, at_rest=False):
+        """Return the Moment of now, or None if nothing has changed since the index. everything includes temporary names.
+
+        at_rest says that nobody writes any more, so that nothing needs to be frozen.
+        """
+        self.watch.drain()
+        one, frozen, limit = read_tree(self.root, everything), {}, time.time() + LOOK_SECONDS
+        if not everything and one == self.listing and self.stamps(one) == self.saved:
+            return None
+        hot = {os.path.dirname(path) for path, node in one.items() if stamp_of(node) != self.saved.get(path)}
+        while True:
+            self._find_databases(one)
+            before = self.stamps(one, everything)
+            near = {path: stamp for path, stamp in before.items() if os.path.dirname(path) in hot}
+            if any(one[path].mtime / 1e9 > time.time() - TICK and self.key(path, one) not in self.watch.moved for path in near):
+                time.sleep(TICK)
+            self._freeze(one, before, frozen, everything, at_rest)
+            closed, at, clock, moved = self.watch.drain(), time.time(), self.watch.clock, dict(self.watch.moved)
+            two = read_tree(self.root, everything, one, hot)
+            unsteady = self.differences(near, self.stamps({path: node for path, node in two.items() if os.path.dirname(path) in hot}, everything))
+            if not unsteady:  # now the rest, which seldom changes
+                two = read_tree(self.root, everything)
+                unsteady = self.differences(before, self.stamps(two, everything))
+                if {os.path.dirname(path) for path in unsteady} <= hot:  # they changed after the moment
+                    unsteady = set()
+                    break
+            if time.time() > limit:
+                break
+            hot |= {os.path.dirname(path) for path in unsteady}
+            one = two
+        moment = Moment(at, clock, one, before, frozen)
+        moment.opened, moment.moved, moment.unsteady = Open(self.root), moved, unsteady
+        moment.closed = closed | self.watch.drain()
+        self._appended |= moment.opened.appended
+        self.learn(one, before)
+        self.listing = one
+        return moment
+
+    def after(self, moment):
+        """Return what has changed since a moment."""
+        self.watch.drain()
+        listing = read_tree(self.root)
+        state = self.stamps(listing)
+        self.learn(listing, state)
+        changed = self.differences(moment.state, state)
+        in_place = {
+            path for path in changed & self.saved.keys() & state.keys() & moment.state.keys()
+            if path not in self._databases and self.key(path, listing) not in self.watch.moved
+        }
+        return After({one for path in changed for one in [path, *folders_above(path)]}, in_place, {path.partition("/")[0] for path in changed - state.keys()})
+
+    def differences(self, one, two):
+        """Return the paths with other stamps. A log that grows is no difference."""
+        return {path for path in one.keys() | two.keys() if one.get(path) != two.get(path) and not (path in one and path in two and self.is_log(path, one[path]))}
+
+    def is_log(self, path, stamp):
+        """Return whether programs only append to a file."""
+        return bool(LOG.fullmatch(os.path.basename(path))) or stamp[0] in self._appended
+
+    def is_database(self, path):
+        """Return whether a file is an SQLite database."""
+        return path in self._databases
+
+    def is_companion(self, path):
+        """Return whether a file belongs to a database, whose copy has its content."""
+        return COMPANION.sub("", path) in self._databases - {path}
+
+    def is_new(self, path, stamp):
+        """Return whether neither the index nor the store has a file as it is."""
+        return self.saved.get(path) != stamp and stamp not in self.sent
+
+    def key(self, path, listing):
+        """Return the key of the watch for a path."""
+        folder, _, name = path.rpartition("/")
+        return (listing[folder].inode if folder in listing else os.stat(self.root).st_ino), name
+
+    def is_known(self, folder, listing):
+        """Return whether a directory is in use, rather than being filled for the first time."""
+        return self.known.get(folder, -1) >= self.watch.appeared.get(self.key(folder, listing), 0)
+
+    def note_known(self, folders, clock):
+        """Note that directories are in use."""
+        self.known.update((folder, clock) for folder in folders)
+
+    def note_finished(self, path, stamp, listing):
+        """Note that a file in a directory that is not known was finished."""
+        self._finished.setdefault(path, (stamp, listing[os.path.dirname(path)].inode))
+
+    def learn(self, listing, state):
+        """Watch new directories. A directory is in use from now on if something that was finished in it has changed."""
+        self.watch.add(self.root, os.stat(self.root).st_ino)
+        for path, node in listing.items():
+            if node.kind == FOLDER:
+                self.watch.add(os.path.join(self.root, path), node.inode)
+        for path, (before, inode) in list(self._finished.items()):
+            folder = os.path.dirname(path)
+            same = folder in listing and listing[folder].inode == inode
+            if path not in state or not same:
+                del self._finished[path]
+                if same:
+                    self._thinned.setdefault(folder, {other for other in state if os.path.dirname(other) == folder})
+            elif state[path][:3] != before[:3]:
+                del self._finished[path]
+                self.note_known(folders_above(path), self.watch.clock)
+        for folder, names in list(self._thinned.items()):
+            if any(os.path.dirname(path) == folder and path not in names for path in state):  # something was removed, something else came later
+                del self._thinned[folder]
+                self.note_known(folders_above(folder + "/"), self.watch.clock)
+
+    def _find_databases(self, listing):
+        for path, node in listing.items():
+            if node.kind == FILE and path not in self._databases and node.size >= database.LEAST_BYTES and not is_temporary(path):
+                if self.is_new(path, stamp_of(node)) and database.is_database(os.path.join(self.root, path)):
+                    self._databases.add(path)
+
+    def _freeze(self, listing, state, frozen, everything, at_rest):
+        """Copy, or give a second name to, what the store does not have as it is."""
+        for path, stamp in state.items():
+            if listing[path].kind != FILE or not self.is_new(path, stamp) or path in frozen and frozen[path].stamp == stamp:
+                continue
+            if path in frozen:
+                frozen.pop(path).release()
+            source, place = os.path.join(self.root, path), self._place()
+            if path in self._databases and not everything:
+                if database.copy_database(source, place):
+                    frozen[path] = Frozen(place, stamp, True, True)
+            elif at_rest:
+                frozen[path] = Frozen(source, stamp, False, False)
+            else:
+                try:
+                    if self._hold(path, source, listing[path], place):
+                        frozen[path] = Frozen(place, stamp, False, True)
+                except OSError as exc:
+                    if exc.errno in (errno.EACCES, errno.EPERM):
+                        listing.left_out[path] = f"the runner can't read it: {exc.strerror}"
+                    # Otherwise it has vanished, and the next listing tells.
+                if path not in frozen and os.path.lexists(place):
+                    os.unlink(place)
+
+    def _hold(self, path, source, node, place):
+        """Copy a file, or give it a second name. Return whether it is still the same file."""
+        if node.size > SMALL and path not in self.copy_next and link(source, place):
+            return True
+        with open(source, "rb") as data, open(place, "wb") as copy:
+            if os.fstat(data.fileno()).st_ino != node.inode:
+                return False
+            shutil.copyfileobj(data, copy)  # of a log, what is too much is left out when it is sent
+        return True
+
+    def _place(self):
+        self._count += 1
+        return os.path.join(self.stage, str(self._count))
+
+
+def link(source, place):
+    """Give a file a second name. Return whether that is possible: not across mounts, nor for some files of other users."""
+    try:
+        os.link(source, place)
+        return True
+    except FileNotFoundError:
+        raise
+    except OSError:
+        return False
+

@@ -1,0 +1,138 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The plain names of outputs, which people and TensorBoard read: copies within the bucket of what the index names."""
+
+import threading
+import time
+from collections import namedtuple
+
+from ..errors import RunnerError, text_of
+from ..store import in_parallel
+from ..store.gcs import RENEW_AGE
+from ..store.objects import list_objects, rewrite_object
+from ..threads import start_threads
+from .tree import FILE, name_problem
+
+MARK, HASH = "kinetic-sync", "kinetic-sha256"  # metadata of our objects: JOB/HOST/ATTEMPT, and the hash of their bytes
+PARALLEL = 4
+IN_ORDER = 8  # newest files that are copied one after the other, since they may name older ones
+NAME_BYTES = 1024  # of an object's name, together with its prefix
+
+Have = namedtuple("Have", "sha256 generation ours")  # an object under a plain name that may be replaced
+
+
+class Plain:
+    """Keeps the plain names in step with an index. owner is JOB/HOST/ATTEMPT."""
+
+    def __init__(self, home, store, owner, say):
+        self._home, self._store, self._owner, self._say = home, store, owner, say
+        self._room = NAME_BYTES - len(store.prefix.encode())
+        self.have = {}  # by path
+        self._refused = {}  # by path: why there is no such plain name
+        self._wanted, self._unnamed = None, []
+        self._running, self._changing = False, threading.Condition()
+
+    def load(self):
+        """Look up which plain names this host of the job has written before."""
+        job_and_host = self._owner.rpartition("/")[0]
+        for found in list_objects(self._store):
+            if found.metadata.get(MARK, "").rpartition("/")[0] == job_and_host:
+                self.have[found.name] = Have(found.metadata.get(HASH, ""), found.generation, True)
+
+    def want(self, document, unnamed):
+        """Delete the objects that an index no longer names and bring the plain names in step with it, in a thread of its own."""
+        with self._changing:
+            self._wanted = document
+            self._unnamed += unnamed
+            if self._running:
+                return
+            self._running = bool(start_threads(1, self._work))
+
+    def wait(self, until):
+        """Wait until the plain names are in step, or time.monotonic() is until."""
+        with self._changing:
+            while self._running and (left := until - time.monotonic()) > 0:
+                self._changing.wait(min(left, 1.0))
+
+    def bring(self, document):
+        """Bring the plain names in step with an index, the oldest files first."""
+        entries = [(entry.mtime, path) for path, entry in document.entries.items() if entry.kind == FILE and self._lacks(path, entry)]
+        paths = [path for _, path in sorted(entries)]
+        in_parallel(lambda path: self._copy(path, document.entries[path]), paths[:-IN_ORDER], PARALLEL)
+        for path in paths[-IN_ORDER:]:
+            self._copy(path, document.entries[path])
+        gone = [path for path, have in self.have.items() if have.ours and path not in document.entries]
+        in_parallel(self._delete, gone, PARALLEL)
+
+    def with_plain_names(self, entries):
+        """Return the entries of an index with the plain names instead of the objects that they are copies of."""
+        return {path: entry._replace(object="") if entry.object and self._has(path, entry) else entry for path, entry in entries.items()}
+
+    def renew(self):
+        """Renew what a rule of the bucket is about to delete."""
+        for found in list_objects(self._store):
+            if found.name in self.have and self.have[found.name].ours and time.time() - found.created >= RENEW_AGE:
+                fields = rewrite_object(self._store, found.name, self._store, found.name, found.generation, found.metadata)
+                if fields:
+                    self.have[found.name] = self.have[found.name]._replace(generation=str(fields["generation"]))
+
+    def _work(self):
+        while True:
+            with self._changing:
+                document, self._wanted = self._wanted, None
+                unnamed, self._unnamed = self._unnamed, []
+                if document is None:
+                    self._running = False
+                    self._changing.notify_all()
+                    return
+            try:
+                in_parallel(self._home.delete, unnamed, PARALLEL)
+                self.bring(document)
+            except (RunnerError, OSError) as exc:
+                self._refuse("", f"the copies under their plain names are not up to date: {text_of(exc)}")
+
+    def _has(self, path, entry):
+        return path in self.have and self.have[path].sha256 == entry.sha256
+
+    def _lacks(self, path, entry):
+        return entry.object and path not in self._refused and not self._has(path, entry)
+
+    def _copy(self, path, entry):
+        """Copy an object to its plain name, unless that is somebody else's."""
+        why = name_problem(path, self._room)
+        metadata = {MARK: self._owner, HASH: entry.sha256}
+        while not why:
+            generation = self.have[path].generation if path in self.have else "0"
+            fields = rewrite_object(self._home, entry.object, self._store, path, generation, metadata)
+            if fields:
+                self.have[path] = Have(entry.sha256, str(fields["generation"]), True)
+                return
+            found = self._store.attributes(path)
+            if str((found or {}).get("generation", "0")) == generation:
+                return  # the object is gone: a newer index no longer names it
+            why = self._whose(path, found)
+        self._refuse(path, why)
+
+    def _whose(self, path, found):
+        """Note what is under a plain name. Return why it can't be replaced, or None."""
+        self.have.pop(path, None)
+        metadata = (found or {}).get("metadata") or {}
+        job, _, host = metadata.get(MARK, "").rpartition("/")[0].rpartition("/")
+        own_job, _, own_host = self._owner.rpartition("/")[0].rpartition("/")
+        if found is None:
+            return None
+        if (job, host) == (own_job, own_host):
+            self.have[path] = Have(metadata.get(HASH, ""), str(found["generation"]), True)
+            return None
+        if job == own_job:
+            return f"host {host} has written it, too: each host needs names of its own"
+        return f"{self._store.url(path)} exists, and this job has neither written nor restored it"
+
+    def _delete(self, path):
+        self._store.delete(path, self.have[path].generation)
+        del self.have[path]
+
+    def _refuse(self, path, why):
+        if self._refused.get(path) != why:
+            self._refused[path] = why
+            self._say(f"warning: {f'the output {path!a:.200} is saved, but not under its plain name: ' if path else ''}{why}")
