@@ -214,9 +214,13 @@ class Attempt:
 
     def place(self, call, variables=()):
         """Return the place where the call runs, with its environment and the outputs of earlier attempts."""
-        self.outputs = Outputs(self)
+        self.outputs = self.make_outputs()
         self.outputs.prepare(sorted({self.workspace, os.path.join(self.workspace, call.cwd).rstrip("/")}))
         return make_place(self, dict(os.environ, **dict(variables), **self.variables, **self.outputs.environ))
+
+    def make_outputs(self):
+        """Return what saves the outputs of this attempt."""
+        return Outputs(self)
 
     def errands(self):
         """Return the errands to run while the call runs. Their threads leave messages to the outputs."""
@@ -252,10 +256,8 @@ class Attempt:
         def start():
             if call.is_function:
                 kept = {"keep_value": self.host == 0, "inline_pickle": TOLD_PICKLE if self.host else 0}
-                self.outputs.child = start_function(call, place, "function", child=child, **kept)
-            else:
-                self.outputs.child = Child(program_command(call, place))
-            return self.outputs.child
+                return self.outputs.follow(start_function(call, place, "function", child=child, **kept))
+            return self.outputs.follow(Child(program_command(call, place)))
 
         supervisor.run(start, group=call.kind == "command")
         outcome = judge(call.title, call.kind, supervisor, told, self.options.max_runtime)

@@ -25,6 +25,9 @@ class Server:
         self._socket.bind(path)
         os.chmod(path, 0o666)  # for a program that has changed its user
         self._socket.listen(16)
+
+    def start(self):
+        """Answer, in a thread."""
         if not start_threads(1, self._accept):
             self._socket.close()
 

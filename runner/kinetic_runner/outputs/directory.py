@@ -34,9 +34,10 @@ class Outputs:
             self.url = directory_of(self.url, "--output-dir")
         self.path = os.path.join(options.work, NAME) if self.synced else self._mount or self.url
         self._session, self._starting, self._watch = None, _thread.allocate_lock(), None
-        self._socket = os.path.join(attempt.scratch, "commit") if self.synced and not options.map else ""
+        self._socket = os.path.join(attempt.scratch, "commit") if self.synced else ""
+        self._server = None  # of this socket
         self.next_at = time.monotonic() + min(self._interval, FIRST_SECONDS) if self.synced and self._interval else math.inf
-        self.child = None  # of the call, once it runs
+        self._child = None  # of the call, once it runs
         self.failed = False  # the call has reported that it failed, and is about to end
 
     @property
@@ -49,7 +50,7 @@ class Outputs:
         """Return whether the call runs, and has not begun to end."""
         from .watch import lives
 
-        return self.child is not None and self.child.status is None and not self.failed and lives(self.child.pid)
+        return self._child is not None and self._child.status is None and not self.failed and lives(self._child.pid)
 
     def prepare(self, directories):
         """Make the directory and fill it, if there may be something to fill it with. directories are where programs may start."""
@@ -63,25 +64,47 @@ class Outputs:
             if options.resume_from and self._attempt.number <= 1:
                 copy_directory(self._attempt.store.outputs(options.resume_from), self.path)
             return
+        clear_directory(self.path)
         if self._attempt.number > 1 or options.resume_from or options.output_dir:
-            earlier = options.resume_from and [self._attempt.store.url(options.resume_from), self._attempt.store.outputs(options.resume_from)]
-            self._start().restore(earlier, shared=bool(options.output_dir))
-            self._session.start()
-        else:
-            clear_directory(self.path)
+            self._restore()
         for directory in directories:
             self._link(directory)
-        if self._socket:
-            self._listen()
+        self._listen()
+
+    @property
+    def home(self):
+        """The URL of the indexes, their objects, and what is incomplete."""
+        job = self._attempt.options.job
+        return f"{self.url}/.kinetic/{job}" if self._attempt.options.output_dir else self._attempt.store.url(job)
+
+    @property
+    def earlier(self):
+        """The URLs of the home and of the outputs of the job to resume from, or None."""
+        job, store = self._attempt.options.resume_from, self._attempt.store
+        return (store.url(job), store.outputs(job)) if job else None
+
+    def _restore(self):
+        self._open().restore(self.earlier, shared=bool(self._attempt.options.output_dir))
 
     def _listen(self):
         """Listen to programs that ask for their outputs to be saved now."""
         from .commit import Server
 
         try:
-            Server(self._socket, lambda commit: self._start().commit(commit), self._watch_early)
+            self._server = Server(self._socket, lambda commit: self._open().commit(commit), self._watch_early)
         except OSError as exc:
             self._attempt.say(f"warning: kinetic.commit() does not work here: {exc.strerror}")
+            self._socket = ""
+
+    def follow(self, child):
+        """Save what this child of the runner writes from now on. Return the child."""
+        self._child = child
+        if self._server is not None:
+            self._server.start()
+            self._server = None
+        if self._session is not None:
+            self._session.start()
+        return child
 
     def _watch_early(self):
         """Watch the directory before anything is written there, while the call starts."""
@@ -106,7 +129,7 @@ class Outputs:
         if now < self.next_at:
             return
         if self._session is None and holds_something(self.path):
-            self._start().start()
+            self._open().start()
         if self._session is not None:
             self._session.tell()
         self.next_at = now + min(self._interval, FIRST_SECONDS if self._session is None else MESSAGES_SECONDS)
@@ -125,23 +148,21 @@ class Outputs:
         """Save what is left, and return what cannot be saved. everything says that the call ended in order, with all its files finished."""
         if not self.synced or self._session is None and not holds_something(self.path):
             return []
-        return self._start().finish(everything)
+        return self._open().finish(everything)
 
     def settle(self):
         """Tidy up in the store, now that the job has ended."""
         attempt = self._attempt
-        others = range(1, attempt.hosts) if not attempt.options.map else ()
-        if self.synced and (self._session is not None or others):
-            self._start().settle(others)
+        if self.synced and (self._session is not None or attempt.hosts > 1):
+            self._open().settle(range(1, attempt.hosts))
 
-    def _start(self):
+    def _open(self):
         with self._starting:
             if self._session is None:
                 from .session import Session  # not needed by a job without outputs
 
                 attempt = self._attempt
-                home = f"{self.url}/.kinetic/{attempt.options.job}" if attempt.options.output_dir else attempt.store.url(attempt.options.job)
-                self._session = Session(attempt, self.url, home, self.path, attempt.host, self._interval, self.alive, self._watch)
+                self._session = Session(attempt, self.url, self.home, self.path, attempt.host, self._interval, self.alive, attempt.say, self._watch)
             return self._session
 
 

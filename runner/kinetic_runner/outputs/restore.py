@@ -27,16 +27,19 @@ Item = namedtuple("Item", "number path entry store name md5 generation")
 
 def read_indexes(home, numbers=None):
     """Return the indexes below home by number: those that there are, or some of them. An index of an earlier release is None."""
-    if numbers is None:
-        names = [name[: -len(".json")] for name in home.list("sync/") if name.endswith(".json")]
-        numbers = sorted(int(name) for name in names if name.isdigit())
     found = {}
-    for number in numbers:
+    for number in sorted(read_numbers(home)) if numbers is None else numbers:
         try:
             found[number], _ = read_index(home, f"sync/{number}.json")
         except NotFound:
             pass
     return found
+
+
+def read_numbers(home):
+    """Return the numbers of the indexes below home."""
+    names = [name[: -len(".json")] for name in home.list("sync/") if name.endswith(".json")]
+    return {int(name) for name in names if name.isdigit()}
 
 
 def items_of(documents, home, plain):

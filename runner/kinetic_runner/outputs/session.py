@@ -32,12 +32,12 @@ class Session:
     """Saves the directory path of an attempt.
 
     plain is the URL of the plain names, home that of the index, its objects and what is incomplete. number is that
-    of the index: the host, or in a map the input. watch is one that has watched the directory before.
+    of the index: the host, or in a map the input. say prints a message. watch is one that has watched the directory before.
     """
 
-    def __init__(self, attempt, plain, home, path, number, interval, alive, watch=None):
+    def __init__(self, attempt, plain, home, path, number, interval, alive, say, watch=None):
         options = attempt.options
-        self._attempt, self._path, self._number = attempt, path, number
+        self._attempt, self._path, self._number, self._say = attempt, path, number, say
         self._home, self._plain = self._open(home), self._open(plain)
         stage = os.path.join(options.work, "stage", str(number))
         clear_directory(stage)
@@ -54,10 +54,14 @@ class Session:
         self._running = False
 
     def _open(self, url):
-        options = self._attempt.options
-        store = open_store(url, options.emulator, options.metadata_host, options.credentials)
-        store.outage = self._attempt.outage
-        self._attempt.signals.listen(lambda: store.hurry(self._attempt.leave_by - INDEX_SECONDS))
+        """Return the store of a URL. From SIGTERM on, it must leave time for the log and the result."""
+        attempt, options = self._attempt, self._attempt.options
+        if attempt.store.url("").startswith("gs://"):
+            store = attempt.store.at(url)
+        else:
+            store = open_store(url, options.emulator, options.metadata_host, options.credentials)
+            store.outage = attempt.outage
+        attempt.signals.listen(lambda: store.hurry(attempt.leave_by - INDEX_SECONDS))
         return store
 
     # Before the call
@@ -75,7 +79,7 @@ class Session:
                 pass  # an earlier attempt still runs: now it is told that it was replaced
 
     def _restore(self, earlier, shared):
-        attempt, say = self._attempt, self._attempt.say
+        attempt, say = self._attempt, self._say
         clear_directory(self._path)
         self._index.read()
         numbers = [self._number] if attempt.options.map else range(attempt.hosts)
@@ -141,7 +145,7 @@ class Session:
                 del entries[item.path]  # it has just been replaced: it is sent as a new file
 
         in_parallel(copy, list(enumerate(item for item in brought.values() if item.entry.kind == FILE)), 6)
-        self._attempt.say(f"resuming from job {self._attempt.options.resume_from}")
+        self._say(f"resuming from job {self._attempt.options.resume_from}")
         return entries
 
     # While the call runs
@@ -158,7 +162,7 @@ class Session:
     def tell(self):
         """Print what other threads have to say."""
         while self.messages:
-            self._attempt.say(self.messages.pop(0))
+            self._say(self.messages.pop(0))
 
     def hurry(self):
         """Save what is finished more often: SIGTERM has come."""
@@ -222,4 +226,4 @@ class Session:
                 return
             if now >= told_at:
                 told_at = now + PROGRESS_SECONDS
-                self._attempt.say(f"saving outputs: {readable(self._sender.sent)} were sent")
+                self._say(f"saving outputs: {readable(self._sender.sent)} were sent")

@@ -3,6 +3,7 @@
 """A store in a bucket, through the JSON API of Google Cloud Storage or an emulator."""
 
 import calendar
+import copy
 import json
 import math
 import os
@@ -39,10 +40,7 @@ class GCSStore:
     outage = None  # an Outage that hears of requests that are tried again
 
     def __init__(self, url, emulator="", metadata_host="", credentials=""):
-        match = re.fullmatch(GCS_URL, url.rstrip("/"))
-        if not match:
-            raise RunnerError(f"store {url}: expected gs://BUCKET or gs://BUCKET/PREFIX")
-        self.bucket, self.prefix = match["bucket"], match["prefix"] + "/" if match["prefix"] else ""
+        self.bucket, self.prefix = parse_url(url)
         self._server = Endpoint(emulator or GCS_ENDPOINT)
         self._account = None if emulator else open_account(credentials, metadata_host)
         self._until = math.inf  # time.monotonic() after which nothing is tried
@@ -50,6 +48,12 @@ class GCSStore:
     def url(self, name):
         """Return the full name of an object, for messages."""
         return f"gs://{self.bucket}/{self.prefix}{name}"
+
+    def at(self, url):
+        """Return the store of another URL, with the same account and connections."""
+        other = copy.copy(self)
+        other.bucket, other.prefix = parse_url(url)
+        return other
 
     def outputs(self, job):
         """Return the default of KINETIC_OUTPUT_DIR."""
@@ -241,6 +245,14 @@ class GCSStore:
         doing = f"read {self.url(name)}"
         status, _, data = self.ask(doing, Request("GET", self.path(name)))
         return None if status == 404 else self.expect(status, data, doing, "get")
+
+
+def parse_url(url):
+    """Return the bucket and the prefix of a URL."""
+    match = re.fullmatch(GCS_URL, url.rstrip("/"))
+    if not match:
+        raise RunnerError(f"store {url}: expected gs://BUCKET or gs://BUCKET/PREFIX")
+    return match["bucket"], match["prefix"] + "/" if match["prefix"] else ""
 
 
 def quote(name):

@@ -1,0 +1,108 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The outputs of the inputs of a map: each input has a directory and an index of its own."""
+
+import _thread
+import os
+import time
+
+from ..losses import unsaved
+from .directory import FIRST_SECONDS, MESSAGES_SECONDS, Outputs, holds_something
+
+
+class InputOutputs(Outputs):
+    """The outputs of a chunk. The child makes the directory INDEX below path for each input, and names it to the function."""
+
+    def __init__(self, attempt):
+        super().__init__(attempt)
+        self._sessions, self._changing = {}, _thread.allocate_lock()
+        self._current = None  # the input in progress
+        self._messages = []
+
+    def _restore(self):
+        """Fill the directories of the inputs that have no result yet."""
+        from .restore import read_numbers
+
+        attempt = self._attempt
+        home = attempt.store.at(self.home)
+        known = read_numbers(home)
+        if self.earlier:
+            known |= read_numbers(attempt.store.at(self.earlier[0]))
+        for number in attempt.left:
+            if number in known or attempt.options.output_dir:
+                earlier = self.earlier and (self.earlier[0], f"{self.earlier[1]}/{number}")
+                self._open(number).restore(earlier, shared=bool(attempt.options.output_dir))
+
+    def begin(self, number):
+        """Save the outputs of an input that has begun."""
+        self._current, self.next_at = number, min(self.next_at, time.monotonic() + FIRST_SECONDS)
+        with self._changing:
+            session = self._sessions.get(number)
+        if session is not None:
+            session.start()
+
+    def end(self, number, outcome):
+        """Save what an input has left, before its result is stored. Several threads call this."""
+        if self._current == number:
+            self._current = None
+        with self._changing:
+            session = self._sessions.get(number)
+        if not self.synced or session is None and not holds_something(self._place(number)):
+            return
+        session = self._open(number)
+        in_order = outcome.ok or (outcome.error or {}).get("type") == "SystemExit"
+        outcome.warnings += unsaved(session.finish(in_order))
+        session.settle()
+        with self._changing:
+            self._sessions.pop(number, None)
+
+    def tick(self, now):
+        """Save the outputs of the input in progress once there is something in its directory."""
+        if now < self.next_at:
+            return
+        number = self._current
+        with self._changing:
+            session = self._sessions.get(number)
+        if session is None and number is not None and holds_something(self._place(number)):
+            self._open(number).start()
+        while self._messages:
+            self._attempt.say(self._messages.pop(0))
+        for running in list(self._sessions.values()):
+            running.tell()
+        self.next_at = now + min(self._interval, FIRST_SECONDS if session is None else MESSAGES_SECONDS)
+
+    def note(self, text):
+        """Print a message of another thread soon."""
+        self._messages.append(text)
+
+    def hurry(self):
+        """Save what is finished more often: SIGTERM has come."""
+        for session in list(self._sessions.values()):
+            session.hurry()
+
+    def save(self, everything):
+        """Save what the input in progress has left, if the chunk ends within it, and return what cannot be saved."""
+        number, self._current = self._current, None
+        if not self.synced or number is None or number not in self._sessions and not holds_something(self._place(number)):
+            return []
+        return self._open(number).finish(everything)
+
+    def settle(self):
+        """Do nothing: each input is tidied up when it ends."""
+
+    def _watch_early(self):
+        """Do nothing: the directory of an input is watched when it has begun."""
+
+    def _place(self, number):
+        return os.path.join(self.path, str(number))
+
+    def _open(self, number=None):
+        number = self._current if number is None else number
+        with self._changing:
+            if number not in self._sessions:
+                from .session import Session  # not needed by a map without outputs
+
+                alive = lambda: number == self._current and self.alive()  # noqa: E731
+                where = f"{self.url}/{number}", self.home, self._place(number)
+                self._sessions[number] = Session(self._attempt, *where, number, self._interval, alive, self.note)
+            return self._sessions[number]
