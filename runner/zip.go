@@ -12,6 +12,9 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"regexp"
+	"slices"
+	"strings"
 	"sync"
 
 	"github.com/klauspost/compress/flate"
@@ -24,8 +27,7 @@ const File = "remote_runner.py"
 // mainFile is the file in the zip that Python runs.
 const mainFile = "__main__.py"
 
-// notice begins every source file. Each is compressed alone, so that it would take 7 KiB of
-// the little room there is; the one in mainFile stays. Lines keep their numbers.
+// notice begins every source file. The one in mainFile stays.
 const notice = "# Copyright 2026 The Kinetic for kubectl Authors.\n# SPDX-License-Identifier: Apache-2.0\n"
 
 // level is the compressor's. The lower ones take hardly less time, the highest one twice as
@@ -90,6 +92,28 @@ func zipOf(files fs.FS) ([]byte, error) {
 	return content.Bytes(), nil
 }
 
+var (
+	docstring = regexp.MustCompile(`(?ms)^([ \t]*)"""(.*?)"""$`)
+	comment   = regexp.MustCompile(`(?m)^[ \t]*#.*$`)
+)
+
+// shorten returns a source file without what only its readers need: the notice, and in the
+// program, the comments and docstrings. They would take 40 KiB of the little room there is. The code's own
+// docstrings are for its callers. Lines keep their numbers.
+func shorten(name string, source []byte) []byte {
+	if rest, ok := bytes.CutPrefix(source, []byte(notice)); ok {
+		source = append([]byte("\n\n"), rest...)
+	}
+	if !strings.HasPrefix(name, "kinetic_runner/") {
+		return source
+	}
+	source = docstring.ReplaceAllFunc(source, func(found []byte) []byte {
+		indent := found[:bytes.IndexByte(found, '"')]
+		return slices.Concat(indent, []byte(`""`), bytes.Repeat([]byte("\n"), bytes.Count(found, []byte("\n"))))
+	})
+	return comment.ReplaceAll(source, nil)
+}
+
 func addFile(w *zip.Writer, files fs.FS, name string) error {
 	source, err := fs.ReadFile(files, name)
 	if err != nil {
@@ -98,8 +122,8 @@ func addFile(w *zip.Writer, files fs.FS, name string) error {
 	header := zip.FileHeader{Name: name, Method: zip.Deflate}
 	if name == mainFile {
 		header.Method = zip.Store // a Python without zlib can still report what it lacks
-	} else if rest, ok := bytes.CutPrefix(source, []byte(notice)); ok {
-		source = append([]byte("\n\n"), rest...)
+	} else {
+		source = shorten(name, source)
 	}
 	header.SetMode(0o644)
 	entry, err := w.CreateHeader(&header)

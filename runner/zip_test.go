@@ -53,7 +53,7 @@ func TestZipHasEverySource(t *testing.T) {
 			source, err := os.ReadFile(path)
 			want[filepath.ToSlash(path)] = string(source)
 			if path != mainFile {
-				want[filepath.ToSlash(path)] = strings.Replace(string(source), notice, "\n\n", 1)
+				want[filepath.ToSlash(path)] = string(shorten(filepath.ToSlash(path), source))
 			}
 			return err
 		})
@@ -117,6 +117,37 @@ func TestZipDependsOnNamesAndContentsAlone(t *testing.T) {
 	sum := sha256.Sum256(a)
 	if got, want := hex.EncodeToString(sum[:]), "1094b9cd951bb8e9141d53c8d691f190e1082ed8d3e0e915af079f7cb3dd2e7e"; got != want {
 		t.Errorf("SHA-256 %s, want %s", got, want)
+	}
+}
+
+// TestShortenedSourcesAreTheSameProgram compares the syntax trees, with line numbers, without docstrings.
+func TestShortenedSourcesAreTheSameProgram(t *testing.T) {
+	python, err := exec.LookPath("python3")
+	if err != nil {
+		t.Skip("no python3 on PATH")
+	}
+	path := filepath.Join(t.TempDir(), File)
+	if err := os.WriteFile(path, Zip(), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	const compare = `
+import ast, sys, zipfile
+def tree(source):
+    found = ast.parse(source)
+    for node in ast.walk(found):
+        if ast.get_docstring(node, clean=False) is not None if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) else False:
+            node.body[0].value.value = ""
+            node.body[0].value.end_lineno = node.body[0].end_lineno = node.body[0].value.end_col_offset = node.body[0].end_col_offset = 0
+            if len(node.body) == 1:
+                node.end_lineno = node.end_col_offset = 0
+    return ast.dump(found, include_attributes=False), [(type(node).__name__, node.lineno) for node in ast.walk(found) if hasattr(node, "lineno")]
+with zipfile.ZipFile(sys.argv[1]) as archive:
+    for name in archive.namelist():
+        if tree(open(name, encoding="utf-8").read()) != tree(archive.read(name).decode()):
+            sys.exit(f"{name} is another program in the zip")
+`
+	if out, err := exec.Command(python, "-c", compare, path).CombinedOutput(); err != nil {
+		t.Errorf("%v: %s", err, out)
 	}
 }
 
