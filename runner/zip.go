@@ -12,7 +12,6 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -92,11 +91,6 @@ func zipOf(files fs.FS) ([]byte, error) {
 	return content.Bytes(), nil
 }
 
-var (
-	docstring = regexp.MustCompile(`(?ms)^([ \t]*)"""(.*?)"""$`)
-	comment   = regexp.MustCompile(`(?m)^[ \t]*#.*$`)
-)
-
 // shorten returns a source file without what only its readers need: the notice, and in the
 // program, the comments and docstrings. They would take 40 KiB of the little room there is. The code's own
 // docstrings are for its callers. Lines keep their numbers.
@@ -107,11 +101,29 @@ func shorten(name string, source []byte) []byte {
 	if !strings.HasPrefix(name, "kinetic_runner/") {
 		return source
 	}
-	source = docstring.ReplaceAllFunc(source, func(found []byte) []byte {
-		indent := found[:bytes.IndexByte(found, '"')]
-		return slices.Concat(indent, []byte(`""`), bytes.Repeat([]byte("\n"), bytes.Count(found, []byte("\n"))))
-	})
-	return comment.ReplaceAll(source, nil)
+	var short bytes.Buffer
+	const quotes = `"""`
+	inText, inDocstring := false, false
+	for line := range bytes.Lines(source) {
+		code := bytes.TrimLeft(line, " \t")
+		odd := bytes.Count(line, []byte(quotes))%2 == 1
+		switch {
+		case inDocstring:
+			inDocstring = !odd
+			line = line[len(line)-1:]
+		case inText:
+			inText = !odd
+		case bytes.HasPrefix(code, []byte(quotes)):
+			inDocstring = odd
+			line = slices.Concat(line[:len(line)-len(code)], []byte("\"\"\n"))
+		case bytes.HasPrefix(code, []byte("#")):
+			line = line[len(line)-1:]
+		default:
+			inText = odd
+		}
+		short.Write(line)
+	}
+	return short.Bytes()
 }
 
 func addFile(w *zip.Writer, files fs.FS, name string) error {

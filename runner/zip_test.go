@@ -135,12 +135,9 @@ import ast, sys, zipfile
 def tree(source):
     found = ast.parse(source)
     for node in ast.walk(found):
-        if ast.get_docstring(node, clean=False) is not None if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) else False:
+        if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef)) and ast.get_docstring(node) is not None:
             node.body[0].value.value = ""
-            node.body[0].value.end_lineno = node.body[0].end_lineno = node.body[0].value.end_col_offset = node.body[0].end_col_offset = 0
-            if len(node.body) == 1:
-                node.end_lineno = node.end_col_offset = 0
-    return ast.dump(found, include_attributes=False), [(type(node).__name__, node.lineno) for node in ast.walk(found) if hasattr(node, "lineno")]
+    return ast.dump(found), [(type(node).__name__, node.lineno) for node in ast.walk(found) if hasattr(node, "lineno")]
 with zipfile.ZipFile(sys.argv[1]) as archive:
     for name in archive.namelist():
         if tree(open(name, encoding="utf-8").read()) != tree(archive.read(name).decode()):
