@@ -274,6 +274,7 @@ class Attempt:
             explain(self.log.file_error.decode("utf-8", "replace"), self.say)
         try:
             outcome.unsaved = self.outputs.save(in_order)
+            outcome.warnings += self.outputs.refusals
         finally:
             self.outage.say = self.say
 

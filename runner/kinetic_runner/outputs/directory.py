@@ -38,6 +38,7 @@ class Outputs:
         self._server = None  # of this socket
         self.next_at = time.monotonic() + min(self._interval, FIRST_SECONDS) if self.synced and self._interval else math.inf
         self._child = None  # of the call, once it runs
+        self._left_open = set()  # inodes
         self.failed = False  # the call has reported that it failed, and is about to end
 
     @property
@@ -148,7 +149,19 @@ class Outputs:
         """Save what is left, and return what cannot be saved. everything says that the call ended in order, with all its files finished."""
         if not self.synced or self._session is None and not holds_something(self.path):
             return []
-        return self._open().finish(everything)
+        return self._open().finish(everything, self._left_open)
+
+    def note_left(self):
+        """Note what processes have open that the call leaves behind: the runner is about to end them."""
+        if self.synced and holds_something(self.path):
+            from .watch import Open
+
+            self._left_open |= Open(self.path).inodes
+
+    @property
+    def refusals(self):
+        """Sentences about outputs that do not have their plain names in the store."""
+        return self._session.refusals if self._session is not None else []
 
     def settle(self):
         """Tidy up in the store, now that the job has ended."""

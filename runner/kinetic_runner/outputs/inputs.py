@@ -51,7 +51,7 @@ class InputOutputs(Outputs):
             return
         session = self._open(number)
         in_order = outcome.ok or (outcome.error or {}).get("type") == "SystemExit"
-        outcome.warnings += unsaved(session.finish(in_order))
+        outcome.warnings += unsaved(session.finish(in_order)) + session.refusals
         session.settle()
         with self._changing:
             self._sessions.pop(number, None)
@@ -85,7 +85,12 @@ class InputOutputs(Outputs):
         number, self._current = self._current, None
         if not self.synced or number is None or number not in self._sessions and not holds_something(self._place(number)):
             return []
-        return self._open(number).finish(everything)
+        return self._open(number).finish(everything, self._left_open)
+
+    @property
+    def refusals(self):
+        """Sentences about outputs that do not have their plain names in the store."""
+        return [sentence for session in self._sessions.values() for sentence in session.refusals]
 
     def settle(self):
         """Do nothing: each input is tidied up when it ends."""

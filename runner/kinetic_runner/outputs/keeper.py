@@ -105,8 +105,11 @@ class Keeper:
         self._write(moment)
         return sorted(name for name, unit in moment.units.items() if not unit.whole)
 
-    def finish(self, everything):
-        """Save what is left, after the call has ended, and note what is not saved."""
+    def finish(self, everything, left_open=frozenset()):
+        """Save what is left, after the call has ended, and note what is not saved.
+
+        left_open has the inodes of the files that processes had open which the call left behind.
+        """
         if everything and self.moment and not self.moment.publishing:
             listing = read_tree(self._observer.root, True)
             self._abandon({stamp_of(node) for node in listing.values()})
@@ -115,11 +118,12 @@ class Keeper:
         pending, self.moment = self.moment, None
         if pending and pending.published and not pending.failure:
             pending = None
-        final = self._finish_with(pending, everything)
+        final = self._finish_with(pending, everything, left_open)
         self.unsaved = self.list_unsaved({name: unit.why for name, unit in final.units.items()} if final else {})
         self._keep_incomplete()
+        self._tidy(self._index.document)
 
-    def _finish_with(self, pending, everything):
+    def _finish_with(self, pending, everything, left_open):
         """Write a last index: of now, if all that has changed is finished, or of the pending moment."""
         final = self._observer.take(everything, at_rest=True)
         if final is not None:
@@ -128,6 +132,8 @@ class Keeper:
                 before = pending.units.get(name) if pending else None
                 if before and before.whole and all(final.state.get(path) == pending.state.get(path) for path in unit.paths | before.paths):
                     unit.whole = True
+                if any(path in final.state and final.listing[path].inode in left_open for path in unit.paths):
+                    unit.whole, unit.why = False, "a process that the call left behind had it open"
             self.send(final)
             if final.failure:
                 raise final.error
@@ -135,7 +141,7 @@ class Keeper:
                 unit.whole = bool(unit.whole or name in final.grown)
             newest = max((unit.changed_at for unit in final.units.values() if unit.whole), default=0)
             # What the call was just making when it ended is left out.
-            if all(unit.whole or unit.rule == REMOVED or unit.is_new and unit.changed_at >= newest for unit in final.units.values()):
+            if everything or all(unit.whole or unit.rule == REMOVED or unit.is_new and unit.changed_at >= newest for unit in final.units.values()):
                 self._write(final)
                 return final
         if pending and not pending.failure and not pending.is_open and self._is_clean(pending):

@@ -28,7 +28,8 @@ class Plain:
         self._home, self._store, self._owner, self._say = home, store, owner, say
         self._room = NAME_BYTES - len(store.prefix.encode())
         self.have = {}  # by path
-        self._refused = {}  # by path: why there is no such plain name
+        self._failed = False
+        self.refused = {}  # by path: why there is no such plain name
         self._wanted, self._unnamed = None, []
         self._running, self._changing = False, threading.Condition()
 
@@ -89,13 +90,15 @@ class Plain:
                 in_parallel(self._home.delete, unnamed, PARALLEL)
                 self.bring(document)
             except (RunnerError, OSError) as exc:
-                self._refuse("", f"the copies under their plain names are not up to date: {text_of(exc)}")
+                if not self._failed:
+                    self._failed = True
+                    self._say(f"warning: outputs are saved, but their plain names are not up to date: {text_of(exc)}")
 
     def _has(self, path, entry):
         return path in self.have and self.have[path].sha256 == entry.sha256
 
     def _lacks(self, path, entry):
-        return entry.object and path not in self._refused and not self._has(path, entry)
+        return entry.object and path not in self.refused and not self._has(path, entry)
 
     def _copy(self, path, entry):
         """Copy an object to its plain name, unless that is somebody else's."""
@@ -133,6 +136,5 @@ class Plain:
         del self.have[path]
 
     def _refuse(self, path, why):
-        if self._refused.get(path) != why:
-            self._refused[path] = why
-            self._say(f"warning: {f'the output {path!a:.200} is saved, but not under its plain name: ' if path else ''}{why}")
+        self.refused[path] = why
+        self._say(f"warning: the output {path!a:.200} is saved, but not under its plain name: {why}")

@@ -185,9 +185,9 @@ class Session:
 
     # After the call
 
-    def finish(self, everything):
+    def finish(self, everything, left_open=frozenset()):
         """Save what is left. Return what cannot be saved. Raise Unreachable if only the store is to blame."""
-        self._worker.finish(everything)
+        self._worker.finish(everything, left_open)
         if not self._running and not self._worker.start():
             self._worker.run()
         self._wait()
@@ -202,6 +202,11 @@ class Session:
         self._names.wait(self._attempt.leave_by - INDEX_SECONDS)
         self.tell()
         return self._keeper.unsaved
+
+    @property
+    def refusals(self):
+        """Sentences about plain names that others have."""
+        return [f"the output {path} is saved, but not under its plain name: {why}" for path, why in self._names.refused.items()]
 
     def settle(self, others=()):
         """Tidy up in the store, now that the job has ended; others are the numbers of the other hosts."""

@@ -141,7 +141,13 @@ class Open:
         return inode in self._found
 
     @property
+    def inodes(self):
+        """The inodes of all these files."""
+        return set(self._found)
+
+    @property
     def appended(self):
+        """The inodes of the files that are only appended to."""
         return {inode for inode, only_appended in self._found.items() if only_appended}
 
     def _look_at_descriptors(self, pid):

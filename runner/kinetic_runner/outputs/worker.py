@@ -30,7 +30,8 @@ class Worker:
         self._keeper, self._renew, self._say = keeper, renew, say
         self._interval = interval or math.inf
         self._changing = threading.Condition()
-        self._hurried, self._everything, self._commits = False, None, []
+        self._hurried, self._commits = False, []
+        self._everything, self._left_open = None, frozenset()
         self._told = None  # why the last moment failed
         self.failure = None  # why the last one could not be saved
         self.superseded = None  # by a later attempt: its message
@@ -52,10 +53,10 @@ class Worker:
             self._commits.append(commit)
             self._changing.notify_all()
 
-    def finish(self, everything):
+    def finish(self, everything, left_open):
         """Save what is left, then set done. everything says that the call has ended in order."""
         with self._changing:
-            self._everything = everything
+            self._everything, self._left_open = everything, left_open
             self._changing.notify_all()
 
     def run(self):
@@ -72,7 +73,7 @@ class Worker:
                     renew_at = now + RENEW_SECONDS
                     self._guarded(self._renew)
             if not self.superseded:
-                self._keeper.finish(self._everything)
+                self._keeper.finish(self._everything, self._left_open)
         except Superseded as exc:
             self._note_superseded(exc)
         except Exception as exc:
