@@ -58,18 +58,22 @@ func groupOf(s api.Spec, r program, l lists) (group, error) {
 	return group{}, nil
 }
 
-// maxIndexRestarts stays well below a million, which kustomize writes as 1e+06.
-const maxIndexRestarts = 100_000
+const (
+	// maxIndexRestarts stays well below a million, which kustomize writes as 1e+06.
+	maxIndexRestarts = 100_000
+	// minTries is how many pods at least compute an input that each of them doesn't survive.
+	minTries = 2
+)
 
 // mapJob replaces the samples of the component map. An input that exhausts the memory may
-// take the container down with it. Its chunk then starts again, tries it once more, and
-// leaves it out. With two restarts for each input, one input can't end the others. The
-// runner itself counts the retries.
+// take the container down with it. Its chunk then starts again, tries it some more times,
+// and leaves it out. With so many restarts for each input, one input can't end the others.
+// The runner itself counts the retries.
 func mapJob(s api.Spec) group {
 	var p patch
 	p.replace("/spec/completions", s.Map.Chunks())
 	p.replace("/spec/parallelism", s.Map.Parallelism)
-	p.replace("/spec/backoffLimitPerIndex", min(s.Retries+1+2*s.Map.Chunk, maxIndexRestarts))
+	p.replace("/spec/backoffLimitPerIndex", min(s.Retries+1+max(minTries, s.Retries+1)*s.Map.Chunk, maxIndexRestarts))
 	p.replace("/spec/maxFailedIndexes", s.Map.Chunks())
 	return group{
 		components: []string{path.Join(componentsDir, "map")},

@@ -15,6 +15,7 @@ import time
 STDOUT, STDERR = 0, 1  # the streams of a child
 
 REPORT_FD, CREDIT_FD, DOCUMENT_FD = 3, 4, 5  # in our children: for reports, for a map's credits, for the call
+EXIT_CLOSED = 121  # of a map's child whose pipes the user's code has closed
 MASKED = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
 LEFT_SECONDS = 1.0  # from SIGTERM to SIGKILL, for processes that the call left running
 

@@ -6,6 +6,7 @@ from collections import namedtuple
 
 from .documents import VERSION, parse_document
 from .errors import AlreadyExists
+from .outcome import COMPLETED
 from .store.names import job_name
 from .text import BLOCK, encode_json
 
@@ -41,7 +42,7 @@ class Records:
     def count(self, uid, host, started):
         """Record this attempt, once for each pod, and count those before it.
 
-        A crashed attempt has a reason, see end(). A record without one is a disruption:
+        A crashed attempt has a reason, see end(), which is not COMPLETED. A record without one is a disruption:
         the pod was preempted, drained or lost with its node. A crash that killed the
         runner, too, counts as one. If the runner could not write a message, the
         record is silent.
@@ -56,7 +57,7 @@ class Records:
             if found.get("uid") == uid:
                 return Count(number, crashes, disruptions, job_started, silent)
             if "reason" in found:
-                crashes += 1
+                crashes += found["reason"] != COMPLETED  # its end may not have reached the cluster
             else:
                 disruptions += 1
                 if "message" not in found:

@@ -23,7 +23,7 @@ def quietly(function, *args):
 
 class Child(unittest.TestCase):
     def test_descriptors(self):
-        self.assertEqual((report.REPORT_FD, inputs.CREDIT_FD), (process.REPORT_FD, process.CREDIT_FD))
+        self.assertEqual((report.REPORT_FD, inputs.CREDIT_FD, inputs.EXIT_CLOSED), (process.REPORT_FD, process.CREDIT_FD, process.EXIT_CLOSED))
 
     def test_fields_of_an_outcome(self):
         described = outcomes.outcome_of("Completed", 0)

@@ -13,9 +13,11 @@ import os
 
 from . import modules, outcomes
 from .function import forms_of, read_call, what_to_call
-from .report import Report
+from .report import Pipe, Report
 
-CREDIT_FD = 4  # one byte for each input that may start
+CREDIT_FD = 4  # one byte for each input after the first that may start
+EXIT_CLOSED = 121  # the user's code has closed a pipe to the runner: another process computes the rest
+LINES_BYTES = 1 << 20  # of inputs in memory
 INLINE_BYTES = 64 << 10  # small, since many results may wait for the store
 
 
@@ -24,25 +26,43 @@ def main(argv, _):
     from ..text import timestamp
 
     call = read_call()
-    report, forms = Report(call["scratch"]), forms_of(call)
-    os.set_inheritable(CREDIT_FD, False)
+    report, credit, forms = Report(call["scratch"]), Pipe(CREDIT_FD), forms_of(call)
     read = reader(call)
     function, failure = load(forms, call, report)
-    left = set(call["left"])
-    with open(call["inputs"], "rb") as lines:
-        for number, line in zip(call["numbers"], lines):
-            if number not in left:
-                continue
-            os.read(CREDIT_FD, 1)
-            report.send(begins=number)
-            here = dict(call, scratch=os.path.join(call["scratch"], "inputs", str(number)), inline_bytes=INLINE_BYTES, inline_pickle=INLINE_BYTES)
-            make_directory(here["scratch"])
-            started = timestamp()
-            outcome = dict(failure) if failure else compute(forms, function, lambda: read(line), here, report)
-            outcome.update(started=started, finished=timestamp())
-            report.send(ended=number, outcome=outcome)
+    left, first = set(call["left"]), call["left"][0]
+    for number, line in zip(call["numbers"], lines_of(call["inputs"])):
+        if number not in left:
+            continue
+        if number != first and not may_start(report, credit):
+            return EXIT_CLOSED
+        report.send(begins=number)
+        here = dict(call, scratch=os.path.join(call["scratch"], "inputs", str(number)), inline_bytes=INLINE_BYTES, inline_pickle=INLINE_BYTES)
+        make_directory(here["scratch"])
+        started = timestamp()
+        outcome = dict(failure) if failure else compute(forms, function, lambda: read(line), here, report)
+        outcome.update(started=started, finished=timestamp())
+        report.send(ended=number, outcome=outcome)
     outcomes.watch_threads(call["title"])
     return 0
+
+
+def lines_of(path):
+    """Yield the lines of a file, which is open only to read many at a time: the user's code may close any descriptor."""
+    position, lines = 0, None
+    while lines != []:
+        with open(path, "rb") as file:
+            file.seek(position)
+            lines = file.readlines(LINES_BYTES)
+            position = file.tell()
+        yield from lines
+
+
+def may_start(report, credit):
+    """Wait until the next input may start. Return False if that will never be known."""
+    try:
+        return report.pipe.is_open and credit.is_open and bool(os.read(credit.fd, 1))
+    except OSError:
+        return False
 
 
 def make_directory(path):

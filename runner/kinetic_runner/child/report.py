@@ -2,10 +2,33 @@
 # SPDX-License-Identifier: Apache-2.0
 """Reports from a child to the runner, through a pipe."""
 
+import fcntl
 import json
 import os
 
 REPORT_FD = 3
+HIGH_FDS = (900, 200, 3)  # the first numbers to try for a duplicate, since a process may be limited to fewer
+
+
+class Pipe:
+    """A pipe to or from the runner, as fd.
+
+    It is a duplicate with a high number: programs that close a small number that is not
+    theirs, or all small numbers, do not close it.
+    """
+
+    def __init__(self, fd):
+        os.set_inheritable(fd, False)
+        self.fd = high(fd)
+        self._identity = identity(self.fd)
+
+    @property
+    def is_open(self):
+        """Whether the user's code has neither closed it nor opened another file in its place."""
+        try:
+            return identity(self.fd) == self._identity
+        except OSError:
+            return False
 
 
 class Report:
@@ -14,8 +37,7 @@ class Report:
     def __init__(self, scratch):
         self._spare = os.path.join(scratch, "report.jsonl")
         self._pid = os.getpid()
-        os.set_inheritable(REPORT_FD, False)
-        self._pipe = identity(REPORT_FD)
+        self.pipe = Pipe(REPORT_FD)
 
     @property
     def ours(self):
@@ -26,15 +48,25 @@ class Report:
         """Send one object."""
         line = json.dumps(fields).encode() + b"\n"
         try:
-            if identity(REPORT_FD) == self._pipe:  # else the user's code has closed it and may have opened a file
+            if self.pipe.is_open:
                 view = memoryview(line)
                 while view:
-                    view = view[os.write(REPORT_FD, view) :]
+                    view = view[os.write(self.pipe.fd, view) :]
                 return
         except OSError:
             pass
         with open(self._spare, "ab") as file:
             file.write(line)
+
+
+def high(fd):
+    """Return a duplicate of a descriptor with a high number, or the descriptor itself if there is no room for one."""
+    for number in HIGH_FDS:
+        try:
+            return fcntl.fcntl(fd, fcntl.F_DUPFD_CLOEXEC, number)
+        except OSError:
+            pass
+    return fd
 
 
 def identity(fd):

@@ -29,27 +29,27 @@ def ranges(text):
 
 def chunk_of(options, chunk):
     """Return the numbers of the inputs in a chunk, in order."""
-    numbers = chain.from_iterable(ranges(options.only) or [range(options.inputs)])
-    return list(islice(numbers, chunk * options.chunk, (chunk + 1) * options.chunk))
+    everything = chain.from_iterable(ranges(options.only) or [range(options.inputs)])
+    numbers = list(islice(everything, chunk * options.chunk, (chunk + 1) * options.chunk))
+    if not numbers:
+        raise RunnerError(f"chunk {chunk} has no inputs")
+    return numbers
 
 
-def fetch_inputs(store, options, chunk, scratch):
-    """Write the lines of a chunk to a file; return its path and their numbers."""
+def fetch_inputs(store, options, numbers, scratch):
+    """Write the lines of a chunk's inputs to a file; return its path."""
     everything, path = os.path.join(scratch, "inputs.jsonl"), os.path.join(scratch, "chunk.jsonl")
     with open(everything, "wb") as file:
         copy_verified(store, blob_name(options.map), options.map, CALL_LIMIT, file.write)
-    wanted, numbers, count = set(chunk_of(options, chunk)), [], 0
+    wanted, count = set(numbers), 0
     with open(everything, "rb") as source, open(path, "wb") as target:
         for count, line in enumerate(source, 1):
             if count - 1 in wanted:
-                numbers.append(count - 1)
                 target.write(line.rstrip(b"\n") + b"\n")
     if count != options.inputs:
         raise RunnerError(f"the map has {count} inputs, expected {options.inputs}")
-    if not numbers:
-        raise RunnerError(f"chunk {chunk} has no inputs")
     os.unlink(everything)
-    return path, numbers
+    return path
 
 
 def find_done(store, options, numbers):

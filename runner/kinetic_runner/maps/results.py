@@ -19,7 +19,7 @@ class Results:
     """Stores results while the child computes the next ones.
 
     For the supervisor it is a link that stops the child if a result cannot be
-    stored. The child takes a credit before each input. A careful Results gives
+    stored. The child takes a credit before each input but its first. A careful Results gives
     the next credit only when the last result is stored and the next input is noted.
     """
 
@@ -30,11 +30,13 @@ class Results:
         self._alarm, self._alarm_write = os.pipe()
         self._queue, self._threads = SimpleQueue(), []
         self.current, self.next_at = None, math.inf  # the input in progress, and the time.monotonic() to note it
+        self.reported = False  # the outcome of an input
         self.failure = None
         self.closed = False  # the child was told to stop, so what it reports now is not a result
         if careful:
             self._mark(numbers[0])
-        os.write(self._credit_write, b"\0" * (1 if careful else WINDOW))
+        else:
+            os.write(self._credit_write, b"\0" * WINDOW)
 
     @property
     def stopping(self):
@@ -53,7 +55,7 @@ class Results:
             self.current = report["begins"]
             self.next_at = math.inf if self._careful else time.monotonic() + MARK_SECONDS
         elif "ended" in report:
-            self.current, self.next_at = None, math.inf
+            self.current, self.next_at, self.reported = None, math.inf, True
             self._put(self._publish_one, report["ended"], report["outcome"])
 
     def attend(self):

@@ -4,7 +4,7 @@
 
 One child computes the inputs of the chunk one after another and imports the
 function once. An exception is a result, too. If a child dies, another one computes
-the rest. If a pod dies, the next pod does, and skips inputs that have killed two pods.
+the rest. If a pod dies, the next pod does, and skips inputs that have killed too many pods.
 
 A pod of a map of a pickled function vouches for the hashes of its results, and no pod
 can do so for those that it finds in the store. So the next pod computes them again.
@@ -23,14 +23,15 @@ from ..judge import Told, judge, outcome_of_status
 from ..options import whole_number
 from ..outcome import COMPLETED, EXIT_KILLED, KILLED, Outcome
 from ..place import start_function
+from ..process import EXIT_CLOSED
 from ..records import Records
 from ..supervisor import Supervisor
 from ..text import encode_json, file_blocks, timestamp
-from .inputs import fetch_inputs, find_done, find_tries, find_unpickled, result_name
+from .inputs import chunk_of, fetch_inputs, find_done, find_tries, find_unpickled, result_name
 from .results import Results
 
 MAX_UNKNOWN = 3  # pods, in addition to --retries, that die before they have noted an input
-MAX_TRIES = 2  # of an input that kills its child or its pod
+MAX_TRIES = 2  # of an input that kills its pod, unless --retries allows more
 
 
 def run(options, signals):
@@ -53,17 +54,27 @@ class MapAttempt(Attempt):
 
     def __init__(self, options, signals, chunk):
         super().__init__(options, signals, host=chunk)
+        self.numbers = []  # of the inputs in the chunk, in order
+        self.found = set()  # inputs for which there was a result when this attempt began
+        self.done = set()  # inputs that need no computing
         self.silent = ()
         self.tries = {}  # by input: the attempts that started it
         self.hashes = {}  # by input: of its pickle
-        self.vouches = False  # whether results are pickles, which need a hash
+        self.vouches = bool(options.payload)  # whether results are pickles, which need a hash
 
     def open_store(self):
         super().open_store()
         self.records = Records(self.store, self.options.job, f"{self.host}-")
 
     def spent(self, count):
+        """Return the outcome of a chunk that needs no process: each input has a result, or its pods have crashed too often."""
         self.silent = count.silent
+        self.numbers = chunk_of(self.options, self.host)
+        self.found = self.done = find_done(self.store, self.options, self.numbers)
+        if self.vouches:
+            self.done = find_unpickled(self.store, self.options, self.found) if self.number > 1 else set()
+        if self.done.issuperset(self.numbers):  # however often its pods have crashed
+            return Outcome(COMPLETED, 0)
         outcome = super().spent(count)
         if outcome is not None:
             outcome.exit_code = 1  # final: a retry would find the same
@@ -79,79 +90,101 @@ class MapAttempt(Attempt):
         call = self.fetch()
         if not call.is_function:
             raise RunnerError(f"a map needs a function, but {call.title} is not one")
-        path, numbers = fetch_inputs(self.store, self.options, self.host, self.scratch)
-        self.vouches = call.kind == "pickle"
-        found = done = find_done(self.store, self.options, numbers)
-        if self.vouches:
-            done = find_unpickled(self.store, self.options, found) if self.number > 1 else set()
+        path = fetch_inputs(self.store, self.options, self.numbers, self.scratch)
+        place = self.place(call)
         if self.silent:
-            self.tries = find_tries(self.store, self.options, numbers)
-            self.skip_killers(call, found, done)
+            self.tries = find_tries(self.store, self.options, self.numbers)
+            self.skip_killers(call)
             noted = {attempt for attempts in self.tries.values() for attempt in attempts}
             unknown = len(set(self.silent) - noted)
             if unknown > self.options.retries + MAX_UNKNOWN:
                 message = f"{unknown} pods of this chunk were killed before starting an input: probably out of memory, or their nodes were lost"
                 self.say(message)
                 return Outcome(KILLED, 1, message)
-        return self.compute(call, path, numbers, done)
+        return self.compute(call, place, path)
 
-    def skip_killers(self, call, found, done):
-        """Give up the inputs that were in progress whenever a pod was killed: those without a result."""
+    def skip_killers(self, call):
+        """Give up the inputs without a result that were in progress whenever a pod was killed.
+
+        A pod that is killed with its node is as silent as one that is out of memory, so --retries raises the limit.
+        """
+        limit = max(MAX_TRIES, self.options.retries + 1)
         for number, attempts in self.tries.items():
-            if number not in found and len(set(attempts) & set(self.silent)) >= MAX_TRIES:
-                message = f"{call.title} was killed with its pod {MAX_TRIES} times on this input: probably out of memory, or its nodes were lost"
+            killed = len(set(attempts) & set(self.silent))
+            if number not in self.found and killed >= limit:
+                message = f"{call.title} was killed with its pod {killed} times on this input: probably out of memory, or its nodes were lost"
                 self.give_up(number, Outcome(KILLED, EXIT_KILLED, message))
-                done.add(number)
 
-    def compute(self, call, path, numbers, done):
-        """Compute the inputs that have no result yet."""
-        place = self.place(call)
+    @property
+    def left(self):
+        """The inputs that have no result yet, in order."""
+        return [number for number in self.numbers if number not in self.done]
+
+    def compute(self, call, place, path):
+        """Compute the inputs that have no result yet; return the outcome of the chunk."""
         errands = self.errands()
         place.environ["KINETIC_HOST"] = "0"  # pods of a map are independent
-        killed_before = supervisor = None
-        while left := [number for number in numbers if number not in done]:
-            empty_directory(os.path.join(self.scratch, "inputs"))
-            told = Told(self.scratch)
-
-            def store_result(number, outcome):
-                self.publish_input(number, Outcome.from_json(outcome))
-                done.add(number)
-
-            results = Results(left, store_result, self.mark, self.store.parallel, bool(self.silent))
-
-            def note(report):
-                # An input that was interrupted has no result, unless its function returned.
-                if "ended" in report and supervisor.stopped_at < report["outcome"]["at"] and not report["outcome"]["returned"]:
-                    results.closed = True
-                results.note(report)
-                if "ended" not in report:
-                    told.note(report)
-
-            supervisor = Supervisor(self.log, errands, self.signals, self.options.grace, self.deadline, results, note, place.note_stop)
-            try:
-                supervisor.run(lambda: start_function(call, place, "inputs", results.credit, inputs=path, numbers=numbers, left=left))
-                told.read_spare(note)
-            finally:
-                results.finish()
-            left = [number for number in left if number not in done]
-            if not left:
+        killed_before, told_closed, outcome = None, False, Outcome(COMPLETED, 0)
+        supervisor = None
+        while self.left:
+            supervisor, told, results = self.run_process(call, place, errands, path)
+            if not self.left:
                 break
-            if supervisor.terminated or supervisor.timed_out or results.current is None or results.closed:
+            stopped = supervisor.terminated or supervisor.timed_out or results.closed
+            if not stopped and results.current is not None:
+                killer, cause = results.current, outcome_of_status(call.title, call.kind, supervisor.status, told)
+                self.say(f"input {killer}: {cause.message}")
+                if killed_before == killer:
+                    self.give_up(killer, cause)
+                killed_before = killer
+            elif not stopped and results.reported and supervisor.status == EXIT_CLOSED << 8:
+                if not told_closed:
+                    self.say(f"{call.title} has closed descriptors of the runner: another process computes the inputs that are left")
+                told_closed = True
+            else:
                 outcome = judge(call.title, call.kind, supervisor, told, self.options.max_runtime)
-                self.save_outputs(outcome, supervisor)
-                self.tell_losses(place, call, errands, outcome)
-                self.announce(outcome)
-                return outcome
-            killer, outcome = left[0], outcome_of_status(call.title, call.kind, supervisor.status, told)
-            self.say(f"input {killer}: {outcome.message}")
-            if killed_before == killer:
-                self.give_up(killer, outcome)
-                done.add(killer)
-            killed_before = killer
-        outcome = Outcome(COMPLETED, 0)
+                break
         self.save_outputs(outcome, supervisor)
         self.tell_losses(place, call, errands, outcome)
+        if not outcome.ok:
+            self.announce(outcome)
         return outcome
+
+    def run_process(self, call, place, errands, path):
+        """Let a process compute what is left. Return its supervisor, what it told, and its results, all of which are stored."""
+        empty_directory(os.path.join(self.scratch, "inputs"))
+        left, told = self.left, Told(self.scratch)
+        results = Results(left, lambda number, outcome: self.end_input(number, Outcome.from_json(outcome)), self.mark, self.store.parallel, bool(self.silent))
+
+        def note(report):
+            # An input that was interrupted has no result, unless its function returned.
+            if "ended" in report and supervisor.stopped_at < report["outcome"]["at"] and not report["outcome"]["returned"]:
+                results.closed = True
+            results.note(report)
+            if "begins" in report:
+                self.input_begun(report["begins"])
+            if "ended" not in report:
+                told.note(report)
+
+        supervisor = Supervisor(self.log, errands, self.signals, self.options.grace, self.deadline, results, note, place.note_stop)
+        try:
+            supervisor.run(lambda: start_function(call, place, "inputs", results.credit, inputs=path, numbers=self.numbers, left=left))
+            told.read_spare(note)
+        finally:
+            results.finish()
+        return supervisor, told, results
+
+    def input_begun(self, number):
+        """Called when the process has begun an input, again if another process tries it again."""
+
+    def input_ended(self, number, outcome):
+        """Called when an input has ended for good. Its result is stored only after this returns. Several threads call this."""
+
+    def end_input(self, number, outcome):
+        """Store the result of an input that has ended."""
+        self.input_ended(number, outcome)
+        self.publish_input(number, outcome)
+        self.done.add(number)
 
     def mark(self, number):
         """Note that this attempt starts an input, for the next pod if the input kills this one."""
@@ -160,9 +193,9 @@ class MapAttempt(Attempt):
         self.store.write(result_name(self.options.job, f"{number}.try"), lambda: [data])
 
     def give_up(self, number, outcome):
-        """Publish the failure of an input that will not be tried again."""
+        """Store the failure of an input that will not be tried again."""
         outcome.started = outcome.finished = timestamp()
-        self.publish_input(number, outcome)
+        self.end_input(number, outcome)
 
     def publish_input(self, number, outcome):
         """Publish the result of an input. If there is one already, keep it, unless this attempt has to vouch for its own."""
