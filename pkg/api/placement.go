@@ -97,6 +97,16 @@ func (e Execution) OutputArguments() []string {
 	return args
 }
 
+// RetryArguments returns the runner's arguments about retries, for a runner that counts
+// them itself.
+func (e Execution) RetryArguments() []string {
+	var args []string
+	if e.RetryOn == RetryOnError {
+		args = append(args, "--retry-on", string(e.RetryOn))
+	}
+	return append(args, "--retries", strconv.Itoa(e.Retries))
+}
+
 // RetryOn is the kind of failure after which a job is retried.
 type RetryOn string
 

@@ -138,7 +138,7 @@ func (m *Machine) arguments(spec api.Spec, env []string) ([]string, error) {
 	}
 	switch {
 	case spec.Map != nil:
-		args = append(args, spec.Map.Arguments()...)
+		args = slices.Concat(args, spec.RetryArguments(), spec.Map.Arguments())
 	case spec.CallKind.Returns():
 		args = append(args, "--function")
 	}

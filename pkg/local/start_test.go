@@ -54,7 +54,11 @@ func TestCommandLine(t *testing.T) {
 		"a function":    {func(s *api.Spec) { s.CallKind = api.CallFunction }, []string{"--function"}},
 		"a map": {func(s *api.Spec) {
 			s.CallKind, s.Map = api.CallFunction, &api.Map{InputsSHA256: "d", Inputs: 3, Chunk: 3, Parallelism: 1}
-		}, []string{"--map", "d", "--chunk", "3", "--inputs", "3"}},
+		}, []string{"--retries", "0", "--map", "d", "--chunk", "3", "--inputs", "3"}},
+		"errors of a map": {func(s *api.Spec) {
+			s.CallKind, s.Map = api.CallFunction, &api.Map{InputsSHA256: "d", Inputs: 3, Chunk: 3, Parallelism: 1}
+			s.RetryOn, s.Retries = api.RetryOnError, 2
+		}, []string{"--retry-on", "error", "--retries", "2", "--map", "d", "--chunk", "3", "--inputs", "3"}},
 		"a narrow bound": {func(s *api.Spec) { s.MaxRuntime = 1500 * time.Millisecond }, []string{"--max-runtime", "1.5"}},
 	}
 	for name, tt := range tests {

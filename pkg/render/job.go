@@ -135,17 +135,12 @@ func runnerArguments(s api.Spec) []string {
 	return slices.Concat(args, retryArguments(s), mapArguments(s), groupArguments(s))
 }
 
-// retryArguments tell the runner that retries also apply to errors, and how many there
-// are where Kubernetes doesn't count them.
+// retryArguments tell the runner about retries where Kubernetes doesn't count them alone.
 func retryArguments(s api.Spec) []string {
-	var args []string
-	if s.RetryOn == api.RetryOnError {
-		args = append(args, "--retry-on", string(s.RetryOn))
+	if s.RetryOn != api.RetryOnError && s.Backend != api.BackendPathways && s.Map == nil {
+		return nil
 	}
-	if s.RetryOn == api.RetryOnError || s.Backend == api.BackendPathways || s.Map != nil {
-		args = append(args, "--retries", strconv.Itoa(s.Retries))
-	}
-	return args
+	return s.RetryArguments()
 }
 
 // mapArguments tell the runner of a map where its inputs are, and which of them its pod

@@ -44,8 +44,6 @@ func validateMap(r api.Request) error {
 		return errors.New("--map cannot be combined with --backend pathways: a map is an Indexed Job (--backend gke)")
 	case r.Hosts > 1 || r.Slices > 1:
 		return errors.New("--map makes each call on one host, so it can't be combined with --hosts or --slices")
-	case r.RetryOn == api.RetryOnError:
-		return errors.New("--retry-on error cannot be combined with --map: compute failed inputs again with --map-resume")
 	case r.Debug:
 		return errors.New("--map cannot be combined with --debug: debug the function with one input, passed with --arg")
 	}

@@ -65,6 +65,9 @@ func TestSentences(t *testing.T) {
 		"no crash":           {func(p *submit.Planned) { p.Spec.MaxDisruptions = 1 }, "retries      none after crashes; 1 after a lost machine\n"},
 		"crashes and errors": {func(p *submit.Planned) { p.Spec.Retries, p.Spec.RetryOn = 2, api.RetryOnError }, "retries      up to 2 after crashes and errors; none after lost machines\n"},
 		"crashes":            {func(p *submit.Planned) { p.Spec.Retries = 2 }, "retries      up to 2 after crashes; none after lost machines\n"},
+		"errors of a map": {func(p *submit.Planned) {
+			p.Spec.Retries, p.Spec.RetryOn, p.Spec.Map = 2, api.RetryOnError, &api.Map{Inputs: 20, Chunk: 5, Parallelism: 2}
+		}, "retries      up to 2 after crashes; none after lost machines; of each input up to 2 after errors\n"},
 		"a map": {func(p *submit.Planned) { p.Spec.Map = &api.Map{Inputs: 20, Chunk: 5, Parallelism: 2} },
 			"map          <20> inputs in <4> pods of <5> inputs each, 2 at a time\n"},
 		"outputs":                       {func(*submit.Planned) {}, "outputs      the store, saved every 30s and at the end\n"},

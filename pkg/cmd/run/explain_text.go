@@ -210,10 +210,14 @@ func (j explainedJob) capacity() string {
 // restarts says how often the job, or each pod of a map, starts again, and after what.
 func (j explainedJob) restarts() string {
 	one, more := "a crash", "crashes"
-	if j.retryOn == api.RetryOnError {
+	errors := ""
+	switch {
+	case j.retryOn == api.RetryOnError && j.Map != nil: // an error is that of an input, not of its pod
+		errors = "; of each input " + upTo(*j.Retries, "an error", "errors")
+	case j.retryOn == api.RetryOnError:
 		one, more = "a crash or an error", "crashes and errors"
 	}
-	return upTo(*j.Retries, one, more) + "; " + upTo(*j.MaxDisruptions, "a lost machine", "lost machines")
+	return upTo(*j.Retries, one, more) + "; " + upTo(*j.MaxDisruptions, "a lost machine", "lost machines") + errors
 }
 
 // upTo returns "none after crashes", "1 after a crash", "up to 3 after crashes".

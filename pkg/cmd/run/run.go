@@ -190,7 +190,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	prices, mistakes := readPrices()
 	notes := env.Notes
 	if local {
-		notes = append(notes, f.idle(c)...)
+		notes = append(notes, f.idle(c, request)...)
 	}
 	if !m.submits() {
 		request.MapResume = "" // without reading the store, only the map of all inputs can be shown
@@ -222,11 +222,14 @@ func (f *flags) resolve(m mode, local bool) (target.Target, error) {
 }
 
 // idle returns a note that lists the given flags that place pods, which a local job does
-// not have.
-func (f *flags) idle(c *cobra.Command) []string {
-	var idle []string
+// not have. It retries only the inputs of a map.
+func (f *flags) idle(c *cobra.Command, r api.Request) []string {
+	var idle, used []string
+	if r.Map != "" && r.RetryOn == api.RetryOnError {
+		used = []string{"retries", "retry-on"}
+	}
 	for _, name := range f.podOnly {
-		if c.Flags().Changed(name) {
+		if c.Flags().Changed(name) && !slices.Contains(used, name) {
 			idle = append(idle, "--"+name)
 		}
 	}

@@ -14,7 +14,7 @@ import argparse, datetime, json, os, signal, sys
 parser = argparse.ArgumentParser(allow_abbrev=False)
 for flag in "job", "store", "call", "bundle", "grace", "work", "log-file", "termination-log":
     parser.add_argument("--" + flag, required=True)
-for flag in "output-dir", "max-runtime", "map", "chunk", "inputs":
+for flag in "output-dir", "max-runtime", "retry-on", "retries", "map", "chunk", "inputs":
     parser.add_argument("--" + flag)
 parser.add_argument("--final", action="store_true", required=True)
 parser.add_argument("--function", action="store_true")

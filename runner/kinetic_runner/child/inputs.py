@@ -17,6 +17,7 @@ from .report import Pipe, Report
 
 CREDIT_FD = 4  # one byte for each input after the first that may start
 EXIT_CLOSED = 121  # the user's code has closed a pipe to the runner: another process computes the rest
+ERRORS = ("Exception", "ExitCode", "BadResult")  # outcomes of a call that retries cover
 LINES_BYTES = 1 << 20  # of inputs in memory
 INLINE_BYTES = 64 << 10  # small, since many results may wait for the store
 
@@ -39,7 +40,7 @@ def main(argv, _):
         here = dict(call, scratch=os.path.join(call["scratch"], "inputs", str(number)), inline_bytes=INLINE_BYTES, inline_pickle=INLINE_BYTES)
         make_directory(here["scratch"])
         started = timestamp()
-        outcome = dict(failure) if failure else compute(forms, function, lambda: read(line), here, report)
+        outcome = dict(failure) if failure else try_to_compute(forms, function, lambda: read(line), here, report, number)
         outcome.update(started=started, finished=timestamp())
         report.send(ended=number, outcome=outcome)
     outcomes.watch_threads(call["title"])
@@ -98,6 +99,17 @@ def load(forms, call, report):
     if failure["reason"] == "Completed":
         failure = outcomes.of_missing(call)
     return None, failure
+
+
+def try_to_compute(forms, function, read, call, report, number):
+    """Return the outcome of an input, computed again as often as an error of its call allows."""
+    retry = 0
+    while True:
+        outcome = compute(forms, function, read, call, report)
+        retry += 1
+        if outcome["reason"] not in ERRORS or retry > call["retries"] or os.path.exists(call["environ"]["KINETIC_STOP_FILE"]):
+            return outcome
+        outcomes.tell(f"kinetic: input {number} has failed and is tried again: retry {retry} of {call['retries']}\n")
 
 
 def compute(forms, function, read, call, report):

@@ -154,6 +154,7 @@ class MapAttempt(Attempt):
         """Let a process compute what is left. Return its supervisor, what it told, and its results, all of which are stored."""
         empty_directory(os.path.join(self.scratch, "inputs"))
         left, told = self.left, Told(self.scratch)
+        retries = self.options.retries if self.options.retry_on == "error" else 0
         results = Results(left, lambda number, outcome: self.end_input(number, Outcome.from_json(outcome)), self.mark, self.store.parallel, bool(self.silent))
 
         def note(report):
@@ -168,7 +169,7 @@ class MapAttempt(Attempt):
 
         supervisor = Supervisor(self.log, errands, self.signals, self.options.grace, self.deadline, results, note, place.note_stop)
         try:
-            supervisor.run(lambda: start_function(call, place, "inputs", results.credit, inputs=path, numbers=self.numbers, left=left))
+            supervisor.run(lambda: start_function(call, place, "inputs", results.credit, inputs=path, numbers=self.numbers, left=left, retries=retries))
             told.read_spare(note)
         finally:
             results.finish()
