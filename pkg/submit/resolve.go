@@ -36,6 +36,9 @@ func Resolve(ctx context.Context, p Planned, registry job.Registry) (Planned, er
 	if err := checkResumable(ctx, old); err != nil {
 		return p, err
 	}
+	if p.sharesOutputs(old) {
+		p.Spec.ResumeFrom = old.ID()
+	}
 	if p.Spec.CallKind == api.CallPickle && !strings.HasPrefix(old.Store.URL(), store.FileScheme) {
 		p.Warnings = append(p.Warnings, fmt.Sprintf("--map-resume %s: all inputs are computed again, because no pod of the new job can vouch for pickles of job %s", old.ID(), old.ID()))
 		return p.resume(old, nil)
@@ -67,6 +70,13 @@ func (p Planned) resumeFrom(ctx context.Context, registry job.Registry) (Planned
 	}
 	p.Spec.ResumeFrom = old.ID()
 	return p, nil
+}
+
+// sharesOutputs reports whether the inputs of a resumed map can begin with the outputs that
+// they have left in an older one. In a directory of the user's own they do so anyway.
+func (p Planned) sharesOutputs(old *job.Job) bool {
+	s := p.Spec
+	return s.OutputDir == "" && !s.OutputMount && old.Handle.OutputDir == "" && old.Store.URL() == s.Store
 }
 
 // Complete reports whether the older map that a plan resumes, From, already has all

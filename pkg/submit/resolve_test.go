@@ -192,3 +192,24 @@ func TestCoarse(t *testing.T) {
 		}
 	}
 }
+
+// Inputs that are computed again begin with the outputs that they left before.
+func TestOutputsOfAResumedMap(t *testing.T) {
+	for name, tt := range map[string]struct {
+		url  string
+		now  api.Execution
+		then api.Handle
+		want bool
+	}{
+		"their own place in the store": {url: "gs://b", want: true},
+		"another store":                {url: "gs://other"},
+		"a directory, which has them":  {url: "gs://b", now: api.Execution{OutputDir: "gs://team/out"}},
+		"a directory before":           {url: "gs://b", then: api.Handle{OutputDir: "gs://team/out"}},
+		"a mounted place":              {url: "gs://b", now: api.Execution{OutputMount: true}},
+	} {
+		p := Planned{Spec: api.Spec{Store: "gs://b", Execution: tt.now}}
+		if got := p.sharesOutputs(&job.Job{Handle: tt.then, Store: named{nil, tt.url}}); got != tt.want {
+			t.Errorf("%s: %v", name, got)
+		}
+	}
+}

@@ -35,7 +35,8 @@ def attempt() -> int:
 def output_dir() -> str:
     """Return the directory for files to keep, as an absolute path. It exists.
 
-    What a job writes there outlives it, and its next attempt finds it again. Outside of a
+    What a job writes there outlives it, and its next attempt finds it again. In a map, each
+    input has its own: call this in the function, not when its module is imported. Outside of a
     job it is KINETIC_OUTPUT_DIR, which then must not be a gs:// URL, or, if that is not
     set, the directory kinetic-outputs below the current one.
     """

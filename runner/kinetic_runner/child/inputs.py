@@ -12,6 +12,7 @@ import marshal
 import os
 
 from . import modules, outcomes
+from .directories import Directories, sentence
 from .function import forms_of, read_call, what_to_call
 from .report import Pipe, Report
 
@@ -28,7 +29,7 @@ def main(argv, _):
 
     call = read_call()
     report, credit, forms = Report(call["scratch"]), Pipe(CREDIT_FD), forms_of(call)
-    read = reader(call)
+    read, directories = reader(call), Directories(call["environ"], call["numbers"], call["mounted"])
     function, failure = load(forms, call, report)
     left, first = set(call["left"]), call["left"][0]
     for number, line in zip(call["numbers"], lines_of(call["inputs"])):
@@ -40,7 +41,11 @@ def main(argv, _):
         here = dict(call, scratch=os.path.join(call["scratch"], "inputs", str(number)), inline_bytes=INLINE_BYTES, inline_pickle=INLINE_BYTES)
         make_directory(here["scratch"])
         started = timestamp()
+        directories.enter(number)
         outcome = dict(failure) if failure else try_to_compute(forms, function, lambda: read(line), here, report, number)
+        if strays := directories.leave(number):
+            outcome["warnings"] = outcome["warnings"] + [sentence(number, strays)]
+            outcomes.tell(f"kinetic: warning: {outcome['warnings'][-1]}\n")
         outcome.update(started=started, finished=timestamp())
         report.send(ended=number, outcome=outcome)
     outcomes.watch_threads(call["title"])

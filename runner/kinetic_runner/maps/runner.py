@@ -167,9 +167,10 @@ class MapAttempt(Attempt):
             if "ended" not in report:
                 told.note(report)
 
+        more = dict(inputs=path, numbers=self.numbers, left=left, retries=retries, mounted=bool(self.options.output_mount))
         supervisor = Supervisor(self.log, errands, self.signals, self.options.grace, self.deadline, results, note, place.note_stop)
         try:
-            supervisor.run(lambda: start_function(call, place, "inputs", results.credit, inputs=path, numbers=self.numbers, left=left, retries=retries))
+            supervisor.run(lambda: start_function(call, place, "inputs", results.credit, **more))
             told.read_spare(note)
         finally:
             results.finish()

@@ -1,0 +1,136 @@
+"""Each input of a map has its own outputs."""
+
+import os
+import unittest
+
+from bucket import BUCKET
+from fixture import JOB, RunnerCase
+from test_map import MapCase
+
+SEES = """
+    import os
+    def f(n):
+        names = ("KINETIC_INPUT", "KINETIC_OUTPUT_DIR", "KINETIC_OUTPUT_PATH")
+        here = os.environ["KINETIC_OUTPUT_DIR"]
+        found = os.listdir(here)
+        with open(here + "/last", "w") as file:
+            file.write(str(n))
+        return [os.environ[name] for name in names] + found
+"""
+
+
+class Outputs(MapCase):
+    def file(self, *names):
+        with open(os.path.join(self.work, "outputs", *names)) as file:
+            return file.read()
+
+    def test_each_input_finds_an_empty_directory(self):
+        ran = self.chunk(SEES, [7, 7, 7])
+        path = os.path.join(self.work, "outputs")
+        want = [[str(n), f"gs://{BUCKET}/{JOB}/outputs/{n}", f"{path}/{n}"] for n in range(3)]
+        self.assertEqual((ran.code, self.values(3)), (0, want), ran.out)
+        self.assertEqual([self.read(f"outputs/{n}/last") for n in range(3)], [b"7"] * 3)
+        self.assertEqual(ran.out, "")
+
+    def test_the_numbers_are_those_of_the_map(self):
+        self.chunk(SEES, list(range(10)), "--only", "2-2,4-9", chunk=1, size=2)
+        self.assertEqual([value and value[0] for value in self.values(10)], [None] * 5 + ["5", "6"] + [None] * 3)
+
+    def test_a_directory_of_ones_own(self):
+        path = os.path.join(self.root, "mine")
+        self.chunk(SEES, [7, 8], "--output-dir", path)
+        self.assertEqual(self.values(2), [[str(n), f"{path}/{n}", f"{path}/{n}"] for n in range(2)])
+
+    def test_a_mounted_bucket(self):
+        path = os.path.join(self.root, "mount")
+        os.mkdir(path)
+        self.chunk(SEES, [7, 8], "--output-mount", path)
+        self.assertEqual(self.values(2), [[str(n), f"gs://{BUCKET}/{JOB}/outputs/{n}", f"{path}/{n}"] for n in range(2)])
+
+    def test_a_bucket_of_ones_own(self):
+        self.chunk(SEES, [7, 8], "--output-dir", f"gs://{BUCKET}/mine/")
+        self.assertEqual([value[1] for value in self.values(2)], [f"gs://{BUCKET}/mine/{n}" for n in range(2)])
+        self.assertEqual(self.bucket.read("mine/1/last"), b"8")
+
+    def test_the_next_try_finds_what_the_one_before_left(self):
+        source = """
+            import os
+            def f(n):
+                path = os.path.join(os.environ["KINETIC_OUTPUT_PATH"], "last")
+                if os.path.exists(path):
+                    return open(path).read()
+                with open(path, "w") as file:
+                    file.write(f"of {n}")
+                FAIL
+        """
+        for fail in ("os._exit(9)", "raise ValueError"):
+            with self.subTest(fail):
+                self.setUp()
+                ran = self.chunk(source.replace("FAIL", fail), [5, 6], "--retry-on", "error", "--retries", "1")
+                self.assertEqual((ran.code, self.values(2)), (0, ["of 5", "of 6"]), ran.out)
+
+    def test_directories_that_stay_empty_are_removed(self):
+        self.chunk("import os\ndef f(n): return os.path.isdir(os.environ['KINETIC_OUTPUT_PATH'])", [1, 2])
+        self.assertEqual((self.values(2), os.listdir(os.path.join(self.work, "outputs"))), ([True, True], []))
+
+    def test_an_input_without_outputs_needs_no_room_for_them(self):
+        self.chunk("import os, shutil\nshutil.rmtree(os.environ['KINETIC_OUTPUT_PATH'])\nopen(os.environ['KINETIC_OUTPUT_PATH'], 'w').close()\ndef f(n): return n", [1, 2])
+        self.assertEqual(self.values(2), [1, 2])
+
+
+class Strays(MapCase):
+    """Inputs that write outside of their own outputs."""
+
+    SHARES = "import os\nOUT = os.environ['KINETIC_OUTPUT_PATH']\ndef put(name):\n  with open(os.path.join(OUT, name), 'w') as file: file.write('x' * len(name))\n"
+
+    def warnings(self, ran, count):
+        told = [result["warnings"] for result in self.results(count)]
+        for warning in sum(told, []):
+            self.assertEqual(ran.stderr.count(f"kinetic: warning: {warning}\n"), 1, ran.out)
+        return [len(warnings) for warnings in told], " ".join(sum(told, []))
+
+    def test_a_file_that_all_inputs_share(self):
+        ran = self.chunk(self.SHARES + "def f(n):\n  if n != 1: put(f'last-{n}')", [0, 1, 2])
+        counts, text = self.warnings(ran, 3)
+        self.assertEqual(counts, [1, 0, 1])
+        self.assertIn("input 0 wrote outside of its own outputs: last-0: other inputs write there, too", text)
+        self.assertIn("input 2 wrote outside of its own outputs: last-2: ", text)
+
+    def test_a_file_in_the_outputs_of_another_input(self):
+        source = "import os\nhere = []\ndef f(n):\n  here.append(os.environ['KINETIC_OUTPUT_PATH'])\n  with open(here[0] + '/last', 'w') as file: file.write('x' * n)"
+        counts, text = self.warnings(self.chunk(source, [1, 2, 3]), 3)
+        self.assertEqual(counts, [0, 1, 1])
+        self.assertIn("input 2 wrote outside of its own outputs: 0/last: ", text)
+
+    def test_many_files_and_a_failure(self):
+        ran = self.chunk(self.SHARES + "def f(n):\n  for k in range(5): put(f'part-{k}')\n  raise ValueError", [0])
+        self.assertIn("part-0, part-1, part-2 and 2 more", self.warnings(ran, 1)[1])
+
+    def test_the_outputs_of_other_pods(self):
+        """Below a directory that pods share, the inputs of other chunks write meanwhile."""
+        source = self.SHARES + "def f(n):\n  os.makedirs(OUT + '/2', exist_ok=True)\n  put('2/last')"
+        ran = self.chunk(source, [0, 1, 2, 3], size=2)
+        self.assertEqual(self.warnings(ran, 2), ([0, 0], ""))
+
+
+class LocalOutputs(MapCase):
+    """A local job, whose outputs are in the store at once."""
+
+    store_url, put, argv, exists, read = (getattr(RunnerCase, name) for name in ("store_url", "put", "argv", "exists", "read"))
+
+    def test_each_input_has_its_own(self):
+        ran = self.chunk(SEES, [7, 8], "--final", "--log-file", os.path.join(self.root, "log"))
+        path = os.path.join(self.store, JOB, "outputs")
+        self.assertEqual((ran.code, self.values(2)), (0, [[str(n), f"{path}/{n}", f"{path}/{n}"] for n in range(2)]), ran.err)
+        self.assertEqual([self.read(f"outputs/{n}/last") for n in range(2)], [b"7", b"8"])
+
+    def test_an_input_that_is_computed_again_finds_its_own(self):
+        """As in a job that --map-resume has made from another one."""
+        self.put("old-1/outputs/1/last", b"half")
+        source = "import os\ndef f(n): return os.listdir(os.environ['KINETIC_OUTPUT_PATH'])"
+        self.chunk(source, [0, 1], "--final", "--resume-from", "old-1", "--log-file", os.path.join(self.root, "log"))
+        self.assertEqual(self.values(2), [[], ["last"]])
+
+
+if __name__ == "__main__":
+    unittest.main()
