@@ -118,8 +118,13 @@ class Log:
         return self._unsent_bytes >= UNSENT_BYTES and not self._stuck
 
     @property
+    def stuck_at(self):
+        """The time.monotonic() at which stdout is stuck, unless it accepts something before."""
+        return self._taken_at + STUCK_SECONDS
+
+    @property
     def _stuck(self):
-        return time.monotonic() >= self._taken_at + STUCK_SECONDS
+        return time.monotonic() >= self.stuck_at
 
     def send(self):
         """Write to stdout what it accepts without waiting."""

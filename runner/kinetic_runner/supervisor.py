@@ -45,7 +45,7 @@ class Supervisor:
         self._give_up_at = math.inf  # of time.monotonic(): stop waiting for what SIGKILL has not ended
         self._left_told = False  # processes that the child left running got SIGTERM
         self._child = None
-        self._report = b""
+        self._report = []  # the pieces of a line that has not ended
         self.status = None  # of os.waitpid
         self.terminated = self.timed_out = False
         self.stopped = False  # because of the link
@@ -114,7 +114,8 @@ class Supervisor:
         poll = select.poll()
         poll.register(wake, select.POLLIN)
         # A call that was told to end has no time to wait for the store or for a reader.
-        held = self._kill_at == math.inf and (self._errands.behind() or self._log.behind)
+        behind = self._log.behind
+        held = self._kill_at == math.inf and (self._errands.behind() or behind)
         for fd in fds:
             if not held or fd == self._child.report:
                 poll.register(fd, select.POLLIN)
@@ -124,6 +125,8 @@ class Supervisor:
         if self._link is not None and self._link.fileno() >= 0:
             poll.register(self._link.fileno(), select.POLLIN)
         moments = [self._deadline or math.inf, self._kill_at, self._give_up_at, self._errands.next_at, self._log.piece_at]
+        if behind:
+            moments.append(self._log.stuck_at)
         if self._link is not None:
             moments.append(self._link.next_at)
         left = min(moments) - time.monotonic()
@@ -155,9 +158,11 @@ class Supervisor:
         except BlockingIOError:
             return -1
         if fd == self._child.report:
-            *lines, self._report = (self._report + data).split(b"\n")
-            for line in lines:
-                self._note(line)
+            *ends, rest = data.split(b"\n")
+            for end in ends:
+                self._note(b"".join([*self._report, end]))
+                self._report = []
+            self._report.append(rest)
         elif data:
             self._log.write(self._child.output[fd], data)
         return len(data)

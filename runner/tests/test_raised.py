@@ -268,5 +268,33 @@ class ByValue(Payloads, RunnerCase):
         self.assertEqual(pickle.loads(self.read("result.pkl"))(1), 2)
 
 
+class LongMessages(RunnerCase):
+    """Messages of megabytes, as compilers of accelerators write them."""
+
+    def test_the_report_has_the_beginning_and_the_log_all(self):
+        ran = self.call("def f(): raise ValueError('x' * 5_000_000 + 'last')")
+        error = ran.result["error"]
+        for text, begin in ((error["message"], "xxx"), (error["traceback"], "Traceback (most recent call last):\n  File")):
+            self.assertTrue(text.startswith(begin), text[:100])
+            self.assertEqual(len(text), 1 << 20)
+            self.assertTrue(text.endswith("x\u2026 the rest is in the log\n"), text[-100:])
+        self.assertIn("x" * 5_000_000 + "last\n", ran.log)
+
+    def test_a_report_of_any_length_is_read_in_linear_time(self):
+        """The call writes a line of its own to our pipe, which is no report."""
+        source = """
+            import os
+            def f():
+                for _ in range(400):
+                    view = memoryview(b"x" * (1 << 20))
+                    while view:
+                        view = view[os.write(3, view):]
+                os.write(3, b"\\n")
+                return "done"
+        """
+        ran = self.call(source)
+        self.assertEqual((ran.code, ran.result["value"]), (0, "done"))
+
+
 if __name__ == "__main__":
     unittest.main()

@@ -3,10 +3,11 @@
 import json
 import os
 import signal
+import sys
 import time
 import unittest
 
-from fixture import RunnerCase, command, function, script
+from fixture import RunnerCase, command, function, program, script
 
 # Says ready by a file, since nobody reads what it prints.
 FLOOD = """
@@ -100,6 +101,14 @@ class StuckStdout(RunnerCase):
         self.assertEqual((ran.code, ran.result["value"]), (0, "done"))
         self.assertEqual([line[28:] for line in ran.log.splitlines()], [f"line {number} {'x' * 80}" for number in range(100_000)])
         self.assertRegex(ran.stderr, r"kinetic: \d+ bytes are missing here because the output was not read in time; the store has them\n")
+
+    def test_the_call_goes_on_although_nothing_else_wakes_the_runner(self):
+        source = (FLOOD + "\n    def f():\n        flood()\n        return 'done'").replace("READY", repr(self.ready))
+        argv = self.argv(function(), {"train.py": source})
+        process = self.start([sys.executable, "-u", "-c", program("errands.PART_SECONDS = 3600; attempt.PIECE_SECONDS = 0.1; log.STUCK_SECONDS = 1")] + argv[3:])
+        self.wait(lambda: self.exists("end.json"))
+        ran = self.finish(process)
+        self.assertEqual((ran.code, ran.result["value"]), (0, "done"))
 
     def test_small_output_of_a_call_that_ends_is_waited_for(self):
         """What fits into the runner is no reason for the call to wait; a reader has some seconds to come."""

@@ -14,6 +14,8 @@ from .wording import shorten, text_of, type_name
 
 INLINE_BYTES = 1 << 20  # values up to this size are in the report itself, safe from a full disk
 MESSAGE_LIMIT = 1000  # characters of the message in end.json
+ERROR_LIMIT = 1 << 20  # characters of an exception's message, and of its traceback, in the report
+CUT = "\u2026 the rest is in the log\n"
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FIRST_SECONDS, NEXT_SECONDS = 10, 60  # before the log names the threads that the process waits for
 
@@ -112,7 +114,12 @@ def of_error(exc, call):
     """Return the outcome of an exception, with the traceback that plain Python would print."""
     name, message, text = type_name(type(exc)), text_of(exc), traceback_of(exc, call)
     tell(text)
-    return outcome_of("Exception", 1, f"{name}: {message}", {"type": name, "message": message, "traceback": text})
+    return outcome_of("Exception", 1, f"{name}: {message}", {"type": name, "message": cut(message), "traceback": cut(text)})
+
+
+def cut(text):
+    """Return the beginning of a long text that the log has whole."""
+    return text if len(text) <= ERROR_LIMIT else text[: ERROR_LIMIT - len(CUT)] + CUT
 
 
 def traceback_of(exc, call):
