@@ -82,7 +82,7 @@ def commit(timeout: float | None = None) -> list[str]:
     with socket.socket(socket.AF_UNIX) as peer:
         peer.settimeout(timeout)
         peer.connect(path)
-        peer.sendall(b"commit\n")
+        peer.sendall(f"commit {os.environ.get('KINETIC_INPUT', '')}\n".encode())
         with peer.makefile("rb") as answer:
             line = answer.readline()
     reply = json.loads(line or b'{"error": "the job is about to end"}')

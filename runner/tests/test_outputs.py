@@ -283,19 +283,34 @@ class Directories(OutputCase):
 
 
 class Maps(OutputCase):
-    def chunk(self, number, source, *flags):
+    def chunk(self, number, source, *flags, uid=""):
         lines = b"0\n1\n"
         self.put_blob(lines)
-        argv = self.argv(function(), {"train.py": source}, "--map", sha256(lines), "--inputs", "2", "--chunk", "1", *flags)
-        return self.finish(self.start(argv, {"JOB_COMPLETION_INDEX": str(number), "KINETIC_POD_UID": str(number)}))
+        argv = self.argv(function(), {"train.py": source}, "--map", sha256(lines), "--inputs", "2", *flags)
+        return self.finish(self.start(argv, {"JOB_COMPLETION_INDEX": str(number), "KINETIC_POD_UID": uid or str(number)}))
 
-    def test_the_last_pod_wins(self):
-        source = "import os\ndef f(n):\n  for name in (str(n), 'both'):\n    open(os.environ['KINETIC_OUTPUT_DIR'] + '/' + name, 'w').write(str(n))"
-        first, second = (self.chunk(number, source) for number in (0, 1))
-        self.assertEqual((first.code, first.stderr, second.code), (0, "", 0))
-        self.assertEqual(second.stderr, "kinetic: warning: replaced outputs that other pods of the map have written under the same names: both\n")
-        self.assertEqual(self.saved(), {"0": b"0", "1": b"1", "both": b"1"})
-        self.assertEqual((self.indexed(0), self.indexed(1)), (["0", "both"], ["1", "both"]))
+    source = """
+import os
+def f(n):
+    top = os.environ["KINETIC_OUTPUT_DIR"]
+    found = open(top + "/n").read() if os.path.exists(top + "/n") else None
+    open(top + "/n", "w").write(str(n))
+    END
+    return [found, os.environ["KINETIC_INPUT"], top.rpartition("/")[2]]
+"""
+
+    def test_each_input_has_its_own(self):
+        ran = self.chunk(0, self.source.replace("END", ""), "--chunk", "2")
+        self.assertEqual((ran.code, self.saved()), (0, {"0/n": b"0", "1/n": b"1"}), ran.out)
+        self.assertEqual([self.document(f"results/{number}.json")["value"] for number in (0, 1)], [[None, "0", "0"], [None, "1", "1"]])
+        self.assertEqual([self.index(number)["done"] for number in (0, 1)], [True, True])
+
+    def test_an_input_that_is_tried_again_finds_what_it_had_saved(self):
+        end = "import kinetic; kinetic.commit()\n    if os.environ['KINETIC_ATTEMPT'] == '1' and n == 1: os.kill(os.getppid(), 9); os.kill(os.getpid(), 9)"
+        source = self.source.replace("END", end)
+        self.assertEqual(self.chunk(0, source, "--chunk", "2", "--retries", "2").code, -signal.SIGKILL)
+        ran = self.chunk(0, source, "--chunk", "2", "--retries", "2", uid="again")
+        self.assertEqual((ran.code, self.document("results/1.json")["value"]), (0, ["1", "1", "1"]), ran.out)
 
 
 class Local(RunnerCase):

@@ -21,6 +21,7 @@ from ..documents import VERSION
 from ..errors import AlreadyExists, RunnerError
 from ..judge import Told, judge, outcome_of_status
 from ..options import whole_number
+from ..outputs.inputs import InputOutputs
 from ..outcome import COMPLETED, EXIT_KILLED, KILLED, Outcome
 from ..place import start_function
 from ..process import EXIT_CLOSED
@@ -115,6 +116,10 @@ class MapAttempt(Attempt):
                 message = f"{call.title} was killed with its pod {killed} times on this input: probably out of memory, or its nodes were lost"
                 self.give_up(number, Outcome(KILLED, EXIT_KILLED, message))
 
+    def make_outputs(self):
+        """Return what saves the outputs of each input."""
+        return InputOutputs(self)
+
     @property
     def left(self):
         """The inputs that have no result yet, in order."""
@@ -170,7 +175,7 @@ class MapAttempt(Attempt):
         more = dict(inputs=path, numbers=self.numbers, left=left, retries=retries, mounted=bool(self.options.output_mount))
         supervisor = Supervisor(self.log, errands, self.signals, self.options.grace, self.deadline, results, note, place.note_stop)
         try:
-            supervisor.run(lambda: start_function(call, place, "inputs", results.credit, **more))
+            supervisor.run(lambda: self.outputs.follow(start_function(call, place, "inputs", results.credit, **more)))
             told.read_spare(note)
         finally:
             results.finish()
@@ -178,9 +183,11 @@ class MapAttempt(Attempt):
 
     def input_begun(self, number):
         """Called when the process has begun an input, again if another process tries it again."""
+        self.outputs.begin(number)
 
     def input_ended(self, number, outcome):
         """Called when an input has ended for good. Its result is stored only after this returns. Several threads call this."""
+        self.outputs.end(number, outcome)
 
     def end_input(self, number, outcome):
         """Store the result of an input that has ended."""

@@ -8,11 +8,12 @@ import socket
 
 from ..threads import start_threads
 
-WORD = b"commit\n"
+WORD = b"commit"
+LINE_BYTES = 64
 
 
 class Server:
-    """Listens at a Unix socket. Each connection that says "commit" is answered with a line of JSON when that is done.
+    """Listens at a Unix socket. Each connection that says "commit", in a map with the number of the input, is answered with a line of JSON when that is done.
 
     first is called in its thread before that.
     """
@@ -46,10 +47,11 @@ class Server:
 
         with connection:
             try:
-                if connection.recv(len(WORD)) != WORD:
+                word, _, number = connection.recv(LINE_BYTES).strip().partition(b" ")
+                if word != WORD:
                     return
                 commit = Commit()
-                self._commit(commit)
+                self._commit(commit, number.decode())
                 commit.done.wait()
                 connection.sendall(json.dumps({"error": commit.failure, "left_out": commit.left_out}).encode() + b"\n")
             except OSError:

@@ -30,8 +30,7 @@ class Outputs:
         self.url = options.output_dir or attempt.store.outputs(options.job)
         self._mount = options.output_mount
         self.synced = self.url.startswith("gs://") and not self._mount
-        if not self.url.startswith("gs://"):
-            self.url = directory_of(self.url, "--output-dir")
+        self.url = self.url.rstrip("/") if self.url.startswith("gs://") else directory_of(self.url, "--output-dir")
         self.path = os.path.join(options.work, NAME) if self.synced else self._mount or self.url
         self._session, self._starting, self._watch = None, _thread.allocate_lock(), None
         self._socket = os.path.join(attempt.scratch, "commit") if self.synced else ""
@@ -92,7 +91,7 @@ class Outputs:
         from .commit import Server
 
         try:
-            self._server = Server(self._socket, lambda commit: self._open().commit(commit), self._watch_early)
+            self._server = Server(self._socket, self.commit, self._watch_early)
         except OSError as exc:
             self._attempt.say(f"warning: kinetic.commit() does not work here: {exc.strerror}")
             self._socket = ""
@@ -106,6 +105,10 @@ class Outputs:
         if self._session is not None:
             self._session.start()
         return child
+
+    def commit(self, commit, _):
+        """Save all that is closed, as a program asks for."""
+        self._open().commit(commit)
 
     def _watch_early(self):
         """Watch the directory before anything is written there, while the call starts."""

@@ -98,6 +98,14 @@ class InputOutputs(Outputs):
     def _watch_early(self):
         """Do nothing: the directory of an input is watched when it has begun."""
 
+    def commit(self, commit, number):
+        """Save all that is closed of an input, as its function asks for."""
+        if number.isdigit() and int(number) in self._attempt.left:
+            self._open(int(number)).commit(commit)
+        else:
+            commit.failure = f"KINETIC_INPUT={number} is not an input in progress"
+            commit.done.set()
+
     def _place(self, number):
         return os.path.join(self.path, str(number))
 
