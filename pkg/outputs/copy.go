@@ -3,6 +3,8 @@ package outputs
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
+	"encoding/hex"
 	"errors"
 	"fmt"
 	"hash"
@@ -25,8 +27,11 @@ type Transfer struct {
 	to string // relative to the target folder
 }
 
-// Below plans to copy files into a folder, under their names relative to the path at. It
-// rejects names that lead out of the folder.
+// incompleteSuffix ends the names of copies of incomplete files.
+const incompleteSuffix = ".incomplete"
+
+// Below plans to copy files into a folder, under their names relative to the path at, incomplete ones with
+// another ending. It rejects names that lead out of the folder.
 func Below(files []File, at string) ([]Transfer, error) {
 	folder := ""
 	if at != "" {
@@ -37,6 +42,9 @@ func Below(files []File, at string) ([]Transfer, error) {
 		to, err := localName(strings.TrimPrefix(f.Name, folder))
 		if err != nil {
 			return nil, err
+		}
+		if f.Incomplete {
+			to += incompleteSuffix // nobody should take it for a finished one
 		}
 		plan[i] = Transfer{f, to}
 		if f.object.Name != "" && !plan[i].staysInside() {
@@ -163,7 +171,7 @@ func (d *Dir) isThere(ctx context.Context, t Transfer, folder *os.Root) (bool, e
 	if _, err := io.Copy(sum, here); err != nil {
 		return false, err
 	}
-	if t.object.CRC32C == nil {
+	if t.object.CRC32C == nil && t.sha256 == "" {
 		there := newChecksum()
 		if err := d.Write(ctx, t.File, there); err != nil {
 			return false, err
@@ -186,20 +194,25 @@ func (c counted) Write(p []byte) (int, error) {
 	return n, err
 }
 
-// checksum checks bytes against the size and checksum of a file.
+// checksum checks bytes against the size and checksums of a file.
 type checksum struct {
 	crc hash.Hash32
+	sha hash.Hash
 	n   int64
 }
 
-func newChecksum() *checksum { return &checksum{crc: crc32.New(crc32.MakeTable(crc32.Castagnoli))} }
+func newChecksum() *checksum {
+	return &checksum{crc: crc32.New(crc32.MakeTable(crc32.Castagnoli)), sha: sha256.New()}
+}
 
 // Write implements io.Writer.
 func (c *checksum) Write(p []byte) (int, error) {
 	c.n += int64(len(p))
+	_, _ = c.sha.Write(p) // it never fails
 	return c.crc.Write(p)
 }
 
 func (c *checksum) fits(f File) bool {
-	return c.n == f.Size && (f.object.CRC32C == nil || *f.object.CRC32C == c.crc.Sum32())
+	return c.n == f.Size && (f.object.CRC32C == nil || *f.object.CRC32C == c.crc.Sum32()) &&
+		(f.sha256 == "" || f.sha256 == hex.EncodeToString(c.sha.Sum(nil)))
 }

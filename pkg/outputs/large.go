@@ -118,7 +118,7 @@ func (l large) copyPieces(ctx context.Context, file, done *os.File) error {
 }
 
 func (l large) copyPiece(ctx context.Context, file *os.File, from, length int64) (err error) {
-	r, err := l.dir.store.OpenRange(ctx, l.transfer.object, from, length)
+	r, err := l.transfer.from.OpenRange(ctx, l.transfer.object, from, length)
 	if err != nil {
 		return err
 	}

@@ -8,7 +8,6 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"slices"
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -20,43 +19,22 @@ const inPod = "/kinetic/outputs"
 // WithLinks is List with the links that a job in pods has saved. They have no objects; those of a local
 // job are in List, too. If the path leads through links, it returns the one they lead to.
 func (d *Dir) WithLinks(ctx context.Context, at string) (files []File, followed string, err error) {
-	saved, _, err := d.saved(ctx)
+	all, err := d.read(ctx)
 	if err != nil {
 		return nil, "", err
 	}
-	if followed = follow(saved, at); !isClean(followed) {
-		return nil, "", d.unknown(ctx, at)
-	}
-	all, err := d.list(ctx, strings.TrimSuffix(followed, "/"))
-	if err != nil {
-		return nil, "", err
-	}
-	files, err = d.below(ctx, d.addLinks(all, saved), followed)
+	followed = follow(all.links, at)
+	files, err = d.below(all, all.files, followed)
 	return files, followed, err
-}
-
-// addLinks returns files with the links among what was saved, sorted by name.
-func (d *Dir) addLinks(files []File, saved map[string]syncFile) []File {
-	files = slices.DeleteFunc(files, func(f File) bool { return saved[f.Name].Link != nil }) // it was a file before
-	for name, s := range saved {
-		if s.Link == nil {
-			continue
-		}
-		if target := inside(inPod, name, *s.Link); target != "" {
-			files = append(files, File{Name: name, URL: d.URL() + "/" + name, Link: target})
-		}
-	}
-	slices.SortFunc(files, func(a, b File) int { return strings.Compare(a.Name, b.Name) })
-	return files
 }
 
 // maxLinks is how many links a path leads through, at most: they may lead round in circles.
 const maxLinks = 40
 
 // follow returns the path to which a path leads through saved links.
-func follow(saved map[string]syncFile, at string) string {
+func follow(links map[string]string, at string) string {
 	for range maxLinks {
-		next := followOnce(saved, at)
+		next := followOnce(links, at)
 		if next == at {
 			break
 		}
@@ -66,16 +44,16 @@ func follow(saved map[string]syncFile, at string) string {
 }
 
 // followOnce replaces the first link in a path.
-func followOnce(saved map[string]syncFile, at string) string {
+func followOnce(links map[string]string, at string) string {
 	for i := range at + "/" {
 		if i < len(at) && at[i] != '/' {
 			continue
 		}
-		link := saved[at[:i]].Link
-		if link == nil {
+		link, ok := links[at[:i]]
+		if !ok {
 			continue
 		}
-		if target := inside(inPod, at[:i], *link); target != "" {
+		if target := inside(inPod, at[:i], link); target != "" {
 			return path.Join(path.Dir(at[:i]), target) + at[i:]
 		}
 	}

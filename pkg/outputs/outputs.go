@@ -26,21 +26,29 @@ type File struct {
 	Size    int64     `json:"size"`
 	Updated time.Time `json:"updated,omitzero"`
 	URL     string    `json:"url"`
-	// Incomplete means that the file is part of something that was not saved completely. Only
-	// Marked sets it.
+	// Incomplete means that the program had not finished the file, or what it is part of: no restore brings it.
 	Incomplete bool `json:"incomplete,omitempty"`
+	// Reason tells why the file is incomplete.
+	Reason string `json:"reason,omitempty"`
 	// Link is where a symbolic link to another output leads, relative to its own directory and
 	// with forward slashes; "" for a file.
 	Link string `json:"link,omitempty"`
 
 	object store.Object
+	from   store.Store // that has the object
+	sha256 string      // of the bytes, "" if nobody noted it
+	// modified is when the program wrote it, in nanoseconds since 1970; 0 if that is not known.
+	modified int64
 }
 
 // Dir is the KINETIC_OUTPUT_DIR of a job.
 type Dir struct {
 	job    *job.Job
 	store  store.Store
-	prefix string // of object names: empty, or ends in a slash
+	prefix string // of the plain names: empty, or ends in a slash
+	// homeStore has the runner's indexes, their objects, and what is incomplete, below the prefix home.
+	homeStore store.Store
+	home      string
 }
 
 // Of returns the output directory of a job: the job's own place in the store, or the one
@@ -49,9 +57,9 @@ func Of(j *job.Job) (*Dir, error) {
 	dir := j.Handle.OutputDir
 	switch {
 	case j.Handle.ByPythonTool():
-		return &Dir{j, j.Store, store.PythonOutputs(j.ID())}, nil
+		return inStore(j, store.PythonOutputs(j.ID())), nil
 	case dir == "":
-		return &Dir{j, j.Store, store.Outputs(j.ID())}, nil
+		return inStore(j, store.Outputs(j.ID())), nil
 	case strings.HasPrefix(dir, store.BucketScheme):
 		return at(j, dir)
 	case j.Handle.Backend == api.BackendLocal:
@@ -66,7 +74,11 @@ func at(j *job.Job, url string) (*Dir, error) {
 	if err != nil {
 		return nil, fmt.Errorf("job %s: --output-dir: %w", j.ID(), err)
 	}
-	return &Dir{job: j, store: s}, nil
+	return &Dir{job: j, store: s, homeStore: s, home: store.OutputsHome(j.ID(), true)}, nil
+}
+
+func inStore(j *job.Job, prefix string) *Dir {
+	return &Dir{job: j, store: j.Store, prefix: prefix, homeStore: j.Store, home: store.OutputsHome(j.ID(), false)}
 }
 
 // URL returns the URL of the output directory.
@@ -83,55 +95,73 @@ func (e *PathError) Error() string { return e.msg }
 func (e *PathError) Kind() api.ErrorKind { return api.KindNotFound }
 
 // List returns the files at or under a path, sorted by name; "" means all files, and then
-// the list may be empty. For a path that doesn't exist, it returns a PathError.
+// the list may be empty. For a path that doesn't exist, it returns a PathError. Links that the runner has saved are
+// not files.
 func (d *Dir) List(ctx context.Context, at string) ([]File, error) {
-	if at == "" {
-		return d.list(ctx, "")
-	}
-	if !isClean(at) {
-		return nil, d.unknown(ctx, at)
-	}
-	all, err := d.list(ctx, strings.TrimSuffix(at, "/"))
+	all, err := d.read(ctx)
 	if err != nil {
 		return nil, err
 	}
-	return d.below(ctx, all, at)
+	files := slices.DeleteFunc(slices.Clone(all.files), func(f File) bool { return f.object.Name == "" })
+	return d.below(all, files, at)
+}
+
+// Listing is what List has with links.
+type Listing struct {
+	Files []File
+	// Synced reports whether the job's runner has saved outputs. Without that, nothing is incomplete.
+	Synced bool
+	// Pending has the names of what a running job is writing.
+	Pending []string
+}
+
+// All is List with links. A path may lead through links.
+func (d *Dir) All(ctx context.Context, at string) (Listing, error) {
+	all, err := d.read(ctx)
+	if err != nil {
+		return Listing{}, err
+	}
+	if _, isLink := all.links[at]; !isLink { // else the link itself is listed
+		at = follow(all.links, at)
+	}
+	files, err := d.below(all, all.files, at)
+	return Listing{files, all.synced, all.pending}, err
 }
 
 // isClean reports whether a path can be that of an output: it has no elements such as "..".
 func isClean(at string) bool { return path.Clean("/"+at) == "/"+strings.TrimSuffix(at, "/") }
 
 // below returns those of some files that are at or under a path, like List.
-func (d *Dir) below(ctx context.Context, all []File, at string) ([]File, error) {
+func (d *Dir) below(all listing, files []File, at string) ([]File, error) {
 	if at == "" {
-		return all, nil
+		return files, nil
 	}
 	folder := strings.TrimSuffix(at, "/") + "/"
 	var found []File
-	for _, f := range all {
+	for _, f := range files {
 		if f.Name == at || strings.HasPrefix(f.Name, folder) {
 			found = append(found, f)
 		}
 	}
-	if len(found) == 0 {
-		return nil, d.unknown(ctx, at)
+	if len(found) == 0 || !isClean(at) {
+		return nil, d.unknown(all, at)
 	}
 	return found, nil
 }
 
-// list returns the files whose names begin with begin.
-func (d *Dir) list(ctx context.Context, begin string) ([]File, error) {
-	var files []File
-	for object, err := range d.store.List(ctx, d.prefix+begin, "") {
+// plain returns what lies under the plain names, by name.
+func (d *Dir) plain(ctx context.Context) (map[string]File, error) {
+	files := map[string]File{}
+	for object, err := range d.store.List(ctx, d.prefix, "") {
 		if err != nil {
 			return nil, fmt.Errorf("job %s: %w", d.job.ID(), err)
 		}
 		name := strings.TrimPrefix(object.Name, d.prefix)
-		if name == "" || strings.HasSuffix(name, "/") || !strings.HasPrefix(name, begin) {
-			continue // a folder, as some tools mark it, or another name
+		if name == "" || strings.HasSuffix(name, "/") || store.IsKinetic(name) {
+			continue // a folder, as some tools mark it, or no output
 		}
-		files = append(files, File{Name: name, Size: object.Size, Updated: object.Updated.UTC(), URL: d.store.URL() + "/" + object.Name,
-			Link: d.linkOf(object, name), object: object})
+		files[name] = File{Name: name, Size: object.Size, Updated: object.Updated.UTC(), URL: d.store.URL() + "/" + object.Name,
+			Link: d.linkOf(object, name), object: object, from: d.store}
 	}
 	return files, nil
 }
@@ -139,12 +169,15 @@ func (d *Dir) list(ctx context.Context, begin string) ([]File, error) {
 // Complete returns completions of a partial path: files, and folders with a trailing
 // slash.
 func (d *Dir) Complete(ctx context.Context, begin string) ([]string, error) {
-	files, err := d.list(ctx, begin)
+	all, err := d.read(ctx)
 	if err != nil {
 		return nil, err
 	}
 	var offers []string
-	for _, f := range files {
+	for _, f := range all.files {
+		if !strings.HasPrefix(f.Name, begin) {
+			continue
+		}
 		next, _, isFolder := strings.Cut(f.Name[len(begin):], "/")
 		offer := begin + next
 		if isFolder {
@@ -176,20 +209,12 @@ func (d *Dir) File(ctx context.Context, at string) (File, error) {
 	return found[0], nil
 }
 
-func (d *Dir) unknown(ctx context.Context, at string) error {
-	all, err := d.list(ctx, "")
-	if err != nil {
-		return err
-	}
-	saved, _, err := d.saved(ctx)
-	if err != nil {
-		return err
-	}
-	if all = d.addLinks(all, saved); len(all) == 0 {
+func (d *Dir) unknown(all listing, at string) error {
+	if len(all.files) == 0 {
 		return d.None()
 	}
 	names := map[string]bool{}
-	for _, f := range all {
+	for _, f := range all.files {
 		for name := f.Name; name != "." && name != "/"; name = path.Dir(name) {
 			names[name] = true
 		}
@@ -201,27 +226,38 @@ func (d *Dir) unknown(ctx context.Context, at string) error {
 	return &PathError{fmt.Sprintf("job %s: no output named %q; %s", d.job.ID(), at, hint)}
 }
 
-// Remove deletes files. seen is called by one goroutine at a time with how many are gone.
-func (d *Dir) Remove(ctx context.Context, files []File, seen func(done, total int)) error {
-	names := make([]string, len(files))
-	for i, f := range files {
-		names[i] = f.object.Name
+// Remove deletes files, and the indexes of a job that has ended no longer name them. seen is called by one goroutine at a time
+// with how many are gone.
+func (d *Dir) Remove(ctx context.Context, files []File, ended bool, seen func(done, total int)) error {
+	if ended {
+		if err := d.leaveOut(ctx, files); err != nil {
+			return err
+		}
 	}
-	if err := store.DeleteAll(ctx, d.store, names, seen); err != nil {
-		return fmt.Errorf("job %s: %w", d.job.ID(), err)
+	byStore := map[store.Store][]string{}
+	for _, f := range files {
+		byStore[f.from] = append(byStore[f.from], f.object.Name)
+	}
+	before := 0
+	for s, names := range byStore {
+		if err := store.DeleteAll(ctx, s, names, func(done, _ int) { seen(before+done, len(files)) }); err != nil {
+			return fmt.Errorf("job %s: %w", d.job.ID(), err)
+		}
+		before += len(names)
 	}
 	return nil
 }
 
-// Forget deletes the records that say which outputs are complete, and hold the links among these. The
-// job must have ended, with no outputs left.
+// Forget deletes what the runner keeps about the outputs. The job must have ended, with no outputs left.
 func (d *Dir) Forget(ctx context.Context) error {
-	for o, err := range d.job.Store.List(ctx, store.SyncDir(d.job.ID()), "") {
-		if err == nil {
-			err = d.job.Store.Delete(ctx, o.Name)
-		}
-		if err != nil {
-			return fmt.Errorf("job %s: %w", d.job.ID(), err)
+	for _, folder := range []string{store.SyncFolder, store.IncompleteFolder} {
+		for o, err := range d.homeStore.List(ctx, d.home+folder, "") {
+			if err == nil {
+				err = d.homeStore.Delete(ctx, o.Name)
+			}
+			if err != nil {
+				return fmt.Errorf("job %s: %w", d.job.ID(), err)
+			}
 		}
 	}
 	return nil
@@ -237,7 +273,7 @@ func (d *Dir) None() error {
 
 // Write copies the bytes of a file to w, and fails if they aren't those that were listed.
 func (d *Dir) Write(ctx context.Context, f File, w io.Writer) (err error) {
-	r, err := d.store.Open(ctx, f.object.Name)
+	r, err := f.from.Open(ctx, f.object.Name)
 	if err != nil {
 		return fmt.Errorf("job %s: output %s: %w", d.job.ID(), f.Name, err)
 	}

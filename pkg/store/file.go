@@ -121,6 +121,32 @@ func (s *fileStore) create(ctx context.Context, name string, open func() (io.Rea
 	return nil
 }
 
+// Replace compares times: a file has no other generation.
+func (s *fileStore) Replace(ctx context.Context, o Object, r io.Reader, _ map[string]string) error {
+	target, err := s.path(o.Name)
+	if err != nil {
+		return err
+	}
+	temp, err := s.temp()
+	if err != nil {
+		return err
+	}
+	defer temp.discard()
+	if err := temp.fill(ctx, r); err != nil {
+		return fmt.Errorf("writing %s: %w", s.full(o.Name), err)
+	}
+	if err := temp.close(true); err != nil {
+		return fmt.Errorf("writing %s: %w", s.full(o.Name), err)
+	}
+	if info, err := os.Lstat(target); err != nil || object(o.Name, target, info).Generation != o.Generation {
+		return fmt.Errorf("%s %w", s.full(o.Name), ErrExists)
+	}
+	if err := s.publish(os.Rename, temp, target); err != nil {
+		return fmt.Errorf("writing %s: %w", s.full(o.Name), err)
+	}
+	return nil
+}
+
 // PutBlob replaces an object of another size, which only a crash can leave. It doesn't
 // sync: readers of a blob check its hash, it can be made again, and a file's size is not
 // on disk before its bytes.

@@ -42,6 +42,15 @@ var errDamaged = errors.New("the content was changed in transit")
 
 // Create holds the object in memory.
 func (s *gsStore) Create(ctx context.Context, name string, r io.Reader, metadata map[string]string) error {
+	return s.write(ctx, name, r, metadata, storage.Conditions{DoesNotExist: true})
+}
+
+// Replace holds the object in memory.
+func (s *gsStore) Replace(ctx context.Context, o Object, r io.Reader, metadata map[string]string) error {
+	return s.write(ctx, o.Name, r, metadata, storage.Conditions{GenerationMatch: o.Generation})
+}
+
+func (s *gsStore) write(ctx context.Context, name string, r io.Reader, metadata map[string]string, condition storage.Conditions) error {
 	if err := checkName(name); err != nil {
 		return err
 	}
@@ -49,24 +58,24 @@ func (s *gsStore) Create(ctx context.Context, name string, r io.Reader, metadata
 	if err != nil {
 		return fmt.Errorf("writing %s: %w", s.full(name), err)
 	}
-	return s.createFrom(ctx, name, upload{size: int64(len(data)), metadata: metadata, buffered: true, open: opener(data)})
+	return s.writeFrom(ctx, name, upload{size: int64(len(data)), metadata: metadata, buffered: true, open: opener(data)}, condition)
 }
 
 func (s *gsStore) CreateLarge(ctx context.Context, name, sha256 string, size int64, open func() (io.ReadCloser, error)) error {
 	if err := checkName(name); err != nil {
 		return err
 	}
-	return s.createFrom(ctx, name, upload{size: size, sha256: sha256, open: open})
+	return s.writeFrom(ctx, name, upload{size: size, sha256: sha256, open: open}, storage.Conditions{DoesNotExist: true})
 }
 
-// createFrom writes an object that must not exist yet.
-func (s *gsStore) createFrom(ctx context.Context, name string, u upload) error {
+// writeFrom writes an object on a condition. If that is not met, the error is ErrExists.
+func (s *gsStore) writeFrom(ctx context.Context, name string, u upload, condition storage.Conditions) error {
 	req, err := s.begin(ctx, toCreate, name)
 	if err != nil {
 		return err
 	}
 	u.metadata = sign(u.metadata)
-	err = req.upload(ctx, req.object().If(storage.Conditions{DoesNotExist: true}), u)
+	err = req.upload(ctx, req.object().If(condition), u)
 	if !isStatus(err, http.StatusPreconditionFailed) {
 		return req.explain(ctx, err)
 	}

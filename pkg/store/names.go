@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"path"
+	"strconv"
 	"strings"
 	"time"
 
@@ -26,6 +27,9 @@ const (
 	logsDir         = "logs/"
 	outputsDir      = "outputs/"
 	syncDir         = "sync/"
+	incompleteDir   = "incomplete/"
+	// kineticDir has what is not an output below an --output-dir.
+	kineticDir = ".kinetic/"
 	// The Python tool's jobs are in the same place, with these names instead.
 	pythonResultName = "result.pkl"
 	pythonOutputsDir = "outputs/"
@@ -143,11 +147,46 @@ func LogPart(id string, host, attempt, part int) string {
 // Outputs returns the prefix of what the job wrote to KINETIC_OUTPUT_DIR.
 func Outputs(id string) string { return id + "/" + outputsDir }
 
-// SyncDir returns the prefix of the records that say which outputs are complete, one for each host.
+// SyncFolder and IncompleteFolder begin the names of the runner's records of outputs with their objects, and of the
+// files that were not finished, relative to the home of the outputs.
+const (
+	SyncFolder       = syncDir
+	IncompleteFolder = incompleteDir
+)
+
+// OutputsHome returns the prefix of what the runner keeps about outputs: in the job's directory, or below
+// an --output-dir in a bucket.
+func OutputsHome(id string, elsewhere bool) string {
+	if elsewhere {
+		return kineticDir + id + "/"
+	}
+	return id + "/"
+}
+
+// IsKinetic reports whether a name below an --output-dir is that of something other than an output.
+func IsKinetic(name string) bool { return strings.HasPrefix(name, kineticDir) }
+
+// SyncDir returns the prefix of the indexes of a job's outputs, one for each host or input, and of their objects.
 func SyncDir(id string) string { return id + "/" + syncDir }
 
-// Sync returns the name of the record that says which outputs of a host are complete.
-func Sync(id string, host int) string { return fmt.Sprintf("%s%d.json", SyncDir(id), host) }
+// Sync returns the name of the index of the outputs of a host, or in a map of an input.
+func Sync(id string, number int) string { return fmt.Sprintf("%s%d.json", SyncDir(id), number) }
+
+// SyncNumber returns the number of the host or input whose index has this name relative to the home of the outputs.
+func SyncNumber(name string) (number int, ok bool) {
+	rest, below := strings.CutPrefix(name, syncDir)
+	if !below || !syncPattern().MatchString(rest) {
+		return 0, false
+	}
+	number, err := strconv.Atoi(strings.TrimSuffix(rest, ".json"))
+	return number, err == nil
+}
+
+// hashOfOutput is the metadata key of the SHA-256 of an output under its plain name.
+const hashOfOutput = "kinetic-sha256"
+
+// HashOf returns the SHA-256 that the runner noted with an output, "" if it didn't.
+func HashOf(o Object) string { return o.Metadata[hashOfOutput] }
 
 // writerOfOutputs is the metadata key of outputs that a runner has written: JOB/HOST/ATTEMPT.
 const writerOfOutputs = "kinetic-sync"
@@ -156,6 +195,16 @@ const writerOfOutputs = "kinetic-sync"
 func WrittenBy(o Object) string {
 	id, _, _ := strings.Cut(o.Metadata[writerOfOutputs], "/")
 	return id
+}
+
+// OutputMetadata returns the metadata of an output under its plain name, as the runner writes it.
+func OutputMetadata(id string, number, attempt int, sha256 string) map[string]string {
+	return map[string]string{writerOfOutputs: fmt.Sprintf("%s/%d/%d", id, number, attempt), hashOfOutput: sha256}
+}
+
+// IsSyncObject reports whether a name, relative to the home of the outputs, is that of an object of the index with a number.
+func IsSyncObject(name string, number int) bool {
+	return strings.HasPrefix(name, fmt.Sprintf("%s%d/", syncDir, number))
 }
 
 // PythonResult returns the name of the result of a job of keras-kinetic.
@@ -187,13 +236,16 @@ func IsTrace(id, name string) bool {
 	return IsRecord(id, name) && IsMadeID(id) || below && tracePattern().MatchString(rest)
 }
 
-var syncPattern = pattern.Lazy(`^\d+\.json$`)
+var (
+	syncPattern = pattern.Lazy(`^\d+\.json$`)
+	keptPattern = pattern.Lazy(`^(sync/\d+(\.json|/.+)|incomplete/\d+/.+)$`)
+)
 
-// IsSync reports, by its name, whether an object is the record that says which outputs of a
-// host are complete. It is deleted with the outputs.
+// IsSync reports, by its name, whether an object belongs to what the runner keeps about a job's outputs. It is
+// deleted with the outputs.
 func IsSync(id, name string) bool {
-	rest, below := strings.CutPrefix(name, SyncDir(id))
-	return below && syncPattern().MatchString(rest)
+	rest, below := strings.CutPrefix(name, id+"/")
+	return below && keptPattern().MatchString(rest)
 }
 
 // checkName rejects names that some store can't have.

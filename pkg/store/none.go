@@ -25,6 +25,8 @@ func (none) Close() error { return nil }
 
 func (n none) Create(context.Context, string, io.Reader, map[string]string) error { return n.err }
 
+func (n none) Replace(context.Context, Object, io.Reader, map[string]string) error { return n.err }
+
 func (n none) CreateLarge(context.Context, string, string, int64, func() (io.ReadCloser, error)) error {
 	return n.err
 }

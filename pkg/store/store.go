@@ -55,6 +55,8 @@ type Store interface {
 	// ErrExists. metadata, which may be nil, is shown in listings: a few short words,
 	// dropped by a store that keeps none.
 	Create(ctx context.Context, name string, r io.Reader, metadata map[string]string) error
+	// Replace is Create for an object that List yielded; if it was replaced or deleted since, the error is ErrExists.
+	Replace(ctx context.Context, o Object, r io.Reader, metadata map[string]string) error
 	// CreateLarge is Create for bytes that are not held in memory. open may be called more
 	// than once. The bytes are hashed on the way, as by PutBlob.
 	CreateLarge(ctx context.Context, name, sha256 string, size int64, open func() (io.ReadCloser, error)) error

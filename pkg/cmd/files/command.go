@@ -110,6 +110,9 @@ func (c *command) run(ctx context.Context, parsed outputArgs, output string, rm 
 		return err
 	}
 	dir, err := outputs.Of(j)
+	if err == nil {
+		err = dir.Settle(ctx)
+	}
 	if err != nil {
 		return err
 	}
@@ -216,15 +219,16 @@ type copied struct {
 }
 
 func (c *command) listOutputs(ctx context.Context, j *job.Job, dir *outputs.Dir, format, at string) error {
-	files, synced, err := dir.Marked(ctx, at)
+	found, err := dir.All(ctx, at)
 	if err != nil {
 		return err
 	}
+	files := found.Files
 	if format == "json" {
 		return report.PrintJSON(c.streams.Out, map[string]any{"items": append([]outputs.File{}, files...)})
 	}
 	if len(files) == 0 {
-		_, err := fmt.Fprintf(c.streams.ErrOut, "job %s has no outputs in %s\n", j.ID(), dir.URL())
+		_, err := fmt.Fprintf(c.streams.ErrOut, "job %s has no outputs in %s%s\n", j.ID(), dir.URL(), unsaved(found.Pending))
 		return err
 	}
 	if format == "name" {
@@ -235,7 +239,20 @@ func (c *command) listOutputs(ctx context.Context, j *job.Job, dir *outputs.Dir,
 		}
 		return nil
 	}
-	return c.printTable(files, synced, format == "wide")
+	return c.printTable(files, found.Synced, format == "wide")
+}
+
+// unsaved says that a running job has written something, although nothing is saved.
+func unsaved(pending []string) string {
+	if len(pending) == 0 {
+		return ""
+	}
+	const shown = 3
+	names := strings.Join(pending[:min(len(pending), shown)], ", ")
+	if len(pending) > shown {
+		names += ", …"
+	}
+	return fmt.Sprintf(" yet: %s written, none saved yet: %s", ui.Count(len(pending), "output"), names)
 }
 
 // printTable prints files, and which of them are complete if that is known.
@@ -278,6 +295,9 @@ func shownTime(t time.Time) string {
 }
 
 func stateOf(f outputs.File) string {
+	if f.Incomplete && f.Reason != "" {
+		return "incomplete: " + f.Reason
+	}
 	if f.Incomplete {
 		return "incomplete"
 	}

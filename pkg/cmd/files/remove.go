@@ -51,7 +51,7 @@ func (c *command) removeOutputs(ctx context.Context, j *job.Job, dir *outputs.Di
 	}
 	screen := ui.New(c.streams.ErrOut, c.clock.Now)
 	shown := report.NewRemoval(screen)
-	err = dir.Remove(ctx, files, shown.OfJob())
+	err = dir.Remove(ctx, files, ended, shown.OfJob())
 	shown.Done()
 	if err == nil && r.all && ended {
 		err = dir.Forget(ctx)

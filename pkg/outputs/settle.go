@@ -1,0 +1,141 @@
+package outputs
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"slices"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/records"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// Settle tidies up the outputs of a job that has ended for good, if its runner could not: all that its indexes name
+// gets its plain name, then the other objects are deleted. It can be interrupted and repeated, and several
+// clients may do it at once. Of a job that has not ended, it changes nothing.
+func (d *Dir) Settle(ctx context.Context) error {
+	indexes, objects, err := d.indexes(ctx)
+	if err != nil || !slices.ContainsFunc(indexes, func(x index) bool { return x.Version == indexVersion && !x.Done }) {
+		return err
+	}
+	if _, err := records.End(ctx, d.job.Store, d.job.ID()); errors.Is(err, store.ErrNotFound) {
+		return nil
+	} else if err != nil {
+		return fmt.Errorf("job %s: %w", d.job.ID(), err)
+	}
+	plain, err := d.plain(ctx)
+	if err != nil {
+		return err
+	}
+	for _, x := range indexes {
+		if x.Version == indexVersion && !x.Done {
+			if err := d.settle(ctx, x, objects, plain); err != nil {
+				return fmt.Errorf("job %s: tidying up its outputs: %w", d.job.ID(), err)
+			}
+		}
+	}
+	return nil
+}
+
+// settle gives what one index names its plain names. The oldest files come first: newer ones may name them.
+func (d *Dir) settle(ctx context.Context, x index, objects map[string]store.Object, plain map[string]File) error {
+	files := slices.Clone(x.Files)
+	slices.SortStableFunc(files, func(a, b entry) int { return int(min(max(a.Modified-b.Modified, -1), 1)) })
+	for i, e := range files {
+		if !e.isFile() || e.Object == "" {
+			continue
+		}
+		name := d.name(x, e.Path)
+		there, ok := plain[name]
+		if ok && store.HashOf(there.object) != e.SHA256 {
+			if store.WrittenBy(there.object) != d.job.ID() {
+				continue // a program wrote it itself, and the index keeps its own
+			}
+			if _, err := d.store.DeleteListed(ctx, there.object); err != nil {
+				return err
+			}
+			ok = false
+		}
+		if !ok {
+			metadata := store.OutputMetadata(d.job.ID(), x.number, x.Attempt, e.SHA256)
+			err := store.Copy(ctx, d.store, d.prefix+name, d.homeStore, d.home+e.Object, metadata)
+			if errors.Is(err, store.ErrExists) || errors.Is(err, store.ErrNotFound) {
+				continue // another client is doing the same
+			}
+			if err != nil {
+				return err
+			}
+		}
+		files[i].Object = ""
+	}
+	x.Files, x.Pending, x.Done = files, nil, true
+	if err := d.replace(ctx, x); errors.Is(err, store.ErrExists) {
+		return nil // another client has done it
+	} else if err != nil {
+		return err
+	}
+	return d.deleteUnnamed(ctx, x, objects)
+}
+
+// replace writes an index in the place of the one that was read. The error is store.ErrExists if that is another one now.
+func (d *Dir) replace(ctx context.Context, x index) error {
+	id := make([]byte, 16)
+	_, _ = rand.Read(id) // it never fails
+	x.Write = hex.EncodeToString(id)
+	data, err := x.encode()
+	if err != nil {
+		return err
+	}
+	return d.homeStore.Replace(ctx, x.object, bytes.NewReader(data), nil)
+}
+
+// deleteUnnamed deletes the objects of an index that it does not name.
+func (d *Dir) deleteUnnamed(ctx context.Context, x index, objects map[string]store.Object) error {
+	named := map[string]bool{}
+	for _, e := range x.Files {
+		named[e.Object] = true
+	}
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(store.Parallel)
+	for name, o := range objects {
+		if store.IsSyncObject(name, x.number) && !named[name] {
+			g.Go(func() error {
+				_, err := d.homeStore.DeleteListed(ctx, o)
+				return err
+			})
+		}
+	}
+	return g.Wait()
+}
+
+// leaveOut takes files out of the indexes, so that a restore does not miss them.
+func (d *Dir) leaveOut(ctx context.Context, files []File) error {
+	gone := map[string]bool{}
+	for _, f := range files {
+		gone[f.Name] = true
+	}
+	indexes, _, err := d.indexes(ctx)
+	if err != nil {
+		return err
+	}
+	for _, x := range indexes {
+		if x.Version < indexVersion {
+			continue
+		}
+		left := x
+		left.Files = slices.DeleteFunc(slices.Clone(x.Files), func(e entry) bool { return e.isFile() && gone[d.name(x, e.Path)] })
+		left.Incomplete = slices.DeleteFunc(slices.Clone(x.Incomplete), func(i incomplete) bool { return gone[d.name(x, i.Path)] })
+		if len(left.Files) == len(x.Files) && len(left.Incomplete) == len(x.Incomplete) {
+			continue
+		}
+		if err := d.replace(ctx, left); err != nil {
+			return fmt.Errorf("job %s: %w", d.job.ID(), err)
+		}
+	}
+	return nil
+}
