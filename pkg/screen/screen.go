@@ -9,8 +9,9 @@ import (
 // Screen is the last writer before a terminal that shows both streams of a log. Text
 // appears at once, so that progress bars move. Each stream has its own Terminal, which
 // makes it harmless. If one stream prints while the other is in the middle of a line, it
-// begins a new line, and the other's line is drawn again when it continues. Lines are cut
-// at MaxLine.
+// begins a new line, and the other's line is drawn again when it continues. It takes the
+// place of a line that was overwritten with blanks, as of a bar that makes room. Lines are
+// cut at MaxLine.
 type Screen struct {
 	w     io.Writer
 	lines [2]screenLine // by Stream
@@ -25,6 +26,8 @@ type screenLine struct {
 	other  *screenLine
 	text   []byte // of the row that the cursor is in, since the last carriage return
 	left   bool   // the other stream has printed since
+	blank  bool   // the row was overwritten with blanks, and the cursor is at its beginning
+	width  int    // the most columns of the row that had text since
 }
 
 // NewScreen returns a Screen that writes to w.
@@ -46,7 +49,7 @@ func (s *Screen) Streams() Streams {
 // does not close the underlying writer.
 func (s *Screen) Close() error {
 	err := errors.Join(s.lines[Stdout].filter.Close(), s.lines[Stderr].filter.Close())
-	if s.at == nil {
+	if s.at == nil || s.at.empty() {
 		return err
 	}
 	_, newline := s.w.Write(s.at.below())
@@ -82,8 +85,12 @@ func (l *screenLine) Write(b []byte) (int, error) {
 	return len(b), err
 }
 
-// leave begins a new line below the unfinished one.
+// leave begins a new line below the unfinished one, unless nothing is to be seen of it.
 func (s *Screen) leave() {
+	if s.at.empty() {
+		s.at = nil
+		return
+	}
 	if s.at.filter.coloured {
 		s.out = append(s.out, reset...)
 	}
@@ -109,14 +116,34 @@ func (l *screenLine) resume(b []byte) []byte {
 func (l *screenLine) remember(b []byte) {
 	if i := max(bytes.LastIndexByte(b, '\n')+1, afterUp(b)); i > 0 {
 		l.text, b, l.screen.at = l.text[:0], b[i:], nil
+		l.blank, l.width = false, 0
 	}
 	if len(b) > 0 || l.filter.below() > 0 {
 		l.screen.at = l
 	}
-	if i := bytes.LastIndexByte(b, '\r'); i >= 0 {
+	for i := bytes.IndexByte(b, '\r'); i >= 0; i = bytes.IndexByte(b, '\r') {
+		l.overwrite(append(l.text, b[:i]...))
 		l.text, b = l.text[:0], b[i+1:]
 	}
 	l.text = append(l.text, b...)
+}
+
+// overwrite records what was drawn over the row before a carriage return.
+func (l *screenLine) overwrite(text []byte) {
+	if len(text) == 0 {
+		return
+	}
+	l.width = max(l.width, columnsOf(text))
+	l.blank = len(bytes.TrimLeft(text, " ")) == 0 && len(text) == l.width
+	if l.blank {
+		l.width = 0
+	}
+}
+
+// empty reports whether nothing is to be seen of the unfinished line.
+func (l *screenLine) empty() bool {
+	text := string(l.text)
+	return (l.blank && text == "" || text == "\x1b[K" || text == "\x1b[2K") && l.filter.below() == 0
 }
 
 // afterUp returns where the text after the last cursor-up sequence begins; 0 if there is

@@ -16,6 +16,7 @@ func TestScreen(t *testing.T) {
 		want    string
 	}{
 		"lines":                       {[]record{out("a\n"), errOut("b\n")}, "a\nb\n"},
+		"a bar that clears itself":    {[]record{errOut("1%\r  \r")}, "1%\r  \r"},
 		"a bar moves":                 {[]record{errOut("1%"), errOut("\r2%")}, "1%\r2%\n"},
 		"a line below a bar":          {[]record{errOut("1%"), out("a\n"), errOut("\r2%\n")}, "1%\na\n\r2%\n"},
 		"a line that grows":           {[]record{out("."), errOut("a\n"), out(".\n")}, ".\na\n..\n"},
@@ -109,6 +110,11 @@ func TestBarsOnAScreen(t *testing.T) {
 		"three":                      {slices.Concat(nested, third, []record{out("a\n")}), "outer 2\ninner 2\nthird\na\n"},
 		"the end of the outer one":   {slices.Concat(nested, third, []record{errOut("\n"), out("a\n")}), "outer 2\ninner 2\nthird\na\n"},
 		"no line of the other's":     {[]record{out("a\n"), errOut("\x1b[Ab\n"), out("\x1b[2Ac\n")}, "a\nb\nc\n"},
+		"a line in place of a bar":   {[]record{errOut("\r50%"), errOut("\r   \r"), out("a\n"), errOut("\r60%")}, "a\n60%\n"},
+		"in place of an erased one":  {[]record{errOut("\r50%"), errOut("\r\x1b[K"), out("a\n"), errOut("\r60%\n")}, "a\n60%\n"},
+		"bars that leave nothing":    {[]record{errOut("\r50%\r   \r"), out("a\n"), errOut("\r50%\r   \r"), out("b\n")}, "a\nb\n"},
+		"one that is partly blank":   {[]record{errOut("\r50%\r \r"), out("a\n")}, " 0%\na\n"},
+		"bars and lines below them":  {[]record{errOut("\r50%"), errOut("\r100%\n"), out("a\n"), errOut("\r0%"), out("b\n"), errOut("\r9%\n")}, "100%\na\n0%\nb\n9%\n"},
 		"Keras":                      {[]record{out("\r1/2 loss"), out("\b\b\b\b\b\b\b\b\r2/2 done\n")}, "2/2 done\n"},
 	}
 	for name, tt := range tests {

@@ -12,6 +12,7 @@ and a reader that joins the pieces gets the bytes as they were printed.
 
 import math
 import os
+import re
 import select
 import time
 from collections import deque
@@ -26,6 +27,11 @@ UNSENT_BYTES = 1 << 20  # waiting for stdout before the call's output has to wai
 # Errors of a file system that is a program, see mounts.
 FILE_ERRORS = (b"Transport endpoint is not connected", b"Software caused connection abort", b"Input/output error")
 STUCK_SECONDS = 5.0  # without progress on stdout before the call no longer waits for it
+
+# Up to here, what a progress bar prints belongs before a line that is printed beside it: the
+# end of its line, or where it has overwritten itself with blanks.
+BAR_ENDS = re.compile(rb"\n|\r +\r")
+CURSOR_UP = b"\x1b[A"  # after which one of several bars is drawn
 
 FULL = "the rest is only in this pod's output; submit the job with a larger --disk"
 # The last line of a pod's output, for readers. It is not part of the stored log.
@@ -42,6 +48,10 @@ class Stream:
         self.text = b""  # not written yet
         self.since = math.inf  # time.monotonic() of its first byte
         self.open = False  # pieces of the line have been written
+
+    def draws(self, data):
+        """Return whether data continues an unfinished line or begins to draw one."""
+        return bool(self.text) or self.open or data.startswith(b"\r")
 
 
 class Log:
@@ -66,6 +76,8 @@ class Log:
         stream = self._streams[number]
         text = stream.text + data
         end = text.rfind(b"\n") + 1
+        if end or len(text) > PIECE_BYTES:
+            self._show(self._streams[1 - number])  # it was printed before
         if end:
             self._put(stream.mark, text[:end])
             if number == STDERR and any(error in text for error in FILE_ERRORS):
@@ -79,6 +91,22 @@ class Log:
             stream.since = math.inf
         elif stream.since == math.inf:
             stream.since = time.monotonic()
+
+    def write_both(self, first, second):
+        """Add bytes that the call printed to both streams, each as a number and bytes, the first ones probably earlier.
+
+        Two pipes do not tell their order. A progress bar ends its line before the program
+        prints another one, and begins a new one afterwards.
+        """
+        number, data = first
+        end = bar_end(data) if self._streams[number].draws(data) else len(data)
+        self.write(number, data[:end])
+        self.write(*second)
+        self.write(number, data[end:])
+
+    def draws(self, number, data):
+        """Return whether the next bytes of a stream belong to a line that is drawn more than once, or in pieces."""
+        return self._streams[number].draws(data)
 
     def say(self, text):
         """Print a message from the runner on its own line."""
@@ -95,9 +123,8 @@ class Log:
     def show_unfinished(self, now=math.inf):
         """Write unfinished lines that are old enough as pieces; by default all of them."""
         for stream in self._streams:
-            if stream.text and now >= stream.since + self._piece_seconds:
-                self._put_piece(stream.mark, stream.text)
-                stream.text, stream.since, stream.open = b"", math.inf, True
+            if now >= stream.since + self._piece_seconds:
+                self._show(stream)
 
     def say_end(self, job, pickle=None):
         """Print the lines that say that the job has ended, and with what pickle, on stdout only."""
@@ -156,6 +183,12 @@ class Log:
             poll.poll(left * 1000)
             self.send()
 
+    def _show(self, stream):
+        """Write an unfinished line as it is."""
+        if stream.text:
+            self._put_piece(stream.mark, stream.text)
+            stream.text, stream.since, stream.open = b"", math.inf, True
+
     def _put(self, mark, lines):
         """Write whole lines of one stream."""
         if not needs_care(mark, lines):
@@ -205,6 +238,15 @@ class Log:
         self._unsent.append(data)
         self._unsent_bytes += len(data)
         self.send()
+
+
+def bar_end(data):
+    """Return how many of the bytes of a progress bar come before what the other stream prints meanwhile."""
+    up = data.rfind(CURSOR_UP)
+    if up >= 0:
+        return up + len(CURSOR_UP)
+    found = BAR_ENDS.search(data)
+    return found.end() if found else len(data)
 
 
 def needs_care(mark, lines):

@@ -70,10 +70,6 @@ class Child:
         if self._document >= 0:
             os.set_blocking(self._document, False)
 
-    def order(self, fd):
-        """Return the sort key of a pipe, for the order of reading."""
-        return self.output.get(fd, -1)
-
     def send(self, document):
         """Send one of our children its document, bytes: what it accepts now, and the rest with each feed()."""
         self._unsent = memoryview(document)

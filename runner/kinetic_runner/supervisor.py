@@ -95,11 +95,10 @@ class Supervisor:
         gather.register(wake, select.POLLIN)
         while not self._over():
             ready = self._wait(wake, open_fds)
-            for fd in sorted(ready & open_fds, key=self._child.order):  # in a burst, standard output first
-                size = self._read(fd)
-                if size == 0:
-                    open_fds.discard(fd)  # all writers have closed it
-                elif size < FEW_BYTES and len(ready) == 1:
+            if self._child.report in ready and self._read(self._child.report) == b"":
+                open_fds.discard(self._child.report)  # all writers have closed it
+            if size := self._copy(open_fds, ready):
+                if size < FEW_BYTES and len(ready) == 1:
                     gather.poll(GATHER_SECONDS * 1000)
             if self._child.hungry in ready:
                 self._child.feed()
@@ -151,21 +150,41 @@ class Supervisor:
                 self._kill_at = min(self._kill_at, time.monotonic() + LEFT_SECONDS)
         return time.monotonic() >= self._kill_at
 
+    def _copy(self, open_fds, ready):
+        """Copy what the call has printed to the log. Return its size."""
+        outputs = [fd for fd in self._child.output if fd in open_fds]
+        if ready.isdisjoint(outputs):
+            return 0
+        printed = []
+        # Also read the other stream, since it may have been printed to in the meantime.
+        for fd in sorted(outputs, key=lambda fd: fd not in ready):
+            data = self._read(fd)
+            if data == b"":
+                open_fds.discard(fd)
+            elif data:
+                printed.append((self._child.output[fd], data))
+        if len(printed) == 2 and ready.issuperset(outputs) and self._log.draws(*printed[1]):
+            printed.reverse()  # a burst: standard output first, unless a progress bar moves beside it
+        if len(printed) == 2:
+            self._log.write_both(*printed)
+        else:
+            for one in printed:
+                self._log.write(*one)
+        return sum(len(data) for _, data in printed)
+
     def _read(self, fd):
-        """Read what is available. Return its size, 0 at the end, -1 if there is nothing yet."""
+        """Read what is available. Return it, b"" at the end, None if there is nothing yet. Note the reports in it."""
         try:
             data = os.read(fd, PIPE_READ)
         except BlockingIOError:
-            return -1
+            return None
         if fd == self._child.report:
             *ends, rest = data.split(b"\n")
             for end in ends:
                 self._note(b"".join([*self._report, end]))
                 self._report = []
             self._report.append(rest)
-        elif data:
-            self._log.write(self._child.output[fd], data)
-        return len(data)
+        return data
 
     def _note(self, line):
         try:
@@ -220,7 +239,9 @@ class Supervisor:
     def _drain(self):
         """Read the rest of the output and reports. Processes outside the group may keep the pipes open, so do not wait for them."""
         until = time.monotonic() + DRAIN_SECONDS
-        for fd in [self._child.report, *self._child.output]:
-            while time.monotonic() < until and self._read(fd) > 0:
-                pass
+        while time.monotonic() < until and self._read(self._child.report):
+            pass
+        open_fds = set(self._child.output)
+        while time.monotonic() < until and self._copy(open_fds, set(open_fds)):
+            pass
         self._log.show_unfinished()

@@ -68,6 +68,53 @@ class Logs(ChangedCase):
         ran = self.finish(process)
         self.assertEqual((ran.code, unstamped(ran.log)), (0, "1%\r2%\r3%\n"))
 
+    BAR = """
+        import os, signal, sys
+
+        def bar(*texts):
+            for text in texts:
+                sys.stderr.write(text)
+                sys.stderr.flush()
+
+        def in_a_burst(action):
+            # The runner sees all of it at once.
+            os.kill(os.getppid(), signal.SIGSTOP)
+            action()
+            os.kill(os.getppid(), signal.SIGCONT)
+    """
+
+    def test_a_bar_and_the_line_below_it(self):
+        """As tqdm prints them: a bar ends its line, and the next one is drawn at once."""
+        source = self.BAR + """
+        for epoch in range(20):
+            bar(f"\\r{epoch}:   0%|    | 0/2 [00:00<?, ?it/s]")
+            bar(f"\\r{epoch}:  50%|##  | 1/2 [00:00<00:00]")
+            if epoch % 2:
+                in_a_burst(lambda: (bar(f"\\r{epoch}: 100%|####| 2/2 [00:00<00:00]", "\\n"), print("epoch", epoch)))
+            else:
+                bar(f"\\r{epoch}: 100%|####| 2/2 [00:00<00:00]", "\\n")
+                print("epoch", epoch)
+            wait_until_read()
+        """
+        source = source.replace("import os,", "import fcntl, os, struct, termios, time,").replace("wait_until_read()", self.READ)
+        ran = self.run_call(script(), {"train.py": source})
+        self.assertEqual(ran.code, 0, ran.out)
+        ends = [line for line in ran.raw.decode().split("\n") if "100%" in line or line.startswith("epoch")]
+        want = [f"{epoch}: 100%|####| 2/2 [00:00<00:00]" if bar else f"epoch {epoch}" for epoch in range(20) for bar in (True, False)]
+        self.assertEqual([line.rpartition("\r")[2] for line in ends], want)
+
+    # Waits until the runner has read both streams.
+    READ = "while any(struct.unpack('i', fcntl.ioctl(fd, termios.FIONREAD, b'\\0' * 4))[0] for fd in (1, 2)): time.sleep(0.001)"
+
+    def test_the_next_bar_is_below_the_line(self):
+        source = self.BAR + """
+        bar("\\r50%")
+        in_a_burst(lambda: (bar("\\r100%", "\\n"), print("loss"), bar("\\r0%")))
+        """
+        ran = self.run_call(script(), {"train.py": source})
+        lines = ran.raw.decode().replace("\x1e", "").replace("\x1f", "").split("\n")
+        self.assertEqual([line.rpartition("\r")[2] for line in lines if "50%" not in line[-4:]], ["100%", "loss", "0%", "", ""])
+
     def test_progress_bar_of_a_local_job(self):
         fifo, path = os.path.join(self.root, "fifo"), os.path.join(self.root, "log")
         os.mkfifo(fifo)
