@@ -58,7 +58,7 @@ class Environment(GroupCase):
             self.skipTest("no /proc here")
         self.parked(*self.hosts(function(), {"train.py": source}))
         for host in (0, 1):
-            self.assertEqual(self.lines(host), ["['/dev/null', 'pipe', 'pipe', 'pipe']"])
+            self.assertEqual(self.lines(host), ["['/dev/null', 'pipe', 'pipe', 'pipe', 'pipe']"])  # where it reports, and the duplicate
 
 
 class Port(GroupCase):

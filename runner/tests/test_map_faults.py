@@ -2,9 +2,10 @@
 
 import json
 import os
+import sys
 import unittest
 
-from fixture import JOB
+from fixture import JOB, program
 from test_map import SQUARE, MapCase
 
 
@@ -72,6 +73,28 @@ class FinishedChunks(MapCase):
             self.put(f"{JOB}/results/{number - 1}.json", b'{"version":1,"ok":true,"value":7}')
         ran = self.chunk("print('imported')\n" + SQUARE, [1, 2], "--retries", "1")
         self.assertEqual((ran.code, self.values(2), ran.out), (0, [7, 7], ""))
+
+
+class Moments(MapCase):
+    """What the runner does when an input begins, and before its result is stored."""
+
+    CHANGE = """
+from kinetic_runner.maps import runner
+def note(*what):
+    with open(PATH, "a") as file: print(*what, file=file)
+runner.MapAttempt.input_begun = lambda self, number: note("begun", number)
+runner.MapAttempt.input_ended = lambda self, number, outcome: note("ended", number, outcome.reason, self.store.exists(runner.result_name(self.options.job, f"{number}.json")))
+"""
+
+    def test_each_input_begins_and_ends_before_its_result(self):
+        path = os.path.join(self.root, "moments")
+        self.start = lambda argv, env=None: super(Moments, self).start([sys.executable, "-u", "-c", program(self.CHANGE.replace("PATH", repr(path)))] + argv[3:], env)
+        ran = self.chunk("import os\ndef f(n):\n  if n == 1: os._exit(9)\n  if n == 2: raise ValueError\n  return n", [0, 1, 2])
+        self.assertEqual((ran.code, self.values(3)[::2]), (0, [0, ""]), ran.out)
+        with open(path) as file:
+            told = file.read().splitlines()
+        self.assertEqual([line for line in told if line.startswith("begun")], ["begun 0", "begun 1", "begun 1", "begun 2"])
+        self.assertEqual(sorted(line for line in told if line.startswith("ended")), ["ended 0 Completed False", "ended 1 ExitCode False", "ended 2 Exception False"])
 
 
 class VanishedPods(MapCase):

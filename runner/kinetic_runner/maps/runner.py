@@ -92,16 +92,16 @@ class MapAttempt(Attempt):
         if not call.is_function:
             raise RunnerError(f"a map needs a function, but {call.title} is not one")
         path = fetch_inputs(self.store, self.options, self.numbers, self.scratch)
-        place = self.place(call)
         if self.silent:
             self.tries = find_tries(self.store, self.options, self.numbers)
-            self.skip_killers(call)
             noted = {attempt for attempts in self.tries.values() for attempt in attempts}
             unknown = len(set(self.silent) - noted)
             if unknown > self.options.retries + MAX_UNKNOWN:
                 message = f"{unknown} pods of this chunk were killed before starting an input: probably out of memory, or their nodes were lost"
                 self.say(message)
                 return Outcome(KILLED, 1, message)
+        place = self.place(call)
+        self.skip_killers(call)
         return self.compute(call, place, path)
 
     def skip_killers(self, call):
@@ -142,7 +142,7 @@ class MapAttempt(Attempt):
                 if killed_before == killer:
                     self.give_up(killer, cause)
                 killed_before = killer
-            elif not stopped and results.reported and supervisor.status == EXIT_CLOSED << 8:
+            elif not stopped and results.reported and os.waitstatus_to_exitcode(supervisor.status) == EXIT_CLOSED:
                 if not told_closed:
                     self.say(f"{call.title} has closed descriptors of the runner: another process computes the inputs that are left")
                 told_closed = True
