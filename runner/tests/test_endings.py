@@ -175,11 +175,14 @@ class WhoSpeaks(RunnerCase):
         self.assertEqual((ran.code, ran.result["value"]), (0, "x" * 10), ran.out)
         self.assertIn("gone", ran.log)
 
-    def test_scratch_that_is_missing_for_a_large_value(self):
-        source = "import shutil\ndef f():\n  shutil.rmtree('../scratch')\n  return 'x' * (2 << 20)"
-        ran = self.call(source)
+    def test_scratch_that_the_call_removes_before_a_large_value(self):
+        ran = self.call("import shutil\ndef f():\n  shutil.rmtree('../scratch')\n  return 'x' * (2 << 20)")
+        self.assertEqual((ran.code, ran.result["value"]), (0, "x" * (2 << 20)), ran.out)
+
+    def test_large_value_without_a_place(self):
+        ran = self.call("import os, shutil\ndef f():\n  shutil.rmtree('../scratch')\n  os.symlink('nowhere', '../scratch')\n  return 'x' * (2 << 20)")
         self.assertEqual((ran.code, ran.end["reason"]), (1, "BadResult"))
-        self.assertIn(f"to {self.work}/scratch/value.json: No such file or directory", ran.end["message"])
+        self.assertIn(f"to {self.work}/scratch/value.json: File exists", ran.end["message"])
 
 
 class Crashes(RunnerCase):

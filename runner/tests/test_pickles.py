@@ -88,8 +88,14 @@ class Pickles(unittest.TestCase):
             save(1, self.sink)
         self.assertFalse(os.path.exists(self.path))
 
+    def test_the_directory_is_made(self):
+        path = os.path.join(self.path, "result.pkl")
+        save(1, lambda: Sink(path))
+        self.assertTrue(os.path.exists(path))
+
     def test_no_directory(self):
-        with self.assertRaises(FileNotFoundError):
+        open(self.path, "w").close()
+        with self.assertRaises(OSError):
             save(1, lambda: Sink(os.path.join(self.path, "result.pkl")))
 
     def test_interruptions_get_through(self):

@@ -39,7 +39,6 @@ def main(argv, _):
             return EXIT_CLOSED
         report.send(begins=number)
         here = dict(call, scratch=os.path.join(call["scratch"], "inputs", str(number)), inline_bytes=INLINE_BYTES, inline_pickle=INLINE_BYTES)
-        make_directory(here["scratch"])
         started = timestamp()
         directories.enter(number)
         outcome = dict(failure) if failure else try_to_compute(forms, function, lambda: read(line), here, report, number)
@@ -69,14 +68,6 @@ def may_start(report, credit):
         return report.pipe.is_open and credit.is_open and bool(os.read(credit.fd, 1))
     except OSError:
         return False
-
-
-def make_directory(path):
-    """Create the directory for what does not fit into a report. On a full disk, small values do without."""
-    try:
-        os.makedirs(path)
-    except OSError:
-        pass
 
 
 def reader(call):

@@ -9,7 +9,7 @@ import traceback
 import types
 
 from . import values
-from .pickles import Sink, save
+from .pickles import Sink, create_private, remove, save
 from .wording import shorten, text_of, type_name
 
 INLINE_BYTES = 1 << 20  # values up to this size are in the report itself, safe from a full disk
@@ -76,11 +76,9 @@ def reason_of(exc):
 
 
 def write_private(path, data):
-    fd = os.open(path, os.O_WRONLY | os.O_CREAT | os.O_TRUNC, 0o600)
-    with open(fd, "wb", buffering=0) as file:
-        view = memoryview(data)
-        while view:
-            view = view[file.write(view) :]
+    remove(path)
+    with create_private(path) as file:
+        file.write(data)
 
 
 def of_exception(exc, call):

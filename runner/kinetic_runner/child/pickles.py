@@ -25,7 +25,7 @@ class Sink:
         try:
             if self._file is None:
                 remove(self.path)
-                self._file = open(os.open(self.path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
+                self._file = create_private(self.path)
             self._file.write(data)
         except OSError as exc:
             self.problem = exc
@@ -48,6 +48,12 @@ class Sink:
             except OSError:
                 pass
             remove(self.path)
+
+
+def create_private(path):
+    """Create a file, and its directory, which most inputs of a map do not need."""
+    os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+    return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
 def remove(path):
