@@ -248,7 +248,7 @@ class Indexed(FailingCase):
     def test_lost_host_that_fails_the_leader(self):
         gone = os.path.join(self.root, "gone")
         source = f"import os\nprint('ready', flush=True)\nwhile not os.path.exists({gone!r}): os.sched_yield()\nraise RuntimeError('lost a peer')"
-        leader, *others = self.hosts(script(), {"train.py": source}, indexed=True)
+        leader, *others = self.hosts(script(), {"train.py": source}, indexed=True, change="peers.BACK_SECONDS = 0.1")
         self.ready(leader, *others)
         others[0].kill()
         others[0].wait()

@@ -84,7 +84,7 @@ class Port(GroupCase):
     def hello(self, key=KEY, host=1, **change):
         """The greeting of a host that has that key; what is changed is signed, too."""
         options = types.SimpleNamespace(job=change.get("job", JOB), call=change.get("call", self.call_hash()))
-        return lambda challenge: Greeting(options, key).of(host, challenge)
+        return lambda challenge: Greeting(options, key).of(host, change.get("start", "0" * 32), challenge)
 
     def test_strangers(self):
         strangers = {
@@ -96,6 +96,8 @@ class Port(GroupCase):
             "true": [self.hello(host=True)],
             "another key": [self.hello(key="guessed")],
             "no key": [self.hello(key="")],
+            "no start": [self.hello(start=None)],
+            "a start of another kind": [self.hello(start="x")],
             "no signature": [{"job": JOB, "call": self.call_hash(), "host": 1}],
             "a signature that is no text of bytes": [lambda challenge: dict(self.hello()(challenge), signature="\ud800")],
             "the answer to another challenge": [self.hello()("0" * 32)],
@@ -117,7 +119,7 @@ class Port(GroupCase):
 
     def test_member_that_talks_nonsense_is_lost(self):
         self.assertEqual(json.loads(self.talk(self.hello(), {"reason": 1})), {"attempt": 1})
-        self.assertEqual(json.loads(self.talk(self.hello())), {"end": True})
+        self.assertEqual(json.loads(self.talk(self.hello(start="1" * 32))), {"end": True})
 
     def test_a_refused_greeting_is_said_without_its_signature(self):
         self.talk(self.hello(key="guessed"))
@@ -134,10 +136,11 @@ class Port(GroupCase):
             ours, theirs = connected()
             with self.subTest(name), theirs:
                 leader._watch(ours, lambda: leader._hear(channel, ""))
-                channel = leader._members[1] = Channel(ours)
+                channel = Channel(ours)
+                leader._seat(1, None, channel, "0" * 32)
                 Channel(theirs).send(dict(outcome, **{name: value}))
                 leader.attend(30)
-                self.assertEqual((leader.gone, leader.outcomes), ({1}, {}))
+                self.assertEqual((leader.missing, leader.outcomes), ({1}, {}))
                 self.assertIn(name, heard.getvalue())
             leader.close()
 

@@ -14,11 +14,11 @@ from ..publish import publish_log
 from ..spool import LogParts, Spool
 from ..text import timestamp
 from .channel import KEY_VARIABLE, Greeting
+from .peers import RESTART_SECONDS
 from .rendezvous import rendezvous, tpu_environment
 
 POLL_SECONDS = 0.2
 CRASH_LEAD = 2.0  # seconds by which others, who lost a peer, may notice first that a call was killed
-RESTART_SECONDS = 300.0  # for the cluster to restart a broken group
 
 
 class Restarted(NoCall):

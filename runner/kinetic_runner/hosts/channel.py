@@ -5,6 +5,7 @@
 import hashlib
 import hmac
 import json
+import re
 import socket
 
 from ..documents import SHA256
@@ -12,6 +13,7 @@ from ..text import encode_json
 
 GROUP_PORT = 8601  # of the leader's runner; the manifest's readiness probe has it too
 KEY_VARIABLE = "KINETIC_GROUP_KEY"  # a secret shared by the hosts of a job
+START = re.compile("[0-9a-f]{32}")
 PIPE_READ = 64 << 10
 LINE_LIMIT = 1 << 20  # bytes of a message
 PEER_SECONDS = 2.0  # for another host to take a connection or a message
@@ -53,7 +55,10 @@ class Channel:
 
 
 class Greeting:
-    """The first message of a member: its job, its call and its host, signed with the job's key."""
+    """The first message of a member: its job, its call, its host and its start, signed with the job's key.
+
+    The start is a random number of its runner.
+    """
 
     def __init__(self, options, key):
         self._fields = {"job": options.job, "call": options.call}
@@ -63,17 +68,17 @@ class Greeting:
     def has_key(self):
         return bool(self._key)
 
-    def of(self, host, challenge):
+    def of(self, host, start, challenge):
         """Return the greeting with which a host answers a leader's challenge."""
-        fields = dict(self._fields, host=host)
+        fields = dict(self._fields, host=host, start=start)
         return dict(fields, signature=self._sign(fields, challenge))
 
     def host(self, message, hosts, challenge):
         """Return the host that sent a greeting, or None if it is not a host of this job."""
-        host = message.get("host")
-        if type(host) is not int or not 0 < host < hosts:
+        host, start = message.get("host"), message.get("start")
+        if type(host) is not int or not 0 < host < hosts or type(start) is not str or not START.fullmatch(start):
             return None
-        want = self.of(host, challenge)
+        want = self.of(host, start, challenge)
         signature = message.get("signature")
         if dict(message, signature=want["signature"]) != want or type(signature) is not str:
             return None

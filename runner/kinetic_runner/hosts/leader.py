@@ -9,8 +9,8 @@ from ..attempt import JobEnded
 from ..errors import RunnerError, Transient, Unreachable, explain
 from ..outcome import DISRUPTED, EXIT_RUNNER, EXIT_TERMINATED, TERMINATED, Outcome
 from ..text import tell, timestamp
-from .attempt import RESTART_SECONDS, HostAttempt, Restarted
-from .peers import FIRST_PAUSE, LONGEST_PAUSE, Leader
+from .attempt import HostAttempt, Restarted
+from .peers import FIRST_PAUSE, LONGEST_PAUSE, RESTART_SECONDS, Leader
 from .release import Release
 from .verdict import verdict
 
@@ -34,8 +34,8 @@ class LeaderAttempt(HostAttempt):
     def __init__(self, options, signals, group):
         super().__init__(options, signals, group)
         self.link = Leader(group.hosts, self.greeting, self.say)
-        self._lost = set()  # the hosts that were gone before SIGTERM reached this one
-        signals.listen(lambda: self._lost.update(self.link.gone))
+        self._lost = set()  # the hosts that were missing before SIGTERM reached this one
+        signals.listen(lambda: self._lost.update(self.link.missing))
 
     def call(self, problem):
         """Return the outcome of the call on this host."""
@@ -70,6 +70,8 @@ class LeaderAttempt(HostAttempt):
         end = publish.publish(self, outcome)
         if end is not None:
             publish.say_end(self, end)
+        self.link.dismiss()
+        if end is not None:
             self.settle_outputs()
         publish.flush_log(self)
         self.leave_mark("")  # crashes are recorded by now
@@ -82,10 +84,10 @@ class LeaderAttempt(HostAttempt):
         link.report(outcome)
         until = time.monotonic() + RESTART_SECONDS
         self.wait(lambda: link.settled(self.signals.came) or link.gone and time.monotonic() >= until)
-        agreed = verdict(link.outcomes, link.gone, self.hosts)
+        agreed = verdict(link.outcomes, link.missing, self.hosts)
         unsaved = [file for told in link.outcomes.values() for file in told.unsaved]
         if agreed is None:
-            agreed = self.broken(link.gone)
+            agreed = self.broken(link.missing)
         elif agreed is not outcome:
             agreed.message = f"host {agreed.host}: {agreed.message}"
         if agreed is not outcome:

@@ -69,8 +69,7 @@ class MemberAttempt(HostAttempt):
         publish.flush_log(self)
         self.link.report(outcome)
         # Exiting would restart all hosts, or fail the job before the leader has published why.
+        self.wait(lambda: self.signals.came or self.link.lost)
         if self.options.release or not self.number:
             self.signals.wait()
-        else:
-            self.wait(lambda: self.signals.came or self.link.lost)
         return outcome.exit_code
