@@ -5,13 +5,13 @@
 import os
 import time
 
-from . import losses
+from . import losses, mounts
 from .bundle import fetch_bundle
 from .bundle.tree import read_index
 from .bundle.unpack import empty_directory
 from .call import read_call
 from .errands import Errands
-from .errors import Final, NotFound, RunnerError, Stopped, Unreachable, explain, text_of
+from .errors import Final, NotFound, RunnerError, Stopped, Unreachable, explain, is_full, text_of
 from .judge import Told, judge
 from .log import STDERR_MARK, Log
 from .outcome import (
@@ -89,7 +89,7 @@ class Attempt:
             self.say("\n".join(filter(None, (exc.details, text_of(exc)))))
             return Outcome(exc.reason, 1, text_of(exc))
         except (RunnerError, OSError) as exc:
-            return self.failure(explain(exc))
+            return self.failure(self.explain(exc))
         except NoCall:
             raise
         except Exception as exc:
@@ -108,6 +108,18 @@ class Attempt:
             self.log.say(text)
         else:
             tell(("" if self.options.log_file else STDERR_MARK.decode()) + f"kinetic: {text}\n")
+
+    @property
+    def in_pod(self):
+        """Whether this is a pod rather than a local job."""
+        return not self.options.log_file
+
+    def explain(self, exc):
+        """Return the message of an error, with advice if the disk of the pod or of the store is full."""
+        root = getattr(self.store, "root", None)  # of a store on this machine
+        if root and is_full(exc) and str(exc.filename).startswith(root + os.sep):
+            return f"no space left for the store {root}: free some, then submit the job again"
+        return explain(exc, self.in_pod)
 
     def why_it_ended(self, outcome):
         """Return the outcome to write to the attempt's record."""
@@ -259,24 +271,55 @@ class Attempt:
                 return self.outputs.follow(start_function(call, place, "function", child=child, **kept))
             return self.outputs.follow(Child(program_command(call, place)))
 
-        supervisor.run(start, group=call.kind == "command")
+        failure = None
+        try:
+            supervisor.run(start, group=call.kind == "command")
+        except Exception as exc:
+            if supervisor.status is None:  # the call itself has not ended
+                raise
+            failure = exc
         outcome = judge(call.title, call.kind, supervisor, told, self.options.max_runtime)
-        self.save_outputs(outcome, supervisor)
-        self.tell_losses(place, call, errands, outcome)
+        if failure is not None:
+            self.warn(outcome, f"the runner failed after the call had ended: {self.explain(failure)}")
+        self.after_call(outcome, supervisor, place, errands)
         return outcome, supervisor
+
+    def after_call(self, outcome, supervisor, place, errands):
+        """Save and report what a call that has ended left.
+
+        A finished call is never run again and never reported as anything else. So whatever
+        fails here is a warning in its outcome, and publish() treats it in the same way. Only
+        a result that cannot be stored makes the call run again.
+        """
+        steps = {
+            "explain errors of files": self.explain_file_error,
+            "save the outputs": lambda: self.save_outputs(outcome, supervisor),
+            "look for lost files": lambda: self.tell_losses(place, errands, outcome),
+        }
+        for what, step in steps.items():
+            try:
+                step()
+            except Exception as exc:
+                self.warn(outcome, f"cannot {what}: {self.explain(exc)}")
+                if isinstance(exc, Unreachable):
+                    self.store.hurry(time.monotonic() + PUBLISH_GRACE)  # it has had its time
+        self.outage.say = self.say
+
+    def warn(self, outcome, text):
+        """Add a warning to an outcome and print it."""
+        outcome.warnings.append(text)
+        self.say(f"warning: {text}")
+
+    def explain_file_error(self):
+        """Print what the call's last error of a file means for a mounted bucket."""
+        if self.log.file_error:
+            mounts.explain(self.log.file_error.decode("utf-8", "replace"), self.say)
 
     def save_outputs(self, outcome, supervisor):
         """Save the outputs that the call has left, and note in its outcome what cannot be saved."""
         in_order = supervisor is None or outcome.returned or left_in_order(outcome, supervisor)
-        if self.log.file_error:
-            from .mounts import explain  # not needed by most jobs
-
-            explain(self.log.file_error.decode("utf-8", "replace"), self.say)
-        try:
-            outcome.unsaved = self.outputs.save(in_order)
-            outcome.warnings += self.outputs.refusals
-        finally:
-            self.outage.say = self.say
+        outcome.unsaved = self.outputs.save(in_order)
+        outcome.warnings += self.outputs.refusals
 
     def settle_outputs(self):
         """Tidy up the outputs in the store, now that the job has ended. If that fails, the next client does it."""
@@ -291,12 +334,10 @@ class Attempt:
         if outcome.reason in (DEADLINE_EXCEEDED, TERMINATED, KILLED, STOPPED, NO_PROGRAM, RUNNER_FAILURE):
             self.say(outcome.message)
 
-    def tell_losses(self, place, call, errands, outcome):
+    def tell_losses(self, place, errands, outcome):
         """Report lost output and files in the log and in the result."""
-        found = losses.found(place, self.log, errands, in_pod=not self.options.log_file) + losses.unsaved(outcome.unsaved)
-        outcome.warnings += found
-        for loss in found:
-            self.say(f"warning: {loss}")
+        for loss in losses.found(place, self.log, errands, self.in_pod) + losses.unsaved(outcome.unsaved):
+            self.warn(outcome, loss)
 
 
 def left_in_order(outcome, supervisor):

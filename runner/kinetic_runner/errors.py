@@ -78,13 +78,18 @@ class naming:
             exc.filename = self._path
 
 
-def explain(exc):
+def is_full(exc):
+    """Return whether an error means that a disk is full."""
+    return isinstance(exc, OSError) and exc.errno in NO_ROOM
+
+
+def explain(exc, in_pod=True):
     """Return the message of an error, with advice if the disk is full or a process cannot start."""
     if isinstance(exc, BlockingIOError) and exc.filename is None:  # from os.fork: all other code that may block handles it
         return f"cannot start a process: {AT_LIMIT}"
     text = text_of(exc)
-    if isinstance(exc, OSError) and exc.errno in NO_ROOM:
-        text += ": submit the job with a larger --disk"
+    if is_full(exc):
+        text += ": submit the job with a larger --disk" if in_pod else ": free some space"
     return text
 
 

@@ -29,24 +29,25 @@ class Told:
         self.no_program = report.get("no_program", self.no_program)
 
     def read_spare(self, note=None):
-        """Process the reports that did not go through the pipe, once."""
+        """Process the reports that did not go through the pipe, once. A line that the call did not finish is none."""
         try:
             with open(self._spare, "rb") as file:
                 for line in file:
-                    (note or self.note)(json.loads(line))
+                    try:
+                        (note or self.note)(json.loads(line))
+                    except (AttributeError, KeyError, TypeError, ValueError):
+                        pass
             os.unlink(self._spare)
-        except FileNotFoundError:
-            pass
+        except OSError:
+            pass  # there are none
 
 
 def judge(title, kind, supervisor, told, max_runtime):
     """Return the outcome of a call that has ended."""
     told.read_spare()
     outcome = told.outcome
-    if outcome is not None and outcome.returned and outcome.at <= supervisor.stopped_at:
-        return with_warnings(title, outcome, supervisor)  # before SIGTERM, if any
-    if supervisor.timed_out and outcome is not None and outcome.at <= supervisor.stopped_at:
-        return outcome  # it had failed, and one of its threads kept running
+    if outcome is not None and outcome.at <= supervisor.stopped_at:  # before SIGTERM, if any
+        return with_warnings(title, outcome, supervisor) if outcome.returned else outcome
     if supervisor.timed_out:
         return Outcome(DEADLINE_EXCEEDED, EXIT_DEADLINE, f"{title} ran longer than the {max_runtime:g} seconds of --max-runtime")
     if supervisor.terminated and not (outcome is not None and outcome.returned):

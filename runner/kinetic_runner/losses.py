@@ -4,8 +4,10 @@
 
 import itertools
 import os
+import stat
 
 from . import spool
+from .mounts import mount_of, mounts
 from .text import readable
 
 LOOKED_AT = 10_000  # entries of the workspace, in search of directories called gs:
@@ -19,8 +21,9 @@ def found(place, log, errands, in_pod):
         sentences.append(f"the call was slowed down: {readable(spool.SPOOL_BYTES)} of its log were waiting to be uploaded")
     if log.lost:
         sentences.append(f"{readable(log.lost)} of the log are not in the store: no room in {log.spool.path}")
-    for folder in gs_directories(place, in_pod):
-        sentences += written_below_gs(folder)
+    mounted = {path for path, _, _ in mounts()}
+    for folder in gs_directories(place, in_pod, mounted):
+        sentences += written_below_gs(folder, mounted)
     return sentences
 
 
@@ -34,19 +37,25 @@ def unsaved(files):
     return [f"{len(files)} output{'s' if len(files) > 1 else ''} ({size}) {'are' if len(files) > 1 else 'is'} not saved: {names}{more}"]
 
 
-def gs_directories(place, in_pod):
-    """Return where programs may have made directories of gs:// URLs: in the workspace, and in a pod where else they often change to."""
+def gs_directories(place, in_pod, mounted):
+    """Return where programs may have made directories of gs:// URLs: in the workspace, and in a pod where else they often change to.
+
+    What is mounted is not looked into: it may never answer, and it is not lost. Nor are the outputs.
+    """
     folders, count = [], 0
     for parent, names, files in os.walk(place.workspace):
         folders += [os.path.join(parent, name) for name in names if name == "gs:"]
-        names[:] = [name for name in names if name != "gs:"]
+        names[:] = [name for name in names if name != "gs:" and os.path.join(parent, name) not in mounted]
         count += len(names) + len(files)
         if count > LOOKED_AT:
             break
     if in_pod:
         tops = {place.environ.get(name) for name in ("HOME", "TMPDIR")} | {"/", "/tmp", os.path.dirname(place.workspace)}
-        for top in sorted(filter(None, tops)):
-            folders += [os.path.join(folder, "gs:") for folder in (top, *directories(top)) if folder != place.workspace]
+        own = {mount_of(path, mounted) for path in ("/", place.workspace)}
+        others = (place.workspace, place.environ.get("KINETIC_OUTPUT_PATH"))
+        for top in sorted(os.path.abspath(top) for top in filter(None, tops)):
+            if mount_of(top, mounted) in own:
+                folders += [os.path.join(folder, "gs:") for folder in (top, *directories(top)) if folder not in others and folder not in mounted - own]
     return list(dict.fromkeys(folders))
 
 
@@ -59,13 +68,19 @@ def directories(top):
         return []
 
 
-def written_below_gs(folder):
-    """Return a sentence about files of programs that treat a gs:// URL as a path. The link to the outputs is not one of them."""
+def written_below_gs(folder, mounted=()):
+    """Return a sentence about files of programs that treat a gs:// URL as a path. Links, as the one to the outputs, are not among them."""
     files = size = 0
-    for parent, _, others in os.walk(folder):
+    for parent, names, others in os.walk(folder):
+        names[:] = [name for name in names if os.path.join(parent, name) not in mounted]
         for name in others:
-            files += 1
-            size += os.lstat(os.path.join(parent, name)).st_size
+            try:
+                status = os.lstat(os.path.join(parent, name))
+            except OSError:
+                continue  # it has just gone
+            if not stat.S_ISLNK(status.st_mode):
+                files += 1
+                size += status.st_size
     if not files:
         return []
     return [

@@ -21,9 +21,9 @@ def explain(text, say, table=TABLE):
 
 def meaning(text, table):
     """Return what a program's standard error means for a mounted bucket, or None."""
-    mounts = mounts_of_buckets(table)
-    for line in reversed(text.splitlines() if mounts else ()):
-        for path, bucket in mounts:
+    buckets = mounts_of_buckets(table)
+    for line in reversed(text.splitlines() if buckets else ()):
+        for path, bucket in buckets:
             ended = any(error in line for error in (NOT_CONNECTED, ABORTED))
             if ended and names(line, path) or line.endswith((NOT_CONNECTED, ABORTED)) and is_dead(path):
                 return (
@@ -54,15 +54,24 @@ def is_dead(path):
 
 def mounts_of_buckets(table):
     """Return path and bucket of each mount, the longest path first."""
-    found = []
+    found = [(path, source) for path, kind, source in mounts(table) if kind in FUSE and path != "/"]
+    return sorted(found, key=lambda mount: -len(mount[0]))
+
+
+def mounts(table=TABLE):
+    """Yield path, type and source of each mount. None of them is touched: a dead one would never answer."""
     try:
         with open(table, encoding="utf-8", errors="replace") as file:
             for line in file:
                 before, _, after = line.partition(" - ")
                 kind, source = after.split(" ")[:2]
-                path = re.sub(r"\\(\d{3})", lambda match: chr(int(match[1], 8)), before.split(" ")[4])
-                if kind in FUSE and path != "/":
-                    found.append((path, source))
+                yield re.sub(r"\\(\d{3})", lambda match: chr(int(match[1], 8)), before.split(" ")[4]), kind, source
     except OSError:
         pass  # not Linux
-    return sorted(found, key=lambda mount: -len(mount[0]))
+
+
+def mount_of(path, mounted):
+    """Return which of the mounted directories an absolute path is in."""
+    while path not in mounted and path != os.path.dirname(path):
+        path = os.path.dirname(path)
+    return path

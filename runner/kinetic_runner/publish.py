@@ -11,9 +11,9 @@ import os
 import time
 
 from .documents import VERSION
-from .errors import AlreadyExists, NotFound, RunnerError, Unreachable, explain
+from .errors import AlreadyExists, NotFound, Unreachable
 from .options import TERMINATION_LOG
-from .outcome import CRASHES, ERRORS, EXIT_TERMINATED, MESSAGE_LIMIT, RETRYABLE, UNSAVED_LIMIT
+from .outcome import CRASHES, ERRORS, EXIT_TERMINATED, MESSAGE_LIMIT, RETRYABLE, TERMINATED, UNSAVED_LIMIT, Outcome
 from .records import create_or_read, read_document
 from .store.names import job_name
 from .text import encode_json, encode_text, file_blocks, shorten, timestamp
@@ -31,9 +31,9 @@ def publish(attempt, outcome, may_end=True):
     try:
         if attempt.store is not None:
             end = publish_to_store(attempt, outcome, finished, may_end)
-    except (RunnerError, OSError) as exc:
+    except Exception as exc:
         attempt.publishing_failed(exc)
-        text = f"cannot record how the job ended: {explain(exc)}"
+        text = f"cannot record how the job ended: {attempt.explain(exc)}"
         outcome.become(attempt.failure(text, f"{outcome.message}; {text}" if outcome.message else text))
     write_termination_message(attempt, outcome, finished)
     return end
@@ -43,17 +43,30 @@ def publish_to_store(attempt, outcome, finished, may_end):
     """Publish log, result and end. Return the end of the job, or None if it has not ended."""
     publish_log(attempt, outcome)
     begin = time.monotonic()
-    newer = publish_result(attempt, outcome, finished)
-    if newer:
-        attempt.say(newer)
+    if is_replaced(attempt):
+        kept = f"attempt {attempt.number + 1} has started in the meantime, so this one ends without a result"
+        # The exit code of a call that succeeded would end the job.
+        outcome.become(Outcome(TERMINATED, EXIT_TERMINATED, kept))
+    else:
+        kept = publish_result(attempt, outcome, finished)
+    if kept:
+        attempt.say(kept)
     elif may_end and ends_job(attempt, outcome):
         end = end_document(attempt, outcome, finished)
         found = publish_end(attempt, end)
         if found is end and time.monotonic() - begin > SLOW_SECONDS:
-            restore_result(attempt, outcome, finished)
+            try:
+                restore_result(attempt, outcome, finished)
+            except Exception as exc:  # the job has ended all the same
+                attempt.say(f"warning: cannot check that the result is the one of this attempt: {attempt.explain(exc)}")
         return found
     record_end(attempt, outcome, finished)
     return None
+
+
+def is_replaced(attempt):
+    """Return whether the next attempt has begun, because this one was taken for lost."""
+    return attempt.number > 0 and attempt.store.exists(attempt.records.name(attempt.number + 1))
 
 
 def ends_job(attempt, outcome):
@@ -97,9 +110,8 @@ def publish_log(attempt, outcome):
         attempt.parts.publish_all(attempt.log.spool)
     except Unreachable:
         raise  # publishing the result would wait as long, in vain
-    except (RunnerError, OSError) as exc:
-        outcome.warnings.append(f"the end of the log is not in the store: {explain(exc)}")
-        attempt.say(f"warning: {outcome.warnings[-1]}")
+    except Exception as exc:
+        attempt.warn(outcome, f"the end of the log is not in the store: {attempt.explain(exc)}")
 
 
 def publish_result(attempt, outcome, finished):
@@ -115,7 +127,7 @@ def publish_result(attempt, outcome, finished):
         pickled = pickle_name(attempt)
         store.write(job_name(job, pickled), lambda: pickle_blocks(outcome))
         if outcome.pickle_path:
-            os.unlink(outcome.pickle_path)  # a local job keeps its scratch directory
+            remove(outcome.pickle_path)  # a local job keeps its scratch directory
     name, generation = job_name(job, "result.json"), 0
     metadata = result_metadata(attempt, outcome)
     while True:
@@ -127,6 +139,14 @@ def publish_result(attempt, outcome, finished):
             return f"attempt {theirs['attempt']} has started in the meantime, and its result is kept"
         if has_ended(store, job):
             return f"job {job} has ended in the meantime, and its result is kept"
+
+
+def remove(path):
+    """Remove a file that is no longer needed, if possible."""
+    try:
+        os.unlink(path)
+    except OSError:
+        pass
 
 
 def has_ended(store, job):
@@ -229,13 +249,13 @@ def write_termination_message(attempt, outcome, finished):
     path = attempt.options.termination_log
     if not path or path == TERMINATION_LOG and not os.path.exists(path):
         return
-    fields = end_document(attempt, outcome, finished)
-    for name in ("host", "by", "unsaved"):
-        fields.pop(name, None)
     try:
+        fields = end_document(attempt, outcome, finished)
+        for name in ("host", "by", "unsaved"):
+            fields.pop(name, None)
         with open(path, "wb") as file:
             file.write(termination_message(fields, outcome))
-    except OSError as exc:
+    except Exception as exc:
         attempt.say(f"warning: cannot write the termination message: {exc}")
 
 

@@ -16,7 +16,12 @@ Count = namedtuple("Count", "number crashes disruptions job_started silent")
 def read_document(store, name):
     """Return a small document from the store."""
     with store.open(name) as file:
-        return parse_document(file.read(BLOCK), store.url(name))
+        return parse_document(whole(file), store.url(name))
+
+
+def whole(file):
+    """Return all bytes of a small object. A read may return less, as when the transfer was cut off."""
+    return b"".join(iter(lambda: file.read(BLOCK), b""))
 
 
 def create_or_read(store, name, document, metadata=None):
@@ -72,7 +77,7 @@ class Records:
         name = self.name(number)
         while True:
             with self._store.open(name) as file:
-                record = parse_document(file.read(BLOCK), self._store.url(name))
+                record = parse_document(whole(file), self._store.url(name))
             if "reason" in record:
                 return
             data = encode_json(dict(record, **ending))

@@ -44,9 +44,11 @@ class Supervisor:
         self._group = False
         self._give_up_at = math.inf  # of time.monotonic(): stop waiting for what SIGKILL has not ended
         self._left_told = False  # processes that the child left running got SIGTERM
+        self._hurried = False  # by SIGTERM
         self._child = None
         self._report = []  # the pieces of a line that has not ended
         self.status = None  # of os.waitpid
+        self.ended_at = math.inf  # time.time() when it had ended, whatever it has left running
         self.terminated = self.timed_out = False
         self.stopped = False  # because of the link
         self.killed = False  # by the runner
@@ -198,27 +200,29 @@ class Supervisor:
 
     def _handle(self, numbers):
         """Act on signals."""
-        if not self.terminated and any(number in numbers for number in STOP_SIGNALS):
-            self.terminated = True
-            self._stop(self._grace)
+        if not self._hurried and any(number in numbers for number in STOP_SIGNALS):
+            self._hurried = True
+            self.terminated = self._stop(self._grace)
             self._errands.publish_all()
-        if signal.SIGCHLD in numbers:
-            for pid, status in reap():
-                if pid == self._child.pid:
-                    self.status = self._child.status = status
+        self._note_end()
+
+    def _note_end(self):
+        """Note whether the call has ended. From then on, no signal and no time limit changes how."""
+        for pid, status in reap():
+            if pid == self._child.pid:
+                self.status = self._child.status = status
+                self.ended_at = time.time()
 
     def _attend(self):
         self._link.attend()
         if self._link.stopping and not self.stopped:
-            self.stopped = True
-            self._stop(min(self._grace, END_GRACE))
+            self.stopped = self._stop(min(self._grace, END_GRACE))
 
     def _tick(self, now):
         if self._deadline is not None and now >= self._deadline:
             self._deadline = None
             if not self.terminated:
-                self.timed_out = True
-                self._stop(min(self._grace, DEADLINE_GRACE))
+                self.timed_out = self._stop(min(self._grace, DEADLINE_GRACE))
         if now >= self._kill_at and self.status is None:
             self._kill_at = math.inf
             self.killed = True
@@ -230,11 +234,16 @@ class Supervisor:
         self._errands.tick(now)
 
     def _stop(self, grace):
+        """Tell the call to end, unless it has ended. Return whether it was told."""
+        self._note_end()
+        if self.status is not None:
+            return False
         self.stopped_at = min(self.stopped_at, time.time())
         if self._kill_at == math.inf:
             self._on_stop()
             self._child.signal(signal.SIGTERM, self._group)
             self._kill_at = time.monotonic() + grace
+        return True
 
     def _drain(self):
         """Read the rest of the output and reports. Processes outside the group may keep the pipes open, so do not wait for them."""

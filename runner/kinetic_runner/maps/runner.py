@@ -149,8 +149,7 @@ class MapAttempt(Attempt):
             else:
                 outcome = judge(call.title, call.kind, supervisor, told, self.options.max_runtime)
                 break
-        self.save_outputs(outcome, supervisor)
-        self.tell_losses(place, call, errands, outcome)
+        self.after_call(outcome, supervisor, place, errands)
         if not outcome.ok:
             self.announce(outcome)
         return outcome

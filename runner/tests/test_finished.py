@@ -1,0 +1,284 @@
+"""A finished call is never run again and never reported as anything else, whatever happens from its end to the job's."""
+
+import os
+import textwrap
+import unittest
+
+from fixture import JOB, function, program, script
+from group import GroupCase
+from kinetic_runner.judge import Told
+from kinetic_runner.records import read_document
+from test_map import MapCase
+from test_pod import PodCase
+
+# The steps from the end of the call to the end of the job, in order.
+STEPS = (
+    "supervisor.Supervisor._drain",
+    "judge.Told.read_spare",
+    "attempt.Attempt.explain_file_error",
+    "attempt.Attempt.save_outputs",
+    "attempt.Attempt.tell_losses",
+    "publish.publish_log",
+    "publish.publish_result",
+    "publish.publish_end",
+    "publish.write_termination_message",
+)
+OURS = ("supervisor.Supervisor._drain", *STEPS[2:5])  # bookkeeping, in which an exception is no more than a warning
+# Fails the first time that a step begins.
+FAIL = """
+import errno, os, signal, time
+from kinetic_runner import judge
+from kinetic_runner.errors import Unreachable
+def strike():
+    {fault}
+def wrap(step, struck=[]):
+    def first(*args, **kwargs):
+        if not struck:
+            struck.append(True)
+            open({mark!r}, "w").close()
+            strike()
+        return step(*args, **kwargs)
+    return first
+{step} = wrap({step})
+"""
+FAULTS = {
+    "exception": "raise RuntimeError('our own')",
+    "system call": "raise OSError(errno.EIO, 'an error of the disk')",
+    "store away": "raise Unreachable('the store is away')",
+    "SIGTERM": "os.kill(os.getpid(), signal.SIGTERM)",
+    "deadline": "time.monotonic = lambda now=time.monotonic: now() + 10_000",
+    "SIGKILL": "os.kill(os.getpid(), signal.SIGKILL)",
+}
+LASTING = ("exception", "system call", "store away")
+FLAGS = ("--max-runtime", "5000", "--grace", "1000")
+
+
+class Faults(PodCase):
+    """Runs a call whose runs are counted, with one fault."""
+
+    def setUp(self):
+        super().setUp()
+        self.counted, self.mark = os.path.join(self.root, "counted"), os.path.join(self.root, "mark")
+
+    @property
+    def runs(self):
+        """How often the call has run."""
+        with open(self.counted) as file:
+            return len(file.read())
+
+    def change(self, step, fault):
+        return FAIL.format(step=step, fault=FAULTS[fault], mark=self.mark)
+
+    def source(self, body="", end=""):
+        count = f"with open({self.counted!r}, 'a') as file: file.write('x')"
+        return f"def f(n=0):\n  {count}\n{textwrap.indent(body, '  ')}\n  return 7\n" + end
+
+    def each(self, faults, steps=STEPS):
+        """Sets up a test for each of the steps and faults."""
+        for step in steps:
+            for fault in faults:
+                if fault not in LASTING or step in OURS:
+                    with self.subTest(step, fault=fault):
+                        self.setUp()
+                        yield step, fault
+
+    def check(self, ran, runs=1):
+        self.assertTrue(os.path.exists(self.mark), "the step is none")
+        self.assertEqual((ran.code, ran.end["state"], ran.end["reason"], ran.end["exit_code"], self.runs), (0, "SUCCEEDED", "Completed", 0, runs), ran.out + ran.err)
+
+
+class OneHost(Faults):
+    def function(self, change=""):
+        return self.finish(self.start_changed(change, self.argv(function(), {"train.py": self.source()}, *FLAGS)))
+
+    def script(self, change=""):
+        return self.finish(self.start_changed(change, self.argv(script(), {"train.py": self.source(end="f()")}, *FLAGS)))
+
+    def test_function(self):
+        for step, fault in self.each([fault for fault in FAULTS if fault != "SIGKILL"]):
+            ran = self.function(self.change(step, fault))
+            self.check(ran)
+            self.assertEqual(ran.result["value"], 7)
+            self.assertEqual(any("cannot" in text or "failed after" in text for text in ran.result["warnings"]), fault in LASTING)
+
+    def test_script(self):
+        for step, fault in self.each([fault for fault in FAULTS if fault != "SIGKILL"]):
+            self.check(self.script(self.change(step, fault)))
+
+    def test_killed_runner(self):
+        for step, _ in self.each(["SIGKILL"]):
+            self.environment["KINETIC_POD_UID"] = "first"
+            self.assertEqual(self.function(self.change(step, "SIGKILL")).code, -9)
+            ended = self.exists("end.json")
+            self.environment["KINETIC_POD_UID"] = "second"
+            self.check(self.function(), 1 if ended else 2)
+
+    def test_store_that_fails_for_a_while(self):
+        for name in ("result.json", "end.json", "logs"):
+            with self.subTest(name):
+                self.setUp()
+                fault = self.bucket.fail(503, times=2, pattern=f"POST .*{name}")
+                open(self.mark, "w").close()
+                self.check(self.function())
+                del fault
+
+    def test_failure_stays_that_failure(self):
+        for step, fault in self.each(["SIGTERM", "deadline"]):
+            files = {"train.py": self.source("raise ValueError('boom')")}
+            ran = self.finish(self.start_changed(self.change(step, fault), self.argv(function(), files, *FLAGS)))
+            self.assertEqual((ran.code, ran.end["reason"], ran.end["message"]), (1, "Exception", "ValueError: boom"), ran.out + ran.err)
+
+
+class Leftovers(Faults):
+    """What the call left running is ended, which takes a second, when the fault comes."""
+
+    LEAVE = """
+import subprocess
+left = subprocess.Popen(["bash", "-c", "trap '' TERM; echo ready; while :; do read -t 1000 <> <(:); done"], stdout=subprocess.PIPE)
+assert left.stdout.readline() == b"ready\\n"
+"""
+    REAPED = """
+reap = supervisor.reap
+def reaped():
+    found = list(reap())
+    if found:
+        strike()
+    return found
+supervisor.reap = reaped
+"""
+
+    def test_script(self):
+        for code, state in ((0, "SUCCEEDED"), (3, "FAILED")):
+            for fault in ("SIGTERM", "deadline"):
+                with self.subTest(fault, code=code):
+                    self.setUp()
+                    change = "import os, signal, time\ndef strike(struck=[]):\n    if not struck:\n        struck.append(1)\n        " + FAULTS[fault] + self.REAPED
+                    files = {"train.py": self.LEAVE + f"raise SystemExit({code})"}
+                    ran = self.finish(self.start_changed(change, self.argv(script(), files, *FLAGS)))
+                    self.assertEqual((ran.code, ran.end["state"], ran.end["exit_code"]), (code, state, code), ran.out + ran.err)
+
+    def test_sigterm_in_the_moment_of_the_end(self):
+        """Both signals wait for the runner."""
+        change = """
+handle = supervisor.Supervisor._handle
+def both(self, numbers):
+    return handle(self, bytes(numbers) + b"\\x0f" if self.status is None and 17 in bytes(numbers) else numbers)
+supervisor.Supervisor._handle = both
+"""
+        argv = self.argv(command_that_waits(self), {"train.py": ""}, *FLAGS)
+        process = self.start_changed(change, argv)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        with open(self.fifo, "w"):
+            pass
+        ran = self.finish(process)
+        self.assertEqual((ran.code, ran.end["state"]), (0, "SUCCEEDED"), ran.out + ran.err)
+
+
+def command_that_waits(case):
+    """A command that ends once the test opens its fifo."""
+    case.fifo = os.path.join(case.root, "fifo")
+    os.mkfifo(case.fifo)
+    return dict({"version": 1, "kind": "command", "cwd": ""}, args=["sh", "-c", f"echo ready; read line < {case.fifo}; exit 0"])
+
+
+class Map(Faults, MapCase):
+    STEPS = ("judge.Told.read_spare", *STEPS[2:6], "publish.record_end", "publish.write_termination_message")
+
+    def start(self, argv, env=None):
+        code = program(self.changed)
+        return super().start([argv[0], "-u", "-c", code] + argv[3:], env)
+
+    def test_results(self):
+        for step, fault in self.each(FAULTS, self.STEPS):
+            self.changed = self.change(step, fault)
+            ran = self.chunk(self.source(), [1, 2, 3], *FLAGS)
+            self.assertTrue(os.path.exists(self.mark), "the step is none")
+            if fault == "SIGKILL":
+                self.assertEqual(ran.code, -9)
+                self.changed = ""
+                ran = self.chunk(self.source(), [1, 2, 3], *FLAGS)
+            self.assertEqual((ran.code, self.values(3), self.runs), (0, [7, 7, 7], 3), ran.out + ran.err)
+
+
+class Hosts(GroupCase):
+    HOSTS = 2
+
+    def test_each_host(self):
+        for number in (0, 1):
+            for step in STEPS:
+                for fault in ("exception", "store away", "deadline"):
+                    if fault in LASTING and step not in OURS or number and step in ("publish.publish_result", "publish.publish_end"):
+                        continue
+                    with self.subTest(step, host=number, fault=fault):
+                        self.setUp()
+                        mark = os.path.join(self.root, "mark")
+                        change = FAIL.format(step=step, fault=FAULTS[fault], mark=mark)
+                        call, files = function(), {"train.py": "def f(): return 7"}
+                        processes = [self.host(host, call, files, *FLAGS, change=change if host == number else "") for host in (0, 1)]
+                        leader, _ = self.parked(*processes)
+                        self.assertTrue(os.path.exists(mark), "the step is none")
+                        self.assertEqual((leader.code, leader.end["state"], leader.result["value"]), (0, "SUCCEEDED", 7), leader.out)
+
+
+class Reading(PodCase):
+    def test_record_whose_body_is_cut_is_read_again(self):
+        self.finish(self.start_changed("", self.argv(function(), {"train.py": "import os, signal\ndef f(): os.kill(os.getpid(), 9)"})))
+        self.bucket.fail(lambda handler: handler.cut(), times=1, pattern="GET .*attempts/1.json")
+        self.environment["KINETIC_POD_UID"] = "second"
+        ran = self.finish(self.start_changed("", self.argv(function(), {"train.py": "def f(): return 7"})))
+        self.assertEqual((ran.code, ran.result["value"], ran.end["attempt"]), (0, 7, 2), ran.out)
+
+    def test_short_reads_are_no_end(self):
+        class Store:
+            def open(self, name):
+                class Short:
+                    left = b'{"version":1,"a":2}'
+
+                    def __enter__(self):
+                        return self
+
+                    def __exit__(self, *_):
+                        pass
+
+                    def read(self, size):
+                        data, self.left = self.left[:5], self.left[5:]
+                        return data
+
+                return Short()
+
+            def url(self, name):
+                return name
+
+        self.assertEqual(read_document(Store(), "a"), {"version": 1, "a": 2})
+
+    def test_torn_report_is_none(self):
+        with open(os.path.join(self.root, "report.jsonl"), "w") as file:
+            file.write('[]\n{"broken": "b"}\n{"outcome": {}}\n{"no_progr')
+        told = Told(self.root)
+        told.read_spare()
+        self.assertEqual((told.broken, told.outcome, told.no_program), ("b", None, None))
+
+
+class Replaced(PodCase):
+    """Another attempt has begun because the pod of this one was taken for lost."""
+
+    def test_it_publishes_nothing(self):
+        for body, end in (("", "return 7"), ("", "raise ValueError('boom')")):
+            with self.subTest(end):
+                self.setUp()
+                fifo = os.path.join(self.root, "fifo")
+                os.mkfifo(fifo)
+                files = {"train.py": f"def f():\n  print('ready', flush=True)\n  open({fifo!r}).read()\n  {end}"}
+                process = self.start_changed("", self.argv(function(), files))
+                self.assertEqual(process.stdout.readline(), b"ready\n")
+                self.bucket.put(f"{JOB}/attempts/2.json", b'{"version":1,"attempt":2,"uid":"second"}')
+                with open(fifo, "w"):
+                    pass
+                ran = self.finish(process)
+                self.assertEqual((ran.code, self.exists("result.json"), self.exists("end.json"), ran.said_end), (143, False, False, False))
+                self.assertIn("attempt 2 has started in the meantime, so this one ends without a result", ran.out)
+                self.assertNotIn("reason", self.document("attempts/1.json"))
+
+
+if __name__ == "__main__":
+    unittest.main()
