@@ -61,6 +61,10 @@ class Errands:
         self._ask(self._parts.publish_all)
         self._outputs.hurry()
 
+    def note_left(self):
+        """Note what the processes do that the call has left running, before they are told to end."""
+        self._outputs.note_left()
+
     def finish(self):
         """Wait for the errands in progress."""
         for thread in self._threads:

@@ -147,6 +147,7 @@ class Supervisor:
             return True
         if not self._left_told:
             self._left_told = True
+            self._errands.note_left()
             if not (self._group and self.stopped_at < math.inf):  # else they got it before and have the whole grace
                 self._child.signal(signal.SIGTERM, group=True)
                 self._kill_at = min(self._kill_at, time.monotonic() + LEFT_SECONDS)
