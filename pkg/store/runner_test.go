@@ -24,13 +24,16 @@ func TestRunnerHasTheSameNames(t *testing.T) {
 		"job_name('j', 'result-2.pkl')":            Pickle("j", "result-2.pkl"),
 		"log_part_name('j', 3, 1, 2)":              LogPart("j", 3, 1, 2),
 		"MARK":                                     writerOfOutputs,
-		"index_name('j', 3)":                       Sync("j", 3),
+		"HASH":                                     hashOfOutput,
+		"'j/' + index_name(3)":                    Sync("j", 3),
+		"'j/' + SYNC":                             SyncDir("j"),
+		"incomplete_folder(3)":                     IncompleteFolder + "3/",
 		"result_name('j')":                         Results("j"),
 		"result_name('j', '7.json')":               ResultOf("j", 7),
 		"Records(None, 'j').name(2)":               Attempts("j") + "2.json",
 		"Records(None, 'j', '4-').name(2)":         AttemptsOfChunk("j", 4) + "2.json",
 		"FileStore('file:///').outputs('j') + '/'": "/" + Outputs("j"),
-	}, "store.names", "store.files", "maps.inputs", "records", "outputs.index", "outputs.sender")
+	}, "store.names", "store.files", "maps.inputs", "records", "outputs.plain")
 }
 
 // TestRunnerRenewsAsMuch: if the runner renewed less than a client trusts, a document that it makes

@@ -95,11 +95,12 @@ class Log:
     def write_both(self, first, second):
         """Add bytes that the call printed to both streams, each as a number and bytes, the first ones probably earlier.
 
-        Two pipes do not tell their order. A progress bar ends its line before the program
-        prints another one, and begins a new one afterwards.
+        Two pipes do not tell their order. An unfinished line is probably the last that was
+        printed. A progress bar ends its line before the program prints another one, and
+        begins a new one afterwards.
         """
         number, data = first
-        end = bar_end(data) if self._streams[number].draws(data) else len(data)
+        end = bar_end(data) if self._streams[number].draws(data) else data.rfind(b"\n") + 1
         self.write(number, data[:end])
         self.write(*second)
         self.write(number, data[end:])

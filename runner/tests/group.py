@@ -123,7 +123,7 @@ class GroupCase(PodCase):
         until = time.monotonic() + TIMEOUT
         while not condition():
             for process in alive:
-                self.assertIsNone(process.poll(), "it ended")
+                self.assertIsNone(process.poll(), process.poll() is not None and process.communicate())
             self.assertLess(time.monotonic(), until, "it never happened")
             time.sleep(0.005)
 
@@ -148,6 +148,6 @@ class GroupCase(PodCase):
     def ready(self, *processes):
         """Waits until the call of each of these hosts runs."""
         for process in processes:
-            while (line := process.stdout.readline()).startswith(b"\x1ekinetic: starting attempt "):
+            while (line := process.stdout.readline()).startswith((b"\x1ekinetic: starting attempt ", b"\x1ekinetic: no outputs to restore")):
                 pass
             self.assertEqual(line, b"ready\n", process.poll() is not None and process.stderr.read())

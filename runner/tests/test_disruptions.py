@@ -18,7 +18,7 @@ class Disruptions(PodCase):
         argv = self.argv(command("sh", "-c", line), {"x": ""}, *flags)
         process = self.start(argv, {"KINETIC_POD_UID": f"uid-{self.pods}"})
         if "sleep" in line:
-            self.assertEqual(process.stdout.readline(), b"ready\n")
+            self.assertIn(b"ready\n", process.stdout)
             process.send_signal(signal.SIGTERM)
         return self.finish(process)
 

@@ -8,7 +8,7 @@ import unittest
 from fixture import JOB, RunnerCase, command, function, pack, script, sha256
 from kinetic_runner.text import readable
 from test_data import DataCase, from_bucket
-from test_pod import PodCase
+from test_outputs import OutputCase
 
 MIB = 1 << 20
 SIZE = 4 * MIB  # of the disk
@@ -162,7 +162,7 @@ class NoRoomToBegin(SmallDisk):
         self.refused(script(), {"train.py": "", "data": bytes(2 * SIZE)}, "workspace/data")
 
 
-class Outputs(SmallDisk, PodCase):
+class Outputs(SmallDisk, OutputCase):
     """The program fills the disk with its outputs."""
 
     def test_what_fitted_is_saved(self):
@@ -171,20 +171,22 @@ class Outputs(SmallDisk, PodCase):
             top = os.environ["KINETIC_OUTPUT_PATH"]
             try:
                 for number in range(1000):
-                    with open(f"{top}/step-{number}.bin", "wb") as file:
+                    with open(f"{top}/step.tmp", "wb") as file:
                         file.write(b"x" * 500_000)
+                    os.replace(file.name, f"{top}/step-{number}.bin")
             finally:
-                os.unlink(f"{top}/step-{number}.bin")
+                os.unlink(file.name)
                 with open(f"{top}/rest", "wb", buffering=0) as file:
                     while True:
                         file.write(b"x" * 4096)
             """
         ran = self.run_call(script(), {"train.py": source}, "--output-sync", "0.1", "--final")
-        self.assertEqual((ran.code, "No space left on device" in ran.stderr, ran.end.get("unsaved")), (1, True, None), ran.err)
+        self.assertEqual((ran.code, "No space left on device" in ran.stderr), (1, True), ran.err)
         saved = self.bucket.names(f"{JOB}/outputs/")
         self.assertIn(f"{JOB}/outputs/step-3.bin", saved)
         self.assertEqual({len(self.bucket.read(name)) for name in saved if "step" in name}, {500_000})
-        self.assertEqual(sorted(entry["path"] for entry in self.document("sync/0.json")["files"]), sorted(name[len(f"{JOB}/outputs/") :] for name in saved))
+        self.assertEqual(self.indexed(), sorted(name[len(f"{JOB}/outputs/") :] for name in saved))
+        self.assertEqual([file["path"] for file in ran.end["unsaved"]], ["rest"])
 
 
 class DataCopies(SmallDisk, DataCase):

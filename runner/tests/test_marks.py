@@ -138,6 +138,7 @@ class Bursts(LogCase):
             (STDERR, b"\r50%\n\r10%\x1b[A\r51%"), (STDOUT, b"loss\n"), b"\x1e\r50%\n\x1e\r10%\x1b[A\x1f\nloss\n\x1e\r51%\x1f\n",
         ),
         "a bar of stdout": ((STDOUT, b"\r100%\n\r0%"), (STDERR, b"told\n"), b"\r100%\n\x1etold\n\r0%\x1f\n"),
+        "an unfinished line is the last": ((STDOUT, b"a\nno end"), (STDERR, b"err\n"), b"a\n\x1eerr\nno end\x1f\n"),
         "a traceback stays whole": ((STDERR, b"Traceback\n  File\n"), (STDOUT, b"a\n"), b"\x1eTraceback\n\x1e  File\na\n"),
     }  # fmt: skip
 

@@ -28,6 +28,7 @@ top = os.environ["KINETIC_OUTPUT_PATH"]
 found = [os.path.join(folder, name) for folder, _, names in os.walk(top) for name in names]
 print({os.path.relpath(path, top): open(path).read() for path in found})
 """
+COMMIT = "import kinetic; kinetic.commit()\n"
 FAIL, AGAIN = "import sys; sys.exit(200)", ("--retries", "9", "--retry-on", "error")  # another attempt follows
 # What may be restored: either unit, both, or nothing.
 WHOLE = [{path: text for path, text in FILES.items() if path[0] in units} for units in ("", "a", "b", "ab")]
@@ -101,7 +102,7 @@ class Outputs(Killed, OutputCase):
 
     def test_restore(self):
         def begin():
-            self.attempt(1, WRITE + FAIL, *AGAIN)
+            self.attempt(1, WRITE + COMMIT + FAIL, *AGAIN)
 
         self.at_each("GET .*(outputs|sync)", begin, lambda: self.start_attempt(2, FAIL, *AGAIN), lambda: self.assertEqual(self.restored(3), FILES))
 

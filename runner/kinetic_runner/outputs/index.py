@@ -6,13 +6,14 @@ import calendar
 import dataclasses
 import json
 import os
-import re
 import time
 import zlib
 from collections import namedtuple
 
 from ..documents import SHA256, field, parse_document
 from ..errors import AlreadyExists, NotFound, RunnerError
+from ..store.names import SYNC
+from ..store.objects import can_be_file
 from ..text import BLOCK, encode_json, readable
 from .tree import FILE, FOLDER, LINK
 
@@ -54,8 +55,11 @@ class Document:
     @property
     def at_ns(self):
         """Its moment in nanoseconds, 0 if it has none."""
-        match = re.fullmatch(r"(.{19})\.(\d{6})Z", self.at)
-        return calendar.timegm(time.strptime(match[1], "%Y-%m-%dT%H:%M:%S")) * 10**9 + int(match[2]) * 1000 if match else 0
+        try:
+            seconds, fraction = self.at.rstrip("Z").split(".")
+            return calendar.timegm(time.strptime(seconds, "%Y-%m-%dT%H:%M:%S")) * 10**9 + int(fraction) * 1000
+        except ValueError:
+            return 0
 
     def objects(self):
         """Return the names of all objects that it names, but the plain ones."""
@@ -76,6 +80,7 @@ class Document:
         entries = dict(entry_of(one, where) for one in field(fields, "files", list, where, []))
         incomplete = {}
         for one in field(fields, "incomplete", list, where, []):
+            one = one if isinstance(one, dict) else {}
             size, name, reason = field(one, "size", int, where), field(one, "object", str, where), field(one, "reason", str, where, "")
             incomplete[field(one, "path", str, where)] = Incomplete(size, name, reason)
         pending = [str(name) for name in field(fields, "pending", list, where, [])]
@@ -97,7 +102,7 @@ def entry_of(fields, where):
     """Return a path and its entry after the checks."""
     fields = fields if isinstance(fields, dict) else {}
     path = field(fields, "path", str, where)
-    if os.path.normpath(path) != path or path.startswith(("/", "../")) or path in (".", "..") or "\0" in path:
+    if not can_be_file(path):
         raise RunnerError(f"{where}: {path!r:.200} is not a path below a directory")
     if "link" in fields:
         return path, Entry(LINK, 0, "", 0o777, 0, field(fields, "link", str, where), "")
@@ -108,7 +113,10 @@ def entry_of(fields, where):
     sha256 = field(fields, "sha256", str, where)
     if not SHA256.fullmatch(sha256):
         raise RunnerError(f"{where}: {path!r:.200} has no SHA-256")
-    return path, Entry(FILE, field(fields, "size", int, where), sha256, mode, mtime, None, field(fields, "object", str, where, ""))
+    name = field(fields, "object", str, where, "")
+    if name and not (name.startswith(SYNC) and can_be_file(name)):
+        raise RunnerError(f"{where}: {name!r:.200} is not an object below {SYNC}")
+    return path, Entry(FILE, field(fields, "size", int, where), sha256, mode, mtime, None, name)
 
 
 def read_index(store, name):

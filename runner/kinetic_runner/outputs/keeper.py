@@ -30,7 +30,7 @@ SPARE_SHARE, SPARE_BYTES = 10, 1 << 30  # of the disk: the smaller one stays fre
 NAME_BYTES = 1024  # of an object's name, together with its prefix
 
 TEMPORARY_NAME = "its name looks temporary"
-UNFINISHED = "it was not finished when the call ended"
+UNFINISHED = "it may not have been finished when the call ended"
 
 
 class Keeper:
@@ -138,7 +138,8 @@ class Keeper:
             if final.failure:
                 raise final.error
             for name, unit in final.units.items():
-                unit.whole = bool(unit.whole or name in final.grown)
+                if unit.whole is None:  # nothing came next that could tell
+                    unit.whole, unit.why = name in final.grown, UNFINISHED
             newest = max((unit.changed_at for unit in final.units.values() if unit.whole), default=0)
             # What the call was just making when it ended is left out.
             if everything or all(unit.whole or unit.rule == REMOVED or unit.is_new and unit.changed_at >= newest for unit in final.units.values()):
@@ -326,7 +327,7 @@ class Keeper:
         """Keep what was not finished apart, where no restore brings it."""
         document, kept = self._index.document, {}
         for file in self.unsaved:
-            name, path = f"{self._folder}/{file.path}", os.path.join(self._observer.root, file.path)
+            name, path = self._folder + file.path, os.path.join(self._observer.root, file.path)
             if os.path.isfile(path) and not name_problem(name, NAME_BYTES - len(self._home.prefix.encode())):
                 try:
                     self._sender.send_as(name, path, generation=None)

@@ -9,10 +9,11 @@ from collections import defaultdict, namedtuple
 
 from ..errors import BadData, Mismatch, NotFound
 from ..store import in_parallel
+from ..store.names import SYNC, index_name
 from ..store.objects import can_be_file, list_objects
 from ..text import COPY_BLOCK, readable, shorten, write_all
 from .index import Entry, read_index
-from .tree import FILE, FOLDER, LINK, stays_inside
+from .tree import FILE, FOLDER, LINK, folders_above, stays_inside
 
 PARALLEL = 6  # objects at a time
 SPARE_BYTES, SPARE_SHARE = 1 << 30, 10  # of the disk, which stay free: the kubelet evicts pods from a full one
@@ -30,7 +31,7 @@ def read_indexes(home, numbers=None):
     found = {}
     for number in sorted(read_numbers(home)) if numbers is None else numbers:
         try:
-            found[number], _ = read_index(home, f"sync/{number}.json")
+            found[number], _ = read_index(home, index_name(number))
         except NotFound:
             pass
     return found
@@ -38,7 +39,7 @@ def read_indexes(home, numbers=None):
 
 def read_numbers(home):
     """Return the numbers of the indexes below home."""
-    names = [name[: -len(".json")] for name in home.list("sync/") if name.endswith(".json")]
+    names = [name[: -len(".json")] for name in home.list(SYNC) if name.endswith(".json")]
     return {int(name) for name in names if name.isdigit()}
 
 
@@ -54,7 +55,7 @@ def items_of(documents, home, plain):
                 items[path] = Item(number, path, entry, home if entry.object else plain, entry.object or path, None, None)
     unfinished = unfinished_folders(documents)
     left_out = {path for path in items if any(path == folder or path.startswith(folder + "/") for folder in unfinished)}
-    left_out |= {path for path in items if any(above in items and items[above].entry.kind != FOLDER for above in folders(path))}
+    left_out |= {path for path in items if any(above in items and items[above].entry.kind != FOLDER for above in folders_above(path))}
     return {path: item for path, item in items.items() if path not in left_out}, left_out
 
 
@@ -67,7 +68,7 @@ def unfinished_folders(documents):
     writers, newest = defaultdict(set), defaultdict(int)
     for number, document in documents.items():
         for path, entry in document.entries.items():
-            for folder in folders(path) if entry.kind != FOLDER else ():
+            for folder in folders_above(path) if entry.kind != FOLDER else ():
                 writers[folder].add(number)
                 newest[folder] = max(newest[folder], entry.mtime)
     beside = defaultdict(set)  # who writes to the directories that hosts share, by their parent
@@ -82,12 +83,6 @@ def unfinished_folders(documents):
     return found
 
 
-def folders(path):
-    """Return the directories above a path."""
-    parts = path.split("/")
-    return ["/".join(parts[:count]) for count in range(1, len(parts))]
-
-
 def plain_items(plain, known=None):
     """Return the objects below the plain names, by path; known are the names that count, None: all."""
     items = {}
@@ -97,7 +92,7 @@ def plain_items(plain, known=None):
         entry = Entry(FILE, found.size, "", 0o644, found.created * 10**9, None, "")
         items[found.name] = Item(-1, found.name, entry, plain, found.name, found.md5, found.generation)
     for path in list(items):
-        if any(folder in items for folder in folders(path)):
+        if any(folder in items for folder in folders_above(path)):
             del items[path]  # both an object a and an object a/b: only one of them can be a file
     return items
 

@@ -8,6 +8,7 @@ import time
 from ..errors import Unreachable, explain
 from ..store import in_parallel, open_store
 from ..store.gcs import RENEW_AGE
+from ..store.names import incomplete_folder, index_folder, index_name
 from ..store.objects import list_objects, rewrite_object
 from ..text import readable
 from .directory import clear_directory
@@ -41,12 +42,12 @@ class Session:
         self._home, self._plain = self._open(home), self._open(plain)
         stage = os.path.join(options.work, "stage", str(number))
         clear_directory(stage)
-        folder = f"sync/{number}/{attempt.number}-{os.urandom(4).hex()}"
+        folder = f"{index_folder(number)}{attempt.number}-{os.urandom(4).hex()}"
         self.messages = []
         self._observer = Observer(path, stage, {}, {}, watch)
-        self._index = Index(self._home, f"sync/{number}.json", attempt.number)
+        self._index = Index(self._home, index_name(number), attempt.number)
         self._sender = Sender(self._home, folder)
-        self._keeper = Keeper(self._observer, self._index, self._sender, self._home, f"incomplete/{number}", interval, self.note, alive)
+        self._keeper = Keeper(self._observer, self._index, self._sender, self._home, incomplete_folder(number), interval, self.note, alive)
         self._keeper.several = attempt.hosts > 1 and not options.map
         self._names = Plain(self._home, self._plain, f"{options.job}/{number}/{attempt.number}", self.note)
         self._keeper.on_index = self._names.want
@@ -101,11 +102,11 @@ class Session:
             size = readable(sum(item.entry.size for item in files))
             since = f", as of {self._index.document.at}" if self._index.document.at else ""
             say(f"restored {len(files)} output{'' if len(files) == 1 else 's'} ({size}){since}")
-        elif attempt.number > 1:
+        elif attempt.number > 1 and self._number == numbers[0]:
             say("no outputs to restore: the attempts before have saved none")
         self._index.write_again()  # from now on, an earlier attempt writes no more
         named = self._index.document.objects()
-        litter = [found.name for found in list_objects(self._home, f"sync/{self._number}/") if found.name not in named]
+        litter = [found.name for found in list_objects(self._home, index_folder(self._number)) if found.name not in named]
         self._names.want(self._index.document, litter)
 
     def _resume(self, earlier):
@@ -138,7 +139,7 @@ class Session:
 
         def copy(number_and_item):
             number, item = number_and_item
-            name = f"sync/{self._number}/{self._attempt.number}-adopted-{os.urandom(4).hex()}/{number}"
+            name = f"{index_folder(self._number)}{self._attempt.number}-adopted-{os.urandom(4).hex()}/{number}"
             if rewrite_object(item.store, item.name, self._home, name, 0, None):
                 entries[item.path] = item.entry._replace(object=name)
             else:
@@ -176,7 +177,7 @@ class Session:
     def _renew(self):
         """Renew what a rule of the bucket is about to delete."""
         named = self._index.document.objects()
-        for found in list_objects(self._home, f"sync/{self._number}/"):
+        for found in list_objects(self._home, index_folder(self._number)):
             if found.name in named and time.time() - found.created >= RENEW_AGE:
                 rewrite_object(self._home, found.name, self._home, found.name, found.generation, None)
         self._names.renew()
@@ -214,7 +215,7 @@ class Session:
             self._names.wait(self._attempt.leave_by - INDEX_SECONDS)
             settle(self._home, self._names, self._index, self._number)
         for number in others:
-            index = Index(self._home, f"sync/{number}.json", self._attempt.number)
+            index = Index(self._home, index_name(number), self._attempt.number)
             index.read()
             if index.exists and not index.document.done:
                 names = Plain(self._home, self._plain, f"{self._attempt.options.job}/{number}/{self._attempt.number}", self.note)

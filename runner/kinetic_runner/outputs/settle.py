@@ -3,6 +3,7 @@
 """Tidy up the outputs of a job that has ended for good. The client does the same if the runner could not: pkg/outputs."""
 
 from ..store import in_parallel
+from ..store.names import index_folder
 from ..store.objects import list_objects
 
 PARALLEL = 4
@@ -13,6 +14,6 @@ def settle(home, names, index, number):
     document = index.document
     names.bring(document)
     index.write(names.with_plain_names(document.entries), (), document.incomplete, done=True)
-    folder, named = f"sync/{number}/", index.document.objects()
+    folder, named = index_folder(number), index.document.objects()
     gone = [found.name for found in list_objects(home, folder) if found.name not in named]
     in_parallel(home.delete, gone, PARALLEL)

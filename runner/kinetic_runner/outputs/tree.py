@@ -78,7 +78,11 @@ def look_at(root, path, entry, left_out):
 def stays_inside(root, path, target):
     """Return whether a link at this path leads below root, by its name."""
     place = os.path.normpath(os.path.join(root, os.path.dirname(path), target))
-    return 0 < len(target) < LINK_BYTES and "\0" not in target and (place + os.sep).startswith(os.path.join(root, ""))
+    try:
+        size = len(target.encode())
+    except UnicodeEncodeError:
+        return False
+    return 0 < size < LINK_BYTES and "\0" not in target and (place + os.sep).startswith(os.path.join(root, ""))
 
 
 def stamp_of(node):

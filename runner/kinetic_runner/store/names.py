@@ -36,3 +36,21 @@ def payload_name(job):
 def log_part_name(job, host, attempt, part):
     """Return the name of a part of a host's log. Parts count from 1."""
     return f"{job}/logs/{host}/{attempt}-{part}.log"
+
+
+SYNC = "sync/"  # the indexes of outputs with their objects, below the home of the outputs
+
+
+def index_name(number):
+    """Return the name, below the home of a job's outputs, of the index of a host, or in a map of an input."""
+    return f"{SYNC}{number}.json"
+
+
+def index_folder(number):
+    """Return the prefix of the objects that this index names."""
+    return f"{SYNC}{number}/"
+
+
+def incomplete_folder(number):
+    """Return the prefix of the outputs that a host or an input has not finished."""
+    return f"incomplete/{number}/"
