@@ -5,11 +5,11 @@
 import os
 import time
 
-from . import losses, mounts
 from .bundle import fetch_bundle
 from .bundle.tree import read_index
 from .bundle.unpack import empty_directory
 from .call import read_call
+from .ending import PUBLISH_GRACE, after_call
 from .errands import Errands
 from .errors import Final, NotFound, RunnerError, Stopped, Unreachable, explain, is_full, text_of
 from .judge import Told, judge
@@ -28,8 +28,6 @@ from .store.outage import Outage
 from .supervisor import Supervisor
 from .text import tell, times, timestamp
 
-# Kubernetes kills the runner at least three seconds after the end of --grace.
-PUBLISH_GRACE = 2.5
 TOLD_PICKLE = 64 << 10  # bytes of a pickled exception that other hosts send to host 0
 PIECE_SECONDS, LOCAL_PIECE_SECONDS = 1.0, 0.2  # before an unfinished line is shown as it is
 
@@ -258,6 +256,7 @@ class Attempt:
         """
         errands, told = self.errands(), Told(self.scratch)
         supervisor = Supervisor(self.log, errands, self.signals, self.options.grace, self.deadline, link, told.note, place.note_stop)
+
         def failed():
             self.outputs.failed = True
             if link is not None:
@@ -281,45 +280,13 @@ class Attempt:
         outcome = judge(call.title, call.kind, supervisor, told, self.options.max_runtime)
         if failure is not None:
             self.warn(outcome, f"the runner failed after the call had ended: {self.explain(failure)}")
-        self.after_call(outcome, supervisor, place, errands)
+        after_call(self, outcome, supervisor, place, errands)
         return outcome, supervisor
-
-    def after_call(self, outcome, supervisor, place, errands):
-        """Save and report what a call that has ended left.
-
-        A finished call is never run again and never reported as anything else. So whatever
-        fails here is a warning in its outcome, and publish() treats it in the same way. Only
-        a result that cannot be stored makes the call run again.
-        """
-        steps = {
-            "explain errors of files": self.explain_file_error,
-            "save the outputs": lambda: self.save_outputs(outcome, supervisor),
-            "look for lost files": lambda: self.tell_losses(place, errands, outcome),
-        }
-        for what, step in steps.items():
-            try:
-                step()
-            except Exception as exc:
-                self.warn(outcome, f"cannot {what}: {self.explain(exc)}")
-                if isinstance(exc, Unreachable):
-                    self.store.hurry(time.monotonic() + PUBLISH_GRACE)  # it has had its time
-        self.outage.say = self.say
 
     def warn(self, outcome, text):
         """Add a warning to an outcome and print it."""
         outcome.warnings.append(text)
         self.say(f"warning: {text}")
-
-    def explain_file_error(self):
-        """Print what the call's last error of a file means for a mounted bucket."""
-        if self.log.file_error:
-            mounts.explain(self.log.file_error.decode("utf-8", "replace"), self.say)
-
-    def save_outputs(self, outcome, supervisor):
-        """Save the outputs that the call has left, and note in its outcome what cannot be saved."""
-        in_order = supervisor is None or outcome.returned or left_in_order(outcome, supervisor)
-        outcome.unsaved = self.outputs.save(in_order)
-        outcome.warnings += self.outputs.refusals
 
     def settle_outputs(self):
         """Tidy up the outputs in the store, now that the job has ended. If that fails, the next client does it."""
@@ -333,16 +300,3 @@ class Attempt:
         """Print how the call ended, unless the call itself already did."""
         if outcome.reason in (DEADLINE_EXCEEDED, TERMINATED, KILLED, STOPPED, NO_PROGRAM, RUNNER_FAILURE):
             self.say(outcome.message)
-
-    def tell_losses(self, place, errands, outcome):
-        """Report lost output and files in the log and in the result."""
-        for loss in losses.found(place, self.log, errands, self.in_pod) + losses.unsaved(outcome.unsaved):
-            self.warn(outcome, loss)
-
-
-def left_in_order(outcome, supervisor):
-    """Return whether a call chose to end: with exit code 0, or a function by SystemExit. Then all its files are finished."""
-    if supervisor.killed or not os.WIFEXITED(supervisor.status):
-        return False
-    by_itself = not supervisor.terminated and (outcome.error or {}).get("type") == "SystemExit"
-    return by_itself or os.WEXITSTATUS(supervisor.status) == 0

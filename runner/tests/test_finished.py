@@ -15,9 +15,9 @@ from test_pod import PodCase
 STEPS = (
     "supervisor.Supervisor._drain",
     "judge.Told.read_spare",
-    "attempt.Attempt.explain_file_error",
-    "attempt.Attempt.save_outputs",
-    "attempt.Attempt.tell_losses",
+    "ending.explain_file_error",
+    "ending.save_outputs",
+    "ending.tell_losses",
     "publish.publish_log",
     "publish.publish_result",
     "publish.publish_end",
@@ -162,7 +162,7 @@ supervisor.reap = reaped
         change = """
 handle = supervisor.Supervisor._handle
 def both(self, numbers):
-    return handle(self, bytes(numbers) + b"\\x0f" if self.status is None and 17 in bytes(numbers) else numbers)
+    return handle(self, bytes(numbers) + b"\\x0f" if type(numbers) is bytes and 17 in numbers else numbers)
 supervisor.Supervisor._handle = both
 """
         argv = self.argv(command_that_waits(self), {"train.py": ""}, *FLAGS)

@@ -7,10 +7,10 @@ import os
 import signal
 import time
 
+from .. import publish
 from ..attempt import Attempt, NoCall
 from ..errors import RunnerError, Unreachable, explain, text_of
 from ..outcome import EXIT_RUNNER, EXIT_TERMINATED, KILLED, STOPPED, TERMINATED, Outcome
-from ..publish import publish_log
 from ..spool import LogParts, Spool
 from ..text import timestamp
 from .channel import KEY_VARIABLE, Greeting
@@ -91,7 +91,7 @@ class HostAttempt(Attempt):
     def save_log(self, outcome):
         """Publish the log: the job may run long after this host has ended."""
         try:
-            publish_log(self, outcome)
+            publish.publish_log(self, outcome)
         except Unreachable as exc:
             self.say(f"warning: {text_of(exc)}")
 

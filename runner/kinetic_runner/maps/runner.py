@@ -18,6 +18,7 @@ from .. import publish
 from ..attempt import Attempt, JobEnded
 from ..bundle.unpack import empty_directory
 from ..documents import VERSION
+from ..ending import after_call
 from ..errors import AlreadyExists, RunnerError
 from ..judge import Told, judge, outcome_of_status
 from ..options import whole_number
@@ -149,7 +150,7 @@ class MapAttempt(Attempt):
             else:
                 outcome = judge(call.title, call.kind, supervisor, told, self.options.max_runtime)
                 break
-        self.after_call(outcome, supervisor, place, errands)
+        after_call(self, outcome, supervisor, place, errands)
         if not outcome.ok:
             self.announce(outcome)
         return outcome

@@ -71,10 +71,10 @@ def make_unit(name, paths, is_folder, moment, observer, everything):
         if not everything and all(listing[path].kind == FOLDER for path in paths if path in state):
             return None  # an empty directory tells nothing
         whole = everything or folder_is_whole(name, paths, files, moment, observer) or None
-        unit = Unit(paths, NEW_FOLDER, whole, "it goes on changing")
+        unit = Unit(paths, NEW_FOLDER, whole, "it keeps changing")
     else:
         whole = everything or not files or observer.is_database(name) or observer.key(name, listing) in moment.moved or None
-        unit = Unit(paths, CHANGED if name in observer.saved else LOOSE, whole, "it goes on changing")
+        unit = Unit(paths, CHANGED if name in observer.saved else LOOSE, whole, "it keeps changing")
     unit.is_new = not paths & observer.saved.keys()
     if name in state and not observer.is_log(name, state[name]):
         unit.changed_at = max(max(listing[path].mtime, listing[path].ctime) for path in [name, *files])

@@ -1,0 +1,61 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What follows the end of a call, up to its publication: the one place that keeps its outcome."""
+
+import os
+import time
+
+from . import losses, mounts
+from .errors import Unreachable
+
+# Kubernetes kills the runner at least three seconds after the end of --grace.
+PUBLISH_GRACE = 2.5
+
+
+def after_call(attempt, outcome, supervisor, place, errands):
+    """Save and report what a call that has ended left.
+
+    A finished call is never run again and never reported as anything else. So whatever
+    fails here is a warning in its outcome, and publish() treats it in the same way. Only
+    a result that cannot be stored makes the call run again.
+    """
+    steps = {
+        "explain errors of files": lambda: explain_file_error(attempt),
+        "save the outputs": lambda: save_outputs(attempt, outcome, supervisor),
+        "look for lost files": lambda: tell_losses(attempt, outcome, place, errands),
+    }
+    for what, step in steps.items():
+        try:
+            step()
+        except Exception as exc:
+            attempt.warn(outcome, f"cannot {what}: {attempt.explain(exc)}")
+            if isinstance(exc, Unreachable):
+                attempt.store.hurry(time.monotonic() + PUBLISH_GRACE)  # it has had its time
+    attempt.outage.say = attempt.say
+
+
+def explain_file_error(attempt):
+    """Print what the call's last error of a file means for a mounted bucket."""
+    if attempt.log.file_error:
+        mounts.explain(attempt.log.file_error.decode("utf-8", "replace"), attempt.say)
+
+
+def save_outputs(attempt, outcome, supervisor):
+    """Save the outputs that the call has left, and note in its outcome what cannot be saved."""
+    in_order = supervisor is None or outcome.returned or left_in_order(outcome, supervisor)
+    outcome.unsaved = attempt.outputs.save(in_order)
+    outcome.warnings += attempt.outputs.refusals
+
+
+def left_in_order(outcome, supervisor):
+    """Return whether a call chose to end: with exit code 0, or a function by SystemExit. Then all its files are finished."""
+    if supervisor.killed or not os.WIFEXITED(supervisor.status):
+        return False
+    by_itself = not supervisor.terminated and (outcome.error or {}).get("type") == "SystemExit"
+    return by_itself or os.WEXITSTATUS(supervisor.status) == 0
+
+
+def tell_losses(attempt, outcome, place, errands):
+    """Report lost output and files in the log and in the result."""
+    for loss in losses.found(place, attempt.log, errands, attempt.in_pod) + losses.unsaved(outcome.unsaved):
+        attempt.warn(outcome, loss)
