@@ -106,7 +106,7 @@ def survey(out, readers, copies):
                 _sort_in(path, full, units, states)
         folders[:] = [name for name in folders if place + name not in readers and not TEMPORARY.search(name)]
     for unit, heads in units.items():
-        states[unit] = state_of(lambda unit: _agreed(unit, heads, copies), unit)  # noqa: B023 (called at once)
+        states[unit] = state_of(lambda unit: _agreed(unit, heads, copies), unit)  # called at once
     return states
 
 

@@ -55,17 +55,21 @@ def table(patterns, ends, stores):
 
 
 def quick(patterns, ends, stores):
-    """Return rows in which each pattern is killed with its pod, two of three end in another way, too, and each end meets each store."""
+    """Return a part of the rows.
+
+    Each pattern is killed with its pod, two of three end in another way, too, and each end meets each store.
+    """
     others = itertools.cycle([end for end in ends if end not in ("kill-all", "kill-worker")])
     killed, alive = itertools.cycle(["throttled", "fast", "fast", "cut"]), itertools.cycle(stores)
     rows = []
     for number, (name, pattern) in enumerate(patterns.items()):
-        rows.append((name, "kill-all", "throttled" if pattern.heavy else next(killed)))
+        rows.append((name, "kill-all", pattern.store or next(killed)))
         if pattern.workers or pattern.own_term:
             rows.append((name, "kill-worker" if pattern.workers else "term-long", next(alive)))
         elif number % 3 and not pattern.heavy:
             rows.append((name, next(others), next(alive)))
-    covered, usual = {row[1:] for row in rows}, itertools.cycle(["replace-0.2", "newdir-hf", "renamed-orbax", "pointer-renamed"])
+    covered = {row[1:] for row in rows}
+    usual = itertools.cycle(["replace-0.2", "newdir-hf", "renamed-orbax", "pointer-renamed"])
     missing = [pair for pair in itertools.product(ends, stores) if pair not in covered and pair[0] != "kill-worker"]
     return rows + [(next(usual), *pair) for pair in missing]
 
@@ -84,9 +88,11 @@ def chosen(options, patterns, ends, stores):
         and (not options.store or row[2] in options.store)
     ]
     if not options.rounds:
-        return [(*row, options.seed) for row in sorted(rows, key=lambda row: not patterns[row[0]].heavy)]  # else the last would run alone
+        rows.sort(key=lambda row: not patterns[row[0]].heavy)  # else the last would run alone
+        return [(*row, options.seed) for row in rows]
     random.Random("rounds").shuffle(rows)
-    return [(*rows[(seed - 1) % len(rows)], seed) for seed in range(options.seed, options.seed + options.rounds)] if rows else []
+    seeds = range(options.seed, options.seed + options.rounds if rows else 0)
+    return [(*rows[(seed - 1) % len(rows)], seed) for seed in seeds]
 
 
 class Judge:
@@ -94,7 +100,8 @@ class Judge:
 
     def __init__(self, rows, jobs, minutes):
         self.rows, self.jobs, self.deadline = rows, jobs, time.time() + 60 * (minutes or 1e6)
-        self.lock, self.big = threading.Lock(), threading.Semaphore(1 if int(os.environ.get("JUDGE_BIG_MB", "1000")) > 100 else 3)
+        scaled = int(os.environ.get("JUDGE_BIG_MB", "1000")) <= 100
+        self.lock, self.big = threading.Lock(), threading.Semaphore(3 if scaled else 1)
         self.next, self.failed, self.passed, self.skipped = 0, [], 0, 0
 
     def run(self):
@@ -137,7 +144,7 @@ class Judge:
         """Run a row. A fault of the judge itself fails it."""
         try:
             return row.judge()
-        except Exception as problem:  # noqa: BLE001 (it is printed)
+        except Exception as problem:  # it is printed
             return f"FAILED the judge: {type(problem).__name__}: {problem}"
 
 
@@ -160,7 +167,7 @@ def parse(arguments):
     parser.add_argument("--quick", action="store_true", help="run a part of the table")
     parser.add_argument("--rounds", type=int, metavar="N", help="run this many rounds, from --seed on")
     parser.add_argument("--minutes", type=float, metavar="M", help="begin no row after this time")
-    parser.add_argument("--pattern", action="append", metavar="P", help="only rows of this pattern; several are possible, as with the next two")
+    parser.add_argument("--pattern", action="append", metavar="P", help="only rows of this pattern; can be repeated, as the next two")
     parser.add_argument("--end", action="append", metavar="E", help="only rows with this end")
     parser.add_argument("--store", action="append", metavar="S", help="only rows with this store")
     parser.add_argument("--seed", type=int, default=1, metavar="N", help="the number of the first round, or the seed of the rows")

@@ -6,6 +6,7 @@ It runs one pattern. It writes into a journal outside its outputs when it begins
 and when the unit is complete in a new state. It ends in the way that it was told.
 """
 
+import atexit
 import contextlib
 import json
 import os
@@ -26,7 +27,8 @@ class Program:
 
     def __init__(self, pattern, options):
         self.pattern, self.out = pattern, os.environ["KINETIC_OUTPUT_DIR"]
-        self.attempt, self.end, self.after, self.on_term = options["attempt"], options["end"], options["after"], options["on_term"]
+        self.attempt, self.end = options["attempt"], options["end"]
+        self.after, self.on_term = options["after"], options["on_term"]
         self.began, self.step, self.terminated = time.time(), 0, False
         self._journal = os.open(options["journal"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
@@ -82,6 +84,7 @@ class Program:
             return
         self.say("dies")
         if self.end == "exception":
+            atexit.register(time.sleep, 0.3)  # a process lives on for a while after the exception has closed its files
             raise Oops("it ends here")
         if self.end == "exit1":
             sys.exit(1)

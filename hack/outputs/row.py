@@ -33,7 +33,7 @@ class Row:
         self.random = random.Random(f"{name} {end} {store} {seed}")
         self.interval = round(self.random.uniform(0.3, 0.7), 2)
         self.quiet = self.random.choice([0.8, 1.0, 1.5])
-        self.rate = max(60_000.0, pattern.bytes / 1.2) if pattern.bytes < 10e6 else max(10e6, min(pattern.bytes / 2, 50e6))
+        self.rate = min(pattern.bytes / (1.2 if pattern.bytes < 10e6 else 2), 50e6)  # of a throttled store
         self.age, self.most = 0.0, (0, 0)
 
     def __str__(self):
@@ -41,7 +41,8 @@ class Row:
 
     def command(self):
         """Return the command that repeats this row alone."""
-        words = ["hack/outputs/judge.py", "--pattern", self.name, "--end", self.end, "--store", self.store, "--seed", str(self.seed), "--keep"]
+        words = ["hack/outputs/judge.py", "--pattern", self.name, "--end", self.end, "--store", self.store]
+        words += ["--seed", str(self.seed), "--keep"]
         if self.options.keeper != self.options.default_keeper:
             words[1:1] = ["--keeper", self.options.keeper]
         return shlex.join(words)
@@ -79,7 +80,8 @@ class Row:
         if self.end == "overtaken":
             before, number = self._overtaken(), 3
         else:
-            before, number = self._attempt(1, self.random.choice(["kill-all", "return"]) if self.end == "kill-restore" else self.end, {}), 2
+            first = self.random.choice(["kill-all", "return"]) if self.end == "kill-restore" else self.end
+            before, number = self._attempt(1, first, {}), 2
             if self.end == "kill-restore":
                 before, number = self._attempt(2, self.end, before), 3
         for end in later[: 1 if number == 3 else 2]:
@@ -177,7 +179,7 @@ class Row:
             for line in newer.lines("found"):
                 found = self._verdict(older, "overtaken", newer.began, None, {}).states(line["states"])
             older.wait(120)
-            if self.random.random() < 0.5:
+            if self.random.random() < 0.7:  # before it can save again what the older one has replaced
                 died, code = newer.kill_all(), None
             else:
                 code = newer.wait(120 + 3 * self._sending())

@@ -124,13 +124,15 @@ class Verdict:
             for name in files:
                 path = os.path.join(at, name)
                 relative = os.path.relpath(path, self.attempt.out)
-                if not re.fullmatch(r"[\w./ =-]+", relative) or self._is_same(path, os.path.join(restored, relative), relative):
+                if not re.fullmatch(r"[\w./ =-]+", relative, re.ASCII) or self._is_same(path, os.path.join(restored, relative), relative):
                     continue
                 if relative not in named:
                     self.fail(f"kept: {relative} was left, and a restore neither brings it nor names it as incomplete")
 
     def _is_same(self, path, other, relative):
         """Return whether a file came back, as far as its bytes can be compared."""
-        if os.path.islink(path) or not os.path.isfile(path) or any(relative.startswith(name) for name in self.pattern.readers):
+        if os.path.islink(path) or not os.path.isfile(path):
+            return True
+        if any(relative.startswith(name) for name in self.pattern.readers):
             return True
         return os.path.isfile(other) and filecmp.cmp(path, other, shallow=False)

@@ -2,9 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """The ways in which programs write what they want to keep."""
 
-from . import append, bulk, commit, database, disk, foreign, handler, inplace, lightning, mapped, names, newdir, pointer, renamed, replace, workers
+from . import append, bulk, commit, database, disk, foreign, handler, inplace
+from . import lightning, mapped, names, newdir, pointer, renamed, replace, workers
+
+_MODULES = [replace, inplace, append, newdir, renamed, pointer, workers, mapped]
+_MODULES += [database, names, handler, lightning, bulk, foreign, disk, commit]
 
 # {name: pattern}
-PATTERNS = {}
-for _module in (replace, inplace, append, newdir, renamed, pointer, workers, mapped, database, names, handler, lightning, bulk, foreign, disk, commit):
-    PATTERNS.update(_module.PATTERNS)
+PATTERNS = {name: pattern for module in _MODULES for name, pattern in module.PATTERNS.items()}

@@ -49,7 +49,7 @@ class Log(Pattern):
             file.truncate(data.rfind(b"\n") + 1)
         self.previous = contents.state_of(read, path) or ""
         p.step = contents.step_of(self.previous)
-        self.file = open(path, "a")  # noqa: SIM115 (kept open)
+        self.file = open(path, "a")  # kept open
 
     def save(self, p, identity):
         """Append a line, and save a checkpoint that needs this line."""
@@ -82,7 +82,7 @@ class Reopened(Log):
 
     def append(self, p, text):
         """Open, write, close."""
-        self.file = open(p.at(self.name), "a")  # noqa: SIM115 (super() writes)
+        self.file = open(p.at(self.name), "a")  # super() writes
         super().append(p, text)
         self.file.close()
 
@@ -93,7 +93,7 @@ class Fixed(Log):
     def begin(self, p):
         """Open the file for reading and writing."""
         super().begin(p)
-        self.file = open(p.at(self.name), "r+")  # noqa: SIM115 (kept open)
+        self.file = open(p.at(self.name), "r+")  # kept open
         self.file.seek(0, os.SEEK_END)
 
 

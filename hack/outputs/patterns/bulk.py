@@ -36,7 +36,7 @@ def read_many(path):
 class Big(Pattern):
     """A file takes longer to send than to replace."""
 
-    every, size, bytes, heavy = 1.0, BIG, BIG, True
+    every, size, bytes, heavy, store = 1.0, BIG, BIG, True, "throttled"
 
     def save(self, p, identity):
         """Replace the file."""
@@ -46,7 +46,8 @@ class Big(Pattern):
 class Many(Pattern):
     """A directory of many files is renamed into place; a checkpoint is replaced beside it."""
 
-    every, heavy, bytes, unit, temporary, readers = 0.5, True, 2e6, "data", ".tmp", {"data": read_many, "flat": read_many}
+    every, heavy, bytes, store, unit, temporary = 0.5, True, 2e6, "throttled", "data", ".tmp"
+    readers = {"data": read_many, "flat": read_many}
 
     def begin(self, p):
         """Write the files."""
@@ -98,7 +99,8 @@ class Sparse(Pattern):
         head = contents.load_head(data[: contents.HEAD_BYTES])
         part = contents.blob(head["id"], "sparse.bin", size=5_000)
         ends = [offset + len(part) for offset in (0, 30_000_000, cls.size)]
-        if len(data) != ends[-1] or any(data[end - len(part) : end] != part for end in ends) or data[ends[0] : 30_000_000].strip(b"\0"):
+        parts = all(data[end - len(part) : end] == part for end in ends)
+        if len(data) != ends[-1] or not parts or data[ends[0] : 30_000_000].strip(b"\0"):
             raise contents.Broken(f"{len(data)} bytes of {head['id']}")
         return head["id"]
 

@@ -28,20 +28,20 @@ def read(path):
             if not database.execute("select count(*) from sqlite_master").fetchone()[0]:
                 return NONE
             trials, *last = database.execute("select count(*), max(step), id from trials").fetchone()
-            params = database.execute("select count(*) from params where length(value) = 3000").fetchone()[0]
+            params, values = database.execute("select count(*), count(distinct value) from params").fetchone()
         except sqlite3.Error as problem:
             raise contents.Broken(f"sqlite: {problem}") from None
         finally:
             database.close()
-    if health != "ok" or trials != params:
-        raise contents.Broken(f"integrity_check: {health[:100]}; {trials} trials, {params} parameters")
+    if health != "ok" or trials != params or values > 1:
+        raise contents.Broken(f"integrity_check: {health[:100]}; {trials} trials, {params} parameters of {values} transactions")
     return last[1] or NONE
 
 
 class Database(Pattern):
     """A database that is kept open."""
 
-    atomic, every, mode, closes, readers = False, 0.3, "wal", False, {NAME: read}
+    atomic, every, store, mode, closes, readers = False, 0.3, "throttled", "wal", False, {NAME: read}
 
     def look(self, out):
         """The companions of the database alone are wrong."""
@@ -63,8 +63,9 @@ class Database(Pattern):
         """Open the database."""
         if self.database is None:
             self.database = sqlite3.connect(p.at(NAME), isolation_level=None)
-            for pragma in (f"journal_mode={self.mode}", "wal_autocheckpoint=20", "cache_size=10"):  # pages reach the file in mid-transaction
-                self.database.execute(f"pragma {pragma}")
+            self.database.execute(f"pragma journal_mode={self.mode}")
+            self.database.execute("pragma wal_autocheckpoint=20")
+            self.database.execute("pragma cache_size=10")  # pages reach the file in the middle of a transaction
             self.database.execute("begin")
             self.database.execute("create table if not exists trials (step integer primary key, id text)")
             self.database.execute("create table if not exists params (step integer primary key, value text)")
@@ -77,10 +78,11 @@ class Database(Pattern):
             run = self.database.execute
             run("begin immediate")
             run("insert into trials values (?, ?)", (p.step, identity))
-            run("update params set value = value")
-            time.sleep(0.1)
+            for part in range(5):
+                run("update params set value = ? where step % 5 = ?", (identity.ljust(3000), part))
+                time.sleep(0.02)
             p.maybe_die()
-            run("insert into params values (?, ?)", (p.step, "v" * 3000))
+            run("insert into params values (?, ?)", (p.step, identity.ljust(3000)))
             run("commit")
             self.close()
 

@@ -42,6 +42,17 @@ class Truncate(InPlace):
             p.pour(file, data, 0.1)
 
 
+class Stall(InPlace):
+    """The file is open and half written for longer than a file at rest."""
+
+    def overwrite(self, p, path, data):
+        """Write half, wait, write the rest."""
+        with open(path, "wb") as file:
+            p.pour(file, data[: len(data) // 2], 0.1)
+            time.sleep(2.5)
+            file.write(data[len(data) // 2 :])
+
+
 class Delete(InPlace):
     """The file is removed, then written again."""
 
@@ -77,7 +88,7 @@ class KeptOpen(InPlace):
     def begin(self, p):
         """Open the file."""
         path = p.at(self.name)
-        self.file = open(path, "r+b" if os.path.exists(path) else "w+b")  # noqa: SIM115 (kept open)
+        self.file = open(path, "r+b" if os.path.exists(path) else "w+b")  # kept open
 
     def overwrite(self, p, path, data):
         """Write from the beginning."""
@@ -133,6 +144,7 @@ PATTERNS = {
     "inplace-big": InPlace(size=3_000_000, bytes=3e6),
     "inplace-busy": InPlace(promise="whole", pause=0),  # no pause between two states
     "inplace-truncate": Truncate(),
+    "inplace-stall": Stall(every=4),
     "inplace-delete": Delete(),
     "inplace-samesize": SameSize(),
     "inplace-oldtime": OldTime(),

@@ -22,7 +22,7 @@ class Renamed(Pattern):
         if not os.path.exists(p.at(RUN, "hparams.yaml")):
             with p.change(f"{RUN}/hparams.yaml", "0@hparams"):
                 self.write(p, f"{RUN}/hparams.yaml", "0@hparams", 6_000)
-        self.log = open(p.at(RUN, "metrics.csv"), "a")  # noqa: SIM115 (kept open)
+        self.log = open(p.at(RUN, "metrics.csv"), "a")  # kept open
 
     def save(self, p, identity):
         """Save the last checkpoint, and every third one for good."""

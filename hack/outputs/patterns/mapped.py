@@ -14,7 +14,10 @@ NAME = "memmap.bin"
 
 
 class Mapped(Pattern):
-    """A file stays mapped as long as the program lives, and no process has it open."""
+    """A file stays mapped as long as the program lives, and no process has it open.
+
+    Its pages are never flushed: after the first state, its times don't change.
+    """
 
     promise, atomic, every, size, bytes, closes = "whole", False, 1.0, 2_000_000, 2e6, False
 
@@ -33,8 +36,8 @@ class Mapped(Pattern):
                 time.sleep(0.02)
                 if start == 1_000_000:
                     p.maybe_die()
-            self.memory.flush()
             if self.closes:
+                self.memory.flush()
                 self.memory.close()
                 self.memory = None
 

@@ -15,8 +15,8 @@ from .pattern import Pattern
 class NewDirectory(Pattern):
     """Files are written into a new directory, one after the other, the framework's own mark last."""
 
-    every, prefix, files, gap, keep = 1.2, "checkpoint-", ("model.safetensors", "optimizer.pt", "trainer_state.json"), 0.0, 3
-    bytes = 3e5
+    every, bytes, prefix, gap, keep = 1.2, 3e5, "checkpoint-", 0.0, 3
+    files = ("model.safetensors", "optimizer.pt", "trainer_state.json")
 
     def save(self, p, identity):
         """Write a directory, and remove the oldest."""
@@ -44,7 +44,8 @@ class NewDirectory(Pattern):
 
     def numbers(self, out):
         """Return the numbers of the checkpoints, the smallest first."""
-        return sorted(int(name[len(self.prefix) :]) for name in os.listdir(out) if re.fullmatch(re.escape(self.prefix) + r"\d+", name))
+        names = [name for name in os.listdir(out) if re.fullmatch(re.escape(self.prefix) + r"\d+", name)]
+        return sorted(int(name[len(self.prefix) :]) for name in names)
 
     def remove(self, p, unit):
         """Remove a checkpoint slowly, as rmtree does with large files."""

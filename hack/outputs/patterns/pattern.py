@@ -21,6 +21,7 @@ class Pattern:
     commits = False  # asks the mechanism to save a state at once
     temporaries = False  # its names look temporary: they may come back, or not
     heavy = False  # takes long
+    store = ""  # with which store the quick rows kill it, if not any
     mount = ""  # what is mounted at which path below the outputs ("." for the outputs): see attempt.py
     lacks = ""  # capabilities that the mechanism doesn't have
     readers = {}  # {path: function}: what contents.survey can't read
