@@ -14,6 +14,7 @@ import itertools
 import os
 import pathlib
 import random
+import shlex
 import shutil
 import subprocess
 import sys
@@ -152,10 +153,11 @@ def why_not():
     """Return why this machine can't run rows, "" if it can."""
     lacking = [program for program in ("unshare", "setpriv") if not shutil.which(program)]
     if lacking:
-        return f"{' and '.join(lacking)} of util-linux is missing"
+        return f"it lacks {' and '.join(lacking)} (util-linux)"
     if os.geteuid():
         return "PID namespaces and mounts take root"
-    tried = subprocess.run(["unshare", "--pid", "--fork", "--mount-proc", "true"], stderr=subprocess.PIPE)
+    command = ["unshare", "--pid", "--fork", "--mount-proc", "mount", "-t", "tmpfs", "tmpfs", "/tmp"]
+    tried = subprocess.run(command, stderr=subprocess.PIPE)
     return tried.stderr.decode().strip() if tried.returncode else ""
 
 
@@ -192,6 +194,9 @@ def main(arguments=None):
         for name in given or ():
             if name not in known:
                 parser.error(f"unknown: {name}; there are {', '.join(known)}")
+    keeper = shlex.split(options.keeper)[0]
+    if not options.list and not shutil.which(keeper):
+        parser.error(f"{keeper} is no program: name the mechanism to judge with --keeper")
     if not options.list and (reason := why_not()):
         print(f"judge: this machine can't run it: {reason}", file=sys.stderr)
         return 77

@@ -109,13 +109,13 @@ class Program:
             file.write(data[number * size : (number + 1) * size])
             file.flush()
             time.sleep(seconds / pieces)
-            if number == pieces // 2 - 1:
+            if number + 1 == pieces // 2:
                 self.maybe_die()
 
-    def write(self, path, data, seconds=0.0, mode="wb"):
+    def write(self, path, data, seconds=0.0, mode="wb", pieces=4):
         """Write a file in place."""
         with open(path, mode) as file:
-            self.pour(file, data, seconds)
+            self.pour(file, data, seconds, pieces)
 
     def put(self, unit, identity, size=200_000, seconds=0.1, temporary=None):
         """Write a file under a temporary name and rename it into place."""

@@ -45,7 +45,8 @@ class Row:
         words += ["--seed", str(self.seed), "--keep"]
         if self.options.keeper != self.options.default_keeper:
             words[1:1] = ["--keeper", self.options.keeper]
-        return shlex.join(words)
+        sizes = [f"{name}={value} " for name, value in os.environ.items() if name.startswith("JUDGE_") and self.pattern.heavy]
+        return "".join(sizes) + shlex.join(words)
 
     def run_command(self, out, grace):
         """Return the mechanism's command for a run, without the program."""
@@ -94,7 +95,7 @@ class Row:
         if not is_first:
             return self.random.uniform(0.3, 2.0)
         if end == "kill-all" and self.random.random() < 0.8:  # longer than a state may take to be saved
-            return self._bound() + self.random.uniform(0.2, 1.0) + self.pattern.every * self.random.uniform(0, 0.5)
+            return self._bound() + self.random.uniform(0.2, 1.0)
         seconds = self.random.uniform(1.0, 4.5) + self.pattern.every * self.random.random()
         return seconds + (2 if self.store == "throttled" else 0) + (4 + 3 * self._sending() if self.pattern.heavy else 0)
 
@@ -139,6 +140,8 @@ class Row:
             if not ended:
                 raise Failed(f"attempt {attempt.number}, {end}: the program failed: {attempt.errors.read_bytes()[-400:]!r}")
             return ended[-1]["t"], code
+        if seconds > self._bound():
+            attempt.until("have", limit=limit)
         time.sleep(seconds)
         if attempt.process.poll() is not None:
             raise Failed(f"attempt {attempt.number}, {end}: it ended too early: {attempt.errors.read_bytes()[-400:]!r}")
