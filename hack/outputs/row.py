@@ -34,7 +34,8 @@ class Row:
         self.interval = round(self.random.uniform(0.3, 0.7), 2)
         self.quiet = self.random.choice([0.8, 1.0, 1.5])
         self.rate = min(pattern.bytes / (1.2 if pattern.bytes < 10e6 else 2), 50e6)  # of a throttled store
-        self.age, self.most = 0.0, (0, 0)
+        self.age = 0.0
+        self.most, self.saved = (0, 0), (0, 0)  # files and bytes of the outputs and of what was restored, at most
 
     def __str__(self):
         return f"{self.name:18} {self.end:12} {self.store:9} {self.seed:5}"
@@ -178,6 +179,7 @@ class Row:
             newer = self._start(2, "return", 4 + self._sending())
             if not newer.until("found", limit=60 + 3 * self._sending()):
                 raise Failed(f"attempt 2 did not begin beside an older one: {newer.errors.read_bytes()[-400:]!r}")
+            self.saved = tree_size(newer.out)
             found = {}
             for line in newer.lines("found"):
                 found = self._verdict(older, "overtaken", newer.began, None, {}).states(line["states"])
@@ -195,7 +197,6 @@ class Row:
 
     def _verdict(self, attempt, end, died, code, before):
         """Return a verdict on an attempt."""
-        self._measure(attempt.out)
         bound = self._bound() + self.stalls.between(attempt.began, died)
         return Verdict(self.pattern, attempt, end, died, code, before, bound)
 
@@ -207,7 +208,7 @@ class Row:
         """Restore, and judge what came back. Return {unit: state}."""
         if attempt.lines("no-commit"):
             raise Skipped("the mechanism gives its program no KINETIC_COMMIT")
-        self._measure(attempt.out)
+        self.most = max_each(self.most, tree_size(attempt.out))
         restored = self.directory / f"restored{attempt.number}"
         restored.mkdir()
         words = [*shlex.split(self.options.keeper), "restore", "--store", str(self.directory / "store"), "--out", str(restored)]
@@ -218,7 +219,8 @@ class Row:
         said = done.stdout.decode(errors="replace")
         if done.returncode:
             raise Failed(f"attempt {attempt.number}, {end}: restore ended with {done.returncode}: {said[-400:]}")
-        self._measure(restored)
+        self.saved = max_each(self.saved, tree_size(restored))
+        self.most = max_each(self.most, self.saved)
         verdict = self._verdict(attempt, end, died, code, before)
         verdict.found()
         states = verdict.states(self.pattern.look(str(restored)))
@@ -230,15 +232,10 @@ class Row:
         shutil.rmtree(os.fsencode(restored), ignore_errors=True)
         return states
 
-    def _measure(self, directory):
-        """Remember the most files and bytes that there were."""
-        count, size = tree_size(directory)
-        self.most = max(self.most[0], count), max(self.most[1], size)
-
     def _sending(self):
-        """Return the seconds that it takes to send everything."""
+        """Return the seconds that it takes to send all that is saved."""
         rate = self.rate if self.store == "throttled" else 60e6
-        return max(self.most[1], self.pattern.bytes) / rate + self.most[0] / (30 if self.store == "cut" else 1500)
+        return max(self.saved[1], self.pattern.bytes) / rate + self.saved[0] / (30 if self.store == "cut" else 1500)
 
     def _bounded(self):
         """Fail if the store holds much more than the outputs did."""
@@ -246,6 +243,11 @@ class Row:
         if count > 3 * self.most[0] + 100 or size > 3 * self.most[1] + 2_000_000:
             least = f"{self.most[0]} files of {self.most[1] / 1e6:.1f} MB"
             raise Failed(f"bounded: the store has {count} objects of {size / 1e6:.1f} MB for outputs of {least}")
+
+
+def max_each(one, other):
+    """Return the larger of each of two numbers."""
+    return tuple(map(max, one, other))
 
 
 def tree_size(directory):
