@@ -53,7 +53,18 @@ class Verdict:
         states = self.known(states)
         for unit in sorted({*self.histories, *self.intended, *states, *self.before}):
             self._state(unit, states.get(unit))
+        if self.pattern.promise == "fresh":
+            self._newest(states)
         return states
+
+    def _newest(self, states):
+        """Fail if a step is missing altogether: checkpoints of several steps may each have been removed in time, but not all."""
+        exact = self.code == 0 or self.code is not None and self.pattern.atomic
+        found = [(0.0, state) for state in self.before.values()] + [line for lines in self.histories.values() for line in lines]
+        wanted = max([contents.step_of(state) for when, state in found if exact or when <= self.died - self.bound], default=0)
+        newest = max(map(contents.step_of, states.values()), default=0)
+        if newest < wanted:
+            self.fail(f"fresh: step {newest} is the newest that came back; wanted: {wanted} or newer (bound {self.bound:.1f} s)")
 
     def _state(self, unit, got):
         """Fail unless a unit came back as it must."""
