@@ -50,6 +50,7 @@ class Program:
         return 143 if self.terminated and self.on_term == "save143" else 0
 
     def _terminate(self, *_):
+        """Note that SIGTERM came."""
         self.terminated = True
 
     # The journal

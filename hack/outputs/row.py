@@ -35,7 +35,7 @@ class Row:
         self.quiet = self.random.choice([0.8, 1.0, 1.5])
         self.rate = min(pattern.bytes / (1.2 if pattern.bytes < 10e6 else 2), 50e6)  # of a throttled store
         self.age = 0.0
-        self.most, self.saved = (0, 0), (0, 0)  # files and bytes of the outputs and of what was restored, at most
+        self.most, self.saved = (0, 0), (0, 0)  # files and bytes, at most: of the outputs, and of what was restored
 
     def __str__(self):
         return f"{self.name:18} {self.end:12} {self.store:9} {self.seed:5}"
@@ -235,7 +235,7 @@ class Row:
     def _sending(self):
         """Return the seconds that it takes to send all that is saved."""
         rate = self.rate if self.store == "throttled" else 60e6
-        return max(self.saved[1], self.pattern.bytes) / rate + self.saved[0] / (30 if self.store == "cut" else 1500)
+        return max(self.saved[1], self.pattern.bytes) / rate + self.most[0] / (30 if self.store == "cut" else 1500)
 
     def _bounded(self):
         """Fail if the store holds much more than the outputs did."""
