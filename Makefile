@@ -107,7 +107,7 @@ FAKE_GCS_SERVER = CGO_ENABLED=0 GOFLAGS=-trimpath go -C hack/cluster/kubebox too
 E2E := CGO_ENABLED=0 hack/cluster/with.sh go -C hack/e2e test -count=1 -timeout 40m
 
 .PHONY: test
-test: test-quick test-release build ## Run all tests: test-quick, test-release, then test-e2e where this machine can run a cluster
+test: test-quick test-release test-outputs build ## Run all tests: test-quick, test-release, test-outputs, then test-e2e where this machine can run a cluster
 	@echo '$(E2E)'; $(E2E) || { code=$$?; ((code == 77)) && echo 'the tests on a cluster were skipped: why is said above'; exit $$((code == 77 ? 0 : code)); }
 
 .PHONY: test-quick
@@ -121,9 +121,15 @@ test-quick: prepare test-python ## Run all tests but those on a cluster: Go, rac
 test-python: prepare build ## Run the tests of the Python package, with jobs on this machine
 	KINETIC_BIN="$(CURDIR)/bin" /usr/bin/python3 -m pytest -q runner/pytests
 
+.PHONY: test-outputs
+test-outputs: prepare ## Kill programs that write as training programs do: what is restored must be whole and new (Linux, root)
+	hack/outputs/judge.py --quick || { code=$$?; ((code == 77)) && echo 'the tests of outputs were skipped: why is said above'; exit $$((code == 77 ? 0 : code)); }
+
+# The number of the first round of hack/outputs/soak.sh, to continue where one before has ended.
+SEED ?= 1
 .PHONY: soak
-soak: prepare ## Kill programs, and the saving of their outputs, 100 times at random moments: what is restored must be whole
-	server="$$($(FAKE_GCS_SERVER))"; FAKE_GCS_SERVER="$$server" KINETIC_TEST_SEEDS=100 python3 -m unittest discover -s runner/tests -p test_kills.py
+soak: prepare ## Kill programs, and the saving of their outputs, for up to an hour: what is restored must be whole
+	hack/outputs/soak.sh $(SEED)
 
 # Packages whose tests need no paths, files or processes of Unix.
 PORTABLE := accelerator api backoff errno fanout forward homedir inventory itemlist latest nearest quota screen status transport version
