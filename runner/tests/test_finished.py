@@ -73,14 +73,14 @@ class Faults(PodCase):
         count = f"with open({self.counted!r}, 'a') as file: file.write('x')"
         return f"def f(n=0):\n  {count}\n{textwrap.indent(body, '  ')}\n  return 7\n" + end
 
-    def each(self, faults, steps=STEPS):
-        """Sets up a test for each of the steps and faults."""
+    def each(self, test, faults, steps=STEPS):
+        """Runs a test with each of the steps and faults."""
         for step in steps:
             for fault in faults:
                 if fault not in LASTING or step in OURS:
                     with self.subTest(step, fault=fault):
                         self.setUp()
-                        yield step, fault
+                        test(step, fault)
 
     def check(self, ran, runs=1):
         self.assertTrue(os.path.exists(self.mark), "the step is none")
@@ -95,23 +95,26 @@ class OneHost(Faults):
         return self.finish(self.start_changed(change, self.argv(script(), {"train.py": self.source(end="f()")}, *FLAGS)))
 
     def test_function(self):
-        for step, fault in self.each([fault for fault in FAULTS if fault != "SIGKILL"]):
+        def test(step, fault):
             ran = self.function(self.change(step, fault))
             self.check(ran)
             self.assertEqual(ran.result["value"], 7)
             self.assertEqual(any("cannot" in text or "failed after" in text for text in ran.result["warnings"]), fault in LASTING)
 
+        self.each(test, [fault for fault in FAULTS if fault != "SIGKILL"])
+
     def test_script(self):
-        for step, fault in self.each([fault for fault in FAULTS if fault != "SIGKILL"]):
-            self.check(self.script(self.change(step, fault)))
+        self.each(lambda step, fault: self.check(self.script(self.change(step, fault))), [fault for fault in FAULTS if fault != "SIGKILL"])
 
     def test_killed_runner(self):
-        for step, _ in self.each(["SIGKILL"]):
+        def test(step, fault):
             self.environment["KINETIC_POD_UID"] = "first"
-            self.assertEqual(self.function(self.change(step, "SIGKILL")).code, -9)
+            self.assertEqual(self.function(self.change(step, fault)).code, -9)
             ended = self.exists("end.json")
             self.environment["KINETIC_POD_UID"] = "second"
             self.check(self.function(), 1 if ended else 2)
+
+        self.each(test, ["SIGKILL"])
 
     def test_store_that_fails_for_a_while(self):
         for name in ("result.json", "end.json", "logs"):
@@ -123,10 +126,12 @@ class OneHost(Faults):
                 del fault
 
     def test_failure_stays_that_failure(self):
-        for step, fault in self.each(["SIGTERM", "deadline"]):
+        def test(step, fault):
             files = {"train.py": self.source("raise ValueError('boom')")}
             ran = self.finish(self.start_changed(self.change(step, fault), self.argv(function(), files, *FLAGS)))
             self.assertEqual((ran.code, ran.end["reason"], ran.end["message"]), (1, "Exception", "ValueError: boom"), ran.out + ran.err)
+
+        self.each(test, ["SIGTERM", "deadline"])
 
 
 class Leftovers(Faults):
@@ -189,7 +194,7 @@ class Map(Faults, MapCase):
         return super().start([argv[0], "-u", "-c", code] + argv[3:], env)
 
     def test_results(self):
-        for step, fault in self.each(FAULTS, self.STEPS):
+        def test(step, fault):
             self.changed = self.change(step, fault)
             ran = self.chunk(self.source(), [1, 2, 3], *FLAGS)
             self.assertTrue(os.path.exists(self.mark), "the step is none")
@@ -198,6 +203,8 @@ class Map(Faults, MapCase):
                 self.changed = ""
                 ran = self.chunk(self.source(), [1, 2, 3], *FLAGS)
             self.assertEqual((ran.code, self.values(3), self.runs), (0, [7, 7, 7], 3), ran.out + ran.err)
+
+        self.each(test, FAULTS, self.STEPS)
 
 
 class Hosts(GroupCase):
