@@ -9,7 +9,7 @@ it is known what of the moment was finished, and when all of that is in the stor
 import os
 import time
 
-from ..errors import RunnerError, text_of
+from ..errors import RunnerError
 from ..outcome import Unsaved
 from ..store import in_parallel
 from ..text import readable
@@ -214,8 +214,8 @@ class Keeper:
             in_parallel(lambda item: self._send_file(moment, *item), items, PARALLEL)
         except Unwanted:
             moment.failure = moment.failure or "it is no longer needed"
-        except (RunnerError, OSError) as exc:
-            moment.failure, moment.error = text_of(exc), exc
+        except Exception as exc:  # carry_on() raises it
+            moment.fail(exc)
         sent = self._observer.sent
         for unit in moment.units.values():
             moment.grown.update(path for path in unit.paths if moment.state.get(path) in sent and sent[moment.state[path]].grown)
@@ -254,8 +254,8 @@ class Keeper:
         """Write the index of a moment."""
         try:
             self._write(moment)
-        except (RunnerError, OSError) as exc:
-            moment.failure, moment.error = text_of(exc), exc
+        except Exception as exc:
+            moment.fail(exc)
         moment.published = True
 
     def _write(self, moment):

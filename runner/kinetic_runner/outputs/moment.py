@@ -5,6 +5,7 @@
 import os
 from collections import Counter, namedtuple
 
+from ..errors import text_of
 from .tree import FILE
 
 # What has changed since a moment: all paths and the directories above them, the files that were saved and then changed
@@ -60,6 +61,10 @@ class Moment:
     def is_open(self):
         """Whether some unit is not judged yet."""
         return any(unit.whole is None for unit in self.units.values())
+
+    def fail(self, exc):
+        """Note that it could not be sent or published."""
+        self.failure, self.error = text_of(exc) or repr(exc), exc
 
     def forget(self):
         """Remove the copies and second names."""

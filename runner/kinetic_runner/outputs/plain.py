@@ -29,7 +29,7 @@ class Plain:
         self._room = NAME_BYTES - len(store.prefix.encode())
         self.have = {}  # by path
         self._failed = False
-        self.refused = {}  # by path: why there is no such plain name
+        self.refused = {}  # by path: a sentence about why there is no such plain name
         self._wanted, self._unnamed = None, []
         self._running, self._changing = False, threading.Condition()
 
@@ -136,5 +136,5 @@ class Plain:
         del self.have[path]
 
     def _refuse(self, path, why):
-        self.refused[path] = why
-        self._say(f"warning: the output {path!a:.200} is saved, but not under its plain name: {why}")
+        self.refused[path] = f"the output {path!a:.200} is saved, but not under its plain name: {why}"
+        self._say(f"warning: {self.refused[path]}")

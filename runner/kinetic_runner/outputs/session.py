@@ -207,7 +207,7 @@ class Session:
     @property
     def refusals(self):
         """Sentences about plain names that others have."""
-        return [f"the output {path} is saved, but not under its plain name: {why}" for path, why in self._names.refused.items()]
+        return list(self._names.refused.values())
 
     def settle(self, others=()):
         """Tidy up in the store, now that the job has ended; others are the numbers of the other hosts."""

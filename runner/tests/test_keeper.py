@@ -1,0 +1,349 @@
+"""What counts as finished, and what the index has of it: one moment of a directory, and what happens before and after it."""
+
+import json
+import os
+import shutil
+import sqlite3
+import subprocess
+import tempfile
+import time
+import unittest
+from unittest import mock
+
+from bucket import BUCKET, Bucket
+from fixture import JOB, sha256
+from kinetic_runner.errors import RunnerError
+from kinetic_runner.outputs import keeper as keepers
+from kinetic_runner.outputs.index import Index, Superseded
+from kinetic_runner.outputs.keeper import Keeper
+from kinetic_runner.outputs.observer import Observer
+from kinetic_runner.outputs.restore import Restore, items_of, read_indexes
+from kinetic_runner.outputs.sender import Sender
+from kinetic_runner.outputs.tree import SMALL
+from kinetic_runner.outputs.watch import Watch
+from kinetic_runner.store.gcs import GCSStore
+from kinetic_runner.store.names import incomplete_folder, index_folder, index_name
+
+
+class Deaf(Watch):
+    """A watch on a machine without inotify."""
+
+    def __init__(self):
+        with mock.patch("ctypes.CDLL", side_effect=OSError("no libc")):
+            super().__init__()
+
+
+class KeeperCase(unittest.TestCase):
+    watch = Watch
+
+    def setUp(self):
+        self.bucket = Bucket()
+        self.addCleanup(self.bucket.close)
+        self.home = GCSStore(f"gs://{BUCKET}/{JOB}", self.bucket.host)
+        self.addCleanup(self.home.close)
+        self.top = tempfile.mkdtemp(prefix="kinetic-keeper-")
+        self.addCleanup(shutil.rmtree, self.top)
+        for name in ("SETTLE_SECONDS", "QUIET_SECONDS", "INDEX_SECONDS"):
+            patch = mock.patch.object(keepers, name, 0)
+            patch.start()
+            self.addCleanup(patch.stop)
+        self.root, stage = os.path.join(self.top, "root"), os.path.join(self.top, "stage")
+        os.mkdir(self.root)
+        os.mkdir(stage)
+        self.said, self.living, self.unnamed = [], True, []
+        self.observer = Observer(self.root, stage, {}, {}, self.watch())
+        self.observer.watch.add(self.root, os.stat(self.root).st_ino)  # as the runner does while the call starts
+        self.index = Index(self.home, index_name(0), 1)
+        sender = Sender(self.home, index_folder(0) + "1-aa")
+        self.keeper = Keeper(self.observer, self.index, sender, self.home, incomplete_folder(0), 1, self.said.append, lambda: self.living)
+        self.keeper.on_index = lambda document, unnamed: self.unnamed.extend(unnamed)
+
+    def path(self, name):
+        return os.path.join(self.root, name)
+
+    def write(self, name, text="", mode="w"):
+        """Writes a file in place, with its directory."""
+        os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
+        with open(self.path(name), mode) as file:
+            file.write(text or name)
+
+    def replace(self, name, text=""):
+        """Writes a file that is renamed into place."""
+        self.write(name + ".tmp", text or name)
+        os.replace(self.path(name + ".tmp"), self.path(name))
+
+    def hold(self, name):
+        """Lets another process have a file open in which it has written a half."""
+        process = subprocess.Popen(["sh", "-c", 'exec 3<>"$0"; printf half >&3; echo ready; read line', self.path(name)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        self.addCleanup(process.communicate)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+
+    def moment(self, after=lambda: None):
+        """Takes a moment, does what comes after it, lets the keeper judge, and returns what a restore would bring."""
+        self.keeper.start()
+        moment = self.keeper.moment
+        until = time.monotonic() + 60
+        while moment and not moment.sent:
+            self.assertLess(time.monotonic(), until)
+            time.sleep(0.001)
+        after()
+        while self.keeper.moment:
+            self.assertLess(time.monotonic(), until)
+            self.keeper.carry_on()
+        return self.restored()
+
+    def restored(self):
+        """The files that a restore would bring."""
+        place = tempfile.mkdtemp(dir=self.top)
+        items, _ = items_of(read_indexes(self.home, [0]), self.home, self.home)
+        Restore(place, self.said.append).run(items)
+        files = [os.path.join(folder, name) for folder, _, names in os.walk(place) for name in names]
+        found = {}
+        for path in files:
+            with open(path, "rb") as file:
+                found[os.path.relpath(path, place)] = file.read().decode("latin-1")
+        return found
+
+
+class Finished(KeeperCase):
+    """Each case: what the index has before, what is done before the moment, what after it, and what it has then."""
+
+    def test_files(self):
+        nothing = lambda: None  # noqa: E731
+        cases = {
+            "written in place and closed": (nothing, lambda: self.write("a"), nothing, {"a": "a"}),
+            "still open": (nothing, lambda: self.hold("a"), nothing, {}),
+            "renamed into place, again and again": (nothing, lambda: self.replace("a", "1"), lambda: self.replace("a", "2"), {"a": "1"}),
+            "a temporary name": (nothing, lambda: (self.write("a.tmp"), self.write("b")), nothing, {"b": "b"}),
+            "changed in place, whole": (lambda: self.write("a", "1"), lambda: self.write("a", "2"), nothing, {"a": "2"}),
+            "one of two is open": (
+                lambda: (self.write("d/a", "1"), self.write("d/b", "1")), lambda: (self.write("d/a", "2"), self.hold("d/b")), nothing, {"d/a": "1", "d/b": "1"},
+            ),
+            "the next of two is written after the moment": (
+                lambda: (self.write("d/a", "1"), self.write("d/b", "1")), lambda: self.write("d/a", "2"), lambda: self.write("d/b", "2"), {"d/a": "1", "d/b": "1"},
+            ),
+            "a new directory at rest": (nothing, lambda: (self.write("d/a"), self.write("d/b")), nothing, {"d/a": "d/a", "d/b": "d/b"}),
+            "a new directory grows": (nothing, lambda: self.write("d/a"), lambda: self.write("d/b"), {}),
+            "a removed file": (lambda: self.write("a"), lambda: os.unlink(self.path("a")), nothing, {}),
+            "a rotation": (
+                lambda: self.replace("last", "1"),
+                lambda: (os.replace(self.path("last"), self.path("previous")), self.replace("last", "2")), nothing, {"last": "2", "previous": "1"},
+            ),
+            "a log is open": (nothing, lambda: self.hold("train.log"), nothing, {"train.log": "half"}),
+            "a link to what is there": (nothing, lambda: (self.write("a"), os.symlink("a", self.path("latest"))), nothing, {"a": "a", "latest": "a"}),
+            "a link that leads out": (nothing, lambda: (self.write("a"), os.symlink("/etc/passwd", self.path("b"))), nothing, {"a": "a"}),
+        }  # fmt: skip
+        for name, (before, write, after, want) in cases.items():
+            with self.subTest(name):
+                self.setUp()
+                before()
+                self.moment()
+                write()
+                self.assertEqual(self.moment(after), want)
+
+    def test_only_what_cannot_be_half_counts_if_the_call_dies_at_once(self):
+        def folder(mark):
+            self.write("new/a")
+            self.write(f"new/{mark}", "{}")
+
+        cases = {
+            "in place": (lambda: self.write("a"), {}),
+            "renamed": (lambda: self.replace("a"), {"a": "a"}),
+            "a new directory": (lambda: self.write("d/a"), {}),
+            "a directory renamed into place": (lambda: (self.write("d.tmp/a"), os.rename(self.path("d.tmp"), self.path("d"))), {"d/a": "d.tmp/a"}),
+            "a directory with its mark": (lambda: folder(".metadata"), {"new/a": "new/a", "new/.metadata": "{}"}),
+            "a directory with half a mark": (lambda: (self.write("d/a"), self.write("d/trainer_state.json", '{"st')), {}),
+        }
+        for name, (write, want) in cases.items():
+            with self.subTest(name):
+                self.setUp()
+                write()
+                self.keeper.start()
+                self.living = False
+                self.keeper.finish(False)
+                self.assertEqual(self.restored(), want)
+
+    def test_a_database_is_copied_while_it_is_open(self):
+        with sqlite3.connect(self.path("study.db")) as database:
+            database.execute("PRAGMA journal_mode=WAL")
+            database.execute("CREATE TABLE trials (value)")
+            database.execute("INSERT INTO trials VALUES (7)")
+            database.commit()
+            self.moment()
+            copy = os.path.join(self.top, "copy.db")
+            found = self.restored()
+            self.assertEqual(list(found), ["study.db"])
+            with open(copy, "wb") as file:
+                file.write(found["study.db"].encode("latin-1"))
+        with sqlite3.connect(copy) as restored:
+            self.assertEqual(restored.execute("SELECT value FROM trials").fetchall(), [(7,)])
+
+
+class FinishedWithoutInotify(Finished):
+    watch = Deaf
+
+    # Without inotify, a rename and a write look the same, so that only time tells.
+    test_only_what_cannot_be_half_counts_if_the_call_dies_at_once = None
+
+
+class Ends(KeeperCase):
+    """The last index, after the call."""
+
+    def finish(self, everything=False, **kwargs):
+        self.living = False
+        self.keeper.finish(everything, **kwargs)
+        return self.restored(), {file.path: file.why for file in self.keeper.unsaved}
+
+    def test_in_order(self):
+        self.write("a")
+        self.write("b.tmp")
+        self.assertEqual(self.finish(everything=True), ({"a": "a", "b.tmp": "b.tmp"}, {}))
+
+    def test_in_the_middle_of_a_checkpoint(self):
+        self.write("step-1/a", "1")
+        self.moment()
+        self.write("step-2/a", "2")
+        self.assertEqual(self.finish(), ({"step-1/a": "1"}, {"step-2/a": keepers.UNFINISHED}))
+        self.assertEqual(self.bucket.read(f"{JOB}/incomplete/0/step-2/a"), b"2")
+
+    def test_what_a_process_that_stayed_had_open(self):
+        self.write("a")
+        left = frozenset([os.stat(self.path("a")).st_ino])
+        found, unsaved = self.finish(everything=True, left_open=left)
+        self.assertEqual((found, unsaved), ({}, {"a": "a process that the call left behind had it open"}))
+
+    def test_a_commit_is_finished_at_once(self):
+        self.write("a")
+        self.hold("b")
+        self.assertEqual(self.keeper.commit(), ["b"])
+        self.living = False
+        self.assertEqual(self.restored(), {"a": "a"})
+
+
+class Store(KeeperCase):
+    def objects(self):
+        return set(self.bucket.names(f"{JOB}/{index_folder(0)}"))
+
+    def test_objects_that_no_index_names_are_given_up(self):
+        self.write("a", "1")
+        self.moment()
+        first = self.objects()
+        self.write("a", "2")
+        self.moment()
+        self.assertEqual({f"{JOB}/{name}" for name in self.unnamed}, first)
+
+    def test_a_large_file_with_another_name_is_not_sent_again(self):
+        text = "x" * (SMALL + 1)
+        self.write("a", text)
+        self.moment()
+        os.rename(self.path("a"), self.path("b"))
+        self.bucket.requests.clear()
+        self.assertEqual(self.moment(), {"b": text})
+        self.assertEqual(len(self.bucket.asked("POST")), 1)  # the index
+
+    def test_an_index_is_written_only_if_it_changes(self):
+        self.write("a")
+        self.moment()
+        self.bucket.requests.clear()
+        self.moment()
+        self.assertEqual(self.bucket.asked("POST"), [])
+
+    def test_the_index_comes_after_what_it_names(self):
+        self.write("a")
+        self.write("b")
+        self.bucket.fail(403, times=1, pattern="POST")
+        with self.assertRaises(RunnerError):
+            self.moment()
+        self.assertEqual(self.restored(), {})
+        self.assertEqual(self.moment(), {"a": "a", "b": "b"})
+
+    def test_a_later_attempt_stops_this_one(self):
+        self.write("a")
+        self.moment()
+        later = Index(self.home, index_name(0), 2)
+        later.read()
+        later.write_again()
+        self.write("b")
+        with self.assertRaises(Superseded):
+            self.moment()
+        self.assertEqual(self.restored(), {"a": "a"})
+
+    def test_a_fault_of_our_own_hangs_nothing(self):
+        self.write("a")
+        with mock.patch.object(self.keeper, "_send_file", side_effect=ZeroDivisionError), self.assertRaises(ZeroDivisionError):
+            self.moment()
+        self.assertEqual(self.moment(), {"a": "a"})
+
+
+class Told(KeeperCase):
+    def test_what_waits_for_long_is_named_once(self):
+        self.hold("a")
+        self.write("b.tmp")
+        with mock.patch.object(keepers, "PATIENCE", 0):
+            for _ in range(3):
+                self.moment()
+        self.assertEqual(sorted(self.said), [
+            "warning: the output a is not saved: a is open for writing",
+            "warning: the output b.tmp is not saved: its name looks temporary",
+        ])  # fmt: skip
+
+    def test_a_full_disk_is_told_and_nothing_is_frozen(self):
+        self.write("a")
+        with mock.patch.object(keepers, "SPARE_SHARE", 0.5), mock.patch.object(keepers, "SPARE_BYTES", 1 << 60):
+            for _ in range(2):
+                self.assertEqual(self.moment(), {})
+        (told,) = self.said
+        self.assertRegex(told, "^warning: outputs are not saved for now: only .* of the disk are free$")
+
+    def test_the_index_names_what_is_not_finished(self):
+        self.hold("a")
+        self.moment()
+        document = read_indexes(self.home, [0])[0]
+        self.assertEqual((document.pending, document.entries), (["a"], {}))
+
+
+class Hosts(KeeperCase):
+    """What the indexes of several hosts say together."""
+
+    def put(self, number, *paths, pending=(), at=1, text=None):
+        """The index of a host, and what it names."""
+        files = []
+        for path in paths:
+            name = f"{index_folder(number)}1-aa/{path}"
+            data = (text or f"{path} of {number}").encode()
+            self.bucket.put(f"{JOB}/{name}", data)
+            entry = {"path": path, "mode": 0o644, "mtime_ns": (at + number) * 10**9, "size": len(data), "object": name}
+            files.append(dict(entry, sha256=sha256(data)))
+            for folder in [path[:i] for i, sign in enumerate(path) if sign == "/"]:
+                files.append({"path": folder, "mode": 0o755, "mtime_ns": at * 10**9, "directory": True})
+        document = {"version": 2, "attempt": 1, "at": f"2026-01-01T00:00:{at:02}.000000Z", "files": files, "pending": list(pending)}
+        self.bucket.put(f"{JOB}/{index_name(number)}", json.dumps(document).encode())
+
+    def union(self):
+        items, left_out = items_of(read_indexes(self.home), self.home, self.home)
+        return sorted(path for path, item in items.items() if item.entry.size), left_out
+
+    def test_each_gets_what_all_have(self):
+        self.put(0, "ckpt/0.bin")
+        self.put(1, "ckpt/1.bin", "own")
+        self.assertEqual(self.union(), (["ckpt/0.bin", "ckpt/1.bin", "own"], set()))
+
+    def test_a_directory_that_one_has_not_finished_is_left_out(self):
+        self.put(0, "one/0", "two/0")
+        self.put(1, "one/1", pending=["two"])
+        self.assertEqual(self.union(), (["one/0", "one/1"], {"two", "two/0"}))
+
+    def test_the_newer_one_of_a_name_that_two_write_counts(self):
+        self.put(0, "both")
+        self.put(1, "both")
+        items, _ = items_of(read_indexes(self.home), self.home, self.home)
+        self.assertEqual(items["both"].number, 1)
+
+    def test_a_file_and_a_directory_of_one_name(self):
+        self.put(0, "a")
+        self.put(1, "a/b")
+        self.assertNotIn("a/b", self.union()[0])
+
+
+if __name__ == "__main__":
+    unittest.main()
