@@ -231,11 +231,20 @@ func (d *Dir) add(x index, plain map[string]File, objects map[string]store.Objec
 			o := objects[e.Object]
 			f, ok = File{Name: name, Updated: o.Updated.UTC(), URL: d.homeStore.URL() + "/" + o.Name, object: o, from: d.homeStore}, o.Name != ""
 		}
-		if ok {
-			f.Size, f.sha256, f.modified = e.Size, e.SHA256, e.Modified
-			files[name] = f
+		if !ok {
+			continue
 		}
+		if e.Object != "" || !replaced(f.object, e) {
+			f.Size, f.sha256, f.modified = e.Size, e.SHA256, e.Modified
+		}
+		files[name] = f
 	}
+}
+
+// replaced reports whether somebody has written another object under the plain name that an index names.
+func replaced(o store.Object, e entry) bool {
+	hash := store.HashOf(o)
+	return o.Size != e.Size || hash != "" && hash != e.SHA256
 }
 
 // addEarlier adds what an index of an earlier release names. What else the runner has written was not complete.
