@@ -8,7 +8,9 @@ cd "$KUBEBOX_DIR"
 
 if ! ip link show "$bridge" >/dev/null 2>&1; then
 	if running dns; then fail "the bridge $bridge is gone, and with it the network of all pods"; fi
-	ip link add "$bridge" type bridge
+	# Without an address of its own, a bridge takes the lowest one of the pods, so that the others lose the way to this
+	# machine for seconds when that pod goes.
+	ip link add "$bridge" address 0a:58:0a:59:00:01 type bridge
 	ip addr add "$host/${pods#*/}" dev "$bridge"
 	ip link set "$bridge" up
 fi
