@@ -14,12 +14,13 @@ from bucket import BUCKET, Bucket
 from fixture import JOB, sha256
 from kinetic_runner.errors import RunnerError
 from kinetic_runner.outputs import keeper as keepers
-from kinetic_runner.outputs.index import Index, Superseded
+from kinetic_runner.outputs.index import Document, Entry, Index, Superseded
 from kinetic_runner.outputs.keeper import Keeper
 from kinetic_runner.outputs.observer import Observer
+from kinetic_runner.outputs.plain import Plain
 from kinetic_runner.outputs.restore import Restore, items_of, read_indexes
 from kinetic_runner.outputs.sender import Sender
-from kinetic_runner.outputs.tree import SMALL
+from kinetic_runner.outputs.tree import FILE, SMALL
 from kinetic_runner.outputs.watch import Watch
 from kinetic_runner.store.gcs import GCSStore
 from kinetic_runner.store.names import incomplete_folder, index_folder, index_name
@@ -64,7 +65,7 @@ class KeeperCase(unittest.TestCase):
     def write(self, name, text="", mode="w"):
         """Writes a file in place, with its directory."""
         os.makedirs(os.path.dirname(self.path(name)), exist_ok=True)
-        with open(self.path(name), mode) as file:
+        with open(self.path(name), mode, errors="surrogateescape") as file:
             file.write(text or name)
 
     def replace(self, name, text=""):
@@ -101,7 +102,7 @@ class KeeperCase(unittest.TestCase):
         found = {}
         for path in files:
             with open(path, "rb") as file:
-                found[os.path.relpath(path, place)] = file.read().decode("latin-1")
+                found[os.path.relpath(path, place)] = os.fsdecode(file.read())
         return found
 
 
@@ -163,6 +164,11 @@ class Finished(KeeperCase):
                 self.keeper.finish(False)
                 self.assertEqual(self.restored(), want)
 
+    def test_a_name_that_is_not_text(self):
+        self.write("\udcff/a")
+        os.symlink("\udcff/a", self.path("\udcfe"))
+        self.assertEqual(self.moment(), {"\udcff/a": "\udcff/a", "\udcfe": "\udcff/a"})
+
     def test_a_database_is_copied_while_it_is_open(self):
         with sqlite3.connect(self.path("study.db")) as database:
             database.execute("PRAGMA journal_mode=WAL")
@@ -174,7 +180,7 @@ class Finished(KeeperCase):
             found = self.restored()
             self.assertEqual(list(found), ["study.db"])
             with open(copy, "wb") as file:
-                file.write(found["study.db"].encode("latin-1"))
+                file.write(os.fsencode(found["study.db"]))
         with sqlite3.connect(copy) as restored:
             self.assertEqual(restored.execute("SELECT value FROM trials").fetchall(), [(7,)])
 
@@ -273,6 +279,35 @@ class Store(KeeperCase):
         with mock.patch.object(self.keeper, "_send_file", side_effect=ZeroDivisionError), self.assertRaises(ZeroDivisionError):
             self.moment()
         self.assertEqual(self.moment(), {"a": "a"})
+
+
+class PlainNames(KeeperCase):
+    def bring(self, attempt, text, host=0):
+        """Lets a host bring its plain names in step with an index that names this text. Returns what has the name then."""
+        name = f"{index_folder(host)}{attempt}-aa/a"
+        self.bucket.put(f"{JOB}/{name}", text.encode())
+        entry = Entry(FILE, len(text), sha256(text.encode()), 0o644, 0, None, name)
+        outputs = GCSStore(f"gs://{BUCKET}/{JOB}/outputs", self.bucket.host)
+        self.addCleanup(outputs.close)
+        names = Plain(self.home, outputs, f"{JOB}/{host}/{attempt}", self.said.append)
+        names.bring(Document(attempt, {"a": entry}))
+        return self.bucket.read(f"{JOB}/outputs/a").decode()
+
+    def test_the_next_attempt_replaces_them(self):
+        self.assertEqual([self.bring(1, "one"), self.bring(2, "two")], ["one", "two"])
+
+    def test_an_earlier_attempt_that_still_runs_does_not(self):
+        self.assertEqual([self.bring(2, "two"), self.bring(1, "one")], ["two", "two"])
+        self.assertEqual(self.said, [])
+
+    def test_another_host_does_not_and_tells(self):
+        self.assertEqual([self.bring(1, "one"), self.bring(1, "two", host=1)], ["one", "one"])
+        self.assertRegex(self.said[0], "^warning: the output 'a' is saved, but not under its plain name: host 0 has written it, too")
+
+    def test_what_a_program_has_written_stays(self):
+        self.bucket.put(f"{JOB}/outputs/a", b"its own")
+        self.assertEqual(self.bring(1, "one"), "its own")
+        self.assertRegex(self.said[0], "exists, and this job has neither written nor restored it$")
 
 
 class Told(KeeperCase):

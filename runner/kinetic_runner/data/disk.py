@@ -12,14 +12,20 @@ KEPT_SHARE = 0.1
 SMALL_BYTES = 1 << 30  # that make no difference to that
 
 
-def check_room(folder, need, options):
-    """Raise BadData if the files would fill the disk. A job on this machine may fill it to the last byte."""
+def room_for(folder, need, in_pod=True):
+    """Return how many bytes of the disk can be used, if that many are needed. A job on this machine may fill it to the last byte."""
     disk = os.statvfs(folder)
     free = disk.f_bavail * disk.f_frsize
-    if not options.log_file and need > SMALL_BYTES:
+    if in_pod and need > SMALL_BYTES:
         free -= int(disk.f_blocks * disk.f_frsize * KEPT_SHARE) + SMALL_BYTES
-    if need > free:
+    return max(0, free)
+
+
+def check_room(folder, need, options):
+    """Raise BadData if the files would fill the disk."""
+    room = room_for(folder, need, not options.log_file)
+    if need > room:
         raise BadData(
-            f"the data takes {readable(need)}, and {readable(max(0, free))} of the disk can be used: "
+            f"the data takes {readable(need)}, and {readable(room)} of the disk can be used: "
             "submit the job with a larger --disk, or mount a bucket with --data NAME=gs://BUCKET/FOLDER,fuse"
         )

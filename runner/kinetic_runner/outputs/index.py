@@ -13,7 +13,7 @@ from collections import namedtuple
 from ..documents import SHA256, field, parse_document
 from ..errors import AlreadyExists, NotFound, RunnerError
 from ..store.names import SYNC
-from ..store.objects import can_be_file
+from ..store.objects import can_be_file, is_path
 from ..text import BLOCK, encode_json, readable
 from .tree import FILE, FOLDER, LINK
 
@@ -102,7 +102,7 @@ def entry_of(fields, where):
     """Return a path and its entry after the checks."""
     fields = fields if isinstance(fields, dict) else {}
     path = field(fields, "path", str, where)
-    if not can_be_file(path):
+    if not is_path(path):
         raise RunnerError(f"{where}: {path!r:.200} is not a path below a directory")
     if "link" in fields:
         return path, Entry(LINK, 0, "", 0o777, 0, field(fields, "link", str, where), "")

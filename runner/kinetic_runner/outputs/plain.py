@@ -113,21 +113,24 @@ class Plain:
             found = self._store.attributes(path)
             if str((found or {}).get("generation", "0")) == generation:
                 return  # the object is gone: a newer index no longer names it
-            why = self._whose(path, found)
+            self.have.pop(path, None)
+            if found is None:
+                continue
+            mark = (found.get("metadata") or {}).get(MARK, "")
+            job_and_host, _, attempt = mark.rpartition("/")
+            own, _, number = self._owner.rpartition("/")
+            if job_and_host != own:
+                why = self._whose(path, job_and_host)
+            elif int(attempt) > int(number):
+                return  # a later attempt has begun, and knows better
+            else:
+                self.have[path] = Have(found["metadata"].get(HASH, ""), str(found["generation"]), True)
         self._refuse(path, why)
 
-    def _whose(self, path, found):
-        """Note what is under a plain name. Return why it can't be replaced, or None."""
-        self.have.pop(path, None)
-        metadata = (found or {}).get("metadata") or {}
-        job, _, host = metadata.get(MARK, "").rpartition("/")[0].rpartition("/")
-        own_job, _, own_host = self._owner.rpartition("/")[0].rpartition("/")
-        if found is None:
-            return None
-        if (job, host) == (own_job, own_host):
-            self.have[path] = Have(metadata.get(HASH, ""), str(found["generation"]), True)
-            return None
-        if job == own_job:
+    def _whose(self, path, job_and_host):
+        """Return why what is under a plain name can't be replaced."""
+        job, _, host = job_and_host.rpartition("/")
+        if job == self._owner.split("/")[0]:
             return f"host {host} has written it, too: each host needs names of its own"
         return f"{self._store.url(path)} exists, and this job has neither written nor restored it"
 

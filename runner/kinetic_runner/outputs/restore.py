@@ -7,6 +7,7 @@ import hashlib
 import os
 from collections import defaultdict, namedtuple
 
+from ..data.disk import room_for
 from ..errors import BadData, Mismatch, NotFound
 from ..store import in_parallel
 from ..store.names import SYNC, index_name
@@ -16,8 +17,6 @@ from .index import Entry, read_index
 from .tree import FILE, FOLDER, LINK, folders_above, stays_inside
 
 PARALLEL = 6  # objects at a time
-SPARE_BYTES, SPARE_SHARE = 1 << 30, 10  # of the disk, which stay free: the kubelet evicts pods from a full one
-LITTLE_SHARE = 100  # of what is free, which may be used in any case
 TOLD, TOLD_CHARACTERS = 3, 200  # names in a message, and their length
 KINETIC = ".kinetic/"  # below --output-dir: what is not an output
 
@@ -126,9 +125,7 @@ class Restore:
         return os.path.join(self._root, path)
 
     def _check_room(self, size):
-        disk = os.statvfs(self._root)
-        free = disk.f_bavail * disk.f_frsize
-        room = max(free - disk.f_blocks * disk.f_frsize // SPARE_SHARE - SPARE_BYTES, free // LITTLE_SHARE)
+        room = room_for(self._root, size)
         if size > room:
             raise BadData(f"the outputs to begin with have {readable(size)}, and the disk has room for {readable(room)}: submit with a larger --disk")
 

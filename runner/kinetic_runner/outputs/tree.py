@@ -79,7 +79,7 @@ def stays_inside(root, path, target):
     """Return whether a link at this path leads below root, by its name."""
     place = os.path.normpath(os.path.join(root, os.path.dirname(path), target))
     try:
-        size = len(target.encode())
+        size = len(os.fsencode(target))
     except UnicodeEncodeError:
         return False
     return 0 < size < LINK_BYTES and "\0" not in target and (place + os.sep).startswith(os.path.join(root, ""))

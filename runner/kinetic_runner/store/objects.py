@@ -5,6 +5,7 @@
 import base64
 import calendar
 import hashlib
+import os
 import re
 import time
 import urllib.parse
@@ -32,7 +33,16 @@ def object_of(fields, name):
 def can_be_file(name):
     """Return whether an object can be a file below a directory, by its name."""
     try:
-        parts = name.encode().split(b"/")
+        name.encode()
+    except UnicodeEncodeError:
+        return False
+    return is_path(name)
+
+
+def is_path(path):
+    """Return whether there can be something with this path below a directory. It need not be UTF-8."""
+    try:
+        parts = os.fsencode(path).split(b"/")
     except UnicodeEncodeError:
         return False
     return not any(part in (b"", b".", b"..") or len(part) > PART_BYTES or b"\0" in part for part in parts)
