@@ -1,5 +1,6 @@
 """What counts as finished, and what the index has of it: one moment of a directory, and what happens before and after it."""
 
+import errno
 import json
 import os
 import shutil
@@ -217,6 +218,22 @@ class Ends(KeeperCase):
         left = frozenset([os.stat(self.path("a")).st_ino])
         found, unsaved = self.finish(everything=True, left_open=left)
         self.assertEqual((found, unsaved), ({}, {"a": "a process that the call left behind had it open"}))
+
+    def test_a_file_that_cannot_be_read_keeps_nothing_else(self):
+        def read(path, *args, **kwargs):
+            if path == self.path("secret"):
+                raise PermissionError(errno.EACCES, "not yours", path)
+            return open(path, *args, **kwargs)
+
+        for everything in (False, True):
+            with self.subTest(everything=everything), mock.patch("kinetic_runner.outputs.observer.open", read, create=True):
+                self.setUp()
+                self.write("secret")
+                self.write("a", "1")
+                self.moment()
+                self.replace("a", "2")
+                found, unsaved = self.finish(everything)
+                self.assertEqual((found, unsaved), ({"a": "2"}, {"secret": "the runner can't read it: not yours"}))
 
     def test_a_commit_is_finished_at_once(self):
         self.write("a")

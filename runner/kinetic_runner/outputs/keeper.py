@@ -142,7 +142,7 @@ class Keeper:
                     unit.whole, unit.why = name in final.grown, UNFINISHED
             newest = max((unit.changed_at for unit in final.units.values() if unit.whole), default=0)
             # What the call was just making when it ended is left out.
-            if everything or all(unit.whole or unit.rule == REMOVED or unit.is_new and unit.changed_at >= newest for unit in final.units.values()):
+            if everything or all(unit.whole or unit.rule == REMOVED or unit.is_new and (unit.changed_at >= newest or unit.is_unreadable) for unit in final.units.values()):
                 self._write(final)
                 return final
         if pending and not pending.failure and not pending.is_open and self._is_clean(pending):

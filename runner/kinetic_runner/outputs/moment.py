@@ -36,6 +36,7 @@ class Unit:
     def __init__(self, paths, rule, whole, why):
         self.paths, self.rule, self.whole, self.why = paths, rule, whole, why
         self.is_new = True  # the index has nothing of it
+        self.is_unreadable = False  # the runner can't read a file of it
         self.changed_at = 0  # in nanoseconds, of its newest file
 
 

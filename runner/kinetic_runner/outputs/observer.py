@@ -176,11 +176,12 @@ class Observer:
             if path in self._databases and not everything:
                 if database.copy_database(source, place):
                     frozen[path] = Frozen(place, stamp, True, True)
-            elif at_rest:
-                frozen[path] = Frozen(source, stamp, False, False)
             else:
                 try:
-                    if self._hold(path, source, listing[path], place):
+                    if at_rest:
+                        with open(source, "rb"):
+                            frozen[path] = Frozen(source, stamp, False, False)
+                    elif self._hold(path, source, listing[path], place):
                         frozen[path] = Frozen(place, stamp, False, True)
                 except OSError as exc:
                     if exc.errno in (errno.EACCES, errno.EPERM):

@@ -67,6 +67,7 @@ def make_unit(name, paths, is_folder, moment, observer, everything):
     elif missing or paths & moment.unsteady:
         why = "it is locked" if observer.is_database(name) else "it changed while it was looked at"
         unit = Unit(paths, LOOSE, False, listing.left_out.get(missing[0], why) if missing else why)
+        unit.is_unreadable = bool(missing) and missing[0] in listing.left_out
     elif is_folder:
         if not everything and all(listing[path].kind == FOLDER for path in paths if path in state):
             return None  # an empty directory tells nothing
