@@ -5,11 +5,13 @@ import json
 import os
 import re
 import signal
+import subprocess
 import sys
 import unittest
 
 from bucket import BUCKET, RealBucket, real_program
 from fixture import JOB, RUNNER, RunnerCase, command, function, script, sha256
+from kinetic_runner.outputs.directory import clear_directory
 from test_pod import PodCase, first_upload
 
 OUTPUTS = f"{JOB}/outputs/"
@@ -261,6 +263,19 @@ class Directories(OutputCase):
         source = "import os\nassert os.environ['KINETIC_OUTPUT_DIR'] == os.environ['KINETIC_OUTPUT_PATH']\nopen(os.environ['KINETIC_OUTPUT_DIR'] + '/a', 'w')"
         ran = self.attempt(1, source, "--output-dir", mounted)
         self.assertEqual((ran.code, os.listdir(mounted), self.bucket.asked("outputs|sync")), (0, ["a"], []))
+
+    def test_what_is_mounted_below_is_emptied_and_stays(self):
+        top, other = os.path.join(self.root, "top"), os.path.join(self.root, "other")
+        for path in (top + "/folder", top + "/mount", other):
+            os.makedirs(path)
+        if subprocess.run(["mount", "--bind", other, top + "/mount"], capture_output=True).returncode:
+            self.skipTest("no right to mount here")
+        self.addCleanup(subprocess.run, ["umount", top + "/mount"], check=True)
+        for name in ("a", "folder/b", "mount/c"):
+            with open(os.path.join(top, name), "w"):
+                pass
+        clear_directory(top)
+        self.assertEqual((os.listdir(top), os.listdir(other)), (["mount"], []))
 
     def test_urls_that_lead_elsewhere_are_named(self):
         source = "import os\nos.makedirs('gs://other/x'); open('gs://other/x/a', 'w').write('12345')\nos.chdir(os.environ['KINETIC_OUTPUT_PATH'])\nopen('b', 'w')"

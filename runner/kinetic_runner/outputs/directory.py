@@ -3,6 +3,7 @@
 """KINETIC_OUTPUT_DIR and KINETIC_OUTPUT_PATH of a call. Most jobs need no more of this folder than this module."""
 
 import _thread
+import errno
 import math
 import os
 import time
@@ -191,8 +192,8 @@ def clear_directory(path):
                 clear_directory(entry.path)
                 try:
                     os.rmdir(entry.path)
-                except OSError:
-                    if not os.path.ismount(entry.path):
+                except OSError as exc:
+                    if exc.errno != errno.EBUSY:  # that of a mount, also if it is of the same disk
                         raise
             else:
                 os.unlink(entry.path)
