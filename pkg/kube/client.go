@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"fmt"
+	"sync"
 	"time"
 
 	batchv1 "k8s.io/api/batch/v1"
@@ -33,6 +34,8 @@ type Client struct {
 	decoder   runtime.Decoder
 	// transport knows whether the server can be reached, and the server's time.
 	transport *transport.Monitor
+	// unexplained is done once it was said that reasons can't be read.
+	unexplained sync.Once
 }
 
 // NewClient returns a Client. It contacts nothing. An empty namespace is all namespaces, for
@@ -118,6 +121,9 @@ func (k kind) collection() collection { return collection{k.client.APIVersion(),
 // isPart reports whether a job can also be described without objects of the kind.
 func (k kind) isPart() bool { return k.resource == eventResource || k.rare }
 
+// isReason reports whether objects of the kind only say why jobs wait.
+func (k kind) isReason() bool { return k.isPart() && k.workload == nil }
+
 // lacks reports whether an error means that objects of the kind can't be read and are not needed:
 // a cluster may not have LeaderWorkerSets or Kueue, and a user may have no permission to read
 // them, or events.
@@ -129,7 +135,7 @@ func (k kind) lacks(err error) bool {
 // out silently, but not jobs.
 func (c *Client) none(k kind, lacking error) change {
 	ch := change{kind: k, reset: true, lacks: true}
-	if k.workload != nil && apierrors.IsForbidden(lacking) {
+	if k.workload != nil && !apierrors.IsNotFound(lacking) {
 		ch.denied = lacking
 	}
 	return ch

@@ -6,6 +6,7 @@ import (
 	"net/http/httptest"
 	"path"
 	"slices"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -49,6 +50,7 @@ func TestOnlyAKueueWorkloadOfTheWorkloadIsAboutIt(t *testing.T) {
 type queueServer struct {
 	queue   string
 	forbid  bool
+	broken  string // the resource that answers 500
 	version string // of Kueue's API
 	asked   []string
 	mu      sync.Mutex
@@ -58,6 +60,17 @@ func (s *queueServer) wasAsked(resource string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return slices.Contains(s.asked, resource)
+}
+
+func (s *queueServer) count(resource string) (times int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, asked := range s.asked {
+		if asked == resource {
+			times++
+		}
+	}
+	return times
 }
 
 func (s *queueServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
@@ -74,6 +87,8 @@ func (s *queueServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	its.Status.Conditions = []metav1.Condition{{Type: "QuotaReserved", Status: metav1.ConditionFalse, Message: "no room"}}
 	list := func(kind, version string) metav1.TypeMeta { return metav1.TypeMeta{Kind: kind, APIVersion: version} }
 	switch {
+	case resource == s.broken:
+		fail(w, http.StatusInternalServerError, metav1.StatusReasonInternalError)
 	case resource == "jobs":
 		answerWith(w, http.StatusOK, batchv1.JobList{TypeMeta: list("JobList", "batch/v1"), Items: []batchv1.Job{job}})
 	case resource == "pods":
@@ -86,6 +101,34 @@ func (s *queueServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		answerWith(w, http.StatusOK, kueue.WorkloadList{TypeMeta: list("WorkloadList", "kueue.x-k8s.io/"+s.version), Items: []kueue.Workload{*its}})
 	default: // there are no LeaderWorkerSets, and no other versions
 		fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
+	}
+}
+
+// Events and Kueue only say why a job waits: without them, its state is known, and at once.
+func TestReasonsThatCannotBeReadAreLeftOut(t *testing.T) {
+	for _, s := range []*queueServer{{broken: "events"}, {broken: "workloads", queue: "mine"}} {
+		t.Run(s.broken, func(t *testing.T) {
+			web := httptest.NewServer(s)
+			defer web.Close()
+			var said []string
+			c, err := NewClient(&rest.Config{Host: web.URL, QPS: -1}, "ml", func(line string) { said = append(said, line) })
+			if err != nil {
+				t.Fatal(err)
+			}
+			records, err := New(c).List(t.Context(), api.ListReasons)
+			if err != nil || len(records) != 1 || records[0].Status.State != api.Pending {
+				t.Errorf("a list tells %+v, %v", records, err)
+			}
+			if now, err := New(c).Status(t.Context(), handleOf("a1")); err != nil || now.State != api.Pending {
+				t.Errorf("one job: %+v, %v", now, err)
+			}
+			if asked := s.count(s.broken); asked != 2 {
+				t.Errorf("it asked %d times for what is broken, want once each", asked)
+			}
+			if len(said) != 1 || !strings.HasPrefix(said[0], "the reasons why jobs wait are left out: ") {
+				t.Errorf("it said %q", said)
+			}
+		})
 	}
 }
 

@@ -41,7 +41,11 @@ func (c *Client) read(ctx context.Context, s selection) (objects []runtime.Objec
 // page reads the page of a list that begins at a token of the server, and returns what is kept of
 // it.
 func (c *Client) page(ctx context.Context, s selection, begin string) (kept []runtime.Object, about metav1.ListInterface, err error) {
-	err = retry(ctx, func() error {
+	again := retry
+	if s.kind.isReason() { // it is not worth a wait
+		again = func(_ context.Context, call func() error) error { return call() }
+	}
+	err = again(ctx, func() error {
 		kept = kept[:0]
 		options := metav1.ListOptions{LabelSelector: s.labels, FieldSelector: s.fields, Limit: pageSize, Continue: begin}
 		about, err = c.listEach(ctx, s.served(), options, s.list(), s.detail, func(o runtime.Object) {
@@ -54,7 +58,8 @@ func (c *Client) page(ctx context.Context, s selection, begin string) (kept []ru
 	return kept, about, err
 }
 
-// readPart is read for a kind that the cluster may not have, or that we may not see.
+// readPart is read for a kind that the cluster may not have, or that we may not see. Without one that jobs can be described
+// without, it reports that there are none.
 func (c *Client) readPart(ctx context.Context, s selection) (change, error) {
 	objects, _, err := c.read(ctx, s)
 	if s.moved(err) {
@@ -62,6 +67,12 @@ func (c *Client) readPart(ctx context.Context, s selection) (change, error) {
 		objects, _, err = c.read(ctx, s)
 	}
 	if s.kind.lacks(err) {
+		return c.none(s.kind, err), nil
+	}
+	if err != nil && ctx.Err() == nil && s.kind.isPart() {
+		if s.kind.isReason() {
+			c.unexplained.Do(func() { c.transport.Say("the reasons why jobs wait are left out: %v", err) })
+		}
 		return c.none(s.kind, err), nil
 	}
 	return change{kind: s.kind, reset: err == nil, all: objects}, err

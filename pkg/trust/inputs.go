@@ -12,6 +12,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
@@ -25,29 +26,36 @@ type Inputs struct {
 	finder Finder
 	job    *job.Job
 
-	mu       sync.Mutex
-	reported []api.ChunkHashes
+	mu           sync.Mutex
+	reported     []api.ChunkHashes // to the cluster
+	remembered   []api.ChunkHashes // by this machine
+	rememberedAt time.Time
 
 	read   map[api.ChunkHashes]bool
 	hashes map[int]listed // by input
-	source Source         // of hashes
 	rest   Source         // of the inputs that no list names, "" if it is not known or none
 	late   map[int]bool   // inputs whose pickle is not the one that is listed so far
 	over   bool           // nothing more will be known
 	used   bool           // rest was
 }
 
+// rememberEvery is how often what pods report is written to this machine's memory: a map may have thousands of pods.
+const rememberEvery = 2 * time.Second
+
 // listed is the hash of a pickle, from the list of an attempt.
 type listed struct {
 	hash    string
 	attempt int
+	source  Source // of the list's hash
 }
 
 // Inputs returns what is to be known of a map's inputs.
 func (f Finder) Inputs(j *job.Job) *Inputs {
-	i := &Inputs{finder: f, job: j, read: map[api.ChunkHashes]bool{}, hashes: map[int]listed{}, late: map[int]bool{}, source: Cluster}
+	i := &Inputs{finder: f, job: j, read: map[api.ChunkHashes]bool{}, hashes: map[int]listed{}, late: map[int]bool{}}
 	if isHere(j.Store) {
 		i.rest = Local
+	} else {
+		i.remembered = f.Reports.RecallMap(j.Usual, j.ID())
 	}
 	return i
 }
@@ -83,20 +91,38 @@ func (i *Inputs) readLists(ctx context.Context) error {
 	i.mu.Lock()
 	reported := slices.Clone(i.reported)
 	i.mu.Unlock()
-	for _, r := range reported {
+	known := reported
+	for _, r := range i.remembered {
+		if !slices.ContainsFunc(reported, func(o api.ChunkHashes) bool { return o.Chunk == r.Chunk && o.Attempt == r.Attempt }) {
+			known = append(known, r)
+		}
+	}
+	for n, r := range known {
 		if i.read[r] {
 			continue
 		}
-		if err := i.readList(ctx, r); err != nil {
+		source := Cluster
+		if n >= len(reported) {
+			source = Cache
+		}
+		if err := i.readList(ctx, r, source); err != nil {
 			return err
 		}
 		i.read[r] = true
 	}
+	i.remember(known)
 	return nil
 }
 
-// settle asks the cluster, or this machine's memory, for the last time, and decides whether to take
-// the word of the store for the rest.
+// remember keeps what is known on this machine, at once if the map is over.
+func (i *Inputs) remember(known []api.ChunkHashes) {
+	if len(known) > len(i.remembered) && (i.over || time.Since(i.rememberedAt) >= rememberEvery) {
+		i.finder.Reports.RememberMap(i.job.Usual, i.job.ID(), known)
+		i.remembered, i.rememberedAt = known, time.Now()
+	}
+}
+
+// settle asks the cluster for the last time, and decides whether to take the word of the store for the rest.
 func (i *Inputs) settle(ctx context.Context) error {
 	j := i.job
 	status, unseen := i.finder.look(ctx, j)
@@ -104,18 +130,16 @@ func (i *Inputs) settle(ctx context.Context) error {
 		return ctx.Err()
 	}
 	i.Note(status.Status)
-	if len(i.reported) > 0 {
-		i.finder.Reports.RememberMap(j.Usual, j.ID(), i.reported)
-	} else if known := i.finder.Reports.RecallMap(j.Usual, j.ID()); len(known) > 0 {
-		i.reported, i.source = known, Cache
-	}
+	i.over = true
 	if err := i.readLists(ctx); err != nil {
+		i.over = false
 		return err
 	}
 	switch {
-	case i.finder.TrustStore, unseen == nil && status.State == api.NotFound && j.Store.URL() == j.Usual:
+	case i.finder.TrustStore, unseen == nil && status.State.Ended() && j.Store.URL() == j.Usual:
 		i.rest = Store
-	case unseen != nil && len(i.reported) == 0:
+	case unseen != nil && len(i.read) == 0:
+		i.over = false
 		return untrusted("job %s: its cluster could not be asked for the hashes of its results, and only its store, %s, has them: %w"+advice, j.ID(), j.Store.URL(), unseen)
 	}
 	return nil
@@ -130,7 +154,7 @@ func (i *Inputs) Warning() string {
 }
 
 // readList reads a list of hashes, checks it, and keeps what it says.
-func (i *Inputs) readList(ctx context.Context, r api.ChunkHashes) error {
+func (i *Inputs) readList(ctx context.Context, r api.ChunkHashes, source Source) error {
 	name := store.Hashes(i.job.ID(), r.Chunk, r.Attempt)
 	text, err := records.ReadBytes(ctx, i.job.Store, name)
 	if errors.Is(err, store.ErrNotFound) {
@@ -141,7 +165,7 @@ func (i *Inputs) readList(ctx context.Context, r api.ChunkHashes) error {
 	}
 	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != r.SHA256 {
 		return untrusted("%s/%s is not what chunk %d of job %s wrote: its SHA-256 is %s, and %s %s; it was changed since",
-			i.job.Store.URL(), name, r.Chunk, i.job.ID(), hex.EncodeToString(sum[:]), i.source.said(), r.SHA256)
+			i.job.Store.URL(), name, r.Chunk, i.job.ID(), hex.EncodeToString(sum[:]), source.said(), r.SHA256)
 	}
 	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
 		number, hash, _ := strings.Cut(lines.Text(), " ")
@@ -150,7 +174,7 @@ func (i *Inputs) readList(ctx context.Context, r api.ChunkHashes) error {
 			return fmt.Errorf("reading %s/%s: expected lines of INPUT SHA256", i.job.Store.URL(), name)
 		}
 		if i.hashes[input].attempt <= r.Attempt {
-			i.hashes[input] = listed{hash, r.Attempt}
+			i.hashes[input] = listed{hash, r.Attempt, source}
 		}
 	}
 	return nil
@@ -173,7 +197,7 @@ func (i *Inputs) Postpone(input int) bool {
 // result says.
 func (i *Inputs) Hash(input int, stored string) (string, Source, error) {
 	if l, known := i.hashes[input]; known {
-		return l.hash, i.source, nil
+		return l.hash, l.source, nil
 	}
 	if i.rest == "" {
 		again := "with --map-resume " + i.job.ID()

@@ -177,7 +177,11 @@ func TestInputsOfAnEndedMap(t *testing.T) {
 		err        string
 	}{
 		"its pods are there":             {store: "gs://mine", cluster: cluster{now: states(api.Succeeded, reported...)}, sources: "cluster cluster"},
-		"one pod was killed":             {store: "gs://mine", cluster: cluster{now: states(api.Succeeded, reported[0])}, err: "no pod of job a1 has reported the hash of this result, and only the store gs://mine has it: compute it again with --map-resume a1; if everybody"},
+		"one pod is gone":                {store: "gs://mine", cluster: cluster{now: states(api.Succeeded, reported[0])}, sources: "cluster store", warns: true},
+		"one pod is gone, another store": {store: "gs://other", cluster: cluster{now: states(api.Succeeded, reported[0])}, err: "no pod of job a1 has reported the hash of this result, and only the store gs://other has it: compute it again with --map-resume a1; if everybody"},
+		"one pod is gone, remembered":    {store: "gs://mine", cluster: cluster{now: states(api.Succeeded, reported[0])}, remembered: reported, sources: "cluster cache"},
+		"all pods are gone":              {store: "gs://mine", cluster: cluster{now: states(api.Succeeded)}, sources: "store store", warns: true},
+		"it still runs":                  {store: "gs://mine", cluster: cluster{now: states(api.Running, reported[0])}, err: "no pod of job a1 has reported the hash of this result, and only the store gs://mine has it: "},
 		"one pod was killed, trusted":    {store: "gs://mine", cluster: cluster{now: states(api.Succeeded, reported[0])}, trustStore: true, sources: "cluster store"},
 		"gone, and remembered":           {store: "gs://mine", cluster: cluster{now: gone}, remembered: reported, sources: "cache cache"},
 		"gone":                           {store: "gs://mine", cluster: cluster{now: gone}, sources: "store store", warns: true},
@@ -218,6 +222,29 @@ func TestInputsOfAnEndedMap(t *testing.T) {
 				t.Errorf("got %q, warning %q, %v; want %q", got, inputs.Warning(), err, tt.sources)
 			}
 		})
+	}
+}
+
+// Pods go one by one. What this machine has once seen of a map stays known, also if the client is killed before the end.
+func TestInputsThatThisMachineHasSeen(t *testing.T) {
+	f := Finder{Reports: Reports{t.TempDir()}}
+	j, reported := aMap(t, "gs://mine", cluster{now: states(api.Running)})
+	first := f.Inputs(j)
+	first.Note(api.Status{Hashes: reported[:1]})
+	if err := first.Look(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	for _, seen := range [][]api.ChunkHashes{reported[1:], nil, reported[:1]} {
+		j, _ := aMap(t, "gs://mine", cluster{now: states(api.Succeeded, seen...)})
+		inputs := f.Inputs(j)
+		if err := inputs.Look(t.Context(), true); err != nil {
+			t.Fatal(err)
+		}
+		for i, want := range []string{pickleOf("one").SHA256, pickleOf("two").SHA256} {
+			if got, source, err := inputs.Hash(i, "what the store says"); got != want || err != nil {
+				t.Errorf("%d pods left, input %d: %q from the %s, %v", len(seen), i, got, source, err)
+			}
+		}
 	}
 }
 
