@@ -77,11 +77,14 @@ func (j *Job) DeleteResult(ctx context.Context, seen func(done, total int)) erro
 
 // Cancel ends the job and removes its workload. The job gets grace to save outputs and
 // logs. Cancel returns the status that the job had; it does nothing to a job that has
-// ended. why is the message that the store records.
+// ended. A job whose status can't be read is told to end all the same. why is the message that the store records.
 func (j *Job) Cancel(ctx context.Context, grace time.Duration, now time.Time, why string) (api.Status, error) {
 	status, err := j.state(ctx)
-	if err != nil || status.State.Ended() {
-		return j.recalled(ctx, status), err
+	if ctx.Err() != nil {
+		return status, err
+	}
+	if err == nil && status.State.Ended() {
+		return j.recalled(ctx, status), nil
 	}
 	if status.Elsewhere != "" {
 		return status, j.Backend.Delete(ctx, j.Handle, api.DeleteOptions{Grace: grace}) // says why it can't
@@ -101,14 +104,22 @@ func (j *Job) recordCancel(ctx context.Context, end api.End) error {
 	if !errors.Is(err, store.ErrExists) {
 		return err
 	}
+	var found store.Object
+	for o, err := range j.Store.List(ctx, store.End(j.ID()), "") {
+		if err != nil {
+			return err
+		}
+		found = o
+		break
+	}
 	was, err := j.end(ctx)
 	if err != nil || was.Reason != api.Terminated && was.Reason != api.Disrupted {
 		return err
 	}
-	if err := j.Store.Delete(ctx, store.End(j.ID())); err != nil {
+	if err := records.ReplaceEnd(ctx, j.Store, found, end); !errors.Is(err, store.ErrExists) {
 		return err
 	}
-	return j.recordEnd(ctx, end)
+	return nil
 }
 
 // recordEnd writes end.json unless it exists.

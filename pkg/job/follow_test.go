@@ -110,6 +110,34 @@ func TestFollowEndsWithTheLogOfAnyHost(t *testing.T) {
 	}
 }
 
+// keeping is a store in which a job's end, once it is there, always is.
+type keeping struct {
+	store.Store
+	t *testing.T
+}
+
+func (k keeping) Delete(ctx context.Context, name string) error {
+	k.t.Errorf("%s was deleted: who looks now takes the job for one that somebody has deleted", name)
+	return k.Store.Delete(ctx, name)
+}
+
+// mute is a cluster that doesn't tell states.
+type mute struct{ slow }
+
+func (mute) Status(context.Context, api.Handle) (api.WorkloadStatus, error) {
+	return api.WorkloadStatus{}, errors.New("its queue can't be read")
+}
+
+func TestCancelNeedsNoState(t *testing.T) {
+	j := &Job{Handle: api.Handle{JobID: "a1"}, Store: storeWith(t, nil), Backend: mute{}}
+	if _, err := j.Cancel(t.Context(), time.Second, time.Now(), api.CancelledMessage); err != nil {
+		t.Fatal(err)
+	}
+	if end, err := j.end(t.Context()); err != nil || end.Reason != api.Cancelled {
+		t.Errorf("it recorded %+v, %v", end, err)
+	}
+}
+
 func TestCancelLeavesNoWordOnAJobThatGoesOn(t *testing.T) {
 	refused, unseen := errors.New("forbidden"), errors.New("its node is lost")
 	const terminated = `{"version":1,"state":"FAILED","reason":"Terminated","by":"runner"}`
@@ -129,7 +157,7 @@ func TestCancelLeavesNoWordOnAJobThatGoesOn(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			s := storeWith(t, tt.objects)
+			s := keeping{storeWith(t, tt.objects), t}
 			said := func() string {
 				end, _ := records.Read[api.End](t.Context(), s, store.End("a1"))
 				return end.By

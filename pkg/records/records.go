@@ -65,6 +65,17 @@ func CreateEnd(ctx context.Context, s store.Store, id string, end api.End) error
 	return Create(ctx, s, store.End(id), end, end.Metadata())
 }
 
+// ReplaceEnd replaces the object of a job's end that List yielded. The error is store.ErrExists if somebody has replaced or
+// deleted it since.
+func ReplaceEnd(ctx context.Context, s store.Store, found store.Object, end api.End) error {
+	end.Version = api.EndVersion
+	data, err := json.Marshal(end)
+	if err != nil {
+		return err
+	}
+	return s.Replace(ctx, found, bytes.NewReader(append(data, '\n')), end.Metadata())
+}
+
 // Create writes a JSON document. The error is store.ErrExists if the document exists.
 func Create(ctx context.Context, s store.Store, name string, doc any, metadata map[string]string) error {
 	data, err := json.Marshal(doc)

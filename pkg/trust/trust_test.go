@@ -100,7 +100,7 @@ func TestFind(t *testing.T) {
 		"the cluster shows it later":           {store: mine, cluster: cluster{now: running, later: ended}, want: Pickle{Pickle: reported, Source: Cluster}},
 		"from another store":                   {store: "gs://other", cluster: cluster{now: ended}, want: Pickle{Pickle: reported, Source: Cluster}},
 		"gone, and remembered":                 {store: mine, cluster: cluster{now: gone}, remembered: true, want: Pickle{Pickle: reported, Source: Cache}},
-		"gone":                                 {store: mine, cluster: cluster{now: gone}, want: Pickle{Pickle: stored, Source: Store}, warning: "the workload of job a1 is gone: only the store gs://mine says"},
+		"gone":                                 {store: mine, cluster: cluster{now: gone}, want: Pickle{Pickle: stored, Source: Store}, warning: "the pod of job a1 is gone: only the store gs://mine says"},
 		"ended without a report":               {store: mine, cluster: cluster{now: is(api.Succeeded, nil)}, want: Pickle{Pickle: stored, Source: Store}, warning: "only the store"},
 		"gone, in another store":               {store: "gs://other", cluster: cluster{now: gone}, err: "only its store, gs://other, has the hash of the result; that is not the store in use, gs://mine; if everybody"},
 		"gone, in another store that is named": {store: "gs://other", cluster: cluster{now: gone}, trustStore: true, want: Pickle{Pickle: stored, Source: Store}},
