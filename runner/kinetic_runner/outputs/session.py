@@ -114,8 +114,16 @@ class Session:
         home, plain = (self._open(url) for url in earlier)
         documents = read_indexes(home, [self._number] if self._attempt.options.map else None)
         if documents and all(documents.values()):
-            return items_of(documents, home, plain)[0]
-        return plain_items(plain)  # of an earlier release, or of a program that wrote there itself
+            found = items_of(documents, home, plain)[0]
+        else:
+            found = plain_items(plain)  # of an earlier release, or of a program that wrote there itself
+        if self._attempt.host == 0:
+            job, moments = self._attempt.options.resume_from, [document.at for document in documents.values() if document and not document.done]
+            if found:
+                self._say(f"resuming from job {job}" + (f", which had not ended, as of {max(moments)}" if moments else ""))
+            else:
+                self._say(f"warning: job {job} has saved no outputs: this job begins without any")
+        return found
 
     def _take_over(self, brought, begun, earlier):
         """Note what the index of this host has of what was restored; begun is what the job begins with, if that is for this host."""
@@ -146,7 +154,6 @@ class Session:
                 del entries[item.path]  # it has just been replaced: it is sent as a new file
 
         in_parallel(copy, list(enumerate(item for item in brought.values() if item.entry.kind == FILE)), 6)
-        self._say(f"resuming from job {self._attempt.options.resume_from}")
         return entries
 
     # While the call runs
