@@ -9,6 +9,8 @@ import (
 	"io"
 	"time"
 
+	"golang.org/x/time/rate"
+
 	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
 	"github.com/kubectl-kinetic/kinetic/pkg/records"
 )
@@ -26,6 +28,8 @@ type podLog struct {
 	placed bool // at is where the last lines begin
 	found  bool // a line with the stamp of at has come again
 	lines  int  // how many whole lines were passed on
+	// asks limits how often the store is asked whether the job has ended.
+	asks *rate.Limiter
 	// recent is nil if reading begins with the first line.
 	recent *recentLines
 
@@ -40,7 +44,7 @@ func (r *reader) podLog(p *Pod, o Options, d *Decoder) *podLog {
 	attempt := r.tracker.now().attemptOf(p)
 	d.begins(attempt.number)
 	l := &podLog{reader: r, decoder: d, pod: p, leader: attempt.leader, options: o,
-		endLine: []byte(records.EndLine(r.archive.JobID) + "\n")}
+		endLine: []byte(records.EndLine(r.archive.JobID) + "\n"), asks: rate.NewLimiter(rate.Every(time.Second), maxAsks)}
 	if o.Tail >= 0 || !o.Since.IsZero() {
 		l.recent = &recentLines{}
 	}
@@ -60,6 +64,9 @@ const (
 	idleLimit = 5 * time.Minute
 	// retryTime is for how long reading the log of an ended container is tried again.
 	retryTime = 30 * time.Second
+	// maxAsks is how often a log may ask the store at once whether the job has ended, and after
+	// that once a second: a call may print the end line, too.
+	maxAsks = 10
 )
 
 // read writes a pod's log until its container has ended and everything was read. Once live is
@@ -272,7 +279,7 @@ func (l *podLog) add(ctx context.Context, piece []byte, ended bool, before *curs
 	if ended && stamped && l.archive.Take(text) {
 		return nil
 	}
-	if skip == 0 && l.isEnd(text) {
+	if skip == 0 && l.isEnd(text) && l.asks.Allow() {
 		if err := l.flush(); err != nil {
 			return err
 		}

@@ -1,6 +1,7 @@
 package logs
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -11,6 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/records"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 var wholeLog = Options{Tail: -1, Host: -1}
@@ -153,6 +155,35 @@ func TestWhatIsPrintedOfALog(t *testing.T) {
 			})
 		}
 	}
+}
+
+// counted counts how often a store is asked for the end of a job.
+type counted struct {
+	store.Store
+	asked *int
+}
+
+func (c counted) Open(ctx context.Context, name string) (io.ReadCloser, error) {
+	if name == store.End(followed) {
+		*c.asked++
+	}
+	return c.Store.Open(ctx, name)
+}
+
+func TestACallThatPrintsTheEndLineCostsFewRequests(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var printed strings.Builder
+		for i := range 1000 {
+			printed.WriteString(lineAt(1, i, records.EndLine(followed)))
+		}
+		a, asked := withoutLog(), 0
+		a.Store = counted{a.Store, &asked}
+		c := &container{log: printed.String(), ends: []end{{bytes: printed.Len()}}}
+		got, _, err := c.read(t, a, wholeLog)
+		if diff := cmp.Diff(shown(t, printed.String()), got); diff != "" || err != nil || asked != maxAsks {
+			t.Errorf("%v; the store was asked %d times, want %d (-want +got)\n%s", err, asked, maxAsks, diff)
+		}
+	})
 }
 
 func TestALogThatIsSilentIsRequestedAgain(t *testing.T) {

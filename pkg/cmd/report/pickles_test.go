@@ -25,7 +25,7 @@ func (inBucket) URL() string { return "gs://mine" }
 // state of the map, and never gets into the file.
 func TestTakeWhatNobodyReported(t *testing.T) {
 	j := collectable(t, "")
-	j.Store, j.Usual, j.Backend = inBucket{j.Store}, "gs://mine", jobtest.Backend{State: api.Succeeded}
+	j.Store, j.Usual, j.Backend = inBucket{j.Store}, "gs://usual", jobtest.Backend{State: api.Succeeded}
 	var lines bytes.Buffer
 	file, err := os.Create(filepath.Join(t.TempDir(), "out"))
 	if err != nil {
