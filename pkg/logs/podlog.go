@@ -54,8 +54,7 @@ func (r *reader) podLog(p *Pod, o Options, d *Decoder) *podLog {
 // errEnded says that the log itself reported the end of the job.
 var errEnded = errors.New("the job has ended")
 
-// errRotated says that the node no longer has the next lines: it only shows the newest file of
-// a log, and a log that grows fast is rotated often.
+// errRotated says that the node no longer has the next lines: it shows the newest file of a log, which is rotated.
 var errRotated = errors.New("the node dropped lines of the log")
 
 const (
@@ -64,14 +63,12 @@ const (
 	idleLimit = 5 * time.Minute
 	// retryTime is for how long reading the log of an ended container is tried again.
 	retryTime = 30 * time.Second
-	// maxAsks is how often a log may ask the store at once whether the job has ended, and after
-	// that once a second: a call may print the end line, too.
+	// maxAsks limits the first questions for the end of the job, since a call may print its line; then it is one a second.
 	maxAsks = 10
 )
 
-// read writes a pod's log until its container has ended and everything was read. Once live is
-// done it only reads what there is, and once drained is done it does not wait for the node any
-// more. What the node can't provide comes from elsewhere.
+// read writes a pod's log until its container has ended and everything was read. Once live is done it only reads
+// what there is; once drained is done it no longer waits for the node. What the node lacks comes from elsewhere.
 func (l *podLog) read(ctx, drained, live context.Context) error {
 	err := l.readNode(drained, live)
 	var missing *missingError
@@ -164,9 +161,8 @@ func (l *podLog) copyOnce(ctx context.Context) error {
 	return l.inTurn(ctx, func() error { return l.copy(ctx, false) })
 }
 
-// copy reads from the cursor to the present end of the log or, with follow, until the
-// connection ends. That it ends without an error means nothing: servers close connections that
-// are idle or old. The error is errEnded if the log reports the end of the job.
+// copy reads from the cursor to the present end of the log or, with follow, until the connection ends, which means
+// nothing: servers close connections that are idle or old. The error is errEnded if the log reports the job's end.
 func (l *podLog) copy(ctx context.Context, follow bool) error {
 	o, err := l.from(ctx)
 	if err != nil {
@@ -324,8 +320,7 @@ func (l *podLog) addText(line Line, ended bool) {
 	l.lines++
 }
 
-// isEnd reports whether a line says that the job has ended. Older runners print it without a
-// mark.
+// isEnd reports whether a line says that the job has ended; older runners print it unmarked.
 func (l *podLog) isEnd(text []byte) bool { return bytes.Equal(unmarked(text), l.endLine) }
 
 func (l *podLog) flush() error {
