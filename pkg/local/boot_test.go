@@ -84,6 +84,21 @@ func TestAStarterThatDiesLeavesNoProcess(t *testing.T) {
 	}
 }
 
+// The runner of a job in the foreground reads the pipe on.
+func TestAttachedRunnerGetsThePipe(t *testing.T) {
+	boot, runner := bootDir(t, "", `
+import os, sys
+option, caller = sys.argv[-2:]
+print(option, os.read(int(caller), 9), repr(sys.stdin.read()), os.get_inheritable(int(caller)))
+`)
+	if out, err := python(t, "a", boot, runner); err != nil || out != "--caller b'' '' False\n" {
+		t.Errorf("attached: %q, %v", out, err)
+	}
+	if out, err := python(t, "a\n", boot, runner); err != nil || out != "--caller b'\\n' '' False\n" {
+		t.Errorf("let go: %q, %v", out, err)
+	}
+}
+
 func TestOldPython(t *testing.T) {
 	boot, runner := bootDir(t, "import sys\nsys.version_info = (3, 8, 1)\n", "this is no Python 3.8")
 	out, err := python(t, "\n", boot, runner)

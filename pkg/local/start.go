@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"os/exec"
@@ -32,39 +33,70 @@ const (
 // the terminal. If a job with this id exists already, the error is fs.ErrExist. A start
 // that fails leaves nothing behind.
 func (m *Machine) Start(ctx context.Context, spec api.Spec, secrets map[string]string) error {
-	if err := m.start(ctx, spec, secrets); err != nil {
+	gate, err := m.start(ctx, spec, secrets)
+	if err != nil {
 		return fmt.Errorf("starting local job %s: %w", spec.ID, err)
 	}
+	// If the interpreter is already gone, watchers of the job find out why.
+	_, _ = gate.Write([]byte{'\n'})
+	_ = gate.Close()
 	return nil
 }
 
-func (m *Machine) start(ctx context.Context, spec api.Spec, secrets map[string]string) error {
+// StartAttached is Start for a job that ends when this process does, however that happens.
+func (m *Machine) StartAttached(ctx context.Context, spec api.Spec, secrets map[string]string) (*Attachment, error) {
+	gate, err := m.start(ctx, spec, secrets)
+	if err != nil {
+		return nil, fmt.Errorf("starting local job %s: %w", spec.ID, err)
+	}
+	_, _ = gate.Write([]byte{'a'})
+	return &Attachment{gate}, nil
+}
+
+// Attachment ends a job when it is garbage, as it is when this process ends.
+type Attachment struct{ gate io.WriteCloser }
+
+// DropGrace is how long the runner needs at most to end a job after Drop: 1.5 seconds for the
+// call, and the rest to save what it left.
+const DropGrace = 4500 * time.Millisecond
+
+// Drop ends the job within DropGrace.
+func (a *Attachment) Drop() { _ = a.gate.Close() }
+
+// LetGo lets the job go on without this process, if it has not ended.
+func (a *Attachment) LetGo() {
+	_, _ = a.gate.Write([]byte{'\n'})
+	_ = a.gate.Close()
+}
+
+// start starts a job whose process waits for a byte from the pipe that is returned.
+func (m *Machine) start(ctx context.Context, spec api.Spec, secrets map[string]string) (io.WriteCloser, error) {
 	if err := errors.Join(Supported(), store.CheckID(spec.ID), ctx.Err()); err != nil {
-		return err
+		return nil, err
 	}
 	if _, err := os.Lstat(m.dir(spec.ID)); err == nil {
-		return fmt.Errorf("%s: %w", m.dir(spec.ID), fs.ErrExist)
+		return nil, fmt.Errorf("%s: %w", m.dir(spec.ID), fs.ErrExist)
 	}
 	env, err := environment(spec, secrets)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	arguments, err := m.arguments(spec, env)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	python, err := m.python()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	program, err := m.install()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	m.sweep(program)
 	scratch, err := os.MkdirTemp(m.config.StateDir, scratchPrefix)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer os.RemoveAll(scratch) // gone after success
 	cmd := exec.Command(python, slices.Concat(interpreterFlags(spec), []string{filepath.Join(program, bootFile), filepath.Join(program, runner.File)},
@@ -75,31 +107,28 @@ func (m *Machine) start(ctx context.Context, spec api.Spec, secrets map[string]s
 }
 
 // launch starts the process, which waits for a byte on its standard input, makes the job
-// visible, and then lets the process continue.
-func (m *Machine) launch(cmd *exec.Cmd, scratch string, r Record) error {
+// visible, and returns the pipe for the byte.
+func (m *Machine) launch(cmd *exec.Cmd, scratch string, r Record) (io.WriteCloser, error) {
 	out, err := os.OpenFile(filepath.Join(scratch, outFile), os.O_CREATE|os.O_WRONLY|os.O_APPEND, 0o600)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer out.Close()
 	cmd.Stdout, cmd.Stderr = out, out
 	gate, err := cmd.StdinPipe()
 	if err != nil {
-		return err
+		return nil, err
 	}
 	if err := cmd.Start(); err != nil {
-		return err
+		return nil, err
 	}
 	if err := m.commit(cmd.Process.Pid, scratch, r); err != nil {
 		_ = killSession(cmd.Process.Pid) // it would also end by itself, because the gate closes
 		_ = cmd.Wait()
-		return err
+		return nil, err
 	}
-	// If the interpreter is already gone, watchers of the job find out why.
-	_, _ = gate.Write([]byte{'\n'})
-	_ = gate.Close()
-	go func() { _ = cmd.Wait() }() // no zombie while this process runs
-	return nil
+	go func() { _, _ = cmd.Process.Wait() }() // no zombie while this process runs; cmd.Wait would close the pipe
+	return gate, nil
 }
 
 // commit fills the job's directory and renames it into place.

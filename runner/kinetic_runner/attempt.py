@@ -140,7 +140,8 @@ class Attempt:
 
         The client sets --grace to five sixths of the pod's grace period, or three seconds less.
         """
-        return self.signals.came_at + self.options.grace + max(PUBLISH_GRACE, self.options.grace / 5 - PUBLISH_GRACE)
+        grace = self.signals.shorten(self.options.grace)
+        return self.signals.came_at + grace + max(PUBLISH_GRACE, grace / 5 - PUBLISH_GRACE)
 
     def refuse_if_ended(self):
         """Raise JobEnded if the job has already ended."""

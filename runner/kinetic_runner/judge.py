@@ -52,7 +52,8 @@ def judge(title, kind, supervisor, told, max_runtime):
         return Outcome(DEADLINE_EXCEEDED, EXIT_DEADLINE, f"{title} ran longer than the {max_runtime:g} seconds of --max-runtime")
     if supervisor.terminated and not (outcome is not None and outcome.returned):
         # A call that saves its work and exits with code 0 has not finished: it starts again elsewhere.
-        return Outcome(TERMINATED, EXIT_TERMINATED, f"{title} was terminated", outcome and outcome.error)
+        why = ": the program that waited for it has ended" if supervisor.abandoned else ""
+        return Outcome(TERMINATED, EXIT_TERMINATED, f"{title} was terminated{why}", outcome and outcome.error)
     return outcome or outcome_of_status(title, kind, supervisor.status, told)
 
 

@@ -25,6 +25,8 @@ def main(argv, early_signals=(), child=None):
     try:
         signals.install(early_signals)
         options = parse_options(argv[1:])
+        if options.caller:
+            signals.follow(options.caller)
         options.netrc = os.environ.pop(NETRC_VARIABLE, "")
         return runner(options, child)(options, signals)
     except Stopped:

@@ -3,12 +3,14 @@
 """Handle SIGTERM and SIGINT before, during and after the call."""
 
 import math
+import os
 import signal
 import time
 
 from .errors import Stopped
 
 STOP_SIGNALS = (signal.SIGTERM, signal.SIGINT)
+ABANDONED_GRACE = 1.5  # seconds for a call when the program that waited for it has ended
 
 
 class Signals:
@@ -21,6 +23,7 @@ class Signals:
 
     def __init__(self):
         self.came_at = math.inf  # time.monotonic() of the first signal
+        self.abandoned = False  # the program that waited for the job has ended
         self._raise = True
         self._listeners = []
 
@@ -40,6 +43,24 @@ class Signals:
         self._listeners.append(action)
         if self.came:
             action()
+
+    def follow(self, caller):
+        """Act as on SIGTERM, with less time, when the pipe caller ends without a byte.
+
+        The program that waits for the job holds its other end. It writes a byte if the job is to go on without it.
+        """
+        import threading
+
+        def wait():
+            if not os.read(caller, 1):
+                self.abandoned = True
+                os.kill(os.getpid(), signal.SIGTERM)
+
+        threading.Thread(target=wait, daemon=True).start()
+
+    def shorten(self, grace):
+        """Return the seconds from the first signal to SIGKILL, of which --grace asks for these."""
+        return min(grace, ABANDONED_GRACE) if self.abandoned else grace
 
     def never_raise(self):
         """Do not raise Stopped from now on."""

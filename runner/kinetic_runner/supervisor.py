@@ -10,7 +10,7 @@ import signal
 import time
 
 from .process import LEFT_SECONDS, end_all_others, reap
-from .signals import STOP_SIGNALS
+from .signals import ABANDONED_GRACE, STOP_SIGNALS
 
 PIPE_READ = 64 << 10
 # After a short read, let lines gather for a moment: each read costs more than the call's print.
@@ -86,6 +86,11 @@ class Supervisor:
             self._errands.finish()
             os.close(wake)
             os.close(wake_write)
+
+    @property
+    def abandoned(self):
+        """Whether the program that waited for the job has ended."""
+        return self._signals.abandoned
 
     def stop_soon(self):
         """End the call soon: it has failed, and its exit may hang."""
@@ -201,10 +206,14 @@ class Supervisor:
 
     def _handle(self, numbers):
         """Act on signals."""
-        if not self._hurried and any(number in numbers for number in STOP_SIGNALS):
-            self._hurried = True
-            self.terminated = self._stop(self._grace)
-            self._errands.publish_all()
+        if any(number in numbers for number in STOP_SIGNALS):
+            if self._hurried:
+                if self.abandoned:  # since the first one
+                    self._kill_at = min(self._kill_at, time.monotonic() + ABANDONED_GRACE)
+            else:
+                self._hurried = True
+                self.terminated = self._stop(self._signals.shorten(self._grace))
+                self._errands.publish_all()
         self._note_end()
 
     def _note_end(self):

@@ -4,6 +4,8 @@
 
 from __future__ import annotations
 
+import os
+import select
 import signal
 import subprocess
 import sys
@@ -18,6 +20,14 @@ def wait():
     print("begun", flush=True)
     with open(os.environ["FIFO"]) as file:
         file.read()
+"""
+
+ALIVE = """
+import os, signal, kinetic
+@kinetic.run(local=True)
+def alive():
+    with open(os.environ["ALIVE"], "w"):
+        while True: signal.pause()
 """
 
 
@@ -70,6 +80,31 @@ def test_interrupt(local: Project, times: int) -> None:
     assert out.startswith("cpu-wait-")
     assert " None " in out
     assert "its handle: kinetic.attach('cpu-wait-" in out
+
+
+@pytest.mark.parametrize("number", [signal.SIGKILL, signal.SIGHUP, signal.SIGTERM])
+def test_a_job_in_the_foreground_ends_with_its_program(local: Project, number: signal.Signals) -> None:
+    alive = local.home / "alive"
+    os.mkfifo(alive)
+    local.write("main.py", ALIVE + "alive()")
+    with subprocess.Popen([sys.executable, "main.py"], cwd=local.directory, env=local.environment({"ALIVE": str(alive)}), stderr=subprocess.DEVNULL) as process:
+        with open(alive, "rb") as job:  # once the call has opened it
+            process.send_signal(number)
+            assert select.select([job], [], [], 60)[0], "the job still runs"
+            assert job.read() == b""
+    assert process.returncode == -number
+
+
+def test_a_job_in_the_background_outlives_its_program(local: Project) -> None:
+    alive = local.home / "alive"
+    os.mkfifo(alive)
+    local.write("main.py", ALIVE + "print(alive.run_async().job_id, flush=True)\nos.kill(os.getpid(), signal.SIGKILL)")
+    with subprocess.Popen([sys.executable, "main.py"], cwd=local.directory, env=local.environment({"ALIVE": str(alive)}), stdout=subprocess.PIPE, text=True) as process:
+        with open(alive, "rb") as job:
+            job_id, _ = process.communicate(timeout=60)
+            done = local.run(f"import kinetic\njob = kinetic.attach({job_id.strip()!r}, local=True)\nprint(job.status().value)\njob.cancel()", name="other.py")
+            assert done.stdout == "RUNNING\n"
+            assert job.read() == b""
 
 
 INTERRUPTED = {

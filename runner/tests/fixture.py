@@ -188,13 +188,13 @@ class RunnerCase(unittest.TestCase):
                 flags += [name, value]
         return [python, "-u", RUNNER, "--job", JOB, "--store", self.store_url, "--call", self.put_call(call), "--bundle", bundle] + flags
 
-    def start(self, argv, env=None):
+    def start(self, argv, env=None, pass_fds=()):
         """Starts the runner, in a process group of its own as a local job."""
         environ = {name: value for name, value in os.environ.items() if not name.startswith("KINETIC_")}
         environ.update(env or {})
         process = subprocess.Popen(
             argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.PIPE,
-            env=environ, cwd=self.root, start_new_session=True,
+            env=environ, cwd=self.root, start_new_session=True, pass_fds=pass_fds,
         )
         self.addCleanup(self._kill, process)
         return process

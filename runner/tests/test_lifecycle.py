@@ -160,6 +160,38 @@ class Stragglers(RunnerCase):
             self.assertEqual((ran.code, ran.result["value"]), (0, 1))
             self.assertEqual(alive.read(), b"")  # ends when the straggler does
 
+    def abandoned(self, source, *signals, byte=b""):
+        """What a call leaves whose caller ends after its first line, and after these signals to the runner."""
+        read, write = os.pipe()
+        process = self.start(self.argv(function(), {"train.py": source}, "--caller", str(read), "--final"), pass_fds=[read])
+        os.close(read)
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        for number in signals:
+            process.send_signal(number)
+            self.assertEqual(process.stdout.readline(), b"told\n")
+        with open(write, "wb", buffering=0) as caller:
+            caller.write(byte)
+        return self.finish(process)
+
+    def test_without_its_caller_a_call_has_little_time(self):
+        told = "import signal\nsignal.signal(signal.SIGTERM, lambda *_: print('told', flush=True))\n"
+        source = told + "def f():\n    print('ready', flush=True)\n    while True: signal.pause()"
+        for signals in (), (signal.SIGTERM,):
+            with self.subTest(signals=signals):
+                self.setUp()
+                ran = self.abandoned(source, *signals)
+                self.assertEqual((ran.code, ran.end["reason"]), (143, "Terminated"))
+                self.assertEqual(ran.end["message"], "train.py:f was terminated: the program that waited for it has ended")
+
+    def test_result_outlives_the_caller(self):
+        ran = self.abandoned(CATCH)
+        self.assertEqual((ran.code, ran.result["value"]), (0, "saved"))
+
+    def test_caller_that_lets_go(self):
+        source = "import time\ndef f():\n    print('ready', flush=True)\n    time.sleep(1)\n    return 1"
+        ran = self.abandoned(source, byte=b"\n")
+        self.assertEqual((ran.code, ran.result["value"]), (0, 1))
+
     def test_output_without_end_is_not_waited_for(self):
         ran = self.call("import subprocess\ndef f(): subprocess.Popen(['yes'])")
         self.assertEqual((ran.code, ran.end["reason"]), (0, "Completed"))

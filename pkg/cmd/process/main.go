@@ -41,8 +41,9 @@ func Main(newCommand NewCommand, others ...Other) int {
 		_, err := fmt.Fprintln(os.Stdout, version.String())
 		return CodeOf(err)
 	}
-	ctx, stop := signal.NotifyContext(context.Background(), Interrupts()...)
+	interrupted, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	ctx, in := withHangup(interrupted)
 	context.AfterFunc(ctx, stop)
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // caught, not ignored: children don't inherit that
 	if os.Getenv("GOGC") == "" {
@@ -62,7 +63,7 @@ func Main(newCommand NewCommand, others ...Other) int {
 		silence()
 	}
 	klog.SetLogger(klog.Logger{}) // client-go's messages for developers appear with -v
-	streams, settle := genericiooptions.IOStreams{In: os.Stdin, Out: os.Stdout, ErrOut: os.Stderr}, func() {}
+	streams, settle := genericiooptions.IOStreams{In: in, Out: os.Stdout, ErrOut: os.Stderr}, func() {}
 	if wantsEvents(args) && !completes(args) {
 		streams.ErrOut, settle = divert()
 	}

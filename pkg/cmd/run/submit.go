@@ -7,7 +7,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/signal"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -43,6 +42,8 @@ type waiting struct {
 	outputs string
 	// file is where the pickle of a result goes, "" for nowhere.
 	file string
+	// attachment is nil unless a local job was started that ends with this process.
+	attachment *local.Attachment
 }
 
 // destination is where a job goes.
@@ -73,9 +74,15 @@ func (o *options) submit(ctx context.Context, p submit.Planned, rendered render.
 		o.ui.Note("accelerator " + text)
 	}
 	var steps submit.Steps
-	if to.machine != nil {
+	switch {
+	case to.machine != nil && o.wait.detach:
 		steps.Start = to.machine.Start
-	} else {
+	case to.machine != nil:
+		steps.Start = func(ctx context.Context, spec api.Spec, secrets map[string]string) (err error) {
+			o.wait.attachment, err = to.machine.StartAttached(ctx, spec, secrets)
+			return err
+		}
+	default:
 		submission := to.cluster.Submission(rendered.Objects())
 		steps = submit.Steps{Ready: submission.Ready, Start: submission.Start}
 	}
@@ -87,7 +94,11 @@ func (o *options) submit(ctx context.Context, p submit.Planned, rendered render.
 	if o.wait.detach {
 		return o.printHandle(j)
 	}
-	return o.follow(ctx, j)
+	err = o.follow(ctx, j)
+	if o.wait.attachment != nil {
+		o.wait.attachment.LetGo()
+	}
+	return err
 }
 
 // prepare does everything except applying the manifests, and prints them.
@@ -325,64 +336,4 @@ func (o *options) collect(ctx context.Context, j *job.Job, end outcome) error {
 func (o *options) collection(end outcome) report.Collection {
 	return report.Collection{Status: end.status, Cleanup: o.wait.cleanup, WarningLog: end.warnings, File: o.wait.file,
 		Trust: trust.Finder{Reports: backend.Reports(), Patience: trust.DefaultPatience}}
-}
-
-// interrupted cancels the job when its run is interrupted: gracefully at first, immediately
-// on the next Ctrl-C. What the job still prints is shown.
-func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outcome) error {
-	next := "kill it now"
-	if j.Handle.Backend != api.BackendLocal {
-		next = "stop waiting for it"
-	}
-	fmt.Fprintf(o.streams.ErrOut, "interrupted; cancelling job %s (Ctrl-C again: %s)\n", j.ID(), next)
-	again, stop := signal.NotifyContext(context.WithoutCancel(ctx), process.Interrupts()...)
-	defer stop()
-	if err := o.end(again, j); err != nil {
-		return err
-	}
-	select {
-	case <-done:
-	case <-again.Done():
-		if j.Handle.Backend != api.BackendLocal {
-			return o.stoppedWaiting(j)
-		}
-		<-done // it was killed
-	}
-	log := fmt.Sprintf("kubectl kinetic jobs logs %s%s", j.ID(), j.LocationFlags())
-	err := process.Error{Code: process.ExitInterrupted, Err: fmt.Errorf("interrupted; job %s was cancelled", j.ID()), Next: log}.In(o.streams.ErrOut, fmt.Sprintf("job %s was cancelled; its log: %s", j.ID(), log))
-	report.PrintResumeHint(o.streams.ErrOut, j)
-	return err
-}
-
-// abandoned cancels a job whose reader went away, as with `| head`.
-func (o *options) abandoned(ctx context.Context, j *job.Job) error {
-	fmt.Fprintf(o.streams.ErrOut, "output closed; cancelling job %s\n", j.ID())
-	again, stop := signal.NotifyContext(context.WithoutCancel(ctx), process.Interrupts()...)
-	defer stop()
-	if err := o.end(again, j); err != nil {
-		return err
-	}
-	report.PrintResumeHint(o.streams.ErrOut, j)
-	return process.Error{Code: process.ExitFailed, Err: fmt.Errorf("output closed; job %s was cancelled", j.ID())}.In(o.streams.ErrOut, "")
-}
-
-// end cancels a job. If the context again ends meanwhile, because of another interrupt, it kills a
-// local job at once. In a cluster that would take another request, so there it only ends the waiting.
-func (o *options) end(again context.Context, j *job.Job) error {
-	_, err := j.Cancel(again, job.DefaultGrace, o.clock.Now(), api.CancelledMessage)
-	switch {
-	case again.Err() == nil:
-		return err
-	case j.Handle.Backend == api.BackendLocal:
-		_, err = j.Cancel(context.WithoutCancel(again), 0, o.clock.Now(), api.CancelledMessage)
-		return err
-	default:
-		return o.stoppedWaiting(j)
-	}
-}
-
-// stoppedWaiting says that nobody waits for a cancelled job to end.
-func (o *options) stoppedWaiting(j *job.Job) error {
-	fmt.Fprintf(o.streams.ErrOut, "interrupted again; check whether job %s ended: kubectl kinetic jobs status %s%s\n", j.ID(), j.ID(), j.LocationFlags())
-	return process.Exit(process.ExitInterrupted)
 }

@@ -20,6 +20,8 @@ Event = dict[str, Any]
 
 PLACES = {"project": "project", "zone": "zone", "cluster_name": "cluster", "namespace": "namespace"}  # of a handle
 
+CALLER_PIPE = "KINETIC_CALLER_PIPE"  # tells a binary that its standard input ends with its caller
+
 MOST_INTERRUPTS = 2  # that a binary is told of
 MOST_WAITING = 1000  # events that were read and not handled; a binary that is faster waits
 
@@ -169,10 +171,10 @@ def start(name: str, words: Sequence[str]) -> subprocess.Popen[bytes]:
     try:
         return subprocess.Popen(
             [path, "--events=json", *words],  # first: it would be the value of a flag before it, or an argument after --
-            stdin=subprocess.DEVNULL,
+            stdin=subprocess.PIPE,  # ends with this process, even if it is killed
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env=binaries.environment(),
+            env={**binaries.environment(), CALLER_PIPE: "stdin"},
             start_new_session=True,  # so that a terminal's Ctrl-C reaches it through this process alone
         )
     except OSError as exc:
@@ -304,6 +306,8 @@ class Running:
                 self.job = event["job"]
             return event
         self.process.wait()
+        if self.process.stdin is not None:
+            self.process.stdin.close()
         raise StopIteration
 
     def kill(self) -> None:

@@ -1,0 +1,79 @@
+package run
+
+import (
+	"context"
+	"fmt"
+	"os/signal"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/local"
+)
+
+// interrupted cancels the job when its run is interrupted: gracefully at first, immediately
+// on the next Ctrl-C. What the job still prints is shown.
+func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outcome) error {
+	grace := job.DefaultGrace
+	if o.wait.attachment != nil && process.HungUp(ctx) {
+		grace = local.DropGrace
+		o.wait.attachment.Drop()
+	}
+	next := "kill it now"
+	if j.Handle.Backend != api.BackendLocal {
+		next = "stop waiting for it"
+	}
+	fmt.Fprintf(o.streams.ErrOut, "interrupted; cancelling job %s (Ctrl-C again: %s)\n", j.ID(), next)
+	again, stop := signal.NotifyContext(context.WithoutCancel(ctx), process.Interrupts()...)
+	defer stop()
+	if err := o.end(again, j, grace); err != nil {
+		return err
+	}
+	select {
+	case <-done:
+	case <-again.Done():
+		if j.Handle.Backend != api.BackendLocal {
+			return o.stoppedWaiting(j)
+		}
+		<-done // it was killed
+	}
+	log := fmt.Sprintf("kubectl kinetic jobs logs %s%s", j.ID(), j.LocationFlags())
+	err := process.Error{Code: process.ExitInterrupted, Err: fmt.Errorf("interrupted; job %s was cancelled", j.ID()), Next: log}.In(o.streams.ErrOut, fmt.Sprintf("job %s was cancelled; its log: %s", j.ID(), log))
+	report.PrintResumeHint(o.streams.ErrOut, j)
+	return err
+}
+
+// abandoned cancels a job whose reader went away, as with `| head`.
+func (o *options) abandoned(ctx context.Context, j *job.Job) error {
+	fmt.Fprintf(o.streams.ErrOut, "output closed; cancelling job %s\n", j.ID())
+	again, stop := signal.NotifyContext(context.WithoutCancel(ctx), process.Interrupts()...)
+	defer stop()
+	if err := o.end(again, j, job.DefaultGrace); err != nil {
+		return err
+	}
+	report.PrintResumeHint(o.streams.ErrOut, j)
+	return process.Error{Code: process.ExitFailed, Err: fmt.Errorf("output closed; job %s was cancelled", j.ID())}.In(o.streams.ErrOut, "")
+}
+
+// end cancels a job. If the context again ends meanwhile, because of another interrupt, it kills a
+// local job at once. In a cluster that would take another request, so there it only ends the waiting.
+func (o *options) end(again context.Context, j *job.Job, grace time.Duration) error {
+	_, err := j.Cancel(again, grace, o.clock.Now(), api.CancelledMessage)
+	switch {
+	case again.Err() == nil:
+		return err
+	case j.Handle.Backend == api.BackendLocal:
+		_, err = j.Cancel(context.WithoutCancel(again), 0, o.clock.Now(), api.CancelledMessage)
+		return err
+	default:
+		return o.stoppedWaiting(j)
+	}
+}
+
+// stoppedWaiting says that nobody waits for a cancelled job to end.
+func (o *options) stoppedWaiting(j *job.Job) error {
+	fmt.Fprintf(o.streams.ErrOut, "interrupted again; check whether job %s ended: kubectl kinetic jobs status %s%s\n", j.ID(), j.ID(), j.LocationFlags())
+	return process.Exit(process.ExitInterrupted)
+}
