@@ -105,6 +105,8 @@ const (
 	// AnnotationOutcome is end.json on one line, on a LeaderWorkerSet that has ended. The
 	// same patch scales it to zero.
 	AnnotationOutcome = AnnotationPrefix + "outcome"
+	// AnnotationSubmit is a random word of the submit that created a workload.
+	AnnotationSubmit = AnnotationPrefix + "submit"
 	// AnnotationAccelerator is the accelerator as typed.
 	AnnotationAccelerator = AnnotationPrefix + "accelerator"
 	// LabelAccelerator carries the AcceleratorKind.

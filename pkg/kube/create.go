@@ -2,6 +2,7 @@ package kube
 
 import (
 	"context"
+	"crypto/rand"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -36,6 +37,7 @@ func (c *Cluster) dryRun(ctx context.Context, o *unstructured.Unstructured) (*un
 // be the one that was just created. If the existing one was submitted by someone else and runs the
 // same call, it is returned together with the error.
 func (c *Cluster) createWorkload(ctx context.Context, workload *unstructured.Unstructured) (*unstructured.Unstructured, error) {
+	workload = signed(workload)
 	var made *unstructured.Unstructured
 	tries := 0
 	err := retry(ctx, func() (err error) {
@@ -65,12 +67,30 @@ func (c *Cluster) taken(ctx context.Context, workload *unstructured.Unstructured
 	switch {
 	case err != nil && retried && !apierrors.IsNotFound(err):
 		return nil, mayRun(err)
+	case err == nil && retried && sameSubmit(found, workload):
+		return found, nil
 	case err != nil || !sameCall(found, workload):
 		return nil, refusal
-	case retried:
-		return found, nil
 	}
 	return found, errors.Join(refusal, api.ErrMayRun)
+}
+
+// signed returns a copy of a workload with a word of this submit, by which it is recognized after a
+// lost answer. Nothing else would do: webhooks change arguments, and others submit the same call.
+func signed(workload *unstructured.Unstructured) *unstructured.Unstructured {
+	workload = workload.DeepCopy()
+	annotations := workload.GetAnnotations()
+	if annotations == nil {
+		annotations = map[string]string{}
+	}
+	annotations[api.AnnotationSubmit] = rand.Text()
+	workload.SetAnnotations(annotations)
+	return workload
+}
+
+// sameSubmit reports whether a workload that was found is the one that was signed.
+func sameSubmit(found, signed *unstructured.Unstructured) bool {
+	return found.GetAnnotations()[api.AnnotationSubmit] == signed.GetAnnotations()[api.AnnotationSubmit]
 }
 
 // sameCall reports whether two workloads run the same call of the same job.
@@ -101,7 +121,7 @@ func (c *Cluster) withdraw(ctx context.Context, workload *unstructured.Unstructu
 		return err
 	})
 	switch {
-	case err == nil && sameCall(found, workload):
+	case err == nil && sameSubmit(found, workload):
 		return c.undo(ctx, found)
 	case err == nil || apierrors.IsNotFound(err):
 		return nil

@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
@@ -40,6 +41,37 @@ func TestStartFindsItsOwnJobAfterALostAnswer(t *testing.T) {
 	}
 	if got := s.ownersOf(core + "secrets/kinetic-a1-env"); !slices.Contains(got, "uid-of-kinetic-a1") {
 		t.Errorf("the Secret has owners %q", got)
+	}
+}
+
+// A webhook may change the arguments of what was created.
+func TestStartFindsItsOwnJobThatAWebhookChanged(t *testing.T) {
+	s, w := start(t)
+	s.lose(1)
+	losing := s.refuse
+	s.refuse = func(rw http.ResponseWriter, r *http.Request) bool {
+		lost := losing(rw, r)
+		if made := s.objects[jobPath]; lost {
+			theirs, _, _ := unstructured.NestedSlice(theJob("--call", "1", "--theirs").Object, "spec", "template", "spec", "containers")
+			_ = unstructured.SetNestedSlice(made, theirs, "spec", "template", "spec", "containers")
+		}
+		return lost
+	}
+	if err := w.Start(t.Context(), a1, nil); err != nil {
+		t.Error(err)
+	}
+}
+
+// Somebody else may submit the same call while an answer is lost.
+func TestStartLeavesTheSameJobOfAnotherSubmit(t *testing.T) {
+	s, w := start(t)
+	theirs := theJob("--call", "1")
+	theirs.SetAnnotations(map[string]string{api.AnnotationSubmit: "theirs"})
+	s.objects[jobPath] = theirs.Object
+	s.lose(1)
+	err := w.Start(t.Context(), a1, nil)
+	if !errors.Is(err, fs.ErrExist) || !errors.Is(err, api.ErrMayRun) || s.objects[jobPath] == nil {
+		t.Errorf("got %v, the Job is there: %v", err, s.objects[jobPath] != nil)
 	}
 }
 
