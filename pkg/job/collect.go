@@ -104,13 +104,9 @@ func (j *Job) recordCancel(ctx context.Context, end api.End) error {
 	if !errors.Is(err, store.ErrExists) {
 		return err
 	}
-	var found store.Object
-	for o, err := range j.Store.List(ctx, store.End(j.ID()), "") {
-		if err != nil {
-			return err
-		}
-		found = o
-		break
+	found, err := records.Find(ctx, j.Store, store.End(j.ID()))
+	if err != nil {
+		return err
 	}
 	was, err := j.end(ctx)
 	if err != nil || was.Reason != api.Terminated && was.Reason != api.Disrupted {

@@ -76,6 +76,20 @@ func ReplaceEnd(ctx context.Context, s store.Store, found store.Object, end api.
 	return s.Replace(ctx, found, bytes.NewReader(append(data, '\n')), end.Metadata())
 }
 
+// Find returns the object of exactly this name, for a later Replace; store.ErrNotFound if there is none.
+func Find(ctx context.Context, s store.Store, name string) (store.Object, error) {
+	for o, err := range s.List(ctx, name, "") {
+		if err != nil {
+			return store.Object{}, err
+		}
+		if o.Name == name {
+			return o, nil
+		}
+		break // names are sorted
+	}
+	return store.Object{}, fmt.Errorf("%s/%s: %w", s.URL(), name, store.ErrNotFound)
+}
+
 // Create writes a JSON document. The error is store.ErrExists if the document exists.
 func Create(ctx context.Context, s store.Store, name string, doc any, metadata map[string]string) error {
 	data, err := json.Marshal(doc)

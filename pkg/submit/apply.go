@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/rand"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -19,7 +18,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
-	"github.com/kubectl-kinetic/kinetic/pkg/records"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -316,68 +314,4 @@ func (s submission) describe(ctx context.Context, j *job.Job, adopted bool) erro
 		return err
 	}
 	return errors.Join(err, withdraw(ctx, j))
-}
-
-// claim writes the handle.
-func claim(ctx context.Context, j *job.Job, adopted bool) error {
-	handle, err := json.MarshalIndent(j.Handle, "", "  ")
-	if err != nil {
-		return err
-	}
-	err = j.Store.Create(ctx, store.Handle(j.ID()), bytes.NewReader(append(handle, '\n')), nil)
-	if !errors.Is(err, store.ErrExists) {
-		return err
-	}
-	if adopted {
-		return nil
-	}
-	return &ExistsError{ID: j.ID(), Where: j.Store.URL(), Flags: j.LocationFlags()}
-}
-
-// replaceCall replaces the call that a submit left which was interrupted, or lost the
-// race for the ID.
-func replaceCall(ctx context.Context, j *job.Job, call []byte) error {
-	name := store.Call(j.ID())
-	old, err := records.ReadBytes(ctx, j.Store, name)
-	if err != nil && !errors.Is(err, store.ErrNotFound) {
-		return err // it may be the right one
-	}
-	if err == nil && bytes.Equal(old, call) {
-		return nil
-	}
-	if err := j.Store.Delete(ctx, name); err != nil {
-		return err
-	}
-	return j.Store.Create(ctx, name, bytes.NewReader(call), nil)
-}
-
-const (
-	// withdrawTime limits the additional time of a failed submit. A submit whose records
-	// stay can be repeated.
-	withdrawTime = 10 * time.Second
-	// resultsTime is for the values that a map has taken over, which may be thousands.
-	resultsTime = time.Minute
-)
-
-// withdraw deletes the records of a job, even when ctx is over. It deletes the handle
-// last: if values were left under a free ID, the next map with that ID would use them as
-// its own.
-func withdraw(ctx context.Context, j *job.Job) error {
-	ctx = context.WithoutCancel(ctx)
-	values, cancel := context.WithTimeout(ctx, resultsTime)
-	defer cancel()
-	if err := j.Results().Remove(values, func(int, int) {}); err != nil {
-		return err
-	}
-	ctx, cancel = context.WithTimeout(ctx, withdrawTime)
-	defer cancel()
-	names := []string{store.Call(j.ID()), store.Handle(j.ID())}
-	if j.Handle.Payload != nil {
-		names = append([]string{store.Payload(j.ID())}, names...)
-	}
-	var errs []error
-	for _, name := range names {
-		errs = append(errs, j.Store.Delete(ctx, name))
-	}
-	return errors.Join(errs...)
 }

@@ -8,6 +8,7 @@ import (
 	"io/fs"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
@@ -197,6 +198,29 @@ func TestApplyAdoptsItsOwnRecords(t *testing.T) {
 	}
 	if _, err := apply(t.Context(), planned(t, `{"changed":1}`), p); err == nil {
 		t.Error("another call took the id over")
+	}
+}
+
+// Who adopts the records of a submit that still runs keeps them when that one fails.
+func TestASubmitWhoseRecordsWereAdoptedRemovesNone(t *testing.T) {
+	var p job.Registry
+	tries := 0
+	p = registry(t, workload{ready: well, start: func() error {
+		if tries++; tries > 1 {
+			return nil
+		}
+		again := planned(t, "{}")
+		again.Spec.Created = again.Spec.Created.Add(time.Second)
+		if _, err := apply(t.Context(), again, p); err != nil {
+			t.Errorf("the second submit: %v", err)
+		}
+		return errors.New("interrupted")
+	}})
+	if _, err := apply(t.Context(), planned(t, "{}"), p); err == nil {
+		t.Error("the first submit succeeded")
+	}
+	if handle, call := stored(t, p, store.Handle("a1")), stored(t, p, store.Call("a1")); handle == "" || call == "" {
+		t.Errorf("the second submit has the handle %q and the call %q", handle, call)
 	}
 }
 
