@@ -237,7 +237,7 @@ func CollectMap(ctx, waiting context.Context, streams genericiooptions.IOStreams
 	case errno.IsClosedPipe(err):
 		return Unread(ctx, streams.ErrOut, j, err)
 	case err != nil:
-		return Interrupted(streams.ErrOut, j, err)
+		return InterruptedIn(streams.ErrOut, j, end.Status.State, err)
 	}
 	if err := out.complete(); err != nil {
 		return err

@@ -31,6 +31,17 @@ func TestInterruptedMap(t *testing.T) {
 	}
 }
 
+// A timeout may pass while the values of a map that has ended are read.
+func TestInterruptedMapThatHasEnded(t *testing.T) {
+	var said bytes.Buffer
+	j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml", Map: &api.Map{Inputs: 2, Chunk: 1}}}
+	err := InterruptedIn(&said, j, api.Succeeded, context.DeadlineExceeded)
+	want := "timed out waiting; job a1 has ended\nread on: kubectl kinetic jobs result a1 -n ml\n"
+	if process.CodeOf(err) != process.ExitTimeout || said.String() != want {
+		t.Errorf("%v, said %q, want %q", err, said.String(), want)
+	}
+}
+
 // Where the reader of a map goes away, it stays or continues, and its values with it.
 func TestUnreadMap(t *testing.T) {
 	for state, want := range map[api.State]string{

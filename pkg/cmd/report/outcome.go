@@ -114,17 +114,27 @@ func unknownEnd(ctx context.Context, j *job.Job, s api.Status) string {
 
 // Interrupted ends a command that stopped waiting before it saw the job end: because of
 // --timeout (exit code 124) or a signal (130). It returns other errors unchanged.
-func Interrupted(w io.Writer, j *job.Job, err error) error {
+func Interrupted(w io.Writer, j *job.Job, err error) error { return InterruptedIn(w, j, "", err) }
+
+// InterruptedIn is Interrupted for a job whose last known state is given. A map that has ended may still have values to read.
+func InterruptedIn(w io.Writer, j *job.Job, last api.State, err error) error {
+	state := "is still running"
+	if last.Ended() {
+		state = "has ended"
+	}
 	follow := "logs -f"
 	if j.Handle.Map != nil { // a map has values, and one log per pod
 		follow = "result"
 	}
 	follow = fmt.Sprintf("kubectl kinetic jobs %s %s%s", follow, j.ID(), j.LocationFlags())
 	again := fmt.Sprintf("follow: %s\ncancel: kubectl kinetic jobs cancel %s%s", follow, j.ID(), j.LocationFlags())
-	stopped := process.Error{Code: process.ExitInterrupted, Err: fmt.Errorf("interrupted; job %s is still running", j.ID()), Next: follow}
+	if last.Ended() {
+		again = "read on: " + follow
+	}
+	stopped := process.Error{Code: process.ExitInterrupted, Err: fmt.Errorf("interrupted; job %s %s", j.ID(), state), Next: follow}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		stopped.Code, stopped.Err = process.ExitTimeout, fmt.Errorf("timed out waiting; job %s is still running", j.ID())
+		stopped.Code, stopped.Err = process.ExitTimeout, fmt.Errorf("timed out waiting; job %s %s", j.ID(), state)
 		return stopped.In(w, stopped.Err.Error()+"\n"+again)
 	case errors.Is(err, context.Canceled):
 		return stopped.In(w, stopped.Err.Error()+"\n"+again)

@@ -291,7 +291,7 @@ func (o *options) settle(ctx context.Context, j *job.Job, end outcome) error {
 	case j.Handle.Map != nil && errors.Is(end.err, store.ErrNotFound):
 		return report.NoMapResults(ctx, o.streams.ErrOut, j, end.status)
 	case end.err != nil:
-		return report.Interrupted(o.streams.ErrOut, j, end.err)
+		return report.InterruptedIn(o.streams.ErrOut, j, end.status.State, end.err)
 	case j.Handle.Map != nil:
 		err := report.SettleMap(ctx, o.streams, o.ui, j, report.MapEnd{Status: end.status, Outcome: end.ofMap}, o.wait.cleanup)
 		o.noteUninstalled(j, failedMapWarnings(end.ofMap))
