@@ -83,6 +83,8 @@ type Status struct {
 	// Ended is how the job ended, in the form of Word, if its workload is gone and the
 	// store has a record. The fields below then describe that end.
 	Ended string `json:"ended,omitempty"`
+	// End is the sentence that goes with NOT_FOUND if the end is known: "ended SUCCEEDED, its value was collected".
+	End string `json:"end,omitempty"`
 	// Collected means that the workload was removed after the result had been delivered.
 	Collected bool   `json:"collected,omitempty"`
 	Reason    Reason `json:"reason,omitempty"`
@@ -136,6 +138,24 @@ type CurrentPod struct {
 	// MayHaveEarlierPods means that the pod was created so long after its job that earlier
 	// pods may have run and be gone. Status.Started may then be too late.
 	MayHaveEarlierPods bool
+}
+
+// EndSentence returns the sentence about the end of a job that calls in this way, "" if the end is not known.
+func (s Status) EndSentence(isMap bool, kind CallKind) string {
+	word := s.Word()
+	switch {
+	case !s.State.Ended() || word == string(NotFound):
+		return ""
+	case s.Collected && isMap:
+		return "ended " + word + ", its values were collected"
+	case s.Collected && kind.Returns():
+		return "ended " + word + ", its value was collected"
+	case s.Collected:
+		return "ended " + word + ", it was collected"
+	case word == string(Failed) && s.Message != "":
+		return "ended " + word + ": " + s.Message
+	}
+	return "ended " + word
 }
 
 // CancelledWord is what Status.Word returns for a cancelled job: people don't call that a

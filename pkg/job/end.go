@@ -56,6 +56,7 @@ func (j *Job) gone(ctx context.Context) (api.Status, error) {
 	if succeeded {
 		s.Collected, err = j.Collected(ctx)
 	}
+	s.End = s.EndSentence(j.Handle.Map != nil, j.Handle.CallKind)
 	return s, err
 }
 

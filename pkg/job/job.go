@@ -43,6 +43,7 @@ func (j *Job) Status(ctx context.Context) (api.Status, error) {
 	s, err := j.state(ctx)
 	if err == nil {
 		s = j.finished(ctx, j.recalled(ctx, s))
+		s.End = s.EndSentence(j.Handle.Map != nil, j.Handle.CallKind)
 	}
 	return j.Advised(s), err
 }

@@ -48,6 +48,8 @@ func (s Observation) explainFailure(end *batchv1.JobCondition) Diagnosis {
 	} else if e := s.newestOfWorkload("SuccessfulCreate"); e != nil && !s.Workload.isMultiHost() {
 		name := strings.TrimPrefix(oneLine(e.Message), "Created pod: ")
 		r.Sentence = fmt.Sprintf("its pod %s was deleted by someone else (kubectl delete?)", foreign(name))
+	} else if end.Reason == batchv1.JobReasonBackoffLimitExceeded && !s.Workload.isMultiHost() {
+		r.Sentence = "its pod was deleted by someone else (kubectl delete?)" // the events, too, are gone or were not read
 	}
 	if r.Sentence == "" {
 		r.Sentence = foreign(end.Message)

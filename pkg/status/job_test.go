@@ -218,6 +218,8 @@ func TestStateOf(t *testing.T) {
 			plain(api.Status{State: api.Failed, Reason: api.ExitCode, ExitCode: code(124), Attempt: 1, Started: two, Finished: five})},
 		"about to fail, its pods gone": {job(failedCondition(batchv1.JobFailureTarget, "DeadlineExceeded", "Job was active longer than specified deadline")), nil,
 			plain(api.Status{State: api.Failed, Reason: api.DeadlineExceeded, Message: "the job's time limit was exceeded", Finished: nine})},
+		"failed, its pod gone": {job(failedCondition(batchv1.JobFailed, "BackoffLimitExceeded", "Job has reached the specified backoff limit")), nil,
+			plain(api.Status{State: api.Failed, Reason: api.Killed, Message: "its pod was deleted by someone else (kubectl delete?)", Finished: nine})},
 		"complete, its pods gone": {job(failedCondition(batchv1.JobComplete, "", "")), nil,
 			plain(api.Status{State: api.Succeeded, Reason: api.Completed, Finished: nine})},
 	}

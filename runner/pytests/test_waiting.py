@@ -41,10 +41,10 @@ try:
 except TimeoutError as exc:
     print(type(exc).__name__)
 job.cancel()
-print(job.status().value)
+print(job.status().value, job.end)
 """
     done = local.run(SLOW + text, env={"FIFO": str(local.home / "fifo")})
-    assert done.stdout.splitlines() == ["JobTimeout", "NOT_FOUND"]
+    assert done.stdout.splitlines() == ["JobTimeout", "NOT_FOUND ended CANCELLED"]
 
 
 def test_status_changes(local: Project) -> None:
@@ -55,10 +55,13 @@ def changed(state):
     print(state.value)
     if state is kinetic.JobStatus.RUNNING:
         open(os.environ["FIFO"], "w").close()  # the job ends
-wait.run_async().result(on_status_change=changed)
+job = wait.run_async()
+print(job.end)
+job.result(on_status_change=changed)
+print(job.status().value, job.end)
 """
     done = local.run(SLOW + text, env={"FIFO": str(local.home / "fifo")})
-    assert done.stdout.splitlines() == ["RUNNING", "SUCCEEDED"]
+    assert done.stdout.splitlines() == ["None", "RUNNING", "SUCCEEDED", "NOT_FOUND ended SUCCEEDED, its value was collected"]
 
 
 @pytest.mark.parametrize("times", [1, 2])

@@ -123,7 +123,7 @@ func TestResultOfAJobThatHasEnded(t *testing.T) {
 		}
 	}
 	code, out, said := kinetic(t, "status", "done-1", "-o", "json")
-	if want := "{\n  \"id\": \"done-1\",\n  \"state\": \"NOT_FOUND\",\n  \"ended\": \"SUCCEEDED\",\n  \"collected\": true,\n"; code != 0 || !strings.HasPrefix(out, want) {
+	if want := "{\n  \"id\": \"done-1\",\n  \"state\": \"NOT_FOUND\",\n  \"ended\": \"SUCCEEDED\",\n  \"end\": \"ended SUCCEEDED, its value was collected\",\n  \"collected\": true,\n"; code != 0 || !strings.HasPrefix(out, want) {
 		t.Errorf("its status: exit code %d, printed %q, said %q", code, out, said)
 	}
 	c.take()
@@ -148,7 +148,7 @@ func TestResultOfAJobThatHasEnded(t *testing.T) {
 			t.Errorf("%v: exit code %d, printed %q, said %q", args, code, out, said)
 		}
 	}
-	if code, out, said := kinetic(t, "status", "done-1"); code != 0 || out != "NOT_FOUND\n" || said != "" {
+	if code, out, said := kinetic(t, "status", "done-1"); code != 0 || out != "NOT_FOUND\n" || said != "job done-1 ended SUCCEEDED, its value was collected\n" {
 		t.Errorf("its status without the cluster: exit code %d, printed %q, said %q", code, out, said)
 	}
 	if code, _, said := kinetic(t, "result", "done-1", "--cleanup=delete"); code != 0 || said != "" {

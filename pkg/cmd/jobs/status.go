@@ -76,8 +76,18 @@ func (o *statusOptions) run(ctx context.Context) error {
 	if o.json {
 		return report.PrintJSON(o.streams.Out, status)
 	}
-	_, err = fmt.Fprintln(o.streams.Out, status.State)
-	return err
+	if _, err := fmt.Fprintln(o.streams.Out, status.State); err != nil {
+		return err
+	}
+	o.tellEnd(status)
+	return nil
+}
+
+// tellEnd says on standard error how a job ended whose state does not.
+func (o *statusOptions) tellEnd(s statusJSON) {
+	if s.State == api.NotFound && s.End != "" {
+		fmt.Fprintf(o.streams.ErrOut, "job %s %s\n", s.ID, ui.Clean(s.End))
+	}
 }
 
 // printAll prints the states of several jobs. failed are the errors of those that can't be
@@ -98,6 +108,11 @@ func (o *statusOptions) printAll(ctx context.Context, jobs []*job.Job, failed []
 	}
 	if err := write(); err != nil {
 		return err
+	}
+	for _, s := range items {
+		if !o.json {
+			o.tellEnd(s)
+		}
 	}
 	return report.Errors(o.streams.ErrOut, max(len(jobs)+len(failed), 2), append(failed, errs...))
 }

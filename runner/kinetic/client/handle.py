@@ -98,6 +98,14 @@ class JobHandle(Generic[R]):
         except JobNotFound:
             return JobStatus.NOT_FOUND
 
+    @property
+    def end(self) -> Optional[str]:
+        """How the job ended, also if its workload is gone: "ended SUCCEEDED, its value was collected". None if it runs, or if that is not known."""
+        try:
+            return self._describe_status().get("end")
+        except JobNotFound:
+            return None
+
     def _describe_status(self) -> dict[str, Any]:
         """Return all that is known about the job's state, as `jobs status ID -o json` prints it."""
         status: dict[str, Any] = process.ask(binaries.JOBS, self._words("status", "--output=json"), self.named())
