@@ -35,6 +35,7 @@ func TestWatch(t *testing.T) {
 		"an exit code":        {[]string{"exit:3"}, api.Failed, api.ExitCode, 3, "runner", ""},
 		"a runner killed":     {[]string{"kill"}, api.Failed, api.Killed, 137, "client", "the runner was killed or crashed"},
 		"a crashed runner":    {[]string{"crash:MemoryError"}, api.Failed, api.Killed, 137, "client", "it said: MemoryError"},
+		"a full disk":         {[]string{"own:cannot_record_how_the_job_ended:_no_space"}, api.Failed, api.Killed, 137, "client", "the runner could not record how the job ended: no space"},
 		"an old runner's end": {[]string{"what"}, api.Failed, api.Killed, 137, "client", "it said: what is what"},
 	}
 	for name, tt := range tests {

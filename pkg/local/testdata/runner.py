@@ -1,6 +1,7 @@
 # A stand-in for the runner: it takes the same flags and leaves the same traces.
 # What the "job" does stands in FAKE, one word after the other:
 #   line:TEXT    prints a line          lines:N    prints numbered lines
+#   own:TEXT     prints a line of the runner's own and ends without a record; _ is a space
 #   env:NAME     prints a variable      argv       prints the command line
 #   wait:FIFO    waits for a writer     pause      waits for a signal
 #   child:FIFO   leaves a child behind, in a process group of its own, that ignores
@@ -69,6 +70,9 @@ for word in os.environ.get("FAKE", "").split():
         say(value)
     elif what == "lines":
         say(*("line %d" % n for n in range(1, int(value) + 1)))
+    elif what == "own":
+        say("\x1ekinetic: " + value.replace("_", " "))
+        os._exit(1)
     elif what == "env":
         say(os.environ.get(value, "(unset)"))
     elif what == "argv":
