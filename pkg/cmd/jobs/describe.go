@@ -243,10 +243,8 @@ func describeWorkload(d job.Description) string {
 		return "unknown: " + s.Unread
 	case s.Ended == "":
 		return ""
-	case s.Collected && d.Handle.Map != nil:
-		return "deleted: the results were collected"
 	case s.Collected:
-		return "deleted: the result was collected"
+		return "deleted: " + strings.TrimPrefix(s.End, "ended SUCCEEDED, ")
 	case s.Ended == api.CancelledWord:
 		return "deleted: the job was cancelled"
 	default:

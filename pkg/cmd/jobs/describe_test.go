@@ -91,8 +91,8 @@ func TestDescribedStateOfAJobThatIsGone(t *testing.T) {
 		"it holds hosts":         {api.Status{State: api.Succeeded, UnreleasedHosts: "16 chips"}, nil, "SUCCEEDED, succeeded; finished, holding 16 chips", ""},
 		"nobody knows":           {gone("", "", ""), nil, "NOT_FOUND", ""},
 		"nobody can look":        {api.Status{State: api.Succeeded, Unread: "no way"}, nil, "SUCCEEDED", "unknown: no way"},
-		"collected":              {collected, nil, "SUCCEEDED", "deleted: the result was collected"},
-		"a map, collected":       {collected, &api.Map{Inputs: 1}, "SUCCEEDED", "deleted: the results were collected"},
+		"collected":              {collected, nil, "SUCCEEDED", "deleted: its value was collected"},
+		"a map, collected":       {collected, &api.Map{Inputs: 1}, "SUCCEEDED", "deleted: its values were collected"},
 		"not collected":          {gone("SUCCEEDED", api.Completed, ""), nil, "SUCCEEDED", "gone"},
 		"cancelled":              {gone("CANCELLED", api.Cancelled, "cancelled"), nil, "CANCELLED", "deleted: the job was cancelled"},
 		"given up":               {gone("CANCELLED", api.Cancelled, "it could not start: no image"), nil, "CANCELLED, cancelled: it could not start: no image", "deleted: the job was cancelled"},
@@ -100,6 +100,7 @@ func TestDescribedStateOfAJobThatIsGone(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
+			tt.status.End = tt.status.EndSentence(tt.ofMap != nil, api.CallFunction)
 			d := job.Description{Status: tt.status, Handle: api.Handle{Map: tt.ofMap}}
 			if got := describeState(d); got != tt.state {
 				t.Errorf("status %q, want %q", got, tt.state)

@@ -76,22 +76,19 @@ func (o *statusOptions) run(ctx context.Context) error {
 	if o.json {
 		return report.PrintJSON(o.streams.Out, status)
 	}
-	if _, err := fmt.Fprintln(o.streams.Out, status.State); err != nil {
-		return err
-	}
 	o.tellEnd(status)
-	return nil
+	_, err = fmt.Fprintln(o.streams.Out, status.State)
+	return err
 }
 
 // tellEnd says on standard error how a job ended whose state does not.
 func (o *statusOptions) tellEnd(s statusJSON) {
-	if s.State == api.NotFound && s.End != "" {
+	if s.State == api.NotFound && s.End != "" && !o.json {
 		fmt.Fprintf(o.streams.ErrOut, "job %s %s\n", s.ID, ui.Clean(s.End))
 	}
 }
 
-// printAll prints the states of several jobs. failed are the errors of those that can't be
-// found.
+// printAll prints the states of several jobs. failed are the errors of those that can't be found.
 func (o *statusOptions) printAll(ctx context.Context, jobs []*job.Job, failed []error) error {
 	all, errs := each(jobs, func(j *job.Job) (statusJSON, error) { return o.statusOf(ctx, j) })
 	items := []statusJSON{}
@@ -100,6 +97,7 @@ func (o *statusOptions) printAll(ctx context.Context, jobs []*job.Job, failed []
 		if errs[i] == nil {
 			items = append(items, s)
 			table.Row(s.ID, string(s.State))
+			o.tellEnd(s)
 		}
 	}
 	write := table.Flush
@@ -108,11 +106,6 @@ func (o *statusOptions) printAll(ctx context.Context, jobs []*job.Job, failed []
 	}
 	if err := write(); err != nil {
 		return err
-	}
-	for _, s := range items {
-		if !o.json {
-			o.tellEnd(s)
-		}
 	}
 	return report.Errors(o.streams.ErrOut, max(len(jobs)+len(failed), 2), append(failed, errs...))
 }
