@@ -45,6 +45,7 @@ class JobHandle(Generic[R]):
         hosts: how many hosts it has.
         is_map: whether it is the job of a map, whose values kinetic.attach_batch returns.
         target: the parameters of kinetic.run that say where it is, such as cluster, namespace and store.
+        end: how it ended, such as "ended SUCCEEDED, its value was collected"; None while it runs, or if that is not known.
     """
 
     job_id: str
