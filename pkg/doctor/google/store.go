@@ -148,7 +148,7 @@ func (c *cloud) lifecycle(ctx context.Context) doctor.Finding {
 	if err != nil {
 		return doctor.Failed(err)
 	}
-	b, err := service.Buckets.Get(bucket).Fields("labels", "lifecycle", "metageneration", "projectNumber").Context(ctx).Do()
+	b, err := service.Buckets.Get(bucket).Fields("labels", "lifecycle", "metageneration", "projectNumber", "softDeletePolicy").Context(ctx).Do()
 	switch {
 	case gcp.IsMissing(err):
 		return c.lackingBucket(ctx)
@@ -158,7 +158,7 @@ func (c *cloud) lifecycle(ctx context.Context) doctor.Finding {
 		return c.failed(ctx, err, "reading the rules of the bucket "+bucket)
 	}
 	if b.Lifecycle == nil || !slices.ContainsFunc(b.Lifecycle.Rule, lifecycle.DeletesAll) {
-		return doctor.Good("no rule deletes results")
+		return doctor.Good("no rule deletes results%s", softDelete(bucket, b))
 	}
 	return c.rule(ctx, service, bucket, b)
 }
@@ -171,7 +171,7 @@ func (c *cloud) rule(ctx context.Context, service *storage.Service, bucket strin
 	prefixes := c.shared()
 	switch {
 	case late(worst):
-		return doctor.Good("%s", text)
+		return doctor.Good("%s%s", text, softDelete(bucket, b))
 	case !c.mayNarrow(b) || !c.keeps(ctx, service, bucket, b):
 		quoted, _ := json.Marshal(prefixes) // strings
 		return doctor.Bad(fmt.Sprintf(`gcloud storage buckets update gs://%s --lifecycle-file=FILE, with the rule limited by "matchesPrefix": %s`, bucket, quoted), "%s", text)
@@ -179,6 +179,16 @@ func (c *cloud) rule(ctx context.Context, service *storage.Service, bucket strin
 	f := doctor.Bad(c.FixCommand, "%s", text)
 	f.Repair = func(ctx context.Context) (string, error) { return c.narrow(ctx, service, bucket, b) }
 	return f
+}
+
+// softDelete says that a bucket keeps what jobs replace and delete, "" if it does not.
+func softDelete(bucket string, b *storage.Bucket) string {
+	if b.SoftDeletePolicy == nil || b.SoftDeletePolicy.RetentionDurationSeconds == 0 {
+		return ""
+	}
+	kept := time.Duration(b.SoftDeletePolicy.RetentionDurationSeconds) * time.Second
+	return fmt.Sprintf("; but soft delete is on: each checkpoint that a job replaces is charged for %d more days; "+
+		"turn it off with gcloud storage buckets update gs://%s --clear-soft-delete", int(kept.Hours()/24), bucket)
 }
 
 // late reports whether a rule keeps objects for longer than that of keras-kinetic does: someone has decided that.
