@@ -1,6 +1,7 @@
 """Builds stores as the client does and runs the real runner on them."""
 
 import contextlib
+import faulthandler
 import gzip
 import hashlib
 import json
@@ -20,6 +21,7 @@ from kinetic_runner import log  # noqa: E402
 
 JOB = "cpu-train-20261120-082019-abc1234"
 TIMEOUT = 120  # seconds after which a hanging runner fails its test
+HANGING = 600  # seconds after which a hanging test ends the run, and says where it hangs
 
 
 def sha256(data):
@@ -143,6 +145,8 @@ class RunnerCase(unittest.TestCase):
     one_host = True
 
     def setUp(self):
+        faulthandler.dump_traceback_later(HANGING, exit=True)
+        self.addCleanup(faulthandler.cancel_dump_traceback_later)
         self.root = tempfile.mkdtemp(prefix="kinetic-runner-")
         self.addCleanup(shutil.rmtree, self.root, ignore_errors=True)
         self.store = os.path.join(self.root, "store")
