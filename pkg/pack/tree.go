@@ -50,9 +50,10 @@ func (s *Set) CheckTree(storeURL string) error {
 }
 
 // UploadTree makes sure that a bucket has the files of the data set under their own names, for pods
-// to mount. A record of that is written last: if the bucket has had it for a short time only,
-// one request tells. Otherwise the files are listed, and what is missing is sent, or renewed if it
-// is old. A file that has changed is a *FileError, and doesn't become an object.
+// to mount. A record of that is written last: if the bucket has had it for a short time only, and
+// a list has all files, or they are more than maxListed, nothing else is needed. Otherwise what is
+// missing is sent, or renewed if it is old. A file that has changed is a *FileError, and doesn't
+// become an object.
 func (s *Set) UploadTree(ctx context.Context, to store.Store, progress func(doneBytes, totalBytes int64)) (Stats, error) {
 	tree, err := store.OpenTree(to, s.SHA256)
 	if err != nil {
@@ -62,6 +63,12 @@ func (s *Set) UploadTree(ctx context.Context, to store.Store, progress func(done
 	there, err := tree.Complete(ctx)
 	if err != nil {
 		return Stats{}, err
+	}
+	if there && s.Files <= maxListed {
+		there, err = u.hasAll(ctx)
+		if err != nil {
+			return Stats{}, err
+		}
 	}
 	if there {
 		u.advance(s.Bytes)
@@ -85,6 +92,31 @@ type treeUpload struct {
 	*transfer
 	set  *Set
 	tree *store.Tree
+}
+
+// maxListed is how many files are looked for one by one although the record is there: ten requests.
+// Somebody may have deleted some, and a mount without them looks like a smaller data set.
+const maxListed = 10_000
+
+// hasAll reports whether the bucket has all entries, in their sizes.
+func (u *treeUpload) hasAll(ctx context.Context) (bool, error) {
+	next, stop := iter.Pull2(u.tree.List(ctx))
+	defer stop()
+	for _, n := range u.set.list.inTreeOrder() {
+		e := u.set.list.at(n)
+		path := string(u.set.list.appendTreePath(nil, e))
+		found, err, more := next()
+		for more && err == nil && found.Path < path { // not ours
+			found, err, more = next()
+		}
+		if err != nil {
+			return false, fmt.Errorf("listing %s: %w", u.tree.URL(), err)
+		}
+		if !more || found.Path != path || found.Size() != e.size {
+			return false, nil
+		}
+	}
+	return true, nil
 }
 
 // files uploads all entries, in the order in which the bucket lists them, so that the list need

@@ -53,8 +53,8 @@ func TestTreeRoundTrip(t *testing.T) {
 	if text := fmt.Sprintf(`{"version":1,"files":%d,"bytes":%d}`+"\n", data.Files, data.Bytes); err != nil || string(record.Content) != text {
 		t.Errorf("the record %q, error %v; want %q", record.Content, err, text)
 	}
-	if n := b.count(func() { stats = uploadTree(t, data, s) }); n != 1 || stats.NewBlobs != 0 {
-		t.Errorf("the second time: %d requests, %+v; want one, and nothing new", n, stats)
+	if n := b.count(func() { stats = uploadTree(t, data, s) }); n != 2 || stats.NewBlobs != 0 {
+		t.Errorf("the second time: %d requests, %+v; want two, and nothing new", n, stats)
 	}
 }
 
@@ -85,7 +85,8 @@ func TestTreeThatIsOld(t *testing.T) {
 		sent   int
 		renew  bool
 	}{
-		"the record is young":              {record: young, file: 15 * day, gone: "a"},
+		"the record is young":              {record: young, file: 4 * day},
+		"the record is young, a file gone": {record: young, file: 4 * day, gone: "a", sent: 1},
 		"the record is old":                {record: old, file: 13 * day},
 		"all is old":                       {record: old, file: 15 * day, renew: true},
 		"it may be pruned":                 {record: pruned, file: 5 * day, renew: true},
@@ -117,15 +118,13 @@ func TestTreeThatIsOld(t *testing.T) {
 			if stats.NewBlobs != tt.sent {
 				t.Errorf("%+v, want %d sent", stats, tt.sent)
 			}
-			if tt.record == young { // whoever finds it looks no further
-				return
-			}
 			if diff := cmp.Diff(want, b.tree(t, data.SHA256)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 			for _, o := range b.objects(t) {
 				isOld := time.Since(o.Created) > day
-				if isFile := strings.HasSuffix(o.Name, "/f") || strings.HasSuffix(o.Name, "/l"); isOld != (isFile && !tt.renew) {
+				isFile := strings.HasSuffix(o.Name, "/f") || strings.HasSuffix(o.Name, "/l")
+				if keeps := isFile && !tt.renew || strings.HasSuffix(o.Name, ".json") && tt.record == young; isOld != keeps {
 					t.Errorf("%s is from %v", o.Name, o.Created)
 				}
 			}

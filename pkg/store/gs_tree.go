@@ -48,6 +48,9 @@ type TreeObject struct {
 	attrs *storage.ObjectAttrs
 }
 
+// Size returns the object's size in bytes.
+func (o TreeObject) Size() int64 { return o.attrs.Size }
+
 // OpenTree returns the directory of a data set. Only buckets have them: nothing else can be
 // mounted.
 func OpenTree(s Store, sha256 string) (*Tree, error) {
@@ -80,8 +83,8 @@ func CheckTreePath(storeURL, sha256, path string) error {
 // URL returns the URL of the directory, with a slash at its end.
 func (t *Tree) URL() string { return t.store.full(DataTree(t.sha256)) }
 
-// Complete reports, in one request, whether everything in the directory is there and stays for
-// long enough: its record, which is written last, is young.
+// Complete reports, in one request, whether everything was in the directory and stays for long
+// enough: its record, which is written last, is young.
 func (t *Tree) Complete(ctx context.Context) (bool, error) {
 	req, err := t.store.begin(ctx, toRead, DataRecord(t.sha256))
 	if err != nil {
