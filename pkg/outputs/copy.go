@@ -2,7 +2,6 @@ package outputs
 
 import (
 	"context"
-	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -16,6 +15,8 @@ import (
 	"strings"
 
 	"golang.org/x/sync/errgroup"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/filelock"
 )
 
 // copiers is how many files are copied at a time.
@@ -73,6 +74,7 @@ type Copied struct {
 // copied is continued, so that an interrupted copy continues where it stopped. progress is called from several goroutines with the number
 // of bytes that arrived or were already there.
 func (d *Dir) Copy(ctx context.Context, plan []Transfer, folder *os.Root, progress func(int64)) (Copied, error) {
+	removeOlderParts(plan, folder)
 	same := make([]bool, len(plan))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(copiers)
@@ -128,20 +130,27 @@ func (d *Dir) copy(ctx context.Context, t Transfer, folder *os.Root, progress fu
 	if err := folder.MkdirAll(dir, 0o777); err != nil {
 		return false, err
 	}
-	if t.Size > largeFrom {
-		return false, large{dir: d, transfer: t, folder: folder, piece: pieceBytes, progress: progress}.copy(ctx)
-	}
-	temp := filepath.Join(dir, ".kinetic-"+rand.Text())
-	file, err := folder.OpenFile(temp, os.O_CREATE|os.O_EXCL|os.O_WRONLY, 0o666)
+	part, err := filelock.OpenPart(ctx, folder, t.part())
 	if err != nil {
 		return false, err
 	}
-	err = d.Write(ctx, t.File, counted{file, progress})
-	if err = errors.Join(err, file.Close()); err == nil {
-		err = folder.Rename(temp, t.to)
+	defer func() { err = errors.Join(err, part.Close()) }()
+	if same, err = d.isThere(ctx, t, folder); err != nil || same { // another process has copied it meanwhile
+		progress(t.Size)
+		return same, errors.Join(err, folder.Remove(t.part()))
+	}
+	if t.Size > largeFrom {
+		return false, large{dir: d, transfer: t, folder: folder, piece: pieceBytes, progress: progress}.copy(ctx, part)
+	}
+	err = part.Truncate(0)
+	if err == nil {
+		err = d.Write(ctx, t.File, counted{part, progress})
+	}
+	if err == nil {
+		err = folder.Rename(t.part(), t.to)
 	}
 	if err != nil {
-		err = errors.Join(err, folder.Remove(temp))
+		err = errors.Join(err, folder.Remove(t.part()))
 	}
 	return false, err
 }

@@ -2,15 +2,11 @@ package outputs
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
 	"os"
-	"path/filepath"
-	"strings"
 	"sync"
 
 	"golang.org/x/sync/errgroup"
@@ -26,9 +22,9 @@ const (
 	pieces = 4
 )
 
-// large is the copy of a large file. Its pieces are written to a file beside the target, whose name
-// has the object's generation. A second file has one byte for each piece, which is set when the piece
-// is there. Both stay after an interrupt, and the next copy continues with them.
+// large is the copy of a large file. Its pieces are written to the transfer's part. A second file has one
+// byte for each piece, which is set when the piece is there. Both stay after an interrupt, and the next
+// copy continues with them.
 type large struct {
 	dir      *Dir
 	transfer Transfer
@@ -37,29 +33,12 @@ type large struct {
 	progress func(int64)
 }
 
-// partPrefix begins the names of the two files, and partOf those of all copies of a target.
-const partPrefix = ".kinetic-part-"
-
-func (l large) partOf() string {
-	sum := sha256.Sum256([]byte(l.transfer.URL + "\x00" + l.transfer.to))
-	return partPrefix + hex.EncodeToString(sum[:8]) + "-"
-}
-
-func (l large) name() string {
-	return filepath.Join(filepath.Dir(l.transfer.to), fmt.Sprintf("%s%d-%d", l.partOf(), l.transfer.object.Generation, l.transfer.Size))
-}
-
 // doneSuffix ends the name of the file that says which pieces are there.
 const doneSuffix = ".done"
 
-func (l large) copy(ctx context.Context) (err error) {
-	l.forgetOlder()
-	name := l.name()
-	file, err := l.folder.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o666)
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, file.Close()) }()
+// copy copies to the part, which is open and locked, and renames it.
+func (l large) copy(ctx context.Context, file *os.File) (err error) {
+	name := l.transfer.part()
 	done, err := l.folder.OpenFile(name+doneSuffix, os.O_CREATE|os.O_RDWR, 0o666)
 	if err != nil {
 		return err
@@ -144,21 +123,6 @@ func (l large) check(file *os.File) error {
 		return fmt.Errorf("job %s: the copy of output %s has another checksum than the original: try again", l.dir.job.ID(), l.transfer.Name)
 	}
 	return nil
-}
-
-// forgetOlder removes what is left of copies of the target when the object was another one. It is
-// housekeeping: it ignores errors.
-func (l large) forgetOlder() {
-	entries, err := fs.ReadDir(l.folder.FS(), filepath.ToSlash(filepath.Dir(l.transfer.to)))
-	if err != nil {
-		return
-	}
-	keep := filepath.Base(l.name())
-	for _, e := range entries {
-		if strings.HasPrefix(e.Name(), l.partOf()) && strings.TrimSuffix(e.Name(), doneSuffix) != keep {
-			_ = l.folder.Remove(filepath.Join(filepath.Dir(l.transfer.to), e.Name()))
-		}
-	}
 }
 
 func (l large) remove(name string) error {

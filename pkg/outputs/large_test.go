@@ -9,10 +9,12 @@ import (
 	"os"
 	"path/filepath"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/filelock"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
@@ -73,6 +75,18 @@ func listed(t *testing.T, dir *Dir) Transfer {
 	return As(files[0], "w")
 }
 
+// run opens the part and copies to it.
+func (l large) run(t *testing.T) error {
+	t.Helper()
+	removeOlderParts([]Transfer{l.transfer}, l.folder)
+	part, err := filelock.OpenPart(t.Context(), l.folder, l.transfer.part())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = part.Close() }()
+	return l.copy(t.Context(), part)
+}
+
 func (l large) files(t *testing.T) (names []string) {
 	t.Helper()
 	entries, err := os.ReadDir(l.folder.Name())
@@ -102,7 +116,7 @@ func TestLargeFilesContinue(t *testing.T) {
 	var moved atomic.Int64
 	l.progress = func(n int64) { moved.Add(n) }
 	c.after.Store(6)
-	if err := l.copy(t.Context()); !errors.Is(err, errCut) || !strings.Contains(err.Error(), "the same command continues it") {
+	if err := l.run(t); !errors.Is(err, errCut) || !strings.Contains(err.Error(), "the same command continues it") {
 		t.Fatalf("got %v", err)
 	}
 	if names := strings.Join(l.files(t), " "); !strings.HasPrefix(names, partPrefix) || strings.Contains(names, " w") {
@@ -111,7 +125,7 @@ func TestLargeFilesContinue(t *testing.T) {
 	before := c.opened.Load()
 	c.after.Store(100)
 	moved.Store(0)
-	if err := l.copy(t.Context()); err != nil {
+	if err := l.run(t); err != nil {
 		t.Fatal(err)
 	}
 	l.checkCopied(t, content)
@@ -124,7 +138,7 @@ func TestLargeFilesContinue(t *testing.T) {
 func TestLargeFilesThatAreReplaced(t *testing.T) {
 	l, c, _ := largeCopy(t)
 	c.after.Store(6)
-	_ = l.copy(t.Context())
+	_ = l.run(t)
 	c.after.Store(100)
 	replaced := bytes.Repeat([]byte("n"), testSize)
 	if err := c.Delete(t.Context(), "a1/outputs/deep/weights"); err != nil {
@@ -133,12 +147,12 @@ func TestLargeFilesThatAreReplaced(t *testing.T) {
 	if err := c.Create(t.Context(), "a1/outputs/deep/weights", bytes.NewReader(replaced), nil); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.copy(t.Context()); err == nil || !strings.Contains(err.Error(), "was replaced meanwhile: try again") {
+	if err := l.run(t); err == nil || !strings.Contains(err.Error(), "was replaced meanwhile: try again") {
 		t.Errorf("the old one: %v", err)
 	}
-	_, _ = l.folder.Create(l.name() + doneSuffix) // as if that had been interrupted, too
+	_, _ = l.folder.Create(l.transfer.part() + doneSuffix) // as if that had been interrupted, too
 	l.transfer = listed(t, l.dir)
-	if err := l.copy(t.Context()); err != nil {
+	if err := l.run(t); err != nil {
 		t.Fatal(err)
 	}
 	l.checkCopied(t, replaced)
@@ -152,19 +166,19 @@ func TestLargeFilesAreChecked(t *testing.T) {
 	sum := right.crc.Sum32()
 	l.transfer.object.CRC32C = &sum
 	c.after.Store(6)
-	_ = l.copy(t.Context())
+	_ = l.run(t)
 	c.after.Store(100)
-	damaged := filepath.Join(l.folder.Name(), l.name())
+	damaged := filepath.Join(l.folder.Name(), l.transfer.part())
 	if err := os.WriteFile(damaged, make([]byte, testSize), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	if err := l.copy(t.Context()); err == nil || !strings.Contains(err.Error(), "another checksum") {
+	if err := l.run(t); err == nil || !strings.Contains(err.Error(), "another checksum") {
 		t.Errorf("got %v", err)
 	}
 	if names := l.files(t); len(names) > 0 {
 		t.Errorf("left %q", names)
 	}
-	if err := l.copy(t.Context()); err != nil {
+	if err := l.run(t); err != nil {
 		t.Fatal(err)
 	}
 	l.checkCopied(t, content)
@@ -193,5 +207,60 @@ func TestCopyOfLargeFiles(t *testing.T) {
 	}
 	if got, err := os.ReadFile(filepath.Join(l.folder.Name(), "large")); err != nil || !bytes.Equal(got, content) || c.opened.Load() != 3 {
 		t.Errorf("it has %d bytes in %d pieces, %v", len(got), c.opened.Load(), err)
+	}
+}
+
+// What a killed copy of a small file has left is replaced, also if it is of an object that is gone.
+func TestPartsThatAreLeft(t *testing.T) {
+	l, _, content := largeCopy(t)
+	older := l.transfer
+	older.object.Generation--
+	for _, name := range []string{l.transfer.part(), older.part(), older.part() + doneSuffix} {
+		if err := l.folder.WriteFile(name, bytes.Repeat([]byte("?"), testSize+5), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	done, err := l.dir.Copy(t.Context(), []Transfer{l.transfer}, l.folder, func(int64) {})
+	if err != nil || done != (Copied{Files: 1, Bytes: testSize}) {
+		t.Errorf("%+v, %v", done, err)
+	}
+	l.checkCopied(t, content)
+}
+
+// Copies to one directory at the same time are done once.
+func TestCopiesAtTheSameTime(t *testing.T) {
+	l, c, _ := largeCopy(t)
+	content := bytes.Repeat([]byte("0123456789abcdef"), (largeFrom+pieceBytes)/16)
+	if err := c.Create(t.Context(), "a1/outputs/large", bytes.NewReader(content), nil); err != nil {
+		t.Fatal(err)
+	}
+	files, err := l.dir.List(t.Context(), "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	plan, err := Below(files, "")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var all sync.WaitGroup
+	var copied atomic.Int64
+	for range 4 {
+		all.Go(func() {
+			done, err := l.dir.Copy(t.Context(), plan, l.folder, func(int64) {})
+			if err != nil || done.Files != 2 {
+				t.Errorf("%+v, %v", done, err)
+			}
+			copied.Add(int64(done.Files - done.Same))
+		})
+	}
+	all.Wait()
+	if copied.Load() != 2 || c.opened.Load() != 3 {
+		t.Errorf("copied %d files, the large one in %d pieces", copied.Load(), c.opened.Load())
+	}
+	if got, err := os.ReadFile(filepath.Join(l.folder.Name(), "large")); err != nil || !bytes.Equal(got, content) {
+		t.Errorf("it has %d bytes, %v", len(got), err)
+	}
+	if names := l.files(t); len(names) != 2 {
+		t.Errorf("left %q", names)
 	}
 }

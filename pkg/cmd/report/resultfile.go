@@ -7,6 +7,8 @@ import (
 	"os"
 	"path/filepath"
 	"syscall"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/filelock"
 )
 
 // resultFile is a file that does not change until the first byte is written. A regular or
@@ -32,9 +34,8 @@ func (r *resultFile) open() (err error) {
 	info, err := os.Lstat(r.name)
 	missing := errors.Is(err, fs.ErrNotExist)
 	if missing || err == nil && info.Mode().IsRegular() && info.Mode().Perm()&0o200 != 0 {
-		temp := r.name + "." + rand.Text()[:8] + ".tmp"
-		if r.file, err = os.OpenFile(temp, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666); err == nil {
-			r.temp = temp
+		if r.file, err = r.openTemp(); err == nil {
+			r.temp = r.file.Name()
 			if missing {
 				return nil
 			}
@@ -45,18 +46,43 @@ func (r *resultFile) open() (err error) {
 	return err
 }
 
+// openTemp opens an empty file beside the result's. It has the same name each time, so that it replaces
+// what a killed command has left, unless another command has it now.
+func (r *resultFile) openTemp() (*os.File, error) {
+	dir, err := os.OpenRoot(filepath.Dir(r.name))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { _ = dir.Close() }() // the file stays open
+	name := filepath.Base(r.name) + ".kinetic-part"
+	file, err := filelock.TryPart(dir, name)
+	if errors.Is(err, filelock.ErrHeld) {
+		return dir.OpenFile(name+"-"+rand.Text()[:8], os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if err := file.Truncate(0); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return file, nil
+}
+
 // complete syncs the file to disk and gives it its name.
 func (r *resultFile) complete() error {
 	if err := r.file.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // a pipe or a device has nothing to sync
 		return err
 	}
-	if err := r.file.Close(); err != nil || r.temp == "" {
-		return err
+	if r.temp == "" {
+		return r.file.Close()
 	}
-	if err := os.Rename(r.temp, r.name); err != nil {
+	if err := os.Rename(r.temp, r.name); err != nil { // while it is locked
 		return err
 	}
 	r.temp = ""
+	if err := r.file.Close(); err != nil {
+		return err
+	}
 	if dir, err := os.Open(filepath.Dir(r.name)); err == nil {
 		_ = dir.Sync() // not every file system can
 		_ = dir.Close()
@@ -66,10 +92,10 @@ func (r *resultFile) complete() error {
 
 // discard deletes a file that was not completed.
 func (r *resultFile) discard() {
-	if r.file != nil {
-		_ = r.file.Close()
-	}
 	if r.temp != "" {
 		_ = os.Remove(r.temp)
+	}
+	if r.file != nil {
+		_ = r.file.Close()
 	}
 }

@@ -1,4 +1,4 @@
-package profile
+package filelock
 
 import (
 	"errors"
@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sys/windows"
 )
 
-// tryLock takes the lock of an open file and reports whether it has it.
-func tryLock(file *os.File) (bool, error) {
+// try takes the lock of an open file and reports whether it has it.
+func try(file *os.File) (bool, error) {
 	const exclusive = windows.LOCKFILE_EXCLUSIVE_LOCK | windows.LOCKFILE_FAIL_IMMEDIATELY
 	err := windows.LockFileEx(windows.Handle(file.Fd()), exclusive, 0, 1, 0, &windows.Overlapped{})
 	if errors.Is(err, windows.ERROR_LOCK_VIOLATION) {

@@ -1,6 +1,6 @@
 //go:build unix
 
-package profile
+package filelock
 
 import (
 	"errors"
@@ -8,8 +8,8 @@ import (
 	"syscall"
 )
 
-// tryLock takes the lock of an open file and reports whether it has it.
-func tryLock(file *os.File) (bool, error) {
+// try takes the lock of an open file and reports whether it has it.
+func try(file *os.File) (bool, error) {
 	err := syscall.Flock(int(file.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
 	if errors.Is(err, syscall.EWOULDBLOCK) || errors.Is(err, syscall.EINTR) {
 		return false, nil
