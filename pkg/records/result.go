@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -34,13 +35,18 @@ func readResult(ctx context.Context, s store.Store, name string, read func(io.By
 	if err != nil {
 		return r, fmt.Errorf("reading %s/%s: %w", s.URL(), name, err)
 	}
-	if err := json.Unmarshal(head, &r); err != nil {
+	if r, err = decodeResult(head); err != nil {
 		return r, fmt.Errorf("reading %s/%s: %w", s.URL(), name, err)
 	}
-	if r.Version > api.EndVersion {
-		return r, fmt.Errorf("reading %s/%s: %w", s.URL(), name, &api.VersionError{Got: r.Version, Max: api.EndVersion})
-	}
 	return r, nil
+}
+
+func decodeResult(head []byte) (r api.Result, err error) {
+	err = json.Unmarshal(head, &r)
+	if r.Version > api.EndVersion { // also if another version has other members
+		return r, &api.VersionError{Got: r.Version, Max: api.EndVersion}
+	}
+	return r, err
 }
 
 // splitter reads a JSON object byte by byte and separates the value of its member "value"
@@ -57,9 +63,18 @@ type splitter struct {
 }
 
 // splitValue writes the member "value" of the object to value and returns the rest of the
-// object. It doesn't check the rest for valid JSON; whoever decodes it does.
+// object. What precedes the value must be a result that this version can read; whoever decodes
+// the rest checks that it is JSON.
 func splitValue(r io.ByteReader, value io.Writer) ([]byte, error) {
 	s := splitter{value: bufio.NewWriterSize(value, 64<<10)}
+	if err := s.read(r, func() bool { return s.diverting }); err != nil {
+		return nil, err
+	}
+	if s.diverting {
+		if _, err := decodeResult(append(slices.Clone(s.head.Bytes()), '}')); err != nil {
+			return nil, err
+		}
+	}
 	if err := s.read(r, func() bool { return false }); err != nil {
 		return nil, err
 	}

@@ -4,8 +4,11 @@ import (
 	"bufio"
 	"bytes"
 	"encoding/json"
+	"errors"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 func TestSplitValue(t *testing.T) {
@@ -34,6 +37,16 @@ func TestSplitValue(t *testing.T) {
 	}
 }
 
+// Nothing of the value is written if it is of a version that this one can't read.
+func TestSplitValueOfANewerVersion(t *testing.T) {
+	var value bytes.Buffer
+	var newer *api.VersionError
+	_, err := splitValue(strings.NewReader(`{"version":99,"error":7,"value":[1,2]}`), &value)
+	if !errors.As(err, &newer) || newer.Got != 99 || value.Len() > 0 {
+		t.Errorf("wrote %q, %v", &value, err)
+	}
+}
+
 // The head is all that a runner writes in front of the value.
 func TestHeadOfResult(t *testing.T) {
 	for doc, want := range map[string]string{
@@ -59,6 +72,9 @@ func FuzzSplitValue(f *testing.F) {
 		var want map[string]json.RawMessage
 		if json.Unmarshal([]byte(doc), &want) != nil || want == nil || strings.Count(doc, `"value"`) > 1 || strings.Contains(doc, `\u`) {
 			return
+		}
+		if _, err := decodeResult([]byte(doc)); err != nil {
+			return // no result
 		}
 		var value bytes.Buffer
 		head, err := splitValue(bufio.NewReader(strings.NewReader(doc)), &value)
