@@ -51,6 +51,9 @@ func (c *Cluster) stop(ctx context.Context, h api.Handle, grace time.Duration, e
 		return err
 	}
 	if !s.Exists() {
+		if err := c.removeOrphans(ctx, h, s.list()); err != nil {
+			return err
+		}
 		return fmt.Errorf("job %s: there is neither a Job nor a LeaderWorkerSet in namespace %s: %w", h.JobID, c.client.namespace, fs.ErrNotExist)
 	}
 	policy := metav1.DeletePropagationBackground
@@ -74,6 +77,22 @@ func (c *Cluster) stop(ctx context.Context, h api.Handle, grace time.Duration, e
 		return errors.Join(unrecorded, fmt.Errorf("job %s was asked to end, but this could not be confirmed: %w", h.JobID, err))
 	}
 	return unrecorded
+}
+
+// removeOrphans deletes the pods that a Job has left because whoever deleted it wanted that, with
+// kubectl delete --cascade=orphan: nothing owns them, and nothing else would end them.
+func (c *Cluster) removeOrphans(ctx context.Context, h api.Handle, pods []corev1.Pod) error {
+	for _, pod := range pods {
+		if pod.DeletionTimestamp != nil || metav1.GetControllerOf(&pod) != nil {
+			continue
+		}
+		err := c.client.removeObject(ctx, collection{corev1.SchemeGroupVersion, "pods"}, pod.Name, pod.UID, metav1.DeletePropagationBackground)
+		if err != nil && !isGone(err) {
+			return fmt.Errorf("job %s: its Job was deleted without its pods (delete them with kubectl delete pods -n %s -l %s=%s): %w",
+				h.JobID, c.client.namespace, api.LabelJobID, h.JobID, err)
+		}
+	}
+	return nil
 }
 
 // Release scales the LeaderWorkerSet of a job that has ended to zero, and records the end on it in

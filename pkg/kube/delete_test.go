@@ -57,6 +57,60 @@ func TestDeleteRemovesTheJobItSaw(t *testing.T) {
 	}
 }
 
+// Of a Job that was deleted without its pods, the pods are: not those that a controller has, or that end.
+func TestDeleteRemovesPodsThatAJobLeft(t *testing.T) {
+	podOf := func(name string, change func(*corev1.Pod)) corev1.Pod {
+		pod := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: name, Namespace: "ml", UID: types.UID("uid-of-" + name), Labels: map[string]string{api.LabelJobID: "a1"}}}
+		change(&pod)
+		return pod
+	}
+	list := corev1.PodList{TypeMeta: metav1.TypeMeta{Kind: "PodList", APIVersion: "v1"}, Items: []corev1.Pod{
+		podOf("left", func(*corev1.Pod) {}),
+		podOf("owned", func(p *corev1.Pod) {
+			p.OwnerReferences = []metav1.OwnerReference{{Kind: "StatefulSet", Name: "s", UID: "s", Controller: new(true)}}
+		}),
+		podOf("ending", func(p *corev1.Pod) { p.DeletionTimestamp = &metav1.Time{Time: time.Now()} }),
+	}}
+	for name, tt := range map[string]struct {
+		code   int
+		reason metav1.StatusReason
+		want   string
+	}{
+		"deleted":         {code: http.StatusOK},
+		"another by then": {code: http.StatusConflict, reason: metav1.StatusReasonConflict},
+		"not allowed":     {code: http.StatusForbidden, reason: metav1.StatusReasonForbidden, want: "delete them with kubectl delete pods -n ml -l job-id=a1"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var removed []string
+			w := New(clientOf(t, "ml", func(w http.ResponseWriter, r *http.Request) {
+				switch {
+				case r.Method == http.MethodDelete:
+					body, _ := io.ReadAll(r.Body)
+					removed = append(removed, path.Base(r.URL.Path)+" "+string(body))
+					if tt.reason != "" {
+						fail(w, tt.code, tt.reason)
+						return
+					}
+					answerWith(w, http.StatusOK, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess})
+				case path.Base(r.URL.Path) == "jobs":
+					answerWith(w, http.StatusOK, batchv1.JobList{TypeMeta: metav1.TypeMeta{Kind: "JobList", APIVersion: "batch/v1"}})
+				case path.Base(r.URL.Path) == "pods":
+					answerWith(w, http.StatusOK, list)
+				default:
+					fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
+				}
+			}))
+			err := w.Delete(t.Context(), handleOf("a1"), api.DeleteOptions{})
+			if tt.want == "" && err != nil || tt.want != "" && (err == nil || !strings.Contains(err.Error(), tt.want)) {
+				t.Errorf("got %v", err)
+			}
+			if len(removed) != 1 || !strings.HasPrefix(removed[0], "left ") || !strings.Contains(removed[0], "uid-of-left") {
+				t.Errorf("removed %q", removed)
+			}
+		})
+	}
+}
+
 func TestDeleteTimeout(t *testing.T) {
 	slow := indexed(0, running(2))
 	slow.Spec.TerminationGracePeriodSeconds = new(int64(60))
