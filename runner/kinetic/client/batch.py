@@ -8,8 +8,6 @@ import dataclasses
 import json
 import keyword
 import os
-import shutil
-import tempfile
 from collections.abc import Iterator
 from typing import Any, Generic, Optional, TypeVar
 
@@ -17,7 +15,7 @@ from .. import checks
 from ..errors import JobNotFound, UsageError
 from ..job_status import JobStatus
 from ..options import Duration
-from . import binaries, outcomes
+from . import binaries, outcomes, scratch
 from .handle import JobHandle, describe, place, timeout_flag
 from .outcomes import Outcome
 from .report import Reporter
@@ -129,15 +127,12 @@ class BatchHandle(Generic[R]):
         """
         words = timeout_flag(timeout)
         words += ["--trust-store"] if trust_store else []
-        directory = tempfile.mkdtemp(prefix="kinetic-")
-        try:
+        with scratch.directory() as directory:
             file = os.path.join(directory, "values.pkl")
             words += [f"--output-file={file}", "--cleanup=false"]  # the binary is ahead of who reads the values
             came = outcomes.follow(binaries.JOBS, self.job._words("result", *words), file, lambda: self.group_id, Reporter(), self.job.named())
             came = outcomes.stopping(came, self.cancel) if self.fail_fast else came
             yield from outcomes.then(came, self.cleanup) if cleanup else came
-        finally:
-            shutil.rmtree(directory, ignore_errors=True)
 
     def results(
         self,

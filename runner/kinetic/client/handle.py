@@ -10,8 +10,6 @@ import html
 import json
 import os
 import re
-import shutil
-import tempfile
 from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, overload
 
@@ -19,7 +17,7 @@ from .. import checks
 from ..errors import JobNotFound, UsageError, says_all
 from ..job_status import JobStatus
 from ..options import PLACES, Duration, Options, check, flags, one, span, switch
-from . import binaries, process, result
+from . import binaries, process, result, scratch
 from .report import Reporter, origin
 
 if TYPE_CHECKING:
@@ -154,8 +152,7 @@ class JobHandle(Generic[R]):
             return self._kept[0]
         waiting = timeout_flag(timeout)
         checks.switch("cleanup", cleanup)
-        directory = tempfile.mkdtemp(prefix="kinetic-")
-        try:
+        with scratch.directory() as directory:
             file = os.path.join(directory, "result.pkl")
             words = [f"--output-file={file}", f"--cleanup={'delete' if cleanup else 'false'}"]
             words += waiting
@@ -164,8 +161,6 @@ class JobHandle(Generic[R]):
             if cleanup:
                 self._kept[:] = [value]
             return value
-        finally:
-            shutil.rmtree(directory, ignore_errors=True)
 
     def wait(self, timeout: Optional[Duration] = None) -> JobStatus:
         """Wait until the job has ended, and return its state.

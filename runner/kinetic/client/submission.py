@@ -7,13 +7,11 @@ from __future__ import annotations
 import contextlib
 import inspect
 import os
-import shutil
-import tempfile
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Optional, TypeVar
 
 from ..decorator import RemoteCallable
-from . import binaries, payload, process, project, result
+from . import binaries, payload, process, project, result, scratch
 from .handle import JobHandle
 from .report import Reporter
 
@@ -70,16 +68,13 @@ def prepared(
     if lines is None:
         check_arguments(function, args, kwargs)
     here, flags, inputs = project.current(), function.options.flags(waiting=waiting), payload.Inputs()
-    directory = tempfile.mkdtemp(prefix="kinetic-")
-    try:
+    with scratch.directory() as directory:
         file = os.path.join(directory, PAYLOAD)
         root_flags = [flag for flag in flags if flag.startswith(ROOT_PARAMETERS)]
         with project.travelling(here, root_flags):
             payload.write(file, function, args, kwargs, inputs, here.main)
             more = lines(directory, inputs) if lines is not None else []
         yield [*([here.target] if here.target else []), *flags, *inputs.flags(), f"--payload={file}", *more], directory
-    finally:
-        shutil.rmtree(directory, ignore_errors=True)
 
 
 def check_arguments(function: RemoteCallable[Any, Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
