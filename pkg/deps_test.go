@@ -130,7 +130,7 @@ var mayImport = map[string]string{
 	"cmd/meter":      "cmd/connect cost price target",
 	"cmd/packages":   "cloudbuild environment homedir image provider resolver target transport version wheel principal",
 	"cmd/buildimage": "api cmd/process cmd/connect cmd/packages environment image provider resolver submit target ui version",
-	"cmd/report":     "api cmd/process errno event filelock job logs mapresults screen store ui wheel trust",
+	"cmd/report":     "api cmd/process errno event filelock job logs mapresults outputs screen store ui wheel trust",
 	"cmd/backend":    "shell api cmd/process cmd/connect fanout glance job kube local logs screen store target ui /runner homedir pack trust",
 	"cmd/run":        belowCmd + " homedir cmd/process cmd/connect cmd/report cmd/backend cmd/files cmd/packages",
 	"cmd/choice":     "api cmd/process cmd/connect cmd/report cmd/backend fanout job nearest",

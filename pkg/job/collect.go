@@ -118,15 +118,6 @@ func (j *Job) recordCancel(ctx context.Context, end api.End) error {
 	return nil
 }
 
-// recordEnd writes end.json unless it exists.
-func (j *Job) recordEnd(ctx context.Context, end api.End) error {
-	err := records.CreateEnd(ctx, j.Store, j.ID(), end)
-	if errors.Is(err, store.ErrExists) {
-		return nil
-	}
-	return err
-}
-
 // CleanupOptions says what a cleanup removes.
 type CleanupOptions struct {
 	// Workload is the process or the Kubernetes objects.

@@ -16,12 +16,18 @@ import (
 )
 
 // Settle tidies up the outputs of a job that has ended for good, if its runner could not: all that its indexes name
-// gets its plain name, then the other objects are deleted. It can be interrupted and repeated, and several
+// gets its plain name, then the objects that they no longer name are deleted. It can be interrupted and repeated, and several
 // clients may do it at once. Of a job that has not ended, it changes nothing.
 func (d *Dir) Settle(ctx context.Context) error {
 	indexes, objects, err := d.indexes(ctx)
-	if err != nil || !slices.ContainsFunc(indexes, func(x index) bool { return x.Version == indexVersion && !x.Done }) {
+	if err != nil {
 		return err
+	}
+	untidy := slices.DeleteFunc(indexes, func(x index) bool {
+		return x.Version != indexVersion || x.Done && len(x.unnamed(objects)) == 0
+	})
+	if len(untidy) == 0 {
+		return nil
 	}
 	if _, err := records.End(ctx, d.job.Store, d.job.ID()); errors.Is(err, store.ErrNotFound) {
 		return nil
@@ -32,11 +38,9 @@ func (d *Dir) Settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	for _, x := range indexes {
-		if x.Version == indexVersion && !x.Done {
-			if err := d.settle(ctx, x, objects, plain); err != nil {
-				return fmt.Errorf("job %s: tidying up its outputs: %w", d.job.ID(), err)
-			}
+	for _, x := range untidy {
+		if err := d.settle(ctx, x, objects, plain); err != nil {
+			return fmt.Errorf("job %s: tidying up its outputs: %w", d.job.ID(), err)
 		}
 	}
 	return nil
@@ -44,6 +48,9 @@ func (d *Dir) Settle(ctx context.Context) error {
 
 // settle gives what one index names its plain names. The oldest files come first: newer ones may name them.
 func (d *Dir) settle(ctx context.Context, x index, objects map[string]store.Object, plain map[string]File) error {
+	if x.Done {
+		return d.delete(ctx, x.unnamed(objects))
+	}
 	files := slices.Clone(x.Files)
 	slices.SortStableFunc(files, func(a, b entry) int { return int(min(max(a.Modified-b.Modified, -1), 1)) })
 	for i, e := range files {
@@ -79,7 +86,7 @@ func (d *Dir) settle(ctx context.Context, x index, objects map[string]store.Obje
 	} else if err != nil {
 		return err
 	}
-	return d.deleteUnnamed(ctx, x, objects)
+	return d.delete(ctx, x.unnamed(objects))
 }
 
 // replace writes an index in the place of the one that was read. The error is store.ErrExists if that is another one now.
@@ -94,21 +101,29 @@ func (d *Dir) replace(ctx context.Context, x index) error {
 	return d.homeStore.Replace(ctx, x.object, bytes.NewReader(data), nil)
 }
 
-// deleteUnnamed deletes the objects of an index that it does not name.
-func (d *Dir) deleteUnnamed(ctx context.Context, x index, objects map[string]store.Object) error {
+// unnamed returns those of some objects that belong to an index, which does not name them.
+func (x index) unnamed(objects map[string]store.Object) (found []store.Object) {
 	named := map[string]bool{}
 	for _, e := range x.Files {
 		named[e.Object] = true
 	}
-	g, ctx := errgroup.WithContext(ctx)
-	g.SetLimit(store.Parallel)
 	for name, o := range objects {
 		if store.IsSyncObject(name, x.number) && !named[name] {
-			g.Go(func() error {
-				_, err := d.homeStore.DeleteListed(ctx, o)
-				return err
-			})
+			found = append(found, o)
 		}
+	}
+	return found
+}
+
+// delete deletes objects, unless somebody has replaced them.
+func (d *Dir) delete(ctx context.Context, objects []store.Object) error {
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(store.Parallel)
+	for _, o := range objects {
+		g.Go(func() error {
+			_, err := d.homeStore.DeleteListed(ctx, o)
+			return err
+		})
 	}
 	return g.Wait()
 }

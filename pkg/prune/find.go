@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 	"sync"
 	"time"
 
@@ -309,9 +310,12 @@ func verified(r io.Reader, want hash, read func(io.Reader) error) error {
 func (f *finder) withoutHandle(ctx context.Context, id string) error {
 	found := Outputs{ID: id, URL: f.store.URL() + "/" + store.Outputs(id)}
 	ours := store.IsMadeID(id)
-	for o, err := range f.store.List(ctx, store.Outputs(id), "") {
+	for o, err := range f.store.List(ctx, id+"/", "") {
 		if err != nil {
 			return err
+		}
+		if !isOutput(id, o.Name) {
+			continue
 		}
 		found.Objects++
 		found.Bytes += o.Size
@@ -324,4 +328,10 @@ func (f *finder) withoutHandle(ctx context.Context, id string) error {
 	defer f.mu.Unlock()
 	f.outputs = append(f.outputs, found)
 	return nil
+}
+
+// isOutput reports whether an object is an output of a job, or of what its runner keeps about them, such as the
+// bytes of those that were not finished.
+func isOutput(id, name string) bool {
+	return strings.HasPrefix(name, store.Outputs(id)) || store.IsSync(id, name)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// Outputs are those of a job that was cleaned up without them.
+// Outputs are those of a job that was cleaned up without them, with what its runner kept about them.
 type Outputs struct {
 	ID      string `json:"id"`
 	URL     string `json:"url"`
@@ -146,24 +146,16 @@ func (d *deletion) tree(ctx context.Context, name string) error {
 	return nil
 }
 
-// outputs deletes the outputs that have no handle, and what says which of them are complete, which
-// is not counted.
+// outputs deletes the outputs that have no handle.
 func (d *deletion) outputs(ctx context.Context) error {
 	for _, left := range d.plan.Outputs {
-		for o, err := range d.plan.store.List(ctx, store.Outputs(left.ID), "") {
+		for o, err := range d.plan.store.List(ctx, left.ID+"/", "") {
 			if err != nil {
 				return err
 			}
-			d.one(ctx, o)
-		}
-		for o, err := range d.plan.store.List(ctx, store.SyncDir(left.ID), "") {
-			if err != nil {
-				return err
+			if isOutput(left.ID, o.Name) {
+				d.one(ctx, o)
 			}
-			d.group.Go(func() error {
-				_, err := d.plan.store.DeleteListed(ctx, o)
-				return err
-			})
 		}
 	}
 	return nil

@@ -110,12 +110,10 @@ func (c *command) run(ctx context.Context, parsed outputArgs, output string, rm 
 		return err
 	}
 	dir, err := outputs.Of(j)
-	if err == nil {
-		err = dir.Settle(ctx)
-	}
 	if err != nil {
 		return err
 	}
+	report.TidyOutputs(ctx, c.streams.ErrOut, j) // first, because that changes the URLs
 	if parsed.verb == "rm" {
 		return notThere(c.removeOutputs(ctx, j, dir, output, parsed.args, rm))
 	}

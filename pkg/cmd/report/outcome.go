@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/errno"
 	"github.com/kubectl-kinetic/kinetic/pkg/event"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/outputs"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
@@ -71,12 +72,28 @@ func describe(j *job.Job) string {
 	return "kubectl kinetic jobs describe " + j.ID() + j.LocationFlags()
 }
 
-// Remember records in the store how a job ended if its runner could not, and releases a job
-// that has ended but still holds its hosts. Errors are warnings on w.
+// Remember does what a job's runner could not: it records in the store how the job ended and tidies up
+// its outputs, and releases a job that has ended but still holds its hosts. Errors are warnings on w.
 func Remember(ctx context.Context, w io.Writer, j *job.Job, s api.Status) {
 	Release(ctx, w, j, s)
-	if err := j.Remember(ctx, s); err != nil {
+	recorded, err := j.Remember(ctx, s)
+	if err != nil {
 		fmt.Fprintf(w, "warning: could not record how job %s ended: %v\n", j.ID(), err)
+	}
+	if recorded && j.Handle.Map == nil { // the inputs of a map tidy up theirs, and may be many
+		TidyOutputs(ctx, w, j)
+	}
+}
+
+// TidyOutputs gives the saved outputs of a job that has ended the names that people know, if its runner
+// could not. An error is a warning on w: they can be read all the same.
+func TidyOutputs(ctx context.Context, w io.Writer, j *job.Job) {
+	dir, err := outputs.Of(j)
+	if err != nil {
+		return // they are not in the store
+	}
+	if err := dir.Settle(ctx); err != nil && ctx.Err() == nil {
+		fmt.Fprintf(w, "warning: %v\n", ui.Clean(err.Error()))
 	}
 }
 
