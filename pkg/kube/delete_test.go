@@ -144,6 +144,7 @@ func TestDeleteTimeout(t *testing.T) {
 func clusterWithoutSets(t *testing.T, jobs ...batchv1.Job) *Cluster {
 	t.Helper()
 	p := theirPod(running(1))
+	p.OwnerReferences = []metav1.OwnerReference{{Kind: "StatefulSet", Name: "a1", UID: "s", Controller: new(true)}}
 	return New(clientOf(t, "ml", func(w http.ResponseWriter, r *http.Request) {
 		switch path.Base(r.URL.Path) {
 		case "jobs":
