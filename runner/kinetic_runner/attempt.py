@@ -255,7 +255,7 @@ class Attempt:
 
         child is an interpreter that waits for a function, or None.
         """
-        errands, told = self.errands(), Told(self.scratch)
+        errands, told = self.errands(), Told(self.scratch, self.in_pod)
         supervisor = Supervisor(self.log, errands, self.signals, self.options.grace, self.deadline, link, told.note, place.note_stop)
 
         def failed():

@@ -5,6 +5,7 @@
 import json
 import os
 
+from .memory import Memory
 from .outcome import (
     COMPLETED, DEADLINE_EXCEEDED, EXIT_CODE, EXIT_DEADLINE, EXIT_RUNNER, EXIT_TERMINATED, NO_PROGRAM, RUNNER_FAILURE, TERMINATED,
     Outcome, outcome_of_exit, outcome_of_signal, signal_name,
@@ -12,9 +13,10 @@ from .outcome import (
 
 
 class Told:
-    """Collects what the child reports."""
+    """Collects what the child reports, and whether memory has run out meanwhile."""
 
-    def __init__(self, scratch):
+    def __init__(self, scratch, in_pod):
+        self.memory = Memory(in_pod)
         self._spare = os.path.join(scratch, "report.jsonl")  # used if the call has closed the pipe
         self.outcome = self.broken = self.no_program = None
         self.on_failure = lambda: None  # called when the call has failed, before the process ends
@@ -73,7 +75,7 @@ def outcome_of_status(title, kind, status, told):
     if told.broken:
         return Outcome(RUNNER_FAILURE, EXIT_RUNNER, f"the runner itself failed: {told.broken}")
     if os.WIFSIGNALED(status):
-        return outcome_of_signal(title, os.WTERMSIG(status))
+        return outcome_of_signal(title, os.WTERMSIG(status), told.memory.ran_out())
     code = os.WEXITSTATUS(status)
     if kind in ("function", "pickle") and code == 0:
         return Outcome(EXIT_CODE, 1, f"{title} ended its process before returning")

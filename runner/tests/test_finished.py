@@ -261,7 +261,7 @@ class Reading(PodCase):
     def test_torn_report_is_none(self):
         with open(os.path.join(self.root, "report.jsonl"), "w") as file:
             file.write('[]\n{"broken": "b"}\n{"outcome": {}}\n{"no_progr')
-        told = Told(self.root)
+        told = Told(self.root, in_pod=False)
         told.read_spare()
         self.assertEqual((told.broken, told.outcome, told.no_program), ("b", None, None))
 

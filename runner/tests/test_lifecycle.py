@@ -115,14 +115,12 @@ class Signals(RunnerCase):
         self.assertNotIn("it ran", ran.out)
 
     def test_killed_call(self):
-        cases = {"KILL": "SIGKILL, probably out of memory", "SEGV": "SIGSEGV", "TERM": "SIGTERM"}
-        for name, word in cases.items():
+        for name in ("KILL", "SEGV", "TERM"):
             with self.subTest(name):
                 self.setUp()
                 ran = self.call(f"import os, signal\ndef f(): os.kill(os.getpid(), signal.SIG{name})", "--final")
                 self.assertEqual((ran.code, ran.end["reason"], ran.end["exit_code"]), (137, "Killed", 137))
                 self.assertIn(f"train.py:f was killed by SIG{name}", ran.end["message"])
-                self.assertIn(word, ran.end["message"])
 
     def test_max_runtime(self):
         for name, source in (("listens", WAIT), ("does not listen", IGNORE)):

@@ -158,7 +158,7 @@ class MapAttempt(Attempt):
     def run_process(self, call, place, errands, path):
         """Let a process compute what is left. Return its supervisor, what it told, and its results, all of which are stored."""
         empty_directory(os.path.join(self.scratch, "inputs"))
-        left, told = self.left, Told(self.scratch)
+        left, told = self.left, Told(self.scratch, self.in_pod)
         retries = self.options.retries if self.options.retry_on == "error" else 0
         results = Results(left, lambda number, outcome: self.end_input(number, Outcome.from_json(outcome)), self.mark, self.store.parallel, bool(self.silent))
 

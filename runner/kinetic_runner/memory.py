@@ -1,0 +1,59 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What the control group of a container tells of memory that ran out."""
+
+import os
+
+CONTROL_GROUP = "/sys/fs/cgroup"
+# The files that count the processes that the kernel has killed for want of memory, and that have the limit: of version 2, and of version 1.
+FILES = ("memory.events", "memory.max"), ("memory/memory.oom_control", "memory/memory.limit_in_bytes")
+UNLIMITED = 1 << 62  # bytes: version 1 has a number that is about twice this
+
+
+class Memory:
+    """Tells whether memory has run out since this was made."""
+
+    def __init__(self, in_pod):
+        # Without a container of its own, a job has no group that counts for it alone.
+        self._before = counted() if in_pod else None
+
+    def ran_out(self):
+        """Return a sentence if the kernel has killed a process for want of memory, "" if it has not, and None if nobody knows."""
+        now = counted()
+        if self._before is None or now is None:
+            return None
+        if now <= self._before:
+            return ""
+        size = limit()
+        return f"out of memory: {f'it used all of its {quantity(size)}' if size else 'its node had none left'}; request more with --memory"
+
+
+def counted():
+    """Return how many processes of the container the kernel has killed for want of memory; None if that is not known."""
+    for events, _ in FILES:
+        try:
+            with open(os.path.join(CONTROL_GROUP, events), encoding="ascii") as file:
+                return int(dict(line.split() for line in file)["oom_kill"])
+        except (OSError, KeyError, ValueError):
+            pass
+    return None
+
+
+def limit():
+    """Return the container's limit in bytes, 0 if it has none or that is not known."""
+    for _, limit_file in FILES:
+        try:
+            with open(os.path.join(CONTROL_GROUP, limit_file), encoding="ascii") as file:
+                size = int(file.read())
+                return size if size < UNLIMITED else 0
+        except (OSError, ValueError):
+            pass
+    return 0
+
+
+def quantity(size):
+    """Return a number of bytes as --memory takes it."""
+    for unit, factor in ("Gi", 1 << 30), ("Mi", 1 << 20), ("Ki", 1 << 10):
+        if size % factor == 0:
+            return f"{size // factor}{unit}"
+    return str(size)
