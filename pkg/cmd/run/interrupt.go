@@ -25,9 +25,9 @@ func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outco
 	if j.Handle.Backend != api.BackendLocal {
 		next = "stop waiting for it"
 	}
-	fmt.Fprintf(o.streams.ErrOut, "interrupted; cancelling job %s (Ctrl-C again: %s)\n", j.ID(), next)
-	again, stop := signal.NotifyContext(context.WithoutCancel(ctx), process.Interrupts()...)
+	again, stop := signal.NotifyContext(context.WithoutCancel(ctx), process.Interrupts()...) // before anybody is told
 	defer stop()
+	fmt.Fprintf(o.streams.ErrOut, "interrupted; cancelling job %s (Ctrl-C again: %s)\n", j.ID(), next)
 	if err := o.end(again, j, grace); err != nil {
 		return err
 	}
@@ -47,9 +47,9 @@ func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outco
 
 // abandoned cancels a job whose reader went away, as with `| head`.
 func (o *options) abandoned(ctx context.Context, j *job.Job) error {
-	fmt.Fprintf(o.streams.ErrOut, "output closed; cancelling job %s\n", j.ID())
 	again, stop := signal.NotifyContext(context.WithoutCancel(ctx), process.Interrupts()...)
 	defer stop()
+	fmt.Fprintf(o.streams.ErrOut, "output closed; cancelling job %s\n", j.ID())
 	if err := o.end(again, j, job.DefaultGrace); err != nil {
 		return err
 	}
