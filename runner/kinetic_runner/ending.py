@@ -42,17 +42,18 @@ def explain_file_error(attempt):
 
 def save_outputs(attempt, outcome, supervisor):
     """Save the outputs that the call has left, and note in its outcome what cannot be saved."""
-    in_order = supervisor is None or outcome.returned or left_in_order(outcome, supervisor)
+    in_order = supervisor is None or left_in_order(outcome, supervisor)
     outcome.unsaved = attempt.outputs.save(in_order)
     outcome.warnings += attempt.outputs.refusals
 
 
 def left_in_order(outcome, supervisor):
-    """Return whether a call chose to end: with exit code 0, or a function by SystemExit. Then all its files are finished."""
-    if supervisor.killed or not os.WIFEXITED(supervisor.status):
+    """Return whether all files of a call are finished: it returned, or chose to end with exit code 0 or SystemExit, and was not cut off then."""
+    exited = os.WIFEXITED(supervisor.status)
+    if supervisor.killed or not exited and (supervisor.terminated or supervisor.timed_out or supervisor.stopped):
         return False
     by_itself = not supervisor.terminated and (outcome.error or {}).get("type") == "SystemExit"
-    return by_itself or os.WEXITSTATUS(supervisor.status) == 0
+    return outcome.returned or exited and (by_itself or os.WEXITSTATUS(supervisor.status) == 0)
 
 
 def tell_losses(attempt, outcome, place, errands):

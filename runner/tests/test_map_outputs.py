@@ -78,6 +78,32 @@ class Outputs(MapCase):
         self.assertEqual(self.values(2), [1, 2])
 
 
+class Saved(MapCase):
+    """Inputs whose outputs are saved in the bucket."""
+
+    SOURCE = """
+        import os
+        def f(n):
+            with open(os.path.join(os.environ["KINETIC_OUTPUT_PATH"], "m.json"), "w") as file:
+                file.write("{}")
+            runner = f"/proc/{os.getppid()}/fd"
+            return sum("inotify" in os.readlink(os.path.join(runner, name)) for name in os.listdir(runner))
+    """
+
+    def test_outputs_that_cannot_be_tidied_up_cost_no_result(self):
+        """As with a retention policy, or without the permission to delete."""
+        self.bucket.fail(403, times=1000, pattern="^DELETE")
+        ran = self.chunk(self.SOURCE.replace("return ", "return n or "), [1, 2, 3], "--output-sync", "0.3")
+        self.assertEqual((ran.code, self.values(3)), (0, [1, 2, 3]), ran.out)
+
+    @unittest.skipUnless(os.path.isdir("/proc/self/fd"), "what is open is seen on Linux only")
+    def test_what_watches_an_input_is_closed(self):
+        source = self.SOURCE.replace("runner =", "time.sleep(0.25)\n            runner =").replace("import os", "import os, time")
+        ran = self.chunk(source, list(range(20)), "--output-sync", "0.3")
+        self.assertEqual(ran.code, 0, ran.out)
+        self.assertLess(max(self.values(20)), 10)  # some inputs are just being saved
+
+
 class Strays(MapCase):
     """Inputs that write outside of their own outputs."""
 

@@ -147,6 +147,27 @@ class Endings(OutputCase):
         ran = self.run_call(function(), {"train.py": source})
         self.assertEqual((ran.code, self.saved()), (3, {"a": b"a"}))
 
+    def test_what_a_thread_still_wrote_when_its_process_was_killed_is_not_finished(self):
+        source = """
+            import os, signal, threading
+            def save():
+                with open(os.environ["KINETIC_OUTPUT_PATH"] + "/last.pt", "wb") as file:
+                    file.write(b"half")
+                    file.flush()
+                    begun.set()
+                    threading.Event().wait()
+            def f():
+                global begun
+                begun = threading.Event()
+                signal.signal(signal.SIGTERM, signal.SIG_IGN)
+                threading.Thread(target=save).start()
+                begun.wait()
+                return 1
+        """
+        ran = self.run_call(function(), {"train.py": source}, "--max-runtime", "2", "--grace", "0.2")
+        self.assertEqual((ran.code, ran.result["value"], self.indexed()), (0, 1, []), ran.out)
+        self.assertEqual([file["path"] for file in self.index()["incomplete"]], ["last.pt"])
+
     def test_the_result_comes_after_the_outputs(self):
         self.attempt(1, PLAIN)
         order = [line for line in self.bucket.requests if re.search("rewriteTo|DELETE|/upload/", line)]

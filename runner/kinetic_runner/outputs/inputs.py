@@ -6,6 +6,7 @@ import _thread
 import os
 import time
 
+from ..errors import RunnerError
 from ..losses import unsaved
 from .directory import FIRST_SECONDS, MESSAGES_SECONDS, Outputs, holds_something
 
@@ -52,7 +53,11 @@ class InputOutputs(Outputs):
         session = self._open(number)
         in_order = outcome.ok or (outcome.error or {}).get("type") == "SystemExit"
         outcome.warnings += unsaved(session.finish(in_order)) + session.refusals
-        session.settle()
+        try:
+            session.settle()
+        except (RunnerError, OSError):
+            pass  # all is saved: the next client tidies up
+        session.close()
         with self._changing:
             self._sessions.pop(number, None)
 

@@ -230,6 +230,11 @@ class Session:
                 settle(self._home, names, index, number)
         self.tell()
 
+    def close(self):
+        """Stop to watch, unless something is still being saved."""
+        if not self._running or self._worker.done.is_set():
+            self._observer.watch.close()
+
     def _wait(self):
         told_at = time.monotonic() + PROGRESS_SECONDS
         while not self._worker.done.wait(WAIT_SECONDS):
