@@ -184,8 +184,10 @@ func TestLargeFilesAreChecked(t *testing.T) {
 	l.checkCopied(t, content)
 }
 
-// Copy copies large files like others.
-func TestCopyOfLargeFiles(t *testing.T) {
+// copyOfTwo returns a copy of all files of a job, of which one is large and is read in pieces, with the content of
+// that one.
+func copyOfTwo(t *testing.T) (large, *cut, []Transfer, []byte) {
+	t.Helper()
 	l, c, _ := largeCopy(t)
 	content := bytes.Repeat([]byte("0123456789abcdef"), (largeFrom+pieceBytes)/16)
 	if err := c.Create(t.Context(), "a1/outputs/large", bytes.NewReader(content), nil); err != nil {
@@ -199,6 +201,12 @@ func TestCopyOfLargeFiles(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return l, c, plan, content
+}
+
+// Copy copies large files like others.
+func TestCopyOfLargeFiles(t *testing.T) {
+	l, c, plan, content := copyOfTwo(t)
 	for _, same := range []int{0, 2} {
 		done, err := l.dir.Copy(t.Context(), plan, l.folder, func(int64) {})
 		if err != nil || done.Files != 2 || done.Same != same {
@@ -229,19 +237,7 @@ func TestPartsThatAreLeft(t *testing.T) {
 
 // Copies to one directory at the same time are done once.
 func TestCopiesAtTheSameTime(t *testing.T) {
-	l, c, _ := largeCopy(t)
-	content := bytes.Repeat([]byte("0123456789abcdef"), (largeFrom+pieceBytes)/16)
-	if err := c.Create(t.Context(), "a1/outputs/large", bytes.NewReader(content), nil); err != nil {
-		t.Fatal(err)
-	}
-	files, err := l.dir.List(t.Context(), "")
-	if err != nil {
-		t.Fatal(err)
-	}
-	plan, err := Below(files, "")
-	if err != nil {
-		t.Fatal(err)
-	}
+	l, c, plan, content := copyOfTwo(t)
 	var all sync.WaitGroup
 	var copied atomic.Int64
 	for range 4 {

@@ -13,6 +13,9 @@ import (
 // partPrefix begins the names of the files that copies are written to before they are complete.
 const partPrefix = ".kinetic-part-"
 
+// partOfLength is the length of what partOf returns: the prefix, 16 digits and a hyphen.
+const partOfLength = len(partPrefix) + 16 + len("-")
+
 // partOf begins the names of all parts of a target.
 func (t Transfer) partOf() string {
 	sum := sha256.Sum256([]byte(t.URL + "\x00" + t.to))
@@ -43,7 +46,7 @@ func removeOlderParts(plan []Transfer, folder *os.Root) {
 		}
 		for _, e := range entries {
 			name := strings.TrimSuffix(e.Name(), doneSuffix)
-			of := name[:min(len(name), len(partPrefix)+17)]
+			of := name[:min(len(name), partOfLength)]
 			if keep, ours := current[of]; ours && name != keep {
 				_ = folder.Remove(filepath.Join(dir, e.Name()))
 			}

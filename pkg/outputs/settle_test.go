@@ -6,6 +6,7 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
+	"net/http"
 	"strings"
 	"sync"
 	"testing"
@@ -14,6 +15,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/storetest"
 )
 
 func hashOf(content string) string {
@@ -21,9 +23,9 @@ func hashOf(content string) string {
 	return hex.EncodeToString(sum[:])
 }
 
-// killed puts the outputs of a job into a bucket whose runner was killed before it could tidy up: the plain names
+// killed returns a bucket with the outputs of a job whose runner was killed before it could tidy up: the plain names
 // below one prefix, what the runner keeps below another.
-func (b *bucket) killed(t *testing.T, plain, home string) {
+func killed(t *testing.T, plain, home string) *storetest.Bucket {
 	t.Helper()
 	entryOf := func(path, content, object string, modified int64) entry {
 		return entry{Path: path, Size: int64(len(content)), SHA256: hashOf(content), Mode: 0o644, Modified: modified, Object: object}
@@ -37,15 +39,17 @@ func (b *bucket) killed(t *testing.T, plain, home string) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	b := storetest.NewBucket(t)
 	ours := func(content string) map[string]string { return store.OutputMetadata("a1", 0, 1, hashOf(content)) }
-	b.put(home+"sync/0.json", string(data), nil)
-	b.put(home+"sync/0/aa", "the new state", nil)
-	b.put(home+"sync/0/bb", "the best state", nil)
-	b.put(home+"sync/0/cc", "ours", nil)
-	b.put(home+"sync/0/dd", "what no index names any more", nil)
-	b.put(plain+"log.txt", "a log", ours("a log"))
-	b.put(plain+"last.pt", "an older state", ours("an older state"))
-	b.put(plain+"by-program", "theirs", nil)
+	b.Put(home+"sync/0.json", string(data), nil)
+	b.Put(home+"sync/0/aa", "the new state", nil)
+	b.Put(home+"sync/0/bb", "the best state", nil)
+	b.Put(home+"sync/0/cc", "ours", nil)
+	b.Put(home+"sync/0/dd", "what no index names any more", nil)
+	b.Put(plain+"log.txt", "a log", ours("a log"))
+	b.Put(plain+"last.pt", "an older state", ours("an older state"))
+	b.Put(plain+"by-program", "theirs", nil)
+	return b
 }
 
 const ended = `{"version":1,"state":"FAILED","reason":"Killed","by":"client"}`
@@ -78,28 +82,27 @@ func (d *Dir) checkSaved(t *testing.T, when string) {
 // However often it is cut off, what was saved can be read, and the next one finishes it.
 func TestSettleThatIsCutOff(t *testing.T) {
 	for changes, done := 0, false; !done; changes++ {
-		b := newBucket(t)
-		b.killed(t, "a1/outputs/", "a1/")
-		b.put("a1/end.json", ended, nil)
+		b := killed(t, "a1/outputs/", "a1/")
+		b.Put("a1/end.json", ended, nil)
 		ctx, cancel := context.WithCancel(t.Context())
-		b.cut = func(before int) bool {
+		onChange(b, func(before int) {
 			if before >= changes {
 				cancel()
+				panic(http.ErrAbortHandler)
 			}
-			return before >= changes
-		}
-		err := b.outputsOf(t, api.Handle{JobID: "a1"}).Settle(ctx)
+		})
+		err := outputsOf(t, b, api.Handle{JobID: "a1"}).Settle(ctx)
 		if done = err == nil; done && changes < 5 {
 			t.Errorf("it has made only %d changes", changes)
 		}
 		cancel()
-		b.cut = nil
-		b.outputsOf(t, api.Handle{JobID: "a1"}).checkSaved(t, "after it was cut off")
-		if err := b.outputsOf(t, api.Handle{JobID: "a1"}).Settle(t.Context()); err != nil {
+		b.Intercept(nil)
+		outputsOf(t, b, api.Handle{JobID: "a1"}).checkSaved(t, "after it was cut off")
+		if err := outputsOf(t, b, api.Handle{JobID: "a1"}).Settle(t.Context()); err != nil {
 			t.Error(err)
 		}
-		b.outputsOf(t, api.Handle{JobID: "a1"}).checkSaved(t, "afterwards")
-		if diff := cmp.Diff(settled, b.names(t, "a1")); diff != "" {
+		outputsOf(t, b, api.Handle{JobID: "a1"}).checkSaved(t, "afterwards")
+		if diff := cmp.Diff(settled, names(t, b, "a1")); diff != "" {
 			t.Errorf("after %d changes (-want +got):\n%s", changes, diff)
 		}
 	}
@@ -108,10 +111,9 @@ func TestSettleThatIsCutOff(t *testing.T) {
 // Two commands may see the end of a job at once.
 func TestSettleByTwo(t *testing.T) {
 	for range 10 {
-		b := newBucket(t)
-		b.killed(t, "a1/outputs/", "a1/")
-		b.put("a1/end.json", ended, nil)
-		dirs := []*Dir{b.outputsOf(t, api.Handle{JobID: "a1"}), b.outputsOf(t, api.Handle{JobID: "a1"})}
+		b := killed(t, "a1/outputs/", "a1/")
+		b.Put("a1/end.json", ended, nil)
+		dirs := []*Dir{outputsOf(t, b, api.Handle{JobID: "a1"}), outputsOf(t, b, api.Handle{JobID: "a1"})}
 		var both sync.WaitGroup
 		for _, dir := range dirs {
 			both.Go(func() {
@@ -121,8 +123,8 @@ func TestSettleByTwo(t *testing.T) {
 			})
 		}
 		both.Wait()
-		b.outputsOf(t, api.Handle{JobID: "a1"}).checkSaved(t, "afterwards")
-		for _, name := range b.names(t, "a1") {
+		outputsOf(t, b, api.Handle{JobID: "a1"}).checkSaved(t, "afterwards")
+		for _, name := range names(t, b, "a1") {
 			if name == "sync/0/dd" {
 				t.Error("what no index names is left")
 			}
@@ -132,47 +134,47 @@ func TestSettleByTwo(t *testing.T) {
 
 // Of a job that runs nothing is changed: its runner does it. Neither is it done twice.
 func TestSettleThatHasNothingToDo(t *testing.T) {
-	b := newBucket(t)
-	b.killed(t, "a1/outputs/", "a1/")
-	before := b.names(t, "a1")
-	if err := b.outputsOf(t, api.Handle{JobID: "a1"}).Settle(t.Context()); err != nil || b.changes > 0 {
-		t.Errorf("%d changes while it runs, %v", b.changes, err)
+	b := killed(t, "a1/outputs/", "a1/")
+	before := names(t, b, "a1")
+	unchanged := func(int) { t.Error("it changes something") }
+	onChange(b, unchanged)
+	if err := outputsOf(t, b, api.Handle{JobID: "a1"}).Settle(t.Context()); err != nil {
+		t.Errorf("while it runs: %v", err)
 	}
-	if diff := cmp.Diff(before, b.names(t, "a1")); diff != "" {
+	if diff := cmp.Diff(before, names(t, b, "a1")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	b.put("a1/end.json", ended, nil)
-	if err := b.outputsOf(t, api.Handle{JobID: "a1"}).Settle(t.Context()); err != nil {
+	b.Put("a1/end.json", ended, nil)
+	b.Intercept(nil)
+	if err := outputsOf(t, b, api.Handle{JobID: "a1"}).Settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	b.changes = 0
-	if err := b.outputsOf(t, api.Handle{JobID: "a1"}).Settle(t.Context()); err != nil || b.changes > 0 {
-		t.Errorf("%d changes the second time, %v", b.changes, err)
+	onChange(b, unchanged)
+	if err := outputsOf(t, b, api.Handle{JobID: "a1"}).Settle(t.Context()); err != nil {
+		t.Errorf("the second time: %v", err)
 	}
 }
 
 // The outputs of an --output-dir in a bucket are tidied up there.
 func TestSettleOfAnOutputDir(t *testing.T) {
-	b := newBucket(t)
-	b.killed(t, "shared/", "shared/.kinetic/a1/")
-	b.put("a1/end.json", ended, nil)
-	dir := b.outputsOf(t, api.Handle{JobID: "a1", OutputDir: "gs://" + bucketName + "/team/shared"})
+	b := killed(t, "shared/", "shared/.kinetic/a1/")
+	b.Put("a1/end.json", ended, nil)
+	dir := outputsOf(t, b, api.Handle{JobID: "a1", OutputDir: storetest.URL + "/shared"})
 	if err := dir.Settle(t.Context()); err != nil {
 		t.Fatal(err)
 	}
 	dir.checkSaved(t, "afterwards")
 	want := []string{".kinetic/a1/sync/0.json", ".kinetic/a1/sync/0/cc", "by-program", "last.pt", "log.txt", "new/best.pt"}
-	if diff := cmp.Diff(want, b.names(t, "shared")); diff != "" {
+	if diff := cmp.Diff(want, names(t, b, "shared")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
 }
 
 // What was removed is missed by no restore: the index doesn't name it any more.
 func TestRemoval(t *testing.T) {
-	b := newBucket(t)
-	b.killed(t, "a1/outputs/", "a1/")
-	b.put("a1/end.json", ended, nil)
-	dir := b.outputsOf(t, api.Handle{JobID: "a1"})
+	b := killed(t, "a1/outputs/", "a1/")
+	b.Put("a1/end.json", ended, nil)
+	dir := outputsOf(t, b, api.Handle{JobID: "a1"})
 	for _, at := range []string{"new", "by-program"} { // before it was tidied up
 		files, err := dir.List(t.Context(), at)
 		if err != nil {
@@ -201,7 +203,7 @@ func TestRemoval(t *testing.T) {
 	if err := dir.Forget(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	for _, name := range b.names(t, "a1") {
+	for _, name := range names(t, b, "a1") {
 		if strings.HasPrefix(name, "sync/") {
 			t.Errorf("%s is left", name)
 		}

@@ -18,6 +18,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/storetest"
 )
 
 func uploadTree(t testing.TB, set *pack.Set, s store.Store) pack.Stats {
@@ -35,8 +36,8 @@ func TestTreeRoundTrip(t *testing.T) {
 		"a.txt": "a", "a/b/deep": "x", "a-b": "between", "empty/": "", "half/empty/": "", "none": "", "up\\slash ü": "u",
 		"a/up -> ../a.txt": "", "a/top -> ..": "", "broken -> no/where": "",
 	})
-	b := newBucket(t)
-	data, s := set(t, pack.Options{Root: root}), b.open(t)
+	b := storetest.NewBucket(t)
+	data, s := set(t, pack.Options{Root: root}), b.Open(t)
 	var done int64
 	stats, err := data.UploadTree(t.Context(), s, func(bytes, _ int64) { done = bytes })
 	if err != nil || stats.NewBlobs != 10 || stats.NewBytes != data.Bytes || done != data.Bytes {
@@ -46,14 +47,14 @@ func TestTreeRoundTrip(t *testing.T) {
 		"a.txt": "a", "a/b/deep": "x", "a-b": "between", "empty/": "", "half/empty/": "", "none": "", "up\\slash ü": "u",
 		"a/up": "-> ../a.txt", "a/top": "-> ..", "broken": "-> no/where",
 	}
-	if diff := cmp.Diff(want, b.tree(t, data.SHA256)); diff != "" {
+	if diff := cmp.Diff(want, treeIn(t, b, data.SHA256)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
-	record, err := b.fake.GetObject(bucketName, "team/"+store.DataRecord(data.SHA256))
+	record, err := b.Fake.GetObject(storetest.BucketName, storetest.Prefix+store.DataRecord(data.SHA256))
 	if text := fmt.Sprintf(`{"version":1,"files":%d,"bytes":%d}`+"\n", data.Files, data.Bytes); err != nil || string(record.Content) != text {
 		t.Errorf("the record %q, error %v; want %q", record.Content, err, text)
 	}
-	if n := b.count(func() { stats = uploadTree(t, data, s) }); n != 2 || stats.NewBlobs != 0 {
+	if n := countRequests(b, func() { stats = uploadTree(t, data, s) }); n != 2 || stats.NewBlobs != 0 {
 		t.Errorf("the second time: %d requests, %+v; want two, and nothing new", n, stats)
 	}
 }
@@ -62,10 +63,10 @@ func TestTreeOfOneFile(t *testing.T) {
 	dir := t.TempDir()
 	write(t, dir, map[string]string{"v3.h5": "weights", "latest.h5 -> v3.h5": "", "beside": "no"})
 	for _, name := range []string{"v3.h5", "latest.h5"} {
-		b := newBucket(t)
+		b := storetest.NewBucket(t)
 		data := set(t, pack.Options{Root: filepath.Join(dir, name)})
-		uploadTree(t, data, b.open(t))
-		if diff := cmp.Diff(map[string]string{name: "weights"}, b.tree(t, data.SHA256)); diff != "" {
+		uploadTree(t, data, b.Open(t))
+		if diff := cmp.Diff(map[string]string{name: "weights"}, treeIn(t, b, data.SHA256)); diff != "" {
 			t.Errorf("(-want +got):\n%s", diff)
 		}
 	}
@@ -99,15 +100,15 @@ func TestTreeThatIsOld(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
 			write(t, root, map[string]string{"a": "a", "d/l -> ../a": "", "d/f": "f"})
-			b := newBucket(t)
-			data, s := set(t, pack.Options{Root: root}), b.open(t)
+			b := storetest.NewBucket(t)
+			data, s := set(t, pack.Options{Root: root}), b.Open(t)
 			uploadTree(t, data, s)
-			want := b.tree(t, data.SHA256)
-			b.age(t, tt.record, ".json")
+			want := treeIn(t, b, data.SHA256)
+			age(t, b, tt.record, ".json")
 			for _, end := range []string{"/f", "/l"} {
-				b.age(t, tt.file, end)
+				age(t, b, tt.file, end)
 			}
-			for _, o := range b.objects(t) {
+			for _, o := range b.Objects(t, "") {
 				if tt.gone != "" && strings.HasSuffix(o.Name, tt.gone) {
 					if err := s.Delete(t.Context(), strings.TrimPrefix(o.Name, "team/")); err != nil {
 						t.Fatal(err)
@@ -118,10 +119,10 @@ func TestTreeThatIsOld(t *testing.T) {
 			if stats.NewBlobs != tt.sent {
 				t.Errorf("%+v, want %d sent", stats, tt.sent)
 			}
-			if diff := cmp.Diff(want, b.tree(t, data.SHA256)); diff != "" {
+			if diff := cmp.Diff(want, treeIn(t, b, data.SHA256)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			for _, o := range b.objects(t) {
+			for _, o := range b.Objects(t, "") {
 				isOld := time.Since(o.Created) > day
 				isFile := strings.HasSuffix(o.Name, "/f") || strings.HasSuffix(o.Name, "/l")
 				if keeps := isFile && !tt.renew || strings.HasSuffix(o.Name, ".json") && tt.record == young; isOld != keeps {
@@ -136,14 +137,14 @@ func TestTreeThatIsOld(t *testing.T) {
 func TestTreeWithoutItsRecord(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, map[string]string{"d/f": "1", "d-x": "2", "d.y": "3", "d0/": "", "e -> d0": "", "ü": "4", "Z": "5"})
-	b := newBucket(t)
-	data, s := set(t, pack.Options{Root: root}), b.open(t)
+	b := storetest.NewBucket(t)
+	data, s := set(t, pack.Options{Root: root}), b.Open(t)
 	uploadTree(t, data, s)
 	if err := s.Delete(t.Context(), store.DataRecord(data.SHA256)); err != nil {
 		t.Fatal(err)
 	}
 	const record, listing, sealing = 1, 1, 2
-	if n := b.count(func() { uploadTree(t, data, s) }); n != record+listing+sealing {
+	if n := countRequests(b, func() { uploadTree(t, data, s) }); n != record+listing+sealing {
 		t.Errorf("%d requests, want %d", n, record+listing+sealing)
 	}
 }
@@ -156,11 +157,11 @@ func TestInterruptedTree(t *testing.T) {
 	}
 	data := set(t, pack.Options{Root: root})
 	for _, at := range []int{1, 4, 8} {
-		b := newBucket(t)
+		b := storetest.NewBucket(t)
 		ctx, cancel := context.WithCancel(t.Context())
 		defer cancel()
 		uploads := 0
-		b.meet = func(r *http.Request) {
+		b.Before(func(r *http.Request) {
 			if !strings.HasPrefix(r.URL.Path, "/upload/") {
 				return
 			}
@@ -171,17 +172,14 @@ func TestInterruptedTree(t *testing.T) {
 				_, _ = io.CopyN(io.Discard, r.Body, 1<<10)
 				panic(http.ErrAbortHandler)
 			}
-		}
-		s := b.open(t)
+		})
+		s := b.Open(t)
 		if _, err := data.UploadTree(ctx, s, nil); !errors.Is(err, context.Canceled) {
 			t.Fatalf("at %d: error %v, want context.Canceled", at, err)
 		}
-		b.active.Wait() // what was sent before may arrive late
-		b.mu.Lock()
-		b.meet = nil
-		b.mu.Unlock()
-		before := b.tree(t, data.SHA256)
-		if names := b.objects(t); len(names) != len(before) || len(before) >= 8 {
+		b.Intercept(nil) // what was sent before may arrive late
+		before := treeIn(t, b, data.SHA256)
+		if names := b.Objects(t, ""); len(names) != len(before) || len(before) >= 8 {
 			t.Errorf("at %d: %d objects, %d of them files; want no record, and not all files", at, len(names), len(before))
 		}
 		if stats := uploadTree(t, data, s); stats.NewBlobs != 8-len(before) {
@@ -210,14 +208,14 @@ func TestTreeThatChanges(t *testing.T) {
 				root := t.TempDir()
 				file := filepath.Join(root, "d", "f")
 				randomFile(t, file, 1, size)
-				b := newBucket(t)
+				b := storetest.NewBucket(t)
 				data := set(t, pack.Options{Root: root})
 				if err := to(file); err != nil {
 					t.Fatal(err)
 				}
-				_, err := data.UploadTree(t.Context(), b.open(t), nil)
+				_, err := data.UploadTree(t.Context(), b.Open(t), nil)
 				fileError(t, err, "d/f", "it changed while it was being packaged: run again")
-				if left := b.objects(t); len(left) > 0 {
+				if left := b.Objects(t, ""); len(left) > 0 {
 					t.Errorf("left behind: %v", left)
 				}
 			})
@@ -231,11 +229,11 @@ func TestTreeFromTwoSides(t *testing.T) {
 	for i := range 20 {
 		write(t, root, map[string]string{fmt.Sprint(i): fmt.Sprint("file ", i), fmt.Sprintf("l%d -> %[1]d", i): ""})
 	}
-	b := newBucket(t)
+	b := storetest.NewBucket(t)
 	data := set(t, pack.Options{Root: root})
 	var wg sync.WaitGroup
 	for range 2 {
-		s := b.open(t)
+		s := b.Open(t)
 		wg.Go(func() {
 			if _, err := data.UploadTree(t.Context(), s, nil); err != nil {
 				t.Error(err)
@@ -243,7 +241,7 @@ func TestTreeFromTwoSides(t *testing.T) {
 		})
 	}
 	wg.Wait()
-	got := b.tree(t, data.SHA256)
+	got := treeIn(t, b, data.SHA256)
 	if len(got) != 40 || got["7"] != "file 7" || got["l7"] != "-> 7" {
 		t.Errorf("%v", got)
 	}
@@ -287,9 +285,9 @@ func TestLargeFilesOfATreeInFlight(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	b := newBucket(t)
+	b := storetest.NewBucket(t)
 	var now, most, begun, largest int
-	b.meet = func(r *http.Request) {
+	b.Before(func(r *http.Request) {
 		largest = max(largest, int(r.ContentLength))
 		switch query := r.URL.Query(); {
 		case query.Has("upload_id") && !strings.HasSuffix(r.Header.Get("Content-Range"), "/*"):
@@ -298,8 +296,8 @@ func TestLargeFilesOfATreeInFlight(t *testing.T) {
 			begun, now = begun+1, now+1
 			most = max(most, now)
 		}
-	}
-	uploadTree(t, set(t, pack.Options{Root: root}), b.open(t))
+	})
+	uploadTree(t, set(t, pack.Options{Root: root}), b.Open(t))
 	if begun != files || most > limit || now != 0 {
 		t.Errorf("%d uploads, %d at once and %d not ended; want %d, at most %d, and 0", begun, most, now, files, limit)
 	}

@@ -8,7 +8,6 @@ import (
 	"encoding/hex"
 	"errors"
 	"io"
-	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"slices"
@@ -21,6 +20,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/prune"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/storetest"
 )
 
 // place is a store in which objects can have any age.
@@ -61,20 +61,13 @@ func inDirectory(t *testing.T) place {
 
 func inBucket(t *testing.T) place {
 	t.Helper()
-	fake, err := fakestorage.NewServerWithOptions(fakestorage.Options{NoListener: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	fake.CreateBucketWithOpts(fakestorage.CreateBucketOpts{Name: "acme-jobs"})
-	server := httptest.NewServer(fake.HTTPHandler())
-	t.Cleanup(server.Close)
-	t.Setenv("STORAGE_EMULATOR_HOST", server.URL)
+	b := storetest.NewBucket(t)
 	add := func(name, text string, age time.Duration) {
 		then := time.Now().Add(-age)
-		fake.CreateObject(fakestorage.Object{Content: []byte(text), ObjectAttrs: fakestorage.ObjectAttrs{
-			BucketName: "acme-jobs", Name: "team/" + name, Created: then, Updated: then}})
+		b.Fake.CreateObject(fakestorage.Object{Content: []byte(text), ObjectAttrs: fakestorage.ObjectAttrs{
+			BucketName: storetest.BucketName, Name: storetest.Prefix + name, Created: then, Updated: then}})
 	}
-	return place{open(t, "gs://acme-jobs/team"), add}
+	return place{b.Open(t), add}
 }
 
 func sum(text string) string {

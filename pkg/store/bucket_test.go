@@ -10,16 +10,15 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/fsouza/fake-gcs-server/fakestorage"
-
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/storetest"
 )
 
-const bucketName = "acme-jobs"
+const bucketName = storetest.BucketName
 
-// bucket is Cloud Storage's protocol on loopback, with faults made to order.
+// bucket is a bucket with faults made to order.
 type bucket struct {
-	fake *fakestorage.Server
+	*storetest.Bucket
 
 	mu       sync.Mutex
 	faults   []fault
@@ -29,50 +28,31 @@ type bucket struct {
 // fault is what happens to one request instead of an answer.
 type fault struct {
 	to func(*http.Request) bool
-	do func(w http.ResponseWriter, r *http.Request, next http.Handler)
+	do storetest.Interceptor
 }
 
 // newBucket starts a server and makes it the emulator of this test.
 func newBucket(t *testing.T) *bucket {
 	t.Helper()
-	fake, err := fakestorage.NewServerWithOptions(fakestorage.Options{NoListener: true})
-	if err != nil {
-		t.Fatal(err)
-	}
-	b := &bucket{fake: fake}
-	fake.CreateBucketWithOpts(fakestorage.CreateBucketOpts{Name: bucketName})
-	server := httptest.NewServer(b)
-	t.Cleanup(server.Close)
-	t.Setenv("STORAGE_EMULATOR_HOST", server.URL)
+	b := &bucket{Bucket: storetest.NewBucket(t)}
+	b.Intercept(b.meet)
 	return b
 }
 
-func (b *bucket) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (b *bucket) meet(w http.ResponseWriter, r *http.Request, next http.Handler) {
 	b.mu.Lock()
 	b.requests = append(b.requests, r.Method+" "+r.URL.Path)
-	do := func(w http.ResponseWriter, r *http.Request, next http.Handler) { next.ServeHTTP(w, r) }
+	do := storetest.Interceptor(func(w http.ResponseWriter, r *http.Request, next http.Handler) { next.ServeHTTP(w, r) })
 	if i := slices.IndexFunc(b.faults, func(f fault) bool { return f.to(r) }); i >= 0 {
 		do = b.faults[i].do
 		b.faults = slices.Delete(b.faults, i, i+1)
 	}
 	b.mu.Unlock()
-	do(w, r, http.HandlerFunc(b.answer))
-}
-
-// answer is the server's, but for what it doesn't look at: the condition that what a
-// copy makes isn't there yet.
-func (b *bucket) answer(w http.ResponseWriter, r *http.Request) {
-	if _, target, rewrite := strings.Cut(r.URL.Path, "/rewriteTo/b/"+bucketName+"/o/"); rewrite && r.URL.Query().Get("ifGenerationMatch") == "0" {
-		if _, err := b.fake.GetObject(bucketName, target); err == nil {
-			answer(http.StatusPreconditionFailed, "conditionNotMet")(w, r, nil)
-			return
-		}
-	}
-	b.fake.HTTPHandler().ServeHTTP(w, r)
+	do(w, r, next)
 }
 
 // fail makes the next n requests of a kind fail.
-func (b *bucket) fail(n int, to func(*http.Request) bool, do func(http.ResponseWriter, *http.Request, http.Handler)) {
+func (b *bucket) fail(n int, to func(*http.Request) bool, do storetest.Interceptor) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	for range n {
@@ -98,7 +78,7 @@ func rewrites(r *http.Request) bool  { return strings.Contains(r.URL.Path, "/rew
 func downloads(r *http.Request) bool { return r.URL.Query().Get("alt") == "media" }
 
 // answer is a fault that is an answer in Cloud Storage's form.
-func answer(status int, message string) func(http.ResponseWriter, *http.Request, http.Handler) {
+func answer(status int, message string) storetest.Interceptor {
 	return func(w http.ResponseWriter, r *http.Request, _ http.Handler) {
 		_, _ = io.Copy(io.Discard, r.Body)
 		w.Header().Set("Content-Type", "application/json")
@@ -165,14 +145,9 @@ func openURL(t *testing.T, url string) store.Store {
 }
 
 // holds lists every object of the bucket.
-func (b *bucket) holds(t *testing.T) []string {
+func (b *bucket) holds(t *testing.T) (names []string) {
 	t.Helper()
-	listed, err := b.fake.ListObjectsWithOptionsPaginated(bucketName, fakestorage.ListOptions{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	var names []string
-	for _, o := range listed.Objects {
+	for _, o := range b.Objects(t, "") {
 		names = append(names, o.Name)
 	}
 	return names

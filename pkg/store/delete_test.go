@@ -76,7 +76,7 @@ func TestRenewedBlobsAreNotDeleted(t *testing.T) {
 		},
 		"gs": func(t *testing.T, age time.Duration) store.Store {
 			b := newBucket(t)
-			b.fake.CreateObject(fakestorage.Object{Content: []byte(text), ObjectAttrs: fakestorage.ObjectAttrs{
+			b.Fake.CreateObject(fakestorage.Object{Content: []byte(text), ObjectAttrs: fakestorage.ObjectAttrs{
 				BucketName: bucketName, Name: "team/a/" + name, Created: time.Now().Add(-age), Updated: time.Now().Add(-age)}})
 			return b.open(t)
 		},

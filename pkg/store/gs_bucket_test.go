@@ -31,7 +31,7 @@ func (b *bucket) openBucket(t *testing.T) *store.Bucket {
 // at returns the object as the server has it.
 func (b *bucket) at(t *testing.T, name string) fakestorage.Object {
 	t.Helper()
-	o, err := b.fake.GetObject(bucketName, name)
+	o, err := b.Fake.GetObject(bucketName, name)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -42,7 +42,7 @@ func TestPin(t *testing.T) {
 	const name, text = "builds/a.tar.gz", "the content"
 	held := func(content string, age time.Duration) func(*testing.T, *bucket) {
 		return func(_ *testing.T, b *bucket) {
-			b.fake.CreateObject(fakestorage.Object{Content: []byte(content),
+			b.Fake.CreateObject(fakestorage.Object{Content: []byte(content),
 				ObjectAttrs: fakestorage.ObjectAttrs{BucketName: bucketName, Name: name, Created: time.Now().Add(-age), Updated: time.Now().Add(-age)}})
 		}
 	}
@@ -96,7 +96,7 @@ func TestPinContended(t *testing.T) {
 
 func TestOpenAt(t *testing.T) {
 	b := newBucket(t)
-	b.fake.CreateObject(fakestorage.Object{Content: []byte("0123456789"), ObjectAttrs: fakestorage.ObjectAttrs{BucketName: bucketName, Name: "log-1.txt"}})
+	b.Fake.CreateObject(fakestorage.Object{Content: []byte("0123456789"), ObjectAttrs: fakestorage.ObjectAttrs{BucketName: bucketName, Name: "log-1.txt"}})
 	opened := b.openBucket(t)
 	for _, tt := range []struct {
 		name   string

@@ -35,7 +35,7 @@ func TestRefusedCopy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			b := newBucket(t)
-			b.fake.CreateObject(fakestorage.Object{Content: []byte("1"), ObjectAttrs: fakestorage.ObjectAttrs{BucketName: "old-jobs", Name: "old/0.json"}})
+			b.Fake.CreateObject(fakestorage.Object{Content: []byte("1"), ObjectAttrs: fakestorage.ObjectAttrs{BucketName: "old-jobs", Name: "old/0.json"}})
 			b.fail(1, rewrites, tt.copied)
 			if tt.source != nil {
 				b.fail(1, asksForSource, tt.source)

@@ -196,7 +196,7 @@ func TestCompressedObjectsAreReadAsTheyAreStored(t *testing.T) {
 	if _, err := w.Write([]byte("loss 0.1\nloss 0.1\nloss 0.1\n")); err != nil || w.Close() != nil {
 		t.Fatal(err)
 	}
-	b.fake.CreateObject(fakestorage.Object{Content: text.Bytes(), ObjectAttrs: fakestorage.ObjectAttrs{
+	b.Fake.CreateObject(fakestorage.Object{Content: text.Bytes(), ObjectAttrs: fakestorage.ObjectAttrs{
 		BucketName: bucketName, Name: "team/a/job/outputs/log.txt", ContentEncoding: "gzip", ContentType: "text/plain"}})
 	s := b.open(t)
 	objects, err := list(t.Context(), s, "job/outputs/", "")
@@ -263,7 +263,7 @@ func TestHasBlobs(t *testing.T) {
 		default:
 			want[blob.SHA256] = true
 		}
-		b.fake.CreateObject(object)
+		b.Fake.CreateObject(object)
 	}
 	if diff := cmp.Diff(want, s.HasBlobs(t.Context(), blobs)); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
@@ -326,7 +326,7 @@ func TestOldBlobsAreRenewed(t *testing.T) {
 				content = content[:tt.size]
 			}
 			blob := "team/a/" + store.Blob(hash(text))
-			b.fake.CreateObject(fakestorage.Object{Content: []byte(content),
+			b.Fake.CreateObject(fakestorage.Object{Content: []byte(content),
 				ObjectAttrs: fakestorage.ObjectAttrs{BucketName: bucketName, Name: blob, Created: created}})
 			b.fail(1, func(r *http.Request) bool { return r.Method == http.MethodGet }, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 				w.Header().Set("Date", time.Now().Add(tt.clock).UTC().Format(http.TimeFormat))
@@ -335,7 +335,7 @@ func TestOldBlobsAreRenewed(t *testing.T) {
 			if tt.rewrite != nil {
 				b.fail(1, rewrites, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
 					if name == "old, somebody deletes it" {
-						if err := b.fake.Backend().DeleteObject(bucketName, blob); err != nil {
+						if err := b.Fake.Backend().DeleteObject(bucketName, blob); err != nil {
 							t.Error(err)
 						}
 					}
@@ -344,7 +344,7 @@ func TestOldBlobsAreRenewed(t *testing.T) {
 			}
 			if name == "old, and deleted at the moment" {
 				b.fail(1, uploads, func(w http.ResponseWriter, r *http.Request, next http.Handler) {
-					if err := b.fake.Backend().DeleteObject(bucketName, blob); err != nil {
+					if err := b.Fake.Backend().DeleteObject(bucketName, blob); err != nil {
 						t.Error(err)
 					}
 					next.ServeHTTP(w, r)
