@@ -34,8 +34,12 @@ type index struct {
 	// At is the moment of the state, in RFC 3339.
 	At string `json:"at"`
 	// Done means that the job has ended for good, and that the files have their plain names.
-	Done  bool    `json:"done"`
+	Done bool `json:"done"`
+	// Ended means that the call of this host has ended in order: nothing comes after the moment.
+	Ended bool    `json:"ended"`
 	Files []entry `json:"files"`
+	// Before is what another host may still need: what paths were until they were changed or removed.
+	Before []past `json:"before"`
 	// Pending has the names of what was not finished at the moment.
 	Pending    []string     `json:"pending"`
 	Incomplete []incomplete `json:"incomplete"`
@@ -57,6 +61,14 @@ type entry struct {
 	Link *string `json:"link,omitempty"`
 	// Object is relative to the home of the outputs; "" means that the file has its plain name.
 	Object string `json:"object,omitempty"`
+	// Since is when it was finished, in nanoseconds since 1970; 0 if the job has one host.
+	Since int64 `json:"since_ns,omitempty"`
+}
+
+// past is what a path was until a moment in nanoseconds since 1970.
+type past struct {
+	entry
+	Until int64 `json:"until_ns"`
 }
 
 // isFile reports whether an entry has bytes.
@@ -202,7 +214,9 @@ func (d *Dir) read(ctx context.Context) (listing, error) {
 	if err := d.addIncomplete(ctx, indexes, files); err != nil {
 		return listing{}, err
 	}
-	d.markPending(indexes, files)
+	if d.job.Handle.Map == nil {
+		markUnfinished(indexes, files)
+	}
 	for name, target := range found.links {
 		delete(files, name)
 		if to := inside(inPod, name, target); to != "" {
@@ -287,22 +301,4 @@ func (d *Dir) addIncomplete(ctx context.Context, indexes []index, files map[stri
 		}
 	}
 	return nil
-}
-
-// markPending marks what a restore leaves out because another host had not finished its part of it.
-func (d *Dir) markPending(indexes []index, files map[string]File) {
-	if d.job.Handle.Map != nil {
-		return
-	}
-	for _, x := range indexes {
-		for _, pending := range x.Pending {
-			for name, f := range files {
-				below := strings.HasPrefix(name, pending+"/")
-				if below && !slices.ContainsFunc(x.Files, func(e entry) bool { return e.Path == name }) {
-					f.Incomplete, f.Reason = true, fmt.Sprintf("host %d had not finished its part of %s", x.number, pending)
-					files[name] = f
-				}
-			}
-		}
-	}
 }

@@ -38,7 +38,11 @@ func (d *Dir) Settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	ended := !slices.ContainsFunc(indexes, func(x index) bool { return !x.Ended })
 	for _, x := range untidy {
+		if ended {
+			x.Before = nil
+		}
 		if err := d.settle(ctx, x, objects, plain); err != nil {
 			return fmt.Errorf("job %s: tidying up its outputs: %w", d.job.ID(), err)
 		}
@@ -106,6 +110,9 @@ func (x index) unnamed(objects map[string]store.Object) (found []store.Object) {
 	named := map[string]bool{}
 	for _, e := range x.Files {
 		named[e.Object] = true
+	}
+	for _, p := range x.Before {
+		named[p.Object] = true
 	}
 	for name, o := range objects {
 		if store.IsSyncObject(name, x.number) && !named[name] {

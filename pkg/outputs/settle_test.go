@@ -35,7 +35,7 @@ func killed(t *testing.T, plain, home string) *storetest.Bucket {
 		entryOf("last.pt", "the new state", "sync/0/aa", 3),
 		entryOf("new/best.pt", "the best state", "sync/0/bb", 2),
 		entryOf("by-program", "ours", "sync/0/cc", 2),
-	}, Pending: []string{"half"}})
+	}, Before: []past{{entryOf("last.pt", "an older state", "sync/0/ee", 1), 3}}, Pending: []string{"half"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -45,6 +45,7 @@ func killed(t *testing.T, plain, home string) *storetest.Bucket {
 	b.Put(home+"sync/0/aa", "the new state", nil)
 	b.Put(home+"sync/0/bb", "the best state", nil)
 	b.Put(home+"sync/0/cc", "ours", nil)
+	b.Put(home+"sync/0/ee", "an older state", nil)
 	b.Put(home+"sync/0/dd", "what no index names any more", nil)
 	b.Put(plain+"log.txt", "a log", ours("a log"))
 	b.Put(plain+"last.pt", "an older state", ours("an older state"))
@@ -57,7 +58,7 @@ const ended = `{"version":1,"state":"FAILED","reason":"Killed","by":"client"}`
 // saved is what killed's index names, and settled are the objects when it has been tidied up.
 var (
 	saved   = map[string]string{"log.txt": "a log", "last.pt": "the new state", "new/best.pt": "the best state", "by-program": "ours"}
-	settled = []string{"end.json", "outputs/by-program", "outputs/last.pt", "outputs/log.txt", "outputs/new/best.pt", "sync/0.json", "sync/0/cc"}
+	settled = []string{"end.json", "outputs/by-program", "outputs/last.pt", "outputs/log.txt", "outputs/new/best.pt", "sync/0.json", "sync/0/cc", "sync/0/ee"}
 )
 
 func (d *Dir) checkSaved(t *testing.T, when string) {
@@ -164,7 +165,7 @@ func TestSettleOfAnOutputDir(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir.checkSaved(t, "afterwards")
-	want := []string{".kinetic/a1/sync/0.json", ".kinetic/a1/sync/0/cc", "by-program", "last.pt", "log.txt", "new/best.pt"}
+	want := []string{".kinetic/a1/sync/0.json", ".kinetic/a1/sync/0/cc", ".kinetic/a1/sync/0/ee", "by-program", "last.pt", "log.txt", "new/best.pt"}
 	if diff := cmp.Diff(want, names(t, b, "shared")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

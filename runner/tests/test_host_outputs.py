@@ -1,5 +1,7 @@
 """The outputs of several hosts."""
 
+import gzip
+import json
 import os
 import unittest
 
@@ -14,9 +16,73 @@ def f():
             file.write("of " + os.environ["KINETIC_HOST"])
 """
 
+# Attempt 1 saves the checkpoints that each host is told to, keeps the last one, and does not end. Attempt 2 returns what it finds.
+ROTATE = """
+import os, shutil, time
+def f():
+    out, host = os.environ["KINETIC_OUTPUT_PATH"], os.environ["KINETIC_HOST"]
+    if os.environ["KINETIC_ATTEMPT"] != "1":
+        return sorted(os.path.join(folder, name)[len(out) + 1 :] for folder, _, names in os.walk(out) for name in names)
+    os.chdir(out)
+    for step in (1, 2):
+        while not os.path.exists(os.path.join(os.environ["GATES"], f"step-{step}")):
+            time.sleep(0.05)
+        os.makedirs("ckpt.tmp")
+        with open(f"ckpt.tmp/shard-{host}", "w") as file:
+            file.write(f"{step} of {host}")
+        os.rename("ckpt.tmp", f"ckpt-{step}")
+        shutil.rmtree(f"ckpt-{step - 1}", ignore_errors=True)
+    if host == "0":
+        os.makedirs("runs")
+    while True:
+        if host == "0":
+            with open("runs/events.out.tfevents.1", "a") as file:
+                file.write("loss")
+        time.sleep(0.1)
+"""
+
 
 class HostOutputs(GroupCase):
     HOSTS = 2
+
+    def index(self, host):
+        """What a host has saved: the paths, and the moment."""
+        try:
+            index = json.loads(gzip.decompress(self.bucket.read(f"{JOB}/sync/{host}.json")))
+        except KeyError:
+            return set(), ""
+        return {entry["path"] for entry in index["files"]}, index["at"]
+
+    def found(self, interval, saved):
+        """Kills attempt 1 when what it was to save is saved. Returns what attempt 2 finds. interval is that of host 1."""
+        gates = os.path.join(self.root, "gates")
+        os.mkdir(gates)
+        start = lambda host, sync: self.host(host, function(), {"train.py": ROTATE}, "--output-sync", sync, env={"GATES": gates})  # noqa: E731
+        hosts = [start(0, "0.5"), start(1, interval)]
+        open(os.path.join(gates, "step-1"), "w").close()
+        self.eventually(lambda: all(f"ckpt-1/shard-{host}" in self.index(host)[0] for host in (0, 1)), *hosts)
+        open(os.path.join(gates, "step-2"), "w").close()
+        self.eventually(saved, *hosts)
+        for host in hosts:
+            host.kill()
+            host.communicate()
+        leader, _ = self.parked(*self.hosts(function(), {"train.py": ROTATE}, pod=1))
+        return leader.result["value"]
+
+    def test_a_host_that_saves_later_than_others(self):
+        found = self.found("9", lambda: {"ckpt-2/shard-0", "runs/events.out.tfevents.1"} <= self.index(0)[0])
+        checkpoints = [path for path in found if path.startswith("ckpt")]
+        self.assertIn(checkpoints, ([f"ckpt-{step}/shard-{host}" for host in (0, 1)] for step in (1, 2)))
+
+    def test_what_one_host_writes_beside_what_all_do(self):
+        def saved():
+            paths, at = self.index(0)
+            if "runs/events.out.tfevents.1" in paths:
+                self.since = getattr(self, "since", at)
+                return self.index(1)[1] > self.since and "ckpt-2/shard-1" in self.index(1)[0]
+            return False
+
+        self.assertEqual(self.found("0.5", saved), ["ckpt-2/shard-0", "ckpt-2/shard-1", "runs/events.out.tfevents.1"])
 
     def test_a_name_that_two_hosts_write_is_told_and_the_others_are_there(self):
         leader, _ = self.parked(*self.hosts(function(), {"train.py": SAVE}))

@@ -123,7 +123,7 @@ class Indexes(Hostile):
             with self.subTest(seed, names=self.names, document=document):
                 found = Restore(root, self.said.append)
                 try:
-                    items, _ = items_of(read_indexes(home, [0]), home, plain)
+                    items = items_of(read_indexes(home, [0]), home, plain)
                     found.run(items)
                     brought += bool(found.brought)
                 except RunnerError:

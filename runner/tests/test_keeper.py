@@ -96,7 +96,7 @@ class KeeperCase(unittest.TestCase):
     def restored(self):
         """The files that a restore would bring."""
         place = tempfile.mkdtemp(dir=self.top)
-        items, _ = items_of(read_indexes(self.home, [0]), self.home, self.home)
+        items = items_of(read_indexes(self.home, [0]), self.home, self.home)
         Restore(place, self.said.append).run(items)
         files = [os.path.join(folder, name) for folder, _, names in os.walk(place) for name in names]
         found = {}

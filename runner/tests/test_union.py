@@ -1,17 +1,19 @@
 """The plain names of outputs, and what the indexes of several hosts say together."""
 
-import json
+import os
 import unittest
 
 from bucket import BUCKET
 from fixture import JOB, sha256
-from kinetic_runner.outputs.index import Document, Entry
+from kinetic_runner.outputs.index import Document, Entry, Index, Past, text_of_moment
 from kinetic_runner.outputs.plain import Plain
 from kinetic_runner.outputs.restore import items_of, read_indexes
-from kinetic_runner.outputs.tree import FILE
+from kinetic_runner.outputs.tree import FILE, FOLDER, folders_above
 from kinetic_runner.store.gcs import GCSStore
 from kinetic_runner.store.names import index_folder, index_name
 from test_keeper import KeeperCase
+
+SECOND = 10**9  # nanoseconds
 
 
 class PlainNames(KeeperCase):
@@ -44,46 +46,133 @@ class PlainNames(KeeperCase):
 
 
 class Hosts(KeeperCase):
-    """What the indexes of several hosts say together."""
+    """What the indexes of several hosts say together. Times are in seconds."""
 
-    def put(self, number, *paths, pending=(), at=1, text=None):
-        """The index of a host, and what it names."""
-        files = []
-        for path in paths:
-            name = f"{index_folder(number)}1-aa/{path}"
-            data = (text or f"{path} of {number}").encode()
-            self.bucket.put(f"{JOB}/{name}", data)
-            entry = {"path": path, "mode": 0o644, "mtime_ns": (at + number) * 10**9, "size": len(data), "object": name}
-            files.append(dict(entry, sha256=sha256(data)))
-            for folder in [path[:i] for i, sign in enumerate(path) if sign == "/"]:
-                files.append({"path": folder, "mode": 0o755, "mtime_ns": at * 10**9, "directory": True})
-        document = {"version": 2, "attempt": 1, "at": f"2026-01-01T00:00:{at:02}.000000Z", "files": files, "pending": list(pending)}
-        self.bucket.put(f"{JOB}/{index_name(number)}", json.dumps(document).encode())
+    def put(self, number, at, files, pending=(), before=(), ended=False):
+        """Writes the index of a host as of a moment. files has by path since when it is finished, before also until when."""
+        entries = {}
+        for path, since in files.items():
+            entries.update({folder: Entry(FOLDER, 0, "", 0o755, 0, None, "", since * SECOND) for folder in folders_above(path) if folder not in entries})
+            entries[path] = self.entry(number, path, since)
+        past = [Past(path, self.entry(number, path, since), until * SECOND) for path, since, until in before]
+        Index(self.home, index_name(number), 1).write(entries=entries, pending=pending, before=past, ended=ended, at=text_of_moment(at * SECOND))
+
+    def entry(self, number, path, since):
+        """A file whose text tells whose it is, and since when."""
+        data, name = f"{number} since {since}".encode(), f"{index_folder(number)}1-{since}/{path}"
+        self.bucket.put(f"{JOB}/{name}", data)
+        return Entry(FILE, len(data), sha256(data), 0o644, since * SECOND, None, name, since * SECOND)
 
     def union(self):
-        items, left_out = items_of(read_indexes(self.home), self.home, self.home)
-        return sorted(path for path, item in items.items() if item.entry.size), left_out
+        items = items_of(read_indexes(self.home), self.home, self.home)
+        return {path: self.bucket.read(f"{JOB}/{item.name}").decode() for path, item in items.items() if item.entry.kind == FILE}
 
     def test_each_gets_what_all_have(self):
-        self.put(0, "ckpt/0.bin")
-        self.put(1, "ckpt/1.bin", "own")
-        self.assertEqual(self.union(), (["ckpt/0.bin", "ckpt/1.bin", "own"], set()))
+        self.put(0, 30, {"ckpt/0": 10})
+        self.put(1, 40, {"ckpt/1": 10, "own": 20})
+        self.assertEqual(self.union(), {"ckpt/0": "0 since 10", "ckpt/1": "1 since 10", "own": "1 since 20"})
 
     def test_a_directory_that_one_has_not_finished_is_left_out(self):
-        self.put(0, "one/0", "two/0")
-        self.put(1, "one/1", pending=["two"])
-        self.assertEqual(self.union(), (["one/0", "one/1"], {"two", "two/0"}))
+        self.put(0, 30, {"one/0": 10, "two/0": 20})
+        self.put(1, 30, {"one/1": 10}, pending=["two"])
+        self.assertEqual(self.union(), {"one/0": "0 since 10", "one/1": "1 since 10"})
+
+    def test_what_one_writes_again_does_not_hide_what_it_has(self):
+        self.put(0, 30, {"last/0": 10}, pending=["last"])
+        self.assertEqual(self.union(), {"last/0": "0 since 10"})
+
+    def test_what_another_host_has_not_seen_yet_is_left_out(self):
+        self.put(0, 60, {"ckpt-1/0": 10, "ckpt-2/0": 50})
+        self.put(1, 30, {"ckpt-1/1": 10})
+        self.assertEqual(self.union(), {"ckpt-1/0": "0 since 10", "ckpt-1/1": "1 since 10"})
+
+    def test_the_first_checkpoint(self):
+        self.put(0, 30, {"ckpt-1/0": 20})
+        self.put(1, 5, {"log": 4})
+        self.assertEqual(self.union(), {"log": "1 since 4"})
+
+    def test_what_one_has_removed_counts_until_the_others_have_done_so(self):
+        self.put(0, 60, {"ckpt-2/0": 50}, before=[("ckpt-1/0", 10, 60)])
+        self.put(1, 30, {"ckpt-1/1": 10})
+        self.assertEqual(self.union(), {"ckpt-1/0": "0 since 10", "ckpt-1/1": "1 since 10"})
+
+    def test_what_both_replace_is_of_one_moment(self):
+        self.put(0, 60, {"last/0": 50}, before=[("last/0", 10, 50)])
+        self.put(1, 40, {"last/1": 11})
+        self.assertEqual(self.union(), {"last/0": "0 since 10", "last/1": "1 since 11"})
+
+    def test_a_directory_that_others_write_to_the_kind_of_is_left_out(self):
+        self.put(0, 60, {"ckpt-1/0": 10, "ckpt-2/0": 50, "runs/events": 20, "host-0/log": 1})
+        self.put(1, 60, {"ckpt-1/1": 10, "host-1/log": 1})
+        self.assertNotIn("ckpt-2/0", self.union())
+
+    def test_a_host_whose_call_has_returned_writes_no_more(self):
+        self.put(0, 60, {"final/model": 59, "ckpt-1/0": 10})
+        self.put(1, 20, {"ckpt-1/1": 10}, ended=True)
+        self.assertEqual(self.union().keys(), {"final/model", "ckpt-1/0", "ckpt-1/1"})
+
+    def test_what_all_have_ended_with_counts(self):
+        self.put(0, 60, {"ckpt-1/0": 10, "ckpt-2/0": 59}, ended=True)
+        self.put(1, 20, {"ckpt-1/1": 10}, ended=True)
+        self.assertEqual(self.union().keys(), {"ckpt-1/0", "ckpt-1/1", "ckpt-2/0"})
 
     def test_the_newer_one_of_a_name_that_two_write_counts(self):
-        self.put(0, "both")
-        self.put(1, "both")
-        items, _ = items_of(read_indexes(self.home), self.home, self.home)
-        self.assertEqual(items["both"].number, 1)
+        self.put(0, 30, {"both": 10})
+        self.put(1, 30, {"both": 11})
+        self.assertEqual(self.union(), {"both": "1 since 11"})
 
     def test_a_file_and_a_directory_of_one_name(self):
-        self.put(0, "a")
-        self.put(1, "a/b")
-        self.assertNotIn("a/b", self.union()[0])
+        self.put(0, 30, {"a": 10})
+        self.put(1, 30, {"a/b": 10})
+        self.assertNotIn("a/b", self.union())
+
+
+class Kept(KeeperCase):
+    """What a host keeps for the others."""
+
+    def setUp(self):
+        super().setUp()
+        self.told = 0  # the moment of the other host
+        self.index.others = lambda: [self.told]
+
+    def kept(self):
+        return [past.path for past in self.index.document.before if past.entry.kind == FILE]
+
+    def test_what_was_replaced_until_the_others_have_told_of_a_later_moment(self):
+        self.replace("last.pt", "one")
+        self.moment()
+        self.replace("last.pt", "two")
+        self.assertEqual(self.moment(), {"last.pt": "two"})
+        self.assertEqual((self.kept(), self.unnamed), (["last.pt"], []))
+        self.told = self.index.document.moment
+        self.moment()
+        self.assertEqual((self.kept(), len(self.unnamed)), ([], 1))
+
+    def test_what_was_removed(self):
+        self.replace("a/file", "one")
+        self.moment()
+        os.remove(self.path("a/file"))
+        self.assertEqual(self.moment(), {})
+        self.assertEqual(self.kept(), ["a/file"])
+
+    def test_nothing_of_a_log(self):
+        self.write("train.log", "one")
+        self.moment()
+        self.write("train.log", "two", "a")
+        self.assertEqual((self.moment(), self.kept()), ({"train.log": "onetwo"}, []))
+
+    def test_a_call_that_has_ended_in_order_needs_no_later_moment(self):
+        for in_order in (False, True):
+            self.replace("last.pt", str(in_order))
+            self.keeper.finish(in_order)
+            self.assertEqual(self.index.document.ended, in_order)
+
+    def test_the_moment_goes_on_without_a_change(self):
+        self.replace("last.pt", "one")
+        self.moment()
+        before = self.index.document.moment
+        self.moment()
+        self.assertGreater(self.index.document.moment, before)
 
 
 if __name__ == "__main__":

@@ -133,7 +133,7 @@ class Outputs:
         """Start to keep the store in step once there is something in the directory."""
         if now < self.next_at:
             return
-        if self._session is None and holds_something(self.path):
+        if self._session is None and (self._attempt.hosts > 1 or holds_something(self.path)):  # the other hosts must know that there is nothing
             self._open().start()
         if self._session is not None:
             self._session.tell()

@@ -23,8 +23,13 @@ LATEST = 1 << 62  # nanoseconds: a time that no file system refuses
 GZIP = b"\x1f\x8b"
 PENDING = 100  # names that an index has at most
 
-# A path of the index. object is relative to the home of the outputs; "" means that it has the plain name.
-Entry = namedtuple("Entry", "kind size sha256 mode mtime target object")
+MOMENT = "kinetic-moment"  # metadata of an index: Document.moment
+
+# A path of the index. object is relative to the home of the outputs; "" means that it has the plain name. since tells, for
+# several hosts, when it was finished, in nanoseconds since 1970.
+Entry = namedtuple("Entry", "kind size sha256 mode mtime target object since", defaults=[0])
+# What a path was until it was changed or removed, in nanoseconds since 1970. Only several hosts need it.
+Past = namedtuple("Past", "path entry until")
 # A file that was not finished, and why.
 Incomplete = namedtuple("Incomplete", "size object reason")
 
@@ -48,29 +53,41 @@ class Document:
     done: bool = False  # the job has ended for good
     at: str = ""  # its moment
     write: str = ""  # recognises one's own index if an answer is lost
+    before: list = dataclasses.field(default_factory=list)  # Past: what another host may still need
+    ended: bool = False  # the call of this host has ended in order: nothing comes after the moment
 
     def __post_init__(self):
         self.pending, self.incomplete = sorted(self.pending)[:PENDING], self.incomplete or {}
 
     @property
-    def at_ns(self):
-        """Its moment in nanoseconds, 0 if it has none."""
+    def moment(self):
+        """Until when it tells what its host had finished, in nanoseconds since 1970: LATEST if nothing comes after it."""
+        if self.ended or not self.at:
+            return LATEST
+        seconds, _, fraction = self.at.rstrip("Z").partition(".")
         try:
-            seconds, fraction = self.at.rstrip("Z").split(".")
-            return calendar.timegm(time.strptime(seconds, "%Y-%m-%dT%H:%M:%S")) * 10**9 + int(fraction) * 1000
+            return calendar.timegm(time.strptime(seconds, "%Y-%m-%dT%H:%M:%S")) * 10**9 + int(fraction or 0) * 1000
         except ValueError:
             return 0
 
+    def state_at(self, moment):
+        """Return what its host had finished at a moment."""
+        state = {past.path: past.entry for past in self.before if past.entry.since <= moment < past.until}
+        state.update((path, entry) for path, entry in self.entries.items() if entry.since <= moment)
+        return state
+
     def objects(self):
         """Return the names of all objects that it names, but the plain ones."""
-        return {one.object for one in (*self.entries.values(), *self.incomplete.values()) if one.object}
+        named = (*self.entries.values(), *self.incomplete.values(), *(past.entry for past in self.before))
+        return {one.object for one in named if one.object}
 
     def to_json(self):
         """Return the document, ready for JSON."""
         incomplete = [{"path": path, "size": one.size, "object": one.object, "reason": one.reason} for path, one in sorted(self.incomplete.items())]
         return {
-            "version": VERSION, "write": self.write, "attempt": self.attempt, "at": self.at, "done": self.done,
+            "version": VERSION, "write": self.write, "attempt": self.attempt, "at": self.at, "done": self.done, "ended": self.ended,
             "files": [to_json(path, entry) for path, entry in sorted(self.entries.items())],
+            "before": [dict(to_json(past.path, past.entry), until_ns=past.until) for past in self.before],
             "pending": self.pending, "incomplete": incomplete,
         }  # fmt: skip
 
@@ -84,15 +101,18 @@ class Document:
             size, name, reason = field(one, "size", int, where), field(one, "object", str, where), field(one, "reason", str, where, "")
             incomplete[field(one, "path", str, where)] = Incomplete(size, name, reason)
         pending = [str(name) for name in field(fields, "pending", list, where, [])]
+        before = [Past(*entry_of(one, where), field(one, "until_ns", int, where)) for one in field(fields, "before", list, where, [])]
         more = {name: field(fields, name, str, where, "") for name in ("at", "write")}
-        return cls(field(fields, "attempt", int, where, 0), entries, pending, incomplete, fields.get("done") is True, **more)
+        done, ended = fields.get("done") is True, fields.get("ended") is True
+        return cls(field(fields, "attempt", int, where, 0), entries, pending, incomplete, done, **more, before=before, ended=ended)
 
 
 def to_json(path, entry):
     """Return a path's entry, ready for JSON."""
+    since = {"since_ns": entry.since} if entry.since else {}
     if entry.kind == LINK:
-        return {"path": path, "link": entry.target}
-    fields = {"path": path, "mode": entry.mode, "mtime_ns": entry.mtime}
+        return {"path": path, "link": entry.target, **since}
+    fields = {"path": path, "mode": entry.mode, "mtime_ns": entry.mtime, **since}
     if entry.kind == FOLDER:
         return dict(fields, directory=True)
     return dict(fields, size=entry.size, sha256=entry.sha256, **({"object": entry.object} if entry.object else {}))
@@ -104,19 +124,20 @@ def entry_of(fields, where):
     path = field(fields, "path", str, where)
     if not is_path(path):
         raise RunnerError(f"{where}: {path!r:.200} is not a path below a directory")
+    since = field(fields, "since_ns", int, where, 0)
     if "link" in fields:
-        return path, Entry(LINK, 0, "", 0o777, 0, field(fields, "link", str, where), "")
+        return path, Entry(LINK, 0, "", 0o777, 0, field(fields, "link", str, where), "", since)
     mode, mtime = field(fields, "mode", int, where) & 0o777, field(fields, "mtime_ns", int, where)
     mtime = max(-LATEST, min(mtime, LATEST))
     if fields.get("directory") is True:
-        return path, Entry(FOLDER, 0, "", mode, mtime, None, "")
+        return path, Entry(FOLDER, 0, "", mode, mtime, None, "", since)
     sha256 = field(fields, "sha256", str, where)
     if not SHA256.fullmatch(sha256):
         raise RunnerError(f"{where}: {path!r:.200} has no SHA-256")
     name = field(fields, "object", str, where, "")
     if name and not (name.startswith(SYNC) and can_be_file(name)):
         raise RunnerError(f"{where}: {name!r:.200} is not an object below {SYNC}")
-    return path, Entry(FILE, field(fields, "size", int, where), sha256, mode, mtime, None, name)
+    return path, Entry(FILE, field(fields, "size", int, where), sha256, mode, mtime, None, name, since)
 
 
 def read_index(store, name):
@@ -146,10 +167,13 @@ def read_index(store, name):
 
 
 class Index:
-    """The index that an attempt writes, and what it says."""
+    """The index that an attempt writes, and what it says.
 
-    def __init__(self, store, name, attempt):
-        self._store, self._name, self._attempt = store, name, attempt
+    others returns the moments of the indexes of the other hosts; None: no other host writes to the same place.
+    """
+
+    def __init__(self, store, name, attempt, others=None):
+        self._store, self._name, self._attempt, self.others = store, name, attempt, others
         self._generation = 0
         self.document = Document()
 
@@ -167,12 +191,14 @@ class Index:
         self._check(found or Document())
         self.document = found or Document()
 
-    def write(self, entries, pending=(), incomplete=None, at=None, done=False):
-        """Replace the index, after all that it names is in the store. at is the time.time() of its moment.
+    def write(self, **parts):
+        """Replace some parts of the index, after all that they name is in the store.
 
         Raise Superseded if a later attempt has written it.
         """
-        document = Document(self._attempt, entries, pending, incomplete, done, self.document.at if at is None else time_text(at))
+        document = dataclasses.replace(self.document, attempt=self._attempt, **parts)
+        if self.others:
+            document.before = self._still_needed(document)
         while True:
             try:
                 return self._write(document)
@@ -183,11 +209,21 @@ class Index:
         """Write the index as it is, in the name of this attempt. Raise Conflict if an earlier attempt has written it meanwhile."""
         self._write(dataclasses.replace(self.document, attempt=self._attempt))
 
+    def _still_needed(self, document):
+        """Return what was there until a moment of which not all other hosts have told yet."""
+        gone = {path: entry for path, entry in self.document.entries.items() if document.entries.get(path) != entry}
+        until = {path: document.entries[path].since if path in document.entries else document.moment for path in gone}
+        before = document.before + [Past(path, entry, until[path]) for path, entry in gone.items()]
+        before = [past for past in before if past.entry.since < past.until and (past.entry.object or past.entry.kind != FILE)]
+        told = min(self.others(), default=LATEST) if before else 0
+        return [past for past in before if past.until > told]
+
     def _write(self, document):
         document.write = os.urandom(16).hex()
         data = compress(encode_json(document.to_json()))
         try:
-            self._generation = self._store.upload(self._name, lambda: [data], None, self._generation)["generation"]
+            metadata = {MOMENT: str(document.moment)}
+            self._generation = self._store.upload(self._name, lambda: [data], metadata, self._generation)["generation"]
         except AlreadyExists:
             theirs, self._generation = read_index(self._store, self._name)
             if theirs is None or theirs.write != document.write:  # else the answer was lost
@@ -200,9 +236,10 @@ class Index:
             raise Superseded(f"attempt {theirs.attempt} has started in the meantime, and saves its own outputs")
 
 
-def time_text(at):
-    """Return a time.time() as timestamp() does."""
-    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(at)) + ".%06dZ" % (at % 1 * 10**6)
+def text_of_moment(moment):
+    """Return nanoseconds since 1970 as a time in RFC 3339, to the microsecond."""
+    seconds, micros = divmod(moment // 1000, 10**6)
+    return time.strftime("%Y-%m-%dT%H:%M:%S", time.gmtime(seconds)) + f".{micros:06}Z"
 
 
 def compress(data):

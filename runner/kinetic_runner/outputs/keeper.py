@@ -15,7 +15,7 @@ from ..store import in_parallel
 from ..text import readable
 from ..threads import start_threads
 from . import rules
-from .index import PENDING, Entry, Incomplete
+from .index import Entry, Incomplete, text_of_moment
 from .moment import REMOVED
 from .sender import Changed, Unwanted
 from .tree import FILE, FOLDER, folders_above, is_temporary, name_problem, read_tree, stamp_of
@@ -44,7 +44,6 @@ class Keeper:
         self._observer, self._index, self._sender = observer, index, sender
         self._home, self._folder = home, folder
         self._interval, self._say, self._alive = interval, say, alive
-        self.several = False  # hosts write to the same place
         self.on_index = lambda document, unnamed: None
         self._current_at = time.time()  # when the index was last all there was
         self._written_at = 0.0
@@ -115,12 +114,16 @@ class Keeper:
             self._abandon({stamp_of(node) for node in listing.values()})
         else:
             self._wait(self.moment)
-        pending, self.moment = self.moment, None
+        pending, self.moment, now = self.moment, None, time.time_ns()
         if pending and pending.published and not pending.failure:
             pending = None
         final = self._finish_with(pending, everything, left_open)
         self.unsaved = self.list_unsaved({name: unit.why for name, unit in final.units.items()} if final else {})
-        self._keep_incomplete()
+        document, parts = self._index.document, {"incomplete": self._keep_incomplete()}
+        if self._index.others:
+            parts.update(ended=everything, at=document.at if final else text_of_moment(now))
+        if any(getattr(document, name) != part for name, part in parts.items()):
+            self._index.write(**parts)
         self._tidy(self._index.document)
 
     def _finish_with(self, pending, everything, left_open):
@@ -141,8 +144,11 @@ class Keeper:
                 if unit.whole is None:  # nothing came next that could tell
                     unit.whole, unit.why = name in final.grown, UNFINISHED
             newest = max((unit.changed_at for unit in final.units.values() if unit.whole), default=0)
-            # What the call was just making when it ended is left out.
-            if everything or all(unit.whole or unit.rule == REMOVED or unit.is_new and (unit.changed_at >= newest or unit.is_unreadable) for unit in final.units.values()):
+
+            def can_be_left_out(unit):  # the call was just making it when it ended
+                return unit.rule == REMOVED or unit.is_new and (unit.changed_at >= newest or unit.is_unreadable)
+
+            if everything or all(unit.whole or can_be_left_out(unit) for unit in final.units.values()):
                 self._write(final)
                 return final
         if pending and not pending.failure and not pending.is_open and self._is_clean(pending):
@@ -152,9 +158,12 @@ class Keeper:
     # A moment
 
     def _look(self):
+        now = time.time_ns()
         moment = self._observer.take()
         if moment is None:
             self._current_at = time.time()
+            if self._index.others:  # which must know that this is still all
+                self._replace_index((), at=text_of_moment(now))
             return None
         self._tidy(self._index.document, moment.state)
         rules.judge(moment, self._observer)
@@ -163,7 +172,7 @@ class Keeper:
         if not moment.units:
             self._current_at = moment.at
         if self._should_tell(moment):
-            self._index.write(self._index.document.entries, self._pending(moment), self._index.document.incomplete, moment.at)
+            self._replace_index(moment.state, pending=self._pending(moment), at=text_of_moment(moment.at_ns))
         self._drop(moment)
         return None
 
@@ -260,17 +269,21 @@ class Keeper:
 
     def _write(self, moment):
         entries, saved = self._choose(moment)
-        document = self._index.document
-        if entries != document.entries or self._should_tell(moment):
-            self._index.write(entries, self._pending(moment), document.incomplete, moment.at)
+        if entries != self._index.document.entries or self._should_tell(moment):
+            self._replace_index((), entries=entries, pending=self._pending(moment), at=text_of_moment(moment.at_ns))
             self._written_at = time.time()
-            self._tidy(document)
         self._observer.saved.clear()
         self._observer.saved.update(saved)
         self._current_at = moment.at
         self._observer.note_known(
             [path for path, entry in entries.items() if entry.kind == FOLDER and path in saved and moment.state.get(path) == saved[path]], moment.clock
         )
+
+    def _replace_index(self, state, **parts):
+        """Replace parts of the index, and forget what neither it nor a moment with this state needs."""
+        before = self._index.document
+        self._index.write(**parts)
+        self._tidy(before, state)
 
     def _choose(self, moment):
         """Return the entries of a moment's index and their stamps: of each finished unit its state, of the others what was saved."""
@@ -281,7 +294,9 @@ class Keeper:
                 if path not in moment.state:
                     continue
                 node, stamp = moment.listing[path], moment.state[path]
-                entry = Entry(node.kind, 0, "", node.mode, node.mtime, node.target, "")
+                entry = Entry(node.kind, 0, "", node.mode, node.mtime, node.target, "", self._since(unit, moment))
+                if was == stamp or before and before.kind == FILE and self._observer.is_log(path, stamp):
+                    entry = entry._replace(since=before.since)
                 if node.kind == FILE and was == stamp:
                     entry = entry._replace(size=before.size, sha256=before.sha256, object=before.object)
                 elif node.kind == FILE:
@@ -291,6 +306,10 @@ class Keeper:
             del entries[path], saved[path]
         return entries, saved
 
+    def _since(self, unit, moment):
+        """Return since when what a unit has now is finished, 0 if nobody needs to know."""
+        return min(unit.changed_at or moment.at_ns, moment.at_ns) if self._index.others else 0
+
     def _pending(self, moment):
         names = {name for name, unit in moment.units.items() if not unit.whole}
         return names | {path for path in moment.listing if is_temporary(path) and not is_temporary(os.path.dirname(path))}
@@ -298,7 +317,7 @@ class Keeper:
     def _should_tell(self, moment):
         """Return whether the index should be written for the names alone that are not finished."""
         pending = self._pending(moment)
-        return bool(pending) and not self._index.exists or self.several and sorted(pending)[:PENDING] != self._index.document.pending
+        return bool(pending) and not self._index.exists or self._index.others is not None
 
     def _tidy(self, before, state=()):
         """Forget the objects that neither the index names nor a moment with this state needs."""
@@ -324,8 +343,8 @@ class Keeper:
         return sorted(found) + [Unsaved(path, 0, why) for path, why in sorted(tree.left_out.items())]
 
     def _keep_incomplete(self):
-        """Keep what was not finished apart, where no restore brings it."""
-        document, kept = self._index.document, {}
+        """Keep what was not finished apart, where no restore brings it. Return it, as an index has it."""
+        kept = {}
         for file in self.unsaved:
             name, path = self._folder + file.path, os.path.join(self._observer.root, file.path)
             if os.path.isfile(path) and not name_problem(name, NAME_BYTES - len(self._home.prefix.encode())):
@@ -334,8 +353,7 @@ class Keeper:
                 except OSError:
                     continue  # it can't be read
                 kept[file.path] = Incomplete(file.size, name, file.why)
-        if kept != document.incomplete:
-            self._index.write(document.entries, (), kept)
+        return kept
 
     def _tell_waiting(self, moment):
         """Name what could not be saved for long, once."""

@@ -59,6 +59,11 @@ class Moment:
         self.sent = self.publishing = self.published = False
 
     @property
+    def at_ns(self):
+        """Its time in nanoseconds since 1970, to the microsecond as in an index."""
+        return int(self.at * 10**6) * 1000
+
+    @property
     def is_open(self):
         """Whether some unit is not judged yet."""
         return any(unit.whole is None for unit in self.units.values())

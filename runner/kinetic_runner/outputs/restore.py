@@ -5,6 +5,7 @@
 import base64
 import hashlib
 import os
+import re
 from collections import defaultdict, namedtuple
 
 from ..data.disk import room_for
@@ -13,7 +14,7 @@ from ..store import in_parallel
 from ..store.names import SYNC, index_name
 from ..store.objects import can_be_file, list_objects
 from ..text import COPY_BLOCK, readable, shorten, write_all
-from .index import Entry, read_index
+from .index import LATEST, MOMENT, Entry, read_index
 from .tree import FILE, FOLDER, LINK, folders_above, stays_inside
 
 PARALLEL = 6  # objects at a time
@@ -42,44 +43,58 @@ def read_numbers(home):
     return {int(name) for name in names if name.isdigit()}
 
 
-def items_of(documents, home, plain):
-    """Return what some indexes name together, by path, and the paths that are left out of it.
+def moments(home, numbers):
+    """Return until when each of some indexes below home tells what its host had finished. There may be none of a host."""
+    names = {index_name(number) for number in numbers}
+    return [int(found.metadata.get(MOMENT, 0)) for found in list_objects(home, SYNC, nested=False) if found.name in names]
 
-    A directory that several hosts write below counts when each of them has it whole.
+
+def common_moment(documents):
+    """Return the newest moment of which all hosts have told what they had finished."""
+    return min((document.moment for document in documents.values()), default=LATEST)
+
+
+def items_of(documents, home, plain):
+    """Return what some indexes name together, by path: what all hosts had finished at the newest moment that all have told about.
+
+    A directory that several hosts write below counts when each of them has finished its part.
     """
-    items = {}
-    for number, document in sorted(documents.items()):
-        for path, entry in document.entries.items():
+    moment, items = common_moment(documents), {}
+    states = {number: document.state_at(moment) for number, document in sorted(documents.items())}
+    for number, state in states.items():
+        for path, entry in state.items():
             if path not in items or entry.kind != FOLDER and (items[path].entry.kind == FOLDER or items[path].entry.mtime < entry.mtime):
                 items[path] = Item(number, path, entry, home if entry.object else plain, entry.object or path, None, None)
-    unfinished = unfinished_folders(documents)
-    left_out = {path for path in items if any(path == folder or path.startswith(folder + "/") for folder in unfinished)}
-    left_out |= {path for path in items if any(above in items and items[above].entry.kind != FOLDER for above in folders_above(path))}
-    return {path: item for path, item in items.items() if path not in left_out}, left_out
+    pending = {number: document.pending for number, document in documents.items()}
+    unfinished = unfinished_folders(states, pending, moment == LATEST)
+    for path in list(items):
+        above = folders_above(path)
+        if unfinished.intersection([*above, path]) or any(items[folder].entry.kind != FOLDER for folder in above if folder in items):
+            del items[path]
+    return items
 
 
-def unfinished_folders(documents):
-    """Return the directories that one host has finished, and another one has not.
+def unfinished_folders(states, pending, ended):
+    """Return the directories that some hosts have finished, and others have not.
 
-    Another host is known to write to a directory if it does now, or if it does so in those beside it, and
-    has not looked since the directory was finished.
+    A host is missed if it is still writing there, or if it writes to another directory of the kind: one whose name differs
+    only in its digits, as checkpoint-100 and checkpoint-200. If all have ended in order, only the first counts.
     """
-    writers, newest = defaultdict(set), defaultdict(int)
-    for number, document in documents.items():
-        for path, entry in document.entries.items():
+    writers, kinds = defaultdict(set), defaultdict(set)
+    for number, state in states.items():
+        for path, entry in state.items():
             for folder in folders_above(path) if entry.kind != FOLDER else ():
                 writers[folder].add(number)
-                newest[folder] = max(newest[folder], entry.mtime)
-    beside = defaultdict(set)  # who writes to the directories that hosts share, by their parent
     for folder, numbers in writers.items():
-        if len(numbers) > 1:
-            beside[os.path.dirname(folder)] |= numbers
-    found = {name for document in documents.values() for name in document.pending if writers.get(name)}
-    for folder, numbers in writers.items():
-        for number in beside.get(os.path.dirname(folder), set()) - numbers:
-            if documents[number].at_ns < newest[folder]:
-                found.add(folder)
-    return found
+        kinds[kind_of(folder)].add(frozenset(numbers))
+    found = {name for number, names in pending.items() for name in names if writers.get(name, set()) - {number}}
+    return found | {folder for folder, numbers in writers.items() if not ended and any(numbers < others for others in kinds[kind_of(folder)])}
+
+
+def kind_of(folder):
+    """Return what the paths of directories of one kind have in common."""
+    parent, name = os.path.split(folder)
+    return parent, re.sub("[0-9]+", "0", name)
 
 
 def plain_items(plain, known=None):

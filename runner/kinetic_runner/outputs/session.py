@@ -12,11 +12,11 @@ from ..store.names import incomplete_folder, index_folder, index_name
 from ..store.objects import list_objects, rewrite_object
 from ..text import readable
 from .directory import clear_directory
-from .index import Conflict, Document, Index
+from .index import LATEST, Conflict, Document, Index, text_of_moment
 from .keeper import Keeper
 from .observer import Observer
 from .plain import Have, Plain
-from .restore import Restore, items_of, plain_items, read_indexes
+from .restore import Restore, common_moment, items_of, moments, plain_items, read_indexes
 from .sender import Sender
 from .settle import settle
 from .tree import FILE, FOLDER, read_tree, stamp_of
@@ -26,7 +26,6 @@ WAIT_SECONDS = 0.2
 PROGRESS_SECONDS = 10.0
 INDEX_SECONDS = 2.0  # of the grace, for the log and the result
 RESUMED = -1  # the number of the index of what a job begins with
-GONE = ("gone",)  # the stamp of what an index names and a restore left out
 
 
 class Session:
@@ -45,10 +44,9 @@ class Session:
         folder = f"{index_folder(number)}{attempt.number}-{os.urandom(4).hex()}"
         self.messages = []
         self._observer = Observer(path, stage, {}, {}, watch)
-        self._index = Index(self._home, index_name(number), attempt.number)
+        self._index = self._index_of(number)
         self._sender = Sender(self._home, folder)
         self._keeper = Keeper(self._observer, self._index, self._sender, self._home, incomplete_folder(number), interval, self.note, alive)
-        self._keeper.several = attempt.hosts > 1 and not options.map
         self._names = Plain(self._home, self._plain, f"{options.job}/{number}/{attempt.number}", self.note)
         self._keeper.on_index = self._names.want
         self._worker = Worker(self._keeper, interval, self._renew, self.note)
@@ -64,6 +62,11 @@ class Session:
             store.outage = attempt.outage
         attempt.signals.listen(lambda: store.hurry(attempt.leave_by - INDEX_SECONDS))
         return store
+
+    def _index_of(self, number):
+        attempt = self._attempt
+        others = [host for host in range(attempt.hosts) if host != number and not attempt.options.map]
+        return Index(self._home, index_name(number), attempt.number, (lambda: moments(self._home, others)) if others else None)
 
     # Before the call
 
@@ -85,7 +88,8 @@ class Session:
         self._index.read()
         numbers = [self._number] if attempt.options.map else range(attempt.hosts)
         documents = read_indexes(self._home, numbers)
-        items, left_out = items_of({number: document for number, document in documents.items() if document}, self._home, self._plain)
+        known = {number: document for number, document in documents.items() if document}
+        items = items_of(known, self._home, self._plain)
         more = {}
         if numbers[0] not in documents:  # host 0 writes its index when it has what the job begins with
             more = self._resume(earlier) if earlier else plain_items(self._plain) if shared else {}
@@ -93,10 +97,7 @@ class Session:
         restore = Restore(self._path, say)
         restore.run({**items, **more})
         self._names.load()
-        self._take_over(restore.brought, more if self._number == numbers[0] else {}, earlier)
-        for path in left_out | (self._index.document.entries.keys() - restore.brought.keys()):
-            if path in self._index.document.entries:
-                self._observer.saved[path] = GONE
+        self._take_over(restore.brought, more if self._number == numbers[0] else {}, earlier, common_moment(known))
         files = [item for item in restore.brought.values() if item.entry.kind == FILE]
         if files:
             size = readable(sum(item.entry.size for item in files))
@@ -114,7 +115,7 @@ class Session:
         home, plain = (self._open(url) for url in earlier)
         documents = read_indexes(home, [self._number] if self._attempt.options.map else None)
         if documents and all(documents.values()):
-            found = items_of(documents, home, plain)[0]
+            found = items_of(documents, home, plain)
         else:
             found = plain_items(plain)  # of an earlier release, or of a program that wrote there itself
         if self._attempt.host == 0:
@@ -125,13 +126,19 @@ class Session:
                 self._say(f"warning: job {job} has saved no outputs: this job begins without any")
         return found
 
-    def _take_over(self, brought, begun, earlier):
-        """Note what the index of this host has of what was restored; begun is what the job begins with, if that is for this host."""
-        begun = {path: brought[path] for path in begun if path in brought}
-        entries = dict(self._index.document.entries)
+    def _take_over(self, brought, begun, earlier, moment):
+        """Note what the index of this host has of what was restored; begun is what the job begins with, if that is for this host.
+
+        moment is that of the restore: what came after it has never been.
+        """
+        begun, document = {path: brought[path] for path in begun if path in brought}, self._index.document
+        own = {path for path, item in brought.items() if item.number == self._number or item.entry.kind == FOLDER}
+        entries = {path: entry for path, entry in document.state_at(moment).items() if path in own}
+        if self._index.others and document.at:  # other hosts, which restore the same, may read it later
+            document.at, document.ended = text_of_moment(moment if moment < LATEST else time.time_ns()), False
         entries.update(self._adopt(begun) if earlier else {path: item.entry for path, item in begun.items()})
         self._names.have.update({path: Have(item.entry.sha256, item.generation, False) for path, item in begun.items() if item.generation and not earlier})
-        self._index.document.entries = entries
+        document.entries = entries
         listing = read_tree(self._path, True)
         for path, node in listing.items():
             if path in entries and (node.kind == FOLDER or path in begun or brought[path].number == self._number):
@@ -222,7 +229,7 @@ class Session:
             self._names.wait(self._attempt.leave_by - INDEX_SECONDS)
             settle(self._home, self._names, self._index, self._number)
         for number in others:
-            index = Index(self._home, index_name(number), self._attempt.number)
+            index = self._index_of(number)
             index.read()
             if index.exists and not index.document.done:
                 names = Plain(self._home, self._plain, f"{self._attempt.options.job}/{number}/{self._attempt.number}", self.note)

@@ -13,7 +13,7 @@ def settle(home, names, index, number):
     """Let an index name the plain objects, mark it as done, and delete the objects that it no longer names."""
     document = index.document
     names.bring(document)
-    index.write(names.with_plain_names(document.entries), (), document.incomplete, done=True)
+    index.write(entries=names.with_plain_names(document.entries), pending=(), done=True)
     folder, named = index_folder(number), index.document.objects()
     gone = [found.name for found in list_objects(home, folder) if found.name not in named]
     in_parallel(home.delete, gone, PARALLEL)

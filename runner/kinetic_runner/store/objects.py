@@ -48,10 +48,11 @@ def is_path(path):
     return not any(part in (b"", b".", b"..") or len(part) > PART_BYTES or b"\0" in part for part in parts)
 
 
-def list_objects(store, folder=""):
-    """Yield all objects in a folder of a store, by their names relative to the store's URL."""
+def list_objects(store, folder="", nested=True):
+    """Yield all objects in a folder of a store, by their names relative to the store's URL; with nested, also those in folders below."""
     doing, more = f"list {store.url(folder)}", ""
     path = f"/storage/v1/b/{store.bucket}/o?prefix={quote(store.prefix + folder)}&maxResults={LIST_PAGE}&fields=items({ATTRIBUTES}),nextPageToken"
+    path += "" if nested else "&delimiter=%2F"
     while more is not None:
         status, _, data = store.ask(doing, Request("GET", f"{path}&pageToken={quote(more)}"))
         page = store.expect(status, data, doing, "list")
