@@ -13,17 +13,17 @@ import (
 // Remember records how the job ended unless that is recorded already, so that it is still
 // known when the workload is gone. Runners record it themselves, except for one that was
 // killed or never started, and the runners of keras-kinetic and of maps. It records
-// nothing about a job that was cleaned up meanwhile. It reports whether it has recorded something.
-func (j *Job) Remember(ctx context.Context, s api.Status) (bool, error) {
+// nothing about a job that was cleaned up meanwhile.
+func (j *Job) Remember(ctx context.Context, s api.Status) error {
 	silent := s.State == api.Failed || s.State == api.Succeeded && (j.Handle.ByPythonTool() || j.Handle.Map != nil)
 	if !silent {
-		return false, nil
+		return nil
 	}
 	if _, err := readHandle(ctx, j.Store, j.ID()); err != nil {
 		if errors.Is(err, store.ErrNotFound) {
-			return false, nil
+			return nil
 		}
-		return false, err
+		return err
 	}
 	code := s.Reason.Code()
 	if s.ExitCode != nil {
@@ -32,9 +32,9 @@ func (j *Job) Remember(ctx context.Context, s api.Status) (bool, error) {
 	err := records.CreateEnd(ctx, j.Store, j.ID(), api.End{State: s.State, Reason: s.Reason, Message: s.Message, ExitCode: code,
 		Attempt: s.Attempt, Started: s.Started, Finished: s.Finished, By: "client"})
 	if errors.Is(err, store.ErrExists) {
-		return false, nil
+		return nil
 	}
-	return err == nil, err
+	return err
 }
 
 // recalled returns s or, if the workload is gone, the status from the store, if that can

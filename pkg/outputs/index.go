@@ -38,6 +38,8 @@ type index struct {
 	// Ended means that the call of this host has ended in order: nothing comes after the moment.
 	Ended bool    `json:"ended"`
 	Files []entry `json:"files"`
+	// Grace is the seconds after SIGTERM in which the runner may still replace the index.
+	Grace float64 `json:"grace"`
 	// Before is what another host may still need: what paths were until they were changed or removed.
 	Before []past `json:"before"`
 	// Pending has the names of what was not finished at the moment.

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -29,10 +30,10 @@ func (d *Dir) Settle(ctx context.Context) error {
 	if len(untidy) == 0 {
 		return nil
 	}
-	if _, err := records.End(ctx, d.job.Store, d.job.ID()); errors.Is(err, store.ErrNotFound) {
-		return nil
-	} else if err != nil {
+	if ended, err := d.hasEnded(ctx, untidy); err != nil {
 		return fmt.Errorf("job %s: %w", d.job.ID(), err)
+	} else if !ended {
+		return nil
 	}
 	plain, err := d.plain(ctx)
 	if err != nil {
@@ -48,6 +49,33 @@ func (d *Dir) Settle(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// hasEnded reports whether the runners write no more: if a client has recorded the end, as that of a job that it has
+// just deleted, the pods may still save their outputs until their grace period is over.
+func (d *Dir) hasEnded(ctx context.Context, indexes []index) (bool, error) {
+	end, err := records.End(ctx, d.job.Store, d.job.ID())
+	if errors.Is(err, store.ErrNotFound) {
+		return false, nil
+	}
+	if err != nil || end.By == "runner" {
+		return err == nil, err
+	}
+	when := end.Finished
+	if when.IsZero() {
+		recorded, err := records.Find(ctx, d.job.Store, store.End(d.job.ID()))
+		if err != nil {
+			return false, err
+		}
+		when = recorded.Updated
+	}
+	grace := 0.0
+	for _, x := range indexes {
+		grace = max(grace, x.Grace)
+	}
+	// A pod's own period is at most a fifth longer, or three seconds: package render.
+	period := time.Duration(max(grace*6/5, grace+3) * float64(time.Second))
+	return time.Since(when) > period, nil
 }
 
 // settle gives what one index names its plain names. The oldest files come first: newer ones may name them.

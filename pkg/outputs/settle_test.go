@@ -10,7 +10,9 @@ import (
 	"strings"
 	"sync"
 	"testing"
+	"time"
 
+	"github.com/fsouza/fake-gcs-server/fakestorage"
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -30,7 +32,7 @@ func killed(t *testing.T, plain, home string) *storetest.Bucket {
 	entryOf := func(path, content, object string, modified int64) entry {
 		return entry{Path: path, Size: int64(len(content)), SHA256: hashOf(content), Mode: 0o644, Modified: modified, Object: object}
 	}
-	data, err := json.Marshal(index{Version: indexVersion, Write: "w1", Attempt: 2, Files: []entry{
+	data, err := json.Marshal(index{Version: indexVersion, Write: "w1", Attempt: 2, Grace: 25, Files: []entry{
 		entryOf("log.txt", "a log", "", 1),
 		entryOf("last.pt", "the new state", "sync/0/aa", 3),
 		entryOf("new/best.pt", "the best state", "sync/0/bb", 2),
@@ -53,7 +55,7 @@ func killed(t *testing.T, plain, home string) *storetest.Bucket {
 	return b
 }
 
-const ended = `{"version":1,"state":"FAILED","reason":"Killed","by":"client"}`
+const ended = `{"version":1,"state":"FAILED","reason":"Killed","by":"runner"}`
 
 // saved is what killed's index names, and settled are the objects when it has been tidied up.
 var (
@@ -153,6 +155,26 @@ func TestSettleThatHasNothingToDo(t *testing.T) {
 	onChange(b, unchanged)
 	if err := outputsOf(t, b, api.Handle{JobID: "a1"}).Settle(t.Context()); err != nil {
 		t.Errorf("the second time: %v", err)
+	}
+}
+
+// A pod that was deleted saves its outputs in its grace period, although a client has recorded the end.
+func TestSettleInTheGracePeriod(t *testing.T) {
+	for age, want := range map[time.Duration]bool{ // the pod has 30 seconds
+		28 * time.Second: false,
+		40 * time.Second: true,
+	} {
+		b := killed(t, "a1/outputs/", "a1/")
+		then := time.Now().Add(-age)
+		b.Fake.CreateObject(fakestorage.Object{
+			ObjectAttrs: fakestorage.ObjectAttrs{BucketName: storetest.BucketName, Name: storetest.Prefix + "a1/end.json", Created: then, Updated: then},
+			Content:     []byte(`{"version":1,"state":"FAILED","reason":"Deleted","by":"client"}`),
+		})
+		changed := false
+		onChange(b, func(int) { changed = true })
+		if err := outputsOf(t, b, api.Handle{JobID: "a1"}).Settle(t.Context()); err != nil || changed != want {
+			t.Errorf("%s after the end: changed: %t, %v", age, changed, err)
+		}
 	}
 }
 

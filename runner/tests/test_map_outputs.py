@@ -63,11 +63,31 @@ class Outputs(MapCase):
                     file.write(f"of {n}")
                 FAIL
         """
-        for fail in ("os._exit(9)", "raise ValueError"):
+        for fail in ("import time; time.sleep(1.5); os._exit(9)", "raise ValueError"):
             with self.subTest(fail):
                 self.setUp()
-                ran = self.chunk(source.replace("FAIL", fail), [5, 6], "--retry-on", "error", "--retries", "1")
+                ran = self.chunk(source.replace("FAIL", fail), [5, 6], "--retry-on", "error", "--retries", "1", "--output-sync", "0.5")
                 self.assertEqual((ran.code, self.values(2)), (0, ["of 5", "of 6"]), ran.out)
+
+    def test_the_next_process_finds_what_the_killed_one_had_finished(self):
+        source = """
+            import os, time
+            def f(n):
+                os.chdir(os.environ["KINETIC_OUTPUT_PATH"])
+                found = {name: os.path.getsize(name) for name in os.listdir(".")}
+                if n == 1 and not found:
+                    with open("first.tmp", "w") as file:
+                        file.write("whole")
+                    os.rename("first.tmp", "first.pt")
+                    time.sleep(1.5)
+                    last = open("last.pt", "w")
+                    last.write("half")
+                    last.flush()
+                    os.kill(os.getpid(), 9)
+                return found
+        """
+        ran = self.chunk(source, [0, 1], "--output-sync", "0.5")
+        self.assertEqual((ran.code, self.values(2)), (0, [{}, {"first.pt": 5}]), ran.out)
 
     def test_directories_that_stay_empty_are_removed(self):
         self.chunk("import os\ndef f(n): return os.path.isdir(os.environ['KINETIC_OUTPUT_PATH'])", [1, 2])

@@ -76,11 +76,10 @@ func describe(j *job.Job) string {
 // its outputs, and releases a job that has ended but still holds its hosts. Errors are warnings on w.
 func Remember(ctx context.Context, w io.Writer, j *job.Job, s api.Status) {
 	Release(ctx, w, j, s)
-	recorded, err := j.Remember(ctx, s)
-	if err != nil {
+	if err := j.Remember(ctx, s); err != nil {
 		fmt.Fprintf(w, "warning: could not record how job %s ended: %v\n", j.ID(), err)
 	}
-	if recorded && j.Handle.Map == nil { // the inputs of a map tidy up theirs, and may be many
+	if s.State == api.Failed && j.Handle.Map == nil { // the inputs of a map tidy up theirs, and may be many
 		TidyOutputs(ctx, w, j)
 	}
 }

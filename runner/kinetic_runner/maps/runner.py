@@ -142,6 +142,8 @@ class MapAttempt(Attempt):
                 self.say(f"input {killer}: {cause.message}")
                 if killed_before == killer:
                     self.give_up(killer, cause)
+                else:
+                    self.outputs.go_back(killer)
                 killed_before = killer
             elif not stopped and results.reported and os.waitstatus_to_exitcode(supervisor.status) == EXIT_CLOSED:
                 if not told_closed:

@@ -55,6 +55,7 @@ class Document:
     write: str = ""  # recognises one's own index if an answer is lost
     before: list = dataclasses.field(default_factory=list)  # Past: what another host may still need
     ended: bool = False  # the call of this host has ended in order: nothing comes after the moment
+    grace: float = 0.0  # seconds after SIGTERM in which it may still be written
 
     def __post_init__(self):
         self.pending, self.incomplete = sorted(self.pending)[:PENDING], self.incomplete or {}
@@ -85,7 +86,7 @@ class Document:
         """Return the document, ready for JSON."""
         incomplete = [{"path": path, "size": one.size, "object": one.object, "reason": one.reason} for path, one in sorted(self.incomplete.items())]
         return {
-            "version": VERSION, "write": self.write, "attempt": self.attempt, "at": self.at, "done": self.done, "ended": self.ended,
+            "version": VERSION, "write": self.write, "attempt": self.attempt, "at": self.at, "done": self.done, "ended": self.ended, "grace": self.grace,
             "files": [to_json(path, entry) for path, entry in sorted(self.entries.items())],
             "before": [dict(to_json(past.path, past.entry), until_ns=past.until) for past in self.before],
             "pending": self.pending, "incomplete": incomplete,
@@ -170,10 +171,11 @@ class Index:
     """The index that an attempt writes, and what it says.
 
     others returns the moments of the indexes of the other hosts; None: no other host writes to the same place.
+    grace is that of the runner.
     """
 
-    def __init__(self, store, name, attempt, others=None):
-        self._store, self._name, self._attempt, self.others = store, name, attempt, others
+    def __init__(self, store, name, attempt, others=None, grace=0.0):
+        self._store, self._name, self._attempt, self.others, self._grace = store, name, attempt, others, grace
         self._generation = 0
         self.document = Document()
 
@@ -196,7 +198,7 @@ class Index:
 
         Raise Superseded if a later attempt has written it.
         """
-        document = dataclasses.replace(self.document, attempt=self._attempt, **parts)
+        document = dataclasses.replace(self.document, attempt=self._attempt, grace=self._grace, **parts)
         if self.others:
             document.before = self._still_needed(document)
         while True:

@@ -31,8 +31,11 @@ class InputOutputs(Outputs):
             known |= read_numbers(attempt.store.at(self.earlier[0]))
         for number in attempt.left:
             if number in known or attempt.options.output_dir:
-                earlier = self.earlier and (self.earlier[0], f"{self.earlier[1]}/{number}")
-                self._open(number).restore(earlier, shared=bool(attempt.options.output_dir))
+                self._restore_input(number)
+
+    def _restore_input(self, number):
+        earlier = self.earlier and (self.earlier[0], f"{self.earlier[1]}/{number}")
+        self._open(number).restore(earlier, shared=bool(self._attempt.options.output_dir))
 
     def begin(self, number):
         """Save the outputs of an input that has begun."""
@@ -60,6 +63,21 @@ class InputOutputs(Outputs):
         session.close()
         with self._changing:
             self._sessions.pop(number, None)
+
+    def go_back(self, number):
+        """Go back to what an input has finished: its process was killed, perhaps in the middle of a file, and another one will compute it."""
+        if self._current == number:
+            self._current = None
+        with self._changing:
+            session = self._sessions.get(number)
+        if not self.synced or session is None and not holds_something(self._place(number)):
+            return
+        session = self._open(number)
+        session.finish(False, self._left_open)
+        session.close()
+        with self._changing:
+            del self._sessions[number]
+        self._restore_input(number)
 
     def tick(self, now):
         """Save the outputs of the input in progress once there is something in its directory."""

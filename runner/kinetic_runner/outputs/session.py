@@ -66,7 +66,8 @@ class Session:
     def _index_of(self, number):
         attempt = self._attempt
         others = [host for host in range(attempt.hosts) if host != number and not attempt.options.map]
-        return Index(self._home, index_name(number), attempt.number, (lambda: moments(self._home, others)) if others else None)
+        tell = (lambda: moments(self._home, others)) if others else None
+        return Index(self._home, index_name(number), attempt.number, tell, attempt.options.grace)
 
     # Before the call
 
