@@ -139,7 +139,7 @@ class Strays(MapCase):
         ran = self.chunk(self.SHARES + "def f(n):\n  if n != 1: put(f'last-{n}')", [0, 1, 2])
         counts, text = self.warnings(ran, 3)
         self.assertEqual(counts, [1, 0, 1])
-        self.assertIn("input 0 wrote outside of its own outputs: last-0: other inputs write there, too", text)
+        self.assertIn("input 0 wrote outside of its own outputs: last-0: what is there is not saved; read KINETIC_OUTPUT_DIR", text)
         self.assertIn("input 2 wrote outside of its own outputs: last-2: ", text)
 
     def test_a_file_in_the_outputs_of_another_input(self):
@@ -176,6 +176,11 @@ class LocalOutputs(MapCase):
         source = "import os\ndef f(n): return os.listdir(os.environ['KINETIC_OUTPUT_PATH'])"
         self.chunk(source, [0, 1], "--final", "--resume-from", "old-1", "--log-file", os.path.join(self.root, "log"))
         self.assertEqual(self.values(2), [[], ["last"]])
+
+    def test_what_inputs_write_elsewhere_is_kept(self):
+        self.chunk(Strays.SHARES + "def f(n): put('shared')", [0], "--final", "--log-file", os.path.join(self.root, "log"))
+        self.assertIn("shared: other inputs write there, too", self.results(1)[0]["warnings"][0])
+        self.assertEqual(self.read("outputs/shared"), b"xxxxxx")
 
 
 if __name__ == "__main__":

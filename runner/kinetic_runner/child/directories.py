@@ -31,15 +31,17 @@ class Directories:
         self._before = self._look(number)
 
     def leave(self, number):
-        """Remove the directory if it is empty. Return the files elsewhere that were written meanwhile, [] if that is unknown."""
+        """Remove the directory if it is empty. Return a warning if files elsewhere were written meanwhile, else None."""
         try:
             os.rmdir(os.path.join(self._path, str(number)))
         except OSError:
             pass
         after = self._look(number)
         if after is None or self._before is None:
-            return []
-        return sorted(path for path, state in after.items() if self._before.get(path) != state)
+            return None
+        strays = sorted(path for path, state in after.items() if self._before.get(path) != state)
+        saved = not self._url.startswith("gs://")  # in a local job, that directory is the store
+        return sentence(number, strays, saved) if strays else None
 
     def _look(self, number):
         """Return a dict of the files outside of the directory of an input, None if there are too many to look at."""
@@ -71,10 +73,11 @@ class Directories:
         return name == str(number) or name.isdecimal() and name not in self._ours
 
 
-def sentence(number, paths):
+def sentence(number, paths, saved):
     """Return a warning about files that an input has written outside of its own directory."""
     names = ", ".join(paths[:NAMED]) + (f" and {len(paths) - NAMED} more" if len(paths) > NAMED else "")
+    harm = "other inputs write there, too" if saved else "what is there is not saved"
     return (
-        f"input {number} wrote outside of its own outputs: {names}: other inputs write there, too; "
+        f"input {number} wrote outside of its own outputs: {names}: {harm}; "
         "read KINETIC_OUTPUT_DIR in the function, since it is another one for each input"
     )

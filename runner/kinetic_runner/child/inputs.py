@@ -12,7 +12,7 @@ import marshal
 import os
 
 from . import modules, outcomes
-from .directories import Directories, sentence
+from .directories import Directories
 from .function import forms_of, read_call, what_to_call
 from .report import Pipe, Report
 
@@ -42,9 +42,9 @@ def main(argv, _):
         started = timestamp()
         directories.enter(number)
         outcome = dict(failure) if failure else try_to_compute(forms, function, lambda: read(line), here, report, number)
-        if strays := directories.leave(number):
-            outcome["warnings"] = outcome["warnings"] + [sentence(number, strays)]
-            outcomes.tell(f"kinetic: warning: {outcome['warnings'][-1]}\n")
+        if warning := directories.leave(number):
+            outcome["warnings"] = outcome["warnings"] + [warning]
+            outcomes.tell(f"kinetic: warning: {warning}\n")
         outcome.update(started=started, finished=timestamp())
         report.send(ended=number, outcome=outcome)
     outcomes.watch_threads(call["title"])
