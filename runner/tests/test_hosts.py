@@ -11,10 +11,11 @@ import unittest.mock
 
 from fixture import JOB, TIMEOUT, function
 from group import KEY, WAIT, GroupCase, is_open
+from kinetic_runner.attempt import TOLD_PICKLE
 from kinetic_runner.hosts import peers
 from kinetic_runner.hosts.channel import KEEPALIVE, LINE_LIMIT, PIPE_READ, Channel, Greeting
 from kinetic_runner.hosts.verdict import report
-from kinetic_runner.outcome import Outcome
+from kinetic_runner.outcome import Outcome, Unsaved
 from kinetic_runner.text import encode_json
 
 OPTIONS = types.SimpleNamespace(job=JOB, call="0" * 64)
@@ -162,8 +163,11 @@ class Channels(unittest.TestCase):
             while theirs.recv(1 << 20):
                 pass
 
-    def test_report_of_a_large_error_is_no_line_without_end(self):
-        outcome = Outcome("Exception", 1, "boom", dict.fromkeys(("type", "message", "traceback"), "\0" * 3_000_000))
+    def test_the_largest_report_is_a_message(self):
+        outcome = Outcome("Exception", 1, "\0" * 10_000, dict.fromkeys(("type", "message", "traceback"), "\0" * 3_000_000))
+        outcome.warnings = ["\0" * 2_000] * 5_000
+        outcome.unsaved = [Unsaved("\0" * 4096, 1, "\0" * 4096)] * 5_000
+        outcome.pickled = "x" * (4 * TOLD_PICKLE // 3)
         self.assertLess(len(encode_json(report(outcome))), LINE_LIMIT)
 
     def test_node_that_is_lost_is_noticed(self):

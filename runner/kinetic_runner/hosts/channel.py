@@ -15,7 +15,7 @@ GROUP_PORT = 8601  # of the leader's runner; the manifest's readiness probe has 
 KEY_VARIABLE = "KINETIC_GROUP_KEY"  # a secret shared by the hosts of a job
 START = re.compile("[0-9a-f]{32}")
 PIPE_READ = 64 << 10
-LINE_LIMIT = 1 << 20  # bytes of a message
+LINE_LIMIT = 4 << 20  # bytes of a message: more than report() in verdict.py makes
 PEER_SECONDS = 2.0  # for another host to take a connection or a message
 KEEPALIVE = (("TCP_KEEPIDLE", 15), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 3))  # seconds of silence, and tries
 

@@ -8,8 +8,10 @@ import time
 
 from ..documents import field, strings
 from ..outcome import UNSAVED_LIMIT, Outcome, Unsaved
+from ..text import shorten
 
 TRACEBACK_LIMIT = 20_000  # characters of another host's error: the last ones
+WARNINGS_LIMIT, WARNING_CHARACTERS = 20, 1000  # of another host
 
 
 def verdict(outcomes, gone, hosts):
@@ -27,8 +29,9 @@ def verdict(outcomes, gone, hosts):
 def report(outcome):
     """Return a member's report of its call. The clocks of hosts may differ, so it says how long ago the call ended."""
     error = outcome.error and {key: text[-TRACEBACK_LIMIT:] for key, text in outcome.error.items()}
-    fields = {key: getattr(outcome, key) for key in ("reason", "exit_code", "message", "warnings", "pickled")}
-    return dict(fields, error=error, unsaved=[file._asdict() for file in outcome.unsaved[:UNSAVED_LIMIT]], age=time.time() - outcome.at)
+    fields = {key: getattr(outcome, key) for key in ("reason", "exit_code", "message", "pickled")}
+    warnings = [shorten(text, WARNING_CHARACTERS) for text in outcome.warnings[:WARNINGS_LIMIT]]
+    return dict(fields, error=error, warnings=warnings, unsaved=[file._asdict() for file in outcome.unsaved[:UNSAVED_LIMIT]], age=time.time() - outcome.at)
 
 
 def reported(host, message):

@@ -15,6 +15,7 @@ from .tree import FILE, name_problem
 
 MARK, HASH = "kinetic-sync", "kinetic-sha256"  # metadata of our objects: JOB/HOST/ATTEMPT, and the hash of their bytes
 PARALLEL = 4
+TOLD = 10  # names that can't be used
 IN_ORDER = 8  # newest files that are copied one after the other, since they may name older ones
 NAME_BYTES = 1024  # of an object's name, together with its prefix
 
@@ -39,6 +40,12 @@ class Plain:
         for found in list_objects(self._store):
             if found.metadata.get(MARK, "").rpartition("/")[0] == job_and_host:
                 self.have[found.name] = Have(found.metadata.get(HASH, ""), found.generation, True)
+
+    @property
+    def refusals(self):
+        """Sentences about plain names that others have: the first ones, and how many there are more."""
+        more = len(self.refused) - TOLD
+        return list(self.refused.values())[:TOLD] + ([f"{more} more outputs are saved, but not under their plain names"] if more > 0 else [])
 
     def want(self, document, unnamed):
         """Delete the objects that an index no longer names and bring the plain names in step with it, in a thread of its own."""
@@ -140,4 +147,5 @@ class Plain:
 
     def _refuse(self, path, why):
         self.refused[path] = f"the output {path!a:.200} is saved, but not under its plain name: {why}"
-        self._say(f"warning: {self.refused[path]}")
+        if len(self.refused) <= TOLD:
+            self._say(f"warning: {self.refused[path]}")

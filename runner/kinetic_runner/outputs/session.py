@@ -222,7 +222,7 @@ class Session:
     @property
     def refusals(self):
         """Sentences about plain names that others have."""
-        return list(self._names.refused.values())
+        return self._names.refusals
 
     def settle(self, others=()):
         """Tidy up in the store, now that the job has ended; others are the numbers of the other hosts."""
