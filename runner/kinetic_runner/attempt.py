@@ -19,6 +19,7 @@ from .outcome import (
 )  # fmt: skip
 from .outputs.directory import Outputs
 from .place import make_place, program_command, start_function
+from .publish import end_of_result
 from .process import Child
 from .records import Records, read_document
 from .spool import LogParts, Spool
@@ -149,6 +150,10 @@ class Attempt:
             end = read_document(self.store, job_name(self.options.job, "end.json"))
         except NotFound:
             return
+        self.refuse(end)
+
+    def refuse(self, end):
+        """Raise JobEnded."""
         self.say(f"job {self.options.job} has ended already: {end.get('state')}, {end.get('reason')}; nothing to run")
         raise JobEnded(end)
 
@@ -158,6 +163,8 @@ class Attempt:
         self.join(count.number)
         self.crashes, self.job_started = count.crashes, count.job_started
         self.open_log()
+        if count.number > 1 and (end := end_of_result(self.store, self.options.job)):
+            self.refuse(end)
         return self.spent(count)
 
     def join(self, number):

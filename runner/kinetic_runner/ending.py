@@ -16,22 +16,25 @@ def after_call(attempt, outcome, supervisor, place, errands):
     """Save and report what a call that has ended left.
 
     A finished call is never run again and never reported as anything else. So whatever
-    fails here is a warning in its outcome, and publish() treats it in the same way. Only
-    a result that cannot be stored makes the call run again.
+    fails here is a warning in its outcome, and publish() treats it in the same way: all
+    but a result that cannot be stored, which makes the call run again. A stored result
+    tells the next attempt how the job has ended, if this one could not.
     """
-    steps = {
-        "explain errors of files": lambda: explain_file_error(attempt),
-        "save the outputs": lambda: save_outputs(attempt, outcome, supervisor),
-        "look for lost files": lambda: tell_losses(attempt, outcome, place, errands),
-    }
-    for what, step in steps.items():
-        try:
-            step()
-        except Exception as exc:
-            attempt.warn(outcome, f"cannot {what}: {attempt.explain(exc)}")
-            if isinstance(exc, Unreachable):
-                attempt.store.hurry(time.monotonic() + PUBLISH_GRACE)  # it has had its time
+    try_to(attempt, outcome, "explain errors of files", lambda: explain_file_error(attempt))
+    try_to(attempt, outcome, "save the outputs", lambda: save_outputs(attempt, outcome, supervisor))
+    try_to(attempt, outcome, "look for lost files", lambda: tell_losses(attempt, outcome, place, errands))
     attempt.outage.say = attempt.say
+
+
+def try_to(attempt, outcome, what, step):
+    """Return what a step after the end of a call returns. A failure is a warning in the outcome of the call, and gives None."""
+    try:
+        return step()
+    except Exception as exc:
+        attempt.warn(outcome, f"cannot {what}: {attempt.explain(exc)}")
+        if isinstance(exc, Unreachable):
+            attempt.store.hurry(time.monotonic() + PUBLISH_GRACE)  # it has had its time
+    return None
 
 
 def explain_file_error(attempt):

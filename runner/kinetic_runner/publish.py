@@ -10,8 +10,9 @@ import binascii
 import os
 import time
 
-from .documents import VERSION
-from .errors import AlreadyExists, NotFound, Unreachable
+from .documents import VERSION, parse_document
+from .ending import try_to
+from .errors import AlreadyExists, NotFound
 from .options import TERMINATION_LOG
 from .outcome import CRASHES, ERRORS, EXIT_TERMINATED, MESSAGE_LIMIT, RETRYABLE, TERMINATED, UNSAVED_LIMIT, Outcome
 from .records import create_or_read, read_document
@@ -20,12 +21,16 @@ from .text import encode_json, encode_text, file_blocks, shorten, timestamp
 
 TERMINATION_LIMIT = 4096  # bytes that Kubernetes keeps of a termination message
 TERMINATION_VALUE_LIMIT = 3 << 10
+END_LIMIT = 7 << 10  # bytes of the end in the metadata of a result, of which Cloud Storage takes 8 KiB
 SLOW_SECONDS = 1.0  # from result to end; if it takes longer, another attempt may have written in between
 DRAIN_SECONDS = 5.0  # for a reader of stdout that has stopped reading
 
 
 def publish(attempt, outcome, may_end=True):
-    """Publish how an attempt ended. Return the end of the job, or None if there is none or it cannot be published."""
+    """Publish how an attempt ended. Return the end of the job, or None if there is none or it cannot be published.
+
+    If the result cannot be stored, the outcome becomes a failure of the runner.
+    """
     finished = timestamp()
     end = None
     try:
@@ -33,7 +38,7 @@ def publish(attempt, outcome, may_end=True):
             end = publish_to_store(attempt, outcome, finished, may_end)
     except Exception as exc:
         attempt.publishing_failed(exc)
-        text = f"cannot record how the job ended: {attempt.explain(exc)}"
+        text = f"cannot store the result: {attempt.explain(exc)}"
         outcome.become(attempt.failure(text, f"{outcome.message}; {text}" if outcome.message else text))
     write_termination_message(attempt, outcome, finished)
     return end
@@ -41,26 +46,23 @@ def publish(attempt, outcome, may_end=True):
 
 def publish_to_store(attempt, outcome, finished, may_end):
     """Publish log, result and end. Return the end of the job, or None if it has not ended."""
-    publish_log(attempt, outcome)
+    try_to(attempt, outcome, "store the end of the log", lambda: publish_log(attempt))
     begin = time.monotonic()
-    if is_replaced(attempt):
+    end = end_document(attempt, outcome, finished) if may_end and ends_job(attempt, outcome) else None
+    if try_to(attempt, outcome, "look for a later attempt", lambda: is_replaced(attempt)):
         kept = f"attempt {attempt.number + 1} has started in the meantime, so this one ends without a result"
         # The exit code of a call that succeeded would end the job.
         outcome.become(Outcome(TERMINATED, EXIT_TERMINATED, kept))
     else:
-        kept = publish_result(attempt, outcome, finished)
+        kept = publish_result(attempt, outcome, finished, end)
     if kept:
         attempt.say(kept)
-    elif may_end and ends_job(attempt, outcome):
-        end = end_document(attempt, outcome, finished)
-        found = publish_end(attempt, end)
+    elif end:
+        found = try_to(attempt, outcome, "record how the job ended", lambda: publish_end(attempt, end))
         if found is end and time.monotonic() - begin > SLOW_SECONDS:
-            try:
-                restore_result(attempt, outcome, finished)
-            except Exception as exc:  # the job has ended all the same
-                attempt.say(f"warning: cannot check that the result is the one of this attempt: {attempt.explain(exc)}")
+            try_to(attempt, outcome, "check that the result is the one of this attempt", lambda: restore_result(attempt, outcome, finished))
         return found
-    record_end(attempt, outcome, finished)
+    try_to(attempt, outcome, "record how the attempt ended", lambda: record_end(attempt, outcome, finished))
     return None
 
 
@@ -102,21 +104,16 @@ def end_metadata(end):
     return {key: end[key] for key in ("state", "reason", "started", "finished")}
 
 
-def publish_log(attempt, outcome):
-    """Publish the rest of the log. A lost log must not lose the result."""
-    if attempt.log is None or attempt.parts is None:
-        return
-    try:
+def publish_log(attempt):
+    """Publish the rest of the log."""
+    if attempt.log is not None and attempt.parts is not None:
         attempt.parts.publish_all(attempt.log.spool)
-    except Unreachable:
-        raise  # publishing the result would wait as long, in vain
-    except Exception as exc:
-        attempt.warn(outcome, f"the end of the log is not in the store: {attempt.explain(exc)}")
 
 
-def publish_result(attempt, outcome, finished):
-    """Write result.json. If another attempt's result takes precedence, return a sentence that says so.
+def publish_result(attempt, outcome, finished, end):
+    """Write result.json, and with it the end of the job, if that follows.
 
+    If another attempt's result takes precedence, return a sentence that says so.
     An attempt that was thought to be lost may get here late. Then there is a result
     of another attempt, which is replaced only if that attempt was earlier and did
     not end the job.
@@ -129,7 +126,7 @@ def publish_result(attempt, outcome, finished):
         if outcome.pickle_path:
             remove(outcome.pickle_path)  # a local job keeps its scratch directory
     name, generation = job_name(job, "result.json"), 0
-    metadata = result_metadata(attempt, outcome)
+    metadata = result_metadata(attempt, outcome, end)
     while True:
         try:
             return store.write(name, lambda: result_blocks(attempt, outcome, finished, pickled), generation, metadata)
@@ -162,7 +159,7 @@ def restore_result(attempt, outcome, finished):
     generation, theirs = attempt.store.generation(name)
     if theirs.get("attempt", str(attempt.number)) != str(attempt.number):
         pickled = pickle_name(attempt) if outcome.has_pickle else None
-        attempt.store.write(name, lambda: result_blocks(attempt, outcome, finished, pickled), generation, result_metadata(attempt, outcome))
+        attempt.store.write(name, lambda: result_blocks(attempt, outcome, finished, pickled), generation, result_metadata(attempt, outcome, None))
 
 
 def pickle_name(attempt):
@@ -174,8 +171,25 @@ def pickle_blocks(outcome):
     return file_blocks(outcome.pickle_path) if outcome.pickle_path else (binascii.a2b_base64(outcome.pickled),)
 
 
-def result_metadata(attempt, outcome):
-    return {"attempt": str(attempt.number), "ok": "true" if outcome.ok else "false"}
+def result_metadata(attempt, outcome, end):
+    """Return the object metadata for result.json: with the end of the job, which is also in end.json if that could be written."""
+    metadata = {"attempt": str(attempt.number), "ok": "true" if outcome.ok else "false"}
+    if end is None:
+        return metadata
+    data = encode_json(end)
+    if len(data) > END_LIMIT:
+        data = encode_json(dict(end, message=shorten(end["message"], MESSAGE_LIMIT // 6), unsaved=[]))
+    return dict(metadata, end=data.decode())
+
+
+def end_of_result(store, job):
+    """Return the end of a job whose result is stored, None if another attempt is to follow. Publish it, in the place of the runner that could not."""
+    _, metadata = store.generation(job_name(job, "result.json"))
+    if "end" not in metadata:
+        return None
+    name = job_name(job, "end.json")
+    end = parse_document(metadata["end"].encode(), f"the end in the metadata of {store.url(job_name(job, 'result.json'))}", VERSION)
+    return create_or_read(store, name, end, end_metadata(end))
 
 
 def result_blocks(attempt, outcome, finished, pickled):

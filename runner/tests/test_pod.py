@@ -282,7 +282,7 @@ class Outages(PodCase):
         self.bucket.fail(503, times=math.inf, pattern="POST")
         ran = self.finish(self.start_changed("gcs.RETRY_SECONDS = 0.05", argv))
         self.assertEqual((ran.code, self.exists("end.json")), (125, False))
-        self.assertRegex(ran.out, r"kinetic: cannot record how the job ended: cannot write gs://bucket/.*/1-1.log: .* answered 503 \(")
+        self.assertRegex(ran.out, r"kinetic: cannot store the result: cannot write gs://bucket/.*/result.json: .* answered 503 \(")
         summary = json.loads(self.termination())
         self.assertEqual((summary["reason"], summary["exit_code"]), ("RunnerFailure", 125))
 

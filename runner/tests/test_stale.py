@@ -20,15 +20,12 @@ CALL = """
             exec(open(FIFO).read())
         return {attempt}
 """
-# What is to be published of the job's end waits until the test opens the fifo.
-HOLD_END = """
-    publish_end = publish.publish_end
-    def hold(*args):
-        open(FIFO).read()
-        return publish_end(*args)
-    publish.publish_end = hold
-"""
 LAST_WORDS = ("result.json", "end.json", "result-2.pkl")
+
+
+def hold(step, fifo):
+    """A change that lets a step of publish wait until the test opens a fifo."""
+    return f"def hold(*args, step=publish.{step}):\n  open({fifo!r}).read()\n  return step(*args)\npublish.{step} = hold\n"
 
 
 class StaleAttempt(PodCase):
@@ -82,9 +79,8 @@ class StaleAttempt(PodCase):
             with self.subTest(ending):
                 self.setUp()
                 process = self.start_first()
-                change = textwrap.dedent(HOLD_END).replace("FIFO", repr(self.second))
                 self.environment["KINETIC_POD_UID"] = "second"
-                second = self.start_changed(change, self.argv_of(2))
+                second = self.start_changed(hold("publish_end", self.second), self.argv_of(2))
                 with open(self.second, "w"):  # returns when the second one is there
                     result = self.read("result.json")
                     self.finish_first(process, ending)
@@ -96,14 +92,7 @@ class StaleAttempt(PodCase):
     def test_attempt_that_is_held_up_while_it_publishes_changes_nothing(self):
         """It has seen no other result yet when it was stopped."""
         self.environment["KINETIC_POD_UID"] = "first"
-        change = f"""
-            write_result = publish.publish_result
-            def hold(*args):
-                open({self.second!r}).read()
-                return write_result(*args)
-            publish.publish_result = hold
-        """
-        process = self.start_changed(textwrap.dedent(change), self.argv_of(1))
+        process = self.start_changed(hold("publish_result", self.second), self.argv_of(1))
         self.assertEqual(process.stdout.readline(), b"ready\n")
         with open(self.first, "w"):
             pass
@@ -117,30 +106,46 @@ class StaleAttempt(PodCase):
         """Attempt 2 crashes, and replaces the result, between the result of attempt 1 and its end."""
         self.files["train.py"] = self.files["train.py"].replace("attempt == 1", "attempt == 2")
         self.environment["KINETIC_POD_UID"] = "first"
-        held = textwrap.dedent(HOLD_END).replace("FIFO", repr(self.second))
-        first = self.start_changed(held + "publish.SLOW_SECONDS = 0", self.argv_of(1))
-        with open(self.second, "w"):  # returns when the result of attempt 1 is there
+        third = os.path.join(self.root, "third")
+        os.mkfifo(third)
+        change = hold("publish_result", self.second) + hold("publish_end", third) + "publish.SLOW_SECONDS = 0"
+        first = self.start_changed(change, self.argv_of(1))
+        with open(self.second, "w"):  # returns when attempt 1 has seen no other
             second = self.start(self.argv_of(2), {"KINETIC_POD_UID": "second"})
             self.assertIn(b"ready\n", second.stdout)
+        with open(third, "w"):  # returns when the result of attempt 1 is there
             self.assertEqual(self.finish_first(second, "os.kill(os.getpid(), 9)").code, 137)
             self.assertEqual(self.document("result.json")["attempt"], 2)
         self.assertEqual(self.finish(first).code, 0)
         self.assertEqual((self.end["state"], self.document("result.json")["attempt"], self.document("result.json")["ok"]), ("SUCCEEDED", 1, True))
+
+    def test_attempt_that_begins_between_the_result_and_the_end_writes_the_end(self):
+        for body, state, code in (("return 1", "SUCCEEDED", 0), ("raise ValueError('boom' * 9999)", "FAILED", 1)):
+            with self.subTest(state):
+                self.setUp()
+                self.files = {"train.py": f"def f():\n  {body}"}
+                self.environment["KINETIC_POD_UID"] = "first"
+                first = self.start_changed(hold("publish_end", self.second), self.argv_of(1))
+                with open(self.second, "w"):
+                    second = self.finish(self.start(self.argv_of(2), {"KINETIC_POD_UID": "second"}))
+                    self.assertEqual((second.code, self.end["state"], self.end["attempt"]), (code, state, 1), second.out)
+                    self.assertIn(f"has ended already: {state}", second.out)
+                    before = self.read("end.json")
+                self.assertEqual((self.finish(first).code, self.read("end.json")), (code, before))
 
     def test_later_attempt_replaces_the_result_of_one_that_failed(self):
         process = self.start_first()
         ran = self.finish_first(process, "os.kill(os.getpid(), 9)")
         self.assertEqual((ran.code, ran.result["attempt"], self.exists("end.json")), (137, 1, False))
         self.run_second()
-        self.assertEqual(self.bucket.metadata(f"{JOB}/result.json"), {"attempt": "2", "ok": "true"})
+        self.assertEqual(self.bucket.metadata(f"{JOB}/result.json")["attempt"], "2")
 
     def test_earlier_attempt_that_ended_the_job_keeps_its_result(self):
         """Attempt 2 was started while attempt 1 still ran, and comes second."""
         self.files["train.py"] = self.files["train.py"].replace("attempt == 1", "attempt == 2")
         self.environment["KINETIC_POD_UID"] = "first"
-        held = textwrap.dedent(HOLD_END).replace("FIFO", repr(self.second))
-        first = self.start_changed(held, self.argv_of(1))
-        with open(self.second, "w"):  # returns when the result of attempt 1 is there: one that saw attempt 2 has none
+        first = self.start_changed(hold("publish_result", self.second), self.argv_of(1))
+        with open(self.second, "w"):  # returns when attempt 1 has seen no other: one that saw attempt 2 has no result
             second = self.start(self.argv_of(2), {"KINETIC_POD_UID": "second"})
             self.assertIn(b"ready\n", second.stdout)
         self.assertEqual(self.finish(first).code, 0)

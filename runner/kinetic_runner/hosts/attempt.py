@@ -9,7 +9,8 @@ import time
 
 from .. import publish
 from ..attempt import Attempt, NoCall
-from ..errors import RunnerError, Unreachable, explain, text_of
+from ..ending import try_to
+from ..errors import RunnerError, explain
 from ..outcome import EXIT_RUNNER, EXIT_TERMINATED, KILLED, STOPPED, TERMINATED, Outcome
 from ..spool import LogParts, Spool
 from ..text import timestamp
@@ -90,10 +91,7 @@ class HostAttempt(Attempt):
 
     def save_log(self, outcome):
         """Publish the log: the job may run long after this host has ended."""
-        try:
-            publish.publish_log(self, outcome)
-        except Unreachable as exc:
-            self.say(f"warning: {text_of(exc)}")
+        try_to(self, outcome, "store the end of the log", lambda: publish.publish_log(self))
 
 
 def was_killed(supervisor):

@@ -18,7 +18,7 @@ from .. import publish
 from ..attempt import Attempt, JobEnded
 from ..bundle.unpack import empty_directory
 from ..documents import VERSION
-from ..ending import after_call
+from ..ending import after_call, try_to
 from ..errors import AlreadyExists, RunnerError
 from ..judge import Told, judge, outcome_of_status
 from ..options import whole_number
@@ -177,7 +177,12 @@ class MapAttempt(Attempt):
         more = dict(inputs=path, numbers=self.numbers, left=left, retries=retries, mounted=bool(self.options.output_mount))
         supervisor = Supervisor(self.log, errands, self.signals, self.options.grace, self.deadline, results, note, place.note_stop)
         try:
-            supervisor.run(lambda: self.outputs.follow(start_function(call, place, "inputs", results.credit, **more)))
+            try:
+                supervisor.run(lambda: self.outputs.follow(start_function(call, place, "inputs", results.credit, **more)))
+            except Exception as exc:
+                if supervisor.status is None:  # the process has not ended
+                    raise
+                self.say(f"warning: the runner failed after the call had ended: {self.explain(exc)}")
             told.read_spare(note)
         finally:
             results.finish()
@@ -272,9 +277,9 @@ class MapAttempt(Attempt):
         finished = timestamp()
         try:
             if self.store is not None:
-                publish.publish_log(self, outcome)
+                try_to(self, outcome, "store the end of the log", lambda: publish.publish_log(self))
                 outcome.hashes = self.publish_hashes()
-                publish.record_end(self, outcome, finished)
+                try_to(self, outcome, "record how the attempt ended", lambda: publish.record_end(self, outcome, finished))
                 if self.final:  # no other process knows how a local map ended
                     publish.publish_end(self, publish.end_document(self, outcome, finished))
         except (RunnerError, OSError) as exc:
