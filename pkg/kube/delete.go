@@ -47,6 +47,9 @@ func (c *Cluster) Delete(ctx context.Context, h api.Handle, o api.DeleteOptions)
 // fs.ErrNotExist.
 func (c *Cluster) stop(ctx context.Context, h api.Handle, grace time.Duration, ending func() error) error {
 	s, err := c.client.snapshot(ctx, h)
+	if err != nil && h.K8sName != "" {
+		return c.stopUnseen(ctx, h, ending, err)
+	}
 	if err != nil {
 		return err
 	}
@@ -77,6 +80,26 @@ func (c *Cluster) stop(ctx context.Context, h api.Handle, grace time.Duration, e
 		return errors.Join(unrecorded, fmt.Errorf("job %s was asked to end, but this could not be confirmed: %w", h.JobID, err))
 	}
 	return unrecorded
+}
+
+// stopUnseen is stop for a job whose objects can't all be read, for the given reason: it removes the workload by its name,
+// without waiting for the pods.
+func (c *Cluster) stopUnseen(ctx context.Context, h api.Handle, ending func() error, why error) error {
+	kind := status.LeaderWorkerSet
+	if isJob(h) {
+		kind = status.Job
+	}
+	err := retry(ctx, func() error {
+		return c.client.removeObject(ctx, c.client.workloads(kind).collection(), h.K8sName, "", metav1.DeletePropagationBackground)
+	})
+	if err != nil {
+		return errors.Join(why, err)
+	}
+	var unrecorded error
+	if ending != nil {
+		unrecorded = ending()
+	}
+	return errors.Join(unrecorded, fmt.Errorf("job %s was asked to end, but this could not be confirmed: %w", h.JobID, why))
 }
 
 // removeOrphans deletes the pods that a Job has left because whoever deleted it wanted that, with

@@ -40,6 +40,8 @@ type selection struct {
 	keep func(runtime.Object) runtime.Object
 	// detail is how much of each object in a list is decoded.
 	detail itemlist.Detail
+	// needed says that the job is of this kind, which a cluster may not have.
+	needed bool
 	// newer says that the newer version of the kind is read.
 	newer bool
 }

@@ -29,6 +29,7 @@ func (c *Client) ofJob(h api.Handle) []selection {
 		if parts[i].kind == c.pods() {
 			parts[i].keep = trimmed
 		}
+		parts[i].needed = h.K8sName != "" && !isJob(h) && parts[i].kind.workload != nil
 	}
 	return parts
 }

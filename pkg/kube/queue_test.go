@@ -51,6 +51,7 @@ type queueServer struct {
 	queue   string
 	forbid  bool
 	broken  string // the resource that answers 500
+	hidden  string // the resource that answers 403
 	version string // of Kueue's API
 	asked   []string
 	mu      sync.Mutex
@@ -89,6 +90,10 @@ func (s *queueServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	switch {
 	case resource == s.broken:
 		fail(w, http.StatusInternalServerError, metav1.StatusReasonInternalError)
+	case resource == s.hidden:
+		fail(w, http.StatusForbidden, metav1.StatusReasonForbidden)
+	case r.Method == http.MethodDelete:
+		answerWith(w, http.StatusOK, metav1.Status{TypeMeta: metav1.TypeMeta{Kind: "Status", APIVersion: "v1"}, Status: metav1.StatusSuccess})
 	case resource == "jobs":
 		answerWith(w, http.StatusOK, batchv1.JobList{TypeMeta: list("JobList", "batch/v1"), Items: []batchv1.Job{job}})
 	case resource == "pods":
@@ -129,6 +134,51 @@ func TestReasonsThatCannotBeReadAreLeftOut(t *testing.T) {
 				t.Errorf("it said %q", said)
 			}
 		})
+	}
+}
+
+// What a job is not may be broken without delay, and what is missing does not keep its workload from being deleted.
+func TestDeleteWhateverElseFails(t *testing.T) {
+	tests := map[string]struct {
+		server    *queueServer
+		confirmed bool
+	}{
+		"no LeaderWorkerSets":      {&queueServer{broken: "leaderworkersets"}, true},
+		"pods that nobody may see": {&queueServer{hidden: "pods"}, false},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			web := httptest.NewServer(tt.server)
+			defer web.Close()
+			c, err := NewClient(&rest.Config{Host: web.URL, QPS: -1}, "ml", func(string) {})
+			if err != nil {
+				t.Fatal(err)
+			}
+			ended := false
+			h := api.Handle{JobID: "a1", Namespace: "ml", K8sName: "kinetic-a1"}
+			err = New(c).Delete(t.Context(), h, api.DeleteOptions{Ending: func() error { ended = true; return nil }})
+			if (err == nil) != tt.confirmed || !ended || !tt.server.wasAsked("kinetic-a1") {
+				t.Errorf("ended: %t, asked for %q: %v", ended, tt.server.asked, err)
+			}
+			if asked := tt.server.count("leaderworkersets"); asked > 1 {
+				t.Errorf("it asked %d times for what is not needed", asked)
+			}
+		})
+	}
+}
+
+func TestListWithoutLeaderWorkerSets(t *testing.T) {
+	s := &queueServer{broken: "leaderworkersets"}
+	web := httptest.NewServer(s)
+	defer web.Close()
+	var said []string
+	c, err := NewClient(&rest.Config{Host: web.URL, QPS: -1}, "ml", func(line string) { said = append(said, line) })
+	if err != nil {
+		t.Fatal(err)
+	}
+	records, err := New(c).List(t.Context(), api.ListReasons)
+	if err != nil || len(records) != 1 || len(said) != 1 || s.count("leaderworkersets") != 1 {
+		t.Errorf("%d jobs, %q, asked %d times, %v", len(records), said, s.count("leaderworkersets"), err)
 	}
 }
 

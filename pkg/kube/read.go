@@ -42,7 +42,7 @@ func (c *Client) read(ctx context.Context, s selection) (objects []runtime.Objec
 // it.
 func (c *Client) page(ctx context.Context, s selection, begin string) (kept []runtime.Object, about metav1.ListInterface, err error) {
 	again := retry
-	if s.kind.isReason() { // it is not worth a wait
+	if s.kind.isPart() && !s.needed { // it is not worth a wait
 		again = func(_ context.Context, call func() error) error { return call() }
 	}
 	err = again(ctx, func() error {

@@ -11,7 +11,7 @@ from .bundle.unpack import empty_directory
 from .call import read_call
 from .ending import PUBLISH_GRACE, after_call
 from .errands import Errands
-from .errors import Final, NotFound, RunnerError, Stopped, Unreachable, explain, is_full, text_of
+from .errors import Final, RunnerError, Stopped, Unreachable, explain, is_full, text_of
 from .judge import Told, judge
 from .log import STDERR_MARK, Log
 from .outcome import (
@@ -19,7 +19,7 @@ from .outcome import (
 )  # fmt: skip
 from .outputs.directory import Outputs
 from .place import make_place, program_command, start_function
-from .publish import end_of_result
+from .publish import end_of_result, read_end
 from .process import Child
 from .records import Records, read_document
 from .spool import LogParts, Spool
@@ -144,18 +144,12 @@ class Attempt:
         grace = self.signals.shorten(self.options.grace)
         return self.signals.came_at + grace + max(PUBLISH_GRACE, grace / 5 - PUBLISH_GRACE)
 
-    def refuse_if_ended(self):
+    def refuse_if_ended(self, find=read_end):
         """Raise JobEnded if the job has already ended."""
-        try:
-            end = read_document(self.store, job_name(self.options.job, "end.json"))
-        except NotFound:
-            return
-        self.refuse(end)
-
-    def refuse(self, end):
-        """Raise JobEnded."""
-        self.say(f"job {self.options.job} has ended already: {end.get('state')}, {end.get('reason')}; nothing to run")
-        raise JobEnded(end)
+        job = self.options.job
+        if end := find(self.store, job):
+            self.say(f"job {job} has ended already: {end.get('state')}, {end.get('reason')}; nothing to run")
+            raise JobEnded(end)
 
     def begin(self):
         """Count this attempt and open the log. Return the outcome of a job that must not run again, else None."""
@@ -163,8 +157,8 @@ class Attempt:
         self.join(count.number)
         self.crashes, self.job_started = count.crashes, count.job_started
         self.open_log()
-        if count.number > 1 and (end := end_of_result(self.store, self.options.job)):
-            self.refuse(end)
+        if count.number > 1:
+            self.refuse_if_ended(end_of_result)
         return self.spent(count)
 
     def join(self, number):

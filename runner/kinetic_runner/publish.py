@@ -58,7 +58,7 @@ def publish_to_store(attempt, outcome, finished, may_end):
     if kept:
         attempt.say(kept)
     elif end:
-        found = try_to(attempt, outcome, "record how the job ended", lambda: publish_end(attempt, end))
+        found = try_to(attempt, outcome, "record how the job ended", lambda: publish_end(attempt, end)) or end
         if found is end and time.monotonic() - begin > SLOW_SECONDS:
             try_to(attempt, outcome, "check that the result is the one of this attempt", lambda: restore_result(attempt, outcome, finished))
         return found
@@ -134,7 +134,7 @@ def publish_result(attempt, outcome, finished, end):
             generation, theirs = store.generation(name)
         if int(theirs.get("attempt", 0)) > number:
             return f"attempt {theirs['attempt']} has started in the meantime, and its result is kept"
-        if has_ended(store, job):
+        if read_end(store, job):
             return f"job {job} has ended in the meantime, and its result is kept"
 
 
@@ -146,11 +146,12 @@ def remove(path):
         pass
 
 
-def has_ended(store, job):
+def read_end(store, job):
+    """Return end.json, None if there is none."""
     try:
-        return bool(read_document(store, job_name(job, "end.json")))
+        return read_document(store, job_name(job, "end.json"))
     except NotFound:
-        return False
+        return None
 
 
 def restore_result(attempt, outcome, finished):

@@ -285,7 +285,7 @@ class End(RunnerCase):
         source = f"import os, shutil\nshutil.rmtree({self.store!r}); open({self.store!r}, 'w').close()"
         ran = self.run_call(script(), {"train.py": source})
         self.assertEqual(ran.code, 125)
-        self.assertIn("kinetic: cannot record how the job ended", ran.out)
+        self.assertIn("kinetic: cannot store the result", ran.out)
         self.assertEqual(json.loads(self.termination())["reason"], "RunnerFailure")
 
     def test_termination_message(self):

@@ -34,7 +34,7 @@ class Refusals(GroupCase):
         self.bucket.faults.insert(0, first_upload())
         end = self.ended(*self.hosts(function(), {"train.py": "def f(): print('ran')"}))
         self.assertEqual((end["state"], end["attempt"]), ("FAILED", 1))
-        self.assertRegex(end["message"], "^cannot record how the job ended: cannot write gs://")
+        self.assertRegex(end["message"], "^cannot store the result: cannot write gs://")
 
     def test_the_end_of_a_failure_is_refused(self):
         self.bucket.fail(403, times=math.inf, pattern="POST .*")
@@ -42,7 +42,7 @@ class Refusals(GroupCase):
         end = self.ended(*self.hosts(function(), {"train.py": "def f(): raise ValueError('boom')"}))
         # Both hosts raise, and either may be the first.
         boom = "^(host 1: )?ValueError: boom; "
-        self.assertRegex(end["message"], boom + "cannot record how the job ended: cannot write gs://")
+        self.assertRegex(end["message"], boom + "cannot store the result: cannot write gs://")
 
     def test_an_end_that_is_stored_unknown_to_the_leader_is_the_end(self):
         def upload(handler):
