@@ -45,11 +45,8 @@ func (s Observation) explainFailure(end *batchv1.JobCondition) Diagnosis {
 			r.Sentence = fmt.Sprintf("host %d: %s", HostOf(last), r.Sentence)
 		}
 		least += mentioned(last)
-	} else if e := s.newestOfWorkload("SuccessfulCreate"); e != nil && !s.Workload.isMultiHost() {
-		name := strings.TrimPrefix(oneLine(e.Message), "Created pod: ")
-		r.Sentence = fmt.Sprintf("its pod %s was deleted by someone else (kubectl delete?)", foreign(name))
-	} else if end.Reason == batchv1.JobReasonBackoffLimitExceeded && !s.Workload.isMultiHost() {
-		r.Sentence = "its pod was deleted by someone else (kubectl delete?)" // the events, too, are gone or were not read
+	} else if !s.Workload.isMultiHost() {
+		r.Sentence = s.explainGonePod(end)
 	}
 	if r.Sentence == "" {
 		r.Sentence = foreign(end.Message)
@@ -59,6 +56,24 @@ func (s Observation) explainFailure(end *batchv1.JobCondition) Diagnosis {
 	}
 	r.Sentence, r.Unrecoverable = r.Sentence+s.countDisruptions(least), false
 	return r
+}
+
+// explainGonePod explains a failed Job of which no pod is left, "" if that can't have been its end. A pod that failed is kept,
+// but goes with its node, as when the autoscaler removes that ten minutes later.
+func (s Observation) explainGonePod(end *batchv1.JobCondition) string {
+	made := s.newestOfWorkload("SuccessfulCreate")
+	if made == nil && end.Reason != batchv1.JobReasonBackoffLimitExceeded {
+		return ""
+	}
+	if made == nil { // the events, too, are gone or were not read
+		return "its pod was deleted by someone else, or was removed after it had failed"
+	}
+	name := strings.TrimPrefix(oneLine(made.Message), "Created pod: ")
+	stopped := s.newest(func(e *corev1.Event) bool { return e.Reason == "Killing" && isAbout(e, "Pod", name, "") })
+	if stopped == nil {
+		return fmt.Sprintf("its pod %s was deleted by someone else, or was removed after it had failed", foreign(name))
+	}
+	return fmt.Sprintf("its pod %s was deleted by someone else (kubectl delete?)", foreign(name))
 }
 
 // explainEnd explains how a pod ended: by what the call reported, else by what took the

@@ -219,7 +219,7 @@ func TestStateOf(t *testing.T) {
 		"about to fail, its pods gone": {job(failedCondition(batchv1.JobFailureTarget, "DeadlineExceeded", "Job was active longer than specified deadline")), nil,
 			plain(api.Status{State: api.Failed, Reason: api.DeadlineExceeded, Message: "the job's time limit was exceeded", Finished: nine})},
 		"failed, its pod gone": {job(failedCondition(batchv1.JobFailed, "BackoffLimitExceeded", "Job has reached the specified backoff limit")), nil,
-			plain(api.Status{State: api.Failed, Reason: api.Killed, Message: "its pod was deleted by someone else (kubectl delete?)", Finished: nine})},
+			plain(api.Status{State: api.Failed, Reason: api.Killed, Message: "its pod was deleted by someone else, or was removed after it had failed", Finished: nine})},
 		"complete, its pods gone": {job(failedCondition(batchv1.JobComplete, "", "")), nil,
 			plain(api.Status{State: api.Succeeded, Reason: api.Completed, Finished: nine})},
 	}
