@@ -9,6 +9,8 @@ import (
 	"testing"
 	"time"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -28,6 +30,17 @@ func TestInterruptedMap(t *testing.T) {
 		if code := process.CodeOf(Interrupted(&said, j, context.Canceled)); code != process.ExitInterrupted || !strings.Contains(said.String(), want) {
 			t.Errorf("exit code %d, said %q; want %q in it", code, said.String(), want)
 		}
+	}
+}
+
+// What ends the watching does not end the job: the user hears how to follow and how to cancel it.
+func TestStoppedWatching(t *testing.T) {
+	var said bytes.Buffer
+	j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml"}}
+	forbidden := apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "", errors.New("no"))
+	want := "stopped watching job a1, which may still be running\nfollow: kubectl kinetic jobs logs -f a1 -n ml\ncancel: kubectl kinetic jobs cancel a1 -n ml\n"
+	if err := Interrupted(&said, j, forbidden); !apierrors.IsForbidden(err) || said.String() != want {
+		t.Errorf("%v, said %q, want %q", err, said.String(), want)
 	}
 }
 
