@@ -75,11 +75,24 @@ const (
 
 // withdraw deletes the records of a job, even when ctx is over. It deletes the handle
 // last: if values were left under a free ID, the next map with that ID would use them as
-// its own. If another submit has adopted the records, they stay.
+// its own. What another submit has adopted or replaced stays.
 func withdraw(ctx context.Context, j *job.Job) error {
 	ctx = context.WithoutCancel(ctx)
 	reading, cancel := context.WithTimeout(ctx, withdrawTime)
 	defer cancel()
+	names := []string{store.Call(j.ID()), store.Handle(j.ID())}
+	if j.Handle.Payload != nil {
+		names = append([]string{store.Payload(j.ID())}, names...)
+	}
+	var ours []store.Object
+	for _, name := range names {
+		found, err := records.Find(reading, j.Store, name)
+		if err == nil {
+			ours = append(ours, found)
+		} else if !errors.Is(err, store.ErrNotFound) {
+			return err
+		}
+	}
 	now, err := records.ReadBytes(reading, j.Store, store.Handle(j.ID()))
 	if err == nil && !bytes.Equal(now, handleText(j)) {
 		return nil
@@ -91,13 +104,10 @@ func withdraw(ctx context.Context, j *job.Job) error {
 	}
 	ctx, cancel = context.WithTimeout(ctx, withdrawTime)
 	defer cancel()
-	names := []string{store.Call(j.ID()), store.Handle(j.ID())}
-	if j.Handle.Payload != nil {
-		names = append([]string{store.Payload(j.ID())}, names...)
-	}
 	var errs []error
-	for _, name := range names {
-		errs = append(errs, j.Store.Delete(ctx, name))
+	for _, o := range ours {
+		_, err := j.Store.DeleteListed(ctx, o)
+		errs = append(errs, err)
 	}
 	return errors.Join(errs...)
 }

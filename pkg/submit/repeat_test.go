@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/call"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/records"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -58,6 +59,15 @@ func (s faultyStore) Delete(ctx context.Context, name string) error {
 		}
 	}
 	return s.Store.Delete(ctx, name)
+}
+
+func (s faultyStore) DeleteListed(ctx context.Context, o store.Object) (bool, error) {
+	if s.remove != nil {
+		if err := s.remove(ctx, o.Name); err != nil {
+			return false, err
+		}
+	}
+	return s.Store.DeleteListed(ctx, o)
 }
 
 var errOutage = errors.New("503")
@@ -148,6 +158,29 @@ func TestWithdrawIsBounded(t *testing.T) {
 	}
 	if handle := stored(t, p, store.Handle("a1")); bounded != 2 || handle != "" {
 		t.Errorf("%d removals are bounded, want 2; left %q", bounded, handle)
+	}
+}
+
+// Another submit may adopt the records while this one withdraws them.
+func TestWithdrawLeavesWhatIsAdopted(t *testing.T) {
+	ctx, interrupt := context.WithCancel(t.Context())
+	p := registry(t, workload{start: func() error { interrupt(); return ctx.Err() }, ready: well})
+	kept := p.Store
+	p.Store = faultyStore{Store: kept, remove: func(_ context.Context, name string) error {
+		if name != store.Call("a1") {
+			return nil
+		}
+		found, err := records.Find(t.Context(), kept, store.Handle("a1"))
+		if err != nil {
+			return err
+		}
+		return kept.Replace(t.Context(), found, strings.NewReader("adopted"), nil)
+	}}
+	if _, err := apply(ctx, planned(t, "{}"), p); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+	if handle := stored(t, p, store.Handle("a1")); handle != "adopted" {
+		t.Errorf("the handle is %q", handle)
 	}
 }
 

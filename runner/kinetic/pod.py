@@ -78,13 +78,23 @@ def commit(timeout: float | None = None) -> list[str]:
         return []
     import json  # not needed to import this module
     import socket
+    import time
 
+    until = None if timeout is None else time.monotonic() + timeout
+    line = b""
     with socket.socket(socket.AF_UNIX) as peer:
-        peer.settimeout(timeout)
-        peer.connect(path)
-        peer.sendall(f"commit {os.environ.get('KINETIC_INPUT', '')}\n".encode())
-        with peer.makefile("rb") as answer:
-            line = answer.readline()
+        try:
+            peer.settimeout(timeout)
+            peer.connect(path)
+            peer.sendall(f"commit {os.environ.get('KINETIC_INPUT', '')}\n".encode())
+            while not line.endswith(b"\n"):
+                peer.settimeout(None if until is None else max(until - time.monotonic(), 0.001))
+                data = peer.recv(1 << 16)
+                if not data:
+                    break
+                line += data
+        except socket.timeout:  # another class before Python 3.10
+            raise TimeoutError(f"the outputs were not saved within {timeout:g} seconds") from None
     reply = json.loads(line or b'{"error": "the job is about to end"}')
     if reply["error"]:
         raise OSError(f"the outputs are not saved: {reply['error']}")

@@ -203,7 +203,7 @@ class Map(Faults, MapCase):
     STEPS = ("supervisor.Supervisor._drain", "maps.MapAttempt.end_input", "judge.Told.read_spare", *STEPS[2:6], "publish.record_end", "publish.write_termination_message")
 
     def start(self, argv, env=None):
-        code = program(self.changed)
+        code = program("from kinetic_runner.maps import runner as maps\n" + self.changed)
         return super().start([argv[0], "-u", "-c", code] + argv[3:], env)
 
     def test_results(self):

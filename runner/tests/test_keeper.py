@@ -15,6 +15,7 @@ from bucket import BUCKET, Bucket
 from fixture import JOB
 from kinetic_runner.errors import RunnerError
 from kinetic_runner.outputs import keeper as keepers
+from kinetic_runner.outputs import observer as observers
 from kinetic_runner.outputs.index import Index, Superseded
 from kinetic_runner.outputs.keeper import Keeper
 from kinetic_runner.outputs.observer import Observer
@@ -73,9 +74,10 @@ class KeeperCase(unittest.TestCase):
         self.write(name + ".tmp", text or name)
         os.replace(self.path(name + ".tmp"), self.path(name))
 
-    def hold(self, name):
+    def hold(self, name, text="half", mode="<>"):
         """Lets another process have a file open in which it has written a half."""
-        process = subprocess.Popen(["sh", "-c", 'exec 3<>"$0"; printf half >&3; echo ready; read line', self.path(name)], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        code = f'exec 3{mode}"$0"; printf "%s" "$1" >&3; echo ready; read line'
+        process = subprocess.Popen(["sh", "-c", code, self.path(name), text], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.addCleanup(process.communicate)
         self.assertEqual(process.stdout.readline(), b"ready\n")
 
@@ -311,11 +313,38 @@ class Told(KeeperCase):
 
     def test_a_full_disk_is_told_and_nothing_is_frozen(self):
         self.write("a")
-        with mock.patch.object(keepers, "SPARE_SHARE", 0.5), mock.patch.object(keepers, "SPARE_BYTES", 1 << 60):
-            for _ in range(2):
+        with mock.patch.object(observers, "SPARE_SHARE", 0.5), mock.patch.object(observers, "SPARE_BYTES", 1 << 60):
+            for size in (1, 1 << 20):
+                self.write("b", "b" * size)
                 self.assertEqual(self.moment(), {})
         (told,) = self.said
-        self.assertRegex(told, "^warning: outputs are not saved for now: only .* of the disk are free$")
+        self.assertRegex(told, "^warning: outputs are not saved for now: less than .* of the disk is free$")
+
+    def test_a_copy_that_would_fill_the_disk_is_not_made(self):
+        self.replace("a", "a" * 5000)
+        self.replace("b")
+        with mock.patch.object(self.observer, "room", lambda: ((1 << 30) + 1000, 1 << 30)):
+            self.assertEqual(self.moment(), {"b": "b"})
+            self.assertIn("the disk has no room for a copy of it", self.keeper.list_unsaved({"a": "the disk has no room for a copy of it"})[0].why)
+
+    def test_lines_that_are_written_anew(self):
+        """Until the file is closed, what was saved stays, also if there is more again."""
+        for name in ("data.jsonl", "train.log"):
+            self.write(name, "one\ntwo\n")
+            self.moment()
+            for text in ("half", "half of the lines"):
+                with self.subTest(name, text=text):
+                    self.hold(name, text, ">")
+                    self.assertEqual(self.moment()[name], text if name == "train.log" else "one\ntwo\n")
+            os.unlink(self.path(name))
+
+    def test_what_inotify_cannot_tell_is_told(self):
+        self.observer.watch.problem = "there is no inotify here"
+        self.write("a")
+        self.moment()
+        self.moment()
+        self.assertEqual(len(self.said), 1)
+        self.assertIn("there is no inotify here: ", self.said[0])
 
     def test_the_index_names_what_is_not_finished(self):
         self.hold("a")

@@ -92,7 +92,7 @@ class Outputs(Killed, OutputCase):
         return self.start(self.argv(script(), {"train.py": source}, *flags), {"KINETIC_POD_UID": str(number)})
 
     def is_whole_later(self):
-        if not self.exists("end.json"):
+        if not self.exists("result.json"):
             self.assertIn(self.restored(2, READ + WRITE), WHOLE)
         self.assertEqual({name: data.decode() for name, data in self.saved().items()}, FILES)
         self.assertEqual(self.indexed(), sorted(FILES))

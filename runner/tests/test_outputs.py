@@ -119,7 +119,17 @@ class OnARealServer(Plain, OutputCase):
 
 
 class OnOurServer(Plain, OutputCase):
-    pass
+    def test_resume_from_a_job_whose_output_somebody_has_replaced(self):
+        index = {"version": 2, "attempt": 1, "done": True, "files": []}
+        for name in ("config.json", "model"):
+            data = f"saved {name}".encode()
+            self.bucket.put(f"job-b/outputs/{name}", data, {"kinetic-sync": "job-b/0/1", "kinetic-sha256": sha256(data)})
+            index["files"].append({"path": name, "mode": 0o644, "mtime_ns": 1, "size": len(data), "sha256": sha256(data)})
+        self.bucket.put("job-b/sync/0.json", json.dumps(index).encode())
+        self.bucket.put("job-b/outputs/config.json", b"another")
+        ran = self.attempt(1, "import os\nos.chdir(os.environ['KINETIC_OUTPUT_PATH'])\nprint([open(name).read() for name in sorted(os.listdir('.'))])", "--resume-from", "job-b")
+        self.assertEqual((ran.code, ran.stdout.splitlines()[-1]), (0, "['another', 'saved model']"), ran.err)
+        self.assertIn("warning: outputs of job job-b were replaced since it ended, and are taken as they are: config.json\n", ran.stderr)
 
 
 class Costs(OutputCase):

@@ -26,7 +26,6 @@ INDEX_SECONDS = 2.0  # between two indexes
 PARALLEL = 4  # files that are sent at a time
 HELD_BACK = 2  # intervals for which a state waits because a part of it that was saved before is being changed
 PATIENCE = 4  # intervals after which a name that is not saved is told
-SPARE_SHARE, SPARE_BYTES = 10, 1 << 30  # of the disk: the smaller one stays free
 NAME_BYTES = 1024  # of an object's name, together with its prefix
 
 TEMPORARY_NAME = "its name looks temporary"
@@ -57,6 +56,8 @@ class Keeper:
             self._say_once(problem)
             return False
         moment = self._look()
+        if problem := self._observer.watch.problem:
+            self._say_once(f"{problem}: what is renamed into place counts as finished only if nothing changes for a moment")
         if moment is None:
             return False
         if not self._is_clean(moment):
@@ -249,6 +250,8 @@ class Keeper:
             unit.whole, unit.why = False, "it changed while it was sent"
             return
         sent[stamp] = found._replace(grown=bool(mark) and found.grown == entry.sha256)
+        if mark and not sent[stamp].grown and self._observer.is_lines(path, stamp) and rules.is_busy(path, moment, self._observer):
+            unit.whole, unit.why = False, "it is being written again from its start"
 
     def _is_intact(self, frozen, path):
         """Return whether what was sent is what was frozen: a second name keeps the file, not its bytes."""
@@ -373,9 +376,8 @@ class Keeper:
 
     def _lacks_room(self):
         """Return why no moment can be frozen, or None."""
-        disk = os.statvfs(self._observer.stage)
-        free, spare = disk.f_bavail * disk.f_frsize, min(disk.f_blocks * disk.f_frsize // SPARE_SHARE, SPARE_BYTES)
-        return f"outputs are not saved for now: only {readable(free)} of the disk {'are' if free else 'is'} free" if free < spare else None
+        free, spare = self._observer.room()
+        return f"outputs are not saved for now: less than {readable(spare)} of the disk is free" if free < spare else None
 
 
 def is_wanted(moment, stamp):

@@ -9,9 +9,11 @@ import time
 
 from . import database
 from .moment import After, Frozen, Moment
-from .tree import COMPANION, FILE, FOLDER, LOG, SMALL, folders_above, is_temporary, read_tree, stamp_of
+from ..errors import is_full
+from .tree import COMPANION, FILE, FOLDER, LINES, LOG, SMALL, folders_above, is_temporary, read_tree, stamp_of
 from .watch import Open, Watch
 
+SPARE_SHARE, SPARE_BYTES = 10, 1 << 30  # of the disk: the smaller one stays free
 TICK = 0.012  # seconds: two writes that are closer may leave the same mtime (kernels before 6.13)
 LOOK_SECONDS = 1.0  # for two listings to agree
 
@@ -106,8 +108,15 @@ class Observer:
         return {path for path in one.keys() | two.keys() if one.get(path) != two.get(path) and not (path in one and path in two and self.is_log(path, one[path]))}
 
     def is_log(self, path, stamp):
-        """Return whether programs only append to a file."""
-        return bool(LOG.fullmatch(os.path.basename(path))) or stamp[0] in self._appended
+        """Return whether programs only append to a file. Lines of data may also be written anew: then the file is shorter at first."""
+        name, saved = os.path.basename(path), self.saved.get(path)
+        if LINES.fullmatch(name) and saved and saved[0] == stamp[0] and stamp[1] < saved[1]:
+            return False
+        return bool(LOG.fullmatch(name)) or stamp[0] in self._appended
+
+    def is_lines(self, path, stamp):
+        """Return whether a file is a log by its name alone, which may also be written anew."""
+        return bool(LINES.fullmatch(os.path.basename(path))) and stamp[0] not in self._appended
 
     def is_database(self, path):
         """Return whether a file is an SQLite database."""
@@ -186,6 +195,8 @@ class Observer:
                 except OSError as exc:
                     if exc.errno in (errno.EACCES, errno.EPERM):
                         listing.left_out[path] = f"the runner can't read it: {exc.strerror}"
+                    elif is_full(exc):
+                        listing.left_out[path] = "the disk has no room for a copy of it"
                     # Otherwise it has vanished, and the next listing tells.
                 if path not in frozen and os.path.lexists(place):
                     os.unlink(place)
@@ -197,8 +208,16 @@ class Observer:
         with open(source, "rb") as data, open(place, "wb") as copy:
             if os.fstat(data.fileno()).st_ino != node.inode:
                 return False
+            free, spare = self.room()
+            if node.size > free - spare:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
             shutil.copyfileobj(data, copy)  # of a log, what is too much is left out when it is sent
         return True
+
+    def room(self):
+        """Return how many bytes of the disk are free, and how many of them must stay so."""
+        disk = os.statvfs(self.stage)
+        return disk.f_bavail * disk.f_frsize, min(disk.f_blocks * disk.f_frsize // SPARE_SHARE, SPARE_BYTES)
 
     def _place(self):
         self._count += 1

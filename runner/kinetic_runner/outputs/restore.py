@@ -15,6 +15,7 @@ from ..store.names import SYNC, index_name
 from ..store.objects import can_be_file, list_objects
 from ..text import COPY_BLOCK, readable, shorten, write_all
 from .index import LATEST, MOMENT, Entry, read_index
+from .plain import HASH
 from .tree import FILE, FOLDER, LINK, folders_above, stays_inside
 
 PARALLEL = 6  # objects at a time
@@ -97,11 +98,11 @@ def kind_of(folder):
     return parent, re.sub("[0-9]+", "0", name)
 
 
-def plain_items(plain, known=None):
-    """Return the objects below the plain names, by path; known are the names that count, None: all."""
+def plain_items(plain):
+    """Return the objects below the plain names, by path."""
     items = {}
     for found in list_objects(plain):
-        if found.name.startswith(KINETIC) or not can_be_file(found.name) or known is not None and found.name not in known:
+        if found.name.startswith(KINETIC) or not can_be_file(found.name):
             continue
         entry = Entry(FILE, found.size, "", 0o644, found.created * 10**9, None, "")
         items[found.name] = Item(-1, found.name, entry, plain, found.name, found.md5, found.generation)
@@ -109,6 +110,18 @@ def plain_items(plain, known=None):
         if any(folder in items for folder in folders_above(path)):
             del items[path]  # both an object a and an object a/b: only one of them can be a file
     return items
+
+
+def put_replaced(items, plain):
+    """Put into items what somebody has written since under the plain names that they have. Return its paths."""
+    replaced = []
+    for found in list_objects(plain):
+        item = items.get(found.name)
+        if item and item.store is plain and found.metadata.get(HASH) != item.entry.sha256:
+            entry = item.entry._replace(size=found.size, sha256="", mtime=found.created * 10**9)
+            items[found.name] = item._replace(entry=entry, md5=found.md5, generation=found.generation)
+            replaced.append(found.name)
+    return sorted(replaced)
 
 
 class Restore:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Connect an attempt with the keeper of its outputs, from the restore to the last index."""
 
+import _thread
 import os
 import time
 
@@ -16,7 +17,7 @@ from .index import LATEST, Conflict, Document, Index, text_of_moment
 from .keeper import Keeper
 from .observer import Observer
 from .plain import Have, Plain
-from .restore import Restore, common_moment, items_of, moments, plain_items, read_indexes
+from .restore import Restore, common_moment, items_of, moments, named, plain_items, put_replaced, read_indexes
 from .sender import Sender
 from .settle import settle
 from .tree import FILE, FOLDER, read_tree, stamp_of
@@ -50,7 +51,7 @@ class Session:
         self._names = Plain(self._home, self._plain, f"{options.job}/{number}/{attempt.number}", self.note)
         self._keeper.on_index = self._names.want
         self._worker = Worker(self._keeper, interval, self._renew, self.note)
-        self._running = False
+        self._running, self._starting = False, _thread.allocate_lock()
 
     def _open(self, url):
         """Return the store of a URL. From SIGTERM on, it must leave time for the log and the result."""
@@ -107,8 +108,8 @@ class Session:
         elif attempt.number > 1 and self._number == numbers[0]:
             say("no outputs to restore: the attempts before have saved none")
         self._index.write_again()  # from now on, an earlier attempt writes no more
-        named = self._index.document.objects()
-        litter = [found.name for found in list_objects(self._home, index_folder(self._number)) if found.name not in named]
+        needed = self._index.document.objects()
+        litter = [found.name for found in list_objects(self._home, index_folder(self._number)) if found.name not in needed]
         self._names.want(self._index.document, litter)
 
     def _resume(self, earlier):
@@ -117,6 +118,9 @@ class Session:
         documents = read_indexes(home, [self._number] if self._attempt.options.map else None)
         if documents and all(documents.values()):
             found = items_of(documents, home, plain)
+            replaced = put_replaced(found, plain)
+            if replaced and self._attempt.host == 0:
+                self._say(f"warning: outputs of job {self._attempt.options.resume_from} were replaced since it ended, and are taken as they are: {named(replaced)}")
         else:
             found = plain_items(plain)  # of an earlier release, or of a program that wrote there itself
         if self._attempt.host == 0:
@@ -168,8 +172,9 @@ class Session:
 
     def start(self):
         """Start to save, and to listen for programs that ask for it."""
-        if not self._running:
-            self._running = self._worker.start()
+        with self._starting:  # a program may ask for a commit when the runner sees the first output
+            if not self._running:
+                self._running = self._worker.start()
 
     def note(self, text):
         """Print a message of another thread at the next tell()."""
@@ -191,9 +196,9 @@ class Session:
 
     def _renew(self):
         """Renew what a rule of the bucket is about to delete."""
-        named = self._index.document.objects()
+        needed = self._index.document.objects()
         for found in list_objects(self._home, index_folder(self._number)):
-            if found.name in named and time.time() - found.created >= RENEW_AGE:
+            if found.name in needed and time.time() - found.created >= RENEW_AGE:
                 rewrite_object(self._home, found.name, self._home, found.name, found.generation, None)
         self._names.renew()
         if self._index.exists:
