@@ -28,7 +28,7 @@ type podLog struct {
 	placed bool // at is where the last lines begin
 	found  bool // a line with the stamp of at has come again
 	lines  int  // how many whole lines were passed on
-	// asks limits how often the store is asked whether the job has ended.
+	// asks limits how often the store is asked whether the job has ended: a call may print the line of its end.
 	asks *rate.Limiter
 	// recent is nil if reading begins with the first line.
 	recent *recentLines
@@ -44,7 +44,7 @@ func (r *reader) podLog(p *Pod, o Options, d *Decoder) *podLog {
 	attempt := r.tracker.now().attemptOf(p)
 	d.begins(attempt.number)
 	l := &podLog{reader: r, decoder: d, pod: p, leader: attempt.leader, options: o,
-		endLine: []byte(records.EndLine(r.archive.JobID) + "\n"), asks: rate.NewLimiter(rate.Every(time.Second), maxAsks)}
+		endLine: []byte(records.EndLine(r.archive.JobID) + "\n"), asks: rate.NewLimiter(rate.Every(time.Second), 1)}
 	if o.Tail >= 0 || !o.Since.IsZero() {
 		l.recent = &recentLines{}
 	}
@@ -63,8 +63,6 @@ const (
 	idleLimit = 5 * time.Minute
 	// retryTime is for how long reading the log of an ended container is tried again.
 	retryTime = 30 * time.Second
-	// maxAsks limits the first questions for the end of the job, since a call may print its line; then it is one a second.
-	maxAsks = 10
 )
 
 // read writes a pod's log until its container has ended and everything was read. Once live is done it only reads

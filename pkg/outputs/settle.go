@@ -24,7 +24,7 @@ func (d *Dir) Settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	untidy := slices.DeleteFunc(indexes, func(x index) bool {
+	untidy := slices.DeleteFunc(slices.Clone(indexes), func(x index) bool {
 		return x.Version != indexVersion || x.Done && len(x.unnamed(objects)) == 0
 	})
 	if len(untidy) == 0 {
@@ -39,6 +39,9 @@ func (d *Dir) Settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if err := d.delete(ctx, d.store, d.removed(indexes, plain)); err != nil {
+		return fmt.Errorf("job %s: tidying up its outputs: %w", d.job.ID(), err)
+	}
 	ended := !slices.ContainsFunc(indexes, func(x index) bool { return !x.Ended })
 	for _, x := range untidy {
 		if ended {
@@ -49,6 +52,26 @@ func (d *Dir) Settle(ctx context.Context) error {
 		}
 	}
 	return nil
+}
+
+// removed returns the objects that the job's runners have written under plain names which no index has any more: the
+// program has removed these files.
+func (d *Dir) removed(indexes []index, plain map[string]File) (found []store.Object) {
+	named := map[string]bool{}
+	for _, x := range indexes {
+		if x.Version < indexVersion {
+			return nil // it does not name all of them
+		}
+		for _, e := range x.Files {
+			named[d.name(x, e.Path)] = true
+		}
+	}
+	for name, f := range plain {
+		if !named[name] && store.WrittenBy(f.object) == d.job.ID() {
+			found = append(found, f.object)
+		}
+	}
+	return found
 }
 
 // hasEnded reports whether the runners write no more: if a client has recorded the end, as that of a job that it has
@@ -81,7 +104,7 @@ func (d *Dir) hasEnded(ctx context.Context, indexes []index) (bool, error) {
 // settle gives what one index names its plain names. The oldest files come first: newer ones may name them.
 func (d *Dir) settle(ctx context.Context, x index, objects map[string]store.Object, plain map[string]File) error {
 	if x.Done {
-		return d.delete(ctx, x.unnamed(objects))
+		return d.delete(ctx, d.homeStore, x.unnamed(objects))
 	}
 	files := slices.Clone(x.Files)
 	slices.SortStableFunc(files, func(a, b entry) int { return int(min(max(a.Modified-b.Modified, -1), 1)) })
@@ -118,7 +141,7 @@ func (d *Dir) settle(ctx context.Context, x index, objects map[string]store.Obje
 	} else if err != nil {
 		return err
 	}
-	return d.delete(ctx, x.unnamed(objects))
+	return d.delete(ctx, d.homeStore, x.unnamed(objects))
 }
 
 // replace writes an index in the place of the one that was read. The error is store.ErrExists if that is another one now.
@@ -151,12 +174,12 @@ func (x index) unnamed(objects map[string]store.Object) (found []store.Object) {
 }
 
 // delete deletes objects, unless somebody has replaced them.
-func (d *Dir) delete(ctx context.Context, objects []store.Object) error {
+func (d *Dir) delete(ctx context.Context, from store.Store, objects []store.Object) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(store.Parallel)
 	for _, o := range objects {
 		g.Go(func() error {
-			_, err := d.homeStore.DeleteListed(ctx, o)
+			_, err := from.DeleteListed(ctx, o)
 			return err
 		})
 	}

@@ -49,6 +49,7 @@ func killed(t *testing.T, plain, home string) *storetest.Bucket {
 	b.Put(home+"sync/0/cc", "ours", nil)
 	b.Put(home+"sync/0/ee", "an older state", nil)
 	b.Put(home+"sync/0/dd", "what no index names any more", nil)
+	b.Put(plain+"old.pt", "removed by the program", ours("removed by the program"))
 	b.Put(plain+"log.txt", "a log", ours("a log"))
 	b.Put(plain+"last.pt", "an older state", ours("an older state"))
 	b.Put(plain+"by-program", "theirs", nil)
