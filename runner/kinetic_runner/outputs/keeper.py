@@ -95,6 +95,7 @@ class Keeper:
     def commit(self):
         """Save all that no process has open as one finished state. Return the names that are left out."""
         self._abandon(set())
+        time.sleep(max(self._written_at + INDEX_SECONDS - time.time(), 0))  # programs may ask all the time
         moment = self._observer.take()
         if moment is None:
             return []
