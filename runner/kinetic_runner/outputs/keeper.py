@@ -26,7 +26,6 @@ INDEX_SECONDS = 2.0  # between two indexes
 PARALLEL = 4  # files that are sent at a time
 HELD_BACK = 2  # intervals for which a state waits because a part of it that was saved before is being changed
 PATIENCE = 4  # intervals after which a name that is not saved is told
-NAME_BYTES = 1024  # of an object's name, together with its prefix
 
 TEMPORARY_NAME = "its name looks temporary"
 UNFINISHED = "it may not have been finished when the call ended"
@@ -255,11 +254,13 @@ class Keeper:
             unit.whole, unit.why = False, "it is being written again from its start"
 
     def _is_intact(self, frozen, path):
-        """Return whether what was sent is what was frozen: a second name keeps the file, not its bytes."""
+        """Return whether what was sent is what was frozen: a copy stays, a second name keeps the file but not its bytes."""
         if frozen.database or self._observer.is_log(path, frozen.stamp):
             return True
         info = os.stat(frozen.path)
-        return info.st_ino != frozen.stamp[0] or (info.st_size, info.st_mtime_ns) == frozen.stamp[1:3]
+        if info.st_ino != frozen.stamp[0]:
+            return frozen.ours  # else another file has taken the name
+        return (info.st_size, info.st_mtime_ns) == frozen.stamp[1:3]
 
     # The index
 
@@ -351,7 +352,7 @@ class Keeper:
         kept = {}
         for file in self.unsaved:
             name, path = self._folder + file.path, os.path.join(self._observer.root, file.path)
-            if os.path.isfile(path) and not name_problem(name, NAME_BYTES - len(self._home.prefix.encode())):
+            if os.path.isfile(path) and not name_problem(name, self._home.prefix):
                 try:
                     self._sender.send_as(name, path, generation=None)
                 except OSError:

@@ -17,7 +17,6 @@ MARK, HASH = "kinetic-sync", "kinetic-sha256"  # metadata of our objects: JOB/HO
 PARALLEL = 4
 TOLD = 10  # names that can't be used
 IN_ORDER = 8  # newest files that are copied one after the other, since they may name older ones
-NAME_BYTES = 1024  # of an object's name, together with its prefix
 
 Have = namedtuple("Have", "sha256 generation ours")  # an object under a plain name that may be replaced
 
@@ -27,7 +26,6 @@ class Plain:
 
     def __init__(self, home, store, owner, say):
         self._home, self._store, self._owner, self._say = home, store, owner, say
-        self._room = NAME_BYTES - len(store.prefix.encode())
         self.have = {}  # by path
         self._failed = False
         self.refused = {}  # by path: a sentence about why there is no such plain name
@@ -109,7 +107,7 @@ class Plain:
 
     def _copy(self, path, entry):
         """Copy an object to its plain name, unless that is somebody else's."""
-        why = name_problem(path, self._room)
+        why = name_problem(path, self._store.prefix)
         metadata = {MARK: self._owner, HASH: entry.sha256}
         while not why:
             generation = self.have[path].generation if path in self.have else "0"

@@ -25,7 +25,7 @@ from .worker import Worker
 
 WAIT_SECONDS = 0.2
 PROGRESS_SECONDS = 10.0
-INDEX_SECONDS = 2.0  # of the grace, for the log and the result
+LAST_SECONDS = 2.0  # of the grace, for the log and the result
 RESUMED = -1  # the number of the index of what a job begins with
 
 
@@ -61,7 +61,7 @@ class Session:
         else:
             store = open_store(url, options.emulator, options.metadata_host, options.credentials)
             store.outage = attempt.outage
-        attempt.signals.listen(lambda: store.hurry(attempt.leave_by - INDEX_SECONDS))
+        attempt.signals.listen(lambda: store.hurry(attempt.leave_by - LAST_SECONDS))
         return store
 
     def _index_of(self, number):
@@ -220,7 +220,7 @@ class Session:
             why = explain(failure) if failure and not self._attempt.signals.came else "no time was left"
             self.tell()
             return [file._replace(why=why) for file in self._keeper.list_unsaved({})]
-        self._names.wait(self._attempt.leave_by - INDEX_SECONDS)
+        self._names.wait(self._attempt.leave_by - LAST_SECONDS)
         self.tell()
         return self._keeper.unsaved
 
@@ -232,7 +232,7 @@ class Session:
     def settle(self, others=()):
         """Tidy up in the store, now that the job has ended; others are the numbers of the other hosts."""
         if self._index.exists and not self._worker.superseded:
-            self._names.wait(self._attempt.leave_by - INDEX_SECONDS)
+            self._names.wait(self._attempt.leave_by - LAST_SECONDS)
             settle(self._home, self._names, self._index, self._number)
         for number in others:
             index = self._index_of(number)
@@ -253,7 +253,7 @@ class Session:
         while not self._worker.done.wait(WAIT_SECONDS):
             self.tell()
             now = time.monotonic()
-            if now >= self._attempt.leave_by - INDEX_SECONDS / 2:
+            if now >= self._attempt.leave_by - LAST_SECONDS / 2:
                 return
             if now >= told_at:
                 told_at = now + PROGRESS_SECONDS

@@ -12,6 +12,7 @@ from collections import namedtuple
 FILE, FOLDER, LINK = "file", "folder", "link"
 KINDS = {stat.S_IFREG: FILE, stat.S_IFDIR: FOLDER, stat.S_IFLNK: LINK}
 LINK_BYTES = 4096
+NAME_BYTES = 1024  # of an object's name, together with its prefix
 SMALL = 1 << 20  # bytes of a file that is copied before it is sent; a larger one gets a second name
 
 # An entry of a directory. Times are in nanoseconds; target is that of a symbolic link, else None.
@@ -105,8 +106,9 @@ def folders_above(path):
     return ["/".join(parts[:count]) for count in range(1, len(parts))]
 
 
-def name_problem(path, room):
-    """Return why no object can have this name of at most room bytes, or None."""
+def name_problem(path, prefix):
+    """Return why no object can have this name below the prefix of a store, or None."""
+    room = NAME_BYTES - len(prefix.encode())
     if path.isascii() and path.isprintable() and len(path) <= room:
         return None  # as nearly all
     try:

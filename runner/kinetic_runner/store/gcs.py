@@ -92,14 +92,12 @@ class GCSStore:
             first()
         self.rewrite(doing, path, path, fields["generation"])  # unless another process renewed or removed it
 
-    def rewrite(self, doing, source, target, generation, fields=None, source_generation=None):
+    def rewrite(self, doing, source, target, generation, fields=None):
         """Copy an object on the server, between paths in the API. Return its new attributes.
 
-        Return None if there is no source of the given generation, or no target of the
-        given one. fields are the attributes to set, by default those of the source.
+        Return None if there is no source, or no target of the given generation. fields are the attributes to set, by default those of the source.
         """
         path = f"{source}/rewriteTo{target[len('/storage/v1') :]}?ifGenerationMatch={generation}"
-        path += "" if source_generation is None else f"&sourceGeneration={source_generation}"
         body = encode_json(fields) if fields else b""
         headers = (("Content-Type", "application/json"), ("Content-Length", str(len(body))))
         more = ""
