@@ -41,7 +41,7 @@ func lackingHosts(indexes []index) map[string]int {
 		}
 	}
 	lacking := map[string]int{}
-	if slices.ContainsFunc(indexes, func(x index) bool { return !x.Ended }) {
+	if slices.ContainsFunc(indexes, func(x index) bool { return !x.InOrder }) {
 		kinds := map[string][][]int{}
 		for folder, hosts := range writers {
 			kind := kindOf(folder)

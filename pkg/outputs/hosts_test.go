@@ -17,7 +17,7 @@ func TestLackingHosts(t *testing.T) {
 		"one writes":      {[]index{{Files: files("ckpt-1/0")}, {Pending: []string{"ckpt-1", "alone"}}}, map[string]int{"ckpt-1": 1}},
 		"it writes again": {[]index{{Files: files("last/0"), Pending: []string{"last"}}, {}}, map[string]int{}},
 		"one lacks it":    {[]index{{Files: files("ckpt-1/0")}, {Files: files("ckpt-1/1", "ckpt-2/1")}}, map[string]int{"ckpt-2": 0}},
-		"one wrote more":  {[]index{{Files: files("ckpt-1/0"), Ended: true}, {Files: files("ckpt-1/1", "ckpt-2/1"), Ended: true}}, map[string]int{}},
+		"one wrote more":  {[]index{{Files: files("ckpt-1/0"), InOrder: true}, {Files: files("ckpt-1/1", "ckpt-2/1"), InOrder: true}}, map[string]int{}},
 		"apart":           {[]index{{Files: files("host-0/log", "runs/1/events")}, {Files: files("host-1/log")}}, map[string]int{}},
 		"below":           {[]index{{Files: files("a/ckpt-1/x/0")}, {Files: files("a/ckpt-1/x/1", "a/ckpt-2/x/1")}}, map[string]int{"a/ckpt-2": 0}},
 	}

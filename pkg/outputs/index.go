@@ -35,9 +35,11 @@ type index struct {
 	At string `json:"at"`
 	// Done means that the job has ended for good, and that the files have their plain names.
 	Done bool `json:"done"`
-	// Ended means that the call of this host has ended in order: nothing comes after the moment.
-	Ended bool    `json:"ended"`
-	Files []entry `json:"files"`
+	// Ended means that the call of this host has ended: nothing comes after the moment. InOrder means that all that it has left
+	// was finished.
+	Ended   bool    `json:"ended"`
+	InOrder bool    `json:"in_order"`
+	Files   []entry `json:"files"`
 	// Grace is the seconds after SIGTERM in which the runner may still replace the index.
 	Grace float64 `json:"grace"`
 	// Before is what another host may still need: what paths were until they were changed or removed.

@@ -48,14 +48,14 @@ class PlainNames(KeeperCase):
 class Hosts(KeeperCase):
     """What the indexes of several hosts say together. Times are in seconds."""
 
-    def put(self, number, at, files, pending=(), before=(), ended=False):
+    def put(self, number, at, files, pending=(), before=(), ended=False, in_order=False):
         """Writes the index of a host as of a moment. files has by path since when it is finished, before also until when."""
         entries = {}
         for path, since in files.items():
             entries.update({folder: Entry(FOLDER, 0, "", 0o755, 0, None, "", since * SECOND) for folder in folders_above(path) if folder not in entries})
             entries[path] = self.entry(number, path, since)
         past = [Past(path, self.entry(number, path, since), until * SECOND) for path, since, until in before]
-        Index(self.home, index_name(number), 1).write(entries=entries, pending=pending, before=past, ended=ended, at=text_of_moment(at * SECOND))
+        Index(self.home, index_name(number), 1).write(entries=entries, pending=pending, before=past, ended=ended or in_order, in_order=in_order, at=text_of_moment(at * SECOND))
 
     def entry(self, number, path, since):
         """A file whose text tells whose it is, and since when."""
@@ -106,14 +106,19 @@ class Hosts(KeeperCase):
         self.put(1, 60, {"ckpt-1/1": 10, "host-1/log": 1})
         self.assertNotIn("ckpt-2/0", self.union())
 
-    def test_a_host_whose_call_has_returned_writes_no_more(self):
+    def test_the_last_checkpoint_of_one_host_when_all_were_terminated(self):
+        self.put(0, 60, {"last": 59, "ckpt-1/0": 10, "ckpt-2/0": 58}, ended=True)
+        self.put(1, 40, {"ckpt-1/1": 10}, ended=True)
+        self.assertEqual(self.union().keys(), {"last", "ckpt-1/0", "ckpt-1/1"})
+
+    def test_a_host_whose_call_has_ended_writes_no_more(self):
         self.put(0, 60, {"final/model": 59, "ckpt-1/0": 10})
         self.put(1, 20, {"ckpt-1/1": 10}, ended=True)
         self.assertEqual(self.union().keys(), {"final/model", "ckpt-1/0", "ckpt-1/1"})
 
     def test_what_all_have_ended_with_counts(self):
-        self.put(0, 60, {"ckpt-1/0": 10, "ckpt-2/0": 59}, ended=True)
-        self.put(1, 20, {"ckpt-1/1": 10}, ended=True)
+        self.put(0, 60, {"ckpt-1/0": 10, "ckpt-2/0": 59}, in_order=True)
+        self.put(1, 20, {"ckpt-1/1": 10}, in_order=True)
         self.assertEqual(self.union().keys(), {"ckpt-1/0", "ckpt-1/1", "ckpt-2/0"})
 
     def test_the_newer_one_of_a_name_that_two_write_counts(self):
@@ -161,11 +166,11 @@ class Kept(KeeperCase):
         self.write("train.log", "two", "a")
         self.assertEqual((self.moment(), self.kept()), ({"train.log": "onetwo"}, []))
 
-    def test_a_call_that_has_ended_in_order_needs_no_later_moment(self):
+    def test_a_call_that_has_ended_needs_no_later_moment(self):
         for in_order in (False, True):
             self.replace("last.pt", str(in_order))
             self.keeper.finish(in_order)
-            self.assertEqual(self.index.document.ended, in_order)
+            self.assertEqual((self.index.document.ended, self.index.document.in_order), (True, in_order))
 
     def test_the_moment_goes_on_without_a_change(self):
         self.replace("last.pt", "one")

@@ -54,7 +54,8 @@ class Document:
     at: str = ""  # its moment
     write: str = ""  # recognises one's own index if an answer is lost
     before: list = dataclasses.field(default_factory=list)  # Past: what another host may still need
-    ended: bool = False  # the call of this host has ended in order: nothing comes after the moment
+    ended: bool = False  # the call of this host has ended: nothing comes after the moment
+    in_order: bool = False  # and all that it has left was finished
     grace: float = 0.0  # seconds after SIGTERM in which it may still be written
 
     def __post_init__(self):
@@ -86,7 +87,8 @@ class Document:
         """Return the document, ready for JSON."""
         incomplete = [{"path": path, "size": one.size, "object": one.object, "reason": one.reason} for path, one in sorted(self.incomplete.items())]
         return {
-            "version": VERSION, "write": self.write, "attempt": self.attempt, "at": self.at, "done": self.done, "ended": self.ended, "grace": self.grace,
+            "version": VERSION, "write": self.write, "attempt": self.attempt, "at": self.at, "done": self.done,
+            "ended": self.ended, "in_order": self.in_order, "grace": self.grace,
             "files": [to_json(path, entry) for path, entry in sorted(self.entries.items())],
             "before": [dict(to_json(past.path, past.entry), until_ns=past.until) for past in self.before],
             "pending": self.pending, "incomplete": incomplete,
@@ -104,8 +106,8 @@ class Document:
         pending = [str(name) for name in field(fields, "pending", list, where, [])]
         before = [Past(*entry_of(one, where), field(one, "until_ns", int, where)) for one in field(fields, "before", list, where, [])]
         more = {name: field(fields, name, str, where, "") for name in ("at", "write")}
-        done, ended = fields.get("done") is True, fields.get("ended") is True
-        return cls(field(fields, "attempt", int, where, 0), entries, pending, incomplete, done, **more, before=before, ended=ended)
+        more.update((name, fields.get(name) is True) for name in ("done", "ended", "in_order"))
+        return cls(field(fields, "attempt", int, where, 0), entries, pending, incomplete, before=before, **more)
 
 
 def to_json(path, entry):

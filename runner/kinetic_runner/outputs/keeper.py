@@ -122,7 +122,7 @@ class Keeper:
         self.unsaved = self.list_unsaved({name: unit.why for name, unit in final.units.items()} if final else {})
         document, parts = self._index.document, {"incomplete": self._keep_incomplete()}
         if self._index.others:
-            parts.update(ended=everything, at=document.at if final else text_of_moment(now))
+            parts.update(ended=True, in_order=everything, at=document.at if final else text_of_moment(now))
         if any(getattr(document, name) != part for name, part in parts.items()):
             self._index.write(**parts)
         self._tidy(self._index.document)

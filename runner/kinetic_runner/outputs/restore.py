@@ -67,7 +67,7 @@ def items_of(documents, home, plain):
             if path not in items or entry.kind != FOLDER and (items[path].entry.kind == FOLDER or items[path].entry.mtime < entry.mtime):
                 items[path] = Item(number, path, entry, home if entry.object else plain, entry.object or path, None, None)
     pending = {number: document.pending for number, document in documents.items()}
-    unfinished = unfinished_folders(states, pending, moment == LATEST)
+    unfinished = unfinished_folders(states, pending, all(document.in_order for document in documents.values()))
     for path in list(items):
         above = folders_above(path)
         if unfinished.intersection([*above, path]) or any(items[folder].entry.kind != FOLDER for folder in above if folder in items):
@@ -75,7 +75,7 @@ def items_of(documents, home, plain):
     return items
 
 
-def unfinished_folders(states, pending, ended):
+def unfinished_folders(states, pending, in_order):
     """Return the directories that some hosts have finished, and others have not.
 
     A host is missed if it is still writing there, or if it writes to another directory of the kind: one whose name differs
@@ -89,7 +89,7 @@ def unfinished_folders(states, pending, ended):
     for folder, numbers in writers.items():
         kinds[kind_of(folder)].add(frozenset(numbers))
     found = {name for number, names in pending.items() for name in names if writers.get(name, set()) - {number}}
-    return found | {folder for folder, numbers in writers.items() if not ended and any(numbers < others for others in kinds[kind_of(folder)])}
+    return found | {folder for folder, numbers in writers.items() if not in_order and any(numbers < others for others in kinds[kind_of(folder)])}
 
 
 def kind_of(folder):

@@ -140,7 +140,8 @@ class Session:
         own = {path for path, item in brought.items() if item.number == self._number or item.entry.kind == FOLDER}
         entries = {path: entry for path, entry in document.state_at(moment).items() if path in own}
         if self._index.others and document.at:  # other hosts, which restore the same, may read it later
-            document.at, document.ended = text_of_moment(moment if moment < LATEST else time.time_ns()), False
+            document.at = text_of_moment(moment if moment < LATEST else time.time_ns())
+            document.ended = document.in_order = False
         entries.update(self._adopt(begun) if earlier else {path: item.entry for path, item in begun.items()})
         self._names.have.update({path: Have(item.entry.sha256, item.generation, False) for path, item in begun.items() if item.generation and not earlier})
         document.entries = entries
