@@ -25,7 +25,7 @@ func (d *Dir) Settle(ctx context.Context) error {
 		return err
 	}
 	untidy := slices.DeleteFunc(slices.Clone(indexes), func(x index) bool {
-		return x.Version != indexVersion || x.Done && len(x.unnamed(objects)) == 0
+		return x.Version != indexVersion || (x.Done || len(x.Files)+len(x.Pending) == 0) && len(x.unnamed(objects)) == 0
 	})
 	if len(untidy) == 0 {
 		return nil

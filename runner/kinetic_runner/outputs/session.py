@@ -17,7 +17,7 @@ from .index import LATEST, Conflict, Document, Index, text_of_moment
 from .keeper import Keeper
 from .observer import Observer
 from .plain import Have, Plain
-from .restore import Restore, common_moment, items_of, moments, named, plain_items, put_replaced, read_indexes
+from .restore import PARALLEL, Restore, common_moment, items_of, moments, named, plain_items, put_replaced, read_indexes
 from .sender import Sender
 from .settle import settle
 from .tree import FILE, FOLDER, read_tree, stamp_of
@@ -166,7 +166,7 @@ class Session:
             else:
                 del entries[item.path]  # it has just been replaced: it is sent as a new file
 
-        in_parallel(copy, list(enumerate(item for item in brought.values() if item.entry.kind == FILE)), 6)
+        in_parallel(copy, list(enumerate(item for item in brought.values() if item.entry.kind == FILE)), PARALLEL)
         return entries
 
     # While the call runs
@@ -235,14 +235,17 @@ class Session:
         if self._index.exists and not self._worker.superseded:
             self._names.wait(self._attempt.leave_by - LAST_SECONDS)
             settle(self._home, self._names, self._index, self._number)
-        for number in others:
-            index = self._index_of(number)
-            index.read()
-            if index.exists and not index.document.done:
-                names = Plain(self._home, self._plain, f"{self._attempt.options.job}/{number}/{self._attempt.number}", self.note)
-                names.load()
-                settle(self._home, names, index, number)
+        in_parallel(self._settle_other, list(others), PARALLEL)
         self.tell()
+
+    def _settle_other(self, number):
+        """Tidy up what another host has saved, if anything."""
+        index = self._index_of(number)
+        index.read()
+        if index.exists and not index.document.done and (index.document.entries or index.document.objects()):
+            names = Plain(self._home, self._plain, f"{self._attempt.options.job}/{number}/{self._attempt.number}", self.note)
+            names.load()
+            settle(self._home, names, index, number)
 
     def close(self):
         """Stop to watch, unless something is still being saved."""
