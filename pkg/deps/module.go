@@ -29,15 +29,22 @@ func (w Wanted) WithModule(module string) (Line, bool) {
 	return Line{}, false
 }
 
-// Names returns the names of all packages that are required, whatever the filter says.
-func (w Wanted) Names() []string {
-	var names []string
+// Named returns all requirements that name their packages, whatever the filter says. Of one that can't be
+// read, it returns the name alone.
+func (w Wanted) Named() []requirement.Requirement {
+	var all []requirement.Requirement
 	for _, l := range slices.Concat(w.Requirements, w.Dropped) {
-		if name := l.Name(); name != "" {
-			names = append(names, name)
+		name := l.Name()
+		if name == "" {
+			continue
 		}
+		r, err := requirement.Parse(l.Text)
+		if err != nil {
+			r = requirement.Requirement{Name: name}
+		}
+		all = append(all, r)
 	}
-	return names
+	return all
 }
 
 // Name returns the name of the package that is required, "" if only its URL or path is known.

@@ -239,7 +239,7 @@ func (p *Plan) readLock() (err error) {
 		return nil
 	}
 	o := lock.Options{Name: p.Wanted.Source, Dir: p.Wanted.Dir, Root: p.Root, Target: p.Base.Facts(p.Arch).Target(), FullPython: p.Base.full(),
-		Extras: p.Wanted.Extras, Groups: p.Wanted.Groups, Wanted: p.Wanted.Names()}
+		Extras: p.Wanted.Extras, Groups: p.Wanted.Groups, Wanted: p.Wanted.Named()}
 	var l lock.Lock
 	if p.Wanted.Kind == deps.UVLock {
 		l, err = lock.ReadUV(p.Wanted.Lock, p.Wanted.ProjectName, o)

@@ -35,9 +35,9 @@ type Options struct {
 	FullPython string
 	// Extras and Groups are the optional dependencies that are wanted.
 	Extras, Groups []string
-	// Wanted are the names of the packages that the project wants now, which a lock that is not out
-	// of date has; nil if they are not known.
-	Wanted []string
+	// Wanted is what the project requires now, which a lock that is not out of date has; nil if that is
+	// not known.
+	Wanted []requirement.Requirement
 }
 
 // Lock is what a lock file has for a target.

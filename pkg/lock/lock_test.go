@@ -369,29 +369,3 @@ func TestPins(t *testing.T) {
 		}
 	}
 }
-
-// TestStaleUV: a lock that lacks what the project wants now is not used.
-func TestStaleUV(t *testing.T) {
-	text := []byte(`version = 1
-[[package]]
-name = "app"
-version = "1"
-source = { virtual = "." }
-dependencies = [{ name = "six" }]
-[package.optional-dependencies]
-plot = [{ name = "attrs" }]
-[[package]]
-name = "six"
-version = "1"
-source = { registry = "https://pypi.org/simple" }
-wheels = [{ url = "https://h/six-1-py3-none-any.whl", hash = "sha256:` + strings.Repeat("a", 64) + `" }]
-`)
-	o := Options{Name: "uv.lock", Target: wheel.Target{Python: "3.12", Arch: "amd64", Libc: "glibc 2.36"}, Wanted: []string{"Six", "attrs", "App"}}
-	if _, err := ReadUV(text, "app", o); err != nil {
-		t.Error(err)
-	}
-	o.Wanted = []string{"six", "delta"}
-	if _, err := ReadUV(text, "app", o); err == nil || !strings.Contains(err.Error(), "pyproject.toml lists delta") {
-		t.Errorf("err = %v", err)
-	}
-}

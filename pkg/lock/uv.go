@@ -17,6 +17,9 @@ type uvLock struct {
 	Version        int
 	RequiresPython string      `toml:"requires-python"`
 	Packages       []uvPackage `toml:"package"`
+	Manifest       struct {
+		Overrides []uvDependency // which replace what projects require of these packages
+	}
 }
 
 type uvPackage struct {
@@ -28,7 +31,16 @@ type uvPackage struct {
 	Dev           map[string][]uvDependency `toml:"dev-dependencies"`
 	Sdist         *file
 	Wheels        []file
+	// Metadata is what the project required when it was locked. Dependencies lack those of it that can't be
+	// needed, such as those for a Python that the project does not support.
+	Metadata struct {
+		Requires    []uvDependency            `toml:"requires-dist"`
+		DevRequires map[string][]uvDependency `toml:"requires-dev"`
+	}
 }
+
+// id tells the packages of a lock apart, several of which may have the same name.
+func (p uvPackage) id() string { return p.Name + " " + p.Version + " " + fmt.Sprint(p.Source) }
 
 // uvSource is where a package comes from: one of its fields is set.
 type uvSource struct {
@@ -108,9 +120,6 @@ func (f uvLock) read(project string, o Options) (Lock, error) {
 	if err := o.known(slices.Sorted(maps.Keys(root.Optional)), slices.Sorted(maps.Keys(root.Dev))); err != nil {
 		return Lock{}, err
 	}
-	if err := o.checkFresh(root); err != nil {
-		return Lock{}, err
-	}
 	w := uvWalk{lock: f, options: o, env: o.Environment(), visited: map[string]bool{}, chosen: map[string]bool{}}
 	w.env.Extras = slices.Clone(w.env.Extras)
 	// uv names conflicting extras and groups by the project that has them.
@@ -128,14 +137,15 @@ func (f uvLock) read(project string, o Options) (Lock, error) {
 			return Lock{}, err
 		}
 	}
-	return w.found, nil
+	return w.found, w.checkFresh(root)
 }
 
-// checkFresh returns an error if the project wants something that the lock does not know of.
-func (o Options) checkFresh(root uvPackage) error {
+// checkFresh returns an error if the project requires something that the lock does not know of, or another
+// version than the one that was chosen.
+func (w *uvWalk) checkFresh(root uvPackage) error {
 	known := map[string]bool{requirement.Normalize(root.Name): true}
-	all := [][]uvDependency{root.Dependencies}
-	for _, of := range []map[string][]uvDependency{root.Optional, root.Dev} {
+	all := [][]uvDependency{root.Dependencies, root.Metadata.Requires, w.lock.Manifest.Overrides}
+	for _, of := range []map[string][]uvDependency{root.Optional, root.Dev, root.Metadata.DevRequires} {
 		all = slices.AppendSeq(all, maps.Values(of))
 	}
 	for _, dependencies := range all {
@@ -143,9 +153,36 @@ func (o Options) checkFresh(root uvPackage) error {
 			known[requirement.Normalize(d.Name)] = true
 		}
 	}
-	for _, name := range o.Wanted {
-		if !known[requirement.Normalize(name)] {
-			return fmt.Errorf("it is out of date: pyproject.toml lists %s, which it does not have: run uv lock", name)
+	for _, r := range w.options.Wanted {
+		if needed, err := r.Marker.Holds(w.env); err != nil || !needed {
+			continue // such as one for Windows, which uv may leave out; a wrong marker is uv's to report
+		}
+		if !known[requirement.Normalize(r.Name)] {
+			return fmt.Errorf("it is out of date: pyproject.toml lists %s, which it does not have: run uv lock", r.Name)
+		}
+		if err := w.checkVersion(r); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// checkVersion returns an error if a package of an index was chosen in another version than the project requires.
+func (w *uvWalk) checkVersion(r requirement.Requirement) error {
+	is := func(name string) bool { return requirement.Normalize(name) == requirement.Normalize(r.Name) }
+	if slices.ContainsFunc(w.lock.Manifest.Overrides, func(d uvDependency) bool { return is(d.Name) }) {
+		return nil
+	}
+	for _, p := range w.lock.Packages {
+		if !is(p.Name) || p.Source.Registry == "" || !w.chosen[p.id()] {
+			continue
+		}
+		version, err := requirement.ParseVersion(p.Version)
+		if err != nil {
+			return fmt.Errorf("package %s: %w", p.Name, err)
+		}
+		if !r.Specifiers.Contain(version) {
+			return fmt.Errorf("it is out of date: pyproject.toml requires %s%s, and it has %s: run uv lock", r.Name, r.Specifiers, p.Version)
 		}
 	}
 	return nil
@@ -191,7 +228,7 @@ type uvWalk struct {
 
 // visit adds a package, and what it and some of its extras need.
 func (w *uvWalk) visit(p uvPackage, extras []string) error {
-	id := p.Name + " " + p.Version + " " + fmt.Sprint(p.Source)
+	id := p.id()
 	if !w.chosen[id] {
 		w.chosen[id] = true
 		if err := w.add(p); err != nil {

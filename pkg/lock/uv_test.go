@@ -8,6 +8,8 @@ import (
 	"slices"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 )
 
 // TestFilesOfUV: uv writes only the names of wheels that are files of the project.
@@ -83,4 +85,49 @@ func TestLinksOfUV(t *testing.T) {
 	if found, err := Unhashed(text("links", "wheels = [{ path = 'x-1-py3-none-any.whl', hash = 'sha256:"+strings.Repeat("a", 64)+"' }]"), o); err != nil || len(found) > 0 {
 		t.Errorf("with a hash: %q, %v", found, err)
 	}
+}
+
+// TestStaleUV: a lock that does not fit what the project requires now is not used. What uv leaves out because it can
+// never be needed makes no lock stale.
+func TestStaleUV(t *testing.T) {
+	const project = "version = 1\n[[package]]\nname = 'app'\nversion = '1'\nsource = { virtual = '.' }\ndependencies = [{ name = 'six' }]\n"
+	const optional = "[package.optional-dependencies]\nplot = [{ name = 'attrs' }]\n"
+	const six = "[[package]]\nname = 'six'\nversion = '1.17'\nsource = { registry = 'https://pypi.org/simple' }\n" +
+		"wheels = [{ url = 'https://h/six-1.17-py3-none-any.whl', hash = 'sha256:AAAA' }]\n"
+	never := func(name string) string {
+		return "[package.metadata]\nrequires-dist = [{ name = 'six' }, { name = '" + name + "' }]\n"
+	}
+	for name, c := range map[string]struct {
+		lock   string
+		wanted []string
+		err    string
+	}{
+		"all are there":                     {project + optional + six, []string{"Six>=1.16", "attrs", "App"}, ""},
+		"one is missing":                    {project + six, []string{"six", "delta>1"}, "pyproject.toml lists delta, which it does not have"},
+		"for an older Python":               {project + six, []string{"six", "tomli>=2; python_version < '3.11'"}, ""},
+		"for another system":                {project + six, []string{"six", "pywin32; sys_platform == 'win32'"}, ""},
+		"for an environment that is locked": {project + never("av") + six, []string{"six", "av"}, ""},
+		"overridden to never":               {"version = 1\n[manifest]\noverrides = [{ name = 'av', marker = \"sys_platform == 'never'\" }]\n" + strings.TrimPrefix(project, "version = 1\n") + six, []string{"six", "av"}, ""},
+		"of a group":                        {project + "[package.metadata.requires-dev]\ndev = [{ name = 'av' }]\n" + six, []string{"six", "av"}, ""},
+		"an older version":                  {project + six, []string{"six>=2"}, "pyproject.toml requires six>=2, and it has 1.17"},
+		"overridden to an older version":    {"version = 1\n[manifest]\noverrides = [{ name = 'six', specifier = '<2' }]\n" + strings.TrimPrefix(project, "version = 1\n") + six, []string{"six>=2"}, ""},
+		"a version for another Python":      {project + six, []string{"six>=1", "six>=2; python_version < '3.11'"}, ""},
+		"a local version":                   {project + strings.NewReplacer("1.17", "1.17+cu124").Replace(six), []string{"six==1.17"}, ""},
+		"another source":                    {project + strings.Replace(six, "registry = 'https://pypi.org/simple'", "url = 'https://h/six-1.17-py3-none-any.whl'", 1), []string{"six>=2"}, ""},
+	} {
+		o := options()
+		o.Wanted = deps.Wanted{Requirements: lines(c.wanted)}.Named()
+		_, err := ReadUV([]byte(withHashes(c.lock)), "app", o)
+		if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
+			t.Errorf("%s: %v; want %q", name, err, c.err)
+		}
+	}
+}
+
+func lines(texts []string) []deps.Line {
+	var all []deps.Line
+	for _, text := range texts {
+		all = append(all, deps.Line{Text: text})
+	}
+	return all
 }

@@ -43,7 +43,7 @@ type Wish struct {
 
 // lockOptions returns the options for reading a lock, which has a name.
 func (w Wish) lockOptions(name string) lock.Options {
-	return lock.Options{Name: name, Dir: w.Dir, Root: w.Root, Target: w.Target, FullPython: w.FullPython, Extras: w.Extras, Groups: w.Groups, Wanted: w.Names()}
+	return lock.Options{Name: name, Dir: w.Dir, Root: w.Root, Target: w.Target, FullPython: w.FullPython, Extras: w.Extras, Groups: w.Groups, Wanted: w.Named()}
 }
 
 // runtimePlace is where the requirements come from that no file has.
