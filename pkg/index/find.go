@@ -19,7 +19,8 @@ const parallel = 16
 
 // Find returns where the files of pinned packages are, and which wheel of each fits the target.
 // The indexes at bases are asked in their order, until one has a file with the right hash: the
-// hash decides, so it does not matter which one that is. The order of the pins is kept.
+// hash decides, so it does not matter which one that is. One that refuses access has nothing here, unless
+// all do. The order of the pins is kept.
 func (c Client) Find(ctx context.Context, bases []string, pins []lock.Pin, target wheel.Target) ([]lock.Package, error) {
 	found := make([]lock.Package, len(pins))
 	g, ctx := errgroup.WithContext(ctx)
@@ -34,10 +35,14 @@ func (c Client) Find(ctx context.Context, bases []string, pins []lock.Pin, targe
 }
 
 func (c Client) find(ctx context.Context, bases []string, pin lock.Pin, target wheel.Target) (lock.Package, error) {
-	var why []error
+	var why, refusals []error
 	for _, base := range bases {
 		files, err := c.Files(ctx, base, pin.Name)
-		if errors.Is(err, ErrNotFound) {
+		var refused *refusedError
+		if errors.As(err, &refused) {
+			refusals = append(refusals, err)
+		}
+		if refused != nil || errors.Is(err, ErrNotFound) {
 			why = append(why, err)
 			continue
 		}
@@ -49,6 +54,9 @@ func (c Client) find(ctx context.Context, bases []string, pin lock.Pin, target w
 			return p, err
 		}
 		why = append(why, fmt.Errorf("the index %s has %s", Shown(base), describe(files, pin)))
+	}
+	if len(refusals) > 0 && len(refusals) == len(bases) {
+		return lock.Package{}, refusals[0]
 	}
 	return lock.Package{}, &MissingError{pin, why}
 }

@@ -27,9 +27,6 @@ const PyPI = "https://pypi.org/simple"
 type Client struct {
 	// HTTP makes the requests, nil means http.DefaultClient.
 	HTTP *http.Client
-	// Login returns the user and the password for a host, and whether there are any; nil
-	// means that there are none. Those in the URL of the index come first.
-	Login func(host string) (user, password string, ok bool)
 }
 
 // File is a file of a project.
@@ -44,6 +41,12 @@ type File struct {
 
 // ErrNotFound says that an index does not have a project.
 var ErrNotFound = errors.New("it has no such project")
+
+// refusedError says that an index gives no access. PyTorch's index answers that for what it does not have.
+type refusedError struct{ why string }
+
+// Error says why.
+func (e *refusedError) Error() string { return e.why }
 
 // maxPage is the size of the largest page that is read. Projects with thousands of files have
 // pages of some MB.
@@ -107,12 +110,7 @@ func (c Client) files(ctx context.Context, base, project string) ([]File, error)
 		return nil, err
 	}
 	request.Header.Set("Accept", accepted)
-	c.authorize(request, login)
-	client := c.HTTP
-	if client == nil {
-		client = http.DefaultClient
-	}
-	do := client.Do
+	do := Access{}.Client(c.HTTP, Sources{Indexes: []Source{{url: u, login: login}}}).Do
 	if u.Scheme == "file" {
 		do = open
 	}
@@ -128,7 +126,7 @@ func (c Client) files(ctx context.Context, base, project string) ([]File, error)
 		return nil, passing(fmt.Errorf("%w: check the network, and the address of the index", err))
 	}
 	defer answer.Body.Close()
-	if err := checkAnswer(answer, login != nil || request.Header.Get("Authorization") != ""); err != nil {
+	if err := checkAnswer(answer, login != nil); err != nil {
 		return nil, err
 	}
 	read := readHTML
@@ -142,21 +140,6 @@ func (c Client) files(ctx context.Context, base, project string) ([]File, error)
 	return files, err
 }
 
-// authorize adds the credentials for the host.
-func (c Client) authorize(r *http.Request, inURL *url.Userinfo) {
-	if inURL != nil {
-		password, _ := inURL.Password()
-		r.SetBasicAuth(inURL.Username(), password)
-		return
-	}
-	if c.Login == nil {
-		return
-	}
-	if user, password, ok := c.Login(r.URL.Hostname()); ok {
-		r.SetBasicAuth(user, password)
-	}
-}
-
 // checkAnswer returns an error if the index refuses to answer.
 func checkAnswer(answer *http.Response, hadLogin bool) error {
 	switch {
@@ -165,11 +148,11 @@ func checkAnswer(answer *http.Response, hadLogin bool) error {
 	case answer.StatusCode == http.StatusNotFound:
 		return ErrNotFound
 	case answer.StatusCode == http.StatusUnauthorized && !hadLogin:
-		return errors.New("it requires credentials: add them to ~/.netrc, or to the URL with a variable, such as https://${USER}:${PASSWORD}@HOST")
+		return &refusedError{"it requires credentials: add them to ~/.netrc, or to the URL with a variable, such as https://${USER}:${PASSWORD}@HOST"}
 	case answer.StatusCode == http.StatusUnauthorized:
 		return errors.New("it does not accept the credentials")
 	case answer.StatusCode == http.StatusForbidden:
-		return errors.New("it refuses access: 403 Forbidden")
+		return &refusedError{"it refuses access: 403 Forbidden"}
 	}
 	err := fmt.Errorf("it answers %s", answer.Status)
 	if code := answer.StatusCode; code == http.StatusTooManyRequests || code >= http.StatusInternalServerError {

@@ -98,19 +98,12 @@ func TestCredentials(t *testing.T) {
 	s := newServer(t, map[string][]File{"a": {}})
 	s.password = "s3cr3t"
 	host := strings.TrimPrefix(s.URL, "http://")
-	netrc := Netrc("machine 127.0.0.1\n  login me password s3cr3t\n")
-	for name, c := range map[string]struct {
-		base   string
-		client Client
-		want   string
-	}{
-		"in the URL":       {base: "http://me:s3cr3t@" + host},
-		"in .netrc":        {base: s.URL, client: Client{Login: netrc}},
-		"none":             {base: s.URL, want: "it requires credentials: add them to ~/.netrc"},
-		"wrong ones":       {base: "http://me:wrong@" + host, want: "it does not accept the credentials"},
-		"the URL is first": {base: "http://me:wrong@" + host, client: Client{Login: netrc}, want: "it does not accept the credentials"},
+	for name, c := range map[string]struct{ base, want string }{
+		"in the URL": {base: "http://me:s3cr3t@" + host},
+		"none":       {base: s.URL, want: "it requires credentials: add them to ~/.netrc"},
+		"wrong ones": {base: "http://me:wrong@" + host, want: "it does not accept the credentials"},
 	} {
-		_, err := c.client.Files(t.Context(), c.base, "a")
+		_, err := Client{}.Files(t.Context(), c.base, "a")
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}
@@ -120,23 +113,67 @@ func TestCredentials(t *testing.T) {
 	}
 }
 
-// Credentials are not passed on to another server.
+// Credentials are passed on within a server, not to another one, nor to another port of the same.
 func TestRedirects(t *testing.T) {
-	elsewhere := newServer(t, map[string][]File{"a": {}})
 	var passed string
-	elsewhere.Config.Handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+	elsewhere := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		passed = r.Header.Get("Authorization")
-		elsewhere.ServeHTTP(w, r)
-	})
+	}))
+	defer elsewhere.Close()
 	u, err := url.Parse(elsewhere.URL)
 	if err != nil {
 		t.Fatal(err)
 	}
-	first := httptest.NewServer(http.RedirectHandler("http://localhost:"+u.Port()+"/simple/a/", http.StatusFound))
+	var first *httptest.Server
+	to := ""
+	first = httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if passed = r.Header.Get("Authorization"); r.URL.Path != "/moved/" {
+			http.Redirect(w, r, to, http.StatusFound)
+		}
+	}))
 	defer first.Close()
-	_, err = Client{}.Files(t.Context(), strings.Replace(first.URL, "http://", "http://me:s3cr3t@", 1), "a")
-	if err != nil || passed != "" {
-		t.Errorf("the other server got %q; %v", passed, err)
+	for name, c := range map[string]struct {
+		to   string
+		want bool
+	}{
+		"another host":    {"http://localhost:" + u.Port() + "/simple/a/", false},
+		"another port":    {elsewhere.URL + "/simple/a/", false},
+		"the same server": {"/moved/", true},
+	} {
+		to = c.to
+		_, err = Client{}.Files(t.Context(), strings.Replace(first.URL, "http://", "http://me:s3cr3t@", 1), "a")
+		if err != nil || (passed != "") != c.want {
+			t.Errorf("%s: it got %q; %v", name, passed, err)
+		}
+	}
+}
+
+// What an index refuses is looked for in the others: the hash decides.
+func TestFindBesideRefusals(t *testing.T) {
+	status := http.StatusForbidden
+	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
+	defer refusing.Close()
+	second := newServer(t, map[string][]File{"a": {{Name: "a-1-py3-none-any.whl", SHA256: hashA}}})
+	find := func(name string, bases ...string) error {
+		_, err := Client{}.Find(t.Context(), bases, []lock.Pin{{Name: name, Version: "1", Hashes: []string{hashA}}}, target)
+		return err
+	}
+	for want, code := range map[string]int{"it refuses access: 403 Forbidden": http.StatusForbidden, "it requires credentials": http.StatusUnauthorized} {
+		status = code
+		if err := find("a", refusing.URL, second.URL); err != nil {
+			t.Error(err)
+		}
+		var missing *MissingError
+		if err := find("b", refusing.URL, second.URL); !errors.As(err, &missing) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want a MissingError with %q", err, want)
+		}
+		if err := find("a", refusing.URL); err == nil || errors.As(err, &missing) || !strings.Contains(err.Error(), want) {
+			t.Errorf("got %v, want %q", err, want)
+		}
+	}
+	status = http.StatusUnauthorized // with credentials that it does not accept
+	if err := find("a", strings.Replace(refusing.URL, "http://", "http://me:wrong@", 1), second.URL); err == nil || !strings.Contains(err.Error(), "it does not accept the credentials") {
+		t.Errorf("got %v", err)
 	}
 }
 
