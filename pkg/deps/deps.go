@@ -41,8 +41,6 @@ type Wanted struct {
 	// Local are projects whose code is in the package root and travels with the job. What
 	// they need is among Requirements.
 	Local []Line
-	// Unread are packages that the file names in a way that is not read, without their versions.
-	Unread []Line
 	// Constraints limit versions of packages that are needed anyway.
 	Constraints []Line
 	// Options are options of pip, such as --index-url URL, in the order of the files. They

@@ -125,7 +125,7 @@ func TestFind(t *testing.T) {
 		},
 		"dependencies of Poetry": {
 			archive: "-- pyproject.toml --\n[tool.poetry.dependencies]\npython = '^3.9'\nnumpy = '*'\n",
-			want:    want{Kind: Project, Source: "pyproject.toml", Warnings: 1},
+			want:    want{Kind: Project, Source: "pyproject.toml", Requirements: []string{"numpy"}, RequiresPython: ">=3.9,<4"},
 		},
 		"metadata in the script": {
 			archive: "-- requirements.txt --\na\n-- x.py --\n#!/usr/bin/env python3\n# /// script\n# requires-python = \">=3.11\"\n# dependencies = [\n#   \"b\",\n#\n#   \"c>1\",\n# ]\n# ///\nprint()\n",
@@ -215,7 +215,7 @@ func TestFindRejects(t *testing.T) {
 		"a requirement":         {"-- pyproject.toml --\n[project]\ndependencies = [\n 'a b']\n", nil, `pyproject.toml:3: column 3 of "a b"`},
 		"an extra": {"-- pyproject.toml --\n[project.optional-dependencies]\ngpu = []\n", func(o *Options) { o.Extras = []string{"gpuu"} },
 			`pyproject.toml has no extra "gpuu": did you mean "gpu"?`},
-		"a group":                      {"-- pyproject.toml --\n", func(o *Options) { o.Groups = []string{"dev"} }, `pyproject.toml has no group "dev": it has none at all`},
+		"a group":                      {"-- pyproject.toml --\n[project]\n", func(o *Options) { o.Groups = []string{"dev"} }, `pyproject.toml has no group "dev": it has none at all`},
 		"a group that includes itself": {"-- pyproject.toml --\n[dependency-groups]\na = [{include-group = 'b'}]\nb = [{include-group = 'A'}]\n", func(o *Options) { o.Groups = []string{"a"} }, "includes itself"},
 		"an entry of a group":          {"-- pyproject.toml --\n[dependency-groups]\na = [1]\n", func(o *Options) { o.Groups = []string{"a"} }, `the group "a" has 1`},
 		"an extra of a text":           {"-- requirements.txt --\na\n", func(o *Options) { o.Extras = []string{"x"} }, "--extra x: requirements.txt has none"},

@@ -63,9 +63,14 @@ func Find(o Options) (Wanted, error) {
 	}
 	path, kind := search(o.EntryDir, o.Home)
 	if kind == None {
-		return Wanted{}, r.unused("the project has no file that says what it needs")
+		r.warnOverlooked()
+		return r.wanted, r.unused("the project has no file that says what it needs")
 	}
-	return r.read(path, kind)
+	_, err := r.read(path, kind)
+	if err == nil {
+		r.warnOverlooked()
+	}
+	return r.wanted, err
 }
 
 // kindOf returns the kind of a file by its name.
@@ -97,7 +102,9 @@ func search(dir, home string) (string, Kind) {
 			if lock := filepath.Join(dir, string(UVLock)); n.kind == Project && isFile(lock) {
 				return lock, UVLock
 			}
-			return path, n.kind
+			if n.kind != Project || declares(path) {
+				return path, n.kind
+			}
 		}
 		if isTop(dir, home) {
 			return "", None

@@ -21,7 +21,7 @@ func (w Wanted) WithModule(module string) (Line, bool) {
 	for _, name := range distributions[top] {
 		names = append(names, requirement.Normalize(name))
 	}
-	for _, l := range slices.Concat(w.Requirements, w.Dropped, w.Unread) {
+	for _, l := range slices.Concat(w.Requirements, w.Dropped) {
 		if name := l.Name(); name != "" && slices.Contains(names, requirement.Normalize(name)) {
 			return l, true
 		}

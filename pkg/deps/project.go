@@ -26,10 +26,8 @@ type projectFile struct {
 	Groups map[string][]any `toml:"dependency-groups"`
 	Tool   struct {
 		UV     uvTable
-		Poetry struct {
-			Name         string
-			Dependencies map[string]any
-		}
+		Poetry poetryTable
+		PDM    pdmTable
 	}
 }
 
@@ -44,6 +42,7 @@ type uvTable struct {
 	FindLinks     []string `toml:"find-links"`
 	Constraints   []string `toml:"constraint-dependencies"`
 	Overrides     []string `toml:"override-dependencies"`
+	Dev           []string `toml:"dev-dependencies"` // the group dev of old versions
 	Sources       map[string]any
 	Workspace     *workspaceTable
 }
@@ -64,13 +63,13 @@ func (r *reader) project(dir, name string, extras, groups []string) error {
 		return err
 	}
 	if r.wanted.RequiresPython == "" {
-		r.wanted.RequiresPython = p.Project.RequiresPython
+		r.wanted.RequiresPython = cmp.Or(p.Project.RequiresPython, p.Tool.Poetry.requiresPython())
 	}
 	if r.wanted.ProjectName == "" && len(r.projects) == 1 {
-		r.wanted.ProjectName = p.Project.Name
+		r.wanted.ProjectName = p.name()
 		r.wanted.LocalDirs = append(r.wanted.LocalDirs, dir)
 	}
-	r.isProject(cmp.Or(p.Project.Name, p.Tool.Poetry.Name), dir)
+	r.isProject(p.name(), dir)
 	root := workspace{dir: dir, uv: p.Tool.UV}
 	if w, found, err := r.workspaceOf(dir); err != nil {
 		return err
@@ -84,6 +83,11 @@ func (r *reader) project(dir, name string, extras, groups []string) error {
 	if err := t.add(p.Project.Dependencies); err != nil {
 		return err
 	}
+	if p.poetry() {
+		if err := t.addPoetry(p.Tool.Poetry.Dependencies, mainOnly); err != nil {
+			return err
+		}
+	}
 	for _, extra := range extras {
 		if err := t.extra(extra); err != nil {
 			return err
@@ -95,12 +99,21 @@ func (r *reader) project(dir, name string, extras, groups []string) error {
 		}
 	}
 	r.settings(root.uv, root.dir)
+	if r.wanted.Kind != UVLock { // which has what the tool asked that made it
+		r.poetrySources(p.Tool.Poetry)
+		if err := r.pdmSources(p.Tool.PDM, dir); err != nil {
+			return fmt.Errorf("%s: %w", name, err)
+		}
+	}
 	if err := r.limits(root.uv, r.name(filepath.Join(root.dir, string(Project)))); err != nil {
 		return err
 	}
 	r.warnUnread(p, name)
 	return nil
 }
+
+// name returns the project's name, "" if it has none.
+func (p projectFile) name() string { return cmp.Or(p.Project.Name, p.Tool.Poetry.Name) }
 
 // table adds the requirements of one pyproject.toml.
 type table struct {
@@ -112,37 +125,45 @@ type table struct {
 	extras    []string // those that were added
 }
 
-// add adds requirements. Those for an extra of the project itself stand for that extra.
+// add adds requirements.
 func (t *table) add(all []string) error {
 	for _, text := range all {
-		l := Line{Text: text, File: t.name, Number: t.lineOf(text)}
-		if before, kept := strings.CutSuffix(text, keep); kept {
-			l.Text, l.kept = strings.TrimSpace(before), true
-		}
-		wanted, err := requirement.Parse(l.Text)
-		if err == nil && t.isSelf(wanted) {
-			for _, extra := range wanted.Extras {
-				if err := t.extra(extra); err != nil {
-					return err
-				}
-			}
-			continue
-		}
-		if err == nil && wanted.URL == "" {
-			l = t.place(l, wanted)
-		}
-		if slices.ContainsFunc(t.wanted.Requirements, func(o Line) bool { return o.Place() == l.Place() && o.Text == l.Text }) {
-			continue // the project is named twice
-		}
-		if err := t.reader.add(l, t.dir, false); err != nil {
-			return wrong(l.Place(), err)
+		if err := t.addLine(Line{Text: text, File: t.name, Number: t.lineOf(text)}); err != nil {
+			return err
 		}
 	}
 	return nil
 }
 
+// addLine adds a requirement. One for an extra of the project itself stands for that extra.
+func (t *table) addLine(l Line) error {
+	if before, kept := strings.CutSuffix(l.Text, keep); kept {
+		l.Text, l.kept = strings.TrimSpace(before), true
+	}
+	wanted, err := requirement.Parse(l.Text)
+	if err == nil && t.isSelf(wanted) {
+		for _, extra := range wanted.Extras {
+			if err := t.extra(extra); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	if err == nil && wanted.URL == "" {
+		l = t.place(l, wanted)
+	}
+	if slices.ContainsFunc(t.wanted.Requirements, func(o Line) bool { return o.Place() == l.Place() && o.Text == l.Text }) {
+		return nil // the project is named twice
+	}
+	if err := t.reader.add(l, t.dir, false); err != nil {
+		return wrong(l.Place(), err)
+	}
+	return nil
+}
+
 func (t *table) isSelf(r requirement.Requirement) bool {
-	return t.file.Project.Name != "" && requirement.Normalize(r.Name) == requirement.Normalize(t.file.Project.Name)
+	name := t.file.name()
+	return name != "" && requirement.Normalize(r.Name) == requirement.Normalize(name)
 }
 
 // lineOf returns the number of the first line that has a requirement in quotes, 0 if there is none.
@@ -165,7 +186,17 @@ func (t *table) extra(extra string) error {
 			return t.add(t.file.Project.Optional[known])
 		}
 	}
-	return unknown(t.name, "extra", extra, slices.Sorted(maps.Keys(t.file.Project.Optional)))
+	known := slices.Collect(maps.Keys(t.file.Project.Optional))
+	if t.file.poetry() {
+		for name, of := range t.file.Tool.Poetry.Extras {
+			if requirement.Normalize(name) == requirement.Normalize(extra) {
+				return t.addPoetry(t.file.Tool.Poetry.Dependencies, named(of))
+			}
+			known = append(known, name)
+		}
+	}
+	slices.Sort(known)
+	return unknown(t.name, "extra", extra, known)
 }
 
 // unknown returns the error about an extra or a group that a file does not have.
@@ -179,25 +210,65 @@ func unknown(file, kind, name string, known []string) error {
 	return fmt.Errorf("%s has no %s %q: it has %s", file, kind, name, strings.Join(known, ", "))
 }
 
-// group adds the requirements of a dependency group (PEP 735). outer are the groups that
-// include it.
+// group adds the requirements of a dependency group (PEP 735), or of what tools called so before. outer are the
+// groups that include it.
 func (t *table) group(group string, outer []string) error {
 	normal := requirement.Normalize(group)
 	if slices.Contains(outer, normal) {
 		return fmt.Errorf("%s: the group %q includes itself", t.name, group)
 	}
-	for _, known := range slices.Sorted(maps.Keys(t.file.Groups)) {
-		if requirement.Normalize(known) != normal {
+	found := false
+	var known []string
+	for _, g := range t.groups() {
+		known = append(known, g.name)
+		if requirement.Normalize(g.name) != normal {
 			continue
 		}
-		for _, entry := range t.file.Groups[known] {
-			if err := t.groupEntry(known, entry, append(outer, normal)); err != nil {
-				return err
-			}
+		found = true
+		if err := g.add(append(outer, normal)); err != nil {
+			return err
 		}
+	}
+	if found {
 		return nil
 	}
-	return unknown(t.name, "group", group, slices.Sorted(maps.Keys(t.file.Groups)))
+	slices.Sort(known)
+	return unknown(t.name, "group", group, slices.Compact(known))
+}
+
+// dependencyGroup is a group of requirements. add adds them.
+type dependencyGroup struct {
+	name string
+	add  func(outer []string) error
+}
+
+// groups returns all groups of the project. Several tables may have the same.
+func (t *table) groups() (all []dependencyGroup) {
+	also := func(name string, add func(outer []string) error) { all = append(all, dependencyGroup{name, add}) }
+	for name, entries := range t.file.Groups {
+		also(name, func(outer []string) error {
+			for _, entry := range entries {
+				if err := t.groupEntry(name, entry, outer); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+	}
+	tools := t.file.Tool
+	for name, lines := range tools.PDM.DevDependencies {
+		also(name, func([]string) error { return t.add(lines) })
+	}
+	for name, of := range tools.Poetry.Groups {
+		also(name, func([]string) error { return t.addPoetry(of.Dependencies, anyOf) })
+	}
+	if len(tools.Poetry.DevDependencies) > 0 {
+		also("dev", func([]string) error { return t.addPoetry(tools.Poetry.DevDependencies, anyOf) })
+	}
+	if len(tools.UV.Dev) > 0 {
+		also("dev", func([]string) error { return t.add(tools.UV.Dev) })
+	}
+	return all
 }
 
 func (t *table) groupEntry(group string, entry any, outer []string) error {
@@ -214,49 +285,61 @@ func (t *table) groupEntry(group string, entry any, outer []string) error {
 
 // settings adds the indexes of uv.
 func (r *reader) settings(uv uvTable, dir string) {
-	add := func(option, value string) {
-		if option += " " + value; !slices.Contains(r.wanted.Options, option) { // as several members of a workspace have it
-			r.wanted.Options = append(r.wanted.Options, option)
-		}
-	}
-	index := func(url string, isDefault bool) {
-		if isDefault {
-			add("--index-url", url)
-		} else {
-			add("--extra-index-url", url)
-		}
-	}
-	links := func(value string) {
-		if !isURL(value) && !filepath.IsAbs(value) {
-			value = filepath.Join(dir, value)
-		}
-		add("--find-links", value)
-	}
 	for _, i := range uv.Index {
 		if i.URL == "" || i.Explicit && r.wanted.Kind != UVLock { // which alone says what is from it
 			continue
 		}
 		if i.Format == "flat" {
-			links(i.URL)
+			r.addLinks(i.URL, dir)
+			r.nameIndex(i.Name, i.URL)
 		} else {
-			index(i.URL, i.Default)
-		}
-		if i.Name != "" {
-			if r.wanted.IndexNames == nil {
-				r.wanted.IndexNames = map[string]string{}
-			}
-			r.wanted.IndexNames[i.URL] = i.Name
+			r.addIndex(i.Name, i.URL, i.Default)
 		}
 	}
 	if uv.IndexURL != "" {
-		index(uv.IndexURL, true)
+		r.addIndex("", uv.IndexURL, true)
 	}
 	for _, url := range uv.ExtraIndexURL {
-		index(url, false)
+		r.addIndex("", url, false)
 	}
 	for _, value := range uv.FindLinks {
-		links(value)
+		r.addLinks(value, dir)
 	}
+}
+
+// addIndex adds an index. name is what the project's tool calls it, "" for none.
+func (r *reader) addIndex(name, url string, isDefault bool) {
+	option := "--extra-index-url"
+	if isDefault {
+		option = "--index-url"
+	}
+	r.addOption(option, url)
+	r.nameIndex(name, url)
+}
+
+// addLinks adds a page or a directory of links.
+func (r *reader) addLinks(value, dir string) {
+	if !isURL(value) && !filepath.IsAbs(value) {
+		value = filepath.Join(dir, value)
+	}
+	r.addOption("--find-links", value)
+}
+
+// addOption adds an option of pip, once: several members of a workspace may have it.
+func (r *reader) addOption(option, value string) {
+	if option += " " + value; !slices.Contains(r.wanted.Options, option) {
+		r.wanted.Options = append(r.wanted.Options, option)
+	}
+}
+
+func (r *reader) nameIndex(name, url string) {
+	if name == "" {
+		return
+	}
+	if r.wanted.IndexNames == nil {
+		r.wanted.IndexNames = map[string]string{}
+	}
+	r.wanted.IndexNames[url] = name
 }
 
 // limits adds the constraints of uv. A lock has them already.
@@ -277,20 +360,7 @@ func (r *reader) limits(uv uvTable, name string) error {
 
 // warnUnread warns if a project says what it needs in a way that is not read.
 func (r *reader) warnUnread(p projectFile, name string) {
-	if len(p.Project.Dependencies) > 0 {
-		return
+	if len(p.Project.Dependencies)+len(p.Tool.Poetry.Dependencies) == 0 && slices.Contains(p.Project.Dynamic, "dependencies") {
+		r.wanted.Warnings = append(r.wanted.Warnings, name+": its dependencies are dynamic, which are not read: list them in [project].dependencies or requirements.txt")
 	}
-	what := ""
-	switch {
-	case slices.Contains(p.Project.Dynamic, "dependencies"):
-		what = "its dependencies are dynamic"
-	case len(p.Tool.Poetry.Dependencies) > 0:
-		what = "its dependencies are Poetry's"
-		for _, dependency := range slices.Sorted(maps.Keys(p.Tool.Poetry.Dependencies)) {
-			r.wanted.Unread = append(r.wanted.Unread, Line{Text: dependency, File: name})
-		}
-	default:
-		return
-	}
-	r.wanted.Warnings = append(r.wanted.Warnings, fmt.Sprintf("%s: %s, which are not read: list them in [project].dependencies or requirements.txt", name, what))
 }

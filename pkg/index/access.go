@@ -30,14 +30,16 @@ func (a Access) getenv(name string) string {
 	return a.Getenv(name)
 }
 
-// named returns the credentials that variables of uv have for the name of an index.
+// named returns the credentials that variables of uv or Poetry have for the name of an index.
 func (a Access) named(name string) *url.Userinfo {
-	prefix := "UV_INDEX_" + variableName().ReplaceAllString(strings.ToUpper(name), "_")
-	user, password := a.getenv(prefix+"_USERNAME"), a.getenv(prefix+"_PASSWORD")
-	if user+password == "" {
-		return nil
+	name = variableName().ReplaceAllString(strings.ToUpper(name), "_")
+	for _, prefix := range []string{"UV_INDEX_", "POETRY_HTTP_BASIC_"} {
+		user, password := a.getenv(prefix+name+"_USERNAME"), a.getenv(prefix+name+"_PASSWORD")
+		if user+password != "" {
+			return url.UserPassword(user, password)
+		}
 	}
-	return url.UserPassword(user, password)
+	return nil
 }
 
 // variableName matches what can't be in the name of a variable.

@@ -1,0 +1,152 @@
+package deps
+
+import (
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/google/go-cmp/cmp/cmpopts"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
+)
+
+// TestPoetry: dependencies of Poetry are read as PEP 508 can express them.
+func TestPoetry(t *testing.T) {
+	const lib = "-- lib/pyproject.toml --\n[tool.poetry]\nname = 'lib'\n[tool.poetry.dependencies]\nb = '1.0'\n"
+	for name, c := range map[string]struct {
+		toml           string
+		extras, groups []string
+		want           []string
+	}{
+		"ranges": {toml: "[tool.poetry.dependencies]\na='^1.2.3'\nb='~1.2'\nc='*'\nd='>=1,<2'\ne='1.4.*'\nf='2.0'\ng='^0.2.3'\nh='^0.0.3'\ni='~=1.2'\nj='^0'\nk='~1'\nl='!=1.1'\nm='^1.0rc1'\nn='= 1.2'\n",
+			want: []string{"a>=1.2.3,<2", "b>=1.2,<1.3", "c", "d>=1,<2", "e==1.4.*", "f==2.0", "g>=0.2.3,<0.3", "h>=0.0.3,<0.0.4", "i~=1.2", "j>=0,<1", "k>=1,<2", "l!=1.1", "m>=1.0rc1,<2", "n==1.2"}},
+		"extras and markers": {toml: "[tool.poetry.dependencies]\na={version='^1', extras=['x','y'], markers=\"os_name == 'posix' or os_name == 'nt'\", platform='linux'}\n",
+			want: []string{`a[x,y]>=1,<2 ; sys_platform == "linux" and (os_name == 'posix' or os_name == 'nt')`}},
+		"for a Python": {toml: "[tool.poetry.dependencies]\na={version='1', python='^3.9'}\nb={version='2', python='~2.7 || >=3.8'}\nc=[{version='1', python='<3.10'}, {version='2', python='>=3.10'}]\n",
+			want: []string{`a==1 ; (python_full_version >= "3.9" and python_full_version < "4")`,
+				`b==2 ; (python_full_version >= "2.7" and python_full_version < "2.8" or python_full_version >= "3.8")`,
+				`c==1 ; (python_full_version < "3.10")`, `c==2 ; (python_full_version >= "3.10")`}},
+		"places": {toml: "[tool.poetry.dependencies]\na={git='https://h/a.git', tag='v1', subdirectory='s'}\nb={url='https://h/b-1-py3-none-any.whl'}\nlib={path='lib', develop=true}\nc={git='git@h:me/c.git'}\n" + lib,
+			want: []string{"a @ git+https://h/a.git@v1#subdirectory=s", "b @ https://h/b-1-py3-none-any.whl", "c @ git+ssh://***@h/me/c.git"}},
+		"extras": {toml: "[tool.poetry.dependencies]\na='1'\nb={version='2', optional=true}\nc={version='3', optional=true}\n[tool.poetry.extras]\nplot=['b']\n",
+			extras: []string{"Plot"}, want: []string{"a==1", "b==2"}},
+		"groups": {toml: "[tool.poetry.dependencies]\na='1'\n[tool.poetry.group.train.dependencies]\nb='2'\n[tool.poetry.dev-dependencies]\nc='3'\n",
+			groups: []string{"train"}, want: []string{"a==1", "b==2"}},
+		"the old group dev": {toml: "[tool.poetry.dependencies]\na='1'\n[tool.poetry.dev-dependencies]\nc='3'\n",
+			groups: []string{"dev"}, want: []string{"a==1", "c==3"}},
+		"beside [project]": {toml: "[project]\nname='x'\ndependencies=['a>=1']\n[tool.poetry.dependencies]\na={version='1', optional=true}\nb='1'\n",
+			want: []string{"a>=1"}},
+		"dynamic ones": {toml: "[project]\nname='x'\ndynamic=['dependencies']\n[tool.poetry.dependencies]\nb='1'\n",
+			want: []string{"b==1"}},
+		"groups of PDM": {toml: "[project]\nname='x'\ndependencies=['a']\n[tool.pdm.dev-dependencies]\ntest=['b', 'c>1']\n",
+			groups: []string{"test"}, want: []string{"a", "b", "c>1"}},
+		"the old group of uv": {toml: "[project]\nname='x'\ndependencies=['a']\n[tool.uv]\ndev-dependencies=['b']\n",
+			groups: []string{"dev"}, want: []string{"a", "b"}},
+	} {
+		o := at(project(t, "-- pyproject.toml --\n"+c.toml), "")
+		o.Extras, o.Groups = c.extras, c.groups
+		w, err := Find(o)
+		want := c.want
+		if name == "places" { // what the local project needs follows its place in the table
+			want = append(want, "b==1.0")
+		}
+		if diff := cmp.Diff(want, Shown(w.Requirements)); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got)\n%s", name, err, diff)
+		}
+		for _, l := range w.Requirements {
+			if _, err := requirement.Parse(l.Text); err != nil {
+				t.Errorf("%s: %v", name, err)
+			}
+			if l.Number == 0 {
+				t.Errorf("%s: %s has no line", name, l.Text)
+			}
+		}
+	}
+}
+
+func TestPoetryRejects(t *testing.T) {
+	for name, c := range map[string]struct{ toml, want string }{
+		"two ranges":      {"a='^1 || ^3'", "pyproject.toml:2: a: a requirement can't have || between versions"},
+		"no version":      {"a='^x'", `pyproject.toml:2: a: "x" is not a version`},
+		"a number":        {"a=1", "pyproject.toml:2: a: a dependency is a version or a table"},
+		"an index":        {"a={version='1', source='inner'}", "comes from the index inner, as [tool.poetry.dependencies] says"},
+		"a path outside":  {"a={path='../a'}", "outside the package root"},
+		"a condition":     {"a='>>1'", `">1" is not a version`},
+		"Python's ranges": {"a={version='1', python='^x'}", "a: python: "},
+	} {
+		_, err := Find(at(project(t, "-- pyproject.toml --\n[tool.poetry.dependencies]\n"+c.toml+"\n"), ""))
+		if err == nil || !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// TestSourcesOfTools: an index that a project names is asked, so that nobody else's package of the same name is taken.
+func TestSourcesOfTools(t *testing.T) {
+	for name, c := range map[string]struct {
+		toml string
+		want []string
+		err  string
+	}{
+		"a primary one of Poetry":  {toml: "[[tool.poetry.source]]\nname='inner'\nurl='https://inner/simple'\n", want: []string{"--index-url https://inner/simple"}},
+		"two and PyPI":             {toml: "[[tool.poetry.source]]\nname='a'\nurl='https://a'\npriority='primary'\n[[tool.poetry.source]]\nname='PyPI'\n", want: []string{"--index-url https://a", "--extra-index-url https://pypi.org/simple"}},
+		"a supplemental one":       {toml: "[[tool.poetry.source]]\nname='a'\nurl='https://a'\npriority='supplemental'\n", want: []string{"--extra-index-url https://a"}},
+		"an explicit one":          {toml: "[[tool.poetry.source]]\nname='a'\nurl='https://a'\npriority='explicit'\n"},
+		"an old secondary one":     {toml: "[[tool.poetry.source]]\nname='a'\nurl='https://a'\nsecondary=true\n", want: []string{"--extra-index-url https://a"}},
+		"one of PDM":               {toml: "[[tool.pdm.source]]\nname='inner'\nurl='https://inner'\n[[tool.pdm.source]]\nname='l'\nurl='https://l'\ntype='find_links'\n", want: []string{"--extra-index-url https://inner", "--find-links https://l"}},
+		"PDM's in PyPI's place":    {toml: "[[tool.pdm.source]]\nname='pypi'\nurl='https://inner'\n", want: []string{"--index-url https://inner"}},
+		"PDM's for some packages":  {toml: "[[tool.pdm.source]]\nname='inner'\nurl='https://inner'\ninclude_packages=['a*']\n", err: "[[tool.pdm.source]] inner has include_packages"},
+		"both kinds, and uv's own": {toml: "[[tool.poetry.source]]\nname='a'\nurl='https://a'\n[[tool.uv.index]]\nurl='https://b'\n", want: []string{"--extra-index-url https://b", "--index-url https://a"}},
+	} {
+		w, err := Find(at(project(t, "-- pyproject.toml --\n[project]\nname='x'\ndependencies=['acme-internal>=1']\n"+c.toml), ""))
+		if c.err != "" {
+			if err == nil || !strings.Contains(err.Error(), c.err) {
+				t.Errorf("%s: got %v, want %q", name, err, c.err)
+			}
+			continue
+		}
+		if diff := cmp.Diff(c.want, w.Options, cmpopts.EquateEmpty()); err != nil || diff != "" {
+			t.Errorf("%s: %v (-want +got)\n%s", name, err, diff)
+		}
+	}
+}
+
+// TestOverlooked: a project is not taken for one that needs nothing without a word.
+func TestOverlooked(t *testing.T) {
+	const ruff = "-- pyproject.toml --\n[tool.ruff]\nline-length = 100\n"
+	const app = "-- pyproject.toml --\n[project]\nname = 'app'\ndependencies = ['a']\n"
+	for name, c := range map[string]struct {
+		archive, source, want string
+		entry                 string
+	}{
+		"setup.py":                       {archive: "-- setup.py --\nsetup(install_requires=['a'])\n", want: "setup.py is not read: type uv pip compile setup.py -o requirements.txt"},
+		"one that needs nothing":         {archive: "-- setup.py --\nsetup(name='x')\n"},
+		"setup.cfg with a build system":  {archive: "-- pyproject.toml --\n[build-system]\nrequires = ['setuptools']\n-- setup.cfg --\n[options]\ninstall_requires =\n  a\n", want: "setup.cfg is not read: type uv pip compile setup.cfg"},
+		"Pipfile":                        {archive: "-- Pipfile --\n-- Pipfile.lock --\n", want: "Pipfile is not read: type pipenv requirements > requirements.txt"},
+		"conda":                          {archive: "-- environment.yml --\n", want: "environment.yml is not read: list its packages in requirements.txt"},
+		"pip-tools":                      {archive: "-- requirements.in --\na\n", want: "requirements.in is not read: add --requirements requirements.in"},
+		"a folder":                       {archive: "-- requirements/base.txt --\na\n", want: "requirements/base.txt is not read: add --requirements requirements/base.txt"},
+		"another name":                   {archive: "-- requirements-gpu.txt --\na\n", want: "requirements-gpu.txt is not read: add --requirements requirements-gpu.txt"},
+		"pixi":                           {archive: "-- pyproject.toml --\n[tool.pixi.dependencies]\na = '*'\n", want: "pyproject.toml is not read: list its packages"},
+		"pixi.toml":                      {archive: "-- pixi.toml --\n", want: "pixi.toml is not read"},
+		"above the code":                 {archive: "-- setup.py --\nsetup(install_requires=['a'])\n-- src/x.py --\n", entry: "src", want: "setup.py is not read"},
+		"poetry.lock beside [project]":   {archive: app + "-- poetry.lock --\n", source: "pyproject.toml", want: "poetry.lock is not read: for its versions, type poetry export"},
+		"pdm.lock beside [project]":      {archive: app + "-- pdm.lock --\n", source: "pyproject.toml", want: "pdm.lock is not read: for its versions, type pdm export"},
+		"uv.lock beside requirements":    {archive: "-- requirements.txt --\na\n-- uv.lock --\n", source: "requirements.txt", want: "uv.lock is not read: for its versions, add --requirements uv.lock"},
+		"a lock that was exported":       {archive: "-- requirements.txt --\na==1\n-- poetry.lock --\n", source: "requirements.txt"},
+		"a project that lists packages":  {archive: app + "-- setup.py --\nsetup(install_requires=['a'])\n-- requirements-dev.txt --\n", source: "pyproject.toml"},
+		"settings of tools hide nothing": {archive: "-- requirements.txt --\ntorch\n-- src/x.py --\n" + strings.Replace(ruff, "pyproject", "src/pyproject", 1), entry: "src", source: "requirements.txt"},
+		"a [project] without any":        {archive: "-- pyproject.toml --\n[project]\nname = 'x'\n-- environment.yaml --\n", source: "pyproject.toml", want: "environment.yaml is not read"},
+		"nothing is wanted":              {archive: "-- requirements.txt --\n-- environment.yml --\n", source: "requirements.txt"},
+	} {
+		dir := project(t, c.archive)
+		o := at(dir, c.entry)
+		o.EntryDir = filepath.Join(dir, c.entry)
+		w, err := Find(o)
+		got := strings.Join(w.Warnings, "\n")
+		if err != nil || w.Source != c.source || (got == "") != (c.want == "") || !strings.HasPrefix(got, c.want) || strings.Contains(got, "\n") {
+			t.Errorf("%s: source %q, warnings %q, %v; want %q, %q", name, w.Source, got, err, c.source, c.want)
+		}
+	}
+}
