@@ -63,6 +63,7 @@ func Find(o Options) (Wanted, error) {
 	}
 	path, kind := search(o.EntryDir, o.Home)
 	if kind == None {
+		r.wanted = Wanted{Warnings: r.wanted.Warnings}
 		r.warnOverlooked()
 		return r.wanted, r.unused("the project has no file that says what it needs")
 	}

@@ -248,7 +248,10 @@ func (p *Plan) readLock() (err error) {
 	}
 	if err == nil {
 		p.Locked, _ = Wheels(l.Packages)
-		p.emptyLock = len(l.Packages) == 0
+		p.locked = make([]string, len(l.Packages))
+		for i, found := range l.Packages {
+			p.locked[i] = found.Name
+		}
 	}
 	return err
 }

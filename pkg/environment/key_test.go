@@ -31,16 +31,18 @@ func TestNames(t *testing.T) {
 		t.Errorf("name %s", first)
 	}
 	same := map[string]string{
-		"order":           name(requirements("attrs\nsix>=1\n")),
-		"comments":        name(requirements("# what\nattrs # why\n\n\nsix>=1\n")),
-		"twice":           name(requirements("attrs\nattrs\nsix>=1\n")),
-		"what is dropped": name(requirements("attrs\nsix>=1\njax==0.3\n")),
-		"pyproject.toml":  name(map[string]string{"pyproject.toml": "[project]\nname = \"p\"\ndependencies = [\"six>=1\", \"attrs\"]\n"}),
+		"order":          name(requirements("attrs\nsix>=1\n")),
+		"comments":       name(requirements("# what\nattrs # why\n\n\nsix>=1\n")),
+		"twice":          name(requirements("attrs\nattrs\nsix>=1\n")),
+		"pyproject.toml": name(map[string]string{"pyproject.toml": "[project]\nname = \"p\"\ndependencies = [\"six>=1\", \"attrs\"]\n"}),
 	}
 	for what, got := range same {
 		if got != first {
 			t.Errorf("%s changes the name from %s to %s", what, first, got)
 		}
+	}
+	if a, b := name(requirements("flax\njax==0.3\n"), tpu), name(requirements("flax\njax==0.4\n"), tpu); a != b {
+		t.Errorf("what is dropped changes the name from %s to %s", a, b)
 	}
 	index := "--index-url https://%sindex.example/simple\nsix\n"
 	if a, b := name(requirements(strings.ReplaceAll(index, "%s", "me:secret@"))), name(requirements(strings.ReplaceAll(index, "%s", "you:other@"))); a != b {

@@ -86,8 +86,8 @@ type Plan struct {
 	Key string
 	// Locked are the wheels of a lock, as far as they are known without asking a registry.
 	Locked []image.Wheel
-	// emptyLock means that a lock was read and has no packages for this target.
-	emptyLock bool
+	// locked are the names of the packages that a lock has for this target, nil if it was not read.
+	locked []string
 	// Settings are the flags that say how an image is made.
 	Settings api.Images
 	// Warnings are sentences for the user.
@@ -116,6 +116,7 @@ func New(in Input) (Plan, error) {
 	if err := p.readLock(); err != nil {
 		return p, err
 	}
+	p.warnWithoutPlugin(in.Accelerator.Kind)
 	if p.Empty() {
 		p.Image = p.Base.Ref
 		return p, nil
@@ -153,7 +154,7 @@ func (p Plan) Empty() bool {
 	case p.Mode == Custom:
 		return false
 	case p.Wanted.Kind.IsLock():
-		return p.emptyLock
+		return p.locked != nil && len(p.locked) == 0
 	}
 	return len(p.Wanted.Requirements)+len(p.Added) == 0
 }

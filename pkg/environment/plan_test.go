@@ -3,6 +3,7 @@ package environment
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -78,7 +79,9 @@ func TestModes(t *testing.T) {
 		"a base and a Python":  {nil, func(i *Input) { i.BaseImage, i.Images.Python = "me/base:1", "3.12" }, "", "", "--python 3.12", ""},
 		"bases of build-image": {nil, func(i *Input) { i.BaseImageRepo, i.Accelerator.Kind = "me/", api.GPU; i.Image = "prebuilt" }, Prebuilt, "me/base-gpu:v1", "", ""},
 		"JAX on a TPU":         {requirements("jax==0.4\nsix"), func(i *Input) { i.Accelerator.Kind = api.TPU }, Bundled, made, "", "jax (requirements.txt:1) is left out: the job gets jax[tpu]>=0.4.6"},
-		"JAX on cpu":           {requirements("jax==0.4\nsix"), nil, Bundled, made, "", "--runtime jax"},
+		"JAX on cpu":           {requirements("jax==0.4\nsix"), nil, Bundled, made, "", ""},
+		"JAX for TPUs on cpu":  {requirements("jax[tpu]==0.4\nsix"), nil, Bundled, made, "", "jax (requirements.txt:1) is left out: the job gets jax, which fits CPU"},
+		"an unknown package":   {requirements("cudf-cu12\nnumpy"), func(i *Input) { i.Accelerator.Kind = api.GPU }, Bundled, made, "", "requirements.txt does not say whether the job needs JAX, so it gets none: list jax, or add --runtime jax"},
 		"a lock for a TPU":     {requirements("six==1 --hash=sha256:" + strings.Repeat("0", 64)), func(i *Input) { i.Accelerator.Kind = api.TPU }, Bundled, made, "", "no libtpu"},
 	}
 	for name, tt := range tests {
@@ -115,16 +118,33 @@ func TestRuntime(t *testing.T) {
 		text    string
 		want    string
 	}{
-		"cpu":                 {api.CPU, "", "", ""},
-		"cpu, asked":          {api.CPU, "jax", "", "jax keras"},
-		"tpu":                 {api.TPU, "", "", "jax[tpu]>=0.4.6 keras"},
-		"tpu, torch":          {api.TPU, "", "torch\n", "jax[tpu]>=0.4.6 keras"},
-		"tpu, none":           {api.TPU, "none", "", ""},
-		"gpu":                 {api.GPU, "", "six\n", "jax[cuda12] keras"},
-		"gpu, torch":          {api.GPU, "", "Torch>=2\n", ""},
-		"gpu, tensorflow":     {api.GPU, "auto", "tensorflow\n", ""},
-		"gpu, torch and jax":  {api.GPU, "jax", "torch\n", "jax[cuda12] keras"},
-		"gpu, what is locked": {api.GPU, "", "six==1 --hash=sha256:" + strings.Repeat("a", 64) + "\n", ""},
+		"cpu":                  {api.CPU, "", "", ""},
+		"cpu, asked":           {api.CPU, "jax", "", "jax keras"},
+		"tpu":                  {api.TPU, "", "", "jax[tpu]>=0.4.6 keras"},
+		"tpu, torch":           {api.TPU, "", "torch\n", ""},
+		"tpu, torch_xla":       {api.TPU, "", "torch==2.6.0\ntorch_xla[tpu]==2.6.0\njax==0.4\n", ""},
+		"tpu, flax":            {api.TPU, "", "flax\nmy-lib\n", "jax[tpu]>=0.4.6 keras"},
+		"tpu, none":            {api.TPU, "none", "", ""},
+		"gpu":                  {api.GPU, "", "six\n", "jax[cuda12] keras"},
+		"gpu, torch":           {api.GPU, "", "Torch>=2\n", ""},
+		"gpu, tensorflow":      {api.GPU, "auto", "tensorflow\n", ""},
+		"gpu, torchvision":     {api.GPU, "", "torchvision\ntimm\n", ""},
+		"gpu, lightning":       {api.GPU, "", "pytorch-lightning\n", ""},
+		"gpu, vllm":            {api.GPU, "", "vllm==0.6.3\n", ""},
+		"gpu, an extra":        {api.GPU, "", "transformers[torch]\n", ""},
+		"gpu, JAX's extra":     {api.GPU, "", "transformers[flax]\n", "jax[cuda12] keras"},
+		"gpu, ultralytics":     {api.GPU, "", "ultralytics\nnumpy\n", ""},
+		"gpu, tf-nightly":      {api.GPU, "", "tf-nightly\n", ""},
+		"gpu, an unknown one":  {api.GPU, "", "cudf-cu12\n", ""},
+		"gpu, asked":           {api.GPU, "jax", "cudf-cu12\n", "jax[cuda12] keras"},
+		"gpu, keras":           {api.GPU, "", "keras\nmy-lib\n", "jax[cuda12] keras"},
+		"gpu, keras and torch": {api.GPU, "", "keras\ntorch\n", ""},
+		"gpu, data loading":    {api.GPU, "", "jax[cuda12]==0.6.2\nflax\ntorch\n", "jax[cuda12] keras"},
+		"gpu, no framework":    {api.GPU, "", "tensorflow-datasets\nnumpy\n", "jax[cuda12] keras"},
+		"cpu, JAX":             {api.CPU, "", "jax==0.4\n", ""},
+		"cpu, JAX for GPUs":    {api.CPU, "", "jax[cuda12]\ntorch\n", "jax"},
+		"gpu, torch and jax":   {api.GPU, "jax", "torch\n", "jax[cuda12] keras"},
+		"gpu, what is locked":  {api.GPU, "", "six==1 --hash=sha256:" + strings.Repeat("a", 64) + "\n", ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -184,9 +204,13 @@ func TestRuntimeNoneKeepsJAX(t *testing.T) {
 	in := input(t, requirements("jax==0.4\nsix\n"))
 	in.Runtime = "none"
 	p, err := New(in)
-	if err != nil || !p.requires("jax") || len(p.Wanted.Dropped) > 0 {
+	if err != nil || !listsJAX(p) || len(p.Wanted.Dropped) > 0 {
 		t.Errorf("requirements %+v, dropped %+v, %v", p.Wanted.Requirements, p.Wanted.Dropped, err)
 	}
+}
+
+func listsJAX(p Plan) bool {
+	return slices.ContainsFunc(p.Wanted.Requirements, func(l deps.Line) bool { return l.Name() == "jax" })
 }
 
 // TestHashedJAX: what the filter drops makes hashed requirements incomplete, so that the runtime is added.
@@ -201,7 +225,7 @@ func TestHashedJAX(t *testing.T) {
 	}{
 		"tpu":       {api.TPU, "", "jax[tpu]>=0.4.6 keras", "the job gets jax[tpu]", false},
 		"gpu":       {api.GPU, "", "jax[cuda12] keras", "the job gets jax[cuda12]", false},
-		"cpu":       {api.CPU, "", "", "nothing replaces it on CPU", true},
+		"cpu":       {api.CPU, "", "", "", true},
 		"cpu, none": {api.CPU, "none", "", "", true},
 	} {
 		in := input(t, requirements("six==1"+hash+"jax==0.4"+hash))
@@ -213,7 +237,7 @@ func TestHashedJAX(t *testing.T) {
 		if got := strings.Join(p.Warnings, " "); !strings.Contains(got, tt.warning) || (got == "") != (tt.warning == "") {
 			t.Errorf("%s: warnings %q", name, got)
 		}
-		if p.requires("jax") != (tt.runtime == "none") {
+		if listsJAX(p) != (tt.kind == api.CPU) {
 			t.Errorf("%s: requirements %v", name, p.Wanted.Requirements)
 		}
 	}

@@ -15,7 +15,7 @@ type Runtime string
 
 // The runtimes.
 const (
-	RuntimeAuto Runtime = "auto" // with accelerators, unless a GPU job uses something else
+	RuntimeAuto Runtime = "auto" // with accelerators, unless the project uses something else
 	RuntimeJAX  Runtime = "jax"
 	RuntimeNone Runtime = "none"
 )
@@ -40,14 +40,14 @@ func jaxFor(kind api.AcceleratorKind) string {
 	}
 }
 
-// addRuntime adds the requirements of the runtime, and says what the filter leaves the job
-// without.
+// addRuntime adds the requirements of the runtime, and replaces what the filter has dropped by what fits the
+// accelerator.
 func (p *Plan) addRuntime(r Runtime, kind api.AcceleratorKind) {
+	used := usesOf(p.Wanted.Named())
 	switch {
 	case p.IsLock() && len(p.Wanted.Dropped) == 0: // complete as it is
-		p.warnWithoutLibtpu(kind)
 		return
-	case r == RuntimeNone: // exactly what the project lists
+	case r == RuntimeNone, r == RuntimeAuto && !p.Base.Runtime && !p.filtered(kind, used): // exactly what the project lists
 		p.Wanted.Requirements, p.Wanted.Dropped = slices.Concat(p.Wanted.Requirements, p.Wanted.Dropped), nil
 		return
 	case r == RuntimeAuto && p.Base.Runtime:
@@ -55,19 +55,29 @@ func (p *Plan) addRuntime(r Runtime, kind api.AcceleratorKind) {
 			p.Warnings = append(p.Warnings, fmt.Sprintf("%s (%s) is left out: the base image %s has its own; # kn:keep at the end of the line keeps it", l.Name(), l.Place(), p.Base.Ref))
 		}
 		return
-	case r == RuntimeJAX, kind == api.TPU, kind == api.GPU && !p.requires("torch", "tensorflow"):
+	case r == RuntimeJAX, kind != api.CPU && used.jax():
 		p.Added = []string{jaxFor(kind), "keras"}
-		if kind == api.TPU {
-			p.AddedOptions = []string{libtpuReleases}
-		}
-		for _, l := range p.Wanted.Dropped {
-			p.Warnings = append(p.Warnings, fmt.Sprintf("%s (%s) is left out: the job gets %s, which fits %s; # kn:keep at the end of the line keeps it", l.Name(), l.Place(), p.Added[0], strings.ToUpper(string(kind))))
-		}
-		return
+	case len(p.Wanted.Dropped) > 0:
+		p.Added = []string{jaxFor(kind)}
+	case kind != api.CPU && !used.all[usesOther] && !used.all[usesXLA]:
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s does not say whether the job needs JAX, so it gets none: list jax, or add --runtime jax (or none, which gives no warning)", p.Wanted.Source))
 	}
-	if dropped := p.Wanted.Dropped; len(dropped) > 0 {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%s (%s) is left out, and nothing replaces it on %s: add --runtime jax, or end the line with # kn:keep", dropped[0].Name(), dropped[0].Place(), strings.ToUpper(string(kind))))
+	if len(p.Added) > 0 && kind == api.TPU {
+		p.AddedOptions = []string{libtpuReleases}
 	}
+	for _, l := range p.Wanted.Dropped {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s (%s) is left out: the job gets %s, which fits %s; # kn:keep at the end of the line keeps it", l.Name(), l.Place(), p.Added[0], strings.ToUpper(string(kind))))
+	}
+}
+
+// filtered reports whether another JAX than the one that the project lists may fit the job: PyTorch/XLA chooses
+// its own, and any one for CPUs fits a CPU.
+func (p *Plan) filtered(kind api.AcceleratorKind, used uses) bool {
+	forCPU := !slices.ContainsFunc(p.Wanted.Dropped, func(l deps.Line) bool {
+		r, err := requirement.Parse(l.Text)
+		return err != nil || len(r.Extras) > 0 || strings.HasPrefix(requirement.Normalize(r.Name), "libtpu")
+	})
+	return !used.all[usesXLA] && (kind != api.CPU || !forCPU)
 }
 
 // IsLock reports whether the project's file names every package of the job with its hash.
@@ -79,17 +89,25 @@ func (p Plan) IsLock() bool {
 	return len(all) > 0 && len(p.Added) == 0 && !slices.ContainsFunc(all, func(l deps.Line) bool { return len(l.Hashes) == 0 })
 }
 
-// requires reports whether the project wants one of some packages.
-func (p *Plan) requires(names ...string) bool {
-	return slices.ContainsFunc(p.Wanted.Requirements, func(l deps.Line) bool {
-		return slices.Contains(names, requirement.Normalize(l.Name()))
-	})
-}
-
-// warnWithoutLibtpu warns if a lock lacks what JAX needs on a TPU.
-func (p *Plan) warnWithoutLibtpu(kind api.AcceleratorKind) {
-	has := p.requires("libtpu", "libtpu-nightly") || strings.Contains(string(p.Wanted.Lock), `"libtpu`)
-	if kind == api.TPU && !has {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%s is complete, so nothing is added to it, but it has no libtpu: lock jax[tpu] for TPUs", p.Wanted.Source))
+// warnWithoutPlugin warns if a lock lacks what JAX needs on the accelerator.
+func (p *Plan) warnWithoutPlugin(kind api.AcceleratorKind) {
+	if !p.IsLock() || p.Wanted.Kind.IsLock() && p.locked == nil {
+		return
 	}
+	has := func(beginnings ...string) bool {
+		return slices.ContainsFunc(beginnings, func(beginning string) bool {
+			isOf := func(name string) bool { return strings.HasPrefix(requirement.Normalize(name), beginning) }
+			return slices.ContainsFunc(p.locked, isOf) || slices.ContainsFunc(p.Wanted.Requirements, func(l deps.Line) bool { return !p.Wanted.Kind.IsLock() && isOf(l.Name()) })
+		})
+	}
+	lacks, instead := "", ""
+	switch {
+	case kind == api.TPU && !has("libtpu"):
+		lacks, instead = "libtpu", "jax[tpu]"
+	case kind == api.GPU && has("jax") && !has("jax-cuda", "torch", "tensorflow"):
+		lacks, instead = "jax-cuda12-plugin, so JAX would run on the CPU", "jax[cuda12]"
+	default:
+		return
+	}
+	p.Warnings = append(p.Warnings, fmt.Sprintf("%s is complete, so nothing is added to it, but it has no %s: lock %s for %ss", p.Wanted.Source, lacks, instead, strings.ToUpper(string(kind))))
 }

@@ -99,7 +99,7 @@ func TestWhatIsBuilt(t *testing.T) {
 	}{
 		"a base of the table":  {fromGit, []func(*environment.Input){known}, []string{"uv pip install", "FROM python:3.12-slim-bookworm"}, "-m pip", fromGit},
 		"a base of the user's": {fromGit, nil, []string{"/usr/local/bin/python3.12 -m pip --python", "build-essential"}, "uv", fromGit},
-		"the runtime": {fromGit, []func(*environment.Input){known, func(in *environment.Input) { in.Accelerator.Kind = api.TPU }}, nil, "-m pip",
+		"the runtime": {fromGit, []func(*environment.Input){known, func(in *environment.Input) { in.Accelerator.Kind, in.Runtime = api.TPU, "jax" }}, nil, "-m pip",
 			"--find-links https://storage.googleapis.com/jax-releases/libtpu_releases.html\n" + fromGit + "jax[tpu]>=0.4.6\nkeras\n"},
 		"hashes": {"six==1.0 --hash=sha256:" + strings.Repeat("a", 64) + "\n", []func(*environment.Input){known, builder("cloudbuild")}, []string{"--require-hashes"}, "-m pip",
 			"six==1.0 --hash=sha256:" + strings.Repeat("a", 64) + "\n"},

@@ -153,7 +153,7 @@ func (f *flags) addPackages(s process.Section) {
 	fs.StringSliceVar(&i.Groups, "group", nil, "Install the dependency group `NAME` of pyproject.toml, too.")
 	fs.BoolVar(&i.NoDeps, "no-deps", false, "Install nothing of what the project lists.")
 	fs.BoolVar(&i.RefreshDeps, "refresh-deps", false, "Look for newer versions of packages that the project doesn't pin.")
-	fs.StringVar(&i.Runtime, "runtime", "", "Add JAX and Keras by `RUNTIME`: auto (on TPUs, and on GPUs if the project lists neither torch nor tensorflow; the default), jax (always) or none.")
+	fs.StringVar(&i.Runtime, "runtime", "", "Add JAX and Keras by `RUNTIME`: auto (with an accelerator, unless the project uses another framework, such as PyTorch; the default), jax (always) or none.")
 	s.Offer("runtime", environment.Runtimes()...)
 	fs.StringVar(&i.Python, "python", "", "Use Python `X.Y` in the job. Default: the version of this machine's python3.")
 	s.Offer("python", environment.Pythons()...)
