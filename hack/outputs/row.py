@@ -240,7 +240,8 @@ class Row:
     def _bounded(self):
         """Fail if the store holds much more than the outputs did."""
         count, size = tree_size(self.directory / "store")
-        if count > 3 * self.most[0] + 100 or size > 3 * self.most[1] + 2_000_000:
+        # The state of the index, the next one, the plain names and what is incomplete; and each object says what it is.
+        if count > 3 * self.most[0] + 100 or size > 4 * self.most[1] + 2_000_000 + 500 * count:
             least = f"{self.most[0]} files of {self.most[1] / 1e6:.1f} MB"
             raise Failed(f"bounded: the store has {count} objects of {size / 1e6:.1f} MB for outputs of {least}")
 

@@ -189,11 +189,11 @@ class Index:
     def read(self):
         """Read the index, if there is one, and take it for this attempt's own."""
         try:
-            found, self._generation = read_index(self._store, self._name)
+            found, generation = read_index(self._store, self._name)
         except NotFound:
             return
         self._check(found or Document())
-        self.document = found or Document()
+        self.document, self._generation = found or Document(), generation
 
     def write(self, **parts):
         """Replace some parts of the index, after all that they name is in the store.
@@ -229,9 +229,12 @@ class Index:
             metadata = {MOMENT: str(document.moment)}
             self._generation = self._store.upload(self._name, lambda: [data], metadata, self._generation)["generation"]
         except AlreadyExists:
-            theirs, self._generation = read_index(self._store, self._name)
-            if theirs is None or theirs.write != document.write:  # else the answer was lost
+            theirs, generation = read_index(self._store, self._name)
+            lost_answer = theirs is not None and theirs.write == document.write
+            if not lost_answer:
                 self._check(theirs or Document())
+            self._generation = generation  # only now: one that was replaced must never find it
+            if not lost_answer:
                 raise Conflict(f"an earlier attempt still writes {self._store.url(self._name)}") from None
         self.document = document
 

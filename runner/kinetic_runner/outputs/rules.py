@@ -118,6 +118,7 @@ def follow(moment, observer):
     """Judge the open units by what came after the moment. soon is known by now, later perhaps."""
     after = [one for one in (moment.soon, moment.later) if one]
     mixed = {os.path.dirname(path) for one in after for path in one.in_place - moment.grown}
+    mixed |= {os.path.dirname(path) for one in after for path in one.changed if os.path.basename(path) in MARKS}  # which ends a checkpoint
     for name, unit in moment.units.items():
         if unit.whole is not None:
             continue
