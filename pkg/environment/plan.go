@@ -263,17 +263,20 @@ func unknownPython(python string) error {
 
 func newest() string { return Pythons()[len(Pythons())-1] }
 
-// allowed returns a version of Python, or the newest one if the project excludes it.
+// allowed returns a version of Python, or the nearest one if the project excludes it: packages have wheels for the
+// newest one last.
 func allowed(python, requires string) string {
-	if fits(baseFor(python), requires) {
-		return python
-	}
-	for _, b := range slices.Backward(Bases()) {
-		if fits(b, requires) {
+	below := ""
+	for _, b := range Bases() {
+		switch isBelow := comparePythons(b.Python, python) < 0; {
+		case !fits(b, requires):
+		case isBelow:
+			below = b.Python
+		default:
 			return b.Python
 		}
 	}
-	return python
+	return cmp.Or(below, python)
 }
 
 // fits reports whether the Python of a base is one that a project is for. Whoever resolves reports a
