@@ -63,7 +63,7 @@ class Outputs:
         if not self.synced:
             make_output(self.path)
             if options.resume_from and self._attempt.number <= 1:
-                copy_directory(self._attempt.store.outputs(options.resume_from), self.path)
+                self._copy()
             return
         clear_directory(self.path)
         if self._attempt.number > 1 or options.resume_from or options.output_dir:
@@ -83,6 +83,15 @@ class Outputs:
         """The URLs of the home and of the outputs of the job to resume from, or None."""
         job, store = self._attempt.options.resume_from, self._attempt.store
         return (store.url(job), store.outputs(job)) if job else None
+
+    def _copy(self):
+        """Begin with the outputs of another local job."""
+        from .copies import copy_outputs
+
+        job = self._attempt.options.resume_from
+        source = self._attempt.store.outputs(job)
+        if os.path.isdir(source) or not self._attempt.options.map:
+            copy_outputs(source, self.path, job, self._attempt.say)
 
     def _restore(self):
         self._open().restore(self.earlier, shared=bool(self._attempt.options.output_dir))
@@ -205,14 +214,6 @@ def make_output(directory):
         os.makedirs(directory, exist_ok=True)
     except OSError as exc:
         raise RunnerError(f"--output-dir {directory}: {exc.strerror}: name a directory that the pod can write to") from None
-
-
-def copy_directory(source, target):
-    """Copy the outputs of another local job, if it has any."""
-    if os.path.isdir(source):
-        import shutil
-
-        shutil.copytree(source, target, symlinks=True, dirs_exist_ok=True)
 
 
 def holds_something(path):
