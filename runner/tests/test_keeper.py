@@ -133,6 +133,8 @@ class Finished(KeeperCase):
                 lambda: (self.write("d/a", "1"), self.replace("d/.metadata", "1")),
                 lambda: (self.write("d/a", "2"), os.unlink(self.path("d/.metadata"))), lambda: self.replace("d/.metadata", "2"), {"d/a": "1", "d/.metadata": "1"},
             ),
+            "a file that is just being opened anew": (nothing, lambda: open(self.path("a"), "w").close(), lambda: self.write("a"), {}),
+            "an empty file": (nothing, lambda: open(self.path("a"), "w").close(), nothing, {"a": ""}),
             "a new directory at rest": (nothing, lambda: (self.write("d/a"), self.write("d/b")), nothing, {"d/a": "d/a", "d/b": "d/b"}),
             "a new directory grows": (nothing, lambda: self.write("d/a"), lambda: self.write("d/b"), {}),
             "a removed file": (lambda: self.write("a"), lambda: os.unlink(self.path("a")), nothing, {}),

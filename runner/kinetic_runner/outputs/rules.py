@@ -119,12 +119,14 @@ def follow(moment, observer):
     after = [one for one in (moment.soon, moment.later) if one]
     mixed = {os.path.dirname(path) for one in after for path in one.in_place - moment.grown}
     mixed |= {os.path.dirname(path) for one in after for path in one.changed if os.path.basename(path) in MARKS}  # which ends a checkpoint
+    # A program that opens a file anew empties it before anyone can see that it has it open (ext4 even sets the time later).
+    emptied = {path for path in moment.soon.changed if path in moment.state and moment.listing[path].kind == FILE and not moment.listing[path].size}
     for name, unit in moment.units.items():
         if unit.whole is not None:
             continue
         folder, top = os.path.dirname(name), name.partition("/")[0]
         if unit.rule == LOOSE or name in moment.grown:
-            unit.whole = True
+            unit.whole = not (unit.paths & emptied)
         elif unit.rule == REMOVED:  # more of the same directory may go
             unit.whole = name not in moment.soon.changed and not (top in moment.soon.shrinking and top in moment.state)
         elif unit.rule == CHANGED and folder in mixed or unit.rule == NEW_FOLDER and any(name in one.changed for one in after):
