@@ -48,5 +48,5 @@ class Full(Small):
 
 PATTERNS = {
     "disk-small": Small(),
-    "disk-full": Full(every=1.0),
+    "disk-full": Full(every=1.0, bytes=DISK * 1e6),
 }
