@@ -100,7 +100,7 @@ var mayImport = map[string]string{
 	"job":             "api fanout logs mapresults nearest records screen shell store",
 	"trust":           "api job pattern records store",
 	"job/jobtest":     "api logs screen",
-	"outputs":         "api filelock job nearest records store",
+	"outputs":         "api filelock job nearest pattern records store",
 	"prune":           "api pattern records store",
 	"environment":     "api deps image lock nearest requirement wheel",
 	"provider":        "api cloudbuild deps environment image lock records resolver store ui wheel",

@@ -71,17 +71,22 @@ type Copied struct {
 
 // Copy copies files into a folder, several at a time, then links. Each appears whole or not at all. A
 // file that is already there with the same bytes is kept, and a large one that was partly
-// copied is continued, so that an interrupted copy continues where it stopped. progress is called from several goroutines with the number
+// copied is continued, so that an interrupted copy continues where it stopped. A file that is written to at that moment
+// ends the copy only when the others are there. progress is called from several goroutines with the number
 // of bytes that arrived or were already there.
 func (d *Dir) Copy(ctx context.Context, plan []Transfer, folder *os.Root, progress func(int64)) (Copied, error) {
 	removeOlderParts(plan, folder)
-	same := make([]bool, len(plan))
+	same, changed := make([]bool, len(plan)), make([]error, len(plan))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(copiers)
 	for i, t := range plan {
 		if t.Link == "" {
 			g.Go(func() (err error) {
 				same[i], err = d.copy(ctx, t, folder, progress)
+				var written *changedError
+				if errors.As(err, &written) {
+					changed[i], err = written, nil
+				}
 				return t.explain(folder, err)
 			})
 		}
@@ -101,15 +106,19 @@ func (d *Dir) Copy(ctx context.Context, plan []Transfer, folder *os.Root, progre
 	if links != nil {
 		return Copied{}, links
 	}
-	done := Copied{Files: len(plan)}
+	var done Copied
 	for i, t := range plan {
-		if same[i] {
+		switch {
+		case changed[i] != nil:
+			continue
+		case same[i]:
 			done.Same++
-		} else {
+		default:
 			done.Bytes += t.Size
 		}
+		done.Files++
 	}
-	return done, nil
+	return done, errors.Join(changed...)
 }
 
 // explain says which copy has failed.

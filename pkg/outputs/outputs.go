@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -160,8 +161,12 @@ func (d *Dir) plain(ctx context.Context) (map[string]File, error) {
 		if name == "" || strings.HasSuffix(name, "/") || store.IsKinetic(name) {
 			continue // a folder, as some tools mark it, or no output
 		}
+		link := d.linkOf(object, name)
+		if object.Special || object.Link != "" && link == "" {
+			continue // as in a pod: a named pipe or a link out of the directory is no output
+		}
 		files[name] = File{Name: name, Size: object.Size, Updated: object.Updated.UTC(), URL: d.store.URL() + "/" + object.Name,
-			Link: d.linkOf(object, name), object: object, from: d.store}
+			Link: link, object: object, from: d.store}
 	}
 	return files, nil
 }
@@ -278,15 +283,24 @@ func (d *Dir) Write(ctx context.Context, f File, w io.Writer) (err error) {
 		return fmt.Errorf("job %s: output %s: %w", d.job.ID(), f.Name, err)
 	}
 	defer func() { _ = r.Close() }() // it was only read
-	sum := newChecksum()
-	if _, err := io.Copy(io.MultiWriter(w, sum), r); err != nil {
+	sum, bytes := newChecksum(), io.Reader(r)
+	if f.object.CRC32C == nil && f.sha256 == "" && log().MatchString(path.Base(f.Name)) {
+		bytes = io.LimitReader(r, f.Size) // a program may have added to it
+	}
+	if _, err := io.Copy(io.MultiWriter(w, sum), bytes); err != nil {
 		return fmt.Errorf("job %s: copying output %s: %w", d.job.ID(), f.Name, err)
 	}
 	if !sum.fits(f) {
-		return fmt.Errorf("job %s: output %s has %d bytes instead of the %d listed: it is being written; try again", d.job.ID(), f.Name, sum.n, f.Size)
+		return &changedError{fmt.Errorf("job %s: output %s has %d bytes instead of the %d listed: it is being written; try again", d.job.ID(), f.Name, sum.n, f.Size)}
 	}
 	return nil
 }
+
+// changedError says that a program has written to a file while it was copied.
+type changedError struct{ error }
+
+// log matches the names of files that programs only append to, as LOG in runner/kinetic_runner/outputs/tree.py.
+var log = pattern.Lazy(`^(?:.*\.(log|jsonl|out|err)(\.\d+)?|.*tfevents.*)$`)
 
 // localName returns the local form of an object's name. It rejects names that would lead
 // out of the target folder, which buckets allow.

@@ -353,7 +353,8 @@ func object(name, file string, info fs.FileInfo) Object {
 	if target, err := os.Stat(file); err == nil && target.Mode().IsRegular() {
 		info = target
 	}
-	return Object{Name: name, Size: info.Size(), Updated: info.ModTime(), Generation: info.ModTime().UnixNano(), Link: link}
+	special := link == "" && !info.Mode().IsRegular()
+	return Object{Name: name, Size: info.Size(), Updated: info.ModTime(), Generation: info.ModTime().UnixNano(), Link: link, Special: special}
 }
 
 func (s *fileStore) Dirs(_ context.Context, prefix string) ([]string, error) {

@@ -45,6 +45,8 @@ type Object struct {
 	Metadata map[string]string
 	// Link is the target of a symbolic link in a directory, else "".
 	Link string
+	// Special means that it is something else in a directory, such as a named pipe, which can't be opened.
+	Special bool
 }
 
 // Store is what a bucket and a directory have in common.

@@ -10,7 +10,7 @@ import sys
 import unittest
 
 from bucket import BUCKET, RealBucket, real_program
-from fixture import JOB, RUNNER, RunnerCase, command, function, script, sha256
+from fixture import JOB, RUNNER, command, function, script, sha256
 from kinetic_runner.outputs.directory import clear_directory
 from test_pod import PodCase, first_upload
 
@@ -370,41 +370,6 @@ def f(n):
         self.assertEqual(self.chunk(0, source, "--chunk", "2", "--retries", "2").code, -signal.SIGKILL)
         ran = self.chunk(0, source, "--chunk", "2", "--retries", "2", uid="again")
         self.assertEqual((ran.code, self.document("results/1.json")["value"]), (0, ["1", "1", "1"]), ran.out)
-
-
-class Local(RunnerCase):
-    def test_the_path_is_the_directory(self):
-        ran = self.run_call(script(), {"train.py": PLAIN + "assert top == os.environ['KINETIC_OUTPUT_PATH']"})
-        self.assertEqual((ran.code, self.read("outputs/b.txt"), os.path.exists(os.path.join(self.work, "outputs"))), (0, b"hello", False))
-
-    def test_resume(self):
-        os.makedirs(os.path.join(self.store, "job-b/outputs/ck"))
-        with open(os.path.join(self.store, "job-b/outputs/ck/a"), "w") as file:
-            file.write("whole")
-        ran = self.run_call(script(), {"train.py": "import os; print(open(os.environ['KINETIC_OUTPUT_DIR'] + '/ck/a').read())"}, "--resume-from", "job-b")
-        self.assertEqual((ran.code, ran.stdout), (0, "whole\n"))
-        self.assertIn("resuming from job job-b: copied 1 output (5 B)", ran.stderr)
-
-    def test_resume_without_what_is_not_finished(self):
-        top = os.path.join(self.store, "job-b/outputs")
-        os.makedirs(os.path.join(top, "new.tmp"))
-        for name in ("whole", "next.pt.tmp", "new.tmp/a", "train.log", "last.pt"):
-            with open(os.path.join(top, name), "w") as file:
-                file.write("x")
-        os.mkfifo(os.path.join(top, "fifo"))
-        os.symlink("/etc/passwd", os.path.join(top, "outside"))
-        os.symlink("whole", os.path.join(top, "latest"))
-        writer = subprocess.Popen(["sh", "-c", 'exec 3>>"$0/train.log" 4<>"$0/last.pt"; echo ready; read line', top], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
-        self.addCleanup(writer.communicate)
-        self.assertEqual(writer.stdout.readline(), b"ready\n")
-        ran = self.run_call(script(), {"train.py": "import os; print(sorted(os.listdir(os.environ['KINETIC_OUTPUT_DIR'])))"}, "--resume-from", "job-b")
-        self.assertEqual((ran.code, ran.stdout), (0, "['latest', 'train.log', 'whole']\n"), ran.stderr)
-        self.assertIn("warning: not copied from job job-b: fifo, last.pt, new.tmp and 2 more: it has a temporary name; it is a link to", ran.stderr)
-
-    def test_resume_from_a_job_without_outputs(self):
-        ran = self.run_call(script(), {"train.py": "import os; print(os.listdir(os.environ['KINETIC_OUTPUT_DIR']))"}, "--resume-from", "job-b")
-        self.assertEqual((ran.code, ran.stdout), (0, "[]\n"), ran.stderr)
-        self.assertIn("warning: job job-b has left no outputs", ran.stderr)
 
 
 if __name__ == "__main__":

@@ -40,7 +40,7 @@ func Copy(ctx context.Context, screen *ui.UI, dir *outputs.Dir, at, dest string)
 	bar := screen.Progress("copying", total)
 	done, err = dir.Copy(ctx, plan, root, bar.Add)
 	bar.Done()
-	if err != nil {
+	if done.Files == 0 {
 		return done, err
 	}
 	said := fmt.Sprintf("%s, %s, to %s", ui.Count(done.Files, "file"), ui.Bytes(done.Bytes), dest)
@@ -48,7 +48,7 @@ func Copy(ctx context.Context, screen *ui.UI, dir *outputs.Dir, at, dest string)
 		said += fmt.Sprintf("; %d already existed with the same content", done.Same)
 	}
 	screen.Phase("copied", said)
-	return done, nil
+	return done, err
 }
 
 // isFile reports whether the path of some outputs is that of a file.
