@@ -83,7 +83,7 @@ type Status struct {
 	// Ended is how the job ended, in the form of Word, if its workload is gone and the
 	// store has a record. The fields below then describe that end.
 	Ended string `json:"ended,omitempty"`
-	// End is the sentence that goes with NOT_FOUND if the end is known: "ended SUCCEEDED, its value was collected".
+	// End is the sentence about the end of a job that has ended, if that is known: "ended SUCCEEDED, its value was collected".
 	End string `json:"end,omitempty"`
 	// Collected means that the workload was removed after the result had been delivered.
 	Collected bool   `json:"collected,omitempty"`

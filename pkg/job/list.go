@@ -100,6 +100,11 @@ func (reg Registry) Entries(ctx context.Context, f Filter, level api.ListLevel) 
 	}
 	chosen := f.choose(entries)
 	more.complete(ctx, chosen, level)
+	for i := range chosen {
+		if e := &chosen[i]; e.Status.End == "" { // its workload exists, so nothing of it was collected
+			e.Status.End = e.Status.EndSentence(e.Map, "")
+		}
+	}
 	return chosen, err
 }
 

@@ -166,6 +166,7 @@ func TestEntriesWithoutAnAnswerOfTheStore(t *testing.T) {
 		if err != nil || len(entries) != len(found) {
 			t.Errorf("%d entries, want %d: %v", len(entries), len(found), err)
 		}
+		killed.End = "ended FAILED"
 		for _, e := range entries {
 			if diff := cmp.Diff(killed, e.Status); diff != "" {
 				t.Errorf("%s (-want +got)\n%s", e.ID, diff)

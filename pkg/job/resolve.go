@@ -93,13 +93,23 @@ func (r *resolver) attachPart(ctx context.Context, word string) (*Job, error) {
 	if err := j.checkOrphan(ctx); err != nil {
 		return nil, err
 	}
+	return nil, j.CleanedUp(ctx)
+}
+
+// CleanedUp returns the error about a job without a workload and without a handle: a *CleanedUpError if its outputs
+// are left. It returns nil for a job with a handle.
+func (j *Job) CleanedUp(ctx context.Context) error {
+	_, err := readHandle(ctx, j.Store, j.ID())
+	if !errors.Is(err, store.ErrNotFound) {
+		return err
+	}
 	for _, err := range j.Store.List(ctx, store.Outputs(j.ID()), "") {
 		if err != nil {
-			return nil, err
+			return err
 		}
-		return nil, &CleanedUpError{j}
+		return &CleanedUpError{j}
 	}
-	return nil, &IDError{msg: fmt.Sprintf("job %s was cleaned up", j.ID())}
+	return &IDError{msg: fmt.Sprintf("job %s was cleaned up", j.ID())}
 }
 
 // CleanedUpError says that a job was cleaned up, except for its outputs. It is an IDError.

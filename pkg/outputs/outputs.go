@@ -161,12 +161,11 @@ func (d *Dir) plain(ctx context.Context) (map[string]File, error) {
 		if name == "" || strings.HasSuffix(name, "/") || store.IsKinetic(name) {
 			continue // a folder, as some tools mark it, or no output
 		}
-		link := d.linkOf(object, name)
-		if object.Special || object.Link != "" && link == "" {
-			continue // as in a pod: a named pipe or a link out of the directory is no output
+		if object.Special {
+			continue // as in a pod, a named pipe is no output
 		}
 		files[name] = File{Name: name, Size: object.Size, Updated: object.Updated.UTC(), URL: d.store.URL() + "/" + object.Name,
-			Link: link, object: object, from: d.store}
+			Link: d.linkOf(object, name), object: object, from: d.store}
 	}
 	return files, nil
 }

@@ -80,10 +80,12 @@ class KeeperCase(unittest.TestCase):
         process = subprocess.Popen(["sh", "-c", code, self.path(name), text], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.addCleanup(process.communicate)
         self.assertEqual(process.stdout.readline(), b"ready\n")
+        return process
 
     def moment(self, after=lambda: None):
         """Takes a moment, does what comes after it, lets the keeper judge, and returns what a restore would bring."""
-        self.keeper.start()
+        if not self.keeper.moment:
+            self.keeper.start()
         moment = self.keeper.moment
         until = time.monotonic() + 60
         while moment and not moment.sent:
@@ -153,6 +155,31 @@ class Finished(KeeperCase):
                 self.moment()
                 write()
                 self.assertEqual(self.moment(after), want)
+
+    def written_again(self, *names):
+        """Writes files into a new directory and, before it counts as finished, begins to write the first one again. Returns what writes."""
+        for name in names:
+            self.write(name, "1")
+        with mock.patch.object(keepers, "QUIET_SECONDS", 60):
+            self.keeper.start()
+            while not self.keeper.moment.soon:
+                self.keeper.carry_on()
+        writer = self.hold(names[0])
+        self.assertEqual(self.moment(), {})
+        return writer
+
+    def test_files_that_are_new_together_count_together_when_they_are_written_again(self):
+        writer = self.written_again("d/a", "d/b")
+        self.assertEqual(self.moment(), {})
+        self.assertFalse(self.index.document.entries)  # nor the directory alone
+        writer.communicate()
+        self.assertEqual(self.moment(lambda: self.write("d/b", "2")), {})
+        self.assertEqual(self.moment(), {"d/a": "half", "d/b": "2"})
+
+    def test_what_is_not_written_again_does_not_wait_for_ever(self):
+        with mock.patch.object(observers, "TOGETHER_SECONDS", 0.0):
+            self.written_again("d/last", "d/best")
+            self.assertEqual(self.moment(), {"d/best": "1"})
 
     def test_only_what_cannot_be_half_counts_if_the_call_dies_at_once(self):
         def folder(mark):

@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"net/http/httptest"
+	"strings"
 	"testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
@@ -17,5 +18,18 @@ func TestCancelOfAJobWithUnknownEnd(t *testing.T) {
 	const want = "error: job done-1 has no workload here, and the store does not say how it ended; delete what is left of it with kubectl kinetic jobs cleanup done-1 -n ml\n"
 	if code, out, said := kinetic(t, "cancel", "done-1"); code != process.ExitFailed || out != "" || said != want {
 		t.Errorf("exit code %d, printed %q, said %q, want %q", code, out, said, want)
+	}
+}
+
+// A job of which only outputs are left was cleaned up: cancel says so in the words of the other commands.
+func TestCancelOfAJobThatWasCleanedUp(t *testing.T) {
+	const id = "cpu-f-20261124-044737-4469bc2"
+	useBucket(t, map[string]string{id + "/outputs/a": "content"})
+	server := httptest.NewServer(&cluster{})
+	t.Cleanup(server.Close)
+	useCluster(t, server.URL)
+	_, _, status := kinetic(t, "status", id)
+	if code, _, said := kinetic(t, "cancel", id); code == process.ExitDone || !strings.Contains(said, "job "+id+" was cleaned up; only its outputs are left") || said != status {
+		t.Errorf("exit code %d, said %q, and status %q", code, said, status)
 	}
 }

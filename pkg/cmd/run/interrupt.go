@@ -16,9 +16,9 @@ import (
 // interrupted cancels the job when its run is interrupted: gracefully at first, immediately
 // on the next Ctrl-C. What the job still prints is shown.
 func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outcome) error {
-	grace := job.DefaultGrace
+	grace, why := job.DefaultGrace, api.CancelledMessage
 	if o.wait.attachment != nil && process.HungUp(ctx) {
-		grace = local.DropGrace
+		grace, why = local.DropGrace, "the program or terminal that waited for it has ended"
 		o.wait.attachment.Drop()
 	}
 	next := "kill it now"
@@ -28,7 +28,7 @@ func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outco
 	again, stop := signal.NotifyContext(context.WithoutCancel(ctx), process.Interrupts()...) // before anybody is told
 	defer stop()
 	fmt.Fprintf(o.streams.ErrOut, "interrupted; cancelling job %s (Ctrl-C again: %s)\n", j.ID(), next)
-	if err := o.end(again, j, grace); err != nil {
+	if err := o.end(again, j, grace, why); err != nil {
 		return err
 	}
 	select {
@@ -50,22 +50,22 @@ func (o *options) abandoned(ctx context.Context, j *job.Job) error {
 	again, stop := signal.NotifyContext(context.WithoutCancel(ctx), process.Interrupts()...)
 	defer stop()
 	fmt.Fprintf(o.streams.ErrOut, "output closed; cancelling job %s\n", j.ID())
-	if err := o.end(again, j, job.DefaultGrace); err != nil {
+	if err := o.end(again, j, job.DefaultGrace, "its output was closed"); err != nil {
 		return err
 	}
 	report.PrintResumeHint(o.streams.ErrOut, j)
 	return process.Error{Code: process.ExitFailed, Err: fmt.Errorf("output closed; job %s was cancelled", j.ID())}.In(o.streams.ErrOut, "")
 }
 
-// end cancels a job. If the context again ends meanwhile, because of another interrupt, it kills a
+// end cancels a job, for the reason why. If the context again ends meanwhile, because of another interrupt, it kills a
 // local job at once. In a cluster that would take another request, so there it only ends the waiting.
-func (o *options) end(again context.Context, j *job.Job, grace time.Duration) error {
-	_, err := j.Cancel(again, grace, o.clock.Now(), api.CancelledMessage)
+func (o *options) end(again context.Context, j *job.Job, grace time.Duration, why string) error {
+	_, err := j.Cancel(again, grace, o.clock.Now(), why)
 	switch {
 	case again.Err() == nil:
 		return err
 	case j.Handle.Backend == api.BackendLocal:
-		_, err = j.Cancel(context.WithoutCancel(again), 0, o.clock.Now(), api.CancelledMessage)
+		_, err = j.Cancel(context.WithoutCancel(again), 0, o.clock.Now(), why)
 		return err
 	default:
 		return o.stoppedWaiting(j)

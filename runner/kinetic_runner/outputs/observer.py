@@ -16,6 +16,7 @@ from .watch import Open, Watch
 SPARE_SHARE, SPARE_BYTES = 10, 1 << 30  # of the disk: the smaller one stays free
 TICK = 0.012  # seconds: two writes that are closer may leave the same mtime (kernels before 6.13)
 LOOK_SECONDS = 1.0  # for two listings to agree
+TOGETHER_SECONDS = 60.0  # in which files that were new together may be written again together
 
 
 class Observer:
@@ -32,7 +33,7 @@ class Observer:
         self.others = {}  # stamps of what other hosts have saved
         self.listing = {}
         self.copy_next = set()  # paths of large files that changed while they were sent
-        self._finished, self._thinned = {}, {}
+        self._finished, self._thinned, self._together = {}, {}, {}
         self._appended, self._databases, self._count = set(), set(), 0
 
     def stamps(self, listing, everything=False):
@@ -98,8 +99,8 @@ class Observer:
         self.learn(listing, state)
         changed = self.differences(moment.state, state)
         in_place = {
-            path for path in changed & self.saved.keys() & state.keys() & moment.state.keys()
-            if path not in self._databases and self.key(path, listing) not in self.watch.moved
+            path for path in changed & state.keys() & moment.state.keys()
+            if (path in self.saved or self.is_one_of_several(path, state[path])) and path not in self._databases and self.key(path, listing) not in self.watch.moved
         }
         return After({one for path in changed for one in [path, *folders_above(path)]}, in_place, {path.partition("/")[0] for path in changed - state.keys()})
 
@@ -129,6 +130,11 @@ class Observer:
     def is_new(self, path, stamp):
         """Return whether neither the index nor the store has a file as it is."""
         return self.saved.get(path) != stamp and stamp not in self.sent
+
+    def is_one_of_several(self, path, stamp):
+        """Return whether a file came with others in a new directory, of which one is being written again before they were saved."""
+        was, until = self._together.get(path, (stamp, 0.0))
+        return stamp != was or time.time() < until
 
     def key(self, path, listing):
         """Return the key of the watch for a path."""
@@ -161,6 +167,8 @@ class Observer:
                 if same:
                     self._thinned.setdefault(folder, {other for other in state if os.path.dirname(other) == folder})
             elif state[path][:3] != before[:3]:
+                mates = [other for other in state if os.path.dirname(other) == folder and listing[other].kind == FILE]
+                self._together.update((other, (self._finished.get(other, (state[other],))[0], time.time() + TOGETHER_SECONDS)) for other in mates)
                 del self._finished[path]
                 self.note_known(folders_above(path), self.watch.clock)
         for folder, names in list(self._thinned.items()):

@@ -42,9 +42,15 @@ def judge(moment, observer, everything=False, committed=False):
                 moment.units[name] = unit
     for name, unit in moment.units.items():  # what is changed in place in one directory counts together
         if unit.rule == CHANGED and unit.whole is None:
-            unfinished = [other for path, other in moment.units.items() if other.whole is False and not other.is_new and os.path.dirname(path) == os.path.dirname(name)]
+            mates = [other for path, other in moment.units.items() if os.path.dirname(path) == os.path.dirname(name) and (not other.is_new or is_one_of_several(path, moment, observer))]
+            unfinished = [other for other in mates if other.whole is False]
             if unfinished:
                 unit.whole, unit.why = False, unfinished[0].why
+    for name, unit in moment.units.items():  # a directory without any of its files would look like a state
+        if unit.is_new and name in state and listing[name].kind == FOLDER and unit.rule != NEW_FOLDER:
+            inside = [other for path, other in moment.units.items() if os.path.dirname(path) == name and is_one_of_several(path, moment, observer)]
+            if inside and not any(other.whole for other in inside):
+                unit.whole, unit.why = False, inside[0].why
     for path in state:
         if tops.get(os.path.dirname(path)) and observer.key(path, listing) in moment.moved:
             if listing[path].kind == FOLDER:  # a directory into which whole ones are renamed, as Orbax does
@@ -75,11 +81,16 @@ def make_unit(name, paths, is_folder, moment, observer, everything):
         unit = Unit(paths, NEW_FOLDER, whole, "it keeps changing")
     else:
         whole = everything or not files or observer.is_database(name) or observer.key(name, listing) in moment.moved or None
-        unit = Unit(paths, CHANGED if name in observer.saved else LOOSE, whole, "it keeps changing")
+        unit = Unit(paths, CHANGED if name in observer.saved or is_one_of_several(name, moment, observer) else LOOSE, whole, "it keeps changing")
     unit.is_new = not paths & observer.saved.keys()
     if name in state and not observer.is_log(name, state[name]):
         unit.changed_at = max(max(listing[path].mtime, listing[path].ctime) for path in [name, *files])
     return unit
+
+
+def is_one_of_several(path, moment, observer):
+    """Return whether a path counts with others of its directory although the index has none of them."""
+    return path in moment.state and observer.is_one_of_several(path, moment.state[path])
 
 
 def is_busy(path, moment, observer):
