@@ -267,6 +267,15 @@ func afterRange(version string, caret bool) (string, error) {
 	return strings.Join(next, "."), nil
 }
 
+// sourcesOf adds the indexes of Poetry and PDM. uv's lock has what uv asked.
+func (r *reader) sourcesOf(p projectFile, dir string) error {
+	if r.wanted.Kind == UVLock {
+		return nil
+	}
+	r.poetrySources(p.Tool.Poetry)
+	return r.pdmSources(p.Tool.PDM, dir)
+}
+
 // poetryPyPI is Poetry's name of PyPI, which needs no URL.
 const poetryPyPI = "pypi"
 

@@ -99,11 +99,8 @@ func (r *reader) project(dir, name string, extras, groups []string) error {
 		}
 	}
 	r.settings(root.uv, root.dir)
-	if r.wanted.Kind != UVLock { // which has what the tool asked that made it
-		r.poetrySources(p.Tool.Poetry)
-		if err := r.pdmSources(p.Tool.PDM, dir); err != nil {
-			return fmt.Errorf("%s: %w", name, err)
-		}
+	if err := r.sourcesOf(p, dir); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	if err := r.limits(root.uv, r.name(filepath.Join(root.dir, string(Project)))); err != nil {
 		return err

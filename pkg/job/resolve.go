@@ -93,12 +93,20 @@ func (r *resolver) attachPart(ctx context.Context, word string) (*Job, error) {
 	if err := j.checkOrphan(ctx); err != nil {
 		return nil, err
 	}
-	return nil, j.CleanedUp(ctx)
+	return nil, j.cleanedUp(ctx)
 }
 
-// CleanedUp returns the error about a job without a workload and without a handle: a *CleanedUpError if its outputs
+// NoEnd returns the error about a job without a workload of which nobody knows how it ended.
+func (j *Job) NoEnd(ctx context.Context) error {
+	if err := j.cleanedUp(ctx); err != nil {
+		return err
+	}
+	return fmt.Errorf("job %s has no workload here, and the store does not say how it ended; delete what is left of it with kubectl kinetic jobs cleanup %s%s", j.ID(), j.ID(), j.LocationFlags())
+}
+
+// cleanedUp returns the error about a job without a workload and without a handle: a *CleanedUpError if its outputs
 // are left. It returns nil for a job with a handle.
-func (j *Job) CleanedUp(ctx context.Context) error {
+func (j *Job) cleanedUp(ctx context.Context) error {
 	_, err := readHandle(ctx, j.Store, j.ID())
 	if !errors.Is(err, store.ErrNotFound) {
 		return err

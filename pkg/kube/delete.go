@@ -47,7 +47,7 @@ func (c *Cluster) Delete(ctx context.Context, h api.Handle, o api.DeleteOptions)
 // fs.ErrNotExist.
 func (c *Cluster) stop(ctx context.Context, h api.Handle, grace time.Duration, ending func() error) error {
 	s, err := c.client.snapshot(ctx, h)
-	if err != nil && h.K8sName != "" {
+	if err != nil && isOwnName(h) {
 		return c.stopUnseen(ctx, h, ending, err)
 	}
 	if err != nil {
@@ -100,6 +100,18 @@ func (c *Cluster) stopUnseen(ctx context.Context, h api.Handle, ending func() er
 		unrecorded = ending()
 	}
 	return errors.Join(unrecorded, fmt.Errorf("job %s was asked to end, but this could not be confirmed: %w", h.JobID, why))
+}
+
+// isOwnName reports whether the name of the workload follows from the job's ID. A handle comes from a bucket, to which
+// others may write: it must not name another job's workload.
+func isOwnName(h api.Handle) bool {
+	for _, queue := range []string{"", "any"} { // the names in queues are shorter
+		s := api.Spec{ID: h.JobID, Placement: api.Placement{Backend: h.Backend, Queue: queue}}
+		if h.K8sName == s.JobName() {
+			return true
+		}
+	}
+	return false
 }
 
 // removeOrphans deletes the pods that a Job has left because whoever deleted it wanted that, with

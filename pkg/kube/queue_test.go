@@ -167,6 +167,21 @@ func TestDeleteWhateverElseFails(t *testing.T) {
 	}
 }
 
+// A handle that names another job's workload, which its pods can't show, deletes nothing.
+func TestDeleteOfAForgedName(t *testing.T) {
+	s := &queueServer{hidden: "pods"}
+	web := httptest.NewServer(s)
+	defer web.Close()
+	c, err := NewClient(&rest.Config{Host: web.URL, QPS: -1}, "ml", func(string) {})
+	if err != nil {
+		t.Fatal(err)
+	}
+	h := api.Handle{JobID: "a1", Namespace: "ml", K8sName: "kinetic-b2"}
+	if err := New(c).Delete(t.Context(), h, api.DeleteOptions{}); err == nil || s.wasAsked("kinetic-b2") {
+		t.Errorf("asked for %q: %v", s.asked, err)
+	}
+}
+
 func TestListWithoutLeaderWorkerSets(t *testing.T) {
 	s := &queueServer{broken: "leaderworkersets"}
 	web := httptest.NewServer(s)

@@ -81,8 +81,12 @@ func (d *Dir) hasEnded(ctx context.Context, indexes []index) (bool, error) {
 	if errors.Is(err, store.ErrNotFound) {
 		return false, nil
 	}
-	if err != nil || end.By == "runner" {
-		return err == nil, err
+	if err != nil {
+		return false, err
+	}
+	writing := d.job.Handle.Hosts > 1 && d.job.Handle.Map == nil && slices.ContainsFunc(indexes, func(x index) bool { return !x.Ended })
+	if end.By == "runner" && !writing { // the runner of one host records the end of all
+		return true, nil
 	}
 	when := end.Finished
 	if when.IsZero() {
@@ -115,8 +119,8 @@ func (d *Dir) settle(ctx context.Context, x index, objects map[string]store.Obje
 		name := d.name(x, e.Path)
 		there, ok := plain[name]
 		if ok && store.HashOf(there.object) != e.SHA256 {
-			if store.WrittenBy(there.object) != d.job.ID() {
-				continue // a program wrote it itself, and the index keeps its own
+			if !store.WrittenByHost(there.object, d.job.ID(), x.number) {
+				continue // a program wrote it itself, or another host, whose index may name it: this one keeps its own
 			}
 			if _, err := d.store.DeleteListed(ctx, there.object); err != nil {
 				return err

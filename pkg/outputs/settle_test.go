@@ -180,6 +180,68 @@ func TestSettleInTheGracePeriod(t *testing.T) {
 }
 
 // The outputs of an --output-dir in a bucket are tidied up there.
+// A runner of several hosts records the end of all: until the others have said that they have ended, or their grace period
+// is over, they may still save.
+func TestSettleWhileAnotherHostSaves(t *testing.T) {
+	hosts := api.Handle{JobID: "a1", Hosts: 2}
+	for name, c := range map[string]struct {
+		finished time.Duration
+		ended    bool
+		settles  bool
+	}{
+		"just now":            {0, false, false},
+		"after the grace":     {-time.Minute, false, true},
+		"just now, all ended": {0, true, true},
+	} {
+		b := killed(t, "a1/outputs/", "a1/")
+		if c.ended {
+			data, _ := json.Marshal(index{Version: indexVersion, Write: "w1", Attempt: 2, Ended: true, Pending: []string{"half"}})
+			b.Put("a1/sync/0.json", string(data), nil)
+		}
+		end, err := json.Marshal(api.End{Version: api.EndVersion, State: api.Failed, Reason: api.Killed, By: "runner", Finished: time.Now().Add(c.finished)})
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Put("a1/end.json", string(end), nil)
+		before := names(t, b, "a1")
+		if err := outputsOf(t, b, hosts).Settle(t.Context()); err != nil || cmp.Equal(before, names(t, b, "a1")) == c.settles {
+			t.Errorf("%s: %v, %v", name, names(t, b, "a1"), err)
+		}
+	}
+}
+
+// Two hosts that write one file: the plain name is that of one, and the index of the other keeps its own.
+func TestSettleOfAFileOfTwoHosts(t *testing.T) {
+	b := storetest.NewBucket(t)
+	file := func(content, object string) entry {
+		return entry{Path: "train.log", Size: int64(len(content)), SHA256: hashOf(content), Mode: 0o644, Modified: 1, Object: object}
+	}
+	for number, x := range []index{
+		{Version: indexVersion, Write: "w0", Attempt: 1, Ended: true, Done: true, Files: []entry{file("of host 0", "")}},
+		{Version: indexVersion, Write: "w1", Attempt: 1, Ended: true, Files: []entry{file("of host 1", "sync/1/aa")}},
+	} {
+		data, err := json.Marshal(x)
+		if err != nil {
+			t.Fatal(err)
+		}
+		b.Put(store.Sync("a1", number), string(data), nil)
+	}
+	b.Put("a1/outputs/train.log", "of host 0", store.OutputMetadata("a1", 0, 1, hashOf("of host 0")))
+	b.Put("a1/sync/1/aa", "of host 1", nil)
+	b.Put("a1/end.json", ended, nil)
+	if err := outputsOf(t, b, api.Handle{JobID: "a1", Hosts: 2}).Settle(t.Context()); err != nil {
+		t.Fatal(err)
+	}
+	if diff := cmp.Diff([]string{"end.json", "outputs/train.log", "sync/0.json", "sync/1.json", "sync/1/aa"}, names(t, b, "a1")); diff != "" {
+		t.Error(diff)
+	}
+	for _, o := range b.Objects(t, "a1/outputs/") {
+		if o.Size != int64(len("of host 0")) || !strings.Contains(o.Metadata["kinetic-sync"], "a1/0/") {
+			t.Errorf("the plain name has %d bytes, %v", o.Size, o.Metadata)
+		}
+	}
+}
+
 func TestSettleOfAnOutputDir(t *testing.T) {
 	b := killed(t, "shared/", "shared/.kinetic/a1/")
 	b.Put("a1/end.json", ended, nil)

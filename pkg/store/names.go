@@ -197,6 +197,11 @@ func WrittenBy(o Object) string {
 	return id
 }
 
+// WrittenByHost reports whether an output was written by the runner of the job and host, or input of a map, with a number.
+func WrittenByHost(o Object, id string, number int) bool {
+	return strings.HasPrefix(o.Metadata[writerOfOutputs], fmt.Sprintf("%s/%d/", id, number))
+}
+
 // OutputMetadata returns the metadata of an output under its plain name, as the runner writes it.
 func OutputMetadata(id string, number, attempt int, sha256 string) map[string]string {
 	return map[string]string{writerOfOutputs: fmt.Sprintf("%s/%d/%d", id, number, attempt), hashOfOutput: sha256}

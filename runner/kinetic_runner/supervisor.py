@@ -76,6 +76,7 @@ class Supervisor:
                 self._watch(wake)
                 self._drain()
             finally:
+                self._read_reports()
                 self._child.signal(signal.SIGKILL, group=True)
                 self._child.close()
             end_all_others()
@@ -196,13 +197,9 @@ class Supervisor:
 
     def _note(self, line):
         try:
-            report = json.loads(line)
-        except ValueError:
-            return  # the user's code has written to our descriptor
-        try:
-            self._on_report(report)
-        except (AttributeError, KeyError, TypeError):
-            pass  # likewise, with valid JSON
+            self._on_report(json.loads(line))
+        except (AttributeError, KeyError, TypeError, ValueError):
+            pass  # the user's code has written to our descriptor
 
     def _handle(self, numbers):
         """Act on signals."""
@@ -255,11 +252,15 @@ class Supervisor:
             self._kill_at = time.monotonic() + grace
         return True
 
-    def _drain(self):
-        """Read the rest of the output and reports. Processes outside the group may keep the pipes open, so do not wait for them."""
+    def _read_reports(self):
+        """Read the rest of the reports, whatever has failed."""
         until = time.monotonic() + DRAIN_SECONDS
         while time.monotonic() < until and self._read(self._child.report):
             pass
+
+    def _drain(self):
+        """Read the rest of the output. Processes outside the group may keep the pipes open, so do not wait for them."""
+        until = time.monotonic() + DRAIN_SECONDS
         open_fds = set(self._child.output)
         while time.monotonic() < until and self._copy(open_fds, set(open_fds)):
             pass

@@ -1,6 +1,7 @@
 """What counts as finished, and what the index has of it: one moment of a directory, and what happens before and after it."""
 
 import errno
+import gzip
 import json
 import os
 import shutil
@@ -332,65 +333,31 @@ class Store(KeeperCase):
             self.keeper.finish(True)
         self.assertEqual(self.restored(), {"a": "a"})
 
+    def test_an_attempt_that_restores_says_how_long_it_may_write(self):
+        self.write("a")
+        self.moment()
+        later = Index(self.home, index_name(0), 2, grace=25.0)
+        later.read()
+        later.write_again()
+        self.assertIn(b'"grace":25.0', gzip.decompress(self.bucket.read(f"{JOB}/{index_name(0)}")))
+
+    def test_nobody_writes_what_a_tidy_up_may_have_deleted(self):
+        self.write("a")
+        self.moment()
+        tidy = Index(self.home, index_name(0), 1)
+        tidy.read()
+        tidy.write(done=True)
+        self.write("b")
+        for _ in range(2):
+            with self.assertRaisesRegex(Superseded, "were tidied up"):
+                self.moment()
+        self.assertEqual(self.restored(), {"a": "a"})
+
     def test_a_fault_of_our_own_hangs_nothing(self):
         self.write("a")
         with mock.patch.object(self.keeper, "_send_file", side_effect=ZeroDivisionError), self.assertRaises(ZeroDivisionError):
             self.moment()
         self.assertEqual(self.moment(), {"a": "a"})
-
-
-class Told(KeeperCase):
-    def test_what_waits_for_long_is_named_once(self):
-        self.hold("a")
-        self.write("b.tmp")
-        with mock.patch.object(keepers, "PATIENCE", 0):
-            for _ in range(3):
-                self.moment()
-        self.assertEqual(sorted(self.said), [
-            "warning: the output a is not saved: a is open for writing",
-            "warning: the output b.tmp is not saved: its name looks temporary",
-        ])  # fmt: skip
-
-    def test_a_full_disk_is_told_and_nothing_is_frozen(self):
-        self.write("a")
-        with mock.patch.object(observers, "SPARE_SHARE", 0.5), mock.patch.object(observers, "SPARE_BYTES", 1 << 60):
-            for size in (1, 1 << 20):
-                self.write("b", "b" * size)
-                self.assertEqual(self.moment(), {})
-        (told,) = self.said
-        self.assertRegex(told, "^warning: outputs are not saved for now: less than .* of the disk is free$")
-
-    def test_a_copy_that_would_fill_the_disk_is_not_made(self):
-        self.replace("a", "a" * 5000)
-        self.replace("b")
-        with mock.patch.object(self.observer, "room", lambda: ((1 << 30) + 1000, 1 << 30)):
-            self.assertEqual(self.moment(), {"b": "b"})
-            self.assertIn("the disk has no room for a copy of it", self.keeper.list_unsaved({"a": "the disk has no room for a copy of it"})[0].why)
-
-    def test_lines_that_are_written_anew(self):
-        """Until the file is closed, what was saved stays, also if there is more again."""
-        for name in ("data.jsonl", "train.log"):
-            self.write(name, "one\ntwo\n")
-            self.moment()
-            for text in ("half", "half of the lines"):
-                with self.subTest(name, text=text):
-                    self.hold(name, text, ">")
-                    self.assertEqual(self.moment()[name], text if name == "train.log" else "one\ntwo\n")
-            os.unlink(self.path(name))
-
-    def test_what_inotify_cannot_tell_is_told(self):
-        self.observer.watch.problem = "there is no inotify here"
-        self.write("a")
-        self.moment()
-        self.moment()
-        self.assertEqual(len(self.said), 1)
-        self.assertIn("there is no inotify here: ", self.said[0])
-
-    def test_the_index_names_what_is_not_finished(self):
-        self.hold("a")
-        self.moment()
-        document = read_indexes(self.home, [0])[0]
-        self.assertEqual((document.pending, document.entries), (["a"], {}))
 
 
 if __name__ == "__main__":

@@ -60,11 +60,7 @@ func (c *command) runCancel(ctx context.Context, args []string, out answers) err
 			return done, err
 		}
 		if was.State == api.NotFound && was.Ended == "" {
-			var cleaned *job.CleanedUpError
-			if err := j.CleanedUp(ctx); errors.As(err, &cleaned) {
-				return done, err
-			}
-			return done, fmt.Errorf("job %s has no workload here, and the store does not say how it ended; delete what is left of it with kubectl kinetic jobs cleanup %s%s", j.ID(), j.ID(), j.LocationFlags())
+			return done, j.NoEnd(ctx)
 		}
 		report.Release(ctx, c.streams.ErrOut, j, was)
 		fmt.Fprintf(c.streams.ErrOut, "job %s has ended already: %s\n", j.ID(), was.Word())

@@ -211,7 +211,7 @@ class Index:
 
     def write_again(self):
         """Write the index as it is, in the name of this attempt. Raise Conflict if an earlier attempt has written it meanwhile."""
-        self._write(dataclasses.replace(self.document, attempt=self._attempt))
+        self._write(dataclasses.replace(self.document, attempt=self._attempt, grace=self._grace))
 
     def _still_needed(self, document):
         """Return what was there until a moment of which not all other hosts have told yet."""
@@ -233,6 +233,8 @@ class Index:
             lost_answer = theirs is not None and theirs.write == document.write
             if not lost_answer:
                 self._check(theirs or Document())
+                if theirs and theirs.attempt == self._attempt and theirs.done:
+                    raise Superseded("the outputs were tidied up, as those of a job that has ended: what came later is not saved")
             self._generation = generation  # only now: one that was replaced must never find it
             if not lost_answer:
                 raise Conflict(f"an earlier attempt still writes {self._store.url(self._name)}") from None

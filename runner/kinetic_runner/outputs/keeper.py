@@ -79,7 +79,7 @@ class Keeper:
             if not moment.sent or not moment.failure and moment.is_open:
                 return False
             if not moment.failure and self._is_clean(moment):
-                if time.time() >= self._written_at + INDEX_SECONDS:
+                if time.monotonic() >= self._written_at + INDEX_SECONDS:
                     moment.publishing = True
                     run_in_thread(self.publish, moment)
                 return False
@@ -94,7 +94,7 @@ class Keeper:
     def commit(self):
         """Save all that no process has open as one finished state. Return the names that are left out."""
         self._abandon(set())
-        time.sleep(max(self._written_at + INDEX_SECONDS - time.time(), 0))  # programs may ask all the time
+        time.sleep(max(self._written_at + INDEX_SECONDS - time.monotonic(), 0))  # programs may ask all the time
         moment = self._observer.take()
         if moment is None:
             return []
@@ -276,7 +276,7 @@ class Keeper:
         entries, saved = self._choose(moment)
         if entries != self._index.document.entries or self._should_tell(moment):
             self._replace_index((), entries=entries, pending=self._pending(moment), at=text_of_moment(moment.at_ns))
-            self._written_at = time.time()
+            self._written_at = time.monotonic()
         self._observer.saved.clear()
         self._observer.saved.update(saved)
         self._current_at = moment.at

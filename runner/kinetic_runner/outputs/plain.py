@@ -94,10 +94,11 @@ class Plain:
             try:
                 in_parallel(self._home.delete, unnamed, PARALLEL)
                 self.bring(document)
-            except (RunnerError, OSError) as exc:
+            except Exception as exc:  # even a mistake in the runner must not end the thread, for which others wait
                 if not self._failed:
                     self._failed = True
-                    self._say(f"warning: outputs are saved, but their plain names are not up to date: {text_of(exc)}")
+                    why = text_of(exc) if isinstance(exc, (RunnerError, OSError)) else repr(exc)
+                    self._say(f"warning: outputs are saved, but their plain names are not up to date: {why}")
 
     def _has(self, path, entry):
         return path in self.have and self.have[path].sha256 == entry.sha256

@@ -239,10 +239,10 @@ class Session:
         self.tell()
 
     def _settle_other(self, number):
-        """Tidy up what another host has saved, if anything."""
+        """Tidy up what another host has saved, if anything, and if it saves no more."""
         index = self._index_of(number)
         index.read()
-        if index.exists and not index.document.done and (index.document.entries or index.document.objects()):
+        if index.exists and index.document.ended and not index.document.done and (index.document.entries or index.document.objects()):
             names = Plain(self._home, self._plain, f"{self._attempt.options.job}/{number}/{self._attempt.number}", self.note)
             names.load()
             settle(self._home, names, index, number)

@@ -63,15 +63,17 @@ class Worker:
         """Take moments until the last one."""
         due, began, renew_at = 0.0 if self._interval < math.inf else math.inf, 0.0, time.monotonic() + RENEW_SECONDS
         try:
-            while not self._wait(due):
+            while not self._wait(min(due, renew_at)):
                 now = time.monotonic()
+                if now >= renew_at:
+                    renew_at = now + RENEW_SECONDS
+                    self._guarded(self._renew)
+                if now < due and not self._commits and not self._hurried:
+                    continue
                 began = began if self._keeper.moment else now
                 again = self._guarded(self._next) or self._hurried
                 pause = max(POLL_SECONDS, SHARE * (time.monotonic() - now))
                 due = now + POLL_SECONDS if self._keeper.moment else max(now + pause, began + self._interval / (SHORT if again else 1))
-                if now >= renew_at:
-                    renew_at = now + RENEW_SECONDS
-                    self._guarded(self._renew)
             if not self.superseded:
                 self._keeper.finish(self._everything, self._left_open)
         except Superseded as exc:

@@ -1,0 +1,66 @@
+"""What the keeper of outputs says of what it does not save."""
+
+import os
+import unittest
+from unittest import mock
+
+from test_keeper import KeeperCase, keepers, observers, read_indexes
+
+
+class Told(KeeperCase):
+    def test_what_waits_for_long_is_named_once(self):
+        self.hold("a")
+        self.write("b.tmp")
+        with mock.patch.object(keepers, "PATIENCE", 0):
+            for _ in range(3):
+                self.moment()
+        self.assertEqual(sorted(self.said), [
+            "warning: the output a is not saved: a is open for writing",
+            "warning: the output b.tmp is not saved: its name looks temporary",
+        ])  # fmt: skip
+
+    def test_a_full_disk_is_told_and_nothing_is_frozen(self):
+        self.write("a")
+        with mock.patch.object(observers, "SPARE_SHARE", 0.5), mock.patch.object(observers, "SPARE_BYTES", 1 << 60):
+            for size in (1, 1 << 20):
+                self.write("b", "b" * size)
+                self.assertEqual(self.moment(), {})
+        (told,) = self.said
+        self.assertRegex(told, "^warning: outputs are not saved for now: less than .* of the disk is free$")
+
+    def test_a_copy_that_would_fill_the_disk_is_not_made(self):
+        self.replace("a", "a" * 5000)
+        self.replace("b")
+        with mock.patch.object(self.observer, "room", lambda: ((1 << 30) + 1000, 1 << 30)):
+            self.keeper.start()
+            self.assertEqual(self.keeper.moment.units["a"].why, "the disk has no room for a copy of it")
+            self.assertEqual(self.moment(), {"b": "b"})
+
+    def test_lines_that_are_written_anew(self):
+        """Until the file is closed, what was saved stays, also if there is more again."""
+        for name in ("data.jsonl", "train.log"):
+            self.write(name, "one\ntwo\n")
+            self.moment()
+            for text in ("half", "half of the lines"):
+                with self.subTest(name, text=text):
+                    self.hold(name, text, ">")
+                    self.assertEqual(self.moment()[name], text if name == "train.log" else "one\ntwo\n")
+            os.unlink(self.path(name))
+
+    def test_what_inotify_cannot_tell_is_told(self):
+        self.observer.watch.problem = "there is no inotify here"
+        self.write("a")
+        self.moment()
+        self.moment()
+        self.assertEqual(len(self.said), 1)
+        self.assertIn("there is no inotify here: ", self.said[0])
+
+    def test_the_index_names_what_is_not_finished(self):
+        self.hold("a")
+        self.moment()
+        document = read_indexes(self.home, [0])[0]
+        self.assertEqual((document.pending, document.entries), (["a"], {}))
+
+
+if __name__ == "__main__":
+    unittest.main()
