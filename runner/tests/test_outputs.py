@@ -302,6 +302,24 @@ class Directories(OutputCase):
         self.assertEqual(self.bucket.names("team/ckpt/.kinetic/"), [f"team/ckpt/.kinetic/{JOB}/sync/0.json"])
         self.assertFalse(self.exists("sync/0.json"))
 
+    def test_what_others_do_in_a_directory_that_is_also_theirs(self):
+        """What was there at the first start has the plain names alone."""
+        for name in ("ckpts/1", "metrics.json"):
+            self.bucket.put(f"team/{name}", b"theirs")
+        flags = ("--output-dir", f"gs://{BUCKET}/team", "--retries", "2", "--retry-on", "error")
+        os_path = "import os, sys\nos.chdir(os.environ['KINETIC_OUTPUT_PATH'])\n"
+        ran = self.attempt(1, os_path + "open('ckpts/2', 'w').write('ours')\nos.replace('ckpts/2', 'ckpts/3')\nsys.exit(200)", *flags)
+        self.assertNotEqual(ran.code, 0)
+        self.bucket.put("team/metrics.json", b"theirs, but newer")
+        self.bucket.remove("team/ckpts/1")
+        show = "print(sorted(os.listdir('ckpts')), open('metrics.json').read())\nsys.exit(0 if os.environ['KINETIC_ATTEMPT'] == '3' else 200)"
+        for number in (2, 3):
+            ran = self.attempt(number, os_path + show, *flags)
+            self.assertEqual(ran.stdout, "['3'] theirs, but newer\n", ran.stderr)
+            if number == 2:
+                self.assertIn("were replaced since, and are taken as they are: metrics.json", ran.stderr)
+                self.assertIn("were removed since: ckpts/1", ran.stderr)
+
     def test_a_directory_of_the_container(self):
         mounted = os.path.join(self.root, "mnt")
         source = "import os\nassert os.environ['KINETIC_OUTPUT_DIR'] == os.environ['KINETIC_OUTPUT_PATH']\nopen(os.environ['KINETIC_OUTPUT_DIR'] + '/a', 'w')"

@@ -1,6 +1,7 @@
 """What the keeper of outputs says of what it does not save."""
 
 import os
+import time
 import unittest
 from unittest import mock
 
@@ -27,6 +28,15 @@ class Told(KeeperCase):
                 self.assertEqual(self.moment(), {})
         (told,) = self.said
         self.assertRegex(told, "^warning: outputs are not saved for now: less than .* of the disk is free$")
+
+    def test_a_full_disk_holds_no_other_host_back(self):
+        self.index.others = list  # moments of other hosts: none yet
+        self.write("a")
+        for since, told in ((time.time(), ""), (0.0, "20")):
+            self.keeper._current_at = since
+            with mock.patch.object(self.observer, "room", lambda: (0, 1)):
+                self.keeper.start()
+            self.assertEqual(self.index.document.at[:2], told)
 
     def test_a_copy_that_would_fill_the_disk_is_not_made(self):
         self.replace("a", "a" * 5000)

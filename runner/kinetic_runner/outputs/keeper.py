@@ -53,6 +53,9 @@ class Keeper:
         """Take a moment and begin to send it. Return whether another should be taken soon."""
         if problem := self._lacks_room():
             self._say_once(problem)
+            if self._index.others and time.time() > self._current_at + HELD_BACK * self._interval:  # they wait no longer
+                self._replace_index((), at=text_of_moment(time.time_ns()))
+                self._current_at = time.time()
             return False
         moment = self._look()
         if problem := self._observer.watch.problem:

@@ -124,6 +124,15 @@ def put_replaced(items, plain):
     return sorted(replaced)
 
 
+def drop_removed(items, plain):
+    """Take out of items what is no longer under the plain names that they have. Return its paths."""
+    there = {found.name for found in list_objects(plain)}
+    gone = sorted(path for path, item in items.items() if item.store is plain and item.entry.kind == FILE and path not in there)
+    for path in gone:
+        del items[path]
+    return gone
+
+
 class Restore:
     """Brings items into the directory root. brought has them afterwards by path, each with the hash of its file."""
 

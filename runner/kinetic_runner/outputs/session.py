@@ -17,7 +17,7 @@ from .index import LATEST, Conflict, Document, Index, text_of_moment
 from .keeper import Keeper
 from .observer import Observer
 from .plain import Have, Plain
-from .restore import PARALLEL, Restore, common_moment, items_of, moments, named, plain_items, put_replaced, read_indexes
+from .restore import PARALLEL, Restore, common_moment, drop_removed, items_of, moments, named, plain_items, put_replaced, read_indexes
 from .sender import Sender
 from .settle import settle
 from .tree import FILE, FOLDER, read_tree, stamp_of
@@ -92,7 +92,7 @@ class Session:
         documents = read_indexes(self._home, numbers)
         known = {number: document for number, document in documents.items() if document}
         items = items_of(known, self._home, self._plain)
-        more = {}
+        more, replaced = {}, self._compare(items) if attempt.options.output_dir else []
         if numbers[0] not in documents:  # host 0 writes its index when it has what the job begins with
             more = self._resume(earlier) if earlier else plain_items(self._plain) if shared else {}
             more = {path: item._replace(number=RESUMED) for path, item in more.items() if path not in items}
@@ -100,6 +100,7 @@ class Session:
         restore.run({**items, **more})
         self._names.load()
         self._take_over(restore.brought, more if self._number == numbers[0] else {}, earlier, common_moment(known))
+        self._index.document.entries.update({path: restore.brought[path].entry for path in replaced if path in self._index.document.entries and path in restore.brought})
         files = [item for item in restore.brought.values() if item.entry.kind == FILE]
         if files:
             size = readable(sum(item.entry.size for item in files))
@@ -111,6 +112,14 @@ class Session:
         needed = self._index.document.objects()
         litter = [found.name for found in list_objects(self._home, index_folder(self._number)) if found.name not in needed]
         self._names.want(self._index.document, litter)
+
+    def _compare(self, items):
+        """Put into items what others have done to the plain names that they have, in a directory that is also theirs. Return what was replaced."""
+        replaced, gone = put_replaced(items, self._plain), drop_removed(items, self._plain)
+        for paths, what in ((replaced, "replaced since, and are taken as they are"), (gone, "removed since")):
+            if paths and self._attempt.host == 0:
+                self._say(f"warning: outputs that this job had found in {self._attempt.outputs.url} were {what}: {named(paths)}")
+        return replaced
 
     def _resume(self, earlier):
         """Return what the job to resume from has saved."""
