@@ -29,8 +29,12 @@ func (j *Job) Remember(ctx context.Context, s api.Status) error {
 	if s.ExitCode != nil {
 		code = *s.ExitCode
 	}
-	err := records.CreateEnd(ctx, j.Store, j.ID(), api.End{State: s.State, Reason: s.Reason, Message: s.Message, ExitCode: code,
-		Attempt: s.Attempt, Started: s.Started, Finished: s.Finished, By: "client"})
+	end := api.End{State: s.State, Reason: s.Reason, Message: s.Message, ExitCode: code,
+		Attempt: s.Attempt, Started: s.Started, Finished: s.Finished, By: "client"}
+	if stored, err := records.EndOfResult(ctx, j.Store, j.ID()); err == nil {
+		end = stored
+	}
+	err := records.CreateEnd(ctx, j.Store, j.ID(), end)
 	if errors.Is(err, store.ErrExists) {
 		return nil
 	}

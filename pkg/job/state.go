@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/records"
 )
 
 // watch is Backend.Watch, completed from the store: which attempt runs, and how the job
@@ -35,6 +36,14 @@ func (j *Job) watch(ctx context.Context, seen func(api.Status)) (api.Status, err
 
 // settled returns s or, if the workload can't say how the job ended, the end in the store.
 func (j *Job) settled(ctx context.Context, s api.Status) api.Status {
+	lost := s.Reason == api.Killed || s.Reason == api.Disrupted || s.Reason == api.RunnerFailure || s.Reason == api.Terminated
+	if s.State == api.Failed && lost { // perhaps after its call had ended
+		if end, err := records.EndOfResult(ctx, j.Store, j.ID()); err == nil {
+			found := end.Status()
+			found.UnreleasedHosts = s.UnreleasedHosts
+			return found
+		}
+	}
 	if !unsettled(s) {
 		return s
 	}

@@ -3,6 +3,7 @@ package records
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -57,6 +58,23 @@ func ReadBytes(ctx context.Context, s store.Store, name string) (data []byte, er
 // End reads how a job ended. If the job has not ended, it returns store.ErrNotFound.
 func End(ctx context.Context, s store.Store, id string) (api.End, error) {
 	return Read[api.End](ctx, s, store.End(id))
+}
+
+// EndOfResult returns how a job ended whose runner has stored its result, but could not record the end: it is in the
+// metadata of the result. The error is store.ErrNotFound if there is none.
+func EndOfResult(ctx context.Context, s store.Store, id string) (end api.End, err error) {
+	found, err := Find(ctx, s, store.Result(id))
+	if err != nil {
+		return end, err
+	}
+	text := found.Metadata["end"]
+	if text == "" {
+		return end, fmt.Errorf("the end in the metadata of %s/%s: %w", s.URL(), found.Name, store.ErrNotFound)
+	}
+	if err := json.Unmarshal([]byte(text), &end); err != nil || end.Version != api.EndVersion || !end.State.Ended() {
+		return end, fmt.Errorf("the end in the metadata of %s/%s can't be read: %w", s.URL(), found.Name, cmp.Or(err, store.ErrNotFound))
+	}
+	return end, nil
 }
 
 // CreateEnd records how a job ended. The error is store.ErrExists if that is already recorded.

@@ -228,8 +228,8 @@ func describeState(d job.Description) string {
 	case word == string(api.NotFound), strings.EqualFold(word, outcome),
 		word != string(api.Failed) && s.Message == "" && s.UnreleasedHosts == "":
 		return word
-	case word == string(api.Failed) && strings.HasPrefix(outcome, "failed: "):
-		return word + strings.TrimPrefix(outcome, "failed")
+	case strings.HasPrefix(outcome, strings.ToLower(word)+": "): // failed or cancelled
+		return word + outcome[len(word):]
 	default:
 		return word + ", " + outcome
 	}

@@ -95,7 +95,7 @@ func TestDescribedStateOfAJobThatIsGone(t *testing.T) {
 		"a map, collected":       {collected, &api.Map{Inputs: 1}, "SUCCEEDED", "deleted: its values were collected"},
 		"not collected":          {gone("SUCCEEDED", api.Completed, ""), nil, "SUCCEEDED", "gone"},
 		"cancelled":              {gone("CANCELLED", api.Cancelled, "cancelled"), nil, "CANCELLED", "deleted: the job was cancelled"},
-		"given up":               {gone("CANCELLED", api.Cancelled, "it could not start: no image"), nil, "CANCELLED, cancelled: it could not start: no image", "deleted: the job was cancelled"},
+		"given up":               {gone("CANCELLED", api.Cancelled, "it could not start: no image"), nil, "CANCELLED: it could not start: no image", "deleted: the job was cancelled"},
 		"failed":                 {gone("FAILED", api.Exception, "ValueError: bad"), nil, "FAILED: ValueError: bad", "gone"},
 	}
 	for name, tt := range tests {

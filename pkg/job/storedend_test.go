@@ -1,0 +1,45 @@
+package job
+
+import (
+	"testing"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/records"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/storetest"
+)
+
+// A runner that is killed after it has stored the result ends no job in another way: the result says how it ended.
+func TestEndOfAStoredResult(t *testing.T) {
+	const end = `{"version":1,"state":"SUCCEEDED","reason":"Completed","exit_code":0,"attempt":1,"by":"runner"}`
+	for name, tt := range map[string]struct {
+		metadata map[string]string
+		reason   api.Reason
+		want     api.State
+	}{
+		"with its end":             {map[string]string{"attempt": "1", "end": end}, api.Killed, api.Succeeded},
+		"the store failed":         {map[string]string{"attempt": "1", "end": end}, api.RunnerFailure, api.Succeeded},
+		"an attempt was to come":   {map[string]string{"attempt": "1"}, api.Killed, api.Failed},
+		"nothing that can be read": {map[string]string{"end": `{"version":9}`}, api.Killed, api.Failed},
+		"no result":                {nil, api.Killed, api.Failed},
+	} {
+		b := storetest.NewBucket(t)
+		b.Put("a1/handle.json", `{"schema_version":1,"job_id":"a1","backend":"gke","hosts":1}`, nil)
+		if tt.metadata != nil {
+			b.Put("a1/result.json", `{"version":1,"ok":true,"value":7}`, tt.metadata)
+		}
+		code := 137
+		j := &Job{Handle: api.Handle{JobID: "a1", Backend: api.BackendGKE, Hosts: 1}, Store: b.Open(t),
+			Backend: steps{{State: api.Failed, Reason: tt.reason, ExitCode: &code, Finished: time.Now()}}}
+		status, err := j.Status(t.Context())
+		if err != nil || status.State != tt.want {
+			t.Errorf("%s: %+v, %v", name, status, err)
+		}
+		if err := j.Remember(t.Context(), api.Status{State: api.Failed, Reason: tt.reason, ExitCode: &code}); err != nil {
+			t.Error(name, err)
+		}
+		if recorded, err := records.End(t.Context(), j.Store, "a1"); err != nil || recorded.State != tt.want {
+			t.Errorf("%s: recorded %+v, %v", name, recorded, err)
+		}
+	}
+}
