@@ -72,7 +72,7 @@ class Refused(RunnerCase):
             with self.subTest(part=number):
                 self.setUp()
                 bundle = self.put_index(index, blobs + data)
-                changed = self.put_blob(data[number][:-1] + b"x", name=sha256(data[number]))
+                changed = self.put_blob(data[number][:-1] + bytes([data[number][-1] ^ 1]), name=sha256(data[number]))
                 self.refuse(script(), bundle, f"file://{changed}", "submit the job again")
 
     def test_pack_too_large_for_memory(self):
