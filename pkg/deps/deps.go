@@ -10,6 +10,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
+// PyPI is the index that is asked where a project names none.
+const PyPI = "https://pypi.org/simple"
+
 // Kind is the kind of file that says what a project needs.
 type Kind string
 

@@ -30,7 +30,7 @@ type poetryTable struct {
 // poetry reports whether the project's dependencies are those of Poetry's table, which otherwise only says more
 // about those of [project].
 func (p projectFile) poetry() bool {
-	return p.Project.Name == "" && len(p.Project.Dependencies) == 0 || slices.Contains(p.Project.Dynamic, "dependencies")
+	return len(p.Project.Dependencies) == 0 || slices.Contains(p.Project.Dynamic, "dependencies")
 }
 
 // addPoetry adds dependencies of one of Poetry's tables for which wanted holds.
@@ -63,7 +63,7 @@ func (t *table) addPoetry(of map[string]any, wanted func(name string, optional b
 	return nil
 }
 
-// These say which dependencies of a table are wanted: those that are not optional, all, and the optional ones of an extra.
+// Choices of a table's dependencies: the required ones, all, and the optional ones that an extra names.
 func mainOnly(_ string, optional bool) bool { return !optional }
 func anyOf(string, bool) bool               { return true }
 func named(names []string) func(string, bool) bool {
@@ -276,8 +276,8 @@ func (r *reader) sourcesOf(p projectFile, dir string) error {
 	return r.pdmSources(p.Tool.PDM, dir)
 }
 
-// poetryPyPI is Poetry's name of PyPI, which needs no URL.
-const poetryPyPI = "pypi"
+// nameOfPyPI is PyPI's name among the sources of Poetry, where it needs no URL, and of PDM.
+const nameOfPyPI = "pypi"
 
 // poetrySources adds the indexes of Poetry. The first primary one replaces PyPI; an explicit one is only for
 // packages that name it, which checkOrigins refuses.
@@ -285,8 +285,8 @@ func (r *reader) poetrySources(p poetryTable) {
 	primary := false
 	for _, s := range p.Sources {
 		url := s.URL
-		if strings.EqualFold(s.Name, poetryPyPI) {
-			url = cmp.Or(url, "https://pypi.org/simple")
+		if strings.EqualFold(s.Name, nameOfPyPI) {
+			url = cmp.Or(url, PyPI)
 		}
 		if url == "" || s.Priority == "explicit" {
 			continue
@@ -317,7 +317,7 @@ func (r *reader) pdmSources(p pdmTable, dir string) error {
 		case s.Type == "find_links":
 			r.addLinks(s.URL, dir)
 		default:
-			r.addIndex(s.Name, s.URL, s.Name == poetryPyPI)
+			r.addIndex(s.Name, s.URL, s.Name == nameOfPyPI)
 		}
 	}
 	return nil

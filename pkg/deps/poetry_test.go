@@ -37,6 +37,8 @@ func TestPoetry(t *testing.T) {
 			groups: []string{"dev"}, want: []string{"a==1", "c==3"}},
 		"beside [project]": {toml: "[project]\nname='x'\ndependencies=['a>=1']\n[tool.poetry.dependencies]\na={version='1', optional=true}\nb='1'\n",
 			want: []string{"a>=1"}},
+		"[project] has none": {toml: "[project]\nname='x'\nversion='1'\n[tool.poetry.dependencies]\nb='1'\n",
+			want: []string{"b==1"}},
 		"dynamic ones": {toml: "[project]\nname='x'\ndynamic=['dependencies']\n[tool.poetry.dependencies]\nb='1'\n",
 			want: []string{"b==1"}},
 		"groups of PDM": {toml: "[project]\nname='x'\ndependencies=['a']\n[tool.pdm.dev-dependencies]\ntest=['b', 'c>1']\n",

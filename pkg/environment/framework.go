@@ -1,8 +1,8 @@
 package environment
 
 import (
-	"slices"
 	"strings"
+	"sync"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
 )
@@ -18,8 +18,9 @@ const (
 	usesNone  framework = "no framework"
 )
 
-// frameworks says what well-known packages use. It is read from their metadata on PyPI, as of November 2026.
-var frameworks = map[framework]string{
+// namesOf lists well-known packages by what they use. Each name is the maintainers' knowledge of November 2026, not
+// a reading of PyPI: a name that is missing costs a warning, a wrong one a framework too many or too few.
+var namesOf = map[framework]string{
 	usesJAX: `alphafold3 big-vision blackjax brax chex clu diffrax distrax dm-haiku easydel equinox evosax flax gemma haliax jax jax-md
 		jaxlib jaxopt jraph kauldron levanter lineax maxtext mctx neural-tangents numpyro optax optimistix orbax-checkpoint ott-jax
 		penzai qwix rlax scenic tokamax trax tunix`,
@@ -39,6 +40,17 @@ var frameworks = map[framework]string{
 		tensorstore tiktoken tokenizers tomli toolz tqdm treescope typer typing-extensions tyro ujson urllib3 wandb xgboost zarr zstandard`,
 }
 
+// frameworks has what each of these packages uses.
+var frameworks = sync.OnceValue(func() map[string]framework {
+	of := map[string]framework{}
+	for f, names := range namesOf {
+		for name := range strings.FieldsSeq(names) {
+			of[name] = f
+		}
+	}
+	return of
+})
+
 // families are beginnings of names that say what a package uses.
 var families = map[string]framework{"torch": usesOther, "pytorch-": usesOther, "tensorflow": usesOther, "jax-": usesJAX}
 
@@ -55,10 +67,8 @@ func frameworkOf(r requirement.Requirement) framework {
 		}
 	}
 	name := requirement.Normalize(r.Name)
-	for of, names := range frameworks {
-		if slices.Contains(strings.Fields(names), name) {
-			return of
-		}
+	if of, known := frameworks()[name]; known {
+		return of
 	}
 	for family, of := range families {
 		if strings.HasPrefix(name, family) {

@@ -83,7 +83,7 @@ func TestModes(t *testing.T) {
 		"JAX on a TPU":                            {requirements("jax==0.4\nsix"), func(i *Input) { i.Accelerator.Kind = api.TPU }, Bundled, made, "", "jax (requirements.txt:1) is left out: the job gets jax[tpu]>=0.4.6"},
 		"JAX on cpu":                              {requirements("jax==0.4\nsix"), nil, Bundled, made, "", ""},
 		"JAX for TPUs on cpu":                     {requirements("jax[tpu]==0.4\nsix"), nil, Bundled, made, "", "jax (requirements.txt:1) is left out: the job gets jax, which fits CPU"},
-		"an unknown package":                      {requirements("cudf-cu12\nnumpy"), func(i *Input) { i.Accelerator.Kind = api.GPU }, Bundled, made, "", "requirements.txt does not say whether the job needs JAX, so it gets none: list jax, or add --runtime jax"},
+		"an unknown package":                      {requirements("cudf-cu12\nnumpy"), func(i *Input) { i.Accelerator.Kind = api.GPU }, Bundled, made, "", "requirements.txt does not say whether the job needs JAX, so JAX is not installed: if it needs JAX, list jax or add --runtime jax"},
 		"a lock for a TPU":                        {requirements("six==1 --hash=sha256:" + strings.Repeat("0", 64)), func(i *Input) { i.Accelerator.Kind = api.TPU }, Bundled, made, "", "no libtpu"},
 	}
 	for name, tt := range tests {

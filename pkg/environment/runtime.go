@@ -60,7 +60,7 @@ func (p *Plan) addRuntime(r Runtime, kind api.AcceleratorKind) {
 	case len(p.Wanted.Dropped) > 0:
 		p.Added = []string{jaxFor(kind)}
 	case kind != api.CPU && !used.all[usesOther] && !used.all[usesXLA]:
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%s does not say whether the job needs JAX, so it gets none: list jax, or add --runtime jax (or none, which gives no warning)", p.Wanted.Source))
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s does not say whether the job needs JAX, so JAX is not installed: if it needs JAX, list jax or add --runtime jax; if not, add --runtime none", p.Wanted.Source))
 	}
 	if len(p.Added) > 0 && kind == api.TPU {
 		p.AddedOptions = []string{libtpuReleases}

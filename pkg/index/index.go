@@ -20,9 +20,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
 )
 
-// PyPI is the index that is asked if no other is named.
-const PyPI = "https://pypi.org/simple"
-
 // Client asks indexes. The zero value asks without credentials other than those in a URL.
 type Client struct {
 	// HTTP makes the requests, nil means http.DefaultClient.

@@ -167,7 +167,7 @@ func (a Access) addVariables(all *Sources) error {
 		return nil
 	}
 	if len(all.Others) == 0 || all.Others[0].Option != optionIndex {
-		pypi, err := a.source(optionIndex, PyPI, "")
+		pypi, err := a.source(optionIndex, deps.PyPI, "")
 		all.Others = add(all.Others, pypi)
 		return err
 	}
@@ -188,7 +188,7 @@ func (a Access) source(option, value, name string) (Source, error) {
 	u, err := url.Parse(value)
 	switch {
 	case err != nil || u.Scheme == "":
-		return s, fmt.Errorf("%s is not a URL such as %s", Shown(value), PyPI)
+		return s, fmt.Errorf("%s is not a URL such as %s", Shown(value), deps.PyPI)
 	case u.Scheme == "file":
 		s.Dir = LocalFile(u)
 	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":

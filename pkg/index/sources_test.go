@@ -8,6 +8,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/lock"
 	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
 )
@@ -18,7 +19,7 @@ func TestBases(t *testing.T) {
 	for name, c := range map[string]struct {
 		options, want []string
 	}{
-		"none":             {nil, []string{PyPI, "https://extra/simple", "https://second/simple"}},
+		"none":             {nil, []string{deps.PyPI, "https://extra/simple", "https://second/simple"}},
 		"the last counts":  {[]string{"--extra-index-url https://x", "--index-url https://y", "--index-url https://${HOST}/z"}, []string{"https://h/z", "https://x", "https://extra/simple", "https://second/simple"}},
 		"no index":         {[]string{"--index-url https://y", "--no-index"}, nil},
 		"on this machine":  {[]string{"--index-url file:///a%20b/simple"}, []string{"file:///a%20b/simple", "https://extra/simple", "https://second/simple"}},

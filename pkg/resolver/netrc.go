@@ -178,7 +178,7 @@ func (r Resolver) FromVariables(w Wish) ([]string, error) {
 	}
 	var options []string
 	for _, source := range s.Others {
-		if address := source.Plain(); address != "" && address != index.PyPI {
+		if address := source.Plain(); address != "" && address != deps.PyPI {
 			options = append(options, source.Option+" "+address)
 		}
 	}
