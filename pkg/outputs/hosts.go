@@ -2,10 +2,70 @@ package outputs
 
 import (
 	"fmt"
+	"maps"
+	"math"
 	"path"
 	"regexp"
 	"slices"
+	"time"
 )
+
+// latest is the moment of an index that nothing comes after, in nanoseconds since 1970.
+const latest = math.MaxInt64
+
+// moment returns until when an index tells what its host had finished, in nanoseconds since 1970.
+func (x index) moment() int64 {
+	if x.Ended || x.At == "" {
+		return latest
+	}
+	at, err := time.Parse(time.RFC3339Nano, x.At)
+	if err != nil {
+		return 0
+	}
+	return at.UnixNano()
+}
+
+// atCommonMoment returns the indexes as they were at the newest moment that all hosts have told about, as a restore
+// takes them. Files that are new since then are later.
+func atCommonMoment(indexes []index) []index {
+	common := int64(latest)
+	for _, x := range indexes {
+		common = min(common, x.moment())
+	}
+	found := slices.Clone(indexes)
+	for i, x := range indexes {
+		before := map[string]entry{}
+		for _, p := range x.Before {
+			if p.Since <= common && common < p.Until {
+				before[p.Path] = p.entry
+			}
+		}
+		found[i].Files = nil
+		for _, e := range x.Files {
+			if was, ok := before[e.Path]; ok && e.Since > common {
+				e = was
+			} else if e.Since > common {
+				found[i].later = append(found[i].later, e.Path)
+			}
+			delete(before, e.Path)
+			found[i].Files = append(found[i].Files, e)
+		}
+		found[i].Files = slices.AppendSeq(found[i].Files, maps.Values(before))
+	}
+	return found
+}
+
+// markLater marks files that a restore leaves out because another host has not saved its outputs since they were written.
+func markLater(indexes []index, files map[string]File) {
+	for _, x := range indexes {
+		for _, name := range x.later {
+			if f, ok := files[name]; ok && !f.Incomplete {
+				f.Incomplete, f.Reason = true, "the other hosts have not saved their outputs of that time yet"
+				files[name] = f
+			}
+		}
+	}
+}
 
 // markUnfinished marks what a restore leaves out because not every host has finished its part of a directory.
 func markUnfinished(indexes []index, files map[string]File) {

@@ -1,7 +1,9 @@
 package outputs
 
 import (
+	"slices"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 )
@@ -28,6 +30,34 @@ func TestLackingHosts(t *testing.T) {
 			}
 			if diff := cmp.Diff(tt.want, lackingHosts(tt.hosts)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
+// A listing has what a restore brings, also while hosts have saved unequally much: test_union.py, too.
+func TestAtCommonMoment(t *testing.T) {
+	second := func(n int) string { return time.Unix(int64(n), 0).UTC().Format(time.RFC3339Nano) }
+	since := func(path string, seconds int) entry { return entry{Path: path, Since: int64(seconds) * 1e9} }
+	until := func(e entry, seconds int) past { return past{entry: e, Until: int64(seconds) * 1e9} }
+	tests := map[string]struct {
+		ahead, behind index
+		want          []entry
+		later         []string
+	}{
+		"caught up":       {index{At: second(20), Files: []entry{since("a", 10)}}, index{At: second(15)}, []entry{since("a", 10)}, nil},
+		"new":             {index{At: second(20), Files: []entry{since("a", 18)}}, index{At: second(15)}, []entry{since("a", 18)}, []string{"a"}},
+		"written again":   {index{At: second(20), Files: []entry{since("a", 18)}, Before: []past{until(since("a", 5), 18)}}, index{At: second(15)}, []entry{since("a", 5)}, nil},
+		"removed":         {index{At: second(20), Before: []past{until(since("a", 5), 18)}}, index{At: second(15)}, []entry{since("a", 5)}, nil},
+		"removed earlier": {index{At: second(20), Before: []past{until(since("a", 5), 14)}}, index{At: second(15)}, nil, nil},
+		"committed":       {index{At: second(20), Files: []entry{since("a", 0)}}, index{At: second(15)}, []entry{since("a", 0)}, nil},
+		"ended":           {index{At: second(20), Files: []entry{since("a", 18)}}, index{At: second(15), Ended: true}, []entry{since("a", 18)}, nil},
+	}
+	for name, tt := range tests {
+		t.Run(name, func(t *testing.T) {
+			got := atCommonMoment([]index{tt.ahead, tt.behind})[0]
+			if diff := cmp.Diff(tt.want, got.Files); diff != "" || !slices.Equal(tt.later, got.later) {
+				t.Errorf("later %v, want %v; files (-want +got):\n%s", got.later, tt.later, diff)
 			}
 		})
 	}

@@ -50,6 +50,8 @@ type index struct {
 
 	number int // of the host, or in a map of the input
 	object store.Object
+	// later has the paths of Files that other hosts had not caught up with: no restore brings them yet.
+	later []string
 }
 
 // entry is a file, a link or a directory of an index.
@@ -203,6 +205,9 @@ func (d *Dir) read(ctx context.Context) (listing, error) {
 			files[name] = f
 		}
 	}
+	if d.job.Handle.Map == nil {
+		indexes = atCommonMoment(indexes)
+	}
 	for _, x := range indexes {
 		if x.Version < indexVersion {
 			d.addEarlier(x, plain, files, found.links)
@@ -220,6 +225,7 @@ func (d *Dir) read(ctx context.Context) (listing, error) {
 	}
 	if d.job.Handle.Map == nil {
 		markUnfinished(indexes, files)
+		markLater(indexes, files)
 	}
 	for name, target := range found.links {
 		delete(files, name)

@@ -39,8 +39,10 @@ func (d *Dir) Settle(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := d.delete(ctx, d.store, d.removed(indexes, plain)); err != nil {
-		return fmt.Errorf("job %s: tidying up its outputs: %w", d.job.ID(), err)
+	if !d.Shared() { // a later job may have begun with what this one removed
+		if err := d.delete(ctx, d.store, d.removed(indexes, plain)); err != nil {
+			return fmt.Errorf("job %s: tidying up its outputs: %w", d.job.ID(), err)
+		}
 	}
 	ended := !slices.ContainsFunc(indexes, func(x index) bool { return !x.Ended })
 	for _, x := range untidy {

@@ -250,7 +250,7 @@ func TestSettleOfAnOutputDir(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir.checkSaved(t, "afterwards")
-	want := []string{".kinetic/a1/sync/0.json", ".kinetic/a1/sync/0/cc", ".kinetic/a1/sync/0/ee", "by-program", "last.pt", "log.txt", "new/best.pt"}
+	want := []string{".kinetic/a1/sync/0.json", ".kinetic/a1/sync/0/cc", ".kinetic/a1/sync/0/ee", "by-program", "last.pt", "log.txt", "new/best.pt", "old.pt"}
 	if diff := cmp.Diff(want, names(t, b, "shared")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}

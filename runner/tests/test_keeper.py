@@ -120,6 +120,7 @@ class Finished(KeeperCase):
             "written in place and closed": (nothing, lambda: self.write("a"), nothing, {"a": "a"}),
             "still open": (nothing, lambda: self.hold("a"), nothing, {}),
             "renamed into place, again and again": (nothing, lambda: self.replace("a", "1"), lambda: self.replace("a", "2"), {"a": "1"}),
+            "names that begin with tmp": (nothing, lambda: (self.write("tmp_metrics"), self.write("tmp1x_ab90c")), nothing, {"tmp_metrics": "tmp_metrics"}),
             "a temporary name": (nothing, lambda: (self.write("a.tmp"), self.write("b")), nothing, {"b": "b"}),
             "changed in place, whole": (lambda: self.write("a", "1"), lambda: self.write("a", "2"), nothing, {"a": "2"}),
             "one of two is open": (
@@ -251,6 +252,14 @@ class Ends(KeeperCase):
         self.write("step-2/a", "2")
         self.assertEqual(self.finish(), ({"step-1/a": "1"}, {"step-2/a": keepers.UNFINISHED}))
         self.assertEqual(self.bucket.read(f"{JOB}/incomplete/0/step-2/a"), b"2")
+
+    def test_in_the_middle_of_two_files(self):
+        self.replace("a", "1")
+        self.replace("b", "1")
+        self.moment()
+        self.replace("b", "2")
+        self.write("a", "half")
+        self.assertEqual(self.finish(), ({"a": "1", "b": "1"}, {"a": keepers.UNFINISHED, "b": keepers.MIXED}))
 
     def test_what_a_process_that_stayed_had_open(self):
         self.write("a")

@@ -160,6 +160,16 @@ class Kept(KeeperCase):
         self.assertEqual(self.moment(), {})
         self.assertEqual(self.kept(), ["a/file"])
 
+    def test_what_is_committed_counts_at_once(self):
+        for new in (True, False):
+            self.replace(f"last-{new}.pt", "one")
+            self.moment()
+            self.assertNotIn(f"last-{new}.pt", self.index.document.state_at(self.told))
+            if new:
+                self.replace(f"last-{new}.pt", "two")
+            self.keeper.commit()
+            self.assertEqual(self.index.document.state_at(self.told), self.index.document.entries)
+
     def test_nothing_of_a_log(self):
         self.write("train.log", "one")
         self.moment()

@@ -121,11 +121,11 @@ func (o *resultOptions) run(ctx context.Context) error {
 		raised := collection.SaveException(ctx, o.streams.ErrOut, j)
 		return report.SettleEnd(ctx, o.streams.ErrOut, j, report.End{Status: status, Pickle: raised})
 	}
+	defer report.TidyOutputs(ctx, o.streams.ErrOut, j)
 	return report.Collect(ctx, o.streams, j, collection)
 }
 
-// resultOfCancelled prints the value of a job that was cancelled after its value was
-// stored. Its workload is gone already.
+// resultOfCancelled prints the value of a job that was cancelled after its value was stored.
 func (o *resultOptions) resultOfCancelled(ctx context.Context, j *job.Job, collection report.Collection) error {
 	if collection.Cleanup == report.RemoveWorkload {
 		collection.Cleanup = report.KeepAll

@@ -1,7 +1,9 @@
 package jobs
 
 import (
+	"crypto/sha256"
 	"fmt"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -91,6 +93,30 @@ func kinetic(t *testing.T, args ...string) (code int, out, said string) {
 	streams, _, stdout, stderr := genericiooptions.NewTestIOStreams()
 	code = process.Run(t.Context(), NewCommand(streams, clock.RealClock{}), args, streams)
 	return code, stdout.String(), stderr.String()
+}
+
+// The runner of a job that has succeeded died before it had tidied up the outputs.
+func TestResultTidiesUpOutputs(t *testing.T) {
+	sum := sha256.Sum256([]byte("a state"))
+	useBucket(t, map[string]string{
+		"done-1/handle.json": aHandle, "done-1/call.json": "{}",
+		"done-1/end.json":    `{"version":1,"state":"SUCCEEDED","reason":"Completed","by":"runner"}`,
+		"done-1/result.json": `{"version":1,"ok":true,"pickle":null,"error":null,"value":1}`,
+		"done-1/sync/0.json": fmt.Sprintf(`{"version":2,"attempt":1,"ended":true,"files":[{"path":"last.pt","size":7,"sha256":"%x","mode":420,"object":"sync/0/aa"}]}`, sum),
+		"done-1/sync/0/aa":   "a state",
+	})
+	useCluster(t, "https://127.0.0.1:1")
+	if code, out, said := kinetic(t, "result", "done-1", "--cleanup=false"); code != 0 || out != "1\n" || said != "" {
+		t.Fatalf("exit code %d, printed %q, said %q", code, out, said)
+	}
+	answer, err := http.Get(os.Getenv("STORAGE_EMULATOR_HOST") + "/storage/v1/b/acme-jobs/o/done-1%2Foutputs%2Flast.pt?alt=media")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer func() { _ = answer.Body.Close() }()
+	if text, err := io.ReadAll(answer.Body); err != nil || string(text) != "a state" {
+		t.Errorf("the output is %q, %v", text, err)
+	}
 }
 
 // The store has what a job returned. The only requests to the cluster are those that

@@ -234,7 +234,7 @@ class Index:
             if not lost_answer:
                 self._check(theirs or Document())
                 if theirs and theirs.attempt == self._attempt and theirs.done:
-                    raise Superseded("the outputs were tidied up, as those of a job that has ended: what came later is not saved")
+                    raise Superseded("the job has ended and its outputs were tidied up: what this host wrote later is not saved")
             self._generation = generation  # only now: one that was replaced must never find it
             if not lost_answer:
                 raise Conflict(f"an earlier attempt still writes {self._store.url(self._name)}") from None
@@ -243,6 +243,11 @@ class Index:
     def _check(self, theirs):
         if theirs.attempt > self._attempt:
             raise Superseded(f"attempt {theirs.attempt} has started in the meantime, and saves its own outputs")
+
+
+def at_once(entries):
+    """Return entries that count whatever the other hosts have saved: the program has asked for it."""
+    return {path: entry._replace(since=0) for path, entry in entries.items()}
 
 
 def text_of_moment(moment):

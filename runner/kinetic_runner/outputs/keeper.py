@@ -15,7 +15,7 @@ from ..store import in_parallel
 from ..text import readable
 from ..threads import start_threads
 from . import rules
-from .index import Entry, Incomplete, text_of_moment
+from .index import Entry, Incomplete, at_once, text_of_moment
 from .moment import REMOVED
 from .sender import Changed, Unwanted
 from .tree import FILE, FOLDER, folders_above, is_temporary, name_problem, read_tree, stamp_of
@@ -29,6 +29,7 @@ PATIENCE = 4  # intervals after which a name that is not saved is told
 
 TEMPORARY_NAME = "its name looks temporary"
 UNFINISHED = "it may not have been finished when the call ended"
+MIXED = "it may belong to another file that was not finished when the call ended"
 
 
 class Keeper:
@@ -100,12 +101,15 @@ class Keeper:
         time.sleep(max(self._written_at + INDEX_SECONDS - time.monotonic(), 0))  # programs may ask all the time
         moment = self._observer.take()
         if moment is None:
+            entries = at_once(self._index.document.entries)
+            if entries != self._index.document.entries:
+                self._replace_index((), entries=entries)
             return []
         rules.judge(moment, self._observer, committed=True)
         self.send(moment)
         if moment.failure:
             raise RunnerError(moment.failure)
-        self._write(moment)
+        self._write(moment, committed=True)
         return sorted(name for name, unit in moment.units.items() if not unit.whole)
 
     def finish(self, everything, left_open=frozenset()):
@@ -122,7 +126,7 @@ class Keeper:
         if pending and pending.published and not pending.failure:
             pending = None
         final = self._finish_with(pending, everything, left_open)
-        self.unsaved = self.list_unsaved({name: unit.why for name, unit in final.units.items()} if final else {})
+        self.unsaved = self.list_unsaved({name: MIXED if unit.whole else unit.why for name, unit in final.units.items()} if final else {})
         document, parts = self._index.document, {"incomplete": self._keep_incomplete()}
         if self._index.others:
             parts.update(ended=True, in_order=everything, at=document.at if final else text_of_moment(now))
@@ -275,8 +279,9 @@ class Keeper:
             moment.fail(exc)
         moment.published = True
 
-    def _write(self, moment):
+    def _write(self, moment, committed=False):
         entries, saved = self._choose(moment)
+        entries = at_once(entries) if committed else entries
         if entries != self._index.document.entries or self._should_tell(moment):
             self._replace_index((), entries=entries, pending=self._pending(moment), at=text_of_moment(moment.at_ns))
             self._written_at = time.monotonic()
