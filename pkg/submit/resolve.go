@@ -3,6 +3,7 @@ package submit
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -55,6 +56,10 @@ func Resolve(ctx context.Context, p Planned, registry job.Registry) (Planned, er
 // it was interrupted.
 func (p Planned) resumeFrom(ctx context.Context, registry job.Registry) (Planned, error) {
 	old, err := registry.Attach(ctx, p.request.ResumeFrom)
+	var left *job.CleanedUpError
+	if errors.As(err, &left) { // which left its outputs
+		old, err = left.Job, nil
+	}
 	if err != nil {
 		return p, inputErrorf("--resume-from: %w", err)
 	}
