@@ -1,6 +1,7 @@
 """The plain names of outputs, and what the indexes of several hosts say together."""
 
 import os
+import re
 import unittest
 
 from bucket import BUCKET
@@ -130,6 +131,36 @@ class Hosts(KeeperCase):
         self.put(0, 30, {"a": 10})
         self.put(1, 30, {"a/b": 10})
         self.assertNotIn("a/b", self.union())
+
+
+class Overtaken(KeeperCase):
+    """What an attempt reads while an earlier one still writes, and the connection breaks."""
+
+    def setUp(self):
+        super().setUp()
+        self.replace("last.pt", "one")
+        self.moment()
+
+    def lose(self, name, replace):
+        """Let the next answer for an object break off, and the object be replaced at that moment."""
+
+        def fault(handler):
+            answer = handler.answer
+            handler.answer = lambda *args, **kwargs: (replace(), answer(*args, **kwargs))
+            handler.cut()
+
+        self.bucket.fail(fault, pattern=f"GET .*{re.escape(name)}.*alt=media")
+
+    def test_its_index(self):
+        name = f"{JOB}/{index_name(0)}"
+        self.lose(name, lambda: self.bucket.put(name, self.bucket.read(name)))
+        self.assertEqual(self.restored(), {"last.pt": "one"})
+
+    def test_an_object_that_is_no_longer_named(self):
+        name = f"{JOB}/{self.index.document.entries['last.pt'].object}"
+        self.lose(name, lambda: self.bucket.remove(name))
+        self.assertEqual(self.restored(), {})
+        self.assertIn("not restored", self.said[-1])
 
 
 class Kept(KeeperCase):

@@ -12,6 +12,7 @@ from collections import namedtuple
 
 from ..documents import SHA256, field, parse_document
 from ..errors import AlreadyExists, NotFound, RunnerError
+from ..store import Replaced
 from ..store.names import SYNC
 from ..store.objects import can_be_file, is_path
 from ..text import BLOCK, encode_json, readable
@@ -148,6 +149,14 @@ def read_index(store, name):
 
     Raise NotFound if there is none.
     """
+    while True:
+        try:
+            return _read_index(store, name)
+        except Replaced:
+            pass  # its attempt still runs, and has just written another one
+
+
+def _read_index(store, name):
     where, blocks, size = store.url(name), [], 0
     with store.open(name) as file:
         unzip = None

@@ -10,7 +10,7 @@ from collections import defaultdict, namedtuple
 
 from ..data.disk import room_for
 from ..errors import BadData, Mismatch, NotFound
-from ..store import in_parallel
+from ..store import Replaced, in_parallel
 from ..store.names import SYNC, index_name
 from ..store.objects import can_be_file, list_objects
 from ..text import COPY_BLOCK, readable, shorten, write_all
@@ -173,7 +173,7 @@ class Restore:
         with open(fd, "wb", buffering=0):
             try:
                 entry = fetch(item, fd)
-            except NotFound:
+            except (NotFound, Replaced):
                 self._broken.add(item.path.partition("/")[0])
                 return
             os.fchmod(fd, entry.mode & 0o777)

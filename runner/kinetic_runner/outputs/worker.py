@@ -68,7 +68,11 @@ class Worker:
                 if now >= renew_at:
                     renew_at = now + RENEW_SECONDS
                     self._guarded(self._renew)
-                if now < due and not self._commits and not self._hurried:
+                if self._commits:
+                    self._guarded(lambda: self._answer(self._commit))
+                    due = min(due, time.monotonic() + self._interval / SHORT)  # it gave up a moment, and left out what was open
+                    continue
+                if now < due and not self._hurried:
                     continue
                 began = began if self._keeper.moment else now
                 again = self._guarded(self._next) or self._hurried
@@ -94,8 +98,6 @@ class Worker:
 
     def _next(self):
         """Take a step. Return whether another one should follow soon."""
-        if self._commits:
-            return self._answer(self._commit)
         if self.superseded:
             return False
         return self._keeper.carry_on() if self._keeper.moment else self._keeper.start()
@@ -122,7 +124,6 @@ class Worker:
             for commit in commits:
                 commit.failure, commit.left_out = failure, self._left_out
                 commit.done.set()
-        return False
 
     def _guarded(self, action):
         """Return what action does. A failure does not end the thread."""

@@ -13,6 +13,10 @@ from ..text import COPY_BLOCK, readable
 RESUBMIT = "delete it, then submit the job again to upload it"
 
 
+class Replaced(RunnerError):
+    """An object was replaced or deleted while it was read."""
+
+
 def open_store(url, emulator="", metadata_host="", credentials=""):
     """Return the store of a URL. Pods use buckets, local jobs may use directories."""
     if url.startswith("gs://"):

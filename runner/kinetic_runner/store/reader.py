@@ -2,8 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """Read an object in a bucket."""
 
-from ..errors import NotFound, RunnerError, Transient
-from . import RESUBMIT
+from ..errors import NotFound, Transient
+from . import RESUBMIT, Replaced
 from .http import Request
 
 
@@ -57,7 +57,7 @@ class GCSReader:
     def _refuse(self, status, data):
         url = self._store.url(self._name)
         if status == 404 and self.generation:
-            raise RunnerError(f"{url} was replaced while it was read: {RESUBMIT}")
+            raise Replaced(f"{url} was replaced while it was read: {RESUBMIT}")
         if status == 404 and b"bucket does not exist" not in data:
             raise NotFound(f"{url} does not exist")
         raise self._store.refusal(status, data, f"read {url}", "storage.objects.get")
