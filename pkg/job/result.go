@@ -88,8 +88,11 @@ func (j *Job) States(ctx context.Context, s api.Status) (*mapresults.States, err
 	return &states, nil
 }
 
+// NoInputResult says why an input of a map that has ended failed although it has no result.
+const NoInputResult = "it has no result: the job ended before it was stored"
+
 // WithoutResult returns the state of an input of a map that has no result, given that of the job:
-// if that is known to have ended, the input's pod failed or was deleted first.
+// if that is known to have ended, nothing will store one.
 func WithoutResult(s api.Status) api.State {
 	if s.State == api.Succeeded || s.Ended != "" {
 		return api.Failed

@@ -42,8 +42,8 @@ type Progress struct {
 type Outcome struct {
 	// Failed are the inputs whose call failed, in order.
 	Failed []FailedInput
-	// Missing are the inputs without a result, in order: their pods failed or were
-	// deleted first.
+	// Missing are the inputs without a result, in order: the job
+	// ended before these were stored.
 	Missing []int
 	// Pickled is how many values only a pickle represents exactly.
 	Pickled int

@@ -68,7 +68,7 @@ func statusOf(r api.Result) api.Status {
 func withoutResult(ctx context.Context, j *job.Job) (api.Status, error) {
 	s, err := j.Status(ctx)
 	if err == nil && job.WithoutResult(s) == api.Failed {
-		s.State, s.Message = api.Failed, "it has no result: its pod failed or was deleted first"
+		s.State, s.Message = api.Failed, job.NoInputResult
 	}
 	return s, err
 }
@@ -85,7 +85,7 @@ func (c *command) inputResult(ctx, waiting context.Context, j *job.Job, index in
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return &process.Error{Code: process.ExitFailed, Kind: api.KindMissingResult,
-			Err: fmt.Errorf("input %d of job %s has no result: it was deleted, or its pod failed first", index, j.ID())}
+			Err: fmt.Errorf("input %d of job %s has no result: it was deleted, or the job ended before it was stored", index, j.ID())}
 	case err != nil:
 		return err
 	case r.OK:

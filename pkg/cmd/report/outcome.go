@@ -64,7 +64,9 @@ func SettleEnd(ctx context.Context, w io.Writer, j *job.Job, end End) error {
 			text += fmt.Sprintf("(exit code %d comes from your program)\n", failed.Code)
 		}
 	}
-	return failed.In(w, text)
+	err = failed.In(w, text)
+	PrintResumeHint(w, j)
+	return err
 }
 
 // describe returns the command that shows all that is known of a job.

@@ -97,7 +97,7 @@ func (c Collection) FollowPickles(ctx context.Context, j *job.Job, out, w io.Wri
 		return end, err
 	}
 	for _, input := range end.Outcome.Missing {
-		gone := api.ResultError{Message: "it has no result: its pod failed or was deleted first"}
+		gone := api.ResultError{Message: job.NoInputResult}
 		if err := p.lines.Encode(pickledInput{Index: input, Error: &gone}); err != nil {
 			return end, err
 		}
