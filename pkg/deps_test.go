@@ -77,7 +77,7 @@ var mayImport = map[string]string{
 	"screen":          "",
 	"latest":          "",
 	"backoff":         "",
-	"image":           "api backoff pattern wheel",
+	"image":           "api backoff pattern ui wheel",
 	"cloudbuild":      "deps pattern principal store transport wheel infra",
 	"fanout":          "",
 	"logs":            "api backoff latest records screen store",

@@ -21,9 +21,7 @@ type Image struct {
 	Base        string       // a reference, better with a digest: "python:3.12-slim@sha256:…"
 	Layout      wheel.Layout // where the environment stands; its Python must be the base's
 	Interpreter string       // the base's: "/usr/local/bin/python3.12"
-	// System is whether packages of the base can be imported too. Pip then installs only what
-	// the base lacks; uv ignores what the base has.
-	System bool
+	Environment string       // the virtual environment that the base's Python is in, "" for none
 	// InBase is whether packages go into the base's own Python instead of an environment.
 	InBase    bool
 	Installer Installer
@@ -123,7 +121,7 @@ func text(lines []string) []byte { return []byte(strings.Join(lines, "\n") + "\n
 
 // venv returns the layer that makes the prefix a virtual environment.
 func (i Image) venv(ctx context.Context) ([]byte, error) {
-	layer, err := wheel.Venv(ctx, i.Layout, i.Interpreter, i.System)
+	layer, err := wheel.Venv(ctx, i.Layout, i.Interpreter, i.Environment)
 	if err != nil {
 		return nil, err
 	}

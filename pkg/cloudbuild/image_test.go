@@ -57,7 +57,7 @@ func TestSource(t *testing.T) {
 			i.Options = []string{"--find-links https://releases.example/libtpu.html"}
 		},
 		"pip": func(i *cloudbuild.Image) {
-			i.Installer, i.System, i.Interpreter = cloudbuild.Pip, true, "/usr/bin/python3.12"
+			i.Installer, i.Interpreter = cloudbuild.Pip, "/usr/bin/python3.12"
 			i.Constraints = []string{"werkzeug<4"}
 		},
 	} {

@@ -23,7 +23,7 @@ import (
 
 // format is the version of the keys. Raise it with every change after which the same wishes give
 // another environment.
-const format = 1
+const format = 2
 
 // prefix is where environments are in images.
 const prefix = "opt/kinetic/env"
@@ -59,7 +59,7 @@ func (p *Plan) key() (string, error) {
 		return "", err
 	}
 	wish := []any{
-		format, wheel.Format, p.Base.Ref, p.Arch, p.System, p.Added, p.AddedOptions, requirements, constraints, options,
+		format, wheel.Format, p.Base.Ref, p.Arch, p.Added, p.AddedOptions, requirements, constraints, options,
 		sorted(p.Wanted.Extras), sorted(p.Wanted.Groups), digest(p.Wanted.Lock), project,
 	}
 	if requires := p.Wanted.RequiresPython; requires != "" && !p.Base.Known {
@@ -269,5 +269,5 @@ func Wheels(packages []lock.Package) (wheels []image.Wheel, whole bool) {
 
 // Env returns what the image consists of, given the base's Python and the wheels.
 func (p Plan) Env(python string, wheels []image.Wheel) image.Env {
-	return image.Env{Base: p.Base.Ref, Arch: p.Arch, Layout: p.Layout(python), System: p.System, InBase: p.InBase, Bytecode: true, Wheels: wheels}
+	return image.Env{Base: p.Base.Ref, Arch: p.Arch, Layout: p.Layout(python), InBase: p.InBase, Bytecode: true, Wheels: wheels}
 }

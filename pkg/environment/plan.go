@@ -71,8 +71,6 @@ type Plan struct {
 	Repository, Tag string
 	Base            Base
 	Arch            string
-	// System means that packages of the base can be imported, too.
-	System bool
 	// InBase means that the packages are added to the base's own Python: the image is a base, too.
 	InBase bool
 	Root   string
@@ -136,7 +134,7 @@ func NewBase(in Input, tag string) (Plan, error) {
 	if err != nil {
 		return p, err
 	}
-	p.InBase, p.System = true, false
+	p.InBase = true
 	p.Repository, p.Tag = BaseName(in.ImageRepo, in.Accelerator.Kind), tag
 	p.Image = p.Repository + ":" + tag
 	return p, nil
@@ -240,7 +238,7 @@ func (p *Plan) chooseBase(in Input) error {
 		if in.Images.Python != "" {
 			return fmt.Errorf("--python %s cannot be combined with a base image of your own, %s (--base-image, --base-image-repo, or their variables): it has its Python", in.Images.Python, custom)
 		}
-		p.Base, p.System = Base{Ref: custom, Runtime: ours}, true
+		p.Base = Base{Ref: custom, Runtime: ours}
 		return nil
 	}
 	python := in.Images.Python

@@ -171,13 +171,13 @@ func TestNewBase(t *testing.T) {
 			t.Fatal(err)
 		}
 		if base.Image != "r.example/acme/base-"+strings.ToLower(string(kind))+":v1" || base.Image != base.Repository+":"+base.Tag || base.Added[0] != jaxFor(kind) ||
-			(len(base.AddedOptions) > 0) != (kind == api.TPU) || base.System || base.Base.Python != "3.12" {
+			(len(base.AddedOptions) > 0) != (kind == api.TPU) || base.Base.Python != "3.12" {
 			t.Errorf("base %+v", base)
 		}
 		in := input(t, requirements("jax==0.4\nsix\n"))
 		in.Accelerator.Kind, in.BaseImageRepo = kind, "r.example/acme"
 		p, err := New(in)
-		if err != nil || p.Base.Ref != base.Image || !p.System || len(p.Added) > 0 || !p.HasRuntime() || len(p.Wanted.Requirements) != 1 ||
+		if err != nil || p.Base.Ref != base.Image || len(p.Added) > 0 || !p.HasRuntime() || len(p.Wanted.Requirements) != 1 ||
 			!strings.Contains(strings.Join(p.Warnings, ""), "the base image "+base.Image+" has its own") {
 			t.Errorf("job %+v, %v", p, err)
 		}

@@ -22,6 +22,7 @@ type Facts struct {
 	Python      string `json:"python"`      // "3.12"
 	FullPython  string `json:"fullPython"`  // "3.12.7", "" if it is not known
 	Interpreter string `json:"interpreter"` // "/usr/local/bin/python3.12"
+	Environment string `json:"environment"` // the virtual environment that it is in, such as "/opt/venv", or ""
 	Libc        string `json:"libc"`        // "glibc 2.36" or "musl 1.2"
 }
 
@@ -95,7 +96,7 @@ func (s *session) facts(ctx context.Context, image v1.Image, arch string) (Facts
 	if err != nil {
 		return Facts{}, err
 	}
-	f, key := Facts{}, "facts "+digest.String()
+	f, key := Facts{}, "facts with environment "+digest.String()
 	if s.memory.Load(key, &f) && f.Digest == digest.String() && f.Arch == arch {
 		return f, nil
 	}
@@ -151,7 +152,7 @@ func inspect(ctx context.Context, image v1.Image, arch string) (Facts, error) {
 		return Facts{}, err
 	}
 	f := Facts{Arch: arch}
-	files := findings{path: pathOf(config.Config), files: map[string]string{}}
+	files := findings{path: pathOf(config.Config), files: map[string]string{}, links: map[string]string{}}
 	if f.Python, f.FullPython = official(config.Config); f.Python != "" {
 		f.Interpreter, files.python = "/usr/local/bin/python"+f.Python, f.Python
 	} else {
@@ -163,7 +164,7 @@ func inspect(ctx context.Context, image v1.Image, arch string) (Facts, error) {
 		}
 	}
 	if f.Python == "" {
-		if f.Interpreter, f.Python, err = files.interpreter(); err != nil {
+		if f.Interpreter, f.Python, f.Environment, err = files.interpreter(); err != nil {
 			return Facts{}, err
 		}
 	}

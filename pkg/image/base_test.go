@@ -22,6 +22,7 @@ func TestInspect(t *testing.T) {
 	t.Parallel()
 	s := inProcess(t)
 	interpreter := file{name: "usr/bin/python3.11", data: "ELF"}
+	venvPath := []string{"PATH=/opt/venv/bin:/usr/bin"}
 	for name, tt := range map[string]struct {
 		env    []string
 		layers [][]file
@@ -46,6 +47,16 @@ func TestInspect(t *testing.T) {
 		"the upper layer": {nil, [][]file{{glibc, interpreter, {name: "usr/bin/python3", link: "python3.11"}}, {{name: "usr/bin/python3.12"}, {name: "usr/bin/python3", link: "python3.12"}}},
 			image.Facts{Python: "3.12", Interpreter: "/usr/bin/python3.12", Libc: "glibc 2.36"}},
 		"a deleted one": {nil, [][]file{{glibc, interpreter, {name: "usr/local/bin/python3"}, {name: "usr/bin/python3", link: "python3.11"}}, {{name: "usr/local/bin/.wh.python3"}}},
+			image.Facts{Python: "3.11", Interpreter: "/usr/bin/python3.11", Libc: "glibc 2.36"}},
+		"a virtual environment": {venvPath, [][]file{{glibc, interpreter}, {{name: "opt/venv/bin/python3", link: "/usr/bin/python3.11"}, {name: "opt/venv/lib/x"}, {name: "opt/venv/pyvenv.cfg"}}, {}},
+			image.Facts{Python: "3.11", Interpreter: "/usr/bin/python3.11", Environment: "/opt/venv", Libc: "glibc 2.36"}},
+		"a virtual environment in the layer of its Python": {venvPath, [][]file{{glibc, interpreter, {name: "opt/venv/bin/python3", link: "python"}, {name: "opt/venv/bin/python", link: "/usr/bin/python3.11"}, {name: "opt/venv/pyvenv.cfg"}}},
+			image.Facts{Python: "3.11", Interpreter: "/usr/bin/python3.11", Environment: "/opt/venv", Libc: "glibc 2.36"}},
+		"a virtual environment that was deleted": {venvPath, [][]file{{glibc, interpreter, {name: "usr/bin/python3", link: "python3.11"}, {name: "opt/venv/bin/python3", link: "/usr/bin/python3"}, {name: "opt/venv/pyvenv.cfg"}}, {{name: "opt/venv/.wh.pyvenv.cfg"}}},
+			image.Facts{Python: "3.11", Interpreter: "/usr/bin/python3.11", Libc: "glibc 2.36"}},
+		"uv's Python, in a directory with another name": {[]string{"PATH=/usr/local/bin"}, [][]file{{glibc}, {{name: "root/python/3.11", link: "3.11.7-linux"}, {name: "root/python/3.11.7-linux/bin/python3.11"}, {name: "root/pythons", link: "python"}}, {{name: "usr/local/bin/python3", link: "/root/pythons/3.11/bin/python3.11"}}},
+			image.Facts{Python: "3.11", Interpreter: "/root/python/3.11.7-linux/bin/python3.11", Libc: "glibc 2.36"}},
+		"a linked directory on the PATH": {[]string{"PATH=/bin"}, [][]file{{glibc, interpreter, {name: "usr/bin/python3", link: "python3.11"}, {name: "bin", link: "usr/bin"}}},
 			image.Facts{Python: "3.11", Interpreter: "/usr/bin/python3.11", Libc: "glibc 2.36"}},
 		"musl beside glibc": {official("3.12.1"), [][]file{{musl}, {glibc}},
 			image.Facts{Python: "3.12", FullPython: "3.12.1", Interpreter: "/usr/local/bin/python3.12", Libc: "glibc 2.36"}},

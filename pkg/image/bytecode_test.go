@@ -63,7 +63,7 @@ func TestBytecode(t *testing.T) {
 		t.Errorf("made %+v, notes %v", made, kinds)
 	}
 	// Another machine takes these layers, though it has no interpreter.
-	e.System = true
+	e.Base = s.twin(t, e.Base)
 	if made := mustMake(t, client(t), s, e, image.Options{}); made.Layers != 0 || len(made.Warnings) != 0 {
 		t.Errorf("made %+v", made)
 	}
@@ -85,7 +85,7 @@ func TestBytecodeCannotBeMade(t *testing.T) {
 			if kinds := notes(t, s, e); len(made.Warnings) != 1 || !strings.HasPrefix(made.Warnings[0], tt.warning) || kinds[""] != 3 || kinds["c"] != 0 || hasBytecode(t, s, e) {
 				t.Errorf("made %+v, notes %v", made, kinds)
 			}
-			e.System = true
+			e.Base = s.twin(t, e.Base)
 			if made := mustMake(t, client(t), s, e, o); made.Layers != 0 {
 				t.Errorf("made %+v, want the layers without bytecode", made)
 			}

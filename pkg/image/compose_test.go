@@ -90,7 +90,7 @@ func TestSmallestWheelsShareALayer(t *testing.T) {
 			t.Errorf("%s is missing", w)
 		}
 	}
-	e.System = true
+	e.Base = s.twin(t, e.Base)
 	if made := mustMake(t, client(t), s, e, image.Options{}); made.Layers != 0 {
 		t.Errorf("made %+v, want all layers known", made)
 	}

@@ -17,14 +17,13 @@ import (
 
 // format is the version of what an image consists of beside its layers, whose format is
 // wheel.Format. Raise it with every change after which the same Env gives another image.
-const format = 1
+const format = 2
 
 // Env is what an image consists of.
 type Env struct {
 	Base     string       // a reference, such as "python:3.12-slim"
 	Arch     string       // "amd64"; an index has an image for each
 	Layout   wheel.Layout // where the wheels are installed; its Python must be the base's
-	System   bool         // whether packages of the base can be imported too
 	InBase   bool         // whether the wheels go into the base's own Python, at the layout's prefix, instead of an environment
 	Bytecode bool         // whether modules are to be compiled; without an interpreter they are not
 	Wheels   []Wheel      // in any order
@@ -51,7 +50,7 @@ func (e Env) Tag() (string, error) {
 	for _, w := range checked.Wheels {
 		wheels = append(wheels, [2]string{w.project(), w.SHA256})
 	}
-	text, err := json.Marshal([]any{format, wheel.Format, checked.Base, e.Arch, e.Layout.Prefix, e.Layout.Python, e.System, e.Bytecode, wheels})
+	text, err := json.Marshal([]any{format, wheel.Format, checked.Base, e.Arch, e.Layout.Prefix, e.Layout.Python, e.Bytecode, wheels})
 	if err != nil {
 		return "", err
 	}

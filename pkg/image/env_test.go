@@ -16,7 +16,7 @@ func exampleEnv() image.Env {
 
 // Change the tag here only together with the format.
 func TestTag(t *testing.T) {
-	const want = "e-c07025230fd83e84efa1ddbfa399b4e286a13947"
+	const want = "e-2f07a62711716b5fb3f11fdd73bbf8127afa72c5"
 	if got := tagOf(t, exampleEnv()); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}
@@ -38,7 +38,6 @@ func TestTag(t *testing.T) {
 		"arch":     func(e *image.Env) { e.Arch = "arm64" },
 		"prefix":   func(e *image.Env) { e.Layout.Prefix = "opt/other" },
 		"python":   func(e *image.Env) { e.Layout.Python = "3.13" },
-		"system":   func(e *image.Env) { e.System = true },
 		"bytecode": func(e *image.Env) { e.Bytecode = false },
 		"sha":      func(e *image.Env) { e.Wheels[1].SHA256 = strings.Repeat("c", 64) },
 		"fewer":    func(e *image.Env) { e.Wheels = e.Wheels[1:] },

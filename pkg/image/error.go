@@ -60,6 +60,11 @@ func (e *RegistryError) Denied() bool {
 	return false
 }
 
+// Busy reports whether the registry could not answer, or did not want to yet.
+func (e *RegistryError) Busy() bool {
+	return e.Status() == http.StatusTooManyRequests || e.Status() >= http.StatusInternalServerError
+}
+
 // advice says what to do, after a semicolon.
 func (e *RegistryError) advice() string {
 	host, _, _ := strings.Cut(e.Repository, "/")
@@ -74,7 +79,11 @@ func (e *RegistryError) advice() string {
 		return "; ask its owner for access, or name another repository"
 	case code == http.StatusNotFound:
 		return "; create the repository first, or name another one"
-	case code == http.StatusTooManyRequests || code >= http.StatusInternalServerError:
+	case code == http.StatusTooManyRequests && e.Reading():
+		return fmt.Sprintf("; try again later, or sign in with `docker login %s`, which allows more", host)
+	case e.Busy() && e.Reading():
+		return "; try again later"
+	case e.Busy():
 		return "; try again later: what was sent stays there"
 	case code == 0:
 		return "; check the name and the network"

@@ -45,7 +45,7 @@ func TestRegistryRefuses(t *testing.T) {
 	}
 	advice := map[int]string{
 		401: "; sign in with `docker login 127.0.0.1:", 403: "; ask its owner for access", 404: "; create the repository first",
-		405: "", 429: "; try again later", 500: "; try again later: what was sent stays there",
+		405: "", 429: "; try again later: what was sent stays there", 500: "; try again later: what was sent stays there",
 	}
 	s, x := inProcess(t), newIndex(t)
 	e := small(t, s, x)
@@ -56,7 +56,6 @@ func TestRegistryRefuses(t *testing.T) {
 				continue
 			}
 			t.Run(fmt.Sprint(step, code), func(t *testing.T) {
-				e.System = !e.System // another tag
 				e.Layout.Prefix = fmt.Sprintf("opt/%s%d", step, code)
 				s.with(answer(code, tt.method, tt.word), func() {
 					made, err := client(t).Make(context.Background(), s.repo(), e, image.Options{})

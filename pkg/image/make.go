@@ -15,6 +15,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 	"golang.org/x/sync/errgroup"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
 )
 
@@ -57,9 +58,9 @@ type LimitError struct {
 	Wheels       int
 }
 
-// Error says how much it is.
+// Error says how much it is, and which flag allows more.
 func (e *LimitError) Error() string {
-	return fmt.Sprintf("%d packages with %d bytes would have to be sent, more than the limit of %d", e.Wheels, e.Bytes, e.Limit)
+	return fmt.Sprintf("%s with %s would have to be sent from this machine, and --image-upload-limit is %s", ui.Count(e.Wheels, "package"), ui.Bytes(e.Bytes), ui.Bytes(e.Limit))
 }
 
 // Make makes sure that a repository has the image of an environment, under its tag. It makes
@@ -195,7 +196,7 @@ func (m *maker) place(ctx context.Context, f Facts) ([]layer, string, error) {
 		}
 		return nil, "", nil
 	}
-	venv, err := wheel.Venv(ctx, m.env.Layout, f.Interpreter, m.env.System)
+	venv, err := wheel.Venv(ctx, m.env.Layout, f.Interpreter, f.Environment)
 	if err != nil {
 		return nil, "", err
 	}

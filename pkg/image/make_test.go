@@ -64,7 +64,6 @@ func TestMake(t *testing.T) {
 	onEachRegistry(t, func(t *testing.T, s *server) {
 		x := newIndex(t)
 		e := small(t, s, x)
-		e.System = true
 		c := client(t)
 		var last image.Progress
 		made := mustMake(t, c, s, e, image.Options{Progress: func(p image.Progress) { last = p }})
@@ -274,7 +273,7 @@ func TestLimit(t *testing.T) {
 		_, err = client(t).Make(context.Background(), s.repo(), e, image.Options{Limit: 100_000})
 	})
 	limit := new(image.LimitError)
-	if !errors.As(err, &limit) || limit.Wheels != 3 || limit.Bytes < 120_000 || !strings.Contains(err.Error(), "more than the limit of 100000") {
+	if !errors.As(err, &limit) || limit.Wheels != 3 || limit.Bytes < 120_000 || !strings.Contains(err.Error(), "and --image-upload-limit is 98 KiB") {
 		t.Errorf("err = %v", err)
 	}
 	if w := writes(requests); len(w) != 0 {
@@ -289,6 +288,6 @@ func TestLimit(t *testing.T) {
 		t.Errorf("sizes that only the server knows: %v", err)
 	}
 	mustMake(t, client(t), s, e, image.Options{})
-	e.System = true // another image of the same layers
+	e.Base = s.twin(t, e.Base)
 	mustMake(t, client(t), s, e, image.Options{Limit: 1})
 }

@@ -23,6 +23,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/registry"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
+	"github.com/google/go-containerregistry/pkg/v1/mutate"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
@@ -191,6 +192,29 @@ func (s *server) put(t *testing.T, ref string, image remote.Taggable) string {
 		t.Fatal(err)
 	}
 	return parsed.Name()
+}
+
+// twin puts the same base into the registry as another image, and returns its reference.
+func (s *server) twin(t *testing.T, ref string) string {
+	t.Helper()
+	parsed, err := name.ParseReference(ref)
+	if err != nil {
+		t.Fatal(err)
+	}
+	base, err := remote.Image(parsed)
+	if err != nil {
+		t.Fatal(err)
+	}
+	config, err := base.ConfigFile()
+	if err != nil {
+		t.Fatal(err)
+	}
+	config = config.DeepCopy()
+	config.Author += "twin"
+	if base, err = mutate.ConfigFile(base, config); err != nil {
+		t.Fatal(err)
+	}
+	return s.put(t, "library/python:twin", base)
 }
 
 // image returns the image of a tag.

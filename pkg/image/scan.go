@@ -29,6 +29,8 @@ type findings struct {
 	python string   // its version, if that was known before
 
 	files map[string]string // of Python by path: the target of a link, itself, or "" if it was deleted
+	links map[string]string // of directories by path: the target, or "" if it is no link
+	whole bool              // whether the layer that has the first python3 of the PATH was read to its end
 	glibc string
 	musl  string // "?" if its version is unknown
 }
@@ -49,6 +51,7 @@ func (f *findings) read(ctx context.Context, l v1.Layer) error {
 		}
 		h, err := archive.Next()
 		if errors.Is(err, io.EOF) {
+			f.whole = f.whole || f.has(path.Join(f.path[0], "python3"))
 			return nil
 		}
 		if err == nil {
@@ -67,9 +70,16 @@ func (f *findings) enough() bool {
 	if f.glibc == "" {
 		return false
 	}
-	_, _, err := f.find(f.path[0])
-	return f.python != "" || err == nil
+	if f.python != "" {
+		return true
+	}
+	found, _, err := f.find(f.path[0])
+	// One that is a link to elsewhere may be that of a virtual environment.
+	return err == nil && (path.Dir(found) == f.path[0] || f.whole || f.environment(f.path[0]) != "")
 }
+
+// configName is the file at the root of a virtual environment (PEP 405).
+const configName = "pyvenv.cfg"
 
 // entry looks at a file of a layer.
 func (f *findings) entry(h *tar.Header, content io.Reader) error {
@@ -78,12 +88,15 @@ func (f *findings) entry(h *tar.Header, content io.Reader) error {
 	if deleted, ok := strings.CutPrefix(base, ".wh."); ok {
 		name, base = dir+deleted, deleted
 	}
-	regular := h.Typeflag == tar.TypeReg
+	regular, to := h.Typeflag == tar.TypeReg, target(name, h)
+	if !regular && to != name { // a link may be one to a directory, or deleted
+		keep(f.links, name, to)
+	} else if h.Typeflag == tar.TypeDir {
+		keep(f.links, name, "")
+	}
 	switch {
-	case strings.HasPrefix(base, "python") && h.Typeflag != tar.TypeDir:
-		if _, known := f.files[name]; !known {
-			f.files[name] = target(name, h)
-		}
+	case (strings.HasPrefix(base, "python") || base == configName) && h.Typeflag != tar.TypeDir:
+		keep(f.files, name, to)
 	case regular && f.glibc == "" && glibcFile().MatchString(name):
 		text, err := io.ReadAll(io.LimitReader(content, 16<<20))
 		if m := glibcVersion().FindSubmatch(text); m != nil {
@@ -98,6 +111,13 @@ func (f *findings) entry(h *tar.Header, content io.Reader) error {
 		return err
 	}
 	return nil
+}
+
+// keep sets what a path is, unless an upper layer has said it.
+func keep(known map[string]string, name, is string) {
+	if _, ok := known[name]; !ok {
+		known[name] = is
+	}
 }
 
 // target returns where a name leads to.
@@ -115,23 +135,57 @@ func target(name string, h *tar.Header) string {
 	return name
 }
 
-// interpreter returns the interpreter that the image's PATH finds, and its version X.Y.
-func (f *findings) interpreter() (string, string, error) {
+// maxLinks is how many links Linux follows.
+const maxLinks = 40
+
+// real returns a path whose directories are no links.
+func (f *findings) real(name string) string {
+	for range maxLinks {
+		followed := name
+		for i := range name {
+			if to := f.links[name[:i]]; name[i] == '/' && to != "" {
+				followed = path.Join(to, name[i:])
+				break
+			}
+		}
+		if followed == name {
+			break
+		}
+		name = followed
+	}
+	return name
+}
+
+// has reports whether there is a file of Python.
+func (f *findings) has(name string) bool { return f.files[f.real(name)] != "" }
+
+// interpreter returns the interpreter that the image's PATH finds, its version X.Y, and the virtual
+// environment that it is in, "" for none.
+func (f *findings) interpreter() (found, version, environment string, err error) {
 	for _, dir := range f.path {
-		if f.files[path.Join(dir, "python3")] != "" {
-			return f.find(dir)
+		if f.has(path.Join(dir, "python3")) {
+			found, version, err = f.find(dir)
+			return found, version, f.environment(dir), err
 		}
 	}
-	return "", "", errNoPython
+	return "", "", "", errNoPython
+}
+
+// environment returns the virtual environment whose commands a directory has, "" if it has others.
+func (f *findings) environment(dir string) string {
+	if root := path.Dir(dir); f.has(path.Join(root, configName)) {
+		return root
+	}
+	return ""
 }
 
 // find follows the links from python3 in a directory.
 func (f *findings) find(dir string) (string, string, error) {
 	name := path.Join(dir, "python3")
-	const maxLinks = 40 // as Linux
 	for range maxLinks {
-		to, ok := f.files[name]
-		if !ok || to == "" {
+		name = f.real(name)
+		to := f.files[name]
+		if to == "" {
 			return "", "", errNoPython
 		}
 		if to != name {

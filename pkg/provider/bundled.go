@@ -128,8 +128,8 @@ func (p *Provider) assemble(ctx context.Context, plan environment.Plan, facts im
 	return done, nil
 }
 
-// defaultLimit is how much is sent from this machine if nobody says.
-const defaultLimit = 256 << 20
+// defaultLimit is how many bytes are sent from this machine if nobody says. JAX for TPUs has 281 MiB.
+const defaultLimit = 512 << 20
 
 func limit(plan environment.Plan) int64 {
 	if plan.Settings.UploadLimit > 0 {
@@ -206,7 +206,7 @@ func (r resolved) String() string {
 // newer versions are asked for.
 func (p *Provider) resolve(ctx context.Context, plan environment.Plan, facts image.Facts) (resolved, error) {
 	if found, ok := p.pinned(plan); ok && found.Python == facts.Python && !found.Stored {
-		r := resolved{pins: found}
+		r := resolved{pins: found, packages: packagesOf(found.Wheels)}
 		if age := p.Now().Sub(found.When); age > old && !plan.IsLock() {
 			r.warnings = []string{fmt.Sprintf("the versions of packages are %d days old: --refresh-deps looks for newer ones", int(age.Hours()/24))}
 		}
@@ -234,6 +234,19 @@ func (p *Provider) resolve(ctx context.Context, plan environment.Plan, facts ima
 		p.Images.Memory.Save(pinsKey(plan, ""), r.pins)
 	}
 	return r, nil
+}
+
+// packagesOf returns the packages of wheels that were chosen earlier.
+func packagesOf(wheels []image.Wheel) []lock.Package {
+	packages := make([]lock.Package, 0, len(wheels))
+	for _, w := range wheels {
+		name, err := wheel.ParseName(w.File)
+		if err != nil {
+			return nil // choose again
+		}
+		packages = append(packages, lock.Package{Name: name.Project(), Wheel: &lock.File{Name: w.File, URL: w.URL, Path: w.Path, SHA256: w.SHA256, Size: w.Size}})
+	}
+	return packages
 }
 
 // wish returns what the resolver is asked for.

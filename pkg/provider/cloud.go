@@ -81,6 +81,10 @@ func (p *Provider) build(ctx context.Context, plan environment.Plan, packages []
 	if because != nil {
 		failed.Because = because.Error()
 	}
+	packages, err := p.choose(ctx, plan, packages)
+	if err != nil {
+		return done, err
+	}
 	request, err := p.request(ctx, plan, packages, because)
 	var unfit unfitError
 	if err != nil && !errors.As(err, &unfit) {
@@ -90,7 +94,8 @@ func (p *Provider) build(ctx context.Context, plan environment.Plan, packages []
 		failed.Err = err
 		return done, failed
 	}
-	return p.ask(ctx, plan, request, failed)
+	wheels, _ := environment.Wheels(packages)
+	return p.ask(ctx, plan, request, wheels, failed)
 }
 
 // BuildDockerfile has Cloud Build make the image of a plan from a Dockerfile that a user wrote,
@@ -106,16 +111,24 @@ func (p *Provider) BuildDockerfile(ctx context.Context, plan environment.Plan, d
 	}
 	key := strings.TrimSuffix(path.Base(source.Name), ".tar.gz")[:keyDigits]
 	request := cloudbuild.Request{Key: key, Image: plan.Image, Cache: plan.Repository + ":cache", Source: source}
-	return p.ask(ctx, plan, request, &CloudError{})
+	return p.ask(ctx, plan, request, nil, &CloudError{})
 }
 
-// ask has Cloud Build make the image of a plan. failed is the error if it does not.
-func (p *Provider) ask(ctx context.Context, plan environment.Plan, request cloudbuild.Request, failed *CloudError) (environment.Provided, error) {
+// ask has Cloud Build make the image of a plan. wheels are what it installs, if that was chosen here;
+// failed is the error if it does not.
+func (p *Provider) ask(ctx context.Context, plan environment.Plan, request cloudbuild.Request, wheels []image.Wheel, failed *CloudError) (environment.Provided, error) {
 	done := environment.Provided{Plan: plan, Image: plan.Image, Builder: environment.BuilderCloudBuild}
 	began := p.Now()
-	how, digests, err := p.buildRequest(ctx, plan.Arch, request, failed)
+	joined, digest, err := p.buildRequest(ctx, plan.Arch, request, failed)
 	if err == nil {
-		done.Digests = digests
+		how := "built in Cloud Build"
+		if joined { // who may have chosen other versions
+			how += " by someone else"
+		} else if len(wheels) > 0 {
+			done.Wheels = wheels
+			p.Images.Memory.Save(wheelsKey(digest), wheels)
+		}
+		done.Digests = []string{digest}
 		done.Phase, done.Detail = "image", fmt.Sprintf("%s, %s", how, p.Now().Sub(began).Round(1e9))
 		return done, nil
 	}
@@ -127,6 +140,31 @@ func (p *Provider) ask(ctx context.Context, plan environment.Plan, request cloud
 	return done, failed
 }
 
+// choose returns the packages that Cloud Build installs, if this machine can choose them. If there
+// are none, Cloud Build chooses.
+func (p *Provider) choose(ctx context.Context, plan environment.Plan, packages []lock.Package) ([]lock.Package, error) {
+	if packages != nil {
+		return packages, nil
+	}
+	facts, err := p.facts(ctx, plan)
+	if err != nil {
+		return nil, err
+	}
+	r, err := p.resolve(ctx, plan, facts)
+	var conflict *resolver.ConflictError
+	var mistake *resolver.MistakeError
+	var build *resolver.NeedsBuildError
+	switch {
+	case err == nil, errors.As(err, &build):
+		return r.packages, nil
+	case plan.Wanted.Kind.IsLock(), ctx.Err() != nil, errors.As(err, &conflict), errors.As(err, &mistake):
+		return nil, err
+	}
+	// Cloud Build may reach an index that this machine can't.
+	fmt.Fprintf(p.Show.Log, "Cloud Build chooses the versions: %s\n", firstLine(err))
+	return nil, nil
+}
+
 // request returns what Cloud Build is asked for.
 func (p *Provider) request(ctx context.Context, plan environment.Plan, packages []lock.Package, because error) (cloudbuild.Request, error) {
 	facts, err := p.facts(ctx, plan)
@@ -136,14 +174,6 @@ func (p *Provider) request(ctx context.Context, plan environment.Plan, packages 
 	if err := p.wish(plan, facts).CheckPython(); err != nil {
 		return cloudbuild.Request{}, err
 	}
-	if plan.Wanted.Kind.IsLock() && packages == nil { // the lock names the versions
-		r, err := p.resolve(ctx, plan, facts)
-		var build *resolver.NeedsBuildError
-		if err != nil && !errors.As(err, &build) {
-			return cloudbuild.Request{}, err
-		}
-		packages = r.packages
-	}
 	if err := p.fits(ctx, plan, facts, packages); err != nil {
 		return cloudbuild.Request{}, err
 	}
@@ -152,7 +182,7 @@ func (p *Provider) request(ctx context.Context, plan environment.Plan, packages 
 		return cloudbuild.Request{}, err
 	}
 	source, err := cloudbuild.Image{
-		Base: plan.Base.Ref, Layout: plan.Layout(facts.Python), Interpreter: facts.Interpreter, System: plan.System, InBase: plan.InBase, Installer: installer(plan),
+		Base: plan.Base.Ref, Layout: plan.Layout(facts.Python), Interpreter: facts.Interpreter, Environment: facts.Environment, InBase: plan.InBase, Installer: installer(plan),
 		Requirements: d.Requirements, Constraints: d.Constraints, Options: d.Options, Hashed: plan.IsLock() && !d.Complete, Complete: d.Complete,
 		Compiled: compiled(packages, because),
 	}.Source(ctx)
@@ -169,7 +199,7 @@ const keyDigits = 40
 // installer returns what installs packages: on an image of the user's own its pip, which sees what
 // the image has.
 func installer(plan environment.Plan) cloudbuild.Installer {
-	if plan.System {
+	if !plan.Base.Known && !plan.InBase {
 		return cloudbuild.Pip
 	}
 	return cloudbuild.UV
@@ -191,7 +221,7 @@ func (p *Provider) fits(ctx context.Context, plan environment.Plan, facts image.
 		return unfitError(fmt.Sprintf("Cloud Build can't make the image: %v: use --image prebuilt", err))
 	}
 	for _, p := range packages {
-		if file := fileOf(plan, p); plan.Wanted.Kind.IsLock() && file != "" {
+		if file := fileOf(plan, p); file != "" {
 			return unfitError(fmt.Sprintf("Cloud Build can't make the image: it gets no files of the project, such as %s (package %s of %s): use --image prebuilt",
 				file, p.Name, plan.Wanted.Source))
 		}
@@ -215,22 +245,20 @@ func (p *Provider) fits(ctx context.Context, plan environment.Plan, facts image.
 	return nil
 }
 
-// buildRequest has an image built, or joins who builds it. It says how, and which digest the image
-// has. If the build is still running after an error, failed gets it.
-func (p *Provider) buildRequest(ctx context.Context, arch string, r cloudbuild.Request, failed *CloudError) (how string, digests []string, err error) {
+// buildRequest has an image built, or joins who builds it. It returns which digest the image has. If
+// the build is still running after an error, failed gets it.
+func (p *Provider) buildRequest(ctx context.Context, arch string, r cloudbuild.Request, failed *CloudError) (joined bool, digest string, err error) {
 	client, err := p.Cloud(ctx)
 	if err != nil {
-		return "", nil, err
+		return false, "", err
 	}
 	defer func() { err = errors.Join(err, client.Close()) }()
 	p.Show.Step("asking Cloud Build for the image")
 	build, err := client.Start(ctx, r)
 	if err != nil {
-		return "", nil, err
+		return false, "", err
 	}
-	how = "built in Cloud Build"
 	if build.Joined {
-		how = "built in Cloud Build by someone else"
 		fmt.Fprintf(p.Show.Log, "Cloud Build is making it already: %s\n", build.URL)
 	} else {
 		fmt.Fprintf(p.Show.Log, "Cloud Build makes it: %s\n", build.URL)
@@ -242,13 +270,13 @@ func (p *Provider) buildRequest(ctx context.Context, arch string, r cloudbuild.R
 			p.Show.Step("Cloud Build makes " + path.Base(r.Image))
 		}
 	}
-	digest, err := client.Follow(ctx, build, p.Show.Log)
+	digest, err = client.Follow(ctx, build, p.Show.Log)
 	var ended *cloudbuild.FailedError
 	if err != nil {
 		if !errors.As(err, &ended) {
 			failed.Running, failed.Cancelled = build, ctx.Err() != nil && p.cancelled(ctx, client, build)
 		}
-		return how, nil, err
+		return build.Joined, "", err
 	}
 	if digest == "" { // the build did not say it
 		digest, err = p.Images.Digest(ctx, r.Image, arch)
@@ -256,7 +284,7 @@ func (p *Provider) buildRequest(ctx context.Context, arch string, r cloudbuild.R
 	if err == nil && digest == "" {
 		err = fmt.Errorf("the build %s has ended well, but there is no image %s: see %s", build.ID(), r.Image, build.URL)
 	}
-	return how, []string{digest}, err
+	return build.Joined, digest, err
 }
 
 // cancelTime limits how long an interrupted run takes to cancel its build.

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -101,8 +102,8 @@ func TestWhatIsBuilt(t *testing.T) {
 		"a base of the user's": {fromGit, nil, []string{"/usr/local/bin/python3.12 -m pip --python", "build-essential"}, "uv", fromGit},
 		"the runtime": {fromGit, []func(*environment.Input){known, func(in *environment.Input) { in.Accelerator.Kind, in.Runtime = api.TPU, "jax" }}, nil, "-m pip",
 			"--find-links https://storage.googleapis.com/jax-releases/libtpu_releases.html\n" + fromGit + "jax[tpu]>=0.4.6\nkeras\n"},
-		"hashes": {"six==1.0 --hash=sha256:" + strings.Repeat("a", 64) + "\n", []func(*environment.Input){known, builder("cloudbuild")}, []string{"--require-hashes"}, "-m pip",
-			"six==1.0 --hash=sha256:" + strings.Repeat("a", 64) + "\n"},
+		"hashes of an index that can't be reached": {"six==1.0 --hash=sha256:" + strings.Repeat("a", 64) + "\n--index-url http://127.0.0.1:1/simple\n", []func(*environment.Input){known, builder("cloudbuild")}, []string{"--require-hashes"}, "-m pip",
+			"--index-url http://127.0.0.1:1/simple\nsix==1.0 --hash=sha256:" + strings.Repeat("a", 64) + "\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newCloudWorld(t, cloudbuildtest.Pushes)
@@ -168,9 +169,8 @@ func TestBuilders(t *testing.T) {
 			if len(w.cloud.Builds()) != tt.builds || done.Plan.Mode != tt.mode {
 				t.Errorf("%d builds, %s (%s), want %d, %s", len(w.cloud.Builds()), done.Plan.Mode, done.Plan.Why, tt.builds, tt.mode)
 			}
-			compiles := tt.noWheel || name == "cloudbuild"
-			if tt.builds > 0 && strings.Contains(w.built().Files["Dockerfile"], "build-essential") != compiles {
-				t.Errorf("Dockerfile\n%s\nwant a compiler: %v", w.built().Files["Dockerfile"], compiles)
+			if tt.builds > 0 && strings.Contains(w.built().Files["Dockerfile"], "build-essential") != tt.noWheel {
+				t.Errorf("Dockerfile\n%s\nwant a compiler: %v", w.built().Files["Dockerfile"], tt.noWheel)
 			}
 		})
 	}
@@ -193,6 +193,41 @@ func TestALockInCloudBuild(t *testing.T) {
 	}
 	if !strings.Contains(b.Files["Dockerfile"], "--no-deps") {
 		t.Errorf("Dockerfile\n%s\nwant --no-deps in it", b.Files["Dockerfile"])
+	}
+}
+
+// TestChosenHereBuiltThere: Cloud Build installs the versions that this machine has chosen, by their
+// hashes, now and when they were chosen earlier.
+func TestChosenHereBuiltThere(t *testing.T) {
+	limited := func(in *environment.Input) { in.UploadLimit = 1 }
+	for name, change := range map[string]func(*environment.Input){"too large to send": limited, "asked for": builder("cloudbuild")} {
+		t.Run(name, func(t *testing.T) {
+			w := newCloudWorld(t, cloudbuildtest.Pushes)
+			locked := w.wheel("six", "1.0", "x = 1")
+			want := "six @ " + w.index.URL + "/files/six-1.0-py3-none-any.whl#sha256=" + sum(w.files["six-1.0-py3-none-any.whl"])
+			plan := w.cloudPlan(w.locked(locked), change)
+			for _, builds := range []int{1, 2} {
+				done := w.mustProvide(plan)
+				all := w.cloud.Builds()
+				if len(all) != builds {
+					t.Fatalf("%d builds, want %d", len(all), builds)
+				}
+				b := all[len(all)-1]
+				if !strings.Contains(b.Files["requirements.txt"], want+"\n") || !strings.Contains(b.Files["Dockerfile"], "--no-deps") {
+					t.Errorf("build %d: requirements\n%s\nDockerfile\n%s\nwant %q", builds, b.Files["requirements.txt"], b.Files["Dockerfile"], want)
+				}
+				if len(done.Wheels) != 1 || done.Wheels[0].File != "six-1.0-py3-none-any.whl" {
+					t.Errorf("wheels %+v", done.Wheels)
+				}
+				// The registry loses the image, and no index can be asked any more.
+				request, err := http.NewRequestWithContext(t.Context(), http.MethodDelete, w.registry.URL+"/v2/acme/kn-research/env/manifests/"+plan.Tag, nil)
+				w.must(err)
+				response, err := http.DefaultClient.Do(request)
+				w.must(err)
+				w.must(response.Body.Close())
+				w.index.Close()
+			}
+		})
 	}
 }
 

@@ -61,12 +61,12 @@ func (d document) text() (written, error) {
 	return written{string(text), hex.EncodeToString(sum[:])}, nil
 }
 
-// wishDocument returns the document of a plan whose packages are not all wheels. packages are those
-// of a lock.
+// wishDocument returns the document of a plan for what installs the packages, and chooses them if
+// there are none yet.
 func wishDocument(plan environment.Plan, packages []lock.Package) (document, error) {
-	d := document{Version: documentVersion, Complete: plan.Wanted.Kind.IsLock()}
+	d := document{Version: documentVersion, Complete: plan.Wanted.Kind.IsLock() || len(packages) > 0}
 	var err error
-	if d.Complete { // the requirements are the project's, without versions, and nothing is added
+	if d.Complete { // the packages are all that is installed
 		d.Requirements, err = lockedLines(plan, packages)
 	} else {
 		d.Requirements, err = wantedLines(plan)
@@ -153,8 +153,8 @@ func inRoot(plan environment.Plan, path string) (string, error) {
 	return "./" + filepath.ToSlash(rel), nil
 }
 
-// lockedLines returns the requirements of what a lock names: each is a file or a commit, so that no
-// index is asked for it.
+// lockedLines returns the requirements of packages that are chosen: each is a file or a commit, so
+// that no index is asked for it.
 func lockedLines(plan environment.Plan, packages []lock.Package) ([]string, error) {
 	var lines []string
 	for _, p := range packages {

@@ -111,7 +111,7 @@ func notHere(err error) string {
 		if cloud.Lasting() {
 			return firstLine(err)
 		}
-	case errors.As(err, &registry) && (registry.Denied() || registry.Status() == 0):
+	case errors.As(err, &registry) && (registry.Denied() || registry.Busy() || registry.Status() == 0):
 		answer := "no answer"
 		if code := registry.Status(); code != 0 {
 			answer = fmt.Sprintf("%d %s", code, http.StatusText(code))

@@ -3,6 +3,7 @@ package provider_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"net/http"
 	"slices"
 	"strings"
@@ -95,14 +96,44 @@ func TestFallback(t *testing.T) {
 	}
 }
 
-// TestARegistryThatFails: an error that passes is no reason for another way.
-func TestARegistryThatFails(t *testing.T) {
-	w := newWorld(t)
-	plan := w.plan(w.locked(w.wheel("six", "1.0", "x = 1")))
-	w.deny = func(*http.Request) int { return http.StatusInternalServerError }
-	var registry *image.RegistryError
-	if done, err := w.provide(plan); !errors.As(err, &registry) {
-		t.Errorf("provided %+v, %v", done, err)
+// TestARegistryThatIsBusy: the pod installs the packages this time. The next run asks again.
+func TestARegistryThatIsBusy(t *testing.T) {
+	look := func(r *http.Request) bool { return strings.Contains(r.URL.Path, "/acme/env/manifests/") }
+	base := func(r *http.Request) bool { return strings.Contains(r.URL.Path, "/base/") }
+	upload := func(r *http.Request) bool { return r.Method == http.MethodPost }
+	for name, tt := range map[string]struct {
+		status int
+		what   func(*http.Request) bool
+		want   string
+	}{
+		"the base, limited":  {http.StatusTooManyRequests, base, "the base image can't be read from %s/base (429 Too Many Requests)"},
+		"the base, failing":  {http.StatusServiceUnavailable, base, "the base image can't be read from %s/base (503 Service Unavailable)"},
+		"the look, limited":  {http.StatusTooManyRequests, look, "images can't be sent to %s/acme/env (429 Too Many Requests)"},
+		"the look, failing":  {http.StatusInternalServerError, look, "images can't be sent to %s/acme/env (500 Internal Server Error)"},
+		"an upload, failing": {http.StatusBadGateway, upload, "images can't be sent to %s/acme/env (502 Bad Gateway)"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			w := newWorld(t)
+			text := w.locked(w.wheel("six", "1.0", "x = 1"))
+			w.deny = func(r *http.Request) int {
+				if tt.what(r) {
+					return tt.status
+				}
+				return 0
+			}
+			want := fmt.Sprintf(tt.want, w.host())
+			if done := w.mustProvide(w.plan(text)); done.Plan.Mode != environment.Prebuilt || !strings.HasPrefix(done.Plan.Why, want) {
+				t.Errorf("provided %+v, want %q", done, want)
+			}
+			var registry *image.RegistryError
+			if done, err := w.provide(w.plan(text, bundled)); !errors.As(err, &registry) || registry.Status() != tt.status {
+				t.Errorf("where an image was asked for: provided %+v, %v", done, err)
+			}
+			w.deny = nil
+			if done := w.mustProvide(w.plan(text)); done.Plan.Mode != environment.Bundled {
+				t.Errorf("once it answers: %+v", done)
+			}
+		})
 	}
 }
 

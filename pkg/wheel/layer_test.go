@@ -79,7 +79,7 @@ func checkRecords(t *testing.T, files map[string]unpacked) {
 	t.Helper()
 	unlisted := map[string]bool{}
 	for name, f := range files {
-		if f.Typeflag == tar.TypeReg {
+		if _, deleted := whiteout(name); f.Typeflag == tar.TypeReg && !deleted {
 			unlisted[name] = true
 		}
 	}
@@ -114,7 +114,7 @@ func TestGoldenDigests(t *testing.T) {
 	small := openOf(t, "small-1-py3-none-any.whl", member{name: "small.py", data: "x = 1\n"})
 	var got strings.Builder
 	fmt.Fprintf(&got, "format %d\n", wheel.Format)
-	venv, err := wheel.Venv(context.Background(), layout, "/usr/local/bin/python3.12", true)
+	venv, err := wheel.Venv(context.Background(), layout, "/usr/local/bin/python3.12", "")
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -93,7 +93,7 @@ func (l Layout) checkPlace(name string) error {
 	}
 	for part := range strings.SplitSeq(name, "/") {
 		// In a layer, such a file would delete others.
-		if strings.HasPrefix(part, ".wh.") {
+		if strings.HasPrefix(part, whiteout) {
 			return fmt.Errorf("the name %q means a deleted file in images", part)
 		}
 		if len(part) > maxComponent {

@@ -2,7 +2,9 @@ package wheel
 
 import (
 	"cmp"
+	"path"
 	"slices"
+	"strings"
 )
 
 // Group distributes wheels of the given sizes over at most most layers. It returns the
@@ -86,6 +88,28 @@ func merge(wheels []*Wheel) ([]file, error) {
 	}
 	return files, nil
 }
+
+// whiteouts returns what hides the bytecode that a layer below may have for the modules of a layer:
+// nothing compares it with the module when that is imported. Modules that have bytecode need none.
+func (l Layout) whiteouts(files []file) (hidden []file) {
+	names := make(map[string]bool, len(files))
+	for _, f := range files {
+		names[f.name] = true
+	}
+	for _, f := range files {
+		if !strings.HasPrefix(f.name, l.site()+"/") || !strings.HasSuffix(f.name, ".py") {
+			continue
+		}
+		if name := l.bytecode(f.name); !names[name] && l.checkPlace(name) == nil {
+			dir, base := path.Split(name)
+			hidden = append(hidden, textFile(dir+whiteout+base, nil))
+		}
+	}
+	return hidden
+}
+
+// whiteout begins the name of a file that deletes one of a layer below.
+const whiteout = ".wh."
 
 // record returns the file RECORD of the installed wheel.
 func (w *Wheel) record() (file, error) {

@@ -80,22 +80,29 @@ func TestWheelsThatCannotShareALayer(t *testing.T) {
 
 func TestVenv(t *testing.T) {
 	for python, home := range map[string]string{"/usr/local/bin/python3.12": "/usr/local/bin", "/opt/conda/bin/python": "/opt/conda/bin"} {
-		for _, system := range []string{"true", "false"} {
-			l, err := wheel.Venv(context.Background(), layout, python, system == "true")
+		for beneath, line := range map[string]string{"": "", "/opt/venv": "import site; site.addsitedir('/opt/venv/lib/python3.12/site-packages')\n"} {
+			l, err := wheel.Venv(context.Background(), layout, python, beneath)
 			if err != nil {
 				t.Fatal(err)
 			}
 			files, order := unpack(t, l)
-			want := []string{"", "bin/", "bin/python", "bin/python3", "bin/python3.12", "pyvenv.cfg"}
+			want := []string{"", "bin/", "bin/python", "bin/python3", "bin/python3.12"}
+			if beneath != "" {
+				want = append(want, "lib/", "lib/python3.12/", "lib/python3.12/site-packages/", "lib/python3.12/site-packages/_image.pth")
+			}
+			want = append(want, "pyvenv.cfg")
 			for i := range want {
 				want[i] = layout.Prefix + "/" + want[i]
 			}
 			if diff := cmp.Diff(want, order); diff != "" {
 				t.Errorf("files (-want +got):\n%s", diff)
 			}
-			config := "home = " + home + "\ninclude-system-site-packages = " + system + "\nversion = 3.12\n"
+			config := "home = " + home + "\ninclude-system-site-packages = true\nversion = 3.12\n"
 			if got := files[layout.Prefix+"/pyvenv.cfg"].data; got != config {
 				t.Errorf("pyvenv.cfg is %q, want %q", got, config)
+			}
+			if got := files[site+"/_image.pth"].data; got != line {
+				t.Errorf("_image.pth is %q, want %q", got, line)
 			}
 			for name, target := range map[string]string{"python": python, "python3": "python", "python3.12": "python"} {
 				if got := files[layout.Prefix+"/bin/"+name].Linkname; got != target {
@@ -108,7 +115,7 @@ func TestVenv(t *testing.T) {
 
 func TestVenvNeedsAnInterpreterOfTheImage(t *testing.T) {
 	for _, python := range []string{"", "python3", "/usr/bin/../python3", "/usr/bin/my python", "/x\ny", "/opt/kinetic/env/bin/python"} {
-		if _, err := wheel.Venv(context.Background(), layout, python, false); err == nil || !strings.Contains(err.Error(), "is not the absolute path of an interpreter") {
+		if _, err := wheel.Venv(context.Background(), layout, python, ""); err == nil || !strings.Contains(err.Error(), "is not the absolute path of an interpreter") {
 			t.Errorf("%q: err = %v", python, err)
 		}
 	}

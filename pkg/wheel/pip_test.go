@@ -63,7 +63,7 @@ func TestInstallationEqualsPips(t *testing.T) {
 	files, _ := unpack(t, layerOf(t, w))
 	got := map[string]installedFile{}
 	for name, f := range files {
-		if f.Typeflag == tar.TypeReg {
+		if _, deleted := whiteout(name); f.Typeflag == tar.TypeReg && !deleted {
 			got[strings.TrimPrefix(name, l.Prefix+"/")] = installedFile{f.data, fs.FileMode(f.Mode)}
 		}
 	}
@@ -160,6 +160,88 @@ func recordRows(t *testing.T, text string) map[string]string {
 	return rows
 }
 
+// whiteout returns what a file of a layer deletes below, and whether it deletes anything.
+func whiteout(name string) (string, bool) {
+	dir, base := path.Split(name)
+	deleted, ok := strings.CutPrefix(base, ".wh.")
+	return dir + deleted, ok
+}
+
+// mount puts layers over each other at their place, as a node does.
+func mount(t *testing.T, layers ...*wheel.Layer) {
+	t.Helper()
+	for _, layer := range layers {
+		files, order := unpack(t, layer)
+		var err error
+		for _, name := range order {
+			if deleted, ok := whiteout(name); ok {
+				if err = os.Remove("/" + deleted); err != nil && !errors.Is(err, fs.ErrNotExist) {
+					t.Fatal(err)
+				}
+				continue
+			}
+			f := files[name]
+			switch to := "/" + name; f.Typeflag {
+			case tar.TypeDir:
+				err = os.MkdirAll(to, 0o755)
+			case tar.TypeSymlink:
+				err = os.Symlink(f.Linkname, to)
+			default:
+				err = os.WriteFile(to, []byte(f.data), fs.FileMode(f.Mode))
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+		}
+	}
+}
+
+// TestBytecodeBelow: where two wheels have the same module, the bytecode of the one below is not run
+// for the source of the other.
+func TestBytecodeBelow(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there are no symbolic links")
+	}
+	interpreter, l := python(t)
+	root, err := os.MkdirTemp("", "env")
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer os.RemoveAll(root)
+	for name, tt := range map[string]struct {
+		above    string // the source of the module in the wheel above
+		compiled bool
+		want     string
+	}{
+		"not compiled":   {"V = 'B'\n", false, "B\n"},
+		"compiled":       {"V = 'B'\n", true, "B\n"},
+		"not compilable": {"V = (\n", true, "SyntaxError\n"},
+	} {
+		l.Prefix = strings.TrimPrefix(filepath.ToSlash(root), "/") + "/" + strings.ReplaceAll(name, " ", "-")
+		compile := func(w *wheel.Wheel) *wheel.Wheel {
+			c, err := wheel.Compiler{Python: interpreter}.Compile(context.Background(), w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			return c
+		}
+		below := compile(openIn(t, l, "aaa-1-py3-none-any.whl", member{name: "ns/__init__.py", data: "V = 'A'\n"}))
+		above := openIn(t, l, "bbb-1-py3-none-any.whl", member{name: "ns/__init__.py", data: tt.above})
+		if tt.compiled {
+			above = compile(above)
+		}
+		venv, err := wheel.Venv(context.Background(), l, filepath.ToSlash(interpreter), "")
+		if err != nil {
+			t.Fatal(err)
+		}
+		mount(t, venv, layerOf(t, below), layerOf(t, above))
+		program := "try:\n  import ns; print(ns.V)\nexcept SyntaxError: print('SyntaxError')"
+		if out, err := exec.Command("/"+l.Prefix+"/bin/python", "-c", program).CombinedOutput(); err != nil || string(out) != tt.want {
+			t.Errorf("%s: %v: %q, want %q", name, err, out, tt.want)
+		}
+	}
+}
+
 // TestEnvironmentWorks unpacks the environment's layer and those of a wheel at their place,
 // and runs its commands with the real interpreter.
 func TestEnvironmentWorks(t *testing.T) {
@@ -180,27 +262,11 @@ func TestEnvironmentWorks(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	venv, err := wheel.Venv(context.Background(), l, filepath.ToSlash(interpreter), false)
+	venv, err := wheel.Venv(context.Background(), l, filepath.ToSlash(interpreter), "")
 	if err != nil {
 		t.Fatal(err)
 	}
-	for _, layer := range []*wheel.Layer{venv, layerOf(t, w)} {
-		files, order := unpack(t, layer)
-		for _, name := range order {
-			f := files[name]
-			switch to := "/" + name; f.Typeflag {
-			case tar.TypeDir:
-				err = os.MkdirAll(to, 0o755)
-			case tar.TypeSymlink:
-				err = os.Symlink(f.Linkname, to)
-			default:
-				err = os.WriteFile(to, []byte(f.data), fs.FileMode(f.Mode))
-			}
-			if err != nil {
-				t.Fatal(err)
-			}
-		}
-	}
+	mount(t, venv, layerOf(t, w))
 	out, err := exec.Command("/"+l.Prefix+"/bin/demo-run", "argument").CombinedOutput()
 	exit := new(exec.ExitError)
 	if !errors.As(err, &exit) || exit.ExitCode() != 3 || string(out) != "/"+l.Prefix+" 2 1\n" {

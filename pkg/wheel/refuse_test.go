@@ -177,7 +177,7 @@ func TestLayoutIsChecked(t *testing.T) {
 		if err := convert(badName, data, l); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%+v: err = %v, want %q in it", l, err, want)
 		}
-		if _, err := wheel.Venv(context.Background(), l, "/usr/bin/python3", false); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := wheel.Venv(context.Background(), l, "/usr/bin/python3", ""); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("Venv of %+v: err = %v, want %q in it", l, err, want)
 		}
 	}

@@ -222,7 +222,7 @@ func (o *options) make(ctx context.Context, maker *provider.Provider, plan envir
 	switch {
 	case errors.As(err, &cloud): // which says all
 	case errors.As(err, &limit):
-		err = fmt.Errorf("%w: allow it with --image-upload-limit, or use %s", err, elsewhere)
+		err = fmt.Errorf("%w: allow more, or use %s", err, elsewhere)
 	case errors.As(err, &notHere), errors.As(err, &build):
 		err = fmt.Errorf("%w; or use %s", err, elsewhere)
 	}

@@ -56,7 +56,7 @@ func (f *flags) sections() []process.Section {
 	fs.StringVar(&i.BaseImage, "base-image", "", "Use the image `URI`, made from one of Docker's of Python. Default: KINETIC_BASE_IMAGE.")
 	fs.StringVar(&i.Builder, "builder", "", "Make images with `BUILDER`: client (this machine), cloudbuild, or auto (this machine if it can; the default).")
 	s.Offer("builder", environment.Builders()...)
-	fs.StringVar(&f.uploadLimit, "image-upload-limit", "", "Send at most `SIZE` of packages for an image from this machine. Default: 256Mi.")
+	fs.StringVar(&f.uploadLimit, "image-upload-limit", "", "Send at most `SIZE` of packages for an image from this machine. Default: 512Mi.")
 	fs.BoolVarP(&f.yes, "yes", "y", false, "Don't ask before the images are made.")
 	fs.StringVarP(&f.output, "output", "o", "", "Print as `FORMAT`: json.")
 	s.Offer("output", "json")

@@ -13,7 +13,7 @@ func UploadLimit(text string) (int64, error) {
 	}
 	limit, err := resource.ParseQuantity(text)
 	if err != nil || limit.Sign() <= 0 {
-		return 0, fmt.Errorf("--image-upload-limit %q: expected a size such as 256Mi or 2Gi", text)
+		return 0, fmt.Errorf("--image-upload-limit %q: expected a size such as 512Mi or 2Gi", text)
 	}
 	return limit.Value(), nil
 }

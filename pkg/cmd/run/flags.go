@@ -162,7 +162,7 @@ func (f *flags) addPackages(s process.Section) {
 	fs.StringVar(&i.ImageRepo, "image-repo", "", "Put images into `REPOSITORY`. Default: KINETIC_IMAGE_REPO, else that of the cluster in Artifact Registry.")
 	fs.StringVar(&i.Builder, "builder", "", "Make images with `BUILDER`: client (this machine), cloudbuild, or auto (this machine if it can; the default).")
 	s.Offer("builder", environment.Builders()...)
-	fs.StringVar(&f.uploadLimit, "image-upload-limit", "", "Send at most `SIZE` of packages from this machine. Default: 256Mi.")
+	fs.StringVar(&f.uploadLimit, "image-upload-limit", "", "Send at most `SIZE` of packages from this machine. Default: 512Mi.")
 	fs.BoolVar(&i.NoImageCheck, "no-image-check", false, "Don't check whether an image of your own exists and fits the machine.")
 	fs.BoolVar(&i.VerifyLayers, "verify-layers", false, "Make all layers again instead of using those that others made.")
 }

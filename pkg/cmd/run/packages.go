@@ -129,7 +129,7 @@ func (o *options) providerError(ctx context.Context, err error) error {
 	}
 	var limit *image.LimitError
 	if errors.As(err, &limit) {
-		return process.Usagef("%w: allow more with --image-upload-limit, or use --image prebuilt", err)
+		return process.Usagef("%w: allow more, or use --image prebuilt", err)
 	}
 	if packages.Mistaken(err) {
 		return process.Usage(err)
