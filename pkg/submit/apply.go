@@ -16,6 +16,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/environment"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -165,10 +166,20 @@ func (s submission) carryOut(ctx context.Context) (Submitted, error) {
 	if err != nil {
 		return Submitted{}, err
 	}
-	if err := s.steps.Start(ctx, s.Spec, s.secrets()); err != nil {
+	if err := s.steps.Start(ctx, s.started(), s.secrets()); err != nil {
 		return Submitted{}, abandon(ctx, j, err, adopted)
 	}
 	return done, nil
+}
+
+// started returns the job as it is started. What its pods run can't be replaced any more: an image
+// that was made has its digest beside its name.
+func (s submission) started() api.Spec {
+	spec := s.Spec
+	if s.Environment.Mode == environment.Bundled && len(s.provided.Digests) > 0 {
+		spec.Image, spec.ImageMoves = spec.Image+"@"+s.provided.Digests[0], false
+	}
+	return spec
 }
 
 // groupKeyBytes is the length of the secret of a job's hosts.

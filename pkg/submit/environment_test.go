@@ -148,6 +148,26 @@ func TestHandleNamesThePackages(t *testing.T) {
 	}
 }
 
+// TestStartedByDigest: pods run the image that was made, and not what its name stands for later.
+func TestStartedByDigest(t *testing.T) {
+	for mode, want := range map[environment.Mode]string{environment.Bundled: "r.example/env:r-1@sha256:d", environment.Prebuilt: "r.example/env:r-1", environment.Custom: "r.example/env:r-1"} {
+		plan := environment.Plan{Mode: mode, Tag: "r-1"}
+		p := planned(t, "{}").WithEnvironment(environment.Provided{Plan: plan, Image: "r.example/env:r-1", Digests: []string{"sha256:d"}})
+		var started api.Spec
+		start := func(_ context.Context, spec api.Spec, _ map[string]string) error { started = spec; return nil }
+		sent, err := Apply(t.Context(), p, registry(t, workload{start: well, ready: well}), Steps{Start: start}, nil)
+		if err != nil {
+			t.Fatal(err)
+		}
+		if started.Image != want || started.ImageMoves != (mode != environment.Bundled) {
+			t.Errorf("%s: started with %s, which moves: %v; want %s", mode, started.Image, started.ImageMoves, want)
+		}
+		if got := sent.Job.Handle.ImageURI; got != "r.example/env:r-1" || p.Spec.Image != got {
+			t.Errorf("%s: the handle has %s, and a dry-run %s", mode, got, p.Spec.Image)
+		}
+	}
+}
+
 // TestModuleDirs: what an editable installation would put on the path.
 func TestModuleDirs(t *testing.T) {
 	root := t.TempDir()

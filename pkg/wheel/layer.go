@@ -55,7 +55,6 @@ func NewLayer(ctx context.Context, wheels ...*Wheel) (*Layer, error) {
 
 // newLayer computes the digests of a layer.
 func newLayer(ctx context.Context, layout Layout, files []file) (*Layer, error) {
-
 	files = append(files, layout.whiteouts(files)...)
 	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.name, b.name) })
 	if err := checkFolders(files); err != nil {
