@@ -175,11 +175,10 @@ func (s submission) carryOut(ctx context.Context) (Submitted, error) {
 // started returns the job as it is started. What its pods run can't be replaced any more: an image
 // that was made has its digest beside its name.
 func (s submission) started() api.Spec {
-	spec := s.Spec
 	if s.Environment.Mode == environment.Bundled && len(s.provided.Digests) > 0 {
-		spec.Image, spec.ImageMoves = spec.Image+"@"+s.provided.Digests[0], false
+		s.Spec.Image, s.Spec.ImageMoves = s.Spec.Image+"@"+s.provided.Digests[0], false
 	}
-	return spec
+	return s.Spec
 }
 
 // groupKeyBytes is the length of the secret of a job's hosts.

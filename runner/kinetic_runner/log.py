@@ -215,7 +215,8 @@ class Log:
         self._print((mark + body.replace(b"\n", b"\n" + mark) if mark else body) + b"\n")
 
     def _record(self, lines):
-        if self._gap and self.spool.append(self._note(f"{self._gap} bytes of the log are missing here")):
+        note = encode_text(f"kinetic: {self._gap} bytes of the log are missing here\n")
+        if self._gap and self.spool.append(timestamp().encode() + b" " + STDERR_MARK + note):
             self._gap = 0
         if not self._gap and self.spool.append(lines):
             return
@@ -223,10 +224,6 @@ class Log:
             self._print(STDERR_MARK + encode_text(f"kinetic: warning: no room for the log in {self.spool.path}: {FULL}\n"))
         self._gap += len(lines)
         self.lost += len(lines)
-
-    @staticmethod
-    def _note(text):
-        return timestamp().encode() + b" " + STDERR_MARK + encode_text(f"kinetic: {text}\n")
 
     def _print(self, data):
         if self._out is None:

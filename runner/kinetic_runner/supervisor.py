@@ -105,9 +105,8 @@ class Supervisor:
             ready = self._wait(wake, open_fds)
             if self._child.report in ready and self._read(self._child.report) == b"":
                 open_fds.discard(self._child.report)  # all writers have closed it
-            if size := self._copy(open_fds, ready):
-                if size < FEW_BYTES and len(ready) == 1:
-                    gather.poll(GATHER_SECONDS * 1000)
+            if 0 < self._copy(open_fds, ready) < FEW_BYTES and len(ready) == 1:
+                gather.poll(GATHER_SECONDS * 1000)
             if self._child.hungry in ready:
                 self._child.feed()
             if wake in ready:
@@ -161,17 +160,19 @@ class Supervisor:
 
     def _copy(self, open_fds, ready):
         """Copy what the call has printed to the log. Return its size."""
-        outputs = [fd for fd in self._child.output if fd in open_fds]
+        outputs = sorted((fd for fd in self._child.output if fd in open_fds), key=lambda fd: fd not in ready)
         if ready.isdisjoint(outputs):
             return 0
         printed = []
         # Also read the other stream, since it may have been printed to in the meantime.
-        for fd in sorted(outputs, key=lambda fd: fd not in ready):
+        for fd in outputs:
             data = self._read(fd)
             if data == b"":
                 open_fds.discard(fd)
             elif data:
                 printed.append((self._child.output[fd], data))
+        if len(printed) == 2 and self._log.draws(*printed[0]):  # so may the first: the end of its progress bar
+            printed[0] = printed[0][0], printed[0][1] + (self._read(outputs[0]) or b"")
         if len(printed) == 2 and ready.issuperset(outputs) and self._log.draws(*printed[1]):
             printed.reverse()  # a burst: standard output first, unless a progress bar moves beside it
         if len(printed) == 2:

@@ -115,6 +115,33 @@ class Logs(ChangedCase):
         lines = ran.raw.decode().replace("\x1e", "").replace("\x1f", "").split("\n")
         self.assertEqual([line.rpartition("\r")[2] for line in lines if "50%" not in line[-4:]], ["100%", "loss", "0%", "", ""])
 
+    def test_a_line_that_is_printed_while_the_bar_is_read(self):
+        """The bar ends, and a line is printed, after the runner has read the one stream, and before it reads the other."""
+        fifos = [os.path.join(self.root, name) for name in ("half", "printed")]
+        for fifo in fifos:
+            os.mkfifo(fifo)
+        change = f"""
+from kinetic_runner.supervisor import Supervisor
+read = Supervisor._read
+def between(self, fd):
+    data = read(self, fd)
+    if data == b"\\r50%":
+        for fifo in {fifos!r}:
+            open(fifo, "w" if fifo.endswith("half") else "r").close()
+    return data
+Supervisor._read = between
+"""
+        source = self.BAR + f"""
+        bar("\\r50%")
+        open({fifos[0]!r}).close()
+        bar("\\r100%", "\\n")
+        print("loss")
+        sys.stdout.flush()
+        open({fifos[1]!r}, "w").close()
+        """
+        ran = self.finish(self.start_changed(change, self.argv(script(), {"train.py": source})))
+        self.assertLess(ran.raw.index(b"100%"), ran.raw.index(b"loss"), ran.raw)
+
     def test_progress_bar_of_a_local_job(self):
         fifo, path = os.path.join(self.root, "fifo"), os.path.join(self.root, "log")
         os.mkfifo(fifo)
