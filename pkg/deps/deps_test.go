@@ -98,6 +98,18 @@ func TestFind(t *testing.T) {
 				Requirements: []string{"numpy >= 1.2", "pandas[excel]==2.0 ; python_version < '3.12'", "flask    >=2", "torch @ https://h/torch-1-py3-none-any.whl#sha256=ab", "git+https://github.com/google/jax", "missing"},
 				Options:      []string{"--index-url https://u:p@index/simple", "--extra-index-url https://other", "--no-binary :all:"}, Warnings: 1},
 		},
+		"as > of Windows PowerShell writes it": {
+			archive: "-- requirements.txt --\n\xff\xfen\x00u\x00m\x00p\x00y\x00\r\x00\n\x00b\x00\r\x00\n\x00",
+			want:    want{Kind: Requirements, Source: "requirements.txt", Requirements: []string{"numpy", "b"}},
+		},
+		"in UTF-16 of the other order": {
+			archive: "-- requirements.txt --\n\xfe\xff\x00a\x00\n\x00#\x00 \x00\xe9",
+			want:    want{Kind: Requirements, Source: "requirements.txt", Requirements: []string{"a"}},
+		},
+		"the Python tool": {
+			archive: "-- requirements.txt --\nKeras_Kinetic>=0.0.4\na\nkeras-kinetic # kn:keep\n",
+			want:    want{Kind: Requirements, Source: "requirements.txt", Requirements: []string{"a", "keras-kinetic"}, Warnings: 1},
+		},
 		"included files": {
 			archive: "-- requirements.txt --\na\n-r reqs/base.txt\n-creqs/limits.txt\n--constraint=reqs/limits.txt\n-- reqs/base.txt --\nb\n-r ../requirements.txt\n-- reqs/limits.txt --\nb<3\n-r more.txt\n-- reqs/more.txt --\nc<1\n",
 			want:    want{Kind: Requirements, Source: "requirements.txt", Requirements: []string{"a", "b"}, Constraints: []string{"b<3", "c<1"}},

@@ -2,8 +2,10 @@ package deps
 
 import (
 	"bytes"
+	"encoding/binary"
 	"fmt"
 	"strings"
+	"unicode/utf16"
 	"unicode/utf8"
 )
 
@@ -32,7 +34,7 @@ func commentAt(line string) int {
 // logicalLines reads the lines of a requirements file as pip does, without those that say nothing.
 // A comment ends a line that was continued.
 func logicalLines(text []byte, name string) ([]logicalLine, error) {
-	text = bytes.TrimPrefix(text, []byte("\ufeff"))
+	text = bytes.TrimPrefix(fromUTF16(text), []byte("\ufeff"))
 	if !utf8.Valid(text) {
 		number := 1 + bytes.Count(text[:invalidAt(text)], []byte("\n"))
 		return nil, fmt.Errorf("%s: not UTF-8: save the file in that encoding", place(name, number))
@@ -65,6 +67,23 @@ func logicalLines(text []byte, name string) ([]logicalLine, error) {
 	}
 	end()
 	return lines, nil
+}
+
+// fromUTF16 returns a text in UTF-8 if a byte order mark says that it is UTF-16, which > of Windows
+// PowerShell writes; else the text.
+func fromUTF16(text []byte) []byte {
+	var order binary.ByteOrder = binary.LittleEndian
+	switch {
+	case bytes.HasPrefix(text, []byte{0xfe, 0xff}):
+		order = binary.BigEndian
+	case !bytes.HasPrefix(text, []byte{0xff, 0xfe}):
+		return text
+	}
+	units := make([]uint16, 0, len(text)/2)
+	for ; len(text) > 1; text = text[2:] {
+		units = append(units, order.Uint16(text))
+	}
+	return []byte(string(utf16.Decode(units)))
 }
 
 // invalidAt returns where a text stops being UTF-8.

@@ -105,7 +105,11 @@ func (m *maker) recall(ctx context.Context, k key) (layer, bool, error) {
 	}
 	known := names{}
 	if m.memory.Load("note "+tag.Name(), &known) && known != n {
-		m.warn("%s says that its layer is %s, and this machine made %s: the note is replaced; find out who may write to the repository", tag.Name(), n.Digest, known.Digest)
+		why := "find out who may write to the repository"
+		if k.bytecode { // which depends on the Python that made it
+			why = "another machine has made the layer again after it was lost, or " + why
+		}
+		m.warn("%s says that its layer is %s, and this machine made %s: the note is replaced; %s", tag.Name(), n.Digest, known.Digest, why)
 		return layer{}, false, nil
 	}
 	if m.options.Mend {
