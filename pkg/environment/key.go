@@ -65,6 +65,9 @@ func (p *Plan) key() (string, error) {
 	if requires := p.Wanted.RequiresPython; requires != "" && !p.Base.Known {
 		wish = append(wish, requires) // whoever has made the image has compared it with the base's Python
 	}
+	if !p.Wanted.Kind.IsLock() && len(p.steering) > 0 {
+		wish = append(wish, p.steering)
+	}
 	linked, err := p.linkedWheels()
 	if err != nil {
 		return "", err

@@ -67,6 +67,29 @@ func TestNames(t *testing.T) {
 	}
 }
 
+// TestSteeredNames: what steers a resolver on this machine gives another name, but not to what a lock has.
+func TestSteeredNames(t *testing.T) {
+	steered := func(in *Input) { in.Steering = []string{"PIP_INDEX_URL=https://test.example/simple"} }
+	for name, tt := range map[string]struct {
+		files  map[string]string
+		differ bool
+	}{
+		"requirements": {requirements("six>=1\n"), true},
+		"a lock":       {map[string]string{"pylock.toml": "lock-version = \"1.0\"\n[[packages]]\nname = \"six\"\nversion = \"1\"\nwheels = [{name = \"six-1-py3-none-any.whl\", url = \"https://h/six-1-py3-none-any.whl\", hashes = {sha256 = \"" + strings.Repeat("a", 64) + "\"}}]\n"}, false},
+	} {
+		in := input(t, tt.files)
+		plain, err := New(in)
+		if err != nil {
+			t.Fatal(name, err)
+		}
+		steered(&in)
+		other, err := New(in)
+		if err != nil || (plain.Tag != other.Tag) != tt.differ {
+			t.Errorf("%s: %s and %s, want other names: %v; %v", name, plain.Tag, other.Tag, tt.differ, err)
+		}
+	}
+}
+
 // TestNamesOfFiles: a file's content decides, not its place.
 func TestNamesOfFiles(t *testing.T) {
 	name := func(content string) string {

@@ -55,6 +55,8 @@ type Input struct {
 	// Unwritable returns why images can't be sent to a repository, as far as an earlier run found
 	// out; "" if they can.
 	Unwritable func(repository string) string
+	// Steering is what steers a resolver beside the project's files, such as variables.
+	Steering []string
 }
 
 // Plan is what was decided.
@@ -85,7 +87,8 @@ type Plan struct {
 	// Locked are the wheels of a lock, as far as they are known without asking a registry.
 	Locked []image.Wheel
 	// locked are the names of the packages that a lock has for this target, nil if it was not read.
-	locked []string
+	locked   []string
+	steering []string
 	// Settings are the flags that say how an image is made.
 	Settings api.Images
 	// Warnings are sentences for the user.
@@ -94,7 +97,7 @@ type Plan struct {
 
 // New decides about a job's environment. All its errors are mistakes in the input.
 func New(in Input) (Plan, error) {
-	p := Plan{Root: in.Root, Wanted: in.Wanted, Arch: cmp.Or(in.Accelerator.Arch, "amd64"), PythonHere: in.Python, Settings: in.Images}
+	p := Plan{Root: in.Root, Wanted: in.Wanted, Arch: cmp.Or(in.Accelerator.Arch, "amd64"), PythonHere: in.Python, Settings: in.Images, steering: in.Steering}
 	switch in.Image {
 	case "":
 		p.Mode = Bundled

@@ -38,9 +38,9 @@ type Machine struct {
 	Origin func(ctx context.Context, root string) api.Origin
 	// PyenvVersion is PYENV_VERSION, by which a shim chooses a Python.
 	PyenvVersion string
-	// Unwritable returns why images can't be sent to a repository, as far as it is remembered, ""
-	// if they can; nil remembers nothing.
+	// Unwritable is that of environment.Input; nil remembers nothing. Steering is that, too.
 	Unwritable func(repository string) string
+	Steering   []string
 	// Outputs are the files that standard output and standard error go to, if known. They
 	// change from run to run, so they are not packaged if they are in the project.
 	Outputs []fs.FileInfo

@@ -34,6 +34,9 @@ func Memory(cacheDir string) image.Memory {
 	return image.Memory{Dir: filepath.Join(cacheDir, "images")}
 }
 
+// Steering returns what steers uv and pip on this machine beside the files of a project.
+func Steering() []string { return resolver.Resolver{Home: homedir.Dir(os.Getenv)}.Steering() }
+
 // silence is how long a registry or an index may send nothing while it answers.
 const silence = 30 * time.Second
 

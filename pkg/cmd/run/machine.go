@@ -9,6 +9,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/packages"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
@@ -19,7 +20,7 @@ func (f *flags) machine(streams genericiooptions.IOStreams, now clock.PassiveClo
 	m.Outputs = filesOf(streams.Out, streams.ErrOut)
 	m.Exclude = append(m.Exclude, fetchedTo(m.Cwd, f.fetch)...)
 	m.Exclude = append(m.Exclude, fetchedTo(m.Cwd, f.outputFile)...)
-	m.Unwritable = unwritable(m.CacheDir, now)
+	m.Unwritable, m.Steering = unwritable(m.CacheDir, now), packages.Steering()
 	if f.packageRoot != "" {
 		m.PackageRoot, m.PackageRootFrom = f.packageRoot, "--package-root"
 	}
