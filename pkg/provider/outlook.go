@@ -48,15 +48,31 @@ func (p *Provider) Outlook(plan environment.Plan) Outlook {
 	for _, w := range o.Wheels {
 		o.Bytes += w.Size
 	}
-	switch cloud := p.buildable(plan) && plan.Buildable() == nil && plan.Settings.Builder != string(environment.BuilderClient); {
-	case plan.Mode == environment.Prebuilt:
-		o.How = "the pod installs them"
-	case plan.Settings.Builder == string(environment.BuilderCloudBuild), way == resolver.Pod && len(o.Wheels) == 0 && cloud:
-		o.How = "Cloud Build makes the image, unless it is there"
-	case way == resolver.Pod && len(o.Wheels) == 0:
-		o.How = "the pod installs them, unless the image is there"
-	default:
-		o.How = fmt.Sprintf("this machine makes the image, unless it is there, and sends at most %s", ui.Bytes(limit(plan)))
-	}
+	o.How = p.how(plan, way, o)
 	return o
+}
+
+// how says how the packages get to the job, as Provide decides it.
+func (p *Provider) how(plan environment.Plan, way resolver.Way, o Outlook) string {
+	elsewhere := "the pod installs them" // where this machine can't make the image
+	switch {
+	case p.buildable(plan) && plan.Buildable() == nil && plan.Settings.Builder != string(environment.BuilderClient):
+		elsewhere = "Cloud Build makes the image"
+	case plan.Asked:
+		elsewhere = "a run fails"
+	}
+	switch most := limit(plan); {
+	case plan.Mode == environment.Prebuilt:
+		return "the pod installs them"
+	case plan.Settings.Builder == string(environment.BuilderCloudBuild):
+		return "Cloud Build makes the image, unless it is there"
+	case plan.NeedsBuild():
+		return elsewhere + ", unless the image is there: some have no wheel"
+	case way == resolver.Pod && len(o.Wheels) == 0:
+		return elsewhere + ", unless the image is there"
+	case o.Bytes > most:
+		return fmt.Sprintf("this machine makes the image, unless it is there; if the registry lacks more than %s of them, --image-upload-limit, %s", ui.Bytes(most), elsewhere)
+	default:
+		return fmt.Sprintf("this machine makes the image, unless it is there, and sends at most %s", ui.Bytes(most))
+	}
 }

@@ -256,6 +256,7 @@ func TestOutlook(t *testing.T) {
 		how, why string
 	}{
 		"from git":                        {"ours @ git+https://git.example/ours", nil, built, "ours"},
+		"from git, asked for elsewhere":   {"ours @ git+https://git.example/ours", func(in *environment.Input) { in.Image, in.ImageRepo = "bundled", "ghcr.io/me/env" }, "a run fails", "ours"},
 		"from git, on Arm":                {"ours @ git+https://git.example/ours", func(in *environment.Input) { in.Accelerator.Arch = "arm64" }, inPod, "ours"},
 		"from git, elsewhere":             {"ours @ git+https://git.example/ours", func(in *environment.Input) { in.ImageRepo = "ghcr.io/me/env" }, inPod, "ours"},
 		"from git, never in Cloud Build":  {"ours @ git+https://git.example/ours", func(in *environment.Input) { in.Builder = "client" }, inPod, "ours"},
@@ -281,6 +282,41 @@ func TestOutlook(t *testing.T) {
 }
 
 // TestOutlookNamesVersions: what a run has chosen is known afterwards, also for a lock of an index.
+
+// TestOutlookOfALock: a lock tells offline what its packages take, and whether some have to be built.
+func TestOutlookOfALock(t *testing.T) {
+	const lock = "lock-version = \"1.0\"\n[[packages]]\nname = \"six\"\nversion = \"1.0\"\nwheels = [{name = \"six-1.0-py3-none-any.whl\", url = \"https://h/six-1.0-py3-none-any.whl\", size = 629145600, hashes = {sha256 = \"%s\"}}]\n"
+	const git = "[[packages]]\nname = \"ours\"\nvcs = {type = \"git\", url = \"https://git.example/ours\", commit-id = \"abc\"}\n"
+	wheels := fmt.Sprintf(lock, strings.Repeat("a", 64))
+	elsewhere := func(in *environment.Input) { in.ImageRepo = "ghcr.io/me/env" }
+	for name, tt := range map[string]struct {
+		text   string
+		change func(*environment.Input)
+		want   string
+	}{
+		"too large to send":            {wheels, nil, "this machine makes the image, unless it is there; if the registry lacks more than 512 MiB of them, --image-upload-limit, Cloud Build makes the image"},
+		"too large to send, elsewhere": {wheels, elsewhere, "this machine makes the image, unless it is there; if the registry lacks more than 512 MiB of them, --image-upload-limit, the pod installs them"},
+		"with a higher limit":          {wheels, func(in *environment.Input) { in.UploadLimit = 1 << 30 }, "this machine makes the image, unless it is there, and sends at most 1.0 GiB"},
+		"from git":                     {wheels + git, nil, "Cloud Build makes the image, unless the image is there: some have no wheel"},
+		"from git, elsewhere":          {wheels + git, elsewhere, "the pod installs them, unless the image is there: some have no wheel"},
+	} {
+		w := newWorld(t)
+		plan := w.planOf("pylock.toml", tt.text, func(in *environment.Input) {
+			in.BaseImage, in.Images.Python, in.ImageRepo = "", "3.12", artifactRegistry
+			if tt.change != nil {
+				tt.change(in)
+			}
+		})
+		maker := &provider.Provider{Images: &image.Client{}, Resolver: resolver.Resolver{LookPath: nowhere},
+			Cloud: func(context.Context) (*cloudbuild.Client, error) {
+				return nil, errors.New("an outlook contacts nothing")
+			}}
+		if o := maker.Outlook(plan); o.How != tt.want {
+			t.Errorf("%s: %q, want %q", name, o.How, tt.want)
+		}
+	}
+}
+
 func TestOutlookNamesVersions(t *testing.T) {
 	w := newWorld(t)
 	plan := w.plan(w.locked(w.wheel("six", "1.0", "x = 1"), w.wheel("attrs", "2.0", "")))
