@@ -180,6 +180,9 @@ func (m *maker) make(ctx context.Context, k key, wheels []Wheel, opened []*wheel
 	if err != nil {
 		return layer{}, err
 	}
+	for _, text := range converted.Warnings {
+		m.warn("%s", text)
+	}
 	l, err := newLayer(converted)
 	if err != nil {
 		return layer{}, err

@@ -13,8 +13,8 @@ type command struct{ module, object string }
 // entryPoint matches "name = module:object.attribute [extra]". The extras are ignored, as the
 // standard asks for.
 var (
-	entryPoint  = pattern.Lazy(`^([^=]+?)\s*=\s*([\pL_][\pL\pN_]*(?:\.[\pL_][\pL\pN_]*)*)\s*:\s*([\pL_][\pL\pN_]*(?:\.[\pL_][\pL\pN_]*)*)\s*(?:\[[^\]]*\])?$`)
-	commandName = pattern.Lazy(`^[\pL\pN_.+-]+$`)
+	entryPoint  = pattern.Lazy(`^([^=]+?)\s*=\s*([\pL_][\pL\pN_]*(?:\.[\pL_][\pL\pN_]*)*)\s*:\s*([\pL_][\pL\pN_]*(?:\.[\pL_][\pL\pN_]*)*)\s*(?:\[[^\]]*\])?(?:\s#.*)?$`)
+	commandName = pattern.Lazy(`^[\pL\pN_.+-]+( [\pL\pN_.+-]+)*$`)
 )
 
 // parseEntryPoints returns the commands that an entry_points.txt declares, by name. A window

@@ -2,6 +2,7 @@ package wheel
 
 import (
 	"archive/zip"
+	"crypto/sha256"
 	"fmt"
 	"io"
 )
@@ -59,6 +60,15 @@ func (f *file) writeTo(w io.Writer, i *inflater) error {
 		return err
 	}
 	return i.copy(w, r)
+}
+
+// hash returns the checksum of the content.
+func (f *file) hash(i *inflater) (checksum, error) {
+	h := sha256.New()
+	if err := f.writeTo(h, i); err != nil {
+		return "", err
+	}
+	return checksumOf(h.Sum(nil)), nil
 }
 
 // folders calls visit for each folder above a file, from the prefix down.

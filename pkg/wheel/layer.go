@@ -18,6 +18,8 @@ type Layer struct {
 	Unpacked int64  // the size of the tar
 	Files    int
 
+	// Warnings are sentences about wheels whose RECORD is wrong.
+	Warnings []string
 	// Overlaps are the paths that several wheels of the layer have with different contents.
 	Overlaps []Overlap
 
@@ -42,15 +44,70 @@ func NewLayer(ctx context.Context, wheels ...*Wheel) (*Layer, error) {
 		}
 		projects[w.Name.Project()] = w.Name.File
 	}
+	l, err := convert(ctx, wheels)
+	if changed := new(changedError); errors.As(err, &changed) {
+		if wheels, err = hashed(ctx, wheels); err == nil {
+			l, err = convert(ctx, wheels)
+		}
+	}
+	if err != nil && ctx.Err() == nil {
+		err = advise(err)
+	}
+	if err != nil {
+		return nil, err
+	}
+	l.Overlaps = Overlaps(wheels...)
+	for _, w := range wheels {
+		if len(w.odd) > 0 {
+			l.Warnings = append(l.Warnings, w.warning())
+		}
+	}
+	return l, nil
+}
+
+// convert makes a layer of wheels whose RECORD is believed.
+func convert(ctx context.Context, wheels []*Wheel) (*Layer, error) {
 	files, err := merge(wheels)
 	if err != nil {
 		return nil, err
 	}
-	l, err := newLayer(ctx, wheels[0].layout, files)
-	if err == nil {
-		l.Overlaps = Overlaps(wheels...)
+	return newLayer(ctx, wheels[0].layout, files)
+}
+
+// hashed returns wheels with the hashes that their members have, whatever RECORD states.
+func hashed(ctx context.Context, wheels []*Wheel) ([]*Wheel, error) {
+	inflater := newInflater(cause(ctx))
+	all := make([]*Wheel, len(wheels))
+	for i, w := range wheels {
+		right := *w
+		right.files, right.odd = slices.Clone(w.files), slices.Clone(w.odd)
+		for j := range right.files {
+			f := &right.files[j]
+			if f.member == nil {
+				continue
+			}
+			stated := newVerifier(f.sum)
+			err := f.writeTo(stated, inflater)
+			if changed := stated.check(); err == nil && changed != nil {
+				right.odd = append(right.odd, fmt.Sprintf("%q: %v", f.origin(), changed))
+				f.sum, err = f.hash(inflater)
+			}
+			if err != nil {
+				return nil, fmt.Errorf("convert %s: %q: %w", f.wheel, f.origin(), err)
+			}
+		}
+		all[i] = &right
 	}
-	return l, err
+	return all, nil
+}
+
+// warning says that the wheel is not as it should be.
+func (w *Wheel) warning() string {
+	more := ""
+	if n := len(w.odd) - 1; n > 0 {
+		more = fmt.Sprintf(" (and %d more)", n)
+	}
+	return fmt.Sprintf("%s is installed as it is, but its RECORD is wrong: %s%s", w.Name.File, w.odd[0], more)
 }
 
 // newLayer computes the digests of a layer.
@@ -65,9 +122,6 @@ func newLayer(ctx context.Context, layout Layout, files []file) (*Layer, error) 
 		return nil, err
 	}
 	if err := t.write(files); err != nil {
-		if ctx.Err() == nil {
-			err = advise(err)
-		}
 		return nil, err
 	}
 	return &Layer{

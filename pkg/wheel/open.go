@@ -20,14 +20,14 @@ type Wheel struct {
 	layout Layout
 	info   string // "six-1.16.0.dist-info"
 	files  []file // what it becomes in a layer, without RECORD; sorted
+	odd    []string
 }
 
 // Open reads the directory of a wheel and decides what becomes of each member. r is used as
 // long as the wheel and layers of it are. The size is that of the whole archive.
 //
-// A member that would leave the environment, take the place of another or harm other
-// wheels is an error, and so is a RECORD that doesn't fit the members. Members that RECORD
-// doesn't list are accepted, as by pip.
+// A member that would leave the environment or harm other wheels is an error. A RECORD that
+// doesn't fit the members is not, as for pip: the layer has one that does, and a warning.
 func Open(fileName string, r io.ReaderAt, size int64, l Layout) (*Wheel, error) {
 	name, err := ParseName(fileName)
 	if err != nil {
@@ -57,7 +57,7 @@ func open(name Name, r io.ReaderAt, size int64, l Layout) (*Wheel, error) {
 	if err != nil && !errors.Is(err, zip.ErrInsecurePath) { // checkPath says more
 		return nil, fmt.Errorf("the archive is damaged or incomplete: %w", err)
 	}
-	members, err := checkMembers(archive.File, size)
+	members, odd, err := checkMembers(archive.File, size)
 	if err != nil {
 		return nil, err
 	}
@@ -72,40 +72,41 @@ func open(name Name, r io.ReaderAt, size int64, l Layout) (*Wheel, error) {
 	if err := p.place(members); err != nil {
 		return nil, err
 	}
-	return &Wheel{Name: name, layout: l, info: info, files: p.files}, nil
+	return &Wheel{Name: name, layout: l, info: info, files: p.files, odd: append(odd, p.odd...)}, nil
 }
 
 // never is for work that is not interrupted.
 func never() error { return nil }
 
-// checkMembers returns the files of an archive, without its directories, sorted by name.
-func checkMembers(all []*zip.File, size int64) ([]*zip.File, error) {
-	var members []*zip.File
+// checkMembers returns the files of an archive, without its directories, sorted by name. Of two with
+// one name it is the last, as in Python.
+func checkMembers(all []*zip.File, size int64) (members []*zip.File, odd []string, err error) {
 	compressed := uint64(0)
 	for _, f := range all {
 		name, folder := strings.CutSuffix(f.Name, "/")
 		if err := checkPath(name); err != nil {
-			return nil, fmt.Errorf("%q: %w", f.Name, err)
+			return nil, nil, fmt.Errorf("%q: %w", f.Name, err)
 		}
 		if folder {
 			continue
 		}
 		if err := checkMember(f); err != nil {
-			return nil, fmt.Errorf("%q: %w", f.Name, err)
+			return nil, nil, fmt.Errorf("%q: %w", f.Name, err)
 		}
 		// Members that overlap can unpack to far more than the archive could hold.
 		if compressed += f.CompressedSize64; f.CompressedSize64 > uint64(size) || compressed > uint64(size) {
-			return nil, fmt.Errorf("%q: the compressed members are larger than the archive", f.Name)
+			return nil, nil, fmt.Errorf("%q: the compressed members are larger than the archive", f.Name)
 		}
 		members = append(members, f)
 	}
-	slices.SortFunc(members, func(a, b *zip.File) int { return cmp.Compare(a.Name, b.Name) })
-	for i := 1; i < len(members); i++ {
-		if members[i-1].Name == members[i].Name {
-			return nil, fmt.Errorf("%q: the archive has two members of this name", members[i].Name)
+	slices.Reverse(members)
+	slices.SortStableFunc(members, func(a, b *zip.File) int { return cmp.Compare(a.Name, b.Name) })
+	return slices.CompactFunc(members, func(a, b *zip.File) bool {
+		if a.Name == b.Name {
+			odd = append(odd, fmt.Sprintf("%q is in the archive twice", a.Name))
 		}
-	}
-	return members, nil
+		return a.Name == b.Name
+	}), odd, nil
 }
 
 // findInfo returns the name of the .dist-info directory. It may spell the project and the

@@ -5,7 +5,6 @@ import (
 	"bufio"
 	"bytes"
 	"cmp"
-	"crypto/sha256"
 	"errors"
 	"fmt"
 	"io"
@@ -26,6 +25,7 @@ type plan struct {
 
 	files []file
 	taken map[string]string // where a file of the layer comes from
+	odd   []string          // what is not as it should be, and does no harm
 }
 
 // readInfo reads the files of .dist-info that decide about others.
@@ -50,10 +50,10 @@ func (p *plan) readInfo(members []*zip.File) error {
 	if version := header(texts["WHEEL"], "Wheel-Version"); !strings.HasPrefix(version, "1.") {
 		return fmt.Errorf("the format of the wheel is version %q, only 1.x is known", version)
 	}
+	var odd []string
+	p.rows, odd = parseRecord(texts["RECORD"])
+	p.odd = append(p.odd, odd...)
 	var err error
-	if p.rows, err = parseRecord(texts["RECORD"]); err != nil {
-		return err
-	}
 	p.commands, err = parseEntryPoints(texts["entry_points.txt"])
 	return err
 }
@@ -71,15 +71,21 @@ func header(text []byte, key string) string {
 // place finds the place of every member, and adds what an installation generates.
 func (p *plan) place(members []*zip.File) error {
 	known := make(map[string]bool, len(members))
-	for _, f := range members {
-		known[f.Name] = true
-		if err := p.member(f); err != nil {
-			return fmt.Errorf("%q: %w", f.Name, err)
+	for _, inData := range []bool{false, true} { // in pip's order: of two files for one place, the last one stays
+		for _, f := range members {
+			top, _, _ := strings.Cut(f.Name, "/")
+			if strings.HasSuffix(top, ".data") != inData {
+				continue
+			}
+			known[f.Name] = true
+			if err := p.member(f); err != nil {
+				return fmt.Errorf("%q: %w", f.Name, err)
+			}
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.rows)) {
 		if p.rows[name].sum != "" && !known[name] {
-			return fmt.Errorf("%q: RECORD lists it, and the archive doesn't have it", name)
+			p.odd = append(p.odd, fmt.Sprintf("%q is not in the archive", name))
 		}
 	}
 	for _, name := range slices.Sorted(maps.Keys(p.commands)) {
@@ -112,7 +118,8 @@ func (p *plan) member(m *zip.File) error {
 	}
 	r, listed := p.rows[m.Name]
 	if listed && r.size >= 0 && r.size != f.size {
-		return fmt.Errorf("it has %d bytes, and RECORD states %d", f.size, r.size)
+		p.odd = append(p.odd, fmt.Sprintf("%q has %d bytes, and not %d", m.Name, f.size, r.size))
+		r = unknown
 	}
 	f.sum = r.sum
 	if kind == "scripts" {
@@ -122,7 +129,7 @@ func (p *plan) member(m *zip.File) error {
 		}
 	}
 	if f.sum == "" {
-		if f.sum, err = p.hash(&f); err != nil {
+		if f.sum, err = f.hash(p.inflater); err != nil {
 			return err
 		}
 	}
@@ -191,7 +198,7 @@ func (p *plan) script(f *file) error {
 			return err
 		}
 		if err := original.check(); err != nil {
-			return err
+			p.odd = append(p.odd, fmt.Sprintf("%q: %v", f.member.Name, err))
 		}
 	}
 	f.head, f.skip, f.sum = []byte(p.layout.shebang()), int64(len(first)), ""
@@ -199,25 +206,17 @@ func (p *plan) script(f *file) error {
 	return nil
 }
 
-// hash returns the checksum of a file's content.
-func (p *plan) hash(f *file) (checksum, error) {
-	h := sha256.New()
-	if err := f.writeTo(h, p.inflater); err != nil {
-		return "", err
-	}
-	return checksumOf(h.Sum(nil)), nil
-}
-
 // add adds a file of the layer, which comes from a member or is generated.
 func (p *plan) add(f file, from string) error {
 	if err := p.layout.checkPlace(f.name); err != nil {
 		return err
 	}
+	f.wheel = p.name.File
 	if other, ok := p.taken[f.name]; ok {
-		return fmt.Errorf("it would be installed as /%s, as %q is", f.name, other)
+		p.odd = append(p.odd, fmt.Sprintf("%q and %q are one file", other, from))
+		p.files = slices.DeleteFunc(p.files, func(o file) bool { return o.name == f.name })
 	}
 	p.taken[f.name] = from
-	f.wheel = p.name.File
 	p.files = append(p.files, f)
 	return nil
 }

@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"hash"
 	"io"
+	"path"
 	"strconv"
 	"strings"
 )
@@ -74,9 +75,16 @@ func newVerifier(want checksum) verifier {
 func (v verifier) check() error {
 	got := checksum(v.algorithm + "=" + base64.RawURLEncoding.EncodeToString(v.Sum(nil)))
 	if got != v.want {
-		return fmt.Errorf("its hash is %s, and RECORD states %s: it was changed after the wheel was built", got, v.want)
+		return &changedError{got, v.want}
 	}
 	return nil
+}
+
+// A changedError says that a file is not what RECORD states.
+type changedError struct{ got, want checksum }
+
+func (e *changedError) Error() string {
+	return fmt.Sprintf("its hash is %s, and RECORD states %s", e.got, e.want)
 }
 
 // A row is what RECORD states of a file.
@@ -85,48 +93,54 @@ type row struct {
 	size int64    // -1 if it has none
 }
 
-// parseRecord reads a RECORD by the names of its files.
-func parseRecord(text []byte) (map[string]row, error) {
-	rows := map[string]row{}
+// parseRecord reads a RECORD by the names of its files. odd are its mistakes: no installer looks at
+// most of them, and the wheel as a whole has a hash of its own.
+func parseRecord(text []byte) (rows map[string]row, odd []string) {
+	rows = map[string]row{}
 	lines := csv.NewReader(bytes.NewReader(text))
 	lines.FieldsPerRecord = -1
 	lines.ReuseRecord = true
 	for {
 		fields, err := lines.Read()
 		if errors.Is(err, io.EOF) {
-			return rows, nil
+			return rows, odd
 		}
 		if err != nil {
-			return nil, fmt.Errorf("RECORD: %w", err)
+			return rows, append(odd, err.Error())
 		}
 		name, r, err := parseRow(fields)
 		if err != nil {
 			line, _ := lines.FieldPos(0)
-			return nil, fmt.Errorf("RECORD: line %d: %q: %w", line, fields[0], err)
+			odd = append(odd, fmt.Sprintf("line %d: %q: %v", line, fields[0], err))
+			r = unknown
 		}
 		if other, ok := rows[name]; ok && other != r {
-			return nil, fmt.Errorf("RECORD: %q is listed twice, with different hashes or sizes", name)
+			odd = append(odd, fmt.Sprintf("%q is listed twice, with different hashes or sizes", name))
+			r = unknown
 		}
 		rows[name] = r
 	}
 }
 
+// unknown is the row of a file of which RECORD states nothing.
+var unknown = row{size: -1}
+
 func parseRow(fields []string) (name string, r row, err error) {
-	r.size = -1
+	r, name = unknown, path.Clean(fields[0])
 	if len(fields) > 3 {
-		return "", r, fmt.Errorf("it has %d columns, not 3", len(fields))
+		return name, r, fmt.Errorf("it has %d columns, not 3", len(fields))
 	}
 	if len(fields) > 1 && fields[1] != "" {
 		if r.sum, err = parseChecksum(fields[1]); err != nil {
-			return "", r, err
+			return name, r, err
 		}
 	}
 	if len(fields) > 2 && fields[2] != "" {
 		if r.size, err = strconv.ParseInt(fields[2], 10, 64); err != nil || r.size < 0 {
-			return "", r, fmt.Errorf("%q is not a size", fields[2])
+			return name, r, fmt.Errorf("%q is not a size", fields[2])
 		}
 	}
-	return strings.Clone(fields[0]), r, nil
+	return name, r, nil
 }
 
 // formatRecord writes the RECORD of an installation. files are sorted.

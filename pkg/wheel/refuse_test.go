@@ -8,7 +8,6 @@ import (
 	"encoding/base64"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io/fs"
 	"strings"
 	"testing"
@@ -52,9 +51,6 @@ func TestBadWheelsAreRefused(t *testing.T) {
 		"interpreter in data":  {[]member{{name: "bad-1.data/data/bin/python3.12"}}, "would replace /opt/kinetic/env/bin/python3.12"},
 		"interpreter command":  {[]member{{name: "bad-1.dist-info/entry_points.txt", data: "[console_scripts]\npython = a:b\n"}}, `entry point "python": it would replace`},
 		"venv":                 {[]member{{name: "bad-1.data/data/pyvenv.cfg"}}, "would replace /opt/kinetic/env/pyvenv.cfg"},
-		"same member":          {[]member{{name: "a.py", data: "1"}, {name: "a.py", data: "2"}}, `"a.py": the archive has two members`},
-		"same place":           {[]member{{name: "a.py"}, {name: "bad-1.data/purelib/a.py"}}, `"bad-1.data/purelib/a.py"`},
-		"same place, data":     {[]member{{name: "a.py"}, {name: "bad-1.data/data/lib/python3.12/site-packages/a.py"}}, `"bad-1.data/data/lib/python3.12/site-packages/a.py"`},
 		"place of RECORD":      {[]member{{name: "bad-1.data/purelib/bad-1.dist-info/RECORD"}}, "take the place of RECORD"},
 		"file and folder":      {[]member{{name: "a"}, {name: "a-b"}, {name: "a/b"}}, "would be a file, and a folder for"},
 		"unknown data":         {[]member{{name: "bad-1.data/etc/x"}}, "bad-1.data/etc is not one of purelib, platlib"},
@@ -68,20 +64,7 @@ func TestBadWheelsAreRefused(t *testing.T) {
 		"entry point's dots":   {[]member{{name: "bad-1.dist-info/entry_points.txt", data: "[gui_scripts]\n.. = a:b\n"}}, `".." is not the name of a command`},
 		"entry point's code":   {[]member{{name: "bad-1.dist-info/entry_points.txt", data: "[console_scripts]\nx = a:b();import os\n"}}, "is not of the form"},
 		"encrypted":            {[]member{{name: "a", zip: func(h *zip.FileHeader) { h.Flags |= 1 }}}, `"a": it is encrypted`},
-		"wrong hash":           {[]member{{name: "a.py", data: "x"}, record("a.py," + hashOf("y") + ",1\n")}, `"a.py": its hash is ` + hashOf("x") + ", and RECORD states " + hashOf("y")},
-		"wrong hash, large":    {[]member{{name: "a.so", data: noise(1, 40<<10)}, record("a.so," + hashOf("y") + ",40960\n")}, `"a.so": its hash is`},
-		"wrong hash, script":   {[]member{{name: "bad-1.data/scripts/a", data: "#!python\n"}, record("bad-1.data/scripts/a," + hashOf("y") + ",\n")}, `"bad-1.data/scripts/a": its hash is`},
 		"long first line":      {[]member{{name: "bad-1.data/scripts/a", data: "#!python" + strings.Repeat(" ", 5000)}}, "its first line has more than 4096 bytes"},
-		"wrong size":           {[]member{{name: "a.py", data: "x"}, record("a.py," + hashOf("x") + ",2\n")}, `"a.py": it has 1 bytes, and RECORD states 2`},
-		"missing member":       {[]member{record("a.py," + hashOf("x") + ",1\n")}, `"a.py": RECORD lists it`},
-		"weak hash":            {[]member{{name: "a.py"}, record("a.py,md5=1B2M2Y8AsgTpgAmY7PhCfg,0\n")}, `line 1: "a.py": the hash algorithm "md5"`},
-		"short hash":           {[]member{{name: "a.py"}, record("a.py,sha256=abcd,0\n")}, "is not the base64 of a sha256 digest"},
-		"no hash":              {[]member{{name: "a.py"}, record("\na.py,abcd,0\n")}, `line 2: "a.py": "abcd" is not a hash`},
-		"no number":            {[]member{{name: "a.py"}, record("a.py,,many\n")}, `"many" is not a size`},
-		"negative number":      {[]member{{name: "a.py"}, record("a.py,,-1\n")}, `"-1" is not a size`},
-		"too many columns":     {[]member{{name: "a.py"}, record("a.py,,,\n")}, "4 columns, not 3"},
-		"not CSV":              {[]member{{name: "a.py"}, record("a\"b,,\n")}, "RECORD: parse error on line 1"},
-		"listed twice":         {[]member{{name: "a.py"}, record("a.py,,0\na.py,,1\n")}, "listed twice"},
 		"lying about the size": {[]member{{name: "a.py", data: "12345", lie: stating(func(h *zip.FileHeader) { h.UncompressedSize64-- })}, record("")}, "unpacks to more than the 4 bytes"},
 		"bomb":                 {[]member{{name: "a", data: strings.Repeat("x", 1<<20), lie: stating(func(h *zip.FileHeader) { h.UncompressedSize64 = 100 << 10 })}, record("")}, "unpacks to more than the 102400 bytes"},
 		"shorter":              {[]member{{name: "a.py", data: "12345", lie: stating(func(h *zip.FileHeader) { h.UncompressedSize64++ })}, record("")}, "unpacks to 1 bytes less"},
@@ -90,7 +73,7 @@ func TestBadWheelsAreRefused(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			var data []byte
-			if name == "same member" || name == "two dist-infos" || name == "other dist-info" {
+			if name == "two dist-infos" || name == "other dist-info" {
 				data = archive(t, append(complete(t, "bad-1.dist-info", nil), tt.members...))
 			} else {
 				data = archive(t, complete(t, "bad-1.dist-info", tt.members))
@@ -98,6 +81,61 @@ func TestBadWheelsAreRefused(t *testing.T) {
 			err := convert(badName, data, layout)
 			if err == nil || !strings.Contains(err.Error(), tt.want) || !strings.Contains(err.Error(), badName) {
 				t.Errorf("err = %v\nwant %q and the file's name in it", err, tt.want)
+			}
+		})
+	}
+}
+
+// TestWrongRecords: what pip installs is installed, with a RECORD that is right, and a warning.
+func TestWrongRecords(t *testing.T) {
+	record := func(rows string) member { return member{name: "bad-1.dist-info/RECORD", data: rows} }
+	for name, tt := range map[string]struct {
+		members []member
+		want    string
+	}{
+		"same member":        {[]member{{name: "a.py", data: "1"}, {name: "a.py", data: "2"}}, `"a.py" is in the archive twice`},
+		"same place":         {[]member{{name: "a.py"}, {name: "bad-1.data/purelib/a.py"}}, `"a.py" and "bad-1.data/purelib/a.py" are one file`},
+		"same place, data":   {[]member{{name: "a.py"}, {name: "bad-1.data/data/lib/python3.12/site-packages/a.py"}}, `"a.py" and "bad-1.data/data/lib/python3.12/site-packages/a.py" are one file`},
+		"wrong hash":         {[]member{{name: "a.py", data: "x"}, record("a.py," + hashOf("y") + ",1\n")}, `"a.py": its hash is ` + hashOf("x") + ", and RECORD states " + hashOf("y")},
+		"wrong hash, large":  {[]member{{name: "a.so", data: noise(1, 40<<10)}, record("a.so," + hashOf("y") + ",40960\n")}, `"a.so": its hash is`},
+		"wrong hash, script": {[]member{{name: "bad-1.data/scripts/a", data: "#!python\n"}, record("bad-1.data/scripts/a," + hashOf("y") + ",\n")}, `"bad-1.data/scripts/a": its hash is`},
+		"wrong size":         {[]member{{name: "a.py", data: "x"}, record("a.py," + hashOf("x") + ",2\n")}, `"a.py" has 1 bytes, and not 2`},
+		"missing member":     {[]member{record("a.py," + hashOf("x") + ",1\n")}, `"a.py" is not in the archive`},
+		"weak hash":          {[]member{{name: "a.py"}, record("a.py,md5=1B2M2Y8AsgTpgAmY7PhCfg,0\n")}, `line 1: "a.py": the hash algorithm "md5"`},
+		"short hash":         {[]member{{name: "a.py"}, record("a.py,sha256=abcd,0\n")}, "is not the base64 of a sha256 digest"},
+		"no hash":            {[]member{{name: "a.py"}, record("\na.py,abcd,0\n")}, `line 2: "a.py": "abcd" is not a hash`},
+		"no number":          {[]member{{name: "a.py"}, record("a.py,,many\n")}, `"many" is not a size`},
+		"negative number":    {[]member{{name: "a.py"}, record("a.py,,-1\n")}, `"-1" is not a size`},
+		"too many columns":   {[]member{{name: "a.py"}, record("a.py,,,\n")}, "4 columns, not 3"},
+		"not CSV":            {[]member{{name: "a.py"}, record("a\"b,,\n")}, "parse error on line 1"},
+		"listed twice":       {[]member{{name: "a.py"}, record("a.py,,0\na.py,,1\n")}, "listed twice"},
+		"dot":                {[]member{{name: "a.py", data: "x"}, record("./a.py," + hashOf("x") + ",1\n")}, ""},
+		"two wrong ones":     {[]member{{name: "a.py", data: "x"}, {name: "b.py", data: "x"}, record("a.py," + hashOf("y") + ",1\nb.py," + hashOf("z") + ",1\n")}, "(and 1 more)"},
+		"wrong SHA-512":      {[]member{{name: "a.py", data: "x"}, record("a.py,sha512=" + strings.Repeat("A", 86) + ",1\n")}, `"a.py": its hash is sha512=`},
+		"comment":            {[]member{{name: "bad-1.dist-info/entry_points.txt", data: "[console_scripts]\nbad = a:b # calls it\n"}}, ""},
+		"blank":              {[]member{{name: "bad-1.dist-info/entry_points.txt", data: "[console_scripts]\nmy bad = a:b\n"}}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			members := complete(t, "bad-1.dist-info", tt.members)
+			if name == "same member" {
+				members = append(complete(t, "bad-1.dist-info", nil), tt.members...)
+			}
+			data := archive(t, members)
+			w, err := wheel.Open(badName, bytes.NewReader(data), int64(len(data)), layout)
+			if err != nil {
+				t.Fatal(err)
+			}
+			layer, err := wheel.NewLayer(t.Context(), w)
+			if err != nil {
+				t.Fatal(err)
+			}
+			files, _ := unpack(t, layer)
+			checkRecords(t, files)
+			if got := strings.Join(layer.Warnings, "\n"); !strings.Contains(got, tt.want) || (got == "") != (tt.want == "") || got != "" && !strings.HasPrefix(got, badName+" is installed as it is, but its RECORD is wrong: ") {
+				t.Errorf("warnings %q, want %q", got, tt.want)
+			}
+			if name == "same member" && files[site+"/a.py"].data != "2" {
+				t.Errorf("a.py is %q, want the last one", files[site+"/a.py"].data)
 			}
 		})
 	}
@@ -209,7 +247,7 @@ func TestAdviceIsForBadWheelsOnly(t *testing.T) {
 	if err := convert(badName, data[:1000], layout); err == nil || !strings.HasSuffix(err.Error(), advice) {
 		t.Errorf("err = %v", err)
 	}
-	data = wheelOf(t, badName, member{name: "a", data: "x"}, member{name: "bad-1.dist-info/RECORD", data: "a," + hashOf("y") + ",\n"})
+	data = wheelOf(t, badName, member{name: "a", data: "x", lie: stating(func(h *zip.FileHeader) { h.CRC32++ })}, member{name: "bad-1.dist-info/RECORD", data: "a," + hashOf("x") + ",1\n"})
 	if err := convert(badName, data, layout); err == nil || !strings.HasSuffix(err.Error(), advice) {
 		t.Errorf("err = %v", err)
 	}
@@ -231,9 +269,9 @@ func TestLongerHashesAreChecked(t *testing.T) {
 	long := sha512.Sum512([]byte("x"))
 	row := "a,sha512=" + base64.URLEncoding.EncodeToString(long[:]) + ",1\n" // padded, as some have it
 	for data, want := range map[string]string{"x": "", "y": `"a": its hash is sha512=`} {
-		w := wheelOf(t, badName, member{name: "a", data: data}, member{name: "bad-1.dist-info/RECORD", data: row})
-		if err := convert(badName, w, layout); fmt.Sprint(err) != "<nil>" && want == "" || want != "" && !strings.Contains(fmt.Sprint(err), want) {
-			t.Errorf("%s: err = %v, want %q in it", data, err, want)
+		layer := layerOf(t, openOf(t, badName, member{name: "a", data: data}, member{name: "bad-1.dist-info/RECORD", data: row}))
+		if got := strings.Join(layer.Warnings, "\n"); !strings.Contains(got, want) || (got == "") != (want == "") {
+			t.Errorf("%s: warnings %q, want %q", data, got, want)
 		}
 	}
 }
