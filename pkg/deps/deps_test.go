@@ -110,6 +110,10 @@ func TestFind(t *testing.T) {
 			archive: "-- requirements.txt --\nKeras_Kinetic>=0.0.4\na\nkeras-kinetic # kn:keep\n",
 			want:    want{Kind: Requirements, Source: "requirements.txt", Requirements: []string{"a", "keras-kinetic"}, Warnings: 1},
 		},
+		"a project beside it, as Hatch names it": {
+			archive: "-- pyproject.toml --\n[project]\nname = 'app'\ndependencies = ['a', 'lib[fast] @ {root:uri}/libs/lib']\n-- libs/lib/pyproject.toml --\n[project]\nname = 'lib'\ndependencies = ['b']\noptional-dependencies.fast = ['c']\n",
+			want:    want{Kind: Project, Source: "pyproject.toml", Requirements: []string{"a", "b", "c"}, Local: []string{"lib[fast] @ ./libs/lib"}},
+		},
 		"included files": {
 			archive: "-- requirements.txt --\na\n-r reqs/base.txt\n-creqs/limits.txt\n--constraint=reqs/limits.txt\n-- reqs/base.txt --\nb\n-r ../requirements.txt\n-- reqs/limits.txt --\nb<3\n-r more.txt\n-- reqs/more.txt --\nc<1\n",
 			want:    want{Kind: Requirements, Source: "requirements.txt", Requirements: []string{"a", "b"}, Constraints: []string{"b<3", "c<1"}},

@@ -45,6 +45,13 @@ type uvTable struct {
 	Dev           []string `toml:"dev-dependencies"` // the group dev of old versions
 	Sources       map[string]any
 	Workspace     *workspaceTable
+
+	// Those that count with a lock only, beside Overrides.
+	DefaultGroups any `toml:"default-groups"`
+	Metadata      any `toml:"dependency-metadata"`
+	ExcludeNewer  any `toml:"exclude-newer"`
+	IndexStrategy any `toml:"index-strategy"`
+	Prerelease    any
 }
 
 // project reads the pyproject.toml in a directory, with some of its extras and groups.
@@ -137,6 +144,7 @@ func (t *table) addLine(l Line) error {
 	if before, kept := strings.CutSuffix(l.Text, keep); kept {
 		l.Text, l.kept = strings.TrimSpace(before), true
 	}
+	l.Text = strings.ReplaceAll(l.Text, "{root:uri}/", "./") // as Hatch has it
 	wanted, err := requirement.Parse(l.Text)
 	if err == nil && t.isSelf(wanted) {
 		for _, extra := range wanted.Extras {
@@ -349,8 +357,20 @@ func (r *reader) limits(uv uvTable, name string) error {
 			return wrong(name, err)
 		}
 	}
-	if len(uv.Overrides) > 0 {
-		r.wanted.Warnings = append(r.wanted.Warnings, name+": override-dependencies only counts with a lock: run uv lock")
+	var unread []string
+	for _, s := range []struct {
+		name string
+		set  bool
+	}{
+		{"default-groups", uv.DefaultGroups != nil}, {"dependency-metadata", uv.Metadata != nil}, {"exclude-newer", uv.ExcludeNewer != nil},
+		{"index-strategy", uv.IndexStrategy != nil}, {"override-dependencies", len(uv.Overrides) > 0}, {"prerelease", uv.Prerelease != nil},
+	} {
+		if s.set {
+			unread = append(unread, s.name)
+		}
+	}
+	if len(unread) > 0 {
+		r.wanted.Warnings = append(r.wanted.Warnings, fmt.Sprintf("%s: without a lock, these settings of uv don't count: %s: run uv lock", name, strings.Join(unread, ", ")))
 	}
 	return nil
 }

@@ -95,7 +95,7 @@ func TestLockOfAWorkspace(t *testing.T) {
 
 // TestSettingsOfUV: those that change what is installed count, or a warning says that they don't.
 func TestSettingsOfUV(t *testing.T) {
-	const archive = "-- pyproject.toml --\n[project]\nname = 'app'\n[tool.uv]\nconstraint-dependencies = ['a<2']\noverride-dependencies = ['b==1']\n" +
+	const archive = "-- pyproject.toml --\n[project]\nname = 'app'\n[tool.uv]\nconstraint-dependencies = ['a<2']\noverride-dependencies = ['b==1']\nprerelease = 'allow'\nexclude-newer = 2026-01-01T00:00:00Z\n" +
 		"[[tool.uv.index]]\nurl = 'https://one/links'\nformat = 'flat'\n" +
 		"[[tool.uv.index]]\nurl = 'wheels'\nformat = 'flat'\n"
 	dir := project(t, archive)
@@ -106,7 +106,7 @@ func TestSettingsOfUV(t *testing.T) {
 	if diff := cmp.Diff([]string{"--find-links https://one/links", "--find-links " + filepath.Join(dir, "wheels")}, w.Options); diff != "" {
 		t.Error(diff)
 	}
-	if len(w.Warnings) != 1 || !strings.Contains(w.Warnings[0], "pyproject.toml: override-dependencies only counts with a lock: run uv lock") {
+	if len(w.Warnings) != 1 || !strings.Contains(w.Warnings[0], "pyproject.toml: without a lock, these settings of uv don't count: exclude-newer, override-dependencies, prerelease: run uv lock") {
 		t.Errorf("warnings %q", w.Warnings)
 	}
 	w, err = Find(at(project(t, archive+"-- uv.lock --\n"), "."))
