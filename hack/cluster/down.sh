@@ -47,10 +47,12 @@ remove_mounts() {
 }
 
 remove_network() {
-	local rule
+	local table rule
 	if ! command -v iptables-save >/dev/null; then return; fi
-	iptables-save -t nat | sed -nE '/--comment "?kubebox/s/^-A/-D/p' | while read -r rule; do
-		xargs iptables -w -t nat <<<"$rule"
+	for table in nat filter; do # in filter: what a test that was killed has left
+		iptables-save -t "$table" | sed -nE '/--comment "?kubebox/s/^-A/-D/p' | while read -r rule; do
+			xargs iptables -w -t "$table" <<<"$rule"
+		done
 	done
 	if ip link show "$bridge" >/dev/null 2>&1; then ip link del "$bridge"; fi
 }
