@@ -29,8 +29,9 @@ class Program:
         self.pattern, self.out = pattern, os.environ["KINETIC_OUTPUT_DIR"]
         self.attempt, self.end = options["attempt"], options["end"]
         self.after, self.on_term = options["after"], options["on_term"]
+        self.journal, self.beside = options["journal"], options["beside"]
         self.began, self.step, self.terminated = time.time(), 0, False
-        self._journal = os.open(options["journal"], os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+        self._journal = os.open(self.journal, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
 
     def run(self):
         """Resume, save states until the end, and end."""
@@ -77,7 +78,14 @@ class Program:
         """Return whether the program should end in good order."""
         if self.terminated and self.on_term != "ignore":
             return True
-        return self.elapsed() > (self.after if self.end == "return" else self.after + 90)
+        if self.end == "return":
+            return self.elapsed() > self.after and (not self.beside or self._is_accompanied())
+        return self.elapsed() > self.after + 90
+
+    def _is_accompanied(self):
+        """Return whether the attempt beside which this one should end has begun, however late the machine is."""
+        with open(self.journal, encoding="utf-8") as file:
+            return any(line.endswith("\n") and json.loads(line)["attempt"] == self.beside for line in file)
 
     def maybe_die(self):
         """End here, in the middle of writing, if it is time and the program is to end badly."""
@@ -85,11 +93,16 @@ class Program:
             return
         self.say("dies")
         if self.end == "exception":
-            atexit.register(time.sleep, 0.3)  # a process lives on for a while after the exception has closed its files
+            atexit.register(self._live_on)
             raise Oops("it ends here")
         if self.end == "exit1":
             sys.exit(1)
         os._exit(1)
+
+    def _live_on(self):
+        """Wait a little, as programs do whose exception has closed their files."""
+        time.sleep(0.3)
+        self.say("gone")
 
     def pause(self, seconds):
         """Wait, but not beyond the end."""
