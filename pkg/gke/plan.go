@@ -16,6 +16,7 @@ import (
 	"google.golang.org/api/compute/v1"
 	"google.golang.org/api/container/v1"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
@@ -101,7 +102,7 @@ func Plan(a api.Accelerator, o Options) (Planned, error) {
 		return Planned{}, err
 	}
 	config := &container.NodeConfig{
-		MachineType: a.MachineType, DiskType: diskType(a), DiskSizeGb: int64(o.disk()), ServiceAccount: o.Nodes.Account,
+		MachineType: a.MachineType, DiskType: accelerator.BootDisk(a.MachineType), DiskSizeGb: int64(o.disk()), ServiceAccount: o.Nodes.Account,
 		OauthScopes: []string{scope}, Labels: o.Labels, ResourceLabels: ResourceLabels(),
 		Gvnic: &container.VirtualNIC{Enabled: true}, Spot: a.Spot,
 		GcfsConfig: &container.GcfsConfig{Enabled: true}, // image streaming
@@ -212,16 +213,6 @@ func (o Options) capacity(pool *container.NodePool) {
 }
 
 const reservationKey = "compute.googleapis.com/reservation-name"
-
-// hyperdisk are the beginnings of the machine types that take no other disk.
-var hyperdisk = []string{"ct6e-", "tpu7x-", "a3-ultragpu-", "a4-", "a4x-", "g4-"}
-
-func diskType(a api.Accelerator) string {
-	if slices.ContainsFunc(hyperdisk, func(prefix string) bool { return strings.HasPrefix(a.MachineType, prefix) }) {
-		return "hyperdisk-balanced"
-	}
-	return "pd-balanced"
-}
 
 // keys returns the keys of labels in order.
 func keys(labels map[string]string) []string { return slices.Sorted(maps.Keys(labels)) }

@@ -18,7 +18,8 @@ type Diagnosis struct {
 	Next string
 	// Unrecoverable means that waiting doesn't help because the job itself would have to
 	// change: its image doesn't exist, has an invalid name, lacks python3, is for another
-	// processor, or runs as root where that isn't allowed; or one of its pods breaks the
+	// processor, or runs as root where that isn't allowed; its disk is of a type that its
+	// machine can't attach; or one of its pods breaks the
 	// rules of the namespace or of the API, or a webhook or a policy has denied it for a
 	// while. It is false for what others may still add: a service account, quota, a node,
 	// the right to pull.

@@ -9,6 +9,7 @@ import (
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/gcsfuse"
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
@@ -173,6 +174,10 @@ func (s Observation) explainVolume(p corev1.Pod, e *corev1.Event) Diagnosis {
 	}
 	if m := missingObject().FindStringSubmatch(text); m != nil {
 		return missing(p, m[1], m[2], prefixed(", which volume ", strings.TrimSpace(volume)+" mounts"))
+	}
+	if disk, machine := accelerator.Unattachable(text); disk != "" {
+		return Diagnosis{Next: DescribePod(p), Unrecoverable: true,
+			Sentence: fmt.Sprintf("volume %sis a %s disk, which machines of type %s can't attach: name another StorageClass (--disk SIZE,CLASS) or another claim", volume, foreign(disk), foreign(machine))}
 	}
 	return Diagnosis{Sentence: fmt.Sprintf("volume %scan't be mounted: %s", volume, foreign(text)), Next: DescribePod(p)}
 }

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
 )
@@ -49,7 +50,29 @@ func (c Cluster) checkClaim(ctx context.Context, name string, s api.Spec) findin
 			return finding{err: fmt.Errorf("%s: PersistentVolumeClaim %s %w", d.Flag(), name, err)}
 		}
 	}
+	if err := c.checkDisk(ctx, claim, s); err != nil {
+		return finding{err: fmt.Errorf("%s: PersistentVolumeClaim %s %w", mounts[0].Flag(), name, err)}
+	}
 	return finding{note: doubt(claim, mounts, s)}
+}
+
+// checkDisk refuses a claim whose disk the machines of a job can't attach. Only a volume that the driver of
+// Google Cloud's disks makes is sure to be what its class says.
+func (c Cluster) checkDisk(ctx context.Context, claim corev1.PersistentVolumeClaim, s api.Spec) error {
+	madeBy := claim.Annotations["volume.kubernetes.io/storage-provisioner"]
+	if madeBy != diskDriver && madeBy != oldDiskDriver || claim.Spec.StorageClassName == nil || len(accelerator.Disks(s.Accelerator.MachineType)) == 0 {
+		return nil
+	}
+	var found class
+	if err := c.read(ctx, &found, classPath, *claim.Spec.StorageClassName); err != nil {
+		return nil // what can't be read is only known when the job starts
+	}
+	disk := found.unattachable(s)
+	if disk == "" {
+		return nil
+	}
+	return missingf("is a %s disk of StorageClass %s, which machines of type %s can't attach: they take %s; name another claim",
+		disk, found.Name, s.Accelerator.MachineType, attachable(s))
 }
 
 // refusal says, after the name of the claim, why it can never be mounted as an input asks.

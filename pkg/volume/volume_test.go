@@ -17,6 +17,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
@@ -193,6 +194,82 @@ func TestWhatAClusterLacks(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) { check(t, tt.api, tt.spec, tt.result) })
 	}
+}
+
+// A volume can be made and bound although the machine can't attach its disk. The node would be paid for
+// nothing.
+func TestDisksThatMachinesCannotAttach(t *testing.T) {
+	class := func(name, driver string, parameters ...string) map[string]any {
+		values := map[string]string{}
+		for _, p := range parameters {
+			key, value, _ := strings.Cut(p, "=")
+			values[key] = value
+		}
+		return map[string]any{"metadata": map[string]any{"name": name}, "provisioner": driver, "parameters": values}
+	}
+	balanced, standard := class("standard-rwo", diskDriver, "type=pd-balanced"), class("standard", oldDiskDriver)
+	hyperdisk, filestore := class("fast", diskDriver, "Type=hyperdisk-balanced"), class("standard-rwx", "filestore.csi.storage.gke.io", "tier=standard")
+	flexible := class("dynamic-rwo", diskDriver, "type=dynamic", "pd-type=pd-balanced", "hyperdisk-type=hyperdisk-balanced")
+	with := func(classes ...map[string]any) map[string]any {
+		objects, items := map[string]any{}, []any{}
+		for _, c := range classes {
+			objects[classPath+"/"+c["metadata"].(map[string]any)["name"].(string)] = c
+			items = append(items, c)
+		}
+		objects[classPath] = map[string]any{"items": items}
+		return objects
+	}
+	on := func(accelerator, class string) api.Spec {
+		return api.Spec{Placement: api.Placement{Hosts: 1, Disk: "50Gi", DiskClass: class}, DiskVolume: true, Accelerator: parse(t, accelerator)}
+	}
+	all := []map[string]any{balanced, standard, hyperdisk, filestore, flexible}
+	for name, tt := range map[string]struct {
+		classes []map[string]any
+		spec    api.Spec
+		result
+	}{
+		"pd-balanced on v6e": {all, on("v6e-8", "standard-rwo"), result{asked: 2,
+			fails: "--disk 50Gi,standard-rwo: StorageClass standard-rwo makes pd-balanced disks, which machines of type ct6e-standard-8t can't attach; they take hyperdisk-balanced or hyperdisk-ml: name a StorageClass such as fast"}},
+		"the driver's default on v6e": {all[:2], on("v6e-8", "standard"), result{asked: 2,
+			fails: "--disk 50Gi,standard: StorageClass standard makes pd-standard disks, which machines of type ct6e-standard-8t can't attach; they take hyperdisk-balanced or hyperdisk-ml: " +
+				"create a StorageClass for one of these, or omit the class for the node's own disk (--disk 50Gi)"}},
+		"hyperdisk on v5p": {all, on("v5p-8", "fast"), result{asked: 2,
+			fails: "--disk 50Gi,fast: StorageClass fast makes hyperdisk-balanced disks, which machines of type ct5p-hightpu-4t can't attach; they take pd-balanced, pd-ssd or hyperdisk-ml: name a StorageClass such as standard-rwo"}},
+		"hyperdisk on v6e":                    {all, on("v6e-8", "fast"), result{asked: 1}},
+		"pd-balanced on v5e":                  {all, on("v5e-4", "standard-rwo"), result{asked: 1}},
+		"pd-balanced on l4":                   {all, on("l4", "standard-rwo"), result{asked: 1}},
+		"a type that the driver chooses":      {all, on("v6e-8", "dynamic-rwo"), result{asked: 1}},
+		"a file system":                       {all, on("v6e-8", "standard-rwx"), result{asked: 1}},
+		"cpu, whose machines are not known":   {all, on("cpu", "standard-rwo"), result{asked: 1}},
+		"a driver of another cluster's disks": {[]map[string]any{class("local", "rancher.io/local-path")}, on("v6e-8", "local"), result{asked: 1}},
+	} {
+		t.Run(name, func(t *testing.T) { check(t, &fakeAPI{objects: with(tt.classes...)}, tt.spec, tt.result) })
+	}
+
+	claim := theClaim(corev1.ReadWriteOnce)
+	claim.Spec.StorageClassName = new("standard-rwo")
+	byHand := with(balanced)
+	byHand[claimsPath+"/datasets"] = claim
+	spec := on("v6e-8", "")
+	spec.DiskVolume, spec.Disk, spec.Data = false, "", []api.Data{named}
+	t.Run("a claim of somebody's volume", func(t *testing.T) { check(t, &fakeAPI{objects: byHand}, spec, result{asked: 1}) })
+	claim.Annotations = map[string]string{"volume.kubernetes.io/storage-provisioner": diskDriver}
+	made := with(balanced)
+	made[claimsPath+"/datasets"] = claim
+	t.Run("a claim of a disk", func(t *testing.T) {
+		check(t, &fakeAPI{objects: made}, spec, result{asked: 2,
+			fails: "--data images=pvc://datasets/images: PersistentVolumeClaim datasets is a pd-balanced disk of StorageClass standard-rwo, which machines of type ct6e-standard-8t can't attach: " +
+				"they take hyperdisk-balanced or hyperdisk-ml; name another claim"})
+	})
+}
+
+func parse(t *testing.T, text string) api.Accelerator {
+	t.Helper()
+	a, err := accelerator.Parse(text, accelerator.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	return a
 }
 
 func TestDefaultClass(t *testing.T) {

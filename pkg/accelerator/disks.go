@@ -1,0 +1,87 @@
+package accelerator
+
+import (
+	_ "embed" // for the data file
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"sync"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+)
+
+//go:embed disks.txt
+var disksText string
+
+// disks is one line of disks.txt, which explains the columns.
+type disks struct {
+	machines string
+	boot     string
+	attach   []string
+}
+
+// builtinDisks returns the embedded table. An error in the data is a bug of this program, and every test
+// finds it.
+var builtinDisks = sync.OnceValue(func() []disks {
+	table, err := readDisks(disksText)
+	if err != nil {
+		panic("accelerator: " + err.Error())
+	}
+	return table
+})
+
+// readDisks reads the text of disks.txt; an error names the line.
+func readDisks(text string) ([]disks, error) {
+	var table []disks
+	for i, fields := range dataLines(text) {
+		if len(fields) != 3 {
+			return nil, fmt.Errorf("disks.txt: line %d has %d columns, not 3", i, len(fields))
+		}
+		d := disks{machines: fields[0], boot: fields[1], attach: strings.Split(fields[2], ",")}
+		if slices.ContainsFunc(table, func(other disks) bool { return other.machines == d.machines }) {
+			return nil, fmt.Errorf("disks.txt: line %d: %s is listed twice", i, d.machines)
+		}
+		table = append(table, d)
+	}
+	return table, nil
+}
+
+// disksOf returns the line for a machine type, with the longest beginning. It is zero for machines without
+// one.
+func disksOf(machine string) disks {
+	var best disks
+	for _, d := range builtinDisks() {
+		if strings.HasPrefix(machine, d.machines) && len(d.machines) > len(best.machines) {
+			best = d
+		}
+	}
+	return best
+}
+
+// BootDisk returns the type of the disk from which nodes of a machine type start, such as pd-balanced; ""
+// for machines that are in no shape of the catalogue.
+func BootDisk(machine string) string { return disksOf(machine).boot }
+
+// Disks lists the types of disks that a machine type can attach, such as hyperdisk-balanced; none if that is
+// not known. The caller must not change the list.
+func Disks(machine string) []string { return disksOf(machine).attach }
+
+// wrongDisk are the ways in which Compute Engine, and GKE's driver of its disks, say that a machine never
+// takes a type of disk.
+var wrongDisk = []func() *regexp.Regexp{
+	pattern.Lazy(`\b((?:pd|hyperdisk)-[a-z-]+) disk type cannot be used by ([a-z0-9-]+) machine type`),
+	pattern.Lazy(`\[((?:pd|hyperdisk)-[a-z-]+), ([a-z0-9-]+)\] features are not compatible`),
+	pattern.Lazy(`'((?:pd|hyperdisk)-[a-z-]+)' is not a compatible disk type with the machine type '?([a-z0-9-]+)`),
+}
+
+// Unattachable returns the type of a disk and that of a machine, if a message of Compute Engine says that the
+// one can't be attached to the other; else "".
+func Unattachable(message string) (disk, machine string) {
+	for _, form := range wrongDisk {
+		if m := form().FindStringSubmatch(message); m != nil {
+			return m[1], m[2]
+		}
+	}
+	return "", ""
+}
