@@ -62,6 +62,8 @@ type Wanted struct {
 	Extras, Groups []string
 	// RequiresPython is the project's condition on Python's version, "" for none.
 	RequiresPython string
+	// Unread means that files which are not read say more about what is needed.
+	Unread bool
 	// Warnings are sentences for the user.
 	Warnings []string
 }

@@ -133,6 +133,7 @@ type reader struct {
 	files    []string          // that were read, and whether for constraints
 	projects []string          // directories, with extras, whose requirements are in wanted
 	local    map[string]string // the directories of local projects, by their normalized names
+	unlisted []string          // directories of local projects without a file that lists what they need
 
 	elsewhere []origin
 
@@ -177,6 +178,7 @@ func (r *reader) read(path string, kind Kind) (Wanted, error) {
 		if err == nil {
 			err = r.leaveOutLocal()
 		}
+		r.warnBuilt()
 		r.filter()
 		if err == nil {
 			err = r.checkOrigins()

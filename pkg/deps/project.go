@@ -112,7 +112,7 @@ func (r *reader) project(dir, name string, extras, groups []string) error {
 	if err := r.limits(root.uv, r.name(filepath.Join(root.dir, string(Project)))); err != nil {
 		return err
 	}
-	r.warnUnread(p, name)
+	r.warnDynamic(p, name)
 	return nil
 }
 
@@ -375,9 +375,10 @@ func (r *reader) limits(uv uvTable, name string) error {
 	return nil
 }
 
-// warnUnread warns if a project says what it needs in a way that is not read.
-func (r *reader) warnUnread(p projectFile, name string) {
+// warnDynamic warns if only the build of a project knows what it needs.
+func (r *reader) warnDynamic(p projectFile, name string) {
 	if len(p.Project.Dependencies)+len(p.Tool.Poetry.Dependencies) == 0 && slices.Contains(p.Project.Dynamic, "dependencies") {
+		r.wanted.Unread = true
 		r.wanted.Warnings = append(r.wanted.Warnings, name+": its dependencies are dynamic, which are not read: list them in [project].dependencies or requirements.txt")
 	}
 }

@@ -168,7 +168,11 @@ func (r *reader) add(l Line, dir string, constraint bool) error {
 	if !isFile(file) {
 		name, _, _ := cutName(l.Text)
 		r.isProject(requirement.LeadingName(name), dir)
-		return nil // what a setup.py needs is only known when it runs
+		r.unlisted = append(r.unlisted, dir) // what a setup.py needs is only known when it runs
+		return nil
+	}
+	if !declares(file) {
+		r.unlisted = append(r.unlisted, dir)
 	}
 	if err := r.project(dir, r.name(file), extras, nil); err != nil {
 		return &includedError{err}

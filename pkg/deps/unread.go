@@ -54,14 +54,16 @@ func (u unread) in(dir string) string {
 // warnOverlooked warns of files from the code's directory up to the one of the source, or to the top of the
 // project, that say what is needed and are not read: of locks beside the source, and, if the source requires nothing, of all.
 func (r *reader) warnOverlooked() {
-	warn := func(dir string, all []unread) {
+	warn := func(dir string, all []unread) (found bool) {
 		for _, u := range all {
 			path := u.in(dir)
 			if path == "" || filepath.Base(path) == filepath.Base(r.wanted.Source) {
 				continue
 			}
-			r.wanted.Warnings = append(r.wanted.Warnings, r.name(path)+" is not read: "+strings.ReplaceAll(u.instead, "FILE", r.name(path)))
+			found = true
+			r.warnUnread(path, u.instead)
 		}
+		return found
 	}
 	isLoose := func(l Line) bool { return l.Name() != "" && !strings.Contains(l.Text, "==") } // not exported from a lock
 	if !r.wanted.Kind.IsLock() && r.wanted.Kind != None && slices.ContainsFunc(r.wanted.Requirements, isLoose) {
@@ -71,9 +73,34 @@ func (r *reader) warnOverlooked() {
 		return
 	}
 	for dir := filepath.Clean(r.EntryDir); ; dir = filepath.Dir(dir) {
-		warn(dir, manifests)
+		r.wanted.Unread = warn(dir, manifests) || r.wanted.Unread
 		if dir == r.wanted.Dir || isTop(dir, r.Home) {
 			return
+		}
+	}
+}
+
+// warnUnread warns of a file that is not read.
+func (r *reader) warnUnread(path, instead string) {
+	text := r.name(path) + " is not read: " + strings.ReplaceAll(instead, "FILE", r.name(path))
+	if !slices.Contains(r.wanted.Warnings, text) {
+		r.wanted.Warnings = append(r.wanted.Warnings, text)
+	}
+}
+
+// warnBuilt warns of local projects whose packages only setup.py or setup.cfg lists, unless all requirements have
+// hashes: then what exported them has read these files.
+func (r *reader) warnBuilt() {
+	hashed := !slices.ContainsFunc(r.wanted.Requirements, func(l Line) bool { return len(l.Hashes) == 0 })
+	if hashed && len(r.wanted.Requirements) > 0 {
+		return
+	}
+	for _, dir := range r.unlisted {
+		for _, name := range []string{"setup.py", "setup.cfg"} {
+			if path := (unread{pattern: name, with: "install_requires"}).in(dir); path != "" {
+				r.wanted.Unread = true
+				r.warnUnread(path, "list what it requires in "+r.wanted.Source)
+			}
 		}
 	}
 }

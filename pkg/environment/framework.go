@@ -82,6 +82,7 @@ func frameworkOf(r requirement.Requirement) framework {
 type uses struct {
 	all     map[framework]bool
 	unknown []string // names of which that is not known
+	more    bool     // other packages may be needed
 }
 
 func usesOf(wanted []requirement.Requirement) uses {
@@ -101,5 +102,5 @@ func (u uses) jax() bool {
 	if u.all[usesXLA] || u.all[usesJAX] {
 		return !u.all[usesXLA]
 	}
-	return !u.all[usesOther] && (len(u.unknown) == 0 || u.all[usesAny])
+	return !u.all[usesOther] && (len(u.unknown) == 0 && !u.more || u.all[usesAny])
 }

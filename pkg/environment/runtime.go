@@ -1,6 +1,7 @@
 package environment
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strings"
@@ -44,6 +45,7 @@ func jaxFor(kind api.AcceleratorKind) string {
 // accelerator.
 func (p *Plan) addRuntime(r Runtime, kind api.AcceleratorKind) {
 	used := usesOf(p.Wanted.Named())
+	used.more = p.Wanted.Unread
 	switch {
 	case p.IsLock() && len(p.Wanted.Dropped) == 0: // complete as it is
 		return
@@ -60,7 +62,7 @@ func (p *Plan) addRuntime(r Runtime, kind api.AcceleratorKind) {
 	case len(p.Wanted.Dropped) > 0:
 		p.Added = []string{jaxFor(kind)}
 	case kind != api.CPU && !used.all[usesOther] && !used.all[usesXLA]:
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%s does not say whether the job needs JAX, so JAX is not installed: if it needs JAX, list jax or add --runtime jax; if not, add --runtime none", p.Wanted.Source))
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s does not say whether the job needs JAX, so JAX is not installed: if it needs JAX, list jax or add --runtime jax; if not, add --runtime none", cmp.Or(p.Wanted.Source, "the project")))
 	}
 	if len(p.Added) > 0 && kind == api.TPU {
 		p.AddedOptions = []string{libtpuReleases}
