@@ -23,7 +23,7 @@ import (
 
 // format is the version of the keys. Raise it with every change after which the same wishes give
 // another environment.
-const format = 2
+const format = 3
 
 // prefix is where environments are in images.
 const prefix = "opt/kinetic/env"

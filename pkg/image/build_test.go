@@ -15,6 +15,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
@@ -34,16 +35,25 @@ func wheelOf(t testing.TB, project, version string, files ...file) (string, []by
 	files = append(files,
 		file{name: info + "WHEEL", data: "Wheel-Version: 1.0\nGenerator: test\nRoot-Is-Purelib: true\nTag: py3-none-any\n"},
 		file{name: info + "METADATA", data: "Metadata-Version: 2.1\nName: " + project + "\nVersion: " + version + "\n"})
+	if has := func(f file) bool { return f.name == info+"RECORD" }; slices.ContainsFunc(files, has) {
+		return project + "-" + version + "-py3-none-any.whl", archiveOf(t, files)
+	}
 	record := ""
 	for _, f := range files {
 		sum := sha256.Sum256([]byte(f.data))
 		record += fmt.Sprintf("%s,sha256=%s,%d\n", f.name, base64.RawURLEncoding.EncodeToString(sum[:]), len(f.data))
 	}
 	files = append(files, file{name: info + "RECORD", data: record + info + "RECORD,,\n"})
+	return project + "-" + version + "-py3-none-any.whl", archiveOf(t, files)
+}
+
+// archiveOf writes a zip.
+func archiveOf(t testing.TB, files []file) []byte {
+	t.Helper()
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
 	for _, f := range files {
-		h := &zip.FileHeader{Name: f.name, Method: zip.Deflate, ExternalAttrs: (0o100644 | uint32(f.mode)) << 16, CreatorVersion: 3 << 8}
+		h := &zip.FileHeader{Name: f.name, Method: zip.Deflate, ExternalAttrs: (0o100644 | uint32(f.mode)) << 16, CreatorVersion: 3 << 8, NonUTF8: f.link == "no UTF-8"}
 		w, err := z.CreateHeader(h)
 		if err == nil {
 			_, err = io.WriteString(w, f.data)
@@ -55,7 +65,7 @@ func wheelOf(t testing.TB, project, version string, files ...file) (string, []by
 	if err := z.Close(); err != nil {
 		t.Fatal(err)
 	}
-	return project + "-" + version + "-py3-none-any.whl", b.Bytes()
+	return b.Bytes()
 }
 
 // An index serves wheels.

@@ -17,7 +17,7 @@ import (
 
 // format is the version of what an image consists of beside its layers, whose format is
 // wheel.Format. Raise it with every change after which the same Env gives another image.
-const format = 2
+const format = 3
 
 // Env is what an image consists of.
 type Env struct {
@@ -103,4 +103,14 @@ func (w Wheel) check() error {
 func (w Wheel) project() string {
 	parsed, _ := wheel.ParseName(w.File)
 	return parsed.Project()
+}
+
+// InOrder returns wheels in the order in which an environment gets them, in an image and in a pod: the
+// largest first. Of two with one file, the later one's counts.
+func InOrder(wheels []Wheel) []Wheel {
+	ordered := slices.Clone(wheels)
+	slices.SortFunc(ordered, func(a, b Wheel) int {
+		return cmp.Or(cmp.Compare(b.Size, a.Size), cmp.Compare(a.project(), b.project()))
+	})
+	return ordered
 }

@@ -16,7 +16,7 @@ func exampleEnv() image.Env {
 
 // Change the tag here only together with the format.
 func TestTag(t *testing.T) {
-	const want = "e-2f07a62711716b5fb3f11fdd73bbf8127afa72c5"
+	const want = "e-7e182d7661baee50d0f7f68118ad3aa3776ec870"
 	if got := tagOf(t, exampleEnv()); got != want {
 		t.Errorf("got %s, want %s", got, want)
 	}

@@ -24,16 +24,21 @@ type names struct {
 	Digest v1.Hash `json:"digest"` // of the compressed layer
 	DiffID v1.Hash `json:"diffID"` // of its tar
 	Size   int64   `json:"size"`   // compressed, in bytes
+	Wheels int64   `json:"wheels"` // what the files of its wheels have together, in bytes
 }
 
-// newLayer returns the layer that a converted wheel is.
-func newLayer(l *wheel.Layer) (layer, error) {
+// newLayer returns the layer that converted wheels are.
+func newLayer(l *wheel.Layer, wheels ...*wheel.Wheel) (layer, error) {
 	digest, err := v1.NewHash(l.Digest)
 	if err != nil {
 		return layer{}, err
 	}
 	diffID, err := v1.NewHash(l.DiffID)
-	return layer{names{digest, diffID, l.Size}, func() (io.ReadCloser, error) {
+	n := names{digest, diffID, l.Size, 0}
+	for _, w := range wheels {
+		n.Wheels += w.Size
+	}
+	return layer{n, func() (io.ReadCloser, error) {
 		r, err := l.Open()
 		if err != nil {
 			return nil, &sourceError{err}

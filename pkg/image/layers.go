@@ -21,10 +21,10 @@ func (m *maker) layers(ctx context.Context, most int, believe bool) ([]layer, []
 	if err != nil {
 		return nil, nil, err
 	}
-	// The layers' sizes decide, and not the wheels': all clients know them.
+	// As InOrder has them in a pod. Notes say the sizes, which not every index tells.
 	sizes := make([]int64, len(found))
 	for i, l := range found {
-		sizes[i] = l.names.Size
+		sizes[i] = l.names.Wheels
 	}
 	var layers []layer
 	var order []Wheel
@@ -183,7 +183,7 @@ func (m *maker) make(ctx context.Context, k key, wheels []Wheel, opened []*wheel
 	for _, text := range converted.Warnings {
 		m.warn("%s", text)
 	}
-	l, err := newLayer(converted)
+	l, err := newLayer(converted, opened...)
 	if err != nil {
 		return layer{}, err
 	}

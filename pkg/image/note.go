@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 
 	"github.com/google/go-containerregistry/pkg/name"
@@ -55,6 +56,7 @@ const (
 	noteDiffID = "io.github.kubectl-kinetic.diff-id"
 	notePrefix = "io.github.kubectl-kinetic.prefix"
 	noteWheels = "io.github.kubectl-kinetic.wheels"
+	noteBytes  = "io.github.kubectl-kinetic.wheel-bytes"
 )
 
 // newNote returns the note that says which layer wheels became.
@@ -69,7 +71,7 @@ func newNote(k key, l layer, wheels []Wheel) (v1.Image, error) {
 		return nil, err
 	}
 	annotated, ok := mutate.Annotations(image, map[string]string{
-		noteDiffID: l.names.DiffID.String(), notePrefix: k.layout.Prefix, noteWheels: strings.Join(files, " "),
+		noteDiffID: l.names.DiffID.String(), notePrefix: k.layout.Prefix, noteWheels: strings.Join(files, " "), noteBytes: strconv.FormatInt(l.names.Wheels, 10),
 	}).(v1.Image)
 	if !ok {
 		return nil, errors.New("adding annotations to an image gave something else")
@@ -84,8 +86,9 @@ func parseNote(text []byte, k key) (names, bool) {
 		return names{}, false
 	}
 	diffID, err := v1.NewHash(m.Annotations[noteDiffID])
-	n := names{m.Layers[0].Digest, diffID, m.Layers[0].Size}
-	return n, err == nil && n.Digest.Algorithm == "sha256" && diffID.Algorithm == "sha256" && n.Size > 0
+	wheels, wrong := strconv.ParseInt(m.Annotations[noteBytes], 10, 64)
+	n := names{m.Layers[0].Digest, diffID, m.Layers[0].Size, wheels}
+	return n, err == nil && wrong == nil && n.Digest.Algorithm == "sha256" && diffID.Algorithm == "sha256" && n.Size > 0
 }
 
 // recall reads the note of a layer. One that cannot be used is as good as none: the layer is

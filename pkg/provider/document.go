@@ -42,7 +42,7 @@ const documentVersion = 1
 // their SHA-256.
 func listOf(python string, wheels []image.Wheel, urls map[string]string) document {
 	d := document{Version: documentVersion, Python: python}
-	for _, w := range wheels {
+	for _, w := range image.InOrder(wheels) {
 		d.Wheels = append(d.Wheels, docWheel{File: w.File, SHA256: w.SHA256, Size: w.Size, URL: urls[w.SHA256]})
 	}
 	return d

@@ -21,4 +21,4 @@ package wheel
 // compresses differently. TestGoldenDigests fails then. A change of compile.py counts, too,
 // and no digest shows it. Layers with the old number stay usable, but nothing looks them up
 // any more.
-const Format = 2
+const Format = 3

@@ -2,13 +2,13 @@ package wheel
 
 import (
 	"archive/zip"
-	"cmp"
 	"errors"
 	"fmt"
 	"io"
 	"io/fs"
-	"slices"
 	"strings"
+
+	"golang.org/x/text/encoding/charmap"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
 )
@@ -17,6 +17,7 @@ import (
 // that is checked when it is converted.
 type Wheel struct {
 	Name   Name
+	Size   int64 // of the archive, in bytes
 	layout Layout
 	info   string // "six-1.16.0.dist-info"
 	files  []file // what it becomes in a layer, without RECORD; sorted
@@ -72,17 +73,20 @@ func open(name Name, r io.ReaderAt, size int64, l Layout) (*Wheel, error) {
 	if err := p.place(members); err != nil {
 		return nil, err
 	}
-	return &Wheel{Name: name, layout: l, info: info, files: p.files, odd: append(odd, p.odd...)}, nil
+	return &Wheel{Name: name, Size: size, layout: l, info: info, files: p.files, odd: append(odd, p.odd...)}, nil
 }
 
 // never is for work that is not interrupted.
 func never() error { return nil }
 
-// checkMembers returns the files of an archive, without its directories, sorted by name. Of two with
-// one name it is the last, as in Python.
+// checkMembers returns the files of an archive, without its directories. Of two with one name it is the
+// last, as in Python.
 func checkMembers(all []*zip.File, size int64) (members []*zip.File, odd []string, err error) {
-	compressed := uint64(0)
+	compressed, places := uint64(0), map[string]int{}
 	for _, f := range all {
+		if err := decodeName(f); err != nil {
+			return nil, nil, fmt.Errorf("%q: %w", f.Name, err)
+		}
 		name, folder := strings.CutSuffix(f.Name, "/")
 		if err := checkPath(name); err != nil {
 			return nil, nil, fmt.Errorf("%q: %w", f.Name, err)
@@ -97,16 +101,26 @@ func checkMembers(all []*zip.File, size int64) (members []*zip.File, odd []strin
 		if compressed += f.CompressedSize64; f.CompressedSize64 > uint64(size) || compressed > uint64(size) {
 			return nil, nil, fmt.Errorf("%q: the compressed members are larger than the archive", f.Name)
 		}
+		if at, twice := places[f.Name]; twice {
+			odd = append(odd, fmt.Sprintf("%q is in the archive twice", f.Name))
+			members[at] = f
+			continue
+		}
+		places[f.Name] = len(members)
 		members = append(members, f)
 	}
-	slices.Reverse(members)
-	slices.SortStableFunc(members, func(a, b *zip.File) int { return cmp.Compare(a.Name, b.Name) })
-	return slices.CompactFunc(members, func(a, b *zip.File) bool {
-		if a.Name == b.Name {
-			odd = append(odd, fmt.Sprintf("%q is in the archive twice", a.Name))
-		}
-		return a.Name == b.Name
-	}), odd, nil
+	return members, odd, nil
+}
+
+// decodeName decodes the name of a member as Python does if the archive doesn't say that it is UTF-8.
+func decodeName(f *zip.File) error {
+	const isUTF8 = 0x800
+	if !f.NonUTF8 || f.Flags&isUTF8 != 0 {
+		return nil
+	}
+	name, err := charmap.CodePage437.NewDecoder().String(f.Name)
+	f.Name = name
+	return err
 }
 
 // findInfo returns the name of the .dist-info directory. It may spell the project and the
@@ -119,11 +133,11 @@ func findInfo(members []*zip.File, name Name) (string, error) {
 		if !ok || base == "" || dir == info {
 			continue
 		}
-		if info != "" {
-			return "", fmt.Errorf("there are two .dist-info directories, %q and %q", info, dir)
-		}
 		if !strings.HasPrefix(requirement.Normalize(stem), name.Project()) {
 			return "", fmt.Errorf("the directory %q is not of the project %s", dir, name.Project())
+		}
+		if info != "" {
+			return "", fmt.Errorf("there are two .dist-info directories, %q and %q", info, dir)
 		}
 		info = dir
 	}

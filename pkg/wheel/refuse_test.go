@@ -42,7 +42,7 @@ func TestBadWheelsAreRefused(t *testing.T) {
 		"NUL":                  {[]member{{name: "a\x00b"}}, "has a backslash or a NUL"},
 		"double slash":         {[]member{{name: "a//b"}}, "not a plain path"},
 		"dot":                  {[]member{{name: "./a"}}, "not a plain path"},
-		"not UTF-8":            {[]member{{name: "a\xff"}}, "not UTF-8"},
+		"not UTF-8":            {[]member{{name: "a\xff", lie: stating(func(h *zip.FileHeader) { h.Flags |= 0x800 })}}, "not UTF-8"},
 		"long name":            {[]member{{name: strings.Repeat("a", 256)}}, "256 bytes, Linux allows 255"},
 		"long path":            {[]member{{name: strings.Repeat("abcdefg/", 512) + "a"}}, "Linux allows 4095"},
 		"deletes in images":    {[]member{{name: "numpy/.wh.core"}}, `".wh.core" means a deleted file`},

@@ -44,7 +44,7 @@ class Resolved(Packages, PodCase):
         ran = self.run_call(script(), {**files, "train.py": "import demo, needed, local; print(demo.VERSION)"}, *flag)
         self.assertEqual((ran.code, ran.stdout), (0, "2.0\n"), ran.out)
         self.assertEqual(self.document("environment.json"), {
-            "version": 1, "python": PYTHON_VERSION, "wheels": [new.entry(), local.entry(), needed.entry()]})
+            "version": 1, "python": PYTHON_VERSION, "wheels": sorted((wheel.entry() for wheel in (new, local, needed)), key=lambda entry: -entry["size"])})
         for wheel in (new, local, needed):
             self.assertEqual(self.bucket.read(self.blob(wheel)), wheel.data)
         self.assertEqual(self.workspace(), sorted(["logging.py", "pip.py", "train.py", "wheels", f"wheels/{local.file}"]))

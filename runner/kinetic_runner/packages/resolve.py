@@ -8,6 +8,7 @@ import hashlib
 import importlib.util
 import netrc
 import os
+import re
 import shlex
 import shutil
 import signal
@@ -46,6 +47,7 @@ def resolve(attempt, wish, where, folder):
     finally:
         shutil.rmtree(work, ignore_errors=True)
     in_parallel(lambda wheel: keep(attempt.store, wheel["sha256"], folder), wheels, attempt.store.parallel)
+    wheels.sort(key=lambda wheel: (-wheel["size"], project(wheel["file"])))  # as in images: of two with one file, the later one's counts
     document = {"version": VERSION, "python": PYTHON_VERSION, "wheels": wheels}
     found = create_or_read(attempt.store, environment_name(attempt.options.job), document)
     if found is not document:
@@ -143,6 +145,11 @@ def measured(path):
     for block in file_blocks(path):
         digest.update(block)
     return {"file": os.path.basename(path), "sha256": digest.hexdigest(), "size": os.path.getsize(path)}
+
+
+def project(file):
+    """Return the normalized name of a wheel's project."""
+    return re.sub(r"[-_.]+", "-", file.partition("-")[0]).lower()
 
 
 def keep(store, sha256, folder):

@@ -3,7 +3,6 @@
 """A virtual environment: the packages of a job above those of the image."""
 
 import os
-import site
 import sys
 
 from ..bundle.unpack import empty_directory
@@ -18,7 +17,7 @@ class Venv:
 
     def __init__(self, path):
         self.path, self.bin = path, venv_bin(path)
-        self.site = os.path.join(path, "lib", f"python{PYTHON_VERSION}", "site-packages")
+        self.site = self._site(path)
         self.headers = os.path.join(path, "include", "site", f"python{PYTHON_VERSION}")
         self.config, self._beneath = os.path.join(path, "pyvenv.cfg"), os.path.join(self.site, "_image.pth")
         self._names = ("python", "python3", f"python{PYTHON_VERSION}")
@@ -37,4 +36,8 @@ class Venv:
             file.write(f"home = {os.path.dirname(python)}\ninclude-system-site-packages = true\nversion = {'%d.%d.%d' % sys.version_info[:3]}\n")
         if sys.prefix != sys.base_prefix:  # the image's python is in a virtual environment, which Python would leave out
             with open(self._beneath, "w", encoding="utf-8") as file:
-                file.writelines(f"import site; site.addsitedir({folder!r})\n" for folder in site.getsitepackages([sys.prefix]))
+                file.write(f"import site; site.addsitedir({self._site(sys.prefix)!r})\n")
+
+    @staticmethod
+    def _site(prefix):
+        return os.path.join(prefix, "lib", f"python{PYTHON_VERSION}", "site-packages")

@@ -24,9 +24,9 @@ BROKEN = (
 )  # fmt: skip
 REPLACED = ("RECORD", "RECORD.jws", "RECORD.p7s", "INSTALLER")  # in .dist-info
 WRAPPER = re.compile(r"(.+?)(?:\.exe|-script\.py|\.pya)?", re.IGNORECASE)  # what setuptools makes of an entry point
-COMMAND = re.compile(r"[\w.+-]+")
-FUNCTION = re.compile(r"([\w.]+)\s*:\s*((\w+)[\w.]*)\s*(?:\[.*\])?")
-SCRIPT = "import sys\nfrom {} import {}\nif __name__ == '__main__':\n    sys.exit({}())\n"
+COMMAND = re.compile(r"[\w.+-]+(?: [\w.+-]+)*")
+FUNCTION = re.compile(r"([\w.]+)\s*:\s*((\w+)[\w.]*)\s*(?:\[.*\])?(?:\s#.*)?")
+SCRIPT = 'import sys\nfrom {} import {}\nif __name__ == "__main__":\n    sys.exit({}())\n'
 
 
 def install(path, title, venv):
@@ -43,16 +43,13 @@ class Wheel:
 
     def __init__(self, archive, venv):
         self._archive, self._venv = archive, venv
-        self._taken = set(venv.own)  # paths of this wheel, and those that no wheel may have
         self._made = set()  # directories
-        self._rows = []  # of the new RECORD
-        self._members = {}
+        self._rows = {}  # of the new RECORD, by path
+        self._members = {}  # of two with one name, the last one
         for member in archive.infolist():
             name = check_path(member.orig_filename.removesuffix("/"), "the archive")
             if member.orig_filename.endswith("/"):
                 continue
-            if name in self._members:
-                raise ValueError(f"the archive has two members {name}")
             self._members[name] = member
         infos = {name.partition("/")[0] for name in self._members if re.match(r"[^/]+\.dist-info/", name)}
         if len(infos) != 1:
@@ -65,7 +62,9 @@ class Wheel:
     def install(self):
         """Write all files."""
         commands = self._commands()
-        for name, member in self._members.items():
+        # In pip's order: of two files for one place, the last one stays.
+        for name in sorted(self._members, key=lambda name: name.partition("/")[0].endswith(".data")):
+            member = self._members[name]
             target, kind = self._place(name)
             if target is None or kind == "scripts" and WRAPPER.fullmatch(os.path.basename(target))[1] in commands:
                 continue
@@ -126,15 +125,14 @@ class Wheel:
 
     def _write(self, path, content, executable=False):
         """Write a file and note it for RECORD."""
-        if path in self._taken:
-            raise ValueError(f"it has two files for {path}, or one that belongs to the environment")
-        self._taken.add(path)
+        if path in self._venv.own:
+            raise ValueError(f"it has a file for {path}, which belongs to the environment")
         folder = os.path.dirname(path)
         if folder not in self._made:
             os.makedirs(folder, exist_ok=True)
             self._made.add(folder)
         if os.path.lexists(path):
-            os.unlink(path)  # of another wheel: as with pip, the later one wins
+            os.unlink(path)  # as with pip, the later one wins
         digest, size = hashlib.sha256(), 0
         with open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o777 if executable else 0o666), "wb", buffering=0) as file:
             for block in content:
@@ -143,12 +141,15 @@ class Wheel:
                 digest.update(block)
                 size += len(block)
         text = base64.urlsafe_b64encode(digest.digest()).decode().rstrip("=")
-        self._rows.append((os.path.relpath(path, self._venv.site), f"sha256={text}", size))
+        self._rows[os.path.relpath(path, self._venv.site)] = f"sha256={text}", size
 
     def _write_record(self):
         path, text = os.path.join(self._venv.site, self._info, "RECORD"), io.StringIO()
-        self._rows.append((os.path.relpath(path, self._venv.site), "", ""))
-        csv.writer(text, lineterminator="\n").writerows(sorted(self._rows))
+        name = os.path.relpath(path, self._venv.site)
+        if name in self._rows:
+            raise ValueError(f"it has a file for {path}, its own RECORD")
+        self._rows[name] = "", ""
+        csv.writer(text, lineterminator="\n").writerows((name, *row) for name, row in sorted(self._rows.items()))
         self._write(path, [text.getvalue().encode()])
 
 
