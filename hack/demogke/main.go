@@ -45,8 +45,9 @@ func main() {
 		err = answerKubectl(ctx, os.Args[1:])
 	} else {
 		real := flag.Bool("kubernetes", false, "put the cluster of the kubeconfig behind GKE's")
+		lent := flag.String("machines", "", "`NODES` of that cluster, with commas, that pools with accelerators borrow: jobs run there, without chips")
 		flag.Parse()
-		err = demo(ctx, *real, flag.Args())
+		err = demo(ctx, *real, strings.FieldsFunc(*lent, func(r rune) bool { return r == ',' }), flag.Args())
 	}
 	var exit *exec.ExitError
 	switch {
@@ -59,7 +60,7 @@ func main() {
 }
 
 // demo serves Google Cloud until a command, or a shell, has ended.
-func demo(ctx context.Context, real bool, command []string) error {
+func demo(ctx context.Context, real bool, lent, command []string) error {
 	server, err := gcptest.Start()
 	if err != nil {
 		return err
@@ -78,7 +79,9 @@ func demo(ctx context.Context, real bool, command []string) error {
 		return err
 	}
 	if real {
-		return withKubernetes(ctx, server, func() error { return run(ctx, command, environment(server, home)) })
+		return withKubernetes(ctx, server, lent, func(env []string) error {
+			return run(ctx, command, append(environment(server, home), env...), someJobs)
+		})
 	}
 	kubernetes := apiservertest.Start()
 	defer kubernetes.Close()
@@ -86,11 +89,15 @@ func demo(ctx context.Context, real bool, command []string) error {
 		"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": map[string]any{"name": gcsfuse.Driver}})
 	server.SetEndpoint(kubernetes.Listener.Addr().String(), kubernetes.AuthorityData())
 	cluster := &rest.Config{Host: kubernetes.URL, BearerToken: "demo", TLSClientConfig: rest.TLSClientConfig{CAData: kubernetes.Authority()}}
-	return withNodes(ctx, server, cluster, func() error { return run(ctx, command, environment(server, home)) })
+	return withNodes(ctx, server, cluster, nil, func() error { return run(ctx, command, environment(server, home), noJobs) })
 }
 
-// withKubernetes puts the cluster of the kubeconfig behind all clusters while run runs.
-func withKubernetes(ctx context.Context, server *gcptest.Server, run func() error) error {
+// ofJobs are the variables of the cluster of this machine without which no job runs there.
+var ofJobs = []string{"KINETIC_IMAGE", "KINETIC_BASE_IMAGE", "KINETIC_IMAGE_REPO", "STORAGE_EMULATOR_HOST"}
+
+// withKubernetes puts the cluster of the kubeconfig behind all clusters while run runs, and the server for Cloud
+// Storage that its jobs use behind all buckets. run gets the variables for that.
+func withKubernetes(ctx context.Context, server *gcptest.Server, lent []string, run func(env []string) error) error {
 	cluster, err := clientcmd.NewNonInteractiveDeferredLoadingClientConfig(clientcmd.NewDefaultClientConfigLoadingRules(), nil).ClientConfig()
 	if err != nil {
 		return fmt.Errorf("reading the kubeconfig of the cluster to stand behind: %w; start one with make cluster", err)
@@ -100,17 +107,31 @@ func withKubernetes(ctx context.Context, server *gcptest.Server, run func() erro
 		return err
 	}
 	defer plane.Close()
-	return withNodes(ctx, server, cluster, run)
+	env := []string{"DEMO_GKE_KUBECONFIG=" + os.Getenv("KUBECONFIG")} // the demo has one of its own
+	for _, name := range ofJobs {
+		if value := os.Getenv(name); value != "" {
+			env = append(env, name+"="+value)
+		}
+	}
+	if emulator := os.Getenv("STORAGE_EMULATOR_HOST"); emulator != "" {
+		storage, err := serveBuckets(server, emulator)
+		if err != nil {
+			return err
+		}
+		defer storage.Close()
+		env = append(env, gcp.Storage.Variable()+"="+storage.URL+root+"/storage/v1/")
+	}
+	return withNodes(ctx, server, cluster, lent, func() error { return run(env) })
 }
 
 // withNodes gives the pools nodes in a cluster while run runs.
-func withNodes(ctx context.Context, server *gcptest.Server, cluster *rest.Config, run func() error) error {
+func withNodes(ctx context.Context, server *gcptest.Server, cluster *rest.Config, lent []string, run func() error) error {
 	if err := sameVersion(server, cluster); err != nil {
 		return err
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	defer cancel()
-	gone, err := keepNodes(ctx, server, cluster)
+	gone, err := keepNodes(ctx, server, cluster, lent)
 	if err != nil {
 		return err
 	}
@@ -171,14 +192,19 @@ const welcome = `Google Cloud's APIs are served on this machine now, for the pro
   kubectl kinetic doctor
   kubectl kinetic down --cluster demo
 
-Jobs don't run here, not even the one that up suggests: that is make demo CLUSTER=local. Leave with exit;
-nothing remains.
+%s Leave with exit; nothing remains.
 `
 
+// What the welcome says of jobs.
+const (
+	noJobs   = "Jobs don't run here, not even the one that up suggests: that is make demo-gke CLUSTER=local."
+	someJobs = "Jobs run on the cluster of this machine; with an accelerator add --cpu 100m --memory 200Mi."
+)
+
 // run runs the command, or a shell with a welcome.
-func run(ctx context.Context, command, env []string) error {
+func run(ctx context.Context, command, env []string, ofWelcome string) error {
 	if len(command) == 0 {
-		fmt.Fprint(os.Stderr, welcome+"\n")
+		fmt.Fprintf(os.Stderr, welcome+"\n", ofWelcome)
 		shell := os.Getenv("SHELL")
 		if shell == "" {
 			shell = "/bin/sh"

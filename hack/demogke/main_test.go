@@ -30,7 +30,7 @@ func TestTheCommandHasAGoogleCloud(t *testing.T) {
 	script := `test "$KINETIC_PROJECT" = acme && test -f "$GOOGLE_APPLICATION_CREDENTIALS" && test ! -e "$KUBECONFIG" &&
 		case $CLOUDSDK_API_ENDPOINT_OVERRIDES_CONTAINER in http://127.0.0.1:*) exit 3 ;; esac`
 	var exit *exec.ExitError
-	if err := demo(t.Context(), false, []string{"/bin/sh", "-c", script}); !errors.As(err, &exit) || exit.ExitCode() != 3 {
+	if err := demo(t.Context(), false, nil, []string{"/bin/sh", "-c", script}); !errors.As(err, &exit) || exit.ExitCode() != 3 {
 		t.Errorf("got %v, want exit code 3", err)
 	}
 }

@@ -6,6 +6,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"io"
 	"net/http"
@@ -33,11 +34,13 @@ type nodes struct {
 	client *http.Client
 	url    string
 	there  map[string]bool
+	// machines are lent to pools with accelerators, which get no other nodes then.
+	machines *machines
 }
 
 // keepNodes makes the nodes of new pools and removes those of others, until ctx is done; then it
 // removes all, and the channel gets the error of that.
-func keepNodes(ctx context.Context, server *gcptest.Server, cluster *rest.Config) (<-chan error, error) {
+func keepNodes(ctx context.Context, server *gcptest.Server, cluster *rest.Config, lent []string) (<-chan error, error) {
 	access, err := gcp.New(ctx, server.Env)
 	if err != nil {
 		return nil, err
@@ -47,6 +50,7 @@ func keepNodes(ctx context.Context, server *gcptest.Server, cluster *rest.Config
 		return nil, err
 	}
 	n := &nodes{access: access, client: client, url: strings.TrimSuffix(cluster.Host, "/") + "/api/v1/nodes", there: map[string]bool{}}
+	n.machines = &machines{nodes: n, names: lent, lent: map[string]lease{}}
 	if err := n.removeAll(ctx); err != nil { // of a demo that was killed
 		return nil, err
 	}
@@ -72,29 +76,32 @@ func (n *nodes) update(ctx context.Context) {
 		return
 	}
 	wanted := map[string]bool{}
+	if len(n.machines.names) > 0 {
+		n.machines.lend(ctx, wishes(clusters))
+	}
 	for _, c := range clusters {
 		for _, p := range c.NodePools {
-			if p.Status != "RUNNING" {
+			if _, accelerated := gke.Shape(p); p.Status != "RUNNING" || accelerated && len(n.machines.names) > 0 {
 				continue
 			}
 			for i := range gke.Limits(p).Min {
 				name := fmt.Sprintf("gke-%s-%s-%d", c.Name, p.Name, i)
 				wanted[name] = true
-				if !n.there[name] && n.request(ctx, http.MethodPost, "", node(name, p)) == nil {
+				if !n.there[name] && n.change(ctx, http.MethodPost, "", node(name, p)) == nil {
 					n.there[name] = true
 				}
 			}
 		}
 	}
 	for name := range n.there {
-		if !wanted[name] && n.request(ctx, http.MethodDelete, "/"+name, nil) == nil {
+		if !wanted[name] && n.change(ctx, http.MethodDelete, "/"+name, nil) == nil {
 			delete(n.there, name)
 		}
 	}
 }
 
 func (n *nodes) removeAll(ctx context.Context) error {
-	return n.request(ctx, http.MethodDelete, "?labelSelector="+mark, nil)
+	return errors.Join(n.change(ctx, http.MethodDelete, "?labelSelector="+mark, nil), n.machines.takeAllBack(ctx))
 }
 
 // node returns a node of a pool as GKE labels and taints it.
@@ -116,29 +123,38 @@ func node(name string, p *container.NodePool) *corev1.Node {
 	}
 }
 
-// request changes nodes. That one exists, or doesn't, is no error.
-func (n *nodes) request(ctx context.Context, method, path string, object any) error {
+// change makes, changes or deletes nodes.
+func (n *nodes) change(ctx context.Context, method, path string, object any) error {
+	_, err := n.request(ctx, method, path, object)
+	return err
+}
+
+// request asks for nodes, or changes them. That one exists, or doesn't, is no error.
+func (n *nodes) request(ctx context.Context, method, path string, object any) ([]byte, error) {
 	var body io.Reader
 	if object != nil {
 		data, err := json.Marshal(object)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		body = bytes.NewReader(data)
 	}
 	r, err := http.NewRequestWithContext(ctx, method, n.url+path, body)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	r.Header.Set("Content-Type", "application/json")
+	if method == http.MethodPatch {
+		r.Header.Set("Content-Type", "application/merge-patch+json")
+	}
 	answer, err := n.client.Do(r)
 	if err != nil {
-		return err
+		return nil, err
 	}
 	defer answer.Body.Close()
+	text, err := io.ReadAll(answer.Body)
 	if answer.StatusCode >= http.StatusBadRequest && answer.StatusCode != http.StatusConflict && answer.StatusCode != http.StatusNotFound {
-		text, _ := io.ReadAll(answer.Body) // what it says helps, the status is enough
-		return fmt.Errorf("%s %s: %s: %s", method, r.URL, answer.Status, text)
+		return nil, fmt.Errorf("%s %s: %s: %s", method, r.URL, answer.Status, text)
 	}
-	return nil
+	return text, err
 }
