@@ -53,12 +53,14 @@ ifeq ($(CLUSTER),local)
 	@echo '              to take it down:  make cluster-down' >&2
 endif
 
+# Behind the clusters of the demo is this machine's; pools with accelerators borrow its nodes with chips.
+ON_CLUSTER := -kubernetes -machines tpu-0,tpu-1
 .PHONY: demo-gke
 # What to run instead of a shell; try DEMO_GKE='kubectl kinetic up --dry-run'
 DEMO_GKE ?=
 demo-gke: build ## Try up, pool, status, doctor and down without an account, in a shell with a Google Cloud of its own; with CLUSTER=local on the cluster of make cluster
 	@CGO_ENABLED=0 go build -o .cache/demogke ./hack/demogke
-	@$(CLUSTER_ENV) PATH="$(CURDIR)/bin:$$PATH" .cache/demogke $(if $(CLUSTER),-kubernetes) $(DEMO_GKE)
+	@$(CLUSTER_ENV) PATH="$(CURDIR)/bin:$$PATH" .cache/demogke $(if $(CLUSTER),$(ON_CLUSTER)) $(DEMO_GKE)
 
 .PHONY: cross
 cross: ## Compile and vet for every platform of a release, keeping nothing
@@ -150,6 +152,19 @@ test-full: prepare-full test ## Run all tests, and those that take long or need 
 .PHONY: test-e2e
 test-e2e: build ## Run the tests on the real cluster of this machine, which comes up for them (Linux, root)
 	$(E2E) -v
+
+# More flags of the script: docs/acceptance.md
+ACCEPTANCE_ARGS ?=
+ACCEPTANCE := CGO_ENABLED=0 go build -o .cache/acceptance/run ./hack/acceptance && PATH="$(CURDIR)/bin:$$PATH"
+.PHONY: acceptance
+acceptance: build ## Prove that all works in a Google Cloud project of yours, for at most $20: make acceptance PROJECT=my-project
+	@$(ACCEPTANCE) .cache/acceptance/run --project '$(PROJECT)' $(ACCEPTANCE_ARGS)
+
+.PHONY: acceptance-local
+acceptance-local: build ## The same against the servers of demo-gke, with this machine's cluster behind them (Linux, root)
+	@CGO_ENABLED=0 go build -o .cache/demogke ./hack/demogke
+	@$(ACCEPTANCE) hack/cluster/with.sh .cache/demogke $(ON_CLUSTER) .cache/acceptance/run --project acme --local $(ACCEPTANCE_ARGS) || \
+		{ code=$$?; ((code == 77)) && echo 'the acceptance run was skipped: why is said above'; exit $$((code == 77 ? 0 : code)); }
 
 .PHONY: lint
 lint: prepare ## Check style, licenses and vulnerabilities: gofmt, go vet, golangci-lint, shellcheck, mypy, pyright, house rules

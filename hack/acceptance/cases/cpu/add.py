@@ -1,0 +1,3 @@
+def add(a, b):
+    print(f"adding {a} and {b}")
+    return a + b

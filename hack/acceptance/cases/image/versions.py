@@ -1,0 +1,4 @@
+def version():
+    import six
+
+    return six.__version__

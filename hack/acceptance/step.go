@@ -1,0 +1,82 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"time"
+)
+
+// verdict is how a step has ended.
+type verdict string
+
+const (
+	passed     verdict = "passed"
+	failed     verdict = "failed"
+	skipped    verdict = "skipped"
+	noCapacity verdict = "no capacity"
+)
+
+// step is one of the jobs.
+type step struct {
+	name, what string
+	// accelerator is the one of the node pool that the step adds and removes, "" for none.
+	accelerator string
+	// pool are the flags of pool add.
+	pool []string
+	// backend is --backend of the job and the pool, "" for the default.
+	backend string
+	// counts is the function that counts the chips of a host, and chips and hosts what there must be.
+	counts       string
+	chips, hosts int
+	// limit is how long it may take, with the pool.
+	limit time.Duration
+	run   func(ctx context.Context, t *trial) error
+}
+
+// jobs are all steps with jobs, in the order in which they run.
+var jobs = []step{
+	{name: "cpu", what: "a function on CPUs", limit: 15 * time.Minute, run: cpu},
+	{name: "outputs", what: "outputs, and a job that resumes from them", limit: 15 * time.Minute, run: outputs},
+	{name: "image", what: "a bundled image, and a changed requirement", limit: 20 * time.Minute, run: image},
+	{name: "map", what: "a map of 20 inputs", limit: 15 * time.Minute, run: mapped},
+	{name: "data", what: "files of this machine by Cloud Storage FUSE", limit: 15 * time.Minute, run: data},
+	{name: "python", what: "the Python decorator", limit: 15 * time.Minute, run: python},
+	{name: "l4", what: "a spot L4", accelerator: "l4:spot", pool: []string{"--max-nodes", "1"}, counts: "gpus", chips: 1, hosts: 1, limit: 30 * time.Minute, run: chips},
+	{name: "preempted", what: "a spot L4 whose machine is deleted", accelerator: "l4:spot", pool: []string{"--max-nodes", "1"}, hosts: 1, limit: 45 * time.Minute, run: preempted},
+	{name: "v5e-1", what: "one chip of v5e", accelerator: "v5e-1", pool: []string{"--max-nodes", "1"}, counts: "tpus", chips: 1, hosts: 1, limit: 30 * time.Minute, run: chips},
+	{name: "v6e-8", what: "eight chips of v6e on one host, spot", accelerator: "v6e-8:spot", pool: []string{"--max-nodes", "1"}, counts: "tpus", chips: 8, hosts: 1, limit: 30 * time.Minute, run: chips},
+	{name: "two-hosts", what: "a slice of v5e on two hosts, spot", accelerator: "v5e-2x4:spot", backend: "pathways", counts: "tpus", chips: 4, hosts: 2, limit: 30 * time.Minute, run: chips},
+	{name: "autopilot", what: "a job in an Autopilot cluster, which is made and deleted", limit: 60 * time.Minute, run: autopilot},
+}
+
+// row is a step that has ended, as the report has it.
+type row struct {
+	name, what string
+	verdict    verdict
+	why        string // it did not pass
+	took       time.Duration
+	usd        float64 // at most, of accelerators and other clusters, at list prices
+	unproven   string
+}
+
+// skipError is why a step was not tried.
+type skipError string
+
+// Error implements error.
+func (e skipError) Error() string { return string(e) }
+
+// judge returns the verdict for the error of a step, and why.
+func judge(err error) (verdict, string) {
+	var skip skipError
+	switch {
+	case err == nil:
+		return passed, ""
+	case errors.As(err, &skip):
+		return skipped, string(skip)
+	case errors.Is(err, errInterrupted):
+		return skipped, errInterrupted.Error()
+	case shortage(err) != "":
+		return noCapacity, shortage(err)
+	}
+	return failed, err.Error()
+}
