@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"net"
 	"net/http"
+	"sync"
 	"time"
 
 	"cloud.google.com/go/auth"
@@ -40,11 +41,15 @@ type Access struct {
 	client    *http.Client
 	endpoints map[Service]string
 	account   string
+	charged   charged
+
+	mu      sync.Mutex
+	numbers map[string]string // of projects, by their IDs
 }
 
 // New finds the application default credentials. It contacts no API. env returns the
 // variables of the environment.
-func New(_ context.Context, env func(string) string) (*Access, error) {
+func New(ctx context.Context, env func(string) string) (*Access, error) {
 	endpoints, err := readEndpoints(env)
 	if err != nil {
 		return nil, err
@@ -54,20 +59,29 @@ func New(_ context.Context, env func(string) string) (*Access, error) {
 		return nil, &transport.Explained{Text: fmt.Sprintf("finding credentials for Google Cloud: %v; %s", err, principal.LoginAdvice), Cause: err, Of: api.KindForbidden, Do: login}
 	}
 	base := transport.New(newTransport())
-	client, err := httptransport.NewClient(&httptransport.Options{BaseRoundTripper: base, Credentials: found, DisableTelemetry: true})
+	client, err := httptransport.NewClient(&httptransport.Options{BaseRoundTripper: base, Credentials: found, DisableTelemetry: true,
+		Headers: http.Header{}}) // the project to charge is lost in a nil header
 	if err != nil {
 		return nil, fmt.Errorf("using the credentials for Google Cloud: %w", err)
 	}
 	client.Transport = &retrier{base: client.Transport, reached: base.Reached}
 	// The token is added to each request, so it would follow a redirect to any host.
 	client.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
-	return &Access{Interval: time.Second, credentials: found, client: client, endpoints: endpoints, account: principal.Of(found.JSON())}, nil
+	quota, err := found.QuotaProjectID(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("reading which project the credentials charge: %w", err)
+	}
+	return &Access{Interval: time.Second, credentials: found, client: client, endpoints: endpoints, account: principal.Of(found.JSON()),
+		charged: charged{quota, env(api.EnvCredentials) != "" || env(quotaVariable) != ""}, numbers: map[string]string{}}, nil
 }
+
+// quotaVariable is the variable of Google's clients for the project that requests are charged to.
+const quotaVariable = "GOOGLE_CLOUD_QUOTA_PROJECT"
 
 // find returns the credentials of the file that the environment names, or of this machine.
 func find(env func(string) string) (*auth.Credentials, error) {
 	options := &credentials.DetectOptions{Scopes: []string{scope}}
-	if file := env("GOOGLE_APPLICATION_CREDENTIALS"); file != "" {
+	if file := env(api.EnvCredentials); file != "" {
 		options.CredentialsFile = file //nolint:staticcheck // the user's own file, whatever its type
 	}
 	return credentials.DetectDefault(options)

@@ -59,8 +59,11 @@ func IsStatus(err error, code int) bool {
 // IsExists reports whether something could not be made because it exists.
 func IsExists(err error) bool { return IsStatus(err, http.StatusConflict) }
 
-// IsMissing reports whether something doesn't exist.
-func IsMissing(err error) bool { return IsStatus(err, http.StatusNotFound) }
+// IsMissing reports whether a service says that something doesn't exist. The page of a proxy, or of an
+// address without a service, doesn't say so.
+func IsMissing(err error) bool {
+	return IsStatus(err, http.StatusNotFound) && MessageIn(err) != ""
+}
 
 // QuotaPage is where people see their quotas, and ask for more.
 const QuotaPage = "https://console.cloud.google.com/iam-admin/quotas"

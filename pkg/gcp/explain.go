@@ -77,19 +77,15 @@ func (r reason) String() string {
 	return fmt.Sprintf("%s; %s with: %s", r.why, r.verb, r.next)
 }
 
-// ofGcloud is the project of gcloud's own client. It is charged for requests of users whose
-// credentials name no other project, and has no API enabled.
-const ofGcloud = "projects/764086051850"
-
 // reason returns why a service has not done what it was asked.
 func (a *Access) reason(answer *googleapi.Error, project string) reason {
 	detail := detailOf(answer)
 	text := strings.TrimRight(cmp.Or(answer.Message, detail.Message, http.StatusText(answer.Code)), ".")
+	if r, found := a.chargedElsewhere(answer, detail, project, text); found {
+		return r
+	}
 	switch {
-	case detail.Reason == "SERVICE_DISABLED" && detail.Metadata["consumer"] == ofGcloud:
-		return reason{api.KindForbidden, "the credentials don't say which project to charge",
-			"gcloud auth application-default set-quota-project " + project, "set it"}
-	case detail.Reason == "SERVICE_DISABLED" || detail.has("accessNotConfigured"):
+	case isOff(answer, detail):
 		name := cmp.Or(detail.Metadata["service"], serviceIn().FindString(text), "SERVICE.googleapis.com")
 		return reason{api.KindForbidden, fmt.Sprintf("the API %s is not enabled in project %s", name, project),
 			fmt.Sprintf("gcloud services enable %s --project %s", name, project), "enable it"}
@@ -109,12 +105,18 @@ func (a *Access) reason(answer *googleapi.Error, project string) reason {
 	case http.StatusForbidden:
 		return a.denied(detail, project, text)
 	case http.StatusNotFound:
+		if answer.Message == "" {
+			return reason{api.KindUnreachable, "the answer is a page, and not of a service: check the network, and HTTPS_PROXY if there is a proxy", "", ""}
+		}
 		return reason{api.KindNotFound, "it doesn't exist: " + text, "", ""}
 	case http.StatusConflict:
 		return reason{api.KindExists, "it exists already: " + text, "", ""}
 	case http.StatusTooManyRequests, http.StatusServiceUnavailable:
 		return reason{api.KindUnreachable, fmt.Sprintf("the service is too busy: %s; try again later", text), "", ""}
 	case http.StatusBadRequest:
+		if detail.Reason == userProjectDenied {
+			return a.denied(detail, project, text)
+		}
 		return reason{api.KindFailed, "the service refuses the request: " + text, "", ""}
 	}
 	return reason{api.KindFailed, fmt.Sprintf("the service answered %d: %s", answer.Code, text), "", ""}
@@ -127,7 +129,7 @@ func (a *Access) denied(d detail, project, text string) reason {
 		permission = permissionIn(text)
 	}
 	who := cmp.Or(a.account, "the account in use")
-	if d.Reason == "CONSUMER_INVALID" || permission == "" && ofProject().MatchString(text) {
+	if d.Reason == "CONSUMER_INVALID" || d.Reason == userProjectDenied && permission == "" || permission == "" && ofProject().MatchString(text) {
 		return reason{api.KindNotFound, fmt.Sprintf("project %s doesn't exist, or %s may not use it: %s", project, who, text), "gcloud projects list", "list those that you may use"}
 	}
 	if permission == "" {

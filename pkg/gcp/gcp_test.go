@@ -31,17 +31,22 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	s := gcptest.New(t)
-	access, err := gcp.New(t.Context(), s.Env)
-	if err != nil {
+	w := &world{Server: gcptest.New(t)}
+	w.connect(t)
+	return w
+}
+
+// connect reads the credentials.
+func (w *world) connect(t *testing.T) {
+	t.Helper()
+	var err error
+	if w.access, err = gcp.New(t.Context(), w.Env); err != nil {
 		t.Fatal(err)
 	}
-	access.Interval = time.Millisecond
-	service, err := container.NewService(t.Context(), access.Options(gcp.Container)...)
-	if err != nil {
+	w.access.Interval = time.Millisecond
+	if w.container, err = container.NewService(t.Context(), w.access.Options(gcp.Container)...); err != nil {
 		t.Fatal(err)
 	}
-	return &world{s, access, service}
 }
 
 // clusters lists the clusters, as anything that is done.
@@ -206,7 +211,7 @@ func TestExplain(t *testing.T) {
 		"no billing": {func(w *world) { w.Fail(gcptest.Fault{Status: 403, Reason: "BILLING_DISABLED"}) },
 			"listing the clusters: project acme has no billing account; link one with: gcloud billing projects link acme --billing-account=ACCOUNT", api.KindForbidden},
 		"a page of a proxy": {func(w *world) { w.Fail(gcptest.Fault{Status: 404, Body: "<html>"}) },
-			"listing the clusters: it doesn't exist: Not Found", api.KindNotFound},
+			"listing the clusters: the answer is a page, and not of a service: check the network, and HTTPS_PROXY if there is a proxy", api.KindUnreachable},
 		"the server is away": {func(w *world) { w.Close() }, "listing the clusters: Google Cloud can't be reached: nothing listens at ", api.KindUnreachable},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,7 +3,6 @@ package gcp
 import (
 	"context"
 	"errors"
-	"net/http"
 
 	"google.golang.org/api/googleapi"
 )
@@ -38,16 +37,6 @@ func (l LongRunning) state() State {
 		s.Err = failure(codeOf(l.Code), l.Message)
 	}
 	return s
-}
-
-// IsDisabled reports whether a request failed because the project hasn't enabled the API.
-func IsDisabled(err error) bool {
-	answer, isAnswer := answerIn(err)
-	if !isAnswer || answer.Code != http.StatusForbidden {
-		return false
-	}
-	d := detailOf(answer)
-	return d.Metadata["consumer"] != ofGcloud && (d.Reason == "SERVICE_DISABLED" || d.has("accessNotConfigured"))
 }
 
 // MessageIn returns what a service said, "" if the error is no answer of one.

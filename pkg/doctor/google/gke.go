@@ -24,8 +24,10 @@ func (c *cloud) state(ctx context.Context) doctor.Finding {
 	switch {
 	case errors.As(err, &missing):
 		return doctor.Bad(c.choose(missing.Others), "%v", missing)
-	case gcp.IsDisabled(err):
+	case c.isDisabled(err):
 		return doctor.Bad(c.up(), "%v: the API %s is not enabled", &gke.NoClusterError{Cluster: c.wanted()}, gcp.Container.API())
+	case c.api().ChargesOther(err, t.Project):
+		return doctor.Lacking(QuotaProject)
 	case err != nil:
 		return failed(err)
 	case cluster.Status != "RUNNING" && cluster.Status != "RECONCILING":

@@ -23,11 +23,12 @@ import (
 
 // The names of the checks that others need.
 const (
-	Credentials = "credentials"
-	Project     = "project"
-	APIs        = "APIs"
-	Cluster     = "GKE cluster"
-	Store       = "store"
+	Credentials  = "credentials"
+	QuotaProject = "quota project"
+	Project      = "project"
+	APIs         = "APIs"
+	Cluster      = "GKE cluster"
+	Store        = "store"
 )
 
 // Options say what to look at.
@@ -68,10 +69,11 @@ type cloud struct {
 func Checks(o Options) (project, store []doctor.Check) {
 	c := &cloud{Options: o}
 	c.cluster = doctor.Once(c.readCluster)
-	c.off = doctor.Once(c.readOff)
+	c.off = doctor.Once(func(ctx context.Context) ([]string, error) { return c.readOff(ctx, c.Target.Project) })
 	if c.knowsProject() {
 		project = []doctor.Check{
 			c.check(Credentials, doctor.FilesWithin, c.credentials),
+			c.check(QuotaProject, doctor.AnswerWithin, c.quotaProject, Credentials),
 			c.check(Project, doctor.AnswerWithin, c.project, Credentials),
 			c.check("billing", doctor.Within, c.billing, Project),
 			c.check(APIs, doctor.Within, c.apis, Project),
@@ -123,7 +125,9 @@ func (c *cloud) api() *gcp.Access {
 func (c *cloud) failed(ctx context.Context, err error, doing string) doctor.Finding {
 	err = c.api().Explain(err, c.Target.Project, doing)
 	switch {
-	case c.knowsProject() && isOff(err):
+	case c.knowsProject() && c.api().ChargesOther(err, c.Target.Project):
+		return doctor.Lacking(QuotaProject)
+	case c.knowsProject() && c.isOff(err):
 		return c.withoutAPI(ctx, err)
 	case isUnusable(err) && c.lacksCluster(ctx):
 		return doctor.Lacking(Cluster)
@@ -160,12 +164,15 @@ func (c *cloud) lacksCluster(ctx context.Context) bool {
 	}
 	_, err := c.cluster(ctx)
 	var missing *gke.NoClusterError
-	return errors.As(err, &missing) || gcp.IsDisabled(err) || isUnusable(err)
+	return errors.As(err, &missing) || c.isDisabled(err) || isUnusable(err)
 }
 
+// isDisabled reports whether an error says that an API is not enabled in the project.
+func (c *cloud) isDisabled(err error) bool { return c.api().IsDisabled(err, c.Target.Project) }
+
 // isOff reports whether an error says that one of the APIs is not enabled that the check of them looks at.
-func isOff(err error) bool {
-	return gcp.IsDisabled(err) && slices.ContainsFunc(infracloud.APIs(), func(name string) bool { return strings.Contains(err.Error(), name) })
+func (c *cloud) isOff(err error) bool {
+	return c.isDisabled(err) && slices.ContainsFunc(infracloud.APIs(), func(name string) bool { return strings.Contains(err.Error(), name) })
 }
 
 // isUnusable reports whether an error says that there is no such project, or that the account may not use it at
@@ -177,7 +184,8 @@ func isUnusable(err error) bool {
 
 // isRefused reports whether an error says that the account may not do something, although the API is enabled.
 func isRefused(err error) bool {
-	return gcp.IsStatus(err, http.StatusForbidden) && !gcp.IsDisabled(err)
+	disabled, _ := gcp.DisabledAPI(err)
+	return gcp.IsStatus(err, http.StatusForbidden) && disabled == ""
 }
 
 // failed returns the finding for an error that says what was being done. Who may not look can't know

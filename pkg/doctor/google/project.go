@@ -21,6 +21,29 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
 )
 
+// quotaProject looks which project requests are charged to. GKE and others look there whether their APIs are
+// enabled.
+func (c *cloud) quotaProject(ctx context.Context) doctor.Finding {
+	charged, project := c.api().QuotaProject(), c.Target.Project
+	switch charged {
+	case "":
+		return doctor.Good("the credentials name none")
+	case project:
+		return doctor.Good("%s", charged)
+	}
+	fix := c.api().Charging(project)
+	off, err := c.readOff(ctx, charged)
+	switch {
+	case c.api().ChargesOther(err, project):
+		return doctor.Failed(c.api().Explain(err, project, "reading which APIs are enabled in project "+charged))
+	case err != nil:
+		return failed(c.api().Explain(err, charged, "reading which APIs are enabled in project "+charged))
+	case len(off) > 0:
+		return doctor.Bad(fix, "the credentials charge project %s, and not %s: not enabled there: %s", charged, project, strings.Join(off, ", "))
+	}
+	return doctor.Skip("the credentials charge project %s, and not %s; to change that: %s", charged, project, fix)
+}
+
 // project looks for the project. It is the first request: bad credentials are found here.
 func (c *cloud) project(ctx context.Context) doctor.Finding {
 	service, err := cloudresourcemanager.NewService(ctx, c.api().Options(gcp.ResourceManager)...)
@@ -28,13 +51,19 @@ func (c *cloud) project(ctx context.Context) doctor.Finding {
 		return doctor.Failed(err)
 	}
 	p, err := service.Projects.Get("projects/" + c.Target.Project).Context(ctx).Do()
-	if err != nil {
+	switch {
+	case c.api().ChargesOther(err, c.Target.Project):
+		return doctor.Lacking(QuotaProject)
+	case err != nil:
 		return failed(c.api().Explain(err, c.Target.Project, "reading the project "+c.Target.Project))
 	}
 	number, _ := strconv.ParseInt(strings.TrimPrefix(p.Name, "projects/"), 10, 64) // 0 is not known
 	c.mu.Lock()
 	c.number = number
 	c.mu.Unlock()
+	if number > 0 {
+		c.api().SetNumber(c.Target.Project, strconv.FormatInt(number, 10))
+	}
 	if p.State != "" && p.State != "ACTIVE" {
 		return doctor.Bad("gcloud projects undelete "+c.Target.Project, "its state is %s", p.State)
 	}
@@ -70,13 +99,14 @@ func (c *cloud) apis(ctx context.Context) doctor.Finding {
 	return doctor.Bad("gcloud services enable "+strings.Join(off, " ")+" --project "+c.Target.Project, "not enabled: %s", strings.Join(off, ", "))
 }
 
-func (c *cloud) readOff(ctx context.Context) ([]string, error) {
+// readOff returns which of the APIs that `up` enables are off in a project.
+func (c *cloud) readOff(ctx context.Context, project string) ([]string, error) {
 	service, err := serviceusage.NewService(ctx, c.api().Options(gcp.ServiceUsage)...)
 	if err != nil {
 		return nil, err
 	}
 	var names []string
-	parent := "projects/" + c.Target.Project
+	parent := "projects/" + project
 	for _, name := range infracloud.APIs() {
 		names = append(names, parent+"/services/"+name)
 	}

@@ -161,6 +161,9 @@ func (s *Server) handle(r *http.Request, name, path string, body []byte) (any, e
 			continue
 		}
 		request := &request{server: s, values: values, query: r.URL.Query(), body: body}
+		if err := s.charge(r.Header.Get("X-Goog-User-Project"), s.services[i]); err != nil {
+			return nil, err
+		}
 		if err := s.admit(request, s.services[i], route); err != nil {
 			return nil, err
 		}
@@ -169,16 +172,44 @@ func (s *Server) handle(r *http.Request, name, path string, body []byte) (any, e
 	return nil, notFound("The server has no method %s %s.", r.Method, path)
 }
 
+// find returns the project with an ID or a number, nil if there is none.
+func (s *Server) find(id string) *Project {
+	for _, p := range s.projects {
+		if p.ID == id || strconv.FormatInt(p.Number, 10) == id {
+			return p
+		}
+	}
+	return nil
+}
+
+// charge returns why a request to a service may not be charged to the project that its header names, ""
+// for none. The services look at that project first, whatever project the request is about.
+func (s *Server) charge(project string, each *service) error {
+	if project == "" {
+		return nil
+	}
+	api := each.name.API()
+	refused := &Error{Code: http.StatusForbidden, Reason: "USER_PROJECT_DENIED", Metadata: map[string]string{"service": api, "consumer": "projects/" + project}}
+	switch p := s.find(project); {
+	case p == nil:
+		refused.Code, refused.Message = http.StatusBadRequest, fmt.Sprintf("Project 'project:%s' not found or deleted.", project)
+	case p.Closed:
+		refused.Message = fmt.Sprintf("Caller does not have required permission to use project %s. Grant the caller the roles/serviceusage.serviceUsageConsumer role, "+
+			"or a custom role with the serviceusage.services.use permission, by visiting https://console.developers.google.com/iam-admin/iam/project?project=%[1]s and then retry. "+
+			"Propagation of the new permission may take a few minutes.", project)
+	case !each.always && !p.APIs[api]:
+		return disabled(api, p)
+	default:
+		return nil
+	}
+	return refused
+}
+
 // admit returns why the account may not use a route.
 func (s *Server) admit(r *request, each *service, route route) error {
 	id, named := r.values["project"]
 	if named && id != "-" {
-		r.project = s.projects[id]
-		for _, p := range s.projects {
-			if strconv.FormatInt(p.Number, 10) == id {
-				r.project = p
-			}
-		}
+		r.project = s.find(id)
 		if r.project == nil {
 			return &Error{Code: http.StatusForbidden, Reason: "CONSUMER_INVALID", Message: fmt.Sprintf("Permission denied on resource project %s.", id)}
 		}

@@ -19,6 +19,9 @@ import (
 // DefaultProject is the project that a new server has, with all APIs enabled.
 const DefaultProject = "acme"
 
+// credentialsFile is the name of the file of credentials.
+const credentialsFile = "credentials.json"
+
 // Server serves all services. All methods are safe for concurrent use.
 type Server struct {
 	URL string
@@ -27,18 +30,20 @@ type Server struct {
 	dir      string // of the credentials
 	services []*service
 
-	mu         sync.Mutex
-	projects   map[string]*Project
-	tokens     tokens
-	faults     []*Fault
-	denied     map[string]bool
-	calls      calls
-	operations operations
-	pageSize   int
-	latency    time.Duration
-	container  containerState
-	compute    computeState
-	cloud      cloudState
+	mu       sync.Mutex
+	projects map[string]*Project
+	// quotaProject is what the credentials name, "" for none.
+	quotaProject string
+	tokens       tokens
+	faults       []*Fault
+	denied       map[string]bool
+	calls        calls
+	operations   operations
+	pageSize     int
+	latency      time.Duration
+	container    containerState
+	compute      computeState
+	cloud        cloudState
 }
 
 // New starts a server for a test.
@@ -66,7 +71,7 @@ func Start() (*Server, error) {
 		s.Close()
 		return nil, err
 	}
-	if err := s.writeCredentials(filepath.Join(s.dir, "credentials.json")); err != nil {
+	if err := s.writeCredentials(filepath.Join(s.dir, credentialsFile)); err != nil {
 		s.Close()
 		return nil, fmt.Errorf("writing credentials: %w", err)
 	}
@@ -85,7 +90,7 @@ func (s *Server) Close() {
 // endpoint of each service. Others are "".
 func (s *Server) Env(name string) string {
 	if name == "GOOGLE_APPLICATION_CREDENTIALS" {
-		return filepath.Join(s.dir, "credentials.json")
+		return filepath.Join(s.dir, credentialsFile)
 	}
 	for _, each := range s.services {
 		if each.name.Variable() == name {
@@ -141,6 +146,30 @@ type Project struct {
 	Billing bool
 	// APIs are those that are enabled, "container.googleapis.com".
 	APIs map[string]bool
+	// Closed means that the account may not have its requests charged to the project: it lacks the
+	// permission serviceusage.services.use there.
+	Closed bool
+}
+
+// SetQuotaProject has the credentials name the project that requests are charged to, as
+// `gcloud auth application-default set-quota-project` does; "" for none.
+func (s *Server) SetQuotaProject(id string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.quotaProject = id
+	return s.writeCredentials(filepath.Join(s.dir, credentialsFile))
+}
+
+// Login writes the credentials where a login with gcloud leaves them, below a home directory. They are
+// found without GOOGLE_APPLICATION_CREDENTIALS.
+func (s *Server) Login(home string) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	dir := filepath.Join(home, ".config", "gcloud")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		return err
+	}
+	return s.writeCredentials(filepath.Join(dir, "application_default_credentials.json"))
 }
 
 // AddProject adds a project with billing and all APIs enabled.

@@ -57,11 +57,15 @@ func (s *Server) writeCredentials(file string) error {
 	if err != nil {
 		return err
 	}
-	text, err := json.MarshalIndent(map[string]string{
+	fields := map[string]string{
 		"type": "service_account", "project_id": DefaultProject, "private_key_id": "1",
 		"private_key":  string(pem.EncodeToMemory(&pem.Block{Type: "PRIVATE KEY", Bytes: encoded})),
 		"client_email": Account, "client_id": "1", "token_uri": s.URL + tokenPath,
-	}, "", "  ")
+	}
+	if s.quotaProject != "" {
+		fields["quota_project_id"] = s.quotaProject
+	}
+	text, err := json.MarshalIndent(fields, "", "  ")
 	if err != nil {
 		return err
 	}

@@ -35,7 +35,7 @@ func (a account) name() string {
 // Get implements infra.Actor.
 func (a account) Get(ctx context.Context) (infra.State, error) {
 	found, err := a.services.iam.Projects.ServiceAccounts.Get(a.name()).Context(ctx).Do()
-	if gcp.IsMissing(err) || gcp.IsDisabled(err) {
+	if a.absent(ctx, err) {
 		return infra.State{}, nil
 	}
 	if err != nil {

@@ -4,7 +4,6 @@ import (
 	"context"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
-	"github.com/kubectl-kinetic/kinetic/pkg/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/lifecycle"
@@ -22,16 +21,20 @@ func (p *Project) Actor(id infra.ID, cluster *Cluster, pools map[string]gke.Plan
 	if actor == nil || id.Kind == infra.KindAPIs {
 		return actor
 	}
-	return patient{actor}
+	return patient{actor, p}
 }
 
 // patient is an actor that tries again while its API is so new that the service doesn't know yet that
 // it was enabled.
-type patient struct{ infra.Actor }
+type patient struct {
+	infra.Actor
+	project *Project
+}
 
 // Ensure implements infra.Actor.
 func (p patient) Ensure(ctx context.Context, have infra.State) error {
-	return backoff.Retry(ctx, appearsWithin, gcp.IsDisabled, func() error { return p.Actor.Ensure(ctx, have) })
+	fresh := func(err error) bool { return p.project.access.IsDisabled(err, p.project.Names.Project) }
+	return backoff.Retry(ctx, appearsWithin, fresh, func() error { return p.Actor.Ensure(ctx, have) })
 }
 
 func (p *Project) actor(id infra.ID, cluster *Cluster, pools map[string]gke.Planned) infra.Actor {

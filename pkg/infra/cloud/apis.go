@@ -66,6 +66,27 @@ func (p *Project) readAPIs(ctx context.Context, apis ...string) (*serviceusage.B
 	return p.services.usage.Services.BatchGet(parent).Names(names...).Context(ctx).Do()
 }
 
+// absent reports whether something is known not to exist in the project: its service says so, or Service
+// Usage says that the API is off in this project. What a service says itself about its API may be about the
+// project that the credentials charge.
+func (p *Project) absent(ctx context.Context, err error) bool {
+	if gcp.IsMissing(err) {
+		return true
+	}
+	api, consumer := gcp.DisabledAPI(err)
+	if api == "" || consumer == "" {
+		return false
+	}
+	found, err := p.readAPIs(ctx, api)
+	if err != nil || len(found.Services) != 1 {
+		return false
+	}
+	s := found.Services[0]
+	number, _, _ := strings.Cut(strings.TrimPrefix(s.Name, "projects/"), "/")
+	p.access.SetNumber(p.Names.Project, number)
+	return s.State == "DISABLED" && (consumer == number || consumer == p.Names.Project)
+}
+
 // number reads the number of the project. The service that enables the others can be asked for it
 // before they are enabled: it answers projects/123/services/storage.googleapis.com.
 func (p *Project) number(ctx context.Context) (uint64, error) {

@@ -51,7 +51,7 @@ func security() *storage.BucketIamConfiguration {
 // Get implements infra.Actor.
 func (b bucket) Get(ctx context.Context) (infra.State, error) {
 	found, err := b.read(ctx)
-	if gcp.IsMissing(err) || gcp.IsDisabled(err) {
+	if b.absent(ctx, err) {
 		return infra.State{Detail: "in " + b.Names.Region() + ", " + lifecycle.Text(lifecycle.Expire(b.expires))}, nil
 	}
 	if err != nil {
@@ -106,7 +106,7 @@ func (b bucket) read(ctx context.Context) (*storage.Bucket, error) {
 
 // hidden reports whether a bucket may not be read, as most of other projects.
 func hidden(err error) bool {
-	return gcp.IsStatus(err, http.StatusForbidden) && !gcp.IsDisabled(err) && strings.Contains(gcp.MessageIn(err), "storage.buckets.get")
+	return gcp.IsStatus(err, http.StatusForbidden) && strings.Contains(gcp.MessageIn(err), "storage.buckets.get")
 }
 
 func (b bucket) differences(found *storage.Bucket) []infra.Difference {
@@ -206,7 +206,7 @@ func (b bucket) Delete(ctx context.Context) error {
 	if err == nil {
 		err = b.services.storage.Buckets.Delete(b.id.Name).Context(ctx).Do()
 	}
-	if gcp.IsMissing(err) || gcp.IsDisabled(err) {
+	if b.absent(ctx, err) {
 		return nil
 	}
 	return b.explain(err, "deleting", b.id)

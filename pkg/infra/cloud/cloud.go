@@ -94,7 +94,7 @@ func (p *Project) shown(id infra.ID) func(gcp.State) {
 func (p *Project) CheckBilling(ctx context.Context) error {
 	info, err := p.services.billing.Projects.GetBillingInfo("projects/" + p.Names.Project).Context(ctx).Do()
 	switch {
-	case gcp.IsDisabled(err) || gcp.IsStatus(err, http.StatusForbidden):
+	case gcp.IsStatus(err, http.StatusForbidden):
 		return nil
 	case err != nil:
 		return p.access.Explain(err, p.Names.Project, "asking for the billing of project "+p.Names.Project)

@@ -5,9 +5,11 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
+	"slices"
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"google.golang.org/api/container/v1"
 
@@ -71,20 +73,28 @@ func (c *Cluster) parent() string {
 
 func (c *Cluster) name() string { return c.parent() + "/clusters/" + c.project.Names.Cluster }
 
-// Read asks for the cluster; nil if there is none.
+// Read asks for the cluster; nil if there is none. That is only what GKE says of this cluster, or that GKE is
+// off in this project: what a cluster needs is deleted for it.
 func (c *Cluster) Read(ctx context.Context) (*container.Cluster, error) {
 	found, err := c.project.services.containers.Projects.Locations.Clusters.Get(c.name()).Context(ctx).Do()
-	if gcp.IsMissing(err) || gcp.IsDisabled(err) {
+	other := gcp.IsMissing(err) && !slices.Contains(strings.FieldsFunc(gcp.MessageIn(err), isNoName), c.project.Names.Cluster)
+	if !other && c.project.absent(ctx, err) {
 		found, err = nil, nil
 	}
 	if err != nil {
 		return nil, c.project.explain(err, "reading", c.id)
+	}
+	if found != nil && found.Name != c.project.Names.Cluster {
+		return nil, fmt.Errorf("reading %s: the answer is about the cluster %q: check the network, and HTTPS_PROXY if there is a proxy", c.id, found.Name)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.last = found
 	return found, nil
 }
+
+// isNoName reports whether a rune is in no name of a cluster. "Not found: projects/acme/locations/us-central1-a/clusters/research."
+func isNoName(r rune) bool { return r != '-' && !unicode.IsLetter(r) && !unicode.IsDigit(r) }
 
 // Last returns the cluster as it was read last, nil if there was none.
 func (c *Cluster) Last() *container.Cluster {
@@ -357,7 +367,7 @@ func (c *Cluster) Delete(ctx context.Context) error {
 	err := c.operate(ctx, func() (*container.Operation, error) {
 		return c.project.services.containers.Projects.Locations.Clusters.Delete(c.name()).Context(ctx).Do()
 	})
-	if gcp.IsMissing(err) || gcp.IsDisabled(err) {
+	if c.project.absent(ctx, err) {
 		return nil
 	}
 	return c.project.explain(err, "deleting", c.id)

@@ -41,7 +41,7 @@ type network struct {
 // Get implements infra.Actor.
 func (n network) Get(ctx context.Context) (infra.State, error) {
 	found, err := n.services.compute.Networks.Get(n.Names.Project, n.id.Name).Context(ctx).Do()
-	if gcp.IsMissing(err) || gcp.IsDisabled(err) {
+	if n.absent(ctx, err) {
 		return infra.State{}, nil
 	}
 	if err != nil {
@@ -79,7 +79,7 @@ func (n network) Delete(ctx context.Context) error {
 	if err == nil {
 		err = n.do(ctx, n.id, n.services.compute.Networks.Delete(n.Names.Project, n.id.Name).Context(ctx).Do)
 	}
-	if gcp.IsMissing(err) || gcp.IsDisabled(err) {
+	if n.absent(ctx, err) {
 		return nil
 	}
 	return n.explain(err, "deleting", n.id)
@@ -87,7 +87,7 @@ func (n network) Delete(ctx context.Context) error {
 
 // unused returns an error if a cluster is in the network: it needs the firewall rules.
 func (n network) unused(ctx context.Context) error {
-	others, err := n.Others(ctx)
+	others, _, err := n.Others(ctx)
 	if err != nil {
 		return err
 	}
@@ -131,7 +131,7 @@ type router struct {
 // Get implements infra.Actor.
 func (r router) Get(ctx context.Context) (infra.State, error) {
 	found, err := r.services.compute.Routers.Get(r.Names.Project, r.Names.Region(), r.id.Name).Context(ctx).Do()
-	if gcp.IsMissing(err) || gcp.IsDisabled(err) {
+	if r.absent(ctx, err) {
 		return infra.State{}, nil
 	}
 	if err != nil {
@@ -156,7 +156,7 @@ func (r router) Ensure(ctx context.Context, _ infra.State) error {
 // Delete implements infra.Actor.
 func (r router) Delete(ctx context.Context) error {
 	err := r.do(ctx, r.id, r.services.compute.Routers.Delete(r.Names.Project, r.Names.Region(), r.id.Name).Context(ctx).Do)
-	if gcp.IsMissing(err) || gcp.IsDisabled(err) {
+	if r.absent(ctx, err) {
 		return nil
 	}
 	return r.explain(err, "deleting", r.id)

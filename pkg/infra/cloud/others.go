@@ -7,28 +7,30 @@ import (
 
 	"google.golang.org/api/container/v1"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/infra"
 )
 
 // Others returns the other clusters of the project, in any location, that share something with this one:
-// the name, from which all other names are made, the network, or the account of the nodes.
-func (p *Project) Others(ctx context.Context) ([]*container.Cluster, error) {
+// the name, from which all other names are made, the network, or the account of the nodes. listed reports
+// whether the project has this one.
+func (p *Project) Others(ctx context.Context) (others []*container.Cluster, listed bool, err error) {
 	clusters, err := gke.AllClusters(ctx, p.access, p.Names.Project)
-	if gcp.IsDisabled(err) {
-		return nil, nil
+	if p.absent(ctx, err) {
+		return nil, false, nil
 	}
 	if err != nil {
-		return nil, err
+		return nil, false, err
 	}
-	var others []*container.Cluster
 	for _, c := range clusters {
-		if (c.Name != p.Names.Cluster || c.Location != p.Names.Zone) && p.shares(c) {
+		switch {
+		case c.Name == p.Names.Cluster && c.Location == p.Names.Zone:
+			listed = true
+		case p.shares(c):
 			others = append(others, c)
 		}
 	}
-	return others, nil
+	return others, listed, nil
 }
 
 // shares reports whether a cluster uses one of our names.

@@ -31,7 +31,7 @@ func TestOthers(t *testing.T) {
 			w := newWorld(t)
 			w.SetProject("acme", func(p *gcptest.Project) { p.APIs["container.googleapis.com"] = true })
 			w.AddCluster("acme", tt.location, &tt.cluster)
-			others, err := w.project.Others(t.Context())
+			others, _, err := w.project.Others(t.Context())
 			if err != nil || len(others) != tt.want {
 				t.Errorf("got %v, %v", others, err)
 			}
@@ -40,7 +40,7 @@ func TestOthers(t *testing.T) {
 }
 
 func TestOthersWithoutTheAPI(t *testing.T) {
-	if others, err := newWorld(t).project.Others(t.Context()); err != nil || len(others) > 0 {
+	if others, _, err := newWorld(t).project.Others(t.Context()); err != nil || len(others) > 0 {
 		t.Errorf("got %v, %v", others, err)
 	}
 }
@@ -48,7 +48,7 @@ func TestOthersWithoutTheAPI(t *testing.T) {
 func TestOthersInAZoneThatDoesNotAnswer(t *testing.T) {
 	w := newWorld(t)
 	w.Fail(gcptest.Fault{Method: http.MethodGet, Path: "locations/-/clusters$", Status: http.StatusOK, Body: `{"missingZones": ["us-east1-b"]}`})
-	if _, err := w.project.Others(t.Context()); err == nil || !strings.Contains(err.Error(), "us-east1-b did not answer, and a cluster there may use what belongs to another: try again later") {
+	if _, _, err := w.project.Others(t.Context()); err == nil || !strings.Contains(err.Error(), "us-east1-b did not answer, and a cluster there may use what belongs to another: try again later") {
 		t.Errorf("got %v", err)
 	}
 }

@@ -34,7 +34,7 @@ func (p policies) names(ctx context.Context) ([]string, error) {
 		}
 		return nil
 	})
-	if gcp.IsMissing(err) || gcp.IsDisabled(err) {
+	if p.absent(ctx, err) {
 		return nil, nil
 	}
 	if err != nil || len(names) == 0 {

@@ -51,7 +51,7 @@ type access struct {
 // Get implements infra.Actor.
 func (a access) Get(ctx context.Context) (infra.State, error) {
 	p, err := a.read(ctx)
-	if gcp.IsMissing(err) || gcp.IsDisabled(err) {
+	if a.absent(ctx, err) {
 		return infra.State{Detail: a.detail()}, nil
 	}
 	if err != nil {
@@ -109,7 +109,7 @@ func (a access) Delete(ctx context.Context) error {
 		}
 		return changed
 	})
-	if gcp.IsMissing(err) || gcp.IsDisabled(err) {
+	if a.absent(ctx, err) {
 		return nil
 	}
 	return a.explain(err, "removing", a.id)

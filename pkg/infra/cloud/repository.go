@@ -52,7 +52,7 @@ func (p *Project) repositoryName() string {
 // readRepository reads the repository, nil if there is none.
 func (p *Project) readRepository(ctx context.Context) (*artifactregistry.Repository, error) {
 	found, err := p.services.registry.Projects.Locations.Repositories.Get(p.repositoryName()).Context(ctx).Do()
-	if gcp.IsMissing(err) || gcp.IsDisabled(err) {
+	if p.absent(ctx, err) {
 		return nil, nil
 	}
 	if err != nil {
@@ -122,7 +122,7 @@ func (r repository) Delete(ctx context.Context) error {
 	if err == nil {
 		err = r.wait(ctx, r.id, r.operation(started))
 	}
-	if gcp.IsMissing(err) || gcp.IsDisabled(err) {
+	if r.absent(ctx, err) {
 		return nil
 	}
 	return r.explain(err, "deleting", r.id)

@@ -36,7 +36,7 @@ func (p *Project) BucketSize(ctx context.Context, name string) (Size, error) {
 	var bytes int64
 	for token := ""; ; {
 		page, err := p.services.storage.Objects.List(name).Fields("nextPageToken", "items(size)").PageToken(token).Context(ctx).Do()
-		if gcp.IsMissing(err) || gcp.IsDisabled(err) {
+		if p.absent(ctx, err) {
 			return Size{Bucket: name}, nil
 		}
 		if err != nil {

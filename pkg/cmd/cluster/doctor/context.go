@@ -38,13 +38,19 @@ func (s *setup) find(ctx context.Context, where target.Target) (*container.Clust
 		return nil, &transport.Explained{Of: api.KindNotFound, Do: next, Text: fmt.Sprintf("%v: %s", missing, advice)}
 	case ctx.Err() != nil:
 		return nil, ctx.Err()
-	case gcp.IsDisabled(err), isNotFound(err): // without GKE or the project there is no cluster
+	case disabled(err), isNotFound(err): // without GKE or the project there is no cluster
 		return nil, err
 	case err != nil:
 		ui.New(s.streams.ErrOut, s.now.Now).Warn(fmt.Sprintf("it is not known whether there is a cluster %s: %v", where.Cluster, err))
 		return nil, nil
 	}
 	return found, nil
+}
+
+// disabled reports whether an error says that an API is not enabled.
+func disabled(err error) bool {
+	name, _ := gcp.DisabledAPI(err)
+	return name != ""
 }
 
 // isNotFound reports whether an error says that the project isn't there, or may not be used.

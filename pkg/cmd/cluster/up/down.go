@@ -200,11 +200,16 @@ func stays(n int) string {
 
 // refuseShared returns an error if another cluster uses what would be deleted, whatever --force says.
 func refuseShared(ctx context.Context, e *estate) error {
-	others, err := e.project.Others(ctx)
-	if err != nil || len(others) == 0 {
-		return err
-	}
+	others, listed, err := e.project.Others(ctx)
 	n, exists := e.names, e.cluster.Last() != nil
+	switch {
+	case err != nil:
+		return err
+	case listed && !exists:
+		return fmt.Errorf("GKE lists cluster %s in %s of project %s, and also says that there is none: nothing was deleted; repeat this command", n.Cluster, n.Zone, n.Project)
+	case len(others) == 0:
+		return nil
+	}
 	for _, c := range others {
 		if !exists && c.Name == n.Cluster {
 			return process.Usagef("there is no cluster %s in %s of project %s, but there is one in %s: use --zone %s", n.Cluster, n.Zone, n.Project, c.Location, c.Location)

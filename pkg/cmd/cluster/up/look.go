@@ -18,7 +18,7 @@ func (o *upOptions) look(ctx context.Context, e *estate) (infra.States, error) {
 	go func() { billing <- e.project.CheckBilling(ctx) }()
 	go func() {
 		var err error
-		others, err = e.project.Others(ctx)
+		others, _, err = e.project.Others(ctx)
 		listed <- err
 	}()
 	found, err := infra.Read(ctx, e.list)

@@ -12,7 +12,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/availability"
 	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/kueue"
@@ -98,7 +97,7 @@ func (o *upOptions) settle(ctx context.Context, u *ui.UI, e *estate, found infra
 		return err
 	}
 	switch {
-	case gcp.IsDisabled(l.err):
+	case e.access.IsDisabled(l.err, e.names.Project):
 		o.placeLater(u, e)
 	case e.cluster.Last() == nil || len(o.pools) > 0:
 		warnOfZones(u, l.err)
@@ -185,7 +184,8 @@ func (o *upOptions) placeLater(u *ui.UI, e *estate) {
 		if r.ID.Kind == infra.KindAPIs {
 			e.list[i].Actor = placing{r.Actor, func(ctx context.Context) error {
 				var zones zonesOf
-				err := backoff.Retry(ctx, enabledWithin, gcp.IsDisabled, func() (err error) {
+				off := func(err error) bool { return e.access.IsDisabled(err, e.names.Project) }
+				err := backoff.Retry(ctx, enabledWithin, off, func() (err error) {
 					zones, err = availability.Zones(ctx, e.access, e.names.Project, o.machines())
 					return err
 				})

@@ -202,7 +202,8 @@ func TestUpRefuses(t *testing.T) {
 
 func TestClusterThatVanishes(t *testing.T) {
 	w := newWorld(t)
-	w.Fail(gcptest.Fault{Method: http.MethodGet, Path: "clusters/research$", After: 2, Times: 100, Status: http.StatusNotFound}) // once it was created
+	w.Fail(gcptest.Fault{Method: http.MethodGet, Path: "clusters/research$", After: 2, Times: 100, Status: http.StatusNotFound,
+		Message: "Not found: projects/acme/locations/us-central1-a/clusters/research."}) // once it was created
 	w.up(t, "--yes").check(t, 1, "cluster research in us-central1-a of project acme was deleted meanwhile")
 }
 
