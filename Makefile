@@ -186,8 +186,10 @@ golden: ## Rewrite the golden files of all packages; look at the diff
 	CGO_ENABLED=0 go test $$(grep -rl --include='*_test.go' 'flag.Bool("update"' pkg | xargs -n1 dirname | sort -u | sed 's|^|./|') -update
 
 .PHONY: bench
+# Flags of hack/bench; one group of figures: make bench BENCH='-only images'
+BENCH ?=
 bench: build ## Measure, as ratios to what you would use instead, with CLUSTER=local on a cluster too
-	$(CLUSTER_ENV) go run ./hack/bench
+	$(CLUSTER_ENV) go run ./hack/bench $(BENCH)
 
 .PHONY: prepare
 prepare: ## Install what tests and lint need and this machine lacks
