@@ -5,6 +5,12 @@
 #   REUSED   what it keeps: nothing, tools (the stage of that name), all
 set -euo pipefail
 
+# Without this, images of Docker Hub come from there, to addresses that many share: it refuses those that ask
+# too often. Images that the mirror lacks still do.
+config=${BUILDX_CONFIG:-${DOCKER_CONFIG:-$HOME/.docker}/buildx}
+mkdir -p "$config"
+printf '[registry."docker.io"]\n  mirrors = ["mirror.gcr.io"]\n' >"$config/buildkitd.default.toml"
+
 # Docker's own builder cannot write a cache to a registry.
 docker buildx create --use --driver docker-container >/dev/null
 

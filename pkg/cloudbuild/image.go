@@ -13,9 +13,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
 )
 
-// uvImage is where the build takes uv from.
-const uvImage = "ghcr.io/astral-sh/uv:0.11.1"
-
 // Image is an image with an environment, whose Dockerfile is written here.
 type Image struct {
 	Base        string       // a reference, better with a digest: "python:3.12-slim@sha256:…"
@@ -32,7 +29,22 @@ type Image struct {
 	Hashed                             bool // whether every requirement must have a hash
 	Complete                           bool // whether nothing else is installed for the requirements
 	Compiled                           bool // whether a package has to be compiled
+	// Large are packages with a layer each, the lowest first. Requirements does not name them.
+	Large []Package
 }
+
+// Package is a package whose layer depends on it, on the base's Python and on nothing else. So a
+// registry and the nodes keep the layer when other packages change.
+type Package struct {
+	Project     string // its normalized name: "nvidia-cudnn-cu12"
+	Requirement string // the file to install: "nvidia-cudnn-cu12 @ https://…#sha256=…"
+}
+
+// name is that of the package's stage in the Dockerfile.
+func (p Package) name() string { return "package-" + p.Project }
+
+// file has the package's requirement.
+func (p Package) file() string { return p.name() + ".txt" }
 
 // Installer is a program that installs packages.
 type Installer string
@@ -62,6 +74,8 @@ func (e *CredentialsError) Error() string {
 }
 
 var (
+	// project is a normalized name of a project.
+	project = pattern.Lazy(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 	// reference is what a name of an image consists of. (What it may not have are the blanks
 	// and quotes with which it could be more than a name in a Dockerfile.)
 	reference = pattern.Lazy(`^[A-Za-z0-9][A-Za-z0-9._:/@+-]*$`)
@@ -76,7 +90,14 @@ func (i Image) check() error {
 	if i.Installer != UV && i.Installer != Pip {
 		return fmt.Errorf("the installer %q: expected %s or %s", i.Installer, UV, Pip)
 	}
-	for _, line := range slices.Concat(i.Options, i.Requirements, i.Constraints) {
+	lines := slices.Concat(i.Options, i.Requirements, i.Constraints)
+	for _, p := range i.Large {
+		if !project().MatchString(p.Project) {
+			return fmt.Errorf("the project %q: expected a normalized name such as nvidia-cudnn-cu12", p.Project)
+		}
+		lines = append(lines, p.Requirement)
+	}
+	for _, line := range lines {
 		if strings.ContainsAny(line, "\r\n\x00") {
 			return fmt.Errorf("the requirement %q has more than one line", line)
 		}
@@ -84,7 +105,7 @@ func (i Image) check() error {
 			return &CredentialsError{deps.Hidden(line)}
 		}
 	}
-	if len(i.Requirements) == 0 {
+	if len(i.Requirements)+len(i.Large) == 0 {
 		return errors.New("there is nothing to install: the base image can be used as it is")
 	}
 	return nil
@@ -96,9 +117,12 @@ func (i Image) Source(ctx context.Context) (Source, error) {
 	if err := i.check(); err != nil {
 		return Source{}, fmt.Errorf("preparing the build of an image: %w", err)
 	}
-	files := []File{
-		{dockerfileName, []byte(i.dockerfile())},
-		{requirementsName, text(slices.Concat(i.Options, i.Requirements))},
+	files := []File{{dockerfileName, []byte(i.dockerfile())}}
+	if len(i.Requirements) > 0 {
+		files = append(files, File{requirementsName, text(slices.Concat(i.Options, i.Requirements))})
+	}
+	for _, p := range i.Large {
+		files = append(files, File{p.file(), text([]string{p.Requirement})})
 	}
 	if !i.InBase {
 		venv, err := i.venv(ctx)
@@ -131,94 +155,4 @@ func (i Image) venv(ctx context.Context) ([]byte, error) {
 	}
 	data, err := io.ReadAll(r)
 	return data, errors.Join(err, r.Close())
-}
-
-// tool is a command that a build needs, and the packages of Debian that have it.
-type tool struct{ command, packages string }
-
-// tools returns what the installer needs beside Python.
-func (i Image) tools() []tool {
-	var tools []tool
-	if i.Compiled {
-		tools = append(tools, tool{"cc", "build-essential"})
-	}
-	if slices.ContainsFunc(slices.Concat(i.Requirements, i.Constraints), git().MatchString) {
-		tools = append(tools, tool{"git", "ca-certificates git"})
-	}
-	return tools
-}
-
-// dockerfile returns the Dockerfile. In an environment, the image is the base with one more layer: tools, caches
-// and the user that installs stay in other stages.
-func (i Image) dockerfile() string {
-	prefix := "/" + i.Layout.Prefix
-	var b strings.Builder
-	line := func(format string, args ...any) { fmt.Fprintf(&b, format+"\n", args...) }
-
-	if i.InBase {
-		line("FROM %s", i.Base)
-		line("RUN %s", strings.Join(append(i.mounts(), i.install()...), " \\\n    "))
-		return b.String()
-	}
-	line("FROM %s AS tools", i.Base)
-	line("USER root")
-	line(`SHELL ["/bin/sh", "-c"]`)
-	if tools := i.tools(); tools != nil {
-		var commands, packages []string
-		for _, t := range tools {
-			commands, packages = append(commands, "command -v "+t.command), append(packages, t.packages)
-		}
-		// A base without apt-get may have a compiler under another name.
-		line("RUN %s || ! command -v apt-get || { \\", strings.Join(commands, " && "))
-		line("    export DEBIAN_FRONTEND=noninteractive; apt-get update \\")
-		line("    && apt-get install -y --no-install-recommends %s \\", strings.Join(packages, " "))
-		line("    && rm -rf /var/lib/apt/lists/*; }")
-	}
-	line("")
-	line("FROM tools AS env")
-	line("ADD %s /", venvName)
-	line("RUN %s", strings.Join(append(i.mounts(), i.install()...), " \\\n    "))
-	line("")
-	line("FROM %s", i.Base)
-	line("COPY --from=env %s %[1]s", prefix)
-	line("ENV PATH=%s/bin:$PATH VIRTUAL_ENV=%[1]s", prefix)
-	return b.String()
-}
-
-// mounts returns what exists only while packages are installed.
-func (i Image) mounts() []string {
-	mounts := []string{"--mount=type=bind,target=/source"}
-	if i.Installer == UV {
-		mounts = append(mounts, "--mount=type=bind,from="+uvImage+",source=/uv,target=/bin/uv")
-	}
-	return mounts
-}
-
-// install returns the command that installs all packages. HOME is root's, because that of the base
-// may be another user's.
-func (i Image) install() []string {
-	python := "/" + i.Layout.Prefix + "/bin/python"
-	if i.InBase {
-		python = i.Interpreter
-	}
-	var command []string
-	if i.Installer == UV {
-		command = append(command, "HOME=/root uv pip install --python "+python, "--no-cache --compile-bytecode")
-		if slices.Contains(i.Options, "--pre") {
-			command = append(command, "--prerelease=allow") // uv ignores --pre in a file
-		}
-	} else {
-		command = append(command, "HOME=/root "+i.Interpreter+" -m pip --python "+python+" install",
-			"--no-cache-dir --compile --no-input --disable-pip-version-check")
-	}
-	if i.Hashed {
-		command = append(command, "--require-hashes")
-	}
-	if i.Complete {
-		command = append(command, "--no-deps")
-	}
-	if len(i.Constraints) > 0 {
-		command = append(command, "-c /source/"+constraintsName)
-	}
-	return append(command, "-r /source/"+requirementsName)
 }

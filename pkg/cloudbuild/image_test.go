@@ -28,6 +28,14 @@ func image() cloudbuild.Image {
 	}
 }
 
+// large returns packages as large as those of CUDA.
+func large() []cloudbuild.Package {
+	return []cloudbuild.Package{
+		{Project: "nvidia-cudnn-cu12", Requirement: "nvidia-cudnn-cu12 @ https://files.example/nvidia_cudnn_cu12-9.10-py3-none-any.whl#sha256=ab12"},
+		{Project: "torch", Requirement: "torch @ https://files.example/torch-2.9.0-cp312-cp312-manylinux_2_28_x86_64.whl#sha256=cd34"},
+	}
+}
+
 func source(t *testing.T, i cloudbuild.Image) cloudbuild.Source {
 	t.Helper()
 	s, err := i.Source(t.Context())
@@ -59,6 +67,17 @@ func TestSource(t *testing.T) {
 		"pip": func(i *cloudbuild.Image) {
 			i.Installer, i.Interpreter = cloudbuild.Pip, "/usr/bin/python3.12"
 			i.Constraints = []string{"werkzeug<4"}
+		},
+		"large": func(i *cloudbuild.Image) {
+			i.Complete, i.Large = true, large()
+		},
+		"large-base": func(i *cloudbuild.Image) {
+			i.Complete, i.Large = true, large()
+			i.InBase, i.Layout.Prefix = true, "usr/local"
+		},
+		"large-alone": func(i *cloudbuild.Image) {
+			i.Complete, i.Large, i.Requirements = true, large()[:1], nil
+			i.Installer, i.Interpreter = cloudbuild.Pip, "/usr/bin/python3.12"
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -126,6 +145,8 @@ func TestSourceRefuses(t *testing.T) {
 		`the base image ""`:             func(i *cloudbuild.Image) { i.Base = "" },
 		`the installer "conda"`:         func(i *cloudbuild.Image) { i.Installer = "conda" },
 		`the requirement "a\nb"`:        func(i *cloudbuild.Image) { i.Requirements = []string{"a\nb"} },
+		`the project "Torch"`:           func(i *cloudbuild.Image) { i.Large = []cloudbuild.Package{{Project: "Torch"}} },
+		`the requirement "x\ny"`:        func(i *cloudbuild.Image) { i.Large = []cloudbuild.Package{{Project: "torch", Requirement: "x\ny"}} },
 		`there is nothing to install`:   func(i *cloudbuild.Image) { i.Requirements = nil },
 		`the environment's path "a b"`:  func(i *cloudbuild.Image) { i.Layout.Prefix = "a b" },
 		`"python3" is not the absolute`: func(i *cloudbuild.Image) { i.Interpreter = "python3" },
@@ -155,6 +176,7 @@ func TestCredentials(t *testing.T) {
 			func(i *cloudbuild.Image) { i.Requirements = []string{line} },
 			func(i *cloudbuild.Image) { i.Constraints = []string{line} },
 			func(i *cloudbuild.Image) { i.Options = []string{line} },
+			func(i *cloudbuild.Image) { i.Large = []cloudbuild.Package{{Project: "x", Requirement: line}} },
 		} {
 			i := image()
 			change(&i)
@@ -201,6 +223,7 @@ func TestScript(t *testing.T) {
 	digest := "sha256:" + strings.Repeat("ab", 32)
 	docker := `#!/bin/sh
 printf '%s\n' "docker $*" >>"$CALLS"
+case "$*" in *create*) sed 's/^/buildkitd: /' "$HOME/.docker/buildx/buildkitd.default.toml" >>"$CALLS" ;; esac
 case "$*" in *"$FAIL"*) exit 3 ;; esac
 for word; do case "$word" in --metadata-file=*) printf '{\n  "containerimage.config.digest": "sha256:00",\n  "containerimage.digest": "` + digest + `"\n}\n' >"${word#*=}" ;; esac; done
 `
@@ -223,7 +246,7 @@ for word; do case "$word" in --metadata-file=*) printf '{\n  "containerimage.con
 			t.Fatal(err)
 		}
 		cmd := exec.Command("bash", "build.sh")
-		cmd.Env = append([]string{"PATH=" + dir + ":/usr/bin:/bin", "CALLS=" + calls, "IMAGE=host/env:r-1", "BUILDER_OUTPUT=" + dir, "FAIL=never"}, tt.env...)
+		cmd.Env = append([]string{"PATH=" + dir + ":/usr/bin:/bin", "HOME=" + dir, "CALLS=" + calls, "IMAGE=host/env:r-1", "BUILDER_OUTPUT=" + dir, "FAIL=never"}, tt.env...)
 		said, err := cmd.CombinedOutput()
 		if cmd.ProcessState.ExitCode() != tt.code {
 			t.Fatalf("%s: %v: %s", tt.name, err, said)

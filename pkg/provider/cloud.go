@@ -181,10 +181,14 @@ func (p *Provider) request(ctx context.Context, plan environment.Plan, packages 
 	if err != nil {
 		return cloudbuild.Request{}, err
 	}
+	large, err := p.large(ctx, plan, facts, packages, &d)
+	if err != nil {
+		return cloudbuild.Request{}, err
+	}
 	source, err := cloudbuild.Image{
-		Base: plan.Base.Ref, Layout: plan.Layout(facts.Python), Interpreter: facts.Interpreter, Environment: facts.Environment, InBase: plan.InBase, Installer: installer(plan),
+		Base: p.baseThere(ctx, plan), Layout: plan.Layout(facts.Python), Interpreter: facts.Interpreter, Environment: facts.Environment, InBase: plan.InBase, Installer: installer(plan),
 		Requirements: d.Requirements, Constraints: d.Constraints, Options: d.Options, Hashed: plan.IsLock() && !d.Complete, Complete: d.Complete,
-		Compiled: compiled(packages, because),
+		Compiled: compiled(packages, because), Large: large,
 	}.Source(ctx)
 	var secret *cloudbuild.CredentialsError
 	if errors.As(err, &secret) {

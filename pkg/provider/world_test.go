@@ -17,6 +17,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -47,6 +48,7 @@ type world struct {
 	index    *httptest.Server
 	files    map[string][]byte // of the index
 	sizeless bool              // the index doesn't tell the sizes of files
+	stated   map[string]int    // sizes that the index and its server state, by file, if they are more than the true ones
 	store    store.Store
 	now      time.Time
 	memory   string
@@ -150,6 +152,9 @@ func (w *world) serveIndex(rw http.ResponseWriter, r *http.Request) {
 	w.requests = append(w.requests, r.Method+" index"+r.URL.Path)
 	if file, ok := strings.CutPrefix(r.URL.Path, "/files/"); ok {
 		if data, ok := w.files[file]; ok {
+			if r.Method == http.MethodHead {
+				rw.Header().Set("Content-Length", strconv.Itoa(max(len(data), w.stated[file])))
+			}
 			_, _ = rw.Write(data)
 			return
 		}
@@ -163,7 +168,7 @@ func (w *world) serveIndex(rw http.ResponseWriter, r *http.Request) {
 		if strings.HasPrefix(file, project+"-") {
 			entry := map[string]any{"filename": file, "url": w.index.URL + "/files/" + file, "hashes": map[string]string{"sha256": sum(data)}}
 			if !w.sizeless {
-				entry["size"] = len(data)
+				entry["size"] = max(len(data), w.stated[file])
 			}
 			files = append(files, entry)
 		}

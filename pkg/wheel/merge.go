@@ -7,6 +7,10 @@ import (
 	"strings"
 )
 
+// Large is the size in bytes above which a wheel always has a layer of its own, whoever makes the
+// image, and above which few are sent at a time.
+const Large = 100 << 20
+
 // Group distributes wheels of the given sizes over at most most layers. It returns the
 // indexes of the wheels of each layer, in the order of the layers: the largest wheel first,
 // since a node unpacks again everything above a layer that has changed. The smallest wheels
