@@ -29,6 +29,8 @@ type Client struct {
 const (
 	readers = 16 // of notes, which are small
 	makers  = 8  // of layers; they compile, convert and send
+	// of layers that are large; those of a CUDA project have gigabytes
+	largeMakers = 2
 )
 
 // A session reads from registries.

@@ -1,7 +1,6 @@
 package image
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -64,55 +63,76 @@ func (m *maker) each(ctx context.Context, believe bool) ([]layer, error) {
 			return nil, err
 		}
 	}
-	if err := m.checkLimit(ctx, known); err != nil {
+	sizes, err := m.sizes(ctx, known)
+	if err != nil {
 		return nil, err
 	}
-	making, group := errgroup.WithContext(ctx)
-	making.SetLimit(makers)
-	for _, i := range m.largestFirst() {
+	return layers, inLanes(ctx, sizes, func(ctx context.Context, i int) error {
 		if known[i] {
-			continue
+			return nil
 		}
-		making.Go(func() (err error) {
-			if layers[i], err = m.obtain(group, m.env.Wheels[i:i+1], believe); err == nil {
-				m.done(1)
-			}
-			return err
-		})
-	}
-	return layers, making.Wait()
-}
-
-// largestFirst returns the indexes of the wheels in the order in which they are converted: if
-// the one that takes longest came last, the others would not be done beside it.
-func (m *maker) largestFirst() []int {
-	order := make([]int, len(m.env.Wheels))
-	for i := range order {
-		order[i] = i
-	}
-	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(m.env.Wheels[b].Size, m.env.Wheels[a].Size) })
-	return order
-}
-
-// checkLimit reports whether too much would have to be sent.
-func (m *maker) checkLimit(ctx context.Context, known []bool) error {
-	e := &LimitError{Limit: m.options.Limit}
-	if e.Limit == 0 {
-		return nil
-	}
-	sizes, err := m.fetcher.sizes(ctx, m.env.Wheels, func(i int) bool { return known[i] })
-	if err != nil {
+		l, err := m.obtain(ctx, m.env.Wheels[i:i+1], believe)
+		if err == nil {
+			layers[i] = l
+			m.done(1)
+		}
 		return err
+	})
+}
+
+// inLanes does something for each of several things of the given sizes, for many small ones at a time, and beside
+// them for few large ones: over a slow line, each of many would take so long that connections break. The
+// largest are first, since the others can be done beside them.
+func inLanes(ctx context.Context, sizes []int64, do func(ctx context.Context, i int) error) error {
+	var large, small []int
+	for _, i := range slices.Concat(wheel.Group(sizes, len(sizes))...) {
+		if sizes[i] > wheel.Large {
+			large = append(large, i)
+		} else {
+			small = append(small, i)
+		}
+	}
+	all, ctx := errgroup.WithContext(ctx)
+	for _, lane := range []struct {
+		things []int
+		most   int
+	}{{large, largeMakers}, {small, makers}} {
+		next := make(chan int, len(lane.things))
+		for _, i := range lane.things {
+			next <- i
+		}
+		close(next)
+		for range min(lane.most, len(lane.things)) {
+			all.Go(func() error {
+				for i := range next {
+					if err := do(ctx, i); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+	}
+	return all.Wait()
+}
+
+// sizes returns the sizes of wheels as far as they are known; those that a registry has a layer for don't
+// matter. It returns an error if too much would have to be sent.
+func (m *maker) sizes(ctx context.Context, known []bool) ([]int64, error) {
+	e := &LimitError{Limit: m.options.Limit}
+	sizes, err := m.fetcher.sizes(ctx, m.env.Wheels, func(i int) bool { return known[i] || e.Limit == 0 })
+	if err != nil {
+		return nil, err
 	}
 	for i, size := range sizes {
 		if !known[i] {
 			e.Wheels, e.Bytes = e.Wheels+1, e.Bytes+size
 		}
 	}
-	if e.Bytes > e.Limit {
-		return e
+	if e.Limit > 0 && e.Bytes > e.Limit {
+		return nil, e
 	}
-	return nil
+	return sizes, nil
 }
 
 // shared returns the layer that several wheels share.

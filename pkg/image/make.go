@@ -13,7 +13,6 @@ import (
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 	"github.com/google/go-containerregistry/pkg/v1/partial"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
-	"golang.org/x/sync/errgroup"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
@@ -84,7 +83,7 @@ func (c *Client) Make(ctx context.Context, repository string, e Env, o Options) 
 		return Made{}, err
 	}
 	m.traffic = &traffic{base: c.transport(), changed: m.report}
-	m.pushing = c.options(e.Arch, m.traffic)
+	m.pushing = c.options(e.Arch, &resuming{base: m.traffic, repo: repo, keys: c.keys(), first: c.Backoff.Duration})
 	if err := m.forget(); err != nil {
 		return Made{}, err
 	}
@@ -215,16 +214,18 @@ func (m *maker) put(ctx context.Context, tag name.Tag, base v1.Image, own []laye
 	if err != nil {
 		return "", err
 	}
-	uploads, group := errgroup.WithContext(ctx)
-	uploads.SetLimit(makers)
 	parts = append(parts, config)
 	for _, l := range own {
 		parts = append(parts, l)
 	}
-	for _, part := range parts {
-		uploads.Go(func() error { return m.push.Upload(group, m.repo, part) })
+	sizes := make([]int64, len(parts))
+	for i, part := range parts {
+		if sizes[i], err = part.Size(); err != nil {
+			return "", &BaseError{m.env.Base, err}
+		}
 	}
-	if err := uploads.Wait(); err != nil {
+	err = inLanes(ctx, sizes, func(ctx context.Context, i int) error { return m.push.Upload(ctx, m.repo, parts[i]) })
+	if err != nil {
 		return "", failed(ctx, "sending the base image "+m.env.Base+" to", m.repo, err)
 	}
 	faster, err := m.digestOf(ctx, tag)
