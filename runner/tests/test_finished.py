@@ -56,6 +56,12 @@ LASTING = ("exception", "system call", "store away")
 FLAGS = ("--max-runtime", "5000", "--grace", "1000")
 
 
+def runs(counted):
+    """How often the calls that count in this file have run."""
+    with open(counted) as file:
+        return len(file.read())
+
+
 class Faults(PodCase):
     """Runs a call whose runs are counted, with one fault."""
 
@@ -65,9 +71,7 @@ class Faults(PodCase):
 
     @property
     def runs(self):
-        """How often the call has run."""
-        with open(self.counted) as file:
-            return len(file.read())
+        return runs(self.counted)
 
     def change(self, step, fault):
         return FAIL.format(step=step, fault=FAULTS[fault], mark=self.mark)
@@ -110,14 +114,17 @@ class OneHost(Faults):
         self.each(lambda step, fault: self.check(self.script(self.change(step, fault))), [fault for fault in FAULTS if fault != "SIGKILL"])
 
     def test_killed_runner(self):
-        def test(step, fault):
-            self.environment["KINETIC_POD_UID"] = "first"
-            self.assertEqual(self.function(self.change(step, fault)).code, -9)
-            stored = self.exists("result.json")
-            self.environment["KINETIC_POD_UID"] = "second"
-            self.check(self.function(), 1 if stored else 2)
+        for call in (self.function, self.script):
 
-        self.each(test, ["SIGKILL"])
+            def test(step, fault, call=call):
+                self.environment["KINETIC_POD_UID"] = "first"
+                self.assertEqual(call(self.change(step, fault)).code, -9)
+                stored = self.exists("result.json")
+                self.environment["KINETIC_POD_UID"] = "second"
+                self.check(call(), 1 if stored else 2)
+
+            with self.subTest(call.__name__):
+                self.each(test, ["SIGKILL"])
 
     def test_end_that_cannot_be_stored(self):
         for fault in LASTING:
@@ -245,6 +252,10 @@ class Hosts(GroupCase):
         self.counted, self.mark = os.path.join(self.root, "counted"), os.path.join(self.root, "mark")
         self.files = {"train.py": f"COUNTED = {self.counted!r}\n{TOGETHER}"}
 
+    @property
+    def runs(self):
+        return runs(self.counted)
+
     def start_with(self, number, step, fault):
         """Starts the hosts, one of them with a fault."""
         change = FAIL.format(step=step, fault=FAULTS[fault], mark=self.mark)
@@ -275,10 +286,33 @@ class Hosts(GroupCase):
                 self.assertEqual(first[0].wait(60), -9)
                 first[1].kill()
                 stored = f"{JOB}/result.json" in self.bucket.names(JOB)
-                leader, _ = self.parked(*self.hosts(function(), self.files, *FLAGS, pod=1))
-                self.assertEqual((leader.code, leader.end["state"], leader.result["value"]), (0, "SUCCEEDED", 7), leader.out)
-                with open(self.counted) as file:
-                    self.assertEqual(len(file.read()), 2 if stored else 4)
+                self.restart(2 if stored else 4)
+
+    def restart(self, runs):
+        """Starts both hosts again, which must end the job; the call has run so often by then."""
+        leader, _ = self.parked(*self.hosts(function(), self.files, *FLAGS, pod=1))
+        self.assertEqual((leader.code, leader.end["state"], leader.result["value"]), (0, "SUCCEEDED", 7), leader.out)
+        self.assertEqual(self.runs, runs)
+
+    def test_killed_member(self):
+        for step in STEPS:
+            if step not in OF_LEADER:
+                with self.subTest(step):
+                    self.setUp()
+                    self.change += "\npeers.BACK_SECONDS = leader.RESTART_SECONDS = 0.1"
+                    leader, member = self.start_with(1, step, "SIGKILL")
+                    self.assertEqual(member.wait(60), -9)
+                    ran = self.finish(leader)
+                    self.assertEqual((ran.code, self.exists("end.json"), ran.result["error"]["type"]), (143, False, "Terminated"), ran.out)
+                    self.assertIn("host 1 was lost", ran.out)
+                    self.restart(4)
+
+    def test_member_killed_after_its_report(self):
+        killed = "import os\ndef report(self, outcome, send=peers.Member.report):\n    send(self, outcome)\n    os.kill(os.getpid(), 9)\npeers.Member.report = report"
+        leader, member = [self.host(host, function(), self.files, *FLAGS, change=killed if host else "") for host in (0, 1)]
+        self.assertEqual(member.wait(60), -9)
+        (ran,) = self.parked(leader)
+        self.assertEqual((ran.code, ran.end["state"], ran.result["value"], self.runs), (0, "SUCCEEDED", 7, 2), ran.out)
 
 
 class Reading(PodCase):
