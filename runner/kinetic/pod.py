@@ -95,6 +95,8 @@ def commit(timeout: float | None = None) -> list[str]:
                 line += data
         except socket.timeout:  # another class before Python 3.10
             raise TimeoutError(f"the outputs were not saved within {timeout:g} seconds") from None
+        except OSError as exc:
+            raise OSError(f"the outputs are not saved: the runner does not answer: {exc}") from None
     reply = json.loads(line or b'{"error": "the job is about to end"}')
     if reply["error"]:
         raise OSError(f"the outputs are not saved: {reply['error']}")

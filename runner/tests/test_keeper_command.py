@@ -33,6 +33,15 @@ class KeeperCommand(unittest.TestCase):
         with open(os.path.join(self.root, "back", "last")) as file:
             self.assertEqual(file.read(), "whole\n")
 
+    def test_a_program_commits_wherever_the_outputs_are(self):
+        for name in ("out", "o" * 100):
+            with self.subTest(name):
+                program = 'echo whole > "$KINETIC_OUTPUT_DIR/last"; $KINETIC_COMMIT || exit 3; kill -9 $$'
+                ran = self.keeper("run", "--out", name, "--store", f"{name}-store", "--", "sh", "-c", program)
+                self.assertEqual(ran.returncode, 137, ran)
+                self.keeper("restore", "--store", f"{name}-store", "--out", f"{name}-back")
+                self.assertEqual(os.listdir(os.path.join(self.root, f"{name}-back")), ["last"])
+
     def test_no_program_is_refused_before_anything_is_made(self):
         ran = self.run_program("--")
         self.assertEqual((ran.returncode, os.listdir(self.root)), (2, []), ran)

@@ -103,8 +103,7 @@ class Outputs:
         try:
             self._server = Server(self._socket, self.commit, self._watch_early)
         except OSError as exc:
-            self._attempt.say(f"warning: kinetic.commit() does not work here: {exc.strerror}")
-            self._socket = ""
+            self._attempt.say(f"warning: kinetic.commit() does not work here: {exc.strerror or exc}")  # it raises that nobody listens
 
     def follow(self, child):
         """Save what this child of the runner writes from now on. Return the child."""
