@@ -160,9 +160,9 @@ func (o *cleanupOptions) cleanUp(ctx context.Context, found []jobState) error {
 	if err := o.confirm(ctx, found); err != nil {
 		return err
 	}
-	jobs := make([]*job.Job, len(found))
+	jobs, known := make([]*job.Job, len(found)), make(map[*job.Job]api.Status, len(found))
 	for i, s := range found {
-		jobs[i] = s.job
+		jobs[i], known[s.job] = s.job, s.status
 	}
 	screen := ui.New(o.streams.ErrOut, o.clock.Now)
 	removal := report.NewRemoval(screen)
@@ -171,11 +171,19 @@ func (o *cleanupOptions) cleanUp(ctx context.Context, found []jobState) error {
 		if ctx.Err() != nil {
 			return answer{}, errNotBegun
 		}
+		cancelled, err := o.cancelFirst(ctx, j, known[j])
+		if err != nil {
+			return answer{}, err
+		}
 		left, err := j.Cleanup(ctx, o.CleanupOptions, removal.OfJob())
 		if !o.Stored {
 			left = 0 // the job can still be found by its records
 		}
-		return answer{"cleaned up" + staying(j, left), cleaned{j.ID(), left}}, err
+		text := "cleaned up"
+		if cancelled {
+			text = "cancelled and cleaned up"
+		}
+		return answer{text + staying(j, left), cleaned{j.ID(), cancelled, left}}, err
 	})
 	removal.Done()
 	if err := o.answer(items, true); err != nil {
@@ -184,9 +192,21 @@ func (o *cleanupOptions) cleanUp(ctx context.Context, found []jobState) error {
 	return o.settle(jobs, errs)
 }
 
+// cancelFirst cancels a job that a cleanup would end, so that whoever follows it, and the records that are kept, know why
+// it ended. It reports whether the job was running. known is its status, empty if it was not read.
+func (o *cleanupOptions) cancelFirst(ctx context.Context, j *job.Job, known api.Status) (bool, error) {
+	if !o.Workload || known.State.Ended() {
+		return false, nil
+	}
+	was, err := o.endJob(ctx, j)
+	return err == nil && !was.State.Ended(), err
+}
+
 // cleaned is what cleanup prints about a job with -o json.
 type cleaned struct {
 	ID string `json:"id"`
+	// Cancelled is whether the job was running.
+	Cancelled bool `json:"cancelled"`
 	// OutputsKept is how many outputs are left in the store.
 	OutputsKept int `json:"outputsKept"`
 }

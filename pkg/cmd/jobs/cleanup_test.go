@@ -17,6 +17,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
+	"github.com/kubectl-kinetic/kinetic/pkg/records"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -180,6 +181,43 @@ func TestJobsAreShownBeforeAnybodyIsAsked(t *testing.T) {
 			lines := strings.Split(strings.TrimSuffix(said.String(), "\n"), "\n")
 			if last := lines[len(lines)-1]; strings.Count(said.String(), "\n") != tt.lines || strings.TrimSpace(last) != tt.last {
 				t.Errorf("got %d lines, the last %q; want %d and %q", len(lines), last, tt.lines, tt.last)
+			}
+		})
+	}
+}
+
+// A job that runs is cancelled first: who follows it, and the records that stay, must know why it ended.
+func TestCleanupOfAJobThatRuns(t *testing.T) {
+	for name, tt := range map[string]struct {
+		backend jobtest.Backend
+		known   api.State
+		text    string
+		reason  api.Reason
+	}{
+		"it runs":                     {jobtest.Backend{State: api.Running}, api.Running, "a1 cancelled and cleaned up\n", api.Cancelled},
+		"it waits, and nobody looked": {jobtest.Backend{State: api.Pending}, "", "a1 cancelled and cleaned up\n", api.Cancelled},
+		"it has ended meanwhile":      {jobtest.Backend{State: api.Failed}, api.Running, "a1 cleaned up\n", ""},
+		"it had ended":                {jobtest.Backend{State: api.Succeeded}, api.Succeeded, "a1 cleaned up\n", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, err := store.OpenFile("file://" + t.TempDir())
+			if err != nil {
+				t.Fatal(err)
+			}
+			var out bytes.Buffer
+			c := &command{streams: genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &bytes.Buffer{}}, clock: clock.RealClock{}, patience: time.Hour}
+			flags := cleanupFlags{workload: true, yes: true}
+			o, err := flags.toOptions(c, []string{"a1"})
+			if err != nil {
+				t.Fatal(err)
+			}
+			j := &job.Job{Handle: api.Handle{JobID: "a1"}, Backend: tt.backend, Store: s}
+			if err := o.cleanUp(t.Context(), []jobState{{j, api.Status{State: tt.known}, time.Time{}}}); err != nil {
+				t.Fatal(err)
+			}
+			end, _ := records.Read[api.End](t.Context(), s, store.End("a1"))
+			if out.String() != tt.text || end.Reason != tt.reason {
+				t.Errorf("printed %q, recorded %q; want %q and %q", &out, end.Reason, tt.text, tt.reason)
 			}
 		})
 	}

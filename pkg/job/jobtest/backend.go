@@ -73,11 +73,16 @@ func (Backend) Logs(context.Context, api.Handle, *logs.Archive, logs.Options, sc
 }
 
 // Delete implements job.Backend.
-func (b Backend) Delete(_ context.Context, h api.Handle, _ api.DeleteOptions) error {
-	if b.Deleted == nil {
-		return nil
+func (b Backend) Delete(_ context.Context, h api.Handle, o api.DeleteOptions) error {
+	if b.Deleted != nil {
+		if err := b.Deleted(h); err != nil {
+			return err
+		}
 	}
-	return b.Deleted(h)
+	if o.Ending != nil {
+		return o.Ending()
+	}
+	return nil
 }
 
 // Release implements job.Backend.
