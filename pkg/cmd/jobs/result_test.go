@@ -209,3 +209,16 @@ func TestResultOfAJobThatWasCancelledLater(t *testing.T) {
 		t.Errorf("without a value: exit code %d, printed %q, said %q", code, out, said)
 	}
 }
+
+// A job that runs has written files, none of which is finished: that is not nothing.
+func TestOutputsOfWhichNoneIsSaved(t *testing.T) {
+	useBucket(t, map[string]string{
+		"done-1/handle.json": aHandle, "done-1/call.json": "{}",
+		"done-1/sync/0.json": `{"version":2,"attempt":1,"files":[],"pending":["last.pt.tmp","metrics.db"]}`,
+	})
+	useCluster(t, "https://127.0.0.1:1")
+	const want = "job done-1 has no outputs in gs://acme-jobs/done-1/outputs yet: 2 outputs written, none saved yet: last.pt.tmp, metrics.db\n"
+	if code, out, said := kinetic(t, "outputs", "done-1", "ls"); code != 0 || out != "" || said != want {
+		t.Errorf("exit code %d, printed %q, said %q, want %q", code, out, said, want)
+	}
+}
