@@ -41,6 +41,17 @@ def f():
         time.sleep(0.1)
 """
 
+# Prints what it finds, and writes a shard.
+SHARDS = """
+import os
+def f():
+    folder = os.path.join(os.environ["KINETIC_OUTPUT_PATH"], "ckpt")
+    os.makedirs(folder, exist_ok=True)
+    print("found", *sorted(os.listdir(folder)))
+    with open(os.path.join(folder, "shard-" + os.environ["KINETIC_HOST"]), "w") as file:
+        file.write("whole")
+"""
+
 
 class HostOutputs(GroupCase):
     HOSTS = 2
@@ -90,6 +101,16 @@ class HostOutputs(GroupCase):
         self.assertEqual(sorted(map(os.path.basename, names)), ["both", "host-0", "host-1"])
         (told,) = leader.result["warnings"]
         self.assertRegex(told, r"^the output 'both' is saved, but not under its plain name: host \d has written it, too: each host needs names of its own$")
+
+    def test_a_job_that_has_ended_is_resumed_with_what_both_have_saved(self):
+        self.parked(*self.hosts(function(), {"train.py": SHARDS}))
+        self.assertEqual(sorted(self.bucket.names(f"{JOB}/sync/")), [f"{JOB}/sync/0.json", f"{JOB}/sync/1.json"])
+        for name in self.bucket.names(f"{JOB}/"):
+            self.bucket.objects[name.replace(JOB, "job-b")] = self.bucket.objects.pop(name)
+        self.api.patches.clear()
+        leader, member = self.parked(*self.hosts(function(), {"train.py": SHARDS}, "--resume-from", "job-b", pod=1))
+        self.assertEqual([ran.stdout.splitlines()[-1] for ran in (leader, member)], 2 * ["found shard-0 shard-1"])
+        self.assertEqual(leader.end["state"], "SUCCEEDED")
 
 
 if __name__ == "__main__":
