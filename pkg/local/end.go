@@ -49,7 +49,7 @@ func (m *Machine) record(ctx context.Context, r Record, e api.End) (api.End, err
 // exitMessage returns the message for a job whose runner ended without recording it. It quotes
 // why the runner could not, as on a full disk, or the output of an interpreter that crashed.
 func (m *Machine) exitMessage(id string) string {
-	if _, why, found := strings.Cut(lastWords(filepath.Join(m.dir(id), logFile)), "kinetic: cannot record how the job ended: "); found {
+	if _, why, found := strings.Cut(lastWords(filepath.Join(m.dir(id), logFile)), "kinetic: warning: cannot record how the job ended: "); found {
 		return "the runner could not record how the job ended: " + why
 	}
 	message := "the runner was killed or crashed before it could record how the job ended"

@@ -102,7 +102,10 @@ func (m *Machine) settle(ctx context.Context, r Record) (api.Status, error) {
 		if _, err := os.Lstat(m.dir(r.ID)); errors.Is(err, fs.ErrNotExist) {
 			return api.Status{State: api.NotFound, Message: gone}, nil // deleted meanwhile
 		}
-		end, err = m.record(ctx, r, r.newEnd(api.Killed, m.exitMessage(r.ID), "client"))
+		unrecorded := r.newEnd(api.Killed, m.exitMessage(r.ID), "client")
+		if end, err = m.record(ctx, r, unrecorded); err != nil && ctx.Err() == nil {
+			end, err = unrecorded, nil // as on a full disk, on which the next look finds the same
+		}
 	}
 	if err != nil {
 		return api.Status{}, err

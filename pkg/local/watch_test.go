@@ -35,7 +35,7 @@ func TestWatch(t *testing.T) {
 		"an exit code":        {[]string{"exit:3"}, api.Failed, api.ExitCode, 3, "runner", ""},
 		"a runner killed":     {[]string{"kill"}, api.Failed, api.Killed, 137, "client", "the runner was killed or crashed"},
 		"a crashed runner":    {[]string{"crash:MemoryError"}, api.Failed, api.Killed, 137, "client", "it said: MemoryError"},
-		"a full disk":         {[]string{"own:cannot_record_how_the_job_ended:_no_space"}, api.Failed, api.Killed, 137, "client", "the runner could not record how the job ended: no space"},
+		"a full disk":         {[]string{"own:warning:_cannot_record_how_the_job_ended:_no_space"}, api.Failed, api.Killed, 137, "client", "the runner could not record how the job ended: no space"},
 		"an old runner's end": {[]string{"what"}, api.Failed, api.Killed, 137, "client", "it said: what is what"},
 	}
 	for name, tt := range tests {
@@ -65,6 +65,28 @@ func TestWatch(t *testing.T) {
 				t.Errorf("the workspace is still there: %v", err)
 			}
 		})
+	}
+}
+
+// On a full disk neither the runner nor we can record the end. It is known all the same.
+func TestEndThatCannotBeRecorded(t *testing.T) {
+	f := newFixture(t)
+	gate := fifo(t)
+	f.start(t, "wait:"+gate, "kill")
+	last, err := f.Watch(t.Context(), aHandle, func(s api.WorkloadStatus) {
+		if s.State == api.Running {
+			temp := filepath.Join(f.storeDir, ".tmp") // where the store writes first
+			if err := errors.Join(os.RemoveAll(temp), os.WriteFile(temp, nil, 0o600)); err != nil {
+				t.Error(err)
+			}
+			open(t, gate)
+		}
+	})
+	if err != nil || last.State != api.Failed || !strings.Contains(last.Message, "the runner was killed or crashed") {
+		t.Errorf("%+v, %v", last, err)
+	}
+	if end := f.end(t); end != nil {
+		t.Errorf("recorded: %+v", end)
 	}
 }
 

@@ -12,7 +12,7 @@ import time
 
 from .documents import VERSION, parse_document
 from .ending import try_to
-from .errors import AlreadyExists, NotFound
+from .errors import AlreadyExists, NotFound, Unreachable
 from .options import TERMINATION_LOG
 from .outcome import CRASHES, ERRORS, EXIT_TERMINATED, MESSAGE_LIMIT, RETRYABLE, TERMINATED, UNSAVED_LIMIT, Outcome
 from .records import create_or_read, read_document
@@ -40,6 +40,8 @@ def publish(attempt, outcome, may_end=True):
         attempt.publishing_failed(exc)
         text = f"cannot store the result: {attempt.explain(exc)}"
         outcome.become(attempt.failure(text, f"{outcome.message}; {text}" if outcome.message else text))
+        if attempt.store is not None and not isinstance(exc, Unreachable):  # the record is small: there may be room for it
+            end = try_to(attempt, outcome, "record how the job ended", lambda: publish_failure(attempt, outcome, finished, may_end))
     write_termination_message(attempt, outcome, finished)
     return end
 
@@ -63,6 +65,18 @@ def publish_to_store(attempt, outcome, finished, may_end):
             try_to(attempt, outcome, "check that the result is the one of this attempt", lambda: restore_result(attempt, outcome, finished))
         return found
     try_to(attempt, outcome, "record how the attempt ended", lambda: record_end(attempt, outcome, finished))
+    return None
+
+
+def publish_failure(attempt, outcome, finished, may_end):
+    """Record that the result could not be stored. Return the end of the job, or None if it has not ended."""
+    if may_end and (found := end_of_result(attempt.store, attempt.options.job)):
+        return found  # it is stored all the same
+    if is_replaced(attempt):
+        return None
+    if may_end and ends_job(attempt, outcome):
+        return publish_end(attempt, end_document(attempt, outcome, finished))
+    record_end(attempt, outcome, finished)
     return None
 
 

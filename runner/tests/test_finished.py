@@ -136,6 +136,18 @@ class OneHost(Faults):
                 self.environment["KINETIC_POD_UID"] = "second"
                 self.check(self.function())
 
+    def test_result_that_cannot_be_stored(self):
+        """The record of the end is small: on a full disk, it says why there is no result."""
+        for retries, ended in ((0, True), (1, False)):
+            with self.subTest(retries=retries):
+                self.setUp()
+                change = self.change("publish.publish_result", "system call")
+                argv = self.argv(function(), {"train.py": self.source()}, "--retries", str(retries), *FLAGS)
+                ran = self.finish(self.start_changed(change, argv))
+                self.assertEqual((ran.code, self.exists("result.json"), self.exists("end.json")), (125, False, ended), ran.out)
+                record = ran.end if ended else self.document("attempts/1.json")
+                self.assertEqual((record["reason"], record["message"]), ("RunnerFailure", "cannot store the result: [Errno 5] an error of the disk"))
+
     def test_store_that_fails_for_a_while(self):
         for name in ("result.json", "end.json", "logs"):
             with self.subTest(name):

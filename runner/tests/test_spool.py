@@ -137,6 +137,13 @@ class LogPartsTest(SpoolCase):
 
 
 class FileStoreTest(RunnerCase):
+    def test_a_file_in_the_place_of_a_folder_is_no_object(self):
+        store = files.FileStore(self.store_url)
+        store.create("job", lambda: [b"1"])
+        with unittest.mock.patch.object(files, "RETRY_DELAYS", ()):
+            with self.assertRaises(NotADirectoryError):
+                store.create("job/end.json", lambda: [b"1"])
+
     def test_what_is_refused_is_tried_again(self):
         store, tries = files.FileStore(self.store_url), []
 

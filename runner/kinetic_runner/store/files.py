@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """A store in a directory on this machine, for local jobs."""
 
+import errno
 import os
 import time
 
@@ -87,7 +88,10 @@ class FileStore:
         path = os.path.join(self.root, name)
         temporary = os.path.join(self.root, ".tmp", f"runner-{os.getpid()}-{time.time_ns()}")
         for folder in (os.path.dirname(path), os.path.dirname(temporary)):
-            os.makedirs(folder, mode=0o700, exist_ok=True)
+            try:
+                os.makedirs(folder, mode=0o700, exist_ok=True)
+            except FileExistsError:  # that would say that the object exists
+                raise NotADirectoryError(errno.ENOTDIR, os.strerror(errno.ENOTDIR), folder) from None
         try:
             fd = os.open(temporary, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600)
             with naming(path), open(fd, "wb", buffering=0) as file:
