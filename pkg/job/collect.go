@@ -128,14 +128,37 @@ type CleanupOptions struct {
 	Outputs bool
 }
 
-// Cleanup removes parts of a job; with the workload, it ends a job that runs. It never removes blobs,
-// which jobs share, or other people's objects among the records. The handle is removed last, so that an
-// interrupted cleanup can be repeated. seen is called with the number of removed objects. Cleanup
-// returns how many outputs are left in the store.
-func (j *Job) Cleanup(ctx context.Context, options CleanupOptions, seen func(done, total int)) (outputs int, err error) {
+// Cleaned says what a cleanup did.
+type Cleaned struct {
+	// Cancelled is whether the job was running.
+	Cancelled bool `json:"cancelled"`
+	// Outputs is how many outputs are left in the store.
+	Outputs int `json:"outputsKept"`
+}
+
+// String says what was done, in lower case.
+func (c Cleaned) String() string {
+	if c.Cancelled {
+		return "cancelled and cleaned up"
+	}
+	return "cleaned up"
+}
+
+// Cleanup removes parts of a job; with the workload, it cancels a job that runs, so that who follows it, and the
+// records that stay, know why it ended. It never removes blobs, which jobs share, or other people's objects among the
+// records. The handle is removed last, so that an interrupted cleanup can be repeated. seen is called with the number
+// of removed objects. ended says that the job is known to have ended, so that nobody needs to look.
+func (j *Job) Cleanup(ctx context.Context, options CleanupOptions, ended bool, seen func(done, total int)) (cleaned Cleaned, err error) {
+	if options.Workload && !ended {
+		was, err := j.Cancel(ctx, DefaultGrace, time.Now(), api.CancelledMessage)
+		if err != nil {
+			return cleaned, err
+		}
+		cleaned.Cancelled = !was.State.Ended()
+	}
 	if options.Workload {
 		if err := j.Backend.Delete(ctx, j.Handle, api.DeleteOptions{Grace: DefaultGrace, Secret: true}); err != nil {
-			return 0, err
+			return cleaned, err
 		}
 	}
 	handle := store.Handle(j.ID())
@@ -143,18 +166,18 @@ func (j *Job) Cleanup(ctx context.Context, options CleanupOptions, seen func(don
 	for o, err := range j.objects(ctx) {
 		switch {
 		case err != nil:
-			return 0, err
+			return cleaned, err
 		case o.Name == handle:
 		case options.Stored && store.IsRecord(j.ID(), o.Name), options.Outputs && j.isOutput(o), j.losesSync(options) && store.IsSync(j.ID(), o.Name):
 			going = append(going, o.Name)
 		case j.isOutput(o):
-			outputs++
+			cleaned.Outputs++
 		}
 	}
 	if err := store.DeleteAll(ctx, j.Store, going, seen); err != nil || !options.Stored {
-		return outputs, err
+		return cleaned, err
 	}
-	return outputs, j.Store.Delete(ctx, handle)
+	return cleaned, j.Store.Delete(ctx, handle)
 }
 
 // losesSync reports whether a cleanup removes what tells which outputs are complete: it is

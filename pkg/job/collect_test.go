@@ -39,7 +39,7 @@ func TestCleanupRemovesSeveralObjectsAtATime(t *testing.T) {
 	begun.Add(3)
 	j.Store = slowStore{j.Store, begun}
 	var seen []string
-	if _, err := j.Cleanup(t.Context(), CleanupOptions{Stored: true}, func(done, total int) { seen = append(seen, fmt.Sprint(done, "/", total)) }); err != nil {
+	if _, err := j.Cleanup(t.Context(), CleanupOptions{Stored: true}, true, func(done, total int) { seen = append(seen, fmt.Sprint(done, "/", total)) }); err != nil {
 		t.Fatal(err)
 	}
 	if want := []string{"1/3", "2/3", "3/3"}; !slices.Equal(seen, want) {
@@ -55,7 +55,7 @@ func TestCleanupThatFailsLeavesTheHandle(t *testing.T) {
 	j := aMap(t, 1, map[int]string{0: value("0")})
 	put(t, j, store.Handle(j.ID()), "{}")
 	j.Store = unremovable{j.Store}
-	if _, err := j.Cleanup(t.Context(), CleanupOptions{Stored: true}, unseen); !errors.Is(err, errOutage) {
+	if _, err := j.Cleanup(t.Context(), CleanupOptions{Stored: true}, true, unseen); !errors.Is(err, errOutage) {
 		t.Errorf("got %v", err)
 	}
 	if _, err := j.Store.Open(t.Context(), store.Handle(j.ID())); err != nil {

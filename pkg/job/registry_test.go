@@ -126,8 +126,8 @@ func TestCleanupOfIndexes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := storeWith(t, map[string]string{"a1/handle.json": ourHandle, store.Sync("a1", 3): "{}"})
 			j := &Job{Handle: api.Handle{JobID: "a1", OutputDir: tt.outputDir}, Store: s}
-			if left, err := j.Cleanup(t.Context(), tt.options, unseen); err != nil || left != 0 {
-				t.Fatalf("%d outputs left, %v", left, err)
+			if left, err := j.Cleanup(t.Context(), tt.options, true, unseen); err != nil || left.Outputs != 0 {
+				t.Fatalf("%d outputs left, %v", left.Outputs, err)
 			}
 			kept := false
 			for o, err := range s.List(t.Context(), store.SyncDir("a1"), "") {
@@ -144,7 +144,7 @@ func TestCleanupLeavesWhatIsNotTheJobs(t *testing.T) {
 	s := storeWith(t, map[string]string{"a1/handle.json": ourHandle, "a1/call.json": "{}", "a1/logs/0/1-1.log": "x", "a1/outputs/x": "x", "a1/sync/0.json": "{}",
 		"a1/notes.txt": "x", "a1/b2/handle.json": "{}"})
 	j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s}
-	if _, err := j.Cleanup(t.Context(), CleanupOptions{Stored: true, Outputs: true}, unseen); err != nil {
+	if _, err := j.Cleanup(t.Context(), CleanupOptions{Stored: true, Outputs: true}, true, unseen); err != nil {
 		t.Fatal(err)
 	}
 	var names []string

@@ -19,8 +19,7 @@ from .records import create_or_read, read_document
 from .store.names import job_name
 from .text import encode_json, encode_text, file_blocks, shorten, timestamp
 
-TERMINATION_LIMIT = 4096  # bytes that Kubernetes keeps of a termination message
-TERMINATION_VALUE_LIMIT = 3 << 10
+TERMINATION_LIMIT, TERMINATION_VALUE_LIMIT = 4096, 3 << 10  # bytes that Kubernetes keeps of a termination message, and of the value in it
 END_LIMIT = 7 << 10  # bytes of the end in the metadata of a result, of which Cloud Storage takes 8 KiB
 SLOW_SECONDS = 1.0  # from result to end; if it takes longer, another attempt may have written in between
 DRAIN_SECONDS = 5.0  # for a reader of stdout that has stopped reading
@@ -31,8 +30,7 @@ def publish(attempt, outcome, may_end=True):
 
     If the result cannot be stored, the outcome becomes a failure of the runner.
     """
-    finished = timestamp()
-    end = None
+    finished, end = timestamp(), None
     try:
         if attempt.store is not None:
             end = publish_to_store(attempt, outcome, finished, may_end)
@@ -41,14 +39,17 @@ def publish(attempt, outcome, may_end=True):
         text = f"cannot store the result: {attempt.explain(exc)}"
         outcome.become(attempt.failure(text, f"{outcome.message}; {text}" if outcome.message else text))
         if attempt.store is not None and not isinstance(exc, Unreachable):  # the record is small: there may be room for it
-            end = try_to(attempt, outcome, "record how the job ended", lambda: publish_failure(attempt, outcome, finished, may_end))
+            end = try_to(attempt, outcome, "record how the job ended", lambda: publish_to_store(attempt, outcome, finished, may_end, False))
     write_termination_message(attempt, outcome, finished)
     return end
 
 
-def publish_to_store(attempt, outcome, finished, may_end):
-    """Publish log, result and end. Return the end of the job, or None if it has not ended."""
-    try_to(attempt, outcome, "store the end of the log", lambda: publish_log(attempt))
+def publish_to_store(attempt, outcome, finished, may_end, whole=True):
+    """Publish log, result and end, or the end alone. Return the end of the job, or None if it has not ended."""
+    if whole:
+        try_to(attempt, outcome, "store the end of the log", lambda: publish_log(attempt))
+    elif may_end and (stored := end_of_result(attempt.store, attempt.options.job)):
+        return stored  # by us, although the store reported an error, or by another attempt
     begin = time.monotonic()
     end = end_document(attempt, outcome, finished) if may_end and ends_job(attempt, outcome) else None
     if try_to(attempt, outcome, "look for a later attempt", lambda: is_replaced(attempt)):
@@ -56,27 +57,15 @@ def publish_to_store(attempt, outcome, finished, may_end):
         # The exit code of a call that succeeded would end the job.
         outcome.become(Outcome(TERMINATED, EXIT_TERMINATED, kept))
     else:
-        kept = publish_result(attempt, outcome, finished, end)
+        kept = publish_result(attempt, outcome, finished, end) if whole else None
     if kept:
         attempt.say(kept)
     elif end:
-        found = try_to(attempt, outcome, "record how the job ended", lambda: publish_end(attempt, end)) or end
-        if found is end and time.monotonic() - begin > SLOW_SECONDS:
+        found = try_to(attempt, outcome, "record how the job ended", lambda: publish_end(attempt, end)) or (end if whole else None)
+        if whole and found is end and time.monotonic() - begin > SLOW_SECONDS:
             try_to(attempt, outcome, "check that the result is the one of this attempt", lambda: restore_result(attempt, outcome, finished))
         return found
     try_to(attempt, outcome, "record how the attempt ended", lambda: record_end(attempt, outcome, finished))
-    return None
-
-
-def publish_failure(attempt, outcome, finished, may_end):
-    """Record that the result could not be stored. Return the end of the job, or None if it has not ended."""
-    if may_end and (found := end_of_result(attempt.store, attempt.options.job)):
-        return found  # it is stored all the same
-    if is_replaced(attempt):
-        return None
-    if may_end and ends_job(attempt, outcome):
-        return publish_end(attempt, end_document(attempt, outcome, finished))
-    record_end(attempt, outcome, finished)
     return None
 
 
@@ -290,8 +279,7 @@ def write_termination_message(attempt, outcome, finished):
 
 def termination_message(fields, outcome):
     """Return JSON of less than 4096 bytes, with the value or the error as far as there is room."""
-    data = encode_json(fields)
-    error, limit = outcome.error, MESSAGE_LIMIT
+    data, error, limit = encode_json(fields), outcome.error, MESSAGE_LIMIT
     if error is None and outcome.value is not None and len(value := encode_text(outcome.value)) < TERMINATION_VALUE_LIMIT:
         data = data[:-1] + b',"value":' + value + b"}"
     while error is not None and limit:

@@ -278,17 +278,6 @@ class Commits(OutputCase):
         self.assertEqual((ran.code, ran.stderr.count("rror")), (137, 0))
         self.assertEqual(self.indexed(), ["a"])
 
-    def test_where_nobody_can_listen_nothing_is_promised(self):
-        for call in (function(), command(sys.executable, RUNNER, "commit")):
-            with self.subTest(call["kind"]):
-                self.setUp()
-                self.work = os.path.join(self.root, "w" * 100)  # too long for the path of a socket
-                os.mkdir(self.work)
-                ran = self.run_call(call, {"train.py": "import kinetic\ndef f(): kinetic.commit()"})
-                self.assertEqual(ran.code, 1, ran.out)
-                self.assertIn("warning: kinetic.commit() does not work here: AF_UNIX path too long", ran.stderr)
-                self.assertIn("the outputs are not saved: the runner does not answer: ", ran.stderr)
-
 
 class Mounted(OutputCase):
     def test_a_mount_is_used_as_it_is(self):

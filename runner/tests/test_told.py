@@ -1,11 +1,14 @@
 """What the keeper of outputs says of what it does not save."""
 
 import os
+import sys
 import time
 import unittest
 from unittest import mock
 
+from fixture import RUNNER, command, function
 from test_keeper import KeeperCase, keepers, observers, read_indexes
+from test_outputs import OutputCase
 
 
 class Told(KeeperCase):
@@ -70,6 +73,19 @@ class Told(KeeperCase):
         self.moment()
         document = read_indexes(self.home, [0])[0]
         self.assertEqual((document.pending, document.entries), (["a"], {}))
+
+
+class Commit(OutputCase):
+    def test_where_nobody_can_listen_nothing_is_promised(self):
+        for call in (function(), command(sys.executable, RUNNER, "commit")):
+            with self.subTest(call["kind"]):
+                self.setUp()
+                self.work = os.path.join(self.root, "w" * 100)  # too long for the path of a socket
+                os.mkdir(self.work)
+                ran = self.run_call(call, {"train.py": "import kinetic\ndef f(): kinetic.commit()"})
+                self.assertEqual(ran.code, 1, ran.out)
+                self.assertIn("warning: kinetic.commit() does not work here: AF_UNIX path too long", ran.stderr)
+                self.assertIn("the outputs are not saved: the runner does not answer: ", ran.stderr)
 
 
 if __name__ == "__main__":

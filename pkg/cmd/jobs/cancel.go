@@ -4,8 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
-	"time"
 
 	"github.com/spf13/cobra"
 
@@ -13,7 +11,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
 func (c *command) cancel() *cobra.Command {
@@ -57,7 +54,7 @@ func (c *command) runCancel(ctx context.Context, args []string, out answers) err
 		return err
 	}
 	items, errs := out.forEach(found, func(j *job.Job) (answer, error) {
-		was, err := c.endJob(ctx, j)
+		was, err := report.Cancel(ctx, c.streams.ErrOut, c.clock.Now(), j)
 		done := answer{"cancelled", cancelled{j.ID(), !was.State.Ended(), was}}
 		if err != nil || !was.State.Ended() {
 			return done, err
@@ -74,30 +71,6 @@ func (c *command) runCancel(ctx context.Context, args []string, out answers) err
 		return err
 	}
 	return report.Errors(c.streams.ErrOut, max(len(args), len(found)), append(failed, errs...))
-}
-
-// endJob cancels a job and says so if that takes long. It returns the status that the job had.
-func (c *command) endJob(ctx context.Context, j *job.Job) (api.Status, error) {
-	var was api.Status
-	err := slowly(c.streams.ErrOut, c.patience, fmt.Sprintf("job %s is still ending: it has %s to save its outputs", j.ID(), ui.Took(job.DefaultGrace)), func() (err error) {
-		was, err = j.Cancel(ctx, job.DefaultGrace, c.clock.Now(), api.CancelledMessage)
-		return err
-	})
-	return was, err
-}
-
-// slowly returns what do returns. It writes a line if that takes longer than patience.
-func slowly(w io.Writer, patience time.Duration, line string, do func() error) error {
-	said := make(chan struct{})
-	timer := time.AfterFunc(patience, func() {
-		defer close(said)
-		fmt.Fprintln(w, line)
-	})
-	err := do()
-	if !timer.Stop() {
-		<-said
-	}
-	return err
 }
 
 // toCancel finds the jobs to cancel. Flags choose only jobs that have not ended.

@@ -1,14 +1,9 @@
 package jobs
 
 import (
-	"bufio"
-	"bytes"
-	"errors"
-	"io"
 	"net/http/httptest"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 )
@@ -36,28 +31,5 @@ func TestCancelOfAJobThatWasCleanedUp(t *testing.T) {
 	_, _, status := kinetic(t, "status", id)
 	if code, _, said := kinetic(t, "cancel", id); code == process.ExitDone || !strings.Contains(said, "job "+id+" was cleaned up; only its outputs are left") || said != status {
 		t.Errorf("exit code %d, said %q, and status %q", code, said, status)
-	}
-}
-
-// A job that takes long to end is no reason for silence.
-func TestSlowly(t *testing.T) {
-	reader, writer := io.Pipe()
-	said := make(chan string)
-	go func() {
-		line, _ := bufio.NewReader(reader).ReadString('\n')
-		said <- line
-	}()
-	failure := errors.New("it failed")
-	var got string
-	err := slowly(writer, 0, "it takes long", func() error {
-		got = <-said
-		return failure
-	})
-	if got != "it takes long\n" || !errors.Is(err, failure) {
-		t.Errorf("said %q, returned %v", got, err)
-	}
-	var quiet bytes.Buffer
-	if err := slowly(&quiet, time.Hour, "it takes long", func() error { return nil }); err != nil || quiet.Len() > 0 {
-		t.Errorf("said %q, returned %v", &quiet, err)
 	}
 }

@@ -160,9 +160,9 @@ func (o *cleanupOptions) cleanUp(ctx context.Context, found []jobState) error {
 	if err := o.confirm(ctx, found); err != nil {
 		return err
 	}
-	jobs, known := make([]*job.Job, len(found)), make(map[*job.Job]api.Status, len(found))
+	jobs, ended := make([]*job.Job, len(found)), map[*job.Job]bool{}
 	for i, s := range found {
-		jobs[i], known[s.job] = s.job, s.status
+		jobs[i], ended[s.job] = s.job, s.status.State.Ended()
 	}
 	screen := ui.New(o.streams.ErrOut, o.clock.Now)
 	removal := report.NewRemoval(screen)
@@ -171,19 +171,11 @@ func (o *cleanupOptions) cleanUp(ctx context.Context, found []jobState) error {
 		if ctx.Err() != nil {
 			return answer{}, errNotBegun
 		}
-		cancelled, err := o.cancelFirst(ctx, j, known[j])
-		if err != nil {
-			return answer{}, err
-		}
-		left, err := j.Cleanup(ctx, o.CleanupOptions, removal.OfJob())
+		done, err := j.Cleanup(ctx, o.CleanupOptions, ended[j], removal.OfJob())
 		if !o.Stored {
-			left = 0 // the job can still be found by its records
+			done.Outputs = 0 // the job can still be found by its records
 		}
-		text := "cleaned up"
-		if cancelled {
-			text = "cancelled and cleaned up"
-		}
-		return answer{text + staying(j, left), cleaned{j.ID(), cancelled, left}}, err
+		return answer{done.String() + staying(j, done.Outputs), cleaned{j.ID(), done}}, err
 	})
 	removal.Done()
 	if err := o.answer(items, true); err != nil {
@@ -192,23 +184,10 @@ func (o *cleanupOptions) cleanUp(ctx context.Context, found []jobState) error {
 	return o.settle(jobs, errs)
 }
 
-// cancelFirst cancels a job that a cleanup would end, so that whoever follows it, and the records that are kept, know why
-// it ended. It reports whether the job was running. known is its status, empty if it was not read.
-func (o *cleanupOptions) cancelFirst(ctx context.Context, j *job.Job, known api.Status) (bool, error) {
-	if !o.Workload || known.State.Ended() {
-		return false, nil
-	}
-	was, err := o.endJob(ctx, j)
-	return err == nil && !was.State.Ended(), err
-}
-
 // cleaned is what cleanup prints about a job with -o json.
 type cleaned struct {
 	ID string `json:"id"`
-	// Cancelled is whether the job was running.
-	Cancelled bool `json:"cancelled"`
-	// OutputsKept is how many outputs are left in the store.
-	OutputsKept int `json:"outputsKept"`
+	job.Cleaned
 }
 
 // answer prints items with -o json, and which parts of them were deleted or, if deleted is false, would be.

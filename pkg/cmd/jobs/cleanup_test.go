@@ -205,7 +205,7 @@ func TestCleanupOfAJobThatRuns(t *testing.T) {
 				t.Fatal(err)
 			}
 			var out bytes.Buffer
-			c := &command{streams: genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &bytes.Buffer{}}, clock: clock.RealClock{}, patience: time.Hour}
+			c := &command{streams: genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &out, ErrOut: &bytes.Buffer{}}, clock: clock.RealClock{}}
 			flags := cleanupFlags{workload: true, yes: true}
 			o, err := flags.toOptions(c, []string{"a1"})
 			if err != nil {

@@ -4,7 +4,6 @@ package jobs
 
 import (
 	"context"
-	"time"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -24,16 +23,11 @@ type command struct {
 	choice  choice.Flags
 	// debugJSON says that debug prints JSON.
 	debugJSON bool
-	// patience is how long a job may take to end before somebody is told that it does.
-	patience time.Duration
 }
-
-// patience is longer than jobs take that have nothing to save.
-const patience = 5 * time.Second
 
 // NewCommand returns `kubectl kinetic jobs`. The clock is used for ages.
 func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cobra.Command {
-	c := &command{streams: streams, clock: now, choice: choice.Flags{Connection: connect.NewFlags()}, patience: patience}
+	c := &command{streams: streams, clock: now, choice: choice.Flags{Connection: connect.NewFlags()}}
 	c.choice.Connection.SetNotices(streams.ErrOut)
 	root := &cobra.Command{
 		Use:         "jobs",
