@@ -62,6 +62,9 @@ type Wanted struct {
 	Extras, Groups []string
 	// RequiresPython is the project's condition on Python's version, "" for none.
 	RequiresPython string
+	// Remote are the URLs of files of requirements that -r and -c name, and Unfetched are those of them whose lines are
+	// not known. They may hold credentials.
+	Remote, Unfetched []Line
 	// Unread means that files which are not read say more about what is needed.
 	Unread bool
 	// Warnings are sentences for the user.

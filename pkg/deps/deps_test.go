@@ -213,7 +213,7 @@ func TestFindRejects(t *testing.T) {
 		"an included mistake":   {"-- requirements.txt --\n-r b.txt\n-- b.txt --\n\na b\n", nil, `b.txt:2: column 3 of "a b": `},
 		"a project outside":     {"-- requirements.txt --\n-e ../other\n", nil, `requirements.txt:1: "../other": `},
 		"a path outside":        {"-- requirements.txt --\na @ file:///etc/a.whl\n", nil, "outside the package root"},
-		"a URL to include":      {"-- requirements.txt --\n-r https://h/r.txt\n", nil, "only files of the project are read"},
+		"a URL without TLS":     {"-- requirements.txt --\n-r http://h/r.txt\n", nil, "only https URLs and files of the project are read"},
 		"a missing wheel":       {"-- requirements.txt --\n./a.whl\n", nil, `requirements.txt:1: "./a.whl": a.whl: no such file or directory`},
 		"missing links":         {"-- requirements.txt --\nnumpy\n--find-links ./wheels\n", nil, `requirements.txt:2: --find-links ./wheels: there is no `},
 		"no version":            {"-- requirements.txt --\nnumpy=1\n", nil, `requirements.txt:1: column 6 of "numpy=1": "=1" can't follow the name numpy`},
@@ -263,7 +263,7 @@ func TestCredentialsAreHidden(t *testing.T) {
 	if diff := cmp.Diff(want, Shown(w.Requirements)); diff != "" || err != nil {
 		t.Errorf("%v (-want +got)\n%s", err, diff)
 	}
-	for _, line := range []string{"a @ https://u:secret@h/a.whl x", "-r https://u:secret@h/r.txt", "a --bad https://u:secret@h"} {
+	for _, line := range []string{"a @ https://u:secret@h/a.whl x", "-r http://u:secret@h/r.txt", "a --bad https://u:secret@h"} {
 		if _, err := Find(at(project(t, "-- requirements.txt --\n"+line+"\n"), "")); err == nil || strings.Contains(err.Error(), "secret") {
 			t.Errorf("%s: %v", line, err)
 		}
@@ -285,7 +285,7 @@ func TestWithModule(t *testing.T) {
 // What was read before a mistake is still known.
 func TestMistakesHideNothing(t *testing.T) {
 	for name, archive := range map[string]string{
-		"a URL to include": "-- requirements.txt --\nflax\n-r https://h/r.txt\n",
+		"a URL to include": "-- requirements.txt --\nflax\n-r http://h/r.txt\n",
 		"Poetry":           "-- pyproject.toml --\n[tool.poetry.dependencies]\npython = '^3.9'\nflax = '^0.8'\n",
 		"open metadata":    "-- requirements.txt --\nflax\n-- x.py --\n# /// script\n",
 	} {

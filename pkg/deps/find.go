@@ -24,6 +24,8 @@ type Options struct {
 	Script string
 	// Extras and Groups are the optional dependencies that are wanted.
 	Extras, Groups []string
+	// Texts are the files of requirements that URLs name, as far as they were fetched.
+	Texts map[string][]byte
 }
 
 // names are the files that are looked for, the first found in a directory wins. uv.lock counts

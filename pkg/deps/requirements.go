@@ -23,12 +23,20 @@ func (r *reader) file(path, name string, constraints bool) error {
 	if err != nil {
 		return err
 	}
+	return r.lines(text, filepath.Dir(path), name, constraints)
+}
+
+// lines reads the lines of a requirements file in a directory, which is a URL for one that was fetched.
+func (r *reader) lines(text []byte, dir, name string, constraints bool) error {
 	lines, err := logicalLines(text, name)
 	if err != nil {
 		return err
 	}
 	for _, l := range lines {
-		if err := r.line(l, filepath.Dir(path), name, constraints); err != nil {
+		if found := Variable(l.text); found != "" && isURL(dir) {
+			return fmt.Errorf("%s: only files of the project may have variables, such as %s", place(name, l.number), found)
+		}
+		if err := r.line(l, dir, name, constraints); err != nil {
 			return err
 		}
 	}
@@ -72,8 +80,8 @@ func (r *reader) option(o given, l Line, dir string, constraint bool) error {
 	value := o.value
 	switch o.effect {
 	case include, constrain:
-		if isURL(value) {
-			return fmt.Errorf("%q: only files of the project are read: download it and name the file", l.Text)
+		if isURL(value) || isURL(dir) {
+			return r.remote(value, dir, l, constraint || o.effect == constrain)
 		}
 		path, err := r.within(value, dir, l.Text)
 		if err != nil {
@@ -94,6 +102,9 @@ func (r *reader) option(o given, l Line, dir string, constraint bool) error {
 		return r.add(l, dir, constraint)
 	case findLinks:
 		if !isURL(value) {
+			if isURL(dir) {
+				return errNotHere(l.Text)
+			}
 			path, err := filepath.Abs(filepath.Join(dir, value))
 			if filepath.IsAbs(value) {
 				path, err = value, nil
@@ -144,6 +155,9 @@ func (r *reader) add(l Line, dir string, constraint bool) error {
 	}
 	if constraint {
 		return fmt.Errorf("%q: a constraint names a package and its version", l.Text)
+	}
+	if isURL(dir) {
+		return errNotHere(l.Text)
 	}
 	if l.Path, err = r.within(path, dir, l.Text); err != nil {
 		return err

@@ -52,7 +52,7 @@ func hasSecret(text string) bool {
 // warnExposed warns of every file that has credentials in it.
 func (r *reader) warnExposed() {
 	var files []string
-	for _, l := range slices.Concat(r.wanted.Requirements, r.wanted.Dropped, r.wanted.Constraints) {
+	for _, l := range slices.Concat(r.wanted.Requirements, r.wanted.Dropped, r.wanted.Constraints, r.wanted.Remote) {
 		if hasSecret(l.Text) {
 			files = append(files, l.File)
 		}

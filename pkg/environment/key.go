@@ -65,6 +65,9 @@ func (p *Plan) key() (string, error) {
 	if requires := p.Wanted.RequiresPython; requires != "" && !p.Base.Known {
 		wish = append(wish, requires) // whoever has made the image has compared it with the base's Python
 	}
+	for _, l := range p.Wanted.Unfetched { // whose lines are among the others once they are known
+		wish = append(wish, deps.WithoutUsers(l.Text))
+	}
 	if !p.Wanted.Kind.IsLock() && len(p.steering) > 0 {
 		wish = append(wish, p.steering)
 	}

@@ -312,3 +312,28 @@ func TestLinksOfALock(t *testing.T) {
 		}
 	}
 }
+
+// TestNamesWithURLs: the lines of a file that a URL names are part of the name, and while they are not known, the URL is.
+func TestNamesWithURLs(t *testing.T) {
+	key := func(url string, texts map[string][]byte) string {
+		t.Helper()
+		in := input(t, requirements("six\n-c "+url+"\n"))
+		var err error
+		if in.Wanted, err = deps.Find(deps.Options{Root: in.Root, EntryDir: in.Root, Cwd: in.Root, Home: in.Root, Texts: texts}); err != nil {
+			t.Fatal(err)
+		}
+		p, err := New(in)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return p.Key
+	}
+	text := func(url, lines string) string { return key(url, map[string][]byte{url: []byte(lines)}) }
+	const a, b = "https://h/a", "https://h/b"
+	if text(a, "six<2\nx\n") != text(b, "# the same\nx\nsix<2\n") || text(a, "six<2\n") == text(a, "six<3\n") {
+		t.Error("the name has something else than the lines")
+	}
+	if key(a, nil) == key(b, nil) || key(a, nil) == text(a, "") || key(a, nil) != key("https://me:secret@h/a", nil) {
+		t.Error("the name has something else than the URL")
+	}
+}

@@ -157,7 +157,7 @@ func (p Plan) Empty() bool {
 	case p.Wanted.Kind.IsLock():
 		return p.locked != nil && len(p.locked) == 0
 	}
-	return len(p.Wanted.Requirements)+len(p.Added) == 0
+	return len(p.Wanted.Requirements)+len(p.Added)+len(p.Wanted.Unfetched) == 0
 }
 
 // choosePlace decides where the packages are installed.

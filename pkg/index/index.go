@@ -62,21 +62,29 @@ const attempts = 4
 // Files returns the files of a project. base is the address of the index. It is asked again if it fails in a
 // way that may pass.
 func (c Client) Files(ctx context.Context, base, project string) (files []File, err error) {
-	var wait backoff.Timer
-	for n := 1; ; n++ {
-		if wait.Sleep(ctx) != nil {
-			return nil, context.Cause(ctx)
-		}
+	err = again(ctx, func() error {
 		files, err = c.files(ctx, base, project)
+		return err
+	})
+	if err != nil && ctx.Err() == nil {
+		err = fmt.Errorf("asking the index %s for %s: %w", Shown(base), project, err)
+	}
+	return files, err
+}
+
+// again asks until an answer is there, or an error that will not pass, at most attempts times.
+func again(ctx context.Context, ask func() error) (err error) {
+	var wait backoff.Timer
+	for range attempts {
+		if wait.Sleep(ctx) != nil {
+			return context.Cause(ctx)
+		}
 		var passing *passingError
-		if n == attempts || !errors.As(err, &passing) {
+		if err = ask(); !errors.As(err, &passing) {
 			break
 		}
 	}
-	if err != nil {
-		return nil, fmt.Errorf("asking the index %s for %s: %w", Shown(base), project, err)
-	}
-	return files, nil
+	return err
 }
 
 // passingError may not happen again.
@@ -113,14 +121,10 @@ func (c Client) files(ctx context.Context, base, project string) ([]File, error)
 	}
 	answer, err := do(request)
 	if err != nil {
-		var inner *url.Error // which repeats the URL
-		if errors.As(err, &inner) {
-			err = inner.Err
-		}
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		return nil, passing(fmt.Errorf("%w: check the network, and the address of the index", err))
+		return nil, passing(fmt.Errorf("%w: check the network, and the address of the index", withoutURL(err)))
 	}
 	defer answer.Body.Close()
 	if err := checkAnswer(answer, login != nil); err != nil {
@@ -130,7 +134,7 @@ func (c Client) files(ctx context.Context, base, project string) ([]File, error)
 	if kind, _, _ := mime.ParseMediaType(answer.Header.Get("Content-Type")); kind == typeJSON {
 		read = readJSON
 	}
-	files, err := read(&limited{r: answer.Body, left: maxPage}, answer.Request.URL)
+	files, err := read(&limited{r: answer.Body, left: maxPage, full: errTooLarge}, answer.Request.URL)
 	if errors.Is(err, io.ErrUnexpectedEOF) { // it was cut off
 		err = passing(err)
 	}
@@ -151,6 +155,20 @@ func checkAnswer(answer *http.Response, hadLogin bool) error {
 	case answer.StatusCode == http.StatusForbidden:
 		return &refusedError{"it refuses access: 403 Forbidden"}
 	}
+	return passingStatus(answer)
+}
+
+// withoutURL returns the error of a client without the URL that it repeats.
+func withoutURL(err error) error {
+	var inner *url.Error
+	if errors.As(err, &inner) {
+		return inner.Err
+	}
+	return err
+}
+
+// passingStatus returns the error about an answer, which may be another one soon.
+func passingStatus(answer *http.Response) error {
 	err := fmt.Errorf("it answers %s", answer.Status)
 	if code := answer.StatusCode; code == http.StatusTooManyRequests || code >= http.StatusInternalServerError {
 		return passing(err)
@@ -161,17 +179,18 @@ func checkAnswer(answer *http.Response, hadLogin bool) error {
 // errTooLarge says that a page is larger than maxPage.
 var errTooLarge = errors.New("its page is larger than 64 MiB")
 
-// limited is a reader that fails after some bytes.
+// limited is a reader that fails with full after some bytes.
 type limited struct {
 	r    io.Reader
 	left int64
+	full error
 }
 
 // Read implements io.Reader.
 func (l *limited) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p)
 	if l.left -= int64(n); l.left < 0 {
-		return n, errTooLarge
+		return n, l.full
 	}
 	return n, err
 }

@@ -153,6 +153,17 @@ func (r Resolver) Client(w Wish) (*http.Client, error) {
 	return r.access().Client(r.HTTP, s), err
 }
 
+// Text fetches a file of requirements that a URL names. The error is a *MistakeError if another URL or a variable
+// would help.
+func (r Resolver) Text(ctx context.Context, address string) ([]byte, error) {
+	text, err := r.access().Text(ctx, r.HTTP, address)
+	var wrong *index.TextError
+	if errors.As(err, &wrong) {
+		err = &MistakeError{err}
+	}
+	return text, err
+}
+
 // sources returns where the packages of a wish come from.
 func (r Resolver) sources(w Wish) (index.Sources, error) {
 	s, err := r.access().Sources(slices.Concat(w.Options, w.AddedOptions), w.IndexNames)

@@ -72,7 +72,7 @@ func (p *Planned) findDeps(layout bundle.Layout, entryDir string, c api.Call, m 
 	if layout.Nothing && i.Requirements == "" {
 		return deps.Wanted{}, nil
 	}
-	o := deps.Options{Root: layout.Root, EntryDir: entryDir, Home: m.Home, Cwd: m.Cwd, File: i.Requirements, Extras: i.Extras, Groups: i.Groups}
+	o := deps.Options{Root: layout.Root, EntryDir: entryDir, Home: m.Home, Cwd: m.Cwd, File: i.Requirements, Extras: i.Extras, Groups: i.Groups, Texts: m.Texts}
 	if path.Ext(c.File) == ".py" {
 		o.Script = filepath.Join(layout.Root, filepath.FromSlash(c.File))
 	}

@@ -41,6 +41,7 @@ type Machine struct {
 	// Unwritable is that of environment.Input; nil remembers nothing. Steering is that, too.
 	Unwritable func(repository string) string
 	Steering   []string
+	Texts      map[string][]byte // those of deps.Options
 	// Outputs are the files that standard output and standard error go to, if known. They
 	// change from run to run, so they are not packaged if they are in the project.
 	Outputs []fs.FileInfo

@@ -66,9 +66,8 @@ type Planned struct {
 	origin  func(ctx context.Context, root string) api.Origin // nil means nobody
 	inputs  inputs                                            // of Spec.Map
 
-	provided environment.Provided // once it is
-
-	pythonHere string // the version of this machine's Python, X.Y, if it matters
+	provided   environment.Provided // once it is
+	pythonHere string               // the version of this machine's Python, X.Y, if it matters
 }
 
 // Plan decides everything about a job. It reads files, asks the local python3 about the

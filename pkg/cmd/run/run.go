@@ -321,9 +321,9 @@ func (o *options) run(ctx context.Context) error {
 	if !o.mode.submits() {
 		identity = submit.FixedIdentity()
 	}
-	planned, err := submit.Plan(ctx, o.request, o.place, o.machine, identity)
+	planned, err := o.plan(ctx, identity)
 	if err != nil {
-		return planError(ctx, err)
+		return err
 	}
 	for _, n := range o.notes {
 		o.ui.Note(n)

@@ -1,0 +1,77 @@
+package run
+
+import (
+	"context"
+	"crypto/sha256"
+	"fmt"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/packages"
+	"github.com/kubectl-kinetic/kinetic/pkg/deps"
+	"github.com/kubectl-kinetic/kinetic/pkg/environment"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit"
+)
+
+// plan plans the job. It plans again when it has fetched files of requirements that URLs name, because their lines
+// are part of the image's name. A mode that contacts nothing takes them as they were fetched last.
+func (o *options) plan(ctx context.Context, id submit.Identity) (submit.Planned, error) {
+	var said []string
+	o.machine.Texts = map[string][]byte{}
+	for {
+		planned, err := submit.Plan(ctx, o.request, o.place, o.machine, id)
+		if err != nil {
+			return planned, planError(ctx, err)
+		}
+		unfetched := planned.Environment.Wanted.Unfetched
+		if planned.Environment.Mode == environment.Custom {
+			unfetched = nil // nothing is installed
+		}
+		known := len(o.machine.Texts)
+		for _, l := range unfetched {
+			about, err := o.text(ctx, planned, l)
+			if err != nil {
+				return planned, err
+			}
+			if about != "" {
+				said = append(said, about)
+			}
+		}
+		if len(o.machine.Texts) == known {
+			for _, l := range unfetched {
+				said = append(said, fmt.Sprintf("%s: %s is fetched when a job is submitted: until then neither its lines are known nor the name of the image", l.Place(), deps.Hidden(l.Text)))
+			}
+			planned.Warnings = append(planned.Warnings, said...)
+			return planned, nil
+		}
+	}
+}
+
+// fetched is a file of requirements as it is remembered.
+type fetched struct {
+	Text []byte    `json:"text"`
+	When time.Time `json:"when"`
+}
+
+// text fetches a file of requirements for the next plan, or looks what it was when it was fetched last, and says so.
+func (o *options) text(ctx context.Context, p submit.Planned, l deps.Line) (about string, err error) {
+	memory, key := packages.Memory(o.machine.CacheDir), fmt.Sprintf("requirements %x", sha256.Sum256([]byte(deps.WithoutUsers(l.Text)))) // a query may be a secret
+	var f fetched
+	if !o.mode.contacts() {
+		if !memory.Load(key, &f) {
+			return "", nil
+		}
+		o.machine.Texts[l.Text] = f.Text
+		return fmt.Sprintf("%s: %s counts as it was fetched at %s; a run fetches it again", l.Place(), deps.Hidden(l.Text), f.When.Format(time.DateTime)), nil
+	}
+	f = fetched{When: o.clock.Now()}
+	f.Text, err = o.provider(ctx, p).Resolver.Text(ctx, l.Text)
+	switch {
+	case ctx.Err() != nil:
+		return "", o.providerError(ctx, err)
+	case err != nil:
+		return "", o.providerError(ctx, fmt.Errorf("%s: %w", l.Place(), err))
+	}
+	memory.Save(key, f)
+	o.machine.Texts[l.Text] = f.Text
+	return "", nil
+}
