@@ -4,7 +4,6 @@
 
 import itertools
 import os
-import stat
 
 from . import spool
 from .mounts import mount_of, mounts
@@ -43,10 +42,9 @@ def gs_directories(place, in_pod, mounted):
     What is mounted is not looked into: it may never answer, and it is not lost. Nor are the outputs.
     """
     folders, count = [], 0
-    for parent, names, files in os.walk(place.workspace):
-        folders += [os.path.join(parent, name) for name in names if name == "gs:"]
-        names[:] = [name for name in names if name != "gs:" and os.path.join(parent, name) not in mounted]
-        count += len(names) + len(files)
+    for entries in walk(place.workspace, mounted):
+        folders += [entry.path for entry in entries if entry.name == "gs:" and entry.is_dir(follow_symlinks=False)]
+        count += len(entries)
         if count > LOOKED_AT:
             break
     if in_pod:
@@ -55,32 +53,33 @@ def gs_directories(place, in_pod, mounted):
         others = (place.workspace, place.environ.get("KINETIC_OUTPUT_PATH"))
         for top in sorted(os.path.abspath(top) for top in filter(None, tops)):
             if mount_of(top, mounted) in own:
-                folders += [os.path.join(folder, "gs:") for folder in (top, *directories(top)) if folder not in others and folder not in mounted - own]
+                below = sorted(entry.path for entry in next(walk(top, mounted), ())[:LOOKED_AT] if entry.is_dir(follow_symlinks=False))
+                folders += [os.path.join(folder, "gs:") for folder in (top, *below) if folder not in others and folder not in mounted - own]
     return list(dict.fromkeys(folders))
 
 
-def directories(top):
-    """Return the directories right below another one."""
-    try:
-        with os.scandir(top) as entries:
-            return sorted(entry.path for entry in itertools.islice(entries, LOOKED_AT) if entry.is_dir(follow_symlinks=False))
-    except OSError:
-        return []
+def walk(top, mounted):
+    """Yield the entries of each directory below top. Links are not followed, not even to see what they lead to, which may be mounted."""
+    tops = [top]
+    for folder in tops:
+        try:
+            entries = list(os.scandir(folder))
+        except OSError:
+            continue
+        yield entries
+        tops += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False) and entry.path not in mounted and entry.name != "gs:"]
 
 
 def written_below_gs(folder, mounted=()):
     """Return a sentence about files of programs that treat a gs:// URL as a path. Links, as the one to the outputs, are not among them."""
     files = size = 0
-    for parent, names, others in os.walk(folder):
-        names[:] = [name for name in names if os.path.join(parent, name) not in mounted]
-        for name in others:
-            try:
-                status = os.lstat(os.path.join(parent, name))
-            except OSError:
-                continue  # it has just gone
-            if not stat.S_ISLNK(status.st_mode):
+    for entry in itertools.chain.from_iterable(walk(folder, mounted)):
+        try:
+            if not entry.is_dir(follow_symlinks=False) and not entry.is_symlink():
+                size += entry.stat(follow_symlinks=False).st_size
                 files += 1
-                size += status.st_size
+        except OSError:
+            pass  # it has just gone
     if not files:
         return []
     return [

@@ -1,10 +1,13 @@
 """Two attempts of one job at the same time: the one that was taken for lost never has the last word."""
 
+import contextlib
 import os
 import pickle
 import tempfile
 import textwrap
+import types
 import unittest
+from unittest import mock
 
 from fixture import JOB, command, function, script
 from kinetic_runner import losses
@@ -193,6 +196,48 @@ class Outputs(PodCase):
                     file.truncate(size)
                 (sentence,) = losses.written_below_gs(folder)
                 self.assertIn(f"1 file ({want}) below {folder} will be lost", sentence)
+
+    def test_nothing_that_is_mounted_is_touched(self):
+        """Neither below a mount, nor by way of a link: it may never answer."""
+        top = os.path.join(self.root, "top")
+        for folder in ("workspace/gs:/bucket", "workspace/deep/gs:/bucket", "workspace/mount/gs:/bucket", "home/gs:/bucket", "other"):
+            os.makedirs(os.path.join(top, folder))
+            open(os.path.join(top, folder, "file"), "w").close()
+        os.symlink(os.path.join(top, "workspace/mount"), os.path.join(top, "workspace/link"))
+        os.symlink(os.path.join(top, "workspace/mount"), os.path.join(top, "workspace/gs:/link"))
+        mounted, scan, touched = {"/", os.path.join(top, "workspace/mount"), os.path.join(top, "home")}, os.scandir, []
+
+        class Entry:
+            def __init__(self, entry):
+                self._entry, self.name, self.path = entry, entry.name, entry.path
+
+            def __getattr__(self, name):
+                def ask(**kwargs):
+                    if kwargs.get("follow_symlinks", name != "is_symlink") and self._entry.is_symlink() or name == "stat" and self.path in mounted:
+                        touched.append((name, self.path))
+                    return getattr(self._entry, name)(**kwargs)
+
+                return ask
+
+        class Found(contextlib.nullcontext):
+            def __init__(self, path):
+                super().__init__(self)
+                self._entries = map(Entry, scan(path))
+                if path in mounted - {"/"}:
+                    touched.append(("scandir", path))
+
+            def __iter__(self):
+                return self
+
+            def __next__(self):
+                return next(self._entries)
+
+        place = types.SimpleNamespace(workspace=os.path.join(top, "workspace"), environ={"HOME": os.path.join(top, "home"), "KINETIC_OUTPUT_PATH": top + "/outputs"})
+        with mock.patch.object(losses.os, "scandir", Found):
+            folders = [folder for folder in losses.gs_directories(place, True, mounted) if folder.startswith(top)]
+            sentences = [sentence for folder in folders for sentence in losses.written_below_gs(folder, mounted)]
+        self.assertEqual(touched, [])
+        self.assertEqual([sentence.split(" will be")[0] for sentence in sentences], [f"1 file (0 B) below {top}/workspace/{folder}gs:" for folder in ("", "deep/")])
 
     def test_directory_without_files_is_nothing_lost(self):
         ran = self.call("import os\nos.makedirs('gs://other')\ndef f(): return 1")
