@@ -23,6 +23,7 @@ type machine struct {
 	vcpu       span
 	gib        span
 	memory     int // of one chip, in GB
+	network    Network
 	price      *float64
 	spotPrice  *float64
 	region     string
@@ -32,7 +33,7 @@ type machine struct {
 }
 
 // columns is the number of columns of catalogue.txt.
-const columns = 17
+const columns = 18
 
 // readMachines reads the text of catalogue.txt; an error names the line.
 func readMachines(text string) ([]machine, error) {
@@ -45,7 +46,7 @@ func readMachines(text string) ([]machine, error) {
 		m := machine{
 			name: c.text(), kind: api.AcceleratorKind(c.text()), aliases: c.list(), label: c.text(),
 			typ: c.text(), arch: c.text(), perHost: c.int(), cores: c.int(), cubes: c.int(),
-			vcpu: c.span(), gib: c.span(), memory: c.int(), price: c.price(), spotPrice: c.price(), region: c.text(), asOf: c.text(),
+			vcpu: c.span(), gib: c.span(), memory: c.int(), network: Network(c.text()), price: c.price(), spotPrice: c.price(), region: c.text(), asOf: c.text(),
 		}
 		c.topologies(&m)
 		if err := m.check(c.err); err != nil {
@@ -69,6 +70,8 @@ func (m machine) check(err error) error {
 		return fmt.Errorf("a host of %s has no processors or no memory", m.name)
 	case m.memory < 1:
 		return fmt.Errorf("a chip of %s has no memory", m.name)
+	case m.network != "" && !slices.Contains(networks(m.kind), m.network):
+		return fmt.Errorf("%s has no network %q", m.kind, m.network)
 	case (m.price != nil || m.spotPrice != nil) && (m.region == "" || m.asOf == ""):
 		return fmt.Errorf("a price of %s has no region or no date", m.name)
 	}

@@ -6,7 +6,7 @@ import (
 )
 
 func TestNewCatalogueRejects(t *testing.T) {
-	const good = "v6e tpu - tpu-v6e-slice ct6e-standard-4t amd64 4 1 - 180 720 32 2.70 0.57 us-central1 2026 2x2*,4x4\n"
+	const good = "v6e tpu - tpu-v6e-slice ct6e-standard-4t amd64 4 1 - 180 720 32 - 2.70 0.57 us-central1 2026 2x2*,4x4\n"
 	change := func(old, with string) string {
 		if !strings.Contains(good, old) {
 			t.Fatalf("%q is not in the line", old)
@@ -14,7 +14,7 @@ func TestNewCatalogueRejects(t *testing.T) {
 		return "# a comment\n\n" + strings.Replace(good, old, with, 1)
 	}
 	tests := map[string]struct{ machines, shorthands, want string }{
-		"a missing column":        {change(" amd64", ""), "", "catalogue.txt: line 3 has 16 columns, not 17"},
+		"a missing column":        {change(" amd64", ""), "", "catalogue.txt: line 3 has 17 columns, not 18"},
 		"an unknown kind":         {change(" tpu ", " npu "), "", `catalogue.txt: line 3: kind is "npu", neither gpu nor tpu`},
 		"chips that are no count": {change(" 4 1 ", " four 1 "), "", `catalogue.txt: line 3: "four" is not a number`},
 		"no chips":                {change(" 4 1 ", " - 1 "), "", "catalogue.txt: line 3: a host of v6e has no chips or no cores"},
@@ -23,6 +23,7 @@ func TestNewCatalogueRejects(t *testing.T) {
 		"memory that is none":     {change(" 720 ", " much "), "", `catalogue.txt: line 3: "much" is neither a number nor a range such as 1-4`},
 		"a span of less":          {change(" 720 ", " 720-64 "), "", `catalogue.txt: line 3: "720-64" is neither a number nor a range such as 1-4`},
 		"a chip without memory":   {change(" 32 ", " - "), "", "catalogue.txt: line 3: a chip of v6e has no memory"},
+		"a GPU's network":         {change(" 32 - ", " 32 rdma "), "", `catalogue.txt: line 3: tpu has no network "rdma"`},
 		"a price that is none":    {change("2.70", "cheap"), "", `catalogue.txt: line 3: "cheap" is not a price`},
 		"a price below nothing":   {change("0.57", "-0.57"), "", `catalogue.txt: line 3: "-0.57" is not a price`},
 		"a price that is NaN":     {change("0.57", "nan"), "", `catalogue.txt: line 3: "nan" is not a price`},
@@ -57,7 +58,7 @@ func TestNewCatalogueRejects(t *testing.T) {
 
 // TestOneLineIsEnough adds an accelerator the way that catalogue.txt promises.
 func TestOneLineIsEnough(t *testing.T) {
-	line := "x900 gpu x900-96gb nvidia-x900 a9-highgpu-8g amd64 8 1 - 96 680 96 - - - - 8*\n"
+	line := "x900 gpu x900-96gb nvidia-x900 a9-highgpu-8g amd64 8 1 - 96 680 96 rdma - - - - 8*\n"
 	c, err := newCatalogue(catalogueText+line, shorthandsText)
 	if err != nil {
 		t.Fatal(err)

@@ -44,12 +44,14 @@ type Nodes struct {
 	Account string
 	// Identity means that pods have service accounts of their own: Workload Identity.
 	Identity bool
+	// Networks means that accelerators can have networks of their own: see NoNetworks.
+	Networks bool
 }
 
 // NodesOf returns what the nodes of a cluster have in common: a new pool gets the account that
 // the others have.
 func NodesOf(c *container.Cluster) Nodes {
-	n := Nodes{Identity: c.WorkloadIdentityConfig != nil && c.WorkloadIdentityConfig.WorkloadPool != ""}
+	n := Nodes{Identity: c.WorkloadIdentityConfig != nil && c.WorkloadIdentityConfig.WorkloadPool != "", Networks: NoNetworks(c) == ""}
 	for _, p := range c.NodePools {
 		if p.Config != nil && p.Config.ServiceAccount != "" && p.Config.ServiceAccount != "default" {
 			n.Account = p.Config.ServiceAccount
@@ -121,6 +123,9 @@ func Plan(a api.Accelerator, o Options) (Planned, error) {
 		Autoscaling: autoscaling(a, o), InitialNodeCount: int64(o.initial(len(o.Zones))),
 	}
 	o.capacity(pool)
+	if o.Nodes.Networks {
+		withNetworks(pool)
+	}
 	planned := Planned{Pool: pool, accelerator: a, options: o}
 	if a.Kind == api.TPU && a.Hosts > 1 {
 		pool.PlacementPolicy = &container.PlacementPolicy{TpuTopology: a.Topology}

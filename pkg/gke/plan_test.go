@@ -71,7 +71,7 @@ func encode(t *testing.T, v any) string {
 	return string(text)
 }
 
-var nodes = gke.Nodes{Account: "kn-main-nodes@acme.iam.gserviceaccount.com", Identity: true}
+var nodes = gke.Nodes{Account: "kn-main-nodes@acme.iam.gserviceaccount.com", Identity: true, Networks: true}
 
 // shapes are those of the catalogue on which accelerators are, and two large boxes.
 func shapes(t *testing.T) []api.Accelerator {
@@ -263,8 +263,9 @@ func TestNodes(t *testing.T) {
 }
 
 func TestNodesOf(t *testing.T) {
-	c := &container.Cluster{WorkloadIdentityConfig: &container.WorkloadIdentityConfig{WorkloadPool: "acme.svc.id.goog"}, NodePools: []*container.NodePool{
-		{}, {Config: &container.NodeConfig{ServiceAccount: "default"}}, {Config: &container.NodeConfig{ServiceAccount: nodes.Account}}}}
+	c := &container.Cluster{WorkloadIdentityConfig: &container.WorkloadIdentityConfig{WorkloadPool: "acme.svc.id.goog"},
+		NetworkConfig: &container.NetworkConfig{DatapathProvider: gke.DataplaneV2}, NodePools: []*container.NodePool{
+			{}, {Config: &container.NodeConfig{ServiceAccount: "default"}}, {Config: &container.NodeConfig{ServiceAccount: nodes.Account}}}}
 	if got := gke.NodesOf(c); got != nodes {
 		t.Errorf("got %+v", got)
 	}

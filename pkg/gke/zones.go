@@ -37,6 +37,7 @@ func (p Planned) Settle(c *container.Cluster, have []string) error {
 		return err
 	}
 	p.Pool.Locations = zones
+	p.Fit(c)
 	if len(zones) == 0 {
 		p.Pool.InitialNodeCount = int64(p.options.initial(zoneCount(c)))
 		return nil

@@ -206,9 +206,10 @@ type request struct {
 func (o *addOptions) print() error {
 	var requests []request
 	var names []string
+	networks := false
 	for _, w := range o.wanted {
 		options := w.options
-		options.Cluster, options.Nodes.Identity = o.cluster, true
+		options.Cluster, options.Nodes.Identity, options.Nodes.Networks = o.cluster, true, true
 		if len(options.Zones) == 0 && target.Region(o.cluster.Location) != o.cluster.Location {
 			options.Zones = []string{o.cluster.Location}
 		}
@@ -220,13 +221,16 @@ func (o *addOptions) print() error {
 		if p.Policy != nil {
 			r.ResourcePolicy = p.Policy
 		}
-		requests, names = append(requests, r), append(names, p.Pool.Name)
+		requests, names, networks = append(requests, r), append(names, p.Pool.Name), networks || gke.HasNetworks(p.Pool)
 		fmt.Fprintf(o.streams.ErrOut, "would create node pool %s in cluster %s: %s\n", p.Pool.Name, o.cluster.Name, describe(p.Pool))
 	}
 	if o.output == "name" {
 		return o.printNames(names)
 	}
 	fmt.Fprintln(o.streams.ErrOut, "the nodes get the service account that the cluster's other nodes have")
+	if networks {
+		fmt.Fprintln(o.streams.ErrOut, "the accelerator network profile is left out for a cluster without Dataplane V2")
+	}
 	format := cmp.Or(o.output, document.YAML)
 	if len(requests) == 1 {
 		return document.Write(o.streams.Out, format, requests[0])

@@ -86,6 +86,11 @@ func (o *addOptions) run(ctx context.Context) error {
 	})
 	told.end()
 	o.noteLimits(u, known.cluster, plans, results)
+	for i, r := range results {
+		if text := gke.PlainNetwork(known.cluster, existing(known.cluster.NodePools, plans[i].Pool)); text != "" && r.Name != "" {
+			u.Warn(text)
+		}
+	}
 	done := slices.DeleteFunc(results, func(r result) bool { return r.Name == "" })
 	return cmp.Or(o.printResults(done), o.first(ctx, errs))
 }

@@ -30,6 +30,8 @@ const (
 	nodePoolPath  = nodePoolsPath + "/{pool}"
 	// usualVersion is that of clusters and their nodes, unless another is set.
 	usualVersion = "1.35.1-gke.1396000"
+	// dataplaneV2 is the data plane that some features need.
+	dataplaneV2 = "ADVANCED_DATAPATH"
 )
 
 // containerService is the part of GKE's API that has clusters and node pools.
@@ -161,6 +163,9 @@ func (s *Server) createCluster(r *request) (any, error) {
 	name := clusterName(project, location, c.Name)
 	if s.container.clusters[name] != nil {
 		return nil, exists("Already exists: %s.", name)
+	}
+	if err := checkCluster(c); err != nil {
+		return nil, err
 	}
 	s.addCluster(project, location, c)
 	return s.containerOperation(r, "CREATE_CLUSTER", name, func(failed *Error) {

@@ -111,6 +111,9 @@ func (s *Server) checkPool(r *request, c *container.Cluster, p *container.NodePo
 			return err
 		}
 	}
+	if err := checkNetworkProfile(c, p); err != nil {
+		return err
+	}
 	zones := p.Locations
 	if len(zones) == 0 {
 		zones = c.Locations

@@ -16,7 +16,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
 	"github.com/kubectl-kinetic/kinetic/pkg/gcp"
-	"github.com/kubectl-kinetic/kinetic/pkg/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/transport"
 )
@@ -176,7 +175,7 @@ func (c *Cluster) detail() string {
 	if c.settings.Autopilot {
 		return "Autopilot, in " + c.project.Names.Zone
 	}
-	return fmt.Sprintf("in %s, 1 to %d nodes of %s", c.project.Names.Zone, c.settings.MaxNodes, c.settings.Machine)
+	return fmt.Sprintf("in %s, 1 to %d nodes of %s; GKE upgrades no nodes by itself until the support of their version ends", c.project.Names.Zone, c.settings.MaxNodes, c.settings.Machine)
 }
 
 func describe(found *container.Cluster) string {
@@ -185,49 +184,6 @@ func describe(found *container.Cluster) string {
 		text = "Autopilot, " + text
 	}
 	return text
-}
-
-// wanted returns the request for the cluster.
-func (c *Cluster) wanted() *container.Cluster {
-	n := c.project.Names
-	labels := gke.ResourceLabels()
-	labels[madeBy] = n.Cluster
-	cluster := &container.Cluster{
-		Name: n.Cluster, ResourceLabels: labels, Network: n.Network(), Subnetwork: n.Network(),
-		ReleaseChannel:         &container.ReleaseChannel{Channel: channel},
-		WorkloadIdentityConfig: &container.WorkloadIdentityConfig{WorkloadPool: n.IdentityPool()},
-		AddonsConfig:           &container.AddonsConfig{GcsFuseCsiDriverConfig: &container.GcsFuseCsiDriverConfig{Enabled: true}},
-		IpAllocationPolicy:     &container.IPAllocationPolicy{UseIpAliases: true},
-		NetworkConfig:          &container.NetworkConfig{DefaultEnablePrivateNodes: true},
-		ControlPlaneEndpointsConfig: &container.ControlPlaneEndpointsConfig{
-			DnsEndpointConfig: &container.DNSEndpointConfig{AllowExternalTraffic: true}},
-		Autoscaling:   &container.ClusterAutoscaling{AutoscalingProfile: profile},
-		LoggingConfig: &container.LoggingConfig{ComponentConfig: &container.LoggingComponentConfig{EnableComponents: []string{"SYSTEM_COMPONENTS", "WORKLOADS"}}},
-	}
-	if c.settings.Autopilot {
-		cluster.Autopilot = &container.Autopilot{Enabled: true}
-		cluster.Autoscaling = &container.ClusterAutoscaling{AutoprovisioningNodePoolDefaults: &container.AutoprovisioningNodePoolDefaults{
-			ServiceAccount: n.Email(infra.NodesAccount), OauthScopes: []string{scope}}}
-		return cluster
-	}
-	cluster.NodePools = []*container.NodePool{c.FirstPool()}
-	return cluster
-}
-
-// FirstPool returns the request for the pool whose nodes run what the cluster itself needs.
-func (c *Cluster) FirstPool() *container.NodePool {
-	return &container.NodePool{
-		Name: firstPool, InitialNodeCount: 1,
-		Config: &container.NodeConfig{
-			MachineType: c.settings.Machine, DiskSizeGb: firstDisk, ServiceAccount: c.project.Names.Email(infra.NodesAccount), OauthScopes: []string{scope},
-			ResourceLabels:         gke.ResourceLabels(),
-			WorkloadMetadataConfig: &container.WorkloadMetadataConfig{Mode: "GKE_METADATA"},
-			GcfsConfig:             &container.GcfsConfig{Enabled: true},
-			ShieldedInstanceConfig: &container.ShieldedInstanceConfig{EnableSecureBoot: true, EnableIntegrityMonitoring: true},
-		},
-		Autoscaling: &container.NodePoolAutoscaling{Enabled: true, TotalMinNodeCount: 1, TotalMaxNodeCount: int64(c.settings.MaxNodes), LocationPolicy: "ANY"},
-		Management:  &container.NodeManagement{AutoRepair: true, AutoUpgrade: true},
-	}
 }
 
 // Ensure implements infra.Actor.

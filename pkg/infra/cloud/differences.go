@@ -2,6 +2,7 @@ package cloud
 
 import (
 	"fmt"
+	"strings"
 
 	"google.golang.org/api/container/v1"
 
@@ -52,7 +53,27 @@ func (s Settings) differences(found *container.Cluster, n infra.Names) []differe
 	}
 	add("autoscaling profile", scaling, profile, "--autoscaling-profile=optimize-utilization", &container.ClusterUpdate{
 		DesiredClusterAutoscaling: withProfile(found.Autoscaling)})
+	network := &container.NetworkConfig{}
+	if found.NetworkConfig != nil {
+		network = found.NetworkConfig
+	}
+	add("Dataplane V2", onOff(network.DatapathProvider == gke.DataplaneV2), onOff(true), "", nil)
+	add("multi-networking", onOff(network.EnableMultiNetworking), onOff(true), "", nil)
+	if d, differs := ofUpgrades(found, n); differs {
+		all = append(all, d)
+	}
 	return append(all, s.ofFirstPool(findPool(found, firstPool), n)...)
+}
+
+// ofUpgrades returns how a cluster differs in when GKE upgrades its nodes. Without a release channel it can't have
+// the exclusion.
+func ofUpgrades(found *container.Cluster, n infra.Names) (d difference, differs bool) {
+	if found.ReleaseChannel == nil || found.ReleaseChannel.Channel == "" || found.ReleaseChannel.Channel == "UNSPECIFIED" || leavesNodesAlone(found) {
+		return difference{}, false
+	}
+	command := fmt.Sprintf("gcloud container clusters update %s --location=%s --project=%s --add-maintenance-exclusion-name=%s --add-maintenance-exclusion-scope=%s --add-maintenance-exclusion-until-end-of-support",
+		n.Cluster, n.Zone, n.Project, exclusion, strings.ToLower(exclusionScope))
+	return difference{infra.Difference{Setting: "upgrades of nodes", Have: "at any time", Want: "none until the support of their version ends", Fixed: true, Command: command}, nil, ""}, true
 }
 
 // ofFirstPool compares the first pool with what the user has chosen about it. Clusters of others may

@@ -60,7 +60,7 @@ func connect(t *testing.T, server *gcptest.Server, wanted infra.Wanted) *world {
 	if err != nil {
 		t.Fatal(err)
 	}
-	planned, err := gke.Plan(v6e, gke.Options{Nodes: gke.Nodes{Account: nodesEmail, Identity: true}})
+	planned, err := gke.Plan(v6e, gke.Options{Nodes: gke.Nodes{Account: nodesEmail, Identity: true, Networks: true}})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -64,6 +64,11 @@ func (p pool) Ensure(ctx context.Context, have infra.State) error {
 		_, err = client.Resize(ctx, found, p.planned.LimitsFor(found))
 		return err
 	}
+	cluster, err := p.cluster.Present(ctx)
+	if err != nil {
+		return err
+	}
+	p.planned.Fit(cluster) // it may be another one than that for which the pool was planned
 	_, err = client.Create(ctx, p.planned)
 	return err
 }

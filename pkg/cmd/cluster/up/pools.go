@@ -28,7 +28,7 @@ func (f *upFlags) plan(names infra.Names, minGiven bool, pools map[string]gke.Pl
 			return fmt.Errorf("--accelerator: %w", err)
 		}
 		cluster := gke.Cluster{Project: names.Project, Location: names.Zone, Name: names.Cluster}
-		planned, err := gke.Plan(a, gke.Options{Cluster: cluster, Min: f.minNodes, MinGiven: minGiven, Nodes: gke.Nodes{Account: names.Email(infra.NodesAccount), Identity: true}})
+		planned, err := gke.Plan(a, gke.Options{Cluster: cluster, Min: f.minNodes, MinGiven: minGiven, Nodes: gke.Nodes{Account: names.Email(infra.NodesAccount), Identity: true, Networks: true}})
 		if err != nil {
 			return fmt.Errorf("--accelerator %s: %w", text, err)
 		}
@@ -110,6 +110,9 @@ func (o *upOptions) settle(ctx context.Context, u *ui.UI, e *estate, found infra
 		if s := found[id]; !s.Exists {
 			s.Detail = gke.Describe(p.Pool)
 			found[id] = s
+			if text := gke.PlainNetwork(clusterOf(e), p.Pool); text != "" {
+				u.Warn(text)
+			}
 		}
 	}
 	queue := infra.ID{Kind: infra.KindQueue, Name: o.wanted.Queue}
@@ -133,7 +136,7 @@ func clusterOf(e *estate) *container.Cluster {
 	if found := e.cluster.Last(); found != nil {
 		return found
 	}
-	return &container.Cluster{Name: e.names.Cluster, Location: e.names.Zone}
+	return &container.Cluster{Name: e.names.Cluster, Location: e.names.Zone, NetworkConfig: &container.NetworkConfig{DatapathProvider: gke.DataplaneV2}}
 }
 
 // place sets the zones of the pools. Its errors are about the command line.

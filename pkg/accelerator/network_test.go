@@ -1,0 +1,16 @@
+package accelerator
+
+import "testing"
+
+func TestNetworkOf(t *testing.T) {
+	for machine, want := range map[string]Network{
+		"a3-highgpu-8g": TCPX, "a3-megagpu-8g": TCPXO, "a3-ultragpu-8g": RDMA, "a4-highgpu-8g": RDMA, "a4x-highgpu-4g": RDMA,
+		"ct6e-standard-1t": NICs, "ct6e-standard-4t": NICs, "ct6e-standard-8t": NICs, "tpu7x-standard-4t": NICs,
+		"a3-highgpu-4g": NoNetwork, "a4x-maxgpu-4g-metal": NoNetwork, "g2-standard-4": NoNetwork, "ct5p-hightpu-4t": NoNetwork,
+		"e2-standard-4": NoNetwork, "": NoNetwork,
+	} {
+		if got := NetworkOf(machine); got != want {
+			t.Errorf("%q: got %q, want %q", machine, got, want)
+		}
+	}
+}

@@ -1,0 +1,83 @@
+package gke
+
+import (
+	"fmt"
+	"maps"
+
+	"google.golang.org/api/container/v1"
+	utilversion "k8s.io/apimachinery/pkg/util/version"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+)
+
+// DataplaneV2 is GKE's name for the data plane on which the networks of accelerators depend. A cluster gets
+// it when it is created, or never.
+const DataplaneV2 = "ADVANCED_DATAPATH"
+
+const (
+	// networkProfile has GKE make the networks of the nodes' machines. It is the only profile.
+	networkProfile = "auto"
+	// networkDriver is the label of nodes on which GKE runs the driver that gives these networks to pods.
+	networkDriver = "cloud.google.com/gke-networking-dra-driver"
+	// networksSince is the first version of GKE that has the driver.
+	networksSince = "1.34.1-gke.1829001"
+)
+
+// NoNetworks returns why accelerators of a cluster get no networks of their own, "" if they do. A cluster
+// without a version doesn't exist yet, and gets a new one.
+func NoNetworks(c *container.Cluster) string {
+	if c.NetworkConfig == nil || c.NetworkConfig.DatapathProvider != DataplaneV2 {
+		return fmt.Sprintf("cluster %s has no Dataplane V2, which only a new cluster can get", c.Name)
+	}
+	version, err := utilversion.ParseSemantic(c.CurrentMasterVersion)
+	if err == nil && version.LessThan(utilversion.MustParseSemantic(networksSince)) {
+		return fmt.Sprintf("cluster %s has version %s, and GKE sets them up from %s on", c.Name, c.CurrentMasterVersion, networksSince)
+	}
+	return ""
+}
+
+// withNetworks asks for the networks that the pool's machines can have.
+func withNetworks(p *container.NodePool) {
+	if accelerator.NetworkOf(p.Config.MachineType) == accelerator.NoNetwork {
+		return
+	}
+	p.NetworkConfig = &container.NodeNetworkConfig{AcceleratorNetworkProfile: networkProfile}
+	labels := map[string]string{networkDriver: "true"}
+	maps.Copy(labels, p.Config.Labels)
+	p.Config.Labels = labels
+}
+
+// Fit leaves out the networks that a cluster can't have.
+func (p Planned) Fit(c *container.Cluster) {
+	if NoNetworks(c) != "" {
+		p.Pool.NetworkConfig = nil
+		delete(p.Pool.Config.Labels, networkDriver)
+	}
+}
+
+// HasNetworks reports whether the machines of a pool have the networks of their accelerators.
+func HasNetworks(p *container.NodePool) bool {
+	return p.NetworkConfig != nil && p.NetworkConfig.AcceleratorNetworkProfile != "" && p.Config != nil && p.Config.Labels[networkDriver] == "true"
+}
+
+// PlainNetwork says that the hosts of a pool talk over the network of their machines alone although these can have
+// networks for their accelerators, and why; "" if they have them, or can't have any. Hosts that are slices of TPUs by
+// themselves rarely talk to others: of them it says nothing.
+func PlainNetwork(c *container.Cluster, p *container.NodePool) string {
+	if p.Config == nil || HasNetworks(p) {
+		return ""
+	}
+	switch accelerator.NetworkOf(p.Config.MachineType) {
+	case accelerator.NoNetwork:
+		return ""
+	case accelerator.NICs:
+		if p.PlacementPolicy == nil || p.PlacementPolicy.TpuTopology == "" {
+			return ""
+		}
+	}
+	why := NoNetworks(c)
+	if why == "" {
+		why = "it was made without an accelerator network profile, which can't be added"
+	}
+	return fmt.Sprintf("the hosts of node pool %s talk over plain TCP, because %s", p.Name, why)
+}
