@@ -12,6 +12,7 @@ import (
 	"google.golang.org/api/container/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/gcp"
+	"github.com/kubectl-kinetic/kinetic/pkg/gcp/gcptest/ruletest"
 )
 
 // containerState is the clusters, by the paths of their names.
@@ -30,8 +31,6 @@ const (
 	nodePoolPath  = nodePoolsPath + "/{pool}"
 	// usualVersion is that of clusters and their nodes, unless another is set.
 	usualVersion = "1.35.1-gke.1396000"
-	// dataplaneV2 is the data plane that some features need.
-	dataplaneV2 = "ADVANCED_DATAPATH"
 )
 
 // containerService is the part of GKE's API that has clusters and node pools.
@@ -164,8 +163,8 @@ func (s *Server) createCluster(r *request) (any, error) {
 	if s.container.clusters[name] != nil {
 		return nil, exists("Already exists: %s.", name)
 	}
-	if err := checkCluster(c); err != nil {
-		return nil, err
+	if err := ruletest.Cluster(c); err != nil {
+		return nil, badRequest("%v", err)
 	}
 	s.addCluster(project, location, c)
 	return s.containerOperation(r, "CREATE_CLUSTER", name, func(failed *Error) {

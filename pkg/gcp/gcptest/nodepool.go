@@ -9,6 +9,8 @@ import (
 	"strings"
 
 	"google.golang.org/api/container/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/gcp/gcptest/ruletest"
 )
 
 var poolName = regexp.MustCompile(`^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$`)
@@ -111,8 +113,8 @@ func (s *Server) checkPool(r *request, c *container.Cluster, p *container.NodePo
 			return err
 		}
 	}
-	if err := checkNetworkProfile(c, p); err != nil {
-		return err
+	if err := ruletest.NetworkProfile(c, p); err != nil {
+		return badRequest("%v", err)
 	}
 	zones := p.Locations
 	if len(zones) == 0 {

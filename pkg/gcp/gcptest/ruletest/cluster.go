@@ -1,6 +1,8 @@
-package gcptest
+// Package ruletest is the rules by which GKE refuses clusters and node pools. Its errors are what GKE says.
+package ruletest
 
 import (
+	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -8,8 +10,11 @@ import (
 	"google.golang.org/api/container/v1"
 )
 
-// checkCluster refuses what GKE refuses about a new cluster.
-func checkCluster(c *container.Cluster) error {
+// dataplaneV2 is the data plane that some features need.
+const dataplaneV2 = "ADVANCED_DATAPATH"
+
+// Cluster returns why GKE refuses a new cluster, nil if it doesn't.
+func Cluster(c *container.Cluster) error {
 	for _, check := range []func(*container.Cluster) error{checkDataplane, checkMaintenance, checkMonitoring} {
 		if err := check(c); err != nil {
 			return err
@@ -25,11 +30,11 @@ func checkDataplane(c *container.Cluster) error {
 	provider := c.NetworkConfig.DatapathProvider
 	switch {
 	case !slices.Contains([]string{"", "DATAPATH_PROVIDER_UNSPECIFIED", "LEGACY_DATAPATH", dataplaneV2}, provider):
-		return badRequest("Invalid value at 'cluster.network_config.datapath_provider' (type.googleapis.com/google.container.v1.DatapathProvider), %q", provider)
+		return fmt.Errorf("Invalid value at 'cluster.network_config.datapath_provider' (type.googleapis.com/google.container.v1.DatapathProvider), %q", provider)
 	case c.NetworkConfig.EnableMultiNetworking && provider != dataplaneV2:
-		return badRequest("Multi-networking requires Dataplane V2 to be enabled.")
+		return fmt.Errorf("Multi-networking requires Dataplane V2 to be enabled.")
 	case c.NetworkConfig.EnableMultiNetworking && (c.IpAllocationPolicy == nil || !c.IpAllocationPolicy.UseIpAliases):
-		return badRequest("Multi-networking requires a VPC-native cluster.")
+		return fmt.Errorf("Multi-networking requires a VPC-native cluster.")
 	}
 	return nil
 }
@@ -54,17 +59,17 @@ func checkMaintenance(c *container.Cluster) error {
 		_, err := time.Parse(time.RFC3339, w.StartTime)
 		switch {
 		case err != nil:
-			return badRequest("Maintenance exclusion %q: start_time %q is not in RFC 3339 format.", name, w.StartTime)
+			return fmt.Errorf("Maintenance exclusion %q: start_time %q is not in RFC 3339 format.", name, w.StartTime)
 		case !slices.Contains([]string{"", "NO_UPGRADES", "NO_MINOR_UPGRADES", "NO_MINOR_OR_NODE_UPGRADES"}, options.Scope):
-			return badRequest("Maintenance exclusion %q: invalid scope %q.", name, options.Scope)
+			return fmt.Errorf("Maintenance exclusion %q: invalid scope %q.", name, options.Scope)
 		case strings.HasPrefix(options.Scope, "NO_MINOR") && !channel:
-			return badRequest("Maintenance exclusion %q: scope %s requires a release channel.", name, options.Scope)
+			return fmt.Errorf("Maintenance exclusion %q: scope %s requires a release channel.", name, options.Scope)
 		case (w.EndTime == "") != (options.EndTimeBehavior == "UNTIL_END_OF_SUPPORT"):
-			return badRequest("Maintenance exclusion %q: exactly one of end_time and end_time_behavior must be set.", name)
+			return fmt.Errorf("Maintenance exclusion %q: exactly one of end_time and end_time_behavior must be set.", name)
 		}
 	}
 	if all > maxExclusions {
-		return badRequest("A cluster can have at most %d maintenance exclusions with scope NO_UPGRADES.", maxExclusions)
+		return fmt.Errorf("A cluster can have at most %d maintenance exclusions with scope NO_UPGRADES.", maxExclusions)
 	}
 	return nil
 }
@@ -80,11 +85,11 @@ func checkMonitoring(c *container.Cluster) error {
 	components := c.MonitoringConfig.ComponentConfig.EnableComponents
 	for _, each := range components {
 		if !slices.Contains(monitored, each) {
-			return badRequest("Invalid value at 'cluster.monitoring_config.component_config.enable_components' (type.googleapis.com/google.container.v1.MonitoringComponentConfig.Component), %q", each)
+			return fmt.Errorf("Invalid value at 'cluster.monitoring_config.component_config.enable_components' (type.googleapis.com/google.container.v1.MonitoringComponentConfig.Component), %q", each)
 		}
 	}
 	if len(components) > 0 && !slices.Contains(components, "SYSTEM_COMPONENTS") {
-		return badRequest("SYSTEM_COMPONENTS must be enabled if any other component is.")
+		return fmt.Errorf("SYSTEM_COMPONENTS must be enabled if any other component is.")
 	}
 	return nil
 }

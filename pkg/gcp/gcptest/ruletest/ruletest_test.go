@@ -1,0 +1,75 @@
+package ruletest
+
+import (
+	"strings"
+	"testing"
+
+	"google.golang.org/api/container/v1"
+)
+
+func TestCluster(t *testing.T) {
+	window := func(channel, scope, end, behavior string) *container.Cluster {
+		return &container.Cluster{ReleaseChannel: &container.ReleaseChannel{Channel: channel},
+			MaintenancePolicy: &container.MaintenancePolicy{Window: &container.MaintenanceWindow{MaintenanceExclusions: map[string]container.TimeWindow{
+				"jobs": {StartTime: "2026-01-01T00:00:00Z", EndTime: end,
+					MaintenanceExclusionOptions: &container.MaintenanceExclusionOptions{Scope: scope, EndTimeBehavior: behavior}}}}}}
+	}
+	network := func(provider string, aliases bool) *container.Cluster {
+		return &container.Cluster{NetworkConfig: &container.NetworkConfig{DatapathProvider: provider, EnableMultiNetworking: true},
+			IpAllocationPolicy: &container.IPAllocationPolicy{UseIpAliases: aliases}}
+	}
+	metrics := func(components ...string) *container.Cluster {
+		return &container.Cluster{MonitoringConfig: &container.MonitoringConfig{ComponentConfig: &container.MonitoringComponentConfig{EnableComponents: components}}}
+	}
+	for name, tt := range map[string]struct {
+		cluster *container.Cluster
+		want    string // "" for none
+	}{
+		"nothing":                         {&container.Cluster{}, ""},
+		"multi-networking":                {network("ADVANCED_DATAPATH", true), ""},
+		"without Dataplane V2":            {network("", true), "requires Dataplane V2"},
+		"with routes":                     {network("ADVANCED_DATAPATH", false), "VPC-native"},
+		"an unknown data plane":           {network("V3", true), `"V3"`},
+		"no upgrades of nodes":            {window("REGULAR", "NO_MINOR_OR_NODE_UPGRADES", "", "UNTIL_END_OF_SUPPORT"), ""},
+		"no upgrades for a while":         {window("", "NO_UPGRADES", "2026-01-20T00:00:00Z", ""), ""},
+		"a scope without a channel":       {window("UNSPECIFIED", "NO_MINOR_OR_NODE_UPGRADES", "", "UNTIL_END_OF_SUPPORT"), "requires a release channel"},
+		"two ends":                        {window("REGULAR", "NO_MINOR_UPGRADES", "2026-02-01T00:00:00Z", "UNTIL_END_OF_SUPPORT"), "exactly one of"},
+		"no end":                          {window("REGULAR", "NO_MINOR_UPGRADES", "", ""), "exactly one of"},
+		"an unknown scope":                {window("REGULAR", "NONE", "", "UNTIL_END_OF_SUPPORT"), `invalid scope "NONE"`},
+		"metrics":                         {metrics("SYSTEM_COMPONENTS", "DCGM"), ""},
+		"metrics without those of system": {metrics("DCGM"), "SYSTEM_COMPONENTS must be enabled"},
+		"unknown metrics":                 {metrics("SYSTEM_COMPONENTS", "TPU"), `"TPU"`},
+	} {
+		err := Cluster(tt.cluster)
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want %q", name, err, tt.want)
+		}
+	}
+}
+
+func TestNetworkProfile(t *testing.T) {
+	cluster := func(version, provider string) *container.Cluster {
+		return &container.Cluster{CurrentMasterVersion: version, NetworkConfig: &container.NetworkConfig{DatapathProvider: provider}}
+	}
+	pool := func(machine, profile string) *container.NodePool {
+		return &container.NodePool{Config: &container.NodeConfig{MachineType: machine}, NetworkConfig: &container.NodeNetworkConfig{AcceleratorNetworkProfile: profile}}
+	}
+	const version, provider = "1.35.1-gke.1396000", "ADVANCED_DATAPATH"
+	for name, tt := range map[string]struct {
+		cluster *container.Cluster
+		pool    *container.NodePool
+		want    string // "" for none
+	}{
+		"a profile":           {cluster(version, provider), pool("a4-highgpu-8g", "auto"), ""},
+		"none":                {cluster(version, ""), pool("a4-highgpu-8g", ""), ""},
+		"another profile":     {cluster(version, provider), pool("a4-highgpu-8g", "fast"), "only valid value"},
+		"without Dataplane 2": {cluster(version, "LEGACY_DATAPATH"), pool("a4-highgpu-8g", "auto"), "requires a cluster with Dataplane V2"},
+		"too old":             {cluster("1.34.0-gke.1829001", provider), pool("a4-highgpu-8g", "auto"), "requires version 1.34.1-gke.1829001"},
+		"another machine":     {cluster(version, provider), pool("g2-standard-4", "auto"), "not supported for machine type g2-standard-4"},
+	} {
+		err := NetworkProfile(tt.cluster, tt.pool)
+		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
+			t.Errorf("%s: got %v, want %q", name, err, tt.want)
+		}
+	}
+}
