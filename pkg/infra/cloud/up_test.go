@@ -188,7 +188,7 @@ func settings(all []infra.Difference) []string {
 func (w *world) reconciled(t *testing.T) {
 	t.Helper()
 	for _, step := range infra.MakePlan(w.items, w.read(t), true) {
-		if differs := settings(step.Differences); step.Action != infra.Fine && !(step.Action == infra.Differs && slices.Equal(differs, forGood)) {
+		if differs := settings(step.Differences); step.Action != infra.Fine && (step.Action != infra.Differs || !slices.Equal(differs, forGood)) {
 			t.Errorf("%s: %s %v %v", step.ID, step.Action, step.Missing, differs)
 		}
 	}

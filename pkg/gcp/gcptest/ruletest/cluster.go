@@ -2,7 +2,6 @@
 package ruletest
 
 import (
-	"fmt"
 	"slices"
 	"strings"
 	"time"
@@ -30,11 +29,11 @@ func checkDataplane(c *container.Cluster) error {
 	provider := c.NetworkConfig.DatapathProvider
 	switch {
 	case !slices.Contains([]string{"", "DATAPATH_PROVIDER_UNSPECIFIED", "LEGACY_DATAPATH", dataplaneV2}, provider):
-		return fmt.Errorf("Invalid value at 'cluster.network_config.datapath_provider' (type.googleapis.com/google.container.v1.DatapathProvider), %q", provider)
+		return refused("Invalid value at 'cluster.network_config.datapath_provider' (type.googleapis.com/google.container.v1.DatapathProvider), %q", provider)
 	case c.NetworkConfig.EnableMultiNetworking && provider != dataplaneV2:
-		return fmt.Errorf("Multi-networking requires Dataplane V2 to be enabled.")
+		return refused("Multi-networking requires Dataplane V2 to be enabled.")
 	case c.NetworkConfig.EnableMultiNetworking && (c.IpAllocationPolicy == nil || !c.IpAllocationPolicy.UseIpAliases):
-		return fmt.Errorf("Multi-networking requires a VPC-native cluster.")
+		return refused("Multi-networking requires a VPC-native cluster.")
 	}
 	return nil
 }
@@ -59,17 +58,17 @@ func checkMaintenance(c *container.Cluster) error {
 		_, err := time.Parse(time.RFC3339, w.StartTime)
 		switch {
 		case err != nil:
-			return fmt.Errorf("Maintenance exclusion %q: start_time %q is not in RFC 3339 format.", name, w.StartTime)
+			return refused("Maintenance exclusion %q: start_time %q is not in RFC 3339 format.", name, w.StartTime)
 		case !slices.Contains([]string{"", "NO_UPGRADES", "NO_MINOR_UPGRADES", "NO_MINOR_OR_NODE_UPGRADES"}, options.Scope):
-			return fmt.Errorf("Maintenance exclusion %q: invalid scope %q.", name, options.Scope)
+			return refused("Maintenance exclusion %q: invalid scope %q.", name, options.Scope)
 		case strings.HasPrefix(options.Scope, "NO_MINOR") && !channel:
-			return fmt.Errorf("Maintenance exclusion %q: scope %s requires a release channel.", name, options.Scope)
+			return refused("Maintenance exclusion %q: scope %s requires a release channel.", name, options.Scope)
 		case (w.EndTime == "") != (options.EndTimeBehavior == "UNTIL_END_OF_SUPPORT"):
-			return fmt.Errorf("Maintenance exclusion %q: exactly one of end_time and end_time_behavior must be set.", name)
+			return refused("Maintenance exclusion %q: exactly one of end_time and end_time_behavior must be set.", name)
 		}
 	}
 	if all > maxExclusions {
-		return fmt.Errorf("A cluster can have at most %d maintenance exclusions with scope NO_UPGRADES.", maxExclusions)
+		return refused("A cluster can have at most %d maintenance exclusions with scope NO_UPGRADES.", maxExclusions)
 	}
 	return nil
 }
@@ -85,11 +84,11 @@ func checkMonitoring(c *container.Cluster) error {
 	components := c.MonitoringConfig.ComponentConfig.EnableComponents
 	for _, each := range components {
 		if !slices.Contains(monitored, each) {
-			return fmt.Errorf("Invalid value at 'cluster.monitoring_config.component_config.enable_components' (type.googleapis.com/google.container.v1.MonitoringComponentConfig.Component), %q", each)
+			return refused("Invalid value at 'cluster.monitoring_config.component_config.enable_components' (type.googleapis.com/google.container.v1.MonitoringComponentConfig.Component), %q", each)
 		}
 	}
 	if len(components) > 0 && !slices.Contains(components, "SYSTEM_COMPONENTS") {
-		return fmt.Errorf("SYSTEM_COMPONENTS must be enabled if any other component is.")
+		return refused("SYSTEM_COMPONENTS must be enabled if any other component is.")
 	}
 	return nil
 }

@@ -1,7 +1,6 @@
 package ruletest
 
 import (
-	"fmt"
 	"regexp"
 
 	"google.golang.org/api/container/v1"
@@ -22,15 +21,15 @@ func NetworkProfile(c *container.Cluster, p *container.NodePool) error {
 	version, err := utilversion.ParseSemantic(c.CurrentMasterVersion)
 	switch {
 	case p.NetworkConfig.AcceleratorNetworkProfile != "auto":
-		return fmt.Errorf("Invalid value for accelerator_network_profile: %q. The only valid value is \"auto\".", p.NetworkConfig.AcceleratorNetworkProfile)
+		return refused("Invalid value for accelerator_network_profile: %q. The only valid value is \"auto\".", p.NetworkConfig.AcceleratorNetworkProfile)
 	case c.NetworkConfig == nil || c.NetworkConfig.DatapathProvider != dataplaneV2:
-		return fmt.Errorf("accelerator_network_profile requires a cluster with Dataplane V2.")
+		return refused("accelerator_network_profile requires a cluster with Dataplane V2.")
 	case err != nil || version.LessThan(networkProfileSince):
-		return fmt.Errorf("accelerator_network_profile requires version %s or later, the cluster has %s.", networkProfileSince, c.CurrentMasterVersion)
+		return refused("accelerator_network_profile requires version %s or later, the cluster has %s.", networkProfileSince, c.CurrentMasterVersion)
 	case !networkProfileMachines.MatchString(p.Config.MachineType):
-		return fmt.Errorf("accelerator_network_profile is not supported for machine type %s.", p.Config.MachineType)
+		return refused("accelerator_network_profile is not supported for machine type %s.", p.Config.MachineType)
 	case len(p.NetworkConfig.AdditionalNodeNetworkConfigs) > 0:
-		return fmt.Errorf("accelerator_network_profile can't be used with additional_node_network_configs.")
+		return refused("accelerator_network_profile can't be used with additional_node_network_configs.")
 	}
 	return nil
 }
