@@ -154,7 +154,8 @@ func (j *Job) Cleanup(ctx context.Context, options CleanupOptions, ended bool, s
 		if err != nil {
 			return cleaned, err
 		}
-		cleaned.Cancelled = !was.State.Ended()
+		was = j.finished(ctx, was)
+		cleaned.Cancelled = was.State == api.Pending || was.State == api.Running
 	}
 	if options.Workload {
 		if err := j.Backend.Delete(ctx, j.Handle, api.DeleteOptions{Grace: DefaultGrace, Secret: true}); err != nil {

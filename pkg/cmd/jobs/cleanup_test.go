@@ -191,13 +191,16 @@ func TestCleanupOfAJobThatRuns(t *testing.T) {
 	for name, tt := range map[string]struct {
 		backend jobtest.Backend
 		known   api.State
+		stored  api.Reason // of the end that the runner has recorded, if any
 		text    string
 		reason  api.Reason
 	}{
-		"it runs":                     {jobtest.Backend{State: api.Running}, api.Running, "a1 cancelled and cleaned up\n", api.Cancelled},
-		"it waits, and nobody looked": {jobtest.Backend{State: api.Pending}, "", "a1 cancelled and cleaned up\n", api.Cancelled},
-		"it has ended meanwhile":      {jobtest.Backend{State: api.Failed}, api.Running, "a1 cleaned up\n", ""},
-		"it had ended":                {jobtest.Backend{State: api.Succeeded}, api.Succeeded, "a1 cleaned up\n", ""},
+		"it runs":                     {jobtest.Backend{State: api.Running}, api.Running, "", "a1 cancelled and cleaned up\n", api.Cancelled},
+		"it waits, and nobody looked": {jobtest.Backend{State: api.Pending}, "", "", "a1 cancelled and cleaned up\n", api.Cancelled},
+		"it has ended meanwhile":      {jobtest.Backend{State: api.Failed}, api.Running, "", "a1 cleaned up\n", ""},
+		"it had ended":                {jobtest.Backend{State: api.Succeeded}, api.Succeeded, "", "a1 cleaned up\n", ""},
+		"the cluster is late":         {jobtest.Backend{State: api.Running}, api.Running, api.Completed, "a1 cleaned up\n", api.Completed},
+		"it cannot be seen":           {jobtest.Backend{Unseen: errDenied}, "", "", "a1 cleaned up\n", api.Cancelled},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := store.OpenFile("file://" + t.TempDir())
@@ -212,6 +215,11 @@ func TestCleanupOfAJobThatRuns(t *testing.T) {
 				t.Fatal(err)
 			}
 			j := &job.Job{Handle: api.Handle{JobID: "a1"}, Backend: tt.backend, Store: s}
+			if tt.stored != "" {
+				if err := records.CreateEnd(t.Context(), s, "a1", api.End{State: api.Succeeded, Reason: tt.stored, By: "runner"}); err != nil {
+					t.Fatal(err)
+				}
+			}
 			if err := o.cleanUp(t.Context(), []jobState{{j, api.Status{State: tt.known}, time.Time{}}}); err != nil {
 				t.Fatal(err)
 			}
