@@ -197,7 +197,7 @@ func refused(code int) error {
 	err := fmt.Errorf("the answer is %d %s", code, http.StatusText(code))
 	switch {
 	case code == http.StatusUnauthorized || code == http.StatusForbidden:
-		return fmt.Errorf("%w; check the credentials for this index: they come from its URL, from variables or from ~/.netrc, not from pip.conf or a keyring", err)
+		return fmt.Errorf("%w; check the credentials for this index: they come from its URL, from variables, ~/.netrc or pip.conf, not from uv.toml or a keyring", err)
 	case code == http.StatusNotFound || code == http.StatusGone:
 		return fmt.Errorf("%w; the file was removed, make the lock again", err)
 	case code == http.StatusTooManyRequests || code == http.StatusRequestTimeout || code >= http.StatusInternalServerError:

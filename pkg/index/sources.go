@@ -15,7 +15,7 @@ import (
 type Sources struct {
 	// Indexes and Links are those of options, the one that replaces PyPI first.
 	Indexes, Links []Source
-	// Others are the indexes of variables, and PyPI unless one of all is there in its place.
+	// Others are the indexes of variables and of pip's configuration, and PyPI unless one of all is there in its place.
 	Others []Source
 	// NoIndex says that only links count.
 	NoIndex bool
@@ -142,9 +142,12 @@ func (a Access) Sources(options []string, names map[string]string) (Sources, err
 	return all, nil
 }
 
-// addVariables adds the indexes that variables name: the hash decides what is taken, so those of
-// pip and uv count alike. An --index-url of the project comes before those.
+// addVariables adds the indexes that variables and pip's configuration name: the hash decides what is taken, so
+// those of pip and uv count alike. An --index-url of the project comes before those.
 func (a Access) addVariables(all *Sources) error {
+	if err := a.addPipConf(all); err != nil {
+		return err
+	}
 	for _, v := range []struct{ name, option string }{
 		{"UV_INDEX_URL", optionIndex}, {"UV_DEFAULT_INDEX", optionIndex}, {"PIP_INDEX_URL", optionIndex}, // the last counts
 		{"PIP_EXTRA_INDEX_URL", optionExtra}, {"UV_INDEX", optionExtra}, {"UV_EXTRA_INDEX_URL", optionExtra},
@@ -170,6 +173,25 @@ func (a Access) addVariables(all *Sources) error {
 		pypi, err := a.source(optionIndex, deps.PyPI, "")
 		all.Others = add(all.Others, pypi)
 		return err
+	}
+	return nil
+}
+
+// addPipConf adds the indexes of pip's configuration. As for pip, a variable takes the place of a setting.
+func (a Access) addPipConf(all *Sources) error {
+	settings := a.pipSettings()
+	for _, o := range []struct{ option, variable string }{{optionIndex, "PIP_INDEX_URL"}, {optionExtra, "PIP_EXTRA_INDEX_URL"}} {
+		set := settings[strings.TrimPrefix(o.option, "--")]
+		if a.getenv(o.variable) != "" {
+			continue
+		}
+		for _, address := range strings.Fields(set.value) {
+			s, err := a.source(o.option, address, "")
+			if err != nil {
+				return fmt.Errorf("%s: %w", set.file, err)
+			}
+			all.Others = add(all.Others, s)
+		}
 	}
 	return nil
 }

@@ -3,6 +3,7 @@ package provider_test
 import (
 	"context"
 	"os"
+	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -55,10 +56,14 @@ func TestForesee(t *testing.T) {
 	}
 }
 
-// TestIndexesOfVariables: the pod asks the indexes that variables name here.
+// TestIndexesOfVariables: the pod asks the indexes that variables and pip.conf name here.
 func TestIndexesOfVariables(t *testing.T) {
 	w := newWorld(t)
-	w.environ = append(os.Environ(), "PIP_INDEX_URL=https://me:secret@index.example/simple", "PIP_EXTRA_INDEX_URL=https://more.example/simple")
+	file := filepath.Join(t.TempDir(), "pip.conf")
+	if err := os.WriteFile(file, []byte("[global]\nextra-index-url = https://more.example/simple\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	w.environ = append(os.Environ(), "PIP_INDEX_URL=https://me:secret@index.example/simple", "PIP_CONFIG_FILE="+file)
 	done := w.mustProvide(w.plan("ours @ git+https://git.example/ours.git\n", prebuilt))
 	want := []string{"--index-url https://index.example/simple", "--extra-index-url https://more.example/simple"}
 	if d := w.document(done.SHA256); !slices.Equal(d.Options, want) {

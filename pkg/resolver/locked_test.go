@@ -104,6 +104,7 @@ func TestHashes(t *testing.T) {
 		added   []string
 		environ []string
 		netrc   string
+		pip     string // pip.conf
 		want    []string
 		wantErr string
 		mistake bool
@@ -118,6 +119,8 @@ func TestHashes(t *testing.T) {
 			environ: []string{"UV_DEFAULT_INDEX=" + s.withLogin("me", secret), "UV_INDEX=in=" + s.URL + "/simple", "UV_INDEX_IN_USERNAME=me", "UV_INDEX_IN_PASSWORD=" + secret},
 		},
 		"pip's before uv's":         {lines: []string{pinA}, environ: []string{"UV_INDEX_URL=" + nobody, "PIP_INDEX_URL=" + s.withLogin("me", secret)}, want: []string{"a " + s.URL}},
+		"pip's configuration":       {lines: []string{pinA}, pip: "[global]\nindex-url = " + s.withLogin("me", secret) + "\n", want: []string{"a " + s.URL}},
+		"its credentials are wrong": {lines: []string{pinA}, pip: "[global]\nindex-url = " + s.withLogin("me", "wrong-pass") + "\n", wantErr: "it does not accept the credentials"},
 		"the file before variables": {lines: []string{"--index-url " + s.withLogin("me", secret), pinA}, environ: []string{"PIP_INDEX_URL=" + nobody}, want: []string{"a " + s.URL}},
 		"a variable that is wrong":  {lines: []string{pinA}, environ: []string{"PIP_EXTRA_INDEX_URL=x"}, wantErr: "the variable PIP_EXTRA_INDEX_URL: x is not a URL", mistake: true},
 		"an index on this machine":  {lines: []string{"--index-url file://" + filepath.ToSlash(disk) + "/simple", pinA}, want: []string{"a " + filepath.Join(disk, "f", "a-1-py3-none-any.whl")}},
@@ -147,6 +150,11 @@ func TestHashes(t *testing.T) {
 			r := without(t, c.environ...)
 			r.Home = t.TempDir()
 			write(t, filepath.Join(r.Home, ".netrc"), c.netrc, 0o600)
+			if c.pip != "" {
+				file := filepath.Join(r.Home, "pip.conf")
+				write(t, file, c.pip, 0o600)
+				r.Environ = append(r.Environ, "PIP_CONFIG_FILE="+file)
+			}
 			w := project(t, map[string]string{"requirements.txt": strings.Join(c.lines, "\n") + "\n", "limits.txt": "a<1\n"})
 			w.Added = c.added
 			env, err := r.Resolve(t.Context(), w)

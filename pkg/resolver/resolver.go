@@ -3,9 +3,9 @@
 //
 // The options of the project's files count for all. uv and pip add their own variables and
 // configuration files, and ignore those of the other. For requirements with hashes, which we look
-// up ourselves, the variables of both count, because the hash decides; files such as pip.conf are
-// not read. Credentials that wheels are fetched with come from URLs, from variables, from .netrc or
-// from Google, never from those files or a keyring.
+// up ourselves, the variables of both and the indexes of pip.conf count, because the hash decides. Credentials that
+// wheels are fetched with come from URLs, also of pip.conf, from variables, from .netrc or from Google, never from a
+// keyring or from uv.toml.
 package resolver
 
 import (

@@ -1,8 +1,10 @@
 package resolver
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
+	"fmt"
 	"io"
 	"os"
 	"path/filepath"
@@ -39,8 +41,8 @@ func (r Resolver) Steering() (all []string) {
 		}
 	}
 	for _, path := range r.configurations() {
-		if sum := fileSum(path); sum != "" {
-			all = append(all, filepath.Base(path)+" "+sum)
+		if text, err := os.ReadFile(path); err == nil {
+			all = append(all, fmt.Sprintf("%s %x", filepath.Base(path), sha256.Sum256([]byte(deps.WithoutUsers(string(text))))))
 		}
 	}
 	slices.Sort(all)
@@ -49,35 +51,22 @@ func (r Resolver) Steering() (all []string) {
 
 // configurations returns where uv and pip look for their configuration files.
 func (r Resolver) configurations() []string {
-	var files []string
+	files := r.access().PipFiles()
 	in := func(dir, file string) {
 		if dir != "" {
 			files = append(files, filepath.Join(dir, filepath.FromSlash(file)))
 		}
 	}
-	for _, name := range []string{"PIP_CONFIG_FILE", "UV_CONFIG_FILE"} {
-		in(r.getenv(name), "")
-	}
-	in(r.getenv("VIRTUAL_ENV"), "pip.conf")
-	switch runtime.GOOS {
-	case "windows":
-		for _, name := range []string{"APPDATA", "PROGRAMDATA"} {
-			in(r.getenv(name), "pip/pip.ini")
-			in(r.getenv(name), "uv/uv.toml")
-		}
+	in(r.getenv("UV_CONFIG_FILE"), "")
+	if runtime.GOOS == "windows" {
+		in(r.getenv("APPDATA"), "uv/uv.toml")
+		in(r.getenv("PROGRAMDATA"), "uv/uv.toml")
 		return files
-	case "darwin":
-		in(r.Home, "Library/Application Support/pip/pip.conf")
-		files = append(files, "/Library/Application Support/pip/pip.conf")
 	}
-	user := r.getenv("XDG_CONFIG_HOME")
-	if user == "" && r.Home != "" {
-		user = filepath.Join(r.Home, ".config")
+	if r.Home != "" {
+		in(cmp.Or(r.getenv("XDG_CONFIG_HOME"), filepath.Join(r.Home, ".config")), "uv/uv.toml")
 	}
-	in(user, "pip/pip.conf")
-	in(user, "uv/uv.toml")
-	in(r.Home, ".pip/pip.conf")
-	return append(files, "/etc/pip.conf", "/etc/xdg/pip/pip.conf", "/etc/uv/uv.toml", "/etc/xdg/uv/uv.toml")
+	return append(files, "/etc/uv/uv.toml", "/etc/xdg/uv/uv.toml")
 }
 
 // fileSum returns the hash of a file, "" if there is none that can be read.

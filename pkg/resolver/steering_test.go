@@ -55,6 +55,10 @@ func TestSteering(t *testing.T) {
 	differs("the same file, changed", of("PIP_CONSTRAINT="+limits))
 	write(filepath.Join(home, ".config", "pip", "pip.conf"), "[global]\nindex-url = https://me:secret@index.example/simple\n")
 	differs("pip's configuration", of())
+	write(filepath.Join(home, ".config", "pip", "pip.conf"), "[global]\nindex-url = https://you:hidden@index.example/simple\n")
+	if of() != seen[len(seen)-1] {
+		t.Error("other credentials for the index of pip's configuration count")
+	}
 	write(filepath.Join(home, "xdg", "uv", "uv.toml"), "prerelease = \"allow\"\n")
 	differs("uv's configuration, elsewhere", of("XDG_CONFIG_HOME="+filepath.Join(home, "xdg")))
 	write(filepath.Join(home, "venv", "pip.conf"), "[global]\npre = true\n")

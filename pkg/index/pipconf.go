@@ -1,0 +1,113 @@
+package index
+
+import (
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// PipFiles returns where pip looks for its configuration, the file that counts most last, from
+// https://pip.pypa.io/en/stable/topics/configuration.
+func (a Access) PipFiles() (files []string) {
+	in := func(dir, file string) {
+		if dir != "" {
+			files = append(files, filepath.Join(dir, filepath.FromSlash(file)))
+		}
+	}
+	named := a.getenv("PIP_CONFIG_FILE")
+	if named == os.DevNull {
+		return nil
+	}
+	user := named == "" || !isThere(named)
+	switch runtime.GOOS {
+	case "windows":
+		in(a.getenv("PROGRAMDATA"), "pip/pip.ini")
+		if user {
+			in(a.Home, "pip/pip.ini")
+			in(a.getenv("APPDATA"), "pip/pip.ini")
+		}
+		in(a.getenv("VIRTUAL_ENV"), "pip.ini")
+		in(named, "")
+		return files
+	case "darwin":
+		in("/Library/Application Support", "pip/pip.conf")
+	default:
+		in("/etc/xdg", "pip/pip.conf")
+		in("/etc", "pip.conf")
+	}
+	if user {
+		in(a.Home, ".pip/pip.conf")
+		in(a.configDir(), "pip/pip.conf")
+		if runtime.GOOS == "darwin" {
+			in(a.Home, "Library/Application Support/pip/pip.conf")
+		}
+	}
+	in(a.getenv("VIRTUAL_ENV"), "pip.conf")
+	in(named, "")
+	return files
+}
+
+// configDir returns where programs keep their users' settings, "" without a home directory.
+func (a Access) configDir() string {
+	if dir := a.getenv("XDG_CONFIG_HOME"); dir != "" || a.Home == "" {
+		return dir
+	}
+	return filepath.Join(a.Home, ".config")
+}
+
+func isThere(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// setting is a value of pip's configuration, and the file that has it.
+type setting struct{ value, file string }
+
+// pipSettings returns what pip's configuration says to pip install, by the names of its options without dashes before
+// them. Files that can't be read say nothing.
+func (a Access) pipSettings() map[string]setting {
+	all := map[string]map[string]setting{"global": {}, "install": {}}
+	for _, file := range a.PipFiles() {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		readPipConf(strings.TrimPrefix(string(text), "\ufeff"), func(section, name, value string) {
+			if of := all[section]; of != nil {
+				of[name] = setting{value, file}
+			}
+		})
+	}
+	maps.Copy(all["global"], all["install"])
+	return all["global"]
+}
+
+// readPipConf reads a configuration file as Python's configparser does. set is called with every value.
+func readPipConf(text string, set func(section, name, value string)) {
+	section, name, value := "", "", ""
+	end := func() {
+		if name != "" {
+			set(section, strings.TrimLeft(strings.ReplaceAll(strings.ToLower(name), "_", "-"), "-"), strings.TrimSpace(value))
+		}
+		name = ""
+	}
+	for line := range strings.Lines(text) {
+		trimmed := strings.TrimSpace(line)
+		switch isMore := name != "" && strings.TrimLeft(line, " \t") != line; {
+		case trimmed == "", trimmed[0] == '#', trimmed[0] == ';':
+		case isMore:
+			value += "\n" + trimmed
+		case trimmed[0] == '[':
+			end()
+			section = strings.Trim(trimmed, "[]")
+		default:
+			end()
+			if i := strings.IndexAny(trimmed, "=:"); i > 0 {
+				name, value = strings.TrimSpace(trimmed[:i]), trimmed[i+1:]
+			}
+		}
+	}
+	end()
+}

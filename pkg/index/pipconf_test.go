@@ -1,0 +1,79 @@
+package index
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/deps"
+)
+
+// TestPipConf: the indexes of pip's configuration are asked as pip asks them.
+func TestPipConf(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("configuration files are elsewhere")
+	}
+	const user, old, site, named = ".config/pip/pip.conf", ".pip/pip.conf", "venv/pip.conf", "named.conf"
+	index := func(host string) string { return "[global]\nindex-url = https://" + host + "/simple\n" }
+	for name, c := range map[string]struct {
+		files, variables map[string]string
+		options          []string
+		want             []string // without /simple
+	}{
+		"none":                   {want: []string{"pypi.org"}},
+		"the user's":             {files: map[string]string{user: index("me:s3cr3t@a")}, want: []string{"me:s3cr3t@a"}},
+		"extra ones":             {files: map[string]string{user: "[global]\n# a comment\nExtra_Index_URL: \n    https://a/simple\n; and\n    https://me:x@b/simple\ntimeout = 3\n"}, want: []string{"pypi.org", "a", "me:x@b"}},
+		"for install alone":      {files: map[string]string{site: index("a"), user: "[install]\nindex-url = https://b/simple\n[list]\nindex-url = https://c/simple\n"}, want: []string{"b"}},
+		"the old place":          {files: map[string]string{old: index("a"), user: index("b")}, want: []string{"b"}},
+		"the old place alone":    {files: map[string]string{old: index("a")}, want: []string{"a"}},
+		"a virtual environment":  {files: map[string]string{user: index("a"), site: index("b")}, want: []string{"b"}},
+		"one that is named":      {files: map[string]string{user: "[global]\nextra-index-url = https://a/simple\n", site: index("b"), named: index("c")}, variables: map[string]string{"PIP_CONFIG_FILE": "HOME/" + named}, want: []string{"c"}},
+		"a named one is missing": {files: map[string]string{user: index("a")}, variables: map[string]string{"PIP_CONFIG_FILE": "HOME/none"}, want: []string{"a"}},
+		"none is wanted":         {files: map[string]string{user: index("a")}, variables: map[string]string{"PIP_CONFIG_FILE": os.DevNull}, want: []string{"pypi.org"}},
+		"a variable":             {files: map[string]string{user: index("a") + "extra-index-url = https://b/simple\n"}, variables: map[string]string{"PIP_INDEX_URL": "https://c/simple"}, want: []string{"c", "b"}},
+		"a variable of uv":       {files: map[string]string{user: index("a")}, variables: map[string]string{"UV_DEFAULT_INDEX": "https://c/simple"}, want: []string{"c"}},
+		"the project's":          {files: map[string]string{user: index("a") + "extra-index-url = https://b/simple\n"}, options: []string{"--index-url https://c/simple"}, want: []string{"c", "b"}},
+		"elsewhere":              {files: map[string]string{"xdg/pip/pip.conf": index("a"), user: index("b")}, variables: map[string]string{"XDG_CONFIG_HOME": "HOME/xdg"}, want: []string{"a"}},
+	} {
+		home := t.TempDir()
+		for file, text := range c.files {
+			path := filepath.Join(home, filepath.FromSlash(file))
+			if err := os.MkdirAll(filepath.Dir(path), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			if err := os.WriteFile(path, []byte(text), 0o600); err != nil {
+				t.Fatal(err)
+			}
+		}
+		variables := map[string]string{"VIRTUAL_ENV": "HOME/venv"}
+		for name, value := range c.variables {
+			variables[name] = value
+		}
+		a := Access{Home: home, Getenv: func(name string) string { return strings.Replace(variables[name], "HOME", home, 1) }}
+		s, err := a.Sources(c.options, nil)
+		var got []string
+		for _, base := range s.Bases() {
+			got = append(got, strings.TrimSuffix(strings.TrimPrefix(base, "https://"), "/simple"))
+		}
+		if diff := cmp.Diff(c.want, got); diff != "" || err != nil {
+			t.Errorf("%s: %v %s", name, err, diff)
+		}
+	}
+}
+
+// TestPipConfRejects: a mistake names the file, and shows no credentials.
+func TestPipConfRejects(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "pip.conf")
+	if err := os.WriteFile(file, []byte("[global]\nindex-url = ftp://me:s3cr3t@a\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	a := Access{Getenv: func(name string) string { return map[string]string{"PIP_CONFIG_FILE": file}[name] }}
+	_, err := a.Sources([]string{"--index-url " + deps.PyPI}, nil)
+	if err == nil || !strings.HasPrefix(err.Error(), file+": ") || strings.Contains(err.Error(), "s3cr3t") {
+		t.Errorf("got %v", err)
+	}
+}
