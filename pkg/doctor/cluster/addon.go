@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	utilversion "k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/apiserver"
@@ -46,9 +47,21 @@ func (c *cluster) leaderWorkerSet(ctx context.Context) doctor.Finding {
 		return doctor.Bad(apiserver.InstallLeaderWorkerSet, "not installed, but jobs on several hosts need it")
 	case lws.Runs != nil && !*lws.Runs:
 		return doctor.Bad("kubectl get pods -n lws-system", "%s, but no pod of its controller is ready", describe(lws))
+	case older(lws.Version):
+		return doctor.Skip("%s: older than %s, with which no jobs on several hosts are tested; replace it with: %s",
+			describe(lws), oldestLeaderWorkerSet, apiserver.InstallLeaderWorkerSet)
 	default:
 		return doctor.Good("%s", describe(lws))
 	}
+}
+
+// oldestLeaderWorkerSet is the first release that sets all variables that jobs on TPU7x need.
+const oldestLeaderWorkerSet = "v0.8.0"
+
+// older reports whether a release of LeaderWorkerSet is too old. That of an unknown version isn't.
+func older(version string) bool {
+	v, err := utilversion.ParseSemantic(version)
+	return err == nil && v.LessThan(utilversion.MustParseSemantic(oldestLeaderWorkerSet))
 }
 
 func (c *cluster) kueue(ctx context.Context) doctor.Finding {

@@ -62,8 +62,11 @@ func (s *Server) SetQuota(region, metric string, limit, usage float64) {
 
 // offers reports whether a zone has a machine type.
 func (s *Server) offers(zone, machine string) bool {
-	return len(s.compute.machines) == 0 || slices.Contains(s.compute.machines[zone], machine) || strings.HasPrefix(machine, "e2-")
+	return len(s.compute.machines) == 0 && (hasE2(zone) || !strings.HasPrefix(machine, "e2-")) || slices.Contains(s.compute.machines[zone], machine) || strings.HasPrefix(machine, "e2-") && hasE2(zone)
 }
+
+// hasE2 reports whether a zone has E2 machines. Those of one region don't.
+func hasE2(zone string) bool { return !strings.HasPrefix(zone, "us-central2-") }
 
 // checkQuota refuses GPUs that are more than the quota, as GKE does.
 func (s *Server) checkQuota(r *request, p *container.NodePool, zone string) error {
@@ -180,6 +183,9 @@ func (s *Server) getRegion(r *request) (any, error) {
 func (s *Server) machineTypes(zone string) []*compute.MachineType {
 	known := map[string]*compute.MachineType{}
 	for _, cpus := range []int64{2, 4, 8, 16} {
+		if !hasE2(zone) {
+			break
+		}
 		name := fmt.Sprintf("e2-standard-%d", cpus)
 		known[name] = &compute.MachineType{Name: name, Zone: zone, GuestCpus: cpus, MemoryMb: cpus << 12}
 	}
@@ -193,6 +199,9 @@ func (s *Server) machineTypes(zone string) []*compute.MachineType {
 }
 
 func (s *Server) listMachineTypes(r *request) (any, error) {
+	if zone := r.values["zone"]; !slices.Contains(s.zones(), zone) {
+		return nil, notFound("The resource 'projects/%s/zones/%s' was not found", r.values["project"], zone)
+	}
 	items, next := page(r, s.machineTypes(r.values["zone"]))
 	return &compute.MachineTypeList{Items: items, NextPageToken: next}, nil
 }

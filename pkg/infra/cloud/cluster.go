@@ -47,11 +47,13 @@ type Settings struct {
 	MachineGiven, MaxNodesGiven bool
 }
 
+// Channel is the release channel of new clusters.
+const Channel = "REGULAR"
+
 // The first pool.
 const (
 	firstPool = "default-pool"
 	firstDisk = 50 // GB
-	channel   = "REGULAR"
 	profile   = "OPTIMIZE_UTILIZATION"
 	scope     = "https://www.googleapis.com/auth/cloud-platform"
 )

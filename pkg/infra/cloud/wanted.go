@@ -25,7 +25,7 @@ func (c *Cluster) wanted() *container.Cluster {
 	labels[madeBy] = n.Cluster
 	cluster := &container.Cluster{
 		Name: n.Cluster, ResourceLabels: labels, Network: n.Network(), Subnetwork: n.Network(),
-		ReleaseChannel:         &container.ReleaseChannel{Channel: channel},
+		ReleaseChannel:         &container.ReleaseChannel{Channel: Channel},
 		WorkloadIdentityConfig: &container.WorkloadIdentityConfig{WorkloadPool: n.IdentityPool()},
 		AddonsConfig:           &container.AddonsConfig{GcsFuseCsiDriverConfig: &container.GcsFuseCsiDriverConfig{Enabled: true}},
 		IpAllocationPolicy:     &container.IPAllocationPolicy{UseIpAliases: true},

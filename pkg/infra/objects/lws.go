@@ -3,7 +3,10 @@ package objects
 import (
 	"context"
 	"fmt"
+	"strings"
 	"sync"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-kinetic/kinetic/manifests/leaderworkerset"
 	"github.com/kubectl-kinetic/kinetic/pkg/infra"
@@ -37,7 +40,7 @@ func (l LeaderWorkerSet) Get(ctx context.Context) (infra.State, error) {
 	case definition == nil && !ours:
 		return infra.State{Detail: leaderworkerset.Version}, nil
 	case !ours:
-		return infra.State{Exists: true, Detail: byOthers}, nil
+		return infra.State{Exists: true, Detail: byOthers + l.version(ctx)}, nil
 	}
 	s := infra.State{Exists: true, Detail: namespace.GetAnnotations()[installed]}
 	switch {
@@ -49,11 +52,29 @@ func (l LeaderWorkerSet) Get(ctx context.Context) (infra.State, error) {
 	return s, nil
 }
 
+// version returns that of the controller, with what separates it; "" if it can't be read, which doesn't matter here.
+func (l LeaderWorkerSet) version(ctx context.Context) string {
+	found, err := l.Cluster.get(ctx, named("apps/v1", "Deployment", "lws-system", "lws-controller-manager"))
+	if err != nil || found == nil {
+		return ""
+	}
+	containers, _, _ := unstructured.NestedSlice(found.Object, "spec", "template", "spec", "containers")
+	for _, each := range containers {
+		container, _ := each.(map[string]any)
+		image, _ := container["image"].(string)
+		image, _, _ = strings.Cut(image, "@")
+		if _, tag, tagged := strings.Cut(image[strings.LastIndex(image, "/")+1:], ":"); tagged && container["name"] == "manager" {
+			return ", " + tag + "; `up` installs " + leaderworkerset.Version + " where there is none"
+		}
+	}
+	return ""
+}
+
 // Ensure implements infra.Actor: it applies the manifest, and marks it as complete in the end. What
 // someone else has installed meanwhile is left alone.
 func (l LeaderWorkerSet) Ensure(ctx context.Context, have infra.State) error {
 	if !have.Exists {
-		if now, err := l.Get(ctx); err != nil || now.Detail == byOthers {
+		if now, err := l.Get(ctx); err != nil || strings.HasPrefix(now.Detail, byOthers) {
 			return err
 		}
 	}

@@ -216,6 +216,11 @@ func TestLeaderWorkerSetOfOthersIsLeftAlone(t *testing.T) {
 	if err != nil || !s.Exists || s.Missing != nil || s.Detail != "installed by someone else" {
 		t.Errorf("got %+v, %v", s, err)
 	}
+	server.Put("/apis/apps/v1/namespaces/lws-system/deployments/lws-controller-manager", map[string]any{"kind": "Deployment", "spec": map[string]any{"template": map[string]any{"spec": map[string]any{
+		"containers": []any{map[string]any{"name": "manager", "image": "registry.k8s.io:443/lws/lws:v0.5.1@sha256:00"}}}}}})
+	if s, err := (LeaderWorkerSet{c}).Get(t.Context()); err != nil || s.Detail != "installed by someone else, v0.5.1; `up` installs v0.9.0 where there is none" {
+		t.Errorf("got %+v, %v", s, err)
+	}
 	// Where the plan could not look, because there was no cluster yet.
 	if err := (LeaderWorkerSet{c}).Ensure(t.Context(), infra.State{}); err != nil || server.Object(lwsNamespace) != nil {
 		t.Errorf("it was installed once more: %v, %v", server.Object(lwsNamespace), err)

@@ -10,7 +10,9 @@ import (
 	"google.golang.org/api/container/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/gke"
+	"github.com/kubectl-kinetic/kinetic/pkg/infra/cloud"
 	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
 // others returns the clusters of the project, those with a name like ours first. There are none if they
@@ -49,4 +51,14 @@ func (e *estate) without(others []*container.Cluster) string {
 		names = append(names, c.Name+" in "+c.Location)
 	}
 	return text + "; it has " + strings.Join(names, ", ")
+}
+
+// tellOfAdoption says what becomes of a cluster of the Python package, and what stays as that has made it.
+func (o *upOptions) tellOfAdoption(u *ui.UI, e *estate) {
+	n := e.names
+	u.Warn(fmt.Sprintf("the Python package keras-kinetic has made this cluster: its Pulumi state in gs://%s is stale afterwards, so don't use its up, down and pool commands for the cluster any more; "+
+		"to have it forget the cluster, type, once this is done: pulumi login gs://%s && pulumi stack rm organization/kinetic/%s-%s --force", n.Pulumi(), n.Pulumi(), n.Project, n.Cluster))
+	if c := e.cluster.Last(); c.ReleaseChannel != nil && c.ReleaseChannel.Channel != "" && c.ReleaseChannel.Channel != cloud.Channel {
+		u.Note(fmt.Sprintf("cluster %s stays in the release channel %s; new clusters are in %s", n.Cluster, c.ReleaseChannel.Channel, cloud.Channel))
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"google.golang.org/api/container/v1"
@@ -164,7 +165,25 @@ func (o *upOptions) checkZone(ctx context.Context, e *estate, zones zonesOf) err
 	case len(have) == 0:
 		return noMachine(ctx, e, machine)
 	}
+	there, err := availability.Machines(ctx, e.access, e.names.Project, location)
+	if others := forTheCluster(there); err == nil && len(others) > 0 {
+		what := gke.NoMachines("--zone "+location, location, machine, machine, have)
+		return fmt.Errorf("%w; or choose machines that it has for what the cluster itself needs, with --machine-type: %s", what, strings.Join(others, ", "))
+	}
 	return gke.NoMachines(fmt.Sprintf("--zone %s: it doesn't exist, or", location), location, machine, machine, have)
+}
+
+// forTheCluster returns those of the machine types of a zone that can run what a cluster itself needs: of 4
+// processors, without accelerators.
+func forTheCluster(there []string) []string {
+	const most = 4
+	var all []string
+	for _, machine := range there {
+		if strings.HasSuffix(machine, "-standard-4") && !strings.HasPrefix(machine, "g2-") { // G2 machines have a GPU
+			all = append(all, machine)
+		}
+	}
+	return all[:min(most, len(all))]
 }
 
 // noMachine says that no zone has a machine type, and which one the zone has that may be meant.

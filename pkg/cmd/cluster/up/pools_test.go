@@ -71,17 +71,17 @@ func TestUpPricesTheClusterThatExists(t *testing.T) {
 		want    string
 	}{
 		"its pools, named without their limits": {func(t *testing.T, w *world) { w.up(t, "--yes", "-a", "l4", "--min-nodes", "2").check(t, 0) },
-			[]string{"-a", "l4"}, "(cluster $73, 1 node of e2-standard-4 $98, 2 nodes of g2-standard-4 $1037, 250 GB of disks $25, NAT $3; "},
+			[]string{"-a", "l4"}, "(cluster $73, 1 node of e2-standard-4 $98, 2 nodes of g2-standard-4 $1037, 250 GB of disks $25, NAT $3, its address $4; "},
 		"its pools, not named": {func(t *testing.T, w *world) { w.up(t, "--yes", "-a", "l4", "--min-nodes", "2").check(t, 0) },
-			nil, "1 node of e2-standard-4 $98, 2 nodes of g2-standard-4 $1037, 250 GB of disks $25, NAT $3; "},
+			nil, "1 node of e2-standard-4 $98, 2 nodes of g2-standard-4 $1037, 250 GB of disks $25, NAT $3, its address $4; "},
 		"and those that are added": {func(t *testing.T, w *world) { w.up(t, "--yes", "-a", "l4", "--min-nodes", "1").check(t, 0) },
-			[]string{"-a", "v6e-8:spot", "--min-nodes", "1"}, "1 node of g2-standard-4 $518, 1 node of ct6e-standard-8t $3329, 250 GB of disks $25, NAT $3; "},
+			[]string{"-a", "v6e-8:spot", "--min-nodes", "1"}, "1 node of g2-standard-4 $518, 1 node of ct6e-standard-8t $3329, 250 GB of disks $25, NAT $3, its address $4; "},
 		"limits that are not changed": {func(t *testing.T, w *world) { w.up(t, "--yes", "-a", "l4").check(t, 0) },
-			[]string{"-a", "l4", "--min-nodes", "2"}, "(cluster $73, 1 node of e2-standard-4 $98, 50 GB of disks $5, NAT $1; "},
+			[]string{"-a", "l4", "--min-nodes", "2"}, "(cluster $73, 1 node of e2-standard-4 $98, 50 GB of disks $5, NAT $1, its address $4; "},
 		"limits that are changed": {func(t *testing.T, w *world) { w.up(t, "--yes", "-a", "l4").check(t, 0) },
-			[]string{"-a", "l4", "--min-nodes", "2", "--reconcile"}, "2 nodes of g2-standard-4 $1037, 250 GB of disks $25, NAT $3; "},
+			[]string{"-a", "l4", "--min-nodes", "2", "--reconcile"}, "2 nodes of g2-standard-4 $1037, 250 GB of disks $25, NAT $3, its address $4; "},
 		"Autopilot": {func(t *testing.T, w *world) { w.up(t, "--yes", "--autopilot").check(t, 0) },
-			[]string{"--zone", "us-central1"}, "(cluster $73, NAT $1; "},
+			[]string{"--zone", "us-central1"}, "(cluster $73, NAT $1, its address $4; "},
 		"someone's": {func(_ *testing.T, w *world) { w.other(nil) },
 			[]string{"--force"}, "(cluster $73, 3 nodes of e2-standard-4 $293, 300 GB of disks $30; "},
 	} {
@@ -170,7 +170,7 @@ func TestUpLeavesPoolsOfOthers(t *testing.T) {
 		least  int64
 		price  string
 	}{
-		"by someone":    {nil, "`up` does not change it; change it with: kubectl kinetic pool set " + name + " --min-nodes 2 --max-nodes 10 --project acme ", 0, "(cluster $73, NAT $1; "},
+		"by someone":    {nil, "`up` does not change it; change it with: kubectl kinetic pool set " + name + " --min-nodes 2 --max-nodes 10 --project acme ", 0, "(cluster $73, NAT $1, its address $4; "},
 		"with pool add": {gke.ResourceLabels(), "changed     node pool " + name, 2, "2 nodes of g2-standard-4 $1037"},
 	} {
 		t.Run(made, func(t *testing.T) {
@@ -195,6 +195,7 @@ func TestUpChecksTheZone(t *testing.T) {
 	}{
 		"a zone that isn't there":  {[]string{"--zone", "us-central1-q"}, "--zone us-central1-q: it doesn't exist, or has no e2-standard-4; the nearest zones that have it: us-central1-a, us-central1-b, us-central1-c, "},
 		"a region that isn't":      {[]string{"--zone", "europe-west44"}, "--zone europe-west44: it doesn't exist, or has no e2-standard-4; the nearest zones that have it: europe-west4-a, "},
+		"a zone with other ones":   {[]string{"--zone", "us-central2-b"}, "--zone us-central2-b has no e2-standard-4; the nearest zones that have it: us-central1-a, us-central1-b, us-central1-c, us-east5-a; they need a cluster in their region; or choose machines that it has for what the cluster itself needs, with --machine-type: n1-standard-4"},
 		"on Autopilot":             {[]string{"--zone", "europe-west44", "--autopilot"}, "--zone europe-west44: it doesn't exist"},
 		"machines that aren't":     {[]string{"--machine-type", "e2-standard-5"}, "--machine-type e2-standard-5: no zone has machines of type e2-standard-5"},
 		"machines, mistyped":       {[]string{"--machine-type", "e2-standrd-4"}, "--machine-type e2-standrd-4: no zone has machines of type e2-standrd-4 that this project may use; did you mean \"e2-standard-4\""},
@@ -206,6 +207,7 @@ func TestUpChecksTheZone(t *testing.T) {
 			w := newWorld(t)
 			w.SetProject("acme", func(p *gcptest.Project) { p.APIs["compute.googleapis.com"] = true })
 			w.SetMachineTypes("us-east5-a", "a3-highgpu-8g")
+			w.SetMachineTypes("us-central2-b", "ct4p-hightpu-4t", "g2-standard-4", "n1-standard-4", "n1-standard-8")
 			w.up(t, append(tt.args, "--yes")...).check(t, 2, tt.want)
 			for _, change := range w.Changes() {
 				if !strings.HasSuffix(change, ":getIamPolicy") {
@@ -221,7 +223,7 @@ func TestUpSaysWhatItsPricesAre(t *testing.T) {
 	w := newWorld(t)
 	w.SetProject("acme", func(p *gcptest.Project) { p.APIs["compute.googleapis.com"] = true })
 	args := []string{"-a", "l4", "--min-nodes", "1", "--dry-run"}
-	w.up(t, args...).check(t, 0, "what stays on without jobs: $", "NAT $2; list prices, 2025; us-central1, 2025; us-central1, 2025-03)")
+	w.up(t, args...).check(t, 0, "what stays on without jobs: $", "NAT $2, its address $4; list prices, 2025; us-central1, 2025; us-central1, 2025-03)")
 	w.up(t, append(args, "-o", "json")...).check(t, 0, basesInJSON("2025", "us-central1, 2025", "us-central1, 2025-03"))
 	w.up(t, "--machine-type", "e2-standard-8", "--dry-run").check(t, 0, "what stays on without jobs: at least $", "; not known: 1 node of e2-standard-8")
 }

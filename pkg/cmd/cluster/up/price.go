@@ -111,6 +111,7 @@ func costOf(c *container.Cluster, on []alwaysOn, nat bool, prices price.Table) c
 	}
 	if nat {
 		b.item("NAT", price.NATHour, float64(max(1, nodes))*price.HoursPerMonth)
+		b.item("its address", price.AddressHour, price.HoursPerMonth)
 	}
 	return b.cost
 }

@@ -313,7 +313,7 @@ func (o *upOptions) confirm(ctx context.Context, u *ui.UI, e *estate, plan infra
 	}
 	u.Note(o.cost.String())
 	if e.cluster.Maker() == cloud.Python {
-		u.Warn(fmt.Sprintf("the Python package keras-kinetic has made this cluster: its Pulumi state in gs://%s is stale afterwards, so don't use its up, down and pool commands for the cluster any more", e.names.Pulumi()))
+		o.tellOfAdoption(u, e)
 	}
 	if o.yes {
 		return nil
