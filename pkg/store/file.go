@@ -241,7 +241,7 @@ func (s *fileStore) Open(_ context.Context, name string) (io.ReadCloser, error) 
 	}
 	// Stat first: opening a pipe that a job left among its outputs would block.
 	info, err := os.Stat(file)
-	if errors.Is(err, fs.ErrNotExist) || err == nil && info.IsDir() {
+	if errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ENOTDIR) || err == nil && info.IsDir() {
 		return nil, fmt.Errorf("%s %w", s.full(name), ErrNotFound)
 	}
 	if err == nil && !info.Mode().IsRegular() {

@@ -196,6 +196,7 @@ func TestOpenMissing(t *testing.T) {
 		create(t, s, "job/handle.json", "x")
 		missing("job/result.json")
 		missing("job") // a directory is no object
+		missing("job/handle.json/end.json")
 	})
 }
 
