@@ -199,3 +199,25 @@ func TestImageEqualsPipsInstallation(t *testing.T) {
 		t.Errorf("pip has installed %d files", len(want)-len(before))
 	}
 }
+
+// TestNotesOfBytecode: another machine may have made the same layer with another bytecode, so nobody is blamed.
+func TestNotesOfBytecode(t *testing.T) {
+	t.Parallel()
+	for _, withBytecode := range []bool{false, true} {
+		s, x := inProcess(t), newIndex(t)
+		e, compiler := here(t, s, x)
+		o := image.Options{Compiler: compiler}
+		if e.Bytecode = withBytecode; !withBytecode {
+			o = image.Options{}
+		}
+		c := client(t)
+		mustMake(t, c, s, e, o)
+		forge(t, s, e)
+		s.do(t, http.MethodDelete, "manifests/"+tagOf(t, e), "")
+		made := mustMake(t, c, s, e, o)
+		innocent := strings.Contains(strings.Join(made.Warnings, "\n"), "; another machine has made the layer again after it was lost, or find out who may write to the repository")
+		if len(made.Warnings) != 1 || innocent != withBytecode {
+			t.Errorf("with bytecode %v: warnings %q", withBytecode, made.Warnings)
+		}
+	}
+}

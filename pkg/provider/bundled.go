@@ -28,6 +28,9 @@ func (p *Provider) bundled(ctx context.Context, plan environment.Plan) (environm
 			if !p.Images.Memory.Load(wheelsKey(digest), &done.Wheels) {
 				done.Wheels = plan.Locked // which name the image; others may have made it
 			}
+			if age := p.age(digest); age > old && !plan.IsLock() {
+				done.Warnings = []string{fmt.Sprintf("the image has had the same packages for at least %d days: --refresh-deps looks for newer ones", int(age.Hours()/24))}
+			}
 			if p.Look {
 				done.Phase, done.Detail = "image", plan.Image+" is there"
 			}

@@ -69,6 +69,15 @@ func resolvingKey(plan environment.Plan, store string) string {
 	return "resolving " + plan.Key + " " + store
 }
 
+// age returns for how long this machine has known an image that is there. Others may have made it earlier.
+func (p *Provider) age(digest string) time.Duration {
+	first, key := p.Now(), "seen "+digest
+	if !p.Images.Memory.Load(key, &first) && !p.Look {
+		p.Images.Memory.Save(key, first)
+	}
+	return p.Now().Sub(first)
+}
+
 // pinned returns what a wish was resolved to.
 func (p *Provider) pinned(plan environment.Plan) (pins, bool) {
 	var found pins

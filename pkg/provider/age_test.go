@@ -1,0 +1,43 @@
+package provider_test
+
+import (
+	"slices"
+	"testing"
+	"time"
+
+	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/v1/remote"
+)
+
+// TestAgeOfAnImage: who uses an image of unpinned packages for long is told, also if others have made it.
+func TestAgeOfAnImage(t *testing.T) {
+	w := newWorld(t)
+	plan := w.plan("six\n", bundled)
+	ref, err := name.ParseReference(plan.Image)
+	w.must(err)
+	w.must(remote.Write(ref, w.baseOf("python3.12")))
+	old := "the image has had the same packages for at least 31 days: --refresh-deps looks for newer ones"
+	for _, c := range []struct {
+		days int
+		look bool
+		want bool
+	}{{0, true, false}, {40, false, false}, {70, false, false}, {71, false, true}, {71, true, true}} {
+		w.now, w.look = time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC).AddDate(0, 0, c.days), c.look
+		if done := w.mustProvide(plan); slices.Contains(done.Warnings, old) != c.want || len(done.Warnings) > 1 {
+			t.Errorf("after %d days: warnings %q", c.days, done.Warnings)
+		}
+	}
+	w.must(remote.Write(ref, w.baseOf("python3.13")))
+	if done := w.mustProvide(plan); len(done.Warnings) > 0 {
+		t.Errorf("a new image: warnings %q", done.Warnings)
+	}
+	locked := w.plan(w.locked(w.wheel("six", "1.0", "x = 1")), bundled)
+	w.look = false
+	w.mustProvide(locked)
+	for range 2 {
+		w.now = w.now.AddDate(1, 0, 0)
+		if done := w.mustProvide(locked); len(done.Warnings) > 0 {
+			t.Errorf("a lock: warnings %q", done.Warnings)
+		}
+	}
+}
