@@ -72,7 +72,7 @@ func (s *session) base(ctx context.Context, ref, arch string) (v1.Image, Facts, 
 		}
 		return nil, Facts{}, err
 	}
-	descriptor, err := s.pull.Get(ctx, parsed)
+	descriptor, err := mirrored(ctx, parsed, s.pull.Get)
 	if err != nil {
 		return fail(err)
 	}

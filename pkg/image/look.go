@@ -21,7 +21,7 @@ func (c *Client) Digest(ctx context.Context, ref, arch string) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	d, err := s.pull.Head(ctx, parsed)
+	d, err := mirrored(ctx, parsed, s.pull.Head)
 	if missing(err) {
 		return "", nil
 	}
