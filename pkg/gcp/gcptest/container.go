@@ -166,7 +166,11 @@ func (s *Server) createCluster(r *request) (any, error) {
 	if err := ruletest.Cluster(c); err != nil {
 		return nil, badRequest("%v", err)
 	}
+	if err := s.checkNodes(project, c.NodePools); err != nil {
+		return nil, err
+	}
 	s.addCluster(project, location, c)
+	s.cloud.lags.made[project+".svc.id.goog"] = true
 	return s.containerOperation(r, "CREATE_CLUSTER", name, func(failed *Error) {
 		c.Status = "RUNNING"
 		for _, p := range c.NodePools {

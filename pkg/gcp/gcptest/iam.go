@@ -11,31 +11,24 @@ import (
 
 // cloudState is what the services have that no other state has.
 type cloudState struct {
-	accounts     map[string]*serviceAccount // by address
-	policies     map[string]*Policy         // by resource
-	writes       int                        // of policies
-	propagation  int
+	accounts     map[string]*iam.ServiceAccount // by address
+	policies     map[string]*Policy             // by resource
+	writes       int                            // of policies
+	lags         lags
 	repositories map[string]*repository
 	buckets      map[string]*bucket
 	network      networkState
 }
 
 func newCloudState() cloudState {
-	return cloudState{accounts: map[string]*serviceAccount{}, policies: map[string]*Policy{}, repositories: map[string]*repository{},
-		buckets: map[string]*bucket{}, network: newNetworkState()}
+	return cloudState{accounts: map[string]*iam.ServiceAccount{}, policies: map[string]*Policy{}, repositories: map[string]*repository{},
+		buckets: map[string]*bucket{}, network: newNetworkState(), lags: newLags()}
 }
 
 // cloudServices are the services without a state of their own.
 func (s *Server) cloudServices() []*service {
 	s.cloud = newCloudState()
 	return []*service{s.iamService(), s.usageService(), s.resourceManagerService(), s.billingService(), s.registryService(), s.storageService()}
-}
-
-// serviceAccount is an account.
-type serviceAccount struct {
-	*iam.ServiceAccount
-	// unknown is how many policies still refuse it.
-	unknown int
 }
 
 const accountsPath = "v1/projects/{project}/serviceAccounts"
@@ -70,18 +63,22 @@ func (s *Server) HasAccount(email string) bool {
 	return s.cloud.accounts[email] != nil
 }
 
-func (s *Server) addAccount(project, id string) *serviceAccount {
+func (s *Server) addAccount(project, id string) *iam.ServiceAccount {
 	email := fmt.Sprintf("%s@%s.iam.gserviceaccount.com", id, project)
-	a := &serviceAccount{ServiceAccount: &iam.ServiceAccount{Name: "projects/" + project + "/serviceAccounts/" + email, ProjectId: project,
-		Email: email, UniqueId: fmt.Sprintf("%021d", 100+len(s.cloud.accounts)), Etag: "etag"}}
+	a := &iam.ServiceAccount{Name: "projects/" + project + "/serviceAccounts/" + email, ProjectId: project,
+		Email: email, UniqueId: fmt.Sprintf("%021d", 100+len(s.cloud.accounts)), Etag: "etag"}
 	s.cloud.accounts[email] = a
 	return a
 }
 
-func (s *Server) account(r *request) (*serviceAccount, error) {
+func (s *Server) account(r *request) (*iam.ServiceAccount, error) {
 	a := s.cloud.accounts[r.values["account"]]
 	if a == nil {
 		return nil, notFound("Unknown service account: projects/%s/serviceAccounts/%s", r.values["project"], r.values["account"])
+	}
+	if s.cloud.lags.refuses(HiddenAccount, a.Email, "requests") {
+		return nil, &Error{Code: http.StatusForbidden, Reason: "IAM_PERMISSION_DENIED", Message: "Permission 'iam.serviceAccounts.get' denied on resource (or it may not exist).",
+			Metadata: map[string]string{"permission": "iam.serviceAccounts.get"}}
 	}
 	return a, nil
 }
@@ -99,11 +96,11 @@ func (s *Server) createAccount(r *request) (any, error) {
 		return nil, exists("Service account %s already exists within project projects/%s.", wanted.AccountId, project)
 	}
 	a := s.addAccount(project, wanted.AccountId)
-	a.unknown = s.cloud.propagation
+	s.cloud.lags.made[a.Email] = true
 	if wanted.ServiceAccount != nil {
 		a.DisplayName, a.Description = wanted.ServiceAccount.DisplayName, wanted.ServiceAccount.Description
 	}
-	return a.ServiceAccount, nil
+	return a, nil
 }
 
 func (s *Server) getAccount(r *request) (any, error) {
@@ -111,7 +108,7 @@ func (s *Server) getAccount(r *request) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	return a.ServiceAccount, nil
+	return a, nil
 }
 
 func (s *Server) deleteAccount(r *request) (any, error) {

@@ -86,6 +86,9 @@ func (s *Server) createPool(r *request) (any, error) {
 	if err := s.checkPool(r, c, p); err != nil {
 		return nil, err
 	}
+	if err := s.checkNodes(r.values["project"], []*container.NodePool{p}); err != nil {
+		return nil, err
+	}
 	fillPool(c, p)
 	c.NodePools = append(c.NodePools, p)
 	return s.containerOperation(r, "CREATE_NODE_POOL", target(c)+"/nodePools/"+p.Name, func(failed *Error) {

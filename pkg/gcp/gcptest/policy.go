@@ -26,14 +26,6 @@ type Binding struct {
 	Condition json.RawMessage `json:"condition,omitempty"`
 }
 
-// SetPropagation has policies refuse a new account as many times as that, as services do that don't
-// know it yet.
-func (s *Server) SetPropagation(times int) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	s.cloud.propagation = times
-}
-
 // Policy returns the policy of a resource: "projects/acme", "b/acme-kn-research-jobs". The caller must
 // not change it.
 func (s *Server) Policy(resource string) *Policy {
@@ -94,17 +86,12 @@ func (s *Server) checkMember(member string) error {
 	switch pool, _, isIdentity := strings.Cut(email, "["); {
 	case !isAccount || email == Account:
 		return nil
-	case isIdentity && !s.hasPool(pool):
+	case isIdentity && (!s.hasPool(pool) || s.cloud.lags.refuses(NewIdentityPool, pool, "a binding")):
 		return badRequest("Identity Pool does not exist (%s). Please check that you specified a valid resource name as returned in the `name` attribute in the configuration API.", pool)
 	case isIdentity:
 		return nil
 	}
-	a := s.cloud.accounts[email]
-	if a == nil {
-		return badRequest("Service account %s does not exist.", email)
-	}
-	if a.unknown > 0 {
-		a.unknown--
+	if s.cloud.accounts[email] == nil || s.cloud.lags.refuses(UnknownMember, email, "policies") {
 		return badRequest("Service account %s does not exist.", email)
 	}
 	return nil

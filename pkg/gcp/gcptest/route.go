@@ -213,8 +213,9 @@ func (s *Server) admit(r *request, each *service, route route) error {
 		if r.project == nil {
 			return &Error{Code: http.StatusForbidden, Reason: "CONSUMER_INVALID", Message: fmt.Sprintf("Permission denied on resource project %s.", id)}
 		}
-		if !each.always && !r.project.APIs[each.name.API()] {
-			return disabled(each.name.API(), r.project)
+		api := each.name.API()
+		if !each.always && (!r.project.APIs[api] || s.cloud.lags.refuses(NewAPI, r.project.ID+"/"+api, "requests")) {
+			return disabled(api, r.project)
 		}
 	}
 	if route.permission != "" && s.denied[route.permission] {

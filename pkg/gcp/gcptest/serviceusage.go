@@ -53,6 +53,7 @@ func (s *Server) enableAPIs(r *request) (any, error) {
 		}
 		for _, name := range wanted.ServiceIds {
 			project.APIs[name] = true
+			s.cloud.lags.made[project.ID+"/"+name] = true
 		}
 	})), nil
 }

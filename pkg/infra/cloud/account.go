@@ -6,13 +6,12 @@ import (
 
 	"google.golang.org/api/iam/v1"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
 	"github.com/kubectl-kinetic/kinetic/pkg/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/infra"
 )
 
-// appearsWithin is how long it takes at most until all of Google Cloud knows a new account.
-const appearsWithin = 2 * time.Minute
+// settlesWithin is how long something that is changed by others, or still being made, is waited for.
+const settlesWithin = 2 * time.Minute
 
 // account is one of the service accounts.
 type account struct {
@@ -46,7 +45,7 @@ func (a account) Get(ctx context.Context) (infra.State, error) {
 }
 
 // Ensure implements infra.Actor. It returns when the account can be read: others take a little longer
-// to know it, which grant waits for.
+// to know it.
 func (a account) Ensure(ctx context.Context, _ infra.State) error {
 	request := &iam.CreateServiceAccountRequest{AccountId: a.id.Name, ServiceAccount: &iam.ServiceAccount{
 		DisplayName: a.id.Name, Description: purposes[a.of] + ", " + mark,
@@ -55,10 +54,8 @@ func (a account) Ensure(ctx context.Context, _ infra.State) error {
 	if err != nil && !gcp.IsExists(err) {
 		return a.explain(err, "creating", a.id)
 	}
-	err = backoff.Retry(ctx, appearsWithin, gcp.IsMissing, func() error {
-		_, err := a.services.iam.Projects.ServiceAccounts.Get(a.name()).Context(ctx).Do()
-		return err
-	})
+	a.setFresh(a.id.Name)
+	_, err = a.services.iam.Projects.ServiceAccounts.Get(a.name()).Context(ctx).Do()
 	return a.explain(err, "waiting for", a.id)
 }
 

@@ -3,7 +3,6 @@ package cloud
 import (
 	"context"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
 	"github.com/kubectl-kinetic/kinetic/pkg/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/lifecycle"
@@ -21,20 +20,19 @@ func (p *Project) Actor(id infra.ID, cluster *Cluster, pools map[string]gke.Plan
 	if actor == nil || id.Kind == infra.KindAPIs {
 		return actor
 	}
-	return patient{actor, p}
+	return patient{actor, p, id}
 }
 
-// patient is an actor that tries again while its API is so new that the service doesn't know yet that
-// it was enabled.
+// patient is an actor that tries again while a service doesn't know yet what this run has made or enabled.
 type patient struct {
 	infra.Actor
 	project *Project
+	id      infra.ID
 }
 
 // Ensure implements infra.Actor.
 func (p patient) Ensure(ctx context.Context, have infra.State) error {
-	fresh := func(err error) bool { return p.project.access.IsDisabled(err, p.project.Names.Project) }
-	return backoff.Retry(ctx, appearsWithin, fresh, func() error { return p.Actor.Ensure(ctx, have) })
+	return p.project.Patiently(ctx, p.id, func() error { return p.Actor.Ensure(ctx, have) })
 }
 
 func (p *Project) actor(id infra.ID, cluster *Cluster, pools map[string]gke.Planned) infra.Actor {

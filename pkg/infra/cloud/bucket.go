@@ -169,7 +169,7 @@ func (b bucket) Ensure(ctx context.Context, have infra.State) error {
 // change changes the settings that differ, unless others differ now than when the plan was made.
 func (b bucket) change(ctx context.Context, have infra.State) error {
 	changed := func(err error) bool { return gcp.IsStatus(err, http.StatusPreconditionFailed) }
-	return backoff.Retry(ctx, appearsWithin, changed, func() error {
+	return backoff.Retry(ctx, settlesWithin, changed, func() error {
 		found, err := b.read(ctx)
 		if err != nil {
 			return err

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync"
+	"time"
 
 	"google.golang.org/api/artifactregistry/v1"
 	"google.golang.org/api/cloudbilling/v1"
@@ -27,9 +29,14 @@ type Project struct {
 	Names infra.Names
 	// Progress is called with how far an operation is, from several goroutines.
 	Progress func(id infra.ID, text string)
+	// Patience is how long services may take to know what was made or enabled. New sets it.
+	Patience time.Duration
 
 	access   *gcp.Access
 	services services
+
+	mu    sync.Mutex
+	fresh map[string]bool // the names of the service accounts that this run has made
 }
 
 // services are the clients of the services.
@@ -46,7 +53,7 @@ type services struct {
 
 // New returns a project. It contacts nothing.
 func New(ctx context.Context, access *gcp.Access, names infra.Names) (*Project, error) {
-	p := &Project{Names: names, access: access, Progress: func(infra.ID, string) {}}
+	p := &Project{Names: names, access: access, Progress: func(infra.ID, string) {}, Patience: patience, fresh: map[string]bool{}}
 	s := &p.services
 	return p, errors.Join(
 		client(ctx, access, gcp.ServiceUsage, serviceusage.NewService, &s.usage),

@@ -191,9 +191,7 @@ func describe(found *container.Cluster) string {
 // Ensure implements infra.Actor.
 func (c *Cluster) Ensure(ctx context.Context, have infra.State) error {
 	if !have.Exists {
-		// The nodes' account may be so new that GKE doesn't know it.
-		err := backoff.Retry(ctx, appearsWithin, unknownAccount, func() error { return c.create(ctx) })
-		if err != nil && !gcp.IsExists(err) {
+		if err := c.create(ctx); err != nil && !gcp.IsExists(err) {
 			return c.project.explain(err, "creating", c.id)
 		}
 	}
@@ -280,7 +278,7 @@ func (c *Cluster) operate(ctx context.Context, start func() (*container.Operatio
 // created it. The request names the labels that it is based on, so it is not sent again as it is: what
 // became of it is read first.
 func (c *Cluster) label(ctx context.Context) error {
-	err := backoff.Retry(ctx, appearsWithin, stale, func() error {
+	err := backoff.Retry(ctx, settlesWithin, stale, func() error {
 		if _, err := c.Read(ctx); err != nil {
 			return err
 		}

@@ -203,16 +203,6 @@ func TestClusterInError(t *testing.T) {
 	}
 }
 
-func TestNewAccountsAreWaitedFor(t *testing.T) {
-	w := newWorld(t)
-	w.SetPropagation(3)
-	w.Fail(gcptest.Fault{Method: http.MethodPost, Path: "clusters$", Times: 2, Status: http.StatusBadRequest, Message: `Service account "` + nodesEmail + `" does not exist.`})
-	if err := w.up(t.Context(), false, quiet); err != nil {
-		t.Fatal(err)
-	}
-	w.complete(t)
-}
-
 func TestQuota(t *testing.T) {
 	w := newWorld(t)
 	w.FailOperation(gcptest.OperationFault{Kind: "CREATE_CLUSTER", Error: gcptest.LimitError(gcp.Quota{Metric: "CPUS", Limit: "2", Region: "us-central1"})})

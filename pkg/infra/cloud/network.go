@@ -18,7 +18,7 @@ import (
 // do starts an operation of Compute Engine, again while what it needs is still being created, and
 // waits for it.
 func (p *Project) do(ctx context.Context, id infra.ID, start func(...googleapi.CallOption) (*compute.Operation, error)) error {
-	return backoff.Retry(ctx, appearsWithin, notReady, func() error {
+	return backoff.Retry(ctx, settlesWithin, notReady, func() error {
 		started, err := start()
 		if err != nil {
 			return err

@@ -88,7 +88,7 @@ func (g grant) String() string {
 }
 
 // Ensure implements infra.Actor. It reads the policy, adds what it lacks, and writes it, again when
-// someone else has written meanwhile or a new account isn't known yet.
+// someone else has written meanwhile.
 func (a access) Ensure(ctx context.Context, _ infra.State) error {
 	return a.explain(a.change(ctx, func(p *policy) bool {
 		changed := false
@@ -116,7 +116,7 @@ func (a access) Delete(ctx context.Context) error {
 }
 
 func (a access) change(ctx context.Context, do func(*policy) bool) error {
-	return backoff.Retry(ctx, appearsWithin, passes, func() error {
+	return backoff.Retry(ctx, settlesWithin, written, func() error {
 		p, err := a.read(ctx)
 		if err != nil || !do(&p) {
 			return err
@@ -125,19 +125,9 @@ func (a access) change(ctx context.Context, do func(*policy) bool) error {
 	})
 }
 
-// passes reports whether a policy may be written after all: someone else wrote it, or one of its
-// accounts is so new that the service doesn't know it.
-func passes(err error) bool {
-	if gcp.IsStatus(err, http.StatusConflict) || gcp.IsStatus(err, http.StatusPreconditionFailed) {
-		return true
-	}
-	return unknownAccount(err)
-}
-
-// unknownAccount reports whether a service doesn't know an account.
-func unknownAccount(err error) bool {
-	text := gcp.MessageIn(err)
-	return gcp.IsStatus(err, http.StatusBadRequest) && strings.HasPrefix(text, "Service account ") && strings.Contains(text, "does not exist")
+// written reports whether someone else has written a policy since it was read.
+func written(err error) bool {
+	return gcp.IsStatus(err, http.StatusConflict) || gcp.IsStatus(err, http.StatusPreconditionFailed)
 }
 
 // has reports whether the policy has a grant, without conditions.

@@ -102,7 +102,7 @@ func (r repository) Ensure(ctx context.Context, have infra.State) error {
 func (r repository) create(ctx context.Context) error {
 	repositories := r.services.registry.Projects.Locations.Repositories
 	begun := false
-	return backoff.Retry(ctx, appearsWithin, func(err error) bool { return begun && gcp.IsMissing(err) }, func() error {
+	return backoff.Retry(ctx, settlesWithin, func(err error) bool { return begun && gcp.IsMissing(err) }, func() error {
 		started, err := repositories.Create(r.repositoryParent(), &artifactregistry.Repository{
 			Format: "DOCKER", Description: "Images of the jobs of cluster " + r.Names.Cluster, Labels: gke.ResourceLabels(), CleanupPolicies: cleanup(),
 		}).RepositoryId(r.Names.Repository()).Context(ctx).Do()

@@ -5,13 +5,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-	"time"
 
 	"google.golang.org/api/container/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/availability"
-	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/infra"
@@ -206,8 +204,7 @@ func (o *upOptions) placeLater(u *ui.UI, e *estate) {
 		if r.ID.Kind == infra.KindAPIs {
 			e.list[i].Actor = placing{r.Actor, func(ctx context.Context) error {
 				var zones zonesOf
-				off := func(err error) bool { return e.access.IsDisabled(err, e.names.Project) }
-				err := backoff.Retry(ctx, enabledWithin, off, func() (err error) {
+				err := e.project.Patiently(ctx, r.ID, func() (err error) {
 					zones, err = availability.Zones(ctx, e.access, e.names.Project, o.machines())
 					return err
 				})
@@ -219,9 +216,6 @@ func (o *upOptions) placeLater(u *ui.UI, e *estate) {
 		}
 	}
 }
-
-// enabledWithin is how long a service may not know that it was enabled.
-const enabledWithin = 2 * time.Minute
 
 // placing enables the APIs, and then sets the zones of the pools.
 type placing struct {
