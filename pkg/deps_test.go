@@ -47,7 +47,8 @@ var mayImport = map[string]string{
 
 	"/runner/runnertest":        "/runner",
 	"cloudbuild/cloudbuildtest": "cloudbuild",
-	"gcp/gcptest":               "accelerator gcp gcp/gcptest/ruletest",
+	"gcp/gcptest":               "accelerator gcp gcp/gcptest/lagtest gcp/gcptest/ruletest",
+	"gcp/gcptest/lagtest":       "",
 	"gcp/gcptest/ruletest":      "",
 	"gke/gketest":               "accelerator api gke render",
 

@@ -47,7 +47,7 @@ type Client struct {
 // they are not to be the application default credentials, and an endpoint. The bucket is read
 // and written as package store does it.
 func New(ctx context.Context, p Place, options ...option.ClientOption) (*Client, error) {
-	bucket, err := store.OpenBucket(p.Bucket, fmt.Sprintf("create it with: gcloud storage buckets create gs://%s --project=%s --location=%s, and give %s roles/storage.objectAdmin on it",
+	bucket, err := store.OpenBucket(p.Bucket, fmt.Sprintf("create it with: gcloud storage buckets create gs://%s --project=%s --location=%s, and give %s roles/storage.objectAdmin and roles/storage.legacyBucketReader on it",
 		p.Bucket, p.Project, p.Region, p.Account))
 	if err != nil {
 		return nil, fmt.Errorf("opening Cloud Build: %w", err)

@@ -76,7 +76,7 @@ func TestBucketMissing(t *testing.T) {
 		return true
 	})
 	_, err := c.client().Start(t.Context(), c.request())
-	want := "there is no bucket acme-kn-research-builds; create it with: gcloud storage buckets create gs://acme-kn-research-builds --project=acme --location=europe-west4, and give kn-research-builds@acme.iam.gserviceaccount.com roles/storage.objectAdmin on it"
+	want := "there is no bucket acme-kn-research-builds; create it with: gcloud storage buckets create gs://acme-kn-research-builds --project=acme --location=europe-west4, and give kn-research-builds@acme.iam.gserviceaccount.com roles/storage.objectAdmin and roles/storage.legacyBucketReader on it"
 	if !errors.Is(err, cloudbuild.ErrUnusable) || !strings.HasSuffix(err.Error(), want) {
 		t.Errorf("error %v, want %s", err, want)
 	}

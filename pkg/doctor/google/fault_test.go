@@ -36,6 +36,7 @@ func whole(t *testing.T) *gcptest.Server {
 	s.AddAccount("acme", "jobs")
 	s.Grant("projects/acme/serviceAccounts/jobs@acme.iam.gserviceaccount.com", "roles/iam.workloadIdentityUser", member)
 	s.Grant("b/acme-kn-c-jobs", "roles/storage.objectUser", "serviceAccount:jobs@acme.iam.gserviceaccount.com")
+	s.Grant("b/acme-kn-c-jobs", infracloud.BucketReader, "serviceAccount:jobs@acme.iam.gserviceaccount.com")
 	return s
 }
 

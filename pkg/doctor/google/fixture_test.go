@@ -93,6 +93,8 @@ const (
 	pools        = `"nodePools":[{"name":"cpus","status":"RUNNING","config":{"machineType":"e2-standard-4"}},{"name":"v6e","status":"RUNNING","config":{"machineType":"ct6e-standard-8t"}}]`
 	running      = `{"status":"RUNNING","currentMasterVersion":"1.33.2","workloadIdentityConfig":{"workloadPool":"acme.svc.id.goog"},` + pools + `}`
 	autopilot    = `{"status":"RUNNING","currentMasterVersion":"1.33.2","workloadIdentityConfig":{"workloadPool":"acme.svc.id.goog"},"autopilot":{"enabled":true},"nodePools":[{"name":"pool-1","status":"ERROR"}]}`
+	seesBucket   = `{"role":"roles/storage.legacyBucketReader","members":["serviceAccount:jobs@acme.iam.gserviceaccount.com","` + principal + `"]}`
+	policyPath   = "POST /cloudresourcemanager/v3/projects/acme:getIamPolicy"
 	member       = "serviceAccount:acme.svc.id.goog[ml/kinetic]"
 	principal    = "principal://iam.googleapis.com/projects/123/locations/global/workloadIdentityPools/acme.svc.id.goog/subject/ns/ml/sa/kinetic"
 )
@@ -107,7 +109,7 @@ func complete() map[string]string {
 		regionPath:  `{"name":"us-central1","quotas":[{"metric":"NVIDIA_L4_GPUS","limit":4,"usage":1}]}`,
 		"GET /artifactregistry/v1/projects/acme/locations/us/repositories/kn-c": `{"format":"DOCKER"}`,
 		accountPath:                  `{"bindings":[{"role":"roles/iam.workloadIdentityUser","members":["` + member + `"]}]}`,
-		"GET " + bucketPath + "/iam": `{"bindings":[{"role":"roles/storage.objectUser","members":["serviceAccount:jobs@acme.iam.gserviceaccount.com"]}]}`,
+		"GET " + bucketPath + "/iam": `{"bindings":[{"role":"roles/storage.objectUser","members":["serviceAccount:jobs@acme.iam.gserviceaccount.com"]},` + seesBucket + `]}`,
 		"GET " + bucketPath + "/iam/testPermissions": `{"permissions":["storage.objects.create","storage.objects.get","storage.objects.list","storage.objects.delete"]}`,
 		"GET " + bucketPath:                          `{"metageneration":"7","lifecycle":{"rule":[{"action":{"type":"Delete"},"condition":{"age":30,"matchesPrefix":["blobs/","data/"]}}]}}`,
 	}

@@ -60,6 +60,8 @@ type cloud struct {
 	number int64       // of the project, 0 until it is known
 	// cluster is read once for several checks.
 	cluster func(context.Context) (*container.Cluster, error)
+	// ofProject are the bindings of the project's policy, read once.
+	ofProject func(context.Context) ([]granted, error)
 	// off are the APIs that up enables and that are not enabled, read once for several checks.
 	off func(context.Context) ([]string, error)
 }
@@ -69,6 +71,7 @@ type cloud struct {
 func Checks(o Options) (project, store []doctor.Check) {
 	c := &cloud{Options: o}
 	c.cluster = doctor.Once(c.readCluster)
+	c.ofProject = doctor.Once(c.readProjectPolicy)
 	c.off = doctor.Once(func(ctx context.Context) ([]string, error) { return c.readOff(ctx, c.Target.Project) })
 	if c.knowsProject() {
 		project = []doctor.Check{

@@ -125,9 +125,27 @@ func TestChecks(t *testing.T) {
 		"pods without an account, and without the bucket": {check: "Workload Identity", set: withoutAnnotation, state: doctor.Wrong, detail: "no binding of the bucket",
 			fix: "gcloud storage buckets add-iam-policy-binding gs://acme-kn-c-jobs --role=roles/storage.objectUser --member=" + principal},
 		"pods by themselves": {check: "Workload Identity", set: withoutAnnotation, state: doctor.OK, detail: principal,
-			answers: map[string]string{"GET " + bucketPath + "/iam": `{"bindings":[{"role":"roles/storage.objectAdmin","members":["` + principal + `"]}]}`}},
+			answers: map[string]string{"GET " + bucketPath + "/iam": `{"bindings":[{"role":"roles/storage.objectAdmin","members":["` + principal + `"]},` + seesBucket + `]}`}},
 		"all pods of the namespace": {check: "Workload Identity", set: withoutAnnotation, state: doctor.OK, detail: principal,
-			answers: map[string]string{"GET " + bucketPath + "/iam": `{"bindings":[{"role":"roles/storage.objectUser","members":["principalSet://iam.googleapis.com/projects/123/locations/global/workloadIdentityPools/acme.svc.id.goog/namespace/ml"]}]}`}},
+			answers: map[string]string{"GET " + bucketPath + "/iam": `{"bindings":[{"role":"roles/storage.objectUser","members":["principalSet://iam.googleapis.com/projects/123/locations/global/workloadIdentityPools/acme.svc.id.goog/namespace/ml"]},` + seesBucket + `]}`}},
+		"all pods of the cluster": {check: "Workload Identity", set: withoutAnnotation, state: doctor.OK, detail: principal,
+			answers: map[string]string{"GET " + bucketPath + "/iam": `{"bindings":[` + seesBucket + `,{"role":"roles/storage.objectUser","members":["principalSet://iam.googleapis.com/projects/123/locations/global/workloadIdentityPools/acme.svc.id.goog/kubernetes.cluster/https://container.googleapis.com/v1/projects/acme/locations/us-central1-a/clusters/c"]}]}`}},
+		"all pods of another cluster": {check: "Workload Identity", set: withoutAnnotation, state: doctor.Wrong, detail: "no binding of the bucket",
+			fix:     "gcloud storage buckets add-iam-policy-binding gs://acme-kn-c-jobs --role=roles/storage.objectUser --member=" + principal,
+			answers: map[string]string{"GET " + bucketPath + "/iam": `{"bindings":[{"role":"roles/storage.objectUser","members":["principalSet://iam.googleapis.com/projects/123/locations/global/workloadIdentityPools/acme.svc.id.goog/kubernetes.cluster/https://container.googleapis.com/v1/projects/acme/locations/us-central1-a/clusters/other"]}]}`}},
+		"who may use objects, and not see the bucket": {check: "Workload Identity", state: doctor.Skipped,
+			detail:  "not see what the bucket is like, which Orbax on several hosts and others do first: gcloud storage buckets add-iam-policy-binding gs://acme-kn-c-jobs --role=roles/storage.legacyBucketReader --member=serviceAccount:jobs@acme.iam.gserviceaccount.com",
+			answers: map[string]string{"GET " + bucketPath + "/iam": `{"bindings":[{"role":"roles/storage.objectUser","members":["serviceAccount:jobs@acme.iam.gserviceaccount.com"]}]}`}},
+		"a role on the project": {check: "Workload Identity", state: doctor.OK, detail: "serviceAccount:jobs@acme.iam.gserviceaccount.com",
+			answers: map[string]string{"GET " + bucketPath + "/iam": `{}`, policyPath: `{"bindings":[{"role":"roles/storage.admin","members":["serviceAccount:jobs@acme.iam.gserviceaccount.com"]}]}`}},
+		"a role of the project's own": {check: "Workload Identity", state: doctor.Skipped, detail: "is not known: projects/acme/roles/jobs may have the permissions for it",
+			answers: map[string]string{"GET " + bucketPath + "/iam": `{"bindings":[{"role":"projects/acme/roles/jobs","members":["serviceAccount:jobs@acme.iam.gserviceaccount.com"]}]}`}},
+		"a role with a condition": {check: "Workload Identity", state: doctor.Skipped, detail: "is not known: roles/storage.objectUser is bound with a condition",
+			answers: map[string]string{"GET " + bucketPath + "/iam": `{"bindings":[{"role":"roles/storage.objectUser","condition":{"expression":"request.time < timestamp('2020-01-01T00:00:00Z')"},"members":["serviceAccount:jobs@acme.iam.gserviceaccount.com"]}]}`}},
+		"an account with a condition": {check: "Workload Identity", state: doctor.Skipped, detail: "whether the pods may act as jobs@acme.iam.gserviceaccount.com is not known: roles/iam.workloadIdentityUser is bound with a condition",
+			answers: map[string]string{accountPath: `{"bindings":[{"role":"roles/iam.workloadIdentityUser","condition":{"expression":"false"},"members":["` + member + `"]}]}`}},
+		"all accounts of the project": {check: "Workload Identity", state: doctor.OK,
+			answers: map[string]string{accountPath: `{}`, policyPath: `{"bindings":[{"role":"roles/iam.workloadIdentityUser","members":["` + member + `"]}]}`}},
 		"a policy that is secret": {check: "Workload Identity", answers: map[string]string{"GET " + bucketPath + "/iam": denied}, state: doctor.Skipped, detail: "you may not read who may use the bucket"},
 		"a service account that is secret": {check: "Workload Identity", set: func(o *Options) {
 			o.Identity = func(context.Context) (string, error) { return "", errors.New("forbidden") }
@@ -243,6 +261,7 @@ func TestAProjectAsUpMakesIt(t *testing.T) {
 	}
 	s.Grant("projects/acme/serviceAccounts/jobs@acme.iam.gserviceaccount.com", "roles/iam.workloadIdentityUser", member)
 	s.Grant("b/acme-kn-c-jobs", "roles/storage.objectUser", "serviceAccount:jobs@acme.iam.gserviceaccount.com")
+	s.Grant("b/acme-kn-c-jobs", infracloud.BucketReader, "serviceAccount:jobs@acme.iam.gserviceaccount.com")
 	if diff := cmp.Diff(map[string]string{}, wrong()); diff != "" {
 		t.Errorf("then (-want +got):\n%s", diff)
 	}

@@ -3,17 +3,16 @@ package google
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"google.golang.org/api/iam/v1"
-	"google.golang.org/api/storage/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/doctor"
 	"github.com/kubectl-kinetic/kinetic/pkg/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/gke"
+	infracloud "github.com/kubectl-kinetic/kinetic/pkg/infra/cloud"
 )
 
 // identity looks whether the pods may use the bucket: as the Google service account that theirs is annotated
@@ -55,16 +54,25 @@ func (c *cloud) binding(ctx context.Context, email string) doctor.Finding {
 	if err != nil {
 		return doctor.Failed(err)
 	}
-	policy, err := service.Projects.ServiceAccounts.GetIamPolicy("projects/-/serviceAccounts/" + email).Context(ctx).Do()
+	policy, err := service.Projects.ServiceAccounts.GetIamPolicy("projects/-/serviceAccounts/" + email).OptionsRequestedPolicyVersion(policyVersion).Context(ctx).Do()
 	switch {
 	case gcp.IsMissing(err):
 		return doctor.Bad("", "the service account %s is annotated with %s, which does not exist", api.DefaultServiceAccount, email)
 	case err != nil:
 		return c.failed(ctx, err, "reading who may use "+email)
 	}
+	var found []granted
+	for _, b := range policy.Bindings {
+		found = append(found, granted{b.Role, b.Members, b.Condition != nil})
+	}
 	member := fmt.Sprintf("serviceAccount:%s.svc.id.goog[%s/%s]", c.Target.Project, c.Target.Namespace, api.DefaultServiceAccount)
-	if slices.ContainsFunc(policy.Bindings, func(b *iam.Binding) bool { return b.Role == gke.IdentityRole && slices.Contains(b.Members, member) }) {
+	acts := func(role string) bool { return role == gke.IdentityRole }
+	ours := c.granted(ctx, found, append(c.pods(), member), acts)
+	switch {
+	case ours.sure:
 		return doctor.Good("%s", email)
+	case ours.unsure != "":
+		return doctor.Skip("whether the pods may act as %s is not known: %s", email, ours.unsure)
 	}
 	return doctor.Bad(fmt.Sprintf("gcloud iam service-accounts add-iam-policy-binding %s --role=%s --member='%s'", email, gke.IdentityRole, member),
 		"the service account %s of namespace %s may not act as %s", api.DefaultServiceAccount, c.Target.Namespace, email)
@@ -76,7 +84,7 @@ func (c *cloud) grant(ctx context.Context, bucket, member string) doctor.Finding
 	if err != nil {
 		return doctor.Failed(err)
 	}
-	policy, err := service.Buckets.GetIamPolicy(bucket).OptionsRequestedPolicyVersion(3).Context(ctx).Do()
+	policy, err := service.Buckets.GetIamPolicy(bucket).OptionsRequestedPolicyVersion(policyVersion).Context(ctx).Do()
 	switch {
 	case gcp.IsMissing(err):
 		return c.lackingBucket(ctx)
@@ -85,27 +93,32 @@ func (c *cloud) grant(ctx context.Context, bucket, member string) doctor.Finding
 	case err != nil:
 		return c.failed(ctx, err, "reading who may use the bucket "+bucket)
 	}
-	if slices.ContainsFunc(policy.Bindings, func(b *storage.PolicyBindings) bool { return writes(b.Role) && c.covers(b.Members, member) }) {
-		return doctor.Good("%s", member)
+	var found []granted
+	for _, b := range policy.Bindings {
+		found = append(found, granted{b.Role, b.Members, b.Condition != nil})
 	}
-	if member == c.principal() && bucket == c.ownBucket() && c.isMadeByUp(ctx) {
+	members := []string{member}
+	if member == c.principal() {
+		members = c.pods()
+	}
+	const role = "roles/storage.objectUser"
+	allow := func(role string) string {
+		return fmt.Sprintf("gcloud storage buckets add-iam-policy-binding gs://%s --role=%s --member=%s", bucket, role, member)
+	}
+	writing := c.granted(ctx, found, members, writes)
+	switch {
+	case writing.sure:
+		if c.granted(ctx, found, members, reads).sure {
+			return doctor.Good("%s", member)
+		}
+		return doctor.Skip("%s may use the objects of %s, but not see what the bucket is like, which Orbax on several hosts and others do first: %s", member, bucket, allow(infracloud.BucketReader))
+	case writing.unsure != "":
+		return doctor.Skip("whether the jobs' pods may write to the bucket %s is not known: %s", bucket, writing.unsure)
+	case member == c.principal() && bucket == c.ownBucket() && c.isMadeByUp(ctx):
 		return doctor.Bad(c.up()+" -n "+c.Target.Namespace, "the service account %s of namespace %s is not annotated with a Google service account, and may not write to the bucket %s itself",
 			api.DefaultServiceAccount, c.Target.Namespace, bucket)
 	}
-	const role = "roles/storage.objectUser"
-	return doctor.Bad(fmt.Sprintf("gcloud storage buckets add-iam-policy-binding gs://%s --role=%s --member=%s", bucket, role, member),
-		"no binding of the bucket %s lets the jobs' pods write there", bucket)
-}
-
-// covers reports whether members have the pods' member among them, by name or by their namespace.
-func (c *cloud) covers(members []string, member string) bool {
-	namespace, _, _ := strings.Cut(strings.Replace(member, "principal://", "principalSet://", 1), "/subject/")
-	return slices.Contains(members, member) || slices.Contains(members, namespace+"/namespace/"+c.Target.Namespace)
-}
-
-// writes reports whether a role lets its members read and write objects.
-func writes(role string) bool {
-	return slices.Contains([]string{"roles/storage.objectUser", "roles/storage.objectAdmin", "roles/storage.admin"}, role)
+	return doctor.Bad(allow(role), "no binding of the bucket %s lets the jobs' pods write there", bucket)
 }
 
 // bucketScheme begins the URL of a store in a bucket.

@@ -170,7 +170,7 @@ func (s *Server) createCluster(r *request) (any, error) {
 		return nil, err
 	}
 	s.addCluster(project, location, c)
-	s.cloud.lags.made[project+".svc.id.goog"] = true
+	s.cloud.lags.Made(project + ".svc.id.goog")
 	return s.containerOperation(r, "CREATE_CLUSTER", name, func(failed *Error) {
 		c.Status = "RUNNING"
 		for _, p := range c.NodePools {

@@ -7,6 +7,7 @@ import (
 	"google.golang.org/api/iam/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/gcp"
+	"github.com/kubectl-kinetic/kinetic/pkg/gcp/gcptest/lagtest"
 )
 
 // cloudState is what the services have that no other state has.
@@ -14,7 +15,7 @@ type cloudState struct {
 	accounts     map[string]*iam.ServiceAccount // by address
 	policies     map[string]*Policy             // by resource
 	writes       int                            // of policies
-	lags         lags
+	lags         lagtest.State
 	repositories map[string]*repository
 	buckets      map[string]*bucket
 	network      networkState
@@ -22,7 +23,7 @@ type cloudState struct {
 
 func newCloudState() cloudState {
 	return cloudState{accounts: map[string]*iam.ServiceAccount{}, policies: map[string]*Policy{}, repositories: map[string]*repository{},
-		buckets: map[string]*bucket{}, network: newNetworkState(), lags: newLags()}
+		buckets: map[string]*bucket{}, network: newNetworkState()}
 }
 
 // cloudServices are the services without a state of their own.
@@ -76,7 +77,7 @@ func (s *Server) account(r *request) (*iam.ServiceAccount, error) {
 	if a == nil {
 		return nil, notFound("Unknown service account: projects/%s/serviceAccounts/%s", r.values["project"], r.values["account"])
 	}
-	if s.cloud.lags.refuses(HiddenAccount, a.Email, "requests") {
+	if s.cloud.lags.Refuses(lagtest.HiddenAccount, a.Email, "requests") {
 		return nil, &Error{Code: http.StatusForbidden, Reason: "IAM_PERMISSION_DENIED", Message: "Permission 'iam.serviceAccounts.get' denied on resource (or it may not exist).",
 			Metadata: map[string]string{"permission": "iam.serviceAccounts.get"}}
 	}
@@ -96,7 +97,7 @@ func (s *Server) createAccount(r *request) (any, error) {
 		return nil, exists("Service account %s already exists within project projects/%s.", wanted.AccountId, project)
 	}
 	a := s.addAccount(project, wanted.AccountId)
-	s.cloud.lags.made[a.Email] = true
+	s.cloud.lags.Made(a.Email)
 	if wanted.ServiceAccount != nil {
 		a.DisplayName, a.Description = wanted.ServiceAccount.DisplayName, wanted.ServiceAccount.Description
 	}

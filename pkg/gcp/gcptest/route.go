@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/gcp"
+	"github.com/kubectl-kinetic/kinetic/pkg/gcp/gcptest/lagtest"
 )
 
 // service is one of Google Cloud's APIs.
@@ -214,7 +215,7 @@ func (s *Server) admit(r *request, each *service, route route) error {
 			return &Error{Code: http.StatusForbidden, Reason: "CONSUMER_INVALID", Message: fmt.Sprintf("Permission denied on resource project %s.", id)}
 		}
 		api := each.name.API()
-		if !each.always && (!r.project.APIs[api] || s.cloud.lags.refuses(NewAPI, r.project.ID+"/"+api, "requests")) {
+		if !each.always && (!r.project.APIs[api] || s.cloud.lags.Refuses(lagtest.NewAPI, lagtest.API(r.project.ID, api), "requests")) {
 			return disabled(api, r.project)
 		}
 	}

@@ -10,6 +10,7 @@ import (
 	"google.golang.org/api/serviceusage/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/gcp"
+	"github.com/kubectl-kinetic/kinetic/pkg/gcp/gcptest/lagtest"
 )
 
 func (s *Server) usageService() *service {
@@ -53,7 +54,7 @@ func (s *Server) enableAPIs(r *request) (any, error) {
 		}
 		for _, name := range wanted.ServiceIds {
 			project.APIs[name] = true
-			s.cloud.lags.made[project.ID+"/"+name] = true
+			s.cloud.lags.Made(lagtest.API(project.ID, name))
 		}
 	})), nil
 }

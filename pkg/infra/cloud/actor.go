@@ -86,6 +86,10 @@ func (p *Project) accountActor(id infra.ID) infra.Actor {
 	return account{p, id, of}
 }
 
+// BucketReader is the role with which an account may read what a bucket is like (storage.buckets.get), and
+// not its policy. TensorStore, with which Orbax on several hosts writes, looks at the bucket first.
+const BucketReader = "roles/storage.legacyBucketReader"
+
 func (p *Project) bucketActor(id infra.ID) infra.Actor {
 	jobs := id.Name == p.Names.Jobs()
 	if id.Kind == infra.KindBucket {
@@ -95,10 +99,14 @@ func (p *Project) bucketActor(id infra.ID) infra.Actor {
 		}
 		return b
 	}
-	// Objects and nothing else: who may change the bucket itself could open it.
-	g := grant{"roles/storage.objectUser", p.Names.Member(infra.JobsAccount)}
+	// Objects, and reading what the bucket itself is like, which many libraries do first. Who may change the
+	// bucket could open it.
+	objects, account := "roles/storage.objectUser", infra.JobsAccount
 	if !jobs {
-		g = grant{"roles/storage.objectAdmin", p.Names.Member(infra.BuildsAccount)} // sources, and logs
+		objects, account = "roles/storage.objectAdmin", infra.BuildsAccount // sources, and logs
 	}
-	return access{p, id, []grant{g}, p.bucketPolicy(id.Name)}
+	return access{p, id, []grant{
+		{objects, p.Names.Member(account)},
+		{BucketReader, p.Names.Member(account)},
+	}, p.bucketPolicy(id.Name)}
 }

@@ -39,6 +39,8 @@ func TestUp(t *testing.T) {
 		"accelerator pool":       len(c.NodePools) == 2,
 		"nodes' role":            w.HasRole("projects/acme", "roles/container.defaultNodeServiceAccount", "serviceAccount:"+nodesEmail),
 		"jobs' role":             w.HasRole("b/"+jobsBucket, "roles/storage.objectUser", "serviceAccount:"+jobsEmail),
+		"jobs see the bucket":    w.HasRole("b/"+jobsBucket, BucketReader, "serviceAccount:"+jobsEmail),
+		"builds see theirs":      w.HasRole("b/acme-kn-research-builds", BucketReader, "serviceAccount:kn-research-builds@acme.iam.gserviceaccount.com"),
 		"nodes have no bucket":   !w.HasRole("b/"+jobsBucket, "roles/storage.objectUser", "serviceAccount:"+nodesEmail),
 		"identity":               w.HasRole("projects/acme/serviceAccounts/"+jobsEmail, "roles/iam.workloadIdentityUser", "serviceAccount:acme.svc.id.goog[ml/kinetic]"),
 		"NAT":                    len(w.Router("acme", "us-central1", "kn-research-router").Nats) == 1,
