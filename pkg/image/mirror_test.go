@@ -4,6 +4,7 @@ import (
 	"errors"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/image"
@@ -43,13 +44,13 @@ func TestMirror(t *testing.T) {
 			s := inProcess(t)
 			s.put(t, "library/python:3.12-slim", python(t, "mirror"))
 			c := client(t)
-			asked := false
+			var asked atomic.Bool
 			c.Transport = roundTrip(func(r *http.Request) (*http.Response, error) {
 				if r.URL.Host != s.host {
 					copied := r.URL.Host == "mirror.gcr.io"
-					asked = asked || copied
 					code := tt.code
 					if copied {
+						asked.Store(true)
 						code = map[bool]int{true: 200, false: 404}[tt.copied]
 					}
 					if code == 0 {
@@ -74,8 +75,8 @@ func TestMirror(t *testing.T) {
 					t.Errorf("err = %v, want the status %d of Docker Hub", err, tt.want)
 				}
 			}
-			if asked == tt.without {
-				t.Errorf("the mirror was asked: %t", asked)
+			if asked.Load() == tt.without {
+				t.Errorf("the mirror was asked: %t", asked.Load())
 			}
 		})
 	}

@@ -117,6 +117,8 @@ func TestResume(t *testing.T) {
 			cut.registry = inner
 			var made image.Made
 			s.with(cut.disturb, func() { made = mustMake(t, client(t), s, e, image.Options{}) })
+			cut.mu.Lock()
+			defer cut.mu.Unlock()
 			if sent := float64(cut.received) / float64(cut.size); sent > tt.most || sent < 1 {
 				t.Errorf("%.2f times the layer of %d bytes was sent, want at most %.2f: parts %q", sent, cut.size, tt.most, cut.patches)
 			}
