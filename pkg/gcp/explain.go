@@ -93,6 +93,10 @@ func (a *Access) reason(answer *googleapi.Error, project string) reason {
 		return reason{api.KindForbidden, fmt.Sprintf("project %s has no billing account", project),
 			fmt.Sprintf("gcloud billing projects link %s --billing-account=ACCOUNT", project), "link one"}
 	}
+	if constraint := constraintIn().FindStringSubmatch(text); constraint != nil {
+		return reason{api.KindForbidden, "a policy of the organization forbids it: " + text,
+			fmt.Sprintf("gcloud resource-manager org-policies describe %s --effective --project=%s", constraint[1], project), "see it"}
+	}
 	if q, found := quotaOf(detail, text); found {
 		return reason{api.KindFailed, q.String(), "", ""}
 	}
@@ -161,6 +165,9 @@ var (
 	permissionForm = pattern.Lazy(`^[a-z]+\.[a-zA-Z]+\.[a-zA-Z]+$`)
 	// ofProject matches how services refuse a project as a whole.
 	ofProject = pattern.Lazy(`(?i)permission denied (on resource project|for project|on project)`)
+	// constraintIn matches a constraint of an organization: "Constraint constraints/compute.restrictCloudNATUsage
+	// violated for projects/acme."
+	constraintIn = pattern.Lazy(`\bconstraints/([a-z]+\.[A-Za-z.]*[A-Za-z])`)
 	// serviceIn matches the service that an answer names.
 	serviceIn = pattern.Lazy(`\b[a-z]+\.googleapis\.com\b`)
 )
@@ -181,6 +188,7 @@ var roles = []struct{ prefix, role string }{
 	{"container.clusters.get", "roles/container.clusterViewer"},
 	{"container.clusters.list", "roles/container.clusterViewer"},
 	{"container.operations.", "roles/container.clusterViewer"},
+	{"container.clusters.connect", "roles/container.viewer"}, // the API server's name that IAM protects
 	{"container.", "roles/container.admin"},
 	{"compute.networks.", "roles/compute.networkAdmin"},
 	{"compute.subnetworks.", "roles/compute.networkAdmin"},

@@ -210,6 +210,10 @@ func TestExplain(t *testing.T) {
 		}, "listing the clusters: the quota NVIDIA_L4_GPUS in us-central1 is exceeded, its limit is 1: Quota 'NVIDIA_L4_GPUS' exceeded.  Limit: 1.0 in region us-central1; ask for more at https://console.cloud.google.com/iam-admin/quotas", api.KindFailed},
 		"no billing": {func(w *world) { w.Fail(gcptest.Fault{Status: 403, Reason: "BILLING_DISABLED"}) },
 			"listing the clusters: project acme has no billing account; link one with: gcloud billing projects link acme --billing-account=ACCOUNT", api.KindForbidden},
+		"a constraint": {func(w *world) {
+			w.Fail(gcptest.Fault{Status: 412, Message: "Constraint constraints/compute.restrictCloudNATUsage violated for projects/acme. Cloud NAT is not allowed."})
+		}, "listing the clusters: a policy of the organization forbids it: Constraint constraints/compute.restrictCloudNATUsage violated for projects/acme. Cloud NAT is not allowed; " +
+			"see it with: gcloud resource-manager org-policies describe compute.restrictCloudNATUsage --effective --project=acme", api.KindForbidden},
 		"a page of a proxy": {func(w *world) { w.Fail(gcptest.Fault{Status: 404, Body: "<html>"}) },
 			"listing the clusters: the answer is a page, and not of a service: check the network, and HTTPS_PROXY if there is a proxy", api.KindUnreachable},
 		"the server is away": {func(w *world) { w.Close() }, "listing the clusters: Google Cloud can't be reached: nothing listens at ", api.KindUnreachable},
@@ -302,6 +306,7 @@ func TestRoleWith(t *testing.T) {
 	for permission, want := range map[string]string{
 		"container.clusters.update":      "roles/container.admin",
 		"container.clusters.get":         "roles/container.clusterViewer",
+		"container.clusters.connect":     "roles/container.viewer",
 		"iam.serviceAccounts.actAs":      "roles/iam.serviceAccountUser",
 		"compute.networks.create":        "roles/compute.networkAdmin",
 		"compute.resourcePolicies.get":   "roles/compute.instanceAdmin.v1",

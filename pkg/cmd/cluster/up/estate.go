@@ -91,7 +91,7 @@ func (e *estate) elsewhere(id infra.ID, connection *connect.Flags) infra.Actor {
 
 // quota is that of a new queue: no more than large, so that jobs wait for nodes rather than for it.
 func quota() map[string]string {
-	return map[string]string{"cpu": "10k", "memory": "40Ti", "nvidia.com/gpu": "1k", "google.com/tpu": "10k"}
+	return map[string]string{"cpu": "10k", "memory": "40Ti", "ephemeral-storage": "40Pi", "nvidia.com/gpu": "1k", "google.com/tpu": "10k"}
 }
 
 // withoutNetwork leaves the network out if the cluster that was read has another one.
