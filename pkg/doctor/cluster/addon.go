@@ -48,7 +48,7 @@ func (c *cluster) leaderWorkerSet(ctx context.Context) doctor.Finding {
 	case lws.Runs != nil && !*lws.Runs:
 		return doctor.Bad("kubectl get pods -n lws-system", "%s, but no pod of its controller is ready", describe(lws))
 	case older(lws.Version):
-		return doctor.Skip("%s: older than %s, with which no jobs on several hosts are tested; replace it with: %s",
+		return doctor.Skip("%s: too old, jobs on several hosts need %s or later; replace it with: %s",
 			describe(lws), oldestLeaderWorkerSet, apiserver.InstallLeaderWorkerSet)
 	default:
 		return doctor.Good("%s", describe(lws))

@@ -97,6 +97,7 @@ func (s *Server) addCluster(project, location string, c *container.Cluster) {
 	c.SelfLink = "https://container.googleapis.com/v1/" + clusterName(project, location, c.Name)
 	endpoint, certificate := s.container.address()
 	c.Endpoint, c.Status = endpoint, "PROVISIONING"
+	setEndpoints(c)
 	c.CurrentMasterVersion, c.CurrentNodeVersion = s.container.version, s.container.version
 	if c.MasterAuth == nil {
 		c.MasterAuth = &container.MasterAuth{}
@@ -205,6 +206,7 @@ func (s *Server) updateCluster(r *request) (any, error) {
 		c.Status = "RUNNING"
 		if failed == nil {
 			*c = *changed
+			setEndpoints(c)
 		}
 	}), nil
 }

@@ -3,6 +3,8 @@ package gcptest
 import (
 	"encoding/base64"
 	"net/http"
+
+	"google.golang.org/api/container/v1"
 )
 
 // SetEndpoint has the API server of all later clusters at an address, with the certificate of its
@@ -33,4 +35,13 @@ func (s *containerState) address() (endpoint, certificate string) {
 		return s.endpoint, s.authority
 	}
 	return "203.0.113.10", base64.StdEncoding.EncodeToString([]byte("certificate"))
+}
+
+// setEndpoints leaves a cluster without access by its address the name alone, which stands for the same server here.
+func setEndpoints(c *container.Cluster) {
+	e := c.ControlPlaneEndpointsConfig
+	if e == nil || e.DnsEndpointConfig == nil || e.IpEndpointsConfig == nil || e.IpEndpointsConfig.Enabled || c.Endpoint == "" {
+		return
+	}
+	e.DnsEndpointConfig.Endpoint, c.Endpoint = c.Endpoint, ""
 }

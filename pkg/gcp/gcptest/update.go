@@ -5,6 +5,8 @@ import (
 	"strings"
 
 	"google.golang.org/api/container/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/gcp/gcptest/ruletest"
 )
 
 // otherFields are the fields of a cluster that an update names differently.
@@ -35,6 +37,12 @@ func updated(c *container.Cluster, update *container.ClusterUpdate) (*container.
 	changed := &container.Cluster{}
 	if err := recode(fields, changed); err != nil {
 		return nil, err
+	}
+	if e := update.DesiredControlPlaneEndpointsConfig; e != nil && e.IpEndpointsConfig != nil { // what it leaves out is off
+		changed.ControlPlaneEndpointsConfig.IpEndpointsConfig = e.IpEndpointsConfig
+	}
+	if err := ruletest.Cluster(changed); err != nil {
+		return nil, badRequest("%v", err)
 	}
 	if update.DesiredNodePoolAutoscaling == nil {
 		return changed, nil

@@ -45,6 +45,7 @@ type Settings struct {
 	// MachineGiven and MaxNodesGiven say that the user has chosen these two, so that a pool that
 	// exists is compared with them.
 	MachineGiven, MaxNodesGiven bool
+	Endpoints                   Endpoints
 }
 
 // Channel is the release channel of new clusters.
@@ -174,10 +175,14 @@ func (c *Cluster) Get(ctx context.Context) (infra.State, error) {
 
 // detail says what the cluster will be like.
 func (c *Cluster) detail() string {
-	if c.settings.Autopilot {
-		return "Autopilot, in " + c.project.Names.Zone
+	text := "Autopilot, in " + c.project.Names.Zone
+	if !c.settings.Autopilot {
+		text = fmt.Sprintf("in %s, 1 to %d nodes of %s; GKE upgrades no nodes by itself until the support of their version ends", c.project.Names.Zone, c.settings.MaxNodes, c.settings.Machine)
 	}
-	return fmt.Sprintf("in %s, 1 to %d nodes of %s; GKE upgrades no nodes by itself until the support of their version ends", c.project.Names.Zone, c.settings.MaxNodes, c.settings.Machine)
+	if e := c.settings.Endpoints; e.chosen() {
+		text += "; the API server's address can be reached " + e.String()
+	}
+	return text
 }
 
 func describe(found *container.Cluster) string {

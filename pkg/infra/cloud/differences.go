@@ -31,9 +31,12 @@ func (s Settings) differences(found *container.Cluster, n infra.Names) []differe
 			all = append(all, difference{infra.Difference{Setting: setting, Have: have, Want: want, Fixed: update == nil}, update, option})
 		}
 	}
+	if d, differs := s.ofEndpoints(found); differs {
+		all = append(all, d)
+	}
 	autopilot := found.Autopilot != nil && found.Autopilot.Enabled
 	if autopilot { // also if it was not asked for
-		return nil
+		return all
 	}
 	if s.Autopilot {
 		add("mode", "Standard", "Autopilot", "", nil)

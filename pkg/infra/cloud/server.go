@@ -28,7 +28,7 @@ func Servers(found *container.Cluster) ([]infra.Server, error) {
 	if private := found.PrivateClusterConfig; private != nil {
 		addresses = append(addresses, private.PublicEndpoint, private.PrivateEndpoint)
 	}
-	if name == "" && found.Endpoint == "" {
+	if !HasServer(found) {
 		return nil, fmt.Errorf("cluster %s has no address, its status is %s: repeat this command once it runs", found.Name, found.Status)
 	}
 	authority, err := authority(found)
@@ -49,6 +49,13 @@ func Servers(found *container.Cluster) ([]infra.Server, error) {
 		return slices.Insert(all, 0, named), nil
 	}
 	return append(all, named), nil
+}
+
+// HasServer reports whether the API server of a cluster has a name or an address. One without access by its address has
+// a name alone.
+func HasServer(found *container.Cluster) bool {
+	e := found.ControlPlaneEndpointsConfig
+	return found.Endpoint != "" || e != nil && e.DnsEndpointConfig != nil && e.DnsEndpointConfig.Endpoint != ""
 }
 
 func authority(found *container.Cluster) ([]byte, error) {

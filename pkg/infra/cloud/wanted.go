@@ -31,7 +31,7 @@ func (c *Cluster) wanted() *container.Cluster {
 		IpAllocationPolicy:     &container.IPAllocationPolicy{UseIpAliases: true},
 		NetworkConfig:          &container.NetworkConfig{DefaultEnablePrivateNodes: true},
 		ControlPlaneEndpointsConfig: &container.ControlPlaneEndpointsConfig{
-			DnsEndpointConfig: &container.DNSEndpointConfig{AllowExternalTraffic: true}},
+			DnsEndpointConfig: &container.DNSEndpointConfig{AllowExternalTraffic: true}, IpEndpointsConfig: c.settings.Endpoints.config()},
 		Autoscaling:   &container.ClusterAutoscaling{AutoscalingProfile: profile},
 		LoggingConfig: &container.LoggingConfig{ComponentConfig: &container.LoggingComponentConfig{EnableComponents: []string{"SYSTEM_COMPONENTS", "WORKLOADS"}}},
 	}

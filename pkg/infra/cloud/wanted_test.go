@@ -17,8 +17,10 @@ var update = flag.Bool("update", false, "rewrite the golden files")
 // TestWanted has the request for a cluster of each kind in a golden file, and sends it.
 func TestWanted(t *testing.T) {
 	for name, s := range map[string]Settings{
-		"standard":  {Machine: "e2-standard-4", MaxNodes: 5},
-		"autopilot": {Autopilot: true},
+		"standard":   {Machine: "e2-standard-4", MaxNodes: 5},
+		"autopilot":  {Autopilot: true},
+		"private":    {Machine: "e2-standard-4", MaxNodes: 5, Endpoints: Endpoints{Private: true}},
+		"authorized": {Machine: "e2-standard-4", MaxNodes: 5, Endpoints: Endpoints{Authorized: []string{"203.0.113.0/24", "198.51.100.7/32"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := gcptest.New(t)

@@ -125,7 +125,7 @@ func (e *estate) withPools(found infra.States) {
 // servers returns how the cluster's API server is reached, nil as long as it has no address.
 func (e *estate) servers(ctx context.Context) ([]infra.Server, error) {
 	found, err := e.cluster.Read(ctx)
-	if err != nil || found == nil || found.Endpoint == "" {
+	if err != nil || found == nil || !cloud.HasServer(found) {
 		return nil, err
 	}
 	return cloud.Servers(found)

@@ -8,6 +8,7 @@ import (
 	"maps"
 	"os"
 	"slices"
+	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/apimachinery/pkg/util/validation"
@@ -47,6 +48,8 @@ type upFlags struct {
 	minNodes, maxNodes    int
 	machine, profile      string
 	kueue                 string
+	private               bool
+	authorized            []string
 	yes, force, reconcile bool
 	dryRun                process.DryRun
 	output                string
@@ -91,6 +94,8 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	fs.StringVar(&f.machine, "machine-type", usualMachine, "`TYPE` of the machines that run what the cluster itself needs.")
 	f.maxNodes = usualMaxNodes
 	process.NumberVar(fs, &f.maxNodes, 1, process.Unbounded, "max-nodes", "Have at most this `NUMBER` of those machines.")
+	fs.BoolVar(&f.private, "private", false, "Give the API server no address: it is reached by its name alone, as IAM allows.")
+	fs.StringSliceVar(&f.authorized, "authorized-networks", nil, "Let only these `NETWORKS` use the address of the API server, such as 203.0.113.0/24, with commas.")
 	fs.StringVar(&f.kueue, "kueue", "", "Set up a queue: `QUEUE`, or kinetic without a value. Kueue must be installed.")
 	fs.Lookup("kueue").NoOptDefVal = "kinetic"
 	fs.StringVar(&f.profile, "profile-name", "", "`NAME` of the profile that is written. Default: that of the cluster.")
@@ -205,6 +210,12 @@ func (f *upFlags) check(given func(flag string) bool) error {
 			return process.Usagef("--%s is about the node pools of --accelerator, and there is none: add --accelerator, or omit --%[1]s", flag)
 		}
 	}
+	if f.private && len(f.authorized) > 0 {
+		return process.Usagef("--authorized-networks %s: with --private there is no address that these networks could use: omit one of the two", strings.Join(f.authorized, ","))
+	}
+	if err := cloud.CheckNetworks(f.authorized); err != nil {
+		return process.Usagef("--authorized-networks: %v", err)
+	}
 	if f.kueue != "" {
 		if wrong := validation.IsDNS1123Subdomain(f.kueue); len(wrong) > 0 {
 			return process.Usagef("--kueue %q: expected lower-case letters, digits, '-' and '.', beginning and ending with a letter or digit", f.kueue)
@@ -221,7 +232,8 @@ func (f *upFlags) check(given func(flag string) bool) error {
 // settings returns those of the cluster.
 func (f *upFlags) settings(given func(flag string) bool) cloud.Settings {
 	return cloud.Settings{Autopilot: f.autopilot, Machine: f.machine, MaxNodes: f.maxNodes,
-		MachineGiven: given("machine-type"), MaxNodesGiven: given("max-nodes")}
+		MachineGiven: given("machine-type"), MaxNodesGiven: given("max-nodes"),
+		Endpoints: cloud.Endpoints{Private: f.private, Authorized: f.authorized}}
 }
 
 // run looks, asks and does.

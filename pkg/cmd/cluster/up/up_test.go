@@ -174,6 +174,9 @@ func TestUpRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
+		"networks for no address": {[]string{"--private", "--authorized-networks", "203.0.113.0/24"}, "--authorized-networks 203.0.113.0/24: with --private there is no address that these networks could use"},
+		"a network that is none":  {[]string{"--authorized-networks", "office"}, `--authorized-networks: "office": expected a network such as 203.0.113.0/24`},
+		"an address in a network": {[]string{"--authorized-networks", "203.0.113.7/24"}, `"203.0.113.7/24": the network of this address is 203.0.113.0/24`},
 		"an unknown accelerator":  {[]string{"--accelerator", "v6x-8"}, "v6x"},
 		"half a slice":            {[]string{"--accelerator", "v6e-4x4", "--min-nodes", "2"}, "use 0 or 4"},
 		"pools on Autopilot":      {[]string{"--accelerator", "l4", "--autopilot"}, "omit --accelerator or --autopilot"},

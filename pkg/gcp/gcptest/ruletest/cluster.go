@@ -14,7 +14,7 @@ const dataplaneV2 = "ADVANCED_DATAPATH"
 
 // Cluster returns why GKE refuses a new cluster, nil if it doesn't.
 func Cluster(c *container.Cluster) error {
-	for _, check := range []func(*container.Cluster) error{checkDataplane, checkMaintenance, checkMonitoring} {
+	for _, check := range []func(*container.Cluster) error{checkDataplane, checkMaintenance, checkMonitoring, checkEndpoints} {
 		if err := check(c); err != nil {
 			return err
 		}
@@ -89,6 +89,25 @@ func checkMonitoring(c *container.Cluster) error {
 	}
 	if len(components) > 0 && !slices.Contains(components, "SYSTEM_COMPONENTS") {
 		return refused("SYSTEM_COMPONENTS must be enabled if any other component is.")
+	}
+	return nil
+}
+
+func checkEndpoints(c *container.Cluster) error {
+	e := c.ControlPlaneEndpointsConfig
+	if e == nil || e.IpEndpointsConfig == nil {
+		return nil
+	}
+	networks := e.IpEndpointsConfig.AuthorizedNetworksConfig
+	switch dns := e.DnsEndpointConfig; {
+	case networks != nil && c.MasterAuthorizedNetworksConfig != nil:
+		return refused("Only one of master_authorized_networks_config and control_plane_endpoints_config.ip_endpoints_config.authorized_networks_config can be set.")
+	case !e.IpEndpointsConfig.Enabled && (dns == nil || !dns.AllowExternalTraffic):
+		return refused("At least one of the DNS endpoint and the IP endpoints must be enabled.")
+	case !e.IpEndpointsConfig.Enabled && networks != nil && networks.Enabled:
+		return refused("Authorized networks can't be enabled if the IP endpoints are disabled.")
+	case networks != nil && len(networks.CidrBlocks) > 50:
+		return refused("At most 50 authorized networks can be set.")
 	}
 	return nil
 }

@@ -21,10 +21,22 @@ func TestCluster(t *testing.T) {
 	metrics := func(components ...string) *container.Cluster {
 		return &container.Cluster{MonitoringConfig: &container.MonitoringConfig{ComponentConfig: &container.MonitoringComponentConfig{EnableComponents: components}}}
 	}
+	endpoints := func(name bool, ip *container.IPEndpointsConfig) *container.Cluster {
+		return &container.Cluster{ControlPlaneEndpointsConfig: &container.ControlPlaneEndpointsConfig{
+			DnsEndpointConfig: &container.DNSEndpointConfig{AllowExternalTraffic: name}, IpEndpointsConfig: ip}}
+	}
+	authorized := &container.MasterAuthorizedNetworksConfig{Enabled: true, CidrBlocks: []*container.CidrBlock{{CidrBlock: "203.0.113.0/24"}}}
+	twice := endpoints(true, &container.IPEndpointsConfig{Enabled: true, AuthorizedNetworksConfig: authorized})
+	twice.MasterAuthorizedNetworksConfig = authorized
 	for name, tt := range map[string]struct {
 		cluster *container.Cluster
 		want    string // "" for none
 	}{
+		"no address":                      {endpoints(true, &container.IPEndpointsConfig{}), ""},
+		"neither name nor address":        {endpoints(false, &container.IPEndpointsConfig{}), "At least one of"},
+		"authorized networks":             {endpoints(true, &container.IPEndpointsConfig{Enabled: true, AuthorizedNetworksConfig: authorized}), ""},
+		"for no address":                  {endpoints(true, &container.IPEndpointsConfig{AuthorizedNetworksConfig: authorized}), "can't be enabled"},
+		"networks twice":                  {twice, "Only one of"},
 		"nothing":                         {&container.Cluster{}, ""},
 		"multi-networking":                {network("ADVANCED_DATAPATH", true), ""},
 		"without Dataplane V2":            {network("", true), "requires Dataplane V2"},
