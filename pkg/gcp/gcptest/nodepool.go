@@ -5,7 +5,6 @@ import (
 	"net/http"
 	"regexp"
 	"slices"
-	"strconv"
 	"strings"
 
 	"google.golang.org/api/container/v1"
@@ -111,7 +110,7 @@ func (s *Server) checkPool(r *request, c *container.Cluster, p *container.NodePo
 	case slices.ContainsFunc(c.NodePools, func(other *container.NodePool) bool { return other.Name == p.Name }):
 		return exists("Already exists: %s/nodePools/%s.", target(c), p.Name)
 	}
-	for _, check := range []func(*container.NodePool) error{checkAutoscaling, checkPlacement, checkCapacity} {
+	for _, check := range []func(*container.NodePool) error{checkAutoscaling, placed, available} {
 		if err := check(p); err != nil {
 			return err
 		}
@@ -144,67 +143,16 @@ func checkAutoscaling(p *container.NodePool) error {
 	return nil
 }
 
-// checkPlacement refuses slices of several hosts that are not whole.
-func checkPlacement(p *container.NodePool) error {
-	tpu := perHost(p.Config.MachineType)
-	if p.PlacementPolicy == nil || p.PlacementPolicy.TpuTopology == "" {
+func placed(p *container.NodePool) error { return refusal(ruletest.Placement(p)) }
+
+func available(p *container.NodePool) error { return refusal(ruletest.Capacity(p)) }
+
+// refusal returns the answer that a rule demands, nil for none.
+func refusal(err error) error {
+	if err == nil {
 		return nil
 	}
-	if tpu == 0 {
-		return badRequest("tpu_topology is only supported for TPU machine types.")
-	}
-	chips := int64(1)
-	for part := range strings.SplitSeq(p.PlacementPolicy.TpuTopology, "x") {
-		n, err := strconv.ParseInt(part, 10, 64)
-		if err != nil || n < 1 {
-			return badRequest("Invalid tpu_topology %q.", p.PlacementPolicy.TpuTopology)
-		}
-		chips *= n
-	}
-	hosts := chips / tpu
-	isSeven := strings.HasPrefix(p.Config.MachineType, "tpu7x-")
-	switch {
-	case chips%tpu != 0 || hosts < 2:
-		return badRequest("tpu_topology %q can't be used with machine type %s.", p.PlacementPolicy.TpuTopology, p.Config.MachineType)
-	case isSeven && (p.PlacementPolicy.PolicyName == "" || p.PlacementPolicy.Type != ""):
-		return badRequest("machine type %s needs a workload policy in placement_policy.policy_name.", p.Config.MachineType)
-	case !isSeven && p.PlacementPolicy.Type != "COMPACT":
-		return badRequest("tpu_topology needs placement_policy.type COMPACT.")
-	case p.InitialNodeCount != 0 && p.InitialNodeCount != hosts, p.Autoscaling != nil && p.Autoscaling.Enabled && p.Autoscaling.MaxNodeCount != hosts:
-		return badRequest("A node pool with tpu_topology %q has %d nodes, or none.", p.PlacementPolicy.TpuTopology, hosts)
-	case len(p.Locations) > 1:
-		return badRequest("A node pool with tpu_topology must be in one zone.")
-	}
-	return nil
-}
-
-var chipsOfMachine = regexp.MustCompile(`^(?:ct\d[a-z]*-(?:hightpu|standard)|tpu7x-standard)-(\d)t$`)
-
-// perHost returns the chips of a TPU machine, 0 for others.
-func perHost(machine string) int64 {
-	if found := chipsOfMachine.FindStringSubmatch(machine); found != nil {
-		n, _ := strconv.ParseInt(found[1], 10, 64)
-		return n
-	}
-	return 0
-}
-
-func checkCapacity(p *container.NodePool) error {
-	reserved := p.Config.ReservationAffinity != nil && p.Config.ReservationAffinity.ConsumeReservationType == "SPECIFIC_RESERVATION"
-	hyperdisk := regexp.MustCompile(`^(ct6e|tpu7x|a3-ultragpu|a4|a4x|g4)-`).MatchString(p.Config.MachineType)
-	switch {
-	case p.Config.Spot && reserved:
-		return badRequest("Spot VMs can't consume reservations.")
-	case p.Config.FlexStart && (p.Config.Spot || reserved):
-		return badRequest("flex_start can't be used with Spot VMs or reservations.")
-	case p.Config.FlexStart && p.Management != nil && p.Management.AutoRepair:
-		return badRequest("flex_start needs node auto-repair to be disabled.")
-	case hyperdisk && p.Config.DiskType != "hyperdisk-balanced":
-		return badRequest("[%s] disk type cannot be used by %s machine type.", p.Config.DiskType, p.Config.MachineType)
-	case len(p.Config.Accelerators) > 0 && perHost(p.Config.MachineType) > 0:
-		return badRequest("accelerators can't be attached to machine type %s.", p.Config.MachineType)
-	}
-	return nil
+	return badRequest("%v", err)
 }
 
 func (s *Server) deletePool(r *request) (any, error) {
@@ -251,7 +199,7 @@ func (s *Server) setPoolSize(r *request) (any, error) {
 	}
 	sized := *p
 	sized.InitialNodeCount = wanted.NodeCount
-	if err := checkPlacement(&sized); err != nil {
+	if err := placed(&sized); err != nil {
 		return nil, err
 	}
 	return s.containerOperation(r, "SET_NODE_POOL_SIZE", target(c)+"/nodePools/"+p.Name, func(failed *Error) {
@@ -276,7 +224,7 @@ func (s *Server) setPoolAutoscaling(r *request) (any, error) {
 	}
 	scaled := *p
 	scaled.Autoscaling = wanted.Autoscaling
-	for _, check := range []func(*container.NodePool) error{checkAutoscaling, checkPlacement} {
+	for _, check := range []func(*container.NodePool) error{checkAutoscaling, placed} {
 		if err := check(&scaled); err != nil {
 			return nil, err
 		}
