@@ -12,6 +12,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"path"
 	"slices"
 	"strings"
 	"sync"
@@ -37,7 +38,7 @@ const level = 6
 // program, and the package kinetic for the code that it runs, without its client, which
 // submits jobs. The patterns only match source files, not Python's caches.
 //
-//go:embed __main__.py kinetic_runner/*.py kinetic_runner/*/*.py kinetic/*.py
+//go:embed __main__.py kinetic_runner/*.py kinetic_runner/*/*.py kinetic_runner/contract/contract.json kinetic/*.py
 var Sources embed.FS
 
 // Zip returns the program as one zip, the same bytes on every platform. The caller must
@@ -98,7 +99,7 @@ func shorten(name string, source []byte) []byte {
 	if rest, ok := bytes.CutPrefix(source, []byte(notice)); ok {
 		source = append([]byte("\n\n"), rest...)
 	}
-	if !strings.HasPrefix(name, "kinetic_runner/") {
+	if !strings.HasPrefix(name, "kinetic_runner/") || path.Ext(name) != ".py" {
 		return source
 	}
 	var short bytes.Buffer

@@ -12,7 +12,7 @@ const DefaultMode = 0o644
 
 // MaxPartBytes is the size of the parts of a large file, all but the last, and the largest
 // blob of an index.
-const MaxPartBytes = 32 << 20
+var MaxPartBytes = facts.Limits.Part
 
 // Index lists the contents of a bundle, or of a part of a data set, and where its bytes are.
 // It is stored as a gzip-compressed JSON blob and named in the manifest by the SHA-256 of

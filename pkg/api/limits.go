@@ -1,12 +1,16 @@
 package api
 
-// Limits for what a runner reads into memory. It refuses more, so a client refuses before
-// it uploads anything. The runner has the same numbers.
-const (
+import "github.com/kubectl-kinetic/kinetic/runner/kinetic_runner/contract"
+
+// facts are what the runner knows, too.
+var facts = contract.Read()
+
+// Limits for what a runner reads into memory. It refuses more, so a client refuses before it uploads anything.
+var (
 	// MaxCallBytes limits call.json.
-	MaxCallBytes = 256 << 20
+	MaxCallBytes = facts.Limits.Call
 	// MaxIndexBytes limits the JSON of a bundle's Index: about half a million files.
-	MaxIndexBytes = 64 << 20
+	MaxIndexBytes = facts.Limits.Index
 )
 
 // MaxRestarts limits retries and disruptions. It stays below a million, which kustomize

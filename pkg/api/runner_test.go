@@ -2,6 +2,8 @@ package api
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 	"testing"
 	"time"
 
@@ -13,13 +15,11 @@ import (
 func TestRunnerHasTheSameNumbers(t *testing.T) {
 	runnertest.Compare(t, map[string][]int{"[VERSION] * 3": {EndVersion, CallVersion, SetVersion}}, "documents")
 	runnertest.Compare(t, map[string]int{
-		"CALL_LIMIT":                    MaxCallBytes,
-		"INDEX_LIMIT":                   MaxIndexBytes,
 		"INDEX_VERSION":                 IndexVersion,
 		"DEFAULT_MODE":                  DefaultMode,
 		"int(PORT)":                     DebugPort,
 		"FLAGS['--max-disruptions'][1]": DefaultMaxDisruptions,
-	}, "call", "bundle.tree", "child.debug", "options")
+	}, "bundle.tree", "child.debug", "options")
 }
 
 func TestRunnerHasTheSameNames(t *testing.T) {
@@ -32,23 +32,35 @@ func TestRunnerHasTheSameNames(t *testing.T) {
 	}, "hosts.release", "hosts.channel", "options")
 }
 
-// Terminated by a cancel is the client's word for it, and a call that was stopped because
-// of another host is never how a job ends.
+// A call that was stopped because of another host is never how a job ends, and a cancel is the client's word.
 func TestRunnerHasTheSameReasons(t *testing.T) {
 	const all = `sorted(value for name, value in globals().items() if name.isupper() and type(value) is str)`
-	want := []Reason{
-		BadData, BadEnvironment, BadPayload, BadResult, Completed, DeadlineExceeded, Disrupted, Exception, ExitCode, Killed,
-		NoProgram, RunnerFailure, "Stopped", Terminated,
+	want := slices.Sorted(maps.Keys(facts.Reasons))
+	got := append(runnertest.Eval[[]string](t, all, "outcome"), string(Cancelled))
+	got = slices.DeleteFunc(got, func(r string) bool { return r == "Stopped" })
+	slices.Sort(got)
+	if diff := cmp.Diff(want, got); diff != "" {
+		t.Errorf("reasons (-the contract +the runner's):\n%s", diff)
 	}
-	if diff := cmp.Diff(want, runnertest.Eval[[]Reason](t, all, "outcome")); diff != "" {
-		t.Errorf("reasons (-ours +the runner's):\n%s", diff)
+	ours := []Reason{
+		BadData, BadEnvironment, BadPayload, BadResult, Cancelled, Completed, DeadlineExceeded, Disrupted, Exception, ExitCode, Killed,
+		NoProgram, RunnerFailure, Terminated,
 	}
-	runnertest.Compare(t, map[string]int{
-		"EXIT_DEADLINE":   ExitDeadline,
-		"EXIT_RUNNER":     ExitRunner,
-		"EXIT_KILLED":     ExitKilled,
-		"EXIT_TERMINATED": ExitTerminated,
-	}, "outcome")
+	if diff := cmp.Diff(want, asStrings(ours)); diff != "" {
+		t.Errorf("reasons (-the contract +ours):\n%s", diff)
+	}
+	for reason, want := range map[Reason]int{Completed: 0, Killed: int(ExitKilled), Cancelled: int(ExitTerminated), ExitCode: 1, "unheard of": 1} {
+		if got := reason.Code(); got != want {
+			t.Errorf("%s has the exit code %d, want %d", reason, got, want)
+		}
+	}
+}
+
+func asStrings(reasons []Reason) (texts []string) {
+	for _, r := range reasons {
+		texts = append(texts, string(r))
+	}
+	return texts
 }
 
 func TestRunnerNamesUnsavedOutputs(t *testing.T) {

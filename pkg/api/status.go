@@ -32,7 +32,7 @@ func (s State) Ended() bool { return s == Succeeded || s == Failed || s == NotFo
 // Reason says in one word why a job ended.
 type Reason string
 
-// The reasons for an end, and the runner's exit code for each.
+// The reasons for an end, and the runner's exit code for each, which Code returns.
 const (
 	Completed        Reason = "Completed"        // 0
 	Exception        Reason = "Exception"        // 1: the function raised
@@ -51,30 +51,21 @@ const (
 )
 
 // Exit codes of the runner that are not the call's own.
-const (
-	ExitDeadline   = 124
-	ExitRunner     = 125
-	ExitKilled     = 137 // 128 + SIGKILL
-	ExitTerminated = 143 // 128 + SIGTERM
+var (
+	ExitDeadline   = facts.Exits.Deadline
+	ExitRunner     = facts.Exits.Runner
+	ExitKilled     = facts.Exits.Killed     // 128 + SIGKILL
+	ExitTerminated = facts.Exits.Terminated // 128 + SIGTERM
 )
 
 // Code returns the exit code for a reason. It is used where the runner could not record
 // one.
 func (r Reason) Code() int {
-	switch r {
-	case Completed:
-		return 0
-	case DeadlineExceeded:
-		return ExitDeadline
-	case RunnerFailure:
-		return ExitRunner
-	case Killed:
-		return ExitKilled
-	case Terminated, Cancelled:
-		return ExitTerminated
-	default:
+	code, known := facts.Reasons[string(r)]
+	if !known {
 		return 1
 	}
+	return code
 }
 
 // Status is a job's state at one moment.

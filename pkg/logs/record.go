@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/screen"
+	"github.com/kubectl-kinetic/kinetic/runner/kinetic_runner/contract"
 )
 
 // A log consists of records, one per line:
@@ -15,14 +16,13 @@ import (
 // A record is a line of one stream or, if it ends in pieceEnd, a piece of a line, which the next
 // record of the same stream continues. Records of the other stream may come between the two. A
 // log without marks, from an older runner, is all standard output.
-const (
-	// stderrMark begins a record of standard error.
-	stderrMark = 0x1e
-	// stdoutMark begins a record of standard output whose text begins with a mark.
-	stdoutMark = 0x1d
-	// pieceEnd says that the line continues in another record.
-	pieceEnd = 0x1f
+var marks = contract.Read().Marks
 
+// stderrMark begins a record of standard error, stdoutMark one of standard output whose text begins with a mark.
+// pieceEnd says that the line continues in another record.
+var stderrMark, stdoutMark, pieceEnd = marks.Stderr[0], marks.Stdout[0], marks.Piece[0]
+
+const (
 	// stampForm is the form of a stamp, in which 0 stands for any digit.
 	stampForm = "0000-00-00T00:00:00.000000Z "
 	// StampLayout is the form of a stamp for package time, without the space.

@@ -18,13 +18,14 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/records"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/runner/kinetic_runner/contract"
 )
 
 // indexVersion is the version of the runner's indexes. Earlier ones say which plain names were complete.
 const indexVersion = 2
 
 // maxIndex is the most bytes that an index may have: some million files.
-const maxIndex = 256 << 20
+var maxIndex = contract.Read().Limits.OutputsIndex
 
 // index is a finished state of what a host, or an input of a map, has written: what a restore brings.
 type index struct {
@@ -92,7 +93,7 @@ type incomplete struct {
 func (d *Dir) indexes(ctx context.Context) ([]index, map[string]store.Object, error) {
 	objects := map[string]store.Object{}
 	var found []store.Object
-	for o, err := range d.homeStore.List(ctx, d.home+store.SyncFolder, "") {
+	for o, err := range d.homeStore.List(ctx, d.home+store.SyncFolder(), "") {
 		if err != nil {
 			return nil, nil, fmt.Errorf("job %s: %w", d.job.ID(), err)
 		}
@@ -147,7 +148,7 @@ func unzip(data []byte) ([]byte, error) {
 		return nil, err
 	}
 	plain, err := io.ReadAll(io.LimitReader(r, maxIndex+1))
-	if err == nil && len(plain) > maxIndex {
+	if err == nil && int64(len(plain)) > maxIndex {
 		err = fmt.Errorf("it has more than %d bytes", maxIndex)
 	}
 	return plain, err
@@ -294,7 +295,7 @@ func (d *Dir) addIncomplete(ctx context.Context, indexes []index, files map[stri
 		return nil
 	}
 	objects := map[string]store.Object{}
-	for o, err := range d.homeStore.List(ctx, d.home+store.IncompleteFolder, "") {
+	for o, err := range d.homeStore.List(ctx, d.home+store.IncompleteFolder(), "") {
 		if err != nil {
 			return fmt.Errorf("job %s: %w", d.job.ID(), err)
 		}

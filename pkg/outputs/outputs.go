@@ -254,7 +254,7 @@ func (d *Dir) Remove(ctx context.Context, files []File, ended bool, seen func(do
 
 // Forget deletes what the runner keeps about the outputs. The job must have ended, with no outputs left.
 func (d *Dir) Forget(ctx context.Context) error {
-	for _, folder := range []string{store.SyncFolder, store.IncompleteFolder} {
+	for _, folder := range []string{store.SyncFolder(), store.IncompleteFolder()} {
 		for o, err := range d.homeStore.List(ctx, d.home+folder, "") {
 			if err == nil {
 				err = d.homeStore.Delete(ctx, o.Name)

@@ -14,8 +14,6 @@ import (
 const (
 	// largeFile is the size in bytes from which a file is a blob of its own.
 	largeFile = 1 << 20
-	// partSize is the size in bytes above which a file is several blobs, of this size.
-	partSize = api.MaxPartBytes
 	// packSize limits the content of a pack, in bytes before compression.
 	packSize = 4 << 20
 	// sampleSize is how many bytes of a pack are tried, to see whether they can be
@@ -25,6 +23,9 @@ const (
 	// that the upload need not compress them again.
 	keptPacks = 32 << 20
 )
+
+// partSize is the size in bytes above which a file is several blobs, of this size.
+var partSize = api.MaxPartBytes
 
 // source is what a blob is made from: one large file, a part of one, or a pack.
 type source struct {

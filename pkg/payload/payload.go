@@ -18,13 +18,15 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+	"github.com/kubectl-kinetic/kinetic/runner/kinetic_runner/contract"
 )
+
+// maxHeader limits the header, in bytes: the runner holds it in memory.
+var maxHeader = contract.Read().Limits.PayloadHeader
 
 const (
 	// Version is the newest version of the header that this code reads.
 	Version = 1
-	// maxHeader limits the header, in bytes: the runner holds it in memory.
-	maxHeader = 1 << 20
 	// defaultName is the name of a function that no header names.
 	defaultName = "payload"
 	// protocol begins a pickle of protocol 2 or later, and stop ends it.

@@ -71,10 +71,10 @@ func (f *finder) list(ctx context.Context) error {
 	parts := make([]listing, len(digits))
 	g, ctx := errgroup.WithContext(ctx)
 	for i := range digits {
-		g.Go(func() error { return f.listBelow(ctx, store.Blobs+digits[i:i+1], &parts[i]) })
+		g.Go(func() error { return f.listBelow(ctx, store.Blobs()+digits[i:i+1], &parts[i]) })
 	}
 	f.listing.trees = map[string]*tree{}
-	g.Go(func() error { return f.listBelow(ctx, store.Data, &listing{trees: f.listing.trees}) })
+	g.Go(func() error { return f.listBelow(ctx, store.Data(), &listing{trees: f.listing.trees}) })
 	if err := g.Wait(); err != nil {
 		return err
 	}

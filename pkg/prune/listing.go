@@ -33,7 +33,7 @@ type blob struct {
 	named                     bool
 }
 
-// tree is a directory below store.Data, with the record of it.
+// tree is a directory below store.Data(), with the record of it.
 type tree struct {
 	objects int
 	bytes   int64
@@ -114,7 +114,7 @@ func (l *listing) items() iter.Seq[Item] {
 		}
 		for _, name := range slices.SortedFunc(maps.Keys(l.trees), cmp.Compare) {
 			t := l.trees[name]
-			if !yield(Item{Name: store.Data + name + "/", Objects: t.objects, Bytes: t.bytes, Updated: t.newest.UTC(), tree: name}) {
+			if !yield(Item{Name: store.Data() + name + "/", Objects: t.objects, Bytes: t.bytes, Updated: t.newest.UTC(), tree: name}) {
 				return
 			}
 		}

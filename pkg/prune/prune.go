@@ -120,7 +120,7 @@ func (d *deletion) count(o store.Object) {
 // tree deletes a directory, its record first. If the record was renewed meanwhile, so that a submit
 // relies on it, the directory stays.
 func (d *deletion) tree(ctx context.Context, name string) error {
-	for o, err := range d.plan.store.List(ctx, store.Data+name, "") {
+	for o, err := range d.plan.store.List(ctx, store.Data()+name, "") {
 		if err != nil {
 			return err
 		}

@@ -3,20 +3,23 @@ package records
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"sync/atomic"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/runner/kinetic_runner/contract"
 )
 
-// EndLine returns the very last line that a job's last pod prints, on standard error. The
-// runner contains the same text, and does not store the line. It is only a hint: any program
-// can print it.
-func EndLine(id string) string { return "kinetic: job " + id + " has ended" }
+// facts are what the runner knows, too.
+var facts = contract.Read()
 
-// reportStart begins the line in which a pod reports its pickle. The runner contains the same
-// text, and does not store the line. No output of the call begins like that in the log of a pod:
-// the runner puts a mark before a line that does.
-const reportStart = "\x1ckinetic: result "
+// EndLine returns the very last line that a job's last pod prints, on standard error. The runner does not store
+// the line. It is only a hint: any program can print it.
+func EndLine(id string) string { return fmt.Sprintf(facts.Lines.End, id) }
+
+// reportStart begins the line in which a pod reports its pickle. The runner does not store the line. No output of
+// the call begins like that in the log of a pod: the runner puts a mark before a line that does.
+var reportStart = []byte(facts.Marks.Report + facts.Lines.Report)
 
 // Reports takes what a pod reports from the lines of its log, which comes from the cluster. The
 // zero value has taken nothing.
@@ -24,7 +27,7 @@ type Reports struct{ pickle atomic.Pointer[api.Pickle] }
 
 // Take reports whether a whole line, without its stamp, is a report.
 func (r *Reports) Take(line []byte) bool {
-	text, found := bytes.CutPrefix(line, []byte(reportStart))
+	text, found := bytes.CutPrefix(line, reportStart)
 	var p api.Pickle
 	if !found || json.Unmarshal(text, &p) != nil {
 		return false

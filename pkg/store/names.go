@@ -3,31 +3,24 @@ package store
 import (
 	"fmt"
 	"path"
+	"slices"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+	"github.com/kubectl-kinetic/kinetic/runner/kinetic_runner/contract"
 )
 
-// This is the only file with the names of all objects of a store, relative to its URL.
-// The runner has the same table.
+// The names of all objects of a store, relative to its URL, are here and, as far as the runner knows them, too, in
+// the contract with it.
+var facts = contract.Read()
+
+var names = facts.Objects
+
 const (
-	blobPrefix      = "blobs/sha256/"
-	dataPrefix      = "data/"
-	handleName      = "handle.json"
-	callName        = "call.json"
-	payloadName     = "payload.pkl"
-	resultName      = "result.json"
-	endName         = "end.json"
-	collectedName   = "collected.json"
-	environmentName = "environment.json"
-	attemptsDir     = "attempts/"
-	resultsDir      = "results/"
-	logsDir         = "logs/"
-	outputsDir      = "outputs/"
-	syncDir         = "sync/"
-	incompleteDir   = "incomplete/"
+	collectedName = "collected.json"
+	outputsDir    = "outputs/"
 	// kineticDir has what is not an output below an --output-dir.
 	kineticDir = ".kinetic/"
 	// The Python tool's jobs are in the same place, with these names instead.
@@ -41,10 +34,16 @@ var (
 )
 
 // Blob returns the name of the content-addressed object with a SHA-256 in lower-case hex.
-func Blob(sha256 string) string { return blobPrefix + sha256[:2] + "/" + sha256 }
+func Blob(sha256 string) string { return fmt.Sprintf(names.Blob, sha256, sha256) }
 
-// Blobs is the prefix of the content-addressed objects.
-const Blobs = blobPrefix
+// prefix returns what is before the first value of a format.
+func prefix(format string) string {
+	before, _, _ := strings.Cut(format, "%")
+	return before
+}
+
+// Blobs returns the prefix of the content-addressed objects.
+func Blobs() string { return prefix(names.Blob) }
 
 // BlobOf returns the SHA-256 of the content-addressed object with a name, "" if the name is
 // not that of such an object.
@@ -56,20 +55,20 @@ func BlobOf(name string) string {
 	return sha256
 }
 
-// Data is the prefix of the directories that pods mount.
-const Data = dataPrefix
+// Data returns the prefix of the directories that pods mount.
+func Data() string { return prefix(names.Data) }
 
 // DataTree returns the prefix of the files of a directory that pods mount, which the SHA-256 of
 // its data set names.
-func DataTree(sha256 string) string { return dataPrefix + sha256 + "/" }
+func DataTree(sha256 string) string { return fmt.Sprintf(names.Data, sha256) }
 
 // DataRecord returns the name of the record that such a directory is complete.
-func DataRecord(sha256 string) string { return dataPrefix + sha256 + ".json" }
+func DataRecord(sha256 string) string { return fmt.Sprintf(names.DataRecord, sha256) }
 
 // DataOf returns the hash of the directory that an object below Data belongs to: one of its
 // files, or its record, which is written last. It is "" for any other name.
 func DataOf(name string) (hash string, record bool) {
-	rest, _ := strings.CutPrefix(name, dataPrefix)
+	rest, _ := strings.CutPrefix(name, Data())
 	hash, _, below := strings.Cut(rest, "/")
 	if !below {
 		hash, record = strings.CutSuffix(rest, ".json")
@@ -81,19 +80,19 @@ func DataOf(name string) (hash string, record bool) {
 }
 
 // Handle returns the name of the persisted description of a job.
-func Handle(id string) string { return path.Join(id, handleName) }
+func Handle(id string) string { return fmt.Sprintf(names.Handle, id) }
 
 // Call returns the name of the job's call.
-func Call(id string) string { return path.Join(id, callName) }
+func Call(id string) string { return fmt.Sprintf(names.Call, id) }
 
 // Payload returns the name of the pickle of a job's call.
-func Payload(id string) string { return path.Join(id, payloadName) }
+func Payload(id string) string { return fmt.Sprintf(names.Payload, id) }
 
 // Result returns the name of the job's result.
-func Result(id string) string { return path.Join(id, resultName) }
+func Result(id string) string { return fmt.Sprintf(names.Result, id) }
 
 // Results returns the prefix of the results of a map.
-func Results(id string) string { return id + "/" + resultsDir }
+func Results(id string) string { return fmt.Sprintf(names.Results, id) }
 
 // ResultOf returns the name of the result of one input of a map, counted from 0.
 func ResultOf(id string, input int) string { return fmt.Sprintf("%s%d.json", Results(id), input) }
@@ -112,7 +111,7 @@ func Hashes(id string, chunk, attempt int) string {
 func Pickle(id, name string) string { return path.Join(id, path.Join("/", name)) }
 
 // End returns the name of the record of how the job ended.
-func End(id string) string { return path.Join(id, endName) }
+func End(id string) string { return fmt.Sprintf(names.End, id) }
 
 // Collected returns the name of the record that the result was delivered and the workload
 // deleted.
@@ -120,16 +119,19 @@ func Collected(id string) string { return path.Join(id, collectedName) }
 
 // Environment returns the name of the list of wheels that the job's requirements resulted
 // in, if a pod resolved them.
-func Environment(id string) string { return path.Join(id, environmentName) }
+func Environment(id string) string { return fmt.Sprintf(names.Environment, id) }
 
 // Attempts returns the prefix of the records of all starts.
-func Attempts(id string) string { return id + "/" + attemptsDir }
+func Attempts(id string) string { return fmt.Sprintf(names.Attempts, id) }
 
 // AttemptsOfChunk returns the prefix of the records of the starts of one chunk of a map.
 func AttemptsOfChunk(id string, chunk int) string { return fmt.Sprintf("%s%d-", Attempts(id), chunk) }
 
 // Logs returns the prefix of the log parts of all hosts.
-func Logs(id string) string { return id + "/" + logsDir }
+func Logs(id string) string {
+	before, _, _ := strings.Cut(names.LogPart, "%d")
+	return fmt.Sprintf(before, id)
+}
 
 // LogsOfHost returns the prefix of the log parts of one host.
 func LogsOfHost(id string, host int) string { return fmt.Sprintf("%s%d/", Logs(id), host) }
@@ -141,18 +143,18 @@ func LogsOf(id string, host, attempt int) string {
 
 // LogPart returns the name of the part-th piece (from 1) of a host's log in one attempt.
 func LogPart(id string, host, attempt, part int) string {
-	return fmt.Sprintf("%s%d.log", LogsOf(id, host, attempt), part)
+	return fmt.Sprintf(names.LogPart, id, host, attempt, part)
 }
 
 // Outputs returns the prefix of what the job wrote to KINETIC_OUTPUT_DIR.
 func Outputs(id string) string { return id + "/" + outputsDir }
 
-// SyncFolder and IncompleteFolder begin the names of the runner's records of outputs with their objects, and of the
-// files that were not finished, relative to the home of the outputs.
-const (
-	SyncFolder       = syncDir
-	IncompleteFolder = incompleteDir
-)
+// SyncFolder begins the names of the runner's records of outputs with their objects, relative to the home of the
+// outputs.
+func SyncFolder() string { return prefix(names.Index) }
+
+// IncompleteFolder begins the names of the files that were not finished, relative to the home of the outputs.
+func IncompleteFolder() string { return prefix(names.Incomplete) }
 
 // OutputsHome returns the prefix of what the runner keeps about outputs: in the job's directory, or below
 // an --output-dir in a bucket.
@@ -167,14 +169,14 @@ func OutputsHome(id string, elsewhere bool) string {
 func IsKinetic(name string) bool { return strings.HasPrefix(name, kineticDir) }
 
 // SyncDir returns the prefix of the indexes of a job's outputs, one for each host or input, and of their objects.
-func SyncDir(id string) string { return id + "/" + syncDir }
+func SyncDir(id string) string { return id + "/" + SyncFolder() }
 
 // Sync returns the name of the index of the outputs of a host, or in a map of an input.
-func Sync(id string, number int) string { return fmt.Sprintf("%s%d.json", SyncDir(id), number) }
+func Sync(id string, number int) string { return id + "/" + fmt.Sprintf(names.Index, number) }
 
 // SyncNumber returns the number of the host or input whose index has this name relative to the home of the outputs.
 func SyncNumber(name string) (number int, ok bool) {
-	rest, below := strings.CutPrefix(name, syncDir)
+	rest, below := strings.CutPrefix(name, SyncFolder())
 	if !below || !syncPattern().MatchString(rest) {
 		return 0, false
 	}
@@ -182,34 +184,28 @@ func SyncNumber(name string) (number int, ok bool) {
 	return number, err == nil
 }
 
-// hashOfOutput is the metadata key of the SHA-256 of an output under its plain name.
-const hashOfOutput = "kinetic-sha256"
-
 // HashOf returns the SHA-256 that the runner noted with an output, "" if it didn't.
-func HashOf(o Object) string { return o.Metadata[hashOfOutput] }
-
-// writerOfOutputs is the metadata key of outputs that a runner has written: JOB/HOST/ATTEMPT.
-const writerOfOutputs = "kinetic-sync"
+func HashOf(o Object) string { return o.Metadata[facts.Metadata.Hash] }
 
 // WrittenBy returns the ID of the job whose runner has written an output, "" if it was a program.
 func WrittenBy(o Object) string {
-	id, _, _ := strings.Cut(o.Metadata[writerOfOutputs], "/")
+	id, _, _ := strings.Cut(o.Metadata[facts.Metadata.Writer], "/")
 	return id
 }
 
 // WrittenByHost reports whether an output was written by the runner of the job and host, or input of a map, with a number.
 func WrittenByHost(o Object, id string, number int) bool {
-	return strings.HasPrefix(o.Metadata[writerOfOutputs], fmt.Sprintf("%s/%d/", id, number))
+	return strings.HasPrefix(o.Metadata[facts.Metadata.Writer], fmt.Sprintf("%s/%d/", id, number))
 }
 
 // OutputMetadata returns the metadata of an output under its plain name, as the runner writes it.
 func OutputMetadata(id string, number, attempt int, sha256 string) map[string]string {
-	return map[string]string{writerOfOutputs: fmt.Sprintf("%s/%d/%d", id, number, attempt), hashOfOutput: sha256}
+	return map[string]string{facts.Metadata.Writer: fmt.Sprintf("%s/%d/%d", id, number, attempt), facts.Metadata.Hash: sha256}
 }
 
 // IsSyncObject reports whether a name, relative to the home of the outputs, is that of an object of the index with a number.
 func IsSyncObject(name string, number int) bool {
-	return strings.HasPrefix(name, fmt.Sprintf("%s%d/", syncDir, number))
+	return strings.HasPrefix(name, fmt.Sprintf(names.IndexObjects, number))
 }
 
 // PythonResult returns the name of the result of a job of keras-kinetic.
@@ -263,7 +259,7 @@ func checkName(name string) error {
 	return nil
 }
 
-var idPattern = pattern.Lazy(`^[a-z0-9][a-z0-9-]{0,48}[a-z0-9]$`)
+var idPattern = pattern.Lazy("^" + facts.IDs.Pattern + "$")
 
 // The end of the IDs that this program makes, with the time and seven digits; and all IDs
 // of keras-kinetic.
@@ -293,15 +289,12 @@ func TimeOf(id string) time.Time {
 	return t
 }
 
-// reserved words look like IDs and are, or were, directories of a store.
-var reserved = map[string]bool{"blobs": true, "data": true, "outputs": true, "default": true, "_groups": true}
-
 // CheckID rejects anything that must never become part of a path.
 func CheckID(id string) error {
 	if !idPattern().MatchString(id) {
 		return fmt.Errorf("job ID %q: expected 2 to 50 lower-case letters, digits and '-', with a letter or digit at both ends", id)
 	}
-	if reserved[id] {
+	if slices.Contains(facts.IDs.Reserved, id) {
 		return fmt.Errorf("job ID %q is a reserved word", id)
 	}
 	return nil

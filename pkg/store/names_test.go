@@ -180,7 +180,7 @@ func TestDataNames(t *testing.T) {
 			t.Errorf("DataOf(%q) = %q, %v", name, hash, isRecord)
 		}
 	}
-	if err := store.CheckID(strings.TrimSuffix(store.Data, "/")); err == nil {
+	if err := store.CheckID(strings.TrimSuffix(store.Data(), "/")); err == nil {
 		t.Error("a job may have the name of the directory with data")
 	}
 }

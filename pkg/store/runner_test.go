@@ -2,7 +2,6 @@ package store
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -23,11 +22,9 @@ func TestRunnerHasTheSameNames(t *testing.T) {
 		"environment_name('j')":                    Environment("j"),
 		"job_name('j', 'result-2.pkl')":            Pickle("j", "result-2.pkl"),
 		"log_part_name('j', 3, 1, 2)":              LogPart("j", 3, 1, 2),
-		"MARK":                                     writerOfOutputs,
-		"HASH":                                     hashOfOutput,
 		"'j/' + index_name(3)":                     Sync("j", 3),
 		"'j/' + SYNC":                              SyncDir("j"),
-		"incomplete_folder(3)":                     IncompleteFolder + "3/",
+		"incomplete_folder(3)":                     IncompleteFolder() + "3/",
 		"result_name('j')":                         Results("j"),
 		"result_name('j', '7.json')":               ResultOf("j", 7),
 		"Records(None, 'j').name(2)":               Attempts("j") + "2.json",
@@ -51,7 +48,7 @@ func TestRunnerRenewsAsMuch(t *testing.T) {
 
 func TestRunnerTakesTheSameIDs(t *testing.T) {
 	theirs := runnertest.Eval[[]string](t, "RESERVED_IDS", "options")
-	ids := slices.Concat(slices.Sorted(maps.Keys(reserved)), theirs, []string{
+	ids := slices.Concat(facts.IDs.Reserved, theirs, []string{
 		"a1", "a", "-a", "a-", "A1", "../x", "a/b", "ab\n", "",
 		strings.Repeat("a", 50), strings.Repeat("a", 51), "cpu-f-20260417-153012-abc1234",
 	})

@@ -7,7 +7,7 @@ import (
 )
 
 // checkCall rejects a call that is too large for the runner.
-func checkCall(size int) error {
+func checkCall(size int64) error {
 	if size <= api.MaxCallBytes {
 		return nil
 	}

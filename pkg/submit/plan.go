@@ -285,7 +285,7 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 	p.Warnings = slices.Concat(warnings, unchecked, p.Files.Warnings, p.Data.Warnings)
 	p.Call, err = json.Marshal(c)
 	p.Call = append(p.Call, '\n')
-	return errors.Join(err, checkCall(len(p.Call)))
+	return errors.Join(err, checkCall(int64(len(p.Call))))
 }
 
 // checkOutputsPlace rejects a package with a directory gs:, where a pod has a link to its

@@ -24,7 +24,7 @@ from .process import Child
 from .records import Records, read_document
 from .spool import LogParts, Spool
 from .store import open_store
-from .store.names import blob_name, job_name, payload_name
+from .store.names import blob_name, payload_name, record_name
 from .store.outage import Outage
 from .supervisor import Supervisor
 from .text import tell, times, timestamp
@@ -191,7 +191,7 @@ class Attempt:
         """Read the call, unpack the package into the workspace and install the environment."""
         options, store = self.options, self.store
         empty_directory(self.workspace)
-        call, name = read_call(store, options), job_name(options.job, "call.json")
+        call, name = read_call(store, options), record_name(options.job, "call")
         index = read_index(store, options.bundle)
         more = self.provide(lambda: fetch_bundle(store, index, self.workspace))
         if call.file and not os.path.isfile(os.path.join(self.workspace, call.file)):
@@ -204,7 +204,7 @@ class Attempt:
             if call.kind == "function":  # a pickled call looks for the variables itself
                 call.kwargs.update(provided.arguments)
             self.variables, self.provided = provided.variables, provided
-        self.needed = [job_name(options.job, "handle.json"), name, blob_name(options.bundle)] + [blob.name for blob in index.blobs]
+        self.needed = [record_name(options.job, "handle"), name, blob_name(options.bundle)] + [blob.name for blob in index.blobs]
         self.needed += more
         if call.kind == "pickle":
             from .payload import fetch_payload

@@ -4,13 +4,14 @@
 
 import sys
 
+from .contract import LIMITS
 from .documents import check_directory, check_path, field, parse_document, strings
 from .errors import RunnerError
 from .store import read_verified
-from .store.names import job_name
+from .store.names import record_name
 from .text import shorten
 
-CALL_LIMIT = 256 << 20  # bytes of call.json, and of the inputs of a map
+CALL_LIMIT = LIMITS["call"]  # bytes of call.json, and of the inputs of a map
 TITLE_LIMIT = 100  # characters of the name of a pickled function, which may be any text
 
 
@@ -22,7 +23,7 @@ def unlimited_integers():
 
 def read_call(store, options):
     """Return the call of the job, after comparing its kind with the flags."""
-    name = job_name(options.job, "call.json")
+    name = record_name(options.job, "call")
     unlimited_integers()
     call = Call(parse_document(read_verified(store, name, options.call, CALL_LIMIT), store.url(name)), store.url(name))
     if options.function and not call.is_function:

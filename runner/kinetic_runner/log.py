@@ -17,10 +17,11 @@ import select
 import time
 from collections import deque
 
+from .contract import LINES, MARKS
 from .process import STDERR, STDOUT
 from .text import encode_json, encode_text, timestamp
 
-STDERR_MARK, STDOUT_MARK, PIECE, REPORT_MARK = b"\x1e", b"\x1d", b"\x1f", b"\x1c"
+STDERR_MARK, STDOUT_MARK, PIECE, REPORT_MARK = (MARKS[name] for name in ("stderr", "stdout", "piece", "report"))
 MARK_BYTES = STDERR_MARK + STDOUT_MARK + REPORT_MARK
 PIECE_BYTES = 64 << 10  # of an unfinished line that are held back
 UNSENT_BYTES = 1 << 20  # waiting for stdout before the call's output has to wait
@@ -34,10 +35,8 @@ BAR_ENDS = re.compile(rb"\n|\r +\r")
 CURSOR_UP = b"\x1b[A"  # after which one of several bars is drawn
 
 FULL = "the rest is only in this pod's output; submit the job with a larger --disk"
-# The last line of a pod's output, for readers. It is not part of the stored log.
-END_LINE = "kinetic: job {} has ended"
-# The line before it, if there is a pickle: a cluster shows a log a second before a termination message.
-REPORT_START = REPORT_MARK + b"kinetic: result "
+END_LINE = LINES["end"]  # the last line of a pod's output, for readers; it is not part of the stored log
+REPORT_START = REPORT_MARK + LINES["report"].encode()  # of the line before it, if there is a pickle: a cluster shows a log before a termination message
 
 
 class Stream:
@@ -133,7 +132,7 @@ class Log:
             self._print(STDERR_MARK + b"\n")
         if pickle:
             self._print(REPORT_START + encode_json(pickle) + b"\n")
-        self._print(STDERR_MARK + encode_text(END_LINE.format(job) + "\n"))
+        self._print(STDERR_MARK + encode_text(END_LINE % job + "\n"))
 
     @property
     def unsent(self):

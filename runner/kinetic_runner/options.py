@@ -7,12 +7,13 @@ import os
 import re
 import types
 
+from .contract import IDS
 from .documents import SHA256
 from .environment import WORK
 from .errors import RunnerError
 
-JOB_ID = re.compile(r"[a-z0-9][a-z0-9-]{0,48}[a-z0-9]")
-RESERVED_IDS = ("blobs", "data", "outputs", "default", "_groups")
+JOB_ID = re.compile(IDS["pattern"])
+RESERVED_IDS = IDS["reserved"]
 TERMINATION_LOG = "/dev/termination-log"
 
 
@@ -51,7 +52,6 @@ def retry_on(text):
     if text not in ("crash", "error"):
         raise ValueError("is neither crash nor error")
     return text
-
 
 REQUIRED = object()
 FLAGS = {  # the parser of the value, the default, the value's name in the help, and the help

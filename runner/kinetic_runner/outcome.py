@@ -6,6 +6,7 @@ import signal
 import time
 from collections import namedtuple
 
+from .contract import EXITS
 from .text import shorten
 
 COMPLETED, EXCEPTION, EXIT_CODE, BAD_RESULT = "Completed", "Exception", "ExitCode", "BadResult"
@@ -17,14 +18,13 @@ KILLED, TERMINATED, DISRUPTED = "Killed", "Terminated", "Disrupted"
 STOPPED = "Stopped"  # never the end of a job: the call of a host was stopped because another one had failed
 ERRORS = (EXCEPTION, EXIT_CODE, NO_PROGRAM, BAD_RESULT)  # in the user's code, which --retry-on error retries
 
-EXIT_DEADLINE, EXIT_RUNNER, EXIT_KILLED, EXIT_TERMINATED = 124, 125, 137, 143
+EXIT_DEADLINE, EXIT_RUNNER, EXIT_KILLED, EXIT_TERMINATED = (EXITS[name] for name in ("deadline", "runner", "killed", "terminated"))
 # The cluster may start another attempt after these.
 RETRYABLE = (EXIT_RUNNER, EXIT_KILLED, EXIT_TERMINATED)
 CRASHES = (EXIT_RUNNER, EXIT_KILLED)
 
 UNSAVED_LIMIT = 20  # outputs that end.json names
 MESSAGE_LIMIT = 1000  # characters of a message in end.json
-
 
 Unsaved = namedtuple("Unsaved", "path size why")  # an output that could not be saved
 

@@ -16,7 +16,7 @@ from .errors import AlreadyExists, NotFound, Unreachable
 from .options import TERMINATION_LOG
 from .outcome import CRASHES, ERRORS, EXIT_TERMINATED, MESSAGE_LIMIT, RETRYABLE, TERMINATED, UNSAVED_LIMIT, Outcome
 from .records import create_or_read, read_document
-from .store.names import job_name
+from .store.names import job_name, record_name
 from .text import encode_json, encode_text, file_blocks, shorten, timestamp
 
 TERMINATION_LIMIT, TERMINATION_VALUE_LIMIT = 4096, 3 << 10  # bytes that Kubernetes keeps of a termination message, and of the value in it
@@ -99,7 +99,7 @@ def record_end(attempt, outcome, finished):
 def publish_end(attempt, end):
     """Write end.json and return its content: a cancel, or a client that saw the workload go, may have been first."""
     attempt.tried_end = end
-    return create_or_read(attempt.store, job_name(attempt.options.job, "end.json"), end, end_metadata(end))
+    return create_or_read(attempt.store, record_name(attempt.options.job, "end"), end, end_metadata(end))
 
 
 def end_metadata(end):
@@ -128,7 +128,7 @@ def publish_result(attempt, outcome, finished, end):
         store.write(job_name(job, pickled), lambda: pickle_blocks(outcome))
         if outcome.pickle_path:
             remove(outcome.pickle_path)  # a local job keeps its scratch directory
-    name, generation = job_name(job, "result.json"), 0
+    name, generation = record_name(job, "result"), 0
     metadata = result_metadata(attempt, outcome, end)
     while True:
         try:
@@ -152,14 +152,14 @@ def remove(path):
 def read_end(store, job):
     """Return end.json, None if there is none."""
     try:
-        return read_document(store, job_name(job, "end.json"))
+        return read_document(store, record_name(job, "end"))
     except NotFound:
         return None
 
 
 def restore_result(attempt, outcome, finished):
     """Write result.json again if another attempt replaced it before this one ended the job."""
-    name = job_name(attempt.options.job, "result.json")
+    name = record_name(attempt.options.job, "result")
     generation, theirs = attempt.store.generation(name)
     if theirs.get("attempt", str(attempt.number)) != str(attempt.number):
         pickled = pickle_name(attempt) if outcome.has_pickle else None
@@ -188,11 +188,11 @@ def result_metadata(attempt, outcome, end):
 
 def end_of_result(store, job):
     """Return the end of a job whose result is stored, None if another attempt is to follow. Publish it, in the place of the runner that could not."""
-    _, metadata = store.generation(job_name(job, "result.json"))
+    _, metadata = store.generation(record_name(job, "result"))
     if "end" not in metadata:
         return None
-    name = job_name(job, "end.json")
-    end = parse_document(metadata["end"].encode(), f"the end in the metadata of {store.url(job_name(job, 'result.json'))}", VERSION)
+    name = record_name(job, "end")
+    end = parse_document(metadata["end"].encode(), f"the end in the metadata of {store.url(record_name(job, 'result'))}", VERSION)
     return create_or_read(store, name, end, end_metadata(end))
 
 

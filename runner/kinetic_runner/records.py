@@ -7,7 +7,7 @@ from collections import namedtuple
 from .documents import VERSION, parse_document
 from .errors import AlreadyExists
 from .outcome import COMPLETED
-from .store.names import job_name
+from .contract import OBJECTS
 from .text import BLOCK, encode_json
 
 Count = namedtuple("Count", "number crashes disruptions job_started silent")
@@ -42,7 +42,7 @@ class Records:
 
     def name(self, number):
         """Return the name of an attempt's record."""
-        return job_name(self._job, f"attempts/{self._prefix}{number}.json")
+        return f"{OBJECTS['attempts'] % self._job}{self._prefix}{number}.json"
 
     def count(self, uid, host, started):
         """Record this attempt, once for each pod, and count those before it.

@@ -92,7 +92,7 @@ def read_log(data, stamped=False):
 
 def without_end_lines(data):
     """What a runner printed without its lines at the end of a job: whether one says that it has ended, and the pickle in the other."""
-    line = log.STDERR_MARK + log.END_LINE.format(JOB).encode() + b"\n"
+    line = log.STDERR_MARK + (log.END_LINE % JOB).encode() + b"\n"
     if not data.endswith(line):
         return data, False, None
     data, _, report = data[: -len(line)].partition(log.REPORT_START)

@@ -10,6 +10,7 @@ import os
 import zlib
 from collections import namedtuple
 
+from ..contract import LIMITS
 from ..documents import SHA256, check_path, check_relative, field, parse_document, strings
 from ..errors import RunnerError
 from ..store import read_verified
@@ -17,7 +18,7 @@ from ..store.names import blob_name
 from ..text import readable
 
 INDEX_VERSION = 2
-INDEX_LIMIT = 64 << 20  # bytes, both compressed and decompressed: about half a million files
+INDEX_LIMIT = LIMITS["index"]  # bytes, both compressed and decompressed: about half a million files
 DEFAULT_MODE = 0o644
 
 Blob = namedtuple("Blob", "name sha256 size gzipped")

@@ -7,11 +7,12 @@ import os
 import stat
 import zlib
 
+from ..contract import LIMITS
 from ..errors import RunnerError, naming
 from ..store import copy_verified, in_parallel, read_verified
 from ..text import readable, write_all
 
-PACK_LIMIT = 32 << 20  # bytes of a blob that holds several files, as stored and decoded: each thread may hold one
+PACK_LIMIT = LIMITS["part"]  # bytes of a blob that holds several files, as stored and decoded: each thread may hold one
 COPIES = 16  # files that are written at once from one blob
 REMEMBERED = 10_000  # directories that are known to exist
 

@@ -10,9 +10,10 @@ import os
 import pickle
 import sys
 
+from ..contract import LIMITS
 from .wording import INTERRUPTIONS, message_of
 
-HEADER_LIMIT = 1 << 20  # bytes
+HEADER_LIMIT = LIMITS["payload_header"]  # bytes
 
 
 class BadPayload(Exception):

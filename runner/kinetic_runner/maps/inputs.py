@@ -7,16 +7,17 @@ import re
 from itertools import chain, islice
 
 from ..call import CALL_LIMIT
+from ..contract import OBJECTS
 from ..errors import NotFound, RunnerError
 from ..records import read_document
 from ..store import copy_verified, in_parallel
 from ..store.gcs import LIST_PAGE
-from ..store.names import blob_name, job_name
+from ..store.names import blob_name
 
 
 def result_name(job, name=""):
     """Return the object name of an input's result ({index}.json, .pkl) or tries ({index}.try), or their folder."""
-    return job_name(job, f"results/{name}")
+    return OBJECTS["results"] % job + name
 
 
 def ranges(text):

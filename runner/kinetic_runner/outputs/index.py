@@ -10,6 +10,7 @@ import time
 import zlib
 from collections import namedtuple
 
+from ..contract import LIMITS
 from ..documents import SHA256, field, parse_document
 from ..errors import AlreadyExists, NotFound, RunnerError
 from ..store import Replaced
@@ -19,7 +20,7 @@ from ..text import BLOCK, encode_json, readable
 from .tree import FILE, FOLDER, LINK
 
 VERSION = 2
-LIMIT = 256 << 20  # bytes
+LIMIT = LIMITS["outputs_index"]  # bytes
 LATEST = 1 << 62  # nanoseconds: a time that no file system refuses
 GZIP = b"\x1f\x8b"
 PENDING = 100  # names that an index has at most

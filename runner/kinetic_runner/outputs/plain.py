@@ -6,6 +6,7 @@ import threading
 import time
 from collections import namedtuple
 
+from ..contract import METADATA
 from ..errors import RunnerError, text_of
 from ..store import in_parallel
 from ..store.gcs import RENEW_AGE
@@ -13,7 +14,7 @@ from ..store.objects import list_objects, rewrite_object
 from ..threads import start_threads
 from .tree import FILE, name_problem
 
-MARK, HASH = "kinetic-sync", "kinetic-sha256"  # metadata of our objects: JOB/HOST/ATTEMPT, and the hash of their bytes
+MARK, HASH = METADATA["writer"], METADATA["hash"]  # metadata of our objects: JOB/HOST/ATTEMPT, and the hash of their bytes
 PARALLEL = 4
 TOLD = 10  # names that can't be used
 IN_ORDER = 8  # newest files that are copied one after the other, since they may name older ones

@@ -1,56 +1,63 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Names of objects, relative to the store's URL. The client's package store has the same table."""
+"""Names of objects, relative to the store's URL."""
+
+from ..contract import OBJECTS
 
 
 def blob_name(sha256):
     """Return the name of the object with this hash."""
-    return f"blobs/sha256/{sha256[:2]}/{sha256}"
+    return OBJECTS["blob"] % (sha256, sha256)
 
 
 def mounted_folder(sha256):
     """Return the prefix of the files of a data set that pods mount."""
-    return f"data/{sha256}/"
+    return OBJECTS["data"] % sha256
 
 
 def mounted_record(sha256):
     """Return the name of the record of these files: a client that finds a young one does not look at them."""
-    return f"data/{sha256}.json"
+    return OBJECTS["data_record"] % sha256
 
 
 def job_name(job, name):
-    """Return the name of an object of the job, such as call.json, result.json or end.json."""
+    """Return the name of an object of the job, such as result-2.pkl."""
     return f"{job}/{name}"
+
+
+def record_name(job, kind):
+    """Return the name of a record of the job, of which there is one: call, handle, result or end."""
+    return OBJECTS[kind] % job
 
 
 def environment_name(job):
     """Return the name of the list of wheels that the job's requirements resulted in."""
-    return job_name(job, "environment.json")
+    return record_name(job, "environment")
 
 
 def payload_name(job):
     """Return the name of the pickle of the job's function and its arguments."""
-    return job_name(job, "payload.pkl")
+    return record_name(job, "payload")
 
 
 def log_part_name(job, host, attempt, part):
     """Return the name of a part of a host's log. Parts count from 1."""
-    return f"{job}/logs/{host}/{attempt}-{part}.log"
+    return OBJECTS["log_part"] % (job, host, attempt, part)
 
 
-SYNC = "sync/"  # the indexes of outputs with their objects, below the home of the outputs
+SYNC = OBJECTS["index"].partition("%")[0]  # the indexes of outputs with their objects, below the home of the outputs
 
 
 def index_name(number):
     """Return the name, below the home of a job's outputs, of the index of a host, or in a map of an input."""
-    return f"{SYNC}{number}.json"
+    return OBJECTS["index"] % number
 
 
 def index_folder(number):
     """Return the prefix of the objects that this index names."""
-    return f"{SYNC}{number}/"
+    return OBJECTS["index_objects"] % number
 
 
 def incomplete_folder(number):
     """Return the prefix of the outputs that a host or an input has not finished."""
-    return f"incomplete/{number}/"
+    return OBJECTS["incomplete"] % number

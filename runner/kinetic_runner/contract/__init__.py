@@ -1,0 +1,22 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What the client and the runner both know: names of objects, limits, marks and exit codes. Both read contract.json."""
+
+import json
+import os
+
+
+def read():
+    """Return contract.json, in the zip too."""
+    return json.loads(__spec__.loader.get_data(os.path.join(os.path.dirname(__file__), "contract.json")))
+
+
+_FACTS = read()
+OBJECTS = _FACTS["objects"]  # names, as templates of %
+METADATA = _FACTS["metadata"]  # keys of outputs under their plain names
+IDS = _FACTS["ids"]
+LIMITS = _FACTS["limits"]  # bytes
+MARKS = {name: mark.encode() for name, mark in _FACTS["marks"].items()}
+LINES = _FACTS["lines"]
+EXITS = _FACTS["exits"]
+REASONS = _FACTS["reasons"]  # exit codes by the reason why a job ended; the client alone has Cancelled
