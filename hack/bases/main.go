@@ -8,159 +8,78 @@
 package main
 
 import (
-	"bytes"
-	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"os"
-	"os/signal"
-	"slices"
-	"strconv"
 	"strings"
 
-	"github.com/google/go-containerregistry/pkg/authn"
-	"github.com/google/go-containerregistry/pkg/name"
+	"github.com/google/go-containerregistry/pkg/crane"
 	v1 "github.com/google/go-containerregistry/pkg/v1"
-	"github.com/google/go-containerregistry/pkg/v1/remote"
 )
 
 // row is a line of the table.
 type row struct {
-	Python string `json:"python"`
-	Patch  int    `json:"patch"`
-	Image  string `json:"image"`
-	Digest string `json:"digest"`
-	Libc   string `json:"libc"`
+	Python, Image, Digest, Libc string
+	Patch                       int
 }
 
 func main() {
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
-	defer stop()
-	if err := run(ctx, os.Args[1:], os.Stdout); err != nil {
+	if err := update(os.Args[len(os.Args)-1]); err != nil {
 		fmt.Fprintln(os.Stderr, "bases: "+err.Error())
-		os.Exit(1) //nolint:gocritic // stop has nothing left to do
+		os.Exit(1)
 	}
 }
 
-func run(ctx context.Context, args []string, out io.Writer) error {
-	if len(args) != 1 {
-		return fmt.Errorf("%d arguments: expected the file with the table", len(args))
-	}
-	file := args[0]
+// update brings a table in a file up to date.
+func update(file string) error {
+	var table []row
 	text, err := os.ReadFile(file)
-	if err != nil {
-		return err
+	if err == nil {
+		err = json.Unmarshal(text, &table)
 	}
-	table, err := parse(file, text)
 	if err != nil {
-		return err
+		return fmt.Errorf("reading the table %s: %w", file, err)
 	}
 	for i := range table {
-		was := table[i]
-		if err := table[i].update(ctx); err != nil {
-			return fmt.Errorf("looking up %s: %w", was.Image, err)
+		if err := table[i].lookUp(); err != nil {
+			return fmt.Errorf("looking up %s: %w", table[i].Image, err)
 		}
-		if table[i] == was {
-			fmt.Fprintf(out, "%s: unchanged\n", was.Image)
-			continue
-		}
-		fmt.Fprintf(out, "%s: Python %s.%d, %s\n", was.Image, was.Python, table[i].Patch, table[i].Digest)
 	}
-	written, err := format(table)
-	if err != nil || bytes.Equal(written, text) {
-		return err
-	}
-	return os.WriteFile(file, written, 0o644)
+	return os.WriteFile(file, []byte(format(table)), 0o644)
 }
 
-func parse(file string, text []byte) (table []row, err error) {
-	if err := json.Unmarshal(text, &table); err != nil {
-		return nil, fmt.Errorf("reading %s: %w", file, err)
-	}
-	return table, nil
-}
-
-// architectures are those of accelerators' machines.
-var architectures = []string{"amd64", "arm64"}
-
-// update sets the digest and the patch version to what the image's tag stands for.
-func (r *row) update(ctx context.Context) error {
-	ref, err := name.ParseReference(r.Image)
-	if err != nil {
-		return err
-	}
-	d, err := remote.Get(ref, remote.WithContext(ctx), remote.WithAuthFromKeychain(authn.DefaultKeychain))
-	if err != nil {
-		return err
-	}
-	if !d.MediaType.IsIndex() {
-		return fmt.Errorf("it is an image for one architecture (%s): name an index", d.MediaType)
-	}
-	index, err := d.ImageIndex()
-	if err != nil {
+// lookUp sets the digest and the patch version to what the image's tag stands for.
+func (r *row) lookUp() (err error) {
+	if r.Digest, err = crane.Digest(r.Image); err != nil {
 		return err
 	}
 	patches := map[int]bool{}
-	for _, arch := range architectures {
-		patch, err := r.patchOf(index, arch)
+	for _, arch := range []string{"amd64", "arm64"} { // of accelerators' machines
+		text, err := crane.Config(r.Image, crane.WithPlatform(&v1.Platform{OS: "linux", Architecture: arch}))
 		if err != nil {
-			return err
+			return fmt.Errorf("linux/%s: %w", arch, err)
 		}
-		patches[patch] = true
-		r.Patch = patch
+		var c v1.ConfigFile
+		if err := json.Unmarshal(text, &c); err != nil || c.Architecture != arch {
+			return fmt.Errorf("it has none for linux/%s, but one for %s", arch, c.Architecture)
+		}
+		_, version, _ := strings.Cut("\n"+strings.Join(c.Config.Env, "\n"), "\nPYTHON_VERSION=")
+		if _, err := fmt.Sscanf(version, r.Python+".%d", &r.Patch); err != nil {
+			return fmt.Errorf("its PYTHON_VERSION is %.10q, expected a release of %s", version, r.Python)
+		}
+		patches[r.Patch] = true
 	}
 	if len(patches) > 1 {
 		return fmt.Errorf("its architectures have different versions of Python %s: try again later, while it is being published", r.Python)
 	}
-	r.Digest = d.Digest.String()
 	return nil
 }
 
-// patchOf returns the patch version of Python that the image of an architecture has.
-func (r *row) patchOf(index v1.ImageIndex, arch string) (int, error) {
-	manifest, err := index.IndexManifest()
-	if err != nil {
-		return 0, err
-	}
-	i := slices.IndexFunc(manifest.Manifests, func(m v1.Descriptor) bool {
-		return m.Platform != nil && m.Platform.OS == "linux" && m.Platform.Architecture == arch
-	})
-	if i < 0 {
-		return 0, fmt.Errorf("it has none for linux/%s", arch)
-	}
-	image, err := index.Image(manifest.Manifests[i].Digest)
-	if err != nil {
-		return 0, err
-	}
-	config, err := image.ConfigFile()
-	if err != nil {
-		return 0, err
-	}
-	for _, variable := range config.Config.Env {
-		version, found := strings.CutPrefix(variable, "PYTHON_VERSION=")
-		if !found {
-			continue
-		}
-		patch, err := strconv.Atoi(strings.TrimPrefix(version, r.Python+"."))
-		if err != nil || !strings.HasPrefix(version, r.Python+".") {
-			return 0, fmt.Errorf("it has Python %s, expected a release of %s", version, r.Python)
-		}
-		return patch, nil
-	}
-	return 0, fmt.Errorf("its configuration has no PYTHON_VERSION: is it one of Docker's images of Python?")
-}
-
 // format returns the table with a line for each row.
-func format(table []row) ([]byte, error) {
-	spaced := strings.NewReplacer(`":`, `": `, `,"`, `, "`)
+func format(table []row) string {
 	var lines []string
 	for _, r := range table {
-		text, err := json.Marshal(r)
-		if err != nil {
-			return nil, err
-		}
-		lines = append(lines, "  "+spaced.Replace(string(text)))
+		lines = append(lines, fmt.Sprintf(`  {"python": %q, "patch": %d, "image": %q, "digest": %q, "libc": %q}`, r.Python, r.Patch, r.Image, r.Digest, r.Libc))
 	}
-	return []byte("[\n" + strings.Join(lines, ",\n") + "\n]\n"), nil
+	return "[\n" + strings.Join(lines, ",\n") + "\n]\n"
 }
