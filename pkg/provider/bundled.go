@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
+	"slices"
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
@@ -16,7 +17,7 @@ import (
 )
 
 // bundled makes sure that the registry has the image.
-func (p *Provider) bundled(ctx context.Context, plan environment.Plan) (environment.Provided, error) {
+func (p *Provider) bundled(ctx context.Context, plan environment.Plan, steps steps) (environment.Provided, error) {
 	done := environment.Provided{Plan: plan, Image: plan.Image}
 	if !plan.InBase && !plan.Settings.VerifyLayers && !p.lost(plan) && (!plan.Settings.RefreshDeps || plan.IsLock()) {
 		digest, err := p.Images.Digest(ctx, plan.Image, plan.Arch)
@@ -39,26 +40,23 @@ func (p *Provider) bundled(ctx context.Context, plan environment.Plan) (environm
 	}
 	if p.Look {
 		done.Phase, done.Detail = "image", "a run makes "+plan.Image
-		return done, p.couldMake(ctx, plan)
+		return done, p.couldMake(ctx, plan, steps)
 	}
-	if plan.Settings.Builder == string(environment.BuilderCloudBuild) {
+	if steps.first() == inCloud {
 		return p.build(ctx, plan, nil, nil)
 	}
 	made, packages, err := p.make(ctx, plan)
 	var limit *image.LimitError
 	var resolve *resolver.NotHereError
 	var build *resolver.NeedsBuildError
-	if !errors.As(err, &limit) && !errors.As(err, &resolve) && !errors.As(err, &build) {
-		return made, err
-	}
-	if plan.Settings.Builder == string(environment.BuilderClient) || !p.buildable(plan) {
+	if steps.after(here) != inCloud || !errors.As(err, &limit) && !errors.As(err, &resolve) && !errors.As(err, &build) {
 		return made, err
 	}
 	return p.build(ctx, plan, packages, err)
 }
 
 // couldMake returns the error that would keep a run from making the image, as far as a look finds it.
-func (p *Provider) couldMake(ctx context.Context, plan environment.Plan) error {
+func (p *Provider) couldMake(ctx context.Context, plan environment.Plan, steps steps) error {
 	if err := p.Images.CheckPush(ctx, plan.Repository); err != nil {
 		return err
 	}
@@ -66,7 +64,7 @@ func (p *Provider) couldMake(ctx context.Context, plan environment.Plan) error {
 	if err != nil {
 		return err
 	}
-	if _, ok := p.pinned(plan); ok || p.buildable(plan) {
+	if _, ok := p.pinned(plan); ok || slices.Contains(steps, inCloud) {
 		return nil
 	}
 	if way, why := p.Resolver.Way(p.wish(plan, facts)); way == resolver.Pod {

@@ -65,11 +65,6 @@ type unfitError string
 
 func (e unfitError) Error() string { return string(e) }
 
-// buildable reports whether Cloud Build can be asked.
-func (p *Provider) buildable(plan environment.Plan) bool {
-	return p.Cloud != nil && plan.InArtifactRegistry()
-}
-
 // build has Cloud Build make the image. packages are those that were resolved here, if any; because
 // says why this machine does not make it, nil if that was asked for.
 func (p *Provider) build(ctx context.Context, plan environment.Plan, packages []lock.Package, because error) (environment.Provided, error) {

@@ -13,7 +13,7 @@ import (
 // the packages that the pod installs are not chosen yet.
 func (p *Provider) Foresee(ctx context.Context, plan environment.Plan) (environment.Provided, bool, error) {
 	done := environment.Provided{Plan: plan, Image: plan.Image}
-	if plan.Mode != environment.Prebuilt || plan.Empty() {
+	if p.steps(plan).first() != inPod {
 		return done, true, nil
 	}
 	look := *p

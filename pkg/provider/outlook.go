@@ -25,7 +25,8 @@ type Outlook struct {
 
 // Outlook says what Provide would do. It contacts and runs nothing.
 func (p *Provider) Outlook(plan environment.Plan) Outlook {
-	if plan.Mode == environment.Custom || plan.Empty() {
+	steps := p.steps(plan)
+	if len(steps) == 0 {
 		return Outlook{}
 	}
 	way, why := p.Resolver.Way(p.wish(plan, p.known(plan)))
@@ -48,31 +49,25 @@ func (p *Provider) Outlook(plan environment.Plan) Outlook {
 	for _, w := range o.Wheels {
 		o.Bytes += w.Size
 	}
-	o.How = p.how(plan, way, o)
+	o.How = how(steps, plan, way, o)
 	return o
 }
 
-// how says how the packages get to the job, as Provide decides it.
-func (p *Provider) how(plan environment.Plan, way resolver.Way, o Outlook) string {
-	elsewhere := "the pod installs them" // where this machine can't make the image
+// how says how the packages get to the job: the first of the steps that this machine knows to be possible.
+func how(s steps, plan environment.Plan, way resolver.Way, o Outlook) string {
+	next, most := s.after(here), limit(plan)
 	switch {
-	case p.buildable(plan) && plan.Buildable() == nil && plan.Settings.Builder != string(environment.BuilderClient):
-		elsewhere = "Cloud Build makes the image"
-	case plan.Asked:
-		elsewhere = "a run fails"
-	}
-	switch most := limit(plan); {
-	case plan.Mode == environment.Prebuilt:
-		return "the pod installs them"
-	case plan.Settings.Builder == string(environment.BuilderCloudBuild):
-		return "Cloud Build makes the image, unless it is there"
+	case s.first() == inPod:
+		return string(inPod)
+	case s.first() == inCloud:
+		return string(inCloud) + ", unless it is there"
 	case plan.NeedsBuild():
-		return elsewhere + ", unless the image is there: some have no wheel"
+		return string(next) + ", unless the image is there: some have no wheel"
 	case way == resolver.Pod && len(o.Wheels) == 0:
-		return elsewhere + ", unless the image is there"
+		return string(next) + ", unless the image is there"
 	case o.Bytes > most:
-		return fmt.Sprintf("this machine makes the image, unless it is there; if the registry lacks more than %s of them, --image-upload-limit, %s", ui.Bytes(most), elsewhere)
+		return fmt.Sprintf("%s, unless it is there; if the registry lacks more than %s of them, --image-upload-limit, %s", here, ui.Bytes(most), next)
 	default:
-		return fmt.Sprintf("this machine makes the image, unless it is there, and sends at most %s", ui.Bytes(most))
+		return fmt.Sprintf("%s, unless it is there, and sends at most %s", here, ui.Bytes(most))
 	}
 }

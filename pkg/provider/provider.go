@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"strings"
 	"time"
 
@@ -53,21 +54,22 @@ type Show struct {
 //
 // id is the job's, for the next one, which gets the packages that its pod chooses.
 func (p *Provider) Provide(ctx context.Context, plan environment.Plan, id string) (environment.Provided, error) {
+	steps := p.steps(plan)
 	switch {
 	case plan.Mode == environment.Custom:
 		return p.custom(ctx, plan)
-	case plan.Empty():
+	case len(steps) == 0:
 		return environment.Provided{Plan: plan, Image: plan.Image}, nil
-	case plan.Mode == environment.Prebuilt:
+	case steps.first() == inPod:
 		return p.prebuilt(ctx, plan, id)
 	}
-	made, err := p.bundled(ctx, plan)
+	made, err := p.bundled(ctx, plan, steps)
 	if err == nil && made.Phase != "" && !p.Look {
 		forget(p.Images.Memory, plan.Repository, p.Now())
 		p.Images.Memory.Delete(lostKey(plan.Image))
 	}
 	why := notHere(err)
-	if plan.Asked || why == "" {
+	if !slices.Contains(steps, inPod) || why == "" {
 		return made, err
 	}
 	if unwritable(err) {
