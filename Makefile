@@ -145,10 +145,11 @@ test-release: prepare ## Make a release of this machine's platform, install it w
 	hack/release/test.sh
 
 .PHONY: test-full
-test-full: prepare-full test ## Run all tests, and those that take long or need much: releases of every platform, built twice; notebooks; an image of 3 GB
+test-full: prepare-full test ## Run all tests, and those that take long or need much: releases of every platform, built twice; notebooks; an image of 3 GB; the acceptance run
 	hack/release/test.sh all
 	hack/release/reproducible.sh
 	KINETIC_TEST_LARGE=1 CGO_ENABLED=0 go test -count=1 -timeout 40m -v ./hack/largeset
+	$(MAKE) acceptance-local
 
 .PHONY: test-e2e
 test-e2e: build ## Run the tests on the real cluster of this machine, which comes up for them (Linux, root)

@@ -49,7 +49,13 @@ func (google) check(ctx context.Context, c client) error {
 	return err
 }
 
-func (google) flags(step) []string { return nil }
+// flags leave JAX out where nothing needs it: for GPUs it is an image of gigabytes.
+func (google) flags(s step) []string {
+	if s.accelerator == "" || s.counts == "tpus" {
+		return nil
+	}
+	return []string{"--runtime", "none"}
+}
 
 func (google) call(s step) (target, value string) {
 	return "chips.py:" + s.counts, fmt.Sprintf("[%d,%d]", s.chips, s.hosts)

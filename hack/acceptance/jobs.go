@@ -118,11 +118,7 @@ func chips(ctx context.Context, t *trial) error {
 		return err
 	}
 	target, want := t.suite.cloud.call(t.step)
-	flags := []string{"--cleanup=false", "--timeout", "20m"}
-	if t.counts == "gpus" {
-		flags = append(flags, "--runtime", "none")
-	}
-	a, err := t.returns(ctx, want, target, flags...)
+	a, err := t.returns(ctx, want, target, "--cleanup=false", "--timeout", "20m")
 	if err == nil {
 		err = t.hasCost(ctx, a.job())
 	}
@@ -171,7 +167,7 @@ func preempted(ctx context.Context, t *trial) error {
 	if err := t.project("survive"); err != nil {
 		return err
 	}
-	a, err := t.submit(ctx, "survive.py:survive", "--detach", "--runtime", "none", "--output-sync", "2s")
+	a, err := t.submit(ctx, "survive.py:survive", "--detach", "--output-sync", "2s")
 	if err != nil {
 		return err
 	}
