@@ -135,7 +135,7 @@ func TestComponents(t *testing.T) {
 	const gpuNodes, gpuTaint = "cloud.google.com/gke-accelerator", "nvidia.com/gpu"
 	tpuNodes := []string{"cloud.google.com/gke-accelerator-count", "cloud.google.com/gke-tpu-accelerator", "cloud.google.com/gke-tpu-topology"}
 	const flex, reserved, class = "cloud.google.com/gke-flex-start", "cloud.google.com/reservation-name", "cloud.google.com/compute-class"
-	const spot, arch, tpuTaint = "cloud.google.com/gke-spot", "kubernetes.io/arch", "google.com/tpu"
+	const spot, arch, tpuTaint, queued = "cloud.google.com/gke-spot", "kubernetes.io/arch", "google.com/tpu", "cloud.google.com/gke-queued"
 	for name, c := range map[string]want{
 		"cpu":                                 {platforms: "cpu", grace: 30},
 		"cpu+spot":                            {platforms: "cpu", nodes: []string{spot}, tolerations: []string{spot}, grace: 15},
@@ -167,7 +167,7 @@ func TestComponents(t *testing.T) {
 		"tpu+spot+leaderworkerset":            {platforms: "tpu,cpu", nodes: append(tpuNodes, spot), tolerations: []string{tpuTaint, spot}, resource: tpuTaint, grace: 15},
 		"tpu+leaderworkerset":                 {platforms: "tpu,cpu", nodes: tpuNodes, tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
 		"tpu+spot+leaderworkerset+slices":     {platforms: "tpu,cpu", nodes: append(tpuNodes, spot), tolerations: []string{tpuTaint, spot}, resource: tpuTaint, grace: 15},
-		"tpu+queue+priority-class+store-credentials+leaderworkerset": {platforms: "tpu,cpu", nodes: tpuNodes, tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
+		"tpu+queue+priority-class+store-credentials+leaderworkerset": {platforms: "tpu,cpu", nodes: tpuNodes, tolerations: []string{tpuTaint, queued}, resource: tpuTaint, grace: 30},
 		"tpu+spot+store-credentials":                                 {platforms: "tpu,cpu", nodes: append(tpuNodes, spot), tolerations: []string{tpuTaint, spot}, resource: tpuTaint, grace: 15},
 		"tpu":                                                        {platforms: "tpu,cpu", nodes: tpuNodes, tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
 		"tpu+spot":                                                   {platforms: "tpu,cpu", nodes: append(tpuNodes, spot), tolerations: []string{tpuTaint, spot}, resource: tpuTaint, grace: 15},

@@ -109,7 +109,7 @@ var mayImport = map[string]string{
 	"provider":        "api cloudbuild deps environment image lock records resolver store ui wheel",
 	"data":            "api homedir nearest pack pattern store",
 	"submit":          "accelerator api bundle call data deps environment homedir image job nearest pack pattern payload records render store target version /runner",
-	"availability":    "gcp target",
+	"availability":    "accelerator api gcp target",
 
 	"doctor":         "ui",
 	"doctor/google":  "accelerator api doctor gcp gke infra infra/cloud lifecycle target",

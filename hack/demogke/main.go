@@ -186,7 +186,7 @@ const welcome = `Google Cloud's APIs are served on this machine now, for the pro
 
   kubectl kinetic up --dry-run           what a cluster needs, and what it would cost
   kubectl kinetic up --cluster demo      make it
-  kubectl kinetic pool add v6e-8 --spot --min-nodes 1
+  kubectl kinetic pool add v6e-8 --spot --min-nodes 1 --yes
   kubectl kinetic pool list
   kubectl kinetic status
   kubectl kinetic doctor

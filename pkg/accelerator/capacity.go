@@ -1,10 +1,42 @@
 package accelerator
 
-import "github.com/kubectl-kinetic/kinetic/pkg/api"
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
 
 // HasFlexStart reports whether the Dynamic Workload Scheduler offers a's machines. It does
 // not offer the oldest TPUs.
 func HasFlexStart(a api.Accelerator) bool { return a.Name != "v3" && a.Name != "v4" }
+
+// NotOnDemand returns the flags that choose how a's machines come if Google Cloud doesn't sell them on demand,
+// the safest first; none for all other machines. A3 machines with fewer than 8 GPUs come as spot or from the
+// Dynamic Workload Scheduler, A4X machines from reservations
+// (docs.cloud.google.com/compute/docs/accelerator-optimized-machines).
+func NotOnDemand(a api.Accelerator) []string {
+	switch {
+	case a.Name == "h100" && a.ChipsPerHost < 8:
+		return []string{"--flex-start", "--spot"}
+	case a.Name == "gb200" || a.Name == "gb300":
+		return []string{"--reservation"}
+	}
+	return nil
+}
+
+// CapacityDoubts returns warnings about where the machines of a job's hosts come from. queued means that a queue
+// decides when the job starts.
+func CapacityDoubts(a api.Accelerator, from api.CapacityKind, hosts int, queued bool) []string {
+	var doubts []string
+	if flags := NotOnDemand(a); flags != nil && from == api.CapacityOnDemand && !a.Spot {
+		doubts = append(doubts, fmt.Sprintf("Google Cloud sells no %s on demand: without %s, the job may wait for ever", a.MachineType, strings.Join(flags, " or ")))
+	}
+	if from == api.CapacityFlexStart && !queued && hosts > 1 && a.Kind == api.GPU {
+		doubts = append(doubts, fmt.Sprintf("--flex-start: the %d hosts come one by one, and each is paid from then on, while the job waits for the last one", hosts))
+	}
+	return doubts
+}
 
 // WithHosts returns the shape of the same TPU with that many hosts. If there is none, it
 // takes the next larger number of hosts, or else the largest. Among shapes with equally

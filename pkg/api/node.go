@@ -11,6 +11,7 @@ const (
 	NodeLabelChips              = "cloud.google.com/gke-accelerator-count"
 	NodeLabelSpot               = "cloud.google.com/gke-spot"
 	NodeLabelFlexStart          = "cloud.google.com/gke-flex-start"
+	NodeLabelQueued             = "cloud.google.com/gke-queued"
 	NodeLabelReservation        = "cloud.google.com/reservation-name"
 	NodeLabelReservationProject = "cloud.google.com/reservation-project"
 	NodeLabelReservationBlock   = "cloud.google.com/reservation-blocks"

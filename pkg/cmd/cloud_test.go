@@ -33,6 +33,7 @@ type cloudOf struct{ *gcptest.Server }
 //	gcp deny PERMISSION       takes a permission from the account
 //	gcp expire                ends the credentials
 //	gcp machines ZONE TYPE…   says which machine types a zone has
+//	gcp gpus ZONE TYPE…       says which GPUs can be attached in a zone
 //	gcp quota METRIC LIMIT    sets a quota of us-central1
 //	gcp fail KIND MESSAGE     has the next operation of a kind fail
 //	gcp polls N               sets how many looks an operation takes
@@ -65,6 +66,8 @@ func cloud(ts *testscript.TestScript, neg bool, args []string) {
 		c.Expire()
 	case command == "machines" && len(args) > 0:
 		c.SetMachineTypes(args[0], args[1:]...)
+	case command == "gpus" && len(args) > 0:
+		c.SetGPUs(args[0], args[1:]...)
 	case command == "quota" && len(args) == 2:
 		limit, err := strconv.ParseFloat(args[1], 64)
 		ts.Check(err)

@@ -55,8 +55,17 @@ func (o Options) checkCapacity(a api.Accelerator) error {
 		return errors.New("--flex-start and --spot: use one of the two")
 	case o.FlexStart && o.Reservation != "":
 		return errors.New("--flex-start and --reservation: use one of the two")
+	case o.Queued && !o.FlexStart:
+		return errors.New("--queued: it needs --flex-start, whose machines the queue asks for")
+	case o.Queued && o.Compact:
+		return errors.New("--queued and --compact: GKE does not combine them; use one of the two")
+	case o.Compact && a.Kind == api.TPU:
+		return errors.New("--compact: the hosts of a TPU slice are placed by its topology; omit it")
 	case o.FlexStart && !accelerator.HasFlexStart(a):
 		return fmt.Errorf("--flex-start: %s is not available with flex-start; the nearest that is: v5e", a.Name)
+	}
+	if flags := accelerator.NotOnDemand(a); flags != nil && !a.Spot && !o.FlexStart && o.Reservation == "" {
+		return fmt.Errorf("no %s is sold on demand, so the pool would never get a node: use %s of pool add", a.MachineType, strings.Join(flags, " or "))
 	}
 	if o.Reservation != "" {
 		if _, err := api.ParseReservation(o.Reservation); err != nil {
@@ -106,6 +115,9 @@ func (o Options) checkZones(a api.Accelerator) error {
 	}
 	if a.Kind == api.TPU && a.Hosts > 1 && len(o.Zones) > 1 {
 		return fmt.Errorf("--zones %s: the %d hosts of a slice are in one zone; name one", strings.Join(o.Zones, ","), a.Hosts)
+	}
+	if o.Compact && len(o.Zones) > 1 {
+		return fmt.Errorf("--zones %s: with --compact, the machines are in one zone; name one", strings.Join(o.Zones, ","))
 	}
 	return nil
 }

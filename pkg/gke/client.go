@@ -3,6 +3,7 @@ package gke
 import (
 	"context"
 	"fmt"
+	"path"
 	"strings"
 
 	"google.golang.org/api/compute/v1"
@@ -101,7 +102,22 @@ func (c *Client) Get(ctx context.Context) (*container.Cluster, error) {
 	if err != nil {
 		return nil, c.explain(err, "reading cluster "+c.cluster.Name+" in "+c.cluster.Location)
 	}
+	c.readTopologies(ctx, found.NodePools)
 	return found, nil
+}
+
+// readTopologies completes pools whose topology is only in their resource policies. Of those that can't be read
+// it stays unknown.
+func (c *Client) readTopologies(ctx context.Context, pools []*container.NodePool) {
+	for _, p := range pools {
+		if !lacksTopology(p) {
+			continue
+		}
+		policy, err := c.compute.ResourcePolicies.Get(c.cluster.Project, c.region(), path.Base(p.PlacementPolicy.PolicyName)).Context(ctx).Do()
+		if err == nil && policy.WorkloadPolicy != nil {
+			p.PlacementPolicy.TpuTopology = policy.WorkloadPolicy.AcceleratorTopology
+		}
+	}
 }
 
 // Pools lists the node pools. If there is no such cluster, the error is a NoClusterError.
@@ -113,6 +129,7 @@ func (c *Client) Pools(ctx context.Context) ([]*container.NodePool, error) {
 	if err != nil {
 		return nil, c.explain(err, "listing the node pools of cluster "+c.cluster.Name)
 	}
+	c.readTopologies(ctx, answer.NodePools)
 	return answer.NodePools, nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"testing"
 	"time"
 
+	"google.golang.org/api/compute/v1"
 	"google.golang.org/api/container/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -67,7 +68,7 @@ func TestCreateEveryShape(t *testing.T) {
 	w := newWorld(t)
 	w.SetPolls(1)
 	for _, a := range shapes(t) {
-		p := plan(t, a, gke.Options{})
+		p := plan(t, a, usual(a))
 		for _, want := range []gke.Outcome{gke.Created, gke.Unchanged} {
 			if outcome, err := w.Create(t.Context(), p); err != nil || outcome != want {
 				t.Errorf("%s on %d: got %s, %v, want %s", a.Short(), a.Hosts, outcome, err, want)
@@ -358,5 +359,33 @@ func TestClusters(t *testing.T) {
 	w.Fail(gcptest.Fault{Path: "locations/-/clusters$", Status: http.StatusOK, Body: `{"missingZones": ["us-east1-b"]}`})
 	if _, err := gone.Get(t.Context()); err == nil || err.Error() != "project acme has no cluster gone in us-east5-a" {
 		t.Errorf("got %v", err)
+	}
+}
+
+// gcloud makes pools of tpu7x whose topology is only in their policy.
+func TestTopologyOfAPolicy(t *testing.T) {
+	w := newWorld(t)
+	c := w.Cluster(theCluster.Project, theCluster.Location, theCluster.Name)
+	w.AddPolicy(theCluster.Project, "us-central1", &compute.ResourcePolicy{Name: "iron", WorkloadPolicy: &compute.ResourcePolicyWorkloadPolicy{Type: "HIGH_THROUGHPUT", AcceleratorTopology: "2x2x2"}})
+	for _, policy := range []string{"iron", "lost"} {
+		c.NodePools = append(c.NodePools, &container.NodePool{Name: policy, Config: &container.NodeConfig{MachineType: "tpu7x-standard-4t"},
+			PlacementPolicy: &container.PlacementPolicy{PolicyName: policy}})
+	}
+	pools, err := w.Pools(t.Context())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, p := range pools {
+		a, known := gke.Shape(p)
+		switch p.Name {
+		case "iron":
+			if !known || a.Topology != "2x2x2" || a.Hosts != 2 {
+				t.Errorf("got %+v, %v", a, known)
+			}
+		case "lost":
+			if known {
+				t.Errorf("got %+v of a policy that can't be read", a)
+			}
+		}
 	}
 }

@@ -1,7 +1,9 @@
 package gke
 
 import (
+	"fmt"
 	"maps"
+	"strings"
 
 	"google.golang.org/api/container/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -24,6 +26,9 @@ func Shape(p *container.NodePool) (api.Accelerator, bool) {
 	topology := ""
 	if p.PlacementPolicy != nil {
 		topology = p.PlacementPolicy.TpuTopology
+	}
+	if lacksTopology(p) {
+		return api.Accelerator{}, false // it has several hosts, and only its policy knows how many
 	}
 	for _, a := range accelerator.Catalogue() {
 		if a.MachineType != p.Config.MachineType || a.MachineType == "" {
@@ -100,6 +105,13 @@ func NodeLabels(p *container.NodePool) map[string]string {
 	return labels
 }
 
+// lacksTopology reports whether the topology of a pool's slice is only in its resource policy, as in pools of
+// tpu7x that gcloud makes with --placement-policy alone.
+func lacksTopology(p *container.NodePool) bool {
+	return p.Config != nil && strings.HasPrefix(p.Config.MachineType, "tpu7x-") && p.PlacementPolicy != nil &&
+		p.PlacementPolicy.PolicyName != "" && p.PlacementPolicy.TpuTopology == ""
+}
+
 // Reservation returns the reservation that a pool uses, if it does.
 func Reservation(p *container.NodePool) (api.Reservation, bool) {
 	affinity := p.Config.ReservationAffinity
@@ -110,8 +122,34 @@ func Reservation(p *container.NodePool) (api.Reservation, bool) {
 	return r, err == nil
 }
 
-// NodeTaints returns the taints that the nodes of a pool have: those of the pool, and the one
-// with which GKE keeps pods without an accelerator away.
+// IsQueued reports whether GKE makes nodes of a pool only for jobs whose queue asks it to.
+func IsQueued(p *container.NodePool) bool {
+	return p.QueuedProvisioning != nil && p.QueuedProvisioning.Enabled
+}
+
+// Sharing says how several pods share each GPU of a pool, such as "MIG 1g.5gb" or "time-sharing by 4"; "" for
+// GPUs of which each belongs to one pod.
+func Sharing(p *container.NodePool) string {
+	if p.Config == nil || len(p.Config.Accelerators) == 0 {
+		return ""
+	}
+	var ways []string
+	gpu := p.Config.Accelerators[0]
+	if gpu.GpuPartitionSize != "" {
+		ways = append(ways, "MIG "+gpu.GpuPartitionSize)
+	}
+	if s := gpu.GpuSharingConfig; s != nil && s.MaxSharedClientsPerGpu > 1 {
+		way := "time-sharing"
+		if s.GpuSharingStrategy == "MPS" {
+			way = "MPS"
+		}
+		ways = append(ways, fmt.Sprintf("%s by %d", way, s.MaxSharedClientsPerGpu))
+	}
+	return strings.Join(ways, ", ")
+}
+
+// NodeTaints returns the taints that the nodes of a pool have: those of the pool, the one with which GKE keeps
+// pods without an accelerator away, and the one of nodes that queues ask for.
 func NodeTaints(p *container.NodePool) []corev1.Taint {
 	var taints []corev1.Taint
 	if a, ok := Shape(p); ok {
@@ -121,6 +159,9 @@ func NodeTaints(p *container.NodePool) []corev1.Taint {
 		"PREFER_NO_SCHEDULE": corev1.TaintEffectPreferNoSchedule, "NO_EXECUTE": corev1.TaintEffectNoExecute}
 	if p.Config == nil {
 		return taints
+	}
+	if IsQueued(p) {
+		taints = append(taints, corev1.Taint{Key: api.NodeLabelQueued, Value: "true", Effect: corev1.TaintEffectNoSchedule})
 	}
 	for _, t := range p.Config.Taints {
 		taints = append(taints, corev1.Taint{Key: t.Key, Value: t.Value, Effect: effects[t.Effect]})

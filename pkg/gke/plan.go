@@ -32,10 +32,15 @@ type Options struct {
 	// Reservation is one that api.ParseReservation reads, "" for none.
 	Reservation string
 	FlexStart   bool
-	Zones       []string
-	DiskGB      int // 0 for the usual size
-	Labels      map[string]string
-	Nodes       Nodes
+	// Queued means that GKE makes nodes only for jobs whose queue asks it to, all of a job's at once
+	// (queued provisioning). It needs FlexStart.
+	Queued bool
+	// Compact places the machines of GPUs close to each other, in one zone.
+	Compact bool
+	Zones   []string
+	DiskGB  int // 0 for the usual size
+	Labels  map[string]string
+	Nodes   Nodes
 }
 
 // Nodes are what nodes of a cluster have in common.
@@ -136,6 +141,9 @@ func Plan(a api.Accelerator, o Options) (Planned, error) {
 			pool.PlacementPolicy.Type = "COMPACT"
 		}
 	}
+	if o.Compact {
+		pool.PlacementPolicy = &container.PlacementPolicy{Type: "COMPACT"}
+	}
 	pool.Name = cmp.Or(o.Name, Name(a, o))
 	if planned.Policy != nil {
 		planned.Policy.Name = policyName(o.Cluster, pool.Name)
@@ -160,6 +168,12 @@ func Name(a api.Accelerator, o Options) string {
 	}
 	hash := sha256.New()
 	fmt.Fprintf(hash, "%q %q %v %q %d", a.MachineType, o.Reservation, o.FlexStart, o.Zones, o.disk())
+	if o.Queued {
+		fmt.Fprint(hash, " queued")
+	}
+	if o.Compact {
+		fmt.Fprint(hash, " compact")
+	}
 	for _, key := range keys(o.Labels) {
 		fmt.Fprintf(hash, " %q=%q", key, o.Labels[key])
 	}
@@ -214,6 +228,9 @@ func (o Options) capacity(pool *container.NodePool) {
 		pool.Config.ReservationAffinity = &container.ReservationAffinity{ConsumeReservationType: "NO_RESERVATION"}
 		pool.Management.AutoRepair = false
 		pool.UpgradeSettings = &container.UpgradeSettings{Strategy: "SHORT_LIVED"}
+		if o.Queued {
+			pool.QueuedProvisioning = &container.QueuedProvisioning{Enabled: true}
+		}
 	}
 }
 

@@ -79,11 +79,24 @@ func shapes(t *testing.T) []api.Accelerator {
 	return append(all, parse(t, "v5p-4x4x12"), parse(t, "tpu7x-4x8x12"))
 }
 
+// usual returns the options without which machines that are not sold on demand can't be had.
+func usual(a api.Accelerator) gke.Options {
+	switch {
+	case a.Spot:
+		return gke.Options{}
+	case a.Name == "gb200" || a.Name == "gb300":
+		return gke.Options{Reservation: "block-7"}
+	}
+	return gke.Options{FlexStart: a.Name == "h100" && a.ChipsPerHost < 8}
+}
+
 // TestRequests has the request for every shape in a golden file, each on a line.
 func TestRequests(t *testing.T) {
 	var b strings.Builder
 	for _, a := range shapes(t) {
-		p := plan(t, a, gke.Options{Cluster: theCluster, Nodes: nodes})
+		o := usual(a)
+		o.Cluster, o.Nodes = theCluster, nodes
+		p := plan(t, a, o)
 		fmt.Fprintf(&b, "%s on %d: %s\n", accelerator.Text(a), a.Hosts, encode(t, p.Pool))
 		if p.Policy != nil {
 			fmt.Fprintf(&b, "  policy: %s\n", encode(t, p.Policy))
@@ -96,7 +109,7 @@ func TestRequests(t *testing.T) {
 // be unsigned, so that secure boot is left out.
 func TestNodesStreamImages(t *testing.T) {
 	for _, a := range shapes(t) {
-		c := plan(t, a, gke.Options{}).Pool.Config
+		c := plan(t, a, usual(a)).Pool.Config
 		if c.GcfsConfig == nil || !c.GcfsConfig.Enabled || c.ShieldedInstanceConfig == nil || !c.ShieldedInstanceConfig.EnableIntegrityMonitoring || c.ShieldedInstanceConfig.EnableSecureBoot {
 			t.Errorf("%s: %s", accelerator.Text(a), encode(t, c))
 		}
@@ -118,6 +131,8 @@ func TestOptions(t *testing.T) {
 		{"l4", gke.Options{Name: "mine", DiskGB: 500, Labels: map[string]string{"team": "vision"}}},
 		{"h100x8", gke.Options{Reservation: "projects/shared/reservations/block-7"}},
 		{"v5p-8", gke.Options{FlexStart: true}},
+		{"v5p-8", gke.Options{FlexStart: true, Queued: true}},
+		{"h100x8", gke.Options{Compact: true, Zones: []string{"us-central1-c"}}},
 		{"tpu7x-2x2x2", gke.Options{Zones: []string{"us-central1-c"}, Name: "iron"}},
 	} {
 		tt.options.Cluster, tt.options.Nodes = theCluster, nodes
@@ -143,7 +158,7 @@ func TestShape(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			p := plan(t, want, gke.Options{})
+			p := plan(t, want, usual(want))
 			got, ok := gke.Shape(p.Pool)
 			if !ok || encode(t, got) != encode(t, want) {
 				t.Errorf("%s on %d: got %+v, %v", accelerator.Text(want), want.Hosts, got, ok)
@@ -168,6 +183,8 @@ func TestShapeOfOtherPools(t *testing.T) {
 		"no accelerator":                     {&container.NodePool{Config: &container.NodeConfig{MachineType: "e2-standard-4"}}, ""},
 		"an unknown topology": {&container.NodePool{Config: &container.NodeConfig{MachineType: "ct6e-standard-4t"},
 			PlacementPolicy: &container.PlacementPolicy{TpuTopology: "3x5"}}, ""},
+		"a topology that only its policy has": {&container.NodePool{Config: &container.NodeConfig{MachineType: "tpu7x-standard-4t"},
+			PlacementPolicy: &container.PlacementPolicy{PolicyName: "iron"}}, ""},
 		"no machine":          {&container.NodePool{Config: &container.NodeConfig{}}, ""},
 		"nothing":             {&container.NodePool{}, ""},
 		"preemptible machine": {&container.NodePool{Config: &container.NodeConfig{MachineType: "ct6e-standard-1t", Preemptible: true}}, "v6e 1 ct6e-standard-1t"},
@@ -198,6 +215,13 @@ func TestBadOptions(t *testing.T) {
 		"--flex-start: v4 is not available with flex-start; the nearest that is: v5e":                                                                                  {"v4", gke.Options{FlexStart: true}},
 		"--min-nodes 1: a pool with --flex-start begins without nodes; use 0":                                                                                          {"l4", gke.Options{FlexStart: true, Min: 1}},
 		"--zones us-central1: expected zones such as us-central1-a":                                                                                                    {"l4", gke.Options{Zones: []string{"us-central1"}}},
+		"no a3-highgpu-1g is sold on demand, so the pool would never get a node: use --flex-start or --spot of pool add":                                               {"h100", gke.Options{}},
+		"no a3-highgpu-4g is sold on demand, so the pool would never get a node: use --flex-start or --spot of pool add":                                               {"h100x4", gke.Options{}},
+		"no a4x-highgpu-4g is sold on demand, so the pool would never get a node: use --reservation of pool add":                                                       {"gb200", gke.Options{}},
+		"--queued: it needs --flex-start, whose machines the queue asks for":                                                                                           {"l4", gke.Options{Queued: true}},
+		"--queued and --compact: GKE does not combine them; use one of the two":                                                                                        {"l4", gke.Options{Queued: true, FlexStart: true, Compact: true}},
+		"--compact: the hosts of a TPU slice are placed by its topology; omit it":                                                                                      {"v6e-8", gke.Options{Compact: true}},
+		"--zones us-central1-a,us-central1-b: with --compact, the machines are in one zone; name one":                                                                  {"l4", gke.Options{Compact: true, Zones: []string{"us-central1-a", "us-central1-b"}}},
 		"--disk-size 5: expected 10 to 65536 GB":                                                                                                                       {"l4", gke.Options{DiskGB: 5}},
 		"--labels cloud.google.com/x=y: labels of cloud.google.com belong to Kubernetes and GKE; use another name":                                                     {"l4", gke.Options{Labels: map[string]string{"cloud.google.com/x": "y"}}},
 		"--zones us-central1-a,us-east5-a: a node pool is in one region, and us-east5-a is in another":                                                                 {"l4", gke.Options{Zones: []string{"us-central1-a", "us-east5-a"}}},
@@ -217,10 +241,13 @@ func TestName(t *testing.T) {
 	a := parse(t, "v6e-8")
 	base := gke.Name(a, gke.Options{})
 	for name, o := range map[string]gke.Options{"zones": {Zones: []string{"us-central1-a"}}, "disk": {DiskGB: 200},
-		"labels": {Labels: map[string]string{"a": "b"}}, "reservation": {Reservation: "r"}, "flex-start": {FlexStart: true}} {
+		"labels": {Labels: map[string]string{"a": "b"}}, "reservation": {Reservation: "r"}, "flex-start": {FlexStart: true}, "compact": {Compact: true}} {
 		if gke.Name(a, o) == base {
 			t.Errorf("%s is not part of the name", name)
 		}
+	}
+	if queued := (gke.Options{FlexStart: true, Queued: true}); gke.Name(a, queued) == gke.Name(a, gke.Options{FlexStart: true}) {
+		t.Error("queued is not part of the name")
 	}
 	for name, o := range map[string]gke.Options{"limits": {Min: 1, Max: 4}, "the cluster": {Nodes: nodes}, "the usual disk": {DiskGB: 100}} {
 		if got := gke.Name(a, o); got != base {
@@ -250,16 +277,38 @@ func TestNodes(t *testing.T) {
 		b.WriteString("\n")
 	}
 	for _, a := range shapes(t) {
-		add(fmt.Sprintf("%s on %d", accelerator.Text(a), a.Hosts), plan(t, a, gke.Options{}).Pool)
+		add(fmt.Sprintf("%s on %d", accelerator.Text(a), a.Hosts), plan(t, a, usual(a)).Pool)
 	}
 	for what, o := range map[string]gke.Options{"reserved": {Reservation: "projects/shared/reservations/r/reservationBlocks/b"}} {
 		add(what, plan(t, parse(t, "l4"), o).Pool)
 	}
 	add("spot", plan(t, parse(t, "l4:spot"), gke.Options{}).Pool)
 	add("flex-start", plan(t, parse(t, "l4"), gke.Options{FlexStart: true, Labels: map[string]string{"team": "vision"}}).Pool)
+	add("queued", plan(t, parse(t, "l4"), gke.Options{FlexStart: true, Queued: true}).Pool)
 	add("tainted", &container.NodePool{Config: &container.NodeConfig{MachineType: "e2-standard-4", Taints: []*container.NodeTaint{{Key: "a", Value: "b", Effect: "NO_EXECUTE"}}}})
 	add("empty", &container.NodePool{})
 	golden(t, "nodes.golden", b.String())
+}
+
+// GPUs may be shared by pods: their nodes have the same labels as those of whole GPUs.
+func TestSharing(t *testing.T) {
+	gpu := func(c container.AcceleratorConfig) *container.NodePool {
+		return &container.NodePool{Config: &container.NodeConfig{Accelerators: []*container.AcceleratorConfig{&c}}}
+	}
+	for want, p := range map[string]*container.NodePool{
+		"MIG 1g.5gb":        gpu(container.AcceleratorConfig{GpuPartitionSize: "1g.5gb"}),
+		"time-sharing by 4": gpu(container.AcceleratorConfig{GpuSharingConfig: &container.GPUSharingConfig{GpuSharingStrategy: "TIME_SHARING", MaxSharedClientsPerGpu: 4}}),
+		"MIG 1g.5gb, MPS by 3": gpu(container.AcceleratorConfig{GpuPartitionSize: "1g.5gb",
+			GpuSharingConfig: &container.GPUSharingConfig{GpuSharingStrategy: "MPS", MaxSharedClientsPerGpu: 3}}),
+		"": gpu(container.AcceleratorConfig{GpuSharingConfig: &container.GPUSharingConfig{}}),
+	} {
+		if got := gke.Sharing(p); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+	if got := gke.Sharing(&container.NodePool{}); got != "" {
+		t.Errorf("got %q of an empty pool", got)
+	}
 }
 
 func TestNodesOf(t *testing.T) {

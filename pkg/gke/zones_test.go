@@ -27,6 +27,7 @@ func TestSettle(t *testing.T) {
 		"in those of a region that have it": {regional, "l4", gke.Options{Min: 3}, []string{"us-central1-b", "us-central1-c", "us-central1-f"}, []string{"us-central1-b", "us-central1-f"}, 2, ""},
 		"in those that were asked for":      {regional, "l4", gke.Options{Min: 3, Zones: []string{"us-central1-c"}}, nil, []string{"us-central1-c"}, 3, ""},
 		"a slice is in one":                 {regional, "v6e-4x4", gke.Options{Min: 4}, nil, []string{"us-central1-a"}, 4, ""},
+		"close machines are in one":         {regional, "l4", gke.Options{Min: 3, Compact: true}, []string{"us-central1-b", "us-central1-f"}, []string{"us-central1-b"}, 3, ""},
 		"zones are not known":               {regional, "l4", gke.Options{Min: 3}, nil, []string{"us-central1-a", "us-central1-b", "us-central1-f"}, 1, ""},
 		"a new cluster in a zone":           {&container.Cluster{Name: "main", Location: "us-central1-a"}, "l4", gke.Options{Min: 3}, nil, []string{"us-central1-a"}, 3, ""},
 		"a new cluster in a region":         {planned, "l4", gke.Options{Min: 3}, []string{"us-central1-b", "us-east1-b"}, []string{"us-central1-b"}, 3, ""},

@@ -43,7 +43,7 @@ func Capacity(p *container.NodePool) api.CapacityKind {
 	}
 	_, reserved := gke.Reservation(p)
 	switch {
-	case p.Config.FlexStart:
+	case p.Config.FlexStart, gke.IsQueued(p):
 		return api.CapacityFlexStart
 	case p.Config.Spot || p.Config.Preemptible:
 		return api.CapacitySpot

@@ -14,15 +14,17 @@ func TestVariablesOfSeveralHosts(t *testing.T) {
 		accelerator, variable string
 		err, warning          string // empty for none
 	}{
-		"LWS's own":             {"v6e-16", "LWS_WORKER_INDEX", "--env LWS_WORKER_INDEX: omit it: the cluster sets a different value on each host", ""},
-		"the index of a Job":    {"v6e-16", "JOB_COMPLETION_INDEX", "--env JOB_COMPLETION_INDEX: omit it: the cluster sets a different value on each host", ""},
-		"what switches LWS off": {"v6e-16", "TPU_WORKER_ID", "", "--env TPU_WORKER_ID: all 4 hosts get this value, and the cluster then sets none"},
-		"any of one host":       {"v6e-8", "LWS_WORKER_INDEX", "", ""},
-		"a TPU variable of one": {"v6e-8", "TPU_WORKER_ID", "", ""},
-		"what nobody sets":      {"v6e-16", "TPU_MIN_LOG_LEVEL", "", ""},
-		"an image for Arm":      {"gb200", "A", "", "the machines of gb200 have arm64 processors: the image must be built for linux/arm64"},
-		"a number of cpu":       {"cpu:8", "A", "", "--accelerator cpu:8: the number has no effect; request 8 CPUs with --cpu 8"},
-		"no number":             {"cpu", "A", "", ""},
+		"LWS's own":                  {"v6e-16", "LWS_WORKER_INDEX", "--env LWS_WORKER_INDEX: omit it: the cluster sets a different value on each host", ""},
+		"the index of a Job":         {"v6e-16", "JOB_COMPLETION_INDEX", "--env JOB_COMPLETION_INDEX: omit it: the cluster sets a different value on each host", ""},
+		"what switches LWS off":      {"v6e-16", "TPU_WORKER_ID", "", "--env TPU_WORKER_ID: all 4 hosts get this value, and the cluster then sets none"},
+		"any of one host":            {"v6e-8", "LWS_WORKER_INDEX", "", ""},
+		"a TPU variable of one":      {"v6e-8", "TPU_WORKER_ID", "", ""},
+		"what nobody sets":           {"v6e-16", "TPU_MIN_LOG_LEVEL", "", ""},
+		"an image for Arm":           {"gb200", "A", "", "Google Cloud sells no a4x-highgpu-4g on demand: without --reservation, the job may wait for ever; the machines of gb200 have arm64 processors: the image must be built for linux/arm64"},
+		"what is not sold on demand": {"h100x4", "A", "", "Google Cloud sells no a3-highgpu-4g on demand: without --flex-start or --spot, the job may wait for ever"},
+		"what is sold as spot":       {"h100x4:spot", "A", "", ""},
+		"a number of cpu":            {"cpu:8", "A", "", "--accelerator cpu:8: the number has no effect; request 8 CPUs with --cpu 8"},
+		"no number":                  {"cpu", "A", "", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			acc, err := accelerator.Parse(c.accelerator, accelerator.Options{})
@@ -41,6 +43,25 @@ func TestVariablesOfSeveralHosts(t *testing.T) {
 				t.Errorf("warnings %q, want %q", got, c.warning)
 			}
 		})
+	}
+}
+
+// GPU hosts of the Dynamic Workload Scheduler are paid one by one, unless a queue asks for all of them. A slice
+// comes as a whole.
+func TestHostsThatComeOneByOne(t *testing.T) {
+	for text, want := range map[string]bool{"l4": true, "v6e-16": false} {
+		acc, err := accelerator.Parse(text, accelerator.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, queue := range []string{"", "q"} {
+			r := api.Request{FlexStart: true, Placement: api.Placement{AcceleratorText: text, Queue: queue}}
+			s := api.Spec{Accelerator: acc, Capacity: api.Capacity{Kind: api.CapacityFlexStart}, Placement: api.Placement{Backend: api.BackendPathways, Hosts: 2, Queue: queue}}
+			got := strings.Join(hardwareWarnings(r, s), "; ")
+			if said := strings.Contains(got, "the 2 hosts come one by one"); said != (want && queue == "") {
+				t.Errorf("%s in queue %q: %q", text, queue, got)
+			}
+		}
 	}
 }
 

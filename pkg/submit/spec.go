@@ -107,7 +107,7 @@ func hardwareWarnings(r api.Request, s api.Spec) []string {
 	if s.Backend == api.BackendLocal {
 		return nil
 	}
-	var warnings []string
+	warnings := accelerator.CapacityDoubts(s.Accelerator, s.Capacity.Kind, s.Hosts, r.Queue != "")
 	if n := accelerator.CPUCount(r.AcceleratorText); n > 0 && r.CPU == "" {
 		warnings = append(warnings, fmt.Sprintf("--accelerator %s: the number has no effect; request %[3]d CPUs with --cpu %[2]d", r.AcceleratorText, n, n))
 	}

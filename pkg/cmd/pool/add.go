@@ -10,10 +10,12 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/api/container/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/document"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/meter"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
@@ -21,14 +23,15 @@ import (
 
 // addFlags are the flags of add, as typed.
 type addFlags struct {
-	accelerators                []string
-	spot, flexStart             bool
-	minNodes, maxNodes          int
-	reservation, name, diskSize string
-	backend, output             string
-	dryRun                      process.DryRun
-	zones                       []string
-	labels                      map[string]string
+	accelerators                     []string
+	spot, flexStart, queued, compact bool
+	yes                              bool
+	minNodes, maxNodes, slices       int
+	reservations                     []string
+	name, diskSize, backend, output  string
+	dryRun                           process.DryRun
+	zones                            []string
+	labels                           map[string]string
 }
 
 const addLong = `Add a node pool for each accelerator. Its nodes get the labels that jobs for this
@@ -45,6 +48,9 @@ const addExamples = `  # machines with one L4 GPU, up to 10 of them
   # a TPU slice on 4 hosts, and spot machines with 8 chips
   kubectl kinetic pool add v6e-4x4 v6e-8:spot
 
+  # four slices for run --slices 4, from two reservations in turn
+  kubectl kinetic pool add v6e-4x4 --slices 4 --reservation block-a,block-b
+
   # what would be requested, without an account
   kubectl kinetic pool add h100x8 --reservation block-7 --dry-run -o yaml`
 
@@ -54,14 +60,16 @@ func (c *command) add() *cobra.Command {
 	fs := machines.Flags
 	fs.StringArrayVarP(&f.accelerators, "accelerator", "a", nil, "Another way to write an argument: an `ACCELERATOR`, such as l4 or v6e-8. May be repeated.")
 	fs.BoolVar(&f.spot, "spot", false, "Spot capacity: cheaper, and may be taken back at any time.")
-	fs.StringVar(&f.reservation, "reservation", "", "Take machines from this reservation, `NAME` or projects/PROJECT/reservations/NAME.")
+	fs.StringSliceVar(&f.reservations, "reservation", nil, "Take machines from this reservation, `NAME` or projects/PROJECT/reservations/NAME. Of several, each gets a pool.")
 	fs.BoolVar(&f.flexStart, "flex-start", false, "Wait for machines, and keep them for at most 7 days (Dynamic Workload Scheduler).")
+	fs.BoolVar(&f.queued, "queued", false, "With --flex-start: make machines only when a queue of Kueue asks for those of a job, all at once.")
+	fs.BoolVar(&f.compact, "compact", false, "Place the machines of GPUs close to each other, in one zone.")
+	process.NumberVar(fs, &f.slices, 1, process.Unbounded, "slices", "Add this `NUMBER` of pools, each of them a TPU slice of several hosts. Several reservations take turns.")
 	process.NumberVar(fs, &f.minNodes, 0, process.Unbounded, "min-nodes", "Keep at least this `NUMBER` of nodes. They cost money while they are idle.")
 	process.NumberVar(fs, &f.maxNodes, 1, process.Unbounded, "max-nodes", "Have at most this `NUMBER` of nodes. Default: 10, or the hosts of one slice.")
 	fs.StringSliceVar(&f.zones, "zones", nil, "`ZONES` for the nodes, with commas. Default: those of the cluster that have the machines.")
 	fs.StringVar(&f.backend, "backend", "", "With pathways, shapes that exist on one host and on several (v5e-2x4, v6e-2x4) are on several, as in run: `BACKEND` auto, gke or pathways.")
-	fs.BoolP("yes", "y", false, "Does nothing: add asks nothing. The flag is for scripts of keras-kinetic.")
-	fs.Lookup("yes").Hidden = true
+	fs.BoolVarP(&f.yes, "yes", "y", false, "Don't ask whether nodes may stay on while no job runs (--min-nodes).")
 	machines.Completions["accelerator"] = completeAccelerator
 	machines.Offer("backend", string(api.BackendGKE), string(api.BackendPathways))
 	pool := process.NewSection("Node pool")
@@ -106,6 +114,7 @@ type addOptions struct {
 	cluster gke.Cluster
 	wanted  []wanted
 	dryRun  bool
+	yes     bool
 	output  string
 }
 
@@ -121,7 +130,7 @@ func (f *addFlags) toOptions(c *command, accelerators []string, minGiven bool) (
 	if err != nil {
 		return nil, err
 	}
-	o := &addOptions{command: c, dryRun: dryRun, output: f.output}
+	o := &addOptions{command: c, dryRun: dryRun, yes: f.yes, output: f.output}
 	if err := o.checkOutput(); err != nil {
 		return nil, err
 	}
@@ -141,23 +150,48 @@ func (f *addFlags) toOptions(c *command, accelerators []string, minGiven bool) (
 		if err != nil {
 			return nil, err
 		}
-		w := wanted{text, a, gke.Options{Name: f.name, Min: f.minNodes, MinGiven: minGiven, Max: f.maxNodes, Reservation: f.reservation,
-			FlexStart: f.flexStart, Zones: f.zones, DiskGB: disk, Labels: f.labels}}
-		if _, err := gke.Plan(a, w.options); err != nil {
+		all, err := f.wanted(text, a, gke.Options{Name: f.name, Min: f.minNodes, MinGiven: minGiven, Max: f.maxNodes,
+			FlexStart: f.flexStart, Queued: f.queued, Compact: f.compact, Zones: f.zones, DiskGB: disk, Labels: f.labels})
+		if err != nil {
 			return nil, fmt.Errorf("%s: %w", text, err)
 		}
-		if w.options.Name == "" {
-			w.options.Name = gke.Name(a, w.options)
+		for _, w := range all {
+			if i := slices.IndexFunc(o.wanted, func(other wanted) bool { return other.options.Name == w.options.Name }); i >= 0 {
+				return nil, process.Usagef("%s and %s are the same node pool, %s: name it once, and add a second one with another --name", o.wanted[i].text, text, w.options.Name)
+			}
 		}
-		if i := slices.IndexFunc(o.wanted, func(other wanted) bool { return other.options.Name == w.options.Name }); i >= 0 {
-			return nil, process.Usagef("%s and %s are the same node pool, %s: name it once, and add a second one with another --name", o.wanted[i].text, text, w.options.Name)
-		}
-		o.wanted = append(o.wanted, w)
+		o.wanted = append(o.wanted, all...)
 	}
 	if o.cluster, _, err = c.cluster(); err != nil {
 		return nil, err
 	}
 	return o, nil
+}
+
+// wanted returns the pools for an accelerator: one, one for each slice, or at least one for each reservation.
+// Pools that would have the same name are numbered from the second on.
+func (f *addFlags) wanted(text string, a api.Accelerator, o gke.Options) ([]wanted, error) {
+	if f.slices > 1 && a.Hosts == 1 {
+		return nil, fmt.Errorf("--slices %d: it is on one host, and one pool has many of these: use --max-nodes", f.slices)
+	}
+	var all []wanted
+	count := map[string]int{}
+	for i := range max(1, f.slices, len(f.reservations)) {
+		own := o
+		if len(f.reservations) > 0 {
+			own.Reservation = f.reservations[i%len(f.reservations)]
+		}
+		name := cmp.Or(o.Name, gke.Name(a, own))
+		if count[name]++; count[name] > 1 {
+			name += "-" + strconv.Itoa(count[name])
+		}
+		own.Name = name
+		if _, err := gke.Plan(a, own); err != nil {
+			return nil, err
+		}
+		all = append(all, wanted{text, a, own})
+	}
+	return all, nil
 }
 
 func (o *addOptions) checkOutput() error {
@@ -206,6 +240,7 @@ type request struct {
 func (o *addOptions) print() error {
 	var requests []request
 	var names []string
+	var on []*container.NodePool
 	networks := false
 	for _, w := range o.wanted {
 		options := w.options
@@ -221,8 +256,12 @@ func (o *addOptions) print() error {
 		if p.Policy != nil {
 			r.ResourcePolicy = p.Policy
 		}
-		requests, names, networks = append(requests, r), append(names, p.Pool.Name), networks || gke.HasNetworks(p.Pool)
+		requests, names, on = append(requests, r), append(names, p.Pool.Name), append(on, p.Pool)
+		networks = networks || gke.HasNetworks(p.Pool)
 		fmt.Fprintf(o.streams.ErrOut, "would create node pool %s in cluster %s: %s\n", p.Pool.Name, o.cluster.Name, describe(p.Pool))
+	}
+	if text := standing(meter.Prices(o.streams.ErrOut), o.cluster.Location, on); text != "" {
+		fmt.Fprintln(o.streams.ErrOut, "would keep on, also without jobs: "+text)
 	}
 	if o.output == "name" {
 		return o.printNames(names)

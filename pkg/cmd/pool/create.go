@@ -28,17 +28,17 @@ const parallel = 4
 // facts are what has to be known about a cluster before a pool is added.
 type facts struct {
 	cluster *container.Cluster
-	// zones are those that have a machine type; none are listed if that could not be found out.
-	zones map[string][]string
+	// zones are those that have a machine; none are listed if that could not be found out.
+	zones map[availability.Machine][]string
 }
 
 // look asks for all facts at the same time.
 func (o *addOptions) look(ctx context.Context, access *gcp.Access, client *gke.Client) (facts, error) {
-	var machines []string
+	var machines []availability.Machine
 	for _, w := range o.wanted {
-		machines = append(machines, w.accelerator.MachineType)
+		machines = append(machines, availability.MachineOf(w.accelerator))
 	}
-	zones := make(chan map[string][]string, 1)
+	zones := make(chan map[availability.Machine][]string, 1)
 	go func() {
 		found, _ := availability.Zones(ctx, access, o.cluster.Project, machines) // GKE itself refuses a wrong zone, in other words
 		zones <- found
@@ -68,6 +68,9 @@ func (o *addOptions) run(ctx context.Context) error {
 	plans, err := o.plans(known)
 	if err != nil {
 		return process.Usage(err)
+	}
+	if err := o.confirmStanding(ctx, known.cluster, plans); err != nil {
+		return err
 	}
 	u.Phase("cluster", fmt.Sprintf("%s in %s of project %s", o.cluster.Name, o.cluster.Location, o.cluster.Project))
 	results := make([]result, len(plans))
@@ -144,7 +147,7 @@ func (o *addOptions) plans(known facts) ([]gke.Planned, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", w.text, err)
 		}
-		if err := p.Settle(known.cluster, known.zones[w.accelerator.MachineType]); err != nil {
+		if err := p.Settle(known.cluster, known.zones[availability.MachineOf(w.accelerator)]); err != nil {
 			return nil, err
 		}
 		if err := o.taken(known.cluster.NodePools, p.Pool); err != nil {

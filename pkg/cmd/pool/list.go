@@ -78,6 +78,8 @@ type row struct {
 	Spot        bool             `json:"spot"`
 	Reservation string           `json:"reservation,omitempty"`
 	FlexStart   bool             `json:"flexStart,omitempty"`
+	Queued      bool             `json:"queued,omitempty"`
+	Sharing     string           `json:"sharing,omitempty"` // of each GPU by several pods
 	capacity    api.CapacityKind // the same in a word
 	MachineType string           `json:"machineType"`
 	Zones       []string         `json:"zones"`
@@ -152,7 +154,7 @@ func (o *listOptions) newRow(p *container.NodePool, used map[string]occupancy.Po
 	if p.Config != nil {
 		r.MachineType, r.Spot, r.FlexStart = p.Config.MachineType, p.Config.Spot || p.Config.Preemptible, p.Config.FlexStart
 	}
-	r.capacity = nodeprice.Capacity(p)
+	r.capacity, r.Queued, r.Sharing = nodeprice.Capacity(p), gke.IsQueued(p), gke.Sharing(p)
 	if reserved, ok := gke.Reservation(p); ok {
 		r.Reservation = reserved.Name
 	}
@@ -167,7 +169,7 @@ func (o *listOptions) newRow(p *container.NodePool, used map[string]occupancy.Po
 	now := used[p.Name]
 	r.Nodes = &now.Nodes
 	r.Jobs = append(r.Jobs, now.Jobs...)
-	if known {
+	if known && r.Sharing == "" { // else pods use parts of GPUs
 		free := max(0, now.Nodes*a.ChipsPerHost-now.Used)
 		r.FreeChips = &free
 	}
@@ -271,7 +273,7 @@ func wideColumns(rows []row) []column {
 func (r row) cells(wide bool) []string {
 	name, topology, hosts := "cpu", unknown, unknown
 	if a := r.Accelerator; a != nil {
-		name, hosts = accelerator.TextByChips(*a), strconv.Itoa(a.Hosts)
+		name, hosts = strings.TrimSpace(accelerator.TextByChips(*a)+" "+r.Sharing), strconv.Itoa(a.Hosts)
 		topology = cmp.Or(a.Topology, unknown)
 	}
 	jobs := unknown
@@ -282,7 +284,11 @@ func (r row) cells(wide bool) []string {
 	if r.PricePerHour != nil {
 		perHour = strconv.FormatFloat(*r.PricePerHour, 'f', 2, 64)
 	}
-	return []string{r.Name, name, topology, hosts, r.capacity.Words(), number(r.Nodes), strconv.Itoa(r.MinNodes), strconv.Itoa(r.MaxNodes), number(r.FreeChips), jobs, perHour, strings.ToLower(r.Status)}
+	capacity := r.capacity.Words()
+	if r.Queued {
+		capacity = "queued"
+	}
+	return []string{r.Name, name, topology, hosts, capacity, number(r.Nodes), strconv.Itoa(r.MinNodes), strconv.Itoa(r.MaxNodes), number(r.FreeChips), jobs, perHour, strings.ToLower(r.Status)}
 }
 
 // jobs returns the jobs of a pool: all, or the first and how many more there are.

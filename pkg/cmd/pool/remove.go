@@ -9,6 +9,7 @@ import (
 
 	"github.com/spf13/cobra"
 	"google.golang.org/api/container/v1"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
@@ -74,7 +75,7 @@ func (c *command) runRemove(ctx context.Context, names []string, f removeFlags) 
 		}
 	}
 	if !f.yes {
-		if err := c.confirm(ctx, question(cluster, chosen, left)); err != nil {
+		if err := confirm(ctx, c.streams, question(cluster, chosen, left), "nothing was removed"); err != nil {
 			return err
 		}
 	}
@@ -189,10 +190,10 @@ func question(cluster gke.Cluster, chosen []*container.NodePool, left []string) 
 	return "This would remove " + strings.Join(parts, "; and ")
 }
 
-// confirm asks before something is removed.
-func (c *command) confirm(ctx context.Context, question string) error {
-	if why := process.CannotAsk(c.streams); why != "" {
+// confirm asks before something is done. Whoever can't be asked has to say --yes.
+func confirm(ctx context.Context, streams genericiooptions.IOStreams, question, otherwise string) error {
+	if why := process.CannotAsk(streams); why != "" {
 		return process.Usagef("%s; %s: confirm with --yes", question, why)
 	}
-	return process.Confirm(ctx, c.streams, question, "nothing was removed")
+	return process.Confirm(ctx, streams, question, otherwise)
 }

@@ -88,6 +88,7 @@ const (
 	clusterPath  = "GET /container/v1/projects/acme/locations/us-central1-a/clusters/c"
 	clustersPath = "GET /container/v1/projects/acme/locations/-/clusters"
 	regionPath   = "GET /compute/projects/acme/regions/us-central1"
+	gpusPath     = "GET /compute/projects/acme"
 	bucketPath   = "/storage/b/acme-kn-c-jobs"
 	accountPath  = "POST /iam/v1/projects/-/serviceAccounts/jobs@acme.iam.gserviceaccount.com:getIamPolicy"
 	pools        = `"nodePools":[{"name":"cpus","status":"RUNNING","config":{"machineType":"e2-standard-4"}},{"name":"v6e","status":"RUNNING","config":{"machineType":"ct6e-standard-8t"}}]`
@@ -106,6 +107,7 @@ func complete() map[string]string {
 		billingPath: `{"billingEnabled":true,"billingAccountName":"billingAccounts/1-2"}`,
 		apisPath:    `{"services":[{"name":"projects/1/services/container.googleapis.com","state":"ENABLED"}]}`,
 		clusterPath: running,
+		gpusPath:    `{"name":"acme","quotas":[{"metric":"GPUS_ALL_REGIONS","limit":16}]}`,
 		regionPath:  `{"name":"us-central1","quotas":[{"metric":"NVIDIA_L4_GPUS","limit":4,"usage":1}]}`,
 		"GET /artifactregistry/v1/projects/acme/locations/us/repositories/kn-c": `{"format":"DOCKER"}`,
 		accountPath:                  `{"bindings":[{"role":"roles/iam.workloadIdentityUser","members":["` + member + `"]}]}`,

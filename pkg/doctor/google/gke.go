@@ -97,16 +97,48 @@ func (c *cloud) pools(ctx context.Context) doctor.Finding {
 	if a == nil || a.Kind == api.CPU && !a.Spot {
 		return doctor.Good("%s", shapes(cluster.NodePools))
 	}
+	var others []string
 	for _, p := range cluster.NodePools {
-		if shape, known := gke.Shape(p); known && fits(shape, *a) {
+		shape, known := gke.Shape(p)
+		if !known || !fits(shape, *a) {
+			if known && isTwin(shape, *a) {
+				others = append(others, fmt.Sprintf("%s has it on %d hosts, for run --backend pathways", p.Name, shape.Hosts))
+			}
+			continue
+		}
+		switch sharing := gke.Sharing(p); {
+		case sharing != "":
+			others = append(others, fmt.Sprintf("%s shares each GPU (%s)", p.Name, sharing))
+		case gke.IsQueued(p):
+			others = append(others, p.Name+" is for jobs whose queue asks for its machines (run --queue)")
+		default:
 			return doctor.Good("%s has %s", p.Name, accelerator.Text(*a))
 		}
 	}
 	if cluster.Autoscaling != nil && cluster.Autoscaling.EnableNodeAutoprovisioning {
 		return doctor.Skip("none has %s, but GKE may make one, if its limits allow", accelerator.Text(*a))
 	}
-	return doctor.Bad("kubectl kinetic pool add "+accelerator.Text(*a)+place(t.Project, t.Zone, t.Cluster),
-		"none has %s", accelerator.Text(*a))
+	return doctor.Bad("kubectl kinetic pool add "+accelerator.Text(*a)+capacityFlag(*a)+place(t.Project, t.Zone, t.Cluster),
+		"%s", strings.Join(append([]string{"none has " + accelerator.Text(*a)}, others...), "; "))
+}
+
+// isTwin reports whether a pool has the slice of a job on another number of hosts: the nodes have the same labels
+// but for their chips. Pools of keras-kinetic for v6e-8 and v5e-8 are such.
+func isTwin(pool, job api.Accelerator) bool {
+	return pool.Kind == api.TPU && pool.Name == job.Name && pool.Topology == job.Topology && pool.ChipsPerHost != job.ChipsPerHost
+}
+
+// capacityFlag returns the flag without which a pool of machines would never get a node, " --flex-start"; "" for
+// those that are sold on demand.
+func capacityFlag(a api.Accelerator) string {
+	flags := accelerator.NotOnDemand(a)
+	switch {
+	case flags == nil || a.Spot:
+		return ""
+	case flags[0] == "--reservation":
+		return " --reservation NAME"
+	}
+	return " " + flags[0]
 }
 
 // withoutPools returns the finding for a cluster without pools to choose from.

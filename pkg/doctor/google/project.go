@@ -3,22 +3,16 @@ package google
 import (
 	"cmp"
 	"context"
-	"fmt"
-	"slices"
 	"strconv"
 	"strings"
 
 	"google.golang.org/api/cloudbilling/v1"
 	cloudresourcemanager "google.golang.org/api/cloudresourcemanager/v3"
-	compute "google.golang.org/api/compute/v1"
 	"google.golang.org/api/serviceusage/v1"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
-	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/doctor"
 	"github.com/kubectl-kinetic/kinetic/pkg/gcp"
 	infracloud "github.com/kubectl-kinetic/kinetic/pkg/infra/cloud"
-	"github.com/kubectl-kinetic/kinetic/pkg/target"
 )
 
 // quotaProject looks which project requests are charged to. GKE and others look there whether their APIs are
@@ -121,54 +115,4 @@ func (c *cloud) readOff(ctx context.Context, project string) ([]string, error) {
 		}
 	}
 	return off, nil
-}
-
-// quota compares what the region has left with what one job needs. Only GPUs have quotas that Compute
-// Engine lists by region.
-func (c *cloud) quota(ctx context.Context) doctor.Finding {
-	a := c.Accelerator
-	switch {
-	case a != nil && a.Kind == api.CPU:
-		return doctor.Skip("not needed for cpu")
-	case a != nil && a.Kind == api.TPU:
-		return doctor.Skip("for TPUs only the console shows it: %s?project=%s", gcp.QuotaPage, c.Target.Project)
-	}
-	service, err := compute.NewService(ctx, c.api().Options(gcp.Compute)...)
-	if err != nil {
-		return doctor.Failed(err)
-	}
-	name := target.Region(c.Target.Zone)
-	region, err := service.Regions.Get(c.Target.Project, name).Context(ctx).Do()
-	switch {
-	case gcp.IsMissing(err):
-		return doctor.Skip("there is no region %s", name)
-	case err != nil:
-		return c.failed(ctx, err, "reading the quotas of "+name)
-	case a == nil:
-		return exhausted(region, c.Target.Project)
-	}
-	metric := accelerator.QuotaMetric(*a)
-	at := slices.IndexFunc(region.Quotas, func(q *compute.Quota) bool { return q.Metric == metric })
-	if at < 0 {
-		return doctor.Skip("%s lists no quota %s", name, metric)
-	}
-	q := region.Quotas[at]
-	if free := q.Limit - q.Usage; free < float64(a.Chips) {
-		return doctor.Bad(gcp.QuotaPage+"?project="+c.Target.Project, "%s in %s has %g of %g left, and %s needs %d", metric, name, free, q.Limit, accelerator.Text(*a), a.Chips)
-	}
-	return doctor.Good("%s in %s has %g of %g left", metric, name, q.Limit-q.Usage, q.Limit)
-}
-
-// exhausted says which quotas of accelerators are used up.
-func exhausted(region *compute.Region, project string) doctor.Finding {
-	var none []string
-	for _, q := range region.Quotas {
-		if strings.HasSuffix(q.Metric, "_GPUS") && q.Limit > 0 && q.Usage >= q.Limit {
-			none = append(none, fmt.Sprintf("%s (%g)", q.Metric, q.Limit))
-		}
-	}
-	if len(none) > 0 {
-		return doctor.Bad(gcp.QuotaPage+"?project="+project, "used up in %s: %s", region.Name, strings.Join(none, ", "))
-	}
-	return doctor.Good("none of GPUs is used up in %s; -a says whether it is enough", region.Name)
 }

@@ -22,6 +22,11 @@ type computeState struct {
 	quotas   map[string][]*compute.Quota        // by region
 	// machines are the types that zones have, by zone; if it is empty, they have all.
 	machines map[string][]string
+	// gpus are the types that can be attached to N1 machines, by zone; if it is empty, all zones with N1
+	// machines have all.
+	gpus map[string][]string
+	// global are the quotas of the project in all regions.
+	global []*compute.Quota
 }
 
 const (
@@ -31,7 +36,8 @@ const (
 
 // computeService is the part of Compute Engine's API that node pools need.
 func (s *Server) computeService() *service {
-	s.compute = computeState{policies: map[string]*compute.ResourcePolicy{}, quotas: map[string][]*compute.Quota{}, machines: map[string][]string{}}
+	s.compute = computeState{policies: map[string]*compute.ResourcePolicy{}, quotas: map[string][]*compute.Quota{}, machines: map[string][]string{}, gpus: map[string][]string{},
+		global: []*compute.Quota{{Metric: accelerator.AllGPUs, Limit: 128}}}
 	return &service{name: gcp.Compute, base: "/compute/v1/", routes: []route{
 		{http.MethodGet, policiesPath, "compute.resourcePolicies.list", s.listPolicies},
 		{http.MethodPost, policiesPath, "compute.resourcePolicies.create", s.createPolicy},
@@ -40,6 +46,8 @@ func (s *Server) computeService() *service {
 		{http.MethodGet, computeBase + "regions/{region}", "compute.regions.get", s.getRegion},
 		{http.MethodGet, computeBase + "zones/{zone}/machineTypes", "compute.machineTypes.list", s.listMachineTypes},
 		{http.MethodGet, computeBase + "aggregated/machineTypes", "compute.machineTypes.list", s.listAllMachineTypes},
+		{http.MethodGet, computeBase + "aggregated/acceleratorTypes", "compute.acceleratorTypes.list", s.listAllGPUs},
+		{http.MethodGet, strings.TrimSuffix(computeBase, "/"), "compute.projects.get", s.getComputeProject},
 		{http.MethodGet, computeBase + "regions/{region}/operations/{operation}", "compute.regionOperations.get", s.getComputeOperation},
 		{http.MethodGet, computeBase + "global/operations/{operation}", "compute.globalOperations.get", s.getComputeOperation},
 	}}
@@ -60,6 +68,26 @@ func (s *Server) SetQuota(region, metric string, limit, usage float64) {
 	s.compute.quotas[region] = append(s.compute.quotas[region], &compute.Quota{Metric: metric, Limit: limit, Usage: usage})
 }
 
+// SetGPUs sets which GPUs can be attached to the N1 machines of a zone, by their labels. Until then, all zones
+// have all; then those for which nothing was set have none.
+func (s *Server) SetGPUs(zone string, types ...string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.compute.gpus[zone] = types
+}
+
+// SetGlobalQuota sets a quota of the project in all regions, and how much of it is used.
+func (s *Server) SetGlobalQuota(metric string, limit, usage float64) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.compute.global = []*compute.Quota{{Metric: metric, Limit: limit, Usage: usage}}
+}
+
+// attaches reports whether a zone has GPUs of a type for N1 machines.
+func (s *Server) attaches(zone, gpu string) bool {
+	return len(s.compute.gpus) == 0 || slices.Contains(s.compute.gpus[zone], gpu)
+}
+
 // offers reports whether a zone has a machine type.
 func (s *Server) offers(zone, machine string) bool {
 	return len(s.compute.machines) == 0 && (hasE2(zone) || !strings.HasPrefix(machine, "e2-")) || slices.Contains(s.compute.machines[zone], machine) || strings.HasPrefix(machine, "e2-") && hasE2(zone)
@@ -77,11 +105,15 @@ func (s *Server) checkQuota(r *request, p *container.NodePool, zone string) erro
 			metric = "PREEMPTIBLE_" + metric
 		}
 		need := float64(a.AcceleratorCount * p.InitialNodeCount)
-		for _, q := range s.compute.quotas[region] {
-			if free := q.Limit - q.Usage; q.Metric == metric && need > free {
-				return &Error{Code: http.StatusForbidden, Message: fmt.Sprintf("Insufficient regional quota to satisfy request: resource %q: "+
+		for _, q := range slices.Concat(s.compute.global, s.compute.quotas[region]) {
+			kind := "regional"
+			if q.Metric == accelerator.AllGPUs {
+				kind = "project"
+			}
+			if free := q.Limit - q.Usage; (q.Metric == metric || q.Metric == accelerator.AllGPUs) && need > free {
+				return &Error{Code: http.StatusForbidden, Message: fmt.Sprintf("Insufficient %s quota to satisfy request: resource %q: "+
 					"request requires '%.1f' and is short '%.1f'. project has a quota of '%.1f' with '%.1f' available. "+
-					"View and manage quotas at https://console.cloud.google.com/iam-admin/quotas?usage=USED&project=%s.", metric, need, need-free, q.Limit, free, r.project.ID)}
+					"View and manage quotas at https://console.cloud.google.com/iam-admin/quotas?usage=USED&project=%s.", kind, q.Metric, need, need-free, q.Limit, free, r.project.ID)}
 			}
 		}
 	}

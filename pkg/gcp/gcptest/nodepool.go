@@ -126,6 +126,11 @@ func (s *Server) checkPool(r *request, c *container.Cluster, p *container.NodePo
 		if !s.offers(zone, p.Config.MachineType) {
 			return badRequest("Machine type with name '%s' does not exist in zone '%s'.", p.Config.MachineType, zone)
 		}
+		for _, gpu := range p.Config.Accelerators {
+			if strings.HasPrefix(p.Config.MachineType, "n1-") && !s.attaches(zone, gpu.AcceleratorType) {
+				return badRequest("Accelerator type \"%s\" does not exist in zone %s.", gpu.AcceleratorType, zone)
+			}
+		}
 	}
 	return s.checkQuota(r, p, zones[0])
 }

@@ -34,9 +34,6 @@ type way struct {
 
 // ways are all of them but on demand.
 func ways() []way {
-	reserved := func(name string) way {
-		return way{api.Capacity{Kind: api.CapacityReservation, Name: name}, gke.Options{Reservation: name}}
-	}
 	return []way{
 		{job: api.Capacity{Kind: api.CapacitySpot}},
 		reserved("block-7"),
@@ -45,7 +42,23 @@ func ways() []way {
 	}
 }
 
-// Jobs returns a job on demand for every shape of the catalogue, and for two boxes that are too large
+// usual is on demand, or what comes nearest for machines that Google Cloud doesn't sell so.
+func usual(a api.Accelerator) way {
+	switch flags := accelerator.NotOnDemand(a); {
+	case flags == nil:
+		return way{}
+	case flags[0] == "--reservation":
+		return reserved("block-7")
+	}
+	return way{api.Capacity{Kind: api.CapacityFlexStart}, gke.Options{FlexStart: true}}
+}
+
+// reserved is a reservation.
+func reserved(name string) way {
+	return way{api.Capacity{Kind: api.CapacityReservation, Name: name}, gke.Options{Reservation: name}}
+}
+
+// Jobs returns a job on demand, if there is such capacity, for every shape of the catalogue, and for two boxes that are too large
 // for it; and for some of the shapes one with each other capacity. Each is there once for every backend.
 func Jobs() ([]Job, error) {
 	boxes, err := parse("v5p-4x4x12", "tpu7x-4x8x12")
@@ -57,7 +70,7 @@ func Jobs() ([]Job, error) {
 		if a.Kind == api.CPU { // its nodes are in every cluster
 			continue
 		}
-		if all, err = add(all, a, way{}); err != nil {
+		if all, err = add(all, a, usual(a)); err != nil {
 			return nil, err
 		}
 	}

@@ -228,7 +228,7 @@ func (o *options) table() error {
 	}
 	fmt.Fprintln(o.streams.ErrOut, "for an hour of all hosts: "+price.Note())
 	if o.live && slices.ContainsFunc(o.offers, func(a offer) bool { return a.live.Quota == nil }) {
-		fmt.Fprintf(o.streams.ErrOut, "quota -: Compute Engine lists none in %s, as for all TPUs; see %s?project=%s\n", target.Region(o.place.Zone), gcp.QuotaPage, o.place.Project)
+		fmt.Fprintf(o.streams.ErrOut, "quota -: Compute Engine lists none in %s, as for the newest GPUs and TPUs; see %s?project=%s\n", target.Region(o.place.Zone), gcp.QuotaPage, o.place.Project)
 	}
 	return nil
 }

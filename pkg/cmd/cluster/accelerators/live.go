@@ -18,7 +18,8 @@ type live struct {
 	// Zones have its machine type; Here means that the zone, or one of the region, of the cluster has it.
 	Zones []string `json:"zones"`
 	Here  bool     `json:"here"`
-	// Quota is that of the region, null if it lists none, as for TPUs.
+	// Quota is the one that limits it most: that of the region or, for GPUs, that of the project in all
+	// regions. It is null if none is listed, as for the newest GPUs and TPUs.
 	Quota *availability.Quota `json:"quota"`
 }
 
@@ -28,12 +29,11 @@ func (o *options) look(ctx context.Context, where target.Target, env func(string
 	if err != nil {
 		return err
 	}
-	var machines []string
+	var machines []availability.Machine
 	for _, known := range accelerator.Offers() {
-		machines = append(machines, known.MachineType)
+		machines = append(machines, availability.MachineOf(known.Accelerator))
 	}
-	slices.Sort(machines)
-	found, err := availability.Read(ctx, access, where.Project, target.Region(where.Zone), slices.Compact(machines))
+	found, err := availability.Read(ctx, access, where.Project, target.Region(where.Zone), machines)
 	if err != nil {
 		return err
 	}
@@ -44,12 +44,11 @@ func (o *options) look(ctx context.Context, where target.Target, env func(string
 }
 
 func liveOf(a api.Accelerator, found *availability.Availability, zone string, spot bool) *live {
-	l := &live{Zones: append([]string{}, found.Zones(a.MachineType)...)}
+	l := &live{Zones: append([]string{}, found.Zones(availability.MachineOf(a))...)}
 	l.Here = slices.ContainsFunc(l.Zones, func(z string) bool { return z == zone || target.Region(z) == zone })
-	if a.Spot = spot; a.Kind == api.GPU {
-		if q, listed := found.Quota(accelerator.QuotaMetric(a)); listed {
-			l.Quota = &q
-		}
+	a.Spot = spot
+	if q, listed := found.QuotaFor(a); listed {
+		l.Quota = &q
 	}
 	return l
 }

@@ -34,12 +34,13 @@ func (c *command) zones(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	found, err := availability.Zones(ctx, access, t.Project, []string{usualMachine})
+	usual := availability.Machine{Type: usualMachine}
+	found, err := availability.Zones(ctx, access, t.Project, []availability.Machine{usual})
 	if err != nil {
 		return nil, err
 	}
 	var all []string
-	for _, zone := range found[usualMachine] {
+	for _, zone := range found[usual] {
 		all = append(all, zone, target.Region(zone))
 	}
 	slices.Sort(all)

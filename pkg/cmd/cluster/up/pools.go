@@ -36,8 +36,8 @@ func (f *upFlags) plan(names infra.Names, minGiven bool, pools map[string]gke.Pl
 	return nil
 }
 
-// zonesOf are the zones that have each machine type, nil if that could not be found out.
-type zonesOf map[string][]string
+// zonesOf are the zones that have each machine, nil if that could not be found out.
+type zonesOf map[availability.Machine][]string
 
 // located is which zones have the machines, or why that is not known.
 type located struct {
@@ -55,14 +55,13 @@ func (o *upOptions) askForZones(ctx context.Context, e *estate) <-chan located {
 	return answer
 }
 
-// machines returns the machine types of the nodes.
-func (o *upOptions) machines() []string {
-	all := []string{o.settings.Machine}
+// machines returns the machines of the nodes.
+func (o *upOptions) machines() []availability.Machine {
+	all := []availability.Machine{{Type: o.settings.Machine}}
 	for _, p := range o.pools {
-		all = append(all, p.Pool.Config.MachineType)
+		all = append(all, availability.MachineOf(p.Accelerator()))
 	}
-	slices.Sort(all)
-	return slices.Compact(all)
+	return all
 }
 
 // checkMode refuses flags about nodes for a cluster that exists and whose nodes GKE manages.
@@ -144,7 +143,7 @@ func (o *upOptions) place(ctx context.Context, e *estate, zones zonesOf) error {
 		return err
 	}
 	for _, p := range o.pools {
-		if err := p.Settle(clusterOf(e), zones[p.Pool.Config.MachineType]); err != nil {
+		if err := p.Settle(clusterOf(e), zones[availability.MachineOf(p.Accelerator())]); err != nil {
 			return fmt.Errorf("--accelerator: %w", err)
 		}
 	}
@@ -155,7 +154,7 @@ func (o *upOptions) place(ctx context.Context, e *estate, zones zonesOf) error {
 // Autopilot, the usual ones stand for all.
 func (o *upOptions) checkZone(ctx context.Context, e *estate, zones zonesOf) error {
 	machine, location := o.settings.Machine, e.names.Zone
-	have := zones[machine]
+	have := zones[availability.Machine{Type: machine}]
 	within := func(zone string) bool { return zone == location || target.Region(zone) == location }
 	switch {
 	case e.cluster.Last() != nil || have == nil || slices.ContainsFunc(have, within):

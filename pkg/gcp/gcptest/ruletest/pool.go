@@ -64,6 +64,10 @@ func Capacity(p *container.NodePool) error {
 		return refused("flex_start can't be used with Spot VMs or reservations.")
 	case p.Config.FlexStart && p.Management != nil && p.Management.AutoRepair:
 		return refused("flex_start needs node auto-repair to be disabled.")
+	case p.QueuedProvisioning != nil && p.QueuedProvisioning.Enabled && (p.Autoscaling == nil || p.InitialNodeCount > 0 || p.Config.Spot || reserved):
+		return refused("Queued provisioning needs autoscaling from 0 nodes, without Spot VMs and reservations.")
+	case p.QueuedProvisioning != nil && p.QueuedProvisioning.Enabled && p.PlacementPolicy != nil && perHost(p.Config.MachineType) == 0:
+		return refused("placement_policy can't be COMPACT when queued provisioning is enabled.")
 	case hyperdisk && p.Config.DiskType != "hyperdisk-balanced":
 		return refused("[%s] disk type cannot be used by %s machine type.", p.Config.DiskType, p.Config.MachineType)
 	case len(p.Config.Accelerators) > 0 && perHost(p.Config.MachineType) > 0:

@@ -85,3 +85,26 @@ func TestNetworkProfile(t *testing.T) {
 		}
 	}
 }
+
+func TestCapacity(t *testing.T) {
+	queued := func(change func(p *container.NodePool)) *container.NodePool {
+		p := &container.NodePool{Config: &container.NodeConfig{MachineType: "g2-standard-4", FlexStart: true},
+			QueuedProvisioning: &container.QueuedProvisioning{Enabled: true}, Autoscaling: &container.NodePoolAutoscaling{Enabled: true, TotalMaxNodeCount: 4}}
+		change(p)
+		return p
+	}
+	for want, p := range map[string]*container.NodePool{
+		"": queued(func(*container.NodePool) {}),
+		"Queued provisioning needs autoscaling from 0 nodes, without Spot VMs and reservations.": queued(func(p *container.NodePool) { p.InitialNodeCount = 1 }),
+		"placement_policy can't be COMPACT when queued provisioning is enabled.":                 queued(func(p *container.NodePool) { p.PlacementPolicy = &container.PlacementPolicy{Type: "COMPACT"} }),
+		"[pd-balanced] disk type cannot be used by ct6e-standard-8t machine type.":               {Config: &container.NodeConfig{MachineType: "ct6e-standard-8t", DiskType: "pd-balanced"}},
+	} {
+		got := ""
+		if err := Capacity(p); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}
