@@ -48,15 +48,15 @@ func (c *cluster) leaderWorkerSet(ctx context.Context) doctor.Finding {
 	case lws.Runs != nil && !*lws.Runs:
 		return doctor.Bad("kubectl get pods -n lws-system", "%s, but no pod of its controller is ready", describe(lws))
 	case older(lws.Version):
-		return doctor.Skip("%s: too old, jobs on several hosts need %s or later; replace it with: %s",
+		return doctor.Skip("%s: jobs on several hosts were tried with %s and later only; replace it with: %s",
 			describe(lws), oldestLeaderWorkerSet, apiserver.InstallLeaderWorkerSet)
 	default:
 		return doctor.Good("%s", describe(lws))
 	}
 }
 
-// oldestLeaderWorkerSet is the first release that sets all variables that jobs on TPU7x need.
-const oldestLeaderWorkerSet = "v0.8.0"
+// oldestLeaderWorkerSet is the oldest release with which jobs were tried.
+const oldestLeaderWorkerSet = "v0.7.0"
 
 // older reports whether a release of LeaderWorkerSet is too old. That of an unknown version isn't.
 func older(version string) bool {

@@ -210,7 +210,7 @@ func TestChecks(t *testing.T) {
 			detail: "API v1, but no pod of its controller is ready", fix: "kubectl get pods -n lws-system"},
 		"that of the Python package": {check: "LeaderWorkerSet", answers: map[string]string{
 			"GET /apis/apps/v1/namespaces/lws-system/deployments/lws-controller-manager": strings.Replace(deployment, "v0.9.0", "v0.5.1", 1)}, state: doctor.Skipped,
-			detail: "v0.5.1, API v1: too old, jobs on several hosts need v0.8.0 or later; replace it with: kubectl apply"},
+			detail: "v0.5.1, API v1: jobs on several hosts were tried with v0.7.0 and later only; replace it with: kubectl apply"},
 		"its version": {check: "LeaderWorkerSet", state: doctor.OK, detail: "v0.9.0, API v1"},
 
 		"no Kueue": {check: "Kueue", state: doctor.Skipped, detail: "only --queue needs it"},
