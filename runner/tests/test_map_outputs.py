@@ -7,6 +7,8 @@ from bucket import BUCKET
 from fixture import JOB, RunnerCase
 from test_map import MapCase
 
+from kinetic_runner.outputs.directory import FIRST_SECONDS
+
 SEES = """
     import os
     def f(n):
@@ -174,6 +176,13 @@ class LocalOutputs(MapCase):
         path = os.path.join(self.store, JOB, "outputs")
         self.assertEqual((ran.code, self.values(2)), (0, [[str(n), f"{path}/{n}", f"{path}/{n}"] for n in range(2)]), ran.err)
         self.assertEqual([self.read(f"outputs/{n}/last") for n in range(2)], [b"7", b"8"])
+
+    def test_nothing_is_saved_elsewhere_while_an_input_runs(self):
+        """Each input takes longer than the runner waits before it looks for something to save."""
+        source = SEES + "    import time\n    g = f\n    def f(n): return g(n), time.sleep(2 * SECONDS)\n".replace("SECONDS", str(FIRST_SECONDS))
+        ran = self.chunk(source, [7, 8, 9], "--final", "--log-file", os.path.join(self.root, "log"))
+        with open(os.path.join(self.root, "log"), encoding="utf-8") as log:
+            self.assertEqual((ran.code, log.read()), (0, ""), ran.err)
 
     def test_an_input_that_is_computed_again_finds_its_own(self):
         """As in a job that --map-resume has made from another one."""

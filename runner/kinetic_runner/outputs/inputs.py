@@ -39,7 +39,10 @@ class InputOutputs(Outputs):
 
     def begin(self, number):
         """Save the outputs of an input that has begun."""
-        self._current, self.next_at = number, min(self.next_at, time.monotonic() + FIRST_SECONDS)
+        self._current = number
+        if not self.synced or not self._interval:
+            return
+        self.next_at = min(self.next_at, time.monotonic() + FIRST_SECONDS)
         with self._changing:
             session = self._sessions.get(number)
         if session is not None:
