@@ -32,6 +32,8 @@ type Filter struct {
 	User string
 	// Selector, if set, chooses only jobs with these labels.
 	Selector labels.Selector
+	// Store, if set, chooses only jobs of the store with this URL, and those that name none.
+	Store string
 	// Before, if set, chooses only jobs created before this time, by our clock.
 	Before time.Time
 	// Limit is the greatest number of jobs, the newest first; 0 is all.
@@ -40,11 +42,15 @@ type Filter struct {
 
 // Chooses reports whether the filter leaves out jobs because of their properties.
 func (f Filter) Chooses() bool {
-	return len(f.States) > 0 || f.Cancelled || f.User != "" || f.Selector != nil || !f.Before.IsZero()
+	return len(f.States) > 0 || f.Cancelled || f.User != "" || f.Selector != nil || f.Store != "" || !f.Before.IsZero()
 }
 
 func (f Filter) wants(e api.JobSummary) bool {
-	return f.wantsState(e) && f.selects(e) && (f.Before.IsZero() || e.Created.Before(f.Before))
+	return f.wantsState(e) && f.selects(e) && f.isIn(e.Store) && (f.Before.IsZero() || e.Created.Before(f.Before))
+}
+
+func (f Filter) isIn(storeURL string) bool {
+	return f.Store == "" || storeURL == "" || storeURL == f.Store
 }
 
 func (f Filter) selects(e api.JobSummary) bool {

@@ -122,9 +122,9 @@ func TestWatchEntriesTellHowAJobEndedThatGoes(t *testing.T) {
 	}
 }
 
-// The filter chooses cancelled jobs in any state. After the workload is gone, the store says that
+// The filter chooses jobs by their store, and cancelled jobs in any state. After the workload is gone, the store says that
 // a job was cancelled.
-func TestCancelledJobsAreChosen(t *testing.T) {
+func TestJobsAreChosen(t *testing.T) {
 	cancelled, gone := api.Status{State: api.Failed, Reason: api.Cancelled}, api.Status{State: api.NotFound, Ended: api.CancelledWord}
 	for name, tt := range map[string]struct {
 		filter Filter
@@ -137,6 +137,9 @@ func TestCancelledJobsAreChosen(t *testing.T) {
 		"nor what runs":          {Filter{Cancelled: true}, api.JobSummary{State: api.Running}, false},
 		"next to a state":        {Filter{Cancelled: true, States: []api.State{api.Running}}, api.JobSummary{State: api.Running}, true},
 		"by its state":           {Filter{States: []api.State{api.Failed}}, api.JobSummary{State: api.Failed, Status: cancelled}, true},
+		"in its store":           {Filter{Store: "gs://a"}, api.JobSummary{Store: "gs://a"}, true},
+		"in no store":            {Filter{Store: "gs://a"}, api.JobSummary{}, true},
+		"not in another store":   {Filter{Store: "gs://a"}, api.JobSummary{Store: "gs://b"}, false},
 		"not by another's state": {Filter{States: []api.State{api.Running}}, api.JobSummary{State: api.NotFound, Status: gone}, false},
 	} {
 		if got := tt.filter.wants(tt.job); got != tt.want {

@@ -28,6 +28,7 @@ func LocalJobsRegistry(c *connect.Flags) (job.Registry, error) {
 		return job.Registry{}, process.Usage(err)
 	}
 	registry, _, err := localRegistry(where.Store, "", func(err error) { c.Notice("warning: " + err.Error()) })
+	registry.Flags = c.GivenStore()
 	return registry, err
 }
 

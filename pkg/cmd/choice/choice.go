@@ -135,6 +135,7 @@ func (f *Flags) Matching(ctx context.Context, filter job.Filter) (found []*job.J
 	if err != nil {
 		return nil, nil, err
 	}
+	filter.Store = f.StoreOf(registry)
 	if f.Last {
 		j, err := registry.Newest(ctx, filter)
 		if errors.Is(err, job.ErrNoJob) {

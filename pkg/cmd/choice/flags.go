@@ -55,7 +55,16 @@ func (f *Flags) ConnectionSection() process.Section {
 	return s
 }
 
-// Narrow adds the choice of the flags to a filter.
+// StoreOf returns the URL of the store of a registry if --store was typed, which then chooses only
+// jobs in it: whoever types it to delete jobs means no others. It returns "" otherwise.
+func (f *Flags) StoreOf(registry job.Registry) string {
+	if f.Connection.Target.Store == "" {
+		return ""
+	}
+	return registry.Store.URL()
+}
+
+// Narrow adds the choice of the other flags to a filter.
 func (f *Flags) Narrow(filter *job.Filter) error {
 	if f.Selector != "" {
 		if f.Local {

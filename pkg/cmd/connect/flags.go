@@ -165,11 +165,18 @@ func (c *Flags) Given() string {
 		{"zone", c.Target.Zone},
 		{"cluster", c.Target.Cluster},
 		{"profile", c.Target.Profile},
-		{"store", c.Target.Store},
 	} {
-		if f.value != "" {
-			typed.WriteString(" --" + f.name + "=" + shell.Word(f.value))
-		}
+		typed.WriteString(flagText(f.name, f.value))
 	}
-	return typed.String()
+	return typed.String() + c.GivenStore()
+}
+
+// GivenStore returns --store as it was typed, which is all that leads to other local jobs.
+func (c *Flags) GivenStore() string { return flagText("store", c.Target.Store) }
+
+func flagText(name, value string) string {
+	if value == "" {
+		return ""
+	}
+	return " --" + name + "=" + shell.Word(value)
 }

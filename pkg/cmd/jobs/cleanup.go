@@ -293,7 +293,7 @@ func (o *cleanupOptions) chosen(ctx context.Context, registry job.Registry) (fou
 	now := o.clock.Now()
 	everything := o.all && !o.choice.Given()
 	filter := o.filter
-	filter.Stored, filter.Outputs = true, everything && o.Outputs
+	filter.Stored, filter.Outputs, filter.Store = true, everything && o.Outputs, o.choice.StoreOf(registry)
 	if err := o.choice.Narrow(&filter); err != nil {
 		return nil, false, err
 	}

@@ -14,6 +14,8 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/choice"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
@@ -132,7 +134,7 @@ func TestSweepOfAPlaceThatCanNotBeRead(t *testing.T) {
 				}
 			}
 			var said bytes.Buffer
-			c := &command{streams: genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &bytes.Buffer{}, ErrOut: &said}, clock: clock.RealClock{}}
+			c := &command{streams: genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &bytes.Buffer{}, ErrOut: &said}, clock: clock.RealClock{}, choice: choice.Flags{Connection: connect.NewFlags()}}
 			registry := job.Registry{Kind: api.BackendGKE, Namespace: "ml", Store: s, Backend: tt.backend}
 			o, err := tt.flags.toOptions(c, nil)
 			if err != nil {

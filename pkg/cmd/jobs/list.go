@@ -96,7 +96,7 @@ func (f *listFlags) toOptions(c *command, _ []string) (*listOptions, error) {
 		return nil, process.Usage(err)
 	}
 	stored := f.stored || filter.Cancelled || slices.Contains(filter.States, api.NotFound)
-	filter.Stored, filter.Outputs = stored, stored
+	filter.Stored, filter.Outputs, filter.Store = stored, stored, c.choice.StoreOf(registry)
 	if f.sortBy == sortings[0] {
 		filter.Limit = f.limit // the records of older jobs are not read
 	}

@@ -61,6 +61,7 @@ func (o *options) destination(p submit.Planned) (to destination, err error) {
 		return to, err
 	}
 	to.registry, to.machine, err = backend.LocalRegistry(p.Spec.Store, p.Python)
+	to.registry.Flags = o.connection.GivenStore()
 	return to, err
 }
 
