@@ -58,9 +58,10 @@ ON_CLUSTER := -kubernetes -machines tpu-0,tpu-1
 .PHONY: demo-gke
 # What to run instead of a shell; try DEMO_GKE='kubectl kinetic up --dry-run'
 DEMO_GKE ?=
+export DEMO_GKE
 demo-gke: build ## Try up, pool, status, doctor and down without an account, in a shell with a Google Cloud of its own; with CLUSTER=local on the cluster of make cluster
 	@CGO_ENABLED=0 go build -o .cache/demogke ./hack/demogke
-	@$(CLUSTER_ENV) PATH="$(CURDIR)/bin:$$PATH" .cache/demogke $(if $(CLUSTER),$(ON_CLUSTER)) $(DEMO_GKE)
+	@$(CLUSTER_ENV) PATH="$(CURDIR)/bin:$$PATH" .cache/demogke $(if $(CLUSTER),$(ON_CLUSTER)) $(if $(DEMO_GKE),sh -c "$$DEMO_GKE")
 
 .PHONY: cross
 cross: ## Compile and vet for every platform of a release, keeping nothing

@@ -83,12 +83,14 @@ type uses struct {
 	all     map[framework]bool
 	unknown []string // names of which that is not known
 	more    bool     // other packages may be needed
+	tpu     bool     // a package is made for TPUs by its name, such as tensorflow-tpu and vllm-tpu
 }
 
 func usesOf(wanted []requirement.Requirement) uses {
 	u := uses{all: map[framework]bool{}}
 	for _, r := range wanted {
 		of := frameworkOf(r)
+		u.tpu = u.tpu || strings.HasSuffix(requirement.Normalize(r.Name), "-tpu")
 		if u.all[of] = true; of == "" {
 			u.unknown = append(u.unknown, r.Name)
 		}
@@ -103,4 +105,9 @@ func (u uses) jax() bool {
 		return !u.all[usesXLA]
 	}
 	return !u.all[usesOther] && (len(u.unknown) == 0 && !u.more || u.all[usesAny])
+}
+
+// lacksTPU reports whether all that is wanted is known, and computes with frameworks that don't use a TPU by themselves.
+func (u uses) lacksTPU() bool {
+	return u.all[usesOther] && !u.all[usesXLA] && !u.all[usesJAX] && !u.tpu && len(u.unknown) == 0 && !u.more
 }

@@ -64,6 +64,9 @@ func (p *Plan) addRuntime(r Runtime, kind api.AcceleratorKind) {
 	case kind != api.CPU && !used.all[usesOther] && !used.all[usesXLA]:
 		p.Warnings = append(p.Warnings, fmt.Sprintf("%s does not say whether the job needs JAX, so JAX is not installed: if it needs JAX, list jax or add --runtime jax; if not, add --runtime none", cmp.Or(p.Wanted.Source, "the project")))
 	}
+	if kind == api.TPU && len(p.Added) == 0 && used.lacksTPU() {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("nothing in %s is known to use TPUs: list torch_xla[tpu] for PyTorch, tensorflow-tpu for TensorFlow, or jax", p.Wanted.Source))
+	}
 	if len(p.Added) > 0 && kind == api.TPU {
 		p.AddedOptions = []string{libtpuReleases}
 	}

@@ -135,7 +135,7 @@ func (o *listOptions) run(ctx context.Context) error {
 		return unread
 	}
 	if len(entries) == 0 && o.isTable() {
-		_, err := fmt.Fprintln(o.errOut, choice.None(o.filter, o.registry).Error()+localHint(o.registry))
+		_, err := fmt.Fprintln(o.errOut, choice.None(o.filter, o.registry).Error()+localHint(o.registry, o.filter))
 		return err
 	}
 	o.sort(entries)
@@ -182,8 +182,12 @@ func (o *listOptions) release(ctx context.Context, entries []api.JobSummary) {
 	})
 }
 
-// localHint returns how many local jobs there are, for an empty list of a cluster's jobs.
-func localHint(registry job.Registry) string {
+// localHint returns how many local jobs there are, for an empty list of a cluster's jobs, or how to see those whose
+// results were collected.
+func localHint(registry job.Registry, filter job.Filter) string {
+	if registry.Kind == api.BackendLocal && !filter.Stored && !filter.Chooses() {
+		return "; add --all for those whose results were collected"
+	}
 	if registry.Kind == api.BackendLocal {
 		return ""
 	}

@@ -59,7 +59,7 @@ func (e explanation) sentences(size func(int64) string, count func(n int, noun s
 	e.sent(line)
 	line("outputs", "%s", e.Job.Outputs.sentence())
 	if n := e.Deps.count(); n > 0 {
-		line("requires", "%s", e.requires(count(n, "package")))
+		line("requires", "%s", e.requires(n, count))
 	}
 	if installed := e.installed(size, count); installed != "" {
 		line("packages", "%s", installed)
@@ -87,18 +87,18 @@ func (e explanation) sent(line func(what, format string, args ...any)) {
 // leftOut names the directories with fetched outputs.
 func leftOut(dirs []string) string { return "fetched outputs in " + strings.Join(dirs, ", ") }
 
-// requires says what the project needs, and who installs it.
-func (e explanation) requires(packages string) string {
-	text := packages + " of " + e.Deps.Source
+// requires says which of n packages the project needs, and who installs them.
+func (e explanation) requires(n int, count func(n int, noun string) string) string {
+	text := func(n int) string { return count(n, "package") + " of " + e.Deps.Source }
 	switch {
 	case e.Job.Backend == api.BackendLocal:
-		return text + ", which python3 on this machine must have"
+		return text(n) + ", which python3 on this machine must have"
 	case e.Image.Mode == string(environment.Custom):
-		return text + ", which the image must have"
+		return text(n) + ", which the image must have"
 	case len(e.Deps.Dropped) > 0:
-		return text + ", without " + strings.Join(e.Deps.Dropped, ", ")
+		return text(n-len(e.Deps.Dropped)) + ", without " + strings.Join(e.Deps.Dropped, ", ")
 	}
-	return text
+	return text(n)
 }
 
 // installed says what is installed for the job and how, "" for nothing.

@@ -39,6 +39,9 @@ func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outco
 		}
 		<-done // it was killed
 	}
+	if j.Handle.Map == nil {
+		o.noteOutputs(again, j, "; to continue from there, run it with --resume-from "+j.ID())
+	}
 	log := fmt.Sprintf("kubectl kinetic jobs logs %s%s", j.ID(), j.LocationFlags())
 	err := process.Error{Code: process.ExitInterrupted, Err: fmt.Errorf("interrupted; job %s was cancelled", j.ID()), Next: log}.In(o.streams.ErrOut, fmt.Sprintf("job %s was cancelled; its log: %s", j.ID(), log))
 	report.PrintResumeHint(o.streams.ErrOut, j)

@@ -21,13 +21,13 @@ import (
 func (o *options) settleWithOutputs(ctx context.Context, j *job.Job, end outcome) error {
 	noted := o.wait.outputs == "" && j.Handle.Map == nil && end.err == nil && end.status.State.Ended()
 	if noted && end.status.State != api.Succeeded { // the last line of a failure says whose exit code it is
-		o.noteOutputs(ctx, j)
+		o.noteOutputs(ctx, j, "")
 		return o.settle(ctx, j, end)
 	}
 	settled := o.settle(ctx, j, end)
 	switch {
 	case noted && settled == nil:
-		o.noteOutputs(ctx, j)
+		o.noteOutputs(ctx, j, "")
 		return nil
 	case o.wait.outputs == "" || !end.status.State.Ended():
 		return settled
@@ -67,9 +67,9 @@ func (o *options) fetchOutputs(ctx context.Context, j *job.Job) error {
 // outputsTime is how long a finished run looks for outputs.
 const outputsTime = 2 * time.Second
 
-// noteOutputs says how to get what the job wrote. It says nothing if it can't find out
+// noteOutputs says how to get what the job wrote, and what else to do with it. It says nothing if it can't find out
 // quickly.
-func (o *options) noteOutputs(ctx context.Context, j *job.Job) {
+func (o *options) noteOutputs(ctx context.Context, j *job.Job, more string) {
 	ctx, cancel := context.WithTimeout(ctx, outputsTime)
 	defer cancel()
 	dir, err := outputs.Of(j)
@@ -80,5 +80,5 @@ func (o *options) noteOutputs(ctx context.Context, j *job.Job) {
 	if err != nil || len(files) == 0 {
 		return
 	}
-	o.ui.Note(fmt.Sprintf("%s: kubectl kinetic jobs outputs %s cp out%s", ui.Count(len(files), "output"), j.ID(), j.LocationFlags()))
+	o.ui.Note(fmt.Sprintf("%s: kubectl kinetic jobs outputs %s cp out%s%s", ui.Count(len(files), "output"), j.ID(), j.LocationFlags(), more))
 }
