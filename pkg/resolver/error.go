@@ -77,8 +77,6 @@ func (e *ConflictError) Error() string {
 // FailedError says that a resolver failed.
 type FailedError struct {
 	By Way
-	// Lines are the requirements that the resolver names.
-	Lines []deps.Line
 	// Output are its last lines, without credentials.
 	Output string
 	err    error
@@ -86,14 +84,10 @@ type FailedError struct {
 
 // Error has the resolver's last lines.
 func (e *FailedError) Error() string {
-	at := ""
-	if len(e.Lines) > 0 {
-		at = " at " + e.Lines[0].Place()
-	}
 	if e.Output == "" {
-		return fmt.Sprintf("%s could not resolve the requirements%s: %v", e.By, at, e.err)
+		return fmt.Sprintf("%s could not resolve the requirements: %v", e.By, e.err)
 	}
-	return fmt.Sprintf("%s could not resolve the requirements%s (%v):\n%s", e.By, at, e.err, e.Output)
+	return fmt.Sprintf("%s could not resolve the requirements (%v):\n%s", e.By, e.err, e.Output)
 }
 
 // Unwrap returns how the program ended.

@@ -19,21 +19,20 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/subprocess"
 )
 
-// What the tools say when no version of a package has a wheel that fits.
+// What the tools say. Two things decide who installs the packages, and are read: that a package has no wheel that
+// fits, and that requirements conflict. Of all else, the tool's last lines are shown.
 var (
 	pipMissing = pattern.Lazy(`(?m)^ERROR: No matching distribution found for (.+?)(?: \(from .*)?$`)
 	uvMissing  = pattern.Lazy("Wheels are required for `([^`]+)`|([A-Za-z0-9][\\w.-]*?)(?:[=<>!~]=?[^\\s]+)? ha(?:s|ve) no (?:\\S+ )?wheels")
 	uvAbsent   = pattern.Lazy(`([A-Za-z0-9][\w.-]*) was not found in|there (?:is|are) no versions? of ([A-Za-z0-9][\w.-]*)`)
 	conflict   = pattern.Lazy(`ResolutionImpossible|conflicting dependencies|No solution found|requirements are unsatisfiable`)
-	// tooOld is what uv says of options that it does not have.
-	tooOld = pattern.Lazy(`unexpected argument|invalid value`)
 	// collecting is what pip was doing.
 	collecting = pattern.Lazy(`(?m)^\s*(?:Collecting|Processing) (\S+)`)
 )
 
 // explain returns why a tool failed.
 func (j *job) explain(ctx context.Context, output string, failed error) error {
-	by, down := j.tool.way(), unreachable().MatchString(output)
+	by, said := j.tool.way(), important(output)
 	if strings.Contains(output, refused) {
 		p := lock.Package{Name: "a package", Why: lock.ErrNoWheel}
 		if all := collecting().FindAllStringSubmatch(output, -1); len(all) > 0 {
@@ -42,25 +41,19 @@ func (j *job) explain(ctx context.Context, output string, failed error) error {
 		return &NeedsBuildError{Packages: []lock.Package{p}}
 	}
 	if r, text := missing(output); text != "" {
-		if err := j.why(ctx, r, down); err != nil {
-			return err
+		there, err := j.why(ctx, r)
+		if err == nil && !there {
+			err = j.absent(r.Name, text, said)
 		}
-		if !down {
-			return j.absent(r.Name, text, important(output))
+		if err == nil { // the tool could not read the index
+			err = &FailedError{By: by, Output: said, err: failed}
 		}
+		return err
 	}
-	said := important(output)
-	lines := j.named(said)
-	if down {
-		return &FailedError{By: by, Output: said, err: failed}
+	if conflict().MatchString(said) {
+		return &ConflictError{By: by, Lines: j.named(said), Output: said}
 	}
-	if conflict().MatchString(said) && !uvAbsent().MatchString(joined(said)) {
-		return &ConflictError{By: by, Lines: lines, Output: said}
-	}
-	if by == UV && tooOld().MatchString(said) {
-		failed = fmt.Errorf("%w: this uv may be older than 0.6.15, which is needed: update it", failed)
-	}
-	return &FailedError{By: by, Lines: lines, Output: said, err: failed}
+	return &FailedError{By: by, Output: said, err: failed}
 }
 
 // absent returns the error about a requirement, the text, that no index has.
@@ -98,30 +91,29 @@ func joined(output string) string {
 // mostLines is how many lines of a tool's output are shown.
 const mostLines = 12
 
-// unreachable is what a tool says of a server that it could not ask. pip continues without it, and finds nothing.
-var unreachable = pattern.Lazy(`(?m)^WARNING: (?:Retrying|Could not fetch|Skipping page|.* is not a trusted or secure host).*$|^Could not fetch URL.*$|^error: Request failed after.*$`)
-
-// retrying is what pip says before it asks a server again.
-var retrying = pattern.Lazy(`^WARNING: Retrying \(Retry\(total=(\d+)`)
-
-// line tells the user that a server does not answer.
+// line tells the user that pip asks a server again: it does so for a minute.
 func (j *job) line(line string) {
-	m := retrying().FindStringSubmatch(line)
-	if m == nil || j.Show == nil {
+	if !strings.HasPrefix(line, "WARNING: Retrying ") || j.Show == nil {
 		return
 	}
 	host := "an index"
 	if bases := j.sources.Bases(); len(bases) == 1 && len(j.sources.Links) == 0 {
 		host = index.Shown(bases[0])
 	}
-	left, _ := strconv.Atoi(m[1])
-	j.Show(fmt.Sprintf("%s does not answer %s, tries left: %d", host, j.tool.way(), left+1))
+	j.Show(fmt.Sprintf("%s does not answer %s, which tries again", host, j.tool.way()))
 }
 
-// important returns the lines from the first error on.
+// important returns pip's lines from the first error on, after its first warning, or the last lines.
 func important(output string) string {
 	if i := strings.Index("\n"+output, "\nERROR:"); i >= 0 {
-		output = strings.Join(append(unreachable().FindAllString(output[:i], 1), output[i:]), "\n")
+		before := output[:i]
+		output = output[i:]
+		for line := range strings.Lines(before) {
+			if strings.HasPrefix(line, "WARNING:") {
+				output = line + output
+				break
+			}
+		}
 	}
 	if before, _, found := strings.Cut(output, "\nTo fix this you could try to:"); found {
 		output = before // advice about the package set, which our own sentence has
@@ -171,9 +163,9 @@ func (j *job) named(text string) []deps.Line {
 }
 
 // why asks the indexes why no wheel of a requirement fits: it returns a *NeedsBuildError if there
-// is a source archive, a *wheel.NoFitError if all wheels are for other targets, what is wrong with
-// an index, or nil if the reason is another one. down means that the tool could not ask a server.
-func (j *job) why(ctx context.Context, r requirement.Requirement, down bool) error {
+// is a source archive, a *wheel.NoFitError if all wheels are for other targets, or what is wrong with
+// an index. there reports whether an index has a wheel that fits.
+func (j *job) why(ctx context.Context, r requirement.Requirement) (there bool, err error) {
 	lines := j.named(r.Name)
 	for _, l := range lines {
 		if own, err := requirement.Parse(l.Text); err == nil {
@@ -182,14 +174,14 @@ func (j *job) why(ctx context.Context, r requirement.Requirement, down bool) err
 	}
 	p, err := index.Client{HTTP: j.HTTP}.Explain(ctx, j.sources, r, j.wish.Target)
 	switch {
-	case p.Why == nil && err != nil && down:
-		return fmt.Errorf("%w; %s has tried for %s", err, j.tool.way(), j.took.Round(time.Second))
+	case p.Why == nil && err != nil:
+		return false, fmt.Errorf("%w; %s has tried for %s", err, j.tool.way(), j.took.Round(time.Second))
 	case p.Why == nil:
-		return err
+		return p.Version != "", nil
 	case p.Source != "":
-		return &NeedsBuildError{Packages: []lock.Package{p}}
+		return false, &NeedsBuildError{Packages: []lock.Package{p}}
 	case len(lines) > 0:
-		return fmt.Errorf("%s: %w", lines[0].Place(), p.Why)
+		return false, fmt.Errorf("%s: %w", lines[0].Place(), p.Why)
 	}
-	return p.Why
+	return false, p.Why
 }

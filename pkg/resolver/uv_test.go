@@ -224,7 +224,7 @@ exit 1`, []string{"only-sdist<2 (requirements.txt:2), b (the job's runtime) can'
 			[]string{"error: https://***@index.example/simple?*** says no, ***", "exit status 2", "uv could not resolve the requirements"}, is[*resolver.FailedError],
 		},
 		"an old version": {
-			`echo "error: unexpected argument '--format' found" >&2; exit 2`, []string{"0.6.15", "update it", "unexpected argument"}, is[*resolver.FailedError],
+			`echo "error: unexpected argument '--format' found" >&2; exit 2`, []string{"uv could not resolve the requirements (exit status 2):\nerror: unexpected argument '--format' found"}, is[*resolver.FailedError],
 		},
 		"no answer": {
 			`echo "error: Request failed after 3 retries
