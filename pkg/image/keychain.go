@@ -43,9 +43,9 @@ func (k keychain) ResolveContext(ctx context.Context, target authn.Resource) (au
 	return authn.Resolve(ctx, k.others, target)
 }
 
-// google reports whether a registry takes Google's access tokens.
+// google reports whether a registry takes Google's access tokens, and needs one.
 func google(host string) bool {
-	return host == "gcr.io" || strings.HasSuffix(host, ".gcr.io") || strings.HasSuffix(host, ".pkg.dev")
+	return host != mirror && (host == "gcr.io" || strings.HasSuffix(host, ".gcr.io") || strings.HasSuffix(host, ".pkg.dev"))
 }
 
 // bearer asks for the token each time, since it expires after an hour.

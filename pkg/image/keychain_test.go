@@ -31,7 +31,7 @@ func TestKeychain(t *testing.T) {
 	}{
 		{"europe-west4-docker.pkg.dev", token, "oauth2accesstoken:token"},
 		{"gcr.io", token, "oauth2accesstoken:token"},
-		{"mirror.gcr.io", token, "oauth2accesstoken:token"},
+		{"mirror.gcr.io", token, "docker:secret"},
 		{"gcr.io", failing, "docker:secret"},
 		{"gcr.io", nil, "docker:secret"},
 		{"gcr.io.example.com", token, "docker:secret"},

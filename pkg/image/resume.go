@@ -189,7 +189,7 @@ func (u upload) status(ctx context.Context, client http.RoundTripper) (upload, *
 	if err != nil {
 		return u, nil, err
 	}
-	if next.Host != u.location.Host { // which would get the layer, too
+	if next.Host != u.location.Host || next.Scheme != u.location.Scheme { // which would get the layer, too
 		return u, nil, fmt.Errorf("the upload is continued at another server, %s", next.Host)
 	}
 	return upload{next, last + 1}, answer, nil

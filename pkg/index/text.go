@@ -32,7 +32,7 @@ func fetching(address string, why error) error {
 }
 
 // Text fetches a file of requirements from an https URL, in which variables are replaced, with the credentials that
-// belong to its host. c makes the requests, nil means http.DefaultClient. It is asked for again if that fails in a
+// belong to its host, which a file that was fetched may have named. c makes the requests, nil means http.DefaultClient. It is asked for again if that fails in a
 // way that may pass. The error is a *TextError if another URL or a variable would help.
 func (a Access) Text(ctx context.Context, c *http.Client, address string) (text []byte, err error) {
 	s, err := a.source(optionIndex, address, "")
@@ -42,7 +42,11 @@ func (a Access) Text(ctx context.Context, c *http.Client, address string) (text 
 	if err != nil {
 		return nil, &TextError{address, err}
 	}
-	client := a.Client(c, Sources{Indexes: []Source{s}})
+	var own Sources
+	if s.login != nil {
+		own.Indexes = []Source{s}
+	}
+	client := a.Client(c, own)
 	client.CheckRedirect = func(r *http.Request, via []*http.Request) error {
 		if r.URL.Scheme != "https" || len(via) == maxRedirects {
 			return &TextError{address, fmt.Errorf("it redirects to %s", deps.Hidden(r.URL.String()))}

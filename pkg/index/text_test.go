@@ -48,6 +48,10 @@ func TestText(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(home, ".netrc"), []byte("machine 127.0.0.1 login me password s3cr3t\n"), 0o600); err != nil {
 		t.Fatal(err)
 	}
+	all := t.TempDir()
+	if err := os.WriteFile(filepath.Join(all, ".netrc"), []byte("default login me password s3cr3t\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
 	for name, c := range map[string]struct {
 		address, home string
 		login         string
@@ -59,6 +63,7 @@ func TestText(t *testing.T) {
 		"credentials":        {address: "https://me:s3cr3t@HOST/r.txt", login: basic, asked: 1},
 		"variables":          {address: "https://me:${PASSWORD}@HOST/r.txt", login: basic, asked: 1},
 		".netrc":             {address: "https://HOST/r.txt", home: home, login: basic, asked: 1},
+		"for every host":     {address: "https://HOST/r.txt", home: all, asked: 1},
 		"a moved one":        {address: "https://me:s3cr3t@HOST/moved.txt", login: basic, asked: 2},
 		"a busy server":      {address: "https://HOST/busy.txt", asked: 2},
 		"a variable, unset":  {address: "https://me:${OTHER}@HOST/r.txt", wrong: true, want: "fetching https://***@HOST/r.txt: the variable OTHER is not set"},

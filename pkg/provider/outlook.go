@@ -32,6 +32,8 @@ func (p *Provider) Outlook(plan environment.Plan) Outlook {
 	way, why := p.Resolver.Way(p.wish(plan, p.known(plan)))
 	o := Outlook{Resolved: string(way), Why: why}
 	switch way {
+	case resolver.Nothing: // until the files that URLs name are fetched
+		o.Resolved = "a run"
 	case resolver.Pod:
 		o.Resolved = "the pod"
 	case resolver.Hashes:

@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 	"unicode/utf16"
@@ -125,6 +126,10 @@ func (s shape) ask(t *testing.T, python string) string {
 	var e explanation
 	if err := json.Unmarshal(stdout.Bytes(), &e); err != nil {
 		t.Fatalf("%v: %s", err, stdout)
+	}
+	streams, _, _, stderr = genericiooptions.NewTestIOStreams()
+	if code := process.Run(t.Context(), NewCommand(streams, clock.RealClock{}), slices.Concat(args[:4], s.flags), streams); code != 0 {
+		t.Errorf("as text: exit code %d: %s", code, stderr)
 	}
 	return strings.ReplaceAll(answer(e), dir, "$DIR")
 }
