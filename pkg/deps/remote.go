@@ -3,6 +3,7 @@ package deps
 import (
 	"fmt"
 	"net/url"
+	"path"
 	"slices"
 	"strings"
 )
@@ -15,15 +16,11 @@ const maxRemote = 20
 func (r *reader) remote(value, dir string, l Line, constraints bool) error {
 	address := value
 	if isURL(dir) {
-		base, err := url.Parse(dir)
-		if err != nil {
-			return err
-		}
-		at, err := base.Parse(value)
+		at, err := beside(dir, value)
 		if err != nil {
 			return fmt.Errorf("%q is not the URL of a file", l.Text)
 		}
-		address = at.String()
+		address = at
 	}
 	if !strings.HasPrefix(strings.ToLower(address), "https://") {
 		return fmt.Errorf("%q: only https URLs and files of the project are read: download it and name the file", l.Text)
@@ -50,11 +47,46 @@ func (r *reader) remote(value, dir string, l Line, constraints bool) error {
 	return nil
 }
 
+// beside returns the URL that a file in a directory means by a name. The directory is taken as text, because variables
+// in it are replaced only when the file is fetched.
+func beside(dir, name string) (string, error) {
+	u, err := url.Parse(name)
+	if err != nil || u.IsAbs() {
+		return name, err
+	}
+	if u.Host != "" {
+		return "https:" + name, nil
+	}
+	host, folder := parts(dir)
+	file := u.EscapedPath()
+	if !strings.HasPrefix(file, "/") {
+		file = folder + file
+	}
+	address := host + path.Clean(file)
+	if u.RawQuery != "" {
+		address += "?" + u.RawQuery
+	}
+	return address, nil
+}
+
 // directory returns the part of a URL before the name of its file, without what lets one fetch that file.
 func directory(address string) string {
 	address, _, _ = strings.Cut(address, "#")
 	address, _, _ = strings.Cut(address, "?")
-	return address[:strings.LastIndexByte(address, '/')+1]
+	host, file := parts(address)
+	return host + file[:strings.LastIndexByte(file, '/')+1]
+}
+
+// parts returns a URL up to its host, and its path.
+func parts(address string) (host, file string) {
+	scheme, rest, _ := strings.Cut(address, "://")
+	host, file, _ = strings.Cut(rest, "/")
+	return scheme + "://" + host, "/" + file
+}
+
+// errVariable is about a variable in a file that was fetched: its server would get the value.
+func errVariable(found string) error {
+	return fmt.Errorf("only files of the project may have variables, such as %s", found)
 }
 
 // errNotHere is about a path in a file that was fetched.

