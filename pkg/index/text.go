@@ -87,7 +87,7 @@ func getText(ctx context.Context, client *http.Client, u *url.URL) ([]byte, erro
 	case http.StatusNotFound, http.StatusGone:
 		return nil, wrong("there is no such file (" + answer.Status + ")")
 	case http.StatusUnauthorized, http.StatusForbidden:
-		return nil, wrong("it refuses access (" + answer.Status + "): credentials belong into ~/.netrc")
+		return nil, wrong("it refuses access (" + answer.Status + "): put credentials in ~/.netrc")
 	default:
 		return nil, passingStatus(answer)
 	}

@@ -71,7 +71,7 @@ func TestText(t *testing.T) {
 		"a file here":        {address: "file:///etc/passwd", wrong: true, want: "only https URLs are fetched"},
 		"to where no TLS is": {address: "https://HOST/open.txt", wrong: true, want: "fetching https://HOST/open.txt: it redirects to " + plain.URL + "/?***", asked: 1},
 		"none":               {address: "https://me:s3cr3t@HOST/none.txt?token=t0ken", wrong: true, want: "fetching https://HOST/none.txt?***: there is no such file (404 Not Found)", asked: 1},
-		"refused":            {address: "https://HOST/private.txt", wrong: true, want: "it refuses access (401 Unauthorized): credentials belong into ~/.netrc", asked: 1},
+		"refused":            {address: "https://HOST/private.txt", wrong: true, want: "it refuses access (401 Unauthorized): put credentials in ~/.netrc", asked: 1},
 		"a large one":        {address: "https://HOST/large.txt", want: "fetching https://HOST/large.txt: it is larger than 4 MiB", asked: 1},
 		"a broken server":    {address: "https://HOST/down.txt", want: "fetching https://HOST/down.txt: it answers 500 Internal Server Error", asked: attempts},
 	} {
