@@ -2,11 +2,15 @@ package provider_test
 
 import (
 	"slices"
+	"strings"
 	"testing"
 	"time"
 
+	"cloud.google.com/go/cloudbuild/apiv1/v2/cloudbuildpb"
 	"github.com/google/go-containerregistry/pkg/name"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/cloudbuild/cloudbuildtest"
 )
 
 // TestAgeOfAnImage: who uses an image of unpinned packages for long is told, also if others have made it.
@@ -39,5 +43,36 @@ func TestAgeOfAnImage(t *testing.T) {
 		if done := w.mustProvide(locked); len(done.Warnings) > 0 {
 			t.Errorf("a lock: warnings %q", done.Warnings)
 		}
+	}
+}
+
+// TestAgeAfterARefresh: who has looked for newer packages, and found none, is not told to.
+func TestAgeAfterARefresh(t *testing.T) {
+	var w *world
+	same := func(_ *cloudbuildtest.Service, b *cloudbuildtest.Build) {
+		image := w.baseOf("python3.12")
+		digest, err := image.Digest()
+		w.must(err)
+		ref, err := name.ParseReference(w.host() + strings.TrimPrefix(b.Image(), "europe-docker.pkg.dev"))
+		w.must(err)
+		w.must(remote.Write(ref, image))
+		b.Status, b.Results = cloudbuildpb.Build_SUCCESS, &cloudbuildpb.Results{BuildStepOutputs: [][]byte{[]byte(digest.String())}}
+	}
+	w = newCloudWorld(t, cloudbuildtest.Works, same)
+	plan := w.cloudPlan("six\n", bundled)
+	start := w.now
+	for _, c := range []struct {
+		days    int
+		refresh bool
+		want    string
+	}{{0, false, ""}, {1, false, ""}, {41, false, "at least 40 days"}, {41, true, ""}, {42, false, ""}, {71, false, ""}, {72, false, "at least 31 days"}} {
+		w.now, plan.Settings.RefreshDeps = start.AddDate(0, 0, c.days), c.refresh
+		done := w.mustProvide(plan)
+		if said := strings.Join(done.Warnings, "\n"); (said == "") != (c.want == "") || !strings.Contains(said, c.want) {
+			t.Errorf("after %d days: warnings %q, want %q", c.days, said, c.want)
+		}
+	}
+	if builds := w.cloud.Builds(); len(builds) != 2 {
+		t.Errorf("%d builds, want the first and the refreshed one", len(builds))
 	}
 }

@@ -69,14 +69,23 @@ func resolvingKey(plan environment.Plan, store string) string {
 	return "resolving " + plan.Key + " " + store
 }
 
-// age returns for how long this machine has known an image that is there. Others may have made it earlier.
+// age returns for how long this machine has known an image that is there, or since it last looked for newer packages. Others may have made it earlier.
 func (p *Provider) age(digest string) time.Duration {
-	first, key := p.Now(), "seen "+digest
+	first, key := p.Now(), seenKey(digest)
 	if !p.Images.Memory.Load(key, &first) && !p.Look {
 		p.Images.Memory.Save(key, first)
 	}
 	return p.Now().Sub(first)
 }
+
+// refreshed remembers that newer packages were looked for: images count as new, also if they are the same as before.
+func (p *Provider) refreshed(digests []string) {
+	for _, digest := range digests {
+		p.Images.Memory.Save(seenKey(digest), p.Now())
+	}
+}
+
+func seenKey(digest string) string { return "seen " + digest }
 
 // pinned returns what a wish was resolved to.
 func (p *Provider) pinned(plan environment.Plan) (pins, bool) {

@@ -67,6 +67,9 @@ func (p *Provider) Provide(ctx context.Context, plan environment.Plan, id string
 	if err == nil && made.Phase != "" && !p.Look {
 		forget(p.Images.Memory, plan.Repository, p.Now())
 		p.Images.Memory.Delete(lostKey(plan.Image))
+		if plan.Settings.RefreshDeps {
+			p.refreshed(made.Digests)
+		}
 	}
 	why := notHere(err)
 	if !slices.Contains(steps, inPod) || why == "" {
