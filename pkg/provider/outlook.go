@@ -2,6 +2,7 @@ package provider
 
 import (
 	"fmt"
+	"slices"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
 	"github.com/kubectl-kinetic/kinetic/pkg/image"
@@ -11,7 +12,8 @@ import (
 
 // Outlook says what providing an environment would take.
 type Outlook struct {
-	// Resolved says what chooses the versions: "uv.lock", "uv", "the pod", "an earlier run".
+	// Resolved says what chooses the versions: "uv.lock", "uv", "Cloud Build", "the pod", "an earlier run",
+	// "nothing".
 	Resolved string
 	// Why says why so.
 	Why string
@@ -35,7 +37,7 @@ func (p *Provider) Outlook(plan environment.Plan) Outlook {
 	case resolver.Nothing: // until the files that URLs name are fetched
 		o.Resolved = "a run"
 	case resolver.Pod:
-		o.Resolved = "the pod"
+		o.Resolved = steps.chooser()
 	case resolver.Hashes:
 		o.Resolved = plan.Wanted.Source
 	}
@@ -67,9 +69,14 @@ func how(s steps, plan environment.Plan, way resolver.Way, o Outlook) string {
 		return string(next) + ", unless the image is there: some have no wheel"
 	case way == resolver.Pod && len(o.Wheels) == 0:
 		return string(next) + ", unless the image is there"
-	case o.Bytes > most:
-		return fmt.Sprintf("%s, unless it is there; if the registry lacks more than %s of them, --image-upload-limit, %s", here, ui.Bytes(most), next)
-	default:
+	case o.Bytes <= most && sized(o.Wheels):
 		return fmt.Sprintf("%s, unless it is there, and sends at most %s", here, ui.Bytes(most))
+	default:
+		return fmt.Sprintf("%s, unless it is there; if more than %s (--image-upload-limit) have to be sent, %s", here, ui.Bytes(most), next)
 	}
+}
+
+// sized reports whether packages and the sizes of all are known.
+func sized(wheels []image.Wheel) bool {
+	return len(wheels) > 0 && !slices.ContainsFunc(wheels, func(w image.Wheel) bool { return w.Size == 0 })
 }

@@ -251,16 +251,16 @@ func TestLook(t *testing.T) {
 func TestOutlook(t *testing.T) {
 	const built, here, inPod = "Cloud Build makes the image", "this machine makes the image", "the pod installs them"
 	for name, tt := range map[string]struct {
-		text     string
-		change   func(*environment.Input)
-		how, why string
+		text               string
+		change             func(*environment.Input)
+		how, why, resolved string
 	}{
-		"from git":                        {"ours @ git+https://git.example/ours", nil, built, "ours"},
-		"from git, asked for elsewhere":   {"ours @ git+https://git.example/ours", func(in *environment.Input) { in.Image, in.ImageRepo = "bundled", "ghcr.io/me/env" }, "a run fails", "ours"},
-		"from git, on Arm":                {"ours @ git+https://git.example/ours", func(in *environment.Input) { in.Accelerator.Arch = "arm64" }, inPod, "ours"},
-		"from git, elsewhere":             {"ours @ git+https://git.example/ours", func(in *environment.Input) { in.ImageRepo = "ghcr.io/me/env" }, inPod, "ours"},
-		"from git, never in Cloud Build":  {"ours @ git+https://git.example/ours", func(in *environment.Input) { in.Builder = "client" }, inPod, "ours"},
-		"on a base that nobody knows yet": {"six", func(in *environment.Input) { in.BaseImage = "me/base:1" }, here, "depends on the base image"},
+		"from git":                        {"ours @ git+https://git.example/ours", nil, built, "ours", "Cloud Build"},
+		"from git, asked for elsewhere":   {"ours @ git+https://git.example/ours", func(in *environment.Input) { in.Image, in.ImageRepo = "bundled", "ghcr.io/me/env" }, "a run fails", "ours", "nothing"},
+		"from git, on Arm":                {"ours @ git+https://git.example/ours", func(in *environment.Input) { in.Accelerator.Arch = "arm64" }, inPod, "ours", "the pod"},
+		"from git, elsewhere":             {"ours @ git+https://git.example/ours", func(in *environment.Input) { in.ImageRepo = "ghcr.io/me/env" }, inPod, "ours", "the pod"},
+		"from git, never in Cloud Build":  {"ours @ git+https://git.example/ours", func(in *environment.Input) { in.Builder = "client" }, inPod, "ours", "the pod"},
+		"on a base that nobody knows yet": {"six", func(in *environment.Input) { in.BaseImage = "me/base:1" }, here, "depends on the base image", "pip"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
@@ -274,8 +274,8 @@ func TestOutlook(t *testing.T) {
 				Cloud: func(context.Context) (*cloudbuild.Client, error) {
 					return nil, errors.New("an outlook contacts nothing")
 				}}
-			if o := maker.Outlook(plan); !strings.HasPrefix(o.How, tt.how) || !strings.Contains(o.Why, tt.why) {
-				t.Errorf("the outlook is %+v, want %q because of %q", o, tt.how, tt.why)
+			if o := maker.Outlook(plan); !strings.HasPrefix(o.How, tt.how) || !strings.Contains(o.Why, tt.why) || o.Resolved != tt.resolved {
+				t.Errorf("the outlook is %+v, want %q because of %q, resolved by %s", o, tt.how, tt.why, tt.resolved)
 			}
 		})
 	}
@@ -294,9 +294,11 @@ func TestOutlookOfALock(t *testing.T) {
 		change func(*environment.Input)
 		want   string
 	}{
-		"too large to send":            {wheels, nil, "this machine makes the image, unless it is there; if the registry lacks more than 512 MiB of them, --image-upload-limit, Cloud Build makes the image"},
-		"too large to send, elsewhere": {wheels, elsewhere, "this machine makes the image, unless it is there; if the registry lacks more than 512 MiB of them, --image-upload-limit, the pod installs them"},
+		"too large to send":            {wheels, nil, "this machine makes the image, unless it is there; if more than 512 MiB (--image-upload-limit) have to be sent, Cloud Build makes the image"},
+		"too large to send, elsewhere": {wheels, elsewhere, "this machine makes the image, unless it is there; if more than 512 MiB (--image-upload-limit) have to be sent, the pod installs them"},
 		"with a higher limit":          {wheels, func(in *environment.Input) { in.UploadLimit = 1 << 30 }, "this machine makes the image, unless it is there, and sends at most 1.0 GiB"},
+		"of an unknown size":           {strings.Replace(wheels, ", size = 629145600", "", 1), nil, "this machine makes the image, unless it is there; if more than 512 MiB (--image-upload-limit) have to be sent, Cloud Build makes the image"},
+		"of an unknown size, here":     {strings.Replace(wheels, ", size = 629145600", "", 1), func(in *environment.Input) { in.Image, in.Builder = "bundled", "client" }, "this machine makes the image, unless it is there; if more than 512 MiB (--image-upload-limit) have to be sent, a run fails"},
 		"from git":                     {wheels + git, nil, "Cloud Build makes the image, unless the image is there: some have no wheel"},
 		"from git, elsewhere":          {wheels + git, elsewhere, "the pod installs them, unless the image is there: some have no wheel"},
 	} {

@@ -46,6 +46,22 @@ func (s steps) first() step {
 	return s[0]
 }
 
+// chooser returns what chooses the versions if this machine can't.
+func (s steps) chooser() string {
+	next := s.first()
+	if next == here {
+		next = s.after(here)
+	}
+	switch next {
+	case inCloud:
+		return "Cloud Build"
+	case inPod:
+		return "the pod"
+	default:
+		return "nothing"
+	}
+}
+
 // after returns the step that is tried where another one can't make the image.
 func (s steps) after(failed step) step {
 	for i, at := range s {

@@ -21,16 +21,24 @@ func TestOutlookIsWhatHappens(t *testing.T) {
 		"bundled by the client": func(in *environment.Input) { bundled(in); builder("client")(in) }, "elsewhere": elsewhere,
 		"bundled elsewhere": func(in *environment.Input) { bundled(in); elsewhere(in) },
 	} {
-		for _, has := range []string{"wheels", "git"} {
+		for _, has := range []string{"wheels", "too many wheels", "git"} {
 			t.Run(name+", "+has, func(t *testing.T) {
 				w := newCloudWorld(t, cloudbuildtest.Works, cloudbuildtest.Pushes)
 				text := w.locked(w.wheel("six", "1.0", "x = 1"))
 				if has == "git" {
 					text = fromGit
 				}
-				plan := w.cloudPlan(text, change)
+				plan := w.cloudPlan(text, change, func(in *environment.Input) {
+					if has == "too many wheels" {
+						in.UploadLimit = 1
+					}
+				})
 				maker := &provider.Provider{Images: &image.Client{}, Resolver: resolver.Resolver{LookPath: nowhere}, Cloud: w.cloud.Client}
-				said, _, _ := strings.Cut(maker.Outlook(plan).How, ",")
+				how := maker.Outlook(plan).How
+				said, _, _ := strings.Cut(how, ",")
+				if _, otherwise, found := strings.Cut(how, "; if more than 1 B (--image-upload-limit) have to be sent, "); found {
+					said = otherwise
+				}
 				happened := fails
 				done, err := w.provide(plan)
 				switch {
