@@ -19,6 +19,7 @@ type poetryTable struct {
 	Extras       map[string][]string // the optional dependencies of each
 	Groups       map[string]struct {
 		Dependencies map[string]any
+		Optional     bool
 	} `toml:"group"`
 	DevDependencies map[string]any `toml:"dev-dependencies"` // the group dev of old versions
 	Sources         []struct {
@@ -61,6 +62,24 @@ func (t *table) addPoetry(of map[string]any, wanted func(name string, optional b
 		}
 	}
 	return nil
+}
+
+// warnGroups warns of groups that Poetry installs by itself, and a job only if they are asked for. Those of other local
+// projects are theirs alone.
+func (t *table) warnGroups() {
+	if t.wanted.Kind != Project || t.dir != t.projectDir {
+		return
+	}
+	for _, name := range slices.Sorted(maps.Keys(t.file.Tool.Poetry.Groups)) {
+		g := t.file.Tool.Poetry.Groups[name]
+		isIt := func(other string) bool { return requirement.Normalize(other) == requirement.Normalize(name) }
+		text := fmt.Sprintf("%s: Poetry's group %s is not installed: add --group %s if the job needs it; if not, optional = true in [tool.poetry.group.%s] ends this warning", t.name, name, name, name)
+		if g.Optional || len(g.Dependencies) == 0 || isForDevelopment(name) || slices.ContainsFunc(t.Groups, isIt) || slices.Contains(t.wanted.Warnings, text) {
+			continue
+		}
+		t.wanted.Unread = true
+		t.wanted.Warnings = append(t.wanted.Warnings, text)
+	}
 }
 
 // Choices of a table's dependencies: the required ones, all, and the optional ones that an extra names.

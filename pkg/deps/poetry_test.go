@@ -118,6 +118,7 @@ func TestSourcesOfTools(t *testing.T) {
 func TestOverlooked(t *testing.T) {
 	const ruff = "-- pyproject.toml --\n[tool.ruff]\nline-length = 100\n"
 	const app = "-- pyproject.toml --\n[project]\nname = 'app'\ndependencies = ['a']\n"
+	const poetry = "-- pyproject.toml --\n[tool.poetry.dependencies]\na = '1'\n"
 	for name, c := range map[string]struct {
 		archive, source, want string
 		entry                 string
@@ -130,7 +131,8 @@ func TestOverlooked(t *testing.T) {
 		"pip-tools":                      {archive: "-- requirements.in --\na\n", want: "requirements.in is not read: add --requirements requirements.in"},
 		"a folder":                       {archive: "-- requirements/base.txt --\na\n", want: "requirements/base.txt is not read: add --requirements requirements/base.txt"},
 		"another name":                   {archive: "-- requirements-gpu.txt --\na\n", want: "requirements-gpu.txt is not read: add --requirements requirements-gpu.txt"},
-		"pixi":                           {archive: "-- pyproject.toml --\n[tool.pixi.dependencies]\na = '*'\n", want: "pyproject.toml is not read: list its packages"},
+		"pixi":                           {archive: "-- pyproject.toml --\n[tool.pixi.dependencies]\na = '*'\n", want: "[tool.pixi] in pyproject.toml is not read: list its packages"},
+		"pixi beside [project]":          {archive: "-- pyproject.toml --\n[project]\nname = 'x'\n[tool.pixi.dependencies]\na = '*'\n", source: "pyproject.toml", want: "[tool.pixi] in pyproject.toml is not read"},
 		"pixi.toml":                      {archive: "-- pixi.toml --\n", want: "pixi.toml is not read"},
 		"above the code":                 {archive: "-- setup.py --\nsetup(install_requires=['a'])\n-- src/x.py --\n", entry: "src", want: "setup.py is not read"},
 		"poetry.lock beside [project]":   {archive: app + "-- poetry.lock --\n", source: "pyproject.toml", want: "poetry.lock is not read: for its versions, type poetry export"},
@@ -140,7 +142,18 @@ func TestOverlooked(t *testing.T) {
 		"a project that lists packages":  {archive: app + "-- setup.py --\nsetup(install_requires=['a'])\n-- requirements-dev.txt --\n", source: "pyproject.toml"},
 		"settings of tools hide nothing": {archive: "-- requirements.txt --\ntorch\n-- src/x.py --\n" + strings.Replace(ruff, "pyproject", "src/pyproject", 1), entry: "src", source: "requirements.txt"},
 		"a [project] without any":        {archive: "-- pyproject.toml --\n[project]\nname = 'x'\n-- environment.yaml --\n", source: "pyproject.toml", want: "environment.yaml is not read"},
-		"nothing is wanted":              {archive: "-- requirements.txt --\n-- environment.yml --\n", source: "requirements.txt"},
+		"more in conda":                  {archive: app + "-- environment.yml --\n", source: "pyproject.toml", want: "environment.yml is not read: list its packages"},
+		"more in a folder":               {archive: app + "-- requirements/base.txt --\n-- requirements/ci.txt --\n", source: "pyproject.toml", want: "requirements/base.txt is not read: list its packages in pyproject.toml"},
+		"an empty file and a folder":     {archive: "-- requirements.txt --\n-- requirements/gpu.txt --\n", source: "requirements.txt", want: "requirements/gpu.txt is not read: add --requirements"},
+		"only for developers":            {archive: app + "-- requirements/dev.txt --\n-- requirements/tests.txt --\n", source: "pyproject.toml"},
+		"an empty file beside conda":     {archive: "-- requirements.txt --\n# none\n-- environment.yml --\n", source: "requirements.txt", want: "environment.yml is not read"},
+		"an empty file beside setup.py":  {archive: "-- requirements.txt --\n-- setup.py --\nsetup(install_requires=['a'])\n", source: "requirements.txt", want: "setup.py is not read"},
+		"a file beside conda":            {archive: "-- requirements.txt --\na\n-- environment.yml --\n", source: "requirements.txt"},
+		"an empty file alone":            {archive: "-- requirements.txt --\n" + app, source: "requirements.txt"},
+		"Poetry's group":                 {archive: poetry + "[tool.poetry.group.ml.dependencies]\nb = '1'\n[tool.poetry.group.dev.dependencies]\nc = '1'\n", source: "pyproject.toml", want: "pyproject.toml: Poetry's group ml is not installed: add --group ml if"},
+		"Poetry's optional group":        {archive: poetry + "[tool.poetry.group.ml]\noptional = true\n[tool.poetry.group.ml.dependencies]\nb = '1'\n", source: "pyproject.toml"},
+		"a group beside a local project": {archive: poetry + "lib = {path = 'lib'}\n[tool.poetry.group.ml.dependencies]\nb = '1'\n-- lib/pyproject.toml --\n[project]\nname = 'lib'\n", source: "pyproject.toml", want: "pyproject.toml: Poetry's group ml is not installed"},
+		"that of a local project":        {archive: "-- pyproject.toml --\n[tool.poetry.dependencies]\nlib = {path = 'lib'}\n" + strings.Replace(poetry, "py", "lib/py", 1) + "[tool.poetry.group.ml.dependencies]\nb = '1'\n", source: "pyproject.toml"},
 	} {
 		dir := project(t, c.archive)
 		o := at(dir, c.entry)

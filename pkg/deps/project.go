@@ -105,6 +105,7 @@ func (r *reader) project(dir, name string, extras, groups []string) error {
 			return err
 		}
 	}
+	t.warnGroups()
 	r.settings(root.uv, root.dir)
 	if err := r.sourcesOf(p, dir); err != nil {
 		return fmt.Errorf("%s: %w", name, err)

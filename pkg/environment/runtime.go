@@ -45,7 +45,7 @@ func jaxFor(kind api.AcceleratorKind) string {
 // accelerator.
 func (p *Plan) addRuntime(r Runtime, kind api.AcceleratorKind) {
 	used := usesOf(p.Wanted.Named())
-	used.more = p.Wanted.Unread
+	used.more = p.Wanted.Unread || p.Wanted.HasUnnamed()
 	switch {
 	case p.IsLock() && len(p.Wanted.Dropped) == 0: // complete as it is
 		return
