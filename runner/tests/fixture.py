@@ -13,6 +13,7 @@ import sys
 import tempfile
 import textwrap
 import unittest
+import zipfile
 
 HERE = os.path.dirname(os.path.abspath(__file__))
 RUNNER = os.path.dirname(HERE)  # the folder that the zip is made of, which Python runs in the same way
@@ -40,6 +41,17 @@ def pack(files, executable=(), dirs=()):
     index = {"version": 2, "files": entries, "dirs": list(dirs)}
     index["blobs"] = [{"sha256": sha256(blob), "size": len(blob), "encoding": "gzip"}]
     return index, [blob]
+
+
+def make_zip(path, *packages):
+    """Make the zip that the client makes: of its program and these packages."""
+    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as target:
+        target.write(os.path.join(RUNNER, "__main__.py"), "__main__.py")
+        for package in packages:
+            for folder, _, names in os.walk(os.path.join(RUNNER, package)):
+                for name in filter(lambda name: name.endswith(".py") or name == "contract.json", names):
+                    file = os.path.join(folder, name)
+                    target.write(file, os.path.relpath(file, RUNNER))
 
 
 def file_entry(path, **rest):

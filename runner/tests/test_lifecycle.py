@@ -8,9 +8,8 @@ import signal
 import subprocess
 import sys
 import unittest
-import zipfile
 
-from fixture import JOB, RUNNER, RunnerCase, command, function, script
+from fixture import JOB, RUNNER, RunnerCase, command, function, make_zip, script
 
 READY = "print('ready', flush=True)"
 CATCH = """
@@ -348,11 +347,7 @@ class Program(RunnerCase):
             with open(os.path.join(folder, f"{name}.py"), "w") as file:
                 file.write("raise SystemExit(9)")
         path = os.path.join(folder, "remote_runner.py")
-        with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as archive:
-            archive.write(os.path.join(RUNNER, "__main__.py"), "__main__.py")
-            for parent, _, names in os.walk(os.path.join(RUNNER, "kinetic_runner")):
-                for name in (name for name in names if name.endswith(".py")):
-                    archive.write(os.path.join(parent, name), os.path.relpath(os.path.join(parent, name), RUNNER))
+        make_zip(path, "kinetic_runner")
         return path
 
     def test_zip(self):

@@ -4,9 +4,8 @@ import json
 import os
 import sys
 import unittest
-import zipfile
 
-from fixture import RUNNER, RunnerCase, command, function, script
+from fixture import RUNNER, RunnerCase, command, function, make_zip, script
 from kinetic_runner import environment
 
 # Says where kinetic comes from, and whether that is behind the user's own modules.
@@ -22,22 +21,11 @@ if __name__ == "__main__":
 """
 
 
-def make_zip(path):
-    """The zip that the client makes of the same files."""
-    with zipfile.ZipFile(path, "w", zipfile.ZIP_DEFLATED) as target:
-        target.write(os.path.join(RUNNER, "__main__.py"), "__main__.py")
-        for package in ("kinetic_runner", "kinetic"):
-            for folder, _, names in os.walk(os.path.join(RUNNER, package)):
-                for name in filter(lambda name: name.endswith(".py"), names):
-                    file = os.path.join(folder, name)
-                    target.write(file, os.path.relpath(file, RUNNER))
-
-
 class Imported(RunnerCase):
     def setUp(self):
         super().setUp()
         self.zip = os.path.join(self.root, "remote_runner.py")
-        make_zip(self.zip)
+        make_zip(self.zip, "kinetic_runner", "kinetic")
 
     def ran(self, call, files, env=None):
         argv = self.argv(call, files)
