@@ -67,9 +67,10 @@ class HostAttempt(Attempt):
     def _save_crash(self):
         """Record that the container was killed, as when memory runs out, and save the rest of its log."""
         with open(self._mark, encoding="ascii") as file:
-            number = file.read()
-        if not number:
+            mark = file.read()
+        if not mark:
             return
+        number = int(mark)
         message = f"host {self.host}: killed, probably out of memory"
         self.records.end(number, message, timestamp(), KILLED)
         spool = Spool(os.path.join(self.scratch, "log"), keep=True)

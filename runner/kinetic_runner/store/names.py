@@ -2,10 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Names of objects, relative to the store's URL."""
 
-from .. import contract
-
-# Not all callers have numbers: an attempt whose number is not known stores its log under a text.
-OBJECTS = {kind: name.replace("%d", "%s") for kind, name in contract.OBJECTS.items()}
+from ..contract import OBJECTS
 
 
 def blob_name(sha256):
