@@ -3,6 +3,7 @@ package cloud
 import (
 	"context"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
 	"github.com/kubectl-kinetic/kinetic/pkg/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/lifecycle"
@@ -23,11 +24,23 @@ func (p *Project) Actor(id infra.ID, cluster *Cluster, pools map[string]gke.Plan
 	return patient{actor, p, id}
 }
 
-// patient is an actor that tries again while a service doesn't know yet what this run has made or enabled.
+// patient is an actor that tries again while a service doesn't know yet what this run has made or enabled, or
+// what another run has enabled meanwhile.
 type patient struct {
 	infra.Actor
 	project *Project
 	id      infra.ID
+}
+
+// Get implements infra.Actor.
+func (p patient) Get(ctx context.Context) (infra.State, error) {
+	var have infra.State
+	enabled := func(err error) bool { return p.project.stateOfDisabled(ctx, err) == "ENABLED" }
+	err := backoff.Retry(ctx, p.project.Patience, enabled, func() (err error) {
+		have, err = p.Actor.Get(ctx)
+		return err
+	})
+	return have, err
 }
 
 // Ensure implements infra.Actor.

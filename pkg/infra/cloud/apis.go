@@ -73,18 +73,28 @@ func (p *Project) absent(ctx context.Context, err error) bool {
 	if gcp.IsMissing(err) {
 		return true
 	}
+	return p.stateOfDisabled(ctx, err) == "DISABLED"
+}
+
+// stateOfDisabled returns what Service Usage says of the API that a service calls disabled in this project,
+// "" for other errors and where it can't be asked. It says ENABLED from the moment in which someone enables
+// the API; the service itself takes a while.
+func (p *Project) stateOfDisabled(ctx context.Context, err error) string {
 	api, consumer := gcp.DisabledAPI(err)
 	if api == "" || consumer == "" {
-		return false
+		return ""
 	}
 	found, err := p.readAPIs(ctx, api)
 	if err != nil || len(found.Services) != 1 {
-		return false
+		return ""
 	}
 	s := found.Services[0]
 	number, _, _ := strings.Cut(strings.TrimPrefix(s.Name, "projects/"), "/")
 	p.access.SetNumber(p.Names.Project, number)
-	return s.State == "DISABLED" && (consumer == number || consumer == p.Names.Project)
+	if consumer != number && consumer != p.Names.Project {
+		return ""
+	}
+	return s.State
 }
 
 // number reads the number of the project. The service that enables the others can be asked for it

@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/gcp/gcptest"
+	"github.com/kubectl-kinetic/kinetic/pkg/gcp/gcptest/lagtest"
 	"github.com/kubectl-kinetic/kinetic/pkg/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/transport"
 )
@@ -227,6 +228,21 @@ func TestTwoUpAtOnce(t *testing.T) {
 		}
 	}
 	w.again(t).complete(t)
+}
+
+// The other one has enabled the APIs: a service that doesn't know it yet is asked again.
+func TestAPIsThatAnotherRunHasEnabled(t *testing.T) {
+	w := newWorld(t)
+	w.SetLag(2, lagtest.NewAPI)
+	missing := infra.State{Exists: true, Missing: APIs()}
+	if err := (apis{w.project, infra.ID{Kind: infra.KindAPIs}}).Ensure(t.Context(), missing); err != nil {
+		t.Fatal(err)
+	}
+	next := w.again(t)
+	if err := next.up(t.Context(), false, quiet); err != nil {
+		t.Fatal(err)
+	}
+	next.complete(t)
 }
 
 func TestCredentialsExpireHalfway(t *testing.T) {
