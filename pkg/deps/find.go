@@ -138,6 +138,8 @@ type reader struct {
 	unlisted []string          // directories of local projects without a file that lists what they need
 
 	elsewhere []origin
+	exposed   []string // the files whose options have credentials
+	limited   []string // the files whose constraints of uv are in wanted
 
 	projectDir string // of the project that is wanted, which may be a member of the workspace of its lock
 }
@@ -179,6 +181,9 @@ func (r *reader) read(path string, kind Kind) (Wanted, error) {
 	if !kind.IsLock() { // which is complete as it is
 		if err == nil {
 			err = r.leaveOutLocal()
+		}
+		if kind != Project {
+			r.warnSettings()
 		}
 		r.warnBuilt()
 		r.filter()

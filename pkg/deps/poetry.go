@@ -286,13 +286,13 @@ func afterRange(version string, caret bool) (string, error) {
 	return strings.Join(next, "."), nil
 }
 
-// sourcesOf adds the indexes of Poetry and PDM. uv's lock has what uv asked.
-func (r *reader) sourcesOf(p projectFile, dir string) error {
+// sourcesOf adds the indexes of Poetry and PDM that a file in a directory has. uv's lock has what uv asked.
+func (r *reader) sourcesOf(p projectFile, dir, file string) error {
 	if r.wanted.Kind == UVLock {
 		return nil
 	}
-	r.poetrySources(p.Tool.Poetry)
-	return r.pdmSources(p.Tool.PDM, dir)
+	r.poetrySources(p.Tool.Poetry, file)
+	return r.pdmSources(p.Tool.PDM, dir, file)
 }
 
 // nameOfPyPI is PyPI's name among the sources of Poetry, where it needs no URL, and of PDM.
@@ -300,7 +300,7 @@ const nameOfPyPI = "pypi"
 
 // poetrySources adds the indexes of Poetry. The first primary one replaces PyPI; an explicit one is only for
 // packages that name it, which checkOrigins refuses.
-func (r *reader) poetrySources(p poetryTable) {
+func (r *reader) poetrySources(p poetryTable, file string) {
 	primary := false
 	for _, s := range p.Sources {
 		url := s.URL
@@ -311,7 +311,7 @@ func (r *reader) poetrySources(p poetryTable) {
 			continue
 		}
 		isPrimary := !s.Secondary && slices.Contains([]string{"", "primary", "default"}, s.Priority)
-		r.addIndex(s.Name, url, isPrimary && !primary)
+		r.addIndex(s.Name, url, isPrimary && !primary, file)
 		primary = primary || isPrimary
 	}
 }
@@ -327,16 +327,16 @@ type pdmTable struct {
 }
 
 // pdmSources adds the indexes of PDM. The one called pypi replaces PyPI.
-func (r *reader) pdmSources(p pdmTable, dir string) error {
+func (r *reader) pdmSources(p pdmTable, dir, file string) error {
 	for _, s := range p.Sources {
 		switch {
 		case len(s.Include)+len(s.Exclude) > 0:
 			return fmt.Errorf("[[tool.pdm.source]] %s has include_packages or exclude_packages, which are not read, and other indexes may have packages of these names from anybody: type pdm export -f requirements -o requirements.txt", s.Name)
 		case s.URL == "":
 		case s.Type == "find_links":
-			r.addLinks(s.URL, dir)
+			r.addLinks(s.URL, dir, file)
 		default:
-			r.addIndex(s.Name, s.URL, s.Name == nameOfPyPI)
+			r.addIndex(s.Name, s.URL, s.Name == nameOfPyPI, file)
 		}
 	}
 	return nil

@@ -31,29 +31,6 @@ type projectFile struct {
 	}
 }
 
-// uvTable is what is read of the settings of uv.
-type uvTable struct {
-	Index []struct {
-		Name, URL, Format string
-		Default, Explicit bool
-	}
-	IndexURL      string   `toml:"index-url"`
-	ExtraIndexURL []string `toml:"extra-index-url"`
-	FindLinks     []string `toml:"find-links"`
-	Constraints   []string `toml:"constraint-dependencies"`
-	Overrides     []string `toml:"override-dependencies"`
-	Dev           []string `toml:"dev-dependencies"` // the group dev of old versions
-	Sources       map[string]any
-	Workspace     *workspaceTable
-
-	// Those that count with a lock only, beside Overrides.
-	DefaultGroups any `toml:"default-groups"`
-	Metadata      any `toml:"dependency-metadata"`
-	ExcludeNewer  any `toml:"exclude-newer"`
-	IndexStrategy any `toml:"index-strategy"`
-	Prerelease    any
-}
-
 // project reads the pyproject.toml in a directory, with some of its extras and groups.
 func (r *reader) project(dir, name string, extras, groups []string) error {
 	visit := fmt.Sprint(dir, extras)
@@ -106,12 +83,11 @@ func (r *reader) project(dir, name string, extras, groups []string) error {
 		}
 	}
 	t.warnGroups()
-	r.settings(root.uv, root.dir)
-	if err := r.sourcesOf(p, dir); err != nil {
-		return fmt.Errorf("%s: %w", name, err)
-	}
-	if err := r.limits(root.uv, r.name(filepath.Join(root.dir, string(Project)))); err != nil {
+	if err := r.uvOf(root); err != nil {
 		return err
+	}
+	if err := r.sourcesOf(p, dir, name); err != nil {
+		return fmt.Errorf("%s: %w", name, err)
 	}
 	r.warnDynamic(p, name)
 	return nil
@@ -287,93 +263,6 @@ func (t *table) groupEntry(group string, entry any, outer []string) error {
 		}
 	}
 	return fmt.Errorf(`%s: the group %q has %v: an entry is a requirement or {include-group = "NAME"}`, t.name, group, entry)
-}
-
-// settings adds the indexes of uv.
-func (r *reader) settings(uv uvTable, dir string) {
-	for _, i := range uv.Index {
-		if i.URL == "" || i.Explicit && r.wanted.Kind != UVLock { // which alone says what is from it
-			continue
-		}
-		if i.Format == "flat" {
-			r.addLinks(i.URL, dir)
-			r.nameIndex(i.Name, i.URL)
-		} else {
-			r.addIndex(i.Name, i.URL, i.Default)
-		}
-	}
-	if uv.IndexURL != "" {
-		r.addIndex("", uv.IndexURL, true)
-	}
-	for _, url := range uv.ExtraIndexURL {
-		r.addIndex("", url, false)
-	}
-	for _, value := range uv.FindLinks {
-		r.addLinks(value, dir)
-	}
-}
-
-// addIndex adds an index. name is what the project's tool calls it, "" for none.
-func (r *reader) addIndex(name, url string, isDefault bool) {
-	option := "--extra-index-url"
-	if isDefault {
-		option = "--index-url"
-	}
-	r.addOption(option, url)
-	r.nameIndex(name, url)
-}
-
-// addLinks adds a page or a directory of links.
-func (r *reader) addLinks(value, dir string) {
-	if !isURL(value) && !filepath.IsAbs(value) {
-		value = filepath.Join(dir, value)
-	}
-	r.addOption("--find-links", value)
-}
-
-// addOption adds an option of pip, once: several members of a workspace may have it.
-func (r *reader) addOption(option, value string) {
-	if option += " " + value; !slices.Contains(r.wanted.Options, option) {
-		r.wanted.Options = append(r.wanted.Options, option)
-	}
-}
-
-func (r *reader) nameIndex(name, url string) {
-	if name == "" {
-		return
-	}
-	if r.wanted.IndexNames == nil {
-		r.wanted.IndexNames = map[string]string{}
-	}
-	r.wanted.IndexNames[url] = name
-}
-
-// limits adds the constraints of uv. A lock has them already.
-func (r *reader) limits(uv uvTable, name string) error {
-	if r.wanted.Kind == UVLock {
-		return nil
-	}
-	for _, text := range uv.Constraints {
-		if err := r.addNamed(Line{Text: text, File: name}, true); err != nil {
-			return wrong(name, err)
-		}
-	}
-	var unread []string
-	for _, s := range []struct {
-		name string
-		set  bool
-	}{
-		{"default-groups", uv.DefaultGroups != nil}, {"dependency-metadata", uv.Metadata != nil}, {"exclude-newer", uv.ExcludeNewer != nil},
-		{"index-strategy", uv.IndexStrategy != nil}, {"override-dependencies", len(uv.Overrides) > 0}, {"prerelease", uv.Prerelease != nil},
-	} {
-		if s.set {
-			unread = append(unread, s.name)
-		}
-	}
-	if len(unread) > 0 {
-		r.wanted.Warnings = append(r.wanted.Warnings, fmt.Sprintf("%s: without a lock, these settings of uv don't count: %s: run uv lock", name, strings.Join(unread, ", ")))
-	}
-	return nil
 }
 
 // warnDynamic warns if only the build of a project knows what it needs.

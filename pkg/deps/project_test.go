@@ -69,7 +69,7 @@ func TestLockOfAWorkspace(t *testing.T) {
 		"a member":          {"packages/app", "", "uv.lock", "app", "--extra-index-url https://one"},
 		"one that is named": {"", "packages/app/pyproject.toml", "uv.lock", "app", "--extra-index-url https://one"},
 		"one that is deep":  {"deep/er/a", "", "uv.lock", "deep", "--extra-index-url https://one"},
-		"no member":         {"packages/odd", "", "packages/odd/pyproject.toml", "odd", ""},
+		"no member":         {"packages/odd", "", "packages/odd/pyproject.toml", "odd", "--extra-index-url https://one"}, // [tool.uv] above it counts, as for uv
 		"the root":          {"", "", "uv.lock", "", "--extra-index-url https://one"},
 	} {
 		dir := project(t, archive+lock)

@@ -120,9 +120,9 @@ func (r *reader) option(o given, l Line, dir string, constraint bool) error {
 			}
 			value = path // the resolver here reads it
 		}
-		r.wanted.Options = append(r.wanted.Options, o.long+" "+value)
+		r.addOption(o.long+" "+value, l.File)
 	case passOn:
-		r.wanted.Options = append(r.wanted.Options, strings.TrimSpace(o.long+" "+value))
+		r.addOption(strings.TrimSpace(o.long+" "+value), l.File)
 	}
 	return nil
 }

@@ -48,8 +48,9 @@ func (r *reader) script(path string) error {
 	if err := t.add(s.Dependencies); err != nil {
 		return err
 	}
-	r.settings(s.Tool.UV, t.dir)
-	return r.limits(s.Tool.UV, name)
+	c := uvConfig{s.Tool.UV, t.dir, name}
+	r.settings(c)
+	return r.limits(c)
 }
 
 // scriptForm is the form of the metadata: comments between two marks. The last mark in a row of

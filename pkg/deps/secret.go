@@ -51,15 +51,10 @@ func hasSecret(text string) bool {
 
 // warnExposed warns of every file that has credentials in it.
 func (r *reader) warnExposed() {
-	var files []string
+	files := r.exposed
 	for _, l := range slices.Concat(r.wanted.Requirements, r.wanted.Dropped, r.wanted.Constraints, r.wanted.Remote) {
 		if hasSecret(l.Text) {
 			files = append(files, l.File)
-		}
-	}
-	for _, option := range r.wanted.Options {
-		if hasSecret(option) {
-			files = append(files, strings.Replace(r.wanted.Source, string(UVLock), string(Project), 1)) // which has the settings
 		}
 	}
 	who := "which everyone with the file can read"

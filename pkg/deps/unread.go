@@ -113,10 +113,7 @@ func (r *reader) warnAll(dir string, all []unread, isIt func(path string) bool) 
 
 // warnUnread warns of something that is not read.
 func (r *reader) warnUnread(name, instead string) {
-	text := name + " is not read: " + instead
-	if !slices.Contains(r.wanted.Warnings, text) {
-		r.wanted.Warnings = append(r.wanted.Warnings, text)
-	}
+	r.warn(name + " is not read: " + instead)
 }
 
 // warnBuilt warns of local projects whose packages only setup.py or setup.cfg lists, unless all requirements have
