@@ -88,6 +88,8 @@ func kindOf(path string) (Kind, error) {
 		return Project, nil
 	case filepath.Ext(name) == ".py":
 		return Script, nil
+	case strings.HasPrefix(name, "requirements") && filepath.Ext(name) == ".lock": // of Rye
+		return Requirements, nil
 	case filepath.Ext(name) == ".lock":
 		return None, fmt.Errorf("--requirements %s: only lock files of uv (uv.lock) and pylock.toml can be read: export it to one of these, or to requirements.txt", path)
 	}

@@ -2,11 +2,13 @@ package deps
 
 import (
 	"bytes"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
 	"github.com/kubectl-kinetic/kinetic/pkg/tomlfile"
 )
 
@@ -15,49 +17,130 @@ var locks = []unread{
 	{pattern: "poetry.lock", instead: "for its versions, type poetry export -f requirements.txt -o requirements.txt"},
 	{pattern: "pdm.lock", instead: "for its versions, type pdm export -f requirements -o requirements.txt"},
 	{pattern: "uv.lock", instead: "for its versions, add --requirements uv.lock"},
+	{pattern: "requirements.lock", instead: "for its versions, add --requirements FILE"}, // of Rye
 }
+
+// What to do with files whose packages have their names on PyPI, or those of conda. Beside [project], its file stands
+// in for requirements.txt.
+const (
+	relist      = "list its packages in requirements.txt"
+	relistConda = "list its packages in requirements.txt, with their names on PyPI"
+	relistHatch = "list its packages in [project].dependencies"
+)
 
 // manifests are files that say what a project needs for other tools.
 var manifests = []unread{
 	{pattern: "requirements.in", instead: "add --requirements FILE"},
-	{pattern: "requirements/*.txt", instead: "add --requirements FILE", more: true},
+	{pattern: "requirements/*.txt", instead: "add --requirements FILE", more: relist},
 	{pattern: "requirements?*.txt", instead: "add --requirements FILE"},
-	{pattern: "setup.py", with: "install_requires", instead: "type uv pip compile FILE -o requirements.txt"},
-	{pattern: "setup.cfg", with: "install_requires", instead: "type uv pip compile FILE -o requirements.txt"},
+	{pattern: "requirements.lock", instead: "add --requirements FILE"},
+	{pattern: "setup.py", says: contains("install_requires"), instead: "type uv pip compile FILE -o requirements.txt"},
+	{pattern: "setup.cfg", says: contains("install_requires"), instead: "type uv pip compile FILE -o requirements.txt"},
 	{pattern: "Pipfile*", instead: "type pipenv requirements > requirements.txt"},
-	{pattern: "environment.y*ml", instead: "list its packages in requirements.txt, with their names on PyPI", more: true},
-	{pattern: "pixi.toml", instead: "list its packages in requirements.txt, with their names on PyPI", more: true},
-	{pattern: "pyproject.toml", with: "[tool.pixi", instead: "list its packages in requirements.txt, with their names on PyPI"},
+	{pattern: "environment.y*ml", instead: relistConda, more: relistConda},
+	{pattern: "environment?*.y*ml", says: contains("dependencies:"), instead: relistConda, more: relistConda},
+	{pattern: "*conda-lock.y*ml", instead: relistConda, more: relistConda},
+	{pattern: "pixi.toml", instead: relistConda, more: relistConda},
+	{pattern: "pyproject.toml", table: pixiTable, instead: relistConda, more: relistConda},
+	{pattern: "pyproject.toml", table: hatchTable("tool.hatch.envs"), instead: relist, more: relistHatch},
+	{pattern: "hatch.toml", table: hatchTable("envs"), instead: relist, more: relistHatch},
 }
 
 // unread is a file that is not read, or a table of one.
 type unread struct {
 	pattern string
-	with    string // what it contains if it says what is needed
+	// says reports whether the file says what is needed; nil means always.
+	says func(text []byte) bool
+	// table returns the name of the table that says so, "" if there is none. It is nil if the whole file does.
+	table   func(text []byte) string
 	instead string // FILE is the file
-	more    bool   // it may say what [project] does not
+	more    string // the same beside [project], "" for what does not say more
 }
 
-// in returns the first such file of a directory that isIt accepts, "" for none.
-func (u unread) in(dir string, isIt func(path string) bool) string {
+// contains returns what reports whether a file has a text.
+func contains(text string) func(file []byte) bool {
+	return func(file []byte) bool { return bytes.Contains(file, []byte(text)) }
+}
+
+// pixiTable returns the name of pixi's table in a pyproject.toml.
+func pixiTable(text []byte) string {
+	if bytes.Contains(text, []byte("[tool.pixi")) {
+		return "[tool.pixi]"
+	}
+	return ""
+}
+
+// developing are packages that only developers need, which environments of Hatch have most of the time.
+var developing = []string{
+	"black", "build", "coverage", "flake8", "furo", "hatch", "ipython", "isort", "mkdocs", "mypy", "nox", "pre-commit", "pyright", "pytest", "ruff",
+	"sphinx", "tox", "twine",
+}
+
+// hatchTable returns what returns the name of the first table of an environment of Hatch that needs more than
+// developers do. all is the table of all environments.
+func hatchTable(all string) func(text []byte) string {
+	return func(text []byte) string {
+		var tables map[string]any
+		if err := tomlfile.Decode(text, "", &tables); err != nil {
+			return ""
+		}
+		for key := range strings.SplitSeq(all, ".") {
+			tables, _ = tables[key].(map[string]any)
+		}
+		for _, name := range slices.Sorted(maps.Keys(tables)) {
+			env, _ := tables[name].(map[string]any)
+			if isForDevelopment(name) || strings.HasPrefix(name, "hatch-") { // which Hatch keeps for itself
+				continue
+			}
+			base, _ := env["dependencies"].([]any)
+			extra, _ := env["extra-dependencies"].([]any)
+			if slices.ContainsFunc(slices.Concat(base, extra), isForJobs) {
+				return "[" + all + "." + name + "]"
+			}
+		}
+		return ""
+	}
+}
+
+// isForJobs reports whether a requirement is not only for developers.
+func isForJobs(text any) bool {
+	line, _ := text.(string)
+	name := requirement.Normalize(requirement.LeadingName(line))
+	first, _, _ := strings.Cut(name, "-") // pytest-cov
+	return name != "" && first != "types" && !slices.Contains(developing, name) && !slices.Contains(developing, first)
+}
+
+// in returns the first such file of a directory that isIt accepts, "" for none, and its table.
+func (u unread) in(dir string, isIt func(path string) bool) (path, table string) {
 	found, _ := filepath.Glob(filepath.Join(dir, u.pattern))
 	for _, path := range found {
 		if !isIt(path) {
 			continue
 		}
-		if u.with == "" {
-			return path
+		if u.says == nil && u.table == nil {
+			return path, ""
 		}
-		if text, err := os.ReadFile(path); err == nil && bytes.Contains(text, []byte(u.with)) {
-			return path
+		text, err := os.ReadFile(path)
+		if err != nil || u.says != nil && !u.says(text) {
+			continue
+		}
+		if u.table == nil {
+			return path, ""
+		}
+		if table := u.table(text); table != "" {
+			return path, table
 		}
 	}
-	return ""
+	return "", ""
 }
 
-// isForDevelopment reports whether a group, or a file of requirements, has what only developers need, by its name.
+// isForDevelopment reports whether a group, an environment or a file of requirements has what only developers need, by
+// its name or the last word of that.
 func isForDevelopment(name string) bool {
-	return slices.Contains([]string{"build", "ci", "dev", "develop", "development", "doc", "docs", "lint", "test", "testing", "tests", "typing"}, strings.ToLower(name))
+	words := strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return strings.ContainsRune("-_.", c) })
+	return len(words) > 0 && slices.Contains([]string{
+		"build", "check", "ci", "dev", "develop", "development", "doc", "docs", "lint", "style", "test", "testing", "tests", "types", "typing",
+	}, words[len(words)-1])
 }
 
 // warnOverlooked warns of files from the code's directory up to the one of the source, or to the top of the
@@ -65,10 +148,7 @@ func isForDevelopment(name string) bool {
 // source requires nothing, of all.
 func (r *reader) warnOverlooked() {
 	w := &r.wanted
-	isLoose := func(l Line) bool { return l.Name() != "" && !strings.Contains(l.Text, "==") } // not exported from a lock
-	if !w.Kind.IsLock() && w.Kind != None && slices.ContainsFunc(w.Requirements, isLoose) {
-		r.warnAll(w.Dir, locks, isFile)
-	}
+	r.warnLocks()
 	all, isIt := manifests, isFile
 	switch {
 	case w.Kind.IsLock():
@@ -77,13 +157,14 @@ func (r *reader) warnOverlooked() {
 	case w.Kind == Project:
 		all = nil
 		for _, u := range manifests {
-			if u.more { // a requirements.txt would hide what [project] lists
-				u.instead = "list its packages in " + w.Source + ", with their names on PyPI"
+			if u.more != "" { // a requirements.txt would hide what [project] lists
+				u.instead = strings.ReplaceAll(u.more, string(Requirements), w.Source)
 				all = append(all, u)
 			}
 		}
 		isIt = func(path string) bool {
-			return isFile(path) && !isForDevelopment(strings.TrimSuffix(filepath.Base(path), ".txt"))
+			name := filepath.Base(path)
+			return isFile(path) && !isForDevelopment(strings.TrimSuffix(name, filepath.Ext(name)))
 		}
 	default:
 		return
@@ -96,16 +177,34 @@ func (r *reader) warnOverlooked() {
 	}
 }
 
+// warnLocks warns of locks beside the source, unless its requirements have hashes, or are exported from the lock.
+func (r *reader) warnLocks() {
+	w := &r.wanted
+	lines := slices.Concat(w.Requirements, w.Dropped)
+	isOpen := func(l Line) bool { return l.Name() != "" && len(l.Hashes) == 0 }
+	if w.Kind == None || w.Kind.IsLock() || !slices.ContainsFunc(lines, isOpen) {
+		return
+	}
+	r.warnAll(w.Dir, locks, func(path string) bool {
+		if !isFile(path) {
+			return false
+		}
+		text, err := os.ReadFile(path)
+		return err != nil || !isExport(lines, text)
+	})
+}
+
 // warnAll warns of the files of a directory that isIt accepts, and reports whether there are any.
 func (r *reader) warnAll(dir string, all []unread, isIt func(path string) bool) (found bool) {
 	for _, u := range all {
-		if path := u.in(dir, isIt); path != "" {
+		if path, table := u.in(dir, isIt); path != "" {
 			found = true
 			name := r.name(path)
-			if strings.HasPrefix(u.with, "[") {
-				name = u.with + "] in " + name
+			instead := strings.ReplaceAll(u.instead, "FILE", name)
+			if table != "" {
+				name = table + " in " + name
 			}
-			r.warnUnread(name, strings.ReplaceAll(u.instead, "FILE", name))
+			r.warnUnread(name, instead)
 		}
 	}
 	return found
@@ -125,7 +224,7 @@ func (r *reader) warnBuilt() {
 	}
 	for _, dir := range r.unlisted {
 		for _, name := range []string{"setup.py", "setup.cfg"} {
-			if path := (unread{pattern: name, with: "install_requires"}).in(dir, isFile); path != "" {
+			if path, _ := (unread{pattern: name, says: contains("install_requires")}).in(dir, isFile); path != "" {
 				r.wanted.Unread = true
 				r.warnUnread(r.name(path), "list what it requires in "+r.wanted.Source)
 			}
