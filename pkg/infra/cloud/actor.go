@@ -3,7 +3,6 @@ package cloud
 import (
 	"context"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
 	"github.com/kubectl-kinetic/kinetic/pkg/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/lifecycle"
@@ -36,7 +35,7 @@ type patient struct {
 func (p patient) Get(ctx context.Context) (infra.State, error) {
 	var have infra.State
 	enabled := func(err error) bool { return p.project.stateOfDisabled(ctx, err) == "ENABLED" }
-	err := backoff.Retry(ctx, p.project.Patience, enabled, func() (err error) {
+	err := p.project.retry(ctx, enabled, func() (err error) {
 		have, err = p.Actor.Get(ctx)
 		return err
 	})

@@ -29,7 +29,8 @@ type Project struct {
 	Names infra.Names
 	// Progress is called with how far an operation is, from several goroutines.
 	Progress func(id infra.ID, text string)
-	// Patience is how long services may take to know what was made or enabled. New sets it.
+	// Patience is how long services may take to know what was made or enabled. New sets it. With 0 nothing is
+	// waited for, as by commands that make nothing.
 	Patience time.Duration
 
 	access   *gcp.Access

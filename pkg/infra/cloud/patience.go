@@ -18,7 +18,7 @@ const patience = 7 * time.Minute
 // enabled a moment ago. It says for what it waits.
 func (p *Project) Patiently(ctx context.Context, id infra.ID, call func() error) error {
 	var unknown string
-	err := backoff.Retry(ctx, p.Patience, func(err error) bool {
+	err := p.retry(ctx, func(err error) bool {
 		if unknown = p.unknown(err, id); unknown == "" {
 			return false
 		}
@@ -29,6 +29,14 @@ func (p *Project) Patiently(ctx context.Context, id infra.ID, call func() error)
 		return fmt.Errorf("%w; after %s Google Cloud still does not know %s: repeat this command later", err, p.Patience, unknown)
 	}
 	return err
+}
+
+// retry makes a call, again after errors that pass, as long as there is patience.
+func (p *Project) retry(ctx context.Context, passes func(error) bool, call func() error) error {
+	if p.Patience == 0 {
+		return call()
+	}
+	return backoff.Retry(ctx, p.Patience, passes, call)
 }
 
 // unknown returns what a service doesn't know yet according to an error, "" for other errors.

@@ -112,6 +112,7 @@ func (o *downOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	e.project.Patience = 0
 	// What is in the cluster goes with it: it need not answer.
 	e.list = slices.DeleteFunc(e.list, func(r infra.Resource) bool { return r.Within.Kind == infra.KindCluster })
 	e.items = slices.DeleteFunc(e.items, func(i infra.Item) bool { return i.Within.Kind == infra.KindCluster })
