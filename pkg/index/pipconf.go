@@ -1,6 +1,7 @@
 package index
 
 import (
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -110,4 +111,65 @@ func readPipConf(text string, set func(section, name, value string)) {
 		}
 	}
 	end()
+}
+
+// addPipConf adds the indexes and links of pip's configuration. As for pip, a variable takes the place of a setting.
+func (a Access) addPipConf(all *Sources, settings map[string]setting) error {
+	for _, o := range []struct{ option, variable string }{
+		{optionIndex, "PIP_INDEX_URL"}, {optionExtra, "PIP_EXTRA_INDEX_URL"}, {optionLinks, "PIP_FIND_LINKS"},
+	} {
+		set := settings[strings.TrimPrefix(o.option, "--")]
+		if a.getenv(o.variable) != "" {
+			continue
+		}
+		for _, address := range strings.Fields(set.value) {
+			s, err := a.asItIs(o.option, address, "")
+			if err != nil {
+				return fmt.Errorf("%s: %w", set.file, err)
+			}
+			all.Others = add(all.Others, s)
+		}
+	}
+	return nil
+}
+
+// asItIs reads an address that a variable or a configuration file names. Only files of requirements have variables in
+// URLs, so braces are what they are. Directories of links are relative to the working directory.
+func (a Access) asItIs(option, value, name string) (Source, error) {
+	value = strings.NewReplacer("{", "%7B", "}", "%7D").Replace(value)
+	if option == optionLinks && !strings.Contains(value, ":/") {
+		if rest, found := strings.CutPrefix(value, "~/"); found && a.Home != "" {
+			value = filepath.Join(a.Home, rest)
+		}
+		path, err := filepath.Abs(value)
+		return Source{Option: option, Dir: path}, err
+	}
+	return a.address(option, value, name)
+}
+
+// truths are how pip and uv write that something holds, or does not.
+var truths = map[string]bool{
+	"1": true, "on": true, "t": true, "true": true, "y": true, "yes": true,
+	"0": false, "f": false, "false": false, "n": false, "no": false, "off": false,
+}
+
+// noIndex returns what says that no index is asked: a variable, or a file of pip's configuration; "" if nothing does.
+func (a Access) noIndex(settings map[string]setting) (string, error) {
+	pip := settings["no-index"]
+	if value := a.getenv("PIP_NO_INDEX"); value != "" {
+		pip = setting{value, "the variable PIP_NO_INDEX"}
+	}
+	for _, s := range []setting{pip, {a.getenv("UV_NO_INDEX"), "the variable UV_NO_INDEX"}} {
+		if s.value == "" {
+			continue
+		}
+		holds, known := truths[strings.ToLower(s.value)]
+		switch {
+		case !known:
+			return "", fmt.Errorf("%s: %q as a value of no-index is neither true nor false", s.file, s.value)
+		case holds:
+			return s.file, nil
+		}
+	}
+	return "", nil
 }

@@ -1,6 +1,7 @@
 package index
 
 import (
+	"cmp"
 	"fmt"
 	"net/url"
 	"path/filepath"
@@ -15,10 +16,10 @@ import (
 type Sources struct {
 	// Indexes and Links are those of options, the one that replaces PyPI first.
 	Indexes, Links []Source
-	// Others are the indexes of variables and of pip's configuration, and PyPI unless one of all is there in its place.
+	// Others are the indexes and links of variables and of pip's configuration, and PyPI unless one of all is there in its place.
 	Others []Source
-	// NoIndex says that only links count.
-	NoIndex bool
+	// NoIndex is what says that only links count: --no-index, a variable or a file; "" means that nothing does.
+	NoIndex string
 }
 
 // Source is an index, or a page or directory of links.
@@ -37,6 +38,8 @@ const (
 	optionIndex = "--index-url"
 	optionExtra = "--extra-index-url"
 	optionLinks = "--find-links"
+	// NoIndex is the option that lets only links count.
+	NoIndex = "--no-index"
 )
 
 // Address returns the URL of a source with its credentials, or its directory.
@@ -80,16 +83,18 @@ func (s Sources) All() []Source { return slices.Concat(s.Indexes, s.Links) }
 
 // Bases returns the addresses of all indexes, for Client, in the order in which they are asked.
 func (s Sources) Bases() []string {
-	if s.NoIndex {
+	if s.NoIndex != "" {
 		return nil
 	}
 	var bases []string
 	for _, i := range slices.Concat(s.Indexes, s.Others) {
-		if i.Dir != "" {
+		switch {
+		case i.Option == optionLinks:
+		case i.Dir != "":
 			bases = append(bases, FileURL(i.Dir))
-			continue
+		default:
+			bases = append(bases, i.Address())
 		}
-		bases = append(bases, i.Address())
 	}
 	return bases
 }
@@ -97,8 +102,8 @@ func (s Sources) Bases() []string {
 // Dirs returns the directories of links.
 func (s Sources) Dirs() []string {
 	var dirs []string
-	for _, l := range s.Links {
-		if l.Dir != "" {
+	for _, l := range slices.Concat(s.Links, s.Others) {
+		if l.Option == optionLinks && l.Dir != "" {
 			dirs = append(dirs, l.Dir)
 		}
 	}
@@ -120,8 +125,8 @@ func (a Access) Sources(options []string, names map[string]string) (Sources, err
 	var all Sources
 	for _, option := range options {
 		name, value, _ := strings.Cut(option, " ")
-		if name == "--no-index" {
-			all.NoIndex = true
+		if name == NoIndex {
+			all.NoIndex = NoIndex
 		}
 		if name != optionIndex && name != optionExtra && name != optionLinks {
 			continue
@@ -142,28 +147,39 @@ func (a Access) Sources(options []string, names map[string]string) (Sources, err
 	return all, nil
 }
 
-// addVariables adds the indexes that variables and pip's configuration name: the hash decides what is taken, so
-// those of pip and uv count alike. An --index-url of the project comes before those.
+// addVariables adds the indexes and links that variables and pip's configuration name: the hash decides what is taken,
+// so those of pip and uv count alike. An --index-url of the project comes before those.
 func (a Access) addVariables(all *Sources) error {
-	if err := a.addPipConf(all); err != nil {
+	settings := a.pipSettings()
+	if err := a.addPipConf(all, settings); err != nil {
 		return err
 	}
 	for _, v := range []struct{ name, option string }{
 		{"UV_INDEX_URL", optionIndex}, {"UV_DEFAULT_INDEX", optionIndex}, {"PIP_INDEX_URL", optionIndex}, // the last counts
 		{"PIP_EXTRA_INDEX_URL", optionExtra}, {"UV_INDEX", optionExtra}, {"UV_EXTRA_INDEX_URL", optionExtra},
+		{"PIP_FIND_LINKS", optionLinks}, {"UV_FIND_LINKS", optionLinks},
 	} {
-		for _, value := range strings.Fields(a.getenv(v.name)) {
+		text := a.getenv(v.name)
+		if v.name == "UV_FIND_LINKS" { // the only one with commas
+			text = strings.ReplaceAll(text, ",", " ")
+		}
+		for _, value := range strings.Fields(text) {
 			name, address, named := strings.Cut(value, "=") // uv's NAME=URL
-			if !named || strings.Contains(name, ":") {
+			if !named || strings.Contains(name, ":") || v.option == optionLinks {
 				name, address = "", value
 			}
-			s, err := a.source(v.option, address, name)
+			s, err := a.asItIs(v.option, address, name)
 			if err != nil {
 				return fmt.Errorf("the variable %s: %w", v.name, err)
 			}
 			all.Others = add(all.Others, s)
 		}
 	}
+	who, err := a.noIndex(settings)
+	if err != nil {
+		return err
+	}
+	all.NoIndex = cmp.Or(all.NoIndex, who)
 	replaced := slices.ContainsFunc(all.Indexes, func(s Source) bool { return s.Option == optionIndex })
 	if replaced {
 		all.Others = slices.DeleteFunc(all.Others, func(s Source) bool { return s.Option == optionIndex })
@@ -177,32 +193,18 @@ func (a Access) addVariables(all *Sources) error {
 	return nil
 }
 
-// addPipConf adds the indexes of pip's configuration. As for pip, a variable takes the place of a setting.
-func (a Access) addPipConf(all *Sources) error {
-	settings := a.pipSettings()
-	for _, o := range []struct{ option, variable string }{{optionIndex, "PIP_INDEX_URL"}, {optionExtra, "PIP_EXTRA_INDEX_URL"}} {
-		set := settings[strings.TrimPrefix(o.option, "--")]
-		if a.getenv(o.variable) != "" {
-			continue
-		}
-		for _, address := range strings.Fields(set.value) {
-			s, err := a.source(o.option, address, "")
-			if err != nil {
-				return fmt.Errorf("%s: %w", set.file, err)
-			}
-			all.Others = add(all.Others, s)
-		}
-	}
-	return nil
-}
-
-// source reads the value of an option.
+// source reads the value of an option, in which variables are replaced. name is that of an index, "" for none.
 func (a Access) source(option, value, name string) (Source, error) {
-	s := Source{Option: option}
 	value, err := deps.Expand(value, a.getenv)
 	if err != nil {
-		return s, err
+		return Source{}, err
 	}
+	return a.address(option, value, name)
+}
+
+// address reads where an option says that packages are.
+func (a Access) address(option, value, name string) (Source, error) {
+	s := Source{Option: option}
 	if filepath.IsAbs(value) {
 		s.Dir = value
 		return s, nil

@@ -56,20 +56,27 @@ func TestForesee(t *testing.T) {
 	}
 }
 
-// TestIndexesOfVariables: the pod asks the indexes that variables and pip.conf name here.
+// TestIndexesOfVariables: the pod asks the indexes that variables and pip.conf name here, and none if they say so.
 func TestIndexesOfVariables(t *testing.T) {
-	w := newWorld(t)
-	file := filepath.Join(t.TempDir(), "pip.conf")
-	if err := os.WriteFile(file, []byte("[global]\nextra-index-url = https://more.example/simple\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	w.environ = append(os.Environ(), "PIP_INDEX_URL=https://me:secret@index.example/simple", "PIP_CONFIG_FILE="+file)
-	done := w.mustProvide(w.plan("ours @ git+https://git.example/ours.git\n", prebuilt))
-	want := []string{"--index-url https://index.example/simple", "--extra-index-url https://more.example/simple"}
-	if d := w.document(done.SHA256); !slices.Equal(d.Options, want) {
-		t.Errorf("the pod gets %q, want %q", d.Options, want)
-	}
-	if !strings.Contains(done.Netrc, "machine index.example login me password secret") {
-		t.Errorf("the pod gets the credentials %q", done.Netrc)
+	for text, want := range map[string][]string{
+		"": {"--index-url https://index.example/simple", "--extra-index-url https://more.example/simple", "--find-links https://links.example"},
+		"no-index = true\n": {
+			"--no-index", "--index-url https://index.example/simple", "--extra-index-url https://more.example/simple", "--find-links https://links.example",
+		},
+	} {
+		w := newWorld(t)
+		file := filepath.Join(t.TempDir(), "pip.conf")
+		text = "[global]\nextra-index-url = https://more.example/simple\nfind-links = https://links.example\n" + text
+		if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+		w.environ = append(os.Environ(), "PIP_INDEX_URL=https://me:secret@index.example/simple", "PIP_CONFIG_FILE="+file, "PIP_FIND_LINKS=")
+		done := w.mustProvide(w.plan("ours @ git+https://git.example/ours.git\n", prebuilt))
+		if d := w.document(done.SHA256); !slices.Equal(d.Options, want) {
+			t.Errorf("the pod gets %q, want %q", d.Options, want)
+		}
+		if !strings.Contains(done.Netrc, "machine index.example login me password secret") {
+			t.Errorf("the pod gets the credentials %q", done.Netrc)
+		}
 	}
 }

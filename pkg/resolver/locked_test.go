@@ -130,7 +130,20 @@ func TestHashes(t *testing.T) {
 		"links and an index": {
 			lines: []string{"--index-url " + s.withLogin("me", secret), "--find-links " + filepath.Join(disk, "f"), pinA, pinB}, want: []string{"a " + filepath.Join(disk, "f", "a-1-py3-none-any.whl"), "b " + s.URL},
 		},
-		"no index":         {lines: []string{"--no-index", pinA}, wantErr: "requirements.txt:2: a==1: no file has one of its hashes: correct its version", mistake: true},
+		"no index": {lines: []string{"--no-index", pinA}, wantErr: "requirements.txt:2: a==1: no file has one of its hashes: no index is asked, because of --no-index: put its file", mistake: true},
+		"no index for pip": {
+			lines: []string{"--index-url " + s.withLogin("me", secret), pinA}, environ: []string{"PIP_NO_INDEX=1"}, mistake: true,
+			wantErr: "no file has one of its hashes: no index is asked, because of the variable PIP_NO_INDEX: put",
+		},
+		"no index in pip.conf": {
+			lines: []string{"--index-url " + s.withLogin("me", secret), pinA}, pip: "[global]\nno-index = true\n", mistake: true, wantErr: "pip.conf: put its file",
+		},
+		"links in pip.conf": {
+			lines: []string{pinA}, pip: "[global]\nno-index = true\nfind-links = " + filepath.Join(disk, "f") + "\n", want: []string{"a " + filepath.Join(disk, "f", "a-1-py3-none-any.whl")},
+		},
+		"braces in pip.conf": {
+			lines: []string{pinA}, pip: "[global]\nindex-url = " + s.withLogin("me", "${P}") + "\n", environ: []string{"P=" + secret}, wantErr: "it does not accept the credentials",
+		},
 		"a source archive": {lines: []string{"--index-url " + s.withLogin("me", secret), "c==3 --hash=sha256:" + sum([]byte("c"))}, want: []string{"c from " + s.URL + "/files/c-3.tar.gz"}},
 		"another hash":     {lines: []string{"--index-url " + s.withLogin("me", secret), "a==1 --hash=sha256:" + hashA}, wantErr: "1 files of that version, with other hashes", mistake: true},
 		"nowhere":          {lines: []string{"--index-url " + s.withLogin("me", secret), "nowhere==1 --hash=sha256:" + hashA}, wantErr: "requirements.txt:2: nowhere==1: no file has one of its hashes: asking the index " + s.URL + "/simple for nowhere: it has no such project: correct its version", mistake: true},

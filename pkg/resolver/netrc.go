@@ -169,14 +169,17 @@ func (r Resolver) Private(ctx context.Context, w Wish) (func(address string) boo
 	}, err
 }
 
-// FromVariables returns the options of pip for the indexes that variables name, without their
-// credentials: another machine that resolves the wish does not have the variables.
+// FromVariables returns the options of pip for the indexes and links that variables and pip's configuration name, without
+// their credentials, or that they let no index be asked: another machine that resolves the wish has neither.
 func (r Resolver) FromVariables(w Wish) ([]string, error) {
 	s, err := r.sources(w)
 	if err != nil {
 		return nil, err
 	}
 	var options []string
+	if s.NoIndex != "" && s.NoIndex != index.NoIndex {
+		options = append(options, index.NoIndex)
+	}
 	for _, source := range s.Others {
 		if address := source.Plain(); address != "" && address != deps.PyPI {
 			options = append(options, source.Option+" "+address)
