@@ -117,7 +117,7 @@ func Plan(a api.Accelerator, o Options) (Planned, error) {
 		ShieldedInstanceConfig: &container.ShieldedInstanceConfig{EnableIntegrityMonitoring: true},
 	}
 	if o.Nodes.Identity {
-		config.WorkloadMetadataConfig = &container.WorkloadMetadataConfig{Mode: "GKE_METADATA"}
+		config.WorkloadMetadataConfig = &container.WorkloadMetadataConfig{Mode: PodMetadata}
 	}
 	if a.Kind == api.GPU {
 		config.Accelerators = []*container.AcceleratorConfig{{AcceleratorType: a.Label, AcceleratorCount: int64(a.ChipsPerHost),

@@ -82,12 +82,15 @@ type row struct {
 	Sharing     string           `json:"sharing,omitempty"` // of each GPU by several pods
 	capacity    api.CapacityKind // the same in a word
 	MachineType string           `json:"machineType"`
-	Zones       []string         `json:"zones"`
-	Nodes       *int             `json:"nodes"`
-	MinNodes    int              `json:"minNodes"`
-	MaxNodes    int              `json:"maxNodes"`
-	FreeChips   *int             `json:"freeChips"`
-	Jobs        []occupancy.Job  `json:"jobs"`
+	// MaxRunDuration is how long after its start GKE deletes a node, in seconds: "86400s".
+	MaxRunDuration string          `json:"maxRunDuration,omitempty"`
+	lifetime       string          // the same for people
+	Zones          []string        `json:"zones"`
+	Nodes          *int            `json:"nodes"`
+	MinNodes       int             `json:"minNodes"`
+	MaxNodes       int             `json:"maxNodes"`
+	FreeChips      *int            `json:"freeChips"`
+	Jobs           []occupancy.Job `json:"jobs"`
 	// PricePerHour is the list price in USD of the nodes that there are now, and
 	// NodePricePerHour of one.
 	PricePerHour     *float64 `json:"pricePerHour"`
@@ -153,6 +156,7 @@ func (o *listOptions) newRow(p *container.NodePool, used map[string]occupancy.Po
 	r := row{Name: p.Name, Zones: p.Locations, MinNodes: limits.Min, MaxNodes: limits.Max, Status: p.Status, StatusMessage: p.StatusMessage, Jobs: []occupancy.Job{}}
 	if p.Config != nil {
 		r.MachineType, r.Spot, r.FlexStart = p.Config.MachineType, p.Config.Spot || p.Config.Preemptible, p.Config.FlexStart
+		r.MaxRunDuration, r.lifetime = p.Config.MaxRunDuration, gke.Lifetime(p)
 	}
 	r.capacity, r.Queued, r.Sharing = nodeprice.Capacity(p), gke.IsQueued(p), gke.Sharing(p)
 	if reserved, ok := gke.Reservation(p); ok {
@@ -251,14 +255,14 @@ type column struct {
 	cell   func(row) string
 }
 
-// wideColumns returns those that -o wide adds. A reservation and a problem are rare: their columns are left
-// out if no pool has one.
+// wideColumns returns those that -o wide adds. Columns of what is rare are left out if no pool has it.
 func wideColumns(rows []row) []column {
 	columns := []column{
 		{"machine", func(r row) string { return r.MachineType }},
 		{"zones", func(r row) string { return strings.Join(target.ByRegion(r.Zones, ""), " ") }},
 	}
 	for _, c := range []column{
+		{"lifetime", func(r row) string { return r.lifetime }},
 		{"reservation", func(r row) string { return r.Reservation }},
 		{"problem", func(r row) string { return r.StatusMessage }},
 	} {

@@ -91,7 +91,8 @@ const (
 	gpusPath     = "GET /compute/projects/acme"
 	bucketPath   = "/storage/b/acme-kn-c-jobs"
 	accountPath  = "POST /iam/v1/projects/-/serviceAccounts/jobs@acme.iam.gserviceaccount.com:getIamPolicy"
-	pools        = `"nodePools":[{"name":"cpus","status":"RUNNING","config":{"machineType":"e2-standard-4"}},{"name":"v6e","status":"RUNNING","config":{"machineType":"ct6e-standard-8t"}}]`
+	pods         = `"workloadMetadataConfig":{"mode":"GKE_METADATA"}`
+	pools        = `"nodePools":[{"name":"cpus","status":"RUNNING","config":{"machineType":"e2-standard-4",` + pods + `}},{"name":"v6e","status":"RUNNING","config":{"machineType":"ct6e-standard-8t",` + pods + `}}]`
 	running      = `{"status":"RUNNING","currentMasterVersion":"1.33.2","workloadIdentityConfig":{"workloadPool":"acme.svc.id.goog"},` + pools + `}`
 	autopilot    = `{"status":"RUNNING","currentMasterVersion":"1.33.2","workloadIdentityConfig":{"workloadPool":"acme.svc.id.goog"},"autopilot":{"enabled":true},"nodePools":[{"name":"pool-1","status":"ERROR"}]}`
 	seesBucket   = `{"role":"roles/storage.legacyBucketReader","members":["serviceAccount:jobs@acme.iam.gserviceaccount.com","` + principal + `"]}`

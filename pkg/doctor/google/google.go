@@ -82,6 +82,8 @@ func Checks(o Options) (project, store []doctor.Check) {
 			c.check(APIs, doctor.Within, c.apis, Project),
 			c.check(Cluster, doctor.Within, c.state, Project),
 			c.check("node pools", doctor.Within, c.pools, Project),
+			c.check("node metadata", doctor.Within, c.metadata, Project),
+			c.check("node lifetime", doctor.Within, c.lifetime, Project),
 			c.check("quota", doctor.Within, c.quota, Project),
 		}
 	}

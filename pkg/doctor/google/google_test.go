@@ -92,6 +92,17 @@ func TestChecks(t *testing.T) {
 			fix: "gcloud container clusters update c --workload-pool=acme.svc.id.goog --location us-central1-a --project acme"},
 		"a cluster that is secret": {check: "GKE cluster", answers: map[string]string{clusterPath: denied}, state: doctor.Skipped, detail: "reading cluster c in us-central1-a: "},
 
+		"pods that act as the node": {check: "node metadata", state: doctor.Wrong, detail: "pods act as the service account of the node on cpus, v6e, so that jobs may not use the bucket",
+			answers: map[string]string{clusterPath: strings.NewReplacer(","+pods+"}},", "}},", "GKE_METADATA", "GCE_METADATA").Replace(running)},
+			fix:     "gcloud container node-pools update cpus --cluster=c --location=us-central1-a --project=acme --workload-metadata=GKE_METADATA && gcloud container node-pools update v6e "},
+		"pods on Autopilot":                         {check: "node metadata", answers: map[string]string{clusterPath: autopilot}, state: doctor.OK},
+		"nodes of a cluster without pods' accounts": {check: "node metadata", answers: map[string]string{clusterPath: `{"status":"RUNNING",` + pools + `}`}, state: doctor.Skipped, detail: "needs: GKE cluster"},
+		"nodes that are deleted": {check: "node lifetime", state: doctor.Skipped, detail: "GKE deletes nodes, with the jobs on them: those of v6e 24h after their start; make node pools whose nodes stay with: kubectl kinetic pool add ACCELERATOR --project acme",
+			answers: map[string]string{clusterPath: strings.Replace(running, `"ct6e-standard-8t"`, `"ct6e-standard-8t","maxRunDuration":"86400s"`, 1)}},
+		"nodes of flex-start": {check: "node lifetime", state: doctor.OK, detail: "no pool limits it",
+			answers: map[string]string{clusterPath: strings.Replace(running, `"ct6e-standard-8t"`, `"ct6e-standard-8t","flexStart":true,"maxRunDuration":"604800s"`, 1)}},
+		"nodes of no cluster": {check: "node lifetime", answers: map[string]string{clusterPath: ""}, state: doctor.Skipped, detail: "needs: GKE cluster"},
+
 		"a pool with an error": {check: "node pools", answers: map[string]string{clusterPath: strings.Replace(running, `"status":"RUNNING","config":{"machineType":"ct6e`, `"status":"ERROR","statusMessage":"no capacity","config":{"machineType":"ct6e`, 1)},
 			state: doctor.Wrong, detail: "v6e is ERROR: no capacity", fix: "gcloud container node-pools describe v6e --cluster c --location us-central1-a --project acme"},
 		"what pools have":                       {check: "node pools", state: doctor.OK, detail: "2, with "},

@@ -27,6 +27,12 @@ func fillPool(c *container.Cluster, p *container.NodePool) {
 	if p.Config.DiskType == "" {
 		p.Config.DiskType = "pd-balanced"
 	}
+	if p.Config.WorkloadMetadataConfig == nil {
+		p.Config.WorkloadMetadataConfig = &container.WorkloadMetadataConfig{Mode: "GCE_METADATA"}
+		if c.WorkloadIdentityConfig != nil {
+			p.Config.WorkloadMetadataConfig.Mode = "GKE_METADATA"
+		}
+	}
 	if len(p.Locations) == 0 {
 		p.Locations = c.Locations
 	}

@@ -187,3 +187,25 @@ func TestUpdate(t *testing.T) {
 		t.Errorf("the cluster is %+v, %+v", c.AddonsConfig, c.Autoscaling)
 	}
 }
+
+// Nodes serve pods their own identity if their pool was made after Workload Identity.
+func TestMetadataOfPools(t *testing.T) {
+	s, clusters, _ := newClients(t)
+	s.SetPolls(0)
+	s.AddCluster("acme", "us-central1-a", &container.Cluster{Name: "main", NodePools: []*container.NodePool{{Name: "before"}}})
+	const parent = "projects/acme/locations/us-central1-a/clusters/main"
+	if _, err := clusters.Projects.Locations.Clusters.Update(parent, &container.UpdateClusterRequest{Update: &container.ClusterUpdate{
+		DesiredWorkloadIdentityConfig: &container.WorkloadIdentityConfig{WorkloadPool: "acme.svc.id.goog"}}}).Do(); err != nil {
+		t.Fatal(err)
+	}
+	if _, err := clusters.Projects.Locations.Clusters.NodePools.Create(parent, &container.CreateNodePoolRequest{
+		NodePool: &container.NodePool{Name: "after", Config: &container.NodeConfig{MachineType: "e2-medium"}}}).Do(); err != nil {
+		t.Fatal(err)
+	}
+	for name, want := range map[string]string{"before": "GCE_METADATA", "after": "GKE_METADATA"} {
+		p, err := clusters.Projects.Locations.Clusters.NodePools.Get(parent + "/nodePools/" + name).Do()
+		if err != nil || p.Config.WorkloadMetadataConfig.Mode != want {
+			t.Errorf("%s: got %+v, %v", name, p, err)
+		}
+	}
+}

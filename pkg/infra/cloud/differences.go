@@ -65,7 +65,21 @@ func (s Settings) differences(found *container.Cluster, n infra.Names) []differe
 	if d, differs := ofUpgrades(found, n); differs {
 		all = append(all, d)
 	}
+	all = append(all, ofMetadata(found, n)...)
 	return append(all, s.ofFirstPool(findPool(found, firstPool), n)...)
+}
+
+// ofMetadata returns the node pools whose pods get the service account of the node: 403 from the store, or more rights
+// than jobs should have. `up` leaves it to the user, since GKE replaces all nodes of the pool.
+func ofMetadata(found *container.Cluster, n infra.Names) []difference {
+	var all []difference
+	for _, p := range found.NodePools {
+		if has := gke.Metadata(p); has != gke.PodMetadata {
+			all = append(all, difference{infra.Difference{Setting: "metadata of node pool " + p.Name, Have: has, Want: gke.PodMetadata, Fixed: true,
+				Command: gkeName(n).SetPodMetadata(p.Name)}, nil, ""})
+		}
+	}
+	return all
 }
 
 // ofUpgrades returns how a cluster differs in when GKE upgrades its nodes. Without a release channel it can't have

@@ -175,6 +175,32 @@ func TestReconcileCompletesAndChangesAtOnce(t *testing.T) {
 	w.again(t).reconciled(t)
 }
 
+// Pools that are older than Workload Identity are told one by one: GKE replaces their nodes for the change.
+func TestPoolsWhosePodsActAsTheNode(t *testing.T) {
+	w := newWorld(t)
+	older(w.Server)
+	c := w.Cluster("acme", zone, "research")
+	for name, mode := range map[string]string{"v6e": "GCE_METADATA", "l4": "GKE_METADATA"} {
+		c.NodePools = append(c.NodePools, &container.NodePool{Name: name, Config: &container.NodeConfig{WorkloadMetadataConfig: &container.WorkloadMetadataConfig{Mode: mode}}})
+	}
+	told := func() string {
+		var words strings.Builder
+		if err := infra.MakePlan(w.items, w.read(t), true).Write(&words); err != nil {
+			t.Fatal(err)
+		}
+		return words.String()
+	}
+	const want = "    metadata of node pool v6e: GCE_METADATA now, GKE_METADATA wanted; `up` does not change it; change it with: " +
+		"gcloud container node-pools update v6e --cluster=research --location=us-central1-a --project=acme --workload-metadata=GKE_METADATA\n"
+	if got := told(); !strings.Contains(got, want) || strings.Count(got, "metadata of node pool") != 1 {
+		t.Errorf("got:\n%s", got)
+	}
+	c.Autopilot = &container.Autopilot{Enabled: true}
+	if got := told(); strings.Contains(got, "metadata of") {
+		t.Errorf("on Autopilot:\n%s", got)
+	}
+}
+
 // forGood are the settings in which clusters of the Python package differ for good.
 var forGood = []string{"Dataplane V2", "multi-networking", "upgrades of nodes"}
 

@@ -58,7 +58,7 @@ func (c *Cluster) FirstPool() *container.NodePool {
 		Config: &container.NodeConfig{
 			MachineType: c.settings.Machine, DiskSizeGb: firstDisk, ServiceAccount: c.project.Names.Email(infra.NodesAccount), OauthScopes: []string{scope},
 			ResourceLabels:         gke.ResourceLabels(),
-			WorkloadMetadataConfig: &container.WorkloadMetadataConfig{Mode: "GKE_METADATA"},
+			WorkloadMetadataConfig: &container.WorkloadMetadataConfig{Mode: gke.PodMetadata},
 			GcfsConfig:             &container.GcfsConfig{Enabled: true},
 			ShieldedInstanceConfig: &container.ShieldedInstanceConfig{EnableSecureBoot: true, EnableIntegrityMonitoring: true},
 		},

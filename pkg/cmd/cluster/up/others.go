@@ -62,3 +62,11 @@ func (o *upOptions) tellOfAdoption(u *ui.UI, e *estate) {
 		u.Note(fmt.Sprintf("cluster %s stays in the release channel %s; new clusters are in %s", n.Cluster, c.ReleaseChannel.Channel, cloud.Channel))
 	}
 }
+
+// tellOfLifetimes warns of nodes that GKE deletes while jobs run there, before a cluster is taken over.
+func tellOfLifetimes(u *ui.UI, e *estate) {
+	n := e.names
+	if text := (gke.Cluster{Project: n.Project, Location: n.Zone, Name: n.Cluster}).Lifetimes(e.cluster.Last()); text != "" {
+		u.Warn(text)
+	}
+}

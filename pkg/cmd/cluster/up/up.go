@@ -324,8 +324,12 @@ func (o *upOptions) confirm(ctx context.Context, u *ui.UI, e *estate, plan infra
 		return err
 	}
 	u.Note(o.cost.String())
-	if e.cluster.Maker() == cloud.Python {
+	switch e.cluster.Maker() {
+	case cloud.Python:
 		o.tellOfAdoption(u, e)
+		tellOfLifetimes(u, e)
+	case cloud.Someone:
+		tellOfLifetimes(u, e)
 	}
 	if o.yes {
 		return nil

@@ -146,6 +146,40 @@ func TestUpRefusesANetworkThatIsInUse(t *testing.T) {
 	w.unchanged(t, before)
 }
 
+// On such nodes jobs would act as the node: a cluster that looks ready would not be.
+func TestUpTellsOfPoolsWhosePodsActAsTheNode(t *testing.T) {
+	w := newWorld(t)
+	w.other(nil)
+	c := w.Cluster("acme", zone, "research")
+	c.NodePools = []*container.NodePool{{Name: "gpus", Config: &container.NodeConfig{WorkloadMetadataConfig: &container.WorkloadMetadataConfig{Mode: "GCE_METADATA"}}}}
+	const how = "gcloud container node-pools update gpus --cluster=research --location=us-central1-a --project=acme --workload-metadata=GKE_METADATA"
+	w.up(t, "--force", "--dry-run").check(t, 0, "metadata of node pool gpus: GCE_METADATA now, GKE_METADATA wanted", how)
+	w.up(t, "--force", "--yes", "--reconcile").check(t, 0, "warning: --reconcile does not change cluster research: metadata of node pool gpus: GCE_METADATA now, GKE_METADATA wanted; change it with: "+how)
+}
+
+// The pools of the Python package end every job after a day.
+func TestUpTellsOfNodesWithALifetimeBeforeItAdoptsThem(t *testing.T) {
+	for maker, tt := range map[string]struct {
+		labels map[string]string
+		args   []string
+	}{
+		"the Python package": {map[string]string{"kinetic": "true", "goog-packaged-solution": "kinetic"}, nil},
+		"someone":            {nil, []string{"--force"}},
+	} {
+		t.Run(maker, func(t *testing.T) {
+			w := newWorld(t)
+			w.other(tt.labels)
+			c := w.Cluster("acme", zone, "research")
+			c.NodePools = []*container.NodePool{{Name: "v6e", Config: &container.NodeConfig{MaxRunDuration: "86400s"}}}
+			w.up(t, tt.args...).check(t, 2, "warning: GKE deletes nodes, with the jobs on them: those of v6e 24h after their start", "kubectl kinetic pool remove v6e --project acme --zone us-central1-a --cluster research", "confirm with --yes")
+			c.NodePools[0].Config.MaxRunDuration = ""
+			if r := w.up(t, tt.args...); strings.Contains(r.err, "GKE deletes nodes") {
+				t.Errorf("also without a limit:\n%s", r.err)
+			}
+		})
+	}
+}
+
 // A cluster in another network needs none of ours.
 func TestUpCreatesNoNetworkForAClusterThatHasOne(t *testing.T) {
 	w := newWorld(t)
