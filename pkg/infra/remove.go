@@ -17,13 +17,14 @@ const (
 	Goes    Fate = "goes" // with what it is within
 	Stays   Fate = "stays"
 	Absent  Fate = "absent"
+	MayStay Fate = "may stay" // GKE decides
 )
 
 // Removal is what becomes of one resource.
 type Removal struct {
 	ID   ID   `json:"resource"`
 	Fate Fate `json:"action"`
-	// Why says why it stays.
+	// Why says why it stays, or may stay.
 	Why    string `json:"why,omitempty"`
 	Detail string `json:"detail,omitempty"`
 }
@@ -145,6 +146,8 @@ func (r Removals) Write(w io.Writer) error {
 			fmt.Fprintf(&text, "- %s%s\n", one.ID, colon(one.Detail))
 		case Stays:
 			fmt.Fprintf(&text, "= %s stays: %s\n", one.ID, one.Why)
+		case MayStay:
+			fmt.Fprintf(&text, "= %s may stay: %s\n", one.ID, one.Why)
 		}
 	}
 	_, err := io.WriteString(w, text.String())

@@ -40,6 +40,7 @@ const (
 	KindQueue            Kind = "Kueue queue"
 	KindContext          Kind = "kubeconfig context"
 	KindProfile          Kind = "profile"
+	KindDisk             Kind = "disk"
 )
 
 // Difference is a setting of something that exists that is not what was asked for.

@@ -8,6 +8,7 @@ import (
 	"io"
 	"path"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/util/yaml"
@@ -18,7 +19,7 @@ type object struct{ *unstructured.Unstructured }
 
 // String names the object for people: Deployment lws-controller-manager in namespace lws-system.
 func (o object) String() string {
-	text := o.GetKind() + " " + o.GetName()
+	text := strings.TrimSpace(o.GetKind() + " " + o.GetName())
 	if o.GetNamespace() != "" {
 		text += " in namespace " + o.GetNamespace()
 	}
@@ -50,6 +51,7 @@ var kinds = []kind{
 	{"ResourceFlavor", "resourceflavors", false},
 	{"ClusterQueue", "clusterqueues", false},
 	{"LocalQueue", "localqueues", true},
+	{"PersistentVolume", "persistentvolumes", false}, // only listed
 }
 
 // rank returns the place of an object's kind in the order, -1 if it isn't there.

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"google.golang.org/api/container/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
@@ -128,7 +129,8 @@ func (o *downOptions) run(ctx context.Context) error {
 		return err
 	}
 	e.withPools(found)
-	plan := infra.PlanRemoval(e.items, found, o.force)
+	disks := o.disks(ctx, u, e)
+	plan := withDisks(infra.PlanRemoval(e.items, found, o.force), disks)
 	u.Phase("looked", fmt.Sprintf("cluster %s in %s of project %s: %d to delete, %s", e.names.Cluster, e.names.Zone, e.names.Project,
 		goes(plan), stays(plan.Count(infra.Stays))))
 	if plan.Count(infra.Deleted) == 0 {
@@ -152,6 +154,7 @@ func (o *downOptions) run(ctx context.Context) error {
 		o.wanted.DeleteData = true
 		u.Note("buckets stay; to delete them, too: " + o.again())
 	}
+	tellOfDisks(u, disks)
 	return o.report(plan)
 }
 
@@ -232,8 +235,7 @@ func (o *downOptions) refuse(ctx context.Context, e *estate) error {
 	if m := e.cluster.Maker(); m == cloud.Someone || m == cloud.Python {
 		return process.Usagef("cluster %s in %s of project %s was not made by `kubectl kinetic up`: delete it with what has made it, or with --force", e.names.Cluster, e.names.Zone, e.names.Project)
 	}
-	found := e.cluster.Last()
-	if found == nil || slices.Contains([]string{"PROVISIONING", "STOPPING", "ERROR"}, found.Status) { // no job runs there
+	if !hasJobs(e.cluster.Last()) {
 		return nil
 	}
 	jobs, err := o.unfinished(ctx, e)
@@ -250,6 +252,11 @@ func (o *downOptions) refuse(ctx context.Context, e *estate) error {
 	}
 	return process.Usagef("cluster %s has %s: %s: wait for their end, cancel them with `kubectl kinetic jobs cancel`, or use --force",
 		e.names.Cluster, ui.Count(len(jobs), "unfinished job"), text)
+}
+
+// hasJobs reports whether a cluster may have jobs, and volumes.
+func hasJobs(c *container.Cluster) bool {
+	return c != nil && !slices.Contains([]string{"PROVISIONING", "STOPPING", "ERROR"}, c.Status)
 }
 
 // unfinished returns the IDs of the jobs that run or wait, sorted.
