@@ -214,9 +214,6 @@ func (p Plan) Moves() bool {
 	return strings.HasPrefix(p.Tag, "r-") || p.Tag == "" && p.Mode != Custom && p.Settings.BaseImage == "" && p.Settings.BaseImageRepo != ""
 }
 
-// NeedsBuild reports whether a lock has packages without a wheel for this target.
-func (p Plan) NeedsBuild() bool { return len(p.locked) > 0 && len(p.Locked) == 0 }
-
 // InArtifactRegistry reports whether the image goes to Artifact Registry.
 func (p Plan) InArtifactRegistry() bool { return InArtifactRegistry(p.Repository) }
 

@@ -2,10 +2,8 @@ package provider
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os/exec"
-	"slices"
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
@@ -16,61 +14,39 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
 )
 
-// bundled makes sure that the registry has the image.
-func (p *Provider) bundled(ctx context.Context, plan environment.Plan, steps steps) (environment.Provided, error) {
+// there returns the environment if the registry has the image, and whether it has.
+func (p *Provider) there(ctx context.Context, plan environment.Plan) (environment.Provided, bool, error) {
 	done := environment.Provided{Plan: plan, Image: plan.Image}
-	if !plan.InBase && !plan.Settings.VerifyLayers && !p.lost(plan) && (!plan.Settings.RefreshDeps || plan.IsLock()) {
-		digest, err := p.Images.Digest(ctx, plan.Image, plan.Arch)
-		if err != nil {
-			return done, err
-		}
-		if digest != "" {
-			done.Digests = []string{digest}
-			if !p.Images.Memory.Load(wheelsKey(digest), &done.Wheels) {
-				done.Wheels = plan.Locked // which name the image; others may have made it
-			}
-			if age := p.age(digest); age > old && !plan.IsLock() {
-				done.Warnings = []string{fmt.Sprintf("the image has had the same packages for at least %d days: --refresh-deps looks for newer ones", int(age.Hours()/24))}
-			}
-			if p.Look {
-				done.Phase, done.Detail = "image", plan.Image+" is there"
-			}
-			return done, nil
-		}
+	digest, err := p.Images.Digest(ctx, plan.Image, plan.Arch)
+	if err != nil || digest == "" {
+		return done, false, err
+	}
+	done.Digests = []string{digest}
+	if !p.Images.Memory.Load(wheelsKey(digest), &done.Wheels) {
+		done.Wheels = plan.Locked // which name the image; others may have made it
+	}
+	if age := p.age(digest); age > old && !plan.IsLock() {
+		done.Warnings = []string{fmt.Sprintf("the image has had the same packages for at least %d days: --refresh-deps looks for newer ones", int(age.Hours()/24))}
 	}
 	if p.Look {
-		done.Phase, done.Detail = "image", "a run makes "+plan.Image
-		return done, p.couldMake(ctx, plan, steps)
+		done.Phase, done.Detail = "image", plan.Image+" is there"
 	}
-	if steps.first() == inCloud {
-		return p.build(ctx, plan, nil, nil)
-	}
-	made, packages, err := p.make(ctx, plan)
-	var limit *image.LimitError
-	var resolve *resolver.NotHereError
-	var build *resolver.NeedsBuildError
-	if steps.after(here) != inCloud || !errors.As(err, &limit) && !errors.As(err, &resolve) && !errors.As(err, &build) {
-		return made, err
-	}
-	return p.build(ctx, plan, packages, err)
+	return done, true, nil
 }
 
-// couldMake returns the error that would keep a run from making the image, as far as a look finds it.
-func (p *Provider) couldMake(ctx context.Context, plan environment.Plan, steps steps) error {
-	if err := p.Images.CheckPush(ctx, plan.Repository); err != nil {
-		return err
-	}
+// look returns what a run would do where an image is to be made, as far as a look finds it out.
+func (p *Provider) look(ctx context.Context, plan environment.Plan, at step) (environment.Provided, error) {
+	done := environment.Provided{Plan: plan, Image: plan.Image, Phase: "image", Detail: "a run makes " + plan.Image}
 	facts, err := p.facts(ctx, plan)
 	if err != nil {
-		return err
+		return done, err
 	}
-	if _, ok := p.pinned(plan); ok || slices.Contains(steps, inCloud) {
-		return nil
+	of := p.prospect(ctx, plan, facts)
+	if err := of.unable(ctx, at); err != nil || at != here { // Cloud Build sends images as its own account
+		return done, err
 	}
-	if way, why := p.Resolver.Way(p.wish(plan, facts)); way == resolver.Pod {
-		return &resolver.NotHereError{Target: facts.Target(), Why: why}
-	}
-	return nil
+	done.Detail += of.ifTooLarge(ctx)
+	return done, p.Images.CheckPush(ctx, plan.Repository)
 }
 
 // make makes the image on this machine. It also returns the packages that were resolved, for
@@ -206,7 +182,7 @@ func (r resolved) String() string {
 // resolve returns the wheels that a plan needs. What was resolved before stays as it is, until
 // newer versions are asked for.
 func (p *Provider) resolve(ctx context.Context, plan environment.Plan, facts image.Facts) (resolved, error) {
-	if found, ok := p.pinned(plan); ok && found.Python == facts.Python && !found.Stored {
+	if found, ok := p.usable(plan, facts); ok {
 		r := resolved{pins: found, packages: packagesOf(found.Wheels)}
 		if age := p.Now().Sub(found.When); age > old && !plan.IsLock() {
 			r.warnings = []string{fmt.Sprintf("the versions of packages are %d days old: --refresh-deps looks for newer ones", int(age.Hours()/24))}
@@ -235,6 +211,12 @@ func (p *Provider) resolve(ctx context.Context, plan environment.Plan, facts ima
 		p.Images.Memory.Save(pinsKey(plan, ""), r.pins)
 	}
 	return r, nil
+}
+
+// usable returns what a wish was resolved to, if an image can be made of it.
+func (p *Provider) usable(plan environment.Plan, facts image.Facts) (pins, bool) {
+	found, ok := p.pinned(plan)
+	return found, ok && found.Python == facts.Python && !found.Stored
 }
 
 // packagesOf returns the packages of wheels that were chosen earlier.

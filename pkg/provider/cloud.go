@@ -63,14 +63,23 @@ func (e *CloudError) Lasting() bool {
 // unfitError says why Cloud Build is not asked for an image.
 type unfitError string
 
+// Error says it.
 func (e unfitError) Error() string { return string(e) }
+
+// unfit returns the error about an image that Cloud Build is not asked for.
+func unfit(format string, args ...any) error {
+	return &CloudError{Err: unfitError(fmt.Sprintf(format, args...))}
+}
+
+// errNoProject says that there is no Cloud Build to ask.
+var errNoProject = errors.New("--builder cloudbuild: no project is known: name the cluster's with --project")
 
 // build has Cloud Build make the image. packages are those that were resolved here, if any; because
 // says why this machine does not make it, nil if that was asked for.
 func (p *Provider) build(ctx context.Context, plan environment.Plan, packages []lock.Package, because error) (environment.Provided, error) {
 	done := environment.Provided{Plan: plan, Image: plan.Image}
 	if p.Cloud == nil {
-		return done, errors.New("--builder cloudbuild: no project is known: name the cluster's with --project")
+		return done, errNoProject
 	}
 	failed := &CloudError{}
 	if because != nil {
@@ -81,13 +90,12 @@ func (p *Provider) build(ctx context.Context, plan environment.Plan, packages []
 		return done, err
 	}
 	request, err := p.request(ctx, plan, packages, because)
-	var unfit unfitError
-	if err != nil && !errors.As(err, &unfit) {
-		return done, err
+	var unfit *CloudError
+	if errors.As(err, &unfit) {
+		unfit.Because = failed.Because
 	}
 	if err != nil {
-		failed.Err = err
-		return done, failed
+		return done, err
 	}
 	wheels, _ := environment.Wheels(packages)
 	return p.ask(ctx, plan, request, wheels, failed)
@@ -187,7 +195,7 @@ func (p *Provider) request(ctx context.Context, plan environment.Plan, packages 
 	}.Source(ctx)
 	var secret *cloudbuild.CredentialsError
 	if errors.As(err, &secret) {
-		err = unfitError(fmt.Sprintf("%q has credentials, which everyone with access to the build would see: put them into ~/.netrc, and use --image prebuilt", secret.Line))
+		err = unfit("%q has credentials, which everyone with access to the build would see: put them into ~/.netrc, and use --image prebuilt", secret.Line)
 	}
 	return cloudbuild.Request{Key: plan.Key[:keyDigits], Image: plan.Image, Cache: plan.Repository + ":cache", Source: source}, err
 }
@@ -217,17 +225,16 @@ func compiled(packages []lock.Package, because error) bool {
 // fits returns an error if Cloud Build would lack something that the image needs.
 func (p *Provider) fits(ctx context.Context, plan environment.Plan, facts image.Facts, packages []lock.Package) error {
 	if err := plan.Buildable(); err != nil {
-		return unfitError(fmt.Sprintf("Cloud Build can't make the image: %v: use --image prebuilt", err))
+		return unfit("Cloud Build can't make the image: %v: use --image prebuilt", err)
 	}
 	for _, p := range packages {
 		if file := fileOf(plan, p); file != "" {
-			return unfitError(fmt.Sprintf("Cloud Build can't make the image: it gets no files of the project, such as %s (package %s of %s): use --image prebuilt",
-				file, p.Name, plan.Wanted.Source))
+			return unfit("Cloud Build can't make the image: it gets no files of the project, such as %s (package %s of %s): use --image prebuilt", file, p.Name, plan.Wanted.Source)
 		}
 	}
 	for _, o := range plan.Wanted.Options {
 		if name, value, _ := strings.Cut(o, " "); isHere(value) {
-			return unfitError(fmt.Sprintf("%s %s: Cloud Build can't read this machine's files: install uv or a fitting pip here, or lock the project", name, value))
+			return unfit("%s %s: Cloud Build can't read this machine's files: install uv or a fitting pip here, or lock the project", name, value)
 		}
 	}
 	needed, possible, err := p.Resolver.Hosts(ctx, p.wish(plan, facts), packages)
@@ -235,11 +242,10 @@ func (p *Provider) fits(ctx context.Context, plan environment.Plan, facts image.
 	case err != nil:
 		return err
 	case len(needed) > 0:
-		return unfitError(fmt.Sprintf("the packages of %s need credentials, which everyone with access to the build would see: "+
-			"use --image prebuilt, where the pod gets them in a Secret, or install uv or a fitting pip here", strings.Join(needed, ", ")))
+		return unfit("the packages of %s need credentials, which everyone with access to the build would see: "+
+			"use --image prebuilt, where the pod gets them in a Secret, or install uv or a fitting pip here", strings.Join(needed, ", "))
 	case len(possible) > 0 && !asked:
-		return unfitError(fmt.Sprintf("the packages of %s may need the credentials in ~/.netrc, which Cloud Build does not get; --image bundled tries without them",
-			strings.Join(possible, ", ")))
+		return unfit("the packages of %s may need the credentials in ~/.netrc, which Cloud Build does not get; --image bundled tries without them", strings.Join(possible, ", "))
 	}
 	return nil
 }

@@ -1,11 +1,14 @@
 package provider
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"slices"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
 	"github.com/kubectl-kinetic/kinetic/pkg/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/lock"
 	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
@@ -26,18 +29,19 @@ type Outlook struct {
 }
 
 // Outlook says what Provide would do. It contacts and runs nothing.
-func (p *Provider) Outlook(plan environment.Plan) Outlook {
-	steps := p.steps(plan)
-	if len(steps) == 0 {
+func (p *Provider) Outlook(ctx context.Context, plan environment.Plan) Outlook {
+	if len(p.steps(plan)) == 0 {
 		return Outlook{}
 	}
-	way, why := p.Resolver.Way(p.wish(plan, p.known(plan)))
+	of := p.prospect(ctx, plan, p.known(plan))
+	way, why := p.Resolver.Way(p.wish(plan, of.facts))
 	o := Outlook{Resolved: string(way), Why: why}
 	switch way {
 	case resolver.Nothing: // until the files that URLs name are fetched
 		o.Resolved = "a run"
 	case resolver.Pod:
-		o.Resolved = steps.chooser()
+		next := of.taken(ctx, &resolver.NotHereError{})
+		o.Resolved = map[step]string{inCloud: "Cloud Build", inPod: "the pod", fails: "nothing"}[next]
 	case resolver.Hashes:
 		o.Resolved = plan.Wanted.Source
 	}
@@ -53,27 +57,101 @@ func (p *Provider) Outlook(plan environment.Plan) Outlook {
 	for _, w := range o.Wheels {
 		o.Bytes += w.Size
 	}
-	o.How = how(steps, plan, way, o)
+	o.How = of.how(ctx)
 	return o
 }
 
-// how says how the packages get to the job: the first of the steps that this machine knows to be possible.
-func how(s steps, plan environment.Plan, way resolver.Way, o Outlook) string {
-	next, most := s.after(here), limit(plan)
-	switch {
-	case s.first() == inPod:
-		return string(inPod)
-	case s.first() == inCloud:
-		return string(inCloud) + ", unless it is there"
-	case plan.NeedsBuild():
-		return string(next) + ", unless the image is there: some have no wheel"
-	case way == resolver.Pod && len(o.Wheels) == 0:
-		return string(next) + ", unless the image is there"
-	case o.Bytes <= most && sized(o.Wheels):
-		return fmt.Sprintf("%s, unless it is there, and sends at most %s", here, ui.Bytes(most))
-	default:
-		return fmt.Sprintf("%s, unless it is there; if more than %s (--image-upload-limit) have to be sent, %s", here, ui.Bytes(most), next)
+// prospect is what this machine knows of a plan without asking anyone.
+type prospect struct {
+	*Provider
+	plan  environment.Plan
+	facts image.Facts // of the base
+	// packages are those of a lock, or those that an earlier run has chosen; nil if there are none, or if it is not
+	// known what the base has.
+	packages []lock.Package
+}
+
+func (p *Provider) prospect(ctx context.Context, plan environment.Plan, facts image.Facts) prospect {
+	of := prospect{p, plan, facts, nil}
+	if facts.Python == "" {
+		return of
 	}
+	if plan.Wanted.Kind.IsLock() {
+		if env, err := p.Resolver.Resolve(ctx, p.wish(plan, facts)); err == nil { // which asks nobody; a run says what is wrong
+			of.packages = env.Packages
+		}
+	} else if found, ok := p.usable(plan, facts); ok {
+		of.packages = packagesOf(found.Wheels)
+	}
+	return of
+}
+
+// how says how the packages get to the job.
+func (of prospect) how(ctx context.Context) string {
+	s, notHere := of.steps(of.plan), of.unable(ctx, here)
+	taken := of.taken(ctx, notHere)
+	text := string(taken)
+	switch looks := slices.Contains(s, there); {
+	case looks && (taken == here || taken == inCloud):
+		text += ", unless it is there"
+	case looks:
+		text += ", unless the image is there"
+	}
+	var build *resolver.NeedsBuildError
+	switch {
+	case taken == here:
+		text += of.ifTooLarge(ctx)
+	case errors.As(notHere, &build) && slices.Contains(s, here):
+		text += ": some have no wheel"
+	}
+	return text
+}
+
+// taken returns the step that provides the packages. notHere is why this machine does not make the image, nil if it
+// does.
+func (of prospect) taken(ctx context.Context, notHere error) step {
+	found, _ := of.steps(of.plan).walk(func(at step, _ error) (bool, error) {
+		if at == there {
+			return false, nil
+		}
+		err := notHere
+		if at != here {
+			err = of.unable(ctx, at)
+		}
+		return err == nil, err
+	})
+	return found
+}
+
+// unable returns why a step can't provide the packages, nil if it may.
+func (of prospect) unable(ctx context.Context, at step) error {
+	switch {
+	case at == here && len(of.packages) > 0:
+		return resolver.Env{Packages: of.packages}.NeedsBuild()
+	case at == here:
+		if way, why := of.Resolver.Way(of.wish(of.plan, of.facts)); way == resolver.Pod {
+			return &resolver.NotHereError{Target: of.facts.Target(), Why: why}
+		}
+	case at == inCloud && of.Cloud == nil:
+		return errNoProject
+	case at == inCloud:
+		return of.fits(ctx, of.plan, of.facts, of.packages)
+	}
+	return nil
+}
+
+// ifTooLarge says what becomes of an image that this machine makes if it has to send too much.
+func (of prospect) ifTooLarge(ctx context.Context) string {
+	wheels, _ := environment.Wheels(of.packages)
+	var bytes int64
+	for _, w := range wheels {
+		bytes += w.Size
+	}
+	most := limit(of.plan)
+	if bytes <= most && sized(wheels) {
+		return ", and sends at most " + ui.Bytes(most)
+	}
+	return fmt.Sprintf("; if more than %s (--image-upload-limit) have to be sent, %s", ui.Bytes(most), of.taken(ctx, &image.LimitError{}))
 }
 
 // sized reports whether packages and the sizes of all are known.

@@ -8,13 +8,12 @@ import (
 	"fmt"
 	"io"
 	"net/http"
-	"slices"
-	"strings"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cloudbuild"
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
 	"github.com/kubectl-kinetic/kinetic/pkg/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/lock"
 	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
@@ -54,31 +53,52 @@ type Show struct {
 //
 // id is the job's, for the next one, which gets the packages that its pod chooses.
 func (p *Provider) Provide(ctx context.Context, plan environment.Plan, id string) (environment.Provided, error) {
-	steps := p.steps(plan)
-	switch {
-	case plan.Mode == environment.Custom:
+	if plan.Mode == environment.Custom {
 		return p.custom(ctx, plan)
-	case len(steps) == 0:
-		return environment.Provided{Plan: plan, Image: plan.Image}, nil
-	case steps.first() == inPod:
-		return p.prebuilt(ctx, plan, id)
 	}
-	made, err := p.bundled(ctx, plan, steps)
-	if err == nil && made.Phase != "" && !p.Look {
-		forget(p.Images.Memory, plan.Repository, p.Now())
-		p.Images.Memory.Delete(lostKey(plan.Image))
-		if plan.Settings.RefreshDeps {
-			p.refreshed(made.Digests)
+	done := environment.Provided{Plan: plan, Image: plan.Image}
+	var packages []lock.Package // that were chosen here
+	_, err := p.steps(plan).walk(func(at step, because error) (ok bool, err error) {
+		switch {
+		case at == there:
+			done, ok, err = p.there(ctx, plan)
+			return ok, err
+		case at == inPod:
+			done, err = p.prebuilt(ctx, p.instead(plan, because), id)
+		case p.Look:
+			done, err = p.look(ctx, plan, at)
+		case at == here:
+			done, packages, err = p.make(ctx, plan)
+		default:
+			done, err = p.build(ctx, plan, packages, because)
 		}
+		if err == nil && at != inPod && !p.Look {
+			p.made(plan, done)
+		}
+		return err == nil, err
+	})
+	return done, err
+}
+
+// made remembers that a registry has taken an image.
+func (p *Provider) made(plan environment.Plan, done environment.Provided) {
+	forget(p.Images.Memory, plan.Repository, p.Now())
+	p.Images.Memory.Delete(lostKey(plan.Image))
+	if plan.Settings.RefreshDeps {
+		p.refreshed(done.Digests)
 	}
-	why := notHere(err)
-	if !slices.Contains(steps, inPod) || why == "" {
-		return made, err
+}
+
+// instead returns the plan by which the pod installs the packages, and remembers a registry that refuses images.
+func (p *Provider) instead(plan environment.Plan, because error) environment.Plan {
+	if because == nil {
+		return plan
 	}
-	if unwritable(err) {
+	why, _ := obstacle(because)
+	if unwritable(because) {
 		remember(p.Images.Memory, plan.Repository, why, p.Now())
 	}
-	return p.prebuilt(ctx, plan.AsPrebuilt(why), id)
+	return plan.AsPrebuilt(why)
 }
 
 // checkTime limits how long a look at the user's own image may take.
@@ -101,42 +121,6 @@ func (p *Provider) custom(ctx context.Context, plan environment.Plan) (environme
 		err = fmt.Errorf("%w (--no-image-check leaves this to the nodes)", err)
 	}
 	return done, err
-}
-
-// notHere returns why an image can't be made here or in Cloud Build, "" if the error is another
-// one, which another way would have, too.
-func notHere(err error) string {
-	var registry *image.RegistryError
-	var limit *image.LimitError
-	var resolve *resolver.NotHereError
-	var build *resolver.NeedsBuildError
-	var cloud *CloudError
-	switch {
-	case errors.As(err, &cloud):
-		if cloud.Lasting() {
-			return firstLine(err)
-		}
-	case errors.As(err, &registry) && (registry.Denied() || registry.Busy() || registry.Status() == 0):
-		answer := "no answer"
-		if code := registry.Status(); code != 0 {
-			answer = fmt.Sprintf("%d %s", code, http.StatusText(code))
-		}
-		if registry.Reading() {
-			return fmt.Sprintf("the base image can't be read from %s (%s); --image bundled tries again", registry.Repository, answer)
-		}
-		if registry.Status() == http.StatusNotFound {
-			return fmt.Sprintf("images can't be sent to %s (%s): create the repository, or name another with --image-repo", registry.Repository, answer)
-		}
-		return fmt.Sprintf("images can't be sent to %s (%s); --image bundled tries again", registry.Repository, answer)
-	case errors.As(err, &limit), errors.As(err, &resolve), errors.As(err, &build):
-		return firstLine(err)
-	}
-	return ""
-}
-
-func firstLine(err error) string {
-	first, _, _ := strings.Cut(err.Error(), "\n")
-	return first
 }
 
 // unwritable reports whether a registry refused an image, and will again. A repository that does not

@@ -274,14 +274,12 @@ func TestOutlook(t *testing.T) {
 				Cloud: func(context.Context) (*cloudbuild.Client, error) {
 					return nil, errors.New("an outlook contacts nothing")
 				}}
-			if o := maker.Outlook(plan); !strings.HasPrefix(o.How, tt.how) || !strings.Contains(o.Why, tt.why) || o.Resolved != tt.resolved {
+			if o := maker.Outlook(t.Context(), plan); !strings.HasPrefix(o.How, tt.how) || !strings.Contains(o.Why, tt.why) || o.Resolved != tt.resolved {
 				t.Errorf("the outlook is %+v, want %q because of %q, resolved by %s", o, tt.how, tt.why, tt.resolved)
 			}
 		})
 	}
 }
-
-// TestOutlookNamesVersions: what a run has chosen is known afterwards, also for a lock of an index.
 
 // TestOutlookOfALock: a lock tells offline what its packages take, and whether some have to be built.
 func TestOutlookOfALock(t *testing.T) {
@@ -299,7 +297,7 @@ func TestOutlookOfALock(t *testing.T) {
 		"with a higher limit":          {wheels, func(in *environment.Input) { in.UploadLimit = 1 << 30 }, "this machine makes the image, unless it is there, and sends at most 1.0 GiB"},
 		"of an unknown size":           {strings.Replace(wheels, ", size = 629145600", "", 1), nil, "this machine makes the image, unless it is there; if more than 512 MiB (--image-upload-limit) have to be sent, Cloud Build makes the image"},
 		"of an unknown size, here":     {strings.Replace(wheels, ", size = 629145600", "", 1), func(in *environment.Input) { in.Image, in.Builder = "bundled", "client" }, "this machine makes the image, unless it is there; if more than 512 MiB (--image-upload-limit) have to be sent, a run fails"},
-		"from git":                     {wheels + git, nil, "Cloud Build makes the image, unless the image is there: some have no wheel"},
+		"from git":                     {wheels + git, nil, "Cloud Build makes the image, unless it is there: some have no wheel"},
 		"from git, elsewhere":          {wheels + git, elsewhere, "the pod installs them, unless the image is there: some have no wheel"},
 	} {
 		w := newWorld(t)
@@ -313,21 +311,22 @@ func TestOutlookOfALock(t *testing.T) {
 			Cloud: func(context.Context) (*cloudbuild.Client, error) {
 				return nil, errors.New("an outlook contacts nothing")
 			}}
-		if o := maker.Outlook(plan); o.How != tt.want {
+		if o := maker.Outlook(t.Context(), plan); o.How != tt.want {
 			t.Errorf("%s: %q, want %q", name, o.How, tt.want)
 		}
 	}
 }
 
+// TestOutlookNamesVersions: what a run has chosen is known afterwards, also for a lock of an index.
 func TestOutlookNamesVersions(t *testing.T) {
 	w := newWorld(t)
 	plan := w.plan(w.locked(w.wheel("six", "1.0", "x = 1"), w.wheel("attrs", "2.0", "")))
 	maker := &provider.Provider{Images: &image.Client{Memory: image.Memory{Dir: w.memory}}, Resolver: resolver.Resolver{LookPath: nowhere}}
-	if o := maker.Outlook(plan); len(o.Wheels) > 0 {
+	if o := maker.Outlook(t.Context(), plan); len(o.Wheels) > 0 {
 		t.Errorf("before the first run it names %v", o.Wheels)
 	}
 	w.mustProvide(plan)
-	o := maker.Outlook(plan)
+	o := maker.Outlook(t.Context(), plan)
 	if len(o.Wheels) != 2 || o.Wheels[0].File != "attrs-2.0-py3-none-any.whl" || o.Resolved != "requirements.txt" {
 		t.Errorf("after it, the outlook is %+v", o)
 	}

@@ -1,11 +1,22 @@
 package provider
 
-import "github.com/kubectl-kinetic/kinetic/pkg/environment"
+import (
+	"errors"
+	"fmt"
+	"net/http"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/environment"
+	"github.com/kubectl-kinetic/kinetic/pkg/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
+)
 
 // A step is a way by which the packages get to the job. Its text is for people.
 type step string
 
 const (
+	there   step = "the image is there"
 	here    step = "this machine makes the image"
 	inCloud step = "Cloud Build makes the image"
 	inPod   step = "the pod installs them"
@@ -13,11 +24,10 @@ const (
 )
 
 // steps are the ways by which a plan's packages may get to the job, in the order in which they are tried. A run
-// carries them out, a dry-run looks at them, and --explain prints them.
+// carries them out, a dry-run looks at them, and --explain prints them: all by walk.
 type steps []step
 
-// steps returns the steps of a plan. There are none if nothing is to be installed. Before the first one, unless the
-// pod is, the registry is asked whether the image is there.
+// steps returns the steps of a plan. There are none if nothing is to be installed.
 func (p *Provider) steps(plan environment.Plan) (s steps) {
 	builder := environment.Builder(plan.Settings.Builder)
 	switch {
@@ -25,12 +35,17 @@ func (p *Provider) steps(plan environment.Plan) (s steps) {
 		return nil
 	case plan.Mode == environment.Prebuilt:
 		return steps{inPod}
+	}
+	if !plan.InBase && !plan.Settings.VerifyLayers && !p.lost(plan) && (!plan.Settings.RefreshDeps || plan.IsLock()) {
+		s = steps{there}
+	}
+	switch {
 	case builder == environment.BuilderCloudBuild:
-		s = steps{inCloud}
+		s = append(s, inCloud)
 	case builder == environment.BuilderClient || p.Cloud == nil || plan.Buildable() != nil:
-		s = steps{here}
+		s = append(s, here)
 	default:
-		s = steps{here, inCloud}
+		s = append(s, here, inCloud)
 	}
 	if !plan.Asked {
 		s = append(s, inPod)
@@ -38,36 +53,61 @@ func (p *Provider) steps(plan environment.Plan) (s steps) {
 	return s
 }
 
-// first returns the step that is tried first.
-func (s steps) first() step {
-	if len(s) == 0 {
-		return ""
-	}
-	return s[0]
-}
-
-// chooser returns what chooses the versions if this machine can't.
-func (s steps) chooser() string {
-	next := s.first()
-	if next == here {
-		next = s.after(here)
-	}
-	switch next {
-	case inCloud:
-		return "Cloud Build"
-	case inPod:
-		return "the pod"
-	default:
-		return "nothing"
-	}
-}
-
-// after returns the step that is tried where another one can't make the image.
-func (s steps) after(failed step) step {
-	for i, at := range s {
-		if at == failed && i+1 < len(s) {
-			return s[i+1]
+// walk tries the steps until one provides the packages, and returns that one. attempt tries a step and reports whether
+// it does; because is why the one before did not. After an error, only steps that could do better are tried. If there
+// is none, the step is fails, and the error is the last one.
+func (s steps) walk(attempt func(at step, because error) (bool, error)) (step, error) {
+	var because error
+	for _, at := range s {
+		if _, others := obstacle(because); because != nil && !slices.Contains(others, at) {
+			continue
 		}
+		done, err := attempt(at, because)
+		if done {
+			return at, nil
+		}
+		because = err
 	}
-	return fails
+	return fails, because
+}
+
+// obstacle returns why a step can't provide the packages, and which steps could do better. There are none if the error
+// is another one, which they would have, too.
+func obstacle(err error) (why string, others steps) {
+	var registry *image.RegistryError
+	var limit *image.LimitError
+	var resolve *resolver.NotHereError
+	var build *resolver.NeedsBuildError
+	var cloud *CloudError
+	switch {
+	case errors.As(err, &cloud):
+		if cloud.Lasting() {
+			return firstLine(err), steps{inPod}
+		}
+	case errors.As(err, &registry) && (registry.Denied() || registry.Busy() || registry.Status() == 0):
+		return closed(registry), steps{inPod}
+	case errors.As(err, &limit), errors.As(err, &resolve), errors.As(err, &build):
+		return firstLine(err), steps{inCloud, inPod}
+	}
+	return "", nil
+}
+
+// closed says that a registry can't be used, and what would help.
+func closed(registry *image.RegistryError) string {
+	answer := "no answer"
+	if code := registry.Status(); code != 0 {
+		answer = fmt.Sprintf("%d %s", code, http.StatusText(code))
+	}
+	switch {
+	case registry.Reading():
+		return fmt.Sprintf("the base image can't be read from %s (%s); --image bundled tries again", registry.Repository, answer)
+	case registry.Status() == http.StatusNotFound:
+		return fmt.Sprintf("images can't be sent to %s (%s): create the repository, or name another with --image-repo", registry.Repository, answer)
+	}
+	return fmt.Sprintf("images can't be sent to %s (%s); --image bundled tries again", registry.Repository, answer)
+}
+
+func firstLine(err error) string {
+	first, _, _ := strings.Cut(err.Error(), "\n")
+	return first
 }

@@ -1,6 +1,7 @@
 package provider_test
 
 import (
+	"fmt"
 	"net/http"
 	"strings"
 	"testing"
@@ -12,51 +13,160 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
 )
 
-// TestOutlookIsWhatHappens: --explain says what a run then does, whatever is asked for.
+// What --explain says of the ways by which packages get to a job, and what a run has.
+const (
+	byThisMachine = "this machine makes the image"
+	byCloudBuild  = "Cloud Build makes the image"
+	byThePod      = "the pod installs them"
+	byNobody      = "a run fails"
+)
+
+// outlook returns what --explain says of a plan, without what the image's name is for.
+func (w *world) outlook(plan environment.Plan) string {
+	w.t.Helper()
+	maker := &provider.Provider{Images: &image.Client{Memory: image.Memory{Dir: w.memory}}, Resolver: resolver.Resolver{Environ: w.environ, LookPath: nowhere}, StoreURL: w.store.URL()}
+	if w.cloud != nil {
+		maker.Cloud = w.cloud.Client
+	}
+	how := maker.Outlook(w.t.Context(), plan).How
+	if otherwise := ifTooLarge(how); otherwise != "" {
+		return otherwise
+	}
+	said, _, _ := strings.Cut(how, ",")
+	said, _, _ = strings.Cut(said, ";")
+	return said
+}
+
+// ifTooLarge returns what a text says of an image that is too large, "" if it says nothing of that. The limit is 1 B.
+func ifTooLarge(text string) string {
+	_, otherwise, _ := strings.Cut(text, "; if more than 1 B (--image-upload-limit) have to be sent, ")
+	return otherwise
+}
+
+// dryRun returns what a dry-run says of a plan: an image is made by someone.
+func (w *world) dryRun(plan environment.Plan) string {
+	w.t.Helper()
+	w.look = true
+	defer func() { w.look = false }()
+	done, err := w.provide(plan)
+	switch {
+	case err != nil:
+		return byNobody
+	case done.Plan.Mode == environment.Prebuilt:
+		return byThePod
+	}
+	return ifTooLarge(done.Detail)
+}
+
+// run returns what a run of a plan has.
+func (w *world) run(plan environment.Plan) (happened string, err error) {
+	w.t.Helper()
+	done, err := w.provide(plan)
+	switch {
+	case err != nil:
+		return byNobody, err
+	case done.Plan.Mode == environment.Prebuilt:
+		return byThePod, nil
+	case done.Builder == environment.BuilderCloudBuild:
+		return byCloudBuild, nil
+	}
+	if len(w.did(http.MethodPut)) == 0 {
+		w.t.Errorf("nothing was sent: %q", w.did(""))
+	}
+	return byThisMachine, nil
+}
+
+// check fails if --explain, a dry-run and a run of a plan differ.
+func (w *world) check(plan environment.Plan) {
+	w.t.Helper()
+	said := w.outlook(plan)
+	if happened, err := w.checkDryRun(plan); said != happened {
+		w.t.Errorf("--explain says %q, and a run has %q (%v)", said, happened, err)
+	}
+}
+
+// checkDryRun fails if a dry-run and a run of a plan differ. It returns what the run has.
+func (w *world) checkDryRun(plan environment.Plan) (happened string, err error) {
+	w.t.Helper()
+	looked := w.dryRun(plan)
+	happened, err = w.run(plan)
+	if looked != happened && (looked != "" || happened != byThisMachine && happened != byCloudBuild) {
+		w.t.Errorf("a dry-run says %q, and a run has %q (%v)", looked, happened, err)
+	}
+	return happened, err
+}
+
+// TestOutlookIsWhatHappens: --explain and a dry-run say what a run then does, whatever is asked for.
 func TestOutlookIsWhatHappens(t *testing.T) {
-	const here, cloud, pod, fails = "this machine makes the image", "Cloud Build makes the image", "the pod installs them", "a run fails"
 	plain := func(*environment.Input) {}
 	for name, change := range map[string]func(*environment.Input){
 		"auto": plain, "bundled": bundled, "prebuilt": prebuilt, "client": builder("client"), "cloudbuild": builder("cloudbuild"),
 		"bundled by the client": func(in *environment.Input) { bundled(in); builder("client")(in) }, "elsewhere": elsewhere,
 		"bundled elsewhere": func(in *environment.Input) { bundled(in); elsewhere(in) },
+		"again":             func(in *environment.Input) { in.RefreshDeps = true },
+		"verified":          func(in *environment.Input) { in.VerifyLayers = true },
 	} {
-		for _, has := range []string{"wheels", "too many wheels", "git"} {
-			t.Run(name+", "+has, func(t *testing.T) {
-				w := newCloudWorld(t, cloudbuildtest.Works, cloudbuildtest.Pushes)
-				text := w.locked(w.wheel("six", "1.0", "x = 1"))
-				if has == "git" {
-					text = fromGit
-				}
-				plan := w.cloudPlan(text, change, func(in *environment.Input) {
-					if has == "too many wheels" {
-						in.UploadLimit = 1
+		for _, has := range []string{"wheels", "too many wheels", "git", "git with a login"} {
+			for _, project := range []string{"a project", "no project"} {
+				t.Run(name+", "+has+", "+project, func(t *testing.T) {
+					w := newCloudWorld(t, cloudbuildtest.Works, cloudbuildtest.Pushes)
+					if project == "no project" {
+						w.cloud = nil
 					}
+					text := w.locked(w.wheel("six", "1.0", "x = 1"))
+					switch has {
+					case "git":
+						text = fromGit
+					case "git with a login":
+						text = "ours @ git+https://me:${PASSWORD}@git.example/ours@v1\n"
+						w.environ = append(w.environ, "PASSWORD=secret")
+					}
+					w.check(w.cloudPlan(text, change, func(in *environment.Input) {
+						if has == "too many wheels" {
+							in.UploadLimit = 1
+						}
+					}))
 				})
-				maker := &provider.Provider{Images: &image.Client{}, Resolver: resolver.Resolver{LookPath: nowhere}, Cloud: w.cloud.Client}
-				how := maker.Outlook(plan).How
-				said, _, _ := strings.Cut(how, ",")
-				if _, otherwise, found := strings.Cut(how, "; if more than 1 B (--image-upload-limit) have to be sent, "); found {
-					said = otherwise
+			}
+		}
+	}
+}
+
+// TestFaultsAreForeseen: a dry-run, which asks the registry, meets its faults as a run does. Cloud Build has none.
+func TestFaultsAreForeseen(t *testing.T) {
+	faults := map[string]func(*http.Request) bool{
+		"pushes":    func(r *http.Request) bool { return r.Method == http.MethodPost },
+		"the base":  func(r *http.Request) bool { return strings.HasPrefix(r.URL.Path, "/v2/base/") },
+		"the image": func(r *http.Request) bool { return strings.Contains(r.URL.Path, "/manifests/r-") },
+	}
+	plain := func(*environment.Input) {}
+	for fault, meets := range faults {
+		for _, status := range []int{http.StatusForbidden, http.StatusTooManyRequests, http.StatusBadRequest} {
+			for mode, change := range map[string]func(*environment.Input){"auto": plain, "bundled": bundled, "cloudbuild": builder("cloudbuild")} {
+				for _, has := range []string{"wheels", "git"} {
+					t.Run(fmt.Sprint(fault, ", ", status, ", ", mode, ", ", has), func(t *testing.T) {
+						w := newCloudWorld(t, cloudbuildtest.Works, cloudbuildtest.Pushes)
+						inner := w.cloud.Transport
+						w.cloud.Transport = redirected(func(r *http.Request) (*http.Response, error) {
+							r = r.Clone(r.Context())
+							r.Header.Set("From", "Cloud Build")
+							return inner.RoundTrip(r)
+						})
+						text := fromGit
+						if has == "wheels" {
+							text = w.locked(w.wheel("six", "1.0", "x = 1"))
+						}
+						plan := w.cloudPlan(text, change)
+						w.deny = func(r *http.Request) int {
+							if r.Header.Get("From") == "" && meets(r) {
+								return status
+							}
+							return 0
+						}
+						_, _ = w.checkDryRun(plan)
+					})
 				}
-				happened := fails
-				done, err := w.provide(plan)
-				switch {
-				case err != nil:
-				case done.Plan.Mode == environment.Prebuilt:
-					happened = pod
-				case done.Builder == environment.BuilderCloudBuild:
-					happened = cloud
-				default:
-					happened = here
-				}
-				if said != happened {
-					t.Errorf("--explain says %q, and a run has %q (%v)", said, happened, err)
-				}
-				if err == nil && happened == here && len(w.did(http.MethodPut)) == 0 {
-					t.Errorf("nothing was sent: %q", w.did(""))
-				}
-			})
+			}
 		}
 	}
 }

@@ -57,7 +57,7 @@ func (o *options) print(r render.Rendered, format, done string) error {
 
 // explain prints what a run would do.
 func (o *options) explain(ctx context.Context, p submit.Planned) error {
-	e := explain(p, o.provider(ctx, p).Outlook(p.Environment), o.prices)
+	e := explain(p, o.provider(ctx, p).Outlook(ctx, p.Environment), o.prices)
 	e.Job.Outputs.FetchTo = maybe(o.wait.outputs)
 	if o.output == "json" {
 		enc := json.NewEncoder(o.streams.Out)
