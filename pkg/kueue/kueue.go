@@ -11,9 +11,13 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 )
 
+// Release is the release that Install installs: the one of the tests on a real cluster. A later one may serve only
+// versions of its API that are not known here.
+const Release = "v0.15.0"
+
 // Install installs the controller in a cluster. Its manifest is as large as all of LeaderWorkerSet, and few
 // want it, so it isn't a part of a binary.
-const Install = "kubectl apply --server-side -f https://github.com/kubernetes-sigs/kueue/releases/latest/download/manifests.yaml"
+const Install = "kubectl apply --server-side -f https://github.com/kubernetes-sigs/kueue/releases/download/" + Release + "/manifests.yaml"
 
 // Workload is a job's place in a queue, with the fields that are read.
 type Workload struct {
@@ -63,8 +67,8 @@ func (l *WorkloadList) DeepCopyObject() runtime.Object {
 	return &c
 }
 
-// Versions of the API of Workloads; the fields that are read are the same in both. Kueue
-// v0.14 serves only the first, later versions serve both, and some day only the second.
+// Versions of the API; the fields that are read and written are the same in both. Kueue v0.14 serves only the first,
+// later releases serve both, and v0.20 only the second.
 var (
 	Version      = schema.GroupVersion{Group: "kueue.x-k8s.io", Version: "v1beta1"}
 	NewerVersion = schema.GroupVersion{Group: "kueue.x-k8s.io", Version: "v1beta2"}

@@ -44,8 +44,17 @@ func actors(c *Cluster) []infra.Actor {
 	}
 }
 
-func withKueue(s *apiservertest.Server) {
-	s.Put("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/clusterqueues.kueue.x-k8s.io", map[string]any{"kind": "CustomResourceDefinition"})
+// withKueue installs Kueue, v0.15 unless it serves other versions of its API.
+func withKueue(s *apiservertest.Server, served ...string) {
+	if len(served) == 0 {
+		served = []string{"v1beta1", "v1beta2"}
+	}
+	var versions []any
+	for _, name := range []string{"v1beta1", "v1beta2", "v2"} {
+		versions = append(versions, map[string]any{"name": name, "served": slices.Contains(served, name)})
+	}
+	s.Put("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/clusterqueues.kueue.x-k8s.io",
+		map[string]any{"kind": "CustomResourceDefinition", "spec": map[string]any{"versions": versions}})
 }
 
 // install does what `up` does with what a Get found.
@@ -86,7 +95,7 @@ func TestInstall(t *testing.T) {
 	for path, want := range map[string]string{
 		account: jobsAccount, lwsNamespace: leaderworkerset.Version,
 		"/apis/apps/v1/namespaces/lws-system/deployments/lws-controller-manager": "", userRole: "",
-		"/apis/kueue.x-k8s.io/v1beta1/clusterqueues/kinetic": "", "/apis/kueue.x-k8s.io/v1beta1/namespaces/ml/localqueues/kinetic": "",
+		"/apis/kueue.x-k8s.io/v1beta2/clusterqueues/kinetic": "", "/apis/kueue.x-k8s.io/v1beta2/namespaces/ml/localqueues/kinetic": "",
 	} {
 		object := server.Object(path)
 		if object == nil {
@@ -282,6 +291,48 @@ func TestQueueSaysHowToInstallKueue(t *testing.T) {
 	err := Queue{Cluster: c, Namespace: "default", Name: "kinetic"}.Ensure(t.Context(), infra.State{})
 	if err == nil || !strings.Contains(err.Error(), "kubectl apply --server-side -f https://") {
 		t.Errorf("got %v", err)
+	}
+}
+
+// The objects of a queue are written in a version of Kueue's API that the cluster serves.
+func TestQueueInTheVersionsOfKueue(t *testing.T) {
+	for name, tt := range map[string]struct {
+		served  []string
+		version string
+	}{
+		"v0.14":           {[]string{"v1beta1"}, "v1beta1"},
+		"v0.15 to v0.19":  {[]string{"v1beta1", "v1beta2"}, "v1beta2"},
+		"v0.20":           {[]string{"v1beta2"}, "v1beta2"},
+		"one that is new": {[]string{"v2"}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server, c := serve(t)
+			withKueue(server, tt.served...)
+			before := server.Paths()
+			queue := Queue{Cluster: c, Namespace: "default", Name: "kinetic", Quota: map[string]string{"cpu": "100"}}
+			err := install(t.Context(), []infra.Actor{queue})
+			if tt.version == "" {
+				if want := "queue kinetic: the cluster's Kueue serves v2 of its API, not v1beta1 or v1beta2: try a newer kubectl kinetic"; err == nil || err.Error() != want {
+					t.Errorf("got %v, want %s", err, want)
+				}
+				return
+			}
+			if err != nil {
+				t.Fatal(err)
+			}
+			for _, path := range []string{"resourceflavors/kinetic", "clusterqueues/kinetic", "namespaces/default/localqueues/kinetic"} {
+				if o := server.Object("/apis/kueue.x-k8s.io/" + tt.version + "/" + path); o == nil || o["apiVersion"] != "kueue.x-k8s.io/"+tt.version {
+					t.Errorf("%s is %v", path, o)
+				}
+			}
+			fine(t, []infra.Actor{queue})
+			if err := queue.Delete(t.Context()); err != nil {
+				t.Fatal(err)
+			}
+			if after := server.Paths(); !slices.Equal(after, before) {
+				t.Errorf("left: %v", after)
+			}
+		})
 	}
 }
 

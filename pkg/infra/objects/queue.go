@@ -2,10 +2,13 @@ package objects
 
 import (
 	"context"
+	"fmt"
 	"maps"
 	"slices"
+	"strings"
 
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/infra"
@@ -23,9 +26,9 @@ type Queue struct {
 	Quota map[string]string
 }
 
-const kueueAPI = "kueue.x-k8s.io/v1beta1"
-
-func (q Queue) objects() []object {
+// objects returns the objects in a version of Kueue's API.
+func (q Queue) objects(version schema.GroupVersion) []object {
+	kueueAPI := version.String()
 	flavor := named(kueueAPI, "ResourceFlavor", "", q.Name)
 	var covered []any
 	var quotas []any
@@ -52,7 +55,14 @@ func (q Queue) objects() []object {
 
 // Get implements infra.Actor. A queue of that name is left as it is, whatever its quota.
 func (q Queue) Get(ctx context.Context) (infra.State, error) {
-	objects := q.objects()
+	version, err := q.version(ctx)
+	switch {
+	case err != nil:
+		return infra.State{}, err
+	case version.Empty():
+		return infra.State{Detail: "Kueue is not installed: install it first with: " + kueue.Install}, nil
+	}
+	objects := q.objects(version)
 	found, err := q.Cluster.getAll(ctx, objects)
 	if err != nil {
 		return infra.State{}, err
@@ -63,34 +73,49 @@ func (q Queue) Get(ctx context.Context) (infra.State, error) {
 			s.Missing = append(s.Missing, o.String())
 		}
 	}
-	if s.Exists = len(s.Missing) < len(objects); s.Exists {
-		return s, nil
+	if s.Exists = len(s.Missing) < len(objects); !s.Exists {
+		s.Missing = nil
 	}
-	s.Missing = nil
-	installed, err := q.installed(ctx)
-	if err == nil && !installed {
-		s.Detail = "Kueue is not installed: install it first with: " + kueue.Install
-	}
-	return s, err
+	return s, nil
 }
 
-// installed reports whether the cluster has Kueue.
-func (q Queue) installed(ctx context.Context) (bool, error) {
-	definition, err := q.Cluster.get(ctx, named("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "clusterqueues.kueue.x-k8s.io"))
-	return definition != nil, err
+// version returns the version of Kueue's API in which the objects are written: the newer one where it is served. It
+// is empty if Kueue is not installed.
+func (q Queue) version(ctx context.Context) (schema.GroupVersion, error) {
+	definition, err := q.Cluster.get(ctx, named("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "clusterqueues."+kueue.Version.Group))
+	if err != nil || definition == nil {
+		return schema.GroupVersion{}, err
+	}
+	var served []string
+	versions, _, err := unstructured.NestedSlice(definition.Object, "spec", "versions")
+	if err != nil {
+		return schema.GroupVersion{}, fmt.Errorf("reading the versions of Kueue's API: %w", err)
+	}
+	for _, each := range versions {
+		if v, ok := each.(map[string]any); ok && v["served"] == true {
+			served = append(served, fmt.Sprint(v["name"]))
+		}
+	}
+	for _, known := range []schema.GroupVersion{kueue.NewerVersion, kueue.Version} {
+		if slices.Contains(served, known.Version) {
+			return known, nil
+		}
+	}
+	return schema.GroupVersion{}, fmt.Errorf("queue %s: the cluster's Kueue serves %s of its API, not %s or %s: try a newer kubectl kinetic",
+		q.Name, strings.Join(served, " and "), kueue.Version.Version, kueue.NewerVersion.Version)
 }
 
 // Ensure implements infra.Actor.
 func (q Queue) Ensure(ctx context.Context, _ infra.State) error {
-	installed, err := q.installed(ctx)
-	if err != nil {
+	version, err := q.version(ctx)
+	switch {
+	case err != nil:
 		return err
-	}
-	if !installed {
+	case version.Empty():
 		return &transport.Explained{Of: api.KindUnstartable, Do: kueue.Install,
 			Text: "creating the queue " + q.Name + ": Kueue is not installed: install it, then repeat this command: " + kueue.Install}
 	}
-	objects := q.objects()
+	objects := q.objects(version)
 	found, err := q.Cluster.getAll(ctx, objects)
 	if err != nil {
 		return err
@@ -112,9 +137,12 @@ func (q Queue) applyMissing(ctx context.Context, objects []object, found []*unst
 
 // Delete implements infra.Actor.
 func (q Queue) Delete(ctx context.Context) error {
-	objects := q.objects()
-	for i := len(objects) - 1; i >= 0; i-- {
-		if err := q.Cluster.delete(ctx, objects[i]); err != nil {
+	version, err := q.version(ctx)
+	if err != nil || version.Empty() { // without Kueue there is no queue
+		return err
+	}
+	for _, o := range slices.Backward(q.objects(version)) {
+		if err := q.Cluster.delete(ctx, o); err != nil {
 			return err
 		}
 	}

@@ -23,13 +23,14 @@ func TestDownNamesOtherClusters(t *testing.T) {
 
 // The plan already says what up would end with: neither a new cluster nor most others have Kueue.
 func TestUpPlansAQueueWithoutKueue(t *testing.T) {
-	const install = "kubectl apply --server-side -f https://"
+	const install = "kubectl apply --server-side -f https://github.com/kubernetes-sigs/kueue/releases/download/v"
 	w := newWorld(t)
 	w.up(t, "--kueue", "--dry-run").check(t, 0, "+ Kueue queue kinetic: Kueue is not in a new cluster: install it when the cluster is there, then repeat this command: "+install)
 	w.up(t, "--yes").check(t, 0)
 	w.up(t, "--kueue", "--dry-run").check(t, 0, "+ Kueue queue kinetic: Kueue is not installed: install it first with: "+install)
 	w.up(t, "--kueue", "--yes").check(t, 1, "creating the queue kinetic: Kueue is not installed: ")
-	w.kubernetes.Put("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/clusterqueues.kueue.x-k8s.io", map[string]any{"kind": "CustomResourceDefinition"})
+	w.kubernetes.Put("/apis/apiextensions.k8s.io/v1/customresourcedefinitions/clusterqueues.kueue.x-k8s.io", map[string]any{"kind": "CustomResourceDefinition",
+		"spec": map[string]any{"versions": []any{map[string]any{"name": "v1beta2", "served": true}}}})
 	if r := w.up(t, "--kueue", "--yes"); r.code != 0 || strings.Contains(r.err, install) {
 		t.Errorf("Kueue is installed: %+v", r)
 	}
