@@ -51,6 +51,9 @@ const addExamples = `  # machines with one L4 GPU, up to 10 of them
   # four slices for run --slices 4, from two reservations in turn
   kubectl kinetic pool add v6e-4x4 --slices 4 --reservation block-a,block-b
 
+  # a slice in whichever of two zones has the machines when a job needs them
+  kubectl kinetic pool add v6e-4x4 --zones us-east5-a,us-east5-b
+
   # what would be requested, without an account
   kubectl kinetic pool add h100x8 --reservation block-7 --dry-run -o yaml`
 
@@ -67,7 +70,7 @@ func (c *command) add() *cobra.Command {
 	process.NumberVar(fs, &f.slices, 1, process.Unbounded, "slices", "Add this `NUMBER` of pools, each of them a TPU slice of several hosts. Several reservations take turns.")
 	process.NumberVar(fs, &f.minNodes, 0, process.Unbounded, "min-nodes", "Keep at least this `NUMBER` of nodes. They cost money while they are idle.")
 	process.NumberVar(fs, &f.maxNodes, 1, process.Unbounded, "max-nodes", "Have at most this `NUMBER` of nodes. Default: 10, or the hosts of one slice.")
-	fs.StringSliceVar(&f.zones, "zones", nil, "`ZONES` for the nodes, with commas. Default: those of the cluster that have the machines.")
+	fs.StringSliceVar(&f.zones, "zones", nil, "`ZONES` for the nodes, with commas. Machines that must be in one zone get a pool in each. Default: those of the cluster that have the machines.")
 	fs.StringVar(&f.backend, "backend", "", "With pathways, shapes that exist on one host and on several (v5e-2x4, v6e-2x4) are on several, as in run: `BACKEND` auto, gke or pathways.")
 	fs.BoolVarP(&f.yes, "yes", "y", false, "Don't ask whether nodes may stay on while no job runs (--min-nodes).")
 	machines.Completions["accelerator"] = completeAccelerator
@@ -168,16 +171,26 @@ func (f *addFlags) toOptions(c *command, accelerators []string, minGiven bool) (
 	return o, nil
 }
 
-// wanted returns the pools for an accelerator: one, one for each slice, or at least one for each reservation.
-// Pools that would have the same name are numbered from the second on.
+// wanted returns the pools for an accelerator: one, one for each slice, or at least one for each reservation and, if
+// its machines must be in one zone, for each zone. Pools that would have the same name are numbered from the second on.
 func (f *addFlags) wanted(text string, a api.Accelerator, o gke.Options) ([]wanted, error) {
 	if f.slices > 1 && a.Hosts == 1 {
 		return nil, fmt.Errorf("--slices %d: it is on one host, and one pool has many of these: use --max-nodes", f.slices)
 	}
+	var zones []string // that have a pool each
+	if a.Kind == api.TPU && a.Hosts > 1 || f.compact {
+		zones = f.zones
+	}
+	if r, z := len(f.reservations), len(zones); r > 1 && z > 1 && r != z {
+		return nil, fmt.Errorf("--reservation %s: %d reservations and %d --zones: each pool is in one zone, so name the zone of each reservation", strings.Join(f.reservations, ","), r, z)
+	}
 	var all []wanted
 	count := map[string]int{}
-	for i := range max(1, f.slices, len(f.reservations)) {
+	for i := range max(1, f.slices, len(f.reservations), len(zones)) {
 		own := o
+		if len(zones) > 0 {
+			own.Zones = []string{zones[i%len(zones)]}
+		}
 		if len(f.reservations) > 0 {
 			own.Reservation = f.reservations[i%len(f.reservations)]
 		}
