@@ -36,28 +36,64 @@ func NoNetworks(c *container.Cluster) string {
 	return ""
 }
 
+// driven reports whether GKE's driver gives a kind of network to pods. Pods get the others by an annotation that
+// names Network objects, and the driver would take the network cards away from these: GKE's page on managed DRANET
+// (docs/how-to/allocate-network-resources-dra) lists the machines, and forbids both for the same cards.
+func driven(n accelerator.Network) bool { return n == accelerator.RDMA || n == accelerator.NICs }
+
 // withNetworks asks for the networks that the pool's machines can have.
 func withNetworks(p *container.NodePool) {
-	if accelerator.NetworkOf(p.Config.MachineType) == accelerator.NoNetwork {
+	kind := accelerator.NetworkOf(p.Config.MachineType)
+	if kind == accelerator.NoNetwork {
 		return
 	}
 	p.NetworkConfig = &container.NodeNetworkConfig{AcceleratorNetworkProfile: networkProfile}
+	if !driven(kind) {
+		return
+	}
 	labels := map[string]string{networkDriver: "true"}
 	maps.Copy(labels, p.Config.Labels)
 	p.Config.Labels = labels
 }
 
-// Fit leaves out the networks that a cluster can't have.
+// Fit leaves out the networks that a cluster can't have, or that the zones of the pool can't: each network is in one.
 func (p Planned) Fit(c *container.Cluster) {
-	if NoNetworks(c) != "" {
+	if NoNetworks(c) != "" || len(p.Pool.Locations) > 1 {
 		p.Pool.NetworkConfig = nil
 		delete(p.Pool.Config.Labels, networkDriver)
 	}
 }
 
-// HasNetworks reports whether the machines of a pool have the networks of their accelerators.
-func HasNetworks(p *container.NodePool) bool {
-	return p.NetworkConfig != nil && p.NetworkConfig.AcceleratorNetworkProfile != "" && p.Config != nil && p.Config.Labels[networkDriver] == "true"
+// gpuCards is how many network cards a3-megagpu-8g has for its GPUs, one for each. Each is on a network of its own.
+const gpuCards = 8
+
+// HasNetworks reports whether the machines of a pool have the networks of their accelerators, and pods can get them.
+func HasNetworks(p *container.NodePool) bool { return lacksNetworks(p) == "" }
+
+// lacksNetworks returns why pods on a pool get no networks of their accelerators, "" if they do.
+func lacksNetworks(p *container.NodePool) string {
+	profile, cards := "", 0
+	if n := p.NetworkConfig; n != nil {
+		profile, cards = n.AcceleratorNetworkProfile, len(n.AdditionalNodeNetworkConfigs)
+	}
+	label := p.Config != nil && p.Config.Labels[networkDriver] == "true"
+	machine := ""
+	if p.Config != nil {
+		machine = p.Config.MachineType
+	}
+	switch kind := accelerator.NetworkOf(machine); {
+	case kind == accelerator.NoNetwork:
+		return "its machines have none"
+	case profile == "" && cards == 0:
+		return "it was made without an accelerator network profile, which can't be added"
+	case driven(kind) && !label:
+		return "it was made without the label " + networkDriver + "=true"
+	case !driven(kind) && label:
+		return "GKE's driver of networks, of the label " + networkDriver + "=true, keeps its network cards from pods"
+	case kind == accelerator.TCPXO && profile == "" && cards < gpuCards:
+		return fmt.Sprintf("it has %d networks for GPUs, and needs %d", cards, gpuCards)
+	}
+	return ""
 }
 
 // PlainNetwork says that the hosts of a pool talk over the network of their machines alone although these can have
@@ -77,7 +113,7 @@ func PlainNetwork(c *container.Cluster, p *container.NodePool) string {
 	}
 	why := NoNetworks(c)
 	if why == "" {
-		why = "it was made without an accelerator network profile, which can't be added"
+		why = lacksNetworks(p)
 	}
 	return fmt.Sprintf("the hosts of node pool %s talk over plain TCP, because %s", p.Name, why)
 }

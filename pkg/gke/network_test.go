@@ -48,16 +48,22 @@ func TestSettleLeavesNetworksOut(t *testing.T) {
 	}{
 		"GPUs in a new cluster":       {"b200", networked(""), true, ""},
 		"GPUs in an old cluster":      {"b200", &container.Cluster{Name: "main", Location: "us-central1-a"}, false, "talk over plain TCP, because cluster main has no Dataplane V2"},
+		"GPUs in two zones":           {"b200", networked(""), false, "made without an accelerator network profile"},
+		"GPUs without the driver":     {"h100-mega", networked(""), true, ""},
 		"a slice in an old cluster":   {"v6e-4x4", &container.Cluster{Name: "main", Location: "us-central1-a"}, false, "talk over plain TCP"},
 		"one host in an old cluster":  {"v6e-8", &container.Cluster{Name: "main", Location: "us-central1-a"}, false, ""},
 		"a machine that has no other": {"l4", networked(""), false, ""},
 	} {
-		p := plan(t, parse(t, tt.accelerator), options)
+		o := options
+		if strings.HasSuffix(name, "in two zones") {
+			o.Zones = []string{"us-central1-a", "us-central1-b"}
+		}
+		p := plan(t, parse(t, tt.accelerator), o)
 		if err := p.Settle(tt.cluster, nil); err != nil {
 			t.Fatal(err)
 		}
 		labels := p.Pool.Config.Labels
-		if gke.HasNetworks(p.Pool) != tt.has || (labels[driver] == "true") != tt.has || labels["team"] != "vision" {
+		if gke.HasNetworks(p.Pool) != tt.has || (labels[driver] == "true") != (tt.has && tt.accelerator != "h100-mega") || labels["team"] != "vision" {
 			t.Errorf("%s: got %s", name, encode(t, p.Pool))
 		}
 		if got := gke.PlainNetwork(tt.cluster, p.Pool); (got == "") != (tt.plain == "") || !strings.Contains(got, tt.plain) {
@@ -70,5 +76,35 @@ func TestSettleLeavesNetworksOut(t *testing.T) {
 	made := plan(t, parse(t, "b200"), gke.Options{}).Pool
 	if got := gke.PlainNetwork(networked(""), made); !strings.Contains(got, "it was made without an accelerator network profile") {
 		t.Errorf("got %q of a pool without the profile", got)
+	}
+}
+
+// What people have made with gcloud, xpk or the cluster toolkit.
+func TestNetworksOfPools(t *testing.T) {
+	driver := map[string]string{"cloud.google.com/gke-networking-dra-driver": "true"}
+	cards := func(n int) *container.NodeNetworkConfig {
+		return &container.NodeNetworkConfig{AdditionalNodeNetworkConfigs: make([]*container.AdditionalNodeNetworkConfig, n)}
+	}
+	auto := &container.NodeNetworkConfig{AcceleratorNetworkProfile: "auto"}
+	for name, tt := range map[string]struct {
+		machine string
+		labels  map[string]string
+		config  *container.NodeNetworkConfig
+		plain   string // "" for networks
+	}{
+		"RDMA":                          {"a4-highgpu-8g", driver, auto, ""},
+		"RDMA in networks of their own": {"a4-highgpu-8g", driver, cards(9), ""},
+		"RDMA without the driver":       {"a4-highgpu-8g", nil, auto, "made without the label cloud.google.com/gke-networking-dra-driver=true"},
+		"RDMA by annotations":           {"a3-ultragpu-8g", nil, cards(9), "made without the label"},
+		"no networks":                   {"a3-ultragpu-8g", driver, nil, "made without an accelerator network profile"},
+		"TCPXO":                         {"a3-megagpu-8g", nil, auto, ""},
+		"TCPXO with eight networks":     {"a3-megagpu-8g", nil, cards(8), ""},
+		"TCPXO with too few":            {"a3-megagpu-8g", nil, cards(4), "it has 4 networks for GPUs, and needs 8"},
+		"TCPXO with the driver":         {"a3-megagpu-8g", driver, auto, "keeps its network cards from pods"},
+	} {
+		p := &container.NodePool{Name: "p", Config: &container.NodeConfig{MachineType: tt.machine, Labels: tt.labels}, NetworkConfig: tt.config}
+		if got := gke.PlainNetwork(networked(""), p); (got == "") != (tt.plain == "") || !strings.Contains(got, tt.plain) || gke.HasNetworks(p) != (tt.plain == "") {
+			t.Errorf("%s: got %q, want %q", name, got, tt.plain)
+		}
 	}
 }

@@ -128,7 +128,7 @@ func Plan(a api.Accelerator, o Options) (Planned, error) {
 		Autoscaling: autoscaling(a, o), InitialNodeCount: int64(o.initial(len(o.Zones))),
 	}
 	o.capacity(pool)
-	if o.Nodes.Networks {
+	if o.Nodes.Networks && len(o.Zones) < 2 {
 		withNetworks(pool)
 	}
 	planned := Planned{Pool: pool, accelerator: a, options: o}

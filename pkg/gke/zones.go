@@ -29,7 +29,8 @@ func zoneCount(c *container.Cluster) int {
 }
 
 // Settle sets the zones of the pool: those that were asked for, or those of the cluster, as far as they
-// have its machines. A slice of several hosts is in one, and so are machines that are close to each other.
+// have its machines. A slice of several hosts is in one, and so are machines that are close to each other, and GPUs
+// with networks of their own.
 // have are the zones that have the machines, nil if that is not known. A cluster that doesn't exist yet has no zones: then all of its region count.
 func (p Planned) Settle(c *container.Cluster, have []string) error {
 	zones, err := p.zones(c, have)
@@ -68,7 +69,7 @@ func (p Planned) zones(c *container.Cluster, have []string) ([]string, error) {
 		where := fmt.Sprintf("cluster %s in %s", c.Name, cmp.Or(strings.Join(c.Locations, ", "), c.Location))
 		return nil, NoMachines(where, c.Location, accelerator.Text(a), a.MachineType, have)
 	}
-	if a.Kind == api.TPU && a.Hosts > 1 || p.options.Compact {
+	if a.Kind == api.TPU && a.Hosts > 1 || p.options.Compact || a.Kind == api.GPU && p.Pool.NetworkConfig != nil && NoNetworks(c) == "" {
 		zones = zones[:min(1, len(zones))]
 	}
 	return zones, nil

@@ -13,6 +13,7 @@ import (
 func TestSettle(t *testing.T) {
 	zonal := &container.Cluster{Name: "main", Location: "us-central1-a", Locations: []string{"us-central1-a"}}
 	regional := &container.Cluster{Name: "main", Location: "us-central1", Locations: []string{"us-central1-a", "us-central1-b", "us-central1-f"}}
+	networks := &container.Cluster{Name: "main", Location: "us-central1", Locations: regional.Locations, NetworkConfig: &container.NetworkConfig{DatapathProvider: gke.DataplaneV2}}
 	planned := &container.Cluster{Name: "main", Location: "us-central1"}
 	for name, tt := range map[string]struct {
 		cluster     *container.Cluster
@@ -28,6 +29,8 @@ func TestSettle(t *testing.T) {
 		"in those that were asked for":      {regional, "l4", gke.Options{Min: 3, Zones: []string{"us-central1-c"}}, nil, []string{"us-central1-c"}, 3, ""},
 		"a slice is in one":                 {regional, "v6e-4x4", gke.Options{Min: 4}, nil, []string{"us-central1-a"}, 4, ""},
 		"close machines are in one":         {regional, "l4", gke.Options{Min: 3, Compact: true}, []string{"us-central1-b", "us-central1-f"}, []string{"us-central1-b"}, 3, ""},
+		"networks of GPUs are in one":       {networks, "b200", gke.Options{Min: 2, Nodes: gke.Nodes{Networks: true}}, nil, []string{"us-central1-a"}, 2, ""},
+		"GPUs without networks":             {regional, "b200", gke.Options{Min: 3, Nodes: gke.Nodes{Networks: true}}, nil, regional.Locations, 1, ""},
 		"zones are not known":               {regional, "l4", gke.Options{Min: 3}, nil, []string{"us-central1-a", "us-central1-b", "us-central1-f"}, 1, ""},
 		"a new cluster in a zone":           {&container.Cluster{Name: "main", Location: "us-central1-a"}, "l4", gke.Options{Min: 3}, nil, []string{"us-central1-a"}, 3, ""},
 		"a new cluster in a region":         {planned, "l4", gke.Options{Min: 3}, []string{"us-central1-b", "us-east1-b"}, []string{"us-central1-b"}, 3, ""},

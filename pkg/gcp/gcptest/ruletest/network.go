@@ -28,6 +28,8 @@ func NetworkProfile(c *container.Cluster, p *container.NodePool) error {
 		return refused("accelerator_network_profile requires version %s or later, the cluster has %s.", networkProfileSince, c.CurrentMasterVersion)
 	case !networkProfileMachines.MatchString(p.Config.MachineType):
 		return refused("accelerator_network_profile is not supported for machine type %s.", p.Config.MachineType)
+	case len(p.Locations) > 1:
+		return refused("accelerator_network_profile requires a node pool in a single zone, got %d.", len(p.Locations))
 	case len(p.NetworkConfig.AdditionalNodeNetworkConfigs) > 0:
 		return refused("accelerator_network_profile can't be used with additional_node_network_configs.")
 	}

@@ -77,7 +77,9 @@ func TestNetworkProfile(t *testing.T) {
 		"another profile":     {cluster(version, provider), pool("a4-highgpu-8g", "fast"), "only valid value"},
 		"without Dataplane 2": {cluster(version, "LEGACY_DATAPATH"), pool("a4-highgpu-8g", "auto"), "requires a cluster with Dataplane V2"},
 		"too old":             {cluster("1.34.0-gke.1829001", provider), pool("a4-highgpu-8g", "auto"), "requires version 1.34.1-gke.1829001"},
-		"another machine":     {cluster(version, provider), pool("g2-standard-4", "auto"), "not supported for machine type g2-standard-4"},
+		"two zones": {cluster(version, provider), &container.NodePool{Config: &container.NodeConfig{MachineType: "a4-highgpu-8g"}, Locations: []string{"us-central1-a", "us-central1-b"},
+			NetworkConfig: &container.NodeNetworkConfig{AcceleratorNetworkProfile: "auto"}}, "requires a node pool in a single zone"},
+		"another machine": {cluster(version, provider), pool("g2-standard-4", "auto"), "not supported for machine type g2-standard-4"},
 	} {
 		err := NetworkProfile(tt.cluster, tt.pool)
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
