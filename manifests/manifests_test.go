@@ -13,6 +13,7 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
+	resourcev1 "k8s.io/api/resource/v1"
 	"sigs.k8s.io/kustomize/api/krusty"
 	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
@@ -32,6 +33,7 @@ type built struct {
 	service corev1.Service
 	role    rbacv1.Role
 	binding rbacv1.RoleBinding
+	claim   resourcev1.ResourceClaimTemplate
 }
 
 // build does what `kubectl kustomize DIR` does, and decodes strictly.
@@ -66,6 +68,8 @@ func build(t *testing.T, dir string) built {
 			decode(r, &w.role)
 		case "RoleBinding":
 			decode(r, &w.binding)
+		case "ResourceClaimTemplate":
+			decode(r, &w.claim)
 		default:
 			t.Errorf("a %s %s", r.GetKind(), r.GetName())
 		}
@@ -160,6 +164,10 @@ func TestComponents(t *testing.T) {
 		"cpu+map":                             {platforms: "cpu", grace: 30},
 		"cpu+retry-on-error":                  {platforms: "cpu", grace: 30},
 		"gpu+indexedjob":                      {platforms: "cuda,cpu", nodes: []string{gpuNodes}, tolerations: []string{gpuTaint}, resource: gpuTaint, grace: 30},
+		"gpu+rdma+indexedjob":                 {platforms: "cuda,cpu", nodes: []string{gpuNodes}, tolerations: []string{gpuTaint}, resource: gpuTaint, grace: 30},
+		"gpu+rdma+leaderworkerset":            {platforms: "cuda,cpu", nodes: []string{gpuNodes}, tolerations: []string{gpuTaint}, resource: gpuTaint, grace: 30},
+		"gpu+tcpxo+indexedjob":                {platforms: "cuda,cpu", nodes: []string{gpuNodes}, tolerations: []string{gpuTaint}, resource: gpuTaint, grace: 30},
+		"gpu+tcpxo+leaderworkerset":           {platforms: "cuda,cpu", nodes: []string{gpuNodes}, tolerations: []string{gpuTaint}, resource: gpuTaint, grace: 30},
 		"tpu+indexedjob":                      {platforms: "tpu,cpu", nodes: tpuNodes, tolerations: []string{tpuTaint}, resource: tpuTaint, grace: 30},
 		"cpu+leaderworkerset+references":      {platforms: "cpu", grace: 30},
 		"cpu+leaderworkerset":                 {platforms: "cpu", grace: 30},

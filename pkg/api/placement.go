@@ -20,6 +20,9 @@ type Placement struct {
 	Slices int
 	// NodePools says whether slices share node pools, empty for exclusive.
 	NodePools NodePools
+	// Network is what the GPUs of several hosts talk over; empty in a Request to choose what the
+	// nodes have, in a Spec for NetworkTCP and for jobs without several hosts of GPUs.
+	Network Network
 	// Image is what the container runs.
 	Image string
 	// CPU, Memory and Disk are what a host requests: Kubernetes quantities, empty for none.
@@ -46,6 +49,27 @@ const (
 	NodePoolsExclusive NodePools = "exclusive"
 	NodePoolsShared    NodePools = "shared"
 )
+
+// Network is what GPUs say to those of other hosts over.
+type Network string
+
+// The networks. TCP is the one that every machine has.
+const (
+	NetworkTCP   Network = "tcp"
+	NetworkRDMA  Network = "rdma"  // GPUDirect RDMA, with NCCL's plugin gIB
+	NetworkTCPXO Network = "tcpxo" // GPUDirect-TCPXO
+)
+
+// String returns the name of a network for people.
+func (n Network) String() string {
+	switch n {
+	case NetworkRDMA:
+		return "RDMA"
+	case NetworkTCPXO:
+		return "TCPXO"
+	}
+	return "plain TCP"
+}
 
 // OutputMountPath is where the outputs of a job are mounted.
 const OutputMountPath = "/kinetic-outputs"

@@ -42,6 +42,9 @@ type Spec struct {
 	Capacity    Capacity
 	// AutopilotClass is one of BuiltInClasses, which work with any capacity; "" for none.
 	AutopilotClass string
+	// PodNetworks are the Network objects of the pods' interfaces eth1, eth2 and so on with NetworkTCPXO;
+	// nil for those that Google's manifests name.
+	PodNetworks []string
 	// DiskVolume means that the job's files are on a volume of the StorageClass DiskClass, or of
 	// the cluster's default, instead of the node's disk.
 	DiskVolume bool

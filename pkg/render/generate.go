@@ -43,7 +43,7 @@ const (
 // printOrder puts what a workload needs before it, and the runner, which nobody reads,
 // last.
 var printOrder = types.LegacySortOptions{
-	OrderFirst: []string{"ServiceAccount", "Role", "RoleBinding", "Secret", "PersistentVolumeClaim", "Service"},
+	OrderFirst: []string{"ServiceAccount", "Role", "RoleBinding", "Secret", "PersistentVolumeClaim", "ResourceClaimTemplate", "Service"},
 	OrderLast:  []string{"ConfigMap"},
 }
 
@@ -108,6 +108,8 @@ func componentsOf(s api.Spec) []string {
 	}{
 		{string(s.Accelerator.Kind), true},
 		{archARM, s.Accelerator.Arch == archARM},
+		{"rdma", s.Network == api.NetworkRDMA},
+		{"tcpxo", s.Network == api.NetworkTCPXO},
 		{"spot", s.Capacity.Kind == api.CapacitySpot},
 		{"reservation", s.Capacity.Kind == api.CapacityReservation},
 		{"flex-start", s.Capacity.Kind == api.CapacityFlexStart},

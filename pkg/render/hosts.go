@@ -136,7 +136,7 @@ func leaderWorkerSet(s api.Spec, r program, l lists) (group, error) {
 	const template = "/spec/leaderWorkerTemplate"
 	g := group{
 		components: []string{setDir},
-		fill:       func(t tree) error { return t.putSet(s, r) },
+		fill:       func(t tree) error { return errors.Join(t.putSet(s, r), t.putClaim(s)) },
 		references: []string{path.Join(componentsDir, "references")},
 	}
 	var set patch
@@ -188,6 +188,14 @@ func (t tree) putSet(s api.Spec, r program) error {
 			return unstructured.SetNestedSlice(binding.Object, subjects, "subjects")
 		}),
 	)
+}
+
+// putClaim puts the template of what pods claim into the namespace of the job.
+func (t tree) putClaim(s api.Spec) error {
+	if s.Network != api.NetworkRDMA {
+		return nil
+	}
+	return t.fill(claimFile, s, func(*unstructured.Unstructured) error { return nil })
 }
 
 // fill puts a sample into the namespace of the job, and applies change to it.

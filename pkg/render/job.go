@@ -46,6 +46,9 @@ func jobPatch(s api.Spec, r program, l lists) (patch, error) {
 	p.environment(s, l)
 	p.resources(s)
 	p.accelerator(s)
+	if err := p.network(s); err != nil {
+		return nil, err
+	}
 	if err := p.capacity(s); err != nil {
 		return nil, err
 	}

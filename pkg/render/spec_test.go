@@ -95,6 +95,11 @@ func slice(name, label, topology string, hosts int) api.Accelerator {
 	return a
 }
 
+// network is what the GPUs of several hosts talk over.
+func network(n api.Network, podNetworks ...string) func(*api.Spec) {
+	return func(s *api.Spec) { s.Network, s.PodNetworks = n, podNetworks }
+}
+
 func prebuilt(s *api.Spec) {
 	s.EnvironmentSHA256 = "9f86d081884c7d659a2feaa0c55ad015a3bf4f1b2b0b822cd15d6c15b0f00a08"
 }
@@ -151,6 +156,8 @@ var (
 	v6e8   = tpu("v6e", "tpu-v6e-slice", "2x4", 8)
 	v5p16  = slice("v5p", "tpu-v5p-slice", "2x2x4", 4)
 	v6e16  = slice("v6e", "tpu-v6e-slice", "4x4", 4)
+	b200   = gpu("b200", "nvidia-b200", 8)
+	mega   = gpu("h100-mega", "nvidia-h100-mega-80gb", 8)
 	v5e1   = tpu("v5e", "tpu-v5-lite-podslice", "1x1", 1)
 	family = map[string]api.Spec{
 		"cpu":              testSpec(cpu),
@@ -214,6 +221,12 @@ var (
 		"lws-v6e-8":                 testSpec(slice("v6e", "tpu-v6e-slice", "2x4", 2), pathways(1)),
 		"lws-v4-4":                  testSpec(slice("v4", "tpu-v4-podslice", "2x2x1", 1), pathways(1)),
 		"lws-l4x2-2hosts":           testSpec(gpu("l4", "nvidia-l4", 2), hosts(2), pathways(1)),
+		"lws-b200-rdma":             testSpec(b200, hosts(2), pathways(1), network(api.NetworkRDMA)),
+		"lws-b200-rdma-everything":  testSpec(b200, hosts(2), pathways(1), spot, everything, network(api.NetworkRDMA)),
+		"lws-h100-mega-tcpxo":       testSpec(mega, hosts(2), pathways(1), network(api.NetworkTCPXO)),
+		"indexed-b200-rdma":         testSpec(b200, hosts(4), network(api.NetworkRDMA), inputs),
+		"indexed-h100-mega-tcpxo":   testSpec(mega, hosts(4), network(api.NetworkTCPXO, "a", "b", "c", "d", "e", "f", "g", "h")),
+		"lws-b200-tcp":              testSpec(b200, hosts(2), pathways(1), network(api.NetworkTCP)),
 		"lws-cpu-4hosts":            testSpec(cpu, hosts(4), pathways(1)),
 		"lws-cpu-spot":              testSpec(cpu, hosts(2), pathways(1), spot),
 		"lws-cpu-1host":             testSpec(cpu, pathways(1)),
