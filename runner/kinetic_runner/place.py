@@ -42,7 +42,7 @@ def make_place(attempt, variables):
     if options.environment:
         environ.update(environment.activated(environ, options.venv))
         python = os.path.join(environment.venv_bin(options.venv), "python")
-    environ.update(environment.at_start(environ))
+    environ.update(environment.at_start(environ, attempt.say))
     environ.update(environment.temporary_directory(environ, scratch))
     return Place(attempt.workspace, scratch, environ, python)
 

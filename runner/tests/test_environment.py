@@ -56,6 +56,76 @@ class GPULibraries(Case):
             self.assertEqual(environment.gpu_libraries({"PATH": "/bin"}), {"LD_LIBRARY_PATH": "/usr/local/nvidia/lib64"})
 
 
+class NCCLVariables(Case):
+    """The script of NCCL's plugin is sourced where KINETIC_NETWORK says that there is one."""
+
+    def setUp(self):
+        super().setUp()
+        self.said = []
+
+    def put(self, network, text):
+        path = os.path.join(self.root, environment.NETWORKS[network][1])
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
+            file.write(text)
+        return path
+
+    def found(self, **environ):
+        return environment.nccl_variables(dict(PATH=os.environ["PATH"], **environ), self.said.append, self.root)
+
+    def test_exported(self):
+        text = "echo noise\nexport NCCL_NET=gIB NCCL_CROSS_NIC=0\nNCCL_LOCAL=1\nexport NCCL_LIST='a b\nc=d'\nfalse\n"
+        for network in environment.NETWORKS:
+            with self.subTest(network):
+                self.put(network, text)
+                self.assertEqual(self.found(KINETIC_NETWORK=network), {"NCCL_NET": "gIB", "NCCL_CROSS_NIC": "0", "NCCL_LIST": "a b\nc=d"})
+        self.assertEqual(self.said, [])
+
+    def test_the_users_own_win(self):
+        self.put("rdma", "export NCCL_NET=gIB NCCL_DEBUG=INFO NCCL_IB_TC=52 LD_LIBRARY_PATH=/elsewhere\nunset KEEP\n")
+        self.assertEqual(self.found(KINETIC_NETWORK="rdma", NCCL_DEBUG="WARN", NCCL_NET="", LD_LIBRARY_PATH="/opt", KEEP="1"), {"NCCL_IB_TC": "52"})
+
+    def test_it_sees_the_calls_environment(self):
+        self.put("tcpxo", "export NCCL_TUNER_CONFIG_PATH=$NCCL_LIB_DIR/tuner\n")
+        self.assertEqual(self.found(KINETIC_NETWORK="tcpxo", NCCL_LIB_DIR="/lib64"), {"NCCL_TUNER_CONFIG_PATH": "/lib64/tuner"})
+
+    def test_no_network(self):
+        self.put("rdma", "export NCCL_NET=gIB\n")
+        for environ in ({}, {"KINETIC_NETWORK": ""}, {"KINETIC_NETWORK": "other"}):
+            self.assertEqual(self.found(**environ), {})
+        self.assertEqual(self.said, [])
+
+    def test_failures_are_told(self):
+        cases = {
+            "it is not on this node": None,
+            "it ended with code 3: no such machine": "echo no such machine >&2\nexport NCCL_NET=gIB\nexit 3\n",
+            "timed out": "exec sleep 100\n",
+        }
+        for want, text in cases.items():
+            with self.subTest(want), mock.patch.object(environment, "SCRIPT_SECONDS", 0.05 if want == "timed out" else 60):
+                self.said = []
+                if text is not None:
+                    self.put("rdma", text)
+                self.assertEqual(self.found(KINETIC_NETWORK="rdma"), {})
+                self.assertEqual(len(self.said), 1)
+                self.assertIn("NCCL may use plain TCP, because ", self.said[0])
+                self.assertIn(want, self.said[0])
+
+    def test_without_bash(self):
+        self.put("rdma", "export NCCL_NET=gIB\n")
+        self.assertEqual(environment.nccl_variables({"KINETIC_NETWORK": "rdma", "PATH": "/nowhere"}, self.said.append, self.root)["NCCL_NET"], "gIB")
+
+    def test_the_libraries_of_the_plugin(self):
+        driver, plugin = self.directory("usr/local/nvidia/lib64"), self.directory("usr/local/gib/lib64")
+        for network, want in {"rdma": f"/opt:{driver}:{plugin}", "tcpxo": f"/opt:{driver}", "": f"/opt:{driver}"}.items():
+            environ = {"KINETIC_NETWORK": network, "LD_LIBRARY_PATH": "/opt", "PATH": "/bin"}
+            self.assertEqual(environment.gpu_libraries(environ, self.root), {"LD_LIBRARY_PATH": want})
+
+    def test_a_group_is_given_them(self):
+        self.assertEqual(environment.at_start({"KINETIC_NETWORK": "rdma", "PATH": "/bin"}, self.said.append).get("NCCL_NET"), None)
+        self.assertIn("/usr/local/gib/scripts/set_nccl_env.sh can't be used", self.said[0])
+
+
 class PythonDefaults(unittest.TestCase):
     def test_defaults(self):
         cases = {
