@@ -93,3 +93,15 @@ func TestLeaderWorkerSet(t *testing.T) {
 		t.Errorf("slices: the leader would have no number in its slice: %q", got)
 	}
 }
+
+// The loss of one host is the end of all.
+func TestIndexedJob(t *testing.T) {
+	s := build(t, "testdata/cpu+indexedjob").job.Spec
+	if *s.CompletionMode != batchv1.IndexedCompletion || *s.Completions != 2 || *s.Parallelism != 2 || *s.BackoffLimit != 0 || s.PodFailurePolicy != nil {
+		t.Errorf("got %+v", s)
+	}
+	service := build(t, "testdata/cpu+indexedjob").service.Spec
+	if service.ClusterIP != corev1.ClusterIPNone || !service.PublishNotReadyAddresses {
+		t.Errorf("the Service is %+v", service)
+	}
+}

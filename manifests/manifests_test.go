@@ -337,18 +337,6 @@ func TestReferences(t *testing.T) {
 	}
 }
 
-// The loss of one host is the end of all.
-func TestIndexedJob(t *testing.T) {
-	s := build(t, "testdata/cpu+indexedjob").job.Spec
-	if *s.CompletionMode != batchv1.IndexedCompletion || *s.Completions != 2 || *s.Parallelism != 2 || *s.BackoffLimit != 0 || s.PodFailurePolicy != nil {
-		t.Errorf("got %+v", s)
-	}
-	service := build(t, "testdata/cpu+indexedjob").service.Spec
-	if service.ClusterIP != corev1.ClusterIPNone || !service.PublishNotReadyAddresses {
-		t.Errorf("the Service is %+v", service)
-	}
-}
-
 // Each chunk of a map fails by itself, and a call's own exit code is final.
 func TestMap(t *testing.T) {
 	s := build(t, "testdata/cpu+map").job.Spec

@@ -11,6 +11,8 @@ import (
 	resourcev1 "k8s.io/api/resource/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 // templates returns the pod templates, and what the workload is called.
@@ -59,8 +61,8 @@ func TestRDMA(t *testing.T) {
 			if len(claims) != 1 || *claims[0].ResourceClaimTemplateName != w.claim.Name || !slices.Equal(worker.Resources.Claims, []corev1.ResourceClaim{{Name: claims[0].Name}}) {
 				t.Errorf("%s: the pod claims %v, its container %v", name, claims, worker.Resources.Claims)
 			}
-			if env(worker, "KINETIC_NETWORK") != "rdma" || mounts(pod.Spec, worker)["/usr/local/gib"] != "/home/kubernetes/bin/gib" {
-				t.Errorf("%s: network %q, mounts %v", name, env(worker, "KINETIC_NETWORK"), mounts(pod.Spec, worker))
+			if env(worker, api.EnvNetwork) != "rdma" || mounts(pod.Spec, worker)["/usr/local/gib"] != "/home/kubernetes/bin/gib" {
+				t.Errorf("%s: network %q, mounts %v", name, env(worker, api.EnvNetwork), mounts(pod.Spec, worker))
 			}
 		}
 	}
@@ -87,8 +89,8 @@ func TestTCPXO(t *testing.T) {
 					t.Errorf("%s: the daemon has %q at %s, want %s", name, got, path, want)
 				}
 			}
-			if dir := env(worker, "NCCL_FASTRAK_LLCM_DEVICE_DIRECTORY"); dir == "" || mounts(pod.Spec, worker)[dir] != "/dev/aperture_devices" || env(worker, "KINETIC_NETWORK") != "tcpxo" {
-				t.Errorf("%s: devices in %q, mounts %v, network %q", name, dir, mounts(pod.Spec, worker), env(worker, "KINETIC_NETWORK"))
+			if dir := env(worker, "NCCL_FASTRAK_LLCM_DEVICE_DIRECTORY"); dir == "" || mounts(pod.Spec, worker)[dir] != "/dev/aperture_devices" || env(worker, api.EnvNetwork) != "tcpxo" {
+				t.Errorf("%s: devices in %q, mounts %v, network %q", name, dir, mounts(pod.Spec, worker), env(worker, api.EnvNetwork))
 			}
 		}
 	}

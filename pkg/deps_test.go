@@ -136,7 +136,7 @@ var mayImport = map[string]string{
 	"cmd/buildimage": "api cmd/process cmd/connect cmd/packages environment image provider resolver submit target ui version",
 	"cmd/report":     "api cmd/process errno event filelock job logs mapresults outputs screen store ui wheel trust",
 	"cmd/backend":    "shell api cmd/process cmd/connect fanout glance job kube local logs screen store target ui /runner homedir pack trust",
-	"cmd/run":        belowCmd + " homedir cmd/process cmd/connect cmd/report cmd/backend cmd/files cmd/packages",
+	"cmd/run":        belowCmd + " gcp gke homedir cmd/process cmd/connect cmd/report cmd/backend cmd/files cmd/packages",
 	"cmd/choice":     "api cmd/process cmd/connect cmd/report cmd/backend fanout job nearest",
 	"cmd/files":      "cmd/choice cmd/process cmd/report job outputs ui",
 	"cmd/version":    "cmd/document cmd/process cmd/connect inventory target ui version /runner",

@@ -1,6 +1,10 @@
 package accelerator
 
-import "github.com/kubectl-kinetic/kinetic/pkg/api"
+import (
+	"slices"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
 
 // Network is what the accelerators of several hosts talk over, beside the network that every host has.
 // GKE sets it up for a node pool that asks for it.
@@ -34,4 +38,16 @@ func NetworkOf(machine string) Network {
 		}
 	}
 	return NoNetwork
+}
+
+// NamesWith returns the names of the accelerators that have machines with a network, in order.
+func NamesWith(n Network) []string {
+	var names []string
+	for _, f := range builtin().families {
+		if slices.ContainsFunc(f.shapes, func(s shape) bool { return s.network == n }) {
+			names = append(names, f.name)
+		}
+	}
+	slices.Sort(names)
+	return names
 }

@@ -1,6 +1,9 @@
 package accelerator
 
-import "testing"
+import (
+	"slices"
+	"testing"
+)
 
 func TestNetworkOf(t *testing.T) {
 	for machine, want := range map[string]Network{
@@ -11,6 +14,14 @@ func TestNetworkOf(t *testing.T) {
 	} {
 		if got := NetworkOf(machine); got != want {
 			t.Errorf("%q: got %q, want %q", machine, got, want)
+		}
+	}
+}
+
+func TestNamesWith(t *testing.T) {
+	for n, want := range map[Network][]string{RDMA: {"b200", "gb200", "h200"}, TCPXO: {"h100-mega"}, "none": nil} {
+		if got := NamesWith(n); !slices.Equal(got, want) {
+			t.Errorf("%s: got %q, want %q", n, got, want)
 		}
 	}
 }

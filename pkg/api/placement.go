@@ -60,8 +60,8 @@ const (
 	NetworkTCPXO Network = "tcpxo" // GPUDirect-TCPXO
 )
 
-// String returns the name of a network for people.
-func (n Network) String() string {
+// Words returns the name of a network for people.
+func (n Network) Words() string {
 	switch n {
 	case NetworkRDMA:
 		return "RDMA"

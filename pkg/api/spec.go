@@ -152,6 +152,8 @@ const (
 	// EnvHosts and EnvLeader have the number of hosts and the name of host 0, in an Indexed
 	// Job.
 	EnvHosts, EnvLeader = "KINETIC_HOSTS", "KINETIC_LEADER"
+	// EnvNetwork has the Network of several hosts of GPUs, if it isn't plain TCP.
+	EnvNetwork = "KINETIC_NETWORK"
 	// EnvSlices has the number of slices if there are several.
 	EnvSlices = "KINETIC_SLICES"
 	// EnvGroupKey has the secret that authenticates the runners of several hosts to each

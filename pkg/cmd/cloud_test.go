@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/gcp/gcptest"
 	"github.com/kubectl-kinetic/kinetic/pkg/gcsfuse"
+	"github.com/kubectl-kinetic/kinetic/pkg/gke"
 )
 
 // cloudKey is the key of a script's cloudOf.
@@ -29,6 +30,7 @@ type cloudOf struct{ *gcptest.Server }
 //	gcp new                   serves Google Cloud with acme as a project that was just made, and an API
 //	                          server behind each cluster
 //	gcp autopilot CLUSTER     adds a cluster in Autopilot mode
+//	gcp networks CLUSTER      adds a cluster whose accelerators can have networks of their own
 //	gcp deleting CLUSTER      adds a cluster that is being deleted
 //	gcp deny PERMISSION       takes a permission from the account
 //	gcp expire                ends the credentials
@@ -57,6 +59,9 @@ func cloud(ts *testscript.TestScript, neg bool, args []string) {
 	switch {
 	case command == "autopilot" && len(args) == 1:
 		c.AddCluster(gcptest.DefaultProject, "us-central1", &container.Cluster{Name: args[0], Autopilot: &container.Autopilot{Enabled: true}})
+	case command == "networks" && len(args) == 1:
+		c.AddCluster(gcptest.DefaultProject, "us-central1-a", &container.Cluster{Name: args[0], IpAllocationPolicy: &container.IPAllocationPolicy{UseIpAliases: true},
+			NetworkConfig: &container.NetworkConfig{DatapathProvider: gke.DataplaneV2, EnableMultiNetworking: true}})
 	case command == "deleting" && len(args) == 1:
 		c.AddCluster(gcptest.DefaultProject, "us-central1-a", &container.Cluster{Name: args[0]})
 		c.SetClusterStatus(gcptest.DefaultProject, "us-central1-a", args[0], "STOPPING")

@@ -70,7 +70,8 @@ const gpuCards = 8
 // HasNetworks reports whether the machines of a pool have the networks of their accelerators, and pods can get them.
 func HasNetworks(p *container.NodePool) bool { return lacksNetworks(p) == "" }
 
-// lacksNetworks returns why pods on a pool get no networks of their accelerators, "" if they do.
+// lacksNetworks returns why pods on a pool get no networks of their accelerators, "" if they do. The pool is the
+// subject of the text.
 func lacksNetworks(p *container.NodePool) string {
 	profile, cards := "", 0
 	if n := p.NetworkConfig; n != nil {
@@ -83,15 +84,15 @@ func lacksNetworks(p *container.NodePool) string {
 	}
 	switch kind := accelerator.NetworkOf(machine); {
 	case kind == accelerator.NoNetwork:
-		return "its machines have none"
+		return "has machines without them"
 	case profile == "" && cards == 0:
-		return "it was made without an accelerator network profile, which can't be added"
+		return "was made without an accelerator network profile, which can't be added"
 	case driven(kind) && !label:
-		return "it was made without the label " + networkDriver + "=true"
+		return "was made without the label " + networkDriver + "=true"
 	case !driven(kind) && label:
-		return "GKE's driver of networks, of the label " + networkDriver + "=true, keeps its network cards from pods"
+		return "has GKE's driver of networks (the label " + networkDriver + "=true), which keeps its network cards from pods"
 	case kind == accelerator.TCPXO && profile == "" && cards < gpuCards:
-		return fmt.Sprintf("it has %d networks for GPUs, and needs %d", cards, gpuCards)
+		return fmt.Sprintf("has %d networks for GPUs, and needs %d", cards, gpuCards)
 	}
 	return ""
 }
@@ -113,7 +114,7 @@ func PlainNetwork(c *container.Cluster, p *container.NodePool) string {
 	}
 	why := NoNetworks(c)
 	if why == "" {
-		why = lacksNetworks(p)
+		why = "it " + lacksNetworks(p)
 	}
 	return fmt.Sprintf("the hosts of node pool %s talk over plain TCP, because %s", p.Name, why)
 }

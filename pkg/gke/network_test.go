@@ -100,7 +100,7 @@ func TestNetworksOfPools(t *testing.T) {
 		"TCPXO":                         {"a3-megagpu-8g", nil, auto, ""},
 		"TCPXO with eight networks":     {"a3-megagpu-8g", nil, cards(8), ""},
 		"TCPXO with too few":            {"a3-megagpu-8g", nil, cards(4), "it has 4 networks for GPUs, and needs 8"},
-		"TCPXO with the driver":         {"a3-megagpu-8g", driver, auto, "keeps its network cards from pods"},
+		"TCPXO with the driver":         {"a3-megagpu-8g", driver, auto, "it has GKE's driver of networks (the label cloud.google.com/gke-networking-dra-driver=true), which keeps its network cards from pods"},
 	} {
 		p := &container.NodePool{Name: "p", Config: &container.NodeConfig{MachineType: tt.machine, Labels: tt.labels}, NetworkConfig: tt.config}
 		if got := gke.PlainNetwork(networked(""), p); (got == "") != (tt.plain == "") || !strings.Contains(got, tt.plain) || gke.HasNetworks(p) != (tt.plain == "") {

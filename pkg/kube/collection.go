@@ -30,6 +30,7 @@ var plurals = map[string]string{
 	"Job.batch":                             "jobs",
 	"NetworkPolicy.networking.k8s.io":       "networkpolicies",
 	"PodDisruptionBudget.policy":            "poddisruptionbudgets",
+	"ResourceClaimTemplate.resource.k8s.io": "resourceclaimtemplates",
 	"Role.rbac.authorization.k8s.io":        "roles",
 	"RoleBinding.rbac.authorization.k8s.io": "rolebindings",
 }

@@ -56,6 +56,8 @@ type Planned struct {
 	Overlay render.Overlay
 	// Python is the interpreter that checked the call, "" if none did.
 	Python string
+	// PlainNetwork is why hosts of GPUs talk over plain TCP, "" if they don't, or if there is one host.
+	PlainNetwork string
 	// Warnings are sentences for the user.
 	Warnings []string
 

@@ -64,6 +64,9 @@ func chooseMachines(r api.Request) (machines, error) {
 	if err := checkHosts(r, acc); err != nil {
 		return m, err
 	}
+	if err := checkNetwork(r, acc); err != nil {
+		return m, err
+	}
 	return m, checkNodePools(r, acc)
 }
 

@@ -1,6 +1,7 @@
 package run
 
 import (
+	"cmp"
 	"fmt"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
@@ -57,7 +58,12 @@ type explainedAccelerator struct {
 	// PricePerHour is the list price in USD, for all hosts. PriceBasis says where and when it holds.
 	PricePerHour *float64 `json:"pricePerHour"`
 	PriceBasis   *string  `json:"priceBasis"`
-	sentence     string
+	// Network is what the GPUs of several hosts talk over, and NetworkReason why that is plain TCP;
+	// null for one host, and for other accelerators.
+	Network       *api.Network `json:"network"`
+	NetworkReason *string      `json:"networkReason"`
+	sentence      string
+	network       string
 }
 
 // explainedBundle is the packaged code.
@@ -212,6 +218,10 @@ func explain(p submit.Planned, o provider.Outlook, prices price.Table) explanati
 		return e
 	}
 	e.Target = explainTarget(p)
+	if wanted, _ := submit.WantedNetwork(s); wanted != "" {
+		network := cmp.Or(s.Network, api.NetworkTCP)
+		e.Accelerator.Network, e.Accelerator.NetworkReason, e.Accelerator.network = &network, maybe(p.PlainNetwork), networkText(p)
+	}
 	e.Image = explainImage(p, o)
 	name := s.JobName()
 	e.Job.Name = &name

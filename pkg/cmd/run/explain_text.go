@@ -31,6 +31,9 @@ func (e explanation) sentences(size func(int64) string, count func(n int, noun s
 		if e.Accelerator.Hosts > 1 || e.Job.Backend == api.BackendPathways {
 			line("hosts", "%s", e.hosts())
 		}
+		if e.Accelerator.network != "" {
+			line("network", "%s", e.Accelerator.network)
+		}
 		if asked := e.Job.asked(); asked != "" {
 			line("requests", "%s", asked)
 		}

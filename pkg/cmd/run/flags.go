@@ -16,7 +16,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
-	"github.com/kubectl-kinetic/kinetic/pkg/local"
 )
 
 // flags hold what was typed.
@@ -35,6 +34,7 @@ type flags struct {
 	backend             string
 	local               bool
 	nodePools           string
+	network             string
 	labels, annotations []string
 	retryOn             string
 	env                 envFlags
@@ -117,6 +117,7 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	process.NumberVar(fs, &r.Hosts, 1, api.MaxHosts, "hosts", "Run on `NUMBER` hosts. For TPUs, the topology determines the number.")
 	process.NumberVar(fs, &r.Slices, 1, api.MaxHosts, "slices", "Run on `NUMBER` multi-host TPU slices, joined over the data center network.")
 	process.NumberVar(fs, &r.Parallelism, 1, api.MaxChunks, "parallelism", "Run `NUMBER` pods of a map at a time. Default: 16, or the number of chunks if that is less.")
+	fs.StringVar(&f.network, "network", autoNetwork, "Let the GPUs of several hosts talk over `NETWORK`: auto (that of their machines, if the node pool has it), rdma (H200, B200, GB200), tcpxo (H100 Mega) or tcp.")
 	fs.BoolVar(&f.local, "local", false, "Run as a process on this machine, without a cluster.")
 	fs.StringVar(&f.backend, "backend", autoBackend, "Run the job with `BACKEND`: auto, gke (a Job), pathways (a LeaderWorkerSet, without the Pathways runtime; the default for several hosts) or local.")
 	fs.StringVar(&r.Name, "name", "", "Use `NAME` in the job ID instead of the function's or script's name.")
@@ -213,6 +214,9 @@ func (f *flags) toRequest(c *cobra.Command, args []string, environ []string, get
 	if r.RetryOn, err = chooseRetryOn(f.retryOn); err != nil {
 		return r, env, err
 	}
+	if r.Network, err = chooseNetworkFlag(f.network); err != nil {
+		return r, env, err
+	}
 	if err := f.readImages(&r, getenv); err != nil {
 		return r, env, err
 	}
@@ -283,44 +287,6 @@ func (f *flags) target(c *cobra.Command, args []string, r *api.Request) error {
 	}
 	return nil
 }
-
-// autoBackend is the value of --backend that leaves the choice to the number of hosts.
-const autoBackend = "auto"
-
-func (f *flags) chooseBackend() (api.Backend, error) {
-	valid := []string{autoBackend, string(api.BackendGKE), string(api.BackendPathways), string(api.BackendLocal)}
-	if err := process.OneOf("--backend", f.backend, valid); err != nil {
-		return "", err
-	}
-	switch {
-	case f.local, f.backend == string(api.BackendLocal):
-		return api.BackendLocal, local.Supported()
-	case f.backend == autoBackend:
-		return "", nil
-	}
-	return api.Backend(f.backend), nil
-}
-
-func chooseNodePools(text string) (api.NodePools, error) {
-	if text == "" {
-		return "", nil
-	}
-	return api.NodePools(text), process.OneOf("--placement", text, []string{string(api.NodePoolsExclusive), string(api.NodePoolsShared)})
-}
-
-// chooseRetryOn returns the zero value for the default, which the job's records leave out.
-func chooseRetryOn(text string) (api.RetryOn, error) {
-	switch on := api.RetryOn(text); on {
-	case api.RetryOnCrash:
-		return "", nil
-	case api.RetryOnError:
-		return on, nil
-	default:
-		return "", process.OneOf("--retry-on", text, retryOns())
-	}
-}
-
-func retryOns() []string { return []string{string(api.RetryOnCrash), string(api.RetryOnError)} }
 
 func pairs(flag string, words []string) (map[string]string, error) {
 	m := make(map[string]string, len(words))

@@ -104,8 +104,11 @@ func (o *options) provide(ctx context.Context, p submit.Planned, to store.Store)
 	return p.WithEnvironment(provided), nil
 }
 
-// foresee returns the plan with the packages that a run would give it, as far as they are known.
+// foresee returns a plan that is only printed with the packages that a run would give it, as far as they are known.
 func (o *options) foresee(ctx context.Context, p submit.Planned) (submit.Planned, error) {
+	if o.mode != modeDryRun && o.mode != modeWriteOverlay {
+		return p, nil
+	}
 	foreseen, known, err := o.provider(ctx, p).Foresee(ctx, p.Environment)
 	if err != nil {
 		return p, err

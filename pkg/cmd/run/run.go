@@ -352,11 +352,10 @@ func (o *options) run(ctx context.Context) error {
 			return err
 		}
 	}
-	if o.mode == modeDryRun || o.mode == modeWriteOverlay {
-		if planned, err = o.foresee(ctx, planned); err != nil {
-			return process.Usage(err)
-		}
+	if planned, err = o.foresee(ctx, planned); err != nil {
+		return process.Usage(err)
 	}
+	planned = o.settleNetwork(ctx, planned, to.cluster)
 	var rendered render.Rendered
 	if planned.Spec.Backend != api.BackendLocal && o.mode != modeWriteOverlay { // that mode renders files
 		if rendered, err = render.Objects(planned.Spec, planned.Overlay); err != nil {
@@ -376,12 +375,6 @@ func (o *options) run(ctx context.Context) error {
 		return o.overlay(planned)
 	default:
 		return o.submit(ctx, planned, rendered, to)
-	}
-}
-
-func (o *options) warn(warnings []string) {
-	for _, w := range warnings {
-		o.ui.Warn(w)
 	}
 }
 

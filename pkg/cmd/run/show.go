@@ -30,6 +30,12 @@ func (o *options) serverDryRun(ctx context.Context, p submit.Planned, rendered r
 	return o.print(answered, o.output, " created (server dry run)")
 }
 
+func (o *options) warn(warnings []string) {
+	for _, w := range warnings {
+		o.ui.Warn(w)
+	}
+}
+
 // print writes objects in a format, as kubectl does; without a format, it says what was
 // done to each.
 func (o *options) print(r render.Rendered, format, done string) error {

@@ -185,6 +185,7 @@ func TestChecks(t *testing.T) {
 
 		"some rights": {check: "rights", answers: map[string]string{rules: `{"status":{"resourceRules":[
  {"verbs":["create","get","list","watch"],"apiGroups":["batch"],"resources":["jobs"]}, {"verbs":["*"],"apiGroups":["leaderworkerset.x-k8s.io","rbac.authorization.k8s.io","kueue.x-k8s.io"],"resources":["*"]},
+ {"verbs":["create","get"],"apiGroups":["resource.k8s.io"],"resources":["resourceclaimtemplates"]},
  {"verbs":["get"],"apiGroups":[""],"resources":["*/log"]}, {"verbs":["*"],"apiGroups":[""],"resources":["services","pods/portforward","configmaps","secrets","events","resourcequotas","persistentvolumeclaims"]},
  {"verbs":["*"],"apiGroups":[""],"resources":["pods"],"resourceNames":["mine"]}]}}`,
 			"POST /apis/authentication.k8s.io/v1/selfsubjectreviews": `{"status":{"userInfo":{"username":"bob"}}}`},

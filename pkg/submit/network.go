@@ -1,0 +1,48 @@
+package submit
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// checkNetwork rejects a network that the hosts of a job can't have.
+func checkNetwork(r api.Request, acc api.Accelerator) error {
+	if r.Network == "" || r.Network == api.NetworkTCP {
+		return nil
+	}
+	switch names := accelerator.NamesWith(accelerator.Network(r.Network)); {
+	case accelerator.NetworkOf(acc.MachineType) != accelerator.Network(r.Network):
+		return fmt.Errorf("--network %s: %s has no such network: omit it, or choose an --accelerator that has: %s", r.Network, accelerator.Text(acc), strings.Join(names, ", "))
+	case r.Hosts < 2:
+		return fmt.Errorf("--network %s: one host talks to no other: omit it, or ask for more with --hosts", r.Network)
+	case r.Restricted:
+		return fmt.Errorf("--network %s cannot be combined with --restricted: its pods use directories of their nodes", r.Network)
+	}
+	return nil
+}
+
+// WantedNetwork returns the network that the hosts of a job should talk over, as far as that follows from the job: if
+// why is empty, a node pool decides whether they can. A job without several hosts of GPUs has none.
+func WantedNetwork(s api.Spec) (n api.Network, why string) {
+	if s.Backend == api.BackendLocal || s.Hosts == 1 || s.Accelerator.Kind != api.GPU {
+		return "", ""
+	}
+	machine := s.Accelerator.MachineType
+	switch kind := accelerator.NetworkOf(machine); {
+	case s.Network == api.NetworkTCP:
+		return api.NetworkTCP, "--network tcp asks for it"
+	case kind == accelerator.TCPX:
+		return api.NetworkTCP, "kinetic has no manifests for GPUDirect-TCPX, the network of " + machine
+	case kind != accelerator.RDMA && kind != accelerator.TCPXO:
+		return api.NetworkTCP, "kinetic knows no other network of " + machine
+	case s.Restricted:
+		return api.NetworkTCP, "the pods of --restricted can't use directories of their nodes"
+	case s.Network == "" && (s.Capacity.Kind == api.CapacityClass || s.AutopilotClass != ""):
+		return api.NetworkTCP, "a ComputeClass decides which nodes are made"
+	default:
+		return api.Network(kind), ""
+	}
+}

@@ -1,0 +1,68 @@
+package submit
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+func TestCheckNetwork(t *testing.T) {
+	for name, tt := range map[string]struct {
+		accelerator string
+		request     api.Request
+		want        string // "" if it is accepted
+	}{
+		"nothing":       {"l4", api.Request{}, ""},
+		"TCP":           {"l4", api.Request{Placement: api.Placement{Network: api.NetworkTCP}}, ""},
+		"RDMA":          {"b200", api.Request{Placement: api.Placement{Network: api.NetworkRDMA, Hosts: 2}}, ""},
+		"TCPXO":         {"h100-mega", api.Request{Placement: api.Placement{Network: api.NetworkTCPXO, Hosts: 2}}, ""},
+		"another GPU":   {"l4", api.Request{Placement: api.Placement{Network: api.NetworkRDMA, Hosts: 2}}, "--network rdma: l4 has no such network: omit it, or choose an --accelerator that has: b200, gb200, h200"},
+		"the other one": {"b200", api.Request{Placement: api.Placement{Network: api.NetworkTCPXO, Hosts: 2}}, "--network tcpxo: b200x8 has no such network"},
+		"cpu":           {"cpu", api.Request{Placement: api.Placement{Network: api.NetworkRDMA, Hosts: 2}}, "--network rdma: cpu has no such network"},
+		"one host":      {"b200", api.Request{Placement: api.Placement{Network: api.NetworkRDMA}}, "--network rdma: one host talks to no other"},
+		"restricted":    {"b200", api.Request{Placement: api.Placement{Network: api.NetworkRDMA, Hosts: 2, Restricted: true}}, "--network rdma cannot be combined with --restricted"},
+	} {
+		acc, err := accelerator.Parse(tt.accelerator, accelerator.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if got := message(checkNetwork(tt.request, acc)); (got == "") != (tt.want == "") || !strings.HasPrefix(got, tt.want) {
+			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
+	}
+}
+
+func TestWantedNetwork(t *testing.T) {
+	for name, tt := range map[string]struct {
+		accelerator string
+		hosts       int
+		change      func(*api.Spec)
+		want        api.Network
+		why         string
+	}{
+		"RDMA":                          {"h200", 2, func(*api.Spec) {}, api.NetworkRDMA, ""},
+		"TCPXO":                         {"h100-mega", 2, func(*api.Spec) {}, api.NetworkTCPXO, ""},
+		"one host":                      {"h200", 1, func(*api.Spec) {}, "", ""},
+		"no accelerator":                {"cpu", 4, func(*api.Spec) {}, "", ""},
+		"a TPU":                         {"v6e-16", 4, func(*api.Spec) {}, "", ""},
+		"on this machine":               {"h200", 2, func(s *api.Spec) { s.Backend = api.BackendLocal }, "", ""},
+		"TCPX":                          {"h100x8", 2, func(*api.Spec) {}, api.NetworkTCP, "no manifests for GPUDirect-TCPX, the network of a3-highgpu-8g"},
+		"no other":                      {"l4", 2, func(*api.Spec) {}, api.NetworkTCP, "kinetic knows no other network of g2-standard-4"},
+		"TCP":                           {"h200", 2, func(s *api.Spec) { s.Network = api.NetworkTCP }, api.NetworkTCP, "--network tcp asks for it"},
+		"restricted":                    {"h200", 2, func(s *api.Spec) { s.Restricted = true }, api.NetworkTCP, "directories of their nodes"},
+		"a class":                       {"h200", 2, func(s *api.Spec) { s.Capacity.Kind = api.CapacityClass }, api.NetworkTCP, "a ComputeClass decides"},
+		"a class, but it was asked for": {"h200", 2, func(s *api.Spec) { s.Capacity.Kind, s.Network = api.CapacityClass, api.NetworkRDMA }, api.NetworkRDMA, ""},
+	} {
+		acc, err := accelerator.Parse(tt.accelerator, accelerator.Options{})
+		if err != nil {
+			t.Fatal(err)
+		}
+		s := api.Spec{Accelerator: acc, Placement: api.Placement{Hosts: tt.hosts}}
+		tt.change(&s)
+		if got, why := WantedNetwork(s); got != tt.want || (why == "") != (tt.why == "") || !strings.Contains(why, tt.why) {
+			t.Errorf("%s: got %q, %q, want %q, %q", name, got, why, tt.want, tt.why)
+		}
+	}
+}
