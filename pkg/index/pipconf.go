@@ -127,6 +127,7 @@ func (a Access) addPipConf(all *Sources, settings map[string]setting) error {
 			if err != nil {
 				return fmt.Errorf("%s: %w", set.file, err)
 			}
+			s.From = set.file
 			all.Others = add(all.Others, s)
 		}
 	}

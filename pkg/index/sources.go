@@ -26,6 +26,8 @@ type Sources struct {
 type Source struct {
 	// Option is the one that names it, such as --index-url.
 	Option string
+	// From is what has the option: "the project", a variable or a file; or Default.
+	From string
 	// Dir is the absolute path of one that is on this machine.
 	Dir string
 
@@ -41,6 +43,9 @@ const (
 	// NoIndex is the option that lets only links count.
 	NoIndex = "--no-index"
 )
+
+// Default is where PyPI comes from if nothing takes its place.
+const Default = "the default"
 
 // Address returns the URL of a source with its credentials, or its directory.
 func (s Source) Address() string {
@@ -59,6 +64,12 @@ func (s Source) Plain() string {
 	}
 	return s.url.String()
 }
+
+// IsLinks reports whether a source is a page or a directory of links.
+func (s Source) IsLinks() bool { return s.Option == optionLinks }
+
+// Shown returns a source for people, without what lets one read it.
+func (s Source) Shown() string { return cmp.Or(deps.Hidden(s.Plain()), s.Dir) }
 
 // Password returns the password for a source, "" if there is none.
 func (s Source) Password() string {
@@ -89,7 +100,7 @@ func (s Sources) Bases() []string {
 	var bases []string
 	for _, i := range slices.Concat(s.Indexes, s.Others) {
 		switch {
-		case i.Option == optionLinks:
+		case i.IsLinks():
 		case i.Dir != "":
 			bases = append(bases, FileURL(i.Dir))
 		default:
@@ -103,7 +114,7 @@ func (s Sources) Bases() []string {
 func (s Sources) Dirs() []string {
 	var dirs []string
 	for _, l := range slices.Concat(s.Links, s.Others) {
-		if l.Option == optionLinks && l.Dir != "" {
+		if l.IsLinks() && l.Dir != "" {
 			dirs = append(dirs, l.Dir)
 		}
 	}
@@ -132,6 +143,7 @@ func (a Access) Sources(options []string, names map[string]string) (Sources, err
 			continue
 		}
 		s, err := a.source(name, strings.TrimSpace(value), names[value])
+		s.From = "the project"
 		switch {
 		case err != nil:
 			return all, fmt.Errorf("%s: %w", name, err)
@@ -172,6 +184,7 @@ func (a Access) addVariables(all *Sources) error {
 			if err != nil {
 				return fmt.Errorf("the variable %s: %w", v.name, err)
 			}
+			s.From = "the variable " + v.name
 			all.Others = add(all.Others, s)
 		}
 	}
@@ -186,7 +199,8 @@ func (a Access) addVariables(all *Sources) error {
 		return nil
 	}
 	if len(all.Others) == 0 || all.Others[0].Option != optionIndex {
-		pypi, err := a.source(optionIndex, deps.PyPI, "")
+		pypi, err := a.address(optionIndex, deps.PyPI, "")
+		pypi.From = Default
 		all.Others = add(all.Others, pypi)
 		return err
 	}

@@ -13,6 +13,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
+// Index is a place where packages are looked for.
+type Index = resolver.Index
+
 // Outlook says what providing an environment would take.
 type Outlook struct {
 	// Resolved says what chooses the versions: "uv.lock", "uv", "Cloud Build", "the pod", "an earlier run",
@@ -24,6 +27,8 @@ type Outlook struct {
 	// it is not.
 	Wheels []image.Wheel
 	Bytes  int64
+	// Indexes are where packages are looked for, if they are not known yet.
+	Indexes resolver.Indexes
 	// How says how the packages get to the job.
 	How string
 }
@@ -41,6 +46,9 @@ func (p *Provider) Outlook(ctx context.Context, plan environment.Plan) Outlook {
 		o.Resolved = "a run"
 	case resolver.Pod:
 		next := of.taken(ctx, &resolver.NotHereError{})
+		if next == inCloud {
+			way = resolver.Elsewhere
+		}
 		o.Resolved = map[step]string{inCloud: "Cloud Build", inPod: "the pod", fails: "nothing"}[next]
 	case resolver.Hashes:
 		o.Resolved = plan.Wanted.Source
@@ -53,6 +61,9 @@ func (p *Provider) Outlook(ctx context.Context, plan environment.Plan) Outlook {
 		if len(o.Wheels) == 0 {
 			o.Wheels = found.Wheels
 		}
+	}
+	if len(o.Wheels) == 0 && way != resolver.Nothing {
+		o.Indexes, _ = p.Resolver.Indexes(p.wish(plan, of.facts), way) // a run says what is wrong
 	}
 	for _, w := range o.Wheels {
 		o.Bytes += w.Size

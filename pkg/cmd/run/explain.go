@@ -113,7 +113,8 @@ func explainDeps(w deps.Wanted) *explainedDeps {
 // explainedImage is what the container runs, and how its packages get there.
 type explainedImage struct {
 	Mode string `json:"mode"`
-	Ref  string `json:"ref"`
+	// Ref is null until the lines of all files of requirements are known, on which the image's name depends.
+	Ref *string `json:"ref"`
 	// Base is the image that packages are installed on, null if there is nothing to install.
 	Base *string `json:"base"`
 	// Added are the requirements of the runtime.
@@ -126,15 +127,25 @@ type explainedImage struct {
 	Bytes    *int64 `json:"bytes"`
 	// Chosen are the packages in their versions, null if that is only known once they are resolved.
 	Chosen []report.Package `json:"chosen"`
+	// Indexes are where packages are looked for, in that order, and Ignored are those that only tools which are not used
+	// read. Both are null if the packages are known.
+	Indexes []provider.Index `json:"indexes"`
+	Ignored []provider.Index `json:"ignoredIndexes"`
 	// How says how the packages get to the job, null if there is nothing to install.
-	How *string `json:"how"`
-	why string
+	How        *string `json:"how"`
+	why        string
+	repository string
+	noIndex    string // what says that no index is asked
 }
 
 func explainImage(p submit.Planned, o provider.Outlook) *explainedImage {
 	plan := p.Environment
-	e := &explainedImage{Mode: string(plan.Mode), Ref: p.Spec.Image, Added: append([]string{}, plan.Added...),
-		Resolved: maybe(o.Resolved), How: maybe(o.How), why: o.Why}
+	e := &explainedImage{Mode: string(plan.Mode), Ref: &p.Spec.Image, Added: append([]string{}, plan.Added...),
+		Resolved: maybe(o.Resolved), Indexes: o.Indexes.Asked, Ignored: o.Indexes.Ignored, How: maybe(o.How), why: o.Why,
+		repository: plan.Repository, noIndex: o.Indexes.NoIndex}
+	if plan.Mode == environment.Bundled && len(plan.Wanted.Unfetched) > 0 {
+		e.Ref = nil
+	}
 	if plan.Why != "" && o.How != "" {
 		how := o.How + ": " + plan.Why
 		e.How = &how

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/deps"
+	"github.com/kubectl-kinetic/kinetic/pkg/environment"
 	"github.com/kubectl-kinetic/kinetic/pkg/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/pack"
 	"github.com/kubectl-kinetic/kinetic/pkg/price"
@@ -166,5 +168,46 @@ func TestExplainedVersions(t *testing.T) {
 	data, err := json.Marshal(got)
 	if want := `"packages":12,"bytes":null,"chosen":[{"name":"package-00","version":"1.0","file":"package_00-1.0-py3-none-any.whl","sha256":"ab"},`; err != nil || !strings.Contains(string(data), want) {
 		t.Errorf("%v, got %s, want %s in it", err, data, want)
+	}
+}
+
+// TestExplainedIndexes: where packages are looked for is listed, unless that is PyPI alone.
+func TestExplainedIndexes(t *testing.T) {
+	p := elsewhere()
+	p.Environment.Base.Ref = "python:3.12-slim"
+	pypi := provider.Index{Address: "https://pypi.org/simple", From: "the default"}
+	inner := provider.Index{Address: "https://inner/simple", From: "/home/me/pip.conf"}
+	for name, c := range map[string]struct {
+		asked, ignored []provider.Index
+		noIndex, want  string
+	}{
+		"PyPI":    {asked: []provider.Index{pypi}},
+		"unknown": {},
+		"two":     {asked: []provider.Index{pypi, inner}, want: "\nindexes      https://pypi.org/simple (the default)\n             https://inner/simple (/home/me/pip.conf)\n"},
+		"ignored": {asked: []provider.Index{pypi}, ignored: []provider.Index{inner}, want: "\nindexes      https://pypi.org/simple (the default)\n             not https://inner/simple (/home/me/pip.conf), which uv does not read\n"},
+		"none":    {noIndex: "the variable PIP_NO_INDEX", want: "\nindexes      none, because of the variable PIP_NO_INDEX\n"},
+	} {
+		outlook := provider.Outlook{Resolved: "uv", How: "the pod installs them"}
+		outlook.Indexes.Asked, outlook.Indexes.Ignored, outlook.Indexes.NoIndex = c.asked, c.ignored, c.noIndex
+		got := explain(p, outlook, price.Table{}).sentences(size, count)
+		if !strings.Contains(got, c.want) || strings.Contains(got, "\nindexes ") != (c.want != "") {
+			t.Errorf("%s: got\n%swant %q in it", name, got, c.want)
+		}
+	}
+}
+
+// TestExplainedName: an image has no name before the lines are known that it depends on.
+func TestExplainedName(t *testing.T) {
+	p := elsewhere()
+	p.Environment.Mode, p.Environment.Repository, p.Spec.Image = environment.Bundled, "reg.example/env", "reg.example/env:r-1"
+	for unfetched, want := range map[int]string{0: "\nimage        reg.example/env:r-1\n", 1: "\nimage        in reg.example/env, with a name that is known when all requirements are\n"} {
+		p.Environment.Wanted.Unfetched = make([]deps.Line, unfetched)
+		e := explain(p, provider.Outlook{}, price.Table{})
+		if got := e.sentences(size, count); !strings.Contains(got, want) {
+			t.Errorf("%d unfetched files: got\n%swant %q in it", unfetched, got, want)
+		}
+		if data, err := json.Marshal(e); err != nil || strings.Contains(string(data), `"ref":null`) != (unfetched > 0) {
+			t.Errorf("%d unfetched files: %s, %v", unfetched, data, err)
+		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
 	"github.com/kubectl-kinetic/kinetic/pkg/price"
+	"github.com/kubectl-kinetic/kinetic/pkg/provider"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
 
@@ -49,7 +50,7 @@ func (e explanation) sentences(size func(int64) string, count func(n int, noun s
 		if e.Job.Retries != nil {
 			line("retries", "%s", e.Job.restarts())
 		}
-		line("image", "%s", e.Image.Ref)
+		line("image", "%s", e.Image.name())
 	}
 	if e.Job.Map != nil {
 		line("map", "%s", e.Job.spread(count))
@@ -66,6 +67,7 @@ func (e explanation) sentences(size func(int64) string, count func(n int, noun s
 	}
 	if installed := e.installed(size, count); installed != "" {
 		line("packages", "%s", installed)
+		e.Image.places(line)
 		e.versions(line)
 	}
 	for _, w := range e.Warnings {
@@ -124,6 +126,35 @@ func (e explanation) installed(size func(int64) string, count func(n int, noun s
 		text += ", with " + strings.Join(i.Added, " and ") + " added"
 	}
 	return fmt.Sprintf("%s; %s; on %s", text, *i.How, *i.Base)
+}
+
+// name returns the image, or where it will be.
+func (i *explainedImage) name() string {
+	if i.Ref == nil {
+		return "in " + i.repository + ", with a name that is known when all requirements are"
+	}
+	return *i.Ref
+}
+
+// places prints where packages are looked for, unless that is PyPI alone.
+func (i *explainedImage) places(line func(what, format string, args ...any)) {
+	if len(i.Ignored) == 0 && !slices.ContainsFunc(i.Indexes, func(x provider.Index) bool { return !x.IsDefault() }) && i.noIndex == "" {
+		return
+	}
+	what := "indexes"
+	say := func(format string, args ...any) {
+		line(what, format, args...)
+		what = ""
+	}
+	if i.noIndex != "" {
+		say("none, because of %s", i.noIndex)
+	}
+	for _, x := range i.Indexes {
+		say("%s (%s)", x.Address, x.From)
+	}
+	for _, x := range i.Ignored {
+		say("not %s (%s), which %s does not read", x.Address, x.From, *i.Resolved)
+	}
 }
 
 // versions prints the packages that are chosen, nothing if they are not known yet.

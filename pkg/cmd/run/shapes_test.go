@@ -113,6 +113,12 @@ func (s shape) ask(t *testing.T, python string) string {
 		"KUBECONFIG": filepath.Join(dir, "none"), "XDG_CONFIG_HOME": "", "VIRTUAL_ENV": ""} {
 		t.Setenv(name, value)
 	}
+	for _, variable := range os.Environ() {
+		if name, _, _ := strings.Cut(variable, "="); strings.HasPrefix(name, "PIP_") || strings.HasPrefix(name, "UV_") {
+			t.Setenv(name, "")
+		}
+	}
+	t.Setenv("PIP_CONFIG_FILE", os.DevNull) // nor is that of the machine read
 	for name, value := range s.env {
 		t.Setenv(name, strings.ReplaceAll(value, "$DIR", dir))
 	}
@@ -150,12 +156,15 @@ func answer(e explanation) string {
 	}
 	if e.Image != nil {
 		line("adds", e.Image.Added...)
-		ref, _, _ := strings.Cut(e.Image.Ref, "@")
+		ref := "null"
+		if e.Image.Ref != nil {
+			ref, _, _ = strings.Cut(*e.Image.Ref, "@")
+		}
 		if before, tag, found := strings.Cut(ref, "/env:"); found {
 			ref = before + "/env:" + tag[:2] + "…"
 		}
 		line("image", e.Image.Mode+" "+ref)
-		if e.Image.Base != nil && *e.Image.Base != e.Image.Ref {
+		if e.Image.Base != nil && *e.Image.Base != ref {
 			line("base", *e.Image.Base)
 		}
 		if e.Image.Packages != nil {
@@ -167,6 +176,14 @@ func answer(e explanation) string {
 		}
 		if e.Image.Resolved != nil {
 			line("resolved", *e.Image.Resolved)
+		}
+		for _, i := range e.Image.Indexes {
+			if !i.IsDefault() {
+				line("index", i.Address+" ("+i.From+")")
+			}
+		}
+		for _, i := range e.Image.Ignored {
+			line("ignored", i.Address+" ("+i.From+")")
 		}
 		if e.Image.How != nil {
 			line("how", *e.Image.How)

@@ -1,0 +1,81 @@
+package resolver
+
+import (
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/index"
+)
+
+// Index is a place where packages are looked for: an index, or a page or directory of links.
+type Index struct {
+	// Address is its URL without credentials, or the path of a directory.
+	Address string `json:"address"`
+	// From is what names it, such as "the project", "the variable PIP_INDEX_URL" or the path of a file.
+	From string `json:"from"`
+}
+
+// IsDefault reports whether nobody has named the index: it is PyPI.
+func (i Index) IsDefault() bool { return i.From == index.Default }
+
+// Elsewhere is the Way of what resolves on a machine that knows nothing of this one, such as Cloud Build.
+const Elsewhere Way = "elsewhere"
+
+// Indexes says where packages of a wish are looked for.
+type Indexes struct {
+	// Asked are those that what resolves asks, in their order, as far as the project, variables and pip's configuration
+	// name them. Ignored are those that variables and pip's configuration name for another tool.
+	Asked, Ignored []Index
+	// NoIndex is what says that no index is asked, "" if nothing does.
+	NoIndex string
+}
+
+// ignored are the prefixes of the variables that what resolves does not read.
+var ignored = map[Way][]string{UV: {"PIP_"}, Pip: {"UV_"}, Elsewhere: {"PIP_", "UV_"}}
+
+// Indexes returns where packages are looked for if a wish is resolved in a way. A lock says itself where they are. The
+// error is a *MistakeError.
+func (r Resolver) Indexes(w Wish, by Way) (all Indexes, err error) {
+	if w.Kind.IsLock() {
+		return all, nil
+	}
+	asked, err := r.without(ignored[by]).sources(w)
+	if err != nil {
+		return all, err
+	}
+	all.NoIndex = asked.NoIndex
+	for _, s := range slices.Concat(asked.Indexes, asked.Links, asked.Others) {
+		if asked.NoIndex == "" || s.IsLinks() {
+			from := s.From
+			if slices.Contains(w.AddedOptions, s.Option+" "+s.Shown()) {
+				from = runtimePlace
+			}
+			all.Asked = append(all.Asked, Index{s.Shown(), from})
+		}
+	}
+	unread, some := map[Way][]string{UV: ignored[Pip], Pip: ignored[UV], Elsewhere: nil}[by]
+	if !some {
+		return all, nil
+	}
+	others, err := r.without(unread).sources(w)
+	for _, s := range others.Others {
+		i := Index{s.Shown(), s.From}
+		isAsked := slices.ContainsFunc(all.Asked, func(o Index) bool { return o.Address == i.Address })
+		if !isAsked && !i.IsDefault() {
+			all.Ignored = append(all.Ignored, i)
+		}
+	}
+	return all, err
+}
+
+// without returns the resolver of a machine that lacks the variables with prefixes, and pip's configuration with its own.
+func (r Resolver) without(prefixes []string) Resolver {
+	r.Environ = slices.DeleteFunc(slices.Clone(r.environ()), func(variable string) bool {
+		return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(variable, prefix) })
+	})
+	if slices.Contains(prefixes, "PIP_") {
+		r.Environ = append(r.Environ, "PIP_CONFIG_FILE="+os.DevNull)
+	}
+	return r
+}

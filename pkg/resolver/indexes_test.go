@@ -1,0 +1,61 @@
+package resolver_test
+
+import (
+	"fmt"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/deps"
+	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
+)
+
+// TestIndexes: what resolves asks the indexes that it reads about, and others are named as ignored. No credentials are shown.
+func TestIndexes(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "pip.conf")
+	write(t, file, "[global]\nextra-index-url = https://me:s3cr3t@conf/simple\n", 0o600)
+	const pip, uv = "https://me:s3cr3t@pip/simple", "https://uv/simple?token=s3cr3t"
+	r := without(t, "PIP_INDEX_URL="+pip, "UV_DEFAULT_INDEX="+uv, "UV_FIND_LINKS=/srv/wheels", "PIP_CONFIG_FILE="+file)
+	w := requirements(t, "--extra-index-url https://me:s3cr3t@ours/simple", "a")
+	w.AddedOptions = []string{"--find-links https://runtime/links"}
+	const ours, runtime = "https://ours/simple the project", "https://runtime/links the job's runtime"
+	const pips, uvs, links = "https://pip/simple the variable PIP_INDEX_URL", "https://uv/simple?*** the variable UV_DEFAULT_INDEX", "/srv/wheels the variable UV_FIND_LINKS"
+	conf := "https://conf/simple " + file
+	for by, want := range map[resolver.Way][2][]string{
+		resolver.UV:        {{ours, runtime, uvs, links}, {pips, conf}},
+		resolver.Pip:       {{ours, runtime, pips, conf}, {uvs, links}},
+		resolver.Hashes:    {{ours, runtime, pips, conf, links}, nil},
+		resolver.Pod:       {{ours, runtime, pips, conf, links}, nil},
+		resolver.Elsewhere: {{ours, runtime, "https://pypi.org/simple the default"}, {pips, conf, links}},
+	} {
+		got, err := r.Indexes(w, by)
+		if diff := cmp.Diff(want, [2][]string{lines(got.Asked), lines(got.Ignored)}); err != nil || diff != "" || got.NoIndex != "" {
+			t.Errorf("%s: %v, no index because of %q\n%s", by, err, got.NoIndex, diff)
+		}
+	}
+	r.Environ = append(r.Environ, "PIP_NO_INDEX=1")
+	for by, want := range map[resolver.Way]string{resolver.UV: "", resolver.Pip: "the variable PIP_NO_INDEX", resolver.Hashes: "the variable PIP_NO_INDEX"} {
+		got, err := r.Indexes(w, by)
+		if err != nil || got.NoIndex != want || want != "" && strings.Contains(fmt.Sprint(got.Asked), "simple") {
+			t.Errorf("%s: got %+v, %v; want none because of %q", by, got, err, want)
+		}
+	}
+	w.Kind = deps.UVLock
+	if got, err := r.Indexes(w, resolver.UVLock); err != nil || len(got.Asked)+len(got.Ignored) > 0 {
+		t.Errorf("a lock: got %+v, %v", got, err)
+	}
+	w = requirements(t, "--index-url ftp://h", "a")
+	if _, err := r.Indexes(w, resolver.UV); !is[*resolver.MistakeError](err) {
+		t.Errorf("a mistake: got %v", err)
+	}
+}
+
+func lines(all []resolver.Index) (texts []string) {
+	for _, i := range all {
+		texts = append(texts, i.Address+" "+i.From)
+	}
+	return texts
+}
