@@ -2,6 +2,7 @@ package provider
 
 import (
 	"context"
+	"fmt"
 	"slices"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
@@ -13,7 +14,11 @@ import (
 // the packages that the pod installs are not chosen yet.
 func (p *Provider) Foresee(ctx context.Context, plan environment.Plan) (environment.Provided, bool, error) {
 	done := environment.Provided{Plan: plan, Image: plan.Image}
-	if !slices.Equal(p.steps(plan), steps{inPod}) {
+	if s := p.steps(plan); !slices.Equal(s, steps{inPod}) {
+		of := p.prospect(ctx, plan, p.known(plan))
+		if taken := of.taken(ctx, of.unable(ctx, here)); len(s) > 0 && (taken == inPod || taken == fails) {
+			done.Warnings = []string{fmt.Sprintf("the manifest has the image that the packages would be in, but %s; --dry-run=server asks the registry", of.how(ctx))}
+		}
 		return done, true, nil
 	}
 	look := *p

@@ -21,14 +21,19 @@ const (
 	byNobody      = "a run fails"
 )
 
-// outlook returns what --explain says of a plan, without what the image's name is for.
-func (w *world) outlook(plan environment.Plan) string {
-	w.t.Helper()
+// offline provides nothing, and contacts nothing.
+func (w *world) offline() *provider.Provider {
 	maker := &provider.Provider{Images: &image.Client{Memory: image.Memory{Dir: w.memory}}, Resolver: resolver.Resolver{Environ: w.environ, LookPath: nowhere}, StoreURL: w.store.URL()}
 	if w.cloud != nil {
 		maker.Cloud = w.cloud.Client
 	}
-	how := maker.Outlook(w.t.Context(), plan).How
+	return maker
+}
+
+// outlook returns what --explain says of a plan, without what the image's name is for.
+func (w *world) outlook(plan environment.Plan) string {
+	w.t.Helper()
+	how := w.offline().Outlook(w.t.Context(), plan).How
 	if otherwise := ifTooLarge(how); otherwise != "" {
 		return otherwise
 	}
@@ -79,9 +84,15 @@ func (w *world) run(plan environment.Plan) (happened string, err error) {
 // check fails if --explain, a dry-run and a run of a plan differ.
 func (w *world) check(plan environment.Plan) {
 	w.t.Helper()
-	said := w.outlook(plan)
-	if happened, err := w.checkDryRun(plan); said != happened {
+	said, how := w.outlook(plan), w.offline().Outlook(w.t.Context(), plan).How
+	foreseen, _, foreseeErr := w.offline().Foresee(w.t.Context(), plan)
+	happened, err := w.checkDryRun(plan)
+	if said != happened {
 		w.t.Errorf("--explain says %q, and a run has %q (%v)", said, happened, err)
+	}
+	hasImage := happened == byThisMachine || happened == byCloudBuild || plan.Mode == environment.Prebuilt || ifTooLarge(how) != ""
+	if hasImage != (len(foreseen.Warnings) == 0) || foreseeErr != nil {
+		w.t.Errorf("a dry-run of the client has %s and warns %q, and a run has %q (%v, %v)", foreseen.Image, foreseen.Warnings, happened, foreseeErr, err)
 	}
 }
 

@@ -116,6 +116,7 @@ func (o *options) foresee(ctx context.Context, p submit.Planned) (submit.Planned
 	if !known {
 		o.ui.Warn("a run adds --environment to the runner's arguments: which packages that names is only known once they are resolved")
 	}
+	o.warn(foreseen.Warnings)
 	return p.WithEnvironment(foreseen), nil
 }
 
