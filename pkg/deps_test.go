@@ -121,7 +121,7 @@ var mayImport = map[string]string{
 
 	"infra":         "pattern target",
 	"infra/files":   "infra profile backoff",
-	"infra/cloud":   "api backoff fanout gcp gke infra lifecycle transport",
+	"infra/cloud":   "api backoff fanout gcp gke infra lifecycle pattern transport",
 	"infra/objects": "api apiserver backoff fanout infra kueue transport /manifests/leaderworkerset /manifests/rbac",
 
 	"apiserver/apiservertest": "",

@@ -5,6 +5,8 @@ type Wanted struct {
 	Names Names
 	// Autopilot is a cluster whose nodes GKE manages: it has no pools of ours.
 	Autopilot bool
+	// OtherNetwork is a cluster in a network that exists: it has no network, router and NAT of ours.
+	OtherNetwork bool
 	// Pools are the names of the node pools, without the first one, which comes with the cluster.
 	Pools []string
 	// Queue is the name of a Kueue queue, "" for none.
@@ -26,7 +28,10 @@ const (
 
 // List returns all resources, each after those that it needs.
 func List(w Wanted) []Item {
-	items := append(project(w), network(w.Names)...)
+	items := project(w)
+	if !w.OtherNetwork {
+		items = append(items, network(w.Names)...)
+	}
 	items = append(items, cluster(w)...)
 	items = append(items, objects(w)...)
 	return append(items, files(w)...)
@@ -74,7 +79,10 @@ func cluster(w Wanted) []Item {
 	n := w.Names
 	this, jobs := one(KindCluster, n.Cluster), one(KindAccount, n.Account(JobsAccount))
 	nodes := n.Account(NodesAccount)
-	needs := []ID{one(KindNetwork, n.Network()), one(KindAccount, nodes), one(KindRoles, nodes)}
+	needs := []ID{one(KindAccount, nodes), one(KindRoles, nodes)}
+	if !w.OtherNetwork {
+		needs = append(needs, one(KindNetwork, n.Network()))
+	}
 	var items []Item
 	if w.Down {
 		policies := one(KindPolicies, n.Cluster)

@@ -106,6 +106,7 @@ func (s *Server) addCluster(project, location string, c *container.Cluster) {
 	if len(c.Locations) == 0 {
 		c.Locations = zonesOf(location)
 	}
+	setNetworks(project, location, c)
 	for _, p := range c.NodePools {
 		fillPool(c, p)
 	}

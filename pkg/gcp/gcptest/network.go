@@ -3,10 +3,12 @@ package gcptest
 import (
 	"maps"
 	"net/http"
+	"path"
 	"slices"
 	"strings"
 
 	"google.golang.org/api/compute/v1"
+	"google.golang.org/api/container/v1"
 )
 
 // networkState is the networks, by their paths: "projects/acme/global/networks/kn-research".
@@ -14,10 +16,11 @@ type networkState struct {
 	networks  map[string]*compute.Network
 	routers   map[string]*compute.Router
 	firewalls map[string]*compute.Firewall
+	subnets   map[string]*compute.Subnetwork // of networks that have chosen theirs
 }
 
 func newNetworkState() networkState {
-	return networkState{map[string]*compute.Network{}, map[string]*compute.Router{}, map[string]*compute.Firewall{}}
+	return networkState{map[string]*compute.Network{}, map[string]*compute.Router{}, map[string]*compute.Firewall{}, map[string]*compute.Subnetwork{}}
 }
 
 // networkRoutes are the methods of Compute Engine for networks, routers and firewall rules.
@@ -31,6 +34,9 @@ func (s *Server) networkRoutes() []route {
 		{http.MethodPost, routers, "compute.routers.create", s.createRouter},
 		{http.MethodPatch, routers + "/{name}", "compute.routers.update", s.updateRouter},
 		{http.MethodDelete, routers + "/{name}", "compute.routers.delete", s.deleteRouter},
+		{http.MethodGet, networks, "compute.networks.list", s.listNetworks},
+		{http.MethodGet, computeBase + "regions/{region}/subnetworks", "compute.subnetworks.list", s.listSubnets},
+		{http.MethodGet, computeBase + "regions/{region}/subnetworks/{name}", "compute.subnetworks.get", s.getSubnet},
 		{http.MethodGet, firewalls, "compute.firewalls.list", s.listFirewalls},
 		{http.MethodDelete, firewalls + "/{name}", "compute.firewalls.delete", s.deleteFirewall},
 	}
@@ -57,6 +63,15 @@ func (s *Server) AddNetwork(project string, n *compute.Network) {
 	path := "projects/" + project + "/global/networks/" + n.Name
 	n.SelfLink = link(path)
 	s.cloud.network.networks[path] = n
+}
+
+// AddSubnet adds a subnet to a network.
+func (s *Server) AddSubnet(project, region, network string, n *compute.Subnetwork) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	path := "projects/" + project + "/regions/" + region + "/subnetworks/" + n.Name
+	n.SelfLink, n.Network = link(path), link("projects/"+project+"/global/networks/"+network)
+	s.cloud.network.subnets[path] = n
 }
 
 // AddRouter adds a router of a network.
@@ -94,6 +109,59 @@ func (s *Server) getNetwork(r *request) (any, error) {
 		return n, nil
 	}
 	return nil, absent(path)
+}
+
+func (s *Server) listNetworks(r *request) (any, error) {
+	return &compute.NetworkList{Items: below(s.cloud.network.networks, where(r, "networks", ""))}, nil
+}
+
+func (s *Server) listSubnets(r *request) (any, error) {
+	return &compute.SubnetworkList{Items: below(s.cloud.network.subnets, where(r, "subnetworks", ""))}, nil
+}
+
+// below returns what has a path that begins so, in order.
+func below[T any](all map[string]T, prefix string) []T {
+	var found []T
+	for _, path := range slices.Sorted(maps.Keys(all)) {
+		if strings.HasPrefix(path, prefix) {
+			found = append(found, all[path])
+		}
+	}
+	return found
+}
+
+func (s *Server) getSubnet(r *request) (any, error) {
+	path := where(r, "subnetworks", r.values["name"])
+	if n := s.cloud.network.subnets[path]; n != nil {
+		return n, nil
+	}
+	return nil, absent(path)
+}
+
+// setNetworks fills in the full names of a cluster's network and subnet, as GKE does, and shortens those of the request.
+func setNetworks(project, location string, c *container.Cluster) {
+	if c.Network == "" {
+		return
+	}
+	if c.NetworkConfig == nil {
+		c.NetworkConfig = &container.NetworkConfig{}
+	}
+	region := location
+	if strings.Count(location, "-") == 2 { // a zone
+		region = location[:strings.LastIndexByte(location, '-')]
+	}
+	full := func(name, scope string) string {
+		if name == "" || strings.Contains(name, "/") {
+			return name
+		}
+		return "projects/" + project + "/" + scope + "/" + name
+	}
+	c.NetworkConfig.Network = full(c.Network, "global/networks")
+	c.NetworkConfig.Subnetwork = full(c.Subnetwork, "regions/"+region+"/subnetworks")
+	c.Network = path.Base(c.Network)
+	if c.Subnetwork != "" {
+		c.Subnetwork = path.Base(c.Subnetwork)
+	}
 }
 
 func (s *Server) createNetwork(r *request) (any, error) {

@@ -46,6 +46,8 @@ type Settings struct {
 	// exists is compared with them.
 	MachineGiven, MaxNodesGiven bool
 	Endpoints                   Endpoints
+	// VPC is the network, if it isn't one of the cluster's own.
+	VPC VPC
 }
 
 // Channel is the release channel of new clusters.
@@ -178,6 +180,9 @@ func (c *Cluster) detail() string {
 	text := "Autopilot, in " + c.project.Names.Zone
 	if !c.settings.Autopilot {
 		text = fmt.Sprintf("in %s, 1 to %d nodes of %s; GKE upgrades no nodes by itself until the support of their version ends", c.project.Names.Zone, c.settings.MaxNodes, c.settings.Machine)
+	}
+	if v := c.settings.VPC; v.Chosen() {
+		text += "; in " + v.String()
 	}
 	if e := c.settings.Endpoints; e.chosen() {
 		text += "; the API server's address can be reached " + e.String()

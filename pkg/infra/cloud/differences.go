@@ -34,6 +34,7 @@ func (s Settings) differences(found *container.Cluster, n infra.Names) []differe
 	if d, differs := s.ofEndpoints(found); differs {
 		all = append(all, d)
 	}
+	all = append(all, s.VPC.differences(found, n)...)
 	autopilot := found.Autopilot != nil && found.Autopilot.Enabled
 	if autopilot { // also if it was not asked for
 		return all

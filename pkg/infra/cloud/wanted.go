@@ -35,6 +35,9 @@ func (c *Cluster) wanted() *container.Cluster {
 		Autoscaling:   &container.ClusterAutoscaling{AutoscalingProfile: profile},
 		LoggingConfig: &container.LoggingConfig{ComponentConfig: &container.LoggingComponentConfig{EnableComponents: []string{"SYSTEM_COMPONENTS", "WORKLOADS"}}},
 	}
+	if c.settings.VPC.Chosen() {
+		c.settings.VPC.set(cluster)
+	}
 	if c.settings.Autopilot {
 		cluster.Autopilot = &container.Autopilot{Enabled: true}
 		cluster.Autoscaling = &container.ClusterAutoscaling{AutoprovisioningNodePoolDefaults: &container.AutoprovisioningNodePoolDefaults{

@@ -21,6 +21,9 @@ func TestWanted(t *testing.T) {
 		"autopilot":  {Autopilot: true},
 		"private":    {Machine: "e2-standard-4", MaxNodes: 5, Endpoints: Endpoints{Private: true}},
 		"authorized": {Machine: "e2-standard-4", MaxNodes: 5, Endpoints: Endpoints{Authorized: []string{"203.0.113.0/24", "198.51.100.7/32"}}},
+		"vpc":        {Machine: "e2-standard-4", MaxNodes: 5, VPC: VPC{Network: "projects/acme/global/networks/team", Subnetwork: "projects/acme/regions/us-central1/subnetworks/jobs"}},
+		"shared-vpc": {Autopilot: true, VPC: VPC{Network: "projects/host/global/networks/shared", Subnetwork: "projects/host/regions/us-central1/subnetworks/jobs",
+			Pods: "pods", Services: "services"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			server := gcptest.New(t)

@@ -97,7 +97,10 @@ func quota() map[string]string {
 // withoutNetwork leaves the network out if the cluster that was read has another one.
 func (e *estate) withoutNetwork() {
 	found := e.cluster.Last()
-	if found == nil || found.Network == "" || found.Network == e.names.Network() {
+	if found == nil {
+		return
+	}
+	if is := cloud.NetworkOf(found, e.names.Project); is == "" || is == "projects/"+e.names.Project+"/global/networks/"+e.names.Network() {
 		return
 	}
 	isNetwork := func(i infra.Item) bool {

@@ -32,6 +32,11 @@ func (o *upOptions) look(ctx context.Context, e *estate) (infra.States, error) {
 	if err := cmp.Or(err, unlisted, infra.Taken(e.items, found), o.refuseElsewhere(e, others)); err != nil {
 		return nil, err
 	}
+	if e.cluster.Last() == nil {
+		if err := e.project.CheckVPC(ctx, o.settings.VPC); err != nil {
+			return nil, process.Usage(err)
+		}
+	}
 	if e.cluster.Maker() == cloud.Someone && !o.force {
 		return nil, process.Usagef("there is a cluster %s in %s of project %s that was not made by `kubectl kinetic up`: choose another name with --cluster, or add what jobs need to that one with --force",
 			e.names.Cluster, e.names.Zone, e.names.Project)

@@ -100,6 +100,9 @@ func (o *upOptions) settle(ctx context.Context, u *ui.UI, e *estate, found infra
 	case e.cluster.Last() == nil || len(o.pools) > 0:
 		warnOfZones(u, l.err)
 	}
+	if v := o.settings.VPC; v.Chosen() && e.cluster.Last() == nil {
+		u.Warn(fmt.Sprintf("nodes have no addresses of their own, and the %s stays as it is: it needs a Cloud NAT for the internet, where jobs get packages and images, or at least Private Google Access for what is at Google", v))
+	}
 	e.withoutNetwork()
 	nat := slices.ContainsFunc(e.items, func(i infra.Item) bool { return i.ID.Kind == infra.KindNAT })
 	o.cost = costOf(clusterOf(e), o.alwaysOn(e, found), nat, o.prices)

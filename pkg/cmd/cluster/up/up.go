@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 	"k8s.io/apimachinery/pkg/util/validation"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
@@ -50,6 +51,8 @@ type upFlags struct {
 	kueue                 string
 	private               bool
 	authorized            []string
+	network, subnetwork   string
+	podRange, services    string
 	yes, force, reconcile bool
 	dryRun                process.DryRun
 	output                string
@@ -96,6 +99,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	process.NumberVar(fs, &f.maxNodes, 1, process.Unbounded, "max-nodes", "Have at most this `NUMBER` of those machines.")
 	fs.BoolVar(&f.private, "private", false, "Give the API server no address: it is reached by its name alone, as IAM allows.")
 	fs.StringSliceVar(&f.authorized, "authorized-networks", nil, "Let only these `NETWORKS` use the address of the API server, such as 203.0.113.0/24, with commas.")
+	f.addNetwork(fs)
 	fs.StringVar(&f.kueue, "kueue", "", "Set up a queue: `QUEUE`, or kinetic without a value. Kueue must be installed.")
 	fs.Lookup("kueue").NoOptDefVal = "kinetic"
 	fs.StringVar(&f.profile, "profile-name", "", "`NAME` of the profile that is written. Default: that of the cluster.")
@@ -112,6 +116,10 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 		return connect.CompleteProfiles(cmd, nil, word)
 	}
 	cluster.Offer("machine-type", "e2-standard-2", usualMachine, "e2-standard-8", "e2-standard-16", "n2-standard-4", "n2-standard-8") // and many others
+	cluster.Completions["network"] = c.completeNetwork
+	cluster.Completions["subnetwork"] = func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+		return c.completeSubnet(cmd, f.network)
+	}
 	connection := c.connection.Section()
 	connection.Completions["zone"] = c.completeZone
 	root := &cobra.Command{
@@ -129,6 +137,14 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	process.AddSections(root, cluster, outcome, connection)
 	root.SetFlagErrorFunc(takesNoName)
 	return root
+}
+
+// addNetwork adds the flags for a network that exists.
+func (f *upFlags) addNetwork(fs *pflag.FlagSet) {
+	fs.StringVar(&f.network, "network", "", "Have the cluster in this `NETWORK`, which exists, or projects/PROJECT/global/networks/NAME. Default: one of its own, with a NAT.")
+	fs.StringVar(&f.subnetwork, "subnetwork", "", "`SUBNET` of --network in the region, or projects/PROJECT/regions/REGION/subnetworks/NAME.")
+	fs.StringVar(&f.podRange, "cluster-secondary-range-name", "", "`RANGE` of the subnet for pods. Default: GKE adds one, if the project has the subnet.")
+	fs.StringVar(&f.services, "services-secondary-range-name", "", "`RANGE` of the subnet for Services. Default: GKE chooses one.")
 }
 
 // upOptions hold only values that are ready to use.
@@ -165,12 +181,16 @@ func (f *upFlags) toOptions(c *command, given func(flag string) bool) (*upOption
 		names.Zone = names.Region()
 		c.connection.Target.Zone = names.Zone // for the errors of this command
 	}
-	o := &upOptions{command: c, settings: f.settings(given), pools: map[string]gke.Planned{},
+	vpc, err := cloud.NewVPC(names, f.network, f.subnetwork, f.podRange, f.services)
+	if err != nil {
+		return nil, err
+	}
+	o := &upOptions{command: c, settings: f.settings(given, vpc), pools: map[string]gke.Planned{},
 		yes: f.yes, force: f.force, reconcile: f.reconcile, dryRun: dryRun, output: f.output}
 	if err := f.plan(names, given("min-nodes"), o.pools); err != nil {
 		return nil, err
 	}
-	o.wanted = infra.Wanted{Names: names, Autopilot: f.autopilot, Pools: slices.Sorted(maps.Keys(o.pools)), Queue: f.kueue, Profile: f.profile}
+	o.wanted = infra.Wanted{Names: names, Autopilot: f.autopilot, OtherNetwork: vpc.Chosen(), Pools: slices.Sorted(maps.Keys(o.pools)), Queue: f.kueue, Profile: f.profile}
 	if o.wanted.Profile == "" {
 		if o.wanted.Profile, err = profileOf(names); err != nil {
 			return nil, err
@@ -213,6 +233,11 @@ func (f *upFlags) check(given func(flag string) bool) error {
 	if f.private && len(f.authorized) > 0 {
 		return process.Usagef("--authorized-networks %s: with --private there is no address that these networks could use: omit one of the two", strings.Join(f.authorized, ","))
 	}
+	for _, flag := range []string{"subnetwork", "cluster-secondary-range-name", "services-secondary-range-name"} {
+		if given(flag) && f.network == "" {
+			return process.Usagef("--%s: it belongs to the network of --network, and there is none: add --network, or omit --%[1]s", flag)
+		}
+	}
 	if err := cloud.CheckNetworks(f.authorized); err != nil {
 		return process.Usagef("--authorized-networks: %v", err)
 	}
@@ -230,10 +255,10 @@ func (f *upFlags) check(given func(flag string) bool) error {
 }
 
 // settings returns those of the cluster.
-func (f *upFlags) settings(given func(flag string) bool) cloud.Settings {
+func (f *upFlags) settings(given func(flag string) bool, vpc cloud.VPC) cloud.Settings {
 	return cloud.Settings{Autopilot: f.autopilot, Machine: f.machine, MaxNodes: f.maxNodes,
 		MachineGiven: given("machine-type"), MaxNodesGiven: given("max-nodes"),
-		Endpoints: cloud.Endpoints{Private: f.private, Authorized: f.authorized}}
+		Endpoints: cloud.Endpoints{Private: f.private, Authorized: f.authorized}, VPC: vpc}
 }
 
 // run looks, asks and does.
