@@ -20,6 +20,7 @@ type suite struct {
 	dir        string // everything that the run writes is below it
 	repository string // the checkout
 	keep       bool
+	complete   bool // all steps can run here: one that was not tried is a failure
 	budget     budget
 	now        func() time.Time
 	pause      time.Duration // between looks
@@ -190,7 +191,8 @@ func (s *suite) attempt(ctx context.Context, st step, price float64) (err error)
 }
 
 func (t *trial) addPool(ctx context.Context) error {
-	args := append([]string{"pool", "add", t.accelerator, "--name", "acceptance-" + t.name}, t.pool...)
+	// Nobody is there to say yes to nodes that stay on.
+	args := append([]string{"pool", "add", t.accelerator, "--yes", "--name", "acceptance-" + t.name}, t.pool...)
 	if t.backend != "" {
 		args = append(args, "--backend", t.backend)
 	}

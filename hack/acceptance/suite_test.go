@@ -69,6 +69,35 @@ func TestARunEndsAsItsStepsDo(t *testing.T) {
 	}
 }
 
+// On this machine all steps can run: one that was not tried has found something. In Google Cloud it has not.
+func TestWhatCanRunIsTried(t *testing.T) {
+	noMachine := fakeAnswer{Has: "run chips.py:gpus --timeout", Code: 124,
+		Events: waiting + `Google Cloud has no such machine free in us-central1-a (GCE out of resources); the autoscaler tries again"}` + "\n" + `{"event":"error","code":124,"message":"timed out"}`}
+	for name, tt := range map[string]struct {
+		complete bool
+		max      float64
+		answers  []fakeAnswer
+		code     int
+	}{
+		"all were tried":              {complete: true},
+		"one was skipped":             {complete: true, max: 1.4, code: exitFailed},
+		"one got no machine":          {complete: true, answers: []fakeAnswer{noMachine}, code: exitFailed},
+		"one was skipped elsewhere":   {max: 1.4},
+		"it got no machine elsewhere": {answers: []fakeAnswer{noMachine}},
+	} {
+		f := newFixture(t, "cpu,l4", tt.answers...)
+		f.complete = tt.complete
+		if tt.max > 0 {
+			f.budget.max = tt.max
+		}
+		var stdout, stderr bytes.Buffer
+		code := f.exit(f.run(t.Context(), t.Context()), &stdout, &stderr)
+		if code != tt.code || strings.Contains(stderr.String(), "steps that were not tried, although all can run here: 1") != (tt.code != 0) {
+			t.Errorf("%s: exit code %d: %s", name, code, &stderr)
+		}
+	}
+}
+
 func TestThePoolOfAStepIsRemoved(t *testing.T) {
 	f := newFixture(t, "l4", fakeAnswer{Has: "run chips.py:gpus --timeout", Code: 1})
 	if err := f.run(t.Context(), t.Context()); err != nil {
@@ -78,7 +107,7 @@ func TestThePoolOfAStepIsRemoved(t *testing.T) {
 	at := func(begin string) int {
 		return slices.IndexFunc(calls, func(call string) bool { return strings.HasPrefix(call, begin) })
 	}
-	add, cancel, remove := at("pool add l4:spot --name acceptance-l4 --max-nodes 1"), at("jobs cancel --selector owner=acceptance-0123"), at("pool remove acceptance-l4 --yes")
+	add, cancel, remove := at("pool add l4:spot --yes --name acceptance-l4 --max-nodes 1"), at("jobs cancel --selector owner=acceptance-0123"), at("pool remove acceptance-l4 --yes")
 	if add < 0 || cancel < add || remove < cancel {
 		t.Errorf("%d, %d, %d in %q", add, cancel, remove, calls)
 	}
