@@ -112,6 +112,9 @@ func (c *cloud) pools(ctx context.Context) doctor.Finding {
 		case gke.IsQueued(p):
 			others = append(others, p.Name+" is for jobs whose queue asks for its machines (run --queue)")
 		default:
+			if plain := gke.PlainNetwork(cluster, p); plain != "" {
+				return doctor.Good("%s has %s; %s", p.Name, accelerator.Text(*a), plain)
+			}
 			return doctor.Good("%s has %s", p.Name, accelerator.Text(*a))
 		}
 	}

@@ -117,6 +117,9 @@ func TestChecks(t *testing.T) {
 			answers: map[string]string{clusterPath: `{"status":"RUNNING","nodePools":[{"name":"dws","queuedProvisioning":{"enabled":true},"config":{"machineType":"ct6e-standard-8t","flexStart":true}}]}`}},
 		"a pool of keras-kinetic": {check: "node pools", set: func(o *Options) { o.Accelerator = parse(t, "v6e-8") }, state: doctor.Wrong, detail: "none has v6e-2x4; old has it on 2 hosts, for run --backend pathways", fix: "kubectl kinetic pool add v6e-2x4 --project acme --zone us-central1-a --cluster c",
 			answers: map[string]string{clusterPath: `{"status":"RUNNING","nodePools":[{"name":"old","placementPolicy":{"type":"COMPACT","tpuTopology":"2x4"},"config":{"machineType":"ct6e-standard-4t"}}]}`}},
+		"a pool without networks for its GPUs": {check: "node pools", set: func(o *Options) { o.Accelerator = parse(t, "b200") }, state: doctor.OK,
+			detail:  "fast has b200x8; the hosts of node pool fast talk over plain TCP, because it was made without an accelerator network profile",
+			answers: map[string]string{clusterPath: `{"status":"RUNNING","networkConfig":{"datapathProvider":"ADVANCED_DATAPATH"},"nodePools":[{"name":"fast","config":{"machineType":"a4-highgpu-8g","accelerators":[{"acceleratorType":"nvidia-b200","acceleratorCount":"8"}]}}]}`}},
 		"no pool yet": {check: "node pools", set: func(o *Options) { o.Accelerator = parse(t, "l4") }, state: doctor.Skipped, detail: "none has l4, but GKE may make one",
 			answers: map[string]string{clusterPath: `{"status":"RUNNING","autoscaling":{"enableNodeAutoprovisioning":true},` + pools + `}`}},
 
