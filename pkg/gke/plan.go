@@ -135,11 +135,13 @@ func Plan(a api.Accelerator, o Options) (Planned, error) {
 	if a.Kind == api.TPU && a.Hosts > 1 {
 		pool.PlacementPolicy = &container.PlacementPolicy{TpuTopology: a.Topology}
 		if isIronwood(a) {
-			planned.Policy = &compute.ResourcePolicy{Description: PolicyDescription(o.Cluster), WorkloadPolicy: &compute.ResourcePolicyWorkloadPolicy{
-				Type: "HIGH_THROUGHPUT", AcceleratorTopology: a.Topology}}
+			planned.Policy = workloadPolicy(o.Cluster, a.Topology)
 		} else {
 			pool.PlacementPolicy.Type = "COMPACT"
 		}
+	}
+	if isRack(a) {
+		planned.Policy, pool.PlacementPolicy = workloadPolicy(o.Cluster, rackTopology), &container.PlacementPolicy{}
 	}
 	if o.Compact {
 		pool.PlacementPolicy = &container.PlacementPolicy{Type: "COMPACT"}
@@ -151,6 +153,22 @@ func Plan(a api.Accelerator, o Options) (Planned, error) {
 	}
 	return planned, nil
 }
+
+// workloadPolicy places machines so that their accelerators have a topology.
+func workloadPolicy(c Cluster, topology string) *compute.ResourcePolicy {
+	return &compute.ResourcePolicy{Description: PolicyDescription(c), WorkloadPolicy: &compute.ResourcePolicyWorkloadPolicy{Type: "HIGH_THROUGHPUT", AcceleratorTopology: topology}}
+}
+
+// A rack of GB200 or GB300 is one NVLink domain of 72 GPUs, 4 of each machine. GKE's autoscaler makes no node of these
+// machines without a workload policy that says so (github.com/GoogleCloudPlatform/cluster-autoscaler,
+// placement.validateWorkloadPolicy), and Google's cluster toolkit makes this one (examples/gke-a4x, gke-a4x-max-bm).
+const (
+	rackTopology = "1x72"
+	rackNodes    = 18
+)
+
+// isRack reports whether the machines of a pool are in one rack.
+func isRack(a api.Accelerator) bool { return strings.HasPrefix(a.MachineType, "a4x-") }
 
 // isIronwood reports whether slices of several hosts need a workload policy.
 func isIronwood(a api.Accelerator) bool { return a.Name == "tpu7x" }
@@ -194,10 +212,13 @@ func (o Options) initial(zones int) int {
 }
 
 // Max returns the largest number of nodes that a pool has unless the user says: those of one
-// slice if it has several hosts, since a pool is one slice then.
+// slice if it has several hosts, since a pool is one slice then, and those of one rack.
 func Max(a api.Accelerator, least int) int {
 	if a.Kind == api.TPU && a.Hosts > 1 {
 		return a.Hosts
+	}
+	if isRack(a) {
+		return rackNodes
 	}
 	return max(usualMax, least)
 }

@@ -30,6 +30,7 @@ func TestSettle(t *testing.T) {
 		"a slice is in one":                 {regional, "v6e-4x4", gke.Options{Min: 4}, nil, []string{"us-central1-a"}, 4, ""},
 		"close machines are in one":         {regional, "l4", gke.Options{Min: 3, Compact: true}, []string{"us-central1-b", "us-central1-f"}, []string{"us-central1-b"}, 3, ""},
 		"networks of GPUs are in one":       {networks, "b200", gke.Options{Min: 2, Nodes: gke.Nodes{Networks: true}}, nil, []string{"us-central1-a"}, 2, ""},
+		"a rack is in one":                  {regional, "gb300", gke.Options{Min: 2, Reservation: "r"}, nil, []string{"us-central1-a"}, 2, ""},
 		"GPUs without networks":             {regional, "b200", gke.Options{Min: 3, Nodes: gke.Nodes{Networks: true}}, nil, regional.Locations, 1, ""},
 		"zones are not known":               {regional, "l4", gke.Options{Min: 3}, nil, []string{"us-central1-a", "us-central1-b", "us-central1-f"}, 1, ""},
 		"a new cluster in a zone":           {&container.Cluster{Name: "main", Location: "us-central1-a"}, "l4", gke.Options{Min: 3}, nil, []string{"us-central1-a"}, 3, ""},
