@@ -106,7 +106,7 @@ var mayImport = map[string]string{
 	"outputs":         "api filelock job nearest pattern records store /runner/kinetic_runner/contract",
 	"prune":           "api pattern records store",
 	"environment":     "api deps image lock nearest requirement wheel",
-	"provider":        "api cloudbuild deps environment image lock records resolver store ui wheel",
+	"provider":        "api cloudbuild deps environment image lock records resolver store ui wheel /runner/kinetic_runner/contract",
 	"data":            "api homedir nearest pack pattern store",
 	"submit":          "accelerator api bundle call data deps environment homedir image job nearest pack pattern payload records render store target version /runner",
 	"availability":    "accelerator api gcp target",

@@ -108,7 +108,7 @@ func variablesOfCode(t *testing.T) map[string]string {
 			if d.IsDir() && d.Name() == "testdata" {
 				return filepath.SkipDir
 			}
-			isCode := slices.Contains([]string{".go", ".py", ".yaml"}, filepath.Ext(path))
+			isCode := slices.Contains([]string{".go", ".py", ".json", ".yaml"}, filepath.Ext(path))
 			if d.IsDir() || !isCode || strings.HasSuffix(path, "_test.go") {
 				return nil
 			}

@@ -3,7 +3,7 @@ package api
 import "encoding/json"
 
 // CallVersion is the version of Call that this code writes and reads.
-const CallVersion = 1
+var CallVersion = facts.Versions.Document
 
 // CallKind is the form of a Call.
 type CallKind string

@@ -2,13 +2,13 @@ package api
 
 // IndexVersion is the version of Index that this code writes. It also reads version 1, which
 // has no parts, links or modes.
-const IndexVersion = 2
+var IndexVersion = facts.Versions.Index
 
 // NamesBase64 is the value of Index.Names for names that JSON can't hold.
 const NamesBase64 = "base64"
 
 // DefaultMode is the mode of an IndexFile that names none.
-const DefaultMode = 0o644
+var DefaultMode = facts.Defaults.Mode
 
 // MaxPartBytes is the size of the parts of a large file, all but the last, and the largest
 // blob of an index.
@@ -70,7 +70,7 @@ type IndexLink struct {
 }
 
 // SetVersion is the version of DataSet that this code writes and reads.
-const SetVersion = 1
+var SetVersion = facts.Versions.Document
 
 // MaxShardFiles limits the files, links and directories of one index of a data set.
 const MaxShardFiles = 32 << 10

@@ -105,9 +105,6 @@ const (
 	// and the version of the client that uploaded it.
 	AnnotationRunnerSHA256  = AnnotationPrefix + "runner-sha256"
 	AnnotationRunnerVersion = AnnotationPrefix + "runner-version"
-	// AnnotationOutcome is end.json on one line, on a LeaderWorkerSet that has ended. The
-	// same patch scales it to zero.
-	AnnotationOutcome = AnnotationPrefix + "outcome"
 	// AnnotationSubmit is a random word of the submit that created a workload.
 	AnnotationSubmit = AnnotationPrefix + "submit"
 	// AnnotationAccelerator is the accelerator as typed.
@@ -120,6 +117,10 @@ const (
 	// DefaultServiceAccount is the service account that `up` prepares in a namespace.
 	DefaultServiceAccount = "kinetic"
 )
+
+// AnnotationOutcome is end.json on one line, on a LeaderWorkerSet that has ended. The
+// same patch scales it to zero.
+var AnnotationOutcome = facts.Names.Outcome
 
 // Variables that tell Google's libraries where Cloud Storage is. The runner itself gets the
 // same values as flags and ignores the variables, which are for the call.
@@ -138,7 +139,7 @@ var StoreFlags = []struct{ Flag, Variable string }{
 
 // EnvNetrc has the credentials with which the runner reaches indexes of packages, as a netrc file.
 // The call doesn't see it.
-const EnvNetrc = "KINETIC_NETRC"
+var EnvNetrc = facts.Names.Netrc
 
 // EnvCompletionIndex has the number of a pod of an Indexed Job; Kubernetes sets it.
 const EnvCompletionIndex = "JOB_COMPLETION_INDEX"
@@ -156,13 +157,14 @@ const (
 	EnvNetwork = "KINETIC_NETWORK"
 	// EnvSlices has the number of slices if there are several.
 	EnvSlices = "KINETIC_SLICES"
-	// EnvGroupKey has the secret that authenticates the runners of several hosts to each
-	// other. It is a key of the job's Secret.
-	EnvGroupKey = "KINETIC_GROUP_KEY"
 )
 
+// EnvGroupKey has the secret that authenticates the runners of several hosts to each
+// other. It is a key of the job's Secret.
+var EnvGroupKey = facts.Names.GroupKey
+
 // DefaultMaxDisruptions is the number that the runner uses by default.
-const DefaultMaxDisruptions = 100
+var DefaultMaxDisruptions = facts.Defaults.MaxDisruptions
 
 // OverlayMarker begins the kustomization.yaml of a directory that --write-overlay has
 // written. Such a directory is not part of the project.

@@ -171,7 +171,7 @@ func (s Status) Word() string {
 var ErrMayRun = errors.New("the job may run")
 
 // EndVersion is the version of End and Result that this code writes and reads.
-const EndVersion = 1
+var EndVersion = facts.Versions.Document
 
 // End is how a job ended, written once as end.json by whoever learns it first: the runner,
 // `jobs cancel`, or a client that finds the workload gone.

@@ -22,7 +22,7 @@ import (
 )
 
 // indexVersion is the version of the runner's indexes. Earlier ones say which plain names were complete.
-const indexVersion = 2
+var indexVersion = contract.Read().Versions.OutputsIndex
 
 // maxIndex is the most bytes that an index may have: some million files.
 var maxIndex = contract.Read().Limits.OutputsIndex

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/lock"
 	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
+	"github.com/kubectl-kinetic/kinetic/runner/kinetic_runner/contract"
 )
 
 // document is what the runner reads: the wheels to install, or what pip has to resolve.
@@ -36,7 +37,7 @@ type docWheel struct {
 }
 
 // documentVersion is the version of document.
-const documentVersion = 1
+var documentVersion = contract.Read().Versions.Document
 
 // listOf returns the document with a list of wheels. urls are those that the pod fetches itself, by
 // their SHA-256.

@@ -20,15 +20,6 @@ const (
 	// chunk is how much of a large object is sent in one request, and is held in memory
 	// for retries. Smaller objects are sent whole.
 	chunk = 16 << 20
-	// renewAfter is the age from which a blob is renewed: less than half of PruneAge. A data
-	// set's document that is found to be younger vouches for blobs that were younger when it
-	// was written, and none of them must be deleted before the job that is being submitted
-	// names them.
-	renewAfter = (4*24 + 12) * time.Hour
-	// renewMountedAfter is that age for a file that pods mount, if the record of its directory
-	// keeps it from being pruned: then it is renewed only because of the rules of buckets, which
-	// delete it after 30 days or more. A pod that has the file open must open it again.
-	renewMountedAfter = 14 * 24 * time.Hour
 	// writerKey is the metadata key by which a client recognizes its own objects.
 	writerKey = "writer"
 	// starts limits how often an upload starts over that was damaged, or that the server
@@ -36,6 +27,18 @@ const (
 	starts = 3
 	// tries is how often a streamed upload is tried, however long each try takes.
 	tries = 5
+)
+
+var (
+	// renewAfter is the age from which a blob is renewed: less than half of PruneAge. A data
+	// set's document that is found to be younger vouches for blobs that were younger when it
+	// was written, and none of them must be deleted before the job that is being submitted
+	// names them.
+	renewAfter = time.Duration(facts.Ages.Blob) * time.Second
+	// renewMountedAfter is that age for a file that pods mount, if the record of its directory
+	// keeps it from being pruned: then it is renewed only because of the rules of buckets, which
+	// delete it after 30 days or more. A pod that has the file open must open it again.
+	renewMountedAfter = time.Duration(facts.Ages.Mounted) * time.Second
 )
 
 var errDamaged = errors.New("the content was changed in transit")

@@ -3,6 +3,7 @@ package store
 import (
 	"fmt"
 	"path"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -20,9 +21,6 @@ var names = facts.Objects
 
 const (
 	collectedName = "collected.json"
-	outputsDir    = "outputs/"
-	// kineticDir has what is not an output below an --output-dir.
-	kineticDir = ".kinetic/"
 	// The Python tool's jobs are in the same place, with these names instead.
 	pythonResultName = "result.pkl"
 	pythonOutputsDir = "outputs/"
@@ -95,14 +93,15 @@ func Result(id string) string { return fmt.Sprintf(names.Result, id) }
 func Results(id string) string { return fmt.Sprintf(names.Results, id) }
 
 // ResultOf returns the name of the result of one input of a map, counted from 0.
-func ResultOf(id string, input int) string { return fmt.Sprintf("%s%d.json", Results(id), input) }
+func ResultOf(id string, input int) string { return fmt.Sprintf(names.InputResult, id, input) }
 
 // Hashes returns the name of the list of the hashes of a chunk's pickles that an attempt left.
 func Hashes(id string, chunk, attempt int) string {
-	if attempt <= 1 {
-		return fmt.Sprintf("%s%d.hashes", Results(id), chunk)
+	tail := ""
+	if attempt > 1 {
+		tail = fmt.Sprintf("-%d", attempt)
 	}
-	return fmt.Sprintf("%s%d-%d.hashes", Results(id), chunk, attempt)
+	return fmt.Sprintf(names.Hashes, id, chunk, tail)
 }
 
 // Pickle returns the name of the object that Result.Pickle names: result.pkl,
@@ -147,7 +146,7 @@ func LogPart(id string, host, attempt, part int) string {
 }
 
 // Outputs returns the prefix of what the job wrote to KINETIC_OUTPUT_DIR.
-func Outputs(id string) string { return id + "/" + outputsDir }
+func Outputs(id string) string { return fmt.Sprintf(names.Outputs, id) + "/" }
 
 // SyncFolder begins the names of the runner's records of outputs with their objects, relative to the home of the
 // outputs.
@@ -160,13 +159,13 @@ func IncompleteFolder() string { return prefix(names.Incomplete) }
 // an --output-dir in a bucket.
 func OutputsHome(id string, elsewhere bool) string {
 	if elsewhere {
-		return kineticDir + id + "/"
+		return fmt.Sprintf(names.HomeElsewhere, id) + "/"
 	}
 	return id + "/"
 }
 
 // IsKinetic reports whether a name below an --output-dir is that of something other than an output.
-func IsKinetic(name string) bool { return strings.HasPrefix(name, kineticDir) }
+func IsKinetic(name string) bool { return strings.HasPrefix(name, prefix(names.HomeElsewhere)) }
 
 // SyncDir returns the prefix of the indexes of a job's outputs, one for each host or input, and of their objects.
 func SyncDir(id string) string { return id + "/" + SyncFolder() }
@@ -176,11 +175,11 @@ func Sync(id string, number int) string { return id + "/" + fmt.Sprintf(names.In
 
 // SyncNumber returns the number of the host or input whose index has this name relative to the home of the outputs.
 func SyncNumber(name string) (number int, ok bool) {
-	rest, below := strings.CutPrefix(name, SyncFolder())
-	if !below || !syncPattern().MatchString(rest) {
+	if !syncPattern().MatchString(name) {
 		return 0, false
 	}
-	number, err := strconv.Atoi(strings.TrimSuffix(rest, ".json"))
+	before, after, _ := strings.Cut(names.Index, "%d")
+	number, err := strconv.Atoi(strings.TrimSuffix(strings.TrimPrefix(name, before), after))
 	return number, err == nil
 }
 
@@ -215,11 +214,28 @@ func PythonResult(id string) string { return path.Join(id, pythonResultName) }
 // KINETIC_OUTPUT_DIR.
 func PythonOutputs(id string) string { return pythonOutputsDir + id + "/" }
 
+// What the names of a map's attempts begin with, and the names of what comes from a later attempt have at their end.
+const ofChunk, later = `(\d+-)?`, `(-\d+)?`
+
+// form returns a regular expression for the names that a format makes, relative to a job's directory. word is that of
+// each %s after the ID.
+func form(format, word string) string {
+	text := regexp.QuoteMeta(strings.TrimPrefix(format, "%s/"))
+	return strings.ReplaceAll(strings.ReplaceAll(text, "%d", `\d+`), "%s", word)
+}
+
+// anyOf returns the pattern of the names that one of the regular expressions matches.
+func anyOf(forms ...string) func() *regexp.Regexp {
+	return pattern.Lazy("^(" + strings.Join(forms, "|") + ")$")
+}
+
 // The records of a job, relative to its directory: all that it stores except its outputs.
 var (
-	recordPattern = pattern.Lazy(`^((handle|call|result|end|collected|environment)\.json|(payload|result(-\d+)?)\.pkl|attempts/\d+(-\d+)?\.json|results/\d+(\.json|\.try|(-\d+)?\.(pkl|hashes))|logs/\d+/\d+-\d+\.log)$`)
+	recordPattern = anyOf(form(names.Handle, ""), form(names.Call, ""), form(names.Payload, ""), form(names.Result, ""), form(names.End, ""),
+		form(names.Environment, ""), form(collectedName, ""), form(names.Attempt, ofChunk), form(names.LogPart, ""), form(names.Pickle, later),
+		form(names.InputResult, ""), form(names.InputTries, ""), form(names.InputPickle, later), form(names.Hashes, later))
 	// tracePattern matches the records that hardly anything but a job has.
-	tracePattern        = pattern.Lazy(`^((call|result|end)\.json|attempts/\d+\.json|logs/\d+/\d+-\d+\.log)$`)
+	tracePattern        = anyOf(form(names.Call, ""), form(names.Result, ""), form(names.End, ""), form(names.Attempt, ""), form(names.LogPart, ""))
 	pythonRecordPattern = pattern.Lazy(`^(handle\.json|payload\.pkl|context\.zip|requirements\.txt|result(-worker-\d+)?\.pkl|\.(debug|leader)_ready)$`)
 )
 
@@ -238,8 +254,8 @@ func IsTrace(id, name string) bool {
 }
 
 var (
-	syncPattern = pattern.Lazy(`^\d+\.json$`)
-	keptPattern = pattern.Lazy(`^(sync/\d+(\.json|/.+)|incomplete/\d+/.+)$`)
+	syncPattern = anyOf(form(names.Index, ""))
+	keptPattern = anyOf(form(names.Index, ""), form(names.IndexObjects, "")+".+", form(names.Incomplete, "")+".+")
 )
 
 // IsSync reports, by its name, whether an object belongs to what the runner keeps about a job's outputs. It is

@@ -5,7 +5,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-	"time"
 
 	"github.com/kubectl-kinetic/kinetic/runner/runnertest"
 )
@@ -25,25 +24,14 @@ func TestRunnerHasTheSameNames(t *testing.T) {
 		"'j/' + index_name(3)":                     Sync("j", 3),
 		"'j/' + SYNC":                              SyncDir("j"),
 		"incomplete_folder(3)":                     IncompleteFolder() + "3/",
-		"result_name('j')":                         Results("j"),
-		"result_name('j', '7.json')":               ResultOf("j", 7),
+		"result_name('j', 7)":                      ResultOf("j", 7),
 		"Records(None, 'j').name(2)":               Attempts("j") + "2.json",
+		"tries_name('j', 7)":                       Results("j") + "7.try",
+		"OBJECTS['hashes'] % ('j', 3, tail(1))":    Hashes("j", 3, 1),
+		"OBJECTS['hashes'] % ('j', 3, tail(2))":    Hashes("j", 3, 2),
 		"Records(None, 'j', '4-').name(2)":         AttemptsOfChunk("j", 4) + "2.json",
 		"FileStore('file:///').outputs('j') + '/'": "/" + Outputs("j"),
 	}, "store.names", "store.files", "maps.inputs", "records", "outputs.plain")
-}
-
-// TestRunnerRenewsAsMuch: if the runner renewed less than a client trusts, a document that it makes
-// young would vouch for blobs that are too old.
-func TestRunnerRenewsAsMuch(t *testing.T) {
-	theirs := time.Duration(runnertest.Eval[int64](t, "TRUSTED_AGE", "data.dataset")) * time.Second
-	if theirs >= renewAfter {
-		t.Errorf("the runner leaves blobs of %s as they are, and clients only those younger than %s", theirs, renewAfter)
-	}
-	theirs = time.Duration(runnertest.Eval[int64](t, "TRUSTED_AGE", "data.mounted")) * time.Second
-	if theirs > renewMountedAfter {
-		t.Errorf("the runner leaves mounted files of %s as they are, and clients only those younger than %s", theirs, renewMountedAfter)
-	}
 }
 
 func TestRunnerTakesTheSameIDs(t *testing.T) {

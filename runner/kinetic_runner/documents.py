@@ -5,9 +5,10 @@
 import json
 import re
 
+from .contract import VERSIONS
 from .errors import RunnerError
 
-VERSION = 1  # of every document but an index
+VERSION = VERSIONS["document"]  # of every document but an index
 SHA256 = re.compile(r"[0-9a-f]{64}")
 
 

@@ -4,10 +4,11 @@
 
 import os
 
+from .contract import NAMES
 from .process import PROGRAM, PYTHON
 
 WORK = "/kinetic"  # for a job's files, unless --work is set
-NETRC_VARIABLE = "KINETIC_NETRC"  # credentials for package indexes, for the runner alone
+NETRC_VARIABLE = NAMES["netrc"]  # credentials for package indexes, for the runner alone
 
 # GKE mounts the driver's libraries and nvidia-smi here. CUDA programs find them through these
 # variables. NVIDIA's images set both; images such as python:3.12 set neither.

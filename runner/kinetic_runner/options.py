@@ -7,7 +7,7 @@ import os
 import re
 import types
 
-from .contract import IDS
+from .contract import DEFAULTS, IDS
 from .documents import SHA256
 from .environment import WORK
 from .errors import RunnerError
@@ -70,7 +70,7 @@ FLAGS = {  # the parser of the value, the default, the value's name in the help,
     "--metadata-host": (str, "", "HOST", "metadata server to get access tokens from; default: GKE's"),
     "--credentials": (str, "", "PATH", "credentials file to use instead of the metadata server"),
     "--max-runtime": (seconds, 0.0, "SECONDS", "time limit for the call in this attempt; default 0, no limit"),
-    "--max-disruptions": (whole_number, 100, "N", "fail the job after losing its pod more often than this; default 100"),
+    "--max-disruptions": (whole_number, DEFAULTS["max_disruptions"], "N", f"fail the job after losing its pod more often than this; default {DEFAULTS['max_disruptions']}"),
     "--retries": (whole_number, math.inf, "N", "fail the job after more crashes than this; default: Kubernetes decides"),
     "--retry-on": (retry_on, "crash", "KIND", "what --retries covers: crash, or error to include calls that fail; default crash"),
     "--map": (sha256_hex, "", "SHA256", "hash of a map's inputs, lines of JSON"),

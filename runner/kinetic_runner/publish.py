@@ -10,13 +10,14 @@ import binascii
 import os
 import time
 
+from .contract import OBJECTS
 from .documents import VERSION, parse_document
 from .ending import try_to
 from .errors import AlreadyExists, NotFound, Unreachable
 from .options import TERMINATION_LOG
 from .outcome import CRASHES, ERRORS, EXIT_TERMINATED, MESSAGE_LIMIT, RETRYABLE, TERMINATED, UNSAVED_LIMIT, Outcome
 from .records import create_or_read, read_document
-from .store.names import job_name, record_name
+from .store.names import job_name, record_name, tail
 from .text import encode_json, encode_text, file_blocks, shorten, timestamp
 
 TERMINATION_LIMIT, TERMINATION_VALUE_LIMIT = 4096, 3 << 10  # bytes that Kubernetes keeps of a termination message, and of the value in it
@@ -167,7 +168,7 @@ def restore_result(attempt, outcome, finished):
 
 
 def pickle_name(attempt):
-    return "result.pkl" if attempt.number <= 1 else f"result-{attempt.number}.pkl"
+    return OBJECTS["pickle"] % tail(attempt.number)
 
 
 def pickle_blocks(outcome):

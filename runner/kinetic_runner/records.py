@@ -42,7 +42,7 @@ class Records:
 
     def name(self, number):
         """Return the name of an attempt's record."""
-        return f"{OBJECTS['attempts'] % self._job}{self._prefix}{number}.json"
+        return OBJECTS["attempt"] % (self._job, self._prefix, number)
 
     def count(self, uid, host, started):
         """Record this attempt, once for each pod, and count those before it.

@@ -74,14 +74,14 @@ func Compare[T any](t *testing.T, want map[string]T, modules ...string) {
 	}
 }
 
-// Words returns all matches of the pattern in the sources of kinetic_runner, sorted,
-// without duplicates.
+// Words returns all matches of the pattern in the sources of kinetic_runner, and in its contract, sorted, without
+// duplicates.
 func Words(t *testing.T, pattern string) []string {
 	t.Helper()
 	words := regexp.MustCompile(pattern)
 	var found []string
 	err := fs.WalkDir(runner.Sources, "kinetic_runner", func(file string, _ fs.DirEntry, err error) error {
-		if err != nil || path.Ext(file) != ".py" {
+		if err != nil || !slices.Contains([]string{".py", ".json"}, path.Ext(file)) {
 			return err
 		}
 		source, err := fs.ReadFile(runner.Sources, file)

@@ -83,7 +83,7 @@ from kinetic_runner.maps import runner
 def note(*what):
     with open(PATH, "a") as file: print(*what, file=file)
 runner.MapAttempt.input_begun = lambda self, number: note("begun", number)
-runner.MapAttempt.input_ended = lambda self, number, outcome: note("ended", number, outcome.reason, self.store.exists(runner.result_name(self.options.job, f"{number}.json")))
+runner.MapAttempt.input_ended = lambda self, number, outcome: note("ended", number, outcome.reason, self.store.exists(runner.result_name(self.options.job, number)))
 """
 
     def test_each_input_begins_and_ends_before_its_result(self):

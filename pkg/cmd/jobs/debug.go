@@ -32,7 +32,7 @@ func (c *command) debug() *cobra.Command {
 	var port uint16
 	output := ""
 	own := process.NewSection("Flags")
-	own.Flags.Uint16Var(&port, "port", api.DebugPort, "Local `PORT` for the debugger, 0 for any free one. For a local job: the port it listens on.")
+	own.Flags.Uint16Var(&port, "port", uint16(api.DebugPort), "Local `PORT` for the debugger, 0 for any free one. For a local job: the port it listens on.")
 	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT`: json.")
 	own.Offer("output", "json")
 	return c.finish(&cobra.Command{

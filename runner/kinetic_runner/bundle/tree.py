@@ -10,16 +10,16 @@ import os
 import zlib
 from collections import namedtuple
 
-from ..contract import LIMITS
+from ..contract import DEFAULTS, LIMITS, VERSIONS
 from ..documents import SHA256, check_path, check_relative, field, parse_document, strings
 from ..errors import RunnerError
 from ..store import read_verified
 from ..store.names import blob_name
 from ..text import readable
 
-INDEX_VERSION = 2
+INDEX_VERSION = VERSIONS["index"]
 INDEX_LIMIT = LIMITS["index"]  # bytes, both compressed and decompressed: about half a million files
-DEFAULT_MODE = 0o644
+DEFAULT_MODE = DEFAULTS["mode"]
 
 Blob = namedtuple("Blob", "name sha256 size gzipped")
 # A file with parts has no blob and no offset.

@@ -10,11 +10,12 @@ import importlib
 import os
 import time
 
+from ..contract import PORTS
 from .modules import let_shadow
 from .outcomes import tell
 from .wording import text_of
 
-PORT, PATIENCE = "5678", "600"  # the debugger's port and the seconds to wait, unless the environment overrides them
+PORT, PATIENCE = str(PORTS["debug"]), "600"  # the debugger's port and the seconds to wait, unless the environment overrides them
 
 
 def wait_for_debugger():

@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What the client and the runner both know: names of objects, limits, marks and exit codes. Both read contract.json."""
+"""What the client and the runner both know: names of objects, versions, limits, marks, exit codes and more. Both read contract.json."""
 
 import json
 import os
@@ -15,6 +15,11 @@ _FACTS = read()
 OBJECTS = _FACTS["objects"]  # names, as templates of %
 METADATA = _FACTS["metadata"]  # keys of outputs under their plain names
 IDS = _FACTS["ids"]
+VERSIONS = _FACTS["versions"]
+PORTS = _FACTS["ports"]
+NAMES = _FACTS["names"]  # of variables and annotations
+DEFAULTS = _FACTS["defaults"]
+AGES = _FACTS["ages"]  # seconds from which an object is renewed
 LIMITS = _FACTS["limits"]  # bytes
 MARKS = {name: mark.encode() for name, mark in _FACTS["marks"].items()}
 LINES = _FACTS["lines"]

@@ -1,5 +1,5 @@
-// Package contract has what the client and the runner both know: names of objects, limits, marks and exit
-// codes. They stand in contract.json alone, which the runner reads, too.
+// Package contract has what the client and the runner both know: names of objects, versions, limits, marks, exit
+// codes and more. They stand in contract.json alone, which the runner reads, too.
 package contract
 
 import (
@@ -15,7 +15,8 @@ var text []byte
 // Facts are the content of contract.json.
 type Facts struct {
 	// Objects are the names in a store, as formats for Printf, relative to its URL; those of Index, IndexObjects and
-	// Incomplete are relative to the home of a job's outputs.
+	// Incomplete are relative to the home of a job's outputs, Pickle and InputPickle to its directory. What comes
+	// from the second attempt or a later one has -ATTEMPT where the others have nothing.
 	Objects struct {
 		Blob         string `json:"blob"`          // of a SHA-256, twice
 		Data         string `json:"data"`          // the prefix of a directory that pods mount: of a SHA-256
@@ -26,12 +27,21 @@ type Facts struct {
 		Result       string `json:"result"`        //
 		End          string `json:"end"`           //
 		Environment  string `json:"environment"`   // the wheels that requirements resulted in
+		Pickle       string `json:"pickle"`        // of -ATTEMPT or ""
 		Attempts     string `json:"attempts"`      // the prefix of the records of starts
+		Attempt      string `json:"attempt"`       // of CHUNK- or "" and an attempt, too
 		Results      string `json:"results"`       // the prefix of the results of a map
+		InputResult  string `json:"input_result"`  // of an input of a map, too, like the following ones
+		InputTries   string `json:"input_tries"`   // the attempts that have started it
+		InputPickle  string `json:"input_pickle"`  // of the input and -ATTEMPT or ""
+		Hashes       string `json:"hashes"`        // of a chunk's pickles: of the chunk and -ATTEMPT or "", too
 		LogPart      string `json:"log_part"`      // of a host, an attempt and a part, too
 		Index        string `json:"index"`         // of the outputs of a host, or in a map of an input
 		IndexObjects string `json:"index_objects"` // the prefix of the objects that this index names
 		Incomplete   string `json:"incomplete"`    // the prefix of the outputs that are not finished
+		Outputs      string `json:"outputs"`       // the directory of the outputs of a job
+		// HomeElsewhere is the home of the outputs of a job with an --output-dir, below that.
+		HomeElsewhere string `json:"home_elsewhere"`
 	} `json:"objects"`
 	// Metadata are the keys of the metadata of outputs under their plain names.
 	Metadata struct {
@@ -43,6 +53,34 @@ type Facts struct {
 		Pattern  string   `json:"pattern"`
 		Reserved []string `json:"reserved"`
 	} `json:"ids"`
+	// Versions are of the documents that one writes and the other reads.
+	Versions struct {
+		Document     int `json:"document"`      // all but the following ones
+		Index        int `json:"index"`         // of a bundle
+		OutputsIndex int `json:"outputs_index"` //
+	} `json:"versions"`
+	// Ports are of the pods of a job.
+	Ports struct {
+		Debug int `json:"debug"` // the debugger's, on 127.0.0.1
+		Group int `json:"group"` // that the runner of host 0 listens on
+	} `json:"ports"`
+	// Names are of what a cluster has.
+	Names struct {
+		Outcome  string `json:"outcome"`   // the annotation with the end of a LeaderWorkerSet
+		GroupKey string `json:"group_key"` // the variable with the secret that the hosts of a job share
+		Netrc    string `json:"netrc"`     // the variable with the credentials for indexes of packages
+	} `json:"names"`
+	// Defaults are what neither an index nor a command line has to say.
+	Defaults struct {
+		Mode           uint32 `json:"mode"`            // permission bits of a file of a bundle
+		MaxDisruptions int    `json:"max_disruptions"` // the runner's
+	} `json:"defaults"`
+	// Ages are those from which objects are renewed that are there already, in seconds.
+	Ages struct {
+		Blob    int64 `json:"blob"`    // by a client
+		Set     int64 `json:"set"`     // a copied data set's blobs, by the runner: less, so a document that a client trusts never vouches for older ones
+		Mounted int64 `json:"mounted"` // a file that pods mount
+	} `json:"ages"`
 	// Limits are in bytes. The runner refuses more, so a client refuses before it uploads anything.
 	Limits struct {
 		Call          int64 `json:"call"`           // call.json, and the inputs of a map

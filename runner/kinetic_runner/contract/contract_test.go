@@ -22,6 +22,9 @@ func TestEveryFactIsThere(t *testing.T) {
 			}
 		}
 	}
+	if ages := Read().Ages; ages.Set >= ages.Blob {
+		t.Errorf("the runner renews blobs after %d s, want less than a client's %d s", ages.Set, ages.Blob)
+	}
 	for name, mark := range map[string]string{"stderr": Read().Marks.Stderr, "stdout": Read().Marks.Stdout, "piece": Read().Marks.Piece, "report": Read().Marks.Report} {
 		if len(mark) != 1 {
 			t.Errorf("the mark %s is %q, want one byte", name, mark)

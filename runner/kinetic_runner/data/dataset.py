@@ -6,6 +6,7 @@ from collections import namedtuple
 
 from ..bundle.tree import read_index
 from ..bundle.unpack import Tree, empty_directory
+from ..contract import AGES
 from ..documents import SHA256, field, parse_document
 from ..errors import Mismatch, NotFound, RunnerError
 from ..store import in_parallel, read_verified
@@ -13,7 +14,7 @@ from ..store.names import blob_name
 
 DOCUMENT_LIMIT = 32 << 20  # bytes: more than 100,000 shards
 THREADS = 8
-TRUSTED_AGE = 4 * 86_400  # seconds, less than the age up to which a client trusts a document
+TRUSTED_AGE = AGES["set"]
 
 Shard = namedtuple("Shard", "sha256 files bytes")
 

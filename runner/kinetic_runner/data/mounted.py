@@ -5,6 +5,7 @@
 import itertools
 import time
 
+from ..contract import AGES
 from ..store import in_parallel
 from ..store.gcs import RENEW_AGE
 from ..store.names import mounted_folder, mounted_record
@@ -12,7 +13,7 @@ from ..store.objects import list_objects
 
 # A renewed file is another one to pods that have it open, so it is renewed late. A young record
 # makes clients trust all files, so at that moment none may be older than a client would leave it.
-TRUSTED_AGE = 14 * 86_400  # seconds, at most the age up to which a client does not renew such a file
+TRUSTED_AGE = AGES["mounted"]
 PAGE = 1000  # files that are renewed at a time
 THREADS = 8
 

@@ -8,11 +8,12 @@ import json
 import re
 import socket
 
+from ..contract import NAMES, PORTS
 from ..documents import SHA256
 from ..text import encode_json
 
-GROUP_PORT = 8601  # of the leader's runner; the manifest's readiness probe has it too
-KEY_VARIABLE = "KINETIC_GROUP_KEY"  # a secret shared by the hosts of a job
+GROUP_PORT = PORTS["group"]  # of the leader's runner; the manifest's readiness probe has it too
+KEY_VARIABLE = NAMES["group_key"]  # a secret shared by the hosts of a job
 START = re.compile("[0-9a-f]{32}")
 PIPE_READ = 64 << 10
 LINE_LIMIT = 4 << 20  # bytes of a message: more than report() in verdict.py makes

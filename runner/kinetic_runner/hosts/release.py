@@ -4,13 +4,14 @@
 
 import os
 
+from ..contract import NAMES
 from ..errors import RunnerError, Transient
 from ..store.http import REQUEST_SECONDS, RETRY_STATUS, Endpoint, Request
 from ..text import encode_json, shorten
 
 SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 LEADERWORKERSETS = "/apis/leaderworkerset.x-k8s.io/v1/namespaces/{}/leaderworkersets/{}"
-OUTCOME_ANNOTATION = "kubectl-kinetic.github.io/outcome"
+OUTCOME_ANNOTATION = NAMES["outcome"]
 
 
 class Release:

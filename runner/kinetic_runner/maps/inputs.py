@@ -15,9 +15,14 @@ from ..store.gcs import LIST_PAGE
 from ..store.names import blob_name
 
 
-def result_name(job, name=""):
-    """Return the object name of an input's result ({index}.json, .pkl) or tries ({index}.try), or their folder."""
-    return OBJECTS["results"] % job + name
+def result_name(job, number):
+    """Return the name of the result of an input."""
+    return OBJECTS["input_result"] % (job, number)
+
+
+def tries_name(job, number):
+    """Return the name of the list of the attempts that have started an input."""
+    return OBJECTS["input_tries"] % (job, number)
 
 
 def ranges(text):
@@ -64,7 +69,7 @@ def find_done(store, options, numbers):
     done = set()
 
     def ask(number):
-        if store.exists(result_name(options.job, f"{number}.json")):
+        if store.exists(result_name(options.job, number)):
             done.add(number)
 
     in_parallel(ask, numbers, store.parallel)
@@ -77,7 +82,7 @@ def find_unpickled(store, options, numbers):
 
     def read(number):
         try:
-            result = read_document(store, result_name(options.job, f"{number}.json"))
+            result = read_document(store, result_name(options.job, number))
         except NotFound:
             return
         if not result.get("ok") and "pickle_sha256" not in result:
@@ -89,7 +94,7 @@ def find_unpickled(store, options, numbers):
 
 def listed(store, job):
     """Yield number and kind of each object in the results."""
-    for name in store.list(result_name(job)):
+    for name in store.list(OBJECTS["results"] % job):
         number, _, kind = name.partition(".")
         if number.isdecimal():
             yield int(number), kind
@@ -101,7 +106,7 @@ def find_tries(store, options, numbers):
 
     def read(number):
         try:
-            tries[number] = read_document(store, result_name(options.job, f"{number}.try")).get("attempts", [])
+            tries[number] = read_document(store, tries_name(options.job, number)).get("attempts", [])
         except NotFound:
             pass
 

@@ -17,6 +17,7 @@ import re
 from .. import publish
 from ..attempt import Attempt, JobEnded
 from ..bundle.unpack import empty_directory
+from ..contract import OBJECTS
 from ..documents import VERSION
 from ..ending import after_call, try_to
 from ..errors import AlreadyExists, RunnerError
@@ -27,9 +28,10 @@ from ..outcome import COMPLETED, EXIT_KILLED, KILLED, Outcome
 from ..place import start_function
 from ..process import EXIT_CLOSED
 from ..records import Records
+from ..store.names import tail
 from ..supervisor import Supervisor
 from ..text import encode_json, file_blocks, timestamp
-from .inputs import chunk_of, fetch_inputs, find_done, find_tries, find_unpickled, result_name
+from .inputs import chunk_of, fetch_inputs, find_done, find_tries, find_unpickled, result_name, tries_name
 from .results import Results
 
 MAX_UNKNOWN = 3  # pods, in addition to --retries, that die before they have noted an input
@@ -206,7 +208,7 @@ class MapAttempt(Attempt):
         """Note that this attempt starts an input, for the next pod if the input kills this one."""
         attempts = self.tries.get(number, []) + [self.number]
         data = encode_json({"version": VERSION, "attempts": attempts})
-        self.store.write(result_name(self.options.job, f"{number}.try"), lambda: [data])
+        self.store.write(tries_name(self.options.job, number), lambda: [data])
 
     def give_up(self, number, outcome):
         """Store the failure of an input that will not be tried again."""
@@ -216,9 +218,9 @@ class MapAttempt(Attempt):
     def publish_input(self, number, outcome):
         """Publish the result of an input. If there is one already, keep it, unless this attempt has to vouch for its own."""
         store, job = self.store, self.options.job
-        name, pickled = result_name(job, f"{number}.json"), None
+        name, pickled = result_name(job, number), None
         if outcome.pickle_path:
-            pickled = f"results/{number}.pkl" if self.number <= 1 else f"results/{number}-{self.number}.pkl"
+            pickled = OBJECTS["input_pickle"] % (number, tail(self.number))
             store.write(f"{job}/{pickled}", lambda: file_blocks(outcome.pickle_path))
         if self.store_result(name, lambda: self.result_blocks(number, outcome, pickled), verdict(outcome, pickled)):
             if outcome.pickle_sha256 is not None:
@@ -268,8 +270,7 @@ class MapAttempt(Attempt):
         if not self.hashes:
             return None
         data = "".join(f"{number} {sha256}\n" for number, sha256 in sorted(self.hashes.items())).encode()
-        name = f"{self.host}.hashes" if self.number <= 1 else f"{self.host}-{self.number}.hashes"
-        self.store.write(result_name(self.options.job, name), lambda: [data])
+        self.store.write(OBJECTS["hashes"] % (self.options.job, self.host, tail(self.number)), lambda: [data])
         return hashlib.sha256(data).hexdigest()
 
     def finish(self, outcome):

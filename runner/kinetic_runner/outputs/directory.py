@@ -8,6 +8,7 @@ import math
 import os
 import time
 
+from ..contract import OBJECTS
 from ..errors import RunnerError
 from ..store import directory_of
 
@@ -76,7 +77,7 @@ class Outputs:
     def home(self):
         """The URL of the indexes, their objects, and what is incomplete."""
         job = self._attempt.options.job
-        return f"{self.url}/.kinetic/{job}" if self._attempt.options.output_dir else self._attempt.store.url(job)
+        return f"{self.url}/{OBJECTS['home_elsewhere'] % job}" if self._attempt.options.output_dir else self._attempt.store.url(job)
 
     @property
     def earlier(self):

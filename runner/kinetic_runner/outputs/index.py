@@ -10,7 +10,7 @@ import time
 import zlib
 from collections import namedtuple
 
-from ..contract import LIMITS
+from ..contract import LIMITS, VERSIONS
 from ..documents import SHA256, field, parse_document
 from ..errors import AlreadyExists, NotFound, RunnerError
 from ..store import Replaced
@@ -19,7 +19,7 @@ from ..store.objects import can_be_file, is_path
 from ..text import BLOCK, encode_json, readable
 from .tree import FILE, FOLDER, LINK
 
-VERSION = 2
+VERSION = VERSIONS["outputs_index"]
 LIMIT = LIMITS["outputs_index"]  # bytes
 LATEST = 1 << 62  # nanoseconds: a time that no file system refuses
 GZIP = b"\x1f\x8b"

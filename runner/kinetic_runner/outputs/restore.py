@@ -8,6 +8,7 @@ import os
 import re
 from collections import defaultdict, namedtuple
 
+from ..contract import OBJECTS
 from ..data.disk import room_for
 from ..errors import BadData, Mismatch, NotFound
 from ..store import Replaced, in_parallel
@@ -20,7 +21,7 @@ from .tree import FILE, FOLDER, LINK, folders_above, stays_inside
 
 PARALLEL = 6  # objects at a time
 TOLD, TOLD_CHARACTERS = 3, 200  # names in a message, and their length
-KINETIC = ".kinetic/"  # below --output-dir: what is not an output
+KINETIC = OBJECTS["home_elsewhere"].partition("%")[0]  # below --output-dir: what is not an output
 
 # A path to restore: the number of the index that names it, -1 for a plain name without one; the store and the name of
 # its object, and its MD5 if its entry has no hash yet.

@@ -6,6 +6,7 @@ import errno
 import os
 import time
 
+from ..contract import OBJECTS
 from ..errors import AlreadyExists, NotFound, RunnerError, naming
 from ..text import write_all
 from . import directory_of
@@ -33,7 +34,7 @@ class FileStore:
 
     def outputs(self, job):
         """Return the default of KINETIC_OUTPUT_DIR."""
-        return os.path.join(self.root, job, "outputs")
+        return os.path.join(self.root, OBJECTS["outputs"] % job)
 
     def open(self, name):
         """Return a binary file of the object's bytes. Raise NotFound if there is none."""

@@ -11,6 +11,7 @@ import re
 import time
 import urllib.parse
 
+from ..contract import OBJECTS
 from ..errors import AlreadyExists, RunnerError, Transient, Unreachable
 from ..text import encode_json, shorten
 from .account import open_account
@@ -57,7 +58,7 @@ class GCSStore:
 
     def outputs(self, job):
         """Return the default of KINETIC_OUTPUT_DIR."""
-        return self.url(f"{job}/outputs")
+        return self.url(OBJECTS["outputs"] % job)
 
     def hurry(self, moment):
         """Do not wait for anything after this time.monotonic()."""

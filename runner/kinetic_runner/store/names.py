@@ -30,6 +30,11 @@ def record_name(job, kind):
     return OBJECTS[kind] % job
 
 
+def tail(attempt):
+    """Return what the name of an object has of the attempt that writes it: nothing of the first one."""
+    return f"-{attempt}" if attempt > 1 else ""
+
+
 def environment_name(job):
     """Return the name of the list of wheels that the job's requirements resulted in."""
     return record_name(job, "environment")
