@@ -151,6 +151,7 @@ func (c *command) status(ctx context.Context, f *statusFlags) (status, error) {
 	if err != nil {
 		return status{}, err
 	}
+	e.project.Patience = 0
 	r := &reading{c: c, e: e, s: status{Project: names.Project, Zone: names.Zone, Cluster: names.Cluster, Pools: []poolStatus{}, Bases: []string{}}}
 	found, err := r.all(ctx)
 	if err != nil {
