@@ -13,7 +13,6 @@ import (
 	"io"
 	"io/fs"
 	"path"
-	"slices"
 	"strings"
 	"sync"
 
@@ -94,15 +93,16 @@ func zipOf(files fs.FS) ([]byte, error) {
 
 // shorten returns a source file without what only its readers need: the notice, and in the
 // program, the comments and docstrings. They would take 40 KiB of the little room there is. The code's own
-// docstrings are for its callers. Lines keep their numbers.
+// docstrings are for its callers. Lines keep their numbers. It overwrites source: no line gets longer.
 func shorten(name string, source []byte) []byte {
-	if rest, ok := bytes.CutPrefix(source, []byte(notice)); ok {
-		source = append([]byte("\n\n"), rest...)
+	if bytes.HasPrefix(source, []byte(notice)) {
+		source = source[len(notice)-len("\n\n"):]
+		copy(source, "\n\n")
 	}
 	if !strings.HasPrefix(name, "kinetic_runner/") || path.Ext(name) != ".py" {
 		return source
 	}
-	var short bytes.Buffer
+	short := source[:0]
 	const quotes = `"""`
 	inText, inDocstring := false, false
 	for line := range bytes.Lines(source) {
@@ -116,15 +116,16 @@ func shorten(name string, source []byte) []byte {
 			inText = !odd
 		case bytes.HasPrefix(code, []byte(quotes)):
 			inDocstring = odd
-			line = slices.Concat(line[:len(line)-len(code)], []byte("\"\"\n"))
+			short = append(short, line[:len(line)-len(code)]...)
+			line = []byte("\"\"\n")
 		case bytes.HasPrefix(code, []byte("#")):
 			line = line[len(line)-1:]
 		default:
 			inText = odd
 		}
-		short.Write(line)
+		short = append(short, line...)
 	}
-	return short.Bytes()
+	return short
 }
 
 func addFile(w *zip.Writer, files fs.FS, name string) error {
