@@ -44,7 +44,7 @@ def differs_later(workspace, environ):
 
 def start(workspace):
     """Return a Child that waits in the workspace for its document, or None if it must start later."""
-    if differs_later(workspace, os.environ):
+    if "KINETIC_NETWORK" in os.environ or differs_later(workspace, os.environ):  # whose script would run twice
         return None
     environ = dict(os.environ, **at_start(os.environ))
     environ.pop(NETRC_VARIABLE, None)

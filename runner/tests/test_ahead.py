@@ -5,8 +5,10 @@ import signal
 import subprocess
 import time
 import unittest
+from unittest import mock
 
 from fixture import RunnerCase, function, script
+from kinetic_runner import ahead
 
 # Returns the process that has called f.
 CALLED = "import os\ndef f(): return os.getpid()"
@@ -111,6 +113,10 @@ class Ahead(RunnerCase):
         ran = self.run_call(function(cwd="sub"), {"train.py": source, "sub/data": ""})
         place = os.path.realpath(os.path.join(self.work, "workspace", "sub"))
         self.assertEqual(ran.result["value"], [place, "cpu-train-20261120-082019-abc1234", "1", ""])
+
+    def test_a_script_of_the_network_runs_once(self):
+        with mock.patch.dict(os.environ, KINETIC_NETWORK="rdma"):
+            self.assertIsNone(ahead.start(os.path.join(self.work, "workspace")))
 
     def test_a_call_that_is_no_function(self):
         ran = self.run_call(script(), {"train.py": "print('ran')"}, "--function", "--final")
