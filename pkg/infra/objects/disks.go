@@ -33,8 +33,9 @@ const (
 	provisionedBy = "pv.kubernetes.io/provisioned-by"
 )
 
-// handle is the name of a disk in its driver: projects/acme/zones/us-central1-a/disks/pvc-1.
-var handle = regexp.MustCompile(`^projects/([^/]+)/(zones|regions)/([^/]+)/disks/([^/]+)$`)
+// handle is the name of a disk in its driver: projects/acme/zones/us-central1-a/disks/pvc-1. Who may make volumes
+// chooses it, and its parts end in a command for a shell: they have no characters but those of Google Cloud's names.
+var handle = regexp.MustCompile(`^projects/([a-z][a-z0-9:.-]*|UNSPECIFIED)/(zones|regions)/([a-z][a-z0-9-]*)/disks/([a-z][a-z0-9-]*)$`)
 
 // Disks lists the disks that were made for claims of the cluster. It asks once, and waits for nothing.
 func (c *Cluster) Disks(ctx context.Context) ([]Disk, error) {

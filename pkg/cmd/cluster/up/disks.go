@@ -47,21 +47,23 @@ func deletion(d objects.Disk, names ...string) string {
 	return fmt.Sprintf("gcloud compute disks delete %s %s%s --project=%s", strings.Join(names, " "), flag, d.Location, d.Project)
 }
 
-// tellOfDisks says how to delete what GKE may have left, in one command for each location. What someone wants to keep
-// is not among it.
+// tellOfDisks says how to delete what GKE may have left, in one command for each location of a project. What
+// someone wants to keep is not among it.
 func tellOfDisks(u *ui.UI, disks []objects.Disk) {
-	names := map[string][]string{}
+	type place struct{ project, location string }
+	names := map[place][]string{}
 	var order []objects.Disk
 	for _, d := range disks {
 		if d.Kept {
 			continue
 		}
-		if names[d.Location] == nil {
+		at := place{d.Project, d.Location}
+		if names[at] == nil {
 			order = append(order, d)
 		}
-		names[d.Location] = append(names[d.Location], d.Name)
+		names[at] = append(names[at], d.Name)
 	}
 	for _, d := range order {
-		u.Note("GKE may have left disks of volumes, which cost money; to delete them: " + deletion(d, names[d.Location]...))
+		u.Note("GKE may have left disks of volumes, which cost money; to delete them: " + deletion(d, names[place{d.Project, d.Location}]...))
 	}
 }

@@ -182,21 +182,23 @@ func TestDownNamesTheDisksThatGKEMayLeave(t *testing.T) {
 		w.kubernetes.Put("/api/v1/persistentvolumes/"+name, map[string]any{"apiVersion": "v1", "kind": "PersistentVolume",
 			"metadata": map[string]any{"name": name, "annotations": map[string]any{"pv.kubernetes.io/provisioned-by": "pd.csi.storage.gke.io"}},
 			"spec": map[string]any{"capacity": map[string]any{"storage": "500Gi"}, "claimRef": map[string]any{"namespace": "ml", "name": "job-" + name},
-				"persistentVolumeReclaimPolicy": policy, "csi": map[string]any{"driver": "pd.csi.storage.gke.io", "volumeHandle": "projects/acme/" + where + "/disks/" + name}}})
+				"persistentVolumeReclaimPolicy": policy, "csi": map[string]any{"driver": "pd.csi.storage.gke.io", "volumeHandle": "projects/" + where + "/disks/" + name}}})
 	}
 	w := newWorld(t)
 	w.up(t, "--yes").check(t, 0)
-	volume(w, "pvc-1", "zones/us-central1-a", "Delete")
-	volume(w, "pvc-2", "zones/us-central1-a", "Delete")
-	volume(w, "pvc-3", "regions/us-central1", "Delete")
-	volume(w, "pvc-4", "zones/us-central1-a", "Retain")
+	volume(w, "pvc-1", "acme/zones/us-central1-a", "Delete")
+	volume(w, "pvc-2", "acme/zones/us-central1-a", "Delete")
+	volume(w, "pvc-3", "acme/regions/us-central1", "Delete")
+	volume(w, "pvc-4", "acme/zones/us-central1-a", "Retain")
+	volume(w, "pvc-5", "other/zones/us-central1-a", "Delete")
 	planned := []string{
 		"= disk pvc-1 may stay: 500Gi in us-central1-a, of claim ml/job-pvc-1: GKE does not always delete it with the cluster, and it costs money until it is gone; delete it afterwards with: gcloud compute disks delete pvc-1 --zone=us-central1-a --project=acme\n",
 		"gcloud compute disks delete pvc-3 --region=us-central1 --project=acme\n", "of claim ml/job-pvc-4: its reclaim policy is Retain"}
 	w.down(t).check(t, 2, planned...)
 	w.down(t, "--dry-run", "-o", "json").check(t, 0, `"kind": "disk",`, `"action": "may stay",`)
 	w.down(t, "--yes=research").check(t, 0, append(planned, "to delete them: gcloud compute disks delete pvc-1 pvc-2 --zone=us-central1-a --project=acme\n",
-		"to delete them: gcloud compute disks delete pvc-3 --region=us-central1 --project=acme\n")...)
+		"to delete them: gcloud compute disks delete pvc-3 --region=us-central1 --project=acme\n",
+		"to delete them: gcloud compute disks delete pvc-5 --zone=us-central1-a --project=other\n")...)
 	if r := w.down(t, "--yes=research"); strings.Contains(r.err, "disk") {
 		t.Errorf("of a cluster that is gone:\n%s", r.err)
 	}
