@@ -33,6 +33,7 @@ type Source struct {
 
 	url   *url.URL // without credentials; nil for a directory
 	login *url.Userinfo
+	shown string // the URL with the names of its variables, "" if it has none: their values can be secrets
 }
 
 // The options that name sources.
@@ -69,7 +70,7 @@ func (s Source) Plain() string {
 func (s Source) IsLinks() bool { return s.Option == optionLinks }
 
 // Shown returns a source for people, without what lets one read it.
-func (s Source) Shown() string { return cmp.Or(deps.Hidden(s.Plain()), s.Dir) }
+func (s Source) Shown() string { return cmp.Or(s.shown, deps.Hidden(s.Plain()), s.Dir) }
 
 // Password returns the password for a source, "" if there is none.
 func (s Source) Password() string {
@@ -208,12 +209,16 @@ func (a Access) addVariables(all *Sources) error {
 }
 
 // source reads the value of an option, in which variables are replaced. name is that of an index, "" for none.
-func (a Access) source(option, value, name string) (Source, error) {
-	value, err := deps.Expand(value, a.getenv)
+func (a Access) source(option, text, name string) (Source, error) {
+	value, err := deps.Expand(text, a.getenv)
 	if err != nil {
 		return Source{}, err
 	}
-	return a.address(option, value, name)
+	s, err := a.address(option, value, name)
+	if value != text && s.Dir == "" {
+		s.shown = deps.Hidden(deps.WithoutUsers(text))
+	}
+	return s, err
 }
 
 // address reads where an option says that packages are.

@@ -2,6 +2,7 @@ package resolver_test
 
 import (
 	"fmt"
+	"os"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -42,6 +43,13 @@ func TestIndexes(t *testing.T) {
 		if err != nil || got.NoIndex != want || want != "" && strings.Contains(fmt.Sprint(got.Asked), "simple") {
 			t.Errorf("%s: got %+v, %v; want none because of %q", by, got, err, want)
 		}
+	}
+	r.Environ = []string{"ME=me", "TOKEN=s3cr3t", "PIP_CONFIG_FILE=" + os.DevNull}
+	w = requirements(t, "--index-url https://${ME}:${TOKEN}@a/simple", "--extra-index-url https://b/${TOKEN}/simple", "--extra-index-url https://c/simple?x=${TOKEN}", "--find-links https://${TOKEN}@d/${TOKEN}", "a")
+	want := []string{"https://a/simple the project", "https://b/${TOKEN}/simple the project", "https://c/simple?*** the project", "https://d/${TOKEN} the project"}
+	got, err := r.Indexes(w, resolver.UV)
+	if diff := cmp.Diff(want, lines(got.Asked)); err != nil || diff != "" {
+		t.Errorf("variables: %v\n%s", err, diff)
 	}
 	w.Kind = deps.UVLock
 	if got, err := r.Indexes(w, resolver.UVLock); err != nil || len(got.Asked)+len(got.Ignored) > 0 {
