@@ -61,7 +61,7 @@ func (o Options) checkCapacity(a api.Accelerator) error {
 		return errors.New("--queued and --compact: GKE does not combine them; use one of the two")
 	case o.Compact && a.Kind == api.TPU:
 		return errors.New("--compact: the hosts of a TPU slice are placed by its topology; omit it")
-	case o.Compact && isRack(a):
+	case o.Compact && IsRack(a):
 		return fmt.Errorf("--compact: the machines of %s are in one rack anyway; omit it", a.Name)
 	case o.FlexStart && !accelerator.HasFlexStart(a):
 		return fmt.Errorf("--flex-start: %s is not available with flex-start; the nearest that is: v5e", a.Name)
@@ -94,8 +94,12 @@ func (o Options) checkSize(a api.Accelerator) error {
 // CheckSlice returns an error for limits that a slice of several hosts can't have: its pool has
 // all of its nodes or none; or that a rack can't have. Max is 0 for the usual number.
 func CheckSlice(a api.Accelerator, least, most int) error {
-	if isRack(a) && max(least, most) > rackNodes {
-		return fmt.Errorf("--max-nodes %d: a pool of %s is one rack, which has %d machines; use at most that, and another pool for more", max(least, most), a.Name, rackNodes)
+	if IsRack(a) && max(least, most) > rackNodes {
+		flag, n := "--max-nodes", most
+		if least > rackNodes {
+			flag, n = "--min-nodes", least
+		}
+		return fmt.Errorf("%s %d: a pool of %s is one rack, which has %d machines; use at most that, and another pool for more", flag, n, a.Name, rackNodes)
 	}
 	if a.Kind != api.TPU || a.Hosts < 2 {
 		return nil
@@ -121,7 +125,7 @@ func (o Options) checkZones(a api.Accelerator) error {
 	if a.Kind == api.TPU && a.Hosts > 1 && len(o.Zones) > 1 {
 		return fmt.Errorf("--zones %s: the %d hosts of a slice are in one zone; name one", strings.Join(o.Zones, ","), a.Hosts)
 	}
-	if isRack(a) && len(o.Zones) > 1 {
+	if IsRack(a) && len(o.Zones) > 1 {
 		return fmt.Errorf("--zones %s: the machines of a rack are in one zone; name one", strings.Join(o.Zones, ","))
 	}
 	if o.Compact && len(o.Zones) > 1 {

@@ -140,7 +140,7 @@ func Plan(a api.Accelerator, o Options) (Planned, error) {
 			pool.PlacementPolicy.Type = "COMPACT"
 		}
 	}
-	if isRack(a) {
+	if IsRack(a) {
 		planned.Policy, pool.PlacementPolicy = workloadPolicy(o.Cluster, rackTopology), &container.PlacementPolicy{}
 	}
 	if o.Compact {
@@ -167,8 +167,8 @@ const (
 	rackNodes    = 18
 )
 
-// isRack reports whether the machines of a pool are in one rack.
-func isRack(a api.Accelerator) bool { return strings.HasPrefix(a.MachineType, "a4x-") }
+// IsRack reports whether the machines of a pool are in one rack.
+func IsRack(a api.Accelerator) bool { return strings.HasPrefix(a.MachineType, "a4x-") }
 
 // isIronwood reports whether slices of several hosts need a workload policy.
 func isIronwood(a api.Accelerator) bool { return a.Name == "tpu7x" }
@@ -217,7 +217,7 @@ func Max(a api.Accelerator, least int) int {
 	if a.Kind == api.TPU && a.Hosts > 1 {
 		return a.Hosts
 	}
-	if isRack(a) {
+	if IsRack(a) {
 		return rackNodes
 	}
 	return max(usualMax, least)

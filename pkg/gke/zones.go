@@ -69,7 +69,7 @@ func (p Planned) zones(c *container.Cluster, have []string) ([]string, error) {
 		where := fmt.Sprintf("cluster %s in %s", c.Name, cmp.Or(strings.Join(c.Locations, ", "), c.Location))
 		return nil, NoMachines(where, c.Location, accelerator.Text(a), a.MachineType, have)
 	}
-	if a.Kind == api.TPU && a.Hosts > 1 || p.options.Compact || isRack(a) || a.Kind == api.GPU && p.Pool.NetworkConfig != nil && NoNetworks(c) == "" {
+	if a.Kind == api.TPU && a.Hosts > 1 || p.options.Compact || IsRack(a) || a.Kind == api.GPU && p.Pool.NetworkConfig != nil && NoNetworks(c) == "" {
 		zones = zones[:min(1, len(zones))]
 	}
 	return zones, nil

@@ -178,8 +178,11 @@ func (f *addFlags) wanted(text string, a api.Accelerator, o gke.Options) ([]want
 		return nil, fmt.Errorf("--slices %d: it is on one host, and one pool has many of these: use --max-nodes", f.slices)
 	}
 	var zones []string // that have a pool each
-	if a.Kind == api.TPU && a.Hosts > 1 || f.compact {
+	if a.Kind == api.TPU && a.Hosts > 1 || gke.IsRack(a) || f.compact {
 		zones = f.zones
+	}
+	if z := len(zones); f.slices > 1 && z > f.slices {
+		return nil, fmt.Errorf("--slices %d: each of the %d --zones gets a pool: name at most %[1]d zones, or use --slices %[2]d", f.slices, z)
 	}
 	if r, z := len(f.reservations), len(zones); r > 1 && z > 1 && r != z {
 		return nil, fmt.Errorf("--reservation %s: %d reservations and %d --zones: each pool is in one zone, so name the zone of each reservation", strings.Join(f.reservations, ","), r, z)
