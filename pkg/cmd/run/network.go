@@ -2,8 +2,10 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
+	"strings"
 	"time"
 
 	"google.golang.org/api/container/v1"
@@ -20,63 +22,77 @@ import (
 const networkWithin = 10 * time.Second
 
 // chooseNetwork decides what the hosts of a job with GPUs talk over: the network of their machines, if the job can have
-// it and a node pool has it. The cluster, which may be nil, knows the names of networks.
-func (o *options) chooseNetwork(ctx context.Context, p submit.Planned, cluster *kube.Cluster) submit.Planned {
+// it and a node pool has it. The cluster, which may be nil, knows the names of networks. The error is why it is unknown
+// whether a node pool has the network, for jobs that therefore get plain TCP.
+func (o *options) chooseNetwork(ctx context.Context, p submit.Planned, cluster *kube.Cluster) (submit.Planned, error) {
 	wanted, why := submit.WantedNetwork(p.Spec)
 	given := p.Spec.Network != ""
 	if wanted == "" {
-		return p
+		return p, nil
 	}
 	if why == "" && given && (wanted != api.NetworkTCPXO || cluster == nil) {
-		return p
+		return p, nil
 	}
 	var pool *container.NodePool
+	var unknown error
 	if why == "" {
-		pool, why = o.networkPool(ctx, p)
+		pool, why, unknown = o.networkPool(ctx, p)
 	}
-	if why == "" && wanted == api.NetworkTCPXO && cluster != nil {
-		p.Spec.PodNetworks, why = podNetworks(ctx, pool, cluster)
+	if why == "" && unknown == nil && wanted == api.NetworkTCPXO && cluster != nil {
+		p.Spec.PodNetworks, why, unknown = podNetworks(ctx, pool, cluster)
+	}
+	if unknown != nil {
+		why, _, _ = strings.Cut(unknown.Error(), "\n")
 	}
 	switch {
 	case why == "":
 		p.Spec.Network = wanted
 	case given && p.Spec.Network == wanted && wanted != api.NetworkTCP:
 		o.ui.Warn(fmt.Sprintf("--network %s: the pods get the networks vpc1 to vpc8, because %s", wanted, why))
+		return p, nil
+	case unknown != nil:
+		p.PlainNetwork = fmt.Sprintf("%s; --network %s takes %s without asking", why, wanted, wanted.Words())
 	default:
 		p.Spec.Network, p.PlainNetwork = "", why
 	}
-	return p
+	return p, unknown
 }
 
-// settleNetwork chooses the network, and says what it is, which --explain does itself.
-func (o *options) settleNetwork(ctx context.Context, p submit.Planned, cluster *kube.Cluster) submit.Planned {
-	p = o.chooseNetwork(ctx, p, cluster)
-	if text := networkText(p); text != "" && o.mode != modeExplain && accelerator.NetworkOf(p.Spec.Accelerator.MachineType) != accelerator.NoNetwork {
+// settleNetwork chooses the network, and says what it is, which --explain does itself. It warns before a job that may
+// be slow because nobody knows whether it could have another network. The error is an interrupt.
+func (o *options) settleNetwork(ctx context.Context, p submit.Planned, cluster *kube.Cluster) (submit.Planned, error) {
+	p, unknown := o.chooseNetwork(ctx, p, cluster)
+	if ctx.Err() != nil {
+		return p, context.Cause(ctx)
+	}
+	text := networkText(p)
+	switch {
+	case text == "" || o.mode == modeExplain || accelerator.NetworkOf(p.Spec.Accelerator.MachineType) == accelerator.NoNetwork:
+	case unknown != nil && o.mode.submits():
+		o.ui.Warn("network " + text)
+	default:
 		o.ui.Note("network " + text)
 	}
-	return p
+	return p, nil
 }
 
-// networkPool returns the node pool whose nodes have the network of the job's machines, or why there is none. A mode
-// that contacts nothing asks nobody.
-func (o *options) networkPool(ctx context.Context, p submit.Planned) (*container.NodePool, string) {
-	unknown := func(why string) (*container.NodePool, string) {
-		wanted, _ := submit.WantedNetwork(p.Spec)
-		return nil, fmt.Sprintf("%s; --network %s claims it anyway", why, wanted)
-	}
+// networkPool returns the node pool whose nodes have the network of the job's machines, or why there is none, or an
+// error if that is unknown. It asks GKE for a run and for --explain, and nobody for manifests.
+func (o *options) networkPool(ctx context.Context, p submit.Planned) (pool *container.NodePool, why string, err error) {
 	switch {
 	case !p.Target.GKE:
-		return unknown("the cluster is not known to be one of GKE")
+		return nil, "", errors.New("the cluster is not known to be one of GKE")
 	case !o.mode.contacts() && o.mode != modeExplain:
-		return unknown("only a run asks which network the node pools have")
+		return nil, "", errors.New("only a run asks which network the node pools have")
 	}
 	ctx, cancel := context.WithTimeout(ctx, networkWithin)
 	defer cancel()
 	found, err := readCluster(ctx, gke.Cluster{Project: p.Spec.Project, Location: p.Spec.Zone, Name: p.Spec.Cluster})
 	if err != nil {
-		return unknown("the node pools can't be read: " + err.Error())
+		return nil, "", fmt.Errorf("the node pools can't be read: %w", err)
 	}
-	return gke.NetworkPool(found, p.Spec)
+	pool, why = gke.NetworkPool(found, p.Spec)
+	return pool, why, nil
 }
 
 func readCluster(ctx context.Context, cluster gke.Cluster) (*container.Cluster, error) {
@@ -91,13 +107,15 @@ func readCluster(ctx context.Context, cluster gke.Cluster) (*container.Cluster, 
 	return client.Get(ctx)
 }
 
-// podNetworks returns the names of the networks of a pool, or why they are not known.
-func podNetworks(ctx context.Context, pool *container.NodePool, cluster *kube.Cluster) ([]string, string) {
+// podNetworks returns the names of the networks of a pool, or why the cluster does not have all of them, or an error
+// if that is unknown.
+func podNetworks(ctx context.Context, pool *container.NodePool, cluster *kube.Cluster) (names []string, why string, err error) {
 	bySubnetwork, err := cluster.DeviceNetworks(ctx)
 	if err != nil {
-		return nil, err.Error()
+		return nil, "", err
 	}
-	return gke.PodNetworks(pool, bySubnetwork)
+	names, why = gke.PodNetworks(pool, bySubnetwork)
+	return names, why, nil
 }
 
 // networkText says what the hosts of a job with GPUs talk over, and for plain TCP why; "" for other jobs.

@@ -1,6 +1,8 @@
 package run
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -85,7 +87,7 @@ func TestChooseNetwork(t *testing.T) {
 		"its networks are not there":  {accelerator: "h100-mega", given: api.NetworkTCPXO, mode: modeRun, want: api.NetworkTCPXO, told: "the pods get the networks vpc1 to vpc8, because the cluster has 0 Network objects"},
 		"RDMA was asked for":          {accelerator: "h200", given: api.NetworkRDMA, mode: modeRun, want: api.NetworkRDMA},
 		"TCP was asked for":           {accelerator: "b200", given: api.NetworkTCP, mode: modeRun, why: "--network tcp asks for it"},
-		"printed":                     {accelerator: "b200", mode: modeDryRun, why: "only a run asks which network the node pools have; --network rdma claims it anyway"},
+		"printed":                     {accelerator: "b200", mode: modeDryRun, why: "only a run asks which network the node pools have; --network rdma takes RDMA without asking"},
 		"explained without a cluster": {accelerator: "h100-mega", mode: modeExplain, want: api.NetworkTCPXO},
 		"no accelerator":              {accelerator: "cpu", mode: modeRun},
 	} {
@@ -102,12 +104,56 @@ func TestChooseNetwork(t *testing.T) {
 			if tt.mode.contacts() {
 				cluster = networkCluster(t, tt.cards)
 			}
-			got := o.chooseNetwork(t.Context(), p, cluster)
+			got, unknown := o.chooseNetwork(t.Context(), p, cluster)
+			if (unknown != nil) != (name == "printed") {
+				t.Errorf("unknown: %v", unknown)
+			}
 			if got.Spec.Network != tt.want || !slices.Equal(got.Spec.PodNetworks, tt.networks) || (got.PlainNetwork == "") != (tt.why == "") || !strings.Contains(got.PlainNetwork, tt.why) {
 				t.Errorf("got %q with %q, %q", got.Spec.Network, got.Spec.PodNetworks, got.PlainNetwork)
 			}
 			if !strings.Contains(told.String(), tt.told) || (told.Len() == 0) != (tt.told == "") {
 				t.Errorf("told %q, want %q", told.String(), tt.told)
+			}
+		})
+	}
+}
+
+// A run whose network nobody knows is warned about, and what is only explained or printed is not.
+func TestSettleNetwork(t *testing.T) {
+	acc, err := accelerator.Parse("b200", accelerator.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	interrupt := errors.New("interrupt signal received")
+	const unknown = "network plain TCP, because the cluster is not known to be one of GKE; --network rdma takes RDMA without asking\n"
+	for name, tt := range map[string]struct {
+		mode        mode
+		given       api.Network
+		interrupted bool
+		told        string
+	}{
+		"a run":                      {mode: modeRun, told: "warning: " + unknown},
+		"prepared":                   {mode: modePrepare, told: "warning: " + unknown},
+		"printed by the server":      {mode: modeServerDryRun, told: unknown},
+		"explained":                  {mode: modeExplain},
+		"a run that asks for it":     {mode: modeRun, given: api.NetworkRDMA, told: "network RDMA\n"},
+		"a run with another reason":  {mode: modeRun, given: api.NetworkTCP, told: "network plain TCP, because --network tcp asks for it\n"},
+		"an interrupted run":         {mode: modeRun, interrupted: true},
+		"an interrupted explanation": {mode: modeExplain, interrupted: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			var want error
+			if tt.interrupted {
+				want = interrupt
+				cancel(interrupt)
+			}
+			var told strings.Builder
+			o := &options{mode: tt.mode, ui: ui.New(&told, time.Now)}
+			p := submit.Planned{Spec: api.Spec{Accelerator: acc, Placement: api.Placement{Hosts: 2, Network: tt.given}}}
+			if _, err := o.settleNetwork(ctx, p, nil); !errors.Is(err, want) || (err == nil) != (want == nil) || told.String() != tt.told {
+				t.Errorf("got %v, told %q, want %q", err, told.String(), tt.told)
 			}
 		})
 	}

@@ -355,7 +355,9 @@ func (o *options) run(ctx context.Context) error {
 	if planned, err = o.foresee(ctx, planned); err != nil {
 		return process.Usage(err)
 	}
-	planned = o.settleNetwork(ctx, planned, to.cluster)
+	if planned, err = o.settleNetwork(ctx, planned, to.cluster); err != nil {
+		return err
+	}
 	var rendered render.Rendered
 	if planned.Spec.Backend != api.BackendLocal && o.mode != modeWriteOverlay { // that mode renders files
 		if rendered, err = render.Objects(planned.Spec, planned.Overlay); err != nil {
@@ -373,9 +375,8 @@ func (o *options) run(ctx context.Context) error {
 		return o.explain(ctx, planned)
 	case modeWriteOverlay:
 		return o.overlay(planned)
-	default:
-		return o.submit(ctx, planned, rendered, to)
 	}
+	return o.submit(ctx, planned, rendered, to)
 }
 
 // planError returns an error with exit code 2, because nothing was contacted or changed
