@@ -24,13 +24,44 @@ type uvTable struct {
 	Dev           []string `toml:"dev-dependencies"` // the group dev of old versions
 	Sources       map[string]any
 	Workspace     *workspaceTable
+	Pip           uvPip
 
 	// Those that count with a lock only, beside Overrides.
-	DefaultGroups any `toml:"default-groups"`
-	Metadata      any `toml:"dependency-metadata"`
-	ExcludeNewer  any `toml:"exclude-newer"`
-	IndexStrategy any `toml:"index-strategy"`
-	Prerelease    any
+	DefaultGroups  any `toml:"default-groups"`
+	Metadata       any `toml:"dependency-metadata"`
+	Environments   any
+	Exclude        any `toml:"exclude-dependencies"`
+	ExcludeNewer   any `toml:"exclude-newer"`
+	ExcludeNewerOf any `toml:"exclude-newer-package"`
+	IndexStrategy  any `toml:"index-strategy"`
+	NoBinary       any `toml:"no-binary"`
+	NoBinaryOf     any `toml:"no-binary-package"`
+	NoBuild        any `toml:"no-build"`
+	NoBuildOf      any `toml:"no-build-package"`
+	Prerelease     any
+	Resolution     any
+	TorchBackend   any `toml:"torch-backend"`
+
+	// Those that only pyproject.toml can have, beside others.
+	BuildBackend any `toml:"build-backend"`
+	Conflicts    any
+	Groups       any `toml:"dependency-groups"`
+	Managed      any
+	Package      any
+	Required     any `toml:"required-environments"`
+}
+
+// uvPip are the indexes and links of [tool.uv.pip], which uv pip asks beside those of [tool.uv]; a lock has none of them.
+type uvPip struct {
+	IndexURL      string   `toml:"index-url"`
+	ExtraIndexURL []string `toml:"extra-index-url"`
+	FindLinks     []string `toml:"find-links"`
+	NoIndex       bool     `toml:"no-index"`
+}
+
+// isSet reports whether the table names an index or links, or that no index is asked.
+func (p uvPip) isSet() bool {
+	return p.IndexURL != "" || len(p.ExtraIndexURL)+len(p.FindLinks) > 0 || p.NoIndex
 }
 
 // uvSetting is a setting of uv that is read.
@@ -46,20 +77,36 @@ type uvSetting struct {
 // uv.toml can't have, from what uv says of them.
 func (u uvTable) settings() []uvSetting {
 	return []uvSetting{
+		{name: "build-backend", set: u.BuildBackend != nil, refused: true},
+		{name: "conflicts", set: u.Conflicts != nil, refused: true},
 		{name: "constraint-dependencies", set: len(u.Constraints) > 0},
 		{name: "default-groups", set: u.DefaultGroups != nil, refused: true, locked: true},
+		{name: "dependency-groups", set: u.Groups != nil, refused: true},
 		{name: "dependency-metadata", set: u.Metadata != nil, replaced: true, locked: true},
-		{name: "dev-dependencies", set: len(u.Dev) > 0, refused: true},
+		{name: "dev-dependencies", set: u.Dev != nil, refused: true},
+		{name: "environments", set: u.Environments != nil, refused: true, locked: true},
+		{name: "exclude-dependencies", set: u.Exclude != nil, locked: true},
 		{name: "exclude-newer", set: u.ExcludeNewer != nil, replaced: true, locked: true},
+		{name: "exclude-newer-package", set: u.ExcludeNewerOf != nil, replaced: true, locked: true},
 		{name: "extra-index-url", set: len(u.ExtraIndexURL) > 0, replaced: true},
 		{name: "find-links", set: len(u.FindLinks) > 0, replaced: true},
 		{name: "index", set: len(u.Index) > 0, replaced: true},
 		{name: "index-strategy", set: u.IndexStrategy != nil, replaced: true, locked: true},
 		{name: "index-url", set: u.IndexURL != "", replaced: true},
+		{name: "managed", set: u.Managed != nil, refused: true},
+		{name: "no-binary", set: u.NoBinary != nil, replaced: true, locked: true},
+		{name: "no-binary-package", set: u.NoBinaryOf != nil, replaced: true, locked: true},
+		{name: "no-build", set: u.NoBuild != nil, replaced: true, locked: true},
+		{name: "no-build-package", set: u.NoBuildOf != nil, replaced: true, locked: true},
 		{name: "no-index", set: u.NoIndex, replaced: true},
 		{name: "override-dependencies", set: len(u.Overrides) > 0, locked: true},
+		{name: "package", set: u.Package != nil, refused: true},
+		{name: "pip", set: u.Pip.isSet(), replaced: true},
 		{name: "prerelease", set: u.Prerelease != nil, replaced: true, locked: true},
-		{name: "sources", set: len(u.Sources) > 0, refused: true},
+		{name: "required-environments", set: u.Required != nil, refused: true},
+		{name: "resolution", set: u.Resolution != nil, replaced: true, locked: true},
+		{name: "sources", set: u.Sources != nil, refused: true},
+		{name: "torch-backend", set: u.TorchBackend != nil, replaced: true, locked: true},
 		{name: "workspace", set: u.Workspace != nil, refused: true},
 	}
 }
@@ -76,7 +123,7 @@ func (u uvTable) set(isIt func(uvSetting) bool) (names []string) {
 
 // besideFile returns what of [tool.uv] counts where uv.toml has the settings.
 func (u uvTable) besideFile() uvTable {
-	return uvTable{Constraints: u.Constraints, Overrides: u.Overrides, DefaultGroups: u.DefaultGroups}
+	return uvTable{Constraints: u.Constraints, Overrides: u.Overrides, DefaultGroups: u.DefaultGroups, Environments: u.Environments, Exclude: u.Exclude}
 }
 
 // uvFile is the file that takes the place of [tool.uv] in the pyproject.toml beside it.
@@ -163,16 +210,24 @@ func (r *reader) settings(c uvConfig) {
 			r.addIndex(i.Name, i.URL, i.Default, c.name)
 		}
 	}
-	if c.IndexURL != "" {
-		r.addIndex("", c.IndexURL, true, c.name)
+	r.pipSettings(c, uvPip{c.IndexURL, c.ExtraIndexURL, c.FindLinks, c.NoIndex})
+	if r.wanted.Kind != UVLock {
+		r.pipSettings(c, c.Pip)
 	}
-	for _, url := range c.ExtraIndexURL {
+}
+
+// pipSettings adds the indexes and links that a table of uv names as pip does. The last --index-url counts.
+func (r *reader) pipSettings(c uvConfig, p uvPip) {
+	if p.IndexURL != "" {
+		r.addIndex("", p.IndexURL, true, c.name)
+	}
+	for _, url := range p.ExtraIndexURL {
 		r.addIndex("", url, false, c.name)
 	}
-	for _, value := range c.FindLinks {
+	for _, value := range p.FindLinks {
 		r.addLinks(value, c.dir, c.name)
 	}
-	if c.NoIndex {
+	if p.NoIndex {
 		r.addOnce("--no-index", c.name)
 	}
 }
@@ -253,7 +308,7 @@ func (r *reader) warnSettings() {
 		}
 	}
 	if len(missing) > 0 {
-		r.warn(fmt.Sprintf("%s: its indexes don't count for %s: name those there that the job needs: %s", c.name, r.wanted.Source, strings.Join(missing, ", ")))
+		r.warn(fmt.Sprintf("%s does not name what %s has: add the lines that the job needs: %s", r.wanted.Source, c.name, strings.Join(missing, ", ")))
 	}
 }
 

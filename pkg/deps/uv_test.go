@@ -24,6 +24,11 @@ func TestUVToml(t *testing.T) {
 		"alone":           {archive: app + file, options: []string{"--index-url https://one"}},
 		"every setting":   {archive: app + all, options: []string{"--index-url https://me:hush@i", "--extra-index-url https://e", "--find-links https://l", "--find-links DIR/wheels", "--no-index"}, limits: []string{"uv.toml a<2"}, warnings: []string{"uv.toml: without a lock, these settings of uv don't count: override-dependencies: run", "uv.toml has credentials in a URL"}},
 		"it wins":         {archive: app + two + file, options: []string{"--index-url https://one"}, limits: []string{"pyproject.toml b<2"}, warnings: []string{"pyproject.toml: these settings of uv don't count, because uv.toml takes their place: index-url, prerelease"}},
+		"for uv pip":      {archive: app + "[tool.uv]\nindex-url = 'https://one'\n[tool.uv.pip]\nindex-url = 'https://two'\nextra-index-url = ['https://e']\nfind-links = ['wheels']\nno-index = true\n", options: []string{"--index-url https://one", "--index-url https://two", "--extra-index-url https://e", "--find-links DIR/wheels", "--no-index"}},
+		"for uv pip too":  {archive: app + "[tool.uv.pip]\nno-index = true\n-- uv.toml --\n[pip]\nextra-index-url = ['https://e']\n", options: []string{"--extra-index-url https://e"}, warnings: []string{"pyproject.toml: these settings of uv don't count, because uv.toml takes their place: pip"}},
+		"but with a lock": {archive: app + "[tool.uv.pip]\nindex-url = 'https://two'\n-- uv.lock --\n"},
+		"for a lock": {archive: app + "[tool.uv]\nresolution = 'lowest'\nexclude-dependencies = ['z']\nexclude-newer-package = {a = '2026-01-01'}\nno-build = true\nno-build-package = ['a']\nno-binary = true\nno-binary-package = ['a']\ntorch-backend = 'auto'\nenvironments = ['x']\n",
+			warnings: []string{"pyproject.toml: without a lock, these settings of uv don't count: environments, exclude-dependencies, exclude-newer-package, no-binary, no-binary-package, no-build, no-build-package, resolution, torch-backend: run uv lock"}},
 		"it wins empty":   {archive: app + two + "-- uv.toml --\n", limits: []string{"pyproject.toml b<2"}, warnings: []string{"pyproject.toml: these settings of uv don't count"}},
 		"beside a lock":   {archive: app + two + all + "-- uv.lock --\n", options: []string{"--index-url https://me:hush@i", "--extra-index-url https://x", "--extra-index-url https://e", "--find-links https://l", "--find-links DIR/wheels", "--no-index"}, warnings: []string{"uv.toml has credentials"}},
 		"above":           {archive: strings.ReplaceAll(app, "-- ", "-- sub/") + file, entry: "sub", options: []string{"--index-url https://one"}},
@@ -37,13 +42,13 @@ func TestUVToml(t *testing.T) {
 		"not TOML":        {archive: app + "-- uv.toml --\nindex-url\n", err: "uv.toml:1:"},
 		"bad constraint":  {archive: app + "-- uv.toml --\nconstraint-dependencies = ['a b']\n", err: `uv.toml: column 3 of "a b"`},
 
-		"requirements.txt":          {archive: "-- requirements.txt --\na\n" + file, warnings: []string{"uv.toml: its indexes don't count for requirements.txt: name those there that the job needs: --index-url https://one"}},
+		"requirements.txt":          {archive: "-- requirements.txt --\na\n" + file, warnings: []string{"requirements.txt does not name what uv.toml has: add the lines that the job needs: --index-url https://one"}},
 		"requirements.txt has it":   {archive: "-- requirements.txt --\n--index-url https://one\na\n" + file, options: []string{"--index-url https://one"}},
-		"one that is named":         {archive: "-- sub/all.txt --\na\n-- uv.toml --\nindex-url = 'https://me:hush@i'\n", named: "sub/all.txt", warnings: []string{"uv.toml: its indexes don't count for sub/all.txt: name those there that the job needs: --index-url https://***@i"}},
-		"requirements and tool.uv":  {archive: "-- requirements.txt --\na\n" + app + two, warnings: []string{"pyproject.toml: its indexes don't count for requirements.txt: name those there that the job needs: --index-url https://two"}},
+		"one that is named":         {archive: "-- sub/all.txt --\na\n-- uv.toml --\nindex-url = 'https://me:hush@i'\n", named: "sub/all.txt", warnings: []string{"sub/all.txt does not name what uv.toml has: add the lines that the job needs: --index-url https://***@i"}},
+		"requirements and tool.uv":  {archive: "-- requirements.txt --\na\n" + app + two, warnings: []string{"requirements.txt does not name what pyproject.toml has: add the lines that the job needs: --index-url https://two"}},
 		"nothing is required":       {archive: "-- requirements.txt --\n" + file},
 		"requirements, no settings": {archive: "-- requirements.txt --\na\n-- uv.toml --\nnot TOML\n"},
-		"a script":                  {archive: "-- job.py --\n# /// script\n# dependencies = ['a']\n# ///\n" + file, named: "job.py", warnings: []string{"uv.toml: its indexes don't count for job.py: "}},
+		"a script":                  {archive: "-- job.py --\n# /// script\n# dependencies = ['a']\n# ///\n" + file, named: "job.py", warnings: []string{"job.py does not name what uv.toml has: "}},
 	} {
 		dir := project(t, c.archive)
 		o := at(dir, c.entry)
@@ -77,6 +82,15 @@ func TestUVToml(t *testing.T) {
 		}
 		if strings.Contains(strings.Join(w.Warnings, ""), "hush") {
 			t.Errorf("%s: credentials in %q", name, w.Warnings)
+		}
+	}
+	for name, value := range map[string]string{
+		"build-backend": "{module-root = ''}", "conflicts": "[]", "dependency-groups": "{}", "dev-dependencies": "[]", "environments": "[]",
+		"managed": "true", "package": "false", "required-environments": "[]", "sources": "{}", "workspace": "{}",
+	} {
+		_, err := Find(at(project(t, app+"-- uv.toml --\n"+name+" = "+value+"\n"), ""))
+		if err == nil || !strings.HasPrefix(err.Error(), "uv.toml: the setting "+name+" is for pyproject.toml alone") {
+			t.Errorf("%s in uv.toml: got %v", name, err)
 		}
 	}
 	w, err := Find(at(project(t, app+all), ""))

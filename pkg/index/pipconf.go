@@ -148,7 +148,7 @@ func (a Access) asItIs(option, value, name string) (Source, error) {
 	return a.address(option, value, name)
 }
 
-// truths are how pip and uv write that something holds, or does not.
+// truths are how pip writes that something holds, or does not.
 var truths = map[string]bool{
 	"1": true, "on": true, "t": true, "true": true, "y": true, "yes": true,
 	"0": false, "f": false, "false": false, "n": false, "no": false, "off": false,
@@ -160,17 +160,15 @@ func (a Access) noIndex(settings map[string]setting) (string, error) {
 	if value := a.getenv("PIP_NO_INDEX"); value != "" {
 		pip = setting{value, "the variable PIP_NO_INDEX"}
 	}
-	for _, s := range []setting{pip, {a.getenv("UV_NO_INDEX"), "the variable UV_NO_INDEX"}} {
-		if s.value == "" {
-			continue
-		}
-		holds, known := truths[strings.ToLower(s.value)]
-		switch {
-		case !known:
-			return "", fmt.Errorf("%s: %q as a value of no-index is neither true nor false", s.file, s.value)
-		case holds:
-			return s.file, nil
-		}
+	if pip.value == "" {
+		return "", nil
+	}
+	holds, known := truths[strings.ToLower(pip.value)]
+	switch {
+	case !known:
+		return "", fmt.Errorf("%s: %q as a value of no-index is neither true nor false", pip.file, pip.value)
+	case holds:
+		return pip.file, nil
 	}
 	return "", nil
 }

@@ -43,7 +43,7 @@ func TestPipConf(t *testing.T) {
 		"no index for install":    {files: map[string]string{user: index("a") + "[install]\nno_index = yes\n"}, options: []string{"--index-url https://c/simple"}},
 		"indexes again":           {files: map[string]string{user: index("a") + "no-index = 1\n"}, variables: map[string]string{"PIP_NO_INDEX": "off"}, want: []string{"a"}},
 		"no index by a variable":  {variables: map[string]string{"PIP_NO_INDEX": "1"}},
-		"no index by uv's":        {variables: map[string]string{"UV_NO_INDEX": "true"}},
+		"uv has no such variable": {variables: map[string]string{"UV_NO_INDEX": "true"}, want: []string{"pypi.org"}},
 		"empty":                   {files: map[string]string{user: "[global]\nno-index =\n"}, variables: map[string]string{"PIP_NO_INDEX": ""}, want: []string{"pypi.org"}},
 		"links are no indexes":    {files: map[string]string{user: "[global]\nfind-links = https://l\n  wheels\n"}, variables: map[string]string{"UV_FIND_LINKS": "https://m"}, want: []string{"pypi.org"}},
 		"elsewhere":               {files: map[string]string{"xdg/pip/pip.conf": index("a"), user: index("b")}, variables: map[string]string{"XDG_CONFIG_HOME": "HOME/xdg"}, want: []string{"a"}},

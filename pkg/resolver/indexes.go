@@ -25,7 +25,8 @@ const Elsewhere Way = "elsewhere"
 // Indexes says where packages of a wish are looked for.
 type Indexes struct {
 	// Asked are those that what resolves asks, in their order, as far as the project, variables and pip's configuration
-	// name them. Ignored are those that variables and pip's configuration name for another tool.
+	// name them. Ignored are those that variables and pip's configuration name for another tool, and, of a pod, directories
+	// of this machine.
 	Asked, Ignored []Index
 	// NoIndex is what says that no index is asked, "" if nothing does.
 	NoIndex string
@@ -45,7 +46,13 @@ func (r Resolver) Indexes(w Wish, by Way) (all Indexes, err error) {
 		return all, err
 	}
 	all.NoIndex = asked.NoIndex
-	for _, s := range slices.Concat(asked.Indexes, asked.Links, asked.Others) {
+	for _, s := range asked.Others {
+		if by == Pod && s.Dir != "" {
+			all.Ignored = append(all.Ignored, Index{s.Shown(), s.From})
+		}
+	}
+	others := slices.DeleteFunc(asked.Others, func(s index.Source) bool { return by == Pod && s.Dir != "" })
+	for _, s := range slices.Concat(asked.Indexes, asked.Links, others) {
 		if asked.NoIndex == "" || s.IsLinks() {
 			from := s.From
 			if slices.Contains(w.AddedOptions, s.Option+" "+s.Shown()) {
@@ -58,8 +65,8 @@ func (r Resolver) Indexes(w Wish, by Way) (all Indexes, err error) {
 	if !some {
 		return all, nil
 	}
-	others, err := r.without(unread).sources(w)
-	for _, s := range others.Others {
+	unused, err := r.without(unread).sources(w)
+	for _, s := range unused.Others {
 		i := Index{s.Shown(), s.From}
 		isAsked := slices.ContainsFunc(all.Asked, func(o Index) bool { return o.Address == i.Address })
 		if !isAsked && !i.IsDefault() {

@@ -29,7 +29,7 @@ func TestIndexes(t *testing.T) {
 		resolver.UV:        {{ours, runtime, uvs, links}, {pips, conf}},
 		resolver.Pip:       {{ours, runtime, pips, conf}, {uvs, links}},
 		resolver.Hashes:    {{ours, runtime, pips, conf, links}, nil},
-		resolver.Pod:       {{ours, runtime, pips, conf, links}, nil},
+		resolver.Pod:       {{ours, runtime, pips, conf}, {links}},
 		resolver.Elsewhere: {{ours, runtime, "https://pypi.org/simple the default"}, {pips, conf, links}},
 	} {
 		got, err := r.Indexes(w, by)

@@ -121,11 +121,11 @@ func (r Resolver) pinned(ctx context.Context, w Wish) ([]lock.Package, error) {
 	asked, err := index.Client{HTTP: r.HTTP}.Find(ctx, s.Bases(), rest, w.Target)
 	var missing *index.MissingError
 	if errors.As(err, &missing) {
-		next := "correct its version, name an index that has it, or lock the requirements again"
+		next := ": correct its version, name an index that has it, or lock the requirements again"
 		if s.NoIndex != "" {
-			next = fmt.Sprintf("no index is asked, because of %s: put its file into a directory of --find-links", s.NoIndex)
+			next = fmt.Sprintf(", and %s lets no index be asked: put its file into a directory of --find-links", s.NoIndex)
 		}
-		return nil, &MistakeError{fmt.Errorf("%s: %w: %s", w.placeOf(missing.Pin.Name), err, next)}
+		return nil, &MistakeError{fmt.Errorf("%s: %w%s", w.placeOf(missing.Pin.Name), err, next)}
 	}
 	if err == nil {
 		err = located(asked)

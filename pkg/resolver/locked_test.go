@@ -130,13 +130,13 @@ func TestHashes(t *testing.T) {
 		"links and an index": {
 			lines: []string{"--index-url " + s.withLogin("me", secret), "--find-links " + filepath.Join(disk, "f"), pinA, pinB}, want: []string{"a " + filepath.Join(disk, "f", "a-1-py3-none-any.whl"), "b " + s.URL},
 		},
-		"no index": {lines: []string{"--no-index", pinA}, wantErr: "requirements.txt:2: a==1: no file has one of its hashes: no index is asked, because of --no-index: put its file", mistake: true},
+		"no index": {lines: []string{"--no-index", pinA}, wantErr: "requirements.txt:2: a==1: no file has one of its hashes, and --no-index lets no index be asked: put its file", mistake: true},
 		"no index for pip": {
 			lines: []string{"--index-url " + s.withLogin("me", secret), pinA}, environ: []string{"PIP_NO_INDEX=1"}, mistake: true,
-			wantErr: "no file has one of its hashes: no index is asked, because of the variable PIP_NO_INDEX: put",
+			wantErr: "no file has one of its hashes, and the variable PIP_NO_INDEX lets no index be asked: put",
 		},
 		"no index in pip.conf": {
-			lines: []string{"--index-url " + s.withLogin("me", secret), pinA}, pip: "[global]\nno-index = true\n", mistake: true, wantErr: "pip.conf: put its file",
+			lines: []string{"--index-url " + s.withLogin("me", secret), pinA}, pip: "[global]\nno-index = true\n", mistake: true, wantErr: "pip.conf lets no index be asked: put its file",
 		},
 		"links in pip.conf": {
 			lines: []string{pinA}, pip: "[global]\nno-index = true\nfind-links = " + filepath.Join(disk, "f") + "\n", want: []string{"a " + filepath.Join(disk, "f", "a-1-py3-none-any.whl")},
