@@ -127,22 +127,26 @@ type explainedImage struct {
 	Bytes    *int64 `json:"bytes"`
 	// Chosen are the packages in their versions, null if that is only known once they are resolved.
 	Chosen []report.Package `json:"chosen"`
-	// Indexes are where packages are looked for, in that order, and Ignored are those that only tools which are not used
-	// read. Both are null if the packages are known.
+	// Indexes are where packages are looked for, in that order, and Ignored are those that what resolves does not read.
+	// Both are null if the packages are known.
 	Indexes []provider.Index `json:"indexes"`
 	Ignored []provider.Index `json:"ignoredIndexes"`
+	// NoIndex is what says that no index is asked, null if nothing does.
+	NoIndex *string `json:"noIndex"`
 	// How says how the packages get to the job, null if there is nothing to install.
 	How        *string `json:"how"`
 	why        string
 	repository string
-	noIndex    string // what says that no index is asked
 }
 
 func explainImage(p submit.Planned, o provider.Outlook) *explainedImage {
 	plan := p.Environment
 	e := &explainedImage{Mode: string(plan.Mode), Ref: &p.Spec.Image, Added: append([]string{}, plan.Added...),
 		Resolved: maybe(o.Resolved), Indexes: o.Indexes.Asked, Ignored: o.Indexes.Ignored, How: maybe(o.How), why: o.Why,
-		repository: plan.Repository, noIndex: o.Indexes.NoIndex}
+		repository: plan.Repository, NoIndex: maybe(o.Indexes.NoIndex)}
+	if e.Indexes != nil || e.NoIndex != nil { // the packages are not known
+		e.Indexes, e.Ignored = append([]provider.Index{}, e.Indexes...), append([]provider.Index{}, e.Ignored...)
+	}
 	if plan.Mode == environment.Bundled && len(plan.Wanted.Unfetched) > 0 {
 		e.Ref = nil
 	}

@@ -189,7 +189,13 @@ func TestExplainedIndexes(t *testing.T) {
 	} {
 		outlook := provider.Outlook{Resolved: "uv", How: "the pod installs them"}
 		outlook.Indexes.Asked, outlook.Indexes.Ignored, outlook.Indexes.NoIndex = c.asked, c.ignored, c.noIndex
-		got := explain(p, outlook, price.Table{}).sentences(size, count)
+		e := explain(p, outlook, price.Table{})
+		data, err := json.Marshal(e)
+		isNone, isUnknown := strings.Contains(string(data), `"indexes":[],"ignoredIndexes":[],"noIndex":"the variable`), strings.Contains(string(data), `"indexes":null,"ignoredIndexes":null,"noIndex":null`)
+		if err != nil || isNone != (name == "none") || isUnknown != (name == "unknown") {
+			t.Errorf("%s: got %s, %v", name, data, err)
+		}
+		got := e.sentences(size, count)
 		if !strings.Contains(got, c.want) || strings.Contains(got, "\nindexes ") != (c.want != "") {
 			t.Errorf("%s: got\n%swant %q in it", name, got, c.want)
 		}

@@ -138,7 +138,7 @@ func (i *explainedImage) name() string {
 
 // places prints where packages are looked for, unless that is PyPI alone.
 func (i *explainedImage) places(line func(what, format string, args ...any)) {
-	if len(i.Ignored) == 0 && !slices.ContainsFunc(i.Indexes, func(x provider.Index) bool { return !x.IsDefault() }) && i.noIndex == "" {
+	if len(i.Ignored) == 0 && !slices.ContainsFunc(i.Indexes, func(x provider.Index) bool { return !x.IsDefault() }) && i.NoIndex == nil {
 		return
 	}
 	what := "indexes"
@@ -146,8 +146,8 @@ func (i *explainedImage) places(line func(what, format string, args ...any)) {
 		line(what, format, args...)
 		what = ""
 	}
-	if i.noIndex != "" {
-		say("none, because of %s", i.noIndex)
+	if i.NoIndex != nil {
+		say("none, because of %s", *i.NoIndex)
 	}
 	for _, x := range i.Indexes {
 		say("%s (%s)", x.Address, x.From)
