@@ -29,12 +29,12 @@ func (c Cluster) Lifetimes(found *container.Cluster) string {
 	var pools, told []string
 	for _, p := range found.NodePools {
 		if d := Lifetime(p); d != "" && !p.Config.FlexStart {
-			pools, told = append(pools, p.Name), append(told, fmt.Sprintf("those of %s %s after their start", p.Name, d))
+			pools, told = append(pools, p.Name), append(told, fmt.Sprintf("the nodes of %s %s after their start", p.Name, d))
 		}
 	}
 	if len(pools) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("GKE deletes nodes, with the jobs on them: %s; make node pools whose nodes stay with: kubectl kinetic pool add ACCELERATOR%s; then remove these with: kubectl kinetic pool remove %s%[2]s",
-		strings.Join(told, ", "), c.Flags(), strings.Join(pools, " "))
+	return fmt.Sprintf("GKE deletes %s, with the jobs on them; make node pools without that limit with: kubectl kinetic pool add ACCELERATOR%s; then remove these with: kubectl kinetic pool remove %s%[2]s",
+		strings.Join(told, " and "), c.Flags(), strings.Join(pools, " "))
 }

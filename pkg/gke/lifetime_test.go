@@ -15,7 +15,7 @@ func TestLifetimes(t *testing.T) {
 		want  string
 	}{
 		"pools of keras-kinetic": {[]*container.NodePool{pool("stays", "", false), pool("v6e", "86400s", false), pool("l4", "604800s", false), pool("waits", "604800s", true)},
-			"GKE deletes nodes, with the jobs on them: those of v6e 24h after their start, those of l4 7d after their start; make node pools whose nodes stay with: " +
+			"GKE deletes the nodes of v6e 24h after their start and the nodes of l4 7d after their start, with the jobs on them; make node pools without that limit with: " +
 				"kubectl kinetic pool add ACCELERATOR --project acme --zone us-east5-a --cluster c; then remove these with: kubectl kinetic pool remove v6e l4 --project acme --zone us-east5-a --cluster c"},
 		"flex-start alone": {[]*container.NodePool{pool("waits", "604800s", true)}, ""},
 		"no limit":         {[]*container.NodePool{pool("stays", "", false), pool("zero", "0s", false), {Name: "bare"}}, ""},

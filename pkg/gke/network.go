@@ -85,6 +85,8 @@ func lacksNetworks(p *container.NodePool) string {
 	switch kind := accelerator.NetworkOf(machine); {
 	case kind == accelerator.NoNetwork:
 		return "has machines without them"
+	case profile == "" && cards == 0 && len(p.Locations) > 1:
+		return "is in several zones, and networks of accelerators are in one"
 	case profile == "" && cards == 0:
 		return "was made without an accelerator network profile, which can't be added"
 	case driven(kind) && !label:

@@ -97,7 +97,7 @@ func TestChecks(t *testing.T) {
 			fix:     "gcloud container node-pools update cpus --cluster=c --location=us-central1-a --project=acme --workload-metadata=GKE_METADATA && gcloud container node-pools update v6e "},
 		"pods on Autopilot":                         {check: "node metadata", answers: map[string]string{clusterPath: autopilot}, state: doctor.OK},
 		"nodes of a cluster without pods' accounts": {check: "node metadata", answers: map[string]string{clusterPath: `{"status":"RUNNING",` + pools + `}`}, state: doctor.Skipped, detail: "needs: GKE cluster"},
-		"nodes that are deleted": {check: "node lifetime", state: doctor.Skipped, detail: "GKE deletes nodes, with the jobs on them: those of v6e 24h after their start; make node pools whose nodes stay with: kubectl kinetic pool add ACCELERATOR --project acme",
+		"nodes that are deleted": {check: "node lifetime", state: doctor.Skipped, detail: "GKE deletes the nodes of v6e 24h after their start, with the jobs on them; make node pools without that limit with: kubectl kinetic pool add ACCELERATOR --project acme",
 			answers: map[string]string{clusterPath: strings.Replace(running, `"ct6e-standard-8t"`, `"ct6e-standard-8t","maxRunDuration":"86400s"`, 1)}},
 		"nodes of flex-start": {check: "node lifetime", state: doctor.OK, detail: "no pool limits it",
 			answers: map[string]string{clusterPath: strings.Replace(running, `"ct6e-standard-8t"`, `"ct6e-standard-8t","flexStart":true,"maxRunDuration":"604800s"`, 1)}},

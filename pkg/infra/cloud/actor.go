@@ -34,7 +34,13 @@ type patient struct {
 // Get implements infra.Actor.
 func (p patient) Get(ctx context.Context) (infra.State, error) {
 	var have infra.State
-	enabled := func(err error) bool { return p.project.stateOfDisabled(ctx, err) == "ENABLED" }
+	enabled := func(err error) bool {
+		if p.project.stateOfDisabled(ctx, err) != "ENABLED" {
+			return false
+		}
+		p.project.tellOfWait(p.id, apiEnabled)
+		return true
+	}
 	err := p.project.retry(ctx, enabled, func() (err error) {
 		have, err = p.Actor.Get(ctx)
 		return err

@@ -238,7 +238,12 @@ func TestAPIsThatAnotherRunHasEnabled(t *testing.T) {
 	if err := (apis{w.project, infra.ID{Kind: infra.KindAPIs}}).Ensure(t.Context(), missing); err != nil {
 		t.Fatal(err)
 	}
-	next := w.again(t)
+	next, told := w.again(t), &waiting{}
+	next.project.Progress = told.tell
+	repository := next.project.Actor(infra.ID{Kind: infra.KindRepository, Name: "kn-research"}, next.cluster, nil)
+	if _, err := repository.Get(t.Context()); err != nil || !strings.HasSuffix(told.String(), ": waiting until Google Cloud knows that the API is enabled") {
+		t.Errorf("got %v, told %q", err, told)
+	}
 	if err := next.up(t.Context(), false, quiet); err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,7 @@ func (p *Project) Patiently(ctx context.Context, id infra.ID, call func() error)
 		if unknown = p.unknown(err, id); unknown == "" {
 			return false
 		}
-		p.Progress(id, "waiting until Google Cloud knows "+unknown)
+		p.tellOfWait(id, unknown)
 		return true
 	}, call)
 	if err != nil && unknown != "" && ctx.Err() == nil {
@@ -30,6 +30,14 @@ func (p *Project) Patiently(ctx context.Context, id infra.ID, call func() error)
 	}
 	return err
 }
+
+// tellOfWait says what a service doesn't know yet.
+func (p *Project) tellOfWait(id infra.ID, unknown string) {
+	p.Progress(id, "waiting until Google Cloud knows "+unknown)
+}
+
+// apiEnabled is what a service doesn't know for a while after someone has enabled its API.
+const apiEnabled = "that the API is enabled"
 
 // retry makes a call, again after errors that pass, as long as there is patience.
 func (p *Project) retry(ctx context.Context, passes func(error) bool, call func() error) error {
@@ -42,7 +50,7 @@ func (p *Project) retry(ctx context.Context, passes func(error) bool, call func(
 // unknown returns what a service doesn't know yet according to an error, "" for other errors.
 func (p *Project) unknown(err error, id infra.ID) string {
 	if p.access.IsDisabled(err, p.Names.Project) {
-		return "that the API is enabled"
+		return apiEnabled
 	}
 	p.mu.Lock()
 	fresh := p.fresh[p.accountOf(id)]

@@ -65,8 +65,8 @@ func (o *upOptions) tellOfAdoption(u *ui.UI, e *estate) {
 
 // tellOfLifetimes warns of nodes that GKE deletes while jobs run there, before a cluster is taken over.
 func tellOfLifetimes(u *ui.UI, e *estate) {
-	n := e.names
-	if text := (gke.Cluster{Project: n.Project, Location: n.Zone, Name: n.Cluster}).Lifetimes(e.cluster.Last()); text != "" {
+	n, found := e.names, e.cluster.Last()
+	if text := (gke.Cluster{Project: n.Project, Location: n.Zone, Name: n.Cluster}).Lifetimes(found); text != "" && !isAutopilot(found) {
 		u.Warn(text)
 	}
 }

@@ -9,6 +9,7 @@ import (
 	"os"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -235,7 +236,7 @@ func (f *upFlags) check(given func(flag string) bool) error {
 	}
 	for _, flag := range []string{"subnetwork", "cluster-secondary-range-name", "services-secondary-range-name"} {
 		if given(flag) && f.network == "" {
-			return process.Usagef("--%s: it belongs to the network of --network, and there is none: add --network, or omit --%[1]s", flag)
+			return process.Usagef("--%s needs --network: add it, or omit --%[1]s", flag)
 		}
 	}
 	if err := cloud.CheckNetworks(f.authorized); err != nil {
@@ -267,8 +268,13 @@ func (o *upOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if o.dryRun {
+		e.project.Patience = 0
+	}
 	u := ui.New(o.streams.ErrOut, o.clock.Now)
 	zones := o.askForZones(ctx, e)
+	var once sync.Once // many services may wait for the same
+	e.project.Progress = func(_ infra.ID, text string) { once.Do(func() { u.Note(text) }) }
 	found, err := o.look(ctx, e)
 	if err != nil {
 		return interrupted(ctx, err, "")

@@ -171,9 +171,13 @@ func TestUpTellsOfNodesWithALifetimeBeforeItAdoptsThem(t *testing.T) {
 			w.other(tt.labels)
 			c := w.Cluster("acme", zone, "research")
 			c.NodePools = []*container.NodePool{{Name: "v6e", Config: &container.NodeConfig{MaxRunDuration: "86400s"}}}
-			w.up(t, tt.args...).check(t, 2, "warning: GKE deletes nodes, with the jobs on them: those of v6e 24h after their start", "kubectl kinetic pool remove v6e --project acme --zone us-central1-a --cluster research", "confirm with --yes")
-			c.NodePools[0].Config.MaxRunDuration = ""
-			if r := w.up(t, tt.args...); strings.Contains(r.err, "GKE deletes nodes") {
+			w.up(t, tt.args...).check(t, 2, "warning: GKE deletes the nodes of v6e 24h after their start, with the jobs on them; ", "kubectl kinetic pool remove v6e --project acme --zone us-central1-a --cluster research", "confirm with --yes")
+			c.Autopilot = &container.Autopilot{Enabled: true}
+			if r := w.up(t, tt.args...); strings.Contains(r.err, "GKE deletes the nodes") {
+				t.Errorf("also of GKE's own pools:\n%s", r.err)
+			}
+			c.Autopilot, c.NodePools[0].Config.MaxRunDuration = nil, ""
+			if r := w.up(t, tt.args...); strings.Contains(r.err, "GKE deletes the nodes") {
 				t.Errorf("also without a limit:\n%s", r.err)
 			}
 		})
@@ -211,8 +215,8 @@ func TestUpRefuses(t *testing.T) {
 		"networks for no address": {[]string{"--private", "--authorized-networks", "203.0.113.0/24"}, "--authorized-networks 203.0.113.0/24: with --private there is no address that these networks could use"},
 		"a network that is none":  {[]string{"--authorized-networks", "office"}, `--authorized-networks: "office": expected a network such as 203.0.113.0/24`},
 		"an address in a network": {[]string{"--authorized-networks", "203.0.113.7/24"}, `"203.0.113.7/24": the network of this address is 203.0.113.0/24`},
-		"a subnet of no network":  {[]string{"--subnetwork", "jobs"}, "--subnetwork: it belongs to the network of --network, and there is none"},
-		"a range of no network":   {[]string{"--cluster-secondary-range-name", "pods"}, "--cluster-secondary-range-name: it belongs to the network of --network"},
+		"a subnet of no network":  {[]string{"--subnetwork", "jobs"}, "--subnetwork needs --network: add it, or omit --subnetwork"},
+		"a range of no network":   {[]string{"--cluster-secondary-range-name", "pods"}, "--cluster-secondary-range-name needs --network"},
 		"a network's wrong name":  {[]string{"--network", "a/b"}, "--network a/b: expected the name of a network"},
 		"an unknown accelerator":  {[]string{"--accelerator", "v6x-8"}, "v6x"},
 		"half a slice":            {[]string{"--accelerator", "v6e-4x4", "--min-nodes", "2"}, "use 0 or 4"},
