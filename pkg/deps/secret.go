@@ -28,6 +28,15 @@ func Expand(text string, getenv func(name string) string) (string, error) {
 	return text, missing
 }
 
+// Values returns the values of the variables in a text, by their ${NAME}.
+func Values(text string, getenv func(name string) string) map[string]string {
+	values := map[string]string{}
+	for _, found := range variable().FindAllString(text, -1) {
+		values[found] = getenv(found[2 : len(found)-1])
+	}
+	return values
+}
+
 // userinfo matches the scheme and the credentials of a URL.
 var userinfo = pattern.Lazy(`([a-z+]+)://([^/\s"@]+)@`)
 

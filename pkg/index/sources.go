@@ -34,6 +34,8 @@ type Source struct {
 	url   *url.URL // without credentials; nil for a directory
 	login *url.Userinfo
 	shown string // the URL with the names of its variables, "" if it has none: their values can be secrets
+	// values are those of the variables, by their ${NAME}.
+	values map[string]string
 }
 
 // The options that name sources.
@@ -92,6 +94,42 @@ func (s Source) Login() (host, user, password string) {
 
 // All returns the sources of options.
 func (s Sources) All() []Source { return slices.Concat(s.Indexes, s.Links) }
+
+// Hide returns a text for people, without the passwords of the sources and the values of the variables in their URLs.
+func (s Sources) Hide(text string) string {
+	const shortest = 4 // of what is replaced: shorter ones would hide words
+	for _, source := range slices.Concat(s.Indexes, s.Links, s.Others) {
+		if password := source.Password(); len(password) >= shortest {
+			text = strings.ReplaceAll(text, password, "***")
+		}
+		for name, value := range source.values {
+			if len(value) >= shortest {
+				text = strings.ReplaceAll(text, value, name)
+			}
+		}
+	}
+	return deps.Hidden(text)
+}
+
+// HideIn returns an error with the text that Hide makes of its own.
+func (s Sources) HideIn(err error) error {
+	if err == nil {
+		return nil
+	}
+	return &hiddenError{s.Hide(err.Error()), err}
+}
+
+// hiddenError is an error for people.
+type hiddenError struct {
+	text string
+	err  error
+}
+
+// Error returns the text without secrets.
+func (e *hiddenError) Error() string { return e.text }
+
+// Unwrap returns the error with them.
+func (e *hiddenError) Unwrap() error { return e.err }
 
 // Bases returns the addresses of all indexes, for Client, in the order in which they are asked.
 func (s Sources) Bases() []string {
@@ -216,7 +254,7 @@ func (a Access) source(option, text, name string) (Source, error) {
 	}
 	s, err := a.address(option, value, name)
 	if value != text && s.Dir == "" {
-		s.shown = deps.Hidden(deps.WithoutUsers(text))
+		s.shown, s.values = deps.Hidden(deps.WithoutUsers(text)), deps.Values(text, a.getenv)
 	}
 	return s, err
 }

@@ -98,7 +98,7 @@ func (j *job) line(line string) {
 	}
 	host := "an index"
 	if bases := j.sources.Bases(); len(bases) == 1 && len(j.sources.Links) == 0 {
-		host = index.Shown(bases[0])
+		host = j.sources.Hide(index.Shown(bases[0]))
 	}
 	j.Show(fmt.Sprintf("%s does not answer %s, which tries again", host, j.tool.way()))
 }
@@ -127,12 +127,6 @@ var fileLine = pattern.Lazy(`-r \S+ \(line (\d+)\)`)
 // clean returns a tool's output without credentials, and with the places of requirements instead
 // of the lines of our own file.
 func (j *job) clean(output string) string {
-	for _, p := range j.sources.All() {
-		const shortest = 4 // of what is replaced: shorter ones would hide words
-		if password := p.Password(); len(password) >= shortest {
-			output = strings.ReplaceAll(output, password, "***")
-		}
-	}
 	lines := j.wish.lines() // with which our file begins
 	output = fileLine().ReplaceAllStringFunc(output, func(found string) string {
 		n, err := strconv.Atoi(fileLine().FindStringSubmatch(found)[1])
@@ -141,7 +135,7 @@ func (j *job) clean(output string) string {
 		}
 		return lines[n-1].Place()
 	})
-	return deps.Hidden(strings.ReplaceAll(output, j.dir+string(os.PathSeparator), ""))
+	return j.sources.Hide(strings.ReplaceAll(output, j.dir+string(os.PathSeparator), ""))
 }
 
 // word matches the names of packages in a text.
@@ -173,6 +167,7 @@ func (j *job) why(ctx context.Context, r requirement.Requirement) (there bool, e
 		}
 	}
 	p, err := index.Client{HTTP: j.HTTP}.Explain(ctx, j.sources, r, j.wish.Target)
+	err = j.sources.HideIn(err)
 	switch {
 	case p.Why == nil && err != nil:
 		return false, fmt.Errorf("%w; %s has tried for %s", err, j.tool.way(), j.took.Round(time.Second))

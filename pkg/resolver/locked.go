@@ -119,6 +119,7 @@ func (r Resolver) pinned(ctx context.Context, w Wish) ([]lock.Package, error) {
 		return nil, err
 	}
 	asked, err := index.Client{HTTP: r.HTTP}.Find(ctx, s.Bases(), rest, w.Target)
+	err = s.HideIn(err)
 	var missing *index.MissingError
 	if errors.As(err, &missing) {
 		next := ": correct its version, name an index that has it, or lock the requirements again"

@@ -148,15 +148,18 @@ func TestHashes(t *testing.T) {
 		"another hash":     {lines: []string{"--index-url " + s.withLogin("me", secret), "a==1 --hash=sha256:" + hashA}, wantErr: "1 files of that version, with other hashes", mistake: true},
 		"nowhere":          {lines: []string{"--index-url " + s.withLogin("me", secret), "nowhere==1 --hash=sha256:" + hashA}, wantErr: "requirements.txt:2: nowhere==1: no file has one of its hashes: asking the index " + s.URL + "/simple for nowhere: it has no such project: correct its version", mistake: true},
 		"no such version":  {lines: []string{"--index-url " + s.withLogin("me", secret), "a==2 --hash=sha256:" + hashA}, wantErr: "requirements.txt:2: a==2: no file has one of its hashes: the index " + s.URL + "/simple has 1 files of a, none of version 2: correct", mistake: true},
-		"nobody there":     {lines: []string{"--index-url " + nobody, pinA}, wantErr: "asking the index " + nobody},
-		"added and there":  {lines: []string{"--index-url " + s.withLogin("me", secret), pinA}, added: []string{"A[x]>=1"}, want: []string{"a " + s.URL}},
-		"added":            {lines: []string{pinA}, added: []string{"jax"}, wantErr: "install uv"},
-		"added, newer":     {lines: []string{pinA}, added: []string{"a>1"}, wantErr: "install uv"},
-		"added, an extra":  {lines: []string{pinA}, added: []string{"a[y]"}, wantErr: "install uv"},
-		"links elsewhere":  {lines: []string{"--find-links " + s.URL, pinA}, wantErr: "install uv"},
-		"no hash":          {lines: []string{pinA, "b==2"}, wantErr: "install uv"},
-		"a bad hash":       {lines: []string{"a==1 --hash=sha256:x"}, wantErr: "requirements.txt:1: --hash=sha256:x", mistake: true},
-		"a constraint":     {lines: []string{"-c limits.txt", pinA}, wantErr: "a<1 (limits.txt:1), a[x]==1 (requirements.txt:2) can't be met together"},
+		"a variable in the path": {
+			lines: []string{"--index-url " + nobody + "/${P}", pinA}, environ: []string{"P=" + secret}, wantErr: "asking the index " + nobody + "/${P} for a: ",
+		},
+		"nobody there":    {lines: []string{"--index-url " + nobody, pinA}, wantErr: "asking the index " + nobody},
+		"added and there": {lines: []string{"--index-url " + s.withLogin("me", secret), pinA}, added: []string{"A[x]>=1"}, want: []string{"a " + s.URL}},
+		"added":           {lines: []string{pinA}, added: []string{"jax"}, wantErr: "install uv"},
+		"added, newer":    {lines: []string{pinA}, added: []string{"a>1"}, wantErr: "install uv"},
+		"added, an extra": {lines: []string{pinA}, added: []string{"a[y]"}, wantErr: "install uv"},
+		"links elsewhere": {lines: []string{"--find-links " + s.URL, pinA}, wantErr: "install uv"},
+		"no hash":         {lines: []string{pinA, "b==2"}, wantErr: "install uv"},
+		"a bad hash":      {lines: []string{"a==1 --hash=sha256:x"}, wantErr: "requirements.txt:1: --hash=sha256:x", mistake: true},
+		"a constraint":    {lines: []string{"-c limits.txt", pinA}, wantErr: "a<1 (limits.txt:1), a[x]==1 (requirements.txt:2) can't be met together"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
