@@ -21,6 +21,8 @@ type Access struct {
 	Home string
 	// Token returns an access token for the Python repositories of Google's Artifact Registry, nil for none.
 	Token func(context.Context) (string, error)
+
+	root string // of the machine's own files, "" for /
 }
 
 func (a Access) getenv(name string) string {

@@ -33,10 +33,10 @@ func (a Access) PipFiles() (files []string) {
 		in(named, "")
 		return files
 	case "darwin":
-		in("/Library/Application Support", "pip/pip.conf")
+		in(a.root+"/Library/Application Support", "pip/pip.conf")
 	default:
-		in("/etc/xdg", "pip/pip.conf")
-		in("/etc", "pip.conf")
+		in(a.root+"/etc/xdg", "pip/pip.conf")
+		in(a.root+"/etc", "pip.conf")
 	}
 	if user {
 		in(a.Home, ".pip/pip.conf")

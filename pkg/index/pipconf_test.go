@@ -29,6 +29,7 @@ func TestPipConf(t *testing.T) {
 		"extra ones":              {files: map[string]string{user: "[global]\n# a comment\nExtra_Index_URL: \n    https://a/simple\n; and\n    https://me:x@b/simple\ntimeout = 3\n"}, want: []string{"pypi.org", "a", "me:x@b"}},
 		"for install alone":       {files: map[string]string{site: index("a"), user: "[install]\nindex-url = https://b/simple\n[list]\nindex-url = https://c/simple\n"}, want: []string{"b"}},
 		"the old place":           {files: map[string]string{old: index("a"), user: index("b")}, want: []string{"b"}},
+		"the machine's":           {files: map[string]string{"etc/pip.conf": index("a"), "etc/xdg/pip/pip.conf": index("b")}, want: []string{"a"}},
 		"the old place alone":     {files: map[string]string{old: index("a")}, want: []string{"a"}},
 		"a virtual environment":   {files: map[string]string{user: index("a"), site: index("b")}, want: []string{"b"}},
 		"one that is named":       {files: map[string]string{user: "[global]\nextra-index-url = https://a/simple\n", site: index("b"), named: index("c")}, variables: map[string]string{"PIP_CONFIG_FILE": "HOME/" + named}, want: []string{"c"}},
@@ -62,7 +63,7 @@ func TestPipConf(t *testing.T) {
 		for name, value := range c.variables {
 			variables[name] = value
 		}
-		a := Access{Home: home, Getenv: func(name string) string { return strings.Replace(variables[name], "HOME", home, 1) }}
+		a := Access{Home: home, root: home, Getenv: func(name string) string { return strings.Replace(variables[name], "HOME", home, 1) }}
 		s, err := a.Sources(c.options, nil)
 		var got []string
 		for _, base := range s.Bases() {
@@ -91,7 +92,7 @@ func TestLinks(t *testing.T) {
 		"UV_FIND_LINKS=/x,/y":      {filepath.Join(home, "a"), filepath.Join(home, "b"), here, "/x", "/y"},
 	} {
 		variable, value, _ := strings.Cut(set, "=")
-		a := Access{Home: home, Getenv: func(name string) string {
+		a := Access{Home: home, root: home, Getenv: func(name string) string {
 			return map[string]string{"PIP_CONFIG_FILE": file, variable: value}[name]
 		}}
 		s, err := a.Sources(nil, nil)
@@ -112,7 +113,7 @@ func TestPipConfRejects(t *testing.T) {
 		if err := os.WriteFile(file, []byte("[global]\n"+text+"\n"), 0o600); err != nil {
 			t.Fatal(err)
 		}
-		a := Access{Getenv: func(name string) string { return map[string]string{"PIP_CONFIG_FILE": file}[name] }}
+		a := Access{root: t.TempDir(), Getenv: func(name string) string { return map[string]string{"PIP_CONFIG_FILE": file}[name] }}
 		_, err := a.Sources([]string{"--index-url " + deps.PyPI}, nil)
 		if err == nil || !strings.HasPrefix(err.Error(), file+": ") || !strings.Contains(err.Error(), want) || strings.Contains(err.Error(), "s3cr3t") {
 			t.Errorf("%s: got %v", text, err)

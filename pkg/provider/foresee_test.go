@@ -80,3 +80,18 @@ func TestIndexesOfVariables(t *testing.T) {
 		}
 	}
 }
+
+// TestNoIndexForThePod: a pod that may ask no index, and can't read the directory of links, is warned of.
+func TestNoIndexForThePod(t *testing.T) {
+	w := newWorld(t)
+	w.environ = append(os.Environ(), "PIP_NO_INDEX=1", "PIP_FIND_LINKS=/srv/wheels", "PIP_CONFIG_FILE="+os.DevNull)
+	plan := w.plan("ours @ git+https://git.example/ours.git\nattrs\n", prebuilt)
+	want := "the pod can install no packages, because the variable PIP_NO_INDEX lets no index be asked, and /srv/wheels is on this machine"
+	if done := w.mustProvide(plan); len(done.Warnings) != 1 || !strings.HasPrefix(done.Warnings[0], want) {
+		t.Errorf("warned %q, want %q", done.Warnings, want)
+	}
+	w.environ = append(w.environ, "PIP_FIND_LINKS=https://links.example")
+	if done := w.mustProvide(plan); len(done.Warnings) != 0 {
+		t.Errorf("warned %q of links that the pod can read", done.Warnings)
+	}
+}

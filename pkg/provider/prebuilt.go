@@ -267,6 +267,15 @@ func (p *Provider) storeDocument(ctx context.Context, d document) (string, error
 	return text.sha256, nil
 }
 
+// nothingToInstall warns of a pod that may ask no index and has no links.
+func nothingToInstall(places resolver.Indexes) string {
+	text := "the pod can install no packages, because " + places.NoIndex + " lets no index be asked"
+	for _, dir := range places.Ignored {
+		text += ", and " + dir.Address + " is on this machine"
+	}
+	return text + ": name an index in the project, or install uv or pip here"
+}
+
 // unpinned has the pod resolve the requirements. facts are those of the base, if they are known.
 func (p *Provider) unpinned(ctx context.Context, plan environment.Plan, facts image.Facts, id string, packages []lock.Package, done environment.Provided) (environment.Provided, error) {
 	d, err := wishDocument(plan, packages)
@@ -281,6 +290,11 @@ func (p *Provider) unpinned(ctx context.Context, plan environment.Plan, facts im
 	d.Options = append(variables, d.Options...)
 	if err := d.checkSigned(); err != nil {
 		return done, err
+	}
+	if places, err := p.Resolver.Indexes(wish, resolver.Pod); err != nil {
+		return done, err
+	} else if places.NoIndex != "" && len(places.Asked) == 0 {
+		done.Warnings = append(done.Warnings, nothingToInstall(places))
 	}
 	if done.SHA256, err = p.storeDocument(ctx, d); err != nil {
 		return done, err
