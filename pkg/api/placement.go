@@ -50,7 +50,7 @@ const (
 	NodePoolsShared    NodePools = "shared"
 )
 
-// Network is what GPUs say to those of other hosts over.
+// Network is what the GPUs of several hosts talk over.
 type Network string
 
 // The networks. TCP is the one that every machine has.

@@ -43,7 +43,7 @@ type Spec struct {
 	// AutopilotClass is one of BuiltInClasses, which work with any capacity; "" for none.
 	AutopilotClass string
 	// PodNetworks are the Network objects of the pods' interfaces eth1, eth2 and so on with NetworkTCPXO;
-	// nil for those that Google's manifests name.
+	// nil for the names in Google's manifests.
 	PodNetworks []string
 	// DiskVolume means that the job's files are on a volume of the StorageClass DiskClass, or of
 	// the cluster's default, instead of the node's disk.

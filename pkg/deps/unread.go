@@ -20,7 +20,7 @@ var locks = []unread{
 	{pattern: "requirements.lock", instead: "for its versions, add --requirements FILE"}, // of Rye
 }
 
-// What to do with files whose packages have their names on PyPI, or those of conda. Beside [project], its file stands
+// What to do with files that name packages as PyPI does, or as conda does. Beside [project], its file stands
 // in for requirements.txt.
 const (
 	relist      = "list its packages in requirements.txt"

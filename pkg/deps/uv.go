@@ -51,7 +51,7 @@ type uvTable struct {
 	Required     any `toml:"required-environments"`
 }
 
-// uvPip are the indexes and links of [tool.uv.pip], which uv pip asks beside those of [tool.uv]; a lock has none of them.
+// uvPip are the indexes and links of [tool.uv.pip], which uv pip asks beside the indexes of [tool.uv]. A lock has none of them.
 type uvPip struct {
 	IndexURL      string   `toml:"index-url"`
 	ExtraIndexURL []string `toml:"extra-index-url"`
@@ -73,8 +73,8 @@ type uvSetting struct {
 	locked            bool // it counts with a lock only
 }
 
-// settings returns all settings of the table, from https://docs.astral.sh/uv/reference/settings and, for those that
-// uv.toml can't have, from what uv says of them.
+// settings returns all settings of the table, from https://docs.astral.sh/uv/reference/settings and, for the
+// ones that uv.toml can't have, from uv's error messages.
 func (u uvTable) settings() []uvSetting {
 	return []uvSetting{
 		{name: "build-backend", set: u.BuildBackend != nil, refused: true},

@@ -212,7 +212,7 @@ func (o Options) initial(zones int) int {
 }
 
 // Max returns the largest number of nodes that a pool has unless the user says: those of one
-// slice if it has several hosts, since a pool is one slice then, and those of one rack.
+// slice if it has several hosts, since a pool is one slice then, and the nodes of one rack.
 func Max(a api.Accelerator, least int) int {
 	if a.Kind == api.TPU && a.Hosts > 1 {
 		return a.Hosts

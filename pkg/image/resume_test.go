@@ -156,7 +156,7 @@ func TestResume(t *testing.T) {
 	}
 }
 
-// restOf returns the range of a layer's bytes that follow those that a registry has kept, "" if it was not asked.
+// restOf returns the range of a layer's bytes that follow the ones that a registry has kept, "" if it was not asked.
 func restOf(t *testing.T, kept string, size int64) string {
 	t.Helper()
 	var last int64

@@ -18,7 +18,7 @@ type Sources struct {
 	Indexes, Links []Source
 	// Others are the indexes and links of variables and of pip's configuration, and PyPI unless one of all is there in its place.
 	Others []Source
-	// NoIndex is what says that only links count: --no-index, a variable or a file; "" means that nothing does.
+	// NoIndex is the option, variable or file by which only links count, "" if indexes do.
 	NoIndex string
 }
 
@@ -34,7 +34,7 @@ type Source struct {
 	url   *url.URL // without credentials; nil for a directory
 	login *url.Userinfo
 	shown string // the URL with the names of its variables, "" if it has none: their values can be secrets
-	// values are those of the variables, by their ${NAME}.
+	// values are the variables' values, by their ${NAME}.
 	values map[string]string
 }
 
@@ -199,7 +199,7 @@ func (a Access) Sources(options []string, names map[string]string) (Sources, err
 }
 
 // addVariables adds the indexes and links that variables and pip's configuration name: the hash decides what is taken,
-// so those of pip and uv count alike. An --index-url of the project comes before those.
+// so pip's and uv's count alike. An --index-url of the project comes before them.
 func (a Access) addVariables(all *Sources) error {
 	settings := a.pipSettings()
 	if err := a.addPipConf(all, settings); err != nil {
@@ -246,7 +246,7 @@ func (a Access) addVariables(all *Sources) error {
 	return nil
 }
 
-// source reads the value of an option, in which variables are replaced. name is that of an index, "" for none.
+// source reads the value of an option, in which variables are replaced. name is the index's name, "" for none.
 func (a Access) source(option, text, name string) (Source, error) {
 	value, err := deps.Expand(text, a.getenv)
 	if err != nil {

@@ -77,7 +77,7 @@ type prospect struct {
 	*Provider
 	plan  environment.Plan
 	facts image.Facts // of the base
-	// packages are those of a lock, or those that an earlier run has chosen; nil if there are none, or if it is not
+	// packages are what a lock or an earlier run has chosen; nil if there are none, or if it is not
 	// known what the base has.
 	packages []lock.Package
 }

@@ -48,7 +48,7 @@ func TestInterfaces(t *testing.T) {
 			t.Errorf("%s: got %s, want %s", place, got, want)
 		}
 	}
-	s.PodNetworks = nil // those of Google's manifests
+	s.PodNetworks = nil // the names in Google's manifests
 	for place, pod := range mustPods(t, mustRender(t, s), s) {
 		if got := pod.Annotations[podInterfaces]; !strings.Contains(got, `{"interfaceName":"eth8","network":"vpc8"}`) {
 			t.Errorf("%s: got %s", place, got)

@@ -24,11 +24,11 @@ const Elsewhere Way = "elsewhere"
 
 // Indexes says where packages of a wish are looked for.
 type Indexes struct {
-	// Asked are those that what resolves asks, in their order, as far as the project, variables and pip's configuration
-	// name them. Ignored are those that variables and pip's configuration name for another tool, and, of a pod, directories
+	// Asked are the ones that the resolver asks, in their order, as far as the project, variables and pip's configuration
+	// name them. Ignored are the ones that variables and pip's configuration name for another tool, and, of a pod, directories
 	// of this machine.
 	Asked, Ignored []Index
-	// NoIndex is what says that no index is asked, "" if nothing does.
+	// NoIndex is the option, variable or file by which no index is asked, "" if there is none.
 	NoIndex string
 }
 

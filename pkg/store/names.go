@@ -217,7 +217,7 @@ func PythonOutputs(id string) string { return pythonOutputsDir + id + "/" }
 // What the names of a map's attempts begin with, and the names of what comes from a later attempt have at their end.
 const ofChunk, later = `(\d+-)?`, `(-\d+)?`
 
-// form returns a regular expression for the names that a format makes, relative to a job's directory. word is that of
+// form returns a regular expression for the names that a format makes, relative to a job's directory. word is the pattern of
 // each %s after the ID.
 func form(format, word string) string {
 	text := regexp.QuoteMeta(strings.TrimPrefix(format, "%s/"))

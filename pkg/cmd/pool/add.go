@@ -70,7 +70,7 @@ func (c *command) add() *cobra.Command {
 	process.NumberVar(fs, &f.slices, 1, process.Unbounded, "slices", "Add this `NUMBER` of pools, each of them a TPU slice of several hosts. Several reservations take turns.")
 	process.NumberVar(fs, &f.minNodes, 0, process.Unbounded, "min-nodes", "Keep at least this `NUMBER` of nodes. They cost money while they are idle.")
 	process.NumberVar(fs, &f.maxNodes, 1, process.Unbounded, "max-nodes", "Have at most this `NUMBER` of nodes. Default: 10, or the hosts of one slice.")
-	fs.StringSliceVar(&f.zones, "zones", nil, "`ZONES` for the nodes, with commas. Machines that must be in one zone get a pool in each. Default: those of the cluster that have the machines.")
+	fs.StringSliceVar(&f.zones, "zones", nil, "`ZONES` for the nodes, with commas. Machines that must be in one zone get a pool in each. Default: the cluster's zones that have the machines.")
 	fs.StringVar(&f.backend, "backend", "", "With pathways, shapes that exist on one host and on several (v5e-2x4, v6e-2x4) are on several, as in run: `BACKEND` auto, gke or pathways.")
 	fs.BoolVarP(&f.yes, "yes", "y", false, "Don't ask whether nodes may stay on while no job runs (--min-nodes).")
 	machines.Completions["accelerator"] = completeAccelerator

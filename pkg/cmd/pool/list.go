@@ -255,7 +255,7 @@ type column struct {
 	cell   func(row) string
 }
 
-// wideColumns returns those that -o wide adds. Columns of what is rare are left out if no pool has it.
+// wideColumns returns the columns that -o wide adds. A rare one is left out if no pool has a value for it.
 func wideColumns(rows []row) []column {
 	columns := []column{
 		{"machine", func(r row) string { return r.MachineType }},

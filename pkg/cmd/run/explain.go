@@ -127,11 +127,11 @@ type explainedImage struct {
 	Bytes    *int64 `json:"bytes"`
 	// Chosen are the packages in their versions, null if that is only known once they are resolved.
 	Chosen []report.Package `json:"chosen"`
-	// Indexes are where packages are looked for, in that order, and Ignored are those that what resolves does not read.
+	// Indexes are where the resolver looks for packages, in that order. Ignored are the ones that it does not read.
 	// Both are null if the packages are known.
 	Indexes []provider.Index `json:"indexes"`
 	Ignored []provider.Index `json:"ignoredIndexes"`
-	// NoIndex is what says that no index is asked, null if nothing does.
+	// NoIndex is the option, variable or file by which no index is asked, null if there is none.
 	NoIndex *string `json:"noIndex"`
 	// How says how the packages get to the job, null if there is nothing to install.
 	How        *string `json:"how"`

@@ -118,7 +118,7 @@ func (s shape) ask(t *testing.T, python string) string {
 			t.Setenv(name, "")
 		}
 	}
-	t.Setenv("PIP_CONFIG_FILE", os.DevNull) // nor is that of the machine read
+	t.Setenv("PIP_CONFIG_FILE", os.DevNull) // the machine's own isn't read either
 	for name, value := range s.env {
 		t.Setenv(name, strings.ReplaceAll(value, "$DIR", dir))
 	}

@@ -92,7 +92,7 @@ func TestChecks(t *testing.T) {
 			fix: "gcloud container clusters update c --workload-pool=acme.svc.id.goog --location us-central1-a --project acme"},
 		"a cluster that is secret": {check: "GKE cluster", answers: map[string]string{clusterPath: denied}, state: doctor.Skipped, detail: "reading cluster c in us-central1-a: "},
 
-		"pods that act as the node": {check: "node metadata", state: doctor.Wrong, detail: "pods act as the service account of the node on cpus, v6e, so that jobs may not use the bucket",
+		"pods that act as the node": {check: "node metadata", state: doctor.Wrong, detail: "pods act as the service account of the node on cpus, v6e, so jobs can lack access to the bucket",
 			answers: map[string]string{clusterPath: strings.NewReplacer(","+pods+"}},", "}},", "GKE_METADATA", "GCE_METADATA").Replace(running)},
 			fix:     "gcloud container node-pools update cpus --cluster=c --location=us-central1-a --project=acme --workload-metadata=GKE_METADATA && gcloud container node-pools update v6e "},
 		"pods on Autopilot":                         {check: "node metadata", answers: map[string]string{clusterPath: autopilot}, state: doctor.OK},

@@ -26,7 +26,7 @@ func (c *cloud) metadata(ctx context.Context) doctor.Finding {
 	if len(pools) == 0 {
 		return doctor.Good("pods act as their own service account")
 	}
-	return doctor.Bad(strings.Join(commands, " && "), "pods act as the service account of the node on %s, so that jobs may not use the bucket, or may do more than they should; GKE replaces these nodes for the change",
+	return doctor.Bad(strings.Join(commands, " && "), "pods act as the service account of the node on %s, so jobs can lack access to the bucket, or have more rights than intended; GKE replaces these nodes for the change",
 		strings.Join(pools, ", "))
 }
 

@@ -138,7 +138,7 @@ func (s *Server) getSubnet(r *request) (any, error) {
 	return nil, absent(path)
 }
 
-// setNetworks fills in the full names of a cluster's network and subnet, as GKE does, and shortens those of the request.
+// setNetworks fills in the full names of a cluster's network and subnet, as GKE does, and shortens the names in the request.
 func setNetworks(project, location string, c *container.Cluster) {
 	if c.Network == "" {
 		return

@@ -95,7 +95,7 @@ func (v VPC) set(c *container.Cluster) {
 	c.IpAllocationPolicy.ClusterSecondaryRangeName, c.IpAllocationPolicy.ServicesSecondaryRangeName = v.Pods, v.Services
 }
 
-// CheckVPC returns an error if a network or its subnet doesn't exist, or can't be used so. Who may not read them,
+// CheckVPC returns an error if a network or its subnet doesn't exist, or can't be used so. Without the right to read them,
 // because another project shares them, hears of that from GKE.
 func (p *Project) CheckVPC(ctx context.Context, v VPC) error {
 	if !v.Chosen() {
@@ -105,7 +105,7 @@ func (p *Project) CheckVPC(ctx context.Context, v VPC) error {
 	network, err := p.services.compute.Networks.Get(parts[1], parts[2]).Context(ctx).Do()
 	switch {
 	case gcp.IsMissing(err):
-		return fmt.Errorf("--network %s: project %s has no such network: list those that it has with: gcloud compute networks list --project=%[2]s", parts[2], parts[1])
+		return fmt.Errorf("--network %s: project %s has no such network: list its networks with: gcloud compute networks list --project=%[2]s", parts[2], parts[1])
 	case err != nil:
 		return nil //nolint:nilerr // GKE may still use it
 	case v.Subnetwork == "" && !network.AutoCreateSubnetworks:
@@ -117,7 +117,7 @@ func (p *Project) CheckVPC(ctx context.Context, v VPC) error {
 	subnet, err := p.services.compute.Subnetworks.Get(parts[1], parts[2], parts[3]).Context(ctx).Do()
 	switch {
 	case gcp.IsMissing(err):
-		return fmt.Errorf("--subnetwork %s: %s of project %s has no such subnet: list those that it has with: gcloud compute networks subnets list --project=%[3]s --regions=%[2]s", parts[3], parts[2], parts[1])
+		return fmt.Errorf("--subnetwork %s: %s of project %s has no such subnet: list its subnets with: gcloud compute networks subnets list --project=%[3]s --regions=%[2]s", parts[3], parts[2], parts[1])
 	case err != nil:
 		return nil //nolint:nilerr // as above
 	case !strings.HasSuffix(subnet.Network, "/"+v.Network):

@@ -71,9 +71,9 @@ func TestCheckVPC(t *testing.T) {
 		"a range":              {check("team", "jobs", "pods", ""), ""},
 		"a shared one":         {check("projects/host/global/networks/shared", "jobs", "pods", "services"), ""},
 		"no range that it has": {check("projects/host/global/networks/shared", "jobs", "pods", "service"), "--services-secondary-range-name service: subnet jobs has no such secondary range; it has pods, services"},
-		"no network":           {check("taem", "", "", ""), "--network taem: project acme has no such network: list those that it has with: gcloud compute networks list --project=acme"},
+		"no network":           {check("taem", "", "", ""), "--network taem: project acme has no such network: list its networks with: gcloud compute networks list --project=acme"},
 		"no subnets":           {check("team", "", "", ""), "--network team: it has no subnets of its own in each region: name one in us-central1 with --subnetwork"},
-		"no subnet":            {check("team", "job", "", ""), "--subnetwork job: us-central1 of project acme has no such subnet: list those that it has with: gcloud compute networks subnets list --project=acme --regions=us-central1"},
+		"no subnet":            {check("team", "job", "", ""), "--subnetwork job: us-central1 of project acme has no such subnet: list its subnets with: gcloud compute networks subnets list --project=acme --regions=us-central1"},
 		"one of another":       {check("team", "other", "", ""), "--subnetwork other: it is in network default, not in team"},
 		"no range":             {check("team", "jobs", "pod", ""), "--cluster-secondary-range-name pod: subnet jobs has no such secondary range; it has pods"},
 		"no range of services": {check("default", "other", "", "s"), "--services-secondary-range-name s: subnet other has no such secondary range; it has none"},
@@ -84,7 +84,7 @@ func TestCheckVPC(t *testing.T) {
 	}
 	w.Deny("compute.networks.get")
 	if got := check("projects/host/global/networks/none", "jobs", "pods", ""); got != "" {
-		t.Errorf("who may not read it: got %q", got)
+		t.Errorf("without the right to read it: got %q", got)
 	}
 }
 

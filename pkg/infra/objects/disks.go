@@ -34,7 +34,7 @@ const (
 )
 
 // handle is the name of a disk in its driver: projects/acme/zones/us-central1-a/disks/pvc-1. Who may make volumes
-// chooses it, and its parts end in a command for a shell: they have no characters but those of Google Cloud's names.
+// chooses it, and its parts end in a command for a shell: they have only characters that names in Google Cloud can have.
 var handle = regexp.MustCompile(`^projects/([a-z][a-z0-9:.-]*|UNSPECIFIED)/(zones|regions)/([a-z][a-z0-9-]*)/disks/([a-z][a-z0-9-]*)$`)
 
 // Disks lists the disks that were made for claims of the cluster. It asks once, and waits for nothing.

@@ -18,7 +18,7 @@ func (o *downOptions) disks(ctx context.Context, u *ui.UI, e *estate) []objects.
 	}
 	all, err := e.inside.Disks(ctx)
 	if err != nil && ctx.Err() == nil {
-		u.Warn(fmt.Sprintf("disks of volumes are not known: %v; GKE does not always delete them with the cluster: look for them afterwards with: gcloud compute disks list --project=%s --filter='name~^pvc- AND -users:*'",
+		u.Warn(fmt.Sprintf("can't list the disks of volumes: %v; GKE does not always delete them with the cluster: look for them afterwards with: gcloud compute disks list --project=%s --filter='name~^pvc- AND -users:*'",
 			err, e.names.Project))
 	}
 	return all

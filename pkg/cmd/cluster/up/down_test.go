@@ -209,7 +209,7 @@ func TestDownSaysThatDisksAreNotKnown(t *testing.T) {
 	w := newWorld(t)
 	w.up(t, "--yes").check(t, 0)
 	w.kubernetes.Close()
-	w.down(t, "--yes=research", "--force").check(t, 0, "warning: disks of volumes are not known: listing PersistentVolume: ",
+	w.down(t, "--yes=research", "--force").check(t, 0, "warning: can't list the disks of volumes: listing PersistentVolume: ",
 		"gcloud compute disks list --project=acme --filter='name~^pvc- AND -users:*'", "deleted     cluster research")
 }
 

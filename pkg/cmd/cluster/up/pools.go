@@ -101,7 +101,7 @@ func (o *upOptions) settle(ctx context.Context, u *ui.UI, e *estate, found infra
 		warnOfZones(u, l.err)
 	}
 	if v := o.settings.VPC; v.Chosen() && e.cluster.Last() == nil {
-		u.Warn(fmt.Sprintf("nodes have no addresses of their own, and the %s stays as it is: it needs a Cloud NAT for the internet, where jobs get packages and images, or at least Private Google Access for what is at Google", v))
+		u.Warn(fmt.Sprintf("nodes have no external addresses: the %s needs a Cloud NAT, so that jobs get packages and images from the internet, or at least Private Google Access for Google's own services", v))
 	}
 	e.withoutNetwork()
 	nat := slices.ContainsFunc(e.items, func(i infra.Item) bool { return i.ID.Kind == infra.KindNAT })

@@ -142,7 +142,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 
 // addNetwork adds the flags for a network that exists.
 func (f *upFlags) addNetwork(fs *pflag.FlagSet) {
-	fs.StringVar(&f.network, "network", "", "Have the cluster in this `NETWORK`, which exists, or projects/PROJECT/global/networks/NAME. Default: one of its own, with a NAT.")
+	fs.StringVar(&f.network, "network", "", "Create the cluster in an existing `NETWORK`, which may be projects/PROJECT/global/networks/NAME. Default: a new one with a NAT.")
 	fs.StringVar(&f.subnetwork, "subnetwork", "", "`SUBNET` of --network in the region, or projects/PROJECT/regions/REGION/subnetworks/NAME.")
 	fs.StringVar(&f.podRange, "cluster-secondary-range-name", "", "`RANGE` of the subnet for pods. Default: GKE adds one, if the project has the subnet.")
 	fs.StringVar(&f.services, "services-secondary-range-name", "", "`RANGE` of the subnet for Services. Default: GKE chooses one.")

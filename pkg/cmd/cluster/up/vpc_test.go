@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/gcp/gcptest"
 )
 
-// A cluster in a network of others gets none of its own, and `down` leaves that of the others.
+// A cluster in a network of others gets none of its own, and `down` leaves the others' network.
 func TestUpInANetworkThatExists(t *testing.T) {
 	w := newWorld(t)
 	w.SetProject("acme", func(p *gcptest.Project) { p.APIs["compute.googleapis.com"] = true })
@@ -20,7 +20,7 @@ func TestUpInANetworkThatExists(t *testing.T) {
 	flags := []string{"--network", "team", "--subnetwork", "jobs"}
 	planned := w.up(t, append(flags, "--dry-run")...)
 	planned.check(t, 0, "+ cluster research: in us-central1-a,", "; in subnet jobs of network team of project acme",
-		"warning: nodes have no addresses of their own, and the subnet jobs of network team of project acme stays as it is: it needs a Cloud NAT")
+		"warning: nodes have no external addresses: the subnet jobs of network team of project acme needs a Cloud NAT")
 	if strings.Contains(planned.out, "NAT") || strings.Contains(planned.out, "kn-research-router") {
 		t.Errorf("the plan has a NAT:\n%s", planned.out)
 	}
