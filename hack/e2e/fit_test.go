@@ -23,10 +23,10 @@ import (
 
 // TestJobsFitTheirPools has the cluster's scheduler put the pods of a job of every shape and backend onto
 // nodes of the pools that pool add makes for all of them. These nodes exist in the API only, one for each
-// pod, so that all of them are full in the end. Jobs that ask for a kind of capacity come first, then
-// those that use most of a node. So there is room in its own pool alone for a job on demand, which may
-// use spot capacity, and for one with a few GPUs, which may use a part of a larger machine. Pods are
-// expected nowhere else.
+// pod, so that all of them are full in the end. Jobs that ask for a kind of capacity come first, and of
+// these and the others those that use most of a node. So there is room in its own pool alone for a job on
+// demand, which may use spot capacity, and for one with a few GPUs, which may use a part of a larger
+// machine. Pods are expected nowhere else.
 //
 // The test runs after the scripts, not beside them: hundreds of nodes slow a cluster down.
 func TestJobsFitTheirPools(t *testing.T) {
@@ -137,9 +137,9 @@ func (f *fit) node(j gketest.Job, name string) *corev1.Node {
 // turn is a label of pods: those with the same one are scheduled at the same time.
 const turn = "kubebox/turn"
 
-// turns are all of them: first the pods that ask for a kind of capacity, then the others by the number of
-// chips that they ask for.
-var turns = []string{"capacity", "16", "8", "4", "2", "1"}
+// turns are all of them: first the pods that ask for a kind of capacity, then the others. Of both, those
+// that ask for most chips come first.
+var turns = []string{"capacity-16", "capacity-8", "capacity-4", "capacity-2", "capacity-1", "16", "8", "4", "2", "1"}
 
 // pods returns the pods of a job as they are rendered, with what keeps them on this test's nodes. No
 // container is started there, so that images and ConfigMaps need not exist.
@@ -152,7 +152,7 @@ func (f *fit) pods(j gketest.Job) []podOf {
 	for _, pod := range rendered {
 		pod.Labels[turn] = strconv.Itoa(j.Accelerator.ChipsPerHost)
 		if j.Capacity.Kind != api.CapacityOnDemand {
-			pod.Labels[turn] = turns[0]
+			pod.Labels[turn] = "capacity-" + pod.Labels[turn]
 		}
 		pod.Spec.NodeSelector[f.label] = "true"
 		pod.Spec.Tolerations = append(pod.Spec.Tolerations, corev1.Toleration{Key: f.label, Operator: corev1.TolerationOpExists},

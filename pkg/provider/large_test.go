@@ -51,12 +51,12 @@ func TestDigestOfTheBaseInCloudBuild(t *testing.T) {
 	}
 	w = newCloudWorld(t, cloudbuildtest.Pushes)
 	plan := w.cloudPlan(fromGit)
-	w.deny = func(r *http.Request) int {
+	w.refuse(func(r *http.Request) int {
 		if r.Method == http.MethodHead && strings.Contains(r.URL.Path, "/base/") {
 			return http.StatusTooManyRequests
 		}
 		return 0
-	}
+	})
 	w.mustProvide(plan)
 	if d := w.built().Files["Dockerfile"]; !strings.Contains(d, "FROM "+w.base()+"\n") {
 		t.Errorf("without an answer: Dockerfile\n%s", d)

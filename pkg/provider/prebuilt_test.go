@@ -221,7 +221,7 @@ func TestSignedURLs(t *testing.T) {
 // TestABaseThatOnlyTheNodesCanRead: the pod can resolve requirements, but not read a lock.
 func TestABaseThatOnlyTheNodesCanRead(t *testing.T) {
 	w := newWorld(t)
-	w.deny = func(*http.Request) int { return http.StatusForbidden }
+	w.refuse(func(*http.Request) int { return http.StatusForbidden })
 	if d := w.document(w.mustProvide(w.plan("six>=1\n", prebuilt)).SHA256); !slices.Equal(d.Requirements, []string{"six>=1"}) {
 		t.Errorf("the pod gets %q", d.Requirements)
 	}

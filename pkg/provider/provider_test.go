@@ -65,12 +65,12 @@ func TestBundled(t *testing.T) {
 func TestFallback(t *testing.T) {
 	w := newWorld(t)
 	text := w.locked(w.wheel("six", "1.0", "x = 1"))
-	w.deny = func(r *http.Request) int {
+	w.refuse(func(r *http.Request) int {
 		if r.Method != http.MethodGet && r.Method != http.MethodHead {
 			return http.StatusForbidden
 		}
 		return 0
-	}
+	})
 	if _, err := w.provide(w.plan(text, bundled)); err == nil || !strings.Contains(err.Error(), "403") {
 		t.Errorf("bundled, where nothing may be sent: %v", err)
 	}
@@ -89,7 +89,7 @@ func TestFallback(t *testing.T) {
 	if why := provider.Unwritable(memory, repository, w.now.Add(8*24*time.Hour)); why != "" {
 		t.Errorf("remembered after a week: %s", why)
 	}
-	w.deny = nil
+	w.refuse(nil)
 	w.mustProvide(w.plan(text, bundled))
 	if why := provider.Unwritable(memory, repository, w.now); why != "" {
 		t.Errorf("remembered after an image was sent: %s", why)
@@ -115,12 +115,12 @@ func TestARegistryThatIsBusy(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			text := w.locked(w.wheel("six", "1.0", "x = 1"))
-			w.deny = func(r *http.Request) int {
+			w.refuse(func(r *http.Request) int {
 				if tt.what(r) {
 					return tt.status
 				}
 				return 0
-			}
+			})
 			want := fmt.Sprintf(tt.want, w.host())
 			if done := w.mustProvide(w.plan(text)); done.Plan.Mode != environment.Prebuilt || !strings.HasPrefix(done.Plan.Why, want) {
 				t.Errorf("provided %+v, want %q", done, want)
@@ -129,7 +129,7 @@ func TestARegistryThatIsBusy(t *testing.T) {
 			if done, err := w.provide(w.plan(text, bundled)); !errors.As(err, &registry) || registry.Status() != tt.status {
 				t.Errorf("where an image was asked for: provided %+v, %v", done, err)
 			}
-			w.deny = nil
+			w.refuse(nil)
 			if done := w.mustProvide(w.plan(text)); done.Plan.Mode != environment.Bundled {
 				t.Errorf("once it answers: %+v", done)
 			}
@@ -200,7 +200,7 @@ func TestCustom(t *testing.T) {
 	if _, err := w.provide(custom(w.base(), arm)); !errors.As(err, &unusable) || !strings.Contains(err.Error(), "linux/arm64") {
 		t.Errorf("an image for another machine: %v", err)
 	}
-	w.deny = func(*http.Request) int { return http.StatusForbidden }
+	w.refuse(func(*http.Request) int { return http.StatusForbidden })
 	if _, err := w.provide(custom(w.host() + "/private:1")); err != nil {
 		t.Errorf("an image that only the nodes may read: %v", err)
 	}
@@ -236,12 +236,12 @@ func TestLook(t *testing.T) {
 	if _, err := w.store.Open(context.Background(), store.Blob(sha256)); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("a look stored the list: %v", err)
 	}
-	w.deny = func(r *http.Request) int {
+	w.refuse(func(r *http.Request) int {
 		if r.Method == http.MethodPost {
 			return http.StatusForbidden
 		}
 		return 0
-	}
+	})
 	if done := w.mustProvide(plan); done.Plan.Mode != environment.Prebuilt || done.SHA256 != sha256 {
 		t.Errorf("provided %+v, want the list %s", done, sha256)
 	}
@@ -376,12 +376,12 @@ func TestLostImage(t *testing.T) {
 // TestNoRepository: it can be created at any time, so that it is missing is not remembered.
 func TestNoRepository(t *testing.T) {
 	w := newWorld(t)
-	w.deny = func(r *http.Request) int {
+	w.refuse(func(r *http.Request) int {
 		if strings.Contains(r.URL.Path, "/acme/env/") {
 			return http.StatusNotFound
 		}
 		return 0
-	}
+	})
 	text := w.locked(w.wheel("six", "1.0", "x = 1"))
 	done := w.mustProvide(w.plan(text))
 	if why := "images can't be sent to " + w.host() + "/acme/env (404 Not Found): create the repository, or name another with --image-repo"; done.Plan.Why != why {
@@ -390,7 +390,7 @@ func TestNoRepository(t *testing.T) {
 	if why := provider.Unwritable(image.Memory{Dir: w.memory}, w.host()+"/acme/env", w.now); why != "" {
 		t.Errorf("remembered: %s", why)
 	}
-	w.deny = nil
+	w.refuse(nil)
 	if done := w.mustProvide(w.plan(text)); done.Plan.Mode != environment.Bundled {
 		t.Errorf("once the repository was created: %+v", done)
 	}

@@ -168,12 +168,12 @@ func TestFaultsAreForeseen(t *testing.T) {
 							text = w.locked(w.wheel("six", "1.0", "x = 1"))
 						}
 						plan := w.cloudPlan(text, change)
-						w.deny = func(r *http.Request) int {
+						w.refuse(func(r *http.Request) int {
 							if r.Header.Get("From") == "" && meets(r) {
 								return status
 							}
 							return 0
-						}
+						})
 						_, _ = w.checkDryRun(plan)
 					})
 				}

@@ -87,6 +87,14 @@ func newWorld(t *testing.T) *world {
 	return w
 }
 
+// refuse has the registry answer with what deny returns, unless that is 0. A request that a run gave up
+// may still be on its way.
+func (w *world) refuse(deny func(*http.Request) int) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	w.deny = deny
+}
+
 // seen notes a request to the registry, and returns the status with which it is refused.
 func (w *world) seen(r *http.Request) int {
 	w.mu.Lock()
