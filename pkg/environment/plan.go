@@ -77,9 +77,6 @@ type Plan struct {
 	InBase bool
 	Root   string
 	Wanted deps.Wanted
-	// PythonHere is the version of this machine's Python, X.Y, "" if it has none or if that does not
-	// matter.
-	PythonHere string
 	// Added and AddedOptions are the requirements of the runtime.
 	Added, AddedOptions []string
 	// Key is the hash of everything that is wished for.
@@ -97,7 +94,7 @@ type Plan struct {
 
 // New decides about a job's environment. All its errors are mistakes in the input.
 func New(in Input) (Plan, error) {
-	p := Plan{Root: in.Root, Wanted: in.Wanted, Arch: cmp.Or(in.Accelerator.Arch, "amd64"), PythonHere: in.Python, Settings: in.Images, steering: in.Steering}
+	p := Plan{Root: in.Root, Wanted: in.Wanted, Arch: cmp.Or(in.Accelerator.Arch, "amd64"), Settings: in.Images, steering: in.Steering}
 	switch in.Image {
 	case "":
 		p.Mode = Bundled

@@ -190,9 +190,6 @@ func (p *Provider) resolve(ctx context.Context, plan environment.Plan, facts ima
 		return r, nil
 	}
 	wish := p.wish(plan, facts)
-	if way, _ := p.Resolver.Way(wish); way == resolver.UV || way == resolver.Pip {
-		p.Show.Step("resolving with " + string(way))
-	}
 	with := p.Resolver
 	with.Show = p.Show.Step
 	env, err := with.Resolve(ctx, wish)
@@ -235,5 +232,5 @@ func packagesOf(wheels []image.Wheel) []lock.Package {
 // wish returns what the resolver is asked for.
 func (p *Provider) wish(plan environment.Plan, facts image.Facts) resolver.Wish {
 	return resolver.Wish{Wanted: plan.Wanted, Added: plan.Added, AddedOptions: plan.AddedOptions, Root: plan.Root,
-		Target: facts.Target(), FullPython: facts.FullPython, PythonHere: plan.PythonHere}
+		Target: facts.Target(), FullPython: facts.FullPython}
 }

@@ -31,7 +31,7 @@ func (p *Provider) Foresee(ctx context.Context, plan environment.Plan) (environm
 	if ok && (!plan.Base.Known || r.Python == plan.Base.Python) {
 		return p.foreseeList(plan, r, done)
 	}
-	if way, _ := p.Resolver.Way(p.wish(plan, p.known(plan))); way != resolver.Pod {
+	if way, _ := p.Resolver.Way(ctx, p.wish(plan, p.known(plan))); way != resolver.Pod {
 		return done, false, nil
 	}
 	done, err := look.unpinned(ctx, plan, p.known(plan), "", nil, done)
@@ -63,5 +63,5 @@ func (p *Provider) known(plan environment.Plan) image.Facts {
 	if plan.Base.Known {
 		return plan.Base.Facts(plan.Arch)
 	}
-	return image.Facts{}
+	return image.Facts{Arch: plan.Arch}
 }

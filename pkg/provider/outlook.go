@@ -33,14 +33,14 @@ type Outlook struct {
 	How string
 }
 
-// Outlook says what Provide would do. It contacts and runs nothing.
+// Outlook says what Provide would do. It contacts nothing, and runs nothing but interpreters, to ask them what they are.
 func (p *Provider) Outlook(ctx context.Context, plan environment.Plan) Outlook {
 	if len(p.steps(plan)) == 0 {
 		return Outlook{}
 	}
 	of := p.prospect(ctx, plan, p.known(plan))
-	way, why := p.Resolver.Way(p.wish(plan, of.facts))
-	o := Outlook{Resolved: string(way), Why: why}
+	way := of.way
+	o := Outlook{Resolved: string(way), Why: of.why}
 	switch way {
 	case resolver.Nothing: // until the files that URLs name are fetched
 		o.Resolved = "a run"
@@ -77,13 +77,16 @@ type prospect struct {
 	*Provider
 	plan  environment.Plan
 	facts image.Facts // of the base
+	way   resolver.Way
+	why   string // that way
 	// packages are what a lock or an earlier run has chosen; nil if there are none, or if it is not
 	// known what the base has.
 	packages []lock.Package
 }
 
 func (p *Provider) prospect(ctx context.Context, plan environment.Plan, facts image.Facts) prospect {
-	of := prospect{p, plan, facts, nil}
+	way, why := p.Resolver.Way(ctx, p.wish(plan, facts))
+	of := prospect{p, plan, facts, way, why, nil}
 	if facts.Python == "" {
 		return of
 	}
@@ -139,10 +142,8 @@ func (of prospect) unable(ctx context.Context, at step) error {
 	switch {
 	case at == here && len(of.packages) > 0:
 		return resolver.Env{Packages: of.packages}.NeedsBuild()
-	case at == here:
-		if way, why := of.Resolver.Way(of.wish(of.plan, of.facts)); way == resolver.Pod {
-			return &resolver.NotHereError{Target: of.facts.Target(), Why: why}
-		}
+	case at == here && of.way == resolver.Pod:
+		return &resolver.NotHereError{Target: of.facts.Target(), Why: of.why}
 	case at == inCloud && of.Cloud == nil:
 		return errNoProject
 	case at == inCloud:

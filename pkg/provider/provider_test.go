@@ -249,7 +249,7 @@ func TestLook(t *testing.T) {
 
 // TestOutlook: what has to be built is built where that is possible.
 func TestOutlook(t *testing.T) {
-	const built, here, inPod = "Cloud Build makes the image", "this machine makes the image", "the pod installs them"
+	const built, inPod = "Cloud Build makes the image", "the pod installs them"
 	for name, tt := range map[string]struct {
 		text               string
 		change             func(*environment.Input)
@@ -260,7 +260,7 @@ func TestOutlook(t *testing.T) {
 		"from git, on Arm":                {"ours @ git+https://git.example/ours", func(in *environment.Input) { in.Accelerator.Arch = "arm64" }, inPod, "ours", "the pod"},
 		"from git, elsewhere":             {"ours @ git+https://git.example/ours", func(in *environment.Input) { in.ImageRepo = "ghcr.io/me/env" }, inPod, "ours", "the pod"},
 		"from git, never in Cloud Build":  {"ours @ git+https://git.example/ours", func(in *environment.Input) { in.Builder = "client" }, inPod, "ours", "the pod"},
-		"on a base that nobody knows yet": {"six", func(in *environment.Input) { in.BaseImage = "me/base:1" }, here, "depends on the base image", "pip"},
+		"on a base that nobody knows yet": {"six", func(in *environment.Input) { in.BaseImage = "me/base:1" }, built, "there is neither uv nor python3", "Cloud Build"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

@@ -3,6 +3,9 @@ package provider_test
 import (
 	"fmt"
 	"net/http"
+	"os"
+	"path/filepath"
+	"runtime"
 	"strings"
 	"testing"
 
@@ -23,7 +26,7 @@ const (
 
 // offline provides nothing, and contacts nothing.
 func (w *world) offline() *provider.Provider {
-	maker := &provider.Provider{Images: &image.Client{Memory: image.Memory{Dir: w.memory}}, Resolver: resolver.Resolver{Environ: w.environ, LookPath: nowhere}, StoreURL: w.store.URL()}
+	maker := &provider.Provider{Images: &image.Client{Memory: image.Memory{Dir: w.memory}}, Resolver: resolver.Resolver{Environ: w.environ, LookPath: w.lookPath}, StoreURL: w.store.URL()}
 	if w.cloud != nil {
 		maker.Cloud = w.cloud.Client
 	}
@@ -179,5 +182,41 @@ func TestFaultsAreForeseen(t *testing.T) {
 				}
 			}
 		}
+	}
+}
+
+// TestAPipThatDoesNotFit: what --explain and a dry-run say of pip is what a run finds out, also of one that is too old
+// and of a shim that fails.
+func TestAPipThatDoesNotFit(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("pip resolves for Linux only on Linux")
+	}
+	machine := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[runtime.GOARCH]
+	for name, tt := range map[string]struct{ text, says, why string }{
+		"too old":        {"six\n", `echo '{"executable":"/x","python":"3.12","implementation":"cpython","system":"linux","machine":"` + machine + `","pip":"21.0"}'`, "its pip is 21.0"},
+		"for PyTorch":    {"torch\n", `echo '{"executable":"/x","python":"3.12","implementation":"cpython","system":"linux","machine":"` + machine + `","pip":"24.0"}'`, "would download torch only to resolve it"},
+		"another Python": {"six\n", `echo '{"executable":"/x","python":"3.9","implementation":"cpython","system":"linux","machine":"` + machine + `","pip":"26.0"}'`, "its own Python, which is 3.9"},
+		"a shim":         {"six\n", "echo 'pyenv: python3: command not found' >&2; exit 127", "pyenv: python3: command not found"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			script := filepath.Join(t.TempDir(), "python3")
+			if err := os.WriteFile(script, []byte("#!/bin/sh\n"+tt.says+"\n"), 0o700); err != nil {
+				t.Fatal(err)
+			}
+			w := newCloudWorld(t, cloudbuildtest.Works, cloudbuildtest.Pushes)
+			w.lookPath = func(name string) (string, error) {
+				if name == "python3" {
+					return script, nil
+				}
+				return nowhere(name)
+			}
+			plan := w.cloudPlan(tt.text, func(in *environment.Input) {
+				in.BaseImage, in.Images.Python, in.Accelerator.Arch = "", "3.12", runtime.GOARCH
+			})
+			if o := w.offline().Outlook(t.Context(), plan); !strings.Contains(o.Why, tt.why) || o.Resolved == "pip" {
+				t.Errorf("resolved by %s, because %s; want %q", o.Resolved, o.Why, tt.why)
+			}
+			w.check(plan)
+		})
 	}
 }

@@ -58,6 +58,7 @@ type world struct {
 	cloud       *cloudbuildtest.Service // nil where the job has no project
 	shown       bytes.Buffer            // steps and logs
 	environ     []string
+	lookPath    func(program string) (string, error)
 
 	mu       sync.Mutex
 	deny     func(*http.Request) int // the status with which the registry answers, 0 for its own answer
@@ -66,7 +67,7 @@ type world struct {
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{t: t, files: map[string][]byte{}, now: time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC), memory: t.TempDir(), environ: []string{}}
+	w := &world{t: t, files: map[string][]byte{}, now: time.Date(2026, 11, 20, 0, 0, 0, 0, time.UTC), memory: t.TempDir(), environ: []string{}, lookPath: nowhere}
 	inner := registry.New(registry.Logger(log.New(io.Discard, "", 0)))
 	w.registry = httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
 		if status := w.seen(r); status != 0 {
@@ -261,7 +262,7 @@ func (w *world) provideIn(ctx context.Context, p environment.Plan) (environment.
 	maker := &provider.Provider{
 		Images: &image.Client{Memory: image.Memory{Dir: w.memory}, Transport: w.transport(),
 			Backoff: remote.Backoff{Duration: time.Millisecond, Factor: 1, Steps: 2}},
-		Resolver: resolver.Resolver{Environ: w.environ, LookPath: nowhere},
+		Resolver: resolver.Resolver{Environ: w.environ, LookPath: w.lookPath},
 		Store:    w.store, StoreURL: w.store.URL(), Now: func() time.Time { return w.now }, Look: w.look, CancelBuild: w.cancelBuild,
 		Show: provider.Show{Step: func(what string) { fmt.Fprintln(&w.shown, what) }, Making: func(image.Progress) {}, Log: &w.shown},
 	}

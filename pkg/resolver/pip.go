@@ -13,7 +13,6 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/lock"
-	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
 	"github.com/kubectl-kinetic/kinetic/pkg/subprocess"
 	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
@@ -87,7 +86,7 @@ func (i interpreter) misfit(w Wish) string {
 		return fmt.Sprintf("pip resolves only for its own platform, which is %s on %s", i.System, i.Machine)
 	case i.Implementation != "cpython":
 		return "it is " + i.Implementation
-	case i.Python != t.Python:
+	case t.Python != "" && i.Python != t.Python: // "" if nobody has looked into the base image yet
 		return "pip resolves only for its own Python, which is " + i.Python
 	case i.Pip == "":
 		return "it has no pip"
@@ -111,57 +110,30 @@ func (r Resolver) pythons(t wheel.Target) (paths []string) {
 	return paths
 }
 
-// minorName is the end of the name of an interpreter, which tells its version.
-var minorName = pattern.Lazy(`python(3\.\d+)$`)
-
-// pipOrPod is Way for what uv does not resolve. Interpreters have their versions in their names.
-func (r Resolver) pipOrPod(w Wish) (Way, string) {
+// fittingPip returns the pip that can resolve for the target, and why it does; nil if there is none, and why not. It
+// asks the interpreters on PATH: neither the name of a shim nor that of an interpreter tells which pip it has.
+func (r Resolver) fittingPip(ctx context.Context, w Wish) (tool, string) {
 	t := w.Target
-	if t.Python == "" { // nobody has looked into the base image yet
-		return Pip, "there is no uv, and whether pip fits depends on the base image"
-	}
 	if runtime.GOOS != "linux" || runtime.GOARCH != t.Arch {
-		return Pod, fmt.Sprintf("there is no uv, and pip resolves only for its own platform, which is %s/%s", runtime.GOOS, runtime.GOARCH)
+		return nil, fmt.Sprintf("there is no uv, and pip resolves only for its own platform, which is %s/%s", runtime.GOOS, runtime.GOARCH)
 	}
 	why := "there is neither uv nor python3"
 	for _, path := range r.pythons(t) {
-		real, err := filepath.EvalSymlinks(path)
-		if err != nil {
-			real = path
-		}
-		python := w.PythonHere // a shim does not tell
-		if m := minorName().FindStringSubmatch(real); m != nil {
-			python = m[1]
-		}
-		if python == "" || python == t.Python {
-			return Pip, fmt.Sprintf("there is no uv; %s has the job's platform", path)
-		}
-		why = "there is no uv, and pip resolves only for its own Python, which is " + python
-	}
-	return Pod, why
-}
-
-// fittingPip returns the pip that can resolve for the target. The error is a *NotHereError if there is none.
-func (r Resolver) fittingPip(ctx context.Context, w Wish) (tool, error) {
-	way, why := r.pipOrPod(w)
-	if way == Pod {
-		return nil, &NotHereError{Target: w.Target, Why: why}
-	}
-	for _, path := range r.pythons(w.Target) {
 		i, err := r.ask(ctx, path, w.Root)
-		if ctx.Err() != nil {
-			return nil, fmt.Errorf("%s did not answer: %w", path, context.Cause(ctx))
-		}
 		if err != nil {
-			why = fmt.Sprintf("%s does not say what it is: %v", path, err)
+			why = fmt.Sprintf("there is no uv; %s does not say what it is: %v", path, err)
 			continue
 		}
-		if why = i.misfit(w); why == "" {
-			return pip{i.Executable}, nil
+		if misfit := i.misfit(w); misfit != "" {
+			why = fmt.Sprintf("there is no uv; %s: %s", path, misfit)
+			continue
 		}
-		why = path + ": " + why
+		if t.Python == "" {
+			return pip{i.Executable}, fmt.Sprintf("there is no uv; %s fits if the base image has Python %s", path, i.Python)
+		}
+		return pip{i.Executable}, fmt.Sprintf("there is no uv; %s has the job's platform", path)
 	}
-	return nil, &NotHereError{Target: w.Target, Why: "there is no uv; " + why}
+	return nil, why
 }
 
 // ask asks an interpreter what it is. The directory decides which one a version manager takes.

@@ -8,7 +8,6 @@ import (
 	"os/exec"
 	"path/filepath"
 	"runtime"
-	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -79,8 +78,13 @@ func TestPipResolves(t *testing.T) {
 		"links/linked-1-py3-none-any.whl":  string(wheelOf(t, "linked-1-py3-none-any.whl")),
 	})
 	w.Target, w.Added = target, []string{"added>2"}
-	if way, why := r.Way(w); way != resolver.Pip || why == "" {
-		t.Errorf("the way is %s, because %s", way, why)
+	unknown := w
+	unknown.Target.Python = ""
+	for _, wish := range []resolver.Wish{w, unknown} {
+		way, why := r.Way(t.Context(), wish)
+		if depends := strings.Contains(why, "if the base image has Python "+target.Python); way != resolver.Pip || depends != (wish.Target.Python == "") {
+			t.Errorf("for Python %q, the way is %s, because %s", wish.Target.Python, way, why)
+		}
 	}
 	env, err := r.Resolve(t.Context(), w)
 	if err != nil {
@@ -339,7 +343,11 @@ func TestNotHere(t *testing.T) {
 			w = requirements(t, "a\ntorch>=2")
 		}
 		w.Target = c.target
-		_, err := c.resolver(t).Resolve(t.Context(), w)
+		r := c.resolver(t)
+		if way, why := r.Way(t.Context(), w); way != resolver.Pod || !strings.Contains(why, c.want) {
+			t.Errorf("%s: the way is %s, because %s", name, way, why)
+		}
+		_, err := r.Resolve(t.Context(), w)
 		if !is[*resolver.NotHereError](err) || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), "install uv") {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}
@@ -366,27 +374,8 @@ func TestWay(t *testing.T) {
 		"build":   {requirements(t, "a @ git+https://h/a"), resolver.Pod},
 		"pylock":  {project(t, map[string]string{"pylock.toml": "lock-version = '1.0'\n"}), resolver.PyLock},
 	} {
-		if way, why := r.Way(c.wish); way != c.want || why == "" {
+		if way, why := r.Way(t.Context(), c.wish); way != c.want || why == "" {
 			t.Errorf("%s: got %q, because %s", name, way, why)
-		}
-	}
-	if !slices.Contains([]string{"linux"}, runtime.GOOS) {
-		return
-	}
-	dir := t.TempDir()
-	write(t, filepath.Join(dir, "python3.8"), "", 0o755)
-	write(t, filepath.Join(dir, "python3"), "", 0o755)
-	for path, want := range map[string]resolver.Way{"python3.8": resolver.Pod, "python3": resolver.Pip} {
-		r.LookPath = func(name string) (string, error) {
-			if name == "python3" {
-				return filepath.Join(dir, path), nil
-			}
-			return "", exec.ErrNotFound
-		}
-		w := requirements(t, "a")
-		w.Target.Arch = runtime.GOARCH
-		if way, why := r.Way(w); way != want {
-			t.Errorf("%s: got %q, because %s", path, way, why)
 		}
 	}
 }

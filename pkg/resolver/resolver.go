@@ -37,8 +37,6 @@ type Wish struct {
 	Target wheel.Target
 	// FullPython is the version of the target's Python with its patch version, "" if that is not known.
 	FullPython string
-	// PythonHere is the version of this machine's python3, X.Y, "" if it is not known.
-	PythonHere string
 }
 
 // lockOptions returns the options for reading a lock, which has a name.
@@ -176,44 +174,59 @@ func (r Resolver) sources(w Wish) (index.Sources, error) {
 	return s, nil
 }
 
-// Way returns how a wish would be resolved, and why so. It contacts and runs nothing, so pip may
-// turn out not to fit.
-func (r Resolver) Way(w Wish) (way Way, why string) {
-	switch {
-	case w.Kind.IsLock():
-		return Way(w.Kind), "it names every wheel"
-	case len(w.Requirements)+len(w.Added) == 0:
-		return Nothing, "nothing is required"
-	}
-	if _, ok, err := w.pins(); ok || err != nil {
-		return Hashes, "every requirement has a version and hashes"
+// Way returns how a wish would be resolved, and why so. It contacts nothing, and runs nothing but interpreters, to ask
+// them what they are.
+func (r Resolver) Way(ctx context.Context, w Wish) (way Way, why string) {
+	if way, why, ok := w.chosen(); ok {
+		return way, why
 	}
 	if err := w.checkBuilds(); err != nil {
 		return Pod, err.Error()
 	}
-	if path, err := r.lookPath("uv"); err == nil {
-		return UV, path + " resolves for any platform"
+	t, why := r.choose(ctx, w)
+	if t == nil {
+		return Pod, why
 	}
-	return r.pipOrPod(w)
+	return t.way(), why
+}
+
+// chosen returns how a wish is resolved whose versions are chosen already; false if a tool has to choose them.
+func (w Wish) chosen() (way Way, why string, ok bool) {
+	switch {
+	case w.Kind.IsLock():
+		return Way(w.Kind), "it names every wheel", true
+	case len(w.Requirements)+len(w.Added) == 0:
+		return Nothing, "nothing is required", true
+	}
+	if _, ok, err := w.pins(); ok || err != nil {
+		return Hashes, "every requirement has a version and hashes", true
+	}
+	return Nothing, "", false
+}
+
+// choose returns the tool that resolves a wish, and why; nil if there is none here, and why not.
+func (r Resolver) choose(ctx context.Context, w Wish) (t tool, why string) {
+	if path, err := r.lookPath("uv"); err == nil {
+		return uv{path}, path + " resolves for any platform"
+	}
+	return r.fittingPip(ctx, w)
 }
 
 // Resolve returns the packages that a wish needs.
 func (r Resolver) Resolve(ctx context.Context, w Wish) (Env, error) {
-	way, _ := r.Way(w)
+	way, _, ok := w.chosen()
 	env := Env{By: way}
 	err := w.CheckPython()
 	if err != nil {
 		return env, err
 	}
-	switch way {
-	case Nothing:
-		return env, nil
-	case UVLock, PyLock:
-		env.Packages, err = r.locked(w, way)
-	case Hashes:
-		env.Packages, err = r.pinned(ctx, w)
-	default:
+	switch {
+	case !ok:
 		env.Packages, env.By, err = r.resolve(ctx, w)
+	case way == Hashes:
+		env.Packages, err = r.pinned(ctx, w)
+	case way != Nothing:
+		env.Packages, err = r.locked(w, way)
 	}
 	if err != nil {
 		return env, err
@@ -247,11 +260,14 @@ func (r Resolver) resolve(ctx context.Context, w Wish) ([]lock.Package, Way, err
 	if err := w.checkBuilds(); err != nil {
 		return nil, Pod, err
 	}
-	var t tool
-	if path, err := r.lookPath("uv"); err == nil {
-		t = uv{path}
-	} else if t, err = r.fittingPip(ctx, w); err != nil {
-		return nil, Pod, err
+	t, why := r.choose(ctx, w)
+	switch {
+	case ctx.Err() != nil:
+		return nil, Pod, fmt.Errorf("looking for what resolves the requirements: %w", context.Cause(ctx))
+	case t == nil:
+		return nil, Pod, &NotHereError{Target: w.Target, Why: why}
+	case r.Show != nil:
+		r.Show("resolving with " + string(t.way()))
 	}
 	sources, err := r.sources(w)
 	if err == nil {

@@ -96,7 +96,7 @@ func TestUVResolves(t *testing.T) {
 	r.Token = func(context.Context) (string, error) { return "t0ken", nil }
 	r.Home = t.TempDir()
 	write(t, filepath.Join(r.Home, ".netrc"), "machine netrc.example login you password from-netrc\n", 0o600)
-	if way, why := r.Way(w); way != resolver.UV || !strings.Contains(why, "uv") {
+	if way, why := r.Way(t.Context(), w); way != resolver.UV || !strings.Contains(why, "uv") {
 		t.Errorf("the way is %s, because %s", way, why)
 	}
 	env, err := r.Resolve(t.Context(), w)
