@@ -138,12 +138,28 @@ func (r *reader) insteadOf(o origin) string {
 	case r.wanted.Kind == Script:
 		return fmt.Sprintf("which is not read in scripts: write %q", o.line.Name()+" @ URL")
 	case !o.byUV:
-		return fmt.Sprintf("which is not read: write %q in [project].dependencies", o.line.Name()+" @ URL")
+		return "which is not read: type " + r.poetryExport()
 	}
 	if lock := filepath.Join(r.wanted.Dir, string(UVLock)); isFile(lock) {
 		return "which only counts with its lock: use --requirements " + r.name(lock)
 	}
 	return "which only counts with a lock: run uv lock"
+}
+
+// poetryExport returns the command that writes all that the job needs to requirements.txt, with the sources and the
+// hashes. That file has neither extras nor groups, so the command names those that are wanted.
+func (r *reader) poetryExport() string {
+	command := "poetry export -f requirements.txt -o requirements.txt"
+	for _, extra := range r.Extras {
+		command += " --extras " + extra
+	}
+	for _, group := range r.Groups {
+		command += " --with " + group
+	}
+	if len(r.Extras)+len(r.Groups) > 0 {
+		command += ", and leave out --extra and --group"
+	}
+	return command
 }
 
 // leaveOutLocal leaves out the requirements that local projects meet, because the job has their code, and those of
