@@ -24,6 +24,7 @@ const (
 	constrain
 	edit
 	findLinks
+	requireHashes
 	ignore
 )
 
@@ -40,7 +41,7 @@ var options = []option{
 	{"--no-binary", "", true, passOn},
 	{"--only-binary", "", true, passOn},
 	{"--trusted-host", "", true, passOn},
-	{"--require-hashes", "", false, ignore}, // as soon as one line has a hash, all need one
+	{"--require-hashes", "", false, requireHashes},
 	{"--use-feature", "", true, ignore},
 }
 
