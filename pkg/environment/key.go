@@ -40,7 +40,7 @@ func (p Plan) Layout(python string) wheel.Layout {
 }
 
 // key returns the hash of everything that is wished for. Neither comments and the order of
-// requirements change it, nor credentials, nor what the filter drops.
+// requirements change it, nor credentials. What the filter drops counts as what is added in its place.
 func (p *Plan) key() (string, error) {
 	requirements, err := lines(p.Wanted.Requirements)
 	if err != nil {

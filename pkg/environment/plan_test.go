@@ -80,9 +80,9 @@ func TestModes(t *testing.T) {
 		"a base":                                  {requirements("six"), func(i *Input) { i.BaseImage, i.Image = "me/base:1", "prebuilt" }, Prebuilt, "me/base:1", "", ""},
 		"a base and a Python":                     {nil, func(i *Input) { i.BaseImage, i.Images.Python = "me/base:1", "3.12" }, "", "", "--python 3.12", ""},
 		"bases of build-image":                    {nil, func(i *Input) { i.BaseImageRepo, i.Accelerator.Kind = "me/", api.GPU; i.Image = "prebuilt" }, Prebuilt, "me/base-gpu:v1", "", ""},
-		"JAX on a TPU":                            {requirements("jax==0.4\nsix"), func(i *Input) { i.Accelerator.Kind = api.TPU }, Bundled, made, "", "jax (requirements.txt:1) is left out: the job gets jax[tpu]>=0.4.6"},
+		"JAX on a TPU":                            {requirements("jax==0.4\nsix"), func(i *Input) { i.Accelerator.Kind = api.TPU }, Bundled, made, "", "jax==0.4 (requirements.txt:1) is left out: the job gets jax[tpu]>=0.4.6"},
 		"JAX on cpu":                              {requirements("jax==0.4\nsix"), nil, Bundled, made, "", ""},
-		"JAX for TPUs on cpu":                     {requirements("jax[tpu]==0.4\nsix"), nil, Bundled, made, "", "jax (requirements.txt:1) is left out: the job gets jax, which fits CPU"},
+		"JAX for TPUs on cpu":                     {requirements("jax[tpu]==0.4\nsix"), nil, Bundled, made, "", "jax[tpu]==0.4 (requirements.txt:1) is left out: the job gets jax==0.4, which fits CPU"},
 		"an unknown package":                      {requirements("cudf-cu12\nnumpy"), func(i *Input) { i.Accelerator.Kind = api.GPU }, Bundled, made, "", "requirements.txt does not say whether the job needs JAX, so JAX is not installed: if it needs JAX, list jax or add --runtime jax"},
 		"a lock for a TPU":                        {requirements("six==1 --hash=sha256:" + strings.Repeat("0", 64)), func(i *Input) { i.Accelerator.Kind = api.TPU }, Bundled, made, "", "no libtpu"},
 	}
@@ -120,40 +120,47 @@ func TestRuntime(t *testing.T) {
 		text    string
 		want    string
 	}{
-		"cpu":                        {api.CPU, "", "", ""},
-		"cpu, asked":                 {api.CPU, "jax", "", "jax keras"},
-		"tpu":                        {api.TPU, "", "", "jax[tpu]>=0.4.6 keras"},
-		"tpu, torch":                 {api.TPU, "", "torch\n", ""},
-		"tpu, torch_xla":             {api.TPU, "", "torch==2.6.0\ntorch_xla[tpu]==2.6.0\njax==0.4\n", ""},
-		"tpu, flax":                  {api.TPU, "", "flax\nmy-lib\n", "jax[tpu]>=0.4.6 keras"},
-		"tpu, none":                  {api.TPU, "none", "", ""},
-		"gpu":                        {api.GPU, "", "six\n", "jax[cuda12] keras"},
-		"gpu, torch":                 {api.GPU, "", "Torch>=2\n", ""},
-		"gpu, tensorflow":            {api.GPU, "auto", "tensorflow\n", ""},
-		"gpu, torchvision":           {api.GPU, "", "torchvision\ntimm\n", ""},
-		"gpu, lightning":             {api.GPU, "", "pytorch-lightning\n", ""},
-		"gpu, vllm":                  {api.GPU, "", "vllm==0.6.3\n", ""},
-		"gpu, an extra":              {api.GPU, "", "transformers[torch]\n", ""},
-		"gpu, JAX's extra":           {api.GPU, "", "transformers[flax]\n", "jax[cuda12] keras"},
-		"gpu, ultralytics":           {api.GPU, "", "ultralytics\nnumpy\n", ""},
-		"gpu, tf-nightly":            {api.GPU, "", "tf-nightly\n", ""},
-		"gpu, an unknown one":        {api.GPU, "", "cudf-cu12\n", ""},
-		"gpu, asked":                 {api.GPU, "jax", "cudf-cu12\n", "jax[cuda12] keras"},
-		"gpu, keras":                 {api.GPU, "", "keras\nmy-lib\n", "jax[cuda12] keras"},
-		"gpu, keras and torch":       {api.GPU, "", "keras\ntorch\n", ""},
-		"gpu, data loading":          {api.GPU, "", "jax[cuda12]==0.6.2\nflax\ntorch\n", "jax[cuda12] keras"},
-		"gpu, no framework":          {api.GPU, "", "tensorflow-datasets\nnumpy\n", "jax[cuda12] keras"},
-		"cpu, JAX":                   {api.CPU, "", "jax==0.4\n", ""},
-		"cpu, JAX for GPUs":          {api.CPU, "", "jax[cuda12]\ntorch\n", "jax"},
-		"gpu, torch and jax":         {api.GPU, "jax", "torch\n", "jax[cuda12] keras"},
-		"gpu, a wheel":               {api.GPU, "", "https://download.pytorch.org/whl/torch-2.5.1-cp311-cp311-linux_x86_64.whl\n", ""},
-		"gpu, a wheel for JAX":       {api.GPU, "", "https://h/flax-0.1%2Bcu1-py3-none-any.whl#sha256=00\n", "jax[cuda12] keras"},
-		"gpu, Git":                   {api.GPU, "", "git+https://github.com/huggingface/accelerate\n", ""},
-		"gpu, an egg":                {api.GPU, "", "git+https://github.com/huggingface/numpy#egg=accelerate&subdirectory=x\n", ""},
-		"gpu, an egg for JAX":        {api.GPU, "", "git+https://h/r@v1#egg=transformers[flax]\n", "jax[cuda12] keras"},
-		"gpu, a source":              {api.GPU, "", "https://h/mypkg-1.0.tar.gz\n", ""},
-		"gpu, an egg without a name": {api.GPU, "", "git+https://h/r#egg=\n", ""},
-		"gpu, what is locked":        {api.GPU, "", "six==1 --hash=sha256:" + strings.Repeat("a", 64) + "\n", ""},
+		"cpu":                         {api.CPU, "", "", ""},
+		"cpu, asked":                  {api.CPU, "jax", "", "jax keras"},
+		"tpu":                         {api.TPU, "", "", "jax[tpu]>=0.4.6 keras"},
+		"tpu, torch":                  {api.TPU, "", "torch\n", ""},
+		"tpu, torch_xla":              {api.TPU, "", "torch==2.6.0\ntorch_xla[tpu]==2.6.0\njax==0.4\n", ""},
+		"tpu, flax":                   {api.TPU, "", "flax\nmy-lib\n", "jax[tpu]>=0.4.6 keras"},
+		"tpu, none":                   {api.TPU, "none", "", ""},
+		"gpu":                         {api.GPU, "", "six\n", "jax[cuda12] keras"},
+		"gpu, torch":                  {api.GPU, "", "Torch>=2\n", ""},
+		"gpu, tensorflow":             {api.GPU, "auto", "tensorflow\n", ""},
+		"gpu, torchvision":            {api.GPU, "", "torchvision\ntimm\n", ""},
+		"gpu, lightning":              {api.GPU, "", "pytorch-lightning\n", ""},
+		"gpu, vllm":                   {api.GPU, "", "vllm==0.6.3\n", ""},
+		"gpu, an extra":               {api.GPU, "", "transformers[torch]\n", ""},
+		"gpu, JAX's extra":            {api.GPU, "", "transformers[flax]\n", "jax[cuda12] keras"},
+		"gpu, ultralytics":            {api.GPU, "", "ultralytics\nnumpy\n", ""},
+		"gpu, tf-nightly":             {api.GPU, "", "tf-nightly\n", ""},
+		"gpu, an unknown one":         {api.GPU, "", "cudf-cu12\n", ""},
+		"gpu, asked":                  {api.GPU, "jax", "cudf-cu12\n", "jax[cuda12] keras"},
+		"gpu, keras":                  {api.GPU, "", "keras\nmy-lib\n", "jax[cuda12] keras"},
+		"gpu, keras and torch":        {api.GPU, "", "keras\ntorch\n", ""},
+		"gpu, data loading":           {api.GPU, "", "jax[cuda12]==0.6.2\nflax\ntorch\n", "jax[cuda12]==0.6.2 keras"},
+		"gpu, JAX for TPUs":           {api.GPU, "", "jax[tpu]==0.4.30\nflax\n", "jax[cuda12]==0.4.30 keras"},
+		"gpu, too old a JAX":          {api.GPU, "", "jax[cuda12_pip]==0.4.20\n", "jax[cuda12] keras"},
+		"gpu, a range":                {api.GPU, "", "jax>=0.4,<0.5\n", "jax[cuda12]>=0.4.30,>=0.4,<0.5 keras"},
+		"gpu, several lines":          {api.GPU, "", "jax==0.5.3 ; python_version < '3.14'\njax[cuda12]==0.5.3 ; sys_platform == 'linux'\njax==0.4.38 ; sys_platform == 'darwin'\n", "jax[cuda12]==0.5.3 keras"},
+		"gpu, JAX in a pin of jaxlib": {api.GPU, "", "jax\njaxlib==0.4.30\n", "jax[cuda12] keras"},
+		"tpu, JAX for GPUs":           {api.TPU, "", "jax[cuda12]==0.4.30\n", "jax[tpu]==0.4.30 keras"},
+		"tpu, too old a JAX":          {api.TPU, "", "jax==0.4\n", "jax[tpu]>=0.4.6 keras"},
+		"gpu, no framework":           {api.GPU, "", "tensorflow-datasets\nnumpy\n", "jax[cuda12] keras"},
+		"cpu, JAX":                    {api.CPU, "", "jax==0.4\n", ""},
+		"cpu, JAX for GPUs":           {api.CPU, "", "jax[cuda12]\ntorch\n", "jax"},
+		"gpu, torch and jax":          {api.GPU, "jax", "torch\n", "jax[cuda12] keras"},
+		"gpu, a wheel":                {api.GPU, "", "https://download.pytorch.org/whl/torch-2.5.1-cp311-cp311-linux_x86_64.whl\n", ""},
+		"gpu, a wheel for JAX":        {api.GPU, "", "https://h/flax-0.1%2Bcu1-py3-none-any.whl#sha256=00\n", "jax[cuda12] keras"},
+		"gpu, Git":                    {api.GPU, "", "git+https://github.com/huggingface/accelerate\n", ""},
+		"gpu, an egg":                 {api.GPU, "", "git+https://github.com/huggingface/numpy#egg=accelerate&subdirectory=x\n", ""},
+		"gpu, an egg for JAX":         {api.GPU, "", "git+https://h/r@v1#egg=transformers[flax]\n", "jax[cuda12] keras"},
+		"gpu, a source":               {api.GPU, "", "https://h/mypkg-1.0.tar.gz\n", ""},
+		"gpu, an egg without a name":  {api.GPU, "", "git+https://h/r#egg=\n", ""},
+		"gpu, what is locked":         {api.GPU, "", "six==1 --hash=sha256:" + strings.Repeat("a", 64) + "\n", ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -177,7 +184,7 @@ func TestNewBase(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if base.Image != "r.example/acme/base-"+strings.ToLower(string(kind))+":v1" || base.Image != base.Repository+":"+base.Tag || base.Added[0] != jaxFor(kind) ||
+		if base.Image != "r.example/acme/base-"+strings.ToLower(string(kind))+":v1" || base.Image != base.Repository+":"+base.Tag || base.Added[0] != jaxFor(kind, nil) ||
 			(len(base.AddedOptions) > 0) != (kind == api.TPU) || base.Base.Python != "3.12" {
 			t.Errorf("base %+v", base)
 		}
@@ -202,7 +209,7 @@ func TestNewBase(t *testing.T) {
 			t.Errorf("--runtime none: %+v, %v", p, err)
 		}
 		in.Runtime = "jax"
-		if p, err = New(in); err != nil || p.Added[0] != jaxFor(kind) {
+		if p, err = New(in); err != nil || p.Added[0] != jaxFor(kind, nil) {
 			t.Errorf("--runtime jax: %+v, %v", p, err)
 		}
 	}

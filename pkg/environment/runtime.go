@@ -8,6 +8,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/deps"
+	"github.com/kubectl-kinetic/kinetic/pkg/lock"
 	"github.com/kubectl-kinetic/kinetic/pkg/requirement"
 )
 
@@ -29,16 +30,53 @@ func Runtimes() []string {
 // libtpuReleases has the wheels of libtpu that are not on PyPI.
 const libtpuReleases = "--find-links https://storage.googleapis.com/jax-releases/libtpu_releases.html"
 
-// jaxFor returns the requirement of JAX for an accelerator.
-func jaxFor(kind api.AcceleratorKind) string {
+// jaxFor returns the requirement of JAX for an accelerator, in the versions that are asked for. A version is not kept if
+// it may lack what the accelerator needs: uv and pip only warn of an extra that a release does not have, and the job
+// would run on the CPU.
+func jaxFor(kind api.AcceleratorKind, asked requirement.Specifiers) string {
+	jax, oldest := "jax", ""
 	switch kind {
 	case api.TPU:
-		return "jax[tpu]>=0.4.6"
+		jax, oldest = "jax[tpu]", ">=0.4.6"
 	case api.GPU:
-		return "jax[cuda12]"
-	default:
-		return "jax"
+		jax, oldest = "jax[cuda12]", ">=0.4.30"
 	}
+	version, pinned := asked.Pinned()
+	if pinned {
+		least, err := requirement.ParseSpecifiers(oldest)
+		v, versionErr := requirement.ParseVersion(version)
+		if err == nil && versionErr == nil && least.Contain(v) {
+			return jax + asked.String()
+		}
+		asked = nil
+	}
+	switch {
+	case len(asked) > 0 && oldest != "":
+		return jax + oldest + "," + asked.String()
+	case len(asked) == 0 && kind == api.TPU:
+		return jax + oldest
+	}
+	return jax + asked.String()
+}
+
+// askedJAX returns the versions that the project's own lines allow, as far as they count for the job.
+func (p *Plan) askedJAX() requirement.Specifiers {
+	env := lock.Options{Target: p.Base.Facts(p.Arch).Target(), FullPython: p.Base.full()}.Environment()
+	var asked []string
+	for _, l := range p.Wanted.Dropped {
+		r, err := requirement.Parse(l.Text)
+		if err != nil || requirement.Normalize(r.Name) != "jax" {
+			continue
+		}
+		if counts, err := r.Marker.Holds(env); err == nil && counts && !slices.Contains(asked, r.Specifiers.String()) {
+			asked = append(asked, r.Specifiers.String())
+		}
+	}
+	all, err := requirement.ParseSpecifiers(strings.Join(asked, ","))
+	if err != nil {
+		return nil // which the warning shows
+	}
+	return all
 }
 
 // addRuntime adds the requirements of the runtime, and replaces what the filter has dropped by what fits the
@@ -58,9 +96,9 @@ func (p *Plan) addRuntime(r Runtime, kind api.AcceleratorKind) {
 		}
 		return
 	case r == RuntimeJAX, kind != api.CPU && used.jax():
-		p.Added = []string{jaxFor(kind), "keras"}
+		p.Added = []string{jaxFor(kind, p.askedJAX()), "keras"}
 	case len(p.Wanted.Dropped) > 0:
-		p.Added = []string{jaxFor(kind)}
+		p.Added = []string{jaxFor(kind, p.askedJAX())}
 	case kind != api.CPU && !used.all[usesOther] && !used.all[usesXLA]:
 		p.Warnings = append(p.Warnings, fmt.Sprintf("%s does not say whether the job needs JAX, so JAX is not installed: if it needs JAX, list jax or add --runtime jax; if not, add --runtime none", cmp.Or(p.Wanted.Source, "the project")))
 	}
@@ -71,7 +109,7 @@ func (p *Plan) addRuntime(r Runtime, kind api.AcceleratorKind) {
 		p.AddedOptions = []string{libtpuReleases}
 	}
 	for _, l := range p.Wanted.Dropped {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%s (%s) is left out: the job gets %s, which fits %s; # kn:keep at the end of the line keeps it", l.Name(), l.Place(), p.Added[0], strings.ToUpper(string(kind))))
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s (%s) is left out: the job gets %s, which fits %s; # kn:keep at the end of the line keeps it", deps.Hidden(l.Text), l.Place(), p.Added[0], strings.ToUpper(string(kind))))
 	}
 }
 
