@@ -109,6 +109,9 @@ func (p *Plan) addRuntime(r Runtime, kind api.AcceleratorKind) {
 		p.AddedOptions = []string{libtpuReleases}
 	}
 	for _, l := range p.Wanted.Dropped {
+		if l.Text == p.Added[0] {
+			continue
+		}
 		p.Warnings = append(p.Warnings, fmt.Sprintf("%s (%s) is left out: the job gets %s, which fits %s; # kn:keep at the end of the line keeps it", deps.Hidden(l.Text), l.Place(), p.Added[0], strings.ToUpper(string(kind))))
 	}
 }
