@@ -21,7 +21,7 @@ func Expand(text string, getenv func(name string) string) (string, error) {
 		name := found[2 : len(found)-1]
 		value := getenv(name)
 		if value == "" {
-			missing = fmt.Errorf("the variable %s is not set", name)
+			missing = fmt.Errorf("the variable %s is not set: export it first", name)
 		}
 		return value
 	})

@@ -113,6 +113,30 @@ func readPipConf(text string, set func(section, name, value string)) {
 	end()
 }
 
+// CheckPipConf returns an error about the first of pip's configuration files that pip can't load, because it begins
+// without a section.
+func (a Access) CheckPipConf() error {
+	for _, file := range a.PipFiles() {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		number := 0
+		for line := range strings.Lines(string(text)) {
+			number++
+			line = strings.TrimSpace(strings.TrimPrefix(line, "\ufeff"))
+			if line == "" || line[0] == '#' || line[0] == ';' {
+				continue
+			}
+			if line[0] != '[' {
+				return fmt.Errorf("%s:%d: this line is in no section, so pip can't load the file: put [global] above it", file, number)
+			}
+			break
+		}
+	}
+	return nil
+}
+
 // addPipConf adds the indexes and links of pip's configuration. As for pip, a variable takes the place of a setting.
 func (a Access) addPipConf(all *Sources, settings map[string]setting) error {
 	for _, o := range []struct{ option, variable string }{

@@ -80,6 +80,14 @@ func (p *Provider) Provide(ctx context.Context, plan environment.Plan, id string
 	return done, err
 }
 
+// Check returns a *resolver.MistakeError if a run would stop at what names the places of packages. It contacts nothing.
+func (p *Provider) Check(ctx context.Context, plan environment.Plan) error {
+	if len(p.steps(plan)) == 0 {
+		return nil
+	}
+	return p.Resolver.Check(ctx, p.wish(plan, p.known(plan)))
+}
+
 // made remembers that a registry has taken an image.
 func (p *Provider) made(plan environment.Plan, done environment.Provided) {
 	forget(p.Images.Memory, plan.Repository, p.Now())

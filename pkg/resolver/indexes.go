@@ -1,10 +1,13 @@
 package resolver
 
 import (
+	"context"
+	"fmt"
 	"os"
 	"slices"
 	"strings"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/index"
 )
 
@@ -74,6 +77,25 @@ func (r Resolver) Indexes(w Wish, by Way) (all Indexes, err error) {
 		}
 	}
 	return all, err
+}
+
+// Check returns a *MistakeError if what names the places where packages are looked for can't be used: a variable is not
+// set, a URL is none, or pip, if it resolves, can't load its configuration. It contacts nothing.
+func (r Resolver) Check(ctx context.Context, w Wish) error {
+	if _, err := r.sources(w); err != nil {
+		return err
+	}
+	for _, l := range w.Remote {
+		if _, err := deps.Expand(l.Text, r.getenv); err != nil {
+			return &MistakeError{fmt.Errorf("%s: %w", l.Place(), err)}
+		}
+	}
+	if err := r.access().CheckPipConf(); err != nil {
+		if way, _ := r.Way(ctx, w); way == Pip {
+			return &MistakeError{err}
+		}
+	}
+	return nil
 }
 
 // without returns the resolver of a machine that lacks the variables with prefixes, and pip's configuration with its own.

@@ -61,6 +61,40 @@ func TestIndexes(t *testing.T) {
 	}
 }
 
+// TestCheck: a configuration that pip can't load stops a run whose pip would read it, and no other.
+func TestCheck(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "pip.conf")
+	write(t, file, "# ours\n\nindex-url = https://me:s3cr3t@h/simple\n[global]\n", 0o600)
+	byPip, target := pip(t, "PIP_CONFIG_FILE="+file)
+	byUV, _ := uv(t, "exit 1", "PIP_CONFIG_FILE="+file)
+	w := requirements(t, "a")
+	w.Target = target
+	want := file + ":3: this line is in no section, so pip can't load the file: put [global] above it"
+	if err := byPip.Check(t.Context(), w); !is[*resolver.MistakeError](err) || err.Error() != want {
+		t.Errorf("got %v, want %s", err, want)
+	}
+	if _, err := byPip.Resolve(t.Context(), w); err == nil || !strings.Contains(err.Error(), "pip.conf") {
+		t.Errorf("pip itself says %v", err)
+	}
+	if err := byUV.Check(t.Context(), w); err != nil {
+		t.Errorf("with uv: %v", err)
+	}
+	locked := project(t, map[string]string{"pylock.toml": "lock-version = '1.0'\n"})
+	locked.Target = target
+	if err := byPip.Check(t.Context(), locked); err != nil {
+		t.Errorf("with a lock: %v", err)
+	}
+	write(t, file, "; ours\n[global]\nindex-url = https://h/simple\n", 0o600)
+	if err := byPip.Check(t.Context(), w); err != nil {
+		t.Errorf("with a section: %v", err)
+	}
+	w.Remote = []deps.Line{{Text: "https://${TOKEN}@h/c.txt", File: "requirements.txt", Number: 2}}
+	if err := byPip.Check(t.Context(), w); !is[*resolver.MistakeError](err) || !strings.HasPrefix(err.Error(), "requirements.txt:2: the variable TOKEN is not set") {
+		t.Errorf("a file of a URL: %v", err)
+	}
+}
+
 func lines(all []resolver.Index) (texts []string) {
 	for _, i := range all {
 		texts = append(texts, i.Address+" "+i.From)

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/packages"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/environment"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
@@ -41,6 +42,9 @@ func (o *options) plan(ctx context.Context, id submit.Identity) (submit.Planned,
 				said = append(said, fmt.Sprintf("%s: %s is fetched when a job is submitted: until then neither its lines are known nor the name of the image", l.Place(), deps.Hidden(l.Text)))
 			}
 			planned.Warnings = append(planned.Warnings, said...)
+			if err := o.provider(ctx, planned).Check(ctx, planned.Environment); err != nil {
+				return planned, process.Usage(err)
+			}
 			return planned, nil
 		}
 	}

@@ -90,6 +90,23 @@ func TestRequirementsOfURLs(t *testing.T) {
 	}
 }
 
+// TestAVariableThatIsNotSet: what would stop a run is said by --explain and dry-runs, too, and the variable is named.
+func TestAVariableThatIsNotSet(t *testing.T) {
+	w := newWorld(t, map[string]string{"f.py": "def f():\n    return 1\n", "requirements.txt": "--extra-index-url https://${KINETIC_TEST_TOKEN}@h.example/simple\nsix\n"})
+	for _, flags := range []string{"--explain", "--dry-run", "--dry-run=server", "--prepare", "--detach", "--detach --image prebuilt"} {
+		_, said, code := w.run(t, strings.Fields(flags)...)
+		if want := "error: requirements.txt: --extra-index-url: the variable KINETIC_TEST_TOKEN is not set: export it first\n"; code != process.ExitUsage || !strings.HasSuffix(said, want) {
+			t.Errorf("%s: exit code %d, said %q", flags, code, said)
+		}
+	}
+	if stored := w.stored(t); stored != "" {
+		t.Errorf("the store has %s", stored)
+	}
+	if _, said, code := w.run(t, "--image", "me/mine:1", "--explain"); code != 0 {
+		t.Errorf("an image of the user: exit code %d: %s", code, said)
+	}
+}
+
 // trustServer lets the clients of this process trust a server.
 func trustServer(t *testing.T, server *httptest.Server) {
 	before := http.DefaultTransport
