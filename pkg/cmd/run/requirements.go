@@ -39,7 +39,7 @@ func (o *options) plan(ctx context.Context, id submit.Identity) (submit.Planned,
 		}
 		if len(o.machine.Texts) == known {
 			for _, l := range unfetched {
-				said = append(said, fmt.Sprintf("%s: %s is fetched when a job is submitted: until then neither its lines are known nor the name of the image", l.Place(), deps.Hidden(l.Text)))
+				said = append(said, fmt.Sprintf("%s: %s is fetched when a job is submitted: until then %s", l.Place(), deps.Hidden(l.Text), o.unknown(planned)))
 			}
 			planned.Warnings = append(planned.Warnings, said...)
 			if err := o.provider(ctx, planned).Check(ctx, planned.Environment); err != nil {
@@ -48,6 +48,17 @@ func (o *options) plan(ctx context.Context, id submit.Identity) (submit.Planned,
 			return planned, nil
 		}
 	}
+}
+
+// unknown says what is not known without a file of requirements. Manifests and overlays have to name some image.
+func (o *options) unknown(p submit.Planned) string {
+	switch {
+	case p.Environment.Mode != environment.Bundled:
+		return "its lines are not known"
+	case o.mode == modeExplain:
+		return "neither its lines are known nor the name of the image"
+	}
+	return fmt.Sprintf("its lines are not known, and a run has another image than %s; --dry-run=server fetches it", p.Spec.Image)
 }
 
 // fetched is a file of requirements as it is remembered.
