@@ -61,7 +61,7 @@ func TestFind(t *testing.T) {
 		},
 		"requirements.txt wins in a directory": {
 			archive: "-- requirements.txt --\na\n-- pyproject.toml --\n[project]\ndependencies = ['b']\n-- pylock.toml --\n",
-			want:    want{Kind: Requirements, Source: "requirements.txt", Requirements: []string{"a"}},
+			want:    want{Kind: Requirements, Source: "requirements.txt", Requirements: []string{"a"}, Warnings: 1},
 		},
 		"directories of these names don't count": {
 			archive: "-- requirements.txt/x --\n-- pyproject.toml --\n[project]\ndependencies = ['b']\n",

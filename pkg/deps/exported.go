@@ -11,17 +11,19 @@ import (
 // isExport reports whether requirements are what another tool has exported from its lock: each has the lock's version,
 // and what it needs there is among them, markers aside.
 func isExport(lines []Line, lock []byte) bool {
+	type locked struct {
+		Name, Version string
+		Dependencies  any
+	}
 	var f struct {
-		Packages []struct {
-			Name, Version string
-			Dependencies  any
-		} `toml:"package"`
+		Packages []locked `toml:"package"`
+		PyLock   []locked `toml:"packages"`
 	}
 	if err := tomlfile.Decode(lock, "", &f); err != nil {
 		return false
 	}
 	versions, needs := map[string][]string{}, map[string][]string{}
-	for _, p := range f.Packages {
+	for _, p := range slices.Concat(f.Packages, f.PyLock) {
 		name := requirement.Normalize(p.Name)
 		versions[name] = append(versions[name], p.Version)
 		needs[name] = append(needs[name], alwaysNeeded(p.Dependencies)...)

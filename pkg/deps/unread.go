@@ -2,6 +2,8 @@ package deps
 
 import (
 	"bytes"
+	"cmp"
+	"fmt"
 	"maps"
 	"os"
 	"path/filepath"
@@ -17,6 +19,7 @@ var locks = []unread{
 	{pattern: "poetry.lock", instead: "for its versions, type poetry export -f requirements.txt -o requirements.txt"},
 	{pattern: "pdm.lock", instead: "for its versions, type pdm export -f requirements -o requirements.txt"},
 	{pattern: "uv.lock", instead: "for its versions, add --requirements uv.lock"},
+	{pattern: "pylock*.toml", instead: "for its versions, add --requirements FILE"},
 	{pattern: "requirements.lock", instead: "for its versions, add --requirements FILE"}, // of Rye
 }
 
@@ -145,10 +148,12 @@ func isForDevelopment(name string) bool {
 
 // warnOverlooked warns of files from the code's directory up to the one of the source, or to the top of the
 // project, that say what is needed and are not read: of locks beside the source, of some beside [project], and, if the
-// source requires nothing, of all.
+// source requires nothing, of all; and of a pyproject.toml that lists more than the requirements.txt beside it.
 func (r *reader) warnOverlooked() {
 	w := &r.wanted
-	r.warnLocks()
+	if !r.warnLocks() {
+		r.warnProject()
+	}
 	all, isIt := manifests, isFile
 	switch {
 	case w.Kind.IsLock():
@@ -170,22 +175,23 @@ func (r *reader) warnOverlooked() {
 		return
 	}
 	for dir := filepath.Clean(r.EntryDir); ; dir = filepath.Dir(dir) {
-		w.Unread = r.warnAll(dir, all, isIt) || w.Unread
+		w.Unread = r.warnAll(dir, all, "", isIt) || w.Unread
 		if dir == w.Dir || isTop(dir, r.Home) {
 			return
 		}
 	}
 }
 
-// warnLocks warns of locks beside the source, unless its requirements have hashes, or are exported from the lock.
-func (r *reader) warnLocks() {
+// warnLocks warns of locks beside the source, unless its requirements have hashes, or are exported from the lock. It
+// reports whether there are any.
+func (r *reader) warnLocks() bool {
 	w := &r.wanted
 	lines := slices.Concat(w.Requirements, w.Dropped)
 	isOpen := func(l Line) bool { return l.Name() != "" && len(l.Hashes) == 0 }
 	if w.Kind == None || w.Kind.IsLock() || !slices.ContainsFunc(lines, isOpen) {
-		return
+		return false
 	}
-	r.warnAll(w.Dir, locks, func(path string) bool {
+	return r.warnAll(w.Dir, locks, r.because(), func(path string) bool {
 		if !isFile(path) {
 			return false
 		}
@@ -194,8 +200,35 @@ func (r *reader) warnLocks() {
 	})
 }
 
-// warnAll warns of the files of a directory that isIt accepts, and reports whether there are any.
-func (r *reader) warnAll(dir string, all []unread, isIt func(path string) bool) (found bool) {
+// because says why a file is not read beside the source.
+func (r *reader) because() string { return ", because " + r.wanted.Source + " is" }
+
+// warnProject warns of a pyproject.toml that lists packages which the requirements.txt beside it does not have.
+func (r *reader) warnProject() {
+	w := &r.wanted
+	path := filepath.Join(w.Dir, string(Project))
+	if w.Kind != Requirements || len(w.Unfetched) > 0 || !isFile(path) || slices.Contains(w.LocalDirs, w.Dir) {
+		return
+	}
+	beside := newReader(r.Options)
+	beside.Extras, beside.Groups, beside.wanted.Kind, beside.projectDir = nil, nil, Project, w.Dir
+	_ = beside.project(w.Dir, r.name(path), nil, nil) // what it lists before a mistake
+	beside.filter()
+	listed := slices.Concat(w.Requirements, w.Dropped)
+	for _, l := range slices.Concat(beside.wanted.Requirements, beside.wanted.Dropped) {
+		if !slices.ContainsFunc(listed, func(o Line) bool {
+			return o.Text == l.Text || requirement.Normalize(o.Name()) == requirement.Normalize(l.Name())
+		}) {
+			name := r.name(path)
+			r.warn(fmt.Sprintf("%s is not read%s, which lacks %s: add --requirements %s to read it instead, or the line -e . to %s to read both", name, r.because(), Hidden(cmp.Or(l.Name(), l.Text)), name, w.Source))
+			return
+		}
+	}
+}
+
+// warnAll warns of the files of a directory that isIt accepts, and reports whether there are any. because says why they
+// are not read, "" if that is not known.
+func (r *reader) warnAll(dir string, all []unread, because string, isIt func(path string) bool) (found bool) {
 	for _, u := range all {
 		if path, table := u.in(dir, isIt); path != "" {
 			found = true
@@ -204,15 +237,15 @@ func (r *reader) warnAll(dir string, all []unread, isIt func(path string) bool) 
 			if table != "" {
 				name = table + " in " + name
 			}
-			r.warnUnread(name, instead)
+			r.warnUnread(name, because, instead)
 		}
 	}
 	return found
 }
 
 // warnUnread warns of something that is not read.
-func (r *reader) warnUnread(name, instead string) {
-	r.warn(name + " is not read: " + instead)
+func (r *reader) warnUnread(name, because, instead string) {
+	r.warn(name + " is not read" + because + ": " + instead)
 }
 
 // warnBuilt warns of local projects whose packages only setup.py or setup.cfg lists, unless all requirements have
@@ -226,7 +259,7 @@ func (r *reader) warnBuilt() {
 		for _, name := range []string{"setup.py", "setup.cfg"} {
 			if path, _ := (unread{pattern: name, says: contains("install_requires")}).in(dir, isFile); path != "" {
 				r.wanted.Unread = true
-				r.warnUnread(r.name(path), "list what it requires in "+r.wanted.Source)
+				r.warnUnread(r.name(path), "", "list what it requires in "+r.wanted.Source)
 			}
 		}
 	}
