@@ -216,6 +216,18 @@ func (r *reader) settings(c uvConfig) {
 	}
 }
 
+// UVOptions returns the indexes and links that a uv.toml outside a project has for all packages, as options of pip. They
+// may hold credentials.
+func UVOptions(path string) ([]string, error) {
+	r := newReader(Options{})
+	c := uvConfig{dir: filepath.Dir(path), name: path}
+	if err := r.decode(path, &c.uvTable); err != nil {
+		return nil, err
+	}
+	r.settings(c)
+	return r.wanted.Options, nil
+}
+
 // pipSettings adds the indexes and links that a table of uv names as pip does. The last --index-url counts.
 func (r *reader) pipSettings(c uvConfig, p uvPip) {
 	if p.IndexURL != "" {

@@ -27,9 +27,9 @@ const Elsewhere Way = "elsewhere"
 
 // Indexes says where packages of a wish are looked for.
 type Indexes struct {
-	// Asked are the ones that the resolver asks, in their order, as far as the project, variables and pip's configuration
-	// name them. Ignored are the ones that variables and pip's configuration name for another tool, and, of a pod, directories
-	// of this machine.
+	// Asked are the ones that the resolver asks, as far as the project, variables and configuration files name them.
+	// Ignored are the ones that variables and configuration files name for another tool, and, of a pod, directories of this
+	// machine.
 	Asked, Ignored []Index
 	// NoIndex is the option, variable or file by which no index is asked, "" if there is none.
 	NoIndex string
@@ -64,6 +64,7 @@ func (r Resolver) Indexes(w Wish, by Way) (all Indexes, err error) {
 			all.Asked = append(all.Asked, Index{s.Shown(), from})
 		}
 	}
+	r.addUV(&all, by)
 	unread, some := map[Way][]string{UV: ignored[Pip], Pip: ignored[UV], Elsewhere: nil}[by]
 	if !some {
 		return all, nil
@@ -71,12 +72,48 @@ func (r Resolver) Indexes(w Wish, by Way) (all Indexes, err error) {
 	unused, err := r.without(unread).sources(w)
 	for _, s := range unused.Others {
 		i := Index{s.Shown(), s.From}
-		isAsked := slices.ContainsFunc(all.Asked, func(o Index) bool { return o.Address == i.Address })
-		if !isAsked && !i.IsDefault() {
+		if !all.asks(i) && !i.IsDefault() {
 			all.Ignored = append(all.Ignored, i)
 		}
 	}
 	return all, err
+}
+
+// asks reports whether an index is asked, whatever names it.
+func (all Indexes) asks(i Index) bool {
+	return slices.ContainsFunc(all.Asked, func(o Index) bool { return o.Address == i.Address })
+}
+
+// addUV adds the indexes of uv's configuration files outside the project, which uv alone reads. Wheels that hashes name
+// are not looked for there.
+func (r Resolver) addUV(all *Indexes, by Way) {
+	files := r.uvFiles()
+	switch named := r.getenv("UV_CONFIG_FILE"); {
+	case by == Hashes, r.getenv("UV_NO_CONFIG") != "":
+		return
+	case named != "": // in place of all
+		files = []string{named}
+	}
+	for _, file := range files {
+		options, err := deps.UVOptions(file)
+		if err != nil {
+			continue // there is none, or uv says what is wrong
+		}
+		for _, option := range options {
+			name, address, _ := strings.Cut(option, " ")
+			i := Index{deps.Hidden(deps.WithoutUsers(address)), file}
+			switch {
+			case address == "" || all.asks(i):
+			case by != UV:
+				all.Ignored = append(all.Ignored, i)
+			default:
+				if name == "--index-url" {
+					all.Asked = slices.DeleteFunc(all.Asked, Index.IsDefault)
+				}
+				all.Asked = append(all.Asked, i)
+			}
+		}
+	}
 }
 
 // Check returns a *MistakeError if what names the places where packages are looked for can't be used: a variable is not

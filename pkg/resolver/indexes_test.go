@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"runtime"
+	"slices"
 	"strings"
 	"testing"
 
@@ -58,6 +60,45 @@ func TestIndexes(t *testing.T) {
 	w = requirements(t, "--index-url ftp://h", "a")
 	if _, err := r.Indexes(w, resolver.UV); !is[*resolver.MistakeError](err) {
 		t.Errorf("a mistake: got %v", err)
+	}
+}
+
+// TestIndexesOfUV: uv asks the indexes of its user's configuration, and they are named where something else resolves.
+func TestIndexesOfUV(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("configuration files are elsewhere")
+	}
+	t.Parallel()
+	r := without(t, "PIP_CONFIG_FILE="+os.DevNull)
+	r.Home = t.TempDir()
+	dir := filepath.Join(r.Home, ".config", "uv")
+	if err := os.MkdirAll(dir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	file, named := filepath.Join(dir, "uv.toml"), filepath.Join(r.Home, "named.toml")
+	write(t, file, "extra-index-url = ['https://me:s3cr3t@more/simple']\n[[index]]\nurl = 'https://ours/simple'\ndefault = true\n[[index]]\nname = 'x'\nurl = 'https://some/simple'\nexplicit = true\n", 0o600)
+	write(t, named, "index-url = 'https://named/simple'\n", 0o600)
+	const pypi = "https://pypi.org/simple the default"
+	ours, more := "https://ours/simple "+file, "https://more/simple "+file
+	for name, c := range map[string]struct {
+		by             resolver.Way
+		variable       string
+		asked, ignored []string
+	}{
+		"uv":                      {by: resolver.UV, asked: []string{ours, more}},
+		"pip":                     {by: resolver.Pip, asked: []string{pypi}, ignored: []string{ours, more}},
+		"the pod":                 {by: resolver.Pod, asked: []string{pypi}, ignored: []string{ours, more}},
+		"hashes":                  {by: resolver.Hashes, asked: []string{pypi}},
+		"uv without":              {by: resolver.UV, variable: "UV_NO_CONFIG=1", asked: []string{pypi}},
+		"uv with another file":    {by: resolver.UV, variable: "UV_CONFIG_FILE=" + named, asked: []string{"https://named/simple " + named}},
+		"uv with a file for none": {by: resolver.UV, variable: "UV_CONFIG_FILE=" + r.Home, asked: []string{pypi}},
+	} {
+		r := r
+		r.Environ = append(slices.Clone(r.Environ), c.variable)
+		got, err := r.Indexes(requirements(t, "a"), c.by)
+		if diff := cmp.Diff([2][]string{c.asked, c.ignored}, [2][]string{lines(got.Asked), lines(got.Ignored)}); err != nil || diff != "" {
+			t.Errorf("%s: %v\n%s", name, err, diff)
+		}
 	}
 }
 

@@ -51,22 +51,31 @@ func (r Resolver) Steering() (all []string) {
 
 // configurations returns where uv and pip look for their configuration files.
 func (r Resolver) configurations() []string {
-	files := r.access().PipFiles()
-	in := func(dir, file string) {
+	files := append(r.access().PipFiles(), r.uvFiles()...)
+	if named := r.getenv("UV_CONFIG_FILE"); named != "" {
+		files = append(files, named)
+	}
+	return files
+}
+
+// uvFiles returns where uv looks for the configuration of a user and of a machine.
+func (r Resolver) uvFiles() (files []string) {
+	in := func(dir string) {
 		if dir != "" {
-			files = append(files, filepath.Join(dir, filepath.FromSlash(file)))
+			files = append(files, filepath.Join(dir, "uv", "uv.toml"))
 		}
 	}
-	in(r.getenv("UV_CONFIG_FILE"), "")
 	if runtime.GOOS == "windows" {
-		in(r.getenv("APPDATA"), "uv/uv.toml")
-		in(r.getenv("PROGRAMDATA"), "uv/uv.toml")
+		in(r.getenv("APPDATA"))
+		in(r.getenv("PROGRAMDATA"))
 		return files
 	}
 	if r.Home != "" {
-		in(cmp.Or(r.getenv("XDG_CONFIG_HOME"), filepath.Join(r.Home, ".config")), "uv/uv.toml")
+		in(cmp.Or(r.getenv("XDG_CONFIG_HOME"), filepath.Join(r.Home, ".config")))
 	}
-	return append(files, "/etc/uv/uv.toml", "/etc/xdg/uv/uv.toml")
+	in("/etc")
+	in("/etc/xdg")
+	return files
 }
 
 // fileSum returns the hash of a file, "" if there is none that can be read.
