@@ -178,8 +178,8 @@ func TestOverlayThatDoesNothingOrTooMuch(t *testing.T) {
 			[]string{"that is invalid: json: cannot unmarshal"},
 		},
 		"the job in another namespace":  {patches(patchJob("op: replace, path: /metadata/namespace, value: mine")), []string{"or it changes nothing"}},
-		"the job renamed":               {patches(patchJob("op: replace, path: /metadata/name, value: mine")), []string{"it removes or renames the job kinetic-l4-"}},
-		"everything renamed":            {map[string]string{"kustomization.yaml": component + "namePrefix: x-\n"}, []string{"it removes or renames the job kinetic-l4-"}},
+		"the job renamed":               {patches(patchJob("op: replace, path: /metadata/name, value: mine")), []string{"it removes or renames the job kinetic-test-"}},
+		"everything renamed":            {map[string]string{"kustomization.yaml": component + "namePrefix: x-\n"}, []string{"it removes or renames the job kinetic-test-"}},
 		"the job's id":                  {patches(patchJob("op: replace, path: /metadata/labels/job-id, value: mine")), []string{"the job's label job-id", `to "mine"`}},
 		"the pod's id":                  {patches(patchJob("op: remove, path: /spec/template/metadata/labels/job-id")), []string{"the pod's label job-id"}},
 		"the label app":                 {map[string]string{"kustomization.yaml": component + "labels: [{pairs: {app: mine}}]\n"}, []string{"the job's label app", `to "mine"`}},
@@ -232,7 +232,7 @@ func TestOverlayOfALeaderWorkerSet(t *testing.T) {
 		"the label of the workers":         {patches(set("op: remove, path: " + template + "workerTemplate/metadata/labels/job-id")), "the pod's label job-id"},
 		"a Job, which is not there":        {patches(patchJob("op: replace, path: /spec/backoffLimit, value: 7")), "no object matches target {kind: Job}"},
 		"a queue":                          {patches(set("op: add, path: /metadata/labels/kueue.x-k8s.io~1queue-name, value: a")), `LeaderWorkerSet, whose name may be too long for Kueue, to "a": use --queue instead`},
-		"the set renamed":                  {patches(set("op: replace, path: /metadata/name, value: mine")), "it removes or renames the job keras-pathways-cpu-"},
+		"the set renamed":                  {patches(set("op: replace, path: /metadata/name, value: mine")), "it removes or renames the job keras-pathways-test-"},
 		"the Role, which the job may lack": {patches("- target: {kind: Role}\n  patch: |-\n    - {op: add, path: /metadata/labels/team, value: vision}\n"), "    team: vision\n"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -3,9 +3,6 @@ package render
 import (
 	"bytes"
 	"encoding/json"
-	"flag"
-	"maps"
-	"os"
 	"os/exec"
 	"path/filepath"
 	"slices"
@@ -13,18 +10,14 @@ import (
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
-	"github.com/rogpeppe/go-internal/txtar"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"sigs.k8s.io/kustomize/kyaml/filesys"
 
-	"github.com/kubectl-kinetic/kinetic/manifests"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/runner"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 // mustRender renders without an overlay.
 func mustRender(t *testing.T, s api.Spec) Rendered {
@@ -48,74 +41,6 @@ func mustPods(t *testing.T, r Rendered, s api.Spec) map[string]corev1.PodTemplat
 		t.Fatal(err)
 	}
 	return pods
-}
-
-func TestGolden(t *testing.T) {
-	for name, s := range family {
-		t.Run(name, func(t *testing.T) {
-			got := mustRender(t, s)
-			compareGolden(t, filepath.Join("testdata", "golden", name+".yaml"), got.YAML())
-			if err := decodeAll(got); err != nil {
-				t.Error(err)
-			}
-			checkReferences(t, got, s)
-			for _, o := range got.Objects() {
-				checkNoise(t, o.Object, o.GetKind())
-			}
-		})
-	}
-}
-
-// What people read on disk: everything but the copies of package manifests.
-func TestGoldenFiles(t *testing.T) {
-	for name, golden := range map[string]string{"v6e-8-everything": "files.txtar", "lws-v6e-16-everything": "files-hosts.txtar"} {
-		t.Run(name, func(t *testing.T) {
-			_, files, err := render(family[name], Overlay{}, findTestRunner, true)
-			if err != nil {
-				t.Fatal(err)
-			}
-			var archive txtar.Archive
-			for _, name := range slices.Sorted(maps.Keys(files)) {
-				if original, err := manifests.FS.ReadFile(name); err != nil || !bytes.Equal(original, files[name]) {
-					archive.Files = append(archive.Files, txtar.File{Name: name, Data: files[name]})
-				}
-			}
-			compareGolden(t, filepath.Join("testdata", golden), txtar.Format(&archive))
-		})
-	}
-}
-
-func compareGolden(t *testing.T, file string, got []byte) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s -want +got:\n%s", file, diff)
-	}
-}
-
-// Every golden file has its case: none is left over from a case that is gone.
-func TestGoldenFilesAreUsed(t *testing.T) {
-	files, err := filepath.Glob("testdata/golden/*.yaml")
-	if err != nil {
-		t.Fatal(err)
-	}
-	for _, file := range files {
-		name := filepath.Base(file)
-		if _, used := family[name[:len(name)-len(".yaml")]]; !used {
-			t.Errorf("%s belongs to no case", file)
-		}
-	}
-	if len(files) != len(family) {
-		t.Errorf("%d golden files for %d cases", len(files), len(family))
-	}
 }
 
 // checkReferences makes sure that what the objects name is there: what pods mount

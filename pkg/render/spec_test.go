@@ -10,11 +10,11 @@ import (
 // testRunner stands for the real one, which golden files should not follow.
 var testRunner = program{zip: []byte("the runner"), sha256: strings.Repeat("0123456789abcdef", 4)}
 
-// testSpec is a job that says nothing but what every job says.
+// testSpec is a job that says nothing but what every job says. All have one ID, so that manifests differ in little.
 func testSpec(a api.Accelerator, options ...func(*api.Spec)) api.Spec {
 	a.Hosts = max(a.Hosts, 1)
 	s := api.Spec{
-		ID:            a.Short() + "-train-20260417-153012-abc1234",
+		ID:            "test-train-20260417-153012-abc1234",
 		Name:          "train",
 		Namespace:     "default",
 		Accelerator:   a,
