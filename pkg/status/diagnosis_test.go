@@ -1,6 +1,7 @@
 package status
 
 import (
+	"encoding/json"
 	"flag"
 	"fmt"
 	"os"
@@ -13,6 +14,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/google/go-cmp/cmp"
+	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
@@ -24,14 +26,10 @@ import (
 
 var update = flag.Bool("update", false, "rewrite the golden files")
 
-// recorded reads a Observation in the shape clusters give. A field that the API
+// recorded reads an Observation of objects as clusters have them. A field that the API
 // doesn't have is an error.
 func recorded(t testing.TB, path string) Observation {
 	t.Helper()
-	data, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
 	var file struct {
 		Now            metav1.Time                   `json:"now"`
 		Job            *batchv1.Job                  `json:"job"`
@@ -40,14 +38,75 @@ func recorded(t testing.TB, path string) Observation {
 		Events         []corev1.Event                `json:"events"`
 		KueueWorkloads []kueue.Workload              `json:"kueueWorkloads"`
 	}
-	if err := yaml.UnmarshalStrict(data, &file); err != nil {
+	whole := patched(t, readYAML(t, path), readYAML(t, "testdata/objects.yaml"))
+	if err := yaml.UnmarshalStrict(mustJSON(t, whole), &file); err != nil {
 		t.Fatalf("%s: %v", path, err)
 	}
 	w := workloadOf(file.LWS)
 	if file.Job != nil {
 		w = workloadOf(file.Job)
 	}
+	for i := range file.Events { // each has a name of its own, as in a cluster
+		file.Events[i].Name = fmt.Sprintf("%s.%02d", file.Events[i].InvolvedObject.Name, i)
+	}
 	return Observation{Workload: w, Pods: file.Pods, Events: file.Events, KueueWorkloads: file.KueueWorkloads, Now: file.Now.UTC()}
+}
+
+// patched returns value with each object in it that has the field like made whole: it is a merge patch on the object
+// of this name.
+func patched(t testing.TB, value any, objects map[string]any) any {
+	t.Helper()
+	switch v := value.(type) {
+	case []any:
+		for i := range v {
+			v[i] = patched(t, v[i], objects)
+		}
+	case map[string]any:
+		name, ok := v["like"].(string)
+		if !ok {
+			for key := range v {
+				v[key] = patched(t, v[key], objects)
+			}
+			return v
+		}
+		base, found := objects[name]
+		if !found {
+			t.Fatalf("testdata/objects.yaml has no %s", name)
+		}
+		merged, err := jsonpatch.MergePatch(mustJSON(t, patched(t, base, objects)), mustJSON(t, v))
+		if err != nil {
+			t.Fatal(err)
+		}
+		var object map[string]any
+		if err := yaml.Unmarshal(merged, &object); err != nil {
+			t.Fatal(err)
+		}
+		delete(object, "like")
+		return object
+	}
+	return value
+}
+
+func readYAML(t testing.TB, path string) map[string]any {
+	t.Helper()
+	data, err := os.ReadFile(path)
+	if err != nil {
+		t.Fatal(err)
+	}
+	var value map[string]any
+	if err := yaml.Unmarshal(data, &value); err != nil {
+		t.Fatalf("%s: %v", path, err)
+	}
+	return value
+}
+
+func mustJSON(t testing.TB, value any) []byte {
+	t.Helper()
+	data, err := json.Marshal(value)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return data
 }
 
 // workloadOf is the workload that an object is, which may be nil.
