@@ -17,7 +17,7 @@ LDFLAGS := -s -w $(if $(VERSION),-X $(PKG)/pkg/version.linked=$(VERSION))
 TAGS := disable_grpc_modules,grpcnotrace
 GO_BUILD := CGO_ENABLED=0 go build -tags $(TAGS) -trimpath -ldflags '$(LDFLAGS)'
 
-# Packages with goroutines: they are also tested with the race detector.
+# Packages with goroutines: they are tested with the race detector, all others without it.
 RACE := $(wildcard pkg/availability pkg/cloudbuild pkg/cmd/backend pkg/cmd/buildimage pkg/cmd/cluster/up pkg/cmd/process pkg/data pkg/doctor pkg/doctor/cluster pkg/doctor/google pkg/doctor/machine pkg/doctor/trial pkg/event pkg/fanout pkg/gcp pkg/gke pkg/glance pkg/image pkg/index pkg/infra pkg/infra/cloud pkg/infra/files pkg/inventory pkg/job pkg/joblist pkg/kube pkg/latest pkg/local pkg/logs pkg/mapresults pkg/occupancy pkg/outputs pkg/pack pkg/profile pkg/provider pkg/prune pkg/screen pkg/store pkg/submit pkg/subprocess pkg/ui pkg/volume pkg/wheel)
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 GOLANGCI := go tool -modfile=hack/tools/go.mod golangci-lint
@@ -102,6 +102,7 @@ clean: ## Remove what the targets above made
 
 # Without the cluster's environment: a shell's settings must not affect unit tests.
 GO_TEST := env -u KUBEBOX CGO_ENABLED=0 go test -timeout 20m
+GO_TEST_RACE := env -u KUBEBOX CGO_ENABLED=1 go test -timeout 30m -race
 # The runner's tests use a real server of Cloud Storage's API: the cluster's. It is built
 # as for the cluster, so that one build serves both.
 REGISTRY = CGO_ENABLED=0 GOFLAGS=-trimpath go -C hack/tools/registry tool -n registry
@@ -116,8 +117,8 @@ test: test-quick test-release test-outputs build ## Run all tests: test-quick, t
 .PHONY: test-quick
 test-quick: prepare test-python ## Run all tests but those on a cluster: Go, race detector, Python, command scripts
 	CGO_ENABLED=0 go vet ./...
-	registry="$$($(REGISTRY))"; KINETIC_TEST_REGISTRY="$$registry" $(GO_TEST) ./...
-	CGO_ENABLED=1 go test -timeout 30m -race $(addprefix ./,$(addsuffix /...,$(RACE)))
+	raced="$$(go list $(RACE:%=./%/...))"; plain="$$(go list ./... | grep -vxF "$$raced")"; $(GO_TEST) $$plain; \
+		registry="$$($(REGISTRY))"; KINETIC_TEST_REGISTRY="$$registry" $(GO_TEST_RACE) $$raced
 	server="$$($(FAKE_GCS_SERVER))"; FAKE_GCS_SERVER="$$server" python3 -m unittest discover -s runner/tests
 
 .PHONY: test-python
