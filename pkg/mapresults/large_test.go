@@ -29,16 +29,16 @@ type manyResults struct {
 
 const (
 	pageOfBucket = 1000
-	manyInputs   = 200_000
-	// roomForMany is less than a tenth of what all objects take together.
-	roomForMany = 16 << 20
+	manyInputs   = 20_000
+	// roomForMany is a fifth of what all objects take together.
+	roomForMany = 4 << 20
 )
 
 func (b *manyResults) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.pages++
-	if b.pages%20 == 0 {
+	if b.pages%2 == 0 {
 		b.most = max(b.most, heap())
 	}
 	query := r.URL.Query()
