@@ -18,7 +18,7 @@ TAGS := disable_grpc_modules,grpcnotrace
 GO_BUILD := CGO_ENABLED=0 go build -tags $(TAGS) -trimpath -ldflags '$(LDFLAGS)'
 
 # Packages with goroutines: they are tested with the race detector, all others without it.
-RACE := $(wildcard pkg/availability pkg/cloudbuild pkg/cmd/backend pkg/cmd/buildimage pkg/cmd/cluster/up pkg/cmd/process pkg/data pkg/doctor pkg/doctor/cluster pkg/doctor/google pkg/doctor/machine pkg/doctor/trial pkg/event pkg/fanout pkg/gcp pkg/gke pkg/glance pkg/image pkg/index pkg/infra pkg/infra/cloud pkg/infra/files pkg/inventory pkg/job pkg/joblist pkg/kube pkg/latest pkg/local pkg/logs pkg/mapresults pkg/occupancy pkg/outputs pkg/pack pkg/profile pkg/provider pkg/prune pkg/screen pkg/store pkg/submit pkg/subprocess pkg/ui pkg/volume pkg/wheel)
+RACE := $(wildcard pkg/availability pkg/cloudbuild pkg/cmd/backend pkg/cmd/buildimage pkg/cmd/cluster/up pkg/cmd/process pkg/data pkg/doctor pkg/doctor/cluster pkg/doctor/google pkg/doctor/machine pkg/doctor/trial pkg/event pkg/fanout pkg/gcp pkg/gke pkg/image pkg/index pkg/infra pkg/infra/cloud pkg/infra/files pkg/inventory pkg/job pkg/joblist pkg/kube pkg/latest pkg/local pkg/logs pkg/mapresults pkg/occupancy pkg/outputs pkg/pack pkg/profile pkg/provider pkg/prune pkg/screen pkg/store pkg/submit pkg/subprocess pkg/ui pkg/volume pkg/wheel)
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 GOLANGCI := go tool -modfile=hack/tools/go.mod golangci-lint
 

@@ -30,10 +30,8 @@ func (b Beginning) wants(e *api.JobSummary) bool {
 
 const (
 	// maxRecent is how many jobs Recent returns, at most.
-	maxRecent = 50
-	// maxPicks is how often the backend may be asked for so many jobs.
-	maxPicks = 10
-	// maxRecalled is how many of them may be read from the store: Parallel at a time, so
+	maxRecent = 500
+	// maxRecalled is how many jobs may be read from the store: Parallel at a time, so
 	// this takes as long as two reads.
 	maxRecalled = 2 * Parallel
 )
@@ -42,7 +40,8 @@ const (
 // that are only in the store. It reads little more than what it returns, and leaves out what
 // it can't read.
 func (reg Registry) Recent(ctx context.Context, b Beginning) []api.JobSummary {
-	found, unread := reg.pick(ctx, b)
+	found, unread := reg.Backend.Pick(ctx, func(all []api.JobSummary) []api.JobSummary { return b.newest(all, maxRecent) })
+	found = b.newest(found, maxRecent) // without what turned out not to be wanted
 	if len(found) > 0 || b.Unended {
 		return found
 	}
@@ -63,28 +62,6 @@ func (reg Registry) Recent(ctx context.Context, b Beginning) []api.JobSummary {
 	})
 	recalled = slices.DeleteFunc(recalled, func(e api.JobSummary) bool { return e.ID == "" })
 	return b.newest(recalled, maxRecalled)
-}
-
-// pick returns the newest jobs with a workload that b chooses. It asks again for older ones in
-// place of those that turn out not to be wanted: a backend may know the state only of what it has read.
-func (reg Registry) pick(ctx context.Context, b Beginning) (found []api.JobSummary, err error) {
-	unasked := b
-	for range maxPicks {
-		var asked []string
-		read, err := reg.Backend.Pick(ctx, func(all []api.JobSummary) []api.JobSummary {
-			chosen := unasked.newest(all, maxRecent)
-			for _, e := range chosen {
-				asked = append(asked, e.ID)
-			}
-			return chosen
-		})
-		found = b.newest(append(found, read...), maxRecent)
-		if err != nil || len(asked) < maxRecent || len(found) == maxRecent {
-			return found, err
-		}
-		unasked.Except = slices.Concat(unasked.Except, asked)
-	}
-	return found, nil
 }
 
 // newest returns the newest jobs that b chooses. If there are more than limit, it picks the

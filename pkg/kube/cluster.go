@@ -8,15 +8,12 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/glance"
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
 // Cluster lists, watches and ends the jobs of a cluster. A Submission starts one.
 type Cluster struct {
 	client *Client
-	// Glance remembers the jobs that Pick chooses from. The zero value remembers nothing.
-	Glance glance.File
 	// discovered is where objects of kinds belong that only some clusters have.
 	discovered map[schema.GroupVersionKind]collection
 

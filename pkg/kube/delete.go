@@ -29,7 +29,6 @@ const podTime = 200 * time.Millisecond
 // Delete makes sure that a job has no workload, and no object that was created for it without an
 // owner. This is needed even if the job could not be stopped.
 func (c *Cluster) Delete(ctx context.Context, h api.Handle, o api.DeleteOptions) error {
-	defer c.Glance.Forget()
 	if err := c.stop(ctx, h, o.Grace, o.Ending); err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return err
 	}

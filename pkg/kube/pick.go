@@ -3,22 +3,25 @@ package kube
 import (
 	"context"
 	"strings"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/glance"
+	"github.com/kubectl-kinetic/kinetic/pkg/apiserver"
 	"github.com/kubectl-kinetic/kinetic/pkg/joblist"
 	"github.com/kubectl-kinetic/kinetic/pkg/status"
 )
 
+// maxDescribed is how many jobs Pick reads with their pods. Their IDs are in a URL.
+const maxDescribed = 50
+
 // Pick describes the jobs that choose picks. It reads all Jobs as a table, and then only the
-// picked ones with their pods: all of them took half a second for 5,000 jobs. If those can't be
-// read, it returns them as choose got them.
+// first picked ones with their pods: all of them took half a second for 5,000 jobs. The others, and all
+// if those can't be read, are as choose got them.
 func (c *Cluster) Pick(ctx context.Context, choose func([]api.JobSummary) []api.JobSummary) ([]api.JobSummary, error) {
-	all, err := c.glance(ctx)
+	all, err := c.table(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -26,31 +29,30 @@ func (c *Cluster) Pick(ctx context.Context, choose func([]api.JobSummary) []api.
 	if len(picked) == 0 {
 		return nil, nil
 	}
-	ids := make([]string, len(picked))
-	for i, e := range picked {
+	first := picked[:min(len(picked), maxDescribed)]
+	ids := make([]string, len(first))
+	for i, e := range first {
 		ids[i] = e.ID
 	}
 	known := newCache()
 	if err := c.client.readInto(ctx, known, c.listed(api.ListStates, jobsNamed(ids))); err != nil {
 		return picked, err
 	}
-	return c.summaries(known, known.all(), api.ListStates), nil
+	return append(c.summaries(known, known.all(), api.ListStates), picked[len(first):]...), nil
 }
 
 // jobsNamed selects the objects of some jobs.
 func jobsNamed(ids []string) string { return joblist.Selector + " in (" + strings.Join(ids, ",") + ")" }
 
-// glance lists all jobs with little more than their IDs and ages. The state is known of jobs that
+// table lists all jobs with little more than their IDs and ages. The state is known of jobs that
 // have ended, and Map says that a job may be a map.
-func (c *Cluster) glance(ctx context.Context) ([]api.JobSummary, error) {
+func (c *Cluster) table(ctx context.Context) ([]api.JobSummary, error) {
 	var jobs []api.JobSummary
 	known := newCache()
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		k := c.client.jobs()
-		request := func(o *metav1.ListOptions) *rest.Request { return c.client.reading(k, "", o) }
-		jobs, err = glance.Lister{Request: request, Now: c.client.now, File: c.Glance}.List(ctx)
-		return c.client.explain("list", k, "", err)
+		jobs, err = c.jobTable(ctx)
+		return c.client.explain("list", c.client.jobs(), "", err)
 	})
 	g.Go(func() error {
 		sets := selection{kind: c.client.workloads(status.LeaderWorkerSet), labels: joblist.Selector, list: listOf(status.LeaderWorkerSet)}
@@ -59,9 +61,6 @@ func (c *Cluster) glance(ctx context.Context) ([]api.JobSummary, error) {
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	for i := range jobs {
-		jobs[i].Namespace = c.client.namespace
-	}
 	for _, e := range c.summaries(known, known.all(), api.ListStates) { // without pods
 		if !e.State.Ended() {
 			e.State = ""
@@ -69,4 +68,53 @@ func (c *Cluster) glance(ctx context.Context) ([]api.JobSummary, error) {
 		jobs = append(jobs, e)
 	}
 	return jobs, nil
+}
+
+// jobTable lists the Jobs of jobs.
+func (c *Cluster) jobTable(ctx context.Context) ([]api.JobSummary, error) {
+	rows, err := apiserver.ReadTable(func(parameters map[string]string) ([]byte, error) {
+		r := c.client.reading(c.client.jobs(), "", &metav1.ListOptions{LabelSelector: joblist.Selector}).SetHeader("Accept", apiserver.AcceptTable)
+		for name, value := range parameters {
+			r.Param(name, value)
+		}
+		return r.DoRaw(ctx)
+	}, "Name", "Status", "Completions", "Age")
+	jobs := make([]api.JobSummary, len(rows))
+	now := c.client.now()
+	for i, row := range rows {
+		id, _ := strings.CutPrefix(row[0], api.JobNamePrefix)
+		_, completions, _ := strings.Cut(row[2], "/")
+		jobs[i] = api.JobSummary{ID: id, Namespace: c.client.namespace, State: endIn(row[1]), Map: completions != "1", Created: now.Add(-ageIn(row[3]))}
+	}
+	return jobs, err
+}
+
+// endIn returns the state of a Job that has ended, by its column STATUS, which old servers do
+// not have.
+func endIn(column string) api.State {
+	switch column {
+	case "Complete":
+		return api.Succeeded
+	case "Failed":
+		return api.Failed
+	default:
+		return ""
+	}
+}
+
+// ageIn returns the duration that a column AGE shows, such as 3d4h. Any other text means nothing.
+func ageIn(column string) time.Duration {
+	const day = 24 * time.Hour
+	units := map[rune]time.Duration{'s': time.Second, 'm': time.Minute, 'h': time.Hour, 'd': day, 'y': 365 * day}
+	var age, n time.Duration
+	for _, c := range column {
+		if unit, ok := units[c]; ok {
+			age, n = age+n*unit, 0
+		} else if c >= '0' && c <= '9' {
+			n = 10*n + time.Duration(c-'0')
+		} else {
+			return 0
+		}
+	}
+	return age
 }

@@ -8,6 +8,7 @@ import (
 	"net/url"
 	"path"
 	"slices"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -22,17 +23,15 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/glance"
-	"github.com/kubectl-kinetic/kinetic/pkg/table"
+	"github.com/kubectl-kinetic/kinetic/pkg/apiserver"
 )
 
-// tabular answers as an API server with some Jobs, each with a pod: a list of all Jobs as a table,
+// tabular answers as an API server with some Jobs, each with a pod: a list of all Jobs as pages of a table,
 // any other list of those that the labels select.
 type tabular struct {
 	rows    []string
 	jobs    []batchv1.Job
 	pods    []corev1.Pod
-	tables  int // how many tables of all Jobs were asked for
 	encoder runtime.Encoder
 	forbid  string // a resource
 }
@@ -76,7 +75,7 @@ func (s *tabular) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	case resource == s.forbid:
 		w.WriteHeader(http.StatusForbidden)
 		return
-	case r.Header.Get("Accept") == table.Accept && resource == "jobs" && query.Get("includeObject") == "None":
+	case r.Header.Get("Accept") == apiserver.AcceptTable && resource == "jobs" && query.Get("includeObject") == "None":
 		s.write(w, query)
 		return
 	case resource == "jobs":
@@ -103,16 +102,13 @@ func (s *tabular) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	_ = s.encoder.Encode(list, w)
 }
 
-// write writes Jobs as a table: all, those without success, or the number of all.
+// write writes a page of all Jobs as a table.
 func (s *tabular) write(w io.Writer, query url.Values) {
-	rows, metadata := s.rows, ""
-	switch {
-	case query.Get("limit") == "1":
-		rows, metadata = rows[:1], fmt.Sprintf(`"continue":"x","remainingItemCount":%d`, len(rows)-1)
-	case query.Get("fieldSelector") == "status.successful=0":
-		rows = slices.DeleteFunc(slices.Clone(rows), func(row string) bool { return strings.Contains(row, `"Complete"`) })
-	default:
-		s.tables++
+	limit, _ := strconv.Atoi(query.Get("limit"))
+	first, _ := strconv.Atoi(query.Get("continue"))
+	rows, metadata := s.rows[first:], ""
+	if next := first + limit; next < len(s.rows) {
+		rows, metadata = s.rows[first:next], fmt.Sprintf(`"continue":"%d"`, next)
 	}
 	fmt.Fprintf(w, `{"kind":"Table","apiVersion":"meta.k8s.io/v1","metadata":{%s},"columnDefinitions":[`+
 		`{"name":"Name"},{"name":"Status"},{"name":"Completions"},{"name":"Duration"},{"name":"Age"},{"name":"Containers"},{"name":"Images"},{"name":"Selector"}],"rows":[%s]}`,
@@ -145,7 +141,7 @@ func TestPick(t *testing.T) {
 		slices.Sort(lines)
 		return lines
 	}
-	t.Run("all at a glance, some as they are", func(t *testing.T) {
+	t.Run("all in a table, some as they are", func(t *testing.T) {
 		got, err := pickedFrom(t, newTabular(t, 4)).Pick(t.Context(), firstTwo)
 		if err != nil {
 			t.Fatal(err)
@@ -185,35 +181,28 @@ func TestPick(t *testing.T) {
 	})
 }
 
-// Of thousands of jobs, those that have ended are not listed again. The states of those that are
-// picked are read.
-func TestPickAgain(t *testing.T) {
-	server := newTabular(t, 1200)
-	c := pickedFrom(t, server)
-	c.Glance = glance.FileOf(t.TempDir(), "c", "ml")
-	pick := func(want string) {
-		t.Helper()
-		got, err := c.Pick(t.Context(), func(all []api.JobSummary) []api.JobSummary {
-			if len(all) != 1200 || all[1].Namespace != "ml" {
-				t.Errorf("%d jobs, the second is %+v", len(all), all[1])
-			}
-			return all[1:2]
-		})
-		if err != nil || len(got) != 1 || string(got[0].State) != want {
-			t.Errorf("got %+v, %v; want one that is %s", got, err, want)
+// Only the first of many picked jobs are read. The others are as the table has them.
+func TestPickMany(t *testing.T) {
+	got, err := pickedFrom(t, newTabular(t, 1200)).Pick(t.Context(), func(all []api.JobSummary) []api.JobSummary {
+		if len(all) != 1200 || all[1].Namespace != "ml" {
+			t.Errorf("%d jobs, the second is %+v", len(all), all[1])
 		}
+		return all[600:1100]
+	})
+	read := slices.DeleteFunc(slices.Clone(got), func(e api.JobSummary) bool { return e.Function == "" })
+	if err != nil || len(got) != 500 || len(read) != maxDescribed || got[499].State != "" || got[498].State != api.Succeeded {
+		t.Errorf("%d jobs, %d read, then %+v, %v", len(got), len(read), got[498:], err)
 	}
-	pick("RUNNING")
-	server.rows[1] = strings.Replace(server.rows[1], "Running", "Complete", 1)
-	server.jobs[1].Status.Conditions = []batchv1.JobCondition{{Type: batchv1.JobComplete, Status: "True"}}
-	pick("SUCCEEDED")
-	if server.tables != 1 {
-		t.Errorf("all Jobs were listed %d times, want once", server.tables)
-	}
-	_ = c.Delete(t.Context(), api.Handle{JobID: "nosuch"}, api.DeleteOptions{}) // after which the file is not right
-	pick("SUCCEEDED")
-	if server.tables != 2 {
-		t.Errorf("all Jobs were listed %d times, want twice", server.tables)
+}
+
+func TestAgeIn(t *testing.T) {
+	for column, want := range map[string]time.Duration{
+		"5s": 5 * time.Second, "3m20s": 200 * time.Second, "47h": 47 * time.Hour, "3d4h": 76 * time.Hour, "2y3d": 733 * 24 * time.Hour,
+		"": 0, "<unknown>": 0, "<invalid>": 0,
+	} {
+		if got := ageIn(column); got != want {
+			t.Errorf("%q: got %v, want %v", column, got, want)
+		}
 	}
 }
 

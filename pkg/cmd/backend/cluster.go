@@ -17,7 +17,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/glance"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 	"github.com/kubectl-kinetic/kinetic/pkg/logs"
@@ -46,9 +45,6 @@ func ClusterRegistry(c *connect.Flags, where target.Target, namespace string) (j
 		return job.Registry{}, nil, process.Usage(err)
 	}
 	id := clusterID(config, server)
-	if id != "" {
-		cluster.Glance = glance.FileOf(cacheDir(), id+" "+where.Context, namespace)
-	}
 	registry := job.Registry{Backend: remembering{cluster, Reports(), s.URL(), c.Kubectl(where)}, Kind: api.BackendGKE, Namespace: namespace, Cluster: knownCluster(where),
 		ClusterID: id, Server: server.String(), OpenStore: store.Open, Store: s, Flags: c.Given()}
 	return registry, cluster, nil

@@ -11,7 +11,6 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/glance"
 	"github.com/kubectl-kinetic/kinetic/pkg/target"
 )
 
@@ -123,37 +122,6 @@ func TestClusterThatNoClientCanReach(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), want) || process.CodeOf(err) != process.ExitUsage {
 			t.Errorf("%s: got exit code %d, %v, want %q in it", context, process.CodeOf(err), err, want)
 		}
-	}
-}
-
-// What completion remembers belongs to a cluster, a context and a namespace. It remembers nothing of
-// what may be any cluster.
-func TestClusterRegistryRemembersJobs(t *testing.T) {
-	t.Setenv("STORAGE_EMULATOR_HOST", "http://127.0.0.1:1")
-	glanceOf := func(namespace string, args ...string) glance.File {
-		c := connection(t, append(args, "--store", "gs://bucket")...)
-		t.Setenv("XDG_CACHE_HOME", "/cache")
-		where, err := c.ResolveJobs()
-		if err != nil {
-			t.Fatal(err)
-		}
-		_, cluster, err := ClusterRegistry(c, where, namespace)
-		if err != nil {
-			t.Fatal(err)
-		}
-		return cluster.Glance
-	}
-	ours := glanceOf("ml", "--context", "kind-dev")
-	if again := glanceOf("ml", "--context", "kind-dev"); ours == (glance.File{}) || ours != again {
-		t.Errorf("got %v and %v", ours, again)
-	}
-	for name, other := range map[string]glance.File{"namespace": glanceOf("nlp", "--context", "kind-dev"), "context": glanceOf("ml", "--context", "gke_acme-ml_us-central1-a_main")} {
-		if other == ours || other == (glance.File{}) {
-			t.Errorf("another %s has %v", name, other)
-		}
-	}
-	if proxy := glanceOf("ml", "--context", "proxy"); proxy != (glance.File{}) {
-		t.Errorf("a proxy has %v", proxy)
 	}
 }
 

@@ -2,20 +2,16 @@ package connect
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"maps"
-	"net/http"
-	"net/url"
 	"os"
 	"slices"
 
 	"github.com/spf13/cobra"
-	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/apiserver"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/profile"
-	"github.com/kubectl-kinetic/kinetic/pkg/table"
 )
 
 // offer completes a flag's value from a list.
@@ -79,30 +75,15 @@ func (c *Flags) namespaces(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	client, err := rest.HTTPClientFor(config)
+	client, err := apiserver.NewClient(config, nil)
 	if err != nil {
 		return nil, err
 	}
-	server, _, err := rest.DefaultServerUrlFor(config)
-	if err != nil {
-		return nil, err
-	}
-	address := server.JoinPath("api", "v1", "namespaces")
-	address.RawQuery = url.Values{"resourceVersion": {"0"}, table.ParamObject: {table.NoObject}}.Encode()
-	request, err := http.NewRequestWithContext(ctx, http.MethodGet, address.String(), nil)
-	if err != nil {
-		return nil, err
-	}
-	request.Header.Set("Accept", table.Accept)
-	answer, err := client.Do(request)
+	rows, err := apiserver.ReadTable(func(parameters map[string]string) ([]byte, error) {
+		return client.Read(ctx, apiserver.AcceptTable, parameters, "/api/v1/namespaces")
+	}, "Name")
 	if err != nil {
 		return nil, fmt.Errorf("listing namespaces: %w", err)
 	}
-	defer answer.Body.Close()
-	if answer.StatusCode != http.StatusOK {
-		return nil, errors.New("listing namespaces: " + answer.Status)
-	}
-	var names []string
-	_, err = table.Read(answer.Body, []string{"Name"}, func(row []string) { names = append(names, row[0]) })
-	return names, err
+	return slices.Concat(rows...), nil
 }

@@ -13,8 +13,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/apiserver"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/table"
 )
 
 // completed returns what a command with these flags answers to kubectl.
@@ -70,7 +70,7 @@ func TestNamespacesComplete(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-				if r.URL.Path != "/api/v1/namespaces" || r.Header.Get("Accept") != table.Accept || r.URL.Query().Get("includeObject") != "None" {
+				if r.URL.Path != "/api/v1/namespaces" || r.Header.Get("Accept") != apiserver.AcceptTable || r.URL.Query().Get("includeObject") != "None" {
 					t.Errorf("unexpected request %s with Accept %s", r.URL, r.Header.Get("Accept"))
 				}
 				w.WriteHeader(tt.code)

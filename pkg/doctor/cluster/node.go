@@ -1,7 +1,6 @@
 package cluster
 
 import (
-	"bytes"
 	"context"
 	"fmt"
 	"maps"
@@ -12,36 +11,36 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/apiserver"
 	"github.com/kubectl-kinetic/kinetic/pkg/doctor"
-	"github.com/kubectl-kinetic/kinetic/pkg/table"
 )
 
 // nodes counts the nodes, or those with the accelerator that was named.
 func (c *cluster) nodes(ctx context.Context) doctor.Finding {
-	parameters, which, selector := map[string]string{table.ParamObject: table.NoObject, "resourceVersion": "0"}, "", ""
+	which, selector := "", ""
 	if c.Accelerator != nil {
 		selector = c.selector()
 		which = " for " + accelerator.Text(*c.Accelerator)
 	}
-	if selector != "" {
-		parameters["labelSelector"] = selector
-	}
-	data, err := c.server.Read(ctx, table.Accept, parameters, "/api/v1/nodes")
+	rows, err := apiserver.ReadTable(func(parameters map[string]string) ([]byte, error) {
+		if selector != "" {
+			parameters["labelSelector"] = selector
+		}
+		return c.server.Read(ctx, apiserver.AcceptTable, parameters, "/api/v1/nodes")
+	}, "Name", "Status")
 	if apierrors.IsForbidden(err) {
 		return doctor.Skip("you may not list nodes")
-	}
-	all, idle := 0, []string{}
-	if err == nil {
-		_, err = table.Read(bytes.NewReader(data), []string{"Name", "Status"}, func(row []string) {
-			if all++; row[1] != "Ready" {
-				idle = append(idle, row[0])
-			}
-		})
 	}
 	if err != nil {
 		return c.failed("list", "nodes", err)
 	}
-	return c.countNodes(which, selector, all, idle)
+	var idle []string
+	for _, row := range rows {
+		if row[1] != "Ready" {
+			idle = append(idle, row[0])
+		}
+	}
+	return c.countNodes(which, selector, len(rows), idle)
 }
 
 // selector chooses the nodes with the accelerator, as the pods of a job do; "" for all nodes.
