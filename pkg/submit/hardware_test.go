@@ -65,6 +65,23 @@ func TestHostsThatComeOneByOne(t *testing.T) {
 	}
 }
 
+// Kueue never admits the claims of RDMA; those who ask for it nevertheless are told.
+func TestRDMAInAQueue(t *testing.T) {
+	acc, err := accelerator.Parse("b200", accelerator.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	for network, want := range map[api.Network]bool{"": false, api.NetworkTCP: false, api.NetworkRDMA: true} {
+		for _, queue := range []string{"", "team"} {
+			placement := api.Placement{Hosts: 2, Network: network, Queue: queue}
+			got := strings.Join(hardwareWarnings(api.Request{Placement: placement}, api.Spec{Accelerator: acc, Placement: placement}), "; ")
+			if said := strings.Contains(got, "--network rdma with --queue team: from v0.18 on, Kueue never admits"); said != (want && queue != "") {
+				t.Errorf("network %q in queue %q: %q", network, queue, got)
+			}
+		}
+	}
+}
+
 func TestPlacementThatHasNoEffect(t *testing.T) {
 	for text, want := range map[string]int{"cpu": 1, "l4": 1, "v6e-8": 1, "v6e-16": 0} {
 		acc, err := accelerator.Parse(text, accelerator.Options{})

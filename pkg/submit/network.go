@@ -40,9 +40,24 @@ func WantedNetwork(s api.Spec) (n api.Network, why string) {
 		return api.NetworkTCP, "kinetic knows no other network of " + machine
 	case s.Restricted:
 		return api.NetworkTCP, "the pods of --restricted can't use directories of their nodes"
+	case s.Network == "" && waitsForClaim(s, kind):
+		return api.NetworkTCP, "Kueue admits no job with a claim of RDMA cards (from v0.18 on); --network rdma claims them anyway"
 	case s.Network == "" && (s.Capacity.Kind == api.CapacityClass || s.AutopilotClass != ""):
 		return api.NetworkTCP, "a ComputeClass decides which nodes are made"
 	default:
 		return api.Network(kind), ""
 	}
+}
+
+// waitsForClaim reports whether a queue would never admit a job on a network: from v0.18 on, Kueue counts what pods
+// claim, and refuses claims of all devices of a class (github.com/kubernetes-sigs/kueue, pkg/dra/claims.go), also of a
+// class that its deviceClassMappings name. The pods of RDMA have such a claim.
+func waitsForClaim(s api.Spec, n accelerator.Network) bool {
+	return s.Queue != "" && n == accelerator.RDMA
+}
+
+// LosesNetwork reports whether a job with a queue gets plain TCP although its machines have RDMA, and nobody asked for
+// that.
+func LosesNetwork(s api.Spec) bool {
+	return s.Network == "" && waitsForClaim(s, accelerator.NetworkOf(s.Accelerator.MachineType))
 }

@@ -53,6 +53,9 @@ func TestWantedNetwork(t *testing.T) {
 		"TCP":                           {"h200", 2, func(s *api.Spec) { s.Network = api.NetworkTCP }, api.NetworkTCP, "--network tcp asks for it"},
 		"restricted":                    {"h200", 2, func(s *api.Spec) { s.Restricted = true }, api.NetworkTCP, "directories of their nodes"},
 		"a class":                       {"h200", 2, func(s *api.Spec) { s.Capacity.Kind = api.CapacityClass }, api.NetworkTCP, "a ComputeClass decides"},
+		"a queue":                       {"h200", 2, func(s *api.Spec) { s.Queue = "team" }, api.NetworkTCP, "Kueue admits no job with a claim of RDMA cards"},
+		"a queue, but it was asked for": {"h200", 2, func(s *api.Spec) { s.Queue, s.Network = "team", api.NetworkRDMA }, api.NetworkRDMA, ""},
+		"a queue for TCPXO":             {"h100-mega", 2, func(s *api.Spec) { s.Queue = "team" }, api.NetworkTCPXO, ""},
 		"a class, but it was asked for": {"h200", 2, func(s *api.Spec) { s.Capacity.Kind, s.Network = api.CapacityClass, api.NetworkRDMA }, api.NetworkRDMA, ""},
 	} {
 		acc, err := accelerator.Parse(tt.accelerator, accelerator.Options{})

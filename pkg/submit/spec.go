@@ -111,6 +111,9 @@ func hardwareWarnings(r api.Request, s api.Spec) []string {
 		return nil
 	}
 	warnings := accelerator.CapacityDoubts(s.Accelerator, s.Capacity.Kind, s.Hosts, r.Queue != "")
+	if s.Network == api.NetworkRDMA && waitsForClaim(s, accelerator.RDMA) {
+		warnings = append(warnings, fmt.Sprintf("--network rdma with --queue %s: from v0.18 on, Kueue never admits a job that claims all RDMA cards of its nodes, so the job may wait for ever: omit --network for plain TCP, or --queue", s.Queue))
+	}
 	if n := accelerator.CPUCount(r.AcceleratorText); n > 0 && r.CPU == "" {
 		warnings = append(warnings, fmt.Sprintf("--accelerator %s: the number has no effect; request %[3]d CPUs with --cpu %[2]d", r.AcceleratorText, n, n))
 	}

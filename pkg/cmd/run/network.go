@@ -59,7 +59,7 @@ func (o *options) chooseNetwork(ctx context.Context, p submit.Planned, cluster *
 }
 
 // settleNetwork chooses the network, and says what it is, which --explain does itself. It warns before a job that may
-// be slow because nobody knows whether it could have another network. The error is an interrupt.
+// be slow because nobody knows whether it could have another network, or because of its queue. The error is an interrupt.
 func (o *options) settleNetwork(ctx context.Context, p submit.Planned, cluster *kube.Cluster) (submit.Planned, error) {
 	p, unknown := o.chooseNetwork(ctx, p, cluster)
 	if ctx.Err() != nil {
@@ -68,7 +68,7 @@ func (o *options) settleNetwork(ctx context.Context, p submit.Planned, cluster *
 	text := networkText(p)
 	switch {
 	case text == "" || o.mode == modeExplain || accelerator.NetworkOf(p.Spec.Accelerator.MachineType) == accelerator.NoNetwork:
-	case unknown != nil && o.mode.submits():
+	case (unknown != nil || submit.LosesNetwork(p.Spec)) && o.mode.submits():
 		o.ui.Warn("network " + text)
 	default:
 		o.ui.Note("network " + text)
