@@ -11,6 +11,11 @@ import (
 // not offer the oldest TPUs.
 func HasFlexStart(a api.Accelerator) bool { return a.Name != "v3" && a.Name != "v4" }
 
+// HasCompactPlacement reports whether machines of GPUs can be placed close to each other. Of those in the catalogue,
+// N1 can't, as in GKE's own autoscaler (github.com/GoogleCloudPlatform/cluster-autoscaler, machinetypes,
+// supportCompactPlacement). A4X machines have a workload policy instead, and TPUs a topology.
+func HasCompactPlacement(a api.Accelerator) bool { return !strings.HasPrefix(a.MachineType, "n1-") }
+
 // NotOnDemand returns the flags that choose how a's machines come if Google Cloud doesn't sell them on demand,
 // the safest first; none for all other machines. A3 machines with fewer than 8 GPUs come as spot or from the
 // Dynamic Workload Scheduler, A4X machines from reservations

@@ -63,6 +63,8 @@ func (o Options) checkCapacity(a api.Accelerator) error {
 		return errors.New("--compact: the hosts of a TPU slice are placed by its topology; omit it")
 	case o.Compact && IsRack(a):
 		return fmt.Errorf("--compact: the machines of %s are in one rack anyway; omit it", a.Name)
+	case o.Compact && !accelerator.HasCompactPlacement(a):
+		return fmt.Errorf("--compact: GKE has no compact placement for the machines of %s (%s); omit it", a.Name, a.MachineType)
 	case o.FlexStart && !accelerator.HasFlexStart(a):
 		return fmt.Errorf("--flex-start: %s is not available with flex-start; the nearest that is: v5e", a.Name)
 	}

@@ -224,6 +224,7 @@ func TestBadOptions(t *testing.T) {
 		"--max-nodes 19: a pool of gb200 is one rack, which has 18 machines; use at most that, and another pool for more":                                              {"gb200", gke.Options{Max: 19, Reservation: "r"}},
 		"--min-nodes 20: a pool of gb200 is one rack, which has 18 machines; use at most that, and another pool for more":                                              {"gb200", gke.Options{Min: 20, Reservation: "r"}},
 		"--zones us-central1-a,us-central1-b: the machines of a rack are in one zone; name one":                                                                        {"gb300", gke.Options{Zones: []string{"us-central1-a", "us-central1-b"}, Reservation: "r"}},
+		"--compact: GKE has no compact placement for the machines of t4 (n1-standard-4); omit it":                                                                      {"t4", gke.Options{Compact: true}},
 		"--compact: the hosts of a TPU slice are placed by its topology; omit it":                                                                                      {"v6e-8", gke.Options{Compact: true}},
 		"--zones us-central1-a,us-central1-b: with --compact, the machines are in one zone; name one":                                                                  {"l4", gke.Options{Compact: true, Zones: []string{"us-central1-a", "us-central1-b"}}},
 		"--disk-size 5: expected 10 to 65536 GB":                                                                                                                       {"l4", gke.Options{DiskGB: 5}},

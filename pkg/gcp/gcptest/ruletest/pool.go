@@ -68,6 +68,8 @@ func Capacity(p *container.NodePool) error {
 		return refused("Queued provisioning needs autoscaling from 0 nodes, without Spot VMs and reservations.")
 	case p.QueuedProvisioning != nil && p.QueuedProvisioning.Enabled && p.PlacementPolicy != nil && perHost(p.Config.MachineType) == 0:
 		return refused("placement_policy can't be COMPACT when queued provisioning is enabled.")
+	case strings.HasPrefix(p.Config.MachineType, "n1-") && p.PlacementPolicy != nil && p.PlacementPolicy.Type == "COMPACT":
+		return refused("Compact placement is not supported for machine type %s.", p.Config.MachineType)
 	case hyperdisk && p.Config.DiskType != "hyperdisk-balanced":
 		return refused("[%s] disk type cannot be used by %s machine type.", p.Config.DiskType, p.Config.MachineType)
 	case len(p.Config.Accelerators) > 0 && perHost(p.Config.MachineType) > 0:

@@ -98,6 +98,7 @@ func TestCapacity(t *testing.T) {
 	for want, p := range map[string]*container.NodePool{
 		"": queued(func(*container.NodePool) {}),
 		"Queued provisioning needs autoscaling from 0 nodes, without Spot VMs and reservations.": queued(func(p *container.NodePool) { p.InitialNodeCount = 1 }),
+		"Compact placement is not supported for machine type n1-standard-4.":                     {Config: &container.NodeConfig{MachineType: "n1-standard-4"}, PlacementPolicy: &container.PlacementPolicy{Type: "COMPACT"}},
 		"placement_policy can't be COMPACT when queued provisioning is enabled.":                 queued(func(p *container.NodePool) { p.PlacementPolicy = &container.PlacementPolicy{Type: "COMPACT"} }),
 		"[pd-balanced] disk type cannot be used by ct6e-standard-8t machine type.":               {Config: &container.NodeConfig{MachineType: "ct6e-standard-8t", DiskType: "pd-balanced"}},
 	} {
