@@ -29,3 +29,20 @@ func TestLimitsFor(t *testing.T) {
 		}
 	}
 }
+
+// Settings that can't be changed later are a difference.
+func TestDifference(t *testing.T) {
+	for want, options := range map[string][2]gke.Options{
+		"":                                    {{Compact: true, FlexStart: true}, {Compact: true, FlexStart: true}},
+		"queued provisioning false, not true": {{FlexStart: true}, {FlexStart: true, Queued: true}},
+		"queued provisioning true, not false": {{FlexStart: true, Queued: true}, {FlexStart: true}},
+		"compact placement false, not true":   {{}, {Compact: true}},
+		"compact placement true, not false":   {{Compact: true}, {}},
+		"disk size 100 GB, not 200 GB":        {{}, {DiskGB: 200}},
+		"reservation none, not a":             {{}, {Reservation: "a"}},
+	} {
+		if got := gke.Difference(plan(t, parse(t, "l4"), options[0]).Pool, plan(t, parse(t, "l4"), options[1]).Pool); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+	}
+}

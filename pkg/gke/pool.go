@@ -1,9 +1,11 @@
 package gke
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
+	"strconv"
 	"strings"
 
 	"google.golang.org/api/container/v1"
@@ -95,32 +97,38 @@ func (c *Client) removal(pool string) string {
 // Difference says how a pool differs from the one that was asked for, "" if it doesn't: in what
 // can't be changed later.
 func Difference(is, wanted *container.NodePool) string {
-	value := func(p *container.NodePool) []string {
-		config := p.Config
-		if config == nil {
-			config = &container.NodeConfig{}
-		}
-		topology, reservation := "", ""
-		if p.PlacementPolicy != nil {
-			topology = p.PlacementPolicy.TpuTopology
-		}
-		if r := config.ReservationAffinity; r != nil {
-			reservation = strings.Join(r.Values, ",")
-		}
-		gpu := ""
-		for _, a := range config.Accelerators {
-			gpu = fmt.Sprintf("%d %s", a.AcceleratorCount, a.AcceleratorType)
-		}
-		return []string{"machine type " + config.MachineType, "accelerators " + gpu, "topology " + topology, fmt.Sprintf("spot %v", config.Spot),
-			fmt.Sprintf("flex-start %v", config.FlexStart), "reservation " + reservation, fmt.Sprintf("disk size %d GB", config.DiskSizeGb)}
-	}
-	has, wants := value(is), value(wanted)
-	for i := range has {
-		if has[i] != wants[i] {
-			return fmt.Sprintf("%s, not %s", has[i], wants[i][strings.LastIndexByte(wants[i], ' ')+1:])
+	has := fixed(is)
+	for i, wants := range fixed(wanted) {
+		if has[i].value != wants.value {
+			return fmt.Sprintf("%s %s, not %s", wants.name, cmp.Or(has[i].value, "none"), cmp.Or(wants.value, "none"))
 		}
 	}
 	return ""
+}
+
+// setting is one setting of a pool; its value is "" if it has none.
+type setting struct{ name, value string }
+
+// fixed returns the settings of a pool that can't be changed, the most important first.
+func fixed(p *container.NodePool) []setting {
+	config, placement := p.Config, p.PlacementPolicy
+	if config == nil {
+		config = &container.NodeConfig{}
+	}
+	if placement == nil {
+		placement = &container.PlacementPolicy{}
+	}
+	gpus, reservation := "", ""
+	for _, a := range config.Accelerators {
+		gpus = fmt.Sprintf("%d %s", a.AcceleratorCount, a.AcceleratorType)
+	}
+	if r := config.ReservationAffinity; r != nil {
+		reservation = strings.Join(r.Values, ",")
+	}
+	compact := placement.Type == "COMPACT" && placement.TpuTopology == "" // a topology says as much
+	return []setting{{"machine type", config.MachineType}, {"accelerators", gpus}, {"topology", placement.TpuTopology},
+		{"spot", strconv.FormatBool(config.Spot)}, {"flex-start", strconv.FormatBool(config.FlexStart)}, {"queued provisioning", strconv.FormatBool(IsQueued(p))},
+		{"reservation", reservation}, {"compact placement", strconv.FormatBool(compact)}, {"disk size", fmt.Sprintf("%d GB", config.DiskSizeGb)}}
 }
 
 // Size is how many nodes a pool has.
