@@ -5,30 +5,38 @@ import (
 	"strings"
 )
 
-// shortages are the words with which kubectl kinetic says that machines or quota are missing, and the file that
-// has them. Nothing else counts: a job that waits and nobody says why has found a bug.
-var shortages = []struct{ words, file string }{
+// saying is words of kubectl kinetic, and the file that has them.
+type saying struct{ words, file string }
+
+// elsewhere are the words with which it says that the region of the run has no such machines at all: then a step can't be
+// tried there, however many machines Google Cloud has.
+var elsewhere = []saying{
+	{"they need a cluster in their region", "pkg/gke/zones.go"},
+	{"no zone has machines of type", "pkg/gke/zones.go"},
+}
+
+// shortages are the words with which it says that machines or quota are missing now. Nothing else counts: a job that
+// waits and nobody says why has found a bug, and so has an answer that leads nowhere.
+var shortages = []saying{
 	{"Google Cloud has no such machine free", "pkg/status/autoscaler.go"},
 	{"the project's Compute Engine quota is used up", "pkg/status/autoscaler.go"},
 	{"waiting after a failed attempt", "pkg/status/autoscaler.go"},
 	{"wait after failed attempts", "pkg/status/autoscaler.go"},
 	{"machines free now", "pkg/gke/pool.go"},
-	{"the nearest zones that have it", "pkg/gke/zones.go"},
-	{"no zone has machines of type", "pkg/gke/zones.go"},
 	{"there are not enough resources", "pkg/gcp/explain.go"},
 	{"; ask for more at ", "pkg/gcp/detail.go"},
 }
 
-// shortage returns what an error says about machines or quota that are missing, "" if it says nothing of them.
-func shortage(err error) string {
+// said returns what an error says with one of some words, "" if it says none of them.
+func said(err error, all []saying) string {
 	var f *failure
 	if !errors.As(err, &f) {
 		return ""
 	}
-	for _, said := range append(f.waited, f.message) {
-		for _, each := range shortages {
-			if strings.Contains(said, each.words) {
-				return said
+	for _, text := range append(f.waited, f.message) {
+		for _, each := range all {
+			if strings.Contains(text, each.words) {
+				return text
 			}
 		}
 	}

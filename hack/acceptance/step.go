@@ -75,8 +75,10 @@ func judge(err error) (verdict, string) {
 		return skipped, string(skip)
 	case errors.Is(err, errInterrupted):
 		return skipped, errInterrupted.Error()
-	case shortage(err) != "":
-		return noCapacity, shortage(err)
+	case said(err, elsewhere) != "":
+		return skipped, said(err, elsewhere)
+	case said(err, shortages) != "":
+		return noCapacity, said(err, shortages)
 	}
 	return failed, err.Error()
 }

@@ -37,6 +37,12 @@ func TestARunEndsAsItsStepsDo(t *testing.T) {
 		"no quota for the node pool": {only: "l4",
 			answers:  []fakeAnswer{{Has: "pool add", Code: 1, Events: `{"event":"error","message":"the quota NVIDIA_L4_GPUS is exceeded, its limit is 0: …; ask for more at https://…"}`}},
 			verdicts: "up passed, doctor passed, l4 no capacity, down passed, left passed", why: "NVIDIA_L4_GPUS"},
+		"the region has no such machines": {only: "l4",
+			answers:  []fakeAnswer{{Has: "pool add", Code: 2, Events: `{"event":"error","message":"cluster c in us-south1-a has no l4 (g2-standard-4); the nearest zones that have it: us-east5-b; they need a cluster in their region"}`}},
+			verdicts: "up passed, doctor passed, l4 skipped, down passed, left passed", why: "they need a cluster in their region"},
+		"a zone of the region has them, and nobody took it": {only: "l4", code: exitFailed,
+			answers:  []fakeAnswer{{Has: "pool add", Code: 2, Events: `{"event":"error","message":"cluster c in us-central1-a has no l4 (g2-standard-4); the nearest zones that have it: us-central1-b"}`}},
+			verdicts: "up passed, doctor passed, l4 failed, down passed, left passed", why: "us-central1-b"},
 		"a wrong value": {only: "cpu", code: exitFailed, answers: []fakeAnswer{{Has: "run add.py", Out: "6\n"}},
 			verdicts: "up passed, doctor passed, cpu failed, down passed, left passed", why: `returned "6", expected "5"`},
 		"another price than before": {only: "l4", code: exitFailed, answers: []fakeAnswer{{Has: "jobs describe", Out: `{"cost": {"pricePerHour": 3, "usd": 0.1}}`}},
@@ -233,13 +239,13 @@ func TestWrongCommandLines(t *testing.T) {
 }
 
 func TestShortagesAreTheWordsOfKinetic(t *testing.T) {
-	for _, s := range shortages {
+	for _, s := range slices.Concat(shortages, elsewhere) {
 		text, err := os.ReadFile(filepath.Join("../..", s.file))
 		if err != nil || !bytes.Contains(text, []byte(s.words)) {
 			t.Errorf("%s lacks %q: %v", s.file, s.words, err)
 		}
 	}
-	if why := shortage(errors.New(shortages[0].words)); why != "" {
+	if why := said(errors.New(shortages[0].words), shortages); why != "" {
 		t.Errorf("an error of ours is a shortage: %s", why)
 	}
 }

@@ -31,6 +31,7 @@ type cloudOf struct{ *gcptest.Server }
 //	                          server behind each cluster
 //	gcp autopilot CLUSTER     adds a cluster in Autopilot mode
 //	gcp networks CLUSTER      adds a cluster whose accelerators can have networks of their own
+//	gcp regional CLUSTER      adds the same in the region us-central1
 //	gcp deleting CLUSTER      adds a cluster that is being deleted
 //	gcp deny PERMISSION       takes a permission from the account
 //	gcp expire                ends the credentials
@@ -59,8 +60,8 @@ func cloud(ts *testscript.TestScript, neg bool, args []string) {
 	switch {
 	case command == "autopilot" && len(args) == 1:
 		c.AddCluster(gcptest.DefaultProject, "us-central1", &container.Cluster{Name: args[0], Autopilot: &container.Autopilot{Enabled: true}})
-	case command == "networks" && len(args) == 1:
-		c.AddCluster(gcptest.DefaultProject, "us-central1-a", &container.Cluster{Name: args[0], IpAllocationPolicy: &container.IPAllocationPolicy{UseIpAliases: true},
+	case (command == "networks" || command == "regional") && len(args) == 1:
+		c.AddCluster(gcptest.DefaultProject, map[string]string{"networks": "us-central1-a", "regional": "us-central1"}[command], &container.Cluster{Name: args[0], IpAllocationPolicy: &container.IPAllocationPolicy{UseIpAliases: true},
 			NetworkConfig: &container.NetworkConfig{DatapathProvider: gke.DataplaneV2, EnableMultiNetworking: true}})
 	case command == "deleting" && len(args) == 1:
 		c.AddCluster(gcptest.DefaultProject, "us-central1-a", &container.Cluster{Name: args[0]})

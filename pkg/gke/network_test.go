@@ -59,7 +59,7 @@ func TestSettleLeavesNetworksOut(t *testing.T) {
 			o.Zones = []string{"us-central1-a", "us-central1-b"}
 		}
 		p := plan(t, parse(t, tt.accelerator), o)
-		if err := p.Settle(tt.cluster, nil); err != nil {
+		if _, err := p.Settle(tt.cluster, nil); err != nil {
 			t.Fatal(err)
 		}
 		labels := p.Pool.Config.Labels

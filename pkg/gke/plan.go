@@ -223,6 +223,15 @@ func Max(a api.Accelerator, least int) int {
 	return max(usualMax, least)
 }
 
+// raised says that a pool may have more nodes than usual, because it must have that many; "" if it may not.
+func (o Options) raised(a api.Accelerator) string {
+	usual := Max(a, 0)
+	if o.Max != 0 || o.Min <= usual {
+		return ""
+	}
+	return fmt.Sprintf("--min-nodes %d is more than the usual --max-nodes %d, so %[1]d is the most as well; use --max-nodes for more", o.Min, usual)
+}
+
 // autoscaling returns the limits of a pool. Those of single hosts are for all zones together.
 func autoscaling(a api.Accelerator, o Options) *container.NodePoolAutoscaling {
 	most := o.Max

@@ -28,51 +28,98 @@ func zoneCount(c *container.Cluster) int {
 	return 1
 }
 
-// Settle sets the zones of the pool: those that were asked for, or those of the cluster, as far as they
-// have its machines. A slice of several hosts is in one, and so are machines that are close to each other, and GPUs
-// with networks of their own.
-// have are the zones that have the machines, nil if that is not known. A cluster that doesn't exist yet has no zones: then all of its region count.
-func (p Planned) Settle(c *container.Cluster, have []string) error {
-	zones, err := p.zones(c, have)
+// Placing is where the nodes of a pool will be.
+type Placing struct {
+	// Zones is how many zones the pool is in.
+	Zones int
+	// Notes say what nobody has asked for about the zones and the number of nodes.
+	Notes []string
+}
+
+// First is how many nodes a pool begins with: each zone begins with the same number.
+func (p Placing) First(pool *container.NodePool) int { return p.Zones * int(pool.InitialNodeCount) }
+
+// Settle sets the zones of the pool: those that were asked for, or those of the cluster, as far as they have its
+// machines, or if none has, others of its region. A pool that oneZone is about is in one.
+// have are the zones that have the machines, nil if that is not known. A cluster that doesn't exist yet has no zones:
+// then all of its region count.
+func (p Planned) Settle(c *container.Cluster, have []string) (Placing, error) {
+	zones, note, err := p.zones(c, have)
 	if err != nil {
-		return err
+		return Placing{}, err
 	}
 	p.Pool.Locations = zones
 	p.Fit(c)
-	if len(zones) == 0 {
-		p.Pool.InitialNodeCount = int64(p.options.initial(zoneCount(c)))
-		return nil
+	placing := Placing{Zones: len(zones)}
+	switch {
+	case len(zones) > 0:
+	case p.oneZone(c) != "":
+		placing.Zones = 1
+	default:
+		placing.Zones = zoneCount(c)
 	}
-	p.Pool.InitialNodeCount = int64(p.options.initial(len(zones)))
-	return nil
+	p.Pool.InitialNodeCount = int64(p.options.initial(placing.Zones))
+	for _, text := range []string{note, p.options.raised(p.accelerator)} {
+		if text != "" {
+			placing.Notes = append(placing.Notes, text)
+		}
+	}
+	return placing, nil
 }
 
 // Accelerator returns what the pool is for.
 func (p Planned) Accelerator() api.Accelerator { return p.accelerator }
 
-func (p Planned) zones(c *container.Cluster, have []string) ([]string, error) {
+// zones returns the zones of the pool, none if they are not known, and what to say about them.
+func (p Planned) zones(c *container.Cluster, have []string) (zones []string, note string, err error) {
 	a := p.accelerator
 	lacks := func(zone string) bool { return have != nil && !slices.Contains(have, zone) }
 	for _, zone := range p.options.Zones {
 		if target.Region(zone) != target.Region(c.Location) {
-			return nil, fmt.Errorf("--zones %s: cluster %s is in %s, and has no nodes in other regions", zone, c.Name, target.Region(c.Location))
+			return nil, "", fmt.Errorf("--zones %s: cluster %s is in %s, and has no nodes in other regions", zone, c.Name, target.Region(c.Location))
 		}
 		if lacks(zone) {
-			return nil, NoMachines("--zones "+zone, zone, accelerator.Text(a), a.MachineType, have)
+			return nil, "", NoMachines("--zones "+zone, zone, accelerator.Text(a), a.MachineType, have)
 		}
 	}
 	if len(p.options.Zones) > 0 {
-		return p.options.Zones, nil
+		return p.options.Zones, "", nil
 	}
-	zones := slices.DeleteFunc(within(c, have), lacks)
+	zones = slices.DeleteFunc(within(c, have), lacks)
 	if len(zones) == 0 && have != nil {
-		where := fmt.Sprintf("cluster %s in %s", c.Name, cmp.Or(strings.Join(c.Locations, ", "), c.Location))
-		return nil, NoMachines(where, c.Location, accelerator.Text(a), a.MachineType, have)
+		where := cmp.Or(strings.Join(c.Locations, ", "), c.Location)
+		zones = inRegion(have, target.Region(c.Location))
+		if len(zones) == 0 {
+			return nil, "", NoMachines(fmt.Sprintf("cluster %s in %s", c.Name, where), c.Location, accelerator.Text(a), a.MachineType, have)
+		}
+		zones = zones[:min(len(zones), zoneCount(c))]
+		note = fmt.Sprintf("the nodes are in %s, since there is no %s in %s, where the cluster is", strings.Join(zones, ", "), a.MachineType, where)
 	}
-	if a.Kind == api.TPU && a.Hosts > 1 || p.options.Compact || IsRack(a) || a.Kind == api.GPU && p.Pool.NetworkConfig != nil && NoNetworks(c) == "" {
-		zones = zones[:min(1, len(zones))]
+	switch why := p.oneZone(c); {
+	case why == "" || len(zones) == 1:
+	case len(zones) == 0:
+		note = "all nodes are in one zone: " + why
+	default:
+		note = fmt.Sprintf("all nodes are in %s: %s; choose another with --zones: %s", zones[0], why, strings.Join(zones[1:], ", "))
+		zones = zones[:1]
 	}
-	return zones, nil
+	return zones, note, nil
+}
+
+// oneZone says why the pool must be in one zone, "" if it need not.
+func (p Planned) oneZone(c *container.Cluster) string {
+	a := p.accelerator
+	switch {
+	case a.Kind == api.TPU && a.Hosts > 1:
+		return "the hosts of a slice are in one"
+	case IsRack(a):
+		return "the machines of a rack are in one"
+	case p.options.Compact:
+		return "machines with --compact are in one"
+	case a.Kind == api.GPU && p.Pool.NetworkConfig != nil && NoNetworks(c) == "":
+		return "the networks of GPUs are in one"
+	}
+	return ""
 }
 
 // within returns the zones of a cluster.
@@ -83,7 +130,12 @@ func within(c *container.Cluster, have []string) []string {
 	case target.Region(c.Location) != c.Location:
 		return []string{c.Location}
 	}
-	return slices.DeleteFunc(slices.Clone(have), func(zone string) bool { return target.Region(zone) != c.Location })
+	return inRegion(have, c.Location)
+}
+
+// inRegion returns the zones of a region.
+func inRegion(zones []string, region string) []string {
+	return slices.DeleteFunc(slices.Clone(zones), func(zone string) bool { return target.Region(zone) != region })
 }
 
 // nearestZones is how many zones a message offers.

@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/meter"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/gke"
-	"github.com/kubectl-kinetic/kinetic/pkg/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
 // addFlags are the flags of add, as typed.
@@ -252,35 +252,39 @@ type request struct {
 	ResourcePolicy any    `json:"resourcePolicy,omitempty"`
 }
 
-// print prints the requests. It contacts nothing, so the nodes' account is missing.
+// print prints the requests. It contacts nothing, so the nodes' account is missing, and the zones of a region.
 func (o *addOptions) print() error {
 	var requests []request
 	var names []string
-	var on []*container.NodePool
+	var plans []placed
 	networks := false
 	for _, w := range o.wanted {
 		options := w.options
 		options.Cluster, options.Nodes.Identity, options.Nodes.Networks = o.cluster, true, true
-		if len(options.Zones) == 0 && target.Region(o.cluster.Location) != o.cluster.Location {
-			options.Zones = []string{o.cluster.Location}
-		}
 		p, err := gke.Plan(w.accelerator, options)
 		if err != nil {
 			return process.Usage(fmt.Errorf("%s: %w", w.text, err))
+		}
+		where, err := p.Settle(&container.Cluster{Name: o.cluster.Name, Location: o.cluster.Location, NetworkConfig: &container.NetworkConfig{DatapathProvider: gke.DataplaneV2}}, nil)
+		if err != nil {
+			return process.Usage(err)
 		}
 		r := request{Parent: o.cluster.Path(), NodePool: p.Pool}
 		if p.Policy != nil {
 			r.ResourcePolicy = p.Policy
 		}
-		requests, names, on = append(requests, r), append(names, p.Pool.Name), append(on, p.Pool)
+		requests, names, plans = append(requests, r), append(names, p.Pool.Name), append(plans, placed{p, where})
 		networks = networks || gke.HasNetworks(p.Pool)
 		fmt.Fprintf(o.streams.ErrOut, "would create node pool %s in cluster %s: %s\n", p.Pool.Name, o.cluster.Name, describe(p.Pool))
 	}
-	if text := standing(meter.Prices(o.streams.ErrOut), o.cluster.Location, on); text != "" {
+	if text := standing(meter.Prices(o.streams.ErrOut), o.cluster.Location, fresh(ui.New(o.streams.ErrOut, o.clock.Now), nil, plans)); text != "" {
 		fmt.Fprintln(o.streams.ErrOut, "would keep on, also without jobs: "+text)
 	}
 	if o.output == "name" {
 		return o.printNames(names)
+	}
+	if slices.ContainsFunc(plans, func(p placed) bool { return len(p.Pool.Locations) == 0 }) {
+		fmt.Fprintf(o.streams.ErrOut, "the pool gets the zones of cluster %s that have the machines; three are counted here, or name them with --zones\n", o.cluster.Name)
 	}
 	fmt.Fprintln(o.streams.ErrOut, "the nodes get the service account that the cluster's other nodes have")
 	if networks {

@@ -14,25 +14,36 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
+// kept is how many nodes of a pool stay on while no job runs.
+type kept struct {
+	pool  *container.NodePool
+	nodes int
+	// where the nodes of a new pool are.
+	where gke.Placing
+}
+
 // standing says which nodes of pools stay on while no job runs, and what they cost at list prices:
 // "2 nodes of g2-standard-4, $1.42 an hour, $1037 a month (list price, us-central1, 2025-03)". It is "" if none
 // does. Location is the zone or the region of the cluster.
-func standing(prices price.Table, location string, pools []*container.NodePool) string {
+func standing(prices price.Table, location string, pools []kept) string {
 	var nodes, bases []string
 	var sum price.Sum
 	perHour := 0.0
-	for _, p := range pools {
-		least := gke.Limits(p).Min
-		if least == 0 {
+	for _, k := range pools {
+		if k.nodes == 0 {
 			continue
 		}
-		nodes = append(nodes, ui.Count(least, "node")+" of "+p.Config.MachineType)
-		each, basis := nodeprice.Of(prices, p, location)
+		text := ui.Count(k.nodes, "node") + " of " + k.pool.Config.MachineType
+		if first := k.where.First(k.pool); first > k.nodes {
+			text += fmt.Sprintf(" (%d at first, %d in each of %d zones)", first, k.pool.InitialNodeCount, k.where.Zones)
+		}
+		nodes = append(nodes, text)
+		each, basis := nodeprice.Of(prices, k.pool, location)
 		if each == nil {
 			sum.Add(nil)
 			continue
 		}
-		all := price.Round(*each * float64(least))
+		all := price.Round(*each * float64(k.nodes))
 		sum.Add(&all)
 		perHour += all
 		bases = append(bases, basis)
@@ -47,21 +58,15 @@ func standing(prices price.Table, location string, pools []*container.NodePool) 
 	return fmt.Sprintf("%s, %s an hour, $%.0f a month (%s)", text, sum, perHour*price.HoursPerMonth, price.Words(false, bases...))
 }
 
-// confirmStanding asks before nodes are made that stay on while no job runs. Pools that exist are not changed.
-func (o *addOptions) confirmStanding(ctx context.Context, cluster *container.Cluster, plans []gke.Planned) error {
-	var made []*container.NodePool
-	for _, p := range plans {
-		if existing(cluster.NodePools, p.Pool) == p.Pool {
-			made = append(made, p.Pool)
-		}
-	}
-	text := standing(meter.Prices(o.streams.ErrOut), o.cluster.Location, made)
+// confirmStanding asks before nodes stay on while no job runs. undone says what an answer of no means.
+func (c *command) confirmStanding(ctx context.Context, location string, pools []kept, yes bool, undone string) error {
+	text := standing(meter.Prices(c.streams.ErrOut), location, pools)
 	switch {
 	case text == "":
 		return nil
-	case o.yes:
-		ui.New(o.streams.ErrOut, o.clock.Now).Phase("price", text+", also without jobs")
+	case yes:
+		ui.New(c.streams.ErrOut, c.clock.Now).Phase("price", text+", also without jobs")
 		return nil
 	}
-	return confirm(ctx, o.streams, "This would keep nodes on, also without jobs: "+text, "nothing was created")
+	return confirm(ctx, c.streams, "This would keep nodes on, also without jobs: "+text, undone)
 }

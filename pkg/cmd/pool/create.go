@@ -69,17 +69,17 @@ func (o *addOptions) run(ctx context.Context) error {
 	if err != nil {
 		return process.Usage(err)
 	}
-	if err := o.confirmStanding(ctx, known.cluster, plans); err != nil {
+	u.Phase("cluster", fmt.Sprintf("%s in %s of project %s", o.cluster.Name, o.cluster.Location, o.cluster.Project))
+	if err := o.confirmStanding(ctx, o.cluster.Location, fresh(u, known.cluster.NodePools, plans), o.yes, "nothing was created"); err != nil {
 		return err
 	}
-	u.Phase("cluster", fmt.Sprintf("%s in %s of project %s", o.cluster.Name, o.cluster.Location, o.cluster.Project))
 	results := make([]result, len(plans))
 	errs := make([]error, len(plans))
 	told := newBoard(u, "creating")
-	fanout.Each(parallel, plans, func(i int, p gke.Planned) {
+	fanout.Each(parallel, plans, func(i int, p placed) {
 		own := *client
 		own.Progress = func(text string) { told.show(p.Pool.Name, text) }
-		outcome, err := own.Create(ctx, p)
+		outcome, err := own.Create(ctx, p.Planned)
 		told.done(p.Pool.Name)
 		errs[i] = err
 		if err == nil {
@@ -117,7 +117,7 @@ func outcomeWord(outcome gke.Outcome) string {
 }
 
 // noteLimits says that limits of a pool that exists are not changed.
-func (o *addOptions) noteLimits(u *ui.UI, cluster *container.Cluster, plans []gke.Planned, results []result) {
+func (o *addOptions) noteLimits(u *ui.UI, cluster *container.Cluster, plans []placed, results []result) {
 	for i, r := range results {
 		if r.Outcome != gke.Unchanged {
 			continue
@@ -133,13 +133,34 @@ func (o *addOptions) noteLimits(u *ui.UI, cluster *container.Cluster, plans []gk
 	}
 }
 
+// placed is what makes a pool, and where that will be.
+type placed struct {
+	gke.Planned
+	where gke.Placing
+}
+
+// fresh says what nobody has asked for about the pools that don't exist yet, and returns which of their nodes stay on.
+func fresh(u *ui.UI, pools []*container.NodePool, plans []placed) []kept {
+	var all []kept
+	for _, p := range plans {
+		if existing(pools, p.Pool) != p.Pool {
+			continue
+		}
+		for _, note := range p.where.Notes {
+			u.Note("node pool " + p.Pool.Name + ": " + note)
+		}
+		all = append(all, kept{p.Pool, gke.Limits(p.Pool).Min, p.where})
+	}
+	return all
+}
+
 // plans returns what makes the pools, in zones that have their machines. Errors are about the
 // command line.
-func (o *addOptions) plans(known facts) ([]gke.Planned, error) {
+func (o *addOptions) plans(known facts) ([]placed, error) {
 	if known.cluster.Autopilot != nil && known.cluster.Autopilot.Enabled {
 		return nil, fmt.Errorf("cluster %s is in Autopilot mode, which makes nodes for each job by itself: run the job, it needs no node pool", o.cluster.Name)
 	}
-	var plans []gke.Planned
+	var plans []placed
 	for _, w := range o.wanted {
 		options := w.options
 		options.Cluster, options.Nodes = o.cluster, gke.NodesOf(known.cluster)
@@ -147,13 +168,14 @@ func (o *addOptions) plans(known facts) ([]gke.Planned, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", w.text, err)
 		}
-		if err := p.Settle(known.cluster, known.zones[availability.MachineOf(w.accelerator)]); err != nil {
+		where, err := p.Settle(known.cluster, known.zones[availability.MachineOf(w.accelerator)])
+		if err != nil {
 			return nil, err
 		}
 		if err := o.taken(known.cluster.NodePools, p.Pool); err != nil {
 			return nil, err
 		}
-		plans = append(plans, p)
+		plans = append(plans, placed{p, where})
 	}
 	return plans, nil
 }

@@ -3,6 +3,7 @@ package up
 import (
 	"context"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 
@@ -91,7 +92,8 @@ func isAutopilot(c *container.Cluster) bool {
 
 // settle decides in which zones the nodes of the pools are, and what that costs.
 func (o *upOptions) settle(ctx context.Context, u *ui.UI, e *estate, found infra.States, l located) error {
-	if err := o.place(ctx, e, l.zones); err != nil {
+	notes, err := o.place(ctx, e, l.zones)
+	if err != nil {
 		return err
 	}
 	switch {
@@ -106,11 +108,12 @@ func (o *upOptions) settle(ctx context.Context, u *ui.UI, e *estate, found infra
 	e.withoutNetwork()
 	nat := slices.ContainsFunc(e.items, func(i infra.Item) bool { return i.ID.Kind == infra.KindNAT })
 	o.cost = costOf(clusterOf(e), o.alwaysOn(e, found), nat, o.prices)
-	for name, p := range o.pools {
-		id := poolID(name)
+	for _, name := range slices.Sorted(maps.Keys(o.pools)) {
+		p, id := o.pools[name], poolID(name)
 		if s := found[id]; !s.Exists {
 			s.Detail = gke.Describe(p.Pool)
 			found[id] = s
+			tellNotes(u, name, notes)
 			if text := gke.PlainNetwork(clusterOf(e), p.Pool); text != "" {
 				u.Warn(text)
 			}
@@ -140,17 +143,27 @@ func clusterOf(e *estate) *container.Cluster {
 	return &container.Cluster{Name: e.names.Cluster, Location: e.names.Zone, NetworkConfig: &container.NetworkConfig{DatapathProvider: gke.DataplaneV2}}
 }
 
-// place sets the zones of the pools. Its errors are about the command line.
-func (o *upOptions) place(ctx context.Context, e *estate, zones zonesOf) error {
+// place sets the zones of the pools, and returns what nobody has asked for about each. Its errors are about the
+// command line.
+func (o *upOptions) place(ctx context.Context, e *estate, zones zonesOf) (map[string]gke.Placing, error) {
 	if err := o.checkZone(ctx, e, zones); err != nil {
-		return err
+		return nil, err
 	}
-	for _, p := range o.pools {
-		if err := p.Settle(clusterOf(e), zones[availability.MachineOf(p.Accelerator())]); err != nil {
-			return fmt.Errorf("--accelerator: %w", err)
+	all := map[string]gke.Placing{}
+	for name, p := range o.pools {
+		where, err := p.Settle(clusterOf(e), zones[availability.MachineOf(p.Accelerator())])
+		if err != nil {
+			return nil, fmt.Errorf("--accelerator: %w", err)
 		}
+		all[name] = where
 	}
-	return nil
+	return all, nil
+}
+
+func tellNotes(u *ui.UI, pool string, all map[string]gke.Placing) {
+	for _, note := range all[pool].Notes {
+		u.Note("node pool " + pool + ": " + note)
+	}
 }
 
 // checkZone refuses a zone, or a region, that doesn't exist or has no machines for the first nodes. On
@@ -213,7 +226,11 @@ func (o *upOptions) placeLater(u *ui.UI, e *estate) {
 				if ctx.Err() == nil {
 					warnOfZones(u, err)
 				}
-				return o.place(ctx, e, zones)
+				placed, err := o.place(ctx, e, zones)
+				for _, name := range o.wanted.Pools {
+					tellNotes(u, name, placed)
+				}
+				return err
 			}}
 		}
 	}

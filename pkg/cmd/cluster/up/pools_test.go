@@ -101,13 +101,18 @@ func TestUpPricesTheClusterThatExists(t *testing.T) {
 // Which zones have a machine is only known once the API is enabled.
 func TestUpCreatesNothingWhereTheMachinesAreNot(t *testing.T) {
 	w := newWorld(t)
-	w.SetMachineTypes("us-central1-b", "g2-standard-4")
-	w.up(t, "--yes", "-a", "l4").check(t, 1, "cluster research in us-central1-a has no l4 (g2-standard-4); the nearest zones that have it: us-central1-b", "not tried: ")
+	w.SetMachineTypes("us-east5-b", "g2-standard-4")
+	w.up(t, "--yes", "-a", "l4").check(t, 1, "cluster research in us-central1-a has no l4 (g2-standard-4); the nearest zones that have it: us-east5-b; they need a cluster in their region", "not tried: ")
 	if w.Network("acme", "kn-research") != nil || w.HasAccount("kn-research-nodes@acme.iam.gserviceaccount.com") {
 		t.Error("something was created")
 	}
 	w.up(t, "--yes", "-a", "l4").check(t, 2, "cluster research in us-central1-a has no l4")
-	w.up(t, "--yes", "-a", "l4:spot", "--zone", "us-central1-b").check(t, 0, "+ node pool gpu-l4-1-spot-4197: 0 to 10 nodes of g2-standard-4, spot", "ready")
+	w.SetMachineTypes("us-central1-b", "g2-standard-4")
+	w.up(t, "--yes", "-a", "l4:spot").check(t, 0, "+ node pool gpu-l4-1-spot-4197: 0 to 10 nodes of g2-standard-4, spot",
+		"node pool gpu-l4-1-spot-4197: the nodes are in us-central1-b, since there is no g2-standard-4 in us-central1-a, where the cluster is", "ready")
+	if p := w.pool(t, "us-central1-a", "gpu-l4"); !slices.Equal(p.Locations, []string{"us-central1-b"}) {
+		t.Errorf("the nodes are in %q", p.Locations)
+	}
 }
 
 // Zones that can't be looked up are reported, unless they don't matter or are looked up later.
