@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/meter"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/ui"
@@ -14,27 +15,43 @@ import (
 const setExamples = `  # keep two machines ready
   kubectl kinetic pool set gpu-l4-1-4197 --min-nodes 2
 
+  # what that would cost
+  kubectl kinetic pool set gpu-l4-1-4197 --min-nodes 2 --dry-run
+
   # back to none while no job runs, and at most 20
   kubectl kinetic pool set gpu-l4-1-4197 --min-nodes 0 --max-nodes 20`
+
+// setFlags are the flags of set, as typed.
+type setFlags struct {
+	size   gke.Size
+	yes    bool
+	dryRun process.DryRun
+}
 
 // notGiven is the value of a number that no flag has set.
 const notGiven = -1
 
 func (c *command) set() *cobra.Command {
-	size := gke.Size{Min: notGiven, Max: notGiven}
+	f := &setFlags{size: gke.Size{Min: notGiven, Max: notGiven}}
 	own := process.NewSection("Flags")
-	process.NumberVar(own.Flags, &size.Min, 0, process.Unbounded, "min-nodes", "Keep at least this `NUMBER` of nodes. They cost money while they are idle.")
-	process.NumberVar(own.Flags, &size.Max, 1, process.Unbounded, "max-nodes", "Have at most this `NUMBER` of nodes.")
+	process.NumberVar(own.Flags, &f.size.Min, 0, process.Unbounded, "min-nodes", "Keep at least this `NUMBER` of nodes. They cost money while they are idle.")
+	process.NumberVar(own.Flags, &f.size.Max, 1, process.Unbounded, "max-nodes", "Have at most this `NUMBER` of nodes.")
+	own.Flags.BoolVarP(&f.yes, "yes", "y", false, "Don't ask whether more nodes may stay on while no job runs (--min-nodes).")
+	f.dryRun.Add(own, "Say what would change, and what nodes that stay on cost, without changing it: none or client. It reads the pool.")
 	return c.finish(&cobra.Command{
 		Use: "set NAME", Short: "Change how many nodes a pool has",
 		Long: "Change how many nodes a pool has at least and at most. Nothing else about a pool can be changed:\n" +
 			"add another one, and remove the old one.",
 		Example: setExamples, Args: onePool, ValidArgsFunction: c.completeNames,
 		RunE: process.RunE(func(ctx context.Context, args []string) error {
-			if size.Min == notGiven && size.Max == notGiven {
+			if f.size.Min == notGiven && f.size.Max == notGiven {
 				return process.Usagef("nothing to change: use --min-nodes or --max-nodes")
 			}
-			return c.runSet(ctx, args[0], size)
+			dryRun, err := f.dryRun.On()
+			if err != nil {
+				return err
+			}
+			return c.runSet(ctx, args[0], f.size, f.yes, dryRun)
 		}),
 	}, own)
 }
@@ -46,7 +63,7 @@ func onePool(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-func (c *command) runSet(ctx context.Context, name string, size gke.Size) error {
+func (c *command) runSet(ctx context.Context, name string, size gke.Size, yes, dryRun bool) error {
 	cluster, _, err := c.cluster()
 	if err != nil {
 		return err
@@ -79,6 +96,19 @@ func (c *command) runSet(ctx context.Context, name string, size gke.Size) error 
 		}
 	}
 	u := ui.New(c.streams.ErrOut, c.clock.Now)
+	on := []kept{{pool: p, nodes: size.Min}}
+	if dryRun {
+		u.Note(fmt.Sprintf("would change node pool %s: %s, now %s", name, size, limits))
+		if text := standing(meter.Prices(c.streams.ErrOut), cluster.Location, on); text != "" {
+			u.Note("would keep on, also without jobs: " + text)
+		}
+		return nil
+	}
+	if size.Min > limits.Min {
+		if err := c.confirmStanding(ctx, cluster.Location, on, yes, "nothing was changed"); err != nil {
+			return err
+		}
+	}
 	told := newBoard(u, "changing")
 	client.Progress = func(text string) { told.show(name, text) }
 	outcome, err := client.Resize(ctx, p, size)
