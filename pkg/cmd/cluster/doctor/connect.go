@@ -85,6 +85,14 @@ func (s *setup) connectGKE(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if !s.asks && (where.From.Zone == target.FromDefault || where.From.Cluster == target.FromDefault) {
+		if err := s.onlyCluster(ctx, where); err != nil {
+			return err
+		}
+		if where, err = s.place(); err != nil {
+			return err
+		}
+	}
 	if where.Zone == "" || where.Cluster == "" {
 		return process.Usagef("init connect: nothing says which cluster of project %s: use --zone and --cluster", where.Project)
 	}
@@ -115,8 +123,7 @@ func (s *setup) askCluster(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if err == nil && len(clusters) == 0 {
-		next := "kubectl kinetic init create --project " + t.Project
-		return &transport.Explained{Of: api.KindNotFound, Do: next, Text: fmt.Sprintf("project %s has no cluster: create one with: %s", t.Project, next)}
+		return noCluster(t.Project)
 	}
 	if err != nil {
 		ui.New(s.streams.ErrOut, s.now.Now).Warn(err.Error())
@@ -133,8 +140,48 @@ func (s *setup) askCluster(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	t.Cluster = clusters[i].Word
-	t.Zone, _, _ = strings.Cut(clusters[i].About, ",")
+	t.Cluster, t.Zone = clusters[i].Word, locationOf(clusters[i])
+	return nil
+}
+
+// noCluster is the error for a project that has none.
+func noCluster(project string) error {
+	next := "kubectl kinetic init create --project " + project
+	return &transport.Explained{Of: api.KindNotFound, Do: next, Text: fmt.Sprintf("project %s has no cluster: create one with: %s", project, next)}
+}
+
+// locationOf returns where a cluster is that list offers.
+func locationOf(c process.Choice) string {
+	location, _, _ := strings.Cut(c.About, ",")
+	return location
+}
+
+// onlyCluster takes the only cluster of the project that what was given allows: nobody is there to choose one.
+func (s *setup) onlyCluster(ctx context.Context, where target.Target) error {
+	t := &s.connection.Target
+	clusters, err := s.clusters(ctx)
+	switch {
+	case err != nil && ctx.Err() != nil:
+		return ctx.Err()
+	case disabled(err), isNotFound(err):
+		return err
+	case err != nil:
+		return process.Usagef("init connect: nothing says which cluster of project %s: use --zone and --cluster: %v", t.Project, err)
+	case len(clusters) == 0:
+		return noCluster(t.Project)
+	}
+	var fits []process.Choice
+	var names []string
+	for _, c := range clusters {
+		names = append(names, c.Word+" in "+locationOf(c))
+		if (where.From.Cluster == target.FromDefault || c.Word == where.Cluster) && (where.From.Zone == target.FromDefault || locationOf(c) == where.Zone) {
+			fits = append(fits, c)
+		}
+	}
+	if len(fits) != 1 {
+		return process.Usagef("init connect: project %s has %s; choose one with --zone and --cluster", t.Project, strings.Join(names, ", "))
+	}
+	t.Cluster, t.Zone = fits[0].Word, locationOf(fits[0])
 	return nil
 }
 

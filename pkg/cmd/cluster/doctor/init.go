@@ -26,7 +26,8 @@ Cloud. create asks for the project, the zone and the name of the cluster, and ha
 to "kubectl kinetic up", which shows its plan. troubleshoot is "kubectl kinetic doctor",
 and asks nothing.
 
-With --yes nothing is asked: flags, variables and what is in force say the rest.
+With --yes nothing is asked: flags, variables and what is in force say the rest. If these
+allow several clusters of the project, connect names them and chooses none.
 
 Exit codes: 0 done; 1 it failed, or doctor found something wrong, also after connect has
 saved the profile; 2 the command line is wrong, or a question has no answer; 130

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
+	"os"
 	"strings"
 	"testing"
 
@@ -15,6 +16,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/doctor"
 	"github.com/kubectl-kinetic/kinetic/pkg/gcp/gcptest"
+	"github.com/kubectl-kinetic/kinetic/pkg/profile"
+	"github.com/kubectl-kinetic/kinetic/pkg/target"
 )
 
 // What is missing with the cluster, or with the project, is one problem with one fix.
@@ -82,5 +85,47 @@ func TestDoctorEndsWhileGoogleCloudIsBroken(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in:\n%s", want, out.String())
 		}
+	}
+}
+
+// With --yes, nobody chooses one of several clusters.
+func TestConnectGuessesNoCluster(t *testing.T) {
+	const usage = "; choose one with --zone and --cluster"
+	two := map[string]string{target.DefaultCluster: "us-central1-a", "other": "us-east5-b"}
+	twins := map[string]string{"main": "us-central1-a", "other": "us-east5-b"}
+	for name, tt := range map[string]struct {
+		clusters map[string]string
+		args     []string
+		denied   bool
+		saved    string
+		want     string
+	}{
+		"there is one":                      {map[string]string{"main": "us-east5-b"}, nil, false, "main", "profile main: cluster main in us-east5-b of project acme"},
+		"one of several has the usual name": {two, nil, false, "", "error: init connect: project acme has kinetic-cluster in us-central1-a, other in us-east5-b" + usage},
+		"its name is given":                 {twins, []string{"--cluster=other"}, false, "other", "profile other: cluster other in us-east5-b of project acme"},
+		"its zone is given":                 {twins, []string{"--zone=us-east5-b"}, false, "other", "profile other: cluster other in us-east5-b of project acme"},
+		"a name that isn't there":           {twins, []string{"--cluster=mian"}, false, "", "error: init connect: project acme has main in us-central1-a, other in us-east5-b" + usage},
+		"there is none":                     {nil, nil, false, "", "error: project acme has no cluster: create one with: kubectl kinetic init create --project acme"},
+		"they can't be listed":              {twins, nil, true, "", "error: init connect: nothing says which cluster of project acme: use --zone and --cluster: listing the clusters of project acme: "},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := gcptest.New(t)
+			for name, zone := range tt.clusters {
+				s.AddCluster("acme", zone, &container.Cluster{Name: name, Status: "RUNNING"})
+			}
+			if tt.denied {
+				s.Deny("container.clusters.list")
+			}
+			newcomer(t, s)
+			streams, _, _, errOut := genericiooptions.NewTestIOStreams()
+			code := process.Run(t.Context(), NewInit(streams, clock.RealClock{}), append([]string{"connect", "--yes", "--project=acme"}, tt.args...), streams)
+			file, err := profile.Read(os.Getenv)
+			if err != nil || file.Current != tt.saved || !strings.Contains(errOut.String(), tt.want) {
+				t.Errorf("saved %q, %v: %s", file.Current, err, errOut.String())
+			}
+			if saved := tt.saved != ""; !saved && code != process.ExitUsage && name != "there is none" {
+				t.Errorf("exit code %d", code)
+			}
+		})
 	}
 }
