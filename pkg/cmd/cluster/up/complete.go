@@ -23,16 +23,11 @@ func completeAccelerator(_ *cobra.Command, _ []string, word string) ([]string, c
 
 // completeZone offers the zones of the project, and their regions.
 func (c *command) completeZone(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	all, _ := process.Promptly(cmd.Context(), c.zones) // none, if they can't be read
-	return all, cobra.ShellCompDirectiveNoFileComp
+	return completeFrom(cmd, c.zones)
 }
 
 func (c *command) zones(ctx context.Context) ([]string, error) {
-	t, err := c.connection.ResolveStored()
-	if err != nil {
-		return nil, err
-	}
-	access, err := gcp.New(ctx, os.Getenv)
+	t, access, err := c.access(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -51,35 +46,41 @@ func (c *command) zones(ctx context.Context) ([]string, error) {
 
 // completeNetwork offers the networks of the project.
 func (c *command) completeNetwork(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	return c.completeFrom(cmd, func(ctx context.Context, p *cloud.Project) ([]string, error) { return p.NetworkNames(ctx) })
+	return completeFrom(cmd, c.ofProject(func(ctx context.Context, p *cloud.Project) ([]string, error) { return p.NetworkNames(ctx) }))
 }
 
 // completeSubnet offers the subnets of a network.
 func (c *command) completeSubnet(cmd *cobra.Command, network string) ([]string, cobra.ShellCompDirective) {
-	return c.completeFrom(cmd, func(ctx context.Context, p *cloud.Project) ([]string, error) { return p.SubnetNames(ctx, network) })
+	return completeFrom(cmd, c.ofProject(func(ctx context.Context, p *cloud.Project) ([]string, error) { return p.SubnetNames(ctx, network) }))
 }
 
 // completeFrom offers what the project has; nothing, if that can't be read.
-func (c *command) completeFrom(cmd *cobra.Command, read func(context.Context, *cloud.Project) ([]string, error)) ([]string, cobra.ShellCompDirective) {
-	all, _ := process.Promptly(cmd.Context(), func(ctx context.Context) ([]string, error) {
-		p, err := c.project(ctx)
+func completeFrom(cmd *cobra.Command, read func(context.Context) ([]string, error)) ([]string, cobra.ShellCompDirective) {
+	all, _ := process.Promptly(cmd.Context(), read)
+	return all, cobra.ShellCompDirectiveNoFileComp
+}
+
+// ofProject reads names of the project of the command line.
+func (c *command) ofProject(read func(context.Context, *cloud.Project) ([]string, error)) func(context.Context) ([]string, error) {
+	return func(ctx context.Context) ([]string, error) {
+		t, access, err := c.access(ctx)
+		if err != nil {
+			return nil, err
+		}
+		p, err := cloud.New(ctx, access, infra.Names{Project: t.Project, Zone: t.Zone, Cluster: t.Cluster})
 		if err != nil {
 			return nil, err
 		}
 		return read(ctx, p)
-	})
-	return all, cobra.ShellCompDirectiveNoFileComp
+	}
 }
 
-// project returns the project of the command line.
-func (c *command) project(ctx context.Context) (*cloud.Project, error) {
+// access returns what the command line names, and access to its project.
+func (c *command) access(ctx context.Context) (target.Target, *gcp.Access, error) {
 	t, err := c.connection.ResolveStored()
 	if err != nil {
-		return nil, err
+		return t, nil, err
 	}
 	access, err := gcp.New(ctx, os.Getenv)
-	if err != nil {
-		return nil, err
-	}
-	return cloud.New(ctx, access, infra.Names{Project: t.Project, Zone: t.Zone, Cluster: t.Cluster})
+	return t, access, err
 }
