@@ -61,6 +61,16 @@ func WithHosts(a api.Accelerator, hosts int) api.Accelerator {
 	return best
 }
 
+// OnMoreHosts returns the same slice on more hosts: nodes with the label and the topology, and fewer chips for each host.
+func OnMoreHosts(label, topology string, chipsPerHost int) (a api.Accelerator, found bool) {
+	for _, s := range Catalogue() {
+		if s.Kind == api.TPU && s.Label == label && s.Topology == topology && s.ChipsPerHost < chipsPerHost {
+			return s, true
+		}
+	}
+	return api.Accelerator{}, false
+}
+
 // HasMultislice reports whether slices of a TPU can be joined by the data center network:
 // multi-host slices of all but the oldest TPUs.
 func HasMultislice(a api.Accelerator) bool {

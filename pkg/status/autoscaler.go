@@ -2,10 +2,13 @@ package status
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
 )
 
@@ -30,7 +33,7 @@ func (s Observation) explainAutoscaler(p corev1.Pod) Diagnosis {
 	case "TriggeredScaleUp":
 		return Diagnosis{Sentence: fmt.Sprintf("a node has been starting for %s%s", s.since(e), prefixed(": ", growth(message)))}
 	case "NotTriggerScaleUp":
-		return refusedScaleUp(message)
+		return refusedScaleUp(message, p)
 	}
 	return brokenScaleUp(message)
 }
@@ -48,7 +51,7 @@ const listPools = "kubectl kinetic pool list"
 
 // refusedScaleUp omits pools whose nodes would not fit anyway, unless there are no
 // others.
-func refusedScaleUp(message string) Diagnosis {
+func refusedScaleUp(message string, p corev1.Pod) Diagnosis {
 	m := noScaleUp().FindStringSubmatch(message)
 	if m == nil {
 		return Diagnosis{Sentence: "the autoscaler adds no node: " + foreign(message)}
@@ -71,9 +74,24 @@ func refusedScaleUp(message string) Diagnosis {
 		reasons = append(reasons, foreign(m[1]))
 	}
 	if len(reasons) == 0 {
-		return Diagnosis{Sentence: "the autoscaler adds no node: no node pool fits and can grow", Next: listPools}
+		return Diagnosis{Sentence: "the autoscaler adds no node: no node pool fits and can grow" + prefixed("; ", poolsOnMoreHosts(p)), Next: listPools}
 	}
 	return Diagnosis{Sentence: "the autoscaler adds no node: " + strings.Join(reasons, ", "), Next: listPools}
+}
+
+// poolsOnMoreHosts says that node pools may have the slice of a pod on more hosts, as those of keras-kinetic for v6e-8 and
+// v5e-8 have, and how a job runs there; "" if there is no such slice.
+func poolsOnMoreHosts(p corev1.Pod) string {
+	asks := p.Spec.NodeSelector
+	chips, err := strconv.Atoi(asks[api.NodeLabelChips])
+	if err != nil {
+		return ""
+	}
+	a, found := accelerator.OnMoreHosts(asks[api.NodeLabelTPU], asks[api.NodeLabelTopology], chips)
+	if !found {
+		return ""
+	}
+	return fmt.Sprintf("node pools with %s on %d hosts, as keras-kinetic makes them, need --backend pathways", accelerator.Text(a), a.Hosts)
 }
 
 func pools(n int, one, many string) string {
