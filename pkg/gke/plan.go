@@ -229,7 +229,7 @@ func (o Options) raised(a api.Accelerator) string {
 	if o.Max != 0 || o.Min <= usual {
 		return ""
 	}
-	return fmt.Sprintf("--min-nodes %d is more than the usual --max-nodes %d, so %[1]d is the most as well; use --max-nodes for more", o.Min, usual)
+	return fmt.Sprintf("--min-nodes %d is more than the default of --max-nodes, %d, so the maximum is %[1]d, too; change it with --max-nodes", o.Min, usual)
 }
 
 // autoscaling returns the limits of a pool. Those of single hosts are for all zones together.

@@ -98,7 +98,7 @@ func (p Planned) zones(c *container.Cluster, have []string) (zones []string, not
 	switch why := p.oneZone(c); {
 	case why == "" || len(zones) == 1:
 	case len(zones) == 0:
-		note = "all nodes are in one zone: " + why
+		note = "all nodes are in the same zone: " + why
 	default:
 		note = fmt.Sprintf("all nodes are in %s: %s; choose another with --zones: %s", zones[0], why, strings.Join(zones[1:], ", "))
 		zones = zones[:1]
@@ -111,13 +111,13 @@ func (p Planned) oneZone(c *container.Cluster) string {
 	a := p.accelerator
 	switch {
 	case a.Kind == api.TPU && a.Hosts > 1:
-		return "the hosts of a slice are in one"
+		return "the hosts of a slice must be in one zone"
 	case IsRack(a):
-		return "the machines of a rack are in one"
+		return "the machines of a rack must be in one zone"
 	case p.options.Compact:
-		return "machines with --compact are in one"
+		return "with --compact, machines must be in one zone"
 	case a.Kind == api.GPU && p.Pool.NetworkConfig != nil && NoNetworks(c) == "":
-		return "the networks of GPUs are in one"
+		return "the networks of GPUs are in one zone"
 	}
 	return ""
 }

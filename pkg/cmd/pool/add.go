@@ -278,7 +278,7 @@ func (o *addOptions) print() error {
 		fmt.Fprintf(o.streams.ErrOut, "would create node pool %s in cluster %s: %s\n", p.Pool.Name, o.cluster.Name, describe(p.Pool))
 	}
 	if text := standing(meter.Prices(o.streams.ErrOut), o.cluster.Location, fresh(ui.New(o.streams.ErrOut, o.clock.Now), nil, plans)); text != "" {
-		fmt.Fprintln(o.streams.ErrOut, "would keep on, also without jobs: "+text)
+		fmt.Fprintln(o.streams.ErrOut, "would run even without jobs: "+text)
 	}
 	if o.output == "name" {
 		return o.printNames(names)

@@ -65,8 +65,8 @@ func (c *command) confirmStanding(ctx context.Context, location string, pools []
 	case text == "":
 		return nil
 	case yes:
-		ui.New(c.streams.ErrOut, c.clock.Now).Phase("price", text+", also without jobs")
+		ui.New(c.streams.ErrOut, c.clock.Now).Phase("price", text+", even without jobs")
 		return nil
 	}
-	return confirm(ctx, c.streams, "This would keep nodes on, also without jobs: "+text, undone)
+	return confirm(ctx, c.streams, "Nodes would run even without jobs: "+text, undone)
 }

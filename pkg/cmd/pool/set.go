@@ -100,7 +100,7 @@ func (c *command) runSet(ctx context.Context, name string, size gke.Size, yes, d
 	if dryRun {
 		u.Note(fmt.Sprintf("would change node pool %s: %s, now %s", name, size, limits))
 		if text := standing(meter.Prices(c.streams.ErrOut), cluster.Location, on); text != "" {
-			u.Note("would keep on, also without jobs: " + text)
+			u.Note("would run even without jobs: " + text)
 		}
 		return nil
 	}

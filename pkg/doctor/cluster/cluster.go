@@ -137,7 +137,7 @@ func (c *cluster) clock(context.Context) doctor.Finding {
 	case ahead < -clockOff:
 		return doctor.Bad("set this machine's clock", "it is %s ahead of the API server's", -ahead)
 	}
-	return doctor.Good("as the API server's")
+	return doctor.Good("the same as the API server's")
 }
 
 func (c *cluster) namespace(ctx context.Context) doctor.Finding {

@@ -279,7 +279,7 @@ func TestClock(t *testing.T) {
 		state doctor.State
 		want  string
 	}{
-		"the same": {0, doctor.OK, "as the API server's"},
+		"the same": {0, doctor.OK, "the same as the API server's"},
 		"behind":   {time.Hour, doctor.Wrong, "behind the API server's"},
 		"ahead":    {-time.Hour, doctor.Wrong, "ahead of the API server's"},
 	} {

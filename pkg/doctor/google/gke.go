@@ -165,15 +165,18 @@ func fits(pool, job api.Accelerator) bool {
 // shapes says what the pools have.
 func shapes(pools []*container.NodePool) string {
 	var all []string
+	others := false
 	for _, p := range pools {
 		shape, known := gke.Shape(p)
-		text := "other machines"
-		if known {
-			text = accelerator.Text(shape)
-		}
-		if !slices.Contains(all, text) {
+		switch text := accelerator.Text(shape); {
+		case !known:
+			others = true
+		case !slices.Contains(all, text):
 			all = append(all, text)
 		}
+	}
+	if others {
+		all = append(all, "other machines")
 	}
 	return fmt.Sprintf("%d, with %s", len(pools), strings.Join(all, ", "))
 }

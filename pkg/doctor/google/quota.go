@@ -51,9 +51,9 @@ func (c *cloud) quota(ctx context.Context) doctor.Finding {
 		return doctor.Good("%s in %s has %g of %g left", q.Metric, name, left(q), q.Limit)
 	}
 	if id := accelerator.QuotaID(*a); id != "" {
-		return doctor.Skip("%s does not list that of %s: look for %s at %s", name, accelerator.Text(*a), id, c.quotaPage())
+		return doctor.Skip("%s lists no quota for %s: look for %s at %s", name, accelerator.Text(*a), id, c.quotaPage())
 	}
-	return doctor.Skip("%s does not list that of %s: look at %s", name, accelerator.Text(*a), c.quotaPage())
+	return doctor.Skip("%s lists no quota for %s: look at %s", name, accelerator.Text(*a), c.quotaPage())
 }
 
 func (c *cloud) quotaPage() string { return gcp.QuotaPage + "?project=" + c.Target.Project }
@@ -92,5 +92,5 @@ func (c *cloud) exhausted(project *compute.Project, region *compute.Region) doct
 	if len(none) > 0 {
 		return doctor.Bad(c.quotaPage(), "used up in %s: %s", region.Name, strings.Join(none, ", "))
 	}
-	return doctor.Good("none of GPUs is used up in %s; -a says whether it is enough", region.Name)
+	return doctor.Good("no quota for GPUs in %s is used up; `-a` says whether one is enough", region.Name)
 }

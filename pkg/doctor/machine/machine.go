@@ -119,7 +119,7 @@ func (o Options) programs(ctx context.Context) doctor.Finding {
 	if len(others) > 0 {
 		return doctor.Bad("kubectl krew upgrade kinetic", "this program is %s, but %s: the programs of the plugin belong in one folder, install it again", o.Version, strings.Join(others, ", "))
 	}
-	return doctor.Good("all are %s", o.Version)
+	return doctor.Good("all have version %s", o.Version)
 }
 
 // difference says how another program of the plugin differs from this one, "" if it doesn't.

@@ -58,7 +58,7 @@ func TestChecks(t *testing.T) {
 		"a Python that crashes": {"Python", gke, map[string]string{"python3": "echo bad >&2; exit 1"}, doctor.Skipped, "can't be run: exit status 1: bad", ""},
 		"no Python":             {"Python", gke, nil, doctor.Skipped, "no python3 on PATH", ""},
 
-		"programs":         {"programs", gke, same("", ""), doctor.OK, "all are v0.2.0", ""},
+		"programs":         {"programs", gke, same("", ""), doctor.OK, "all have version v0.2.0", ""},
 		"another version":  {"programs", gke, same("kubectl-kinetic_run", "echo v0.1.0"), doctor.Wrong, "this program is v0.2.0, but ", "kubectl krew upgrade kinetic"},
 		"an older version": {"programs", gke, same("kubectl-kinetic_jobs", "exit 2"), doctor.Wrong, "kubectl-kinetic_jobs does not print its version", "kubectl krew upgrade kinetic"},
 		"a missing one":    {"programs", gke, same("kubectl-kinetic_run", ""), doctor.Wrong, "but kubectl-kinetic_run is missing", "kubectl krew upgrade kinetic"},

@@ -331,7 +331,7 @@ func (o *upOptions) firstJob() string {
 
 // counts says how much there is to do.
 func counts(p infra.Plan) string {
-	text := fmt.Sprintf("%d to create, %d as they should be", p.Count(infra.Create, infra.Complete, infra.Wait), p.Count(infra.Fine))
+	text := fmt.Sprintf("%d to create, %d unchanged", p.Count(infra.Create, infra.Complete, infra.Wait), p.Count(infra.Fine))
 	if n := p.Count(infra.Change); n > 0 {
 		text += fmt.Sprintf(", %d to change", n)
 	}
