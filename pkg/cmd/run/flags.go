@@ -117,7 +117,7 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	process.NumberVar(fs, &r.Hosts, 1, api.MaxHosts, "hosts", "Run on `NUMBER` hosts. For TPUs, the topology determines the number.")
 	process.NumberVar(fs, &r.Slices, 1, api.MaxHosts, "slices", "Run on `NUMBER` multi-host TPU slices, joined over the data center network.")
 	process.NumberVar(fs, &r.Parallelism, 1, api.MaxChunks, "parallelism", "Run `NUMBER` pods of a map at a time. Default: 16, or the number of chunks if that is less.")
-	fs.StringVar(&f.network, "network", autoNetwork, "Let the GPUs of several hosts talk over `NETWORK`: auto (the machines' own network, if the node pool has it), rdma (H200, B200, GB200), tcpxo (H100 Mega) or tcp.")
+	fs.StringVar(&f.network, "network", autoNetwork, "Let the GPUs of several hosts talk over `NETWORK`: auto (the machines' own network, if the node pool has it; never rdma with --queue), rdma (H200, B200, GB200), tcpxo (H100 Mega) or tcp.")
 	fs.BoolVar(&f.local, "local", false, "Run as a process on this machine, without a cluster.")
 	fs.StringVar(&f.backend, "backend", autoBackend, "Run the job with `BACKEND`: auto, gke (a Job), pathways (a LeaderWorkerSet, without the Pathways runtime; the default for several hosts) or local.")
 	fs.StringVar(&r.Name, "name", "", "Use `NAME` in the job ID instead of the function's or script's name.")
