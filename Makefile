@@ -10,7 +10,7 @@ PKG := github.com/kubectl-kinetic/kinetic
 # A release's tag, or the commits since it; the binaries of a clone without tags know
 # their commit anyway.
 VERSION ?= $(shell git describe --tags --match 'v*' --dirty 2>/dev/null)
-LDFLAGS := -s -w $(if $(VERSION),-X $(PKG)/pkg/version.linked=$(VERSION))
+LDFLAGS := -s -w $(if $(VERSION),-X $(PKG)/pkg/internal/version.linked=$(VERSION))
 # The Cloud Storage client uses HTTP here: without its gRPC, a binary is smaller and starts in
 # half the time. Without gRPC's tracing, which brings templates that call methods by name, the
 # linker leaves out all methods that nothing calls: 8 MB of 42.
@@ -18,7 +18,7 @@ TAGS := disable_grpc_modules,grpcnotrace
 GO_BUILD := CGO_ENABLED=0 go build -tags $(TAGS) -trimpath -ldflags '$(LDFLAGS)'
 
 # Packages with goroutines: they are tested with the race detector, all others without it.
-RACE := $(wildcard pkg/availability pkg/cloudbuild pkg/cmd/backend pkg/cmd/buildimage pkg/cmd/cluster/up pkg/cmd/process pkg/data pkg/doctor pkg/doctor/cluster pkg/doctor/google pkg/doctor/machine pkg/doctor/trial pkg/event pkg/fanout pkg/gcp pkg/gke pkg/image pkg/index pkg/infra pkg/infra/cloud pkg/infra/files pkg/inventory pkg/job pkg/joblist pkg/kube pkg/latest pkg/local pkg/logs pkg/mapresults pkg/occupancy pkg/outputs pkg/pack pkg/profile pkg/provider pkg/prune pkg/screen pkg/store pkg/submit pkg/subprocess pkg/ui pkg/volume pkg/wheel)
+RACE := $(wildcard pkg/google/availability pkg/packages/cloudbuild pkg/cmd/backend pkg/cmd/buildimage pkg/cmd/up pkg/cmd/cli pkg/submit/data pkg/cluster/doctor pkg/cluster/doctor/kubernetes pkg/cluster/doctor/google pkg/cluster/doctor/machine pkg/cluster/doctor/trial pkg/cmd/event pkg/internal/parallel pkg/google/gcp pkg/google/gke pkg/packages/image pkg/packages/pypi pkg/cluster/infra pkg/cluster/infra/google pkg/cluster/infra/machine pkg/kube/versions pkg/job pkg/kube/joblist pkg/kube pkg/internal/broadcast pkg/job/local pkg/job/logs pkg/job/mapresults pkg/kube/usage pkg/job/outputs pkg/submit/pack pkg/config/profile pkg/packages/provide pkg/store/prune pkg/job/logs/display pkg/store pkg/submit pkg/internal/platform pkg/cmd/ui pkg/kube/admission pkg/packages/wheel)
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 GOLANGCI := go tool -modfile=hack/tools/go.mod golangci-lint
 
@@ -86,7 +86,7 @@ release-snapshot: ## Make all that a release consists of in dist/, without an ac
 
 .PHONY: update-bases
 update-bases: ## Pin the base images: ask their registry for the digests and versions that the tags stand for now
-	CGO_ENABLED=0 go run ./hack/bases pkg/environment/bases.json
+	CGO_ENABLED=0 go run ./hack/bases pkg/packages/decide/bases.json
 
 .PHONY: update-leaderworkerset
 update-leaderworkerset: ## Write the manifest of LeaderWorkerSet that `up` applies, of the version in hack/cluster/lws/go.mod
@@ -136,7 +136,7 @@ soak: prepare ## Kill programs, and the saving of their outputs, for up to an ho
 	hack/outputs/soak.sh $(SEED)
 
 # Packages whose tests need no paths, files or processes of Unix.
-PORTABLE := accelerator api backoff errno fanout forward homedir inventory itemlist latest nearest quota screen status transport version
+PORTABLE := accelerator api internal/backoff internal/broadcast internal/parallel internal/platform internal/suggest internal/transport internal/version job/logs/display kube/admission kube/diagnose kube/itemlist kube/portforward kube/versions
 
 .PHONY: test-portable
 test-portable: ## Run the tests that need no Unix, for macOS and Windows: docs/platforms.md

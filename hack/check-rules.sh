@@ -23,9 +23,9 @@ go=('pkg/*.go' 'plugins/*.go' ':!*_test.go') # what ships
 
 rule "finish it, or open an issue; the code says what is" '\b(TODO|FIXME|XXX)\b' '*.go' '*.py' '*.sh' Makefile
 rule "a test waits for an event, never for a time" 'time\.Sleep\(' '*_test.go'
-rule "take the context from the caller" 'context\.(TODO|Background)\(\)' "${go[@]}" ':!pkg/cmd/process/main.go' ':!pkg/frontdoor/output.go' ':!hack/bench/main.go' # these handle signals
+rule "take the context from the caller" 'context\.(TODO|Background)\(\)' "${go[@]}" ':!pkg/cmd/cli/main.go' ':!pkg/cmd/frontdoor/output.go' ':!hack/bench/main.go' # these handle signals
 rule "write to the streams you were given" '\bfmt\.Print(f|ln)?\(|\bprintln\(' "${go[@]}"
-rule "return an error; only main ends the process" '\bos\.Exit\(|\blog\.Fatal' "${go[@]}" ':!plugins' ':!pkg/cmd/process/main.go' ':!hack/bench/main.go'
+rule "return an error; only main ends the process" '\bos\.Exit\(|\blog\.Fatal' "${go[@]}" ':!plugins' ':!pkg/cmd/cli/main.go' ':!hack/bench/main.go'
 rule "wrap with %w, so that errors.Is sees the cause" 'fmt\.Errorf\(.*%v.*[, ]err\)' "${go[@]}"
 rule "import the parts of cli-runtime that leave text/template out" 'genericclioptions\.NewPrintFlags\(|ActsAsRootCommand' "${go[@]}"
 

@@ -22,157 +22,50 @@ const (
 	pflag  = "github.com/spf13/pflag"
 )
 
-// mayImport names every package of this module and the packages of this module
-// that it may import, all below pkg/ unless they begin with a slash. It reads
-// from the nouns up to the binaries.
-var mayImport = map[string]string{
-	"api":         "/runner/kinetic_runner/contract",
-	"version":     "",
-	"errno":       "",
-	"filelock":    "",
-	"homedir":     "",
-	"nearest":     "",
-	"pattern":     "",
-	"principal":   "",
-	"requirement": "pattern",
-	"shell":       "pattern",
-	"tomlfile":    "",
-	"transport":   "api errno",
-	"wheel":       "pattern requirement",
-	"/manifests":  "",
-	"/runner":     "",
-
-	"/manifests/leaderworkerset": "",
-	"/manifests/rbac":            "",
-
-	"/runner/runnertest":              "/runner",
-	"cloudbuild/cloudbuildtest":       "cloudbuild",
-	"gcp/gcptest":                     "accelerator gcp gcp/gcptest/lagtest gcp/gcptest/ruletest",
-	"gcp/gcptest/lagtest":             "",
-	"gcp/gcptest/ruletest":            "",
-	"gke/gketest":                     "accelerator api gke render",
-	"/runner/kinetic_runner/contract": "",
-
-	"accelerator":     "api nearest pattern",
-	"event":           "api",
-	"price":           "accelerator api nearest pattern",
-	"deps":            "nearest pattern requirement tomlfile",
-	"lock":            "deps pattern requirement tomlfile wheel",
-	"index":           "backoff deps lock pattern requirement wheel",
-	"subprocess":      "",
-	"resolver":        "deps index lock pattern requirement subprocess wheel",
-	"call":            "api nearest pattern",
-	"payload":         "api pattern /runner/kinetic_runner/contract",
-	"profile":         "filelock homedir nearest pattern",
-	"target":          "api homedir nearest pattern profile",
-	"ui":              "api event",
-	"store":           "api fanout pattern principal transport /runner/kinetic_runner/contract",
-	"store/storetest": "store",
-	"records":         "api store /runner/kinetic_runner/contract",
-	"pack":            "api store",
-	"bundle":          "api homedir nearest pack pattern store",
-	"gcp":             "api backoff pattern principal transport version",
-	"gke":             "accelerator api gcp pattern target transport",
-	"gcsfuse":         "pattern",
-	"cost":            "accelerator api price target",
-	"nodeprice":       "api cost gke price target",
-	"render":          "api gcsfuse gcsfuse nearest store version /manifests /runner",
-	"screen":          "",
-	"latest":          "",
-	"backoff":         "",
-	"image":           "api backoff pattern ui wheel",
-	"cloudbuild":      "deps pattern principal store transport wheel infra",
-	"fanout":          "",
-	"logs":            "api backoff latest records screen store /runner/kinetic_runner/contract",
-	"local":           "api homedir logs principal records screen store /runner",
-	"indexes":         "",
-	"lifecycle":       "",
-	"kueue":           "",
-	"status":          "accelerator api gcsfuse indexes kueue pattern",
-	"quota":           "status",
-	"volume":          "accelerator api fanout gcsfuse nearest status",
-	"itemlist":        "api",
-	"apiserver":       "api pattern transport",
-	"joblist":         "api apiserver itemlist status",
-	"kube":            "api apiserver backoff itemlist joblist kueue latest logs quota screen status transport volume",
-	"occupancy":       "api apiserver itemlist",
-	"inventory":       "api apiserver kueue status version",
-	"mapresults":      "api records store",
-	"job":             "api fanout logs mapresults nearest records screen shell store",
-	"trust":           "api job pattern records store",
-	"job/jobtest":     "api logs screen",
-	"outputs":         "api filelock job nearest pattern records store /runner/kinetic_runner/contract",
-	"prune":           "api pattern records store",
-	"environment":     "api deps image lock nearest requirement wheel",
-	"provider":        "api cloudbuild deps environment image lock records resolver store ui wheel /runner/kinetic_runner/contract",
-	"data":            "api homedir nearest pack pattern store",
-	"submit":          "accelerator api bundle call data deps environment homedir image job nearest pack pattern payload records render store target version /runner",
-	"availability":    "accelerator api gcp target",
-
-	"doctor":         "ui",
-	"doctor/google":  "accelerator api doctor gcp gke infra infra/cloud lifecycle target",
-	"doctor/trial":   "api apiserver doctor status",
-	"doctor/machine": "doctor subprocess version",
-	"doctor/cluster": "accelerator api apiserver backoff doctor gcsfuse inventory kueue status target transport /manifests/rbac",
-
-	"forward": "",
-
-	"infra":         "pattern target",
-	"infra/files":   "infra profile backoff",
-	"infra/cloud":   "api backoff fanout gcp gke infra lifecycle pattern transport",
-	"infra/objects": "api apiserver backoff fanout infra kueue transport /manifests/leaderworkerset /manifests/rbac",
-
-	"apiserver/apiservertest": "",
-
-	"frontdoor": "nearest shell version",
-
-	"cmd/process":    "api errno event nearest version",
-	"cmd/connect":    "apiserver cmd/process profile shell target ui version",
-	"cmd/document":   "",
-	"cmd/meter":      "cmd/connect cost price target",
-	"cmd/packages":   "cloudbuild environment homedir image provider resolver target transport version wheel principal",
-	"cmd/buildimage": "api cmd/process cmd/connect cmd/packages environment image provider resolver submit target ui version",
-	"cmd/report":     "api cmd/process errno event filelock job logs mapresults outputs screen store ui wheel trust",
-	"cmd/backend":    "shell api cmd/process cmd/connect fanout job kube local logs screen store target ui /runner homedir pack trust",
-	"cmd/run":        belowCmd + " gcp gke homedir cmd/process cmd/connect cmd/report cmd/backend cmd/files cmd/packages",
-	"cmd/choice":     "api cmd/process cmd/connect cmd/report cmd/backend fanout job nearest",
-	"cmd/files":      "cmd/choice cmd/process cmd/report job outputs ui",
-	"cmd/version":    "cmd/document cmd/process cmd/connect inventory target ui version /runner",
-	"cmd/jobs":       belowCmd + " cmd/document cmd/meter cmd/process cmd/connect cmd/report cmd/backend cmd/choice cmd/files cmd/version forward",
-
-	"cmd/cluster":              "cmd/process cmd/cluster/accelerators cmd/cluster/config cmd/cluster/doctor cmd/cluster/profile cmd/cluster/up cmd/pool",
-	"cmd/cluster/profile":      "cmd/connect cmd/document cmd/process profile target ui",
-	"cmd/cluster/config":       "cmd/connect cmd/document cmd/process profile target ui price",
-	"cmd/cluster/doctor":       "shell accelerator api cmd/connect cmd/document cmd/process doctor doctor/cluster doctor/machine inventory ui version /runner doctor/google target gcp gke profile doctor/trial infra infra/cloud infra/files transport",
-	"cmd/pool":                 "accelerator api cmd/connect cmd/document cmd/process fanout gcp gke nearest nodeprice occupancy target ui price availability cmd/meter",
-	"cmd/cluster/accelerators": "accelerator api cmd/connect cmd/document cmd/process nearest pattern price target ui availability gcp",
-	"cmd/cluster/up":           "accelerator api cmd/connect cmd/document cmd/meter cmd/process gcp gke infra infra/cloud infra/files infra/objects nodeprice occupancy price profile target ui version transport availability backoff cost joblist kueue nearest",
-
-	"/plugins/kubectl-kinetic":      "frontdoor",
-	"/plugins/kubectl-kinetic_run":  "cmd/buildimage cmd/process cmd/run",
-	"/plugins/kubectl-kinetic_jobs": "cmd/process cmd/jobs",
-	"/plugins/kubectl-kinetic_pool": "cmd/process cmd/cluster",
+// neighbourhoods are the folders of pkg, from the bottom up. A package imports only packages
+// of its own neighbourhood and of those before it.
+var neighbourhoods = []string{
+	"api",         // the nouns that everything exchanges: imports nothing of ours
+	"internal",    // helpers without a domain
+	"config",      // which project, cluster, namespace and store
+	"accelerator", // the catalogue, and prices
+	"google",      // Google Cloud's APIs
+	"store",       // buckets and directories
+	"packages",    // Python packages and images
+	"job",         // a job by its ID
+	"kube",        // the cluster as a backend
+	"submit",      // from a command line to objects
+	"cluster",     // create, delete and diagnose clusters
+	"cmd",         // commands, flags, printing, exit codes
 }
 
-const belowCmd = "accelerator api bundle call cost deps environment errno event fanout image job kube local logs mapresults nearest outputs pack pattern price profile provider prune render screen shell store submit target trust ui version /manifests /runner"
-
-func TestImportsPointOneWay(t *testing.T) {
+func TestImportsPointDown(t *testing.T) {
 	for name, imports := range sources(t) {
-		allowed, known := mayImport[name]
-		if !known {
-			t.Errorf("%s is not in the table of deps_test.go: add it with what it may import", name)
-			continue
+		level := levelOf(name)
+		if !strings.HasPrefix(name, "/") && level < 0 {
+			t.Errorf("pkg/%s is in none of the neighbourhoods of deps_test.go", name)
 		}
 		for _, path := range imports {
-			ours, found := strings.CutPrefix(path, module)
+			ours, found := strings.CutPrefix(path, module+"pkg/")
 			if !found {
 				continue
 			}
-			if short := shortName(ours); !slices.Contains(strings.Fields(allowed), short) {
-				t.Errorf("%s imports %s; it may import: %s", name, short, allowed)
+			switch {
+			case strings.HasPrefix(name, "/plugins/") && levelOf(ours) != levelOf("cmd"):
+				t.Errorf("%s imports pkg/%s: a binary is a main.go over pkg/cmd", name, ours)
+			case strings.HasPrefix(name, "/runner"), strings.HasPrefix(name, "/manifests"):
+				t.Errorf("%s imports pkg/%s: data imports no code", name, ours)
+			case level >= 0 && levelOf(ours) > level:
+				t.Errorf("pkg/%s imports pkg/%s, which lies above it", name, ours)
 			}
 		}
 	}
+}
+
+// levelOf returns the place of a package's neighbourhood in the list; -1 if it has none.
+func levelOf(name string) int {
+	first, _, _ := strings.Cut(name, "/")
+	return slices.Index(neighbourhoods, first)
 }
 
 // A value for pflag may be all that is wrong with a package; client-go itself
@@ -206,11 +99,11 @@ func TestFrontDoorIsStandardLibraryOnly(t *testing.T) {
 
 // A command that submits no job, such as one about node pools, begins with these two and pays
 // for nothing else.
-func TestProcessAndConnectLinkNoJobs(t *testing.T) {
+func TestCLIAndConnectLinkNoJobs(t *testing.T) {
 	linked := links(t)
-	jobs := []string{module + "pkg/store", module + "pkg/kube", module + "pkg/local", module + "pkg/job", module + "runner", "cloud.google.com/go/storage"}
+	jobs := []string{module + "pkg/store", module + "pkg/kube", module + "pkg/job/local", module + "pkg/job", module + "runner", "cloud.google.com/go/storage"}
 	for name, unwanted := range map[string][]string{
-		"cmd/process": append([]string{"k8s.io/client-go/rest", "k8s.io/apimachinery/pkg/api/errors"}, jobs...),
+		"cmd/cli":     append([]string{"k8s.io/client-go/rest", "k8s.io/apimachinery/pkg/api/errors"}, jobs...),
 		"cmd/connect": jobs,
 	} {
 		if len(linked[name]) == 0 {
@@ -226,7 +119,7 @@ func TestProcessAndConnectLinkNoJobs(t *testing.T) {
 
 // The store and the APIs of Google Cloud use it, too.
 func TestTransportLinksNoKubernetes(t *testing.T) {
-	linked := links(t)["transport"]
+	linked := links(t)["internal/transport"]
 	if len(linked) == 0 {
 		t.Fatal("found no transport")
 	}
@@ -238,29 +131,34 @@ func TestTransportLinksNoKubernetes(t *testing.T) {
 }
 
 func TestBinariesImportOnlyWhatTheyNeed(t *testing.T) {
-	tests := map[string]struct{ path, only, why string }{
-		"the renderer":       {module + "pkg/render", runBinary, "only run makes manifests"},
-		"kustomize":          {"sigs.k8s.io/kustomize/api/krusty", runBinary, "only run makes manifests"},
-		"port forwarding":    {"k8s.io/client-go/tools/portforward", "/plugins/kubectl-kinetic_jobs", "only jobs debug does it"},
-		"all API groups":     {"k8s.io/client-go/kubernetes/scheme", "", "its init costs 2 ms at every start; genericclioptions brings it"},
-		"gRPC's tracing":     {"golang.org/x/net/trace", "", "its templates call methods by name, so the linker keeps all: 8 MB"},
-		"kubectl get":        {"k8s.io/kubectl/pkg/cmd/get", "", "its init costs 15 ms at every start"},
-		"kubectl completion": {"k8s.io/kubectl/pkg/util/completion", "", "it brings kubectl get"},
+	const runs, jobs = "/plugins/kubectl-kinetic_run", "/plugins/kubectl-kinetic_jobs"
+	tests := map[string]struct {
+		path string
+		only []string
+		why  string
+	}{
+		"the renderer":       {module + "pkg/submit/render", []string{runs}, "only run makes manifests"},
+		"kustomize":          {"sigs.k8s.io/kustomize/api/krusty", []string{runs}, "only run makes manifests"},
+		"Cloud Storage":      {"cloud.google.com/go/storage", []string{runs, jobs}, "only jobs have a store"},
+		"port forwarding":    {"k8s.io/client-go/tools/portforward", []string{jobs}, "only jobs debug does it"},
+		"all API groups":     {"k8s.io/client-go/kubernetes/scheme", nil, "its init costs 2 ms at every start; genericclioptions brings it"},
+		"gRPC's tracing":     {"golang.org/x/net/trace", nil, "its templates call methods by name, so the linker keeps all: 8 MB"},
+		"kubectl get":        {"k8s.io/kubectl/pkg/cmd/get", nil, "its init costs 15 ms at every start"},
+		"kubectl completion": {"k8s.io/kubectl/pkg/util/completion", nil, "it brings kubectl get"},
 	}
 	linked := links(t)
 	for _, name := range binaries(t) {
 		for what, tt := range tests {
-			switch found := slices.Contains(linked[name], tt.path); {
-			case found && name != tt.only:
+			found, wanted := slices.Contains(linked[name], tt.path), slices.Contains(tt.only, name)
+			switch {
+			case found && !wanted:
 				t.Errorf("%s imports %s (%s): %s", name, what, tt.path, tt.why)
-			case !found && name == tt.only:
+			case !found && wanted:
 				t.Errorf("%s no longer imports %s: is the path %s still right?", name, what, tt.path)
 			}
 		}
 	}
 }
-
-const runBinary = "/plugins/kubectl-kinetic_run"
 
 func binaries(t *testing.T) []string {
 	t.Helper()

@@ -43,7 +43,7 @@ func TestFilesAreSmall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if files < len(mayImport) {
+	if files < len(neighbourhoods) {
 		t.Fatalf("found only %d files", files)
 	}
 }

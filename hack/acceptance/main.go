@@ -17,7 +17,7 @@ import (
 	"syscall"
 	"time"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/price"
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 )
 
 const hoursPerMonth = price.HoursPerMonth

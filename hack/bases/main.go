@@ -1,7 +1,7 @@
 // Command bases brings a table of base images up to date: it asks their registries for the digest
 // and the patch version of Python that each tag stands for now.
 //
-//	go run ./hack/bases pkg/environment/bases.json
+//	go run ./hack/bases pkg/packages/decide/bases.json
 //
 // The digest is that of the index, so it counts for all architectures. Nothing is written unless
 // every image could be looked up.

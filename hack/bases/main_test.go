@@ -139,7 +139,7 @@ func TestUpdateRefuses(t *testing.T) {
 
 // TestTable checks that the table in the repository is in the form that is written.
 func TestTable(t *testing.T) {
-	text := read(t, "../../pkg/environment/bases.json")
+	text := read(t, "../../pkg/packages/decide/bases.json")
 	var table []row
 	if err := json.Unmarshal([]byte(text), &table); err != nil {
 		t.Fatal(err)

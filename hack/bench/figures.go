@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/bundle"
-	"github.com/kubectl-kinetic/kinetic/pkg/pack"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/bundle"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 	"github.com/kubectl-kinetic/kinetic/runner"
 )
 

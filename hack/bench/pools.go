@@ -18,8 +18,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/hack/kwok"
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/gcp/gcptest"
-	"github.com/kubectl-kinetic/kinetic/pkg/gke"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 )
 
 const (

@@ -10,7 +10,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/deps"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 )
 
 // requirementLines is how many lines of requirements are read.

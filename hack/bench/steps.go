@@ -19,17 +19,17 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/deps"
-	"github.com/kubectl-kinetic/kinetic/pkg/environment"
-	"github.com/kubectl-kinetic/kinetic/pkg/image"
-	"github.com/kubectl-kinetic/kinetic/pkg/provider"
-	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/provide"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/resolve"
 )
 
 // steps are what this program does when it is started again, so that a process is measured
 // that does nothing else.
 var steps = map[string]func(ctx context.Context, args []string) error{
-	"provide":   provide,
+	"provide":   provideStep,
 	"append":    appendLayer,
 	"plan-data": planData,
 	"send-data": sendData,
@@ -45,8 +45,8 @@ type provided struct {
 	Sent     int64 // in their bodies
 }
 
-// provide does what run does for the packages of a project, up to the image in the registry.
-func provide(ctx context.Context, args []string) error {
+// provideStep does what run does for the packages of a project, up to the image in the registry.
+func provideStep(ctx context.Context, args []string) error {
 	f := flag.NewFlagSet("provide", flag.ExitOnError)
 	project := f.String("project", "", "directory of the project")
 	base := f.String("base", "", "base image")
@@ -65,11 +65,11 @@ func provide(ctx context.Context, args []string) error {
 	}
 	var done provided
 	counted := &sending{}
-	p := &provider.Provider{
+	p := &provide.Provider{
 		Images:   &image.Client{Memory: image.Memory{Dir: *memory}, Transport: counted},
-		Resolver: resolver.Resolver{LookPath: func(name string) (string, error) { return "", &exec.Error{Name: name, Err: exec.ErrNotFound} }},
+		Resolver: resolve.Resolver{LookPath: func(name string) (string, error) { return "", &exec.Error{Name: name, Err: exec.ErrNotFound} }},
 		Now:      time.Now,
-		Show: provider.Show{Log: io.Discard, Making: func(image.Progress) {}, Step: func(what string) {
+		Show: provide.Show{Log: io.Discard, Making: func(image.Progress) {}, Step: func(what string) {
 			if what == "making the image" {
 				done.Resolved = time.Since(began)
 			}
@@ -96,12 +96,12 @@ func provide(ctx context.Context, args []string) error {
 	return os.WriteFile(*report, text, 0o644)
 }
 
-func planOf(dir string, images api.Images) (environment.Plan, error) {
+func planOf(dir string, images api.Images) (decide.Plan, error) {
 	wanted, err := deps.Find(deps.Options{Root: dir, EntryDir: dir, Cwd: dir, Home: filepath.Dir(dir)})
 	if err != nil {
-		return environment.Plan{}, err
+		return decide.Plan{}, err
 	}
-	return environment.New(environment.Input{Wanted: wanted, Root: dir, Accelerator: api.Accelerator{Kind: api.CPU}, Images: images, Image: string(environment.Bundled)})
+	return decide.New(decide.Input{Wanted: wanted, Root: dir, Accelerator: api.Accelerator{Kind: api.CPU}, Images: images, Image: string(decide.Bundled)})
 }
 
 // appendLayer does what crane append does: append FILE.tar BASE IMAGE.

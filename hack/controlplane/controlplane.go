@@ -13,7 +13,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/gcp/gcptest"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest"
 )
 
 // Serve serves the API of a cluster to those who have a token of the server, and makes it the control

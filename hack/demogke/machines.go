@@ -16,7 +16,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
-	"github.com/kubectl-kinetic/kinetic/pkg/gke"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 )
 
 // machines are nodes of a real cluster, on which containers run. Pools with accelerators borrow them: until its pool

@@ -13,7 +13,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/gke"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 )
 
 // apply does what the API server does with a former that is put.

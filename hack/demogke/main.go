@@ -28,10 +28,10 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-kinetic/kinetic/hack/controlplane"
-	"github.com/kubectl-kinetic/kinetic/pkg/apiserver/apiservertest"
-	"github.com/kubectl-kinetic/kinetic/pkg/gcp"
-	"github.com/kubectl-kinetic/kinetic/pkg/gcp/gcptest"
-	"github.com/kubectl-kinetic/kinetic/pkg/gcsfuse"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver/apiservertest"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/gcsfuse"
 )
 
 // authPlugin is the program that a kubeconfig of GKE names. In the demo, it is this one.

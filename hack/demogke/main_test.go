@@ -10,8 +10,8 @@ import (
 	"google.golang.org/api/container/v1"
 	"k8s.io/client-go/rest"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/apiserver/apiservertest"
-	"github.com/kubectl-kinetic/kinetic/pkg/gcp/gcptest"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver/apiservertest"
 )
 
 func TestGKESaysTheVersionOfTheAPIServer(t *testing.T) {

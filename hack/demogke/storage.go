@@ -13,8 +13,8 @@ import (
 	"net/url"
 	"strings"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/gcp"
-	"github.com/kubectl-kinetic/kinetic/pkg/gcp/gcptest"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest"
 )
 
 // buckets serves Cloud Storage where jobs run: buckets, their settings and their policies are those of the Google

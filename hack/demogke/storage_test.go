@@ -14,8 +14,8 @@ import (
 	"google.golang.org/api/option"
 	"google.golang.org/api/storage/v1"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/gcp"
-	"github.com/kubectl-kinetic/kinetic/pkg/gcp/gcptest"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest"
 )
 
 func TestBucketsAreInGoogleCloudAndTheirObjectsWhereJobsAre(t *testing.T) {

@@ -18,7 +18,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/hack/kwok"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/gke/gketest"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/gketest"
 )
 
 // TestJobsFitTheirPools has the cluster's scheduler put the pods of a job of every shape and backend onto

@@ -17,9 +17,9 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/hack/controlplane"
 	"github.com/kubectl-kinetic/kinetic/hack/kwok"
-	"github.com/kubectl-kinetic/kinetic/pkg/gcp"
-	"github.com/kubectl-kinetic/kinetic/pkg/gcp/gcptest"
-	"github.com/kubectl-kinetic/kinetic/pkg/gke"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 )
 
 // poolsKey is the key of a script's pools.

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
-	"github.com/kubectl-kinetic/kinetic/pkg/gke"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 )
 
 // Node returns a node of a pool as GKE would make it: with its labels and taints, and the chips

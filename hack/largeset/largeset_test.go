@@ -25,10 +25,11 @@ import (
 
 	v1 "github.com/google/go-containerregistry/pkg/v1"
 
+	"k8s.io/apimachinery/pkg/util/wait"
+
 	"github.com/kubectl-kinetic/kinetic/hack/bench/depot"
-	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
-	"github.com/kubectl-kinetic/kinetic/pkg/image"
-	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
 // The sizes in MiB of the large wheels, about those of PyTorch with CUDA; together 3 GB.
@@ -231,13 +232,12 @@ func startContainerd(t *testing.T) string {
 	})
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 	defer cancel()
-	for wait := (backoff.Timer{}); ; {
-		if err := exec.CommandContext(ctx, "ctr", "-a", socket, "version").Run(); err == nil {
-			return socket
-		}
-		if wait.Sleep(ctx) != nil {
-			text, _ := os.ReadFile(log.Name())
-			t.Fatalf("containerd does not start: %s", text)
-		}
+	running := func(ctx context.Context) (bool, error) {
+		return exec.CommandContext(ctx, "ctr", "-a", socket, "version").Run() == nil, nil
 	}
+	if err := wait.PollUntilContextCancel(ctx, 100*time.Millisecond, true, running); err != nil {
+		text, _ := os.ReadFile(log.Name())
+		t.Fatalf("containerd does not start: %s", text)
+	}
+	return socket
 }

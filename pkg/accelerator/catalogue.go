@@ -1,6 +1,3 @@
-// Package accelerator knows what GKE can schedule (the catalogue, one line of
-// data for each machine type) and reads what users type to ask for it:
-// `tpu-v6e-8:spot`, `l4x2`, `v5p-2x2x4`, `gpu`, `cpu`.
 package accelerator
 
 import (

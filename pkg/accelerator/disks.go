@@ -8,7 +8,7 @@ import (
 	"strings"
 	"sync"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 )
 
 //go:embed disks.txt
@@ -70,9 +70,9 @@ func Disks(machine string) []string { return disksOf(machine).attach }
 // wrongDisk are the ways in which Compute Engine, and GKE's driver of its disks, say that a machine never
 // takes a type of disk.
 var wrongDisk = []func() *regexp.Regexp{
-	pattern.Lazy(`\b((?:pd|hyperdisk)-[a-z-]+) disk type cannot be used by ([a-z0-9-]+) machine type`),
-	pattern.Lazy(`\[((?:pd|hyperdisk)-[a-z-]+), ([a-z0-9-]+)\] features are not compatible`),
-	pattern.Lazy(`'((?:pd|hyperdisk)-[a-z-]+)' is not a compatible disk type with the machine type '?([a-z0-9-]+)`),
+	lazyregexp.New(`\b((?:pd|hyperdisk)-[a-z-]+) disk type cannot be used by ([a-z0-9-]+) machine type`),
+	lazyregexp.New(`\[((?:pd|hyperdisk)-[a-z-]+), ([a-z0-9-]+)\] features are not compatible`),
+	lazyregexp.New(`'((?:pd|hyperdisk)-[a-z-]+)' is not a compatible disk type with the machine type '?([a-z0-9-]+)`),
 }
 
 // Unattachable returns the type of a disk and that of a machine, if a message of Compute Engine says that the

@@ -139,7 +139,7 @@ type VersionError struct {
 	Client string
 }
 
-// Kind implements what pkg/cmd/process asks an error for.
+// Kind implements what pkg/cmd/cli asks an error for.
 func (e *VersionError) Kind() ErrorKind { return KindVersion }
 
 // Next returns what to do.

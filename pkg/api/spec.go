@@ -77,7 +77,7 @@ type Spec struct {
 	Created       time.Time
 }
 
-// Names that the manifests, pkg/kube and pkg/local share.
+// Names that the manifests, pkg/kube and pkg/job/local share.
 const (
 	// ContainerName is the container that runs the call. Find it by name: sidecars may come
 	// first.

@@ -11,11 +11,11 @@ import (
 	"github.com/rogpeppe/go-internal/testscript"
 	"google.golang.org/api/container/v1"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/apiserver/apiservertest"
-	"github.com/kubectl-kinetic/kinetic/pkg/gcp"
-	"github.com/kubectl-kinetic/kinetic/pkg/gcp/gcptest"
-	"github.com/kubectl-kinetic/kinetic/pkg/gcsfuse"
-	"github.com/kubectl-kinetic/kinetic/pkg/gke"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver/apiservertest"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/gcsfuse"
 )
 
 // cloudKey is the key of a script's cloudOf.

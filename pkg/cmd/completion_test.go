@@ -17,16 +17,16 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/buildimage"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cluster"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobs"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/pool"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/run"
 )
 
 // roots makes the commands with other streams than those of this process.
 func roots(streams genericiooptions.IOStreams) []*cobra.Command {
 	now := clock.RealClock{}
-	pool, others := cluster.Commands(now)
+	pool, others := pool.Commands(now)
 	all := []*cobra.Command{run.NewCommand(streams, now), jobs.NewCommand(streams, now), buildimage.NewCommand(streams, now), pool(streams)}
 	for _, each := range others {
 		all = append(all, each.New(streams))
@@ -39,7 +39,7 @@ func completed(t *testing.T, number int, words ...string) string {
 	t.Helper()
 	var out, errOut bytes.Buffer
 	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}
-	code := process.Run(t.Context(), roots(streams)[number], append([]string{cobra.ShellCompRequestCmd}, words...), streams)
+	code := cli.Run(t.Context(), roots(streams)[number], append([]string{cobra.ShellCompRequestCmd}, words...), streams)
 	if code != 0 || errOut.Len() > 0 {
 		t.Errorf("%q: exit code %d, it said %q", words, code, &errOut)
 	}

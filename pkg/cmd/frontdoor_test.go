@@ -7,8 +7,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/frontdoor"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobs"
-	"github.com/kubectl-kinetic/kinetic/pkg/frontdoor"
 )
 
 // The front door, which links nothing of the other binaries, knows their commands.

@@ -19,10 +19,10 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	answers "github.com/kubectl-kinetic/kinetic/pkg/apiserver"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/event"
-	"github.com/kubectl-kinetic/kinetic/pkg/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/event"
+	answers "github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
@@ -43,8 +43,8 @@ func TestErrorKinds(t *testing.T) {
 		if !is && !strings.Contains(string(script), `"kind":"`+string(kind)+`"`) {
 			t.Errorf("%s: kinds.txtar has no error of this kind", kind)
 		}
-		if err != nil && process.KindOf(err) != kind {
-			t.Errorf("%s: got %s", kind, process.KindOf(err))
+		if err != nil && cli.KindOf(err) != kind {
+			t.Errorf("%s: got %s", kind, cli.KindOf(err))
 		}
 	}
 }
@@ -107,7 +107,7 @@ func lastEvent(t *testing.T, err error) []byte {
 	t.Helper()
 	var out bytes.Buffer
 	streams := genericiooptions.IOStreams{In: &out, Out: &out, ErrOut: event.NewWriter(&out, time.Now)}
-	root := &cobra.Command{Use: "x", RunE: process.RunE(func(context.Context, []string) error { return err })}
-	process.Run(t.Context(), root, nil, streams)
+	root := &cobra.Command{Use: "x", RunE: cli.RunE(func(context.Context, []string) error { return err })}
+	cli.Run(t.Context(), root, nil, streams)
 	return out.Bytes()
 }

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/frontdoor"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/frontdoor"
 )
 
 var update = flag.Bool("update", false, "rewrite the reference")
@@ -58,7 +58,7 @@ func help(t *testing.T, root, c *cobra.Command) string {
 		args = []string{c.Name(), "--help"}
 	}
 	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &out}
-	if code := process.Run(t.Context(), root, args, streams); code != 0 {
+	if code := cli.Run(t.Context(), root, args, streams); code != 0 {
 		t.Fatalf("%s --help: exit code %d\n%s", c.CommandPath(), code, &out)
 	}
 	if strings.Contains(out.String(), "kubectl-kinetic_") {

@@ -22,27 +22,27 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/hack/script"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/buildimage"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cluster"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/frontdoor"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobs"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/pool"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/run"
-	"github.com/kubectl-kinetic/kinetic/pkg/frontdoor"
 )
 
 func TestMain(m *testing.M) {
-	poolCommand, otherCommands := cluster.Commands(clock.RealClock{})
+	poolCommand, otherCommands := pool.Commands(clock.RealClock{})
 	testscript.Main(m, map[string]func(){
 		"kubectl-kinetic":          func() { os.Exit(frontdoor.Main()) },
 		"kubectl_complete-kinetic": func() { os.Exit(frontdoor.Main()) },
 		"kubectl-kinetic_run": binary(func(s genericiooptions.IOStreams) *cobra.Command { return run.NewCommand(s, clock.RealClock{}) },
-			process.Other{Word: "build-image", New: func(s genericiooptions.IOStreams) *cobra.Command { return buildimage.NewCommand(s, clock.RealClock{}) }}),
+			cli.Other{Word: "build-image", New: func(s genericiooptions.IOStreams) *cobra.Command { return buildimage.NewCommand(s, clock.RealClock{}) }}),
 		"kubectl-kinetic_pool": binary(poolCommand, otherCommands...),
 		"kubectl-kinetic_jobs": binary(func(s genericiooptions.IOStreams) *cobra.Command { return jobs.NewCommand(s, clock.RealClock{}) }),
 	})
 }
 
-func binary(newCommand process.NewCommand, others ...process.Other) func() {
-	return func() { os.Exit(process.Main(newCommand, others...)) }
+func binary(newCommand cli.NewCommand, others ...cli.Other) func() {
+	return func() { os.Exit(cli.Main(newCommand, others...)) }
 }
 
 // TestScripts runs every script. -update rewrites the files that cmp compares with.

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -89,7 +89,7 @@ func (a *additions) complete(ctx context.Context, entries []api.JobSummary, leve
 // ofUser returns the entries of a user's jobs. It reads unknown users from the handles.
 func (a *additions) ofUser(ctx context.Context, entries []api.JobSummary, user string) ([]api.JobSummary, error) {
 	errs := make([]error, len(entries))
-	fanout.Each(Parallel, entries, func(i int, e api.JobSummary) {
+	parallel.Each(Parallel, entries, func(i int, e api.JobSummary) {
 		if e.Known() {
 			return
 		}
@@ -110,7 +110,7 @@ func (a *additions) ask(ctx context.Context, entries []api.JobSummary, wanted fu
 	ctx, cancel := context.WithTimeout(ctx, askTime)
 	defer cancel()
 	answered := map[string]bool{} // a store that answers for some of many jobs is slow, not silent
-	fanout.Each(Parallel, entries, func(i int, e api.JobSummary) {
+	parallel.Each(Parallel, entries, func(i int, e api.JobSummary) {
 		if !wanted(e) {
 			return
 		}

@@ -3,7 +3,7 @@ package job
 import (
 	"context"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -38,7 +38,7 @@ func (r *resolver) attachAll(ctx context.Context, words []string) (found []*Job,
 			claims = append(claims, claim{j, exists})
 		}
 	}
-	found, unclaimed := fanout.Collect(Parallel, claims, func(c claim) (*Job, error) {
+	found, unclaimed := parallel.Collect(Parallel, claims, func(c claim) (*Job, error) {
 		return c.job, r.registry.claim(ctx, c.job, c.exists)
 	})
 	return found, append(failed, unclaimed...)

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/logs"
-	"github.com/kubectl-kinetic/kinetic/pkg/screen"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
 )
 
 // Backend runs jobs: a cluster, or this machine. It needs only the id from a handle; the other
@@ -34,7 +34,7 @@ type Backend interface {
 	Inspect(ctx context.Context, h api.Handle, disruptions bool) (api.WorkloadDetail, error)
 	// Logs writes what the job printed; with o.Follow, until the job has ended. a reads what
 	// the store has of the log.
-	Logs(ctx context.Context, h api.Handle, a *logs.Archive, o logs.Options, w screen.Streams) error
+	Logs(ctx context.Context, h api.Handle, a *logs.Archive, o logs.Options, w display.Streams) error
 	// Delete ends the job and removes its workload and everything that belongs to it.
 	Delete(ctx context.Context, h api.Handle, o api.DeleteOptions) error
 	// Release frees the hosts that a job holds although it has ended.

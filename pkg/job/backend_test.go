@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/logs"
-	"github.com/kubectl-kinetic/kinetic/pkg/screen"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
 )
 
 // late is a workload whose clock is three hours behind ours.
@@ -25,7 +25,7 @@ func (*late) Status(context.Context, api.Handle) (api.WorkloadStatus, error) {
 	return api.WorkloadStatus{Status: api.Status{State: api.Running}}, nil
 }
 
-func (l *late) Logs(_ context.Context, _ api.Handle, _ *logs.Archive, o logs.Options, _ screen.Streams) error {
+func (l *late) Logs(_ context.Context, _ api.Handle, _ *logs.Archive, o logs.Options, _ display.Streams) error {
 	l.since = o.Since
 	return nil
 }
@@ -38,7 +38,7 @@ func TestSinceIsByTheClockOfTheCluster(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := &late{}
-			if err := (&Job{Backend: w}).Logs(t.Context(), logs.Options{Since: tt.since}, screen.Both(io.Discard)); err != nil {
+			if err := (&Job{Backend: w}).Logs(t.Context(), logs.Options{Since: tt.since}, display.Both(io.Discard)); err != nil {
 				t.Fatal(err)
 			}
 			if !w.since.Equal(tt.want) {

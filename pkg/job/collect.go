@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/records"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
 
 // Retire removes the workload of a job whose result was delivered, and records that in

@@ -5,8 +5,8 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/logs"
-	"github.com/kubectl-kinetic/kinetic/pkg/screen"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
 )
 
 // steps is a backend whose job goes through some states.
@@ -46,7 +46,7 @@ func (steps) Inspect(context.Context, api.Handle, bool) (api.WorkloadDetail, err
 	return api.WorkloadDetail{}, nil
 }
 
-func (steps) Logs(context.Context, api.Handle, *logs.Archive, logs.Options, screen.Streams) error {
+func (steps) Logs(context.Context, api.Handle, *logs.Archive, logs.Options, display.Streams) error {
 	return nil
 }
 

@@ -6,8 +6,8 @@ import (
 	"fmt"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/logs"
-	"github.com/kubectl-kinetic/kinetic/pkg/screen"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
 )
 
 // errOver stops watching a job whose log has said that it has ended.
@@ -22,7 +22,7 @@ var errOver = errors.New("the log has already shown the end")
 //
 // For a job that has ended, no cluster is needed if the store has the whole log. If the
 // cluster can't be reached, Follow prints what the store has.
-func (j *Job) Follow(ctx context.Context, o logs.Options, w screen.Streams, seen func(api.Status)) (api.Status, error) {
+func (j *Job) Follow(ctx context.Context, o logs.Options, w display.Streams, seen func(api.Status)) (api.Status, error) {
 	if end, complete := j.allStored(ctx); complete {
 		return end, j.logsOf(ctx, api.Status{State: api.NotFound}, j.archive(), o, w)
 	}
@@ -38,7 +38,7 @@ func (j *Job) Follow(ctx context.Context, o logs.Options, w screen.Streams, seen
 }
 
 // follow is Follow by way of the workload. begun reports whether the backend has answered.
-func (j *Job) follow(ctx context.Context, o logs.Options, w screen.Streams, seen func(api.Status)) (status api.Status, begun bool, err error) {
+func (j *Job) follow(ctx context.Context, o logs.Options, w display.Streams, seen func(api.Status)) (status api.Status, begun bool, err error) {
 	o.Follow = true
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -115,7 +115,7 @@ func (j *Job) Ended(ctx context.Context) (api.Status, bool) {
 }
 
 // logsFrom is Logs for a job whose status comes from first.
-func (j *Job) logsFrom(ctx context.Context, first <-chan api.Status, a *logs.Archive, o logs.Options, w screen.Streams) error {
+func (j *Job) logsFrom(ctx context.Context, first <-chan api.Status, a *logs.Archive, o logs.Options, w display.Streams) error {
 	select {
 	case status := <-first:
 		return j.logsOf(ctx, status, a, o, w)
@@ -126,7 +126,7 @@ func (j *Job) logsFrom(ctx context.Context, first <-chan api.Status, a *logs.Arc
 
 // Logs writes what the job printed. It reads the store if that has the whole log, else the
 // workload if there is one.
-func (j *Job) Logs(ctx context.Context, o logs.Options, w screen.Streams) error {
+func (j *Job) Logs(ctx context.Context, o logs.Options, w display.Streams) error {
 	if _, complete := j.allStored(ctx); complete {
 		return j.logsOf(ctx, api.Status{State: api.NotFound}, j.archive(), o, w)
 	}
@@ -140,7 +140,7 @@ func (j *Job) Logs(ctx context.Context, o logs.Options, w screen.Streams) error 
 	return j.logsOf(ctx, status, j.archive(), o, w)
 }
 
-func (j *Job) logsOf(ctx context.Context, s api.Status, a *logs.Archive, o logs.Options, w screen.Streams) error {
+func (j *Job) logsOf(ctx context.Context, s api.Status, a *logs.Archive, o logs.Options, w display.Streams) error {
 	o.Since = timeOf(j.Backend, o.Since)
 	if s.State == api.NotFound {
 		if j.Handle.ByPythonTool() {
@@ -166,8 +166,8 @@ func (j *Job) logged() (pods int, chunks bool) {
 // Tail returns the last n lines that a host printed, for people: long lines are cut.
 func (j *Job) Tail(ctx context.Context, host, n int) (string, error) {
 	var b limitedBuffer
-	pipe := screen.NewPipe(&b) // progress bars in their last state
-	err := j.Logs(ctx, logs.Options{Tail: n, Host: host}, screen.Cut(pipe.Streams()))
+	pipe := display.NewPipe(&b) // progress bars in their last state
+	err := j.Logs(ctx, logs.Options{Tail: n, Host: host}, display.Cut(pipe.Streams()))
 	return b.String(), errors.Join(err, pipe.Close())
 }
 

@@ -13,10 +13,10 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/logs"
-	"github.com/kubectl-kinetic/kinetic/pkg/records"
-	"github.com/kubectl-kinetic/kinetic/pkg/screen"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
 
 // slow is a cluster that may never learn that the job has ended.
@@ -36,7 +36,7 @@ func (s slow) Watch(ctx context.Context, h api.Handle, seen func(api.WorkloadSta
 	return last, ctx.Err()
 }
 
-func (slow) Logs(ctx context.Context, _ api.Handle, a *logs.Archive, _ logs.Options, w screen.Streams) error {
+func (slow) Logs(ctx context.Context, _ api.Handle, a *logs.Archive, _ logs.Options, w display.Streams) error {
 	if _, err := io.WriteString(w.Out, "printed\n"); err != nil {
 		return err
 	}
@@ -75,7 +75,7 @@ func TestFollowEndsWithTheLog(t *testing.T) {
 			}
 			j := &Job{Handle: api.Handle{JobID: "a1"}, Store: storeWith(t, objects), Backend: slow{steps: tt.steps}}
 			var out bytes.Buffer
-			status, err := j.Follow(t.Context(), logs.Options{Tail: -1, Host: -1}, screen.Both(&out), nil)
+			status, err := j.Follow(t.Context(), logs.Options{Tail: -1, Host: -1}, display.Both(&out), nil)
 			if got := fmt.Sprintf("%s, %v", status.Outcome(), err); got != tt.want || out.String() != "printed\n" {
 				t.Errorf("got %s and %q, want %s", got, out.String(), tt.want)
 			}
@@ -90,7 +90,7 @@ type chorus struct {
 	store store.Store
 }
 
-func (c chorus) Logs(ctx context.Context, _ api.Handle, a *logs.Archive, _ logs.Options, _ screen.Streams) error {
+func (c chorus) Logs(ctx context.Context, _ api.Handle, a *logs.Archive, _ logs.Options, _ display.Streams) error {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() { a.Ended(ctx) })
@@ -104,7 +104,7 @@ func (c chorus) Logs(ctx context.Context, _ api.Handle, a *logs.Archive, _ logs.
 func TestFollowEndsWithTheLogOfAnyHost(t *testing.T) {
 	s := storeWith(t, map[string]string{"a1/end.json": `{"version":1,"state":"SUCCEEDED","reason":"Completed"}`})
 	j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s, Backend: chorus{slow{steps: steps{{State: api.Running}}}, s}}
-	status, err := j.Follow(t.Context(), logs.Options{Tail: -1, Host: -1}, screen.Both(io.Discard), nil)
+	status, err := j.Follow(t.Context(), logs.Options{Tail: -1, Host: -1}, display.Both(io.Discard), nil)
 	if err != nil || status.State != api.Succeeded {
 		t.Errorf("got %+v, %v, want a success", status, err)
 	}
@@ -183,7 +183,7 @@ func TestCancelLeavesNoWordOnAJobThatGoesOn(t *testing.T) {
 // again is a cluster that sends its reader to the store three times.
 type again struct{ steps }
 
-func (again) Logs(ctx context.Context, _ api.Handle, a *logs.Archive, _ logs.Options, w screen.Streams) error {
+func (again) Logs(ctx context.Context, _ api.Handle, a *logs.Archive, _ logs.Options, w display.Streams) error {
 	p := logs.Point{Pod: "of-2"}
 	for range 3 {
 		var err error
@@ -211,7 +211,7 @@ func TestTheRecordsAndTheLogOfAnAttemptAreReadOnce(t *testing.T) {
 		"a1/logs/0/2-1.log": "2026-01-01T00:00:01.000000Z hello\n"})}
 	j := &Job{Handle: api.Handle{JobID: "a1"}, Store: s, Backend: again{steps{{State: api.Running}}}}
 	var out bytes.Buffer
-	if err := j.Logs(t.Context(), logs.Options{Tail: -1}, screen.Both(&out)); err != nil || out.String() != "2026-01-01T00:00:01.000000Z hello\n" {
+	if err := j.Logs(t.Context(), logs.Options{Tail: -1}, display.Both(&out)); err != nil || out.String() != "2026-01-01T00:00:01.000000Z hello\n" {
 		t.Errorf("%q, %v", out.String(), err)
 	}
 	want := []string{"a1/attempts/2.json", "a1/logs/0/2-1.log"}
@@ -264,7 +264,7 @@ func TestFollowAJobThatHasEndedWithoutItsCluster(t *testing.T) {
 				j.Backend = away{}
 			}
 			var out bytes.Buffer
-			status, err := j.Follow(t.Context(), logs.Options{Tail: -1, Host: -1}, screen.Streams{Out: &out, Err: &out}, nil)
+			status, err := j.Follow(t.Context(), logs.Options{Tail: -1, Host: -1}, display.Streams{Out: &out, Err: &out}, nil)
 			outcome := ""
 			if status.State != "" {
 				outcome = status.Outcome()

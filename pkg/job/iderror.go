@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -25,7 +25,7 @@ type IDError struct {
 
 func (e *IDError) Error() string { return e.msg }
 
-// Kind implements what pkg/cmd/process asks an error for.
+// Kind implements what pkg/cmd/cli asks an error for.
 func (e *IDError) Kind() api.ErrorKind { return cmp.Or(e.kind, api.KindJobNotFound) }
 
 // Next returns what to do.
@@ -82,7 +82,7 @@ func nearIDs(word string, ids []string, n int) []string {
 	}
 	candidates := slices.Concat(ids, slices.Collect(maps.Keys(newest)))
 	var near []string
-	for _, c := range nearest.Of(word, candidates, len(candidates)) {
+	for _, c := range suggest.Of(word, candidates, len(candidates)) {
 		if id, ok := newest[c]; ok {
 			c = id
 		}

@@ -1,6 +1,3 @@
-// Package job does what can be done to a submitted job, wherever it runs: it lists and
-// follows jobs, reads their results, cancels them and cleans up. The commands `run` and
-// `jobs` share it.
 package job
 
 import (
@@ -9,8 +6,8 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/records"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
 
 // DefaultGrace is how long a job that is told to end may take to save its outputs.

@@ -7,8 +7,8 @@ import (
 	"testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/logs"
-	"github.com/kubectl-kinetic/kinetic/pkg/screen"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
 )
 
 // deleted is a cluster that no longer exists.
@@ -84,7 +84,7 @@ func TestAJobThatHasEndedNeedsNoCluster(t *testing.T) {
 		t.Errorf("described: %+v, %v", d, err)
 	}
 	var out bytes.Buffer
-	if err := j.Logs(t.Context(), logs.Options{Tail: -1, Host: -1}, screen.Streams{Out: &out, Err: &out}); err != nil || out.String() != "hello\n" {
+	if err := j.Logs(t.Context(), logs.Options{Tail: -1, Host: -1}, display.Streams{Out: &out, Err: &out}); err != nil || out.String() != "hello\n" {
 		t.Errorf("its log: %q, %v", &out, err)
 	}
 

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -21,7 +21,7 @@ type noJob struct{}
 
 func (noJob) Error() string { return "no jobs found" }
 
-// Kind implements what pkg/cmd/process asks an error for.
+// Kind implements what pkg/cmd/cli asks an error for.
 func (noJob) Kind() api.ErrorKind { return api.KindJobNotFound }
 
 // Newest finds the newest job that the filter chooses by user and labels, with or without a
@@ -105,7 +105,7 @@ type unread struct {
 // this registry. It returns the jobs whose handles can't be read, if the filter may choose them.
 func (reg Registry) readHandles(ctx context.Context, entries []api.JobSummary, more *additions, f Filter) []unread {
 	failed := make([]*unread, len(entries))
-	fanout.Each(Parallel, entries, func(i int, _ api.JobSummary) {
+	parallel.Each(Parallel, entries, func(i int, _ api.JobSummary) {
 		e := &entries[i]
 		h, err := readHandle(ctx, more.storeAt(e.Store), e.ID)
 		exists := e.State != api.NotFound

@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -54,7 +54,7 @@ func (reg Registry) Recent(ctx context.Context, b Beginning) []api.JobSummary {
 	}
 	candidates = b.newest(candidates, maxRecalled)
 	recalled := make([]api.JobSummary, len(candidates))
-	fanout.Each(Parallel, candidates, func(i int, e api.JobSummary) {
+	parallel.Each(Parallel, candidates, func(i int, e api.JobSummary) {
 		stored, err := reg.storedEntry(ctx, e.ID, Filter{})
 		if err == nil && stored != nil && (unread == nil || stored.EndKnown()) {
 			recalled[i] = *stored

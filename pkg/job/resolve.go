@@ -11,7 +11,7 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -50,7 +50,7 @@ func (reg Registry) AttachEach(ctx context.Context, words []string) ([]*Job, []e
 
 func (r *resolver) attachEach(ctx context.Context, words []string) ([]*Job, []error) {
 	jobs, errs := make([]*Job, len(words)), make([]error, len(words))
-	fanout.Each(Parallel, words, func(i int, word string) { jobs[i] = r.whole(ctx, word) })
+	parallel.Each(Parallel, words, func(i int, word string) { jobs[i] = r.whole(ctx, word) })
 	for i, word := range words {
 		if jobs[i] == nil {
 			jobs[i], errs[i] = r.attachPart(ctx, word)
@@ -262,7 +262,7 @@ func (r *resolver) ofPlace(ctx context.Context, ids []string) []string {
 		return ids
 	}
 	here, elsewhere := make([]bool, len(ids)), make([]bool, len(ids))
-	fanout.Each(Parallel, ids, func(i int, id string) {
+	parallel.Each(Parallel, ids, func(i int, id string) {
 		if _, here[i] = r.workloads[id]; here[i] {
 			return
 		}
@@ -302,7 +302,7 @@ func (r *resolver) candidates(ctx context.Context, ids []string) []api.JobSummar
 	defer more.close()
 	entries, _ := r.registry.entries(ctx, found, Filter{}, more)
 	stored := make([]*api.JobSummary, len(ids))
-	fanout.Each(Parallel, ids, func(i int, id string) {
+	parallel.Each(Parallel, ids, func(i int, id string) {
 		if _, exists := r.workloads[id]; exists {
 			return
 		}

@@ -6,9 +6,9 @@ import (
 	"io"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
-	"github.com/kubectl-kinetic/kinetic/pkg/records"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
 
 // Call returns what the job runs. The store keeps it until the result is deleted.

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/records"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
 
 // watch is Backend.Watch, completed from the store: which attempt runs, and how the job

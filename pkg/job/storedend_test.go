@@ -5,7 +5,7 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/records"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 	"github.com/kubectl-kinetic/kinetic/pkg/store/storetest"
 )
 

@@ -11,8 +11,8 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/kueue"
-	"github.com/kubectl-kinetic/kinetic/pkg/status"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/kueue"
 )
 
 // key identifies a job among those of all namespaces.
@@ -22,7 +22,7 @@ func keyOf(o *metav1.ObjectMeta) key { return key{o.Namespace, o.Labels[api.Labe
 
 // cache has the known objects of one job, or of all jobs.
 type cache struct {
-	workloads map[key]status.Workload
+	workloads map[key]diagnose.Workload
 	pods      map[key]map[types.UID]*corev1.Pod // pointers, because there may be thousands
 	// events have as key each name that the workload may have which they are about. Events
 	// about pods that no longer exist count, too.
@@ -38,7 +38,7 @@ type cache struct {
 }
 
 func newCache() *cache {
-	return &cache{workloads: map[key]status.Workload{}, pods: map[key]map[types.UID]*corev1.Pod{},
+	return &cache{workloads: map[key]diagnose.Workload{}, pods: map[key]map[types.UID]*corev1.Pod{},
 		events:         map[types.NamespacedName]map[types.UID]corev1.Event{},
 		kueueWorkloads: map[types.UID]map[types.UID]kueue.Workload{}, keys: map[types.NamespacedName]key{}}
 }
@@ -80,7 +80,7 @@ func (c *cache) put(kind kind, o runtime.Object, deleted bool) (key, bool) {
 		return k, true
 	case *corev1.Event:
 		k, known := key{}, false
-		for _, name := range status.WorkloadNames(o.InvolvedObject) {
+		for _, name := range diagnose.WorkloadNames(o.InvolvedObject) {
 			about := types.NamespacedName{Namespace: o.Namespace, Name: name}
 			insert(c.events, about, o.UID, *o, deleted)
 			if found, ok := c.keys[about]; ok && !known {
@@ -99,7 +99,7 @@ func (c *cache) put(kind kind, o runtime.Object, deleted bool) (key, bool) {
 		}
 		return k, known
 	}
-	w := status.NewWorkload(kind.workload, o)
+	w := diagnose.NewWorkload(kind.workload, o)
 	if !w.Exists() {
 		return key{}, false
 	}
@@ -157,7 +157,7 @@ func (c *cache) snapshot(k key) snapshot {
 		s.kueueWorkloads = c.kueueWorkloads[s.Meta().UID]
 	}
 	for _, p := range s.pods {
-		for _, claim := range status.Claims(*p) { // events about other objects of that name do no harm
+		for _, claim := range diagnose.Claims(*p) { // events about other objects of that name do no harm
 			s.claimEvents = slices.AppendSeq(slices.Clip(s.claimEvents), maps.Values(c.events[types.NamespacedName{Namespace: k.namespace, Name: claim}]))
 		}
 	}
@@ -166,7 +166,7 @@ func (c *cache) snapshot(k key) snapshot {
 
 // snapshot is a job's objects at one moment.
 type snapshot struct {
-	status.Workload
+	diagnose.Workload
 	pods           map[types.UID]*corev1.Pod
 	events         map[types.UID]corev1.Event
 	claimEvents    []corev1.Event // about the claims of the pods
@@ -188,7 +188,7 @@ func (s *snapshot) unseen() error {
 func (s *snapshot) list() []corev1.Pod {
 	if s.sorted == nil {
 		// Pods are large, so pointers are sorted.
-		byAge := slices.SortedFunc(maps.Values(s.pods), status.CompareAges)
+		byAge := slices.SortedFunc(maps.Values(s.pods), diagnose.CompareAges)
 		s.sorted = make([]corev1.Pod, len(byAge))
 		for i, p := range byAge {
 			s.sorted[i] = *p
@@ -201,7 +201,7 @@ func (s *snapshot) list() []corev1.Pod {
 func (s *snapshot) waits() bool { return s.Waits(s.State(s.list()).Status, s.list()) }
 
 // observed returns the snapshot as an Observation, with what says why the job waits.
-func (s *snapshot) observed(now time.Time) status.Observation {
-	return status.Observation{Workload: s.Workload, Pods: s.list(), Events: slices.AppendSeq(slices.Clip(s.claimEvents), maps.Values(s.events)),
+func (s *snapshot) observed(now time.Time) diagnose.Observation {
+	return diagnose.Observation{Workload: s.Workload, Pods: s.list(), Events: slices.AppendSeq(slices.Clip(s.claimEvents), maps.Values(s.events)),
 		KueueWorkloads: slices.Collect(maps.Values(s.kueueWorkloads)), Now: now}
 }

@@ -12,8 +12,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/kueue"
-	"github.com/kubectl-kinetic/kinetic/pkg/status"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/kueue"
 )
 
 // Each step is a change, with the jobs that it may have changed and their states.
@@ -79,7 +79,7 @@ func TestCacheForgetsWhatIsDeleted(t *testing.T) {
 		t.Errorf("%d entries are left: %+v", left, n)
 	}
 	n.apply(changes[0])
-	n.forget(c.workloads(status.LeaderWorkerSet))
+	n.forget(c.workloads(diagnose.LeaderWorkerSet))
 	if len(n.workloads) != 1 || len(n.keys) != 1 {
 		t.Errorf("a kind that it isn't of was forgotten; left: %+v", n)
 	}

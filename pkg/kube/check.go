@@ -10,9 +10,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/kueue"
-	"github.com/kubectl-kinetic/kinetic/pkg/quota"
-	"github.com/kubectl-kinetic/kinetic/pkg/volume"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/admission"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/kueue"
 )
 
 // checkKueue warns about a job for a queue if the cluster has no queues, so that the job's label
@@ -45,7 +44,7 @@ func (c *Cluster) checkQuotas(ctx context.Context, workload *unstructured.Unstru
 	if err != nil {
 		return nil //nolint:nilerr // the server itself refuses what doesn't fit
 	}
-	warning, err := quota.Check(quotas.Items, workload)
+	warning, err := admission.Check(quotas.Items, workload)
 	if warning != "" {
 		c.client.transport.Say("%s", warning)
 	}
@@ -58,8 +57,8 @@ func (c *Cluster) CheckVolumes(ctx context.Context, s api.Spec) error {
 	return c.volumes().CheckFlags(ctx, s)
 }
 
-func (c *Cluster) volumes() volume.Cluster {
-	return volume.Cluster{Namespace: c.client.namespace, Get: c.read, Say: c.client.transport.Say}
+func (c *Cluster) volumes() admission.Cluster {
+	return admission.Cluster{Namespace: c.client.namespace, Get: c.read, Say: c.client.transport.Say}
 }
 
 // read reads an object of a kind that has no Go type here.

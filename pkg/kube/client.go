@@ -15,11 +15,11 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/serializer"
 	"k8s.io/client-go/rest"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/apiserver"
-	"github.com/kubectl-kinetic/kinetic/pkg/itemlist"
-	"github.com/kubectl-kinetic/kinetic/pkg/kueue"
-	"github.com/kubectl-kinetic/kinetic/pkg/status"
-	"github.com/kubectl-kinetic/kinetic/pkg/transport"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/transport"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/itemlist"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/kueue"
 )
 
 // Client makes requests to one cluster, for one namespace. It only knows the four API groups that
@@ -49,7 +49,7 @@ func NewClient(config *rest.Config, namespace string, tell func(string)) (*Clien
 	}
 	metav1.AddToGroupVersion(scheme, schema.GroupVersion{Version: "v1"})
 	groups := []schema.GroupVersion{kueue.Version, kueue.NewerVersion}
-	for _, k := range status.Kinds {
+	for _, k := range diagnose.Kinds {
 		metav1.AddToGroupVersion(scheme, k.GroupVersion())
 		groups = append(groups, k.GroupVersion())
 	}
@@ -90,7 +90,7 @@ type kind struct {
 	// rare says that a cluster may not have the kind.
 	rare bool
 	// workload is the kind of workload, nil for other objects.
-	workload *status.Kind
+	workload *diagnose.Kind
 }
 
 // The resources of objects that are not workloads.
@@ -102,11 +102,11 @@ const (
 
 func (c *Client) pods() kind   { return kind{client: c.core, resource: podResource} }
 func (c *Client) events() kind { return kind{client: c.core, resource: eventResource} }
-func (c *Client) jobs() kind   { return c.workloads(status.Job) }
+func (c *Client) jobs() kind   { return c.workloads(diagnose.Job) }
 
 // workloads returns a kind of workload. If a cluster may not have the kind, only its metadata is
 // read, so that its types need not be known.
-func (c *Client) workloads(k *status.Kind) kind {
+func (c *Client) workloads(k *diagnose.Kind) kind {
 	return kind{client: c.versions[k.GroupVersion()], resource: k.Plural, metadata: k.Optional, rare: k.Optional, workload: k}
 }
 

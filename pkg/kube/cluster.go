@@ -8,7 +8,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/status"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
 )
 
 // Cluster lists, watches and ends the jobs of a cluster. A Submission starts one.
@@ -43,7 +43,7 @@ func (c *Cluster) Watch(ctx context.Context, h api.Handle, seen func(api.Workloa
 	told := false
 	err := c.observe(ctx, h, func(s snapshot) bool {
 		var now api.WorkloadStatus
-		now, over = status.Recall(over, c.status(s))
+		now, over = diagnose.Recall(over, c.status(s))
 		if !told || !same(last, now) {
 			told, last = true, now
 			seen(now)

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/apiserver"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
 )
 
 // plurals are the resources of the most common kinds in jobs and their overlays, by Kind.group.

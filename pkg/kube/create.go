@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/apiserver"
-	"github.com/kubectl-kinetic/kinetic/pkg/status"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
 )
 
 func (c *Cluster) dryRun(ctx context.Context, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
@@ -30,7 +30,7 @@ func (c *Cluster) dryRun(ctx context.Context, o *unstructured.Unstructured) (*un
 	case err != nil:
 		return nil, err
 	}
-	return made, status.CheckQueue(made)
+	return made, diagnose.CheckQueue(made)
 }
 
 // createWorkload creates the Job or LeaderWorkerSet. If an answer was lost, an existing workload may
@@ -99,7 +99,7 @@ func sameCall(a, b *unstructured.Unstructured) bool {
 }
 
 func workerArgs(workload *unstructured.Unstructured) any {
-	templates := status.KindOf(workload).PodTemplates
+	templates := diagnose.KindOf(workload).PodTemplates
 	for _, c := range containersOf(workload, templates[len(templates)-1]) {
 		if c["name"] == api.ContainerName {
 			return c["args"]

@@ -15,7 +15,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/status"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
 )
 
 // noticeTime is how long a cluster may take to notice that pods have ended, after their grace
@@ -84,9 +84,9 @@ func (c *Cluster) stop(ctx context.Context, h api.Handle, grace time.Duration, e
 // stopUnseen is stop for a job whose objects can't all be read, for the given reason: it removes the workload by its name,
 // without waiting for the pods.
 func (c *Cluster) stopUnseen(ctx context.Context, h api.Handle, ending func() error, why error) error {
-	kind := status.LeaderWorkerSet
+	kind := diagnose.LeaderWorkerSet
 	if isJob(h) {
-		kind = status.Job
+		kind = diagnose.Job
 	}
 	err := retry(ctx, func() error {
 		return c.client.removeObject(ctx, c.client.workloads(kind).collection(), h.K8sName, "", metav1.DeletePropagationBackground)
@@ -170,11 +170,11 @@ func isAnother(err error) bool {
 func deleteTimeout(s snapshot, grace time.Duration) time.Duration {
 	pods := s.list()
 	n := max(len(pods), s.Hosts(pods))
-	return max(grace, status.Grace(pods)) + noticeTime + time.Duration(n)*podTime
+	return max(grace, diagnose.Grace(pods)) + noticeTime + time.Duration(n)*podTime
 }
 
 // waitGone waits until nothing is left of a job.
-func (c *Cluster) waitGone(ctx context.Context, h api.Handle, was status.Workload, limit time.Duration) error {
+func (c *Cluster) waitGone(ctx context.Context, h api.Handle, was diagnose.Workload, limit time.Duration) error {
 	waiting, cancel := context.WithTimeout(ctx, limit)
 	defer cancel()
 	var left []corev1.Pod
@@ -184,7 +184,7 @@ func (c *Cluster) waitGone(ctx context.Context, h api.Handle, was status.Workloa
 		return !s.Exists() && len(left) == 0
 	})
 	if errors.Is(err, context.DeadlineExceeded) && ctx.Err() == nil && len(left) > 0 {
-		return fmt.Errorf("after %s, pod %s still exists; its node may be lost; see %s", limit, left[0].Name, status.DescribePod(left[0]))
+		return fmt.Errorf("after %s, pod %s still exists; its node may be lost; see %s", limit, left[0].Name, diagnose.DescribePod(left[0]))
 	}
 	return err
 }

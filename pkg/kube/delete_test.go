@@ -22,9 +22,9 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/logs"
-	"github.com/kubectl-kinetic/kinetic/pkg/screen"
-	"github.com/kubectl-kinetic/kinetic/pkg/status"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
 )
 
 // Only the Job that was read is removed: another one may have its name by then.
@@ -117,7 +117,7 @@ func TestDeleteTimeout(t *testing.T) {
 	many := groupJob()
 	many.Spec.Completions = new(int32(256))
 	tests := map[string]struct {
-		workload status.Workload
+		workload diagnose.Workload
 		pods     []corev1.Pod
 		want     time.Duration
 	}{
@@ -165,7 +165,7 @@ func TestAJobThatMayBeASetNobodyLetsUsSeeIsNotMissing(t *testing.T) {
 	_, inspected := w.Inspect(t.Context(), handleOf("a1"), false)
 	for name, err := range map[string]error{
 		"Delete": w.Delete(t.Context(), handleOf("a1"), api.DeleteOptions{}), "Watch": watched, "Inspect": inspected,
-		"Release": w.Release(t.Context(), handleOf("a1"), api.End{}), "Logs": w.Logs(t.Context(), handleOf("a1"), &logs.Archive{JobID: "a1", WithoutLog: true}, logs.Options{}, screen.Both(io.Discard)),
+		"Release": w.Release(t.Context(), handleOf("a1"), api.End{}), "Logs": w.Logs(t.Context(), handleOf("a1"), &logs.Archive{JobID: "a1", WithoutLog: true}, logs.Options{}, display.Both(io.Discard)),
 	} {
 		if err == nil || errors.Is(err, fs.ErrNotExist) || !strings.Contains(err.Error(), "you need the verb list on leaderworkersets") {
 			t.Errorf("%s: %v, want the right that is missing", name, err)

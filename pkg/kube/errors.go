@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/apiserver"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
 )
 
 // explain returns an error that says what was being done, why it failed and what to do next. It

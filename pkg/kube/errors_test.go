@@ -13,10 +13,10 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/apiserver"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
 )
 
-// isUsage reports whether an error is one of the command line, as pkg/cmd/process does.
+// isUsage reports whether an error is one of the command line, as pkg/cmd/cli does.
 func isUsage(err error) bool {
 	var usage interface{ Usage() bool }
 	return errors.As(err, &usage) && usage.Usage()

@@ -9,9 +9,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"k8s.io/apimachinery/pkg/watch"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/apiserver"
-	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
-	"github.com/kubectl-kinetic/kinetic/pkg/itemlist"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/backoff"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/itemlist"
 )
 
 // change is a change of the objects of a kind.

@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/status"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
 )
 
 // Inspect describes the hosts of a job that have a pod. With disruptions it also says when and why
@@ -23,7 +23,7 @@ func (c *Cluster) Inspect(ctx context.Context, h api.Handle, disruptions bool) (
 		return api.WorkloadDetail{}, err
 	}
 	var detail api.WorkloadDetail
-	for _, p := range status.NewestOfHosts(s.list()) {
+	for _, p := range diagnose.NewestOfHosts(s.list()) {
 		detail.Hosts = append(detail.Hosts, hostAs(p))
 	}
 	if !disruptions || !s.Exists() {
@@ -41,8 +41,8 @@ func (c *Cluster) Inspect(ctx context.Context, h api.Handle, disruptions bool) (
 
 // hostAs describes what a pod is doing.
 func hostAs(p corev1.Pod) api.Host {
-	h := api.Host{Host: status.HostOf(p), Pod: p.Name, Node: p.Spec.NodeName, State: api.Pending}
-	switch worker := status.WorkerOf(p); {
+	h := api.Host{Host: diagnose.HostOf(p), Pod: p.Name, Node: p.Spec.NodeName, State: api.Pending}
+	switch worker := diagnose.WorkerOf(p); {
 	case worker.State.Terminated != nil && worker.State.Terminated.ExitCode == 0:
 		h.State = api.Succeeded
 	case worker.State.Terminated != nil:

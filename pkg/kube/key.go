@@ -8,7 +8,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/status"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
 )
 
 // mayPutKey reports whether the Secret can be created from which the hosts of a workload get their
@@ -45,7 +45,7 @@ func awaitingKey(workload *unstructured.Unstructured) *unstructured.Unstructured
 func keyRefs(workload *unstructured.Unstructured) []map[string]any {
 	var refs []map[string]any
 	secret := specOf(workload).SecretName()
-	for _, template := range status.KindOf(workload).PodTemplates {
+	for _, template := range diagnose.KindOf(workload).PodTemplates {
 		for _, c := range containersOf(workload, template) {
 			for _, variable := range objectsIn(c, "env") {
 				found, _, _ := unstructured.NestedFieldNoCopy(variable, "valueFrom", "secretKeyRef")

@@ -10,10 +10,10 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/itemlist"
-	"github.com/kubectl-kinetic/kinetic/pkg/joblist"
-	"github.com/kubectl-kinetic/kinetic/pkg/kueue"
-	"github.com/kubectl-kinetic/kinetic/pkg/status"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/itemlist"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/joblist"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/kueue"
 )
 
 // List describes all jobs of the namespace. It lists each kind of object once, all at the same
@@ -107,7 +107,7 @@ func trimmed(o runtime.Object) runtime.Object {
 	case *corev1.Pod:
 		return joblist.Pod(o)
 	case *corev1.Event:
-		if !status.MayBeOfJob(o.InvolvedObject) {
+		if !diagnose.MayBeOfJob(o.InvolvedObject) {
 			return nil
 		}
 	case *kueue.Workload:
@@ -118,7 +118,7 @@ func trimmed(o runtime.Object) runtime.Object {
 
 // trimmedKueueWorkload returns what a list needs of a Kueue Workload, nil if that is not of a job.
 func trimmedKueueWorkload(w *kueue.Workload) runtime.Object {
-	ours := slices.ContainsFunc(w.OwnerReferences, func(r metav1.OwnerReference) bool { return status.IsJobName(r.Name) })
+	ours := slices.ContainsFunc(w.OwnerReferences, func(r metav1.OwnerReference) bool { return diagnose.IsJobName(r.Name) })
 	if !ours {
 		return nil
 	}

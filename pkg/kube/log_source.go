@@ -10,14 +10,14 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/apiserver"
-	"github.com/kubectl-kinetic/kinetic/pkg/logs"
-	"github.com/kubectl-kinetic/kinetic/pkg/screen"
-	"github.com/kubectl-kinetic/kinetic/pkg/status"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
 )
 
 // Logs writes what the pods of a job printed, as logs.Read does.
-func (c *Cluster) Logs(ctx context.Context, h api.Handle, a *logs.Archive, o logs.Options, out screen.Streams) error {
+func (c *Cluster) Logs(ctx context.Context, h api.Handle, a *logs.Archive, o logs.Options, out display.Streams) error {
 	return logs.Read(ctx, logSource{c, h}, a, o, out)
 }
 
@@ -87,12 +87,12 @@ func (s logSource) Warn(line string) { s.cluster.client.transport.Say("%s", line
 // logPods returns the pods of a snapshot.
 func logPods(s snapshot) logs.Pods {
 	pods := s.list()
-	all := logs.Pods{List: make([]logs.Pod, len(pods)), Grace: status.Grace(pods) + noticeTime}
+	all := logs.Pods{List: make([]logs.Pod, len(pods)), Grace: diagnose.Grace(pods) + noticeTime}
 	all.JobEnded = s.State(pods).State.Ended()
 	for i, p := range pods {
-		worker := status.WorkerOf(p)
-		all.List[i] = logs.Pod{Name: p.Name, UID: string(p.UID), Host: status.HostOf(p), Created: p.CreationTimestamp.Time,
-			Started: status.StartOf(worker), Running: worker.State.Running != nil, Deleted: p.DeletionTimestamp != nil}
+		worker := diagnose.WorkerOf(p)
+		all.List[i] = logs.Pod{Name: p.Name, UID: string(p.UID), Host: diagnose.HostOf(p), Created: p.CreationTimestamp.Time,
+			Started: diagnose.StartOf(worker), Running: worker.State.Running != nil, Deleted: p.DeletionTimestamp != nil}
 		if t := worker.State.Terminated; t != nil {
 			all.List[i].Ended, all.List[i].Finished = true, t.FinishedAt.Time
 			all.List[i].Lost = t.Reason == "ContainerStatusUnknown"

@@ -24,11 +24,11 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/apiserver"
-	"github.com/kubectl-kinetic/kinetic/pkg/logs"
-	"github.com/kubectl-kinetic/kinetic/pkg/records"
-	"github.com/kubectl-kinetic/kinetic/pkg/screen"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
 
 func TestTheRequestForALog(t *testing.T) {
@@ -208,7 +208,7 @@ func TestAStoppedTerminalHoldsTheHostsBack(t *testing.T) {
 		out := &stopped{let: let}
 		done := make(chan error, 1)
 		go func() {
-			done <- logs.Read(t.Context(), source, a, logs.Options{Follow: true, Tail: -1, Host: -1, Hosts: number}, screen.Both(out))
+			done <- logs.Read(t.Context(), source, a, logs.Options{Follow: true, Tail: -1, Host: -1, Hosts: number}, display.Both(out))
 		}()
 		synctest.Wait() // until all of them wait for the terminal
 		if n := sent.Load(); n == 0 || n > number*2*apiserver.MaxUnread {

@@ -4,7 +4,7 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/apiserver"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
 )
 
 // networksPath has GKE's objects about networks of pods.

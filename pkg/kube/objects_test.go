@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/status"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
 )
 
 func at(second int) metav1.Time {
@@ -89,11 +89,11 @@ func indexed(host int, state corev1.ContainerState) corev1.Pod {
 }
 
 // asWorkload is the workload that an object is.
-func asWorkload(o metav1.Object) status.Workload {
+func asWorkload(o metav1.Object) diagnose.Workload {
 	if j, ok := o.(*batchv1.Job); ok {
-		return status.NewWorkload(status.Job, j)
+		return diagnose.NewWorkload(diagnose.Job, j)
 	}
-	return status.NewWorkload(status.LeaderWorkerSet, o.(*metav1.PartialObjectMetadata))
+	return diagnose.NewWorkload(diagnose.LeaderWorkerSet, o.(*metav1.PartialObjectMetadata))
 }
 
 // groupJob is a Job on two hosts.

@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/kueue"
-	"github.com/kubectl-kinetic/kinetic/pkg/status"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/kueue"
 )
 
 // ofJob returns the selections of one job. Only what matters for the state of its pods is kept. For
@@ -23,7 +23,7 @@ import (
 func (c *Client) ofJob(h api.Handle) []selection {
 	parts := c.selections(api.LabelJobID + "=" + h.JobID)
 	if isJob(h) {
-		parts = slices.DeleteFunc(parts, func(s selection) bool { return s.kind.workload != nil && s.kind.workload != status.Job })
+		parts = slices.DeleteFunc(parts, func(s selection) bool { return s.kind.workload != nil && s.kind.workload != diagnose.Job })
 	}
 	for i := range parts {
 		if parts[i].kind == c.pods() {
@@ -41,15 +41,15 @@ func isJob(h api.Handle) bool { return strings.HasPrefix(h.K8sName, api.JobNameP
 // selections returns the selections of all workloads and pods with these labels.
 func (c *Client) selections(labels string) []selection {
 	var all []selection
-	for _, k := range status.Kinds {
+	for _, k := range diagnose.Kinds {
 		all = append(all, selection{kind: c.workloads(k), labels: labels, list: listOf(k)})
 	}
 	return append(all, selection{kind: c.pods(), labels: labels, list: func() runtime.Object { return &corev1.PodList{} }})
 }
 
 // listOf returns a function that makes empty lists of a kind of workload.
-func listOf(k *status.Kind) func() runtime.Object {
-	if k == status.Job {
+func listOf(k *diagnose.Kind) func() runtime.Object {
+	if k == diagnose.Job {
 		return func() runtime.Object { return &batchv1.JobList{} }
 	}
 	return func() runtime.Object { return &metav1.PartialObjectMetadataList{} }
@@ -69,7 +69,7 @@ func (c *Client) reasons(queued bool) []selection {
 // Workload while it waits in a queue, otherwise events, of a single object if only those matter.
 func (c *Client) reasonsOf(known *cache, job key) []selection {
 	now := known.snapshot(job)
-	o := status.Observation{Workload: now.Workload, Pods: now.list()}
+	o := diagnose.Observation{Workload: now.Workload, Pods: now.list()}
 	all := c.reasons(true)
 	events, kueue := all[:1], all[1:]
 	reasons := events
@@ -206,7 +206,7 @@ func about(workload *metav1.ObjectMeta) func(runtime.Object) runtime.Object {
 	return func(o runtime.Object) runtime.Object {
 		switch o := o.(type) {
 		case *corev1.Event:
-			if o.InvolvedObject.Kind == "PersistentVolumeClaim" || slices.Contains(status.WorkloadNames(o.InvolvedObject), workload.Name) {
+			if o.InvolvedObject.Kind == "PersistentVolumeClaim" || slices.Contains(diagnose.WorkloadNames(o.InvolvedObject), workload.Name) {
 				return o
 			}
 		case *kueue.Workload:

@@ -22,9 +22,9 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/kueue"
-	"github.com/kubectl-kinetic/kinetic/pkg/latest"
-	"github.com/kubectl-kinetic/kinetic/pkg/status"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/broadcast"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/kueue"
 )
 
 // oneJob is the cluster of a job whose pod waits, among the events of others. The
@@ -229,7 +229,7 @@ func TestObserversOfAJobShareItsWatches(t *testing.T) {
 func TestTheLastChangeBeforeAWatchFailsIsSeen(t *testing.T) {
 	w, h, failure := New(&Client{namespace: "ml"}), handleOf("a1"), errors.New("forbidden")
 	for _, enough := range []bool{true, false} {
-		shared := &sharedWatch{snapshots: latest.New(snapshot{}), stop: func() {}}
+		shared := &sharedWatch{snapshots: broadcast.New(snapshot{}), stop: func() {}}
 		w.watches[watchedAs(h)] = shared
 		shared.post(snapshot{})
 		var seen []int
@@ -254,7 +254,7 @@ func TestTheLastChangeBeforeAWatchFailsIsSeen(t *testing.T) {
 
 // A snapshot is read while the next one is made.
 func TestASnapshotThatWasPostedStaysAsItWas(t *testing.T) {
-	shared := &sharedWatch{snapshots: latest.New(snapshot{})}
+	shared := &sharedWatch{snapshots: broadcast.New(snapshot{})}
 	c := &Client{}
 	known, job := newCache(), listOfOneJob().Items[0]
 	pod, event := theirPod(running(1)), eventAbout("kinetic-a1-x")
@@ -313,7 +313,7 @@ func TestChangesOfAJobOfManyPodsAreLookedAtTogether(t *testing.T) {
 		err := c.observe(t.Context(), handleOf("a1"), c.ofJob(handleOf("a1")), func(s snapshot) bool {
 			looks, run = looks+1, 0
 			for _, p := range s.list() {
-				if !status.StartOf(status.WorkerOf(p)).IsZero() {
+				if !diagnose.StartOf(diagnose.WorkerOf(p)).IsZero() {
 					run++
 				}
 			}

@@ -13,7 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/status"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
 )
 
 // own creates an object that is removed with its owner. If other jobs own it already, it is removed
@@ -31,7 +31,7 @@ func (c *Cluster) own(ctx context.Context, o *unstructured.Unstructured, owner m
 // isRelease reports whether an object is the Role or the RoleBinding that allows the leader of a
 // workload to scale it to zero.
 func isRelease(o *unstructured.Unstructured, workload *unstructured.Unstructured) bool {
-	return status.KindOf(workload).ScaledToZero && o.GetName() == workload.GetName() && o.GroupVersionKind().Group == "rbac.authorization.k8s.io"
+	return diagnose.KindOf(workload).ScaledToZero && o.GetName() == workload.GetName() && o.GroupVersionKind().Group == "rbac.authorization.k8s.io"
 }
 
 // allowRelease creates the Role and the RoleBinding. A job can run without them.
@@ -84,7 +84,7 @@ func (c *Cluster) ensure(ctx context.Context, o *unstructured.Unstructured, mode
 
 func ownedByJobs(o *unstructured.Unstructured) bool {
 	return slices.ContainsFunc(o.GetOwnerReferences(), func(r metav1.OwnerReference) bool {
-		return slices.ContainsFunc(status.Kinds, func(k *status.Kind) bool { return r.Kind == k.Kind && strings.HasPrefix(r.Name, k.NamePrefix) })
+		return slices.ContainsFunc(diagnose.Kinds, func(k *diagnose.Kind) bool { return r.Kind == k.Kind && strings.HasPrefix(r.Name, k.NamePrefix) })
 	})
 }
 

@@ -9,9 +9,9 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/apiserver"
-	"github.com/kubectl-kinetic/kinetic/pkg/joblist"
-	"github.com/kubectl-kinetic/kinetic/pkg/status"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/joblist"
 )
 
 // maxDescribed is how many jobs Pick reads with their pods. Their IDs are in a URL.
@@ -55,7 +55,7 @@ func (c *Cluster) table(ctx context.Context) ([]api.JobSummary, error) {
 		return c.client.explain("list", c.client.jobs(), "", err)
 	})
 	g.Go(func() error {
-		sets := selection{kind: c.client.workloads(status.LeaderWorkerSet), labels: joblist.Selector, list: listOf(status.LeaderWorkerSet)}
+		sets := selection{kind: c.client.workloads(diagnose.LeaderWorkerSet), labels: joblist.Selector, list: listOf(diagnose.LeaderWorkerSet)}
 		return c.client.readInto(ctx, known, []selection{sets})
 	})
 	if err := g.Wait(); err != nil {

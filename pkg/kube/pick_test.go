@@ -23,7 +23,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/apiserver"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
 )
 
 // tabular answers as an API server with some Jobs, each with a pod: a list of all Jobs as pages of a table,

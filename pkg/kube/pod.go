@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/status"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
 )
 
 // RunningPod returns the name of the pod in which host 0 of a job is running, "" if there is
@@ -14,12 +14,12 @@ func (c *Cluster) RunningPod(ctx context.Context, h api.Handle) (string, error) 
 	if err != nil {
 		return "", err
 	}
-	leaders := status.Leaders(s.list())
+	leaders := diagnose.Leaders(s.list())
 	if len(leaders) == 0 {
 		return "", nil
 	}
 	last := leaders[len(leaders)-1]
-	if status.WorkerOf(last).State.Running == nil {
+	if diagnose.WorkerOf(last).State.Running == nil {
 		return "", nil
 	}
 	return last.Name, nil

@@ -8,7 +8,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/status"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
 )
 
 // removePrepared removes the objects that a job's hosts need to find each other if they have no
@@ -16,7 +16,7 @@ import (
 // and removed with it.
 func (c *Cluster) removePrepared(ctx context.Context, h api.Handle) error {
 	g, ctx := errgroup.WithContext(ctx)
-	for _, r := range status.Extras(h) {
+	for _, r := range diagnose.Extras(h) {
 		g.Go(func() error { return c.removeUnowned(ctx, collection{r.GroupVersion(), r.Resource}, h) })
 	}
 	return g.Wait()

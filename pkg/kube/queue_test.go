@@ -18,7 +18,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/kueue"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/kueue"
 )
 
 // kueueWorkloadOf is a Workload of Kueue that an object with the name and UID owns.

@@ -6,7 +6,7 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/runtime"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/backoff"
 )
 
 // pageSize is how many objects the server sends at once. With kubectl's 500, a list of 5,000 jobs

@@ -16,7 +16,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/joblist"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/joblist"
 )
 
 // pagesOf answers requests for a list with three objects, one a page. The first requests

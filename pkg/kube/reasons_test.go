@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/types"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/kueue"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/kueue"
 )
 
 // If a job is gone, no request is made that needs its object.

@@ -4,8 +4,8 @@ import (
 	"context"
 	"time"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/apiserver"
-	"github.com/kubectl-kinetic/kinetic/pkg/backoff"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/backoff"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
 )
 
 // retryFor is for how long a call that fails is tried again. An API server that restarts is back

@@ -19,7 +19,7 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/status"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
 )
 
 // createRunner creates the runner's ConfigMap. Jobs share it, so an existing one must have the same
@@ -153,7 +153,7 @@ func (c *Client) usedRunners(ctx context.Context) (map[string]bool, error) {
 	for _, p := range pods.Items {
 		mounted(p.Spec)
 	}
-	for _, k := range status.Kinds {
+	for _, k := range diagnose.Kinds {
 		if !k.Optional {
 			continue
 		}
@@ -170,7 +170,7 @@ func (c *Client) usedRunners(ctx context.Context) (map[string]bool, error) {
 
 // podTemplates returns the pod templates of all workloads of an optional kind, none if the cluster
 // does not have the kind.
-func (c *Client) podTemplates(ctx context.Context, k *status.Kind) ([]corev1.PodTemplateSpec, error) {
+func (c *Client) podTemplates(ctx context.Context, k *diagnose.Kind) ([]corev1.PodTemplateSpec, error) {
 	var list struct{ Items []map[string]any }
 	err := retry(ctx, func() error {
 		data, err := answered(c.asJSON(c.core.Get(), c.workloads(k).collection().path(c.namespace)...).Do(ctx))

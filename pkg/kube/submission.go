@@ -14,7 +14,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/status"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
 )
 
 // Submission is a job that is being submitted to a cluster.
@@ -66,7 +66,7 @@ func (s *Submission) split() (parts, error) {
 }
 
 func isWorkload(o *unstructured.Unstructured) bool {
-	return status.KindOf(o) != nil && o.GetLabels()[api.LabelJobID] != ""
+	return diagnose.KindOf(o) != nil && o.GetLabels()[api.LabelJobID] != ""
 }
 
 func isShared(o *unstructured.Unstructured) bool {
@@ -134,7 +134,7 @@ func (s *Submission) Start(ctx context.Context, spec api.Spec, secrets map[strin
 	if workload == nil {
 		return taken
 	}
-	if err := status.CheckQueue(workload); err != nil && taken == nil {
+	if err := diagnose.CheckQueue(workload); err != nil && taken == nil {
 		return errors.Join(err, s.undo(ctx, workload))
 	}
 	owner := metav1.OwnerReference{APIVersion: workload.GetAPIVersion(), Kind: workload.GetKind(), Name: workload.GetName(), UID: workload.GetUID()}

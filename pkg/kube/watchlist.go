@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/joblist"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/joblist"
 )
 
 // WatchList calls seen with all jobs of the namespace, then with those that may have changed,

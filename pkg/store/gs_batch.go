@@ -21,7 +21,7 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
 )
 
 const (
@@ -43,7 +43,7 @@ func (s *gsStore) HasBlobs(ctx context.Context, blobs []api.IndexBlob) map[strin
 	}
 	var mu sync.Mutex
 	all := map[string]bool{}
-	fanout.Each(Parallel, slices.Collect(slices.Chunk(blobs, batchSize)), func(_ int, batch []api.IndexBlob) {
+	parallel.Each(Parallel, slices.Collect(slices.Chunk(blobs, batchSize)), func(_ int, batch []api.IndexBlob) {
 		some, _ := s.askBatch(ctx, client, batch)
 		mu.Lock()
 		defer mu.Unlock()

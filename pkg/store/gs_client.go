@@ -15,8 +15,8 @@ import (
 	"google.golang.org/api/option"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/principal"
-	"github.com/kubectl-kinetic/kinetic/pkg/transport"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/principal"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/transport"
 )
 
 // answerWithin limits the wait for the first byte of an answer.

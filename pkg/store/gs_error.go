@@ -15,8 +15,8 @@ import (
 	"google.golang.org/api/googleapi"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/principal"
-	"github.com/kubectl-kinetic/kinetic/pkg/transport"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/principal"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/transport"
 )
 
 // need is what an operation does, for messages, and the permission for it.

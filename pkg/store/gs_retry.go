@@ -7,7 +7,7 @@ import (
 	"cloud.google.com/go/storage"
 	"github.com/googleapis/gax-go/v2"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/transport"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/transport"
 )
 
 // retryTime is how long consecutive failures are retried: longer than a server takes

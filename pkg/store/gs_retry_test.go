@@ -14,7 +14,7 @@ import (
 
 	"google.golang.org/api/googleapi"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/transport"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/transport"
 )
 
 // answering is a server that answers everything with nothing.

@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 	"github.com/kubectl-kinetic/kinetic/runner/kinetic_runner/contract"
 )
 
@@ -27,8 +27,8 @@ const (
 )
 
 var (
-	sha256Pattern = pattern.Lazy(`^[0-9a-f]{64}$`)
-	dataPattern   = pattern.Lazy(`^[0-9a-f]{16,64}$`)
+	sha256Pattern = lazyregexp.New(`^[0-9a-f]{64}$`)
+	dataPattern   = lazyregexp.New(`^[0-9a-f]{16,64}$`)
 )
 
 // Blob returns the name of the content-addressed object with a SHA-256 in lower-case hex.
@@ -226,7 +226,7 @@ func form(format, word string) string {
 
 // anyOf returns the pattern of the names that one of the regular expressions matches.
 func anyOf(forms ...string) func() *regexp.Regexp {
-	return pattern.Lazy("^(" + strings.Join(forms, "|") + ")$")
+	return lazyregexp.New("^(" + strings.Join(forms, "|") + ")$")
 }
 
 // The records of a job, relative to its directory: all that it stores except its outputs.
@@ -236,7 +236,7 @@ var (
 		form(names.InputResult, ""), form(names.InputTries, ""), form(names.InputPickle, later), form(names.Hashes, later))
 	// tracePattern matches the records that hardly anything but a job has.
 	tracePattern        = anyOf(form(names.Call, ""), form(names.Result, ""), form(names.End, ""), form(names.Attempt, ""), form(names.LogPart, ""))
-	pythonRecordPattern = pattern.Lazy(`^(handle\.json|payload\.pkl|context\.zip|requirements\.txt|result(-worker-\d+)?\.pkl|\.(debug|leader)_ready)$`)
+	pythonRecordPattern = lazyregexp.New(`^(handle\.json|payload\.pkl|context\.zip|requirements\.txt|result(-worker-\d+)?\.pkl|\.(debug|leader)_ready)$`)
 )
 
 // IsRecord reports, by its name, whether an object in a job's directory is one of the
@@ -275,13 +275,13 @@ func checkName(name string) error {
 	return nil
 }
 
-var idPattern = pattern.Lazy("^" + facts.IDs.Pattern + "$")
+var idPattern = lazyregexp.New("^" + facts.IDs.Pattern + "$")
 
 // The end of the IDs that this program makes, with the time and seven digits; and all IDs
 // of keras-kinetic.
 var (
-	idTail          = pattern.Lazy(`-\d{8}-\d{6}-[0-9a-f]{7}$`)
-	pythonIDPattern = pattern.Lazy(`^job-[0-9a-f]{8}$`)
+	idTail          = lazyregexp.New(`-\d{8}-\d{6}-[0-9a-f]{7}$`)
+	pythonIDPattern = lazyregexp.New(`^job-[0-9a-f]{8}$`)
 )
 
 // IsMadeID reports whether a program made an ID, rather than a person.

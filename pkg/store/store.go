@@ -1,6 +1,3 @@
-// Package store keeps what a job consists of and what it leaves behind, in a directory
-// (file://) or a Cloud Storage bucket (gs://). All writes are atomic: a reader sees an
-// object whole or not at all.
 package store
 
 import (

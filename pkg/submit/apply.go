@@ -16,10 +16,10 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/environment"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/pack"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
 
 // ExistsError means that a job ID is taken.
@@ -40,7 +40,7 @@ func (e *ExistsError) Error() string {
 	return fmt.Sprintf("job ID %q is already taken in %s: choose another, or delete that job with kubectl kinetic jobs cleanup %s%s", e.ID, e.Where, e.ID, e.Flags)
 }
 
-// Kind implements what pkg/cmd/process asks an error for.
+// Kind implements what pkg/cmd/cli asks an error for.
 func (e *ExistsError) Kind() api.ErrorKind { return api.KindExists }
 
 // Next returns the command that shows or deletes the other job.
@@ -175,7 +175,7 @@ func (s submission) carryOut(ctx context.Context) (Submitted, error) {
 // started returns the job as it is started. What its pods run can't be replaced any more: an image
 // that was made has its digest beside its name.
 func (s submission) started() api.Spec {
-	if s.Environment.Mode == environment.Bundled && len(s.provided.Digests) > 0 {
+	if s.Environment.Mode == decide.Bundled && len(s.provided.Digests) > 0 {
 		s.Spec.Image, s.Spec.ImageMoves = s.Spec.Image+"@"+s.provided.Digests[0], false
 	}
 	return s.Spec

@@ -13,8 +13,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
-	"github.com/kubectl-kinetic/kinetic/pkg/pack"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
 
 // workload stands for a cluster: start and ready say what it does.

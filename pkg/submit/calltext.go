@@ -10,7 +10,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 )
 
 // maxCallText is the maximum size of a call text, in bytes.
@@ -136,7 +136,7 @@ func shellWord(word string) string {
 	}
 }
 
-var plainWord = pattern.Lazy(`^[\w@%+=:,./~…-]+$`)
+var plainWord = lazyregexp.New(`^[\w@%+=:,./~…-]+$`)
 
 // printable writes control characters, and bytes that are not text, as escapes.
 func printable(text string) string {

@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/records"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
 
 // claim writes the handle. The records that an interrupted submit left are this one's from then on:

@@ -13,10 +13,10 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/bundle"
-	"github.com/kubectl-kinetic/kinetic/pkg/data"
-	"github.com/kubectl-kinetic/kinetic/pkg/pack"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/bundle"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/data"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
 
 // findData finds the inputs of a job. Its errors are mistakes in the flags.

@@ -15,13 +15,13 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/bundle"
-	"github.com/kubectl-kinetic/kinetic/pkg/deps"
-	"github.com/kubectl-kinetic/kinetic/pkg/environment"
-	"github.com/kubectl-kinetic/kinetic/pkg/image"
-	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
-	"github.com/kubectl-kinetic/kinetic/pkg/target"
-	"github.com/kubectl-kinetic/kinetic/pkg/version"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/version"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/bundle"
 )
 
 // installs reports whether the job gets its packages from us, and not from the user's own image
@@ -32,11 +32,11 @@ func (p *Planned) installs() bool {
 
 // isOwn reports whether --image names an image of the user, and not a mode.
 func isOwn(image string) bool {
-	return image != "" && image != string(environment.Bundled) && image != string(environment.Prebuilt)
+	return image != "" && image != string(decide.Bundled) && image != string(decide.Prebuilt)
 }
 
 // WithEnvironment returns the plan of a job that uses the packages that were provided for it.
-func (p Planned) WithEnvironment(e environment.Provided) Planned {
+func (p Planned) WithEnvironment(e decide.Provided) Planned {
 	p.Environment, p.provided = e.Plan, e
 	p.Spec.Image, p.Spec.ImageMoves, p.Spec.EnvironmentSHA256 = e.Image, e.Plan.Moves(), e.SHA256
 	p.Warnings = append(slices.Clip(p.Warnings), e.Warnings...)
@@ -125,7 +125,7 @@ func (p *Planned) chooseEnvironment(r api.Request, m Machine) (err error) {
 	if err != nil {
 		return err
 	}
-	p.Environment, err = environment.New(environment.Input{
+	p.Environment, err = decide.New(decide.Input{
 		Images: images, Image: r.Image, Wanted: p.Deps, Root: p.Root, Accelerator: p.Spec.Accelerator,
 		Repository: target.Repository(where.Project, where.Zone, where.Cluster),
 		Python:     p.pythonHere, Version: version.String(), Unwritable: m.Unwritable, Steering: m.Steering,
@@ -134,7 +134,7 @@ func (p *Planned) chooseEnvironment(r api.Request, m Machine) (err error) {
 		return err
 	}
 	p.Spec.Image, p.Spec.ImageMoves = p.Environment.Image, p.Environment.Moves()
-	if p.Environment.Mode == environment.Custom {
+	if p.Environment.Mode == decide.Custom {
 		return nil
 	}
 	p.Warnings = append(p.Warnings, p.Deps.Warnings...)
@@ -171,7 +171,7 @@ func (p *Planned) checkUnused(r api.Request) error {
 			flag{"--group", len(r.Images.Groups) > 0}, flag{"--runtime", r.Images.Runtime != ""}, flag{"--python", r.Images.Python != ""},
 			flag{"--refresh-deps", r.Images.RefreshDeps}, flag{"--image-upload-limit", r.Images.UploadLimit > 0})
 		why = "nothing is installed in an image of your own; use --image bundled or prebuilt"
-	case r.Image != string(environment.Prebuilt):
+	case r.Image != string(decide.Prebuilt):
 		return nil
 	}
 	for _, f := range unused {
@@ -185,7 +185,7 @@ func (p *Planned) checkUnused(r api.Request) error {
 // pythonTime limits how long this machine's Python may take to say its version.
 const pythonTime = 5 * time.Second
 
-var minorVersion = pattern.Lazy(`^3\.[0-9]+$`)
+var minorVersion = lazyregexp.New(`^3\.[0-9]+$`)
 
 // PythonVersion returns the version of this machine's Python, X.Y, "" if there is none. Asking it
 // takes longer than the rest of a dry-run, so the answer is remembered.

@@ -9,9 +9,9 @@ import (
 	"testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/environment"
-	"github.com/kubectl-kinetic/kinetic/pkg/image"
-	"github.com/kubectl-kinetic/kinetic/pkg/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
 )
 
 // planOf plans a job of a project with some files, in a cluster of GKE unless it is changed.
@@ -125,7 +125,7 @@ func TestRuntimeSetsTheBackendOfKeras(t *testing.T) {
 func TestWithEnvironment(t *testing.T) {
 	p := Planned{Secrets: map[string]string{"TOKEN": "t"}, Spec: api.Spec{SecretEnv: []string{"TOKEN"}}}
 	secrets := p.Secrets
-	got := p.WithEnvironment(environment.Provided{Image: "i", SHA256: "s", Netrc: "machine h", Wheels: []image.Wheel{{File: "f", SHA256: "h"}}})
+	got := p.WithEnvironment(decide.Provided{Image: "i", SHA256: "s", Netrc: "machine h", Wheels: []image.Wheel{{File: "f", SHA256: "h"}}})
 	if got.Spec.Image != "i" || got.Spec.EnvironmentSHA256 != "s" || !slices.Equal(got.Spec.SecretEnv, []string{api.EnvNetrc, "TOKEN"}) || got.Secrets[api.EnvNetrc] != "machine h" {
 		t.Errorf("plan %+v", got)
 	}
@@ -135,7 +135,7 @@ func TestWithEnvironment(t *testing.T) {
 }
 
 func TestHandleNamesThePackages(t *testing.T) {
-	p := planned(t, "{}").WithEnvironment(environment.Provided{Plan: environment.Plan{Mode: environment.Prebuilt}, Image: "i", SHA256: "s",
+	p := planned(t, "{}").WithEnvironment(decide.Provided{Plan: decide.Plan{Mode: decide.Prebuilt}, Image: "i", SHA256: "s",
 		Digests: []string{"sha256:d"}, Wheels: []image.Wheel{{File: "f", SHA256: "h"}}})
 	sent, err := apply(t.Context(), p, registry(t, workload{start: well, ready: well}))
 	if err != nil {
@@ -150,16 +150,16 @@ func TestHandleNamesThePackages(t *testing.T) {
 
 // TestStartedByDigest: pods run the image that was made, and not what its name stands for later.
 func TestStartedByDigest(t *testing.T) {
-	for mode, want := range map[environment.Mode]string{environment.Bundled: "r.example/env:r-1@sha256:d", environment.Prebuilt: "r.example/env:r-1", environment.Custom: "r.example/env:r-1"} {
-		plan := environment.Plan{Mode: mode, Tag: "r-1"}
-		p := planned(t, "{}").WithEnvironment(environment.Provided{Plan: plan, Image: "r.example/env:r-1", Digests: []string{"sha256:d"}})
+	for mode, want := range map[decide.Mode]string{decide.Bundled: "r.example/env:r-1@sha256:d", decide.Prebuilt: "r.example/env:r-1", decide.Custom: "r.example/env:r-1"} {
+		plan := decide.Plan{Mode: mode, Tag: "r-1"}
+		p := planned(t, "{}").WithEnvironment(decide.Provided{Plan: plan, Image: "r.example/env:r-1", Digests: []string{"sha256:d"}})
 		var started api.Spec
 		start := func(_ context.Context, spec api.Spec, _ map[string]string) error { started = spec; return nil }
 		sent, err := Apply(t.Context(), p, registry(t, workload{start: well, ready: well}), Steps{Start: start}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}
-		if started.Image != want || started.ImageMoves != (mode != environment.Bundled) {
+		if started.Image != want || started.ImageMoves != (mode != decide.Bundled) {
 			t.Errorf("%s: started with %s, which moves: %v; want %s", mode, started.Image, started.ImageMoves, want)
 		}
 		if got := sent.Job.Handle.ImageURI; got != "r.example/env:r-1" || p.Spec.Image != got {

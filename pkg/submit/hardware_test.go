@@ -6,7 +6,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
 )
 
 func TestVariablesOfSeveralHosts(t *testing.T) {

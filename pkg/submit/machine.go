@@ -10,8 +10,8 @@ import (
 	"strconv"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/homedir"
-	"github.com/kubectl-kinetic/kinetic/pkg/pack"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
 
 // Machine is what a plan needs to know about the machine it is made on.
@@ -63,7 +63,7 @@ func ThisMachine(getenv func(string) string, getwd func() (string, error), stdin
 		PyenvVersion:      getenv("PYENV_VERSION"),
 		StorageEmulator:   getenv(api.EnvStorageEmulator),
 		Origin:            findOrigin,
-		CacheDir:          pack.CacheDir(getenv("XDG_CACHE_HOME"), homedir.Dir(getenv)),
+		CacheDir:          pack.CacheDir(getenv("XDG_CACHE_HOME"), platform.HomeDir(getenv)),
 	}
 	limit := float64(sizeWarnMB)
 	if text := getenv("KINETIC_CONTEXT_SIZE_WARN_MB"); text != "" {
@@ -85,7 +85,7 @@ func ThisMachine(getenv func(string) string, getwd func() (string, error), stdin
 // homeDir returns the home directory, which must not be packaged, even if the environment
 // doesn't name it.
 func homeDir(getenv func(string) string) string {
-	if dir := homedir.Dir(getenv); dir != "" {
+	if dir := platform.HomeDir(getenv); dir != "" {
 		return dir
 	}
 	if u, err := user.Current(); err == nil {

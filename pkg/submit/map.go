@@ -10,7 +10,7 @@ import (
 	"path/filepath"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/call"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/call"
 )
 
 const (

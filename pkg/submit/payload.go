@@ -9,11 +9,10 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/call"
-	"github.com/kubectl-kinetic/kinetic/pkg/environment"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/payload"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/call"
 )
 
 // readPayload checks and hashes the payload of a pickled call, and gives the target the name
@@ -23,7 +22,7 @@ func (p *Planned) readPayload(t *call.Target, m Machine) (err error) {
 		return nil
 	}
 	name := p.request.Payload
-	if p.payload, err = payload.Read(absolute(name, m.Cwd)); err != nil {
+	if p.payload, err = call.Read(absolute(name, m.Cwd)); err != nil {
 		return fmt.Errorf("--payload %s: %w", name, err)
 	}
 	t.Function, p.Spec.Payload = p.payload.Function, &p.payload.Payload
@@ -42,7 +41,7 @@ func (p *Planned) pickledBy(i api.Images) (api.Images, error) {
 	case i.Python != python:
 		return i, fmt.Errorf("--python %s: Python %s made --payload %s, and no other version can read it: omit --python", i.Python, python, p.request.Payload)
 	}
-	if known := environment.Pythons(); !slices.Contains(known, python) {
+	if known := decide.Pythons(); !slices.Contains(known, python) {
 		return i, fmt.Errorf("--payload %s: Python %s made it, and there are base images for %s only: name an image that has Python %s with --base-image or --image",
 			p.request.Payload, python, strings.Join(known, ", "), python)
 	}

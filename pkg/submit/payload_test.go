@@ -11,8 +11,8 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/payload"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/call"
 )
 
 // pickle returns the text of a payload.
@@ -27,7 +27,7 @@ func pickledCall(t *testing.T, value string) Planned {
 	}
 	p := planned(t, "{}")
 	var err error
-	if p.payload, err = payload.Read(path); err != nil {
+	if p.payload, err = call.Read(path); err != nil {
 		t.Fatal(err)
 	}
 	p.request.Payload, p.Spec.Payload, p.Spec.CallKind = "call.pkl", &p.payload.Payload, api.CallPickle

@@ -1,5 +1,3 @@
-// Package submit turns a user's request into a plan, without any network, looks up what
-// the plan leaves open, and carries plans out.
 package submit
 
 import (
@@ -17,17 +15,16 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/bundle"
-	"github.com/kubectl-kinetic/kinetic/pkg/call"
-	"github.com/kubectl-kinetic/kinetic/pkg/data"
-	"github.com/kubectl-kinetic/kinetic/pkg/deps"
-	"github.com/kubectl-kinetic/kinetic/pkg/environment"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/pack"
-	"github.com/kubectl-kinetic/kinetic/pkg/payload"
-	"github.com/kubectl-kinetic/kinetic/pkg/render"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
-	"github.com/kubectl-kinetic/kinetic/pkg/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/bundle"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/call"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/data"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/render"
 )
 
 // Planned is a job that is ready to be started, or shown.
@@ -50,7 +47,7 @@ type Planned struct {
 	// they matter to those who ask what would be installed.
 	Deps deps.Wanted
 	// Environment says where those packages come from.
-	Environment environment.Plan
+	Environment decide.Plan
 	// Secrets are the values of Spec.SecretEnv.
 	Secrets map[string]string
 	Overlay render.Overlay
@@ -62,14 +59,14 @@ type Planned struct {
 	Warnings []string
 
 	call    api.Call
-	payload payload.Payload // of a pickled call
+	payload call.Payload // of a pickled call
 	request api.Request
 	textual []string                                          // arguments that the function declares as strings
 	origin  func(ctx context.Context, root string) api.Origin // nil means nobody
 	inputs  inputs                                            // of Spec.Map
 
-	provided   environment.Provided // once it is
-	pythonHere string               // the version of this machine's Python, X.Y, if it matters
+	provided   decide.Provided // once it is
+	pythonHere string          // the version of this machine's Python, X.Y, if it matters
 }
 
 // Plan decides everything about a job. It reads files, asks the local python3 about the

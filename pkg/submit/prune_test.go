@@ -15,9 +15,9 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/pack"
-	"github.com/kubectl-kinetic/kinetic/pkg/prune"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/prune"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
 
 // pruned is a store that somebody prunes before every step of a submit. Time passes between the

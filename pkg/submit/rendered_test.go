@@ -4,8 +4,8 @@ import (
 	"testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/render"
-	"github.com/kubectl-kinetic/kinetic/pkg/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/render"
 )
 
 // What submit accepts can be rendered: render trusts its Spec, and has no rules of its own

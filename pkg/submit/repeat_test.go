@@ -10,10 +10,10 @@ import (
 	"testing/iotest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/call"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/records"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/call"
 )
 
 // faultyStore is a store that fails where told to.

@@ -1,6 +1,6 @@
 package submit
 
-import "github.com/kubectl-kinetic/kinetic/pkg/pattern"
+import "github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 
 // hidden replaces what is not shown.
 const hidden = "…"
@@ -9,17 +9,17 @@ const hidden = "…"
 const secretWords = `TOKEN|SECRET|KEY|PASSWORD|CREDENTIAL`
 
 var (
-	secretName = pattern.Lazy(`(?i)` + secretWords)
+	secretName = lazyregexp.New(`(?i)` + secretWords)
 	// nameWord is a word of a name such as tokenizerName, --tokenizer-name or
 	// TOKENIZER_NAME.
-	nameWord = pattern.Lazy(`[A-Z]+[a-z0-9]*|[a-z0-9]+`)
+	nameWord = lazyregexp.New(`[A-Z]+[a-z0-9]*|[a-z0-9]+`)
 	// harmlessWord is a word that contains one of secretWords and is known to mean
 	// something else.
-	harmlessWord = pattern.Lazy(`(?i)^(?:(?:de|pre|re)?tokeni[sz](?:ed?|ers?|es|ing|ation)|` +
+	harmlessWord = lazyregexp.New(`(?i)^(?:(?:de|pre|re)?tokeni[sz](?:ed?|ers?|es|ing|ation)|` +
 		`key(?:board|frame|note|point|stroke|word)s?|monkeys?)\d*$`)
 	// tokenCount is a model's number of tokens in a name such as max_new_tokens or
 	// nTokens.
-	tokenCount = pattern.Lazy(`(?i)(?:^|[^a-z])(?:max|min|n|num|total|new)` +
+	tokenCount = lazyregexp.New(`(?i)(?:^|[^a-z])(?:max|min|n|num|total|new)` +
 		`(?:[_.-]?(?:new|total|context|prompt|input|output|completion|generated))?[_.-]?tokens`)
 )
 
@@ -35,9 +35,9 @@ func LooksSecret(name string) bool {
 
 var (
 	// someName is a name in a text that may be the name of a secret.
-	someName = pattern.Lazy(`(?i)[\w.-]*(?:` + secretWords + `)[\w.-]*`)
+	someName = lazyregexp.New(`(?i)[\w.-]*(?:` + secretWords + `)[\w.-]*`)
 	// itsValue follows a name that is assigned a value, or an option with a value.
-	itsValue = pattern.Lazy(`^\\?["']?(?:\s*[=:]|\s+\S)`)
+	itsValue = lazyregexp.New(`^\\?["']?(?:\s*[=:]|\s+\S)`)
 )
 
 // assignsSecret reports whether a text, such as a shell script, assigns a value to
@@ -54,13 +54,13 @@ func assignsSecret(text string) bool {
 var (
 	// secretForm is what secrets look like: HTTP headers, private keys, and the prefixes
 	// of secrets of Hugging Face, OpenAI, GitHub, GitLab, Slack, AWS and Google.
-	secretForm = pattern.Lazy(`(?i:\bbearer\s+\S|\bauthorization\\?["']?\s*[:=])|-----BEGIN|` +
+	secretForm = lazyregexp.New(`(?i:\bbearer\s+\S|\bauthorization\\?["']?\s*[:=])|-----BEGIN|` +
 		`\b(?:hf_(?:[a-z]*[A-Z0-9][A-Za-z0-9]{5}|[a-z]{16})|sk-[\w-]{16}|gh[oprsu]_\w{4}|github_pat_|glpat-|` +
 		`xox[abprs]-|(?:AKIA|ASIA)[A-Z0-9]{8}|AIza[\w-]{20}|ya29\.)`)
 	// urlUser is the user and password of a URL, after the part that is kept;
 	// urlUserAnywhere is the same for text of any syntax.
-	urlUser         = pattern.Lazy(`(?i)(https?://)[^\s/"'…]+@|(\w://)[^\s/"'…:]*:[^\s/"'…]+@`)
-	urlUserAnywhere = pattern.Lazy(`(?i)https?://[^\s/…]+@|\w://[^\s/…:]*:[^\s/…]+@`)
+	urlUser         = lazyregexp.New(`(?i)(https?://)[^\s/"'…]+@|(\w://)[^\s/"'…:]*:[^\s/"'…]+@`)
+	urlUserAnywhere = lazyregexp.New(`(?i)https?://[^\s/…]+@|\w://[^\s/…:]*:[^\s/…]+@`)
 )
 
 // withoutUsers hides users and passwords in the URLs of a text.

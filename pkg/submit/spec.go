@@ -17,10 +17,10 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/homedir"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/version"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
-	"github.com/kubectl-kinetic/kinetic/pkg/target"
-	"github.com/kubectl-kinetic/kinetic/pkg/version"
 )
 
 // What a CPU job requests, so that its pod is not the first to be evicted.
@@ -212,7 +212,7 @@ func checkSeveral(r api.Request, hosts int) error {
 func outputDir(r api.Request, m Machine) (string, error) {
 	dir := r.OutputDir
 	if r.Backend == api.BackendLocal {
-		dir = homedir.Expand(dir, m.Home)
+		dir = platform.ExpandHome(dir, m.Home)
 	}
 	scheme, bucket, isURL := strings.Cut(dir, "://")
 	inBucket := scheme == "gs" && bucket != "" && bucket[0] != '/'

@@ -14,9 +14,9 @@ import (
 
 	"github.com/fsouza/fake-gcs-server/fakestorage"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/pack"
-	"github.com/kubectl-kinetic/kinetic/pkg/prune"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/prune"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
 
 // mounted is a bucket with the files of a directory, which somebody prunes between the requests of

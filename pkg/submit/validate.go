@@ -13,8 +13,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/environment"
-	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -206,11 +206,11 @@ func validateMaxRuntime(r api.Request) error {
 }
 
 func validateImage(image string) error {
-	modes := []string{string(environment.Bundled), string(environment.Prebuilt)}
+	modes := []string{string(decide.Bundled), string(decide.Prebuilt)}
 	if image == "" || slices.Contains(modes, image) {
 		return nil
 	}
-	if hint := nearest.Sentence(image, modes); len(image) > 4 && hint != "" && !strings.ContainsAny(image, "/:.@") {
+	if hint := suggest.Sentence(image, modes); len(image) > 4 && hint != "" && !strings.ContainsAny(image, "/:.@") {
 		return fmt.Errorf("--image %s: %s", image, hint)
 	}
 	if isImage(image) {

@@ -4,7 +4,7 @@ package main
 import (
 	"os"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/frontdoor"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/frontdoor"
 )
 
 func main() { os.Exit(frontdoor.Main()) }

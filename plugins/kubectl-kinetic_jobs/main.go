@@ -9,11 +9,11 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobs"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 )
 
 func main() {
-	os.Exit(process.Main(func(streams genericiooptions.IOStreams) *cobra.Command {
+	os.Exit(cli.Main(func(streams genericiooptions.IOStreams) *cobra.Command {
 		return jobs.NewCommand(streams, clock.RealClock{})
 	}))
 }

@@ -7,11 +7,11 @@ import (
 
 	"k8s.io/utils/clock"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cluster"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/pool"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 )
 
 func main() {
-	pool, others := cluster.Commands(clock.RealClock{})
-	os.Exit(process.Main(pool, others...))
+	pool, others := pool.Commands(clock.RealClock{})
+	os.Exit(cli.Main(pool, others...))
 }

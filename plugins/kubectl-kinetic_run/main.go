@@ -9,14 +9,14 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/buildimage"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/run"
 )
 
 func main() {
-	os.Exit(process.Main(func(streams genericiooptions.IOStreams) *cobra.Command {
+	os.Exit(cli.Main(func(streams genericiooptions.IOStreams) *cobra.Command {
 		return run.NewCommand(streams, clock.RealClock{})
-	}, process.Other{Word: "build-image", New: func(streams genericiooptions.IOStreams) *cobra.Command {
+	}, cli.Other{Word: "build-image", New: func(streams genericiooptions.IOStreams) *cobra.Command {
 		return buildimage.NewCommand(streams, clock.RealClock{})
 	}}))
 }

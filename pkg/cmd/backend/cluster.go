@@ -15,14 +15,14 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
-	"github.com/kubectl-kinetic/kinetic/pkg/logs"
-	"github.com/kubectl-kinetic/kinetic/pkg/screen"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
-	"github.com/kubectl-kinetic/kinetic/pkg/target"
 )
 
 // ClusterRegistry returns the jobs of a cluster's namespace, or of all namespaces with "",
@@ -38,11 +38,11 @@ func ClusterRegistry(c *connect.Flags, where target.Target, namespace string) (j
 	}
 	server, err := serverURL(config)
 	if err != nil {
-		return job.Registry{}, nil, process.Usage(err)
+		return job.Registry{}, nil, cli.Usage(err)
 	}
 	s, err := openStore(where.Store)
 	if err != nil {
-		return job.Registry{}, nil, process.Usage(err)
+		return job.Registry{}, nil, cli.Usage(err)
 	}
 	id := clusterID(config, server)
 	registry := job.Registry{Backend: remembering{cluster, Reports(), s.URL(), c.Kubectl(where)}, Kind: api.BackendGKE, Namespace: namespace, Cluster: knownCluster(where),
@@ -55,7 +55,7 @@ func ClusterRegistry(c *connect.Flags, where target.Target, namespace string) (j
 func JobsRegistry(c *connect.Flags, allNamespaces bool) (job.Registry, error) {
 	where, err := c.ResolveJobs()
 	if err != nil {
-		return job.Registry{}, process.Usage(err)
+		return job.Registry{}, cli.Usage(err)
 	}
 	namespace := where.Namespace
 	if allNamespaces {
@@ -70,11 +70,11 @@ func JobsRegistry(c *connect.Flags, allNamespaces bool) (job.Registry, error) {
 func StoredRegistry(c *connect.Flags, why error) (job.Registry, error) {
 	where, err := c.ResolveStored()
 	if err != nil {
-		return job.Registry{}, process.Usage(err)
+		return job.Registry{}, cli.Usage(err)
 	}
 	s, err := openStore(where.Store)
 	if err != nil {
-		return job.Registry{}, process.Usage(err)
+		return job.Registry{}, cli.Usage(err)
 	}
 	return job.Registry{Backend: noCluster{why}, Kind: api.BackendGKE, Cluster: knownCluster(where), OpenStore: store.Open, Store: s, Flags: c.Given()}, nil
 }
@@ -105,7 +105,7 @@ func (n noCluster) Inspect(context.Context, api.Handle, bool) (api.WorkloadDetai
 	return api.WorkloadDetail{}, n.why
 }
 
-func (n noCluster) Logs(context.Context, api.Handle, *logs.Archive, logs.Options, screen.Streams) error {
+func (n noCluster) Logs(context.Context, api.Handle, *logs.Archive, logs.Options, display.Streams) error {
 	return n.why
 }
 
@@ -120,7 +120,7 @@ func (n noCluster) ServerTime(here time.Time) time.Time { return here }
 // openStore opens the default store, if there is one.
 func openStore(url string) (store.Store, error) {
 	if url == "" {
-		return store.None(process.Usage(target.ErrNoStore)), nil
+		return store.None(cli.Usage(target.ErrNoStore)), nil
 	}
 	return store.Open(url)
 }
@@ -146,7 +146,7 @@ func Cluster(c *connect.Flags, where target.Target, namespace string) (*kube.Clu
 func newCluster(c *connect.Flags, config *rest.Config, namespace string) (*kube.Cluster, error) {
 	client, err := kube.NewClient(config, namespace, c.Notice)
 	if err != nil {
-		return nil, process.Usage(fmt.Errorf("%w: %s", err, connect.SettingHint))
+		return nil, cli.Usage(fmt.Errorf("%w: %s", err, connect.SettingHint))
 	}
 	return kube.New(client), nil
 }

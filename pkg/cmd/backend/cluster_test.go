@@ -9,9 +9,9 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
 )
 
 func TestAProxyMayBeAnyCluster(t *testing.T) {
@@ -119,8 +119,8 @@ func TestClusterThatNoClientCanReach(t *testing.T) {
 			t.Fatal(err)
 		}
 		_, err = Cluster(c, where, "")
-		if err == nil || !strings.Contains(err.Error(), want) || process.CodeOf(err) != process.ExitUsage {
-			t.Errorf("%s: got exit code %d, %v, want %q in it", context, process.CodeOf(err), err, want)
+		if err == nil || !strings.Contains(err.Error(), want) || cli.CodeOf(err) != cli.ExitUsage {
+			t.Errorf("%s: got exit code %d, %v, want %q in it", context, cli.CodeOf(err), err, want)
 		}
 	}
 }

@@ -7,18 +7,18 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
 // CompleteIDs completes a word with the IDs of the jobs of some registries that b chooses, with
 // each job's function, state and age. It skips registries that it can't reach.
 func CompleteIDs(ctx context.Context, b job.Beginning, registries ...func() (job.Registry, error)) []string {
 	found := make([][]api.JobSummary, len(registries))
-	fanout.Each(len(registries), registries, func(i int, open func() (job.Registry, error)) {
-		found[i], _ = process.Promptly(ctx, func(ctx context.Context) ([]api.JobSummary, error) {
+	parallel.Each(len(registries), registries, func(i int, open func() (job.Registry, error)) {
+		found[i], _ = cli.Promptly(ctx, func(ctx context.Context) ([]api.JobSummary, error) {
 			registry, err := open()
 			if err != nil {
 				return nil, err

@@ -6,10 +6,10 @@ import (
 	"fmt"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/local"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/local"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/runner"
 )
@@ -25,7 +25,7 @@ func LocalRegistry(storeURL, python string) (job.Registry, *local.Machine, error
 func LocalJobsRegistry(c *connect.Flags) (job.Registry, error) {
 	where, err := c.Resolve(true)
 	if err != nil {
-		return job.Registry{}, process.Usage(err)
+		return job.Registry{}, cli.Usage(err)
 	}
 	registry, _, err := localRegistry(where.Store, "", func(err error) { c.Notice("warning: " + err.Error()) })
 	registry.Flags = c.GivenStore()
@@ -35,7 +35,7 @@ func LocalJobsRegistry(c *connect.Flags) (job.Registry, error) {
 func localRegistry(storeURL, python string, warn func(error)) (job.Registry, *local.Machine, error) {
 	s, err := store.OpenFile(storeURL)
 	if err != nil {
-		return job.Registry{}, nil, process.Usage(fmt.Errorf("--store: %w", err))
+		return job.Registry{}, nil, cli.Usage(fmt.Errorf("--store: %w", err))
 	}
 	dir, err := local.StateDir()
 	if err != nil {

@@ -6,26 +6,28 @@ import (
 	"slices"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/homedir"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/shellquote"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/pack"
-	"github.com/kubectl-kinetic/kinetic/pkg/shell"
-	"github.com/kubectl-kinetic/kinetic/pkg/trust"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/verify"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
 
 // Reports returns what this machine remembers of the results that pods have reported.
-func Reports() trust.Reports {
-	return trust.Reports{Dir: cacheDir()}
+func Reports() verify.Reports {
+	return verify.Reports{Dir: cacheDir()}
 }
 
 // cacheDir returns the directory of the cache of this program.
-func cacheDir() string { return pack.CacheDir(os.Getenv("XDG_CACHE_HOME"), homedir.Dir(os.Getenv)) }
+func cacheDir() string {
+	return pack.CacheDir(os.Getenv("XDG_CACHE_HOME"), platform.HomeDir(os.Getenv))
+}
 
 // remembering is a cluster whose reports of results are remembered, whichever command reads them. What to do about a
 // waiting job is said for this cluster.
 type remembering struct {
 	job.Backend
-	reports trust.Reports
+	reports verify.Reports
 	store   string // the URL of the registry's usual store
 	kubectl string // the flags of kubectl for the cluster
 }
@@ -66,7 +68,7 @@ func (r remembering) here(jobs []api.JobSummary) []api.JobSummary {
 	}
 	jobs = slices.Clone(jobs)
 	for i, j := range jobs {
-		jobs[i].Status.Next = shell.Kubectl(j.Status.Next, r.kubectl)
+		jobs[i].Status.Next = shellquote.Kubectl(j.Status.Next, r.kubectl)
 	}
 	return jobs
 }
@@ -78,6 +80,6 @@ func (r remembering) remember(h api.Handle, s api.WorkloadStatus) api.WorkloadSt
 	if s.State.Ended() && len(s.Hashes) > 0 {
 		r.reports.RememberMap(r.store, h.JobID, s.Hashes)
 	}
-	s.Next = shell.Kubectl(s.Next, r.kubectl)
+	s.Next = shellquote.Kubectl(s.Next, r.kubectl)
 	return s
 }

@@ -7,7 +7,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
-	"github.com/kubectl-kinetic/kinetic/pkg/trust"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/verify"
 )
 
 // reporting is a cluster whose pods have reported a pickle.
@@ -38,7 +38,7 @@ func TestReportsAreRemembered(t *testing.T) {
 		},
 	} {
 		for _, reported := range []*api.Pickle{pickle, nil} {
-			r := remembering{reporting{pickle: reported}, trust.Reports{Dir: t.TempDir()}, "gs://b", ""}
+			r := remembering{reporting{pickle: reported}, verify.Reports{Dir: t.TempDir()}, "gs://b", ""}
 			if s, err := read(r); err != nil || s.State != api.Succeeded {
 				t.Errorf("%s: %+v, %v", name, s, err)
 			}
@@ -77,7 +77,7 @@ func (w waiting) WatchList(ctx context.Context, level api.ListLevel, seen func([
 
 // Whichever command reads the status of a job, what to do about it is said for its cluster.
 func TestNextNamesTheContext(t *testing.T) {
-	r := remembering{waiting{}, trust.Reports{Dir: t.TempDir()}, "gs://b", " --context=dev"}
+	r := remembering{waiting{}, verify.Reports{Dir: t.TempDir()}, "gs://b", " --context=dev"}
 	got := map[string]string{}
 	s, _ := r.Status(t.Context(), api.Handle{})
 	got["status"] = s.Next

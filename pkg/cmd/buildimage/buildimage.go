@@ -16,13 +16,14 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/packages"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/environment"
-	"github.com/kubectl-kinetic/kinetic/pkg/image"
-	"github.com/kubectl-kinetic/kinetic/pkg/provider"
-	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/packaging"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/provide"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/resolve"
 )
 
 const long = `Build the images that the images of jobs are made on: one for each category of
@@ -58,21 +59,21 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 		Example:           examples,
 		Args:              noArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: process.RunE(func(ctx context.Context, _ []string) error {
+		RunE: cli.RunE(func(ctx context.Context, _ []string) error {
 			o, err := f.toOptions(ctx, streams, now, os.Getenv)
 			if err != nil {
-				return process.Usage(err)
+				return cli.Usage(err)
 			}
 			return o.run(ctx)
 		}),
 	}
-	process.AddSections(c, f.sections()...)
+	cli.AddSections(c, f.sections()...)
 	return c
 }
 
 func noArguments(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return process.Usagef("build-image takes no argument, got %q; name the repository with --repo", args[0])
+		return cli.Usagef("build-image takes no argument, got %q; name the repository with --repo", args[0])
 	}
 	return nil
 }
@@ -83,12 +84,12 @@ type options struct {
 	ui      *ui.UI
 	now     func() time.Time
 
-	plans      []environment.Plan // one for each category
+	plans      []decide.Plan // one for each category
 	categories []string
 	dockerfile []byte // nil for ours
 	yes        bool
 	output     string
-	provider   *provider.Provider
+	provider   *provide.Provider
 }
 
 // built is one image, or why there is none.
@@ -119,9 +120,9 @@ func (o *options) confirm(ctx context.Context) error {
 	if o.yes {
 		return nil
 	}
-	question := ui.Count(len(o.plans), "image") + " would be made and pushed"
-	if why := process.CannotAsk(o.streams); why != "" {
-		return process.Usagef("%s; %s: confirm with --yes", question, why)
+	question := human.Count(len(o.plans), "image") + " would be made and pushed"
+	if why := cli.CannotAsk(o.streams); why != "" {
+		return cli.Usagef("%s; %s: confirm with --yes", question, why)
 	}
 	for i, p := range o.plans {
 		o.ui.Note(fmt.Sprintf("%-10s  %s", o.categories[i], p.Image))
@@ -129,15 +130,15 @@ func (o *options) confirm(ctx context.Context) error {
 	if create := creation(o.plans[0].Repository); create != "" {
 		o.ui.Note("the repository must exist: " + create)
 	}
-	yes, err := process.Ask(ctx, o.streams, question+". Continue?")
+	yes, err := cli.Ask(ctx, o.streams, question+". Continue?")
 	if err != nil || !yes {
 		o.ui.Note("nothing was made")
 	}
 	switch {
 	case err != nil:
-		return process.Exit(process.ExitInterrupted)
+		return cli.Exit(cli.ExitInterrupted)
 	case !yes:
-		return process.Exit(process.ExitFailed)
+		return cli.Exit(cli.ExitFailed)
 	}
 	return nil
 }
@@ -178,10 +179,10 @@ func (o *options) one(ctx context.Context, number int, show *progress) built {
 	log := o.ui.Lines(o.streams.ErrOut, category)
 	defer log.Flush()
 	maker := *o.provider
-	maker.Show = provider.Show{
+	maker.Show = provide.Show{
 		Step: func(what string) { show.step(category, what) },
 		Making: func(m image.Progress) {
-			show.step(category, fmt.Sprintf("%d of %s, %s sent", m.Done, ui.Count(m.Wheels, "package"), ui.Bytes(m.Sent)))
+			show.step(category, fmt.Sprintf("%d of %s, %s sent", m.Done, human.Count(m.Wheels, "package"), human.Bytes(m.Sent)))
 		},
 		Log: log,
 	}
@@ -208,16 +209,16 @@ func (o *options) one(ctx context.Context, number int, show *progress) built {
 const elsewhere = "a repository in Artifact Registry, with --project and --cluster: Cloud Build makes the image then"
 
 // make makes an image, and says what would help if it can't.
-func (o *options) make(ctx context.Context, maker *provider.Provider, plan environment.Plan) (environment.Provided, error) {
+func (o *options) make(ctx context.Context, maker *provide.Provider, plan decide.Plan) (decide.Provided, error) {
 	if o.dockerfile != nil {
 		return maker.BuildDockerfile(ctx, plan, o.dockerfile)
 	}
 	done, err := maker.Provide(ctx, plan, "")
 	var (
 		limit   *image.LimitError
-		notHere *resolver.NotHereError
-		build   *resolver.NeedsBuildError
-		cloud   *provider.CloudError
+		notHere *resolve.NotHereError
+		build   *resolve.NeedsBuildError
+		cloud   *provide.CloudError
 	)
 	switch {
 	case errors.As(err, &cloud): // which says all
@@ -235,11 +236,11 @@ func (o *options) result(ctx context.Context, all []built) error {
 	var failed []string
 	mistaken := true
 	for _, b := range all {
-		var cloud *provider.CloudError
+		var cloud *provide.CloudError
 		if ctx.Err() != nil && errors.As(b.err, &cloud) && cloud.Running.Name != "" {
 			o.ui.Note(cloud.Going())
 		}
-		mistaken = mistaken && packages.Mistaken(b.err)
+		mistaken = mistaken && packaging.Mistaken(b.err)
 		if b.err != nil {
 			failed = append(failed, b.Category+": "+strings.TrimRight(b.Error, "\n"))
 		}
@@ -248,16 +249,16 @@ func (o *options) result(ctx context.Context, all []built) error {
 	case len(failed) == 0:
 		return nil
 	case ctx.Err() != nil:
-		return process.Exit(process.ExitInterrupted)
+		return cli.Exit(cli.ExitInterrupted)
 	}
-	err := fmt.Errorf("%d of %s were not made:\n%s", len(failed), ui.Count(len(all), "image"), strings.Join(failed, "\n"))
+	err := fmt.Errorf("%d of %s were not made:\n%s", len(failed), human.Count(len(all), "image"), strings.Join(failed, "\n"))
 	if len(all) == 1 {
 		err = fmt.Errorf("making %s: %w", all[0].Image, all[0].err)
 	}
 	if mistaken {
-		return process.Usage(err)
+		return cli.Usage(err)
 	}
-	return &process.Error{Code: process.ExitFailed, Err: err}
+	return &cli.Error{Code: cli.ExitFailed, Err: err}
 }
 
 // write writes to standard output.

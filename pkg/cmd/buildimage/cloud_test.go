@@ -15,11 +15,11 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cloudbuild"
-	"github.com/kubectl-kinetic/kinetic/pkg/cloudbuild/cloudbuildtest"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/image"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/cloudbuild"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/cloudbuild/cloudbuildtest"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
 )
 
 const repository = "europe-docker.pkg.dev/acme/kn-research"
@@ -67,7 +67,7 @@ func (w *world) run(ctx context.Context, change func(*flags)) int {
 	if err = o.run(ctx); err != nil {
 		w.errOut.WriteString(err.Error())
 	}
-	return process.CodeOf(err)
+	return cli.CodeOf(err)
 }
 
 // images returns the names of what was built.
@@ -97,7 +97,7 @@ func TestCategories(t *testing.T) {
 		}
 		cloudbuildtest.Pushes(s, b)
 	})
-	if code := w.run(t.Context(), func(f *flags) { f.output = "json" }); code != process.ExitFailed {
+	if code := w.run(t.Context(), func(f *flags) { f.output = "json" }); code != cli.ExitFailed {
 		t.Errorf("exit code %d\n%s", code, &w.errOut)
 	}
 	if want := []string{repository + "/base-cpu:v1", repository + "/base-gpu:v1", repository + "/base-tpu:v1"}; !slices.Equal(w.images(), want) {
@@ -148,7 +148,7 @@ func TestInterrupt(t *testing.T) {
 	w := newWorld(t, cloudbuildtest.Works)
 	ctx, cancel := context.WithCancel(t.Context())
 	w.service.Asked(func(string) { cancel() })
-	if code := w.run(ctx, func(f *flags) { f.categories = []string{"cpu"} }); code != process.ExitInterrupted {
+	if code := w.run(ctx, func(f *flags) { f.categories = []string{"cpu"} }); code != cli.ExitInterrupted {
 		t.Errorf("exit code %d\n%s", code, &w.errOut)
 	}
 	w.shows(w.errOut.String(), "the build of "+repository+"/base-cpu:v1 is still running", "gcloud builds cancel 00000001-0000 --project=acme --region=europe-west4")

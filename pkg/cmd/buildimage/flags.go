@@ -15,14 +15,14 @@ import (
 	"github.com/google/go-containerregistry/pkg/name"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/packages"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/environment"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/packaging"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/version"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
-	"github.com/kubectl-kinetic/kinetic/pkg/target"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
-	"github.com/kubectl-kinetic/kinetic/pkg/version"
 )
 
 // flags hold what was typed.
@@ -43,8 +43,8 @@ func newFlags() *flags { return &flags{connection: connect.NewFlags()} }
 // categories are what there are images for.
 func categories() []string { return []string{"cpu", "gpu", "tpu"} }
 
-func (f *flags) sections() []process.Section {
-	s := process.NewSection("Flags")
+func (f *flags) sections() []cli.Section {
+	s := cli.NewSection("Flags")
 	fs, i := s.Flags, &f.images
 	fs.StringVar(&i.BaseImageRepo, "repo", "", "Put the images into `REPOSITORY`. Default: KINETIC_BASE_IMAGE_REPO, else that of the profile.")
 	fs.StringSliceVar(&f.categories, "category", nil, "Make the image for `CATEGORY`: cpu, gpu or tpu; can be repeated. Default: all.")
@@ -52,10 +52,10 @@ func (f *flags) sections() []process.Section {
 	fs.StringVar(&f.tag, "tag", "", "Name the images with `TAG`. Default: the version of this program, which is what its jobs look for.")
 	fs.StringVar(&f.dockerfile, "dockerfile", "", "Make the images from the Dockerfile `FILE`, which can copy no other files, in Cloud Build.")
 	fs.StringVar(&i.Python, "python", "", "Use Docker's image of Python `X.Y`. Default: the version of this machine's python3.")
-	s.Offer("python", environment.Pythons()...)
+	s.Offer("python", decide.Pythons()...)
 	fs.StringVar(&i.BaseImage, "base-image", "", "Use the image `URI`, made from one of Docker's of Python. Default: KINETIC_BASE_IMAGE.")
 	fs.StringVar(&i.Builder, "builder", "", "Make images with `BUILDER`: client (this machine), cloudbuild, or auto (this machine if it can; the default).")
-	s.Offer("builder", environment.Builders()...)
+	s.Offer("builder", decide.Builders()...)
 	fs.StringVar(&f.uploadLimit, "image-upload-limit", "", "Send at most `SIZE` of packages for an image from this machine. Default: 512Mi.")
 	fs.BoolVarP(&f.yes, "yes", "y", false, "Don't ask before the images are made.")
 	fs.StringVarP(&f.output, "output", "o", "", "Print as `FORMAT`: json.")
@@ -64,7 +64,7 @@ func (f *flags) sections() []process.Section {
 	for _, name := range []string{"namespace", "store"} { // about jobs
 		connection.Flags.Lookup(name).Hidden = true
 	}
-	return []process.Section{s, connection}
+	return []cli.Section{s, connection}
 }
 
 func (f *flags) toOptions(ctx context.Context, streams genericiooptions.IOStreams, now clock.PassiveClock, getenv func(string) string) (*options, error) {
@@ -96,13 +96,13 @@ func (f *flags) toOptions(ctx context.Context, streams genericiooptions.IOStream
 		python = submit.PythonVersion(ctx, machine)
 	}
 	for _, category := range f.categories {
-		p, err := environment.NewBase(environment.Input{Images: f.images, Accelerator: api.Accelerator{Kind: api.AcceleratorKind(category)}, Python: python}, f.tag)
+		p, err := decide.NewBase(decide.Input{Images: f.images, Accelerator: api.Accelerator{Kind: api.AcceleratorKind(category)}, Python: python}, f.tag)
 		if err != nil {
 			return nil, err
 		}
 		o.plans = append(o.plans, p)
 	}
-	o.provider = packages.Provider(ctx, packages.Place{Project: place.Project, Zone: place.Zone, Cluster: place.Cluster},
+	o.provider = packaging.Provider(ctx, packaging.Place{Project: place.Project, Zone: place.Zone, Cluster: place.Cluster},
 		machine.CacheDir, now.Now)
 	return o, nil
 }
@@ -110,7 +110,7 @@ func (f *flags) toOptions(ctx context.Context, streams genericiooptions.IOStream
 // read completes and checks what was typed.
 func (f *flags) read(place target.Target, getenv func(string) string) error {
 	if f.output != "" {
-		if err := process.OneOf("--output", f.output, []string{"json"}); err != nil {
+		if err := cli.OneOf("--output", f.output, []string{"json"}); err != nil {
 			return err
 		}
 	}
@@ -120,7 +120,7 @@ func (f *flags) read(place target.Target, getenv func(string) string) error {
 	if err := f.readImages(place, getenv); err != nil {
 		return err
 	}
-	f.tag = cmp.Or(f.tag, environment.BaseTag(version.String()))
+	f.tag = cmp.Or(f.tag, decide.BaseTag(version.String()))
 	if _, err := name.NewTag("base:" + f.tag); err != nil {
 		return fmt.Errorf("--tag %q: expected at most 128 letters, digits and ._-", f.tag)
 	}
@@ -136,7 +136,7 @@ func (f *flags) readCategories() error {
 		return errors.New("--category: the value is empty: set one, or omit the flag")
 	}
 	for _, c := range f.categories {
-		if err := process.OneOf("--category", c, categories()); err != nil {
+		if err := cli.OneOf("--category", c, categories()); err != nil {
 			return err
 		}
 	}
@@ -152,7 +152,7 @@ func (f *flags) readImages(place target.Target, getenv func(string) string) erro
 	if repository == "" {
 		return errors.New("--repo: name the repository for the images, such as us-docker.pkg.dev/PROJECT/kn-CLUSTER, here or in KINETIC_BASE_IMAGE_REPO")
 	}
-	if _, err := name.NewRepository(environment.BaseName(repository, api.CPU)); err != nil || strings.HasSuffix(repository, "/") {
+	if _, err := name.NewRepository(decide.BaseName(repository, api.CPU)); err != nil || strings.HasSuffix(repository, "/") {
 		return fmt.Errorf("--repo %q: expected a repository without a tag, such as us-docker.pkg.dev/PROJECT/kn-CLUSTER", repository)
 	}
 	i.ImageRepo, i.BaseImageRepo = repository, ""
@@ -161,12 +161,12 @@ func (f *flags) readImages(place target.Target, getenv func(string) string) erro
 		i.BaseImage = getenv("KINETIC_BASE_IMAGE")
 	}
 	if i.Builder != "" {
-		if err := process.OneOf("--builder", i.Builder, environment.Builders()); err != nil {
+		if err := cli.OneOf("--builder", i.Builder, decide.Builders()); err != nil {
 			return err
 		}
 	}
 	var err error
-	i.UploadLimit, err = packages.UploadLimit(f.uploadLimit)
+	i.UploadLimit, err = packaging.UploadLimit(f.uploadLimit)
 	return err
 }
 
@@ -174,16 +174,16 @@ func (f *flags) readImages(place target.Target, getenv func(string) string) erro
 func (f *flags) checkCloudBuild(place target.Target) error {
 	i, flag := f.images, "--dockerfile "+f.dockerfile
 	switch {
-	case f.dockerfile != "" && i.Builder == string(environment.BuilderClient):
+	case f.dockerfile != "" && i.Builder == string(decide.BuilderClient):
 		return fmt.Errorf("%s cannot be combined with --builder client: only Cloud Build runs Dockerfiles", flag)
 	case f.dockerfile != "" && (i.Python != "" || f.baseGiven):
 		return fmt.Errorf("%s cannot be combined with --python or --base-image: the file says what it begins with", flag)
-	case f.dockerfile == "" && i.Builder != string(environment.BuilderCloudBuild):
+	case f.dockerfile == "" && i.Builder != string(decide.BuilderCloudBuild):
 		return nil
 	case f.dockerfile == "":
 		flag = "--builder cloudbuild"
 	}
-	if !environment.InArtifactRegistry(i.ImageRepo) {
+	if !decide.InArtifactRegistry(i.ImageRepo) {
 		return fmt.Errorf("%s: Cloud Build pushes to Artifact Registry, such as us-docker.pkg.dev/PROJECT/kn-CLUSTER, not to --repo %s", flag, i.ImageRepo)
 	}
 	if place.Project == "" || place.Cluster == "" {

@@ -7,7 +7,7 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 )
 
 // print prints what was made.

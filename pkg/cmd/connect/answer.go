@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
 )
 
 // Setter sets the value of a flag, and returns what it was.

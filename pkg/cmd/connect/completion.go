@@ -9,9 +9,9 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/apiserver"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/profile"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
 )
 
 // offer completes a flag's value from a list.
@@ -51,7 +51,7 @@ func profiles() ([]string, error) {
 // completeNamespaces offers the cluster's namespaces. Many users may not list them: they get those
 // that the kubeconfig's contexts name.
 func (c *Flags) completeNamespaces(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-	list, err := process.Promptly(cmd.Context(), c.namespaces)
+	list, err := cli.Promptly(cmd.Context(), c.namespaces)
 	if err != nil {
 		named := map[string]bool{}
 		if config, err := c.config.RawConfig(); err == nil {

@@ -13,18 +13,18 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/apiserver"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
 )
 
 // completed returns what a command with these flags answers to kubectl.
 func completed(t *testing.T, connection *Flags, words ...string) string {
 	t.Helper()
 	root := &cobra.Command{Use: "x", Run: func(*cobra.Command, []string) {}}
-	process.AddSections(root, connection.Section())
+	cli.AddSections(root, connection.Section())
 	var out, errOut bytes.Buffer
 	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut}
-	if code := process.Run(t.Context(), root, append([]string{cobra.ShellCompRequestCmd}, words...), streams); code != 0 || errOut.Len() > 0 {
+	if code := cli.Run(t.Context(), root, append([]string{cobra.ShellCompRequestCmd}, words...), streams); code != 0 || errOut.Len() > 0 {
 		t.Errorf("exit code %d, it said %q", code, &errOut)
 	}
 	return out.String()

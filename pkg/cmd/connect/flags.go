@@ -13,11 +13,11 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	"k8s.io/klog/v2"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/profile"
-	"github.com/kubectl-kinetic/kinetic/pkg/shell"
-	"github.com/kubectl-kinetic/kinetic/pkg/target"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/shellquote"
 )
 
 // Flags say where a job runs: kubectl's own flags, and those of GKE. They are bound with
@@ -58,8 +58,8 @@ var shown = map[string]bool{"context": true, "kubeconfig": true, "namespace": tr
 	"project": true, "zone": true, "cluster": true, "profile": true, "store": true}
 
 // Section returns the group of all connection flags.
-func (c *Flags) Section() process.Section {
-	s := process.NewSection("Connection (kubectl's other flags, such as --as, work too)")
+func (c *Flags) Section() cli.Section {
+	s := cli.NewSection("Connection (kubectl's other flags, such as --as, work too)")
 	fs := s.Flags
 	fs.StringVar(&c.loading.ExplicitPath, clientcmd.RecommendedConfigPathFlag, "", "Kubeconfig `FILE`.")
 	kubectl := clientcmd.RecommendedConfigOverrideFlags("")
@@ -178,5 +178,5 @@ func flagText(name, value string) string {
 	if value == "" {
 		return ""
 	}
-	return " --" + name + "=" + shell.Word(value)
+	return " --" + name + "=" + shellquote.Word(value)
 }

@@ -6,8 +6,8 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
 )
 
 // What gcloud, kind and older tools write, with one context for each way to log in.
@@ -134,8 +134,8 @@ func TestRESTRejects(t *testing.T) {
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Fatalf("got %v, want %q in it", err, tt.want)
 			}
-			if process.CodeOf(err) != process.ExitUsage {
-				t.Errorf("got exit code %d", process.CodeOf(err))
+			if cli.CodeOf(err) != cli.ExitUsage {
+				t.Errorf("got exit code %d", cli.CodeOf(err))
 			}
 		})
 	}

@@ -5,8 +5,8 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/shell"
-	"github.com/kubectl-kinetic/kinetic/pkg/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/shellquote"
 )
 
 // Kubectl returns the flags with which kubectl reaches the cluster of a target: " --context=dev", "" for the
@@ -14,14 +14,14 @@ import (
 func (c *Flags) Kubectl(t target.Target) string {
 	flags := ""
 	if file := c.loading.ExplicitPath; file != "" {
-		flags = " --" + clientcmd.RecommendedConfigPathFlag + "=" + shell.Word(file)
+		flags = " --" + clientcmd.RecommendedConfigPathFlag + "=" + shellquote.Word(file)
 	}
 	config, err := c.config.RawConfig()
 	if err == nil && t.Context != "" && t.Context != config.CurrentContext {
-		flags += " --" + clientcmd.FlagContext + "=" + shell.Word(t.Context)
+		flags += " --" + clientcmd.FlagContext + "=" + shellquote.Word(t.Context)
 	}
 	if server := c.overrides.ClusterInfo.Server; server != "" {
-		flags += " --" + clientcmd.FlagAPIServer + "=" + shell.Word(server)
+		flags += " --" + clientcmd.FlagAPIServer + "=" + shellquote.Word(server)
 	}
 	return flags
 }
@@ -29,7 +29,7 @@ func (c *Flags) Kubectl(t target.Target) string {
 // explain returns an error whose commands of kubectl have the flags for the cluster that was chosen.
 func (c *Flags) explain(err error) error {
 	const probe = " --x"
-	if shell.Kubectl(err.Error(), probe) == err.Error() {
+	if shellquote.Kubectl(err.Error(), probe) == err.Error() {
 		return err
 	}
 	c.Reload() // the command may have added a context
@@ -49,16 +49,16 @@ type chosen struct {
 	flags string
 }
 
-func (e *chosen) Error() string { return shell.Kubectl(e.error.Error(), e.flags) }
+func (e *chosen) Error() string { return shellquote.Kubectl(e.error.Error(), e.flags) }
 
 // Unwrap gives the cause to errors.Is and errors.As.
 func (e *chosen) Unwrap() error { return e.error }
 
-// Next returns what the cause says to do next. pkg/cmd/process uses it.
+// Next returns what the cause says to do next. pkg/cmd/cli uses it.
 func (e *chosen) Next() string {
 	var told interface{ Next() string }
 	if !errors.As(e.error, &told) {
 		return ""
 	}
-	return shell.Kubectl(told.Next(), e.flags)
+	return shellquote.Kubectl(told.Next(), e.flags)
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/transport"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/transport"
 )
 
 func TestKubectl(t *testing.T) {
@@ -64,7 +64,7 @@ func TestErrorsNameTheContext(t *testing.T) {
 			c, _ := connect(t, kubeconfig)
 			cause := &transport.Explained{Of: api.KindNotFound, Text: tt.text, Do: tt.next}
 			root := &cobra.Command{SilenceErrors: true, SilenceUsage: true, RunE: func(*cobra.Command, []string) error { return cause }}
-			process.AddSections(root, c.Section())
+			cli.AddSections(root, c.Section())
 			root.SetArgs(tt.args)
 			err := root.ExecuteContext(t.Context())
 			if err == nil || err.Error() != tt.want {

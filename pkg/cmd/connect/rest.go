@@ -19,10 +19,10 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/target"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
-	"github.com/kubectl-kinetic/kinetic/pkg/version"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/version"
 )
 
 // REST returns the configuration for the cluster of a target, which may differ from the
@@ -34,7 +34,7 @@ func (c *Flags) REST(t target.Target) (*rest.Config, error) {
 		err = checkCredentials(config)
 	}
 	if err != nil {
-		return nil, process.Usage(fmt.Errorf("connecting to the cluster of %s: %w", way(t), err))
+		return nil, cli.Usage(fmt.Errorf("connecting to the cluster of %s: %w", way(t), err))
 	}
 	config.UserAgent = "kubectl-kinetic/" + version.String()
 	config.WarningHandler = rest.NoWarnings{}

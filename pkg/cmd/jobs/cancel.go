@@ -8,14 +8,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
 func (c *command) cancel() *cobra.Command {
 	output := ""
-	own := process.NewSection("Flags")
+	own := cli.NewSection("Flags")
 	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT`: json.")
 	own.Offer("output", "json")
 	return c.finish(&cobra.Command{
@@ -26,7 +26,7 @@ func (c *command) cancel() *cobra.Command {
 			"  # all of yours with this label that have not ended\n  kubectl kinetic jobs cancel --mine -l sweep=7",
 		Args:              c.choice.SomeIDs,
 		ValidArgsFunction: c.choice.CompleteUnended,
-		RunE: process.RunE(func(ctx context.Context, args []string) error {
+		RunE: cli.RunE(func(ctx context.Context, args []string) error {
 			if err := checkFormat(output, "json"); err != nil {
 				return err
 			}

@@ -5,7 +5,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 )
 
 // It is an error if a job can't be cancelled and is not known to have ended: it may be running
@@ -16,7 +16,7 @@ func TestCancelOfAJobWithUnknownEnd(t *testing.T) {
 	t.Cleanup(server.Close)
 	useCluster(t, server.URL)
 	const want = "error: job done-1 has no workload here, and the store does not say how it ended; delete what is left of it with kubectl kinetic jobs cleanup done-1 -n ml\n"
-	if code, out, said := kinetic(t, "cancel", "done-1"); code != process.ExitFailed || out != "" || said != want {
+	if code, out, said := kinetic(t, "cancel", "done-1"); code != cli.ExitFailed || out != "" || said != want {
 		t.Errorf("exit code %d, printed %q, said %q, want %q", code, out, said, want)
 	}
 }
@@ -29,7 +29,7 @@ func TestCancelOfAJobThatWasCleanedUp(t *testing.T) {
 	t.Cleanup(server.Close)
 	useCluster(t, server.URL)
 	_, _, status := kinetic(t, "status", id)
-	if code, _, said := kinetic(t, "cancel", id); code == process.ExitDone || !strings.Contains(said, "job "+id+" was cleaned up; only its outputs are left") || said != status {
+	if code, _, said := kinetic(t, "cancel", id); code == cli.ExitDone || !strings.Contains(said, "job "+id+" was cleaned up; only its outputs are left") || said != status {
 		t.Errorf("exit code %d, said %q, and status %q", code, said, status)
 	}
 }

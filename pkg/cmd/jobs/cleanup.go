@@ -11,13 +11,14 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/choice"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobflags"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
-	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/outputs"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/outputs"
 )
 
 type cleanupFlags struct {
@@ -31,13 +32,13 @@ type cleanupFlags struct {
 
 func (c *command) cleanup() *cobra.Command {
 	f := &cleanupFlags{}
-	own := process.NewSection("Flags")
+	own := cli.NewSection("Flags")
 	own.Flags.BoolVar(&f.workload, "k8s", true, "Delete the workload; a running job is cancelled.")
 	own.Flags.BoolVar(&f.stored, "gcs", true, "Delete the handle, the logs and the result from the store.")
 	own.Flags.BoolVar(&f.outputs, "outputs", false, "Also delete what the job wrote to KINETIC_OUTPUT_DIR.")
 	own.Flags.BoolVar(&f.all, "all", false, "Clean up all jobs.")
-	choice.StatusVar(own, &f.status, "Clean up all jobs with status `STATE`")
-	process.DurationVar(own.Flags, &f.olderThan, "older-than", "Clean up jobs submitted longer ago than this: 90m, 12h, 30d. Also deletes runners of old versions.")
+	jobflags.StatusVar(own, &f.status, "Clean up all jobs with status `STATE`")
+	cli.DurationVar(own.Flags, &f.olderThan, "older-than", "Clean up jobs submitted longer ago than this: 90m, 12h, 30d. Also deletes runners of old versions.")
 	own.Flags.BoolVar(&f.dryRun, "dry-run", false, "Only print the jobs that would be cleaned up.")
 	own.Flags.BoolVarP(&f.yes, "yes", "y", false, "Don't ask for confirmation.")
 	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: json.")
@@ -75,13 +76,13 @@ func (f *cleanupFlags) toOptions(c *command, args []string) (*cleanupOptions, er
 	named := len(args) > 0 || c.choice.Last
 	switch {
 	case named && (filtered || len(args) > 0 && c.choice.Last):
-		return nil, process.Usagef("cleanup takes either IDs, or --last, or filters (--all, --status, --older-than, --mine, --selector)")
+		return nil, cli.Usagef("cleanup takes either IDs, or --last, or filters (--all, --status, --older-than, --mine, --selector)")
 	case !named && !filtered:
-		return nil, process.Usagef("cleanup needs an ID, --last, or a filter: --all, --status, --older-than, --mine or --selector")
+		return nil, cli.Usagef("cleanup needs an ID, --last, or a filter: --all, --status, --older-than, --mine or --selector")
 	case !f.workload && !f.stored && !f.outputs:
-		return nil, process.Usagef("--k8s=false and --gcs=false leave nothing to delete: omit one of them, or add --outputs")
+		return nil, cli.Usagef("--k8s=false and --gcs=false leave nothing to delete: omit one of them, or add --outputs")
 	}
-	filter, err := choice.ByStatus(f.status)
+	filter, err := jobflags.ByStatus(f.status)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +124,7 @@ func (o *cleanupOptions) cleanUpNamed(ctx context.Context) error {
 	report.PrintErrors(o.streams.ErrOut, failed)
 	err = o.cleanUp(ctx, found)
 	if err == nil && len(failed) > 0 {
-		return process.Exit(process.ExitFailed)
+		return cli.Exit(cli.ExitFailed)
 	}
 	return err
 }
@@ -144,7 +145,7 @@ func (o *cleanupOptions) sweep(ctx context.Context, registry job.Registry) error
 		err = o.removeRunners(ctx, registry)
 	}
 	if err == nil && !complete {
-		return process.Exit(process.ExitFailed)
+		return cli.Exit(cli.ExitFailed)
 	}
 	return err
 }
@@ -201,7 +202,7 @@ func staying(j *job.Job, left int) string {
 	case left == 1:
 		return "; 1 output kept; delete it with: " + j.RemovalOfOutputs()
 	case left > 1:
-		return fmt.Sprintf("; %s kept; delete them with: %s", ui.Count(left, "output"), j.RemovalOfOutputs())
+		return fmt.Sprintf("; %s kept; delete them with: %s", human.Count(left, "output"), j.RemovalOfOutputs())
 	case j.Handle.OutputDir != "" && err == nil:
 		return "; what it wrote to " + elsewhere.URL() + " stays"
 	default:
@@ -248,7 +249,7 @@ func (o *cleanupOptions) settle(jobs []*job.Job, errs []error) error {
 	}
 	report.PrintErrors(o.streams.ErrOut, failed)
 	fmt.Fprintln(o.streams.ErrOut, "interrupted; "+howToGoOn(o.named, byID))
-	return process.Exit(process.ExitInterrupted)
+	return cli.Exit(cli.ExitInterrupted)
 }
 
 // losesSight reports whether the same filters may not choose a partly removed job again:
@@ -312,7 +313,7 @@ func (o *cleanupOptions) chosen(ctx context.Context, registry job.Registry) (fou
 	case err != nil:
 		o.leaveAlone(err)
 	case len(entries) == 0:
-		fmt.Fprintln(o.streams.ErrOut, choice.None(filter, registry))
+		fmt.Fprintln(o.streams.ErrOut, jobflags.None(filter, registry))
 	}
 	found, errs := o.open(ctx, registry, entries)
 	for _, unopened := range errs {
@@ -329,7 +330,7 @@ func (o *cleanupOptions) leaveAlone(err error) {
 // look reads the states of jobs, if those matter. unread are the errors of jobs that
 // can't be read.
 func (o *cleanupOptions) look(ctx context.Context, jobs []*job.Job) (found []jobState, unread []error) {
-	return fanout.Collect(job.Parallel, jobs, func(j *job.Job) (jobState, error) {
+	return parallel.Collect(job.Parallel, jobs, func(j *job.Job) (jobState, error) {
 		s := jobState{job: j, created: j.Handle.CreatedAt}
 		if o.yes && o.Workload && !o.preview {
 			return s, nil
@@ -346,7 +347,7 @@ func (o *cleanupOptions) look(ctx context.Context, jobs []*job.Job) (found []job
 // user may not see. So if only the records of a job are to be removed, its state is read
 // first.
 func (o *cleanupOptions) open(ctx context.Context, registry job.Registry, entries []api.JobSummary) (found []jobState, unopened []error) {
-	return fanout.Collect(job.Parallel, entries, func(e api.JobSummary) (jobState, error) {
+	return parallel.Collect(job.Parallel, entries, func(e api.JobSummary) (jobState, error) {
 		return openOne(ctx, registry, e, !o.Workload && o.Stored)
 	})
 }
@@ -373,7 +374,7 @@ func (o *cleanupOptions) keepRecords(found []jobState) error {
 	}
 	for _, s := range found {
 		if !s.status.State.Ended() {
-			return process.Usagef("job %s is %s and needs its records: cancel it first, or omit --k8s=false", s.job.ID(), s.status.State)
+			return cli.Usagef("job %s is %s and needs its records: cancel it first, or omit --k8s=false", s.job.ID(), s.status.State)
 		}
 	}
 	return nil

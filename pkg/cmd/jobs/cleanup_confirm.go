@@ -8,8 +8,9 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 )
 
 // printPreview prints which jobs a cleanup would remove.
@@ -58,13 +59,13 @@ func (o *cleanupOptions) confirm(ctx context.Context, found []jobState) error {
 		return nil
 	}
 	question := o.question(found)
-	if why := process.CannotAsk(o.streams); why != "" {
-		return process.Usagef("%s; %s: confirm with -y, or use --dry-run to see which", question, why)
+	if why := cli.CannotAsk(o.streams); why != "" {
+		return cli.Usagef("%s; %s: confirm with -y, or use --dry-run to see which", question, why)
 	}
 	if err := o.show(found); err != nil {
 		return err
 	}
-	return process.Confirm(ctx, o.streams, question, "nothing was cleaned up")
+	return cli.Confirm(ctx, o.streams, question, "nothing was cleaned up")
 }
 
 // show lists the jobs that the question is about, unless there is only one, which the question names.
@@ -77,7 +78,7 @@ func (o *cleanupOptions) show(found []jobState) error {
 		return err
 	}
 	if more := len(found) - len(shown); more > 0 {
-		fmt.Fprintf(o.streams.ErrOut, "and %s more (all with --dry-run)\n", ui.Number(more))
+		fmt.Fprintf(o.streams.ErrOut, "and %s more (all with --dry-run)\n", human.Number(more))
 	}
 	return nil
 }
@@ -129,8 +130,8 @@ func questionOf(found []jobState, running int) string {
 	case len(found) == 1:
 		return fmt.Sprintf("job %s would be cleaned up", found[0].job.ID())
 	case running == 0:
-		return fmt.Sprintf("%s would be cleaned up", ui.Count(len(found), "job"))
+		return fmt.Sprintf("%s would be cleaned up", human.Count(len(found), "job"))
 	default:
-		return fmt.Sprintf("%s would be cleaned up, %d of them cancelled first", ui.Count(len(found), "job"), running)
+		return fmt.Sprintf("%s would be cleaned up, %d of them cancelled first", human.Count(len(found), "job"), running)
 	}
 }

@@ -14,13 +14,13 @@ import (
 	clocktesting "k8s.io/utils/clock/testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/choice"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobflags"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
-	"github.com/kubectl-kinetic/kinetic/pkg/records"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
 
 // After an interrupt, a cleanup reports what had failed, and how to remove the rest. The
@@ -62,7 +62,7 @@ func TestInterruptedCleanup(t *testing.T) {
 				t.Fatal(err)
 			}
 			err = o.settle(found, tt.errs)
-			if process.CodeOf(err) != process.ExitInterrupted || said.String() != tt.want {
+			if cli.CodeOf(err) != cli.ExitInterrupted || said.String() != tt.want {
 				t.Errorf("%v, said %q, want %q", err, &said, tt.want)
 			}
 		})
@@ -72,7 +72,7 @@ func TestInterruptedCleanup(t *testing.T) {
 	if err := o.settle([]*job.Job{nil}, []error{forbidden}); !errors.Is(err, forbidden) || said.String() != "" {
 		t.Errorf("one job: %v, said %q", err, &said)
 	}
-	if err := o.settle([]*job.Job{nil, nil}, []error{nil, forbidden}); process.CodeOf(err) != process.ExitFailed || said.String() != "error: job b2: forbidden\n" {
+	if err := o.settle([]*job.Job{nil, nil}, []error{nil, forbidden}); cli.CodeOf(err) != cli.ExitFailed || said.String() != "error: job b2: forbidden\n" {
 		t.Errorf("without an interrupt: %v, said %q", err, &said)
 	}
 }
@@ -134,14 +134,14 @@ func TestSweepOfAPlaceThatCanNotBeRead(t *testing.T) {
 				}
 			}
 			var said bytes.Buffer
-			c := &command{streams: genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &bytes.Buffer{}, ErrOut: &said}, clock: clock.RealClock{}, choice: choice.Flags{Connection: connect.NewFlags()}}
+			c := &command{streams: genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &bytes.Buffer{}, ErrOut: &said}, clock: clock.RealClock{}, choice: jobflags.Flags{Connection: connect.NewFlags()}}
 			registry := job.Registry{Kind: api.BackendGKE, Namespace: "ml", Store: s, Backend: tt.backend}
 			o, err := tt.flags.toOptions(c, nil)
 			if err != nil {
 				t.Fatal(err)
 			}
 			err = o.sweep(t.Context(), registry)
-			if process.CodeOf(err) != process.ExitFailed || !strings.Contains(err.Error(), tt.wantErr) || said.String() != tt.said {
+			if cli.CodeOf(err) != cli.ExitFailed || !strings.Contains(err.Error(), tt.wantErr) || said.String() != tt.said {
 				t.Errorf("got %v, said %q", err, &said)
 			}
 			left := 0

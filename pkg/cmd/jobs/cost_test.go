@@ -7,8 +7,8 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cost"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
@@ -24,7 +24,7 @@ func TestListWithCosts(t *testing.T) {
 	}
 	now := func() time.Time { return hour.Add(30 * time.Minute) }
 	var out bytes.Buffer
-	if err := (&entryPrinter{output: "wide", now: now, out: &out, meter: cost.Meter{Region: "us-east5"}}).print(entries); err != nil {
+	if err := (&entryPrinter{output: "wide", now: now, out: &out, meter: price.Meter{Region: "us-east5"}}).print(entries); err != nil {
 		t.Fatal(err)
 	}
 	for _, want := range []string{" ~$5.40 ", "COST "} {
@@ -42,7 +42,7 @@ func TestListWithCosts(t *testing.T) {
 	var list struct {
 		Items []struct {
 			ID   string
-			Cost *cost.Cost
+			Cost *price.Cost
 		}
 	}
 	if err := json.Unmarshal(out.Bytes(), &list); err != nil {
@@ -70,13 +70,13 @@ func TestDescribeCosts(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	if err := describeText(&out, &job.Job{Store: kept}, d, cost.Meter{}); err != nil {
+	if err := describeText(&out, &job.Job{Store: kept}, d, price.Meter{}); err != nil {
 		t.Fatal(err)
 	}
 	if want := "about 2.0 GPU-hours, $1.42 (list price, us-central1, 2025-03)"; !strings.Contains(out.String(), want) {
 		t.Errorf("no %q in\n%s", want, &out)
 	}
-	if c := describeJSON(d, cost.Meter{}).Cost; c == nil || c.ChipHours != 2 || c.Bound != cost.About {
+	if c := describeJSON(d, price.Meter{}).Cost; c == nil || c.ChipHours != 2 || c.Bound != price.About {
 		t.Errorf("got %+v", c)
 	}
 }

@@ -19,19 +19,19 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
-	"github.com/kubectl-kinetic/kinetic/pkg/errno"
-	"github.com/kubectl-kinetic/kinetic/pkg/forward"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/local"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/local"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/portforward"
 )
 
 func (c *command) debug() *cobra.Command {
 	var port uint16
 	output := ""
-	own := process.NewSection("Flags")
+	own := cli.NewSection("Flags")
 	own.Flags.Uint16Var(&port, "port", uint16(api.DebugPort), "Local `PORT` for the debugger, 0 for any free one. For a local job: the port it listens on.")
 	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT`: json.")
 	own.Offer("output", "json")
@@ -45,7 +45,7 @@ func (c *command) debug() *cobra.Command {
 			"job ends or until Ctrl-C (exit code 130); the job keeps running then.",
 		Example: "  kubectl kinetic run train.py:train --debug --detach --job-id cpu-train\n  kubectl kinetic jobs debug cpu-train",
 		Args:    c.choice.OneID,
-		RunE: process.RunE(func(ctx context.Context, args []string) error {
+		RunE: cli.RunE(func(ctx context.Context, args []string) error {
 			if err := checkFormat(output, "json"); err != nil {
 				return err
 			}
@@ -62,9 +62,9 @@ func (c *command) connectDebugger(ctx context.Context, args []string, port int) 
 	}
 	switch {
 	case j.Handle.ByPythonTool():
-		return process.Usagef("job %s was submitted by keras-kinetic: debug it with that", j.ID())
+		return cli.Usagef("job %s was submitted by keras-kinetic: debug it with that", j.ID())
 	case !j.Handle.Debug:
-		return process.Usagef("job %s was not submitted with --debug: submit it again with kubectl kinetic run --debug", j.ID())
+		return cli.Usagef("job %s was not submitted with --debug: submit it again with kubectl kinetic run --debug", j.ID())
 	case j.Handle.Backend == api.BackendLocal:
 		return c.tellLocal(ctx, j, port)
 	}
@@ -89,7 +89,7 @@ func (c *command) tellLocal(ctx context.Context, j *job.Job, port int) error {
 
 func tooLate(j *job.Job) error {
 	log := fmt.Sprintf("kubectl kinetic jobs logs %s%s", j.ID(), j.LocationFlags())
-	return &process.Error{Code: process.ExitFailed, Err: fmt.Errorf("job %s has ended, so there is nothing to debug; its log: %s", j.ID(), log), Next: log}
+	return &cli.Error{Code: cli.ExitFailed, Err: fmt.Errorf("job %s has ended, so there is nothing to debug; its log: %s", j.ID(), log), Next: log}
 }
 
 // forwardTo forwards connections to a job in the cluster until it ends.
@@ -135,7 +135,7 @@ type session struct {
 	ui       *ui.UI
 	// pod names the pod that runs the job now, "" for none; dial connects to it.
 	pod  func(context.Context) (string, error)
-	dial func(context.Context) (*forward.Conn, error)
+	dial func(context.Context) (*portforward.Conn, error)
 	// answered says that the debugger of the job was reached.
 	answered bool
 }
@@ -146,7 +146,7 @@ var errNoPod = errors.New("no pod of the job is running")
 func (c *command) newSession(j *job.Job, port int) (*session, error) {
 	where, err := c.choice.Connection.ResolveJobs()
 	if err != nil {
-		return nil, process.Usage(err)
+		return nil, cli.Usage(err)
 	}
 	config, err := c.choice.Connection.REST(where)
 	if err != nil {
@@ -159,11 +159,11 @@ func (c *command) newSession(j *job.Job, port int) (*session, error) {
 	}
 	listener, err := listen(port)
 	if err != nil {
-		return nil, process.Usage(err)
+		return nil, cli.Usage(err)
 	}
 	s := &session{command: c, job: j, listener: listener, ui: ui.New(c.streams.ErrOut, c.clock.Now)}
 	s.pod = func(ctx context.Context) (string, error) { return cluster.RunningPod(ctx, j.Handle) }
-	s.dial = func(ctx context.Context) (*forward.Conn, error) {
+	s.dial = func(ctx context.Context) (*portforward.Conn, error) {
 		pod, err := s.pod(ctx)
 		if err != nil {
 			return nil, err
@@ -171,7 +171,7 @@ func (c *command) newSession(j *job.Job, port int) (*session, error) {
 		if pod == "" {
 			return nil, errNoPod
 		}
-		conn, err := forward.Dial(ctx, config, forward.Port{Namespace: namespace, Pod: pod, Number: api.DebugPort})
+		conn, err := portforward.Dial(ctx, config, portforward.Port{Namespace: namespace, Pod: pod, Number: api.DebugPort})
 		return conn, cluster.ExplainForward(pod, err)
 	}
 	return s, nil
@@ -180,7 +180,7 @@ func (c *command) newSession(j *job.Job, port int) (*session, error) {
 // listen opens the local port. It is called before anything is waited for.
 func listen(port int) (net.Listener, error) {
 	l, err := net.Listen("tcp", net.JoinHostPort("127.0.0.1", strconv.Itoa(port)))
-	if errno.IsInUse(err) {
+	if platform.IsInUse(err) {
 		return nil, fmt.Errorf("--port %d: already in use on this machine: choose another, or 0 for any free port", port)
 	}
 	if err != nil {
@@ -212,11 +212,11 @@ const lookEvery = 300 * time.Millisecond
 // serve waits until the debugger listens, says how to reach it, and forwards.
 func (s *session) serve(ctx context.Context) error {
 	for {
-		err := forward.Answers(ctx, s.dial)
+		err := portforward.Answers(ctx, s.dial)
 		if err == nil {
 			break
 		}
-		var refused *forward.RefusedError
+		var refused *portforward.RefusedError
 		if !errors.As(err, &refused) && !errors.Is(err, errNoPod) && !apierrors.IsNotFound(err) {
 			return err
 		}
@@ -232,7 +232,7 @@ func (s *session) serve(ctx context.Context) error {
 		return err
 	}
 	s.ui.Note("forwarding connections until the job ends; Ctrl-C ends only the forwarding")
-	return forward.Serve(ctx, s.listener, s.dial, func(err error) { s.ui.Warn(err.Error()) })
+	return portforward.Serve(ctx, s.listener, s.dial, func(err error) { s.ui.Warn(err.Error()) })
 }
 
 // printAddress prints the address for a debugger, and the entry for VS Code.

@@ -15,19 +15,20 @@ import (
 	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/cli-runtime/pkg/printers"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/meter"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
-	"github.com/kubectl-kinetic/kinetic/pkg/cost"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/mapresults"
 )
 
 func (c *command) describe() *cobra.Command {
 	var output string
-	own := process.NewSection("Flags")
+	own := cli.NewSection("Flags")
 	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT`: json.")
 	own.Offer("output", "json")
 	return c.finish(&cobra.Command{
@@ -35,11 +36,11 @@ func (c *command) describe() *cobra.Command {
 		Short:   "Show details of a job",
 		Example: "  kubectl kinetic jobs describe cpu-train\n\n  # the job you submitted last\n  kubectl kinetic jobs describe --last",
 		Args:    c.choice.SomeIDs,
-		RunE: process.RunE(func(ctx context.Context, args []string) error {
+		RunE: cli.RunE(func(ctx context.Context, args []string) error {
 			if err := checkFormat(output, "json"); err != nil {
 				return err
 			}
-			costs := meter.New(c.choice.Connection, c.streams.ErrOut, c.clock.Now())
+			costs := connect.NewMeter(c.choice.Connection, c.streams.ErrOut, c.clock.Now())
 			jobs, failed, err := c.choice.Several(ctx, args)
 			if err != nil {
 				return err
@@ -62,7 +63,7 @@ func (c *command) describe() *cobra.Command {
 }
 
 // describeAll describes several jobs. failed are the errors of those that can't be found.
-func (c *command) describeAll(ctx context.Context, jobs []*job.Job, failed []error, output string, costs cost.Meter) error {
+func (c *command) describeAll(ctx context.Context, jobs []*job.Job, failed []error, output string, costs price.Meter) error {
 	all, errs := each(jobs, func(j *job.Job) (job.Description, error) { return j.Describe(ctx) })
 	items := []description{}
 	separator := ""
@@ -89,7 +90,7 @@ func (c *command) describeAll(ctx context.Context, jobs []*job.Job, failed []err
 	return report.Errors(c.streams.ErrOut, max(len(jobs)+len(failed), 2), append(failed, errs...))
 }
 
-func describeText(out io.Writer, j *job.Job, d job.Description, costs cost.Meter) error {
+func describeText(out io.Writer, j *job.Job, d job.Description, costs price.Meter) error {
 	w := printers.GetNewTabWriter(out)
 	row := func(key, format string, args ...any) {
 		if key != "" { // else the line continues the one before
@@ -171,7 +172,7 @@ func describeCall(row func(key, format string, args ...any), h api.Handle) {
 
 // describeResources prints the cost, the image with its packages, the requests, the attempts, the labels
 // and the pod, as far as they are known.
-func describeResources(row func(key, format string, args ...any), d job.Description, costs cost.Meter) {
+func describeResources(row func(key, format string, args ...any), d job.Description, costs price.Meter) {
 	if used := costs.OfHistory(d.Handle, d.Status, d.Attempts, d.Disruptions); used != nil {
 		row("Cost", "%s", used.Text())
 	}
@@ -194,11 +195,11 @@ func describeResources(row func(key, format string, args ...any), d job.Descript
 func logSize(d job.Description) string {
 	switch {
 	case d.Status.State.Ended() || d.End != nil:
-		return ui.Bytes(d.LogBytes)
+		return human.Bytes(d.LogBytes)
 	case d.LogBytes == 0:
 		return "nothing stored yet"
 	default:
-		return ui.Bytes(d.LogBytes) + " stored so far"
+		return human.Bytes(d.LogBytes) + " stored so far"
 	}
 }
 
@@ -254,9 +255,9 @@ func describeWorkload(d job.Description) string {
 
 // inputs says how many inputs a map has, in how many chunks, and how many are done.
 func inputs(m api.Map, p *mapresults.Progress) string {
-	text := fmt.Sprintf("%s in %s", ui.Number(m.Inputs), ui.Count(m.Chunks(), "chunk"))
+	text := fmt.Sprintf("%s in %s", human.Number(m.Inputs), human.Count(m.Chunks(), "chunk"))
 	if m.Inherited > 0 {
-		text = fmt.Sprintf("%s: %s from an older map, the others in %s", ui.Number(m.Inputs), ui.Number(m.Inherited), ui.Count(m.Chunks(), "chunk"))
+		text = fmt.Sprintf("%s: %s from an older map, the others in %s", human.Number(m.Inputs), human.Number(m.Inherited), human.Count(m.Chunks(), "chunk"))
 	}
 	if p == nil {
 		return text + "; all values were deleted"
@@ -283,7 +284,7 @@ func outputText(h api.Handle, d job.Description) string {
 	if d.Outputs == 0 {
 		return "none"
 	}
-	return ui.Count(d.Outputs, "file") + ", " + ui.Bytes(d.OutputBytes)
+	return human.Count(d.Outputs, "file") + ", " + human.Bytes(d.OutputBytes)
 }
 
 // hostCount returns how many hosts a job has, and how many of them have a pod.
@@ -359,7 +360,7 @@ func nodes(hosts []api.Host) string {
 		}
 	}
 	if len(names) > 1 {
-		return ui.Count(len(names), "node")
+		return human.Count(len(names), "node")
 	}
 	return strings.Join(slices.Collect(maps.Keys(names)), "")
 }

@@ -3,11 +3,11 @@ package jobs
 import (
 	"time"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
-	"github.com/kubectl-kinetic/kinetic/pkg/cost"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/mapresults"
 )
 
 // description is what describe prints for programs, with the names of `list -o json`. All
@@ -57,7 +57,7 @@ type description struct {
 	Outputs     int                  `json:"outputs"`
 	OutputBytes int64                `json:"outputBytes"`
 	// Cost is null for a job that holds no accelerators or has not started.
-	Cost *cost.Cost `json:"cost"`
+	Cost *price.Cost `json:"cost"`
 }
 
 // end is how a job ended, and who recorded that.
@@ -73,7 +73,7 @@ type end struct {
 	By       string     `json:"by"`
 }
 
-func describeJSON(d job.Description, costs cost.Meter) description {
+func describeJSON(d job.Description, costs price.Meter) description {
 	h := d.Handle
 	j := description{ID: h.JobID, Namespace: h.Namespace, Function: h.FuncName, CallKind: h.CallKind, Accelerator: h.Accelerator, Spot: h.Spot,
 		Created: h.CreatedAt, Store: h.Store, JobDetails: d.JobDetails,

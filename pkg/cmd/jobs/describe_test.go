@@ -9,12 +9,12 @@ import (
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/cost"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
-	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -124,7 +124,7 @@ func TestDescribeAllAfterAnError(t *testing.T) {
 	}
 	jobs[0].Backend = jobtest.Backend{Unseen: errors.New("connection refused")}
 	streams, _, out, said := genericiooptions.NewTestIOStreams()
-	err = (&command{streams: streams}).describeAll(t.Context(), jobs, nil, "", cost.Meter{})
+	err = (&command{streams: streams}).describeAll(t.Context(), jobs, nil, "", price.Meter{})
 	if err == nil || said.String() != "error: job a1: connection refused\n" {
 		t.Errorf("%v, said %q", err, said.String())
 	}
@@ -167,7 +167,7 @@ func TestWhatProgramsRead(t *testing.T) {
 func TestDescribeShowsWhatAJobIsMadeOf(t *testing.T) {
 	useSweep(t)
 	code, out, said := kinetic(t, "describe", "cpu-a-1", "cpu-b-2", "cpu-c-3")
-	if code != process.ExitFailed || !strings.Contains(said, `error: job "cpu-c-3" not found`) {
+	if code != cli.ExitFailed || !strings.Contains(said, `error: job "cpu-c-3" not found`) {
 		t.Errorf("exit code %d, said %q", code, said)
 	}
 	for _, row := range []string{"Call: f.py:f(n=1)", "Runs on: cpu, Job kinetic-cpu-a-1 in namespace ml", "Submitted by: " + job.CurrentUser(), "Commit: abc", "Image: python:3.12", "Requests: cpu 2, memory 4Gi",
@@ -204,7 +204,7 @@ func TestDescribeShowsTheImageAndItsPackages(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", name, got, tt.want)
 		}
 	}
-	text, err := json.Marshal(describeJSON(bundled, cost.Meter{}))
+	text, err := json.Marshal(describeJSON(bundled, price.Meter{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -226,7 +226,7 @@ func TestDescribeWrapsPackages(t *testing.T) {
 		t.Fatal(err)
 	}
 	var out strings.Builder
-	if err := describeText(&out, &job.Job{Store: kept}, d, cost.Meter{}); err != nil {
+	if err := describeText(&out, &job.Job{Store: kept}, d, price.Meter{}); err != nil {
 		t.Fatal(err)
 	}
 	_, list, _ := strings.Cut(out.String(), "Packages:")

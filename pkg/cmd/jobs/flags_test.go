@@ -11,7 +11,7 @@ import (
 
 	"k8s.io/apimachinery/pkg/labels"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
@@ -105,7 +105,7 @@ func TestFlagsWhereTheClusterIsAway(t *testing.T) {
 	t.Cleanup(refuse.Close)
 	useCluster(t, refuse.URL)
 	for _, args := range [][]string{{"cancel", "--mine"}, {"cancel", "-l", "sweep=7"}, {"status", "--mine"}, {"wait", "-l", "sweep=7"}} {
-		if code, out, said := kinetic(t, args...); code != process.ExitFailed || out != "" || strings.Contains(said, "no jobs found") {
+		if code, out, said := kinetic(t, args...); code != cli.ExitFailed || out != "" || strings.Contains(said, "no jobs found") {
 			t.Errorf("%v: exit code %d, printed %q, said %q", args, code, out, said)
 		}
 	}
@@ -124,7 +124,7 @@ func TestNeitherAClusterNorAStore(t *testing.T) {
 	for _, args := range []string{"status abc", "logs abc", "describe abc", "describe --last", "result abc", "wait abc", "cancel abc", "cleanup abc",
 		"status abc def", "outputs abc", "list", "list --all", "cleanup --all --dry-run"} {
 		code, out, said := kinetic(t, strings.Fields(args)...)
-		if code != process.ExitFailed || out != "" || !strings.Contains(said, "the API server can't be reached") || strings.Contains(said, "no store") {
+		if code != cli.ExitFailed || out != "" || !strings.Contains(said, "the API server can't be reached") || strings.Contains(said, "no store") {
 			t.Errorf("%s: exit code %d, printed %q, said %q", args, code, out, said)
 		}
 	}
@@ -133,10 +133,10 @@ func TestNeitherAClusterNorAStore(t *testing.T) {
 	useCluster(t, server.URL)
 	const noStore = `error: job "abc" not found among what could be read: there is no store: set the project`
 	code, _, said := kinetic(t, "status", "abc", "def")
-	if code != process.ExitFailed || !strings.HasPrefix(said, noStore) || strings.Count(said, "there is no store") != 2 {
+	if code != cli.ExitFailed || !strings.HasPrefix(said, noStore) || strings.Count(said, "there is no store") != 2 {
 		t.Errorf("with a cluster: exit code %d, said %q", code, said)
 	}
-	if code, _, said := kinetic(t, "status", "abc"); code != process.ExitUsage || !strings.HasPrefix(said, noStore) {
+	if code, _, said := kinetic(t, "status", "abc"); code != cli.ExitUsage || !strings.HasPrefix(said, noStore) {
 		t.Errorf("with a cluster: exit code %d, said %q", code, said)
 	}
 }

@@ -8,13 +8,14 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/event"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
-	"github.com/kubectl-kinetic/kinetic/pkg/event"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
 // noIndex says that --index was not given.
@@ -23,7 +24,7 @@ const noIndex = -1
 // indexVar adds --index to the flags of a command.
 func indexVar(flags *pflag.FlagSet, index *int) {
 	*index = noIndex
-	process.NumberVar(flags, index, 0, process.Unbounded, "index", "Only input `NUMBER` of a map, counted from 0.")
+	cli.NumberVar(flags, index, 0, cli.Unbounded, "index", "Only input `NUMBER` of a map, counted from 0.")
 }
 
 // checkIndex checks that an --index, if it was given, is one of the job's inputs.
@@ -32,9 +33,9 @@ func checkIndex(j *job.Job, index int) error {
 	case index == noIndex:
 		return nil
 	case m == nil:
-		return process.Usagef("--index %d: job %s is not a map", index, j.ID())
+		return cli.Usagef("--index %d: job %s is not a map", index, j.ID())
 	case index < 0 || index >= m.Inputs:
-		return process.Usagef("--index %d: job %s has %s inputs, numbered from 0", index, j.ID(), ui.Number(m.Inputs))
+		return cli.Usagef("--index %d: job %s has %s inputs, numbered from 0", index, j.ID(), human.Number(m.Inputs))
 	}
 	return nil
 }
@@ -84,7 +85,7 @@ func (c *command) inputResult(ctx, waiting context.Context, j *job.Job, index in
 	}
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return &process.Error{Code: process.ExitFailed, Kind: api.KindMissingResult,
+		return &cli.Error{Code: cli.ExitFailed, Kind: api.KindMissingResult,
 			Err: fmt.Errorf("input %d of job %s has no result: it was deleted, or the job ended before it was stored", index, j.ID())}
 	case err != nil:
 		return err
@@ -104,5 +105,5 @@ func (c *command) inputResult(ctx, waiting context.Context, j *job.Job, index in
 	if event.Of(c.streams.ErrOut) == nil { // else the result has it
 		fmt.Fprint(c.streams.ErrOut, ui.Clean(failed.Error.Traceback))
 	}
-	return &process.Error{Code: process.ExitFailed, Kind: api.KindJobFailed, Err: errors.New(ui.Clean(report.FailedInput(failed)))}
+	return &cli.Error{Code: cli.ExitFailed, Kind: api.KindJobFailed, Err: errors.New(ui.Clean(report.FailedInput(failed)))}
 }

@@ -9,10 +9,10 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/choice"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/files"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobflags"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/outputs"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/version"
 )
 
@@ -20,14 +20,14 @@ import (
 type command struct {
 	streams genericiooptions.IOStreams
 	clock   clock.PassiveClock
-	choice  choice.Flags
+	choice  jobflags.Flags
 	// debugJSON says that debug prints JSON.
 	debugJSON bool
 }
 
 // NewCommand returns `kubectl kinetic jobs`. The clock is used for ages.
 func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cobra.Command {
-	c := &command{streams: streams, clock: now, choice: choice.Flags{Connection: connect.NewFlags()}}
+	c := &command{streams: streams, clock: now, choice: jobflags.Flags{Connection: connect.NewFlags()}}
 	c.choice.Connection.SetNotices(streams.ErrOut)
 	root := &cobra.Command{
 		Use:         "jobs",
@@ -37,16 +37,16 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 			"ID may be a full job ID, any unique prefix, or the last 7 characters.",
 		// So that the error is about an unknown command, not about a flag of it.
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
-		Args:               process.NoCommand(otherWords),
+		Args:               cli.NoCommand(otherWords),
 		RunE:               func(root *cobra.Command, _ []string) error { return root.Help() },
 	}
 	for _, sub := range []*cobra.Command{
-		c.list(), c.status(), c.logs(), c.tail(), c.result(), c.wait(), c.cancel(), c.cleanup(), c.describe(), files.NewCommand(streams, now, &c.choice), c.prune(), c.debug(),
+		c.list(), c.status(), c.logs(), c.tail(), c.result(), c.wait(), c.cancel(), c.cleanup(), c.describe(), outputs.NewCommand(streams, now, &c.choice), c.prune(), c.debug(),
 	} {
 		root.AddCommand(sub)
 	}
 	root.AddCommand(version.NewCommand(streams))
-	process.AddSections(root)
+	cli.AddSections(root)
 	return root
 }
 
@@ -59,8 +59,8 @@ var otherWords = map[string][]string{
 }
 
 // finish adds to a sub-command the flags that all have, and completion of ids.
-func (c *command) finish(sub *cobra.Command, sections ...process.Section) *cobra.Command {
-	process.AddSections(sub, append(sections, c.choice.ConnectionSection())...)
+func (c *command) finish(sub *cobra.Command, sections ...cli.Section) *cobra.Command {
+	cli.AddSections(sub, append(sections, c.choice.ConnectionSection())...)
 	if sub.ValidArgsFunction == nil {
 		sub.ValidArgsFunction = c.choice.CompleteIDs
 	}
@@ -70,7 +70,7 @@ func (c *command) finish(sub *cobra.Command, sections ...process.Section) *cobra
 // runE returns the RunE of a command whose toOptions checks the command line, without contacting
 // anything.
 func runE[O interface{ run(context.Context) error }](c *command, toOptions func(*command, []string) (O, error)) func(*cobra.Command, []string) error {
-	return process.RunE(func(ctx context.Context, args []string) error {
+	return cli.RunE(func(ctx context.Context, args []string) error {
 		o, err := toOptions(c, args)
 		if err != nil {
 			return err

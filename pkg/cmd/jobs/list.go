@@ -13,13 +13,14 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/choice"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/meter"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobflags"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
-	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
 type listFlags struct {
@@ -35,18 +36,18 @@ type listFlags struct {
 
 func (c *command) list() *cobra.Command {
 	f := &listFlags{}
-	own := process.NewSection("Flags")
+	own := cli.NewSection("Flags")
 	own.Flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "List jobs of all namespaces.")
 	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: wide, json, yaml or name.")
 	own.Offer("output", "wide", "json", "yaml", "name")
-	choice.StatusVar(own, &f.status, "Only jobs with status `STATE`")
+	jobflags.StatusVar(own, &f.status, "Only jobs with status `STATE`")
 	own.Flags.BoolVarP(&f.watch, "watch", "w", false, "Watch for changes after listing.")
 	c.choice.FilterVars(own)
 	own.Flags.StringVar(&f.sortBy, "sort-by", sortings[0], "Sort by `COLUMN`: age (newest first), id, status or duration (longest first).")
 	own.Offer("sort-by", sortings...)
 	own.Flags.BoolVar(&f.noHeaders, "no-headers", false, "Don't print column headers.")
 	own.Flags.BoolVar(&f.stored, "all", false, "Include jobs whose workload is gone, as with --status NOT_FOUND.")
-	process.NumberVar(own.Flags, &f.limit, 0, process.Unbounded, "limit", "Print only the first `NUMBER` jobs in the order of --sort-by.")
+	cli.NumberVar(own.Flags, &f.limit, 0, cli.Unbounded, "limit", "Print only the first `NUMBER` jobs in the order of --sort-by.")
 	sub := &cobra.Command{
 		Use:     "list",
 		Aliases: []string{"ls"},
@@ -75,25 +76,25 @@ type listOptions struct {
 }
 
 func (f *listFlags) toOptions(c *command, _ []string) (*listOptions, error) {
-	filter, err := choice.ByStatus(f.status)
+	filter, err := jobflags.ByStatus(f.status)
 	if err != nil {
 		return nil, err
 	}
 	if err := checkFormat(f.output, "wide", "json", "yaml", "name"); err != nil {
 		return nil, err
 	}
-	if err := process.OneOf("--sort-by", f.sortBy, sortings); err != nil {
+	if err := cli.OneOf("--sort-by", f.sortBy, sortings); err != nil {
 		return nil, err
 	}
 	if f.watch && f.sortBy != sortings[0] {
-		return nil, process.Usagef("--watch cannot be combined with --sort-by")
+		return nil, cli.Usagef("--watch cannot be combined with --sort-by")
 	}
 	if f.watch && (f.output == "json" || f.output == "yaml") {
-		return nil, process.Usagef("--watch cannot be combined with --output %s: use wide or name", f.output)
+		return nil, cli.Usagef("--watch cannot be combined with --output %s: use wide or name", f.output)
 	}
 	registry, err := c.choice.RegistryOf(f.allNamespaces)
 	if err != nil {
-		return nil, process.Usage(err)
+		return nil, cli.Usage(err)
 	}
 	stored := f.stored || filter.Cancelled || slices.Contains(filter.States, api.NotFound)
 	filter.Stored, filter.Outputs, filter.Store = stored, stored, c.choice.StoreOf(registry)
@@ -101,10 +102,10 @@ func (f *listFlags) toOptions(c *command, _ []string) (*listOptions, error) {
 		filter.Limit = f.limit // the records of older jobs are not read
 	}
 	if err := c.choice.Narrow(&filter); err != nil {
-		return nil, process.Usage(err)
+		return nil, cli.Usage(err)
 	}
 	return &listOptions{registry: registry, watch: f.watch, sortBy: f.sortBy, limit: f.limit, level: f.level(), filter: filter, errOut: c.streams.ErrOut,
-		entryPrinter: entryPrinter{output: f.output, meter: meter.New(c.choice.Connection, c.streams.ErrOut, c.clock.Now()), watched: f.watch, noHeaders: f.noHeaders, workloads: stored || f.watch, namespaces: f.allNamespaces && !c.choice.Local,
+		entryPrinter: entryPrinter{output: f.output, meter: connect.NewMeter(c.choice.Connection, c.streams.ErrOut, c.clock.Now()), watched: f.watch, noHeaders: f.noHeaders, workloads: stored || f.watch, namespaces: f.allNamespaces && !c.choice.Local,
 			now: func() time.Time { return registry.Time(c.clock.Now()) }, out: c.streams.Out, style: ui.Detect(c.streams.Out)}}, nil
 }
 
@@ -126,7 +127,7 @@ func (o *listOptions) run(ctx context.Context) error {
 			return err
 		})
 		if ctx.Err() != nil {
-			return process.Exit(process.ExitInterrupted)
+			return cli.Exit(cli.ExitInterrupted)
 		}
 		return err
 	}
@@ -135,7 +136,7 @@ func (o *listOptions) run(ctx context.Context) error {
 		return unread
 	}
 	if len(entries) == 0 && o.isTable() {
-		_, err := fmt.Fprintln(o.errOut, choice.None(o.filter, o.registry).Error()+localHint(o.registry, o.filter))
+		_, err := fmt.Fprintln(o.errOut, jobflags.None(o.filter, o.registry).Error()+localHint(o.registry, o.filter))
 		return err
 	}
 	o.sort(entries)
@@ -169,7 +170,7 @@ func (o *listOptions) sort(entries []api.JobSummary) {
 // release frees the hosts of jobs that have ended and still hold them, after the list has
 // shown them.
 func (o *listOptions) release(ctx context.Context, entries []api.JobSummary) {
-	fanout.Each(job.Parallel, entries, func(_ int, e api.JobSummary) {
+	parallel.Each(job.Parallel, entries, func(_ int, e api.JobSummary) {
 		if !holds(e) {
 			return
 		}
@@ -197,6 +198,6 @@ func localHint(registry job.Registry, filter job.Filter) string {
 	case 1:
 		return "; 1 local job exists: add --local"
 	default:
-		return fmt.Sprintf("; %s exist: add --local", ui.Count(n, "local job"))
+		return fmt.Sprintf("; %s exist: add --local", human.Count(n, "local job"))
 	}
 }

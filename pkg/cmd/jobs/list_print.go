@@ -7,10 +7,10 @@ import (
 	"strconv"
 	"time"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/document"
-	"github.com/kubectl-kinetic/kinetic/pkg/cost"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 )
 
 // entryPrinter writes lists of jobs in one of the forms of --output.
@@ -31,15 +31,15 @@ type entryPrinter struct {
 	outcomes bool
 	// workloads adds a column that says whether the workload exists.
 	workloads bool
-	meter     cost.Meter
+	meter     price.Meter
 }
 
 func (p *entryPrinter) isTable() bool { return p.output == "" || p.output == "wide" }
 
 func (p *entryPrinter) print(entries []api.JobSummary) error {
 	switch p.output {
-	case document.JSON, document.YAML:
-		return document.Write(p.out, p.output, map[string]any{"items": p.costs().Entries(entries)})
+	case cli.JSON, cli.YAML:
+		return cli.Write(p.out, p.output, map[string]any{"items": p.costs().Entries(entries)})
 	case "name":
 		for _, e := range entries {
 			if _, err := fmt.Fprintln(p.out, e.ID); err != nil {
@@ -53,7 +53,7 @@ func (p *entryPrinter) print(entries []api.JobSummary) error {
 }
 
 // costs returns the meter at this moment.
-func (p *entryPrinter) costs() cost.Meter {
+func (p *entryPrinter) costs() price.Meter {
 	m := p.meter
 	m.Now = p.now()
 	return m

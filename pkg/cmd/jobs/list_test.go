@@ -14,7 +14,7 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -149,7 +149,7 @@ func TestSortBy(t *testing.T) {
 		}
 	}
 	for _, args := range [][]string{{"list", "--sort-by", "ID"}, {"list", "--sort-by", "id", "-w"}} {
-		if code, _, said := kinetic(t, args...); code != process.ExitUsage || !strings.Contains(said, "--sort-by") {
+		if code, _, said := kinetic(t, args...); code != cli.ExitUsage || !strings.Contains(said, "--sort-by") {
 			t.Errorf("%v: exit code %d, said %q", args, code, said)
 		}
 	}

@@ -11,12 +11,13 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/event"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
-	"github.com/kubectl-kinetic/kinetic/pkg/event"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/logs"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
 )
 
 type logFlags struct {
@@ -31,13 +32,13 @@ type logFlags struct {
 
 func (c *command) logs() *cobra.Command {
 	f := &logFlags{tail: -1}
-	own := process.NewSection("Flags")
+	own := cli.NewSection("Flags")
 	own.Flags.BoolVarP(&f.follow, "follow", "f", false, "Follow until the job ends; exit with its exit code.")
-	process.LinesVar(own.Flags, &f.tail, "tail", "Number of last lines to start with, per host.")
+	cli.LinesVar(own.Flags, &f.tail, "tail", "Number of last lines to start with, per host.")
 	c.hostVar(own, f)
 	indexVar(own.Flags, &f.index)
-	process.NumberVar(own.Flags, &f.attempt, 1, process.Unbounded, "attempt", "Only the log of this attempt, counted from 1.")
-	process.DurationVar(own.Flags, &f.since, "since", "Only lines newer than this: 90, 90s, 15m, 1h30m.")
+	cli.NumberVar(own.Flags, &f.attempt, 1, cli.Unbounded, "attempt", "Only the log of this attempt, counted from 1.")
+	cli.DurationVar(own.Flags, &f.since, "since", "Only lines newer than this: 90, 90s, 15m, 1h30m.")
 	own.Flags.BoolVar(&f.timestamps, "timestamps", false, "Prefix each line with its time.")
 	return c.finish(&cobra.Command{
 		Use:   "logs ID…",
@@ -55,11 +56,11 @@ func (c *command) logs() *cobra.Command {
 
 func (c *command) tail() *cobra.Command {
 	f := &logFlags{tail: 100}
-	own := process.NewSection("Flags")
+	own := cli.NewSection("Flags")
 	own.Flags.BoolVarP(&f.follow, "follow", "f", false, "Follow until the job ends; exit with its exit code.")
 	c.hostVar(own, f)
 	indexVar(own.Flags, &f.index)
-	process.LinesVar(own.Flags, &f.tail, "tail", "Number of lines to print, per host.")
+	cli.LinesVar(own.Flags, &f.tail, "tail", "Number of lines to print, per host.")
 	return c.finish(&cobra.Command{
 		Use:     "tail ID…",
 		Short:   "Print the last lines of a job's log",
@@ -70,7 +71,7 @@ func (c *command) tail() *cobra.Command {
 }
 
 // hostVar adds --host to the flags of a command.
-func (c *command) hostVar(own process.Section, f *logFlags) {
+func (c *command) hostVar(own cli.Section, f *logFlags) {
 	own.Completions["host"] = c.choice.CompleteHosts
 	own.Flags.StringVar(&f.host, "host", "all", "Print the log of `HOST`: all, or a number.")
 }
@@ -87,13 +88,13 @@ type logOptions struct {
 func (f *logFlags) toOptions(c *command, args []string) (*logOptions, error) {
 	many := c.choice.Many(args)
 	if many && (f.follow || f.index != noIndex) {
-		return nil, process.Usagef("--follow and --index take one job")
+		return nil, cli.Usagef("--follow and --index take one job")
 	}
 	host := -1
 	if f.host != "all" {
 		n, err := strconv.Atoi(f.host)
 		if err != nil || n < 0 {
-			return nil, process.Usagef("--host %q: expected all or a host's number, from 0", f.host)
+			return nil, cli.Usagef("--host %q: expected all or a host's number, from 0", f.host)
 		}
 		host = n
 	}
@@ -182,19 +183,19 @@ func (o *logOptions) hostOf(j *job.Job) (int, error) {
 	m := j.Handle.Map
 	switch hosts := max(j.Handle.Hosts, 1); {
 	case m == nil && o.Host >= hosts:
-		return 0, process.Usagef("--host %d: job %s has %s, numbered from 0", o.Host, j.ID(), ui.Count(hosts, "host"))
+		return 0, cli.Usagef("--host %d: job %s has %s, numbered from 0", o.Host, j.ID(), human.Count(hosts, "host"))
 	case m == nil:
 		return o.Host, nil
 	case o.Host >= 0:
-		return 0, process.Usagef("--host %d: job %s is a map, whose pods have no numbers: name an input with --index, to see the log of its pod", o.Host, j.ID())
+		return 0, cli.Usagef("--host %d: job %s is a map, whose pods have no numbers: name an input with --index, to see the log of its pod", o.Host, j.ID())
 	case o.index != noIndex:
 		chunk, computed := m.ChunkOf(o.index)
 		if !computed {
-			return 0, process.Usagef("--index %d: job %s reused this value of an older map, and has no log of it", o.index, j.ID())
+			return 0, cli.Usagef("--index %d: job %s reused this value of an older map, and has no log of it", o.index, j.ID())
 		}
 		return chunk, nil
 	case m.Chunks() > maxLogs:
-		return 0, process.Usagef("job %s is a map of %s inputs in %s pods: use --index to see the log of an input's pod", j.ID(), ui.Number(m.Inputs), ui.Number(m.Chunks()))
+		return 0, cli.Usagef("job %s is a map of %s inputs in %s pods: use --index to see the log of an input's pod", j.ID(), human.Number(m.Inputs), human.Number(m.Chunks()))
 	}
 	return -1, nil
 }
@@ -212,7 +213,7 @@ func printStored(ctx context.Context, j *job.Job, o logs.Options, out *report.Lo
 	}
 	attempts, err := j.LastAttempt(ctx, status)
 	if err == nil && o.Attempt > attempts {
-		err = process.Usagef("--attempt %d: job %s has %s, numbered from 1", o.Attempt, j.ID(), ui.Count(attempts, "attempt"))
+		err = cli.Usagef("--attempt %d: job %s has %s, numbered from 1", o.Attempt, j.ID(), human.Count(attempts, "attempt"))
 	}
 	told(status)
 	return err

@@ -12,7 +12,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 

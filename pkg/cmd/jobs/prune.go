@@ -11,12 +11,13 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/prune"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/prune"
 )
 
 type pruneFlags struct {
@@ -27,8 +28,8 @@ type pruneFlags struct {
 
 func (c *command) prune() *cobra.Command {
 	f := &pruneFlags{}
-	own := process.NewSection("Flags")
-	process.DurationVar(own.Flags, &f.olderThan, "older-than", "Delete only what is older than this. Default: 10d, or 1h in a local store without running jobs. Less is safe only while no job is being submitted.")
+	own := cli.NewSection("Flags")
+	cli.DurationVar(own.Flags, &f.olderThan, "older-than", "Delete only what is older than this. Default: 10d, or 1h in a local store without running jobs. Less is safe only while no job is being submitted.")
 	own.Flags.BoolVar(&f.withOutputs, "outputs", false, "Also delete the outputs of jobs that were cleaned up without them.")
 	own.Flags.BoolVar(&f.dryRun, "dry-run", false, "Only print what would be deleted.")
 	own.Flags.BoolVarP(&f.yes, "yes", "y", false, "Don't ask for confirmation.")
@@ -73,7 +74,7 @@ func (o *pruneOptions) run(ctx context.Context) error {
 	plan, err := o.find(ctx, registry.Store, age)
 	if err != nil && ctx.Err() != nil {
 		fmt.Fprintln(o.streams.ErrOut, "interrupted; nothing was deleted")
-		return process.Exit(process.ExitInterrupted)
+		return cli.Exit(cli.ExitInterrupted)
 	}
 	if err != nil {
 		return err
@@ -136,9 +137,9 @@ func (o *pruneOptions) find(ctx context.Context, s store.Store, age time.Duratio
 		}
 	}()
 	return prune.Find(ctx, s, age, func(p prune.Progress) {
-		text := ui.Count(p.Listed, "object")
+		text := human.Count(p.Listed, "object")
 		if p.Total > 0 {
-			text += fmt.Sprintf(", %s/%s jobs", ui.Number(p.Jobs), ui.Number(p.Total))
+			text += fmt.Sprintf(", %s/%s jobs", human.Number(p.Jobs), human.Number(p.Total))
 		}
 		switch {
 		case bar != nil:
@@ -172,7 +173,7 @@ func (o *pruneOptions) print(s store.Store, plan *prune.Plan, objects int, bytes
 	if err := o.printOutputs(plan); err != nil {
 		return err
 	}
-	said := fmt.Sprintf("%s, %s, would be deleted from %s", ui.Count(objects, "object"), ui.Bytes(bytes), s.URL())
+	said := fmt.Sprintf("%s, %s, would be deleted from %s", human.Count(objects, "object"), human.Bytes(bytes), s.URL())
 	if objects == 0 {
 		said = "nothing to delete in " + s.URL()
 	}
@@ -228,7 +229,7 @@ func (o *pruneOptions) printOutputs(plan *prune.Plan) error {
 	}
 	t := ui.NewTable(o.streams.Out, "id", "objects", "size")
 	for _, left := range plan.Outputs {
-		t.Row(left.ID, ui.Number(left.Objects), ui.Bytes(left.Bytes))
+		t.Row(left.ID, human.Number(left.Objects), human.Bytes(left.Bytes))
 	}
 	return t.Flush()
 }
@@ -238,14 +239,14 @@ func (o *pruneOptions) confirm(ctx context.Context, s store.Store, plan *prune.P
 	if o.yes {
 		return nil
 	}
-	question := fmt.Sprintf("%s, %s, would be deleted from %s", ui.Count(objects, "object"), ui.Bytes(bytes), s.URL())
+	question := fmt.Sprintf("%s, %s, would be deleted from %s", human.Count(objects, "object"), human.Bytes(bytes), s.URL())
 	if o.withOutputs && len(plan.Outputs) > 0 {
-		question += fmt.Sprintf(", with the outputs of %s", ui.Count(len(plan.Outputs), "job"))
+		question += fmt.Sprintf(", with the outputs of %s", human.Count(len(plan.Outputs), "job"))
 	}
-	if why := process.CannotAsk(o.streams); why != "" {
-		return process.Usagef("%s; %s: confirm with -y, or use --dry-run", question, why)
+	if why := cli.CannotAsk(o.streams); why != "" {
+		return cli.Usagef("%s; %s: confirm with -y, or use --dry-run", question, why)
 	}
-	return process.Confirm(ctx, o.streams, question, "nothing was deleted")
+	return cli.Confirm(ctx, o.streams, question, "nothing was deleted")
 }
 
 // delete carries a plan out.
@@ -255,14 +256,14 @@ func (o *pruneOptions) delete(ctx context.Context, s store.Store, plan *prune.Pl
 	show := removal.OfJob()
 	done, err := plan.Delete(ctx, o.withOutputs, func(d prune.Done) { show(d.Objects, objects) })
 	removal.Done()
-	said := fmt.Sprintf("deleted %s, %s, from %s", ui.Count(done.Objects, "object"), ui.Bytes(done.Bytes), s.URL())
+	said := fmt.Sprintf("deleted %s, %s, from %s", human.Count(done.Objects, "object"), human.Bytes(done.Bytes), s.URL())
 	if err != nil {
 		fmt.Fprintln(o.streams.ErrOut, said)
 		if ctx.Err() == nil {
 			return err
 		}
 		fmt.Fprintln(o.streams.ErrOut, "interrupted; run the same command for the rest")
-		return process.Exit(process.ExitInterrupted)
+		return cli.Exit(cli.ExitInterrupted)
 	}
 	if o.output != "" {
 		return o.printItems(s, plan, true, done.Objects, done.Bytes)

@@ -9,11 +9,11 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/trust"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/verify"
 )
 
 type resultFlags struct {
@@ -30,8 +30,8 @@ type resultFlags struct {
 
 func (c *command) result() *cobra.Command {
 	f := &resultFlags{}
-	own := process.NewSection("Flags")
-	process.DurationVar(own.Flags, &f.timeout, "timeout", "Stop waiting after this time (exit code 124).")
+	own := cli.NewSection("Flags")
+	cli.DurationVar(own.Flags, &f.timeout, "timeout", "Stop waiting after this time (exit code 124).")
 	report.CleanupVar(own, &f.cleanup)
 	indexVar(own.Flags, &f.index)
 	own.Flags.StringVarP(&f.output, "output", "o", "json", "Output `FORMAT`: json, or raw (a string without quotes).")
@@ -65,7 +65,7 @@ type resultOptions struct {
 }
 
 func (f *resultFlags) toOptions(c *command, args []string) (*resultOptions, error) {
-	if err := process.OneOf("--output", f.output, []string{"json", "raw"}); err != nil {
+	if err := cli.OneOf("--output", f.output, []string{"json", "raw"}); err != nil {
 		return nil, err
 	}
 	if err := report.CheckOutputFile(f.file); err != nil {
@@ -73,7 +73,7 @@ func (f *resultFlags) toOptions(c *command, args []string) (*resultOptions, erro
 	}
 	return &resultOptions{command: c, args: args, index: f.index, timeout: f.timeout, keepDebugged: f.keepDebugged,
 		collection: report.Collection{Cleanup: f.cleanup, Raw: f.output == "raw", File: f.file,
-			Trust: trust.Finder{Reports: backend.Reports(), TrustStore: f.trustStore, Patience: trust.DefaultPatience}}}, nil
+			Trust: verify.Finder{Reports: backend.Reports(), TrustStore: f.trustStore, Patience: verify.DefaultPatience}}}, nil
 }
 
 func (o *resultOptions) run(ctx context.Context) error {
@@ -89,13 +89,13 @@ func (o *resultOptions) run(ctx context.Context) error {
 		collection.Cleanup = report.KeepAll
 	}
 	if collection.Raw && j.Handle.Map != nil && o.index == noIndex {
-		return process.Usagef("--output raw cannot print all values of a map: choose one with --index")
+		return cli.Usagef("--output raw cannot print all values of a map: choose one with --index")
 	}
 	if collection.Raw && collection.File != "" && j.Handle.CallKind == api.CallPickle {
-		return process.Usagef("--output raw cannot be combined with --output-file for job %s, which has a pickle: omit one of them", j.ID())
+		return cli.Usagef("--output raw cannot be combined with --output-file for job %s, which has a pickle: omit one of them", j.ID())
 	}
 	if o.index != noIndex && collection.File != "" && j.Handle.CallKind == api.CallPickle {
-		return process.Usagef("--index %d cannot be combined with --output-file for job %s: it gets the pickles of all inputs, and standard output says where each is", o.index, j.ID())
+		return cli.Usagef("--index %d cannot be combined with --output-file for job %s: it gets the pickles of all inputs, and standard output says where each is", o.index, j.ID())
 	}
 	waiting, cancel := report.WithTimeout(ctx, o.timeout)
 	defer cancel()

@@ -17,7 +17,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 )
 
 // cluster is an API server that has no jobs, and counts what it is asked.
@@ -91,7 +91,7 @@ func useCluster(t *testing.T, url string) {
 func kinetic(t *testing.T, args ...string) (code int, out, said string) {
 	t.Helper()
 	streams, _, stdout, stderr := genericiooptions.NewTestIOStreams()
-	code = process.Run(t.Context(), NewCommand(streams, clock.RealClock{}), args, streams)
+	code = cli.Run(t.Context(), NewCommand(streams, clock.RealClock{}), args, streams)
 	return code, stdout.String(), stderr.String()
 }
 
@@ -180,10 +180,10 @@ func TestResultOfAJobThatHasEnded(t *testing.T) {
 	if code, _, said := kinetic(t, "result", "done-1", "--cleanup=delete"); code != 0 || said != "" {
 		t.Errorf("its deletion: exit code %d, said %q", code, said)
 	}
-	if code, out, said := kinetic(t, "result", "done-1"); code != process.ExitFailed || out != "" || !strings.Contains(said, "its result was deleted") {
+	if code, out, said := kinetic(t, "result", "done-1"); code != cli.ExitFailed || out != "" || !strings.Contains(said, "its result was deleted") {
 		t.Errorf("after its deletion: exit code %d, printed %q, said %q", code, out, said)
 	}
-	if code, _, said := kinetic(t, "status", "done-2"); code != process.ExitUsage || !strings.Contains(said, "kubeconfig") {
+	if code, _, said := kinetic(t, "status", "done-2"); code != cli.ExitUsage || !strings.Contains(said, "kubeconfig") {
 		t.Errorf("of a job that the store doesn't know: exit code %d, said %q", code, said)
 	}
 }
@@ -205,7 +205,7 @@ func TestResultOfAJobThatWasCancelledLater(t *testing.T) {
 	}
 	objects["done-1/result.json"] = `{"version":1,"ok":false,"pickle":null,"error":{"type":"KeyError","message":"k","traceback":""},"value":null}`
 	useBucket(t, objects)
-	if code, out, said := kinetic(t, "result", "done-1"); code != process.ExitFailed || out != "" {
+	if code, out, said := kinetic(t, "result", "done-1"); code != cli.ExitFailed || out != "" {
 		t.Errorf("without a value: exit code %d, printed %q, said %q", code, out, said)
 	}
 }

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
-	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
@@ -15,7 +15,7 @@ import (
 // which name their jobs, in the order of the jobs.
 func each[T any](jobs []*job.Job, do func(*job.Job) (T, error)) ([]T, []error) {
 	results, errs := make([]T, len(jobs)), make([]error, len(jobs))
-	fanout.Each(job.Parallel, jobs, func(i int, j *job.Job) {
+	parallel.Each(job.Parallel, jobs, func(i int, j *job.Job) {
 		var err error
 		results[i], err = do(j)
 		errs[i] = report.OfJob(j.ID(), err)

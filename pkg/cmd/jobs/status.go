@@ -7,12 +7,12 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/choice"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobflags"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/mapresults"
 )
 
 type statusFlags struct {
@@ -22,14 +22,14 @@ type statusFlags struct {
 
 func (c *command) status() *cobra.Command {
 	f := &statusFlags{}
-	own := process.NewSection("Flags")
+	own := cli.NewSection("Flags")
 	indexVar(own.Flags, &f.index)
 	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: json.")
 	own.Offer("output", "json")
 	return c.finish(&cobra.Command{
 		Use:   "status ID…",
-		Short: "Print the status of a job: one of " + choice.StateNames(),
-		Long: "Print the status of a job: one of " + choice.StateNames() + ".\n\n" +
+		Short: "Print the status of a job: one of " + jobflags.StateNames(),
+		Long: "Print the status of a job: one of " + jobflags.StateNames() + ".\n\n" +
 			"For several jobs, print one line each: ID and status.",
 		Example: "  kubectl kinetic jobs status cpu-train",
 		Args:    c.choice.SomeIDs,
@@ -52,7 +52,7 @@ func (f *statusFlags) toOptions(c *command, args []string) (*statusOptions, erro
 	}
 	many := c.choice.Many(args)
 	if many && f.index != noIndex {
-		return nil, process.Usagef("--index takes one job")
+		return nil, cli.Usagef("--index takes one job")
 	}
 	return &statusOptions{command: c, args: args, many: many, index: f.index, json: f.output == "json"}, nil
 }
@@ -141,5 +141,5 @@ func checkFormat(output string, valid ...string) error {
 	if output == "" {
 		return nil
 	}
-	return process.OneOf("--output", output, valid)
+	return cli.OneOf("--output", output, valid)
 }

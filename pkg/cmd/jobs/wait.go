@@ -12,18 +12,18 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/event"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
-	"github.com/kubectl-kinetic/kinetic/pkg/event"
-	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
 func (c *command) wait() *cobra.Command {
 	var timeout time.Duration
 	output := ""
-	own := process.NewSection("Flags")
-	process.DurationVar(own.Flags, &timeout, "timeout", "Stop waiting after this time (exit code 124).")
+	own := cli.NewSection("Flags")
+	cli.DurationVar(own.Flags, &timeout, "timeout", "Stop waiting after this time (exit code 124).")
 	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT`: json.")
 	own.Offer("output", "json")
 	return c.finish(&cobra.Command{
@@ -36,7 +36,7 @@ func (c *command) wait() *cobra.Command {
 			"  # all jobs with this label\n  kubectl kinetic jobs wait -l sweep=7",
 		Args:              c.choice.SomeIDs,
 		ValidArgsFunction: c.choice.CompleteUnended,
-		RunE: process.RunE(func(ctx context.Context, args []string) error {
+		RunE: cli.RunE(func(ctx context.Context, args []string) error {
 			if err := checkFormat(output, "json"); err != nil {
 				return err
 			}
@@ -86,7 +86,7 @@ func (o *waitOptions) waitForAll(ctx, waiting context.Context, jobs []*job.Job, 
 	unsuccessful := false
 	out, items := answers{o.streams.Out, o.json}, []any{} // in the order of their ends
 	errs := make([]error, len(jobs))
-	fanout.Each(len(jobs), jobs, func(i int, j *job.Job) {
+	parallel.Each(len(jobs), jobs, func(i int, j *job.Job) {
 		status, err := j.Wait(waiting, func(api.Status) {})
 		mu.Lock()
 		defer mu.Unlock()
@@ -109,30 +109,30 @@ func (o *waitOptions) waitForAll(ctx, waiting context.Context, jobs []*job.Job, 
 			_, printed = fmt.Fprintln(o.streams.Out, j.ID(), status.Word())
 		}
 		_, _ = o.streams.ErrOut.Write(said.Bytes())
-		var outcome *process.Error
+		var outcome *cli.Error
 		if unsuccessful = unsuccessful || err != nil; errors.As(err, &outcome) && (outcome.Printed() || outcome.Kind == api.KindJobFailed) {
 			err = nil // it was printed already, or its result was sent
 		}
 		errs[i] = errors.Join(err, printed)
 	})
-	code := process.ExitFailed
+	code := cli.ExitFailed
 	switch {
 	case ctx.Err() != nil:
-		code = process.ExitInterrupted
+		code = cli.ExitInterrupted
 	case waiting.Err() != nil && len(running) > 0:
-		code = process.ExitTimeout
+		code = cli.ExitTimeout
 	}
 	for _, id := range running {
 		fmt.Fprintf(o.streams.ErrOut, "job %s is still running\n", id)
 	}
 	errs = append(append(failed, errs...), out.finish(items, nil))
-	if code != process.ExitFailed {
+	if code != cli.ExitFailed {
 		report.PrintErrors(o.streams.ErrOut, errs)
-		return process.Exit(code)
+		return cli.Exit(code)
 	}
 	err := report.Errors(o.streams.ErrOut, max(len(jobs)+len(failed), 2), errs)
 	if err == nil && unsuccessful {
-		return process.Error{Code: process.ExitFailed, Kind: api.KindJobFailed, Err: errors.New("some of the jobs did not succeed")}.In(o.streams.ErrOut, "")
+		return cli.Error{Code: cli.ExitFailed, Kind: api.KindJobFailed, Err: errors.New("some of the jobs did not succeed")}.In(o.streams.ErrOut, "")
 	}
 	return err
 }

@@ -11,7 +11,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -22,7 +22,7 @@ func TestWaitThatTimesOutPrintsErrors(t *testing.T) {
 	useSweep(t)
 	code, out, said := kinetic(t, "wait", "cpu-a-1", "cpu-c-3", "--timeout", "300ms")
 	const want = "job cpu-a-1 is still running\nerror: job \"cpu-c-3\" not found"
-	if code != process.ExitTimeout || out != "" || len(said) < len(want) || said[:len(want)] != want {
+	if code != cli.ExitTimeout || out != "" || len(said) < len(want) || said[:len(want)] != want {
 		t.Errorf("exit code %d, printed %q, said %q; want %q", code, out, said, want)
 	}
 }
@@ -48,7 +48,7 @@ func TestWaitWatchesAllJobs(t *testing.T) {
 		waiting, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
 		err := (&waitOptions{command: &command{streams: streams}}).waitForAll(t.Context(), waiting, jobs, nil)
-		if code := process.CodeOf(err); code != process.ExitTimeout {
+		if code := cli.CodeOf(err); code != cli.ExitTimeout {
 			t.Errorf("exit code %d: %v", code, err)
 		}
 		if got, want := out.String(), fmt.Sprintf("cpu-a-%d SUCCEEDED\n", running); got != want {

@@ -14,11 +14,10 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/document"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/meter"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/gke"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 )
 
 // addFlags are the flags of add, as typed.
@@ -29,7 +28,7 @@ type addFlags struct {
 	minNodes, maxNodes, slices       int
 	reservations                     []string
 	name, diskSize, backend, output  string
-	dryRun                           process.DryRun
+	dryRun                           cli.DryRun
 	zones                            []string
 	labels                           map[string]string
 }
@@ -59,7 +58,7 @@ const addExamples = `  # machines with one L4 GPU, up to 10 of them
 
 func (c *command) add() *cobra.Command {
 	f := &addFlags{}
-	machines := process.NewSection("Machines")
+	machines := cli.NewSection("Machines")
 	fs := machines.Flags
 	fs.StringArrayVarP(&f.accelerators, "accelerator", "a", nil, "Another way to write an argument: an `ACCELERATOR`, such as l4 or v6e-8. May be repeated.")
 	fs.BoolVar(&f.spot, "spot", false, "Spot capacity: cheaper, and may be taken back at any time.")
@@ -67,29 +66,29 @@ func (c *command) add() *cobra.Command {
 	fs.BoolVar(&f.flexStart, "flex-start", false, "Wait for machines, and keep them for at most 7 days (Dynamic Workload Scheduler).")
 	fs.BoolVar(&f.queued, "queued", false, "With --flex-start: make machines only when a queue of Kueue asks for those of a job, all at once.")
 	fs.BoolVar(&f.compact, "compact", false, "Place the machines of GPUs close to each other, in one zone.")
-	process.NumberVar(fs, &f.slices, 1, process.Unbounded, "slices", "Add this `NUMBER` of pools, each of them a TPU slice of several hosts. Several reservations take turns.")
-	process.NumberVar(fs, &f.minNodes, 0, process.Unbounded, "min-nodes", "Keep at least this `NUMBER` of nodes. They cost money while they are idle.")
-	process.NumberVar(fs, &f.maxNodes, 1, process.Unbounded, "max-nodes", "Have at most this `NUMBER` of nodes. Default: 10, or the hosts of one slice.")
+	cli.NumberVar(fs, &f.slices, 1, cli.Unbounded, "slices", "Add this `NUMBER` of pools, each of them a TPU slice of several hosts. Several reservations take turns.")
+	cli.NumberVar(fs, &f.minNodes, 0, cli.Unbounded, "min-nodes", "Keep at least this `NUMBER` of nodes. They cost money while they are idle.")
+	cli.NumberVar(fs, &f.maxNodes, 1, cli.Unbounded, "max-nodes", "Have at most this `NUMBER` of nodes. Default: 10, or the hosts of one slice.")
 	fs.StringSliceVar(&f.zones, "zones", nil, "`ZONES` for the nodes, with commas. Machines that must be in one zone get a pool in each. Default: the cluster's zones that have the machines.")
 	fs.StringVar(&f.backend, "backend", "", "With pathways, shapes that exist on one host and on several (v5e-2x4, v6e-2x4) are on several, as in run: `BACKEND` auto, gke or pathways.")
 	fs.BoolVarP(&f.yes, "yes", "y", false, "Don't ask whether nodes may stay on while no job runs (--min-nodes).")
 	machines.Completions["accelerator"] = completeAccelerator
 	machines.Offer("backend", string(api.BackendGKE), string(api.BackendPathways))
-	pool := process.NewSection("Node pool")
+	pool := cli.NewSection("Node pool")
 	pool.Flags.StringVar(&f.name, "name", "", "`NAME` of the pool. Default: one that follows from the accelerator and the flags.")
 	pool.Flags.StringVar(&f.diskSize, "disk-size", "", "`SIZE` of a node's disk, such as 200GB. Default: 100GB.")
 	pool.Flags.StringToStringVar(&f.labels, "labels", nil, "Labels for the nodes, `KEY=VALUE` with commas.")
-	outcome := process.NewSection("Outcome")
+	outcome := cli.NewSection("Outcome")
 	f.dryRun.Add(outcome, "Print the request without sending it: none or client. It contacts nothing and needs no account.")
 	outcome.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: yaml, json or name.")
 	outcome.Offer("output", "yaml", "json", "name")
 	return c.finish(&cobra.Command{
 		Use: "add ACCELERATOR…", Short: "Add node pools for accelerators", Long: addLong, Example: addExamples,
 		Args: f.some, ValidArgsFunction: completeAccelerator,
-		RunE: process.RunE(func(ctx context.Context, args []string) error {
+		RunE: cli.RunE(func(ctx context.Context, args []string) error {
 			o, err := f.toOptions(c, slices.Concat(args, f.accelerators), machines.Flags.Changed("min-nodes"))
 			if err != nil {
-				return process.Usage(err)
+				return cli.Usage(err)
 			}
 			if o.dryRun {
 				return o.print()
@@ -138,7 +137,7 @@ func (f *addFlags) toOptions(c *command, accelerators []string, minGiven bool) (
 		return nil, err
 	}
 	if f.name != "" && len(accelerators) > 1 {
-		return nil, process.Usagef("--name %s: it names one pool, and there are %d accelerators; add them one by one", f.name, len(accelerators))
+		return nil, cli.Usagef("--name %s: it names one pool, and there are %d accelerators; add them one by one", f.name, len(accelerators))
 	}
 	backend, err := backendOf(f.backend)
 	if err != nil {
@@ -160,7 +159,7 @@ func (f *addFlags) toOptions(c *command, accelerators []string, minGiven bool) (
 		}
 		for _, w := range all {
 			if i := slices.IndexFunc(o.wanted, func(other wanted) bool { return other.options.Name == w.options.Name }); i >= 0 {
-				return nil, process.Usagef("%s and %s are the same node pool, %s: name it once, and add a second one with another --name", o.wanted[i].text, text, w.options.Name)
+				return nil, cli.Usagef("%s and %s are the same node pool, %s: name it once, and add a second one with another --name", o.wanted[i].text, text, w.options.Name)
 			}
 		}
 		o.wanted = append(o.wanted, all...)
@@ -214,7 +213,7 @@ func (o *addOptions) checkOutput() error {
 	if o.output == "" {
 		return nil
 	}
-	return process.OneOf("--output", o.output, append(document.Formats(), "name"))
+	return cli.OneOf("--output", o.output, append(cli.Formats(), "name"))
 }
 
 // backendOf reads --backend. Only pathways chooses another shape.
@@ -223,7 +222,7 @@ func backendOf(text string) (api.Backend, error) {
 	case "", "auto":
 		return "", nil
 	}
-	return api.Backend(text), process.OneOf("--backend", text, []string{"auto", string(api.BackendGKE), string(api.BackendPathways)})
+	return api.Backend(text), cli.OneOf("--backend", text, []string{"auto", string(api.BackendGKE), string(api.BackendPathways)})
 }
 
 // gigabytes reads a size such as 200, 200GB or 200Gi, 0 for none.
@@ -240,7 +239,7 @@ func gigabytes(text string) (int, error) {
 	case text == "":
 		return 0, nil
 	case err != nil || n < 1:
-		return 0, process.Usagef("--disk-size %q: expected gigabytes, such as 200GB", text)
+		return 0, cli.Usagef("--disk-size %q: expected gigabytes, such as 200GB", text)
 	}
 	return n, nil
 }
@@ -263,11 +262,11 @@ func (o *addOptions) print() error {
 		options.Cluster, options.Nodes.Identity, options.Nodes.Networks = o.cluster, true, true
 		p, err := gke.Plan(w.accelerator, options)
 		if err != nil {
-			return process.Usage(fmt.Errorf("%s: %w", w.text, err))
+			return cli.Usage(fmt.Errorf("%s: %w", w.text, err))
 		}
 		where, err := p.Settle(&container.Cluster{Name: o.cluster.Name, Location: o.cluster.Location, NetworkConfig: &container.NetworkConfig{DatapathProvider: gke.DataplaneV2}}, nil)
 		if err != nil {
-			return process.Usage(err)
+			return cli.Usage(err)
 		}
 		r := request{Parent: o.cluster.Path(), NodePool: p.Pool}
 		if p.Policy != nil {
@@ -277,7 +276,7 @@ func (o *addOptions) print() error {
 		networks = networks || gke.HasNetworks(p.Pool)
 		fmt.Fprintf(o.streams.ErrOut, "would create node pool %s in cluster %s: %s\n", p.Pool.Name, o.cluster.Name, describe(p.Pool))
 	}
-	if text := standing(meter.Prices(o.streams.ErrOut), o.cluster.Location, fresh(ui.New(o.streams.ErrOut, o.clock.Now), nil, plans)); text != "" {
+	if text := standing(connect.Prices(o.streams.ErrOut), o.cluster.Location, fresh(ui.New(o.streams.ErrOut, o.clock.Now), nil, plans)); text != "" {
 		fmt.Fprintln(o.streams.ErrOut, "would run even without jobs: "+text)
 	}
 	if o.output == "name" {
@@ -290,9 +289,9 @@ func (o *addOptions) print() error {
 	if networks {
 		fmt.Fprintln(o.streams.ErrOut, "the accelerator network profile is left out for a cluster without Dataplane V2")
 	}
-	format := cmp.Or(o.output, document.YAML)
+	format := cmp.Or(o.output, cli.YAML)
 	if len(requests) == 1 {
-		return document.Write(o.streams.Out, format, requests[0])
+		return cli.Write(o.streams.Out, format, requests[0])
 	}
-	return document.Write(o.streams.Out, format, requests)
+	return cli.Write(o.streams.Out, format, requests)
 }

@@ -7,11 +7,11 @@ import (
 
 	"google.golang.org/api/container/v1"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/meter"
-	"github.com/kubectl-kinetic/kinetic/pkg/gke"
-	"github.com/kubectl-kinetic/kinetic/pkg/nodeprice"
-	"github.com/kubectl-kinetic/kinetic/pkg/price"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 )
 
 // kept is how many nodes of a pool stay on while no job runs.
@@ -33,12 +33,12 @@ func standing(prices price.Table, location string, pools []kept) string {
 		if k.nodes == 0 {
 			continue
 		}
-		text := ui.Count(k.nodes, "node") + " of " + k.pool.Config.MachineType
+		text := human.Count(k.nodes, "node") + " of " + k.pool.Config.MachineType
 		if first := k.where.First(k.pool); first > k.nodes {
 			text += fmt.Sprintf(" (%d at first, %d in each of %d zones)", first, k.pool.InitialNodeCount, k.where.Zones)
 		}
 		nodes = append(nodes, text)
-		each, basis := nodeprice.Of(prices, k.pool, location)
+		each, basis := gke.NodePrice(prices, k.pool, location)
 		if each == nil {
 			sum.Add(nil)
 			continue
@@ -60,7 +60,7 @@ func standing(prices price.Table, location string, pools []kept) string {
 
 // confirmStanding asks before nodes stay on while no job runs. undone says what an answer of no means.
 func (c *command) confirmStanding(ctx context.Context, location string, pools []kept, yes bool, undone string) error {
-	text := standing(meter.Prices(c.streams.ErrOut), location, pools)
+	text := standing(connect.Prices(c.streams.ErrOut), location, pools)
 	switch {
 	case text == "":
 		return nil

@@ -13,17 +13,16 @@ import (
 	"google.golang.org/api/container/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/availability"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/document"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
-	"github.com/kubectl-kinetic/kinetic/pkg/gcp"
-	"github.com/kubectl-kinetic/kinetic/pkg/gke"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/availability"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
 )
 
-// parallel limits how many pools are made at a time.
-const parallel = 4
+// poolsAtATime limits how many pools are made at a time.
+const poolsAtATime = 4
 
 // facts are what has to be known about a cluster before a pool is added.
 type facts struct {
@@ -67,7 +66,7 @@ func (o *addOptions) run(ctx context.Context) error {
 	}
 	plans, err := o.plans(known)
 	if err != nil {
-		return process.Usage(err)
+		return cli.Usage(err)
 	}
 	u.Phase("cluster", fmt.Sprintf("%s in %s of project %s", o.cluster.Name, o.cluster.Location, o.cluster.Project))
 	if err := o.confirmStanding(ctx, o.cluster.Location, fresh(u, known.cluster.NodePools, plans), o.yes, "nothing was created"); err != nil {
@@ -76,7 +75,7 @@ func (o *addOptions) run(ctx context.Context) error {
 	results := make([]result, len(plans))
 	errs := make([]error, len(plans))
 	told := newBoard(u, "creating")
-	fanout.Each(parallel, plans, func(i int, p placed) {
+	parallel.Each(poolsAtATime, plans, func(i int, p placed) {
 		own := *client
 		own.Progress = func(text string) { told.show(p.Pool.Name, text) }
 		outcome, err := own.Create(ctx, p.Planned)
@@ -195,7 +194,7 @@ func (o *addOptions) taken(pools []*container.NodePool, wanted *container.NodePo
 // deleting returns the error for a cluster that is being deleted: GKE would wait for that, and then find none.
 func (o *addOptions) deleting() error {
 	next := "kubectl kinetic up" + o.cluster.Flags()
-	return &process.Error{Code: process.ExitFailed, Kind: api.KindExists, Next: next,
+	return &cli.Error{Code: cli.ExitFailed, Kind: api.KindExists, Next: next,
 		Err: fmt.Errorf("adding node pools: cluster %s in %s of project %s is being deleted: wait until it is gone, then create it with: %s",
 			o.cluster.Name, o.cluster.Location, o.cluster.Project, next)}
 }
@@ -219,7 +218,7 @@ func (o *addOptions) printResults(results []result) error {
 		}
 		return o.printNames(names)
 	}
-	return document.Write(o.streams.Out, o.output, map[string]any{"pools": results})
+	return cli.Write(o.streams.Out, o.output, map[string]any{"pools": results})
 }
 
 func (o *addOptions) printNames(names []string) error {

@@ -12,16 +12,14 @@ import (
 	"google.golang.org/api/container/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/document"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/meter"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/gke"
-	"github.com/kubectl-kinetic/kinetic/pkg/nodeprice"
-	"github.com/kubectl-kinetic/kinetic/pkg/occupancy"
-	"github.com/kubectl-kinetic/kinetic/pkg/price"
-	"github.com/kubectl-kinetic/kinetic/pkg/target"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/usage"
 )
 
 const listLong = `List the node pools of the cluster: what GKE says about them, and from the cluster
@@ -38,16 +36,16 @@ const listExamples = `  kubectl kinetic pool list
 
 func (c *command) list() *cobra.Command {
 	output, noHeaders := "", false
-	own := process.NewSection("Flags")
+	own := cli.NewSection("Flags")
 	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT`: wide, json, yaml or name.")
 	own.Offer("output", "wide", "json", "yaml", "name")
 	own.Flags.BoolVar(&noHeaders, "no-headers", false, "Don't print column headers.")
 	return c.finish(&cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List node pools, and what uses them", Long: listLong, Example: listExamples,
 		Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: process.RunE(func(ctx context.Context, _ []string) error {
+		RunE: cli.RunE(func(ctx context.Context, _ []string) error {
 			if output != "" {
-				if err := process.OneOf("--output", output, append(document.Formats(), "wide", "name")); err != nil {
+				if err := cli.OneOf("--output", output, append(cli.Formats(), "wide", "name")); err != nil {
 					return err
 				}
 			}
@@ -55,7 +53,7 @@ func (c *command) list() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			o := listOptions{command: c, cluster: cluster, target: t, prices: meter.Prices(c.streams.ErrOut), output: output, noHeaders: noHeaders}
+			o := listOptions{command: c, cluster: cluster, target: t, prices: connect.Prices(c.streams.ErrOut), output: output, noHeaders: noHeaders}
 			return o.run(ctx)
 		}),
 	}, own)
@@ -83,14 +81,14 @@ type row struct {
 	capacity    api.CapacityKind // the same in a word
 	MachineType string           `json:"machineType"`
 	// MaxRunDuration is how long after its start GKE deletes a node, in seconds: "86400s".
-	MaxRunDuration string          `json:"maxRunDuration,omitempty"`
-	lifetime       string          // the same for people
-	Zones          []string        `json:"zones"`
-	Nodes          *int            `json:"nodes"`
-	MinNodes       int             `json:"minNodes"`
-	MaxNodes       int             `json:"maxNodes"`
-	FreeChips      *int            `json:"freeChips"`
-	Jobs           []occupancy.Job `json:"jobs"`
+	MaxRunDuration string      `json:"maxRunDuration,omitempty"`
+	lifetime       string      // the same for people
+	Zones          []string    `json:"zones"`
+	Nodes          *int        `json:"nodes"`
+	MinNodes       int         `json:"minNodes"`
+	MaxNodes       int         `json:"maxNodes"`
+	FreeChips      *int        `json:"freeChips"`
+	Jobs           []usage.Job `json:"jobs"`
 	// PricePerHour is the list price in USD of the nodes that there are now, and
 	// NodePricePerHour of one.
 	PricePerHour     *float64 `json:"pricePerHour"`
@@ -107,7 +105,7 @@ func (o *listOptions) run(ctx context.Context) error {
 		return err
 	}
 	type used struct {
-		pools map[string]occupancy.Pool
+		pools map[string]usage.Pool
 		err   error
 	}
 	answer := make(chan used, 1)
@@ -139,7 +137,7 @@ func (o *listOptions) run(ctx context.Context) error {
 }
 
 // occupied reads the nodes and jobs of the cluster of a target.
-func (c *command) occupied(ctx context.Context, t target.Target) (map[string]occupancy.Pool, error) {
+func (c *command) occupied(ctx context.Context, t target.Target) (map[string]usage.Pool, error) {
 	if t.Context == "" && t.From.Context == "" {
 		return nil, fmt.Errorf("the kubeconfig has no context for the cluster: get one with: gcloud container clusters get-credentials %s --location=%s --project=%s", t.Cluster, t.Zone, t.Project)
 	}
@@ -147,18 +145,18 @@ func (c *command) occupied(ctx context.Context, t target.Target) (map[string]occ
 	if err != nil {
 		return nil, err
 	}
-	return occupancy.Read(ctx, config, c.connection.Notice)
+	return usage.Read(ctx, config, c.connection.Notice)
 }
 
 // newRow describes a pool. used is nil if it is not known.
-func (o *listOptions) newRow(p *container.NodePool, used map[string]occupancy.Pool) row {
+func (o *listOptions) newRow(p *container.NodePool, used map[string]usage.Pool) row {
 	limits := gke.Limits(p)
-	r := row{Name: p.Name, Zones: p.Locations, MinNodes: limits.Min, MaxNodes: limits.Max, Status: p.Status, StatusMessage: p.StatusMessage, Jobs: []occupancy.Job{}}
+	r := row{Name: p.Name, Zones: p.Locations, MinNodes: limits.Min, MaxNodes: limits.Max, Status: p.Status, StatusMessage: p.StatusMessage, Jobs: []usage.Job{}}
 	if p.Config != nil {
 		r.MachineType, r.Spot, r.FlexStart = p.Config.MachineType, p.Config.Spot || p.Config.Preemptible, p.Config.FlexStart
 		r.MaxRunDuration, r.lifetime = p.Config.MaxRunDuration, gke.Lifetime(p)
 	}
-	r.capacity, r.Queued, r.Sharing = nodeprice.Capacity(p), gke.IsQueued(p), gke.Sharing(p)
+	r.capacity, r.Queued, r.Sharing = gke.Capacity(p), gke.IsQueued(p), gke.Sharing(p)
 	if reserved, ok := gke.Reservation(p); ok {
 		r.Reservation = reserved.Name
 	}
@@ -166,7 +164,7 @@ func (o *listOptions) newRow(p *container.NodePool, used map[string]occupancy.Po
 	if known {
 		r.Accelerator = &a
 	}
-	r.NodePricePerHour, r.PriceBasis = nodeprice.Of(o.prices, p, o.cluster.Location)
+	r.NodePricePerHour, r.PriceBasis = gke.NodePrice(o.prices, p, o.cluster.Location)
 	if used == nil {
 		return r
 	}
@@ -200,7 +198,7 @@ func (o *listOptions) print(rows []row) error {
 	if o.autopilot {
 		listed["autopilot"] = true
 	}
-	return document.Write(o.streams.Out, o.output, listed)
+	return cli.Write(o.streams.Out, o.output, listed)
 }
 
 // printTable prints the pools, and where the prices are from.

@@ -16,12 +16,12 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/gcp"
-	"github.com/kubectl-kinetic/kinetic/pkg/gke"
-	"github.com/kubectl-kinetic/kinetic/pkg/nearest"
-	"github.com/kubectl-kinetic/kinetic/pkg/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
 )
 
 const long = `Add, list, change and remove node pools: the machines with accelerators that a
@@ -48,11 +48,11 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 		Long:        long,
 		// So that the error is about an unknown command, not about a flag of it.
 		FParseErrWhitelist: cobra.FParseErrWhitelist{UnknownFlags: true},
-		Args:               process.NoCommand(otherWords),
+		Args:               cli.NoCommand(otherWords),
 		RunE:               func(root *cobra.Command, _ []string) error { return root.Help() },
 	}
 	root.AddCommand(c.add(), c.list(), c.set(), c.remove())
-	process.AddSections(root)
+	cli.AddSections(root)
 	return root
 }
 
@@ -63,8 +63,8 @@ var otherWords = map[string][]string{
 }
 
 // finish adds to a sub-command the flags that all have.
-func (c *command) finish(sub *cobra.Command, sections ...process.Section) *cobra.Command {
-	process.AddSections(sub, append(sections, c.connection.Section())...)
+func (c *command) finish(sub *cobra.Command, sections ...cli.Section) *cobra.Command {
+	cli.AddSections(sub, append(sections, c.connection.Section())...)
 	return sub
 }
 
@@ -73,13 +73,13 @@ func (c *command) finish(sub *cobra.Command, sections ...process.Section) *cobra
 func (c *command) cluster() (gke.Cluster, target.Target, error) {
 	t, err := c.connection.ResolveStored()
 	if err != nil {
-		return gke.Cluster{}, t, process.Usage(err)
+		return gke.Cluster{}, t, cli.Usage(err)
 	}
 	if !t.GKE {
-		return gke.Cluster{}, t, process.Usagef("pool is for clusters in GKE, and the cluster of context %s is not known to be one: name it with --project, --zone and --cluster; elsewhere, the administrator of the cluster adds nodes", t.Context)
+		return gke.Cluster{}, t, cli.Usagef("pool is for clusters in GKE, and the cluster of context %s is not known to be one: name it with --project, --zone and --cluster; elsewhere, the administrator of the cluster adds nodes", t.Context)
 	}
 	if t.Project == "" {
-		return gke.Cluster{}, t, process.Usagef("no project is known: name it with --project or KINETIC_PROJECT, choose a profile with --profile, or set a cluster up with kubectl kinetic init")
+		return gke.Cluster{}, t, cli.Usagef("no project is known: name it with --project or KINETIC_PROJECT, choose a profile with --profile, or set a cluster up with kubectl kinetic init")
 	}
 	return gke.Cluster{Project: t.Project, Location: t.Zone, Name: t.Cluster}, t, nil
 }
@@ -100,11 +100,11 @@ func find(pools []*container.NodePool, cluster gke.Cluster, name string) (*conta
 		return pools[i], nil
 	}
 	names := namesOf(pools)
-	hint := nearest.Sentence(name, names)
+	hint := suggest.Sentence(name, names)
 	if hint == "" {
 		hint = "it has " + strings.Join(names, ", ")
 	}
-	return nil, process.Usagef("cluster %s has no node pool %q; %s", cluster.Name, name, hint)
+	return nil, cli.Usagef("cluster %s has no node pool %q; %s", cluster.Name, name, hint)
 }
 
 // interrupted returns the error for a change that was interrupted, err itself for other errors.
@@ -119,12 +119,12 @@ func (c *command) interrupted(ctx context.Context, err error) error {
 	if errors.As(err, &unfinished) {
 		text += ", or: " + unfinished.Operation.Command
 	}
-	return &process.Error{Code: process.ExitInterrupted, Kind: api.KindInterrupted, Next: look, Err: errors.New(text)}
+	return &cli.Error{Code: cli.ExitInterrupted, Kind: api.KindInterrupted, Next: look, Err: errors.New(text)}
 }
 
 // completeNames offers the names of node pools.
 func (c *command) completeNames(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	pools, _ := process.Promptly(cmd.Context(), func(ctx context.Context) ([]*container.NodePool, error) {
+	pools, _ := cli.Promptly(cmd.Context(), func(ctx context.Context) ([]*container.NodePool, error) {
 		cluster, _, err := c.cluster()
 		if err != nil {
 			return nil, err

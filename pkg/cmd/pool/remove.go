@@ -11,12 +11,13 @@ import (
 	"google.golang.org/api/container/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/fanout"
-	"github.com/kubectl-kinetic/kinetic/pkg/gke"
-	"github.com/kubectl-kinetic/kinetic/pkg/occupancy"
-	"github.com/kubectl-kinetic/kinetic/pkg/target"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/usage"
 )
 
 const removeExamples = `  kubectl kinetic pool remove gpu-l4-1-4197
@@ -29,7 +30,7 @@ type removeFlags struct{ force, yes, ignoreMissing bool }
 
 func (c *command) remove() *cobra.Command {
 	f := &removeFlags{}
-	own := process.NewSection("Flags")
+	own := cli.NewSection("Flags")
 	own.Flags.BoolVar(&f.force, "force", false, "Remove pools on which jobs run, too. The jobs lose their machines.")
 	own.Flags.BoolVarP(&f.yes, "yes", "y", false, "Don't ask.")
 	own.Flags.BoolVar(&f.ignoreMissing, "ignore-not-found", false, "A pool that doesn't exist is not an error.")
@@ -37,7 +38,7 @@ func (c *command) remove() *cobra.Command {
 		Use: "remove NAME…", Aliases: []string{"rm"}, Short: "Remove node pools",
 		Long:    "Remove node pools with all of their nodes. Pools on which jobs run stay, unless --force is given.",
 		Example: removeExamples, Args: somePools, ValidArgsFunction: c.completeNames,
-		RunE: process.RunE(func(ctx context.Context, args []string) error { return c.runRemove(ctx, args, *f) }),
+		RunE: cli.RunE(func(ctx context.Context, args []string) error { return c.runRemove(ctx, args, *f) }),
 	}, own)
 }
 
@@ -109,7 +110,7 @@ func (c *command) delete(ctx context.Context, client *gke.Client, names, left []
 	u := ui.New(c.streams.ErrOut, c.clock.Now)
 	told := newBoard(u, "removing")
 	errs := make([]error, len(names))
-	fanout.Each(parallel, names, func(i int, name string) {
+	parallel.Each(poolsAtATime, names, func(i int, name string) {
 		own := *client
 		own.Progress = func(text string) { told.show(name, text) }
 		remove, what := own.Delete, name
@@ -139,7 +140,7 @@ func choose(pools []*container.NodePool, cluster gke.Cluster, names []string, f 
 			return nil, err
 		}
 		if _, accelerated := gke.Shape(p); !accelerated && !f.force {
-			return nil, process.Usagef("node pool %s has no accelerators: what the cluster itself needs may run there; use --force if it should go", name)
+			return nil, cli.Usagef("node pool %s has no accelerators: what the cluster itself needs may run there; use --force if it should go", name)
 		}
 		chosen = append(chosen, p)
 	}
@@ -154,7 +155,7 @@ func (c *command) refuse(ctx context.Context, chosen []*container.NodePool, t ta
 	}
 	for _, p := range chosen {
 		if jobs := used[p.Name].Jobs; len(jobs) > 0 {
-			return &process.Error{Code: process.ExitFailed, Next: "kubectl kinetic jobs cancel " + ids(jobs, " "),
+			return &cli.Error{Code: cli.ExitFailed, Next: "kubectl kinetic jobs cancel " + ids(jobs, " "),
 				Err: fmt.Errorf("removing node pool %s: jobs run on it: %s; wait for them, cancel them with `kubectl kinetic jobs cancel`, or use --force", p.Name, ids(jobs, ", "))}
 		}
 	}
@@ -162,7 +163,7 @@ func (c *command) refuse(ctx context.Context, chosen []*container.NodePool, t ta
 }
 
 // ids returns the IDs of jobs.
-func ids(jobs []occupancy.Job, separator string) string {
+func ids(jobs []usage.Job, separator string) string {
 	var all []string
 	for _, j := range jobs {
 		all = append(all, j.ID)
@@ -182,7 +183,7 @@ func namesOf(pools []*container.NodePool) []string {
 func question(cluster gke.Cluster, chosen []*container.NodePool, left []string) string {
 	var parts []string
 	if len(chosen) > 0 {
-		parts = append(parts, fmt.Sprintf("%s of cluster %s with all nodes: %s", ui.Count(len(chosen), "node pool"), cluster.Name, strings.Join(namesOf(chosen), ", ")))
+		parts = append(parts, fmt.Sprintf("%s of cluster %s with all nodes: %s", human.Count(len(chosen), "node pool"), cluster.Name, strings.Join(namesOf(chosen), ", ")))
 	}
 	for _, name := range left {
 		parts = append(parts, fmt.Sprintf("the placement policy of node pool %s, which is gone", name))
@@ -192,8 +193,8 @@ func question(cluster gke.Cluster, chosen []*container.NodePool, left []string) 
 
 // confirm asks before something is done. Whoever can't be asked has to say --yes.
 func confirm(ctx context.Context, streams genericiooptions.IOStreams, question, otherwise string) error {
-	if why := process.CannotAsk(streams); why != "" {
-		return process.Usagef("%s; %s: confirm with --yes", question, why)
+	if why := cli.CannotAsk(streams); why != "" {
+		return cli.Usagef("%s; %s: confirm with --yes", question, why)
 	}
-	return process.Confirm(ctx, streams, question, otherwise)
+	return cli.Confirm(ctx, streams, question, otherwise)
 }

@@ -6,10 +6,11 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/meter"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/gke"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 )
 
 const setExamples = `  # keep two machines ready
@@ -25,7 +26,7 @@ const setExamples = `  # keep two machines ready
 type setFlags struct {
 	size   gke.Size
 	yes    bool
-	dryRun process.DryRun
+	dryRun cli.DryRun
 }
 
 // notGiven is the value of a number that no flag has set.
@@ -33,9 +34,9 @@ const notGiven = -1
 
 func (c *command) set() *cobra.Command {
 	f := &setFlags{size: gke.Size{Min: notGiven, Max: notGiven}}
-	own := process.NewSection("Flags")
-	process.NumberVar(own.Flags, &f.size.Min, 0, process.Unbounded, "min-nodes", "Keep at least this `NUMBER` of nodes. They cost money while they are idle.")
-	process.NumberVar(own.Flags, &f.size.Max, 1, process.Unbounded, "max-nodes", "Have at most this `NUMBER` of nodes.")
+	own := cli.NewSection("Flags")
+	cli.NumberVar(own.Flags, &f.size.Min, 0, cli.Unbounded, "min-nodes", "Keep at least this `NUMBER` of nodes. They cost money while they are idle.")
+	cli.NumberVar(own.Flags, &f.size.Max, 1, cli.Unbounded, "max-nodes", "Have at most this `NUMBER` of nodes.")
 	own.Flags.BoolVarP(&f.yes, "yes", "y", false, "Don't ask whether more nodes may stay on while no job runs (--min-nodes).")
 	f.dryRun.Add(own, "Say what would change, and what nodes that stay on cost, without changing it: none or client. It reads the pool.")
 	return c.finish(&cobra.Command{
@@ -43,9 +44,9 @@ func (c *command) set() *cobra.Command {
 		Long: "Change how many nodes a pool has at least and at most. Nothing else about a pool can be changed:\n" +
 			"add another one, and remove the old one.",
 		Example: setExamples, Args: onePool, ValidArgsFunction: c.completeNames,
-		RunE: process.RunE(func(ctx context.Context, args []string) error {
+		RunE: cli.RunE(func(ctx context.Context, args []string) error {
 			if f.size.Min == notGiven && f.size.Max == notGiven {
-				return process.Usagef("nothing to change: use --min-nodes or --max-nodes")
+				return cli.Usagef("nothing to change: use --min-nodes or --max-nodes")
 			}
 			dryRun, err := f.dryRun.On()
 			if err != nil {
@@ -88,18 +89,18 @@ func (c *command) runSet(ctx context.Context, name string, size gke.Size, yes, d
 		size.Max = max(limits.Max, 1)
 	}
 	if size.Min > size.Max {
-		return process.Usagef("node pool %s: --min-nodes %d is more than --max-nodes %d", name, size.Min, size.Max)
+		return cli.Usagef("node pool %s: --min-nodes %d is more than --max-nodes %d", name, size.Min, size.Max)
 	}
 	if a, ok := gke.Shape(p); ok {
 		if err := gke.CheckSlice(a, size.Min, size.Max); err != nil {
-			return process.Usage(fmt.Errorf("node pool %s: %w", name, err))
+			return cli.Usage(fmt.Errorf("node pool %s: %w", name, err))
 		}
 	}
 	u := ui.New(c.streams.ErrOut, c.clock.Now)
 	on := []kept{{pool: p, nodes: size.Min}}
 	if dryRun {
 		u.Note(fmt.Sprintf("would change node pool %s: %s, now %s", name, size, limits))
-		if text := standing(meter.Prices(c.streams.ErrOut), cluster.Location, on); text != "" {
+		if text := standing(connect.Prices(c.streams.ErrOut), cluster.Location, on); text != "" {
 			u.Note("would run even without jobs: " + text)
 		}
 		return nil
@@ -116,6 +117,6 @@ func (c *command) runSet(ctx context.Context, name string, size gke.Size, yes, d
 	if err != nil {
 		return c.interrupted(ctx, err)
 	}
-	u.Phase(string(outcome), fmt.Sprintf("%s: %d to %s", name, size.Min, ui.Count(size.Max, "node")))
+	u.Phase(string(outcome), fmt.Sprintf("%s: %d to %s", name, size.Min, human.Count(size.Max, "node")))
 	return nil
 }

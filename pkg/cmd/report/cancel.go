@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
 // patience is longer than a job takes to end that has nothing to save.

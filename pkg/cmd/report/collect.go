@@ -13,13 +13,13 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/errno"
-	"github.com/kubectl-kinetic/kinetic/pkg/event"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/event"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/verify"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
-	"github.com/kubectl-kinetic/kinetic/pkg/trust"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
 // Collection says how to deliver a result.
@@ -33,7 +33,7 @@ type Collection struct {
 	// File, if set, is written instead of standard output. Of a pickled call, it gets the pickle.
 	File string
 	// Trust finds out how that pickle must be.
-	Trust trust.Finder
+	Trust verify.Finder
 	// WarningLog has the warnings that the log above the value already showed.
 	WarningLog *WarningLog
 }
@@ -50,7 +50,7 @@ const (
 )
 
 // CleanupVar adds --cleanup and its completion to a section.
-func CleanupVar(s process.Section, c *Cleanup) {
+func CleanupVar(s cli.Section, c *Cleanup) {
 	*c = RemoveWorkload
 	fs := s.Flags
 	fs.Var(c, "cleanup", "Clean up after printing the result: true deletes the workload, delete also the stored result and call, false nothing. Failed jobs are kept.")
@@ -119,7 +119,7 @@ func Collect(ctx context.Context, streams genericiooptions.IOStreams, j *job.Job
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return deleted(j, "its result was deleted")
-	case errno.IsClosedPipe(err):
+	case platform.IsClosedPipe(err):
 		return Unread(ctx, streams.ErrOut, j, err)
 	case err != nil:
 		return err
@@ -134,7 +134,7 @@ func Collect(ctx context.Context, streams genericiooptions.IOStreams, j *job.Job
 
 // deleted returns the error for a job whose result or values were deleted.
 func deleted(j *job.Job, why string) error {
-	return &process.Error{Code: process.ExitFailed, Kind: api.KindMissingResult, Next: describe(j),
+	return &cli.Error{Code: cli.ExitFailed, Kind: api.KindMissingResult, Next: describe(j),
 		Err: fmt.Errorf("job %s succeeded, but %s", j.ID(), why)}
 }
 
@@ -143,7 +143,7 @@ func deleted(j *job.Job, why string) error {
 func collected(ctx context.Context, w io.Writer, j *job.Job, errs []error) error {
 	if errors.Join(errs...) != nil && ctx.Err() != nil {
 		fmt.Fprintf(w, "interrupted; job %s was collected; delete what is left with kubectl kinetic jobs cleanup %s%s\n", j.ID(), j.ID(), j.LocationFlags())
-		return process.Exit(process.ExitInterrupted)
+		return cli.Exit(cli.ExitInterrupted)
 	}
 	for _, err := range errs {
 		if err != nil {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 )
 
 // DataText says what an input of a job is, and how it gets there.
@@ -18,7 +18,7 @@ func DataText(d api.Data) string {
 		text += ", with a cache of " + d.Cache
 	}
 	if d.Set != "" {
-		text += fmt.Sprintf(": %s, %s", ui.Count(int(d.Files), "file"), ui.Bytes(d.Bytes))
+		text += fmt.Sprintf(": %s, %s", human.Count(int(d.Files), "file"), human.Bytes(d.Bytes))
 	}
 	return text
 }
@@ -26,9 +26,9 @@ func DataText(d api.Data) string {
 // PayloadText says how large a payload is, and what made it.
 func PayloadText(p api.Payload) string {
 	if p.Python == "" {
-		return ui.Bytes(p.Size)
+		return human.Bytes(p.Size)
 	}
-	return fmt.Sprintf("%s, pickled by Python %s", ui.Bytes(p.Size), p.Python)
+	return fmt.Sprintf("%s, pickled by Python %s", human.Bytes(p.Size), p.Python)
 }
 
 func accessText(a api.Access) string {

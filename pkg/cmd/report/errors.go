@@ -9,8 +9,8 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/event"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/event"
 )
 
 // OfJob returns err with the name of its job in front, unless it begins with that already.
@@ -34,14 +34,14 @@ func Errors(w io.Writer, jobs int, errs []error) error {
 		return errors.Join(errs...)
 	}
 	PrintErrors(w, errs)
-	return process.Error{Code: process.ExitFailed, Err: errors.Join(errs...), Kind: kindOf(errs)}.In(w, "")
+	return cli.Error{Code: cli.ExitFailed, Err: errors.Join(errs...), Kind: kindOf(errs)}.In(w, "")
 }
 
 // kindOf returns the kind that errors have in common, KindFailed if they have none.
 func kindOf(errs []error) api.ErrorKind {
-	kind := process.KindOf(errs[0])
+	kind := cli.KindOf(errs[0])
 	for _, err := range errs {
-		if process.KindOf(err) != kind {
+		if cli.KindOf(err) != kind {
 			return api.KindFailed
 		}
 	}

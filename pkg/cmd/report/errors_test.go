@@ -8,8 +8,8 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/event"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/event"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
@@ -41,10 +41,10 @@ func TestErrorsOfSeveralJobsAsEvents(t *testing.T) {
 	if n := strings.Count(out.String(), `"event":"warning"`); n != 2 || !strings.Contains(out.String(), `"message":"a\nb"`) {
 		t.Errorf("got %s", &out)
 	}
-	if process.CodeOf(err) != process.ExitFailed || process.KindOf(err) != api.KindFailed || err.Error() != "a\nb\n" {
-		t.Errorf("got %d, %s, %q", process.CodeOf(err), process.KindOf(err), err)
+	if cli.CodeOf(err) != cli.ExitFailed || cli.KindOf(err) != api.KindFailed || err.Error() != "a\nb\n" {
+		t.Errorf("got %d, %s, %q", cli.CodeOf(err), cli.KindOf(err), err)
 	}
-	if err := Errors(w, 2, []error{missing, missing}); process.KindOf(err) != api.KindJobNotFound {
-		t.Errorf("of one kind: got %s", process.KindOf(err))
+	if err := Errors(w, 2, []error{missing, missing}); cli.KindOf(err) != api.KindJobNotFound {
+		t.Errorf("of one kind: got %s", cli.KindOf(err))
 	}
 }

@@ -9,27 +9,27 @@ import (
 
 	"golang.org/x/term"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/event"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/event"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/logs"
-	"github.com/kubectl-kinetic/kinetic/pkg/screen"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
 )
 
 // LogWriter writes a log, each stream of the job to one of ours. A terminal gets colours
 // and moving bars but no other control sequences; anything else gets the bytes unchanged. If one of
 // our streams takes events, that gets each line of both streams as an event.
 type LogWriter struct {
-	screen.Streams
+	display.Streams
 	places   []place
-	out, err screen.View
+	out, err display.View
 	events   *logEvents // nil for text
 	printed  bool
 }
 
 // place is a terminal, a pipe or a file.
 type place interface {
-	Streams() screen.Streams
+	Streams() display.Streams
 	Close() error
 }
 
@@ -37,7 +37,7 @@ type place interface {
 // standard error to errOut. below means that we write to errOut after the log.
 func NewLogWriter(out, errOut io.Writer, below bool) *LogWriter {
 	if to := cmp.Or(event.Of(out), event.Of(errOut)); to != nil {
-		return &LogWriter{events: &logEvents{to: to}, Streams: screen.Both(io.Discard)}
+		return &LogWriter{events: &logEvents{to: to}, Streams: display.Both(io.Discard)}
 	}
 	l := &LogWriter{out: viewOf(out), err: viewOf(errOut)}
 	err := placeOf(errOut, below)
@@ -47,7 +47,7 @@ func NewLogWriter(out, errOut io.Writer, below bool) *LogWriter {
 		o := placeOf(out, false)
 		streams.Out, l.places = o.Streams().Out, []place{o, err}
 	}
-	l.Streams = screen.Streams{Out: &noter{streams.Out, &l.printed}, Err: &noter{streams.Err, &l.printed}}
+	l.Streams = display.Streams{Out: &noter{streams.Out, &l.printed}, Err: &noter{streams.Err, &l.printed}}
 	return l
 }
 
@@ -86,16 +86,16 @@ func (n *noter) Write(p []byte) (int, error) {
 	return n.w.Write(p)
 }
 
-func viewOf(w io.Writer) screen.View {
+func viewOf(w io.Writer) display.View {
 	style := ui.Detect(w)
-	return screen.View{Terminal: isTerminal(w), Color: style.Color, Columns: style.Columns}
+	return display.View{Terminal: isTerminal(w), Color: style.Color, Columns: style.Columns}
 }
 
 func placeOf(w io.Writer, below bool) place {
 	if isTerminal(w) {
-		return screen.NewScreen(w)
+		return display.NewScreen(w)
 	}
-	pipe := screen.NewPipe(w)
+	pipe := display.NewPipe(w)
 	pipe.EndsLine = below
 	return pipe
 }

@@ -6,9 +6,9 @@ import (
 	"sync"
 	"time"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/event"
-	"github.com/kubectl-kinetic/kinetic/pkg/logs"
-	"github.com/kubectl-kinetic/kinetic/pkg/screen"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/event"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
 )
 
 // logEvents sends the lines of a log as events, each with the time at which it was printed. It is safe
@@ -21,7 +21,7 @@ type logEvents struct {
 
 	mu    sync.Mutex
 	sent  bool
-	lines []*screen.Lines
+	lines []*display.Lines
 }
 
 // hostEvents are the events of a host.
@@ -33,11 +33,11 @@ type hostEvents struct {
 // sink returns what receives the log of a host. Its lines have time stamps.
 func (l *logEvents) sink(host int) logs.Sink {
 	h := &hostEvents{l, host, 1}
-	out, err := screen.NewLines(streamEvents{h, "stdout"}), screen.NewLines(streamEvents{h, "stderr"})
+	out, err := display.NewLines(streamEvents{h, "stdout"}), display.NewLines(streamEvents{h, "stderr"})
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	l.lines = append(l.lines, out, err)
-	return logs.Sink{Streams: screen.Streams{Out: out, Err: err}, Attempt: func(n int) { h.attempt = max(n, 1) }}
+	return logs.Sink{Streams: display.Streams{Out: out, Err: err}, Attempt: func(n int) { h.attempt = max(n, 1) }}
 }
 
 // close sends unfinished lines.

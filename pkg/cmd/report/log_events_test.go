@@ -8,10 +8,10 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/event"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/event"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/logs"
-	"github.com/kubectl-kinetic/kinetic/pkg/screen"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
 )
 
 const at = "2026-01-02T03:04:05.000006Z"
@@ -75,9 +75,9 @@ func TestLongLogEvents(t *testing.T) {
 	var out bytes.Buffer
 	l := NewLogWriter(event.NewWriter(&out, time.Now), io.Discard, false)
 	s := l.Options(&job.Job{}, logs.Options{}).Sink(0)
-	write(s.Out, strings.Repeat("x", 10*screen.MaxLine)+"\n")
+	write(s.Out, strings.Repeat("x", 10*display.MaxLine)+"\n")
 	_, got, _ := strings.Cut(out.String(), `"line":`)
-	if want := `"` + strings.Repeat("x", screen.MaxLine) + `... [line cut at 64 KiB]"}` + "\n"; got != want {
+	if want := `"` + strings.Repeat("x", display.MaxLine) + `... [line cut at 64 KiB]"}` + "\n"; got != want {
 		t.Errorf("got %d bytes, want %d", len(got), len(want))
 	}
 }

@@ -11,13 +11,14 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/errno"
-	"github.com/kubectl-kinetic/kinetic/pkg/event"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/event"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
 // MapEnd is how a map ended.
@@ -67,7 +68,7 @@ func followMap(ctx context.Context, j *job.Job, state func(api.Status), gather f
 func SettleMap(ctx context.Context, streams genericiooptions.IOStreams, screen *ui.UI, j *job.Job, end MapEnd, cleanup Cleanup) error {
 	Remember(ctx, streams.ErrOut, j, end.Status)
 	if n := end.Outcome.Pickled; n > 0 {
-		fmt.Fprintf(streams.ErrOut, "%s of the values are pickled in %s/%s, because JSON can't represent them exactly\n", ui.Number(n), j.Store.URL(), store.Results(j.ID()))
+		fmt.Fprintf(streams.ErrOut, "%s of the values are pickled in %s/%s, because JSON can't represent them exactly\n", human.Number(n), j.Store.URL(), store.Results(j.ID()))
 	}
 	SendEnd(streams.ErrOut, j, end.Status, api.Result{OK: end.Outcome.Complete()}, nil)
 	if end.Outcome.Complete() {
@@ -104,7 +105,7 @@ func mapFailed(w io.Writer, j *job.Job, end MapEnd) error {
 		fmt.Fprintf(w, "next: kubectl kinetic jobs logs %s --index %d%s\n", j.ID(), failed[0].Input, j.LocationFlags())
 	}
 	PrintResumeHint(w, j)
-	return process.Error{Code: process.ExitFailed, Kind: api.KindJobFailed, Err: errors.New(without),
+	return cli.Error{Code: cli.ExitFailed, Kind: api.KindJobFailed, Err: errors.New(without),
 		Next: again(j)}.In(w, "")
 }
 
@@ -132,7 +133,7 @@ func PrintResumeHint(w io.Writer, j *job.Job) {
 
 // withoutValue says how many of a map's inputs have no value, and why.
 func withoutValue(o mapresults.Outcome, inputs int) string {
-	of := func(n int) string { return fmt.Sprintf("%s of %s inputs", ui.Number(n), ui.Number(inputs)) }
+	of := func(n int) string { return fmt.Sprintf("%s of %s inputs", human.Number(n), human.Number(inputs)) }
 	failed, missing := len(o.Failed), len(o.Missing)
 	if missing == 0 {
 		return of(failed) + " failed"
@@ -141,7 +142,7 @@ func withoutValue(o mapresults.Outcome, inputs int) string {
 	if failed == 0 {
 		return of(missing) + " " + first
 	}
-	return fmt.Sprintf("%s have no value: %s failed, %s %s", of(failed+missing), ui.Number(failed), ui.Number(missing), first)
+	return fmt.Sprintf("%s have no value: %s failed, %s %s", of(failed+missing), human.Number(failed), human.Number(missing), first)
 }
 
 // failureLines returns one line for each distinct error, with the inputs that failed with
@@ -203,16 +204,16 @@ func settleInputs(ctx context.Context, w io.Writer, j *job.Job) error {
 		return err
 	}
 	result := fmt.Sprintf("kubectl kinetic jobs result %s%s", j.ID(), j.LocationFlags())
-	failed := process.Error{Code: process.ExitFailed, Kind: api.KindJobFailed, Next: result,
-		Err: fmt.Errorf("%s of %s inputs failed", ui.Number(p.Failed), ui.Number(p.Total))}
+	failed := cli.Error{Code: cli.ExitFailed, Kind: api.KindJobFailed, Next: result,
+		Err: fmt.Errorf("%s of %s inputs failed", human.Number(p.Failed), human.Number(p.Total))}
 	return failed.In(w, failed.Err.Error()+"; for details: "+result)
 }
 
 // MapProgress returns how many inputs of a map are done.
 func MapProgress(p mapresults.Progress) string {
-	text := fmt.Sprintf("%s/%s done", ui.Number(p.Done), ui.Number(p.Total))
+	text := fmt.Sprintf("%s/%s done", human.Number(p.Done), human.Number(p.Total))
 	if p.Failed > 0 {
-		text += fmt.Sprintf(", %s failed", ui.Number(p.Failed))
+		text += fmt.Sprintf(", %s failed", human.Number(p.Failed))
 	}
 	return text
 }
@@ -234,7 +235,7 @@ func CollectMap(ctx, waiting context.Context, streams genericiooptions.IOStreams
 	switch {
 	case errors.Is(err, store.ErrNotFound):
 		return NoMapResults(ctx, streams.ErrOut, j, end.Status)
-	case errno.IsClosedPipe(err):
+	case platform.IsClosedPipe(err):
 		return Unread(ctx, streams.ErrOut, j, err)
 	case err != nil:
 		return InterruptedIn(streams.ErrOut, j, end.Status.State, err)

@@ -14,12 +14,12 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
-	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
 // A user who leaves a map hears how to come back to its values.
@@ -27,7 +27,7 @@ func TestInterruptedMap(t *testing.T) {
 	for want, m := range map[string]*api.Map{"jobs logs -f a1 -n ml\n": nil, "jobs result a1 -n ml\n": {Inputs: 2, Chunk: 1}} {
 		var said bytes.Buffer
 		j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml", Map: m}}
-		if code := process.CodeOf(Interrupted(&said, j, context.Canceled)); code != process.ExitInterrupted || !strings.Contains(said.String(), want) {
+		if code := cli.CodeOf(Interrupted(&said, j, context.Canceled)); code != cli.ExitInterrupted || !strings.Contains(said.String(), want) {
 			t.Errorf("exit code %d, said %q; want %q in it", code, said.String(), want)
 		}
 	}
@@ -50,7 +50,7 @@ func TestInterruptedMapThatHasEnded(t *testing.T) {
 	j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml", Map: &api.Map{Inputs: 2, Chunk: 1}}}
 	err := InterruptedIn(&said, j, api.Succeeded, context.DeadlineExceeded)
 	want := "timed out waiting; job a1 has ended\nread on: kubectl kinetic jobs result a1 -n ml\n"
-	if process.CodeOf(err) != process.ExitTimeout || said.String() != want {
+	if cli.CodeOf(err) != cli.ExitTimeout || said.String() != want {
 		t.Errorf("%v, said %q, want %q", err, said.String(), want)
 	}
 }
@@ -114,8 +114,8 @@ func TestInterruptedRelease(t *testing.T) {
 	streams, _, _, said := genericiooptions.NewTestIOStreams()
 	err = SettleMap(ctx, streams, ui.New(streams.ErrOut, time.Now), j, MapEnd{Status: api.Status{State: api.Succeeded}}, DeleteResult)
 	const want = "interrupted; job a1 was collected; delete what is left with kubectl kinetic jobs cleanup a1 -n ml\n"
-	if process.CodeOf(err) != process.ExitInterrupted || said.String() != want {
-		t.Errorf("exit code %d, said %q, want %q", process.CodeOf(err), said.String(), want)
+	if cli.CodeOf(err) != cli.ExitInterrupted || said.String() != want {
+		t.Errorf("exit code %d, said %q, want %q", cli.CodeOf(err), said.String(), want)
 	}
 }
 
@@ -162,9 +162,9 @@ func TestSettleOfAMap(t *testing.T) {
 		code    int
 		said    string
 	}{
-		"all have a value": {[]string{good, good}, process.ExitDone, ""},
-		"one failed":       {[]string{good, bad}, process.ExitFailed, "1 of 2 inputs failed; for details: kubectl kinetic jobs result a1 -n ml\n"},
-		"collected":        {nil, process.ExitDone, ""},
+		"all have a value": {[]string{good, good}, cli.ExitDone, ""},
+		"one failed":       {[]string{good, bad}, cli.ExitFailed, "1 of 2 inputs failed; for details: kubectl kinetic jobs result a1 -n ml\n"},
+		"collected":        {nil, cli.ExitDone, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			kept, err := store.OpenFile("file://" + t.TempDir())
@@ -179,8 +179,8 @@ func TestSettleOfAMap(t *testing.T) {
 			}
 			var said bytes.Buffer
 			err = Settle(t.Context(), &said, j, api.Status{State: api.Succeeded})
-			if process.CodeOf(err) != tt.code || said.String() != tt.said {
-				t.Errorf("exit code %d, said %q; want %d, %q", process.CodeOf(err), said.String(), tt.code, tt.said)
+			if cli.CodeOf(err) != tt.code || said.String() != tt.said {
+				t.Errorf("exit code %d, said %q; want %d, %q", cli.CodeOf(err), said.String(), tt.code, tt.said)
 			}
 		})
 	}

@@ -9,12 +9,12 @@ import (
 	"io"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/errno"
-	"github.com/kubectl-kinetic/kinetic/pkg/event"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/event"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/outputs"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/outputs"
 )
 
 // Settle ends a command that has seen how a job ended. It says nothing if the job
@@ -43,7 +43,7 @@ func SettleEnd(ctx context.Context, w io.Writer, j *job.Job, end End) error {
 	s := end.Status
 	Remember(ctx, w, j, s)
 	if s.State == api.NotFound {
-		return &process.Error{Code: process.ExitFailed, Kind: api.KindMissingResult, Next: describe(j),
+		return &cli.Error{Code: cli.ExitFailed, Kind: api.KindMissingResult, Next: describe(j),
 			Err: fmt.Errorf("job %s: %s", j.ID(), withoutWorkload(ctx, j, s))}
 	}
 	sendEnd(ctx, w, j, s, end.Pickle)
@@ -54,13 +54,13 @@ func SettleEnd(ctx context.Context, w io.Writer, j *job.Job, end End) error {
 	if end.LogShown {
 		failure.Printed, failure.Next = "", failure.AfterLog
 	}
-	failed := process.Error{Code: process.ExitFailed, Kind: api.KindJobFailed, Err: errors.New(failure.Headline), Next: failure.Next}
+	failed := cli.Error{Code: cli.ExitFailed, Kind: api.KindJobFailed, Err: errors.New(failure.Headline), Next: failure.Next}
 	text := ui.Detect(w).InColor(api.Failed, ui.Clean(failure.Headline)) + "\n" + ui.Clean(failure.Body())
 	if err != nil {
 		text += fmt.Sprintf("warning: could not read all details: %v\n", err)
 	}
 	if s.Reason == api.ExitCode && s.ExitCode != nil && !j.Handle.ByPythonTool() {
-		if failed.Code = *s.ExitCode; failed.Code != process.ExitFailed { // every failure has that code
+		if failed.Code = *s.ExitCode; failed.Code != cli.ExitFailed { // every failure has that code
 			text += fmt.Sprintf("(exit code %d comes from your program)\n", failed.Code)
 		}
 	}
@@ -149,14 +149,14 @@ func InterruptedIn(w io.Writer, j *job.Job, last api.State, err error) error {
 	if last.Ended() {
 		again = "read on: " + follow
 	}
-	stopped := process.Error{Code: process.ExitInterrupted, Err: fmt.Errorf("interrupted; job %s %s", j.ID(), state), Next: follow}
+	stopped := cli.Error{Code: cli.ExitInterrupted, Err: fmt.Errorf("interrupted; job %s %s", j.ID(), state), Next: follow}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		stopped.Code, stopped.Err = process.ExitTimeout, fmt.Errorf("timed out waiting; job %s %s", j.ID(), state)
+		stopped.Code, stopped.Err = cli.ExitTimeout, fmt.Errorf("timed out waiting; job %s %s", j.ID(), state)
 		return stopped.In(w, stopped.Err.Error()+"\n"+again)
 	case errors.Is(err, context.Canceled):
 		return stopped.In(w, stopped.Err.Error()+"\n"+again)
-	case errno.IsClosedPipe(err): // no one reads our output
+	case platform.IsClosedPipe(err): // no one reads our output
 		return err
 	default:
 		fmt.Fprintf(w, "stopped watching job %s, which may still be running\n%s\n", j.ID(), again)

@@ -7,8 +7,8 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
-	"github.com/kubectl-kinetic/kinetic/pkg/wheel"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
 // Package is a package that is installed for a job, in the version of its wheel.
@@ -44,7 +44,7 @@ func PackageLines(packages []Package) []string {
 	for _, p := range packages[:min(len(packages), listed)] {
 		words = append(words, strings.TrimSpace(p.Name+" "+p.Version))
 	}
-	lines := []string{ui.Number(len(packages)) + ":"}
+	lines := []string{human.Number(len(packages)) + ":"}
 	for i, word := range words {
 		if i < len(words)-1 {
 			word += ","
@@ -56,7 +56,7 @@ func PackageLines(packages []Package) []string {
 		}
 	}
 	if more := len(packages) - listed; more > 0 {
-		lines = append(lines, fmt.Sprintf("and %s more (-o json prints all)", ui.Number(more)))
+		lines = append(lines, fmt.Sprintf("and %s more (-o json prints all)", human.Number(more)))
 	}
 	return lines
 }

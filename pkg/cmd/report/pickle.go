@@ -11,11 +11,11 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/event"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/event"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
 // CheckOutputFile checks that there is a directory for the file of --output-file.
@@ -24,7 +24,7 @@ func CheckOutputFile(file string) error {
 		return nil
 	}
 	if info, err := os.Stat(filepath.Dir(file)); err != nil || !info.IsDir() {
-		return process.Usagef("--output-file %s: there is no directory %s", file, filepath.Dir(file))
+		return cli.Usagef("--output-file %s: there is no directory %s", file, filepath.Dir(file))
 	}
 	return nil
 }
@@ -68,7 +68,7 @@ func (c Collection) collectPickle(ctx context.Context, streams genericiooptions.
 	case err != nil && ctx.Err() != nil:
 		again := fmt.Sprintf("kubectl kinetic jobs result %s%s", j.ID(), j.LocationFlags())
 		text := fmt.Sprintf("interrupted; job %s keeps its result", j.ID())
-		return process.Error{Code: process.ExitInterrupted, Err: errors.New(text), Next: again}.In(streams.ErrOut, text+": "+again)
+		return cli.Error{Code: cli.ExitInterrupted, Err: errors.New(text), Next: again}.In(streams.ErrOut, text+": "+again)
 	case err != nil:
 		return err
 	case pickle == nil:

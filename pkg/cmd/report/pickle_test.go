@@ -13,11 +13,11 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/event"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/event"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/verify"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
-	"github.com/kubectl-kinetic/kinetic/pkg/trust"
 )
 
 // pickleHash is that of the pickle of pickledJob.
@@ -68,7 +68,7 @@ func TestCollectAnotherPickle(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "out")
 	c := Collection{File: file, Cleanup: DeleteResult}
 	j := pickledJob(t, strings.Repeat("ab", 32))
-	var untrusted *trust.Error
+	var untrusted *verify.Error
 	if err := Collect(t.Context(), genericiooptions.NewTestIOStreamsDiscard(), j, c); !errors.As(err, &untrusted) {
 		t.Errorf("got %v", err)
 	}

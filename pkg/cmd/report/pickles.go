@@ -9,10 +9,10 @@ import (
 	"os"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
-	"github.com/kubectl-kinetic/kinetic/pkg/trust"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/mapresults"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/verify"
 )
 
 // pickledInput is the line about an input of a map whose results are delivered as pickles.
@@ -23,7 +23,7 @@ type pickledInput struct {
 	Error *api.ResultError `json:"error,omitempty"`
 	// Appended says where in the file the pickle is, of the value or of the exception. An
 	// exception may have none.
-	*trust.Appended
+	*verify.Appended
 }
 
 // untrustedInput is the line about an input whose pickle is not delivered: nothing that is trusted
@@ -32,7 +32,7 @@ type untrustedInput struct {
 	Index int              `json:"index"`
 	OK    bool             `json:"ok"`
 	Error *api.ResultError `json:"error"`
-	Trust *trust.Source    `json:"trust"` // always null
+	Trust *verify.Source   `json:"trust"` // always null
 }
 
 // untrustedType is the type of the error of such an input.
@@ -41,7 +41,7 @@ const untrustedType = "UntrustedResult"
 // pickles delivers the results of a map: their pickles one after the other in a file, and a line of
 // JSON for each, in any order.
 type pickles struct {
-	*trust.Inputs
+	*verify.Inputs
 	file  *os.File
 	size  int64
 	lines *json.Encoder
@@ -50,7 +50,7 @@ type pickles struct {
 // Take implements mapresults.Consumer.
 func (p *pickles) Take(ctx context.Context, input int, r api.Result) (api.Result, error) {
 	at, err := p.Append(ctx, p.file, p.size, input, r)
-	if refused := new(trust.Error); errors.As(err, &refused) {
+	if refused := new(verify.Error); errors.As(err, &refused) {
 		return p.refuse(input, refused)
 	}
 	if err != nil {
@@ -79,7 +79,7 @@ func (p *pickles) refuse(input int, why error) (api.Result, error) {
 // is a new one, and writes a line of JSON about each to out. Every input has exactly one line. A
 // warning about the origin of the pickles goes to w.
 func (c Collection) FollowPickles(ctx context.Context, j *job.Job, out, w io.Writer, state func(api.Status), progress func(mapresults.Progress)) (MapEnd, error) {
-	file, err := trust.Create(c.File)
+	file, err := verify.Create(c.File)
 	if err != nil {
 		return MapEnd{}, err
 	}

@@ -11,9 +11,9 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
-	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/mapresults"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/verify"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
-	"github.com/kubectl-kinetic/kinetic/pkg/trust"
 )
 
 // inBucket is a store that is not a directory of this machine.
@@ -32,7 +32,7 @@ func TestTakeWhatNobodyReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	p := &pickles{Inputs: trust.Finder{}.Inputs(j), file: file, lines: json.NewEncoder(&lines)}
+	p := &pickles{Inputs: verify.Finder{}.Inputs(j), file: file, lines: json.NewEncoder(&lines)}
 	forged := api.Result{OK: true, Pickled: []byte("forged"), PickleSHA256: strings.Repeat("0", 64)}
 	if _, err := p.Take(t.Context(), 3, forged); !errors.Is(err, mapresults.ErrNotYet) || lines.Len() > 0 {
 		t.Errorf("while it runs: %v, %s", err, &lines)

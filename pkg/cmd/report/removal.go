@@ -4,7 +4,8 @@ import (
 	"fmt"
 	"sync"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 )
 
 // manyObjects is how many objects are shown being deleted; fewer are gone before anybody
@@ -39,7 +40,7 @@ func (r *Removal) OfJob() func(done, total int) {
 }
 
 func (r *Removal) show() {
-	text := fmt.Sprintf("%s/%s objects", ui.Number(r.done), ui.Number(r.total))
+	text := fmt.Sprintf("%s/%s objects", human.Number(r.done), human.Number(r.total))
 	switch {
 	case r.bar != nil:
 		r.bar.Count(r.done, r.total, text)

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/filelock"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/filelock"
 )
 
 // resultFile is a file that does not change until the first byte is written. A regular or

@@ -5,7 +5,7 @@ import (
 	"unicode"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 )
 
 // StatusPrinter shows the state of one job while someone waits for it. Many states of a job read

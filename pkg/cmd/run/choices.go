@@ -2,8 +2,8 @@ package run
 
 import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/local"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/local"
 )
 
 // autoBackend is the value of --backend that leaves the choice to the number of hosts.
@@ -11,7 +11,7 @@ const autoBackend = "auto"
 
 func (f *flags) chooseBackend() (api.Backend, error) {
 	valid := []string{autoBackend, string(api.BackendGKE), string(api.BackendPathways), string(api.BackendLocal)}
-	if err := process.OneOf("--backend", f.backend, valid); err != nil {
+	if err := cli.OneOf("--backend", f.backend, valid); err != nil {
 		return "", err
 	}
 	switch {
@@ -27,7 +27,7 @@ func chooseNodePools(text string) (api.NodePools, error) {
 	if text == "" {
 		return "", nil
 	}
-	return api.NodePools(text), process.OneOf("--placement", text, []string{string(api.NodePoolsExclusive), string(api.NodePoolsShared)})
+	return api.NodePools(text), cli.OneOf("--placement", text, []string{string(api.NodePoolsExclusive), string(api.NodePoolsShared)})
 }
 
 // chooseRetryOn returns the zero value for the default, which the job's records leave out.
@@ -38,7 +38,7 @@ func chooseRetryOn(text string) (api.RetryOn, error) {
 	case api.RetryOnError:
 		return on, nil
 	default:
-		return "", process.OneOf("--retry-on", text, retryOns())
+		return "", cli.OneOf("--retry-on", text, retryOns())
 	}
 }
 
@@ -55,5 +55,5 @@ func chooseNetworkFlag(text string) (api.Network, error) {
 	if text == autoNetwork {
 		return "", nil
 	}
-	return api.Network(text), process.OneOf("--network", text, networks())
+	return api.Network(text), cli.OneOf("--network", text, networks())
 }

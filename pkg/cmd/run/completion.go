@@ -9,12 +9,12 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
 // completePlacement adds the completions of addPlacement's flags to a section.
-func completePlacement(s process.Section) {
+func completePlacement(s cli.Section) {
 	s.Completions["accelerator"] = completeAccelerator
 	s.Offer("backend", "auto\tby the number of hosts", "gke\ta Job", "pathways\ta LeaderWorkerSet", "local\ta process on this machine")
 	s.Offer("compute-class", "Accelerator", "Balanced", "Performance", "Scale-Out")

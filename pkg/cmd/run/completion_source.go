@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/homedir"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 )
 
 // schemes are the beginnings of data that is not on this machine.
@@ -47,7 +47,7 @@ func matchingSchemes(source string) []string {
 // It leaves out hidden ones unless their dot was typed, and names that --data or a shell would misread.
 func localPaths(source string) []string {
 	dir, begin := filepath.Split(source)
-	folder := filepath.Clean(homedir.Expand(dir, homedir.Dir(os.Getenv))) // the current one for ""
+	folder := filepath.Clean(platform.ExpandHome(dir, platform.HomeDir(os.Getenv))) // the current one for ""
 	entries, err := os.ReadDir(folder)
 	if err != nil {
 		return nil

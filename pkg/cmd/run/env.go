@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/pattern"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
 
@@ -32,7 +32,7 @@ type variables struct {
 	Notes []string
 }
 
-var envName = pattern.Lazy(`^[A-Za-z_][A-Za-z0-9_]*$`)
+var envName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
 
 // neverCaptured are patterns of names that describe this machine, not the job: its paths,
 // its devices, its credentials, and its role if it is itself part of a job. --capture-env

@@ -5,13 +5,12 @@ import (
 	"fmt"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
-	"github.com/kubectl-kinetic/kinetic/pkg/cost"
-	"github.com/kubectl-kinetic/kinetic/pkg/deps"
-	"github.com/kubectl-kinetic/kinetic/pkg/environment"
-	"github.com/kubectl-kinetic/kinetic/pkg/price"
-	"github.com/kubectl-kinetic/kinetic/pkg/provider"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/provide"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
 
@@ -129,8 +128,8 @@ type explainedImage struct {
 	Chosen []report.Package `json:"chosen"`
 	// Indexes are where the resolver looks for packages, in that order. Ignored are the ones that it does not read.
 	// Both are null if the packages are known.
-	Indexes []provider.Index `json:"indexes"`
-	Ignored []provider.Index `json:"ignoredIndexes"`
+	Indexes []provide.Index `json:"indexes"`
+	Ignored []provide.Index `json:"ignoredIndexes"`
 	// NoIndex is the option, variable or file by which no index is asked, null if there is none.
 	NoIndex *string `json:"noIndex"`
 	// How says how the packages get to the job, null if there is nothing to install.
@@ -139,15 +138,15 @@ type explainedImage struct {
 	repository string
 }
 
-func explainImage(p submit.Planned, o provider.Outlook) *explainedImage {
+func explainImage(p submit.Planned, o provide.Outlook) *explainedImage {
 	plan := p.Environment
 	e := &explainedImage{Mode: string(plan.Mode), Ref: &p.Spec.Image, Added: append([]string{}, plan.Added...),
 		Resolved: maybe(o.Resolved), Indexes: o.Indexes.Asked, Ignored: o.Indexes.Ignored, How: maybe(o.How), why: o.Why,
 		repository: plan.Repository, NoIndex: maybe(o.Indexes.NoIndex)}
 	if e.Indexes != nil || e.NoIndex != nil { // the packages are not known
-		e.Indexes, e.Ignored = append([]provider.Index{}, e.Indexes...), append([]provider.Index{}, e.Ignored...)
+		e.Indexes, e.Ignored = append([]provide.Index{}, e.Indexes...), append([]provide.Index{}, e.Ignored...)
 	}
-	if plan.Mode == environment.Bundled && len(plan.Wanted.Unfetched) > 0 {
+	if plan.Mode == decide.Bundled && len(plan.Wanted.Unfetched) > 0 {
 		e.Ref = nil
 	}
 	if plan.Why != "" && o.How != "" {
@@ -205,7 +204,7 @@ type explainedJob struct {
 }
 
 // explain describes what carrying out the plan would do.
-func explain(p submit.Planned, o provider.Outlook, prices price.Table) explanation {
+func explain(p submit.Planned, o provide.Outlook, prices price.Table) explanation {
 	s := p.Spec
 	local := s.Backend == api.BackendLocal
 	wanted := p.Deps
@@ -226,7 +225,7 @@ func explain(p submit.Planned, o provider.Outlook, prices price.Table) explanati
 	for _, f := range p.Files.Index.Files {
 		e.Bundle.Files = append(e.Bundle.Files, explainedFile{Path: f.Path, Size: f.Size})
 	}
-	if local || p.Environment.Mode == environment.Custom { // else they are among the plan's
+	if local || p.Environment.Mode == decide.Custom { // else they are among the plan's
 		e.Warnings = append(e.Warnings, p.Deps.Warnings...)
 	}
 	if local {
@@ -288,7 +287,7 @@ func explainJob(s api.Spec) explainedJob {
 
 func explainAccelerator(s api.Spec, prices price.Table) explainedAccelerator {
 	a, times := s.Accelerator, s.Hosts/s.Accelerator.Hosts
-	perHour, basis := cost.Rate(prices, a, s.Capacity.Kind, s.Zone)
+	perHour, basis := price.Rate(prices, a, s.Capacity.Kind, s.Zone)
 	if s.Capacity.Kind == api.CapacityClass {
 		a.MachineType = ""
 	}

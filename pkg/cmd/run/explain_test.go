@@ -7,15 +7,15 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/deps"
-	"github.com/kubectl-kinetic/kinetic/pkg/environment"
-	"github.com/kubectl-kinetic/kinetic/pkg/image"
-	"github.com/kubectl-kinetic/kinetic/pkg/pack"
-	"github.com/kubectl-kinetic/kinetic/pkg/price"
-	"github.com/kubectl-kinetic/kinetic/pkg/provider"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/provide"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
-	"github.com/kubectl-kinetic/kinetic/pkg/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
 
 // elsewhere is a job of a cluster that is not known to be one of GKE.
@@ -94,7 +94,7 @@ func TestSentences(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := elsewhere()
 			tt.change(&p)
-			got := explain(p, provider.Outlook{}, price.Table{}).sentences(size, count)
+			got := explain(p, provide.Outlook{}, price.Table{}).sentences(size, count)
 			if !strings.Contains(got, tt.want) || strings.Contains(got, "hidden") {
 				t.Errorf("got\n%swant\n%s", got, tt.want)
 			}
@@ -112,13 +112,13 @@ func TestSentences(t *testing.T) {
 	} {
 		p := elsewhere()
 		tt.change(&p.Spec)
-		if got := explain(p, provider.Outlook{}, price.Table{}).sentences(size, count); strings.Contains(got, tt.not) {
+		if got := explain(p, provide.Outlook{}, price.Table{}).sentences(size, count); strings.Contains(got, tt.not) {
 			t.Errorf("%s: a line of %q in\n%s", name, tt.not, got)
 		}
 	}
 	bare := elsewhere()
 	bare.Spec.CPU, bare.Spec.Memory = "", ""
-	if got := explain(bare, provider.Outlook{}, price.Table{}).sentences(size, count); strings.Contains(got, "asks for") || strings.Contains(got, "environment") {
+	if got := explain(bare, provide.Outlook{}, price.Table{}).sentences(size, count); strings.Contains(got, "asks for") || strings.Contains(got, "environment") {
 		t.Errorf("lines about nothing:\n%s", got)
 	}
 }
@@ -136,7 +136,7 @@ func TestExplanationAsJSON(t *testing.T) {
 	p := elsewhere()
 	p.Spec.Queue, p.Spec.Retries = "team", 3
 	p.Spec.Env, p.Spec.SecretEnv = []api.EnvVar{{Name: "A", Value: "hidden"}}, []string{"TOKEN"}
-	data, err := json.Marshal(explain(p, provider.Outlook{}, price.Table{}))
+	data, err := json.Marshal(explain(p, provide.Outlook{}, price.Table{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestExplanationAsJSON(t *testing.T) {
 func TestExplainedVersions(t *testing.T) {
 	p := elsewhere()
 	p.Environment.Base.Ref = "python:3.12-slim"
-	outlook := provider.Outlook{Resolved: "an earlier run", How: "the pod installs them"}
+	outlook := provide.Outlook{Resolved: "an earlier run", How: "the pod installs them"}
 	if got := explain(p, outlook, price.Table{}).sentences(size, count); strings.Contains(got, "versions") {
 		t.Errorf("versions that nobody knows:\n%s", got)
 	}
@@ -175,19 +175,19 @@ func TestExplainedVersions(t *testing.T) {
 func TestExplainedIndexes(t *testing.T) {
 	p := elsewhere()
 	p.Environment.Base.Ref = "python:3.12-slim"
-	pypi := provider.Index{Address: "https://pypi.org/simple", From: "the default"}
-	inner := provider.Index{Address: "https://inner/simple", From: "/home/me/pip.conf"}
+	pypi := provide.Index{Address: "https://pypi.org/simple", From: "the default"}
+	inner := provide.Index{Address: "https://inner/simple", From: "/home/me/pip.conf"}
 	for name, c := range map[string]struct {
-		asked, ignored []provider.Index
+		asked, ignored []provide.Index
 		noIndex, want  string
 	}{
-		"PyPI":    {asked: []provider.Index{pypi}},
+		"PyPI":    {asked: []provide.Index{pypi}},
 		"unknown": {},
-		"two":     {asked: []provider.Index{pypi, inner}, want: "\nindexes      https://pypi.org/simple (the default)\n             https://inner/simple (/home/me/pip.conf)\n"},
-		"ignored": {asked: []provider.Index{pypi}, ignored: []provider.Index{inner}, want: "\nindexes      https://pypi.org/simple (the default)\n             not https://inner/simple (/home/me/pip.conf), which uv does not read\n"},
+		"two":     {asked: []provide.Index{pypi, inner}, want: "\nindexes      https://pypi.org/simple (the default)\n             https://inner/simple (/home/me/pip.conf)\n"},
+		"ignored": {asked: []provide.Index{pypi}, ignored: []provide.Index{inner}, want: "\nindexes      https://pypi.org/simple (the default)\n             not https://inner/simple (/home/me/pip.conf), which uv does not read\n"},
 		"none":    {noIndex: "the variable PIP_NO_INDEX", want: "\nindexes      none, because of the variable PIP_NO_INDEX\n"},
 	} {
-		outlook := provider.Outlook{Resolved: "uv", How: "the pod installs them"}
+		outlook := provide.Outlook{Resolved: "uv", How: "the pod installs them"}
 		outlook.Indexes.Asked, outlook.Indexes.Ignored, outlook.Indexes.NoIndex = c.asked, c.ignored, c.noIndex
 		e := explain(p, outlook, price.Table{})
 		data, err := json.Marshal(e)
@@ -205,10 +205,10 @@ func TestExplainedIndexes(t *testing.T) {
 // TestExplainedName: an image has no name before the lines are known that it depends on.
 func TestExplainedName(t *testing.T) {
 	p := elsewhere()
-	p.Environment.Mode, p.Environment.Repository, p.Spec.Image = environment.Bundled, "reg.example/env", "reg.example/env:r-1"
+	p.Environment.Mode, p.Environment.Repository, p.Spec.Image = decide.Bundled, "reg.example/env", "reg.example/env:r-1"
 	for unfetched, want := range map[int]string{0: "\nimage        reg.example/env:r-1\n", 1: "\nimage        in reg.example/env, with a name that is known when all requirements are\n"} {
 		p.Environment.Wanted.Unfetched = make([]deps.Line, unfetched)
-		e := explain(p, provider.Outlook{}, price.Table{})
+		e := explain(p, provide.Outlook{}, price.Table{})
 		if got := e.sentences(size, count); !strings.Contains(got, want) {
 			t.Errorf("%d unfetched files: got\n%swant %q in it", unfetched, got, want)
 		}

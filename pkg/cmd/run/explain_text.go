@@ -6,11 +6,11 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
-	"github.com/kubectl-kinetic/kinetic/pkg/environment"
-	"github.com/kubectl-kinetic/kinetic/pkg/price"
-	"github.com/kubectl-kinetic/kinetic/pkg/provider"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/provide"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
 
@@ -98,7 +98,7 @@ func (e explanation) requires(n int, count func(n int, noun string) string) stri
 	switch {
 	case e.Job.Backend == api.BackendLocal:
 		return text(n) + ", which python3 on this machine must have"
-	case e.Image.Mode == string(environment.Custom):
+	case e.Image.Mode == string(decide.Custom):
 		return text(n) + ", which the image must have"
 	case len(e.Deps.Dropped) > 0:
 		return text(n-len(e.Deps.Dropped)) + ", without " + strings.Join(e.Deps.Dropped, ", ")
@@ -138,7 +138,7 @@ func (i *explainedImage) name() string {
 
 // places prints where packages are looked for, unless that is PyPI alone.
 func (i *explainedImage) places(line func(what, format string, args ...any)) {
-	if len(i.Ignored) == 0 && !slices.ContainsFunc(i.Indexes, func(x provider.Index) bool { return !x.IsDefault() }) && i.NoIndex == nil {
+	if len(i.Ignored) == 0 && !slices.ContainsFunc(i.Indexes, func(x provide.Index) bool { return !x.IsDefault() }) && i.NoIndex == nil {
 		return
 	}
 	what := "indexes"

@@ -11,11 +11,11 @@ import (
 	"github.com/spf13/pflag"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/packages"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/packaging"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
-	"github.com/kubectl-kinetic/kinetic/pkg/environment"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 )
 
 // flags hold what was typed.
@@ -58,19 +58,19 @@ func newFlags() *flags {
 	return f
 }
 
-func (f *flags) sections() []process.Section {
-	call := process.NewSection("What runs")
+func (f *flags) sections() []cli.Section {
+	call := cli.NewSection("What runs")
 	f.addCall(call.Flags)
 	call.Completions["map-resume"] = f.completeMaps
 	call.Completions["resume-from"] = f.completeJobs
 	call.Completions["data"], call.Completions["volume"] = completeSource, completeSource
 	call.Completions["env"], call.Completions["secret-env"] = completeVariables, completeVariables
-	placement := process.NewSection("Where it runs")
+	placement := cli.NewSection("Where it runs")
 	f.addPlacement(placement.Flags)
 	completePlacement(placement)
-	packages := process.NewSection("Packages and image")
+	packages := cli.NewSection("Packages and image")
 	f.addPackages(packages)
-	outcome := process.NewSection("Output")
+	outcome := cli.NewSection("Output")
 	f.addOutcome(outcome)
 	f.own = []*pflag.FlagSet{call.Flags, packages.Flags, placement.Flags, outcome.Flags}
 	for _, fs := range []*pflag.FlagSet{packages.Flags, placement.Flags} {
@@ -81,7 +81,7 @@ func (f *flags) sections() []process.Section {
 		})
 	}
 	f.podOnly = append(f.podOnly, "chunk", "overlay", "context", "namespace", "profile", "project", "zone", "cluster")
-	return []process.Section{call, packages, placement, outcome, f.connection.Section()}
+	return []cli.Section{call, packages, placement, outcome, f.connection.Section()}
 }
 
 // alsoLocal are the flags of addPlacement that also apply to a local job.
@@ -98,14 +98,14 @@ func (f *flags) addCall(fs *pflag.FlagSet) {
 	fs.StringVar(&f.packageRoot, "package-root", "", "Package `DIR`, which must contain the code. Default: KINETIC_PACKAGE_ROOT, else the project of the code.")
 	fs.BoolVar(&r.HideArgs, "no-annotate-args", false, "Keep arguments out of the workload's annotation. Values that look secret, and files, are never in it.")
 	fs.StringVar(&r.Map, "map", "", "Call the function once for each line of `FILE` (JSON lines; - for standard input). An object is passed as keyword arguments, an array as positional ones, anything else as the only one.")
-	process.NumberVar(fs, &r.Chunk, 1, process.Unbounded, "chunk", "Give each pod of a map `NUMBER` inputs. Default: one chunk per parallel pod, at most 1000.")
+	cli.NumberVar(fs, &r.Chunk, 1, cli.Unbounded, "chunk", "Give each pod of a map `NUMBER` inputs. Default: one chunk per parallel pod, at most 1000.")
 	fs.StringVar(&r.MapResume, "map-resume", "", "Reuse the values of the map `ID`, which had the same function and inputs, and compute the rest.")
 	fs.StringArrayVarP(&f.env.Set, "env", "e", nil, "Set an environment variable, `NAME[=VALUE]`; without a value it is copied from this shell.")
 	fs.StringArrayVar(&f.env.Capture, "capture-env", nil, "Copy the environment variables that match `PATTERN`, such as 'AWS_*'.")
 	fs.StringArrayVar(&f.env.Secret, "secret-env", nil, "Copy the environment variable `NAME` as a Kubernetes Secret, never into manifests or logs.")
 	fs.BoolVar(&r.Debug, "debug", false, "Wait for a debugger before the call (see kubectl kinetic jobs debug). The image needs debugpy. The workload is kept unless --cleanup is given.")
 	fs.StringVar(&r.OutputDir, "output-dir", "", "Set KINETIC_OUTPUT_DIR to `DIR`: gs://BUCKET/PREFIX or an absolute path in the container; a directory for local jobs. Default: the job's own place in the store. Programs can write there with open() too.")
-	process.IntervalVar(fs, &r.OutputSync, "output-sync", "Save finished outputs of a running call every `DURATION`, 0 for only at its end. Default: 30s.")
+	cli.IntervalVar(fs, &r.OutputSync, "output-sync", "Save finished outputs of a running call every `DURATION`, 0 for only at its end. Default: 30s.")
 	fs.BoolVar(&r.OutputMount, "output-mount", false, "Mount the outputs' place in the bucket with Cloud Storage FUSE instead of saving them from the pod's disk: for files larger than that, written from beginning to end.")
 	fs.StringVar(&r.ResumeFrom, "resume-from", "", "Begin with a copy of the outputs of the job `ID`.")
 }
@@ -114,9 +114,9 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	r := &f.request
 	fs.StringVarP(&r.AcceleratorText, "accelerator", "a", "cpu", "Run on `TYPE`: cpu, l4, a100x2, tpu-v6e-8, tpu-v5p-2x2x1, l4:spot, …")
 	fs.BoolVar(&r.Spot, "spot", false, "Use spot capacity: cheaper, but can be preempted at any time.")
-	process.NumberVar(fs, &r.Hosts, 1, api.MaxHosts, "hosts", "Run on `NUMBER` hosts. For TPUs, the topology determines the number.")
-	process.NumberVar(fs, &r.Slices, 1, api.MaxHosts, "slices", "Run on `NUMBER` multi-host TPU slices, joined over the data center network.")
-	process.NumberVar(fs, &r.Parallelism, 1, api.MaxChunks, "parallelism", "Run `NUMBER` pods of a map at a time. Default: 16, or the number of chunks if that is less.")
+	cli.NumberVar(fs, &r.Hosts, 1, api.MaxHosts, "hosts", "Run on `NUMBER` hosts. For TPUs, the topology determines the number.")
+	cli.NumberVar(fs, &r.Slices, 1, api.MaxHosts, "slices", "Run on `NUMBER` multi-host TPU slices, joined over the data center network.")
+	cli.NumberVar(fs, &r.Parallelism, 1, api.MaxChunks, "parallelism", "Run `NUMBER` pods of a map at a time. Default: 16, or the number of chunks if that is less.")
 	fs.StringVar(&f.network, "network", autoNetwork, "Let the GPUs of several hosts talk over `NETWORK`: auto (the machines' own network, if the node pool has it; never rdma with --queue), rdma (H200, B200, GB200), tcpxo (H100 Mega) or tcp.")
 	fs.BoolVar(&f.local, "local", false, "Run as a process on this machine, without a cluster.")
 	fs.StringVar(&f.backend, "backend", autoBackend, "Run the job with `BACKEND`: auto, gke (a Job), pathways (a LeaderWorkerSet, without the Pathways runtime; the default for several hosts) or local.")
@@ -136,17 +136,17 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	fs.StringVar(&r.PriorityClass, "priority-class", "", "Use the PriorityClass `NAME`.")
 	fs.StringArrayVar(&f.labels, "label", nil, "Add the label `KEY=VALUE` to the job and its pods.")
 	fs.StringArrayVar(&f.annotations, "annotation", nil, "Add the annotation `KEY=VALUE` to the job and its pods.")
-	process.NumberVar(fs, &r.Retries, 0, api.MaxRestarts, "retries", "Retries after a crash, such as running out of memory; lost machines don't count. Default: 3 with spot capacity and for chunks of a map, else 0.")
+	cli.NumberVar(fs, &r.Retries, 0, api.MaxRestarts, "retries", "Retries after a crash, such as running out of memory; lost machines don't count. Default: 3 with spot capacity and for chunks of a map, else 0.")
 	fs.StringVar(&f.retryOn, "retry-on", string(api.RetryOnCrash), "Retry on `crash|error`: crash means killed, for example out of memory; error adds exceptions and non-zero exit codes.")
-	process.NumberVar(fs, &r.MaxDisruptions, 0, api.MaxRestarts, "max-disruptions", fmt.Sprintf("Lost machines (preemption, drain) that the job survives. Default: %d.", api.DefaultMaxDisruptions))
-	process.DurationVar(fs, &r.MaxRuntime, "max-runtime", "End the call, or a whole chunk of a map, after this time: 90, 90s, 15m, 1h30m.")
+	cli.NumberVar(fs, &r.MaxDisruptions, 0, api.MaxRestarts, "max-disruptions", fmt.Sprintf("Lost machines (preemption, drain) that the job survives. Default: %d.", api.DefaultMaxDisruptions))
+	cli.DurationVar(fs, &r.MaxRuntime, "max-runtime", "End the call, or a whole chunk of a map, after this time: 90, 90s, 15m, 1h30m.")
 }
 
-func (f *flags) addPackages(s process.Section) {
+func (f *flags) addPackages(s cli.Section) {
 	r, fs := &f.request, s.Flags
 	i := &r.Images
 	fs.StringVar(&r.Image, "image", "", "Run in the container image `URI`, which needs only python3 3.9 or newer and gets no packages; or choose how the job gets its packages: bundled (in an image made for them; the default) or prebuilt (installed by the pod). Default: KINETIC_IMAGE.")
-	s.Offer("image", string(environment.Bundled), string(environment.Prebuilt))
+	s.Offer("image", string(decide.Bundled), string(decide.Prebuilt))
 	fs.StringVar(&r.Image, "container-image", "", "Same as --image.")
 	_ = fs.MarkHidden("container-image")
 	fs.StringVar(&i.Requirements, "requirements", "", "Install what `FILE` lists: requirements.txt, pyproject.toml, uv.lock, pylock.toml or a script. Default: the script's own metadata, else the nearest such file at or above the code.")
@@ -155,20 +155,20 @@ func (f *flags) addPackages(s process.Section) {
 	fs.BoolVar(&i.NoDeps, "no-deps", false, "Install nothing of what the project lists.")
 	fs.BoolVar(&i.RefreshDeps, "refresh-deps", false, "Look for newer versions of packages that the project doesn't pin.")
 	fs.StringVar(&i.Runtime, "runtime", "", "Add JAX and Keras by `RUNTIME`: auto (with an accelerator, unless the project uses another framework, such as PyTorch; the default), jax (always) or none.")
-	s.Offer("runtime", environment.Runtimes()...)
+	s.Offer("runtime", decide.Runtimes()...)
 	fs.StringVar(&i.Python, "python", "", "Use Python `X.Y` in the job. Default: the version of this machine's python3.")
-	s.Offer("python", environment.Pythons()...)
+	s.Offer("python", decide.Pythons()...)
 	fs.StringVar(&i.BaseImage, "base-image", "", "Install packages on the image `URI`, beside its own. Default: KINETIC_BASE_IMAGE, else Docker's python:X.Y-slim-bookworm.")
 	fs.StringVar(&i.BaseImageRepo, "base-image-repo", "", "Install packages on the images that build-image made in `REPOSITORY`. Default: KINETIC_BASE_IMAGE_REPO.")
 	fs.StringVar(&i.ImageRepo, "image-repo", "", "Put images into `REPOSITORY`. Default: KINETIC_IMAGE_REPO, else that of the cluster in Artifact Registry.")
 	fs.StringVar(&i.Builder, "builder", "", "Make images with `BUILDER`: client (this machine), cloudbuild, or auto (this machine if it can; the default).")
-	s.Offer("builder", environment.Builders()...)
+	s.Offer("builder", decide.Builders()...)
 	fs.StringVar(&f.uploadLimit, "image-upload-limit", "", "Send at most `SIZE` of packages from this machine. Default: 512Mi.")
 	fs.BoolVar(&i.NoImageCheck, "no-image-check", false, "Don't check whether an image of your own exists and fits the machine.")
 	fs.BoolVar(&i.VerifyLayers, "verify-layers", false, "Make all layers again instead of using those that others made.")
 }
 
-func (f *flags) addOutcome(s process.Section) {
+func (f *flags) addOutcome(s cli.Section) {
 	r, fs := &f.request, s.Flags
 	fs.StringVar(&f.dryRun, "dry-run", "none", "Print the manifests without applying them: none, client or server. client, or no value, contacts nothing; server has the API server check them.")
 	fs.Lookup("dry-run").NoOptDefVal = "client"
@@ -180,7 +180,7 @@ func (f *flags) addOutcome(s process.Section) {
 	fs.StringVarP(&f.output, "output", "o", "", "Print as `FORMAT`: yaml, json or name with --dry-run; yaml or json with --prepare; json with --explain or --write-overlay; json or name with --detach.")
 	s.Offer("output", "yaml", "json", "name")
 	fs.BoolVarP(&f.detach, "detach", "d", false, "Print the job ID and return once the job is submitted.")
-	process.DurationVar(fs, &f.timeout, "timeout", "Stop waiting after this time (exit code 124); the job keeps running.")
+	cli.DurationVar(fs, &f.timeout, "timeout", "Stop waiting after this time (exit code 124); the job keeps running.")
 	fs.StringVar(&f.fetch, "outputs", "", "Copy what the job wrote to KINETIC_OUTPUT_DIR to `DIR` at the end, also after a failure.")
 	fs.StringVar(&f.outputFile, "output-file", "", "Write what the function of --payload returned or raised to `FILE`, as a pickle. Default: print the value as JSON.")
 	report.CleanupVar(s, &f.cleanup)
@@ -236,17 +236,17 @@ func (f *flags) readImages(r *api.Request, getenv func(string) string) error {
 		}
 	}
 	if i.Runtime != "" {
-		if err := process.OneOf("--runtime", i.Runtime, environment.Runtimes()); err != nil {
+		if err := cli.OneOf("--runtime", i.Runtime, decide.Runtimes()); err != nil {
 			return err
 		}
 	}
 	if i.Builder != "" {
-		if err := process.OneOf("--builder", i.Builder, environment.Builders()); err != nil {
+		if err := cli.OneOf("--builder", i.Builder, decide.Builders()); err != nil {
 			return err
 		}
 	}
 	var err error
-	i.UploadLimit, err = packages.UploadLimit(f.uploadLimit)
+	i.UploadLimit, err = packaging.UploadLimit(f.uploadLimit)
 	return err
 }
 

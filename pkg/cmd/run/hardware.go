@@ -4,11 +4,10 @@ import (
 	"fmt"
 	"os"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cost"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/price"
-	"github.com/kubectl-kinetic/kinetic/pkg/target"
 )
 
 // readPrices returns the prices, and the mistakes in the user's file of them.
@@ -40,7 +39,7 @@ func (o *options) noteCost(j *job.Job, s api.Status) {
 	if !s.State.Ended() {
 		return
 	}
-	if c := (cost.Meter{Prices: o.prices, Region: target.Region(o.place.Zone), Now: o.clock.Now()}).OfJob(j.Handle, s); c != nil {
+	if c := (price.Meter{Prices: o.prices, Region: target.Region(o.place.Zone), Now: o.clock.Now()}).OfJob(j.Handle, s); c != nil {
 		o.ui.Note("accelerator time: " + c.Text())
 	}
 }

@@ -8,11 +8,11 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/price"
-	"github.com/kubectl-kinetic/kinetic/pkg/target"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
 // What is about to be occupied is one line, with the price of all of it.

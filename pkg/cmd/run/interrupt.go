@@ -7,17 +7,17 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/local"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/local"
 )
 
 // interrupted cancels the job when its run is interrupted: gracefully at first, immediately
 // on the next Ctrl-C. What the job still prints is shown.
 func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outcome) error {
 	grace, why := job.DefaultGrace, api.CancelledMessage
-	if o.wait.attachment != nil && process.HungUp(ctx) {
+	if o.wait.attachment != nil && cli.HungUp(ctx) {
 		grace, why = local.DropGrace, "the program or terminal that waited for it has ended"
 		o.wait.attachment.Drop()
 	}
@@ -25,7 +25,7 @@ func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outco
 	if j.Handle.Backend != api.BackendLocal {
 		next = "stop waiting for it"
 	}
-	again, stop := signal.NotifyContext(context.WithoutCancel(ctx), process.Interrupts()...) // before anybody is told
+	again, stop := signal.NotifyContext(context.WithoutCancel(ctx), cli.Interrupts()...) // before anybody is told
 	defer stop()
 	fmt.Fprintf(o.streams.ErrOut, "interrupted; cancelling job %s (Ctrl-C again: %s)\n", j.ID(), next)
 	if err := o.end(again, j, grace, why); err != nil {
@@ -43,21 +43,21 @@ func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outco
 		o.noteOutputs(again, j, "; to continue from there, run it with --resume-from "+j.ID())
 	}
 	log := fmt.Sprintf("kubectl kinetic jobs logs %s%s", j.ID(), j.LocationFlags())
-	err := process.Error{Code: process.ExitInterrupted, Err: fmt.Errorf("interrupted; job %s was cancelled", j.ID()), Next: log}.In(o.streams.ErrOut, fmt.Sprintf("job %s was cancelled; its log: %s", j.ID(), log))
+	err := cli.Error{Code: cli.ExitInterrupted, Err: fmt.Errorf("interrupted; job %s was cancelled", j.ID()), Next: log}.In(o.streams.ErrOut, fmt.Sprintf("job %s was cancelled; its log: %s", j.ID(), log))
 	report.PrintResumeHint(o.streams.ErrOut, j)
 	return err
 }
 
 // abandoned cancels a job whose reader went away, as with `| head`.
 func (o *options) abandoned(ctx context.Context, j *job.Job) error {
-	again, stop := signal.NotifyContext(context.WithoutCancel(ctx), process.Interrupts()...)
+	again, stop := signal.NotifyContext(context.WithoutCancel(ctx), cli.Interrupts()...)
 	defer stop()
 	fmt.Fprintf(o.streams.ErrOut, "output closed; cancelling job %s\n", j.ID())
 	if err := o.end(again, j, job.DefaultGrace, "its output was closed"); err != nil {
 		return err
 	}
 	report.PrintResumeHint(o.streams.ErrOut, j)
-	return process.Error{Code: process.ExitFailed, Err: fmt.Errorf("output closed; job %s was cancelled", j.ID())}.In(o.streams.ErrOut, "")
+	return cli.Error{Code: cli.ExitFailed, Err: fmt.Errorf("output closed; job %s was cancelled", j.ID())}.In(o.streams.ErrOut, "")
 }
 
 // end cancels a job, for the reason why. If the context again ends meanwhile, because of another interrupt, it kills a
@@ -78,5 +78,5 @@ func (o *options) end(again context.Context, j *job.Job, grace time.Duration, wh
 // stoppedWaiting says that nobody waits for a cancelled job to end.
 func (o *options) stoppedWaiting(j *job.Job) error {
 	fmt.Fprintf(o.streams.ErrOut, "interrupted again; check whether job %s ended: kubectl kinetic jobs status %s%s\n", j.ID(), j.ID(), j.LocationFlags())
-	return process.Exit(process.ExitInterrupted)
+	return cli.Exit(cli.ExitInterrupted)
 }

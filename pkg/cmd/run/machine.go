@@ -9,8 +9,8 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/packages"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/packaging"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
 
@@ -20,12 +20,12 @@ func (f *flags) machine(streams genericiooptions.IOStreams, now clock.PassiveClo
 	m.Outputs = filesOf(streams.Out, streams.ErrOut)
 	m.Exclude = append(m.Exclude, fetchedTo(m.Cwd, f.fetch)...)
 	m.Exclude = append(m.Exclude, fetchedTo(m.Cwd, f.outputFile)...)
-	m.Unwritable, m.Steering = unwritable(m.CacheDir, now), packages.Steering()
+	m.Unwritable, m.Steering = unwritable(m.CacheDir, now), packaging.Steering()
 	if f.packageRoot != "" {
 		m.PackageRoot, m.PackageRootFrom = f.packageRoot, "--package-root"
 	}
 	if info, missing := os.Stat(f.fetch); err == nil && missing == nil && !info.IsDir() {
-		err = process.Usagef("--outputs %s: it is not a directory", f.fetch)
+		err = cli.Usagef("--outputs %s: it is not a directory", f.fetch)
 	}
 	return m, err
 }

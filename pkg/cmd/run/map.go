@@ -6,15 +6,15 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/mapresults"
 )
 
 // again delivers the values of a map that lacks none, without another job. It deletes
 // nothing of the earlier job unless the user asked for that.
 func (o *options) again(ctx context.Context, old *job.Job) error {
-	o.ui.Phase("resumed", fmt.Sprintf("job %s already has all %s values: nothing to compute", old.ID(), ui.Number(old.Handle.Map.Inputs)))
+	o.ui.Phase("resumed", fmt.Sprintf("job %s already has all %s values: nothing to compute", old.ID(), human.Number(old.Handle.Map.Inputs)))
 	if o.wait.detach {
 		return o.printHandle(old)
 	}

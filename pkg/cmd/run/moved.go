@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
@@ -29,6 +29,6 @@ func (o *options) giveUpMoved(ctx context.Context, j *job.Job, s api.Status) err
 	if _, err := j.Cancel(ctx, 0, o.clock.Now(), text); err != nil {
 		return err
 	}
-	return &process.Error{Code: process.ExitFailed, Kind: api.KindUntrusted, Next: "find out who replaced the image",
+	return &cli.Error{Code: cli.ExitFailed, Kind: api.KindUntrusted, Next: "find out who replaced the image",
 		Err: fmt.Errorf("%s: the job was cancelled; another run takes the image as it is now, so find out first who replaced it", text)}
 }

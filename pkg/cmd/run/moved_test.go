@@ -7,7 +7,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -22,7 +22,7 @@ func TestMovedImage(t *testing.T) {
 	j := &job.Job{Handle: api.Handle{JobID: "a1", ImageURI: "repo/image", ImageDigests: []string{"sha256:a"}}, Store: kept, Backend: jobtest.Backend{State: api.Pending}}
 	o := &options{clock: clock.RealClock{}}
 	err = o.giveUpMoved(t.Context(), j, api.Status{ImageDigest: "sha256:b"})
-	if process.KindOf(err) != api.KindUntrusted || !strings.HasPrefix(err.Error(), "the image repo/image was sha256:a at submission") {
-		t.Errorf("got %s, %v", process.KindOf(err), err)
+	if cli.KindOf(err) != api.KindUntrusted || !strings.HasPrefix(err.Error(), "the image repo/image was sha256:a at submission") {
+		t.Errorf("got %s, %v", cli.KindOf(err), err)
 	}
 }

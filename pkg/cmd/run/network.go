@@ -12,8 +12,8 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/gcp"
-	"github.com/kubectl-kinetic/kinetic/pkg/gke"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )

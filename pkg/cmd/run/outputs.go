@@ -7,13 +7,13 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/files"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	outputscmd "github.com/kubectl-kinetic/kinetic/pkg/cmd/outputs"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/shellquote"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/outputs"
-	"github.com/kubectl-kinetic/kinetic/pkg/shell"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/outputs"
 )
 
 // settleWithOutputs settles a job, and fetches what it wrote if it has ended and that is wanted, or says
@@ -36,7 +36,7 @@ func (o *options) settleWithOutputs(ctx context.Context, j *job.Job, end outcome
 	if settled == nil {
 		return err
 	}
-	var code *process.Error
+	var code *cli.Error
 	if err != nil && !errors.As(err, &code) { // else its reason has been printed
 		report.PrintErrors(o.streams.ErrOut, []error{err})
 	}
@@ -55,11 +55,11 @@ func (o *options) fetchOutputs(ctx context.Context, j *job.Job) error {
 		return nil
 	}
 	if err == nil {
-		_, err = files.Copy(ctx, o.ui, dir, "", o.wait.outputs)
+		_, err = outputscmd.Copy(ctx, o.ui, dir, "", o.wait.outputs)
 	}
 	if err != nil && ctx.Err() != nil {
-		fmt.Fprintf(o.streams.ErrOut, "interrupted; to continue: kubectl kinetic jobs outputs %s cp %s%s\n", j.ID(), shell.Word(o.wait.outputs), j.LocationFlags())
-		return process.Exit(process.ExitInterrupted)
+		fmt.Fprintf(o.streams.ErrOut, "interrupted; to continue: kubectl kinetic jobs outputs %s cp %s%s\n", j.ID(), shellquote.Word(o.wait.outputs), j.LocationFlags())
+		return cli.Exit(cli.ExitInterrupted)
 	}
 	return err
 }
@@ -80,5 +80,5 @@ func (o *options) noteOutputs(ctx context.Context, j *job.Job, more string) {
 	if err != nil || len(files) == 0 {
 		return
 	}
-	o.ui.Note(fmt.Sprintf("%s: kubectl kinetic jobs outputs %s cp out%s%s", ui.Count(len(files), "output"), j.ID(), j.LocationFlags(), more))
+	o.ui.Note(fmt.Sprintf("%s: kubectl kinetic jobs outputs %s cp out%s%s", human.Count(len(files), "output"), j.ID(), j.LocationFlags(), more))
 }

@@ -9,22 +9,23 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/packages"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/packaging"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
-	"github.com/kubectl-kinetic/kinetic/pkg/environment"
-	"github.com/kubectl-kinetic/kinetic/pkg/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/provider"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/provide"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
 // unwritable returns what an earlier run found out about repositories.
 func unwritable(cacheDir string, now clock.PassiveClock) func(repository string) string {
 	return func(repository string) string {
-		return provider.Unwritable(packages.Memory(cacheDir), repository, now.Now())
+		return provide.Unwritable(packaging.Memory(cacheDir), repository, now.Now())
 	}
 }
 
@@ -58,8 +59,8 @@ func (o *options) resolve(ctx context.Context, p submit.Planned, to destination)
 }
 
 // provider returns what provides the packages of a job, without a store. It contacts nothing.
-func (o *options) provider(ctx context.Context, p submit.Planned) *provider.Provider {
-	maker := packages.Provider(ctx, packages.Place{Project: p.Spec.Project, Zone: p.Spec.Zone, Cluster: p.Spec.Cluster}, o.machine.CacheDir, o.clock.Now)
+func (o *options) provider(ctx context.Context, p submit.Planned) *provide.Provider {
+	maker := packaging.Provider(ctx, packaging.Place{Project: p.Spec.Project, Zone: p.Spec.Zone, Cluster: p.Spec.Cluster}, o.machine.CacheDir, o.clock.Now)
 	maker.StoreURL = p.Spec.Store
 	return maker
 }
@@ -76,10 +77,10 @@ func (o *options) provide(ctx context.Context, p submit.Planned, to store.Store)
 	log := o.ui.Lines(o.streams.ErrOut, "build")
 	maker := o.provider(ctx, p)
 	maker.Store, maker.Look, maker.CancelBuild = to, !o.mode.submits(), o.wait.cancel
-	maker.Show = provider.Show{
+	maker.Show = provide.Show{
 		Step: show,
 		Making: func(m image.Progress) {
-			show(fmt.Sprintf("%d of %s, %s sent", m.Done, ui.Count(m.Wheels, "package"), ui.Bytes(m.Sent)))
+			show(fmt.Sprintf("%d of %s, %s sent", m.Done, human.Count(m.Wheels, "package"), human.Bytes(m.Sent)))
 		},
 		Log: log,
 	}
@@ -125,18 +126,18 @@ func (o *options) foresee(ctx context.Context, p submit.Planned) (submit.Planned
 func (o *options) providerError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
 		o.ui.Note("interrupted; no job was started")
-		var cloud *provider.CloudError
+		var cloud *provide.CloudError
 		if errors.As(err, &cloud) && cloud.Running.Name != "" {
 			o.ui.Note(cloud.Going())
 		}
-		return process.Exit(process.ExitInterrupted)
+		return cli.Exit(cli.ExitInterrupted)
 	}
 	var limit *image.LimitError
 	if errors.As(err, &limit) {
-		return process.Usagef("%w: allow more, or use --image prebuilt", err)
+		return cli.Usagef("%w: allow more, or use --image prebuilt", err)
 	}
-	if packages.Mistaken(err) {
-		return process.Usage(err)
+	if packaging.Mistaken(err) {
+		return cli.Usage(err)
 	}
 	return err
 }
@@ -152,7 +153,7 @@ func (o *options) noteUninstalled(j *job.Job, warnings *report.WarningLog) {
 	}
 	p := o.planned
 	l, required := p.Deps.WithModule(module)
-	isLocal, custom := j.Handle.Backend == api.BackendLocal, p.Environment.Mode == environment.Custom
+	isLocal, custom := j.Handle.Backend == api.BackendLocal, p.Environment.Mode == decide.Custom
 	switch {
 	case required && isLocal:
 		o.ui.Note(fmt.Sprintf("%s is in %s, but nothing is installed from it: install it for python3 on this machine", l.Name(), l.File))

@@ -7,12 +7,12 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cloudbuild"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/image"
-	"github.com/kubectl-kinetic/kinetic/pkg/provider"
-	"github.com/kubectl-kinetic/kinetic/pkg/resolver"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/cloudbuild"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/provide"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/resolve"
 )
 
 // A mistake in what is to be installed is one of the command line; a build that failed is not.
@@ -24,17 +24,17 @@ func TestExitCodesOfPackages(t *testing.T) {
 		code        int
 		said        string
 	}{
-		"a conflict":         {err: &resolver.ConflictError{}, code: process.ExitUsage},
-		"a broken lock":      {err: &resolver.MistakeError{Err: errors.New("uv.lock:1:13")}, code: process.ExitUsage},
-		"no network":         {err: errors.New("lost"), code: process.ExitFailed},
-		"a failed build":     {err: &provider.CloudError{Err: &cloudbuild.FailedError{Reason: "it failed"}}, code: process.ExitFailed},
-		"unusable":           {err: &provider.CloudError{Err: cloudbuild.ErrUnusable}, code: process.ExitUsage},
-		"a lost connection":  {err: &provider.CloudError{Err: errors.New("lost"), Running: running}, code: process.ExitFailed},
-		"a registry is down": {err: &image.RegistryError{Err: errors.New("down")}, code: process.ExitFailed},
-		"Ctrl-C":             {err: context.Canceled, interrupted: true, code: process.ExitInterrupted, said: "interrupted; no job was started\n"},
-		"Ctrl-C in a build": {err: &provider.CloudError{Err: context.Canceled, Running: running}, interrupted: true, code: process.ExitInterrupted,
+		"a conflict":         {err: &resolve.ConflictError{}, code: cli.ExitUsage},
+		"a broken lock":      {err: &resolve.MistakeError{Err: errors.New("uv.lock:1:13")}, code: cli.ExitUsage},
+		"no network":         {err: errors.New("lost"), code: cli.ExitFailed},
+		"a failed build":     {err: &provide.CloudError{Err: &cloudbuild.FailedError{Reason: "it failed"}}, code: cli.ExitFailed},
+		"unusable":           {err: &provide.CloudError{Err: cloudbuild.ErrUnusable}, code: cli.ExitUsage},
+		"a lost connection":  {err: &provide.CloudError{Err: errors.New("lost"), Running: running}, code: cli.ExitFailed},
+		"a registry is down": {err: &image.RegistryError{Err: errors.New("down")}, code: cli.ExitFailed},
+		"Ctrl-C":             {err: context.Canceled, interrupted: true, code: cli.ExitInterrupted, said: "interrupted; no job was started\n"},
+		"Ctrl-C in a build": {err: &provide.CloudError{Err: context.Canceled, Running: running}, interrupted: true, code: cli.ExitInterrupted,
 			said: "interrupted; no job was started\nthe build of r/env:r-1 is still running, and the next run uses it: https://console.example/b1; cancel it with: gcloud builds cancel b1 --project=acme --region=global\n"},
-		"Ctrl-C that cancels a build": {err: &provider.CloudError{Err: context.Canceled, Running: running, Cancelled: true}, interrupted: true, code: process.ExitInterrupted,
+		"Ctrl-C that cancels a build": {err: &provide.CloudError{Err: context.Canceled, Running: running, Cancelled: true}, interrupted: true, code: cli.ExitInterrupted,
 			said: "interrupted; no job was started\nthe build of r/env:r-1 was cancelled: https://console.example/b1\n"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -45,7 +45,7 @@ func TestExitCodesOfPackages(t *testing.T) {
 				cancel()
 			}
 			defer cancel()
-			if code := process.CodeOf(o.providerError(ctx, tt.err)); code != tt.code || said.String() != tt.said {
+			if code := cli.CodeOf(o.providerError(ctx, tt.err)); code != tt.code || said.String() != tt.said {
 				t.Errorf("exit code %d, said %q; want %d, %q", code, &said, tt.code, tt.said)
 			}
 		})

@@ -18,7 +18,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -97,7 +97,7 @@ func TestAnUnchangedProjectAsksTheStoreLittle(t *testing.T) {
 	submit := func() (said string, asked []string) {
 		t.Helper()
 		streams, _, _, stderr := genericiooptions.NewTestIOStreams()
-		if code := process.Run(t.Context(), NewCommand(streams, clock.RealClock{}), []string{"f.py:f", "--image", "python:3.12", "--detach"}, streams); code != 0 {
+		if code := cli.Run(t.Context(), NewCommand(streams, clock.RealClock{}), []string{"f.py:f", "--image", "python:3.12", "--detach"}, streams); code != 0 {
 			t.Fatalf("exit code %d: %s", code, stderr)
 		}
 		return stderr.String(), bucket.take()

@@ -6,10 +6,10 @@ import (
 	"fmt"
 	"time"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/packages"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/deps"
-	"github.com/kubectl-kinetic/kinetic/pkg/environment"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/packaging"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
 
@@ -24,7 +24,7 @@ func (o *options) plan(ctx context.Context, id submit.Identity) (submit.Planned,
 			return planned, planError(ctx, err)
 		}
 		unfetched := planned.Environment.Wanted.Unfetched
-		if planned.Environment.Mode == environment.Custom {
+		if planned.Environment.Mode == decide.Custom {
 			unfetched = nil // nothing is installed
 		}
 		known := len(o.machine.Texts)
@@ -43,7 +43,7 @@ func (o *options) plan(ctx context.Context, id submit.Identity) (submit.Planned,
 			}
 			planned.Warnings = append(planned.Warnings, said...)
 			if err := o.provider(ctx, planned).Check(ctx, planned.Environment); err != nil {
-				return planned, process.Usage(err)
+				return planned, cli.Usage(err)
 			}
 			return planned, nil
 		}
@@ -53,7 +53,7 @@ func (o *options) plan(ctx context.Context, id submit.Identity) (submit.Planned,
 // unknown says what is not known without a file of requirements. Manifests and overlays have to name some image.
 func (o *options) unknown(p submit.Planned) string {
 	switch {
-	case p.Environment.Mode != environment.Bundled:
+	case p.Environment.Mode != decide.Bundled:
 		return "its lines are not known"
 	case o.mode == modeExplain:
 		return "neither its lines are known nor the name of the image"
@@ -69,7 +69,7 @@ type fetched struct {
 
 // text fetches a file of requirements for the next plan, or looks what it was when it was fetched last, and says so.
 func (o *options) text(ctx context.Context, p submit.Planned, l deps.Line) (about string, err error) {
-	memory, key := packages.Memory(o.machine.CacheDir), fmt.Sprintf("requirements %x", sha256.Sum256([]byte(deps.WithoutUsers(l.Text)))) // a query may be a secret
+	memory, key := packaging.Memory(o.machine.CacheDir), fmt.Sprintf("requirements %x", sha256.Sum256([]byte(deps.WithoutUsers(l.Text)))) // a query may be a secret
 	var f fetched
 	if !o.mode.contacts() {
 		if !memory.Load(key, &f) {

@@ -18,7 +18,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 )
 
 // TestRequirementsOfURLs: what a run fetches is installed and is part of the image's name; what contacts nothing says so.
@@ -73,12 +73,12 @@ func TestRequirementsOfURLs(t *testing.T) {
 		t.Errorf("the store has %s", stored)
 	}
 	text.Store("<html>\n")
-	if _, said, code := w.run(t, "--detach"); code != process.ExitUsage || !strings.Contains(said, "error: "+hidden+":1: column 1 of") {
+	if _, said, code := w.run(t, "--detach"); code != cli.ExitUsage || !strings.Contains(said, "error: "+hidden+":1: column 1 of") {
 		t.Errorf("a page: exit code %d, said %q", code, said)
 	}
 	website.Close()
 	_, said, code := w.run(t, "--detach")
-	if code != process.ExitFailed || !strings.Contains(said, "error: requirements.txt:1: fetching "+hidden+": ") {
+	if code != cli.ExitFailed || !strings.Contains(said, "error: requirements.txt:1: fetching "+hidden+": ") {
 		t.Errorf("a website that is gone: exit code %d, said %q", code, said)
 	}
 	if strings.Contains(said, "s3cr3t") || strings.Contains(said, "t0ken") {
@@ -95,7 +95,7 @@ func TestAVariableThatIsNotSet(t *testing.T) {
 	w := newWorld(t, map[string]string{"f.py": "def f():\n    return 1\n", "requirements.txt": "--extra-index-url https://${KINETIC_TEST_TOKEN}@h.example/simple\nsix\n"})
 	for _, flags := range []string{"--explain", "--dry-run", "--dry-run=server", "--prepare", "--detach", "--detach --image prebuilt"} {
 		_, said, code := w.run(t, strings.Fields(flags)...)
-		if want := "error: requirements.txt: --extra-index-url: the variable KINETIC_TEST_TOKEN is not set: export it first\n"; code != process.ExitUsage || !strings.HasSuffix(said, want) {
+		if want := "error: requirements.txt: --extra-index-url: the variable KINETIC_TEST_TOKEN is not set: export it first\n"; code != cli.ExitUsage || !strings.HasSuffix(said, want) {
 			t.Errorf("%s: exit code %d, said %q", flags, code, said)
 		}
 	}
@@ -124,7 +124,7 @@ const bucketName = "acme-jobs"
 // run runs f.py:f of the project.
 func (world) run(t *testing.T, flags ...string) (out, said string, code int) {
 	streams, _, stdout, stderr := genericiooptions.NewTestIOStreams()
-	code = process.Run(t.Context(), NewCommand(streams, clock.RealClock{}), append([]string{"f.py:f"}, flags...), streams)
+	code = cli.Run(t.Context(), NewCommand(streams, clock.RealClock{}), append([]string{"f.py:f"}, flags...), streams)
 	return stdout.String(), stderr.String(), code
 }
 

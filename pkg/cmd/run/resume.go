@@ -8,10 +8,10 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/shellquote"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/outputs"
-	"github.com/kubectl-kinetic/kinetic/pkg/shell"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/outputs"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -37,7 +37,7 @@ func (o *options) resumeError(ctx context.Context, err error) error {
 	}
 	defer other.Store.Close()
 	if text := jobElsewhere(ctx, other, id); text != "" {
-		return process.Usagef("--resume-from %s: %s", id, text)
+		return cli.Usagef("--resume-from %s: %s", id, text)
 	}
 	return err
 }
@@ -54,7 +54,7 @@ func jobElsewhere(ctx context.Context, other job.Registry, id string) string {
 	}
 	from := "DIR"
 	if dir, err := outputs.Of(j); err == nil {
-		from = shell.Word(strings.TrimPrefix(dir.URL(), store.FileScheme))
+		from = shellquote.Word(strings.TrimPrefix(dir.URL(), store.FileScheme))
 	}
 	return fmt.Sprintf("that is a local job, whose outputs no pod can read: copy them with gcloud storage rsync -r %s gs://BUCKET/PREFIX, and use --output-dir gs://BUCKET/PREFIX", from)
 }

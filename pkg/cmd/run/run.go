@@ -14,16 +14,16 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
-	"github.com/kubectl-kinetic/kinetic/pkg/pack"
-	"github.com/kubectl-kinetic/kinetic/pkg/price"
-	"github.com/kubectl-kinetic/kinetic/pkg/render"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
-	"github.com/kubectl-kinetic/kinetic/pkg/target"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/render"
 	"github.com/kubectl-kinetic/kinetic/runner"
 )
 
@@ -101,14 +101,14 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 		Example:     examples,
 		Args:        cobra.ArbitraryArgs,
 	}
-	c.RunE = process.RunE(func(ctx context.Context, args []string) error {
+	c.RunE = cli.RunE(func(ctx context.Context, args []string) error {
 		o, err := f.toOptions(c, args, streams, now)
 		if err != nil {
-			return process.Usage(err)
+			return cli.Usage(err)
 		}
 		return o.run(ctx)
 	})
-	process.AddSections(c, f.sections()...)
+	cli.AddSections(c, f.sections()...)
 	c.SetFlagErrorFunc(f.unknownFlag)
 	return c
 }
@@ -251,7 +251,7 @@ func (f *flags) mode() (mode, error) {
 	case "server":
 		modes = append(modes, modeServerDryRun)
 	default:
-		return 0, process.OneOf("--dry-run", f.dryRun, []string{"none", "client", "server"})
+		return 0, cli.OneOf("--dry-run", f.dryRun, []string{"none", "client", "server"})
 	}
 	if f.explain {
 		modes = append(modes, modeExplain)
@@ -295,7 +295,7 @@ func (f *flags) checkMode(m mode, local bool) error {
 	case f.output != "" && valid == nil:
 		return fmt.Errorf("--output %s: only with --dry-run, --prepare, --explain, --write-overlay or --detach; a function's value is always JSON", f.output)
 	case f.output != "" && !slices.Contains(valid, f.output):
-		return process.OneOf("--output", f.output, valid)
+		return cli.OneOf("--output", f.output, valid)
 	case m != modeRun && (f.detach || f.timeout > 0 || f.cancelOnInterrupt || f.fetch != "" && m != modeExplain):
 		return fmt.Errorf("--detach, --timeout, --cancel-on-interrupt and --outputs cannot be combined with --dry-run, --explain, --write-overlay or --prepare, which start no job")
 	case f.detach && f.timeout > 0:
@@ -335,7 +335,7 @@ func (o *options) run(ctx context.Context) error {
 	}
 	if err != nil {
 		if o.mode.contacts() {
-			return process.Usage(err)
+			return cli.Usage(err)
 		}
 		planned.Warnings = append(planned.Warnings, err.Error())
 	}
@@ -353,7 +353,7 @@ func (o *options) run(ctx context.Context) error {
 		}
 	}
 	if planned, err = o.foresee(ctx, planned); err != nil {
-		return process.Usage(err)
+		return cli.Usage(err)
 	}
 	if planned, err = o.settleNetwork(ctx, planned, to.cluster); err != nil {
 		return err
@@ -361,7 +361,7 @@ func (o *options) run(ctx context.Context) error {
 	var rendered render.Rendered
 	if planned.Spec.Backend != api.BackendLocal && o.mode != modeWriteOverlay { // that mode renders files
 		if rendered, err = render.Objects(planned.Spec, planned.Overlay); err != nil {
-			return process.Usage(err)
+			return cli.Usage(err)
 		}
 	}
 	switch o.mode {
@@ -384,11 +384,11 @@ func (o *options) run(ctx context.Context) error {
 // moment is no mistake of the user.
 func planError(ctx context.Context, err error) error {
 	if ctx.Err() != nil {
-		return process.Exit(process.ExitInterrupted)
+		return cli.Exit(cli.ExitInterrupted)
 	}
 	var file *pack.FileError
 	if errors.As(err, &file) && file.Changed {
 		return err
 	}
-	return process.Usage(err)
+	return cli.Usage(err)
 }

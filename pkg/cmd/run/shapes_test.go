@@ -18,7 +18,7 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 )
 
 var update = flag.Bool("update", false, "rewrite the answers in testdata/shapes")
@@ -125,7 +125,7 @@ func (s shape) ask(t *testing.T, python string) string {
 	t.Chdir(project)
 	streams, _, stdout, stderr := genericiooptions.NewTestIOStreams()
 	args := append([]string{"train.py:train", "--project", "p", "--explain", "-o", "json"}, s.flags...)
-	code := process.Run(t.Context(), NewCommand(streams, clock.RealClock{}), args, streams)
+	code := cli.Run(t.Context(), NewCommand(streams, clock.RealClock{}), args, streams)
 	if code != 0 {
 		return strings.ReplaceAll(fmt.Sprintf("exit code %d\n%s", code, stderr), dir, "$DIR")
 	}
@@ -134,7 +134,7 @@ func (s shape) ask(t *testing.T, python string) string {
 		t.Fatalf("%v: %s", err, stdout)
 	}
 	streams, _, _, stderr = genericiooptions.NewTestIOStreams()
-	if code := process.Run(t.Context(), NewCommand(streams, clock.RealClock{}), slices.Concat(args[:4], s.flags), streams); code != 0 {
+	if code := cli.Run(t.Context(), NewCommand(streams, clock.RealClock{}), slices.Concat(args[:4], s.flags), streams); code != 0 {
 		t.Errorf("as text: exit code %d: %s", code, stderr)
 	}
 	return strings.ReplaceAll(answer(e), dir, "$DIR")

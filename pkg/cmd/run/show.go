@@ -6,11 +6,12 @@ import (
 	"fmt"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
-	"github.com/kubectl-kinetic/kinetic/pkg/render"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/render"
 )
 
 // serverDryRun prints the objects as the API server would create them.
@@ -71,7 +72,7 @@ func (o *options) explain(ctx context.Context, p submit.Planned) error {
 		enc.SetIndent("", "  ")
 		return enc.Encode(e)
 	}
-	_, err := fmt.Fprint(o.streams.Out, ui.Clean(e.sentences(ui.Bytes, ui.Count)))
+	_, err := fmt.Fprint(o.streams.Out, ui.Clean(e.sentences(human.Bytes, human.Count)))
 	return err
 }
 
@@ -79,10 +80,10 @@ func (o *options) explain(ctx context.Context, p submit.Planned) error {
 func (o *options) overlay(p submit.Planned) error {
 	files, err := render.Files(p.Spec, p.Overlay)
 	if err != nil {
-		return process.Usage(err)
+		return cli.Usage(err)
 	}
 	if err := render.WriteOverlay(o.writeOverlay, files); err != nil {
-		return process.Usage(err)
+		return cli.Usage(err)
 	}
 	if o.output == "json" {
 		return report.PrintJSON(o.streams.Out, map[string]any{"directory": o.writeOverlay})

@@ -9,7 +9,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 )
 
 // hardwareFlags are other tools' names for --accelerator.
@@ -23,16 +23,16 @@ func (f *flags) unknownFlag(c *cobra.Command, err error) error {
 		return err
 	}
 	if slices.Contains(hardwareFlags, unknown.GetSpecifiedName()) {
-		return process.Usagef("%w; choose the hardware with -a, as in -a l4, -a a100x8 or -a tpu-v6e-8", err)
+		return cli.Usagef("%w; choose the hardware with -a, as in -a l4, -a a100x8 or -a tpu-v6e-8", err)
 	}
 	hint := f.passing(c.Flags().Args(), unknown)
 	if hint == "" {
 		return err
 	}
-	if meant := process.MeantFlag(c, err); meant != "" {
-		return process.Usagef("%w; %s %s%s", err, meant, strings.ToUpper(hint[:1]), hint[1:])
+	if meant := cli.MeantFlag(c, err); meant != "" {
+		return cli.Usagef("%w; %s %s%s", err, meant, strings.ToUpper(hint[:1]), hint[1:])
 	}
-	return process.Usagef("%w; %s", err, hint)
+	return cli.Usagef("%w; %s", err, hint)
 }
 
 // passing says how to pass an argument with the flag's name to TARGET, "" if TARGET does

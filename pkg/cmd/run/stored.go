@@ -4,8 +4,8 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
 )
 
 // largeUpload is from how many new bytes on the upload is a phase of its own.
@@ -23,23 +23,23 @@ func (o *options) showStored(p submit.Planned, sent submit.Submitted, u upload) 
 	if bytes >= largeUpload {
 		packaged = u.began
 	}
-	text := fmt.Sprintf("%s, %s, %s new", ui.Count(len(p.Files.Index.Files), "file"), ui.Bytes(p.Files.Bytes), ui.Bytes(sent.Stats.NewBytes))
+	text := fmt.Sprintf("%s, %s, %s new", human.Count(len(p.Files.Index.Files), "file"), human.Bytes(p.Files.Bytes), human.Bytes(sent.Stats.NewBytes))
 	if p.Files.LeftOut != nil {
 		text += "; left out: " + leftOut(p.Files.LeftOut)
 	}
 	o.ui.PhaseUntil(packaged, "packaged", text)
 	if stored := p.Data.Stored(); stored.Files > 0 {
-		o.ui.PhaseUntil(packaged, "data", fmt.Sprintf("%s, %s, %s new", ui.Count(int(stored.Files), "file"), ui.Bytes(stored.Bytes), ui.Bytes(sent.Data.NewBytes)))
+		o.ui.PhaseUntil(packaged, "data", fmt.Sprintf("%s, %s, %s new", human.Count(int(stored.Files), "file"), human.Bytes(stored.Bytes), human.Bytes(sent.Data.NewBytes)))
 	}
 	if p.Spec.Payload != nil {
-		o.ui.PhaseUntil(packaged, "payload", ui.Bytes(p.Spec.Payload.Size))
+		o.ui.PhaseUntil(packaged, "payload", human.Bytes(p.Spec.Payload.Size))
 	}
 	if bytes < largeUpload {
 		return
 	}
-	text = ui.Bytes(bytes)
+	text = human.Bytes(bytes)
 	if took := u.ended.Sub(u.began).Seconds(); took > 0 {
-		text += fmt.Sprintf(", %s/s", ui.Bytes(int64(float64(bytes)/took)))
+		text += fmt.Sprintf(", %s/s", human.Bytes(int64(float64(bytes)/took)))
 	}
 	o.ui.PhaseUntil(u.ended, "uploaded", text)
 }

@@ -11,22 +11,23 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/packages"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/event"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/packaging"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
-	"github.com/kubectl-kinetic/kinetic/pkg/errno"
-	"github.com/kubectl-kinetic/kinetic/pkg/event"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/local"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/mapresults"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/verify"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
-	"github.com/kubectl-kinetic/kinetic/pkg/local"
-	"github.com/kubectl-kinetic/kinetic/pkg/logs"
-	"github.com/kubectl-kinetic/kinetic/pkg/mapresults"
-	"github.com/kubectl-kinetic/kinetic/pkg/provider"
-	"github.com/kubectl-kinetic/kinetic/pkg/render"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/provide"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
-	"github.com/kubectl-kinetic/kinetic/pkg/trust"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/render"
 )
 
 // waiting says how long a run waits for its job, and what it does then.
@@ -105,7 +106,7 @@ func (o *options) submit(ctx context.Context, p submit.Planned, rendered render.
 // prepare does everything except applying the manifests, and prints them.
 func (o *options) prepare(ctx context.Context, p submit.Planned, rendered render.Rendered, to destination) error {
 	if old := p.From; p.Complete() {
-		return process.Usagef("--map-resume %s: no values are missing, so there is nothing to prepare; print them with kubectl kinetic jobs result %s%s", old.ID(), old.ID(), old.LocationFlags())
+		return cli.Usagef("--map-resume %s: no values are missing, so there is nothing to prepare; print them with kubectl kinetic jobs result %s%s", old.ID(), old.ID(), old.LocationFlags())
 	}
 	j, err := o.apply(ctx, p, to.registry, submit.Steps{Start: to.cluster.Submission(rendered.Objects()).Prepare})
 	if err != nil {
@@ -129,7 +130,7 @@ func (o *options) apply(ctx context.Context, p submit.Planned, registry job.Regi
 	}
 	o.showStored(p, sent, stored)
 	if p.From != nil {
-		o.ui.Phase("resumed", fmt.Sprintf("%s of %s values reused", ui.Number(len(p.Inherits)), ui.Number(p.Spec.Map.Inputs)))
+		o.ui.Phase("resumed", fmt.Sprintf("%s of %s values reused", human.Number(len(p.Inherits)), human.Number(p.Spec.Map.Inputs)))
 	}
 	return sent.Job, nil
 }
@@ -139,7 +140,7 @@ func (o *options) applyError(ctx context.Context, err error) error {
 	if ctx.Err() == nil {
 		return submitError(err)
 	}
-	said := process.Error{Code: process.ExitInterrupted, Err: errors.New("interrupted; " + leftBy(err))}
+	said := cli.Error{Code: cli.ExitInterrupted, Err: errors.New("interrupted; " + leftBy(err))}
 	return said.In(o.streams.ErrOut, said.Err.Error())
 }
 
@@ -149,7 +150,7 @@ func submitError(err error) error {
 	var unusable *submit.StoreError
 	var mistake *submit.InputError
 	if errors.As(err, &exists) || errors.As(err, &unusable) || errors.As(err, &mistake) {
-		return process.Usage(err)
+		return cli.Usage(err)
 	}
 	return err
 }
@@ -275,19 +276,19 @@ func (o *options) giveUp(ctx context.Context, j *job.Job, s api.Status) error {
 	}
 	next := ""
 	if s.ImageLost && o.planned.Environment.Tag != "" { // else the image is not ours
-		provider.Lost(packages.Memory(o.machine.CacheDir), j.Handle.ImageURI)
+		provide.Lost(packaging.Memory(o.machine.CacheDir), j.Handle.ImageURI)
 		next = "; the next run makes the image again"
 	}
-	return &process.Error{Code: process.ExitFailed, Kind: api.KindUnstartable, Next: s.Next,
+	return &cli.Error{Code: cli.ExitFailed, Kind: api.KindUnstartable, Next: s.Next,
 		Err: fmt.Errorf("job %s can't start: %s; the job was deleted%s", j.ID(), s.Message, next)}
 }
 
 func (o *options) settle(ctx context.Context, j *job.Job, end outcome) error {
 	o.noteCost(j, end.status)
 	switch {
-	case errno.IsClosedPipe(end.err) && o.wait.cancel:
+	case platform.IsClosedPipe(end.err) && o.wait.cancel:
 		return o.abandoned(ctx, j)
-	case errno.IsClosedPipe(end.err):
+	case platform.IsClosedPipe(end.err):
 		return report.Unread(ctx, o.streams.ErrOut, j, end.err)
 	case j.Handle.Map != nil && errors.Is(end.err, store.ErrNotFound):
 		return report.NoMapResults(ctx, o.streams.ErrOut, j, end.status)
@@ -336,5 +337,5 @@ func (o *options) collect(ctx context.Context, j *job.Job, end outcome) error {
 // collection says how the result is delivered.
 func (o *options) collection(end outcome) report.Collection {
 	return report.Collection{Status: end.status, Cleanup: o.wait.cleanup, WarningLog: end.warnings, File: o.wait.file,
-		Trust: trust.Finder{Reports: backend.Reports(), Patience: trust.DefaultPatience}}
+		Trust: verify.Finder{Reports: backend.Reports(), Patience: verify.DefaultPatience}}
 }

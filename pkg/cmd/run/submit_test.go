@@ -15,12 +15,12 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
-	"github.com/kubectl-kinetic/kinetic/pkg/pack"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
 
 // A file that changes while it is read is no mistake of the user; one that can't be read is.
@@ -29,11 +29,11 @@ func TestWhatAPlanFailsWith(t *testing.T) {
 		err  error
 		code int
 	}{
-		"changed":    {fmt.Errorf("reading: %w", &pack.FileError{Path: "x", Changed: true}), process.ExitFailed},
-		"unreadable": {&pack.FileError{Path: "x"}, process.ExitUsage},
-		"a mistake":  {errors.New("no"), process.ExitUsage},
+		"changed":    {fmt.Errorf("reading: %w", &pack.FileError{Path: "x", Changed: true}), cli.ExitFailed},
+		"unreadable": {&pack.FileError{Path: "x"}, cli.ExitUsage},
+		"a mistake":  {errors.New("no"), cli.ExitUsage},
 	} {
-		if code := process.CodeOf(planError(t.Context(), tt.err)); code != tt.code {
+		if code := cli.CodeOf(planError(t.Context(), tt.err)); code != tt.code {
 			t.Errorf("%s: exit code %d, want %d", name, code, tt.code)
 		}
 	}
@@ -51,19 +51,19 @@ func TestInterruptedSubmit(t *testing.T) {
 		code int
 		says string
 	}{
-		"nothing there":              {interrupted, context.Canceled, process.ExitInterrupted, "interrupted; nothing was started\n"},
-		"the job may run":            {interrupted, mayRun, process.ExitInterrupted, "interrupted; " + (&submit.MayRunError{}).Advice() + "\n"},
-		"there is such a job":        {interrupted, taken, process.ExitInterrupted, "interrupted; " + taken.Error() + "\n"},
-		"not interrupted, may run":   {t.Context(), mayRun, process.ExitFailed, ""},
-		"not interrupted, taken":     {t.Context(), taken, process.ExitUsage, ""},
-		"not interrupted, unusable":  {t.Context(), &submit.StoreError{}, process.ExitUsage, ""},
-		"not interrupted, a mistake": {t.Context(), &submit.InputError{}, process.ExitUsage, ""},
-		"not interrupted, an outage": {t.Context(), errors.New("503"), process.ExitFailed, ""},
+		"nothing there":              {interrupted, context.Canceled, cli.ExitInterrupted, "interrupted; nothing was started\n"},
+		"the job may run":            {interrupted, mayRun, cli.ExitInterrupted, "interrupted; " + (&submit.MayRunError{}).Advice() + "\n"},
+		"there is such a job":        {interrupted, taken, cli.ExitInterrupted, "interrupted; " + taken.Error() + "\n"},
+		"not interrupted, may run":   {t.Context(), mayRun, cli.ExitFailed, ""},
+		"not interrupted, taken":     {t.Context(), taken, cli.ExitUsage, ""},
+		"not interrupted, unusable":  {t.Context(), &submit.StoreError{}, cli.ExitUsage, ""},
+		"not interrupted, a mistake": {t.Context(), &submit.InputError{}, cli.ExitUsage, ""},
+		"not interrupted, an outage": {t.Context(), errors.New("503"), cli.ExitFailed, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			streams, _, _, said := genericiooptions.NewTestIOStreams()
 			o := &options{streams: streams}
-			if code := process.CodeOf(o.applyError(tt.ctx, tt.err)); code != tt.code || said.String() != tt.says {
+			if code := cli.CodeOf(o.applyError(tt.ctx, tt.err)); code != tt.code || said.String() != tt.says {
 				t.Errorf("exit code %d, said %q; want %d, %q", code, said, tt.code, tt.says)
 			}
 		})
@@ -100,7 +100,7 @@ func TestInterruptedAgain(t *testing.T) {
 	go func() { ended <- o.interrupted(t.Context(), j, make(chan outcome)) }()
 	select {
 	case err := <-ended:
-		if code := process.CodeOf(err); code != process.ExitInterrupted || !strings.Contains(said.String(), "interrupted again; check whether job a1 ended") {
+		if code := cli.CodeOf(err); code != cli.ExitInterrupted || !strings.Contains(said.String(), "interrupted again; check whether job a1 ended") {
 			t.Errorf("exit code %d, said %q", code, said)
 		}
 	case <-time.After(20 * time.Second):

@@ -13,13 +13,12 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/document"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
-	"github.com/kubectl-kinetic/kinetic/pkg/inventory"
-	"github.com/kubectl-kinetic/kinetic/pkg/target"
-	"github.com/kubectl-kinetic/kinetic/pkg/ui"
-	"github.com/kubectl-kinetic/kinetic/pkg/version"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/version"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/versions"
 	"github.com/kubectl-kinetic/kinetic/runner"
 )
 
@@ -34,19 +33,19 @@ type flags struct {
 // NewCommand returns the command. Help does not list it, because users type it without jobs.
 func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	f, connection := &flags{}, connect.NewFlags()
-	own := process.NewSection("Flags")
+	own := cli.NewSection("Flags")
 	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: json or yaml.")
 	own.Flags.StringVar(&f.frontDoor, "front-door", "", "`VERSION` of the front door, which runs this.")
 	_ = own.Flags.MarkHidden("front-door") // fails if there is no such flag
-	own.Offer("output", document.Formats()...)
+	own.Offer("output", cli.Formats()...)
 	c := &cobra.Command{
 		Use:               "version",
 		Short:             "Print the versions of what the cluster has",
 		Hidden:            true,
-		Annotations:       map[string]string{process.PathAnnotation: "kubectl kinetic version"},
+		Annotations:       map[string]string{cli.PathAnnotation: "kubectl kinetic version"},
 		Args:              noArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: process.RunE(func(ctx context.Context, _ []string) error {
+		RunE: cli.RunE(func(ctx context.Context, _ []string) error {
 			o, err := f.toOptions(streams, connection)
 			if err != nil {
 				return err
@@ -54,20 +53,20 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 			return o.run(ctx)
 		}),
 	}
-	process.AddSections(c, own, connection.Section())
+	cli.AddSections(c, own, connection.Section())
 	return c
 }
 
 func noArguments(_ *cobra.Command, args []string) error {
 	if len(args) > 0 {
-		return process.Usagef("version takes no argument, got %q", args[0])
+		return cli.Usagef("version takes no argument, got %q", args[0])
 	}
 	return nil
 }
 
 func (f *flags) toOptions(streams genericiooptions.IOStreams, connection *connect.Flags) (*options, error) {
 	if f.output != "" {
-		if err := process.OneOf("--output", f.output, document.Formats()); err != nil {
+		if err := cli.OneOf("--output", f.output, cli.Formats()); err != nil {
 			return nil, err
 		}
 	}
@@ -90,7 +89,7 @@ type options struct {
 type cluster struct {
 	Context   string `json:"context,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
-	inventory.Inventory
+	versions.Inventory
 }
 
 func (o *options) run(ctx context.Context) error {
@@ -99,7 +98,7 @@ func (o *options) run(ctx context.Context) error {
 		return ctx.Err()
 	}
 	if o.output != "" {
-		return document.Write(o.out, o.output, c)
+		return cli.Write(o.out, o.output, c)
 	}
 	return c.print(o.out)
 }
@@ -108,10 +107,10 @@ func (o *options) run(ctx context.Context) error {
 func (o *options) read(ctx context.Context) cluster {
 	where, err := o.connection.ResolveJobs()
 	if errors.Is(err, target.ErrNoContext) {
-		return cluster{Inventory: inventory.Inventory{Error: "none: the kubeconfig has no current context"}}
+		return cluster{Inventory: versions.Inventory{Error: "none: the kubeconfig has no current context"}}
 	}
 	if err != nil {
-		return cluster{Inventory: inventory.Inventory{Error: err.Error()}}
+		return cluster{Inventory: versions.Inventory{Error: err.Error()}}
 	}
 	c := cluster{Context: cmp.Or(where.Context, where.From.Context), Namespace: where.Namespace}
 	config, err := o.connection.REST(where)
@@ -119,9 +118,9 @@ func (o *options) read(ctx context.Context) cluster {
 		c.Error = err.Error()
 		return c
 	}
-	c.Inventory = inventory.Read(ctx, config, inventory.Options{
+	c.Inventory = versions.Read(ctx, config, versions.Options{
 		Namespace: where.Namespace, Within: o.within,
-		Client: inventory.Client{Version: version.String(), RunnerSHA256: runner.SHA256()},
+		Client: versions.Client{Version: version.String(), RunnerSHA256: runner.SHA256()},
 	})
 	return c
 }
@@ -142,14 +141,14 @@ func (c cluster) print(out io.Writer) error {
 		return table.Flush()
 	}
 	row("cluster", where)
-	server := c.Errors[inventory.PartServer]
+	server := c.Errors[versions.PartServer]
 	if c.Server != nil {
 		server = "Kubernetes " + c.Server.GitVersion
 	}
 	row("server", server)
-	row("LeaderWorkerSet", addOn(c.LeaderWorkerSet, c.Errors[inventory.PartLeaderWorkerSet]))
-	row("Kueue", addOn(c.Kueue, c.Errors[inventory.PartKueue]))
-	if why := c.Errors[inventory.PartRunners]; why != "" {
+	row("LeaderWorkerSet", addOn(c.LeaderWorkerSet, c.Errors[versions.PartLeaderWorkerSet]))
+	row("Kueue", addOn(c.Kueue, c.Errors[versions.PartKueue]))
+	if why := c.Errors[versions.PartRunners]; why != "" {
 		row("runner", why)
 	} else if len(c.Runners) == 0 {
 		row("runner", "none: the next job brings it")
@@ -164,17 +163,17 @@ func (c cluster) print(out io.Writer) error {
 	return table.Flush()
 }
 
-func relation(r inventory.Relation) string {
+func relation(r versions.Relation) string {
 	switch r {
-	case inventory.Current:
+	case versions.Current:
 		return "this client's"
-	case inventory.Different:
+	case versions.Different:
 		return "another build"
 	}
 	return string(r)
 }
 
-func addOn(a *inventory.AddOn, why string) string {
+func addOn(a *versions.AddOn, why string) string {
 	switch {
 	case a == nil:
 		return why

@@ -14,8 +14,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/process"
 )
 
 // A cluster that hangs is told as one that does not answer, and is no error.
@@ -45,7 +45,7 @@ func TestAnotherFrontDoor(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("HOME", t.TempDir())
 	streams, _, _, stderr := genericiooptions.NewTestIOStreams()
-	code := process.Run(t.Context(), NewCommand(streams), []string{"--front-door", "v9.9.9"}, streams)
+	code := cli.Run(t.Context(), NewCommand(streams), []string{"--front-door", "v9.9.9"}, streams)
 	if want := "and kubectl-kinetic is v9.9.9: the programs of this plugin belong in one folder, install it again\n"; code != 0 || !strings.HasSuffix(stderr.String(), want) {
 		t.Errorf("exit code %d, said %q", code, stderr)
 	}

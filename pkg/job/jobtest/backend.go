@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/logs"
-	"github.com/kubectl-kinetic/kinetic/pkg/screen"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
 )
 
 // Backend is a job.Backend whose jobs all are in one state, and print nothing. The jobs of the zero
@@ -68,7 +68,7 @@ func (Backend) Inspect(context.Context, api.Handle, bool) (api.WorkloadDetail, e
 }
 
 // Logs implements job.Backend.
-func (Backend) Logs(context.Context, api.Handle, *logs.Archive, logs.Options, screen.Streams) error {
+func (Backend) Logs(context.Context, api.Handle, *logs.Archive, logs.Options, display.Streams) error {
 	return nil
 }
 

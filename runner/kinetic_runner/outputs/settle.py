@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Tidy up the outputs of a job that has ended for good. The client does the same if the runner could not: pkg/outputs."""
+"""Tidy up the outputs of a job that has ended for good. The client does the same if the runner could not: pkg/job/outputs."""
 
 from ..store import in_parallel
 from ..store.names import index_folder

@@ -1,0 +1,165 @@
+// Package price knows list prices, and how long jobs have held accelerators. It knows no discounts,
+// taxes and contracts, and no nodes that wait without a pod: no sum of its prices is a bill.
+package price
+
+import (
+	_ "embed" // for prices.txt
+	"errors"
+	"fmt"
+	"io/fs"
+	"math"
+	"os"
+	"sync"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// Variable names a file with prices that count before those of this program.
+const Variable = "KINETIC_PRICES"
+
+// The items besides accelerators and machine types.
+const (
+	ClusterHour   = "cluster-hour"
+	NATHour       = "nat-hour" // for each machine that uses it
+	AddressHour   = "address-hour"
+	DiskGBMonth   = "disk-gb-month"
+	BucketGBMonth = "bucket-gb-month"
+)
+
+// HoursPerMonth turns a price per hour into one per month, as Google Cloud does.
+const HoursPerMonth = 730
+
+// everywhere is the region of a price that holds in all of them.
+const everywhere = "*"
+
+//go:embed prices.txt
+var pricesText string
+
+// builtin returns the embedded prices. An error in the data is a bug of this program, and every test
+// finds it.
+var builtin = sync.OnceValue(func() map[key]line {
+	lines, mistakes := parse(pricesText)
+	if len(mistakes) > 0 {
+		panic("price: prices.txt:" + mistakes[0].Error())
+	}
+	return lines
+})
+
+// Table is a price list. The zero value has the prices of this program.
+type Table struct {
+	own  map[key]line // of the user's file
+	path string
+}
+
+// Read reads the file that KINETIC_PRICES names, if it is set. env reads the environment. It is for commands
+// whose point is the price: each mistake in the file is an error.
+func Read(env func(string) string) (Table, error) {
+	t, mistakes := Lenient(env)
+	if len(mistakes) > 0 {
+		return Table{}, errors.Join(mistakes...)
+	}
+	return t, nil
+}
+
+// Lenient is Read for other commands: it leaves out the lines that have mistakes, and returns these.
+func Lenient(env func(string) string) (t Table, mistakes []error) {
+	path := env(Variable)
+	if path == "" {
+		return Table{}, nil
+	}
+	text, err := os.ReadFile(path)
+	if err != nil {
+		var cause *fs.PathError
+		if errors.As(err, &cause) {
+			err = cause.Err
+		}
+		return Table{}, []error{fmt.Errorf("%s=%s: reading the prices: %w", Variable, path, err)}
+	}
+	own, wrong := parse(string(text))
+	const most = 5 // as in a file that is something else
+	for i, err := range wrong {
+		if i == most {
+			mistakes = append(mistakes, fmt.Errorf("%s: %s: %d more mistakes", Variable, path, len(wrong)-most))
+			break
+		}
+		mistakes = append(mistakes, fmt.Errorf("%s: %s:%w", Variable, path, err))
+	}
+	if last := len(mistakes) - 1; last >= 0 {
+		mistakes[last] = fmt.Errorf("%w; see docs/cost.md for the format", mistakes[last])
+	}
+	return Table{own, path}, mistakes
+}
+
+// Accelerator returns the list price in USD of all hosts of a shape for an hour, on spot capacity if the
+// shape is. basis says where and when it holds, "us-central1, 2026-08", and names the file it is from if
+// that is not this program. In a region without a known price, it is that of the catalogue's region.
+// known reports whether there is a price.
+func (t Table) Accelerator(a api.Accelerator, region string) (perHour float64, basis string, known bool) {
+	item, units := a.MachineType, a.Hosts
+	if a.Kind == api.TPU {
+		item, units = a.Name, a.Chips
+	}
+	if usd, basis, known := t.find(item, region, a.Spot); known {
+		return Round(usd * float64(units)), basis, true
+	}
+	if a.PricePerHour == nil {
+		return 0, "", false
+	}
+	return *a.PricePerHour, accelerator.PriceBasis(a), true
+}
+
+// Of returns the list price in USD of an item, in its own unit, in a region. If only that of another
+// region is known, it is that, and basis names the region.
+func (t Table) Of(item, region string) (usd float64, basis string, known bool) {
+	return t.near(item, region, false)
+}
+
+// Machine returns the list price in USD of a machine without accelerators for an hour, on demand or on spot
+// capacity, as Of does.
+func (t Table) Machine(machine, region string, spot bool) (perHour float64, basis string, known bool) {
+	return t.near(machine, region, spot)
+}
+
+// near returns the price of one unit, that of another region if the region's is not known.
+func (t Table) near(item, region string, spot bool) (usd float64, basis string, known bool) {
+	if usd, basis, known := t.find(item, region, spot); known {
+		return usd, basis, true
+	}
+	const elsewhere = "us-central1"
+	return t.find(item, elsewhere, spot)
+}
+
+// find returns the price of one unit.
+func (t Table) find(item, region string, spot bool) (usd float64, basis string, known bool) {
+	for _, from := range []struct {
+		lines map[key]line
+		path  string
+	}{{t.own, t.path}, {builtin(), ""}} {
+		for _, k := range []key{{item, region}, {item, everywhere}} {
+			l := from.lines[k] // zero if there is none
+			price := l.usd
+			if spot {
+				price = l.spot
+			}
+			if price != nil {
+				return *price, basisOf(k.region, l.asOf, from.path), true
+			}
+		}
+	}
+	return 0, "", false
+}
+
+func basisOf(region, asOf, path string) string {
+	text := asOf
+	if region != everywhere {
+		text = region + ", " + asOf
+	}
+	if path != "" {
+		text += ", " + path
+	}
+	return text
+}
+
+// Round returns whole hundredths of a cent: 8 × 0.57 is 4.56 in print.
+func Round(usd float64) float64 { return math.Round(usd*1e4) / 1e4 }

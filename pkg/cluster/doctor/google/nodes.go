@@ -1,0 +1,43 @@
+package google
+
+import (
+	"context"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
+)
+
+// metadata looks whether pods get the identity of their own service account on all nodes.
+func (c *cloud) metadata(ctx context.Context) doctor.Finding {
+	cluster, err := c.cluster(ctx)
+	switch {
+	case err != nil, cluster.WorkloadIdentityConfig == nil || cluster.WorkloadIdentityConfig.WorkloadPool == "":
+		return doctor.Lacking(Cluster)
+	case isAutopilot(cluster): // GKE sets it for all nodes
+		return doctor.Good("pods act as their own service account")
+	}
+	var pools, commands []string
+	for _, p := range cluster.NodePools {
+		if gke.Metadata(p) != gke.PodMetadata {
+			pools, commands = append(pools, p.Name), append(commands, c.wanted().SetPodMetadata(p.Name))
+		}
+	}
+	if len(pools) == 0 {
+		return doctor.Good("pods act as their own service account")
+	}
+	return doctor.Bad(strings.Join(commands, " && "), "pods act as the service account of the node on %s, so jobs can lack access to the bucket, or have more rights than intended; GKE replaces these nodes for the change",
+		strings.Join(pools, ", "))
+}
+
+// lifetime looks for nodes that GKE deletes while jobs run there.
+func (c *cloud) lifetime(ctx context.Context) doctor.Finding {
+	cluster, err := c.cluster(ctx)
+	if err != nil {
+		return doctor.Lacking(Cluster)
+	}
+	if text := c.wanted().Lifetimes(cluster); text != "" && !isAutopilot(cluster) {
+		return doctor.Skip("%s", text)
+	}
+	return doctor.Good("no pool limits it")
+}

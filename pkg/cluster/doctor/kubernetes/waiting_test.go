@@ -1,0 +1,50 @@
+package kubernetes
+
+import (
+	"maps"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
+)
+
+// job and pod are of a job that waits for a node since a time.
+func job(id, since string) string {
+	return `{"metadata":{"name":"kinetic-` + id + `","uid":"` + id + `","creationTimestamp":"` + since + `","labels":{"app":"kinetic","job-id":"` + id + `"}},"spec":{"parallelism":1},"status":{"active":1}}`
+}
+
+func pod(id string) string {
+	return `{"metadata":{"name":"kinetic-` + id + `-x","namespace":"ml","labels":{"app":"kinetic","job-id":"` + id + `"},"ownerReferences":[{"kind":"Job","name":"kinetic-` + id + `","uid":"` + id + `"}]},
+ "status":{"phase":"Pending","conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"0/2 nodes are available: 2 Insufficient cpu."}]}}`
+}
+
+func TestWaitingJobs(t *testing.T) {
+	now := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+	const jobs, pods = "GET /apis/batch/v1/namespaces/ml/jobs", "GET " + ml + "/pods"
+	for name, tt := range map[string]struct {
+		answers map[string]string
+		state   doctor.State
+		detail  string
+		fix     string
+	}{
+		"none": {nil, doctor.OK, "none", ""},
+		"for a minute": {map[string]string{jobs: `{"items":[` + job("cpu-a", "2026-01-02T02:59:00Z") + `]}`, pods: `{"items":[` + pod("cpu-a") + `]}`},
+			doctor.OK, "cpu-a waits: no node has room: 2 of 2 with too little cpu free", ""},
+		"for an hour": {map[string]string{
+			jobs: `{"items":[` + job("cpu-a", "2026-01-02T02:59:00Z") + `,` + job("cpu-b", "2026-01-02T02:00:00Z") + `]}`, pods: `{"items":[` + pod("cpu-a") + `,` + pod("cpu-b") + `]}`},
+			doctor.Wrong, "cpu-b waits: no node has room: 2 of 2 with too little cpu free; 1 more", "kubectl describe pod kinetic-cpu-b-x -n ml"},
+		"no right": {map[string]string{jobs: forbidden("list", "jobs")}, doctor.Skipped, "you may not list the jobs of namespace ml", ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s := &server{answers: complete(t), date: now.Format("Mon, 02 Jan 2006 15:04:05 GMT")}
+			maps.Copy(s.answers, tt.answers)
+			o := options(s.start(t))
+			o.Now = time.Now // the server's clock counts
+			got := found(t, doctor.Run(t.Context(), slowly(Checks(o))), "waiting jobs")
+			if got.State != tt.state || !strings.Contains(got.Detail, tt.detail) || got.Fix != tt.fix {
+				t.Errorf("got %s %q, fix %q", got.State, got.Detail, got.Fix)
+			}
+		})
+	}
+}

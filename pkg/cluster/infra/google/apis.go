@@ -1,0 +1,143 @@
+package google
+
+import (
+	"context"
+	"fmt"
+	"strconv"
+	"strings"
+
+	"google.golang.org/api/serviceusage/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
+)
+
+// APIs returns the APIs that a project needs, in the order in which people read them. Nodes stream images
+// through that of the container file system.
+func APIs() []string {
+	var names []string
+	for _, short := range []string{"container", "containerfilesystem", "compute", "artifactregistry", "cloudbuild", "storage", "iam", "iamcredentials", "logging", "cloudresourcemanager"} {
+		names = append(names, short+".googleapis.com")
+	}
+	return names
+}
+
+// apis enables the APIs.
+type apis struct {
+	*Project
+	id infra.ID
+}
+
+// Get implements infra.Actor.
+func (a apis) Get(ctx context.Context) (infra.State, error) {
+	missing, err := a.missing(ctx)
+	if err != nil {
+		return infra.State{}, a.explain(err, "reading the", a.id)
+	}
+	// The project is there: only APIs are missing.
+	return infra.State{Exists: true, Missing: missing}, nil
+}
+
+func (a apis) missing(ctx context.Context) ([]string, error) {
+	found, err := a.readAPIs(ctx, APIs()...)
+	if err != nil {
+		return nil, err
+	}
+	enabled := map[string]bool{}
+	for _, s := range found.Services {
+		enabled[s.Name[strings.LastIndex(s.Name, "/")+1:]] = s.State == "ENABLED"
+	}
+	var missing []string
+	for _, name := range APIs() {
+		if !enabled[name] {
+			missing = append(missing, name)
+		}
+	}
+	return missing, nil
+}
+
+// readAPIs reads whether APIs are enabled.
+func (p *Project) readAPIs(ctx context.Context, apis ...string) (*serviceusage.BatchGetServicesResponse, error) {
+	parent := "projects/" + p.Names.Project
+	var names []string
+	for _, name := range apis {
+		names = append(names, parent+"/services/"+name)
+	}
+	return p.services.usage.Services.BatchGet(parent).Names(names...).Context(ctx).Do()
+}
+
+// absent reports whether something is known not to exist in the project: its service says so, or Service
+// Usage says that the API is off in this project. What a service says itself about its API may be about the
+// project that the credentials charge.
+func (p *Project) absent(ctx context.Context, err error) bool {
+	if gcp.IsMissing(err) {
+		return true
+	}
+	return p.stateOfDisabled(ctx, err) == "DISABLED"
+}
+
+// stateOfDisabled returns what Service Usage says of the API that a service calls disabled in this project,
+// "" for other errors and where it can't be asked. It says ENABLED from the moment in which someone enables
+// the API; the service itself takes a while.
+func (p *Project) stateOfDisabled(ctx context.Context, err error) string {
+	api, consumer := gcp.DisabledAPI(err)
+	if api == "" || consumer == "" {
+		return ""
+	}
+	found, err := p.readAPIs(ctx, api)
+	if err != nil || len(found.Services) != 1 {
+		return ""
+	}
+	s := found.Services[0]
+	number, _, _ := strings.Cut(strings.TrimPrefix(s.Name, "projects/"), "/")
+	p.access.SetNumber(p.Names.Project, number)
+	if consumer != number && consumer != p.Names.Project {
+		return ""
+	}
+	return s.State
+}
+
+// number reads the number of the project. The service that enables the others can be asked for it
+// before they are enabled: it answers projects/123/services/storage.googleapis.com.
+func (p *Project) number(ctx context.Context) (uint64, error) {
+	const doing = "reading the number of the project"
+	found, err := p.readAPIs(ctx, gcp.Storage.API())
+	if err != nil {
+		return 0, p.access.Explain(err, p.Names.Project, doing)
+	}
+	for _, s := range found.Services {
+		text, _, _ := strings.Cut(strings.TrimPrefix(s.Name, "projects/"), "/")
+		if number, err := strconv.ParseUint(text, 10, 64); err == nil {
+			return number, nil
+		}
+	}
+	return 0, fmt.Errorf("%s %s: the service does not say it", doing, p.Names.Project)
+}
+
+// Ensure implements infra.Actor.
+func (a apis) Ensure(ctx context.Context, have infra.State) error {
+	started, err := a.services.usage.Services.BatchEnable("projects/"+a.Names.Project, &serviceusage.BatchEnableServicesRequest{ServiceIds: have.Missing}).Context(ctx).Do()
+	if err != nil {
+		return a.explain(err, "enabling the", a.id)
+	}
+	command := fmt.Sprintf("gcloud services operations describe %s --project=%s", started.Name, a.Names.Project)
+	err = a.wait(ctx, a.id, usageOperation(started).Operation(command, func(ctx context.Context, name string) (gcp.LongRunning, error) {
+		now, err := a.services.usage.Operations.Get(name).Context(ctx).Do()
+		if err != nil {
+			return gcp.LongRunning{}, err
+		}
+		return usageOperation(now), nil
+	}))
+	return a.explain(err, "enabling the", a.id)
+}
+
+func usageOperation(o *serviceusage.Operation) gcp.LongRunning {
+	l := gcp.LongRunning{Name: o.Name, Done: o.Done}
+	if o.Error != nil {
+		l.Code, l.Message = o.Error.Code, o.Error.Message
+	}
+	return l
+}
+
+// Delete implements infra.Actor. Other things in the project may use the APIs.
+func (a apis) Delete(context.Context) error { return nil }

@@ -1,0 +1,262 @@
+// Package accelerators is the command `kubectl kinetic accelerators`: it lists what jobs may ask for.
+package accelerators
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/clock"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
+)
+
+const long = `List the accelerators that jobs may ask for with --accelerator, with their list
+prices per hour. Contacts nothing without --live.
+
+Filters narrow the list. All of them must hold; of several kinds, names or shapes,
+one:
+
+  gpu, tpu            the kind
+  v6e, l4, h100       the name, or another name of it
+  v6e-8, l4x2         the shape
+  spot                with a price for spot capacity, which prices then mean
+  '>=4', 4+, 8        how many chips
+  '>=80GB', 80GB+     the memory of a chip
+  1host               how many hosts
+  '<=$2', '<=2.50/h'  the price of an hour; one that is not known never fits
+
+Prices are those of the region that --zone, the profile or the kubeconfig names, as
+far as they are known. They are list prices of a date, not a bill.
+
+--live asks Google Cloud which zones have the machines, and what is left of the
+quotas of the cluster's region. HERE says whether the cluster's zone has them. ZONES
+names those of one region, that of the cluster if it has some, and counts the others:
+-o wide names them all. QUOTA LEFT is - where the region lists no quota. None of this
+says whether a machine is free.
+
+Exit codes: 0 the list was printed; 1 Google Cloud could not be asked; 2 a filter is
+wrong; 130 interrupted.`
+
+const examples = `  kubectl kinetic accelerators tpu v6e
+
+  # at least four GPUs with at least 80 GB each
+  kubectl kinetic accelerators gpu 4+ 80GB+
+
+  # what costs at most two dollars an hour on spot capacity
+  kubectl kinetic accelerators spot '<=$2' -o name
+
+  # where in this project, and how much of the quota is left?
+  kubectl kinetic accelerators h100 --live`
+
+// Formats of --output besides those of package document.
+const (
+	wideFormat = "wide"
+	nameFormat = "name"
+)
+
+// formats lists the formats of --output.
+func formats() []string { return append([]string{wideFormat, nameFormat}, cli.Formats()...) }
+
+// flags are the flags of the command, as typed.
+type flags struct {
+	output     string
+	live       bool
+	connection *connect.Flags
+}
+
+// NewCommand returns the command `kubectl kinetic accelerators`.
+func NewCommand(streams genericiooptions.IOStreams, _ clock.PassiveClock) *cobra.Command {
+	f := &flags{connection: connect.NewFlags()}
+	own := cli.NewSection("Flags")
+	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: wide, name, json or yaml.")
+	own.Offer("output", formats()...)
+	own.Flags.BoolVar(&f.live, "live", false, "Ask Google Cloud which zones have them, and for the quotas.")
+	c := &cobra.Command{
+		Use:               "accelerators [FILTER…] [flags]",
+		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic accelerators"},
+		Short:             "List the accelerators that jobs may ask for",
+		Long:              long,
+		Example:           examples,
+		Args:              cobra.ArbitraryArgs,
+		ValidArgsFunction: completeFilters,
+		RunE: cli.RunE(func(ctx context.Context, args []string) error {
+			o, err := f.toOptions(args, streams, os.Getenv)
+			if err != nil {
+				return cli.Usage(err)
+			}
+			if f.live {
+				if err := o.look(ctx, o.place, os.Getenv); err != nil {
+					return err
+				}
+			}
+			return o.run()
+		}),
+	}
+	cli.AddSections(c, own, f.connection.Section())
+	return c
+}
+
+// completeFilters offers the kinds and the names.
+func completeFilters(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
+	words := []string{"gpu", "tpu", spotWord + "\tWith a price for spot capacity"}
+	for _, o := range accelerator.Offers() {
+		if word := fmt.Sprintf("%s\t%s, %d GB a chip", o.Name, strings.ToUpper(string(o.Kind)), o.ChipGB); !slices.Contains(words, word) {
+			words = append(words, word)
+		}
+	}
+	return words, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// options hold only values that are ready to use.
+type options struct {
+	streams genericiooptions.IOStreams
+	output  string
+	spot    bool
+	live    bool
+	place   target.Target
+	offers  []offer
+	useless []string // what is said of filters that leave nothing
+}
+
+func (f *flags) toOptions(words []string, streams genericiooptions.IOStreams, env func(string) string) (*options, error) {
+	if f.output != "" {
+		if err := cli.OneOf("--output", f.output, formats()); err != nil {
+			return nil, err
+		}
+	}
+	wanted, err := newFilter(words)
+	if err != nil {
+		return nil, err
+	}
+	prices, err := price.Read(env)
+	if err != nil {
+		return nil, err
+	}
+	where, err := f.place()
+	if err != nil {
+		return nil, err
+	}
+	region := target.Region(where.Zone)
+	o := &options{streams: streams, output: f.output, spot: wanted.spot, live: f.live, place: where}
+	var all []offer
+	for _, known := range accelerator.Offers() {
+		all = append(all, newOffer(known, prices, region, wanted.spot))
+	}
+	o.offers = wanted.without(-1, all)
+	o.useless = wanted.useless(all, o.offers)
+	return o, nil
+}
+
+// place returns the place of the cluster, without what is not known. A list that needs no cluster doesn't
+// fail because of one that nobody asked for.
+func (f *flags) place() (target.Target, error) {
+	where, err := f.connection.ResolveStored()
+	switch {
+	case f.live && err == nil && where.Project == "":
+		return where, cli.Usagef("--live: the project is not known: set --project or KINETIC_PROJECT")
+	case f.live && err == nil:
+		return where, nil // its default zone counts, too
+	case err != nil && !f.live && !f.connection.ChooseCluster():
+		return target.Target{}, nil
+	}
+	return where.Known(), err
+}
+
+func (o *options) run() error {
+	if len(o.useless) > 0 {
+		o.sayUseless()
+	}
+	switch {
+	case o.output == nameFormat:
+		return o.names()
+	case o.output == cli.JSON || o.output == cli.YAML:
+		items := []item{}
+		for _, a := range o.offers {
+			items = append(items, a.item())
+		}
+		return cli.Write(o.streams.Out, o.output, map[string]any{"items": items})
+	case len(o.offers) == 0:
+		return nil
+	}
+	return o.table()
+}
+
+// names prints each name once: some shapes differ by the number of hosts only.
+func (o *options) names() error {
+	last := ""
+	for _, a := range o.offers {
+		if name := a.name(); name != last {
+			if _, err := fmt.Fprintln(o.streams.Out, name); err != nil {
+				return err
+			}
+			last = name
+		}
+	}
+	return nil
+}
+
+func (o *options) table() error {
+	columns := o.columns()
+	var headers []string
+	for _, c := range columns {
+		headers = append(headers, c.header)
+	}
+	table := ui.NewTable(o.streams.Out, headers...)
+	for _, a := range o.offers {
+		var row []string
+		for _, c := range columns {
+			row = append(row, cmp.Or(c.cell(a), "-"))
+		}
+		table.Row(row...)
+	}
+	if err := table.Flush(); err != nil {
+		return err
+	}
+	fmt.Fprintln(o.streams.ErrOut, "for an hour of all hosts: "+price.Note())
+	if o.live && slices.ContainsFunc(o.offers, func(a offer) bool { return a.live.Quota == nil }) {
+		fmt.Fprintf(o.streams.ErrOut, "quota -: Compute Engine lists none in %s, as for the newest GPUs and TPUs; see %s?project=%s\n", target.Region(o.place.Zone), gcp.QuotaPage, o.place.Project)
+	}
+	return nil
+}
+
+// column is one of the table. A cell may be "".
+type column struct {
+	header string
+	cell   func(offer) string
+}
+
+// columns returns those of the table. With --live, only -o wide has those that do not change.
+func (o *options) columns() []column {
+	prices := []column{{"price/h", func(a offer) string { return dollars(a.perHour) }}, {"spot/h", func(a offer) string { return dollars(a.spot) }}}
+	columns := []column{{"accelerator", offer.text}}
+	wide := o.output == wideFormat
+	if o.live && !wide {
+		return slices.Concat(columns, prices, o.liveColumns())
+	}
+	columns = append(columns, column{"aliases", offer.otherNames},
+		column{"chips", func(a offer) string { return strconv.Itoa(a.Chips) }}, column{"hosts", func(a offer) string { return strconv.Itoa(a.Hosts) }},
+		column{"topology", func(a offer) string { return a.Topology }}, column{"machine", func(a offer) string { return a.MachineType }},
+		column{"gb/chip", func(a offer) string { return strconv.Itoa(a.ChipGB) }})
+	columns = append(append(columns, prices...), column{"prices of", offer.from})
+	if wide {
+		columns = append(columns, column{"kind", func(a offer) string { return string(a.Kind) }}, column{"label", func(a offer) string { return a.Label }},
+			column{"arch", func(a offer) string { return cmp.Or(a.Arch, "amd64") }})
+	}
+	if o.live {
+		columns = append(columns, o.liveColumns()...)
+	}
+	return columns
+}

@@ -1,0 +1,70 @@
+package cli
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"time"
+
+	"github.com/spf13/cobra"
+)
+
+// completionTime is how long a completion may take: nobody waits longer after pressing Tab.
+const completionTime = 900 * time.Millisecond
+
+// completes reports whether a command line asks for completions.
+func completes(args []string) bool { return len(args) > 0 && args[0] == cobra.ShellCompRequestCmd }
+
+// silence takes standard input and error from this process and the programs that it starts,
+// such as one that gets credentials: they would write on the line that is being typed, or wait
+// for input. The front door takes the terminal itself.
+func silence() {
+	if null, err := os.OpenFile(os.DevNull, os.O_RDWR, 0); err == nil {
+		os.Stdin, os.Stderr = null, null
+	}
+}
+
+// corrected returns cobra's answer for some words. If cobra can't parse them it answers that
+// files fit, but nothing does.
+func corrected(answer []byte, root *cobra.Command, words []string) []byte {
+	if string(answer) != fmt.Sprintf(":%d\n", cobra.ShellCompDirectiveDefault) || parses(root, words) {
+		return answer
+	}
+	return fmt.Appendf(nil, ":%d\n", cobra.ShellCompDirectiveNoFileComp)
+}
+
+// parses reports whether words are a command and its flags and arguments.
+func parses(root *cobra.Command, words []string) bool {
+	c, rest, err := root.Find(words)
+	if err != nil || c.ParseFlags(rest) != nil {
+		return false
+	}
+	return !c.HasAvailableSubCommands() || c.Flags().NArg() == 0
+}
+
+// Promptly returns what find finds for a completion. If that takes too long it returns an
+// error, even if find does not heed its context.
+func Promptly[T any](ctx context.Context, find func(context.Context) (T, error)) (T, error) {
+	type found struct {
+		value T
+		err   error
+	}
+	ctx, cancel := context.WithTimeout(ctx, completionTime)
+	answer := make(chan found, 1)
+	go func() {
+		defer cancel()
+		value, err := find(ctx)
+		answer <- found{value, err}
+	}()
+	select {
+	case f := <-answer:
+		return f.value, f.err
+	case <-ctx.Done():
+	}
+	select {
+	case f := <-answer: // at the same time
+		return f.value, f.err
+	default:
+		return found{}.value, ctx.Err()
+	}
+}

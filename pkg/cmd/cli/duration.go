@@ -1,0 +1,107 @@
+package cli
+
+import (
+	"fmt"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/spf13/pflag"
+)
+
+// durationValue is a flag that takes 90 (seconds), 90s, 15m, 1h30m or 30d.
+type durationValue time.Duration
+
+// DurationVar defines a flag for a positive duration. Zero means that it was not given.
+func DurationVar(fs *pflag.FlagSet, p *time.Duration, name, usage string) {
+	fs.Var((*durationValue)(p), name, usage)
+}
+
+// Set implements pflag.Value.
+func (d *durationValue) Set(s string) error {
+	v, err := ParseDuration(s)
+	*d = durationValue(v)
+	return err
+}
+
+// String implements pflag.Value.
+func (d *durationValue) String() string {
+	if *d == 0 {
+		return ""
+	}
+	return time.Duration(*d).String()
+}
+
+// Type implements pflag.Value.
+func (d *durationValue) Type() string { return "duration" }
+
+// intervalValue is a durationValue that also takes 0.
+type intervalValue time.Duration
+
+// IntervalVar defines a flag for a positive duration, or 0, which is negative in p. Zero in
+// p means that it was not given.
+func IntervalVar(fs *pflag.FlagSet, p *time.Duration, name, usage string) {
+	fs.Var((*intervalValue)(p), name, usage)
+}
+
+// Set implements pflag.Value.
+func (i *intervalValue) Set(s string) error {
+	if n, err := strconv.ParseFloat(strings.TrimSuffix(s, "s"), 64); err == nil && n == 0 {
+		*i = -1
+		return nil
+	}
+	v, err := ParseDuration(s)
+	if err != nil {
+		return fmt.Errorf("expected a duration such as 90s or 15m, or 0")
+	}
+	*i = intervalValue(v)
+	return nil
+}
+
+// String implements pflag.Value.
+func (i *intervalValue) String() string {
+	if *i < 0 {
+		return "0"
+	}
+	return (*durationValue)(i).String()
+}
+
+// Type implements pflag.Value.
+func (i *intervalValue) Type() string { return "duration" }
+
+// maxSeconds keeps a bare number within what a time.Duration holds.
+const maxSeconds = 1e9
+
+// ParseDuration reads a positive duration; a bare number is in seconds, and a day has 24
+// hours.
+func ParseDuration(s string) (time.Duration, error) {
+	d, err := parseDays(s)
+	if n, numberErr := strconv.ParseFloat(s, 64); numberErr == nil && n < maxSeconds {
+		d, err = time.Duration(n*float64(time.Second)), nil
+	}
+	if err != nil || d <= 0 {
+		return 0, fmt.Errorf("expected a positive duration such as 90s, 15m, 1h30m or 30d")
+	}
+	return d, nil
+}
+
+// parseDays is time.ParseDuration with optional whole days in front: 30d, 1d12h.
+func parseDays(s string) (time.Duration, error) {
+	days, rest, found := strings.Cut(s, "d")
+	if !found {
+		return time.ParseDuration(s)
+	}
+	n, err := strconv.ParseUint(days, 10, 16) // 16 bits of days fit into a Duration
+	if err != nil {
+		return 0, err
+	}
+	d := time.Duration(n) * 24 * time.Hour
+	if rest == "" {
+		return d, nil
+	}
+	more, err := time.ParseDuration(rest)
+	if err == nil && more < 0 {
+		err = strconv.ErrSyntax
+	}
+	return d + more, err
+}

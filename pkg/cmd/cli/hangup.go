@@ -1,0 +1,52 @@
+package cli
+
+import (
+	"context"
+	"errors"
+	"io"
+	"os"
+	"os/signal"
+	"strings"
+	"syscall"
+)
+
+// callerPipe is the variable by which a program says that standard input is a pipe that ends with
+// it, however it ends. Jobs and other children don't inherit it.
+const callerPipe = "KINETIC_CALLER_PIPE"
+
+// errHungUp is the cause of a context that has ended because of a hangup.
+var errHungUp = errors.New("the terminal was closed, or the calling program has ended")
+
+// HungUp reports whether a command's context has ended because its terminal was closed, or the
+// program that called it has ended.
+func HungUp(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errHungUp) }
+
+// withHangup returns a context that ends when the terminal is closed or the caller ends, and what
+// the command reads as its standard input.
+func withHangup(parent context.Context) (ctx context.Context, in io.Reader) {
+	ctx, hangUp := context.WithCancelCause(parent)
+	hangups := make(chan os.Signal, 1)
+	if !signal.Ignored(syscall.SIGHUP) { // as with nohup
+		signal.Notify(hangups, syscall.SIGHUP)
+	}
+	var gone chan struct{}
+	in = os.Stdin
+	if os.Getenv(callerPipe) != "" {
+		_ = os.Unsetenv(callerPipe)
+		gone, in = make(chan struct{}), strings.NewReader("")
+		go func() {
+			_, _ = io.Copy(io.Discard, os.Stdin)
+			close(gone)
+		}()
+	}
+	go func() {
+		select {
+		case <-hangups:
+		case <-gone:
+		case <-parent.Done():
+		}
+		signal.Stop(hangups) // a second one has its default effect
+		hangUp(errHungUp)
+	}()
+	return ctx, in
+}

@@ -1,0 +1,43 @@
+package cli
+
+import (
+	"testing"
+
+	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/pflag"
+)
+
+func TestReflow(t *testing.T) {
+	for name, tt := range map[string]struct{ text, want string }{
+		"a line that fits":      {"one two", "one two"},
+		"lines are joined":      {"one\ntwo", "one two"},
+		"and broken":            {"one two three four", "one two\nthree four"},
+		"exactly the width":     {"twelve ching", "twelve ching"},
+		"letters are counted":   {"éééééé ééééé", "éééééé ééééé"},
+		"a word that is longer": {"a kubernetes-cluster b", "a\nkubernetes-cluster\nb"},
+		"paragraphs stay":       {"one\n\ntwo\n", "one\n\ntwo"},
+		"a table stays":         {"one\n  a    first of the rows\n  b    second\ntwo", "one\n  a    first of the rows\n  b    second\ntwo"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			if diff := cmp.Diff(tt.want, reflow(tt.text, 12)); diff != "" {
+				t.Errorf("(-want +got)\n%s", diff)
+			}
+		})
+	}
+}
+
+// A flag whose value may be omitted is shown as by kubectl, and parsed as before.
+func TestShownFlags(t *testing.T) {
+	flags := pflag.NewFlagSet("", pflag.ContinueOnError)
+	mode, yes := flags.String("dry-run", "none", "Print as `MODE` says."), flags.Bool("yes", false, "Don't ask.")
+	flags.Lookup("dry-run").NoOptDefVal = "client"
+	flags.String("kueue", "", "Set up a `QUEUE`.")
+	flags.Lookup("kueue").NoOptDefVal = "kinetic"
+	const want = "      --dry-run='none'   Print as MODE says.\n      --kueue[=QUEUE]    Set up a QUEUE.\n      --yes              Don't ask.\n"
+	if got := shownFlags(flags).FlagUsages(); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if err := flags.Parse([]string{"--dry-run", "--yes"}); err != nil || *mode != "client" || !*yes {
+		t.Errorf("%v, %q, %v", err, *mode, *yes)
+	}
+}

@@ -1,0 +1,135 @@
+package cli
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Section is a group of flags with a heading in the help.
+type Section struct {
+	Title string
+	Flags *pflag.FlagSet
+	// Completions offer values of flags to the shell, keyed by the flag's name. Use NewSection
+	// to have a map here.
+	Completions map[string]cobra.CompletionFunc
+	// Explain, if set, completes an error of a command that has the flags.
+	Explain func(error) error
+}
+
+// NewSection returns an empty group that keeps the order in which flags are added.
+func NewSection(title string) Section {
+	fs := pflag.NewFlagSet(title, pflag.ContinueOnError)
+	fs.SortFlags = false
+	return Section{Title: title, Flags: fs, Completions: map[string]cobra.CompletionFunc{}}
+}
+
+// Offer completes the value of a flag with some words. A word may have a description, after a
+// tab.
+func (s Section) Offer(flag string, words ...string) {
+	s.Completions[flag] = cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveKeepOrder)
+}
+
+// AddSections gives a command the flags of all sections, and help that lists them by
+// section. Every command has --events.
+func AddSections(c *cobra.Command, sections ...Section) {
+	sections = append(sections, eventsSection())
+	c.Flags().SortFlags = false
+	for _, s := range sections {
+		c.Flags().AddFlagSet(s.Flags)
+	}
+	completeFlags(c, sections)
+	explainErrors(c, sections)
+	c.SetHelpFunc(func(c *cobra.Command, _ []string) {
+		out := c.OutOrStdout()
+		fmt.Fprint(out, help(c, sections, widthOf(out)))
+	})
+	c.SetUsageFunc(func(c *cobra.Command) error {
+		out := c.OutOrStderr()
+		_, err := fmt.Fprint(out, usage(c, sections, widthOf(out)))
+		return err
+	})
+}
+
+// explainErrors has the sections complete the errors of a command.
+func explainErrors(c *cobra.Command, sections []Section) {
+	for _, s := range sections {
+		if run := c.RunE; run != nil && s.Explain != nil {
+			c.RunE = func(c *cobra.Command, args []string) error {
+				if err := run(c, args); err != nil {
+					return s.Explain(err)
+				}
+				return nil
+			}
+		}
+	}
+}
+
+// completeFlags registers the completions of the sections. It turns off file names for the
+// other flags, which a shell would offer by default but few of them take.
+func completeFlags(c *cobra.Command, sections []Section) {
+	for _, s := range sections {
+		for name, complete := range s.Completions {
+			_ = c.RegisterFlagCompletionFunc(name, complete) // fails if the flag does not exist
+		}
+	}
+	c.Flags().VisitAll(func(f *pflag.Flag) {
+		if value, _ := pflag.UnquoteUsage(f); !takesFile(value) {
+			_ = c.RegisterFlagCompletionFunc(f.Name, cobra.NoFileCompletions) // fails if there is one
+		}
+	})
+}
+
+// takesFile reports whether a flag takes a path on this machine, judging by the word for
+// its value.
+func takesFile(value string) bool {
+	return strings.Contains(value, "FILE") || strings.Contains(value, "DIR") || strings.Contains(value, "URL")
+}
+
+// numberValue is a flag that takes a whole number.
+type numberValue struct {
+	number *int
+	// least and most are the smallest and largest number allowed; words is least for
+	// people.
+	least, most int
+	words       string
+}
+
+// Unbounded is the largest value of a number that only the API server limits.
+const Unbounded = math.MaxInt32
+
+// NumberVar defines a flag for a whole number from least to most. To detect that it was not
+// given, initialize *p to less than least.
+func NumberVar(fs *pflag.FlagSet, p *int, least, most int, name, usage string) {
+	fs.Var(&numberValue{p, least, most, strconv.Itoa(least)}, name, usage)
+}
+
+// LinesVar defines a flag for a number of lines; -1 means all, as for kubectl.
+func LinesVar(fs *pflag.FlagSet, p *int, name, usage string) {
+	fs.Var(&numberValue{p, -1, Unbounded, "-1 (all)"}, name, usage)
+}
+
+// Set implements pflag.Value.
+func (v *numberValue) Set(s string) error {
+	n, err := strconv.Atoi(s)
+	if err != nil || n < v.least || n > v.most {
+		return fmt.Errorf("expected a whole number from %s to %d", v.words, v.most)
+	}
+	*v.number = n
+	return nil
+}
+
+// String implements pflag.Value.
+func (v *numberValue) String() string {
+	if *v.number <= 0 {
+		return ""
+	}
+	return strconv.Itoa(*v.number)
+}
+
+// Type implements pflag.Value.
+func (v *numberValue) Type() string { return "number" }

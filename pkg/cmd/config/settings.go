@@ -1,0 +1,176 @@
+package config
+
+import (
+	"encoding/json"
+	"errors"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+)
+
+// setting is a value and where it comes from. Both are "" if there is none.
+type setting struct{ Value, From string }
+
+// MarshalJSON writes null for what there isn't.
+func (s setting) MarshalJSON() ([]byte, error) {
+	var parts struct {
+		Value *string `json:"value"`
+		From  *string `json:"from"`
+	}
+	if s.Value != "" {
+		parts.Value = &s.Value
+	}
+	if s.From != "" {
+		parts.From = &s.From
+	}
+	return json.Marshal(parts)
+}
+
+// settings are what is in force, as programs read it.
+type settings struct {
+	Profile          setting `json:"profile"`
+	Project          setting `json:"project"`
+	Zone             setting `json:"zone"`
+	Cluster          setting `json:"cluster"`
+	Context          setting `json:"context"`
+	Namespace        setting `json:"namespace"`
+	Store            setting `json:"store"`
+	StoreCredentials setting `json:"storeCredentials"`
+	LocalStore       setting `json:"localStore"`
+	OutputDir        setting `json:"outputDir"`
+	Image            setting `json:"image"`
+	ImageRepo        setting `json:"imageRepo"`
+	BaseImage        setting `json:"baseImage"`
+	BaseImageRepo    setting `json:"baseImageRepo"`
+	PackageRoot      setting `json:"packageRoot"`
+	ProfilesFile     setting `json:"profilesFile"`
+	Prices           setting `json:"prices"`
+	// Warnings say what stops a job that needs no more flags, and how to fix it.
+	Warnings []string `json:"warnings"`
+}
+
+// row is a setting with its name.
+type row struct {
+	name string
+	setting
+}
+
+// rows lists the settings in the order of the table.
+func (s settings) rows() []row {
+	return []row{
+		{"profile", s.Profile}, {"project", s.Project}, {"zone", s.Zone}, {"cluster", s.Cluster},
+		{"context", s.Context}, {"namespace", s.Namespace}, {"store", s.Store}, {"store credentials", s.StoreCredentials},
+		{"local store", s.LocalStore}, {"output dir", s.OutputDir}, {"image", s.Image}, {"image repo", s.ImageRepo},
+		{"base image", s.BaseImage}, {"base image repo", s.BaseImageRepo}, {"package root", s.PackageRoot},
+		{"profiles file", s.ProfilesFile}, {"prices", s.Prices},
+	}
+}
+
+// read finds the settings. Its errors are about what the user has set.
+func read(connection *connect.Flags, env func(string) string) (settings, error) {
+	where, err := connection.ResolveStored()
+	if err != nil {
+		return settings{}, err
+	}
+	where = where.Known()
+	from := where.From
+	all := settings{
+		Project:          setting{where.Project, from.Project},
+		Zone:             setting{where.Zone, from.Zone},
+		Cluster:          setting{where.Cluster, from.Cluster},
+		Context:          setting{where.Context, from.Context},
+		Namespace:        setting{where.Namespace, from.Namespace},
+		Store:            setting{where.Store, from.Store},
+		StoreCredentials: variable(env, "KINETIC_STORE_CREDENTIALS"),
+		PackageRoot:      variable(env, "KINETIC_PACKAGE_ROOT"),
+		Prices:           first(variable(env, price.Variable), setting{"built-in", target.FromDefault}),
+		Warnings:         []string{},
+	}
+	if where.Store != "" {
+		all.OutputDir = setting{where.Store + "/JOB/outputs", target.FromDefault}
+	}
+	if local, err := connection.Resolve(true); err == nil {
+		all.LocalStore = setting{local.Store, local.From.Store}
+	}
+	if err := all.readProfile(connection, env); err != nil {
+		return settings{}, err
+	}
+	_, mistakes := price.Lenient(env)
+	for _, m := range mistakes {
+		all.Warnings = append(all.Warnings, m.Error())
+	}
+	all.readImages(where, env)
+	all.warn(connection, where)
+	return all, nil
+}
+
+// variable returns the setting of a variable.
+func variable(env func(string) string, name string) setting {
+	if value := env(name); value != "" {
+		return setting{value, name}
+	}
+	return setting{}
+}
+
+func (s *settings) readProfile(connection *connect.Flags, env func(string) string) error {
+	file, err := profile.Read(env)
+	if err != nil {
+		return err
+	}
+	s.ProfilesFile = setting{file.Path, target.FromDefault}
+	if env("KINETIC_PROFILES_FILE") != "" {
+		s.ProfilesFile.From = "KINETIC_PROFILES_FILE"
+	}
+	p, from, err := connection.Profile(file)
+	s.Profile = setting{p.Name, from}
+	return err
+}
+
+// readImages finds the settings of images, as `run` does without flags.
+func (s *settings) readImages(where target.Target, env func(string) string) {
+	ofProfile := func(value string) setting {
+		if value == "" {
+			return setting{}
+		}
+		return setting{value, "profile " + s.Profile.Value}
+	}
+	s.Image = first(variable(env, "KINETIC_IMAGE"), setting{"bundled", target.FromDefault})
+	s.ImageRepo = first(variable(env, "KINETIC_IMAGE_REPO"), ofProfile(where.ImageRepo))
+	if repository := target.Repository(where.Project, where.Zone, where.Cluster); s.ImageRepo.Value == "" && repository != "" {
+		s.ImageRepo = setting{repository, target.FromDefault}
+	}
+	image, repository := variable(env, "KINETIC_BASE_IMAGE"), variable(env, "KINETIC_BASE_IMAGE_REPO")
+	switch {
+	case image.Value != "":
+		s.BaseImage = image
+	case repository.Value != "":
+		s.BaseImageRepo = repository
+	default:
+		s.BaseImage, s.BaseImageRepo = ofProfile(where.BaseImage), ofProfile(where.BaseImageRepo)
+	}
+	if s.BaseImage.Value == "" && s.BaseImageRepo.Value == "" {
+		s.BaseImage = setting{"python:X.Y-slim-bookworm", target.FromDefault}
+	}
+}
+
+// first returns the first setting that has a value.
+func first(all ...setting) setting {
+	for _, s := range all {
+		if s.Value != "" {
+			return s
+		}
+	}
+	return setting{}
+}
+
+// warn finds what a job in the cluster would lack.
+func (s *settings) warn(connection *connect.Flags, where target.Target) {
+	if _, err := connection.ResolveJobs(); err != nil {
+		s.Warnings = append(s.Warnings, err.Error())
+	}
+	if _, err := connection.Resolve(false); where.Store == "" && errors.Is(err, target.ErrNoStore) {
+		s.Warnings = append(s.Warnings, err.Error())
+	}
+}

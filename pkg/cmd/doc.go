@@ -1,0 +1,15 @@
+// Package cmd has no code of its own. Below it lie the commands, and what they share; its tests
+// run whole command lines.
+//
+//   - A command lies where its user looks for it: run, jobs, pool, up (with down and status),
+//     doctor (with init), profile, config, accelerators, buildimage, version; outputs is
+//     `jobs outputs`. frontdoor is `kubectl kinetic` itself, which becomes the binary of the
+//     command.
+//   - cli is the frame: streams, signals, help, exit codes, questions, JSON and YAML.
+//   - connect makes a connection from flags, backend makes what runs jobs, packaging what
+//     provides packages, jobflags finds the jobs that a command line names. This is the wiring.
+//   - report prints states, results and logs; ui is the terminal; event is the same for programs.
+//
+// A command's way: Flags hold what was typed, toOptions turns them into ready things, Run(ctx)
+// uses these alone.
+package cmd

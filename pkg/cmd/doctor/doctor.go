@@ -1,0 +1,295 @@
+// Package doctor is the commands `kubectl kinetic doctor`, which looks for what keeps jobs from running,
+// and `kubectl kinetic init`, which chooses a cluster.
+package doctor
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/clock"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
+	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor/google"
+	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor/kubernetes"
+	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor/machine"
+	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor/trial"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/shellquote"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/version"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/versions"
+	"github.com/kubectl-kinetic/kinetic/runner"
+)
+
+const doctorLong = `Check what jobs need, in at most three seconds: the programs of this machine, the
+cluster, the namespace and your rights there, the store, and on GKE the project. One
+line each: ✓ it is there, ✗ it is missing, with the command that fixes it, – it
+doesn't matter here, can't be seen, or needs another one that is wrong. In a pipe these
+are ok, wrong and skipped.
+
+Nothing is changed without --fix. --deep starts a pod and removes it.
+
+Exit codes: 0 nothing is wrong; 1 something is; 2 the command line is wrong; 130
+interrupted.`
+
+const doctorExamples = `  # what keeps jobs from running?
+  kubectl kinetic doctor
+
+  # is there all that a job on this accelerator needs?
+  kubectl kinetic doctor -a tpu-v6e-8
+
+  # create the service account and Roles that a namespace lacks
+  kubectl kinetic doctor --fix -n research
+
+  # can the pods of jobs use the store?
+  kubectl kinetic doctor --deep
+
+  # the names of what is wrong, for a script
+  kubectl kinetic doctor -o json | jq -r '.checks[] | select(.state == "wrong").name'`
+
+// flags are the flags of doctor, as typed.
+type flags struct {
+	accelerator, queue, output, image string
+	fix, deep                         bool
+	connection                        *connect.Flags
+}
+
+// NewCommand returns the command `kubectl kinetic doctor`.
+func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cobra.Command {
+	f := &flags{connection: connect.NewFlags()}
+	c := &cobra.Command{
+		Use:               "doctor [flags]",
+		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic doctor"},
+		Short:             "Check what jobs need, and say how to fix what is wrong",
+		Long:              doctorLong,
+		Example:           doctorExamples,
+		Args:              noArguments,
+		ValidArgsFunction: cobra.NoFileCompletions,
+		RunE: cli.RunE(func(ctx context.Context, _ []string) error {
+			o, err := f.toOptions(streams, now)
+			if err != nil {
+				return cli.Usage(err)
+			}
+			return o.run(ctx)
+		}),
+	}
+	cli.AddSections(c, f.section(), f.connection.Section())
+	return c
+}
+
+func (f *flags) section() cli.Section {
+	s := cli.NewSection("Flags")
+	fs := s.Flags
+	fs.StringVarP(&f.accelerator, "accelerator", "a", "", "Check what jobs on `TYPE` need, such as l4 or tpu-v6e-8. Default: what any job may need.")
+	fs.StringVar(&f.queue, "queue", "", "Check that the namespace has the Kueue queue `NAME`.")
+	fs.BoolVar(&f.deep, "deep", false, "Start a short pod, too, which uses the store as the service account of jobs, and remove it. This takes up to three minutes.")
+	fs.StringVar(&f.image, "image", "", "Run the pod of --deep from the image `URI`, which needs python3. Default: KINETIC_IMAGE, KINETIC_BASE_IMAGE, "+trial.DefaultImage+".")
+	fs.BoolVar(&f.fix, "fix", false, "Fix what is safe to fix: create the service account, create missing Roles of manifests/rbac, and limit the rule that deletes results in buckets of keras-kinetic.")
+	fs.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: json or yaml.")
+	s.Offer("output", cli.Formats()...)
+	s.Completions["accelerator"] = completeAccelerator
+	return s
+}
+
+func completeAccelerator(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+	return accelerator.Complete(word), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+func noArguments(c *cobra.Command, args []string) error {
+	if len(args) > 0 {
+		return cli.Usagef("%s takes no argument, got %q", c.Name(), args[0])
+	}
+	return nil
+}
+
+// options hold only values that are ready to use.
+type options struct {
+	streams genericiooptions.IOStreams
+	now     clock.PassiveClock
+	output  string
+	fix     bool
+	// kubectl are the flags of kubectl for the cluster, "" for none.
+	kubectl string
+	machine machine.Options
+	cluster kubernetes.Options
+	google  google.Options
+	// trial is a pod to start, nil for none.
+	trial *trial.Options
+	// results are of the last run.
+	results []doctor.Result
+}
+
+func (f *flags) toOptions(streams genericiooptions.IOStreams, now clock.PassiveClock) (*options, error) {
+	if f.output != "" {
+		if err := cli.OneOf("--output", f.output, cli.Formats()); err != nil {
+			return nil, err
+		}
+	}
+	o := &options{streams: streams, now: now, output: f.output, fix: f.fix}
+	var wanted *api.Accelerator
+	if f.accelerator != "" {
+		a, err := accelerator.Parse(f.accelerator, accelerator.Options{})
+		if err != nil {
+			return nil, err
+		}
+		wanted = &a
+	}
+	o.machine.Version = version.String()
+	if executable, err := os.Executable(); err == nil {
+		o.machine.Dir = filepath.Dir(executable)
+	}
+	where, unread, err := f.where()
+	o.kubectl = f.connection.Kubectl(where)
+	o.cluster = kubernetes.Options{
+		Target: where, Problem: err, Accelerator: wanted, Queue: f.queue, Now: now.Now,
+		Client:     versions.Client{Version: version.String(), RunnerSHA256: runner.SHA256()},
+		FixCommand: "kubectl kinetic doctor --fix" + f.connection.Given() + " -n " + cmp.Or(where.Namespace, "NAMESPACE"),
+	}
+	if unread == nil && err != nil && where.GKE && where.Project != "" && where.Context == "" {
+		o.cluster.ProblemNeeds = google.Cluster // without a cluster, it needs no context
+	}
+	if err == nil {
+		o.machine.Program, o.machine.Install = f.connection.CredentialProgram(where)
+		if o.cluster.Config, o.cluster.Problem = f.connection.REST(where); o.cluster.Problem == nil {
+			o.cluster.Config = kubernetes.Repeating(o.cluster.Config)
+		}
+	}
+	o.google = google.Options{
+		Target: where, Problem: unread, Env: os.Getenv, Accelerator: wanted, IdentityNeeds: kubernetes.APIServer, FixCommand: o.cluster.FixCommand,
+		Images: cmp.Or(os.Getenv("KINETIC_IMAGE_REPO"), where.ImageRepo, target.Repository(where.Project, where.Zone, where.Cluster)),
+	}
+	if o.cluster.Problem == nil {
+		o.google.Identity = kubernetes.Identity(o.cluster)
+	}
+	if unread != nil && unread.Error() == err.Error() {
+		o.google.ToldBy = kubernetes.Kubeconfig
+	}
+	if f.deep {
+		o.trial = &trial.Options{
+			Config: o.cluster.Config, Namespace: where.Namespace, Store: where.Store, ServiceAccount: api.DefaultServiceAccount,
+			Image: f.trialImage(where), Interval: time.Second, Now: now.Now, Env: map[string]string{},
+		}
+		for _, name := range []string{api.EnvStorageEmulator, api.EnvMetadataHost} {
+			if value := os.Getenv(name); value != "" {
+				o.trial.Env[name] = value
+			}
+		}
+	} else if f.image != "" {
+		return nil, cli.Usagef("--image is for the pod of --deep: add --deep, or omit it")
+	}
+	return o, nil
+}
+
+// where returns what is known of where jobs run: without a cluster the project, the store and the
+// namespace. unread is why not even these are known, and err why there is no cluster.
+func (f *flags) where() (where target.Target, unread, err error) {
+	if where, err = f.connection.ResolveJobs(); err == nil {
+		return where, nil, nil
+	}
+	where, unread = f.connection.ResolveStored()
+	return where, unread, err
+}
+
+// trialImage returns the image of the pod of --deep: the first that is named.
+func (f *flags) trialImage(where target.Target) string {
+	own := os.Getenv("KINETIC_IMAGE")
+	if own == "bundled" || own == "prebuilt" {
+		own = ""
+	}
+	return cmp.Or(f.image, own, os.Getenv("KINETIC_BASE_IMAGE"), where.BaseImage, trial.DefaultImage)
+}
+
+// checks returns all checks.
+func (o *options) checks() []doctor.Check {
+	project, store := google.Checks(o.google)
+	return slices.Concat(machine.Checks(o.machine), project, kubernetes.Checks(o.cluster), store)
+}
+
+// report is what the command prints as JSON.
+type report struct {
+	Context   string          `json:"context,omitempty"`
+	Namespace string          `json:"namespace,omitempty"`
+	Store     string          `json:"store,omitempty"`
+	Wrong     int             `json:"wrong"`
+	Checks    []doctor.Result `json:"checks"`
+}
+
+func (o *options) run(ctx context.Context) error {
+	results := doctor.Run(ctx, o.checks())
+	if o.fix && ctx.Err() == nil && o.repair(ctx, results) {
+		results = doctor.Run(ctx, o.checks())
+	}
+	if o.trial != nil && ctx.Err() == nil {
+		results = append(results, o.try(ctx, results))
+	}
+	if ctx.Err() != nil {
+		return ctx.Err()
+	}
+	for i, r := range results {
+		results[i].Detail, results[i].Fix = shellquote.Kubectl(r.Detail, o.kubectl), shellquote.Kubectl(r.Fix, o.kubectl)
+	}
+	o.results = results
+	if err := o.print(results); err != nil {
+		return err
+	}
+	if wrong := doctor.Count(results, doctor.Wrong); wrong > 0 {
+		return fmt.Errorf("%d of %d checks failed", wrong, len(results))
+	}
+	return nil
+}
+
+// try starts the pod of --deep, unless it would fail for what is known to be wrong.
+func (o *options) try(ctx context.Context, results []doctor.Result) doctor.Result {
+	result := doctor.Result{Group: "Pod in namespace " + o.trial.Namespace, Name: "store from a pod"}
+	for _, need := range []string{kubernetes.APIServer, kubernetes.Namespace, kubernetes.Account, google.Store} {
+		at := slices.IndexFunc(results, func(r doctor.Result) bool { return r.Name == need })
+		if at < 0 || results[at].State == doctor.Wrong || results[at].Missing() != "" {
+			result.Finding = doctor.Skip("needs: %s", need)
+			return result
+		}
+	}
+	out := ui.New(o.streams.ErrOut, o.now.Now)
+	out.Note("starting a pod of " + o.trial.Image + " in namespace " + o.trial.Namespace)
+	o.trial.Tell = func(why string) { out.Note("the pod waits: " + why) }
+	result.Finding = trial.Run(ctx, *o.trial)
+	return result
+}
+
+// repair does what is safe, and reports whether it did anything.
+func (o *options) repair(ctx context.Context, results []doctor.Result) bool {
+	out := ui.New(o.streams.ErrOut, o.now.Now)
+	changed := false
+	for _, r := range doctor.Repair(ctx, results) {
+		if r.Did != "" {
+			out.Note(r.Did)
+			changed = true
+		}
+		if r.Err != nil {
+			out.Warn(r.Err.Error())
+		}
+	}
+	return changed
+}
+
+func (o *options) print(results []doctor.Result) error {
+	if o.output != "" {
+		t := o.cluster.Target
+		return cli.Write(o.streams.Out, o.output, report{t.Context, t.Namespace, t.Store, doctor.Count(results, doctor.Wrong), results})
+	}
+	style, m := ui.Detect(o.streams.Out), asciiMarks()
+	if style.Redraw && ui.IsUTF8(os.Getenv) {
+		m = unicodeMarks()
+	}
+	return printResults(o.streams.Out, results, m, style)
+}

@@ -1,0 +1,73 @@
+package doctor
+
+import (
+	"fmt"
+	"io"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+)
+
+// marks are how states are shown.
+type marks struct{ ok, wrong, skipped string }
+
+// unicodeMarks are marks for a terminal.
+func unicodeMarks() marks { return marks{"✓", "✗", "–"} }
+
+// asciiMarks are marks for a pipe, or for a terminal without UTF-8.
+func asciiMarks() marks { return marks{"ok", "wrong", "skipped"} }
+
+func (m marks) of(s doctor.State) string {
+	switch s {
+	case doctor.OK:
+		return m.ok
+	case doctor.Wrong:
+		return m.wrong
+	default:
+		return m.skipped
+	}
+}
+
+func (m marks) width() int {
+	return max(utf8.RuneCountInString(m.ok), utf8.RuneCountInString(m.wrong), utf8.RuneCountInString(m.skipped))
+}
+
+// printResults writes one line for each result, below the heading of its group.
+func printResults(w io.Writer, results []doctor.Result, m marks, style ui.Style) error {
+	names := 0
+	for _, r := range results {
+		names = max(names, utf8.RuneCountInString(r.Name))
+	}
+	var b strings.Builder
+	group := ""
+	for _, r := range results {
+		if r.Group != group {
+			if group != "" {
+				b.WriteByte('\n')
+			}
+			group = r.Group
+			b.WriteString(ui.Clean(group) + "\n")
+		}
+		mark := fmt.Sprintf("%-*s", m.width(), m.of(r.State))
+		switch r.State {
+		case doctor.OK:
+			mark = style.Good(mark)
+		case doctor.Wrong:
+			mark = style.Bad(mark)
+		}
+		fmt.Fprintf(&b, "  %s  %-*s  %s\n", mark, names, r.Name, ui.Clean(line(r.Finding)))
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// line returns a finding as one line.
+func line(f doctor.Finding) string {
+	text := f.Detail
+	if f.Fix != "" && !strings.Contains(f.Detail, f.Fix) {
+		text += ": " + f.Fix
+	}
+	return strings.Join(strings.Fields(text), " ")
+}

@@ -1,0 +1,106 @@
+package jobflags
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+)
+
+// Registry returns the place to search for jobs.
+func (f *Flags) Registry() (job.Registry, error) { return f.RegistryOf(false) }
+
+// RegistryOf is Registry, for all namespaces of the cluster or only for one.
+func (f *Flags) RegistryOf(allNamespaces bool) (job.Registry, error) {
+	if f.Local {
+		return f.localRegistry()
+	}
+	return backend.JobsRegistry(f.Connection, allNamespaces)
+}
+
+func (f *Flags) localRegistry() (job.Registry, error) {
+	return backend.LocalJobsRegistry(f.Connection)
+}
+
+// attach finds the job that a word names.
+func (f *Flags) attach(ctx context.Context, id string) (*job.Job, error) {
+	if j := f.localJob(ctx, id); j != nil {
+		return j, nil
+	}
+	registry, err := f.Registry()
+	if err != nil {
+		if j := f.storedJob(ctx, id, err); j != nil {
+			return j, nil
+		}
+		return nil, err
+	}
+	j, err := registry.Attach(ctx, id)
+	return j, unattached(err)
+}
+
+// localJob returns the local job with exactly this ID, nil if there is none. It needs no --local,
+// unless a flag chooses a cluster, where another job may have the same ID.
+func (f *Flags) localJob(ctx context.Context, id string) *job.Job {
+	if f.Local || f.Connection.ChooseCluster() {
+		return nil
+	}
+	registry, err := f.localRegistry()
+	if err != nil {
+		return nil
+	}
+	return registry.Exact(ctx, id)
+}
+
+// storedJob returns the job with exactly this ID if the store says that it has ended, which takes
+// no cluster; otherwise nil. why is the reason that there is no cluster.
+func (f *Flags) storedJob(ctx context.Context, id string, why error) *job.Job {
+	if f.Local {
+		return nil
+	}
+	registry, err := backend.StoredRegistry(f.Connection, why)
+	if err != nil {
+		return nil
+	}
+	j := registry.Exact(ctx, id)
+	if j == nil {
+		return nil
+	}
+	if _, ended := j.Ended(ctx); !ended {
+		return nil
+	}
+	return j
+}
+
+// unattached marks errors about the typed ID and about this program's version as usage errors.
+func unattached(err error) error {
+	var unknown *job.IDError
+	var newer *api.VersionError
+	if errors.As(err, &unknown) || errors.As(err, &newer) {
+		return cli.Usage(err)
+	}
+	return err
+}
+
+// None returns the error that a filter chooses no job of a registry. It is a job.ErrNoJob.
+func None(filter job.Filter, registry job.Registry) error {
+	if filter.Chooses() {
+		return fmt.Errorf("%w%s that match", job.ErrNoJob, Where(registry))
+	}
+	return fmt.Errorf("%w%s", job.ErrNoJob, Where(registry))
+}
+
+// Where returns the location of a registry's jobs for a message, such as " in namespace ml".
+func Where(registry job.Registry) string {
+	switch {
+	case registry.Kind == api.BackendLocal:
+		return " on this machine"
+	case registry.Namespace == "":
+		return " in any namespace"
+	default:
+		return " in namespace " + registry.Namespace
+	}
+}

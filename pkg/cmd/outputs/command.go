@@ -1,0 +1,364 @@
+// Package outputs is the command `kubectl kinetic jobs outputs`, and what run has in common with it:
+// it lists, copies, prints and deletes the files that jobs wrote.
+package outputs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/clock"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobflags"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/outputs"
+)
+
+// outputVerbs are the verbs of outputs, each with the limits for the number of its
+// arguments, and how the usage shows them.
+var outputVerbs = map[string]struct {
+	least, most int
+	args        string
+}{
+	"ls":  {0, 1, "[PATH]"},
+	"cp":  {1, 2, "[PATH] DEST"},
+	"cat": {1, 1 << 20, "PATH…"},
+	"rm":  {0, 1 << 20, "PATH… or --all"},
+}
+
+// command is the command, and where it looks for jobs.
+type command struct {
+	streams genericiooptions.IOStreams
+	clock   clock.PassiveClock
+	choice  *jobflags.Flags
+}
+
+// NewCommand returns `kubectl kinetic jobs outputs`. flags choose the job. The clock is used for ages.
+func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock, flags *jobflags.Flags) *cobra.Command {
+	c := &command{streams: streams, clock: now, choice: flags}
+	var output string
+	var parsed outputArgs
+	var rm removal
+	own := cli.NewSection("Flags")
+	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT`: json; of ls also wide or name.")
+	own.Offer("output", "wide", "json", "name")
+	own.Flags.BoolVar(&rm.all, "all", false, "rm: Delete all outputs.")
+	own.Flags.BoolVarP(&rm.yes, "yes", "y", false, "rm: Don't ask for confirmation.")
+	own.Flags.BoolVar(&rm.force, "force", false, "rm: Delete outputs of a job that has not ended. It may write them again.")
+	sub := &cobra.Command{
+		Use:   "outputs ID [ls [PATH] | cp [PATH] DEST | cat PATH… | rm PATH…]",
+		Short: "List, copy, print and delete the files a job wrote to KINETIC_OUTPUT_DIR",
+		Long: "List, copy, print and delete the files a job wrote to KINETIC_OUTPUT_DIR.\n\n" +
+			"ls, the default, lists all files below PATH, sorted by name, and links as NAME -> TARGET.\n" +
+			"A file is incomplete if the program had not finished it, or the checkpoint that it is part of,\n" +
+			"when the call ended: no restore brings it.\n\n" +
+			"cp copies the file PATH to DEST, or everything below PATH into the directory DEST;\n" +
+			"without PATH, everything. Files that already exist with the same content are skipped,\n" +
+			"and large ones continue where an interrupted copy stopped. DEST - is standard output, for one file.\n" +
+			"run does not package a directory that cp has made, or found empty, unless PATH is a file:\n" +
+			"it has a file .kinetic-outputs.\n\n" +
+			"cat prints files to standard output.\n\n" +
+			"rm deletes files, and everything below directories. A job that begins with the outputs\n" +
+			"(--resume-from) begins without them.",
+		Example: "  kubectl kinetic jobs outputs cpu-train\n\n" +
+			"  # copy everything to the directory out\n  kubectl kinetic jobs outputs cpu-train cp out\n\n" +
+			"  # print a file\n  kubectl kinetic jobs outputs cpu-train cat metrics.json\n\n" +
+			"  # delete a checkpoint\n  kubectl kinetic jobs outputs cpu-train rm checkpoint-500",
+		Args: func(sub *cobra.Command, args []string) error {
+			var err error
+			parsed, err = parseOutputArgs(sub, args, c.choice)
+			if err == nil {
+				err = rm.check(parsed)
+			}
+			return err
+		},
+		ValidArgsFunction: c.completeOutputs,
+		RunE:              cli.RunE(func(ctx context.Context, _ []string) error { return c.run(ctx, parsed, output, rm) }),
+	}
+	cli.AddSections(sub, own, c.choice.Section(), c.choice.ConnectionSection())
+	return sub
+}
+
+// formats are the values of -o for each verb.
+var formats = map[string][]string{"ls": {"wide", "json", "name"}, "cp": {"json"}, "rm": {"json"}}
+
+// run does what a verb says with the outputs of a job.
+func (c *command) run(ctx context.Context, parsed outputArgs, output string, rm removal) error {
+	if output != "" {
+		valid := formats[parsed.verb]
+		if valid == nil {
+			return cli.Usagef("outputs %s prints files as they are: omit --output", parsed.verb)
+		}
+		if err := cli.OneOf("--output", output, valid); err != nil {
+			return err
+		}
+	}
+	j, err := c.choice.One(ctx, parsed.ids)
+	var left *job.CleanedUpError
+	if errors.As(err, &left) {
+		j, err = left.Job, nil
+	}
+	if err != nil {
+		return err
+	}
+	dir, err := outputs.Of(j)
+	if err != nil {
+		return err
+	}
+	report.TidyOutputs(ctx, c.streams.ErrOut, j) // first, because that changes the URLs
+	if parsed.verb == "rm" {
+		return notThere(c.removeOutputs(ctx, j, dir, output, parsed.args, rm))
+	}
+	return notThere(c.workOn(ctx, j, dir, output, parsed.verb, parsed.args))
+}
+
+// outputArgs are the arguments of outputs: an ID, unless flags choose the job, a verb, and
+// its arguments.
+type outputArgs struct {
+	ids  []string
+	verb string
+	args []string
+}
+
+// parseOutputArgs parses the arguments of outputs. The verb may also come before the id, and
+// is ls if it is missing. Flags may choose the job.
+func parseOutputArgs(sub *cobra.Command, words []string, flags *jobflags.Flags) (outputArgs, error) {
+	isVerb := func(i int) bool {
+		if i >= len(words) {
+			return false
+		}
+		_, known := outputVerbs[words[i]]
+		return known
+	}
+	var a outputArgs
+	switch {
+	case flags.Given():
+		a.args = words
+	case len(words) == 0, len(words) == 1 && isVerb(0):
+		return a, flags.NoID(sub)
+	case isVerb(0) && !isVerb(1):
+		a.ids, a.args = words[1:2], append([]string{words[0]}, words[2:]...)
+	default:
+		a.ids, a.args = words[:1], words[1:]
+	}
+	if len(a.args) == 0 {
+		a.args = []string{"ls"}
+	}
+	a.verb, a.args = a.args[0], a.args[1:]
+	verb, known := outputVerbs[a.verb]
+	if !known {
+		return a, cli.Usagef("outputs: %q is not a command; expected ls, cp, cat or rm after the job ID%s", a.verb, otherVerb(a.verb))
+	}
+	if n := len(a.args); n < verb.least || n > verb.most {
+		return a, cli.Usagef("outputs %s takes %s, got %s", a.verb, verb.args, human.Count(n, "argument"))
+	}
+	return a, nil
+}
+
+// otherVerb suggests the verb for a word that another tool uses.
+func otherVerb(word string) string {
+	for meant, words := range map[string][]string{"ls": {"list", "dir", "find"}, "cp": {"copy", "download", "get"}, "cat": {"show", "print", "view"}, "rm": {"delete", "remove", "del"}} {
+		if slices.Contains(words, word) {
+			return fmt.Sprintf("; did you mean %q?", meant)
+		}
+	}
+	return ""
+}
+
+// notThere sets the exit code of errors about paths that the user typed.
+func notThere(err error) error {
+	var unknown *outputs.PathError
+	if errors.As(err, &unknown) {
+		return cli.Usage(err)
+	}
+	return err
+}
+
+func (c *command) workOn(ctx context.Context, j *job.Job, dir *outputs.Dir, format, verb string, args []string) error {
+	switch verb {
+	case "ls":
+		return c.listOutputs(ctx, j, dir, format, strings.Join(args, ""))
+	case "cat":
+		return c.printOutputs(ctx, dir, args)
+	}
+	at, dest := "", args[len(args)-1]
+	if len(args) == 2 {
+		at = args[0]
+	}
+	if dest == "-" {
+		return c.printOutputs(ctx, dir, []string{at})
+	}
+	done, err := Copy(ctx, ui.New(c.streams.ErrOut, c.clock.Now), dir, at, dest)
+	if err != nil && ctx.Err() != nil {
+		fmt.Fprintln(c.streams.ErrOut, "interrupted; run the same command to continue")
+		return cli.Exit(cli.ExitInterrupted)
+	}
+	if err != nil || format != "json" {
+		return err
+	}
+	return report.PrintJSON(c.streams.Out, copied{dest, done.Files, done.Bytes, done.Same})
+}
+
+// copied is what cp prints with -o json.
+type copied struct {
+	To    string `json:"to"`
+	Files int    `json:"files"`
+	Bytes int64  `json:"bytes"`
+	// Unchanged is how many of the files were already there.
+	Unchanged int `json:"unchanged"`
+}
+
+func (c *command) listOutputs(ctx context.Context, j *job.Job, dir *outputs.Dir, format, at string) error {
+	found, err := dir.All(ctx, at)
+	if err != nil {
+		return err
+	}
+	files := found.Files
+	if format == "json" {
+		return report.PrintJSON(c.streams.Out, map[string]any{"items": append([]outputs.File{}, files...)})
+	}
+	if len(files) == 0 {
+		_, err := fmt.Fprintf(c.streams.ErrOut, "job %s has no outputs in %s%s\n", j.ID(), dir.URL(), unsaved(found.Pending))
+		return err
+	}
+	if format == "name" {
+		for _, f := range files {
+			if _, err := fmt.Fprintln(c.streams.Out, f.Name); err != nil {
+				return err
+			}
+		}
+		return nil
+	}
+	return c.printTable(files, found.Synced, format == "wide")
+}
+
+// unsaved says that a running job has written something, although nothing is saved.
+func unsaved(pending []string) string {
+	if len(pending) == 0 {
+		return ""
+	}
+	const shown = 3
+	names := strings.Join(pending[:min(len(pending), shown)], ", ")
+	if len(pending) > shown {
+		names += ", …"
+	}
+	return fmt.Sprintf(" yet: %s written, none saved yet: %s", human.Count(len(pending), "output"), names)
+}
+
+// printTable prints files, and which of them are complete if that is known.
+func (c *command) printTable(files []outputs.File, synced, wide bool) error {
+	columns := []string{"name", "size", "age"}
+	if synced {
+		columns = append(columns, "state")
+	}
+	if wide {
+		columns = append(columns, "updated", "url")
+	}
+	table := ui.NewTable(c.streams.Out, columns...)
+	for _, f := range files {
+		row := []string{shownName(f), human.Bytes(f.Size), ui.Age(f.Updated, c.clock.Now())}
+		if synced {
+			row = append(row, stateOf(f))
+		}
+		if wide {
+			row = append(row, shownTime(f.Updated), f.URL)
+		}
+		table.Row(row...)
+	}
+	return table.Flush()
+}
+
+// shownName is a file's name, and where it leads if it is a link.
+func shownName(f outputs.File) string {
+	if f.Link == "" {
+		return f.Name
+	}
+	return f.Name + " -> " + f.Link
+}
+
+// shownTime is empty for a link, whose time is not known.
+func shownTime(t time.Time) string {
+	if t.IsZero() {
+		return ""
+	}
+	return t.Format(time.RFC3339)
+}
+
+func stateOf(f outputs.File) string {
+	if f.Incomplete && f.Reason != "" {
+		return "incomplete: " + f.Reason
+	}
+	if f.Incomplete {
+		return "incomplete"
+	}
+	return "complete"
+}
+
+// printOutputs finds all files before it prints the first.
+func (c *command) printOutputs(ctx context.Context, dir *outputs.Dir, paths []string) error {
+	files := make([]outputs.File, len(paths))
+	for i, at := range paths {
+		if at == "" {
+			return cli.Usagef("DEST - is for one file: add its PATH")
+		}
+		var err error
+		if files[i], err = dir.File(ctx, at); err != nil {
+			return err
+		}
+	}
+	for _, f := range files {
+		if err := dir.Write(ctx, f, c.streams.Out); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// completeOutputs completes ids, verbs, and the paths of the job's outputs.
+func (c *command) completeOutputs(sub *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	named := c.choice.Given()
+	switch {
+	case len(args) == 0 && !named:
+		return c.choice.CompleteIDs(sub, args, word)
+	case len(args) == 0, len(args) == 1 && !named:
+		if len(args) == 1 && outputVerbs[args[0]].args != "" {
+			return c.choice.CompleteIDs(sub, nil, word)
+		}
+		return []string{"ls\tlist files", "cp\tcopy them here", "cat\tprint them", "rm\tdelete them"}, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	}
+	a, err := parseOutputArgs(sub, append(slices.Clone(args), "x"), c.choice) // x stands for the path that is being typed
+	if err != nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	if a.verb == "cp" && len(a.args) > 1 {
+		return nil, cobra.ShellCompDirectiveDefault // a local path
+	}
+	names, _ := cli.Promptly(sub.Context(), func(ctx context.Context) ([]string, error) {
+		j, err := c.choice.One(ctx, a.ids)
+		if err != nil {
+			return nil, err
+		}
+		dir, err := outputs.Of(j)
+		if err != nil {
+			return nil, err
+		}
+		return dir.Complete(ctx, word)
+	})
+	directive := cobra.ShellCompDirectiveNoFileComp
+	if a.verb == "cp" {
+		directive = cobra.ShellCompDirectiveDefault // it may be DEST
+	}
+	if slices.ContainsFunc(names, func(n string) bool { return strings.HasSuffix(n, "/") }) {
+		directive |= cobra.ShellCompDirectiveNoSpace
+	}
+	return names, directive
+}

@@ -1,0 +1,148 @@
+package profile
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+
+	"github.com/spf13/cobra"
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+)
+
+// entry is a profile as programs read it.
+type entry struct {
+	Name          string `json:"name"`
+	Current       bool   `json:"current"`
+	Project       string `json:"project,omitempty"`
+	Zone          string `json:"zone,omitempty"`
+	Cluster       string `json:"cluster,omitempty"`
+	Context       string `json:"context,omitempty"`
+	Namespace     string `json:"namespace"`
+	Store         string `json:"store,omitempty"`
+	ImageRepo     string `json:"imageRepo,omitempty"`
+	BaseImage     string `json:"baseImage,omitempty"`
+	BaseImageRepo string `json:"baseImageRepo,omitempty"`
+}
+
+func newEntry(p profile.Profile, current string) entry {
+	return entry{p.Name, p.Name == current, p.Project, p.Zone, p.Cluster, p.Context, p.Namespace, p.Store, p.ImageRepo, p.BaseImage, p.BaseImageRepo}
+}
+
+func list(streams genericiooptions.IOStreams) *cobra.Command {
+	c := newCommand(streams)
+	return c.named(&cobra.Command{
+		Use:               "ls",
+		Aliases:           []string{"list"},
+		Short:             "List the profiles",
+		Example:           "  kubectl kinetic profile ls\n  kubectl kinetic profile ls -o name",
+		ValidArgsFunction: cobra.NoFileCompletions,
+	}, 0, func(_ context.Context, name string) error {
+		if name != "" {
+			return cli.Usagef("profile ls takes no argument, got %q; `kubectl kinetic profile show %s` prints one", name, name)
+		}
+		return c.list()
+	}, c.outputSection())
+}
+
+func (c *command) list() error {
+	file, err := profile.Read(c.env)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	all := []entry{}
+	for _, name := range file.Names() {
+		p, err := file.Find(name)
+		if err != nil {
+			return err
+		}
+		all = append(all, newEntry(p, file.Current))
+	}
+	switch {
+	case c.output == nameFormat:
+		for _, e := range all {
+			fmt.Fprintln(c.streams.Out, e.Name)
+		}
+		return nil
+	case c.output != "":
+		return cli.Write(c.streams.Out, c.output, map[string]any{"items": all})
+	case len(all) == 0:
+		c.say("there are no profiles in " + file.Path + "; `kubectl kinetic profile create NAME` makes one")
+		return nil
+	}
+	table := ui.NewTable(c.streams.Out, "current", "name", "project", "zone", "cluster", "context", "namespace")
+	for _, e := range all {
+		mark := " "
+		if e.Current {
+			mark = "*"
+		}
+		table.Row(mark, e.Name, cmp.Or(e.Project, "-"), cmp.Or(e.Zone, "-"), cmp.Or(e.Cluster, "-"), cmp.Or(e.Context, "-"), e.Namespace)
+	}
+	c.warnOfVariable(file.Current)
+	return table.Flush()
+}
+
+func show(streams genericiooptions.IOStreams) *cobra.Command {
+	c := newCommand(streams)
+	return c.named(&cobra.Command{
+		Use:     "show [NAME]",
+		Short:   "Print a profile; without a name, the one that counts here",
+		Example: "  kubectl kinetic profile show\n  kubectl kinetic profile show prod -o json",
+	}, 0, func(_ context.Context, name string) error { return c.show(name) }, c.outputSection())
+}
+
+func (c *command) show(name string) error {
+	file, err := profile.Read(c.env)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	p, err := c.find(file, name)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	if p.Name == "" {
+		return cli.Usagef("no profile is current: name one of `kubectl kinetic profile ls`, or choose one with `kubectl kinetic profile use`")
+	}
+	e := newEntry(p, file.Current)
+	switch c.output {
+	case "":
+		table := ui.NewTable(c.streams.Out)
+		for _, row := range [][2]string{{"name", e.Name}, {"project", e.Project}, {"zone", e.Zone}, {"cluster", e.Cluster}, {"context", e.Context}, {"namespace", e.Namespace}, {"store", e.Store},
+			{"image repo", e.ImageRepo}, {"base image", e.BaseImage}, {"base image repo", e.BaseImageRepo}} {
+			table.Row(row[0], row[1])
+		}
+		return table.Flush()
+	case nameFormat:
+		_, err := fmt.Fprintln(c.streams.Out, e.Name)
+		return err
+	}
+	return cli.Write(c.streams.Out, c.output, e)
+}
+
+// find returns a profile; without a name, the one that counts in this shell.
+func (c *command) find(file profile.File, name string) (profile.Profile, error) {
+	if name == "" {
+		p, _, err := target.ChosenProfile(file, target.Flags{}, c.env)
+		return p, err
+	}
+	p, err := file.Find(name)
+	if err != nil {
+		return p, fmt.Errorf("profile %s: %w", name, err)
+	}
+	return p, nil
+}
+
+// say prints a line for people.
+func (c *command) say(line string) { fmt.Fprintln(c.streams.ErrOut, ui.Clean(line)) }
+
+// warnOfVariable says that the current profile is not the one that counts in this shell.
+func (c *command) warnOfVariable(current string) {
+	const variable = "KINETIC_PROFILE"
+	if name := c.env(variable); name != "" && name != current {
+		c.say("warning: " + variable + " is " + name + " in this shell, and counts before the current profile: `unset " + variable + "`")
+	}
+}

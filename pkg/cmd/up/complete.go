@@ -1,0 +1,85 @@
+package up
+
+import (
+	"context"
+	"os"
+	"slices"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/google"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/availability"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
+)
+
+// completeAccelerator offers the accelerators of the catalogue.
+func completeAccelerator(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+	return accelerator.CompletePool(word), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// completeZone offers the zones of the project, and their regions.
+func (c *command) completeZone(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return completeFrom(cmd, c.zones)
+}
+
+func (c *command) zones(ctx context.Context) ([]string, error) {
+	t, access, err := c.access(ctx)
+	if err != nil {
+		return nil, err
+	}
+	usual := availability.Machine{Type: usualMachine}
+	found, err := availability.Zones(ctx, access, t.Project, []availability.Machine{usual})
+	if err != nil {
+		return nil, err
+	}
+	var all []string
+	for _, zone := range found[usual] {
+		all = append(all, zone, target.Region(zone))
+	}
+	slices.Sort(all)
+	return slices.Compact(all), nil
+}
+
+// completeNetwork offers the networks of the project.
+func (c *command) completeNetwork(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+	return completeFrom(cmd, c.ofProject(func(ctx context.Context, p *google.Project) ([]string, error) { return p.NetworkNames(ctx) }))
+}
+
+// completeSubnet offers the subnets of a network.
+func (c *command) completeSubnet(cmd *cobra.Command, network string) ([]string, cobra.ShellCompDirective) {
+	return completeFrom(cmd, c.ofProject(func(ctx context.Context, p *google.Project) ([]string, error) { return p.SubnetNames(ctx, network) }))
+}
+
+// completeFrom offers what the project has; nothing, if that can't be read.
+func completeFrom(cmd *cobra.Command, read func(context.Context) ([]string, error)) ([]string, cobra.ShellCompDirective) {
+	all, _ := cli.Promptly(cmd.Context(), read)
+	return all, cobra.ShellCompDirectiveNoFileComp
+}
+
+// ofProject reads names of the project of the command line.
+func (c *command) ofProject(read func(context.Context, *google.Project) ([]string, error)) func(context.Context) ([]string, error) {
+	return func(ctx context.Context) ([]string, error) {
+		t, access, err := c.access(ctx)
+		if err != nil {
+			return nil, err
+		}
+		p, err := google.New(ctx, access, target.Names{Project: t.Project, Zone: t.Zone, Cluster: t.Cluster})
+		if err != nil {
+			return nil, err
+		}
+		return read(ctx, p)
+	}
+}
+
+// access returns what the command line names, and access to its project.
+func (c *command) access(ctx context.Context) (target.Target, *gcp.Access, error) {
+	t, err := c.connection.ResolveStored()
+	if err != nil {
+		return t, nil, err
+	}
+	access, err := gcp.New(ctx, os.Getenv)
+	return t, access, err
+}

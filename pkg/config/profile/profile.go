@@ -1,0 +1,119 @@
+// Package profile reads and writes profiles: named clusters, each with a project, a zone, a cluster
+// and a namespace, that replace flags. The file and its rules are the same as in the
+// Python package, so that both see the same profiles.
+package profile
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"io/fs"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
+)
+
+// Profile is one named cluster.
+type Profile struct {
+	Name                              string
+	Project, Zone, Cluster, Namespace string
+	// Context, of the kubeconfig, is how to reach a cluster outside GKE; "" for one of GKE. Zone and
+	// Cluster are then empty, and Project is if it is unknown. Store is the store of jobs there, "" for
+	// that of the cluster. keras-kinetic ignores both.
+	Context, Store string
+	// ImageRepo, BaseImage and BaseImageRepo are the defaults of the flags of these names, ""
+	// for none. keras-kinetic ignores them.
+	ImageRepo, BaseImage, BaseImageRepo string
+}
+
+// Place says for people which cluster a profile is for: "cluster main in us-central1-a of project acme", or
+// "context kind-dev".
+func (p Profile) Place() string {
+	if p.Context != "" {
+		return "context " + p.Context
+	}
+	return fmt.Sprintf("cluster %s in %s of project %s", p.Cluster, p.Zone, p.Project)
+}
+
+// Keep returns the profile with what another of the same cluster says about images, and with its store if
+// the profile has none.
+func (p Profile) Keep(old Profile) Profile {
+	p.ImageRepo, p.BaseImage, p.BaseImageRepo = old.ImageRepo, old.BaseImage, old.BaseImageRepo
+	p.Store = cmp.Or(p.Store, old.Store)
+	return p
+}
+
+// File is what the profiles file holds.
+type File struct {
+	// Path is where the file is, or would be.
+	Path string
+	// Current is the profile that is used when none is named; "" if there is none.
+	Current string
+
+	profiles map[string]Profile
+}
+
+// Read reads the user's profiles from the file that KINETIC_PROFILES_FILE names, or from
+// .kinetic/profiles.json in the home directory. env reads the environment. If the file
+// doesn't exist, there are no profiles.
+func Read(env func(string) string) (File, error) {
+	path := pathOf(env)
+	if path == "" {
+		return File{}, nil
+	}
+	file, _, err := readFile(path)
+	return file, err
+}
+
+// pathOf returns where the profiles file is, or would be; "" if the environment doesn't say.
+func pathOf(env func(string) string) string {
+	if path := env("KINETIC_PROFILES_FILE"); path != "" {
+		return path
+	}
+	home := platform.HomeDir(env)
+	if home == "" {
+		return ""
+	}
+	return filepath.Join(home, ".kinetic", "profiles.json")
+}
+
+// readFile reads a file with profiles and also returns its text, nil if it doesn't exist.
+func readFile(path string) (File, []byte, error) {
+	data, err := os.ReadFile(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return File{Path: path}, nil, nil
+	}
+	if err != nil {
+		return File{}, nil, fmt.Errorf("reading the profiles: %w: name a file with KINETIC_PROFILES_FILE that can be read", err)
+	}
+	file, err := parse(data)
+	if err != nil {
+		return File{}, nil, fmt.Errorf("reading the profiles: %s%w: fix the file, or name another with KINETIC_PROFILES_FILE", path, err)
+	}
+	file.Path = path
+	return file, data, nil
+}
+
+// Names returns the profiles' names in alphabetical order.
+func (f File) Names() []string { return slices.Sorted(maps.Keys(f.profiles)) }
+
+// Find returns the profile with a name. Its error lists the existing profiles.
+func (f File) Find(name string) (Profile, error) {
+	if p, found := f.profiles[name]; found {
+		return p, nil
+	}
+	switch hint := suggest.Sentence(name, f.Names()); {
+	case hint != "":
+		return Profile{}, fmt.Errorf("%s has no profile of that name: %s", f.Path, hint)
+	case len(f.profiles) > 0:
+		return Profile{}, fmt.Errorf("%s has no profile of that name; it has %s", f.Path, quoted(f.Names()))
+	case f.Path == "":
+		return Profile{}, errors.New("there are no profiles, because neither KINETIC_PROFILES_FILE nor HOME is set: use --project, --zone and --cluster instead")
+	default:
+		return Profile{}, fmt.Errorf("there are no profiles in %s: use --project, --zone and --cluster instead", f.Path)
+	}
+}

@@ -1,0 +1,173 @@
+package gke
+
+import (
+	"cmp"
+	"fmt"
+	"slices"
+	"strings"
+
+	"google.golang.org/api/container/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+)
+
+// zonesOfRegion is in how many zones of a region GKE creates nodes, unless the request says which.
+const zonesOfRegion = 3
+
+// zoneCount returns in how many zones of a cluster nodes are, unless a pool says: the locations are
+// those that GKE returns, which are not known for a cluster that doesn't exist.
+func zoneCount(c *container.Cluster) int {
+	switch {
+	case len(c.Locations) > 0:
+		return len(c.Locations)
+	case target.Region(c.Location) == c.Location:
+		return zonesOfRegion
+	}
+	return 1
+}
+
+// Placing is where the nodes of a pool will be.
+type Placing struct {
+	// Zones is how many zones the pool is in.
+	Zones int
+	// Notes say what nobody has asked for about the zones and the number of nodes.
+	Notes []string
+}
+
+// First is how many nodes a pool begins with: each zone begins with the same number.
+func (p Placing) First(pool *container.NodePool) int { return p.Zones * int(pool.InitialNodeCount) }
+
+// Settle sets the zones of the pool: those that were asked for, or those of the cluster, as far as they have its
+// machines, or if none has, others of its region. A pool that oneZone is about is in one.
+// have are the zones that have the machines, nil if that is not known. A cluster that doesn't exist yet has no zones:
+// then all of its region count.
+func (p Planned) Settle(c *container.Cluster, have []string) (Placing, error) {
+	zones, note, err := p.zones(c, have)
+	if err != nil {
+		return Placing{}, err
+	}
+	p.Pool.Locations = zones
+	p.Fit(c)
+	placing := Placing{Zones: len(zones)}
+	switch {
+	case len(zones) > 0:
+	case p.oneZone(c) != "":
+		placing.Zones = 1
+	default:
+		placing.Zones = zoneCount(c)
+	}
+	p.Pool.InitialNodeCount = int64(p.options.initial(placing.Zones))
+	for _, text := range []string{note, p.options.raised(p.accelerator)} {
+		if text != "" {
+			placing.Notes = append(placing.Notes, text)
+		}
+	}
+	return placing, nil
+}
+
+// Accelerator returns what the pool is for.
+func (p Planned) Accelerator() api.Accelerator { return p.accelerator }
+
+// zones returns the zones of the pool, none if they are not known, and what to say about them.
+func (p Planned) zones(c *container.Cluster, have []string) (zones []string, note string, err error) {
+	a := p.accelerator
+	lacks := func(zone string) bool { return have != nil && !slices.Contains(have, zone) }
+	for _, zone := range p.options.Zones {
+		if target.Region(zone) != target.Region(c.Location) {
+			return nil, "", fmt.Errorf("--zones %s: cluster %s is in %s, and has no nodes in other regions", zone, c.Name, target.Region(c.Location))
+		}
+		if lacks(zone) {
+			return nil, "", NoMachines("--zones "+zone, zone, accelerator.Text(a), a.MachineType, have)
+		}
+	}
+	if len(p.options.Zones) > 0 {
+		return p.options.Zones, "", nil
+	}
+	zones = slices.DeleteFunc(within(c, have), lacks)
+	if len(zones) == 0 && have != nil {
+		where := cmp.Or(strings.Join(c.Locations, ", "), c.Location)
+		zones = inRegion(have, target.Region(c.Location))
+		if len(zones) == 0 {
+			return nil, "", NoMachines(fmt.Sprintf("cluster %s in %s", c.Name, where), c.Location, accelerator.Text(a), a.MachineType, have)
+		}
+		zones = zones[:min(len(zones), zoneCount(c))]
+		note = fmt.Sprintf("the nodes are in %s, since there is no %s in %s, where the cluster is", strings.Join(zones, ", "), a.MachineType, where)
+	}
+	switch why := p.oneZone(c); {
+	case why == "" || len(zones) == 1:
+	case len(zones) == 0:
+		note = "all nodes are in the same zone: " + why
+	default:
+		note = fmt.Sprintf("all nodes are in %s: %s; choose another with --zones: %s", zones[0], why, strings.Join(zones[1:], ", "))
+		zones = zones[:1]
+	}
+	return zones, note, nil
+}
+
+// oneZone says why the pool must be in one zone, "" if it need not.
+func (p Planned) oneZone(c *container.Cluster) string {
+	a := p.accelerator
+	switch {
+	case a.Kind == api.TPU && a.Hosts > 1:
+		return "the hosts of a slice must be in one zone"
+	case IsRack(a):
+		return "the machines of a rack must be in one zone"
+	case p.options.Compact:
+		return "with --compact, machines must be in one zone"
+	case a.Kind == api.GPU && p.Pool.NetworkConfig != nil && NoNetworks(c) == "":
+		return "the networks of GPUs are in one zone"
+	}
+	return ""
+}
+
+// within returns the zones of a cluster.
+func within(c *container.Cluster, have []string) []string {
+	switch {
+	case len(c.Locations) > 0:
+		return slices.Clone(c.Locations)
+	case target.Region(c.Location) != c.Location:
+		return []string{c.Location}
+	}
+	return inRegion(have, c.Location)
+}
+
+// inRegion returns the zones of a region.
+func inRegion(zones []string, region string) []string {
+	return slices.DeleteFunc(slices.Clone(zones), func(zone string) bool { return target.Region(zone) != region })
+}
+
+// nearestZones is how many zones a message offers.
+const nearestZones = 4
+
+// NoMachines says that a place has no machines of a type, and which zones near a location have them.
+// what is what the machines are wanted for.
+func NoMachines(where, location, what, machine string, have []string) error {
+	if what != machine {
+		what = fmt.Sprintf("%s (%s)", what, machine)
+	}
+	if len(have) == 0 {
+		return fmt.Errorf("%s: no zone has machines of type %s that this project may use; ask Google Cloud for access", where, machine)
+	}
+	near := slices.Clone(have)
+	slices.SortStableFunc(near, func(a, b string) int { return cmp.Compare(distance(location, a), distance(location, b)) })
+	near = near[:min(len(near), nearestZones)]
+	text := fmt.Sprintf("%s has no %s; the nearest zones that have it: %s", where, what, strings.Join(near, ", "))
+	if target.Region(near[0]) != target.Region(location) {
+		text += "; they need a cluster in their region"
+	}
+	return fmt.Errorf("%s", text)
+}
+
+// distance is how far a zone is from a location: in its region, on its continent, or elsewhere.
+func distance(location, zone string) int {
+	continent := func(s string) string { return s[:max(0, strings.IndexByte(s, '-'))] }
+	switch {
+	case target.Region(zone) == target.Region(location):
+		return 0
+	case continent(zone) == continent(location):
+		return 1
+	}
+	return 2
+}

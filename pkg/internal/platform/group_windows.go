@@ -1,0 +1,6 @@
+package platform
+
+import "os/exec"
+
+// ownGroup does nothing: Windows has no process groups.
+func ownGroup(*exec.Cmd) {}

@@ -1,0 +1,241 @@
+package apiserver
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"net"
+	"net/url"
+	"strings"
+	"time"
+
+	"golang.org/x/net/http2"
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	utilnet "k8s.io/apimachinery/pkg/util/net"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/transport"
+)
+
+// Request is what the API server was asked for, in the terms of a Role.
+type Request struct {
+	Verb, Resource string
+	// Namespace is empty for all namespaces.
+	Namespace string
+	// Cluster means that nothing less than the whole cluster is enough.
+	Cluster bool
+}
+
+// Scope returns the request's namespace as messages name it.
+func (r Request) Scope() string {
+	switch {
+	case r.Cluster:
+		return "the whole cluster"
+	case r.Namespace == "":
+		return "all namespaces"
+	}
+	return "namespace " + r.Namespace
+}
+
+// Explain returns an error that says what was being done, why it failed and what to do
+// next. It wraps err, for apierrors.
+func (r Request) Explain(doing string, err error) error {
+	if err == nil {
+		return nil
+	}
+	doing += " in " + r.Scope()
+	why := r.why(err)
+	if why == "" {
+		return fmt.Errorf("%s: %w", doing, err)
+	}
+	kind, next := r.advice(err)
+	return &explanation{transport.Explained{Text: doing + ": " + why, Cause: err, Of: kind, Do: next}}
+}
+
+// advice returns the kind of an error that why explains, and what to do if that is one thing.
+func (r Request) advice(err error) (api.ErrorKind, string) {
+	var request *url.Error
+	switch {
+	case apierrors.IsForbidden(err) && lacksRight(err) && r.Cluster:
+		return api.KindForbidden, fmt.Sprintf("ask an administrator for a ClusterRole with the verb %s on %s", r.Verb, r.Resource)
+	case apierrors.IsForbidden(err) && lacksRight(err):
+		return api.KindForbidden, "ask an administrator for the Role " + r.role() + ", which is in manifests/rbac"
+	case apierrors.IsUnauthorized(err):
+		return api.KindForbidden, "log in again"
+	case lacksNamespace(err):
+		return api.KindNotFound, "kubectl create namespace " + r.Namespace
+	case errors.As(err, &request) && credentials(request.Err) != "":
+		return api.KindForbidden, "log in again"
+	case request != nil, apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse):
+		return api.KindUnreachable, ""
+	}
+	return "", ""
+}
+
+// role returns the Role that grants what was requested.
+func (r Request) role() string {
+	if r.Resource == "configmaps" && r.Verb != "create" {
+		return "kinetic-cleanup"
+	}
+	return "kinetic-user"
+}
+
+// why explains why a request failed, "" if the error's own words are enough.
+func (r Request) why(err error) string { return cmp.Or(r.answered(err), explainUnanswered(err)) }
+
+// Reason says why a request failed, in one line for a list of what was asked for: it neither
+// repeats the request nor names a Role. within is how long an answer could take.
+func (r Request) Reason(err error, within time.Duration) string {
+	switch {
+	case errors.Is(err, context.DeadlineExceeded):
+		return "no answer within " + within.String()
+	case apierrors.IsForbidden(err) && lacksRight(err):
+		return fmt.Sprintf("forbidden: you need the verb %s on %s", r.Verb, r.Resource)
+	}
+	return cmp.Or(r.why(err), err.Error())
+}
+
+// explanation is an error in our words that wraps its cause.
+type explanation struct{ transport.Explained }
+
+// Usage reports whether the command line named something that the cluster does not have, so
+// that nothing was changed. pkg/cmd/cli uses it.
+func (e *explanation) Usage() bool { return lacksNamespace(e.Cause) }
+
+// answered explains an answer of the API server, "" if the server's own words are enough.
+func (r Request) answered(err error) string {
+	switch {
+	case apierrors.IsForbidden(err) && apierrors.HasStatusCause(err, corev1.NamespaceTerminatingCause):
+		return fmt.Sprintf("%s is being deleted: wait until it is gone, or choose another with --namespace", r.Scope())
+	case apierrors.IsForbidden(err) && lacksRight(err):
+		return r.forbidden(err)
+	case apierrors.IsUnauthorized(err):
+		return "the API server does not accept your credentials, which may have expired: " +
+			"log in again, on GKE with `gcloud auth login`; elsewhere, get a new kubeconfig"
+	case lacksNamespace(err):
+		return fmt.Sprintf("there is no namespace %s: choose another with --namespace, or create it with kubectl create namespace %s",
+			r.Namespace, r.Namespace)
+	case apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) && !Transient(err):
+		return fmt.Sprintf("not a Kubernetes API server response: %q: "+
+			"check the address (kubectl cluster-info) and HTTPS_PROXY if there is a proxy", unexpected(err))
+	}
+	return ""
+}
+
+// forbidden names the missing right and what grants it.
+func (r Request) forbidden(err error) string {
+	where, advice := "there", "ask an administrator for the Role "+r.role()+", which is in manifests/rbac (`kubectl kinetic doctor` lists all missing rights)"
+	switch {
+	case r.Cluster:
+		advice = "ask an administrator for a ClusterRole with it"
+	case r.Namespace == "":
+		where, advice = "in the whole cluster", "without --all-namespaces one namespace is enough"
+	}
+	to, more := "", ": "+err.Error()
+	if m := rbacRefusal().FindStringSubmatch(err.Error()); m != nil { // it only repeats our words
+		to, more = " to "+m[1], m[2]
+	}
+	return fmt.Sprintf("forbidden%s: you need the verb %s on %s %s: %s%s", to, r.Verb, r.Resource, where, advice, more)
+}
+
+// rbacRefusal matches how an API server reports a missing right: who lacks it, and what a
+// cluster adds.
+var rbacRefusal = lazyregexp.New(`^\S+(?: "[^"]*")? is forbidden: User "([^"]*)" cannot \w+ resource "[^"]*" in API group "[^"]*"(?: in the namespace "[^"]*"| at the cluster scope)?(: .+)?$`)
+
+// lacksRight reports whether the user lacks a right. A Role does not help against other
+// refusals, such as for a quota.
+func lacksRight(err error) bool {
+	return strings.Contains(err.Error(), " cannot ")
+}
+
+// lacksNamespace reports whether the error is that the namespace does not exist. The API
+// server checks that before it does anything.
+func lacksNamespace(err error) bool {
+	var status apierrors.APIStatus
+	if !apierrors.IsNotFound(err) || !errors.As(err, &status) {
+		return false
+	}
+	details := status.Status().Details
+	return details != nil && details.Kind == "namespaces"
+}
+
+// unexpected returns the beginning of an answer that is not from Kubernetes.
+func unexpected(err error) string {
+	cause, _ := apierrors.StatusCause(err, metav1.CauseTypeUnexpectedServerResponse)
+	text := strings.Join(strings.Fields(cause.Message), " ")
+	const enough = 100
+	if len(text) > enough {
+		return text[:enough] + "…"
+	}
+	return text
+}
+
+// Transient reports whether the same call may succeed later.
+func Transient(err error) bool {
+	return passes(err) || apierrors.IsServerTimeout(err) || apierrors.IsTimeout(err) || apierrors.IsTooManyRequests(err) ||
+		apierrors.IsServiceUnavailable(err) || apierrors.IsInternalError(err)
+}
+
+// Refused reports whether a request failed for good: the API server refused it, or can't be
+// reached. A broken connection is not final.
+func Refused(err error) bool {
+	var status apierrors.APIStatus
+	return (errors.As(err, &status) || Unanswered(err)) && !Transient(err)
+}
+
+// Unanswered reports whether a request got no answer.
+func Unanswered(err error) bool {
+	var request *url.Error
+	return errors.As(err, &request)
+}
+
+// explainUnanswered returns why a request got no answer, "" for other errors.
+func explainUnanswered(err error) string {
+	var request *url.Error
+	if !errors.As(err, &request) {
+		return ""
+	}
+	if why := credentials(request.Err); why != "" {
+		return why
+	}
+	return server.Explain(err)
+}
+
+// credentials explains the failure of a program that gets credentials, "" for other errors.
+// The program's own output goes to standard error.
+func credentials(err error) string {
+	text, found := strings.CutPrefix(err.Error(), "getting credentials: ")
+	switch {
+	case strings.Contains(text, "gke-gcloud-auth-plugin"):
+		return fmt.Sprintf("there are no credentials for the cluster: %s: log in again with `gcloud auth login`", text)
+	case found:
+		return fmt.Sprintf("there are no credentials for the cluster: %s: log in again "+
+			"with the program in users[].user.exec of the kubeconfig", text)
+	case strings.Contains(text, "id-token") || strings.Contains(text, "refresh token"):
+		return fmt.Sprintf("there are no credentials for the cluster: %s: log in again with your identity provider", text)
+	}
+	return ""
+}
+
+// passes reports whether an error is a temporary failure of the way to a server.
+func passes(err error) bool {
+	var request *url.Error
+	if !errors.As(err, &request) {
+		return broken(err)
+	}
+	var final *transport.UnreachableError
+	return !errors.As(err, &final) && !transport.Untrusted(request.Err) && credentials(request.Err) == ""
+}
+
+// broken reports whether a connection broke during an answer.
+func broken(err error) bool {
+	var network net.Error
+	var stream http2.StreamError
+	return errors.As(err, &network) || errors.As(err, &stream) || errors.Is(err, io.ErrUnexpectedEOF) ||
+		utilnet.IsProbableEOF(err) || utilnet.IsHTTP2ConnectionLost(err)
+}

@@ -1,0 +1,182 @@
+// Package portforward forwards a port of a pod to this machine, as kubectl port-forward does.
+// Each connection goes through the API server separately, so that a broken one does not
+// affect the others, and the next may lead to another pod.
+package portforward
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io"
+	"net/http"
+	"strconv"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
+	"k8s.io/client-go/tools/portforward"
+	"k8s.io/client-go/transport/spdy"
+	"k8s.io/streaming/pkg/httpstream"
+)
+
+// Port is a port of a pod.
+type Port struct {
+	Namespace, Pod string
+	Number         int
+}
+
+// RefusedError means that the pod was reached, but nothing in it listens on the port.
+type RefusedError struct {
+	Port Port
+	// Said is the message of the pod's node, "" for none.
+	Said string
+}
+
+func (e *RefusedError) Error() string {
+	return strings.TrimSuffix(fmt.Sprintf("nothing listens on port %d of pod %s: %s", e.Port.Number, e.Port.Pod, e.Said), ": ")
+}
+
+// Conn is a connection to a port of a pod.
+type Conn struct {
+	way     httpstream.Connection
+	data    httpstream.Stream
+	refused chan *RefusedError
+}
+
+// Dial connects to a port. If nothing listens there, the first Read returns a RefusedError.
+// Errors of Dial itself come from the API server.
+func Dial(ctx context.Context, config *rest.Config, p Port) (*Conn, error) {
+	way, err := open(ctx, config, p)
+	if err != nil {
+		return nil, err
+	}
+	c := &Conn{way: way, refused: make(chan *RefusedError, 1)}
+	if err := c.begin(p); err != nil {
+		_ = way.Close()
+		return nil, fmt.Errorf("opening port %d of pod %s: %w", p.Number, p.Pod, err)
+	}
+	return c, nil
+}
+
+// open opens a connection for streams to a pod: a WebSocket, which proxies let through, or
+// SPDY if the server refuses that. The dialers take no context, so open returns without
+// them when ctx is done.
+func open(ctx context.Context, config *rest.Config, p Port) (httpstream.Connection, error) {
+	kept := &refusal{}
+	dialer, err := dialerTo(config, p, kept)
+	if err != nil {
+		return nil, fmt.Errorf("preparing to forward port %d of pod %s: %w", p.Number, p.Pod, err)
+	}
+	type opened struct {
+		way httpstream.Connection
+		err error
+	}
+	done := make(chan opened, 1)
+	go func() {
+		way, _, err := dialer.Dial(portforward.PortForwardProtocolV1Name)
+		if err != nil && kept.status != nil {
+			err = kept.status
+		}
+		done <- opened{way, err}
+	}()
+	select {
+	case o := <-done:
+		return o.way, o.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func dialerTo(config *rest.Config, p Port, kept *refusal) (httpstream.Dialer, error) {
+	server, _, err := rest.DefaultServerUrlFor(config)
+	if err != nil {
+		return nil, err
+	}
+	url := server.JoinPath("api", "v1", "namespaces", p.Namespace, "pods", p.Pod, "portforward")
+	transport, upgrader, err := spdy.RoundTripperFor(config)
+	if err != nil {
+		return nil, err
+	}
+	kept.RoundTripper = transport
+	plain := spdy.NewDialerForStreaming(upgrader, &http.Client{Transport: kept}, http.MethodPost, url)
+	socket, err := portforward.NewSPDYOverWebsocketDialerForStreaming(url, config)
+	if err != nil {
+		return nil, err
+	}
+	return portforward.NewFallbackDialerForStreaming(socket, plain, func(err error) bool {
+		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
+	}), nil
+}
+
+// refusal keeps the API server's Status when it refuses a request. The dialer's error has
+// only its text.
+type refusal struct {
+	http.RoundTripper
+	status *apierrors.StatusError
+}
+
+// RoundTrip implements http.RoundTripper.
+func (r *refusal) RoundTrip(request *http.Request) (*http.Response, error) {
+	answer, err := r.RoundTripper.RoundTrip(request)
+	if err != nil || answer.StatusCode < http.StatusBadRequest {
+		return answer, err
+	}
+	body, err := io.ReadAll(answer.Body)
+	_ = answer.Body.Close()
+	answer.Body = io.NopCloser(bytes.NewReader(body))
+	var status metav1.Status
+	if json.Unmarshal(body, &status) == nil && status.Code != 0 {
+		r.status = &apierrors.StatusError{ErrStatus: status}
+	}
+	return answer, err
+}
+
+// begin creates the two streams of a connection: one for errors, one for the data.
+func (c *Conn) begin(p Port) error {
+	header := http.Header{}
+	header.Set(corev1.PortHeader, strconv.Itoa(p.Number))
+	header.Set(corev1.PortForwardRequestIDHeader, "0")
+	header.Set(corev1.StreamType, corev1.StreamTypeError)
+	complaints, err := c.way.CreateStream(header)
+	if err != nil {
+		return err
+	}
+	_ = complaints.Close() // this side sends nothing on it
+	header.Set(corev1.StreamType, corev1.StreamTypeData)
+	if c.data, err = c.way.CreateStream(header); err != nil {
+		return err
+	}
+	go func() {
+		said, _ := io.ReadAll(complaints)
+		if len(said) > 0 {
+			c.refused <- &RefusedError{p, string(said)}
+			_ = c.data.Reset() // the data may never end otherwise
+		}
+		close(c.refused)
+	}()
+	return nil
+}
+
+// Read implements io.Reader.
+func (c *Conn) Read(data []byte) (int, error) {
+	n, err := c.data.Read(data)
+	if err == nil {
+		return n, nil
+	}
+	if refused := <-c.refused; refused != nil {
+		return n, refused
+	}
+	return n, err
+}
+
+// Write implements io.Writer.
+func (c *Conn) Write(data []byte) (int, error) { return c.data.Write(data) }
+
+// CloseWrite ends the data that is sent to the other side.
+func (c *Conn) CloseWrite() error { return c.data.Close() }
+
+// Close implements io.Closer.
+func (c *Conn) Close() error { return c.way.Close() }

@@ -1,0 +1,164 @@
+package cloudbuild
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"strings"
+
+	"cloud.google.com/go/cloudbuild/apiv1/v2/cloudbuildpb"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// patience is how often in succession Cloud Build may fail to say how a build is: for about a
+// quarter of an hour, at the default interval.
+const patience = 40
+
+// Follow copies the log of a build to w, as it is written, until the build is over. It returns
+// the digest of the image ("sha256:…"), "" if the build doesn't say it. If the build failed,
+// the error is a FailedError. When ctx is over, the build still runs.
+func (c *Client) Follow(ctx context.Context, b Build, w io.Writer) (digest string, err error) {
+	f := &follower{client: c, build: b, log: w}
+	for failures, status := 0, ""; ; {
+		got, err := c.builds.GetBuild(ctx, &cloudbuildpb.GetBuildRequest{Name: b.Name, ProjectId: c.place.Project, Id: b.ID()})
+		switch {
+		case err == nil:
+			failures = 0
+			if now := got.GetStatus().String(); now != status && c.Changed != nil {
+				status = now
+				c.Changed(now)
+			}
+		case !temporary(err) || ctx.Err() != nil || failures == patience:
+			return "", c.explain(ctx, toGet, err)
+		default:
+			failures++
+		}
+		// Cloud Build has written all of the log before it says that a build is over.
+		if err := f.read(ctx); err != nil {
+			return "", err
+		}
+		if over(got.GetStatus()) {
+			return f.result(got)
+		}
+		if err := c.wait(ctx, failures); err != nil {
+			return "", fmt.Errorf("following the build %s: %w", b.ID(), err)
+		}
+	}
+}
+
+// over reports whether a build has ended.
+func over(s cloudbuildpb.Build_Status) bool {
+	switch s {
+	case cloudbuildpb.Build_STATUS_UNKNOWN, cloudbuildpb.Build_PENDING, cloudbuildpb.Build_QUEUED, cloudbuildpb.Build_WORKING:
+		return false
+	}
+	return true
+}
+
+// follower copies the log of one build.
+type follower struct {
+	client *Client
+	build  Build
+	log    io.Writer
+	at     int64 // how many bytes of the log were copied
+	tail   tail
+	closed bool // whether reading the log was given up
+}
+
+// read copies what the log has by now. Only an error of the writer is one: a build doesn't
+// need its log.
+func (f *follower) read(ctx context.Context) error {
+	if f.closed {
+		return nil
+	}
+	r, err := f.client.bucket.OpenAt(ctx, "log-"+f.build.ID()+".txt", f.at)
+	if errors.Is(err, store.ErrNotFound) {
+		return nil // there is nothing, or nothing new, yet
+	}
+	if errors.Is(err, store.ErrUnusable) {
+		f.closed = true
+		_, err = fmt.Fprintf(f.log, "the log of the build can't be read: %v; it is at %s\n", err, f.build.URL)
+		return err
+	}
+	if err != nil {
+		return nil // next time
+	}
+	defer r.Close()
+	out := &counter{to: io.MultiWriter(f.log, &f.tail)}
+	_, _ = io.Copy(out, r) // if reading fails, the next read continues here
+	f.at += out.n
+	if out.err != nil {
+		return fmt.Errorf("writing the log of the build: %w", out.err)
+	}
+	return nil
+}
+
+// counter counts the bytes that were written, and keeps the error of a writer apart from that
+// of a reader.
+type counter struct {
+	to  io.Writer
+	n   int64
+	err error
+}
+
+// Write implements io.Writer.
+func (c *counter) Write(p []byte) (int, error) {
+	n, err := c.to.Write(p)
+	c.n += int64(n)
+	c.err = err
+	return n, err
+}
+
+var digestPattern = lazyregexp.New(`^sha256:[0-9a-f]{64}$`)
+
+// result returns what a build that is over has made.
+func (f *follower) result(b *cloudbuildpb.Build) (digest string, err error) {
+	if b.GetStatus() != cloudbuildpb.Build_SUCCESS {
+		return "", failed(f.build, f.client.place.Account, b, f.tail.all())
+	}
+	for _, output := range b.GetResults().GetBuildStepOutputs() {
+		if said := strings.TrimSpace(string(output)); digestPattern().MatchString(said) {
+			return said, nil
+		}
+	}
+	return "", nil
+}
+
+// The size of what is kept of a log to explain a failure.
+const (
+	keptLines = 1000
+	keptBytes = 2000 // of a line
+)
+
+// tail keeps the last lines of a log.
+type tail struct {
+	lines []string
+	last  []byte // without its end so far
+}
+
+// Write implements io.Writer. It never fails.
+func (t *tail) Write(p []byte) (int, error) {
+	for line := range strings.Lines(string(p)) {
+		text, ended := strings.CutSuffix(line, "\n")
+		t.last = append(t.last, text[:min(len(text), keptBytes-min(keptBytes, len(t.last)))]...)
+		if ended {
+			t.lines = append(t.lines, string(t.last))
+			t.last = t.last[:0]
+		}
+	}
+	if len(t.lines) > 2*keptLines {
+		t.lines = append(t.lines[:0], t.lines[len(t.lines)-keptLines:]...)
+	}
+	return len(p), nil
+}
+
+// all returns the lines, with the last even if it has no end.
+func (t *tail) all() []string {
+	if len(t.last) == 0 {
+		return t.lines
+	}
+	return append(t.lines[:len(t.lines):len(t.lines)], string(t.last))
+}

@@ -1,0 +1,36 @@
+package deps
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
+)
+
+// keep is the comment that keeps a requirement from the filter.
+const keep = "# kn:keep"
+
+// provided are the packages that a job gets in the version that fits its accelerator.
+var provided = []string{"jax", "jaxlib", "libtpu", "libtpu-nightly"}
+
+// pythonTool is the client that this one descends from. A job that was submitted needs no client.
+const pythonTool = "keras-kinetic"
+
+// filter drops what is provided, and the Python tool, unless the line says that it has to be kept.
+func (r *reader) filter() {
+	w := &r.wanted
+	var left []Line
+	for _, l := range w.Requirements {
+		switch name := requirement.Normalize(l.Name()); {
+		case l.kept:
+		case name == pythonTool:
+			w.Warnings = append(w.Warnings, fmt.Sprintf("%s (%s) is left out: the job does not need it; # kn:keep at the end of the line keeps it", l.Name(), l.Place()))
+			continue
+		case slices.Contains(provided, name):
+			w.Dropped = append(w.Dropped, l)
+			continue
+		}
+		left = append(left, l)
+	}
+	w.Requirements = left
+}

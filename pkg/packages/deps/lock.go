@@ -1,0 +1,120 @@
+package deps
+
+import (
+	"bytes"
+	"fmt"
+	"path/filepath"
+	"slices"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
+)
+
+// lockFile is what is read of pylock.toml (PEP 751).
+type lockFile struct {
+	Packages []struct{ Name, Version string }
+}
+
+// lock reads a lock file. For uv.lock, the requirements are those of its project.
+func (r *reader) lock(path string, kind Kind) (err error) {
+	if r.wanted.Lock, err = readText(path, r.shown); err != nil {
+		return err
+	}
+	if kind == UVLock {
+		if project := filepath.Join(r.projectDir, string(Project)); isFile(project) {
+			if err := r.project(r.projectDir, r.name(project), r.Extras, r.Groups); err != nil {
+				return err
+			}
+		}
+		return r.members(filepath.Dir(path))
+	}
+	var f lockFile
+	if err := Decode(r.wanted.Lock, r.shown, &f); err != nil {
+		return err
+	}
+	for _, p := range f.Packages {
+		l := Line{Text: p.Name, File: r.shown}
+		if p.Version != "" {
+			l.Text += "==" + p.Version
+		}
+		r.wanted.Requirements = append(r.wanted.Requirements, l)
+	}
+	return nil
+}
+
+// uvLock is what is read of uv.lock.
+type uvLock struct {
+	Packages []uvPackage `toml:"package"`
+}
+
+type uvPackage struct {
+	Name         string
+	Source       struct{ Editable, Directory, Virtual string }
+	Dependencies []uvDependency
+	Optional     map[string][]uvDependency `toml:"optional-dependencies"`
+	Dev          map[string][]uvDependency `toml:"dev-dependencies"`
+}
+
+type uvDependency struct{ Name string }
+
+// members adds the directories of the projects that the one in uv.lock needs, such as those of its workspace,
+// and warns of those that don't travel with the job. dir is that of the lock.
+func (r *reader) members(dir string) error {
+	if !bytes.Contains(r.wanted.Lock, []byte("editable = ")) && !bytes.Contains(r.wanted.Lock, []byte("directory = ")) {
+		return nil
+	}
+	var f uvLock
+	if err := Decode(r.wanted.Lock, r.shown, &f); err != nil {
+		return err
+	}
+	needed := f.needed(r.wanted)
+	for _, p := range f.Packages {
+		member := filepath.FromSlash(p.Source.Editable + p.Source.Directory)
+		if member == "" || !needed[p.Name] {
+			continue
+		}
+		if !filepath.IsAbs(member) {
+			member = filepath.Join(dir, member)
+		}
+		if slices.Contains(r.wanted.LocalDirs, member) {
+			continue
+		}
+		r.wanted.LocalDirs = append(r.wanted.LocalDirs, member)
+		if !Contains(r.Root, member) {
+			r.wanted.Warnings = append(r.wanted.Warnings, fmt.Sprintf("%s: the project %s in %s is outside the package root %s, so its code does not travel with the job: choose another with --package-root", r.shown, p.Name, member, r.Root))
+		}
+	}
+	return nil
+}
+
+// needed returns the names of what a project needs, and its own, whatever markers say.
+func (f uvLock) needed(w Wanted) map[string]bool {
+	byName := map[string][]uvPackage{}
+	var next []string
+	for _, p := range f.Packages {
+		byName[p.Name] = append(byName[p.Name], p)
+		isCode := p.Source.Editable+p.Source.Directory+p.Source.Virtual != ""
+		if isCode && (w.ProjectName == "" || p.Name == requirement.Normalize(w.ProjectName)) {
+			next = append(next, p.Name)
+		}
+	}
+	needed := map[string]bool{}
+	for len(next) > 0 {
+		name := next[0]
+		if next = next[1:]; needed[name] {
+			continue
+		}
+		needed[name] = true
+		for _, p := range byName[name] {
+			all := slices.Clone(p.Dependencies)
+			for _, of := range []map[string][]uvDependency{p.Optional, p.Dev} {
+				for _, more := range of {
+					all = append(all, more...)
+				}
+			}
+			for _, d := range all {
+				next = append(next, d.Name)
+			}
+		}
+	}
+	return needed
+}

@@ -1,0 +1,283 @@
+package deps
+
+import (
+	"bytes"
+	"cmp"
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
+)
+
+// locks are files whose versions count for other tools, and what to type instead.
+var locks = []unread{
+	{pattern: "poetry.lock", instead: "for its versions, type poetry export -f requirements.txt -o requirements.txt"},
+	{pattern: "pdm.lock", instead: "for its versions, type pdm export -f requirements -o requirements.txt"},
+	{pattern: "uv.lock", instead: "for its versions, add --requirements uv.lock"},
+	{pattern: "pylock*.toml", instead: "for its versions, add --requirements FILE"},
+	{pattern: "requirements.lock", instead: "for its versions, add --requirements FILE"}, // of Rye
+}
+
+// What to do with files that name packages as PyPI does, or as conda does. Beside [project], its file stands
+// in for requirements.txt.
+const (
+	relist      = "list its packages in requirements.txt"
+	relistConda = "list its packages in requirements.txt, with their names on PyPI"
+	relistHatch = "list its packages in [project].dependencies"
+)
+
+// manifests are files that say what a project needs for other tools.
+var manifests = []unread{
+	{pattern: "requirements.in", instead: "add --requirements FILE"},
+	{pattern: "requirements/*.txt", instead: "add --requirements FILE", more: relist},
+	{pattern: "requirements?*.txt", instead: "add --requirements FILE"},
+	{pattern: "requirements.lock", instead: "add --requirements FILE"},
+	{pattern: "setup.py", says: contains("install_requires"), instead: "type uv pip compile FILE -o requirements.txt"},
+	{pattern: "setup.cfg", says: contains("install_requires"), instead: "type uv pip compile FILE -o requirements.txt"},
+	{pattern: "Pipfile*", instead: "type pipenv requirements > requirements.txt"},
+	{pattern: "environment.y*ml", instead: relistConda, more: relistConda},
+	{pattern: "environment?*.y*ml", says: contains("dependencies:"), instead: relistConda, more: relistConda},
+	{pattern: "*conda-lock.y*ml", instead: relistConda, more: relistConda},
+	{pattern: "pixi.toml", instead: relistConda, more: relistConda},
+	{pattern: "pyproject.toml", table: pixiTable, instead: relistConda, more: relistConda},
+	{pattern: "pyproject.toml", table: hatchTable("tool.hatch.envs"), instead: relist, more: relistHatch},
+	{pattern: "hatch.toml", table: hatchTable("envs"), instead: relist, more: relistHatch},
+}
+
+// unread is a file that is not read, or a table of one.
+type unread struct {
+	pattern string
+	// says reports whether the file says what is needed; nil means always.
+	says func(text []byte) bool
+	// table returns the name of the table that says so, "" if there is none. It is nil if the whole file does.
+	table   func(text []byte) string
+	instead string // FILE is the file
+	more    string // the same beside [project], "" for what does not say more
+}
+
+// contains returns what reports whether a file has a text.
+func contains(text string) func(file []byte) bool {
+	return func(file []byte) bool { return bytes.Contains(file, []byte(text)) }
+}
+
+// pixiTable returns the name of pixi's table in a pyproject.toml.
+func pixiTable(text []byte) string {
+	if bytes.Contains(text, []byte("[tool.pixi")) {
+		return "[tool.pixi]"
+	}
+	return ""
+}
+
+// developing are packages that only developers need, which environments of Hatch have most of the time.
+var developing = []string{
+	"black", "build", "coverage", "flake8", "furo", "hatch", "ipython", "isort", "mkdocs", "mypy", "nox", "pre-commit", "pyright", "pytest", "ruff",
+	"sphinx", "tox", "twine",
+}
+
+// hatchTable returns what returns the name of the first table of an environment of Hatch that needs more than
+// developers do. all is the table of all environments.
+func hatchTable(all string) func(text []byte) string {
+	return func(text []byte) string {
+		var tables map[string]any
+		if err := Decode(text, "", &tables); err != nil {
+			return ""
+		}
+		for key := range strings.SplitSeq(all, ".") {
+			tables, _ = tables[key].(map[string]any)
+		}
+		for _, name := range slices.Sorted(maps.Keys(tables)) {
+			env, _ := tables[name].(map[string]any)
+			if isForDevelopment(name) || strings.HasPrefix(name, "hatch-") { // which Hatch keeps for itself
+				continue
+			}
+			base, _ := env["dependencies"].([]any)
+			extra, _ := env["extra-dependencies"].([]any)
+			if slices.ContainsFunc(slices.Concat(base, extra), isForJobs) {
+				return "[" + all + "." + name + "]"
+			}
+		}
+		return ""
+	}
+}
+
+// isForJobs reports whether a requirement is not only for developers.
+func isForJobs(text any) bool {
+	line, _ := text.(string)
+	name := requirement.Normalize(requirement.LeadingName(line))
+	first, _, _ := strings.Cut(name, "-") // pytest-cov
+	return name != "" && first != "types" && !slices.Contains(developing, name) && !slices.Contains(developing, first)
+}
+
+// in returns the first such file of a directory that isIt accepts, "" for none, and its table.
+func (u unread) in(dir string, isIt func(path string) bool) (path, table string) {
+	found, _ := filepath.Glob(filepath.Join(dir, u.pattern))
+	for _, path := range found {
+		if !isIt(path) {
+			continue
+		}
+		if u.says == nil && u.table == nil {
+			return path, ""
+		}
+		text, err := os.ReadFile(path)
+		if err != nil || u.says != nil && !u.says(text) {
+			continue
+		}
+		if u.table == nil {
+			return path, ""
+		}
+		if table := u.table(text); table != "" {
+			return path, table
+		}
+	}
+	return "", ""
+}
+
+// isForDevelopment reports whether a group, an environment or a file of requirements has what only developers need, by
+// its name or the last word of that.
+func isForDevelopment(name string) bool {
+	words := strings.FieldsFunc(strings.ToLower(name), func(c rune) bool { return strings.ContainsRune("-_.", c) })
+	return len(words) > 0 && slices.Contains([]string{
+		"build", "check", "ci", "dev", "develop", "development", "doc", "docs", "lint", "style", "test", "testing", "tests", "types", "typing",
+	}, words[len(words)-1])
+}
+
+// warnOverlooked warns of files from the code's directory up to the one of the source, or to the top of the
+// project, that say what is needed and are not read: of locks beside the source, of some beside [project], and, if the
+// source requires nothing, of all; and of a pyproject.toml that lists more than the requirements.txt beside it.
+func (r *reader) warnOverlooked() {
+	w := &r.wanted
+	if !r.warnLocks() {
+		r.warnProject()
+	}
+	all, isIt := manifests, isFile
+	switch {
+	case w.Kind.IsLock():
+		return
+	case len(w.Requirements)+len(w.Dropped)+len(w.Local)+len(w.Unfetched) == 0:
+	case w.Kind == Project:
+		all = nil
+		for _, u := range manifests {
+			if u.more != "" { // a requirements.txt would hide what [project] lists
+				u.instead = strings.ReplaceAll(u.more, string(Requirements), w.Source)
+				all = append(all, u)
+			}
+		}
+		isIt = func(path string) bool {
+			name := filepath.Base(path)
+			return isFile(path) && !isForDevelopment(strings.TrimSuffix(name, filepath.Ext(name)))
+		}
+	default:
+		return
+	}
+	for dir := filepath.Clean(r.EntryDir); ; dir = filepath.Dir(dir) {
+		w.Unread = r.warnAll(dir, all, "", isIt) || w.Unread
+		if dir == w.Dir || isTop(dir, r.Home) {
+			return
+		}
+	}
+}
+
+// warnLocks warns of locks beside the source, unless its requirements have hashes, or are exported from the lock. It
+// reports whether there are any.
+func (r *reader) warnLocks() bool {
+	w := &r.wanted
+	lines := slices.Concat(w.Requirements, w.Dropped)
+	isOpen := func(l Line) bool { return l.Name() != "" && len(l.Hashes) == 0 }
+	if w.Kind == None || w.Kind.IsLock() || !slices.ContainsFunc(lines, isOpen) {
+		return false
+	}
+	return r.warnAll(w.Dir, locks, r.because(), func(path string) bool {
+		if !isFile(path) {
+			return false
+		}
+		text, err := os.ReadFile(path)
+		return err != nil || !isExport(lines, text)
+	})
+}
+
+// because says why a file is not read beside the source.
+func (r *reader) because() string { return ", because " + r.wanted.Source + " is" }
+
+// warnProject warns of a pyproject.toml that lists packages which the requirements.txt beside it does not have.
+func (r *reader) warnProject() {
+	w := &r.wanted
+	path := filepath.Join(w.Dir, string(Project))
+	if w.Kind != Requirements || len(w.Unfetched) > 0 || !isFile(path) || slices.Contains(w.LocalDirs, w.Dir) {
+		return
+	}
+	beside := newReader(r.Options)
+	beside.Extras, beside.Groups, beside.wanted.Kind, beside.projectDir = nil, nil, Project, w.Dir
+	_ = beside.project(w.Dir, r.name(path), nil, nil) // what it lists before a mistake
+	beside.filter()
+	listed := slices.Concat(w.Requirements, w.Dropped)
+	for _, l := range slices.Concat(beside.wanted.Requirements, beside.wanted.Dropped) {
+		if !slices.ContainsFunc(listed, func(o Line) bool {
+			return o.Text == l.Text || requirement.Normalize(o.Name()) == requirement.Normalize(l.Name())
+		}) {
+			name := r.name(path)
+			r.warn(fmt.Sprintf("%s is not read%s, which lacks %s: add --requirements %s to read it instead, or the line -e . to %s to read both", name, r.because(), Hidden(cmp.Or(l.Name(), l.Text)), name, w.Source))
+			return
+		}
+	}
+}
+
+// warnAll warns of the files of a directory that isIt accepts, and reports whether there are any. because says why they
+// are not read, "" if that is not known.
+func (r *reader) warnAll(dir string, all []unread, because string, isIt func(path string) bool) (found bool) {
+	for _, u := range all {
+		if path, table := u.in(dir, isIt); path != "" {
+			found = true
+			name := r.name(path)
+			instead := strings.ReplaceAll(u.instead, "FILE", name)
+			if table != "" {
+				name = table + " in " + name
+			}
+			r.warnUnread(name, because, instead)
+		}
+	}
+	return found
+}
+
+// warnUnread warns of something that is not read.
+func (r *reader) warnUnread(name, because, instead string) {
+	r.warn(name + " is not read" + because + ": " + instead)
+}
+
+// warnBuilt warns of local projects whose packages only setup.py or setup.cfg lists, unless all requirements have
+// hashes: then what exported them has read these files.
+func (r *reader) warnBuilt() {
+	hashed := !slices.ContainsFunc(r.wanted.Requirements, func(l Line) bool { return len(l.Hashes) == 0 })
+	if hashed && len(r.wanted.Requirements) > 0 {
+		return
+	}
+	for _, dir := range r.unlisted {
+		for _, name := range []string{"setup.py", "setup.cfg"} {
+			if path, _ := (unread{pattern: name, says: contains("install_requires")}).in(dir, isFile); path != "" {
+				r.wanted.Unread = true
+				r.warnUnread(r.name(path), "", "list what it requires in "+r.wanted.Source)
+			}
+		}
+	}
+}
+
+// declares reports whether a pyproject.toml can say what a project needs. Many only have settings of tools. One
+// that can't be read does, so that the error is reported.
+func declares(path string) bool {
+	text, err := os.ReadFile(path)
+	if err != nil {
+		return true
+	}
+	var file map[string]any
+	if err := Decode(text, path, &file); err != nil {
+		return true
+	}
+	tools, _ := file["tool"].(map[string]any)
+	has := func(table map[string]any, names ...string) bool {
+		return slices.ContainsFunc(names, func(name string) bool { return table[name] != nil })
+	}
+	return has(file, "project", "dependency-groups") || has(tools, "poetry", "uv", "pdm")
+}

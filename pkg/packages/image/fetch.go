@@ -1,0 +1,219 @@
+package image
+
+import (
+	"cmp"
+	"context"
+	"crypto/sha256"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"io"
+	"net/http"
+	"net/url"
+	"os"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/backoff"
+)
+
+// Fetch returns a temporary file with a wheel, whose hash was checked. The caller closes and
+// removes it. A wheel with a URL is fetched with from.
+func (c *Client) Fetch(ctx context.Context, from *http.Client, w Wheel) (*os.File, error) {
+	if err := w.check(); err != nil {
+		return nil, err
+	}
+	create := func() (*os.File, error) { return os.CreateTemp(c.TempDir, "kinetic-wheel-") }
+	return fetcher{cmp.Or(from, http.DefaultClient), create}.fetch(ctx, w)
+}
+
+// fetcher downloads wheels into temporary files. A wheel is used only after the SHA-256 of the
+// whole file was checked.
+type fetcher struct {
+	client *http.Client
+	create func() (*os.File, error) // makes a temporary file
+}
+
+// fetch returns the file of a wheel. The caller closes and removes it.
+func (f fetcher) fetch(ctx context.Context, w Wheel) (*os.File, error) {
+	to, err := f.create()
+	if err != nil {
+		return nil, fmt.Errorf("store %s: %w", w.File, err)
+	}
+	if err := f.retry(ctx, w, to); err != nil {
+		return nil, errors.Join(err, discard(to))
+	}
+	return to, nil
+}
+
+func discard(f *os.File) error {
+	return errors.Join(f.Close(), os.Remove(f.Name()))
+}
+
+// retry copies a wheel, again if the network fails.
+func (f fetcher) retry(ctx context.Context, w Wheel, to *os.File) error {
+	const attempts = 4
+	var wait backoff.Timer
+	for attempt := 1; ; attempt++ {
+		if err := wait.Sleep(ctx); err != nil {
+			return context.Cause(ctx)
+		}
+		err := f.copy(ctx, w, to)
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
+		var passing *passingError
+		if err == nil || attempt == attempts || !errors.As(err, &passing) {
+			return err
+		}
+		if err := truncate(to); err != nil {
+			return fmt.Errorf("store %s: %w", w.File, err)
+		}
+	}
+}
+
+// truncate removes what was written to a file.
+func truncate(f *os.File) error {
+	_, err := f.Seek(0, io.SeekStart)
+	return errors.Join(err, f.Truncate(0))
+}
+
+// A passingError may not happen again.
+type passingError struct{ error }
+
+// Unwrap returns the reason.
+func (e *passingError) Unwrap() error { return e.error }
+
+// copy copies a wheel into an empty file, and checks it.
+func (f fetcher) copy(ctx context.Context, w Wheel, to *os.File) error {
+	from, err := f.open(ctx, w)
+	if err != nil {
+		return fmt.Errorf("fetch %s from %s: %w", w.File, w.place(), err)
+	}
+	defer from.Close()
+	content := io.Reader(from)
+	if w.Size > 0 {
+		content = io.LimitReader(from, w.Size+1)
+	}
+	sum, failing := sha256.New(), &reading{Reader: content}
+	size, err := io.Copy(io.MultiWriter(to, sum), failing)
+	switch got := hex.EncodeToString(sum.Sum(nil)); {
+	case failing.err != nil:
+		return fmt.Errorf("fetch %s from %s: %w", w.File, w.place(), &passingError{failing.err})
+	case err != nil:
+		return fmt.Errorf("store %s: %w; free some space, or set TMPDIR to a larger directory", w.File, err)
+	case w.Size > 0 && size != w.Size:
+		return fmt.Errorf("%s from %s does not have the %d bytes that its lock states; make the lock again, and find out who changed the file", w.File, w.place(), w.Size)
+	case got != w.SHA256:
+		return fmt.Errorf("%s from %s has the SHA-256 %s, and its lock states %s; make the lock again, and find out who changed the file", w.File, w.place(), got, w.SHA256)
+	}
+	return nil
+}
+
+// reading keeps the error of a reader, so that it can be told from that of the writer.
+type reading struct {
+	io.Reader
+	err error
+}
+
+// Read implements io.Reader.
+func (r *reading) Read(p []byte) (int, error) {
+	n, err := r.Reader.Read(p)
+	if err != nil && !errors.Is(err, io.EOF) {
+		r.err = err
+	}
+	return n, err
+}
+
+// Sizes returns the sizes of wheels, 0 where nobody says. Those that are not known are asked for with
+// from, and nothing is fetched.
+func (c *Client) Sizes(ctx context.Context, from *http.Client, wheels []Wheel) ([]int64, error) {
+	return fetcher{client: cmp.Or(from, http.DefaultClient)}.sizes(ctx, wheels, func(int) bool { return false })
+}
+
+// sizes returns the sizes of wheels. Not every resolver tells them; then the server that has the
+// wheel does, if it wants to. It is not asked for those to skip.
+func (f fetcher) sizes(ctx context.Context, wheels []Wheel, skip func(i int) bool) ([]int64, error) {
+	sizes := make([]int64, len(wheels))
+	asking, group := errgroup.WithContext(ctx)
+	asking.SetLimit(readers)
+	for i, w := range wheels {
+		if sizes[i] = w.Size; skip(i) || w.Size > 0 || w.Path != "" {
+			continue
+		}
+		asking.Go(func() error {
+			sizes[i] = f.size(group, w)
+			return nil
+		})
+	}
+	if err := asking.Wait(); err != nil {
+		return nil, err
+	}
+	return sizes, context.Cause(ctx)
+}
+
+// size asks how large a wheel is; 0 if nobody says.
+func (f fetcher) size(ctx context.Context, w Wheel) int64 {
+	request, err := http.NewRequestWithContext(ctx, http.MethodHead, w.URL, nil)
+	if err != nil {
+		return 0
+	}
+	answer, err := f.client.Do(request)
+	if err != nil {
+		return 0
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK {
+		return 0
+	}
+	return max(answer.ContentLength, 0)
+}
+
+func (f fetcher) open(ctx context.Context, w Wheel) (io.ReadCloser, error) {
+	if w.Path != "" {
+		return os.Open(w.Path)
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, w.URL, nil)
+	if err != nil {
+		return nil, errors.New("that is not a URL")
+	}
+	answer, err := f.client.Do(request)
+	if err != nil {
+		// It would show the URL, which may have credentials.
+		if shown := new(url.Error); errors.As(err, &shown) {
+			err = shown.Err
+		}
+		return nil, &passingError{err}
+	}
+	if answer.StatusCode == http.StatusOK {
+		return answer.Body, nil
+	}
+	answer.Body.Close() //nolint:errcheck // nothing is read from it
+	return nil, refused(answer.StatusCode)
+}
+
+// refused explains a status of a package index.
+func refused(code int) error {
+	err := fmt.Errorf("the answer is %d %s", code, http.StatusText(code))
+	switch {
+	case code == http.StatusUnauthorized || code == http.StatusForbidden:
+		return fmt.Errorf("%w; check the credentials for this index: they come from its URL, from variables, ~/.netrc or pip.conf, not from uv.toml or a keyring", err)
+	case code == http.StatusNotFound || code == http.StatusGone:
+		return fmt.Errorf("%w; the file was removed, make the lock again", err)
+	case code == http.StatusTooManyRequests || code == http.StatusRequestTimeout || code >= http.StatusInternalServerError:
+		return &passingError{err}
+	}
+	return err
+}
+
+// place says where a wheel comes from, without what may be a secret.
+func (w Wheel) place() string {
+	if w.Path != "" {
+		return w.Path
+	}
+	u, err := url.Parse(w.URL)
+	if err != nil {
+		return "its URL"
+	}
+	return (&url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}).String()
+}

@@ -1,0 +1,203 @@
+package provide
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/resolve"
+	"github.com/kubectl-kinetic/kinetic/runner/kinetic_runner/contract"
+)
+
+// document is what the runner reads: the wheels to install, or what pip has to resolve.
+type document struct {
+	Version      int        `json:"version"`
+	Python       string     `json:"python,omitempty"`
+	Wheels       []docWheel `json:"wheels,omitempty"`
+	Requirements []string   `json:"requirements,omitempty"`
+	Constraints  []string   `json:"constraints,omitempty"`
+	Options      []string   `json:"options,omitempty"`
+	// Complete means that the requirements are all packages: nothing else is installed for them.
+	Complete bool `json:"complete,omitempty"`
+}
+
+type docWheel struct {
+	File   string `json:"file"`
+	SHA256 string `json:"sha256"`
+	Size   int64  `json:"size"`
+	URL    string `json:"url,omitempty"`
+}
+
+// documentVersion is the version of document.
+var documentVersion = contract.Read().Versions.Document
+
+// listOf returns the document with a list of wheels. urls are those that the pod fetches itself, by
+// their SHA-256.
+func listOf(python string, wheels []image.Wheel, urls map[string]string) document {
+	d := document{Version: documentVersion, Python: python}
+	for _, w := range image.InOrder(wheels) {
+		d.Wheels = append(d.Wheels, docWheel{File: w.File, SHA256: w.SHA256, Size: w.Size, URL: urls[w.SHA256]})
+	}
+	return d
+}
+
+// written is the text of a document, and its name.
+type written struct{ content, sha256 string }
+
+func (d document) text() (written, error) {
+	text, err := json.Marshal(d)
+	if err != nil {
+		return written{}, err
+	}
+	text = append(text, '\n')
+	sum := sha256.Sum256(text)
+	return written{string(text), hex.EncodeToString(sum[:])}, nil
+}
+
+// wishDocument returns the document of a plan for what installs the packages, and chooses them if
+// there are none yet.
+func wishDocument(plan decide.Plan, packages []lock.Package) (document, error) {
+	d := document{Version: documentVersion, Complete: plan.Wanted.Kind.IsLock() || len(packages) > 0}
+	var err error
+	if d.Complete { // the packages are all that is installed
+		d.Requirements, err = lockedLines(plan, packages)
+	} else {
+		d.Requirements, err = wantedLines(plan)
+		for _, l := range plan.Wanted.Constraints {
+			d.Constraints = append(d.Constraints, deps.WithoutUsers(l.Text))
+		}
+	}
+	if err != nil {
+		return d, err
+	}
+	options := slices.Clone(plan.Wanted.Options)
+	if !d.Complete {
+		options = append(options, plan.AddedOptions...)
+	}
+	for _, o := range options {
+		name, value, _ := strings.Cut(o, " ")
+		if isHere(value) {
+			return d, &resolve.MistakeError{Err: fmt.Errorf("%s %s: the pod can't read this machine's files: install uv or a fitting pip here, or lock the project", name, value)}
+		}
+		d.Options = append(d.Options, deps.WithoutUsers(o))
+	}
+	return d, d.checkVariables()
+}
+
+// checkVariables returns an error if a line has a variable, other than in credentials, which are not in it.
+func (d document) checkVariables() error {
+	for _, line := range slices.Concat(d.Requirements, d.Constraints, d.Options) {
+		if name := deps.Variable(line); name != "" {
+			return &resolve.MistakeError{Err: fmt.Errorf("%q has the variable %s, which only this machine has: write its value, or install uv or a fitting pip, so that this machine resolves",
+				deps.Hidden(line), name)}
+		}
+	}
+	return nil
+}
+
+// isHere reports whether an option names something on this machine.
+func isHere(value string) bool {
+	return filepath.IsAbs(value) || strings.HasPrefix(strings.ToLower(value), "file:")
+}
+
+// checkSigned returns an error if a line has a signature: whoever may read the store would see it.
+func (d document) checkSigned() error {
+	for _, line := range slices.Concat(d.Requirements, d.Constraints, d.Options) {
+		if deps.Signed(line) {
+			return &resolve.MistakeError{Err: fmt.Errorf("%q has a signature, which everyone with access to the store would see: download the file into the project, and name its path",
+				deps.Hidden(line))}
+		}
+	}
+	return nil
+}
+
+// wantedLines returns the requirements of a project and of its runtime.
+func wantedLines(plan decide.Plan) ([]string, error) {
+	var lines []string
+	hashed := plan.IsLock()
+	for _, l := range plan.Wanted.Requirements {
+		text := deps.WithoutUsers(l.Text)
+		if l.Path != "" {
+			var err error
+			if text, err = inRoot(plan, l.Path); err != nil {
+				return nil, fmt.Errorf("%s: %q: %w", l.Place(), l.Text, err)
+			}
+			extras, marker := l.BesidePath()
+			if text += extras; marker != "" {
+				text += " ; " + marker
+			}
+		}
+		if hashed {
+			for _, hash := range l.Hashes {
+				text += " --hash=" + hash
+			}
+		}
+		lines = append(lines, text)
+	}
+	return append(lines, plan.Added...), nil
+}
+
+// inRoot returns the path of a file as the pod knows it.
+func inRoot(plan decide.Plan, path string) (string, error) {
+	rel, err := filepath.Rel(plan.Root, path)
+	if err != nil || !filepath.IsLocal(rel) {
+		return "", &resolve.MistakeError{Err: fmt.Errorf("the pod has only the files of %s: move it there", plan.Root)}
+	}
+	return "./" + filepath.ToSlash(rel), nil
+}
+
+// lockedLines returns the requirements of packages that are chosen: each is a file or a commit, so
+// that no index is asked for it.
+func lockedLines(plan decide.Plan, packages []lock.Package) ([]string, error) {
+	var lines []string
+	for _, p := range packages {
+		line := ""
+		var err error
+		if file := fileOf(plan, p); file != "" {
+			line, err = inRoot(plan, file)
+		} else if p.Wheel != nil {
+			// With --hash, pip would want a hash for every line, and a commit has none.
+			line = p.Name + " @ " + deps.WithoutUsers(p.Wheel.URL) + "#sha256=" + p.Wheel.SHA256
+		} else {
+			line = p.Name + " @ " + deps.WithoutUsers(p.Source)
+			if p.SourceSHA256 != "" {
+				line += fragment(p.Source) + "sha256=" + p.SourceSHA256
+			}
+		}
+		if err != nil {
+			return nil, fmt.Errorf("%s: package %s: %w", plan.Wanted.Source, p.Name, err)
+		}
+		lines = append(lines, line)
+	}
+	return lines, nil
+}
+
+// fragment returns what stands before one more member of a URL's fragment.
+func fragment(address string) string {
+	if strings.Contains(address, "#") {
+		return "&"
+	}
+	return "#"
+}
+
+// fileOf returns the path of a package of a lock that is a file of the project, "" for others.
+func fileOf(plan decide.Plan, p lock.Package) string {
+	switch {
+	case p.Wheel != nil:
+		return p.Wheel.Path
+	case strings.Contains(p.Source, "://"):
+		return ""
+	}
+	if file := filepath.FromSlash(p.Source); filepath.IsAbs(file) {
+		return file
+	}
+	return filepath.Join(plan.Wanted.Dir, filepath.FromSlash(p.Source))
+}

@@ -1,0 +1,67 @@
+package provide
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/resolve"
+)
+
+// Foresee returns what Provide would return, as far as that is known without any network; false if
+// the packages that the pod installs are not chosen yet.
+func (p *Provider) Foresee(ctx context.Context, plan decide.Plan) (decide.Provided, bool, error) {
+	done := decide.Provided{Plan: plan, Image: plan.Image}
+	if s := p.steps(plan); !slices.Equal(s, steps{inPod}) {
+		of := p.prospect(ctx, plan, p.known(plan))
+		if taken := of.taken(ctx, of.unable(ctx, here)); len(s) > 0 && (taken == inPod || taken == fails) {
+			done.Warnings = []string{fmt.Sprintf("the manifest has the image that the packages would be in, but %s; --dry-run=server asks the registry", of.how(ctx))}
+		}
+		return done, true, nil
+	}
+	look := *p
+	look.Look = true
+	found, ok := p.pinned(plan)
+	r := resolved{pins: found}
+	if len(plan.Locked) > 0 {
+		r, ok = resolved{pins: pins{Python: plan.Base.Python, Wheels: plan.Locked}}, true
+	}
+	if ok && (!plan.Base.Known || r.Python == plan.Base.Python) {
+		return p.foreseeList(plan, r, done)
+	}
+	if way, _ := p.Resolver.Way(ctx, p.wish(plan, p.known(plan))); way != resolve.Pod {
+		return done, false, nil
+	}
+	done, err := look.unpinned(ctx, plan, p.known(plan), "", nil, done)
+	return done, err == nil, err
+}
+
+// foreseeList returns the list that Provide would store. If it is too large to be sent, what it
+// names depends on what the store has.
+func (p *Provider) foreseeList(plan decide.Plan, r resolved, done decide.Provided) (decide.Provided, bool, error) {
+	done.Wheels = slices.Clone(r.Wheels)
+	var total int64
+	for i := range done.Wheels {
+		p.measured(&done.Wheels[i])
+		if done.Wheels[i].Size == 0 {
+			return done, false, nil
+		}
+		total += done.Wheels[i].Size
+	}
+	if total > limit(plan) && !r.Stored {
+		return done, false, nil
+	}
+	text, err := listOf(r.Python, done.Wheels, nil).text()
+	done.SHA256 = text.sha256
+	return done, err == nil, err
+}
+
+// known returns what is known of a plan's base without a look at it.
+func (p *Provider) known(plan decide.Plan) image.Facts {
+	if plan.Base.Known {
+		return plan.Base.Facts(plan.Arch)
+	}
+	return image.Facts{Arch: plan.Arch}
+}

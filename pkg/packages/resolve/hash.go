@@ -1,0 +1,84 @@
+package resolve
+
+import (
+	"fmt"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
+)
+
+// hashed reports whether the project's files name all packages with their hashes, as with pip's
+// --require-hashes. What the runtime adds has none.
+func (w Wish) hashed() bool {
+	return len(w.Requirements) > 0 && len(w.Added) == 0 && !slices.ContainsFunc(w.Requirements, func(l deps.Line) bool { return len(l.Hashes) == 0 })
+}
+
+// checkPinned returns a *MistakeError if every requirement has hashes but one has no version: another
+// version would have other hashes.
+func (w Wish) checkPinned() error {
+	if !w.hashed() {
+		return nil
+	}
+	for _, l := range w.Requirements {
+		r, err := requirement.Parse(l.Text)
+		if _, pinned := r.Specifiers.Pinned(); err != nil || l.Name() == "" || r.URL != "" || pinned {
+			continue
+		}
+		if wanted, err := r.Marker.Holds(w.lockOptions("").Environment()); err == nil && wanted {
+			return &MistakeError{fmt.Errorf("%s: %q has hashes but no single version, as %s==VERSION would name: with hashes, every requirement needs one; lock the requirements again, or remove all hashes", l.Place(), l.Text, r.Name)}
+		}
+	}
+	return nil
+}
+
+// checkHash returns a *MistakeError if requirements name other hashes than that of the chosen wheel, or
+// none although all packages should have them.
+func (j *job) checkHash(p lock.Package) error {
+	found := false
+	for _, l := range j.wish.Requirements {
+		if len(l.Hashes) == 0 || project(l) != p.Name {
+			continue
+		}
+		r, err := requirement.Parse(l.Text)
+		if err != nil && l.Name() != "" {
+			return err
+		}
+		if wanted, err := r.Marker.Holds(j.wish.lockOptions("").Environment()); err != nil || !wanted {
+			continue
+		}
+		if !slices.Contains(l.Hashes, "sha256:"+p.Wheel.SHA256) {
+			return &MistakeError{fmt.Errorf("%s: %s has the SHA-256 %s, which is not among the hashes of %s: if the file changed on purpose, make them again",
+				l.Place(), p.Wheel.Name, p.Wheel.SHA256, p.Name)}
+		}
+		found = true
+	}
+	if !found && j.wish.hashed() {
+		return &MistakeError{fmt.Errorf("%s needs %s %s, but has no line with its hash: with hashes, every package needs a line; lock the requirements again, or remove all hashes",
+			j.wish.Source, p.Name, p.Version)}
+	}
+	return nil
+}
+
+// project returns the normalized name of the project that a requirement wants, also of one that is
+// only the path or URL of a wheel, "" if it is not known.
+func project(l deps.Line) string {
+	if name := l.Name(); name != "" {
+		return requirement.Normalize(name)
+	}
+	file := filepath.Base(l.Path)
+	if l.Path == "" {
+		address, _, _ := strings.Cut(l.Text, ".whl")
+		file = path.Base(address) + ".whl"
+	}
+	n, err := wheel.ParseName(file)
+	if err != nil {
+		return ""
+	}
+	return n.Project()
+}

@@ -1,0 +1,147 @@
+package resolve
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/pypi"
+)
+
+// Index is a place where packages are looked for: an index, or a page or directory of links.
+type Index struct {
+	// Address is its URL without credentials, or the path of a directory.
+	Address string `json:"address"`
+	// From is what names it, such as "the project", "the variable PIP_INDEX_URL" or the path of a file.
+	From string `json:"from"`
+}
+
+// IsDefault reports whether nobody has named the index: it is PyPI.
+func (i Index) IsDefault() bool { return i.From == pypi.Default }
+
+// Elsewhere is the Way of what resolves on a machine that knows nothing of this one, such as Cloud Build.
+const Elsewhere Way = "elsewhere"
+
+// Indexes says where packages of a wish are looked for.
+type Indexes struct {
+	// Asked are the ones that the resolver asks, as far as the project, variables and configuration files name them.
+	// Ignored are the ones that variables and configuration files name for another tool, and, of a pod, directories of this
+	// machine.
+	Asked, Ignored []Index
+	// NoIndex is the option, variable or file by which no index is asked, "" if there is none.
+	NoIndex string
+}
+
+// ignored are the prefixes of the variables that what resolves does not read.
+var ignored = map[Way][]string{UV: {"PIP_"}, Pip: {"UV_"}, Elsewhere: {"PIP_", "UV_"}}
+
+// Indexes returns where packages are looked for if a wish is resolved in a way. A lock says itself where they are. The
+// error is a *MistakeError.
+func (r Resolver) Indexes(w Wish, by Way) (all Indexes, err error) {
+	if w.Kind.IsLock() {
+		return all, nil
+	}
+	asked, err := r.without(ignored[by]).sources(w)
+	if err != nil {
+		return all, err
+	}
+	all.NoIndex = asked.NoIndex
+	for _, s := range asked.Others {
+		if by == Pod && s.Dir != "" {
+			all.Ignored = append(all.Ignored, Index{s.Shown(), s.From})
+		}
+	}
+	others := slices.DeleteFunc(asked.Others, func(s pypi.Source) bool { return by == Pod && s.Dir != "" })
+	for _, s := range slices.Concat(asked.Indexes, asked.Links, others) {
+		if asked.NoIndex == "" || s.IsLinks() {
+			from := s.From
+			if slices.Contains(w.AddedOptions, s.Option+" "+s.Shown()) {
+				from = runtimePlace
+			}
+			all.Asked = append(all.Asked, Index{s.Shown(), from})
+		}
+	}
+	r.addUV(&all, by)
+	unread, some := map[Way][]string{UV: ignored[Pip], Pip: ignored[UV], Elsewhere: nil}[by]
+	if !some {
+		return all, nil
+	}
+	unused, err := r.without(unread).sources(w)
+	for _, s := range unused.Others {
+		i := Index{s.Shown(), s.From}
+		if !all.asks(i) && !i.IsDefault() {
+			all.Ignored = append(all.Ignored, i)
+		}
+	}
+	return all, err
+}
+
+// asks reports whether an index is asked, whatever names it.
+func (all Indexes) asks(i Index) bool {
+	return slices.ContainsFunc(all.Asked, func(o Index) bool { return o.Address == i.Address })
+}
+
+// addUV adds the indexes of uv's configuration files outside the project, which uv alone reads. Wheels that hashes name
+// are not looked for there.
+func (r Resolver) addUV(all *Indexes, by Way) {
+	files := r.uvFiles()
+	switch named := r.getenv("UV_CONFIG_FILE"); {
+	case by == Hashes, r.getenv("UV_NO_CONFIG") != "":
+		return
+	case named != "": // in place of all
+		files = []string{named}
+	}
+	for _, file := range files {
+		options, err := deps.UVOptions(file)
+		if err != nil {
+			continue // there is none, or uv says what is wrong
+		}
+		for _, option := range options {
+			name, address, _ := strings.Cut(option, " ")
+			i := Index{deps.Hidden(deps.WithoutUsers(address)), file}
+			switch {
+			case address == "" || all.asks(i):
+			case by != UV:
+				all.Ignored = append(all.Ignored, i)
+			default:
+				if name == "--index-url" {
+					all.Asked = slices.DeleteFunc(all.Asked, Index.IsDefault)
+				}
+				all.Asked = append(all.Asked, i)
+			}
+		}
+	}
+}
+
+// Check returns a *MistakeError if what names the places where packages are looked for can't be used: a variable is not
+// set, a URL is none, or pip, if it resolves, can't load its configuration. It contacts nothing.
+func (r Resolver) Check(ctx context.Context, w Wish) error {
+	if _, err := r.sources(w); err != nil {
+		return err
+	}
+	for _, l := range w.Remote {
+		if _, err := deps.Expand(l.Text, r.getenv); err != nil {
+			return &MistakeError{fmt.Errorf("%s: %w", l.Place(), err)}
+		}
+	}
+	if err := r.access().CheckPipConf(); err != nil {
+		if way, _ := r.Way(ctx, w); way == Pip {
+			return &MistakeError{err}
+		}
+	}
+	return nil
+}
+
+// without returns the resolver of a machine that lacks the variables with prefixes, and pip's configuration with its own.
+func (r Resolver) without(prefixes []string) Resolver {
+	r.Environ = slices.DeleteFunc(slices.Clone(r.environ()), func(variable string) bool {
+		return slices.ContainsFunc(prefixes, func(prefix string) bool { return strings.HasPrefix(variable, prefix) })
+	})
+	if slices.Contains(prefixes, "PIP_") {
+		r.Environ = append(r.Environ, "PIP_CONFIG_FILE="+os.DevNull)
+	}
+	return r
+}

@@ -1,0 +1,101 @@
+package call
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
+)
+
+// absolute returns a path that may be relative to cwd as an absolute path.
+func absolute(path, cwd string) string {
+	if filepath.IsAbs(path) {
+		return filepath.Clean(path)
+	}
+	return filepath.Join(cwd, path)
+}
+
+func isFile(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.Mode().IsRegular()
+}
+
+func isDir(path string) bool {
+	info, err := os.Stat(path)
+	return err == nil && info.IsDir()
+}
+
+// pythonFile returns the absolute path of the file that a word names. The file must exist.
+func pythonFile(word, cwd string) (string, error) {
+	path := absolute(word, cwd)
+	info, err := os.Stat(path)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return "", missingFile(word, path, cwd)
+	case err != nil:
+		return "", fmt.Errorf("looking for %s: %w", word, err)
+	case info.IsDir():
+		return "", directory(word, path)
+	case !info.Mode().IsRegular():
+		return "", fmt.Errorf("%s is not a regular file", word)
+	}
+	return path, nil
+}
+
+// missingFile returns an error that suggests what the user may have meant: a module, or a
+// file with a similar name.
+func missingFile(word, path, cwd string) error {
+	if isDottedName(word) {
+		if found := moduleFile(cwd, word); found != "" && strings.Contains(word, ".") {
+			return fmt.Errorf("there is no file %s; to run the module of that name, use -m %s", word, word)
+		}
+	}
+	dir := filepath.Dir(path)
+	if !isDir(dir) {
+		return fmt.Errorf("there is no file %s: its directory does not exist", word)
+	}
+	base := filepath.Base(path)
+	message := fmt.Sprintf("there is no file %s in %s", base, dir)
+	if hint := suggest.Sentence(base, filesIn(dir)); hint != "" {
+		return errors.New(message + ": " + hint)
+	}
+	return errors.New(message + "; TARGET is a file, FILE:FUNCTION or MODULE:FUNCTION, and -m runs a module")
+}
+
+// filesIn lists the files of a directory that a user may have meant.
+func filesIn(dir string) []string {
+	entries, err := os.ReadDir(dir)
+	if err != nil {
+		return nil // then there is nothing to suggest
+	}
+	var names []string
+	for _, e := range entries {
+		if !e.IsDir() && !strings.HasPrefix(e.Name(), ".") {
+			names = append(names, e.Name())
+		}
+	}
+	return names
+}
+
+func directory(word, path string) error {
+	if isFile(filepath.Join(path, "__main__.py")) && isDottedName(dotted(word)) {
+		return fmt.Errorf("%s is a directory: to run it as a package, use -m %s", word, dotted(word))
+	}
+	return fmt.Errorf("%s is a directory: name a Python file in it, as in %s", word, filepath.Join(word, "train.py"))
+}
+
+// moduleFile returns the file of a module or package by its dotted name below dir, "" if
+// there is none. Like Python, it prefers the package.
+func moduleFile(dir, name string) string {
+	path := filepath.Join(dir, filepath.FromSlash(strings.ReplaceAll(name, ".", "/")))
+	for _, file := range []string{filepath.Join(path, "__init__.py"), path + ".py"} {
+		if isFile(file) {
+			return file
+		}
+	}
+	return ""
+}

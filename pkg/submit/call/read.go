@@ -1,0 +1,58 @@
+package call
+
+import (
+	"hash"
+	"io"
+	"os"
+)
+
+// summer hashes and counts what is written to it.
+type summer struct {
+	hash.Hash
+	size int64
+}
+
+func (s *summer) Write(p []byte) (int, error) {
+	s.size += int64(len(p))
+	return s.Hash.Write(p)
+}
+
+// lastByte keeps the last byte that is written to it.
+type lastByte struct{ value byte }
+
+func (l *lastByte) Write(p []byte) (int, error) {
+	if len(p) > 0 {
+		l.value = p[len(p)-1]
+	}
+	return len(p), nil
+}
+
+// Open opens the payload for its upload. progress is called with how many more bytes were
+// read, a negative number if an upload starts over.
+func (p Payload) Open(progress func(more int64)) func() (io.ReadCloser, error) {
+	var read int64
+	return func() (io.ReadCloser, error) {
+		file, err := os.Open(p.Path)
+		if err != nil {
+			return nil, err
+		}
+		progress(-read)
+		read = 0
+		return &meter{file, func(n int) {
+			read += int64(n)
+			progress(int64(n))
+		}}, nil
+	}
+}
+
+// meter counts the bytes that are read.
+type meter struct {
+	io.ReadCloser
+	count func(n int)
+}
+
+func (m *meter) Read(p []byte) (int, error) {
+	n, err := m.ReadCloser.Read(p)
+	m.count(n)
+	return n, err
+}

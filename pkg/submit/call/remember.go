@@ -1,0 +1,73 @@
+package call
+
+import (
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+)
+
+// memory remembers that a function of a file has no errors. Starting a python takes longer
+// than the rest of a dry-run: 22 ms with the memory, 55 ms without.
+type memory struct {
+	// Question is the hash of everything that the answer depends on.
+	Question string
+	Finding  Finding
+}
+
+// question returns the hash of everything that a python's answer depends on, and the path
+// of the file that LookPath finds for it; "" if that fails.
+func (q Query) question(python string, source []byte) (question, path string) {
+	path, err := exec.LookPath(python)
+	if err != nil {
+		return "", ""
+	}
+	info, err := os.Stat(path)
+	if err != nil {
+		return "", ""
+	}
+	all := fmt.Sprintf("%q %d %d %q %#v %t %q %q", path, info.Size(), info.ModTime().UnixNano(), q.Function, q.calls(), q.Here, checkScript, source)
+	return hashOf(all), path
+}
+
+func hashOf(text string) string {
+	sum := sha256.Sum256([]byte(text))
+	return hex.EncodeToString(sum[:12])
+}
+
+func (q Query) memoryFile() string {
+	return filepath.Join(q.CacheDir, "call-"+hashOf(q.Path+":"+q.Function))
+}
+
+// recall returns what was remembered; false if the file is missing, damaged or for another
+// question.
+func (q Query) recall(question string) (Finding, bool) {
+	if q.CacheDir == "" || question == "" {
+		return Finding{}, false
+	}
+	data, err := os.ReadFile(q.memoryFile())
+	if err != nil {
+		return Finding{}, false
+	}
+	var m memory
+	if err := json.Unmarshal(data, &m); err != nil || m.Question != question {
+		return Finding{}, false
+	}
+	return m.Finding, true
+}
+
+// remember stores a finding. Errors don't matter: the check runs again next time. Which
+// python a shim starts depends on more than the question includes, so with Here set it
+// stores nothing for a shim.
+func (q Query) remember(question, path string, f Finding) {
+	if q.CacheDir == "" || question == "" || f.Unchecked != "" || q.Here && f.Python != path {
+		return
+	}
+	data, err := json.Marshal(memory{Question: question, Finding: f})
+	if err == nil && os.MkdirAll(q.CacheDir, 0o700) == nil {
+		_ = os.WriteFile(q.memoryFile(), data, 0o600)
+	}
+}

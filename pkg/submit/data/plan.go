@@ -1,0 +1,227 @@
+package data
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
+)
+
+// Options says where inputs are looked for.
+type Options struct {
+	// Cwd is absolute, Home may be empty.
+	Cwd, Home string
+	// LocalJob means that the job runs on this machine.
+	LocalJob bool
+	// CacheDir is pack.Options.CacheDir.
+	CacheDir string
+}
+
+// Plan is the inputs of a job.
+type Plan struct {
+	// Data is in the order of the flags.
+	Data []api.Data
+	// Sets are the local files that the store must have, each source once. Trees are those
+	// that it must have under their own names, for pods that mount them.
+	Sets, Trees []*pack.Set
+	// Paths are the absolute paths of local sources.
+	Paths []string
+	// Warnings are sentences for the user.
+	Warnings []string
+
+	// local are the indices in Data of the inputs with each of Paths.
+	local map[string][]int
+	opts  Options
+}
+
+// Find looks where local inputs are. Its errors are mistakes in the flags.
+func Find(inputs []Input, opts Options) (Plan, error) {
+	p := Plan{local: map[string][]int{}, opts: opts}
+	for _, in := range inputs {
+		err := p.add(in)
+		if err != nil {
+			return p, fmt.Errorf("%s: %w", in.Flag, err)
+		}
+	}
+	return p, nil
+}
+
+func (p *Plan) add(in Input) error {
+	if p.opts.LocalJob {
+		if err := p.stayHere(&in); err != nil {
+			return err
+		}
+	}
+	if in.Local != "" {
+		if err := p.addLocal(&in); err != nil {
+			return err
+		}
+	}
+	p.Data = append(p.Data, in.Data)
+	return nil
+}
+
+// stayHere turns an input into one of a local job.
+func (p *Plan) stayHere(in *Input) error {
+	switch {
+	case in.Mount != "":
+		return errors.New("a local job has no mounts: use --data NAME=SRC, whose path is right everywhere")
+	case in.Access == api.AccessClaim:
+		return errors.New("a local job has no PersistentVolumeClaims: name a local path")
+	case in.Local != "":
+		in.Access, in.Path, in.Cache = api.AccessHere, "", ""
+	case in.Access == api.AccessFUSE:
+		p.Warnings = append(p.Warnings, in.Flag+": a local job copies what it would mount")
+		in.Data = api.Data{Name: in.Name, Source: in.Source, Access: api.AccessCopy, URL: in.Source}
+	}
+	return nil
+}
+
+// addLocal finds a local file or directory.
+func (p *Plan) addLocal(in *Input) error {
+	where := platform.ExpandHome(in.Local, p.opts.Home)
+	if !filepath.IsAbs(where) {
+		where = filepath.Join(p.opts.Cwd, where)
+	}
+	where = filepath.Clean(where)
+	info, err := os.Stat(where)
+	if errors.Is(err, fs.ErrNotExist) {
+		return missing(in.Local, where)
+	}
+	if err != nil {
+		return err
+	}
+	if !info.IsDir() && !info.Mode().IsRegular() {
+		return fmt.Errorf("%s is neither a file nor a directory", where)
+	}
+	switch {
+	case in.Access == api.AccessHere:
+		in.Path = where
+	case !info.IsDir():
+		in.File = filepath.Base(where)
+	}
+	if !slices.Contains(p.Paths, where) {
+		p.Paths = append(p.Paths, where)
+	}
+	if in.Access != api.AccessHere {
+		p.local[where] = append(p.local[where], len(p.Data))
+	}
+	return nil
+}
+
+// missing says that there is nothing at a path, and what there is nearby.
+func missing(typed, where string) error {
+	what := where
+	if typed != where {
+		what = fmt.Sprintf("%s (%s)", typed, where)
+	}
+	entries, _ := os.ReadDir(filepath.Dir(where))
+	names := make([]string, len(entries))
+	for i, e := range entries {
+		names[i] = e.Name()
+	}
+	if strings.Contains(typed, ",") {
+		return fmt.Errorf(`there is no %s: the options are fuse, rw and cache=SIZE, and a comma in the name is written \,`, what)
+	}
+	if hint := suggest.Sentence(filepath.Base(where), names); hint != "" {
+		return fmt.Errorf("there is no %s; %s", what, hint)
+	}
+	return fmt.Errorf("there is no %s: name a file or a directory, gs://BUCKET/FOLDER, hf://OWNER/NAME or pvc://CLAIM", what)
+}
+
+// Hash hashes the local inputs, which names them.
+func (p *Plan) Hash(ctx context.Context) error {
+	for _, where := range p.Paths {
+		inputs := p.local[where]
+		if len(inputs) == 0 {
+			continue
+		}
+		set, err := pack.NewSet(ctx, pack.Options{Root: where, CacheDir: p.opts.CacheDir})
+		if err != nil {
+			return fmt.Errorf("reading the data in %s: %w", where, err)
+		}
+		p.addSet(set, where)
+		for _, w := range set.Warnings {
+			p.Warnings = append(p.Warnings, where+": "+w)
+		}
+		for _, i := range inputs {
+			d := &p.Data[i]
+			d.Set, d.Files, d.Bytes = set.SHA256, int64(set.Files), set.Bytes
+		}
+	}
+	return nil
+}
+
+// manyFiles is how many files are slow to mount.
+const manyFiles = 10_000
+
+// addSet notes how the store must have the files of a local source.
+func (p *Plan) addSet(set *pack.Set, where string) {
+	mounted := func(i int) bool { return p.Data[i].Access == api.AccessFUSE }
+	inputs := p.local[where]
+	if !slices.ContainsFunc(inputs, mounted) {
+		p.Sets = append(p.Sets, set)
+		return
+	}
+	p.Trees = append(p.Trees, set)
+	if slices.ContainsFunc(inputs, func(i int) bool { return !mounted(i) }) {
+		p.Sets = append(p.Sets, set)
+	}
+	if set.Files > manyFiles {
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: with fuse, each of its %d files is an object, which takes a request to send and at least one to read; without fuse, they travel in packs and are read in seconds", where, set.Files))
+	}
+}
+
+// CheckTrees rejects files that can't be mounted from a store. Its errors are mistakes in the
+// input.
+func (p *Plan) CheckTrees(storeURL string) error {
+	for _, set := range p.Trees {
+		if strings.Contains(storeURL, ",") {
+			return fmt.Errorf("FUSE can't mount a folder of the store %s, because of its comma: omit fuse, or choose another store with --store", storeURL)
+		}
+		if err := set.CheckTree(storeURL); err != nil {
+			i := slices.IndexFunc(p.Data, func(d api.Data) bool { return d.Access == api.AccessFUSE && d.Set == set.SHA256 })
+			return fmt.Errorf("%s: %w", p.Data[i].Flag(), err)
+		}
+	}
+	return nil
+}
+
+// Bytes returns how many bytes are copied to the disk of each pod, as far as is known. What
+// several inputs share is copied once.
+func Bytes(inputs []api.Data) int64 {
+	var total int64
+	seen := map[string]bool{}
+	for _, d := range inputs {
+		if d.Access == api.AccessCopy && !seen[d.Key()] {
+			seen[d.Key()] = true
+			total += d.Bytes
+		}
+	}
+	return total
+}
+
+// Amount is a number of files and their size in bytes.
+type Amount struct{ Files, Bytes int64 }
+
+// Stored returns how much local data is in the store.
+func (p *Plan) Stored() Amount {
+	var sum Amount
+	for i, set := range slices.Concat(p.Sets, p.Trees) {
+		if i >= len(p.Sets) && slices.Contains(p.Sets, set) {
+			continue
+		}
+		sum.Files += int64(set.Files)
+		sum.Bytes += set.Bytes
+	}
+	return sum
+}

@@ -1,0 +1,10 @@
+// Package submit turns a user's request into a plan, without any network, looks up what
+// the plan leaves open, and carries plans out.
+//
+// Below it, call reads TARGET and its arguments, bundle and pack find and send the code, data
+// the inputs, and render makes objects from manifests/ and the user's overlay. gketest has a
+// job for every shape of accelerators.
+//
+// A value's way: api.Request → Plan (no network) → Resolve (what the network decides) →
+// render.Objects → Apply. A dry-run stops before Apply.
+package submit

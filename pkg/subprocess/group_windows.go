@@ -1,6 +1,0 @@
-package subprocess
-
-import "os/exec"
-
-// ownGroup does nothing: Windows has no process groups.
-func ownGroup(*exec.Cmd) {}
