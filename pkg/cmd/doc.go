@@ -1,9 +1,9 @@
 // Package cmd has no code of its own. Below it lie the commands, and what they share; its tests
 // run whole command lines.
 //
-//   - A command lies where its user looks for it: run, jobs, pool, up (with down and status),
+//   - A command lies where its user looks for it: run, jobs, pool, up, down, status,
 //     doctor (with init), profile, config, accelerators, buildimage, version; outputs is
-//     `jobs outputs`. frontdoor is `kubectl kinetic` itself, which becomes the binary of the
+//     `jobs outputs`, stack what up, down and status share. frontdoor is `kubectl kinetic` itself, which becomes the binary of the
 //     command.
 //   - cli is the frame: streams, signals, help, exit codes, questions, JSON and YAML.
 //   - connect makes a connection from flags, backend makes what runs jobs, packaging what

@@ -9,7 +9,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/doctor"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/down"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/profile"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/status"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/up"
 )
 
@@ -22,8 +24,8 @@ func Commands(now clock.PassiveClock) (cli.NewCommand, []cli.Other) {
 	return with(NewCommand), []cli.Other{
 		{Word: "accelerators", New: with(accelerators.NewCommand)},
 		{Word: "up", New: with(up.NewCommand)},
-		{Word: "down", New: with(up.NewDownCommand)},
-		{Word: "status", New: with(up.NewStatusCommand)},
+		{Word: "down", New: with(down.NewCommand)},
+		{Word: "status", New: with(status.NewCommand)},
 		{Word: "init", New: with(doctor.NewInit)},
 		{Word: "doctor", New: with(doctor.NewCommand)},
 		{Word: "config", New: with(config.NewCommand)},

@@ -156,7 +156,7 @@ func fresh(u *ui.UI, pools []*container.NodePool, plans []placed) []kept {
 // plans returns what makes the pools, in zones that have their machines. Errors are about the
 // command line.
 func (o *addOptions) plans(known facts) ([]placed, error) {
-	if known.cluster.Autopilot != nil && known.cluster.Autopilot.Enabled {
+	if gke.IsAutopilot(known.cluster) {
 		return nil, fmt.Errorf("cluster %s is in Autopilot mode, which makes nodes for each job by itself: run the job, it needs no node pool", o.cluster.Name)
 	}
 	var plans []placed

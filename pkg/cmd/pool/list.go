@@ -132,7 +132,7 @@ func (o *listOptions) run(ctx context.Context) error {
 	for _, p := range found.NodePools {
 		rows = append(rows, o.newRow(p, now.pools))
 	}
-	o.autopilot = found.Autopilot != nil && found.Autopilot.Enabled
+	o.autopilot = gke.IsAutopilot(found)
 	return o.print(rows)
 }
 

@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/google"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/availability"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
@@ -20,12 +21,15 @@ func completeAccelerator(_ *cobra.Command, _ []string, word string) ([]string, c
 	return accelerator.CompletePool(word), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
-// completeZone offers the zones of the project, and their regions.
-func (c *command) completeZone(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+// completer offers what the project of the command line has.
+type completer struct{ connection *connect.Flags }
+
+// zone offers the zones of the project, and their regions.
+func (c completer) zone(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	return completeFrom(cmd, c.zones)
 }
 
-func (c *command) zones(ctx context.Context) ([]string, error) {
+func (c completer) zones(ctx context.Context) ([]string, error) {
 	t, access, err := c.access(ctx)
 	if err != nil {
 		return nil, err
@@ -36,20 +40,20 @@ func (c *command) zones(ctx context.Context) ([]string, error) {
 		return nil, err
 	}
 	var all []string
-	for _, zone := range found[usual] {
-		all = append(all, zone, target.Region(zone))
+	for _, name := range found[usual] {
+		all = append(all, name, target.Region(name))
 	}
 	slices.Sort(all)
 	return slices.Compact(all), nil
 }
 
-// completeNetwork offers the networks of the project.
-func (c *command) completeNetwork(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
+// network offers the networks of the project.
+func (c completer) network(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	return completeFrom(cmd, c.ofProject(func(ctx context.Context, p *google.Project) ([]string, error) { return p.NetworkNames(ctx) }))
 }
 
-// completeSubnet offers the subnets of a network.
-func (c *command) completeSubnet(cmd *cobra.Command, network string) ([]string, cobra.ShellCompDirective) {
+// subnet offers the subnets of a network.
+func (c completer) subnet(cmd *cobra.Command, network string) ([]string, cobra.ShellCompDirective) {
 	return completeFrom(cmd, c.ofProject(func(ctx context.Context, p *google.Project) ([]string, error) { return p.SubnetNames(ctx, network) }))
 }
 
@@ -60,7 +64,7 @@ func completeFrom(cmd *cobra.Command, read func(context.Context) ([]string, erro
 }
 
 // ofProject reads names of the project of the command line.
-func (c *command) ofProject(read func(context.Context, *google.Project) ([]string, error)) func(context.Context) ([]string, error) {
+func (c completer) ofProject(read func(context.Context, *google.Project) ([]string, error)) func(context.Context) ([]string, error) {
 	return func(ctx context.Context) ([]string, error) {
 		t, access, err := c.access(ctx)
 		if err != nil {
@@ -74,8 +78,8 @@ func (c *command) ofProject(read func(context.Context, *google.Project) ([]strin
 	}
 }
 
-// access returns what the command line names, and access to its project.
-func (c *command) access(ctx context.Context) (target.Target, *gcp.Access, error) {
+// Access returns what the command line names, and access to its project.
+func (c completer) access(ctx context.Context) (target.Target, *gcp.Access, error) {
 	t, err := c.connection.ResolveStored()
 	if err != nil {
 		return t, nil, err

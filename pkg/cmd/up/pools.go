@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/stack"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/availability"
@@ -47,10 +48,10 @@ type located struct {
 }
 
 // askForZones asks which zones have the machines, while other things are asked for.
-func (o *upOptions) askForZones(ctx context.Context, e *estate) <-chan located {
+func (o *upOptions) askForZones(ctx context.Context, e *stack.Stack) <-chan located {
 	answer := make(chan located, 1)
 	go func() {
-		zones, err := availability.Zones(ctx, e.access, e.names.Project, o.machines())
+		zones, err := availability.Zones(ctx, e.Access, e.Names.Project, o.machines())
 		answer <- located{zones, err}
 	}()
 	return answer
@@ -67,7 +68,7 @@ func (o *upOptions) machines() []availability.Machine {
 
 // checkMode refuses flags about nodes for a cluster that exists and whose nodes GKE manages.
 func (o *upOptions) checkMode(found *container.Cluster) error {
-	if !isAutopilot(found) {
+	if !gke.IsAutopilot(found) {
 		return nil
 	}
 	mode := fmt.Sprintf("cluster %s is in Autopilot mode, which", found.Name)
@@ -86,27 +87,23 @@ func (o *upOptions) checkMode(found *container.Cluster) error {
 	return cli.Usagef("%s: %s chooses the nodes by itself: omit %[1]s", flag, mode)
 }
 
-func isAutopilot(c *container.Cluster) bool {
-	return c != nil && c.Autopilot != nil && c.Autopilot.Enabled
-}
-
 // settle decides in which zones the nodes of the pools are, and what that costs.
-func (o *upOptions) settle(ctx context.Context, u *ui.UI, e *estate, found infra.States, l located) error {
+func (o *upOptions) settle(ctx context.Context, u *ui.UI, e *stack.Stack, found infra.States, l located) error {
 	notes, err := o.place(ctx, e, l.zones)
 	if err != nil {
 		return err
 	}
 	switch {
-	case e.access.IsDisabled(l.err, e.names.Project):
+	case e.Access.IsDisabled(l.err, e.Names.Project):
 		o.placeLater(u, e)
-	case e.cluster.Last() == nil || len(o.pools) > 0:
+	case e.Cluster.Last() == nil || len(o.pools) > 0:
 		warnOfZones(u, l.err)
 	}
-	if v := o.settings.VPC; v.Chosen() && e.cluster.Last() == nil {
+	if v := o.settings.VPC; v.Chosen() && e.Cluster.Last() == nil {
 		u.Warn(fmt.Sprintf("nodes have no external addresses: the %s needs a Cloud NAT, so that jobs get packages and images from the internet, or at least Private Google Access for Google's own services", v))
 	}
-	e.withoutNetwork()
-	nat := slices.ContainsFunc(e.items, func(i infra.Item) bool { return i.ID.Kind == infra.KindNAT })
+	e.DropNetwork()
+	nat := slices.ContainsFunc(e.Items, func(i infra.Item) bool { return i.ID.Kind == infra.KindNAT })
 	o.cost = costOf(clusterOf(e), o.alwaysOn(e, found), nat, o.prices)
 	for _, name := range slices.Sorted(maps.Keys(o.pools)) {
 		p, id := o.pools[name], poolID(name)
@@ -136,16 +133,16 @@ func warnOfZones(u *ui.UI, err error) {
 }
 
 // clusterOf returns the cluster that was found, or where it will be.
-func clusterOf(e *estate) *container.Cluster {
-	if found := e.cluster.Last(); found != nil {
+func clusterOf(e *stack.Stack) *container.Cluster {
+	if found := e.Cluster.Last(); found != nil {
 		return found
 	}
-	return &container.Cluster{Name: e.names.Cluster, Location: e.names.Zone, NetworkConfig: &container.NetworkConfig{DatapathProvider: gke.DataplaneV2}}
+	return &container.Cluster{Name: e.Names.Cluster, Location: e.Names.Zone, NetworkConfig: &container.NetworkConfig{DatapathProvider: gke.DataplaneV2}}
 }
 
 // place sets the zones of the pools, and returns what nobody has asked for about each. Its errors are about the
-// command line.
-func (o *upOptions) place(ctx context.Context, e *estate, zones zonesOf) (map[string]gke.Placing, error) {
+// Base line.
+func (o *upOptions) place(ctx context.Context, e *stack.Stack, zones zonesOf) (map[string]gke.Placing, error) {
 	if err := o.checkZone(ctx, e, zones); err != nil {
 		return nil, err
 	}
@@ -168,17 +165,17 @@ func tellNotes(u *ui.UI, pool string, all map[string]gke.Placing) {
 
 // checkZone refuses a zone, or a region, that doesn't exist or has no machines for the first nodes. On
 // Autopilot, the usual ones stand for all.
-func (o *upOptions) checkZone(ctx context.Context, e *estate, zones zonesOf) error {
-	machine, location := o.settings.Machine, e.names.Zone
+func (o *upOptions) checkZone(ctx context.Context, e *stack.Stack, zones zonesOf) error {
+	machine, location := o.settings.Machine, e.Names.Zone
 	have := zones[availability.Machine{Type: machine}]
 	within := func(zone string) bool { return zone == location || target.Region(zone) == location }
 	switch {
-	case e.cluster.Last() != nil || have == nil || slices.ContainsFunc(have, within):
+	case e.Cluster.Last() != nil || have == nil || slices.ContainsFunc(have, within):
 		return nil
 	case len(have) == 0:
 		return noMachine(ctx, e, machine)
 	}
-	there, err := availability.Machines(ctx, e.access, e.names.Project, location)
+	there, err := availability.Machines(ctx, e.Access, e.Names.Project, location)
 	if others := forTheCluster(there); err == nil && len(others) > 0 {
 		what := gke.NoMachines("--zone "+location, location, machine, machine, have)
 		return fmt.Errorf("%w; or choose machines that it has for what the cluster itself needs, with --machine-type: %s", what, strings.Join(others, ", "))
@@ -200,10 +197,10 @@ func forTheCluster(there []string) []string {
 }
 
 // noMachine says that no zone has a machine type, and which one the zone has that may be meant.
-func noMachine(ctx context.Context, e *estate, machine string) error {
-	n := e.names
+func noMachine(ctx context.Context, e *stack.Stack, machine string) error {
+	n := e.Names
 	flag := "--machine-type " + machine
-	there, err := availability.Machines(ctx, e.access, n.Project, n.Zone)
+	there, err := availability.Machines(ctx, e.Access, n.Project, n.Zone)
 	if err != nil {
 		there = nil // the advice is all that is missing
 	}
@@ -214,13 +211,13 @@ func noMachine(ctx context.Context, e *estate, machine string) error {
 }
 
 // placeLater sets the zones once the APIs are enabled: before, none says which zones have the machines.
-func (o *upOptions) placeLater(u *ui.UI, e *estate) {
-	for i, r := range e.list {
+func (o *upOptions) placeLater(u *ui.UI, e *stack.Stack) {
+	for i, r := range e.Resources {
 		if r.ID.Kind == infra.KindAPIs {
-			e.list[i].Actor = placing{r.Actor, func(ctx context.Context) error {
+			e.Resources[i].Actor = placing{r.Actor, func(ctx context.Context) error {
 				var zones zonesOf
-				err := e.project.Patiently(ctx, r.ID, func() (err error) {
-					zones, err = availability.Zones(ctx, e.access, e.names.Project, o.machines())
+				err := e.Project.Patiently(ctx, r.ID, func() (err error) {
+					zones, err = availability.Zones(ctx, e.Access, e.Names.Project, o.machines())
 					return err
 				})
 				if ctx.Err() == nil {

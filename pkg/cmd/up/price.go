@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/stack"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
@@ -67,14 +68,14 @@ type alwaysOn struct {
 
 // alwaysOn returns the nodes that stay on: as many as each pool has at least, of a cluster that exists those of
 // its own pools, and of those that are added. states say which pools are not changed.
-func (o *upOptions) alwaysOn(e *estate, states infra.States) []alwaysOn {
+func (o *upOptions) alwaysOn(e *stack.Stack, states infra.States) []alwaysOn {
 	var all []alwaysOn
-	found := e.cluster.Last()
+	found := e.Cluster.Last()
 	switch {
-	case found == nil && o.settings.Autopilot, isAutopilot(found):
+	case found == nil && o.settings.Autopilot, gke.IsAutopilot(found):
 		return nil
 	case found == nil:
-		first := e.cluster.FirstPool()
+		first := e.Cluster.FirstPool()
 		all = append(all, alwaysOn{first, gke.Limits(first).Min})
 	}
 	exists := map[string]bool{}

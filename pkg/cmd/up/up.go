@@ -1,9 +1,9 @@
-// Package up is the commands that create a cluster with all that jobs need, delete it, and say what it
-// has: `kubectl kinetic up`, `down` and `status`.
+// Package up is the command `kubectl kinetic up`: it creates a cluster with all that jobs need.
 package up
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -23,23 +23,11 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/machine"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/stack"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 )
-
-// command is shared by the three commands.
-type command struct {
-	streams    genericiooptions.IOStreams
-	clock      clock.PassiveClock
-	connection *connect.Flags
-}
-
-func newCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *command {
-	c := &command{streams: streams, clock: now, connection: connect.NewFlags()}
-	c.connection.SetNotices(streams.ErrOut)
-	return c
-}
 
 // upFlags are the flags of up, as typed.
 type upFlags struct {
@@ -86,7 +74,7 @@ const upExamples = `  # a cluster for jobs on CPUs
 
 // NewCommand returns `kubectl kinetic up`.
 func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cobra.Command {
-	c, f := newCommand(streams, now), &upFlags{}
+	c, f := stack.NewBase(streams, now), &upFlags{}
 	cluster := cli.NewSection("Cluster")
 	fs := cluster.Flags
 	fs.StringArrayVarP(&f.accelerators, "accelerator", "a", nil, "Add a node pool for an `ACCELERATOR`, such as l4 or v6e-8. May be repeated.")
@@ -110,21 +98,22 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	fs.BoolVar(&f.force, "force", false, "Also use a cluster that someone else has made.")
 	fs.StringVarP(&f.output, "output", "o", "", "Output `FORMAT` of the plan: yaml or json.")
 	outcome.Offer("output", cli.Formats()...)
+	complete := completer{c.Connection}
 	cluster.Completions["accelerator"] = completeAccelerator
 	cluster.Completions["profile-name"] = func(cmd *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 		return connect.CompleteProfiles(cmd, nil, word)
 	}
 	cluster.Offer("machine-type", "e2-standard-2", usualMachine, "e2-standard-8", "e2-standard-16", "n2-standard-4", "n2-standard-8") // and many others
-	cluster.Completions["network"] = c.completeNetwork
+	cluster.Completions["network"] = complete.network
 	cluster.Completions["subnetwork"] = func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-		return c.completeSubnet(cmd, f.network)
+		return complete.subnet(cmd, f.network)
 	}
-	connection := c.connection.Section()
-	connection.Completions["zone"] = c.completeZone
+	connection := c.Connection.Section()
+	connection.Completions["zone"] = complete.zone
 	root := &cobra.Command{
 		Use: "up", Short: "Create a cluster with all that jobs need", Long: upLong, Example: upExamples,
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic up"},
-		Args:        none("up"), ValidArgsFunction: cobra.NoFileCompletions,
+		Args:        stack.NoArguments("up"), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: cli.RunE(func(ctx context.Context, _ []string) error {
 			o, err := f.toOptions(c, cluster.Flags.Changed)
 			if err != nil {
@@ -148,7 +137,7 @@ func (f *upFlags) addNetwork(fs *pflag.FlagSet) {
 
 // upOptions hold only values that are ready to use.
 type upOptions struct {
-	*command
+	*stack.Base
 	wanted                        infra.Wanted
 	settings                      google.Settings
 	pools                         map[string]gke.Planned
@@ -159,7 +148,7 @@ type upOptions struct {
 }
 
 // toOptions returns what was asked for. given reports whether a flag was typed.
-func (f *upFlags) toOptions(c *command, given func(flag string) bool) (*upOptions, error) {
+func (f *upFlags) toOptions(c *stack.Base, given func(flag string) bool) (*upOptions, error) {
 	if f.output != "" {
 		if err := cli.OneOf("--output", f.output, cli.Formats()); err != nil {
 			return nil, err
@@ -172,30 +161,30 @@ func (f *upFlags) toOptions(c *command, given func(flag string) bool) (*upOption
 	if err != nil {
 		return nil, err
 	}
-	names, err := namesOf("up", c.connection)
+	names, err := stack.NamesOf("up", c.Connection)
 	if err != nil {
 		return nil, err
 	}
 	if f.autopilot {
 		names.Zone = names.Region()
-		c.connection.Target.Zone = names.Zone // for the errors of this command
+		c.Connection.Target.Zone = names.Zone // for the errors of this command
 	}
 	vpc, err := google.NewVPC(names, f.network, f.subnetwork, f.podRange, f.services)
 	if err != nil {
 		return nil, err
 	}
-	o := &upOptions{command: c, settings: f.settings(given, vpc), pools: map[string]gke.Planned{},
+	o := &upOptions{Base: c, settings: f.settings(given, vpc), pools: map[string]gke.Planned{},
 		yes: f.yes, force: f.force, reconcile: f.reconcile, dryRun: dryRun, output: f.output}
 	if err := f.plan(names, given("min-nodes"), o.pools); err != nil {
 		return nil, err
 	}
 	o.wanted = infra.Wanted{Names: names, Autopilot: f.autopilot, OtherNetwork: vpc.Chosen(), Pools: slices.Sorted(maps.Keys(o.pools)), Queue: f.kueue, Profile: f.profile}
 	if o.wanted.Profile == "" {
-		if o.wanted.Profile, err = profileOf(names); err != nil {
+		if o.wanted.Profile, err = stack.ProfileOf(names); err != nil {
 			return nil, err
 		}
 	}
-	o.prices = connect.Prices(c.streams.ErrOut)
+	o.prices = connect.Prices(c.Streams.ErrOut)
 	return o, checkProfile(o.wanted, false)
 }
 
@@ -260,22 +249,22 @@ func (f *upFlags) settings(given func(flag string) bool, vpc google.VPC) google.
 		Endpoints: google.Endpoints{Private: f.private, Authorized: f.authorized}, VPC: vpc}
 }
 
-// run looks, asks and does.
+// run shows the plan, asks for confirmation and applies it.
 func (o *upOptions) run(ctx context.Context) error {
-	e, err := newEstate(ctx, o.connection, o.wanted, o.settings, o.pools)
+	e, err := stack.New(ctx, o.Connection, o.wanted, o.settings, o.pools)
 	if err != nil {
 		return err
 	}
 	if o.dryRun {
-		e.project.Patience = 0
+		e.Project.Patience = 0
 	}
-	u := ui.New(o.streams.ErrOut, o.clock.Now)
+	u := ui.New(o.Streams.ErrOut, o.Clock.Now)
 	zones := o.askForZones(ctx, e)
 	var once sync.Once // many services may wait for the same
-	e.project.Progress = func(_ infra.ID, text string) { once.Do(func() { u.Note(text) }) }
+	e.Project.Progress = func(_ infra.ID, text string) { once.Do(func() { u.Note(text) }) }
 	found, err := o.look(ctx, e)
 	if err != nil {
-		return interrupted(ctx, err, "")
+		return stack.Interrupted(ctx, err, "")
 	}
 	if err := checkProfile(o.wanted, true); err != nil {
 		return err
@@ -283,8 +272,8 @@ func (o *upOptions) run(ctx context.Context) error {
 	if err := o.settle(ctx, u, e, found, <-zones); err != nil {
 		return cli.Usage(err)
 	}
-	plan := infra.MakePlan(e.items, found, o.reconcile)
-	u.Phase("looked", fmt.Sprintf("cluster %s in %s of project %s: %s", e.names.Cluster, e.names.Zone, e.names.Project, counts(plan)))
+	plan := infra.MakePlan(e.Items, found, o.reconcile)
+	u.Phase("looked", fmt.Sprintf("cluster %s in %s of project %s: %s", e.Names.Cluster, e.Names.Zone, e.Names.Project, counts(plan)))
 	if o.dryRun {
 		return o.print(plan)
 	}
@@ -292,18 +281,18 @@ func (o *upOptions) run(ctx context.Context) error {
 		if err := o.confirm(ctx, u, e, plan); err != nil {
 			return err
 		}
-	} else if err := plan.Write(o.streams.ErrOut); err != nil {
+	} else if err := plan.Write(o.Streams.ErrOut); err != nil {
 		return err
 	}
-	board := newBoard(u, o.clock.Now, "creating", plan.Work())
-	board.words = words(plan)
-	e.project.Progress = board.show
-	err = infra.Apply(ctx, e.list, found, plan, board.told)
-	board.end()
+	board := stack.NewProgress(u, o.Clock.Now, "creating", plan.Work())
+	board.Words = words(plan)
+	e.Project.Progress = board.Show
+	err = infra.Apply(ctx, e.Resources, found, plan, board.Update)
+	board.End()
 	if err != nil {
-		return interrupted(ctx, err, "")
+		return stack.Interrupted(ctx, err, "")
 	}
-	u.Phase("ready", fmt.Sprintf("profile %s, context %s; try: %s", o.wanted.Profile, e.names.Context(), o.firstJob()))
+	u.Phase("ready", fmt.Sprintf("profile %s, context %s; try: %s", o.wanted.Profile, e.Names.Context(), o.firstJob()))
 	if o.reconcile {
 		for _, text := range plan.Unchanged() {
 			u.Warn("--reconcile does not change " + text)
@@ -348,12 +337,12 @@ func changeable(s infra.Step) bool {
 }
 
 // confirm shows the plan and its price, and asks.
-func (o *upOptions) confirm(ctx context.Context, u *ui.UI, e *estate, plan infra.Plan) error {
-	if err := plan.Write(o.streams.ErrOut); err != nil {
+func (o *upOptions) confirm(ctx context.Context, u *ui.UI, e *stack.Stack, plan infra.Plan) error {
+	if err := plan.Write(o.Streams.ErrOut); err != nil {
 		return err
 	}
 	u.Note(o.cost.String())
-	switch e.cluster.Maker() {
+	switch e.Cluster.Maker() {
 	case google.Python:
 		o.tellOfAdoption(u, e)
 		tellOfLifetimes(u, e)
@@ -363,11 +352,11 @@ func (o *upOptions) confirm(ctx context.Context, u *ui.UI, e *estate, plan infra
 	if o.yes {
 		return nil
 	}
-	would := fmt.Sprintf("cluster %s in project %s: %s", e.names.Cluster, e.names.Project, counts(plan))
-	if why := cli.CannotAsk(o.streams); why != "" {
+	would := fmt.Sprintf("cluster %s in project %s: %s", e.Names.Cluster, e.Names.Project, counts(plan))
+	if why := cli.CannotAsk(o.Streams); why != "" {
 		return cli.Usagef("%s; %s: confirm with --yes", would, why)
 	}
-	return cli.Confirm(ctx, o.streams, would, "nothing was changed")
+	return cli.Confirm(ctx, o.Streams, would, "nothing was changed")
 }
 
 // printed is a plan for programs.
@@ -381,12 +370,35 @@ type printed struct {
 
 func (o *upOptions) print(plan infra.Plan) error {
 	if o.output == "" {
-		if err := plan.Write(o.streams.Out); err != nil {
+		if err := plan.Write(o.Streams.Out); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintln(o.streams.Out, o.cost)
+		_, err := fmt.Fprintln(o.Streams.Out, o.cost)
 		return err
 	}
 	n := o.wanted.Names
-	return cli.Write(o.streams.Out, o.output, printed{n.Project, n.Zone, n.Cluster, plan, o.cost})
+	return cli.Write(o.Streams.Out, o.output, printed{n.Project, n.Zone, n.Cluster, plan, o.cost})
+}
+
+// words returns what is said of those resources that exist when their change is done.
+func words(plan infra.Plan) map[infra.ID]string {
+	all := map[infra.ID]string{}
+	for _, s := range plan {
+		switch s.Action {
+		case infra.Change:
+			all[s.ID] = "changed"
+		case infra.Complete:
+			all[s.ID] = "completed"
+		}
+	}
+	return all
+}
+
+// takesNoName explains --yes of up with the name of a cluster, as down wants it.
+func takesNoName(_ *cobra.Command, err error) error {
+	var invalid *pflag.InvalidValueError
+	if errors.As(err, &invalid) && invalid.GetFlag().Name == "yes" {
+		return cli.Usagef("--yes=%s: --yes of up takes no value: use --yes alone; a cluster is named with --cluster", invalid.GetValue())
+	}
+	return err
 }

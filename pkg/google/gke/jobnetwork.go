@@ -16,7 +16,7 @@ import (
 // NetworkPool returns a node pool on which the hosts of a job have the network of their GPUs, or why there is none.
 // The machines of the job can have one.
 func NetworkPool(c *container.Cluster, s api.Spec) (pool *container.NodePool, why string) {
-	if c.Autopilot != nil && c.Autopilot.Enabled {
+	if IsAutopilot(c) {
 		return nil, "Autopilot makes the nodes when the job asks for them"
 	}
 	why = fmt.Sprintf("cluster %s has no node pool with %s yet", c.Name, accelerator.Text(s.Accelerator))
@@ -88,4 +88,9 @@ func PodNetworks(p *container.NodePool, bySubnetwork map[string]string) (names [
 		return nil, fmt.Sprintf("the cluster has %d Network objects for the network cards of node pool %s, not %d", len(names), p.Name, gpuCards)
 	}
 	return names, ""
+}
+
+// IsAutopilot reports whether GKE makes and sizes the nodes of a cluster by itself. A cluster that is nil is none.
+func IsAutopilot(c *container.Cluster) bool {
+	return c != nil && c.Autopilot != nil && c.Autopilot.Enabled
 }

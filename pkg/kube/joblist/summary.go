@@ -107,3 +107,15 @@ func podTime(w diagnose.Workload, pods []corev1.Pod) *api.PodTime {
 	t.Incomplete = succeeded < w.Completed()
 	return &t
 }
+
+// IDs returns the IDs of the jobs in one of the states, sorted.
+func IDs(jobs []api.JobSummary, states ...api.State) []string {
+	all := []string{}
+	for _, e := range jobs {
+		if slices.Contains(states, e.State) {
+			all = append(all, e.ID)
+		}
+	}
+	slices.Sort(all)
+	return all
+}

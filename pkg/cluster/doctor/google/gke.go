@@ -37,7 +37,7 @@ func (c *cloud) state(ctx context.Context) doctor.Finding {
 			"%s has no Workload Identity, so that pods get no access to the bucket", t.Cluster)
 	}
 	mode := ""
-	if isAutopilot(cluster) {
+	if gke.IsAutopilot(cluster) {
 		mode = ", Autopilot"
 	}
 	return doctor.Good("%s is %s, version %s%s", t.Cluster, cluster.Status, cluster.CurrentMasterVersion, mode)
@@ -68,7 +68,6 @@ func place(project, zone, cluster string) string {
 	return fmt.Sprintf(" --project %s --zone %s --cluster %s", project, zone, cluster)
 }
 
-func isAutopilot(c *container.Cluster) bool { return c.Autopilot != nil && c.Autopilot.Enabled }
 
 func because(message string) string {
 	if message == "" {
@@ -83,7 +82,7 @@ func (c *cloud) pools(ctx context.Context) doctor.Finding {
 	if err != nil {
 		return doctor.Lacking(Cluster)
 	}
-	if isAutopilot(cluster) { // its pools are GKE's own
+	if gke.IsAutopilot(cluster) { // its pools are GKE's own
 		return withoutPools(c.Accelerator)
 	}
 	t := c.Target

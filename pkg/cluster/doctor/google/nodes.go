@@ -14,7 +14,7 @@ func (c *cloud) metadata(ctx context.Context) doctor.Finding {
 	switch {
 	case err != nil, cluster.WorkloadIdentityConfig == nil || cluster.WorkloadIdentityConfig.WorkloadPool == "":
 		return doctor.Lacking(Cluster)
-	case isAutopilot(cluster): // GKE sets it for all nodes
+	case gke.IsAutopilot(cluster): // GKE sets it for all nodes
 		return doctor.Good("pods act as their own service account")
 	}
 	var pools, commands []string
@@ -36,7 +36,7 @@ func (c *cloud) lifetime(ctx context.Context) doctor.Finding {
 	if err != nil {
 		return doctor.Lacking(Cluster)
 	}
-	if text := c.wanted().Lifetimes(cluster); text != "" && !isAutopilot(cluster) {
+	if text := c.wanted().Lifetimes(cluster); text != "" && !gke.IsAutopilot(cluster) {
 		return doctor.Skip("%s", text)
 	}
 	return doctor.Good("no pool limits it")

@@ -16,6 +16,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/backoff"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/transport"
 )
@@ -192,7 +193,7 @@ func (c *Cluster) detail() string {
 
 func describe(found *container.Cluster) string {
 	text := fmt.Sprintf("in %s, Kubernetes %s", found.Location, found.CurrentMasterVersion)
-	if found.Autopilot != nil && found.Autopilot.Enabled {
+	if gke.IsAutopilot(found) {
 		text = "Autopilot, " + text
 	}
 	return text

@@ -36,7 +36,7 @@ func (s Settings) differences(found *container.Cluster, n target.Names) []differ
 		all = append(all, d)
 	}
 	all = append(all, s.VPC.differences(found, n)...)
-	autopilot := found.Autopilot != nil && found.Autopilot.Enabled
+	autopilot := gke.IsAutopilot(found)
 	if autopilot { // also if it was not asked for
 		return all
 	}

@@ -1,0 +1,136 @@
+package status
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strconv"
+	"strings"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
+	jobcost "github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
+	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/google"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
+)
+
+// write writes the status for people.
+func (s status) write(streams genericiooptions.IOStreams, label string) error {
+	out := streams.Out
+	lines := ui.NewTable(out)
+	mode := ""
+	if s.Autopilot {
+		mode = " Autopilot,"
+	}
+	lines.Row("cluster", fmt.Sprintf("%s in %s of project %s: %s,%s Kubernetes %s", s.Cluster, s.Zone, s.Project, strings.ToLower(s.State), mode, s.Version))
+	lines.Row("jobs", s.jobsText())
+	for _, b := range s.Buckets {
+		lines.Row("bucket", b.Bucket+": "+sizeText(b))
+	}
+	lines.Row("nodes", s.nodesText())
+	if s.Cost != nil {
+		lines.Row("cost", costText(*s.Cost))
+	}
+	if err := lines.Flush(); err != nil {
+		return err
+	}
+	for _, e := range s.Errors {
+		fmt.Fprintf(streams.ErrOut, "warning: %s\n", ui.Clean(e))
+	}
+	if len(s.Pools) > 0 {
+		if err := s.writePools(out); err != nil {
+			return err
+		}
+	}
+	if s.Cost == nil || s.Cost.Jobs == 0 {
+		return nil
+	}
+	if err := writeCost(out, *s.Cost); err != nil {
+		return err
+	}
+	if slices.ContainsFunc(s.Cost.Persons, func(t jobcost.PersonTotal) bool { return t.Person == "" }) {
+		fmt.Fprintf(streams.ErrOut, "some jobs have no label %s; to see whose they are: kubectl kinetic run --label %s=NAME\n", label, label)
+	}
+	return nil
+}
+
+func sizeText(s google.Size) string {
+	switch {
+	case s.Bytes == nil && s.Unknown != "":
+		return "size not known: " + ui.Clean(s.Unknown)
+	case s.Bytes == nil:
+		return "size not known"
+	}
+	text := human.Bytes(*s.Bytes) + " in " + human.Count(*s.Objects, "object")
+	if s.More {
+		return "more than " + text
+	}
+	return text
+}
+
+func (s status) jobsText() string {
+	running, waiting := unknown, unknown
+	if s.Running != nil {
+		running = strconv.Itoa(len(s.Running))
+	}
+	if s.Waiting != nil {
+		waiting = strconv.Itoa(len(s.Waiting))
+	}
+	return running + " running, " + waiting + " waiting"
+}
+
+// nodesText says what the nodes cost.
+func (s status) nodesText() string {
+	switch {
+	case s.Autopilot:
+		return "GKE's own, which Autopilot bills by what pods request: their price is not known"
+	case s.PerHour == nil:
+		return "not known"
+	case !slices.ContainsFunc(s.Pools, func(p poolStatus) bool { return *p.Nodes > 0 }):
+		return "none"
+	}
+	text := s.PerHour.String()
+	if text == unknown {
+		return "their price is not known"
+	}
+	text += " an hour"
+	if idle := s.IdlePerHour.String(); idle == unknown {
+		text += ", and some are idle"
+	} else {
+		text += ", " + idle + " of it for idle ones"
+	}
+	return text + " (" + price.Words(false, s.Bases...) + ")"
+}
+
+func (s status) writePools(out io.Writer) error {
+	if _, err := fmt.Fprintln(out); err != nil {
+		return err
+	}
+	pools := ui.NewTable(out, "pool", "accelerator", "capacity", "nodes", "min", "max", "jobs", "usd/h", "idle")
+	for _, p := range s.Pools {
+		perHour, idle := unknown, unknown
+		if p.PricePerHour != nil {
+			perHour = strconv.FormatFloat(*p.PricePerHour, 'f', 2, 64)
+		}
+		if p.Idle {
+			idle = "idle"
+		}
+		pools.Row(p.Name, cmp.Or(p.Accelerator, "cpu"), p.Capacity.Words(), number(p.Nodes), strconv.Itoa(p.Min), strconv.Itoa(p.Max), number(p.Jobs), perHour, idle)
+	}
+	return pools.Flush()
+}
+
+// unknown stands in a table for what is not known or not there.
+const unknown = "-"
+
+func orDash(text string) string { return cmp.Or(text, unknown) }
+
+func number(n *int) string {
+	if n == nil {
+		return unknown
+	}
+	return strconv.Itoa(*n)
+}
