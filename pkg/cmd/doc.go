@@ -3,7 +3,8 @@
 //
 //   - A command lies where its user looks for it: run, jobs, pool, up, down, status,
 //     doctor (with init), profile, config, accelerators, buildimage, version; outputs is
-//     `jobs outputs`, stack what up, down and status share. frontdoor is `kubectl kinetic` itself, which becomes the binary of the
+//     `jobs outputs`, explain is `run --explain`, stack is what up, down and status share.
+//     frontdoor is `kubectl kinetic` itself, which becomes the binary of the
 //     command.
 //   - cli is the frame: streams, signals, help, exit codes, questions, JSON and YAML.
 //   - connect makes a connection from flags, backend makes what runs jobs, packaging what

@@ -6,6 +6,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/explain"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
@@ -26,8 +27,7 @@ func hardware(s api.Spec, prices price.Table) string {
 	if s.Backend == api.BackendLocal || s.Accelerator.Kind == api.CPU {
 		return ""
 	}
-	a := explainAccelerator(s, prices)
-	text := a.sentence + a.perHour()
+	text := explain.AcceleratorText(s, prices)
 	if m := s.Map; m != nil && min(m.Chunks(), m.Parallelism) > 1 {
 		text += fmt.Sprintf(" for each of up to %d pods", min(m.Chunks(), m.Parallelism))
 	}

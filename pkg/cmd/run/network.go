@@ -12,6 +12,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/explain"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
@@ -65,7 +66,7 @@ func (o *options) settleNetwork(ctx context.Context, p submit.Planned, cluster *
 	if ctx.Err() != nil {
 		return p, context.Cause(ctx)
 	}
-	text := networkText(p)
+	text := explain.NetworkText(p)
 	switch {
 	case text == "" || o.mode == modeExplain || accelerator.NetworkOf(p.Spec.Accelerator.MachineType) == accelerator.NoNetwork:
 	case (unknown != nil || submit.LosesNetwork(p.Spec)) && o.mode.submits():
@@ -116,15 +117,4 @@ func podNetworks(ctx context.Context, pool *container.NodePool, cluster *kube.Cl
 	}
 	names, why = gke.PodNetworks(pool, bySubnetwork)
 	return names, why, nil
-}
-
-// networkText says what the hosts of a job with GPUs talk over, and for plain TCP why; "" for other jobs.
-func networkText(p submit.Planned) string {
-	switch wanted, _ := submit.WantedNetwork(p.Spec); {
-	case wanted == "":
-		return ""
-	case p.PlainNetwork != "":
-		return api.NetworkTCP.Words() + ", because " + p.PlainNetwork
-	}
-	return p.Spec.Network.Words()
 }

@@ -19,6 +19,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/explain"
 )
 
 var update = flag.Bool("update", false, "rewrite the answers in testdata/shapes")
@@ -129,7 +130,7 @@ func (s shape) ask(t *testing.T, python string) string {
 	if code != 0 {
 		return strings.ReplaceAll(fmt.Sprintf("exit code %d\n%s", code, stderr), dir, "$DIR")
 	}
-	var e explanation
+	var e explain.Explanation
 	if err := json.Unmarshal(stdout.Bytes(), &e); err != nil {
 		t.Fatalf("%v: %s", err, stdout)
 	}
@@ -141,7 +142,7 @@ func (s shape) ask(t *testing.T, python string) string {
 }
 
 // answer is what an explanation says about packages, a fact on each line. The hash in the name of the image is left out.
-func answer(e explanation) string {
+func answer(e explain.Explanation) string {
 	var b strings.Builder
 	line := func(name string, values ...string) {
 		for _, value := range values {

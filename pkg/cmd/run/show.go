@@ -7,6 +7,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/explain"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
@@ -64,15 +65,15 @@ func (o *options) print(r render.Rendered, format, done string) error {
 
 // explain prints what a run would do.
 func (o *options) explain(ctx context.Context, p submit.Planned) error {
-	e := explain(p, o.provider(ctx, p).Outlook(ctx, p.Environment), o.prices)
-	e.Job.Outputs.FetchTo = maybe(o.wait.outputs)
+	e := explain.New(p, o.provider(ctx, p).Outlook(ctx, p.Environment), o.prices)
+	e.Job.Outputs.FetchTo = explain.Optional(o.wait.outputs)
 	if o.output == "json" {
 		enc := json.NewEncoder(o.streams.Out)
 		enc.SetEscapeHTML(false)
 		enc.SetIndent("", "  ")
 		return enc.Encode(e)
 	}
-	_, err := fmt.Fprint(o.streams.Out, ui.Clean(e.sentences(human.Bytes, human.Count)))
+	_, err := fmt.Fprint(o.streams.Out, ui.Clean(e.Text(human.Bytes, human.Count)))
 	return err
 }
 

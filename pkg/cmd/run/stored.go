@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"time"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/explain"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
@@ -25,7 +26,7 @@ func (o *options) showStored(p submit.Planned, sent submit.Submitted, u upload) 
 	}
 	text := fmt.Sprintf("%s, %s, %s new", human.Count(len(p.Files.Index.Files), "file"), human.Bytes(p.Files.Bytes), human.Bytes(sent.Stats.NewBytes))
 	if p.Files.LeftOut != nil {
-		text += "; left out: " + leftOut(p.Files.LeftOut)
+		text += "; left out: " + explain.LeftOut(p.Files.LeftOut)
 	}
 	o.ui.PhaseUntil(packaged, "packaged", text)
 	if stored := p.Data.Stored(); stored.Files > 0 {

@@ -1,4 +1,4 @@
-package run
+package explain
 
 import (
 	"encoding/json"
@@ -94,7 +94,7 @@ func TestSentences(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := elsewhere()
 			tt.change(&p)
-			got := explain(p, provide.Outlook{}, price.Table{}).sentences(size, count)
+			got := New(p, provide.Outlook{}, price.Table{}).Text(size, count)
 			if !strings.Contains(got, tt.want) || strings.Contains(got, "hidden") {
 				t.Errorf("got\n%swant\n%s", got, tt.want)
 			}
@@ -112,13 +112,13 @@ func TestSentences(t *testing.T) {
 	} {
 		p := elsewhere()
 		tt.change(&p.Spec)
-		if got := explain(p, provide.Outlook{}, price.Table{}).sentences(size, count); strings.Contains(got, tt.not) {
+		if got := New(p, provide.Outlook{}, price.Table{}).Text(size, count); strings.Contains(got, tt.not) {
 			t.Errorf("%s: a line of %q in\n%s", name, tt.not, got)
 		}
 	}
 	bare := elsewhere()
 	bare.Spec.CPU, bare.Spec.Memory = "", ""
-	if got := explain(bare, provide.Outlook{}, price.Table{}).sentences(size, count); strings.Contains(got, "asks for") || strings.Contains(got, "environment") {
+	if got := New(bare, provide.Outlook{}, price.Table{}).Text(size, count); strings.Contains(got, "asks for") || strings.Contains(got, "environment") {
 		t.Errorf("lines about nothing:\n%s", got)
 	}
 }
@@ -136,7 +136,7 @@ func TestExplanationAsJSON(t *testing.T) {
 	p := elsewhere()
 	p.Spec.Queue, p.Spec.Retries = "team", 3
 	p.Spec.Env, p.Spec.SecretEnv = []api.EnvVar{{Name: "A", Value: "hidden"}}, []string{"TOKEN"}
-	data, err := json.Marshal(explain(p, provide.Outlook{}, price.Table{}))
+	data, err := json.Marshal(New(p, provide.Outlook{}, price.Table{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -155,14 +155,14 @@ func TestExplainedVersions(t *testing.T) {
 	p := elsewhere()
 	p.Environment.Base.Ref = "python:3.12-slim"
 	outlook := provide.Outlook{Resolved: "an earlier run", How: "the pod installs them"}
-	if got := explain(p, outlook, price.Table{}).sentences(size, count); strings.Contains(got, "versions") {
+	if got := New(p, outlook, price.Table{}).Text(size, count); strings.Contains(got, "versions") {
 		t.Errorf("versions that nobody knows:\n%s", got)
 	}
 	for i := range 12 {
 		outlook.Wheels = append(outlook.Wheels, image.Wheel{File: fmt.Sprintf("package_%02d-1.0-py3-none-any.whl", i), SHA256: "ab"})
 	}
-	got := explain(p, outlook, price.Table{})
-	if text := got.sentences(size, count); !strings.Contains(text, "\nversions     12: package-00 1.0, package-01 1.0,") || !strings.Contains(text, "\n             package-05 1.0,") {
+	got := New(p, outlook, price.Table{})
+	if text := got.Text(size, count); !strings.Contains(text, "\nversions     12: package-00 1.0, package-01 1.0,") || !strings.Contains(text, "\n             package-05 1.0,") {
 		t.Errorf("got\n%s", text)
 	}
 	data, err := json.Marshal(got)
@@ -189,13 +189,13 @@ func TestExplainedIndexes(t *testing.T) {
 	} {
 		outlook := provide.Outlook{Resolved: "uv", How: "the pod installs them"}
 		outlook.Indexes.Asked, outlook.Indexes.Ignored, outlook.Indexes.NoIndex = c.asked, c.ignored, c.noIndex
-		e := explain(p, outlook, price.Table{})
+		e := New(p, outlook, price.Table{})
 		data, err := json.Marshal(e)
 		isNone, isUnknown := strings.Contains(string(data), `"indexes":[],"ignoredIndexes":[],"noIndex":"the variable`), strings.Contains(string(data), `"indexes":null,"ignoredIndexes":null,"noIndex":null`)
 		if err != nil || isNone != (name == "none") || isUnknown != (name == "unknown") {
 			t.Errorf("%s: got %s, %v", name, data, err)
 		}
-		got := e.sentences(size, count)
+		got := e.Text(size, count)
 		if !strings.Contains(got, c.want) || strings.Contains(got, "\nindexes ") != (c.want != "") {
 			t.Errorf("%s: got\n%swant %q in it", name, got, c.want)
 		}
@@ -208,8 +208,8 @@ func TestExplainedName(t *testing.T) {
 	p.Environment.Mode, p.Environment.Repository, p.Spec.Image = decide.Bundled, "reg.example/env", "reg.example/env:r-1"
 	for unfetched, want := range map[int]string{0: "\nimage        reg.example/env:r-1\n", 1: "\nimage        in reg.example/env, with a name that is known when all requirements are\n"} {
 		p.Environment.Wanted.Unfetched = make([]deps.Line, unfetched)
-		e := explain(p, provide.Outlook{}, price.Table{})
-		if got := e.sentences(size, count); !strings.Contains(got, want) {
+		e := New(p, provide.Outlook{}, price.Table{})
+		if got := e.Text(size, count); !strings.Contains(got, want) {
 			t.Errorf("%d unfetched files: got\n%swant %q in it", unfetched, got, want)
 		}
 		if data, err := json.Marshal(e); err != nil || strings.Contains(string(data), `"ref":null`) != (unfetched > 0) {

@@ -1,4 +1,4 @@
-package run
+package explain
 
 import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -26,7 +26,7 @@ type explainedData struct {
 func explainData(inputs []api.Data) []explainedData {
 	explained := []explainedData{}
 	for _, d := range inputs {
-		e := explainedData{Name: maybe(d.Name), Mount: maybe(d.Mount), Source: d.Source, Access: d.Access, Writable: d.Writable, Cache: maybe(d.Cache), text: report.DataText(d)}
+		e := explainedData{Name: Optional(d.Name), Mount: Optional(d.Mount), Source: d.Source, Access: d.Access, Writable: d.Writable, Cache: Optional(d.Cache), text: report.DataText(d)}
 		if d.Set != "" {
 			e.Files, e.Bytes = &d.Files, &d.Bytes
 		}

@@ -1,4 +1,5 @@
-package run
+// Package explain describes what a run would do, for people and as JSON: `run --explain`.
+package explain
 
 import (
 	"cmp"
@@ -14,9 +15,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
 
-// explanation describes what a run would do. Its JSON form is a contract; parts that don't
+// Explanation describes what a run would do. Its JSON form is a contract; parts that don't
 // apply are null.
-type explanation struct {
+type Explanation struct {
 	Target      explainedTarget      `json:"target"`
 	Accelerator explainedAccelerator `json:"accelerator"`
 	Bundle      explainedBundle      `json:"bundle"`
@@ -141,8 +142,8 @@ type explainedImage struct {
 func explainImage(p submit.Planned, o provide.Outlook) *explainedImage {
 	plan := p.Environment
 	e := &explainedImage{Mode: string(plan.Mode), Ref: &p.Spec.Image, Added: append([]string{}, plan.Added...),
-		Resolved: maybe(o.Resolved), Indexes: o.Indexes.Asked, Ignored: o.Indexes.Ignored, How: maybe(o.How), why: o.Why,
-		repository: plan.Repository, NoIndex: maybe(o.Indexes.NoIndex)}
+		Resolved: Optional(o.Resolved), Indexes: o.Indexes.Asked, Ignored: o.Indexes.Ignored, How: Optional(o.How), why: o.Why,
+		repository: plan.Repository, NoIndex: Optional(o.Indexes.NoIndex)}
 	if e.Indexes != nil || e.NoIndex != nil { // the packages are not known
 		e.Indexes, e.Ignored = append([]provide.Index{}, e.Indexes...), append([]provide.Index{}, e.Ignored...)
 	}
@@ -203,18 +204,18 @@ type explainedJob struct {
 	Outputs explainedOutputs `json:"outputs"`
 }
 
-// explain describes what carrying out the plan would do.
-func explain(p submit.Planned, o provide.Outlook, prices price.Table) explanation {
+// New describes what carrying out the plan would do.
+func New(p submit.Planned, o provide.Outlook, prices price.Table) Explanation {
 	s := p.Spec
 	local := s.Backend == api.BackendLocal
 	wanted := p.Deps
 	if p.Environment.Mode != "" { // which knows what the filter really drops
 		wanted = p.Environment.Wanted
 	}
-	e := explanation{
-		Target:      explainedTarget{Store: maybe(s.Store)},
-		Accelerator: explainAccelerator(s, prices),
-		Bundle:      explainedBundle{Root: p.Root, Entry: maybe(p.Entry), Bytes: p.Files.Bytes, LeftOut: p.Files.LeftOut},
+	e := Explanation{
+		Target:      explainedTarget{Store: Optional(s.Store)},
+		Accelerator: newAccelerator(s, prices),
+		Bundle:      explainedBundle{Root: p.Root, Entry: Optional(p.Entry), Bytes: p.Files.Bytes, LeftOut: p.Files.LeftOut},
 		Payload:     s.Payload,
 		Data:        explainData(s.Data),
 		Deps:        explainDeps(wanted),
@@ -234,7 +235,7 @@ func explain(p submit.Planned, o provide.Outlook, prices price.Table) explanatio
 	e.Target = explainTarget(p)
 	if wanted, _ := submit.WantedNetwork(s); wanted != "" {
 		network := cmp.Or(s.Network, api.NetworkTCP)
-		e.Accelerator.Network, e.Accelerator.NetworkReason, e.Accelerator.network = &network, maybe(p.PlainNetwork), networkText(p)
+		e.Accelerator.Network, e.Accelerator.NetworkReason, e.Accelerator.network = &network, Optional(p.PlainNetwork), NetworkText(p)
 	}
 	e.Image = explainImage(p, o)
 	name := s.JobName()
@@ -244,10 +245,10 @@ func explain(p submit.Planned, o provide.Outlook, prices price.Table) explanatio
 
 func explainTarget(p submit.Planned) explainedTarget {
 	s := p.Spec
-	t := explainedTarget{Project: maybe(s.Project), Context: maybe(p.Target.Context), Namespace: maybe(s.Namespace), Store: maybe(s.Store)}
+	t := explainedTarget{Project: Optional(s.Project), Context: Optional(p.Target.Context), Namespace: Optional(s.Namespace), Store: Optional(s.Store)}
 	switch {
 	case p.Target.GKE:
-		t.Zone, t.Cluster = maybe(s.Zone), maybe(s.Cluster)
+		t.Zone, t.Cluster = Optional(s.Zone), Optional(s.Cluster)
 	case t.Context != nil:
 		t.way = "context " + *t.Context
 	default:
@@ -264,13 +265,13 @@ func explainJob(s api.Spec) explainedJob {
 	if s.Backend == api.BackendLocal {
 		return j
 	}
-	j.CPU, j.Memory, j.Disk, j.limited = maybe(s.CPU), maybe(s.Memory), maybe(s.Disk), s.MemoryLimit != ""
+	j.CPU, j.Memory, j.Disk, j.limited = Optional(s.CPU), Optional(s.Memory), Optional(s.Disk), s.MemoryLimit != ""
 	if s.DiskVolume {
 		j.DiskClass = &s.DiskClass
 	}
 	j.sharedPools = s.NodePools == api.NodePoolsShared
-	j.Queue, j.PriorityClass = maybe(s.Queue), maybe(s.PriorityClass)
-	j.ComputeClass = maybe(s.AutopilotClass)
+	j.Queue, j.PriorityClass = Optional(s.Queue), Optional(s.PriorityClass)
+	j.ComputeClass = Optional(s.AutopilotClass)
 	switch s.Capacity.Kind {
 	case api.CapacityReservation:
 		j.Reservation = &s.Capacity.Name
@@ -285,15 +286,21 @@ func explainJob(s api.Spec) explainedJob {
 	return j
 }
 
-func explainAccelerator(s api.Spec, prices price.Table) explainedAccelerator {
+// AcceleratorText returns one line on the accelerator of a job: machine, chips and list price.
+func AcceleratorText(s api.Spec, prices price.Table) string {
+	a := newAccelerator(s, prices)
+	return a.sentence + a.perHourText()
+}
+
+func newAccelerator(s api.Spec, prices price.Table) explainedAccelerator {
 	a, times := s.Accelerator, s.Hosts/s.Accelerator.Hosts
 	perHour, basis := price.Rate(prices, a, s.Capacity.Kind, s.Zone)
 	if s.Capacity.Kind == api.CapacityClass {
 		a.MachineType = ""
 	}
-	e := explainedAccelerator{Kind: a.Kind, Name: a.Name, Topology: maybe(a.Topology), Hosts: s.Hosts, Slices: s.Slices,
-		MachineType: maybe(a.MachineType), Spot: s.Capacity.Kind == api.CapacitySpot, Resource: maybe(a.Resource),
-		sentence: accelerator.Describe(a), PriceBasis: maybe(basis)}
+	e := explainedAccelerator{Kind: a.Kind, Name: a.Name, Topology: Optional(a.Topology), Hosts: s.Hosts, Slices: s.Slices,
+		MachineType: Optional(a.MachineType), Spot: s.Capacity.Kind == api.CapacitySpot, Resource: Optional(a.Resource),
+		sentence: accelerator.Describe(a), PriceBasis: Optional(basis)}
 	if times > 1 && a.Kind != api.CPU {
 		e.sentence = fmt.Sprintf("%d × %s", times, e.sentence)
 	}
@@ -308,7 +315,7 @@ func explainAccelerator(s api.Spec, prices price.Table) explainedAccelerator {
 	return e
 }
 
-func maybe(s string) *string {
+func Optional(s string) *string {
 	if s == "" {
 		return nil
 	}

@@ -1,4 +1,4 @@
-package run
+package explain
 
 import (
 	"fmt"
@@ -14,9 +14,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
 
-// sentences returns the explanation for people. size formats a number of bytes, count a
+// Text returns the explanation for people. size formats a number of bytes, count a
 // number of things.
-func (e explanation) sentences(size func(int64) string, count func(n int, noun string) string) string {
+func (e Explanation) Text(size func(int64) string, count func(n int, noun string) string) string {
 	var b strings.Builder
 	line := func(what, format string, args ...any) {
 		fmt.Fprintf(&b, "%-12s %s\n", what, fmt.Sprintf(format, args...))
@@ -28,7 +28,7 @@ func (e explanation) sentences(size func(int64) string, count func(n int, noun s
 	} else {
 		line("workload", "%s %s, namespace %s", e.Job.kind(), *e.Job.Name, text(e.Target.Namespace))
 		line("cluster", "%s", e.Target.cluster())
-		line("accelerator", "%s%s", e.Accelerator.sentence, e.Accelerator.perHour())
+		line("accelerator", "%s%s", e.Accelerator.sentence, e.Accelerator.perHourText())
 		if e.Accelerator.Hosts > 1 || e.Job.Backend == api.BackendPathways {
 			line("hosts", "%s", e.hosts())
 		}
@@ -77,9 +77,9 @@ func (e explanation) sentences(size func(int64) string, count func(n int, noun s
 }
 
 // sent says what goes with the package, and what doesn't.
-func (e explanation) sent(line func(what, format string, args ...any)) {
+func (e Explanation) sent(line func(what, format string, args ...any)) {
 	if e.Bundle.LeftOut != nil {
-		line("left out", "%s; --data sends them", leftOut(e.Bundle.LeftOut))
+		line("left out", "%s; --data sends them", LeftOut(e.Bundle.LeftOut))
 	}
 	if e.Payload != nil {
 		line("payload", "%s", report.PayloadText(*e.Payload))
@@ -89,11 +89,11 @@ func (e explanation) sent(line func(what, format string, args ...any)) {
 	}
 }
 
-// leftOut names the directories with fetched outputs.
-func leftOut(dirs []string) string { return "fetched outputs in " + strings.Join(dirs, ", ") }
+// LeftOut names the directories with fetched outputs.
+func LeftOut(dirs []string) string { return "fetched outputs in " + strings.Join(dirs, ", ") }
 
 // requires says which of n packages the project needs, and who installs them.
-func (e explanation) requires(n int, count func(n int, noun string) string) string {
+func (e Explanation) requires(n int, count func(n int, noun string) string) string {
 	text := func(n int) string { return count(n, "package") + " of " + e.Deps.Source }
 	switch {
 	case e.Job.Backend == api.BackendLocal:
@@ -107,7 +107,7 @@ func (e explanation) requires(n int, count func(n int, noun string) string) stri
 }
 
 // installed says what is installed for the job and how, "" for nothing.
-func (e explanation) installed(size func(int64) string, count func(n int, noun string) string) string {
+func (e Explanation) installed(size func(int64) string, count func(n int, noun string) string) string {
 	if e.Image == nil || e.Image.How == nil {
 		return ""
 	}
@@ -158,7 +158,7 @@ func (i *explainedImage) places(line func(what, format string, args ...any)) {
 }
 
 // versions prints the packages that are chosen, nothing if they are not known yet.
-func (e explanation) versions(line func(what, format string, args ...any)) {
+func (e Explanation) versions(line func(what, format string, args ...any)) {
 	if len(e.Image.Chosen) == 0 {
 		return
 	}
@@ -287,7 +287,7 @@ func (j explainedJob) environment() string {
 }
 
 // hosts describes several hosts and how they depend on each other.
-func (e explanation) hosts() string {
+func (e Explanation) hosts() string {
 	count := strconv.Itoa(e.Accelerator.Hosts)
 	if e.Accelerator.Slices > 1 {
 		count += fmt.Sprintf(" in %d slices", e.Accelerator.Slices)
@@ -316,7 +316,7 @@ func counted(n int, kind api.AcceleratorKind) string {
 	return fmt.Sprintf("%d %s", n, noun)
 }
 
-func (a explainedAccelerator) perHour() string {
+func (a explainedAccelerator) perHourText() string {
 	switch {
 	case a.Kind == api.CPU:
 		return ""
@@ -332,4 +332,15 @@ func text(s *string) string {
 		return "-"
 	}
 	return *s
+}
+
+// NetworkText says what the hosts of a job with GPUs talk over, and for plain TCP why; "" for other jobs.
+func NetworkText(p submit.Planned) string {
+	switch wanted, _ := submit.WantedNetwork(p.Spec); {
+	case wanted == "":
+		return ""
+	case p.PlainNetwork != "":
+		return api.NetworkTCP.Words() + ", because " + p.PlainNetwork
+	}
+	return p.Spec.Network.Words()
 }

@@ -1,4 +1,4 @@
-package run
+package explain
 
 import (
 	"fmt"
@@ -30,7 +30,7 @@ type explainedOutputs struct {
 }
 
 func explainOutputs(s api.Spec) explainedOutputs {
-	e := explainedOutputs{Dir: maybe(s.OutputDir), Mount: s.OutputMount, ResumeFrom: maybe(s.ResumeFrom), local: s.Backend == api.BackendLocal}
+	e := explainedOutputs{Dir: Optional(s.OutputDir), Mount: s.OutputMount, ResumeFrom: Optional(s.ResumeFrom), local: s.Backend == api.BackendLocal}
 	if e.local || e.Mount || path.IsAbs(s.OutputDir) {
 		return e
 	}
