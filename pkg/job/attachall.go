@@ -39,15 +39,15 @@ func (r *resolver) attachAll(ctx context.Context, words []string) (found []*Job,
 		}
 	}
 	found, unclaimed := parallel.Collect(Parallel, claims, func(c claim) (*Job, error) {
-		return c.job, r.registry.claim(ctx, c.job, c.exists)
+		return c.job, r.registry.checkOwned(ctx, c.job, c.exists)
 	})
 	return found, append(failed, unclaimed...)
 }
 
-// claim checks that a named directory or workload is a job, and belongs to this registry.
+// checkOwned checks that a named directory or workload is a job, and belongs to this registry.
 // It reads the handle if there is one.
-func (reg Registry) claim(ctx context.Context, j *Job, exists bool) error {
-	recalled, err := reg.recall(ctx, j)
+func (reg Registry) checkOwned(ctx context.Context, j *Job, exists bool) error {
+	recalled, err := reg.loadHandle(ctx, j)
 	if err == nil && !recalled && !exists {
 		err = j.checkOrphan(ctx)
 	}

@@ -64,9 +64,9 @@ func (reg Registry) inStores(found []api.JobSummary) []api.JobSummary {
 	return found
 }
 
-// Exact returns the job with this whole id if its handle is in the usual store, with one
+// ByID returns the job with this whole id if its handle is in the usual store, with one
 // request; nil if it is not, or can't be read.
-func (reg Registry) Exact(ctx context.Context, id string) *Job {
+func (reg Registry) ByID(ctx context.Context, id string) *Job {
 	if store.CheckID(id) != nil {
 		return nil
 	}
@@ -86,13 +86,13 @@ func (reg Registry) Open(ctx context.Context, e api.JobSummary) (*Job, error) {
 			return nil, err
 		}
 	}
-	_, err := reg.recall(ctx, j)
+	_, err := reg.loadHandle(ctx, j)
 	return j, err
 }
 
-// recall reads the handle, and reports whether there is one that can be read. Only the
+// loadHandle reads the handle, and reports whether there is one that can be read. Only the
 // handle of a newer version is an error.
-func (reg Registry) recall(ctx context.Context, j *Job) (bool, error) {
+func (reg Registry) loadHandle(ctx context.Context, j *Job) (bool, error) {
 	handle, err := readHandle(ctx, j.Store, j.ID())
 	var newer *api.VersionError
 	if errors.As(err, &newer) {

@@ -50,32 +50,32 @@ func (reg Registry) AttachEach(ctx context.Context, words []string) ([]*Job, []e
 
 func (r *resolver) attachEach(ctx context.Context, words []string) ([]*Job, []error) {
 	jobs, errs := make([]*Job, len(words)), make([]error, len(words))
-	parallel.Each(Parallel, words, func(i int, word string) { jobs[i] = r.whole(ctx, word) })
+	parallel.Each(Parallel, words, func(i int, word string) { jobs[i] = r.byFullID(ctx, word) })
 	for i, word := range words {
 		if jobs[i] == nil {
-			jobs[i], errs[i] = r.attachPart(ctx, word)
+			jobs[i], errs[i] = r.byPrefix(ctx, word)
 		}
 	}
 	return jobs, errs
 }
 
 func (r *resolver) attach(ctx context.Context, word string) (*Job, error) {
-	if j := r.whole(ctx, word); j != nil {
+	if j := r.byFullID(ctx, word); j != nil {
 		return j, nil
 	}
-	return r.attachPart(ctx, word)
+	return r.byPrefix(ctx, word)
 }
 
-// whole returns the job whose whole id is word; nil if there is no such job here.
-func (r *resolver) whole(ctx context.Context, word string) *Job {
-	if j := r.registry.Exact(ctx, word); j != nil && r.registry.reaches(j.Handle) == nil {
+// byFullID returns the job whose whole id is word; nil if there is no such job here.
+func (r *resolver) byFullID(ctx context.Context, word string) *Job {
+	if j := r.registry.ByID(ctx, word); j != nil && r.registry.reaches(j.Handle) == nil {
 		return j
 	}
 	return nil
 }
 
-// attachPart finds the job that a word names, which need not be a whole id.
-func (r *resolver) attachPart(ctx context.Context, word string) (*Job, error) {
+// byPrefix finds the job that a word names, which need not be a whole id.
+func (r *resolver) byPrefix(ctx context.Context, word string) (*Job, error) {
 	j, found, err := r.resolve(ctx, word)
 	if err != nil {
 		return nil, err
@@ -137,7 +137,7 @@ func (e *CleanedUpError) Unwrap() error {
 // resolve finds a job and its store. found says that it has a workload; the handle then has
 // what that says.
 func (r *resolver) resolve(ctx context.Context, word string) (j *Job, found bool, err error) {
-	r.look(ctx)
+	r.listWorkloads(ctx)
 	id, err := r.resolveID(ctx, word)
 	if err != nil {
 		return nil, false, err
@@ -156,8 +156,8 @@ func (r *resolver) resolve(ctx context.Context, word string) (j *Job, found bool
 	return j, true, err
 }
 
-// look lists the workloads.
-func (r *resolver) look(ctx context.Context) {
+// listWorkloads lists the workloads.
+func (r *resolver) listWorkloads(ctx context.Context) {
 	if r.looked {
 		return
 	}
@@ -192,7 +192,7 @@ func (r *resolver) resolveID(ctx context.Context, word string) (string, error) {
 	}
 	hits := matching(word, r.ids)
 	if len(hits) > 0 && hits[0] != word {
-		hits = r.ofPlace(ctx, hits)
+		hits = r.inThisRegistry(ctx, hits)
 	}
 	switch len(hits) {
 	case 1:
@@ -255,9 +255,9 @@ func matching(word string, ids []string) []string {
 	return hits
 }
 
-// ofPlace returns the ids of jobs of this registry or, if there are none, of jobs of another.
+// inThisRegistry returns the ids of jobs of this registry or, if there are none, of jobs of another.
 // It leaves out orphans, which must be named by their whole id.
-func (r *resolver) ofPlace(ctx context.Context, ids []string) []string {
+func (r *resolver) inThisRegistry(ctx context.Context, ids []string) []string {
 	if len(ids) > manyHits {
 		return ids
 	}

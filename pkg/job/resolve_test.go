@@ -53,7 +53,7 @@ func TestResolveID(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			r := p.resolver()
-			r.look(t.Context())
+			r.listWorkloads(t.Context())
 			got, err := r.resolveID(t.Context(), tt.word)
 			if tt.err == "" {
 				if err != nil || got != tt.want {

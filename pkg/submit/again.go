@@ -24,9 +24,9 @@ const (
 	environmentTime = 6 * time.Hour
 )
 
-// askAgain makes sure that the store has what the handle names, if that may have changed since the
+// renew makes sure that the store has what the handle names, if that may have changed since the
 // submit began.
-func (s submission) askAgain(ctx context.Context, began time.Time) error {
+func (s submission) renew(ctx context.Context, began time.Time) error {
 	if s.provided.SHA256 != "" && s.since(began) > environmentTime {
 		return errors.New("the submit took so long that the store may have lost the job's packages meanwhile: run the same command again; what was uploaded is not sent again")
 	}

@@ -103,8 +103,8 @@ func (e *InputError) Unwrap() error { return e.err }
 
 func inputErrorf(format string, args ...any) error { return &InputError{fmt.Errorf(format, args...)} }
 
-// Steps are how a cluster, or this machine, makes a job.
-type Steps struct {
+// Hooks are how a cluster, or this machine, makes a job.
+type Hooks struct {
 	// Ready makes what the job shares with others, before anything of its own; nil if
 	// nothing is shared.
 	Ready func(context.Context) error
@@ -124,7 +124,7 @@ type Submitted struct {
 // that order: whatever runs can be found, and an interrupted submit leaves nothing
 // running. progress, if not nil, is called by one goroutine at a time with how many more of
 // the plan's StoredBytes are stored. If the ID is taken, Apply returns an ExistsError.
-func Apply(ctx context.Context, p Planned, registry job.Registry, steps Steps, progress func(more int64)) (Submitted, error) {
+func Apply(ctx context.Context, p Planned, registry job.Registry, steps Hooks, progress func(more int64)) (Submitted, error) {
 	return submission{Planned: p, registry: registry, steps: steps, progress: serialized(progress), now: time.Now}.carryOut(ctx)
 }
 
@@ -132,7 +132,7 @@ func Apply(ctx context.Context, p Planned, registry job.Registry, steps Steps, p
 type submission struct {
 	Planned
 	registry job.Registry
-	steps    Steps
+	steps    Hooks
 	progress func(more int64)
 	now      func() time.Time
 }
@@ -156,7 +156,7 @@ func (s submission) carryOut(ctx context.Context) (Submitted, error) {
 	if err := s.describe(ctx, j, adopted); err != nil {
 		return Submitted{}, storeError(err)
 	}
-	err = s.askAgain(ctx, began)
+	err = s.renew(ctx, began)
 	if err == nil {
 		err = s.inherit(ctx, j)
 	}
@@ -278,7 +278,7 @@ func workloads(h api.Handle) string {
 // have been interrupted before anything ran, they are adopted: that submit is being
 // repeated. A waiting workload may lack objects that it owns; Start checks that.
 func vacant(ctx context.Context, registry job.Registry, s api.Spec) (adopted bool, err error) {
-	old := registry.Exact(ctx, s.ID)
+	old := registry.ByID(ctx, s.ID)
 	if old == nil {
 		return false, nil // if it can't be read, writing it reports why
 	}

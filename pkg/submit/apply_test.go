@@ -23,8 +23,8 @@ type workload struct {
 	start, ready func() error
 }
 
-func (w workload) steps() Steps {
-	return Steps{
+func (w workload) steps() Hooks {
+	return Hooks{
 		Ready: func(context.Context) error { return w.ready() },
 		Start: func(context.Context, api.Spec, map[string]string) error { return w.start() },
 	}
@@ -37,7 +37,7 @@ func apply(ctx context.Context, p Planned, registry job.Registry) (Submitted, er
 
 func prepare(ctx context.Context, p Planned, registry job.Registry) (Submitted, error) {
 	steps := registry.Backend.(workload).steps()
-	return Apply(ctx, p, registry, Steps{Start: steps.Start}, nil)
+	return Apply(ctx, p, registry, Hooks{Start: steps.Start}, nil)
 }
 
 type sender = func(context.Context, Planned, job.Registry) (Submitted, error)

@@ -155,7 +155,7 @@ func TestStartedByDigest(t *testing.T) {
 		p := planned(t, "{}").WithEnvironment(decide.Provided{Plan: plan, Image: "r.example/env:r-1", Digests: []string{"sha256:d"}})
 		var started api.Spec
 		start := func(_ context.Context, spec api.Spec, _ map[string]string) error { started = spec; return nil }
-		sent, err := Apply(t.Context(), p, registry(t, workload{start: well, ready: well}), Steps{Start: start}, nil)
+		sent, err := Apply(t.Context(), p, registry(t, workload{start: well, ready: well}), Hooks{Start: start}, nil)
 		if err != nil {
 			t.Fatal(err)
 		}

@@ -377,7 +377,7 @@ func (p *Planned) check(ctx context.Context, c api.Call, in call.Inputs, root, c
 	}
 	found, err := call.Check(ctx, pythonOn(runtime.GOOS), call.Query{
 		Path: filepath.Join(root, filepath.FromSlash(c.File)), Name: c.File, Function: c.Function,
-		Args: args, Forms: in.Forms, Here: p.Spec.Backend == api.BackendLocal, CacheDir: cacheDir,
+		Args: args, Forms: in.Forms, Local: p.Spec.Backend == api.BackendLocal, CacheDir: cacheDir,
 	})
 	if err != nil {
 		return nil, ofInputs(p.request, err)

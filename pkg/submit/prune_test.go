@@ -146,7 +146,7 @@ func TestPruneBetweenTheStepsOfASubmit(t *testing.T) {
 			}
 			between := &pruned{Store: at.Store, t: t, dir: dir, step: tt.step, upload: tt.upload, now: time.Now()}
 			at.Store = between
-			steps := Steps{Start: func(context.Context, api.Spec, map[string]string) error { return whole(between.Store, p) }}
+			steps := Hooks{Start: func(context.Context, api.Spec, map[string]string) error { return whole(between.Store, p) }}
 			s := submission{Planned: p, registry: at, steps: steps, now: between.clock}
 			if _, err := s.carryOut(t.Context()); err != nil {
 				t.Error(err)

@@ -20,7 +20,7 @@ import (
 // values the older map has. It warns of inputs that it doesn't find. It changes nothing
 // there. A mistake in the input is an InputError.
 func Resolve(ctx context.Context, p Planned, registry job.Registry) (Planned, error) {
-	p.Warnings = append(slices.Clip(p.Warnings), data.Doubts(ctx, p.Spec.Data)...)
+	p.Warnings = append(slices.Clip(p.Warnings), data.CheckSources(ctx, p.Spec.Data)...)
 	if p.request.ResumeFrom != "" {
 		return p.resumeFrom(ctx, registry)
 	}

@@ -45,7 +45,7 @@ func ClusterRegistry(c *connect.Flags, where target.Target, namespace string) (j
 		return job.Registry{}, nil, cli.Usage(err)
 	}
 	id := clusterID(config, server)
-	registry := job.Registry{Backend: remembering{cluster, Reports(), s.URL(), c.Kubectl(where)}, Kind: api.BackendGKE, Namespace: namespace, Cluster: knownCluster(where),
+	registry := job.Registry{Backend: resultRecorder{cluster, Reports(), s.URL(), c.Kubectl(where)}, Kind: api.BackendGKE, Namespace: namespace, Cluster: knownCluster(where),
 		ClusterID: id, Server: server.String(), OpenStore: store.Open, Store: s, Flags: c.Given()}
 	return registry, cluster, nil
 }
@@ -76,46 +76,48 @@ func StoredRegistry(c *connect.Flags, why error) (job.Registry, error) {
 	if err != nil {
 		return job.Registry{}, cli.Usage(err)
 	}
-	return job.Registry{Backend: noCluster{why}, Kind: api.BackendGKE, Cluster: knownCluster(where), OpenStore: store.Open, Store: s, Flags: c.Given()}, nil
+	return job.Registry{Backend: unavailable{why}, Kind: api.BackendGKE, Cluster: knownCluster(where), OpenStore: store.Open, Store: s, Flags: c.Given()}, nil
 }
 
-// noCluster is the backend if the kubeconfig leads to no cluster.
-type noCluster struct{ why error }
+// unavailable is the backend if the kubeconfig leads to no cluster.
+type unavailable struct{ why error }
 
 // List implements job.Backend, like all methods below.
-func (n noCluster) List(context.Context, api.ListLevel) ([]api.JobSummary, error) { return nil, n.why }
-
-func (n noCluster) Pick(context.Context, func([]api.JobSummary) []api.JobSummary) ([]api.JobSummary, error) {
+func (n unavailable) List(context.Context, api.ListLevel) ([]api.JobSummary, error) {
 	return nil, n.why
 }
 
-func (n noCluster) WatchList(context.Context, api.ListLevel, func([]api.JobSummary) error) error {
+func (n unavailable) Pick(context.Context, func([]api.JobSummary) []api.JobSummary) ([]api.JobSummary, error) {
+	return nil, n.why
+}
+
+func (n unavailable) WatchList(context.Context, api.ListLevel, func([]api.JobSummary) error) error {
 	return n.why
 }
 
-func (n noCluster) Status(context.Context, api.Handle) (api.WorkloadStatus, error) {
+func (n unavailable) Status(context.Context, api.Handle) (api.WorkloadStatus, error) {
 	return api.WorkloadStatus{}, n.why
 }
 
-func (n noCluster) Watch(context.Context, api.Handle, func(api.WorkloadStatus)) (api.WorkloadStatus, error) {
+func (n unavailable) Watch(context.Context, api.Handle, func(api.WorkloadStatus)) (api.WorkloadStatus, error) {
 	return api.WorkloadStatus{}, n.why
 }
 
-func (n noCluster) Inspect(context.Context, api.Handle, bool) (api.WorkloadDetail, error) {
+func (n unavailable) Inspect(context.Context, api.Handle, bool) (api.WorkloadDetail, error) {
 	return api.WorkloadDetail{}, n.why
 }
 
-func (n noCluster) Logs(context.Context, api.Handle, *logs.Archive, logs.Options, display.Streams) error {
+func (n unavailable) Logs(context.Context, api.Handle, *logs.Archive, logs.Options, display.Streams) error {
 	return n.why
 }
 
-func (n noCluster) Delete(context.Context, api.Handle, api.DeleteOptions) error { return n.why }
+func (n unavailable) Delete(context.Context, api.Handle, api.DeleteOptions) error { return n.why }
 
-func (n noCluster) Release(context.Context, api.Handle, api.End) error { return n.why }
+func (n unavailable) Release(context.Context, api.Handle, api.End) error { return n.why }
 
-func (n noCluster) RemoveRunners(context.Context) ([]string, error) { return nil, n.why }
+func (n unavailable) RemoveRunners(context.Context) ([]string, error) { return nil, n.why }
 
-func (n noCluster) ServerTime(here time.Time) time.Time { return here }
+func (n unavailable) ServerTime(here time.Time) time.Time { return here }
 
 // openStore opens the default store, if there is one.
 func openStore(url string) (store.Store, error) {

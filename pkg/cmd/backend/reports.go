@@ -23,9 +23,9 @@ func cacheDir() string {
 	return pack.CacheDir(os.Getenv("XDG_CACHE_HOME"), platform.HomeDir(os.Getenv))
 }
 
-// remembering is a cluster whose reports of results are remembered, whichever command reads them. What to do about a
+// resultRecorder is a cluster whose reports of results are remembered, whichever command reads them. What to do about a
 // waiting job is said for this cluster.
-type remembering struct {
+type resultRecorder struct {
 	job.Backend
 	reports verify.Reports
 	store   string // the URL of the registry's usual store
@@ -33,36 +33,36 @@ type remembering struct {
 }
 
 // Status implements job.Backend.
-func (r remembering) Status(ctx context.Context, h api.Handle) (api.WorkloadStatus, error) {
+func (r resultRecorder) Status(ctx context.Context, h api.Handle) (api.WorkloadStatus, error) {
 	s, err := r.Backend.Status(ctx, h)
 	return r.remember(h, s), err
 }
 
 // Watch implements job.Backend.
-func (r remembering) Watch(ctx context.Context, h api.Handle, seen func(api.WorkloadStatus)) (api.WorkloadStatus, error) {
+func (r resultRecorder) Watch(ctx context.Context, h api.Handle, seen func(api.WorkloadStatus)) (api.WorkloadStatus, error) {
 	s, err := r.Backend.Watch(ctx, h, func(s api.WorkloadStatus) { seen(r.remember(h, s)) })
 	return r.remember(h, s), err
 }
 
 // List implements job.Backend.
-func (r remembering) List(ctx context.Context, level api.ListLevel) ([]api.JobSummary, error) {
+func (r resultRecorder) List(ctx context.Context, level api.ListLevel) ([]api.JobSummary, error) {
 	jobs, err := r.Backend.List(ctx, level)
-	return r.here(jobs), err
+	return r.inThisCluster(jobs), err
 }
 
 // Pick implements job.Backend.
-func (r remembering) Pick(ctx context.Context, choose func([]api.JobSummary) []api.JobSummary) ([]api.JobSummary, error) {
+func (r resultRecorder) Pick(ctx context.Context, choose func([]api.JobSummary) []api.JobSummary) ([]api.JobSummary, error) {
 	jobs, err := r.Backend.Pick(ctx, choose)
-	return r.here(jobs), err
+	return r.inThisCluster(jobs), err
 }
 
 // WatchList implements job.Backend.
-func (r remembering) WatchList(ctx context.Context, level api.ListLevel, seen func([]api.JobSummary) error) error {
-	return r.Backend.WatchList(ctx, level, func(jobs []api.JobSummary) error { return seen(r.here(jobs)) })
+func (r resultRecorder) WatchList(ctx context.Context, level api.ListLevel, seen func([]api.JobSummary) error) error {
+	return r.Backend.WatchList(ctx, level, func(jobs []api.JobSummary) error { return seen(r.inThisCluster(jobs)) })
 }
 
-// here returns jobs with what to do about them in this cluster.
-func (r remembering) here(jobs []api.JobSummary) []api.JobSummary {
+// inThisCluster returns jobs with what to do about them in this cluster.
+func (r resultRecorder) inThisCluster(jobs []api.JobSummary) []api.JobSummary {
 	if r.kubectl == "" {
 		return jobs
 	}
@@ -73,7 +73,7 @@ func (r remembering) here(jobs []api.JobSummary) []api.JobSummary {
 	return jobs
 }
 
-func (r remembering) remember(h api.Handle, s api.WorkloadStatus) api.WorkloadStatus {
+func (r resultRecorder) remember(h api.Handle, s api.WorkloadStatus) api.WorkloadStatus {
 	if s.Reported != nil {
 		r.reports.Remember(r.store, h.JobID, *s.Reported)
 	}

@@ -29,16 +29,16 @@ func (r reporting) Watch(ctx context.Context, h api.Handle, seen func(api.Worklo
 // Whichever command reads the status of a job, what its pod reported is remembered.
 func TestReportsAreRemembered(t *testing.T) {
 	pickle := &api.Pickle{Name: "result.pkl", SHA256: "ab", Size: 1}
-	for name, read := range map[string]func(remembering) (api.WorkloadStatus, error){
-		"status": func(r remembering) (api.WorkloadStatus, error) {
+	for name, read := range map[string]func(resultRecorder) (api.WorkloadStatus, error){
+		"status": func(r resultRecorder) (api.WorkloadStatus, error) {
 			return r.Status(t.Context(), api.Handle{JobID: "a1"})
 		},
-		"watch": func(r remembering) (api.WorkloadStatus, error) {
+		"watch": func(r resultRecorder) (api.WorkloadStatus, error) {
 			return r.Watch(t.Context(), api.Handle{JobID: "a1"}, func(api.WorkloadStatus) {})
 		},
 	} {
 		for _, reported := range []*api.Pickle{pickle, nil} {
-			r := remembering{reporting{pickle: reported}, verify.Reports{Dir: t.TempDir()}, "gs://b", ""}
+			r := resultRecorder{reporting{pickle: reported}, verify.Reports{Dir: t.TempDir()}, "gs://b", ""}
 			if s, err := read(r); err != nil || s.State != api.Succeeded {
 				t.Errorf("%s: %+v, %v", name, s, err)
 			}
@@ -77,7 +77,7 @@ func (w waiting) WatchList(ctx context.Context, level api.ListLevel, seen func([
 
 // Whichever command reads the status of a job, what to do about it is said for its cluster.
 func TestNextNamesTheContext(t *testing.T) {
-	r := remembering{waiting{}, verify.Reports{Dir: t.TempDir()}, "gs://b", " --context=dev"}
+	r := resultRecorder{waiting{}, verify.Reports{Dir: t.TempDir()}, "gs://b", " --context=dev"}
 	got := map[string]string{}
 	s, _ := r.Status(t.Context(), api.Handle{})
 	got["status"] = s.Next

@@ -139,7 +139,7 @@ type explainedImage struct {
 	repository string
 }
 
-func explainImage(p submit.Planned, o provide.Outlook) *explainedImage {
+func explainImage(p submit.Planned, o provide.Estimate) *explainedImage {
 	plan := p.Environment
 	e := &explainedImage{Mode: string(plan.Mode), Ref: &p.Spec.Image, Added: append([]string{}, plan.Added...),
 		Resolved: Optional(o.Resolved), Indexes: o.Indexes.Asked, Ignored: o.Indexes.Ignored, How: Optional(o.How), why: o.Why,
@@ -205,7 +205,7 @@ type explainedJob struct {
 }
 
 // New describes what carrying out the plan would do.
-func New(p submit.Planned, o provide.Outlook, prices price.Table) Explanation {
+func New(p submit.Planned, o provide.Estimate, prices price.Table) Explanation {
 	s := p.Spec
 	local := s.Backend == api.BackendLocal
 	wanted := p.Deps
@@ -315,6 +315,7 @@ func newAccelerator(s api.Spec, prices price.Table) explainedAccelerator {
 	return e
 }
 
+// Optional returns nil for an empty text, which is null in JSON.
 func Optional(s string) *string {
 	if s == "" {
 		return nil

@@ -94,7 +94,7 @@ func TestSentences(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			p := elsewhere()
 			tt.change(&p)
-			got := New(p, provide.Outlook{}, price.Table{}).Text(size, count)
+			got := New(p, provide.Estimate{}, price.Table{}).Text(size, count)
 			if !strings.Contains(got, tt.want) || strings.Contains(got, "hidden") {
 				t.Errorf("got\n%swant\n%s", got, tt.want)
 			}
@@ -112,13 +112,13 @@ func TestSentences(t *testing.T) {
 	} {
 		p := elsewhere()
 		tt.change(&p.Spec)
-		if got := New(p, provide.Outlook{}, price.Table{}).Text(size, count); strings.Contains(got, tt.not) {
+		if got := New(p, provide.Estimate{}, price.Table{}).Text(size, count); strings.Contains(got, tt.not) {
 			t.Errorf("%s: a line of %q in\n%s", name, tt.not, got)
 		}
 	}
 	bare := elsewhere()
 	bare.Spec.CPU, bare.Spec.Memory = "", ""
-	if got := New(bare, provide.Outlook{}, price.Table{}).Text(size, count); strings.Contains(got, "asks for") || strings.Contains(got, "environment") {
+	if got := New(bare, provide.Estimate{}, price.Table{}).Text(size, count); strings.Contains(got, "asks for") || strings.Contains(got, "environment") {
 		t.Errorf("lines about nothing:\n%s", got)
 	}
 }
@@ -136,7 +136,7 @@ func TestExplanationAsJSON(t *testing.T) {
 	p := elsewhere()
 	p.Spec.Queue, p.Spec.Retries = "team", 3
 	p.Spec.Env, p.Spec.SecretEnv = []api.EnvVar{{Name: "A", Value: "hidden"}}, []string{"TOKEN"}
-	data, err := json.Marshal(New(p, provide.Outlook{}, price.Table{}))
+	data, err := json.Marshal(New(p, provide.Estimate{}, price.Table{}))
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -154,7 +154,7 @@ func TestExplanationAsJSON(t *testing.T) {
 func TestExplainedVersions(t *testing.T) {
 	p := elsewhere()
 	p.Environment.Base.Ref = "python:3.12-slim"
-	outlook := provide.Outlook{Resolved: "an earlier run", How: "the pod installs them"}
+	outlook := provide.Estimate{Resolved: "an earlier run", How: "the pod installs them"}
 	if got := New(p, outlook, price.Table{}).Text(size, count); strings.Contains(got, "versions") {
 		t.Errorf("versions that nobody knows:\n%s", got)
 	}
@@ -187,7 +187,7 @@ func TestExplainedIndexes(t *testing.T) {
 		"ignored": {asked: []provide.Index{pypi}, ignored: []provide.Index{inner}, want: "\nindexes      https://pypi.org/simple (the default)\n             not https://inner/simple (/home/me/pip.conf), which uv does not read\n"},
 		"none":    {noIndex: "the variable PIP_NO_INDEX", want: "\nindexes      none, because of the variable PIP_NO_INDEX\n"},
 	} {
-		outlook := provide.Outlook{Resolved: "uv", How: "the pod installs them"}
+		outlook := provide.Estimate{Resolved: "uv", How: "the pod installs them"}
 		outlook.Indexes.Asked, outlook.Indexes.Ignored, outlook.Indexes.NoIndex = c.asked, c.ignored, c.noIndex
 		e := New(p, outlook, price.Table{})
 		data, err := json.Marshal(e)
@@ -208,7 +208,7 @@ func TestExplainedName(t *testing.T) {
 	p.Environment.Mode, p.Environment.Repository, p.Spec.Image = decide.Bundled, "reg.example/env", "reg.example/env:r-1"
 	for unfetched, want := range map[int]string{0: "\nimage        reg.example/env:r-1\n", 1: "\nimage        in reg.example/env, with a name that is known when all requirements are\n"} {
 		p.Environment.Wanted.Unfetched = make([]deps.Line, unfetched)
-		e := New(p, provide.Outlook{}, price.Table{})
+		e := New(p, provide.Estimate{}, price.Table{})
 		if got := e.Text(size, count); !strings.Contains(got, want) {
 			t.Errorf("%d unfetched files: got\n%swant %q in it", unfetched, got, want)
 		}

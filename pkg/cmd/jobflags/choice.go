@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
-// One finds the job that the arguments or the flags name.
-func (f *Flags) One(ctx context.Context, args []string) (*job.Job, error) {
+// Job finds the job that the arguments or the flags name.
+func (f *Flags) Job(ctx context.Context, args []string) (*job.Job, error) {
 	if len(args) == 1 {
 		return f.attach(ctx, args[0])
 	}
@@ -36,9 +36,9 @@ func (f *Flags) One(ctx context.Context, args []string) (*job.Job, error) {
 		Err: fmt.Errorf("%d jobs match, but this command takes one: %s", len(jobs), strings.Join(ids, ", "))}
 }
 
-// Several finds the jobs that the arguments or the flags name. failed has an error for each job
+// Jobs finds the jobs that the arguments or the flags name. failed has an error for each job
 // that can't be found; if there is only one ID, its error is err.
-func (f *Flags) Several(ctx context.Context, ids []string) (found []*job.Job, failed []error, err error) {
+func (f *Flags) Jobs(ctx context.Context, ids []string) (found []*job.Job, failed []error, err error) {
 	switch len(ids) {
 	case 0:
 		return f.Matching(ctx, job.Filter{})
@@ -96,10 +96,10 @@ func (f *Flags) attachEach(ctx context.Context, ids []string) ([]*job.Job, []err
 // Finder finds jobs in a registry by words that name them.
 type Finder func(registry job.Registry, ctx context.Context, words []string) (found []*job.Job, failed []error)
 
-// All finds jobs that a command ends or removes. find may be one that also finds what is left of a
+// JobsToDelete finds jobs that a command ends or removes. find may be one that also finds what is left of a
 // job. failed has an error for each job that can't be found, which does not stop the command for
 // the others; if there is only one ID, its error is err.
-func (f *Flags) All(ctx context.Context, ids []string, find Finder) (found []*job.Job, failed []error, err error) {
+func (f *Flags) JobsToDelete(ctx context.Context, ids []string, find Finder) (found []*job.Job, failed []error, err error) {
 	var others []string
 	for _, id := range ids {
 		if j := f.localJob(ctx, id); j != nil {
@@ -128,7 +128,7 @@ func (f *Flags) All(ctx context.Context, ids []string, find Finder) (found []*jo
 // Matching returns the jobs that the flags and a filter choose, newest first. failed has an error
 // for each job that can't be opened. It is an error if no job matches.
 func (f *Flags) Matching(ctx context.Context, filter job.Filter) (found []*job.Job, failed []error, err error) {
-	if err := f.Narrow(&filter); err != nil {
+	if err := f.ApplyTo(&filter); err != nil {
 		return nil, nil, err
 	}
 	registry, err := f.Registry()

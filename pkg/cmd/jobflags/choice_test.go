@@ -77,7 +77,7 @@ func TestWhatACommandLineMayName(t *testing.T) {
 			}
 			check(tt.flags.OneID(sub, tt.args), tt.one)
 			check(tt.flags.SomeIDs(sub, tt.args), tt.some)
-			if got := tt.flags.Many(tt.args); got != tt.many {
+			if got := tt.flags.MayBeSeveral(tt.args); got != tt.many {
 				t.Errorf("it may name several jobs: %v", got)
 			}
 		})
@@ -99,7 +99,7 @@ func TestFlagsNarrowAFilter(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var filter job.Filter
-			err := tt.flags.Narrow(&filter)
+			err := tt.flags.ApplyTo(&filter)
 			if (err == nil) != (tt.err == "") || err != nil && !strings.Contains(err.Error(), tt.err) {
 				t.Fatalf("got %v, want %q", err, tt.err)
 			}
@@ -125,18 +125,18 @@ func TestSeveral(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			f := flags(t, "a-1", "b-2")
 			f.Local = tt.local
-			found, failed, err := f.Several(t.Context(), tt.ids)
+			found, failed, err := f.Jobs(t.Context(), tt.ids)
 			if got := names(found, failed); err != nil || !strings.HasPrefix(got, tt.want) || strings.Contains(got, "(") != strings.Contains(tt.want, "(") {
 				t.Errorf("got %s, %v, want %s", got, err, tt.want)
 			}
 		})
 	}
 	f := flags(t, "a-1", "b-2")
-	if _, _, err := f.Several(t.Context(), []string{"zzz"}); cli.CodeOf(err) != cli.ExitUsage {
+	if _, _, err := f.Jobs(t.Context(), []string{"zzz"}); cli.CodeOf(err) != cli.ExitUsage {
 		t.Errorf("a single ID without a cluster: got %v", err)
 	}
 	f.Local, f.Mine = true, true
-	if found, _, err := f.Several(t.Context(), nil); err == nil {
+	if found, _, err := f.Jobs(t.Context(), nil); err == nil {
 		t.Errorf("flags found jobs that have no workload: %s", names(found, nil))
 	}
 	found, failed, err := f.Matching(t.Context(), job.Filter{Stored: true})
@@ -148,11 +148,11 @@ func TestSeveral(t *testing.T) {
 func TestOne(t *testing.T) {
 	f := flags(t, "a-1", "b-2")
 	f.Local = true
-	if j, err := f.One(t.Context(), []string{"b"}); err != nil || j.ID() != "b-2" {
+	if j, err := f.Job(t.Context(), []string{"b"}); err != nil || j.ID() != "b-2" {
 		t.Errorf("by a prefix: got %v", err)
 	}
 	f.Last = true
-	if j, err := f.One(t.Context(), nil); err != nil || j.ID() != "b-2" {
+	if j, err := f.Job(t.Context(), nil); err != nil || j.ID() != "b-2" {
 		t.Errorf("the last: got %v", err)
 	}
 }
@@ -175,11 +175,11 @@ func TestHintsKeepLocal(t *testing.T) {
 func TestNoJobNextToAnError(t *testing.T) {
 	f := flags(t)
 	f.Local = true
-	found, failed, err := f.Several(t.Context(), []string{"zzz"})
+	found, failed, err := f.Jobs(t.Context(), []string{"zzz"})
 	if found != nil || failed != nil || err == nil {
 		t.Errorf("several: got %v, %v, %v", found, failed, err)
 	}
-	if j, err := f.One(t.Context(), []string{"zzz"}); j != nil || err == nil {
+	if j, err := f.Job(t.Context(), []string{"zzz"}); j != nil || err == nil {
 		t.Errorf("one: got %v, %v", j, err)
 	}
 	f.Last = true
@@ -190,16 +190,16 @@ func TestNoJobNextToAnError(t *testing.T) {
 
 func TestAll(t *testing.T) {
 	f := flags(t, "a-1", "b-2")
-	found, failed, err := f.All(t.Context(), []string{"a-1", "zzz"}, job.Registry.AttachAll)
+	found, failed, err := f.JobsToDelete(t.Context(), []string{"a-1", "zzz"}, job.Registry.AttachAll)
 	if len(found) != 1 || len(failed) != 1 || err != nil {
 		t.Errorf("without a cluster: got %s, %v", names(found, failed), err)
 	}
 	f.Local = true
-	found, failed, err = f.All(t.Context(), []string{"a-1", "zzz", "b-2"}, job.Registry.AttachAll)
+	found, failed, err = f.JobsToDelete(t.Context(), []string{"a-1", "zzz", "b-2"}, job.Registry.AttachAll)
 	if got := names(found, failed); !strings.HasPrefix(got, `a-1 b-2 (job "zzz" not found`) || err != nil {
 		t.Errorf("got %s, %v", got, err)
 	}
-	if _, _, err = f.All(t.Context(), []string{"zzz"}, job.Registry.AttachAll); cli.CodeOf(err) != cli.ExitUsage {
+	if _, _, err = f.JobsToDelete(t.Context(), []string{"zzz"}, job.Registry.AttachAll); cli.CodeOf(err) != cli.ExitUsage {
 		t.Errorf("of a single ID: got %v", err)
 	}
 }

@@ -24,7 +24,7 @@ func (f *Flags) CompleteUnended(sub *cobra.Command, args []string, word string) 
 }
 
 func (f *Flags) completeIDs(sub *cobra.Command, b job.Beginning) ([]string, cobra.ShellCompDirective) {
-	if len(b.Except) > 0 && !strings.Contains(sub.Use, "…") || f.Given() {
+	if len(b.Except) > 0 && !strings.Contains(sub.Use, "…") || f.Any() {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
 	registries := []func() (job.Registry, error){f.Registry}
@@ -36,10 +36,10 @@ func (f *Flags) completeIDs(sub *cobra.Command, b job.Beginning) ([]string, cobr
 
 // CompleteHosts completes the numbers of the hosts of the job that is already typed.
 func (f *Flags) CompleteHosts(sub *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) != 1 && !f.Given() {
+	if len(args) != 1 && !f.Any() {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	j, err := cli.Promptly(sub.Context(), func(ctx context.Context) (*job.Job, error) { return f.One(ctx, args) })
+	j, err := cli.Promptly(sub.Context(), func(ctx context.Context) (*job.Job, error) { return f.Job(ctx, args) })
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -27,12 +27,12 @@ type Flags struct {
 	Selector string
 }
 
-// Given reports whether any of the flags that choose jobs was given.
-func (f *Flags) Given() bool { return f.Last || f.Mine || f.Selector != "" }
+// Any reports whether any of the flags that choose jobs was given.
+func (f *Flags) Any() bool { return f.Last || f.Mine || f.Selector != "" }
 
-// Many reports whether the command line can name several jobs. Output then includes the ID of each
+// MayBeSeveral reports whether the command line can name several jobs. Output then includes the ID of each
 // job, even if only one is found.
-func (f *Flags) Many(args []string) bool { return len(args) > 1 || f.Given() && !f.Last }
+func (f *Flags) MayBeSeveral(args []string) bool { return len(args) > 1 || f.Any() && !f.Last }
 
 // Section returns the flags that choose jobs, for a command that takes IDs.
 func (f *Flags) Section() cli.Section {
@@ -64,8 +64,8 @@ func (f *Flags) StoreOf(registry job.Registry) string {
 	return registry.Store.URL()
 }
 
-// Narrow adds the choice of the other flags to a filter.
-func (f *Flags) Narrow(filter *job.Filter) error {
+// ApplyTo adds the choice of the other flags to a filter.
+func (f *Flags) ApplyTo(filter *job.Filter) error {
 	if f.Selector != "" {
 		if f.Local {
 			return cli.Usagef("--selector: local jobs have no labels")
@@ -95,9 +95,9 @@ func (f *Flags) OneID(sub *cobra.Command, args []string) error {
 // SomeIDs is a cobra.PositionalArgs for commands that take jobs, by their IDs or by flags.
 func (f *Flags) SomeIDs(sub *cobra.Command, args []string) error {
 	switch {
-	case len(args) > 0 && f.Given():
+	case len(args) > 0 && f.Any():
 		return cli.Usagef("%s takes either IDs or --last, --mine and --selector, not both", sub.CommandPath())
-	case len(args) == 0 && !f.Given():
+	case len(args) == 0 && !f.Any():
 		return f.NoID(sub)
 	}
 	return f.CheckIDs(args)

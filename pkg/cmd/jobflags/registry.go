@@ -52,7 +52,7 @@ func (f *Flags) localJob(ctx context.Context, id string) *job.Job {
 	if err != nil {
 		return nil
 	}
-	return registry.Exact(ctx, id)
+	return registry.ByID(ctx, id)
 }
 
 // storedJob returns the job with exactly this ID if the store says that it has ended, which takes
@@ -65,7 +65,7 @@ func (f *Flags) storedJob(ctx context.Context, id string, why error) *job.Job {
 	if err != nil {
 		return nil
 	}
-	j := registry.Exact(ctx, id)
+	j := registry.ByID(ctx, id)
 	if j == nil {
 		return nil
 	}

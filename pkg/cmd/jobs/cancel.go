@@ -75,8 +75,8 @@ func (c *command) runCancel(ctx context.Context, args []string, out answers) err
 
 // toCancel finds the jobs to cancel. Flags choose only jobs that have not ended.
 func (c *command) toCancel(ctx context.Context, args []string) ([]*job.Job, []error, error) {
-	if c.choice.Given() {
+	if c.choice.Any() {
 		return c.choice.Matching(ctx, job.Filter{States: []api.State{api.Pending, api.Running}})
 	}
-	return c.choice.All(ctx, args, job.Registry.AttachUnended)
+	return c.choice.JobsToDelete(ctx, args, job.Registry.AttachUnended)
 }

@@ -72,7 +72,7 @@ func (f *cleanupFlags) toOptions(c *command, args []string) (*cleanupOptions, er
 	if err := checkFormat(f.output, "json"); err != nil {
 		return nil, err
 	}
-	filtered := f.all || len(f.status) > 0 || f.olderThan > 0 || c.choice.Given() && !c.choice.Last
+	filtered := f.all || len(f.status) > 0 || f.olderThan > 0 || c.choice.Any() && !c.choice.Last
 	named := len(args) > 0 || c.choice.Last
 	switch {
 	case named && (filtered || len(args) > 0 && c.choice.Last):
@@ -106,7 +106,7 @@ func (o *cleanupOptions) toCleanUp(ctx context.Context) ([]*job.Job, []error, er
 	if o.choice.Last {
 		return o.choice.Matching(ctx, job.Filter{})
 	}
-	return o.choice.All(ctx, o.args, job.Registry.AttachAll)
+	return o.choice.JobsToDelete(ctx, o.args, job.Registry.AttachAll)
 }
 
 // cleanUpNamed cleans up the jobs that the arguments name. It fails if one of several
@@ -292,10 +292,10 @@ const submitTime = time.Minute
 // error: its jobs may still need records that look like orphans.
 func (o *cleanupOptions) chosen(ctx context.Context, registry job.Registry) (found []jobState, complete bool, err error) {
 	now := o.clock.Now()
-	everything := o.all && !o.choice.Given()
+	everything := o.all && !o.choice.Any()
 	filter := o.filter
 	filter.Stored, filter.Outputs, filter.Store = true, everything && o.Outputs, o.choice.StoreOf(registry)
-	if err := o.choice.Narrow(&filter); err != nil {
+	if err := o.choice.ApplyTo(&filter); err != nil {
 		return nil, false, err
 	}
 	if everything {

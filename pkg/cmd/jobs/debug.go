@@ -56,7 +56,7 @@ func (c *command) debug() *cobra.Command {
 }
 
 func (c *command) connectDebugger(ctx context.Context, args []string, port int) error {
-	j, err := c.choice.One(ctx, args)
+	j, err := c.choice.Job(ctx, args)
 	if err != nil {
 		return err
 	}

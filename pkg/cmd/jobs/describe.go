@@ -41,11 +41,11 @@ func (c *command) describe() *cobra.Command {
 				return err
 			}
 			costs := connect.NewMeter(c.choice.Connection, c.streams.ErrOut, c.clock.Now())
-			jobs, failed, err := c.choice.Several(ctx, args)
+			jobs, failed, err := c.choice.Jobs(ctx, args)
 			if err != nil {
 				return err
 			}
-			if c.choice.Many(args) {
+			if c.choice.MayBeSeveral(args) {
 				return c.describeAll(ctx, jobs, failed, output, costs)
 			}
 			j := jobs[0]

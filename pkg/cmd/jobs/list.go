@@ -101,7 +101,7 @@ func (f *listFlags) toOptions(c *command, _ []string) (*listOptions, error) {
 	if f.sortBy == sortings[0] {
 		filter.Limit = f.limit // the records of older jobs are not read
 	}
-	if err := c.choice.Narrow(&filter); err != nil {
+	if err := c.choice.ApplyTo(&filter); err != nil {
 		return nil, cli.Usage(err)
 	}
 	return &listOptions{registry: registry, watch: f.watch, sortBy: f.sortBy, limit: f.limit, level: f.level(), filter: filter, errOut: c.streams.ErrOut,

@@ -86,7 +86,7 @@ type logOptions struct {
 }
 
 func (f *logFlags) toOptions(c *command, args []string) (*logOptions, error) {
-	many := c.choice.Many(args)
+	many := c.choice.MayBeSeveral(args)
 	if many && (f.follow || f.index != noIndex) {
 		return nil, cli.Usagef("--follow and --index take one job")
 	}
@@ -106,7 +106,7 @@ func (f *logFlags) toOptions(c *command, args []string) (*logOptions, error) {
 }
 
 func (o *logOptions) run(ctx context.Context) error {
-	jobs, failed, err := o.choice.Several(ctx, o.args)
+	jobs, failed, err := o.choice.Jobs(ctx, o.args)
 	if err != nil {
 		return err
 	}

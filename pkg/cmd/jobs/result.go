@@ -73,11 +73,11 @@ func (f *resultFlags) toOptions(c *command, args []string) (*resultOptions, erro
 	}
 	return &resultOptions{command: c, args: args, index: f.index, timeout: f.timeout, keepDebugged: f.keepDebugged,
 		collection: report.Collection{Cleanup: f.cleanup, Raw: f.output == "raw", File: f.file,
-			Trust: verify.Finder{Reports: backend.Reports(), TrustStore: f.trustStore, Patience: verify.DefaultPatience}}}, nil
+			Trust: verify.Verifier{Reports: backend.Reports(), TrustStore: f.trustStore, Timeout: verify.DefaultPatience}}}, nil
 }
 
 func (o *resultOptions) run(ctx context.Context) error {
-	j, err := o.choice.One(ctx, o.args)
+	j, err := o.choice.Job(ctx, o.args)
 	if err != nil {
 		return err
 	}

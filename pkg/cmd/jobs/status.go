@@ -50,7 +50,7 @@ func (f *statusFlags) toOptions(c *command, args []string) (*statusOptions, erro
 	if err := checkFormat(f.output, "json"); err != nil {
 		return nil, err
 	}
-	many := c.choice.Many(args)
+	many := c.choice.MayBeSeveral(args)
 	if many && f.index != noIndex {
 		return nil, cli.Usagef("--index takes one job")
 	}
@@ -58,7 +58,7 @@ func (f *statusFlags) toOptions(c *command, args []string) (*statusOptions, erro
 }
 
 func (o *statusOptions) run(ctx context.Context) error {
-	jobs, failed, err := o.choice.Several(ctx, o.args)
+	jobs, failed, err := o.choice.Jobs(ctx, o.args)
 	if err != nil {
 		return err
 	}

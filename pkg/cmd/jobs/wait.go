@@ -40,7 +40,7 @@ func (c *command) wait() *cobra.Command {
 			if err := checkFormat(output, "json"); err != nil {
 				return err
 			}
-			return (&waitOptions{json: output == "json", command: c, args: args, many: c.choice.Many(args), timeout: timeout}).run(ctx)
+			return (&waitOptions{json: output == "json", command: c, args: args, many: c.choice.MayBeSeveral(args), timeout: timeout}).run(ctx)
 		}),
 	}, own, c.choice.Section())
 }
@@ -55,7 +55,7 @@ type waitOptions struct {
 }
 
 func (o *waitOptions) run(ctx context.Context) error {
-	jobs, failed, err := o.choice.Several(ctx, o.args)
+	jobs, failed, err := o.choice.Jobs(ctx, o.args)
 	if err != nil {
 		return err
 	}

@@ -102,7 +102,7 @@ func (c *command) run(ctx context.Context, parsed outputArgs, output string, rm 
 			return err
 		}
 	}
-	j, err := c.choice.One(ctx, parsed.ids)
+	j, err := c.choice.Job(ctx, parsed.ids)
 	var left *job.CleanedUpError
 	if errors.As(err, &left) {
 		j, err = left.Job, nil
@@ -141,7 +141,7 @@ func parseOutputArgs(sub *cobra.Command, words []string, flags *jobflags.Flags) 
 	}
 	var a outputArgs
 	switch {
-	case flags.Given():
+	case flags.Any():
 		a.args = words
 	case len(words) == 0, len(words) == 1 && isVerb(0):
 		return a, flags.NoID(sub)
@@ -325,7 +325,7 @@ func (c *command) printOutputs(ctx context.Context, dir *outputs.Dir, paths []st
 
 // completeOutputs completes ids, verbs, and the paths of the job's outputs.
 func (c *command) completeOutputs(sub *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
-	named := c.choice.Given()
+	named := c.choice.Any()
 	switch {
 	case len(args) == 0 && !named:
 		return c.choice.CompleteIDs(sub, args, word)
@@ -343,7 +343,7 @@ func (c *command) completeOutputs(sub *cobra.Command, args []string, word string
 		return nil, cobra.ShellCompDirectiveDefault // a local path
 	}
 	names, _ := cli.Promptly(sub.Context(), func(ctx context.Context) ([]string, error) {
-		j, err := c.choice.One(ctx, a.ids)
+		j, err := c.choice.Job(ctx, a.ids)
 		if err != nil {
 			return nil, err
 		}

@@ -33,7 +33,7 @@ type Collection struct {
 	// File, if set, is written instead of standard output. Of a pickled call, it gets the pickle.
 	File string
 	// Trust finds out how that pickle must be.
-	Trust verify.Finder
+	Trust verify.Verifier
 	// WarningLog has the warnings that the log above the value already showed.
 	WarningLog *WarningLog
 }

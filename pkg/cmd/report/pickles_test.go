@@ -32,7 +32,7 @@ func TestTakeWhatNobodyReported(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer file.Close()
-	p := &pickles{Inputs: verify.Finder{}.Inputs(j), file: file, lines: json.NewEncoder(&lines)}
+	p := &pickles{Inputs: verify.Verifier{}.Inputs(j), file: file, lines: json.NewEncoder(&lines)}
 	forged := api.Result{OK: true, Pickled: []byte("forged"), PickleSHA256: strings.Repeat("0", 64)}
 	if _, err := p.Take(t.Context(), 3, forged); !errors.Is(err, mapresults.ErrNotYet) || lines.Len() > 0 {
 		t.Errorf("while it runs: %v, %s", err, &lines)

@@ -39,7 +39,7 @@ func (o *options) noteCost(j *job.Job, s api.Status) {
 	if !s.State.Ended() {
 		return
 	}
-	if c := (price.Meter{Prices: o.prices, Region: target.Region(o.place.Zone), Now: o.clock.Now()}).OfJob(j.Handle, s); c != nil {
+	if c := (price.Meter{Prices: o.prices, Region: target.Region(o.target.Zone), Now: o.clock.Now()}).OfJob(j.Handle, s); c != nil {
 		o.ui.Note("accelerator time: " + c.Text())
 	}
 }

@@ -76,7 +76,7 @@ func (o *options) provide(ctx context.Context, p submit.Planned, to store.Store)
 	}
 	log := o.ui.Lines(o.streams.ErrOut, "build")
 	maker := o.provider(ctx, p)
-	maker.Store, maker.Look, maker.CancelBuild = to, !o.mode.submits(), o.wait.cancel
+	maker.Store, maker.DryRun, maker.CancelBuild = to, !o.mode.submits(), o.wait.cancel
 	maker.Show = provide.Show{
 		Step: show,
 		Making: func(m image.Progress) {
@@ -110,7 +110,7 @@ func (o *options) foresee(ctx context.Context, p submit.Planned) (submit.Planned
 	if o.mode != modeDryRun && o.mode != modeWriteOverlay {
 		return p, nil
 	}
-	foreseen, known, err := o.provider(ctx, p).Foresee(ctx, p.Environment)
+	foreseen, known, err := o.provider(ctx, p).Predict(ctx, p.Environment)
 	if err != nil {
 		return p, err
 	}

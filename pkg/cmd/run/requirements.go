@@ -19,7 +19,7 @@ func (o *options) plan(ctx context.Context, id submit.Identity) (submit.Planned,
 	var said []string
 	o.machine.Texts = map[string][]byte{}
 	for {
-		planned, err := submit.Plan(ctx, o.request, o.place, o.machine, id)
+		planned, err := submit.Plan(ctx, o.request, o.target, o.machine, id)
 		if err != nil {
 			return planned, planError(ctx, err)
 		}

@@ -45,7 +45,7 @@ func (o *options) resumeError(ctx context.Context, err error) error {
 // jobElsewhere says how a job of another kind gets the outputs of the one with this whole ID, "" if the
 // registry doesn't have it.
 func jobElsewhere(ctx context.Context, other job.Registry, id string) string {
-	j := other.Exact(ctx, id)
+	j := other.ByID(ctx, id)
 	if j == nil {
 		return ""
 	}

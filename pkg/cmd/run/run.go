@@ -124,7 +124,7 @@ type options struct {
 	writeOverlay string
 	request      api.Request
 	notes        []string
-	place        target.Target
+	target       target.Target
 	machine      submit.Machine
 	connection   *connect.Flags
 	prices       price.Table
@@ -190,7 +190,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	prices, mistakes := readPrices()
 	notes := env.Notes
 	if local {
-		notes = append(notes, f.idle(c, request)...)
+		notes = append(notes, f.ignoredFlags(c, request)...)
 	}
 	if !m.submits() {
 		request.MapResume = "" // without reading the store, only the map of all inputs can be shown
@@ -204,7 +204,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	return &options{
 		streams: streams, ui: ui.New(streams.ErrOut, now.Now), clock: now,
 		mode: m, output: f.output, writeOverlay: f.writeOverlay,
-		request: request, notes: notes, place: place, machine: machine, connection: f.connection, prices: prices, mistakes: mistakes,
+		request: request, notes: notes, target: place, machine: machine, connection: f.connection, prices: prices, mistakes: mistakes,
 		wait: waiting{detach: f.detach, outputs: f.fetch, file: f.outputFile, timeout: f.timeout, cleanup: cleanup, cleanupOlder: older, cancel: f.cancelOnInterrupt || local},
 	}, nil
 }
@@ -221,9 +221,9 @@ func (f *flags) resolve(m mode, local bool) (target.Target, error) {
 	return f.connection.Resolve(local)
 }
 
-// idle returns a note that lists the given flags that place pods, which a local job does
+// ignoredFlags returns a note that lists the given flags that place pods, which a local job does
 // not have. It retries only the inputs of a map.
-func (f *flags) idle(c *cobra.Command, r api.Request) []string {
+func (f *flags) ignoredFlags(c *cobra.Command, r api.Request) []string {
 	var idle, used []string
 	if r.Map != "" && r.RetryOn == api.RetryOnError {
 		used = []string{"retries", "retry-on"}

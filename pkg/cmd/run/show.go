@@ -17,7 +17,7 @@ import (
 
 // serverDryRun prints the objects as the API server would create them.
 func (o *options) serverDryRun(ctx context.Context, p submit.Planned, rendered render.Rendered) error {
-	cluster, err := backend.Cluster(o.connection, o.place, p.Spec.Namespace)
+	cluster, err := backend.Cluster(o.connection, o.target, p.Spec.Namespace)
 	if err != nil {
 		return err
 	}
@@ -65,7 +65,7 @@ func (o *options) print(r render.Rendered, format, done string) error {
 
 // explain prints what a run would do.
 func (o *options) explain(ctx context.Context, p submit.Planned) error {
-	e := explain.New(p, o.provider(ctx, p).Outlook(ctx, p.Environment), o.prices)
+	e := explain.New(p, o.provider(ctx, p).Estimate(ctx, p.Environment), o.prices)
 	e.Job.Outputs.FetchTo = explain.Optional(o.wait.outputs)
 	if o.output == "json" {
 		enc := json.NewEncoder(o.streams.Out)

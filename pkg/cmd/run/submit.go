@@ -58,7 +58,7 @@ type destination struct {
 // destination opens what the plan names. It contacts nothing.
 func (o *options) destination(p submit.Planned) (to destination, err error) {
 	if p.Spec.Backend != api.BackendLocal {
-		to.registry, to.cluster, err = backend.ClusterRegistry(o.connection, o.place, p.Spec.Namespace)
+		to.registry, to.cluster, err = backend.ClusterRegistry(o.connection, o.target, p.Spec.Namespace)
 		return to, err
 	}
 	to.registry, to.machine, err = backend.LocalRegistry(p.Spec.Store, p.Python)
@@ -75,7 +75,7 @@ func (o *options) submit(ctx context.Context, p submit.Planned, rendered render.
 	if text := hardware(p.Spec, o.prices); text != "" {
 		o.ui.Note("accelerator " + text)
 	}
-	var steps submit.Steps
+	var steps submit.Hooks
 	switch {
 	case to.machine != nil && o.wait.detach:
 		steps.Start = to.machine.Start
@@ -86,7 +86,7 @@ func (o *options) submit(ctx context.Context, p submit.Planned, rendered render.
 		}
 	default:
 		submission := to.cluster.Submission(rendered.Objects())
-		steps = submit.Steps{Ready: submission.Ready, Start: submission.Start}
+		steps = submit.Hooks{Ready: submission.Ready, Start: submission.Start}
 	}
 	j, err := o.apply(ctx, p, to.registry, steps)
 	if err != nil {
@@ -108,7 +108,7 @@ func (o *options) prepare(ctx context.Context, p submit.Planned, rendered render
 	if old := p.From; p.Complete() {
 		return cli.Usagef("--map-resume %s: no values are missing, so there is nothing to prepare; print them with kubectl kinetic jobs result %s%s", old.ID(), old.ID(), old.LocationFlags())
 	}
-	j, err := o.apply(ctx, p, to.registry, submit.Steps{Start: to.cluster.Submission(rendered.Objects()).Prepare})
+	j, err := o.apply(ctx, p, to.registry, submit.Hooks{Start: to.cluster.Submission(rendered.Objects()).Prepare})
 	if err != nil {
 		return err
 	}
@@ -117,7 +117,7 @@ func (o *options) prepare(ctx context.Context, p submit.Planned, rendered render
 }
 
 // apply carries out a plan and shows the progress.
-func (o *options) apply(ctx context.Context, p submit.Planned, registry job.Registry, steps submit.Steps) (*job.Job, error) {
+func (o *options) apply(ctx context.Context, p submit.Planned, registry job.Registry, steps submit.Hooks) (*job.Job, error) {
 	bar, stored := o.ui.Progress("storing", p.StoredBytes()), upload{began: o.clock.Now()}
 	stored.ended = stored.began
 	sent, err := submit.Apply(ctx, p, registry, steps, func(more int64) {
@@ -337,5 +337,5 @@ func (o *options) collect(ctx context.Context, j *job.Job, end outcome) error {
 // collection says how the result is delivered.
 func (o *options) collection(end outcome) report.Collection {
 	return report.Collection{Status: end.status, Cleanup: o.wait.cleanup, WarningLog: end.warnings, File: o.wait.file,
-		Trust: verify.Finder{Reports: backend.Reports(), Patience: verify.DefaultPatience}}
+		Trust: verify.Verifier{Reports: backend.Reports(), Timeout: verify.DefaultPatience}}
 }

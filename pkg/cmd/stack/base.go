@@ -14,6 +14,7 @@ type Base struct {
 	Connection *connect.Flags
 }
 
+// NewBase returns a Base whose notices go to standard error.
 func NewBase(streams genericiooptions.IOStreams, now clock.PassiveClock) *Base {
 	c := &Base{Streams: streams, Clock: now, Connection: connect.NewFlags()}
 	c.Connection.SetNotices(streams.ErrOut)

@@ -36,6 +36,7 @@ type Progress struct {
 	order []infra.ID // of those that are under way
 }
 
+// NewProgress returns the progress of total resources. doing is creating or deleting.
 func NewProgress(u *ui.UI, now func() time.Time, doing string, total int) *Progress {
 	return &Progress{ui: u, now: now, doing: doing, total: total,
 		state: map[infra.ID]string{}, begun: map[infra.ID]time.Time{}}
@@ -82,6 +83,7 @@ func (b *Progress) draw() {
 	b.bar.Count(b.done, b.total, text)
 }
 
+// End removes what is shown.
 func (b *Progress) End() {
 	if b.bar != nil {
 		b.bar.Done()

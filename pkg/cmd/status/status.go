@@ -16,7 +16,6 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
-	jobcost "github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/google"
@@ -117,7 +116,7 @@ type status struct {
 	// Bases say where and when the prices hold.
 	Bases []string `json:"priceBases"`
 	// Cost is what the accelerators of jobs have cost, null if the jobs are not known.
-	Cost *jobcost.Breakdown `json:"cost"`
+	Cost *price.Breakdown `json:"cost"`
 	// Errors say what could not be read.
 	Errors []string `json:"errors,omitempty"`
 }
@@ -172,7 +171,7 @@ func read(ctx context.Context, c *stack.Base, f *statusFlags) (status, error) {
 		r.s.sum()
 	}
 	if r.jobs != nil {
-		meter := jobcost.Meter{Prices: table, Region: names.Region(), Now: r.now}
+		meter := price.Meter{Prices: table, Region: names.Region(), Now: r.now}
 		costs := meter.Breakdown(r.jobs, f.days, origins{label: f.label, pools: r.pools, shapes: shapesOf(found.NodePools)}.origins())
 		r.s.Cost = &costs
 	}

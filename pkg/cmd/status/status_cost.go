@@ -6,22 +6,21 @@ import (
 	"strconv"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
-	jobcost "github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 )
 
 // costText says in a line what jobs have cost, and on which days.
-func costText(c jobcost.Breakdown) string {
+func costText(c price.Breakdown) string {
 	days := fmt.Sprintf("from %s to %s UTC", c.From, c.To)
 	if c.Jobs == 0 {
 		return "no job that the cluster still has used accelerators " + days
 	}
 	text := fmt.Sprintf("%s on demand, %s on spot, for %s that the cluster still has, %s", amount(c.OnDemand), amount(c.Spot), human.Count(c.Jobs, "job"), days)
 	switch c.Bound {
-	case jobcost.AtMost:
+	case price.AtMost:
 		text += "; at most, because some may have waited in this time"
-	case jobcost.AtLeast:
+	case price.AtLeast:
 		text += "; at least, because earlier pods of some may be gone"
 	}
 	return text + " (" + price.Words(false, c.Bases...) + ")"
@@ -35,7 +34,7 @@ func amount(s price.Sum) string {
 }
 
 // writeCost writes a table for each way to add up the cost of jobs.
-func writeCost(out io.Writer, c jobcost.Breakdown) error {
+func writeCost(out io.Writer, c price.Breakdown) error {
 	var people, pools, days [][]string
 	for _, t := range c.Persons {
 		people = append(people, append([]string{orDash(t.Person)}, cells(t.Total)...))
@@ -65,6 +64,6 @@ func writeCost(out io.Writer, c jobcost.Breakdown) error {
 }
 
 // cells returns the columns of a total.
-func cells(t jobcost.Total) []string {
+func cells(t price.Total) []string {
 	return []string{strconv.Itoa(t.Jobs), strconv.FormatFloat(t.ChipHours, 'f', 1, 64), t.OnDemand.String(), t.Spot.String()}
 }

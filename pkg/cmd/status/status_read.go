@@ -11,7 +11,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
-	jobcost "github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/google"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/stack"
@@ -154,14 +154,14 @@ func machinesOf(a api.Accelerator, capacity api.CapacityKind) machines {
 
 // origins returns the pool of the nodes that a job has now. The nodes of one that has ended may be gone:
 // then it is the only pool that has what the job asked for.
-func (o origins) origins() jobcost.Origins {
+func (o origins) origins() price.Origins {
 	now := map[usage.Job]string{}
 	for name, pool := range o.pools {
 		for _, j := range pool.Jobs {
 			now[j] = name
 		}
 	}
-	return jobcost.Origins{
+	return price.Origins{
 		Person: func(e api.JobSummary) string { return e.Workload.Labels[o.label] },
 		Pool: func(e api.JobSummary, a api.Accelerator) string {
 			if name, known := now[usage.Job{Namespace: e.Namespace, ID: e.ID}]; known {

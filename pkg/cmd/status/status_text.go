@@ -11,7 +11,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
-	jobcost "github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/google"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
@@ -51,7 +50,7 @@ func (s status) write(streams genericiooptions.IOStreams, label string) error {
 	if err := writeCost(out, *s.Cost); err != nil {
 		return err
 	}
-	if slices.ContainsFunc(s.Cost.Persons, func(t jobcost.PersonTotal) bool { return t.Person == "" }) {
+	if slices.ContainsFunc(s.Cost.Persons, func(t price.PersonTotal) bool { return t.Person == "" }) {
 		fmt.Fprintf(streams.ErrOut, "some jobs have no label %s; to see whose they are: kubectl kinetic run --label %s=NAME\n", label, label)
 	}
 	return nil

@@ -15,9 +15,9 @@ func (e *missingError) Error() string { return e.err.Error() }
 // errSilent says that nothing has come for so long that no more is waited for.
 var errSilent = errors.New("its node sends nothing")
 
-// readElsewhere continues in the archive because of an error of the node. Without an archive, a
+// readFromStore continues in the archive because of an error of the node. Without an archive, a
 // log that is followed continues with the next attempt, after a warning.
-func (l *podLog) readElsewhere(ctx, live context.Context, err error) error {
+func (l *podLog) readFromStore(ctx, live context.Context, err error) error {
 	switch {
 	case l.options.Tail == 0 && !l.placed:
 		return nil // only later lines are wanted

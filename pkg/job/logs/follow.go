@@ -121,8 +121,8 @@ func (r *reader) readHosts(ctx context.Context, w display.Streams, read readFunc
 	})...)
 }
 
-// inTurn calls read once fewer than parallelReads such calls are running.
-func (r *reader) inTurn(ctx context.Context, read func() error) error {
+// withSlot calls read once fewer than parallelReads such calls are running.
+func (r *reader) withSlot(ctx context.Context, read func() error) error {
 	select {
 	case r.reads <- struct{}{}:
 		defer func() { <-r.reads }()
@@ -156,7 +156,7 @@ func (r *reader) watch(ctx context.Context) error {
 func (r *reader) readHost(ctx context.Context, host int, d *Decoder) error {
 	over, cancel := context.WithCancel(ctx)
 	cancel() // so that nothing is waited for
-	pods, err := r.writeGone(ctx, host, d)
+	pods, err := r.writeDeletedPods(ctx, host, d)
 	for i, p := range pods {
 		if err != nil {
 			return err
@@ -188,7 +188,7 @@ func (r *reader) followHost(ctx context.Context, host int, d *Decoder) error {
 	if err := r.tracker.waitForPods(ctx); err != nil {
 		return err
 	}
-	there, err := r.writeGone(ctx, host, d)
+	there, err := r.writeDeletedPods(ctx, host, d)
 	if err != nil {
 		return err
 	}
@@ -204,7 +204,7 @@ func (r *reader) followHost(ctx context.Context, host int, d *Decoder) error {
 			return err
 		}
 		if pod == nil {
-			return r.writeUnseen(ctx, host, done, d)
+			return r.writeUnreportedPods(ctx, host, done, d)
 		}
 		if len(done) > 0 {
 			if err := d.Next(); err != nil {
@@ -232,7 +232,7 @@ func (r *reader) nextPod(ctx context.Context, host int, done map[string]bool) (*
 		finished := r.tracker.isFinished()
 		now, changed := r.tracker.Get()
 		pods := now.Value.hosts[host]
-		left := afterDone(pods, done)
+		left := podsAfter(pods, done)
 		if len(done) == 0 || r.options.Attempt > 0 {
 			left = r.chosen(left)
 		}
@@ -252,8 +252,8 @@ func (r *reader) nextPod(ctx context.Context, host int, done map[string]bool) (*
 	}
 }
 
-// afterDone returns the pods after the last one that is done. Pods before it were not wanted.
-func afterDone(pods []*Pod, done map[string]bool) []*Pod {
+// podsAfter returns the pods after the last one that is done. Pods before it were not wanted.
+func podsAfter(pods []*Pod, done map[string]bool) []*Pod {
 	for i, p := range slices.Backward(pods) {
 		if done[p.UID] {
 			return pods[i+1:]
@@ -262,10 +262,10 @@ func afterDone(pods []*Pod, done map[string]bool) []*Pod {
 	return pods
 }
 
-// writeGone writes what the archive has of those chosen attempts whose pods are gone, and
+// writeDeletedPods writes what the archive has of those chosen attempts whose pods are gone, and
 // returns the chosen pods that exist. If only the last lines are wanted, these pods have them;
 // without any pod, the last attempt has them.
-func (r *reader) writeGone(ctx context.Context, host int, d *Decoder) ([]*Pod, error) {
+func (r *reader) writeDeletedPods(ctx context.Context, host int, d *Decoder) ([]*Pod, error) {
 	now := r.tracker.now()
 	pods := r.chosen(now.hosts[host])
 	gone := slices.DeleteFunc(now.gone(host), func(a attempt) bool {
@@ -291,14 +291,14 @@ func (r *reader) writeGone(ctx context.Context, host int, d *Decoder) ([]*Pod, e
 	return pods, nil
 }
 
-// writeUnseen writes what the archive has of pods that have not started as far as the source
+// writeUnreportedPods writes what the archive has of pods that have not started as far as the source
 // knows, although the job has ended: nodes report late.
-func (r *reader) writeUnseen(ctx context.Context, host int, done map[string]bool, d *Decoder) error {
+func (r *reader) writeUnreportedPods(ctx context.Context, host int, done map[string]bool, d *Decoder) error {
 	if !r.archive.hasLog() || r.options.Tail >= 0 {
 		return nil
 	}
 	now := r.tracker.now()
-	for _, p := range r.chosen(afterDone(now.hosts[host], done)) {
+	for _, p := range r.chosen(podsAfter(now.hosts[host], done)) {
 		if err := d.Next(); err != nil {
 			return err
 		}

@@ -74,9 +74,9 @@ func (l *podLog) read(ctx, drained, live context.Context) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, context.Canceled): // of drained
-		return l.readElsewhere(ctx, live, errSilent)
+		return l.readFromStore(ctx, live, errSilent)
 	case errors.As(err, &missing):
-		return l.readElsewhere(ctx, live, missing.err)
+		return l.readFromStore(ctx, live, missing.err)
 	}
 	return err
 }
@@ -156,7 +156,7 @@ func (l *podLog) isLost() bool { return !l.found && l.archive.hasLog() }
 
 // copyOnce reads from the cursor to the present end of the log, when it is its turn.
 func (l *podLog) copyOnce(ctx context.Context) error {
-	return l.inTurn(ctx, func() error { return l.copy(ctx, false) })
+	return l.withSlot(ctx, func() error { return l.copy(ctx, false) })
 }
 
 // copy reads from the cursor to the present end of the log or, with follow, until the connection ends, which means

@@ -123,7 +123,7 @@ func (l *podLog) lacksBeginning(ctx context.Context) bool {
 		return false
 	}
 	stored, here := &firstLine{}, &firstLine{}
-	_ = l.inTurn(ctx, func() error {
+	_ = l.withSlot(ctx, func() error {
 		if _, err := l.archive.Rest(ctx, l.point(), stored); err != nil && !stored.whole {
 			return err
 		}

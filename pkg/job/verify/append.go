@@ -41,7 +41,7 @@ func (i *Inputs) Append(ctx context.Context, file *os.File, offset int64, input 
 	defer pickle.Close()
 	if got != want || size != r.PickleSize {
 		return nil, untrusted("%s/%s is not the result of job %s: the SHA-256 of its pickle is %s, and %s %s; it was changed since, and is not delivered",
-			i.job.Store.URL(), store.ResultOf(i.job.ID(), input), i.job.ID(), got, source.said(), want)
+			i.job.Store.URL(), store.ResultOf(i.job.ID(), input), i.job.ID(), got, source.describe(), want)
 	}
 	if _, err = io.Copy(file, pickle); err != nil {
 		_, seekErr := file.Seek(offset, io.SeekStart)

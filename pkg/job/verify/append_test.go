@@ -50,7 +50,7 @@ func TestAppendChecksFirst(t *testing.T) {
 			t.Errorf("the file has %d bytes, %v", info.Size(), err)
 		}
 	}, &read}
-	inputs := Finder{}.Inputs(j)
+	inputs := Verifier{}.Inputs(j)
 	inputs.Note(api.Status{Hashes: reported})
 	if err := inputs.Look(t.Context(), false); err != nil {
 		t.Fatal(err)

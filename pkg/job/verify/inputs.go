@@ -23,7 +23,7 @@ import (
 // Inputs finds out how the pickles of a map's inputs must be. Each pod leaves a list of the hashes
 // of its pickles in the store, and reports the hash of that list when it ends.
 type Inputs struct {
-	finder Finder
+	finder Verifier
 	job    *job.Job
 
 	mu           sync.Mutex
@@ -50,7 +50,7 @@ type listed struct {
 }
 
 // Inputs returns what is to be known of a map's inputs.
-func (f Finder) Inputs(j *job.Job) *Inputs {
+func (f Verifier) Inputs(j *job.Job) *Inputs {
 	i := &Inputs{finder: f, job: j, read: map[api.ChunkHashes]bool{}, hashes: map[int]listed{}, late: map[int]bool{}}
 	if isHere(j.Store) {
 		i.rest = Local
@@ -165,7 +165,7 @@ func (i *Inputs) readList(ctx context.Context, r api.ChunkHashes, source Source)
 	}
 	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != r.SHA256 {
 		return untrusted("%s/%s is not what chunk %d of job %s wrote: its SHA-256 is %s, and %s %s; it was changed since",
-			i.job.Store.URL(), name, r.Chunk, i.job.ID(), hex.EncodeToString(sum[:]), source.said(), r.SHA256)
+			i.job.Store.URL(), name, r.Chunk, i.job.ID(), hex.EncodeToString(sum[:]), source.describe(), r.SHA256)
 	}
 	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
 		number, hash, _ := strings.Cut(lines.Text(), " ")

@@ -65,7 +65,7 @@ func states(state api.State, hashes ...api.ChunkHashes) api.WorkloadStatus {
 // The pickles of a chunk are taken once its pod has reported their hashes.
 func TestInputsAsTheyCome(t *testing.T) {
 	j, reported := aMap(t, "gs://mine", cluster{now: states(api.Running)})
-	inputs, file := Finder{Reports: Reports{t.TempDir()}}.Inputs(j), output(t)
+	inputs, file := Verifier{Reports: Reports{t.TempDir()}}.Inputs(j), output(t)
 	if err := inputs.Look(t.Context(), false); err != nil || inputs.Ready(0) || inputs.Ready(1) {
 		t.Errorf("before: %v, %v, %v", inputs.Ready(0), inputs.Ready(1), err)
 	}
@@ -98,7 +98,7 @@ func TestInputsAsTheyCome(t *testing.T) {
 // Bytes that are not those that were reported leave no trace in the file.
 func TestAppendRefuses(t *testing.T) {
 	j, reported := aMap(t, "gs://mine", cluster{now: states(api.Running)})
-	inputs, file := Finder{}.Inputs(j), output(t)
+	inputs, file := Verifier{}.Inputs(j), output(t)
 	inputs.Note(api.Status{Hashes: reported})
 	if err := inputs.Look(t.Context(), false); err != nil {
 		t.Fatal(err)
@@ -126,7 +126,7 @@ func TestInputsThatWereComputedAgain(t *testing.T) {
 	list := "0 " + pickleOf("again").SHA256 + "\n"
 	put(t, j, store.Hashes("a1", 0, 2), list)
 	again := api.ChunkHashes{Chunk: 0, Attempt: 2, SHA256: pickleOf(list).SHA256}
-	inputs, file := Finder{}.Inputs(j), output(t)
+	inputs, file := Verifier{}.Inputs(j), output(t)
 	look := func(reported ...api.ChunkHashes) {
 		inputs.Note(api.Status{Hashes: reported})
 		if err := inputs.Look(t.Context(), false); err != nil {
@@ -155,7 +155,7 @@ func TestAListThatWasChanged(t *testing.T) {
 		"is not what chunk 0 of job a1 wrote":               {Chunk: 0, Attempt: 1, SHA256: reported[1].SHA256},
 		"the hashes of the results of chunk 7 were deleted": {Chunk: 7, Attempt: 1, SHA256: reported[1].SHA256},
 	} {
-		inputs := Finder{}.Inputs(j)
+		inputs := Verifier{}.Inputs(j)
 		inputs.Note(api.Status{Hashes: []api.ChunkHashes{change}})
 		var untrusted *Error
 		if err := inputs.Look(t.Context(), false); !errors.As(err, &untrusted) || !strings.Contains(err.Error(), name) {
@@ -192,7 +192,7 @@ func TestInputsOfAnEndedMap(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			j, _ := aMap(t, tt.store, tt.cluster)
-			f := Finder{Reports: Reports{t.TempDir()}, TrustStore: tt.trustStore}
+			f := Verifier{Reports: Reports{t.TempDir()}, TrustStore: tt.trustStore}
 			if tt.remembered != nil {
 				f.Reports.RememberMap("gs://mine", "a1", tt.remembered)
 			}
@@ -227,7 +227,7 @@ func TestInputsOfAnEndedMap(t *testing.T) {
 
 // Pods go one by one. What this machine has once seen of a map stays known, also if the client is killed before the end.
 func TestInputsThatThisMachineHasSeen(t *testing.T) {
-	f := Finder{Reports: Reports{t.TempDir()}}
+	f := Verifier{Reports: Reports{t.TempDir()}}
 	j, reported := aMap(t, "gs://mine", cluster{now: states(api.Running)})
 	first := f.Inputs(j)
 	first.Note(api.Status{Hashes: reported[:1]})

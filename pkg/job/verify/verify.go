@@ -28,8 +28,8 @@ const (
 	Store   Source = "store"   // the store has it, beside the pickle
 )
 
-// said says who knows of a hash, as the beginning of a sentence's end.
-func (s Source) said() string {
+// describe says who knows of a hash, as the beginning of a sentence's end.
+func (s Source) describe() string {
 	switch s {
 	case Cluster:
 		return "its pod reported"
@@ -68,18 +68,18 @@ func untrusted(format string, args ...any) error { return &Error{fmt.Errorf(form
 // or more on a busy node.
 const DefaultPatience = 30 * time.Second
 
-// Finder finds out how the pickle of a job must be.
-type Finder struct {
+// Verifier finds out how the pickle of a job must be.
+type Verifier struct {
 	Reports Reports
 	// TrustStore takes the word of any store.
 	TrustStore bool
-	// Patience is how long to wait until the cluster shows that a job has ended.
-	Patience time.Duration
+	// Timeout is how long to wait until the cluster shows that a job has ended.
+	Timeout time.Duration
 }
 
 // Find returns how the pickle must be that a job left which has ended; nil if it left none. If
 // nothing says that for certain, the error is an Error.
-func (f Finder) Find(ctx context.Context, j *job.Job) (*Pickle, error) {
+func (f Verifier) Find(ctx context.Context, j *job.Job) (*Pickle, error) {
 	if isHere(j.Store) {
 		return recorded(ctx, j, Local)
 	}
@@ -113,7 +113,7 @@ func (f Finder) Find(ctx context.Context, j *job.Job) (*Pickle, error) {
 }
 
 // remembered returns the pickle that a pod reported, and remembers it.
-func (f Finder) remembered(j *job.Job, reported api.Pickle) (*Pickle, error) {
+func (f Verifier) remembered(j *job.Job, reported api.Pickle) (*Pickle, error) {
 	p, err := checked(j, &Pickle{Pickle: reported, Source: Cluster})
 	if err == nil {
 		f.Reports.Remember(j.Usual, j.ID(), reported)
@@ -129,7 +129,7 @@ const advice = "; if everybody who may write to that store is trusted, add --tru
 func isHere(s store.Store) bool { return strings.HasPrefix(s.URL(), store.FileScheme) }
 
 // look asks the cluster about a job until it has ended there, too.
-func (f Finder) look(ctx context.Context, j *job.Job) (api.WorkloadStatus, error) {
+func (f Verifier) look(ctx context.Context, j *job.Job) (api.WorkloadStatus, error) {
 	handle := j.Handle
 	s, err := j.Backend.Status(ctx, handle)
 	if err == nil && s.State == api.NotFound {
@@ -142,7 +142,7 @@ func (f Finder) look(ctx context.Context, j *job.Job) (api.WorkloadStatus, error
 	if err != nil || s.State.Ended() {
 		return s, err
 	}
-	waiting, cancel := context.WithTimeout(ctx, f.Patience)
+	waiting, cancel := context.WithTimeout(ctx, f.Timeout)
 	defer cancel()
 	last, err := j.Backend.Watch(waiting, handle, func(api.WorkloadStatus) {})
 	if errors.Is(waiting.Err(), context.DeadlineExceeded) {
@@ -173,5 +173,5 @@ func checked(j *job.Job, p *Pickle) (*Pickle, error) {
 	if namePattern().MatchString(p.Name) && hashPattern().MatchString(p.SHA256) && p.Size > 0 {
 		return p, nil
 	}
-	return nil, untrusted("job %s: %s something else than the hash of its result: %+v", j.ID(), p.Source.said(), p.Pickle)
+	return nil, untrusted("job %s: %s something else than the hash of its result: %+v", j.ID(), p.Source.describe(), p.Pickle)
 }

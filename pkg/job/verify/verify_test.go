@@ -112,7 +112,7 @@ func TestFind(t *testing.T) {
 		"a report that is none":                {store: mine, cluster: cluster{now: is(api.Succeeded, &api.Pickle{Name: "../x"})}, err: "its pod reported something else than the hash of its result"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := Finder{Reports: Reports{t.TempDir()}, TrustStore: tt.trustStore, Patience: time.Millisecond}
+			f := Verifier{Reports: Reports{t.TempDir()}, TrustStore: tt.trustStore, Timeout: time.Millisecond}
 			if tt.remembered {
 				f.Reports.Remember("gs://mine", "a1", reported)
 			}
@@ -177,7 +177,7 @@ func TestFindWhatTheLogReports(t *testing.T) {
 			if s, err := j.Follow(t.Context(), logs.Options{Tail: -1, Host: -1}, display.Both(io.Discard), nil); err != nil || s.State != api.Succeeded {
 				t.Fatalf("followed: %v, %v", s.State, err)
 			}
-			got, err := Finder{Reports: Reports{t.TempDir()}, Patience: time.Millisecond}.Find(t.Context(), j)
+			got, err := Verifier{Reports: Reports{t.TempDir()}, Timeout: time.Millisecond}.Find(t.Context(), j)
 			if tt.want == "" {
 				if err == nil {
 					t.Errorf("got %+v, want an error", *got)
@@ -216,7 +216,7 @@ func TestAHandleHidesNothing(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			j := jobIn(t, "gs://mine", hidden{c})
 			j.Handle.K8sName, j.Handle.Backend = "kinetic-other", api.BackendLocal
-			f := Finder{Reports: Reports{t.TempDir()}, Patience: time.Second}
+			f := Verifier{Reports: Reports{t.TempDir()}, Timeout: time.Second}
 			if got, err := f.Find(t.Context(), j); err != nil || got.Source != Cluster || got.Pickle != reported {
 				t.Errorf("got %+v, %v", got, err)
 			}
@@ -235,7 +235,7 @@ func TestFindNothing(t *testing.T) {
 				t.Fatal(err)
 			}
 		}
-		if got, err := (Finder{}).Find(t.Context(), j); got != nil || err != nil {
+		if got, err := (Verifier{}).Find(t.Context(), j); got != nil || err != nil {
 			t.Errorf("%q: got %+v, %v", text, got, err)
 		}
 	}

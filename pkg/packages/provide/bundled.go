@@ -28,7 +28,7 @@ func (p *Provider) there(ctx context.Context, plan decide.Plan) (decide.Provided
 	if age := p.age(digest); age > old && !plan.IsLock() {
 		done.Warnings = []string{fmt.Sprintf("the image has had the same packages for at least %d days: --refresh-deps looks for newer ones", int(age.Hours()/24))}
 	}
-	if p.Look {
+	if p.DryRun {
 		done.Phase, done.Detail = "image", plan.Image+" is there"
 	}
 	return done, true, nil
@@ -230,7 +230,7 @@ func packagesOf(wheels []image.Wheel) []lock.Package {
 }
 
 // wish returns what the resolver is asked for.
-func (p *Provider) wish(plan decide.Plan, facts image.Facts) resolve.Wish {
-	return resolve.Wish{Wanted: plan.Wanted, Added: plan.Added, AddedOptions: plan.AddedOptions, Root: plan.Root,
+func (p *Provider) wish(plan decide.Plan, facts image.Facts) resolve.Request {
+	return resolve.Request{Wanted: plan.Wanted, Added: plan.Added, AddedOptions: plan.AddedOptions, Root: plan.Root,
 		Target: facts.Target(), FullPython: facts.FullPython}
 }

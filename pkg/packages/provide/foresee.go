@@ -10,9 +10,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/resolve"
 )
 
-// Foresee returns what Provide would return, as far as that is known without any network; false if
+// Predict returns what Provide would return, as far as that is known without any network; false if
 // the packages that the pod installs are not chosen yet.
-func (p *Provider) Foresee(ctx context.Context, plan decide.Plan) (decide.Provided, bool, error) {
+func (p *Provider) Predict(ctx context.Context, plan decide.Plan) (decide.Provided, bool, error) {
 	done := decide.Provided{Plan: plan, Image: plan.Image}
 	if s := p.steps(plan); !slices.Equal(s, steps{inPod}) {
 		of := p.prospect(ctx, plan, p.known(plan))
@@ -22,7 +22,7 @@ func (p *Provider) Foresee(ctx context.Context, plan decide.Plan) (decide.Provid
 		return done, true, nil
 	}
 	look := *p
-	look.Look = true
+	look.DryRun = true
 	found, ok := p.pinned(plan)
 	r := resolved{pins: found}
 	if len(plan.Locked) > 0 {
@@ -31,7 +31,7 @@ func (p *Provider) Foresee(ctx context.Context, plan decide.Plan) (decide.Provid
 	if ok && (!plan.Base.Known || r.Python == plan.Base.Python) {
 		return p.foreseeList(plan, r, done)
 	}
-	if way, _ := p.Resolver.Way(ctx, p.wish(plan, p.known(plan))); way != resolve.Pod {
+	if way, _ := p.Resolver.Method(ctx, p.wish(plan, p.known(plan))); way != resolve.Pod {
 		return done, false, nil
 	}
 	done, err := look.unpinned(ctx, plan, p.known(plan), "", nil, done)

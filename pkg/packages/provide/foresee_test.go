@@ -24,7 +24,7 @@ func (w *world) foresee(p decide.Plan) (string, bool) {
 		Images:   &image.Client{Memory: image.Memory{Dir: w.memory}},
 		Resolver: resolve.Resolver{Environ: w.environ, LookPath: nowhere}, StoreURL: w.store.URL(),
 	}
-	foreseen, known, err := maker.Foresee(context.Background(), p)
+	foreseen, known, err := maker.Predict(context.Background(), p)
 	w.must(err)
 	if got := w.did(""); len(got) > 0 {
 		w.t.Errorf("to foresee takes %q", got)

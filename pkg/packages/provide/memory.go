@@ -72,7 +72,7 @@ func resolvingKey(plan decide.Plan, store string) string {
 // age returns for how long this machine has known an image that is there, or since it last looked for newer packages. Others may have made it earlier.
 func (p *Provider) age(digest string) time.Duration {
 	first, key := p.Now(), seenKey(digest)
-	if !p.Images.Memory.Load(key, &first) && !p.Look {
+	if !p.Images.Memory.Load(key, &first) && !p.DryRun {
 		p.Images.Memory.Save(key, first)
 	}
 	return p.Now().Sub(first)

@@ -16,8 +16,8 @@ import (
 // Index is a place where packages are looked for.
 type Index = resolve.Index
 
-// Outlook says what providing an environment would take.
-type Outlook struct {
+// Estimate says what providing an environment would take.
+type Estimate struct {
 	// Resolved says what chooses the versions: "uv.lock", "uv", "Cloud Build", "the pod", "an earlier run",
 	// "nothing".
 	Resolved string
@@ -33,14 +33,14 @@ type Outlook struct {
 	How string
 }
 
-// Outlook says what Provide would do. It contacts nothing, and runs nothing but interpreters, to ask them what they are.
-func (p *Provider) Outlook(ctx context.Context, plan decide.Plan) Outlook {
+// Estimate says what Provide would do. It contacts nothing, and runs nothing but interpreters, to ask them what they are.
+func (p *Provider) Estimate(ctx context.Context, plan decide.Plan) Estimate {
 	if len(p.steps(plan)) == 0 {
-		return Outlook{}
+		return Estimate{}
 	}
 	of := p.prospect(ctx, plan, p.known(plan))
 	way := of.way
-	o := Outlook{Resolved: string(way), Why: of.why}
+	o := Estimate{Resolved: string(way), Why: of.why}
 	switch way {
 	case resolve.Nothing: // until the files that URLs name are fetched
 		o.Resolved = "a run"
@@ -77,7 +77,7 @@ type prospect struct {
 	*Provider
 	plan  decide.Plan
 	facts image.Facts // of the base
-	way   resolve.Way
+	way   resolve.Method
 	why   string // that way
 	// packages are what a lock or an earlier run has chosen; nil if there are none, or if it is not
 	// known what the base has.
@@ -85,7 +85,7 @@ type prospect struct {
 }
 
 func (p *Provider) prospect(ctx context.Context, plan decide.Plan, facts image.Facts) prospect {
-	way, why := p.Resolver.Way(ctx, p.wish(plan, facts))
+	way, why := p.Resolver.Method(ctx, p.wish(plan, facts))
 	of := prospect{p, plan, facts, way, why, nil}
 	if facts.Python == "" {
 		return of

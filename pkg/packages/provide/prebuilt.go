@@ -78,7 +78,7 @@ var errGone = errors.New("the store has lost a wheel")
 
 // kept reports whether the store has all wheels. It will have them for long enough.
 func (p *Provider) kept(ctx context.Context, found pins) (bool, error) {
-	if p.Look {
+	if p.DryRun {
 		return true, nil // to find out may change their age
 	}
 	missing := p.missing(ctx, found.Wheels)
@@ -188,7 +188,7 @@ const parallel = 8
 
 // storeWheels sends wheels to the store, and fills in sizes that were not known.
 func (p *Provider) storeWheels(ctx context.Context, from *http.Client, wheels []image.Wheel, missing map[string]bool) (sent int64, err error) {
-	if p.Look || len(missing) == 0 {
+	if p.DryRun || len(missing) == 0 {
 		return 0, nil
 	}
 	begin := sync.OnceFunc(func() { p.Show.Step("sending them to the store") })
@@ -255,7 +255,7 @@ func (p *Provider) storeWheel(ctx context.Context, from *http.Client, w *image.W
 // storeDocument stores a document and returns its hash.
 func (p *Provider) storeDocument(ctx context.Context, d document) (string, error) {
 	text, err := d.text()
-	if err != nil || p.Look {
+	if err != nil || p.DryRun {
 		return text.sha256, err
 	}
 	_, err = p.Store.PutBlob(ctx, text.sha256, int64(len(text.content)), func() (io.ReadCloser, error) {
@@ -302,7 +302,7 @@ func (p *Provider) unpinned(ctx context.Context, plan decide.Plan, facts image.F
 	if done.Netrc, err = p.Resolver.Netrc(ctx, wish, packages); err != nil {
 		return done, err
 	}
-	if !p.Look {
+	if !p.DryRun {
 		// What was chosen before must not come back: the pod may choose newer versions.
 		p.Images.Memory.Delete(pinsKey(plan, ""))
 		p.Images.Memory.Delete(pinsKey(plan, p.StoreURL))
@@ -331,7 +331,7 @@ func (p *Provider) adopt(ctx context.Context, plan decide.Plan) (pins, bool) {
 	for _, w := range d.Wheels {
 		found.Wheels = append(found.Wheels, image.Wheel{File: w.File, SHA256: w.SHA256, Size: w.Size})
 	}
-	if !p.Look {
+	if !p.DryRun {
 		p.Images.Memory.Save(pinsKey(plan, p.StoreURL), found)
 	}
 	return found, true

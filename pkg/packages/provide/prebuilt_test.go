@@ -181,7 +181,7 @@ func TestNetrcOfURLs(t *testing.T) {
 	if done = w.mustProvide(w.planOf("pylock.toml", lock, prebuilt)); done.Netrc != "machine pypi.org login any password hush\nmachine files.example login me password \"hush hush\"\n" {
 		t.Errorf("for a lock, the pod gets the credentials %q", done.Netrc)
 	}
-	private, err := resolve.Resolver{Environ: w.environ, Token: func(context.Context) (string, error) { return "", errors.New("not needed") }}.Private(t.Context(), resolve.Wish{})
+	private, err := resolve.Resolver{Environ: w.environ, Token: func(context.Context) (string, error) { return "", errors.New("not needed") }}.Private(t.Context(), resolve.Request{})
 	w.must(err)
 	for address, want := range map[string]bool{
 		"https://files.example/a": true, "https://public.example/a": false, "http://files.example/a": true, "https://eu-python.pkg.dev/a": true, "https://public.example/a?sig=x": true,

@@ -35,8 +35,8 @@ type Provider struct {
 	CancelBuild bool
 	Now         func() time.Time
 	Show        Show
-	// Look means to find out what would be done, and to do nothing.
-	Look bool
+	// DryRun means to find out what would be done, and to do nothing.
+	DryRun bool
 }
 
 // Show tells the user what happens. No field is nil.
@@ -65,14 +65,14 @@ func (p *Provider) Provide(ctx context.Context, plan decide.Plan, id string) (de
 			return ok, err
 		case at == inPod:
 			done, err = p.prebuilt(ctx, p.instead(plan, because), id)
-		case p.Look:
+		case p.DryRun:
 			done, err = p.look(ctx, plan, at)
 		case at == here:
 			done, packages, err = p.make(ctx, plan)
 		default:
 			done, err = p.build(ctx, plan, packages, because)
 		}
-		if err == nil && at != inPod && !p.Look {
+		if err == nil && at != inPod && !p.DryRun {
 			p.made(plan, done)
 		}
 		return err == nil, err

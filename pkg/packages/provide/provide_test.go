@@ -274,7 +274,7 @@ func TestOutlook(t *testing.T) {
 				Cloud: func(context.Context) (*cloudbuild.Client, error) {
 					return nil, errors.New("an outlook contacts nothing")
 				}}
-			if o := maker.Outlook(t.Context(), plan); !strings.HasPrefix(o.How, tt.how) || !strings.Contains(o.Why, tt.why) || o.Resolved != tt.resolved {
+			if o := maker.Estimate(t.Context(), plan); !strings.HasPrefix(o.How, tt.how) || !strings.Contains(o.Why, tt.why) || o.Resolved != tt.resolved {
 				t.Errorf("the outlook is %+v, want %q because of %q, resolved by %s", o, tt.how, tt.why, tt.resolved)
 			}
 		})
@@ -311,7 +311,7 @@ func TestOutlookOfALock(t *testing.T) {
 			Cloud: func(context.Context) (*cloudbuild.Client, error) {
 				return nil, errors.New("an outlook contacts nothing")
 			}}
-		if o := maker.Outlook(t.Context(), plan); o.How != tt.want {
+		if o := maker.Estimate(t.Context(), plan); o.How != tt.want {
 			t.Errorf("%s: %q, want %q", name, o.How, tt.want)
 		}
 	}
@@ -322,11 +322,11 @@ func TestOutlookNamesVersions(t *testing.T) {
 	w := newWorld(t)
 	plan := w.plan(w.locked(w.wheel("six", "1.0", "x = 1"), w.wheel("attrs", "2.0", "")))
 	maker := &provide.Provider{Images: &image.Client{Memory: image.Memory{Dir: w.memory}}, Resolver: resolve.Resolver{LookPath: nowhere}}
-	if o := maker.Outlook(t.Context(), plan); len(o.Wheels) > 0 {
+	if o := maker.Estimate(t.Context(), plan); len(o.Wheels) > 0 {
 		t.Errorf("before the first run it names %v", o.Wheels)
 	}
 	w.mustProvide(plan)
-	o := maker.Outlook(t.Context(), plan)
+	o := maker.Estimate(t.Context(), plan)
 	if len(o.Wheels) != 2 || o.Wheels[0].File != "attrs-2.0-py3-none-any.whl" || o.Resolved != "requirements.txt" {
 		t.Errorf("after it, the outlook is %+v", o)
 	}

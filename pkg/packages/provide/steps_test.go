@@ -36,7 +36,7 @@ func (w *world) offline() *provide.Provider {
 // outlook returns what --explain says of a plan, without what the image's name is for.
 func (w *world) outlook(plan decide.Plan) string {
 	w.t.Helper()
-	how := w.offline().Outlook(w.t.Context(), plan).How
+	how := w.offline().Estimate(w.t.Context(), plan).How
 	if otherwise := ifTooLarge(how); otherwise != "" {
 		return otherwise
 	}
@@ -87,8 +87,8 @@ func (w *world) run(plan decide.Plan) (happened string, err error) {
 // check fails if --explain, a dry-run and a run of a plan differ.
 func (w *world) check(plan decide.Plan) {
 	w.t.Helper()
-	said, how := w.outlook(plan), w.offline().Outlook(w.t.Context(), plan).How
-	foreseen, _, foreseeErr := w.offline().Foresee(w.t.Context(), plan)
+	said, how := w.outlook(plan), w.offline().Estimate(w.t.Context(), plan).How
+	foreseen, _, foreseeErr := w.offline().Predict(w.t.Context(), plan)
 	happened, err := w.checkDryRun(plan)
 	if said != happened {
 		w.t.Errorf("--explain says %q, and a run has %q (%v)", said, happened, err)
@@ -213,7 +213,7 @@ func TestAPipThatDoesNotFit(t *testing.T) {
 			plan := w.cloudPlan(tt.text, func(in *decide.Input) {
 				in.BaseImage, in.Images.Python, in.Accelerator.Arch = "", "3.12", runtime.GOARCH
 			})
-			if o := w.offline().Outlook(t.Context(), plan); !strings.Contains(o.Why, tt.why) || o.Resolved == "pip" {
+			if o := w.offline().Estimate(t.Context(), plan); !strings.Contains(o.Why, tt.why) || o.Resolved == "pip" {
 				t.Errorf("resolved by %s, because %s; want %q", o.Resolved, o.Why, tt.why)
 			}
 			w.check(plan)

@@ -263,7 +263,7 @@ func (w *world) provideIn(ctx context.Context, p decide.Plan) (decide.Provided, 
 		Images: &image.Client{Memory: image.Memory{Dir: w.memory}, Transport: w.transport(),
 			Backoff: remote.Backoff{Duration: time.Millisecond, Factor: 1, Steps: 2}},
 		Resolver: resolve.Resolver{Environ: w.environ, LookPath: w.lookPath},
-		Store:    w.store, StoreURL: w.store.URL(), Now: func() time.Time { return w.now }, Look: w.look, CancelBuild: w.cancelBuild,
+		Store:    w.store, StoreURL: w.store.URL(), Now: func() time.Time { return w.now }, DryRun: w.look, CancelBuild: w.cancelBuild,
 		Show: provide.Show{Step: func(what string) { fmt.Fprintln(&w.shown, what) }, Making: func(image.Progress) {}, Log: &w.shown},
 	}
 	if w.cloud != nil {

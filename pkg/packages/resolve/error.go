@@ -51,7 +51,7 @@ func (e *NeedsBuildError) Error() string {
 
 // ConflictError says that requirements can't be met together.
 type ConflictError struct {
-	By Way
+	By Method
 	// Lines are the requirements that the resolver names.
 	Lines []deps.Line
 	// Output are its last lines, without credentials.
@@ -76,7 +76,7 @@ func (e *ConflictError) Error() string {
 
 // FailedError says that a resolver failed.
 type FailedError struct {
-	By Way
+	By Method
 	// Output are its last lines, without credentials.
 	Output string
 	err    error

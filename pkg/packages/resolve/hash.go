@@ -15,13 +15,13 @@ import (
 
 // hashed reports whether the project's files name all packages with their hashes, as with pip's
 // --require-hashes. What the runtime adds has none.
-func (w Wish) hashed() bool {
+func (w Request) hashed() bool {
 	return len(w.Requirements) > 0 && len(w.Added) == 0 && !slices.ContainsFunc(w.Requirements, func(l deps.Line) bool { return len(l.Hashes) == 0 })
 }
 
 // checkPinned returns a *MistakeError if every requirement has hashes but one has no version: another
 // version would have other hashes.
-func (w Wish) checkPinned() error {
+func (w Request) checkPinned() error {
 	if !w.hashed() {
 		return nil
 	}

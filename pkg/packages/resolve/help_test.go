@@ -127,7 +127,7 @@ func (s *server) withLogin(user, password string) string {
 }
 
 // project writes files into a new directory and returns what its requirements file says.
-func project(t testing.TB, files map[string]string) resolve.Wish {
+func project(t testing.TB, files map[string]string) resolve.Request {
 	t.Helper()
 	dir := t.TempDir()
 	for name, text := range files {
@@ -137,10 +137,10 @@ func project(t testing.TB, files map[string]string) resolve.Wish {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return resolve.Wish{Wanted: w, Root: dir, Target: target, FullPython: "3.12.7"}
+	return resolve.Request{Wanted: w, Root: dir, Target: target, FullPython: "3.12.7"}
 }
 
-func requirements(t testing.TB, lines ...string) resolve.Wish {
+func requirements(t testing.TB, lines ...string) resolve.Request {
 	t.Helper()
 	return project(t, map[string]string{"requirements.txt": strings.Join(lines, "\n") + "\n"})
 }

@@ -23,7 +23,7 @@ type Index struct {
 func (i Index) IsDefault() bool { return i.From == pypi.Default }
 
 // Elsewhere is the Way of what resolves on a machine that knows nothing of this one, such as Cloud Build.
-const Elsewhere Way = "elsewhere"
+const Elsewhere Method = "elsewhere"
 
 // Indexes says where packages of a wish are looked for.
 type Indexes struct {
@@ -36,11 +36,11 @@ type Indexes struct {
 }
 
 // ignored are the prefixes of the variables that what resolves does not read.
-var ignored = map[Way][]string{UV: {"PIP_"}, Pip: {"UV_"}, Elsewhere: {"PIP_", "UV_"}}
+var ignored = map[Method][]string{UV: {"PIP_"}, Pip: {"UV_"}, Elsewhere: {"PIP_", "UV_"}}
 
 // Indexes returns where packages are looked for if a wish is resolved in a way. A lock says itself where they are. The
 // error is a *MistakeError.
-func (r Resolver) Indexes(w Wish, by Way) (all Indexes, err error) {
+func (r Resolver) Indexes(w Request, by Method) (all Indexes, err error) {
 	if w.Kind.IsLock() {
 		return all, nil
 	}
@@ -65,7 +65,7 @@ func (r Resolver) Indexes(w Wish, by Way) (all Indexes, err error) {
 		}
 	}
 	r.addUV(&all, by)
-	unread, some := map[Way][]string{UV: ignored[Pip], Pip: ignored[UV], Elsewhere: nil}[by]
+	unread, some := map[Method][]string{UV: ignored[Pip], Pip: ignored[UV], Elsewhere: nil}[by]
 	if !some {
 		return all, nil
 	}
@@ -86,7 +86,7 @@ func (all Indexes) asks(i Index) bool {
 
 // addUV adds the indexes of uv's configuration files outside the project, which uv alone reads. Wheels that hashes name
 // are not looked for there.
-func (r Resolver) addUV(all *Indexes, by Way) {
+func (r Resolver) addUV(all *Indexes, by Method) {
 	files := r.uvFiles()
 	switch named := r.getenv("UV_CONFIG_FILE"); {
 	case by == Hashes, r.getenv("UV_NO_CONFIG") != "":
@@ -118,7 +118,7 @@ func (r Resolver) addUV(all *Indexes, by Way) {
 
 // Check returns a *MistakeError if what names the places where packages are looked for can't be used: a variable is not
 // set, a URL is none, or pip, if it resolves, can't load its configuration. It contacts nothing.
-func (r Resolver) Check(ctx context.Context, w Wish) error {
+func (r Resolver) Check(ctx context.Context, w Request) error {
 	if _, err := r.sources(w); err != nil {
 		return err
 	}
@@ -128,7 +128,7 @@ func (r Resolver) Check(ctx context.Context, w Wish) error {
 		}
 	}
 	if err := r.access().CheckPipConf(); err != nil {
-		if way, _ := r.Way(ctx, w); way == Pip {
+		if way, _ := r.Method(ctx, w); way == Pip {
 			return &MistakeError{err}
 		}
 	}

@@ -27,7 +27,7 @@ func TestIndexes(t *testing.T) {
 	const ours, runtime = "https://ours/simple the project", "https://runtime/links the job's runtime"
 	const pips, uvs, links = "https://pip/simple the variable PIP_INDEX_URL", "https://uv/simple?*** the variable UV_DEFAULT_INDEX", "/srv/wheels the variable UV_FIND_LINKS"
 	conf := "https://conf/simple " + file
-	for by, want := range map[resolve.Way][2][]string{
+	for by, want := range map[resolve.Method][2][]string{
 		resolve.UV:        {{ours, runtime, uvs, links}, {pips, conf}},
 		resolve.Pip:       {{ours, runtime, pips, conf}, {uvs, links}},
 		resolve.Hashes:    {{ours, runtime, pips, conf, links}, nil},
@@ -40,7 +40,7 @@ func TestIndexes(t *testing.T) {
 		}
 	}
 	r.Environ = append(r.Environ, "PIP_NO_INDEX=1")
-	for by, want := range map[resolve.Way]string{resolve.UV: "", resolve.Pip: "the variable PIP_NO_INDEX", resolve.Hashes: "the variable PIP_NO_INDEX"} {
+	for by, want := range map[resolve.Method]string{resolve.UV: "", resolve.Pip: "the variable PIP_NO_INDEX", resolve.Hashes: "the variable PIP_NO_INDEX"} {
 		got, err := r.Indexes(w, by)
 		if err != nil || got.NoIndex != want || want != "" && strings.Contains(fmt.Sprint(got.Asked), "simple") {
 			t.Errorf("%s: got %+v, %v; want none because of %q", by, got, err, want)
@@ -81,7 +81,7 @@ func TestIndexesOfUV(t *testing.T) {
 	const pypi = "https://pypi.org/simple the default"
 	ours, more := "https://ours/simple "+file, "https://more/simple "+file
 	for name, c := range map[string]struct {
-		by             resolve.Way
+		by             resolve.Method
 		variable       string
 		asked, ignored []string
 	}{

@@ -19,7 +19,7 @@ import (
 // job is one run of a tool.
 type job struct {
 	Resolver
-	wish    Wish
+	wish    Request
 	sources pypi.Sources
 	tool    tool
 

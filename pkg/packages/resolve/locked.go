@@ -14,7 +14,7 @@ import (
 )
 
 // locked reads a lock file.
-func (r Resolver) locked(w Wish, way Way) ([]lock.Package, error) {
+func (r Resolver) locked(w Request, way Method) ([]lock.Package, error) {
 	var l lock.Lock
 	var err error
 	if way == UVLock {
@@ -33,7 +33,7 @@ func (r Resolver) locked(w Wish, way Way) ([]lock.Package, error) {
 
 // pins returns what requirements pin with hashes, and whether they pin all that the runtime adds,
 // so that nothing is left to resolve. Pages of links are left to a resolver.
-func (w Wish) pins() ([]lock.Pin, bool, error) {
+func (w Request) pins() ([]lock.Pin, bool, error) {
 	if slices.ContainsFunc(w.Options, func(o string) bool { return strings.HasPrefix(o, "--find-links http") }) {
 		return nil, false, nil
 	}
@@ -84,7 +84,7 @@ func located(packages []lock.Package) (err error) {
 }
 
 // pinned finds the wheels of pins: in directories, then in the indexes.
-func (r Resolver) pinned(ctx context.Context, w Wish) ([]lock.Package, error) {
+func (r Resolver) pinned(ctx context.Context, w Request) ([]lock.Package, error) {
 	pins, _, err := w.pins()
 	if err != nil {
 		return nil, &MistakeError{err}
@@ -138,7 +138,7 @@ func (r Resolver) pinned(ctx context.Context, w Wish) ([]lock.Package, error) {
 }
 
 // placeOf returns where the requirements name a package.
-func (w Wish) placeOf(name string) string {
+func (w Request) placeOf(name string) string {
 	for _, l := range w.Requirements {
 		if requirement.Normalize(l.Name()) == name {
 			return l.Place()
@@ -148,7 +148,7 @@ func (w Wish) placeOf(name string) string {
 }
 
 // checkConstraints returns a *ConflictError if a constraint excludes a pin.
-func (w Wish) checkConstraints(pins []lock.Pin) error {
+func (w Request) checkConstraints(pins []lock.Pin) error {
 	for _, l := range w.Constraints {
 		c, err := requirement.Parse(l.Text)
 		if err != nil {

@@ -17,7 +17,7 @@ import (
 // Netrc returns the credentials for the indexes and the URLs of a wish in the form of a netrc file, ""
 // if there are none: another machine that resolves the wish needs them. packages are those of a lock.
 // Google's token is not among them: it may do more than read packages.
-func (r Resolver) Netrc(ctx context.Context, w Wish, packages []lock.Package) (string, error) {
+func (r Resolver) Netrc(ctx context.Context, w Request, packages []lock.Package) (string, error) {
 	needed, possible, err := r.logins(ctx, w, packages)
 	if err != nil {
 		return "", err
@@ -36,7 +36,7 @@ func (r Resolver) Netrc(ctx context.Context, w Wish, packages []lock.Package) (s
 
 // Hosts returns the hosts for which there are credentials that a machine which resolves a wish needs, and
 // those for which it possibly needs them: .netrc has them, but a requirement's URL can be public.
-func (r Resolver) Hosts(ctx context.Context, w Wish, packages []lock.Package) (needed, possible []string, err error) {
+func (r Resolver) Hosts(ctx context.Context, w Request, packages []lock.Package) (needed, possible []string, err error) {
 	n, p, err := r.logins(ctx, w, packages)
 	return hostsOf(n), hostsOf(p), err
 }
@@ -50,7 +50,7 @@ func hostsOf(sources []pypi.Source) (hosts []string) {
 }
 
 // logins returns the sources for Hosts, one for each host.
-func (r Resolver) logins(ctx context.Context, w Wish, packages []lock.Package) (needed, possible []pypi.Source, err error) {
+func (r Resolver) logins(ctx context.Context, w Request, packages []lock.Package) (needed, possible []pypi.Source, err error) {
 	s, err := r.sources(w)
 	if err != nil {
 		return nil, nil, err
@@ -126,7 +126,7 @@ func netrcWord(value string, old bool) (string, bool) {
 var address = lazyregexp.New(`https?://(?:[^/\s"]+@)?[^/\s"@?#;]+`)
 
 // direct returns the hosts of the URLs of requirements, or of the packages of a lock.
-func (r Resolver) direct(w Wish, packages []lock.Package) ([]pypi.Source, error) {
+func (r Resolver) direct(w Request, packages []lock.Package) ([]pypi.Source, error) {
 	lines := slices.Concat(w.Requirements, w.Constraints)
 	if w.Kind.IsLock() {
 		lines = nil
@@ -152,7 +152,7 @@ func (r Resolver) direct(w Wish, packages []lock.Package) ([]pypi.Source, error)
 
 // Private returns what reports whether a URL has a signature, or is on a host that there are credentials
 // for, so that a machine without them may not be able to fetch it.
-func (r Resolver) Private(ctx context.Context, w Wish) (func(address string) bool, error) {
+func (r Resolver) Private(ctx context.Context, w Request) (func(address string) bool, error) {
 	s, err := r.sources(w)
 	if err == nil {
 		err = r.access().Authorize(ctx, &s)
@@ -171,7 +171,7 @@ func (r Resolver) Private(ctx context.Context, w Wish) (func(address string) boo
 
 // FromVariables returns the options of pip for the indexes and links that variables and pip's configuration name, without
 // their credentials, or that they let no index be asked: another machine that resolves the wish has neither.
-func (r Resolver) FromVariables(w Wish) ([]string, error) {
+func (r Resolver) FromVariables(w Request) ([]string, error) {
 	s, err := r.sources(w)
 	if err != nil {
 		return nil, err

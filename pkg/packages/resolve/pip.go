@@ -22,7 +22,7 @@ import (
 // runs in, so only one of the target's own minor version and processor fits.
 type pip struct{ python string }
 
-func (pip) way() Way { return Pip }
+func (pip) way() Method { return Pip }
 
 // probe prints what an interpreter is. It runs isolated, as pip does then: neither variables nor
 // modules of the project have an effect.
@@ -61,7 +61,7 @@ var heavy = []string{"jax", "jaxlib", "tensorflow", "torch", "torchvision", "vll
 
 // heavyOf returns a requirement of a wish that is too large to be downloaded only to resolve it, ""
 // if there is none. JAX is large with an extra, which brings an accelerator's libraries.
-func heavyOf(w Wish) string {
+func heavyOf(w Request) string {
 	for _, l := range w.lines() {
 		name := requirement.Normalize(l.Name())
 		if slices.Contains(heavy, name) && (!strings.HasPrefix(name, "jax") || strings.Contains(l.Text, "[")) {
@@ -79,7 +79,7 @@ func older(version, than string) bool {
 }
 
 // misfit says why pip of an interpreter can't resolve a wish, "" if it can.
-func (i interpreter) misfit(w Wish) string {
+func (i interpreter) misfit(w Request) string {
 	t := w.Target
 	switch {
 	case i.System != "linux" || i.Machine != machineOf(t):
@@ -112,7 +112,7 @@ func (r Resolver) pythons(t wheel.Target) (paths []string) {
 
 // fittingPip returns the pip that can resolve for the target, and why it does; nil if there is none, and why not. It
 // asks the interpreters on PATH: neither the name of a shim nor that of an interpreter tells which pip it has.
-func (r Resolver) fittingPip(ctx context.Context, w Wish) (tool, string) {
+func (r Resolver) fittingPip(ctx context.Context, w Request) (tool, string) {
 	t := w.Target
 	if runtime.GOOS != "linux" || runtime.GOARCH != t.Arch {
 		return nil, fmt.Sprintf("there is no uv, and pip resolves only for its own platform, which is %s/%s", runtime.GOOS, runtime.GOARCH)

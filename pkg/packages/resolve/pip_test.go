@@ -80,8 +80,8 @@ func TestPipResolves(t *testing.T) {
 	w.Target, w.Added = target, []string{"added>2"}
 	unknown := w
 	unknown.Target.Python = ""
-	for _, wish := range []resolve.Wish{w, unknown} {
-		way, why := r.Way(t.Context(), wish)
+	for _, wish := range []resolve.Request{w, unknown} {
+		way, why := r.Method(t.Context(), wish)
 		if depends := strings.Contains(why, "if the base image has Python "+target.Python); way != resolve.Pip || depends != (wish.Target.Python == "") {
 			t.Errorf("for Python %q, the way is %s, because %s", wish.Target.Python, way, why)
 		}
@@ -344,7 +344,7 @@ func TestNotHere(t *testing.T) {
 		}
 		w.Target = c.target
 		r := c.resolver(t)
-		if way, why := r.Way(t.Context(), w); way != resolve.Pod || !strings.Contains(why, c.want) {
+		if way, why := r.Method(t.Context(), w); way != resolve.Pod || !strings.Contains(why, c.want) {
 			t.Errorf("%s: the way is %s, because %s", name, way, why)
 		}
 		_, err := r.Resolve(t.Context(), w)
@@ -365,16 +365,16 @@ func TestWay(t *testing.T) {
 	t.Parallel()
 	r := without(t)
 	for name, c := range map[string]struct {
-		wish resolve.Wish
-		want resolve.Way
+		wish resolve.Request
+		want resolve.Method
 	}{
-		"nothing": {resolve.Wish{Target: target}, resolve.Nothing},
+		"nothing": {resolve.Request{Target: target}, resolve.Nothing},
 		"hashes":  {requirements(t, "a==1 --hash=sha256:"+strings.Repeat("a", 64)), resolve.Hashes},
 		"pod":     {requirements(t, "a"), resolve.Pod},
 		"build":   {requirements(t, "a @ git+https://h/a"), resolve.Pod},
 		"pylock":  {project(t, map[string]string{"pylock.toml": "lock-version = '1.0'\n"}), resolve.PyLock},
 	} {
-		if way, why := r.Way(t.Context(), c.wish); way != c.want || why == "" {
+		if way, why := r.Method(t.Context(), c.wish); way != c.want || why == "" {
 			t.Errorf("%s: got %q, because %s", name, way, why)
 		}
 	}

@@ -25,8 +25,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
-// Wish is what has to be resolved.
-type Wish struct {
+// Request is what has to be resolved.
+type Request struct {
 	// Wanted is what the project's files say.
 	deps.Wanted
 	// Added are requirements of the job's runtime, such as jax[tpu]>=0.4.6, and AddedOptions are
@@ -40,7 +40,7 @@ type Wish struct {
 }
 
 // lockOptions returns the options for reading a lock, which has a name.
-func (w Wish) lockOptions(name string) lock.Options {
+func (w Request) lockOptions(name string) lock.Options {
 	return lock.Options{Name: name, Dir: w.Dir, Root: w.Root, Target: w.Target, FullPython: w.FullPython, Extras: w.Extras, Groups: w.Groups, Wanted: w.Named()}
 }
 
@@ -48,7 +48,7 @@ func (w Wish) lockOptions(name string) lock.Options {
 const runtimePlace = "the job's runtime"
 
 // lines returns all requirements.
-func (w Wish) lines() []deps.Line {
+func (w Request) lines() []deps.Line {
 	all := slices.Clone(w.Requirements)
 	for _, text := range w.Added {
 		all = append(all, deps.Line{Text: text, File: runtimePlace})
@@ -61,7 +61,7 @@ type Env struct {
 	// Packages are to be installed, sorted by name. Those without a wheel have to be built.
 	Packages []lock.Package
 	// By is how they were found.
-	By Way
+	By Method
 }
 
 // NeedsBuild returns a *NeedsBuildError if packages have no wheel, else nil.
@@ -78,19 +78,19 @@ func (e Env) NeedsBuild() error {
 	return &NeedsBuildError{Packages: missing}
 }
 
-// Way is a way to resolve.
-type Way string
+// Method is a way to resolve.
+type Method string
 
 // The ways to resolve, in the order in which they are tried. Pod means that none of them works
 // here: the job has to resolve when it starts.
 const (
-	Nothing Way = ""
-	UVLock  Way = Way(deps.UVLock)
-	PyLock  Way = Way(deps.PyLock)
-	Hashes  Way = "hashes"
-	UV      Way = "uv"
-	Pip     Way = "pip"
-	Pod     Way = "pod"
+	Nothing Method = ""
+	UVLock  Method = Method(deps.UVLock)
+	PyLock  Method = Method(deps.PyLock)
+	Hashes  Method = "hashes"
+	UV      Method = "uv"
+	Pip     Method = "pip"
+	Pod     Method = "pod"
 )
 
 // Resolver resolves. The zero value uses the process's environment, and has no credentials but
@@ -146,7 +146,7 @@ func (r Resolver) access() pypi.Access {
 
 // Client returns a client that fetches the wheels of a wish: it adds the credentials that belong
 // to the host of a URL, also after a redirect, and no others.
-func (r Resolver) Client(w Wish) (*http.Client, error) {
+func (r Resolver) Client(w Request) (*http.Client, error) {
 	s, err := r.sources(w)
 	return r.access().Client(r.HTTP, s), err
 }
@@ -163,7 +163,7 @@ func (r Resolver) Text(ctx context.Context, address string) ([]byte, error) {
 }
 
 // sources returns where the packages of a wish come from.
-func (r Resolver) sources(w Wish) (pypi.Sources, error) {
+func (r Resolver) sources(w Request) (pypi.Sources, error) {
 	s, err := r.access().Sources(slices.Concat(w.Options, w.AddedOptions), w.IndexNames)
 	if err != nil && w.Source != "" {
 		err = fmt.Errorf("%s: %w", w.Source, err)
@@ -174,9 +174,9 @@ func (r Resolver) sources(w Wish) (pypi.Sources, error) {
 	return s, nil
 }
 
-// Way returns how a wish would be resolved, and why so. It contacts nothing, and runs nothing but interpreters, to ask
+// Method returns how a wish would be resolved, and why so. It contacts nothing, and runs nothing but interpreters, to ask
 // them what they are.
-func (r Resolver) Way(ctx context.Context, w Wish) (way Way, why string) {
+func (r Resolver) Method(ctx context.Context, w Request) (way Method, why string) {
 	if way, why, ok := w.chosen(); ok {
 		return way, why
 	}
@@ -191,10 +191,10 @@ func (r Resolver) Way(ctx context.Context, w Wish) (way Way, why string) {
 }
 
 // chosen returns how a wish is resolved whose versions are chosen already; false if a tool has to choose them.
-func (w Wish) chosen() (way Way, why string, ok bool) {
+func (w Request) chosen() (way Method, why string, ok bool) {
 	switch {
 	case w.Kind.IsLock():
-		return Way(w.Kind), "it names every wheel", true
+		return Method(w.Kind), "it names every wheel", true
 	case len(w.Requirements)+len(w.Added) == 0:
 		return Nothing, "nothing is required", true
 	}
@@ -205,7 +205,7 @@ func (w Wish) chosen() (way Way, why string, ok bool) {
 }
 
 // choose returns the tool that resolves a wish, and why; nil if there is none here, and why not.
-func (r Resolver) choose(ctx context.Context, w Wish) (t tool, why string) {
+func (r Resolver) choose(ctx context.Context, w Request) (t tool, why string) {
 	if path, err := r.lookPath("uv"); err == nil {
 		return uv{path}, path + " resolves for any platform"
 	}
@@ -213,7 +213,7 @@ func (r Resolver) choose(ctx context.Context, w Wish) (t tool, why string) {
 }
 
 // Resolve returns the packages that a wish needs.
-func (r Resolver) Resolve(ctx context.Context, w Wish) (Env, error) {
+func (r Resolver) Resolve(ctx context.Context, w Request) (Env, error) {
 	way, _, ok := w.chosen()
 	env := Env{By: way}
 	err := w.CheckPython()
@@ -242,7 +242,7 @@ func (r Resolver) Resolve(ctx context.Context, w Wish) (Env, error) {
 
 // CheckPython returns a *MistakeError if the project is not for the target's Python. Locks say themselves what
 // they are for.
-func (w Wish) CheckPython() error {
+func (w Request) CheckPython() error {
 	if w.Kind.IsLock() {
 		return nil
 	}
@@ -253,7 +253,7 @@ func (w Wish) CheckPython() error {
 }
 
 // resolve lets uv or pip resolve.
-func (r Resolver) resolve(ctx context.Context, w Wish) ([]lock.Package, Way, error) {
+func (r Resolver) resolve(ctx context.Context, w Request) ([]lock.Package, Method, error) {
 	if err := w.checkPinned(); err != nil {
 		return nil, Pod, err
 	}
@@ -283,7 +283,7 @@ func (r Resolver) resolve(ctx context.Context, w Wish) ([]lock.Package, Way, err
 
 // tool is a program that resolves.
 type tool interface {
-	way() Way
+	way() Method
 	// command returns the program's path and its arguments.
 	command(j *job) (path string, args []string)
 	// read reads what it has written.
@@ -291,7 +291,7 @@ type tool interface {
 }
 
 // checkBuilds returns a *NeedsBuildError if requirements can't come as wheels, whatever an index has.
-func (w Wish) checkBuilds() error {
+func (w Request) checkBuilds() error {
 	var builds []lock.Package
 	for _, l := range w.lines() {
 		p := lock.Package{Name: requirement.Normalize(l.Name()), Source: l.Path, Why: fmt.Errorf("%s: %w", l.Place(), lock.ErrNoWheel)}

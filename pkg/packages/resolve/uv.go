@@ -18,7 +18,7 @@ import (
 // uv is the path of the program. It knows its own settings and variables, and ignores those of pip.
 type uv struct{ path string }
 
-func (uv) way() Way { return UV }
+func (uv) way() Method { return UV }
 
 func (u uv) command(j *job) (string, []string) {
 	w := j.wish

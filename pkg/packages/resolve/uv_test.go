@@ -96,7 +96,7 @@ func TestUVResolves(t *testing.T) {
 	r.Token = func(context.Context) (string, error) { return "t0ken", nil }
 	r.Home = t.TempDir()
 	write(t, filepath.Join(r.Home, ".netrc"), "machine netrc.example login you password from-netrc\n", 0o600)
-	if way, why := r.Way(t.Context(), w); way != resolve.UV || !strings.Contains(why, "uv") {
+	if way, why := r.Method(t.Context(), w); way != resolve.UV || !strings.Contains(why, "uv") {
 		t.Errorf("the way is %s, because %s", way, why)
 	}
 	env, err := r.Resolve(t.Context(), w)
@@ -349,7 +349,7 @@ func TestPythonThatDoesNotFit(t *testing.T) {
 
 func TestNothing(t *testing.T) {
 	t.Parallel()
-	env, err := without(t).Resolve(t.Context(), resolve.Wish{Wanted: deps.Wanted{}, Target: target})
+	env, err := without(t).Resolve(t.Context(), resolve.Request{Wanted: deps.Wanted{}, Target: target})
 	if err != nil || len(env.Packages) > 0 || env.By != resolve.Nothing || env.NeedsBuild() != nil {
 		t.Errorf("got %+v, %v", env, err)
 	}

@@ -30,7 +30,7 @@ type FindOptions struct {
 	PackageRoot, PackageRootFrom string
 	// PythonPath is the value of PYTHONPATH, "" if unset.
 	PythonPath string
-	// OrNothing packages nothing where Find would refuse a home or system directory.
+	// Optional packages nothing where Find would refuse a home or system directory.
 	OrNothing bool
 }
 

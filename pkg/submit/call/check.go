@@ -37,9 +37,9 @@ type Query struct {
 	Args []string
 	// Forms are what the inputs of a map pass in addition; empty for a single call.
 	Forms []Form
-	// Here means that the same python will run the function, so its syntax errors are
+	// Local means that the same python will run the function, so its syntax errors are
 	// certain.
-	Here bool
+	Local bool
 	// CacheDir is where Check remembers that nothing is wrong; "" for nowhere.
 	CacheDir string
 }
@@ -142,7 +142,7 @@ func (q Query) calls() []passed {
 func ask(ctx context.Context, python string, q Query, source []byte) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	head, err := json.Marshal(map[string]any{"function": q.Function, "calls": q.calls(), "here": q.Here})
+	head, err := json.Marshal(map[string]any{"function": q.Function, "calls": q.calls(), "here": q.Local})
 	if err != nil {
 		return answer{}, err
 	}

@@ -41,7 +41,7 @@ func TestSyntaxOfNewerPythons(t *testing.T) {
 			case tt.newer && old && !strings.Contains(found.Unchecked, "a newer one may find none"):
 				t.Errorf("nothing is said: %+v", found)
 			}
-			_, err = Check(t.Context(), python, Query{Path: path, Name: "m.py", Function: "f", Here: true})
+			_, err = Check(t.Context(), python, Query{Path: path, Name: "m.py", Function: "f", Local: true})
 			if wantErr := !tt.newer || old; (err != nil) != wantErr {
 				t.Errorf("what will run here: error %v, want one: %v", err, wantErr)
 			}

@@ -29,7 +29,7 @@ func (q Query) question(python string, source []byte) (question, path string) {
 	if err != nil {
 		return "", ""
 	}
-	all := fmt.Sprintf("%q %d %d %q %#v %t %q %q", path, info.Size(), info.ModTime().UnixNano(), q.Function, q.calls(), q.Here, checkScript, source)
+	all := fmt.Sprintf("%q %d %d %q %#v %t %q %q", path, info.Size(), info.ModTime().UnixNano(), q.Function, q.calls(), q.Local, checkScript, source)
 	return hashOf(all), path
 }
 
@@ -63,7 +63,7 @@ func (q Query) recall(question string) (Finding, bool) {
 // python a shim starts depends on more than the question includes, so with Here set it
 // stores nothing for a shim.
 func (q Query) remember(question, path string, f Finding) {
-	if q.CacheDir == "" || question == "" || f.Unchecked != "" || q.Here && f.Python != path {
+	if q.CacheDir == "" || question == "" || f.Unchecked != "" || q.Local && f.Python != path {
 		return
 	}
 	data, err := json.Marshal(memory{Question: question, Finding: f})

@@ -43,7 +43,7 @@ func TestFindingsAreRemembered(t *testing.T) {
 		"a decorator":        {`{"outcome":"unsure","why":"a decorator","executable":"here"}`, same, 1},
 		"another source":     {ok, func(t *testing.T, q *Query, _ string) { replaceText(t, q.Path, "def f(): return 2") }, 2},
 		"other arguments":    {ok, func(_ *testing.T, q *Query, _ string) { q.Args = []string{"x"} }, 2},
-		"run by this python": {ok, func(_ *testing.T, q *Query, _ string) { q.Here = true }, 2},
+		"run by this python": {ok, func(_ *testing.T, q *Query, _ string) { q.Local = true }, 2},
 		"another function":   {ok, func(_ *testing.T, q *Query, _ string) { q.Function = "g" }, 2},
 		"another python": {ok, func(t *testing.T, _ *Query, python string) {
 			text, err := os.ReadFile(python)
@@ -63,7 +63,7 @@ func TestFindingsAreRemembered(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			python, asked := countingPython(t, tt.answer)
 			q := query(t, "def f(): return 1")
-			q.Here = name == "a shim that runs it" || name == "a python that does"
+			q.Local = name == "a shim that runs it" || name == "a python that does"
 			q.CacheDir = filepath.Join(t.TempDir(), "cache")
 			first, firstErr := Check(t.Context(), python, q)
 			tt.change(t, &q, python)

@@ -15,17 +15,17 @@ import (
 // lookFor is how long a submit looks for the buckets of its inputs.
 const lookFor = 5 * time.Second
 
-// Doubts looks into the buckets that inputs come from, and returns warnings about those in
+// CheckSources looks into the buckets that inputs come from, and returns warnings about those in
 // which nothing is found. They are no errors: the job has another account, and may start
 // later. Those that don't answer soon are not mentioned.
-func Doubts(ctx context.Context, inputs []api.Data) []string {
+func CheckSources(ctx context.Context, inputs []api.Data) []string {
 	ctx, cancel := context.WithTimeout(ctx, lookFor)
 	defer cancel()
 	doubts := make([]string, len(inputs))
 	var wg sync.WaitGroup
 	for i, d := range inputs {
 		if url := bucketURL(d); url != "" {
-			wg.Go(func() { doubts[i] = doubt(ctx, d, url) })
+			wg.Go(func() { doubts[i] = checkSource(ctx, d, url) })
 		}
 	}
 	wg.Wait()
@@ -54,7 +54,7 @@ func bucketURL(d api.Data) string {
 	return ""
 }
 
-func doubt(ctx context.Context, d api.Data, url string) string {
+func checkSource(ctx context.Context, d api.Data, url string) string {
 	bucket, name, _ := strings.Cut(strings.TrimPrefix(url, store.BucketScheme), "/")
 	s, err := store.Open(store.BucketScheme + bucket)
 	if err != nil {

@@ -44,7 +44,7 @@ func TestDoubts(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := strings.Join(Doubts(t.Context(), []api.Data{inputs[0].Data}), "; ")
+		got := strings.Join(CheckSources(t.Context(), []api.Data{inputs[0].Data}), "; ")
 		if !strings.HasPrefix(got, tt.want) || got != "" && tt.want == "" {
 			t.Errorf("%s: %q, want %q", tt.value, got, tt.want)
 		}

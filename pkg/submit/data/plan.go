@@ -57,7 +57,7 @@ func Find(inputs []Input, opts Options) (Plan, error) {
 
 func (p *Plan) add(in Input) error {
 	if p.opts.LocalJob {
-		if err := p.stayHere(&in); err != nil {
+		if err := p.forLocal(&in); err != nil {
 			return err
 		}
 	}
@@ -70,8 +70,8 @@ func (p *Plan) add(in Input) error {
 	return nil
 }
 
-// stayHere turns an input into one of a local job.
-func (p *Plan) stayHere(in *Input) error {
+// forLocal turns an input into one of a local job.
+func (p *Plan) forLocal(in *Input) error {
 	switch {
 	case in.Mount != "":
 		return errors.New("a local job has no mounts: use --data NAME=SRC, whose path is right everywhere")

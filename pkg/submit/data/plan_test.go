@@ -86,7 +86,7 @@ func TestMountedLocalData(t *testing.T) {
 	if got := p.Stored(); got != (Amount{2, 10}) {
 		t.Errorf("%+v in the store, want two files of 10 bytes", got)
 	}
-	if doubts := Doubts(t.Context(), d); len(doubts) > 0 {
+	if doubts := CheckSources(t.Context(), d); len(doubts) > 0 {
 		t.Errorf("doubts %q about files that the submit uploads", doubts)
 	}
 }

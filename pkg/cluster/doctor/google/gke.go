@@ -68,7 +68,6 @@ func place(project, zone, cluster string) string {
 	return fmt.Sprintf(" --project %s --zone %s --cluster %s", project, zone, cluster)
 }
 
-
 func because(message string) string {
 	if message == "" {
 		return ""
