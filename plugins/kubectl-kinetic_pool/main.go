@@ -7,11 +7,11 @@ import (
 
 	"k8s.io/utils/clock"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/pool"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/pool"
 )
 
 func main() {
-	pool, others := pool.Commands(clock.RealClock{})
-	os.Exit(cli.Main(pool, others...))
+	command, others := pool.Commands(clock.RealClock{})
+	os.Exit(cli.Main(command, others...))
 }
