@@ -146,7 +146,7 @@ func fresh(u *ui.UI, pools []*container.NodePool, plans []placed) []kept {
 			continue
 		}
 		for _, note := range p.where.Notes {
-			u.Note("node pool " + p.Pool.Name + ": " + note)
+			u.Note("node pool " + p.Pool.Name + ": " + note.String())
 		}
 		all = append(all, kept{p.Pool, gke.Limits(p.Pool).Min, p.where})
 	}

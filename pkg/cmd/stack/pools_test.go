@@ -43,6 +43,18 @@ func TestUpInARegion(t *testing.T) {
 	w.up(t, "--dry-run", "--zone", "us-central1", "-a", "v6e-8").check(t, 2, "--accelerator: cluster research in us-central1-a, us-central1-b, us-central1-c has no v6e-2x4 (ct6e-standard-8t); the nearest zones that have it: us-east5-a; they need a cluster in their region")
 }
 
+// What nobody has asked for is said without flags that `up` doesn't have, or that mean something else there.
+func TestUpNotesHaveNoAdviceOfPoolAdd(t *testing.T) {
+	w := newWorld(t)
+	w.SetProject("acme", func(p *gcptest.Project) { p.APIs["compute.googleapis.com"] = true })
+	for want, args := range map[string][]string{
+		"node pool gpu-l4-1-4197: --min-nodes 20 is more than the usual maximum of 10 nodes, so the maximum is 20, too\n": {"-a", "l4", "--min-nodes", "20"},
+		": all nodes are in us-central1-a: the hosts of a slice must be in one zone\n":                                    {"-a", "v6e-4x4", "--zone", "us-central1"},
+	} {
+		w.up(t, append(args, "--dry-run")...).check(t, 0, want)
+	}
+}
+
 func TestUpPricesAllNodes(t *testing.T) {
 	for name, tt := range map[string]struct {
 		args []string
@@ -109,7 +121,7 @@ func TestUpCreatesNothingWhereTheMachinesAreNot(t *testing.T) {
 	w.up(t, "--yes", "-a", "l4").check(t, 2, "cluster research in us-central1-a has no l4")
 	w.SetMachineTypes("us-central1-b", "g2-standard-4")
 	w.up(t, "--yes", "-a", "l4:spot").check(t, 0, "+ node pool gpu-l4-1-spot-4197: 0 to 10 nodes of g2-standard-4, spot",
-		"node pool gpu-l4-1-spot-4197: the nodes are in us-central1-b, since there is no g2-standard-4 in us-central1-a, where the cluster is", "ready")
+		"node pool gpu-l4-1-spot-4197: the nodes are in us-central1-b, since there is no l4 (g2-standard-4) in us-central1-a, where the cluster is", "ready")
 	if p := w.pool(t, "us-central1-a", "gpu-l4"); !slices.Equal(p.Locations, []string{"us-central1-b"}) {
 		t.Errorf("the nodes are in %q", p.Locations)
 	}

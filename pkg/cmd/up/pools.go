@@ -157,9 +157,10 @@ func (o *upOptions) place(ctx context.Context, e *stack.Stack, zones zonesOf) (m
 	return all, nil
 }
 
+// tellNotes leaves out the advice, which is about flags of `pool add`.
 func tellNotes(u *ui.UI, pool string, all map[string]gke.Placing) {
 	for _, note := range all[pool].Notes {
-		u.Note("node pool " + pool + ": " + note)
+		u.Note("node pool " + pool + ": " + note.Text)
 	}
 }
 

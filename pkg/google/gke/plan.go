@@ -223,13 +223,13 @@ func Max(a api.Accelerator, least int) int {
 	return max(usualMax, least)
 }
 
-// raised says that a pool may have more nodes than usual, because it must have that many; "" if it may not.
-func (o Options) raised(a api.Accelerator) string {
+// raised says that a pool may have more nodes than usual, because it must have that many; nothing if it may not.
+func (o Options) raised(a api.Accelerator) Note {
 	usual := Max(a, 0)
 	if o.Max != 0 || o.Min <= usual {
-		return ""
+		return Note{}
 	}
-	return fmt.Sprintf("--min-nodes %d is more than the default of --max-nodes, %d, so the maximum is %[1]d, too; change it with --max-nodes", o.Min, usual)
+	return Note{fmt.Sprintf("--min-nodes %d is more than the usual maximum of %d nodes, so the maximum is %[1]d, too", o.Min, usual), "change it with --max-nodes"}
 }
 
 // autoscaling returns the limits of a pool. Those of single hosts are for all zones together.

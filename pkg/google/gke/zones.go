@@ -33,7 +33,22 @@ type Placing struct {
 	// Zones is how many zones the pool is in.
 	Zones int
 	// Notes say what nobody has asked for about the zones and the number of nodes.
-	Notes []string
+	Notes []Note
+}
+
+// Note is something about a pool that nobody has asked for.
+type Note struct {
+	Text string
+	// Advice says which flag of `pool add` changes it, "" if none does.
+	Advice string
+}
+
+// String returns the note with its advice.
+func (n Note) String() string {
+	if n.Advice == "" {
+		return n.Text
+	}
+	return n.Text + "; " + n.Advice
 }
 
 // First is how many nodes a pool begins with: each zone begins with the same number.
@@ -44,13 +59,13 @@ func (p Placing) First(pool *container.NodePool) int { return p.Zones * int(pool
 // have are the zones that have the machines, nil if that is not known. A cluster that doesn't exist yet has no zones:
 // then all of its region count.
 func (p Planned) Settle(c *container.Cluster, have []string) (Placing, error) {
-	zones, note, err := p.zones(c, have)
+	zones, notes, err := p.zones(c, have)
 	if err != nil {
 		return Placing{}, err
 	}
 	p.Pool.Locations = zones
 	p.Fit(c)
-	placing := Placing{Zones: len(zones)}
+	placing := Placing{Zones: len(zones), Notes: notes}
 	switch {
 	case len(zones) > 0:
 	case p.oneZone(c) != "":
@@ -59,10 +74,8 @@ func (p Planned) Settle(c *container.Cluster, have []string) (Placing, error) {
 		placing.Zones = zoneCount(c)
 	}
 	p.Pool.InitialNodeCount = int64(p.options.initial(placing.Zones))
-	for _, text := range []string{note, p.options.raised(p.accelerator)} {
-		if text != "" {
-			placing.Notes = append(placing.Notes, text)
-		}
+	if note := p.options.raised(p.accelerator); note.Text != "" {
+		placing.Notes = append(placing.Notes, note)
 	}
 	return placing, nil
 }
@@ -71,39 +84,72 @@ func (p Planned) Settle(c *container.Cluster, have []string) (Placing, error) {
 func (p Planned) Accelerator() api.Accelerator { return p.accelerator }
 
 // zones returns the zones of the pool, none if they are not known, and what to say about them.
-func (p Planned) zones(c *container.Cluster, have []string) (zones []string, note string, err error) {
-	a := p.accelerator
+func (p Planned) zones(c *container.Cluster, have []string) (zones []string, notes []Note, err error) {
 	lacks := func(zone string) bool { return have != nil && !slices.Contains(have, zone) }
-	for _, zone := range p.options.Zones {
-		if target.Region(zone) != target.Region(c.Location) {
-			return nil, "", fmt.Errorf("--zones %s: cluster %s is in %s, and has no nodes in other regions", zone, c.Name, target.Region(c.Location))
-		}
-		if lacks(zone) {
-			return nil, "", NoMachines("--zones "+zone, zone, accelerator.Text(a), a.MachineType, have)
-		}
-	}
-	if len(p.options.Zones) > 0 {
-		return p.options.Zones, "", nil
+	if asked := p.options.Zones; len(asked) > 0 {
+		return asked, nil, p.checkAsked(c, have, lacks)
 	}
 	zones = slices.DeleteFunc(within(c, have), lacks)
-	if len(zones) == 0 && have != nil {
-		where := cmp.Or(strings.Join(c.Locations, ", "), c.Location)
-		zones = inRegion(have, target.Region(c.Location))
-		if len(zones) == 0 {
-			return nil, "", NoMachines(fmt.Sprintf("cluster %s in %s", c.Name, where), c.Location, accelerator.Text(a), a.MachineType, have)
+	elsewhere := len(zones) == 0 && have != nil
+	if elsewhere {
+		if zones, err = p.elsewhere(c, have); err != nil {
+			return nil, nil, err
 		}
-		zones = zones[:min(len(zones), zoneCount(c))]
-		note = fmt.Sprintf("the nodes are in %s, since there is no %s in %s, where the cluster is", strings.Join(zones, ", "), a.MachineType, where)
 	}
-	switch why := p.oneZone(c); {
-	case why == "" || len(zones) == 1:
+	why, others := p.oneZone(c), []string(nil)
+	if why != "" && len(zones) > 1 {
+		zones, others = zones[:1], zones[1:]
+	}
+	if elsewhere {
+		notes = append(notes, Note{Text: fmt.Sprintf("the nodes are in %s, since there is no %s (%s) in %s, where the cluster is",
+			strings.Join(zones, ", "), p.shape(), p.accelerator.MachineType, where(c))})
+	}
+	switch {
+	case why != "" && len(zones) == 0:
+		notes = append(notes, Note{Text: "all nodes are in the same zone: " + why})
+	case len(others) > 0:
+		notes = append(notes, Note{fmt.Sprintf("all nodes are in %s: %s", zones[0], why), "choose another with --zones: " + strings.Join(others, ", ")})
+	}
+	return zones, notes, nil
+}
+
+// checkAsked returns an error if the pool can't be in the zones that were asked for.
+func (p Planned) checkAsked(c *container.Cluster, have []string, lacks func(zone string) bool) error {
+	for _, zone := range p.options.Zones {
+		if target.Region(zone) != target.Region(c.Location) {
+			return fmt.Errorf("--zones %s: cluster %s is in %s, and has no nodes in other regions", zone, c.Name, target.Region(c.Location))
+		}
+		if lacks(zone) {
+			return NoMachines("--zones "+zone, zone, p.shape(), p.accelerator.MachineType, have)
+		}
+	}
+	return nil
+}
+
+// elsewhere returns zones of the cluster's region for a pool whose machines are in none of the cluster's own zones. A
+// reservation is in one zone, which nobody may guess.
+func (p Planned) elsewhere(c *container.Cluster, have []string) ([]string, error) {
+	zones := inRegion(have, target.Region(c.Location))
+	missing := NoMachines(fmt.Sprintf("cluster %s in %s", c.Name, where(c)), c.Location, p.shape(), p.accelerator.MachineType, have)
+	switch {
 	case len(zones) == 0:
-		note = "all nodes are in the same zone: " + why
-	default:
-		note = fmt.Sprintf("all nodes are in %s: %s; choose another with --zones: %s", zones[0], why, strings.Join(zones[1:], ", "))
-		zones = zones[:1]
+		return nil, missing
+	case p.options.Reservation != "":
+		return nil, fmt.Errorf("%w; name the zone of reservation %s with --zones", missing, p.options.Reservation)
 	}
-	return zones, note, nil
+	return zones[:min(len(zones), zoneCount(c))], nil
+}
+
+// shape returns the name of what the pool is for. A zone has its machines, spot or not.
+func (p Planned) shape() string {
+	a := p.accelerator
+	a.Spot = false
+	return accelerator.Text(a)
+}
+
+// where returns the zones of a cluster in words, or where it will be.
+func where(c *container.Cluster) string {
+	return cmp.Or(strings.Join(c.Locations, ", "), c.Location)
 }
 
 // oneZone says why the pool must be in one zone, "" if it need not.

@@ -38,11 +38,19 @@ func TestSettle(t *testing.T) {
 		"a new one, zones are not known":    {planned, "l4", gke.Options{Min: 3}, nil, nil, 1, "", ""},
 		"a slice, zones are not known":      {planned, "v6e-4x4", gke.Options{Min: 4}, nil, nil, 4, "all nodes are in the same zone: the hosts of a slice must be in one zone", ""},
 		"more than usual": {zonal, "l4", gke.Options{Min: 20}, nil, []string{"us-central1-a"}, 20,
-			"--min-nodes 20 is more than the default of --max-nodes, 10, so the maximum is 20, too; change it with --max-nodes", ""},
+			"--min-nodes 20 is more than the usual maximum of 10 nodes, so the maximum is 20, too; change it with --max-nodes", ""},
 		"the zone lacks it, and another of the region has it": {zonal, "l4", gke.Options{}, []string{"europe-west4-a", "us-central1-b", "us-central1-c"}, []string{"us-central1-b"}, 0,
-			"the nodes are in us-central1-b, since there is no g2-standard-4 in us-central1-a, where the cluster is", ""},
+			"the nodes are in us-central1-b, since there is no l4 (g2-standard-4) in us-central1-a, where the cluster is", ""},
 		"the zones of a region lack it, and others have it": {regional, "l4", gke.Options{}, []string{"us-central1-c", "us-central1-d"}, []string{"us-central1-c", "us-central1-d"}, 0,
-			"the nodes are in us-central1-c, us-central1-d, since there is no g2-standard-4 in us-central1-a, us-central1-b, us-central1-f, where the cluster is", ""},
+			"the nodes are in us-central1-c, us-central1-d, since there is no l4 (g2-standard-4) in us-central1-a, us-central1-b, us-central1-f, where the cluster is", ""},
+		"the zone has the machine without the GPU": {zonal, "t4", gke.Options{}, []string{"us-central1-b"}, []string{"us-central1-b"}, 0,
+			"the nodes are in us-central1-b, since there is no t4 (n1-standard-4) in us-central1-a, where the cluster is", ""},
+		"a slice is in another zone": {regional, "v6e-4x4", gke.Options{}, []string{"us-central1-c", "us-central1-d"}, []string{"us-central1-c"}, 0,
+			"the nodes are in us-central1-c, since there is no v6e-4x4 (ct6e-standard-4t) in us-central1-a, us-central1-b, us-central1-f, where the cluster is; " +
+				"all nodes are in us-central1-c: the hosts of a slice must be in one zone; choose another with --zones: us-central1-d", ""},
+		"a slice in a cluster of one zone": {zonal, "v6e-4x4", gke.Options{Min: 4}, nil, []string{"us-central1-a"}, 4, "", ""},
+		"a reservation's zone is not guessed": {zonal, "l4", gke.Options{Reservation: "r"}, []string{"us-central1-b", "us-central1-c"}, nil, 0, "",
+			"cluster main in us-central1-a has no l4 (g2-standard-4); the nearest zones that have it: us-central1-b, us-central1-c; name the zone of reservation r with --zones"},
 		"the zone that was asked for lacks it": {zonal, "l4", gke.Options{Zones: []string{"us-central1-a"}}, []string{"europe-west4-a", "us-east5-b", "us-central1-b"}, nil, 0, "",
 			"--zones us-central1-a has no l4 (g2-standard-4); the nearest zones that have it: us-central1-b, us-east5-b, europe-west4-a"},
 		"the region lacks it": {planned, "l4", gke.Options{}, []string{"us-east5-b"}, nil, 0, "",
@@ -63,7 +71,7 @@ func TestSettle(t *testing.T) {
 			if err != nil || !slices.Equal(p.Pool.Locations, tt.want) || p.Pool.InitialNodeCount != tt.initial {
 				t.Errorf("got %d nodes in each of %q, %v", p.Pool.InitialNodeCount, p.Pool.Locations, err)
 			}
-			if got := strings.Join(placing.Notes, "; "); got != tt.note {
+			if got := joined(placing.Notes); got != tt.note {
 				t.Errorf("noted %q, want %q", got, tt.note)
 			}
 			if got := placing.First(p.Pool); got < tt.options.Min || len(tt.want) > 0 && got != len(tt.want)*int(tt.initial) {
@@ -71,4 +79,12 @@ func TestSettle(t *testing.T) {
 			}
 		})
 	}
+}
+
+func joined(notes []gke.Note) string {
+	var all []string
+	for _, n := range notes {
+		all = append(all, n.String())
+	}
+	return strings.Join(all, "; ")
 }
