@@ -6,6 +6,7 @@ import (
 
 	"github.com/spf13/cobra"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
@@ -96,10 +97,17 @@ func (c *command) runSet(ctx context.Context, name string, size gke.Size, yes, d
 			return cli.Usage(fmt.Errorf("node pool %s: %w", name, err))
 		}
 	}
+	if size.Min > limits.Min && gke.Capacity(p) == api.CapacityFlexStart {
+		return cli.Usagef("node pool %s: --min-nodes %d: a pool with flex-start keeps no nodes while no job runs; use 0", name, size.Min)
+	}
 	u := ui.New(c.streams.ErrOut, c.clock.Now)
 	on := []kept{{pool: p, nodes: size.Min}}
 	if dryRun {
-		u.Note(fmt.Sprintf("would change node pool %s: %s, now %s", name, size, limits))
+		if gke.HasLimits(p, size) {
+			u.Note(fmt.Sprintf("would leave node pool %s unchanged: %s", name, size))
+		} else {
+			u.Note(fmt.Sprintf("would change node pool %s: %s, now %s", name, size, limits))
+		}
 		if text := standing(connect.Prices(c.streams.ErrOut), cluster.Location, on); text != "" {
 			u.Note("would run even without jobs: " + text)
 		}

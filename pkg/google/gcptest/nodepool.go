@@ -235,7 +235,7 @@ func (s *Server) setPoolAutoscaling(r *request) (any, error) {
 	}
 	scaled := *p
 	scaled.Autoscaling = wanted.Autoscaling
-	for _, check := range []func(*container.NodePool) error{checkAutoscaling, placed} {
+	for _, check := range []func(*container.NodePool) error{checkAutoscaling, placed, available} {
 		if err := check(&scaled); err != nil {
 			return nil, err
 		}

@@ -189,6 +189,11 @@ func Autoscaling(s Size) *container.NodePoolAutoscaling {
 	return &container.NodePoolAutoscaling{Enabled: true, LocationPolicy: "ANY", TotalMinNodeCount: int64(s.Min), TotalMaxNodeCount: int64(s.Max)}
 }
 
+// HasLimits reports whether the autoscaler keeps a pool within limits already.
+func HasLimits(p *container.NodePool, s Size) bool {
+	return Limits(p) == s && p.Autoscaling != nil && p.Autoscaling.Enabled
+}
+
 // Resize changes the limits of a pool. They are for all zones together, if those of the pool
 // were or if it has one zone.
 func (c *Client) Resize(ctx context.Context, p *container.NodePool, s Size) (Outcome, error) {
@@ -196,7 +201,7 @@ func (c *Client) Resize(ctx context.Context, p *container.NodePool, s Size) (Out
 	if p.PlacementPolicy != nil && p.PlacementPolicy.TpuTopology != "" {
 		scaling = &container.NodePoolAutoscaling{Enabled: true, LocationPolicy: "ANY", MinNodeCount: int64(s.Min), MaxNodeCount: int64(s.Max)}
 	}
-	if Limits(p) == s && p.Autoscaling != nil && p.Autoscaling.Enabled {
+	if HasLimits(p, s) {
 		return Unchanged, nil
 	}
 	err := c.change(ctx, func() (*container.Operation, error) {

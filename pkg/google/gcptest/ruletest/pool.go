@@ -64,7 +64,7 @@ func Capacity(p *container.NodePool) error {
 		return refused("flex_start can't be used with Spot VMs or reservations.")
 	case p.Config.FlexStart && p.Management != nil && p.Management.AutoRepair:
 		return refused("flex_start needs node auto-repair to be disabled.")
-	case p.QueuedProvisioning != nil && p.QueuedProvisioning.Enabled && (p.Autoscaling == nil || p.InitialNodeCount > 0 || p.Config.Spot || reserved):
+	case p.QueuedProvisioning != nil && p.QueuedProvisioning.Enabled && (!fromZero(p) || p.Config.Spot || reserved):
 		return refused("Queued provisioning needs autoscaling from 0 nodes, without Spot VMs and reservations.")
 	case p.QueuedProvisioning != nil && p.QueuedProvisioning.Enabled && p.PlacementPolicy != nil && perHost(p.Config.MachineType) == 0:
 		return refused("placement_policy can't be COMPACT when queued provisioning is enabled.")
@@ -76,4 +76,10 @@ func Capacity(p *container.NodePool) error {
 		return refused("accelerators can't be attached to machine type %s.", p.Config.MachineType)
 	}
 	return nil
+}
+
+// fromZero reports whether the autoscaler makes all nodes of a pool.
+func fromZero(p *container.NodePool) bool {
+	a := p.Autoscaling
+	return a != nil && a.MinNodeCount == 0 && a.TotalMinNodeCount == 0 && p.InitialNodeCount == 0
 }

@@ -110,4 +110,7 @@ func TestCapacity(t *testing.T) {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
+	if Capacity(queued(func(p *container.NodePool) { p.Autoscaling.TotalMinNodeCount = 1 })) == nil {
+		t.Error("nodes of a queue stay on")
+	}
 }
