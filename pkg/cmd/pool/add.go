@@ -276,15 +276,14 @@ func (o *addOptions) print() error {
 		networks = networks || gke.HasNetworks(p.Pool)
 		fmt.Fprintf(o.streams.ErrOut, "would create node pool %s in cluster %s: %s\n", p.Pool.Name, o.cluster.Name, describe(p.Pool))
 	}
-	if text := standing(connect.Prices(o.streams.ErrOut), o.cluster.Location, fresh(ui.New(o.streams.ErrOut, o.clock.Now), nil, plans)); text != "" {
+	tellNotes(ui.New(o.streams.ErrOut, o.clock.Now), plans)
+	if text := standing(connect.Prices(o.streams.ErrOut), o.cluster.Location, keptOf(plans)); text != "" {
 		fmt.Fprintln(o.streams.ErrOut, "would run even without jobs: "+text)
 	}
 	if o.output == "name" {
 		return o.printNames(names)
 	}
-	if slices.ContainsFunc(plans, func(p placed) bool { return len(p.Pool.Locations) == 0 }) {
-		fmt.Fprintf(o.streams.ErrOut, "the pool gets the zones of cluster %s that have the machines; three are counted here, or name them with --zones\n", o.cluster.Name)
-	}
+	o.printZones(plans)
 	fmt.Fprintln(o.streams.ErrOut, "the nodes get the service account that the cluster's other nodes have")
 	if networks {
 		fmt.Fprintln(o.streams.ErrOut, "the accelerator network profile is left out for a cluster without Dataplane V2")
@@ -294,4 +293,21 @@ func (o *addOptions) print() error {
 		return cli.Write(o.streams.Out, format, requests[0])
 	}
 	return cli.Write(o.streams.Out, format, requests)
+}
+
+// printZones says what requests without zones mean.
+func (o *addOptions) printZones(plans []placed) {
+	several := false
+	for _, p := range plans {
+		switch {
+		case len(p.Pool.Locations) > 0:
+		case p.where.Zones > 1:
+			several = true
+		default:
+			fmt.Fprintf(o.streams.ErrOut, "name the zone with --zones before you send the request for node pool %s: without it, each zone of cluster %s gets these nodes\n", p.Pool.Name, o.cluster.Name)
+		}
+	}
+	if several {
+		fmt.Fprintf(o.streams.ErrOut, "the pool gets the zones of cluster %s that have the machines; three are counted here, or name them with --zones\n", o.cluster.Name)
+	}
 }

@@ -69,7 +69,9 @@ func (o *addOptions) run(ctx context.Context) error {
 		return cli.Usage(err)
 	}
 	u.Phase("cluster", fmt.Sprintf("%s in %s of project %s", o.cluster.Name, o.cluster.Location, o.cluster.Project))
-	if err := o.confirmStanding(ctx, o.cluster.Location, fresh(u, known.cluster.NodePools, plans), o.yes, "nothing was created"); err != nil {
+	created := fresh(known.cluster.NodePools, plans)
+	tellNotes(u, created)
+	if err := o.confirmStanding(ctx, o.cluster.Location, keptOf(created), o.yes, "nothing was created"); err != nil {
 		return err
 	}
 	results := make([]result, len(plans))
@@ -138,16 +140,24 @@ type placed struct {
 	where gke.Placing
 }
 
-// fresh says what nobody has asked for about the pools that don't exist yet, and returns which of their nodes stay on.
-func fresh(u *ui.UI, pools []*container.NodePool, plans []placed) []kept {
-	var all []kept
+// fresh returns the plans of the pools that don't exist yet.
+func fresh(pools []*container.NodePool, plans []placed) []placed {
+	return slices.DeleteFunc(slices.Clone(plans), func(p placed) bool { return existing(pools, p.Pool) != p.Pool })
+}
+
+// tellNotes says what nobody has asked for about new pools.
+func tellNotes(u *ui.UI, plans []placed) {
 	for _, p := range plans {
-		if existing(pools, p.Pool) != p.Pool {
-			continue
-		}
 		for _, note := range p.where.Notes {
 			u.Note("node pool " + p.Pool.Name + ": " + note.String())
 		}
+	}
+}
+
+// keptOf returns which nodes of new pools stay on.
+func keptOf(plans []placed) []kept {
+	var all []kept
+	for _, p := range plans {
 		all = append(all, kept{p.Pool, gke.Limits(p.Pool).Min, p.where})
 	}
 	return all

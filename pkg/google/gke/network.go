@@ -57,10 +57,18 @@ func withNetworks(p *container.NodePool) {
 }
 
 // Fit leaves out the networks that a cluster can't have, or that the zones of the pool can't: each network is in one.
+// Zones that are not known yet may be several. Once they are, Fit can be asked again.
 func (p Planned) Fit(c *container.Cluster) {
-	if NoNetworks(c) != "" || len(p.Pool.Locations) > 1 {
+	zones := len(p.Pool.Locations)
+	if zones == 0 && p.oneZone(c) == "" {
+		zones = zoneCount(c)
+	}
+	switch {
+	case NoNetworks(c) != "" || zones > 1:
 		p.Pool.NetworkConfig = nil
 		delete(p.Pool.Config.Labels, networkDriver)
+	case p.options.Nodes.Networks:
+		withNetworks(p.Pool)
 	}
 }
 
