@@ -41,7 +41,7 @@ func WantedNetwork(s api.Spec) (n api.Network, why string) {
 	case s.Restricted:
 		return api.NetworkTCP, "the pods of --restricted can't use directories of their nodes"
 	case s.Network == "" && waitsForClaim(s, kind):
-		return api.NetworkTCP, "Kueue admits no job with a claim of RDMA cards (from v0.18 on); --network rdma claims them anyway"
+		return api.NetworkTCP, "from v0.18 on, Kueue admits no job with a claim of RDMA cards; with an older Kueue, use --network rdma"
 	case s.Network == "" && (s.Capacity.Kind == api.CapacityClass || s.AutopilotClass != ""):
 		return api.NetworkTCP, "a ComputeClass decides which nodes are made"
 	default:
@@ -59,5 +59,5 @@ func waitsForClaim(s api.Spec, n accelerator.Network) bool {
 // LosesNetwork reports whether a job with a queue gets plain TCP although its machines have RDMA, and nobody asked for
 // that.
 func LosesNetwork(s api.Spec) bool {
-	return s.Network == "" && waitsForClaim(s, accelerator.NetworkOf(s.Accelerator.MachineType))
+	return s.Network == "" && !s.Restricted && waitsForClaim(s, accelerator.NetworkOf(s.Accelerator.MachineType))
 }

@@ -125,12 +125,13 @@ func TestSettleNetwork(t *testing.T) {
 		t.Fatal(err)
 	}
 	interrupt := errors.New("interrupt signal received")
-	const queued = "network plain TCP, because Kueue admits no job with a claim of RDMA cards (from v0.18 on); --network rdma claims them anyway\n"
+	const queued = "network plain TCP, because from v0.18 on, Kueue admits no job with a claim of RDMA cards; with an older Kueue, use --network rdma\n"
 	const unknown = "network plain TCP, because the cluster is not known to be one of GKE; --network rdma takes RDMA without asking\n"
 	for name, tt := range map[string]struct {
 		mode        mode
 		given       api.Network
 		queue       string
+		restricted  bool
 		interrupted bool
 		told        string
 	}{
@@ -142,6 +143,7 @@ func TestSettleNetwork(t *testing.T) {
 		"a run with another reason":  {mode: modeRun, given: api.NetworkTCP, told: "network plain TCP, because --network tcp asks for it\n"},
 		"in a queue":                 {mode: modeRun, queue: "team", told: "warning: " + queued},
 		"printed for a queue":        {mode: modeDryRun, queue: "team", told: queued},
+		"restricted, in a queue":     {mode: modeRun, queue: "team", restricted: true, told: "network plain TCP, because the pods of --restricted can't use directories of their nodes\n"},
 		"RDMA in a queue":            {mode: modeRun, queue: "team", given: api.NetworkRDMA, told: "network RDMA\n"},
 		"an interrupted run":         {mode: modeRun, interrupted: true},
 		"an interrupted explanation": {mode: modeExplain, interrupted: true},
@@ -156,7 +158,7 @@ func TestSettleNetwork(t *testing.T) {
 			}
 			var told strings.Builder
 			o := &options{mode: tt.mode, ui: ui.New(&told, time.Now)}
-			p := submit.Planned{Spec: api.Spec{Accelerator: acc, Placement: api.Placement{Hosts: 2, Network: tt.given, Queue: tt.queue}}}
+			p := submit.Planned{Spec: api.Spec{Accelerator: acc, Placement: api.Placement{Hosts: 2, Network: tt.given, Queue: tt.queue, Restricted: tt.restricted}}}
 			if _, err := o.settleNetwork(ctx, p, nil); !errors.Is(err, want) || (err == nil) != (want == nil) || told.String() != tt.told {
 				t.Errorf("got %v, told %q, want %q", err, told.String(), tt.told)
 			}
