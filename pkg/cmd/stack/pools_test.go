@@ -127,6 +127,22 @@ func TestUpCreatesNothingWhereTheMachinesAreNot(t *testing.T) {
 	}
 }
 
+// What is known only once the API is enabled is said then, and what was said before is not said again.
+func TestUpSaysNotesOnceInANewProject(t *testing.T) {
+	w := newWorld(t)
+	w.SetMachineTypes("us-central1-b", "g2-standard-4")
+	r := w.up(t, "--yes", "-a", "l4", "--min-nodes", "11")
+	r.check(t, 0, "ready")
+	for _, note := range []string{
+		"node pool gpu-l4-1-4197: the nodes are in us-central1-b, since there is no l4 (g2-standard-4) in us-central1-a, where the cluster is\n",
+		"node pool gpu-l4-1-4197: --min-nodes 11 is more than the usual maximum of 10 nodes, so the maximum is 11, too\n",
+	} {
+		if n := strings.Count(r.err, note); n != 1 {
+			t.Errorf("%q is there %d times in:\n%s", note, n, r.err)
+		}
+	}
+}
+
 // Zones that can't be looked up are reported, unless they don't matter or are looked up later.
 func TestUpWarnsOfUnknownZones(t *testing.T) {
 	const warning = "warning: which zones have the machines is not known, so GKE itself may refuse them: asking which zones have which machines: "

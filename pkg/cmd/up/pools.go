@@ -95,7 +95,7 @@ func (o *upOptions) settle(ctx context.Context, u *ui.UI, e *stack.Stack, found 
 	}
 	switch {
 	case e.Access.IsDisabled(l.err, e.Names.Project):
-		o.placeLater(u, e)
+		o.placeLater(u, e, notes)
 	case e.Cluster.Last() == nil || len(o.pools) > 0:
 		warnOfZones(u, l.err)
 	}
@@ -110,7 +110,7 @@ func (o *upOptions) settle(ctx context.Context, u *ui.UI, e *stack.Stack, found 
 		if s := found[id]; !s.Exists {
 			s.Detail = gke.Describe(p.Pool)
 			found[id] = s
-			tellNotes(u, name, notes)
+			tellNotes(u, name, notes[name].Notes)
 			if text := gke.PlainNetwork(clusterOf(e), p.Pool); text != "" {
 				u.Warn(text)
 			}
@@ -158,8 +158,8 @@ func (o *upOptions) place(ctx context.Context, e *stack.Stack, zones zonesOf) (m
 }
 
 // tellNotes leaves out the advice, which is about flags of `pool add`.
-func tellNotes(u *ui.UI, pool string, all map[string]gke.Placing) {
-	for _, note := range all[pool].Notes {
+func tellNotes(u *ui.UI, pool string, notes []gke.Note) {
+	for _, note := range notes {
 		u.Note("node pool " + pool + ": " + note.Text)
 	}
 }
@@ -211,8 +211,9 @@ func noMachine(ctx context.Context, e *stack.Stack, machine string) error {
 	return gke.NoMachines(flag, n.Zone, machine, machine, nil)
 }
 
-// placeLater sets the zones once the APIs are enabled: before, none says which zones have the machines.
-func (o *upOptions) placeLater(u *ui.UI, e *stack.Stack) {
+// placeLater sets the zones once the APIs are enabled: before, none says which zones have the machines. What was told
+// without these is not told again.
+func (o *upOptions) placeLater(u *ui.UI, e *stack.Stack, told map[string]gke.Placing) {
 	for i, r := range e.Resources {
 		if r.ID.Kind == infra.KindAPIs {
 			e.Resources[i].Actor = placing{r.Actor, func(ctx context.Context) error {
@@ -226,7 +227,8 @@ func (o *upOptions) placeLater(u *ui.UI, e *stack.Stack) {
 				}
 				placed, err := o.place(ctx, e, zones)
 				for _, name := range o.wanted.Pools {
-					tellNotes(u, name, placed)
+					known := func(note gke.Note) bool { return slices.Contains(told[name].Notes, note) }
+					tellNotes(u, name, slices.DeleteFunc(placed[name].Notes, known))
 				}
 				return err
 			}}
