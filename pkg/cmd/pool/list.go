@@ -78,7 +78,7 @@ type row struct {
 	FlexStart   bool             `json:"flexStart,omitempty"`
 	Queued      bool             `json:"queued,omitempty"`
 	Sharing     string           `json:"sharing,omitempty"` // of each GPU by several pods
-	capacity    api.CapacityKind // the same in a word
+	capacity    string           // the same in a word
 	MachineType string           `json:"machineType"`
 	// MaxRunDuration is how long after its start GKE deletes a node, in seconds: "86400s".
 	MaxRunDuration string      `json:"maxRunDuration,omitempty"`
@@ -156,7 +156,7 @@ func (o *listOptions) newRow(p *container.NodePool, used map[string]usage.Pool) 
 		r.MachineType, r.Spot, r.FlexStart = p.Config.MachineType, p.Config.Spot || p.Config.Preemptible, p.Config.FlexStart
 		r.MaxRunDuration, r.lifetime = p.Config.MaxRunDuration, gke.Lifetime(p)
 	}
-	r.capacity, r.Queued, r.Sharing = gke.Capacity(p), gke.IsQueued(p), gke.Sharing(p)
+	r.capacity, r.Queued, r.Sharing = gke.CapacityWords(p), gke.IsQueued(p), gke.Sharing(p)
 	if reserved, ok := gke.Reservation(p); ok {
 		r.Reservation = reserved.Name
 	}
@@ -286,11 +286,7 @@ func (r row) cells(wide bool) []string {
 	if r.PricePerHour != nil {
 		perHour = strconv.FormatFloat(*r.PricePerHour, 'f', 2, 64)
 	}
-	capacity := r.capacity.Words()
-	if r.Queued {
-		capacity = "queued"
-	}
-	return []string{r.Name, name, topology, hosts, capacity, number(r.Nodes), strconv.Itoa(r.MinNodes), strconv.Itoa(r.MaxNodes), number(r.FreeChips), jobs, perHour, strings.ToLower(r.Status)}
+	return []string{r.Name, name, topology, hosts, r.capacity, number(r.Nodes), strconv.Itoa(r.MinNodes), strconv.Itoa(r.MaxNodes), number(r.FreeChips), jobs, perHour, strings.ToLower(r.Status)}
 }
 
 // jobs returns the jobs of a pool: all, or the first and how many more there are.

@@ -175,6 +175,11 @@ func TestStatusOfUnknownPrices(t *testing.T) {
 		t.Errorf("got %s", r.out)
 	}
 	w.status(t, "-o", "json").check(t, 0, `"usd": null`, `"atLeast": true`, `"capacity": "flex-start"`)
+	pools[1].QueuedProvisioning = &container.QueuedProvisioning{Enabled: true}
+	if r := w.status(t); r.code != 0 || !strings.Contains(r.out, "queued") || strings.Contains(r.out, "flex-start") {
+		t.Errorf("the pool is for jobs of a queue: %s", r.out)
+	}
+	w.status(t, "-o", "json").check(t, 0, `"capacity": "flex-start"`, `"queued": true`)
 }
 
 func TestStatusWithoutNodes(t *testing.T) {

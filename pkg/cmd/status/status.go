@@ -126,7 +126,9 @@ type poolStatus struct {
 	Name        string           `json:"name"`
 	Accelerator string           `json:"accelerator,omitempty"`
 	Capacity    api.CapacityKind `json:"capacity,omitempty"` // empty on demand
-	Nodes       *int             `json:"nodes"`              // null if not known, like Jobs
+	Queued      bool             `json:"queued,omitempty"`   // a queue of Kueue asks for its machines
+	capacity    string           // the same in a word
+	Nodes       *int             `json:"nodes"` // null if not known, like Jobs
 	Min         int              `json:"min"`
 	Max         int              `json:"max"`
 	Jobs        *int             `json:"jobs"`
@@ -196,7 +198,7 @@ func missing(ctx context.Context, e *stack.Stack) error {
 // newPool describes a node pool. has is nil if the nodes are not known.
 func newPool(p *container.NodePool, has map[string]usage.Pool, prices price.Table, location string) poolStatus {
 	limits := gke.Limits(p)
-	row := poolStatus{Name: p.Name, Min: limits.Min, Max: limits.Max, Capacity: gke.Capacity(p)}
+	row := poolStatus{Name: p.Name, Min: limits.Min, Max: limits.Max, Capacity: gke.Capacity(p), Queued: gke.IsQueued(p), capacity: gke.CapacityWords(p)}
 	if a, known := gke.Shape(p); known {
 		row.Accelerator = accelerator.TextByChips(a)
 	}

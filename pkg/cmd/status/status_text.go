@@ -117,7 +117,7 @@ func (s status) writePools(out io.Writer) error {
 		if p.Idle {
 			idle = "idle"
 		}
-		pools.Row(p.Name, cmp.Or(p.Accelerator, "cpu"), p.Capacity.Words(), number(p.Nodes), strconv.Itoa(p.Min), strconv.Itoa(p.Max), number(p.Jobs), perHour, idle)
+		pools.Row(p.Name, cmp.Or(p.Accelerator, "cpu"), p.capacity, number(p.Nodes), strconv.Itoa(p.Min), strconv.Itoa(p.Max), number(p.Jobs), perHour, idle)
 	}
 	return pools.Flush()
 }

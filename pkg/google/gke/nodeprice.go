@@ -49,3 +49,11 @@ func Capacity(p *container.NodePool) api.CapacityKind {
 	}
 	return api.CapacityOnDemand
 }
+
+// CapacityWords says where the machines of a pool come from, for people: a queue asks for those of a queued pool.
+func CapacityWords(p *container.NodePool) string {
+	if IsQueued(p) {
+		return "queued"
+	}
+	return Capacity(p).Words()
+}
