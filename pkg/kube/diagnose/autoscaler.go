@@ -91,7 +91,7 @@ func poolsOnMoreHosts(p corev1.Pod) string {
 	if !found {
 		return ""
 	}
-	return fmt.Sprintf("node pools with %s on %d hosts, as keras-kinetic makes them, need --backend pathways", accelerator.Text(a), a.Hosts)
+	return fmt.Sprintf("if you have node pools of keras-kinetic, they have %s on %d hosts: use --backend pathways", accelerator.Text(a), a.Hosts)
 }
 
 func pools(n int, one, many string) string {
