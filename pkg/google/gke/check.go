@@ -69,7 +69,7 @@ func (o Options) checkCapacity(a api.Accelerator) error {
 		return fmt.Errorf("--flex-start: %s is not available with flex-start; the nearest that is: v5e", a.Name)
 	}
 	if flags := accelerator.NotOnDemand(a); flags != nil && !a.Spot && !o.FlexStart && o.Reservation == "" {
-		return fmt.Errorf("no %s is sold on demand, so the pool would never get a node: use %s of pool add", a.MachineType, strings.Join(flags, " or "))
+		return fmt.Errorf("no %s is sold on demand, so the pool would never get a node: use %s", a.MachineType, strings.Join(ofPoolAdd(flags), " or "))
 	}
 	if o.Reservation != "" {
 		if _, err := api.ParseReservation(o.Reservation); err != nil {
@@ -77,6 +77,18 @@ func (o Options) checkCapacity(a api.Accelerator) error {
 		}
 	}
 	return nil
+}
+
+// ofPoolAdd says of flags that they are those of `pool add`. But `up` has --spot, too.
+func ofPoolAdd(flags []string) []string {
+	var all []string
+	for _, flag := range flags {
+		if flag != "--spot" {
+			flag += " of pool add"
+		}
+		all = append(all, flag)
+	}
+	return all
 }
 
 func (o Options) checkSize(a api.Accelerator) error {
