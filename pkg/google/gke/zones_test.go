@@ -81,6 +81,20 @@ func TestSettle(t *testing.T) {
 	}
 }
 
+// Networks are in one zone. A pool whose zones are not known yet may be in several, and gets them once they are.
+func TestSettleNetworks(t *testing.T) {
+	planned := &container.Cluster{Name: "main", Location: "us-central1", NetworkConfig: &container.NetworkConfig{DatapathProvider: gke.DataplaneV2}}
+	p := plan(t, parse(t, "v6e-8"), gke.Options{Nodes: gke.Nodes{Networks: true}})
+	for _, tt := range []struct {
+		have []string
+		want bool
+	}{{nil, false}, {[]string{"us-central1-b"}, true}, {[]string{"us-central1-b", "us-central1-c"}, false}} {
+		if _, err := p.Settle(planned, tt.have); err != nil || gke.HasNetworks(p.Pool) != tt.want {
+			t.Errorf("in %q: networks %v, %v", tt.have, gke.HasNetworks(p.Pool), err)
+		}
+	}
+}
+
 func joined(notes []gke.Note) string {
 	var all []string
 	for _, n := range notes {
