@@ -42,8 +42,12 @@ func (o *options) plan(ctx context.Context, id submit.Identity) (submit.Planned,
 				said = append(said, fmt.Sprintf("%s: %s is fetched when a job is submitted: until then %s", l.Place(), deps.Hidden(l.Text), o.unknown(planned)))
 			}
 			planned.Warnings = append(planned.Warnings, said...)
-			if err := o.provider(ctx, planned).Check(ctx, planned.Environment); err != nil {
+			switch err := o.provider(ctx, planned).Check(ctx, planned.Environment); {
+			case err == nil:
+			case planned.Environment.Mode != decide.Bundled:
 				return planned, cli.Usage(err)
+			case !o.mode.contacts(): // the others ask whether the image is there, and stop if it is not
+				planned.Warnings = append(planned.Warnings, err.Error()+"; a run fails, unless the image is there")
 			}
 			return planned, nil
 		}

@@ -93,10 +93,17 @@ func TestRequirementsOfURLs(t *testing.T) {
 // TestAVariableThatIsNotSet: what would stop a run is said by --explain and dry-runs, too, and the variable is named.
 func TestAVariableThatIsNotSet(t *testing.T) {
 	w := newWorld(t, map[string]string{"f.py": "def f():\n    return 1\n", "requirements.txt": "--extra-index-url https://${KINETIC_TEST_TOKEN}@h.example/simple\nsix\n"})
-	for _, flags := range []string{"--explain", "--dry-run", "--dry-run=server", "--prepare", "--detach", "--detach --image prebuilt"} {
+	const why = "requirements.txt: --extra-index-url: the variable KINETIC_TEST_TOKEN is not set: export it first"
+	for _, flags := range []string{"--dry-run=server", "--prepare", "--detach", "--detach --image prebuilt", "--explain --image prebuilt", "--dry-run --image prebuilt"} {
 		_, said, code := w.run(t, strings.Fields(flags)...)
-		if want := "error: requirements.txt: --extra-index-url: the variable KINETIC_TEST_TOKEN is not set: export it first\n"; code != cli.ExitUsage || !strings.HasSuffix(said, want) {
+		if code != cli.ExitUsage || !strings.HasSuffix(said, "error: "+why+"\n") {
 			t.Errorf("%s: exit code %d, said %q", flags, code, said)
+		}
+	}
+	for _, flags := range []string{"--explain", "--dry-run"} { // someone else may have made the image
+		out, said, code := w.run(t, flags)
+		if want := why + "; a run fails, unless the image is there"; code != 0 || strings.Count(out+said, want) != 1 {
+			t.Errorf("%s: exit code %d, printed %q and said %q", flags, code, out, said)
 		}
 	}
 	if stored := w.stored(t); stored != "" {

@@ -59,10 +59,14 @@ func (p *Provider) Provide(ctx context.Context, plan decide.Plan, id string) (de
 	done := decide.Provided{Plan: plan, Image: plan.Image}
 	var packages []lock.Package // that were chosen here
 	_, err := p.steps(plan).walk(func(at step, because error) (ok bool, err error) {
-		switch {
-		case at == there:
+		if at == there {
 			done, ok, err = p.there(ctx, plan)
 			return ok, err
+		}
+		if err := p.Check(ctx, plan); err != nil {
+			return false, err
+		}
+		switch {
 		case at == inPod:
 			done, err = p.prebuilt(ctx, p.instead(plan, because), id)
 		case p.DryRun:
@@ -80,7 +84,8 @@ func (p *Provider) Provide(ctx context.Context, plan decide.Plan, id string) (de
 	return done, err
 }
 
-// Check returns a *resolve.MistakeError if a run would stop at what names the places of packages. It contacts nothing.
+// Check returns a *resolve.MistakeError if what names the places of packages is wrong. An image that is there needs none of
+// them. Check contacts nothing.
 func (p *Provider) Check(ctx context.Context, plan decide.Plan) error {
 	if len(p.steps(plan)) == 0 {
 		return nil
