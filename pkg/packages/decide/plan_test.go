@@ -145,6 +145,15 @@ func TestRuntime(t *testing.T) {
 		"gpu, JAX for TPUs":           {api.GPU, "", "jax[tpu]==0.4.30\nflax\n", "jax[cuda12]==0.4.30 keras"},
 		"gpu, too old a JAX":          {api.GPU, "", "jax[cuda12_pip]==0.4.20\n", "jax[cuda12] keras"},
 		"gpu, a range":                {api.GPU, "", "jax>=0.4,<0.5\n", "jax[cuda12]>=0.4.30,>=0.4,<0.5 keras"},
+		"gpu, a range before":         {api.GPU, "", "jax<0.4.20\n", "jax[cuda12] keras"},
+		"gpu, a range up to":          {api.GPU, "", "jax<0.4.30\n", "jax[cuda12] keras"},
+		"gpu, a range with it":        {api.GPU, "", "jax<=0.4.30,!=0.4.2\n", "jax[cuda12]>=0.4.30,<=0.4.30,!=0.4.2 keras"},
+		"gpu, an old series":          {api.GPU, "", "jax==0.3.*\n", "jax[cuda12] keras"},
+		"gpu, an old line among two":  {api.GPU, "", "jax>=0.4.13\njax[cuda11_pip]==0.4.16\n", "jax[cuda12] keras"},
+		"gpu, a compatible release":   {api.GPU, "", "jax~=0.4.20\n", "jax[cuda12]>=0.4.30,~=0.4.20 keras"},
+		"tpu, an old text":            {api.TPU, "", "jax===0.4.1\n", "jax[tpu]>=0.4.6 keras"},
+		"gpu, lines in some order":    {api.GPU, "", "jax>=0.5\njax<0.7\n", "jax[cuda12]>=0.4.30,<0.7,>=0.5 keras"},
+		"gpu, lines in another order": {api.GPU, "", "jax<0.7\njax>=0.5\n", "jax[cuda12]>=0.4.30,<0.7,>=0.5 keras"},
 		"gpu, several lines":          {api.GPU, "", "jax==0.5.3 ; python_version < '3.14'\njax[cuda12]==0.5.3 ; sys_platform == 'linux'\njax==0.4.38 ; sys_platform == 'darwin'\n", "jax[cuda12]==0.5.3 keras"},
 		"gpu, JAX in a pin of jaxlib": {api.GPU, "", "jax\njaxlib==0.4.30\n", "jax[cuda12] keras"},
 		"tpu, JAX for GPUs":           {api.TPU, "", "jax[cuda12]==0.4.30\n", "jax[tpu]==0.4.30 keras"},
@@ -174,6 +183,22 @@ func TestRuntime(t *testing.T) {
 				t.Errorf("options %q", p.AddedOptions)
 			}
 		})
+	}
+}
+
+// TestJAXForAnUnknownPython: a line counts if it does for the Pythons that a base may have, and they agree.
+func TestJAXForAnUnknownPython(t *testing.T) {
+	for text, want := range map[string]string{
+		"jax==0.6.2 ; python_version >= '3.11'\n": "jax[cuda12]==0.6.2",
+		"jax==0.6.2 ; python_version >= '3.11' and python_version < '4.0'\njax==0.4.38 ; sys_platform == 'darwin'\n": "jax[cuda12]==0.6.2",
+		"jax==0.6.2 ; python_version >= '3.11'\njax==0.4.38 ; python_version < '3.11'\n":                             "jax[cuda12]",
+		"jax==0.6.2 ; sys_platform == 'win32'\n":                                                                     "jax[cuda12]",
+	} {
+		in := input(t, requirements(text))
+		in.Accelerator.Kind, in.BaseImage = api.GPU, "me/x:1"
+		if p, err := New(in); err != nil || len(p.Added) == 0 || p.Added[0] != want {
+			t.Errorf("%q: added %q, want %s; %v", text, p.Added, want, err)
+		}
 	}
 }
 

@@ -37,31 +37,47 @@ func jaxFor(kind api.AcceleratorKind, asked requirement.Specifiers) string {
 	jax, oldest := "jax", ""
 	switch kind {
 	case api.TPU:
-		jax, oldest = "jax[tpu]", ">=0.4.6"
+		jax, oldest = "jax[tpu]", "0.4.6"
 	case api.GPU:
-		jax, oldest = "jax[cuda12]", ">=0.4.30"
+		jax, oldest = "jax[cuda12]", "0.4.30"
 	}
-	version, pinned := asked.Pinned()
-	if pinned {
-		least, err := requirement.ParseSpecifiers(oldest)
-		v, versionErr := requirement.ParseVersion(version)
-		if err == nil && versionErr == nil && least.Contain(v) {
-			return jax + asked.String()
-		}
+	if v, err := requirement.ParseVersion(oldest); err == nil && asked.EndBefore(v) {
 		asked = nil
 	}
+	_, pinned := asked.Pinned()
 	switch {
-	case len(asked) > 0 && oldest != "":
-		return jax + oldest + "," + asked.String()
-	case len(asked) == 0 && kind == api.TPU:
-		return jax + oldest
+	case pinned || oldest == "":
+		return jax + asked.String()
+	case len(asked) > 0:
+		return jax + ">=" + oldest + "," + asked.String()
+	case kind == api.TPU:
+		return jax + ">=" + oldest
 	}
-	return jax + asked.String()
+	return jax
 }
 
-// askedJAX returns the versions that the project's own lines allow, as far as they count for the job.
-func (p *Plan) askedJAX() requirement.Specifiers {
-	env := lock.Options{Target: p.Base.Facts(p.Arch).Target(), FullPython: p.Base.full()}.Environment()
+// askedJAX returns the versions that the project's own lines allow, as far as they count for the job. If its Python is not
+// known, a line counts if it would for some, unless that depends on which one it is.
+func (p *Plan) askedJAX() (asked requirement.Specifiers) {
+	target := p.Base.Facts(p.Arch).Target()
+	if target.Python != "" {
+		return p.askedJAXOf(lock.Options{Target: target, FullPython: p.Base.full()}.Environment())
+	}
+	for _, target.Python = range Pythons() {
+		switch some := p.askedJAXOf(lock.Options{Target: target}.Environment()); {
+		case len(some) == 0:
+		case len(asked) > 0 && some.String() != asked.String():
+			return nil // which the warning shows
+		default:
+			asked = some
+		}
+	}
+	return asked
+}
+
+// askedJAXOf returns the versions that the lines allow which count in an environment. Their order does not matter, since
+// images are named by them.
+func (p *Plan) askedJAXOf(env requirement.Environment) requirement.Specifiers {
 	var asked []string
 	for _, l := range p.Wanted.Dropped {
 		r, err := requirement.Parse(l.Text)
@@ -72,6 +88,7 @@ func (p *Plan) askedJAX() requirement.Specifiers {
 			asked = append(asked, r.Specifiers.String())
 		}
 	}
+	slices.Sort(asked)
 	all, err := requirement.ParseSpecifiers(strings.Join(asked, ","))
 	if err != nil {
 		return nil // which the warning shows

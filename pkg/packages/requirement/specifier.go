@@ -82,6 +82,20 @@ func (all Specifiers) Contain(v Version) bool {
 	return !slices.ContainsFunc(all, func(s specifier) bool { return !s.contains(v) })
 }
 
+// EndBefore reports whether one of the conditions excludes a version and all later ones.
+func (all Specifiers) EndBefore(v Version) bool {
+	return slices.ContainsFunc(all, func(s specifier) bool {
+		switch s.operator {
+		case "==", "<=", "<", "~=":
+			return s.version.Compare(v) <= 0 && !s.contains(v)
+		case "===": // compares texts, which need not be versions
+			w, err := ParseVersion(s.text)
+			return err == nil && w.Compare(v) < 0
+		}
+		return false
+	})
+}
+
 // Pinned returns the version that the conditions name with == or ===, and whether there is one.
 func (all Specifiers) Pinned() (string, bool) {
 	if len(all) == 1 && strings.HasPrefix(all[0].operator, "==") && !all[0].series {
