@@ -63,6 +63,9 @@ func (l Line) Name() string {
 	return requirement.LeadingName(l.Text)
 }
 
+// project returns the normalized name of the required project, "" if it is not known.
+func (l Line) project() string { return requirement.Normalize(requirement.LeadingName(l.named())) }
+
 // named returns the requirement with its name in front. A URL or a path alone has one in #egg= or in the file name of a
 // wheel; for others it returns "".
 func (l Line) named() string {

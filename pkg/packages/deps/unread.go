@@ -2,7 +2,6 @@ package deps
 
 import (
 	"bytes"
-	"cmp"
 	"fmt"
 	"maps"
 	"os"
@@ -46,6 +45,14 @@ var manifests = []unread{
 	{pattern: "pyproject.toml", table: pixiTable, instead: relistConda, more: relistConda},
 	{pattern: "pyproject.toml", table: hatchTable("tool.hatch.envs"), instead: relist, more: relistHatch},
 	{pattern: "hatch.toml", table: hatchTable("envs"), instead: relist, more: relistHatch},
+}
+
+// hidden are files that a pyproject.toml below them hides although it requires nothing.
+var hidden = []unread{
+	{pattern: "requirements.txt", instead: "add --requirements FILE"},
+	{pattern: "pylock*.toml", instead: "add --requirements FILE"},
+	{pattern: "uv.lock", instead: "add --requirements FILE"},
+	{pattern: "pyproject.toml", says: says, instead: "add --requirements FILE"},
 }
 
 // unread is a file that is not read, or a table of one.
@@ -147,17 +154,19 @@ func isForDevelopment(name string) bool {
 
 // warnOverlooked warns of files from the code's directory up to the one of the source, or to the top of the
 // project, that say what is needed and are not read: of locks beside the source, of some beside [project], and, if the
-// source requires nothing, of all; and of a pyproject.toml that lists more than the requirements.txt beside it.
+// source requires nothing, of all; and of a pyproject.toml that lists more than the requirements.txt beside it. A
+// pyproject.toml that requires nothing may only have settings, so files above it are named, too.
 func (r *reader) warnOverlooked() {
 	w := &r.wanted
 	if !r.warnLocks() {
 		r.warnProject()
 	}
-	all, isIt := manifests, isFile
+	all, isIt, because, goesOn := manifests, isFile, "", false
 	switch {
 	case w.Kind.IsLock():
 		return
 	case len(w.Requirements)+len(w.Dropped)+len(w.Local)+len(w.Unfetched) == 0:
+		goesOn = w.Kind == Project
 	case w.Kind == Project:
 		all = nil
 		for _, u := range manifests {
@@ -174,9 +183,12 @@ func (r *reader) warnOverlooked() {
 		return
 	}
 	for dir := filepath.Clean(r.EntryDir); ; dir = filepath.Dir(dir) {
-		w.Unread = r.warnAll(dir, all, "", isIt) || w.Unread
-		if dir == w.Dir || isTop(dir, r.Home) {
+		w.Unread = r.warnAll(dir, all, because, isIt) || w.Unread
+		if dir == w.Dir && !goesOn || isTop(dir, r.Home) {
 			return
+		}
+		if dir == w.Dir {
+			all, because = slices.Concat(hidden, manifests), r.because()
 		}
 	}
 }
@@ -213,13 +225,18 @@ func (r *reader) warnProject() {
 	beside.Extras, beside.Groups, beside.wanted.Kind, beside.projectDir = nil, nil, Project, w.Dir
 	_ = beside.project(w.Dir, r.name(path), nil, nil) // what it lists before a mistake
 	beside.filter()
-	listed := slices.Concat(w.Requirements, w.Dropped)
+	listed := map[string]bool{}
+	for _, l := range slices.Concat(w.Requirements, w.Dropped) {
+		listed[l.project()] = true
+	}
+	if listed[""] {
+		return // a URL without a name may be any of them
+	}
 	for _, l := range slices.Concat(beside.wanted.Requirements, beside.wanted.Dropped) {
-		if !slices.ContainsFunc(listed, func(o Line) bool {
-			return o.Text == l.Text || requirement.Normalize(o.Name()) == requirement.Normalize(l.Name())
-		}) {
+		_, _, hasMarker := strings.Cut(l.Text, ";") // which may exclude it from what a tool wrote into requirements.txt
+		if l.project() != "" && !listed[l.project()] && !hasMarker {
 			name := r.name(path)
-			r.warn(fmt.Sprintf("%s is not read%s, which lacks %s: add --requirements %s to read it instead, or the line -e . to %s to read both", name, r.because(), Hidden(cmp.Or(l.Name(), l.Text)), name, w.Source))
+			r.warn(fmt.Sprintf("%s is not read%s, which lacks %s: add --requirements %s to read it instead, or the line -e . to %s to read both", name, r.because(), l.project(), name, w.Source))
 			return
 		}
 	}
@@ -264,20 +281,23 @@ func (r *reader) warnBuilt() {
 	}
 }
 
-// declares reports whether a pyproject.toml can say what a project needs. Many only have settings of tools. One
-// that can't be read does, so that the error is reported.
+// declares reports whether a pyproject.toml can say what a project needs. One that can't be read does, so that the error
+// is reported.
 func declares(path string) bool {
 	text, err := os.ReadFile(path)
-	if err != nil {
-		return true
-	}
+	return err != nil || says(text)
+}
+
+// says reports whether the text of a pyproject.toml can say what a project needs. Many only have settings of tools.
+func says(text []byte) bool {
 	var file map[string]any
-	if err := Decode(text, path, &file); err != nil {
+	if err := Decode(text, "", &file); err != nil {
 		return true
 	}
 	tools, _ := file["tool"].(map[string]any)
+	uv, _ := tools["uv"].(map[string]any)
 	has := func(table map[string]any, names ...string) bool {
 		return slices.ContainsFunc(names, func(name string) bool { return table[name] != nil })
 	}
-	return has(file, "project", "dependency-groups") || has(tools, "poetry", "uv", "pdm")
+	return has(file, "project", "dependency-groups") || has(tools, "poetry", "pdm") || has(uv, "workspace", "dev-dependencies")
 }
