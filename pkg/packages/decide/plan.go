@@ -111,6 +111,9 @@ func New(in Input) (Plan, error) {
 		p.Wanted = deps.Wanted{}
 	}
 	p.addRuntime(cmp.Or(Runtime(in.Runtime), RuntimeAuto), in.Accelerator.Kind)
+	if err := p.checkHashes(); err != nil {
+		return p, err
+	}
 	if err := p.readLock(); err != nil {
 		return p, err
 	}

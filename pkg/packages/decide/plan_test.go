@@ -1,6 +1,8 @@
 package decide
 
 import (
+	"cmp"
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
@@ -198,6 +200,76 @@ func TestJAXForAnUnknownPython(t *testing.T) {
 		in.Accelerator.Kind, in.BaseImage = api.GPU, "me/x:1"
 		if p, err := New(in); err != nil || len(p.Added) == 0 || p.Added[0] != want {
 			t.Errorf("%q: added %q, want %s; %v", text, p.Added, want, err)
+		}
+	}
+}
+
+// TestRequireHashes: as for pip, a line without a hash is refused, wherever --require-hashes stands, unless its marker
+// excludes the job; and so is what the runtime adds.
+func TestRequireHashes(t *testing.T) {
+	sum := " --hash=sha256:" + strings.Repeat("a", 64) + "\n"
+	for name, c := range map[string]struct {
+		kind  api.AcceleratorKind
+		text  string
+		files map[string]string
+		want  string
+	}{
+		"a line without one": {
+			text: "a==1" + sum + "b==1\n--require-hashes\n",
+			want: `requirements.txt:2: "b==1" has no --hash, which --require-hashes (requirements.txt:3) wants of every line: lock the requirements again`,
+		},
+		"one of another file":    {text: "--require-hashes\n-r more.txt\n", files: map[string]string{"more.txt": "b\n"}, want: `more.txt:1: "b" has no --hash, which --require-hashes (requirements.txt:1)`},
+		"JAX":                    {text: "--require-hashes\njax==0.4.30\n", want: `requirements.txt:2: "jax==0.4.30" has no --hash`},
+		"JAX on GPUs":            {kind: api.GPU, text: "--require-hashes\njax==0.4.30\n", want: `requirements.txt:2: "jax==0.4.30" has no --hash`},
+		"a URL without one":      {text: "--require-hashes\na @ https://me:s3cr3t@h/a.whl#egg=a\n", want: `requirements.txt:2: "a @ https://***@h/a.whl#egg=a" has no --hash`},
+		"one that is weak":       {text: "--require-hashes\na @ https://h/a.whl#md5=bb\n", want: `has no --hash`},
+		"all have one":           {text: "--require-hashes\na==1" + sum + "b @ https://h/b.whl#sha256=bb\nc @ https://h/c.whl#egg=c&sha512=cc\n"},
+		"the project's own code": {text: "--require-hashes\n-e .\na==1" + sum, files: map[string]string{"pyproject.toml": "[project]\nname = 'x'\n"}},
+		"constraints":            {text: "--require-hashes\n-c c.txt\na==1" + sum, files: map[string]string{"c.txt": "b<2\n"}},
+		"for another system":     {text: "--require-hashes\na==1" + sum + "b==1 ; sys_platform == 'win32'\n"},
+		"for another Python":     {text: "--require-hashes\na==1" + sum + "b==1 ; python_version < '3.12'\n"},
+		"the Python tool":        {text: "--require-hashes\na==1" + sum + "keras-kinetic==1\n"},
+		"a complete JAX":         {kind: api.GPU, text: "--require-hashes\njax[cuda12]==0.6.2" + sum + "jax-cuda12-plugin==0.6.2" + sum},
+		"what is added": {
+			kind: api.GPU, text: "--require-hashes\njax==0.6.2" + sum,
+			want: "requirements.txt:1: --require-hashes: the job gets jax[cuda12]==0.6.2, which has no --hash: lock jax[cuda12] with all that it needs, or remove --require-hashes",
+		},
+	} {
+		files := map[string]string{"requirements.txt": c.text}
+		maps.Copy(files, c.files)
+		in := input(t, files)
+		in.Accelerator.Kind = cmp.Or(c.kind, api.CPU)
+		_, err := New(in)
+		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
+			t.Errorf("%s: got %v, want %q", name, err, c.want)
+		}
+	}
+}
+
+// TestHashesOfJAX: a lock that has what JAX needs stays as it is. For another, a warning says that hashes are lost.
+func TestHashesOfJAX(t *testing.T) {
+	sum := " --hash=sha256:" + strings.Repeat("a", 64) + "\n"
+	gpu, tpu := "jax[cuda12]==0.6.2"+sum+"jaxlib==0.6.2"+sum+"jax-cuda12-plugin==0.6.2"+sum, "jax[tpu]==0.6.2"+sum+"libtpu==0.0.17"+sum
+	for name, tt := range map[string]struct {
+		kind          api.AcceleratorKind
+		runtime, text string
+		added         string
+		warning       string
+	}{
+		"for GPUs":              {api.GPU, "", gpu, "", ""},
+		"for GPUs, asked":       {api.GPU, "jax", gpu, "", ""},
+		"for TPUs":              {api.TPU, "", tpu, "", ""},
+		"for GPUs, on TPUs":     {api.TPU, "", gpu, "jax[tpu]==0.6.2", "without its hashes"},
+		"a line without hashes": {api.GPU, "", gpu + "six==1\n", "jax[cuda12]==0.6.2", "jax[cuda12]==0.6.2 (requirements.txt:1) is left out: the job gets jax[cuda12]==0.6.2, which fits GPU, without its hashes;"},
+		"without the plugin":    {api.GPU, "", "jax==0.6.2" + sum, "jax[cuda12]==0.6.2", "without its hashes"},
+		"no hashes":             {api.GPU, "", "jax[cuda12]==0.6.2\n", "jax[cuda12]==0.6.2", ""},
+	} {
+		in := input(t, requirements(tt.text))
+		in.Accelerator.Kind, in.Runtime = tt.kind, tt.runtime
+		p, err := New(in)
+		said := strings.Join(p.Warnings, "\n")
+		if err != nil || !slices.Contains(append(p.Added, ""), tt.added) || (tt.added == "") != p.IsLock() || (said == "") != (tt.warning == "") || !strings.Contains(said, tt.warning) {
+			t.Errorf("%s: added %q, warned %q, %v", name, p.Added, said, err)
 		}
 	}
 }

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
@@ -56,15 +57,25 @@ func jaxFor(kind api.AcceleratorKind, asked requirement.Specifiers) string {
 	return jax
 }
 
-// askedJAX returns the versions that the project's own lines allow, as far as they count for the job. If its Python is not
-// known, a line counts if it would for some, unless that depends on which one it is.
-func (p *Plan) askedJAX() (asked requirement.Specifiers) {
+// environments returns what the markers of requirements are evaluated for: one, or if the job's Python is not known, all that it
+// may be.
+func (p *Plan) environments() []requirement.Environment {
 	target := p.Base.Facts(p.Arch).Target()
 	if target.Python != "" {
-		return p.askedJAXOf(lock.Options{Target: target, FullPython: p.Base.full()}.Environment())
+		return []requirement.Environment{lock.Options{Target: target, FullPython: p.Base.full()}.Environment()}
 	}
+	var all []requirement.Environment
 	for _, target.Python = range Pythons() {
-		switch some := p.askedJAXOf(lock.Options{Target: target}.Environment()); {
+		all = append(all, lock.Options{Target: target}.Environment())
+	}
+	return all
+}
+
+// askedJAX returns the versions that the project's own lines allow, as far as they count for the job. There are none if
+// it is not known which lines count.
+func (p *Plan) askedJAX() (asked requirement.Specifiers) {
+	for _, env := range p.environments() {
+		switch some := p.askedJAXOf(env); {
 		case len(some) == 0:
 		case len(asked) > 0 && some.String() != asked.String():
 			return nil // which the warning shows
@@ -104,7 +115,7 @@ func (p *Plan) addRuntime(r Runtime, kind api.AcceleratorKind) {
 	switch {
 	case p.IsLock() && len(p.Wanted.Dropped) == 0: // complete as it is
 		return
-	case r == RuntimeNone, r == RuntimeAuto && !p.Base.Runtime && !p.filtered(kind, used): // exactly what the project lists
+	case r == RuntimeNone, !p.Base.Runtime && p.locksJAX(kind), r == RuntimeAuto && !p.Base.Runtime && !p.filtered(kind, used): // exactly what the project lists
 		p.Wanted.Requirements, p.Wanted.Dropped = slices.Concat(p.Wanted.Requirements, p.Wanted.Dropped), nil
 		return
 	case r == RuntimeAuto && p.Base.Runtime:
@@ -126,11 +137,51 @@ func (p *Plan) addRuntime(r Runtime, kind api.AcceleratorKind) {
 		p.AddedOptions = []string{libtpuReleases}
 	}
 	for _, l := range p.Wanted.Dropped {
-		if l.Text == p.Added[0] {
+		instead := p.Added[0] + ", which fits " + strings.ToUpper(string(kind))
+		if len(l.Hashes) > 0 {
+			instead += ", without its hashes"
+		} else if l.Text == p.Added[0] {
 			continue
 		}
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%s (%s) is left out: the job gets %s, which fits %s; # kn:keep at the end of the line keeps it", deps.Hidden(l.Text), l.Place(), p.Added[0], strings.ToUpper(string(kind))))
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s (%s) is left out: the job gets %s; # kn:keep at the end of the line keeps it", deps.Hidden(l.Text), l.Place(), instead))
 	}
+}
+
+// locksJAX reports whether all lines have hashes, and name what JAX needs on the accelerator.
+func (p *Plan) locksJAX(kind api.AcceleratorKind) bool {
+	all := slices.Concat(p.Wanted.Requirements, p.Wanted.Dropped)
+	plugin := map[api.AcceleratorKind]string{api.GPU: "jax-cuda", api.TPU: "libtpu"}[kind]
+	return plugin != "" && !slices.ContainsFunc(all, func(l deps.Line) bool { return len(l.Hashes) == 0 }) &&
+		slices.ContainsFunc(all, func(l deps.Line) bool { return strings.HasPrefix(requirement.Normalize(l.Name()), plugin) })
+}
+
+// inURL finds a hash behind the # of a URL that pip takes for --hash.
+var inURL = lazyregexp.New(`[#&]sha(256|384|512)=`)
+
+// checkHashes returns an error about the first thing without a hash, if a file has --require-hashes. Local projects need
+// none, because their code is that of the job, nor do lines that the job does not install.
+func (p *Plan) checkHashes() error {
+	at := p.Wanted.HashesAt
+	if at == "" {
+		return nil
+	}
+	for _, l := range slices.Concat(p.Wanted.Requirements, p.Wanted.Dropped) {
+		if len(l.Hashes) > 0 || inURL().MatchString(l.Text) {
+			continue
+		}
+		r, err := requirement.Parse(l.Text)
+		if err != nil || slices.ContainsFunc(p.environments(), func(env requirement.Environment) bool {
+			counts, err := r.Marker.Holds(env)
+			return err != nil || counts
+		}) {
+			return fmt.Errorf("%s: %q has no --hash, which --require-hashes (%s) wants of every line: lock the requirements again, such as with pip-compile --generate-hashes", l.Place(), deps.Hidden(l.Text), at)
+		}
+	}
+	if len(p.Added) > 0 {
+		name, _, _ := strings.Cut(p.Added[0], "=")
+		return fmt.Errorf("%s: --require-hashes: the job gets %s, which has no --hash: lock %s with all that it needs, or remove --require-hashes", at, p.Added[0], strings.TrimRight(name, "><~!"))
+	}
+	return nil
 }
 
 // filtered reports whether another JAX than the one that the project lists may fit the job: PyTorch/XLA chooses

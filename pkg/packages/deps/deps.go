@@ -65,6 +65,8 @@ type Wanted struct {
 	// Remote are the URLs of files of requirements that -r and -c name, and Unfetched are those of them whose lines are
 	// not known. They may hold credentials.
 	Remote, Unfetched []Line
+	// HashesAt is the place of --require-hashes, "" without.
+	HashesAt string
 	// Unread means that files which are not read say more about what is needed.
 	Unread bool
 	// Warnings are sentences for the user.

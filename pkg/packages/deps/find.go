@@ -140,7 +140,6 @@ type reader struct {
 	unlisted []string          // directories of local projects without a file that lists what they need
 
 	elsewhere []origin
-	hashesAt  string   // the place of --require-hashes, "" without
 	exposed   []string // the files whose options have credentials
 	limited   []string // the files whose constraints of uv are in wanted
 
@@ -184,9 +183,6 @@ func (r *reader) read(path string, kind Kind) (Wanted, error) {
 	if !kind.IsLock() { // which is complete as it is
 		if err == nil {
 			err = r.leaveOutLocal()
-		}
-		if err == nil {
-			err = r.checkHashes()
 		}
 		if kind != Project {
 			r.warnSettings()

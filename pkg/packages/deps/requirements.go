@@ -122,21 +122,9 @@ func (r *reader) option(o given, l Line, dir string, constraint bool) error {
 		}
 		r.addOption(o.long+" "+value, l.File)
 	case requireHashes:
-		r.hashesAt = l.Place()
+		r.wanted.HashesAt = l.Place()
 	case passOn:
 		r.addOption(strings.TrimSpace(o.long+" "+value), l.File)
-	}
-	return nil
-}
-
-// checkHashes returns an error about the first requirement without a hash, if a file has --require-hashes. Local projects
-// need none, because their code is that of the job.
-func (r *reader) checkHashes() error {
-	for _, l := range r.wanted.Requirements {
-		isHashed := len(l.Hashes) > 0 || strings.Contains(l.Text, "sha256=") // behind the # of a URL
-		if r.hashesAt != "" && !isHashed {
-			return wrong(l.Place(), fmt.Errorf("%q has no --hash, which --require-hashes (%s) wants of every line: lock the requirements again, such as with pip-compile --generate-hashes", l.Text, r.hashesAt))
-		}
 	}
 	return nil
 }
