@@ -28,8 +28,8 @@ const Elsewhere Method = "elsewhere"
 // Indexes says where packages of a wish are looked for.
 type Indexes struct {
 	// Asked are the ones that the resolver asks, as far as the project, variables and configuration files name them.
-	// Ignored are the ones that variables and configuration files name for another tool, and, of a pod, directories of this
-	// machine.
+	// Ignored are the ones that variables and configuration files name for another tool, those of uv's that others take the
+	// place of, and, of a pod, directories of this machine.
 	Asked, Ignored []Index
 	// NoIndex is the option, variable or file by which no index is asked, "" if there is none.
 	NoIndex string
@@ -48,6 +48,10 @@ func (r Resolver) Indexes(w Request, by Method) (all Indexes, err error) {
 	if err != nil {
 		return all, err
 	}
+	configs := r.uvConfigs(by)
+	if by == UV && asked.NoIndex == "" {
+		asked.NoIndex = configs.noIndex()
+	}
 	all.NoIndex = asked.NoIndex
 	for _, s := range asked.Others {
 		if by == Pod && s.Dir != "" {
@@ -64,7 +68,7 @@ func (r Resolver) Indexes(w Request, by Method) (all Indexes, err error) {
 			all.Asked = append(all.Asked, Index{s.Shown(), from})
 		}
 	}
-	r.addUV(&all, by)
+	configs.addTo(&all, by)
 	unread, some := map[Method][]string{UV: ignored[Pip], Pip: ignored[UV], Elsewhere: nil}[by]
 	if !some {
 		return all, nil
@@ -84,33 +88,63 @@ func (all Indexes) asks(i Index) bool {
 	return slices.ContainsFunc(all.Asked, func(o Index) bool { return o.Address == i.Address })
 }
 
-// addUV adds the indexes of uv's configuration files outside the project, which uv alone reads. Wheels that hashes name
-// are not looked for there.
-func (r Resolver) addUV(all *Indexes, by Method) {
+// uvConfigs are uv's configuration files outside the project, the one that counts most first.
+type uvConfigs []uvConfig
+
+// uvConfig are the indexes and links that a file has, as options of pip.
+type uvConfig struct {
+	file    string
+	options []string
+}
+
+// uvConfigs reads the files. There are none for wheels that hashes name: they are not looked for there.
+func (r Resolver) uvConfigs(by Method) (all uvConfigs) {
 	files := r.uvFiles()
 	switch named := r.getenv("UV_CONFIG_FILE"); {
-	case by == Hashes, r.getenv("UV_NO_CONFIG") != "":
-		return
+	case by == Hashes, holds(r.getenv("UV_NO_CONFIG")):
+		return nil
 	case named != "": // in place of all
 		files = []string{named}
 	}
 	for _, file := range files {
-		options, err := deps.UVOptions(file)
-		if err != nil {
-			continue // there is none, or uv says what is wrong
+		if options, err := deps.UVOptions(file); err == nil { // else there is none, or uv says what is wrong
+			all = append(all, uvConfig{file, options})
 		}
-		for _, option := range options {
+	}
+	return all
+}
+
+// holds reports whether a variable of uv is set and does not say no.
+func holds(value string) bool {
+	return !slices.Contains([]string{"", "0", "f", "false", "n", "no", "off"}, strings.ToLower(value))
+}
+
+// noIndex returns the file that lets no index be asked, "" if there is none.
+func (all uvConfigs) noIndex() string {
+	for _, c := range all {
+		if slices.Contains(c.options, pypi.NoIndex) {
+			return c.file
+		}
+	}
+	return ""
+}
+
+// addTo adds what the files name. Only uv asks it. As for uv, one index takes the place of PyPI: the project's, that of a
+// variable, or else that of the first file.
+func (all uvConfigs) addTo(places *Indexes, by Method) {
+	for _, c := range all {
+		for _, option := range c.options {
 			name, address, _ := strings.Cut(option, " ")
-			i := Index{deps.Hidden(deps.WithoutUsers(address)), file}
+			i := Index{deps.Hidden(deps.WithoutUsers(address)), c.file}
+			at := slices.IndexFunc(places.Asked, Index.IsDefault)
 			switch {
-			case address == "" || all.asks(i):
-			case by != UV:
-				all.Ignored = append(all.Ignored, i)
+			case address == "" || places.asks(i):
+			case by != UV, name == "--index-url" && at < 0, name != "--find-links" && places.NoIndex != "":
+				places.Ignored = append(places.Ignored, i)
+			case name == "--index-url":
+				places.Asked = append(slices.Delete(places.Asked, at, at+1), i)
 			default:
-				if name == "--index-url" {
-					all.Asked = slices.DeleteFunc(all.Asked, Index.IsDefault)
-				}
-				all.Asked = append(all.Asked, i)
+				places.Asked = append(places.Asked, i)
 			}
 		}
 	}

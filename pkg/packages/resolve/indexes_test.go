@@ -83,6 +83,7 @@ func TestIndexesOfUV(t *testing.T) {
 	for name, c := range map[string]struct {
 		by             resolve.Method
 		variable       string
+		option         string // of the project
 		asked, ignored []string
 	}{
 		"uv":                      {by: resolve.UV, asked: []string{ours, more}},
@@ -91,14 +92,25 @@ func TestIndexesOfUV(t *testing.T) {
 		"hashes":                  {by: resolve.Hashes, asked: []string{pypi}},
 		"uv without":              {by: resolve.UV, variable: "UV_NO_CONFIG=1", asked: []string{pypi}},
 		"uv with another file":    {by: resolve.UV, variable: "UV_CONFIG_FILE=" + named, asked: []string{"https://named/simple " + named}},
+		"uv with all the same":    {by: resolve.UV, variable: "UV_NO_CONFIG=0", asked: []string{ours, more}},
+		"uv with a variable":      {by: resolve.UV, variable: "UV_DEFAULT_INDEX=https://v/simple", asked: []string{"https://v/simple the variable UV_DEFAULT_INDEX", more}, ignored: []string{ours}},
+		"uv and the project":      {by: resolve.UV, option: "--index-url https://p/simple", asked: []string{"https://p/simple the project", more}, ignored: []string{ours}},
 		"uv with a file for none": {by: resolve.UV, variable: "UV_CONFIG_FILE=" + r.Home, asked: []string{pypi}},
 	} {
 		r := r
 		r.Environ = append(slices.Clone(r.Environ), c.variable)
-		got, err := r.Indexes(requirements(t, "a"), c.by)
+		got, err := r.Indexes(requirements(t, c.option, "a"), c.by)
 		if diff := cmp.Diff([2][]string{c.asked, c.ignored}, [2][]string{lines(got.Asked), lines(got.Ignored)}); err != nil || diff != "" {
 			t.Errorf("%s: %v\n%s", name, err, diff)
 		}
+	}
+	write(t, file, "no-index = true\nfind-links = ['https://links/p']\nextra-index-url = ['https://more/simple']\n", 0o600)
+	got, err := r.Indexes(requirements(t, "--extra-index-url https://p/simple", "a"), resolve.UV)
+	if diff := cmp.Diff([]string{"https://links/p " + file}, lines(got.Asked)); err != nil || diff != "" || got.NoIndex != file {
+		t.Errorf("no index because of %q, %v\n%s", got.NoIndex, err, diff)
+	}
+	if got, err := r.Indexes(requirements(t, "a"), resolve.Pip); err != nil || got.NoIndex != "" {
+		t.Errorf("pip: no index because of %q, %v", got.NoIndex, err)
 	}
 }
 

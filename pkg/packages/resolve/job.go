@@ -43,6 +43,9 @@ func (j *job) run(ctx context.Context) ([]lock.Package, error) {
 	}
 	path, args := j.tool.command(j)
 	environ := append(slices.Clone(j.environ()), "TMPDIR="+dir, "TMP="+dir, "TEMP="+dir, "NO_COLOR=1", "PIP_USER=0", "PIP_REQUIRE_VIRTUALENV=0")
+	if all := j.sources.Indexes; j.tool.way() == UV && len(all) > 0 && all[0].Option == "--index-url" {
+		environ = append(environ, "UV_DEFAULT_INDEX="+all[0].Address()) // the file of requirements comes behind uv's own settings
+	}
 	began := time.Now()
 	output, err := platform.Run(ctx, platform.Command{Path: path, Args: args, Dir: dir, Environ: environ, Line: j.line})
 	j.took = time.Since(began)

@@ -138,6 +138,19 @@ func TestUVResolves(t *testing.T) {
 	isEmpty(t, r.TempDir)
 }
 
+// TestUVAsksTheProjectsIndex: uv asks what the command line, variables and its configuration name before what a file of
+// requirements does, so the project's index is given to it as a variable.
+func TestUVAsksTheProjectsIndex(t *testing.T) {
+	t.Parallel()
+	for option, want := range map[string]string{"--index-url https://me:s3cr3t@ours/simple": "https://me:s3cr3t@ours/simple", "--extra-index-url https://more/simple": "https://v/simple"} {
+		r, kept := uv(t, `echo "$UV_DEFAULT_INDEX" >"$kept/index"; exit 1`, "UV_DEFAULT_INDEX=https://v/simple")
+		_, err := r.Resolve(t.Context(), requirements(t, option, "a"))
+		if got := read(t, filepath.Join(kept, "index")); err == nil || got != want+"\n" {
+			t.Errorf("%s: uv asks %q, want %s; %v", option, got, want, err)
+		}
+	}
+}
+
 // TestExtrasOfFiles: the extras of a wheel arrive however the line is written.
 func TestExtrasOfFiles(t *testing.T) {
 	t.Parallel()
