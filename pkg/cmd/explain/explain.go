@@ -127,7 +127,7 @@ type explainedImage struct {
 	Bytes    *int64 `json:"bytes"`
 	// Chosen are the packages in their versions, null if that is only known once they are resolved.
 	Chosen []report.Package `json:"chosen"`
-	// Indexes are where the resolver looks for packages, in that order. Ignored are the ones that it does not read.
+	// Indexes are where the resolver looks for packages, in that order. Ignored are others that it does not ask.
 	// Both are null if the packages are known.
 	Indexes []provide.Index `json:"indexes"`
 	Ignored []provide.Index `json:"ignoredIndexes"`

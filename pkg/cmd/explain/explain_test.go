@@ -184,7 +184,7 @@ func TestExplainedIndexes(t *testing.T) {
 		"PyPI":    {asked: []provide.Index{pypi}},
 		"unknown": {},
 		"two":     {asked: []provide.Index{pypi, inner}, want: "\nindexes      https://pypi.org/simple (the default)\n             https://inner/simple (/home/me/pip.conf)\n"},
-		"ignored": {asked: []provide.Index{pypi}, ignored: []provide.Index{inner}, want: "\nindexes      https://pypi.org/simple (the default)\n             not https://inner/simple (/home/me/pip.conf), which uv does not read\n"},
+		"ignored": {asked: []provide.Index{pypi}, ignored: []provide.Index{inner}, want: "\nindexes      https://pypi.org/simple (the default)\n             not https://inner/simple (/home/me/pip.conf), which uv does not ask\n"},
 		"none":    {noIndex: "the variable PIP_NO_INDEX", want: "\nindexes      none, because of the variable PIP_NO_INDEX\n"},
 	} {
 		outlook := provide.Estimate{Resolved: "uv", How: "the pod installs them"}

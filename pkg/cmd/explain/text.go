@@ -153,7 +153,7 @@ func (i *explainedImage) places(line func(what, format string, args ...any)) {
 		say("%s (%s)", x.Address, x.From)
 	}
 	for _, x := range i.Ignored {
-		say("not %s (%s), which %s does not read", x.Address, x.From, *i.Resolved)
+		say("not %s (%s), which %s does not ask", x.Address, x.From, *i.Resolved)
 	}
 }
 

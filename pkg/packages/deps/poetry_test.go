@@ -156,6 +156,7 @@ func TestOverlooked(t *testing.T) {
 		"hashes beside a lock":              {archive: "-- requirements.txt --\ntorch==2.8.0 --hash=sha256:00\n-- uv.lock --\n" + uvLocked, source: "requirements.txt"},
 		"Rye":                               {archive: app + "-- requirements.lock --\na==1\n", source: "pyproject.toml", want: "requirements.lock is not read, because pyproject.toml is: for its versions, add --requirements requirements.lock"},
 		"Rye alone":                         {archive: "-- requirements.lock --\na==1\n", want: "requirements.lock is not read: add --requirements requirements.lock"},
+		"conda of MLflow":                   {archive: "-- conda.yaml --\ndependencies: [pytorch]\n", want: "conda.yaml is not read: list its packages in requirements.txt, with"},
 		"conda for GPUs":                    {archive: "-- environment-gpu.yml --\ndependencies: [pytorch]\n", want: "environment-gpu.yml is not read: list its packages in requirements.txt, with"},
 		"conda for GPUs, in another form":   {archive: "-- environment_gpu.yaml --\nname: x\ndependencies:\n- pytorch\n", want: "environment_gpu.yaml is not read: list its packages"},
 		"more in conda for GPUs":            {archive: app + "-- environment-gpu.yml --\ndependencies: [pytorch]\n", source: "pyproject.toml", want: "environment-gpu.yml is not read: list its packages in pyproject.toml"},

@@ -39,6 +39,7 @@ var manifests = []unread{
 	{pattern: "setup.cfg", says: contains("install_requires"), instead: "type uv pip compile FILE -o requirements.txt"},
 	{pattern: "Pipfile*", instead: "type pipenv requirements > requirements.txt"},
 	{pattern: "environment.y*ml", instead: relistConda, more: relistConda},
+	{pattern: "conda.y*ml", says: contains("dependencies:"), instead: relistConda, more: relistConda}, // of MLflow
 	{pattern: "environment?*.y*ml", says: contains("dependencies:"), instead: relistConda, more: relistConda},
 	{pattern: "*conda-lock.y*ml", instead: relistConda, more: relistConda},
 	{pattern: "pixi.toml", instead: relistConda, more: relistConda},

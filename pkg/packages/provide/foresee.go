@@ -2,7 +2,6 @@ package provide
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
@@ -17,7 +16,7 @@ func (p *Provider) Predict(ctx context.Context, plan decide.Plan) (decide.Provid
 	if s := p.steps(plan); !slices.Equal(s, steps{inPod}) {
 		of := p.prospect(ctx, plan, p.known(plan))
 		if taken := of.taken(ctx, of.unable(ctx, here)); len(s) > 0 && (taken == inPod || taken == fails) {
-			done.Warnings = []string{fmt.Sprintf("the manifest has the image that the packages would be in, but %s; --dry-run=server asks the registry", of.how(ctx))}
+			done.Warnings = []string{unmade(s, taken)}
 		}
 		return done, true, nil
 	}
@@ -36,6 +35,15 @@ func (p *Provider) Predict(ctx context.Context, plan decide.Plan) (decide.Provid
 	}
 	done, err := look.unpinned(ctx, plan, p.known(plan), "", nil, done)
 	return done, err == nil, err
+}
+
+// unmade warns that a run does not make the image of the manifest, and says what it does instead.
+func unmade(s steps, taken step) string {
+	instead := map[step]string{inPod: "the pod installs the packages", fails: "the run fails"}[taken]
+	if slices.Contains(s, there) {
+		instead = "if it is not there, " + instead
+	}
+	return "a run can't make the image that the manifest names: " + instead + "; --dry-run=server shows what the job gets"
 }
 
 // foreseeList returns the list that Provide would store. If it is too large to be sent, what it

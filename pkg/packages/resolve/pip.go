@@ -102,7 +102,11 @@ func (i interpreter) misfit(w Request) string {
 
 // pythons returns the paths of the interpreters that may fit.
 func (r Resolver) pythons(t wheel.Target) (paths []string) {
-	for _, name := range []string{cmp.Or(r.Python, "python3"), "python" + t.Python} {
+	names := []string{cmp.Or(r.Python, "python3")}
+	if t.Python != "" {
+		names = append(names, "python"+t.Python)
+	}
+	for _, name := range names {
 		if path, err := r.lookPath(name); err == nil {
 			paths = append(paths, path)
 		}

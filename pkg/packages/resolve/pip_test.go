@@ -305,6 +305,8 @@ func TestNotHere(t *testing.T) {
 	elsewhere.Arch = map[string]string{"amd64": "arm64", "arm64": "amd64"}[here.Arch]
 	other := here
 	other.Python = "3.99"
+	unknown := here
+	unknown.Python = ""
 	interpreter := func(text string) func(*testing.T) resolve.Resolver {
 		return func(t *testing.T) resolve.Resolver {
 			r := without(t)
@@ -336,7 +338,18 @@ func TestNotHere(t *testing.T) {
 		"another implementation": {interpreter(strings.Replace(says("24"), "cpython", "pypy", 1)), here, "it is pypy"},
 		"garbage":                {interpreter("echo garbage"), here, `it answers "garbage"`},
 		"a broken interpreter":   {interpreter("echo cannot start >&2; exit 3"), here, "exit status 3: cannot start"},
-		"a download":             {interpreter(says("25.2")), here, "would download torch only to resolve it"},
+		"a broken python beside it": {func(t *testing.T) resolve.Resolver {
+			r, other := interpreter(says("21.3.1"))(t), interpreter("echo cannot start >&2; exit 3")(t)
+			python3 := r.LookPath
+			r.LookPath = func(name string) (string, error) {
+				if name == "python" {
+					return other.LookPath("python3")
+				}
+				return python3(name)
+			}
+			return r
+		}, unknown, "its pip is 21.3.1, and 22.2 is needed"},
+		"a download": {interpreter(says("25.2")), here, "would download torch only to resolve it"},
 	} {
 		w := requirements(t, "a")
 		if name == "a download" {

@@ -194,7 +194,7 @@ func (r Resolver) Method(ctx context.Context, w Request) (way Method, why string
 func (w Request) chosen() (way Method, why string, ok bool) {
 	switch {
 	case w.Kind.IsLock():
-		return Method(w.Kind), "it names every wheel", true
+		return Method(w.Kind), "it names every package", true
 	case len(w.Requirements)+len(w.Added) == 0:
 		return Nothing, "nothing is required", true
 	}
