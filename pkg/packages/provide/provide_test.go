@@ -247,25 +247,6 @@ func TestLook(t *testing.T) {
 	}
 }
 
-// TestAnImageThatIsThereNeedsNoCredentials: a colleague without them uses it; who has to make it is told what is wrong.
-func TestAnImageThatIsThereNeedsNoCredentials(t *testing.T) {
-	w := newWorld(t)
-	line := w.wheel("six", "1.0", "x = 1")
-	text := strings.Replace(w.locked(line), "http://", "http://${TOKEN}@", 1)
-	var mistake *resolve.MistakeError
-	for _, w.look = range []bool{true, false} {
-		if _, err := w.provide(w.plan(text)); !errors.As(err, &mistake) || !strings.Contains(err.Error(), "the variable TOKEN is not set") {
-			t.Errorf("nobody has made the image, and a dry-run is %t: %v", w.look, err)
-		}
-	}
-	w.environ = []string{"TOKEN=t0ken"}
-	w.mustProvide(w.plan(text))
-	w.environ = []string{}
-	if done := w.mustProvide(w.plan(text)); done.Plan.Mode != decide.Bundled || len(done.Digests) != 1 {
-		t.Errorf("provided %+v", done)
-	}
-}
-
 // TestOutlook: what has to be built is built where that is possible.
 func TestOutlook(t *testing.T) {
 	const built, inPod = "Cloud Build makes the image", "the pod installs them"
