@@ -81,7 +81,7 @@ notices: ## Write THIRD_PARTY_LICENSES, the licenses of all that is linked into 
 .PHONY: release-snapshot
 # For one platform only: make release-snapshot PLATFORM=linux/amd64
 PLATFORM ?= all
-release-snapshot: ## Make all that a release consists of in dist/, without an account: docs/release.md
+release-snapshot: ## Build a release into dist/ without publishing: docs/release.md
 	hack/release/snapshot.sh dist $(PLATFORM)
 
 .PHONY: update-bases
@@ -196,7 +196,7 @@ bench: build ## Measure, as ratios to what you would use instead, with CLUSTER=l
 	$(CLUSTER_ENV) go run ./hack/bench $(BENCH)
 
 .PHONY: prepare
-prepare: ## Install what tests and lint need and this machine lacks
+prepare: ## Install missing tools for tests and lint
 	hack/prepare.sh
 
 .PHONY: prepare-full

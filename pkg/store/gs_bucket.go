@@ -56,7 +56,7 @@ func (b *Bucket) Pin(ctx context.Context, name string, data []byte) (generation 
 			return 0, req.explain(ctx, err)
 		}
 	}
-	return 0, fmt.Errorf("writing %s: others replace it all the time; try again", b.gs.full(name))
+	return 0, fmt.Errorf("writing %s: too many concurrent writers; try again", b.gs.full(name))
 }
 
 // pinned returns the generation of an object that has this content and stays for long enough,

@@ -181,7 +181,7 @@ func (r *request) put(ctx context.Context, found *storage.ObjectAttrs, u upload)
 			return false, err
 		}
 	}
-	return false, fmt.Errorf("writing %s: others replace it all the time; try again", r.store.full(r.name))
+	return false, fmt.Errorf("writing %s: too many concurrent writers; try again", r.store.full(r.name))
 }
 
 // missing returns nil if the bucket has the object for long enough, else the condition

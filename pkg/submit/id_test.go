@@ -89,8 +89,8 @@ func TestNameWarnings(t *testing.T) {
 		"":                         "",
 		"run_1":                    "",
 		"My run":                   "",
-		"Ünï":                      "--name Ünï: the job's ID has it as n, since IDs have at most 50 characters: a-z, 0-9 and '-'",
-		strings.Repeat("long", 20): "--name " + strings.Repeat("long", 20) + ": the job's ID has it as longlonglonglongl-5aa1, since IDs have at most 50 characters: a-z, 0-9 and '-'",
+		"Ünï":                      "--name Ünï: shortened to n in the job's ID: IDs have at most 50 characters: a-z, 0-9 and '-'",
+		strings.Repeat("long", 20): "--name " + strings.Repeat("long", 20) + ": shortened to longlonglonglongl-5aa1 in the job's ID: IDs have at most 50 characters: a-z, 0-9 and '-'",
 	} {
 		s := api.Spec{Accelerator: api.Accelerator{Name: "cpu", Kind: api.CPU}}
 		s.ID = newID(s.Accelerator, name, Identity{When: time.Unix(0, 0), Hex: "0123abc"})

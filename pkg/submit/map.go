@@ -180,7 +180,7 @@ func rereadWarnings(m *api.Map, size int64) []string {
 		return nil
 	}
 	pods := int(manyBytes / size)
-	return []string{fmt.Sprintf("each of the map's %d pods reads the whole input file, %d GiB in total: use fewer pods with --chunk %d", m.Chunks(), int64(m.Chunks())*size>>30, quotient(m.Computed(), pods))}
+	return []string{fmt.Sprintf("the map's %d pods each read the whole input file (%d GiB in total): use fewer pods with --chunk %d", m.Chunks(), int64(m.Chunks())*size>>30, quotient(m.Computed(), pods))}
 }
 
 // quotient returns a/b, rounded up.

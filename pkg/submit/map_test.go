@@ -131,9 +131,9 @@ func TestRereadWarnings(t *testing.T) {
 		"small inputs in many pods":  {api.Map{Inputs: 100_000, Chunk: 1}, 1 << 20, ""},
 		"large inputs in a few pods": {api.Map{Inputs: 100_000, Chunk: 1000}, 256 << 20, ""},
 		"large inputs in many pods": {api.Map{Inputs: 100_000, Chunk: 10}, 256 << 20,
-			"each of the map's 10000 pods reads the whole input file, 2500 GiB in total: use fewer pods with --chunk 250"},
+			"the map's 10000 pods each read the whole input file (2500 GiB in total): use fewer pods with --chunk 250"},
 		"a fifth of them missing": {api.Map{Inputs: 500_000, Only: []api.Range{{First: 0, Last: 99_999}}, Chunk: 10}, 256 << 20,
-			"each of the map's 10000 pods reads the whole input file, 2500 GiB in total: use fewer pods with --chunk 250"},
+			"the map's 10000 pods each read the whole input file (2500 GiB in total): use fewer pods with --chunk 250"},
 	} {
 		if got := strings.Join(rereadWarnings(&tt.m, tt.size), "\n"); got != tt.want {
 			t.Errorf("%s: %q, want %q", name, got, tt.want)

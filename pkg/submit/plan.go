@@ -296,7 +296,7 @@ func (p *Planned) checkOutputsPlace() error {
 	for _, f := range p.Files.Index.Files {
 		if before, _, found := strings.Cut("/"+f.Path+"/", "/gs:/"); found {
 			dir := strings.TrimPrefix(before+"/gs:", "/")
-			return fmt.Errorf("cannot package %q: a job finds its outputs there: delete or rename %s, which a program made of a gs:// URL", f.Path, dir)
+			return fmt.Errorf("cannot package %q: the path gs:/ is reserved for outputs: delete or rename %s (created by a program that took a gs:// URL for a path)", f.Path, dir)
 		}
 	}
 	return nil

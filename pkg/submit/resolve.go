@@ -41,7 +41,7 @@ func Resolve(ctx context.Context, p Planned, registry job.Registry) (Planned, er
 		p.Spec.ResumeFrom = old.ID()
 	}
 	if p.Spec.CallKind == api.CallPickle && !strings.HasPrefix(old.Store.URL(), store.FileScheme) {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("--map-resume %s: all inputs are computed again, because no pod of the new job can vouch for pickles of job %s", old.ID(), old.ID()))
+		p.Warnings = append(p.Warnings, fmt.Sprintf("--map-resume %s: all inputs are computed again, because results pickled by job %s can't be verified", old.ID(), old.ID()))
 		return p.resume(old, nil)
 	}
 	values, err := old.Results().Values(ctx)

@@ -316,5 +316,5 @@ func nameWarnings(name string, s *api.Spec) []string {
 	if name == "" || whole {
 		return nil
 	}
-	return []string{fmt.Sprintf("--name %s: the job's ID has it as %s, since IDs have at most %d characters: a-z, 0-9 and '-'", name, kept, maxID)}
+	return []string{fmt.Sprintf("--name %s: shortened to %s in the job's ID: IDs have at most %d characters: a-z, 0-9 and '-'", name, kept, maxID)}
 }

@@ -29,7 +29,7 @@ func ofStatus(s api.Status, isMap, mayBeEarlier bool, now time.Time) taken {
 	return t
 }
 
-// ofPods counts the time of the pods of a map that runs so many at a time.
+// ofPods estimates pod time for a map with limited parallelism.
 func ofPods(pods api.PodTime, atATime int, now time.Time) taken {
 	t := taken{pods.At(now) / time.Duration(atATime), About}
 	if pods.Incomplete {

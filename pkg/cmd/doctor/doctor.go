@@ -34,9 +34,9 @@ import (
 
 const doctorLong = `Check what jobs need, in at most three seconds: the programs of this machine, the
 cluster, the namespace and your rights there, the store, and on GKE the project. One
-line each: ✓ it is there, ✗ it is missing, with the command that fixes it, – it
-doesn't matter here, can't be seen, or needs another one that is wrong. In a pipe these
-are ok, wrong and skipped.
+line each: ✓ there, ✗ missing, with the command that fixes it, – skipped: not
+applicable, not visible, or blocked by a failed check. In a pipe these are ok, wrong
+and skipped.
 
 Nothing is changed without --fix. --deep starts a pod and removes it.
 

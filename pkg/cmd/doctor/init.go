@@ -26,7 +26,7 @@ Cloud. create asks for the project, the zone and the name of the cluster, and ha
 to "kubectl kinetic up", which shows its plan. troubleshoot is "kubectl kinetic doctor",
 and asks nothing.
 
-With --yes nothing is asked: flags, variables and what is in force say the rest. If these
+--yes never prompts: values come from flags, variables and the current settings. If these
 allow several clusters of the project, connect names them and chooses none.
 
 Exit codes: 0 done; 1 it failed, or doctor found something wrong, also after connect has
@@ -69,7 +69,7 @@ func NewInit(streams genericiooptions.IOStreams, now clock.PassiveClock) *cobra.
 	f := &initFlags{connection: connect.NewFlags()}
 	own := cli.NewSection("Flags")
 	own.Flags.StringVar(&f.profile, "profile-name", "", "Save the cluster as the profile `NAME`. Default: the name of the cluster.")
-	own.Flags.BoolVarP(&f.yes, "yes", "y", false, "Ask nothing.")
+	own.Flags.BoolVarP(&f.yes, "yes", "y", false, "Don't prompt.")
 	c := &cobra.Command{
 		Use:               "init [connect|create|troubleshoot] [flags]",
 		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic init"},

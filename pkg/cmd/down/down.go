@@ -55,7 +55,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	fs := own.Flags
 	fs.StringVar(&f.yes, "yes", "", "Do not ask. The value is the `NAME` of the cluster: --yes=NAME.")
 	fs.BoolVar(&f.deleteData, "delete-data", false, "Delete the buckets, too, with the results of all jobs.")
-	fs.BoolVar(&f.force, "force", false, "Also while jobs run or wait or can't be seen, and also a cluster that up has not made.")
+	fs.BoolVar(&f.force, "force", false, "Delete even if jobs run, wait or can't be listed, or if up didn't create the cluster.")
 	fs.StringVar(&f.profile, "profile-name", "", "`NAME` of the profile that is removed. Default: that of the cluster.")
 	f.dryRun.Add(own, "Print what would be deleted, and delete nothing: none or client.")
 	fs.StringVarP(&f.output, "output", "o", "", "Output `FORMAT` of the plan: yaml or json.")

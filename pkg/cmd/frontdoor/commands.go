@@ -35,7 +35,7 @@ func commands() []command {
 		{name: "accelerators", binary: poolBinary, word: "accelerators", summary: "List the accelerators that jobs may ask for"},
 		{name: "up", binary: poolBinary, word: "up", summary: "Create a cluster in GKE with all that jobs need"},
 		{name: "down", binary: poolBinary, word: "down", summary: "Delete a cluster and what belongs to it"},
-		{name: "status", binary: poolBinary, word: "status", summary: "Say what a cluster has, what is idle, and what it costs"},
+		{name: "status", binary: poolBinary, word: "status", summary: "Show node pools, jobs, idle nodes and cost of a cluster"},
 		{name: "init", binary: poolBinary, word: "init", summary: "Connect to a cluster, create one, or troubleshoot, by a menu"},
 		{name: "doctor", binary: poolBinary, word: "doctor", summary: "Check what jobs need, and say how to fix what is wrong"},
 		{name: "config", binary: poolBinary, word: "config", summary: "Print the settings that are in force, and where each comes from"},

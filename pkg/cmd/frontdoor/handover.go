@@ -22,7 +22,7 @@ func (p Process) handOver(binary string, args []string) (int, error) {
 }
 
 // fix says what to do about an installation with a missing or broken part.
-const fix = "the programs of this plugin belong in one folder: install it again (with krew: kubectl krew uninstall kinetic && kubectl krew install kinetic)"
+const fix = "the plugin's binaries must be in one directory: reinstall it (with krew: kubectl krew uninstall kinetic && kubectl krew install kinetic)"
 
 // find looks in this program's folder first, so that all parts have the same version even
 // if several installations share a PATH. A copy for completion may be alone in its folder:

@@ -37,7 +37,7 @@ func (c *command) result() *cobra.Command {
 	own.Flags.StringVarP(&f.output, "output", "o", "json", "Output `FORMAT`: json, or raw (a string without quotes).")
 	own.Offer("output", "json", "raw")
 	own.Flags.StringVar(&f.file, "output-file", "", "Write the result to `FILE` instead of standard output. Of a job with --payload, write the pickle, not its JSON.")
-	own.Flags.BoolVar(&f.trustStore, "trust-store", false, "Accept a pickle although only the store that has it says that it is the result.")
+	own.Flags.BoolVar(&f.trustStore, "trust-store", false, "Accept a pickled result that only its store vouches for.")
 	return c.finish(&cobra.Command{
 		Use:   "result ID",
 		Short: "Wait for a job and print its return value as JSON",

@@ -69,7 +69,7 @@ func (c *command) unset(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	c.say("no profile is current now")
+	c.say("no profile is active")
 	c.warnOfVariable("")
 	return nil
 }
@@ -108,7 +108,7 @@ func (c *command) remove(ctx context.Context, name string, yes bool) error {
 		return err
 	}
 	if file.Current == name {
-		c.say("profile " + name + " was removed; no profile is current now")
+		c.say("profile " + name + " was removed; no profile is active")
 	} else {
 		c.say("profile " + name + " was removed")
 	}

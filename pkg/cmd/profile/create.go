@@ -45,7 +45,7 @@ func create(streams genericiooptions.IOStreams) *cobra.Command {
 	fs.StringVar(&c.images.BaseImage, "base-image", "", "Jobs install packages on the image `URI`, as with the flag of `run`.")
 	fs.StringVar(&c.images.BaseImageRepo, "base-image-repo", "", "Jobs use the images that build-image made in `REPOSITORY`.")
 	fs.BoolVar(&c.force, "force", false, "Replace the profile of that name; what is not given stays as it is there.")
-	fs.BoolVarP(&c.yes, "yes", "y", false, "Ask for nothing: take what is in force.")
+	fs.BoolVarP(&c.yes, "yes", "y", false, "Don't prompt: use the current settings.")
 	return c.named(&cobra.Command{
 		Use:               "create [NAME] [flags]",
 		Short:             "Create a profile",
@@ -129,7 +129,7 @@ func (c *creation) startFrom(old profile.Profile) {
 }
 
 // errExists is the error for the name of an existing profile.
-var errExists = fmt.Errorf("there is one of that name already: --force replaces it")
+var errExists = fmt.Errorf("a profile of that name exists: use --force to replace it")
 
 // place returns what is in force.
 func (c *creation) place() (target.Target, error) {

@@ -90,7 +90,7 @@ func show(streams genericiooptions.IOStreams) *cobra.Command {
 	c := newCommand(streams)
 	return c.named(&cobra.Command{
 		Use:     "show [NAME]",
-		Short:   "Print a profile; without a name, the one that counts here",
+		Short:   "Show a profile (default: the active one)",
 		Example: "  kubectl kinetic profile show\n  kubectl kinetic profile show prod -o json",
 	}, 0, func(_ context.Context, name string) error { return c.show(name) }, c.outputSection())
 }
@@ -143,6 +143,6 @@ func (c *command) say(line string) { fmt.Fprintln(c.streams.ErrOut, ui.Clean(lin
 func (c *command) warnOfVariable(current string) {
 	const variable = "KINETIC_PROFILE"
 	if name := c.env(variable); name != "" && name != current {
-		c.say("warning: " + variable + " is " + name + " in this shell, and counts before the current profile: `unset " + variable + "`")
+		c.say("warning: " + variable + "=" + name + " in this shell overrides the current profile: `unset " + variable + "`")
 	}
 }

@@ -165,7 +165,7 @@ func (f *flags) addPackages(s cli.Section) {
 	s.Offer("builder", decide.Builders()...)
 	fs.StringVar(&f.uploadLimit, "image-upload-limit", "", "Send at most `SIZE` of packages from this machine. Default: 512Mi.")
 	fs.BoolVar(&i.NoImageCheck, "no-image-check", false, "Don't check whether an image of your own exists and fits the machine.")
-	fs.BoolVar(&i.VerifyLayers, "verify-layers", false, "Make all layers again instead of using those that others made.")
+	fs.BoolVar(&i.VerifyLayers, "verify-layers", false, "Rebuild all layers; don't reuse layers built by others.")
 }
 
 func (f *flags) addOutcome(s cli.Section) {

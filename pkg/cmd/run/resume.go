@@ -50,7 +50,7 @@ func jobElsewhere(ctx context.Context, other job.Registry, id string) string {
 		return ""
 	}
 	if other.Kind != api.BackendLocal {
-		return fmt.Sprintf("that is a job of the cluster, and a local job can't begin with its outputs: copy them with kubectl kinetic jobs outputs %s cp DIR%s, and use --output-dir DIR", id, j.LocationFlags())
+		return fmt.Sprintf("a local job can't resume from a cluster job: copy its outputs with kubectl kinetic jobs outputs %s cp DIR%s, and use --output-dir DIR", id, j.LocationFlags())
 	}
 	from := "DIR"
 	if dir, err := outputs.Of(j); err == nil {

@@ -29,7 +29,7 @@ func TestResumeFromAJobElsewhere(t *testing.T) {
 		kind     api.Backend
 		id, want string
 	}{
-		{api.BackendGKE, "there-1", "that is a job of the cluster, and a local job can't begin with its outputs: copy them with kubectl kinetic jobs outputs there-1 cp DIR -n ml --context dev, and use --output-dir DIR"},
+		{api.BackendGKE, "there-1", "a local job can't resume from a cluster job: copy its outputs with kubectl kinetic jobs outputs there-1 cp DIR -n ml --context dev, and use --output-dir DIR"},
 		{api.BackendLocal, "here-1", "that is a local job, whose outputs no pod can read: copy them with gcloud storage rsync -r " + strings.TrimPrefix(s.URL(), store.FileScheme) + "/here-1/outputs gs://BUCKET/PREFIX, and use --output-dir gs://BUCKET/PREFIX"},
 		{api.BackendLocal, "here-2", ""},
 	} {

@@ -195,7 +195,7 @@ type outcome struct {
 }
 
 // errUnrecoverable ends the waiting for a job that would wait forever.
-var errUnrecoverable = errors.New("waiting will not help")
+var errUnrecoverable = errors.New("the job can never start")
 
 // follow shows the job's log, and delivers the result when the job has ended.
 func (o *options) follow(ctx context.Context, j *job.Job) error {

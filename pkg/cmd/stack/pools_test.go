@@ -256,9 +256,9 @@ func TestUpSaysWhatItsPricesAre(t *testing.T) {
 	w := newWorld(t)
 	w.SetProject("acme", func(p *gcptest.Project) { p.APIs["compute.googleapis.com"] = true })
 	args := []string{"-a", "l4", "--min-nodes", "1", "--dry-run"}
-	w.up(t, args...).check(t, 0, "what stays on without jobs: $", "NAT $2, its address $4; list prices, 2025; us-central1, 2025; us-central1, 2025-03)")
+	w.up(t, args...).check(t, 0, "baseline cost: $", "NAT $2, its address $4; list prices, 2025; us-central1, 2025; us-central1, 2025-03)")
 	w.up(t, append(args, "-o", "json")...).check(t, 0, basesInJSON("2025", "us-central1, 2025", "us-central1, 2025-03"))
-	w.up(t, "--machine-type", "e2-standard-8", "--dry-run").check(t, 0, "what stays on without jobs: at least $", "; not known: 1 node of e2-standard-8")
+	w.up(t, "--machine-type", "e2-standard-8", "--dry-run").check(t, 0, "baseline cost: at least $", "; not known: 1 node of e2-standard-8")
 }
 
 // basesInJSON returns how the list is printed within the price.

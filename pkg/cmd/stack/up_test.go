@@ -18,7 +18,7 @@ import (
 func TestUp(t *testing.T) {
 	w := newWorld(t)
 	w.up(t, "--yes", "--accelerator", "v6e-8").check(t, 0, "+ cluster research: in us-central1-a, 1 to 5 nodes of e2-standard-4", "+ node pool tpu-v6e-2x4-",
-		"what stays on without jobs: $", "cluster $73", "created     cluster research", "ready       profile research, context gke_acme_us-central1-a_research")
+		"baseline cost: $", "cluster $73", "created     cluster research", "ready       profile research, context gke_acme_us-central1-a_research")
 	account := w.kubernetes.Object("/api/v1/namespaces/ml/serviceaccounts/kinetic")
 	if account == nil || !strings.Contains(toJSON(t, account), "kn-research-jobs@acme.iam.gserviceaccount.com") {
 		t.Errorf("the service account is %v", account)

@@ -26,13 +26,13 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/usage"
 )
 
-const statusLong = `Say what a cluster in GKE has: its node pools, the jobs that run and wait, the size of
-its buckets, which nodes are idle, and what they cost in an hour by list price.
+const statusLong = `Show a cluster in GKE: its node pools, the jobs that run and wait, the size of its
+buckets, which nodes are idle, and what they cost per hour at list prices.
 
 It ends with what the accelerators of jobs have cost in the last days, by person, by
 node pool and by day (UTC), with spot capacity apart. The jobs that the cluster still
 has are counted: a job whose result was collected, or that was cleaned up, is not
-there any more. A job says whose it is with a label: run it with --label owner=NAME.
+there any more. Label jobs with their owner: run them with --label owner=NAME.
 All are list prices with a date, not a bill: see docs/cost.md.
 
 Exit codes: 0 the status was printed; 1 the cluster does not exist or Google Cloud
@@ -60,9 +60,9 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: yaml or json.")
 	own.Offer("output", cli.Formats()...)
 	cli.NumberVar(own.Flags, &f.days, 1, 3650, "days", "Add up the cost of jobs in the last `NUMBER` days, with today.")
-	own.Flags.StringVar(&f.label, "person-label", "owner", "The label `KEY` of jobs that says whose they are.")
+	own.Flags.StringVar(&f.label, "person-label", "owner", "Job label `KEY` that names the owner.")
 	root := &cobra.Command{
-		Use: "status", Short: "Say what a cluster has, what is idle, and what it costs", Long: statusLong, Example: statusExamples,
+		Use: "status", Short: "Show node pools, jobs, idle nodes and cost of a cluster", Long: statusLong, Example: statusExamples,
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic status"},
 		Args:        stack.NoArguments("status"), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: cli.RunE(func(ctx context.Context, _ []string) error {

@@ -30,7 +30,7 @@ type costItem struct {
 	PerMonth float64 `json:"perMonth"`
 }
 
-// bill collects what a cost consists of.
+// bill sums up cost items.
 type bill struct {
 	cost
 	prices price.Table
@@ -126,7 +126,7 @@ func (c cost) String() string {
 	if len(c.Unknown) > 0 {
 		least = "at least "
 	}
-	text := fmt.Sprintf("what stays on without jobs: %s$%.0f a month (%s; %s)", least, c.PerMonth, strings.Join(parts, ", "), price.Words(false, c.Bases...))
+	text := fmt.Sprintf("baseline cost: %s$%.0f a month (%s; %s)", least, c.PerMonth, strings.Join(parts, ", "), price.Words(false, c.Bases...))
 	if len(c.Unknown) > 0 {
 		text += "; not known: " + strings.Join(c.Unknown, ", ")
 	}

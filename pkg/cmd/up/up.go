@@ -83,7 +83,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	fs.BoolVar(&f.autopilot, "autopilot", false, "Let GKE manage the nodes. The cluster is then in the whole region.")
 	fs.StringVar(&f.machine, "machine-type", usualMachine, "`TYPE` of the machines that run what the cluster itself needs.")
 	f.maxNodes = usualMaxNodes
-	cli.NumberVar(fs, &f.maxNodes, 1, cli.Unbounded, "max-nodes", "Have at most this `NUMBER` of those machines.")
+	cli.NumberVar(fs, &f.maxNodes, 1, cli.Unbounded, "max-nodes", "Maximum `NUMBER` of these machines.")
 	fs.BoolVar(&f.private, "private", false, "Give the API server no address: it is reached by its name alone, as IAM allows.")
 	fs.StringSliceVar(&f.authorized, "authorized-networks", nil, "Let only these `NETWORKS` use the address of the API server, such as 203.0.113.0/24, with commas.")
 	f.addNetwork(fs)

@@ -40,7 +40,7 @@ func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	own.Offer("output", cli.Formats()...)
 	c := &cobra.Command{
 		Use:               "version",
-		Short:             "Print the versions of what the cluster has",
+		Short:             "Show component versions in the cluster",
 		Hidden:            true,
 		Annotations:       map[string]string{cli.PathAnnotation: "kubectl kinetic version"},
 		Args:              noArguments,
@@ -72,7 +72,7 @@ func (f *flags) toOptions(streams genericiooptions.IOStreams, connection *connec
 	}
 	if ours := version.String(); f.frontDoor != "" && f.frontDoor != ours {
 		fmt.Fprintf(streams.ErrOut, "warning: kubectl-kinetic_jobs is %s, and kubectl-kinetic is %s: "+
-			"the programs of this plugin belong in one folder, install it again\n", ours, f.frontDoor)
+			"the plugin's binaries must be in one directory: reinstall it\n", ours, f.frontDoor)
 	}
 	return &options{streams.Out, connection, f.output, within}, nil
 }

@@ -46,7 +46,7 @@ func TestAnotherFrontDoor(t *testing.T) {
 	t.Setenv("HOME", t.TempDir())
 	streams, _, _, stderr := genericiooptions.NewTestIOStreams()
 	code := cli.Run(t.Context(), NewCommand(streams), []string{"--front-door", "v9.9.9"}, streams)
-	if want := "and kubectl-kinetic is v9.9.9: the programs of this plugin belong in one folder, install it again\n"; code != 0 || !strings.HasSuffix(stderr.String(), want) {
+	if want := "and kubectl-kinetic is v9.9.9: the plugin's binaries must be in one directory: reinstall it\n"; code != 0 || !strings.HasSuffix(stderr.String(), want) {
 		t.Errorf("exit code %d, said %q", code, stderr)
 	}
 }

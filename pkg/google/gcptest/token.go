@@ -72,7 +72,7 @@ func (s *Server) writeCredentials(file string) error {
 	return os.WriteFile(file, text, 0o600)
 }
 
-// serveToken gives an access token to who has signed a request with the key.
+// serveToken issues a token for a request that is signed with the key.
 func (s *Server) serveToken(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -38,7 +38,7 @@ func (s Source) describe() string {
 	case Local:
 		return "its runner recorded"
 	default:
-		return "end.json says"
+		return "end.json has"
 	}
 }
 
@@ -173,5 +173,5 @@ func checked(j *job.Job, p *Pickle) (*Pickle, error) {
 	if namePattern().MatchString(p.Name) && hashPattern().MatchString(p.SHA256) && p.Size > 0 {
 		return p, nil
 	}
-	return nil, untrusted("job %s: %s something else than the hash of its result: %+v", j.ID(), p.Source.describe(), p.Pickle)
+	return nil, untrusted("job %s: %s a malformed hash of its result: %+v", j.ID(), p.Source.describe(), p.Pickle)
 }

@@ -109,7 +109,7 @@ func TestFind(t *testing.T) {
 		"no cluster, but trust":                {store: mine, cluster: cluster{err: errors.New("no route")}, trustStore: true, want: Pickle{Pickle: stored, Source: Store}},
 		"it still runs":                        {store: mine, cluster: cluster{now: running, waits: true}, err: "its cluster has not reported that the job has ended: try again later"},
 		"a local job":                          {cluster: cluster{err: errors.New("nobody asks")}, want: Pickle{Pickle: stored, Source: Local}},
-		"a report that is none":                {store: mine, cluster: cluster{now: is(api.Succeeded, &api.Pickle{Name: "../x"})}, err: "its pod reported something else than the hash of its result"},
+		"a report that is none":                {store: mine, cluster: cluster{now: is(api.Succeeded, &api.Pickle{Name: "../x"})}, err: "its pod reported a malformed hash of its result"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			f := Verifier{Reports: Reports{t.TempDir()}, TrustStore: tt.trustStore, Timeout: time.Millisecond}

@@ -107,7 +107,7 @@ func (c *Client) reason(n need, answer *apierror.APIError) (text string, lasting
 		}
 		return "it refuses the request: " + said, true
 	case codes.FailedPrecondition:
-		return fmt.Sprintf("it does not build for this project in %s: %s; ask for quota for builds", c.place.Region, said), true
+		return fmt.Sprintf("no build quota in %s: %s; request an increase", c.place.Region, said), true
 	case codes.ResourceExhausted:
 		return fmt.Sprintf("the quota is used up: %s; try again later", said), false
 	case codes.Unavailable, codes.DeadlineExceeded:

@@ -191,7 +191,7 @@ func TestStartFallsBack(t *testing.T) {
 	c = newCloud(t)
 	c.Fail("CreateBuild", refused, refused)
 	_, err := c.client().Start(t.Context(), c.request())
-	if !errors.Is(err, cloudbuild.ErrUnusable) || !strings.Contains(err.Error(), "it does not build for this project in europe-west4: due to quota") {
+	if !errors.Is(err, cloudbuild.ErrUnusable) || !strings.Contains(err.Error(), "no build quota in europe-west4: due to quota") {
 		t.Errorf("error %v", err)
 	}
 }

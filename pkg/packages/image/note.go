@@ -74,7 +74,7 @@ func newNote(k key, l layer, wheels []Wheel) (v1.Image, error) {
 		noteDiffID: l.names.DiffID.String(), notePrefix: k.layout.Prefix, noteWheels: strings.Join(files, " "), noteBytes: strconv.FormatInt(l.names.Wheels, 10),
 	}).(v1.Image)
 	if !ok {
-		return nil, errors.New("adding annotations to an image gave something else")
+		return nil, errors.New("unexpected type after annotating the image")
 	}
 	return annotated, nil
 }

@@ -250,7 +250,7 @@ func (p *Provider) fits(ctx context.Context, plan decide.Plan, facts image.Facts
 	return nil
 }
 
-// buildRequest has an image built, or joins who builds it. It returns which digest the image has. If
+// buildRequest starts a build, or joins one in progress. It returns which digest the image has. If
 // the build is still running after an error, failed gets it.
 func (p *Provider) buildRequest(ctx context.Context, arch string, r cloudbuild.Request, failed *CloudError) (joined bool, digest string, err error) {
 	client, err := p.Cloud(ctx)

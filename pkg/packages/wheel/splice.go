@@ -25,7 +25,7 @@ type splicer struct {
 // is pinned in go.mod, so that all builds give the same bytes.
 const level = 6
 
-// gzipHeader is that of a member without name and time, made on an unknown system.
+// gzipHeader is a header with no name, no mtime and an unknown operating system.
 var gzipHeader = []byte{0x1f, 0x8b, 8, 0, 0, 0, 0, 0, 0, 255}
 
 func newSplicer(w io.Writer) (*splicer, error) {

@@ -66,7 +66,7 @@ func checkSource(ctx context.Context, d api.Data, url string) string {
 		case ctx.Err() != nil:
 			return ""
 		case err != nil:
-			return fmt.Sprintf("%s: you can't look into this bucket, or there is none; the job's account must be able to", d.Source)
+			return fmt.Sprintf("%s: can't list this bucket (no access, or it doesn't exist); the job's service account needs read access", d.Source)
 		case name == "" || o.Name == name || strings.HasSuffix(name, "/") || strings.HasPrefix(o.Name, name+"/"):
 			return ""
 		case o.Name > name+"/":
@@ -80,5 +80,5 @@ func checkSource(ctx context.Context, d api.Data, url string) string {
 }
 
 func nothing(d api.Data) string {
-	return d.Source + ": there is nothing of this name yet, and without it the job ends"
+	return d.Source + ": not found; the job fails unless it exists when the job starts"
 }

@@ -28,13 +28,13 @@ func TestDoubts(t *testing.T) {
 		{"x=gs://acme/set,fuse", ""},
 		{"x=gs://acme/weights.h5,fuse", ""},
 		{"/m=gs://acme/new,fuse,rw", ""},
-		{"/m=gs://other/new,fuse,rw", "gs://other/new: you can't look into this bucket"},
+		{"/m=gs://other/new,fuse,rw", "gs://other/new: can't list this bucket"},
 		{"x=pvc://claim", ""},
 		{"x=hf://o/n", ""},
-		{"x=gs://acme/weights.h5/", "gs://acme/weights.h5/: there is nothing of this name yet"},
-		{"x=gs://acme/se", "gs://acme/se: there is nothing of this name yet"},
-		{"x=gs://acme/nothing,fuse", "gs://acme/nothing: there is nothing of this name yet"},
-		{"x=gs://other/set", "gs://other/set: you can't look into this bucket"},
+		{"x=gs://acme/weights.h5/", "gs://acme/weights.h5/: not found; the job fails"},
+		{"x=gs://acme/se", "gs://acme/se: not found; the job fails"},
+		{"x=gs://acme/nothing,fuse", "gs://acme/nothing: not found; the job fails"},
+		{"x=gs://other/set", "gs://other/set: can't list this bucket"},
 	} {
 		var named, volumes []string
 		if named = []string{tt.value}; strings.HasPrefix(tt.value, "/") {

@@ -209,7 +209,7 @@ func (in *Input) checkOptions(opts options) error {
 	case opts.rw && in.Local != "":
 		return errors.New("rw: what a job writes can't go back to this machine: write to KINETIC_OUTPUT_DIR, or mount gs://BUCKET/FOLDER with fuse,rw")
 	case opts.rw && in.Access == api.AccessCopy:
-		return errors.New("rw is for what is mounted: add fuse; a copy can be written to anyway")
+		return errors.New("rw requires fuse; copies are always writable")
 	}
 	return nil
 }
@@ -231,7 +231,7 @@ func cutOptions(text string) (string, options, error) {
 		case word == "rw":
 			opts.rw = true
 		case word == "ro":
-			return "", opts, errors.New("ro: what is mounted is read-only anyway: omit it")
+			return "", opts, errors.New("mounts are read-only by default: omit ro")
 		case isCache:
 			if q, err := resource.ParseQuantity(size); err != nil || q.Sign() <= 0 {
 				return "", opts, fmt.Errorf("cache=%s: expected a size, such as 20Gi", size)
@@ -308,7 +308,7 @@ func (in *Input) claim(src string) error {
 		return errors.New("a PersistentVolumeClaim is mounted anyway: omit fuse")
 	}
 	if folder = strings.TrimSuffix(folder, "/"); folder != "" && (path.Clean("/"+folder) != "/"+folder) {
-		return fmt.Errorf("%s: the folder should be written %s", src, strings.TrimPrefix(path.Clean("/"+folder), "/"))
+		return fmt.Errorf("%s: invalid folder: use %s", src, strings.TrimPrefix(path.Clean("/"+folder), "/"))
 	}
 	in.Access, in.Claim, in.Folder = api.AccessClaim, claim, folder
 	return nil
@@ -320,7 +320,7 @@ func unsupported(scheme, src string) error {
 	case "s3":
 		return fmt.Errorf("a pod has no access to S3: copy the files to a bucket with gcloud storage cp -r %s gs://BUCKET/FOLDER and name that", src)
 	case "http", "https":
-		return errors.New("what a URL has may change while a job runs: download it and name the file, or copy it to gs://BUCKET/FOLDER")
+		return errors.New("http(s) sources are not supported: download the file, or copy it to gs://BUCKET/FOLDER")
 	}
 	return fmt.Errorf("%s:// is not supported: expected a local path, gs://, hf:// or pvc://", scheme)
 }

@@ -177,7 +177,7 @@ func (p *Plan) addSet(set *pack.Set, where string) {
 		p.Sets = append(p.Sets, set)
 	}
 	if set.Files > manyFiles {
-		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: with fuse, each of its %d files is an object, which takes a request to send and at least one to read; without fuse, they travel in packs and are read in seconds", where, set.Files))
+		p.Warnings = append(p.Warnings, fmt.Sprintf("%s: with fuse, its %d files are uploaded and read one by one, which is slow; omit fuse to transfer them in packs", where, set.Files))
 	}
 }
 

@@ -130,7 +130,7 @@ func TestManyMountedFiles(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if len(p.Warnings) != want || want > 0 && !strings.Contains(p.Warnings[0], "each of its 10001 files is an object") {
+		if len(p.Warnings) != want || want > 0 && !strings.Contains(p.Warnings[0], "its 10001 files are uploaded and read one by one") {
 			t.Errorf("%s: warnings %q", value, p.Warnings)
 		}
 	}

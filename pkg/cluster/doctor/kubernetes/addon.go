@@ -94,7 +94,7 @@ func (c *cluster) localQueue(ctx context.Context, k *versions.AddOn) doctor.Find
 	}
 	err := c.server.Get(ctx, &list, nil, "/apis", kueue.Version.Group, k.APIVersion, "namespaces", c.Target.Namespace, "localqueues")
 	if apierrors.IsForbidden(err) {
-		return doctor.Skip("%s; you may not look whether the queue %s exists", describe(k), c.Queue)
+		return doctor.Skip("%s; no permission to read queue %s", describe(k), c.Queue)
 	}
 	if err != nil {
 		return c.failed("list", "localqueues", err)
@@ -146,11 +146,11 @@ func (c *cluster) runners(ctx context.Context) doctor.Finding {
 	}
 	for _, r := range i.Runners {
 		if r.Relation == versions.Newer {
-			return doctor.Skip("someone uses %s here, which is newer than this client, %s: upgrade it", r.Version, c.Client.Version)
+			return doctor.Skip("this namespace already uses %s, which is newer than this client, %s: upgrade it", r.Version, c.Client.Version)
 		}
 	}
 	if len(i.Runners) == 0 {
-		return doctor.Good("none yet: the next job brings it")
+		return doctor.Good("not installed yet: the next job installs it")
 	}
 	if r := i.Runners[0]; r.Relation != versions.Current {
 		return doctor.Good("the newest is of %s; the next job brings that of this client, %s", r.Version, c.Client.Version)

@@ -171,11 +171,11 @@ func (c *cluster) account(ctx context.Context) doctor.Finding {
 		return doctor.Lacking(Namespace)
 	case apierrors.IsNotFound(err):
 		f := doctor.Bad(fmt.Sprintf("kubectl create serviceaccount %s -n %s", name, namespace),
-			"namespace %s has no service account %s, so that no pod of a job can start", namespace, name)
+			"namespace %s has no service account %s: jobs can't start", namespace, name)
 		f.Repair = c.createAccount
 		return f
 	case apierrors.IsForbidden(err):
-		return doctor.Skip("you may not look whether the service account %s exists", name)
+		return doctor.Skip("no permission to read service account %s", name)
 	case err != nil:
 		return c.failed("get", "serviceaccounts", err)
 	}

@@ -181,7 +181,7 @@ func TestChecks(t *testing.T) {
 		"no service account": {check: Account, answers: map[string]string{"GET " + ml + "/serviceaccounts/kinetic": ""}, state: doctor.Wrong,
 			detail: "namespace ml has no service account kinetic", fix: "kubectl create serviceaccount kinetic -n ml"},
 		"service accounts are secret": {check: Account, answers: map[string]string{"GET " + ml + "/serviceaccounts/kinetic": forbidden("get", "serviceaccounts")},
-			state: doctor.Skipped, detail: "you may not look whether the service account kinetic exists"},
+			state: doctor.Skipped, detail: "no permission to read service account kinetic"},
 
 		"some rights": {check: "rights", answers: map[string]string{rules: `{"status":{"resourceRules":[
  {"verbs":["create","get","list","watch"],"apiGroups":["batch"],"resources":["jobs"]}, {"verbs":["*"],"apiGroups":["leaderworkerset.x-k8s.io","rbac.authorization.k8s.io","kueue.x-k8s.io"],"resources":["*"]},
@@ -248,11 +248,11 @@ func TestChecks(t *testing.T) {
 			detail: "there is no node for l4 now; GKE may add some"},
 		"nodes are secret": {check: "nodes", answers: map[string]string{"GET /api/v1/nodes": forbidden("list", "nodes")}, state: doctor.Skipped, detail: "you may not list nodes"},
 
-		"no runner": {check: "runners", state: doctor.OK, detail: "none yet"},
+		"no runner": {check: "runners", state: doctor.OK, detail: "not installed yet: the next job installs it"},
 		"an older runner": {check: "runners", answers: map[string]string{"GET " + ml + "/configmaps": `{"items":[{"metadata":{"name":"kinetic-runner-a","annotations":{"kubectl-kinetic.github.io/runner-version":"v0.1.0"}}}]}`},
 			state: doctor.OK, detail: "the newest is of v0.1.0; the next job brings that of this client, v0.2.0"},
 		"a newer runner": {check: "runners", answers: map[string]string{"GET " + ml + "/configmaps": `{"items":[{"metadata":{"name":"kinetic-runner-a","annotations":{"kubectl-kinetic.github.io/runner-version":"v0.3.0"}}}]}`},
-			state: doctor.Skipped, detail: "someone uses v0.3.0 here, which is newer than this client, v0.2.0: upgrade it"},
+			state: doctor.Skipped, detail: "this namespace already uses v0.3.0, which is newer than this client, v0.2.0: upgrade it"},
 		"runners that can't be read": {check: "runners", answers: map[string]string{"GET " + ml + "/configmaps": refusal(404, "NotFound", "")}, state: doctor.Wrong, detail: "it can't be read"},
 		"runners are secret":         {check: "runners", answers: map[string]string{"GET " + ml + "/configmaps": forbidden("list", "configmaps")}, state: doctor.Skipped, detail: "forbidden: you need the verb list on configmaps"},
 	}
