@@ -151,6 +151,15 @@ func TestChecks(t *testing.T) {
 			fix: "gcloud storage buckets add-iam-policy-binding gs://acme-kn-c-jobs --role=roles/storage.objectUser --member=serviceAccount:jobs@acme.iam.gserviceaccount.com"},
 		"pods without an account, and without the bucket": {check: "Workload Identity", set: withoutAnnotation, state: doctor.Wrong, detail: "no binding of the bucket",
 			fix: "gcloud storage buckets add-iam-policy-binding gs://acme-kn-c-jobs --role=roles/storage.objectUser --member=" + principal},
+		"a store in an emulator": {check: "Workload Identity", set: func(o *Options) {
+			env := o.Env
+			o.Env = func(name string) string {
+				if name == api.EnvStorageEmulator {
+					return "http://127.0.0.1:1"
+				}
+				return env(name)
+			}
+		}, state: doctor.Skipped, detail: "the emulator http://127.0.0.1:1 has no permissions"},
 		"pods by themselves": {check: "Workload Identity", set: withoutAnnotation, state: doctor.OK, detail: principal,
 			answers: map[string]string{"GET " + bucketPath + "/iam": `{"bindings":[{"role":"roles/storage.objectAdmin","members":["` + principal + `"]},` + seesBucket + `]}`}},
 		"all pods of the namespace": {check: "Workload Identity", set: withoutAnnotation, state: doctor.OK, detail: principal,

@@ -33,6 +33,9 @@ func (c *cloud) identity(ctx context.Context) doctor.Finding {
 	if !inBucket {
 		return doctor.Lacking(Store)
 	}
+	if c.emulator() != "" {
+		return doctor.Skip("the emulator %s has no permissions", c.emulator())
+	}
 	return c.grant(ctx, bucket, member)
 }
 
