@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/spf13/cobra"
+	container "google.golang.org/api/container/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
@@ -83,22 +84,8 @@ func (c *command) runSet(ctx context.Context, name string, size gke.Size, yes, d
 		return err
 	}
 	limits := gke.Limits(p)
-	if size.Min == notGiven {
-		size.Min = limits.Min
-	}
-	if size.Max == notGiven {
-		size.Max = max(limits.Max, 1)
-	}
-	if size.Min > size.Max {
-		return cli.Usagef("node pool %s: --min-nodes %d is more than --max-nodes %d", name, size.Min, size.Max)
-	}
-	if a, ok := gke.Shape(p); ok {
-		if err := gke.CheckSlice(a, size.Min, size.Max); err != nil {
-			return cli.Usage(fmt.Errorf("node pool %s: %w", name, err))
-		}
-	}
-	if size.Min > limits.Min && gke.Capacity(p) == api.CapacityFlexStart {
-		return cli.Usagef("node pool %s: --min-nodes %d: a pool with flex-start keeps no nodes while no job runs; use 0", name, size.Min)
+	if size, err = wantedSize(p, name, size); err != nil {
+		return err
 	}
 	u := ui.New(c.streams.ErrOut, c.clock.Now)
 	on := []kept{{pool: p, nodes: size.Min}}
@@ -127,4 +114,28 @@ func (c *command) runSet(ctx context.Context, name string, size gke.Size, yes, d
 	}
 	u.Phase(string(outcome), fmt.Sprintf("%s: %d to %s", name, size.Min, human.Count(size.Max, "node")))
 	return nil
+}
+
+// wantedSize fills in what was not given from the limits that p has, and
+// refuses a size that p cannot take.
+func wantedSize(p *container.NodePool, name string, size gke.Size) (gke.Size, error) {
+	limits := gke.Limits(p)
+	if size.Min == notGiven {
+		size.Min = limits.Min
+	}
+	if size.Max == notGiven {
+		size.Max = max(limits.Max, 1)
+	}
+	if size.Min > size.Max {
+		return size, cli.Usagef("node pool %s: --min-nodes %d is more than --max-nodes %d", name, size.Min, size.Max)
+	}
+	if a, ok := gke.Shape(p); ok {
+		if err := gke.CheckSlice(a, size.Min, size.Max); err != nil {
+			return size, cli.Usage(fmt.Errorf("node pool %s: %w", name, err))
+		}
+	}
+	if size.Min > limits.Min && gke.Capacity(p) == api.CapacityFlexStart {
+		return size, cli.Usagef("node pool %s: --min-nodes %d: a pool with flex-start keeps no nodes while no job runs; use 0", name, size.Min)
+	}
+	return size, nil
 }
