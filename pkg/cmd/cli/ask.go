@@ -9,15 +9,12 @@ import (
 	"io"
 	"strings"
 
-	"golang.org/x/term"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/kubectl/pkg/util/term"
 )
 
 // canAsk reports whether someone at a terminal can answer questions.
-func canAsk(streams genericiooptions.IOStreams) bool {
-	in, ok := streams.In.(interface{ Fd() uintptr })
-	return ok && term.IsTerminal(int(in.Fd()))
-}
+func canAsk(streams genericiooptions.IOStreams) bool { return term.IsTerminal(streams.In) }
 
 // Ask asks a question on standard error and reports whether the answer is yes, which the end of the input
 // is not. The error is that of ctx.

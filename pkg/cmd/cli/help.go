@@ -4,13 +4,12 @@ import (
 	"cmp"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
-	"golang.org/x/term"
+	"k8s.io/kubectl/pkg/util/term"
 )
 
 // The widths of help, in columns. Longer lines are hard to read, and shorter ones leave no
@@ -28,15 +27,11 @@ func widthOf(w io.Writer) int {
 	if help, ok := w.(*helpWriter); ok {
 		w = help.Writer
 	}
-	file, ok := w.(*os.File)
-	if !ok {
+	size := term.TTY{Out: w}.GetSize()
+	if size == nil || size.Width == 0 {
 		return plainWidth
 	}
-	columns, _, err := term.GetSize(int(file.Fd()))
-	if err != nil || columns == 0 {
-		return plainWidth
-	}
-	return min(max(columns, minWidth), maxWidth)
+	return min(max(int(size.Width), minWidth), maxWidth)
 }
 
 // help returns what --help prints for a command.

@@ -7,7 +7,7 @@ import (
 	"os"
 	"reflect"
 
-	"golang.org/x/term"
+	"k8s.io/kubectl/pkg/util/term"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/event"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
@@ -88,11 +88,11 @@ func (n *noter) Write(p []byte) (int, error) {
 
 func viewOf(w io.Writer) display.View {
 	style := ui.Detect(w)
-	return display.View{Terminal: isTerminal(w), Color: style.Color, Columns: style.Columns}
+	return display.View{Terminal: term.IsTerminal(w), Color: style.Color, Columns: style.Columns}
 }
 
 func placeOf(w io.Writer, below bool) place {
-	if isTerminal(w) {
+	if term.IsTerminal(w) {
 		return display.NewScreen(w)
 	}
 	pipe := display.NewPipe(w)
@@ -112,14 +112,9 @@ func (l *LogWriter) Close() error {
 	return errors.Join(errs...)
 }
 
-func isTerminal(w io.Writer) bool {
-	f, ok := w.(*os.File)
-	return ok && term.IsTerminal(int(f.Fd()))
-}
-
 // isSamePlace reports whether both writers lead to the same place, as after 2>&1.
 func isSamePlace(a, b io.Writer) bool {
-	return isTerminal(a) && isTerminal(b) || isSameFile(a, b) ||
+	return term.IsTerminal(a) && term.IsTerminal(b) || isSameFile(a, b) ||
 		reflect.TypeOf(a).Comparable() && reflect.TypeOf(b).Comparable() && a == b
 }
 

@@ -6,7 +6,7 @@ import (
 	"os"
 	"strings"
 
-	"golang.org/x/term"
+	"k8s.io/kubectl/pkg/util/term"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
@@ -26,13 +26,12 @@ const defaultColumns = 80
 // Detect returns the style for a writer: everything but a terminal is plain, and so is a
 // terminal with TERM=dumb. A non-empty NO_COLOR turns colours off (no-color.org).
 func Detect(w io.Writer) Style {
-	file, ok := w.(*os.File)
-	if !ok || !term.IsTerminal(int(file.Fd())) {
+	if !term.IsTerminal(w) {
 		return Style{}
 	}
-	columns, _, err := term.GetSize(int(file.Fd()))
-	if err != nil {
-		columns = 0
+	columns := 0
+	if size := (term.TTY{Out: w}).GetSize(); size != nil {
+		columns = int(size.Width)
 	}
 	return terminalStyle(columns, os.Getenv)
 }

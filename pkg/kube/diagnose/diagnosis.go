@@ -5,6 +5,7 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/kubectl/pkg/util/podutils"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
@@ -88,7 +89,7 @@ func (s Observation) explainPod(p corev1.Pod) Diagnosis {
 // so the pod stays Running until the cluster gives up the node.
 func (s Observation) explainLostNode(p corev1.Pod) Diagnosis {
 	e := s.newestOf(p, "NodeNotReady")
-	if ready := podCondition(p, corev1.PodReady); e == nil || ready == nil || ready.Status == corev1.ConditionTrue {
+	if e == nil || podutils.IsPodReady(&p) {
 		return Diagnosis{}
 	}
 	return Diagnosis{
