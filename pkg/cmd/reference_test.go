@@ -54,6 +54,9 @@ func help(t *testing.T, root, c *cobra.Command) string {
 	t.Helper()
 	var out bytes.Buffer
 	args := []string{"--help"}
+	if c.Name() == "run" {
+		args = []string{"--help=all"} // --help is abridged
+	}
 	if c != root {
 		args = []string{c.Name(), "--help"}
 	}

@@ -55,11 +55,20 @@ func usage(c *cobra.Command, sections []Section, width int) string {
 		fmt.Fprintf(&b, "\nExamples:\n%s\n", c.Example)
 	}
 	for _, s := range sections {
-		if text := shownFlags(s.Flags).FlagUsagesWrapped(width); text != "" {
-			fmt.Fprintf(&b, "\n%s:\n%s", s.Title, text)
+		if text := flagsOf(s, width); text != "" {
+			b.WriteString("\n" + text)
 		}
 	}
 	return b.String()
+}
+
+// flagsOf returns the flags of a section below its title, "" if it shows none.
+func flagsOf(s Section, width int) string {
+	text := shownFlags(s.Flags).FlagUsagesWrapped(width)
+	if text == "" {
+		return ""
+	}
+	return s.Title + ":\n" + text
 }
 
 // shownFlags returns flags as help shows them. One whose value may be omitted shows its default, as in

@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/google/go-cmp/cmp"
+	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
 
@@ -39,5 +41,50 @@ func TestShownFlags(t *testing.T) {
 	}
 	if err := flags.Parse([]string{"--dry-run", "--yes"}); err != nil || *mode != "client" || !*yes {
 		t.Errorf("%v, %q, %v", err, *mode, *yes)
+	}
+}
+
+func TestAbridge(t *testing.T) {
+	code, placement := NewSection("What runs"), NewSection("Where it runs")
+	placement.Topic = "placement"
+	for _, f := range []struct {
+		in   Section
+		name string
+	}{{code, "arg"}, {code, "rare"}, {placement, "spot"}, {placement, "zone"}} {
+		f.in.Flags.String(f.name, "", "Set it.")
+	}
+	for _, tt := range []struct {
+		arg           string
+		shown, hidden []string
+		err           string
+	}{
+		{arg: "--help", shown: []string{"Does it.", "--arg", "--zone", "--help=TOPIC: placement."}, hidden: []string{"--rare", "--spot"}},
+		{arg: "-h", shown: []string{"--arg"}, hidden: []string{"--rare"}},
+		{arg: "--help=all", shown: []string{"Does it.", "What runs:", "--rare", "--spot", "--events"}},
+		{arg: "--help=placement", shown: []string{"Where it runs:", "--spot"}, hidden: []string{"Does it.", "--arg"}},
+		{arg: "--help=place", err: `did you mean "placement"?`},
+	} {
+		var out strings.Builder
+		c := &cobra.Command{Use: "it", Long: "Does it.", SilenceErrors: true, SilenceUsage: true, RunE: func(*cobra.Command, []string) error {
+			t.Error(tt.arg + ": the command runs")
+			return nil
+		}}
+		c.SetOut(&out)
+		AddSections(c, code, placement)
+		Abridge(c, []string{"arg", "zone"}, code, placement)
+		c.SetArgs([]string{tt.arg})
+		if err := c.Execute(); (err != nil) != (tt.err != "") || err != nil && !strings.Contains(err.Error(), tt.err) {
+			t.Errorf("%s: got error %v, want %q", tt.arg, err, tt.err)
+		}
+		for _, text := range tt.shown {
+			if !strings.Contains(out.String(), text) {
+				t.Errorf("%s: %q is missing in\n%s", tt.arg, text, out.String())
+			}
+		}
+		for _, text := range tt.hidden {
+			if strings.Contains(out.String(), text) {
+				t.Errorf("%s: %q is in\n%s", tt.arg, text, out.String())
+			}
+		}
 	}
 }

@@ -13,6 +13,8 @@ import (
 // Section is a group of flags with a heading in the help.
 type Section struct {
 	Title string
+	// Topic is the word of --help=TOPIC for the group, in the help of a command that has Abridge.
+	Topic string
 	Flags *pflag.FlagSet
 	// Completions offer values of flags to the shell, keyed by the flag's name. Use NewSection
 	// to have a map here.

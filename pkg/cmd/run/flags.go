@@ -60,17 +60,21 @@ func newFlags() *flags {
 
 func (f *flags) sections() []cli.Section {
 	call := cli.NewSection("What runs")
+	call.Topic = "code"
 	f.addCall(call.Flags)
 	call.Completions["map-resume"] = f.completeMaps
 	call.Completions["resume-from"] = f.completeJobs
 	call.Completions["data"], call.Completions["volume"] = completeSource, completeSource
 	call.Completions["env"], call.Completions["secret-env"] = completeVariables, completeVariables
 	placement := cli.NewSection("Where it runs")
+	placement.Topic = "placement"
 	f.addPlacement(placement.Flags)
 	completePlacement(placement)
 	packages := cli.NewSection("Packages and image")
+	packages.Topic = "packages"
 	f.addPackages(packages)
 	outcome := cli.NewSection("Output")
+	outcome.Topic = "output"
 	f.addOutcome(outcome)
 	f.own = []*pflag.FlagSet{call.Flags, packages.Flags, placement.Flags, outcome.Flags}
 	for _, fs := range []*pflag.FlagSet{packages.Flags, placement.Flags} {
@@ -81,7 +85,18 @@ func (f *flags) sections() []cli.Section {
 		})
 	}
 	f.podOnly = append(f.podOnly, "chunk", "overlay", "context", "namespace", "profile", "project", "zone", "cluster")
-	return []cli.Section{call, packages, placement, outcome, f.connection.Section()}
+	connection := f.connection.Section()
+	connection.Topic = "connection"
+	return []cli.Section{call, packages, placement, outcome, connection}
+}
+
+// commonFlags are what --help shows; --help=all shows the others, too.
+func commonFlags() []string {
+	return []string{
+		"arg", "data", "map", "env", "secret-env", "accelerator", "spot", "hosts", "local", "cpu", "memory", "retries",
+		"requirements", "image", "dry-run", "explain", "overlay", "output", "detach", "outputs", "resume-from", "namespace", "context",
+		"project", "zone", "cluster", "store",
+	}
 }
 
 // alsoLocal are the flags of addPlacement that also apply to a local job.

@@ -38,57 +38,34 @@ TARGET is one of
   --command -- CMD…             a command
   --payload call.pkl            a pickled function with its arguments
 
-The project directory of the code is packaged and uploaded; .kineticignore
-excludes files. A function's return value is printed as JSON on standard output, its
-log on standard error. A script's standard output and standard error become those of
-run.
+The project directory of the code is packaged and uploaded; .kineticignore excludes
+files. The packages that the project lists are put into an image, or installed by the
+pod. A function's return value is printed as JSON on standard output, its log on
+standard error. A script's standard output and standard error become those of run.
 
-Jobs run in the cluster of the kubeconfig's current context, on one host or on as
-many as the accelerator, --hosts and --slices ask for, or on this machine (--local).
-With several hosts each runs TARGET, and the result is that of host 0. --map calls a
-function once for each of many inputs and prints a line of JSON for each.
-The packages that the project lists (requirements.txt, pyproject.toml, a lock, or
-metadata in the script) are put into an image, or installed by the pod; --image names
-an image of your own.
---dry-run, --explain and --write-overlay show what would happen and do nothing.
---prepare does everything except applying the manifests.
+Jobs run in the cluster of the kubeconfig's current context, on as many hosts as the
+accelerator, --hosts and --slices ask for. Each host runs TARGET, and the result is that
+of host 0. --map calls a function once for each of many inputs and prints a line of JSON
+for each.
 
-Exit codes: 0 done; 1 the job failed (a script's own 1 to 123 is passed on);
-2 the command line or the input is wrong and nothing was done; 124 --timeout
-expired, the job is still running; 130 interrupted.`
+Exit codes: 0 done; 1 the job failed (a script's own 1 to 123 is passed on); 2 wrong
+input, nothing was done; 124 --timeout expired, the job is still running; 130 interrupted.`
 
 const examples = `  # a function, on the cluster
   kubectl kinetic run train.py:train -a l4 --arg epochs=3
 
-  # the same, on this machine
-  kubectl kinetic run train.py:train --local --arg epochs=3
-
-  # with files of this machine as the argument images, and what it wrote copied to out
+  # on this machine, with files as the argument images; copy what it wrote to out
   kubectl kinetic run train.py:train --local --data images=./images --outputs out
+
+  # a script with its arguments; come back for its output later
+  kubectl kinetic run train.py -a tpu-v6e-8 --detach -- --epochs 3
 
   # begin with the outputs of an earlier job, such as its checkpoints
   kubectl kinetic run train.py:train -a l4 --resume-from l4-train-20260417-153012-abc1234
 
-  # a script with its arguments; come back for its output later
-  kubectl kinetic run train.py --local --detach -- --epochs 3
-
-  # print the manifests without applying them
-  kubectl kinetic run train.py:train -a tpu-v6e-8 --project my-project --dry-run -o yaml
-
-  # the same, checked by the API server
-  kubectl kinetic run train.py:train -a l4 --dry-run=server
-
-  # on the four hosts of a TPU slice
-  kubectl kinetic run train.py:train -a tpu-v6e-16 --project my-project --dry-run -o yaml
-
-  # with each line of a file, in many pods
-  kubectl kinetic run train.py:train --map inputs.jsonl --project my-project --dry-run -o yaml
-
-  # in an image of your own
-  kubectl kinetic run train.py:train -a l4 --image python:3.12 --project my-project --dry-run -o yaml
-
-  # explain what a run would do
-  kubectl kinetic run train.py:train -a l4x2:spot --project my-project --explain`
+  # explain what a run would do, or print its manifests
+  kubectl kinetic run train.py:train -a l4x2:spot --project my-project --explain
+  kubectl kinetic run train.py:train -a tpu-v6e-16 --project my-project --dry-run -o yaml`
 
 // NewCommand returns the command `kubectl kinetic run`. The clock is for the times of jobs.
 func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cobra.Command {
@@ -108,7 +85,9 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 		}
 		return o.run(ctx)
 	})
-	cli.AddSections(c, f.sections()...)
+	sections := f.sections()
+	cli.AddSections(c, sections...)
+	cli.Abridge(c, commonFlags(), sections...)
 	c.SetFlagErrorFunc(f.unknownFlag)
 	return c
 }

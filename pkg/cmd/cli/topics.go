@@ -1,0 +1,86 @@
+package cli
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
+)
+
+// Abridge shortens the help of a command that has too many flags for a screen, after AddSections: --help
+// prints the flags named in common, --help=all prints all, and --help=TOPIC those of the section with this
+// topic.
+func Abridge(c *cobra.Command, common []string, sections ...Section) {
+	sections = append(sections, eventsSection())
+	h := &helpFlag{topics: []string{allTopics}}
+	for _, s := range sections {
+		if s.Topic != "" {
+			h.topics = append(h.topics, s.Topic)
+		}
+	}
+	flag := c.Flags().VarPF(h, "help", "h", "Print help; --help=TOPIC prints more.")
+	flag.NoOptDefVal = "true"
+	_ = c.RegisterFlagCompletionFunc("help", cobra.FixedCompletions(h.topics, cobra.ShellCompDirectiveNoFileComp)) // the flag exists
+	c.SetHelpFunc(func(c *cobra.Command, _ []string) {
+		out := c.OutOrStdout()
+		width := widthOf(out)
+		switch h.topic {
+		case allTopics:
+			fmt.Fprint(out, help(c, sections, width))
+		case "":
+			more := fmt.Sprintf("More flags: %s --help=all, or --help=TOPIC: %s.", c.CommandPath(), strings.Join(h.topics[1:], ", "))
+			fmt.Fprintf(out, "%s\n%s\n", help(c, []Section{shared(common, sections)}, width), reflow(more, width))
+		default:
+			i := slices.IndexFunc(sections, func(s Section) bool { return s.Topic == h.topic })
+			fmt.Fprint(out, flagsOf(sections[i], width))
+		}
+	})
+}
+
+// shared returns a section of the flags that are named, in their order.
+func shared(names []string, sections []Section) Section {
+	s := NewSection("Common flags")
+	for _, name := range names {
+		for _, of := range sections {
+			if flag := of.Flags.Lookup(name); flag != nil {
+				s.Flags.AddFlag(flag)
+			}
+		}
+	}
+	return s
+}
+
+// allTopics is the topic of all flags.
+const allTopics = "all"
+
+// helpFlag is --help with a topic. Cobra expects that it is a bool.
+type helpFlag struct {
+	given  bool
+	topic  string
+	topics []string
+}
+
+var _ pflag.Value = (*helpFlag)(nil)
+
+// String implements pflag.Value.
+func (h *helpFlag) String() string { return strconv.FormatBool(h.given) }
+
+// Set implements pflag.Value.
+func (h *helpFlag) Set(text string) error {
+	given, err := strconv.ParseBool(text)
+	if err == nil {
+		h.given, h.topic = given, ""
+		return nil
+	}
+	h.given, h.topic = true, text
+	return OneOf("--help", text, h.topics)
+}
+
+// Type implements pflag.Value.
+func (*helpFlag) Type() string { return "bool" }
+
+// IsBoolFlag lets --help stand alone.
+func (*helpFlag) IsBoolFlag() bool { return true }
