@@ -91,8 +91,8 @@ func TestPlacementThatHasNoEffect(t *testing.T) {
 		for placement, want := range map[api.NodePools]int{"": 0, api.NodePoolsShared: want} {
 			r := api.Request{Placement: api.Placement{AcceleratorText: text, NodePools: placement}}
 			warnings := hardwareWarnings(r, api.Spec{Accelerator: acc, Placement: api.Placement{Backend: api.BackendGKE, Hosts: acc.Hosts}})
-			if len(warnings) != want || want > 0 && !strings.HasPrefix(warnings[0], "--placement shared has no effect") {
-				t.Errorf("--accelerator %s --placement %q: %q", text, placement, warnings)
+			if len(warnings) != want || want > 0 && !strings.HasPrefix(warnings[0], "--slice-node-pool shared has no effect") {
+				t.Errorf("--accelerator %s --slice-node-pool %q: %q", text, placement, warnings)
 			}
 		}
 	}

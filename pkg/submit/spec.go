@@ -95,9 +95,9 @@ func checkSize(r api.Request, m machines) error {
 func checkNodePools(r api.Request, acc api.Accelerator) error {
 	switch {
 	case r.NodePools == api.NodePoolsExclusive && !isSlice(acc):
-		return fmt.Errorf("--placement %s: only multi-host TPU slices have a node pool of their own, but --accelerator is %s: omit it", r.NodePools, accelerator.Text(acc))
+		return fmt.Errorf("--slice-node-pool %s: only multi-host TPU slices have a node pool of their own, but --accelerator is %s: omit it", r.NodePools, accelerator.Text(acc))
 	case r.NodePools == api.NodePoolsShared && r.Slices > 1:
-		return fmt.Errorf("--placement %s cannot be combined with --slices %d: the hosts of each slice must be in one node pool", r.NodePools, r.Slices)
+		return fmt.Errorf("--slice-node-pool %s cannot be combined with --slices %d: the hosts of each slice must be in one node pool", r.NodePools, r.Slices)
 	}
 	return nil
 }
@@ -121,7 +121,7 @@ func hardwareWarnings(r api.Request, s api.Spec) []string {
 		warnings = append(warnings, fmt.Sprintf("the machines of %s have %s processors: the image must be built for linux/%s", s.Accelerator.Name, s.Accelerator.Arch, s.Accelerator.Arch))
 	}
 	if r.NodePools == api.NodePoolsShared && !isSlice(s.Accelerator) {
-		warnings = append(warnings, fmt.Sprintf("--placement %s has no effect with --accelerator %s: it is for multi-host TPU slices",
+		warnings = append(warnings, fmt.Sprintf("--slice-node-pool %s has no effect with --accelerator %s: it is for multi-host TPU slices",
 			r.NodePools, accelerator.Text(s.Accelerator)))
 	}
 	if s.Hosts > 1 && s.Accelerator.Kind == api.TPU {

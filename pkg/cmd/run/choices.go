@@ -27,7 +27,7 @@ func chooseNodePools(text string) (api.NodePools, error) {
 	if text == "" {
 		return "", nil
 	}
-	return api.NodePools(text), cli.OneOf("--placement", text, []string{string(api.NodePoolsExclusive), string(api.NodePoolsShared)})
+	return api.NodePools(text), cli.OneOf("--slice-node-pool", text, []string{string(api.NodePoolsExclusive), string(api.NodePoolsShared)})
 }
 
 // chooseRetryOn returns the zero value for the default, which the job's records leave out.

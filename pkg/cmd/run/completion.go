@@ -19,7 +19,7 @@ func completePlacement(s cli.Section) {
 	s.Offer("backend", "auto\tby the number of hosts", "gke\ta Job", "pathways\ta LeaderWorkerSet", "local\ta process on this machine")
 	s.Offer("compute-class", "Accelerator", "Balanced", "Performance", "Scale-Out")
 	s.Offer("network", networks()...)
-	s.Offer("placement", string(api.NodePoolsExclusive), string(api.NodePoolsShared))
+	s.Offer("slice-node-pool", string(api.NodePoolsExclusive), string(api.NodePoolsShared))
 	s.Offer("retry-on", retryOns()...)
 }
 

@@ -146,7 +146,7 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	fs.StringVar(&r.Reservation, "reservation", "", "Use the reservation `NAME`, or projects/PROJECT/reservations/NAME; append /reservationBlocks/BLOCK for one block.")
 	fs.BoolVar(&r.FlexStart, "flex-start", false, "Use flex-start capacity (Dynamic Workload Scheduler), for at most 7 days.")
 	fs.StringVar(&r.ComputeClass, "compute-class", "", "Use the ComputeClass `NAME`, or one of Autopilot's: Accelerator, Balanced, Performance, Scale-Out.")
-	fs.StringVar(&f.nodePools, "placement", "", "Place the hosts of a TPU slice by `PLACEMENT`: exclusive (a node pool of their own; the default) or shared (for GKE Autopilot).")
+	fs.StringVar(&f.nodePools, "slice-node-pool", "", "Run the hosts of a TPU slice in a node pool of this `KIND`: exclusive to the slice (the default), or shared (for GKE Autopilot).")
 	fs.BoolVar(&r.Restricted, "restricted", false, "Run as non-root and without capabilities, as the PodSecurity level restricted requires.")
 	fs.StringVar(&r.PriorityClass, "priority-class", "", "Use the PriorityClass `NAME`.")
 	fs.StringArrayVar(&f.labels, "label", nil, "Add the label `KEY=VALUE` to the job and its pods.")

@@ -106,7 +106,7 @@ func (s Observation) explainRefusal(message string) Diagnosis {
 		if r.denial {
 			d.Unrecoverable = s.deniedFor(match[1]) >= passing
 			if strings.Contains(text, api.NodeLabelPool) { // Autopilot lets no pod select it
-				d.Sentence += "; --placement shared needs no node pool of its own"
+				d.Sentence += "; --slice-node-pool shared needs no node pool of its own"
 			}
 		}
 		return d

@@ -111,7 +111,7 @@ func verifyWorkload(before, after Rendered, name, configMap string) error {
 
 // verifyFields checks what finds a job's objects, counts its hosts, restarts them
 // together, gives them node pools and lets them into a queue. An overlay may remove the
-// rule for node pools, as --placement shared does, but not replace it.
+// rule for node pools, as --slice-node-pool shared does, but not replace it.
 func verifyFields(was, is *unstructured.Unstructured) error {
 	for _, key := range []string{api.LabelApp, api.LabelJobID} {
 		if is.GetLabels()[key] != was.GetLabels()[key] {
@@ -192,7 +192,7 @@ func verifyNodePool(was, is corev1.PodSpec) error {
 	if containsRules(keptTogether, together) && containsRules(keptApart, apart) || onlyRemoves(was.Affinity, is.Affinity) {
 		return nil
 	}
-	return errors.New("it removes the affinity that keeps each slice in its own node pool: add to affinity/nodeAffinity or to the existing list instead, or use --placement shared")
+	return errors.New("it removes the affinity that keeps each slice in its own node pool: add to affinity/nodeAffinity or to the existing list instead, or use --slice-node-pool shared")
 }
 
 // onlyRemoves reports whether an affinity has nothing that it did not have before.

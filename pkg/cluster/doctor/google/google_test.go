@@ -126,7 +126,7 @@ func TestChecks(t *testing.T) {
 		"Autopilot":           {check: "node pools", answers: map[string]string{clusterPath: autopilot}, state: doctor.Skipped, detail: "Autopilot makes the nodes of each job"},
 		"Autopilot, one host": {check: "node pools", set: func(o *Options) { o.Accelerator = parse(t, "l4") }, answers: map[string]string{clusterPath: autopilot}, state: doctor.Skipped, detail: "Autopilot makes the nodes of each job"},
 		"Autopilot, several hosts": {check: "node pools", set: func(o *Options) { o.Accelerator = parse(t, "v6e-16") }, answers: map[string]string{clusterPath: autopilot}, state: doctor.Skipped,
-			detail: "Autopilot makes the nodes of each job; one on several hosts needs --placement shared"},
+			detail: "Autopilot makes the nodes of each job; one on several hosts needs --slice-node-pool shared"},
 		"Autopilot's mode": {check: "GKE cluster", answers: map[string]string{clusterPath: autopilot}, state: doctor.OK, detail: "c is RUNNING, version 1.33.2, Autopilot"},
 
 		"quota without an API": {check: "quota", answers: map[string]string{regionPath: disabled("compute")}, state: doctor.Wrong, detail: "reading the quotas of us-central1: the API compute.googleapis.com is not enabled",
