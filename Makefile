@@ -44,7 +44,7 @@ $(error CLUSTER=$(CLUSTER): it is local, the one that make cluster brings up, or
 endif
 
 .PHONY: demo
-demo: build ## Train on Fisher's iris on this machine, or with CLUSTER=local on the cluster of make cluster
+demo: build ## Train a model on this machine; on a local cluster with CLUSTER=local
 	@echo '$$ kubectl kinetic run $(strip $(DEMO) $(DEMO_ARGS))' >&2
 	@$(CLUSTER_ENV) PATH="$(CURDIR)/bin:$$PATH" kubectl-kinetic run $(DEMO) $(DEMO_ARGS)
 ifeq ($(CLUSTER),local)
@@ -59,12 +59,12 @@ ON_CLUSTER := -kubernetes -machines tpu-0,tpu-1
 # What to run instead of a shell; try DEMO_GKE='kubectl kinetic up --dry-run'
 DEMO_GKE ?=
 export DEMO_GKE
-demo-gke: build ## Try up, pool, status, doctor and down without an account, in a shell with a Google Cloud of its own; with CLUSTER=local on the cluster of make cluster
+demo-gke: build # Try up, pool, status, doctor and down without an account, in a shell with a Google Cloud of its own; with CLUSTER=local on the cluster of make cluster
 	@CGO_ENABLED=0 go build -o .cache/demogke ./hack/demogke
 	@$(CLUSTER_ENV) PATH="$(CURDIR)/bin:$$PATH" .cache/demogke $(if $(CLUSTER),$(ON_CLUSTER)) $(if $(DEMO_GKE),sh -c "$$DEMO_GKE")
 
 .PHONY: cross
-cross: ## Compile and vet for every platform of a release, keeping nothing
+cross: # Compile and vet for every platform of a release, keeping nothing
 	@export CGO_ENABLED=0; for platform in $(PLATFORMS); do \
 		echo "$$platform"; export GOOS=$${platform%/*} GOARCH=$${platform#*/}; \
 		go build -tags $(TAGS) -o /dev/null ./plugins/...; \
@@ -75,27 +75,27 @@ test-full: cross
 LICENSES := CGO_ENABLED=0 go run ./hack/licenses -tags $(TAGS)
 
 .PHONY: notices
-notices: ## Write THIRD_PARTY_LICENSES, the licenses of all that is linked into the binaries
+notices: # Write THIRD_PARTY_LICENSES, the licenses of all that is linked into the binaries
 	$(LICENSES) -o THIRD_PARTY_LICENSES $(PLATFORMS)
 
 .PHONY: release-snapshot
 # For one platform only: make release-snapshot PLATFORM=linux/amd64
 PLATFORM ?= all
-release-snapshot: ## Build a release into dist/ without publishing: docs/release.md
+release-snapshot: # Build a release into dist/ without publishing: docs/release.md
 	hack/release/snapshot.sh dist $(PLATFORM)
 
 .PHONY: update-bases
-update-bases: ## Pin the base images: ask their registry for the digests and versions that the tags stand for now
+update-bases: # Pin the base images: ask their registry for the digests and versions that the tags stand for now
 	CGO_ENABLED=0 go run ./hack/bases pkg/packages/decide/bases.json
 
 .PHONY: update-leaderworkerset
-update-leaderworkerset: ## Write the manifest of LeaderWorkerSet that `up` applies, of the version in hack/cluster/lws/go.mod
+update-leaderworkerset: # Write the manifest of LeaderWorkerSet that `up` applies, of the version in hack/cluster/lws/go.mod
 	CGO_ENABLED=0 go run ./hack/leaderworkerset $$(cd hack/cluster/lws && go list -m -f '{{.Dir}} {{.Version}}' sigs.k8s.io/lws) \
 		>manifests/leaderworkerset/leaderworkerset.yaml.new
 	mv manifests/leaderworkerset/leaderworkerset.yaml.new manifests/leaderworkerset/leaderworkerset.yaml
 
 .PHONY: clean
-clean: ## Remove what the targets above made
+clean: # Remove what the targets above made
 	rm -rf bin dist .cache/release
 
 ##@ Check
@@ -111,67 +111,67 @@ FAKE_GCS_SERVER = CGO_ENABLED=0 GOFLAGS=-trimpath go -C hack/cluster/kubebox too
 E2E := CGO_ENABLED=0 hack/cluster/with.sh go -C hack/e2e test -count=1 -timeout 40m
 
 .PHONY: test
-test: test-quick test-release test-outputs build ## Run all tests: test-quick, test-release, test-outputs, then test-e2e where this machine can run a cluster
+test: test-quick test-release test-outputs build ## Run all tests
 	@echo '$(E2E)'; $(E2E) || { code=$$?; ((code == 77)) && echo 'the tests on a cluster were skipped: why is said above'; exit $$((code == 77 ? 0 : code)); }
 
 .PHONY: test-quick
-test-quick: prepare test-python ## Run all tests but those on a cluster: Go, race detector, Python, command scripts
+test-quick: prepare test-python ## Run all tests that need no cluster
 	CGO_ENABLED=0 go vet ./...
 	raced="$$(go list $(RACE:%=./%/...))"; plain="$$(go list ./... | grep -vxF "$$raced")"; $(GO_TEST) $$plain; \
 		registry="$$($(REGISTRY))"; KINETIC_TEST_REGISTRY="$$registry" $(GO_TEST_RACE) $$raced
 	server="$$($(FAKE_GCS_SERVER))"; FAKE_GCS_SERVER="$$server" python3 -m unittest discover -s runner/tests
 
 .PHONY: test-python
-test-python: prepare build ## Run the tests of the Python package, with jobs on this machine
+test-python: prepare build # Run the tests of the Python package, with jobs on this machine
 	KINETIC_BIN="$(CURDIR)/bin" /usr/bin/python3 -m pytest -q runner/pytests
 
 .PHONY: test-outputs
-test-outputs: prepare ## Kill programs that write as training programs do: what is restored must be whole and new (Linux, root)
+test-outputs: prepare # Kill programs that write as training programs do: what is restored must be whole and new (Linux, root)
 	hack/outputs/judge.py --quick || { code=$$?; ((code == 77)) && echo 'the tests of outputs were skipped: why is said above'; exit $$((code == 77 ? 0 : code)); }
 
 # The number of the first round of hack/outputs/soak.sh, to continue where one before has ended.
 SEED ?= 1
 .PHONY: soak
-soak: prepare ## Kill programs, and the saving of their outputs, for up to an hour: what is restored must be whole
+soak: prepare # Kill programs, and the saving of their outputs, for up to an hour: what is restored must be whole
 	hack/outputs/soak.sh $(SEED)
 
 # Packages whose tests need no paths, files or processes of Unix.
 PORTABLE := accelerator api internal/backoff internal/broadcast internal/parallel internal/platform internal/suggest internal/transport internal/version job/logs/display kube/admission kube/diagnose kube/itemlist kube/portforward kube/versions
 
 .PHONY: test-portable
-test-portable: ## Run the tests that need no Unix, for macOS and Windows: docs/platforms.md
+test-portable: # Run the tests that need no Unix, for macOS and Windows: docs/platforms.md
 	$(GO_TEST) $(PORTABLE:%=./pkg/%)
 
 .PHONY: test-release
-test-release: prepare ## Make a release of this machine's platform, install it with krew, upgrade it, uninstall it
+test-release: prepare # Make a release of this machine's platform, install it with krew, upgrade it, uninstall it
 	hack/release/test.sh
 
 .PHONY: test-full
-test-full: prepare-full test ## Run all tests, and those that take long or need much: releases of every platform, built twice; notebooks; an image of 3 GB; the acceptance run
+test-full: prepare-full test # Run all tests, and those that take long or need much: releases of every platform, built twice; notebooks; an image of 3 GB; the acceptance run
 	hack/release/test.sh all
 	hack/release/reproducible.sh
 	KINETIC_TEST_LARGE=1 CGO_ENABLED=0 go test -count=1 -timeout 40m -v ./hack/largeset
 	$(MAKE) acceptance-local
 
 .PHONY: test-e2e
-test-e2e: build ## Run the tests on the real cluster of this machine, which comes up for them (Linux, root)
+test-e2e: build # Run the tests on the real cluster of this machine, which comes up for them (Linux, root)
 	$(E2E) -v
 
 # More flags of the script: docs/acceptance.md
 ACCEPTANCE_ARGS ?=
 ACCEPTANCE := CGO_ENABLED=0 go build -o .cache/acceptance/run ./hack/acceptance && PATH="$(CURDIR)/bin:$$PATH"
 .PHONY: acceptance
-acceptance: build ## Prove that all works in a Google Cloud project of yours, for at most $20: make acceptance PROJECT=my-project
+acceptance: build # Prove that all works in a Google Cloud project of yours, for at most $20: make acceptance PROJECT=my-project
 	@$(ACCEPTANCE) .cache/acceptance/run --project '$(PROJECT)' $(ACCEPTANCE_ARGS)
 
 .PHONY: acceptance-local
-acceptance-local: build ## The same against the servers of demo-gke, with this machine's cluster behind them (Linux, root)
+acceptance-local: build # The same against the servers of demo-gke, with this machine's cluster behind them (Linux, root)
 	@CGO_ENABLED=0 go build -o .cache/demogke ./hack/demogke
 	@$(ACCEPTANCE) hack/cluster/with.sh .cache/demogke $(ON_CLUSTER) .cache/acceptance/run --project acme --local $(ACCEPTANCE_ARGS) || \
 		{ code=$$?; ((code == 77)) && echo 'the acceptance run was skipped: why is said above'; exit $$((code == 77 ? 0 : code)); }
 
 .PHONY: lint
-lint: prepare ## Check style, licenses and vulnerabilities: gofmt, go vet, golangci-lint, shellcheck, mypy, pyright, house rules
+lint: prepare ## Check style, licenses and vulnerabilities
 	hack/check-format.sh
 	hack/check-rules.sh
 	git ls-files -z --cached --others --exclude-standard '*.sh' .ci/run | xargs -0 shellcheck --external-sources --source-path=SCRIPTDIR
@@ -186,39 +186,39 @@ lint: prepare ## Check style, licenses and vulnerabilities: gofmt, go vet, golan
 	hack/check-vulnerabilities.sh -tags $(TAGS)
 
 .PHONY: golden
-golden: ## Rewrite the golden files of all packages; look at the diff
+golden: ## Rewrite the golden files of all packages
 	CGO_ENABLED=0 go test $$(grep -rl --include='*_test.go' 'flag.Bool("update"' pkg | xargs -n1 dirname | sort -u | sed 's|^|./|') -update
 
 .PHONY: bench
 # Flags of hack/bench; one group of figures: make bench BENCH='-only images'
 BENCH ?=
-bench: build ## Measure, as ratios to what you would use instead, with CLUSTER=local on a cluster too
+bench: build ## Measure the binaries against other tools
 	$(CLUSTER_ENV) go run ./hack/bench $(BENCH)
 
 .PHONY: prepare
-prepare: ## Install missing tools for tests and lint
+prepare: # Install missing tools for tests and lint
 	hack/prepare.sh
 
 .PHONY: prepare-full
-prepare-full: ## Install what test-full needs and this machine lacks
+prepare-full: # Install what test-full needs and this machine lacks
 	hack/prepare.sh full
 
 ##@ Cluster
 
 .PHONY: cluster
-cluster: ## Bring up a real Kubernetes cluster on this machine (Linux, root)
+cluster: ## Start a Kubernetes cluster on this machine (Linux, root)
 	@hack/cluster/up.sh
 
 .PHONY: cluster-env
-cluster-env: ## Print what makes a shell use it: eval "$(make -s cluster-env)"
+cluster-env: # Print what makes a shell use it: eval "$(make -s cluster-env)"
 	@hack/cluster/env.sh
 
 .PHONY: cluster-down
-cluster-down: ## Take the cluster down and leave nothing of it
+cluster-down: ## Remove that cluster
 	@hack/cluster/down.sh
 
 ##@ Help
 
 .PHONY: help
-help: ## List the targets
+help: ## List the main targets
 	@awk 'BEGIN {FS = ":.*## "} /^##@ / {printf "\n%s\n", substr($$0, 5)} /^[a-z0-9-]+:.*## / {printf "  %-16s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
