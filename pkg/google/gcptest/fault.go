@@ -14,6 +14,8 @@ import (
 // Fault has requests fail.
 type Fault struct {
 	Method string // "" for all
+	// Changes leaves out requests that only read.
+	Changes bool
 	// Path is a regular expression for the service and the path, "container/v1/projects/…"; ""
 	// for all.
 	Path string
@@ -131,7 +133,7 @@ func (s *Server) begin(r *http.Request, service, path string) (*Call, *Fault) {
 	call := &Call{Service: service, Method: r.Method, Path: path, Query: r.URL.RawQuery, Depth: s.calls.deepest + 1}
 	s.calls.all = append(s.calls.all, call)
 	for i, f := range s.faults {
-		if f.Method != "" && f.Method != r.Method || !f.pattern.MatchString(service+"/"+path) {
+		if f.Method != "" && f.Method != r.Method || f.Changes && r.Method == http.MethodGet || !f.pattern.MatchString(service+"/"+path) {
 			continue
 		}
 		if f.After > 0 {

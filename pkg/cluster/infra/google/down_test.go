@@ -50,22 +50,22 @@ func (w *world) gone(t *testing.T) {
 	}
 }
 
-// Everything fails after each number of requests, as when the program is killed. The next run deletes
+// All changes fail after each number of changes, as when the program is killed. The next run deletes
 // the rest, also while what was begun is still under way.
-func TestDownCanBeKilledAfterEachRequest(t *testing.T) {
+func TestDownCanBeKilledAfterEachChange(t *testing.T) {
 	whole := complete(t)
 	if err := whole.down(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	requests := len(whole.Calls())
+	changes := len(whole.Changes())
 	whole.gone(t)
 	for name, finish := range map[string]func(*world){"later": func(w *world) { w.FinishOperations() }, "at once": func(*world) {}} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()
 			var killed tally
-			for n := range requests {
+			for n := range changes {
 				w := complete(t)
-				w.Fail(gcptest.Fault{After: n, Times: 1000, Status: http.StatusTeapot})
+				w.Fail(gcptest.Fault{Changes: true, After: n, Times: 1000, Status: http.StatusTeapot})
 				if !killed.count(w.down(t.Context())) {
 					continue
 				}
@@ -73,7 +73,7 @@ func TestDownCanBeKilledAfterEachRequest(t *testing.T) {
 				finish(w)
 				next := connect(t, w.Server, everything)
 				if err := next.down(t.Context()); err != nil {
-					t.Fatalf("after %d requests: %v", n, err)
+					t.Fatalf("after %d changes: %v", n, err)
 				}
 				next.gone(t)
 			}
@@ -83,7 +83,7 @@ func TestDownCanBeKilledAfterEachRequest(t *testing.T) {
 }
 
 // What the Python package has made has no mark of its own, and its cluster goes first.
-func TestDownOfAnAdoptedClusterCanBeKilledAfterEachRequest(t *testing.T) {
+func TestDownOfAnAdoptedClusterCanBeKilledAfterEachChange(t *testing.T) {
 	adopted := func() *world {
 		w := newWorld(t)
 		older(w.Server)
@@ -97,19 +97,19 @@ func TestDownOfAnAdoptedClusterCanBeKilledAfterEachRequest(t *testing.T) {
 	if err := whole.down(t.Context()); err != nil {
 		t.Fatal(err)
 	}
-	requests := len(whole.Calls())
+	changes := len(whole.Changes())
 	whole.gone(t)
 	var killed tally
-	for n := range requests {
+	for n := range changes {
 		w := adopted()
-		w.Fail(gcptest.Fault{After: n, Times: 1000, Status: http.StatusTeapot})
+		w.Fail(gcptest.Fault{Changes: true, After: n, Times: 1000, Status: http.StatusTeapot})
 		if !killed.count(w.down(t.Context())) {
 			continue
 		}
 		w.Recover()
 		next := connect(t, w.Server, everything)
 		if err := next.down(t.Context()); err != nil {
-			t.Fatalf("after %d requests: %v", n, err)
+			t.Fatalf("after %d changes: %v", n, err)
 		}
 		next.gone(t)
 	}

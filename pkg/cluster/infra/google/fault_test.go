@@ -20,23 +20,23 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/transport"
 )
 
-// calls returns what a whole run asks for, each once.
-func calls(t *testing.T) []gcptest.Call {
+// whole returns a world after a whole run.
+func whole(t *testing.T) *world {
 	t.Helper()
 	w := newWorld(t)
 	if err := w.up(t.Context(), false, quiet); err != nil {
 		t.Fatal(err)
 	}
-	return w.Calls()
+	return w
 }
 
-// Everything fails after each number of requests, as when the program is killed. The next run
+// All changes fail after each number of changes, as when the program is killed. The next run
 // completes it.
-func TestUpCanBeKilledAfterEachRequest(t *testing.T) {
+func TestUpCanBeKilledAfterEachChange(t *testing.T) {
 	var killed tally
-	for n := range calls(t) {
+	for n := range whole(t).Changes() {
 		w := newWorld(t)
-		w.Fail(gcptest.Fault{After: n, Times: 1000, Status: http.StatusTeapot})
+		w.Fail(gcptest.Fault{Changes: true, After: n, Times: 1000, Status: http.StatusTeapot})
 		if !killed.count(w.up(t.Context(), false, quiet)) {
 			continue
 		}
@@ -44,14 +44,14 @@ func TestUpCanBeKilledAfterEachRequest(t *testing.T) {
 		w.FinishOperations()
 		next := w.again(t)
 		if err := next.up(t.Context(), false, quiet); err != nil {
-			t.Fatalf("after %d requests: %v", n, err)
+			t.Fatalf("after %d changes: %v", n, err)
 		}
 		next.complete(t)
 	}
 	killed.check(t)
 }
 
-// tally counts the runs that were killed. The number of requests varies, so that some of the last ones are
+// tally counts the runs that were killed. The number of changes varies, so that some of the last ones are
 // not.
 type tally struct{ runs, killed int }
 
@@ -75,10 +75,10 @@ func (t *tally) check(test *testing.T) {
 // The same while operations are still under way.
 func TestUpWaitsForWhatAnEarlierRunHasBegun(t *testing.T) {
 	var killed tally
-	for n := range calls(t) {
+	for n := range whole(t).Changes() {
 		w := newWorld(t)
 		ctx, kill := context.WithCancel(t.Context())
-		w.Fail(gcptest.Fault{After: n, Times: 1000, Status: http.StatusTeapot})
+		w.Fail(gcptest.Fault{Changes: true, After: n, Times: 1000, Status: http.StatusTeapot})
 		err := w.up(ctx, false, quiet)
 		kill()
 		if !killed.count(err) {
@@ -87,7 +87,7 @@ func TestUpWaitsForWhatAnEarlierRunHasBegun(t *testing.T) {
 		w.Recover()
 		next := w.again(t)
 		if err := next.up(t.Context(), false, quiet); err != nil {
-			t.Fatalf("after %d requests: %v", n, err)
+			t.Fatalf("after %d changes: %v", n, err)
 		}
 		next.complete(t)
 	}
@@ -96,7 +96,7 @@ func TestUpWaitsForWhatAnEarlierRunHasBegun(t *testing.T) {
 
 // Each request fails once, in each of these ways.
 func TestUpSurvivesFaults(t *testing.T) {
-	all := calls(t)
+	all := whole(t).Calls()
 	for name, fault := range map[string]gcptest.Fault{
 		"429": {Status: http.StatusTooManyRequests}, "503": {Status: http.StatusServiceUnavailable}, "reset": {Reset: true}, "answer lost": {Lost: true},
 	} {
