@@ -3,8 +3,8 @@
 // object whole or not at all.
 //
 // Below it, records are the documents that a job leaves about itself, expiry has the rules by
-// which a bucket deletes objects, prune deletes what no job names any more, and storetest is a
-// bucket for tests.
+// which a bucket deletes objects, prune deletes what no job has used lately, and storetest
+// is a bucket for tests.
 //
 // A value's way: names.go names every object, once; Store writes it; the runner in the pod
 // reads and writes the same names.

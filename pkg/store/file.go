@@ -184,16 +184,13 @@ func (s *fileStore) PutBlob(ctx context.Context, sha256 string, size int64, open
 	return true, nil
 }
 
-// has reports whether there is a file of this size, which it renews if need be.
+// has reports whether there is a file of this size, which it renews.
 func (s *fileStore) has(file string, size int64) (bool, error) {
 	info, err := os.Lstat(file)
 	if err != nil || !info.Mode().IsRegular() || info.Size() != size {
 		return false, nil
 	}
 	now := s.Now()
-	if now.Sub(info.ModTime()) < s.PruneAge()-SubmitTime {
-		return true, nil
-	}
 	err = os.Chtimes(file, now, now)
 	if errors.Is(err, fs.ErrNotExist) {
 		return false, nil // it has just been deleted

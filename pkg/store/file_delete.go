@@ -68,9 +68,6 @@ func (s *fileStore) DeleteListed(_ context.Context, o Object) (bool, error) {
 // Now returns this machine's time.
 func (*fileStore) Now() time.Time { return time.Now() }
 
-// PruneAge is short: submitting a local job takes no time.
-func (*fileStore) PruneAge() time.Duration { return time.Hour }
-
 // tidy removes the directories that are left without any file after a deletion.
 func (s *fileStore) tidy(file string) {
 	for dir := filepath.Dir(file); dir != s.dir; dir = filepath.Dir(dir) {

@@ -51,7 +51,3 @@ func (s *gsStore) Now() time.Time {
 	}
 	return s.client.transport.ServerTime(time.Now())
 }
-
-// PruneAge is a third of the time for which the buckets of keras-kinetic keep an
-// object.
-func (*gsStore) PruneAge() time.Duration { return 10 * 24 * time.Hour }

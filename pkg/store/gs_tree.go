@@ -8,7 +8,6 @@ import (
 	"io"
 	"iter"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"cloud.google.com/go/storage"
@@ -26,8 +25,6 @@ const maxNameBytes = 1024
 type Tree struct {
 	store  *gsStore
 	sha256 string
-	// renewAfter is the age from which its files are renewed.
-	renewAfter time.Duration
 }
 
 // TreeFile is a file, a link or an empty directory of a Tree.
@@ -61,7 +58,7 @@ func OpenTree(s Store, sha256 string) (*Tree, error) {
 	if !sha256Pattern().MatchString(sha256) {
 		return nil, fmt.Errorf("data set %q: expected 64 lower-case hexadecimal digits", sha256)
 	}
-	return &Tree{gs, sha256, renewAfter}, nil
+	return &Tree{gs, sha256}, nil
 }
 
 // CheckTreePath rejects a path that no object in the tree of a data set can have. storeURL is
@@ -94,11 +91,7 @@ func (t *Tree) Complete(ctx context.Context) (bool, error) {
 	if found == nil {
 		return false, err
 	}
-	age := req.age(found)
-	if age < t.store.PruneAge()-SubmitTime { // nobody prunes the files
-		t.renewAfter = renewMountedAfter
-	}
-	return age < renewAfter, nil
+	return req.age(found) < renewAfter, nil
 }
 
 // List yields what is in the directory, sorted by path. An error ends the sequence.
@@ -127,7 +120,7 @@ func (t *Tree) Put(ctx context.Context, f TreeFile, found TreeObject) (written b
 	if err != nil {
 		return false, err
 	}
-	u := upload{size: f.Size, open: f.Open, renewAfter: t.renewAfter}
+	u := upload{size: f.Size, open: f.Open, renewAfter: renewMountedAfter}
 	if f.Link != "" {
 		u.metadata = map[string]string{linkKey: f.Link}
 	}

@@ -30,14 +30,13 @@ const (
 )
 
 var (
-	// renewAfter is the age from which a blob is renewed: less than half of PruneAge. A data
-	// set's document that is found to be younger vouches for blobs that were younger when it
-	// was written, and none of them must be deleted before the job that is being submitted
-	// names them.
+	// renewAfter is the age from which a submit renews a blob. Rules of buckets, and jobs prune,
+	// delete it after 30 days. A data set's document that is found to be younger vouches for
+	// blobs that were younger when it was written: they may be twice as old. A pod that starts
+	// later renews all that is older than 20 days.
 	renewAfter = time.Duration(facts.Ages.Blob) * time.Second
-	// renewMountedAfter is that age for a file that pods mount, if the record of its directory
-	// keeps it from being pruned: then it is renewed only because of the rules of buckets, which
-	// delete it after 30 days or more. A pod that has the file open must open it again.
+	// renewMountedAfter is that age for a file that pods mount. It is greater, since a pod that
+	// has the file open must open it again.
 	renewMountedAfter = time.Duration(facts.Ages.Mounted) * time.Second
 )
 

@@ -43,16 +43,6 @@ func prefix(format string) string {
 // Blobs returns the prefix of the content-addressed objects.
 func Blobs() string { return prefix(names.Blob) }
 
-// BlobOf returns the SHA-256 of the content-addressed object with a name, "" if the name is
-// not that of such an object.
-func BlobOf(name string) string {
-	sha256 := name[strings.LastIndexByte(name, '/')+1:]
-	if !sha256Pattern().MatchString(sha256) || name != Blob(sha256) {
-		return ""
-	}
-	return sha256
-}
-
 // Data returns the prefix of the directories that pods mount.
 func Data() string { return prefix(names.Data) }
 
@@ -63,18 +53,22 @@ func DataTree(sha256 string) string { return fmt.Sprintf(names.Data, sha256) }
 // DataRecord returns the name of the record that such a directory is complete.
 func DataRecord(sha256 string) string { return fmt.Sprintf(names.DataRecord, sha256) }
 
-// DataOf returns the hash of the directory that an object below Data belongs to: one of its
-// files, or its record, which is written last. It is "" for any other name.
-func DataOf(name string) (hash string, record bool) {
-	rest, _ := strings.CutPrefix(name, Data())
-	hash, _, below := strings.Cut(rest, "/")
-	if !below {
-		hash, record = strings.CutSuffix(rest, ".json")
+// Shared returns what an object belongs to that jobs share, and that is deleted as a whole: the
+// content-addressed object itself, or the directory that pods mount, with a slash at its end. Its
+// record, which is written last, belongs to it. Shared is "" for any other name.
+func Shared(name string) string {
+	if sha256 := path.Base(name); sha256Pattern().MatchString(sha256) && name == Blob(sha256) {
+		return name
 	}
-	if len(rest) == len(name) || !below && !record || !dataPattern().MatchString(hash) {
-		return "", false
+	rest, data := strings.CutPrefix(name, Data())
+	hash, _, found := strings.Cut(rest, "/")
+	if !found {
+		hash, found = strings.CutSuffix(rest, ".json")
 	}
-	return hash, record
+	if !data || !found || !dataPattern().MatchString(hash) {
+		return ""
+	}
+	return DataTree(hash)
 }
 
 // Handle returns the name of the persisted description of a job.

@@ -151,36 +151,32 @@ func TestRecords(t *testing.T) {
 
 func TestNamesOfSharedObjects(t *testing.T) {
 	sha := strings.Repeat("ab", 32)
-	for name, want := range map[string][3]string{ // the blob, the directory, whether it is its record
-		store.Blob(sha):                   {sha},
-		"blobs/sha256/aa/" + sha:          {},
-		"blobs/sha256/ab/" + sha + ".tmp": {},
-		"blobs/md5/ab/" + sha:             {},
-		"data/" + sha + "/a/b":            {"", sha},
-		"data/" + sha + ".json":           {"", sha, "record"},
-		"data/" + sha:                     {},
-		"data/notes.json":                 {},
-		"data/my-own-set/x":               {},
-		"blobs/" + sha + ".json":          {},
+	for name, want := range map[string]string{
+		store.Blob(sha):                   store.Blob(sha),
+		"blobs/sha256/aa/" + sha:          "",
+		"blobs/sha256/ab/" + sha + ".tmp": "",
+		"blobs/md5/ab/" + sha:             "",
+		"data/" + sha + "/a/b":            "data/" + sha + "/",
+		"data/" + sha + "/empty/":         "data/" + sha + "/",
+		"data/" + sha + ".json":           "data/" + sha + "/",
+		"data/" + sha[:16] + "/a":         "data/" + sha[:16] + "/",
+		"data/" + sha:                     "",
+		"data/notes.json":                 "",
+		"data/my-own-set/x":               "",
+		"blobs/" + sha + ".json":          "",
 	} {
-		var got [3]string
-		var record bool
-		got[0] = store.BlobOf(name)
-		if got[1], record = store.DataOf(name); record {
-			got[2] = "record"
-		}
-		if got != want {
+		if got := store.Shared(name); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}
 }
 
-// What is written below Data is what DataOf recognizes, and no job has its name.
+// What is written below Data is what Shared recognizes, and no job has its name.
 func TestDataNames(t *testing.T) {
 	sum := strings.Repeat("ab", 32)
-	for name, record := range map[string]bool{store.DataTree(sum) + "a/b": false, store.DataTree(sum) + "empty/": false, store.DataRecord(sum): true} {
-		if hash, isRecord := store.DataOf(name); hash != sum || isRecord != record {
-			t.Errorf("DataOf(%q) = %q, %v", name, hash, isRecord)
+	for _, name := range []string{store.DataTree(sum) + "a/b", store.DataRecord(sum)} {
+		if got := store.Shared(name); got != store.DataTree(sum) {
+			t.Errorf("Shared(%q) = %q", name, got)
 		}
 	}
 	if err := store.CheckID(strings.TrimSuffix(store.Data(), "/")); err == nil {

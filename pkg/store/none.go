@@ -43,8 +43,7 @@ func (n none) OpenRange(context.Context, Object, int64, int64) (io.ReadCloser, e
 
 func (n none) DeleteListed(context.Context, Object) (bool, error) { return false, n.err }
 
-func (none) Now() time.Time          { return time.Now() }
-func (none) PruneAge() time.Duration { return 0 }
+func (none) Now() time.Time { return time.Now() }
 
 func (none) HasBlobs(context.Context, []api.IndexBlob) map[string]bool { return nil }
 

@@ -60,7 +60,8 @@ type Store interface {
 	// than once. The bytes are hashed on the way, as by PutBlob.
 	CreateLarge(ctx context.Context, name, sha256 string, size int64, open func() (io.ReadCloser, error)) error
 	// PutBlob makes sure that the content-addressed object with this SHA-256 (lower-case
-	// hex) and size exists, and reports whether it had to be written. open is called only
+	// hex) and size exists, and reports whether it had to be written. It renews an old one,
+	// which otherwise would be deleted as unused: see package prune. open is called only
 	// then. The bytes are hashed on the way; if they are not the promised ones, PutBlob
 	// returns ErrMismatch and leaves nothing behind. Errors of open and of its reader are
 	// wrapped.
@@ -92,17 +93,9 @@ type Store interface {
 	// Now returns the time by the clock that Updated is from, which is known from the first
 	// answer of the store on.
 	Now() time.Time
-	// PruneAge returns how old a blob without a name must be to be deleted. PutBlob and
-	// HasBlobs find only blobs that reach this age no sooner than SubmitTime later: PutBlob
-	// renews the others.
-	PruneAge() time.Duration
 	// Close closes connections. The store must not be used afterwards.
 	Close() error
 }
-
-// SubmitTime is how long the first record that names a blob may take, from the moment when
-// the blob was found.
-const SubmitTime = 30 * time.Minute
 
 // Open opens the store at a URL like file:///home/me/store, gs://bucket or
 // gs://bucket/prefix. It contacts nothing and reads no credentials until the first use.

@@ -11,7 +11,6 @@ import (
 	"maps"
 	"os"
 	"reflect"
-	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -125,7 +124,7 @@ type Submitted struct {
 // running. progress, if not nil, is called by one goroutine at a time with how many more of
 // the plan's StoredBytes are stored. If the ID is taken, Apply returns an ExistsError.
 func Apply(ctx context.Context, p Planned, registry job.Registry, steps Hooks, progress func(more int64)) (Submitted, error) {
-	return submission{Planned: p, registry: registry, steps: steps, progress: serialized(progress), now: time.Now}.carryOut(ctx)
+	return submission{Planned: p, registry: registry, steps: steps, progress: serialized(progress)}.carryOut(ctx)
 }
 
 // submission is a plan that is being carried out.
@@ -134,12 +133,10 @@ type submission struct {
 	registry job.Registry
 	steps    Hooks
 	progress func(more int64)
-	now      func() time.Time
 }
 
 // carryOut stores what the job needs, and then starts it.
 func (s submission) carryOut(ctx context.Context) (Submitted, error) {
-	began := s.now()
 	j := s.registry.NewJob(s.Spec)
 	if s.Spec.Backend == api.BackendLocal && s.Spec.OutputDir != "" {
 		if err := os.MkdirAll(s.Spec.OutputDir, 0o777); err != nil {
@@ -156,14 +153,10 @@ func (s submission) carryOut(ctx context.Context) (Submitted, error) {
 	if err := s.describe(ctx, j, adopted); err != nil {
 		return Submitted{}, storeError(err)
 	}
-	err = s.renew(ctx, began)
-	if err == nil {
-		err = s.inherit(ctx, j)
-	}
-	if err != nil && !adopted { // else the records of the first submit stay
-		err = errors.Join(err, withdraw(ctx, j))
-	}
-	if err != nil {
+	if err := s.inherit(ctx, j); err != nil {
+		if !adopted { // else the records of the first submit stay
+			err = errors.Join(err, withdraw(ctx, j))
+		}
 		return Submitted{}, err
 	}
 	if err := s.steps.Start(ctx, s.started(), s.secrets()); err != nil {
@@ -210,7 +203,7 @@ func (s submission) supply(ctx context.Context, done *Submitted) (adopted bool, 
 		return storeError(err)
 	})
 	g.Go(func() (err error) {
-		done.Data, err = s.storeData(ctx, s.progress)
+		done.Data, err = s.storeData(ctx)
 		return storeError(err)
 	})
 	g.Go(func() error { return storeError(s.storeInputs(ctx)) })

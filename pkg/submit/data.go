@@ -185,7 +185,7 @@ func (p Planned) StoredBytes() int64 {
 
 // storeData uploads what the store lacks of local inputs, one after the other: each uses as
 // many connections as there may be.
-func (s submission) storeData(ctx context.Context, progress func(more int64)) (pack.Stats, error) {
+func (s submission) storeData(ctx context.Context) (pack.Stats, error) {
 	var sum pack.Stats
 	add := func(stats pack.Stats, err error) error {
 		sum.Bytes += stats.Bytes
@@ -194,12 +194,12 @@ func (s submission) storeData(ctx context.Context, progress func(more int64)) (p
 		return err
 	}
 	for _, set := range s.Data.Sets {
-		if err := add(set.Upload(ctx, s.registry.Store, part(progress))); err != nil {
+		if err := add(set.Upload(ctx, s.registry.Store, part(s.progress))); err != nil {
 			return sum, err
 		}
 	}
 	for _, tree := range s.Data.Trees {
-		if err := add(tree.UploadTree(ctx, s.registry.Store, part(progress))); err != nil {
+		if err := add(tree.UploadTree(ctx, s.registry.Store, part(s.progress))); err != nil {
 			return sum, err
 		}
 	}

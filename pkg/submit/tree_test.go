@@ -32,8 +32,12 @@ type mounted struct {
 	before   func(request int) // counted from 1
 }
 
-// newMounted makes a bucket with files of an age, and returns it with a store for the upload.
-func newMounted(t *testing.T, age time.Duration) (*mounted, store.Store) {
+// unused is the age from which the test deletes files.
+const unused = 30 * 24 * time.Hour
+
+// newMounted makes a bucket with files that nobody has used lately, and returns it with a store for
+// the upload.
+func newMounted(t *testing.T) (*mounted, store.Store) {
 	t.Helper()
 	root := t.TempDir()
 	for _, name := range []string{"a", "b", "c"} {
@@ -60,7 +64,7 @@ func newMounted(t *testing.T, age time.Duration) (*mounted, store.Store) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		o.Created, o.Updated = o.Created.Add(-age), o.Updated.Add(-age)
+		o.Created, o.Updated = o.Created.Add(-2*unused), o.Updated.Add(-2*unused)
 		fake.CreateObject(o)
 	}
 	return m, m.open(m)
@@ -109,36 +113,34 @@ func (m *mounted) names() []string {
 func TestPruneBetweenTheRequestsOfATree(t *testing.T) {
 	const last = 12 // more than there are
 	deleted := 0
-	for _, age := range []time.Duration{4 * 24 * time.Hour, 9 * 24 * time.Hour, 11 * 24 * time.Hour} {
-		for finds := 2; finds <= last; finds++ {
-			for deletes := finds; deletes <= last; deletes += 2 {
-				t.Run(fmt.Sprintf("%v, found at %d, deleted at %d", age, finds, deletes), func(t *testing.T) {
-					m, s := newMounted(t, age)
-					var plan *prune.Plan
-					m.before = func(request int) {
-						var err error
-						if request == finds {
-							plan, err = prune.Find(t.Context(), m.s, m.s.PruneAge(), func(prune.Progress) {})
-						}
-						if request == deletes {
-							done, failed := plan.Delete(t.Context(), true, func(prune.Done) {})
-							deleted += done.Objects
-							err = errors.Join(err, failed)
-						}
-						if err != nil {
-							t.Error(err)
-						}
+	for finds := 2; finds <= last; finds++ {
+		for deletes := finds; deletes <= last; deletes += 2 {
+			t.Run(fmt.Sprintf("found at %d, deleted at %d", finds, deletes), func(t *testing.T) {
+				m, s := newMounted(t)
+				var plan *prune.Plan
+				m.before = func(request int) {
+					var err error
+					if request == finds {
+						plan, err = prune.Find(t.Context(), m.s, unused, false)
 					}
-					if _, err := m.data.UploadTree(t.Context(), s, nil); err != nil {
-						t.Fatal(err)
+					if request == deletes {
+						done, failed := plan.Delete(t.Context(), func(prune.Done) {})
+						deleted += done.Objects
+						err = errors.Join(err, failed)
 					}
-					tree := store.DataTree(m.data.SHA256)
-					want := strings.Join([]string{store.DataRecord(m.data.SHA256), tree + "a", tree + "b", tree + "c"}, " ")
-					if got := strings.Join(m.names(), " "); got != want {
-						t.Errorf("the bucket has %s, want %s", got, want)
+					if err != nil {
+						t.Error(err)
 					}
-				})
-			}
+				}
+				if _, err := m.data.UploadTree(t.Context(), s, nil); err != nil {
+					t.Fatal(err)
+				}
+				tree := store.DataTree(m.data.SHA256)
+				want := strings.Join([]string{store.DataRecord(m.data.SHA256), tree + "a", tree + "b", tree + "c"}, " ")
+				if got := strings.Join(m.names(), " "); got != want {
+					t.Errorf("the bucket has %s, want %s", got, want)
+				}
+			})
 		}
 	}
 	if deleted == 0 {

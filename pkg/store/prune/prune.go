@@ -1,12 +1,9 @@
-// Package prune finds and deletes what the jobs of a store shared, and none of them names any more:
-// blobs, and directories of data.
+// Package prune finds and deletes what the jobs of a store share and none has used for some time:
+// blobs, and directories of data. It reads no job: submits and running jobs renew what they use.
 package prune
 
 import (
-	"cmp"
 	"context"
-	"iter"
-	"slices"
 	"sync"
 	"time"
 
@@ -15,39 +12,85 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// Outputs are those of a job that was cleaned up without them, with what its runner kept about them.
-type Outputs struct {
-	ID      string `json:"id"`
-	URL     string `json:"url"`
+// Item is an object, or a directory with many, that is deleted as a whole.
+type Item struct {
+	// Name is relative to the store's URL; the name of a directory ends in a slash.
+	Name    string `json:"name"`
 	Objects int    `json:"objects"`
 	Bytes   int64  `json:"bytes"`
+	// Updated is when it was last used: written or renewed.
+	Updated time.Time `json:"updated"`
+
+	objects []store.Object // sorted by name, so that the record of a directory comes first
 }
 
 // Plan is what is to be deleted.
 type Plan struct {
-	// Objects and Bytes count what nothing names.
+	// Items were not used for some time, sorted by name.
+	Items []Item
+	// Outputs belong to jobs that were cleaned up, sorted by ID.
+	Outputs []Outputs
+	// Objects and Bytes count both.
 	Objects int
 	Bytes   int64
-	// Outputs are outputs without a handle, sorted by ID. They are not among Objects.
-	Outputs []Outputs
 
-	store   store.Store
-	listing listing
-	before  time.Time
+	store store.Store
 }
 
-func newPlan(s store.Store, l listing, before time.Time, outputs []Outputs) *Plan {
-	slices.SortFunc(outputs, func(a, b Outputs) int { return cmp.Compare(a.ID, b.ID) })
-	p := &Plan{store: s, listing: l, before: before, Outputs: outputs}
-	for item := range p.Items() {
-		p.Objects += item.Objects
-		p.Bytes += item.Bytes
+// Find finds what was not used for a time, and with outputs the outputs of jobs that were cleaned
+// up, however old they are. It deletes nothing.
+func Find(ctx context.Context, s store.Store, unused time.Duration, outputs bool) (*Plan, error) {
+	p := &Plan{store: s}
+	for _, prefix := range []string{store.Blobs(), store.Data()} {
+		if err := p.find(ctx, prefix, unused); err != nil {
+			return nil, err
+		}
 	}
-	return p
+	if outputs {
+		if err := p.findOutputs(ctx); err != nil {
+			return nil, err
+		}
+	}
+	return p, nil
 }
 
-// Items yields what nothing names, sorted by name.
-func (p *Plan) Items() iter.Seq[Item] { return p.listing.items() }
+// find finds items below a prefix.
+func (p *Plan) find(ctx context.Context, prefix string, unused time.Duration) error {
+	var item Item
+	end := func() {
+		if item.Objects > 0 && p.store.Now().Sub(item.Updated) > unused {
+			p.Items = append(p.Items, item)
+			p.Objects += item.Objects
+			p.Bytes += item.Bytes
+		}
+	}
+	for o, err := range p.store.List(ctx, prefix, "") {
+		if err != nil {
+			return err
+		}
+		name := store.Shared(o.Name)
+		if name == "" { // not ours
+			continue
+		}
+		if name != item.Name {
+			end()
+			item = Item{Name: name}
+		}
+		item.add(o)
+	}
+	end()
+	return nil
+}
+
+// add adds an object. A directory is as old as its newest object: its record stands for all of them.
+func (i *Item) add(o store.Object) {
+	i.Objects++
+	i.Bytes += o.Size
+	i.objects = append(i.objects, o)
+	if o.Updated.After(i.Updated) {
+		i.Updated = o.Updated.UTC()
+	}
+}
 
 // Done counts what was deleted.
 type Done struct {
@@ -55,108 +98,78 @@ type Done struct {
 	Bytes   int64
 }
 
-// Delete deletes what nothing names, and the outputs too if that is wanted. It keeps whatever was
-// replaced or renewed after it was listed. After an error or an interrupt, Done says what went.
-// progress is called by one goroutine at a time.
-func (p *Plan) Delete(ctx context.Context, outputs bool, progress func(Done)) (Done, error) {
+// Delete deletes what is in the plan. It keeps whatever was replaced or renewed after it was listed.
+// After an error or an interrupt, Done says what went. progress is called by one goroutine at a time.
+func (p *Plan) Delete(ctx context.Context, progress func(Done)) (Done, error) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(store.Parallel)
-	d := &deletion{plan: p, group: g, progress: progress}
-	err := d.items(ctx)
-	if err == nil && outputs {
-		err = d.outputs(ctx)
+	d := &deletion{store: p.store, group: g, progress: progress}
+	err := d.items(ctx, p.Items)
+	for _, left := range p.Outputs {
+		if err != nil {
+			break
+		}
+		d.all(ctx, left.objects)
 	}
-	if deleted := g.Wait(); deleted != nil {
-		err = deleted
+	if failed := g.Wait(); failed != nil {
+		err = failed
 	}
 	return d.done, err
 }
 
 // deletion is the state of one call of Delete.
 type deletion struct {
-	plan     *Plan
+	store    store.Store
 	group    *errgroup.Group
 	progress func(Done)
 
-	mu   sync.Mutex
+	mu   sync.Mutex // guards done, and calls of progress
 	done Done
 }
 
-func (d *deletion) items(ctx context.Context) error {
-	for item := range d.plan.Items() {
-		if ctx.Err() != nil {
-			return ctx.Err()
+// items deletes items. The record of a directory goes before the rest: if a submit has renewed it
+// meanwhile, the directory stays; if the rest is not deleted, nobody relies on it.
+func (d *deletion) items(ctx context.Context, items []Item) error {
+	for _, item := range items {
+		rest := item.objects
+		if len(rest) > 1 {
+			deleted, err := d.one(ctx, rest[0])
+			if err != nil {
+				return err
+			}
+			if !deleted {
+				continue
+			}
+			rest = rest[1:]
 		}
-		if item.tree == "" {
-			d.one(ctx, store.Object{Name: item.Name, Size: item.Bytes, Generation: item.generation})
-			continue
-		}
-		if err := d.tree(ctx, item.tree); err != nil {
-			return err
-		}
+		d.all(ctx, rest)
 	}
 	return nil
 }
 
-// one deletes an object in the background, and counts it.
-func (d *deletion) one(ctx context.Context, o store.Object) {
-	d.group.Go(func() error {
-		deleted, err := d.plan.store.DeleteListed(ctx, o)
-		if deleted {
-			d.count(o)
-		}
-		return err
-	})
+// all deletes objects in the background.
+func (d *deletion) all(ctx context.Context, objects []store.Object) {
+	for _, o := range objects {
+		d.group.Go(func() error {
+			_, err := d.one(ctx, o)
+			return err
+		})
+	}
 }
 
-func (d *deletion) count(o store.Object) {
+// one deletes an object, and counts it.
+func (d *deletion) one(ctx context.Context, o store.Object) (bool, error) {
+	if ctx.Err() != nil {
+		return false, ctx.Err()
+	}
+	deleted, err := d.store.DeleteListed(ctx, o)
+	if !deleted {
+		return false, err
+	}
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.done.Objects++
 	d.done.Bytes += o.Size
 	d.progress(d.done)
-}
-
-// tree deletes a directory, its record first. If the record was renewed meanwhile, so that a submit
-// relies on it, the directory stays.
-func (d *deletion) tree(ctx context.Context, name string) error {
-	for o, err := range d.plan.store.List(ctx, store.Data()+name, "") {
-		if err != nil {
-			return err
-		}
-		of, record := store.DataOf(o.Name)
-		if of != name {
-			continue
-		}
-		if record {
-			deleted, err := false, error(nil)
-			if o.Updated.Before(d.plan.before) {
-				deleted, err = d.plan.store.DeleteListed(ctx, o)
-			}
-			if err != nil || !deleted {
-				return err
-			}
-			d.count(o)
-			continue
-		}
-		if o.Updated.Before(d.plan.before) {
-			d.one(ctx, o)
-		}
-	}
-	return nil
-}
-
-// outputs deletes the outputs that have no handle.
-func (d *deletion) outputs(ctx context.Context) error {
-	for _, left := range d.plan.Outputs {
-		for o, err := range d.plan.store.List(ctx, left.ID+"/", "") {
-			if err != nil {
-				return err
-			}
-			if isOutput(left.ID, o.Name) {
-				d.one(ctx, o)
-			}
-		}
-	}
-	return nil
+	return true, nil
 }

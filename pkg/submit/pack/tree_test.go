@@ -77,7 +77,6 @@ func TestTreeThatIsOld(t *testing.T) {
 	const (
 		day        = 24 * time.Hour
 		young, old = 4 * day, 5 * day // records
-		pruned     = 10 * day
 	)
 	for name, tt := range map[string]struct {
 		record time.Duration
@@ -90,10 +89,8 @@ func TestTreeThatIsOld(t *testing.T) {
 		"the record is young, a file gone": {record: young, file: 4 * day, gone: "a", sent: 1},
 		"the record is old":                {record: old, file: 13 * day},
 		"all is old":                       {record: old, file: 15 * day, renew: true},
-		"it may be pruned":                 {record: pruned, file: 5 * day, renew: true},
-		"it may be pruned, files are not":  {record: pruned, file: 4 * day},
-		"the record is missing":            {gone: ".json", file: 4 * day},
-		"it is missing, and files are old": {gone: ".json", file: 5 * day, renew: true},
+		"the record is missing":            {gone: ".json", file: 13 * day},
+		"it is missing, and files are old": {gone: ".json", file: 15 * day, renew: true},
 		"the record is old, a file not":    {record: old, file: 13 * day, gone: "a", sent: 1},
 		"a file is old, another gone":      {record: old, file: 15 * day, gone: "a", sent: 1, renew: true},
 	} {

@@ -19,8 +19,8 @@ import (
 // the store has. It checks the rest against the plan on the way; a file that has changed
 // is a *FileError. The index is written last, so that whoever finds it finds the rest.
 // progress, if not nil, is called by one goroutine at a time. Every call looks up every
-// blob, so that a blob that was deleted from the store is there again, and one that the
-// bucket would soon delete is renewed, before the job is started.
+// blob, so that a blob that was deleted from the store is there again, and an old one is
+// renewed, before the job is started.
 func (p *Plan) Upload(ctx context.Context, s store.Store, progress func(doneBytes, totalBytes int64)) (Stats, error) {
 	u := &upload{transfer: newTransfer(p.StoredBytes, progress), plan: p, store: s}
 	group, groupCtx := errgroup.WithContext(ctx)
