@@ -81,7 +81,7 @@ func (c *catalogue) wrongSuffix(r request) error {
 	if r.kind != "" {
 		name = string(r.kind) + "-" + name
 	}
-	return fmt.Errorf("after the colon, %q means nothing; write %s%s for spot capacity, or %[2]s", word, name, spotSuffix)
+	return fmt.Errorf("%q is not valid after the colon; write %s%s for spot capacity, or %[2]s without it", word, name, spotSuffix)
 }
 
 func (c *catalogue) unknown(r request, name string) error {

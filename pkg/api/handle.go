@@ -150,5 +150,5 @@ func (e *VersionError) Error() string {
 	if e.Client != "" {
 		by = "kubectl kinetic " + e.Client
 	}
-	return fmt.Sprintf("it has version %d, written by %s, but this version of kubectl kinetic reads up to %d: upgrade it", e.Got, by, e.Max)
+	return fmt.Sprintf("it has version %d, written by %s, but this kubectl kinetic reads only up to %d: upgrade kubectl kinetic", e.Got, by, e.Max)
 }

@@ -101,7 +101,7 @@ func (j *Job) NoEnd(ctx context.Context) error {
 	if err := j.cleanedUp(ctx); err != nil {
 		return err
 	}
-	return fmt.Errorf("job %s has no workload here, and the store does not say how it ended; delete what is left of it with kubectl kinetic jobs cleanup %s%s", j.ID(), j.ID(), j.LocationFlags())
+	return fmt.Errorf("job %s has no workload here, and the store has no record of how it ended; delete its remains with kubectl kinetic jobs cleanup %s%s", j.ID(), j.ID(), j.LocationFlags())
 }
 
 // cleanedUp returns the error about a job without a workload and without a handle: a *CleanedUpError if its outputs
@@ -199,7 +199,7 @@ func (r *resolver) resolveID(ctx context.Context, word string) (string, error) {
 		return hits[0], nil
 	case 0:
 		if r.unread != nil { // not the user's mistake: the job may be one that could not be read
-			return "", fmt.Errorf("job %q not found among what could be read: %w", word, r.unread)
+			return "", fmt.Errorf("job %q not found, but some jobs could not be read: %w", word, r.unread)
 		}
 		return "", &IDError{msg: unknownID(word, r.ids, r.flags()), next: "kubectl kinetic jobs list --all" + r.flags()}
 	}

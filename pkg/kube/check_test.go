@@ -191,7 +191,7 @@ func TestClaimsOfFlags(t *testing.T) {
 		fails, says string
 	}{
 		"there is none":   {http.StatusNotFound, "--data images=pvc://datasets: there is no PersistentVolumeClaim datasets in namespace ml: kubectl get pvc -n ml lists them", ""},
-		"it may be there": {http.StatusForbidden, "", "warning: whether namespace ml has the PersistentVolumeClaim datasets is only known when the job starts: you may not read PersistentVolumeClaims"},
+		"it may be there": {http.StatusForbidden, "", "warning: can't check that namespace ml has the PersistentVolumeClaim datasets before the job starts: no permission to read PersistentVolumeClaims"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, w, told := startSet(t)

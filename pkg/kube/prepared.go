@@ -28,7 +28,7 @@ func (c *Cluster) removeUnowned(ctx context.Context, where collection, h api.Han
 	err := retry(ctx, func() error {
 		found, err := c.client.getObject(ctx, where, h.K8sName)
 		if apierrors.IsForbidden(err) {
-			c.client.transport.Say("%s %s is kept if kubectl created it: %v", where.plural, h.K8sName, err)
+			c.client.transport.Say("%s %s can't be read, so it remains if kubectl created it: %v", where.plural, h.K8sName, err)
 		}
 		if err != nil || len(found.GetOwnerReferences()) > 0 || found.GetLabels()[api.LabelJobID] != h.JobID {
 			return err

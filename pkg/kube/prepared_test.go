@@ -44,7 +44,7 @@ func TestRemovePrepared(t *testing.T) {
 		"of somebody else":   {job, map[string]map[string]any{service: of("b2", "")}, "", []string{service}, ""},
 		"gone already":       {set, map[string]map[string]any{binding: of("a1", "")}, "", nil, ""},
 		"of one host":        {one, map[string]map[string]any{service: of("a1", "")}, http.MethodGet, []string{service}, ""},
-		"no right to look":   {job, map[string]map[string]any{service: of("a1", "")}, http.MethodGet, []string{service}, "services kinetic-a1 is kept if kubectl created it: getting services kinetic-a1 in namespace ml"},
+		"no right to look":   {job, map[string]map[string]any{service: of("a1", "")}, http.MethodGet, []string{service}, "services kinetic-a1 can't be read, so it remains if kubectl created it: getting services kinetic-a1 in namespace ml"},
 		"no right to remove": {job, map[string]map[string]any{service: of("a1", "")}, http.MethodDelete, []string{service}, "services kinetic-a1 was not deleted: deleting services kinetic-a1 in namespace ml"},
 	} {
 		t.Run(name, func(t *testing.T) {

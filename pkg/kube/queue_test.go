@@ -130,7 +130,7 @@ func TestReasonsThatCannotBeReadAreLeftOut(t *testing.T) {
 			if asked := s.count(s.broken); asked != 2 {
 				t.Errorf("it asked %d times for what is broken, want once each", asked)
 			}
-			if len(said) != 1 || !strings.HasPrefix(said[0], "the reasons why jobs wait are left out: ") {
+			if len(said) != 1 || !strings.HasPrefix(said[0], "can't show why jobs are waiting: ") {
 				t.Errorf("it said %q", said)
 			}
 		})

@@ -71,7 +71,7 @@ func (c *Client) readPart(ctx context.Context, s selection) (change, error) {
 	}
 	if err != nil && ctx.Err() == nil && s.kind.isPart() {
 		if s.kind.isReason() {
-			c.unexplained.Do(func() { c.transport.Say("the reasons why jobs wait are left out: %v", err) })
+			c.unexplained.Do(func() { c.transport.Say("can't show why jobs are waiting: %v", err) })
 		}
 		return c.none(s.kind, err), nil
 	}

@@ -57,7 +57,7 @@ func (s *Submission) putSecrets(ctx context.Context, secret *unstructured.Unstru
 	}
 	err := put(ctx, secret)
 	if hasKey && len(values) == 1 && !s.keyComes && apierrors.IsForbidden(err) {
-		s.client.transport.Say("you may not create the Secret %s, with which the hosts of the job authenticate each other: they run without it", secret.GetName())
+		s.client.transport.Say("no permission to create the Secret %s, with which the hosts of the job authenticate each other: they run without it", secret.GetName())
 		return nil
 	}
 	return err

@@ -143,7 +143,7 @@ func (r *request) reason(answer *googleapi.Error) (why, next string) {
 		return fmt.Sprintf("the credentials were refused: %s; %s", text, principal.LoginAdvice), principal.LoginAdvice
 	case http.StatusForbidden:
 		grant := fmt.Sprintf("gcloud storage buckets add-iam-policy-binding gs://%s --member=%s --role=roles/storage.objectUser", bucket, principal.Member(who))
-		return fmt.Sprintf("%s needs the permission %s on the bucket %s: %s (`kubectl kinetic doctor` says what else is missing); grant it with: %s", cmp.Or(who, "the account in use"), permission, bucket, text, grant), grant
+		return fmt.Sprintf("%s needs the permission %s on the bucket %s: %s (`kubectl kinetic doctor` shows what else is missing); grant it with: %s", cmp.Or(who, "the account in use"), permission, bucket, text, grant), grant
 	default:
 		return fmt.Sprintf("the server answered %d: %s", answer.Code, text), ""
 	}

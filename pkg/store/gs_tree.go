@@ -68,11 +68,11 @@ func CheckTreePath(storeURL, sha256, path string) error {
 	size := len(prefix) + len(DataTree(sha256)) + len(path)
 	switch {
 	case !utf8.ValidString(path):
-		return errors.New("no bucket has names that aren't UTF-8")
+		return errors.New("object names in a bucket must be UTF-8")
 	case strings.ContainsAny(path, "\r\n"):
-		return errors.New("no bucket has names with line breaks")
+		return errors.New("object names in a bucket can't contain line breaks")
 	case size > maxNameBytes:
-		return fmt.Errorf("in a bucket its name would have %d bytes, more than %d", size, maxNameBytes)
+		return fmt.Errorf("its name in a bucket would have %d bytes, but at most %d are allowed", size, maxNameBytes)
 	}
 	return nil
 }

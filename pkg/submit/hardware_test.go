@@ -14,8 +14,8 @@ func TestVariablesOfSeveralHosts(t *testing.T) {
 		accelerator, variable string
 		err, warning          string // empty for none
 	}{
-		"LWS's own":                  {"v6e-16", "LWS_WORKER_INDEX", "--env LWS_WORKER_INDEX: omit it: the cluster sets a different value on each host", ""},
-		"the index of a Job":         {"v6e-16", "JOB_COMPLETION_INDEX", "--env JOB_COMPLETION_INDEX: omit it: the cluster sets a different value on each host", ""},
+		"LWS's own":                  {"v6e-16", "LWS_WORKER_INDEX", "--env LWS_WORKER_INDEX: the cluster sets this variable separately on each host; omit it", ""},
+		"the index of a Job":         {"v6e-16", "JOB_COMPLETION_INDEX", "--env JOB_COMPLETION_INDEX: the cluster sets this variable separately on each host; omit it", ""},
 		"what switches LWS off":      {"v6e-16", "TPU_WORKER_ID", "", "--env TPU_WORKER_ID: all 4 hosts get this value, and the cluster then sets none"},
 		"any of one host":            {"v6e-8", "LWS_WORKER_INDEX", "", ""},
 		"a TPU variable of one":      {"v6e-8", "TPU_WORKER_ID", "", ""},

@@ -68,7 +68,7 @@ func ThisMachine(getenv func(string) string, getwd func() (string, error), stdin
 	limit := float64(sizeWarnMB)
 	if text := getenv("KINETIC_CONTEXT_SIZE_WARN_MB"); text != "" {
 		if limit, err = strconv.ParseFloat(text, 64); err != nil {
-			return Machine{}, fmt.Errorf("KINETIC_CONTEXT_SIZE_WARN_MB=%s: expected a number of megabytes, 0 for no warning", text)
+			return Machine{}, fmt.Errorf("KINETIC_CONTEXT_SIZE_WARN_MB=%s: expected a number of megabytes, or 0 for no warning", text)
 		}
 	}
 	m.SizeWarnBytes = int64(limit * (1 << 20))

@@ -19,7 +19,7 @@ func checkNetwork(r api.Request, acc api.Accelerator) error {
 	case r.Hosts < 2:
 		return fmt.Errorf("--network %s: one host talks to no other: omit it, or ask for more with --hosts", r.Network)
 	case r.Restricted:
-		return fmt.Errorf("--network %s cannot be combined with --restricted: its pods use directories of their nodes", r.Network)
+		return fmt.Errorf("--network %s cannot be combined with --restricted: pods on this network use host directories", r.Network)
 	}
 	return nil
 }

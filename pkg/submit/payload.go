@@ -55,7 +55,7 @@ func (p *Planned) checkPython(ctx context.Context, m Machine) error {
 		return nil
 	}
 	if here := PythonVersion(ctx, m); here != "" && here != python {
-		return fmt.Errorf("--payload %s: Python %s made it, and python3 on PATH, which --local uses, is Python %s: activate an environment that has Python %s",
+		return fmt.Errorf("--payload %s: it was made with Python %s, but python3 on PATH, which --local uses, is Python %s: activate an environment that has Python %s",
 			p.request.Payload, python, here, python)
 	}
 	return nil

@@ -67,7 +67,7 @@ func (p Planned) resumeFrom(ctx context.Context, registry job.Registry) (Planned
 	case old.Handle.ByPythonTool():
 		return p, inputErrorf("--resume-from %s: keras-kinetic made that job; copy its outputs, and pass them with --output-dir", old.ID())
 	case strings.HasPrefix(dir, store.BucketScheme):
-		return p, inputErrorf("--resume-from %s: that job wrote to %s: use --output-dir %s, which begins with what is there", old.ID(), dir, dir)
+		return p, inputErrorf("--resume-from %s: that job wrote to %s: use --output-dir %s to continue with its files", old.ID(), dir, dir)
 	case dir != "":
 		return p, inputErrorf("--resume-from %s: that job wrote to %s, a directory of its own: use --output-dir %s", old.ID(), dir, dir)
 	case old.Store.URL() != p.Spec.Store:

@@ -228,7 +228,7 @@ func validateImages(r api.Request) error {
 	for flag, repository := range map[string]string{"--image-repo": i.ImageRepo, "--base-image-repo": i.BaseImageRepo} {
 		last := repository[strings.LastIndex(repository, "/")+1:]
 		if repository != "" && (!isImage(repository) || strings.ContainsAny(last, ":@")) {
-			return fmt.Errorf("%s %q: not a repository without a tag, such as us-docker.pkg.dev/PROJECT/REPOSITORY/env", flag, repository)
+			return fmt.Errorf("%s %q: expected a repository without a tag, such as us-docker.pkg.dev/PROJECT/REPOSITORY/env", flag, repository)
 		}
 	}
 	if i.BaseImage != "" && !isImage(i.BaseImage) {

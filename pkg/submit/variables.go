@@ -39,7 +39,7 @@ func checkVariables(r api.Request, s api.Spec) error {
 	var names []string
 	for _, e := range s.Env {
 		if s.Hosts > 1 && slices.Contains(perHost, e.Name) {
-			return fmt.Errorf("--env %s: omit it: the cluster sets a different value on each host", e.Name)
+			return fmt.Errorf("--env %s: the cluster sets this variable separately on each host; omit it", e.Name)
 		}
 		names = append(names, e.Name)
 	}

@@ -22,7 +22,7 @@ func TestCheckVariables(t *testing.T) {
 		"a port without a debugger":       {"KINETIC_DEBUG_PORT", api.Request{}, api.Spec{}, ""},
 		"credentials that are there":      {"GOOGLE_APPLICATION_CREDENTIALS", api.Request{}, keyed, "already set by --store-credentials"},
 		"credentials that are not":        {"GOOGLE_APPLICATION_CREDENTIALS", api.Request{}, api.Spec{}, ""},
-		"what every host has differently": {"LWS_WORKER_INDEX", api.Request{}, api.Spec{Placement: api.Placement{Hosts: 2}}, "--env LWS_WORKER_INDEX: omit it: the cluster sets a different value on each host"},
+		"what every host has differently": {"LWS_WORKER_INDEX", api.Request{}, api.Spec{Placement: api.Placement{Hosts: 2}}, "--env LWS_WORKER_INDEX: the cluster sets this variable separately on each host; omit it"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			plain, secret := tt.spec, tt.request

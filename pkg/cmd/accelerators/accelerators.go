@@ -83,7 +83,7 @@ func NewCommand(streams genericiooptions.IOStreams, _ clock.PassiveClock) *cobra
 	own := cli.NewSection("Flags")
 	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: wide, name, json or yaml.")
 	own.Offer("output", formats()...)
-	own.Flags.BoolVar(&f.live, "live", false, "Ask Google Cloud which zones have them, and for the quotas.")
+	own.Flags.BoolVar(&f.live, "live", false, "Query Google Cloud for available zones and quotas.")
 	c := &cobra.Command{
 		Use:               "accelerators [FILTER…] [flags]",
 		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic accelerators"},

@@ -16,7 +16,7 @@ func (f filter) useless(all, left []offer) []string {
 		for _, w := range group {
 			switch {
 			case len(group) > 1 && !slices.ContainsFunc(left, w.allows):
-				said = append(said, fmt.Sprintf("filter %q: nothing of it fits the other filters", w.typed))
+				said = append(said, fmt.Sprintf("filter %q: no accelerator matches this and the other filters", w.typed))
 			case len(left) == 0 && !slices.ContainsFunc(all, w.allows):
 				said = append(said, fmt.Sprintf("filter %q: no accelerator has that%s", w.typed, w.nearest(all)))
 			case len(left) == 0 && len(group) == 1:

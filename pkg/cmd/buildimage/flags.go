@@ -46,7 +46,7 @@ func categories() []string { return []string{"cpu", "gpu", "tpu"} }
 func (f *flags) sections() []cli.Section {
 	s := cli.NewSection("Flags")
 	fs, i := s.Flags, &f.images
-	fs.StringVar(&i.BaseImageRepo, "repo", "", "Put the images into `REPOSITORY`. Default: KINETIC_BASE_IMAGE_REPO, else that of the profile.")
+	fs.StringVar(&i.BaseImageRepo, "repo", "", "Put the images into `REPOSITORY`. Default: KINETIC_BASE_IMAGE_REPO, else the profile's repository.")
 	fs.StringSliceVar(&f.categories, "category", nil, "Make the image for `CATEGORY`: cpu, gpu or tpu; can be repeated. Default: all.")
 	s.Offer("category", categories()...)
 	fs.StringVar(&f.tag, "tag", "", "Name the images with `TAG`. Default: the version of this program, which is what its jobs look for.")

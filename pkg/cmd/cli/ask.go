@@ -42,7 +42,7 @@ func askFor(ctx context.Context, streams genericiooptions.IOStreams, name, what,
 	}
 	line, err := prompt(ctx, streams, question+": ")
 	if errors.Is(err, io.EOF) {
-		return "", Usagef("no answer to %q: the input has ended, and nothing was changed", name)
+		return "", Usagef("no answer to %q: end of input; nothing was changed", name)
 	}
 	return cmp.Or(strings.TrimSpace(line), standard), err
 }

@@ -46,15 +46,15 @@ func TestTheEndOfTheInputIsNoAnswer(t *testing.T) {
 		"a value": {func(ctx context.Context, s genericiooptions.IOStreams) error {
 			_, err := AskFor(ctx, s, "zone or region", "us-central1-a")
 			return err
-		}, `no answer to "zone or region": the input has ended, and nothing was changed`},
+		}, `no answer to "zone or region": end of input; nothing was changed`},
 		"a value that is checked": {func(ctx context.Context, s genericiooptions.IOStreams) error {
 			_, err := AskUntil(ctx, s, "cluster", "kinetic-cluster", fine)
 			return err
-		}, `no answer to "cluster": the input has ended, and nothing was changed`},
+		}, `no answer to "cluster": end of input; nothing was changed`},
 		"a menu": {func(ctx context.Context, s genericiooptions.IOStreams) error {
 			_, err := Choose(ctx, s, "Which cluster?", choices, 0)
 			return err
-		}, `no answer to "Which cluster?": the input has ended, and nothing was changed`},
+		}, `no answer to "Which cluster?": end of input; nothing was changed`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var said bytes.Buffer

@@ -23,7 +23,7 @@ func TestDownAsksForTheName(t *testing.T) {
 	}{
 		"the name":    {t.Context(), strings.NewReader("research\n"), "", "<nil>"},
 		"another":     {t.Context(), strings.NewReader("other\n"), "nothing was deleted\n", "exit code 1"},
-		"no answer":   {t.Context(), strings.NewReader(""), "\nnothing was deleted\n", `no answer to "To delete this, type the name of the cluster": the input has ended, and nothing was changed`},
+		"no answer":   {t.Context(), strings.NewReader(""), "\nnothing was deleted\n", `no answer to "To delete this, type the name of the cluster": end of input; nothing was changed`},
 		"interrupted": {ended, silent, "\nnothing was deleted\n", "context canceled"},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -65,6 +65,6 @@ func tellOfDisks(u *ui.UI, disks []kubernetes.Disk) {
 		names[at] = append(names[at], d.Name)
 	}
 	for _, d := range order {
-		u.Note("GKE may have left disks of volumes, which cost money; to delete them: " + deletion(d, names[place{d.Project, d.Location}]...))
+		u.Note("GKE may have left behind disks of volumes, which cost money; delete them with: " + deletion(d, names[place{d.Project, d.Location}]...))
 	}
 }

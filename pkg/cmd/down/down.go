@@ -41,7 +41,7 @@ interrupted up has made.
 
 Exit codes: 0 what was to be deleted is gone; 1 something could not be deleted, or the
 name was not typed; 2 the command line is wrong, or the cluster may not be deleted, and
-nothing was changed; 130 interrupted: what Google Cloud has begun continues.`
+nothing was changed; 130 interrupted: started operations continue.`
 
 const downExamples = `  kubectl kinetic down --project my-project --zone us-central1-a --cluster research
 
@@ -53,10 +53,10 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	c, f := stack.NewBase(streams, now), &downFlags{}
 	own := cli.NewSection("Flags")
 	fs := own.Flags
-	fs.StringVar(&f.yes, "yes", "", "Do not ask. The value is the `NAME` of the cluster: --yes=NAME.")
+	fs.StringVar(&f.yes, "yes", "", "Don't ask for confirmation. The value is the cluster's `NAME`: --yes=NAME.")
 	fs.BoolVar(&f.deleteData, "delete-data", false, "Delete the buckets, too, with the results of all jobs.")
 	fs.BoolVar(&f.force, "force", false, "Delete even if jobs run, wait or can't be listed, or if up didn't create the cluster.")
-	fs.StringVar(&f.profile, "profile-name", "", "`NAME` of the profile that is removed. Default: that of the cluster.")
+	fs.StringVar(&f.profile, "profile-name", "", "`NAME` of the profile to remove. Default: the cluster's profile.")
 	f.dryRun.Add(own, "Print what would be deleted, and delete nothing: none or client.")
 	fs.StringVarP(&f.output, "output", "o", "", "Output `FORMAT` of the plan: yaml or json.")
 	own.Offer("output", cli.Formats()...)
@@ -237,14 +237,14 @@ func (o *downOptions) refuse(ctx context.Context, e *stack.Stack) error {
 		return nil
 	}
 	if m := e.Cluster.Maker(); m == google.Someone || m == google.Python {
-		return cli.Usagef("cluster %s in %s of project %s was not made by `kubectl kinetic up`: delete it with what has made it, or with --force", e.Names.Cluster, e.Names.Zone, e.Names.Project)
+		return cli.Usagef("cluster %s in %s of project %s was not made by `kubectl kinetic up`: delete it with the tool that created it, or use --force", e.Names.Cluster, e.Names.Zone, e.Names.Project)
 	}
 	if !hasJobs(e.Cluster.Last()) {
 		return nil
 	}
 	jobs, err := o.unfinished(ctx, e)
 	if err != nil {
-		return fmt.Errorf("looking for jobs in cluster %s: %w; --force deletes it without looking", e.Names.Cluster, err)
+		return fmt.Errorf("looking for jobs in cluster %s: %w; to delete it without looking, use --force", e.Names.Cluster, err)
 	}
 	if len(jobs) == 0 {
 		return nil

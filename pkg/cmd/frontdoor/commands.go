@@ -38,11 +38,11 @@ func commands() []command {
 		{name: "status", binary: poolBinary, word: "status", summary: "Show node pools, jobs, idle nodes and cost of a cluster"},
 		{name: "init", binary: poolBinary, word: "init", summary: "Connect to a cluster, create one, or troubleshoot, by a menu"},
 		{name: "doctor", binary: poolBinary, word: "doctor", summary: "Check what jobs need, and say how to fix what is wrong"},
-		{name: "config", binary: poolBinary, word: "config", summary: "Print the settings that are in force, and where each comes from"},
+		{name: "config", binary: poolBinary, word: "config", summary: "Print the settings in effect, and where each comes from"},
 		{name: "profile", binary: poolBinary, word: "profile", summary: "Manage profiles: named clusters that replace flags"},
 		{name: "build-image", binary: "kubectl-kinetic_run", word: "build-image", summary: "Build the images that jobs' images are made on"},
 		{name: "version", usage: "version [--client] [-o json|yaml] [flags of kubectl, such as --context]", own: printVersion,
-			summary: "Print the versions of this plugin and of what the cluster has", details: versionDetails},
+			summary: "Print the versions of this plugin and of the cluster's components", details: versionDetails},
 		{name: "help", usage: "help [COMMAND]", own: printHelp, summary: "Print this list, or the help of a command"},
 		{name: "completion", usage: "completion [install [--dir DIR] [--dry-run]]", details: installDetails, own: printCompletion, summary: "Enable shell completion"},
 	}

@@ -33,7 +33,7 @@ var ownWords = map[string]string{
 	"version --client":         "-o\tOutput FORMAT: json or yaml\n",
 	"version --client -o":      "json\nyaml\n",
 	"completion":               "install\tPut the file that kubectl needs in place\n",
-	"completion install":       "--dir\tA directory of the PATH\n--dry-run\tOnly print what would be done\n",
+	"completion install":       "--dir\tA directory on PATH\n--dry-run\tOnly print what would be done\n",
 	"completion install --dir": "",
 }
 
@@ -120,7 +120,7 @@ func printCompletion(p Process, args []string) (int, error) {
 	case args[0] == "install":
 		return exitOK, installCompletion(p, args[1:])
 	}
-	return 0, usageError(fmt.Sprintf("completion %q: expected install, or nothing: the script for the shell is kubectl's own (kubectl completion bash)", args[0]))
+	return 0, usageError(fmt.Sprintf("completion %q: expected install or no argument; for the shell's script, use kubectl's own (kubectl completion bash)", args[0]))
 }
 
 // completionGuide returns what enables completion, for all shells.

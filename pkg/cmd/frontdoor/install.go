@@ -179,7 +179,7 @@ func (n installation) install(symlink func(target, link string) error) (did stri
 // denied adds what to do if a directory can't be written to.
 func denied(err error) error {
 	if errors.Is(err, fs.ErrPermission) || errors.Is(err, syscall.EROFS) {
-		return fmt.Errorf("%w: choose a directory of the PATH that you can write to, with --dir, or run this command as the owner", err)
+		return fmt.Errorf("%w: with --dir, choose a directory on PATH that you can write to, or run this command as the owner", err)
 	}
 	return err
 }

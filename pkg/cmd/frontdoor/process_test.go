@@ -139,7 +139,7 @@ func TestRejects(t *testing.T) {
 		"--client with a cluster":       {[]string{"version", "--client", "--context=c"}, `version: --client asks no cluster: omit it, or --context=c`},
 		"a word after version":          {[]string{"version", "run"}, `version takes no argument, got "run"`},
 		"a shell after completion": {[]string{"completion", "bash"},
-			`completion "bash": expected install, or nothing: the script for the shell is kubectl's own (kubectl completion bash)`},
+			`completion "bash": expected install or no argument; for the shell's script, use kubectl's own (kubectl completion bash)`},
 		"a flag install lacks": {[]string{"completion", "install", "--force"},
 			`completion install: flag provided but not defined: --force; the flags are --dir DIR and --dry-run`},
 		"a letter install lacks": {[]string{"completion", "install", "-d"},

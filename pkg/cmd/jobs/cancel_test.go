@@ -15,7 +15,7 @@ func TestCancelOfAJobWithUnknownEnd(t *testing.T) {
 	server := httptest.NewServer(&cluster{})
 	t.Cleanup(server.Close)
 	useCluster(t, server.URL)
-	const want = "error: job done-1 has no workload here, and the store does not say how it ended; delete what is left of it with kubectl kinetic jobs cleanup done-1 -n ml\n"
+	const want = "error: job done-1 has no workload here, and the store has no record of how it ended; delete its remains with kubectl kinetic jobs cleanup done-1 -n ml\n"
 	if code, out, said := kinetic(t, "cancel", "done-1"); code != cli.ExitFailed || out != "" || said != want {
 		t.Errorf("exit code %d, printed %q, said %q, want %q", code, out, said, want)
 	}

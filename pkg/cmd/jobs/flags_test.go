@@ -131,7 +131,7 @@ func TestNeitherAClusterNorAStore(t *testing.T) {
 	server = httptest.NewServer(&cluster{})
 	t.Cleanup(server.Close)
 	useCluster(t, server.URL)
-	const noStore = `error: job "abc" not found among what could be read: there is no store: set the project`
+	const noStore = `error: job "abc" not found, but some jobs could not be read: there is no store: set the project`
 	code, _, said := kinetic(t, "status", "abc", "def")
 	if code != cli.ExitFailed || !strings.HasPrefix(said, noStore) || strings.Count(said, "there is no store") != 2 {
 		t.Errorf("with a cluster: exit code %d, said %q", code, said)

@@ -63,7 +63,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock, flag
 			"when the call ended: no restore brings it.\n\n" +
 			"cp copies the file PATH to DEST, or everything below PATH into the directory DEST;\n" +
 			"without PATH, everything. Files that already exist with the same content are skipped,\n" +
-			"and large ones continue where an interrupted copy stopped. DEST - is standard output, for one file.\n" +
+			"and large ones continue where an interrupted copy stopped. A DEST of - prints one file to standard output.\n" +
 			"run does not package a directory that cp has made, or found empty, unless PATH is a file:\n" +
 			"it has a file .kinetic-outputs.\n\n" +
 			"cat prints files to standard output.\n\n" +
@@ -308,7 +308,7 @@ func (c *command) printOutputs(ctx context.Context, dir *outputs.Dir, paths []st
 	files := make([]outputs.File, len(paths))
 	for i, at := range paths {
 		if at == "" {
-			return cli.Usagef("DEST - is for one file: add its PATH")
+			return cli.Usagef("DEST - (standard output) takes a single file: add its PATH")
 		}
 		var err error
 		if files[i], err = dir.File(ctx, at); err != nil {

@@ -64,7 +64,7 @@ func (c *command) add() *cobra.Command {
 	fs.BoolVar(&f.spot, "spot", false, "Spot capacity: cheaper, and may be taken back at any time.")
 	fs.StringSliceVar(&f.reservations, "reservation", nil, "Take machines from this reservation, `NAME` or projects/PROJECT/reservations/NAME. Of several, each gets a pool.")
 	fs.BoolVar(&f.flexStart, "flex-start", false, "Wait for machines, and keep them for at most 7 days (Dynamic Workload Scheduler).")
-	fs.BoolVar(&f.queued, "queued", false, "With --flex-start: make machines only when a queue of Kueue asks for those of a job, all at once.")
+	fs.BoolVar(&f.queued, "queued", false, "With --flex-start: create machines only when a Kueue queue requests all machines of a job at once.")
 	fs.BoolVar(&f.compact, "compact", false, "Place the machines of GPUs close to each other, in one zone.")
 	cli.NumberVar(fs, &f.slices, 1, cli.Unbounded, "slices", "Add this `NUMBER` of pools, each of them a TPU slice of several hosts. Several reservations take turns.")
 	cli.NumberVar(fs, &f.minNodes, 0, cli.Unbounded, "min-nodes", "Keep at least this `NUMBER` of nodes. They cost money while they are idle.")
@@ -308,6 +308,6 @@ func (o *addOptions) printZones(plans []placed) {
 		}
 	}
 	if several {
-		fmt.Fprintf(o.streams.ErrOut, "the pool gets the zones of cluster %s that have the machines; three are counted here, or name them with --zones\n", o.cluster.Name)
+		fmt.Fprintf(o.streams.ErrOut, "the pool will span the zones of cluster %s that have the machines, assumed to be three here; to choose them, use --zones\n", o.cluster.Name)
 	}
 }

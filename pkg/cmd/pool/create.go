@@ -128,7 +128,7 @@ func (o *addOptions) noteLimits(u *ui.UI, cluster *container.Cluster, plans []pl
 			continue // someone else has just made it
 		}
 		if has, wants := gke.Limits(is), plans[i].LimitsFor(is); has != wants {
-			u.Warn(fmt.Sprintf("node pool %s keeps its limits of %s, not the %s that were asked for; change them with: kubectl kinetic pool set %s --min-nodes %d --max-nodes %d%s",
+			u.Warn(fmt.Sprintf("node pool %s keeps its limits of %s instead of the requested %s; change them with: kubectl kinetic pool set %s --min-nodes %d --max-nodes %d%s",
 				r.Name, has, wants, r.Name, wants.Min, wants.Max, o.connection.Given()))
 		}
 	}
@@ -193,7 +193,7 @@ func (o *addOptions) plans(known facts) ([]placed, error) {
 func (o *addOptions) taken(pools []*container.NodePool, wanted *container.NodePool) error {
 	is := existing(pools, wanted)
 	if _, accelerated := gke.Shape(is); !accelerated { // remove would refuse it
-		return fmt.Errorf("--name %s: the name is taken by a pool of the cluster itself, without accelerators; choose another name", is.Name)
+		return fmt.Errorf("--name %s: the name is taken by a node pool without accelerators; choose another name", is.Name)
 	}
 	if text := gke.Difference(is, wanted); text != "" {
 		return fmt.Errorf("--name %s: the name is taken by a pool with %s; choose another name, or remove that pool with: kubectl kinetic pool remove %s%s", is.Name, text, is.Name, o.connection.Given())

@@ -28,7 +28,7 @@ const long = `Add, list, change and remove node pools: the machines with acceler
 cluster in GKE makes when a job needs them, and removes when none does.
 
 Exit codes: 0 it was done; 1 it failed; 2 the command line is wrong, and nothing was
-changed; 130 interrupted: what GKE has begun continues.`
+changed; 130 interrupted: started operations continue.`
 
 // command is shared by the sub-commands.
 type command struct {
@@ -76,7 +76,7 @@ func (c *command) cluster() (gke.Cluster, target.Target, error) {
 		return gke.Cluster{}, t, cli.Usage(err)
 	}
 	if !t.GKE {
-		return gke.Cluster{}, t, cli.Usagef("pool is for clusters in GKE, and the cluster of context %s is not known to be one: name it with --project, --zone and --cluster; elsewhere, the administrator of the cluster adds nodes", t.Context)
+		return gke.Cluster{}, t, cli.Usagef("pool is only for GKE clusters, and context %s is not known to point to one: name the cluster with --project, --zone and --cluster; outside GKE, ask the cluster's administrator to add nodes", t.Context)
 	}
 	if t.Project == "" {
 		return gke.Cluster{}, t, cli.Usagef("no project is known: name it with --project or KINETIC_PROJECT, choose a profile with --profile, or set a cluster up with kubectl kinetic init")
@@ -114,7 +114,7 @@ func (c *command) interrupted(ctx context.Context, err error) error {
 		return err
 	}
 	look := "kubectl kinetic pool list" + c.connection.Given()
-	text := "interrupted: what GKE has begun continues; look with: " + look
+	text := "interrupted: operations already started in GKE continue; check with: " + look
 	var unfinished *gcp.UnfinishedError
 	if errors.As(err, &unfinished) {
 		text += ", or: " + unfinished.Operation.Command

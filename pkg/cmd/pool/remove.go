@@ -36,7 +36,7 @@ func (c *command) remove() *cobra.Command {
 	own.Flags.BoolVar(&f.ignoreMissing, "ignore-not-found", false, "A pool that doesn't exist is not an error.")
 	return c.finish(&cobra.Command{
 		Use: "remove NAME…", Aliases: []string{"rm"}, Short: "Remove node pools",
-		Long:    "Remove node pools with all of their nodes. Pools on which jobs run stay, unless --force is given.",
+		Long:    "Remove node pools with all of their nodes. Pools that run jobs are kept unless --force is given.",
 		Example: removeExamples, Args: somePools, ValidArgsFunction: c.completeNames,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error { return c.runRemove(ctx, args, *f) }),
 	}, own)
@@ -140,7 +140,7 @@ func choose(pools []*container.NodePool, cluster gke.Cluster, names []string, f 
 			return nil, err
 		}
 		if _, accelerated := gke.Shape(p); !accelerated && !f.force {
-			return nil, cli.Usagef("node pool %s has no accelerators: what the cluster itself needs may run there; use --force if it should go", name)
+			return nil, cli.Usagef("node pool %s has no accelerators and may run the cluster's own components; use --force to remove it anyway", name)
 		}
 		chosen = append(chosen, p)
 	}
@@ -151,12 +151,12 @@ func choose(pools []*container.NodePool, cluster gke.Cluster, names []string, f 
 func (c *command) refuse(ctx context.Context, chosen []*container.NodePool, t target.Target) error {
 	used, err := c.occupied(ctx, t)
 	if err != nil {
-		return fmt.Errorf("removing node pools: whether jobs run on them is not known: %w; to remove them anyway, use --force", err)
+		return fmt.Errorf("removing node pools: can't tell whether jobs run on them: %w; to remove them anyway, use --force", err)
 	}
 	for _, p := range chosen {
 		if jobs := used[p.Name].Jobs; len(jobs) > 0 {
 			return &cli.Error{Code: cli.ExitFailed, Next: "kubectl kinetic jobs cancel " + ids(jobs, " "),
-				Err: fmt.Errorf("removing node pool %s: jobs run on it: %s; wait for them, cancel them with `kubectl kinetic jobs cancel`, or use --force", p.Name, ids(jobs, ", "))}
+				Err: fmt.Errorf("removing node pool %s: jobs are running on it: %s; wait for them, cancel them with `kubectl kinetic jobs cancel`, or use --force", p.Name, ids(jobs, ", "))}
 		}
 	}
 	return nil

@@ -141,7 +141,7 @@ func (r *envReader) secret(name string) error {
 
 func (r *envReader) capture(pattern string) error {
 	if _, err := path.Match(pattern, ""); err != nil || pattern == "" {
-		return fmt.Errorf("--capture-env %q: invalid pattern: expected one such as AWS_*", pattern)
+		return fmt.Errorf("--capture-env %q: expected a valid pattern, such as AWS_*", pattern)
 	}
 	names := make([]string, 0, len(r.local))
 	matched := false

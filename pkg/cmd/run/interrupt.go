@@ -27,7 +27,7 @@ func (o *options) interrupted(ctx context.Context, j *job.Job, done <-chan outco
 	}
 	again, stop := signal.NotifyContext(context.WithoutCancel(ctx), cli.Interrupts()...) // before anybody is told
 	defer stop()
-	fmt.Fprintf(o.streams.ErrOut, "interrupted; cancelling job %s (Ctrl-C again: %s)\n", j.ID(), next)
+	fmt.Fprintf(o.streams.ErrOut, "interrupted; cancelling job %s (press Ctrl-C again to %s)\n", j.ID(), next)
 	if err := o.end(again, j, grace, why); err != nil {
 		return err
 	}

@@ -20,7 +20,7 @@ func imageMoved(h api.Handle, s api.Status) bool {
 }
 
 func movedText(h api.Handle, s api.Status) string {
-	return fmt.Sprintf("the image %s was %s at submission, and the job's pod has %s", h.ImageURI, h.ImageDigests[len(h.ImageDigests)-1], s.ImageDigest)
+	return fmt.Sprintf("the image %s was %s at submission, but the job's pod runs %s", h.ImageURI, h.ImageDigests[len(h.ImageDigests)-1], s.ImageDigest)
 }
 
 // giveUpMoved cancels a job whose image was replaced after its submission.

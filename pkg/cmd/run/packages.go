@@ -156,7 +156,7 @@ func (o *options) noteUninstalled(j *job.Job, warnings *report.WarningLog) {
 	isLocal, custom := j.Handle.Backend == api.BackendLocal, p.Environment.Mode == decide.Custom
 	switch {
 	case required && isLocal:
-		o.ui.Note(fmt.Sprintf("%s is in %s, but nothing is installed from it: install it for python3 on this machine", l.Name(), l.File))
+		o.ui.Note(fmt.Sprintf("%s is in %s, but local jobs don't install packages: install it for python3 on this machine", l.Name(), l.File))
 	case required && custom:
 		o.ui.Note(fmt.Sprintf("%s is in %s, but nothing is installed in an image of your own: use --image bundled or prebuilt, or an image that has it", l.Name(), l.File))
 	case required && p.Environment.Settings.NoDeps:
@@ -166,6 +166,6 @@ func (o *options) noteUninstalled(j *job.Job, warnings *report.WarningLog) {
 		o.ui.Note(fmt.Sprintf("%s is not installed: --runtime jax adds it", module))
 	case required: // for another platform, or under another name
 	default:
-		o.ui.Note(fmt.Sprintf("no package of %s has the module %s: add the one that does", cmp.Or(p.Deps.Source, "the project (it has no requirements.txt or pyproject.toml)"), module))
+		o.ui.Note(fmt.Sprintf("no package of %s provides the module %s: add one that does", cmp.Or(p.Deps.Source, "the project (it has no requirements.txt or pyproject.toml)"), module))
 	}
 }

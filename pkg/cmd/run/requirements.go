@@ -39,7 +39,7 @@ func (o *options) plan(ctx context.Context, id submit.Identity) (submit.Planned,
 		}
 		if len(o.machine.Texts) == known {
 			for _, l := range unfetched {
-				said = append(said, fmt.Sprintf("%s: %s is fetched when a job is submitted: until then %s", l.Place(), deps.Hidden(l.Text), o.unknown(planned)))
+				said = append(said, fmt.Sprintf("%s: %s is fetched only when a job is submitted; until then, %s", l.Place(), deps.Hidden(l.Text), o.unknown(planned)))
 			}
 			planned.Warnings = append(planned.Warnings, said...)
 			switch err := o.provider(ctx, planned).Check(ctx, planned.Environment); {
@@ -58,11 +58,11 @@ func (o *options) plan(ctx context.Context, id submit.Identity) (submit.Planned,
 func (o *options) unknown(p submit.Planned) string {
 	switch {
 	case p.Environment.Mode != decide.Bundled:
-		return "its lines are not known"
+		return "its contents are not known"
 	case o.mode == modeExplain:
-		return "neither its lines are known nor the name of the image"
+		return "neither its contents nor the image name is known"
 	}
-	return fmt.Sprintf("its lines are not known, and a run has another image than %s; --dry-run=server fetches it", p.Spec.Image)
+	return fmt.Sprintf("its contents are not known, and a run uses a different image than %s; --dry-run=server fetches the file", p.Spec.Image)
 }
 
 // fetched is a file of requirements as it is remembered.
@@ -80,7 +80,7 @@ func (o *options) text(ctx context.Context, p submit.Planned, l deps.Line) (abou
 			return "", nil
 		}
 		o.machine.Texts[l.Text] = f.Text
-		return fmt.Sprintf("%s: %s counts as it was fetched at %s; a run fetches it again", l.Place(), deps.Hidden(l.Text), f.When.Format(time.DateTime)), nil
+		return fmt.Sprintf("%s: using %s as fetched at %s; a run fetches it again", l.Place(), deps.Hidden(l.Text), f.When.Format(time.DateTime)), nil
 	}
 	f = fetched{When: o.clock.Now()}
 	f.Text, err = o.provider(ctx, p).Resolver.Text(ctx, l.Text)

@@ -45,7 +45,7 @@ func TestRequirementsOfURLs(t *testing.T) {
 	}
 	hidden := strings.Replace(website.URL, "https://", "https://***@", 1) + "/limits.txt?***"
 	unknown, said := dryRun()
-	if want := "requirements.txt:1: " + hidden + " is fetched when a job is submitted: until then its lines are not known, and a run has another image than localhost:1/me/" + unknown + "; --dry-run=server fetches it\n"; !strings.Contains(said, want) {
+	if want := "requirements.txt:1: " + hidden + " is fetched only when a job is submitted; until then, its contents are not known, and a run uses a different image than localhost:1/me/" + unknown + "; --dry-run=server fetches the file\n"; !strings.Contains(said, want) {
 		t.Errorf("before anything was fetched it said %q", said)
 	}
 	images := map[string]bool{unknown: true}

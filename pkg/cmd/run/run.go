@@ -282,7 +282,7 @@ func (f *flags) checkMode(m mode, local bool) error {
 	case f.detach && (f.cancelOnInterrupt || f.fetch != ""):
 		return fmt.Errorf("--cancel-on-interrupt and --outputs cannot be combined with --detach, which does not wait")
 	case local && m != modeRun && m != modeExplain:
-		return fmt.Errorf("--local has no manifests: omit it to see those for a cluster, or use --explain")
+		return fmt.Errorf("--local has no manifests: omit it to see the manifests for a cluster, or use --explain")
 	case f.outputFile != "" && f.request.Payload == "":
 		return fmt.Errorf("--output-file %s requires --payload: redirect standard output instead, which has the value alone", f.outputFile)
 	case f.outputFile != "" && (m != modeRun || f.detach):

@@ -17,7 +17,7 @@ func NoArguments(name string) cobra.PositionalArgs {
 			return cli.Usagef("status takes no argument, got %q: name a cluster with --cluster; the status of a job is `kubectl kinetic jobs status %s`", args[0], args[0])
 		}
 		if flag := withoutValue(c.Flags()); flag != "" {
-			return cli.Usagef("%s takes no argument, got %q: the value of --%s needs a \"=\": --%[3]s=%[2]s; a cluster is named with --cluster", name, args[0], flag)
+			return cli.Usagef("%s takes no argument, got %q: to set --%s, write --%[3]s=%[2]s; to name a cluster, use --cluster", name, args[0], flag)
 		}
 		return cli.Usagef("%s takes no argument, got %q: name the cluster with --cluster", name, args[0])
 	}

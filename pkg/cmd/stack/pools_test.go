@@ -145,7 +145,7 @@ func TestUpSaysNotesOnceInANewProject(t *testing.T) {
 
 // Zones that can't be looked up are reported, unless they don't matter or are looked up later.
 func TestUpWarnsOfUnknownZones(t *testing.T) {
-	const warning = "warning: which zones have the machines is not known, so GKE itself may refuse them: asking which zones have which machines: "
+	const warning = "warning: could not check which zones have the machines, so GKE may reject them: asking which zones have which machines: "
 	w := newWorld(t)
 	args := []string{"-a", "v6e-4x4", "--zone", "us-central1", "--dry-run"}
 	if r := w.up(t, args...); r.code != 0 || strings.Contains(r.err, "warning: ") {
@@ -228,7 +228,7 @@ func TestUpChecksTheZone(t *testing.T) {
 	}{
 		"a zone that isn't there":  {[]string{"--zone", "us-central1-q"}, "--zone us-central1-q: it doesn't exist, or has no e2-standard-4; the nearest zones that have it: us-central1-a, us-central1-b, us-central1-c, "},
 		"a region that isn't":      {[]string{"--zone", "europe-west44"}, "--zone europe-west44: it doesn't exist, or has no e2-standard-4; the nearest zones that have it: europe-west4-a, "},
-		"a zone with other ones":   {[]string{"--zone", "us-central2-b"}, "--zone us-central2-b has no e2-standard-4; the nearest zones that have it: us-central1-a, us-central1-b, us-central1-c, us-east5-a; they need a cluster in their region; or choose machines that it has for what the cluster itself needs, with --machine-type: n1-standard-4"},
+		"a zone with other ones":   {[]string{"--zone", "us-central2-b"}, "--zone us-central2-b has no e2-standard-4; the nearest zones that have it: us-central1-a, us-central1-b, us-central1-c, us-east5-a; they need a cluster in their region; or choose available machines for the cluster's own components with --machine-type: n1-standard-4"},
 		"on Autopilot":             {[]string{"--zone", "europe-west44", "--autopilot"}, "--zone europe-west44: it doesn't exist"},
 		"machines that aren't":     {[]string{"--machine-type", "e2-standard-5"}, "--machine-type e2-standard-5: no zone has machines of type e2-standard-5"},
 		"machines, mistyped":       {[]string{"--machine-type", "e2-standrd-4"}, "--machine-type e2-standrd-4: no zone has machines of type e2-standrd-4 that this project may use; did you mean \"e2-standard-4\""},
@@ -289,7 +289,7 @@ func TestUpOnAnAutopilotCluster(t *testing.T) {
 		t.Errorf("it has no nodes of ours:\n%s", r.err)
 	}
 	for want, args := range map[string][]string{
-		"--accelerator l4: cluster research is in Autopilot mode, which makes nodes for each job by itself: omit --accelerator": {"-a", "l4"},
+		"--accelerator l4: cluster research is in Autopilot mode, which creates nodes for each job itself: omit --accelerator": {"-a", "l4"},
 		"--accelerator l4:spot: ": {"-a", "l4", "--spot", "--dry-run"},
 		"--machine-type: cluster research is in Autopilot mode, which chooses the nodes by itself: omit --machine-type": {"--machine-type", "e2-standard-8"},
 		"--max-nodes: cluster research is in Autopilot mode, which chooses the nodes by itself: omit --max-nodes":       {"--max-nodes", "3"},

@@ -96,7 +96,7 @@ func Interrupted(ctx context.Context, err error, again string) error {
 	if ctx.Err() == nil || !errors.Is(err, context.Canceled) && !errors.Is(err, context.Cause(ctx)) {
 		return err
 	}
-	text := "interrupted: what Google Cloud has begun continues; "
+	text := "interrupted: operations already started in Google Cloud continue; "
 	if again == "" {
 		text += "repeat the command to continue"
 	} else {

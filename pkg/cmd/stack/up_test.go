@@ -214,7 +214,7 @@ func TestUpRefuses(t *testing.T) {
 	}{
 		"networks for no address": {[]string{"--private", "--authorized-networks", "203.0.113.0/24"}, "--authorized-networks 203.0.113.0/24: with --private there is no address that these networks could use"},
 		"a network that is none":  {[]string{"--authorized-networks", "office"}, `--authorized-networks: "office": expected a network such as 203.0.113.0/24`},
-		"an address in a network": {[]string{"--authorized-networks", "203.0.113.7/24"}, `"203.0.113.7/24": the network of this address is 203.0.113.0/24`},
+		"an address in a network": {[]string{"--authorized-networks", "203.0.113.7/24"}, `"203.0.113.7/24" is not a network address: use 203.0.113.0/24`},
 		"a subnet of no network":  {[]string{"--subnetwork", "jobs"}, "--subnetwork needs --network: add it, or omit --subnetwork"},
 		"a range of no network":   {[]string{"--cluster-secondary-range-name", "pods"}, "--cluster-secondary-range-name needs --network"},
 		"a network's wrong name":  {[]string{"--network", "a/b"}, "--network a/b: expected the name of a network"},
@@ -231,7 +231,7 @@ func TestUpRefuses(t *testing.T) {
 		"an unknown format":       {[]string{"-o", "xml"}, "one of json, yaml"},
 		"an argument":             {[]string{"research"}, "name the cluster with --cluster"},
 		"a dry-run by a server":   {[]string{"--dry-run=server"}, `--dry-run "server": expected one of none, client; Google Cloud can't check a request without carrying it out`},
-		"a queue without =":       {[]string{"--kueue", "team"}, `up takes no argument, got "team": the value of --kueue needs a "=": --kueue=team; a cluster is named with --cluster`},
+		"a queue without =":       {[]string{"--kueue", "team"}, `up takes no argument, got "team": to set --kueue, write --kueue=team; to name a cluster, use --cluster`},
 		"a queue's wrong name":    {[]string{"--kueue=Q q", "--dry-run"}, `--kueue "Q q": `},
 		"--yes of down":           {[]string{"--yes=research"}, "--yes=research: --yes of up takes no value: use --yes alone; a cluster is named with --cluster"},
 		"two flags without =":     {[]string{"--kueue", "--dry-run", "server"}, `up takes no argument, got "server": name the cluster with --cluster`},

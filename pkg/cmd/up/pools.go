@@ -73,7 +73,7 @@ func (o *upOptions) checkMode(found *container.Cluster) error {
 	}
 	mode := fmt.Sprintf("cluster %s is in Autopilot mode, which", found.Name)
 	for _, name := range o.wanted.Pools {
-		return cli.Usagef("--accelerator %s: %s makes nodes for each job by itself: omit --accelerator", accelerator.Text(o.pools[name].Accelerator()), mode)
+		return cli.Usagef("--accelerator %s: %s creates nodes for each job itself: omit --accelerator", accelerator.Text(o.pools[name].Accelerator()), mode)
 	}
 	flag := ""
 	switch {
@@ -128,7 +128,7 @@ func poolID(name string) infra.ID { return infra.ID{Kind: infra.KindPool, Name: 
 // warnOfZones says that the zones of the nodes could not be checked, if err is an error.
 func warnOfZones(u *ui.UI, err error) {
 	if err != nil {
-		u.Warn(fmt.Sprintf("which zones have the machines is not known, so GKE itself may refuse them: %v", err))
+		u.Warn(fmt.Sprintf("could not check which zones have the machines, so GKE may reject them: %v", err))
 	}
 }
 
@@ -179,7 +179,7 @@ func (o *upOptions) checkZone(ctx context.Context, e *stack.Stack, zones zonesOf
 	there, err := availability.Machines(ctx, e.Access, e.Names.Project, location)
 	if others := forTheCluster(there); err == nil && len(others) > 0 {
 		what := gke.NoMachines("--zone "+location, location, machine, machine, have)
-		return fmt.Errorf("%w; or choose machines that it has for what the cluster itself needs, with --machine-type: %s", what, strings.Join(others, ", "))
+		return fmt.Errorf("%w; or choose available machines for the cluster's own components with --machine-type: %s", what, strings.Join(others, ", "))
 	}
 	return gke.NoMachines(fmt.Sprintf("--zone %s: it doesn't exist, or", location), location, machine, machine, have)
 }

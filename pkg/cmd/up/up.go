@@ -61,7 +61,7 @@ interrupted and repeated at any time.
 
 Exit codes: 0 everything is there; 1 something failed, and what does not depend on it
 was done, or the answer was no; 2 the command line is wrong, or the cluster may not be
-used, and nothing was changed; 130 interrupted: what Google Cloud has begun continues.`
+used, and nothing was changed; 130 interrupted: started operations continue.`
 
 const upExamples = `  # a cluster for jobs on CPUs
   kubectl kinetic up --project my-project --zone us-central1-a --cluster research
@@ -85,16 +85,16 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	f.maxNodes = usualMaxNodes
 	cli.NumberVar(fs, &f.maxNodes, 1, cli.Unbounded, "max-nodes", "Maximum `NUMBER` of these machines.")
 	fs.BoolVar(&f.private, "private", false, "Give the API server no address: it is reached by its name alone, as IAM allows.")
-	fs.StringSliceVar(&f.authorized, "authorized-networks", nil, "Let only these `NETWORKS` use the address of the API server, such as 203.0.113.0/24, with commas.")
+	fs.StringSliceVar(&f.authorized, "authorized-networks", nil, "Let only these `NETWORKS` reach the API server's address: a comma-separated list, such as 203.0.113.0/24.")
 	f.addNetwork(fs)
 	fs.StringVar(&f.kueue, "kueue", "", "Set up a queue: `QUEUE`, or kinetic without a value. Kueue must be installed.")
 	fs.Lookup("kueue").NoOptDefVal = "kinetic"
-	fs.StringVar(&f.profile, "profile-name", "", "`NAME` of the profile that is written. Default: that of the cluster.")
+	fs.StringVar(&f.profile, "profile-name", "", "`NAME` of the profile to write. Default: the cluster's profile.")
 	outcome := cli.NewSection("Outcome")
 	fs = outcome.Flags
 	fs.BoolVarP(&f.yes, "yes", "y", false, "Do not ask.")
 	f.dryRun.Add(outcome, "Print what would be done, and change nothing: none or client.")
-	fs.BoolVar(&f.reconcile, "reconcile", false, "Change the settings that differ.")
+	fs.BoolVar(&f.reconcile, "reconcile", false, "Change settings of existing resources that differ.")
 	fs.BoolVar(&f.force, "force", false, "Also use a cluster that someone else has made.")
 	fs.StringVarP(&f.output, "output", "o", "", "Output `FORMAT` of the plan: yaml or json.")
 	outcome.Offer("output", cli.Formats()...)
@@ -131,7 +131,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 func (f *upFlags) addNetwork(fs *pflag.FlagSet) {
 	fs.StringVar(&f.network, "network", "", "Create the cluster in an existing `NETWORK`, which may be projects/PROJECT/global/networks/NAME. Default: a new one with a NAT.")
 	fs.StringVar(&f.subnetwork, "subnetwork", "", "`SUBNET` of --network in the region, or projects/PROJECT/regions/REGION/subnetworks/NAME.")
-	fs.StringVar(&f.podRange, "cluster-secondary-range-name", "", "`RANGE` of the subnet for pods. Default: GKE adds one, if the project has the subnet.")
+	fs.StringVar(&f.podRange, "cluster-secondary-range-name", "", "`RANGE` of the subnet for pods. Default: GKE adds one, if the subnet is in the same project.")
 	fs.StringVar(&f.services, "services-secondary-range-name", "", "`RANGE` of the subnet for Services. Default: GKE chooses one.")
 }
 
@@ -219,7 +219,7 @@ func (f *upFlags) check(given func(flag string) bool) error {
 		}
 	}
 	if f.private && len(f.authorized) > 0 {
-		return cli.Usagef("--authorized-networks %s: with --private there is no address that these networks could use: omit one of the two", strings.Join(f.authorized, ","))
+		return cli.Usagef("--authorized-networks %s cannot be combined with --private, which leaves no address for these networks to use", strings.Join(f.authorized, ","))
 	}
 	for _, flag := range []string{"subnetwork", "cluster-secondary-range-name", "services-secondary-range-name"} {
 		if given(flag) && f.network == "" {

@@ -112,7 +112,7 @@ func (n Names) Check() error {
 			n.Cluster, n.Builds(), len(n.Builds()), maxBucketPart, len(n.Cluster)-long)
 	}
 	if strings.Contains(n.Project, ":") {
-		return fmt.Errorf("--project %q: no bucket can be named after a project with a ':': create the buckets and the cluster yourself, and name the store with --store", n.Project)
+		return fmt.Errorf("--project %q: bucket names can't contain the ':' of a project: create the buckets and the cluster yourself, and name the store with --store", n.Project)
 	}
 	return nil
 }

@@ -68,7 +68,7 @@ func checkEndpoint(value string) error {
 	case u.Scheme == "https" || u.Scheme == "http" && loopback(u.Hostname()):
 		return nil
 	}
-	return errors.New("expected https://: http:// would show the credentials to the network, and is only accepted for this machine")
+	return errors.New("expected https://: http:// would expose the credentials to the network, and is accepted only for localhost")
 }
 
 func loopback(host string) bool {

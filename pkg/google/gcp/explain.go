@@ -110,7 +110,7 @@ func (a *Access) reason(answer *googleapi.Error, project string) reason {
 		return a.denied(detail, project, text)
 	case http.StatusNotFound:
 		if answer.Message == "" {
-			return reason{api.KindUnreachable, "the answer is a page, and not of a service: check the network, and HTTPS_PROXY if there is a proxy", "", ""}
+			return reason{api.KindUnreachable, "got a web page instead of an API response: check the network, and HTTPS_PROXY if there is a proxy", "", ""}
 		}
 		return reason{api.KindNotFound, "it doesn't exist: " + text, "", ""}
 	case http.StatusConflict:
@@ -121,7 +121,7 @@ func (a *Access) reason(answer *googleapi.Error, project string) reason {
 		if detail.Reason == userProjectDenied {
 			return a.denied(detail, project, text)
 		}
-		return reason{api.KindFailed, "the service refuses the request: " + text, "", ""}
+		return reason{api.KindFailed, "the service rejected the request: " + text, "", ""}
 	}
 	return reason{api.KindFailed, fmt.Sprintf("the service answered %d: %s", answer.Code, text), "", ""}
 }

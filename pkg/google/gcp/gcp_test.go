@@ -215,7 +215,7 @@ func TestExplain(t *testing.T) {
 		}, "listing the clusters: a policy of the organization forbids it: Constraint constraints/compute.restrictCloudNATUsage violated for projects/acme. Cloud NAT is not allowed; " +
 			"see it with: gcloud resource-manager org-policies describe compute.restrictCloudNATUsage --effective --project=acme", api.KindForbidden},
 		"a page of a proxy": {func(w *world) { w.Fail(gcptest.Fault{Status: 404, Body: "<html>"}) },
-			"listing the clusters: the answer is a page, and not of a service: check the network, and HTTPS_PROXY if there is a proxy", api.KindUnreachable},
+			"listing the clusters: got a web page instead of an API response: check the network, and HTTPS_PROXY if there is a proxy", api.KindUnreachable},
 		"the server is away": {func(w *world) { w.Close() }, "listing the clusters: Google Cloud can't be reached: nothing listens at ", api.KindUnreachable},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -285,7 +285,7 @@ func TestNewRefuses(t *testing.T) {
 		want string
 	}{
 		"an endpoint without TLS": {map[string]string{"CLOUDSDK_API_ENDPOINT_OVERRIDES_CONTAINER": "http://example.com/"},
-			"CLOUDSDK_API_ENDPOINT_OVERRIDES_CONTAINER http://example.com/: expected https://: http:// would show the credentials to the network, and is only accepted for this machine"},
+			"CLOUDSDK_API_ENDPOINT_OVERRIDES_CONTAINER http://example.com/: expected https://: http:// would expose the credentials to the network, and is accepted only for localhost"},
 		"no URL": {map[string]string{"CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE": "example"},
 			"CLOUDSDK_API_ENDPOINT_OVERRIDES_COMPUTE example: expected a URL such as https://container.googleapis.com/"},
 		"no file":                        {map[string]string{"GOOGLE_APPLICATION_CREDENTIALS": file + "x"}, "finding credentials for Google Cloud: "},

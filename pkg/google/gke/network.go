@@ -94,7 +94,7 @@ func lacksNetworks(p *container.NodePool) string {
 	case kind == accelerator.NoNetwork:
 		return "has machines without them"
 	case profile == "" && cards == 0 && len(p.Locations) > 1:
-		return "is in several zones, and networks of accelerators are in one"
+		return "spans several zones, but an accelerator network is in only one"
 	case profile == "" && cards == 0:
 		return "was made without an accelerator network profile, which can't be added"
 	case driven(kind) && !label:

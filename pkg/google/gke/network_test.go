@@ -48,7 +48,7 @@ func TestSettleLeavesNetworksOut(t *testing.T) {
 	}{
 		"GPUs in a new cluster":       {"b200", networked(""), true, ""},
 		"GPUs in an old cluster":      {"b200", &container.Cluster{Name: "main", Location: "us-central1-a"}, false, "talk over plain TCP, because cluster main has no Dataplane V2"},
-		"GPUs in two zones":           {"b200", networked(""), false, "it is in several zones, and networks of accelerators are in one"},
+		"GPUs in two zones":           {"b200", networked(""), false, "it spans several zones, but an accelerator network is in only one"},
 		"GPUs without the driver":     {"h100-mega", networked(""), true, ""},
 		"a slice in an old cluster":   {"v6e-4x4", &container.Cluster{Name: "main", Location: "us-central1-a"}, false, "talk over plain TCP"},
 		"one host in an old cluster":  {"v6e-8", &container.Cluster{Name: "main", Location: "us-central1-a"}, false, ""},

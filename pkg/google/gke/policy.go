@@ -91,7 +91,7 @@ func (c *Client) HasLeft(ctx context.Context, pool string) (bool, error) {
 	if gcp.IsStatus(err, http.StatusForbidden) {
 		return false, nil
 	}
-	return left, c.explain(err, "reading what is left of node pool "+pool)
+	return left, c.explain(err, "checking for leftovers of node pool "+pool)
 }
 
 // hasUnusedPolicy reports whether there is a resource policy that was made for this cluster and that no

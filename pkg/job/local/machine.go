@@ -39,7 +39,7 @@ func supportedOn(goos string) error {
 	if goos == "linux" || goos == "darwin" {
 		return nil
 	}
-	return errors.New("local jobs need Linux or macOS, this is " + goos + ": run the job on a cluster, without --local")
+	return errors.New("local jobs need Linux or macOS, but this is " + goos + ": run the job on a cluster, without --local")
 }
 
 // StateDir returns the directory of local jobs: kinetic/local under XDG_STATE_HOME, by

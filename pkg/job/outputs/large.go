@@ -47,7 +47,7 @@ func (l large) copy(ctx context.Context, file *os.File) (err error) {
 	if err := l.copyPieces(ctx, file, done); errors.Is(err, store.ErrNotFound) {
 		return errors.Join(l.replaced(), l.remove(name), l.remove(name+doneSuffix))
 	} else if err != nil {
-		return fmt.Errorf("%w; the same command continues it", err)
+		return fmt.Errorf("%w; rerun the command to continue the copy", err)
 	}
 	if err := l.check(file); err != nil {
 		return errors.Join(err, l.remove(name), l.remove(name+doneSuffix))

@@ -94,7 +94,7 @@ func (t Transfer) staysInside() bool {
 func (t Transfer) link(folder *os.Root) (same bool, err error) {
 	target := filepath.FromSlash(t.Link)
 	if !t.staysInside() {
-		return false, fmt.Errorf("it is a link to %s, which is not below what is copied: copy a directory that has both", t.Link)
+		return false, fmt.Errorf("it is a link to %s, which is outside the copied directory: copy a directory that contains both", t.Link)
 	}
 	switch there, err := folder.Readlink(t.to); {
 	case err == nil && there == target:

@@ -89,7 +89,7 @@ func TestPathsOfLinks(t *testing.T) {
 		"latest/a":  "step-1/a",
 		"deep/best": "step-1/a",
 		"latest":    `output "step-1" is a directory`,
-		"round":     `output "round" is a link that leads to no file`,
+		"round":     `output "round" is a broken link`,
 		"gone":      `no output named "step-0"`,
 		"step-11":   `did you mean "step-1"`,
 		"lates":     `did you mean "latest"`,

@@ -208,7 +208,7 @@ func (d *Dir) File(ctx context.Context, at string) (File, error) {
 	case found[0].Name != at:
 		return File{}, &PathError{fmt.Sprintf("job %s: output %q is a directory: name one of its files", d.job.ID(), at)}
 	case found[0].object.Name == "":
-		return File{}, &PathError{fmt.Sprintf("job %s: output %q is a link that leads to no file", d.job.ID(), at)}
+		return File{}, &PathError{fmt.Sprintf("job %s: output %q is a broken link", d.job.ID(), at)}
 	}
 	return found[0], nil
 }

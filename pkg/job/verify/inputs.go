@@ -140,7 +140,7 @@ func (i *Inputs) settle(ctx context.Context) error {
 		i.rest = Store
 	case unseen != nil && len(i.read) == 0:
 		i.over = false
-		return untrusted("job %s: its cluster could not be asked for the hashes of its results, and only its store, %s, has them: %w"+advice, j.ID(), j.Store.URL(), unseen)
+		return untrusted("job %s: the hashes of its results could not be read from its cluster, only from its store, %s: %w"+advice, j.ID(), j.Store.URL(), unseen)
 	}
 	return nil
 }
@@ -150,7 +150,7 @@ func (i *Inputs) Warning() string {
 	if !i.used || i.rest != Store || i.finder.TrustStore {
 		return ""
 	}
-	return fmt.Sprintf("not all pods of job %s have reported the hashes of their results: for the rest, only the store %s says that these are the results", i.job.ID(), i.job.Store.URL())
+	return fmt.Sprintf("not all pods of job %s have reported the hashes of their results: the rest were checked only against the store %s", i.job.ID(), i.job.Store.URL())
 }
 
 // readList reads a list of hashes, checks it, and keeps what it says.

@@ -108,7 +108,7 @@ func (f Verifier) Find(ctx context.Context, j *job.Job) (*Pickle, error) {
 	case j.Store.URL() != j.Usual:
 		return nil, untrusted("job %s: its workload is gone, and only its store, %s, has the hash of the result; that is not the store in use, %s"+advice, j.ID(), j.Store.URL(), j.Usual)
 	}
-	p.Warning = fmt.Sprintf("the pod of job %s is gone: only the store %s says that this is its result", j.ID(), j.Store.URL())
+	p.Warning = fmt.Sprintf("the pod of job %s is gone, so its result was checked only against the store %s", j.ID(), j.Store.URL())
 	return p, nil
 }
 

@@ -41,7 +41,7 @@ func (c Cluster) checkClaim(ctx context.Context, name string, s api.Spec) findin
 		advice := cmp.Or(suggest.Sentence(name, names(c.list(ctx, path...))), "kubectl get pvc -n "+c.Namespace+" lists them")
 		return finding{err: missingf("%s: there is no PersistentVolumeClaim %s in namespace %s: %s", mounts[0].Flag(), name, c.Namespace, advice)}
 	case apierrors.IsForbidden(err):
-		return finding{note: fmt.Sprintf("whether namespace %s has the PersistentVolumeClaim %s is only known when the job starts: you may not read PersistentVolumeClaims", c.Namespace, name)}
+		return finding{note: fmt.Sprintf("can't check that namespace %s has the PersistentVolumeClaim %s before the job starts: no permission to read PersistentVolumeClaims", c.Namespace, name)}
 	case err != nil: // left to the next request
 		return finding{}
 	}

@@ -67,12 +67,12 @@ func (c Cluster) checkClass(ctx context.Context, s api.Spec) finding {
 		advice := cmp.Or(suggest.Sentence(s.DiskClass, names(c.list(ctx, classPath))), "kubectl get storageclasses lists them")
 		return finding{err: missingf("--disk %s,%s: the cluster has no StorageClass %[2]s: %s", s.Disk, s.DiskClass, advice)}
 	case apierrors.IsForbidden(err):
-		return finding{note: fmt.Sprintf("whether the cluster has the StorageClass %s is only known when the job starts: you may not read StorageClasses", s.DiskClass)}
+		return finding{note: fmt.Sprintf("can't check that the cluster has the StorageClass %s before the job starts: no permission to read StorageClasses", s.DiskClass)}
 	case err != nil:
 		return finding{} // left to the next request
 	}
 	if disk := found.unattachable(s); disk != "" {
-		return finding{err: missingf("--disk %s,%s: StorageClass %[2]s makes %s disks, which machines of type %s can't attach; they take %s: %s", s.Disk, s.DiskClass,
+		return finding{err: missingf("--disk %s,%s: StorageClass %[2]s provisions %s disks, which machines of type %s can't attach; they take %s: %s", s.Disk, s.DiskClass,
 			disk, s.Accelerator.MachineType, attachable(s), c.otherClasses(ctx, s))}
 	}
 	return finding{}

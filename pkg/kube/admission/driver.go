@@ -26,7 +26,7 @@ func (c Cluster) CheckDrivers(ctx context.Context, workload *unstructured.Unstru
 		case apierrors.IsNotFound(err):
 			return noDriver(driver)
 		case apierrors.IsForbidden(err): // other failures are left to the next request
-			c.Say("warning: whether this cluster has the driver %s is only known when the job starts: you may not read CSIDrivers", driver)
+			c.Say("warning: can't check that this cluster has the driver %s before the job starts: no permission to read CSIDrivers", driver)
 		}
 	}
 	return nil
@@ -53,7 +53,7 @@ func drivers(workload *unstructured.Unstructured) []string {
 
 func noDriver(driver string) error {
 	if driver == gcsfuse.Driver {
-		return errors.New("this cluster can't mount buckets, because its add-on for Cloud Storage FUSE is off: turn it on with " +
+		return errors.New("this cluster can't mount buckets, because its Cloud Storage FUSE add-on is off: turn it on with " +
 			"gcloud container clusters update CLUSTER --update-addons GcsFuseCsiDriver=ENABLED --location LOCATION, or omit fuse to copy the files")
 	}
 	return fmt.Errorf("this cluster has no CSI driver %s, which a volume of the job needs: install it, or omit the volume", driver)

@@ -188,8 +188,8 @@ func TestWhatAClusterLacks(t *testing.T) {
 				"--disk 50Gi,fast: the cluster has no StorageClass fast: kubectl get storageclasses lists them"}},
 		"nothing": {&fakeAPI{objects: map[string]any{classPath + "/fast": map[string]any{}, claimsPath + "/datasets": theClaim()}}, job("fast", named), result{asked: 2}},
 		"permission": {&fakeAPI{forbidden: true}, job("fast", named), result{asked: 2,
-			says: "whether namespace ml has the PersistentVolumeClaim datasets is only known when the job starts: you may not read PersistentVolumeClaims\n" +
-				"whether the cluster has the StorageClass fast is only known when the job starts: you may not read StorageClasses"}},
+			says: "can't check that namespace ml has the PersistentVolumeClaim datasets before the job starts: no permission to read PersistentVolumeClaims\n" +
+				"can't check that the cluster has the StorageClass fast before the job starts: no permission to read StorageClasses"}},
 		"an answer": {&fakeAPI{broken: true}, job("fast", named), result{asked: 2}},
 	} {
 		t.Run(name, func(t *testing.T) { check(t, tt.api, tt.spec, tt.result) })
@@ -229,12 +229,12 @@ func TestDisksThatMachinesCannotAttach(t *testing.T) {
 		result
 	}{
 		"pd-balanced on v6e": {all, on("v6e-8", "standard-rwo"), result{asked: 2,
-			fails: "--disk 50Gi,standard-rwo: StorageClass standard-rwo makes pd-balanced disks, which machines of type ct6e-standard-8t can't attach; they take hyperdisk-balanced or hyperdisk-ml: name a StorageClass such as fast"}},
+			fails: "--disk 50Gi,standard-rwo: StorageClass standard-rwo provisions pd-balanced disks, which machines of type ct6e-standard-8t can't attach; they take hyperdisk-balanced or hyperdisk-ml: name a StorageClass such as fast"}},
 		"the driver's default on v6e": {all[:2], on("v6e-8", "standard"), result{asked: 2,
-			fails: "--disk 50Gi,standard: StorageClass standard makes pd-standard disks, which machines of type ct6e-standard-8t can't attach; they take hyperdisk-balanced or hyperdisk-ml: " +
+			fails: "--disk 50Gi,standard: StorageClass standard provisions pd-standard disks, which machines of type ct6e-standard-8t can't attach; they take hyperdisk-balanced or hyperdisk-ml: " +
 				"create a StorageClass for one of these, or omit the class for the node's own disk (--disk 50Gi)"}},
 		"hyperdisk on v5p": {all, on("v5p-8", "fast"), result{asked: 2,
-			fails: "--disk 50Gi,fast: StorageClass fast makes hyperdisk-balanced disks, which machines of type ct5p-hightpu-4t can't attach; they take pd-balanced, pd-ssd or hyperdisk-ml: name a StorageClass such as standard-rwo"}},
+			fails: "--disk 50Gi,fast: StorageClass fast provisions hyperdisk-balanced disks, which machines of type ct5p-hightpu-4t can't attach; they take pd-balanced, pd-ssd or hyperdisk-ml: name a StorageClass such as standard-rwo"}},
 		"hyperdisk on v6e":                    {all, on("v6e-8", "fast"), result{asked: 1}},
 		"pd-balanced on v5e":                  {all, on("v5e-4", "standard-rwo"), result{asked: 1}},
 		"pd-balanced on l4":                   {all, on("l4", "standard-rwo"), result{asked: 1}},

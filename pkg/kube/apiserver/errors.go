@@ -134,7 +134,7 @@ func (r Request) forbidden(err error) string {
 	case r.Cluster:
 		advice = "ask an administrator for a ClusterRole with it"
 	case r.Namespace == "":
-		where, advice = "in the whole cluster", "without --all-namespaces one namespace is enough"
+		where, advice = "in the whole cluster", "omit --all-namespaces to use a single namespace"
 	}
 	to, more := "", ": "+err.Error()
 	if m := rbacRefusal().FindStringSubmatch(err.Error()); m != nil { // it only repeats our words

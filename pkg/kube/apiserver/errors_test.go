@@ -247,7 +247,7 @@ func TestWhyAServerRefuses(t *testing.T) {
 		"a right in words of its own": {"research", metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: "policy 7: interns cannot list jobs"}, false,
 			[]string{"forbidden: you need the verb list on jobs there", "missing rights): policy 7: interns cannot list jobs"}},
 		"a right in one namespace only": {"", metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: rbac}, false,
-			[]string{"list jobs in all namespaces", "you need the verb list on jobs in the whole cluster: without --all-namespaces one namespace is enough"}},
+			[]string{"list jobs in all namespaces", "you need the verb list on jobs in the whole cluster: omit --all-namespaces to use a single namespace"}},
 		"a quota": {"research", metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Message: "exceeded quota: jobs"}, false,
 			[]string{"list jobs in namespace research: exceeded quota: jobs"}},
 		"a namespace that goes": {"research", metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden, Details: terminating}, false,

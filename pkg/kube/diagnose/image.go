@@ -73,7 +73,7 @@ var pullFailures = []pullFailure{
 	{denied, "image %[1]s can't be pulled, access is denied: %[3]s",
 		"gcloud artifacts repositories get-iam-policy %[2]s --location=%[3]s --project=%[1]s", false, false},
 	{noPart, "the registry has lost a part of image %[1]s: %[3]s", "", true, true},
-	{noImage, "image %[1]s does not exist: the registry says %[3]s",
+	{noImage, "image %[1]s does not exist, according to the registry: %[3]s",
 		"gcloud artifacts docker images list %[3]s-docker.pkg.dev/%[1]s/%[2]s --include-tags", true, true},
 }
 

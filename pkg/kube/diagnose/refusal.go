@@ -54,18 +54,18 @@ type refusal struct {
 
 // refusals are tried in order.
 var refusals = []refusal{
-	{pattern: noServiceAccount, sentence: "service account %[2]s is missing in namespace %[1]s (`kubectl kinetic doctor` says what else is)",
+	{pattern: noServiceAccount, sentence: "service account %[2]s is missing in namespace %[1]s (`kubectl kinetic doctor` shows what else is)",
 		next: "kubectl create serviceaccount %[2]s -n %[1]s"},
 	{pattern: overQuota, sentence: "quota %[2]s of namespace %[1]s is exceeded: %[5]s", next: "kubectl describe quota %[2]s -n %[1]s",
 		detail: func(match []string) string { return foreign(shortfall(match[2], match[3], match[4])) }},
 	{pattern: quotaWants, sentence: "quota %[2]s of namespace %[1]s: %[3]s", next: "kubectl describe quota %[2]s -n %[1]s"},
-	{pattern: podSecurity, sentence: "namespace %[1]s refuses the pod by its pod security level %[2]s%[5]s",
+	{pattern: podSecurity, sentence: "namespace %[1]s rejects the pod, which violates its pod security level %[2]s%[5]s",
 		next: "kubectl get namespace %[1]s --show-labels", detail: podSecurityDetail, unrecoverable: true},
 	{pattern: noPriorityClass, sentence: "priority class %[2]s does not exist", next: "kubectl get priorityclasses"},
 	{pattern: sidecarDenied, sentence: "the pod was refused by %[2]s: %[3]s; its sidecar needs limits: --annotation gke-gcsfuse/memory-limit=2Gi, and likewise cpu-limit and ephemeral-storage-limit", denial: true},
 	{pattern: webhookDenied, sentence: "the pod was refused by %[2]s: %[3]s", denial: true},
 	{pattern: policyDenied, sentence: "the pod was refused by %[2]s: %[3]s", denial: true},
-	{pattern: limitRange, sentence: "the limits of namespace %[1]s refuse the pod: %[5]s",
+	{pattern: limitRange, sentence: "the pod violates the limits of namespace %[1]s: %[5]s",
 		next: "kubectl describe limitrange -n %[1]s", unrecoverable: true},
 	{pattern: belowRequest, sentence: "the pod requests %[2]s of %[3]s but its limit is %[4]s, which may be the default of namespace %[1]s",
 		next: "kubectl describe limitrange -n %[1]s", unrecoverable: true},
@@ -77,7 +77,7 @@ var refusals = []refusal{
 // it.
 func podSecurityDetail(match []string) string {
 	if strings.HasPrefix(match[1], "restricted:") && strings.Contains(match[2], "runAsNonRoot != true") {
-		return "; --restricted makes pods that satisfy it"
+		return "; use --restricted to comply with it"
 	}
 	return ": " + foreign(match[2])
 }
@@ -106,7 +106,7 @@ func (s Observation) explainRefusal(message string) Diagnosis {
 		if r.denial {
 			d.Unrecoverable = s.deniedFor(match[1]) >= passing
 			if strings.Contains(text, api.NodeLabelPool) { // Autopilot lets no pod select it
-				d.Sentence += "; --slice-node-pool shared needs no node pool of its own"
+				d.Sentence += "; with --slice-node-pool shared, the job needs no node pool of its own"
 			}
 		}
 		return d

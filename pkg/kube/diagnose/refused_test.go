@@ -33,7 +33,7 @@ func TestAGroupWithAHostThatIsRefused(t *testing.T) {
 		unrecoverable bool
 	}{
 		"by a policy": {refusedCreate(strings.TrimSuffix(byPolicy, "no")+pool, 5, 15),
-			"the pod was refused by warden: " + pool + "; --slice-node-pool shared needs no node pool of its own", true},
+			"the pod was refused by warden: " + pool + "; with --slice-node-pool shared, the job needs no node pool of its own", true},
 		"for a sidecar without limits": {refusedCreate(strings.TrimSuffix(byWebhook, "no")+"container gke-gcsfuse-sidecar", 5, 15),
 			"the pod was refused by gatekeeper: container gke-gcsfuse-sidecar; its sidecar needs limits: --annotation gke-gcsfuse/memory-limit=2Gi, and likewise cpu-limit and ephemeral-storage-limit", true},
 		"by a webhook":               {refusedCreate(byWebhook, 5, 15), "the pod was refused by gatekeeper: no", true},

@@ -36,7 +36,7 @@ func contains(text string, parts []string) bool {
 func causes() []cause {
 	return append([]cause{
 		{[]string{"No solution found when resolving", "The conflict is caused by:"}, 8,
-			"the requirements don't fit each other, or the version of Python", "change one of them"},
+			"the requirements conflict with each other or with the Python version", "change one of them"},
 		{[]string{"No matching distribution found for", "Could not find a version that satisfies", "was not found in the package registry"}, 2,
 			"a package doesn't exist, or not for this version of Python", "check its name and version, and the index"},
 		{[]string{"DO NOT MATCH THE HASHES", "Hash mismatch for"}, 8,
@@ -55,17 +55,17 @@ func causes() []cause {
 func ofTheImage() []cause {
 	return []cause{
 		{[]string{"failed to push *denied", "failed to push *403", "failed to push *401", "failed to push *not found", "uploadArtifacts"}, 2,
-			"the image can't be pushed", "give ACCOUNT roles/artifactregistry.writer on the repository, and create that if it doesn't exist"},
+			"the image can't be pushed", "grant ACCOUNT roles/artifactregistry.writer on the repository; if it doesn't exist, create it first"},
 		{[]string{"failed to resolve source metadata for", "pull access denied", "manifest unknown"}, 2,
 			"the base image can't be pulled", "check the name of the base image, and that ACCOUNT may read it"},
 		{[]string{"failed to calculate checksum of ref *: not found", "failed to compute cache key: *: not found"}, 1,
 			"the Dockerfile copies a file that the build doesn't have", "download it in the Dockerfile, or use a base image that has it"},
 		{[]string{"o space left on device"}, 1,
-			"the machine's disk is full", "install less, or use --image prebuilt: then the pod installs the packages"},
+			"the machine's disk is full", "install fewer packages, or use --image prebuilt to install them in the pod"},
 		{[]string{"exit code: 137", "signal: killed", "Cannot allocate memory"}, 1,
-			"the machine's memory is full", "install less, or use --image prebuilt: then the pod installs the packages"},
+			"the machine ran out of memory", "install fewer packages, or use --image prebuilt to install them in the pod"},
 		{[]string{"Failed to build", "build backend returned an error", "metadata-generation-failed", "Failed building wheel"}, 8,
-			"a package could not be built", "name a version of it that has a wheel, or a base image with what it needs"},
+			"a package could not be built", "choose a version that has a wheel, or a base image with its build dependencies"},
 	}
 }
 

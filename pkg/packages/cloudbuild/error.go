@@ -88,7 +88,7 @@ func (c *Client) reason(n need, answer *apierror.APIError) (text string, lasting
 	switch answer.Reason() {
 	case "SERVICE_DISABLED":
 		if answer.Metadata()["consumer"] == adc {
-			return fmt.Sprintf("the credentials don't say which project to charge; set it with: gcloud auth application-default set-quota-project %s", c.place.Project), true
+			return fmt.Sprintf("the credentials have no quota project to charge; set one with: gcloud auth application-default set-quota-project %s", c.place.Project), true
 		}
 		api := cmp.Or(answer.Metadata()["service"], "cloudbuild.googleapis.com")
 		return fmt.Sprintf("the API %s is not enabled in project %s; enable it with: gcloud services enable %s --project %s", api, c.place.Project, api, c.place.Project), true

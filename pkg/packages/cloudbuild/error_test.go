@@ -36,7 +36,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"API disabled": {refuses(t, denied, "Cloud Build API has not been used in project 1 before or it is disabled.", "SERVICE_DISABLED", map[string]string{"service": "cloudbuild.googleapis.com", "consumer": "projects/1"}), "",
 			"the API cloudbuild.googleapis.com is not enabled in project acme; enable it with: gcloud services enable cloudbuild.googleapis.com --project acme"},
 		"no quota project": {refuses(t, denied, "The cloudbuild.googleapis.com API requires a quota project, which is not set by default.", "SERVICE_DISABLED", map[string]string{"service": "cloudbuild.googleapis.com", "consumer": "projects/764086051850"}), "",
-			"the credentials don't say which project to charge; set it with: gcloud auth application-default set-quota-project acme"},
+			"the credentials have no quota project to charge; set one with: gcloud auth application-default set-quota-project acme"},
 		"no billing": {refuses(t, denied, "This API method requires billing to be enabled.", "BILLING_DISABLED", map[string]string{"consumer": "projects/1"}), "",
 			"project acme has no billing account; link one with: gcloud billing projects link acme --billing-account=ACCOUNT"},
 		"no permission": {refuses(t, denied, "The caller does not have permission", "", nil), "",

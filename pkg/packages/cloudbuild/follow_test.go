@@ -190,7 +190,7 @@ func TestFailures(t *testing.T) {
 		script []cloudbuildtest.Event
 		want   string
 	}{
-		"failure": {[]cloudbuildtest.Event{cloudbuildtest.Works, cloudbuildtest.Logs(string(conflict)), cloudbuildtest.Ends(cloudbuildpb.Build_FAILURE)}, "the requirements don't fit each other, or the version of Python:\n" +
+		"failure": {[]cloudbuildtest.Event{cloudbuildtest.Works, cloudbuildtest.Logs(string(conflict)), cloudbuildtest.Ends(cloudbuildpb.Build_FAILURE)}, "the requirements conflict with each other or with the Python version:\n" +
 			"  × No solution found when resolving dependencies:\n" +
 			"  ╰─▶ Because there is no version of numpy==99.0 and you require numpy==99.0, we can conclude that your requirements are unsatisfiable.\n" +
 			"change one of them; "},

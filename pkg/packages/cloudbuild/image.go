@@ -70,7 +70,7 @@ type CredentialsError struct {
 
 // Error says what to do instead.
 func (e *CredentialsError) Error() string {
-	return fmt.Sprintf("%q has credentials, which everyone with access to the build would see: put them into ~/.netrc instead, and use --image prebuilt: then the pod gets them", e.Line)
+	return fmt.Sprintf("%q has credentials, which everyone with access to the build would see: put them into ~/.netrc instead, and use --image prebuilt so that the pod gets them", e.Line)
 }
 
 var (

@@ -197,12 +197,12 @@ func (p Plan) Buildable() error {
 	}
 	for _, l := range p.Wanted.Requirements {
 		if l.Path != "" {
-			return fmt.Errorf("it gets no files of the project, such as %q (%s)", l.Text, l.Place())
+			return fmt.Errorf("it can't access the project's files, such as %q (%s)", l.Text, l.Place())
 		}
 	}
 	for _, w := range p.Locked {
 		if w.Path != "" {
-			return fmt.Errorf("it gets no files of the project, such as %s (%s)", w.Path, p.Wanted.Source)
+			return fmt.Errorf("it can't access the project's files, such as %s (%s)", w.Path, p.Wanted.Source)
 		}
 	}
 	return nil

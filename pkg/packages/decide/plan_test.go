@@ -232,7 +232,7 @@ func TestRequireHashes(t *testing.T) {
 		"a complete JAX":         {kind: api.GPU, text: "--require-hashes\njax[cuda12]==0.6.2" + sum + "jax-cuda12-plugin==0.6.2" + sum},
 		"what is added": {
 			kind: api.GPU, text: "--require-hashes\njax==0.6.2" + sum,
-			want: "requirements.txt:1: --require-hashes: the job gets jax[cuda12]==0.6.2, which has no --hash: lock jax[cuda12] with all that it needs, or remove --require-hashes",
+			want: "requirements.txt:1: --require-hashes rejects jax[cuda12]==0.6.2, which the job adds without a --hash: lock jax[cuda12] with its dependencies, or remove --require-hashes",
 		},
 	} {
 		files := map[string]string{"requirements.txt": c.text}

@@ -179,7 +179,7 @@ func (p *Plan) checkHashes() error {
 	}
 	if len(p.Added) > 0 {
 		name, _, _ := strings.Cut(p.Added[0], "=")
-		return fmt.Errorf("%s: --require-hashes: the job gets %s, which has no --hash: lock %s with all that it needs, or remove --require-hashes", at, p.Added[0], strings.TrimRight(name, "><~!"))
+		return fmt.Errorf("%s: --require-hashes rejects %s, which the job adds without a --hash: lock %s with its dependencies, or remove --require-hashes", at, p.Added[0], strings.TrimRight(name, "><~!"))
 	}
 	return nil
 }

@@ -262,7 +262,7 @@ func readText(path, name string) ([]byte, error) {
 	case !info.Mode().IsRegular():
 		return nil, fmt.Errorf("%s: not a regular file", name)
 	case info.Size() > maxText:
-		return nil, fmt.Errorf("%s has %d MiB: at most %d MiB of requirements are read", name, info.Size()>>20, maxText>>20)
+		return nil, fmt.Errorf("%s is %d MiB, over the limit of %d MiB for requirements", name, info.Size()>>20, maxText>>20)
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {

@@ -138,7 +138,7 @@ func (r *reader) insteadOf(o origin) string {
 	case r.wanted.Kind == Script:
 		return fmt.Sprintf("which is not read in scripts: write %q", o.line.Name()+" @ URL")
 	case !o.byUV:
-		return "which is not read: type " + r.poetryExport()
+		return "which is not read: run " + r.poetryExport()
 	}
 	if lock := filepath.Join(r.wanted.Dir, string(UVLock)); isFile(lock) {
 		return "which only counts with its lock: use --requirements " + r.name(lock)

@@ -331,7 +331,7 @@ func (r *reader) pdmSources(p pdmTable, dir, file string) error {
 	for _, s := range p.Sources {
 		switch {
 		case len(s.Include)+len(s.Exclude) > 0:
-			return fmt.Errorf("[[tool.pdm.source]] %s has include_packages or exclude_packages, which are not read, and other indexes may have packages of these names from anybody: type pdm export -f requirements -o requirements.txt", s.Name)
+			return fmt.Errorf("[[tool.pdm.source]] %s has include_packages or exclude_packages, which are not read, and other indexes may have packages of these names from anybody: run pdm export -f requirements -o requirements.txt", s.Name)
 		case s.URL == "":
 		case s.Type == "find_links":
 			r.addLinks(s.URL, dir, file)

@@ -128,10 +128,10 @@ func TestOverlooked(t *testing.T) {
 		archive, source, want string
 		entry                 string
 	}{
-		"setup.py":                          {archive: "-- setup.py --\nsetup(install_requires=['a'])\n", want: "setup.py is not read: type uv pip compile setup.py -o requirements.txt"},
+		"setup.py":                          {archive: "-- setup.py --\nsetup(install_requires=['a'])\n", want: "setup.py is not read: run uv pip compile setup.py -o requirements.txt"},
 		"one that needs nothing":            {archive: "-- setup.py --\nsetup(name='x')\n"},
-		"setup.cfg with a build system":     {archive: "-- pyproject.toml --\n[build-system]\nrequires = ['setuptools']\n-- setup.cfg --\n[options]\ninstall_requires =\n  a\n", want: "setup.cfg is not read: type uv pip compile setup.cfg"},
-		"Pipfile":                           {archive: "-- Pipfile --\n-- Pipfile.lock --\n", want: "Pipfile is not read: type pipenv requirements > requirements.txt"},
+		"setup.cfg with a build system":     {archive: "-- pyproject.toml --\n[build-system]\nrequires = ['setuptools']\n-- setup.cfg --\n[options]\ninstall_requires =\n  a\n", want: "setup.cfg is not read: run uv pip compile setup.cfg"},
+		"Pipfile":                           {archive: "-- Pipfile --\n-- Pipfile.lock --\n", want: "Pipfile is not read: run pipenv requirements > requirements.txt"},
 		"conda":                             {archive: "-- environment.yml --\n", want: "environment.yml is not read: list its packages in requirements.txt"},
 		"pip-tools":                         {archive: "-- requirements.in --\na\n", want: "requirements.in is not read: add --requirements requirements.in"},
 		"a folder":                          {archive: "-- requirements/base.txt --\na\n", want: "requirements/base.txt is not read: add --requirements requirements/base.txt"},
@@ -140,11 +140,11 @@ func TestOverlooked(t *testing.T) {
 		"pixi beside [project]":             {archive: "-- pyproject.toml --\n[project]\nname = 'x'\n[tool.pixi.dependencies]\na = '*'\n", source: "pyproject.toml", want: "[tool.pixi] in pyproject.toml is not read"},
 		"pixi.toml":                         {archive: "-- pixi.toml --\n", want: "pixi.toml is not read"},
 		"above the code":                    {archive: "-- setup.py --\nsetup(install_requires=['a'])\n-- src/x.py --\n", entry: "src", want: "setup.py is not read"},
-		"poetry.lock beside [project]":      {archive: app + "-- poetry.lock --\n", source: "pyproject.toml", want: "poetry.lock is not read, because pyproject.toml is: for its versions, type poetry export"},
+		"poetry.lock beside [project]":      {archive: app + "-- poetry.lock --\n", source: "pyproject.toml", want: "poetry.lock is not read, because pyproject.toml is: for its versions, run poetry export"},
 		"pdm.lock beside [project]":         {archive: app + "-- pdm.lock --\n", source: "pyproject.toml", want: "pdm.lock is not read, because pyproject.toml is: for its versions, type pdm export"},
 		"uv.lock beside requirements":       {archive: "-- requirements.txt --\na\n-- uv.lock --\n", source: "requirements.txt", want: "uv.lock is not read, because requirements.txt is: for its versions, add --requirements uv.lock"},
 		"a pin beside uv.lock":              {archive: "-- requirements.txt --\ntorch==2.9.0\n-- uv.lock --\n" + uvLocked, source: "requirements.txt", want: "uv.lock is not read, because requirements.txt is: for its versions, add --requirements uv.lock"},
-		"a pin beside poetry.lock":          {archive: "-- requirements.txt --\ntorch==2.9.0\n-- poetry.lock --\n" + poetryLocked, source: "requirements.txt", want: "poetry.lock is not read, because requirements.txt is: for its versions, type poetry export"},
+		"a pin beside poetry.lock":          {archive: "-- requirements.txt --\ntorch==2.9.0\n-- poetry.lock --\n" + poetryLocked, source: "requirements.txt", want: "poetry.lock is not read, because requirements.txt is: for its versions, run poetry export"},
 		"a pin beside pdm.lock":             {archive: "-- requirements.txt --\ntorch==2.9.0\n-- pdm.lock --\n" + pdmLocked, source: "requirements.txt", want: "pdm.lock is not read, because requirements.txt is: for its versions, type pdm export"},
 		"another version than uv.lock's":    {archive: "-- requirements.txt --\ntorch==2.8.0\nsympy==1.14\n-- uv.lock --\n" + uvLocked, source: "requirements.txt", want: "uv.lock is not read, because requirements.txt is"},
 		"a pin in [project]":                {archive: strings.Replace(app, "'a'", "'torch==2.9.0'", 1) + "-- poetry.lock --\n" + poetryLocked, source: "pyproject.toml", want: "poetry.lock is not read, because pyproject.toml is"},

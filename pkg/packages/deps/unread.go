@@ -14,7 +14,7 @@ import (
 
 // locks are files whose versions count for other tools, and what to type instead.
 var locks = []unread{
-	{pattern: "poetry.lock", instead: "for its versions, type poetry export -f requirements.txt -o requirements.txt"},
+	{pattern: "poetry.lock", instead: "for its versions, run poetry export -f requirements.txt -o requirements.txt"},
 	{pattern: "pdm.lock", instead: "for its versions, type pdm export -f requirements -o requirements.txt"},
 	{pattern: "uv.lock", instead: "for its versions, add --requirements uv.lock"},
 	{pattern: "pylock*.toml", instead: "for its versions, add --requirements FILE"},
@@ -35,9 +35,9 @@ var manifests = []unread{
 	{pattern: "requirements/*.txt", instead: "add --requirements FILE", more: relist},
 	{pattern: "requirements?*.txt", instead: "add --requirements FILE"},
 	{pattern: "requirements.lock", instead: "add --requirements FILE"},
-	{pattern: "setup.py", says: contains("install_requires"), instead: "type uv pip compile FILE -o requirements.txt"},
-	{pattern: "setup.cfg", says: contains("install_requires"), instead: "type uv pip compile FILE -o requirements.txt"},
-	{pattern: "Pipfile*", instead: "type pipenv requirements > requirements.txt"},
+	{pattern: "setup.py", says: contains("install_requires"), instead: "run uv pip compile FILE -o requirements.txt"},
+	{pattern: "setup.cfg", says: contains("install_requires"), instead: "run uv pip compile FILE -o requirements.txt"},
+	{pattern: "Pipfile*", instead: "run pipenv requirements > requirements.txt"},
 	{pattern: "environment.y*ml", instead: relistConda, more: relistConda},
 	{pattern: "conda.y*ml", says: contains("dependencies:"), instead: relistConda, more: relistConda}, // of MLflow
 	{pattern: "environment?*.y*ml", says: contains("dependencies:"), instead: relistConda, more: relistConda},

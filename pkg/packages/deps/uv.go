@@ -144,7 +144,7 @@ func (r *reader) configOf(dir string) (uvConfig, error) {
 				return c, err
 			}
 			for _, name := range c.set(func(s uvSetting) bool { return s.refused }) {
-				return c, fmt.Errorf("%s: the setting %s is for pyproject.toml alone, and uv refuses it here: move it to [tool.uv] there", c.name, name)
+				return c, fmt.Errorf("%s: the setting %s is allowed only in pyproject.toml: move it to [tool.uv] there", c.name, name)
 			}
 			return c, nil
 		}

@@ -135,7 +135,7 @@ func hasPlatform(d *remote.Descriptor, arch string) error {
 }
 
 func noPlatform(arch string, has []string) error {
-	return fmt.Errorf("there is none for linux/%s, only for %s; name another image or accelerator", arch, strings.Join(slices.Compact(has), ", "))
+	return fmt.Errorf("it is not available for linux/%s, only for %s; choose another image or accelerator", arch, strings.Join(slices.Compact(has), ", "))
 }
 
 // inspect finds out what an image has.

@@ -159,7 +159,7 @@ func (m *maker) run(ctx context.Context, tag name.Tag, made *Made) error {
 	made.Layers, made.Overlaps = m.made, m.overlaps(layers)
 	made.There = err == nil && before == made.Digest
 	if err == nil && before != "" && !made.There {
-		m.warn("%s was %s, and this machine makes %s of the same packages: it is replaced; the base image has changed, or find out who may write to the repository", tag.Name(), before, made.Digest)
+		m.warn("%s was %s and is replaced, because this machine built %s from the same packages: if the base image has not changed, find out who can write to the repository", tag.Name(), before, made.Digest)
 	}
 	return err
 }

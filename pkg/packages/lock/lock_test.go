@@ -293,7 +293,7 @@ func TestRejectedLocks(t *testing.T) {
 		"another Python":      {pylock: one + "requires-python = '>=3.13'", want: "it requires Python >=3.13, but the job has Python 3.12.7"},
 		"another environment": {pylock: one + "environments = [\"sys_platform == 'win32'\"]", want: "it is not for Python 3.12 on linux/amd64"},
 		"a marker":            {pylock: one + "[[packages]]\nname = 'x'\nmarker = 'nonsense'", want: `package x: marker "nonsense"`},
-		"two versions":        {pylock: one + "[[packages]]\nname = 'x'\nversion = '1'\n[[packages]]\nname = 'X'\nversion = '2'", want: "package x is there twice for this environment, as 1 and 2"},
+		"two versions":        {pylock: one + "[[packages]]\nname = 'x'\nversion = '1'\n[[packages]]\nname = 'X'\nversion = '2'", want: "package x appears twice for this environment, as 1 and 2"},
 		"a package's Python":  {pylock: one + "[[packages]]\nname = 'x'\nrequires-python = '<3'", want: "package x: it requires Python <3"},
 		"an extra":            {pylock: one + "extras = ['a', 'b']", change: func(o *Options) { o.Extras = []string{"c"} }, want: `it has no extra "c": it has a, b`},
 		"a group":             {uv: project, change: func(o *Options) { o.Groups = []string{"c"} }, want: `it has no group "c": it has none at all`},

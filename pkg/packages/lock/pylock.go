@@ -72,7 +72,7 @@ func (f pylock) read(o Options) (l Lock, err error) {
 		}
 		name := requirement.Normalize(p.Name)
 		if other, twice := seen[name]; twice {
-			return l, fmt.Errorf("package %s is there twice for this environment, as %s and %s", name, other, p.Version)
+			return l, fmt.Errorf("package %s appears twice for this environment, as %s and %s", name, other, p.Version)
 		}
 		seen[name] = p.Version
 		if p.Directory != nil {

@@ -158,7 +158,7 @@ func (w *uvWalk) checkFresh(root uvPackage) error {
 			continue // such as one for Windows, which uv may leave out; a wrong marker is uv's to report
 		}
 		if !known[requirement.Normalize(r.Name)] {
-			return fmt.Errorf("it is out of date: pyproject.toml lists %s, which it does not have: run uv lock", r.Name)
+			return fmt.Errorf("it is out of date and lacks %s, which pyproject.toml lists: run uv lock", r.Name)
 		}
 		if err := w.checkVersion(r); err != nil {
 			return err

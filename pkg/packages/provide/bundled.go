@@ -116,7 +116,7 @@ func limit(plan decide.Plan) int64 {
 }
 
 func overlap(o wheel.Overlap) string {
-	return fmt.Sprintf("%s is in %s, and in another form: the last one counts", o.Path, strings.Join(o.Wheels, " and "))
+	return fmt.Sprintf("%s is in %s, with different contents: the last one is used", o.Path, strings.Join(o.Wheels, " and "))
 }
 
 // wheelsKey is for the wheels in an image that this machine has made.

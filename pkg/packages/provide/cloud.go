@@ -229,7 +229,7 @@ func (p *Provider) fits(ctx context.Context, plan decide.Plan, facts image.Facts
 	}
 	for _, p := range packages {
 		if file := fileOf(plan, p); file != "" {
-			return unfit("Cloud Build can't make the image: it gets no files of the project, such as %s (package %s of %s): use --image prebuilt", file, p.Name, plan.Wanted.Source)
+			return unfit("Cloud Build can't make the image: it can't access the project's files, such as %s (package %s of %s): use --image prebuilt", file, p.Name, plan.Wanted.Source)
 		}
 	}
 	for _, o := range plan.Wanted.Options {
@@ -243,9 +243,9 @@ func (p *Provider) fits(ctx context.Context, plan decide.Plan, facts image.Facts
 		return err
 	case len(needed) > 0:
 		return unfit("the packages of %s need credentials, which everyone with access to the build would see: "+
-			"use --image prebuilt, where the pod gets them in a Secret, or install uv or a fitting pip here", strings.Join(needed, ", "))
+			"use --image prebuilt, where the pod gets them in a Secret, or install uv or a suitable pip here", strings.Join(needed, ", "))
 	case len(possible) > 0 && !asked:
-		return unfit("the packages of %s may need the credentials in ~/.netrc, which Cloud Build does not get; --image bundled tries without them", strings.Join(possible, ", "))
+		return unfit("the packages of %s may need the credentials in ~/.netrc, which Cloud Build does not get; to try without them, use --image bundled", strings.Join(possible, ", "))
 	}
 	return nil
 }

@@ -260,7 +260,7 @@ func TestNetrcInCloudBuild(t *testing.T) {
 	w.must(os.WriteFile(netrc, []byte("machine git.example login me password hush\n"), 0o600))
 	w.environ = []string{"NETRC=" + netrc}
 	done := w.mustProvide(w.cloudPlan(fromGit))
-	if want := "the packages of git.example may need the credentials in ~/.netrc, which Cloud Build does not get; --image bundled tries without them"; done.Plan.Mode != decide.Prebuilt || !strings.Contains(done.Plan.Why, want) || done.Netrc == "" {
+	if want := "the packages of git.example may need the credentials in ~/.netrc, which Cloud Build does not get; to try without them, use --image bundled"; done.Plan.Mode != decide.Prebuilt || !strings.Contains(done.Plan.Why, want) || done.Netrc == "" {
 		t.Errorf("provided %+v, want %q", done, want)
 	}
 	if got := w.cloud.Called("CreateBuild"); len(got) > 0 {

@@ -112,7 +112,7 @@ func isHere(value string) bool {
 func (d document) checkSigned() error {
 	for _, line := range slices.Concat(d.Requirements, d.Constraints, d.Options) {
 		if deps.Signed(line) {
-			return &resolve.MistakeError{Err: fmt.Errorf("%q has a signature, which everyone with access to the store would see: download the file into the project, and name its path",
+			return &resolve.MistakeError{Err: fmt.Errorf("the URL in %q has a secret, which everyone with access to the store would see: download the file into the project, and give its path",
 				deps.Hidden(line))}
 		}
 	}

@@ -269,7 +269,7 @@ func (p *Provider) storeDocument(ctx context.Context, d document) (string, error
 
 // nothingToInstall warns of a pod that may ask no index and has no links.
 func nothingToInstall(places resolve.Indexes) string {
-	text := "the pod can install no packages, because " + places.NoIndex + " lets no index be asked"
+	text := "the pod can't install packages, because " + places.NoIndex + " disables package indexes"
 	for _, dir := range places.Ignored {
 		text += ", and " + dir.Address + " is on this machine"
 	}

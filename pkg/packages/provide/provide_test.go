@@ -83,7 +83,7 @@ func TestFallback(t *testing.T) {
 	if done.Plan.Mode != decide.Prebuilt || done.Image != w.base() || done.SHA256 == "" || !strings.Contains(done.Plan.Why, repository) {
 		t.Errorf("provided %+v", done)
 	}
-	if why := provide.Unwritable(memory, repository, w.now.Add(6*24*time.Hour)); why != "images can't be sent to "+repository+" (403 Forbidden); --image bundled tries again" {
+	if why := provide.Unwritable(memory, repository, w.now.Add(6*24*time.Hour)); why != "images can't be pushed to "+repository+" (403 Forbidden); to try again, use --image bundled" {
 		t.Errorf("remembered for a week: %q", why)
 	}
 	if why := provide.Unwritable(memory, repository, w.now.Add(8*24*time.Hour)); why != "" {
@@ -384,7 +384,7 @@ func TestNoRepository(t *testing.T) {
 	})
 	text := w.locked(w.wheel("six", "1.0", "x = 1"))
 	done := w.mustProvide(w.plan(text))
-	if why := "images can't be sent to " + w.host() + "/acme/env (404 Not Found): create the repository, or name another with --image-repo"; done.Plan.Why != why {
+	if why := "images can't be pushed to " + w.host() + "/acme/env (404 Not Found): create the repository, or name another with --image-repo"; done.Plan.Why != why {
 		t.Errorf("prebuilt because %q, want %q", done.Plan.Why, why)
 	}
 	if why := provide.Unwritable(image.Memory{Dir: w.memory}, w.host()+"/acme/env", w.now); why != "" {

@@ -100,11 +100,11 @@ func closed(registry *image.RegistryError) string {
 	}
 	switch {
 	case registry.Reading():
-		return fmt.Sprintf("the base image can't be read from %s (%s); --image bundled tries again", registry.Repository, answer)
+		return fmt.Sprintf("the base image can't be pulled from %s (%s); to try again, use --image bundled", registry.Repository, answer)
 	case registry.Status() == http.StatusNotFound:
-		return fmt.Sprintf("images can't be sent to %s (%s): create the repository, or name another with --image-repo", registry.Repository, answer)
+		return fmt.Sprintf("images can't be pushed to %s (%s): create the repository, or name another with --image-repo", registry.Repository, answer)
 	}
-	return fmt.Sprintf("images can't be sent to %s (%s); --image bundled tries again", registry.Repository, answer)
+	return fmt.Sprintf("images can't be pushed to %s (%s); to try again, use --image bundled", registry.Repository, answer)
 }
 
 func firstLine(err error) string {

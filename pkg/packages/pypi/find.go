@@ -70,7 +70,7 @@ type MissingError struct {
 
 // Error names the package and says what each index has instead.
 func (e *MissingError) Error() string {
-	text := fmt.Sprintf("%s==%s: no file has one of its hashes", e.Pin.Name, e.Pin.Version)
+	text := fmt.Sprintf("%s==%s: no file matches any of its hashes", e.Pin.Name, e.Pin.Version)
 	for _, err := range e.Why {
 		text += ": " + err.Error()
 	}

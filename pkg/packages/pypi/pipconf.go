@@ -153,7 +153,7 @@ func unloadable(text string) (line int, why string) {
 		switch {
 		case !seen[of] || why != "" || name == "" && section == "DEFAULT": // which may come again
 		case name == "":
-			line, why = at, "["+section+"] is there twice, so pip can't load the file: join the two"
+			line, why = at, "["+section+"] appears twice, so pip can't load the file: merge the two"
 		default:
 			line, why = at, name+" is set twice, so pip can't load the file: remove one of the lines"
 		}
@@ -215,7 +215,7 @@ func (a Access) noIndex(settings map[string]setting) (string, error) {
 	holds, known := truths[strings.ToLower(pip.value)]
 	switch {
 	case !known:
-		return "", fmt.Errorf("%s: %q as a value of no-index is neither true nor false", pip.file, pip.value)
+		return "", fmt.Errorf("%s: no-index is %q: expected true or false", pip.file, pip.value)
 	case holds:
 		return pip.file, nil
 	}

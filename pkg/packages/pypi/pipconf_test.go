@@ -107,7 +107,7 @@ func TestPipConfRejects(t *testing.T) {
 	for text, want := range map[string]string{
 		"index-url = ftp://me:s3cr3t@a":           "a scheme other than",
 		"find-links = https://me:s3cr3t@h:port/x": "is not a URL",
-		"no-index = perhaps":                      `"perhaps" as a value of no-index is neither true nor false`,
+		"no-index = perhaps":                      `no-index is "perhaps": expected true or false`,
 	} {
 		file := filepath.Join(t.TempDir(), "pip.conf")
 		if err := os.WriteFile(file, []byte("[global]\n"+text+"\n"), 0o600); err != nil {

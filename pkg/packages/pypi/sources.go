@@ -273,7 +273,7 @@ func (a Access) address(option, value, name string) (Source, error) {
 	case u.Scheme == "file":
 		s.Dir = LocalFile(u)
 	case u.Scheme != "http" && u.Scheme != "https", u.Host == "":
-		return s, fmt.Errorf("%s has a scheme other than https, http and file", Shown(value))
+		return s, fmt.Errorf("%s is not an https, http or file URL", Shown(value))
 	}
 	s.login, u.User = u.User, nil
 	if s.url = u; option == optionLinks && s.Dir != "" {

@@ -100,7 +100,7 @@ func (j *job) line(line string) {
 	if bases := j.sources.Bases(); len(bases) == 1 && len(j.sources.Links) == 0 {
 		host = j.sources.Hide(pypi.Shown(bases[0]))
 	}
-	j.Show(fmt.Sprintf("%s does not answer %s, which tries again", host, j.tool.way()))
+	j.Show(fmt.Sprintf("%s does not answer; %s is retrying", host, j.tool.way()))
 }
 
 // important returns pip's lines from the first error on, after its first warning, or the last lines.

@@ -18,7 +18,7 @@ func TestPipTriesAgain(t *testing.T) {
 	if _, err := r.Resolve(t.Context(), w); err == nil || strings.Contains(err.Error(), secret) || strings.Contains(err.Error(), token) {
 		t.Errorf("got %v", err)
 	}
-	if want := []string{"resolving with pip", "http://127.0.0.1:1/${TOKEN}/simple does not answer pip, which tries again"}; !slices.Equal(shown, want) {
+	if want := []string{"resolving with pip", "http://127.0.0.1:1/${TOKEN}/simple does not answer; pip is retrying"}; !slices.Equal(shown, want) {
 		t.Errorf("shown %q, want %q", shown, want)
 	}
 }

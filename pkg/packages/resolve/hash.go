@@ -31,7 +31,7 @@ func (w Request) checkPinned() error {
 			continue
 		}
 		if wanted, err := r.Marker.Holds(w.lockOptions("").Environment()); err == nil && wanted {
-			return &MistakeError{fmt.Errorf("%s: %q has hashes but no single version, as %s==VERSION would name: with hashes, every requirement needs one; lock the requirements again, or remove all hashes", l.Place(), l.Text, r.Name)}
+			return &MistakeError{fmt.Errorf("%s: %q has hashes but no exact version (%s==VERSION): with hashes, every requirement needs one; lock the requirements again, or remove all hashes", l.Place(), l.Text, r.Name)}
 		}
 	}
 	return nil

@@ -130,7 +130,7 @@ func TestCheck(t *testing.T) {
 		"# ours\n\nindex-url = https://me:s3cr3t@h/simple\n[global]\n": ":3: this line is in no section, so pip can't load the file: put [global] above it",
 		"\ufeff[global]\ntimeout = 3\n":                                ":1: the file begins with a byte order mark, so pip can't load it: save it without one",
 		"[global]\ntimeout = 3\n# again\nTimeout: 4\n":                 ":4: timeout is set twice, so pip can't load the file: remove one of the lines",
-		"[global]\ntimeout = 3\n[install]\n[global]\n":                 ":4: [global] is there twice, so pip can't load the file: join the two",
+		"[global]\ntimeout = 3\n[install]\n[global]\n":                 ":4: [global] appears twice, so pip can't load the file: merge the two",
 	} {
 		write(t, file, text, 0o600)
 		if err := byPip.Check(t.Context(), w); !is[*resolve.MistakeError](err) || err.Error() != file+want {

@@ -130,10 +130,10 @@ func TestHashes(t *testing.T) {
 		"links and an index": {
 			lines: []string{"--index-url " + s.withLogin("me", secret), "--find-links " + filepath.Join(disk, "f"), pinA, pinB}, want: []string{"a " + filepath.Join(disk, "f", "a-1-py3-none-any.whl"), "b " + s.URL},
 		},
-		"no index": {lines: []string{"--no-index", pinA}, wantErr: "requirements.txt:2: a==1: no file has one of its hashes, and --no-index lets no index be asked: put its file", mistake: true},
+		"no index": {lines: []string{"--no-index", pinA}, wantErr: "requirements.txt:2: a==1: no file matches any of its hashes, and --no-index lets no index be asked: put its file", mistake: true},
 		"no index for pip": {
 			lines: []string{"--index-url " + s.withLogin("me", secret), pinA}, environ: []string{"PIP_NO_INDEX=1"}, mistake: true,
-			wantErr: "no file has one of its hashes, and the variable PIP_NO_INDEX lets no index be asked: put",
+			wantErr: "no file matches any of its hashes, and the variable PIP_NO_INDEX lets no index be asked: put",
 		},
 		"no index in pip.conf": {
 			lines: []string{"--index-url " + s.withLogin("me", secret), pinA}, pip: "[global]\nno-index = true\n", mistake: true, wantErr: "pip.conf lets no index be asked: put its file",
@@ -146,8 +146,8 @@ func TestHashes(t *testing.T) {
 		},
 		"a source archive": {lines: []string{"--index-url " + s.withLogin("me", secret), "c==3 --hash=sha256:" + sum([]byte("c"))}, want: []string{"c from " + s.URL + "/files/c-3.tar.gz"}},
 		"another hash":     {lines: []string{"--index-url " + s.withLogin("me", secret), "a==1 --hash=sha256:" + hashA}, wantErr: "1 files of that version, with other hashes", mistake: true},
-		"nowhere":          {lines: []string{"--index-url " + s.withLogin("me", secret), "nowhere==1 --hash=sha256:" + hashA}, wantErr: "requirements.txt:2: nowhere==1: no file has one of its hashes: asking the index " + s.URL + "/simple for nowhere: it has no such project: correct its version", mistake: true},
-		"no such version":  {lines: []string{"--index-url " + s.withLogin("me", secret), "a==2 --hash=sha256:" + hashA}, wantErr: "requirements.txt:2: a==2: no file has one of its hashes: the index " + s.URL + "/simple has 1 files of a, none of version 2: correct", mistake: true},
+		"nowhere":          {lines: []string{"--index-url " + s.withLogin("me", secret), "nowhere==1 --hash=sha256:" + hashA}, wantErr: "requirements.txt:2: nowhere==1: no file matches any of its hashes: asking the index " + s.URL + "/simple for nowhere: it has no such project: correct its version", mistake: true},
+		"no such version":  {lines: []string{"--index-url " + s.withLogin("me", secret), "a==2 --hash=sha256:" + hashA}, wantErr: "requirements.txt:2: a==2: no file matches any of its hashes: the index " + s.URL + "/simple has 1 files of a, none of version 2: correct", mistake: true},
 		"a variable in the path": {
 			lines: []string{"--index-url " + nobody + "/${P}", pinA}, environ: []string{"P=" + secret}, wantErr: "asking the index " + nobody + "/${P} for a: ",
 		},

@@ -98,7 +98,7 @@ func machineLine(host, user, password, python string) (string, error) {
 		case strings.ContainsAny(v.value, "\r\n\x00"):
 			return "", fmt.Errorf("the credentials for %s: the %s has a line break: correct it", host, v.name)
 		case !ok:
-			return "", fmt.Errorf("the credentials for %s: pip of Python %s can't read a %s with a blank, or with characters other than ASCII: choose a newer Python with --python", host, python, v.name)
+			return "", fmt.Errorf("the credentials for %s: pip for Python %s can't read a %s with whitespace or non-ASCII characters: choose a newer Python with --python", host, python, v.name)
 		case v.value != "":
 			line += " " + v.name + " " + word
 		case !old && v.name == "password": // a token has none, but the line needs one

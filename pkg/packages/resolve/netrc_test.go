@@ -75,7 +75,7 @@ func TestNetrcOfOldPython(t *testing.T) {
 		"TOKEN":         {"3.9", "", "the credentials for h have no password, and pip of Python 3.9 needs one"},
 		"TOKEN:":        {"3.11", "machine h login TOKEN password \"\"\n", ""},
 		"me:a%20b":      {"3.10", "", "pip of Python 3.10 can't read a password with a blank"},
-		"m%C3%A9:b":     {"3.10", "", "pip of Python 3.10 can't read a login with a blank, or with characters other than ASCII"},
+		"m%C3%A9:b":     {"3.10", "", "pip for Python 3.10 can't read a login with whitespace or non-ASCII characters"},
 		"me:a%0Ab":      {"3.12", "", "the credentials for h: the password has a line break"},
 		"me%0D:secret2": {"3.10", "", "the credentials for h: the login has a line break"},
 	} {

@@ -339,7 +339,7 @@ func TestSettingsThatAreWrong(t *testing.T) {
 	for option, want := range map[string]string{
 		"--index-url https://${NO_USER}@h/simple":          "requirements.txt: --index-url: the variable NO_USER is not set",
 		"--index-url nonsense":                             "requirements.txt: --index-url: nonsense is not a URL such as https://pypi.org/simple",
-		"--extra-index-url ftp://u:" + secret + "@h/":      "ftp://h/ has a scheme other than https, http and file",
+		"--extra-index-url ftp://u:" + secret + "@h/":      "ftp://h/ is not an https, http or file URL",
 		"--index-url https://eu-python.pkg.dev/p/r/simple": "getting an access token for eu-python.pkg.dev: no login",
 	} {
 		r, _ := uv(t, "exit 1")

@@ -68,7 +68,7 @@ func (p *interpreter) greet(l Layout) error {
 	case errors.Is(err, io.EOF):
 		return errEnded
 	case err != nil:
-		return fmt.Errorf("it does not answer as Python does: %w", err)
+		return fmt.Errorf("it does not respond like Python: %w", err)
 	case version != l.Python:
 		return fmt.Errorf("it is Python %s, and bytecode of %s is needed", version, l.Python)
 	case tag != l.cacheTag():

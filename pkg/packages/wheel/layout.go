@@ -94,7 +94,7 @@ func (l Layout) checkPlace(name string) error {
 	for part := range strings.SplitSeq(name, "/") {
 		// In a layer, such a file would delete others.
 		if strings.HasPrefix(part, whiteout) {
-			return fmt.Errorf("the name %q means a deleted file in images", part)
+			return fmt.Errorf("in an image, the name %q marks a deleted file", part)
 		}
 		if len(part) > maxComponent {
 			return fmt.Errorf("a name in its path has %d bytes, Linux allows %d", len(part), maxComponent)

@@ -134,7 +134,7 @@ func findInfo(members []*zip.File, name Name) (string, error) {
 			continue
 		}
 		if !strings.HasPrefix(requirement.Normalize(stem), name.Project()) {
-			return "", fmt.Errorf("the directory %q is not of the project %s", dir, name.Project())
+			return "", fmt.Errorf("the directory %q does not belong to the project %s", dir, name.Project())
 		}
 		if info != "" {
 			return "", fmt.Errorf("there are two .dist-info directories, %q and %q", info, dir)

@@ -100,7 +100,7 @@ func (p *plan) place(members []*zip.File) error {
 		return err
 	}
 	if other, ok := p.taken[dist+"/RECORD"]; ok {
-		return fmt.Errorf("%q: it would take the place of RECORD", other)
+		return fmt.Errorf("%q would replace RECORD", other)
 	}
 	slices.SortFunc(p.files, func(a, b file) int { return cmp.Compare(a.name, b.name) })
 	return checkFolders(p.files)

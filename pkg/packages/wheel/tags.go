@@ -85,7 +85,7 @@ func (t Target) platforms() ([]string, error) {
 	}
 	m := libcVersion().FindStringSubmatch(t.Libc)
 	if m == nil {
-		return nil, fmt.Errorf(`libc %q is neither of the form "glibc 2.36" nor of the form "musl 1.2"`, t.Libc)
+		return nil, fmt.Errorf(`libc %q: expected a version such as "glibc 2.36" or "musl 1.2"`, t.Libc)
 	}
 	newest, err := strconv.Atoi(m[2])
 	if err != nil {

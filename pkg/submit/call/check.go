@@ -211,7 +211,7 @@ func (a answer) complainOfSyntax(name string) error {
 	if a.Text != "" {
 		text = ": " + a.Text
 	}
-	return fmt.Errorf("%s, line %d: %s (says python %s)%s", name, a.Line, a.Message, a.Python, text)
+	return fmt.Errorf("%s, line %d: %s (reported by python %s)%s", name, a.Line, a.Message, a.Python, text)
 }
 
 func (a answer) complainOfMissing(q Query) error {
@@ -225,7 +225,7 @@ func (a answer) complainOfMissing(q Query) error {
 	const shown = 5
 	switch n := len(a.Functions); {
 	case n == 0:
-		return errors.New(message + ", nor any other: omit the function to run the file as a script")
+		return errors.New(message + "; it has no functions: omit the function to run the file as a script")
 	case n > shown:
 		return fmt.Errorf("%s; it has %s and %d more", message, strings.Join(a.Functions[:shown], ", "), n-shown)
 	default:

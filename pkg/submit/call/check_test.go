@@ -271,7 +271,7 @@ func TestCheckNewSyntax(t *testing.T) {
 	for name, source := range tests {
 		t.Run(name, func(t *testing.T) {
 			got, err := Check(t.Context(), py, query(t, source, "wrong"))
-			if err != nil && !strings.Contains(err.Error(), "(says python 3.") {
+			if err != nil && !strings.Contains(err.Error(), "(reported by python 3.") {
 				t.Errorf("false alarm: %v", err)
 			}
 			if err == nil && got.LeftToPod == "" && got.Unchecked == "" {

@@ -155,7 +155,7 @@ func (h header) check() error {
 	case h.Version == 0:
 		return errors.New(`not a payload: its header has no version ("kinetic_payload")`)
 	case h.Version > Version:
-		return fmt.Errorf("its header has version %d, but this version of kubectl kinetic reads up to %d: upgrade it", h.Version, Version)
+		return fmt.Errorf("its header has version %d, but this kubectl kinetic reads only up to %d: upgrade kubectl kinetic", h.Version, Version)
 	case h.Version < 0:
 		return fmt.Errorf("not a payload: its header has version %d", h.Version)
 	case minor(h.Python) == "":

@@ -77,7 +77,7 @@ func TestReadRefuses(t *testing.T) {
 		"another file":            {"import os\n", "not a payload: it begins with neither a header nor a pickle"},
 		"other JSON":              {`{"a":1}` + "\n" + onePickle, `its header has no version ("kinetic_payload")`},
 		"JSON of several lines":   {"{\n\"kinetic_payload\":1}\n" + onePickle, "its first line is not the JSON of a header"},
-		"a newer version":         {`{"kinetic_payload":2,"python":"4.1"}` + "\n" + onePickle, "version 2, but this version of kubectl kinetic reads up to 1: upgrade it"},
+		"a newer version":         {`{"kinetic_payload":2,"python":"4.1"}` + "\n" + onePickle, "version 2, but this kubectl kinetic reads only up to 1: upgrade kubectl kinetic"},
 		"a negative version":      {`{"kinetic_payload":-1}` + "\n" + onePickle, "version -1"},
 		"no version of Python":    {`{"kinetic_payload":1}` + "\n" + onePickle, `its header names no version of Python 3: ""`},
 		"Python 2":                {`{"kinetic_payload":1,"python":"2.7.18"}` + "\n" + onePickle, `names no version of Python 3: "2.7.18"`},

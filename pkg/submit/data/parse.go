@@ -72,7 +72,7 @@ func parseNamed(value string) (Input, error) {
 		return in, err
 	}
 	if in.Writable {
-		return in, errors.New("rw is for --volume: data is read-only when mounted, and a copy can be written to")
+		return in, errors.New("rw is only for --volume: mounted data is read-only, and copied data is writable anyway")
 	}
 	in.Name = name
 	switch in.Access {
@@ -205,7 +205,7 @@ func parseSource(text string) (Input, error) {
 func (in *Input) checkOptions(opts options) error {
 	switch {
 	case opts.cache != "" && !opts.fuse:
-		return errors.New("cache=SIZE is for FUSE: add fuse, or omit it")
+		return errors.New("cache=SIZE requires fuse: add fuse, or omit cache")
 	case opts.rw && in.Local != "":
 		return errors.New("rw: what a job writes can't go back to this machine: write to KINETIC_OUTPUT_DIR, or mount gs://BUCKET/FOLDER with fuse,rw")
 	case opts.rw && in.Access == api.AccessCopy:

@@ -186,7 +186,7 @@ func (p *Plan) addSet(set *pack.Set, where string) {
 func (p *Plan) CheckTrees(storeURL string) error {
 	for _, set := range p.Trees {
 		if strings.Contains(storeURL, ",") {
-			return fmt.Errorf("FUSE can't mount a folder of the store %s, because of its comma: omit fuse, or choose another store with --store", storeURL)
+			return fmt.Errorf("FUSE can't mount a folder of the store %s, because its URL has a comma: omit fuse, or choose another store with --store", storeURL)
 		}
 		if err := set.CheckTree(storeURL); err != nil {
 			i := slices.IndexFunc(p.Data, func(d api.Data) bool { return d.Access == api.AccessFUSE && d.Set == set.SHA256 })

@@ -99,7 +99,7 @@ func TestFilesThatCannotBeMounted(t *testing.T) {
 	for _, tt := range []struct{ value, store, want string }{
 		{"x=images", "gs://acme,b", ""},
 		{"x=images,fuse", "gs://acme/a,b", "because of its comma"},
-		{"x=images,fuse", "gs://acme", `cannot package "a\nb": no bucket has names with line breaks: rename it, or omit fuse`},
+		{"x=images,fuse", "gs://acme", `cannot package "a\nb": object names in a bucket can't contain line breaks: rename it, or omit fuse`},
 		{"x=weights.h5,fuse", "gs://acme", ""},
 	} {
 		p, err := find(t, Options{Cwd: dir}, tt.value)

@@ -248,8 +248,8 @@ func TestTreeFromTwoSides(t *testing.T) {
 func TestNamesThatNoBucketHas(t *testing.T) {
 	long := strings.Repeat(strings.Repeat("d", 200)+"/", 5) + "f"
 	for name, want := range map[string]string{
-		"d/not\xffutf8":            `cannot package "d/not\xffutf8": no bucket has names that aren't UTF-8: rename it, or omit fuse`,
-		"a\nb":                     `cannot package "a\nb": no bucket has names with line breaks: rename it, or omit fuse`,
+		"d/not\xffutf8":            `cannot package "d/not\xffutf8": object names in a bucket must be UTF-8: rename it, or omit fuse`,
+		"a\nb":                     `cannot package "a\nb": object names in a bucket can't contain line breaks: rename it, or omit fuse`,
 		"l\r/":                     "line breaks",
 		"link -> no\xffutf8":       `cannot package "link": its target isn't UTF-8, which a bucket can't store: rename it, or omit fuse`,
 		long:                       "its name would have 1081 bytes, more than 1024",

@@ -58,7 +58,7 @@ func resolve(dir string) (string, error) {
 		return "", err
 	}
 	if info, err := os.Stat(target); err == nil && os.SameFile(info, here) {
-		return "", errors.New("that is the current directory: name one inside it")
+		return "", errors.New("it is the current directory: name a directory inside it")
 	}
 	return target, os.MkdirAll(filepath.Dir(target), 0o755)
 }

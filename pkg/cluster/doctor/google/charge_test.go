@@ -24,7 +24,7 @@ func TestQuotaProject(t *testing.T) {
 	}{
 		"none":              {"", nil, doctor.OK, "the credentials name none", false},
 		"the project":       {"acme", nil, doctor.OK, "acme", false},
-		"one that works":    {"old", all, doctor.Skipped, "the credentials charge project old, and not acme; to change that: export GOOGLE_CLOUD_QUOTA_PROJECT=acme", false},
+		"one that works":    {"old", all, doctor.Skipped, "the credentials charge project old, not acme; to change that: export GOOGLE_CLOUD_QUOTA_PROJECT=acme", false},
 		"one without GKE":   {"old", func(p *gcptest.Project) { all(p); delete(p.APIs, "container.googleapis.com") }, doctor.Wrong, "the credentials charge project old, and not acme: not enabled there: container.googleapis.com", true},
 		"one of others":     {"old", func(p *gcptest.Project) { p.Closed = true }, doctor.Wrong, "the credentials charge project old, and not acme: Caller does not have", true},
 		"one that was left": {"older", nil, doctor.Wrong, "the credentials charge project older, and not acme: Project 'project:older' not found or deleted", true},

@@ -146,7 +146,7 @@ func capacityFlag(a api.Accelerator) string {
 func withoutPools(a *api.Accelerator) doctor.Finding {
 	const text = "Autopilot makes the nodes of each job"
 	if a != nil && a.Hosts > 1 {
-		return doctor.Skip("%s; one on several hosts needs --slice-node-pool shared", text)
+		return doctor.Skip("%s; a job on several hosts needs --slice-node-pool shared", text)
 	}
 	return doctor.Skip("%s", text)
 }

@@ -44,7 +44,7 @@ func TestACompleteProject(t *testing.T) {
 
 func TestChecks(t *testing.T) {
 	denied := refusal(403, "Permission denied")
-	const hidden = "you have no rights on the bucket acme-kn-c-jobs, and may not see whose it is: if it is in another project, choose another cluster with --cluster, or name another store with --store or KINETIC_STORE; if it is in project acme, ask for roles/storage.objectUser on it"
+	const hidden = "you have no permissions on the bucket acme-kn-c-jobs, so its project is unknown: if it is in another project, choose another cluster with --cluster, or name another store with --store or KINETIC_STORE; if it is in project acme, ask for roles/storage.objectUser on it"
 	rule := func(text string) map[string]string {
 		return map[string]string{"GET " + bucketPath: `{"lifecycle":{"rule":[` + text + `]}}`}
 	}
@@ -126,7 +126,7 @@ func TestChecks(t *testing.T) {
 		"Autopilot":           {check: "node pools", answers: map[string]string{clusterPath: autopilot}, state: doctor.Skipped, detail: "Autopilot makes the nodes of each job"},
 		"Autopilot, one host": {check: "node pools", set: func(o *Options) { o.Accelerator = parse(t, "l4") }, answers: map[string]string{clusterPath: autopilot}, state: doctor.Skipped, detail: "Autopilot makes the nodes of each job"},
 		"Autopilot, several hosts": {check: "node pools", set: func(o *Options) { o.Accelerator = parse(t, "v6e-16") }, answers: map[string]string{clusterPath: autopilot}, state: doctor.Skipped,
-			detail: "Autopilot makes the nodes of each job; one on several hosts needs --slice-node-pool shared"},
+			detail: "Autopilot makes the nodes of each job; a job on several hosts needs --slice-node-pool shared"},
 		"Autopilot's mode": {check: "GKE cluster", answers: map[string]string{clusterPath: autopilot}, state: doctor.OK, detail: "c is RUNNING, version 1.33.2, Autopilot"},
 
 		"quota without an API": {check: "quota", answers: map[string]string{regionPath: disabled("compute")}, state: doctor.Wrong, detail: "reading the quotas of us-central1: the API compute.googleapis.com is not enabled",
@@ -144,7 +144,7 @@ func TestChecks(t *testing.T) {
 			state: doctor.Wrong, detail: "used up in us-central1: NVIDIA_L4_GPUS (4)", fix: "https://console.cloud.google.com/iam-admin/quotas?project=acme"},
 
 		"who may not act as the account": {check: "Workload Identity", answers: map[string]string{accountPath: `{}`}, state: doctor.Wrong,
-			detail: "the service account kinetic of namespace ml may not act as jobs@acme.iam.gserviceaccount.com",
+			detail: "the service account kinetic of namespace ml has no permission to act as jobs@acme.iam.gserviceaccount.com",
 			fix:    "gcloud iam service-accounts add-iam-policy-binding jobs@acme.iam.gserviceaccount.com --role=roles/iam.workloadIdentityUser --member='" + member + "'"},
 		"an account that is gone": {check: "Workload Identity", answers: map[string]string{accountPath: ""}, state: doctor.Wrong, detail: "is annotated with jobs@acme.iam.gserviceaccount.com, which does not exist"},
 		"an account without the bucket": {check: "Workload Identity", answers: map[string]string{"GET " + bucketPath + "/iam": `{}`}, state: doctor.Wrong, detail: "no binding of the bucket acme-kn-c-jobs",
@@ -182,7 +182,7 @@ func TestChecks(t *testing.T) {
 			answers: map[string]string{accountPath: `{"bindings":[{"role":"roles/iam.workloadIdentityUser","condition":{"expression":"false"},"members":["` + member + `"]}]}`}},
 		"all accounts of the project": {check: "Workload Identity", state: doctor.OK,
 			answers: map[string]string{accountPath: `{}`, policyPath: `{"bindings":[{"role":"roles/iam.workloadIdentityUser","members":["` + member + `"]}]}`}},
-		"a policy that is secret": {check: "Workload Identity", answers: map[string]string{"GET " + bucketPath + "/iam": denied}, state: doctor.Skipped, detail: "you may not read who may use the bucket"},
+		"a policy that is secret": {check: "Workload Identity", answers: map[string]string{"GET " + bucketPath + "/iam": denied}, state: doctor.Skipped, detail: "no permission to read who can use the bucket"},
 		"a service account that is secret": {check: "Workload Identity", set: func(o *Options) {
 			o.Identity = func(context.Context) (string, error) { return "", errors.New("forbidden") }
 		}, state: doctor.Skipped, detail: "the service account kinetic can't be read: forbidden"},

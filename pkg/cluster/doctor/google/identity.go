@@ -78,7 +78,7 @@ func (c *cloud) binding(ctx context.Context, email string) doctor.Finding {
 		return doctor.Skip("whether the pods may act as %s is not known: %s", email, ours.unsure)
 	}
 	return doctor.Bad(fmt.Sprintf("gcloud iam service-accounts add-iam-policy-binding %s --role=%s --member='%s'", email, gke.IdentityRole, member),
-		"the service account %s of namespace %s may not act as %s", api.DefaultServiceAccount, c.Target.Namespace, email)
+		"the service account %s of namespace %s has no permission to act as %s", api.DefaultServiceAccount, c.Target.Namespace, email)
 }
 
 // grant looks whether the policy of the bucket gives a member what the runner needs.
@@ -92,7 +92,7 @@ func (c *cloud) grant(ctx context.Context, bucket, member string) doctor.Finding
 	case gcp.IsMissing(err):
 		return c.lackingBucket(ctx)
 	case isRefused(err):
-		return doctor.Skip("you may not read who may use the bucket %s", bucket)
+		return doctor.Skip("no permission to read who can use the bucket %s", bucket)
 	case err != nil:
 		return c.failed(ctx, err, "reading who may use the bucket "+bucket)
 	}
@@ -118,7 +118,7 @@ func (c *cloud) grant(ctx context.Context, bucket, member string) doctor.Finding
 	case writing.unsure != "":
 		return doctor.Skip("whether the jobs' pods may write to the bucket %s is not known: %s", bucket, writing.unsure)
 	case member == c.principal() && bucket == c.ownBucket() && c.isMadeByUp(ctx):
-		return doctor.Bad(c.up()+" -n "+c.Target.Namespace, "the service account %s of namespace %s is not annotated with a Google service account, and may not write to the bucket %s itself",
+		return doctor.Bad(c.up()+" -n "+c.Target.Namespace, "the service account %s of namespace %s is not annotated with a Google service account, and has no permission of its own to write to the bucket %s",
 			api.DefaultServiceAccount, c.Target.Namespace, bucket)
 	}
 	return doctor.Bad(allow(role), "no binding of the bucket %s lets the jobs' pods write there", bucket)

@@ -35,7 +35,7 @@ func (c *cloud) quotaProject(ctx context.Context) doctor.Finding {
 	case len(off) > 0:
 		return doctor.Bad(fix, "the credentials charge project %s, and not %s: not enabled there: %s", charged, project, strings.Join(off, ", "))
 	}
-	return doctor.Skip("the credentials charge project %s, and not %s; to change that: %s", charged, project, fix)
+	return doctor.Skip("the credentials charge project %s, not %s; to change that: %s", charged, project, fix)
 }
 
 // project looks for the project. It is the first request: bad credentials are found here.
@@ -74,7 +74,7 @@ func (c *cloud) billing(ctx context.Context) doctor.Finding {
 	case err != nil:
 		return c.failed(ctx, err, "reading who pays for the project")
 	case !info.BillingEnabled:
-		return doctor.Bad("gcloud billing projects link "+c.Target.Project+" --billing-account=ACCOUNT", "no billing account pays for the project")
+		return doctor.Bad("gcloud billing projects link "+c.Target.Project+" --billing-account=ACCOUNT", "billing is not enabled for the project")
 	}
 	return doctor.Good("%s", cmp.Or(strings.TrimPrefix(info.BillingAccountName, "billingAccounts/"), "enabled"))
 }

@@ -116,7 +116,7 @@ func (c *cloud) permissions(ctx context.Context) doctor.Finding {
 	}
 	b, unseen := c.owner(ctx, service)
 	if c.mayBeOfOthers(unseen) && (refused || len(answer.Permissions) == 0) {
-		return doctor.Bad("", "you have no rights on the bucket %s, and may not see whose it is: if it is in another project, choose another cluster with --cluster, or name another store with --store or KINETIC_STORE; if it is in project %s, ask for roles/storage.objectUser on it", bucket, c.Target.Project)
+		return doctor.Bad("", "you have no permissions on the bucket %s, so its project is unknown: if it is in another project, choose another cluster with --cluster, or name another store with --store or KINETIC_STORE; if it is in project %s, ask for roles/storage.objectUser on it", bucket, c.Target.Project)
 	}
 	if err != nil {
 		return c.failed(ctx, err, "asking for the rights on the bucket "+bucket)
@@ -153,7 +153,7 @@ func (c *cloud) lifecycle(ctx context.Context) doctor.Finding {
 	case gcp.IsMissing(err):
 		return c.lackingBucket(ctx)
 	case isRefused(err):
-		return doctor.Skip("you may not read the rules of the bucket %s, which roles/storage.bucketViewer allows", bucket)
+		return doctor.Skip("no permission to read the rules of the bucket %s; roles/storage.bucketViewer grants it", bucket)
 	case err != nil:
 		return c.failed(ctx, err, "reading the rules of the bucket "+bucket)
 	}
@@ -272,5 +272,5 @@ func (c *cloud) narrow(ctx context.Context, service *storage.Service, bucket str
 	if err != nil {
 		return "", c.api().Explain(err, c.Target.Project, "narrowing the rules of the bucket "+bucket)
 	}
-	return fmt.Sprintf("limited the rule of the bucket %s that deletes objects to %s", bucket, strings.Join(prefixes, " and ")), nil
+	return fmt.Sprintf("limited the deletion rule of the bucket %s to %s", bucket, strings.Join(prefixes, " and ")), nil
 }

@@ -72,7 +72,7 @@ func (c *cluster) kueue(ctx context.Context) doctor.Finding {
 	case !k.Installed && c.Queue == "":
 		return doctor.Skip("not installed; only --queue needs it")
 	case !k.Installed:
-		return doctor.Bad(kueue.Install, "not installed, so that --queue %s has no effect", c.Queue)
+		return doctor.Bad(kueue.Install, "not installed, so --queue %s has no effect", c.Queue)
 	case k.Runs != nil && !*k.Runs:
 		return doctor.Bad("kubectl get pods -n kueue-system", "%s, but no pod of its controller is ready", describe(k))
 	case c.Queue == "":
@@ -129,9 +129,9 @@ func (c *cluster) fuse(ctx context.Context) doctor.Finding {
 		return doctor.Skip("only GKE has it; --data NAME=SRC copies files without it")
 	case apierrors.IsNotFound(err):
 		return doctor.Bad(fmt.Sprintf("gcloud container clusters update %s --update-addons GcsFuseCsiDriver=ENABLED --location %s --project %s", t.Cluster, t.Zone, t.Project),
-			"the add-on for Cloud Storage FUSE is off, so that --data NAME=SRC,fuse fails")
+			"the Cloud Storage FUSE add-on is off, so --data NAME=SRC,fuse fails")
 	case apierrors.IsForbidden(err):
-		return doctor.Skip("you may not read CSIDrivers")
+		return doctor.Skip("no permission to read CSIDrivers")
 	case err != nil:
 		return c.failed("get", "csidrivers", err)
 	}

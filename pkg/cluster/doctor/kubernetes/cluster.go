@@ -147,7 +147,7 @@ func (c *cluster) namespace(ctx context.Context) doctor.Finding {
 	case apierrors.IsNotFound(err):
 		return doctor.Bad("kubectl create namespace "+name, "there is no namespace %s", name)
 	case apierrors.IsForbidden(err):
-		return doctor.Skip("you may not look whether the namespace %s exists", name)
+		return doctor.Skip("no permission to check whether namespace %s exists", name)
 	case err != nil:
 		return c.failed("get", "namespaces", err)
 	case phase == string(corev1.NamespaceTerminating):

@@ -189,7 +189,7 @@ func TestChecks(t *testing.T) {
  {"verbs":["get"],"apiGroups":[""],"resources":["*/log"]}, {"verbs":["*"],"apiGroups":[""],"resources":["services","pods/portforward","configmaps","secrets","events","resourcequotas","persistentvolumeclaims"]},
  {"verbs":["*"],"apiGroups":[""],"resources":["pods"],"resourceNames":["mine"]}]}}`,
 			"POST /apis/authentication.k8s.io/v1/selfsubjectreviews": `{"status":{"userInfo":{"username":"bob"}}}`},
-			state: doctor.Wrong, detail: "you may not delete jobs; list, watch pods in namespace ml", fix: bind + "bob"},
+			state: doctor.Wrong, detail: "no permission to delete jobs; list, watch pods in namespace ml", fix: bind + "bob"},
 		"an authorizer that lists nothing, and allows all": {check: "rights", answers: map[string]string{rules: `{"status":{"incomplete":true}}`,
 			"POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews": `{"status":{"allowed":true}}`}, state: doctor.OK, detail: "all that run and jobs need"},
 		"an authorizer that lists nothing, and allows little": {check: "rights", answers: map[string]string{rules: `{"status":{"incomplete":true}}`,
@@ -199,7 +199,7 @@ func TestChecks(t *testing.T) {
 			detail: "namespace ml has no Role kinetic-release, kinetic-user", fix: "kubectl kinetic doctor --fix"},
 		"an older Role": {check: "Roles", answers: map[string]string{"GET " + rolesPath + "/kinetic-user": `{"metadata":{"name":"kinetic-user"},"rules":[{"verbs":["get"],"apiGroups":["batch"],"resources":["jobs"]}]}`},
 			state: doctor.Wrong, detail: "kinetic-user lacks rights that this version needs", fix: "kubectl patch role kinetic-user -n ml --type=json -p '["},
-		"Roles are secret": {check: "Roles", answers: map[string]string{"GET " + rolesPath + "/kinetic-cleanup": forbidden("get", "roles")}, state: doctor.Skipped, detail: "you may not read Roles"},
+		"Roles are secret": {check: "Roles", answers: map[string]string{"GET " + rolesPath + "/kinetic-cleanup": forbidden("get", "roles")}, state: doctor.Skipped, detail: "no permission to read Roles"},
 
 		"no LeaderWorkerSet": {check: "LeaderWorkerSet", answers: map[string]string{"GET " + lws: ""}, state: doctor.Wrong,
 			detail: "not installed, but jobs on several hosts need it", fix: "kubectl apply --server-side -f https://github.com/kubernetes-sigs/lws/"},
@@ -246,7 +246,7 @@ func TestChecks(t *testing.T) {
 		"no node on GKE": {check: "nodes", answers: map[string]string{"GET /api/v1/nodes": `{"kind":"Table","columnDefinitions":[{"name":"Name"}],"rows":[]}`},
 			set: func(o *Options) { o.Accelerator = &api.Accelerator{Kind: api.GPU, Name: "l4", Label: "nvidia-l4"} }, state: doctor.Skipped,
 			detail: "there is no node for l4 now; GKE may add some"},
-		"nodes are secret": {check: "nodes", answers: map[string]string{"GET /api/v1/nodes": forbidden("list", "nodes")}, state: doctor.Skipped, detail: "you may not list nodes"},
+		"nodes are secret": {check: "nodes", answers: map[string]string{"GET /api/v1/nodes": forbidden("list", "nodes")}, state: doctor.Skipped, detail: "no permission to list nodes"},
 
 		"no runner": {check: "runners", state: doctor.OK, detail: "not installed yet: the next job installs it"},
 		"an older runner": {check: "runners", answers: map[string]string{"GET " + ml + "/configmaps": `{"items":[{"metadata":{"name":"kinetic-runner-a","annotations":{"kubectl-kinetic.github.io/runner-version":"v0.1.0"}}}]}`},

@@ -29,7 +29,7 @@ func (c *cluster) nodes(ctx context.Context) doctor.Finding {
 		return c.server.Read(ctx, apiserver.AcceptTable, parameters, "/api/v1/nodes")
 	}, "Name", "Status")
 	if apierrors.IsForbidden(err) {
-		return doctor.Skip("you may not list nodes")
+		return doctor.Skip("no permission to list nodes")
 	}
 	if err != nil {
 		return c.failed("list", "nodes", err)

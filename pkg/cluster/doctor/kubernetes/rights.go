@@ -70,7 +70,7 @@ func (c *cluster) rights(ctx context.Context) doctor.Finding {
 	if len(missing) == 0 {
 		return doctor.Good("all that run and jobs need")
 	}
-	return doctor.Bad(c.bind(ctx), "you may not %s in namespace %s", listed(missing), c.Target.Namespace)
+	return doctor.Bad(c.bind(ctx), "no permission to %s in namespace %s", listed(missing), c.Target.Namespace)
 }
 
 // review creates an object that is only a question, and reads the answer into it.
@@ -140,7 +140,7 @@ func (c *cluster) roles(ctx context.Context) doctor.Finding {
 		want := c.wanted.roles[i]
 		switch {
 		case apierrors.IsForbidden(found.err):
-			return doctor.Skip("you may not read Roles")
+			return doctor.Skip("no permission to read Roles")
 		case apierrors.IsNotFound(found.err):
 			missing = append(missing, want.Name)
 		case found.err != nil:

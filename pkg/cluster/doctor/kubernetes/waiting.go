@@ -25,7 +25,7 @@ const waitsLong = 15 * 60
 func (c *cluster) waiting(ctx context.Context) doctor.Finding {
 	o, err := c.observe(ctx)
 	if apierrors.IsForbidden(err) {
-		return doctor.Skip("you may not list the jobs of namespace %s", c.Target.Namespace)
+		return doctor.Skip("no permission to list jobs in namespace %s", c.Target.Namespace)
 	}
 	if err != nil {
 		return c.failed("list", "jobs", err)

@@ -34,7 +34,7 @@ func TestWaitingJobs(t *testing.T) {
 		"for an hour": {map[string]string{
 			jobs: `{"items":[` + job("cpu-a", "2026-01-02T02:59:00Z") + `,` + job("cpu-b", "2026-01-02T02:00:00Z") + `]}`, pods: `{"items":[` + pod("cpu-a") + `,` + pod("cpu-b") + `]}`},
 			doctor.Wrong, "cpu-b waits: no node has room: 2 of 2 with too little cpu free; 1 more", "kubectl describe pod kinetic-cpu-b-x -n ml"},
-		"no right": {map[string]string{jobs: forbidden("list", "jobs")}, doctor.Skipped, "you may not list the jobs of namespace ml", ""},
+		"no right": {map[string]string{jobs: forbidden("list", "jobs")}, doctor.Skipped, "no permission to list jobs in namespace ml", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &server{answers: complete(t), date: now.Format("Mon, 02 Jan 2006 15:04:05 GMT")}

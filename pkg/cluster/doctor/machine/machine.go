@@ -117,7 +117,7 @@ func (o Options) programs(ctx context.Context) doctor.Finding {
 	all.Wait()
 	others = slices.DeleteFunc(others, func(s string) bool { return s == "" })
 	if len(others) > 0 {
-		return doctor.Bad("kubectl krew upgrade kinetic", "this program is %s, but %s: the programs of the plugin belong in one folder, install it again", o.Version, strings.Join(others, ", "))
+		return doctor.Bad("kubectl krew upgrade kinetic", "this program is %s, but %s: the plugin's programs must be in one directory; reinstall it", o.Version, strings.Join(others, ", "))
 	}
 	return doctor.Good("all have version %s", o.Version)
 }

@@ -115,7 +115,7 @@ func (c *Cluster) Present(ctx context.Context) (*container.Cluster, error) {
 	}
 	found, err := c.Read(ctx)
 	if err == nil && found == nil {
-		err = fmt.Errorf("%s in %s of project %s was deleted meanwhile: repeat this command", c.id, c.project.Names.Zone, c.project.Names.Project)
+		err = fmt.Errorf("%s in %s of project %s was deleted in the meantime: repeat this command", c.id, c.project.Names.Zone, c.project.Names.Project)
 	}
 	return found, err
 }
@@ -212,7 +212,7 @@ func (c *Cluster) Ensure(ctx context.Context, have infra.State) error {
 	}
 	switch maker := c.Maker(); {
 	case maker != Ours && !have.Exists:
-		return &transport.Explained{Of: api.KindExists, Text: fmt.Sprintf("someone else has created %s in %s meanwhile: repeat this command to see what can be done with it", c.id, found.Location)}
+		return &transport.Explained{Of: api.KindExists, Text: fmt.Sprintf("meanwhile, someone else created %s in %s: repeat this command to see what can be done with it", c.id, found.Location)}
 	case maker == Python: // it was found, and the user agreed
 		if err := c.label(ctx); err != nil {
 			return err

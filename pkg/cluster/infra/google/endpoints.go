@@ -34,7 +34,7 @@ func CheckNetworks(networks []string) error {
 		case err != nil || !prefix.Addr().Is4():
 			return fmt.Errorf("%q: expected a network such as 203.0.113.0/24, or one address such as 203.0.113.7/32", text)
 		case prefix != prefix.Masked():
-			return fmt.Errorf("%q: the network of this address is %s", text, prefix.Masked())
+			return fmt.Errorf("%q is not a network address: use %s", text, prefix.Masked())
 		}
 	}
 	return nil

@@ -47,7 +47,7 @@ func NewVPC(n target.Names, network, subnetwork, pods, services string) (VPC, er
 	}
 	parts := networkPath().FindStringSubmatch(v.Network)
 	if parts == nil {
-		return VPC{}, fmt.Errorf("--network %s: expected the name of a network, or projects/PROJECT/global/networks/NAME for one that another project shares", network)
+		return VPC{}, fmt.Errorf("--network %s: expected the name of a network, or projects/PROJECT/global/networks/NAME for a network that another project shares", network)
 	}
 	project := parts[1]
 	if v.Subnetwork = subnetwork; vpcName().MatchString(subnetwork) {
@@ -57,7 +57,7 @@ func NewVPC(n target.Names, network, subnetwork, pods, services string) (VPC, er
 	shared := project != n.Project
 	switch {
 	case subnetwork == "" && shared:
-		return VPC{}, fmt.Errorf("--network %s: project %s shares it: name one of its subnets in %s with --subnetwork", network, project, n.Region())
+		return VPC{}, fmt.Errorf("--network %s is shared from project %s: name one of the network's subnets in %s with --subnetwork", network, project, n.Region())
 	case subnetwork == "" && pods+services != "":
 		return VPC{}, fmt.Errorf("--network %s: secondary ranges belong to a subnet: name it with --subnetwork", network)
 	case subnetwork == "":

@@ -26,7 +26,7 @@ func TestNewVPC(t *testing.T) {
 		"full names":                {network: shared, subnet: sharedSubnet, pods: "p", want: VPC{Network: shared, Subnetwork: sharedSubnet, Pods: "p"}},
 		"no name":                   {network: "Team", err: "--network Team: expected the name of a network, or projects/PROJECT/global/networks/NAME"},
 		"a subnet of a wrong form":  {network: "team", subnet: "regions/x", err: "--subnetwork regions/x: expected the name of a subnet"},
-		"a shared one, no subnet":   {network: shared, err: "--network " + shared + ": project host shares it: name one of its subnets in us-central1 with --subnetwork"},
+		"a shared one, no subnet":   {network: shared, err: "--network " + shared + " is shared from project host: name one of the network's subnets in us-central1 with --subnetwork"},
 		"a shared one, no range":    {network: shared, subnet: "jobs", err: "name its secondary range for pods with --cluster-secondary-range-name"},
 		"ranges of no subnet":       {network: "team", pods: "p", err: "--network team: secondary ranges belong to a subnet: name it with --subnetwork"},
 		"a subnet of a project":     {network: "team", subnet: sharedSubnet, err: "it is in project host, and its --network in project acme"},

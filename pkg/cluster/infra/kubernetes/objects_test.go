@@ -312,7 +312,7 @@ func TestQueueInTheVersionsOfKueue(t *testing.T) {
 			queue := Queue{Cluster: c, Namespace: "default", Name: "kinetic", Quota: map[string]string{"cpu": "100"}}
 			err := install(t.Context(), []infra.Actor{queue})
 			if tt.version == "" {
-				if want := "queue kinetic: the cluster's Kueue serves v2 of its API, not v1beta1 or v1beta2: try a newer kubectl kinetic"; err == nil || err.Error() != want {
+				if want := "queue kinetic: the cluster's Kueue serves its API as v2, not v1beta1 or v1beta2: try a newer kubectl kinetic"; err == nil || err.Error() != want {
 					t.Errorf("got %v, want %s", err, want)
 				}
 				return

@@ -101,7 +101,7 @@ func (q Queue) version(ctx context.Context) (schema.GroupVersion, error) {
 			return known, nil
 		}
 	}
-	return schema.GroupVersion{}, fmt.Errorf("queue %s: the cluster's Kueue serves %s of its API, not %s or %s: try a newer kubectl kinetic",
+	return schema.GroupVersion{}, fmt.Errorf("queue %s: the cluster's Kueue serves its API as %s, not %s or %s: try a newer kubectl kinetic",
 		q.Name, strings.Join(served, " and "), kueue.Version.Version, kueue.NewerVersion.Version)
 }
 
