@@ -5,19 +5,17 @@ import (
 	"slices"
 	"time"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// Breakdown is what the jobs of a list cost in some days, three times: by person, by pool and by day.
+// Breakdown is what the jobs of a list cost in some days, in total and by person.
 type Breakdown struct {
 	// From and To are the first and the last day, in UTC.
 	From string `json:"from"`
 	To   string `json:"to"`
 	Total
+	// Persons begin with who used most.
 	Persons []PersonTotal `json:"byPerson"`
-	Pools   []PoolTotal   `json:"byPool"`
-	Days    []DayTotal    `json:"byDay"`
 	// Bound says how exact the totals are for these jobs.
 	Bound Bound `json:"bound"`
 	// Bases say where and when the prices hold.
@@ -38,157 +36,62 @@ type PersonTotal struct {
 	Total
 }
 
-// PoolTotal is the total of a shape in a node pool, whose name is "" if it is not known.
-type PoolTotal struct {
-	Pool        string `json:"pool"`
-	Accelerator string `json:"accelerator"`
-	Total
-}
-
-// DayTotal is the total of one day, such as 2026-11-22, in UTC.
-type DayTotal struct {
-	Day string `json:"day"`
-	Total
-}
-
-// Origins say what a list doesn't know about its jobs.
-type Origins struct {
-	// Person returns whose a job is, "" if that is not known.
-	Person func(api.JobSummary) string
-	// Pool returns the name of the node pool in which a job has a shape, "" if that is not known.
-	Pool func(api.JobSummary, api.Accelerator) string
-}
-
-// Breakdown adds up what jobs have cost in the last days, today included.
-func (m Meter) Breakdown(jobs []api.JobSummary, days int, from Origins) Breakdown {
-	since := midnight(m.Now).AddDate(0, 0, 1-days)
-	b := &breakdown{persons: map[string]*Total{}, pools: map[[2]string]*Total{}, days: map[string]*Total{}, bounds: map[Bound]bool{}}
+// Breakdown adds up what jobs have cost in the last days, today included. person returns whose a job is, ""
+// if that is not known.
+func (m Meter) Breakdown(jobs []api.JobSummary, days int, person func(api.JobSummary) string) Breakdown {
+	since := m.Now.UTC().Truncate(24*time.Hour).AddDate(0, 0, 1-days)
+	b := Breakdown{From: since.Format(time.DateOnly), To: m.Now.UTC().Format(time.DateOnly), Persons: []PersonTotal{}, Bound: About, Bases: []string{}}
+	bounds := map[Bound]bool{}
 	for _, e := range jobs {
-		c := m.OfSummary(e)
-		if c == nil {
+		c, begin, end := m.OfSummary(e), e.Status.Started, endOf(e.Status, m.Now)
+		if c == nil || !end.After(since) {
 			continue
 		}
-		begin, end := e.Status.Started.UTC(), endOf(e.Status, m.Now).UTC()
-		whole := end.Sub(begin)
 		if begin.Before(since) {
-			begin = since
+			c.take(float64(end.Sub(since)) / float64(end.Sub(begin)))
 		}
-		if !end.After(begin) {
-			continue
+		who := person(e)
+		i := slices.IndexFunc(b.Persons, func(p PersonTotal) bool { return p.Person == who })
+		if i < 0 {
+			i = len(b.Persons)
+			b.Persons = append(b.Persons, PersonTotal{Person: who})
 		}
-		b.add(used{*c, whole}, begin, end, m.pool(e, from), from.Person(e))
-	}
-	return b.sorted(since, m.Now)
-}
-
-// pool returns the name of a job's node pool and its shape.
-func (m Meter) pool(e api.JobSummary, from Origins) [2]string {
-	a, _, _ := heldIn(e).shape()
-	text := accelerator.TextByChips(a)
-	if e.Capacity != api.CapacityOnDemand || a.Spot {
-		text += ":" + string(cmp.Or(e.Capacity, api.CapacitySpot))
-	}
-	return [2]string{from.Pool(e, a), text}
-}
-
-// breakdown collects the totals.
-type breakdown struct {
-	all     Total
-	persons map[string]*Total
-	pools   map[[2]string]*Total // by name and shape
-	days    map[string]*Total
-	bounds  map[Bound]bool
-	bases   []string
-}
-
-// used is the cost of a job in its whole time.
-type used struct {
-	Cost
-	whole time.Duration
-}
-
-// add adds the time of one job.
-func (b *breakdown) add(c used, begin, end time.Time, pool [2]string, person string) {
-	for _, t := range []*Total{&b.all, of(b.persons, person), of(b.pools, pool)} {
-		t.add(c, end.Sub(begin))
-	}
-	for at := begin; at.Before(end); {
-		next := midnight(at).AddDate(0, 0, 1)
-		if next.After(end) {
-			next = end
+		b.add(*c)
+		b.Persons[i].add(*c)
+		bounds[c.Bound] = true
+		if c.Basis != "" {
+			b.Bases = append(b.Bases, c.Basis)
 		}
-		of(b.days, at.Format(time.DateOnly)).add(c, next.Sub(at))
-		at = next
 	}
-	b.bounds[c.Bound] = true
-	if c.Basis != "" && !slices.Contains(b.bases, c.Basis) {
-		b.bases = append(b.bases, c.Basis)
+	if bounds[AtMost] != bounds[AtLeast] { // with errors on both sides, a sum is nothing but about
+		b.Bound = AtLeast
+		if bounds[AtMost] {
+			b.Bound = AtMost
+		}
 	}
-}
-
-// add adds a part of the time of a job.
-func (t *Total) add(c used, part time.Duration) {
-	t.Jobs++
-	share := float64(part) / float64(c.whole)
-	t.ChipHours += c.ChipHours * share
-	var usd *float64
-	if c.USD != nil {
-		some := *c.USD * share
-		usd = &some
-	}
-	if c.Spot {
-		t.Spot.Add(usd)
-	} else {
-		t.OnDemand.Add(usd)
-	}
-}
-
-// of returns the total of a key, a new one if there is none.
-func of[K comparable](totals map[K]*Total, key K) *Total {
-	if totals[key] == nil {
-		totals[key] = &Total{}
-	}
-	return totals[key]
-}
-
-// sorted returns the breakdown: who used most first, days in order.
-func (b *breakdown) sorted(since, now time.Time) Breakdown {
-	r := Breakdown{From: since.Format(time.DateOnly), To: now.UTC().Format(time.DateOnly), Total: b.all.rounded(),
-		Persons: []PersonTotal{}, Pools: []PoolTotal{}, Days: []DayTotal{}, Bound: b.bound(), Bases: append([]string{}, b.bases...)}
-	for person, t := range b.persons {
-		r.Persons = append(r.Persons, PersonTotal{person, t.rounded()})
-	}
-	for pool, t := range b.pools {
-		r.Pools = append(r.Pools, PoolTotal{pool[0], pool[1], t.rounded()})
-	}
-	for day, t := range b.days {
-		r.Days = append(r.Days, DayTotal{day, t.rounded()})
-	}
-	slices.SortFunc(r.Persons, func(x, y PersonTotal) int {
+	slices.Sort(b.Bases)
+	b.Bases = slices.Compact(b.Bases)
+	slices.SortFunc(b.Persons, func(x, y PersonTotal) int {
 		return cmp.Or(cmp.Compare(y.ChipHours, x.ChipHours), cmp.Compare(x.Person, y.Person))
 	})
-	slices.SortFunc(r.Pools, func(x, y PoolTotal) int {
-		return cmp.Or(cmp.Compare(y.ChipHours, x.ChipHours), cmp.Compare(x.Pool, y.Pool), cmp.Compare(x.Accelerator, y.Accelerator))
-	})
-	slices.SortFunc(r.Days, func(x, y DayTotal) int { return cmp.Compare(x.Day, y.Day) })
-	slices.Sort(r.Bases)
-	return r
+	return b
 }
 
-func (t Total) rounded() Total {
-	t.ChipHours = round(t.ChipHours)
-	return t
-}
-
-// bound returns what holds for a sum: with errors on both sides, nothing but about.
-func (b *breakdown) bound() Bound {
-	switch {
-	case b.bounds[AtMost] && !b.bounds[AtLeast]:
-		return AtMost
-	case b.bounds[AtLeast] && !b.bounds[AtMost]:
-		return AtLeast
+// take leaves a share of the cost.
+func (c *Cost) take(share float64) {
+	c.ChipHours *= share
+	if c.USD != nil {
+		*c.USD *= share
 	}
-	return About
 }
 
-func midnight(t time.Time) time.Time { return t.UTC().Truncate(24 * time.Hour) }
+// add adds the cost of a job.
+func (t *Total) add(c Cost) {
+	t.Jobs++
+	t.ChipHours = round(t.ChipHours + c.ChipHours)
+	if c.Spot {
+		t.Spot.Add(c.USD)
+	} else {
+		t.OnDemand.Add(c.USD)
+	}
+}

@@ -40,14 +40,8 @@ func TestBreakdown(t *testing.T) {
 		job("", "v6e-8", api.CapacityFlexStart, "04-17 10:00", "04-17 11:00"), // no price
 		job("eve", "cpu", "", "04-17 10:00", "04-17 11:00"), waits,
 	}
-	origins := Origins{Person: func(e api.JobSummary) string { return e.Workload.Labels["owner"] },
-		Pool: func(e api.JobSummary, a api.Accelerator) string {
-			if e.Capacity == "" && a.Name == "v6e" {
-				return "tpus"
-			}
-			return ""
-		}}
-	got := meter().Breakdown(jobs, 3, origins)
+	owner := func(e api.JobSummary) string { return e.Workload.Labels["owner"] }
+	got := meter().Breakdown(jobs, 3, owner)
 	text, err := json.Marshal(got)
 	if err != nil {
 		t.Fatal(err)
@@ -58,24 +52,15 @@ func TestBreakdown(t *testing.T) {
 		`{"person":"ada","jobs":2,"chipHours":41,"onDemand":{"usd":108,"atLeast":false},"spot":{"usd":0.28,"atLeast":false}},` +
 		`{"person":"","jobs":1,"chipHours":8,"onDemand":{"usd":null,"atLeast":true},"spot":{"usd":0,"atLeast":false}},` +
 		`{"person":"bob","jobs":1,"chipHours":1,"onDemand":{"usd":0.71,"atLeast":false},"spot":{"usd":0,"atLeast":false}}],` +
-		`"byPool":[` +
-		`{"pool":"tpus","accelerator":"v6e-8","jobs":1,"chipHours":40,"onDemand":{"usd":108,"atLeast":false},"spot":{"usd":0,"atLeast":false}},` +
-		`{"pool":"","accelerator":"v6e-8:flex-start","jobs":1,"chipHours":8,"onDemand":{"usd":null,"atLeast":true},"spot":{"usd":0,"atLeast":false}},` +
-		`{"pool":"","accelerator":"l4","jobs":1,"chipHours":1,"onDemand":{"usd":0.71,"atLeast":false},"spot":{"usd":0,"atLeast":false}},` +
-		`{"pool":"","accelerator":"l4:spot","jobs":1,"chipHours":1,"onDemand":{"usd":0,"atLeast":false},"spot":{"usd":0.28,"atLeast":false}}],` +
-		`"byDay":[` +
-		`{"day":"2026-04-15","jobs":2,"chipHours":17,"onDemand":{"usd":43.91,"atLeast":false},"spot":{"usd":0,"atLeast":false}},` +
-		`{"day":"2026-04-16","jobs":1,"chipHours":24,"onDemand":{"usd":64.8,"atLeast":false},"spot":{"usd":0,"atLeast":false}},` +
-		`{"day":"2026-04-17","jobs":2,"chipHours":9,"onDemand":{"usd":null,"atLeast":true},"spot":{"usd":0.28,"atLeast":false}}],` +
 		`"bound":"about","priceBases":["us-central1, 2025-03","us-central1, 2026"]}`
 	if diff := cmp.Diff(want, string(text)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
 	}
 	waits.Status = api.Status{State: api.Running, Attempt: 2, Started: at(t, "04-17 13:00")}
-	if got := meter().Breakdown([]api.JobSummary{waits}, 1, origins); got.Bound != AtMost || got.From != "2026-04-17" {
+	if got := meter().Breakdown([]api.JobSummary{waits}, 1, owner); got.Bound != AtMost || got.From != "2026-04-17" {
 		t.Errorf("got %+v", got)
 	}
-	if got := meter().Breakdown(nil, 1, origins); got.Bound != About || got.Persons == nil || got.Jobs != 0 {
+	if got := meter().Breakdown(nil, 1, owner); got.Bound != About || got.Persons == nil || got.Jobs != 0 {
 		t.Errorf("got %+v", got)
 	}
 }

@@ -2,10 +2,12 @@ package price
 
 import (
 	"fmt"
+	"slices"
 	"strconv"
 	"strings"
-	"time"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 )
 
@@ -18,8 +20,6 @@ type line struct {
 	asOf      string
 }
 
-const columns = 5
-
 var (
 	// machinePattern is that of a machine type such as e2-standard-4 or e2-medium. New ones need no new
 	// version of this program.
@@ -27,20 +27,10 @@ var (
 	regionPattern  = lazyregexp.New(`^(\*|[a-z]+(-[a-z]+)*-[a-z]+[0-9]+)$`)
 )
 
-// isDate reports whether a text is a year, a month or a day.
-func isDate(text string) bool {
-	for _, layout := range []string{"2006", "2006-01", time.DateOnly} {
-		if _, err := time.Parse(layout, text); err == nil {
-			return true
-		}
-	}
-	return false
-}
-
-// parse reads a text with prices, in the format that prices.txt explains. It leaves out lines with mistakes.
-// Their errors begin with the number of the line.
-func parse(text string) (lines map[key]line, mistakes []error) {
-	lines = map[key]line{}
+// parse reads a text with prices, in the format that prices.txt explains, up to the first mistake. The error
+// begins with the number of the line.
+func parse(text string) (map[key]line, error) {
+	lines := map[key]line{}
 	n := 0
 	for row := range strings.Lines(strings.TrimPrefix(text, "\ufeff")) {
 		n++
@@ -49,41 +39,41 @@ func parse(text string) (lines map[key]line, mistakes []error) {
 			continue
 		}
 		k, l, err := parseLine(fields)
-		if _, twice := lines[k]; twice && err == nil {
-			err = fmt.Errorf("%s in %s is listed twice", k.item, k.region)
-		}
 		if err != nil {
-			mistakes = append(mistakes, fmt.Errorf("%d: %w", n, err))
-			continue
+			return nil, fmt.Errorf("%d: %w", n, err)
 		}
 		lines[k] = l
 	}
-	return lines, mistakes
+	return lines, nil
 }
 
-func parseLine(fields []string) (key, line, error) {
-	if len(fields) != columns {
-		return key{}, line{}, fmt.Errorf("it has %d columns, not %d: item, usd, spot, region, as-of", len(fields), columns)
+func parseLine(fields []string) (k key, l line, err error) {
+	if len(fields) != 5 {
+		return k, l, fmt.Errorf("it has %d columns: expected 5: item, usd, spot, region, as-of", len(fields))
 	}
-	k, l := key{fields[0], fields[3]}, line{asOf: fields[4]}
-	switch {
-	case !regionPattern().MatchString(k.region):
+	k, l.asOf = key{fields[0], fields[3]}, fields[4]
+	if !regionPattern().MatchString(k.region) {
 		return k, l, fmt.Errorf("%q is not a region: expected one such as us-central1, or * for all", k.region)
-	case !isDate(l.asOf):
-		return k, l, fmt.Errorf("%q is not a date: expected one such as 2026-08", l.asOf)
 	}
-	err := checkItem(k.item)
-	if err != nil {
+	if err := checkItem(k.item); err != nil {
 		return k, l, err
 	}
 	if l.usd, err = parseUSD(fields[1]); err != nil {
 		return k, l, err
 	}
 	l.spot, err = parseUSD(fields[2])
-	if err == nil && l.usd == nil && l.spot == nil {
-		err = fmt.Errorf("%s has no price", k.item)
-	}
 	return k, l, err
+}
+
+// checkItem returns an error for an item whose price would never be used.
+func checkItem(item string) error {
+	words := []string{ClusterHour, NATHour, AddressHour, DiskGBMonth, BucketGBMonth}
+	isTPU := func(a api.Accelerator) bool { return a.Kind == api.TPU && a.Name == item }
+	if slices.Contains(words, item) || machinePattern().MatchString(item) || slices.ContainsFunc(accelerator.Catalogue(), isTPU) {
+		return nil
+	}
+	return fmt.Errorf("%q is not an item: expected a TPU such as v6e (the price of a chip), a machine type such as g2-standard-4, or %s",
+		item, strings.Join(words, ", "))
 }
 
 // parseUSD reads a number of dollars, nil for a dash.

@@ -4,9 +4,7 @@ package price
 
 import (
 	_ "embed" // for prices.txt
-	"errors"
 	"fmt"
-	"io/fs"
 	"math"
 	"os"
 	"sync"
@@ -39,9 +37,9 @@ var pricesText string
 // builtin returns the embedded prices. An error in the data is a bug of this program, and every test
 // finds it.
 var builtin = sync.OnceValue(func() map[key]line {
-	lines, mistakes := parse(pricesText)
-	if len(mistakes) > 0 {
-		panic("price: prices.txt:" + mistakes[0].Error())
+	lines, err := parse(pricesText)
+	if err != nil {
+		panic("price: prices.txt:" + err.Error())
 	}
 	return lines
 })
@@ -52,43 +50,22 @@ type Table struct {
 	path string
 }
 
-// Read reads the file that KINETIC_PRICES names, if it is set. env reads the environment. It is for commands
-// whose point is the price: each mistake in the file is an error.
+// Read reads the file that KINETIC_PRICES names, if it is set. env reads the environment. The error names the
+// first mistake in the file; with it, the table has the prices of this program.
 func Read(env func(string) string) (Table, error) {
-	t, mistakes := Lenient(env)
-	if len(mistakes) > 0 {
-		return Table{}, errors.Join(mistakes...)
-	}
-	return t, nil
-}
-
-// Lenient is Read for other commands: it leaves out the lines that have mistakes, and returns these.
-func Lenient(env func(string) string) (t Table, mistakes []error) {
 	path := env(Variable)
 	if path == "" {
 		return Table{}, nil
 	}
 	text, err := os.ReadFile(path)
 	if err != nil {
-		var cause *fs.PathError
-		if errors.As(err, &cause) {
-			err = cause.Err
-		}
-		return Table{}, []error{fmt.Errorf("%s=%s: reading the prices: %w", Variable, path, err)}
+		return Table{}, fmt.Errorf("%s: reading the prices: %w", Variable, err)
 	}
-	own, wrong := parse(string(text))
-	const most = 5 // as in a file that is something else
-	for i, err := range wrong {
-		if i == most {
-			mistakes = append(mistakes, fmt.Errorf("%s: %s: %d more mistakes", Variable, path, len(wrong)-most))
-			break
-		}
-		mistakes = append(mistakes, fmt.Errorf("%s: %s:%w", Variable, path, err))
+	own, err := parse(string(text))
+	if err != nil {
+		return Table{}, fmt.Errorf("%s: %s:%w; see docs/cost.md for the format", Variable, path, err)
 	}
-	if last := len(mistakes) - 1; last >= 0 {
-		mistakes[last] = fmt.Errorf("%w; see docs/cost.md for the format", mistakes[last])
-	}
-	return Table{own, path}, mistakes
+	return Table{own, path}, nil
 }
 
 // Accelerator returns the list price in USD of all hosts of a shape for an hour, on spot capacity if the

@@ -7,10 +7,11 @@ import (
 	"strings"
 )
 
-// Words says what a price is, for people: "list price, spot, us-central1, 2026". A sum has several bases,
-// and empty ones don't count.
+// Words says what a price is, for people: "list price, spot, us-central1, 2026". A sum has several bases.
+// Empty ones don't count.
 func Words(spot bool, bases ...string) string {
-	bases = known(bases)
+	bases = slices.Compact(slices.Sorted(slices.Values(bases)))
+	bases = slices.DeleteFunc(bases, func(basis string) bool { return basis == "" })
 	words := "list price"
 	if len(bases) > 1 {
 		words = "list prices"
@@ -22,21 +23,6 @@ func Words(spot bool, bases ...string) string {
 		words += ", " + strings.Join(bases, "; ")
 	}
 	return words
-}
-
-// Note says below a table what its prices are.
-func Note(bases ...string) string {
-	of := ""
-	if bases = known(bases); len(bases) > 0 {
-		of = " (" + strings.Join(bases, "; ") + ")"
-	}
-	return "list prices in US dollars" + of + ", not a bill"
-}
-
-// known returns the bases in order, each once.
-func known(bases []string) []string {
-	bases = slices.Compact(slices.Sorted(slices.Values(bases)))
-	return slices.DeleteFunc(bases, func(basis string) bool { return basis == "" })
 }
 
 // Sum is a sum of list prices. The zero value is one of nothing.

@@ -225,7 +225,7 @@ func (o *options) table() error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintln(o.streams.ErrOut, "for an hour of all hosts: "+price.Note())
+	fmt.Fprintln(o.streams.ErrOut, "for an hour of all hosts: list prices in US dollars, not a bill")
 	if o.live && slices.ContainsFunc(o.offers, func(a offer) bool { return a.live.Quota == nil }) {
 		fmt.Fprintf(o.streams.ErrOut, "quota -: Compute Engine lists none in %s, as for the newest GPUs and TPUs; see %s?project=%s\n", target.Region(o.place.Zone), gcp.QuotaPage, o.place.Project)
 	}

@@ -97,9 +97,8 @@ func read(connection *connect.Flags, env func(string) string) (settings, error) 
 	if err := all.readProfile(connection, env); err != nil {
 		return settings{}, err
 	}
-	_, mistakes := price.Lenient(env)
-	for _, m := range mistakes {
-		all.Warnings = append(all.Warnings, m.Error())
+	if _, err := price.Read(env); err != nil {
+		all.Warnings = append(all.Warnings, err.Error())
 	}
 	all.readImages(where, env)
 	all.warn(connection, where)

@@ -19,11 +19,12 @@ func NewMeter(c *Flags, errOut io.Writer, now time.Time) price.Meter {
 	return m
 }
 
-// Prices returns the prices for a command that also does without: it warns of mistakes in the user's file.
+// Prices returns the prices for a command whose point they aren't: it warns of a mistake in the user's file, and
+// continues with the prices of this program.
 func Prices(errOut io.Writer) price.Table {
-	prices, mistakes := price.Lenient(os.Getenv)
-	for _, m := range mistakes {
-		fmt.Fprintf(errOut, "warning: %v\n", m)
+	prices, err := price.Read(os.Getenv)
+	if err != nil {
+		fmt.Fprintf(errOut, "warning: %v\n", err)
 	}
 	return prices
 }

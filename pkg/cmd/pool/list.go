@@ -240,7 +240,7 @@ func (o *listOptions) printTable(rows []row) error {
 		return err
 	}
 	if len(bases) > 0 && !o.noHeaders {
-		fmt.Fprintln(o.streams.ErrOut, "USD/H: "+price.Note(bases...))
+		fmt.Fprintln(o.streams.ErrOut, "USD/H: "+price.Words(false, bases...)+", not a bill")
 	}
 	return nil
 }

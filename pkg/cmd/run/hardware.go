@@ -2,7 +2,6 @@ package run
 
 import (
 	"fmt"
-	"os"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -10,16 +9,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
-
-// readPrices returns the prices, and the mistakes in the user's file of them.
-func readPrices() (price.Table, []string) {
-	prices, mistakes := price.Lenient(os.Getenv)
-	texts := make([]string, 0, len(mistakes))
-	for _, m := range mistakes {
-		texts = append(texts, m.Error())
-	}
-	return prices, texts
-}
 
 // hardware returns one line on what the job will occupy: machine, chips and price. It is
 // empty for a job without an accelerator.

@@ -107,7 +107,6 @@ type options struct {
 	machine      submit.Machine
 	connection   *connect.Flags
 	prices       price.Table
-	mistakes     []string // in the file of the prices
 	wait         waiting
 	planned      submit.Planned // once known
 }
@@ -166,7 +165,6 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 		}
 		return nil, err
 	}
-	prices, mistakes := readPrices()
 	notes := env.Notes
 	if local {
 		notes = append(notes, f.ignoredFlags(c, request)...)
@@ -183,7 +181,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	return &options{
 		streams: streams, ui: ui.New(streams.ErrOut, now.Now), clock: now,
 		mode: m, output: f.output, writeOverlay: f.writeOverlay,
-		request: request, notes: notes, target: place, machine: machine, connection: f.connection, prices: prices, mistakes: mistakes,
+		request: request, notes: notes, target: place, machine: machine, connection: f.connection, prices: connect.Prices(streams.ErrOut),
 		wait: waiting{detach: f.detach, outputs: f.fetch, file: f.outputFile, timeout: f.timeout, cleanup: cleanup, cleanupOlder: older, cancel: f.cancelOnInterrupt || local},
 	}, nil
 }
@@ -307,7 +305,6 @@ func (o *options) run(ctx context.Context) error {
 	for _, n := range o.notes {
 		o.ui.Note(n)
 	}
-	planned.Warnings = append(planned.Warnings, o.mistakes...)
 	err = planned.StoreAccess()
 	if planned.Spec.Store == "" {
 		err = fmt.Errorf("where the job would be stored is unknown: %w", target.ErrNoStore)

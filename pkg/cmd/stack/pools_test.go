@@ -274,7 +274,7 @@ func TestUpWarnsOfPrices(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Setenv("KINETIC_PRICES", path)
-	w.up(t, "--dry-run").check(t, 0, "warning: KINETIC_PRICES: "+path+`:1: "cluster-hours" is not an item: did you mean "cluster-hour"`, "NAT $730")
+	w.up(t, "--dry-run").check(t, 0, "warning: KINETIC_PRICES: "+path+`:1: "cluster-hours" is not an item: expected a TPU such as v6e`, "NAT $1,")
 	w.status(t).check(t, 2, path+":1: ")
 }
 

@@ -29,11 +29,11 @@ import (
 const statusLong = `Show a cluster in GKE: its node pools, the jobs that run and wait, the size of its
 buckets, which nodes are idle, and what they cost per hour at list prices.
 
-It ends with what the accelerators of jobs have cost in the last days, by person, by
-node pool and by day (UTC), with spot capacity apart. The jobs that the cluster still
-has are counted: a job whose result was collected, or that was cleaned up, is not
-there any more. Label jobs with their owner: run them with --label owner=NAME.
-All are list prices with a date, not a bill: see docs/cost.md.
+It ends with what the accelerators of jobs have cost in the last days, in total and by
+person, with spot capacity apart. The jobs that the cluster still has are counted: a
+job whose result was collected, or that was cleaned up, is not there any more. Label
+jobs with their owner: run them with --label owner=NAME. All are list prices with a
+date, not a bill: see docs/cost.md.
 
 Exit codes: 0 the status was printed; 1 the cluster does not exist or Google Cloud
 could not be asked; 2 the command line or KINETIC_PRICES is wrong; 130 interrupted.`
@@ -174,7 +174,7 @@ func read(ctx context.Context, c *stack.Base, f *statusFlags) (status, error) {
 	}
 	if r.jobs != nil {
 		meter := price.Meter{Prices: table, Region: names.Region(), Now: r.now}
-		costs := meter.Breakdown(r.jobs, f.days, origins{label: f.label, pools: r.pools, shapes: shapesOf(found.NodePools)}.origins())
+		costs := meter.Breakdown(r.jobs, f.days, func(e api.JobSummary) string { return e.Workload.Labels[f.label] })
 		r.s.Cost = &costs
 	}
 	return r.s, nil

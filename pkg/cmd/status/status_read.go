@@ -10,8 +10,6 @@ import (
 	"google.golang.org/api/container/v1"
 	"k8s.io/client-go/rest"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
-	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/google"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/stack"
@@ -112,62 +110,4 @@ func (r *reading) report(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.s.Errors = append(r.s.Errors, err.Error())
-}
-
-// origins finds out whose a job is and in which node pool it runs or ran.
-type origins struct {
-	label  string
-	pools  map[string]usage.Pool
-	shapes map[machines]string
-}
-
-// machines are what a job asks for and a node pool has.
-type machines struct {
-	shape    string
-	capacity api.CapacityKind
-}
-
-// shapesOf returns the names of node pools by their machines, "" if several pools have the same.
-func shapesOf(pools []*container.NodePool) map[machines]string {
-	names := map[machines]string{}
-	for _, p := range pools {
-		a, known := gke.Shape(p)
-		if !known {
-			continue
-		}
-		key := machinesOf(a, gke.Capacity(p))
-		if _, several := names[key]; several {
-			names[key] = ""
-		} else {
-			names[key] = p.Name
-		}
-	}
-	return names
-}
-
-func machinesOf(a api.Accelerator, capacity api.CapacityKind) machines {
-	if a.Spot {
-		a.Spot, capacity = false, api.CapacitySpot
-	}
-	return machines{accelerator.Text(a), capacity}
-}
-
-// origins returns the pool of the nodes that a job has now. The nodes of one that has ended may be gone:
-// then it is the only pool that has what the job asked for.
-func (o origins) origins() price.Origins {
-	now := map[usage.Job]string{}
-	for name, pool := range o.pools {
-		for _, j := range pool.Jobs {
-			now[j] = name
-		}
-	}
-	return price.Origins{
-		Person: func(e api.JobSummary) string { return e.Workload.Labels[o.label] },
-		Pool: func(e api.JobSummary, a api.Accelerator) string {
-			if name, known := now[usage.Job{Namespace: e.Namespace, ID: e.ID}]; known {
-				return name
-			}
-			return o.shapes[machinesOf(a, e.Capacity)]
-		},
-	}
 }

@@ -47,7 +47,7 @@ func (s status) write(streams genericiooptions.IOStreams, label string) error {
 	if s.Cost == nil || s.Cost.Jobs == 0 {
 		return nil
 	}
-	if err := writeCost(out, *s.Cost); err != nil {
+	if err := writePersons(out, s.Cost.Persons); err != nil {
 		return err
 	}
 	if slices.ContainsFunc(s.Cost.Persons, func(t price.PersonTotal) bool { return t.Person == "" }) {
@@ -122,10 +122,39 @@ func (s status) writePools(out io.Writer) error {
 	return pools.Flush()
 }
 
+// costText says in a line what jobs have cost, and on which days.
+func costText(c price.Breakdown) string {
+	days := fmt.Sprintf("from %s to %s UTC", c.From, c.To)
+	if c.Jobs == 0 {
+		return "no job that the cluster still has used accelerators " + days
+	}
+	text := fmt.Sprintf("%s on demand, %s on spot, for %s that the cluster still has, %s", amount(c.OnDemand), amount(c.Spot), human.Count(c.Jobs, "job"), days)
+	if c.Bound != price.About {
+		text += ", " + string(c.Bound)
+	}
+	return text + " (" + price.Words(false, c.Bases...) + ")"
+}
+
+func amount(s price.Sum) string {
+	if text := s.String(); text != unknown {
+		return text
+	}
+	return "an unknown price"
+}
+
+func writePersons(out io.Writer, persons []price.PersonTotal) error {
+	if _, err := fmt.Fprintln(out); err != nil {
+		return err
+	}
+	t := ui.NewTable(out, "person", "jobs", "chip-hours", "on demand", "spot")
+	for _, p := range persons {
+		t.Row(cmp.Or(p.Person, unknown), strconv.Itoa(p.Jobs), strconv.FormatFloat(p.ChipHours, 'f', 1, 64), p.OnDemand.String(), p.Spot.String())
+	}
+	return t.Flush()
+}
+
 // unknown stands in a table for what is not known or not there.
 const unknown = "-"
-
-func orDash(text string) string { return cmp.Or(text, unknown) }
 
 func number(n *int) string {
 	if n == nil {
