@@ -2,7 +2,7 @@
 // run whole command lines.
 //
 //   - A command lies where its user looks for it: run, jobs, pool, up, down, status,
-//     doctor (with init), profile, config, accelerators, buildimage, version; outputs is
+//     doctor, initialize (init), profile, config, accelerators, buildimage, version; outputs is
 //     `jobs outputs`, explain is `run --explain`, stack is what up, down and status share.
 //     frontdoor is `kubectl kinetic` itself, which becomes the binary of the
 //     command.

@@ -7,6 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
+	"strconv"
 	"strings"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -31,20 +33,54 @@ func Ask(ctx context.Context, streams genericiooptions.IOStreams, question strin
 // asks has not changed anything yet: the error is that of ctx or, if the input ends without an answer, one
 // with the exit code for bad input.
 func AskFor(ctx context.Context, streams genericiooptions.IOStreams, what, standard string) (string, error) {
-	return askFor(ctx, streams, what, what, standard)
-}
-
-// askFor is AskFor with the name that the question has in the error.
-func askFor(ctx context.Context, streams genericiooptions.IOStreams, name, what, standard string) (string, error) {
 	question := what
 	if standard != "" {
 		question += " [" + standard + "]"
 	}
 	line, err := prompt(ctx, streams, question+": ")
 	if errors.Is(err, io.EOF) {
-		return "", Usagef("no answer to %q: end of input; nothing was changed", name)
+		return "", Usagef("no answer to %q: end of input; nothing was changed", what)
 	}
 	return cmp.Or(strings.TrimSpace(line), standard), err
+}
+
+// AskUntil is AskFor until check has no objection to the answer. It prints what check objects; after a few
+// attempts, that is the error, with the exit code for bad input.
+func AskUntil(ctx context.Context, streams genericiooptions.IOStreams, what, standard string, check func(answer string) error) (string, error) {
+	const attempts = 5 // after that many wrong answers, nobody is reading the questions
+	for n := 1; ; n++ {
+		answer, err := AskFor(ctx, streams, what, standard)
+		if err != nil {
+			return "", err
+		}
+		if err = check(answer); err == nil {
+			return answer, nil
+		}
+		if n == attempts {
+			return "", Usage(err)
+		}
+		fmt.Fprintln(streams.ErrOut, err)
+	}
+}
+
+// Choose lists some choices on standard error, asks which is meant, and returns its index. The answer is a
+// number or the word before the colon of a choice; nothing means the choice standard.
+func Choose(ctx context.Context, streams genericiooptions.IOStreams, question string, choices []string, standard int) (int, error) {
+	for i, c := range choices {
+		fmt.Fprintf(streams.ErrOut, "  %d  %s\n", i+1, c)
+	}
+	index := -1
+	_, err := AskUntil(ctx, streams, question, strconv.Itoa(standard+1), func(answer string) error {
+		index = slices.IndexFunc(choices, func(c string) bool { return c == answer || strings.HasPrefix(c, answer+": ") })
+		if n, err := strconv.Atoi(answer); err == nil {
+			index = n - 1
+		}
+		if index < 0 || index >= len(choices) {
+			return fmt.Errorf("%q: expected a number from 1 to %d, or a word of the list", answer, len(choices))
+		}
+		return nil
+	})
+	return index, err
 }
 
 // Confirm asks whether to do what would be done. Unless the answer is yes, it prints what that means,

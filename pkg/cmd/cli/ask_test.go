@@ -37,7 +37,7 @@ func TestAsk(t *testing.T) {
 
 // The end of the input takes no default, since nobody has chosen it.
 func TestTheEndOfTheInputIsNoAnswer(t *testing.T) {
-	choices := []Choice{{"connect", ""}, {"create", ""}}
+	choices := []string{"connect", "create"}
 	fine := func(string) error { return nil }
 	for name, tt := range map[string]struct {
 		ask  func(context.Context, genericiooptions.IOStreams) error
@@ -68,5 +68,45 @@ func TestTheEndOfTheInputIsNoAnswer(t *testing.T) {
 	got, err := AskFor(t.Context(), genericiooptions.IOStreams{In: strings.NewReader("ml"), ErrOut: io.Discard}, "namespace", "default")
 	if got != "ml" || err != nil {
 		t.Errorf("got %q, %v", got, err)
+	}
+}
+
+// lines is a terminal: each read gets one line.
+type lines struct{ text []string }
+
+func (l *lines) Read(p []byte) (int, error) {
+	if len(l.text) == 0 {
+		return 0, io.EOF
+	}
+	n := copy(p, l.text[0]+"\n")
+	l.text = l.text[1:]
+	return n, nil
+}
+
+func TestChoose(t *testing.T) {
+	choices := []string{"connect: use a cluster", "create: make one", "arn:aws:eks"}
+	for name, tt := range map[string]struct {
+		typed []string
+		want  int
+	}{
+		"a number":              {[]string{"3"}, 2},
+		"nothing":               {[]string{""}, 1},
+		"a word":                {[]string{"connect"}, 0},
+		"a word with colons":    {[]string{"arn:aws:eks"}, 2},
+		"a number out of range": {[]string{"4", "0", "x", "arn", "2"}, 1},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			got, err := Choose(t.Context(), genericiooptions.IOStreams{In: &lines{tt.typed}, ErrOut: &out}, "What?", choices, 1)
+			if got != tt.want || err != nil {
+				t.Errorf("got %d, %v", got, err)
+			}
+			if !strings.HasPrefix(out.String(), "  1  connect: use a cluster\n  2  create: make one\n  3  arn:aws:eks\nWhat? [2]: ") || strings.Count(out.String(), "What? ") != len(tt.typed) {
+				t.Errorf("asked %q", out.String())
+			}
+		})
+	}
+	if _, err := Choose(t.Context(), genericiooptions.IOStreams{In: &lines{[]string{"x", "x", "x", "x", "x"}}, ErrOut: io.Discard}, "What?", choices, 0); CodeOf(err) != ExitUsage {
+		t.Errorf("nonsense: got %v", err)
 	}
 }

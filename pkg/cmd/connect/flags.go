@@ -130,11 +130,6 @@ func (c *Flags) Context() string { return c.overrides.CurrentContext }
 // SetContext replaces the value of --context.
 func (c *Flags) SetContext(name string) { c.overrides.CurrentContext = name }
 
-// SetNamespace replaces the value of --namespace, and returns what it was.
-func (c *Flags) SetNamespace(name string) (old string) {
-	return Set(&c.overrides.Context.Namespace)(name)
-}
-
 // ResolveNewProfile is ResolveStored for values that become a profile: only --profile chooses one
 // that they come from.
 func (c *Flags) ResolveNewProfile() (target.Target, error) {

@@ -1,5 +1,4 @@
-// Package doctor is the commands `kubectl kinetic doctor`, which looks for what keeps jobs from running,
-// and `kubectl kinetic init`, which chooses a cluster.
+// Package doctor is the command `kubectl kinetic doctor`, which looks for what keeps jobs from running.
 package doctor
 
 import (
@@ -76,16 +75,23 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 		Example:           doctorExamples,
 		Args:              noArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
-		RunE: cli.RunE(func(ctx context.Context, _ []string) error {
-			o, err := f.toOptions(streams, now)
-			if err != nil {
-				return cli.Usage(err)
-			}
-			return o.run(ctx)
-		}),
+		RunE:              cli.RunE(func(ctx context.Context, _ []string) error { return f.run(ctx, streams, now) }),
 	}
 	cli.AddSections(c, f.section(), f.connection.Section())
 	return c
+}
+
+// Run checks what is in force, as the command does without flags of its own.
+func Run(ctx context.Context, streams genericiooptions.IOStreams, now clock.PassiveClock, connection *connect.Flags) error {
+	return (&flags{connection: connection}).run(ctx, streams, now)
+}
+
+func (f *flags) run(ctx context.Context, streams genericiooptions.IOStreams, now clock.PassiveClock) error {
+	o, err := f.toOptions(streams, now)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	return o.run(ctx)
 }
 
 func (f *flags) section() cli.Section {
@@ -126,8 +132,6 @@ type options struct {
 	google  google.Options
 	// trial is a pod to start, nil for none.
 	trial *trial.Options
-	// results are of the last run.
-	results []doctor.Result
 }
 
 func (f *flags) toOptions(streams genericiooptions.IOStreams, now clock.PassiveClock) (*options, error) {
@@ -239,7 +243,6 @@ func (o *options) run(ctx context.Context) error {
 	for i, r := range results {
 		results[i].Detail, results[i].Fix = shellquote.Kubectl(r.Detail, o.kubectl), shellquote.Kubectl(r.Fix, o.kubectl)
 	}
-	o.results = results
 	if err := o.print(results); err != nil {
 		return err
 	}

@@ -4,9 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
-	"os"
+	"path/filepath"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
 	"google.golang.org/api/container/v1"
@@ -15,8 +16,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest"
 )
 
@@ -88,44 +88,46 @@ func TestDoctorEndsWhileGoogleCloudIsBroken(t *testing.T) {
 	}
 }
 
-// With --yes, nobody chooses one of several clusters.
-func TestConnectGuessesNoCluster(t *testing.T) {
-	const usage = "; choose one with --zone and --cluster"
-	two := map[string]string{target.DefaultCluster: "us-central1-a", "other": "us-east5-b"}
-	twins := map[string]string{"main": "us-central1-a", "other": "us-east5-b"}
-	for name, tt := range map[string]struct {
-		clusters map[string]string
-		args     []string
-		denied   bool
-		saved    string
-		want     string
-	}{
-		"there is one":                      {map[string]string{"main": "us-east5-b"}, nil, false, "main", "profile main: cluster main in us-east5-b of project acme"},
-		"one of several has the usual name": {two, nil, false, "", "error: init connect: project acme has kinetic-cluster in us-central1-a, other in us-east5-b" + usage},
-		"its name is given":                 {twins, []string{"--cluster=other"}, false, "other", "profile other: cluster other in us-east5-b of project acme"},
-		"its zone is given":                 {twins, []string{"--zone=us-east5-b"}, false, "other", "profile other: cluster other in us-east5-b of project acme"},
-		"a name that isn't there":           {twins, []string{"--cluster=mian"}, false, "", "error: init connect: project acme has main in us-central1-a, other in us-east5-b" + usage},
-		"there is none":                     {nil, nil, false, "", "error: project acme has no cluster: create one with: kubectl kinetic init create --project acme"},
-		"they can't be listed":              {twins, nil, true, "", "error: init connect: nothing says which cluster of project acme: use --zone and --cluster: listing the clusters of project acme: "},
-	} {
-		t.Run(name, func(t *testing.T) {
-			s := gcptest.New(t)
-			for name, zone := range tt.clusters {
-				s.AddCluster("acme", zone, &container.Cluster{Name: name, Status: "RUNNING"})
+// newcomer sets up a machine with an account of Google Cloud, and no kubeconfig.
+func newcomer(t *testing.T, s *gcptest.Server) {
+	t.Helper()
+	dir := t.TempDir()
+	t.Setenv("HOME", dir)
+	t.Setenv("KUBECONFIG", filepath.Join(dir, "none"))
+	for _, name := range []string{"KINETIC_PROJECT", "KINETIC_ZONE", "KINETIC_CLUSTER", "KINETIC_NAMESPACE", "KINETIC_PROFILE", "KINETIC_STORE",
+		"KINETIC_PROFILES_FILE", "STORAGE_EMULATOR_HOST", "CLOUDSDK_CONFIG", "CLOUDSDK_CORE_PROJECT", "GOOGLE_CLOUD_PROJECT"} {
+		t.Setenv(name, "")
+	}
+	for _, variable := range s.Environ() {
+		name, value, _ := strings.Cut(variable, "=")
+		t.Setenv(name, value)
+	}
+}
+
+func TestAllChecksEndInTime(t *testing.T) {
+	f := &flags{connection: connect.NewFlags()}
+	f.connection.Section()
+	f.connection.Target.Project, f.connection.Target.Zone, f.connection.Target.Cluster = "acme", "us-central1-a", "c"
+	o, err := f.toOptions(genericiooptions.NewTestIOStreamsDiscard(), clock.RealClock{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	o.cluster.Target.GKE, o.google.Target.GKE = true, true
+	o.google.Target.Project = "acme"
+	checks := o.checks()
+	if longest := doctor.Longest(checks); longest > 3*time.Second {
+		t.Errorf("all checks together may take %v", longest)
+	}
+	seen := map[string]bool{}
+	for _, c := range checks {
+		for _, need := range c.Needs {
+			if !seen[need] {
+				t.Errorf("%s needs %s, which does not come before it", c.Name, need)
 			}
-			if tt.denied {
-				s.Deny("container.clusters.list")
-			}
-			newcomer(t, s)
-			streams, _, _, errOut := genericiooptions.NewTestIOStreams()
-			code := cli.Run(t.Context(), NewInit(streams, clock.RealClock{}), append([]string{"connect", "--yes", "--project=acme"}, tt.args...), streams)
-			file, err := profile.Read(os.Getenv)
-			if err != nil || file.Current != tt.saved || !strings.Contains(errOut.String(), tt.want) {
-				t.Errorf("saved %q, %v: %s", file.Current, err, errOut.String())
-			}
-			if saved := tt.saved != ""; !saved && code != cli.ExitUsage && name != "there is none" {
-				t.Errorf("exit code %d", code)
-			}
-		})
+		}
+		if seen[c.Name] {
+			t.Errorf("there are two checks %s", c.Name)
+		}
+		seen[c.Name] = true
 	}
 }

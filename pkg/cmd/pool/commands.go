@@ -10,6 +10,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/doctor"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/down"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/initialize"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/profile"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/status"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/up"
@@ -26,7 +27,7 @@ func Commands(now clock.PassiveClock) (cli.NewCommand, []cli.Other) {
 		{Word: "up", New: with(up.NewCommand)},
 		{Word: "down", New: with(down.NewCommand)},
 		{Word: "status", New: with(status.NewCommand)},
-		{Word: "init", New: with(doctor.NewInit)},
+		{Word: "init", New: with(initialize.NewCommand)},
 		{Word: "doctor", New: with(doctor.NewCommand)},
 		{Word: "config", New: with(config.NewCommand)},
 		{Word: "profile", New: with(profile.NewCommand)},

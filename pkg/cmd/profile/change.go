@@ -16,7 +16,10 @@ import (
 // change changes the profiles. All errors but those of the disk are about what was typed, or about
 // the file.
 func (c *command) change(ctx context.Context, edit func(*profile.Draft) error) error {
-	err := profile.Change(ctx, c.env, edit)
+	return usage(ctx, profile.Change(ctx, c.env, edit))
+}
+
+func usage(ctx context.Context, err error) error {
 	var disk *fs.PathError
 	if errors.As(err, &disk) || ctx.Err() != nil {
 		return err

@@ -5,11 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
+	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/machine"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
@@ -72,12 +73,12 @@ func (c *creation) create(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	where, err := c.place()
+	where, err := Place(c.connection)
 	if err != nil {
 		return err
 	}
 	if asks {
-		if where, err = c.ask(ctx, where); err != nil {
+		if where, err = Ask(ctx, c.streams, c.connection); err != nil {
 			return err
 		}
 		if name == "" {
@@ -89,7 +90,7 @@ func (c *creation) create(ctx context.Context, name string) error {
 	if name == "" {
 		return cli.Usagef("profile create: expected the name of the profile, as in `kubectl kinetic profile create %s`", where.Cluster)
 	}
-	if err := complete(where); err != nil {
+	if err := Complete(where); err != nil {
 		return err
 	}
 	return c.write(ctx, name, where)
@@ -131,112 +132,15 @@ func (c *creation) startFrom(old profile.Profile) {
 // errExists is the error for the name of an existing profile.
 var errExists = fmt.Errorf("a profile of that name exists: use --force to replace it")
 
-// place returns what is in force.
-func (c *creation) place() (target.Target, error) {
-	where, err := c.connection.ResolveNewProfile()
-	return where.Known(), cli.Usage(err)
-}
-
-// question asks for a value whose origin is known.
-type question struct {
-	what, value, from string
-	into              *string
-}
-
-// ask asks for what no flag and no variable says.
-func (c *creation) ask(ctx context.Context, where target.Target) (target.Target, error) {
-	t := &c.connection.Target
-	questions := []question{
-		{"project", where.Project, where.From.Project, &t.Project},
-		{"zone or region", where.Zone, where.From.Zone, &t.Zone},
-		{"cluster", where.Cluster, where.From.Cluster, &t.Cluster},
-	}
-	if elsewhere(where) {
-		questions = []question{{"store (gs://BUCKET)", where.Store, where.From.Store, &t.Store}}
-	}
-	for _, q := range questions {
-		if given(q.from) {
-			continue
-		}
-		if err := c.askUntil(ctx, q.what, q.value, connect.Set(q.into)); err != nil {
-			return where, err
-		}
-	}
-	where, err := c.place()
-	if err != nil || given(where.From.Namespace) {
-		return where, err
-	}
-	if err := c.askUntil(ctx, "namespace", where.Namespace, c.connection.SetNamespace); err != nil {
-		return where, err
-	}
-	return c.place()
-}
-
-// askUntil asks for a value until it is one that a profile can have.
-func (c *creation) askUntil(ctx context.Context, what, standard string, set connect.Setter) error {
-	_, err := cli.AskUntil(ctx, c.streams, what, standard, func(answer string) error {
-		if answer == "" {
-			return errors.New("a profile needs a " + what)
-		}
-		return c.connection.Accept(answer, set)
-	})
-	return err
-}
-
-// given reports whether a value is that of a flag or a variable of ours.
-func given(from string) bool {
-	return strings.HasPrefix(from, "--") || strings.HasPrefix(from, "KINETIC_")
-}
-
-// elsewhere reports whether a place is a cluster outside GKE.
-func elsewhere(where target.Target) bool { return where.Context != "" && !where.GKE }
-
-// complete rejects a profile of a cluster that is not known.
-func complete(where target.Target) error {
-	if elsewhere(where) {
-		if where.Store == "" {
-			return cli.Usagef("profile create: the cluster of context %s is not one of GKE, so nothing says where its jobs are stored: set --store gs://BUCKET; "+
-				"or name a cluster of GKE with --project, --zone and --cluster", where.Context)
-		}
-		return nil
-	}
-	var missing []string
-	for _, f := range []struct{ flag, value, from string }{
-		{"--project", where.Project, where.From.Project}, {"--zone", where.Zone, where.From.Zone}, {"--cluster", where.Cluster, where.From.Cluster},
-	} {
-		if f.value == "" || f.from == target.FromDefault {
-			missing = append(missing, f.flag)
-		}
-	}
-	if len(missing) == 0 {
-		return nil
-	}
-	return cli.Usagef("profile create: a profile has a project, a zone and a cluster, and nothing says which: set %s", listed(missing))
-}
-
-// listed joins words as in a sentence.
-func listed(words []string) string {
-	last := len(words) - 1
-	if last == 0 {
-		return words[0]
-	}
-	return strings.Join(words[:last], ", ") + " and " + words[last]
-}
-
 // profile returns the profile of a place.
 func (c *creation) profile(name string, where target.Target) profile.Profile {
-	p := c.images
-	p.Name, p.Project, p.Zone, p.Cluster, p.Namespace = name, where.Project, where.Zone, where.Cluster, where.Namespace
-	p.ImageRepo = cmp.Or(p.ImageRepo, where.ImageRepo, c.old.ImageRepo) // of --profile
+	p := Of(name, where)
+	// The store stays also if the profile is for another cluster now: nobody typed another store.
+	p.Store = cmp.Or(p.Store, c.old.Store)
+	p.ImageRepo = cmp.Or(c.images.ImageRepo, where.ImageRepo, c.old.ImageRepo) // of --profile
+	p.BaseImage, p.BaseImageRepo = c.images.BaseImage, c.images.BaseImageRepo
 	if p.BaseImage == "" && p.BaseImageRepo == "" {
 		p.BaseImage, p.BaseImageRepo = cmp.Or(where.BaseImage, c.old.BaseImage), cmp.Or(where.BaseImageRepo, c.old.BaseImageRepo)
-	}
-	p.Store = c.old.Store // also if it is for another cluster now: nobody typed another store
-	if where.From.Store == "--store" || strings.HasPrefix(where.From.Store, "profile ") {
-		p.Store = where.Store
-	}
-	if elsewhere(where) {
-		p.Zone, p.Cluster, p.Context, p.Store = "", "", where.Context, where.Store
 	}
 	return p
 }
@@ -255,13 +159,10 @@ func (c *creation) write(ctx context.Context, name string, where target.Target) 
 	if err != nil {
 		return err
 	}
-	line := fmt.Sprintf("profile %s: %s, namespace %s", name, p.Place(), p.Namespace)
-	switch current {
-	case name:
-		c.say(line + "; it is the current one")
-		c.warnOfVariable(name)
-	default:
-		c.say(line + "; `kubectl kinetic profile use " + name + "` makes it the current one")
+	if current == name {
+		c.sayCurrent(p)
+	} else {
+		c.say(describe(p) + "; `kubectl kinetic profile use " + name + "` makes it the current one")
 	}
 	switch c.output {
 	case "":
@@ -271,4 +172,24 @@ func (c *creation) write(ctx context.Context, name string, where target.Target) 
 		return err
 	}
 	return cli.Write(c.streams.Out, c.output, newEntry(p, current))
+}
+
+// Save writes a profile and makes it the current one. One of that name for the same cluster keeps its images,
+// and its store unless p has one. One for another cluster is not replaced.
+func Save(ctx context.Context, streams genericiooptions.IOStreams, p profile.Profile) error {
+	c := newCommand(streams)
+	if err := usage(ctx, machine.Profile{Env: c.env, Wanted: p}.Ensure(ctx, infra.State{})); err != nil {
+		return err
+	}
+	c.sayCurrent(p)
+	return nil
+}
+
+func (c *command) sayCurrent(p profile.Profile) {
+	c.say(describe(p) + "; it is the current one")
+	c.warnOfVariable(p.Name)
+}
+
+func describe(p profile.Profile) string {
+	return fmt.Sprintf("profile %s: %s, namespace %s", p.Name, p.Place(), p.Namespace)
 }

@@ -62,7 +62,7 @@ func (p Profile) Ensure(ctx context.Context, _ infra.State) error {
 		wanted := p.Wanted
 		if found, err := d.Find(wanted.Name); err == nil {
 			if !p.isFor(found) {
-				return fmt.Errorf("it is for %s", found.Place())
+				return fmt.Errorf("it is for %s: choose another name with --profile-name", found.Place())
 			}
 			wanted = wanted.Keep(found)
 		}

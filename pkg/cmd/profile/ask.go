@@ -1,0 +1,117 @@
+package profile
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+)
+
+// Place returns what is in force for a new profile.
+func Place(connection *connect.Flags) (target.Target, error) {
+	where, err := connection.ResolveNewProfile()
+	return where.Known(), cli.Usage(err)
+}
+
+// Question asks for the value of a flag, which is a field of connect.Flags.
+type Question struct {
+	What string
+	// Value is what is in force, and From where it is from.
+	Value, From string
+	Flag        *string
+}
+
+// Ask asks for what a new profile needs and no flag and no variable says, and returns what is in force then.
+func Ask(ctx context.Context, streams genericiooptions.IOStreams, connection *connect.Flags) (target.Target, error) {
+	where, err := Place(connection)
+	if err != nil {
+		return where, err
+	}
+	t := &connection.Target
+	questions := []Question{
+		{"project", where.Project, where.From.Project, &t.Project},
+		{"zone or region", where.Zone, where.From.Zone, &t.Zone},
+		{"cluster", where.Cluster, where.From.Cluster, &t.Cluster},
+	}
+	if Elsewhere(where) {
+		questions = []Question{{"store (gs://BUCKET)", where.Store, where.From.Store, &t.Store}}
+	}
+	if err := AskFor(ctx, streams, connection, questions...); err != nil {
+		return where, err
+	}
+	if where, err = Place(connection); err != nil { // a context may have a namespace
+		return where, err
+	}
+	if err := AskFor(ctx, streams, connection, Question{"namespace", where.Namespace, where.From.Namespace, connection.NamespaceFlag()}); err != nil {
+		return where, err
+	}
+	return Place(connection)
+}
+
+// AskFor asks questions that no flag and no variable answers, each until the answer is one that a profile can have.
+func AskFor(ctx context.Context, streams genericiooptions.IOStreams, connection *connect.Flags, questions ...Question) error {
+	for _, q := range questions {
+		if Given(q.From) {
+			continue
+		}
+		_, err := cli.AskUntil(ctx, streams, q.What, q.Value, func(answer string) error {
+			if answer == "" {
+				return errors.New("expected a " + q.What)
+			}
+			return connection.Accept(answer, q.Flag)
+		})
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Given reports whether a value is that of a flag or a variable of ours.
+func Given(from string) bool {
+	return strings.HasPrefix(from, "--") || strings.HasPrefix(from, "KINETIC_")
+}
+
+// Elsewhere reports whether a place is a cluster outside GKE.
+func Elsewhere(where target.Target) bool { return where.Context != "" && !where.GKE }
+
+// Complete rejects a place whose cluster or store is not known.
+func Complete(where target.Target) error {
+	if Elsewhere(where) {
+		if where.Store == "" {
+			return cli.Usagef("the cluster of context %s is not one of GKE, so nothing says where its jobs are stored: set --store gs://BUCKET; "+
+				"or name a cluster of GKE with --project, --zone and --cluster", where.Context)
+		}
+		return nil
+	}
+	var missing []string
+	for _, f := range []struct{ flag, value, from string }{
+		{"--project", where.Project, where.From.Project}, {"--zone", where.Zone, where.From.Zone}, {"--cluster", where.Cluster, where.From.Cluster},
+	} {
+		if f.value == "" || f.from == target.FromDefault {
+			missing = append(missing, f.flag)
+		}
+	}
+	if len(missing) == 0 {
+		return nil
+	}
+	return cli.Usagef("a profile has a project, a zone and a cluster, and nothing says which: set %s", strings.Join(missing, ", "))
+}
+
+// Of returns the profile of a place.
+func Of(name string, where target.Target) profile.Profile {
+	p := profile.Profile{Name: name, Project: where.Project, Zone: where.Zone, Cluster: where.Cluster, Namespace: where.Namespace}
+	if where.From.Store == "--store" || strings.HasPrefix(where.From.Store, "profile ") {
+		p.Store = where.Store
+	}
+	if Elsewhere(where) {
+		p.Zone, p.Cluster, p.Context, p.Store = "", "", where.Context, where.Store
+	}
+	return p
+}
