@@ -113,10 +113,10 @@ func TestStatusAddsUpTheCostOfJobs(t *testing.T) {
 	if strings.Contains(r.out, "bob") {
 		t.Errorf("a job from before is there:\n%s", r.out)
 	}
-	w.status(t, "--days", "30", "--person-label", "team").check(t, 0, "4 jobs", "no label team")
+	w.status(t, "--days", "30", "--owner-label", "team").check(t, 0, "4 jobs", "no label team")
 	w.status(t, "--days", "1", "-o", "json").check(t, 0, `"byPerson"`, `"chipHours": 4`, `"running": [`)
 	w.status(t, "--days", "0").check(t, 2, "expected a whole number from 1 to 3650")
-	w.status(t, "--person-label", "a b").check(t, 2, "--person-label")
+	w.status(t, "--owner-label", "a b").check(t, 2, "--owner-label")
 }
 
 // The nodes of Autopilot are GKE's own.

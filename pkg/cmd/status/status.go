@@ -41,7 +41,7 @@ could not be asked; 2 the command line or KINETIC_PRICES is wrong; 130 interrupt
 const statusExamples = `  kubectl kinetic status
 
   # another cluster, the last 30 days, by the label team instead of owner
-  kubectl kinetic status --cluster research --days 30 --person-label team
+  kubectl kinetic status --cluster research --days 30 --owner-label team
 
   # what each person's jobs cost on spot capacity
   kubectl kinetic status -o json | jq -r '.cost.byPerson[] | [.person, .spot.usd] | @tsv'`
@@ -60,7 +60,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: yaml or json.")
 	own.Offer("output", cli.Formats()...)
 	cli.NumberVar(own.Flags, &f.days, 1, 3650, "days", "Add up the cost of jobs in the last `NUMBER` days, with today.")
-	own.Flags.StringVar(&f.label, "person-label", "owner", "Job label `KEY` that names the owner.")
+	own.Flags.StringVar(&f.label, "owner-label", "owner", "Job label `KEY` that names the owner.")
 	root := &cobra.Command{
 		Use: "status", Short: "Show node pools, jobs, idle nodes and cost of a cluster", Long: statusLong, Example: statusExamples,
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic status"},
@@ -90,7 +90,7 @@ func (f *statusFlags) check() error {
 		}
 	}
 	if wrong := validation.IsQualifiedName(f.label); len(wrong) > 0 {
-		return cli.Usagef("--person-label %q: %s", f.label, wrong[0])
+		return cli.Usagef("--owner-label %q: %s", f.label, wrong[0])
 	}
 	return nil
 }
