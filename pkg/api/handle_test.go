@@ -59,7 +59,7 @@ func TestHandleRoundTrip(t *testing.T) {
 func TestParseHandleRejects(t *testing.T) {
 	for text, want := range map[string]string{
 		`{"version":2,"job_id":"x","client":"v9.1"}`: "written by kubectl kinetic v9.1",
-		`{"version":2,"job_id":["a new shape"]}`:     "upgrade it",
+		`{"version":2,"job_id":["a new shape"]}`:     "upgrade kubectl kinetic",
 		`{"version":1}`:                              "job_id is missing",
 		`[]`:                                         "not a handle",
 		``:                                           "not a handle",

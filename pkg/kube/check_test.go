@@ -139,9 +139,9 @@ func TestDriversOfVolumes(t *testing.T) {
 	}{
 		"no volume":           {},
 		"a driver":            {driver: "gcsfuse.csi.storage.gke.io", code: http.StatusOK},
-		"no add-on":           {driver: "gcsfuse.csi.storage.gke.io", code: http.StatusNotFound, fails: "its add-on for Cloud Storage FUSE is off: turn it on with gcloud container clusters update"},
+		"no add-on":           {driver: "gcsfuse.csi.storage.gke.io", code: http.StatusNotFound, fails: "its Cloud Storage FUSE add-on is off: turn it on with gcloud container clusters update"},
 		"no other driver":     {driver: "csi.example.com", code: http.StatusNotFound, fails: "this cluster has no CSI driver csi.example.com"},
-		"who may not read it": {driver: "gcsfuse.csi.storage.gke.io", code: http.StatusForbidden, says: "warning: whether this cluster has the driver"},
+		"who may not read it": {driver: "gcsfuse.csi.storage.gke.io", code: http.StatusForbidden, says: "warning: can't check that this cluster has the driver"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, w, told := startSet(t)

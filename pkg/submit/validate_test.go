@@ -53,7 +53,7 @@ func TestValidate(t *testing.T) {
 		"negative runtime":          {api.Request{Execution: api.Execution{MaxRuntime: -1}}, "--max-runtime"},
 		"an image mode":             {api.Request{Placement: api.Placement{Image: "bundled"}}, ""},
 		"a misspelt image mode":     {api.Request{Placement: api.Placement{Image: "prebuild"}}, `--image prebuild: did you mean "prebuilt"?`},
-		"image repository and tag":  {api.Request{Images: api.Images{ImageRepo: "eu.gcr.io/p/env:1"}}, `--image-repo "eu.gcr.io/p/env:1": not a repository without a tag`},
+		"image repository and tag":  {api.Request{Images: api.Images{ImageRepo: "eu.gcr.io/p/env:1"}}, `--image-repo "eu.gcr.io/p/env:1": expected a repository without a tag`},
 		"base image repository":     {api.Request{Images: api.Images{BaseImageRepo: "A B"}}, `--base-image-repo "A B"`},
 		"base image":                {api.Request{Images: api.Images{BaseImage: "a b"}}, `--base-image "a b"`},
 		"two bases":                 {api.Request{Images: api.Images{BaseImage: "a", BaseImageRepo: "b"}}, "use one of them"},

@@ -55,7 +55,7 @@ func TestRequirementsOfURLs(t *testing.T) {
 			t.Fatalf("exit code %d: %s%s", code, said, out)
 		}
 		image, said := dryRun()
-		if !strings.Contains(said, hidden+" counts as it was fetched at ") {
+		if !strings.Contains(said, "using "+hidden+" as fetched at ") {
 			t.Errorf("after it was fetched it said %q", said)
 		}
 		images[image] = true

@@ -196,9 +196,9 @@ func TestDownNamesTheDisksThatGKEMayLeave(t *testing.T) {
 		"gcloud compute disks delete pvc-3 --region=us-central1 --project=acme\n", "of claim ml/job-pvc-4: its reclaim policy is Retain"}
 	w.down(t).check(t, 2, planned...)
 	w.down(t, "--dry-run", "-o", "json").check(t, 0, `"kind": "disk",`, `"action": "may stay",`)
-	w.down(t, "--yes=research").check(t, 0, append(planned, "to delete them: gcloud compute disks delete pvc-1 pvc-2 --zone=us-central1-a --project=acme\n",
-		"to delete them: gcloud compute disks delete pvc-3 --region=us-central1 --project=acme\n",
-		"to delete them: gcloud compute disks delete pvc-5 --zone=us-central1-a --project=other\n")...)
+	w.down(t, "--yes=research").check(t, 0, append(planned, "delete them with: gcloud compute disks delete pvc-1 pvc-2 --zone=us-central1-a --project=acme\n",
+		"delete them with: gcloud compute disks delete pvc-3 --region=us-central1 --project=acme\n",
+		"delete them with: gcloud compute disks delete pvc-5 --zone=us-central1-a --project=other\n")...)
 	if r := w.down(t, "--yes=research"); strings.Contains(r.err, "disk") {
 		t.Errorf("of a cluster that is gone:\n%s", r.err)
 	}
@@ -223,7 +223,7 @@ func TestDownRefusesWhenJobsCannotBeSeen(t *testing.T) {
 		}
 		return 0, ""
 	})
-	w.down(t, "--yes=research").check(t, 1, "looking for jobs in cluster research: ", "--force deletes it without looking")
+	w.down(t, "--yes=research").check(t, 1, "looking for jobs in cluster research: ", "to delete it without looking, use --force")
 	w.down(t, "--yes=research", "--force").check(t, 0, "deleted     cluster research")
 }
 

@@ -41,7 +41,7 @@ func NamesOf(command string, connection *connect.Flags) (target.Names, error) {
 		return target.Names{}, cli.Usage(err)
 	}
 	if !t.GKE {
-		return target.Names{}, cli.Usagef("%s is for clusters in GKE, and the cluster of context %s is not known to be one: name it with --project, --zone and --cluster", command, t.Context)
+		return target.Names{}, cli.Usagef("%s is only for GKE clusters, and context %s is not known to point to one: name the cluster with --project, --zone and --cluster", command, t.Context)
 	}
 	if t.Project == "" {
 		return target.Names{}, cli.Usagef("no project is known: name it with --project or KINETIC_PROJECT, choose a profile with --profile, or set a cluster up with kubectl kinetic init")

@@ -212,7 +212,7 @@ func TestUpRefuses(t *testing.T) {
 		args []string
 		want string
 	}{
-		"networks for no address": {[]string{"--private", "--authorized-networks", "203.0.113.0/24"}, "--authorized-networks 203.0.113.0/24: with --private there is no address that these networks could use"},
+		"networks for no address": {[]string{"--private", "--authorized-networks", "203.0.113.0/24"}, "--authorized-networks 203.0.113.0/24 cannot be combined with --private"},
 		"a network that is none":  {[]string{"--authorized-networks", "office"}, `--authorized-networks: "office": expected a network such as 203.0.113.0/24`},
 		"an address in a network": {[]string{"--authorized-networks", "203.0.113.7/24"}, `"203.0.113.7/24" is not a network address: use 203.0.113.0/24`},
 		"a subnet of no network":  {[]string{"--subnetwork", "jobs"}, "--subnetwork needs --network: add it, or omit --subnetwork"},
@@ -235,7 +235,7 @@ func TestUpRefuses(t *testing.T) {
 		"a queue's wrong name":    {[]string{"--kueue=Q q", "--dry-run"}, `--kueue "Q q": `},
 		"--yes of down":           {[]string{"--yes=research"}, "--yes=research: --yes of up takes no value: use --yes alone; a cluster is named with --cluster"},
 		"two flags without =":     {[]string{"--kueue", "--dry-run", "server"}, `up takes no argument, got "server": name the cluster with --cluster`},
-		"a dry-run without =":     {[]string{"--dry-run", "client"}, `the value of --dry-run needs a "=": --dry-run=client; a cluster is named`},
+		"a dry-run without =":     {[]string{"--dry-run", "client"}, `to set --dry-run, write --dry-run=client; to name a cluster, use --cluster`},
 		"no dry-run of that kind": {[]string{"--dry-run=clint"}, `did you mean "client"?`},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -252,7 +252,7 @@ func TestClusterThatVanishes(t *testing.T) {
 	w := newWorld(t)
 	w.Fail(gcptest.Fault{Method: http.MethodGet, Path: "clusters/research$", After: 2, Times: 100, Status: http.StatusNotFound,
 		Message: "Not found: projects/acme/locations/us-central1-a/clusters/research."}) // once it was created
-	w.up(t, "--yes").check(t, 1, "cluster research in us-central1-a of project acme was deleted meanwhile")
+	w.up(t, "--yes").check(t, 1, "cluster research in us-central1-a of project acme was deleted in the meantime")
 }
 
 // All requests fail for the same reason, which is said once.

@@ -39,7 +39,7 @@ func TestTheChargedProject(t *testing.T) {
 		"the number of the quota project":            {"old", "", 403, body("403", "SERVICE_DISABLED", "projects/123"), false, []string{"the credentials charge project old, and not acme: ", mend}},
 		"the project, and the quota project is fine": {"old", "123", 403, body("403", "SERVICE_DISABLED", "projects/123"), true, []string{enable}},
 		"the project is also the quota project":      {"acme", "", 403, body("403", "SERVICE_DISABLED", "projects/123"), true, []string{enable}},
-		"gcloud's own":                               {"", "", 403, body("403", "SERVICE_DISABLED", "projects/764086051850"), false, []string{"the credentials have no quota project to charge; set one with: export GOOGLE_CLOUD_QUOTA_PROJECT=acme"}},
+		"gcloud's own":                               {"", "", 403, body("403", "SERVICE_DISABLED", "projects/764086051850"), false, []string{"the credentials don't say which project to charge; set it with: export GOOGLE_CLOUD_QUOTA_PROJECT=acme"}},
 		"the quota project may not be used":          {"old", "", 403, body("403", "USER_PROJECT_DENIED", "projects/old"), false, []string{"the credentials charge project old, and not acme: ", mend}},
 		"the quota project is gone":                  {"old", "", 400, body("400", "USER_PROJECT_DENIED", "projects/project:old"), false, []string{"the credentials charge project old, and not acme: ", mend}},
 		"the project is gone":                        {"acme", "", 400, body("400", "USER_PROJECT_DENIED", "projects/acme"), false, []string{unused}},

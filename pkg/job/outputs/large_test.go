@@ -116,7 +116,7 @@ func TestLargeFilesContinue(t *testing.T) {
 	var moved atomic.Int64
 	l.progress = func(n int64) { moved.Add(n) }
 	c.after.Store(6)
-	if err := l.run(t); !errors.Is(err, errCut) || !strings.Contains(err.Error(), "the same command continues it") {
+	if err := l.run(t); !errors.Is(err, errCut) || !strings.Contains(err.Error(), "rerun the command to continue the copy") {
 		t.Fatalf("got %v", err)
 	}
 	if names := strings.Join(l.files(t), " "); !strings.HasPrefix(names, partPrefix) || strings.Contains(names, " w") {

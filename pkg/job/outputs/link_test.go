@@ -139,7 +139,7 @@ func TestLinksThatAreRefused(t *testing.T) {
 	if err := os.WriteFile(filepath.Join(target, "file"), nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
-	for to, want := range map[string]string{"best": "which is not below what is copied", "er/file": "", "file": "something else has this name"} {
+	for to, want := range map[string]string{"best": "which is outside the copied directory", "er/file": "", "file": "something else has this name"} {
 		link := "../a"
 		if to == "file" {
 			link = "a"

@@ -187,7 +187,7 @@ func TestInputsOfAnEndedMap(t *testing.T) {
 		"gone":                           {store: "gs://mine", cluster: cluster{now: gone}, sources: "store store", warns: true},
 		"gone, in another store":         {store: "gs://other", cluster: cluster{now: gone}, err: "no pod of job a1 has reported the hash of this result, and only the store gs://other has it: "},
 		"gone, in another that is named": {store: "gs://other", cluster: cluster{now: gone}, trustStore: true, sources: "store store"},
-		"no cluster":                     {store: "gs://mine", cluster: cluster{err: errors.New("no route")}, err: "its cluster could not be asked for the hashes of its results"},
+		"no cluster":                     {store: "gs://mine", cluster: cluster{err: errors.New("no route")}, err: "the hashes of its results could not be read from its cluster"},
 		"on this machine":                {cluster: cluster{err: errors.New("nobody asks")}, sources: "local local"},
 	} {
 		t.Run(name, func(t *testing.T) {

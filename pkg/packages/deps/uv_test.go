@@ -38,7 +38,7 @@ func TestUVToml(t *testing.T) {
 		"of a workspace":  {archive: "-- pyproject.toml --\n[tool.uv.workspace]\nmembers = ['sub']\n" + file + strings.ReplaceAll(app, "-- ", "-- sub/"), entry: "sub", options: []string{"--index-url https://one"}},
 		"a package of it": {archive: app + sources + file, err: `"a" comes from the index inner, as [tool.uv.sources] says`},
 		"sources in it":   {archive: app + file + "[sources]\na.index = 'inner'\n", err: "uv.toml: the setting sources is allowed only in pyproject.toml: move it to [tool.uv] there"},
-		"groups in it":    {archive: app + file + "default-groups = ['x']\n", err: "uv.toml: the setting default-groups is for"},
+		"groups in it":    {archive: app + file + "default-groups = ['x']\n", err: "uv.toml: the setting default-groups is allowed only"},
 		"not TOML":        {archive: app + "-- uv.toml --\nindex-url\n", err: "uv.toml:1:"},
 		"bad constraint":  {archive: app + "-- uv.toml --\nconstraint-dependencies = ['a b']\n", err: `uv.toml: column 3 of "a b"`},
 
@@ -89,7 +89,7 @@ func TestUVToml(t *testing.T) {
 		"managed": "true", "package": "false", "required-environments": "[]", "sources": "{}", "workspace": "{}",
 	} {
 		_, err := Find(at(project(t, app+"-- uv.toml --\n"+name+" = "+value+"\n"), ""))
-		if err == nil || !strings.HasPrefix(err.Error(), "uv.toml: the setting "+name+" is for pyproject.toml alone") {
+		if err == nil || !strings.HasPrefix(err.Error(), "uv.toml: the setting "+name+" is allowed only in pyproject.toml") {
 			t.Errorf("%s in uv.toml: got %v", name, err)
 		}
 	}

@@ -121,7 +121,7 @@ func TestInspectPicksThePlatform(t *testing.T) {
 		}
 	}
 	_, err := client(t).Inspect(context.Background(), ref, "s390x")
-	if err == nil || !strings.Contains(err.Error(), "there is none for linux/s390x, only for linux/a") || !strings.Contains(err.Error(), ", linux/a") {
+	if err == nil || !strings.Contains(err.Error(), "it is not available for linux/s390x, only for linux/a") || !strings.Contains(err.Error(), ", linux/a") {
 		t.Errorf("err = %v", err)
 	}
 }
@@ -142,7 +142,7 @@ func TestImagesThatCanBeNoBase(t *testing.T) {
 		"too old":          {baseOf(t, "amd64", official("3.7.9"), layerOf(t, glibc)), "3.7"},
 		"no libc":          {baseOf(t, "amd64", official("3.12.1"), layerOf(t)), "its C library was not found, neither glibc nor musl"},
 		"musl":             {baseOf(t, "amd64", official("3.12.1"), layerOf(t, file{name: "lib/ld-musl-x86_64.so.1", data: "ELF"})), "its C library is musl, of an unknown version; name an image with glibc"},
-		"one architecture": {baseOf(t, "arm64", official("3.12.1"), layerOf(t, glibc)), "there is none for linux/amd64, only for linux/arm64"},
+		"one architecture": {baseOf(t, "arm64", official("3.12.1"), layerOf(t, glibc)), "it is not available for linux/amd64, only for linux/arm64"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -120,7 +120,7 @@ func TestReplacedImage(t *testing.T) {
 		t.Errorf("believed: %+v", there)
 	}
 	made := mustMake(t, client(t), s, e, image.Options{Verify: true})
-	if made.There || made.Digest != first.Digest || len(made.Warnings) != 1 || !strings.Contains(made.Warnings[0], "it is replaced") {
+	if made.There || made.Digest != first.Digest || len(made.Warnings) != 1 || !strings.Contains(made.Warnings[0], "and is replaced") {
 		t.Errorf("checked: %+v, want %s", made, first.Digest)
 	}
 	if digest, err := s.image(t, tagOf(t, e)).Digest(); err != nil || digest.String() != first.Digest {

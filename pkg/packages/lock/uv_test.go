@@ -103,7 +103,7 @@ func TestStaleUV(t *testing.T) {
 		err    string
 	}{
 		"all are there":                     {project + optional + six, []string{"Six>=1.16", "attrs", "App"}, ""},
-		"one is missing":                    {project + six, []string{"six", "delta>1"}, "pyproject.toml lists delta, which it does not have"},
+		"one is missing":                    {project + six, []string{"six", "delta>1"}, "lacks delta, which pyproject.toml lists"},
 		"for an older Python":               {project + six, []string{"six", "tomli>=2; python_version < '3.11'"}, ""},
 		"for another system":                {project + six, []string{"six", "pywin32; sys_platform == 'win32'"}, ""},
 		"for an environment that is locked": {project + never("av") + six, []string{"six", "av"}, ""},

@@ -239,7 +239,7 @@ func TestNotInCloudBuild(t *testing.T) {
 			}
 			done, err := w.provide(w.cloudPlan(tt.text, change...))
 			if name == "a signature" { // which the pod would lack, too
-				if err == nil || !strings.Contains(err.Error(), "has a signature") || strings.Contains(err.Error(), "abc") {
+				if err == nil || !strings.Contains(err.Error(), "has a secret") || strings.Contains(err.Error(), "abc") {
 					t.Errorf("in the pod: %v", err)
 				}
 			} else if err != nil || done.Plan.Mode != decide.Prebuilt || !strings.Contains(done.Plan.Why, tt.want) {

@@ -86,7 +86,7 @@ func TestNoIndexForThePod(t *testing.T) {
 	w := newWorld(t)
 	w.environ = append(os.Environ(), "PIP_NO_INDEX=1", "PIP_FIND_LINKS=/srv/wheels", "PIP_CONFIG_FILE="+os.DevNull)
 	plan := w.plan("ours @ git+https://git.example/ours.git\nattrs\n", prebuilt)
-	want := "the pod can install no packages, because the variable PIP_NO_INDEX lets no index be asked, and /srv/wheels is on this machine"
+	want := "the pod can't install packages, because the variable PIP_NO_INDEX disables package indexes, and /srv/wheels is on this machine"
 	if done := w.mustProvide(plan); len(done.Warnings) != 1 || !strings.HasPrefix(done.Warnings[0], want) {
 		t.Errorf("warned %q, want %q", done.Warnings, want)
 	}

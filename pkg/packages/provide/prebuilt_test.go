@@ -192,7 +192,7 @@ func TestNetrcOfURLs(t *testing.T) {
 	}
 	old := func(in *decide.Input) { in.BaseImage, in.Images.Python = "", "3.10" }
 	var mistake *resolve.MistakeError
-	if _, err := w.provide(w.plan(text, prebuilt, old)); !errors.As(err, &mistake) || !strings.Contains(err.Error(), "pip of Python 3.10 can't read a password with a blank") {
+	if _, err := w.provide(w.plan(text, prebuilt, old)); !errors.As(err, &mistake) || !strings.Contains(err.Error(), "pip for Python 3.10 can't read a password with whitespace") {
 		t.Errorf("on Python 3.10: %v", err)
 	}
 }
@@ -212,7 +212,7 @@ func TestSignedURLs(t *testing.T) {
 		"requirements.txt": "x @ https://files.example/x.tar.gz?sig=hush\n",
 	} {
 		var mistake *resolve.MistakeError
-		if _, err := w.provide(w.planOf(file, text, prebuilt)); !errors.As(err, &mistake) || !strings.Contains(err.Error(), "has a signature") || strings.Contains(err.Error(), "hush") {
+		if _, err := w.provide(w.planOf(file, text, prebuilt)); !errors.As(err, &mistake) || !strings.Contains(err.Error(), "has a secret") || strings.Contains(err.Error(), "hush") {
 			t.Errorf("%s, which the pod would resolve: %v", file, err)
 		}
 	}

@@ -106,11 +106,11 @@ func TestARegistryThatIsBusy(t *testing.T) {
 		what   func(*http.Request) bool
 		want   string
 	}{
-		"the base, limited":  {http.StatusTooManyRequests, base, "the base image can't be read from %s/base (429 Too Many Requests)"},
-		"the base, failing":  {http.StatusServiceUnavailable, base, "the base image can't be read from %s/base (503 Service Unavailable)"},
-		"the look, limited":  {http.StatusTooManyRequests, look, "images can't be sent to %s/acme/env (429 Too Many Requests)"},
-		"the look, failing":  {http.StatusInternalServerError, look, "images can't be sent to %s/acme/env (500 Internal Server Error)"},
-		"an upload, failing": {http.StatusBadGateway, upload, "images can't be sent to %s/acme/env (502 Bad Gateway)"},
+		"the base, limited":  {http.StatusTooManyRequests, base, "the base image can't be pulled from %s/base (429 Too Many Requests)"},
+		"the base, failing":  {http.StatusServiceUnavailable, base, "the base image can't be pulled from %s/base (503 Service Unavailable)"},
+		"the look, limited":  {http.StatusTooManyRequests, look, "images can't be pushed to %s/acme/env (429 Too Many Requests)"},
+		"the look, failing":  {http.StatusInternalServerError, look, "images can't be pushed to %s/acme/env (500 Internal Server Error)"},
+		"an upload, failing": {http.StatusBadGateway, upload, "images can't be pushed to %s/acme/env (502 Bad Gateway)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

@@ -105,7 +105,7 @@ func TestLinks(t *testing.T) {
 // TestPipConfRejects: a mistake names the file or the variable, and shows no credentials.
 func TestPipConfRejects(t *testing.T) {
 	for text, want := range map[string]string{
-		"index-url = ftp://me:s3cr3t@a":           "a scheme other than",
+		"index-url = ftp://me:s3cr3t@a":           "is not an https, http or file URL",
 		"find-links = https://me:s3cr3t@h:port/x": "is not a URL",
 		"no-index = perhaps":                      `no-index is "perhaps": expected true or false`,
 	} {

@@ -74,7 +74,7 @@ func TestNetrcOfOldPython(t *testing.T) {
 		"me:a%5C%22b":   {"3.10", "machine h login me password a\\\"b\n", ""},
 		"TOKEN":         {"3.9", "", "the credentials for h have no password, and pip of Python 3.9 needs one"},
 		"TOKEN:":        {"3.11", "machine h login TOKEN password \"\"\n", ""},
-		"me:a%20b":      {"3.10", "", "pip of Python 3.10 can't read a password with a blank"},
+		"me:a%20b":      {"3.10", "", "pip for Python 3.10 can't read a password with whitespace"},
 		"m%C3%A9:b":     {"3.10", "", "pip for Python 3.10 can't read a login with whitespace or non-ASCII characters"},
 		"me:a%0Ab":      {"3.12", "", "the credentials for h: the password has a line break"},
 		"me%0D:secret2": {"3.10", "", "the credentials for h: the login has a line break"},

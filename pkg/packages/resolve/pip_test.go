@@ -273,7 +273,7 @@ func TestPipNeedsAllHashes(t *testing.T) {
 		lines []string
 		want  string // of the error
 	}{
-		"a range":                 {[]string{"a>=1" + a, "b==1" + b}, `requirements.txt:2: "a>=1" has hashes but no single version, as a==VERSION would name`},
+		"a range":                 {[]string{"a>=1" + a, "b==1" + b}, `requirements.txt:2: "a>=1" has hashes but no exact version (a==VERSION)`},
 		"a range for others":      {[]string{"./" + ours + hashOf(own), "b==1" + b, "a>=1 ; python_version < '3'" + a}, ""},
 		"a line without":          {[]string{"a>=1" + a, "b"}, ""},
 		"a URL":                   {[]string{"a @ " + s.URL + "/files/a-1-py3-none-any.whl" + a}, "requirements.txt needs b 1, but has no line with its hash"},

@@ -82,7 +82,7 @@ func TestParseMistakes(t *testing.T) {
 		{"x=pvc://c/../d", "", "invalid folder: use d"},
 		{"x=pvc://c,fuse", "", "omit fuse"},
 		{"x=gs://b,rw", "", "rw requires fuse"},
-		{"x=gs://b,fuse,rw", "", "rw is for --volume"},
+		{"x=gs://b,fuse,rw", "", "rw is only for --volume"},
 		{"x=gs://b,fuse,ro", "", "omit ro"},
 		{"x=gs://b,cache=1Gi", "", "add fuse"},
 		{"x=gs://b,fuse,cache=big", "", "expected a size"},

@@ -98,7 +98,7 @@ func TestFilesThatCannotBeMounted(t *testing.T) {
 	}
 	for _, tt := range []struct{ value, store, want string }{
 		{"x=images", "gs://acme,b", ""},
-		{"x=images,fuse", "gs://acme/a,b", "because of its comma"},
+		{"x=images,fuse", "gs://acme/a,b", "because its URL has a comma"},
 		{"x=images,fuse", "gs://acme", `cannot package "a\nb": object names in a bucket can't contain line breaks: rename it, or omit fuse`},
 		{"x=weights.h5,fuse", "gs://acme", ""},
 	} {

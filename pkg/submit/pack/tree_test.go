@@ -252,7 +252,7 @@ func TestNamesThatNoBucketHas(t *testing.T) {
 		"a\nb":                     `cannot package "a\nb": object names in a bucket can't contain line breaks: rename it, or omit fuse`,
 		"l\r/":                     "line breaks",
 		"link -> no\xffutf8":       `cannot package "link": its target isn't UTF-8, which a bucket can't store: rename it, or omit fuse`,
-		long:                       "its name would have 1081 bytes, more than 1024",
+		long:                       "its name in a bucket would have 1081 bytes, but at most 1024 are allowed",
 		"fine -> ..x/../fine":      "",
 		"fine é\\ '\"<>*?#[]/.f. ": "",
 	} {

@@ -70,7 +70,7 @@ func TestChecks(t *testing.T) {
 		"a project that no one shows": {check: Project, answers: map[string]string{projectPath: denied}, state: doctor.Skipped, detail: "reading the project acme: "},
 		"where the project is named":  {check: Project, state: doctor.OK, detail: "acme (profile dev)"},
 
-		"no billing": {check: "billing", answers: map[string]string{billingPath: `{"billingEnabled":false}`}, state: doctor.Wrong, detail: "no billing account pays",
+		"no billing": {check: "billing", answers: map[string]string{billingPath: `{"billingEnabled":false}`}, state: doctor.Wrong, detail: "billing is not enabled",
 			fix: "gcloud billing projects link acme --billing-account=ACCOUNT"},
 		"an account without a name": {check: "billing", answers: map[string]string{billingPath: `{"billingEnabled":true}`}, state: doctor.OK, detail: "enabled"},
 		"billing is secret":         {check: "billing", answers: map[string]string{billingPath: denied}, state: doctor.Skipped, detail: "reading who pays for the project"},
@@ -212,7 +212,7 @@ func TestChecks(t *testing.T) {
 		"a rule that is kept on purpose": {check: "lifecycle", answers: rule(`{"action":{"type":"Delete"},"condition":{"age":365}}`), state: doctor.OK, detail: "a rule of the bucket acme-kn-c-jobs deletes results and outputs 365 days after they were written"},
 		"a rule for copies":              {check: "lifecycle", answers: rule(`{"action":{"type":"Delete"},"condition":{"numNewerVersions":3}},{"action":{"type":"Delete"},"condition":{"age":1,"isLive":false}}`), state: doctor.OK, detail: "no rule"},
 		"a cheaper class":                {check: "lifecycle", answers: rule(`{"action":{"type":"SetStorageClass"},"condition":{"age":30}}`), state: doctor.OK, detail: "no rule"},
-		"rules are secret":               {check: "lifecycle", answers: map[string]string{"GET " + bucketPath: denied}, state: doctor.Skipped, detail: "you may not read the rules"},
+		"rules are secret":               {check: "lifecycle", answers: map[string]string{"GET " + bucketPath: denied}, state: doctor.Skipped, detail: "no permission to read the rules"},
 
 		"no repository": {check: imageCheck, answers: map[string]string{"GET /artifactregistry/v1/projects/acme/locations/us/repositories/kn-c": ""}, state: doctor.Wrong,
 			detail: "there is no repository kn-c in us", fix: "gcloud artifacts repositories create kn-c --repository-format=docker --location=us --project=acme"},

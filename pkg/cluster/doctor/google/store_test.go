@@ -42,7 +42,7 @@ func TestRepairNarrowsTheRule(t *testing.T) {
 			}
 			continue
 		}
-		if len(did) != 1 || did[0].Err != nil || !strings.Contains(did[0].Did, "limited the rule of the bucket acme-kn-c-jobs") {
+		if len(did) != 1 || did[0].Err != nil || !strings.Contains(did[0].Did, "limited the deletion rule of the bucket acme-kn-c-jobs") {
 			t.Errorf("%s: did %v", name, did)
 		}
 		if len(g.sent) != 1 || !strings.Contains(g.sent[0], "ifMetagenerationMatch=7") || !strings.Contains(g.sent[0], `"matchesPrefix":["blobs/","data/"]`) || !strings.Contains(g.sent[0], "NEARLINE") {

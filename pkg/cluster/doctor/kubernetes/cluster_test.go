@@ -176,7 +176,7 @@ func TestChecks(t *testing.T) {
 			detail: "ml is being deleted: wait until it is gone"},
 		"no service account without a namespace": {check: Account, answers: map[string]string{"GET " + ml: "", "GET " + ml + "/serviceaccounts/kinetic": ""}, state: doctor.Skipped, detail: "needs: namespace"},
 		"no Roles without a namespace":           {check: "Roles", answers: map[string]string{"GET " + ml: "", "GET " + rolesPath + "/kinetic-user": ""}, state: doctor.Skipped, detail: "needs: namespace"},
-		"namespaces are secret":                  {check: Namespace, answers: map[string]string{"GET " + ml: forbidden("get", "namespaces")}, state: doctor.Skipped, detail: "you may not look"},
+		"namespaces are secret":                  {check: Namespace, answers: map[string]string{"GET " + ml: forbidden("get", "namespaces")}, state: doctor.Skipped, detail: "no permission to check"},
 
 		"no service account": {check: Account, answers: map[string]string{"GET " + ml + "/serviceaccounts/kinetic": ""}, state: doctor.Wrong,
 			detail: "namespace ml has no service account kinetic", fix: "kubectl create serviceaccount kinetic -n ml"},
@@ -215,7 +215,7 @@ func TestChecks(t *testing.T) {
 		"its version": {check: "LeaderWorkerSet", state: doctor.OK, detail: "v0.9.0, API v1"},
 
 		"no Kueue": {check: "Kueue", state: doctor.Skipped, detail: "only --queue needs it"},
-		"no Kueue for a queue": {check: "Kueue", set: func(o *Options) { o.Queue = "team" }, state: doctor.Wrong, detail: "not installed, so that --queue team has no effect",
+		"no Kueue for a queue": {check: "Kueue", set: func(o *Options) { o.Queue = "team" }, state: doctor.Wrong, detail: "not installed, so --queue team has no effect",
 			fix: "kubectl apply --server-side -f https://github.com/kubernetes-sigs/kueue/releases/"},
 		"a queue": {check: "Kueue", set: func(o *Options) { o.Queue = "team" }, answers: map[string]string{"GET " + kq: group,
 			"GET " + kq + "/v1/namespaces/ml/localqueues": `{"items":[{"metadata":{"name":"team"}}]}`}, state: doctor.OK, detail: "API v1, queue team"},
@@ -230,7 +230,7 @@ func TestChecks(t *testing.T) {
 			state: doctor.Wrong, detail: "queue team admits no job: no ClusterQueue", fix: "kubectl describe localqueue team -n ml"},
 
 		"no FUSE driver": {check: "FUSE driver", answers: map[string]string{"GET /apis/storage.k8s.io/v1/csidrivers/gcsfuse.csi.storage.gke.io": ""}, state: doctor.Wrong,
-			detail: "the add-on for Cloud Storage FUSE is off", fix: "gcloud container clusters update c --update-addons GcsFuseCsiDriver=ENABLED --location us-central1-a --project acme"},
+			detail: "the Cloud Storage FUSE add-on is off", fix: "gcloud container clusters update c --update-addons GcsFuseCsiDriver=ENABLED --location us-central1-a --project acme"},
 		"no FUSE driver elsewhere": {check: "FUSE driver", answers: map[string]string{"GET /apis/storage.k8s.io/v1/csidrivers/gcsfuse.csi.storage.gke.io": ""},
 			set: func(o *Options) { o.Target.GKE = false }, state: doctor.Skipped, detail: "only GKE has it"},
 

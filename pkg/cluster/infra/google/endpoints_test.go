@@ -56,7 +56,7 @@ func TestCheckNetworks(t *testing.T) {
 	}
 	for want, networks := range map[string][]string{
 		"": {"203.0.113.0/24", "0.0.0.0/0"}, `"2001:db8::/32": expected`: {"2001:db8::/32"}, "at most 50 networks, and there are 51": many,
-		"the network of this address is 203.0.113.0/24": {"203.0.113.9/24"}, `"203.0.113.9": expected`: {"203.0.113.9"},
+		"is not a network address: use 203.0.113.0/24": {"203.0.113.9/24"}, `"203.0.113.9": expected`: {"203.0.113.9"},
 	} {
 		if err := CheckNetworks(networks); (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {
 			t.Errorf("%v: got %v, want %q", networks, err, want)

@@ -157,7 +157,7 @@ func TestClusterOfSomeoneElseIsNotTaken(t *testing.T) {
 					w.AddCluster("acme", zone, &container.Cluster{Name: "research", ResourceLabels: labels})
 				}
 			})
-			if err == nil || !strings.Contains(err.Error(), "someone else has created cluster research in us-central1-a meanwhile") {
+			if err == nil || !strings.Contains(err.Error(), "meanwhile, someone else created cluster research in us-central1-a") {
 				t.Errorf("got %v", err)
 			}
 			if got := w.Cluster("acme", zone, "research").ResourceLabels["kubectl-kinetic"]; got != "" {
