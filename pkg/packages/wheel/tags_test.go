@@ -107,8 +107,8 @@ func TestTargetSaysWhatIsWrong(t *testing.T) {
 		`version "3.13t" of Python`:                     func(t *wheel.Target) { t.Python = "3.13t" },
 		`version 3.8 of Python is too old: 3.9`:         func(t *wheel.Target) { t.Python = "3.8" },
 		`architecture "x86_64" is neither`:              func(t *wheel.Target) { t.Arch = "x86_64" },
-		`libc "2.36": expected a version`:                        func(t *wheel.Target) { t.Libc = "2.36" },
-		`libc "musl 2.0": expected a version`:                    func(t *wheel.Target) { t.Libc = "musl 2.0" },
+		`libc "2.36": expected a version`:               func(t *wheel.Target) { t.Libc = "2.36" },
+		`libc "musl 2.0": expected a version`:           func(t *wheel.Target) { t.Libc = "musl 2.0" },
 	} {
 		target := good
 		change(&target)
