@@ -122,7 +122,7 @@ func TestWriteOverlayKeepsFilesOfOthers(t *testing.T) {
 
 func TestWriteOverlayRefusesTheCurrentDirectory(t *testing.T) {
 	t.Chdir(t.TempDir())
-	wantError(t, WriteOverlay(".", jobFiles(t, "cpu")), "that is the current directory")
+	wantError(t, WriteOverlay(".", jobFiles(t, "cpu")), "it is the current directory")
 }
 
 func TestWriteOverlayRefusesAFile(t *testing.T) {
