@@ -24,7 +24,7 @@ const referenceFile = "../../docs/reference.md"
 func TestReference(t *testing.T) {
 	t.Setenv("HOME", "/home/you") // kubectl's flags have defaults below it
 	var doc strings.Builder
-	doc.WriteString("# Reference\n\nWhat `--help` prints. Written by `go test ./pkg/cmd -run TestReference -update`.\n")
+	doc.WriteString("# Reference\n\nWhat `--help` prints; for `run`, what `--help=all` prints. Written by `go test ./pkg/cmd -run TestReference -update`.\n")
 	streams := genericiooptions.NewTestIOStreamsDiscard()
 	section := func(command, help string) { fmt.Fprintf(&doc, "\n## %s\n\n```text\n%s```\n", command, help) }
 	for _, root := range roots(streams) {

@@ -7,7 +7,7 @@ import (
 	"strings"
 )
 
-// Words says what a price is, for people: "list price, spot, us-central1, 2026". A sum has several bases.
+// Words describes a price for people: "list price, spot, us-central1, 2026". A sum has several bases.
 // Empty ones don't count.
 func Words(spot bool, bases ...string) string {
 	bases = slices.Compact(slices.Sorted(slices.Values(bases)))

@@ -70,8 +70,7 @@ func TestAbridge(t *testing.T) {
 			return nil
 		}}
 		c.SetOut(&out)
-		AddSections(c, code, placement)
-		Abridge(c, []string{"arg", "zone"}, code, placement)
+		Abridge(c, []string{"arg", "zone"}, AddSections(c, code, placement))
 		c.SetArgs([]string{tt.arg})
 		if err := c.Execute(); (err != nil) != (tt.err != "") || err != nil && !strings.Contains(err.Error(), tt.err) {
 			t.Errorf("%s: got error %v, want %q", tt.arg, err, tt.err)

@@ -10,11 +10,9 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// Abridge shortens the help of a command that has too many flags for a screen, after AddSections: --help
-// prints the flags named in common, --help=all prints all, and --help=TOPIC those of the section with this
-// topic.
-func Abridge(c *cobra.Command, common []string, sections ...Section) {
-	sections = append(sections, eventsSection())
+// Abridge shortens the help of a command with many flags, whose sections AddSections has returned. --help
+// prints the common flags, --help=all prints all flags, and --help=TOPIC prints one section.
+func Abridge(c *cobra.Command, common []string, sections []Section) {
 	h := &helpFlag{topics: []string{allTopics}}
 	for _, s := range sections {
 		if s.Topic != "" {
@@ -32,7 +30,7 @@ func Abridge(c *cobra.Command, common []string, sections ...Section) {
 			fmt.Fprint(out, help(c, sections, width))
 		case "":
 			more := fmt.Sprintf("More flags: %s --help=all, or --help=TOPIC: %s.", c.CommandPath(), strings.Join(h.topics[1:], ", "))
-			fmt.Fprintf(out, "%s\n%s\n", help(c, []Section{shared(common, sections)}, width), reflow(more, width))
+			fmt.Fprintf(out, "%s\n%s\n", help(c, []Section{pick(common, sections)}, width), reflow(more, width))
 		default:
 			i := slices.IndexFunc(sections, func(s Section) bool { return s.Topic == h.topic })
 			fmt.Fprint(out, flagsOf(sections[i], width))
@@ -40,8 +38,8 @@ func Abridge(c *cobra.Command, common []string, sections ...Section) {
 	})
 }
 
-// shared returns a section of the flags that are named, in their order.
-func shared(names []string, sections []Section) Section {
+// pick returns a section of the flags with these names, in this order.
+func pick(names []string, sections []Section) Section {
 	s := NewSection("Common flags")
 	for _, name := range names {
 		for _, of := range sections {

@@ -37,8 +37,8 @@ func (s Section) Offer(flag string, words ...string) {
 }
 
 // AddSections gives a command the flags of all sections, and help that lists them by
-// section. Every command has --events.
-func AddSections(c *cobra.Command, sections ...Section) {
+// section. Every command has --events. AddSections returns all sections.
+func AddSections(c *cobra.Command, sections ...Section) []Section {
 	sections = append(sections, eventsSection())
 	c.Flags().SortFlags = false
 	for _, s := range sections {
@@ -55,6 +55,7 @@ func AddSections(c *cobra.Command, sections ...Section) {
 		_, err := fmt.Fprint(out, usage(c, sections, widthOf(out)))
 		return err
 	})
+	return sections
 }
 
 // explainErrors has the sections complete the errors of a command.

@@ -10,9 +10,8 @@ import (
 // NamespaceFlag returns where the value of --namespace is.
 func (c *Flags) NamespaceFlag() *string { return &c.overrides.Context.Namespace }
 
-// Accept sets the value of a flag, a field of Target or NamespaceFlag, to the answer of someone who was asked for
-// it. If that is wrong for a new profile, the value stays as it was, and the error says why, without the flag,
-// which nobody typed.
+// Accept sets a flag, which is a field of Target or NamespaceFlag, to an answer. If a new profile can't have the
+// value, the flag keeps its old one. The error doesn't name the flag, since nobody typed it.
 func (c *Flags) Accept(answer string, flag *string) error {
 	old := *flag
 	*flag = answer

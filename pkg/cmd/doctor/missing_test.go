@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"encoding/json"
 	"net/http"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -47,7 +46,7 @@ func TestWhatIsMissingIsSaidOnce(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := gcptest.New(t)
 			tt.prepare(s)
-			newcomer(t, s)
+			s.SetenvOfNewMachine(t)
 			var out bytes.Buffer
 			streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &out}
 			args := append([]string{"--project=acme", "--zone=us-central1-a", "--cluster=main", "-o", "json"}, tt.args...)
@@ -74,7 +73,7 @@ func TestWhatIsMissingIsSaidOnce(t *testing.T) {
 // While Google Cloud is broken, all checks end, and the first of its project says how it is broken.
 func TestDoctorEndsWhileGoogleCloudIsBroken(t *testing.T) {
 	s := gcptest.New(t)
-	newcomer(t, s)
+	s.SetenvOfNewMachine(t)
 	s.Fail(gcptest.Fault{Times: 1000, Status: http.StatusInternalServerError})
 	var out bytes.Buffer
 	streams := genericiooptions.IOStreams{In: strings.NewReader(""), Out: &out, ErrOut: &out}
@@ -85,22 +84,6 @@ func TestDoctorEndsWhileGoogleCloudIsBroken(t *testing.T) {
 		if !strings.Contains(out.String(), want) {
 			t.Errorf("no %q in:\n%s", want, out.String())
 		}
-	}
-}
-
-// newcomer sets up a machine with an account of Google Cloud, and no kubeconfig.
-func newcomer(t *testing.T, s *gcptest.Server) {
-	t.Helper()
-	dir := t.TempDir()
-	t.Setenv("HOME", dir)
-	t.Setenv("KUBECONFIG", filepath.Join(dir, "none"))
-	for _, name := range []string{"KINETIC_PROJECT", "KINETIC_ZONE", "KINETIC_CLUSTER", "KINETIC_NAMESPACE", "KINETIC_PROFILE", "KINETIC_STORE",
-		"KINETIC_PROFILES_FILE", "STORAGE_EMULATOR_HOST", "CLOUDSDK_CONFIG", "CLOUDSDK_CORE_PROJECT", "GOOGLE_CLOUD_PROJECT"} {
-		t.Setenv(name, "")
-	}
-	for _, variable := range s.Environ() {
-		name, value, _ := strings.Cut(variable, "=")
-		t.Setenv(name, value)
 	}
 }
 

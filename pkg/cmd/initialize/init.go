@@ -33,7 +33,7 @@ cluster, and hands over to "kubectl kinetic up", which shows its plan. troublesh
 "kubectl kinetic doctor", and asks nothing.
 
 --yes never prompts: values come from flags, variables and the current settings. If
-nothing says which cluster, connect lists those of the project and chooses none.
+none of them names a cluster, connect lists the project's clusters and chooses none.
 
 Exit codes: 0 done; 1 it failed, or doctor found something wrong, also after connect has
 saved the profile; 2 the command line is wrong, or a question has no answer; 130
@@ -107,7 +107,7 @@ func (s *setup) run(ctx context.Context, args []string) error {
 		word = "connect"
 	}
 	if why := cli.CannotAsk(s.streams); why != "" && !s.yes && word != "troubleshoot" {
-		return cli.Usagef("init asks questions, but %s: use --yes and say the rest with flags, as in "+
+		return cli.Usagef("init asks questions, but %s: use --yes and flags, as in "+
 			"`kubectl kinetic init connect --project PROJECT --zone ZONE --cluster CLUSTER --namespace NAMESPACE --yes`", why)
 	}
 	if s.profile != "" {

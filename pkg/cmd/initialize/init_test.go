@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"io"
 	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -34,22 +33,6 @@ func (l *typed) Read(p []byte) (int, error) {
 	return n, nil
 }
 
-// newcomer sets up a machine with an account of Google Cloud, and no kubeconfig.
-func newcomer(t *testing.T, s *gcptest.Server) {
-	t.Helper()
-	dir := t.TempDir()
-	t.Setenv("HOME", dir)
-	t.Setenv("KUBECONFIG", filepath.Join(dir, "none"))
-	for _, name := range []string{"KINETIC_PROJECT", "KINETIC_ZONE", "KINETIC_CLUSTER", "KINETIC_NAMESPACE", "KINETIC_PROFILE", "KINETIC_STORE",
-		"KINETIC_PROFILES_FILE", "STORAGE_EMULATOR_HOST", "CLOUDSDK_CONFIG", "CLOUDSDK_CORE_PROJECT", "GOOGLE_CLOUD_PROJECT"} {
-		t.Setenv(name, "")
-	}
-	for _, variable := range s.Environ() {
-		name, value, _ := strings.Cut(variable, "=")
-		t.Setenv(name, value)
-	}
-}
-
 // asking is a run of init whose questions are answered by lines.
 func asking(t *testing.T, flags []string, out, errOut io.Writer, lines ...string) *setup {
 	t.Helper()
@@ -76,7 +59,7 @@ func TestConnectByQuestions(t *testing.T) {
 	for name, zone := range map[string]string{"small": "europe-west4-b", "large": "us-central1-a"} {
 		s.AddCluster("acme", zone, &container.Cluster{Name: name, Status: "RUNNING"})
 	}
-	newcomer(t, s)
+	s.SetenvOfNewMachine(t)
 	var out, errOut bytes.Buffer
 	run := func(lines ...string) error {
 		out.Reset()
@@ -132,7 +115,7 @@ func TestSaveReplacesOnlyTheSameCluster(t *testing.T) {
 	for _, name := range []string{"one", "two"} {
 		s.AddCluster("acme", "us-central1-a", &container.Cluster{Name: name, Status: "RUNNING"})
 	}
-	newcomer(t, s)
+	s.SetenvOfNewMachine(t)
 	run := func(arguments ...string) (int, string) {
 		return connectTo(t, append(arguments, "--zone=us-central1-a")...)
 	}
@@ -186,7 +169,7 @@ func TestConnectRefusesAClusterThatDoesNotExist(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			s := gcptest.New(t)
 			tt.prepare(s)
-			newcomer(t, s)
+			s.SetenvOfNewMachine(t)
 			code, text := connectTo(t, "--zone=us-central1-a", "--cluster=mian")
 			if code != 1 || !strings.Contains(text, tt.want) {
 				t.Errorf("exit code %d: %s", code, text)
@@ -203,7 +186,7 @@ func TestConnectRefusesAClusterThatDoesNotExist(t *testing.T) {
 func TestConnectToAClusterBeingCreated(t *testing.T) {
 	s := gcptest.New(t)
 	s.AddCluster("acme", "us-central1-a", &container.Cluster{Name: "c", Status: "RUNNING"})
-	newcomer(t, s)
+	s.SetenvOfNewMachine(t)
 	s.Fail(gcptest.Fault{Method: "GET", Path: "/clusters/c$", Times: 1, Status: 200, Body: `{"name":"c","status":"PROVISIONING"}`})
 	code, text := connectTo(t, "--zone=us-central1-a", "--cluster=c")
 	if want := "warning: writing the context gke_acme_us-central1-a_c: cluster c has no address, its status is PROVISIONING: repeat this command once it runs\n"; code != 1 || !strings.Contains(text, want) {
@@ -230,7 +213,7 @@ func TestProfileName(t *testing.T) {
 }
 
 func TestConnectRefusesAProjectThatDoesNotExist(t *testing.T) {
-	newcomer(t, gcptest.New(t))
+	gcptest.New(t).SetenvOfNewMachine(t)
 	code, text := connectTo(t, "--project=nosuch", "--zone=us-central1-a", "--cluster=main")
 	if want := "project nosuch doesn't exist, or "; code != 1 || !strings.Contains(text, want) {
 		t.Errorf("exit code %d: %s", code, text)
@@ -256,7 +239,7 @@ func TestConnectGuessesNoCluster(t *testing.T) {
 		"its name is given":                 {twins, []string{"--cluster=other"}, false, "error: init connect: project acme has main in us-central1-a, other in us-east5-b" + usage},
 		"its zone is given":                 {twins, []string{"--zone=us-east5-b"}, false, "error: init connect: project acme has main in us-central1-a, other in us-east5-b" + usage},
 		"there is none":                     {nil, nil, false, "error: project acme has no cluster: create one with: kubectl kinetic init create --project acme"},
-		"they can't be listed":              {twins, nil, true, "error: a profile has a project, a zone and a cluster, and nothing says which: set --zone, --cluster"},
+		"they can't be listed":              {twins, nil, true, "error: a profile needs a project, a zone and a cluster: set --zone, --cluster"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := gcptest.New(t)
@@ -266,7 +249,7 @@ func TestConnectGuessesNoCluster(t *testing.T) {
 			if tt.denied {
 				s.Deny("container.clusters.list")
 			}
-			newcomer(t, s)
+			s.SetenvOfNewMachine(t)
 			code, text := connectTo(t, tt.args...)
 			file, err := profile.Read(os.Getenv)
 			if err != nil || file.Current != "" || !strings.Contains(text, tt.want) {
@@ -309,7 +292,7 @@ func TestAnswersAreCheckedWhenTheyAreGiven(t *testing.T) {
 			if tt.deny != "" {
 				s.Deny(tt.deny)
 			}
-			newcomer(t, s)
+			s.SetenvOfNewMachine(t)
 			kubeconfig := `{"contexts":[{"name":"kind-dev","context":{"cluster":"kind-dev"}}],"clusters":[{"name":"kind-dev","cluster":{"server":"https://127.0.0.1:1"}}]}`
 			if err := os.WriteFile(os.Getenv("KUBECONFIG"), []byte(kubeconfig), 0o600); err != nil {
 				t.Fatal(err)
@@ -349,7 +332,7 @@ func TestCreateAsksWhatFlagsDoNotSay(t *testing.T) {
 		"the end":    {nil, []string{"acme"}, "zone, or region of a regional cluster [us-central1-a]: \n", nil, `no answer to "zone, or region of a regional cluster"`},
 	} {
 		t.Run(name, func(t *testing.T) {
-			newcomer(t, gcptest.New(t))
+			gcptest.New(t).SetenvOfNewMachine(t)
 			var errOut bytes.Buffer
 			s := asking(t, tt.flags, io.Discard, &errOut, tt.lines...)
 			err := s.askPlace(t.Context())

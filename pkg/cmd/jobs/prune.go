@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"io"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -67,6 +69,10 @@ func (o *pruneOptions) run(ctx context.Context) error {
 		return err
 	}
 	plan, err := o.find(ctx, registry.Store)
+	if err != nil && ctx.Err() != nil {
+		fmt.Fprintln(o.streams.ErrOut, "interrupted; nothing was deleted")
+		return cli.Exit(cli.ExitInterrupted)
+	}
 	if err != nil {
 		return err
 	}
@@ -129,23 +135,27 @@ type pruned struct {
 	Outputs []prune.Outputs `json:"outputs"`
 }
 
-// print prints a plan: in the format that was asked for, or as said with a table of outputs.
+// print prints a plan in the format of --output, or a table of its outputs and a sentence, said.
 func (o *pruneOptions) print(url string, plan *prune.Plan, deleted bool, amount prune.Done, said string) error {
 	switch o.output {
 	case "json":
 		return report.PrintJSON(o.streams.Out, pruned{Store: url, Deleted: deleted, Objects: amount.Objects, Bytes: amount.Bytes,
 			Items: append([]prune.Item{}, plan.Items...), Outputs: append([]prune.Outputs{}, plan.Outputs...)})
 	case "name":
+		var names strings.Builder
 		for _, item := range plan.Items {
-			fmt.Fprintln(o.streams.Out, url+"/"+item.Name)
+			names.WriteString(url + "/" + item.Name + "\n")
 		}
 		for _, left := range plan.Outputs {
-			fmt.Fprintln(o.streams.Out, left.URL)
+			names.WriteString(left.URL + "\n")
 		}
-		return nil
+		_, err := io.WriteString(o.streams.Out, names.String())
+		return err
 	}
 	if len(plan.Outputs) > 0 {
-		fmt.Fprintln(o.streams.Out, "outputs of jobs that were cleaned up:")
+		if _, err := fmt.Fprintln(o.streams.Out, "outputs of jobs that were cleaned up:"); err != nil {
+			return err
+		}
 		t := ui.NewTable(o.streams.Out, "id", "objects", "size")
 		for _, left := range plan.Outputs {
 			t.Row(left.ID, human.Number(left.Objects), human.Bytes(left.Bytes))

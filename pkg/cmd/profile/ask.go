@@ -27,7 +27,7 @@ type Question struct {
 	Flag        *string
 }
 
-// Ask asks for what a new profile needs and no flag and no variable says, and returns what is in force then.
+// Ask asks for the values of a new profile that no flag or variable sets, and returns the settings then.
 func Ask(ctx context.Context, streams genericiooptions.IOStreams, connection *connect.Flags) (target.Target, error) {
 	where, err := Place(connection)
 	if err != nil {
@@ -73,7 +73,7 @@ func AskFor(ctx context.Context, streams genericiooptions.IOStreams, connection 
 	return nil
 }
 
-// Given reports whether a value is that of a flag or a variable of ours.
+// Given reports whether a flag or a KINETIC_ variable sets a value.
 func Given(from string) bool {
 	return strings.HasPrefix(from, "--") || strings.HasPrefix(from, "KINETIC_")
 }
@@ -85,7 +85,7 @@ func Elsewhere(where target.Target) bool { return where.Context != "" && !where.
 func Complete(where target.Target) error {
 	if Elsewhere(where) {
 		if where.Store == "" {
-			return cli.Usagef("the cluster of context %s is not one of GKE, so nothing says where its jobs are stored: set --store gs://BUCKET; "+
+			return cli.Usagef("the cluster of context %s is not one of GKE, so it needs a store for its jobs: set --store gs://BUCKET; "+
 				"or name a cluster of GKE with --project, --zone and --cluster", where.Context)
 		}
 		return nil
@@ -101,7 +101,7 @@ func Complete(where target.Target) error {
 	if len(missing) == 0 {
 		return nil
 	}
-	return cli.Usagef("a profile has a project, a zone and a cluster, and nothing says which: set %s", strings.Join(missing, ", "))
+	return cli.Usagef("a profile needs a project, a zone and a cluster: set %s", strings.Join(missing, ", "))
 }
 
 // Of returns the profile of a place.

@@ -52,10 +52,7 @@ func TestChooseNetwork(t *testing.T) {
 		t.Fatal(err)
 	}
 	t.Cleanup(server.Close)
-	for _, variable := range server.Environ() {
-		name, value, _ := strings.Cut(variable, "=")
-		t.Setenv(name, value)
-	}
+	server.Setenv(t)
 	pool := func(text string) *container.NodePool {
 		acc, err := accelerator.Parse(text, accelerator.Options{})
 		if err != nil {

@@ -85,9 +85,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 		}
 		return o.run(ctx)
 	})
-	sections := f.sections()
-	cli.AddSections(c, sections...)
-	cli.Abridge(c, commonFlags(), sections...)
+	cli.Abridge(c, commonFlags(), cli.AddSections(c, f.sections()...))
 	c.SetFlagErrorFunc(f.unknownFlag)
 	return c
 }

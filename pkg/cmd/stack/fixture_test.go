@@ -41,10 +41,7 @@ func newWorld(t *testing.T) *world {
 		"KINETIC_PROJECT": "acme", "KINETIC_ZONE": zone, "KINETIC_CLUSTER": "research", "KINETIC_NAMESPACE": "ml"} {
 		t.Setenv(name, value)
 	}
-	for _, variable := range w.Environ() {
-		name, value, _ := strings.Cut(variable, "=")
-		t.Setenv(name, value)
-	}
+	w.Setenv(t)
 	return w
 }
 

@@ -122,7 +122,7 @@ func (s status) writePools(out io.Writer) error {
 	return pools.Flush()
 }
 
-// costText says in a line what jobs have cost, and on which days.
+// costText returns a line with the cost of jobs, and the days.
 func costText(c price.Breakdown) string {
 	days := fmt.Sprintf("from %s to %s UTC", c.From, c.To)
 	if c.Jobs == 0 {

@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync"
 	"testing"
 	"time"
@@ -110,6 +111,28 @@ func (s *Server) Environ() []string {
 		names[i] = name + "=" + s.Env(name)
 	}
 	return names
+}
+
+// Setenv makes a test's programs use the server.
+func (s *Server) Setenv(t testing.TB) {
+	t.Helper()
+	for _, variable := range s.Environ() {
+		name, value, _ := strings.Cut(variable, "=")
+		t.Setenv(name, value)
+	}
+}
+
+// SetenvOfNewMachine is Setenv for a machine with an account, an empty home and no settings.
+func (s *Server) SetenvOfNewMachine(t testing.TB) {
+	t.Helper()
+	home := t.TempDir()
+	t.Setenv("HOME", home)
+	t.Setenv("KUBECONFIG", filepath.Join(home, "none"))
+	for _, name := range []string{"KINETIC_PROJECT", "KINETIC_ZONE", "KINETIC_CLUSTER", "KINETIC_NAMESPACE", "KINETIC_PROFILE", "KINETIC_STORE",
+		"KINETIC_PROFILES_FILE", "STORAGE_EMULATOR_HOST", "CLOUDSDK_CONFIG", "CLOUDSDK_CORE_PROJECT", "GOOGLE_CLOUD_PROJECT"} {
+		t.Setenv(name, "")
+	}
+	s.Setenv(t)
 }
 
 // SetPageSize sets how many items a list has at a time, at first 2.

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// Outputs are those of a job that was cleaned up without them, with what its runner kept about them.
+// Outputs are the outputs of a job that was cleaned up without them, and the records that its runner kept.
 type Outputs struct {
 	ID      string `json:"id"`
 	URL     string `json:"url"`

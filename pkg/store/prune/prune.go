@@ -99,7 +99,7 @@ type Done struct {
 }
 
 // Delete deletes what is in the plan. It keeps whatever was replaced or renewed after it was listed.
-// After an error or an interrupt, Done says what went. progress is called by one goroutine at a time.
+// After an error or an interrupt, Done counts what was deleted before. progress is called by one goroutine at a time.
 func (p *Plan) Delete(ctx context.Context, progress func(Done)) (Done, error) {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(store.Parallel)
