@@ -89,14 +89,19 @@ func OneOf(flag, value string, valid []string) error {
 	if slices.Contains(valid, value) {
 		return nil
 	}
-	expected := "one of " + strings.Join(valid, ", ")
+	return Usagef("%s %q: %s", flag, value, expected(value, valid))
+}
+
+// expected returns the words that are valid instead of a value, and the one that may be meant.
+func expected(value string, valid []string) string {
+	text := "expected one of " + strings.Join(valid, ", ")
 	if len(valid) == 1 {
-		expected = valid[0]
+		text = "expected " + valid[0]
 	}
 	if meant := suggest.Sentence(value, valid); meant != "" {
-		expected += "; " + meant
+		text += "; " + meant
 	}
-	return Usagef("%s %q: expected %s", flag, value, expected)
+	return text
 }
 
 // Exit returns an error that ends a command with a code and prints nothing; nil for

@@ -1,6 +1,7 @@
 package cli
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strconv"
@@ -73,8 +74,11 @@ func (h *helpFlag) Set(text string) error {
 		h.given, h.topic = given, ""
 		return nil
 	}
+	if !slices.Contains(h.topics, text) {
+		return errors.New(expected(text, h.topics))
+	}
 	h.given, h.topic = true, text
-	return OneOf("--help", text, h.topics)
+	return nil
 }
 
 // Type implements pflag.Value.
