@@ -281,15 +281,25 @@ class NoRoom(ChangedCase):
         self.assertEqual(kept, sorted(set(kept) & set(lines), key=lambda line: int(line.split()[1])), "whole lines, in order")
 
     def test_room_that_is_found_again_is_used(self):
-        source = """
-            import os
+        log, printed = f"{self.work}/scratch/log", f"{self.work}/printed"
+        source = f"""
+            import os, time
             def f():
                 for n in range(10_000): print("x" * 200)
-                while not os.path.exists(PART): os.sched_yield()
+                open({printed!r}, "w").close()
+                while os.path.getsize({log!r}) > 1 << 19: time.sleep(0.01)
                 for n in range(10): print("again", n)
         """
-        part = os.path.join(self.store, JOB, "logs/0/1-2.log")
-        ran = self.run_limited(source.replace("PART", repr(part)), "errands.PART_SECONDS = 0.2; spool.PART_BYTES = 1000_000")
+        publish_when_printed = f"""
+import os, time
+errands.PART_SECONDS = 0.1
+publish_all = spool.LogParts.publish_all
+def publish_when_printed(*args):
+    while not os.path.exists({printed!r}): time.sleep(0.01)
+    publish_all(*args)
+spool.LogParts.publish_all = publish_when_printed
+"""
+        ran = self.run_limited(source, publish_when_printed)
         self.assertEqual(ran.code, 0, ran.out)
         lines = unstamped(ran.log).splitlines()
         self.assertEqual(lines[-11:-1] if lines[-1].startswith("kinetic: warning") else lines[-10:], [f"again {n}" for n in range(10)])
