@@ -107,14 +107,14 @@ func TestEntriesOfASharedStore(t *testing.T) {
 		})
 	}
 	for id, want := range map[string]string{"namespace": "add -n other", "cluster": "add --cluster second"} {
-		if _, err := p.Attach(t.Context(), id); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := p.FindOne(t.Context(), id); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("attaching to %s: %v, want %q", id, err, want)
 		}
-		if _, failed := p.AttachAll(t.Context(), []string{id}); len(failed) != 1 || !strings.Contains(failed[0].Error(), want) {
+		if _, failed := findRemains(t, p, FindOptions{}, id); len(failed) != 1 || !strings.Contains(failed[0].Error(), want) {
 			t.Errorf("attaching to %s in order to remove it: %v, want %q", id, failed, want)
 		}
 	}
-	if _, err := p.Attach(t.Context(), "here"); err != nil {
+	if _, err := p.FindOne(t.Context(), "here"); err != nil {
 		t.Error(err)
 	}
 	p.Backend = lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) { return nil, errUnreachable })

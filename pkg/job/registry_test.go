@@ -42,7 +42,24 @@ func (c counting) Dirs(ctx context.Context, prefix string) ([]string, error) {
 	return c.Store.Dirs(ctx, prefix)
 }
 
-func TestAttachAllLooksOnce(t *testing.T) {
+// findRemains finds jobs and their remains, and returns them and the errors without gaps.
+func findRemains(t *testing.T, reg Registry, o FindOptions, words ...string) (found []*Job, failed []error) {
+	o.Remains = true
+	jobs, errs := reg.Find(t.Context(), words, o)
+	for i, j := range jobs {
+		if (j == nil) == (errs[i] == nil) {
+			t.Errorf("%s: job %v and error %v", words[i], j, errs[i])
+		}
+		if j != nil {
+			found = append(found, j)
+		} else {
+			failed = append(failed, errs[i])
+		}
+	}
+	return found, failed
+}
+
+func TestFindLooksOnce(t *testing.T) {
 	listed, dirs := 0, 0
 	p := Registry{Store: counting{storeWith(t, map[string]string{"a1/handle.json": ourHandle, "b2/call.json": "{}"}), &dirs},
 		Backend: lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) {
@@ -51,7 +68,7 @@ func TestAttachAllLooksOnce(t *testing.T) {
 		}),
 		OpenStore: func(string) (store.Store, error) { return storeWith(t, nil), nil },
 	}
-	jobs, failed := p.AttachAll(t.Context(), []string{"d", "a1", "b2", "c3", "a"})
+	jobs, failed := findRemains(t, p, FindOptions{}, "d", "a1", "b2", "c3", "a")
 	if len(failed) > 0 {
 		t.Fatal(failed)
 	}
@@ -59,7 +76,7 @@ func TestAttachAllLooksOnce(t *testing.T) {
 	for _, j := range jobs {
 		ids = append(ids, j.ID())
 	}
-	if want := []string{"d4", "a1", "b2", "c3"}; !slices.Equal(ids, want) {
+	if want := []string{"d4", "a1", "b2", "c3", "a1"}; !slices.Equal(ids, want) {
 		t.Errorf("found %v, want %v", ids, want)
 	}
 	if listed != 1 || dirs != 1 {
@@ -68,7 +85,7 @@ func TestAttachAllLooksOnce(t *testing.T) {
 	if jobs[0].Store != jobs[3].Store {
 		t.Error("a store was opened twice")
 	}
-	jobs, failed = p.AttachAll(t.Context(), []string{"nothing", "a1", "else", "c3"})
+	jobs, failed = findRemains(t, p, FindOptions{}, "nothing", "a1", "else", "c3")
 	if len(jobs) != 2 || jobs[0].ID() != "a1" || jobs[1].ID() != "c3" {
 		t.Errorf("beside jobs that are not there: %v", jobs)
 	}
@@ -78,7 +95,7 @@ func TestAttachAllLooksOnce(t *testing.T) {
 }
 
 // A directory without a handle is a job only if it looks like one.
-func TestAttachAllToOrphans(t *testing.T) {
+func TestFindRemains(t *testing.T) {
 	const made = "cpu-f-20260101-000000-0a1b2c3"
 	tests := map[string]struct {
 		id      string
@@ -102,7 +119,7 @@ func TestAttachAllToOrphans(t *testing.T) {
 				objects[o] = "{}"
 			}
 			p := Registry{Store: storeWith(t, objects), Backend: lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) { return nil, nil })}
-			_, failed := p.AttachAll(t.Context(), []string{tt.id})
+			_, failed := findRemains(t, p, FindOptions{}, tt.id)
 			err := errors.Join(failed...)
 			if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
@@ -167,14 +184,14 @@ func TestPlaceWithoutAStore(t *testing.T) {
 		return []api.JobSummary{{ID: "a1", Store: theirs.URL(), Status: api.Status{State: api.Running}}}, nil
 	}), OpenStore: func(string) (store.Store, error) { return theirs, nil }}
 	for _, id := range []string{"a1", "a"} {
-		if j, err := p.Attach(t.Context(), id); err != nil || j.ID() != "a1" || j.Store != theirs {
+		if j, err := p.FindOne(t.Context(), id); err != nil || j.ID() != "a1" || j.Store != theirs {
 			t.Errorf("attaching to %s: %v", id, err)
 		}
-		if _, failed := p.AttachAll(t.Context(), []string{id}); len(failed) > 0 {
+		if _, failed := findRemains(t, p, FindOptions{}, id); len(failed) > 0 {
 			t.Errorf("attaching to %s in order to remove it: %v", id, failed)
 		}
 	}
-	if _, err := p.Attach(t.Context(), "zz-9"); !errors.Is(err, why) || !strings.Contains(err.Error(), "not found") {
+	if _, err := p.FindOne(t.Context(), "zz-9"); !errors.Is(err, why) || !strings.Contains(err.Error(), "not found") {
 		t.Errorf("a job without a workload: %v", err)
 	}
 	if entries, err := p.Entries(t.Context(), Filter{}, api.ListStates); err != nil || len(entries) != 1 {
@@ -230,18 +247,18 @@ func TestRegistryTellsClustersApart(t *testing.T) {
 				t.Errorf("listed %v, want %v", listed, tt.listed)
 			}
 			for _, id := range tt.listed {
-				if j, err := p.Attach(t.Context(), id); err != nil || j.ID() != id {
+				if j, err := p.FindOne(t.Context(), id); err != nil || j.ID() != id {
 					t.Errorf("attaching to %s: %v", id, err)
 				}
-				if _, failed := p.AttachAll(t.Context(), []string{id}); len(failed) > 0 {
+				if _, failed := findRemains(t, p, FindOptions{}, id); len(failed) > 0 {
 					t.Errorf("attaching to %s in order to remove it: %v", id, failed)
 				}
 			}
 			for id, want := range tt.refused {
-				if _, err := p.Attach(t.Context(), id); err == nil || !strings.Contains(err.Error(), want) {
+				if _, err := p.FindOne(t.Context(), id); err == nil || !strings.Contains(err.Error(), want) {
 					t.Errorf("attaching to %s: %v, want %q", id, err, want)
 				}
-				if _, failed := p.AttachAll(t.Context(), []string{id}); len(failed) != 1 || !strings.Contains(failed[0].Error(), want) {
+				if _, failed := findRemains(t, p, FindOptions{}, id); len(failed) != 1 || !strings.Contains(failed[0].Error(), want) {
 					t.Errorf("attaching to %s in order to remove it: %v, want %q", id, failed, want)
 				}
 			}

@@ -15,12 +15,53 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// resolver finds the jobs that words name: by whole ids, prefixes, and the digits at their
-// ends. It lists the jobs of its registry at most once, and only if a word needs that.
+// FindOptions choose what Find finds.
+type FindOptions struct {
+	// Remains finds what is left of a job, too: without a readable handle. Only the handle of a newer version is
+	// an error then. It is for what ends or removes jobs.
+	Remains bool
+	// Unended finds the only job that has not ended, if several jobs match a word.
+	Unended bool
+}
+
+// Find finds the jobs that words name: by whole IDs, prefixes, and the digits at their ends. It returns a job or an
+// error for each word, in their order: an IDError if no job or several jobs match. If the handle of a job with a
+// workload was lost, only what the workload says is known. It lists the jobs at most once, and only if a word
+// needs that.
+func (reg Registry) Find(ctx context.Context, words []string, o FindOptions) ([]*Job, []error) {
+	r := &resolver{registry: reg, options: o, stores: map[string]store.Store{reg.Store.URL(): reg.Store}}
+	jobs, errs, exists := make([]*Job, len(words)), make([]error, len(words)), make([]bool, len(words))
+	opened := make([]bool, len(words))
+	parallel.Each(Parallel, words, func(i int, word string) {
+		jobs[i] = r.byFullID(ctx, word)
+		opened[i] = jobs[i] != nil
+	})
+	for i, word := range words {
+		if !opened[i] {
+			jobs[i], exists[i], errs[i] = r.resolve(ctx, word)
+		}
+	}
+	parallel.Each(Parallel, words, func(i int, _ string) {
+		if !opened[i] && errs[i] == nil {
+			errs[i] = r.open(ctx, jobs[i], exists[i])
+		}
+		if errs[i] != nil {
+			jobs[i] = nil
+		}
+	})
+	return jobs, errs
+}
+
+// FindOne is Find for one word.
+func (reg Registry) FindOne(ctx context.Context, word string) (*Job, error) {
+	jobs, errs := reg.Find(ctx, []string{word}, FindOptions{})
+	return jobs[0], errs[0]
+}
+
+// resolver is the work of Find.
 type resolver struct {
 	registry Registry
-	// unended says that a word that several jobs match names the only one of them that has not ended.
-	unended bool
+	options  FindOptions
 
 	looked    bool
 	workloads map[string]api.JobSummary
@@ -33,67 +74,38 @@ type resolver struct {
 	stores map[string]store.Store
 }
 
-func (reg Registry) resolver() *resolver {
-	return &resolver{registry: reg, stores: map[string]store.Store{reg.Store.URL(): reg.Store}}
-}
-
-// Attach finds the job that a word names. The error is an IDError if no job or several jobs
-// match. If the handle was lost, only what the workload says is known.
-func (reg Registry) Attach(ctx context.Context, word string) (*Job, error) {
-	return reg.resolver().attach(ctx, word)
-}
-
-// AttachEach is Attach for several words, each with its own error. It lists the jobs at most once.
-func (reg Registry) AttachEach(ctx context.Context, words []string) ([]*Job, []error) {
-	return reg.resolver().attachEach(ctx, words)
-}
-
-func (r *resolver) attachEach(ctx context.Context, words []string) ([]*Job, []error) {
-	jobs, errs := make([]*Job, len(words)), make([]error, len(words))
-	parallel.Each(Parallel, words, func(i int, word string) { jobs[i] = r.byFullID(ctx, word) })
-	for i, word := range words {
-		if jobs[i] == nil {
-			jobs[i], errs[i] = r.byPrefix(ctx, word)
-		}
-	}
-	return jobs, errs
-}
-
-func (r *resolver) attach(ctx context.Context, word string) (*Job, error) {
-	if j := r.byFullID(ctx, word); j != nil {
-		return j, nil
-	}
-	return r.byPrefix(ctx, word)
-}
-
-// byFullID returns the job whose whole id is word; nil if there is no such job here.
+// byFullID returns the job whose whole ID is word; nil if there is no such job here, or if it is to be found by its
+// workload, which knows better where it is.
 func (r *resolver) byFullID(ctx context.Context, word string) *Job {
+	if r.options.Remains {
+		return nil
+	}
 	if j := r.registry.ByID(ctx, word); j != nil && r.registry.reaches(j.Handle) == nil {
 		return j
 	}
 	return nil
 }
 
-// byPrefix finds the job that a word names, which need not be a whole id.
-func (r *resolver) byPrefix(ctx context.Context, word string) (*Job, error) {
-	j, found, err := r.resolve(ctx, word)
-	if err != nil {
-		return nil, err
-	}
+// open reads the handle of a job. It checks that the job belongs to this registry and, if it has neither a
+// workload nor a handle, that its directory is that of a job. exists says that it has a workload.
+func (r *resolver) open(ctx context.Context, j *Job, exists bool) error {
 	handle, err := readHandle(ctx, j.Store, j.ID())
+	var newer *api.VersionError
+	missing := errors.Is(err, store.ErrNotFound)
 	switch {
 	case err == nil:
 		j.Handle = handle
-		return j, r.registry.has(handle, found)
-	case !errors.Is(err, store.ErrNotFound):
-		return nil, err
-	case found:
-		return j, nil
+	case errors.As(err, &newer) || !missing && !r.options.Remains:
+		return err
+	case !exists:
+		if err := j.checkOrphan(ctx); err != nil {
+			return err
+		}
+		if !r.options.Remains {
+			return j.cleanedUp(ctx)
+		}
 	}
-	if err := j.checkOrphan(ctx); err != nil {
-		return nil, err
-	}
-	return nil, j.cleanedUp(ctx)
+	return r.registry.has(j.Handle, exists)
 }
 
 // NoEnd returns the error about a job without a workload of which nobody knows how it ended.
@@ -218,7 +230,7 @@ func (r *resolver) resolveID(ctx context.Context, word string) (string, error) {
 // must be the user's own job, and the others must be runs of the same name.
 func (r *resolver) onlyUnended(ctx context.Context, candidates []api.JobSummary) string {
 	running := slices.DeleteFunc(slices.Clone(candidates), func(e api.JobSummary) bool { return e.State.Ended() })
-	if !r.unended || len(running) != 1 {
+	if !r.options.Unended || len(running) != 1 {
 		return ""
 	}
 	id := running[0].ID
@@ -348,4 +360,9 @@ func (reg Registry) ids(ctx context.Context, found map[string]api.JobSummary) ([
 	}
 	slices.Sort(ids)
 	return slices.Compact(ids), err
+}
+
+// CanBeID reports whether a word is an id, or may be the beginning of one.
+func CanBeID(word string) bool {
+	return store.CheckID(word) == nil || store.CheckID(word+"0") == nil
 }

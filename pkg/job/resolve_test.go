@@ -52,7 +52,7 @@ func TestResolveID(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			r := p.resolver()
+			r := &resolver{registry: p}
 			r.listWorkloads(t.Context())
 			got, err := r.resolveID(t.Context(), tt.word)
 			if tt.err == "" {
@@ -67,7 +67,7 @@ func TestResolveID(t *testing.T) {
 			}
 		})
 	}
-	if _, err := listing(t).Attach(t.Context(), "x"); err == nil || !strings.Contains(err.Error(), "there are no jobs here") {
+	if _, err := listing(t).FindOne(t.Context(), "x"); err == nil || !strings.Contains(err.Error(), "there are no jobs here") {
 		t.Errorf("without any job: %v", err)
 	}
 }
@@ -84,7 +84,7 @@ func TestAmbiguousIDListsTheJobs(t *testing.T) {
 		}
 		return []api.JobSummary{w}, nil
 	})
-	_, err := p.Attach(t.Context(), "cpu-a")
+	_, err := p.FindOne(t.Context(), "cpu-a")
 	if err == nil {
 		t.Fatal("found one")
 	}
@@ -96,14 +96,14 @@ func TestAmbiguousIDListsTheJobs(t *testing.T) {
 	for i := range 15 {
 		many = append(many, api.JobSummary{ID: fmt.Sprintf("cpu-%d", i), Status: api.Status{State: api.Running}})
 	}
-	if _, err := listing(t, many...).Attach(t.Context(), "cpu"); err == nil || !strings.HasSuffix(err.Error(), "\n  and 5 more") {
+	if _, err := listing(t, many...).FindOne(t.Context(), "cpu"); err == nil || !strings.HasSuffix(err.Error(), "\n  and 5 more") {
 		t.Errorf("of many it said:\n%v", err)
 	}
 }
 
 // Only a job that has not ended can be cancelled. A word names it if it is the user's own, and
 // all other matches are ended runs of the same name.
-func TestAttachUnended(t *testing.T) {
+func TestFindUnended(t *testing.T) {
 	id := func(name string, day int) string {
 		return fmt.Sprintf("cpu-%s-202601%02d-000000-aaaaaa%d", name, day, day)
 	}
@@ -141,7 +141,7 @@ func TestAttachUnended(t *testing.T) {
 		"cpu-slow":   "",
 		"cpu-theirs": "",
 	} {
-		found, failed := p.AttachUnended(t.Context(), []string{word})
+		found, failed := findRemains(t, p, FindOptions{Unended: true}, word)
 		switch {
 		case want == "" && (len(found) != 0 || len(failed) != 1 || !strings.Contains(failed[0].Error(), "jobs match")):
 			t.Errorf("%s: got %v, %v", word, found, failed)
@@ -149,7 +149,7 @@ func TestAttachUnended(t *testing.T) {
 			t.Errorf("%s: got %v, %v, want %s", word, found, failed, want)
 		}
 	}
-	if found, failed := p.AttachAll(t.Context(), []string{"cpu-a-"}); len(found) != 0 || len(failed) != 1 {
+	if found, failed := findRemains(t, p, FindOptions{}, "cpu-a-"); len(found) != 0 || len(failed) != 1 {
 		t.Errorf("to be cleaned up: found %v, %v", found, failed)
 	}
 }
@@ -162,7 +162,7 @@ func TestAmbiguousWithAnUnreadableEnd(t *testing.T) {
 		a + "/handle.json": handle(a), a + "/end.json": `{"version":1,"state":"SUCCEEDED"}`,
 		b + "/handle.json": handle(b), b + "/end.json": `{"version":99,"state":"SUCCEEDED"}`,
 	})}
-	found, failed := p.AttachAll(t.Context(), []string{"cpu-train"})
+	found, failed := findRemains(t, p, FindOptions{}, "cpu-train")
 	if len(found) != 0 || len(failed) != 1 || !strings.Contains(failed[0].Error(), b+"  UNKNOWN") {
 		t.Errorf("found %v, %v", found, failed)
 	}
@@ -170,7 +170,7 @@ func TestAmbiguousWithAnUnreadableEnd(t *testing.T) {
 
 // A word names the only matching job of this registry, whatever else the store has; if
 // there is none, that of another registry.
-func TestAttachByAPrefix(t *testing.T) {
+func TestFindByAPrefix(t *testing.T) {
 	handle := func(id, namespace string) string {
 		return `{"version":1,"job_id":"` + id + `","backend":"gke","namespace":"` + namespace + `","func_name":"f","created_at":"2026-01-01T00:00:00Z"}`
 	}
@@ -191,7 +191,7 @@ func TestAttachByAPrefix(t *testing.T) {
 		"cpu":   `4 jobs match`,
 	} {
 		got := ""
-		if j, err := p.Attach(t.Context(), prefix); err != nil {
+		if j, err := p.FindOne(t.Context(), prefix); err != nil {
 			got = err.Error()
 		} else {
 			got = j.ID()
@@ -203,7 +203,7 @@ func TestAttachByAPrefix(t *testing.T) {
 }
 
 // The jobs are listed once for all words, and each word has its own error.
-func TestAttachEach(t *testing.T) {
+func TestFindSeveral(t *testing.T) {
 	listed := 0
 	p := listing(t, api.JobSummary{ID: "cpu-a-1"}, api.JobSummary{ID: "cpu-b-1"})
 	list := p.Backend.List
@@ -211,7 +211,7 @@ func TestAttachEach(t *testing.T) {
 		listed++
 		return list(ctx, d)
 	})
-	jobs, errs := p.AttachEach(t.Context(), []string{"cpu-b", "nope", "cpu-a-1"})
+	jobs, errs := p.Find(t.Context(), []string{"cpu-b", "nope", "cpu-a-1"}, FindOptions{})
 	if listed != 1 || errs[0] != nil || errs[2] != nil || jobs[0].ID() != "cpu-b-1" || jobs[2].ID() != "cpu-a-1" {
 		t.Errorf("listed %d times, found %v, %v", listed, jobs, errs)
 	}
@@ -231,7 +231,7 @@ func (unlistable) Dirs(context.Context, string) ([]string, error) {
 func TestPrefixesWhereTheStoreCannotBeListed(t *testing.T) {
 	p := listing(t, api.JobSummary{ID: "cpu-a-1"}, api.JobSummary{ID: "cpu-b-2"})
 	p.Store = unlistable{p.Store}
-	_, errs := p.AttachEach(t.Context(), []string{"cpu-a", "cpu-b", "cpu-b-2"})
+	_, errs := p.Find(t.Context(), []string{"cpu-a", "cpu-b", "cpu-b-2"}, FindOptions{})
 	for i, want := range []string{"bucket locked", "bucket locked", ""} {
 		if (errs[i] == nil) != (want == "") || errs[i] != nil && errs[i].Error() != want {
 			t.Errorf("word %d: got %v, want %q", i+1, errs[i], want)

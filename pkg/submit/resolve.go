@@ -27,7 +27,7 @@ func Resolve(ctx context.Context, p Planned, registry job.Registry) (Planned, er
 	if p.request.MapResume == "" {
 		return p, nil
 	}
-	old, err := registry.Attach(ctx, p.request.MapResume)
+	old, err := registry.FindOne(ctx, p.request.MapResume)
 	if err != nil {
 		return p, inputErrorf("--map-resume: %w", err)
 	}
@@ -55,7 +55,7 @@ func Resolve(ctx context.Context, p Planned, registry job.Registry) (Planned, er
 // the rights on the bucket, knows from their index which are complete, and does it again if
 // it was interrupted.
 func (p Planned) resumeFrom(ctx context.Context, registry job.Registry) (Planned, error) {
-	old, err := registry.Attach(ctx, p.request.ResumeFrom)
+	old, err := registry.FindOne(ctx, p.request.ResumeFrom)
 	var left *job.CleanedUpError
 	if errors.As(err, &left) { // which left its outputs
 		old, err = left.Job, nil

@@ -16,10 +16,7 @@ import (
 
 // Job finds the job that the arguments or the flags name.
 func (f *Flags) Job(ctx context.Context, args []string) (*job.Job, error) {
-	if len(args) == 1 {
-		return f.attach(ctx, args[0])
-	}
-	jobs, failed, err := f.Matching(ctx, job.Filter{})
+	jobs, failed, err := f.Jobs(ctx, args)
 	switch {
 	case err != nil:
 		return nil, err
@@ -39,12 +36,35 @@ func (f *Flags) Job(ctx context.Context, args []string) (*job.Job, error) {
 // Jobs finds the jobs that the arguments or the flags name. failed has an error for each job
 // that can't be found; if there is only one ID, its error is err.
 func (f *Flags) Jobs(ctx context.Context, ids []string) (found []*job.Job, failed []error, err error) {
-	switch len(ids) {
-	case 0:
+	if len(ids) == 0 {
 		return f.Matching(ctx, job.Filter{})
-	case 1:
-		return only(f.attach(ctx, ids[0]))
 	}
+	return f.find(ctx, ids, func(others []string) ([]*job.Job, []error, error) {
+		registry, err := f.Registry()
+		if err != nil {
+			return f.storedJobs(ctx, others, err)
+		}
+		jobs, errs := registry.Find(ctx, others, job.FindOptions{})
+		return jobs, errs, nil
+	})
+}
+
+// JobsToDelete finds jobs that a command ends or removes. failed has an error for each job that can't be found,
+// which does not stop the command for the others; if there is only one ID, its error is err.
+func (f *Flags) JobsToDelete(ctx context.Context, ids []string, o job.FindOptions) (found []*job.Job, failed []error, err error) {
+	return f.find(ctx, ids, func(others []string) ([]*job.Job, []error, error) {
+		registry, err := f.Registry()
+		if err != nil {
+			return nil, nil, err
+		}
+		jobs, errs := registry.Find(ctx, others, o)
+		return jobs, errs, nil
+	})
+}
+
+// find finds the local jobs among IDs, and the others with findOthers, which returns a job or an error for each of
+// them. A job that several IDs name is found once.
+func (f *Flags) find(ctx context.Context, ids []string, findOthers func([]string) ([]*job.Job, []error, error)) (found []*job.Job, failed []error, err error) {
 	jobs, errs := make([]*job.Job, len(ids)), make([]error, len(ids))
 	var others []string
 	var at []int
@@ -54,75 +74,48 @@ func (f *Flags) Jobs(ctx context.Context, ids []string) (found []*job.Job, faile
 		}
 	}
 	if len(others) > 0 {
-		rest, unfound := f.attachEach(ctx, others)
+		rest, unfound, err := findOthers(others)
+		if err != nil && len(others) == len(ids) {
+			return nil, nil, err
+		}
 		for k, i := range at {
-			jobs[i], errs[i] = rest[k], unfound[k]
+			if err != nil {
+				errs[i] = report.OfJob(ids[i], err)
+			} else {
+				jobs[i], errs[i] = rest[k], unfound[k]
+			}
 		}
 	}
 	for i, j := range jobs {
 		switch {
 		case errs[i] != nil:
 			failed = append(failed, errs[i])
-		case !slices.ContainsFunc(found, func(other *job.Job) bool { return other.ID() == j.ID() }):
+		case j != nil && !slices.ContainsFunc(found, func(other *job.Job) bool { return other.ID() == j.ID() }):
 			found = append(found, j)
 		}
+	}
+	if len(ids) == 1 && len(failed) == 1 {
+		return nil, nil, notFound(failed[0])
 	}
 	return found, failed, nil
 }
 
-// only returns the result of Several for one job.
-func only(j *job.Job, err error) (found []*job.Job, failed []error, _ error) {
-	if err != nil {
-		return nil, nil, err
-	}
-	return []*job.Job{j}, nil, nil
-}
-
-// attachEach finds jobs in the registry, or in the store if there is no cluster.
-func (f *Flags) attachEach(ctx context.Context, ids []string) ([]*job.Job, []error) {
-	registry, err := f.Registry()
-	if err == nil {
-		return registry.AttachEach(ctx, ids)
-	}
+// storedJobs finds the jobs that have ended in the store, without a cluster: why is the reason that there is none,
+// and the error if the store has none of them.
+func (f *Flags) storedJobs(ctx context.Context, ids []string, why error) ([]*job.Job, []error, error) {
 	jobs, errs := make([]*job.Job, len(ids)), make([]error, len(ids))
+	found := false
 	for i, id := range ids {
-		if jobs[i] = f.storedJob(ctx, id, err); jobs[i] == nil {
-			errs[i] = report.OfJob(id, err)
-		}
-	}
-	return jobs, errs
-}
-
-// Finder finds jobs in a registry by words that name them.
-type Finder func(registry job.Registry, ctx context.Context, words []string) (found []*job.Job, failed []error)
-
-// JobsToDelete finds jobs that a command ends or removes. find may be one that also finds what is left of a
-// job. failed has an error for each job that can't be found, which does not stop the command for
-// the others; if there is only one ID, its error is err.
-func (f *Flags) JobsToDelete(ctx context.Context, ids []string, find Finder) (found []*job.Job, failed []error, err error) {
-	var others []string
-	for _, id := range ids {
-		if j := f.localJob(ctx, id); j != nil {
-			found = append(found, j)
+		if jobs[i] = f.storedJob(ctx, id, why); jobs[i] == nil {
+			errs[i] = report.OfJob(id, why)
 		} else {
-			others = append(others, id)
+			found = true
 		}
 	}
-	if len(others) == 0 {
-		return found, nil, nil
+	if !found {
+		return nil, nil, why
 	}
-	registry, err := f.Registry()
-	if err != nil && len(found) == 0 {
-		return nil, nil, err
-	}
-	if err != nil {
-		return found, []error{err}, nil
-	}
-	rest, failed := find(registry, ctx, others)
-	if len(ids) == 1 && len(failed) == 1 {
-		return nil, nil, unattached(failed[0])
-	}
-	return append(found, rest...), failed, nil
+	return jobs, errs, nil
 }
 
 // Matching returns the jobs that the flags and a filter choose, newest first. failed has an error
@@ -141,7 +134,10 @@ func (f *Flags) Matching(ctx context.Context, filter job.Filter) (found []*job.J
 		if errors.Is(err, job.ErrNoJob) {
 			err = fmt.Errorf("%w of %s%s", err, filter.User, Where(registry))
 		}
-		return only(j, err)
+		if err != nil {
+			return nil, nil, err
+		}
+		return []*job.Job{j}, nil, nil
 	}
 	entries, unread := registry.Entries(ctx, filter, api.ListStates)
 	if len(entries) == 0 && unread != nil {

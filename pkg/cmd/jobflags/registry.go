@@ -26,22 +26,6 @@ func (f *Flags) localRegistry() (job.Registry, error) {
 	return backend.LocalJobsRegistry(f.Connection)
 }
 
-// attach finds the job that a word names.
-func (f *Flags) attach(ctx context.Context, id string) (*job.Job, error) {
-	if j := f.localJob(ctx, id); j != nil {
-		return j, nil
-	}
-	registry, err := f.Registry()
-	if err != nil {
-		if j := f.storedJob(ctx, id, err); j != nil {
-			return j, nil
-		}
-		return nil, err
-	}
-	j, err := registry.Attach(ctx, id)
-	return j, unattached(err)
-}
-
 // localJob returns the local job with exactly this ID, nil if there is none. It needs no --local,
 // unless a flag chooses a cluster, where another job may have the same ID.
 func (f *Flags) localJob(ctx context.Context, id string) *job.Job {
@@ -75,8 +59,8 @@ func (f *Flags) storedJob(ctx context.Context, id string, why error) *job.Job {
 	return j
 }
 
-// unattached marks errors about the typed ID and about this program's version as usage errors.
-func unattached(err error) error {
+// notFound marks errors about the typed ID and about this program's version as usage errors.
+func notFound(err error) error {
 	var unknown *job.IDError
 	var newer *api.VersionError
 	if errors.As(err, &unknown) || errors.As(err, &newer) {
