@@ -35,8 +35,7 @@ func arguments(c api.Call, inputs []api.Data) ([]string, error) {
 	for name := range c.KWArgs {
 		names = append(names, name)
 	}
-	for i := range inputs {
-		d := &inputs[i] // whose hash another goroutine sets
+	for _, d := range inputs {
 		if _, twice := c.KWArgs[d.Name]; twice {
 			return nil, fmt.Errorf("--data %s=%s: --arg %s gives the same argument: omit one", d.Name, d.Source, d.Name)
 		}

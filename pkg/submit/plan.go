@@ -211,7 +211,11 @@ func Check(ctx context.Context, r api.Request, m Machine) error {
 	if p.Data, err = findData(r, m); err != nil {
 		return err
 	}
-	_, err = p.check(ctx, c, in.Inputs, layout.Root, m.CacheDir)
+	args, err := arguments(c, p.Data.Data)
+	if err != nil {
+		return err
+	}
+	_, err = p.check(ctx, c, args, in.Inputs, layout.Root, m.CacheDir)
 	return err
 }
 
@@ -224,6 +228,11 @@ func locate(ctx context.Context, t call.Target, m Machine) (bundle.Layout, api.C
 	}
 	installed := func(module string) bool { return call.Installed(ctx, pythonOn(runtime.GOOS), module) }
 	c, warnings, err := t.Resolve(layout.SourceTree, installed)
+	for _, dir := range layout.PythonPath {
+		if c.Kind != api.CallCommand && !slices.Contains(c.SysPath, dir) {
+			c.SysPath = append(c.SysPath, dir)
+		}
+	}
 	return layout, c, warnings, err
 }
 
@@ -237,18 +246,17 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 	if err != nil {
 		return err
 	}
-	for _, dir := range layout.PythonPath {
-		if c.Kind != api.CallCommand && !slices.Contains(c.SysPath, dir) {
-			c.SysPath = append(c.SysPath, dir)
-		}
-	}
 	if value := outerPath(m.PythonPath, m.Cwd, layout); p.Spec.Backend == api.BackendLocal && value != m.PythonPath && !p.sets(pythonPath) {
 		p.Spec.Env = append(slices.Clone(p.Spec.Env), api.EnvVar{Name: pythonPath, Value: value})
+	}
+	args, err := arguments(c, p.Data.Data)
+	if err != nil {
+		return err
 	}
 	var unchecked []string
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
-		unchecked, err = p.check(ctx, c, in, layout.Root, m.CacheDir)
+		unchecked, err = p.check(ctx, c, args, in, layout.Root, m.CacheDir)
 		return err
 	})
 	g.Go(func() (err error) {
@@ -364,14 +372,10 @@ func (p *Planned) choosePython(ctx context.Context, m Machine) (err error) {
 	return p.checkPython(ctx, m)
 }
 
-// check checks whether a function can be called, in a map with each of its inputs, and
+// check checks whether a function can be called with arguments of these names, in a map with each of its inputs, and
 // whether a script can be read. It warns if only the pod can tell.
-func (p *Planned) check(ctx context.Context, c api.Call, in call.Inputs, root, cacheDir string) ([]string, error) {
+func (p *Planned) check(ctx context.Context, c api.Call, args []string, in call.Inputs, root, cacheDir string) ([]string, error) {
 	isScript := c.Kind == api.CallFile && path.Ext(c.File) == ".py" // others may be archives of Python code
-	args, err := arguments(c, p.Data.Data)
-	if err != nil {
-		return nil, err
-	}
 	if c.File == "" || c.Kind != api.CallFunction && !isScript {
 		return nil, nil
 	}
