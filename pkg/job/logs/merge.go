@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
 )
 
-// source is the part of a host's log that was not written yet.
-type source struct {
+// hostLog is the part of a host's log that was not written yet.
+type hostLog struct {
 	host     int
 	decoder  *Decoder
 	attempts [][]part // after the current one
@@ -26,25 +26,25 @@ type source struct {
 	stamp []byte
 }
 
-// sources is a heap. The host whose next line is the oldest is on top.
-type sources []*source
+// hostLogs is a heap. The host whose next line is the oldest is on top.
+type hostLogs []*hostLog
 
 // Len implements sort.Interface.
-func (s sources) Len() int { return len(s) }
+func (s hostLogs) Len() int { return len(s) }
 
 // Less implements sort.Interface.
-func (s sources) Less(a, b int) bool {
+func (s hostLogs) Less(a, b int) bool {
 	return cmp.Or(bytes.Compare(s[a].stamp, s[b].stamp), cmp.Compare(s[a].host, s[b].host)) < 0
 }
 
 // Swap implements sort.Interface.
-func (s sources) Swap(a, b int) { s[a], s[b] = s[b], s[a] }
+func (s hostLogs) Swap(a, b int) { s[a], s[b] = s[b], s[a] }
 
 // Push implements heap.Interface.
-func (s *sources) Push(x any) { *s = append(*s, x.(*source)) }
+func (s *hostLogs) Push(x any) { *s = append(*s, x.(*hostLog)) }
 
 // Pop implements heap.Interface.
-func (s *sources) Pop() any {
+func (s *hostLogs) Pop() any {
 	old := *s
 	last := old[len(old)-1]
 	*s = old[:len(old)-1]
@@ -59,7 +59,7 @@ const openers = 16
 // Per host it has at most one line of each stream in memory, which the Multiplexer limits.
 func (c *copier) merge(ctx context.Context, hosts [][]part, o Options, w display.Streams) error {
 	buffer := display.NewBuffer(w, bufferSize)
-	all, err := c.sources(ctx, hosts, o, buffer.Streams())
+	all, err := c.openAll(ctx, hosts, o, buffer.Streams())
 	defer func() {
 		for _, s := range all {
 			s.now.close()
@@ -90,26 +90,26 @@ func (c *copier) merge(ctx context.Context, hosts [][]part, o Options, w display
 	return buffer.Flush()
 }
 
-// sources opens the logs of all hosts that have one. With an error it returns those that are
+// openAll opens the logs of all hosts that have one. With an error it returns those that are
 // open.
-func (c *copier) sources(ctx context.Context, hosts [][]part, o Options, w display.Streams) (sources, error) {
+func (c *copier) openAll(ctx context.Context, hosts [][]part, o Options, w display.Streams) (hostLogs, error) {
 	mux := o.multiplexer(w)
-	all := make(sources, len(hosts))
+	all := make(hostLogs, len(hosts))
 	var g errgroup.Group // without a context, which would end with it
 	g.SetLimit(openers)
 	for i, parts := range hosts {
 		g.Go(func() (err error) {
-			all[i], err = c.source(ctx, parts, o.Tail, o.decoder(mux.Host(parts[0].host), parts[0].host))
+			all[i], err = c.open(ctx, parts, o.Tail, o.decoder(mux.Host(parts[0].host), parts[0].host))
 			return err
 		})
 	}
 	err := g.Wait()
-	return slices.DeleteFunc(all, func(s *source) bool { return s == nil }), err
+	return slices.DeleteFunc(all, func(s *hostLog) bool { return s == nil }), err
 }
 
-// source opens the log of a host, at its last tail lines if tail is not negative. It returns nil
+// open opens the log of a host, at its last tail lines if tail is not negative. It returns nil
 // if there is nothing to read.
-func (c *copier) source(ctx context.Context, parts []part, tail int, decoder *Decoder) (*source, error) {
+func (c *copier) open(ctx context.Context, parts []part, tail int, decoder *Decoder) (*hostLog, error) {
 	var from position
 	if tail >= 0 {
 		at, before, err := newCopier(c.store).tailOf(ctx, parts, tail)
@@ -121,7 +121,7 @@ func (c *copier) source(ctx context.Context, parts []part, tail int, decoder *De
 		}
 		from = at
 	}
-	s := &source{host: parts[0].host, decoder: decoder, attempts: streams(parts[from.part:]), now: &joinedParts{}}
+	s := &hostLog{host: parts[0].host, decoder: decoder, attempts: streams(parts[from.part:]), now: &joinedParts{}}
 	s.lines = bufio.NewReaderSize(s.now, readSize)
 	err := s.look(ctx, c)
 	for i := 0; i < from.lines && err == nil; i++ {
@@ -149,10 +149,10 @@ func streams(parts []part) [][]part {
 
 // look reads the stamp of the next line, which may be in the next attempt. The error is io.EOF
 // if there is no other line.
-func (s *source) look(ctx context.Context, c *copier) error {
+func (s *hostLog) look(ctx context.Context, c *copier) error {
 	for {
 		next, err := s.lines.Peek(len(stampForm))
-		if len(next) == len(stampForm) && stampPrefix(next, 0) == len(stampForm) {
+		if len(next) == len(stampForm) && hasStamp(next) {
 			s.stamp = append(s.stamp[:0], next...)
 		}
 		if len(next) > 0 || err != nil && !errors.Is(err, io.EOF) {
@@ -173,7 +173,7 @@ func (s *source) look(ctx context.Context, c *copier) error {
 }
 
 // copyLine passes the next line to the decoder, a long one in pieces.
-func (s *source) copyLine() error {
+func (s *hostLog) copyLine() error {
 	for {
 		piece, err := s.lines.ReadSlice('\n')
 		if _, writeErr := s.decoder.Write(piece); writeErr != nil {

@@ -66,7 +66,7 @@ func (r *recentLines) find(log *bufio.Reader) (lines int, found bool, err error)
 // is no other whole line.
 func (r *recentLines) readLine(log *bufio.Reader) (stamp [len(stampForm)]byte, err error) {
 	begin, _ := log.Peek(len(stampForm)) // an error comes again
-	if len(begin) == len(stampForm) && stampPrefix(begin, 0) == len(stampForm) {
+	if len(begin) == len(stampForm) && hasStamp(begin) {
 		copy(stamp[:], begin)
 		_, _ = log.Discard(len(begin)) // it was there
 	}

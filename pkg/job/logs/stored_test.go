@@ -219,6 +219,25 @@ func TestStoredHosts(t *testing.T) {
 	}
 }
 
+func TestStoredHostsAreMergedWithinASecond(t *testing.T) {
+	at := func(micro int) string { return fmt.Sprintf("2026-11-20T10:00:01.%06dZ ", micro) }
+	s := storeWith(t, map[string]string{
+		"0/1-1.log": at(500000) + "c\n" + at(900000) + "f\n",
+		"1/1-1.log": at(100000) + "a\n" + at(500001) + "e\n",
+		"2/1-1.log": at(499999) + "b\n" + at(500000) + "d\n", // at the same time as host 0
+	})
+	var out bytes.Buffer
+	o := Options{Tail: -1, Host: -1, Timestamps: true}
+	if err := Stored(t.Context(), s, jobID, o, display.Both(&out)); err != nil {
+		t.Fatal(err)
+	}
+	want := "host-1 │ " + at(100000) + "a\nhost-2 │ " + at(499999) + "b\nhost-0 │ " + at(500000) + "c\n" +
+		"host-2 │ " + at(500000) + "d\nhost-1 │ " + at(500001) + "e\nhost-0 │ " + at(900000) + "f\n"
+	if diff := cmp.Diff(want, out.String()); diff != "" {
+		t.Error(diff)
+	}
+}
+
 // slowStore opens nothing until it is let.
 type slowStore struct {
 	store.Store

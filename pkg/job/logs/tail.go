@@ -302,6 +302,6 @@ func (c *copier) outline(ctx context.Context, p part) (outline, error) {
 	if t.parser.at == atMark || len(t.parser.stamp) > 0 { // the part ends within a stamp
 		t.begin(moment{}, display.Stdout)
 	}
-	stamped := len(head) == len(stampForm) && stampPrefix(head, 0) == len(stampForm)
+	stamped := len(head) == len(stampForm) && hasStamp(head)
 	return outline{kinds: t.kinds, goesOn: !stamped}, err
 }
