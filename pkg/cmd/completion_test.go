@@ -82,7 +82,7 @@ func TestFlagCompletion(t *testing.T) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), page.String()); diff != "" {
-		t.Errorf("(-want +got):\n%s", diff)
+		t.Errorf("%s is stale; run this test with -update (-want +got):\n%s", golden, diff)
 	}
 }
 

@@ -16,7 +16,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/frontdoor"
 )
 
-var update = flag.Bool("update", false, "rewrite the reference")
+var update = flag.Bool("update", false, "rewrite docs/reference.md and completion.golden")
 
 const referenceFile = "../../docs/reference.md"
 

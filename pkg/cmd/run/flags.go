@@ -22,7 +22,7 @@ import (
 type flags struct {
 	connection *connect.Flags
 	own        []*pflag.FlagSet // all but the connection's, where empty texts mean what they mean to kubectl
-	podOnly    []string         // names of flags that don't apply to a local job
+	podOnly    []string         // names of the flags that a local job ignores, with a note
 
 	// request has the values that need no parsing.
 	request api.Request
@@ -99,7 +99,7 @@ func commonFlags() []string {
 	}
 }
 
-// alsoLocal are the flags of addPlacement that also apply to a local job.
+// alsoLocal are the flags of addPlacement that also apply to a local job, which ignores the others.
 var alsoLocal = []string{"local", "backend", "name", "job-id", "max-runtime"}
 
 func (f *flags) addCall(fs *pflag.FlagSet) {
