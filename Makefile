@@ -17,9 +17,8 @@ LDFLAGS := -s -w $(if $(VERSION),-X $(PKG)/pkg/internal/version.linked=$(VERSION
 TAGS := disable_grpc_modules,grpcnotrace
 GO_BUILD := CGO_ENABLED=0 go build -tags $(TAGS) -trimpath -ldflags '$(LDFLAGS)'
 
-# Packages that start goroutines or hold locks: they are tested with the race detector, all others without it. cmd/stack's
-# tests would take three minutes; those of cluster/infra run the same goroutines.
-RACE = $(filter-out pkg/cmd/stack/,$(sort $(dir $(shell git grep -lE '\bgo func|errgroup\.|parallel\.Each|parallel\.Collect|\.Go\b|sync\.Mutex' -- 'pkg/*.go' ':!*_test.go'))))
+# Packages that start goroutines, in tests too, or hold locks: they are tested with the race detector, all others without it.
+RACE = $(sort $(dir $(shell grep -rlE --include='*.go' '\bgo func|errgroup\.|parallel\.Each|parallel\.Collect|\.Go\b|sync\.(RW)?Mutex' pkg)))
 PLATFORMS := linux/amd64 linux/arm64 darwin/amd64 darwin/arm64 windows/amd64 windows/arm64
 GOLANGCI := go tool -modfile=hack/tools/go.mod golangci-lint
 

@@ -77,7 +77,7 @@ func (reg Registry) ByID(ctx context.Context, id string) *Job {
 	return reg.Job(handle)
 }
 
-// Open is Find, with the remains of jobs, for a listed one.
+// Open returns a listed job. A missing or unreadable handle is no error, except that of a newer version.
 func (reg Registry) Open(ctx context.Context, e api.JobSummary) (*Job, error) {
 	j := reg.Job(api.Handle{JobID: e.ID, Backend: reg.Kind, Namespace: e.Namespace})
 	if e.Store != reg.Store.URL() {

@@ -17,10 +17,10 @@ import (
 
 // FindOptions choose what Find finds.
 type FindOptions struct {
-	// Remains finds what is left of a job, too: without a readable handle. Only the handle of a newer version is
-	// an error then. It is for what ends or removes jobs.
+	// Remains also finds jobs without a readable handle, for commands that end or remove jobs. Only the handle of
+	// a newer version is then an error.
 	Remains bool
-	// Unended finds the only job that has not ended, if several jobs match a word.
+	// Unended finds, if several jobs match a word, the only one that has not ended.
 	Unended bool
 }
 
@@ -74,8 +74,8 @@ type resolver struct {
 	stores map[string]store.Store
 }
 
-// byFullID returns the job whose whole ID is word; nil if there is no such job here, or if it is to be found by its
-// workload, which knows better where it is.
+// byFullID returns the job whose whole ID is word; nil if there is no such job here. It returns nil with Remains,
+// too: the workload then says which store the job uses.
 func (r *resolver) byFullID(ctx context.Context, word string) *Job {
 	if r.options.Remains {
 		return nil
@@ -86,8 +86,8 @@ func (r *resolver) byFullID(ctx context.Context, word string) *Job {
 	return nil
 }
 
-// open reads the handle of a job. It checks that the job belongs to this registry and, if it has neither a
-// workload nor a handle, that its directory is that of a job. exists says that it has a workload.
+// open reads the handle of a job, and checks that the job belongs to this registry. Without a workload and a handle,
+// it checks that the directory looks like a job. exists says that there is a workload.
 func (r *resolver) open(ctx context.Context, j *Job, exists bool) error {
 	handle, err := readHandle(ctx, j.Store, j.ID())
 	var newer *api.VersionError

@@ -27,7 +27,7 @@ HIDDEN = ("KUBECONFIG", "KINETIC_", "XDG_", "CLOUDSDK_", "GOOGLE_", "PYTHONPATH"
 
 @functools.lru_cache(maxsize=None)
 def missing() -> str:
-    """Why there are no binaries, or "". It is an error if KINETIC_BIN says where they are: tests must not pass by skipping."""
+    """Why there are no binaries, or "". Where KINETIC_BIN is set, it raises FileNotFoundError: those tests must not pass by skipping."""
     binary = BINARIES / "kubectl-kinetic_run"
     if binary.exists():
         return ""

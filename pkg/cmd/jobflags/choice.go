@@ -49,9 +49,10 @@ func (f *Flags) Jobs(ctx context.Context, ids []string) (found []*job.Job, faile
 	})
 }
 
-// JobsToDelete finds jobs that a command ends or removes. failed has an error for each job that can't be found,
-// which does not stop the command for the others; if there is only one ID, its error is err.
+// JobsToDelete finds jobs that a command ends or removes, and what is left of jobs. failed has an error for each job
+// that can't be found, which does not stop the command for the others; if there is only one ID, its error is err.
 func (f *Flags) JobsToDelete(ctx context.Context, ids []string, o job.FindOptions) (found []*job.Job, failed []error, err error) {
+	o.Remains = true
 	return f.find(ctx, ids, func(others []string) ([]*job.Job, []error, error) {
 		registry, err := f.Registry()
 		if err != nil {
@@ -100,19 +101,16 @@ func (f *Flags) find(ctx context.Context, ids []string, findOthers func([]string
 	return found, failed, nil
 }
 
-// storedJobs finds the jobs that have ended in the store, without a cluster: why is the reason that there is none,
-// and the error if the store has none of them.
+// storedJobs finds jobs that have ended in the store. why is the reason that there is no cluster; it is the error if
+// the store has none of the jobs.
 func (f *Flags) storedJobs(ctx context.Context, ids []string, why error) ([]*job.Job, []error, error) {
 	jobs, errs := make([]*job.Job, len(ids)), make([]error, len(ids))
-	found := false
 	for i, id := range ids {
 		if jobs[i] = f.storedJob(ctx, id, why); jobs[i] == nil {
 			errs[i] = report.OfJob(id, why)
-		} else {
-			found = true
 		}
 	}
-	if !found {
+	if !slices.Contains(errs, nil) {
 		return nil, nil, why
 	}
 	return jobs, errs, nil

@@ -190,16 +190,16 @@ func TestNoJobNextToAnError(t *testing.T) {
 
 func TestAll(t *testing.T) {
 	f := flags(t, "a-1", "b-2")
-	found, failed, err := f.JobsToDelete(t.Context(), []string{"a-1", "zzz"}, job.FindOptions{Remains: true})
+	found, failed, err := f.JobsToDelete(t.Context(), []string{"a-1", "zzz"}, job.FindOptions{})
 	if len(found) != 1 || len(failed) != 1 || err != nil {
 		t.Errorf("without a cluster: got %s, %v", names(found, failed), err)
 	}
 	f.Local = true
-	found, failed, err = f.JobsToDelete(t.Context(), []string{"a-1", "zzz", "b-2"}, job.FindOptions{Remains: true})
+	found, failed, err = f.JobsToDelete(t.Context(), []string{"a-1", "zzz", "b-2"}, job.FindOptions{})
 	if got := names(found, failed); !strings.HasPrefix(got, `a-1 b-2 (job "zzz" not found`) || err != nil {
 		t.Errorf("got %s, %v", got, err)
 	}
-	if _, _, err = f.JobsToDelete(t.Context(), []string{"zzz"}, job.FindOptions{Remains: true}); cli.CodeOf(err) != cli.ExitUsage {
+	if _, _, err = f.JobsToDelete(t.Context(), []string{"zzz"}, job.FindOptions{}); cli.CodeOf(err) != cli.ExitUsage {
 		t.Errorf("of a single ID: got %v", err)
 	}
 }

@@ -78,5 +78,5 @@ func (c *command) toCancel(ctx context.Context, args []string) ([]*job.Job, []er
 	if c.choice.Any() {
 		return c.choice.Matching(ctx, job.Filter{States: []api.State{api.Pending, api.Running}})
 	}
-	return c.choice.JobsToDelete(ctx, args, job.FindOptions{Remains: true, Unended: true})
+	return c.choice.JobsToDelete(ctx, args, job.FindOptions{Unended: true})
 }

@@ -106,7 +106,7 @@ func (o *cleanupOptions) toCleanUp(ctx context.Context) ([]*job.Job, []error, er
 	if o.choice.Last {
 		return o.choice.Matching(ctx, job.Filter{})
 	}
-	return o.choice.JobsToDelete(ctx, o.args, job.FindOptions{Remains: true})
+	return o.choice.JobsToDelete(ctx, o.args, job.FindOptions{})
 }
 
 // cleanUpNamed cleans up the jobs that the arguments name. It fails if one of several

@@ -51,7 +51,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// lineNumbers are those of a unified diff. They change with every line that is added above.
+// lineNumbers matches the line numbers of a unified diff, which change with every line added above them.
 var lineNumbers = regexp.MustCompile(`(?m)^@@ .* @@$`)
 
 // smallestDiff returns the unified diff of a manifest with the whole one that makes it shortest, without line numbers.
