@@ -51,7 +51,7 @@ func validateResumeFrom(r api.Request) error {
 	case r.Map != "":
 		return errors.New("--resume-from cannot be combined with --map: --map-resume reuses the values of a map")
 	case r.OutputDir != "":
-		return errors.New("--resume-from cannot be combined with --output-dir, which names the outputs to begin with itself")
+		return errors.New("--resume-from cannot be combined with --output-dir or KINETIC_OUTPUT_DIR, which name the outputs to begin with themselves")
 	}
 	if err := store.CheckID(r.ResumeFrom); err != nil {
 		return fmt.Errorf("--resume-from: %w", err)

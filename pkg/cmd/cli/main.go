@@ -195,7 +195,7 @@ func prepare(root *cobra.Command) {
 		if err = own(c, err); errors.As(err, &known) {
 			return err
 		}
-		if meant := MeantFlag(c, err); meant != "" {
+		if meant := cmp.Or(otherForm(c, err), MeantFlag(c, err)); meant != "" {
 			return Usagef("%w; %s See %s --help", err, meant, typedPath(c))
 		}
 		return Usagef("%w; see %s --help", err, typedPath(c))

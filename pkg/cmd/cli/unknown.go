@@ -1,9 +1,11 @@
 package cli
 
 import (
+	"errors"
 	"strings"
 
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
 )
@@ -30,3 +32,33 @@ func NoCommand(otherWords map[string][]string) cobra.PositionalArgs {
 		return Usagef("unknown command %q for %q; %s", args[0], parent.CommandPath(), hint)
 	}
 }
+
+// otherForm says what to type instead of a flag that keras-kinetic or kubectl has and this command
+// has not; "" for others.
+func otherForm(c *cobra.Command, err error) string {
+	var unknown *pflag.NotExistError
+	if !errors.As(err, &unknown) {
+		return ""
+	}
+	flags, name := c.Flags(), unknown.GetSpecifiedName()
+	positive, negated := strings.CutPrefix(name, "no-")
+	switch {
+	case name == "preview" && flags.Lookup("dry-run") != nil:
+		return "write --dry-run."
+	case name == "preview" && flags.Lookup("yes") != nil:
+		return "omit it: the command says what it will change, and asks."
+	case negated && isBool(flags.Lookup(positive)):
+		return "write --" + positive + "=false."
+	case name == "cleanup-timeout", name == "cleanup-poll-interval":
+		return "omit it: the command waits for as long as pods may take to end."
+	case name == "force-destroy", positive == "force-destroy":
+		return "buckets are kept unless kubectl kinetic down --delete-data deletes them."
+	case name == "update-credentials":
+		return "omit it: the credentials of docker login and gcloud are used."
+	case name == "lines" && flags.Lookup("tail") != nil:
+		return "write --tail."
+	}
+	return ""
+}
+
+func isBool(flag *pflag.Flag) bool { return flag != nil && flag.NoOptDefVal == "true" }

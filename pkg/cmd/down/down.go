@@ -330,10 +330,11 @@ func (o *downOptions) print(plan infra.Removals) error {
 	return cli.Write(o.Streams.Out, o.output, removal{n.Project, n.Zone, n.Cluster, plan})
 }
 
-// needsName explains --yes of down without its value, which is an answer in other commands.
+// needsName explains -y, and --yes without its value, which are answers in other commands.
 func needsName(_ *cobra.Command, err error) error {
 	var missing *pflag.ValueRequiredError
-	if errors.As(err, &missing) && missing.GetSpecifiedName() == "yes" {
+	var unknown *pflag.NotExistError
+	if errors.As(err, &missing) && missing.GetSpecifiedName() == "yes" || errors.As(err, &unknown) && unknown.GetSpecifiedShortnames() == "y" {
 		return cli.Usagef("--yes needs the name of the cluster: --yes=NAME")
 	}
 	return err

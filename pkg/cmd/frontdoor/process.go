@@ -79,7 +79,7 @@ func (p Process) answer() (int, error) {
 		return exitOK, write(p.Stdout, version.String()+"\n")
 	}
 	if strings.HasPrefix(name, "-") {
-		return 0, flagsFirst(name)
+		return 0, flagsFirst(args)
 	}
 	if name == "help" && len(rest) > 0 && !isHelp(rest[0]) {
 		name, rest = rest[0], append(slices.Clone(rest[1:]), "--help")
@@ -105,8 +105,19 @@ type usageError string
 func (e usageError) Error() string { return string(e) }
 
 // flagsFirst rejects `kubectl kinetic --context=c run`. Only the command knows whether the
-// next word is the flag's value, so it doesn't guess.
-func flagsFirst(flag string) error {
+// next word is the flag's value, so it guesses only for --profile, which is also a command.
+func flagsFirst(args []string) error {
+	flag := args[0]
+	if profile, is := strings.CutPrefix(flag, "--profile="); is || flag == "--profile" && len(args) > 1 {
+		line := args[1:]
+		if !is {
+			profile, line = args[1], args[2:]
+		}
+		if len(line) == 0 {
+			line = []string{"COMMAND"}
+		}
+		return usageError(fmt.Sprintf("flags go after the command: %s %s --profile %s", product, strings.Join(line, " "), profile))
+	}
 	if word := strings.TrimLeft(flag, "-"); slices.Contains(commandNames(), word) {
 		return usageError(fmt.Sprintf("%q is a command: %s %s", word, product, word))
 	}

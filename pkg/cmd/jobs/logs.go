@@ -86,6 +86,10 @@ type logOptions struct {
 }
 
 func (f *logFlags) toOptions(c *command, args []string) (*logOptions, error) {
+	// Other tools have -n for the number of lines.
+	if n := *c.choice.Connection.NamespaceFlag(); isCount(n) {
+		return nil, cli.Usagef("-n %s: -n names a namespace: for the last %s lines, write --tail %s", n, n, n)
+	}
 	many := c.choice.MayBeSeveral(args)
 	if many && (f.follow || f.index != noIndex) {
 		return nil, cli.Usagef("--follow and --index take one job")
@@ -103,6 +107,11 @@ func (f *logFlags) toOptions(c *command, args []string) (*logOptions, error) {
 		o.Since = c.clock.Now().Add(-f.since)
 	}
 	return &logOptions{command: c, Options: o, args: args, many: many, index: f.index}, nil
+}
+
+func isCount(word string) bool {
+	_, err := strconv.ParseUint(word, 10, 32)
+	return err == nil
 }
 
 func (o *logOptions) run(ctx context.Context) error {

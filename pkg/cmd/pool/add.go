@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -86,6 +87,7 @@ func (c *command) add() *cobra.Command {
 		Use: "add ACCELERATOR…", Short: "Add node pools for accelerators", Long: addLong, Example: addExamples,
 		Args: f.some, ValidArgsFunction: completeAccelerator,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
+			f.reserve(os.Getenv)
 			o, err := f.toOptions(c, slices.Concat(args, f.accelerators), machines.Flags.Changed("min-nodes"))
 			if err != nil {
 				return cli.Usage(err)
@@ -96,6 +98,13 @@ func (c *command) add() *cobra.Command {
 			return o.run(ctx)
 		}),
 	}, machines, pool, outcome)
+}
+
+// reserve takes the reservation from the environment, unless flags say where machines come from.
+func (f *addFlags) reserve(getenv func(string) string) {
+	if name := getenv("KINETIC_RESERVATION"); name != "" && f.reservations == nil && !f.spot && !f.flexStart {
+		f.reservations = strings.Split(name, ",")
+	}
 }
 
 func completeAccelerator(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
