@@ -55,15 +55,17 @@ type Planned struct {
 	Python string
 	// PlainNetwork is why hosts of GPUs talk over plain TCP, "" if they don't, or if there is one host.
 	PlainNetwork string
+	// Idle says that the script does nothing, and what to type instead; "" for all others.
+	Idle string
 	// Warnings are sentences for the user.
 	Warnings []string
 
-	call    api.Call
-	payload call.Payload // of a pickled call
-	request api.Request
-	textual []string                                          // arguments that the function declares as strings
-	origin  func(ctx context.Context, root string) api.Origin // nil means nobody
-	inputs  inputs                                            // of Spec.Map
+	call     api.Call
+	payload  call.Payload // of a pickled call
+	request  api.Request
+	declared call.Declared                                     // the types of arguments
+	origin   func(ctx context.Context, root string) api.Origin // nil means nobody
+	inputs   inputs                                            // of Spec.Map
 
 	provided   decide.Provided // once it is
 	pythonHere string          // the version of this machine's Python, X.Y, if it matters
@@ -281,7 +283,7 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 	if err := p.checkOutputsPlace(); err != nil {
 		return err
 	}
-	if c.KWArgs, err = call.AsTyped(c.KWArgs, p.request.KWArgs, p.textual); err != nil {
+	if c.KWArgs, err = p.declared.Fit(c.KWArgs, p.request.KWArgs); err != nil {
 		return err
 	}
 	if c.Kind != api.CallCommand {
@@ -386,7 +388,7 @@ func (p *Planned) check(ctx context.Context, c api.Call, args []string, in call.
 	if err != nil {
 		return nil, ofInputs(p.request, err)
 	}
-	p.Python, p.textual = found.Python, found.Textual
+	p.Python, p.declared, p.Idle = found.Python, found.Declared, found.Idle
 	if found.Unchecked != "" {
 		return []string{found.Unchecked}, nil
 	}

@@ -62,6 +62,7 @@ func (f *flags) sections() []cli.Section {
 	call := cli.NewSection("What runs")
 	call.Topic = "code"
 	f.addCall(call.Flags)
+	call.Completions["arg"] = f.completeArg
 	call.Completions["map-resume"] = f.completeMaps
 	call.Completions["resume-from"] = f.completeJobs
 	call.Completions["data"], call.Completions["volume"] = completeSource, completeSource
@@ -236,6 +237,10 @@ func (f *flags) toRequest(c *cobra.Command, args []string, environ []string, get
 		return r, env, err
 	}
 	r.StoreCredentials = cmp.Or(r.StoreCredentials, getenv("KINETIC_STORE_CREDENTIALS"))
+	if dir := getenv("KINETIC_OUTPUT_DIR"); dir != "" && r.OutputDir == "" && getenv("KINETIC_JOB_ID") == "" { // in a job, it has that job's directory
+		r.OutputDir = dir
+		env.Notes = append(env.Notes, "outputs go to "+dir+" (KINETIC_OUTPUT_DIR)")
+	}
 	return r, env, f.target(c, args, &r)
 }
 
@@ -295,6 +300,8 @@ func (f *flags) target(c *cobra.Command, args []string, r *api.Request) error {
 	switch {
 	case r.Command && len(words) > 0:
 		return fmt.Errorf("TARGET %q: with --command, the command goes after --", words[0])
+	case len(words) > 1 && strings.HasPrefix(words[0], "python") && strings.HasSuffix(words[1], ".py"):
+		return fmt.Errorf("TARGET %q and %q: the job chooses the Python: omit %s", words[0], words[1], words[0])
 	case len(words) > 1:
 		return fmt.Errorf("TARGET %q and %q: only one is allowed; pass arguments to a script after --, to a function with --arg NAME=VALUE", words[0], words[1])
 	case len(words) == 1:

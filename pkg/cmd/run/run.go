@@ -76,7 +76,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 		Short:       "Run a Python function, script or command and print its result",
 		Long:        long,
 		Example:     examples,
-		Args:        cobra.ArbitraryArgs,
+		Args:        cobra.ArbitraryArgs, ValidArgsFunction: completeTarget,
 	}
 	c.RunE = cli.RunE(func(ctx context.Context, args []string) error {
 		o, err := f.toOptions(c, args, streams, now)
@@ -303,6 +303,9 @@ func (o *options) run(ctx context.Context) error {
 	for _, n := range o.notes {
 		o.ui.Note(n)
 	}
+	if err := o.askAboutIdle(ctx, &planned); err != nil {
+		return err
+	}
 	err = planned.StoreAccess()
 	if planned.Spec.Store == "" {
 		err = fmt.Errorf("where the job would be stored is unknown: %w", target.ErrNoStore)
@@ -351,6 +354,18 @@ func (o *options) run(ctx context.Context) error {
 		return o.overlay(planned)
 	}
 	return o.submit(ctx, planned, rendered, to)
+}
+
+// askAboutIdle asks whether a script that does nothing is meant. Where nobody can answer, it warns.
+func (o *options) askAboutIdle(ctx context.Context, p *submit.Planned) error {
+	switch {
+	case p.Idle == "":
+	case o.mode == modeRun && cli.CannotAsk(o.streams) == "":
+		return cli.Confirm(ctx, o.streams, p.Idle, "nothing was submitted")
+	default:
+		p.Warnings = append(p.Warnings, p.Idle)
+	}
+	return nil
 }
 
 // planError returns an error with exit code 2, because nothing was contacted or changed

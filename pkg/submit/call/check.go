@@ -52,8 +52,10 @@ type Finding struct {
 	// Python is the path of the interpreter that answered, with any shim resolved; empty if
 	// none answered.
 	Python string
-	// Textual are the names in Query.Args that the function annotates as str.
-	Textual []string
+	// Declared has the types by which the function annotates names in Query.Args, in Python's words.
+	Declared Declared
+	// Idle says that a script only defines functions, and which to call instead; empty for others.
+	Idle string
 	// LeftToPod is why only running the file can decide, which is normal: it has a
 	// decorator, for example. Empty if everything is certain.
 	LeftToPod string
@@ -78,7 +80,8 @@ type answer struct {
 	Places     int      `json:"places"`
 	Excess     int      `json:"excess"`
 	Twice      []string `json:"twice"`
-	Textual    []string `json:"textual"`
+	Declared   Declared `json:"declared"`
+	Idle       []string `json:"idle"`
 	Executable string   `json:"executable"`
 }
 
@@ -183,7 +186,7 @@ func (a answer) judge(q Query) (Finding, error) {
 	where := q.word()
 	switch a.Outcome {
 	case "ok":
-		return Finding{Python: a.Executable, Textual: a.Textual}, nil
+		return Finding{Python: a.Executable, Declared: a.Declared, Idle: a.idle(q.Name)}, nil
 	case "newer":
 		return Finding{Unchecked: fmt.Sprintf("%s is not checked: %s", where, a.Why), Python: a.Executable}, nil
 	case "unsure":
@@ -204,6 +207,13 @@ func (a answer) judge(q Query) (Finding, error) {
 	default:
 		return Finding{Unchecked: fmt.Sprintf("%s is not checked: python answered %q", where, a.Outcome)}, nil
 	}
+}
+
+func (a answer) idle(name string) string {
+	if len(a.Idle) == 0 {
+		return ""
+	}
+	return fmt.Sprintf("%s only defines functions, so running it does nothing: to call one, write %s:%s", name, name, a.Idle[len(a.Idle)-1])
 }
 
 func (a answer) complainOfSyntax(name string) error {

@@ -104,10 +104,10 @@ def judge(tree, function, calls):
     if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in scope(node.body)):
         return {"outcome": "generator", "line": node.lineno}
     for number, call in enumerate(calls):
-        answer = arguments(node, call["args"], call["positional"])
+        answer = arguments(node, call["args"], call["positional"], bound)
         if answer["outcome"] != "ok":
             return dict(answer, call=number)
-    return {"outcome": "ok", "textual": answer["textual"]}
+    return {"outcome": "ok", "declared": answer["declared"]}
 
 
 def missing(tree, bound, function):
@@ -117,7 +117,7 @@ def missing(tree, bound, function):
     return {"outcome": "missing", "functions": sorted(functions), "method_of": classes[:1]}
 
 
-def arguments(node, given, count):
+def arguments(node, given, count, bound):
     """Compares the parameters of a function with the names given, and a number of arguments before them."""
     a = node.args
     positional = a.posonlyargs + a.args
@@ -140,12 +140,49 @@ def arguments(node, given, count):
     }
     wrong = answer["unexpected"] or answer["required"] or answer["unnamed"] or answer["excess"] or answer["twice"]
     answer["outcome"] = "arguments" if wrong else "ok"
-    answer["textual"] = [p.arg for p in positional + a.kwonlyargs if p.arg in given and is_str(p.annotation)]
+    annotated = {p.arg: kinds(p.annotation, bound) for p in positional + a.kwonlyargs if p.arg in given}
+    answer["declared"] = {name: found for name, found in annotated.items() if found}
     return answer
 
 
-def is_str(annotation):
-    return isinstance(annotation, ast.Name) and annotation.id == "str" or isinstance(annotation, ast.Constant) and annotation.value == "str"
+BUILTIN = ("str", "int", "float", "bool", "list", "dict")
+GENERIC = {"List": "list", "Sequence": "list", "Tuple": "list", "tuple": "list", "Dict": "dict", "Mapping": "dict"}
+
+
+def kinds(annotation, bound):
+    """The types that an annotation allows, such as ["int", "None"]; empty if one of them is unknown here."""
+    if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
+        try:
+            return kinds(ast.parse(annotation.value, mode="eval").body, bound)
+        except SyntaxError:
+            return []
+    if isinstance(annotation, ast.Constant):
+        return ["None"] if annotation.value is None else []
+    if isinstance(annotation, ast.BinOp) and isinstance(annotation.op, ast.BitOr):
+        return every([annotation.left, annotation.right], bound)
+    if isinstance(annotation, ast.Subscript):
+        inside = annotation.slice
+        if type(inside).__name__ == "Index":  # Python 3.8
+            inside = inside.value
+        generic = word(annotation.value)
+        if generic == "Union":
+            return every(inside.elts if isinstance(inside, ast.Tuple) else [inside], bound)
+        if generic == "Optional":
+            return every([inside, ast.Constant(None)], bound)
+        return kinds(annotation.value, bound)
+    name = word(annotation)
+    if name in BUILTIN:
+        return [] if name in bound else [name]
+    return [GENERIC[name]] if name in GENERIC else []
+
+
+def every(annotations, bound):
+    found = [kinds(a, bound) for a in annotations]
+    return sorted(set(sum(found, [])), key=lambda kind: (kind == "None", kind)) if all(found) else []
+
+
+def word(node):
+    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else None
 
 
 def signature(a, optional):
@@ -196,7 +233,20 @@ def check(source, function, calls, here):
         return syntax(error.lineno or 0, (error.text or "").strip(), message, here)
     except (RecursionError, MemoryError):
         return unsure("the file is too deeply nested for the python here")
-    return judge(tree, function, calls) if function else {"outcome": "ok"}
+    return judge(tree, function, calls) if function else {"outcome": "ok", "idle": idle(tree.body)}
+
+
+def idle(body):
+    """The functions of a script that does nothing but define them; empty if it may do something."""
+    functions = [node.name for node in body if isinstance(node, FUNCTIONS)]
+    return functions if all(map(only_defines, body)) else []
+
+
+def only_defines(node):
+    if isinstance(node, FUNCTIONS + (ast.ClassDef,)):
+        return not node.decorator_list
+    value = getattr(node, "value", None)
+    return isinstance(node, (ast.Import, ast.ImportFrom)) or isinstance(node, (ast.Expr, ast.Assign, ast.AnnAssign)) and isinstance(value, ast.Constant)
 
 
 def main():

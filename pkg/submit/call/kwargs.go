@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
 	"strings"
@@ -121,25 +120,6 @@ func position(data []byte, err error) (line, column int) {
 	return line, utf8.RuneCount(lastLine) + 1
 }
 
-// AsTyped returns a copy of the arguments in which those called names are the text that was
-// typed, as a string. null, JSON strings and the content of files stay as they are. words
-// are the values of --arg.
-func AsTyped(kwargs map[string]json.RawMessage, words, names []string) (map[string]json.RawMessage, error) {
-	typed := maps.Clone(kwargs)
-	for _, word := range words {
-		name, text, _ := strings.Cut(word, "=")
-		value := string(kwargs[name])
-		if !slices.Contains(names, name) || strings.HasPrefix(text, "@") || strings.HasPrefix(value, `"`) || value == "null" {
-			continue
-		}
-		var err error
-		if typed[name], err = quote(text); err != nil {
-			return nil, err
-		}
-	}
-	return typed, nil
-}
-
 // pythonWords are Python's constants in JSON's spelling.
 var pythonWords = map[string]string{"True": "true", "False": "false", "None": "null"}
 
@@ -152,13 +132,18 @@ func surprise(text string, value json.RawMessage) string {
 	if right := jsonNumber(text); right != "" {
 		return fmt.Sprintf("%s is passed as a string: for a number, write %s", value, right)
 	}
-	if infinite := strings.ToLower(strings.TrimLeft(text, "+-")); slices.Contains([]string{"nan", "inf", "infinity"}, infinite) {
+	if !isFinite(text) {
 		return fmt.Sprintf("%s is passed as a string: JSON has no such number", value)
 	}
 	if strings.HasPrefix(text, "{") || strings.HasPrefix(text, "[") {
 		return fmt.Sprintf("%s is not JSON, so it is passed as a string", text)
 	}
 	return ""
+}
+
+// isFinite reports whether a text is none of Python's numbers that JSON lacks.
+func isFinite(text string) bool {
+	return !slices.Contains([]string{"nan", "inf", "infinity"}, strings.ToLower(strings.TrimLeft(text, "+-")))
 }
 
 // pythonNumber matches a number that Python reads and JSON does not: .5, 5., +1, 1_000.

@@ -106,21 +106,6 @@ func TestParseKWArgsWarns(t *testing.T) {
 	}
 }
 
-func TestAsTyped(t *testing.T) {
-	dir := t.TempDir()
-	write(t, filepath.Join(dir, "x.json"), "1.10")
-	words := []string{"a=1.10", "b=true", "c= [1, 2]", `d="1.10"`, "e=null", "f=@x.json", "g=1.10", "h=x"}
-	kwargs, _, err := parseKWArgs(words, dir)
-	if err != nil {
-		t.Fatal(err)
-	}
-	got, err := AsTyped(kwargs, words, []string{"a", "b", "c", "d", "e", "f", "h"})
-	want := map[string]string{"a": `"1.10"`, "b": `"true"`, "c": `" [1, 2]"`, "d": `"1.10"`, "e": "null", "f": "1.10", "g": "1.10", "h": `"x"`}
-	if diff := cmp.Diff(want, texts(got)); err != nil || diff != "" {
-		t.Errorf("%v (-want +got):\n%s", err, diff)
-	}
-}
-
 func TestParseKWArgsRejects(t *testing.T) {
 	dir := t.TempDir()
 	write(t, filepath.Join(dir, "bad.json"), "{\n  \"é\": 1,\n  \"é\" 2\n}\n")

@@ -1,0 +1,83 @@
+package call
+
+import (
+	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+)
+
+// Declared has the types that parameters are annotated with, in Python's words: str, int, float,
+// bool, list, dict, None. A parameter without a type that check.py knows is missing.
+type Declared map[string][]string
+
+// Fit returns a copy of the arguments as the parameters' types want them: for a str, the text that
+// was typed becomes a string, even if it is a number in JSON. JSON strings and the content of files
+// stay as they are. A value that fits none of its parameter's types is an error; null, which Python
+// programs pass for almost anything, always fits. words are the values of --arg.
+func (d Declared) Fit(kwargs map[string]json.RawMessage, words []string) (map[string]json.RawMessage, error) {
+	fitting := maps.Clone(kwargs)
+	for _, word := range words {
+		name, text, _ := strings.Cut(word, "=")
+		value, types := string(kwargs[name]), d[name]
+		switch {
+		case types == nil || value == "null" || fits(value, types):
+		case !slices.Contains(types, "str"):
+			return nil, fmt.Errorf("--arg %s: %s is declared as %s: %s", word, name, strings.Join(types, " | "), advice(name, text, types))
+		case !strings.HasPrefix(text, "@"):
+			var err error
+			if fitting[name], err = quote(text); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return fitting, nil
+}
+
+// fits reports whether a JSON text is a value of one of the types. Python passes an int for a float.
+func fits(value string, types []string) bool {
+	has := func(name string) bool { return slices.Contains(types, name) }
+	switch value[0] {
+	case '"':
+		return has("str") || has("float") && !isFinite(strings.Trim(value, `"`)) // warned about by parseValue
+	case '[':
+		return has("list")
+	case '{':
+		return has("dict")
+	case 't', 'f':
+		return has("bool")
+	}
+	return has("float") || has("int") && !strings.ContainsAny(value, ".eE")
+}
+
+// examples are values of types, as they are typed.
+var examples = map[string]string{"int": "3", "float": "0.1", "bool": "true", "list": "'[1, 2]'", "dict": `'{"a": 1}'`, "None": "null"}
+
+// advice says what to type instead of a text that fits none of the types.
+func advice(name, text string, types []string) string {
+	for _, t := range types {
+		if meant := meant(text, t); meant != "" {
+			return fmt.Sprintf("write --arg %s=%s", name, meant)
+		}
+	}
+	return fmt.Sprintf("write a value such as --arg %s=%s", name, examples[types[0]])
+}
+
+// meant returns a text in the form of a type, "" if it is none.
+func meant(text, kind string) string {
+	number := jsonNumber(text)
+	switch whole, fraction, _ := strings.Cut(number, "."); {
+	case kind == "bool" && slices.Contains([]string{"true", "yes", "on", "y", "1"}, strings.ToLower(text)):
+		return "true"
+	case kind == "bool" && slices.Contains([]string{"false", "no", "off", "n", "0"}, strings.ToLower(text)):
+		return "false"
+	case kind == "float":
+		return number
+	case kind == "int" && strings.Trim(fraction, "0") == "" && !strings.ContainsAny(number, "eE"):
+		return whole
+	case strings.EqualFold(text, "none"):
+		return "null"
+	}
+	return ""
+}
