@@ -63,3 +63,6 @@ def tell_losses(attempt, outcome, place, errands):
     """Report lost output and files in the log and in the result."""
     for loss in losses.found(place, attempt.log, errands, attempt.in_pod) + losses.unsaved(outcome.unsaved):
         attempt.warn(outcome, loss)
+    forgotten = losses.not_kept(place)
+    if forgotten:
+        attempt.say(forgotten)

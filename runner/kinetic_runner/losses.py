@@ -36,6 +36,39 @@ def unsaved(files):
     return [f"{len(files)} output{'s' if len(files) > 1 else ''} ({size}) {'are' if len(files) > 1 else 'is'} not saved: {names}{more}"]
 
 
+def not_kept(place):
+    """Return a sentence about files that the call has written beside its code, not to its outputs; "" for none."""
+    written, count = [], 0
+    for entries in walk(place.workspace, {path for path, _, _ in mounts()}, written_by_programs):
+        written += filter(None, (written_since(place, entry) for entry in entries))
+        count += len(entries)
+        if count > LOOKED_AT:
+            break
+    if not written:
+        return ""
+    written.sort()
+    names = ", ".join(f"{path} ({readable(size)})" for path, size in written[:NAMED])
+    more = f" and {len(written) - NAMED} more" if len(written) > NAMED else ""
+    return f"not kept: {names}{more}: write what should be kept to KINETIC_OUTPUT_DIR"
+
+
+def written_by_programs(name):
+    """Return whether a name is not one of caches, which nobody misses."""
+    return not name.startswith(".") and name != "__pycache__"
+
+
+def written_since(place, entry):
+    """Return the path and the size of a file that was written since the call began, or None."""
+    try:
+        if entry.is_file(follow_symlinks=False) and written_by_programs(entry.name):
+            about = entry.stat(follow_symlinks=False)
+            if about.st_mtime >= place.since:
+                return os.path.relpath(entry.path, place.workspace), about.st_size
+    except OSError:
+        pass  # it has just gone
+    return None
+
+
 def gs_directories(place, in_pod, mounted):
     """Return where programs may have made directories of gs:// URLs: in the workspace, and in a pod where else they often change to.
 
@@ -58,8 +91,8 @@ def gs_directories(place, in_pod, mounted):
     return list(dict.fromkeys(folders))
 
 
-def walk(top, mounted):
-    """Yield the entries of each directory below top. Links are not followed, not even to see what they lead to, which may be mounted."""
+def walk(top, mounted, enters=lambda name: True):
+    """Yield the entries of each directory below top that enters wants. Links are not followed, not even to see what they lead to, which may be mounted."""
     tops = [top]
     for folder in tops:
         try:
@@ -67,7 +100,7 @@ def walk(top, mounted):
         except OSError:
             continue
         yield entries
-        tops += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False) and entry.path not in mounted and entry.name != "gs:"]
+        tops += [entry.path for entry in entries if entry.is_dir(follow_symlinks=False) and entry.path not in mounted and entry.name != "gs:" and enters(entry.name)]
 
 
 def written_below_gs(folder, mounted=()):

@@ -4,16 +4,18 @@
 
 import marshal
 import os
+import time
 
 from . import environment
 from .process import PROGRAM, PYTHON, Child, Command, interpreter
 
 
 class Place:
-    """Where a call runs, its interpreter, and all variables of its environment."""
+    """Where a call runs, its interpreter, all variables of its environment, and when it was made: before the call, after its files."""
 
     def __init__(self, workspace, scratch, environ, python=PYTHON):
         self.workspace, self.scratch, self.environ, self.python = workspace, scratch, environ, python
+        self.since = time.time()  # what is older was packaged
 
     def note_stop(self):
         """Tell all processes of the call that it is to end: kinetic.is_preempted looks for this file."""

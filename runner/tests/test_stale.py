@@ -239,6 +239,20 @@ class Outputs(PodCase):
         self.assertEqual(touched, [])
         self.assertEqual([sentence.split(" will be")[0] for sentence in sentences], [f"1 file (0 B) below {top}/workspace/{folder}gs:" for folder in ("", "deep/")])
 
+    def test_files_beside_the_code_are_named(self):
+        code = """
+            import os
+            os.makedirs("results/__pycache__")
+            os.makedirs(".cache")
+            for name in "results/model.pt", "results/__pycache__/x.pyc", ".cache/x", "d", "c", "b", os.environ["KINETIC_OUTPUT_PATH"] + "/kept":
+                with open(name, "w") as file:
+                    file.write("12345")
+            def f(): return 1
+        """
+        ran = self.run_call(function(), {"train.py": code, "conf.json": "{}"})
+        self.assertEqual((ran.code, ran.result["warnings"]), (0, []), ran.err)
+        self.assertEqual(ran.out, "kinetic: not kept: b (5 B), c (5 B), d (5 B) and 1 more: write what should be kept to KINETIC_OUTPUT_DIR\n")
+
     def test_directory_without_files_is_nothing_lost(self):
         ran = self.call("import os\nos.makedirs('gs://other')\ndef f(): return 1")
         self.assertEqual((ran.code, ran.result["warnings"], ran.out), (0, [], ""))
