@@ -45,7 +45,7 @@ func (j *Job) Failure(ctx context.Context, s api.Status) (Failure, error) {
 		AfterLog: j.command("describe"),
 	}
 	if failedByItself(s.Reason) {
-		f.AfterLog = "fix it and run it again; to delete this job: " + j.command("cleanup")
+		f.AfterLog = "to delete this job: " + j.command("cleanup")
 	}
 	result, err := j.ResultHead(ctx)
 	if err != nil && !errors.Is(err, store.ErrNotFound) {

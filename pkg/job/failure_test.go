@@ -81,7 +81,7 @@ func TestFailureShowsTheEndOfTheLog(t *testing.T) {
 
 // A user who has read the log is not told to read it.
 func TestWhatComesAfterAFailure(t *testing.T) {
-	const again = "fix it and run it again; to delete this job: kubectl kinetic jobs cleanup a1 -n ml"
+	const again = "to delete this job: kubectl kinetic jobs cleanup a1 -n ml"
 	for reason, want := range map[api.Reason]string{
 		api.Exception:        again,
 		api.ExitCode:         again,

@@ -145,6 +145,9 @@ func quantity(flag, value string) (resource.Quantity, error) {
 		return resource.Quantity{}, nil
 	}
 	q, err := resource.ParseQuantity(value)
+	if amount := strings.TrimRight(value, "gGbB"); err != nil && amount != "" && strings.Trim(amount, "0123456789.") == "" && len(value)-len(amount) <= 2 && flag != "--cpu" {
+		return q, fmt.Errorf("%s %q: did you mean %sGi?", flag, value, amount)
+	}
 	if err != nil {
 		return q, fmt.Errorf("%s %q: not a Kubernetes quantity such as 500m, 4 or 16Gi", flag, value)
 	}

@@ -39,6 +39,8 @@ func TestValidate(t *testing.T) {
 		"a class of Autopilot":      {request: api.Request{ComputeClass: "Scale-Out"}},
 		"no class of Autopilot":     {api.Request{ComputeClass: "Scale-out"}, "the classes of Autopilot are Accelerator, Balanced, Performance, Scale-Out$"},
 		"memory":                    {api.Request{Placement: api.Placement{Memory: "16 GB"}}, `--memory "16 GB"`},
+		"memory in GB":              {api.Request{Placement: api.Placement{Memory: "2GB"}}, `--memory "2GB": did you mean 2Gi?`},
+		"memory in g":               {api.Request{Placement: api.Placement{Memory: "1.5g"}}, `--memory "1.5g": did you mean 1.5Gi?`},
 		"memory without a unit":     {api.Request{Placement: api.Placement{Memory: "8"}}, `--memory "8": that is 8 bytes; did you mean 8Gi?`},
 		"memory of nothing much":    {api.Request{Placement: api.Placement{Memory: "900k"}}, `--memory "900k": Python needs at least 16Mi`},
 		"memory of millibytes":      {api.Request{Placement: api.Placement{Memory: "512m"}}, `--memory "512m": Python needs at least 16Mi`},

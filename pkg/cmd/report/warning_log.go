@@ -8,19 +8,23 @@ import (
 )
 
 // WarningLog passes on what a job prints to standard error, and remembers the runner's warnings
-// and the module that Python did not find. A nil WarningLog has nothing.
+// and the module and the file that Python did not find. A nil WarningLog has nothing.
 type WarningLog struct {
 	w       io.Writer
 	line    []byte   // the unfinished line
 	lines   []string // the last few lines with a warning
 	missing string   // the last module that Python did not find
+	file    string   // the last file
 }
 
 // NewWarningLog returns a WarningLog that writes to w.
 func NewWarningLog(w io.Writer) *WarningLog { return &WarningLog{w: w} }
 
-// missingMark begins the last line of a traceback for a missing module.
-const missingMark = "ModuleNotFoundError: No module named '"
+// missingMark and fileMark begin the last lines of tracebacks for a missing module and a missing file.
+const (
+	missingMark = "ModuleNotFoundError: No module named '"
+	fileMark    = "FileNotFoundError: [Errno 2] No such file or directory: '"
+)
 
 const (
 	// warningMark precedes each warning of a runner; the number of its host may come before
@@ -50,9 +54,11 @@ func (h *WarningLog) remember(piece []byte) {
 		h.lines = append(h.lines, string(h.line))
 		h.lines = h.lines[max(0, len(h.lines)-maxWarnings):]
 	}
-	if _, after, found := bytes.Cut(h.line, []byte(missingMark)); found {
-		module, _, _ := bytes.Cut(after, []byte("'"))
-		h.missing = string(module)
+	for mark, last := range map[string]*string{missingMark: &h.missing, fileMark: &h.file} {
+		if _, after, found := bytes.Cut(h.line, []byte(mark)); found {
+			name, _, _ := bytes.Cut(after, []byte("'"))
+			*last = string(name)
+		}
 	}
 	h.line = h.line[:0]
 }
@@ -63,6 +69,14 @@ func (h *WarningLog) MissingModule() string {
 		return ""
 	}
 	return h.missing
+}
+
+// MissingFile returns the path of the last file that Python did not find, "" for none.
+func (h *WarningLog) MissingFile() string {
+	if h == nil {
+		return ""
+	}
+	return h.file
 }
 
 // Has reports whether the runner has printed a warning.

@@ -296,13 +296,12 @@ func (o *options) settle(ctx context.Context, j *job.Job, end outcome) error {
 		return report.InterruptedIn(o.streams.ErrOut, j, end.status.State, end.err)
 	case j.Handle.Map != nil:
 		err := report.SettleMap(ctx, o.streams, o.ui, j, report.MapEnd{Status: end.status, Outcome: end.ofMap}, o.wait.cleanup)
-		o.noteUninstalled(j, failedMapWarnings(end.ofMap))
+		o.noteMissing(j, failedMapWarnings(end.ofMap))
 		return err
 	case end.status.State != api.Succeeded:
+		o.noteMissing(j, end.warnings)
 		raised := o.collection(end).SaveException(ctx, o.streams.ErrOut, j)
-		err := report.SettleEnd(ctx, o.streams.ErrOut, j, report.End{Status: end.status, Pickle: raised, LogShown: true})
-		o.noteUninstalled(j, end.warnings)
-		return err
+		return report.SettleEnd(ctx, o.streams.ErrOut, j, report.End{Status: end.status, Pickle: raised, LogShown: true})
 	}
 	o.ui.Phase("succeeded", j.ID())
 	return o.collect(ctx, j, end)
