@@ -17,7 +17,8 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .client.batch import BatchHandle as BatchHandle, attach_batch as attach_batch
-    from .client.handle import JobHandle as JobHandle, attach as attach, list_jobs as list_jobs
+    from .client.finding import attach as attach, list_jobs as list_jobs
+    from .client.handle import JobHandle as JobHandle
     from .client.notebook import load_ipython_extension as load_ipython_extension
     from .data import Data as Data
     from .decorator import RemoteCallable as RemoteCallable, run as run
@@ -64,7 +65,7 @@ _HOMES = {
     "UntrustedResult": "errors",
     "UsageError": "errors",
     "VersionMismatch": "errors",
-    "attach": "client.handle",
+    "attach": "client.finding",
     "attach_batch": "client.batch",
     "attempt": "pod",
     "checkpoint_dir": "pod",
@@ -74,7 +75,7 @@ _HOMES = {
     "hosts": "pod",
     "in_job": "pod",
     "is_preempted": "pod",
-    "list_jobs": "client.handle",
+    "list_jobs": "client.finding",
     "load_ipython_extension": "client.notebook",
     "output_dir": "pod",
     "run": "decorator",

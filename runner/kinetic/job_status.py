@@ -7,8 +7,8 @@ from __future__ import annotations
 import enum
 
 
-class JobStatus(enum.Enum):
-    """The state of a job, as `kubectl kinetic jobs status` prints it."""
+class JobStatus(str, enum.Enum):
+    """The state of a job, as `kubectl kinetic jobs status` prints it. It equals its word: `job.status() == "FAILED"` works."""
 
     PENDING = "PENDING"
     """Kubernetes has the job, and no pod runs yet."""
@@ -20,6 +20,12 @@ class JobStatus(enum.Enum):
     """The function raised, or the job was ended otherwise."""
     NOT_FOUND = "NOT_FOUND"
     """Nothing of the job is in the cluster any more; its result may still be in the store."""
+
+    def __str__(self) -> str:
+        return f"{type(self).__name__}.{self.name}"
+
+    def __format__(self, spec: str) -> str:
+        return format(str(self), spec)  # by itself, Python 3.12 and older ones disagree
 
     @property
     def ended(self) -> bool:

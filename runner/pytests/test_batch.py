@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import kinetic
@@ -12,6 +13,7 @@ from conftest import Project
 from kinetic import UsageError
 from kinetic.client import mapping
 from kinetic.client.batch import arguments
+from kinetic.client.inputs import Outcome
 
 INPUTS: list[tuple[str, Any, Any]] = [
     ("auto", {"x": 1}, ((), {"x": 1})),
@@ -129,8 +131,13 @@ def test_handles_that_are_no_maps() -> None:
 
 
 def test_a_batch_error_names_the_exception_of_a_call_first() -> None:
-    error = kinetic.BatchError("m", {0: kinetic.RemoteError("gone"), 1: ValueError("no")}, {2: 3})
+    job = kinetic.JobHandle[Any]("m")
+    failures = [Outcome(0, None, kinetic.RemoteError("gone"), job), Outcome(1, None, ValueError("no"), job)]
+    error = kinetic.BatchError("m", failures, [None, None, 3])
     assert str(error) == "2 of 3 inputs of m failed; the first is input 1: ValueError: no"
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.group_id, again.partial_results, again.submission_failures) == (str(error), "m", [None, None, 3], {})
+    assert [(each.index, repr(each.exception), each.job_id) for each in again.failures][1] == (1, "ValueError('no')", "m")
 
 
 PROGRAMS = {
@@ -142,8 +149,8 @@ PROGRAMS = {
     ),
     "a failure": (
         "error = caught(square.map, [1, 3, 2])\n"
-        "    print(type(error).__name__, {k: type(v) is Odd for k, v in error.failures.items()}, error.partial_results)",
-        "BatchError {1: True} {0: {1}, 2: {4}}",
+        "    print(type(error).__name__, [(each.index, type(each.exception) is Odd) for each in error.failures], error.partial_results)",
+        "BatchError [(1, True)] [{1}, None, {4}]",
     ),
     "exceptions in place": ("print(square.run_async_map([1, 3]).results(return_exceptions=True))", "[{1}, Odd(3)]"),
     "as they come": ("print(sorted(each.index for each in square.run_async_map([1, 3, 5]).as_completed()))", "[0, 1, 2]"),
@@ -152,8 +159,9 @@ PROGRAMS = {
         "{'SUCCEEDED': 2, 'FAILED': 1}",
     ),
     "attached": (
-        "batch = kinetic.attach_batch(square.run_async_map([1, 3]).group_id, local=True)\n    print(batch.failures(), repr(batch)[:13])",
-        "{1: Odd(3)} <BatchHandle",
+        "batch = kinetic.attach_batch(square.run_async_map([1, 3]).group_id, local=True, poll_interval=1, poll_timeout=9)\n"
+        "    batch.wait()\n    print([(each.index, each.exception) for each in batch.failures()], repr(batch)[:13])",
+        "[(1, Odd(3))] <BatchHandle",
     ),
     "no map": ("job = square.run_async(1)\n    print(type(caught(kinetic.attach_batch, job.job_id, local=True)).__name__)", "JobNotFound"),
     "a method's input that can't be pickled": (
@@ -171,13 +179,13 @@ PROGRAMS = {
     "inputs that are made one by one": ("print(square.map(n for n in range(3)))", "[{0}, {1}, {4}]"),
     "no retries": ("print(square.map([1], retries=0))", "[{1}]"),
     "states": (
-        "batch = square.run_async_map([1, 3, 5])\n    batch.wait()\n    print([state.value for state in batch.statuses()])",
-        "['SUCCEEDED', 'FAILED', 'SUCCEEDED']",
+        "batch = square.run_async_map([1, 3, 5])\n    batch.wait()\n    print([(index, state.value) for index, state in batch.statuses()], batch.status_counts().get('FAILED'))",
+        "[(0, 'SUCCEEDED'), (1, 'FAILED'), (2, 'SUCCEEDED')] 1",
     ),
     "states while it runs": (
         "batch = opened.run_async_map([1, 2])\n"
         "    first = next(batch.as_completed())\n"
-        "    print(first.value, [state.value for state in batch.statuses()])\n"
+        "    print(first.value, [state.value for _, state in batch.statuses()])\n"
         "    open(GATE, 'w').close()\n"
         "    print(batch.results(), type(caught(batch.statuses)).__name__)",
         "1 ['SUCCEEDED', 'RUNNING']\n[1, 2] JobNotFound",
@@ -194,15 +202,15 @@ PROGRAMS = {
         "    next(batch.as_completed())\n"
         "    batch.cancel()\n"
         "    error = caught(batch.results)\n"
-        "    print(sorted(error.failures), error.partial_results, [state.value for state in batch.statuses()])",
-        "[1] {0: 1} ['SUCCEEDED', 'FAILED']",
+        "    print([each.index for each in error.failures], error.partial_results, [state.value for _, state in batch.statuses()])",
+        "[1] [1, None] ['SUCCEEDED', 'FAILED']",
     ),
     "the first failure ends it": (
-        "error = caught(opened.run_async_map(['no', 2], fail_fast=True, cancel_running_on_fail=True).results)\n    print(sorted(error.failures), repr(error.failures[0]))",
+        "error = caught(opened.run_async_map(['no', 2], fail_fast=True, cancel_running_on_fail=True).results)\n    print([each.index for each in error.failures], repr(error.failures[0].exception))",
         "[0, 1] ValueError('no')",
     ),
     "the first failure ends a call": (
-        "error = caught(opened.map, ['no', 2], fail_fast=True)\n    print(sorted(error.failures), repr(error.failures[0]))",
+        "error = caught(opened.map, ['no', 2], fail_fast=True)\n    print([each.index for each in error.failures], repr(error.failures[0].exception))",
         "[0, 1] ValueError('no')",
     ),
     "kept, and deleted": (
@@ -268,6 +276,6 @@ print(sorted(path.name for path in __import__("pathlib").Path.home().rglob("*.js
 
 def test_what_was_not_read_is_not_deleted(local: Project) -> None:
     read, unloadable, left = local.run(LEFT).stdout.splitlines()
-    assert read == "[1, 4, 9] [1, 4, 9] {} NOT_FOUND"
+    assert read == "[1, 4, 9] [1, 4, 9] [] NOT_FOUND"
     assert unloadable == "[0, 'LookupError', 2]"
     assert left == "['0.json', '1.json', '2.json']"

@@ -105,7 +105,7 @@ def call(function: RemoteCallable[Any, R], plan: Plan) -> list[R]:
 
     with mapped(function, plan) as (words, directory):
         file = os.path.join(directory, "values.pkl")
-        came = outcomes.follow(binaries.RUN, [*words, f"--output-file={file}", "--cleanup=false"], file, job_id, report)
+        came = outcomes.follow(binaries.RUN, [*words, f"--output-file={file}", "--cleanup=false"], file, job, report)
         came = outcomes.stopping(came, lambda: job().cancel()) if plan.fail_fast else came
         return outcomes.values(job_id, outcomes.then(came, lambda: job().cleanup()))
 

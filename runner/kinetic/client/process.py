@@ -9,6 +9,7 @@ import os
 import queue
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Generator, Sequence
 from typing import IO, Any, NamedTuple, Optional
@@ -313,6 +314,8 @@ class Running:
     def kill(self) -> None:
         """End it at once."""
         self.process.kill()
+        if sys.is_finalizing():  # then no other thread runs, and so nothing would put the last event
+            return
         for _ in self:
             pass
 

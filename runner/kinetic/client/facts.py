@@ -1,0 +1,109 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What a handle knows about its job."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import Any, Optional
+
+# What the binaries print about a job, each with its name in the description of a job that was found, if that differs.
+NAMES = {
+    "backend": "backend",
+    "project": "project",
+    "zone": "zone",
+    "cluster_name": "cluster",
+    "namespace": "namespace",
+    "bucket_name": "bucket_name",
+    "store": "store",
+    "k8s_name": "workload",
+    "image_uri": "image",
+    "labels": "labels",
+    "debug": "debug",
+}
+BUCKET = "gs://"
+
+
+def known(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is printed about a job that handles keep."""
+    facts = {name: job.get(name) or job.get(other) for name, other in NAMES.items()}
+    return {name: value for name, value in facts.items() if value and isinstance(value, (str, bool, dict))}
+
+
+class Facts:
+    """What a handle knows about its job, as properties. One that it doesn't know is empty."""
+
+    job_id: str
+    func_name: str
+    is_map: bool
+    target: Mapping[str, Any]
+    about: Mapping[str, Any]
+
+    def _text(self, name: str, parameter: str = "") -> str:
+        return str(self.about.get(name) or self.target.get(parameter) or "")
+
+    @property
+    def backend(self) -> str:
+        """What runs it, such as "gke" or "local"."""
+        return "local" if self.target.get("local") else self._text("backend", "backend")
+
+    @property
+    def project(self) -> str:
+        """The Google Cloud project."""
+        return self._text("project", "project")
+
+    @property
+    def zone(self) -> str:
+        """The zone or region of the GKE cluster."""
+        return self._text("zone", "zone")
+
+    @property
+    def cluster_name(self) -> str:
+        """The GKE cluster."""
+        return self._text("cluster_name", "cluster")
+
+    @property
+    def namespace(self) -> str:
+        """The Kubernetes namespace."""
+        return self._text("namespace", "namespace")
+
+    @property
+    def bucket_name(self) -> str:
+        """The bucket of the store."""
+        store = self._text("store", "store")
+        return self._text("bucket_name") or (store[len(BUCKET) :].partition("/")[0] if store.startswith(BUCKET) else "")
+
+    @property
+    def k8s_name(self) -> str:
+        """The name of the Kubernetes Job, or of the LeaderWorkerSet."""
+        return self._text("k8s_name").rpartition("/")[2]
+
+    @property
+    def image_uri(self) -> str:
+        """The image of its pods."""
+        return self._text("image_uri")
+
+    @property
+    def display_name(self) -> str:
+        """A name for people."""
+        return f"kinetic-{self.func_name or 'job'}-{self.job_id}"
+
+    @property
+    def debug(self) -> bool:
+        """Whether it waits for a debugger."""
+        return bool(self.about.get("debug"))
+
+    @property
+    def group_id(self) -> Optional[str]:
+        """The id of the map, if it is one."""
+        return self.job_id if self.is_map else None
+
+    @property
+    def group_kind(self) -> Optional[str]:
+        """ "map", if it is one."""
+        return "map" if self.is_map else None
+
+    @property
+    def group_index(self) -> Optional[int]:
+        """None: the inputs of a map, in BatchHandle.jobs, have a number."""
+        return None
