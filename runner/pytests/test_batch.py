@@ -11,7 +11,7 @@ import kinetic
 import pytest
 from conftest import Project
 from kinetic import UsageError
-from kinetic.client import mapping
+from kinetic.client import mapping, tags
 from kinetic.client.batch import arguments
 from kinetic.client.inputs import Outcome
 
@@ -66,6 +66,18 @@ def size(path): return path.rsplit("/", 1)[1]
 def twice(x): return x * 2
 
 @kinetic.run()
+def often(x):
+    # fails twice for each input
+    tries = os.path.join(os.environ["KINETIC_OUTPUT_DIR"], "tries")
+    with open(tries, "a") as file: file.write(".")
+    if os.path.getsize(tries) < 3: raise ValueError(x)
+    return os.path.getsize(tries) - 1
+
+def batch_of(batch):
+    batch.wait()
+    return type(batch.jobs[0].exception).__name__
+
+@kinetic.run()
 def opened(x, gate=GATE):
     # waits for the gate to open, except for 1
     if x == "no": raise ValueError(x)
@@ -102,11 +114,12 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"chunk": 0}, UsageError, "chunk=0: expected at least 1, or None to choose it"),
     ({"chunk": "3"}, TypeError, "chunk='3': expected a whole number, or None to choose it, not a str"),
     ({"fail_fast": "no"}, TypeError, "fail_fast='no': expected True or False, not a str"),
-    ({"fail_fast": True, "cancel_running_on_fail": False}, UsageError, "cancel_running_on_fail=False: fail_fast cancels the one job of the map"),
     ({"retries": -1}, UsageError, "retries=-1: expected at least 0"),
     ({"retries": "3"}, TypeError, "retries='3': expected a whole number, not a str"),
     ({"input_mode": "each"}, UsageError, "input_mode='each': expected one of auto, single, args, kwargs"),
-    ({"tags": {"a b": "c"}}, UsageError, "tags['a b']: expected a key of"),
+    ({"tags": {"é": "c"}}, UsageError, "tags['é']: expected a key of"),
+    ({"tags": {"a b": "c", "a-b": "d"}}, UsageError, "tags: 'a b' and 'a-b' are both 'a-b' in Kubernetes: rename one"),
+    ({"tags": {"a": ["c"]}}, TypeError, "tags['a']: expected a string, not a list"),
     ({"tags": ["x"]}, TypeError, "tags: expected a dict, not a list"),
     ({"inputs": None}, TypeError, "inputs=None: expected an iterable, such as a list, not None"),
     ({"name": 5}, TypeError, "name=5: expected a string, not an int"),
@@ -121,6 +134,25 @@ def test_wrong_parameters(parameters: dict[str, Any], error: type[Exception], me
             call(**{"inputs": [1], **parameters})
         assert type(caught.value) is error
         assert str(caught.value).startswith(message)
+
+
+TAGS: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"team": "vision", "owner": "jane@x.org"}, {"labels": {"old": "x", "team": "vision"}, "annotations": {"owner": "jane@x.org"}}),
+    ({"learning rate": "0.1", "n": 3}, {"labels": {"old": "x", "n": 3}, "annotations": {"learning-rate": "0.1"}}),
+    ({"note": "any text: " * 9}, {"labels": {"old": "x"}, "annotations": {"note": "any text: " * 9}}),
+    ({"x.org/a": "b", "x.org/c": "d e"}, {"labels": {"old": "x", "x.org/a": "b"}, "annotations": {"x.org/c": "d e"}}),
+]
+
+
+@pytest.mark.parametrize("given, expected", TAGS)
+def test_tags(given: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert tags.tagged({"labels": {"old": "x"}}, given) == expected
+
+
+def test_fail_fast_that_must_not_cancel_warns() -> None:
+    with pytest.warns(UserWarning, match="all its inputs go on after a failure, and fail_fast has no effect"):
+        plan = mapping.Plan([1], "auto", 64, None, True, False)
+    assert not plan.cancels
 
 
 def test_handles_that_are_no_maps() -> None:
@@ -177,6 +209,13 @@ PROGRAMS = {
     "an input of another mode": ("print(caught(square.map, [1], input_mode='kwargs'))", "input 0: the input 1 is not a dict of arguments, as input_mode='kwargs' needs"),
     "a list as the only argument": ("print(twice.map([[1]], input_mode='single'))", "[[1, 1]]"),
     "inputs that are made one by one": ("print(square.map(n for n in range(3)))", "[{0}, {1}, {4}]"),
+    "retries of an exception": ("print(often.map([1, 2], retries=2), batch_of(often.run_async_map([3], retries=1)))", "[2, 2] ValueError"),
+    "no retries of an exception": ("print(batch_of(often.run_async_map([1])), batch_of(often.run_async_map([2], retries=0)))", "ValueError ValueError"),
+    "a failure that lets the others go on": (
+        "error = caught(square.run_async_map([3, 1], fail_fast=True, cancel_running_on_fail=False).results)\n    print(error.partial_results)",
+        "[None, {1}]",
+    ),
+    "tags": ("print(square.run_async_map([1], tags={'team': 'x', 'owner': 'jane@x.org'}).tags)", "{'team': 'x', 'owner': 'jane@x.org'}"),
     "no retries": ("print(square.map([1], retries=0))", "[{1}]"),
     "states": (
         "batch = square.run_async_map([1, 3, 5])\n    batch.wait()\n    print([(index, state.value) for index, state in batch.statuses()], batch.status_counts().get('FAILED'))",

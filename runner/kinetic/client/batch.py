@@ -61,7 +61,7 @@ class BatchHandle(Generic[R]):
         fail_fast: whether the first failure that is seen cancels the map.
         group_id: the id of the job, by which attach_batch finds the map again.
         name: the name in that id: that of the map, or else of the function.
-        tags: the labels of the job, as far as the handle knows them.
+        tags: the labels and annotations of the job that it was submitted with; attach_batch knows the labels.
         jobs: the inputs in their order, each with methods of a job's handle, such as result and tail.
         submission_failures: empty, as unavailable_children is: a map is one job. keras-kinetic has both.
         unavailable_children: empty.
@@ -103,7 +103,7 @@ class BatchHandle(Generic[R]):
 
     @property
     def tags(self) -> dict[str, str]:
-        """The labels of the job."""
+        """The labels and annotations that are known."""
         return dict(self.job.about.get("labels") or {})
 
     @property
