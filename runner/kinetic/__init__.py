@@ -28,6 +28,7 @@ if TYPE_CHECKING:
         JobNotFound as JobNotFound,
         JobTimeout as JobTimeout,
         KineticError as KineticError,
+        NotInstalled as NotInstalled,
         RemoteError as RemoteError,
         RemoteTraceback as RemoteTraceback,
         UntrustedResult as UntrustedResult,
@@ -59,6 +60,7 @@ _HOMES = {
     "JobStatus": "job_status",
     "JobTimeout": "errors",
     "KineticError": "errors",
+    "NotInstalled": "errors",
     "RemoteCallable": "decorator",
     "RemoteError": "errors",
     "RemoteTraceback": "errors",
@@ -80,7 +82,7 @@ _HOMES = {
     "output_dir": "pod",
     "run": "decorator",
 }
-_MODULES = ("job_status",)  # kinetic.job_status works without importing it by name
+_MODULES = ("collections", "debug", "job_status", "jobs")  # kinetic.job_status works without importing it by name
 
 __all__ = [*_HOMES, "__version__"]  # pyright: ignore[reportUnsupportedDunderAll] # it sees the imports above
 
@@ -90,9 +92,21 @@ def __getattr__(name: str) -> object:
         return _module(name)
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(_module(_HOMES[name]), name)
+    value: object = _value(name)
     globals()[name] = value
     return value
+
+
+def _value(name: str) -> object:
+    """Return what has a name. In a job without the client, its names stand for themselves: annotations have them."""
+    from .errors import NotInstalled
+
+    try:
+        return getattr(_module(_HOMES[name]), name)
+    except NotInstalled as exc:
+        from .absent import stand_in
+
+        return stand_in(name, exc)
 
 
 def __dir__() -> list[str]:
@@ -117,6 +131,6 @@ def _module(name: str) -> Any:
     try:
         return import_module(f"{__name__}.{name}")
     except ModuleNotFoundError as exc:
-        from .errors import VersionMismatch
+        from .errors import NotInstalled
 
-        raise VersionMismatch("a job that submits jobs needs the package kubectl-kinetic installed: add it to the project's requirements") from exc
+        raise NotInstalled("a job that submits jobs needs the package kubectl-kinetic installed: add it to the project's requirements") from exc

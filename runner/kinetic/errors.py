@@ -60,8 +60,14 @@ class UntrustedResult(KineticError):
     kind = "untrusted"
 
 
+class NotInstalled(KineticError):
+    """The binaries are missing; in a job, the package itself may be."""
+
+    kind = "not_installed"
+
+
 class VersionMismatch(KineticError):
-    """The binaries are missing, or don't fit this package."""
+    """The binaries don't fit this package, or this machine."""
 
     kind = "version"
 
@@ -142,7 +148,7 @@ class BatchError(KineticError):
         return BatchError, (self.group_id, self.failures, self.partial_results)
 
 
-_KINDS: tuple[type[KineticError], ...] = (UsageError, JobNotFound, JobTimeout, UntrustedResult, VersionMismatch, RemoteError)
+_KINDS: tuple[type[KineticError], ...] = (UsageError, JobNotFound, JobTimeout, UntrustedResult, NotInstalled, VersionMismatch, RemoteError)
 _BY_KIND = {error.kind: error for error in _KINDS}
 
 
