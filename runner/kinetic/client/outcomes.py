@@ -10,7 +10,7 @@ from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import IO, TYPE_CHECKING, Any, Optional
 
 from ..errors import BatchError, RemoteError, RemoteTraceback, UntrustedResult
-from . import process
+from . import flags, process
 from .inputs import Outcome
 
 if TYPE_CHECKING:
@@ -82,6 +82,7 @@ def outcome_of(event: process.Event, pickles: Optional[IO[bytes]], job: JobHandl
     if error.get("type") == "UntrustedResult":
         return Outcome(index, None, UntrustedResult(f"{job_id}: input {index}: {error.get('message')}"), job)
     message = ": ".join(filter(None, (f"input {index} failed", error.get("type"), error.get("message"))))
+    message = flags.explained(message) if error.get("type") == "Killed" else message  # not one of the function's own
     exception = value if isinstance(value, BaseException) else failed(error, job_id, message)
     if error.get("traceback"):
         exception.__cause__ = RemoteTraceback(error["traceback"], event.get("host", 0), event.get("attempt", 1))
