@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from .client.finding import attach as attach, list_jobs as list_jobs
     from .client.handle import JobHandle as JobHandle
     from .client.notebook import load_ipython_extension as load_ipython_extension
+    from .client.table import table as table
     from .data import Data as Data
     from .decorator import RemoteCallable as RemoteCallable, run as run
     from .errors import (
@@ -81,6 +82,7 @@ _HOMES = {
     "load_ipython_extension": "client.notebook",
     "output_dir": "pod",
     "run": "decorator",
+    "table": "client.table",
 }
 _MODULES = ("collections", "debug", "job_status", "jobs")  # kinetic.job_status works without importing it by name
 

@@ -4,7 +4,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import inspect
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Optional
 
 # What the binaries print about a job, each with its name in the description of a job that was found, if that differs.
@@ -22,12 +23,33 @@ NAMES = {
     "debug": "debug",
 }
 BUCKET = "gs://"
+SHORT = 100  # characters of an argument that is kept
 
 
 def known(job: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is printed about a job that handles keep."""
     facts = {name: job.get(name) or job.get(other) for name, other in NAMES.items()}
     return {name: value for name, value in facts.items() if value and isinstance(value, (str, bool, dict))}
+
+
+def arguments(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call by name, as JobHandle.args has them."""
+    try:
+        given: Mapping[str, Any] = inspect.signature(function).bind(*args, **kwargs).arguments
+    except (TypeError, ValueError):  # a built-in function that does not tell
+        given = {**{str(index): value for index, value in enumerate(args)}, **kwargs}
+    return {name: short(value) for name, value in given.items()}
+
+
+def short(value: object) -> object:
+    """Return a short text or number as it is, a few of them in a list or dict, and of anything else the type."""
+    if value is None or isinstance(value, (bool, int, float)) or isinstance(value, str) and len(value) <= SHORT:
+        return value
+    if type(value) in (list, tuple) and len(value) <= SHORT:  # type: ignore[arg-type]
+        return [short(item) for item in value]  # type: ignore[attr-defined]
+    if type(value) is dict and len(value) <= SHORT:
+        return {str(key): short(item) for key, item in value.items()}
+    return f"<{type(value).__name__}>"
 
 
 class Facts:
@@ -107,3 +129,12 @@ class Facts:
     def group_index(self) -> Optional[int]:
         """None: the inputs of a map, in BatchHandle.jobs, have a number."""
         return None
+
+    @property
+    def args(self) -> Optional[dict[str, Any]]:
+        """The arguments of the call by name, known by the handle that the call returned alone: they may be secret, so no text has them.
+
+        What is no short text or number is replaced by its type.
+        """
+        args: Optional[dict[str, Any]] = vars(self).get("_args")
+        return args

@@ -38,7 +38,7 @@ class JobHandle(Facts, Generic[R]):
 
     It is a frozen dataclass: dataclasses.asdict returns what to_json writes. What else it knows are properties, which are empty
     where it doesn't: backend, project, zone, cluster_name, namespace, bucket_name, k8s_name, image_uri, display_name, debug,
-    group_id, group_kind.
+    group_id, group_kind, args.
 
     Attributes:
         job_id: its id.
