@@ -31,8 +31,9 @@ def test_a_handle_knows_where_its_job_is() -> None:
 
 
 def test_a_handle_that_was_found() -> None:
-    found: kinetic.JobHandle[Any] = kinetic.JobHandle.of({"id": "m", "workload": "kinetic-m", "image": "r/i:1", "map": True, "hostCount": 1}, {"cluster": "main"})
+    found: kinetic.JobHandle[Any] = kinetic.JobHandle.of({"id": "m", "workload": "kinetic-m", "image": "r/i:1", "map": True, "hostCount": 1, "project": "p", "zone": "z", "debug": True}, {"cluster": "main"})
     assert (found.k8s_name, found.image_uri, found.cluster_name, found.group_id, found.group_kind) == ("kinetic-m", "r/i:1", "main", "m", "map")
+    assert (found.project, found.zone, found.debug) == ("p", "z", True)
 
 
 def test_what_a_handle_does_not_know_is_empty() -> None:

@@ -19,6 +19,7 @@ def test_an_outcome_is_like_a_handle() -> None:
     assert (done.result(timeout=1), done.job_id, done.group_id, done.group_index, done.group_kind, done.func_name) == (
         16, "cpu-square", "cpu-square", 4, "map", "square",
     )  # fmt: skip
+    assert (done.status(), failed.status()) == ("SUCCEEDED", "FAILED")
     with pytest.raises(ValueError, match="no"):
         failed.result()
     assert done == Outcome(4, 16, None, kinetic.JobHandle("cpu-other"))

@@ -126,7 +126,6 @@ STACKS = {
     "a call": ("half(3)", 1),
     "a handle": ("half.run_async(3).result()", 1),
     "an error of the package": ("half.with_options(flags=['--nosuch'])(3)", 1),
-    "a mistake of a callback": ("half.run_async(8).result(on_status_change=lambda state: 1 / 0)", 4),
 }
 
 

@@ -153,7 +153,7 @@ class JobHandle(Facts, Generic[R]):
         checks.switch("stream_logs", stream_logs)
         report = Reporter(on_status=None if on_status_change is None else guarded(on_status_change))
         try:
-            if stream_logs and not self._kept:
+            if stream_logs and not self._kept and not self.is_map:
                 self._print_log(timeout, report)
                 timeout = None
             return self._result(timeout, cleanup, trust_store, report)

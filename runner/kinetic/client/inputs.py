@@ -98,6 +98,10 @@ class Outcome(Input):
     exception: Optional[BaseException]
     job: JobHandle[Any] = dataclasses.field(compare=False, repr=False)
 
+    def status(self) -> JobStatus:
+        """Return SUCCEEDED or FAILED, without asking anybody."""
+        return JobStatus.SUCCEEDED if self.exception is None else JobStatus.FAILED
+
     def result(self, *ignored: Any, **also_ignored: Any) -> Any:
         """Return the value, or raise the exception. There is nothing to wait for or to delete, so parameters have no effect."""
         if self.exception is not None:
