@@ -73,6 +73,11 @@ PROGRAMS = {
         "    print([(job.index, repr(job.exception)) for job in batch.failures()], len(batch.jobs), batch.jobs[0].result(), batch.jobs[0].status().value)",
         "[(1, 'ValueError(3)')] 2 1 NOT_FOUND",
     ),
+    "of a map that was cleaned up": (
+        "batch = square.run_async_map([2, 4])\n    again = kinetic.attach_batch(batch.group_id)\n    batch.results(cleanup=False)\n    batch.cleanup()\n"
+        "    print([[job.status().value for job in each.jobs] for each in (batch, again, pickle.loads(pickle.dumps(batch)), kinetic.BatchHandle.from_json(batch.to_json()))])",
+        "[['NOT_FOUND', 'NOT_FOUND'], ['NOT_FOUND', 'NOT_FOUND'], ['NOT_FOUND', 'NOT_FOUND'], ['NOT_FOUND', 'NOT_FOUND']]",
+    ),
     "logs": (
         "batch = square.run_async_map([4])\n    print(list(batch.jobs[0].logs(follow=True)), repr(batch.jobs[0].logs()))",
         "['[chunk 0] square of 4'] '[chunk 0] square of 4\\n'",

@@ -111,9 +111,10 @@ class BatchHandle(Generic[R]):
         """The inputs, in their order.
 
         Raises:
-            JobNotFound: the map was cleaned up.
+            JobNotFound: the map was cleaned up, and the handle doesn't know how many they are.
         """
-        return Inputs(len(self._kept) or sum(count for _, count in self._runs()), self._reader)
+        count = self.job.about.get("inputs") or len(self._kept) or sum(count for _, count in self._runs())
+        return Inputs(count, self._reader)
 
     @property
     def submission_failures(self) -> dict[int, Exception]:

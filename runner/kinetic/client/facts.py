@@ -29,7 +29,19 @@ SHORT = 100  # characters of an argument that is kept
 def known(job: Mapping[str, Any]) -> dict[str, Any]:
     """Return what is printed about a job that handles keep."""
     facts = {name: job.get(name) or job.get(other) for name, other in NAMES.items()}
-    return {name: value for name, value in facts.items() if value and isinstance(value, (str, bool, dict))}
+    facts = {name: value for name, value in facts.items() if value and isinstance(value, (str, bool, dict))}
+    count = inputs(job)
+    return {**facts, "inputs": count} if count else facts
+
+
+def inputs(job: Mapping[str, Any]) -> int:
+    """Return how many inputs a map has, 0 if that is not printed or it is none."""
+    submitted, found = job.get("map"), job.get("inputs")
+    if isinstance(submitted, dict):
+        found = submitted.get("inputs")
+    elif isinstance(found, dict):
+        found = found.get("total")
+    return found if isinstance(found, int) else 0
 
 
 def arguments(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
