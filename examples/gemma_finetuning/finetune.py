@@ -40,5 +40,5 @@ def prompt(question: str) -> str:
 
 if __name__ == "__main__":
     job = finetune.run_async(kinetic.Data(sys.argv[1]))
-    print(f"{job.job_id}: follow it with job.logs(follow=True), or from the shell: kinetic jobs logs -f {job.job_id}")
+    print(f"{job.job_id}: follow it with job.result(stream_logs=True), or from the shell: kinetic jobs logs -f {job.job_id}")
     print(job.result())

@@ -17,8 +17,10 @@ if TYPE_CHECKING:
     from typing import Any
 
     from .client.batch import BatchHandle as BatchHandle, attach_batch as attach_batch
-    from .client.handle import JobHandle as JobHandle, attach as attach, list_jobs as list_jobs
+    from .client.finding import attach as attach, list_jobs as list_jobs
+    from .client.handle import JobHandle as JobHandle
     from .client.notebook import load_ipython_extension as load_ipython_extension
+    from .client.table import table as table
     from .data import Data as Data
     from .decorator import RemoteCallable as RemoteCallable, run as run
     from .errors import (
@@ -27,6 +29,7 @@ if TYPE_CHECKING:
         JobNotFound as JobNotFound,
         JobTimeout as JobTimeout,
         KineticError as KineticError,
+        NotInstalled as NotInstalled,
         RemoteError as RemoteError,
         RemoteTraceback as RemoteTraceback,
         UntrustedResult as UntrustedResult,
@@ -58,13 +61,14 @@ _HOMES = {
     "JobStatus": "job_status",
     "JobTimeout": "errors",
     "KineticError": "errors",
+    "NotInstalled": "errors",
     "RemoteCallable": "decorator",
     "RemoteError": "errors",
     "RemoteTraceback": "errors",
     "UntrustedResult": "errors",
     "UsageError": "errors",
     "VersionMismatch": "errors",
-    "attach": "client.handle",
+    "attach": "client.finding",
     "attach_batch": "client.batch",
     "attempt": "pod",
     "checkpoint_dir": "pod",
@@ -74,12 +78,13 @@ _HOMES = {
     "hosts": "pod",
     "in_job": "pod",
     "is_preempted": "pod",
-    "list_jobs": "client.handle",
+    "list_jobs": "client.finding",
     "load_ipython_extension": "client.notebook",
     "output_dir": "pod",
     "run": "decorator",
+    "table": "client.table",
 }
-_MODULES = ("job_status",)  # kinetic.job_status works without importing it by name
+_MODULES = ("collections", "debug", "job_status", "jobs")  # kinetic.job_status works without importing it by name
 
 __all__ = [*_HOMES, "__version__"]  # pyright: ignore[reportUnsupportedDunderAll] # it sees the imports above
 
@@ -89,9 +94,21 @@ def __getattr__(name: str) -> object:
         return _module(name)
     if name not in _HOMES:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    value: object = getattr(_module(_HOMES[name]), name)
+    value: object = _value(name)
     globals()[name] = value
     return value
+
+
+def _value(name: str) -> object:
+    """Return what has a name. In a job without the client, its names stand for themselves: annotations have them."""
+    from .errors import NotInstalled
+
+    try:
+        return getattr(_module(_HOMES[name]), name)
+    except NotInstalled as exc:
+        from .absent import stand_in
+
+        return stand_in(name, exc)
 
 
 def __dir__() -> list[str]:
@@ -116,6 +133,6 @@ def _module(name: str) -> Any:
     try:
         return import_module(f"{__name__}.{name}")
     except ModuleNotFoundError as exc:
-        from .errors import VersionMismatch
+        from .errors import NotInstalled
 
-        raise VersionMismatch("a job that submits jobs needs the package kubectl-kinetic installed: add it to the project's requirements") from exc
+        raise NotInstalled("a job that submits jobs needs the package kubectl-kinetic installed: add it to the project's requirements") from exc

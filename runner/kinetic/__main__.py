@@ -8,7 +8,7 @@ import os
 import sys
 
 from . import _module
-from .errors import VersionMismatch
+from .errors import NotInstalled
 
 
 def main() -> int:
@@ -16,7 +16,7 @@ def main() -> int:
     try:
         binaries = _module("client.binaries")
         path = binaries.find(binaries.FRONT_DOOR)
-    except VersionMismatch as exc:
+    except NotInstalled as exc:
         print(f"error: {exc}", file=sys.stderr)
         return exc.code
     if os.name == "nt":

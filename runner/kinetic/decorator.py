@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, Union, overload
 
-from . import checks
 from .errors import says_all
 from .options import PRIVATE, Duration, Options
 from .pod import in_job
@@ -112,11 +111,13 @@ class RemoteCallable(Generic[P, R]):
                 "kwargs": a dict of all; "auto": by its type.
             max_concurrent: how many pods run at a time at most; None for as many as there are chunks.
             chunk: how many inputs a pod gets; None to choose. The results of a chunk come when its pod ends.
-            retries: how often a pod starts again after a crash; by default as for kinetic.run. Exceptions aren't retried.
+            retries: how often an input is called again that raised, and a pod starts again that crashed. By default, and with
+                kinetic.run(retries=), only crashes are retried.
             fail_fast: cancel the map when a program that reads its results sees the first failure.
-            cancel_running_on_fail: whether fail_fast also ends the pods that are running. It always does, so False is refused.
+            cancel_running_on_fail: False lets the inputs that are running go on, and with them all others, which a warning says:
+                they are one job. So fail_fast has no effect then.
             name: a name in the job's id.
-            tags: labels of the job and its pods, beside those of kinetic.run.
+            tags: labels of the job and its pods, beside those of kinetic.run; annotations where Kubernetes takes no label.
             project: the Google Cloud project, as for kinetic.run.
             cluster: the GKE cluster, as for kinetic.run.
 
@@ -161,9 +162,10 @@ class RemoteCallable(Generic[P, R]):
     def _changed(self, *, tags: Optional[Mapping[str, str]], **changes: Any) -> RemoteCallable[P, R]:
         """Return a copy of it for a map; a parameter that is None is left as it is."""
         given = {name: value for name, value in changes.items() if value is not None}
+        if given.get("retries"):
+            given["flags"] = ["--retry-on=error", *self.options.all().get("flags", [])]
         if tags is not None:
-            checks.labels("tags", tags)
-            given["labels"] = {**self.options.all().get("labels", {}), **tags}
+            given.update(mapping().tagged(self.options.all(), tags))
         return self.with_options(**given)
 
     @overload

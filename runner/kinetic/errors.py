@@ -6,7 +6,10 @@ from __future__ import annotations
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from typing import Optional
+    from collections.abc import Sequence
+    from typing import Any, Optional
+
+    from .client.inputs import Outcome
 
 
 class KineticError(RuntimeError):
@@ -57,8 +60,14 @@ class UntrustedResult(KineticError):
     kind = "untrusted"
 
 
+class NotInstalled(KineticError):
+    """The binaries are missing; in a job, the package itself may be."""
+
+    kind = "not_installed"
+
+
 class VersionMismatch(KineticError):
-    """The binaries are missing, or don't fit this package."""
+    """The binaries don't fit this package, or this machine."""
 
     kind = "version"
 
@@ -119,23 +128,27 @@ class BatchError(KineticError):
 
     Attributes:
         group_id: the id of the map's job.
-        failures: the exceptions, by the number of the input.
-        partial_results: the values of the other inputs, by their numbers.
+        failures: the inputs that failed, in their order: each has index, exception and tail().
+        partial_results: a value for each input, in their order; None for one that failed.
+        submission_failures: empty: a map is one job. keras-kinetic has it.
     """
 
     kind = "job_failed"
 
-    def __init__(self, group_id: str, failures: dict[int, BaseException], partial_results: dict[int, object]) -> None:
-        first = min(failures, key=lambda index: (isinstance(failures[index], RemoteError), index))  # its own exception says most
-        total = len(failures) + len(partial_results)
-        what = f"{type(failures[first]).__name__}: {failures[first]}"
-        super().__init__(f"{len(failures)} of {total} inputs of {group_id} failed; the first is input {first}: {what}")
+    def __init__(self, group_id: str, failures: Sequence[Outcome], partial_results: Sequence[Any]) -> None:
+        first = min(failures, key=lambda each: (isinstance(each.exception, RemoteError), each.index))  # its own exception says most
+        what = f"{type(first.exception).__name__}: {first.exception}"
+        super().__init__(f"{len(failures)} of {len(partial_results)} inputs of {group_id} failed; the first is input {first.index}: {what}")
         self.group_id = group_id
         self.failures = failures
         self.partial_results = partial_results
+        self.submission_failures: dict[int, Exception] = {}
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        return BatchError, (self.group_id, self.failures, self.partial_results)
 
 
-_KINDS: tuple[type[KineticError], ...] = (UsageError, JobNotFound, JobTimeout, UntrustedResult, VersionMismatch, RemoteError)
+_KINDS: tuple[type[KineticError], ...] = (UsageError, JobNotFound, JobTimeout, UntrustedResult, NotInstalled, VersionMismatch, RemoteError)
 _BY_KIND = {error.kind: error for error in _KINDS}
 
 

@@ -98,12 +98,11 @@ def outcome_of_exit(title, code):
 def outcome_of_signal(title, number, out_of_memory):
     """Return the outcome of a program killed by a signal that the runner did not send.
 
-    out_of_memory is the sentence that says so, "" if memory did not run out, and None if that is not known.
+    out_of_memory is the sentence that says so; "" if memory did not run out, None if that is not known.
     """
     if number == signal.SIGKILL and out_of_memory:
         return Outcome(KILLED, EXIT_KILLED, out_of_memory)
-    hint = ", probably out of memory" if number == signal.SIGKILL and out_of_memory is None else ""
-    return Outcome(KILLED, EXIT_KILLED, f"{title} was killed by {signal_name(number)}{hint}")
+    return Outcome(KILLED, EXIT_KILLED, f"{title} was killed by {signal_name(number)}")
 
 
 def signal_name(number):

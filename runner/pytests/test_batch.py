@@ -4,14 +4,16 @@
 
 from __future__ import annotations
 
+import pickle
 from typing import Any
 
 import kinetic
 import pytest
 from conftest import Project
 from kinetic import UsageError
-from kinetic.client import mapping
+from kinetic.client import mapping, tags
 from kinetic.client.batch import arguments
+from kinetic.client.inputs import Outcome
 
 INPUTS: list[tuple[str, Any, Any]] = [
     ("auto", {"x": 1}, ((), {"x": 1})),
@@ -64,6 +66,18 @@ def size(path): return path.rsplit("/", 1)[1]
 def twice(x): return x * 2
 
 @kinetic.run()
+def often(x):
+    # fails twice for each input
+    tries = os.path.join(os.environ["KINETIC_OUTPUT_DIR"], "tries")
+    with open(tries, "a") as file: file.write(".")
+    if os.path.getsize(tries) < 3: raise ValueError(x)
+    return os.path.getsize(tries) - 1
+
+def batch_of(batch):
+    batch.wait()
+    return type(batch.jobs[0].exception).__name__
+
+@kinetic.run()
 def opened(x, gate=GATE):
     # waits for the gate to open, except for 1
     if x == "no": raise ValueError(x)
@@ -100,11 +114,12 @@ WRONG: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"chunk": 0}, UsageError, "chunk=0: expected at least 1, or None to choose it"),
     ({"chunk": "3"}, TypeError, "chunk='3': expected a whole number, or None to choose it, not a str"),
     ({"fail_fast": "no"}, TypeError, "fail_fast='no': expected True or False, not a str"),
-    ({"fail_fast": True, "cancel_running_on_fail": False}, UsageError, "cancel_running_on_fail=False: fail_fast cancels the one job of the map"),
     ({"retries": -1}, UsageError, "retries=-1: expected at least 0"),
     ({"retries": "3"}, TypeError, "retries='3': expected a whole number, not a str"),
     ({"input_mode": "each"}, UsageError, "input_mode='each': expected one of auto, single, args, kwargs"),
-    ({"tags": {"a b": "c"}}, UsageError, "tags['a b']: expected a key of"),
+    ({"tags": {"é": "c"}}, UsageError, "tags['é']: expected a key of"),
+    ({"tags": {"a b": "c", "a-b": "d"}}, UsageError, "tags: 'a b' and 'a-b' are both 'a-b' in Kubernetes: rename one"),
+    ({"tags": {"a": ["c"]}}, TypeError, "tags['a']: expected a string, not a list"),
     ({"tags": ["x"]}, TypeError, "tags: expected a dict, not a list"),
     ({"inputs": None}, TypeError, "inputs=None: expected an iterable, such as a list, not None"),
     ({"name": 5}, TypeError, "name=5: expected a string, not an int"),
@@ -121,6 +136,25 @@ def test_wrong_parameters(parameters: dict[str, Any], error: type[Exception], me
         assert str(caught.value).startswith(message)
 
 
+TAGS: list[tuple[dict[str, Any], dict[str, Any]]] = [
+    ({"team": "vision", "owner": "jane@x.org"}, {"labels": {"old": "x", "team": "vision"}, "annotations": {"owner": "jane@x.org"}}),
+    ({"learning rate": "0.1", "n": 3}, {"labels": {"old": "x", "n": 3}, "annotations": {"learning-rate": "0.1"}}),
+    ({"note": "any text: " * 9}, {"labels": {"old": "x"}, "annotations": {"note": "any text: " * 9}}),
+    ({"x.org/a": "b", "x.org/c": "d e"}, {"labels": {"old": "x", "x.org/a": "b"}, "annotations": {"x.org/c": "d e"}}),
+]
+
+
+@pytest.mark.parametrize("given, expected", TAGS)
+def test_tags(given: dict[str, Any], expected: dict[str, Any]) -> None:
+    assert tags.tagged({"labels": {"old": "x"}}, given) == expected
+
+
+def test_fail_fast_that_must_not_cancel_warns() -> None:
+    with pytest.warns(UserWarning, match="all its inputs go on after a failure, and fail_fast has no effect"):
+        plan = mapping.Plan([1], "auto", 64, None, True, False)
+    assert not plan.cancels
+
+
 def test_handles_that_are_no_maps() -> None:
     with pytest.raises(ValueError, match="cpu-f is not a map"):
         kinetic.BatchHandle.from_json(kinetic.JobHandle[Any]("cpu-f").to_json())
@@ -129,8 +163,13 @@ def test_handles_that_are_no_maps() -> None:
 
 
 def test_a_batch_error_names_the_exception_of_a_call_first() -> None:
-    error = kinetic.BatchError("m", {0: kinetic.RemoteError("gone"), 1: ValueError("no")}, {2: 3})
+    job = kinetic.JobHandle[Any]("m")
+    failures = [Outcome(0, None, kinetic.RemoteError("gone"), job), Outcome(1, None, ValueError("no"), job)]
+    error = kinetic.BatchError("m", failures, [None, None, 3])
     assert str(error) == "2 of 3 inputs of m failed; the first is input 1: ValueError: no"
+    again = pickle.loads(pickle.dumps(error))
+    assert (str(again), again.group_id, again.partial_results, again.submission_failures) == (str(error), "m", [None, None, 3], {})
+    assert [(each.index, repr(each.exception), each.job_id) for each in again.failures][1] == (1, "ValueError('no')", "m")
 
 
 PROGRAMS = {
@@ -142,8 +181,8 @@ PROGRAMS = {
     ),
     "a failure": (
         "error = caught(square.map, [1, 3, 2])\n"
-        "    print(type(error).__name__, {k: type(v) is Odd for k, v in error.failures.items()}, error.partial_results)",
-        "BatchError {1: True} {0: {1}, 2: {4}}",
+        "    print(type(error).__name__, [(each.index, type(each.exception) is Odd) for each in error.failures], error.partial_results)",
+        "BatchError [(1, True)] [{1}, None, {4}]",
     ),
     "exceptions in place": ("print(square.run_async_map([1, 3]).results(return_exceptions=True))", "[{1}, Odd(3)]"),
     "as they come": ("print(sorted(each.index for each in square.run_async_map([1, 3, 5]).as_completed()))", "[0, 1, 2]"),
@@ -152,8 +191,9 @@ PROGRAMS = {
         "{'SUCCEEDED': 2, 'FAILED': 1}",
     ),
     "attached": (
-        "batch = kinetic.attach_batch(square.run_async_map([1, 3]).group_id, local=True)\n    print(batch.failures(), repr(batch)[:13])",
-        "{1: Odd(3)} <BatchHandle",
+        "batch = kinetic.attach_batch(square.run_async_map([1, 3]).group_id, local=True, poll_interval=1, poll_timeout=9)\n"
+        "    batch.wait()\n    print([(each.index, each.exception) for each in batch.failures()], repr(batch)[:13])",
+        "[(1, Odd(3))] <BatchHandle",
     ),
     "no map": ("job = square.run_async(1)\n    print(type(caught(kinetic.attach_batch, job.job_id, local=True)).__name__)", "JobNotFound"),
     "a method's input that can't be pickled": (
@@ -169,15 +209,22 @@ PROGRAMS = {
     "an input of another mode": ("print(caught(square.map, [1], input_mode='kwargs'))", "input 0: the input 1 is not a dict of arguments, as input_mode='kwargs' needs"),
     "a list as the only argument": ("print(twice.map([[1]], input_mode='single'))", "[[1, 1]]"),
     "inputs that are made one by one": ("print(square.map(n for n in range(3)))", "[{0}, {1}, {4}]"),
+    "retries of an exception": ("print(often.map([1, 2], retries=2), batch_of(often.run_async_map([3], retries=1)))", "[2, 2] ValueError"),
+    "no retries of an exception": ("print(batch_of(often.run_async_map([1])), batch_of(often.run_async_map([2], retries=0)))", "ValueError ValueError"),
+    "a failure that lets the others go on": (
+        "error = caught(square.run_async_map([3, 1], fail_fast=True, cancel_running_on_fail=False).results)\n    print(error.partial_results)",
+        "[None, {1}]",
+    ),
+    "tags": ("print(square.run_async_map([1], tags={'team': 'x', 'owner': 'jane@x.org'}).tags)", "{'team': 'x', 'owner': 'jane@x.org'}"),
     "no retries": ("print(square.map([1], retries=0))", "[{1}]"),
     "states": (
-        "batch = square.run_async_map([1, 3, 5])\n    batch.wait()\n    print([state.value for state in batch.statuses()])",
-        "['SUCCEEDED', 'FAILED', 'SUCCEEDED']",
+        "batch = square.run_async_map([1, 3, 5])\n    batch.wait()\n    print([(index, state.value) for index, state in batch.statuses()], batch.status_counts().get('FAILED'))",
+        "[(0, 'SUCCEEDED'), (1, 'FAILED'), (2, 'SUCCEEDED')] 1",
     ),
     "states while it runs": (
         "batch = opened.run_async_map([1, 2])\n"
         "    first = next(batch.as_completed())\n"
-        "    print(first.value, [state.value for state in batch.statuses()])\n"
+        "    print(first.value, [state.value for _, state in batch.statuses()])\n"
         "    open(GATE, 'w').close()\n"
         "    print(batch.results(), type(caught(batch.statuses)).__name__)",
         "1 ['SUCCEEDED', 'RUNNING']\n[1, 2] JobNotFound",
@@ -194,15 +241,15 @@ PROGRAMS = {
         "    next(batch.as_completed())\n"
         "    batch.cancel()\n"
         "    error = caught(batch.results)\n"
-        "    print(sorted(error.failures), error.partial_results, [state.value for state in batch.statuses()])",
-        "[1] {0: 1} ['SUCCEEDED', 'FAILED']",
+        "    print([each.index for each in error.failures], error.partial_results, [state.value for _, state in batch.statuses()])",
+        "[1] [1, None] ['SUCCEEDED', 'FAILED']",
     ),
     "the first failure ends it": (
-        "error = caught(opened.run_async_map(['no', 2], fail_fast=True, cancel_running_on_fail=True).results)\n    print(sorted(error.failures), repr(error.failures[0]))",
+        "error = caught(opened.run_async_map(['no', 2], fail_fast=True, cancel_running_on_fail=True).results)\n    print([each.index for each in error.failures], repr(error.failures[0].exception))",
         "[0, 1] ValueError('no')",
     ),
     "the first failure ends a call": (
-        "error = caught(opened.map, ['no', 2], fail_fast=True)\n    print(sorted(error.failures), repr(error.failures[0]))",
+        "error = caught(opened.map, ['no', 2], fail_fast=True)\n    print([each.index for each in error.failures], repr(error.failures[0].exception))",
         "[0, 1] ValueError('no')",
     ),
     "kept, and deleted": (
@@ -268,6 +315,6 @@ print(sorted(path.name for path in __import__("pathlib").Path.home().rglob("*.js
 
 def test_what_was_not_read_is_not_deleted(local: Project) -> None:
     read, unloadable, left = local.run(LEFT).stdout.splitlines()
-    assert read == "[1, 4, 9] [1, 4, 9] {} NOT_FOUND"
+    assert read == "[1, 4, 9] [1, 4, 9] [] NOT_FOUND"
     assert unloadable == "[0, 'LookupError', 2]"
     assert left == "['0.json', '1.json', '2.json']"

@@ -12,7 +12,7 @@ from typing import Any, Callable
 
 import kinetic
 import pytest
-from kinetic import JobHandle, JobStatus, UsageError, VersionMismatch, options
+from kinetic import JobHandle, JobStatus, NotInstalled, UsageError, VersionMismatch, options
 from kinetic.client import binaries
 
 RECORDER = """#!{python}
@@ -97,7 +97,7 @@ COMMANDS: dict[str, tuple[Callable[[JobHandle[Any]], object], str, list[str]]] =
     "status": (lambda job: job.status(), STATUS, ["status", "cpu-area", "--output=json"]),
     "wait": (lambda job: job.wait(1.5), STATUS, ["wait", "cpu-area", "--timeout=1.5s"]),
     "logs": (lambda job: job.logs(), "", ["logs", "cpu-area"]),
-    "follow": (lambda job: job.logs(follow=True), "", ["logs", "cpu-area", "--follow"]),
+    "follow": (lambda job: list(job.logs(follow=True)), "", ["logs", "cpu-area", "--follow"]),
     "tail": (lambda job: job.tail(n=20), "", ["tail", "cpu-area", "--tail=20"]),
     "debug": (lambda job: job.debug_attach(0), "127.0.0.1:5678", ["debug", "cpu-area", "--port=0"]),
     "cancel": (lambda job: job.cancel(), "", ["cancel", "cpu-area"]),
@@ -131,7 +131,7 @@ def test_result_passes_on_what_it_is_told(recorded: Recorded) -> None:
 
 JOB = JobHandle[int]("cpu-area")
 WRONG: list[tuple[Callable[[], object], type[Exception], str]] = [
-    (lambda: JOB.result(timeout=0), UsageError, "timeout=0: expected more than 0 seconds, or None"),
+    (lambda: JOB.result(timeout=-1), UsageError, "timeout=-1: expected more than 0 seconds, or None"),
     (lambda: JOB.wait(timeout=-1.5), UsageError, "timeout=-1.5: expected more than 0 seconds, or None"),
     (lambda: JOB.result(timeout=datetime.timedelta(1)), TypeError, "timeout=datetime.timedelta(days=1): expected seconds, or text such as '1h30m', not a timedelta"),  # type: ignore[arg-type]
     (lambda: JOB.result(cleanup="no"), TypeError, "cleanup='no': expected True or False, not a str"),  # type: ignore[arg-type]
@@ -140,7 +140,7 @@ WRONG: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: JOB.outputs(to=5), TypeError, "to=5: expected a path, not an int"),  # type: ignore[arg-type]
     (lambda: JOB.outputs(to=""), UsageError, "to='': expected a directory, such as '.'"),
     (lambda: JOB.debug_attach(-1), UsageError, "local_port=-1: expected at least 0"),
-    (lambda: kinetic.BatchHandle(JOB).results(timeout=0), UsageError, "timeout=0: expected more than 0 seconds, or None"),
+    (lambda: kinetic.BatchHandle(JOB).results(timeout="0s"), UsageError, "timeout='0s': expected a positive duration, such as '90s', '15m', '1h30m' or '30d'"),
     (lambda: kinetic.attach(5), TypeError, "job_id=5: expected a string, not an int"),  # type: ignore[arg-type]
     (lambda: kinetic.attach(JOB), TypeError, "job_id=<JobHandle cpu-area>: expected a string, not a JobHandle"),  # type: ignore[arg-type]
     (lambda: kinetic.attach_batch(None), TypeError, "group_id=None: expected a string, not None"),  # type: ignore[arg-type]
@@ -188,7 +188,7 @@ def test_only_places_find_jobs() -> None:
 
 def test_missing_binary(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("KINETIC_BIN", str(tmp_path))
-    with pytest.raises(VersionMismatch, match=f"kubectl-kinetic_run is not in {tmp_path}, which KINETIC_BIN names: install kubectl-kinetic"):
+    with pytest.raises(NotInstalled, match=f"kubectl-kinetic_run is not in {tmp_path}, which KINETIC_BIN names: install kubectl-kinetic"):
         area.run_async(2, 3)
 
 

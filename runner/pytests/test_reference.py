@@ -24,7 +24,7 @@ Every public name of the package. [Python](python.md) explains how they go toget
 `kinetic.run` and `kinetic.configure`. A test writes this page from the docstrings.
 """
 GROUPS = {
-    "Functions": ("run", "configure", "attach", "attach_batch", "list_jobs"),
+    "Functions": ("run", "configure", "attach", "attach_batch", "list_jobs", "table"),
     "In a job": ("output_dir", "checkpoint_dir", "host", "hosts", "attempt", "is_preempted", "in_job"),
     "Classes": ("RemoteCallable", "JobHandle", "BatchHandle", "JobStatus", "Data"),
     "Errors": (),  # the rest

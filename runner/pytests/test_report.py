@@ -144,6 +144,18 @@ def test_killed(tmp_path: pathlib.Path) -> None:
     assert (caught.value.reason, caught.value.type, caught.value.__cause__) == ("OOMKilled", None, None)
 
 
+OUT_OF_MEMORY = "out of memory: it used all of its 100Mi; request more with --memory"
+
+
+@pytest.mark.parametrize("error", [None, {"type": "Killed", "message": OUT_OF_MEMORY, "traceback": ""}], ids=["the pod", "the call"])
+def test_out_of_memory(tmp_path: pathlib.Path, error: Any) -> None:
+    event = {**FAILED, "reason": "Killed", "error": error}
+    killed = errors.of_kind("job_failed", 1, f"job cpu-train failed: {OUT_OF_MEMORY}")
+    with pytest.raises(RemoteError) as caught:
+        result.raise_failure(str(tmp_path / "result.pkl"), event, killed)
+    assert str(caught.value).partition(": ")[2] == f"{OUT_OF_MEMORY}\n  in Python: memory= for --memory"
+
+
 def test_exit_code(tmp_path: pathlib.Path) -> None:
     event = {**FAILED, "reason": "ExitCode", "error": {"type": "ExitCode", "message": "train ended with exit code 3", "traceback": ""}}
     with pytest.raises(RemoteError, match="^cpu-train failed: train ended with exit code 3$") as caught:

@@ -116,11 +116,12 @@ def test_a_job_in_the_background_outlives_its_program(local: Project) -> None:
 INTERRUPTED = {
     "result": "job.result()",
     "wait": "job.wait()",
-    "the log": "job.logs(follow=True)",
+    "the log": "list(job.logs(follow=True))",
+    "a result with its log": "job.result(stream_logs=True)",
     "results": "batch.results()",
     "as they come": "list(batch.as_completed())",
     "the end of a map": "batch.wait()",
-    "failures": "batch.failures()",
+    "an input": "batch.jobs[0].result()",
 }
 
 
@@ -149,7 +150,7 @@ process.Running.__next__ = interrupted
 @pytest.mark.parametrize("moment", MOMENTS.values(), ids=MOMENTS)
 @pytest.mark.parametrize("call", INTERRUPTED.values(), ids=INTERRUPTED)
 def test_an_interrupted_handle_names_its_job(local: Project, call: str, moment: str) -> None:
-    begin = "handle = job = wait.run_async()" if call.startswith("job") else "handle = batch = wait.run_async_map([()])"
+    begin = "handle = job = wait.run_async()" if "batch" not in call else "handle = batch = wait.run_async_map([()])"
     text = f"""
 import signal
 from kinetic.client import process
@@ -163,7 +164,7 @@ except kinetic.Interrupted as exc:
     print(str(exc).rpartition("its handle: ")[2])
     handle.cancel()
 """
-    function = "attach" if call.startswith("job") else "attach_batch"
+    function = "attach" if "batch" not in call else "attach_batch"
     same, attach = local.run(SLOW + text, env={"FIFO": str(local.home / "fifo")}).stdout.splitlines()
     assert same == "True"
     assert attach.startswith(f"kinetic.{function}('cpu-wait-")

@@ -38,9 +38,17 @@ class Groups(unittest.TestCase):
                 self.write(group, files, 3)
                 before = memory.Memory(in_pod=True)
                 self.assertEqual(before.ran_out(), "")
-                self.assertIsNone(memory.Memory(in_pod=False).ran_out())
                 self.write(group, files, 4)
                 self.assertEqual(before.ran_out(), f"out of memory: {want}; request more with --memory")
+
+    def test_of_this_machine(self):
+        with tempfile.TemporaryDirectory() as folder, mock.patch.object(memory, "MACHINE", os.path.join(folder, "vmstat")):
+            self.assertIsNone(memory.Memory(in_pod=False).ran_out())
+            self.write(folder, {"vmstat": "nr_free_pages 9\noom_kill %d\n"}, 3)
+            before = memory.Memory(in_pod=False)
+            self.assertEqual(before.ran_out(), "")
+            self.write(folder, {"vmstat": "nr_free_pages 9\noom_kill %d\n"}, 4)
+            self.assertEqual(before.ran_out(), "out of memory: this machine had none left")
 
     def write(self, group, files, count):
         for name, text in files.items():
@@ -62,7 +70,7 @@ class Killed(PodCase):
         for name, before, after, want in (
             ("out of memory", "oom_kill 0\n", 1, "out of memory: it used all of its 64Mi; request more with --memory"),
             ("by somebody", "oom_kill 0\n", 0, "train.py:f was killed by SIGKILL"),
-            ("nobody knows", "", None, "train.py:f was killed by SIGKILL, probably out of memory"),
+            ("nobody knows", "", None, "train.py:f was killed by SIGKILL"),
         ):
             with self.subTest(name):
                 self.setUp()

@@ -24,6 +24,21 @@ ERRORS = """
     class Own(Exception):
         def __init__(self, a, b):
             super().__init__(f"{a} {b}")
+    class Made(Own):
+        def __new__(cls, a, b):
+            return super().__new__(cls)
+    class Coded(Own):
+        def __init__(self, code, message="none"):
+            super().__init__(code, message)
+            self.code = code
+    class NoFile(FileNotFoundError):
+        def __init__(self, path, *, why):
+            super().__init__(2, why, path)
+            self.why = why
+    class NoKey(KeyError):
+        def __init__(self, table, key):
+            super().__init__(key)
+            self.table = table
     class Kept(Exception):
         def __init__(self, a):
             super().__init__(a)
@@ -62,6 +77,22 @@ class Raised(Payloads, RunnerCase):
         _, exc = self.raised("raise Kept('x')")
         self.assertEqual((type(exc).__name__, exc.args, exc.more), ("Kept", ("x",), ["x"]))
 
+    def test_own_init(self):
+        """The __init__ is not called again: it may not fit the args, or change them."""
+        cases = {
+            "raise Own(1, 2)": ("Own", "1 2", {}),
+            "raise Coded(7)": ("Coded", "7 none", {"code": 7, "args": ("7 none",)}),
+            "raise NoFile('a.csv', why='gone')": ("NoFile", "[Errno 2] gone: 'a.csv'", {"why": "gone", "errno": 2, "filename": "a.csv"}),
+            "raise NoKey('users', 5)": ("NoKey", "5", {"table": "users", "args": (5,)}),
+            "raise ValueError('x') from Own(3, 4)": ("ValueError", "x", {}),
+        }
+        for body, (kind, text, attributes) in cases.items():
+            with self.subTest(body):
+                self.setUp()
+                _, exc = self.raised(body)
+                self.assertEqual((type(exc).__name__, str(exc), {name: getattr(exc, name) for name in attributes}), (kind, text, attributes))
+        self.assertEqual(str(exc.__cause__), "3 4")
+
     def test_causes(self):
         _, exc = self.raised("""
         try:
@@ -94,7 +125,7 @@ class Raised(Payloads, RunnerCase):
         self.assertEqual([repr(one) for one in exc.exceptions], ["ValueError('a')", "Kept('b')"])
 
     def test_what_cannot_be_loaded_again(self):
-        for body, message in {"raise Own(1, 2)": "1 2", "raise Locked()": "<unlocked _thread.lock"}.items():
+        for body, message in {"raise Made(1, 2)": "1 2", "raise Locked()": "<unlocked _thread.lock"}.items():
             with self.subTest(body):
                 self.setUp()
                 ran, exc = self.raised(body)

@@ -35,7 +35,10 @@ type description struct {
 	Backend  api.Backend      `json:"backend"`
 	// Workload is the name of the Job or LeaderWorkerSet.
 	Workload  string     `json:"workload,omitempty"`
+	Project   string     `json:"project,omitempty"`
+	Zone      string     `json:"zone,omitempty"`
 	Cluster   string     `json:"cluster,omitempty"`
+	Debug     bool       `json:"debug,omitempty"`
 	Env       []string   `json:"env,omitempty"`
 	SecretEnv []string   `json:"secretEnv,omitempty"`
 	Client    string     `json:"client,omitempty"`
@@ -77,7 +80,7 @@ func describeJSON(d job.Description, costs price.Meter) description {
 	h := d.Handle
 	j := description{ID: h.JobID, Namespace: h.Namespace, Function: h.FuncName, CallKind: h.CallKind, Accelerator: h.Accelerator, Spot: h.Spot,
 		Created: h.CreatedAt, Store: h.Store, JobDetails: d.JobDetails,
-		ImageMode: h.ImageMode, ImageDigest: digest(d), Payload: h.Payload, Data: append([]api.Data{}, h.Data...), Packages: report.Packages(d.Packages), Backend: h.Backend, Workload: h.K8sName, Cluster: h.ClusterName,
+		ImageMode: h.ImageMode, ImageDigest: digest(d), Payload: h.Payload, Data: append([]api.Data{}, h.Data...), Packages: report.Packages(d.Packages), Backend: h.Backend, Workload: h.K8sName, Project: h.Project, Zone: h.Zone, Cluster: h.ClusterName, Debug: h.Debug,
 		Env: h.Env, SecretEnv: h.SecretEnv, Client: h.Client, Status: d.Status, Error: d.Error, Warnings: d.Warnings, Timeline: d.Timeline,
 		HostCount: h.Hosts, Hosts: d.Hosts, Map: h.Map != nil, Inputs: d.Inputs, HasResult: d.HasResult, Pickle: d.Pickle,
 		Outputs: d.Outputs, OutputBytes: d.OutputBytes, Cost: costs.OfHistory(h, d.Status, d.Attempts, d.Disruptions)}

@@ -8,7 +8,7 @@ import dataclasses
 import json
 import keyword
 import os
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from typing import Any, Generic, Optional, TypeVar
 
 from .. import checks
@@ -16,8 +16,9 @@ from ..errors import JobNotFound, UsageError
 from ..job_status import JobStatus
 from ..options import Duration
 from . import binaries, outcomes, scratch
-from .handle import JobHandle, describe, place, timeout_flag
-from .outcomes import Outcome
+from .finding import OF_ONE, by_name, describe, place
+from .handle import JobHandle
+from .inputs import Input, InputHandle, Inputs, Outcome, OutcomeReader
 from .report import Reporter
 
 R = TypeVar("R")
@@ -58,6 +59,12 @@ class BatchHandle(Generic[R]):
     Attributes:
         job: the handle of its job, with its log, its outputs and its state.
         fail_fast: whether the first failure that is seen cancels the map.
+        group_id: the id of the job, by which attach_batch finds the map again.
+        name: the name in that id: that of the map, or else of the function.
+        tags: the labels and annotations of the job that it was submitted with; attach_batch knows the labels.
+        jobs: the inputs in their order, each with methods of a job's handle, such as result and tail.
+        submission_failures: empty, as unavailable_children is: a map is one job. keras-kinetic has both.
+        unavailable_children: empty.
     """
 
     job: JobHandle[Any]
@@ -65,6 +72,18 @@ class BatchHandle(Generic[R]):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_outcomes", [])
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {name: value for name, value in vars(self).items() if name != "_reading"}
+
+    @property
+    def _reader(self) -> OutcomeReader:
+        """What waits for the outcomes of single inputs."""
+        if "_reading" not in vars(self):
+            object.__setattr__(self, "_reading", OutcomeReader(self.job, self.as_completed))
+        reader: OutcomeReader = vars(self)["_reading"]
+        reader.keep(self._kept)
+        return reader
 
     @property
     def _kept(self) -> list[Outcome]:
@@ -77,18 +96,49 @@ class BatchHandle(Generic[R]):
         """The id of the job, by which attach_batch finds the map again."""
         return self.job.job_id
 
-    def statuses(self) -> list[JobStatus]:
-        """Return the state of each input, in their order.
+    @property
+    def name(self) -> str:
+        """The name in the id of the job."""
+        return self.job.func_name
+
+    @property
+    def tags(self) -> dict[str, str]:
+        """The labels and annotations that are known."""
+        return dict(self.job.about.get("labels") or {})
+
+    @property
+    def jobs(self) -> Sequence[InputHandle]:
+        """The inputs, in their order.
+
+        Raises:
+            JobNotFound: the map was cleaned up, and the handle doesn't know how many they are.
+        """
+        count = self.job.about.get("inputs") or len(self._kept) or sum(count for _, count in self._runs())
+        return Inputs(count, self._reader)
+
+    @property
+    def submission_failures(self) -> dict[int, Exception]:
+        """Empty: a map is one job, which is submitted or not."""
+        return {}
+
+    @property
+    def unavailable_children(self) -> dict[int, str]:
+        """Empty: a map is one job."""
+        return {}
+
+    def statuses(self) -> list[tuple[int, JobStatus]]:
+        """Return the number and the state of each input, in their order: `for index, state in batch.statuses()`.
 
         An input is RUNNING once its pod has begun. Without a result it is FAILED when the map has ended.
 
         Raises:
             JobNotFound: the map was cleaned up.
         """
-        return [state for state, count in self._runs() for _ in range(count)]
+        states = (state for state, count in self._runs() for _ in range(count))
+        return list(enumerate(states))
 
     def status_counts(self) -> dict[JobStatus, int]:
-        """Return how many inputs are in which state.
+        """Return how many inputs are in which state. A key can be a word: `counts.get("FAILED", 0)`.
 
         Raises:
             JobNotFound: the map was cleaned up.
@@ -114,23 +164,28 @@ class BatchHandle(Generic[R]):
         """
         return self.job.wait(timeout)
 
-    def as_completed(self, timeout: Optional[Duration] = None, *, cleanup: bool = False, trust_store: bool = False) -> Iterator[Outcome]:
+    def as_completed(
+        self, timeout: Optional[Duration] = None, *, cleanup: bool = False, trust_store: bool = False, poll_interval: Optional[float] = None
+    ) -> Iterator[Outcome]:
         """Yield the outcome of each input as it arrives. The results of the inputs that share a pod come together.
+
+        An outcome has index, value, exception, job_id and result(), which returns the value or raises the exception.
 
         Args:
             timeout: how long to wait for all, as for JobHandle.result.
             cleanup: delete the job after the last value, as cleanup() does. A map with a failed input stays.
             trust_store: as for JobHandle.result.
+            poll_interval: has no effect: nothing is polled.
 
         Raises:
             JobTimeout: timeout is over; the map keeps running.
         """
-        words = timeout_flag(timeout)
+        words = self.job._timeout(timeout)
         words += ["--trust-store"] if trust_store else []
         with scratch.directory() as directory:
             file = os.path.join(directory, "values.pkl")
             words += [f"--output-file={file}", "--cleanup=false"]  # the binary is ahead of who reads the values
-            came = outcomes.follow(binaries.JOBS, self.job._words("result", *words), file, lambda: self.group_id, Reporter(), self.job.named())
+            came = outcomes.follow(binaries.JOBS, self.job._words("result", *words), file, lambda: self.job, Reporter(), self.job.named())
             came = outcomes.stopping(came, self.cancel) if self.fail_fast else came
             yield from outcomes.then(came, self.cleanup) if cleanup else came
 
@@ -161,10 +216,15 @@ class BatchHandle(Generic[R]):
             self._kept[:] = came
         return outcomes.values(lambda: self.group_id, came, ordered=ordered, return_exceptions=return_exceptions)
 
-    def failures(self) -> dict[int, BaseException]:
-        """Wait for all inputs, and return the exceptions of those that failed, by the number of the input."""
-        came = self._kept or self.as_completed()
-        return {outcome.index: outcome.exception for outcome in came if outcome.exception is not None}
+    def failures(self) -> list[Input]:
+        """Return the inputs that have failed so far, in their order: each has index, exception and tail().
+
+        Raises:
+            JobNotFound: the map was cleaned up, and results() has not kept its outcomes.
+        """
+        if self._kept:
+            return sorted((outcome for outcome in self._kept if outcome.exception is not None), key=lambda outcome: outcome.index)
+        return [InputHandle(index, self._reader) for index, state in self.statuses() if state is JobStatus.FAILED]
 
     def cancel(self) -> None:
         """End the map. The values that were computed stay."""
@@ -199,16 +259,21 @@ class BatchHandle(Generic[R]):
         return self.job._repr_html_().replace("<th>job</th>", "<th>map</th>", 1)
 
 
-def attach_batch(group_id: str, **target: Any) -> BatchHandle[Any]:
+def attach_batch(
+    group_id: str, *positional: Any, poll_interval: Optional[float] = None, poll_timeout: Optional[float] = None, **target: Any
+) -> BatchHandle[Any]:
     """Return the handle of a map that was submitted before, from here or from another machine.
 
     Args:
         group_id: the id of its job, or the beginning of it.
+        poll_interval: has no effect, nor has poll_timeout: all inputs of a map are submitted at once. keras-kinetic has both.
+        poll_timeout: see poll_interval.
         **target: as for attach.
 
     Raises:
         JobNotFound: there is no such map.
     """
+    by_name(f"attach_batch({group_id!r}, ", OF_ONE, positional)
     checks.text("group_id", group_id)
     where = place(target)
     job = describe(group_id, where)

@@ -9,7 +9,7 @@ import shutil
 import sys
 
 from .. import __version__
-from ..errors import VersionMismatch
+from ..errors import NotInstalled, VersionMismatch
 
 DIRECTORY = "KINETIC_BIN"  # names the directory that holds them
 FRONT_DOOR, RUN, JOBS = "kubectl-kinetic", "kubectl-kinetic_run", "kubectl-kinetic_jobs"
@@ -21,7 +21,7 @@ def find(name: str) -> str:
     """Return the path of a binary: in KINETIC_BIN, beside this package, or on PATH.
 
     Raises:
-        VersionMismatch: there is none.
+        NotInstalled: there is none.
     """
     chosen = os.environ.get(DIRECTORY)
     beside = os.path.join(os.path.dirname(os.path.dirname(__file__)), "bin")
@@ -32,7 +32,7 @@ def find(name: str) -> str:
             return os.path.abspath(path)
     where = f"in {chosen}, which KINETIC_BIN names" if chosen else "on PATH"
     advice = "; a job can only submit others if its image has it" if "KINETIC_JOB_ID" in os.environ else ""
-    raise VersionMismatch(f"{name} is not {where}: {INSTALL}{advice}")
+    raise NotInstalled(f"{name} is not {where}: {INSTALL}{advice}")
 
 
 def environment() -> dict[str, str]:
@@ -51,7 +51,7 @@ def help_of(name: str) -> str:
     """Return the help of a binary.
 
     Raises:
-        VersionMismatch: there is no such binary.
+        NotInstalled: there is no such binary.
     """
     import subprocess
 

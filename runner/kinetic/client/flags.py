@@ -1,12 +1,14 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What the flags that the binaries' errors name are in Python."""
+"""The flags of the binaries: those that their errors name, in Python, and one that waits."""
 
 from __future__ import annotations
 
 import re
+from typing import Optional
 
-from ..options import PARAMETERS
+from .. import checks
+from ..options import PARAMETERS, Duration, span
 
 FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 # Those that say where a job is have the same names, and are part of many commands.
@@ -24,3 +26,11 @@ def explained(message: str) -> str:
 def unexplained(message: str) -> str:
     """Return a message without that line, for who has typed the flags."""
     return re.sub(re.escape(LINE) + ".*", "", message)
+
+
+def timeout_flag(timeout: Optional[Duration]) -> list[str]:
+    """Return the words of a command line for how long to wait."""
+    if timeout is None:
+        return []
+    checks.duration("timeout", timeout)
+    return span("--timeout", timeout)

@@ -11,14 +11,17 @@ import json
 import os
 import re
 from collections.abc import Callable, Generator, Mapping
-from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, overload
+from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, Union, overload
 
 from .. import checks
-from ..errors import JobNotFound, UsageError, says_all
+from ..errors import JobNotFound, JobTimeout, UsageError, says_all
 from ..job_status import JobStatus
-from ..options import PLACES, Duration, Options, check, flags, one, span, switch
+from ..options import PLACES, Duration, flags, one, switch
 from . import binaries, process, result, scratch
-from .report import Reporter, origin
+from .facts import Facts, known
+from .flags import timeout_flag
+from .joblog import LogLines, printed
+from .report import Reporter, guarded, origin
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -30,10 +33,12 @@ JOB_ID = re.compile("[a-z0-9][a-z0-9-]{0,48}[a-z0-9]")
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class JobHandle(Generic[R]):
+class JobHandle(Facts, Generic[R]):
     """A submitted job. Two handles of the same job_id are equal.
 
-    It is a frozen dataclass: dataclasses.asdict returns what to_json writes.
+    It is a frozen dataclass: dataclasses.asdict returns what to_json writes. What else it knows are properties, which are empty
+    where it doesn't: backend, project, zone, cluster_name, namespace, bucket_name, k8s_name, image_uri, display_name, debug,
+    group_id, group_kind, args.
 
     Attributes:
         job_id: its id.
@@ -43,6 +48,7 @@ class JobHandle(Generic[R]):
         hosts: how many hosts it has.
         is_map: whether it is the job of a map, whose values kinetic.attach_batch returns.
         target: the parameters of kinetic.run that say where it is, such as cluster, namespace and store.
+        about: what the properties are read from.
         end: how it ended, such as "ended SUCCEEDED, its value was collected"; None while it runs, or if that is not known.
     """
 
@@ -53,6 +59,7 @@ class JobHandle(Generic[R]):
     hosts: int = dataclasses.field(default=1, compare=False)
     is_map: bool = dataclasses.field(default=False, compare=False)
     target: Mapping[str, Any] = dataclasses.field(default_factory=dict, compare=False)
+    about: Mapping[str, Any] = dataclasses.field(default_factory=dict, compare=False)
 
     def __post_init__(self) -> None:
         target = {name: os.fspath(value) if isinstance(value, os.PathLike) else value for name, value in self.target.items() if value}
@@ -88,6 +95,7 @@ class JobHandle(Generic[R]):
             is_map=bool(job.get("map")),
             hosts=job.get("hostCount") or (job["hosts"] if isinstance(job.get("hosts"), int) else 1),
             target=target,
+            about=known(job),
         )
 
     def status(self) -> JobStatus:
@@ -117,15 +125,22 @@ class JobHandle(Generic[R]):
         *,
         trust_store: bool = False,
         on_status_change: Optional[Callable[[JobStatus], None]] = None,
+        stream_logs: bool = False,
+        cleanup_timeout: Optional[float] = None,
+        cleanup_poll_interval: Optional[float] = None,
     ) -> R:
         """Wait until the job has ended, and return the function's value. With cleanup, the handle keeps it.
 
         Args:
-            timeout: how long to wait: more than 0 seconds, or text such as "1h30m"; None waits as long as it takes.
+            timeout: how long to wait: seconds, or text such as "1h30m"; 0 raises at once unless the job has ended; None waits as
+                long as it takes.
             cleanup: delete the workload, and of what is stored the call and the value, once the value is here. The rest stays until
                 cleanup(): the handle, the log, how the job ended. Failed jobs stay as they are, and outputs in any case.
             trust_store: load a result even if only a store that isn't this target's says which bytes it should have.
-            on_status_change: is called with each new state, the last one included.
+            on_status_change: is called with each new state, the last one included. What it raises is logged, and the waiting goes on.
+            stream_logs: print the job's log to standard error meanwhile.
+            cleanup_timeout: has no effect, as in the next: nothing waits for the deletion. keras-kinetic has both.
+            cleanup_poll_interval: see cleanup_timeout.
 
         Raises:
             Exception: what the function raised, with the traceback in the job as its cause.
@@ -135,13 +150,24 @@ class JobHandle(Generic[R]):
             UntrustedResult: see trust_store.
         """
         __tracebackhide__ = True  # in pytest; IPython shows the last frame in any case
-        tell = None if on_status_change is None else (lambda state: on_status_change(JobStatus(state)))
+        checks.switch("stream_logs", stream_logs)
+        report = Reporter(on_status=None if on_status_change is None else guarded(on_status_change))
         try:
-            return self._result(timeout, cleanup, trust_store, Reporter(on_status=tell))
+            if stream_logs and not self._kept and not self.is_map:
+                self._print_log(timeout, report)
+                timeout = None
+            return self._result(timeout, cleanup, trust_store, report)
         except BaseException as exc:
             if says_all(exc):
                 raise exc.with_traceback(None)
             raise
+
+    def _print_log(self, timeout: Optional[Duration], report: Reporter) -> None:
+        """Print the log until the job has ended."""
+        with printed(self._words("logs", "--follow"), self.hosts) as finish:
+            with contextlib.suppress(JobNotFound):  # its result may still be there
+                self._wait(timeout, report)
+                finish()
 
     def _result(
         self, timeout: Optional[Duration], cleanup: bool, trust_store: bool, report: Reporter, stop: Optional[process.Stop] = None
@@ -150,7 +176,7 @@ class JobHandle(Generic[R]):
             raise UsageError(f"{self.job_id} is a map, which has a value for each input: kinetic.attach_batch({self.job_id!r}).results()")
         if self._kept:
             return self._kept[0]
-        waiting = timeout_flag(timeout)
+        waiting = self._timeout(timeout)
         checks.switch("cleanup", cleanup)
         with scratch.directory() as directory:
             file = os.path.join(directory, "result.pkl")
@@ -172,41 +198,63 @@ class JobHandle(Generic[R]):
             JobTimeout: timeout is over; the job keeps running.
             JobNotFound: there is no such job, or it was cleaned up.
         """
-        words = timeout_flag(timeout)
-        answer = process.run(binaries.JOBS, self._words("wait", *words), process.ignore, job=self.named())
+        self._wait(timeout, process.ignore)
+        return self.status()
+
+    def _wait(self, timeout: Optional[Duration], on_event: Callable[[process.Event], None]) -> None:
+        answer = process.run(binaries.JOBS, self._words("wait", *self._timeout(timeout)), on_event, job=self.named())
         if answer.code and (answer.error or {}).get("kind") != "job_failed":
             raise process.failure(binaries.JOBS, answer)
-        return self.status()
+
+    def _timeout(self, timeout: Optional[Duration]) -> list[str]:
+        """Return the words of a command line for how long to wait; none for 0 if the job has ended.
+
+        Raises:
+            JobTimeout: timeout is 0, and the job has not ended.
+        """
+        if timeout != 0 or isinstance(timeout, bool):
+            return timeout_flag(timeout)
+        state = self.status()
+        if not state.ended:
+            raise JobTimeout(f"{self.job_id} is {state.value}: it has not ended yet")
+        return []
 
     @overload
     def logs(self, follow: Literal[False] = False) -> str: ...
 
     @overload
-    def logs(self, follow: Literal[True]) -> None: ...
+    def logs(self, follow: Literal[True]) -> LogLines: ...
 
-    def logs(self, follow: bool = False) -> Optional[str]:
-        """Return the whole log so far, or print it to standard error, and new lines until the job ends."""
+    def logs(self, follow: bool = False) -> Union[str, LogLines]:
+        """Return the whole log so far; with follow, an iterator of its lines that ends when the job does.
+
+        It prints nothing, so that a program can do with the lines what it wants: `for line in job.logs(follow=True): print(line)`.
+        keras-kinetic printed them. An iterator that is dropped unread therefore warns. result(stream_logs=True) prints the log.
+        """
         if not follow:
             return self._lines("logs")
-        self._require("logs", "--follow", on_event=Reporter(hosts=self.hosts), events_on_output=True)
-        return None
+        return LogLines(self._words("logs", "--follow"), self.hosts, self.named())
 
     def tail(self, n: int = 100) -> str:
         """Return the last n lines of the log; of each host, if there are several."""
         checks.whole(-1)("n", n)
         return self._lines("tail", f"--tail={n}")
 
-    def cancel(self) -> None:
-        """End the job. Its log and its outputs stay."""
+    def cancel(self, *, cleanup_timeout: Optional[float] = None, cleanup_poll_interval: Optional[float] = None) -> None:
+        """End the job. Its log and its outputs stay. The parameters have no effect, as those of result."""
         self._require("cancel")
 
-    def cleanup(self, k8s: bool = True, gcs: bool = True) -> None:
+    def cleanup(
+        self, k8s: bool = True, gcs: bool = True, *, cleanup_timeout: Optional[float] = None, cleanup_poll_interval: Optional[float] = None
+    ) -> None:
         """Delete the job, if anything of it is left. What it wrote to KINETIC_OUTPUT_DIR stays.
 
         Args:
             k8s: delete the workload. A running job is cancelled.
             gcs: delete what the store has of it: its handle, its call, its log, how it ended, its value. Code and data that jobs share
                 stay until `kubectl kinetic jobs prune`.
+            cleanup_timeout: has no effect, as in result.
+            cleanup_poll_interval: has no effect, as in result.
         """
         checks.switch("k8s", k8s)
         checks.switch("gcs", gcs)
@@ -266,14 +314,33 @@ class JobHandle(Generic[R]):
         try:
             about = json.loads(text)
             version, job_id, target = int(about["version"]), str(about["job_id"]), dict(about.get("target") or {})
-        except (ValueError, TypeError, KeyError) as exc:
+            facts = known(about.get("about") or {})
+        except (ValueError, TypeError, KeyError, AttributeError) as exc:
             raise UsageError(f"this is not a handle that to_json made: {text[:60]!r}") from exc
         if version > VERSION:
             raise UsageError(f"the handle of {job_id} has version {version}, and this package reads up to {VERSION}: {binaries.UPGRADE}")
         if not JOB_ID.fullmatch(job_id) or not PLACES.issuperset(target):
             raise UsageError(f"this is not a handle that to_json made: {text[:60]!r}")
-        known = {name: about[name] for name in ("func_name", "accelerator", "created_at", "hosts") if name in about}
-        return JobHandle[Any](job_id, is_map="map" in about or bool(about.get("is_map")), target=target, **known)
+        given = {name: about[name] for name in ("func_name", "accelerator", "created_at", "hosts") if name in about}
+        return JobHandle[Any](job_id, is_map="map" in about or bool(about.get("is_map")), target=target, about=facts, **given)
+
+    def to_dict(self) -> dict[str, Any]:
+        """Return the handle as what JSON can hold: that of to_json, with the properties."""
+        properties = {name: getattr(self, name) for name, value in vars(Facts).items() if isinstance(value, property)}
+        return {**json.loads(self.to_json()), **properties}
+
+    @classmethod
+    def from_dict(cls, fields: Mapping[str, Any]) -> JobHandle[Any]:
+        """Return the handle that to_dict made; or one of keras-kinetic, whose jobs this package finds, too.
+
+        Raises:
+            ValueError: it is none, or one of a newer version.
+        """
+        if not isinstance(fields, Mapping):
+            raise checks.wrong_type("fields", fields, "a dict")
+        if "version" in fields or not fields.get("job_id"):
+            return cls.from_json(json.dumps(dict(fields)))
+        return cls.from_json(JobHandle[Any].of(fields, {}).to_json())
 
     def __await__(self) -> Generator[Any, None, R]:
         return self._awaited().__await__()
@@ -324,59 +391,3 @@ class JobHandle(Generic[R]):
 
         self._require(command, *words, on_event=collect, events_on_output=True)
         return "".join(lines)
-
-
-def attach(job_id: str, **target: Any) -> JobHandle[Any]:
-    """Return the handle of a job that was submitted before, from here or from another machine.
-
-    Args:
-        job_id: its id, or the beginning of it.
-        **target: parameters of kinetic.run that say where it is, such as project, cluster, namespace, store, local.
-
-    Raises:
-        JobNotFound: there is no such job.
-    """
-    checks.text("job_id", job_id)
-    where = place(target)
-    return JobHandle.of(describe(job_id, where), where)
-
-
-def describe(job_id: str, where: Mapping[str, Any]) -> dict[str, Any]:
-    """Return all that is known about a job, as `jobs describe ID -o json` prints it."""
-    job: dict[str, Any] = process.ask(binaries.JOBS, ["describe", job_id, "--output=json", *flags(where)])
-    return job
-
-
-def list_jobs(*, status: Optional[JobStatus] = None, all: bool = False, mine: bool = False, **target: Any) -> list[JobHandle[Any]]:
-    """Return the handles of jobs, newest first.
-
-    Args:
-        status: only jobs in this state.
-        all: also those that only the store still knows.
-        mine: only those that this user submitted.
-        **target: as for attach.
-    """
-    where = place(target)
-    words = ["list", "--output=json", *(["--all"] if all else []), *(["--mine"] if mine else [])]
-    if status is not None:
-        state = status.value if isinstance(status, JobStatus) else status
-        checks.one_of(*(known.value for known in JobStatus))("status", state)
-        words.append(f"--status={state}")
-    return [JobHandle.of(job, where) for job in process.ask(binaries.JOBS, [*words, *flags(where)])["items"]]
-
-
-def timeout_flag(timeout: Optional[Duration]) -> list[str]:
-    """Return the words of a command line for how long to wait."""
-    if timeout is None:
-        return []
-    checks.duration("timeout", timeout)
-    return span("--timeout", timeout)
-
-
-def place(target: Mapping[str, Any]) -> dict[str, Any]:
-    """Return what says where jobs are: these parameters, and those of configure."""
-    check(target)
-    for name in target:
-        if name not in PLACES:
-            raise TypeError(f"{name!r} does not say where a job is")
-    return Options(target).target()

@@ -9,6 +9,7 @@ import dataclasses
 import functools
 import inspect
 import os
+import warnings
 from collections.abc import Iterable, Iterator
 from typing import Any, NoReturn, Optional, TypeVar
 
@@ -19,6 +20,7 @@ from . import binaries, outcomes, payload, process
 from .batch import Arguments, BatchHandle, arguments, check_mode
 from .handle import JobHandle
 from .submission import prepared, reporter
+from .tags import tagged as tagged
 
 R = TypeVar("R")
 
@@ -37,7 +39,7 @@ class Plan:
         max_concurrent: how many pods run at a time at most; None for as many as there are chunks.
         chunk: how many inputs a pod gets; None to choose.
         fail_fast: cancel the map at the first failure that is seen.
-        cancel_running_on_fail: whether that also ends the pods that are running, which it does; None to leave it open.
+        cancel_running_on_fail: whether that may end the pods that are running, too: with False nothing is cancelled. None to leave it open.
 
     Raises:
         TypeError: a parameter has the wrong type.
@@ -63,7 +65,13 @@ class Plan:
         if self.cancel_running_on_fail is not None:
             checks.switch("cancel_running_on_fail", self.cancel_running_on_fail)
         if self.fail_fast and self.cancel_running_on_fail is False:
-            raise UsageError("cancel_running_on_fail=False: fail_fast cancels the one job of the map, with the pods that are running; leave out one of the two")
+            message = "cancel_running_on_fail=False: a map is one job, so all its inputs go on after a failure, and fail_fast has no effect"
+            warnings.warn(message, UserWarning, stacklevel=4)
+
+    @property
+    def cancels(self) -> bool:
+        """Whether the first failure cancels the map."""
+        return self.fail_fast and self.cancel_running_on_fail is not False
 
     def flags(self, count: int) -> list[str]:
         """The words of the command line for so many inputs."""
@@ -90,7 +98,9 @@ def submit(function: RemoteCallable[Any, R], plan: Plan) -> BatchHandle[R]:
     report = reporter(function)
     with mapped(function, plan, waiting=False) as (words, _):
         process.require(binaries.RUN, [*words, "--detach"], report)
-    return BatchHandle(JobHandle.of(report.job, function.options.target()), fail_fast=plan.fail_fast)
+    options = function.options.all()
+    labels = {name: str(value) for name, value in {**options.get("labels", {}), **options.get("annotations", {})}.items()}
+    return BatchHandle(JobHandle.of({**report.job, "labels": labels}, function.options.target()), fail_fast=plan.cancels)
 
 
 def call(function: RemoteCallable[Any, R], plan: Plan) -> list[R]:
@@ -105,8 +115,8 @@ def call(function: RemoteCallable[Any, R], plan: Plan) -> list[R]:
 
     with mapped(function, plan) as (words, directory):
         file = os.path.join(directory, "values.pkl")
-        came = outcomes.follow(binaries.RUN, [*words, f"--output-file={file}", "--cleanup=false"], file, job_id, report)
-        came = outcomes.stopping(came, lambda: job().cancel()) if plan.fail_fast else came
+        came = outcomes.follow(binaries.RUN, [*words, f"--output-file={file}", "--cleanup=false"], file, job, report)
+        came = outcomes.stopping(came, lambda: job().cancel()) if plan.cancels else came
         return outcomes.values(job_id, outcomes.then(came, lambda: job().cleanup()))
 
 

@@ -5,22 +5,16 @@
 from __future__ import annotations
 
 import contextlib
-import dataclasses
 import pickle
 from collections.abc import Callable, Generator, Iterable, Sequence
-from typing import IO, Any, Optional
+from typing import IO, TYPE_CHECKING, Any, Optional
 
 from ..errors import BatchError, RemoteError, RemoteTraceback, UntrustedResult
-from . import process
+from . import flags, process
+from .inputs import Outcome
 
-
-@dataclasses.dataclass(frozen=True)
-class Outcome:
-    """What came of an input: its number, and either a value or an exception."""
-
-    index: int
-    value: Any
-    exception: Optional[BaseException]
+if TYPE_CHECKING:
+    from .handle import JobHandle
 
 
 Outcomes = Generator[Outcome, None, None]
@@ -30,7 +24,7 @@ def follow(
     binary: str,
     words: Sequence[str],
     file: str,
-    job_id: Callable[[], str],
+    of_job: Callable[[], JobHandle[Any]],
     on_event: Callable[[process.Event], None] = process.ignore,
     job: Optional[process.Event] = None,
 ) -> Outcomes:
@@ -42,7 +36,7 @@ def follow(
         binary: its name.
         words: its command line.
         file: where it is told to write.
-        job_id: returns the id of the map's job, once that exists.
+        of_job: returns the handle of the map's job, once that exists.
         on_event: is called with each other event.
         job: the map's job, as for process.run; none if the binary submits it.
 
@@ -64,34 +58,35 @@ def follow(
                 continue
             if pickles is None and "offset" in event:
                 pickles = stack.enter_context(open(file, "rb"))
-            yield outcome_of(event, pickles, job_id())
+            yield outcome_of(event, pickles, of_job())
     if answer.code and (answer.error or {}).get("kind") != "job_failed":
         raise process.failure(binary, answer)
 
 
-def outcome_of(event: process.Event, pickles: Optional[IO[bytes]], job_id: str) -> Outcome:
+def outcome_of(event: process.Event, pickles: Optional[IO[bytes]], job: JobHandle[Any]) -> Outcome:
     """Return what a line about an input says.
 
     Args:
         event: the line.
         pickles: the file that has its pickle, if there is one.
-        job_id: the id of the map's job.
+        job: the map's job.
     """
-    error = event.get("error") or {}
+    index, error, job_id = event["index"], event.get("error") or {}, job.job_id
     try:
         value = load(pickles, event["offset"]) if pickles is not None and "offset" in event else None
     except Exception as exc:
-        unloadable = f"input {event['index']} can't be loaded here ({type(exc).__name__}: {exc})"
-        return Outcome(event["index"], None, failed(error, job_id, unloadable))
+        unloadable = f"input {index} can't be loaded here ({type(exc).__name__}: {exc})"
+        return Outcome(index, None, failed(error, job_id, unloadable), job)
     if event["ok"]:
-        return Outcome(event["index"], value, None)
+        return Outcome(index, value, None, job)
     if error.get("type") == "UntrustedResult":
-        return Outcome(event["index"], None, UntrustedResult(f"{job_id}: input {event['index']}: {error.get('message')}"))
-    message = ": ".join(filter(None, (f"input {event['index']} failed", error.get("type"), error.get("message"))))
+        return Outcome(index, None, UntrustedResult(f"{job_id}: input {index}: {error.get('message')}"), job)
+    message = ": ".join(filter(None, (f"input {index} failed", error.get("type"), error.get("message"))))
+    message = flags.explained(message) if error.get("type") == "Killed" else message  # not one of the function's own
     exception = value if isinstance(value, BaseException) else failed(error, job_id, message)
     if error.get("traceback"):
         exception.__cause__ = RemoteTraceback(error["traceback"], event.get("host", 0), event.get("attempt", 1))
-    return Outcome(event["index"], None, exception)
+    return Outcome(index, None, exception, job)
 
 
 def failed(error: dict[str, Any], job_id: str, message: str) -> RemoteError:
@@ -116,12 +111,11 @@ def values(job_id: Callable[[], str], outcomes: Iterable[Outcome], *, ordered: b
         BatchError: an input failed.
     """
     everything = list(outcomes)
-    failures = {outcome.index: outcome.exception for outcome in everything if outcome.exception is not None}
+    in_order = sorted(everything, key=lambda outcome: outcome.index)
+    failures = [outcome for outcome in in_order if outcome.exception is not None]
     if failures and not return_exceptions:
-        raise BatchError(job_id(), failures, {outcome.index: outcome.value for outcome in everything if outcome.exception is None})
-    if ordered:
-        everything.sort(key=lambda outcome: outcome.index)
-    return [outcome.value if outcome.exception is None else outcome.exception for outcome in everything]
+        raise BatchError(job_id(), failures, [outcome.value for outcome in in_order])
+    return [outcome.value if outcome.exception is None else outcome.exception for outcome in (in_order if ordered else everything)]
 
 
 def then(outcomes: Outcomes, cleanup: Callable[[], None]) -> Outcomes:

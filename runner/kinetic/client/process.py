@@ -9,6 +9,7 @@ import os
 import queue
 import signal
 import subprocess
+import sys
 import threading
 from collections.abc import Callable, Generator, Sequence
 from typing import IO, Any, NamedTuple, Optional
@@ -114,7 +115,7 @@ def run(
         job: the job that it is about, as JobHandle.named returns it; none for a binary that submits one.
 
     Raises:
-        VersionMismatch: the binary is missing.
+        NotInstalled: the binary is missing.
         Interrupted: Ctrl-C was pressed.
     """
     with Interrupts() as interrupts:
@@ -139,7 +140,7 @@ def stream(name: str, words: Sequence[str], *, output: str, job: Optional[Event]
     Ctrl-C is handled as by run, while the next event is waited for. A generator that is closed kills the binary.
 
     Raises:
-        VersionMismatch: the binary is missing.
+        NotInstalled: the binary is missing.
         Interrupted: Ctrl-C was pressed.
     """
     interrupts = Interrupts()
@@ -165,7 +166,8 @@ def start(name: str, words: Sequence[str]) -> subprocess.Popen[bytes]:
     """Start a binary that writes events.
 
     Raises:
-        VersionMismatch: it is missing, or can't be run on this machine.
+        NotInstalled: it is missing.
+        VersionMismatch: it can't be run on this machine.
     """
     path = binaries.find(name)
     try:
@@ -313,6 +315,8 @@ class Running:
     def kill(self) -> None:
         """End it at once."""
         self.process.kill()
+        if sys.is_finalizing():  # then no other thread runs, and so nothing would put the last event
+            return
         for _ in self:
             pass
 

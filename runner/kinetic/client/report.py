@@ -10,6 +10,7 @@ import sys
 from collections.abc import Callable
 from typing import Any, Optional
 
+from ..job_status import JobStatus
 from . import process
 
 Event = process.Event
@@ -121,3 +122,15 @@ def log_line(kind: str, text: str) -> None:
 
 def ignore(kind: str, text: str) -> None:
     """Say nothing."""
+
+
+def guarded(tell: Callable[[JobStatus], None]) -> Callable[[str], None]:
+    """Return what tells a program of a state, and logs what that raises."""
+
+    def changed(state: str) -> None:
+        try:
+            tell(JobStatus(state))
+        except Exception:
+            logging.getLogger("kinetic").exception("on_status_change raised for the state %s; the waiting goes on", state)
+
+    return changed

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from typing import Any, NoReturn, Optional
 
 from ..errors import KineticError, RemoteError, RemoteTraceback
-from . import process
+from . import flags, process
 from .report import Reporter
 
 Event = process.Event
@@ -91,6 +91,7 @@ def raise_failure(file: str, event: Event, killed: KineticError) -> NoReturn:
     text = error.get("traceback") or ""
     cause = RemoteTraceback(text, event.get("host") or 0, event.get("attempt") or 1) if text else None
     kind, message = described(event, killed)
+    message = flags.explained(message) if kind is None else message  # one of the function's own has no flags of ours
     try:
         own = load(file) if os.path.exists(file) else None
     except Exception as exc:

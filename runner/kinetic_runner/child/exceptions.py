@@ -2,13 +2,16 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pickle exceptions with what they were raised from."""
 
+import copyreg
 import importlib
 import pickle
+import types
 
 from .pickles import first_of
 from .wording import INTERRUPTIONS
 
 EXCEPTION_LIMIT = 64 << 20  # bytes of an exception, which is in memory twice while it is checked
+OS_FIELDS = ("errno", "strerror", "filename", "filename2")
 
 
 def save_exception(exc, make_sink):
@@ -53,11 +56,30 @@ def with_causes(exc):
 
     Its pickle has no names of ours: the attributes are set by its own __setstate__.
     """
-    if exc.__cause__ is None and exc.__context__ is None or type(exc).__setstate__ is not BaseException.__setstate__:
+    if type(exc).__setstate__ is not BaseException.__setstate__:
         return NotImplemented
-    reduced = exc.__reduce_ex__(5)
+    reduced = without_init(exc) if has_own_init(type(exc)) else None
+    if reduced is None:
+        if exc.__cause__ is None and exc.__context__ is None:
+            return NotImplemented
+        reduced = exc.__reduce_ex__(5)
     if not isinstance(reduced, tuple) or len(reduced) > 3 or not isinstance(reduced[2:] and reduced[2] or {}, dict):
         return NotImplemented
     state = dict(reduced[2:] and reduced[2] or {})
     state.update(__cause__=exc.__cause__, __context__=exc.__context__, __suppress_context__=exc.__suppress_context__)
     return (*reduced[:2], state)
+
+
+def has_own_init(kind):
+    """Return whether a class has an __init__ in Python, and says nothing else about how to make or pickle it."""
+    builtin = next(base for base in kind.__mro__ if base.__module__ == "builtins")
+    same = all(getattr(kind, name) is getattr(builtin, name) for name in ("__new__", "__reduce__", "__reduce_ex__"))
+    return same and isinstance(kind.__init__, types.FunctionType)
+
+
+def without_init(exc):
+    """Return how to pickle an exception so that its __init__ is not called: that may take other arguments than are in args."""
+    state = dict(vars(exc), args=exc.args)
+    if isinstance(exc, OSError):
+        state.update((name, getattr(exc, name)) for name in OS_FIELDS if getattr(exc, name) is not None)
+    return copyreg.__newobj__, (type(exc),), state

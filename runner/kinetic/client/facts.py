@@ -1,0 +1,152 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What a handle knows about its job."""
+
+from __future__ import annotations
+
+import inspect
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Optional
+
+# What the binaries print about a job, each with its name in the description of a job that was found, if that differs.
+NAMES = {
+    "backend": "backend",
+    "project": "project",
+    "zone": "zone",
+    "cluster_name": "cluster",
+    "namespace": "namespace",
+    "bucket_name": "bucket_name",
+    "store": "store",
+    "k8s_name": "workload",
+    "image_uri": "image",
+    "labels": "labels",
+    "debug": "debug",
+}
+BUCKET = "gs://"
+SHORT = 100  # characters of an argument that is kept
+
+
+def known(job: Mapping[str, Any]) -> dict[str, Any]:
+    """Return what is printed about a job that handles keep."""
+    facts = {name: job.get(name) or job.get(other) for name, other in NAMES.items()}
+    facts = {name: value for name, value in facts.items() if value and isinstance(value, (str, bool, dict))}
+    count = inputs(job)
+    return {**facts, "inputs": count} if count else facts
+
+
+def inputs(job: Mapping[str, Any]) -> int:
+    """Return how many inputs a map has, 0 if that is not printed or it is none."""
+    submitted, found = job.get("map"), job.get("inputs")
+    if isinstance(submitted, dict):
+        found = submitted.get("inputs")
+    elif isinstance(found, dict):
+        found = found.get("total")
+    return found if isinstance(found, int) else 0
+
+
+def arguments(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
+    """Return the arguments of a call by name, as JobHandle.args has them."""
+    try:
+        given: Mapping[str, Any] = inspect.signature(function).bind(*args, **kwargs).arguments
+    except (TypeError, ValueError):  # a built-in function that does not tell
+        given = {**{str(index): value for index, value in enumerate(args)}, **kwargs}
+    return {name: short(value) for name, value in given.items()}
+
+
+def short(value: object) -> object:
+    """Return a short text or number as it is, a few of them in a list or dict, and of anything else the type."""
+    if value is None or isinstance(value, (bool, int, float)) or isinstance(value, str) and len(value) <= SHORT:
+        return value
+    if type(value) in (list, tuple) and len(value) <= SHORT:  # type: ignore[arg-type]
+        return [short(item) for item in value]  # type: ignore[attr-defined]
+    if type(value) is dict and len(value) <= SHORT:
+        return {str(key): short(item) for key, item in value.items()}
+    return f"<{type(value).__name__}>"
+
+
+class Facts:
+    """What a handle knows about its job, as properties. One that it doesn't know is empty."""
+
+    job_id: str
+    func_name: str
+    is_map: bool
+    target: Mapping[str, Any]
+    about: Mapping[str, Any]
+
+    def _text(self, name: str, parameter: str = "") -> str:
+        return str(self.about.get(name) or self.target.get(parameter) or "")
+
+    @property
+    def backend(self) -> str:
+        """What runs it, such as "gke" or "local"."""
+        return "local" if self.target.get("local") else self._text("backend", "backend")
+
+    @property
+    def project(self) -> str:
+        """The Google Cloud project."""
+        return self._text("project", "project")
+
+    @property
+    def zone(self) -> str:
+        """The zone or region of the GKE cluster."""
+        return self._text("zone", "zone")
+
+    @property
+    def cluster_name(self) -> str:
+        """The GKE cluster."""
+        return self._text("cluster_name", "cluster")
+
+    @property
+    def namespace(self) -> str:
+        """The Kubernetes namespace."""
+        return self._text("namespace", "namespace")
+
+    @property
+    def bucket_name(self) -> str:
+        """The bucket of the store."""
+        store = self._text("store", "store")
+        return self._text("bucket_name") or (store[len(BUCKET) :].partition("/")[0] if store.startswith(BUCKET) else "")
+
+    @property
+    def k8s_name(self) -> str:
+        """The name of the Kubernetes Job, or of the LeaderWorkerSet."""
+        return self._text("k8s_name").rpartition("/")[2]
+
+    @property
+    def image_uri(self) -> str:
+        """The image of its pods."""
+        return self._text("image_uri")
+
+    @property
+    def display_name(self) -> str:
+        """A name for people."""
+        return f"kinetic-{self.func_name or 'job'}-{self.job_id}"
+
+    @property
+    def debug(self) -> bool:
+        """Whether it waits for a debugger."""
+        return bool(self.about.get("debug"))
+
+    @property
+    def group_id(self) -> Optional[str]:
+        """The id of the map, if it is one."""
+        return self.job_id if self.is_map else None
+
+    @property
+    def group_kind(self) -> Optional[str]:
+        """ "map", if it is one."""
+        return "map" if self.is_map else None
+
+    @property
+    def group_index(self) -> Optional[int]:
+        """None: the inputs of a map, in BatchHandle.jobs, have a number."""
+        return None
+
+    @property
+    def args(self) -> Optional[dict[str, Any]]:
+        """The arguments of the call by name, known by the handle that the call returned alone: they may be secret, so no text has them.
+
+        What is no short text or number is replaced by its type.
+        """
+        args: Optional[dict[str, Any]] = vars(self).get("_args")
+        return args

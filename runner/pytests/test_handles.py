@@ -1,0 +1,159 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Handles: what they know, and what programs for keras-kinetic ask of them."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import kinetic
+import pytest
+from conftest import Project
+
+THEIRS = {  # as keras-kinetic stores one
+    "job_id": "job-0a1b2c3d", "backend": "gke", "project": "p", "cluster_name": "main", "zone": "z", "namespace": "team", "bucket_name": "p-kn-main-jobs",
+    "k8s_name": "kinetic-job-0a1b2c3d", "image_uri": "r/i:1", "accelerator": "l4", "func_name": "train", "display_name": "kinetic-train-job-0a1b2c3d",
+    "created_at": "2026-01-02T03:04:05Z",
+}  # fmt: skip
+PRINTED = {
+    "job_id": "cpu-train", "backend": "gke", "project": "p", "cluster_name": "main", "zone": "z", "namespace": "team", "store": "gs://b/x",
+    "k8s_name": "kinetic-cpu-train", "image_uri": "r/i:1", "debug": True, "labels": {"team": "x"}, "func_name": "train",
+}  # fmt: skip
+
+
+def test_a_handle_knows_where_its_job_is() -> None:
+    job: kinetic.JobHandle[Any] = kinetic.JobHandle.of(PRINTED, {})
+    assert (job.backend, job.project, job.zone, job.cluster_name, job.namespace) == ("gke", "p", "z", "main", "team")
+    assert (job.bucket_name, job.k8s_name, job.image_uri, job.debug) == ("b", "kinetic-cpu-train", "r/i:1", True)
+    assert (job.display_name, job.group_id, job.group_kind, job.group_index) == ("kinetic-train-cpu-train", None, None, None)
+    with pytest.raises(AttributeError):
+        job.backend = "local"  # type: ignore[misc]
+
+
+def test_a_handle_that_was_found() -> None:
+    found: kinetic.JobHandle[Any] = kinetic.JobHandle.of({"id": "m", "workload": "kinetic-m", "image": "r/i:1", "map": True, "hostCount": 1, "project": "p", "zone": "z", "debug": True}, {"cluster": "main"})
+    assert (found.k8s_name, found.image_uri, found.cluster_name, found.group_id, found.group_kind) == ("kinetic-m", "r/i:1", "main", "m", "map")
+    assert (found.project, found.zone, found.debug) == ("p", "z", True)
+
+
+def test_what_a_handle_does_not_know_is_empty() -> None:
+    job = kinetic.JobHandle[Any]("cpu-train", target={"local": True})
+    assert (job.backend, job.project, job.bucket_name, job.k8s_name, job.debug) == ("local", "", "", "", False)
+
+
+def test_dicts() -> None:
+    job: kinetic.JobHandle[Any] = kinetic.JobHandle.of(PRINTED, {})
+    again = kinetic.JobHandle.from_dict(job.to_dict())
+    assert (again, again.to_dict(), again.to_json()) == (job, job.to_dict(), job.to_json())
+    theirs = kinetic.JobHandle.from_dict(THEIRS).to_dict()
+    assert {name: theirs[name] for name in THEIRS} == THEIRS
+    assert theirs["target"] == {"project": "p", "zone": "z", "cluster": "main", "namespace": "team"}
+
+
+@pytest.mark.parametrize("fields", [{}, {"job_id": "--help"}, {"version": 9, "job_id": "a1"}])
+def test_dicts_that_are_refused(fields: dict[str, Any]) -> None:
+    with pytest.raises(kinetic.UsageError, match="not a handle|has version 9"):
+        kinetic.JobHandle.from_dict(fields)
+
+
+POSITIONAL = [
+    (lambda: kinetic.list_jobs("p", "z"), "write kinetic.list_jobs(project='p', zone='z')"),
+    (lambda: kinetic.attach("id", "p", "c"), "write kinetic.attach('id', project='p', cluster='c')"),
+    (lambda: kinetic.attach_batch("id", "p"), "write kinetic.attach_batch('id', project='p')"),
+]
+
+
+@pytest.mark.parametrize("call, message", POSITIONAL)
+def test_places_are_given_by_name(call: Any, message: str) -> None:
+    with pytest.raises(TypeError) as caught:
+        call()
+    assert str(caught.value) == f"where jobs are is given by name: {message}"
+
+
+def test_states_are_their_words() -> None:
+    state = kinetic.JobStatus.FAILED
+    assert state == "FAILED"
+    counts: dict[str, int] = {state: 1}
+    assert counts["FAILED"] == 1
+    assert (str(state), f"{state}", f"{state:>17}", repr(state)) == ("JobStatus.FAILED", "JobStatus.FAILED", " JobStatus.FAILED", "<JobStatus.FAILED: 'FAILED'>")
+
+
+PROGRAM = """
+import os, sys, logging, warnings, kinetic
+kinetic.configure(local=True)
+@kinetic.run()
+def work(n):
+    for i in range(n): print("line", i)
+    return n
+
+@kinetic.run()
+def wait(fifo):
+    print("begun", flush=True)
+    open(fifo).close()
+    return 1
+
+def caught(call, *args, **kwargs):
+    try:
+        call(*args, **kwargs)
+    except Exception as exc:
+        return exc
+    raise AssertionError("nothing was raised")
+
+fifo = os.path.abspath("fifo")
+os.mkfifo(fifo)
+"""
+PROGRAMS = {
+    "lines while it runs": (
+        "job = wait.run_async(fifo)\nlines = job.logs(follow=True)\nprint(next(lines))\nopen(fifo, 'w').close()\nprint(list(lines), job.result())",
+        "begun\n[] 1",
+    ),
+    "lines that nobody wants": (
+        "job = work.run_async(3)\njob.wait()\nlines = job.logs(follow=True)\nprint(next(lines))\nlines.close()\nprint(list(lines))",
+        "line 0\n[]",
+    ),
+    "lines of a job that fails": ("job = work.run_async('x')\nprint(list(job.logs(follow=True))[-1][:10])", "TypeError:"),
+    "lines that nobody reads": (
+        "job = work.run_async(1)\nwith warnings.catch_warnings(record=True) as caught:\n    warnings.simplefilter('always')\n    job.logs(follow=True)\n"
+        "print(str(caught[0].message).replace(job.job_id, 'ID'))",
+        "the lines of logs(follow=True) of ID were not read: iterate over them, or print them with result(stream_logs=True)",
+    ),
+    "is it done": (
+        "job = wait.run_async(fifo)\nprint([type(caught(call, timeout=0)).__name__ for call in (job.result, job.wait)])\n"
+        "open(fifo, 'w').close()\njob.wait()\nprint(job.wait(timeout=0).value, job.result(timeout=0), job.result(timeout=0))",
+        "['JobTimeout', 'JobTimeout']\nSUCCEEDED 1 1",
+    ),
+    "parameters without effect": (
+        "job = work.run_async(1)\nprint(job.result(cleanup_timeout=180, cleanup_poll_interval=2, cleanup=False))\n"
+        "job.cancel(cleanup_timeout=180)\njob.cleanup(cleanup_timeout=180, cleanup_poll_interval=2)",
+        "1",
+    ),
+    "a callback that raises": (
+        "def changed(state): raise LookupError(state.value)\nlogging.basicConfig(stream=sys.stdout, format='%(name)s %(message)s')\n"
+        "job = work.run_async(1)\njob.wait()\nprint(job.result(on_status_change=changed))",
+        "kinetic on_status_change raised for the state SUCCEEDED; the waiting goes on\nTraceback (most recent call last):\nLookupError: SUCCEEDED\n1",
+    ),
+}
+
+
+@pytest.mark.parametrize("program, text", PROGRAMS.values(), ids=PROGRAMS)
+def test_handles(local: Project, program: str, text: str) -> None:
+    out = local.run(PROGRAM + program).stdout.splitlines()
+    assert "\n".join(line for line in out if not line.startswith(" ")) == text
+
+
+@pytest.mark.parametrize("open_one", ["lines = job.logs(follow=True)\nnext(lines)", "batch = wait.run_async_map(['/dev/null', fifo])\nbatch.jobs[0].result()"])
+def test_a_program_that_stops_reading_ends(local: Project, open_one: str) -> None:
+    done = local.run(PROGRAM + f"job = wait.run_async(fifo)\n{open_one}\njob.cancel()\nprint('end', flush=True)")
+    assert (done.stdout, "Traceback" in done.stderr, "Exception ignored" in done.stderr) == ("end\n", False, False)
+    assert not list(local.home.glob("kinetic-*"))
+
+
+def test_a_result_with_its_log(local: Project) -> None:
+    done = local.run(PROGRAM + "states = []\nprint(work.run_async(3).result(stream_logs=True, timeout=60, on_status_change=states.append), states[-1].value)")
+    assert done.stdout == "3 SUCCEEDED\n"
+    assert [line for line in done.stderr.splitlines() if line.startswith("line")] == ["line 0", "line 1", "line 2"]
+
+
+def test_a_result_with_its_log_that_comes_too_late(local: Project) -> None:
+    done = local.run(PROGRAM + "job = wait.run_async(fifo)\nprint(type(caught(job.result, 0.5, stream_logs=True)).__name__)\njob.cancel()")
+    assert done.stdout == "JobTimeout\n"
