@@ -102,7 +102,7 @@ func (h Handle) Details() JobDetails {
 	return d
 }
 
-// Known reports whether the details were read.
+// Known reports whether the details were read. Workloads have the call, too.
 func (d JobDetails) Known() bool {
-	return d.Call != "" || d.User != "" || d.Image != "" || d.MaxAttempts > 0
+	return d.User != "" || d.Image != "" || d.MaxAttempts > 0
 }

@@ -14,6 +14,8 @@ type Column struct {
 	Varies bool
 	// Text is long: its cells are cut if the table is too wide.
 	Text bool
+	// Least is the least width of the column, for rows that come later; a short form has none.
+	Least int
 	// Short returns another form of a cell, for a table that is too wide; nil if there is none.
 	Short func(cell string) string
 }
@@ -109,8 +111,13 @@ func (l *layout) leaveOut(rows [][]string) {
 // measure sets the widths of the columns to those of their widest cells.
 func (l *layout) measure(rows [][]string) {
 	l.widths = make([]int, len(l.columns))
+	for i, c := range l.columns {
+		if !l.short[i] {
+			l.widths[i] = c.Least
+		}
+	}
 	for _, row := range rows {
-		for i, cell := range row {
+		for i, cell := range row[:min(len(row), len(l.columns))] {
 			l.widths[i] = max(l.widths[i], utf8.RuneCountInString(l.cell(i, cell)))
 		}
 	}
@@ -134,10 +141,14 @@ func (l *layout) cell(i int, text string) string {
 	return text
 }
 
-// line returns a row as a line. A row that was not known to fit may be wider than the columns.
+// line returns a row as a line. A row that was not known to fit may be wider than the columns, or have more cells.
 func (l *layout) line(row []string) string {
 	var b strings.Builder
 	for i, cell := range row {
+		if i >= len(l.columns) {
+			b.WriteString(cell + gap)
+			continue
+		}
 		if l.out[i] {
 			continue
 		}

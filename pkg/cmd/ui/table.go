@@ -45,7 +45,7 @@ func NewFitted(w io.Writer, style Style, headers bool, columns ...Column) *Table
 	var names []string
 	for _, c := range columns {
 		if headers {
-			names = append(names, c.Header)
+			names = append(names, fmt.Sprintf("%-*s", c.Least, c.Header))
 		}
 	}
 	return NewTable(w, names...)
