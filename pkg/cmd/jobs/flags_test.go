@@ -82,7 +82,6 @@ func TestJobsAreChosenByFlags(t *testing.T) {
 		"what is no selector":      {[]string{"status", "-l", "a b"}, 2, ""},
 		"ids and flags":            {[]string{"status", "cpu-a-1", "--mine"}, 2, ""},
 		"values of all that match": {[]string{"result", "-l", "sweep=8"}, 1, `{"id":"cpu-b-2","error":{"message":"failed`},
-		"one that has not ended":   {[]string{"result", "-l", "app", "--timeout", "1ms"}, 124, `{"id":"cpu-b-2","error":{`},
 		"a file for several":       {[]string{"result", "-l", "app", "--output-file", "x"}, 2, ""},
 		"results":                  {[]string{"list", "-l", "app", "-o", "results", "--no-headers", "-L", "sweep"}, 0, "cpu-b-2   n=1   FAILED    <none>   8     "},
 		"a column of a label":      {[]string{"list", "-L", "sweep,app"}, 0, "ID        STATUS    FUNCTION   ACCELERATOR   AGE"},

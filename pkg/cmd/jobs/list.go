@@ -162,7 +162,7 @@ func (o *listOptions) run(ctx context.Context) error {
 		return unread
 	}
 	if len(entries) == 0 && o.isTable() {
-		_, err := fmt.Fprintln(o.errOut, jobflags.None(o.filter, o.registry).Error()+localHint(o.registry, o.filter))
+		_, err := fmt.Fprintln(o.errOut, jobflags.None(o.filter, o.registry).Error()+endedHint(ctx, o.registry, o.filter, "--all")+localHint(o.registry))
 		return err
 	}
 	o.sort(entries)
@@ -217,12 +217,28 @@ func (o *listOptions) release(ctx context.Context, entries []api.JobSummary) {
 	})
 }
 
-// localHint returns how many local jobs there are, for an empty list of a cluster's jobs, or how to see those whose
-// results were collected.
-func localHint(registry job.Registry, filter job.Filter) string {
-	if registry.Kind == api.BackendLocal && !filter.Stored && !filter.Chooses() {
-		return "; add --all for those whose results were collected"
+// endedHint returns how many jobs have ended that no workload shows, and how to see them, for an empty list of jobs.
+func endedHint(ctx context.Context, registry job.Registry, filter job.Filter, how string) string {
+	if filter.Stored {
+		return ""
 	}
+	n, unsure := registry.Ended(ctx, filter)
+	switch {
+	case n == 0 && unsure:
+		return "; for those that have ended: " + how
+	case n == 0:
+		return ""
+	case n == 1 && !unsure:
+		return "; 1 has ended: " + how
+	case unsure:
+		return fmt.Sprintf("; at least %d have ended: %s", n, how)
+	default:
+		return fmt.Sprintf("; %d have ended: %s", n, how)
+	}
+}
+
+// localHint returns how many local jobs there are, for an empty list of a cluster's jobs.
+func localHint(registry job.Registry) string {
 	if registry.Kind == api.BackendLocal {
 		return ""
 	}

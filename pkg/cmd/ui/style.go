@@ -23,9 +23,9 @@ type Style struct {
 
 const defaultColumns = 80
 
-// width returns how long a line may be, 0 for any length. The last column of a terminal stays free: some go to the
+// Width returns how long a line may be, 0 for any length. The last column of a terminal stays free: some go to the
 // next line when it is written to.
-func (s Style) width() int {
+func (s Style) Width() int {
 	switch {
 	case !s.Redraw:
 		return 0

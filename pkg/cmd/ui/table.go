@@ -34,7 +34,7 @@ type fitted struct {
 
 // NewFitted is NewTable for a table whose lines fit into the width of the terminal, if w is one.
 func NewFitted(w io.Writer, style Style, headers bool, columns ...Column) *Table {
-	if width := style.width(); width > 0 {
+	if width := style.Width(); width > 0 {
 		p := &painter{w: w, painted: map[int][2]string{}}
 		t := &Table{painter: p, fitted: &fitted{columns: columns, headers: headers, width: width}}
 		if headers {
