@@ -35,6 +35,8 @@ type WorkloadFacts struct {
 	Labels map[string]string
 	// ByPythonTool means that the Python tool submitted the job.
 	ByPythonTool bool
+	// Submitted is when the job was submitted, by the client's clock, to the millisecond; zero if that is not known.
+	Submitted time.Time
 	// Deleted means that the workload is being deleted.
 	Deleted bool
 	// PodTime is how long the pods of a map ran, nil for other jobs and if no pod is known.

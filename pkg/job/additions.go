@@ -60,6 +60,28 @@ func (a *additions) recall(ctx context.Context, entries []api.JobSummary) {
 	a.ask(ctx, entries, gone, func(ctx context.Context, e *api.JobSummary, j *Job) { e.Status = j.recalled(ctx, e.Status) })
 }
 
+// settleTies sorts jobs that a cluster created within the same second, in the order in which they were submitted. It reads
+// that from their handles, for the newest of them only.
+func (a *additions) settleTies(ctx context.Context, newest []api.JobSummary) {
+	tied := map[string]bool{}
+	for i := 1; i < len(newest) && len(tied) < maxRecalled; i++ {
+		if x, y := newest[i-1], newest[i]; !x.Created.IsZero() && x.Created.Truncate(time.Second).Equal(y.Created.Truncate(time.Second)) {
+			for _, e := range []api.JobSummary{x, y} {
+				tied[e.ID] = e.State != api.NotFound && e.Store != "" && a.registry.Kind != api.BackendLocal
+			}
+		}
+	}
+	if len(tied) == 0 {
+		return
+	}
+	a.ask(ctx, newest, func(e api.JobSummary) bool { return tied[e.ID] }, func(ctx context.Context, e *api.JobSummary, j *Job) {
+		if h, err := readHandle(ctx, j.Store, e.ID); err == nil {
+			e.Workload.Submitted = h.CreatedAt
+		}
+	})
+	slices.SortStableFunc(newest, newestFirst)
+}
+
 // complete reads from the store what workloads don't say: when a job began whose first
 // pods are gone and, for a list with reasons, which attempt runs and what the handle says.
 func (a *additions) complete(ctx context.Context, entries []api.JobSummary, level api.ListLevel) {
