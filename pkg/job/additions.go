@@ -88,7 +88,8 @@ func (a *additions) complete(ctx context.Context, entries []api.JobSummary, leve
 	again := func(e api.JobSummary) bool {
 		return e.Workload.Pod != "" && (e.Workload.MayHaveEarlierPods || level >= api.ListReasons)
 	}
-	bare := func(e api.JobSummary) bool { return level >= api.ListReasons && e.Store != "" && !e.Known() }
+	local := a.registry.Kind == api.BackendLocal // where the handle is a file, and nothing else has the call
+	bare := func(e api.JobSummary) bool { return (level >= api.ListReasons || local) && e.Store != "" && !e.Known() }
 	either := func(e api.JobSummary) bool { return again(e) || bare(e) }
 	a.ask(ctx, entries, either, func(ctx context.Context, e *api.JobSummary, j *Job) {
 		if again(*e) {

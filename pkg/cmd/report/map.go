@@ -102,7 +102,7 @@ func mapFailed(w io.Writer, j *job.Job, end MapEnd) error {
 		fmt.Fprintln(w, without)
 	}
 	if len(failed) > 0 {
-		fmt.Fprintf(w, "next: kubectl kinetic jobs logs %s --index %d%s\n", j.ID(), failed[0].Input, j.LocationFlags())
+		fmt.Fprintln(w, Hint(w, j.ID(), fmt.Sprintf("next: kubectl kinetic jobs logs %s --index %d%s", j.ID(), failed[0].Input, j.LocationFlags())))
 	}
 	PrintResumeHint(w, j)
 	return cli.Error{Code: cli.ExitFailed, Kind: api.KindJobFailed, Err: errors.New(without),
