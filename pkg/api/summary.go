@@ -35,6 +35,8 @@ type WorkloadFacts struct {
 	Labels map[string]string
 	// ByPythonTool means that the Python tool submitted the job.
 	ByPythonTool bool
+	// Submitted is when the job was submitted, by the client's clock, to the millisecond; zero if that is not known.
+	Submitted time.Time
 	// Deleted means that the workload is being deleted.
 	Deleted bool
 	// PodTime is how long the pods of a map ran, nil for other jobs and if no pod is known.
@@ -102,7 +104,7 @@ func (h Handle) Details() JobDetails {
 	return d
 }
 
-// Known reports whether the details were read.
+// Known reports whether the details were read. Workloads have the call, too.
 func (d JobDetails) Known() bool {
-	return d.Call != "" || d.User != "" || d.Image != "" || d.MaxAttempts > 0
+	return d.User != "" || d.Image != "" || d.MaxAttempts > 0
 }

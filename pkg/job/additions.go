@@ -60,13 +60,36 @@ func (a *additions) recall(ctx context.Context, entries []api.JobSummary) {
 	a.ask(ctx, entries, gone, func(ctx context.Context, e *api.JobSummary, j *Job) { e.Status = j.recalled(ctx, e.Status) })
 }
 
+// settleTies sorts jobs that a cluster created within the same second, in the order in which they were submitted. It reads
+// that from their handles, for the newest of them only.
+func (a *additions) settleTies(ctx context.Context, newest []api.JobSummary) {
+	tied := map[string]bool{}
+	for i := 1; i < len(newest) && len(tied) < maxRecalled; i++ {
+		if x, y := newest[i-1], newest[i]; !x.Created.IsZero() && x.Created.Truncate(time.Second).Equal(y.Created.Truncate(time.Second)) {
+			for _, e := range []api.JobSummary{x, y} {
+				tied[e.ID] = e.State != api.NotFound && e.Store != "" && a.registry.Kind != api.BackendLocal
+			}
+		}
+	}
+	if len(tied) == 0 {
+		return
+	}
+	a.ask(ctx, newest, func(e api.JobSummary) bool { return tied[e.ID] }, func(ctx context.Context, e *api.JobSummary, j *Job) {
+		if h, err := readHandle(ctx, j.Store, e.ID); err == nil {
+			e.Workload.Submitted = h.CreatedAt
+		}
+	})
+	slices.SortStableFunc(newest, newestFirst)
+}
+
 // complete reads from the store what workloads don't say: when a job began whose first
 // pods are gone and, for a list with reasons, which attempt runs and what the handle says.
 func (a *additions) complete(ctx context.Context, entries []api.JobSummary, level api.ListLevel) {
 	again := func(e api.JobSummary) bool {
 		return e.Workload.Pod != "" && (e.Workload.MayHaveEarlierPods || level >= api.ListReasons)
 	}
-	bare := func(e api.JobSummary) bool { return level >= api.ListReasons && e.Store != "" && !e.Known() }
+	local := a.registry.Kind == api.BackendLocal // where the handle is a file, and nothing else has the call
+	bare := func(e api.JobSummary) bool { return (level >= api.ListReasons || local) && e.Store != "" && !e.Known() }
 	either := func(e api.JobSummary) bool { return again(e) || bare(e) }
 	a.ask(ctx, entries, either, func(ctx context.Context, e *api.JobSummary, j *Job) {
 		if again(*e) {

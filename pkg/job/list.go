@@ -104,7 +104,11 @@ func (reg Registry) Entries(ctx context.Context, f Filter, level api.ListLevel) 
 		entries, unknown = more.ofUser(ctx, slices.DeleteFunc(entries, func(e api.JobSummary) bool { return !f.wants(e) }), f.User)
 		err = errors.Join(err, unknown)
 	}
-	chosen := f.choose(entries)
+	all := f
+	all.Limit = 0
+	chosen := all.choose(entries)
+	more.settleTies(ctx, chosen)
+	chosen = f.first(chosen)
 	more.complete(ctx, chosen, level)
 	for i := range chosen {
 		if e := &chosen[i]; e.Status.End == "" { // its workload exists, so nothing of it was collected
@@ -117,13 +121,31 @@ func (reg Registry) Entries(ctx context.Context, f Filter, level api.ListLevel) 
 // choose returns the newest of the wanted entries.
 func (f Filter) choose(entries []api.JobSummary) []api.JobSummary {
 	wanted := slices.DeleteFunc(slices.Clone(entries), func(e api.JobSummary) bool { return !f.wants(e) })
-	slices.SortFunc(wanted, func(a, b api.JobSummary) int {
-		return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID, b.ID))
-	})
-	if f.Limit > 0 && len(wanted) > f.Limit {
-		wanted = wanted[:f.Limit]
+	slices.SortFunc(wanted, newestFirst)
+	return f.first(wanted)
+}
+
+// first returns no more than f.Limit entries.
+func (f Filter) first(entries []api.JobSummary) []api.JobSummary {
+	if f.Limit > 0 && len(entries) > f.Limit {
+		return entries[:f.Limit]
 	}
-	return wanted
+	return entries
+}
+
+// newestFirst compares two jobs by when they were created: a cluster knows it to the second, the submitter to the
+// millisecond.
+func newestFirst(a, b api.JobSummary) int {
+	return cmp.Or(b.Created.Truncate(time.Second).Compare(a.Created.Truncate(time.Second)),
+		within(b).Compare(within(a)), cmp.Compare(a.ID, b.ID))
+}
+
+// within returns when a job was submitted, for jobs of the same second.
+func within(e api.JobSummary) time.Time {
+	if e.Workload.Submitted.IsZero() {
+		return e.Created
+	}
+	return e.Workload.Submitted
 }
 
 // entries describes workloads and, with f.Stored, the jobs that no longer have one.

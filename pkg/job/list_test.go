@@ -38,6 +38,29 @@ func storeWith(t *testing.T, objects map[string]string) store.Store {
 	return s
 }
 
+// A cluster's times are in whole seconds. Within one, the handles say which job was submitted last.
+func TestJobsOfTheSameSecondAreInOrder(t *testing.T) {
+	objects := map[string]string{}
+	second := time.Date(2026, 1, 1, 0, 0, 7, 0, time.UTC)
+	var found []api.JobSummary
+	for i, id := range []string{"b-1", "d-2", "a-3", "c-4"} {
+		objects[store.Handle(id)] = fmt.Sprintf(`{"version":1,"job_id":%q,"backend":"gke","created_at":"2026-01-01T00:00:06.%d00Z"}`, id, i+1)
+		found = append(found, api.JobSummary{ID: id, Created: second, Status: api.Status{State: api.Running}})
+	}
+	found = append(found, api.JobSummary{ID: "e-5", Created: second.Add(time.Second), Status: api.Status{State: api.Running}})
+	reg := Registry{Store: storeWith(t, objects), Backend: lister{list: func(context.Context, api.ListLevel) ([]api.JobSummary, error) { return found, nil }}}
+	for limit, want := range map[int]string{0: "e-5 c-4 a-3 d-2 b-1", 3: "e-5 c-4 a-3"} {
+		entries, err := reg.Entries(t.Context(), Filter{Limit: limit}, api.ListStates)
+		var ids []string
+		for _, e := range entries {
+			ids = append(ids, e.ID)
+		}
+		if got := strings.Join(ids, " "); got != want || err != nil {
+			t.Errorf("of %d: got %s, %v, want %s", limit, got, err, want)
+		}
+	}
+}
+
 // Two namespaces and two clusters share a store; a job that isn't in this one may be
 // running in the other.
 func TestEntriesOfASharedStore(t *testing.T) {

@@ -46,7 +46,7 @@ func TestCacheFollowsChanges(t *testing.T) {
 		{"the Job goes while nobody watches", change{kind: c.jobs(), reset: true}, map[string]api.State{"a1": api.NotFound}},
 	} {
 		got := map[string]api.State{}
-		for _, r := range w.summaries(n, n.apply(step.change), api.ListReasons) {
+		for _, r := range w.summaries(t.Context(), n, n.apply(step.change), api.ListReasons) {
 			got[r.ID] = r.Status.State
 		}
 		if diff := cmp.Diff(step.want, got); diff != "" {

@@ -5,6 +5,7 @@ import (
 	"sync"
 	"time"
 
+	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -19,6 +20,10 @@ type Cluster struct {
 
 	mu      sync.Mutex
 	watches map[watched]*sharedWatch
+
+	nodesMu   sync.Mutex
+	nodes     []corev1.Node // nil if they can't be read
+	nodesRead time.Time
 }
 
 // New returns a Cluster.
@@ -33,7 +38,7 @@ func (c *Cluster) Status(ctx context.Context, h api.Handle) (api.WorkloadStatus,
 	if err != nil {
 		return api.WorkloadStatus{}, err
 	}
-	return c.status(s), nil
+	return c.status(ctx, s), nil
 }
 
 // Watch calls seen with the job's status, at once and on every change, and returns the status in
@@ -43,7 +48,7 @@ func (c *Cluster) Watch(ctx context.Context, h api.Handle, seen func(api.Workloa
 	told := false
 	err := c.observe(ctx, h, func(s snapshot) bool {
 		var now api.WorkloadStatus
-		now, over = diagnose.Recall(over, c.status(s))
+		now, over = diagnose.Recall(over, c.status(ctx, s))
 		if !told || !same(last, now) {
 			told, last = true, now
 			seen(now)
@@ -56,9 +61,6 @@ func (c *Cluster) Watch(ctx context.Context, h api.Handle, seen func(api.Workloa
 // ServerTime converts a time of our clock to the clock of the API server. It returns the same
 // time if the server has not answered yet.
 func (c *Cluster) ServerTime(here time.Time) time.Time { return c.client.transport.ServerTime(here) }
-
-// status returns the status of a job, with why it waits if it does.
-func (c *Cluster) status(s snapshot) api.WorkloadStatus { return s.observed(c.client.now()).Status() }
 
 func same(a, b api.WorkloadStatus) bool {
 	return a.State == b.State && a.Reason == b.Reason && a.Message == b.Message && a.Attempt == b.Attempt &&

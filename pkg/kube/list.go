@@ -34,7 +34,7 @@ func (c *Cluster) List(ctx context.Context, level api.ListLevel) ([]api.JobSumma
 			}
 		}
 	}
-	return c.summaries(known, known.all(), level), nil
+	return c.summaries(ctx, known, known.all(), level), nil
 }
 
 // waiting reports whether something of a job has not started yet, and whether one of those jobs is
@@ -49,7 +49,7 @@ func (c *cache) waiting() (waits, queued bool) {
 }
 
 // summaries describes some jobs. A job without a workload is NotFound.
-func (c *Cluster) summaries(known *cache, keys []key, level api.ListLevel) []api.JobSummary {
+func (c *Cluster) summaries(ctx context.Context, known *cache, keys []key, level api.ListLevel) []api.JobSummary {
 	summaries := make([]api.JobSummary, 0, len(keys))
 	for _, k := range keys {
 		s := known.snapshot(k)
@@ -60,7 +60,7 @@ func (c *Cluster) summaries(known *cache, keys []key, level api.ListLevel) []api
 		var now api.WorkloadStatus
 		switch {
 		case level >= api.ListReasons:
-			now = c.status(s)
+			now = c.status(ctx, s)
 		case level >= api.ListStates:
 			now = s.State(s.list())
 		}

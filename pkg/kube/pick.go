@@ -38,7 +38,7 @@ func (c *Cluster) Pick(ctx context.Context, choose func([]api.JobSummary) []api.
 	if err := c.client.readInto(ctx, known, c.listed(api.ListStates, jobsNamed(ids))); err != nil {
 		return picked, err
 	}
-	return append(c.summaries(known, known.all(), api.ListStates), picked[len(first):]...), nil
+	return append(c.summaries(ctx, known, known.all(), api.ListStates), picked[len(first):]...), nil
 }
 
 // jobsNamed selects the objects of some jobs.
@@ -61,7 +61,7 @@ func (c *Cluster) table(ctx context.Context) ([]api.JobSummary, error) {
 	if err := g.Wait(); err != nil {
 		return nil, err
 	}
-	for _, e := range c.summaries(known, known.all(), api.ListStates) { // without pods
+	for _, e := range c.summaries(ctx, known, known.all(), api.ListStates) { // without pods
 		if !e.State.Ended() {
 			e.State = ""
 		}

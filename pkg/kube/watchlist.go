@@ -47,7 +47,7 @@ func (c *Cluster) WatchList(ctx context.Context, level api.ListLevel, seen func(
 					return err
 				}
 			}
-			if err := seen(c.summaries(known, keys, level)); err != nil {
+			if err := seen(c.summaries(ctx, known, keys, level)); err != nil {
 				return err
 			}
 		}

@@ -284,6 +284,15 @@ func IsMadeID(id string) bool { return idTail().MatchString(id) || pythonIDPatte
 // WithoutTime returns an ID without its time and unique ending.
 func WithoutTime(id string) string { return idTail().ReplaceAllString(id, "") }
 
+// ShortID returns the end of an ID that this program made, which commands take as well; any other ID as it is.
+func ShortID(id string) string {
+	const unique = "abc1234"
+	if !idTail().MatchString(id) {
+		return id
+	}
+	return id[len(id)-len(unique):]
+}
+
 // TimeOf returns the time in an ID that this program made, zero for any other ID. It is fast, for
 // thousands of them.
 func TimeOf(id string) time.Time {

@@ -209,12 +209,17 @@ func (o *options) names() error {
 }
 
 func (o *options) table() error {
-	columns := o.columns()
-	var headers []string
-	for _, c := range columns {
-		headers = append(headers, c.header)
+	style := ui.Detect(o.streams.Out)
+	columns, bases := o.columns(), ""
+	if style.Width() > 0 { // a footnote says it: it is nearly the same in all rows
+		columns = slices.DeleteFunc(columns, func(c column) bool { return c.Header == pricesOf })
+		bases = " (" + price.Words(false, o.bases()...) + ")"
 	}
-	table := ui.NewTable(o.streams.Out, headers...)
+	var shown []ui.Column
+	for _, c := range columns {
+		shown = append(shown, c.Column)
+	}
+	table := ui.NewFitted(o.streams.Out, style, true, shown...)
 	for _, a := range o.offers {
 		var row []string
 		for _, c := range columns {
@@ -225,35 +230,56 @@ func (o *options) table() error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintln(o.streams.ErrOut, "for an hour of all hosts: list prices in US dollars, not a bill")
+	fmt.Fprintln(o.streams.ErrOut, "for an hour of all hosts: list prices in US dollars, not a bill"+bases)
 	if o.live && slices.ContainsFunc(o.offers, func(a offer) bool { return a.live.Quota == nil }) {
 		fmt.Fprintf(o.streams.ErrOut, "quota -: Compute Engine lists none in %s, as for the newest GPUs and TPUs; see %s?project=%s\n", target.Region(o.place.Zone), gcp.QuotaPage, o.place.Project)
 	}
 	return nil
 }
 
+// bases returns where and when the prices held.
+func (o *options) bases() []string {
+	var all []string
+	for _, a := range o.offers {
+		all = append(all, a.from())
+	}
+	return all
+}
+
 // column is one of the table. A cell may be "".
 type column struct {
-	header string
-	cell   func(offer) string
+	ui.Column
+	cell func(offer) string
 }
+
+// always returns a column that is there in any width, varies one that goes if it is too wide and its cells are equal.
+func always(header string, cell func(offer) string) column {
+	return column{ui.Column{Header: header}, cell}
+}
+
+func varies(header string, cell func(offer) string) column {
+	return column{ui.Column{Header: header, Varies: true, Text: true}, cell}
+}
+
+// pricesOf is the header of the column that says where and when prices held.
+const pricesOf = "prices of"
 
 // columns returns those of the table. With --live, only -o wide has those that do not change.
 func (o *options) columns() []column {
-	prices := []column{{"price/h", func(a offer) string { return dollars(a.perHour) }}, {"spot/h", func(a offer) string { return dollars(a.spot) }}}
-	columns := []column{{"accelerator", offer.text}}
+	prices := []column{always("price/h", func(a offer) string { return dollars(a.perHour) }), always("spot/h", func(a offer) string { return dollars(a.spot) })}
+	columns := []column{always("accelerator", offer.text)}
 	wide := o.output == wideFormat
 	if o.live && !wide {
 		return slices.Concat(columns, prices, o.liveColumns())
 	}
-	columns = append(columns, column{"aliases", offer.otherNames},
-		column{"chips", func(a offer) string { return strconv.Itoa(a.Chips) }}, column{"hosts", func(a offer) string { return strconv.Itoa(a.Hosts) }},
-		column{"topology", func(a offer) string { return a.Topology }}, column{"machine", func(a offer) string { return a.MachineType }},
-		column{"gb/chip", func(a offer) string { return strconv.Itoa(a.ChipGB) }})
-	columns = append(append(columns, prices...), column{"prices of", offer.from})
+	columns = append(columns, varies("aliases", offer.otherNames),
+		always("chips", func(a offer) string { return strconv.Itoa(a.Chips) }), varies("hosts", func(a offer) string { return strconv.Itoa(a.Hosts) }),
+		varies("topology", func(a offer) string { return a.Topology }), varies("machine", func(a offer) string { return a.MachineType }),
+		varies("gb/chip", func(a offer) string { return strconv.Itoa(a.ChipGB) }))
+	columns = append(append(columns, prices...), varies(pricesOf, offer.from))
 	if wide {
-		columns = append(columns, column{"kind", func(a offer) string { return string(a.Kind) }}, column{"label", func(a offer) string { return a.Label }},
-			column{"arch", func(a offer) string { return cmp.Or(a.Arch, "amd64") }})
+		columns = append(columns, varies("kind", func(a offer) string { return string(a.Kind) }), varies("label", func(a offer) string { return a.Label }),
+			varies("arch", func(a offer) string { return cmp.Or(a.Arch, "amd64") }))
 	}
 	if o.live {
 		columns = append(columns, o.liveColumns()...)

@@ -61,7 +61,7 @@ func (o *options) liveColumns() []column {
 	if o.output == wideFormat {
 		zones = func(a offer) string { return strings.Join(target.ByRegion(a.live.Zones, region), " ") }
 	}
-	return []column{{"here", offer.here}, {"quota left", offer.left}, {"zones", zones}}
+	return []column{always("here", offer.here), always("quota left", offer.left), varies("zones", zones)}
 }
 
 func (o offer) here() string {

@@ -34,8 +34,45 @@ func (m marks) width() int {
 	return max(utf8.RuneCountInString(m.ok), utf8.RuneCountInString(m.wrong), utf8.RuneCountInString(m.skipped))
 }
 
-// printResults writes one line for each result, below the heading of its group.
+// few is how many checks, at most, have a line each on a terminal although they were skipped for the same reason.
+const few = 3
+
+// fold returns results without those that were skipped because another check has failed, if they are many, and a line
+// for them.
+func fold(results []doctor.Result) (left []doctor.Result, lines []string) {
+	skipped := map[string]int{}
+	for _, r := range results {
+		skipped[needed(r)]++
+	}
+	said := map[string]bool{}
+	for _, r := range results {
+		needs := needed(r)
+		if needs == "" || skipped[needs] <= few {
+			left = append(left, r)
+		} else if !said[needs] {
+			said[needs] = true
+			lines = append(lines, fmt.Sprintf("%d checks need: %s", skipped[needs], needs))
+		}
+	}
+	return left, lines
+}
+
+// needed returns what a check needs that was skipped for it, "" for any other check.
+func needed(r doctor.Result) string {
+	needs, found := strings.CutPrefix(r.Detail, "needs: ")
+	if r.State != doctor.Skipped || !found {
+		return ""
+	}
+	return needs
+}
+
+// printResults writes one line for each result, below the heading of its group. A terminal has one line for all that
+// were skipped for the same reason.
 func printResults(w io.Writer, results []doctor.Result, m marks, style ui.Style) error {
+	var folded []string
+	if style.Redraw {
+		results, folded = fold(results)
+	}
 	names := 0
 	for _, r := range results {
 		names = max(names, utf8.RuneCountInString(r.Name))
@@ -58,6 +95,12 @@ func printResults(w io.Writer, results []doctor.Result, m marks, style ui.Style)
 			mark = style.Bad(mark)
 		}
 		fmt.Fprintf(&b, "  %s  %-*s  %s\n", mark, names, r.Name, ui.Clean(line(r.Finding)))
+	}
+	for i, text := range folded {
+		if i == 0 {
+			b.WriteString("\nSkipped\n")
+		}
+		fmt.Fprintf(&b, "  %-*s  %s\n", m.width(), m.skipped, ui.Clean(text))
 	}
 	_, err := io.WriteString(w, b.String())
 	return err

@@ -51,3 +51,24 @@ Cluster c
 		})
 	}
 }
+
+// Without a cluster, a terminal has one line for all that needs it; a pipe has a line for each.
+func TestManyChecksThatNeedTheSame(t *testing.T) {
+	results := []doctor.Result{
+		{Group: "This machine", Name: "Python", Finding: doctor.Good("3.12")},
+		{Group: "Cluster", Name: "kubeconfig", Finding: doctor.Bad("fix it", "there is none")},
+	}
+	for _, name := range []string{"API server", "rights", "nodes", "store"} {
+		results = append(results, doctor.Result{Group: "Cluster", Name: name, Finding: doctor.Lacking("kubeconfig")})
+	}
+	for _, style := range []ui.Style{{}, {Redraw: true}} {
+		var out bytes.Buffer
+		if err := printResults(&out, results, asciiMarks(), style); err != nil {
+			t.Fatal(err)
+		}
+		const folded = "\nSkipped\n  skipped  4 checks need: kubeconfig\n"
+		if got := strings.HasSuffix(out.String(), folded); got != style.Redraw || strings.Contains(out.String(), "rights") == style.Redraw {
+			t.Errorf("redraw %v:\n%s", style.Redraw, &out)
+		}
+	}
+}

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 
@@ -168,7 +169,7 @@ func (o *downOptions) nothing(ctx context.Context, u *ui.UI, e *stack.Stack, pla
 	last := o.report
 	if o.dryRun {
 		last = o.print
-	} else if err := plan.Write(o.Streams.ErrOut); err != nil { // what stays
+	} else if err := o.write(o.Streams.ErrOut, plan); err != nil { // what stays
 		return err
 	}
 	if e.Cluster.Last() == nil {
@@ -278,7 +279,7 @@ func (o *downOptions) unfinished(ctx context.Context, e *stack.Stack) ([]string,
 
 // confirm shows what goes, and asks for the name of the cluster.
 func (o *downOptions) confirm(ctx context.Context, e *stack.Stack, plan infra.Removals) error {
-	if err := plan.Write(o.Streams.ErrOut); err != nil {
+	if err := o.write(o.Streams.ErrOut, plan); err != nil {
 		return err
 	}
 	if o.yes {
@@ -324,10 +325,20 @@ func (o *downOptions) report(plan infra.Removals) error {
 
 func (o *downOptions) print(plan infra.Removals) error {
 	if o.output == "" {
-		return plan.Write(o.Streams.Out)
+		return o.write(o.Streams.Out, plan)
 	}
 	n := o.wanted.Names
 	return cli.Write(o.Streams.Out, o.output, removal{n.Project, n.Zone, n.Cluster, plan})
+}
+
+// write writes a plan, fitted into a terminal.
+func (o *downOptions) write(w io.Writer, plan infra.Removals) error {
+	var text strings.Builder
+	if err := plan.Write(&text); err != nil {
+		return err
+	}
+	_, err := io.WriteString(w, ui.Wrap(ui.Detect(w), text.String()))
+	return err
 }
 
 // needsName explains -y, and --yes without its value, which are answers in other commands.

@@ -11,6 +11,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 // printPreview prints which jobs a cleanup would remove.
@@ -43,7 +44,9 @@ func (o *cleanupOptions) listPreview(found []jobState) error {
 
 // table writes jobs as rows.
 func (o *cleanupOptions) table(w io.Writer, found []jobState) error {
-	t := ui.NewTable(w, "id", "status", "function", "age")
+	columns := ui.Columns("id", "status", "function", "age")
+	columns[0].Short = store.ShortID
+	t := ui.NewFitted(w, ui.Detect(w), true, columns...)
 	for _, s := range found {
 		t.Row(s.job.ID(), s.status.Word(), s.job.Handle.FuncName, ui.Age(s.created, o.clock.Now()))
 	}

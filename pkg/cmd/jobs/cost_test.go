@@ -7,6 +7,9 @@ import (
 	"testing"
 	"time"
 
+	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/clock"
+
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
@@ -69,12 +72,12 @@ func TestDescribeCosts(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out strings.Builder
-	if err := describeText(&out, &job.Job{Store: kept}, d, price.Meter{}); err != nil {
+	streams, _, out, _ := genericiooptions.NewTestIOStreams()
+	if err := (&command{streams: streams, clock: clock.RealClock{}}).describeText(&job.Job{Store: kept}, d, price.Meter{}, false); err != nil {
 		t.Fatal(err)
 	}
 	if want := "about 2.0 GPU-hours, $1.42 (list price, us-central1, 2025-03)"; !strings.Contains(out.String(), want) {
-		t.Errorf("no %q in\n%s", want, &out)
+		t.Errorf("no %q in\n%s", want, out)
 	}
 	if c := describeJSON(d, price.Meter{}).Cost; c == nil || c.ChipHours != 2 || c.Bound != price.About {
 		t.Errorf("got %+v", c)

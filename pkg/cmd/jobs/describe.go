@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"io"
@@ -9,10 +8,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/apimachinery/pkg/labels"
 	"k8s.io/cli-runtime/pkg/printers"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
@@ -29,15 +26,15 @@ import (
 func (c *command) describe() *cobra.Command {
 	var output string
 	own := cli.NewSection("Flags")
-	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT`: json.")
-	own.Offer("output", "json")
+	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT`: json, or wide (also the image's digest, and who made it).")
+	own.Offer("output", "wide", "json")
 	return c.finish(&cobra.Command{
 		Use:     "describe ID…",
 		Short:   "Show details of a job",
 		Example: "  kubectl kinetic jobs describe cpu-train\n\n  # the job you submitted last\n  kubectl kinetic jobs describe --last",
 		Args:    c.choice.SomeIDs,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
-			if err := checkFormat(output, "json"); err != nil {
+			if err := checkFormat(output, "wide", "json"); err != nil {
 				return err
 			}
 			costs := connect.NewMeter(c.choice.Connection, c.streams.ErrOut, c.clock.Now())
@@ -57,7 +54,7 @@ func (c *command) describe() *cobra.Command {
 			if output == "json" {
 				return report.PrintJSON(c.streams.Out, describeJSON(d, costs))
 			}
-			return describeText(c.streams.Out, j, d, costs)
+			return c.describeText(j, d, costs, output == "wide")
 		}),
 	}, own, c.choice.Section())
 }
@@ -78,7 +75,7 @@ func (c *command) describeAll(ctx context.Context, jobs []*job.Job, failed []err
 		}
 		fmt.Fprint(c.streams.Out, separator)
 		separator = "\n"
-		if err := describeText(c.streams.Out, jobs[i], d, costs); err != nil {
+		if err := c.describeText(jobs[i], d, costs, output == "wide"); err != nil {
 			return err
 		}
 	}
@@ -88,107 +85,6 @@ func (c *command) describeAll(ctx context.Context, jobs []*job.Job, failed []err
 		}
 	}
 	return report.Errors(c.streams.ErrOut, max(len(jobs)+len(failed), 2), append(failed, errs...))
-}
-
-func describeText(out io.Writer, j *job.Job, d job.Description, costs price.Meter) error {
-	w := printers.GetNewTabWriter(out)
-	row := func(key, format string, args ...any) {
-		if key != "" { // else the line continues the one before
-			key += ":"
-		}
-		fmt.Fprintf(w, "%s\t%s\n", key, ui.Clean(fmt.Sprintf(format, args...)))
-	}
-	h := d.Handle
-	row("ID", "%s", h.JobID)
-	describeCall(row, h)
-	row("Status", "%s", describeState(d))
-	if workload := describeWorkload(d); workload != "" {
-		row("Workload", "%s", workload)
-	}
-	if d.Status.Next != "" {
-		row("Next", "%s", d.Status.Next)
-	}
-	if h.Map != nil {
-		row("Inputs", "%s", inputs(*h.Map, d.Inputs))
-	}
-	for _, d := range h.Data {
-		row("Data", "%s", report.DataText(d))
-	}
-	row("Runs on", "%s", runsOn(h))
-	describeResources(row, d, costs)
-	row("Store", "%s/%s", j.Store.URL(), h.JobID)
-	if names := slices.Concat(h.Env, h.SecretEnv); len(names) > 0 {
-		row("Environment", "%s", strings.Join(names, ", "))
-	}
-	if !h.ByPythonTool() {
-		row("Log", "%s", logSize(d))
-	}
-	row("Outputs", "%s", outputText(h, d))
-	switch {
-	case d.Inputs != nil && d.Inputs.Done > 0, d.HasResult:
-		row("Result", "kubectl kinetic jobs result %s%s", h.JobID, j.LocationFlags())
-	case d.Pickle != "":
-		row("Result", "%s, a pickle of keras-kinetic", d.Pickle)
-	}
-	for _, warning := range d.Warnings {
-		row("Warning", "%s", warning)
-	}
-	if node := nodes(d.Hosts); h.Hosts <= 1 && node != "" {
-		row("Node", "%s", node)
-	}
-	if h.Hosts > 1 {
-		row("Hosts", "%s", hostCount(h, d.Hosts))
-	}
-	if err := w.Flush(); err != nil {
-		return err
-	}
-	if h.Hosts > 1 {
-		if err := printHosts(out, d.Hosts); err != nil {
-			return err
-		}
-	}
-	if err := printTimeline(out, d.Timeline); err != nil {
-		return err
-	}
-	return printError(out, d.Error)
-}
-
-// describeCall prints what is called, who submitted it, and from which commit.
-func describeCall(row func(key, format string, args ...any), h api.Handle) {
-	row("Function", "%s", function(h))
-	if h.Call != "" {
-		row("Call", "%s", h.Call)
-	}
-	if h.Payload != nil {
-		row("Payload", "%s", report.PayloadText(*h.Payload))
-	}
-	if h.User != "" {
-		row("Submitted by", "%s", h.User)
-	}
-	if h.Commit != "" {
-		row("Commit", "%s", commit(h.Origin))
-	}
-}
-
-// describeResources prints the cost, the image with its packages, the requests, the attempts, the labels
-// and the pod, as far as they are known.
-func describeResources(row func(key, format string, args ...any), d job.Description, costs price.Meter) {
-	if used := costs.OfHistory(d.Handle, d.Status, d.Attempts, d.Disruptions); used != nil {
-		row("Cost", "%s", used.Text())
-	}
-	describeImage(row, d)
-	if d.CPU != "" || d.Memory != "" {
-		row("Requests", "cpu %s, memory %s", cmp.Or(d.CPU, "none"), cmp.Or(d.Memory, "none"))
-	}
-	if d.MaxAttempts > 0 {
-		row("Attempts", "at most %d, not counting lost machines", d.MaxAttempts)
-	}
-	if len(d.Labels) > 0 {
-		row("Labels", "%s", labels.FormatLabels(d.Labels))
-	}
-	if d.Handle.Hosts <= 1 && len(d.Hosts) == 1 {
-		row("Pod", "%s", d.Hosts[0].Pod)
-	}
 }
 
 // logSize returns the size of the log. Until the job has ended, only a part of it is stored.
@@ -203,15 +99,18 @@ func logSize(d job.Description) string {
 	}
 }
 
+// function returns the name of a job, of the function if that is another, and the kind of the call.
 func function(h api.Handle) string {
-	switch {
-	case h.ByPythonTool():
+	if h.ByPythonTool() {
 		return strings.TrimSpace(h.FuncName + " (submitted by keras-kinetic)")
-	case h.CallKind == "":
-		return h.FuncName
-	default:
-		return fmt.Sprintf("%s (%s)", h.FuncName, h.CallKind)
 	}
+	if called, _ := functionOf(h.Call); called != "" && called != h.FuncName {
+		return fmt.Sprintf("%s (%s %s)", h.FuncName, h.CallKind, called)
+	}
+	if h.CallKind == "" {
+		return h.FuncName
+	}
+	return fmt.Sprintf("%s (%s)", h.FuncName, h.CallKind)
 }
 
 func commit(o api.Origin) string {
@@ -363,26 +262,4 @@ func nodes(hosts []api.Host) string {
 		return human.Count(len(names), "node")
 	}
 	return strings.Join(slices.Collect(maps.Keys(names)), "")
-}
-
-func printTimeline(out io.Writer, events []job.Event) error {
-	fmt.Fprintln(out, "Timeline:")
-	w := printers.GetNewTabWriter(out)
-	for i, e := range events {
-		since := ""
-		if i > 0 {
-			since = "+" + ui.Took(e.Time.Sub(events[0].Time))
-		}
-		fmt.Fprintf(w, "  %s\t%s\t%s\n", e.Time.UTC().Format(time.RFC3339), since, ui.Clean(e.What))
-	}
-	return w.Flush()
-}
-
-func printError(out io.Writer, e *api.ResultError) error {
-	if e == nil || strings.TrimSpace(e.Traceback) == "" {
-		return nil
-	}
-	text := strings.TrimRight(ui.Clean(e.Traceback), "\n")
-	_, err := fmt.Fprintf(out, "Error:\n  %s\n", strings.ReplaceAll(text, "\n", "\n  "))
-	return err
 }

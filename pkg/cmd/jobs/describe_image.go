@@ -8,16 +8,17 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
-// describeImage prints the image, and what is installed for the job, as far as that is known.
-func describeImage(row func(key, format string, args ...any), d job.Description) {
+// describeImage prints the image, and what is installed for the job, as far as that is known. wide also prints the
+// digest, and where the packages are.
+func describeImage(row addRow, d job.Description, wide bool) {
 	if d.Image == "" || d.Handle.Backend == api.BackendLocal {
 		return
 	}
 	row("Image", "%s", d.Image)
-	if digest := digest(d); digest != "" {
+	if digest := digest(d); digest != "" && wide {
 		row("Digest", "%s", digest)
 	}
-	if d.Handle.ImageMode != "" {
+	if d.Handle.ImageMode != "" && wide {
 		row("Mode", "%s", d.Handle.ImageMode)
 	}
 	if len(d.Packages) == 0 {

@@ -6,12 +6,15 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
+	"k8s.io/utils/clock"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/mapresults"
@@ -124,11 +127,11 @@ func TestDescribeAllAfterAnError(t *testing.T) {
 	}
 	jobs[0].Backend = jobtest.Backend{Unseen: errors.New("connection refused")}
 	streams, _, out, said := genericiooptions.NewTestIOStreams()
-	err = (&command{streams: streams}).describeAll(t.Context(), jobs, nil, "", price.Meter{})
+	err = (&command{streams: streams, clock: clock.RealClock{}}).describeAll(t.Context(), jobs, nil, "", price.Meter{})
 	if err == nil || said.String() != "error: job a1: connection refused\n" {
 		t.Errorf("%v, said %q", err, said.String())
 	}
-	if text := out.String(); !strings.HasPrefix(text, "ID:") || strings.Count(text, "\n\nID:") != 1 {
+	if text := out.String(); !strings.HasPrefix(text, "b1 RUNNING") || strings.Count(text, "\n\nc1 RUNNING") != 1 {
 		t.Errorf("got\n%s", text)
 	}
 }
@@ -171,7 +174,7 @@ func TestDescribeShowsWhatAJobIsMadeOf(t *testing.T) {
 		t.Errorf("exit code %d, said %q", code, said)
 	}
 	for _, row := range []string{"Call: f.py:f(n=1)", "Runs on: cpu, Job kinetic-cpu-a-1 in namespace ml", "Submitted by: " + job.CurrentUser(), "Commit: abc", "Image: python:3.12", "Requests: cpu 2, memory 4Gi",
-		"Attempts: at most 3, not counting lost machines", "Pod: kinetic-cpu-a-1", "Log: nothing stored yet", "ID: cpu-b-2"} {
+		"Attempts: at most 3, not counting lost machines", "Pod: kinetic-cpu-a-1", "Log: nothing stored yet", "cpu-a-1 RUNNING ", "cpu-b-2 FAILED"} {
 		if !strings.Contains(strings.Join(strings.Fields(out), " "), row) {
 			t.Errorf("there is no %q:\n%s", row, out)
 		}
@@ -199,7 +202,7 @@ func TestDescribeShowsTheImageAndItsPackages(t *testing.T) {
 		"a local job has no image": {job.Description{JobDetails: api.JobDetails{Image: image}, Handle: api.Handle{Backend: api.BackendLocal}}, ""},
 	} {
 		var out strings.Builder
-		describeImage(func(key, format string, args ...any) { fmt.Fprintf(&out, key+": "+format+" ", args...) }, tt.d)
+		describeImage(func(key, format string, args ...any) { fmt.Fprintf(&out, key+": "+format+" ", args...) }, tt.d, true)
 		if got := strings.TrimSpace(out.String()); got != tt.want {
 			t.Errorf("%s: got %q, want %q", name, got, tt.want)
 		}
@@ -225,13 +228,61 @@ func TestDescribeWrapsPackages(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out strings.Builder
-	if err := describeText(&out, &job.Job{Store: kept}, d, price.Meter{}); err != nil {
+	streams, _, out, _ := genericiooptions.NewTestIOStreams()
+	if err := (&command{streams: streams, clock: clock.RealClock{}}).describeText(&job.Job{Store: kept}, d, price.Meter{}, false); err != nil {
 		t.Fatal(err)
 	}
 	_, list, _ := strings.Cut(out.String(), "Packages:")
 	indent := strings.Repeat(" ", len("Packages:")+strings.Index(list, "8: "))
 	if _, more, _ := strings.Cut(list, "\n"); !strings.HasPrefix(more, indent+"package-number-") {
-		t.Errorf("the second line does not continue the list:\n%s", &out)
+		t.Errorf("the second line does not continue the list:\n%s", out)
+	}
+	if strings.Contains(out.String(), "Mode:") {
+		t.Errorf("without -o wide it has\n%s", out)
+	}
+}
+
+// The first line says how a job stands, and what failed stands nowhere else.
+func TestDescribeBeginsWithHowTheJobStands(t *testing.T) {
+	start := time.Unix(1000, 0)
+	ran := func(s api.State, reason api.Reason, message string, finished int) api.Status {
+		status := api.Status{State: s, Reason: reason, Message: message, Started: start}
+		if finished > 0 {
+			status.Finished = start.Add(time.Duration(finished) * time.Second)
+		}
+		return status
+	}
+	waiting := api.Status{State: api.Pending, Message: "no node has room"}
+	for want, status := range map[string]api.Status{
+		"cpu-a \x1b[31mFAILED\x1b[0m after 13s: ValueError: bad":  ran(api.Failed, api.Exception, "ValueError: bad", 13),
+		"cpu-a \x1b[32mSUCCEEDED\x1b[0m after 2.0s":               ran(api.Succeeded, api.Completed, "", 2),
+		"cpu-a \x1b[36mRUNNING\x1b[0m for 60s":                    ran(api.Running, "", "", 0),
+		"cpu-a \x1b[33mPENDING\x1b[0m, waiting: no node has room": waiting,
+	} {
+		d := job.Description{Handle: api.Handle{JobID: "cpu-a"}, Status: status}
+		if got := headline(ui.Style{Color: true}, d, start.Add(time.Minute)); got != want {
+			t.Errorf("got %q, want %q", got, want)
+		}
+		d.Timeline = []job.Event{{Time: start, What: "submitted"}, {Time: start.Add(13 * time.Second), What: "failed: ValueError: bad"}, {Time: start.Add(48 * time.Hour), What: "collected"}}
+		var out strings.Builder
+		if err := printTimeline(&out, d); err != nil || strings.Contains(out.String(), "ValueError") != (status.State != api.Failed) {
+			t.Errorf("%v, the timeline of %s is\n%s", err, want, &out)
+		}
+		if local := start.Local(); strings.Count(out.String(), local.Format(time.DateOnly)) != 1 || !strings.Contains(out.String(), local.Format(time.TimeOnly)) {
+			t.Errorf("the day is not there once, or the time is not the local one:\n%s", &out)
+		}
+	}
+}
+
+// With a name, a list and a description have both that and the function.
+func TestTheNameAndTheFunction(t *testing.T) {
+	for call, want := range map[string][2]string{
+		"t.py:train(lr=1)": {"best (train)", "best (function train)"},
+		"t.py:best()":      {"best", "best (function)"},
+	} {
+		got := [2]string{functionCell(api.JobSummary{Function: "best", JobDetails: api.JobDetails{Call: call}}), function(api.Handle{FuncName: "best", Call: call, CallKind: api.CallFunction})}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", call, got, want)
+		}
 	}
 }

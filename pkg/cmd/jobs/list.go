@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -32,14 +33,19 @@ type listFlags struct {
 	sortBy        string
 	limit         int
 	noHeaders     bool
+	labels        []string
 }
+
+// listFormats are the values of --output, without custom-columns.
+func listFormats() []string { return []string{"wide", resultsFormat, "json", "yaml", "name"} }
 
 func (c *command) list() *cobra.Command {
 	f := &listFlags{}
 	own := cli.NewSection("Flags")
 	own.Flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "List jobs of all namespaces.")
-	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: wide, json, yaml or name.")
-	own.Offer("output", "wide", "json", "yaml", "name")
+	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: wide, results (arguments and values, also of jobs whose workload is gone), json, yaml, name, or custom-columns=HEADER:PATH,… with paths in the items of json.")
+	own.Offer("output", append(listFormats(), customPrefix)...)
+	own.Flags.StringSliceVarP(&f.labels, "label-columns", "L", nil, "Add a column for each of these labels: `KEY,…`.")
 	jobflags.StatusVar(own, &f.status, "Only jobs with status `STATE`")
 	own.Flags.BoolVarP(&f.watch, "watch", "w", false, "Watch for changes after listing.")
 	c.choice.FilterVars(own)
@@ -56,6 +62,8 @@ func (c *command) list() *cobra.Command {
 			"  # IDs of failed jobs, one per line\n  kubectl kinetic jobs list --status FAILED -o name\n\n" +
 			"  # who submitted each job, and why it waits or failed\n  kubectl kinetic jobs list -o wide\n\n" +
 			"  # yours, with a label\n  kubectl kinetic jobs list --mine -l sweep=7\n\n" +
+			"  # compare a sweep: arguments beside values\n  kubectl kinetic jobs list -l sweep=7 -o results\n\n" +
+			"  # columns of your own\n  kubectl kinetic jobs list -o custom-columns=ID:.id,LR:.args.lr\n\n" +
 			"  # local jobs\n  kubectl kinetic jobs list --local",
 		Args:              cobra.NoArgs,
 		ValidArgsFunction: cobra.NoFileCompletions,
@@ -80,7 +88,36 @@ func (f *listFlags) toOptions(c *command, _ []string) (*listOptions, error) {
 	if err != nil {
 		return nil, err
 	}
-	if err := checkFormat(f.output, "wide", "json", "yaml", "name"); err != nil {
+	custom, err := f.check()
+	if err != nil {
+		return nil, err
+	}
+	registry, err := c.choice.RegistryOf(f.allNamespaces)
+	if err != nil {
+		return nil, cli.Usage(err)
+	}
+	stored := f.stored || f.output == resultsFormat || filter.Cancelled || slices.Contains(filter.States, api.NotFound)
+	filter.Stored, filter.Outputs, filter.Store = stored, stored && f.output != resultsFormat, c.choice.StoreOf(registry)
+	if f.sortBy == sortings[0] {
+		filter.Limit = f.limit // the records of older jobs are not read
+	}
+	if err := c.choice.ApplyTo(&filter); err != nil {
+		return nil, cli.Usage(err)
+	}
+	return &listOptions{registry: registry, watch: f.watch, sortBy: f.sortBy, limit: f.limit, level: f.level(), filter: filter, errOut: c.streams.ErrOut,
+		entryPrinter: entryPrinter{output: f.output, meter: connect.NewMeter(c.choice.Connection, c.streams.ErrOut, c.clock.Now()), watched: f.watch, noHeaders: f.noHeaders, labels: f.labels, custom: custom, workloads: stored || f.watch, namespaces: f.allNamespaces && !c.choice.Local,
+			now: func() time.Time { return registry.Time(c.clock.Now()) }, out: c.streams.Out, style: ui.Detect(c.streams.Out)}}, nil
+}
+
+// check checks the flags that have to do with the output, and returns the columns of -o custom-columns.
+func (f *listFlags) check() ([]customColumn, error) {
+	var custom []customColumn
+	if spec, found := strings.CutPrefix(f.output, customPrefix); found {
+		var err error
+		if custom, err = parseColumns(spec); err != nil {
+			return nil, err
+		}
+	} else if err := checkFormat(f.output, append(listFormats(), customPrefix+"…")...); err != nil {
 		return nil, err
 	}
 	if err := cli.OneOf("--sort-by", f.sortBy, sortings); err != nil {
@@ -89,33 +126,22 @@ func (f *listFlags) toOptions(c *command, _ []string) (*listOptions, error) {
 	if f.watch && f.sortBy != sortings[0] {
 		return nil, cli.Usagef("--watch cannot be combined with --sort-by")
 	}
-	if f.watch && (f.output == "json" || f.output == "yaml") {
+	if f.watch && (f.output == "json" || f.output == "yaml" || f.output == resultsFormat) {
 		return nil, cli.Usagef("--watch cannot be combined with --output %s: use wide or name", f.output)
 	}
-	registry, err := c.choice.RegistryOf(f.allNamespaces)
-	if err != nil {
-		return nil, cli.Usage(err)
+	if len(f.labels) > 0 && (custom != nil || slices.Contains([]string{"json", "yaml", "name"}, f.output)) {
+		return nil, cli.Usagef("--label-columns cannot be combined with --output %s", f.output)
 	}
-	stored := f.stored || filter.Cancelled || slices.Contains(filter.States, api.NotFound)
-	filter.Stored, filter.Outputs, filter.Store = stored, stored, c.choice.StoreOf(registry)
-	if f.sortBy == sortings[0] {
-		filter.Limit = f.limit // the records of older jobs are not read
-	}
-	if err := c.choice.ApplyTo(&filter); err != nil {
-		return nil, cli.Usage(err)
-	}
-	return &listOptions{registry: registry, watch: f.watch, sortBy: f.sortBy, limit: f.limit, level: f.level(), filter: filter, errOut: c.streams.ErrOut,
-		entryPrinter: entryPrinter{output: f.output, meter: connect.NewMeter(c.choice.Connection, c.streams.ErrOut, c.clock.Now()), watched: f.watch, noHeaders: f.noHeaders, workloads: stored || f.watch, namespaces: f.allNamespaces && !c.choice.Local,
-			now: func() time.Time { return registry.Time(c.clock.Now()) }, out: c.streams.Out, style: ui.Detect(c.streams.Out)}}, nil
+	return custom, nil
 }
 
 // level returns what has to be read for the output.
 func (f *listFlags) level() api.ListLevel {
 	switch f.output {
-	case "wide", "json", "yaml":
-		return api.ListReasons
-	default:
+	case "", "name":
 		return api.ListStates
+	default: // also what only the handle of a local job has
+		return api.ListReasons
 	}
 }
 
@@ -136,16 +162,24 @@ func (o *listOptions) run(ctx context.Context) error {
 		return unread
 	}
 	if len(entries) == 0 && o.isTable() {
-		_, err := fmt.Fprintln(o.errOut, jobflags.None(o.filter, o.registry).Error()+localHint(o.registry, o.filter))
+		_, err := fmt.Fprintln(o.errOut, jobflags.None(o.filter, o.registry).Error()+endedHint(ctx, o.registry, o.filter, "--all")+localHint(o.registry))
 		return err
 	}
 	o.sort(entries)
 	if o.limit > 0 && len(entries) > o.limit {
 		entries = entries[:o.limit]
 	}
-	err := o.print(entries)
+	err := o.show(ctx, entries)
 	o.release(ctx, entries)
 	return errors.Join(err, unread)
+}
+
+// show prints jobs in the form of --output.
+func (o *listOptions) show(ctx context.Context, entries []api.JobSummary) error {
+	if o.output == resultsFormat {
+		return o.results(ctx, entries)
+	}
+	return o.print(entries)
 }
 
 // sortings are the values of --sort-by. The first is the default.
@@ -183,12 +217,28 @@ func (o *listOptions) release(ctx context.Context, entries []api.JobSummary) {
 	})
 }
 
-// localHint returns how many local jobs there are, for an empty list of a cluster's jobs, or how to see those whose
-// results were collected.
-func localHint(registry job.Registry, filter job.Filter) string {
-	if registry.Kind == api.BackendLocal && !filter.Stored && !filter.Chooses() {
-		return "; add --all for those whose results were collected"
+// endedHint returns how many jobs have ended that no workload shows, and how to see them, for an empty list of jobs.
+func endedHint(ctx context.Context, registry job.Registry, filter job.Filter, how string) string {
+	if filter.Stored {
+		return ""
 	}
+	n, unsure := registry.Ended(ctx, filter)
+	switch {
+	case n == 0 && unsure:
+		return "; for those that have ended: " + how
+	case n == 0:
+		return ""
+	case n == 1 && !unsure:
+		return "; 1 has ended: " + how
+	case unsure:
+		return fmt.Sprintf("; at least %d have ended: %s", n, how)
+	default:
+		return fmt.Sprintf("; %d have ended: %s", n, how)
+	}
+}
+
+// localHint returns how many local jobs there are, for an empty list of a cluster's jobs.
+func localHint(registry job.Registry) string {
 	if registry.Kind == api.BackendLocal {
 		return ""
 	}

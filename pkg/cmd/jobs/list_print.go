@@ -1,16 +1,20 @@
 package jobs
 
 import (
+	"cmp"
+	"encoding/json"
 	"fmt"
 	"io"
 	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 // entryPrinter writes lists of jobs in one of the forms of --output.
@@ -25,7 +29,10 @@ type entryPrinter struct {
 	now       func() time.Time
 	out       io.Writer
 	style     ui.Style
+	labels    []string // of --label-columns
+	custom    []customColumn
 	table     *ui.Table // made with the first row
+	shown     []column  // of the table
 	// outcomes adds a column with the outcomes. A plain list has it if a job holds hosts
 	// although it has ended.
 	outcomes bool
@@ -34,12 +41,17 @@ type entryPrinter struct {
 	meter     price.Meter
 }
 
-func (p *entryPrinter) isTable() bool { return p.output == "" || p.output == "wide" }
+func (p *entryPrinter) isTable() bool {
+	return p.output == "" || p.output == "wide" || p.output == resultsFormat || p.custom != nil
+}
 
 func (p *entryPrinter) print(entries []api.JobSummary) error {
+	if p.custom != nil {
+		return p.customTable(entries)
+	}
 	switch p.output {
 	case cli.JSON, cli.YAML:
-		return cli.Write(p.out, p.output, map[string]any{"items": p.costs().Entries(entries)})
+		return cli.Write(p.out, p.output, map[string]any{"items": p.items(entries)})
 	case "name":
 		for _, e := range entries {
 			if _, err := fmt.Fprintln(p.out, e.ID); err != nil {
@@ -50,6 +62,22 @@ func (p *entryPrinter) print(entries []api.JobSummary) error {
 	default:
 		return p.rows(entries)
 	}
+}
+
+// item is a job of a list for programs.
+type item struct {
+	price.Entry
+	// Args are the arguments of a function, as far as its call shows them: null for the others.
+	Args map[string]json.RawMessage `json:"args,omitempty"`
+}
+
+// items returns jobs as programs read them. It is never nil.
+func (p *entryPrinter) items(entries []api.JobSummary) []item {
+	items := make([]item, 0, len(entries))
+	for _, e := range p.costs().Entries(entries) {
+		items = append(items, item{e, argumentValues(e.Call)})
+	}
+	return items
 }
 
 // costs returns the meter at this moment.
@@ -66,17 +94,14 @@ func (p *entryPrinter) rows(entries []api.JobSummary) error {
 	}
 	if p.table == nil {
 		p.outcomes = p.output == "wide" || slices.ContainsFunc(entries, holds)
-		columns := p.columns()
-		if p.noHeaders {
-			columns = nil
-		}
-		p.table = ui.NewTable(p.out, columns...)
+		p.begin(p.columns())
 	}
 	for _, e := range entries {
-		if e.Word() == string(api.Failed) {
-			p.table.Highlight(p.style, api.Failed)
+		var more []string
+		if !p.outcomes && holds(e) { // a watch may have begun without such a job
+			more = []string{e.Status.Outcome()}
 		}
-		p.table.Row(p.row(e)...)
+		p.row(e, more...)
 	}
 	return p.table.Flush()
 }
@@ -88,42 +113,92 @@ func holds(e api.JobSummary) bool { return e.Status.UnreleasedHosts != "" }
 // the digits that make an id unique.
 const usualID = 40
 
-func (p *entryPrinter) columns() []string {
-	id, status := "id", "status"
-	if p.watched {
-		id, status = fmt.Sprintf("%-*s", usualID, id), fmt.Sprintf("%-*s", len(api.Succeeded), status)
+// column is one of a list.
+type column struct {
+	ui.Column
+	cell func(api.JobSummary) string
+}
+
+// columns returns those of the list, as -o wide and the flags choose them.
+func (p *entryPrinter) columns() []column {
+	varies := func(header string, cell func(api.JobSummary) string) column {
+		return column{ui.Column{Header: header, Varies: true}, cell}
 	}
-	columns := []string{id, status, "function", "accelerator", "age", "duration"}
+	var columns []column
 	if p.namespaces {
-		columns = append([]string{"namespace"}, columns...)
+		columns = append(columns, varies("namespace", func(e api.JobSummary) string { return e.Namespace }))
 	}
+	columns = append(columns,
+		column{ui.Column{Header: "id", Short: store.ShortID, Least: usualID}, func(e api.JobSummary) string { return e.ID }},
+		column{ui.Column{Header: "status", Least: len(api.Succeeded)}, api.JobSummary.Word},
+		column{ui.Column{Header: "function", Text: true}, functionCell},
+		varies("accelerator", func(e api.JobSummary) string { return e.Accelerator }),
+		column{ui.Column{Header: "age"}, func(e api.JobSummary) string { return ui.Age(e.Created, p.now()) }},
+		p.duration())
 	if p.workloads {
-		columns = append(columns, "workload")
+		columns = append(columns, varies("workload", workload))
 	}
 	if p.output == "wide" {
-		columns = append(columns, "owner", "hosts", "cost", "node", "store")
+		columns = append(columns, varies("owner", func(e api.JobSummary) string { return e.User }),
+			varies("hosts", func(e api.JobSummary) string { return known(e.Hosts) }),
+			varies("cost", func(e api.JobSummary) string { return p.costs().OfSummary(e).Cell() }),
+			column{ui.Column{Header: "node", Varies: true, Text: true}, func(e api.JobSummary) string { return e.Node }},
+			column{ui.Column{Header: "store", Varies: true, Text: true}, func(e api.JobSummary) string { return e.Store }})
 	}
 	if p.outcomes {
-		columns = append(columns, "outcome")
+		columns = append(columns, column{ui.Column{Header: "outcome", Text: true}, func(e api.JobSummary) string { return e.Status.Outcome() }})
+	}
+	return append(columns, p.labelColumns()...)
+}
+
+func (p *entryPrinter) duration() column {
+	return column{ui.Column{Header: "duration"}, func(e api.JobSummary) string { return p.took(e.Status) }}
+}
+
+// labelColumns returns a column for each label of --label-columns, with the last part of its name, as kubectl's.
+func (p *entryPrinter) labelColumns() []column {
+	var columns []column
+	for _, label := range p.labels {
+		columns = append(columns, column{ui.Column{Header: label[strings.LastIndexByte(label, '/')+1:], Text: true}, func(e api.JobSummary) string {
+			return cmp.Or(e.Workload.Labels[label], e.Labels[label])
+		}})
 	}
 	return columns
 }
 
-func (p *entryPrinter) row(e api.JobSummary) []string {
-	row := []string{e.ID, e.Word(), e.Function, e.Accelerator, ui.Age(e.Created, p.now()), p.took(e.Status)}
-	if p.namespaces {
-		row = append([]string{e.Namespace}, row...)
+// begin begins a table with these columns.
+func (p *entryPrinter) begin(columns []column) {
+	p.shown = columns
+	all := make([]ui.Column, len(columns))
+	for i, c := range columns {
+		all[i] = c.Column
+		if p.watched {
+			all[i].Varies = false // the rows that follow may differ
+		} else {
+			all[i].Least = 0
+		}
 	}
-	if p.workloads {
-		row = append(row, workload(e))
+	p.table = ui.NewFitted(p.out, p.style, !p.noHeaders, all...)
+}
+
+// row adds a job to the table, with more cells than the columns of the jobs if there are any.
+func (p *entryPrinter) row(e api.JobSummary, more ...string) {
+	if word := e.Word(); word == string(api.Failed) || word == string(api.Running) {
+		p.table.Highlight(p.style, api.State(word))
 	}
-	if p.output == "wide" {
-		row = append(row, e.User, known(e.Hosts), p.costs().OfSummary(e).Cell(), e.Node, e.Store)
+	cells := make([]string, len(p.shown))
+	for i, c := range p.shown {
+		cells[i] = c.cell(e)
 	}
-	if p.outcomes || holds(e) { // a watch may have begun without such a job
-		row = append(row, e.Status.Outcome())
+	p.table.Row(append(cells, more...)...)
+}
+
+// functionCell returns the name of a job, and of the function if that is another.
+func functionCell(e api.JobSummary) string {
+	if called, _ := functionOf(e.Call); called != "" && called != e.Function {
+		return fmt.Sprintf("%s (%s)", e.Function, called)
 	}
-	return row
+	return e.Function
 }
 
 // workload says whether the workload of a job exists and, if not, whether the job was collected.

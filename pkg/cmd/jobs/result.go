@@ -34,19 +34,22 @@ func (c *command) result() *cobra.Command {
 	cli.DurationVar(own.Flags, &f.timeout, "timeout", "Stop waiting after this time (exit code 124).")
 	report.CleanupVar(own, &f.cleanup)
 	indexVar(own.Flags, &f.index)
-	own.Flags.StringVarP(&f.output, "output", "o", "json", "Output `FORMAT`: json, or raw (a string without quotes).")
-	own.Offer("output", "json", "raw")
+	own.Flags.StringVarP(&f.output, "output", "o", "json", "Output `FORMAT`: json, raw (a string without quotes), or inputs (of a map: a line {index, input, value} for each).")
+	own.Offer("output", "json", "raw", report.InputsFormat)
 	own.Flags.StringVar(&f.file, "output-file", "", "Write the result to `FILE` instead of standard output. Of a job with --payload, write the pickle, not its JSON.")
 	own.Flags.BoolVar(&f.trustStore, "trust-store", false, "Accept a pickled result that only its store vouches for.")
 	return c.finish(&cobra.Command{
-		Use:   "result ID",
+		Use:   "result ID…",
 		Short: "Wait for a job and print its return value as JSON",
 		Long: "Wait for a job and print its return value as JSON.\n\n" +
 			"Once the value is written, the workload is deleted, unless the job was submitted with --debug.\n" +
 			"Result, logs and outputs are kept until `kubectl kinetic jobs cleanup`: a result can be printed again.\n" +
-			"A map prints one line per input, null for an input that failed; its workload is kept if any failed.",
-		Example: "  kubectl kinetic jobs result cpu-train\n\n  kubectl kinetic jobs result cpu-train --cleanup=false --output-file result.json",
-		Args:    c.choice.OneID,
+			"A map prints one line per input, null for an input that failed; its workload is kept if any failed.\n\n" +
+			"For several jobs, print one line each, {\"id\":…,\"value\":…} or {\"id\":…,\"error\":{…}}, in the order of the IDs.\n" +
+			"The exit code is 1 if one has no value. -l and --mine include jobs whose workload is gone.",
+		Example: "  kubectl kinetic jobs result cpu-train\n\n  kubectl kinetic jobs result cpu-train --cleanup=false --output-file result.json\n\n" +
+			"  # the values of a sweep\n  kubectl kinetic jobs result -l sweep=7",
+		Args: c.choice.SomeIDs,
 		RunE: runE(c, func(c *command, args []string) (*resultOptions, error) {
 			f.keepDebugged = !own.Flags.Changed("cleanup")
 			return f.toOptions(c, args)
@@ -58,6 +61,7 @@ func (c *command) result() *cobra.Command {
 type resultOptions struct {
 	*command
 	args         []string
+	many         bool
 	index        int
 	timeout      time.Duration
 	collection   report.Collection
@@ -65,18 +69,27 @@ type resultOptions struct {
 }
 
 func (f *resultFlags) toOptions(c *command, args []string) (*resultOptions, error) {
-	if err := cli.OneOf("--output", f.output, []string{"json", "raw"}); err != nil {
+	if err := cli.OneOf("--output", f.output, []string{"json", "raw", report.InputsFormat}); err != nil {
 		return nil, err
 	}
 	if err := report.CheckOutputFile(f.file); err != nil {
 		return nil, err
 	}
-	return &resultOptions{command: c, args: args, index: f.index, timeout: f.timeout, keepDebugged: f.keepDebugged,
-		collection: report.Collection{Cleanup: f.cleanup, Raw: f.output == "raw", File: f.file,
+	many := c.choice.MayBeSeveral(args)
+	for flag, given := range map[string]bool{"--output " + f.output: f.output != "json", "--output-file": f.file != "", "--index": f.index != noIndex} {
+		if many && given {
+			return nil, cli.Usagef("%s cannot be combined with several jobs", flag)
+		}
+	}
+	return &resultOptions{command: c, args: args, many: many, index: f.index, timeout: f.timeout, keepDebugged: f.keepDebugged,
+		collection: report.Collection{Cleanup: f.cleanup, Raw: f.output == "raw", Inputs: f.output == report.InputsFormat, File: f.file,
 			Trust: verify.Verifier{Reports: backend.Reports(), TrustStore: f.trustStore, Timeout: verify.DefaultPatience}}}, nil
 }
 
 func (o *resultOptions) run(ctx context.Context) error {
+	if o.many {
+		return o.runAll(ctx)
+	}
 	j, err := o.choice.Job(ctx, o.args)
 	if err != nil {
 		return err
@@ -90,6 +103,9 @@ func (o *resultOptions) run(ctx context.Context) error {
 	}
 	if collection.Raw && j.Handle.Map != nil && o.index == noIndex {
 		return cli.Usagef("--output raw cannot print all values of a map: choose one with --index")
+	}
+	if collection.Inputs && (j.Handle.Map == nil || o.index != noIndex || collection.File != "" && j.Handle.CallKind == api.CallPickle) {
+		return cli.Usagef("--output inputs prints all inputs of a map beside their values: job %s is not a map, or another flag prints less", j.ID())
 	}
 	if collection.Raw && collection.File != "" && j.Handle.CallKind == api.CallPickle {
 		return cli.Usagef("--output raw cannot be combined with --output-file for job %s, which has a pickle: omit one of them", j.ID())

@@ -30,7 +30,7 @@ func (c *command) wait() *cobra.Command {
 		Use:   "wait ID…",
 		Short: "Wait until jobs have ended; exit with their exit code",
 		Long: "Wait until jobs have ended; exit with their exit code.\n\n" +
-			"Several jobs are printed as they end, with their status; the exit code is 0 if all\n" +
+			"Each job is printed when it ends, with its status; the exit code of several is 0 if all\n" +
 			"succeeded, else 1.",
 		Example: "  kubectl kinetic jobs wait cpu-train --timeout 10m && echo done\n\n" +
 			"  # all jobs with this label\n  kubectl kinetic jobs wait -l sweep=7",
@@ -57,7 +57,7 @@ type waitOptions struct {
 func (o *waitOptions) run(ctx context.Context) error {
 	jobs, failed, err := o.choice.Jobs(ctx, o.args)
 	if err != nil {
-		return err
+		return o.withEnded(ctx, err)
 	}
 	waiting, cancel := report.WithTimeout(ctx, o.timeout)
 	defer cancel()
@@ -70,11 +70,30 @@ func (o *waitOptions) run(ctx context.Context) error {
 		return report.Interrupted(o.streams.ErrOut, j, err)
 	}
 	if o.json {
-		if err := report.PrintJSON(o.streams.Out, statusJSON{ID: j.ID(), Status: status}); err != nil {
-			return err
-		}
+		err = report.PrintJSON(o.streams.Out, statusJSON{ID: j.ID(), Status: status})
+	} else {
+		_, err = fmt.Fprintln(o.streams.Out, j.ID(), status.Word())
+	}
+	if err != nil {
+		return err
 	}
 	return report.Settle(ctx, o.streams.ErrOut, j, status)
+}
+
+// withEnded adds to the error that no job matches how many have ended, whose workloads are gone.
+func (o *waitOptions) withEnded(ctx context.Context, err error) error {
+	if !errors.Is(err, job.ErrNoJob) || o.choice.Last {
+		return err
+	}
+	registry, unknown := o.choice.Registry()
+	var filter job.Filter
+	if unknown != nil || o.choice.ApplyTo(&filter) != nil {
+		return err
+	}
+	if hint := endedHint(ctx, registry, filter, "kubectl kinetic jobs list --all"+registry.Flags); hint != "" {
+		return fmt.Errorf("%w%s", err, hint)
+	}
+	return err
 }
 
 // waitForAll waits for several jobs. It watches all of them at the same time, however many

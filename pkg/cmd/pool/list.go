@@ -213,18 +213,19 @@ func (o *listOptions) printTable(rows []row) error {
 		return nil
 	}
 	wide := o.output == "wide"
-	headers := []string{"name", "accelerator", "topology", "hosts", "capacity", "nodes", "min", "max", "free", "jobs", "usd/h", "status"}
+	columns := ui.Columns("name", "accelerator", "topology", "hosts", "capacity", "nodes", "min", "max", "free", "jobs", "usd/h", "status")
+	for i, c := range columns {
+		columns[i].Varies = slices.Contains([]string{"topology", "hosts", "capacity", "min", "max", "status"}, c.Header)
+		columns[i].Text = c.Header == "jobs"
+	}
 	var more []column
 	if wide {
 		more = wideColumns(rows)
 	}
 	for _, c := range more {
-		headers = append(headers, c.header)
+		columns = append(columns, ui.Column{Header: c.header, Varies: true, Text: true})
 	}
-	if o.noHeaders {
-		headers = nil
-	}
-	table := ui.NewTable(o.streams.Out, headers...)
+	table := ui.NewFitted(o.streams.Out, ui.Detect(o.streams.Out), !o.noHeaders, columns...)
 	var bases []string
 	for _, r := range rows {
 		cells := r.cells(wide)

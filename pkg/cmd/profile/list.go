@@ -74,7 +74,11 @@ func (c *command) list() error {
 		c.say("there are no profiles in " + file.Path + "; `kubectl kinetic profile create NAME` makes one")
 		return nil
 	}
-	table := ui.NewTable(c.streams.Out, "current", "name", "project", "zone", "cluster", "context", "namespace")
+	columns := ui.Columns("current", "name", "project", "zone", "cluster", "context", "namespace")
+	for i := range columns[2:] {
+		columns[2+i].Varies, columns[2+i].Text = true, true
+	}
+	table := ui.NewFitted(c.streams.Out, ui.Detect(c.streams.Out), true, columns...)
 	for _, e := range all {
 		mark := " "
 		if e.Current {

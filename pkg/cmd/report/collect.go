@@ -30,6 +30,8 @@ type Collection struct {
 	Cleanup Cleanup
 	// Raw prints a string without its quotes.
 	Raw bool
+	// Inputs prints the inputs of a map beside the values.
+	Inputs bool
 	// File, if set, is written instead of standard output. Of a pickled call, it gets the pickle.
 	File string
 	// Trust finds out how that pickle must be.

@@ -27,11 +27,11 @@ type MapEnd struct {
 	Outcome mapresults.Outcome
 }
 
-// FollowMap writes the values of a map to out until the map has ended, and returns how it
+// FollowMap writes the results of a map to out until the map has ended, and returns how it
 // ended. It calls state for every change of state, and progress for progress.
-func FollowMap(ctx context.Context, j *job.Job, out io.Writer, state func(api.Status), progress func(mapresults.Progress)) (MapEnd, error) {
+func FollowMap(ctx context.Context, j *job.Job, results mapresults.Results, out io.Writer, state func(api.Status), progress func(mapresults.Progress)) (MapEnd, error) {
 	return followMap(ctx, j, state, func(ctx context.Context, ended <-chan struct{}) (mapresults.Outcome, error) {
-		return j.Results().Gather(ctx, ended, out, progress)
+		return results.Gather(ctx, ended, out, progress)
 	})
 }
 
@@ -102,7 +102,7 @@ func mapFailed(w io.Writer, j *job.Job, end MapEnd) error {
 		fmt.Fprintln(w, without)
 	}
 	if len(failed) > 0 {
-		fmt.Fprintf(w, "next: kubectl kinetic jobs logs %s --index %d%s\n", j.ID(), failed[0].Input, j.LocationFlags())
+		fmt.Fprintln(w, Hint(w, j.ID(), fmt.Sprintf("next: kubectl kinetic jobs logs %s --index %d%s", j.ID(), failed[0].Input, j.LocationFlags())))
 	}
 	PrintResumeHint(w, j)
 	return cli.Error{Code: cli.ExitFailed, Kind: api.KindJobFailed, Err: errors.New(without),
@@ -224,13 +224,17 @@ func CollectMap(ctx, waiting context.Context, streams genericiooptions.IOStreams
 	state, progress := func(api.Status) {}, func(mapresults.Progress) {}
 	out := c.open(streams.Out)
 	defer out.discard()
+	results, inputs, err := Results(ctx, j, c.Inputs)
+	if err != nil {
+		return err
+	}
+	defer func() { _ = inputs.Close() }()
 	var end MapEnd
-	var err error
 	if c.takesPickle(j) {
 		out.file = nil // which gets the pickles
 		end, err = c.FollowPickles(waiting, j, streams.Out, streams.ErrOut, state, progress)
 	} else {
-		end, err = FollowMap(waiting, j, out, state, progress)
+		end, err = FollowMap(waiting, j, results, out, state, progress)
 	}
 	switch {
 	case errors.Is(err, store.ErrNotFound):

@@ -55,7 +55,7 @@ func SettleEnd(ctx context.Context, w io.Writer, j *job.Job, end End) error {
 		failure.Printed, failure.Next = "", failure.AfterLog
 	}
 	failed := cli.Error{Code: cli.ExitFailed, Kind: api.KindJobFailed, Err: errors.New(failure.Headline), Next: failure.Next}
-	text := ui.Detect(w).InColor(api.Failed, ui.Clean(failure.Headline)) + "\n" + ui.Clean(failure.Body())
+	text := ui.Detect(w).InColor(api.Failed, ui.Clean(failure.Headline)) + "\n" + Hint(w, j.ID(), ui.Clean(failure.Body()))
 	if err != nil {
 		text += fmt.Sprintf("warning: could not read all details: %v\n", err)
 	}
@@ -149,6 +149,7 @@ func InterruptedIn(w io.Writer, j *job.Job, last api.State, err error) error {
 	if last.Ended() {
 		again = "read on: " + follow
 	}
+	again = Hint(w, j.ID(), again)
 	stopped := cli.Error{Code: cli.ExitInterrupted, Err: fmt.Errorf("interrupted; job %s %s", j.ID(), state), Next: follow}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
@@ -188,6 +189,6 @@ func Unread(ctx context.Context, w io.Writer, j *job.Job, err error) error {
 	case s.State.Ended():
 		how = "keeps " + kept
 	}
-	fmt.Fprintf(w, "output closed; job %s %s: kubectl kinetic jobs %s %s%s\n", j.ID(), how, back, j.ID(), j.LocationFlags())
+	fmt.Fprintln(w, Hint(w, j.ID(), fmt.Sprintf("output closed; job %s %s: kubectl kinetic jobs %s %s%s", j.ID(), how, back, j.ID(), j.LocationFlags())))
 	return err
 }

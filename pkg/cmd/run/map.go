@@ -3,6 +3,7 @@ package run
 import (
 	"context"
 	"fmt"
+	"io"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
@@ -37,11 +38,21 @@ func (o *options) showMap(ctx context.Context, j *job.Job, seen func(api.Status)
 	if o.wait.file != "" {
 		end, err = o.collection(outcome{}).FollowPickles(ctx, j, out, o.streams.ErrOut, seen, progress)
 	} else {
-		end, err = report.FollowMap(ctx, j, out, seen, progress)
+		end, err = o.followMap(ctx, j, out, seen, progress)
 	}
 	bar.Done()
 	if err == nil {
 		o.ui.Phase("map", report.MapProgress(last))
 	}
 	return outcome{status: end.Status, err: err, ofMap: end.Outcome}
+}
+
+// followMap writes the values of a map, with -o inputs beside the inputs.
+func (o *options) followMap(ctx context.Context, j *job.Job, out io.Writer, seen func(api.Status), progress func(mapresults.Progress)) (report.MapEnd, error) {
+	results, inputs, err := report.Results(ctx, j, o.output == report.InputsFormat)
+	if err != nil {
+		return report.MapEnd{}, err
+	}
+	defer func() { _ = inputs.Close() }()
+	return report.FollowMap(ctx, j, results, out, seen, progress)
 }

@@ -258,6 +258,8 @@ func (f *flags) outputs(m mode) []string {
 		return []string{"json"}
 	case m == modeRun && f.detach:
 		return []string{"json", "name"}
+	case m == modeRun && f.request.Map != "" && f.outputFile == "":
+		return []string{report.InputsFormat}
 	default:
 		return nil
 	}
@@ -268,7 +270,7 @@ func (f *flags) checkMode(m mode, local bool) error {
 	valid := f.outputs(m)
 	switch {
 	case f.output != "" && valid == nil:
-		return fmt.Errorf("--output %s: only with --dry-run, --prepare, --explain, --write-overlay or --detach; a function's value is always JSON", f.output)
+		return fmt.Errorf("--output %s: only with --dry-run, --prepare, --explain, --write-overlay, --map or --detach; a function's value is always JSON", f.output)
 	case f.output != "" && !slices.Contains(valid, f.output):
 		return cli.OneOf("--output", f.output, valid)
 	case m != modeRun && (f.detach || f.timeout > 0 || f.cancelOnInterrupt || f.fetch != "" && m != modeExplain):

@@ -179,7 +179,7 @@ func (o *options) printHandle(j *job.Job) error {
 		return err
 	}
 	if ui.Detect(o.streams.ErrOut).Redraw {
-		o.ui.Note("follow: kubectl kinetic jobs logs -f " + j.ID() + j.LocationFlags())
+		o.ui.Note(report.Hint(o.streams.ErrOut, j.ID(), "follow: kubectl kinetic jobs logs -f "+j.ID()+j.LocationFlags()))
 	}
 	return nil
 }

@@ -108,7 +108,11 @@ func (s status) writePools(out io.Writer) error {
 	if _, err := fmt.Fprintln(out); err != nil {
 		return err
 	}
-	pools := ui.NewTable(out, "pool", "accelerator", "capacity", "nodes", "min", "max", "jobs", "usd/h", "idle")
+	columns := ui.Columns("pool", "accelerator", "capacity", "nodes", "min", "max", "jobs", "usd/h", "idle")
+	for i, c := range columns {
+		columns[i].Varies = slices.Contains([]string{"capacity", "min", "max"}, c.Header)
+	}
+	pools := ui.NewFitted(out, ui.Detect(out), true, columns...)
 	for _, p := range s.Pools {
 		perHour, idle := unknown, unknown
 		if p.PricePerHour != nil {

@@ -23,6 +23,19 @@ type Style struct {
 
 const defaultColumns = 80
 
+// Width returns how long a line may be, 0 for any length. The last column of a terminal stays free: some go to the
+// next line when it is written to.
+func (s Style) Width() int {
+	switch {
+	case !s.Redraw:
+		return 0
+	case s.Columns < 1:
+		return defaultColumns - 1
+	default:
+		return s.Columns - 1
+	}
+}
+
 // Detect returns the style for a writer: everything but a terminal is plain, and so is a
 // terminal with TERM=dumb. A non-empty NO_COLOR turns colours off (no-color.org).
 func Detect(w io.Writer) Style {
@@ -56,6 +69,7 @@ func (s Style) InColor(state api.State, text string) string { return s.paint(col
 type color string
 
 const (
+	bold   color = "1"
 	dim    color = "2"
 	red    color = "31"
 	green  color = "32"
@@ -90,3 +104,6 @@ func (s Style) Good(text string) string { return s.paint(green, text) }
 
 // Bad returns a text in the colour of what is wrong, if there are colours.
 func (s Style) Bad(text string) string { return s.paint(red, text) }
+
+// Bold returns a text in bold, if there are colours.
+func (s Style) Bold(text string) string { return s.paint(bold, text) }

@@ -318,7 +318,11 @@ func (o *upOptions) firstJob() string {
 
 // counts says how much there is to do.
 func counts(p infra.Plan) string {
-	text := fmt.Sprintf("%d to create, %d unchanged", p.Count(infra.Create, infra.Complete, infra.Wait), p.Count(infra.Fine))
+	text := fmt.Sprintf("%d to create, ", p.Count(infra.Create, infra.Complete, infra.Wait))
+	if p.Count(infra.Create) == len(p) && len(p) > 0 {
+		return text + "nothing there yet"
+	}
+	text += fmt.Sprintf("%d unchanged", p.Count(infra.Fine))
 	if n := p.Count(infra.Change); n > 0 {
 		text += fmt.Sprintf(", %d to change", n)
 	}

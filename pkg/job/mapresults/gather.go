@@ -226,7 +226,11 @@ func (m *gathering) read(ctx context.Context, inputs []int) error {
 
 // line writes the value of an input, null if it has none.
 func (m *gathering) line(input int, r api.Result) error {
-	m.outcome.note(input, m.sizes[input] > 0, r)
+	there := m.sizes[input] > 0
+	m.outcome.note(input, there, r)
+	if m.results.Line != nil {
+		return m.lineOf(input, there, r)
+	}
 	value := r.Value
 	if len(value) == 0 {
 		value = json.RawMessage("null")
@@ -237,6 +241,20 @@ func (m *gathering) line(input int, r api.Result) error {
 	}
 	line.WriteByte('\n')
 	_, err := m.w.Write(line.Bytes())
+	return err
+}
+
+// lineOf writes what Results.Line says about an input.
+func (m *gathering) lineOf(input int, there bool, r api.Result) error {
+	result := &r
+	if !there {
+		result = nil
+	}
+	line, err := m.results.Line(input, result)
+	if err != nil {
+		return err
+	}
+	_, err = m.w.Write(append(line, '\n'))
 	return err
 }
 

@@ -26,6 +26,9 @@ type Results struct {
 	JobID string
 	// Inputs is how many inputs the map has.
 	Inputs int
+	// Line, if set, returns what Gather writes about an input instead of its value, without a line end. It is called
+	// for each input in their order. The result is nil if there is none.
+	Line func(input int, r *api.Result) ([]byte, error)
 }
 
 // Progress counts the inputs of a map.

@@ -25,7 +25,9 @@ type Observation struct {
 	Events []corev1.Event
 	// KueueWorkloads are the workload's in Kueue: one, or none that can be read.
 	KueueWorkloads []kueue.Workload
-	Now            time.Time
+	// Nodes are those of the cluster, nil if they are not known. Only a job that WantsNodes needs them.
+	Nodes []corev1.Node
+	Now   time.Time
 }
 
 // meta returns the metadata of the workload.

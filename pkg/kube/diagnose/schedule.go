@@ -75,7 +75,10 @@ func (s Observation) explainUnscheduled(p corev1.Pod) Diagnosis {
 	if r.Sentence == "" {
 		r.Sentence = "no suitable node"
 	}
-	r.Sentence += prefixed("; ", grows.Sentence)
+	if r.Sentence += prefixed("; ", grows.Sentence); grows.Sentence == "" { // else new nodes count
+		others := s.explainNodes(p)
+		r.Sentence, r.Next = r.Sentence+prefixed("; ", others.Sentence), cmp.Or(others.Next, r.Next)
+	}
 	return r
 }
 

@@ -48,6 +48,8 @@ func newItem(list runtime.Object) unmarshaler {
 		return &corev1.Pod{}
 	case *corev1.EventList:
 		return &corev1.Event{}
+	case *corev1.NodeList:
+		return &corev1.Node{}
 	case *metav1.PartialObjectMetadataList:
 		return &metav1.PartialObjectMetadata{}
 	}

@@ -68,6 +68,7 @@ func Summary(w diagnose.Workload, pods []corev1.Pod, now api.WorkloadStatus) api
 		Map:         w.IsMap(),
 		State:       now.State,
 		Status:      now.Status,
+		JobDetails:  api.JobDetails{Call: m.Annotations[api.AnnotationCall]},
 		Workload:    api.WorkloadFacts{Labels: m.Labels, ByPythonTool: w.ByPythonTool(), Deleted: m.DeletionTimestamp != nil, CurrentPod: now.CurrentPod},
 	}
 	if r.Map {

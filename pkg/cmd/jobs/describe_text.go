@@ -1,0 +1,214 @@
+package jobs
+
+import (
+	"cmp"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+	"time"
+	"unicode/utf8"
+
+	"k8s.io/apimachinery/pkg/labels"
+	"k8s.io/cli-runtime/pkg/printers"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+)
+
+// addRow adds a row to a group of rows. Without a key, it continues the one before.
+type addRow func(key, format string, args ...any)
+
+// sheet is rows in groups, aligned across all of them.
+type sheet struct{ groups [][][2]string }
+
+// group begins a group, whose rows the function adds. An empty one is not printed.
+func (s *sheet) group(fill func(addRow)) {
+	var rows [][2]string
+	fill(func(key, format string, args ...any) {
+		if key != "" {
+			key += ":"
+		}
+		rows = append(rows, [2]string{key, ui.Clean(fmt.Sprintf(format, args...))})
+	})
+	if len(rows) > 0 {
+		s.groups = append(s.groups, rows)
+	}
+}
+
+// write writes the groups, with an empty line above each.
+func (s *sheet) write(w io.Writer) error {
+	widest := 0
+	for _, row := range slices.Concat(s.groups...) {
+		widest = max(widest, utf8.RuneCountInString(row[0]))
+	}
+	var b strings.Builder
+	for _, rows := range s.groups {
+		b.WriteByte('\n')
+		for _, row := range rows {
+			fmt.Fprintf(&b, "%-*s   %s\n", widest, row[0], row[1])
+		}
+	}
+	_, err := io.WriteString(w, b.String())
+	return err
+}
+
+// describeText prints how a job stands on one line, then what it is in groups, what happened, and the traceback. wide
+// also prints what is rarely looked for.
+func (c *command) describeText(j *job.Job, d job.Description, costs price.Meter, wide bool) error {
+	out := c.streams.Out
+	if _, err := fmt.Fprintln(out, headline(ui.Detect(out), d, c.clock.Now())); err != nil {
+		return err
+	}
+	var s sheet
+	s.group(func(row addRow) {
+		if d.Status.Next != "" {
+			row("Next", "%s", d.Status.Next)
+		}
+	})
+	s.group(func(row addRow) { describeCall(row, d) })
+	s.group(func(row addRow) { describePlace(row, d, costs) })
+	s.group(func(row addRow) { describeImage(row, d, wide) })
+	s.group(func(row addRow) { describeStored(row, j, d) })
+	if d.Handle.Hosts > 1 {
+		s.group(func(row addRow) { row("Hosts", "%s", hostCount(d.Handle, d.Hosts)) })
+	}
+	if err := s.write(out); err != nil {
+		return err
+	}
+	if d.Handle.Hosts > 1 {
+		if err := printHosts(out, d.Hosts); err != nil {
+			return err
+		}
+	}
+	if err := printTimeline(out, d); err != nil {
+		return err
+	}
+	return printError(out, d.Error)
+}
+
+// headline says how a job stands: its ID, its state in the state's colour, for how long, and why.
+func headline(style ui.Style, d job.Description, now time.Time) string {
+	text := ui.Clean(describeState(d))
+	word := d.Status.Word()
+	rest := strings.TrimPrefix(text, word)
+	switch s := d.Status; {
+	case s.Started.IsZero():
+	case !s.Finished.IsZero():
+		rest = " after " + ui.Took(s.Finished.Sub(s.Started)) + rest
+	case s.State == api.Running:
+		rest = " for " + ui.Took(now.Sub(s.Started)) + rest
+	}
+	return d.Handle.JobID + " " + style.InColor(api.State(word), word) + rest
+}
+
+// describeCall prints what is called with what, who submitted it, and from which commit.
+func describeCall(row addRow, d job.Description) {
+	h := d.Handle
+	row("Function", "%s", function(h))
+	if h.Call != "" {
+		row("Call", "%s", h.Call)
+	}
+	if h.Payload != nil {
+		row("Payload", "%s", report.PayloadText(*h.Payload))
+	}
+	if h.Map != nil {
+		row("Inputs", "%s", inputs(*h.Map, d.Inputs))
+	}
+	for _, d := range h.Data {
+		row("Data", "%s", report.DataText(d))
+	}
+	if names := slices.Concat(h.Env, h.SecretEnv); len(names) > 0 {
+		row("Environment", "%s", strings.Join(names, ", "))
+	}
+	if len(d.Labels) > 0 {
+		row("Labels", "%s", labels.FormatLabels(d.Labels))
+	}
+	if h.User != "" {
+		row("Submitted by", "%s", h.User)
+	}
+	if h.Commit != "" {
+		row("Commit", "%s", commit(h.Origin))
+	}
+}
+
+// describePlace prints where a job runs, with what, and what that costs, as far as it is known.
+func describePlace(row addRow, d job.Description, costs price.Meter) {
+	row("Runs on", "%s", runsOn(d.Handle))
+	if workload := describeWorkload(d); workload != "" {
+		row("Workload", "%s", workload)
+	}
+	if node := nodes(d.Hosts); d.Handle.Hosts <= 1 && node != "" {
+		row("Node", "%s", node)
+	}
+	if d.Handle.Hosts <= 1 && len(d.Hosts) == 1 {
+		row("Pod", "%s", d.Hosts[0].Pod)
+	}
+	if d.CPU != "" || d.Memory != "" {
+		row("Requests", "cpu %s, memory %s", cmp.Or(d.CPU, "none"), cmp.Or(d.Memory, "none"))
+	}
+	if d.MaxAttempts > 0 {
+		row("Attempts", "at most %d, not counting lost machines", d.MaxAttempts)
+	}
+	if used := costs.OfHistory(d.Handle, d.Status, d.Attempts, d.Disruptions); used != nil {
+		row("Cost", "%s", used.Text())
+	}
+}
+
+// describeStored prints what the store has of a job.
+func describeStored(row addRow, j *job.Job, d job.Description) {
+	h := d.Handle
+	row("Store", "%s/%s", j.Store.URL(), h.JobID)
+	if !h.ByPythonTool() {
+		row("Log", "%s", logSize(d))
+	}
+	row("Outputs", "%s", outputText(h, d))
+	switch {
+	case d.Inputs != nil && d.Inputs.Done > 0, d.HasResult:
+		row("Result", "kubectl kinetic jobs result %s%s", h.JobID, j.LocationFlags())
+	case d.Pickle != "":
+		row("Result", "%s, a pickle of keras-kinetic", d.Pickle)
+	}
+	for _, warning := range d.Warnings {
+		row("Warning", "%s", warning)
+	}
+}
+
+// printTimeline prints what happened, by the local time, with how long that was after the beginning. Why the job failed
+// is in the first line of all already.
+func printTimeline(out io.Writer, d job.Description) error {
+	fmt.Fprintln(out, "\nTimeline:")
+	w := printers.GetNewTabWriter(out)
+	day := ""
+	for i, e := range d.Timeline {
+		since := ""
+		if i > 0 {
+			since = "+" + ui.Took(e.Time.Sub(d.Timeline[0].Time))
+		}
+		at := e.Time.Local()
+		date := at.Format(time.DateOnly)
+		if date == day {
+			date = strings.Repeat(" ", len(date))
+		} else {
+			day = date
+		}
+		what := e.What
+		if d.Status.Message != "" {
+			what = strings.TrimSuffix(what, ": "+d.Status.Message)
+		}
+		fmt.Fprintf(w, "  %s %s\t%s\t%s\n", date, at.Format(time.TimeOnly), since, ui.Clean(what))
+	}
+	return w.Flush()
+}
+
+func printError(out io.Writer, e *api.ResultError) error {
+	if e == nil || strings.TrimSpace(e.Traceback) == "" {
+		return nil
+	}
+	text := strings.TrimRight(ui.Clean(e.Traceback), "\n")
+	_, err := fmt.Fprintf(out, "\nError:\n  %s\n", strings.ReplaceAll(text, "\n", "\n  "))
+	return err
+}

@@ -1,0 +1,41 @@
+package ui
+
+import (
+	"strings"
+	"unicode/utf8"
+)
+
+// Wrap returns a text whose lines fit into the width of a terminal: one that is longer continues between two words, below
+// its second word. Anywhere else the text stays as it is.
+func Wrap(style Style, text string) string {
+	width := style.Width()
+	if width == 0 {
+		return text
+	}
+	var b strings.Builder
+	for line := range strings.Lines(text) {
+		b.WriteString(wrapLine(strings.TrimSuffix(line, "\n"), width) + "\n")
+	}
+	return b.String()
+}
+
+func wrapLine(line string, width int) string {
+	words := strings.Split(line, " ")
+	indent := strings.Repeat(" ", 2+len(line)-len(strings.TrimLeft(line, " ")))
+	var b strings.Builder
+	column := 0
+	for i, word := range words {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case i > 0 && column+1+n > width && column > len(indent):
+			b.WriteString("\n" + indent)
+			column = len(indent)
+		case i > 0:
+			b.WriteByte(' ')
+			column++
+		}
+		b.WriteString(word)
+		column += n
+	}
+	return b.String()
+}

@@ -1,0 +1,41 @@
+package job
+
+import (
+	"cmp"
+	"context"
+	"slices"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// endedTime is how long a hint about ended jobs may take: in a large store it is not worth more.
+const endedTime = 2 * time.Second
+
+// Ended counts the newest jobs that the filter chooses and that only the store has. It reads few of them and for a short
+// time: unsure says that there may be more.
+func (reg Registry) Ended(ctx context.Context, f Filter) (n int, unsure bool) {
+	ctx, cancel := context.WithTimeout(ctx, endedTime)
+	defer cancel()
+	dirs, err := reg.Store.Dirs(ctx, "")
+	if err != nil {
+		return 0, ctx.Err() != nil // a store that can't be read has told so
+	}
+	ids := slices.DeleteFunc(dirs, func(id string) bool { return store.CheckID(id) != nil })
+	slices.SortFunc(ids, func(a, b string) int { return cmp.Or(store.TimeOf(b).Compare(store.TimeOf(a)), cmp.Compare(a, b)) })
+	if len(ids) > maxRecalled {
+		ids, unsure = ids[:maxRecalled], true
+	}
+	chosen := make([]bool, len(ids))
+	parallel.Each(Parallel, ids, func(i int, id string) {
+		e, err := reg.storedEntry(ctx, id, Filter{})
+		chosen[i] = err == nil && e != nil && e.EndKnown() && f.wants(*e) && (f.User == "" || e.User == f.User)
+	})
+	for _, c := range chosen {
+		if c {
+			n++
+		}
+	}
+	return n, unsure || ctx.Err() != nil
+}

@@ -1,0 +1,115 @@
+package diagnose
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	"k8s.io/apimachinery/pkg/labels"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
+)
+
+// WantsNodes reports whether Nodes would make it clearer why the job waits.
+func (s Observation) WantsNodes() bool {
+	return slices.ContainsFunc(s.Pods, func(p corev1.Pod) bool {
+		c := podCondition(p, corev1.PodScheduled)
+		return p.Spec.NodeName == "" && c != nil && c.Status == corev1.ConditionFalse && noNodes().MatchString(preemption().ReplaceAllString(oneLine(c.Message), ""))
+	})
+}
+
+// explainNodes says what the cluster has instead of what a pod needs, and what to do about it; nothing if the nodes are
+// not known, or some may do.
+func (s Observation) explainNodes(p corev1.Pod) Diagnosis {
+	if len(s.Nodes) == 0 {
+		return Diagnosis{}
+	}
+	wanted := labels.SelectorFromSet(p.Spec.NodeSelector)
+	var fit []corev1.Node
+	for _, n := range s.Nodes {
+		if wanted.Matches(labels.Set(n.Labels)) {
+			fit = append(fit, n)
+		}
+	}
+	if len(fit) > 0 {
+		return Diagnosis{Sentence: tooLarge(p, fit)}
+	}
+	if p.Spec.NodeSelector[api.NodeLabelGPU] == "" && p.Spec.NodeSelector[api.NodeLabelTPU] == "" {
+		return Diagnosis{}
+	}
+	r := Diagnosis{Sentence: "the cluster has " + haves(s.Nodes)}
+	onGKE := slices.ContainsFunc(s.Nodes, func(n corev1.Node) bool { return n.Labels[api.NodeLabelPool] != "" })
+	if name := acceleratorOf(p.Spec.NodeSelector); name != "" && onGKE {
+		r.Next = "kubectl kinetic pool add " + name
+	}
+	return r
+}
+
+// haves lists the accelerators of nodes, with how many nodes have them.
+func haves(nodes []corev1.Node) string {
+	count := map[string]int{}
+	for _, n := range nodes {
+		if name := acceleratorOf(n.Labels); name != "" {
+			count[name]++
+		}
+	}
+	if len(count) == 0 {
+		return "no accelerators"
+	}
+	var parts []string
+	for _, name := range slices.Sorted(maps.Keys(count)) {
+		parts = append(parts, name+" on "+human.Count(count[name], "node"))
+	}
+	return strings.Join(parts, ", ")
+}
+
+// acceleratorOf returns the accelerator that labels of a node stand for, as it is typed; "" if there is none.
+func acceleratorOf(of map[string]string) string {
+	gpu, tpu, topology := of[api.NodeLabelGPU], of[api.NodeLabelTPU], of[api.NodeLabelTopology]
+	for _, o := range accelerator.Offers() {
+		if gpu != "" && o.Kind == api.GPU && o.Label == gpu {
+			return o.Name
+		}
+		if tpu != "" && o.Kind == api.TPU && o.Label == tpu && o.Topology == topology {
+			return o.Text
+		}
+	}
+	return foreign(gpu + tpu)
+}
+
+// tooLarge says that a pod requests more than the largest of the nodes has, so that waiting does not help.
+func tooLarge(p corev1.Pod, nodes []corev1.Node) string {
+	for _, name := range []corev1.ResourceName{corev1.ResourceMemory, corev1.ResourceCPU} {
+		var most resource.Quantity
+		for _, n := range nodes {
+			if has := n.Status.Allocatable[name]; has.Cmp(most) > 0 {
+				most = has
+			}
+		}
+		asked := requested(p, name)
+		if most.IsZero() || asked.Cmp(most) <= 0 {
+			continue
+		}
+		has := most.String() + " CPUs"
+		if name == corev1.ResourceMemory {
+			has = human.Bytes(most.Value()) + " of memory"
+		}
+		return fmt.Sprintf("the largest node has %s, so waiting does not help: ask for less, or add larger nodes", has)
+	}
+	return ""
+}
+
+// requested returns how much of a resource the pod's worker requests.
+func requested(p corev1.Pod, name corev1.ResourceName) (q resource.Quantity) {
+	for _, c := range p.Spec.Containers {
+		if c.Name == api.ContainerName {
+			q = c.Resources.Requests[name]
+		}
+	}
+	return q
+}

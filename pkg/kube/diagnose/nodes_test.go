@@ -1,0 +1,64 @@
+package diagnose
+
+import (
+	"testing"
+
+	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/api/resource"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+func node(memory string, labels map[string]string) corev1.Node {
+	return corev1.Node{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Status: corev1.NodeStatus{
+		Allocatable: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse(memory), corev1.ResourceCPU: resource.MustParse("3920m")}}}
+}
+
+// unscheduled is a pod that no node fits.
+func unscheduled(cpu, memory, message string, selector map[string]string) corev1.Pod {
+	requests := corev1.ResourceList{corev1.ResourceCPU: resource.MustParse(cpu), corev1.ResourceMemory: resource.MustParse(memory)}
+	return corev1.Pod{Spec: corev1.PodSpec{NodeSelector: selector, Containers: []corev1.Container{{Name: api.ContainerName, Resources: corev1.ResourceRequirements{Requests: requests}}}},
+		Status: corev1.PodStatus{Conditions: []corev1.PodCondition{{Type: corev1.PodScheduled, Status: corev1.ConditionFalse, Reason: "Unschedulable", Message: message}}}}
+}
+
+// What the cluster has stands beside what it lacks, if the nodes can be read.
+func TestExplainNodes(t *testing.T) {
+	l4, v6e := map[string]string{api.NodeLabelGPU: "nvidia-l4"}, map[string]string{api.NodeLabelTPU: "tpu-v6e-slice", api.NodeLabelTopology: "2x4"}
+	nodes := []corev1.Node{node("12Gi", map[string]string{api.NodeLabelPool: "cpu"}), node("13Gi", nil), node("60Gi", l4), node("60Gi", l4), node("60Gi", v6e)}
+	const affinity, memory = "0/5 nodes are available: 5 node(s) didn't match Pod's node affinity/selector.", "0/5 nodes are available: 5 Insufficient memory."
+	t4 := map[string]string{api.NodeLabelGPU: "nvidia-tesla-t4"}
+	for name, tt := range map[string]struct {
+		pod   corev1.Pod
+		nodes []corev1.Node
+		want  Diagnosis
+	}{
+		"another accelerator": {unscheduled("1", "1Gi", affinity, t4), nodes,
+			Diagnosis{Sentence: "no node fits: 5 of 5 without gke-accelerator=nvidia-tesla-t4; the cluster has l4 on 2 nodes, v6e-8 on 1 node", Next: "kubectl kinetic pool add t4"}},
+		"no accelerators": {unscheduled("1", "1Gi", affinity, t4), nodes[1:2],
+			Diagnosis{Sentence: "no node fits: 5 of 5 without gke-accelerator=nvidia-tesla-t4; the cluster has no accelerators", Next: "kubectl get nodes -l cloud.google.com/gke-accelerator=nvidia-tesla-t4"}},
+		"unknown nodes": {unscheduled("1", "1Gi", affinity, t4), nil,
+			Diagnosis{Sentence: "no node fits: 5 of 5 without gke-accelerator=nvidia-tesla-t4", Next: "kubectl get nodes -l cloud.google.com/gke-accelerator=nvidia-tesla-t4"}},
+		"too much memory": {unscheduled("1", "100Gi", memory, nil), nodes[:2],
+			Diagnosis{Sentence: "no node has room: 5 of 5 with too little memory free (100Gi asked); the largest node has 13 GiB of memory, so waiting does not help: ask for less, or add larger nodes"}},
+		"too many CPUs": {unscheduled("16", "1Gi", "0/5 nodes are available: 5 Insufficient cpu.", l4), nodes,
+			Diagnosis{Sentence: "no node has room: 5 of 5 with too little cpu free (16 asked); the largest node has 3920m CPUs, so waiting does not help: ask for less, or add larger nodes"}},
+		"waiting helps": {unscheduled("1", "10Gi", memory, nil), nodes, Diagnosis{Sentence: "no node has room: 5 of 5 with too little memory free (10Gi asked)"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			o := Observation{Pods: []corev1.Pod{tt.pod}, Nodes: tt.nodes}
+			if !o.WantsNodes() {
+				t.Error("it does not want the nodes")
+			}
+			got := o.explainUnscheduled(tt.pod)
+			if got.Sentence != tt.want.Sentence || tt.want.Next != "" && got.Next != tt.want.Next {
+				t.Errorf("got %q, next %q; want %q, %q", got.Sentence, got.Next, tt.want.Sentence, tt.want.Next)
+			}
+		})
+	}
+	placed := unscheduled("1", "1Gi", affinity, nil)
+	placed.Spec.NodeName = "n"
+	if (Observation{Pods: []corev1.Pod{placed, {}}}).WantsNodes() {
+		t.Error("pods with a node, and new ones, want no nodes")
+	}
+}
