@@ -15,7 +15,7 @@ import (
 func readPages(t *testing.T) map[string]string {
 	t.Helper()
 	pages := map[string]string{}
-	for _, pattern := range []string{"../*.md", "../docs/*.md", "../docs/*/*.md"} {
+	for _, pattern := range []string{"../*.md", "../llms.txt", "../docs/*.md", "../docs/*/*.md"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)

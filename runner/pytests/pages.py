@@ -7,7 +7,7 @@ line "…" stands for any lines, "…" in a line for any text. A Python block th
 other is run. So does a text block that begins with "# NAME.txt". A comment in the line above changes that:
 
     <!-- not run: WHY -->       the block is not run; Python is compiled
-    <!-- needs: MODULE … -->    Python that is run only where this machine has the modules, and compiled elsewhere
+    <!-- needs: NAME … -->      the block is run only where this machine has these Python modules, or programs
     <!-- exit code N -->        the last command ends with N
 """
 
@@ -19,6 +19,7 @@ import os
 import pathlib
 import re
 import shlex
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -51,7 +52,7 @@ class Block:
     @property
     def skipped(self) -> bool:
         needed = self.comment.removeprefix("needs: ").split() if self.comment.startswith("needs: ") else []
-        return self.comment.startswith("not run: ") or any(importlib.util.find_spec(module) is None for module in needed)
+        return self.comment.startswith("not run: ") or any(importlib.util.find_spec(name) is None and shutil.which(name) is None for name in needed)
 
     @property
     def explained(self) -> bool:
