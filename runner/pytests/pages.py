@@ -148,3 +148,29 @@ class Machine:
         done = subprocess.run(words, cwd=self._project.directory, env=env, text=True, timeout=180, check=False, stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
         assert done.returncode == code, f"{self._page.name}:{block.line}: {command}: exit code {done.returncode}, not {code}:\n{done.stdout}"
         return done.stdout
+
+
+INDENTED = re.compile(r"^ {4,}(?:\$ )?((?:export \S+ && )?kubectl kinetic .*(?:\\\n.*)*)$", re.MULTILINE)
+
+
+def own_commands(page: str) -> Iterator[list[str]]:
+    """The words after "kubectl" of each command of this project that a page shows in a block, also those that can't be run here."""
+    lines = INDENTED.findall(re.sub(r"^```.*?^```$", "", page, flags=re.MULTILINE | re.DOTALL))
+    for block in blocks(page):
+        if block.language in ("console", "sh"):
+            lines += [command for command, _ in commands(block.text)]
+    for line in lines:
+        words = shlex.shlex(line.replace("\\\n", " "), posix=True, punctuation_chars=True)
+        words.whitespace_split = True
+        yield from _of_kubectl(list(words))
+
+
+def _of_kubectl(words: list[str]) -> Iterator[list[str]]:
+    """The commands of this project among words of a shell, each up to the next operator."""
+    while "kinetic" in words:
+        at = words.index("kinetic")
+        begins, words = at > 0 and words[at - 1] == "kubectl", words[at:]
+        ends = next((i for i, word in enumerate(words) if set(word) <= set("|&;<>()")), len(words))
+        if begins and not any("…" in word for word in words[:ends]):
+            yield words[:ends]
+        words = words[max(ends, 1) :]

@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import pathlib
+import subprocess
 
 import pages
 import pytest
@@ -24,11 +25,8 @@ ELSEWHERE = {
     "map.md": "pkg/cmd/testdata/script/localmap.txtar",
 }
 
-PAGES = [
-    page
-    for page in [REPOSITORY / "README.md", *sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("*/*.md"))]
-    if page.name not in ELSEWHERE and "node_modules" not in page.parts and pages.blocks(page.read_text(encoding="utf-8"))
-]
+ALL = [REPOSITORY / "README.md", *sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("*/*.md"))]
+PAGES = [page for page in ALL if page.name not in ELSEWHERE and pages.blocks(page.read_text(encoding="utf-8"))]
 
 
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: str(page.relative_to(REPOSITORY)))
@@ -36,6 +34,21 @@ def test_blocks(local: Project, page: pathlib.Path) -> None:
     machine = pages.Machine(local, page)
     for block in pages.blocks(page.read_text(encoding="utf-8")):
         machine.do(block)
+
+
+@pytest.mark.parametrize("page", ALL, ids=lambda page: str(page.relative_to(REPOSITORY)))
+def test_commands_exist(local: Project, page: pathlib.Path) -> None:
+    """Commands and flags that a page shows are known, also where they can't be run: their help is printed."""
+    for words in pages.own_commands(page.read_text(encoding="utf-8")):
+        if words[1] in ("help", "completion") or words[1].isupper():
+            continue
+        before = words[1 : words.index("--")] if "--" in words else words[1:]
+        command = [str(pages.BINARIES / "kubectl-kinetic"), *before, "--help"]
+        done = subprocess.run(command, env=local.environment(), capture_output=True, text=True, timeout=60, check=False)
+        shown = " ".join(["kubectl", *words])
+        assert done.returncode == 0, f"{page.name}: {shown}: {done.stderr}"
+        if before[0] in ("jobs", "pool", "profile") and len(before) > 1 and before[1].islower():
+            assert f"kubectl kinetic {before[0]} {before[1]}" in done.stdout, f"{page.name}: {shown}: no such command"
 
 
 def test_comments_mean_something() -> None:
