@@ -15,7 +15,7 @@ import (
 func readPages(t *testing.T) map[string]string {
 	t.Helper()
 	pages := map[string]string{}
-	for _, pattern := range []string{"../*.md", "../docs/*.md"} {
+	for _, pattern := range []string{"../*.md", "../llms.txt", "../docs/*.md", "../docs/*/*.md"} {
 		files, err := filepath.Glob(pattern)
 		if err != nil {
 			t.Fatal(err)
@@ -87,9 +87,9 @@ func TestEveryPageIsInTheContents(t *testing.T) {
 	pages := readPages(t)
 	contents := pages[filepath.Join("docs", "README.md")]
 	for name := range pages {
-		base := filepath.Base(name)
-		if strings.HasPrefix(name, "docs") && base != "README.md" && !strings.Contains(contents, "]("+base+")") {
-			t.Errorf("docs/README.md does not list %s", base)
+		path, is := strings.CutPrefix(filepath.ToSlash(name), "docs/")
+		if is && path != "README.md" && !strings.Contains(contents, "]("+path+")") {
+			t.Errorf("docs/README.md does not list %s", path)
 		}
 	}
 }
