@@ -6,12 +6,14 @@ from __future__ import annotations
 
 import os
 
+from .errors import UsageError
 from .pod import in_job
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
     from typing import Union
 
+HF = "hf://"
 VARIABLE = "KINETIC_DATA_"  # and the input's name in capitals: where the runner has put it
 
 
@@ -24,6 +26,14 @@ class Data:
         path: a file or directory of this machine, gs://BUCKET/FOLDER, hf://OWNER/NAME, or pvc://CLAIM/FOLDER. A
             gs:// folder ends with a slash.
         fuse: mount the files with Cloud Storage FUSE instead of copying them.
+        hf_trust_remote_code: must be False: a job runs no code of a data set while it loads that.
+
+    Attributes:
+        path: the absolute path, or the URL.
+        fuse: also is_fuse: whether the files are mounted.
+        is_gcs: whether they are in a bucket of Cloud Storage.
+        is_hf: whether it is a data set of Hugging Face.
+        is_dir: whether the job gets a directory, as far as the path tells.
 
     Raises:
         ValueError: path is empty, or can't be mounted.
@@ -32,13 +42,16 @@ class Data:
 
     __slots__ = ("fuse", "path")
 
-    def __init__(self, path: Union[str, os.PathLike[str]], *, fuse: bool = False) -> None:
+    def __init__(self, path: Union[str, os.PathLike[str]], fuse: bool = False, hf_trust_remote_code: bool = False) -> None:
         typed = os.fspath(path) if isinstance(path, os.PathLike) else path
         if not isinstance(typed, str):
             raise TypeError(f"Data({typed!r:.60}): a path is a str or an os.PathLike of one, not {type(typed).__name__}")
         if not typed:
             raise ValueError("Data(''): the path is empty")
-        if fuse and typed.startswith("hf://"):
+        if hf_trust_remote_code:
+            advice = f"load it in the function instead: datasets.load_dataset({typed[len(HF):]!r}, trust_remote_code=True)" if typed.startswith(HF) else "leave it out"
+            raise UsageError(f"Data({typed!r}, hf_trust_remote_code=True): a job runs no code of a data set while it loads that: {advice}")
+        if fuse and typed.startswith(HF):
             raise ValueError(f"Data({typed!r}, fuse=True): Hugging Face data sets can't be mounted: leave fuse out")
         self.path = typed if "://" in typed else local(typed)
         self.fuse = fuse
@@ -47,6 +60,41 @@ class Data:
     def source(self) -> str:
         """The source as --data and --volume take it."""
         return self.path + (",fuse" if self.fuse else "")
+
+    @property
+    def is_gcs(self) -> bool:
+        """Whether the files are in a bucket of Cloud Storage."""
+        return self.path.startswith("gs://")
+
+    @property
+    def is_hf(self) -> bool:
+        """Whether it is a data set of Hugging Face."""
+        return self.path.startswith(HF)
+
+    @property
+    def is_fuse(self) -> bool:
+        """Whether the job mounts the files instead of copying them."""
+        return self.fuse
+
+    @property
+    def is_dir(self) -> bool:
+        """Whether the job gets a directory, as far as the path tells: one of a bucket ends with a slash."""
+        return self.path.endswith("/") if self.is_gcs else "://" in self.path or os.path.isdir(self.path)
+
+    def content_hash(self) -> str:
+        """Return the SHA-256 of the names and contents of files of this machine, in hexadecimal.
+
+        The order of the files, their times and permissions, and empty directories don't count. Links to directories are not followed.
+
+        Raises:
+            ValueError: the files are not on this machine.
+            OSError: one can't be read.
+        """
+        if "://" in self.path:
+            raise ValueError(f"{self!r}.content_hash(): only files of this machine have one")
+        from .client.digest import digest
+
+        return digest(self.path)
 
     def __fspath__(self) -> str:
         return self.path
@@ -85,33 +133,3 @@ def path_of(name: str) -> str:
         return os.environ[VARIABLE + name.upper()]
     except KeyError:
         raise FileNotFoundError(f"the call needs its input {name}, which only its job has") from None
-
-
-def refuse_misplaced(value: object, place: str) -> None:
-    """Refuse a Data in a set or in a key of a dict: a path there would have another order, or be another key.
-
-    Lists, tuples, dicts, sets and their subclasses are searched, at any depth.
-
-    Args:
-        value: an argument of the call.
-        place: how messages call it, such as "argument 'cfg'".
-
-    Raises:
-        ValueError: it has one; the message says where.
-    """
-    seen: set[tuple[int, bool]] = set()
-    stack = [(value, place, False)]
-    while stack:
-        value, place, hashed = stack.pop()
-        if isinstance(value, Data) and hashed:
-            raise ValueError(f"{value!r} is in {place}: put it into a list, or make it a value of a dict")
-        if (id(value), hashed) in seen:
-            continue
-        seen.add((id(value), hashed))
-        if isinstance(value, dict):
-            stack.extend((key, f"a key of {place}", True) for key in value)
-            stack.extend((item, f"{place}[{key!r}]", hashed) for key, item in value.items())
-        elif isinstance(value, (set, frozenset)):
-            stack.extend((item, f"the set {place}", True) for item in value)
-        elif isinstance(value, (list, tuple)):
-            stack.extend((item, f"{place}[{index}]", hashed) for index, item in enumerate(value))

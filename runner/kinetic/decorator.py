@@ -9,21 +9,22 @@ import importlib
 import inspect
 import os
 import sys
+import warnings
 from collections.abc import Callable, Coroutine, Iterable, Mapping
-from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, Union, overload
+from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, overload
 
 from .errors import says_all
-from .options import PRIVATE, Duration, Options
+from .options import PRIVATE, Options, described
 from .pod import in_job
 
 if TYPE_CHECKING:
     from typing import Protocol
 
-    from typing_extensions import ParamSpec
+    from typing_extensions import ParamSpec, Unpack
 
-    from .data import Data
     from .client.batch import BatchHandle
     from .client.handle import JobHandle
+    from .client.signature import Parameters
 else:
     ParamSpec = TypeVar  # Python 3.9 has none, and at run time nothing looks at it
 
@@ -180,7 +181,8 @@ class RemoteCallable(Generic[P, R]):
             return self
         return RemoteCallable(self.__wrapped__, self.options.given, (*self.bound, instance))
 
-    def with_options(self, **changes: Any) -> RemoteCallable[P, R]:
+    @described
+    def with_options(self, **changes: Unpack[Parameters]) -> RemoteCallable[P, R]:
         """Return a copy of it with changed parameters. None takes one back.
 
         Raises:
@@ -279,69 +281,42 @@ def run(function: Callable[P, R], /) -> RemoteCallable[P, R]: ...
 
 
 @overload
-def run(
-    *,
-    accelerator: Optional[str] = None,
-    spot: Optional[bool] = None,
-    hosts: Optional[int] = None,
-    backend: Optional[str] = None,
-    local: Optional[bool] = None,
-    container_image: Optional[str] = None,
-    base_image_repo: Optional[str] = None,
-    python: Optional[str] = None,
-    requirements: Union[str, os.PathLike[str], None] = None,
-    package_root: Union[str, os.PathLike[str], None] = None,
-    env: Optional[Mapping[str, Optional[str]]] = None,
-    capture_env_vars: Optional[list[str]] = None,
-    secrets: Optional[list[str]] = None,
-    volumes: Optional[Mapping[str, Data]] = None,
-    output_dir: Optional[str] = None,
-    resume_from: Optional[str] = None,
-    name: Optional[str] = None,
-    labels: Optional[Mapping[str, str]] = None,
-    annotations: Optional[Mapping[str, str]] = None,
-    cpu: Union[str, float, None] = None,
-    memory: Optional[str] = None,
-    disk: Optional[str] = None,
-    queue: Optional[str] = None,
-    reservation: Optional[str] = None,
-    priority_class: Optional[str] = None,
-    service_account: Optional[str] = None,
-    overlay: Union[str, os.PathLike[str], None] = None,
-    retries: Optional[int] = None,
-    max_runtime: Optional[Duration] = None,
-    timeout: Optional[Duration] = None,
-    debug: Optional[bool] = None,
-    flags: Optional[list[str]] = None,
-    logs: Optional[str] = None,
-    project: Optional[str] = None,
-    zone: Optional[str] = None,
-    cluster: Optional[str] = None,
-    namespace: Optional[str] = None,
-    profile: Optional[str] = None,
-    context: Optional[str] = None,
-    kubeconfig: Union[str, os.PathLike[str], None] = None,
-    store: Optional[str] = None,
-) -> Decorator: ...
+def run(accelerator_: str = ..., /, **parameters: Unpack[Parameters]) -> Decorator: ...
 
 
+@described
 def run(function: Any = None, /, **parameters: Any) -> Any:
     """Make the calls of a function run as jobs.
 
-    With parameters, or with none: @kinetic.run() and @kinetic.run are the same. docs/python.md describes all
-    parameters; kinetic.configure sets them for all functions of a program.
+    With parameters, or with none: @kinetic.run() and @kinetic.run are the same. kinetic.configure sets parameters for all
+    functions of a program.
+
+    Args:
+        function: the function; a text is the accelerator, as in @kinetic.run("tpu-v6e-8").
+        PARAMETERS
 
     Raises:
         TypeError: a parameter has the wrong type or there is no such parameter, or this can't be decorated.
         ValueError: a parameter's value is wrong.
     """
+    if isinstance(function, str):
+        if parameters.get("accelerator") is not None:
+            raise TypeError(f"kinetic.run({function!r:.60}, accelerator={parameters['accelerator']!r:.60}): give one accelerator")
+        function, parameters["accelerator"] = None, function
     options = Options(parameters)
+    if options.given.get("debug") and is_spot(options.given):
+        warnings.warn("debug=True with spot capacity: a preemption ends the debugging session", UserWarning, stacklevel=2)
 
     def decorate(function: Callable[P, R]) -> RemoteCallable[P, R]:
         refuse(function)
         return RemoteCallable(function, options.given)
 
     return decorate if function is None else decorate(function)
+
+
+def is_spot(given: Mapping[str, Any]) -> bool:
+    """Report whether parameters ask for spot capacity."""
+    return bool(given.get("spot")) or given.get("accelerator", "").strip().lower().endswith(":spot")
 
 
 def refuse(function: Any) -> None:

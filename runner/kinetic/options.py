@@ -6,15 +6,22 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
-from typing import Any, Callable, NamedTuple, Union
+from typing import Any, Callable, NamedTuple, TypeVar, Union
 
 from . import checks
 from .data import Data
 from .errors import UsageError
 
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from .client.signature import Parameters
+
 BACKENDS = ("auto", "gke", "pathways", "local")
 LOGS = ("stderr", "logging", "none")
 Duration = Union[int, float, str]  # seconds, or text such as "90s" or "1h30m"
+F = TypeVar("F", bound=Callable[..., Any])
 
 
 class Parameter(NamedTuple):
@@ -121,7 +128,7 @@ PARAMETERS = (
     Parameter("retries", "--retries", one, checks.whole(0), "retries after a crash, such as running out of memory"),
     Parameter("max_runtime", "--max-runtime", span, checks.duration, "how long the function may run: seconds, or text such as `1h30m`"),
     Parameter("timeout", "--timeout", span, checks.duration, "how long a call waits; the job keeps running after it. Seconds, or text such as `1h30m`"),
-    Parameter("debug", "--debug", switch, checks.switch, "wait for a debugger before the call; the image needs debugpy"),
+    Parameter("debug", "--debug", switch, checks.switch, "wait for a debugger before the call, which needs a terminal, or `run_async`; the image needs debugpy"),
     Parameter("flags", "", words, checks.words, "other flags of `kubectl kinetic run`, as a list of words"),
     Parameter("logs", "", nothing, checks.one_of(*LOGS), 'where a job\'s log goes during a call: `stderr` (the default), `logging` (loggers `kinetic` and `kinetic.job`) or `none`'),
     Parameter("project", "--project", one, checks.text, "the Google Cloud project", True),
@@ -134,13 +141,24 @@ PARAMETERS = (
     Parameter("store", "--store", one, checks.text, "the store: `gs://BUCKET`, or `file:///DIR` for local jobs", True),
 )  # fmt: skip
 
+def described(function: F) -> F:
+    """Give a function with **parameters the signature and the help that list them all. A job, which has no client, needs none."""
+    try:
+        from .client.signature import describe
+    except ModuleNotFoundError:
+        return function
+    describe(function, PARAMETERS)
+    return function
+
+
 PRIVATE = ("env", "flags", "kubeconfig")  # what a payload, which goes to a bucket, never has
 PLACES = frozenset(parameter.name for parameter in PARAMETERS if parameter.of_target)
 _BY_NAME = {parameter.name: parameter for parameter in PARAMETERS}
 _defaults: dict[str, Any] = {}
 
 
-def configure(**parameters: Any) -> None:
+@described
+def configure(**parameters: Unpack[Parameters]) -> None:
     """Set parameters of all decorated functions of this program. Those of a function itself count before these.
 
     Args:

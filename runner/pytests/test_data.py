@@ -5,13 +5,15 @@
 from __future__ import annotations
 
 import collections
+import hashlib
 import os
 import pathlib
 from typing import Any
 
 import pytest
-from kinetic import Data
-from kinetic.data import path_of, refuse_misplaced
+from kinetic import Data, UsageError
+from kinetic.client.misplaced import refuse_misplaced
+from kinetic.data import path_of
 
 BUCKET = Data("gs://b/x/")
 
@@ -38,6 +40,43 @@ def test_url_stays_as_typed() -> None:
 
 def test_equal_data_are_one() -> None:
     assert len({Data("gs://b/x/"), Data("gs://b/x/"), Data("gs://b/x/", fuse=True)}) == 2
+
+
+KINDS: dict[str, tuple[Data, tuple[bool, bool, bool, bool]]] = {  # is_gcs, is_hf, is_dir, is_fuse
+    "folder of a bucket": (BUCKET, (True, False, True, False)),
+    "object of a bucket": (Data("gs://b/x.csv", True), (True, False, False, True)),
+    "data set": (Data("hf://o/n"), (False, True, True, False)),
+    "claim": (Data("pvc://c/x"), (False, False, True, False)),
+    "directory": (Data(os.path.dirname(__file__)), (False, False, True, False)),
+    "file": (Data(__file__), (False, False, False, False)),
+}
+
+
+@pytest.mark.parametrize("data, kind", KINDS.values(), ids=KINDS)
+def test_kinds(data: Data, kind: tuple[bool, ...]) -> None:
+    assert (data.is_gcs, data.is_hf, data.is_dir, data.is_fuse) == kind
+
+
+def test_content_hash(tmp_path: pathlib.Path) -> None:
+    """The hash is defined by these few lines: others may compare what they keep."""
+    for name, text in {"b/2": "two", "b/c/3": "three", "1": "one"}.items():
+        file = tmp_path / "x" / name
+        file.parent.mkdir(parents=True, exist_ok=True)
+        file.write_text(text)
+    (tmp_path / "x" / "empty").mkdir()
+    each = [hashlib.sha256(text).digest() for text in (b"1\0one", b"b/2\0two", b"b/c/3\0three")]
+    assert Data(tmp_path / "x").content_hash() == hashlib.sha256(b"dir:" + b"".join(each)).hexdigest()
+    assert Data(tmp_path / "x" / "1").content_hash() == hashlib.sha256(b"file:" + each[0]).hexdigest()
+    with pytest.raises(ValueError, match="only files of this machine have one"):
+        BUCKET.content_hash()
+
+
+def test_no_code_of_a_data_set() -> None:
+    assert Data("hf://o/n", False, False).is_hf
+    with pytest.raises(UsageError, match=r"datasets.load_dataset\('o/n', trust_remote_code=True\)"):
+        Data("hf://o/n", hf_trust_remote_code=True)
+    with pytest.raises(UsageError, match="leave it out"):
+        Data("gs://b/x/", hf_trust_remote_code=True)
 
 
 REFUSED: list[tuple[Any, bool, type[Exception], str]] = [

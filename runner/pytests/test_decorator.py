@@ -5,11 +5,13 @@
 from __future__ import annotations
 
 import functools
+import inspect
 import pickle
 from typing import Any, Callable
 
 import kinetic
 import pytest
+from kinetic import options
 
 
 @kinetic.run(accelerator="l4")
@@ -48,7 +50,11 @@ def types_are_kept() -> None:
     content: bytes = fetch("x")
     area("1")  # type: ignore[arg-type]
     area.run_async(1, 2, 3)  # type: ignore[call-arg]
+    number = kinetic.run("l4", spot=True)(Model(1).predict.__wrapped__)(Model(1), 2)
     kinetic.run(acelerator="l4")  # type: ignore[call-overload]
+    kinetic.run(hosts="2")  # type: ignore[call-overload]
+    kinetic.configure(acelerator="l4")  # type: ignore[call-arg]
+    area.with_options(hosts="2")  # type: ignore[arg-type]
     text: str = area(1)  # type: ignore[assignment]
     print(number, content, text)
 
@@ -76,7 +82,38 @@ def test_with_options() -> None:
     assert (spot.options.given, area.options.given) == ({"spot": True}, {"accelerator": "l4"})
     assert (spot.__name__, spot.__wrapped__) == ("area", area.__wrapped__)
     with pytest.raises(TypeError, match="'spott' is not a parameter of kinetic.run: did you mean 'spot'"):
-        area.with_options(spott=True)
+        area.with_options(spott=True)  # type: ignore[call-arg]
+
+
+def test_text_is_the_accelerator() -> None:
+    assert kinetic.run("tpu-v6e-8", spot=True)(max).options.given == {"accelerator": "tpu-v6e-8", "spot": True}
+    with pytest.raises(TypeError, match=r"kinetic.run\('cpu', accelerator='l4'\): give one accelerator"):
+        kinetic.run("cpu", accelerator="l4")
+
+
+SPOT: dict[str, dict[str, Any]] = {"parameter": {"spot": True}, "suffix": {"accelerator": "L4:Spot "}}
+
+
+@pytest.mark.parametrize("given", SPOT.values(), ids=SPOT)
+def test_debugging_on_spot_warns(given: dict[str, Any]) -> None:
+    with pytest.warns(UserWarning, match="a preemption ends the debugging session"):
+        kinetic.run(debug=True, **given)
+
+
+@pytest.mark.filterwarnings("error")
+def test_other_debugging_does_not_warn() -> None:
+    kinetic.run(debug=True, accelerator="l4")
+    kinetic.run(debug=False, spot=True)
+
+
+def test_help_lists_every_parameter() -> None:
+    """For functions with **parameters, whose signature would tell nothing."""
+    functions: list[Callable[..., Any]] = [kinetic.run, kinetic.configure, kinetic.RemoteCallable.with_options]
+    for function in functions:
+        shown = inspect.signature(function).parameters
+        assert [name for name in shown if name not in ("self", "function")] == [p.name for p in options.PARAMETERS]
+    assert inspect.signature(kinetic.run).parameters["hosts"].annotation == "Optional[int]"
+    assert "\n    hosts: the number of hosts; " in (inspect.getdoc(kinetic.run) or "")
 
 
 def test_method_with_options(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -12,6 +12,7 @@ from typing import Any
 
 import kinetic
 from conftest import REPOSITORY
+from kinetic.client.signature import Parameters
 
 PAGE = REPOSITORY / "docs" / "python-reference.md"
 HEAD = """# Python reference
@@ -20,8 +21,7 @@ HEAD = """# Python reference
 import kinetic
 ```
 
-Every public name of the package. [Python](python.md) explains how they go together, and has a table of the parameters of
-`kinetic.run` and `kinetic.configure`. A test writes this page from the docstrings.
+Every public name of the package. [Python](python.md) explains how they go together. A test writes this page from the docstrings.
 """
 GROUPS = {
     "Functions": ("run", "configure", "attach", "attach_batch", "list_jobs", "table"),
@@ -83,6 +83,9 @@ def signature(what: Any) -> str:
     """A signature without self, and with types as they are written."""
     found = inspect.signature(what)
     kept = [p.replace(annotation=Written(p.annotation)) for p in found.parameters.values() if p.name not in ("self", "cls")]
+    if {p.name for p in kept} >= set(Parameters.__annotations__):  # kinetic.run describes them all
+        kept = [p for p in kept if p.name not in Parameters.__annotations__]
+        kept.append(inspect.Parameter("parameters", inspect.Parameter.VAR_KEYWORD))
     returns = "" if inspect.isclass(what) else f" -> {found.return_annotation}"
     return str(found.replace(parameters=kept, return_annotation=inspect.Signature.empty)) + returns
 

@@ -302,6 +302,11 @@ func (o *options) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
+	if o.request.Debug && o.mode == modeRun && !o.wait.detach {
+		if err := checkDebug(o.streams, os.Getenv); err != nil {
+			return cli.Usage(err)
+		}
+	}
 	for _, n := range o.notes {
 		o.ui.Note(n)
 	}

@@ -20,10 +20,11 @@ from typing import IO, Any, Optional
 import cloudpickle
 
 from .. import source
-from ..data import Data, path_of, refuse_misplaced
+from ..data import Data, path_of
 from ..decorator import RemoteCallable
 from ..errors import KineticError
 from . import culprit
+from .misplaced import refuse_misplaced
 
 VERSION = 1  # of the header
 PROTOCOL = 5

@@ -43,7 +43,7 @@ class Reporter:
         on_submitted: Optional[Callable[[], None]] = None,
         hosts: int = 1,
     ) -> None:
-        self._say = {"stderr": print_line, "logging": log_line, "none": ignore}[where]
+        self._say = speaker(where)
         self._on_status = on_status
         self._on_submitted = on_submitted
         self._hosts = hosts
@@ -96,6 +96,11 @@ def origin(event: Event, hosts: int) -> str:
     if "chunk" in event:
         return f"[chunk {event['chunk']}] "
     return f"[host {event['host']}] " if "host" in event and hosts > 1 else ""
+
+
+def speaker(where: str) -> Callable[[str, str], None]:
+    """Return what prints or logs a text of a kind, such as "note", where the parameter logs says."""
+    return {"stderr": print_line, "logging": log_line, "none": ignore}[where]
 
 
 def print_line(kind: str, text: str) -> None:

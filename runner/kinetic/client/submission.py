@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Optional, TypeVar
 
 from ..decorator import RemoteCallable
-from . import binaries, facts, payload, process, project, result, scratch
+from . import advice, binaries, facts, payload, process, project, result, scratch
 from .handle import JobHandle
 from .report import Reporter
 
@@ -23,6 +23,8 @@ ROOT_PARAMETERS = ("--package-root",)  # what decides which directory is package
 
 def call(function: RemoteCallable[Any, R], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> R:
     """Run a call as a job, and return its value."""
+    if function.options.all().get("debug"):
+        advice.require_terminal()
     with prepared(function, args, kwargs) as (words, directory):
         file = os.path.join(directory, "result.pkl")
         words.append(f"--output-file={file}")
@@ -69,6 +71,7 @@ def prepared(
     """
     if lines is None:
         check_arguments(function, args, kwargs)
+    advice.default_accelerator(function.options.all())
     here, flags, inputs = project.current(), function.options.flags(waiting=waiting), payload.Inputs()
     with scratch.directory() as directory:
         file = os.path.join(directory, PAYLOAD)

@@ -1,0 +1,48 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What a user should know before a call is submitted."""
+
+from __future__ import annotations
+
+import functools
+import os
+import sys
+from collections.abc import Mapping
+from typing import Any
+
+from ..errors import UsageError
+from ..pod import in_job
+from .report import speaker
+
+NO_TERMINAL = "KINETIC_NO_TTY_DEBUG"  # set: wait for a debugger without a terminal
+PLACES = ("-a", "--accelerator", "--local", "--backend")  # flags that say on what a job runs
+
+
+def default_accelerator(options: Mapping[str, Any]) -> None:
+    """Say that a call runs on cpu if nothing says on what, once in a program. A job that submits others is told nothing.
+
+    Args:
+        options: the parameters that count for the call.
+    """
+    chosen = options.get("accelerator") or options.get("local") or options.get("backend") == "local"
+    if not chosen and not in_job() and not any(word.startswith(PLACES) for word in options.get("flags", ())):
+        say_default(options.get("logs", "stderr"))
+
+
+@functools.lru_cache(maxsize=None)
+def say_default(where: str) -> None:
+    """Say it, the first time."""
+    speaker(where)("note", "no accelerator is given, so this runs on cpu; choose one with accelerator=, such as @kinetic.run(accelerator='l4')")
+
+
+def require_terminal() -> None:
+    """Raise UsageError for a call that waits for a debugger where nobody could attach one.
+
+    A debugger is attached while the call waits: in a program without a terminal, such as in CI, it would wait in vain.
+    """
+    if os.environ.get(NO_TERMINAL) or any(stream is not None and stream.isatty() for stream in (sys.stdin, sys.stdout, sys.stderr)):
+        return
+    raise UsageError(
+        "debug=True waits for a debugger, and this program has no terminal: submit it with run_async() (a cell with --detach), "
+        f"then attach with kubectl kinetic jobs debug ID; {NO_TERMINAL}=1 waits all the same"
+    )
