@@ -59,12 +59,12 @@ class Project:
         return env
 
     def run(
-        self, text: str, *, code: int = 0, name: str = "main.py", env: Mapping[str, str] = types.MappingProxyType({})
+        self, text: str, *, code: int = 0, name: str = "main.py", env: Mapping[str, str] = types.MappingProxyType({}), timeout: float = 120
     ) -> subprocess.CompletedProcess[str]:
         """Run a program of the project, whose exit code must be the given one."""
         self.write(name, text)
         words = [sys.executable, name]
-        done = subprocess.run(words, cwd=self.directory, env=self.environment(env), capture_output=True, text=True, timeout=120, check=False)
+        done = subprocess.run(words, cwd=self.directory, env=self.environment(env), capture_output=True, text=True, timeout=timeout, check=False)
         assert done.returncode == code, done.stdout + done.stderr
         return done
 

@@ -172,7 +172,7 @@ Supervisor._read = between
 
     def test_log_file_is_the_parts_joined_and_stdout_is_silent(self):
         path = os.path.join(self.root, "log")
-        source = "for n in range(200_000): print('line', n, 'x' * 40)\n"
+        source = "import sys\nfor n in range(200_000): sys.stdout.write(f'line {n} ' + 'x' * 40 + '\\n')\n"  # print would write a line in pieces
         ran = self.run_call(script(), {"train.py": source}, "--log-file", path)
         self.assertEqual((ran.code, ran.out, ran.err), (0, "", ""))
         with open(path, "rb") as file:
