@@ -150,3 +150,7 @@ class Facts:
         """
         args: Optional[dict[str, Any]] = vars(self).get("_args")
         return args
+
+    def remember(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
+        """Note what the function was called with."""
+        vars(self)["_args"] = arguments(function, args, kwargs)

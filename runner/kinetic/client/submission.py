@@ -11,7 +11,7 @@ from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Optional, TypeVar
 
 from ..decorator import RemoteCallable
-from . import advice, binaries, facts, payload, process, project, result, scratch
+from . import advice, binaries, payload, process, project, result, scratch
 from .handle import JobHandle
 from .report import Reporter
 
@@ -40,7 +40,7 @@ def submit(function: RemoteCallable[Any, R], args: tuple[Any, ...], kwargs: Mapp
     with prepared(function, args, kwargs, waiting=False) as (words, _):
         process.require(binaries.RUN, [*words, "--detach"], report)
     handle: JobHandle[R] = JobHandle.of(report.job, function.options.target())
-    vars(handle)["_args"] = facts.arguments(function.__wrapped__, args, kwargs)
+    handle.remember(function.__wrapped__, args, kwargs)
     return handle
 
 
