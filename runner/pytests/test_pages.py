@@ -9,7 +9,7 @@ import subprocess
 
 import pages
 import pytest
-from conftest import REPOSITORY, Project
+from conftest import BINARIES, REPOSITORY, Project
 
 DOCS = REPOSITORY / "docs"
 
@@ -43,7 +43,7 @@ def test_commands_exist(local: Project, page: pathlib.Path) -> None:
         if words[1] in ("help", "completion") or words[1].isupper():
             continue
         before = words[1 : words.index("--")] if "--" in words else words[1:]
-        command = [str(pages.BINARIES / "kubectl-kinetic"), *before, "--help"]
+        command = [str(BINARIES / "kubectl-kinetic"), *before, "--help"]
         done = subprocess.run(command, env=local.environment(), capture_output=True, text=True, timeout=60, check=False)
         shown = " ".join(["kubectl", *words])
         assert done.returncode == 0, f"{page.name}: {shown}: {done.stderr}"
