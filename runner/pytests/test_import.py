@@ -50,6 +50,19 @@ def test_job_status_is_a_module_too(project: Project) -> None:
     assert done.stdout == "True RUNNING\n"
 
 
+def test_without_cloudpickle(project: Project) -> None:
+    text = """
+    import sys
+    sys.modules["cloudpickle"] = None
+    import kinetic
+    try:
+        kinetic.run("cpu")(print)(1)
+    except ModuleNotFoundError as exc:
+        print(exc.name, exc)
+    """
+    assert project.run(text).stdout.endswith("cloudpickle, which this Python does not have: pip install cloudpickle\n")
+
+
 def without_client(project: Project) -> str:
     """Make a zip of the package as a job has it, and return its path."""
     path = project.home / "runner.zip"
