@@ -6,9 +6,9 @@ What is below kinetic.checkpoint_dir() is there again after a preemption or a re
 job continues from the first one's with resume_from.
 """
 
+import argparse
 import json
 import os
-import sys
 from pathlib import Path
 
 import kinetic
@@ -40,7 +40,9 @@ def save(file: Path, state: dict) -> None:
 
 
 if __name__ == "__main__":
-    kinetic.configure(local="--local" in sys.argv)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--local", action="store_true", help="run on this machine")
+    kinetic.configure(local=parser.parse_args().local)
     begun = train.run_async(10)
     print(begun.result())
     print(train.with_options(resume_from=begun.job_id)(25))

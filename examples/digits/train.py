@@ -3,7 +3,7 @@
     python3 examples/digits/train.py [--local]
 """
 
-import sys
+import argparse
 
 import kinetic
 from sklearn.datasets import load_digits
@@ -18,7 +18,9 @@ def fit(images, labels, gamma=0.001):
 
 
 if __name__ == "__main__":
-    kinetic.configure(local="--local" in sys.argv)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--local", action="store_true", help="run on this machine")
+    kinetic.configure(local=parser.parse_args().local)
     digits = load_digits()
     images, test_images, labels, test_labels = train_test_split(digits.data, digits.target, random_state=0)
     model = fit(images, labels)

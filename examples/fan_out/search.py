@@ -3,7 +3,7 @@
     python3 examples/fan_out/search.py [--local]
 """
 
-import sys
+import argparse
 
 import kinetic
 
@@ -18,7 +18,9 @@ def train(rate: float) -> float:
 
 
 if __name__ == "__main__":
-    kinetic.configure(local="--local" in sys.argv)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--local", action="store_true", help="run on this machine")
+    kinetic.configure(local=parser.parse_args().local)
     jobs = {rate: train.run_async(rate) for rate in (0.001, 0.01, 0.1)}
     losses = {rate: job.result() for rate, job in jobs.items()}
     best = min(losses, key=losses.__getitem__)

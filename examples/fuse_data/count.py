@@ -7,7 +7,7 @@ In a cluster, a bucket or a local directory is mounted (fuse=True): only what is
 --local the function gets the directory itself.
 """
 
-import sys
+import argparse
 from collections import Counter
 from pathlib import Path
 
@@ -26,9 +26,9 @@ def count(texts: str) -> list:
 
 
 if __name__ == "__main__":
-    local = "--local" in sys.argv
-    sources = [word for word in sys.argv[1:] if word != "--local"]
-    if len(sources) != 1:
-        sys.exit(__doc__)
-    kinetic.configure(local=local)
-    print(count(kinetic.Data(sources[0], fuse=not local)))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("texts", help="a directory with .txt files, or gs://BUCKET/FOLDER/")
+    parser.add_argument("--local", action="store_true", help="run on this machine")
+    options = parser.parse_args()
+    kinetic.configure(local=options.local)
+    print(count(kinetic.Data(options.texts, fuse=not options.local)) or f"no .txt files in {options.texts}")

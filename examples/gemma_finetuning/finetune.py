@@ -7,8 +7,8 @@ Each line of the file is a JSON object with the members "question" and "answer".
 as a Kubernetes Secret.
 """
 
+import argparse
 import json
-import sys
 
 import kinetic
 
@@ -39,6 +39,8 @@ def prompt(question: str) -> str:
 
 
 if __name__ == "__main__":
-    job = finetune.run_async(kinetic.Data(sys.argv[1]))
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("questions", help="the file of examples")
+    job = finetune.run_async(kinetic.Data(parser.parse_args().questions))
     print(f"{job.job_id}: follow it with job.result(stream_logs=True), or from the shell: kinetic jobs logs -f {job.job_id}")
     print(job.result())

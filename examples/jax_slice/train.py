@@ -5,6 +5,8 @@
 Each host runs the same program. jax.distributed.initialize() finds the others by itself.
 """
 
+import argparse
+
 import kinetic
 
 
@@ -41,4 +43,5 @@ def train(steps=100):
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     print(f"loss: {train():.2g}")

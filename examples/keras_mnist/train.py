@@ -3,6 +3,8 @@
     python3 examples/keras_mnist/train.py
 """
 
+import argparse
+
 import kinetic
 
 
@@ -31,4 +33,5 @@ def train(epochs=3):
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     print(f"accuracy: {train():.3f}")

@@ -7,6 +7,7 @@ The data set comes from the Hugging Face Hub. The trainer saves checkpoints; aft
 the last one.
 """
 
+import argparse
 import os
 
 import kinetic
@@ -33,4 +34,5 @@ def finetune(data, model="Qwen/Qwen3-0.6B", steps=500):
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     print(finetune(kinetic.Data("hf://trl-lib/Capybara")))

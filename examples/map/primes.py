@@ -3,7 +3,7 @@
     python3 examples/map/primes.py [--local]
 """
 
-import sys
+import argparse
 
 import kinetic
 
@@ -20,7 +20,9 @@ def primes_below(limit: int) -> int:
 
 
 if __name__ == "__main__":
-    kinetic.configure(local="--local" in sys.argv)
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--local", action="store_true", help="run on this machine")
+    kinetic.configure(local=parser.parse_args().local)
     limits = [10, 100, 1_000, 10_000, 100_000]
     batch = primes_below.run_async_map(limits, max_concurrent=4)
     for limit, count in zip(limits, batch.results()):

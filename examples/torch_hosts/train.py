@@ -5,6 +5,8 @@
 On CPUs the hosts talk over gloo, on GPUs over NCCL: accelerator="l4" and hosts=2.
 """
 
+import argparse
+
 import kinetic
 
 
@@ -34,4 +36,5 @@ def train(steps=200):
 
 
 if __name__ == "__main__":
+    argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter).parse_args()
     print(train())

@@ -4,6 +4,8 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"path"
+	"slices"
+	"strconv"
 	"strings"
 )
 
@@ -86,6 +88,18 @@ func (d Data) MountPath() string {
 
 // EnvDataPrefix begins the names of the variables with the paths of inputs.
 const EnvDataPrefix = "KINETIC_DATA_"
+
+// Volumes returns the inputs that have a Mount, in the order of the flags.
+func (s Spec) Volumes() []Data {
+	return slices.DeleteFunc(slices.Clone(s.Data), func(d Data) bool { return d.Mount == "" })
+}
+
+// EnvVolumePrefix begins the names of the variables with the directories of volumes: KINETIC_VOLUME_N,
+// N from 0 in the order of the flags.
+const EnvVolumePrefix = "KINETIC_VOLUME_"
+
+// VolumeVariable returns the name of the environment variable that has the directory of a volume.
+func VolumeVariable(number int) string { return EnvVolumePrefix + strconv.Itoa(number) }
 
 // Variable returns the name of the environment variable that has the path, "" for a volume.
 func (d Data) Variable() string {

@@ -29,8 +29,8 @@ func validate(r api.Request) error {
 		dnsName("--priority-class", r.PriorityClass),
 		validateComputeClass(r.ComputeClass),
 		validateReservation(r),
-		validateCPU(r.CPU),
-		validateSize("--memory", r.Memory),
+		CheckCPU("--cpu", r.CPU),
+		CheckMemory("--memory", r.Memory),
 		validateDisk(r),
 		validateLabels(r.Labels),
 		validateAnnotations(r.Annotations),
@@ -118,10 +118,14 @@ func validateReservation(r api.Request) error {
 	return errors.Join(dnsName("--reservation", parsed.Name), dnsName("--reservation", parsed.Block), dnsName("--reservation", parsed.SubBlock))
 }
 
-func validateCPU(value string) error {
-	_, err := quantity("--cpu", value)
+// CheckCPU rejects a value that is no number of CPUs; from is where it comes from, such as a flag.
+func CheckCPU(from, value string) error {
+	_, err := quantity(from, value)
 	return err
 }
+
+// CheckMemory rejects a value that is no amount of memory, or one with which Python can't start.
+func CheckMemory(from, value string) error { return validateSize(from, value) }
 
 // leastSize is what Python itself needs of memory, and its files of disk: a smaller value
 // probably lacks its unit.

@@ -16,7 +16,7 @@ var runnerVariables = []string{"KINETIC_JOB_ID", "KINETIC_OUTPUT_DIR", "KINETIC_
 // SetByRunner reports whether an environment variable belongs to the runner: no job may
 // set it.
 func SetByRunner(name string) bool {
-	return slices.Contains(runnerVariables, name) || strings.HasPrefix(name, api.EnvDataPrefix)
+	return slices.Contains(runnerVariables, name) || strings.HasPrefix(name, api.EnvDataPrefix) || strings.HasPrefix(name, api.EnvVolumePrefix)
 }
 
 // indexVariable holds the number that Kubernetes gives to a pod of an Indexed Job.

@@ -30,6 +30,11 @@ def test_told_once(capsys: pytest.CaptureFixture[str]) -> None:
     assert capsys.readouterr().err == TOLD
 
 
+def test_cell_is_told_its_flag(capsys: pytest.CaptureFixture[str]) -> None:
+    advice.default_accelerator({}, is_cell=True)
+    assert capsys.readouterr().err.endswith("choose one with -a, such as %%kinetic -a l4\n")
+
+
 NOT_TOLD: dict[str, dict[str, Any]] = {
     "chosen": {"accelerator": "cpu"},
     "local": {"local": True},

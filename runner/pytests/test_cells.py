@@ -8,7 +8,7 @@ import ast
 from typing import Any, Optional
 
 import pytest
-from kinetic import UsageError
+from kinetic import UsageError, errors
 from kinetic.cell import cell
 from kinetic.client import binaries, notebook
 from kinetic.client.names import needed
@@ -65,6 +65,16 @@ def test_what_ipython_made_stays() -> None:
     names = {"get_ipython": shell, "open": theirs, "rows": 1, "other": 2}
     tree = ast.parse("get_ipython(), open(rows), unknown")
     assert notebook.travelling(tree, names, {"get_ipython": shell, "open": None}) == {"rows", "open"}
+
+
+def test_failure_is_shown_without_the_stack_of_the_notebook() -> None:
+    exc = ZeroDivisionError("division by zero")
+    exc.__cause__ = errors.RemoteTraceback("Traceback (most recent call last):\n  File \"<cell 1>\", line 2, in <module>\nZeroDivisionError: division by zero\n")
+    notebook.shorten(exc)
+    assert exc._render_traceback_() == [exc.__cause__.text.rstrip()]  # type: ignore[attr-defined]
+    killed = errors.RemoteError("it was killed")
+    notebook.shorten(killed)
+    assert killed._render_traceback_() == ["RemoteError: it was killed"]  # type: ignore[attr-defined]
 
 
 WORDS: dict[str, tuple[dict[str, Any], bool]] = {

@@ -67,6 +67,18 @@ def test_runs(local: Project, program: str) -> None:
     assert re.fullmatch(printed, done.stdout), done.stdout
 
 
+@pytest.mark.parametrize("program", [program for program in PROGRAMS if not program.startswith("iris/")])
+def test_help_submits_nothing(project: Project, program: str) -> None:
+    """There are no binaries here that could."""
+    text = (EXAMPLES / program).read_text(encoding="utf-8")
+    if "import sklearn" in text or "from sklearn" in text:
+        pytest.importorskip("sklearn")
+    command = [sys.executable, str(EXAMPLES / program), "--help"]
+    env = project.environment({"KINETIC_BIN": str(project.home)})
+    done = subprocess.run(command, env=env, capture_output=True, text=True, timeout=120, check=False)
+    assert (done.returncode, done.stdout[:6], done.stderr) == (0, "usage:", "")
+
+
 def test_iris(local: Project) -> None:
     shutil.copytree(EXAMPLES / "iris", local.directory, dirs_exist_ok=True, ignore=shutil.ignore_patterns("__pycache__"))
     done = local.run("import kinetic, train\nresult = kinetic.run(local=True)(train.train)(epochs=20)\nprint(result['accuracy'] > 0.8, result['test_flowers'])")

@@ -95,6 +95,19 @@ def test_a_port_is_forwarded(project: Project) -> None:
     assert done.stdout.splitlines() == ["None", "-15", "forwarding port 5000 to pod-0 in namespace there: no such namespace"]
 
 
+def test_without_cloudpickle(project: Project) -> None:
+    text = """
+    import sys
+    sys.modules["cloudpickle"] = None
+    import kinetic
+    try:
+        kinetic.run("cpu")(print)(1)
+    except ModuleNotFoundError as exc:
+        print(exc.name, exc)
+    """
+    assert project.run(text).stdout.endswith("cloudpickle, which this Python does not have: pip install cloudpickle\n")
+
+
 def without_client(project: Project) -> str:
     """Make a zip of the package as a job has it, and return its path."""
     path = project.home / "runner.zip"

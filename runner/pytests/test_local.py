@@ -213,8 +213,24 @@ def test_debugging_what_is_not_debugged(local: Project) -> None:
     assert (done.stdout, done.stderr) == ("UsageError True\n", "")
 
 
+def test_volumes_are_links_while_the_job_runs(local: Project) -> None:
+    text = """
+words = os.path.join(os.getcwd(), "words")
+os.makedirs("data/words")
+open("data/words/a.txt", "w").close()
+
+@kinetic.run(volumes={words: kinetic.Data("data/words"), "/nowhere/words": kinetic.Data("main.py")})
+def read(path):
+    return os.listdir(path), os.path.samefile(path, os.environ["KINETIC_VOLUME_0"]), os.listdir(os.environ["KINETIC_VOLUME_1"])
+print(read(words))
+"""
+    done = local.run(TRAIN.replace('logs="none"', 'logs="stderr"') + text)
+    assert done.stdout == "(['a.txt'], True, ['main.py'])\n"
+    assert "warning: --volume: no link can be made at /nowhere/words" in done.stderr
+
+
 SAID = {
-    "volumes": ({"volumes": "{'/mnt/x': kinetic.Data('.')}"}, "in Python: volumes= for --volume, a kinetic.Data argument for --data"),
+    "volumes": ({"volumes": "{'/usr': kinetic.Data('.')}"}, "in Python: volumes= for --volume"),
     "what the package follows itself": ({"debug": "True", "retries": "1", "flags": "['--nosuch']"}, "unknown flag: --nosuch"),
 }
 

@@ -184,7 +184,12 @@ def test_exception_of_a_function(notebook: Notebook) -> None:
     assert "line 2, in helper\n    return 1 / x  # of a cell\n" in remote
 
 
-@pytest.mark.parametrize("source", ["inverse(0)", "inverse.run_async(0).result()", "%%kinetic\n1 / 0"])
+def test_failed_cell_shows_the_stack_of_the_job_alone(notebook: Notebook) -> None:
+    _, _, traceback = notebook.error("%%kinetic\n1 / 0")
+    assert [line for line in traceback.splitlines() if "File" in line] == [f'  File "<cell {notebook.count}>", line 2, in <module>']
+
+
+@pytest.mark.parametrize("source", ["inverse(0)", "inverse.run_async(0).result()"])
 def test_stack_has_little_of_the_package(notebook: Notebook, source: str) -> None:
     notebook.shown("@kinetic.run()\ndef inverse(x):\n    return 1 / x")
     name, _, traceback = notebook.error(source)
@@ -207,6 +212,7 @@ def test_wrong_flag(notebook: Notebook) -> None:
     name, text, _ = notebook.error("%%kinetic --acelerator l4\n1")
     assert name == "UsageError"
     assert "--acelerator" in text
+    assert "kubectl kinetic run --help" not in text
 
 
 @pytest.mark.parametrize("words", ["-- x", "--local -- x"])

@@ -46,6 +46,15 @@ def test_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
+def test_brief(capsys: pytest.CaptureFixture[str]) -> None:
+    report = Reporter(brief=True)
+    for event in [*EVENTS, {"event": "phase", "name": "payload", "detail": "71 KiB"}, {"event": "phase", "name": "succeeded", "detail": "cpu-train"}]:
+        report(event)
+    report({"event": "state", "state": "RUNNING", "message": "attempt 2"})
+    said = ["submitted cpu-train", "waiting: no node", "warning: 3 GiB", "running: attempt 2"]
+    assert capsys.readouterr().err.replace("epoch 1\n", "").splitlines() == [f"kinetic: {line}" for line in said]
+
+
 def test_progress_of_a_map(capsys: pytest.CaptureFixture[str]) -> None:
     report = Reporter()
     for done in (0, 50, 300, 301, 2000):

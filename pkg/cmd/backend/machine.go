@@ -16,9 +16,9 @@ import (
 
 // LocalRegistry returns the jobs of this machine and what runs them. storeURL is the store
 // of new jobs and of jobs without a workload. python, if set, replaces the first python3 on
-// PATH.
-func LocalRegistry(storeURL, python string) (job.Registry, *local.Machine, error) {
-	return localRegistry(storeURL, python, nil)
+// PATH. warn is called about what a job will not find at its path.
+func LocalRegistry(storeURL, python string, warn func(error)) (job.Registry, *local.Machine, error) {
+	return localRegistry(storeURL, python, warn)
 }
 
 // LocalJobsRegistry is LocalRegistry for existing jobs. Warnings go where SetNotices says.

@@ -44,6 +44,8 @@ type settings struct {
 	ImageRepo        setting `json:"imageRepo"`
 	BaseImage        setting `json:"baseImage"`
 	BaseImageRepo    setting `json:"baseImageRepo"`
+	CPU              setting `json:"cpu"`
+	Memory           setting `json:"memory"`
 	PackageRoot      setting `json:"packageRoot"`
 	ProfilesFile     setting `json:"profilesFile"`
 	Prices           setting `json:"prices"`
@@ -63,7 +65,7 @@ func (s settings) rows() []row {
 		{"profile", s.Profile}, {"project", s.Project}, {"zone", s.Zone}, {"cluster", s.Cluster},
 		{"context", s.Context}, {"namespace", s.Namespace}, {"store", s.Store}, {"store credentials", s.StoreCredentials},
 		{"local store", s.LocalStore}, {"output dir", s.OutputDir}, {"image", s.Image}, {"image repo", s.ImageRepo},
-		{"base image", s.BaseImage}, {"base image repo", s.BaseImageRepo}, {"package root", s.PackageRoot},
+		{"base image", s.BaseImage}, {"base image repo", s.BaseImageRepo}, {"cpu", s.CPU}, {"memory", s.Memory}, {"package root", s.PackageRoot},
 		{"profiles file", s.ProfilesFile}, {"prices", s.Prices},
 	}
 }
@@ -101,6 +103,8 @@ func read(connection *connect.Flags, env func(string) string) (settings, error) 
 		all.Warnings = append(all.Warnings, err.Error())
 	}
 	all.readImages(where, env)
+	all.CPU = first(variable(env, "KINETIC_CPU"), all.ofProfile(where.CPU))
+	all.Memory = first(variable(env, "KINETIC_MEMORY"), all.ofProfile(where.Memory))
 	all.warn(connection, where)
 	return all, nil
 }
@@ -127,16 +131,18 @@ func (s *settings) readProfile(connection *connect.Flags, env func(string) strin
 	return err
 }
 
+// ofProfile returns the setting of a value of the profile.
+func (s *settings) ofProfile(value string) setting {
+	if value == "" {
+		return setting{}
+	}
+	return setting{value, "profile " + s.Profile.Value}
+}
+
 // readImages finds the settings of images, as `run` does without flags.
 func (s *settings) readImages(where target.Target, env func(string) string) {
-	ofProfile := func(value string) setting {
-		if value == "" {
-			return setting{}
-		}
-		return setting{value, "profile " + s.Profile.Value}
-	}
 	s.Image = first(variable(env, "KINETIC_IMAGE"), setting{"bundled", target.FromDefault})
-	s.ImageRepo = first(variable(env, "KINETIC_IMAGE_REPO"), ofProfile(where.ImageRepo))
+	s.ImageRepo = first(variable(env, "KINETIC_IMAGE_REPO"), s.ofProfile(where.ImageRepo))
 	if repository := target.Repository(where.Project, where.Zone, where.Cluster); s.ImageRepo.Value == "" && repository != "" {
 		s.ImageRepo = setting{repository, target.FromDefault}
 	}
@@ -147,7 +153,7 @@ func (s *settings) readImages(where target.Target, env func(string) string) {
 	case repository.Value != "":
 		s.BaseImageRepo = repository
 	default:
-		s.BaseImage, s.BaseImageRepo = ofProfile(where.BaseImage), ofProfile(where.BaseImageRepo)
+		s.BaseImage, s.BaseImageRepo = s.ofProfile(where.BaseImage), s.ofProfile(where.BaseImageRepo)
 	}
 	if s.BaseImage.Value == "" && s.BaseImageRepo.Value == "" {
 		s.BaseImage = setting{"python:X.Y-slim-bookworm", target.FromDefault}

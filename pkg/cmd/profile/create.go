@@ -15,6 +15,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
 
 const longCreate = `Create a profile. What no flag and no variable says is asked for at a terminal;
@@ -32,7 +33,7 @@ The first profile becomes the current one.`
 type creation struct {
 	*command
 	connection *connect.Flags
-	images     profile.Profile // its fields about images
+	images     profile.Profile // its fields about images and requests
 	old        profile.Profile // the one that --force replaces, zero if there is none
 	force      bool
 	yes        bool
@@ -45,6 +46,8 @@ func create(streams genericiooptions.IOStreams) *cobra.Command {
 	fs.StringVar(&c.images.ImageRepo, "image-repo", "", "Jobs put images into `REPOSITORY`, as with the flag of `run`.")
 	fs.StringVar(&c.images.BaseImage, "base-image", "", "Jobs install packages on the image `URI`, as with the flag of `run`.")
 	fs.StringVar(&c.images.BaseImageRepo, "base-image-repo", "", "Jobs use the images that build-image made in `REPOSITORY`.")
+	fs.StringVar(&c.images.CPU, "cpu", "", "Jobs request `QUANTITY` CPUs per host, as with the flag of `run`.")
+	fs.StringVar(&c.images.Memory, "memory", "", "Jobs request `QUANTITY` of memory per host, as with the flag of `run`.")
 	fs.BoolVar(&c.force, "force", false, "Replace the profile of that name; what is not given stays as it is there.")
 	fs.BoolVarP(&c.yes, "yes", "y", false, "Don't prompt: use the current settings.")
 	return c.named(&cobra.Command{
@@ -60,6 +63,9 @@ func (c *creation) create(ctx context.Context, name string) error {
 	asks := !c.yes && cli.CannotAsk(c.streams) == ""
 	if c.images.BaseImage != "" && c.images.BaseImageRepo != "" {
 		return cli.Usagef("--base-image and --base-image-repo: use one of them")
+	}
+	if err := errors.Join(submit.CheckCPU("--cpu", c.images.CPU), submit.CheckMemory("--memory", c.images.Memory)); err != nil {
+		return cli.Usage(err)
 	}
 	file, err := profile.Read(c.env)
 	if err != nil {
@@ -142,6 +148,7 @@ func (c *creation) profile(name string, where target.Target) profile.Profile {
 	if p.BaseImage == "" && p.BaseImageRepo == "" {
 		p.BaseImage, p.BaseImageRepo = cmp.Or(where.BaseImage, c.old.BaseImage), cmp.Or(where.BaseImageRepo, c.old.BaseImageRepo)
 	}
+	p.CPU, p.Memory = cmp.Or(c.images.CPU, where.CPU, c.old.CPU), cmp.Or(c.images.Memory, where.Memory, c.old.Memory)
 	return p
 }
 

@@ -163,6 +163,11 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 		}
 		return nil, err
 	}
+	if !local {
+		if err := defaultRequests(&request, place, os.Getenv); err != nil {
+			return nil, err
+		}
+	}
 	notes := env.Notes
 	if local {
 		notes = append(notes, f.ignoredFlags(c, request)...)

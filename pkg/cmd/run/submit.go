@@ -61,7 +61,7 @@ func (o *options) destination(p submit.Planned) (to destination, err error) {
 		to.registry, to.cluster, err = backend.ClusterRegistry(o.connection, o.target, p.Spec.Namespace)
 		return to, err
 	}
-	to.registry, to.machine, err = backend.LocalRegistry(p.Spec.Store, p.Python)
+	to.registry, to.machine, err = backend.LocalRegistry(p.Spec.Store, p.Python, func(err error) { o.ui.Warn(err.Error()) })
 	to.registry.Flags = o.connection.GivenStore()
 	return to, err
 }

@@ -39,6 +39,8 @@ func fields() []field {
 		{"image_repo", func(p *Profile) *string { return &p.ImageRepo }, false},
 		{"base_image", func(p *Profile) *string { return &p.BaseImage }, false},
 		{"base_image_repo", func(p *Profile) *string { return &p.BaseImageRepo }, false},
+		{"cpu", func(p *Profile) *string { return &p.CPU }, false},
+		{"memory", func(p *Profile) *string { return &p.Memory }, false},
 	}
 }
 
@@ -60,6 +62,9 @@ func parse(data []byte) (File, error) {
 			ImageRepo     string `json:"image_repo"`
 			BaseImage     string `json:"base_image"`
 			BaseImageRepo string `json:"base_image_repo"`
+
+			CPU    string `json:"cpu"`
+			Memory string `json:"memory"`
 		} `json:"profiles"`
 	}
 	if err := json.Unmarshal(data, &text); err != nil {
@@ -72,7 +77,7 @@ func parse(data []byte) (File, error) {
 			namespace = *p.Namespace
 		}
 		profile := Profile{Name: name, Project: p.Project, Zone: p.Zone, Cluster: p.Cluster, Namespace: namespace,
-			Context: p.Context, Store: p.Store, ImageRepo: p.ImageRepo, BaseImage: p.BaseImage, BaseImageRepo: p.BaseImageRepo}
+			Context: p.Context, Store: p.Store, ImageRepo: p.ImageRepo, BaseImage: p.BaseImage, BaseImageRepo: p.BaseImageRepo, CPU: p.CPU, Memory: p.Memory}
 		profile.dropUnknown()
 		if err := profile.check(); err != nil {
 			return File{}, fmt.Errorf(": %w", err)

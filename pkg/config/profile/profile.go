@@ -28,6 +28,9 @@ type Profile struct {
 	// ImageRepo, BaseImage and BaseImageRepo are the defaults of the flags of these names, ""
 	// for none. keras-kinetic ignores them.
 	ImageRepo, BaseImage, BaseImageRepo string
+	// CPU and Memory are the defaults of the flags of these names, "" for none. keras-kinetic ignores
+	// them.
+	CPU, Memory string
 }
 
 // Place says for people which cluster a profile is for: "cluster main in us-central1-a of project acme", or
@@ -39,10 +42,11 @@ func (p Profile) Place() string {
 	return fmt.Sprintf("cluster %s in %s of project %s", p.Cluster, p.Zone, p.Project)
 }
 
-// Keep returns the profile with what another of the same cluster says about images, and with its store if
+// Keep returns the profile with what another of the same cluster says about images and requests, and with its store if
 // the profile has none.
 func (p Profile) Keep(old Profile) Profile {
 	p.ImageRepo, p.BaseImage, p.BaseImageRepo = old.ImageRepo, old.BaseImage, old.BaseImageRepo
+	p.CPU, p.Memory = old.CPU, old.Memory
 	p.Store = cmp.Or(p.Store, old.Store)
 	return p
 }

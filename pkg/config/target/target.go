@@ -62,6 +62,8 @@ type Target struct {
 	Store string
 	// ImageRepo, BaseImage and BaseImageRepo are what the profile of the cluster says about images.
 	ImageRepo, BaseImage, BaseImageRepo string
+	// CPU and Memory are what the profile of the cluster has each host request.
+	CPU, Memory string
 	// From says where each value comes from.
 	From Sources
 }
@@ -154,6 +156,7 @@ func Resolve(f Flags, env func(string) string, kube KubeConfig, need Need) (Targ
 	}
 	return Target{
 		ImageRepo: own.ImageRepo, BaseImage: own.BaseImage, BaseImageRepo: own.BaseImageRepo,
+		CPU: own.CPU, Memory: own.Memory,
 		Project: where.project.value, Zone: where.zone.value, Cluster: where.cluster.value,
 		Context: context.value, Namespace: namespace.value, GKE: o.isGKE(context), Store: store.value,
 		From: Sources{

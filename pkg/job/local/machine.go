@@ -20,7 +20,8 @@ type Config struct {
 	Runner func() []byte
 	// OpenStore opens the store that a job names.
 	OpenStore func(rawURL string) (store.Store, error)
-	// Warn, if not nil, is called about jobs that WatchList can't read.
+	// Warn, if not nil, is called about jobs that WatchList can't read, and about volumes that a
+	// started job does not find at their paths.
 	Warn func(error)
 }
 

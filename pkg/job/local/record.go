@@ -34,6 +34,8 @@ type Record struct {
 	// Runner is the name of the directory, in the state directory, from which the job's
 	// runner runs.
 	Runner string `json:"runner,omitempty"`
+	// Volumes are the paths at which the job expects its volumes.
+	Volumes []string `json:"volumes,omitempty"`
 	// Status is the job's status when the Record was read; it is not stored.
 	Status api.Status `json:"-"`
 }

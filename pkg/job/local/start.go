@@ -77,7 +77,7 @@ func (m *Machine) start(ctx context.Context, spec api.Spec, secrets map[string]s
 	if _, err := os.Lstat(m.dir(spec.ID)); err == nil {
 		return nil, fmt.Errorf("%s: %w", m.dir(spec.ID), fs.ErrExist)
 	}
-	env, err := environment(spec, secrets)
+	env, err := m.environment(spec, secrets)
 	if err != nil {
 		return nil, err
 	}
@@ -99,11 +99,22 @@ func (m *Machine) start(ctx context.Context, spec api.Spec, secrets map[string]s
 		return nil, err
 	}
 	defer os.RemoveAll(scratch) // gone after success
-	cmd := exec.Command(python, slices.Concat(interpreterFlags(spec), []string{filepath.Join(program, bootFile), filepath.Join(program, runner.File)},
-		arguments)...)
+	volumes := m.volumes(spec)
+	cmd := exec.Command(python, slices.Concat(interpreterFlags(spec), []string{filepath.Join(program, bootFile)}, linkArguments(volumes),
+		[]string{filepath.Join(program, runner.File)}, arguments)...)
 	cmd.Env, cmd.Dir, cmd.SysProcAttr = env, m.config.StateDir, ownSession()
-	return m.launch(cmd, scratch, Record{Version: recordVersion, ID: spec.ID, Name: spec.Name, Accelerator: spec.AcceleratorText,
-		Store: spec.Store, Created: spec.Created.UTC(), Runner: filepath.Base(program)})
+	if err := writeVolumes(scratch, volumes); err != nil {
+		return nil, err
+	}
+	gate, err := m.launch(cmd, scratch, Record{Version: recordVersion, ID: spec.ID, Name: spec.Name, Accelerator: spec.AcceleratorText,
+		Store: spec.Store, Created: spec.Created.UTC(), Runner: filepath.Base(program), Volumes: mounts(volumes)})
+	if err != nil {
+		return nil, err
+	}
+	if err := m.link(volumes); err != nil && m.config.Warn != nil {
+		m.config.Warn(err)
+	}
+	return gate, nil
 }
 
 // launch starts the process, which waits for a byte on its standard input, makes the job
@@ -197,7 +208,7 @@ func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), '
 
 // environment returns the environment of the job. A local job is not a pod, even inside of
 // one.
-func environment(spec api.Spec, secrets map[string]string) ([]string, error) {
+func (m *Machine) environment(spec api.Spec, secrets map[string]string) ([]string, error) {
 	var env []string
 	for _, e := range os.Environ() {
 		if !strings.HasPrefix(e, api.EnvPodUID+"=") {
@@ -209,6 +220,9 @@ func environment(spec api.Spec, secrets map[string]string) ([]string, error) {
 	}
 	for _, e := range spec.Env {
 		env = append(env, e.Name+"="+e.Value)
+	}
+	for i, v := range m.volumes(spec) {
+		env = append(env, api.VolumeVariable(i)+"="+v.directory())
 	}
 	if spec.Map != nil {
 		env = append(env, api.EnvCompletionIndex+"=0") // one process computes all inputs

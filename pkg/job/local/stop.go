@@ -57,6 +57,7 @@ func (m *Machine) stop(ctx context.Context, r Record, grace time.Duration, endin
 			return err
 		}
 	}
+	m.unlink(r) // it may have been killed before boot.py could see to that
 	s, err := m.status(ctx, r)
 	if err != nil {
 		return err

@@ -73,15 +73,15 @@ func (p *Plan) add(in Input) error {
 // forLocal turns an input into one of a local job.
 func (p *Plan) forLocal(in *Input) error {
 	switch {
-	case in.Mount != "":
-		return errors.New("a local job has no mounts: use --data NAME=SRC, whose path is right everywhere")
+	case in.Writable && in.Access == api.AccessFUSE:
+		return errors.New("rw: a local job copies what it would mount, so nothing would reach the bucket: omit rw, and write to KINETIC_OUTPUT_DIR")
 	case in.Access == api.AccessClaim:
 		return errors.New("a local job has no PersistentVolumeClaims: name a local path")
 	case in.Local != "":
 		in.Access, in.Path, in.Cache = api.AccessHere, "", ""
 	case in.Access == api.AccessFUSE:
 		p.Warnings = append(p.Warnings, in.Flag+": a local job copies what it would mount")
-		in.Data = api.Data{Name: in.Name, Source: in.Source, Access: api.AccessCopy, URL: in.Source}
+		in.Data = api.Data{Name: in.Name, Mount: in.Mount, Source: in.Source, Access: api.AccessCopy, URL: in.Source}
 	}
 	return nil
 }
@@ -104,6 +104,8 @@ func (p *Plan) addLocal(in *Input) error {
 		return fmt.Errorf("%s is neither a file nor a directory", where)
 	}
 	switch {
+	case in.Access == api.AccessHere && in.Mount != "" && !info.IsDir():
+		in.Path, in.File = filepath.Dir(where), filepath.Base(where)
 	case in.Access == api.AccessHere:
 		in.Path = where
 	case !info.IsDir():

@@ -158,6 +158,39 @@ func TestDataOfALocalJob(t *testing.T) {
 	}
 }
 
+func TestVolumesOfALocalJob(t *testing.T) {
+	dir := folder(t)
+	here := Options{Cwd: dir, LocalJob: true}
+	inputs, err := Parse(nil, []string{"/m/images=images", "/m/b=gs://b/f,fuse", "/m/w=weights.h5,fuse"})
+	if err != nil {
+		t.Fatal(err)
+	}
+	p, err := Find(inputs, here)
+	if err != nil {
+		t.Fatal(err)
+	}
+	want := []api.Data{
+		{Mount: "/m/images", Source: "images", Access: api.AccessHere, Path: filepath.Join(dir, "images")},
+		{Mount: "/m/b", Source: "gs://b/f", Access: api.AccessCopy, URL: "gs://b/f"},
+		{Mount: "/m/w", Source: "weights.h5", Access: api.AccessHere, Path: dir, File: "weights.h5"},
+	}
+	if diff := cmp.Diff(want, p.Data); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+	for value, want := range map[string]string{
+		"/m=gs://b/f,fuse,rw": "nothing would reach the bucket: omit rw, and write to KINETIC_OUTPUT_DIR",
+		"/m=pvc://c":          "no PersistentVolumeClaims",
+	} {
+		inputs, err := Parse(nil, []string{value})
+		if err != nil {
+			t.Fatal(err)
+		}
+		if _, err := Find(inputs, here); err == nil || !strings.Contains(err.Error(), want) {
+			t.Errorf("%s: error %v, want %q in it", value, err, want)
+		}
+	}
+}
+
 func TestFindMistakes(t *testing.T) {
 	dir := folder(t)
 	here := Options{Cwd: dir, LocalJob: true}
@@ -176,12 +209,5 @@ func TestFindMistakes(t *testing.T) {
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: error %v, want %q in it", test.value, err, test.want)
 		}
-	}
-	inputs, err := Parse(nil, []string{"/m=images"})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if _, err := Find(inputs, here); err == nil || !strings.Contains(err.Error(), "use --data") {
-		t.Errorf("a volume of a local job: error %v, want another way", err)
 	}
 }

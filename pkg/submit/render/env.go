@@ -29,6 +29,9 @@ func (p *patch) environment(s api.Spec, l lists) {
 		ref := map[string]any{"name": s.SecretName(), "key": name}
 		set(name, map[string]any{"name": name, "valueFrom": map[string]any{"secretKeyRef": ref}})
 	}
+	for i, d := range s.Volumes() {
+		set(api.VolumeVariable(i), map[string]any{"name": api.VolumeVariable(i), "value": literal(d.Mount)})
+	}
 	if s.Hosts > 1 {
 		// Pods that someone applies without the Secret run, too: their runner warns.
 		ref := map[string]any{"name": s.SecretName(), "key": api.EnvGroupKey, "optional": true}

@@ -18,21 +18,22 @@ NO_TERMINAL = "KINETIC_NO_TTY_DEBUG"  # set: wait for a debugger without a termi
 PLACES = ("-a", "--accelerator", "--local", "--backend")  # flags that say on what a job runs
 
 
-def default_accelerator(options: Mapping[str, Any]) -> None:
+def default_accelerator(options: Mapping[str, Any], *, is_cell: bool = False) -> None:
     """Say that a call runs on cpu if nothing says on what, once in a program. A job that submits others is told nothing.
 
     Args:
         options: the parameters that count for the call.
+        is_cell: a cell of a notebook is called, whose words are flags.
     """
     chosen = options.get("accelerator") or options.get("local") or options.get("backend") == "local"
     if not chosen and not in_job() and not any(word.startswith(PLACES) for word in options.get("flags", ())):
-        say_default(options.get("logs", "stderr"))
+        say_default(options.get("logs", "stderr"), "-a, such as %%kinetic -a l4" if is_cell else "accelerator=, such as @kinetic.run(accelerator='l4')")
 
 
 @functools.lru_cache(maxsize=None)
-def say_default(where: str) -> None:
+def say_default(where: str, how: str) -> None:
     """Say it, the first time."""
-    speaker(where)("note", "no accelerator is given, so this runs on cpu; choose one with accelerator=, such as @kinetic.run(accelerator='l4')")
+    speaker(where)("note", "no accelerator is given, so this runs on cpu; choose one with " + how)
 
 
 def require_terminal() -> None:

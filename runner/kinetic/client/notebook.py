@@ -5,6 +5,7 @@
 from __future__ import annotations
 
 import ast
+import contextlib
 import re
 import shlex
 from collections.abc import Callable, Iterable, Mapping
@@ -61,10 +62,24 @@ def load_ipython_extension(shell: Any) -> None:
             return run(line, cell, shell.user_ns, getattr(shell, "user_ns_hidden", {}), f"<cell {shell.execution_count}>")
         except errors.UsageError as exc:
             if isinstance(exc, UsageError) or isinstance(exc.__cause__, errors.RemoteTraceback):
+                if not isinstance(exc, UsageError):
+                    shorten(exc)
                 raise  # the latter is what the cell has raised in the job
-            raise UsageError(flags.unexplained(str(exc))) from None
+            raise UsageError(flags.unexplained(str(exc)).replace("kubectl kinetic run --help", "%kinetic --help")) from None
+        except Exception as exc:
+            if errors.says_all(exc):
+                shorten(exc)
+            raise
 
     shell.register_magic_function(kinetic, "line_cell", "kinetic")
+
+
+def shorten(exc: Exception) -> None:
+    """Let IPython show an exception of a job without the stack of the notebook, which leads to the cell and no further."""
+    cause = exc.__cause__
+    shown = cause.text.rstrip() if isinstance(cause, errors.RemoteTraceback) else f"{type(exc).__name__}: {exc}"
+    with contextlib.suppress(AttributeError):  # of an exception with __slots__
+        setattr(exc, "_render_traceback_", lambda: [shown])  # noqa: B010 # no type checker knows it
 
 
 def run_line(line: str) -> None:

@@ -17,7 +17,11 @@ import types
 from collections.abc import Callable, Mapping, Sequence
 from typing import IO, Any, Optional
 
-import cloudpickle
+try:
+    import cloudpickle
+except ModuleNotFoundError:
+    advice = "kinetic sends calls with the package cloudpickle, which this Python does not have: pip install cloudpickle"
+    raise ModuleNotFoundError(advice, name="cloudpickle") from None
 
 from .. import source
 from ..data import Data, path_of

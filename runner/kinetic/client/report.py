@@ -18,6 +18,7 @@ Event = process.Event
 # Control characters but tabs and colours: what a job prints must not change the terminal's title or clipboard.
 CONTROL = re.compile(r"(\x1b\[[0-9;]*m)|[\x00-\x08\x0a-\x1f\x7f-\x9f]")
 
+ROUTINE = ("packaged", "payload", "succeeded")  # phases of every job
 STEPS = 10  # of the progress of a map
 LEVELS = {"warning": logging.WARNING, "error": logging.ERROR}
 
@@ -30,6 +31,7 @@ class Reporter:
         on_status: is called with each new state of the job, as text.
         on_submitted: is called when the job exists.
         hosts: how many the job has, until it is submitted here.
+        brief: leave out what is said of every job that has no trouble.
 
     Attributes:
         job: the handle of the submitted job, as the binary prints it; empty before.
@@ -42,11 +44,13 @@ class Reporter:
         on_status: Optional[Callable[[str], None]] = None,
         on_submitted: Optional[Callable[[], None]] = None,
         hosts: int = 1,
+        brief: bool = False,
     ) -> None:
         self._say = speaker(where)
         self._on_status = on_status
         self._on_submitted = on_submitted
         self._hosts = hosts
+        self._brief = brief
         self._state = ""
         self._waits = ""
         self._tenth = 0
@@ -68,7 +72,7 @@ class Reporter:
             self._change(event)
         elif kind == "log":
             self._say("log", origin(event, self._hosts) + event["line"])
-        elif kind == "phase":
+        elif kind == "phase" and not (self._brief and event["name"] in ROUTINE):
             self._say("phase", f"{event['name']} {event.get('detail') or ''}".rstrip())
         elif kind == "progress" and event["name"] == "map":
             self._count(event["done"], event["total"])
@@ -79,7 +83,8 @@ class Reporter:
         state, message = event["state"], event.get("message") or ""
         if state != self._state and self._on_status is not None:
             self._on_status(state)
-        if message and message != self._waits:
+        routine = self._brief and state == "RUNNING" and message == "attempt 1"
+        if message and message != self._waits and not routine:
             self._say("state", f"running: {message}" if state == "RUNNING" else message)
         self._state, self._waits = state, message
 

@@ -10,6 +10,7 @@ import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Optional, TypeVar
 
+from ..cell import cell
 from ..decorator import RemoteCallable
 from . import advice, binaries, payload, process, project, result, scratch
 from .handle import JobHandle
@@ -45,7 +46,12 @@ def submit(function: RemoteCallable[Any, R], args: tuple[Any, ...], kwargs: Mapp
 
 
 def reporter(function: RemoteCallable[Any, Any], on_submitted: Optional[Callable[[], None]] = None) -> Reporter:
-    return Reporter(function.options.all().get("logs", "stderr"), on_submitted=on_submitted)
+    return Reporter(function.options.all().get("logs", "stderr"), on_submitted=on_submitted, brief=is_cell(function))
+
+
+def is_cell(function: RemoteCallable[Any, Any]) -> bool:
+    """Report whether a cell of a notebook is called."""
+    return function.__wrapped__ is cell
 
 
 @contextlib.contextmanager
@@ -71,7 +77,7 @@ def prepared(
     """
     if lines is None:
         check_arguments(function, args, kwargs)
-    advice.default_accelerator(function.options.all())
+    advice.default_accelerator(function.options.all(), is_cell=is_cell(function))
     here, flags, inputs = project.current(), function.options.flags(waiting=waiting), payload.Inputs()
     with scratch.directory() as directory:
         file = os.path.join(directory, PAYLOAD)

@@ -1,0 +1,34 @@
+package run
+
+import (
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit"
+)
+
+// defaultRequests completes what a host requests with what the variables say, then with what the
+// profile does. A wrong value of theirs is reported by their name.
+func defaultRequests(r *api.Request, t target.Target, getenv func(string) string) error {
+	for _, d := range []struct {
+		value             *string
+		variable          string
+		ofProfile, option string
+		check             func(from, value string) error
+	}{
+		{&r.CPU, "KINETIC_CPU", t.CPU, "cpu of the profile", submit.CheckCPU},
+		{&r.Memory, "KINETIC_MEMORY", t.Memory, "memory of the profile", submit.CheckMemory},
+	} {
+		if *d.value != "" {
+			continue
+		}
+		from, value := d.variable, getenv(d.variable)
+		if value == "" {
+			from, value = d.option, d.ofProfile
+		}
+		if err := d.check(from, value); err != nil {
+			return err
+		}
+		*d.value = value
+	}
+	return nil
+}
