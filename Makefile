@@ -63,6 +63,18 @@ demo-gke: build # Try up, pool, status, doctor and down without an account, in a
 	@CGO_ENABLED=0 go build -o .cache/demogke ./hack/demogke
 	@$(CLUSTER_ENV) PATH="$(CURDIR)/bin:$$PATH" .cache/demogke $(if $(CLUSTER),$(ON_CLUSTER)) $(if $(DEMO_GKE),sh -c "$$DEMO_GKE")
 
+.PHONY: docs
+docs: hack/docs/node_modules ## Make the site of docs/ in dist/docs
+	npm run --prefix hack/docs --silent build
+
+.PHONY: docs-serve
+docs-serve: hack/docs/node_modules # Show the site while docs/ is edited
+	npm run --prefix hack/docs --silent dev
+
+hack/docs/node_modules: hack/docs/package-lock.json
+	npm ci --prefix hack/docs --silent --no-audit --no-fund
+	@touch $@
+
 .PHONY: cross
 cross: # Compile and vet for every platform of a release, keeping nothing
 	@export CGO_ENABLED=0; for platform in $(PLATFORMS); do \
