@@ -219,13 +219,13 @@ words = os.path.join(os.getcwd(), "words")
 os.makedirs("data/words")
 open("data/words/a.txt", "w").close()
 
-@kinetic.run(volumes={words: kinetic.Data("data/words"), "/nowhere/words": kinetic.Data("main.py")})
+@kinetic.run(volumes={words: kinetic.Data("data/words"), "/nowhere/words": kinetic.Data("data/words/a.txt")})
 def read(path):
     return os.listdir(path), os.path.samefile(path, os.environ["KINETIC_VOLUME_0"]), os.listdir(os.environ["KINETIC_VOLUME_1"])
 print(read(words))
 """
     done = local.run(TRAIN.replace('logs="none"', 'logs="stderr"') + text)
-    assert done.stdout == "(['a.txt'], True, ['main.py'])\n"
+    assert done.stdout == "(['a.txt'], True, ['a.txt'])\n"
     assert "warning: --volume: no link can be made at /nowhere/words" in done.stderr
 
 
