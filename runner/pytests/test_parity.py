@@ -116,7 +116,7 @@ ROWS: list[tuple[str, str, str]] = [
     ("map: name", SAME, "square.run_async_map([1], name='lr').name == 'lr'"),
     ("batch: results", SAME, "square.run_async_map([3, 1], name='two').results(return_exceptions=True)[1] == 1"),
     ("batch: group_id", SAME, "BATCH.group_id"),
-    ("batch: wait", SAME, "BATCH.wait() == JobStatus.FAILED"),
+    ("batch: wait", SAME, "BATCH.wait().ended"),
     ("batch: jobs", SAME, "[job.index for job in BATCH.jobs] == [0, 1, 2]"),
     ("batch: a job has status, result, tail", SAME, "(BATCH.jobs[0].status(), BATCH.jobs[0].result()) == ('SUCCEEDED', 1)"),
     ("batch: statuses are pairs", SAME, "[state.value for _, state in BATCH.statuses()] == ['SUCCEEDED', 'FAILED', 'SUCCEEDED']"),
@@ -149,7 +149,7 @@ ROWS: list[tuple[str, str, str]] = [
 ]
 
 PROGRAM = """
-import contextlib, dataclasses, functools, importlib, inspect, io, json, os, pickle, sys, threading, time, typing, warnings
+import collections, contextlib, dataclasses, functools, importlib, inspect, io, json, os, pickle, sys, threading, time, warnings
 import kinetic
 from kinetic.job_status import JobStatus
 
@@ -158,9 +158,7 @@ class Point:
     x: int
     y: int
 
-class Pair(typing.NamedTuple):
-    x: int
-    y: int
+Pair = collections.namedtuple("Pair", "x y")
 
 class Custom(Exception):
     def __init__(self, code, text):
@@ -230,7 +228,7 @@ def volume():
         warnings.simplefilter("ignore")
         @kinetic.run(volumes={os.path.abspath("mounted"): kinetic.Data("weights")})
         def opened():
-            with open(os.environ["KINETIC_VOLUME_0"]) as file: return file.read()
+            with open(os.environ["KINETIC_VOLUME_0"] + "/weights") as file: return file.read()
         return opened()
 
 def closure(x): return kinetic.run(lambda: x)
