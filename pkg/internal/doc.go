@@ -6,7 +6,8 @@
 //   - transport makes requests to servers: was it ever reached, is it silent, does its clock
 //     agree, what does the error mean.
 //   - suggest finds the word that a user may have meant; shellquote writes command lines that
-//     can be pasted; human formats sizes and counts.
+//     can be pasted; human formats sizes and counts,
+//     and amount checks those of Kubernetes.
 //   - platform and filelock hide what differs between operating systems; lazyregexp compiles
 //     regular expressions at their first use; version reads the product's version.
 package internal

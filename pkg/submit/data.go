@@ -13,6 +13,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/amount"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/bundle"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/data"
@@ -52,7 +53,7 @@ func validateDisk(r api.Request) error {
 	if r.Disk == "" && r.DiskClass != "" {
 		return fmt.Errorf("--disk ,%s: the size is missing: expected SIZE,CLASS, such as 200Gi,%[1]s", r.DiskClass)
 	}
-	return errors.Join(validateSize("--disk", r.Disk), dnsName("--disk "+r.Disk+",", r.DiskClass))
+	return errors.Join(amount.Size("--disk", r.Disk), dnsName("--disk "+r.Disk+",", r.DiskClass))
 }
 
 // validateOutputMount rejects outputs that can't be mounted.

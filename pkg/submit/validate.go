@@ -9,10 +9,10 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/amount"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -29,8 +29,8 @@ func validate(r api.Request) error {
 		dnsName("--priority-class", r.PriorityClass),
 		validateComputeClass(r.ComputeClass),
 		validateReservation(r),
-		CheckCPU("--cpu", r.CPU),
-		CheckMemory("--memory", r.Memory),
+		amount.Positive("--cpu", r.CPU),
+		amount.Size("--memory", r.Memory),
 		validateDisk(r),
 		validateLabels(r.Labels),
 		validateAnnotations(r.Annotations),
@@ -116,49 +116,6 @@ func validateReservation(r api.Request) error {
 		return fmt.Errorf("--reservation %q: %w", r.Reservation, err)
 	}
 	return errors.Join(dnsName("--reservation", parsed.Name), dnsName("--reservation", parsed.Block), dnsName("--reservation", parsed.SubBlock))
-}
-
-// CheckCPU rejects a value that is no number of CPUs; from is where it comes from, such as a flag.
-func CheckCPU(from, value string) error {
-	_, err := quantity(from, value)
-	return err
-}
-
-// CheckMemory rejects a value that is no amount of memory, or one with which Python can't start.
-func CheckMemory(from, value string) error { return validateSize(from, value) }
-
-// leastSize is what Python itself needs of memory, and its files of disk: a smaller value
-// probably lacks its unit.
-const leastSize = 16 << 20
-
-func validateSize(flag, value string) error {
-	bytes, err := quantity(flag, value)
-	switch {
-	case err != nil || value == "" || bytes.CmpInt64(leastSize) >= 0:
-		return err
-	case strings.Trim(value, "0123456789") == "":
-		return fmt.Errorf("%s %q: that is %s bytes; did you mean %sGi?", flag, value, value, value)
-	default:
-		return fmt.Errorf("%s %q: Python needs at least 16Mi", flag, value)
-	}
-}
-
-// quantity parses an amount, which must be positive if given.
-func quantity(flag, value string) (resource.Quantity, error) {
-	if value == "" {
-		return resource.Quantity{}, nil
-	}
-	q, err := resource.ParseQuantity(value)
-	if amount := strings.TrimRight(value, "gGbB"); err != nil && amount != "" && strings.Trim(amount, "0123456789.") == "" && len(value)-len(amount) <= 2 && flag != "--cpu" {
-		return q, fmt.Errorf("%s %q: did you mean %sGi?", flag, value, amount)
-	}
-	if err != nil {
-		return q, fmt.Errorf("%s %q: not a Kubernetes quantity such as 500m, 4 or 16Gi", flag, value)
-	}
-	if q.Sign() <= 0 {
-		return q, fmt.Errorf("%s %q: must be positive", flag, value)
-	}
-	return q, nil
 }
 
 func validateLabels(labels map[string]string) error {

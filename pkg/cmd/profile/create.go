@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
-	"github.com/kubectl-kinetic/kinetic/pkg/submit"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/amount"
 )
 
 const longCreate = `Create a profile. What no flag and no variable says is asked for at a terminal;
@@ -64,7 +64,7 @@ func (c *creation) create(ctx context.Context, name string) error {
 	if c.images.BaseImage != "" && c.images.BaseImageRepo != "" {
 		return cli.Usagef("--base-image and --base-image-repo: use one of them")
 	}
-	if err := errors.Join(submit.CheckCPU("--cpu", c.images.CPU), submit.CheckMemory("--memory", c.images.Memory)); err != nil {
+	if err := errors.Join(amount.Positive("--cpu", c.images.CPU), amount.Size("--memory", c.images.Memory)); err != nil {
 		return cli.Usage(err)
 	}
 	file, err := profile.Read(c.env)

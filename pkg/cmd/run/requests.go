@@ -3,7 +3,7 @@ package run
 import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
-	"github.com/kubectl-kinetic/kinetic/pkg/submit"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/amount"
 )
 
 // defaultRequests completes what a host requests with what the variables say, then with what the
@@ -15,8 +15,8 @@ func defaultRequests(r *api.Request, t target.Target, getenv func(string) string
 		ofProfile, option string
 		check             func(from, value string) error
 	}{
-		{&r.CPU, "KINETIC_CPU", t.CPU, "cpu of the profile", submit.CheckCPU},
-		{&r.Memory, "KINETIC_MEMORY", t.Memory, "memory of the profile", submit.CheckMemory},
+		{&r.CPU, "KINETIC_CPU", t.CPU, "cpu of the profile", amount.Positive},
+		{&r.Memory, "KINETIC_MEMORY", t.Memory, "memory of the profile", amount.Size},
 	} {
 		if *d.value != "" {
 			continue
