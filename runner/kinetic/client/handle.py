@@ -164,7 +164,7 @@ class JobHandle(Facts, Generic[R]):
 
     def _print_log(self, timeout: Optional[Duration], report: Reporter) -> None:
         """Print the log until the job has ended."""
-        with printed(self._words("logs", "--follow"), self.hosts) as finish:
+        with printed(self._words("logs", "--follow"), self.hosts, self.named()) as finish:
             with contextlib.suppress(JobNotFound):  # its result may still be there
                 self._wait(timeout, report)
                 finish()

@@ -10,6 +10,7 @@ import warnings
 from collections.abc import Callable, Generator, Iterator, Sequence
 from typing import Any
 
+from ..errors import Interrupted
 from . import binaries, process
 from .report import Reporter, origin
 
@@ -66,15 +67,19 @@ def lines(words: Sequence[str], hosts: int, job: process.Event) -> Generator[str
 
 
 @contextlib.contextmanager
-def printed(words: Sequence[str], hosts: int) -> Iterator[Callable[[], None]]:
+def printed(words: Sequence[str], hosts: int, job: process.Event) -> Iterator[Callable[[], None]]:
     """Print a log to standard error in another thread, for as long as the context lasts.
 
     Args:
         words: the command line that follows the log.
         hosts: how many hosts the job has.
+        job: the job, as for process.run.
 
     Yields:
         What waits until all lines are printed.
+
+    Raises:
+        Interrupted: Ctrl-C was pressed while the thread began.
     """
     report, stop = Reporter(hosts=hosts), process.Stop()
 
@@ -87,8 +92,11 @@ def printed(words: Sequence[str], hosts: int) -> Iterator[Callable[[], None]]:
             process.run(binaries.JOBS, words, show, events_on_output=True, stop=stop)
 
     thread = threading.Thread(target=follow, daemon=True)
-    thread.start()
+    with process.Interrupts() as interrupts:
+        thread.start()
     try:
+        if interrupts.count:
+            raise Interrupted(process.with_handle("interrupted", job), job["job_id"])
         yield thread.join
     finally:
         stop.ask()

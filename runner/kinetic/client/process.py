@@ -183,6 +183,16 @@ def start(name: str, words: Sequence[str]) -> subprocess.Popen[bytes]:
         raise errors.VersionMismatch(f"cannot run {path}: {exc.strerror}: {binaries.INSTALL}") from exc
 
 
+def with_handle(said: str, job: Event) -> str:
+    """Return what was said about a job, and how to find that again."""
+    place = {name: job[key] for key, name in PLACES.items() if job.get(key)}
+    if job.get("backend") == "local":
+        place = {"local": True}
+    target = "".join(f", {name}={value!r}" for name, value in job.get("target", place).items())
+    attach = "attach_batch" if job.get("map") else "attach"
+    return f"{said}\n  its handle: kinetic.{attach}({job['job_id']!r}{target})"
+
+
 class Interrupts:
     """Passes Ctrl-C on to a process instead of raising KeyboardInterrupt, which could come in the middle of anything.
 
@@ -328,14 +338,7 @@ class Running:
         """What an interrupted binary said about the job, and how to find that again."""
         error = self._error or {"message": "interrupted"}
         said = errors.text(error.get("message", ""), error.get("next"))
-        if not self.job:
-            return said
-        place = {name: self.job[key] for key, name in PLACES.items() if self.job.get(key)}
-        if self.job.get("backend") == "local":
-            place = {"local": True}
-        target = "".join(f", {name}={value!r}" for name, value in self.job.get("target", place).items())
-        attach = "attach_batch" if self.job.get("map") else "attach"
-        return f"{said}\n  its handle: kinetic.{attach}({self.job['job_id']!r}{target})"
+        return with_handle(said, self.job) if self.job else said
 
     @property
     def job_id(self) -> Optional[str]:
