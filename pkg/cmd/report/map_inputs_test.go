@@ -1,7 +1,6 @@
 package report
 
 import (
-	"io"
 	"strings"
 	"testing"
 
@@ -49,7 +48,7 @@ func TestValuesWithInputs(t *testing.T) {
 	if _, _, err := Results(t.Context(), j, true); err == nil || !strings.Contains(err.Error(), "the inputs of job m-1 were deleted") {
 		t.Errorf("without its inputs: %v", err)
 	}
-	if _, nothing, err := Results(t.Context(), j, false); err != nil || nothing.(io.Closer).Close() != nil {
+	if _, nothing, err := Results(t.Context(), j, false); err != nil || nothing.Close() != nil {
 		t.Errorf("values alone: %v", err)
 	}
 }

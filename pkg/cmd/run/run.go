@@ -4,7 +4,6 @@ package run
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -22,7 +21,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
-	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/render"
 	"github.com/kubectl-kinetic/kinetic/runner"
 )
@@ -318,15 +316,8 @@ func (o *options) run(ctx context.Context) error {
 	if err := o.askAboutIdle(ctx, &planned); err != nil {
 		return err
 	}
-	err = planned.StoreAccess()
-	if planned.Spec.Store == "" {
-		err = fmt.Errorf("where the job would be stored is unknown: %w", target.ErrNoStore)
-	}
-	if err != nil {
-		if o.mode.contacts() {
-			return cli.Usage(err)
-		}
-		planned.Warnings = append(planned.Warnings, err.Error())
+	if err := o.checkStore(&planned); err != nil {
+		return err
 	}
 	if o.mode != modeExplain {
 		o.warn(planned.Warnings)
@@ -366,30 +357,4 @@ func (o *options) run(ctx context.Context) error {
 		return o.overlay(planned)
 	}
 	return o.submit(ctx, planned, rendered, to)
-}
-
-// askAboutIdle asks whether a script that does nothing is meant. Where nobody can answer, it warns.
-func (o *options) askAboutIdle(ctx context.Context, p *submit.Planned) error {
-	switch {
-	case p.Idle == "":
-	case o.mode == modeRun && cli.CannotAsk(o.streams) == "":
-		return cli.Confirm(ctx, o.streams, p.Idle, "nothing was submitted")
-	default:
-		p.Warnings = append(p.Warnings, p.Idle)
-	}
-	return nil
-}
-
-// planError returns an error with exit code 2, because nothing was contacted or changed
-// yet, or the exit code of an interrupt if that was the cause. That a file changed at that
-// moment is no mistake of the user.
-func planError(ctx context.Context, err error) error {
-	if ctx.Err() != nil {
-		return cli.Exit(cli.ExitInterrupted)
-	}
-	var file *pack.FileError
-	if errors.As(err, &file) && file.Changed {
-		return err
-	}
-	return cli.Usage(err)
 }

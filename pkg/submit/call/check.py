@@ -99,7 +99,7 @@ def judge(tree, function, calls):
     node = found[0]
     if not isinstance(node, FUNCTIONS) or node not in tree.body:
         return unsure(f"{function} is not a plain function at the top level of the file")
-    if node.decorator_list:
+    if not all(is_ours(d, bound) for d in node.decorator_list):
         return unsure(f"{function} is decorated")
     if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in scope(node.body)):
         return {"outcome": "generator", "line": node.lineno}
@@ -108,6 +108,13 @@ def judge(tree, function, calls):
         if answer["outcome"] != "ok":
             return dict(answer, call=number)
     return {"outcome": "ok", "declared": answer["declared"]}
+
+
+def is_ours(decorator, bound):
+    """Whether a decorator is kinetic.run, which a job calls through to the function."""
+    name = decorator.func if isinstance(decorator, ast.Call) else decorator
+    is_run = isinstance(name, ast.Attribute) and name.attr == "run" and isinstance(name.value, ast.Name) and name.value.id == "kinetic"
+    return is_run and all(isinstance(n, ast.alias) and n.name == "kinetic" for n in bound.get("kinetic", []))
 
 
 def missing(tree, bound, function):

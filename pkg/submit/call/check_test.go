@@ -120,6 +120,8 @@ func TestCheckAllows(t *testing.T) {
 		"model.eval() is no eval":              {"def f(model):\n    model.eval()\n", args{"model"}},
 		"the guard of a script":                {"def f(): pass\n\nif __name__ == '__main__':\n    f()\n", nil},
 		"an invalid escape is only a warning":  {"def f(): return '\\d'\n", nil},
+		"decorated by us":                      {"import kinetic\n@kinetic.run(accelerator='l4')\ndef f(a): pass\n", args{"a"}},
+		"and without parentheses":              {"import kinetic\n@kinetic.run\ndef f(a): pass\n", args{"a"}},
 		"a comment at the end, no code at all": {"def f(): pass\n# bye", nil},
 	}
 	py := python(t)

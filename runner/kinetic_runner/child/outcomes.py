@@ -16,6 +16,7 @@ INLINE_BYTES = 1 << 20  # values up to this size are in the report itself, safe 
 MESSAGE_LIMIT = 1000  # characters of the message in end.json
 ERROR_LIMIT = 1 << 20  # characters of an exception's message, and of its traceback, in the report
 CUT = "\u2026 the rest is in the log\n"
+OURS = ("kinetic.cell", "kinetic.decorator")  # wherever the package is installed
 PACKAGE = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 FIRST_SECONDS, NEXT_SECONDS = 10, 60  # before the log names the threads that the process waits for
 
@@ -143,11 +144,11 @@ def outcome_of(reason, exit_code, message="", error=None):
 
 
 def hide_runner(exc):
-    """Remove the frames of the runner, of what runs a notebook's cell, and of import machinery from a traceback."""
+    """Remove the frames of the runner, of the decorator, of what runs a notebook's cell, and of import machinery from a traceback."""
     library = os.path.dirname(os.__file__)
     machinery = (PACKAGE + os.sep, "<frozen importlib", os.path.join(library, "importlib"), os.path.join(library, "asyncio"))
     tb = exc.__traceback__
-    while tb is not None and (tb.tb_frame.f_code.co_filename.startswith(machinery) or tb.tb_frame.f_globals.get("__name__") == "kinetic.cell"):
+    while tb is not None and (tb.tb_frame.f_code.co_filename.startswith(machinery) or tb.tb_frame.f_globals.get("__name__") in OURS):
         tb = tb.tb_next
     exc.__traceback__ = tb
 
