@@ -67,6 +67,13 @@ demo-gke: build # Try up, pool, status, doctor and down without an account, in a
 docs: hack/docs/node_modules ## Make the site of docs/ in dist/docs
 	npm run --prefix hack/docs --silent build
 
+.PHONY: recordings
+recordings: build # Run the scenes of hack/recordings, and draw docs/recordings/NAME.svg of each; needs python3-pyte and kubectl
+	@mkdir -p docs/recordings
+	for scene in hack/recordings/scenes/*.sh; do \
+		KINETIC_BIN="$(CURDIR)/bin" PYTHONPATH="$(CURDIR)/runner" hack/recordings/record.py "$$scene" >docs/recordings/$$(basename "$$scene" .sh).svg; \
+	done
+
 .PHONY: docs-serve
 docs-serve: hack/docs/node_modules # Show the site while docs/ is edited
 	npm run --prefix hack/docs --silent dev
