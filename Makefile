@@ -69,9 +69,10 @@ docs: hack/docs/node_modules ## Make the site of docs/ in dist/docs
 
 .PHONY: recordings
 recordings: build # Run the scenes of hack/recordings, and draw docs/recordings/NAME.svg of each; needs python3-pyte and kubectl
-	@mkdir -p docs/recordings
+	@mkdir -p docs/recordings .cache
 	for scene in hack/recordings/scenes/*.sh; do \
-		KINETIC_BIN="$(CURDIR)/bin" PYTHONPATH="$(CURDIR)/runner" hack/recordings/record.py "$$scene" >docs/recordings/$$(basename "$$scene" .sh).svg; \
+		KINETIC_BIN="$(CURDIR)/bin" PYTHONPATH="$(CURDIR)/runner" hack/recordings/record.py "$$scene" >.cache/recording.svg; \
+		mv .cache/recording.svg docs/recordings/$$(basename "$$scene" .sh).svg; \
 	done
 
 .PHONY: docs-serve

@@ -63,9 +63,9 @@ class Recorder:
         """Run a command of the shell on the terminal."""
         child, terminal = pty.fork()
         if child == 0:
+            fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
             os.chdir(directory)
             os.execvp("bash", ["bash", "-c", command])
-        fcntl.ioctl(terminal, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
         last = time.monotonic()
         while select.select([terminal], [], [])[0]:
             try:
@@ -106,7 +106,7 @@ def svg(pictures, seconds):
     out = [
         f'<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 {COLUMNS * LETTER + 2 * MARGIN:g} {height * LINE + 2 * MARGIN}" '
         'font-family="ui-monospace,SFMono-Regular,Menlo,Consolas,monospace" font-size="14" xml:space="preserve">',
-        f"<style>text{{white-space:pre}}g.p{{visibility:hidden}}@keyframes end{{to{{visibility:visible}}}}",
+        "<style>text{white-space:pre}g.p{visibility:hidden}",
     ]
     for number, (begin, _) in enumerate(pictures):
         end = pictures[number + 1][0] if number + 1 < len(pictures) else seconds
@@ -122,6 +122,18 @@ def svg(pictures, seconds):
     return "\n".join([*out, "</svg>"]) + "\n"
 
 
+def play(recorder, scene, directory):
+    """Type and run the lines of a scene."""
+    for line in scene.read_text(encoding="utf-8").splitlines():
+        if line.startswith(":"):
+            subprocess.run(["bash", "-c", line[1:]], cwd=directory, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
+        elif line.startswith("#"):
+            recorder.show(f"\x1b[90m{line}\x1b[0m\r\n".encode(), AFTER_COMMAND)
+        elif line:
+            recorder.type(line)
+            recorder.run(line, directory)
+
+
 def main():
     scene = pathlib.Path(sys.argv[1]).resolve()
     files = scene.with_suffix("")
@@ -133,15 +145,10 @@ def main():
         kept = {name: value for name, value in os.environ.items() if name.startswith("KINETIC_") or name in ("PYTHONPATH", "KUBECONFIG", "LANG")}
         os.environ.clear()
         os.environ.update(kept, PATH=path, HOME=home, TERM="xterm-256color", COLUMNS=str(COLUMNS), LINES=str(ROWS))
-        for line in scene.read_text(encoding="utf-8").splitlines():
-            if line.startswith(":"):
-                subprocess.run(["bash", "-c", line[1:]], cwd=directory, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
-            elif line.startswith("#"):
-                recorder.show(f"\x1b[90m{line}\x1b[0m\r\n".encode(), AFTER_COMMAND)
-            elif line:
-                recorder.type(line)
-                recorder.run(line, directory)
-        shutil.rmtree(directory)
+        try:
+            play(recorder, scene, directory)
+        finally:
+            shutil.rmtree(directory)
     sys.stdout.write(svg(recorder.pictures, recorder.now + AT_THE_END))
 
 

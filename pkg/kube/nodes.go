@@ -32,8 +32,11 @@ func (c *Cluster) status(ctx context.Context, s snapshot) api.WorkloadStatus {
 func (c *Cluster) knownNodes(ctx context.Context) []corev1.Node {
 	c.nodesMu.Lock()
 	defer c.nodesMu.Unlock()
-	if now := time.Now(); now.Sub(c.nodesRead) > nodesAge {
-		c.nodes, c.nodesRead = c.client.nodes(ctx), now
+	if now := c.client.now(); now.Sub(c.nodesRead) > nodesAge {
+		c.nodes = c.client.nodes(ctx)
+		if ctx.Err() == nil {
+			c.nodesRead = now
+		}
 	}
 	return c.nodes
 }

@@ -30,7 +30,7 @@ class Memory:
         if now <= self._before:
             return ""
         if not self._in_pod:
-            return "out of memory: this machine had none left"
+            return "killed while this machine, or a limit on it, was out of memory"
         size = limit()
         return f"out of memory: {f'it used all of its {quantity(size)}' if size else 'its node had none left'}; request more with --memory"
 

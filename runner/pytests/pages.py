@@ -137,8 +137,8 @@ class Machine:
             self._bash("python3 block.py", self._local, block)
         elif block.language == "console":
             each = list(commands(block.text))
-            for command, shown in each:
-                code = block.code if command == each[-1][0] else 0
+            for number, (command, shown) in enumerate(each, 1):
+                code = block.code if number == len(each) else 0
                 printed = self._bash(command, self._environment, block, code)
                 lacking = missing_lines(shown, printed)
                 assert not lacking, f"{self._page.name}:{block.line}: {command}\ndoes not print {lacking}, but\n{printed}"

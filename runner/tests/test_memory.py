@@ -48,7 +48,7 @@ class Groups(unittest.TestCase):
             before = memory.Memory(in_pod=False)
             self.assertEqual(before.ran_out(), "")
             self.write(folder, {"vmstat": "nr_free_pages 9\noom_kill %d\n"}, 4)
-            self.assertEqual(before.ran_out(), "out of memory: this machine had none left")
+            self.assertEqual(before.ran_out(), "killed while this machine, or a limit on it, was out of memory")
 
     def write(self, group, files, count):
         for name, text in files.items():

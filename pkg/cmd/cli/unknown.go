@@ -51,7 +51,7 @@ func otherForm(c *cobra.Command, err error) string {
 		return "write --" + positive + "=false."
 	case name == "cleanup-timeout", name == "cleanup-poll-interval":
 		return "omit it: the command waits for as long as pods may take to end."
-	case name == "force-destroy", positive == "force-destroy":
+	case positive == "force-destroy":
 		return "buckets are kept unless kubectl kinetic down --delete-data deletes them."
 	case name == "update-credentials":
 		return "omit it: the credentials of docker login and gcloud are used."

@@ -116,7 +116,12 @@ func flagsFirst(args []string) error {
 		if len(line) == 0 {
 			line = []string{"COMMAND"}
 		}
-		return usageError(fmt.Sprintf("flags go after the command: %s %s --profile %s", product, strings.Join(line, " "), profile))
+		at := slices.Index(line, "--") // what follows is the program's
+		if at < 0 {
+			at = len(line)
+		}
+		line = slices.Insert(slices.Clone(line), at, "--profile", profile)
+		return usageError(fmt.Sprintf("flags go after the command: %s %s", product, strings.Join(line, " ")))
 	}
 	if word := strings.TrimLeft(flag, "-"); slices.Contains(commandNames(), word) {
 		return usageError(fmt.Sprintf("%q is a command: %s %s", word, product, word))

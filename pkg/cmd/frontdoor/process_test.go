@@ -134,6 +134,8 @@ func TestRejects(t *testing.T) {
 			`flags go after the command: kubectl kinetic COMMAND --context=c`},
 		"a profile before the command": {[]string{"--profile", "ml", "jobs", "list"},
 			`flags go after the command: kubectl kinetic jobs list --profile ml`},
+		"a profile before a program's arguments": {[]string{"--profile", "ml", "run", "train.py", "--", "--epochs", "3"},
+			`flags go after the command: kubectl kinetic run train.py --profile ml -- --epochs 3`},
 		"a profile alone":               {[]string{"--profile=ml"}, `flags go after the command: kubectl kinetic COMMAND --profile ml`},
 		"a command written as a flag":   {[]string{"--version"}, `"version" is a command: kubectl kinetic version`},
 		"a format version lacks":        {[]string{"version", "-o", "name"}, `version: -o "name": expected json or yaml`},

@@ -76,14 +76,32 @@ func (f *resultFlags) toOptions(c *command, args []string) (*resultOptions, erro
 		return nil, err
 	}
 	many := c.choice.MayBeSeveral(args)
-	for flag, given := range map[string]bool{"--output " + f.output: f.output != "json", "--output-file": f.file != "", "--index": f.index != noIndex} {
-		if many && given {
-			return nil, cli.Usagef("%s cannot be combined with several jobs", flag)
+	for _, flag := range []struct {
+		name  string
+		given bool
+	}{{"--output " + f.output, f.output != "json"}, {"--output-file", f.file != ""}, {"--index", f.index != noIndex}} {
+		if many && flag.given {
+			return nil, cli.Usagef("%s cannot be combined with several jobs", flag.name)
 		}
 	}
 	return &resultOptions{command: c, args: args, many: many, index: f.index, timeout: f.timeout, keepDebugged: f.keepDebugged,
 		collection: report.Collection{Cleanup: f.cleanup, Raw: f.output == "raw", Inputs: f.output == report.InputsFormat, File: f.file,
 			Trust: verify.Verifier{Reports: backend.Reports(), TrustStore: f.trustStore, Timeout: verify.DefaultPatience}}}, nil
+}
+
+// checkInputs rejects --output inputs for what has no inputs that can be printed.
+func (o *resultOptions) checkInputs(j *job.Job) error {
+	switch {
+	case !o.collection.Inputs:
+		return nil
+	case j.Handle.Map == nil:
+		return cli.Usagef("--output inputs: job %s is not a map", j.ID())
+	case o.index != noIndex:
+		return cli.Usagef("--output inputs: --index prints one value: omit one of them")
+	case j.Handle.CallKind == api.CallPickle:
+		return cli.Usagef("--output inputs: the inputs of job %s are Python objects: print its values without --output inputs", j.ID())
+	}
+	return nil
 }
 
 func (o *resultOptions) run(ctx context.Context) error {
@@ -104,8 +122,8 @@ func (o *resultOptions) run(ctx context.Context) error {
 	if collection.Raw && j.Handle.Map != nil && o.index == noIndex {
 		return cli.Usagef("--output raw cannot print all values of a map: choose one with --index")
 	}
-	if collection.Inputs && (j.Handle.Map == nil || o.index != noIndex || collection.File != "" && j.Handle.CallKind == api.CallPickle) {
-		return cli.Usagef("--output inputs prints all inputs of a map beside their values: job %s is not a map, or another flag prints less", j.ID())
+	if err := o.checkInputs(j); err != nil {
+		return err
 	}
 	if collection.Raw && collection.File != "" && j.Handle.CallKind == api.CallPickle {
 		return cli.Usagef("--output raw cannot be combined with --output-file for job %s, which has a pickle: omit one of them", j.ID())

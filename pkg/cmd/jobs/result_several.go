@@ -54,7 +54,7 @@ func (o *resultOptions) printAll(ctx, waiting context.Context, jobs []*job.Job, 
 		}
 	}
 	for _, id := range running {
-		fmt.Fprintf(o.streams.ErrOut, "job %s is still running\n", id)
+		fmt.Fprintf(o.streams.ErrOut, "job %s has not ended yet\n", id)
 	}
 	switch {
 	case ctx.Err() != nil:

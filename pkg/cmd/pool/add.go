@@ -87,7 +87,9 @@ func (c *command) add() *cobra.Command {
 		Use: "add ACCELERATOR…", Short: "Add node pools for accelerators", Long: addLong, Example: addExamples,
 		Args: f.some, ValidArgsFunction: completeAccelerator,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
-			f.reserve(os.Getenv)
+			if f.reserve(os.Getenv) {
+				fmt.Fprintf(c.streams.ErrOut, "machines come from reservation %s (KINETIC_RESERVATION)\n", strings.Join(f.reservations, ","))
+			}
 			o, err := f.toOptions(c, slices.Concat(args, f.accelerators), machines.Flags.Changed("min-nodes"))
 			if err != nil {
 				return cli.Usage(err)
@@ -100,11 +102,14 @@ func (c *command) add() *cobra.Command {
 	}, machines, pool, outcome)
 }
 
-// reserve takes the reservation from the environment, unless flags say where machines come from.
-func (f *addFlags) reserve(getenv func(string) string) {
-	if name := getenv("KINETIC_RESERVATION"); name != "" && f.reservations == nil && !f.spot && !f.flexStart {
-		f.reservations = strings.Split(name, ",")
+// reserve takes the reservation from the environment, unless flags say where machines come from, and reports whether it did.
+func (f *addFlags) reserve(getenv func(string) string) bool {
+	name := getenv("KINETIC_RESERVATION")
+	if name == "" || f.reservations != nil || f.spot || f.flexStart {
+		return false
 	}
+	f.reservations = strings.Split(name, ",")
+	return true
 }
 
 func completeAccelerator(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {

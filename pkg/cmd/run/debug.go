@@ -12,7 +12,7 @@ import (
 // noTerminal is the variable with which a command waits for a debugger without a terminal.
 const noTerminal = "KINETIC_NO_TTY_DEBUG"
 
-// checkDebug rejects to wait for a job that waits for a debugger where nobody sees that, such as in CI. A
+// checkDebug refuses to wait for a job that waits for a debugger where nobody sees that, such as in CI. A
 // program that reads events sees it.
 func checkDebug(streams genericiooptions.IOStreams, getenv func(string) string) error {
 	attended := term.IsTerminal(streams.In) || term.IsTerminal(streams.Out) || term.IsTerminal(streams.ErrOut)

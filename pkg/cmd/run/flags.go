@@ -300,7 +300,7 @@ func (f *flags) target(c *cobra.Command, args []string, r *api.Request) error {
 	switch {
 	case r.Command && len(words) > 0:
 		return fmt.Errorf("TARGET %q: with --command, the command goes after --", words[0])
-	case len(words) > 1 && strings.HasPrefix(words[0], "python") && strings.HasSuffix(words[1], ".py"):
+	case len(words) > 1 && strings.HasPrefix(words[0], "python") && !strings.HasSuffix(words[0], ".py") && strings.HasSuffix(words[1], ".py"):
 		return fmt.Errorf("TARGET %q and %q: the job chooses the Python: omit %s", words[0], words[1], words[0])
 	case len(words) > 1:
 		return fmt.Errorf("TARGET %q and %q: only one is allowed; pass arguments to a script after --, to a function with --arg NAME=VALUE", words[0], words[1])

@@ -4,8 +4,10 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strings"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
@@ -20,14 +22,18 @@ func (o *options) noteMissing(j *job.Job, warnings *report.WarningLog) {
 	if err != nil {
 		return
 	}
-	if note := missingFile(warnings.MissingFile(), cwd, o.planned.Root); note != "" {
+	packaged := func(rel string) bool {
+		return slices.ContainsFunc(o.planned.Files.Index.Files, func(f api.IndexFile) bool { return f.Path == rel })
+	}
+	if note := missingFile(warnings.MissingFile(), cwd, o.planned.Root, packaged); note != "" {
 		o.ui.Note(note)
 	}
 }
 
 // missingFile says how a job gets a file that is on this machine, "" if it isn't, or if there is no file to look for.
 // cwd is where the command was typed, and root the package root.
-func missingFile(file, cwd, root string) string {
+// packaged reports whether a path relative to the root is in the package.
+func missingFile(file, cwd, root string, packaged func(rel string) bool) string {
 	if file == "" || strings.Contains(file, "://") {
 		return ""
 	}
@@ -35,14 +41,14 @@ func missingFile(file, cwd, root string) string {
 	if !filepath.IsAbs(file) {
 		here = filepath.Join(cwd, file)
 	}
-	below := func(path string) bool {
-		rel, err := filepath.Rel(root, path)
-		return err == nil && filepath.IsLocal(rel)
-	}
+	rel, err := filepath.Rel(root, here)
+	below := err == nil && filepath.IsLocal(rel)
 	switch _, err := os.Stat(here); {
-	case err == nil && below(here) && !filepath.IsAbs(file):
+	case err == nil && below && !filepath.IsAbs(file) && packaged(filepath.ToSlash(rel)):
+		return "" // the program looked for it elsewhere
+	case err == nil && below && !filepath.IsAbs(file):
 		return fmt.Sprintf("%s is on this machine, but was left out of the package by .kineticignore or a default rule", file)
-	case err == nil && below(here):
+	case err == nil && below:
 		return fmt.Sprintf("%s is a path of this machine: the job has the project's files where it starts, so use a relative path", file)
 	case err == nil:
 		return fmt.Sprintf("%s is on this machine, and only %s is packaged: pass it with --data NAME=%s, and open the path in KINETIC_DATA_NAME", file, root, file)

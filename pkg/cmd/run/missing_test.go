@@ -11,7 +11,7 @@ func TestMissingFile(t *testing.T) {
 	dir := t.TempDir()
 	root := filepath.Join(dir, "proj")
 	cwd := filepath.Join(root, "conf")
-	for _, file := range []string{filepath.Join(cwd, "base.json"), filepath.Join(root, "data", "train.csv"), filepath.Join(dir, "outside.csv")} {
+	for _, file := range []string{filepath.Join(cwd, "base.json"), filepath.Join(cwd, "kept.json"), filepath.Join(root, "data", "train.csv"), filepath.Join(dir, "outside.csv")} {
 		if err := os.MkdirAll(filepath.Dir(file), 0o777); err != nil {
 			t.Fatal(err)
 		}
@@ -19,9 +19,11 @@ func TestMissingFile(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
+	packaged := func(rel string) bool { return rel == "conf/kept.json" }
 	for file, want := range map[string]string{
 		"base.json":                       "base.json is on this machine, but was left out of the package",
 		filepath.Join(cwd, "base.json"):   "is a path of this machine",
+		"kept.json":                       "",
 		"../../outside.csv":               "../../outside.csv is on this machine, and only " + root + " is packaged: pass it with --data NAME=../../outside.csv",
 		filepath.Join(dir, "outside.csv"): "is packaged: pass it with --data NAME=" + dir,
 		"data/train.csv":                  "data/train.csv is in " + root + ", and the job started in conf as you did",
@@ -30,7 +32,7 @@ func TestMissingFile(t *testing.T) {
 		"gs://bucket/train.csv":           "",
 		"":                                "",
 	} {
-		if got := missingFile(file, cwd, root); want == "" && got != "" || !strings.Contains(got, want) {
+		if got := missingFile(file, cwd, root, packaged); want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("%q: got %q, want %q", file, got, want)
 		}
 	}

@@ -160,7 +160,7 @@ func (f *fitted) write(to *bytes.Buffer) (more int) {
 	for _, row := range f.rows {
 		to.WriteString(f.layout.line(row) + "\n")
 	}
-	if first && f.layout.common != "" {
+	if first && f.headers && f.layout.common != "" {
 		to.WriteString(f.layout.common + "\n")
 		more = 1
 	}

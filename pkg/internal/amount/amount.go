@@ -23,7 +23,7 @@ func Positive(from, value string) error {
 func Size(from, value string) error {
 	bytes, err := parse(from, value)
 	switch number := strings.TrimRight(value, "gGbB"); {
-	case err != nil && number != "" && strings.Trim(number, "0123456789.") == "":
+	case err != nil && number != "" && strings.Trim(number, "0123456789.") == "" && Size(from, number+"Gi") == nil:
 		return fmt.Errorf("%s %q: did you mean %sGi?", from, value, number)
 	case err != nil || value == "" || bytes.CmpInt64(leastSize) >= 0:
 		return err

@@ -42,10 +42,18 @@ func (s Observation) explainNodes(p corev1.Pod) Diagnosis {
 	if p.Spec.NodeSelector[api.NodeLabelGPU] == "" && p.Spec.NodeSelector[api.NodeLabelTPU] == "" {
 		return Diagnosis{}
 	}
-	r := Diagnosis{Sentence: "the cluster has " + haves(s.Nodes)}
+	r := Diagnosis{Sentence: "the cluster has " + haves(s.Nodes) + " now"}
 	onGKE := slices.ContainsFunc(s.Nodes, func(n corev1.Node) bool { return n.Labels[api.NodeLabelPool] != "" })
-	if name := acceleratorOf(p.Spec.NodeSelector); name != "" && onGKE {
+	name, known := acceleratorOf(p.Spec.NodeSelector)
+	isThere := slices.ContainsFunc(s.Nodes, func(n corev1.Node) bool { // and something else keeps the pod from it
+		has, _ := acceleratorOf(n.Labels)
+		return has == name
+	})
+	if known && onGKE && !isThere {
 		r.Next = "kubectl kinetic pool add " + name
+		if gpus := requested(p, "nvidia.com/gpu"); gpus.CmpInt64(1) > 0 {
+			r.Next += "x" + gpus.String()
+		}
 	}
 	return r
 }
@@ -54,7 +62,7 @@ func (s Observation) explainNodes(p corev1.Pod) Diagnosis {
 func haves(nodes []corev1.Node) string {
 	count := map[string]int{}
 	for _, n := range nodes {
-		if name := acceleratorOf(n.Labels); name != "" {
+		if name, _ := acceleratorOf(n.Labels); name != "" {
 			count[name]++
 		}
 	}
@@ -68,21 +76,22 @@ func haves(nodes []corev1.Node) string {
 	return strings.Join(parts, ", ")
 }
 
-// acceleratorOf returns the accelerator that labels of a node stand for, as it is typed; "" if there is none.
-func acceleratorOf(of map[string]string) string {
+// acceleratorOf returns the accelerator that labels of a node stand for, as it is typed; "" if there is none. It is not
+// known if this program has no name for it.
+func acceleratorOf(of map[string]string) (name string, known bool) {
 	gpu, tpu, topology := of[api.NodeLabelGPU], of[api.NodeLabelTPU], of[api.NodeLabelTopology]
 	for _, o := range accelerator.Offers() {
 		if gpu != "" && o.Kind == api.GPU && o.Label == gpu {
-			return o.Name
+			return o.Name, true
 		}
 		if tpu != "" && o.Kind == api.TPU && o.Label == tpu && o.Topology == topology {
-			return o.Text
+			return o.Text, true
 		}
 	}
-	return foreign(gpu + tpu)
+	return foreign(gpu + tpu), false
 }
 
-// tooLarge says that a pod requests more than the largest of the nodes has, so that waiting does not help.
+// tooLarge says that a pod requests more than the largest of the nodes has, so that waiting may not help.
 func tooLarge(p corev1.Pod, nodes []corev1.Node) string {
 	for _, name := range []corev1.ResourceName{corev1.ResourceMemory, corev1.ResourceCPU} {
 		var most resource.Quantity
@@ -99,7 +108,7 @@ func tooLarge(p corev1.Pod, nodes []corev1.Node) string {
 		if name == corev1.ResourceMemory {
 			has = human.Bytes(most.Value()) + " of memory"
 		}
-		return fmt.Sprintf("the largest node has %s, so waiting does not help: ask for less, or add larger nodes", has)
+		return fmt.Sprintf("the largest node has %s now: unless the cluster adds larger ones by itself, ask for less", has)
 	}
 	return ""
 }

@@ -34,15 +34,15 @@ func TestExplainNodes(t *testing.T) {
 		want  Diagnosis
 	}{
 		"another accelerator": {unscheduled("1", "1Gi", affinity, t4), nodes,
-			Diagnosis{Sentence: "no node fits: 5 of 5 without gke-accelerator=nvidia-tesla-t4; the cluster has l4 on 2 nodes, v6e-8 on 1 node", Next: "kubectl kinetic pool add t4"}},
+			Diagnosis{Sentence: "no node fits: 5 of 5 without gke-accelerator=nvidia-tesla-t4; the cluster has l4 on 2 nodes, v6e-8 on 1 node now", Next: "kubectl kinetic pool add t4"}},
 		"no accelerators": {unscheduled("1", "1Gi", affinity, t4), nodes[1:2],
-			Diagnosis{Sentence: "no node fits: 5 of 5 without gke-accelerator=nvidia-tesla-t4; the cluster has no accelerators", Next: "kubectl get nodes -l cloud.google.com/gke-accelerator=nvidia-tesla-t4"}},
+			Diagnosis{Sentence: "no node fits: 5 of 5 without gke-accelerator=nvidia-tesla-t4; the cluster has no accelerators now", Next: "kubectl get nodes -l cloud.google.com/gke-accelerator=nvidia-tesla-t4"}},
 		"unknown nodes": {unscheduled("1", "1Gi", affinity, t4), nil,
 			Diagnosis{Sentence: "no node fits: 5 of 5 without gke-accelerator=nvidia-tesla-t4", Next: "kubectl get nodes -l cloud.google.com/gke-accelerator=nvidia-tesla-t4"}},
 		"too much memory": {unscheduled("1", "100Gi", memory, nil), nodes[:2],
-			Diagnosis{Sentence: "no node has room: 5 of 5 with too little memory free (100Gi asked); the largest node has 13 GiB of memory, so waiting does not help: ask for less, or add larger nodes"}},
+			Diagnosis{Sentence: "no node has room: 5 of 5 with too little memory free (100Gi asked); the largest node has 13 GiB of memory now: unless the cluster adds larger ones by itself, ask for less"}},
 		"too many CPUs": {unscheduled("16", "1Gi", "0/5 nodes are available: 5 Insufficient cpu.", l4), nodes,
-			Diagnosis{Sentence: "no node has room: 5 of 5 with too little cpu free (16 asked); the largest node has 3920m CPUs, so waiting does not help: ask for less, or add larger nodes"}},
+			Diagnosis{Sentence: "no node has room: 5 of 5 with too little cpu free (16 asked); the largest node has 3920m CPUs now: unless the cluster adds larger ones by itself, ask for less"}},
 		"waiting helps": {unscheduled("1", "10Gi", memory, nil), nodes, Diagnosis{Sentence: "no node has room: 5 of 5 with too little memory free (10Gi asked)"}},
 	} {
 		t.Run(name, func(t *testing.T) {

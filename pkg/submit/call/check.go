@@ -213,7 +213,7 @@ func (a answer) idle(name string) string {
 	if len(a.Idle) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s only defines functions, so running it does nothing: to call one, write %s:%s", name, name, a.Idle[len(a.Idle)-1])
+	return fmt.Sprintf("%s only defines functions: unless its imports do something, running it does nothing; to call one, write %s:%s", name, name, a.Idle[len(a.Idle)-1])
 }
 
 func (a answer) complainOfSyntax(name string) error {

@@ -153,7 +153,7 @@ def arguments(node, given, count, bound):
 
 
 BUILTIN = ("str", "int", "float", "bool", "list", "dict")
-GENERIC = {"List": "list", "Sequence": "list", "Tuple": "list", "tuple": "list", "Dict": "dict", "Mapping": "dict"}
+GENERIC = {"List": "list", "Tuple": "list", "Dict": "dict", "Mapping": "dict"}
 
 
 def kinds(annotation, bound):
@@ -171,16 +171,14 @@ def kinds(annotation, bound):
         inside = annotation.slice
         if type(inside).__name__ == "Index":  # Python 3.8
             inside = inside.value
-        generic = word(annotation.value)
+        generic = word(annotation.value, bound)
         if generic == "Union":
             return every(inside.elts if isinstance(inside, ast.Tuple) else [inside], bound)
         if generic == "Optional":
             return every([inside, ast.Constant(None)], bound)
         return kinds(annotation.value, bound)
-    name = word(annotation)
-    if name in BUILTIN:
-        return [] if name in bound else [name]
-    return [GENERIC[name]] if name in GENERIC else []
+    name = word(annotation, bound)
+    return [name] if name in BUILTIN else [GENERIC[name]] if name in GENERIC else []
 
 
 def every(annotations, bound):
@@ -188,8 +186,16 @@ def every(annotations, bound):
     return sorted(set(sum(found, [])), key=lambda kind: (kind == "None", kind)) if all(found) else []
 
 
-def word(node):
-    return node.id if isinstance(node, ast.Name) else node.attr if isinstance(node, ast.Attribute) else None
+def word(node, bound):
+    """The name of a type that is certainly Python's own, or one of typing; None for others."""
+    if isinstance(node, ast.Attribute):
+        return node.attr if node.attr not in BUILTIN and isinstance(node.value, ast.Name) and node.value.id == "typing" else None
+    if not isinstance(node, ast.Name):
+        return None
+    if node.id in BUILTIN:
+        return None if node.id in bound else node.id
+    imports = bound.get(node.id, [])
+    return node.id if imports and all(isinstance(n, ast.alias) and n.name == node.id for n in imports) else None
 
 
 def signature(a, optional):
@@ -246,12 +252,17 @@ def check(source, function, calls, here):
 def idle(body):
     """The functions of a script that does nothing but define them; empty if it may do something."""
     functions = [node.name for node in body if isinstance(node, FUNCTIONS)]
-    return functions if all(map(only_defines, body)) else []
+    return [name for name in functions if name[0] != "_"] if all(map(only_defines, body)) else []
 
 
 def only_defines(node):
-    if isinstance(node, FUNCTIONS + (ast.ClassDef,)):
-        return not node.decorator_list
+    if isinstance(node, FUNCTIONS):
+        defaults = node.args.defaults + [d for d in node.args.kw_defaults if d]
+        return not node.decorator_list and all(isinstance(d, ast.Constant) for d in defaults)
+    if isinstance(node, ast.ClassDef):
+        return not node.decorator_list and all(map(only_defines, node.body))
+    if isinstance(node, ast.Pass):
+        return True
     value = getattr(node, "value", None)
     return isinstance(node, (ast.Import, ast.ImportFrom)) or isinstance(node, (ast.Expr, ast.Assign, ast.AnnAssign)) and isinstance(value, ast.Constant)
 

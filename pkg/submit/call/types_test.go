@@ -64,10 +64,12 @@ func TestFit(t *testing.T) {
 func TestCheckFindsTypes(t *testing.T) {
 	q := query(t, `from typing import List, Optional, Union
 import typing, numpy as np
+from chex import Array
 class float: pass
 def f(a: str, b: "str", c: int | None, d, *, e: Optional[int] = 1, f: list[str] = [], g: typing.Dict[str, int] = {}, h: Union[int, str] = 1,
+      p: typing.Sequence[str] = "", q: np.float = 1, r: Array = None,
       i: np.ndarray = None, j: float = 1, k: Optional[np.ndarray] = None, l: List[int] = (), m: "a b" = 1, n: bool = False, o: str = ""): pass
-`, "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n")
+`, "a", "b", "c", "d", "e", "f", "g", "h", "i", "j", "k", "l", "m", "n", "p", "q", "r")
 	got, err := Check(t.Context(), python(t), q)
 	want := Declared{
 		"a": {"str"}, "b": {"str"}, "c": {"int", "None"}, "e": {"int", "None"}, "f": {"list"}, "g": {"dict"}, "h": {"int", "str"},
@@ -81,11 +83,13 @@ def f(a: str, b: "str", c: int | None, d, *, e: Optional[int] = 1, f: list[str] 
 func TestCheckIdleScripts(t *testing.T) {
 	py := python(t)
 	for source, want := range map[string]string{
-		"'''Doc.'''\nimport os\nN = 3\ndef load(): pass\ndef train(): load()\n": "train.py only defines functions, so running it does nothing: to call one, write train.py:train",
+		"'''Doc.'''\nimport os\nN = 3\ndef load(): pass\ndef train(): load()\n": "train.py only defines functions: unless its imports do something, running it does nothing; to call one, write train.py:train",
 		"def train(): pass\ntrain()\n":                                          "",
 		"def train(): pass\nif __name__ == '__main__': train()\n":               "",
 		"def f(): pass\nx = f()\n":                                              "",
 		"@register\ndef f(): pass\n":                                            "",
+		"def f(x=print(1)): pass\n":                                             "",
+		"class A:\n    print(1)\ndef f(): pass\n":                               "",
 		"import torch\n":                                                        "",
 	} {
 		q := query(t, source)

@@ -53,14 +53,14 @@ def arguments(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping
     return {name: short(value) for name, value in given.items()}
 
 
-def short(value: object) -> object:
+def short(value: object, depth: int = 3) -> object:
     """Return a short text or number as it is, a few of them in a list or dict, and of anything else the type."""
     if value is None or isinstance(value, (bool, int, float)) or isinstance(value, str) and len(value) <= SHORT:
         return value
-    if type(value) in (list, tuple) and len(value) <= SHORT:  # type: ignore[arg-type]
-        return [short(item) for item in value]  # type: ignore[attr-defined]
-    if type(value) is dict and len(value) <= SHORT:
-        return {str(key): short(item) for key, item in value.items()}
+    if depth and type(value) in (list, tuple) and len(value) <= SHORT:  # type: ignore[arg-type]
+        return [short(item, depth - 1) for item in value]  # type: ignore[attr-defined]
+    if depth and type(value) is dict and len(value) <= SHORT:
+        return {str(key): short(item, depth - 1) for key, item in value.items()}
     return f"<{type(value).__name__}>"
 
 

@@ -175,19 +175,26 @@ class OutcomeReader:
 
     def wait_for(self, index: int, timeout: Optional[Duration] = None) -> Outcome:
         """Return the outcome of an input, once it is there."""
-        with self._lock:
-            if timeout is not None or self._coming is None:
-                coming = self._read(timeout)
-                self._coming = coming if timeout is None else self._coming
-            else:
-                coming = self._coming
-            while index not in self._came:
-                outcome = next(coming, None)
-                if outcome is None:
-                    self._coming = None
-                    raise JobNotFound(f"{self.job.job_id} has no outcome of input {index}")
-                self._came[outcome.index] = outcome
+        if index in self._came:
             return self._came[index]
+        if timeout is not None:
+            return self._until(index, self._read(timeout))
+        with self._lock:  # one reads, and the others find what it kept
+            self._coming = self._coming or self._read(None)
+            try:
+                return self._until(index, self._coming)
+            except BaseException:
+                self._coming = None  # it has ended
+                raise
+
+    def _until(self, index: int, coming: Iterator[Outcome]) -> Outcome:
+        """Keep what comes until the outcome of an input is there."""
+        while index not in self._came:
+            outcome = next(coming, None)
+            if outcome is None:
+                raise JobNotFound(f"{self.job.job_id} has no outcome of input {index}")
+            self._came[outcome.index] = outcome
+        return self._came[index]
 
 
 class Inputs(Sequence[InputHandle]):

@@ -121,7 +121,10 @@ def values(handle: JobHandle[Any], count: int, said: list[bytes]) -> Iterator[tu
     finally:
         running.kill()
         running.wait()
-        running.stdout.close()
+        listening.join()
+        for pipe in (running.stdin, running.stdout, running.stderr):
+            if pipe is not None:
+                pipe.close()
 
 
 def input_rows(batch: BatchHandle[Any], about: Mapping[str, Any]) -> Iterator[Row]:

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Pickle exceptions with what they were raised from."""
 
+import builtins
 import copyreg
 import importlib
 import pickle
@@ -11,7 +12,8 @@ from .pickles import first_of
 from .wording import INTERRUPTIONS
 
 EXCEPTION_LIMIT = 64 << 20  # bytes of an exception, which is in memory twice while it is checked
-OS_FIELDS = ("errno", "strerror", "filename", "filename2")
+NOT_SET = {"args", "characters_written"}  # set otherwise, or not to be set
+DESCRIPTORS = (types.MemberDescriptorType, types.GetSetDescriptorType)
 
 
 def save_exception(exc, make_sink):
@@ -74,12 +76,14 @@ def has_own_init(kind):
     """Return whether a class has an __init__ in Python, and says nothing else about how to make or pickle it."""
     builtin = next(base for base in kind.__mro__ if base.__module__ == "builtins")
     same = all(getattr(kind, name) is getattr(builtin, name) for name in ("__new__", "__reduce__", "__reduce_ex__"))
-    return same and isinstance(kind.__init__, types.FunctionType)
+    group = issubclass(kind, getattr(builtins, "BaseExceptionGroup", ()))  # whose __new__ needs its exceptions
+    return same and not group and isinstance(kind.__init__, types.FunctionType)
 
 
 def without_init(exc):
     """Return how to pickle an exception so that its __init__ is not called: that may take other arguments than are in args."""
+    builtin = next(base for base in type(exc).__mro__ if base.__module__ == "builtins")
+    fields = {name for base in builtin.__mro__ for name, kind in vars(base).items() if isinstance(kind, DESCRIPTORS) and not name.startswith("_")}
     state = dict(vars(exc), args=exc.args)
-    if isinstance(exc, OSError):
-        state.update((name, getattr(exc, name)) for name in OS_FIELDS if getattr(exc, name) is not None)
+    state.update((name, getattr(exc, name)) for name in sorted(fields - NOT_SET) if getattr(exc, name, None) is not None)
     return copyreg.__newobj__, (type(exc),), state
