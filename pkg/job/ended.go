@@ -14,7 +14,7 @@ import (
 const endedTime = 2 * time.Second
 
 // Ended counts the newest jobs that the filter chooses and that only the store has. It reads few of them and for a short
-// time: unsure says that there may be more.
+// time: unsure means that there may be more.
 func (reg Registry) Ended(ctx context.Context, f Filter) (n int, unsure bool) {
 	ctx, cancel := context.WithTimeout(ctx, endedTime)
 	defer cancel()

@@ -19,7 +19,7 @@ type Value struct {
 	JSON []byte
 	// Size is the number of bytes of a result that is too large.
 	Size int64
-	// Inputs says how far a map is, whose values are too many; nil for any other job.
+	// Inputs is the progress of a map, whose values are too many for a list; nil for other jobs.
 	Inputs *mapresults.Progress
 	// Err is why the value could not be read.
 	Err error

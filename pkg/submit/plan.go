@@ -55,7 +55,7 @@ type Planned struct {
 	Python string
 	// PlainNetwork is why hosts of GPUs talk over plain TCP, "" if they don't, or if there is one host.
 	PlainNetwork string
-	// Idle says that the script does nothing, and what to type instead; "" for all others.
+	// Idle is a warning that the script only defines functions, with what to type instead, or "".
 	Idle string
 	// Warnings are sentences for the user.
 	Warnings []string

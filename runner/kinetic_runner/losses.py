@@ -37,7 +37,7 @@ def unsaved(files):
 
 
 def not_kept(place):
-    """Return a sentence about files that the call has written beside its code, not to its outputs; "" for none."""
+    """Return a sentence about files that the call wrote beside its code instead of to its outputs, or ""."""
     written, count = [], 0
     for entries in walk(place.workspace, {path for path, _, _ in mounts()}, written_by_programs):
         written += filter(None, (written_since(place, entry) for entry in entries))
@@ -49,11 +49,11 @@ def not_kept(place):
     written.sort()
     names = ", ".join(f"{path} ({readable(size)})" for path, size in written[:NAMED])
     more = f" and {len(written) - NAMED} more" if len(written) > NAMED else ""
-    return f"not kept: {names}{more}: write what should be kept to KINETIC_OUTPUT_DIR"
+    return f"not kept: {names}{more}: write files to KINETIC_OUTPUT_DIR to keep them"
 
 
 def written_by_programs(name):
-    """Return whether a name is not one of caches, which nobody misses."""
+    """Return whether a name is not that of a cache."""
     return not name.startswith(".") and name != "__pycache__"
 
 

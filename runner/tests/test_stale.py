@@ -251,7 +251,7 @@ class Outputs(PodCase):
         """
         ran = self.run_call(function(), {"train.py": code, "conf.json": "{}"})
         self.assertEqual((ran.code, ran.result["warnings"]), (0, []), ran.err)
-        self.assertEqual(ran.out, "kinetic: not kept: b (5 B), c (5 B), d (5 B) and 1 more: write what should be kept to KINETIC_OUTPUT_DIR\n")
+        self.assertEqual(ran.out, "kinetic: not kept: b (5 B), c (5 B), d (5 B) and 1 more: write files to KINETIC_OUTPUT_DIR to keep them\n")
 
     def test_directory_without_files_is_nothing_lost(self):
         ran = self.call("import os\nos.makedirs('gs://other')\ndef f(): return 1")

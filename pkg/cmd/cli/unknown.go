@@ -33,8 +33,8 @@ func NoCommand(otherWords map[string][]string) cobra.PositionalArgs {
 	}
 }
 
-// otherForm says what to type instead of a flag that keras-kinetic or kubectl has and this command
-// has not; "" for others.
+// otherForm returns what to type instead of a flag of keras-kinetic or kubectl that this command
+// lacks, or "".
 func otherForm(c *cobra.Command, err error) string {
 	var unknown *pflag.NotExistError
 	if !errors.As(err, &unknown) {
@@ -46,11 +46,11 @@ func otherForm(c *cobra.Command, err error) string {
 	case name == "preview" && flags.Lookup("dry-run") != nil:
 		return "write --dry-run."
 	case name == "preview" && flags.Lookup("yes") != nil:
-		return "omit it: the command says what it will change, and asks."
+		return "omit it: the command shows what it will change, and asks first."
 	case negated && isBool(flags.Lookup(positive)):
 		return "write --" + positive + "=false."
 	case name == "cleanup-timeout", name == "cleanup-poll-interval":
-		return "omit it: the command waits for as long as pods may take to end."
+		return "omit it: the command waits until the pods have ended."
 	case positive == "force-destroy":
 		return "buckets are kept unless kubectl kinetic down --delete-data deletes them."
 	case name == "update-credentials":

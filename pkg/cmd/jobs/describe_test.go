@@ -286,3 +286,17 @@ func TestTheNameAndTheFunction(t *testing.T) {
 		}
 	}
 }
+
+// TestTimelineKeepsWhyAttemptsEnded: attempts may end in the same way as the job.
+func TestTimelineKeepsWhyAttemptsEnded(t *testing.T) {
+	var out strings.Builder
+	d := job.Description{Status: api.Status{Message: "out of memory"}, Timeline: []job.Event{
+		{What: "attempt 1 ended: out of memory"}, {What: "failed: out of memory"},
+	}}
+	if err := printTimeline(&out, d); err != nil {
+		t.Fatal(err)
+	}
+	if got := out.String(); !strings.Contains(got, "attempt 1 ended: out of memory\n") || !strings.HasSuffix(got, "failed\n") {
+		t.Errorf("got\n%s", got)
+	}
+}

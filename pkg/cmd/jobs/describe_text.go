@@ -90,7 +90,7 @@ func (c *command) describeText(j *job.Job, d job.Description, costs price.Meter,
 	return printError(out, d.Error)
 }
 
-// headline says how a job stands: its ID, its state in the state's colour, for how long, and why.
+// headline returns the first line of a description: the ID, the state in its colour, for how long, and why.
 func headline(style ui.Style, d job.Description, now time.Time) string {
 	text := ui.Clean(describeState(d))
 	word := d.Status.Word()
@@ -196,8 +196,8 @@ func printTimeline(out io.Writer, d job.Description) error {
 			day = date
 		}
 		what := e.What
-		if d.Status.Message != "" {
-			what = strings.TrimSuffix(what, ": "+d.Status.Message)
+		if what == "failed: "+d.Status.Message { // the headline has it
+			what = "failed"
 		}
 		fmt.Fprintf(w, "  %s %s\t%s\t%s\n", date, at.Format(time.TimeOnly), since, ui.Clean(what))
 	}

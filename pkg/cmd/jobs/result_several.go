@@ -113,7 +113,7 @@ func (o *resultOptions) printFailure(ctx context.Context, j *job.Job, s api.Stat
 	return o.print(j, failure)
 }
 
-// errorLine says why a job has no value. Type and Traceback are those of its exception, if there was one.
+// errorLine is why a job has no value. Type and Traceback come from its exception, if there was one.
 type errorLine struct {
 	Type      string `json:"type,omitempty"`
 	Message   string `json:"message"`

@@ -26,7 +26,7 @@ type inputLine struct {
 	Error *inputFailure   `json:"error,omitempty"`
 }
 
-// inputFailure says why an input has no value. Type and Traceback are those of its exception, if there was one.
+// inputFailure is why an input has no value. Type and Traceback come from its exception, if there was one.
 type inputFailure struct {
 	Type      string `json:"type,omitempty"`
 	Message   string `json:"message"`

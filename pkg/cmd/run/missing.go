@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
-// noteMissing says how a job that has failed gets a module or a file that it did not find.
+// noteMissing prints how to provide a module or a file that a failed job did not find.
 func (o *options) noteMissing(j *job.Job, warnings *report.WarningLog) {
 	o.noteUninstalled(j, warnings)
 	if o.planned.Files == nil {
@@ -30,7 +30,7 @@ func (o *options) noteMissing(j *job.Job, warnings *report.WarningLog) {
 	}
 }
 
-// missingFile says how a job gets a file that is on this machine, "" if it isn't, or if there is no file to look for.
+// missingFile returns how to provide a file of this machine to the job, or "" if the file is not here.
 // cwd is where the command was typed, and root the package root.
 // packaged reports whether a path relative to the root is in the package.
 func missingFile(file, cwd, root string, packaged func(rel string) bool) string {
@@ -49,14 +49,14 @@ func missingFile(file, cwd, root string, packaged func(rel string) bool) string 
 	case err == nil && below && !filepath.IsAbs(file):
 		return fmt.Sprintf("%s is on this machine, but was left out of the package by .kineticignore or a default rule", file)
 	case err == nil && below:
-		return fmt.Sprintf("%s is a path of this machine: the job has the project's files where it starts, so use a relative path", file)
+		return fmt.Sprintf("%s is a path on this machine: use a relative path, which the job finds in its copy of the project", file)
 	case err == nil:
 		return fmt.Sprintf("%s is on this machine, and only %s is packaged: pass it with --data NAME=%s, and open the path in KINETIC_DATA_NAME", file, root, file)
 	case filepath.IsAbs(file):
 		return ""
 	}
 	if _, err := os.Stat(filepath.Join(root, file)); err == nil && cwd != root {
-		return fmt.Sprintf("%s is in %s, and the job started in %s as you did: run it from there, or build the path from __file__", file, root, filepath.Base(cwd))
+		return fmt.Sprintf("%s is in %s, but the job started in %s, like the command: run the command from there, or build the path from __file__", file, root, filepath.Base(cwd))
 	}
 	return ""
 }

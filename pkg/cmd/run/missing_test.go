@@ -22,11 +22,11 @@ func TestMissingFile(t *testing.T) {
 	packaged := func(rel string) bool { return rel == "conf/kept.json" }
 	for file, want := range map[string]string{
 		"base.json":                       "base.json is on this machine, but was left out of the package",
-		filepath.Join(cwd, "base.json"):   "is a path of this machine",
+		filepath.Join(cwd, "base.json"):   "is a path on this machine",
 		"kept.json":                       "",
 		"../../outside.csv":               "../../outside.csv is on this machine, and only " + root + " is packaged: pass it with --data NAME=../../outside.csv",
 		filepath.Join(dir, "outside.csv"): "is packaged: pass it with --data NAME=" + dir,
-		"data/train.csv":                  "data/train.csv is in " + root + ", and the job started in conf as you did",
+		"data/train.csv":                  "data/train.csv is in " + root + ", but the job started in conf, like the command",
 		"nowhere.csv":                     "",
 		filepath.Join(dir, "nowhere.csv"): "",
 		"gs://bucket/train.csv":           "",

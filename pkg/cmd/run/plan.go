@@ -28,7 +28,7 @@ func (o *options) checkStore(p *submit.Planned) error {
 	return nil
 }
 
-// askAboutIdle asks whether a script that does nothing is meant. Where nobody can answer, it warns.
+// askAboutIdle asks whether to run a script that only defines functions. Without a terminal, it warns.
 func (o *options) askAboutIdle(ctx context.Context, p *submit.Planned) error {
 	switch {
 	case p.Idle == "":

@@ -37,7 +37,7 @@ const (
 	ellipsis = "…"
 )
 
-// layout says how rows are written within a width.
+// layout is how rows are written within a width.
 type layout struct {
 	columns []Column
 	width   int    // of a line

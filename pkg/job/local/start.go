@@ -111,7 +111,7 @@ func (m *Machine) start(ctx context.Context, spec api.Spec, secrets map[string]s
 	if err != nil {
 		return nil, err
 	}
-	if err := m.link(volumes); err != nil && m.config.Warn != nil {
+	if err := m.link(ctx, volumes); err != nil && m.config.Warn != nil {
 		m.config.Warn(err)
 	}
 	return gate, nil

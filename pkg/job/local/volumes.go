@@ -1,6 +1,7 @@
 package local
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -10,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/filelock"
 )
 
 // volumesDir, in a job's directory, has one entry for each volume: a link to its directory, or a
@@ -19,7 +21,7 @@ const volumesDir = "volumes"
 
 // volume is a volume of a job on this machine.
 type volume struct {
-	// mount is the path at which the job expects the files, entry that of its entry in volumesDir.
+	// mount is the path at which the job expects the files; entry is the path of its entry in volumesDir.
 	mount, entry string
 	// files is the directory of the files, or the single file.
 	files string
@@ -77,14 +79,14 @@ func writeVolumes(dir string, volumes []volume) error {
 	return nil
 }
 
-// link makes a link at the path of each volume, unless something is there or this user may not. The
-// error names those that have none.
-func (m *Machine) link(volumes []volume) error {
+// link makes a link at the path of each volume, unless something is there or this user lacks the
+// permission. The error names the paths without a link.
+func (m *Machine) link(ctx context.Context, volumes []volume) error {
 	var without, names []string
 	for i, v := range volumes {
 		err := os.Symlink(v.entry, v.mount)
-		if errors.Is(err, fs.ErrExist) && m.isStale(v.mount) && os.Remove(v.mount) == nil {
-			err = os.Symlink(v.entry, v.mount)
+		if errors.Is(err, fs.ErrExist) && m.isStale(v.mount) {
+			err = m.replace(ctx, v)
 		}
 		var cause *os.LinkError
 		if errors.As(err, &cause) {
@@ -96,6 +98,23 @@ func (m *Machine) link(volumes []volume) error {
 		return nil
 	}
 	return fmt.Errorf("--volume: no link can be made at %s: the job finds its files with %s", strings.Join(without, ", "), strings.Join(names, ", "))
+}
+
+// replace replaces the link of a job that has ended. Jobs that start at the same time take turns: otherwise one
+// could remove the link that another has just made.
+func (m *Machine) replace(ctx context.Context, v volume) error {
+	lock, err := os.OpenFile(filepath.Join(m.config.StateDir, ".volumes.lock"), os.O_CREATE|os.O_RDWR, 0o600)
+	if err != nil {
+		return &os.LinkError{Op: "symlink", Old: v.entry, New: v.mount, Err: err}
+	}
+	defer lock.Close()
+	if err := filelock.Wait(ctx, lock); err != nil {
+		return &os.LinkError{Op: "symlink", Old: v.entry, New: v.mount, Err: err}
+	}
+	if m.isStale(v.mount) {
+		_ = os.Remove(v.mount) // if it fails, so does the link
+	}
+	return os.Symlink(v.entry, v.mount)
 }
 
 // isStale reports whether a path is the link of a job of this machine that has ended.

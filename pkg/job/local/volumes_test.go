@@ -7,6 +7,8 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"sync"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -147,4 +149,32 @@ func TestLinkOfAnEndedJobIsReplaced(t *testing.T) {
 	}
 	f.watch(t)
 	waitGone(t, spec.Data[1].Mount)
+}
+
+// TestOneJobGetsAStaleLink: of jobs that start at the same time, one replaces the link of an ended job, and keeps its own.
+func TestOneJobGetsAStaleLink(t *testing.T) {
+	f := newFixture(t)
+	if err := os.MkdirAll(f.stateDir, 0o700); err != nil {
+		t.Fatal(err)
+	}
+	gone, live, mount := filepath.Join(f.stateDir, "cpu-gone-20261120-082019-abc1234", volumesDir, "0"), t.TempDir(), filepath.Join(t.TempDir(), "images")
+	for range 100 {
+		_ = os.Remove(mount)
+		if err := os.Symlink(gone, mount); err != nil {
+			t.Fatal(err)
+		}
+		var made atomic.Int32
+		var jobs sync.WaitGroup
+		for range 8 {
+			jobs.Go(func() {
+				if f.replace(t.Context(), volume{mount: mount, entry: live}) == nil { // a link that no ended job has
+					made.Add(1)
+				}
+			})
+		}
+		jobs.Wait()
+		if made.Load() != 1 {
+			t.Fatalf("%d jobs made the link", made.Load())
+		}
+	}
 }

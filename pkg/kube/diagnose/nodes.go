@@ -23,8 +23,8 @@ func (s Observation) WantsNodes() bool {
 	})
 }
 
-// explainNodes says what the cluster has instead of what a pod needs, and what to do about it; nothing if the nodes are
-// not known, or some may do.
+// explainNodes returns what the cluster has instead of what a pod needs, and what to do about it. It returns
+// nothing if the nodes are unknown or one of them fits.
 func (s Observation) explainNodes(p corev1.Pod) Diagnosis {
 	if len(s.Nodes) == 0 {
 		return Diagnosis{}
@@ -91,7 +91,7 @@ func acceleratorOf(of map[string]string) (name string, known bool) {
 	return foreign(gpu + tpu), false
 }
 
-// tooLarge says that a pod requests more than the largest of the nodes has, so that waiting may not help.
+// tooLarge returns a sentence if a pod requests more than the largest node has.
 func tooLarge(p corev1.Pod, nodes []corev1.Node) string {
 	for _, name := range []corev1.ResourceName{corev1.ResourceMemory, corev1.ResourceCPU} {
 		var most resource.Quantity

@@ -54,7 +54,7 @@ type Finding struct {
 	Python string
 	// Declared has the types by which the function annotates names in Query.Args, in Python's words.
 	Declared Declared
-	// Idle says that a script only defines functions, and which to call instead; empty for others.
+	// Idle is a warning that a script only defines functions, with the one to call; empty for other scripts.
 	Idle string
 	// LeftToPod is why only running the file can decide, which is normal: it has a
 	// decorator, for example. Empty if everything is certain.
@@ -213,7 +213,7 @@ func (a answer) idle(name string) string {
 	if len(a.Idle) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s only defines functions: unless its imports do something, running it does nothing; to call one, write %s:%s", name, name, a.Idle[len(a.Idle)-1])
+	return fmt.Sprintf("%s only defines functions and calls none: to call one, write %s:%s", name, name, a.Idle[len(a.Idle)-1])
 }
 
 func (a answer) complainOfSyntax(name string) error {

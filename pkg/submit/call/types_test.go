@@ -83,7 +83,7 @@ def f(a: str, b: "str", c: int | None, d, *, e: Optional[int] = 1, f: list[str] 
 func TestCheckIdleScripts(t *testing.T) {
 	py := python(t)
 	for source, want := range map[string]string{
-		"'''Doc.'''\nimport os\nN = 3\ndef load(): pass\ndef train(): load()\n": "train.py only defines functions: unless its imports do something, running it does nothing; to call one, write train.py:train",
+		"'''Doc.'''\nimport os\nN = 3\ndef load(): pass\ndef train(): load()\n": "train.py only defines functions and calls none: to call one, write train.py:train",
 		"def train(): pass\ntrain()\n":                                          "",
 		"def train(): pass\nif __name__ == '__main__': train()\n":               "",
 		"def f(): pass\nx = f()\n":                                              "",
