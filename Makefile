@@ -70,9 +70,9 @@ docs: hack/docs/node_modules ## Make the site of docs/ in dist/docs
 .PHONY: recordings
 recordings: build # Run the scenes of hack/recordings, and draw docs/recordings/NAME.svg of each; needs python3-pyte and kubectl
 	@mkdir -p docs/recordings .cache
-	for scene in hack/recordings/scenes/*.sh; do \
+	for scene in hack/recordings/scenes/*.scene; do \
 		KINETIC_BIN="$(CURDIR)/bin" PYTHONPATH="$(CURDIR)/runner" hack/recordings/record.py "$$scene" >.cache/recording.svg; \
-		mv .cache/recording.svg docs/recordings/$$(basename "$$scene" .sh).svg; \
+		mv .cache/recording.svg docs/recordings/$$(basename "$$scene" .scene).svg; \
 	done
 
 .PHONY: docs-serve

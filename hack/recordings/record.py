@@ -3,7 +3,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Runs the commands of a scene on a terminal, and draws what they print as an animated SVG.
 
-    record.py SCENE.sh >NAME.svg
+    record.py NAME.scene >NAME.svg
 
 Each line of a scene is typed and run by a shell, in a copy of the directory SCENE with the scene's files. A line that begins with #
 is shown as a comment; one that begins with : is run, but not shown. KINETIC_BIN has the binaries. Needs pyte (Debian: python3-pyte).
