@@ -34,7 +34,7 @@ func TestListOfANamespaceThatIsNotThere(t *testing.T) {
 		want   string
 	}{
 		"not there": {metav1.Status{Code: 404, Reason: metav1.StatusReasonNotFound, Details: &metav1.StatusDetails{Kind: "namespaces"}},
-			"listing jobs in namespace research: there is no namespace research: choose another with --namespace"},
+			"there is no namespace research: choose another with --namespace"},
 		"it may be there": {metav1.Status{Code: 403, Reason: metav1.StatusReasonForbidden}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

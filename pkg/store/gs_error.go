@@ -119,6 +119,7 @@ func (r *request) refused(what string, answer *googleapi.Error, err error) error
 	switch answer.Code {
 	case http.StatusNotFound:
 		why.Of = api.KindNotFound
+		why.Text = text // whatever was being done: it names the bucket
 	case http.StatusUnauthorized, http.StatusForbidden:
 		why.Of = api.KindForbidden
 	}

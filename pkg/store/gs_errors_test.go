@@ -26,11 +26,11 @@ func TestRefusedCopy(t *testing.T) {
 		"writing forbidden": {answer(403, fmt.Sprintf(denies, "create")), nil,
 			"writing gs://acme-jobs/team/a/new/0.json: me@example.com needs the permission storage.objects.create on the bucket acme-jobs: "},
 		"no bucket to write to": {answer(404, "The specified bucket does not exist."), nil,
-			"writing gs://acme-jobs/team/a/new/0.json: there is no bucket acme-jobs"},
+			"there is no bucket acme-jobs"},
 		"reading forbidden": {answer(403, fmt.Sprintf(denies, "get")), answer(403, "Forbidden"),
 			"copying gs://old-jobs/old/0.json: the account in use needs the permission storage.objects.get on the bucket old-jobs: "},
 		"no bucket to read": {answer(404, "The specified bucket does not exist."), answer(404, "The specified bucket does not exist."),
-			"copying gs://old-jobs/old/0.json: there is no bucket old-jobs"},
+			"there is no bucket old-jobs"},
 		"no object to read": {answer(404, "No such object"), answer(404, "No such object"), "gs://old-jobs/old/0.json not found"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -60,7 +60,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"forbidden without name": {"list", answer(403, "Forbidden"), []string{"listing gs://acme-jobs/team/a/job/h: the account in use needs the permission storage.objects.list on the bucket acme-jobs", "--member=user:EMAIL"}},
 		"forbidden to a service account": {"delete", answer(403, "ci@acme.iam.gserviceaccount.com does not have storage.objects.delete access to x"),
 			[]string{"deleting gs://acme-jobs/team/a/job/handle.json: ci@acme.iam.gserviceaccount.com needs", "--member=serviceAccount:ci@acme.iam.gserviceaccount.com"}},
-		"no bucket, read":   {"read", answer(404, "The specified bucket does not exist."), []string{"reading gs://acme-jobs/team/a/job/handle.json: there is no bucket acme-jobs; create it with: gcloud storage buckets create gs://acme-jobs, or name another with --store or KINETIC_STORE"}},
+		"no bucket, read":   {"read", answer(404, "The specified bucket does not exist."), []string{"there is no bucket acme-jobs; create it with: gcloud storage buckets create gs://acme-jobs, or name another with --store or KINETIC_STORE"}},
 		"no bucket, list":   {"dirs", answer(404, "Not Found"), []string{"there is no bucket acme-jobs"}},
 		"no bucket, write":  {"create", answer(404, "Not Found"), []string{"there is no bucket acme-jobs"}},
 		"no bucket, delete": {"delete", answer(404, "The specified bucket does not exist."), []string{"there is no bucket acme-jobs"}},

@@ -19,7 +19,8 @@ func (o *options) print(all []built) error {
 		}
 		return o.write(string(text) + "\n")
 	}
-	t := ui.NewTable(o.streams.Out, "category", "image", "builder", "digest", "time")
+	t := ui.NewFitted(o.streams.Out, ui.Detect(o.streams.Out), true, ui.Column{Header: "category"}, ui.Column{Header: "image"},
+		ui.Column{Header: "builder", Varies: true}, ui.Column{Header: "digest", Text: true}, ui.Column{Header: "time"})
 	for _, b := range all {
 		digest := b.Digest
 		if b.err != nil {

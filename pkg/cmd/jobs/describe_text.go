@@ -87,6 +87,11 @@ func (c *command) describeText(j *job.Job, d job.Description, costs price.Meter,
 	if err := printTimeline(out, d); err != nil {
 		return err
 	}
+	if width := ui.Detect(out).Width(); width > 0 { // a picture, for people only
+		if bar := lifeBar(d, c.clock.Now(), min(width-16, 60)); bar != "" {
+			fmt.Fprintf(out, "\n  %s\n", bar)
+		}
+	}
 	return printError(out, d.Error)
 }
 

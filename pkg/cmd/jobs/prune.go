@@ -156,7 +156,7 @@ func (o *pruneOptions) print(url string, plan *prune.Plan, deleted bool, amount 
 		if _, err := fmt.Fprintln(o.streams.Out, "outputs of jobs that were cleaned up:"); err != nil {
 			return err
 		}
-		t := ui.NewTable(o.streams.Out, "id", "objects", "size")
+		t := ui.NewFitted(o.streams.Out, ui.Detect(o.streams.Out), true, ui.Columns("id", "objects", "size")...)
 		for _, left := range plan.Outputs {
 			t.Row(left.ID, human.Number(left.Objects), human.Bytes(left.Bytes))
 		}

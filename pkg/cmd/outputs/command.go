@@ -256,14 +256,14 @@ func unsaved(pending []string) string {
 
 // printTable prints files, and which of them are complete if that is known.
 func (c *command) printTable(files []outputs.File, synced, wide bool) error {
-	columns := []string{"name", "size", "age"}
+	columns := []ui.Column{{Header: "name", Text: true}, {Header: "size"}, {Header: "age"}}
 	if synced {
-		columns = append(columns, "state")
+		columns = append(columns, ui.Column{Header: "state", Text: true})
 	}
 	if wide {
-		columns = append(columns, "updated", "url")
+		columns = append(columns, ui.Columns("updated", "url")...)
 	}
-	table := ui.NewTable(c.streams.Out, columns...)
+	table := ui.NewFitted(c.streams.Out, ui.Detect(c.streams.Out), true, columns...)
 	for _, f := range files {
 		row := []string{shownName(f), human.Bytes(f.Size), ui.Age(f.Updated, c.clock.Now())}
 		if synced {

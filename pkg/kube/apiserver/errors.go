@@ -54,7 +54,11 @@ func (r Request) Explain(doing string, err error) error {
 		return fmt.Errorf("%s: %w", doing, err)
 	}
 	kind, next := r.advice(err)
-	return &explanation{transport.Explained{Text: doing + ": " + why, Cause: err, Of: kind, Do: next}}
+	text := doing + ": " + why
+	if lacksNamespace(err) {
+		text = why // whatever was being done: it names what is wrong, and where
+	}
+	return &explanation{transport.Explained{Text: text, Cause: err, Of: kind, Do: next}}
 }
 
 // advice returns the kind of an error that why explains, and what to do if that is one thing.
@@ -118,8 +122,8 @@ func (r Request) answered(err error) string {
 		return "the API server does not accept your credentials, which may have expired: " +
 			"log in again, on GKE with `gcloud auth login`; elsewhere, get a new kubeconfig"
 	case lacksNamespace(err):
-		return fmt.Sprintf("there is no namespace %s: choose another with --namespace, or create it with kubectl create namespace %s",
-			r.Namespace, r.Namespace)
+		return fmt.Sprintf("there is no namespace %[1]s: choose another with --namespace, or create it with kubectl create namespace %[1]s "+
+			"and kubectl apply -k manifests/rbac -n %[1]s", r.Namespace)
 	case apierrors.HasStatusCause(err, metav1.CauseTypeUnexpectedServerResponse) && !Transient(err):
 		return fmt.Sprintf("not a Kubernetes API server response: %q: "+
 			"check the address (kubectl cluster-info) and HTTPS_PROXY if there is a proxy", unexpected(err))
