@@ -29,6 +29,7 @@ COLUMNS, ROWS = 100, 26
 LETTER, LINE, MARGIN = 8.4, 18, 14  # pixels
 TYPING, AFTER_COMMAND, AT_THE_END = 0.03, 1.0, 5.0  # seconds
 LONGEST = 1.2  # seconds that a picture stays while nothing happens: who looks need not wait as we did
+KEPT = "PYTHONPATH", "KUBECONFIG", "LANG", "STORAGE_EMULATOR_HOST", "NO_PROXY", "no_proxy"  # of the environment
 COLOURS = {
     "default": "#d4d7dd", "black": "#8b949e", "red": "#ef7a85", "green": "#9ece6a", "brown": "#e0c07a", "blue": "#7aa7f7",
     "magenta": "#c792ea", "cyan": "#67d4e8", "white": "#d4d7dd", "brightblack": "#7d8590",
@@ -142,7 +143,7 @@ def main():
     with tempfile.TemporaryDirectory() as home:
         shutil.copytree(files, directory)
         path = f"{os.environ['KINETIC_BIN']}:/usr/local/bin:/usr/bin:/bin"
-        kept = {name: value for name, value in os.environ.items() if name.startswith("KINETIC_") or name in ("PYTHONPATH", "KUBECONFIG", "LANG")}
+        kept = {name: value for name, value in os.environ.items() if name.startswith("KINETIC_") or name in KEPT}
         os.environ.clear()
         os.environ.update(kept, PATH=path, HOME=home, TERM="xterm-256color", COLUMNS=str(COLUMNS), LINES=str(ROWS))
         try:

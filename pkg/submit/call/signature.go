@@ -45,7 +45,10 @@ func params(list string) []string {
 	depth, begin := 0, 0
 	end := func(i int) {
 		name := strings.TrimSpace(strings.FieldsFunc(list[begin:i]+" ", func(r rune) bool { return r == ':' || r == '=' })[0])
-		if isIdentifier(name) {
+		switch {
+		case name == "/": // those before it have no names for who calls
+			names = nil
+		case isIdentifier(name):
 			names = append(names, name)
 		}
 		begin = i + 1
@@ -63,14 +66,21 @@ func params(list string) []string {
 			i += closing + 1
 		case strings.IndexByte("([{", c) >= 0:
 			depth++
-		case depth == 0 && (c == ',' || c == ')'):
+		case depth == 0 && c == ')':
 			end(i)
-			if c == ')' {
-				return names
-			}
+			return names
+		case depth == 0 && c == ',' && !inLambda(list[begin:i]):
+			end(i)
 		case strings.IndexByte(")]}", c) >= 0:
 			depth--
 		}
 	}
 	return names
+}
+
+// inLambda reports whether a parameter's text ends within the parameters of a lambda.
+func inLambda(text string) bool {
+	_, after, found := strings.Cut(text, "=")
+	at := strings.LastIndex(after, "lambda")
+	return found && at >= 0 && !strings.Contains(after[at:], ":")
 }

@@ -18,13 +18,14 @@ def train(
 async def serve(port): pass
 def none(): pass
 def first(a, /, b, *more, c=(1, 2)): pass
+def sorts(key=lambda x, y: x, reverse=False): pass
 class Model:
     def fit(self, x): pass
 def broken(a, b="
 `)
 	want := []Signature{
 		{"train", []string{"epochs", "lr", "names", "sep"}}, {"serve", []string{"port"}}, {"none", nil},
-		{"first", []string{"a", "b", "c"}}, {"broken", []string{"a"}},
+		{"first", []string{"b", "c"}}, {"sorts", []string{"key", "reverse"}}, {"broken", []string{"a"}},
 	}
 	for _, where := range []string{"train.py", filepath.Join(dir, "train.py"), "train"} {
 		if diff := cmp.Diff(want, Signatures(where, dir)); diff != "" {
