@@ -74,7 +74,8 @@ func TestStates(t *testing.T) {
 		"over":            {begun("0"), api.Status{State: api.Succeeded}, "1 SUCCEEDED, 11 FAILED, 1 SUCCEEDED, 27 FAILED"},
 		"failed":          {begun("0"), api.Status{State: api.Failed}, "1 SUCCEEDED, 11 FAILED, 1 SUCCEEDED, 27 FAILED"},
 		"gone":            {begun("0"), api.Status{State: api.NotFound}, "1 SUCCEEDED, 1 NOT_FOUND, 1 FAILED, 9 NOT_FOUND, 1 SUCCEEDED, 27 NOT_FOUND"},
-		"cancelled":       {begun("0"), api.Status{State: api.NotFound, Ended: "CANCELLED"}, "1 SUCCEEDED, 11 FAILED, 1 SUCCEEDED, 27 FAILED"},
+		"cancelled":       {begun("0"), api.Status{State: api.NotFound, Ended: "CANCELLED"}, "1 SUCCEEDED, 1 NOT_FOUND, 1 FAILED, 9 NOT_FOUND, 1 SUCCEEDED, 27 NOT_FOUND"},
+		"collected":       {begun("0"), api.Status{State: api.NotFound, Ended: "FAILED"}, "1 SUCCEEDED, 11 FAILED, 1 SUCCEEDED, 27 FAILED"},
 		"only some again": {&Job{Handle: api.Handle{JobID: "m1", Map: &api.Map{Inputs: 40, Chunk: 2, Only: []api.Range{{First: 30, Last: 33}}}}, Store: begun("1").Store}, api.Status{State: api.Running}, "1 SUCCEEDED, 1 PENDING, 1 FAILED, 9 PENDING, 1 SUCCEEDED, 19 PENDING, 2 RUNNING, 6 PENDING"},
 	} {
 		t.Run(name, func(t *testing.T) {

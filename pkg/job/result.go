@@ -92,9 +92,9 @@ func (j *Job) States(ctx context.Context, s api.Status) (*mapresults.States, err
 const NoInputResult = "it has no result: the job ended before it was stored"
 
 // WithoutResult returns the state of an input of a map that has no result, given that of the job:
-// if that is known to have ended, nothing will store one.
+// if that is known to have ended, nothing will store one. Inputs of a cancelled map are gone, as the map is.
 func WithoutResult(s api.Status) api.State {
-	if s.State == api.Succeeded || s.Ended != "" {
+	if s.State == api.Succeeded || s.Ended != "" && s.Ended != api.CancelledWord {
 		return api.Failed
 	}
 	return s.State

@@ -242,7 +242,7 @@ PROGRAMS = {
         "    batch.cancel()\n"
         "    error = caught(batch.results)\n"
         "    print([each.index for each in error.failures], error.partial_results, [state.value for _, state in batch.statuses()])",
-        "[1] [1, None] ['SUCCEEDED', 'FAILED']",
+        "[1] [1, None] ['SUCCEEDED', 'NOT_FOUND']",
     ),
     "the first failure ends it": (
         "error = caught(opened.run_async_map(['no', 2], fail_fast=True, cancel_running_on_fail=True).results)\n    print([each.index for each in error.failures], repr(error.failures[0].exception))",

@@ -129,7 +129,7 @@ class BatchHandle(Generic[R]):
     def statuses(self) -> list[tuple[int, JobStatus]]:
         """Return the number and the state of each input, in their order: `for index, state in batch.statuses()`.
 
-        An input is RUNNING once its pod has begun. Without a result it is FAILED when the map has ended.
+        An input is RUNNING once its pod has begun. Without a result it is FAILED when the map has ended, and NOT_FOUND when it was cancelled.
 
         Raises:
             JobNotFound: the map was cleaned up.
