@@ -69,11 +69,11 @@ docs: hack/docs/node_modules ## Make the site of docs/ in dist/docs
 
 .PHONY: recordings
 recordings: build # Run the scenes of hack/recordings, and draw docs/recordings/NAME.svg of each; needs python3-pyte and kubectl
-	@mkdir -p docs/recordings .cache
-	for scene in hack/recordings/scenes/*.scene; do \
-		KINETIC_BIN="$(CURDIR)/bin" PYTHONPATH="$(CURDIR)/runner" hack/recordings/record.py "$$scene" >.cache/recording.svg; \
-		mv .cache/recording.svg docs/recordings/$$(basename "$$scene" .scene).svg; \
-	done
+	hack/recordings/draw.sh hack/recordings/scenes
+
+.PHONY: recordings-cluster
+recordings-cluster: build # The same for the scenes that need this machine's cluster
+	hack/cluster/with.sh hack/recordings/draw.sh hack/recordings/cluster
 
 .PHONY: docs-serve
 docs-serve: hack/docs/node_modules # Show the site while docs/ is edited
@@ -127,6 +127,8 @@ GO_TEST_RACE := env -u KUBEBOX CGO_ENABLED=1 go test -timeout 30m -race
 # as for the cluster, so that one build serves both.
 REGISTRY = CGO_ENABLED=0 GOFLAGS=-trimpath go -C hack/tools/registry tool -n registry
 FAKE_GCS_SERVER = CGO_ENABLED=0 GOFLAGS=-trimpath go -C hack/cluster/kubebox tool -n fake-gcs-server
+# A file at a time on each core, and one more: tests often wait.
+PYTEST := /usr/bin/python3 -m pytest -q -n $(shell expr $$(nproc) + 1) --dist loadfile
 # In the package's directory, go shows the tests' output, such as why one is skipped.
 E2E := CGO_ENABLED=0 hack/cluster/with.sh go -C hack/e2e test -count=1 -timeout 40m
 
@@ -139,11 +141,11 @@ test-quick: prepare test-python ## Run all tests that need no cluster
 	CGO_ENABLED=0 go vet ./...
 	raced="$$(go list $(RACE:%=./%))"; plain="$$(go list ./... | grep -vxF "$$raced")"; $(GO_TEST) $$plain; \
 		registry="$$($(REGISTRY))"; KINETIC_TEST_REGISTRY="$$registry" $(GO_TEST_RACE) $$raced
-	server="$$($(FAKE_GCS_SERVER))"; FAKE_GCS_SERVER="$$server" python3 -m unittest discover -s runner/tests
+	server="$$($(FAKE_GCS_SERVER))"; FAKE_GCS_SERVER="$$server" $(PYTEST) runner/tests
 
 .PHONY: test-python
 test-python: prepare build # Run the tests of the Python package, with jobs on this machine
-	KINETIC_BIN="$(CURDIR)/bin" /usr/bin/python3 -m pytest -q runner/pytests
+	KINETIC_BIN="$(CURDIR)/bin" $(PYTEST) runner/pytests
 
 .PHONY: test-outputs
 test-outputs: prepare # Kill programs that write as training programs do: what is restored must be whole and new (Linux, root)
