@@ -230,7 +230,7 @@ func (o *options) table() error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintln(o.streams.ErrOut, "for an hour of all hosts: list prices in US dollars, not a bill"+bases)
+	fmt.Fprintln(o.streams.ErrOut, ui.Wrapped(o.streams.ErrOut, "for an hour of all hosts: list prices in US dollars, not a bill"+bases))
 	if o.live && slices.ContainsFunc(o.offers, func(a offer) bool { return a.live.Quota == nil }) {
 		fmt.Fprintf(o.streams.ErrOut, "quota -: Compute Engine lists none in %s, as for the newest GPUs and TPUs; see %s?project=%s\n", target.Region(o.place.Zone), gcp.QuotaPage, o.place.Project)
 	}
@@ -261,6 +261,11 @@ func varies(header string, cell func(offer) string) column {
 	return column{ui.Column{Header: header, Varies: true, Text: true}, cell}
 }
 
+// spare returns a column that goes if it is too wide.
+func spare(header string, cell func(offer) string) column {
+	return column{ui.Column{Header: header, Varies: true, Spare: true}, cell}
+}
+
 // pricesOf is the header of the column that says where and when prices held.
 const pricesOf = "prices of"
 
@@ -272,10 +277,10 @@ func (o *options) columns() []column {
 	if o.live && !wide {
 		return slices.Concat(columns, prices, o.liveColumns())
 	}
-	columns = append(columns, varies("aliases", offer.otherNames),
+	columns = append(columns, spare("aliases", offer.otherNames),
 		always("chips", func(a offer) string { return strconv.Itoa(a.Chips) }), varies("hosts", func(a offer) string { return strconv.Itoa(a.Hosts) }),
-		varies("topology", func(a offer) string { return a.Topology }), varies("machine", func(a offer) string { return a.MachineType }),
-		varies("gb/chip", func(a offer) string { return strconv.Itoa(a.ChipGB) }))
+		spare("topology", func(a offer) string { return a.Topology }), spare("machine", func(a offer) string { return a.MachineType }),
+		spare("gb/chip", func(a offer) string { return strconv.Itoa(a.ChipGB) }))
 	columns = append(append(columns, prices...), varies(pricesOf, offer.from))
 	if wide {
 		columns = append(columns, varies("kind", func(a offer) string { return string(a.Kind) }), varies("label", func(a offer) string { return a.Label }),

@@ -105,12 +105,12 @@ func (f *flags) toOptions(streams genericiooptions.IOStreams, env func(string) s
 
 func (o *options) run() error {
 	for _, warning := range o.settings.Warnings {
-		fmt.Fprintln(o.streams.ErrOut, "warning: "+ui.Clean(warning))
+		fmt.Fprintln(o.streams.ErrOut, ui.Wrapped(o.streams.ErrOut, "warning: "+ui.Clean(warning)))
 	}
 	if o.output != "" {
 		return cli.Write(o.streams.Out, o.output, o.settings)
 	}
-	table := ui.NewTable(o.streams.Out, "setting", "value", "from")
+	table := ui.NewFitted(o.streams.Out, ui.Detect(o.streams.Out), true, ui.Column{Header: "setting"}, ui.Column{Header: "value", Text: true}, ui.Column{Header: "from", Text: true})
 	for _, row := range o.settings.rows() {
 		table.Row(row.name, row.Value, cmp.Or(row.From, "-"))
 	}

@@ -216,7 +216,8 @@ func (o *listOptions) printTable(rows []row) error {
 	columns := ui.Columns("name", "accelerator", "topology", "hosts", "capacity", "nodes", "min", "max", "free", "jobs", "usd/h", "status")
 	for i, c := range columns {
 		columns[i].Varies = slices.Contains([]string{"topology", "hosts", "capacity", "min", "max", "status"}, c.Header)
-		columns[i].Text = c.Header == "jobs"
+		columns[i].Spare = slices.Contains([]string{"capacity", "min", "max", "free"}, c.Header)
+		columns[i].Text = c.Header == "name" || c.Header == "jobs"
 	}
 	var more []column
 	if wide {
@@ -241,7 +242,7 @@ func (o *listOptions) printTable(rows []row) error {
 		return err
 	}
 	if len(bases) > 0 && !o.noHeaders {
-		fmt.Fprintln(o.streams.ErrOut, "USD/H: "+price.Words(false, bases...)+", not a bill")
+		fmt.Fprintln(o.streams.ErrOut, ui.Wrapped(o.streams.ErrOut, "USD/H: "+price.Words(false, bases...)+", not a bill"))
 	}
 	return nil
 }

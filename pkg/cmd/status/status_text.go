@@ -111,6 +111,7 @@ func (s status) writePools(out io.Writer) error {
 	columns := ui.Columns("pool", "accelerator", "capacity", "nodes", "min", "max", "jobs", "usd/h", "idle")
 	for i, c := range columns {
 		columns[i].Varies = slices.Contains([]string{"capacity", "min", "max"}, c.Header)
+		columns[i].Spare, columns[i].Text = columns[i].Varies, c.Header == "pool"
 	}
 	pools := ui.NewFitted(out, ui.Detect(out), true, columns...)
 	for _, p := range s.Pools {
@@ -150,7 +151,7 @@ func writePersons(out io.Writer, persons []price.PersonTotal) error {
 	if _, err := fmt.Fprintln(out); err != nil {
 		return err
 	}
-	t := ui.NewTable(out, "person", "jobs", "chip-hours", "on demand", "spot")
+	t := ui.NewFitted(out, ui.Detect(out), true, ui.Columns("person", "jobs", "chip-hours", "on demand", "spot")...)
 	for _, p := range persons {
 		t.Row(cmp.Or(p.Person, unknown), strconv.Itoa(p.Jobs), strconv.FormatFloat(p.ChipHours, 'f', 1, 64), p.OnDemand.String(), p.Spot.String())
 	}

@@ -12,6 +12,8 @@ type Column struct {
 	Header string
 	// Varies leaves the column out if its cells are all equal and the table is too wide.
 	Varies bool
+	// Spare leaves the column out, whatever it has, if the table is too wide without those that are equal.
+	Spare bool
 	// Text is long: its cells are cut if the table is too wide.
 	Text bool
 	// Least is the least width of the column, for rows that come later; a short form has none.
@@ -49,7 +51,7 @@ type layout struct {
 
 // fit lays out rows, of which the first is that of the headers if there is one, so that no line is longer than width. If
 // they don't fit as they are, it first uses the short forms of cells, then leaves out columns that are equal in all
-// rows, then cuts texts, and at last the ends of lines.
+// rows, then spare ones, then cuts texts, and at last the ends of lines.
 func fit(columns []Column, headers, rows [][]string, width int) *layout {
 	l := &layout{columns: columns, width: width, out: make([]bool, len(columns)), short: make([]bool, len(columns))}
 	all := slices.Concat(headers, rows)
@@ -61,6 +63,9 @@ func fit(columns []Column, headers, rows [][]string, width int) *layout {
 		}
 	}
 	l.leaveOut(rows)
+	for i := len(columns) - 1; i >= 0 && l.total() > width; i-- {
+		l.out[i] = l.out[i] || columns[i].Spare
+	}
 	for l.total() > width {
 		widest := -1
 		for i, c := range columns {
@@ -166,5 +171,5 @@ func cut(text string, width int) string {
 	if utf8.RuneCountInString(text) <= width {
 		return text
 	}
-	return strings.TrimRight(string([]rune(text)[:max(width-1, 0)]), " ") + ellipsis
+	return strings.TrimRight(string([]rune(text)[:max(width-1, 0)]), " "+ellipsis) + ellipsis
 }

@@ -119,3 +119,21 @@ func TestLaterRowsOfAFittedTable(t *testing.T) {
 		t.Errorf("got\n%q, want\n%q", out.String(), want)
 	}
 }
+
+func TestFitSpare(t *testing.T) {
+	columns := []Column{{Header: "accelerator"}, {Header: "aliases", Spare: true}, {Header: "machine", Spare: true}, {Header: "price"}, {Header: "note", Text: true}}
+	row := []string{"l4x2", "2xl4", "g2-standard-24", "1.40", "a note that is long"}
+	for width, want := range map[int]string{
+		80: "l4x2          2xl4      g2-standard-24   1.40    a note that is long\n",
+		59: "l4x2          2xl4      1.40    a note that is long\n",
+		45: "l4x2          1.40    a note that is long\n",
+		38: "l4x2          1.40    a note that is…\n",
+	} {
+		var out bytes.Buffer
+		table := NewFitted(&out, Style{Redraw: true, Columns: width + 1}, true, columns...)
+		table.Row(row...)
+		if err := table.Flush(); err != nil || !strings.HasSuffix(out.String(), "\n"+want) {
+			t.Errorf("%d: %v, got\n%swant\n%s", width, err, &out, want)
+		}
+	}
+}

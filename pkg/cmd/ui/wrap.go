@@ -1,6 +1,7 @@
 package ui
 
 import (
+	"io"
 	"strings"
 	"unicode/utf8"
 )
@@ -17,6 +18,11 @@ func Wrap(style Style, text string) string {
 		b.WriteString(wrapLine(strings.TrimSuffix(line, "\n"), width) + "\n")
 	}
 	return b.String()
+}
+
+// Wrapped is Wrap for one line to a writer, which may be no terminal. Its end is left out.
+func Wrapped(w io.Writer, line string) string {
+	return strings.TrimSuffix(Wrap(Detect(w), line), "\n")
 }
 
 func wrapLine(line string, width int) string {
