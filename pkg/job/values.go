@@ -51,14 +51,9 @@ func (reg Registry) Values(ctx context.Context, entries []api.JobSummary, seen f
 }
 
 // readValue reads the value of a job. One that was deleted is no error.
-func readValue(ctx context.Context, s store.Store, e api.JobSummary) (v Value) {
+func readValue(ctx context.Context, s store.Store, e api.JobSummary) Value {
 	if e.Map {
-		h, err := readHandle(ctx, s, e.ID)
-		if err == nil {
-			v.Inputs, err = (&Job{Handle: h, Store: s}).Progress(ctx)
-		}
-		v.Err = err
-		return v
+		return readProgress(ctx, s, e.ID)
 	}
 	var value limited
 	_, err := records.Result(ctx, s, store.Result(e.ID), &value)
@@ -66,10 +61,23 @@ func readValue(ctx context.Context, s store.Store, e api.JobSummary) (v Value) {
 	case errors.Is(err, errTooLarge):
 		found, err := records.Find(ctx, s, store.Result(e.ID))
 		return Value{Size: found.Size, Err: err}
-	case errors.Is(err, store.ErrNotFound):
-		return Value{}
+	case errors.Is(err, store.ErrNotFound): // a backend may not say that a job is a map
+		return readProgress(ctx, s, e.ID)
 	}
 	return Value{JSON: value.Bytes(), Err: err}
+}
+
+// readProgress reads how many inputs of a map have a result. It returns the zero Value for another job.
+func readProgress(ctx context.Context, s store.Store, id string) Value {
+	h, err := readHandle(ctx, s, id)
+	if errors.Is(err, store.ErrNotFound) {
+		return Value{}
+	}
+	if err != nil {
+		return Value{Err: err}
+	}
+	progress, err := (&Job{Handle: h, Store: s}).Progress(ctx)
+	return Value{Inputs: progress, Err: err}
 }
 
 var errTooLarge = errors.New("the value is too large")

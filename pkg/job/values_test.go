@@ -56,3 +56,19 @@ func TestValues(t *testing.T) {
 		t.Errorf("it did not stop: %v", err)
 	}
 }
+
+// The list of a backend may not say that a job is a map.
+func TestValuesOfAMap(t *testing.T) {
+	j := aMap(t, 2, map[int]string{0: value("1"), 1: failure})
+	put(t, j, store.Handle(j.ID()), `{"version":1,"job_id":"m1","map":{"inputs":2,"chunk":1}}`)
+	entry := api.JobSummary{ID: j.ID(), State: api.Succeeded, Store: j.Store.URL(), Status: api.Status{State: api.Succeeded}}
+	err := Registry{Store: j.Store}.Values(t.Context(), []api.JobSummary{entry}, func(_ []api.JobSummary, values []Value) error {
+		if p := values[0].Inputs; p == nil || p.Done != 2 || p.Failed != 1 || values[0].Err != nil {
+			t.Errorf("got %+v, %v", p, values[0].Err)
+		}
+		return nil
+	})
+	if err != nil {
+		t.Error(err)
+	}
+}

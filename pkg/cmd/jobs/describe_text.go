@@ -72,7 +72,7 @@ func (c *command) describeText(j *job.Job, d job.Description, costs price.Meter,
 	s.group(func(row addRow) { describeCall(row, d) })
 	s.group(func(row addRow) { describePlace(row, d, costs) })
 	s.group(func(row addRow) { describeImage(row, d, wide) })
-	s.group(func(row addRow) { describeStored(row, j, d) })
+	s.group(func(row addRow) { describeStored(out, row, j, d) })
 	if d.Handle.Hosts > 1 {
 		s.group(func(row addRow) { row("Hosts", "%s", hostCount(d.Handle, d.Hosts)) })
 	}
@@ -164,7 +164,7 @@ func describePlace(row addRow, d job.Description, costs price.Meter) {
 }
 
 // describeStored prints what the store has of a job.
-func describeStored(row addRow, j *job.Job, d job.Description) {
+func describeStored(out io.Writer, row addRow, j *job.Job, d job.Description) {
 	h := d.Handle
 	row("Store", "%s/%s", j.Store.URL(), h.JobID)
 	if !h.ByPythonTool() {
@@ -173,7 +173,7 @@ func describeStored(row addRow, j *job.Job, d job.Description) {
 	row("Outputs", "%s", outputText(h, d))
 	switch {
 	case d.Inputs != nil && d.Inputs.Done > 0, d.HasResult:
-		row("Result", "kubectl kinetic jobs result %s%s", h.JobID, j.LocationFlags())
+		row("Result", "%s", report.Hint(out, h.JobID, "kubectl kinetic jobs result "+h.JobID+j.LocationFlags()))
 	case d.Pickle != "":
 		row("Result", "%s, a pickle of keras-kinetic", d.Pickle)
 	}

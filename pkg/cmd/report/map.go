@@ -128,7 +128,7 @@ func PrintResumeHint(w io.Writer, j *job.Job) {
 	if j.Handle.CallKind == api.CallPickle {
 		more = ""
 	}
-	fmt.Fprintf(w, "next: %s%s\n", again(j), more)
+	fmt.Fprintln(w, Hint(w, j.ID(), "next: "+again(j)+more))
 }
 
 // withoutValue says how many of a map's inputs have no value, and why.

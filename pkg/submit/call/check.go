@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"os"
 	"os/exec"
+	"path"
 	"slices"
 	"strings"
 	"time"
@@ -213,7 +214,13 @@ func (a answer) idle(name string) string {
 	if len(a.Idle) == 0 {
 		return ""
 	}
-	return fmt.Sprintf("%s only defines functions and calls none: to call one, write %s:%s", name, name, a.Idle[len(a.Idle)-1])
+	likely := slices.IndexFunc(a.Idle, func(function string) bool {
+		return function == "main" || function == "train" || function == strings.TrimSuffix(path.Base(name), ".py")
+	})
+	if likely < 0 {
+		likely = len(a.Idle) - 1
+	}
+	return fmt.Sprintf("%s only defines functions and calls none: to call one, write %s:%s", name, name, a.Idle[likely])
 }
 
 func (a answer) complainOfSyntax(name string) error {

@@ -84,6 +84,8 @@ func TestCheckIdleScripts(t *testing.T) {
 	py := python(t)
 	for source, want := range map[string]string{
 		"'''Doc.'''\nimport os\nN = 3\ndef load(): pass\ndef train(): load()\n": "train.py only defines functions and calls none: to call one, write train.py:train",
+		"def train(): pass\ndef plot(): pass\n":                                 "train.py only defines functions and calls none: to call one, write train.py:train",
+		"def score(): pass\ndef report(): pass\n":                               "train.py only defines functions and calls none: to call one, write train.py:report",
 		"def train(): pass\ntrain()\n":                                          "",
 		"def train(): pass\nif __name__ == '__main__': train()\n":               "",
 		"def f(): pass\nx = f()\n":                                              "",
