@@ -4,19 +4,26 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 func (c *command) cancel() *cobra.Command {
+	var o cancelOptions
 	output := ""
 	own := cli.NewSection("Flags")
 	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT`: json.")
+	own.Flags.BoolVar(&o.dryRun, "dry-run", false, "Only print the jobs that would be cancelled.")
+	own.Flags.BoolVarP(&o.yes, "yes", "y", false, "Don't ask for confirmation. Without a terminal, nothing is asked.")
 	own.Offer("output", "json")
 	return c.finish(&cobra.Command{
 		Use:   "cancel ID…",
@@ -30,7 +37,8 @@ func (c *command) cancel() *cobra.Command {
 			if err := checkFormat(output, "json"); err != nil {
 				return err
 			}
-			return c.runCancel(ctx, args, answers{c.streams.Out, output == "json"})
+			o.out = answers{c.streams.Out, output == "json"}
+			return c.runCancel(ctx, args, o)
 		}),
 	}, own, c.choice.Section())
 }
@@ -44,15 +52,74 @@ type cancelled struct {
 	Status api.Status `json:"status"`
 }
 
-func (c *command) runCancel(ctx context.Context, args []string, out answers) error {
+// cancelOptions are what cancel does with the jobs that it finds.
+type cancelOptions struct {
+	dryRun, yes bool
+	out         answers
+}
+
+func (c *command) runCancel(ctx context.Context, args []string, o cancelOptions) error {
 	found, failed, err := c.toCancel(ctx, args)
 	if errors.Is(err, job.ErrNoJob) && !c.choice.Last {
 		fmt.Fprintln(c.streams.ErrOut, err)
-		return out.finish([]any{}, nil)
+		return o.out.finish([]any{}, nil)
 	}
 	if err != nil {
 		return err
 	}
+	if o.dryRun {
+		if err := c.previewCancel(found, o.out); err != nil {
+			return err
+		}
+		return report.Errors(c.streams.ErrOut, max(len(args), len(found)), failed)
+	}
+	if !o.yes && c.choice.Any() && len(found) > 1 && cli.CannotAsk(c.streams) == "" {
+		if err := c.confirmCancel(ctx, found); err != nil {
+			return err
+		}
+	}
+	return c.cancelEach(ctx, args, found, failed, o.out)
+}
+
+// previewCancel prints the jobs that cancel would end.
+func (c *command) previewCancel(found []*job.Job, out answers) error {
+	items := []any{}
+	for _, j := range found {
+		items = append(items, struct {
+			ID       string `json:"id"`
+			Function string `json:"function"`
+		}{j.ID(), j.Handle.FuncName})
+	}
+	if out.json {
+		return out.finish(items, nil)
+	}
+	if err := c.listToCancel(c.streams.Out, found); err != nil {
+		return err
+	}
+	_, err := fmt.Fprintf(c.streams.ErrOut, "%s would be cancelled; nothing was done\n", human.Count(len(found), "job"))
+	return err
+}
+
+// confirmCancel asks before it ends several jobs that flags have chosen.
+func (c *command) confirmCancel(ctx context.Context, found []*job.Job) error {
+	if err := c.listToCancel(c.streams.ErrOut, found[:min(len(found), shownJobs)]); err != nil {
+		return err
+	}
+	return cli.Confirm(ctx, c.streams, human.Count(len(found), "job")+" would be cancelled", "nothing was cancelled")
+}
+
+func (c *command) listToCancel(w io.Writer, found []*job.Job) error {
+	columns := ui.Columns("id", "function")
+	columns[0].Short = store.ShortID
+	t := ui.NewFitted(w, ui.Detect(w), true, columns...)
+	for _, j := range found {
+		t.Row(j.ID(), j.Handle.FuncName)
+	}
+	return t.Flush()
+}
+
+// cancelEach cancels jobs. Those that could not be found failed with errors.
+func (c *command) cancelEach(ctx context.Context, args []string, found []*job.Job, failed []error, out answers) error {
 	items, errs := out.forEach(found, func(j *job.Job) (answer, error) {
 		was, err := report.Cancel(ctx, c.streams.ErrOut, c.clock.Now(), j)
 		done := answer{"cancelled", cancelled{j.ID(), !was.State.Ended(), was}}
