@@ -40,7 +40,7 @@ func fits(value string, types []string) bool {
 	has := func(name string) bool { return slices.Contains(types, name) }
 	switch value[0] {
 	case '"':
-		return has("str") || has("float") && !isFinite(strings.Trim(value, `"`)) // warned about by parseValue
+		return has("str")
 	case '[':
 		return has("list")
 	case '{':
@@ -56,6 +56,9 @@ var examples = map[string]string{"int": "3", "float": "0.1", "bool": "true", "li
 
 // advice says what to type instead of a text that fits none of the types.
 func advice(name, text string, types []string) string {
+	if !isFinite(text) {
+		return "JSON has no such number; a call from Python may pass it"
+	}
 	for _, t := range types {
 		if meant := meant(text, t); meant != "" {
 			return fmt.Sprintf("write --arg %s=%s", name, meant)
