@@ -50,7 +50,8 @@ func (p *Provider) prebuilt(ctx context.Context, plan decide.Plan, id string) (d
 	var notHere *resolve.NotHereError
 	var build *resolve.NeedsBuildError
 	if errors.As(err, &notHere) || errors.As(err, &build) {
-		return p.unpinned(ctx, plan, facts, id, r.packages, done)
+		done, err := p.unpinned(ctx, plan, facts, id, r.packages, done)
+		return done, notHere.Explain(err)
 	}
 	if err != nil {
 		return done, err

@@ -305,7 +305,7 @@ func TestLinksThatThePodCannotRead(t *testing.T) {
 	w := newWorld(t)
 	for _, place := range []string{t.TempDir(), "file:///wheels", "FILE:/wheels"} {
 		var mistake *resolve.MistakeError
-		if _, err := w.provide(w.plan("--find-links "+place+"\nours\n", prebuilt)); !errors.As(err, &mistake) || !strings.Contains(err.Error(), "the pod can't read this machine's files") {
+		if _, err := w.provide(w.plan("--find-links "+place+"\nours\n", prebuilt)); !errors.As(err, &mistake) || !strings.Contains(err.Error(), "the pod can't read this machine's files") || !strings.Contains(err.Error(), "(not resolved here: ") {
 			t.Errorf("%s: %v", place, err)
 		}
 	}

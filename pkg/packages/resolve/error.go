@@ -1,6 +1,7 @@
 package resolve
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,6 +20,15 @@ type NotHereError struct {
 // Error says what would help.
 func (e *NotHereError) Error() string {
 	return fmt.Sprintf("the requirements can't be resolved here for %s: %s: install uv, or lock the project", e.Target, e.Why)
+}
+
+// Explain adds why this machine doesn't resolve to the error of a pod that can't either. A nil error of either kind adds nothing.
+func (e *NotHereError) Explain(err error) error {
+	var mistake *MistakeError
+	if e == nil || e.Why == "" || !errors.As(err, &mistake) {
+		return err
+	}
+	return &MistakeError{fmt.Errorf("%w (not resolved here: %s)", mistake.Err, e.Why)}
 }
 
 // MistakeError says that the project's files are wrong, or wrong for the job's Python.
