@@ -102,7 +102,7 @@ func printResults(w io.Writer, results []doctor.Result, m marks, style ui.Style)
 		}
 		fmt.Fprintf(&b, "  %-*s  %s\n", m.width(), m.skipped, ui.Clean(text))
 	}
-	_, err := io.WriteString(w, b.String())
+	_, err := io.WriteString(w, ui.WrapBelow(style, 2+m.width()+2+names+2, b.String()))
 	return err
 }
 

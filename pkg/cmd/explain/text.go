@@ -14,12 +14,15 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
 
+// Indent is how many characters stand before the text of a line.
+const Indent = 13
+
 // Text returns the explanation for people. size formats a number of bytes, count a
 // number of things.
 func (e Explanation) Text(size func(int64) string, count func(n int, noun string) string) string {
 	var b strings.Builder
 	line := func(what, format string, args ...any) {
-		fmt.Fprintf(&b, "%-12s %s\n", what, fmt.Sprintf(format, args...))
+		fmt.Fprintf(&b, "%-*s %s\n", Indent-1, what, fmt.Sprintf(format, args...))
 	}
 	line("job", "%s", e.Job.shownID())
 	line("call", "%s", e.Job.Call)

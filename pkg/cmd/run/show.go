@@ -73,7 +73,7 @@ func (o *options) explain(ctx context.Context, p submit.Planned) error {
 		enc.SetIndent("", "  ")
 		return enc.Encode(e)
 	}
-	_, err := fmt.Fprint(o.streams.Out, ui.Clean(e.Text(human.Bytes, human.Count)))
+	_, err := fmt.Fprint(o.streams.Out, ui.WrapBelow(ui.Detect(o.streams.Out), explain.Indent, ui.Clean(e.Text(human.Bytes, human.Count))))
 	return err
 }
 

@@ -9,13 +9,23 @@ import (
 // Wrap returns a text whose lines fit into the width of a terminal: one that is longer continues between two words, below
 // its second word. Anywhere else the text stays as it is.
 func Wrap(style Style, text string) string {
+	return wrap(style, text, func(line string) int { return 2 + len(line) - len(strings.TrimLeft(line, " ")) })
+}
+
+// WrapBelow is Wrap for lines that begin with names: they continue below the character with this number.
+func WrapBelow(style Style, column int, text string) string {
+	return wrap(style, text, func(string) int { return column })
+}
+
+func wrap(style Style, text string, indent func(line string) int) string {
 	width := style.Width()
 	if width == 0 {
 		return text
 	}
 	var b strings.Builder
 	for line := range strings.Lines(text) {
-		b.WriteString(wrapLine(strings.TrimSuffix(line, "\n"), width) + "\n")
+		line = strings.TrimSuffix(line, "\n")
+		b.WriteString(wrapLine(line, width, strings.Repeat(" ", indent(line))) + "\n")
 	}
 	return b.String()
 }
@@ -25,9 +35,8 @@ func Wrapped(w io.Writer, line string) string {
 	return strings.TrimSuffix(Wrap(Detect(w), line), "\n")
 }
 
-func wrapLine(line string, width int) string {
+func wrapLine(line string, width int, indent string) string {
 	words := strings.Split(line, " ")
-	indent := strings.Repeat(" ", 2+len(line)-len(strings.TrimLeft(line, " ")))
 	var b strings.Builder
 	column := 0
 	for i, word := range words {

@@ -19,3 +19,14 @@ func TestWrap(t *testing.T) {
 		}
 	}
 }
+
+func TestWrapBelow(t *testing.T) {
+	const text = "image        bundled\npackages     resolved by uv, with keras added; on python:3.11\n"
+	want := "image        bundled\npackages     resolved by uv, with\n             keras added; on\n             python:3.11\n"
+	if got := WrapBelow(Style{Redraw: true, Columns: 35}, 13, text); got != want {
+		t.Errorf("got\n%swant\n%s", got, want)
+	}
+	if got := WrapBelow(Style{}, 13, text); got != text {
+		t.Errorf("in a pipe: got\n%s", got)
+	}
+}
