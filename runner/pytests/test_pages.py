@@ -22,7 +22,6 @@ ELSEWHERE = {
     "recipes.md": "pkg/submit/render",
     "overlays.md": "pkg/submit/render",
     "notebooks.md": "test_notebook.py",
-    "map.md": "pkg/cmd/testdata/script/localmap.txtar",
 }
 
 ALL = [REPOSITORY / "README.md", *sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("*/*.md"))]
