@@ -20,7 +20,6 @@ ELSEWHERE = {
     "reference.md": "written by a test of the commands",
     "automation.md": "pkg/cmd/testdata/script/automation.txtar",
     "recipes.md": "pkg/submit/render",
-    "overlays.md": "pkg/submit/render",
     "notebooks.md": "test_notebook.py",
 }
 
