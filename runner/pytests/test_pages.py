@@ -20,9 +20,7 @@ ELSEWHERE = {
     "reference.md": "written by a test of the commands",
     "automation.md": "pkg/cmd/testdata/script/automation.txtar",
     "recipes.md": "pkg/submit/render",
-    "overlays.md": "pkg/submit/render",
     "notebooks.md": "test_notebook.py",
-    "map.md": "pkg/cmd/testdata/script/localmap.txtar",
 }
 
 ALL = [REPOSITORY / "README.md", *sorted(DOCS.glob("*.md")), *sorted(DOCS.glob("*/*.md"))]
