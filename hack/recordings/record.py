@@ -6,7 +6,8 @@
     record.py NAME.scene >NAME.svg
 
 Each line of a scene is typed and run by a shell, in a copy of the directory SCENE with the scene's files. A line that begins with #
-is shown as a comment; one that begins with : is run, but not shown. KINETIC_BIN has the binaries. Needs pyte (Debian: python3-pyte).
+is shown as a comment; one that begins with : is run, but not shown. After "^C TEXT" alone, the next line's command gets Ctrl-C once it
+has printed TEXT. KINETIC_BIN has the binaries. Needs pyte (Debian: python3-pyte).
 """
 
 import fcntl
@@ -27,7 +28,7 @@ import pyte
 
 COLUMNS, ROWS = 100, 26
 LETTER, LINE, MARGIN = 8.4, 18, 14  # pixels
-TYPING, AFTER_COMMAND, AT_THE_END = 0.03, 1.0, 5.0  # seconds
+TYPING, AFTER_COMMAND, AT_THE_END, READING = 0.03, 1.0, 5.0, 3.0  # seconds
 LONGEST = 1.2  # seconds that a picture stays while nothing happens: who looks need not wait as we did
 KEPT = "PYTHONPATH", "KUBECONFIG", "LANG", "STORAGE_EMULATOR_HOST", "NO_PROXY", "no_proxy"  # of the environment
 COLOURS = {
@@ -60,22 +61,28 @@ class Recorder:
             self.show(text[at : at + 3].encode(), 3 * TYPING)
         self.show(b"\r\n", AFTER_COMMAND / 3)
 
-    def run(self, command, directory):
-        """Run a command of the shell on the terminal."""
+    def run(self, command, directory, until=""):
+        """Run a command of the shell on the terminal, and press Ctrl-C a while after it has printed a text."""
         child, terminal = pty.fork()
         if child == 0:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", ROWS, COLUMNS, 0, 0))
             os.chdir(directory)
             os.execvp("bash", ["bash", "-c", command])
-        last = time.monotonic()
-        while select.select([terminal], [], [])[0]:
+        last, printed, pressing = time.monotonic(), b"", None
+        while True:
+            if not select.select([terminal], [], [], pressing and max(pressing - time.monotonic(), 0))[0]:
+                os.write(terminal, b"\x03")
+                pressing = None
+                continue
             try:
                 data = os.read(terminal, 65536)
             except OSError:  # the end
                 break
             now = time.monotonic()
             self.show(data, now - last)
-            last = now
+            last, printed = now, printed + data
+            if until and until.encode() in printed:
+                until, pressing = "", now + READING
         os.waitpid(child, 0)
         self.now += AFTER_COMMAND
 
@@ -125,14 +132,18 @@ def svg(pictures, seconds):
 
 def play(recorder, scene, directory):
     """Type and run the lines of a scene."""
+    until = ""
     for line in scene.read_text(encoding="utf-8").splitlines():
-        if line.startswith(":"):
+        if line.startswith("^C "):
+            until = line[3:]
+        elif line.startswith(":"):
             subprocess.run(["bash", "-c", line[1:]], cwd=directory, check=True, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL)
         elif line.startswith("#"):
             recorder.show(f"\x1b[90m{line}\x1b[0m\r\n".encode(), AFTER_COMMAND)
         elif line:
             recorder.type(line)
-            recorder.run(line, directory)
+            recorder.run(line, directory, until)
+            until = ""
 
 
 def main():

@@ -60,7 +60,7 @@ func (s *sheet) write(w io.Writer) error {
 // also prints what is rarely looked for.
 func (c *command) describeText(j *job.Job, d job.Description, costs price.Meter, wide bool) error {
 	out := c.streams.Out
-	if _, err := fmt.Fprintln(out, headline(ui.Detect(out), d, c.clock.Now())); err != nil {
+	if _, err := fmt.Fprintln(out, ui.Wrapped(out, headline(ui.Detect(out), d, c.clock.Now()))); err != nil {
 		return err
 	}
 	var s sheet
