@@ -55,6 +55,8 @@ def rows(job: Union[Handle, str], where: Mapping[str, Any]) -> list[Row]:
     try:
         about = process.ask(binaries.JOBS, handle._words("describe", "--output=json"), handle.named())
     except JobNotFound as exc:
+        if isinstance(job, BatchHandle) and job._kept:
+            return list(input_rows(job, {"function": job.name}))
         return [row(handle.job_id, handle.func_name, handle.args, "NOT_FOUND", None, *kept(handle, str(exc)))]
     handle = handle if handle.func_name else JobHandle.of(about, where)
     if about.get("map"):
