@@ -72,6 +72,7 @@ class BatchHandle(Generic[R]):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_outcomes", [])
+        object.__setattr__(self, "_arguments", [])
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_reading"}
@@ -90,6 +91,12 @@ class BatchHandle(Generic[R]):
         """The outcomes, once they are here: the store may no longer have them."""
         kept: list[Outcome] = self.__dict__["_outcomes"]
         return kept
+
+    @property
+    def _args(self) -> list[dict[str, Any]]:
+        """The arguments of the first inputs, as JobHandle.args has them, if this handle is the one that submitted the map."""
+        args: list[dict[str, Any]] = self.__dict__["_arguments"]
+        return args
 
     @property
     def group_id(self) -> str:

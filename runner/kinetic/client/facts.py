@@ -24,6 +24,7 @@ NAMES = {
 }
 BUCKET = "gs://"
 SHORT = 100  # characters of an argument that is kept
+BRIEF = 1000  # characters of all arguments of a call that is one of many
 
 
 def known(job: Mapping[str, Any]) -> dict[str, Any]:
@@ -51,6 +52,11 @@ def arguments(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping
     except (TypeError, ValueError):  # a built-in function that does not tell
         given = {**{str(index): value for index, value in enumerate(args)}, **kwargs}
     return {name: short(value) for name, value in given.items()}
+
+
+def brief(given: Mapping[str, object]) -> dict[str, Any]:
+    """Return what arguments has returned; with the types of lists and dicts alone if it is long, since a map has many of it."""
+    return dict(given) if len(repr(given)) <= BRIEF else {name: short(value, 0) for name, value in given.items()}
 
 
 def short(value: object, depth: int = 3) -> object:
