@@ -157,3 +157,52 @@ def test_a_result_with_its_log(local: Project) -> None:
 def test_a_result_with_its_log_that_comes_too_late(local: Project) -> None:
     done = local.run(PROGRAM + "job = wait.run_async(fifo)\nprint(type(caught(job.result, 0.5, stream_logs=True)).__name__)\njob.cancel()")
     assert done.stdout == "JobTimeout\n"
+
+QUIET = """
+import pickle, sys, kinetic
+kinetic.configure(local=True)
+
+@kinetic.run(logs="none")
+def quiet(n):
+    print("line")
+    if n == 2: raise ValueError("two")
+    return n
+
+@kinetic.run()
+def loud(n):
+    return quiet.__wrapped__(n)
+
+def end_of(handle, call):
+    try:
+        call()
+    except Exception as exc:
+        print(type(exc).__name__)
+
+def mark(): print("--", file=sys.stderr)
+"""
+SILENCE = {
+    "the decorator": "quiet.run_async(1).result()",
+    "a copy of the handle": "pickle.loads(pickle.dumps(quiet.run_async(1))).result()",
+    "await": "import asyncio\nasync def wait(): await quiet.run_async(1)\nasyncio.run(wait())",
+    "configure": "kinetic.configure(logs='none')\nloud.run_async(1).result()",
+    "configure, of a handle that was found": "job = quiet.run_async(1)\nkinetic.configure(logs='none')\nkinetic.attach(job.job_id).result()",
+    "configure is changed later": "kinetic.configure(logs='none')\njob = loud.run_async(1)\nkinetic.configure(logs=None)\njob.result()",
+    "a map": "batch = quiet.run_async_map([1, 2])\nend_of(batch, batch.results)",
+    "an input": "batch = quiet.run_async_map([1, 2])\nend_of(batch, batch.jobs[1].result)",
+}
+
+
+@pytest.mark.parametrize("program", SILENCE.values(), ids=SILENCE)
+def test_handles_obey_logs(local: Project, program: str) -> None:
+    assert local.run(QUIET + program).stderr == ""
+
+
+def test_handles_log_where_logs_says(local: Project) -> None:
+    text = "logging.basicConfig(stream=sys.stdout, format='%(name)s %(message)s', level=logging.INFO)\nloud.with_options(logs='logging').run_async(1).result()"
+    done = local.run(QUIET + "import logging\n" + text)
+    assert "kinetic running: attempt 1\n" in done.stdout
+    assert done.stderr == ""
+
+
+def test_a_log_that_is_asked_for_is_printed(local: Project) -> None:
+    assert local.run(QUIET + "quiet.run_async(1).result(stream_logs=True)").stderr == "line\n"

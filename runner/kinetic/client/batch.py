@@ -189,10 +189,11 @@ class BatchHandle(Generic[R]):
         """
         words = self.job._timeout(timeout)
         words += ["--trust-store"] if trust_store else []
+        report = Reporter(self.job.logs_to())
         with scratch.directory() as directory:
             file = os.path.join(directory, "values.pkl")
             words += [f"--output-file={file}", "--cleanup=false"]  # the binary is ahead of who reads the values
-            came = outcomes.follow(binaries.JOBS, self.job._words("result", *words), file, lambda: self.job, Reporter(), self.job.named())
+            came = outcomes.follow(binaries.JOBS, self.job._words("result", *words), file, lambda: self.job, report, self.job.named())
             came = outcomes.stopping(came, self.cancel) if self.fail_fast else came
             yield from outcomes.then(came, self.cleanup) if cleanup else came
 

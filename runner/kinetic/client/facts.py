@@ -4,9 +4,12 @@
 
 from __future__ import annotations
 
+import html
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Optional
+
+from ..options import Options
 
 # What the binaries print about a job, each with its name in the description of a job that was found, if that differs.
 NAMES = {
@@ -75,6 +78,8 @@ class Facts:
 
     job_id: str
     func_name: str
+    accelerator: str
+    created_at: str
     is_map: bool
     target: Mapping[str, Any]
     about: Mapping[str, Any]
@@ -160,3 +165,22 @@ class Facts:
     def remember(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """Note what the function was called with."""
         vars(self)["_args"] = arguments(function, args, kwargs)
+
+    def obey(self, options: Mapping[str, Any]) -> None:
+        """Note what logs= said for the call."""
+        vars(self)["_logs"] = options.get("logs")
+
+    def logs_to(self) -> str:
+        """Return where to say what happens to the job: as logs= said for the call, or else to configure."""
+        return str(vars(self).get("_logs") or Options({}).all().get("logs", "stderr"))
+
+    def __repr__(self) -> str:
+        where = "local" if self.target.get("local") else self.target.get("cluster") or self.target.get("context")
+        about = " ".join(filter(None, (self.func_name, self.accelerator and f"on {self.accelerator}", where and f"({where})")))
+        return f"<JobHandle {self.job_id}: {about}>" if about else f"<JobHandle {self.job_id}>"
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show."""
+        rows = {"job": self.job_id, "function": self.func_name, "accelerator": self.accelerator, "submitted": self.created_at}
+        cells = "".join(f"<tr><th>{name}</th><td>{html.escape(value)}</td></tr>" for name, value in rows.items() if value)
+        return f"<table>{cells}</table>"

@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import html
 import json
 import os
 import re
@@ -151,7 +150,7 @@ class JobHandle(Facts, Generic[R]):
         """
         __tracebackhide__ = True  # in pytest; IPython shows the last frame in any case
         checks.switch("stream_logs", stream_logs)
-        report = Reporter(on_status=None if on_status_change is None else guarded(on_status_change))
+        report = Reporter(self.logs_to(), on_status=None if on_status_change is None else guarded(on_status_change))
         try:
             if stream_logs and not self._kept and not self.is_map:
                 self._print_log(timeout, report)
@@ -350,7 +349,7 @@ class JobHandle(Facts, Generic[R]):
         import asyncio
 
         stop = process.Stop()
-        waiting = asyncio.ensure_future(asyncio.to_thread(self._result, None, True, False, Reporter(), stop))
+        waiting = asyncio.ensure_future(asyncio.to_thread(self._result, None, True, False, Reporter(self.logs_to()), stop))
         try:
             return await asyncio.shield(waiting)
         except asyncio.CancelledError:
@@ -358,17 +357,6 @@ class JobHandle(Facts, Generic[R]):
             with contextlib.suppress(BaseException):  # KeyboardInterrupt among them: the binary says that it was interrupted
                 await waiting
             raise
-
-    def __repr__(self) -> str:
-        where = "local" if self.target.get("local") else self.target.get("cluster") or self.target.get("context")
-        about = " ".join(filter(None, (self.func_name, self.accelerator and f"on {self.accelerator}", where and f"({where})")))
-        return f"<JobHandle {self.job_id}: {about}>" if about else f"<JobHandle {self.job_id}>"
-
-    def _repr_html_(self) -> str:
-        """Return what notebooks show."""
-        rows = {"job": self.job_id, "function": self.func_name, "accelerator": self.accelerator, "submitted": self.created_at}
-        cells = "".join(f"<tr><th>{name}</th><td>{html.escape(value)}</td></tr>" for name, value in rows.items() if value)
-        return f"<table>{cells}</table>"
 
     def named(self) -> dict[str, Any]:
         """Return what says which job it is when Ctrl-C ends a binary that is asked about it."""

@@ -103,6 +103,7 @@ def submit(function: RemoteCallable[Any, R], plan: Plan) -> BatchHandle[R]:
     options = function.options.all()
     labels = {name: str(value) for name, value in {**options.get("labels", {}), **options.get("annotations", {})}.items()}
     batch: BatchHandle[R] = BatchHandle(JobHandle.of({**report.job, "labels": labels}, function.options.target()), fail_fast=plan.cancels)
+    batch.job.obey(options)
     batch._args[:] = args
     return batch
 
