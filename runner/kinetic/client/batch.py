@@ -73,6 +73,7 @@ class BatchHandle(Generic[R]):
     def __post_init__(self) -> None:
         object.__setattr__(self, "_outcomes", [])
         object.__setattr__(self, "_arguments", [])
+        object.__setattr__(self, "_said", set())
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_reading"}
@@ -189,7 +190,7 @@ class BatchHandle(Generic[R]):
         """
         words = self.job._timeout(timeout)
         words += ["--trust-store"] if trust_store else []
-        report = Reporter(self.job.logs_to())
+        report = Reporter(self.job.logs_to(), said=vars(self)["_said"])
         with scratch.directory() as directory:
             file = os.path.join(directory, "values.pkl")
             words += [f"--output-file={file}", "--cleanup=false"]  # the binary is ahead of who reads the values
