@@ -206,3 +206,24 @@ def test_handles_log_where_logs_says(local: Project) -> None:
 
 def test_a_log_that_is_asked_for_is_printed(local: Project) -> None:
     assert local.run(QUIET + "quiet.run_async(1).result(stream_logs=True)").stderr == "line\n"
+
+
+def test_a_failed_map_says_why_once(local: Project) -> None:
+    text = "batch = loud.run_async_map([1, 2])\nbatch.wait()\nmark()\nlist(batch.as_completed())\nmark()\nend_of(batch, batch.results)\nend_of(batch, batch.results)"
+    _, first, again = local.run(QUIET + text).stderr.split("--\n")
+    assert first.count("input 1: ValueError: two\n") == first.count("kinetic: next: kubectl") == 1
+    assert again == ""
+
+
+ENDS = {
+    "while it runs": ("job = wait.run_async(fifo)\nprint(job.ended)\nopen(fifo, 'w').close()\njob.wait()\nprint(job.ended == 'SUCCEEDED', repr(job.ended))", "None\nTrue <JobStatus.SUCCEEDED: 'SUCCEEDED'>"),
+    "its workload is gone": ("job = work.run_async(1)\njob.result()\nprint(job.status().value, repr(job.ended))", "NOT_FOUND <JobStatus.SUCCEEDED: 'SUCCEEDED'>"),
+    "failed": ("job = work.run_async('x')\njob.wait()\nprint(repr(job.ended))", "<JobStatus.FAILED: 'FAILED'>"),
+    "cancelled": ("job = wait.run_async(fifo)\njob.cancel()\nprint(job.ended)", "CANCELLED"),
+    "nothing is left": ("job = work.run_async(1)\njob.wait()\njob.cleanup()\nprint(job.ended)", "None"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("program, text", ENDS.values(), ids=ENDS)
+def test_how_it_ended(local: Project, program: str, text: str) -> None:
+    assert local.run(PROGRAM + program).stdout.strip() == text

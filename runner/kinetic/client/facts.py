@@ -9,6 +9,7 @@ import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Optional
 
+from ..job_status import JobStatus
 from ..options import Options
 
 # What the binaries print about a job, each with its name in the description of a job that was found, if that differs.
@@ -25,6 +26,7 @@ NAMES = {
     "labels": "labels",
     "debug": "debug",
 }
+CANCELLED = "CANCELLED"  # how a job ended; its state is NOT_FOUND, or FAILED until the workload is gone
 BUCKET = "gs://"
 SHORT = 100  # characters of an argument that is kept
 BRIEF = 1000  # characters of all arguments of a call that is one of many
@@ -46,6 +48,14 @@ def inputs(job: Mapping[str, Any]) -> int:
     elif isinstance(found, dict):
         found = found.get("total")
     return found if isinstance(found, int) else 0
+
+
+def ending(status: Mapping[str, Any]) -> Optional[str]:
+    """Return how a job ended, by its status: as JobHandle.ended has it."""
+    if not JobStatus(status["state"]).ended:
+        return None
+    word: str = CANCELLED if status.get("reason") == "Cancelled" else status.get("ended") or status["state"]
+    return None if word == JobStatus.NOT_FOUND else word if word == CANCELLED else JobStatus(word)
 
 
 def arguments(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:

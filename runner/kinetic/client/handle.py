@@ -17,7 +17,7 @@ from ..errors import JobNotFound, JobTimeout, UsageError, says_all
 from ..job_status import JobStatus
 from ..options import PLACES, Duration, flags, one, switch
 from . import binaries, process, result, scratch
-from .facts import Facts, known
+from .facts import Facts, ending, known
 from .flags import timeout_flag
 from .joblog import LogLines, printed
 from .report import Reporter, guarded, origin
@@ -49,6 +49,7 @@ class JobHandle(Facts, Generic[R]):
         target: the parameters of kinetic.run that say where it is, such as cluster, namespace and store.
         about: what the properties are read from.
         end: how it ended, such as "ended SUCCEEDED, its value was collected"; None while it runs, or if that is not known.
+        ended: the same in one word: JobStatus.SUCCEEDED, JobStatus.FAILED or "CANCELLED": `if job.ended == "SUCCEEDED"`.
     """
 
     job_id: str
@@ -109,6 +110,14 @@ class JobHandle(Facts, Generic[R]):
         """How the job ended, also if its workload is gone: "ended SUCCEEDED, its value was collected". None if it runs, or if that is not known."""
         try:
             return self._describe_status().get("end")
+        except JobNotFound:
+            return None
+
+    @property
+    def ended(self) -> Optional[str]:
+        """How the job ended, also if its workload is gone: a JobStatus, which is text, or "CANCELLED". None as end."""
+        try:
+            return ending(self._describe_status())
         except JobNotFound:
             return None
 
