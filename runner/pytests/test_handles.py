@@ -157,3 +157,73 @@ def test_a_result_with_its_log(local: Project) -> None:
 def test_a_result_with_its_log_that_comes_too_late(local: Project) -> None:
     done = local.run(PROGRAM + "job = wait.run_async(fifo)\nprint(type(caught(job.result, 0.5, stream_logs=True)).__name__)\njob.cancel()")
     assert done.stdout == "JobTimeout\n"
+
+QUIET = """
+import pickle, sys, kinetic
+kinetic.configure(local=True)
+
+@kinetic.run(logs="none")
+def quiet(n):
+    print("line")
+    if n == 2: raise ValueError("two")
+    return n
+
+@kinetic.run()
+def loud(n):
+    return quiet.__wrapped__(n)
+
+def end_of(handle, call):
+    try:
+        call()
+    except Exception as exc:
+        print(type(exc).__name__)
+
+def mark(): print("--", file=sys.stderr)
+"""
+SILENCE = {
+    "the decorator": "quiet.run_async(1).result()",
+    "a copy of the handle": "pickle.loads(pickle.dumps(quiet.run_async(1))).result()",
+    "await": "import asyncio\nasync def wait(): await quiet.run_async(1)\nasyncio.run(wait())",
+    "configure": "kinetic.configure(logs='none')\nloud.run_async(1).result()",
+    "configure, of a handle that was found": "job = quiet.run_async(1)\nkinetic.configure(logs='none')\nkinetic.attach(job.job_id).result()",
+    "configure is changed later": "kinetic.configure(logs='none')\njob = loud.run_async(1)\nkinetic.configure(logs=None)\njob.result()",
+    "a map": "batch = quiet.run_async_map([1, 2])\nend_of(batch, batch.results)",
+    "an input": "batch = quiet.run_async_map([1, 2])\nend_of(batch, batch.jobs[1].result)",
+}
+
+
+@pytest.mark.parametrize("program", SILENCE.values(), ids=SILENCE)
+def test_handles_obey_logs(local: Project, program: str) -> None:
+    assert local.run(QUIET + program).stderr == ""
+
+
+def test_handles_log_where_logs_says(local: Project) -> None:
+    text = "logging.basicConfig(stream=sys.stdout, format='%(name)s %(message)s', level=logging.INFO)\nloud.with_options(logs='logging').run_async(1).result()"
+    done = local.run(QUIET + "import logging\n" + text)
+    assert "kinetic running: attempt 1\n" in done.stdout
+    assert done.stderr == ""
+
+
+def test_a_log_that_is_asked_for_is_printed(local: Project) -> None:
+    assert local.run(QUIET + "quiet.run_async(1).result(stream_logs=True)").stderr == "line\n"
+
+
+def test_a_failed_map_says_why_once(local: Project) -> None:
+    text = "batch = loud.run_async_map([1, 2])\nbatch.wait()\nmark()\nlist(batch.as_completed())\nmark()\nend_of(batch, batch.results)\nend_of(batch, batch.results)"
+    _, first, again = local.run(QUIET + text).stderr.split("--\n")
+    assert first.count("input 1: ValueError: two\n") == first.count("kinetic: next: kubectl") == 1
+    assert again == ""
+
+
+ENDS = {
+    "while it runs": ("job = wait.run_async(fifo)\nprint(job.ended)\nopen(fifo, 'w').close()\njob.wait()\nprint(job.ended == 'SUCCEEDED', repr(job.ended))", "None\nTrue <JobStatus.SUCCEEDED: 'SUCCEEDED'>"),
+    "its workload is gone": ("job = work.run_async(1)\njob.result()\nprint(job.status().value, repr(job.ended))", "NOT_FOUND <JobStatus.SUCCEEDED: 'SUCCEEDED'>"),
+    "failed": ("job = work.run_async('x')\njob.wait()\nprint(repr(job.ended))", "<JobStatus.FAILED: 'FAILED'>"),
+    "cancelled": ("job = wait.run_async(fifo)\njob.cancel()\nprint(job.ended)", "CANCELLED"),
+    "nothing is left": ("job = work.run_async(1)\njob.wait()\njob.cleanup()\nprint(job.ended)", "None"),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("program, text", ENDS.values(), ids=ENDS)
+def test_how_it_ended(local: Project, program: str, text: str) -> None:
+    assert local.run(PROGRAM + program).stdout.strip() == text

@@ -354,3 +354,14 @@ def test_a_handle_keeps_the_value_and_refuses_maps(local: Project) -> None:
         """
     )
     assert done.stdout == "4 4\n is a map\n[2, 4]\n"
+
+
+def test_a_file_that_was_not_packaged(local: Project) -> None:
+    """A user of Python is told what to write in Python."""
+    (local.home / "data.csv").write_text("1")
+    text = TRAIN.replace('logs="none"', 'logs="stderr"') + "\n@kinetic.run()\ndef opened(path):\n    return open(path).read()\n"
+    told = 'is packaged: pass kinetic.Data("../home/data.csv") as an argument, and open the path that the function gets\n'
+    for call in ("opened('../home/data.csv')", "opened.map(['../home/data.csv'])"):
+        done = local.run(f"{text}\nprint(type(caught(lambda: {call})).__name__)")
+        assert told in done.stderr
+        assert "--data" not in done.stderr

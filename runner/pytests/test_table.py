@@ -10,7 +10,7 @@ from typing import Any
 import kinetic
 import pytest
 from conftest import BINARIES, Project
-from kinetic.client import facts, table
+from kinetic.client import facts, mapping, payload, table
 
 CALLS: list[tuple[str, Any]] = [
     ("train.py:train()", {}),
@@ -35,6 +35,13 @@ def test_arguments_of_a_call() -> None:
     given = facts.arguments(fit, (0.1, "x" * 101, print), {"conf": {"a": [1, (2, object)]}})
     assert given == {"lr": 0.1, "more": ["<str>", "<builtin_function_or_method>"], "conf": {"a": [1, [2, "<type>"]]}}
     json.dumps(given)
+    assert facts.brief(given) == given
+
+
+def test_arguments_of_one_of_many_calls_are_short() -> None:
+    given = facts.arguments(lambda xs, lr, name: None, ([0.123456] * 100, 0.1, "x" * 100), {})
+    repeated = {**given, "more": [given["xs"]] * 9}
+    assert facts.brief(repeated) == {"xs": "<list>", "lr": 0.1, "name": "x" * 100, "more": "<list>"}
 
 
 TIMES: list[tuple[dict[str, Any], Any]] = [
@@ -68,6 +75,7 @@ def fit(lr, n=1):
 def show(rows):
     for row in rows:
         if row["seconds"] is not None: row["seconds"] = row["seconds"] >= 0
+        if row["name"] and row["state"] == "NOT_FOUND": row["error"] = "JobNotFound"
         print(json.dumps({name: value for name, value in row.items() if name not in ("id", "name")}))
 
 def ended(*jobs):
@@ -96,10 +104,20 @@ PROGRAMS = {
         '{"args": {"lr": 0.5, "n": 2000000}, "state": "SUCCEEDED", "seconds": true, "value": null, "error": "only the pickle has the value: it is too large for JSON"}',
     ),
     "a map": (
-        "batch, = ended(fit.run_async_map([0.5, 0, 0.25]))\nshow(kinetic.table(batch))\nbatch.results(return_exceptions=True)\nshow(kinetic.table(batch))",
-        '{"args": null, "state": "SUCCEEDED", "seconds": null, "value": {"loss": 0.5, "text": "x"}, "error": null, "index": 0}\n'
-        '{"args": null, "state": "FAILED", "seconds": null, "value": null, "error": "ValueError: no rate", "index": 1}\n'
-        '{"args": null, "state": "SUCCEEDED", "seconds": null, "value": {"loss": 0.75, "text": "x"}, "error": null, "index": 2}\n' * 2,
+        "batch, = ended(fit.run_async_map([0.5, {'lr': 0}, [0.25, 1]]))\nshow(kinetic.table(batch))\nbatch.results(return_exceptions=True)\nshow(kinetic.table(batch))",
+        '{"args": {"lr": 0.5}, "state": "SUCCEEDED", "seconds": null, "value": {"loss": 0.5, "text": "x"}, "error": null, "index": 0}\n'
+        '{"args": {"lr": 0}, "state": "FAILED", "seconds": null, "value": null, "error": "ValueError: no rate", "index": 1}\n'
+        '{"args": {"lr": 0.25, "n": 1}, "state": "SUCCEEDED", "seconds": null, "value": {"loss": 0.75, "text": "x"}, "error": null, "index": 2}\n' * 2,
+    ),
+    "a map that results() has deleted": (
+        "batch = fit.run_async_map([0.5, {'lr': 0.25}])\nbatch.results(ordered=False)\nshow(kinetic.table([batch]))\nshow(kinetic.table(batch.job))",
+        '{"args": {"lr": 0.5}, "state": "SUCCEEDED", "seconds": null, "value": {"loss": 0.5, "text": "x"}, "error": null, "index": 0}\n'
+        '{"args": {"lr": 0.25}, "state": "SUCCEEDED", "seconds": null, "value": {"loss": 0.75, "text": "x"}, "error": null, "index": 1}\n'
+        '{"args": null, "state": "NOT_FOUND", "seconds": null, "value": null, "error": "JobNotFound"}',
+    ),
+    "a map that was attached, or read from text": (
+        "batch, = ended(fit.run_async_map([0.5]))\nshow(kinetic.table([kinetic.attach_batch(batch.group_id), kinetic.BatchHandle.from_json(batch.to_json())]))",
+        '{"args": null, "state": "SUCCEEDED", "seconds": null, "value": {"loss": 0.5, "text": "x"}, "error": null, "index": 0}\n' * 2,
     ),
 }
 
@@ -121,6 +139,15 @@ for n in ("1000", "3000000"):
     print(row["args"], len(row["value"] or ""), row["error"])
 """
     assert local.run(text).stdout.splitlines() == ["{'n': 1000} 1000 None", "{'n': 3000000} 0 a value has more than 1 MiB: result() returns it"]
+
+
+def test_the_first_inputs_of_a_map_are_known(monkeypatch: pytest.MonkeyPatch, tmp_path: Any) -> None:
+    monkeypatch.setattr(mapping, "MOST_KNOWN", 2)
+    function: Any = kinetic.run()(lambda x, y=0: x)
+    known: list[dict[str, Any]] = []
+    plan = mapping.Plan([1, (2, 3), 4], "auto", None, None, False)
+    assert mapping.write(str(tmp_path / "inputs"), function, plan, payload.Inputs(), known) == 3
+    assert known == [{"x": 1}, {"x": 2, "y": 3}]
 
 
 def test_nothing() -> None:

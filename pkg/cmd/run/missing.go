@@ -25,15 +25,16 @@ func (o *options) noteMissing(j *job.Job, warnings *report.WarningLog) {
 	packaged := func(rel string) bool {
 		return slices.ContainsFunc(o.planned.Files.Index.Files, func(f api.IndexFile) bool { return f.Path == rel })
 	}
-	if note := missingFile(warnings.MissingFile(), cwd, o.planned.Root, packaged); note != "" {
+	if note := missingFile(warnings.MissingFile(), cwd, o.planned.Root, packaged, j.Handle.CallKind == api.CallPickle); note != "" {
 		o.ui.Note(note)
 	}
 }
 
 // missingFile returns how to provide a file of this machine to the job, or "" if the file is not here.
 // cwd is where the command was typed, and root the package root.
-// packaged reports whether a path relative to the root is in the package.
-func missingFile(file, cwd, root string, packaged func(rel string) bool) string {
+// packaged reports whether a path relative to the root is in the package, and pickled that a
+// program in Python called the function: it has no flags.
+func missingFile(file, cwd, root string, packaged func(rel string) bool, pickled bool) string {
 	if file == "" || strings.Contains(file, "://") {
 		return ""
 	}
@@ -51,7 +52,11 @@ func missingFile(file, cwd, root string, packaged func(rel string) bool) string 
 	case err == nil && below:
 		return fmt.Sprintf("%s is a path on this machine: use a relative path, which the job finds in its copy of the project", file)
 	case err == nil:
-		return fmt.Sprintf("%s is on this machine, and only %s is packaged: pass it with --data NAME=%s, and open the path in KINETIC_DATA_NAME", file, root, file)
+		how := fmt.Sprintf("pass it with --data NAME=%s, and open the path in KINETIC_DATA_NAME", file)
+		if pickled {
+			how = fmt.Sprintf("pass kinetic.Data(%q) as an argument, and open the path that the function gets", file)
+		}
+		return fmt.Sprintf("%s is on this machine, and only %s is packaged: %s", file, root, how)
 	case filepath.IsAbs(file):
 		return ""
 	}

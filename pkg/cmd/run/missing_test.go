@@ -32,8 +32,12 @@ func TestMissingFile(t *testing.T) {
 		"gs://bucket/train.csv":           "",
 		"":                                "",
 	} {
-		if got := missingFile(file, cwd, root, packaged); want == "" && got != "" || !strings.Contains(got, want) {
+		if got := missingFile(file, cwd, root, packaged, false); want == "" && got != "" || !strings.Contains(got, want) {
 			t.Errorf("%q: got %q, want %q", file, got, want)
 		}
+	}
+	want := `../../outside.csv is on this machine, and only ` + root + ` is packaged: pass kinetic.Data("../../outside.csv") as an argument, and open the path that the function gets`
+	if got := missingFile("../../outside.csv", cwd, root, packaged, true); got != want {
+		t.Errorf("from Python: got %q, want %q", got, want)
 	}
 }

@@ -72,6 +72,8 @@ class BatchHandle(Generic[R]):
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "_outcomes", [])
+        object.__setattr__(self, "_arguments", [])
+        object.__setattr__(self, "_said", set())
 
     def __getstate__(self) -> dict[str, Any]:
         return {name: value for name, value in vars(self).items() if name != "_reading"}
@@ -90,6 +92,12 @@ class BatchHandle(Generic[R]):
         """The outcomes, once they are here: the store may no longer have them."""
         kept: list[Outcome] = self.__dict__["_outcomes"]
         return kept
+
+    @property
+    def _args(self) -> list[dict[str, Any]]:
+        """The arguments of the first inputs, as JobHandle.args has them, if this handle is the one that submitted the map."""
+        args: list[dict[str, Any]] = self.__dict__["_arguments"]
+        return args
 
     @property
     def group_id(self) -> str:
@@ -182,10 +190,11 @@ class BatchHandle(Generic[R]):
         """
         words = self.job._timeout(timeout)
         words += ["--trust-store"] if trust_store else []
+        report = Reporter(self.job.logs_to(), said=vars(self)["_said"])
         with scratch.directory() as directory:
             file = os.path.join(directory, "values.pkl")
             words += [f"--output-file={file}", "--cleanup=false"]  # the binary is ahead of who reads the values
-            came = outcomes.follow(binaries.JOBS, self.job._words("result", *words), file, lambda: self.job, Reporter(), self.job.named())
+            came = outcomes.follow(binaries.JOBS, self.job._words("result", *words), file, lambda: self.job, report, self.job.named())
             came = outcomes.stopping(came, self.cancel) if self.fail_fast else came
             yield from outcomes.then(came, self.cleanup) if cleanup else came
 

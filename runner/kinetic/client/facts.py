@@ -4,9 +4,13 @@
 
 from __future__ import annotations
 
+import html
 import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Optional
+
+from ..job_status import JobStatus
+from ..options import Options
 
 # What the binaries print about a job, each with its name in the description of a job that was found, if that differs.
 NAMES = {
@@ -22,8 +26,10 @@ NAMES = {
     "labels": "labels",
     "debug": "debug",
 }
+CANCELLED = "CANCELLED"  # how a job ended; its state is NOT_FOUND, or FAILED until the workload is gone
 BUCKET = "gs://"
 SHORT = 100  # characters of an argument that is kept
+BRIEF = 1000  # characters of all arguments of a call that is one of many
 
 
 def known(job: Mapping[str, Any]) -> dict[str, Any]:
@@ -44,6 +50,14 @@ def inputs(job: Mapping[str, Any]) -> int:
     return found if isinstance(found, int) else 0
 
 
+def ending(status: Mapping[str, Any]) -> Optional[str]:
+    """Return how a job ended, by its status: as JobHandle.ended has it."""
+    if not JobStatus(status["state"]).ended:
+        return None
+    word: str = CANCELLED if status.get("reason") == "Cancelled" else status.get("ended") or status["state"]
+    return None if word == JobStatus.NOT_FOUND else word if word == CANCELLED else JobStatus(word)
+
+
 def arguments(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a call by name, as JobHandle.args has them."""
     try:
@@ -51,6 +65,11 @@ def arguments(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping
     except (TypeError, ValueError):  # a built-in function that does not tell
         given = {**{str(index): value for index, value in enumerate(args)}, **kwargs}
     return {name: short(value) for name, value in given.items()}
+
+
+def brief(given: Mapping[str, object]) -> dict[str, Any]:
+    """Return what arguments has returned; with the types of lists and dicts alone if it is long, since a map has many of it."""
+    return dict(given) if len(repr(given)) <= BRIEF else {name: short(value, 0) for name, value in given.items()}
 
 
 def short(value: object, depth: int = 3) -> object:
@@ -69,6 +88,8 @@ class Facts:
 
     job_id: str
     func_name: str
+    accelerator: str
+    created_at: str
     is_map: bool
     target: Mapping[str, Any]
     about: Mapping[str, Any]
@@ -154,3 +175,22 @@ class Facts:
     def remember(self, function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> None:
         """Note what the function was called with."""
         vars(self)["_args"] = arguments(function, args, kwargs)
+
+    def obey(self, options: Mapping[str, Any]) -> None:
+        """Note what logs= said for the call."""
+        vars(self)["_logs"] = options.get("logs")
+
+    def logs_to(self) -> str:
+        """Return where to say what happens to the job: as logs= said for the call, or else to configure."""
+        return str(vars(self).get("_logs") or Options({}).all().get("logs", "stderr"))
+
+    def __repr__(self) -> str:
+        where = "local" if self.target.get("local") else self.target.get("cluster") or self.target.get("context")
+        about = " ".join(filter(None, (self.func_name, self.accelerator and f"on {self.accelerator}", where and f"({where})")))
+        return f"<JobHandle {self.job_id}: {about}>" if about else f"<JobHandle {self.job_id}>"
+
+    def _repr_html_(self) -> str:
+        """Return what notebooks show."""
+        rows = {"job": self.job_id, "function": self.func_name, "accelerator": self.accelerator, "submitted": self.created_at}
+        cells = "".join(f"<tr><th>{name}</th><td>{html.escape(value)}</td></tr>" for name, value in rows.items() if value)
+        return f"<table>{cells}</table>"

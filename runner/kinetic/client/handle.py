@@ -6,7 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import html
 import json
 import os
 import re
@@ -18,7 +17,7 @@ from ..errors import JobNotFound, JobTimeout, UsageError, says_all
 from ..job_status import JobStatus
 from ..options import PLACES, Duration, flags, one, switch
 from . import binaries, process, result, scratch
-from .facts import Facts, known
+from .facts import Facts, ending, known
 from .flags import timeout_flag
 from .joblog import LogLines, printed
 from .report import Reporter, guarded, origin
@@ -50,6 +49,7 @@ class JobHandle(Facts, Generic[R]):
         target: the parameters of kinetic.run that say where it is, such as cluster, namespace and store.
         about: what the properties are read from.
         end: how it ended, such as "ended SUCCEEDED, its value was collected"; None while it runs, or if that is not known.
+        ended: the same in one word: JobStatus.SUCCEEDED, JobStatus.FAILED or "CANCELLED": `if job.ended == "SUCCEEDED"`.
     """
 
     job_id: str
@@ -113,6 +113,14 @@ class JobHandle(Facts, Generic[R]):
         except JobNotFound:
             return None
 
+    @property
+    def ended(self) -> Optional[str]:
+        """How the job ended, also if its workload is gone: a JobStatus, which is text, or "CANCELLED". None as end."""
+        try:
+            return ending(self._describe_status())
+        except JobNotFound:
+            return None
+
     def _describe_status(self) -> dict[str, Any]:
         """Return all that is known about the job's state, as `jobs status ID -o json` prints it."""
         status: dict[str, Any] = process.ask(binaries.JOBS, self._words("status", "--output=json"), self.named())
@@ -151,7 +159,7 @@ class JobHandle(Facts, Generic[R]):
         """
         __tracebackhide__ = True  # in pytest; IPython shows the last frame in any case
         checks.switch("stream_logs", stream_logs)
-        report = Reporter(on_status=None if on_status_change is None else guarded(on_status_change))
+        report = Reporter(self.logs_to(), on_status=None if on_status_change is None else guarded(on_status_change))
         try:
             if stream_logs and not self._kept and not self.is_map:
                 self._print_log(timeout, report)
@@ -350,7 +358,7 @@ class JobHandle(Facts, Generic[R]):
         import asyncio
 
         stop = process.Stop()
-        waiting = asyncio.ensure_future(asyncio.to_thread(self._result, None, True, False, Reporter(), stop))
+        waiting = asyncio.ensure_future(asyncio.to_thread(self._result, None, True, False, Reporter(self.logs_to()), stop))
         try:
             return await asyncio.shield(waiting)
         except asyncio.CancelledError:
@@ -358,17 +366,6 @@ class JobHandle(Facts, Generic[R]):
             with contextlib.suppress(BaseException):  # KeyboardInterrupt among them: the binary says that it was interrupted
                 await waiting
             raise
-
-    def __repr__(self) -> str:
-        where = "local" if self.target.get("local") else self.target.get("cluster") or self.target.get("context")
-        about = " ".join(filter(None, (self.func_name, self.accelerator and f"on {self.accelerator}", where and f"({where})")))
-        return f"<JobHandle {self.job_id}: {about}>" if about else f"<JobHandle {self.job_id}>"
-
-    def _repr_html_(self) -> str:
-        """Return what notebooks show."""
-        rows = {"job": self.job_id, "function": self.func_name, "accelerator": self.accelerator, "submitted": self.created_at}
-        cells = "".join(f"<tr><th>{name}</th><td>{html.escape(value)}</td></tr>" for name, value in rows.items() if value)
-        return f"<table>{cells}</table>"
 
     def named(self) -> dict[str, Any]:
         """Return what says which job it is when Ctrl-C ends a binary that is asked about it."""

@@ -16,7 +16,7 @@ from typing import Any, NoReturn, Optional, TypeVar
 from .. import checks
 from ..decorator import RemoteCallable
 from ..errors import UsageError
-from . import binaries, outcomes, payload, process
+from . import binaries, facts, outcomes, payload, process
 from .batch import Arguments, BatchHandle, arguments, check_mode
 from .handle import JobHandle
 from .submission import prepared, reporter
@@ -27,6 +27,7 @@ R = TypeVar("R")
 FEW = 64  # inputs that one pod gets in any case; more of them are divided so that some come before others
 TURNS = 4  # how many pods do the inputs beyond that one after the other
 MOST_IN_CHUNK = 1000
+MOST_KNOWN = 10_000  # inputs whose arguments the handle keeps
 
 
 @dataclasses.dataclass(frozen=True)
@@ -96,11 +97,15 @@ def chunk_for(count: int, most: int) -> int:
 def submit(function: RemoteCallable[Any, R], plan: Plan) -> BatchHandle[R]:
     """Submit a map, and return its handle."""
     report = reporter(function)
-    with mapped(function, plan, waiting=False) as (words, _):
+    args: list[dict[str, Any]] = []
+    with mapped(function, plan, waiting=False, known=args) as (words, _):
         process.require(binaries.RUN, [*words, "--detach"], report)
     options = function.options.all()
     labels = {name: str(value) for name, value in {**options.get("labels", {}), **options.get("annotations", {})}.items()}
-    return BatchHandle(JobHandle.of({**report.job, "labels": labels}, function.options.target()), fail_fast=plan.cancels)
+    batch: BatchHandle[R] = BatchHandle(JobHandle.of({**report.job, "labels": labels}, function.options.target()), fail_fast=plan.cancels)
+    batch.job.obey(options)
+    batch._args[:] = args
+    return batch
 
 
 def call(function: RemoteCallable[Any, R], plan: Plan) -> list[R]:
@@ -121,14 +126,16 @@ def call(function: RemoteCallable[Any, R], plan: Plan) -> list[R]:
 
 
 @contextlib.contextmanager
-def mapped(function: RemoteCallable[Any, Any], plan: Plan, *, waiting: bool = True) -> Iterator[tuple[list[str], str]]:
-    """Write a map into temporary files, as prepared does for a call."""
+def mapped(
+    function: RemoteCallable[Any, Any], plan: Plan, *, waiting: bool = True, known: Optional[list[dict[str, Any]]] = None
+) -> Iterator[tuple[list[str], str]]:
+    """Write a map into temporary files, as prepared does for a call. known gets the arguments of the first inputs, if it is given."""
     count = 0
 
     def lines(directory: str, data: payload.Inputs) -> list[str]:
         nonlocal count
         path = os.path.join(directory, "inputs.jsonl")
-        count = write(path, function, plan, data)
+        count = write(path, function, plan, data, known)
         return [f"--map={path}"]
 
     with prepared(function, function.bound, {}, waiting=waiting, lines=lines) as (words, directory):
@@ -136,7 +143,7 @@ def mapped(function: RemoteCallable[Any, Any], plan: Plan, *, waiting: bool = Tr
         yield [*words, *([] if local else plan.flags(count))], directory
 
 
-def write(path: str, function: RemoteCallable[Any, Any], plan: Plan, data: payload.Inputs) -> int:
+def write(path: str, function: RemoteCallable[Any, Any], plan: Plan, data: payload.Inputs, known: Optional[list[dict[str, Any]]]) -> int:
     """Write the inputs of a map into a new file, one by one, and return how many they are.
 
     Args:
@@ -144,6 +151,7 @@ def write(path: str, function: RemoteCallable[Any, Any], plan: Plan, data: paylo
         function: what is called.
         plan: has the inputs.
         data: gets the Data that the inputs have.
+        known: gets the arguments of the first inputs, if it is given.
 
     Raises:
         UsageError: there are none.
@@ -160,6 +168,8 @@ def write(path: str, function: RemoteCallable[Any, Any], plan: Plan, data: paylo
             except (TypeError, ValueError) as exc:
                 refuse(count - 1, exc)
             file.write(line.encode())
+            if known is not None and count <= MOST_KNOWN:
+                known.append(facts.brief(facts.arguments(function.__wrapped__, (*function.bound, *args), kwargs)))
     if not count:
         raise UsageError(f"there are no inputs for {function.__name__}")
     return count

@@ -32,6 +32,7 @@ class Reporter:
         on_submitted: is called when the job exists.
         hosts: how many the job has, until it is submitted here.
         brief: leave out what is said of every job that has no trouble.
+        said: what not to say again; gets what is said. None says everything.
 
     Attributes:
         job: the handle of the submitted job, as the binary prints it; empty before.
@@ -45,8 +46,9 @@ class Reporter:
         on_submitted: Optional[Callable[[], None]] = None,
         hosts: int = 1,
         brief: bool = False,
+        said: Optional[set[tuple[str, str]]] = None,
     ) -> None:
-        self._say = speaker(where)
+        self._say = speaker(where) if said is None else once(speaker(where), said)
         self._on_status = on_status
         self._on_submitted = on_submitted
         self._hosts = hosts
@@ -106,6 +108,17 @@ def origin(event: Event, hosts: int) -> str:
 def speaker(where: str) -> Callable[[str, str], None]:
     """Return what prints or logs a text of a kind, such as "note", where the parameter logs says."""
     return {"stderr": print_line, "logging": log_line, "none": ignore}[where]
+
+
+def once(say: Callable[[str, str], None], said: set[tuple[str, str]]) -> Callable[[str, str], None]:
+    """Return what says a text of a kind if it is not among those that were said, and adds it to them."""
+
+    def new(kind: str, text: str) -> None:
+        if (kind, text) not in said:
+            said.add((kind, text))
+            say(kind, text)
+
+    return new
 
 
 def print_line(kind: str, text: str) -> None:

@@ -41,6 +41,7 @@ def submit(function: RemoteCallable[Any, R], args: tuple[Any, ...], kwargs: Mapp
     with prepared(function, args, kwargs, waiting=False) as (words, _):
         process.require(binaries.RUN, [*words, "--detach"], report)
     handle: JobHandle[R] = JobHandle.of(report.job, function.options.target())
+    handle.obey(function.options.all())
     handle.remember(function.__wrapped__, args, kwargs)
     return handle
 

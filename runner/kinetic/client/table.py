@@ -32,7 +32,8 @@ def table(jobs: Union[Handle, str, Iterable[Union[Handle, str]]], **target: Any)
     """Return a list with a dict for each job, such as pandas.DataFrame takes.
 
     A dict has id, name, args, state, seconds, value and error; index, too, if it is for an input of a map. args are the arguments by
-    name, None if they aren't known: those of a call in Python are, by the handle that it returned. seconds is None before the job
+    name, None if they aren't known: those of a call in Python are, by the handle that it returned, and so are those of the first
+    10,000 inputs of a map. seconds is None before the job
     runs, and for the inputs of a map. value is None unless the job has succeeded and its value is JSON of at most 1 MiB; others
     are not downloaded. error is the type and the message of an exception, or why there is no value. Nothing is waited for or
     deleted; the values of a map are there once all of it has ended.
@@ -55,6 +56,8 @@ def rows(job: Union[Handle, str], where: Mapping[str, Any]) -> list[Row]:
     try:
         about = process.ask(binaries.JOBS, handle._words("describe", "--output=json"), handle.named())
     except JobNotFound as exc:
+        if isinstance(job, BatchHandle) and job._kept:
+            return list(input_rows(job, {"function": job.name}))
         return [row(handle.job_id, handle.func_name, handle.args, "NOT_FOUND", None, *kept(handle, str(exc)))]
     handle = handle if handle.func_name else JobHandle.of(about, where)
     if about.get("map"):
@@ -143,7 +146,8 @@ def input_rows(batch: BatchHandle[Any], about: Mapping[str, Any]) -> Iterator[Ro
         elif state is JobStatus.FAILED:
             status = process.ask(binaries.JOBS, batch.job._words("status", f"--index={index}", "--output=json"), batch.job.named())
             error = status.get("message") or error
-        yield {**row(batch.group_id, about.get("function") or "", None, state.value, None, value, error), "index": index}
+        args = batch._args[index] if index < len(batch._args) else None
+        yield {**row(batch.group_id, about.get("function") or "", args, state.value, None, value, error), "index": index}
 
 
 def arguments(call: str) -> Optional[dict[str, Any]]:
