@@ -188,11 +188,20 @@ class Finished(KeeperCase):
             self.write("new/a")
             self.write(f"new/{mark}", "{}")
 
+        def replaced(*texts, name="d/a"):
+            os.makedirs(os.path.dirname(self.path(name)))
+            self.keeper.watch()  # as the runner does twice a second
+            for text in texts:
+                self.replace(name, text)
+
         cases = {
             "in place": (lambda: self.write("a"), {}),
             "renamed": (lambda: self.replace("a"), {"a": "a"}),
             "a new directory": (lambda: self.write("d/a"), {}),
             "a directory renamed into place": (lambda: (self.write("d.tmp/a"), os.rename(self.path("d.tmp"), self.path("d"))), {"d/a": "d.tmp/a"}),
+            "renamed into a new directory": (lambda: replaced("1"), {}),
+            "renamed again in a new directory": (lambda: replaced("1", "2"), {"d/a": "2"}),
+            "renamed again below a new directory": (lambda: replaced("1", "2", name="d/e/a"), {"d/e/a": "2"}),
             "a directory with its mark": (lambda: folder(".metadata"), {"new/a": "new/a", "new/.metadata": "{}"}),
             "a directory with half a mark": (lambda: (self.write("d/a"), self.write("d/trainer_state.json", '{"st')), {}),
         }

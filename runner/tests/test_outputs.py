@@ -62,8 +62,8 @@ class OutputCase(PodCase):
     def attempt(self, number, source, *flags, **kwargs):
         return self.run_call(script(**kwargs), {"train.py": source}, *flags, env={"KINETIC_POD_UID": str(number)})
 
-    def stop(self, source):
-        process = self.start(self.argv(script(), {"train.py": source}))
+    def stop(self, source, *more):
+        process = self.start(self.argv(script(), {"train.py": source}, *more))
         while process.stdout.readline() != b"ready\n":
             self.assertIsNone(process.poll())
         process.send_signal(signal.SIGTERM)
@@ -230,6 +230,27 @@ class Endings(OutputCase):
         self.assertEqual((ran.code, self.indexed()), (143, ["b.txt", "ck/a.bin"]))
         self.assertIn("kinetic: warning: 1 output (3 B) is not saved: new (3 B): ", ran.stderr)
         self.assertEqual(self.bucket.read(f"{JOB}/incomplete/0/new"), b"new")
+
+    def test_a_call_that_is_killed_early_keeps_checkpoints_in_a_new_directory(self):
+        source = """
+import os, time
+ck = os.environ["KINETIC_OUTPUT_DIR"] + "/ck"
+os.makedirs(ck)
+fds, inode = f"/proc/{os.getppid()}/fdinfo/", f" ino:{os.stat(ck).st_ino:x} "
+def is_watched():
+    for fd in os.listdir(fds):
+        try:
+            if inode in open(fds + fd).read(): return True
+        except FileNotFoundError: pass
+def save(text):
+    open(ck + "/last.new", "w").write(text)
+    os.replace(ck + "/last.new", ck + "/last")
+while not is_watched(): time.sleep(0.05)
+save("1")
+save("2")
+""" + WAIT
+        ran = self.stop(source, "--output-sync", "3600")
+        self.assertEqual((ran.code, self.saved()), (143, {"ck/last": b"2"}), ran.stderr)
 
     def test_a_store_that_stays_away_delays_nothing_beyond_the_grace(self):
         argv = self.argv(script(), {"train.py": PLAIN + "import sys; signal = __import__('signal'); signal.signal(15, lambda *_: sys.exit(0))" + WAIT}, "--grace", "0.2")

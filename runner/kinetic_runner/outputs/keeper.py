@@ -43,7 +43,7 @@ class Keeper:
         self._observer, self._index, self._sender = observer, index, sender
         self._home, self._folder = home, folder
         self._interval, self._say, self._alive = interval, say, alive
-        self.on_index = lambda document, unnamed: None
+        self.on_index, self.watch = lambda document, unnamed: None, observer.watch.drain  # so that new directories are watched
         self._current_at = time.time()  # when the index was last all there was
         self._written_at = 0.0
         self._waiting, self._told = {}, set()  # since when names are not saved, and the names that were told

@@ -159,6 +159,8 @@ class Observer:
         for path, node in listing.items():
             if node.kind == FOLDER:
                 self.watch.add(os.path.join(self.root, path), node.inode)
+                if node.inode in self.watch.reused:
+                    self.note_known([path, *folders_above(path)], self.watch.clock)
         for path, (before, inode) in list(self._finished.items()):
             folder = os.path.dirname(path)
             same = folder in listing and listing[folder].inode == inode

@@ -7,7 +7,7 @@ import re
 import struct
 
 CLOSED, MOVED_FROM, MOVED_TO, CREATED, DELETED = 0x8, 0x40, 0x80, 0x100, 0x200  # of <sys/inotify.h>
-OVERFLOW, IGNORED = 0x4000, 0x8000
+OVERFLOW, IGNORED, FOLDER = 0x4000, 0x8000, 0x40000000
 HEAD = struct.Struct("iIII")
 BUFFER = 1 << 16
 EXITING = 0x4  # PF_EXITING of <linux/sched.h>, which the kernel sets before it closes a process's files
@@ -19,11 +19,12 @@ class Watch:
     moved, appeared: by key, the clock of a rename to that name, or of any appearance.
     inside: by the inode of a directory, the clock of the last change of its entries.
     away: keys whose file was renamed to another name.
+    reused: inodes of directories in which a rename has replaced what another rename had put there.
     """
 
     def __init__(self):
-        self.clock, self.moved, self.appeared, self.inside, self.away = 0, {}, {}, {}, set()
-        self._folders, self._watched, self._fd = {}, set(), -1
+        self.clock, self.moved, self.appeared, self.inside, self.away, self.reused = 0, {}, {}, {}, set(), set()
+        self._folders, self._watched, self._fd = {}, {}, -1
         self.problem = None  # why some events are not known
         try:
             import ctypes
@@ -48,7 +49,7 @@ class Watch:
         number = self._libc.inotify_add_watch(self._fd, os.fsencode(path), CLOSED | MOVED_FROM | MOVED_TO | CREATED | DELETED)
         if number >= 0:
             self._folders[number] = inode
-            self._watched.add(inode)
+            self._watched[inode] = path
         elif os.path.isdir(path):
             self.problem = "the limit on inotify watches is reached (fs.inotify.max_user_watches)"
 
@@ -74,7 +75,9 @@ class Watch:
             self.problem = "more happened than inotify can queue"
             self.moved.clear()
         elif mask & IGNORED:  # the directory is gone
-            self._watched.discard(self._folders.pop(number, None))
+            gone = self._folders.pop(number, None)
+            self._watched.pop(gone, None)
+            self.reused.discard(gone)
         elif mask & CLOSED:
             closed.add(key)
         else:
@@ -82,9 +85,24 @@ class Watch:
             (self.away.add if mask & MOVED_FROM else self.away.discard)(key)
             if mask & (MOVED_TO | CREATED):
                 self.appeared[key] = self.clock
-        self.moved.pop(key, None)
+                if mask & FOLDER:
+                    self._enter(*key)
+        if self.moved.pop(key, None) and mask & MOVED_TO:
+            self.reused.add(key[0])
         if mask & MOVED_TO:
             self.moved[key] = self.clock
+
+    def _enter(self, parent, name):
+        """Watch a directory that has appeared, and those in it."""
+        path = os.path.join(self._watched.get(parent, ""), name)
+        try:
+            inode = os.stat(path, follow_symlinks=False).st_ino
+            self.add(path, inode)
+            for entry in os.scandir(path):
+                if entry.is_dir(follow_symlinks=False):
+                    self._enter(inode, entry.name)
+        except OSError:
+            pass  # it has gone again, or has another name by now
 
 
 def lives(pid):

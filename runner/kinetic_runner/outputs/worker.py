@@ -12,6 +12,7 @@ from .index import Superseded
 
 SHORT = 5  # the part of an interval after which another moment is taken if the last one was worth nothing
 POLL_SECONDS = 0.1  # between looks at what comes after a moment
+WATCH_SECONDS = 0.5  # after which a new directory is watched
 SHARE = 4  # of its time, a thread that looks uses at most a fourth
 RENEW_SECONDS = 86_400.0
 
@@ -91,10 +92,13 @@ class Worker:
     def _wait(self, due):
         """Wait until the next look is due, or something is to be done at once. Return whether it is time to finish."""
         hurried = self._hurried
-        with self._changing:
-            while self._everything is None and not self._commits and self._hurried == hurried and (left := due - time.monotonic()) > 0:
-                self._changing.wait(min(left, threading.TIMEOUT_MAX))
-            return self._everything is not None
+        while True:
+            with self._changing:
+                left = due - time.monotonic()
+                if self._everything is not None or self._commits or self._hurried != hurried or left <= 0:
+                    return self._everything is not None
+                self._changing.wait(min(left, WATCH_SECONDS))
+            self._keeper.watch()
 
     def _next(self):
         """Take a step. Return whether another one should follow soon."""
