@@ -40,6 +40,15 @@ def test_arguments_that_are_refused(mode: str, value: Any, message: str) -> None
         arguments(value, mode)
 
 
+COMMAND_LINE = '''import json, subprocess
+    open("plain.py", "w").write("def plain(x):\\n    if x == 3: raise ValueError(x)\\n    return x + 10\\n")
+    def of_the_command_line(inputs):
+        open("in.jsonl", "w").write("".join(json.dumps(x) + "\\n" for x in inputs))
+        job_id = f"cpu-plain-{inputs[-1]}"
+        binary = os.path.join(os.environ["KINETIC_BIN"], "kubectl-kinetic_run")
+        subprocess.run([binary, "plain.py:plain", "--map=in.jsonl", "--local", "--cleanup=false", f"--job-id={job_id}"], capture_output=True)
+        return job_id
+    '''
 SCORE = """
 import os, time, kinetic
 kinetic.configure(local=True, logs="none")
@@ -243,6 +252,20 @@ PROGRAMS = {
         "    error = caught(batch.results)\n"
         "    print([each.index for each in error.failures], error.partial_results, [state.value for _, state in batch.statuses()])",
         "[1] [1, None] ['SUCCEEDED', 'NOT_FOUND']",
+    ),
+    "cancelled before any input is done": (
+        "batch = opened.run_async_map([2, 3])\n"
+        "    batch.cancel()\n"
+        "    print([type(caught(batch.results)).__name__ for _ in range(2)], batch.status_counts())",
+        "['RemoteError', 'RemoteError'] {<JobStatus.NOT_FOUND: 'NOT_FOUND'>: 2}",
+    ),
+    "of the command line": (
+        COMMAND_LINE + "batch = kinetic.attach_batch(of_the_command_line([1, 3]), local=True)\n"
+        "    error = caught(batch.results)\n"
+        "    print(error.partial_results, error.failures[0].exception, batch.jobs[0].result(), sorted(each.index for each in batch.as_completed()))\n"
+        "    batch = kinetic.attach_batch(of_the_command_line([1, 2]), local=True)\n"
+        "    print(batch.results(cleanup=False), batch.results())",
+        "[11, None] cpu-plain-3: input 1 failed: ValueError: 3 11 [0, 1]\n[11, 12] [11, 12]",
     ),
     "the first failure ends it": (
         "error = caught(opened.run_async_map(['no', 2], fail_fast=True, cancel_running_on_fail=True).results)\n    print([each.index for each in error.failures], repr(error.failures[0].exception))",

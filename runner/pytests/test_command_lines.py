@@ -142,7 +142,7 @@ WRONG: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: JOB.debug_attach(-1), UsageError, "local_port=-1: expected at least 0"),
     (lambda: kinetic.BatchHandle(JOB).results(timeout="0s"), UsageError, "timeout='0s': expected a positive duration, such as '90s', '15m', '1h30m' or '30d'"),
     (lambda: kinetic.attach(5), TypeError, "job_id=5: expected a string, not an int"),  # type: ignore[arg-type]
-    (lambda: kinetic.attach(JOB), TypeError, "job_id=<JobHandle cpu-area>: expected a string, not a JobHandle"),  # type: ignore[arg-type]
+    (lambda: kinetic.attach(JOB), TypeError, "job_id=<JobHandle cpu-area>: expected a string, not a JobHandle: pass its job_id"),  # type: ignore[arg-type]
     (lambda: kinetic.attach_batch(None), TypeError, "group_id=None: expected a string, not None"),  # type: ignore[arg-type]
     (lambda: kinetic.list_jobs(status="DONE"), UsageError, "status='DONE': expected one of PENDING, RUNNING, SUCCEEDED, FAILED, NOT_FOUND"),  # type: ignore[arg-type]
     (lambda: JobHandle.from_json(5), TypeError, "text=5: expected a string, not an int"),  # type: ignore[arg-type]

@@ -72,6 +72,11 @@ def fit(lr, n=1):
     if not lr: raise ValueError("no rate")
     return {"loss": 1 - lr, "text": "x" * n}
 
+@kinetic.run()
+def waits():
+    import time
+    time.sleep(600)
+
 def show(rows):
     for row in rows:
         if row["seconds"] is not None: row["seconds"] = row["seconds"] >= 0
@@ -99,6 +104,7 @@ PROGRAMS = {
         '{"args": {"lr": 0.5}, "state": "SUCCEEDED", "seconds": true, "value": {"loss": 0.5, "text": "x"}, "error": null}\n'
         '{"args": null, "state": "SUCCEEDED", "seconds": true, "value": null, "error": null}',
     ),
+    "one that was cancelled": ("job = waits.run_async()\njob.cancel()\nprint([row['state'] for row in kinetic.table(job)])", "['CANCELLED']"),
     "a value that JSON has no room for": (
         "show(kinetic.table(ended(fit.run_async(0.5, 2_000_000))))",
         '{"args": {"lr": 0.5, "n": 2000000}, "state": "SUCCEEDED", "seconds": true, "value": null, "error": "only the pickle has the value: it is too large for JSON"}',

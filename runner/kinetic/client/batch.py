@@ -4,6 +4,7 @@
 
 from __future__ import annotations
 
+import contextlib
 import dataclasses
 import json
 import keyword
@@ -190,13 +191,23 @@ class BatchHandle(Generic[R]):
         """
         words = self.job._timeout(timeout)
         words += ["--trust-store"] if trust_store else []
+        came = self._follow([*words, "--cleanup=false"])  # the binary is ahead of who reads the values
+        came = outcomes.stopping(came, self.cancel) if self.fail_fast else came
+        yield from outcomes.then(came, self.cleanup) if cleanup else came
+
+    def _follow(self, words: list[str]) -> outcomes.Outcomes:
+        """Yield the outcomes as they arrive: as JSON if the map was submitted on the command line, else as pickles."""
         report = Reporter(self.job.logs_to(), said=vars(self)["_said"])
+        if not self._args:  # else this handle has submitted it
+            with contextlib.suppress(UsageError):  # it has pickles
+                yield from outcomes.follow(
+                    binaries.JOBS, self.job._words("result", *words, "--output=inputs"), None, lambda: self.job, report, self.job.named()
+                )
+                return
         with scratch.directory() as directory:
             file = os.path.join(directory, "values.pkl")
-            words += [f"--output-file={file}", "--cleanup=false"]  # the binary is ahead of who reads the values
-            came = outcomes.follow(binaries.JOBS, self.job._words("result", *words), file, lambda: self.job, report, self.job.named())
-            came = outcomes.stopping(came, self.cancel) if self.fail_fast else came
-            yield from outcomes.then(came, self.cleanup) if cleanup else came
+            words = self.job._words("result", *words, f"--output-file={file}")
+            yield from outcomes.follow(binaries.JOBS, words, file, lambda: self.job, report, self.job.named())
 
     def results(
         self,

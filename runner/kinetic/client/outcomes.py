@@ -23,26 +23,27 @@ Outcomes = Generator[Outcome, None, None]
 def follow(
     binary: str,
     words: Sequence[str],
-    file: str,
+    file: Optional[str],
     of_job: Callable[[], JobHandle[Any]],
     on_event: Callable[[process.Event], None] = process.ignore,
     job: Optional[process.Event] = None,
 ) -> Outcomes:
-    """Run a binary that writes the pickles of a map into a file, and yield the outcome of each input as it arrives.
+    """Run a binary that writes what comes of a map, and yield the outcome of each input as it arrives.
 
     Only one outcome is in memory at a time.
 
     Args:
         binary: its name.
         words: its command line.
-        file: where it is told to write.
+        file: where it is told to write pickles, None if its lines have JSON values.
         of_job: returns the handle of the map's job, once that exists.
         on_event: is called with each other event.
         job: the map's job, as for process.run; none if the binary submits it.
 
     Raises:
-        KineticError: the binary failed otherwise than because inputs have no value.
+        KineticError: the binary failed otherwise than because inputs have no value, or the map ended before it began with any.
     """
+    came = False
     events = process.stream(binary, words, output="input", job=job)
     with contextlib.ExitStack() as stack:
         stack.enter_context(contextlib.closing(events))
@@ -56,10 +57,11 @@ def follow(
             if event["event"] != "input":
                 on_event(event)
                 continue
-            if pickles is None and "offset" in event:
+            if pickles is None and file is not None and "offset" in event:
                 pickles = stack.enter_context(open(file, "rb"))
+            came = True
             yield outcome_of(event, pickles, of_job())
-    if answer.code and (answer.error or {}).get("kind") != "job_failed":
+    if answer.code and not (came and (answer.error or {}).get("kind") == "job_failed"):
         raise process.failure(binary, answer)
 
 
@@ -73,11 +75,11 @@ def outcome_of(event: process.Event, pickles: Optional[IO[bytes]], job: JobHandl
     """
     index, error, job_id = event["index"], event.get("error") or {}, job.job_id
     try:
-        value = load(pickles, event["offset"]) if pickles is not None and "offset" in event else None
+        value = load(pickles, event["offset"]) if pickles is not None and "offset" in event else event.get("value")
     except Exception as exc:
         unloadable = f"input {index} can't be loaded here ({type(exc).__name__}: {exc})"
         return Outcome(index, None, failed(error, job_id, unloadable), job)
-    if event["ok"]:
+    if event.get("ok", not error):
         return Outcome(index, value, None, job)
     if error.get("type") == "UntrustedResult":
         return Outcome(index, None, UntrustedResult(f"{job_id}: input {index}: {error.get('message')}"), job)
@@ -120,12 +122,12 @@ def values(job_id: Callable[[], str], outcomes: Iterable[Outcome], *, ordered: b
 
 def then(outcomes: Outcomes, cleanup: Callable[[], None]) -> Outcomes:
     """Yield outcomes, and clean up after the last one if all inputs have a value."""
-    complete = True
+    came, complete = False, True
     with contextlib.closing(outcomes):
         for outcome in outcomes:
-            complete = complete and outcome.exception is None
+            came, complete = True, complete and outcome.exception is None
             yield outcome
-    if complete:
+    if came and complete:
         cleanup()
 
 

@@ -16,6 +16,7 @@ from ..errors import JobNotFound
 from ..job_status import JobStatus
 from . import binaries, process
 from .batch import BatchHandle
+from .facts import CANCELLED
 from .finding import place
 from .handle import JobHandle
 
@@ -62,7 +63,8 @@ def rows(job: Union[Handle, str], where: Mapping[str, Any]) -> list[Row]:
     handle = handle if handle.func_name else JobHandle.of(about, where)
     if about.get("map"):
         return list(input_rows(job if isinstance(job, BatchHandle) else BatchHandle(handle), about))
-    state = (about.get("end") or about["status"])["state"]
+    end = about.get("end") or about["status"]
+    state = CANCELLED if end.get("reason") == "Cancelled" else end["state"]
     value, error = kept(handle, problem(about))
     if state == "SUCCEEDED" and value is None and about.get("hasResult"):
         value, error = value_of(handle)
