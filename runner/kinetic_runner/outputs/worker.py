@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The thread that saves outputs while the call runs, so that nothing else waits for it."""
 
+import contextlib
 import math
 import threading
 import time
@@ -98,7 +99,8 @@ class Worker:
                 if self._everything is not None or self._commits or self._hurried != hurried or left <= 0:
                     return self._everything is not None
                 self._changing.wait(min(left, WATCH_SECONDS))
-            self._keeper.watch()
+            with contextlib.suppress(OSError):  # the next look tells
+                self._keeper.watch()
 
     def _next(self):
         """Take a step. Return whether another one should follow soon."""
