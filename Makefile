@@ -127,8 +127,8 @@ GO_TEST_RACE := env -u KUBEBOX CGO_ENABLED=1 go test -timeout 30m -race
 # as for the cluster, so that one build serves both.
 REGISTRY = CGO_ENABLED=0 GOFLAGS=-trimpath go -C hack/tools/registry tool -n registry
 FAKE_GCS_SERVER = CGO_ENABLED=0 GOFLAGS=-trimpath go -C hack/cluster/kubebox tool -n fake-gcs-server
-# A file at a time on each core, and one more: tests often wait.
-PYTEST := /usr/bin/python3 -m pytest -q -n $(shell expr $$(nproc) + 1) --dist loadfile
+# One file per core at a time, and one more: tests often wait.
+PYTEST = /usr/bin/python3 -m pytest -q -n "$$(($$(getconf _NPROCESSORS_ONLN) + 1))" --dist loadfile
 # In the package's directory, go shows the tests' output, such as why one is skipped.
 E2E := CGO_ENABLED=0 hack/cluster/with.sh go -C hack/e2e test -count=1 -timeout 40m
 

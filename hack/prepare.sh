@@ -30,7 +30,7 @@ if [[ ${1-} == full ]]; then modules+=(nbclient ipykernel sklearn pandas torch);
 for module in "${modules[@]}"; do
 	/usr/bin/python3 -c "import $module" 2>/dev/null || missing+=("python3-$module")
 done
-/usr/bin/python3 -c "import xdist" 2>/dev/null || missing+=(python3-pytest-xdist) # its name has another form
+/usr/bin/python3 -c "import xdist" 2>/dev/null || missing+=(python3-pytest-xdist) # the module has another name
 
 if ((${#missing[@]})); then
 	command -v apt-get >/dev/null || fail "install these first: ${missing[*]}"

@@ -36,7 +36,7 @@ type Lister interface {
 	WatchList(ctx context.Context, level api.ListLevel, seen func([]api.JobSummary) error) error
 }
 
-// Watcher says how the workload of one job is doing.
+// Watcher reads the status of one job.
 type Watcher interface {
 	// Status reads the status of a job once, with why it waits.
 	Status(ctx context.Context, h api.Handle) (api.WorkloadStatus, error)

@@ -61,7 +61,7 @@ func readValue(ctx context.Context, s store.Store, e api.JobSummary) Value {
 	case errors.Is(err, errTooLarge):
 		found, err := records.Find(ctx, s, store.Result(e.ID))
 		return Value{Size: found.Size, Err: err}
-	case errors.Is(err, store.ErrNotFound): // a backend may not say that a job is a map
+	case errors.Is(err, store.ErrNotFound): // some backends list a map like any other job
 		return readProgress(ctx, s, e.ID)
 	}
 	return Value{JSON: value.Bytes(), Err: err}

@@ -57,7 +57,7 @@ func TestValues(t *testing.T) {
 	}
 }
 
-// The list of a backend may not say that a job is a map.
+// Some backends list a map like any other job.
 func TestValuesOfAMap(t *testing.T) {
 	j := aMap(t, 2, map[int]string{0: value("1"), 1: failure})
 	put(t, j, store.Handle(j.ID()), `{"version":1,"job_id":"m1","map":{"inputs":2,"chunk":1}}`)

@@ -50,7 +50,7 @@ def wrong(name: str, value: object, expected: str) -> UsageError:
 
 def wrong_type(name: str, value: object, expected: str) -> TypeError:
     """Return the error for a value of another type."""
-    hint = ": pass its job_id" if hasattr(value, "job_id") else ""
+    hint = ": pass its job_id" if name in ("job_id", "group_id", "resume_from") and hasattr(value, "job_id") else ""
     return TypeError(f"{name}={value!r:.60}: expected {expected}, not {a(value)}{hint}")
 
 

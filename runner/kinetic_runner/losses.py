@@ -53,7 +53,7 @@ def not_kept(place):
 
 
 def written_by_programs(name):
-    """Return whether a name is not that of a cache."""
+    """Return whether a file or directory of this name is worth telling: a cache is not."""
     return not name.startswith(".") and name != "__pycache__"
 
 

@@ -68,7 +68,7 @@ func (c *command) runCancel(ctx context.Context, args []string, o cancelOptions)
 		return err
 	}
 	if o.dryRun {
-		if err := c.previewCancel(found, o.out); err != nil {
+		if err := c.previewCancel(ctx, found, o.out); err != nil {
 			return err
 		}
 		return report.Errors(c.streams.ErrOut, max(len(args), len(found)), failed)
@@ -81,34 +81,50 @@ func (c *command) runCancel(ctx context.Context, args []string, o cancelOptions)
 	return c.cancelEach(ctx, args, found, failed, o.out)
 }
 
+// previewedCancel is what cancel --dry-run -o json prints about a job.
+type previewedCancel struct {
+	ID       string `json:"id"`
+	Function string `json:"function"`
+}
+
 // previewCancel prints the jobs that cancel would end.
-func (c *command) previewCancel(found []*job.Job, out answers) error {
-	items := []any{}
+func (c *command) previewCancel(ctx context.Context, found []*job.Job, out answers) error {
+	items, running := []any{}, []*job.Job{}
 	for _, j := range found {
-		items = append(items, struct {
-			ID       string `json:"id"`
-			Function string `json:"function"`
-		}{j.ID(), j.Handle.FuncName})
+		if s, ended := j.Ended(ctx); ended {
+			c.endedAlready(j, s)
+			continue
+		}
+		running = append(running, j)
+		items = append(items, previewedCancel{j.ID(), j.Handle.FuncName})
 	}
 	if out.json {
 		return out.finish(items, nil)
 	}
-	if err := c.listToCancel(c.streams.Out, found); err != nil {
-		return err
+	if len(running) > 0 {
+		if err := listToCancel(c.streams.Out, running); err != nil {
+			return err
+		}
 	}
-	_, err := fmt.Fprintf(c.streams.ErrOut, "%s would be cancelled; nothing was done\n", human.Count(len(found), "job"))
+	_, err := fmt.Fprintf(c.streams.ErrOut, "%s would be cancelled; nothing was done\n", human.Count(len(running), "job"))
 	return err
+}
+
+// endedAlready says that there is nothing to cancel.
+func (c *command) endedAlready(j *job.Job, s api.Status) {
+	fmt.Fprintf(c.streams.ErrOut, "job %s has ended already: %s\n", j.ID(), s.Word())
 }
 
 // confirmCancel asks before it ends several jobs that flags have chosen.
 func (c *command) confirmCancel(ctx context.Context, found []*job.Job) error {
-	if err := c.listToCancel(c.streams.ErrOut, found[:min(len(found), shownJobs)]); err != nil {
+	if err := showFirst(c.streams.ErrOut, found, listToCancel); err != nil {
 		return err
 	}
 	return cli.Confirm(ctx, c.streams, human.Count(len(found), "job")+" would be cancelled", "nothing was cancelled")
 }
 
-func (c *command) listToCancel(w io.Writer, found []*job.Job) error {
+// listToCancel writes jobs as rows.
+func listToCancel(w io.Writer, found []*job.Job) error {
 	columns := ui.Columns("id", "function")
 	columns[0].Short = store.ShortID
 	t := ui.NewFitted(w, ui.Detect(w), true, columns...)
@@ -118,7 +134,7 @@ func (c *command) listToCancel(w io.Writer, found []*job.Job) error {
 	return t.Flush()
 }
 
-// cancelEach cancels jobs. Those that could not be found failed with errors.
+// cancelEach cancels the jobs that were found. failed has the errors of the others.
 func (c *command) cancelEach(ctx context.Context, args []string, found []*job.Job, failed []error, out answers) error {
 	items, errs := out.forEach(found, func(j *job.Job) (answer, error) {
 		was, err := report.Cancel(ctx, c.streams.ErrOut, c.clock.Now(), j)
@@ -130,7 +146,7 @@ func (c *command) cancelEach(ctx context.Context, args []string, found []*job.Jo
 			return done, j.NoEnd(ctx)
 		}
 		report.Release(ctx, c.streams.ErrOut, j, was)
-		fmt.Fprintf(c.streams.ErrOut, "job %s has ended already: %s\n", j.ID(), was.Word())
+		c.endedAlready(j, was)
 		done.text = ""
 		return done, nil
 	})

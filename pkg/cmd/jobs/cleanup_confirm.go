@@ -76,12 +76,17 @@ func (o *cleanupOptions) show(found []jobState) error {
 	if len(found) == 1 {
 		return nil
 	}
+	return showFirst(o.streams.ErrOut, found, o.table)
+}
+
+// showFirst writes the first jobs as a table, and how many more there are.
+func showFirst[J any](w io.Writer, found []J, table func(io.Writer, []J) error) error {
 	shown := found[:min(len(found), shownJobs)]
-	if err := o.table(o.streams.ErrOut, shown); err != nil {
+	if err := table(w, shown); err != nil {
 		return err
 	}
 	if more := len(found) - len(shown); more > 0 {
-		fmt.Fprintf(o.streams.ErrOut, "and %s more (all with --dry-run)\n", human.Number(more))
+		fmt.Fprintf(w, "and %s more (all with --dry-run)\n", human.Number(more))
 	}
 	return nil
 }

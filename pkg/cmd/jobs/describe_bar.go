@@ -22,15 +22,18 @@ const (
 	crashed = "×" // at the end of an attempt that others follow
 )
 
+// leastBar is the width of the shortest bar that shows anything.
+const leastBar = 10
+
 // lifeBar returns a job's life as a bar of width cells, from its submission to its end or now, with a legend. It is
-// empty if the job has not started, or is a map, whose attempts overlap.
+// empty if the job has not started, if it is a map, whose attempts overlap, or if the bar would be too short.
 func lifeBar(d job.Description, now time.Time, width int) string {
 	begin, end := d.Handle.CreatedAt, cmp.Or(d.Status.Finished, now)
 	if d.End != nil {
 		end = d.End.Finished
 	}
 	attempts := spans(d, end)
-	if len(attempts) == 0 || d.Handle.Map != nil || end.Sub(begin) < time.Second {
+	if width < leastBar || len(attempts) == 0 || d.Handle.Map != nil || end.Sub(begin) < time.Second {
 		return ""
 	}
 	cell := end.Sub(begin) / time.Duration(width)

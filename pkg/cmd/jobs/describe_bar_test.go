@@ -39,4 +39,10 @@ func TestLifeBar(t *testing.T) {
 			}
 		})
 	}
+	d := job.Description{Handle: api.Handle{CreatedAt: at(0)}, Status: running}
+	for _, width := range []int{-14, 0, leastBar - 1} { // of very narrow terminals
+		if got := lifeBar(d, at(10), width); got != "" {
+			t.Errorf("width %d: got %q", width, got)
+		}
+	}
 }

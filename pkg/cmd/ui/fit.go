@@ -12,7 +12,7 @@ type Column struct {
 	Header string
 	// Varies leaves the column out if its cells are all equal and the table is too wide.
 	Varies bool
-	// Spare leaves the column out, whatever it has, if the table is too wide without those that are equal.
+	// Spare leaves the column out, whatever it has, if the table is still too wide without the equal columns.
 	Spare bool
 	// Text is long: its cells are cut if the table is too wide.
 	Text bool

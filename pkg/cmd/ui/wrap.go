@@ -12,7 +12,7 @@ func Wrap(style Style, text string) string {
 	return wrap(style, text, func(line string) int { return 2 + len(line) - len(strings.TrimLeft(line, " ")) })
 }
 
-// WrapBelow is Wrap for lines that begin with names: they continue below the character with this number.
+// WrapBelow is Wrap for lines that begin with a name: they continue in this column, counted from 0.
 func WrapBelow(style Style, column int, text string) string {
 	return wrap(style, text, func(string) int { return column })
 }
@@ -30,7 +30,7 @@ func wrap(style Style, text string, indent func(line string) int) string {
 	return b.String()
 }
 
-// Wrapped is Wrap for one line to a writer, which may be no terminal. Its end is left out.
+// Wrapped is Wrap for one line, without its newline, as it is written to w.
 func Wrapped(w io.Writer, line string) string {
 	return strings.TrimSuffix(Wrap(Detect(w), line), "\n")
 }

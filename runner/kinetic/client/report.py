@@ -32,7 +32,7 @@ class Reporter:
         on_submitted: is called when the job exists.
         hosts: how many the job has, until it is submitted here.
         brief: leave out what is said of every job that has no trouble.
-        said: what not to say again; gets what is said. None says everything.
+        said: the lines that are not printed again; new lines are added. None prints every line.
 
     Attributes:
         job: the handle of the submitted job, as the binary prints it; empty before.
@@ -111,7 +111,7 @@ def speaker(where: str) -> Callable[[str, str], None]:
 
 
 def once(say: Callable[[str, str], None], said: set[tuple[str, str]]) -> Callable[[str, str], None]:
-    """Return what says a text of a kind if it is not among those that were said, and adds it to them."""
+    """Return a function like say that skips the lines in said, and adds new ones to it."""
 
     def new(kind: str, text: str) -> None:
         if (kind, text) not in said:

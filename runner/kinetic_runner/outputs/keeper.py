@@ -43,9 +43,9 @@ class Keeper:
         self._observer, self._index, self._sender = observer, index, sender
         self._home, self._folder = home, folder
         self._interval, self._say, self._alive = interval, say, alive
-        self.on_index, self.watch = lambda document, unnamed: None, observer.watch.drain  # so that new directories are watched
-        self._current_at = time.time()  # when the index was last all there was
-        self._written_at = 0.0
+        self.on_index = lambda document, unnamed: None
+        self.watch = observer.watch.drain  # called often, it watches new directories soon
+        self._current_at, self._written_at = time.time(), 0.0  # when the index was last all there was, and when it was written
         self._waiting, self._told = {}, set()  # since when names are not saved, and the names that were told
         self.moment = None  # that is being sent or published
         self.unsaved = []  # what is not saved at the end, or not finished

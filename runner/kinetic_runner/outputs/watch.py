@@ -44,6 +44,8 @@ class Watch:
 
     def add(self, path, inode):
         """Watch a directory."""
+        if inode in self._watched:
+            self._watched[inode] = path  # it may have been renamed
         if self._fd < 0 or inode in self._watched:
             return
         number = self._libc.inotify_add_watch(self._fd, os.fsencode(path), CLOSED | MOVED_FROM | MOVED_TO | CREATED | DELETED)
@@ -94,15 +96,18 @@ class Watch:
 
     def _enter(self, parent, name):
         """Watch a directory that has appeared, and those in it."""
-        path = os.path.join(self._watched.get(parent, ""), name)
+        if parent not in self._watched:
+            return
+        path = os.path.join(self._watched[parent], name)
         try:
             inode = os.stat(path, follow_symlinks=False).st_ino
             self.add(path, inode)
-            for entry in os.scandir(path):
-                if entry.is_dir(follow_symlinks=False):
-                    self._enter(inode, entry.name)
+            with os.scandir(path) as entries:
+                names = [entry.name for entry in entries if entry.is_dir(follow_symlinks=False)]
         except OSError:
-            pass  # it has gone again, or has another name by now
+            return  # it has gone again, or has another name by now
+        for inside in names:
+            self._enter(inode, inside)
 
 
 def lives(pid):
