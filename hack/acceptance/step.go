@@ -45,7 +45,7 @@ var jobs = []step{
 	{name: "preempted", what: "a spot L4 whose machine is deleted", accelerator: "l4:spot", pool: []string{"--max-nodes", "1"}, hosts: 1, limit: 45 * time.Minute, run: preempted},
 	{name: "v5e-1", what: "one chip of v5e", accelerator: "v5e-1", pool: []string{"--max-nodes", "1"}, counts: "tpus", chips: 1, hosts: 1, limit: 30 * time.Minute, run: chips},
 	{name: "v6e-8", what: "eight chips of v6e on one host, spot", accelerator: "v6e-8:spot", pool: []string{"--max-nodes", "1"}, counts: "tpus", chips: 8, hosts: 1, limit: 30 * time.Minute, run: chips},
-	{name: "two-hosts", what: "a slice of v5e on two hosts, spot", accelerator: "v5e-2x4:spot", backend: "pathways", counts: "tpus", chips: 4, hosts: 2, limit: 30 * time.Minute, run: chips},
+	{name: "two-hosts", what: "a slice of v5e on two hosts, spot", accelerator: "v5e-2x4:spot", backend: "lws", counts: "tpus", chips: 4, hosts: 2, limit: 30 * time.Minute, run: chips},
 	{name: "autopilot", what: "a job in an Autopilot cluster, which is made and deleted", limit: 60 * time.Minute, run: autopilot},
 }
 

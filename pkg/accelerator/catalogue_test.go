@@ -58,10 +58,10 @@ func checkRoundTrip(t *testing.T, a api.Accelerator, o Options) {
 func TestCatalogueShapes(t *testing.T) {
 	for _, a := range Catalogue() {
 		checkShape(t, a)
-		// Listed twice: on one host, and on several with pathways.
+		// Listed twice: on one host, and on several with lws.
 		o := Options{}
 		if a.Topology == "2x4" && a.Hosts == 2 {
-			o.Backend = api.BackendPathways
+			o.Backend = api.BackendLWS
 		}
 		checkRoundTrip(t, a, o)
 		o.Spot, a.Spot = true, true

@@ -18,7 +18,7 @@ func TestDescribe(t *testing.T) {
 		"two GPUs":                   {"l4x2:spot", "", "l4: 2 GPUs on 1 host (g2-standard-24), spot"},
 		"another architecture":       {"gb200", "", "gb200: 4 GPUs on 1 host (a4x-highgpu-4g), arm64"},
 		"one host":                   {"v6e-8:spot", "", "v6e 2x4: 8 chips on 1 host (ct6e-standard-8t), spot"},
-		"several hosts":              {"v6e-8", api.BackendPathways, "v6e 2x4: 8 chips on 2 hosts (ct6e-standard-4t)"},
+		"several hosts":              {"v6e-8", api.BackendLWS, "v6e 2x4: 8 chips on 2 hosts (ct6e-standard-4t)"},
 		"one chip":                   {"v5e-1", "", "v5e 1x1: 1 chip on 1 host (ct5lp-hightpu-1t; Google Cloud: v5litepod-1)"},
 		"Google Cloud's name, v5p":   {"v5p-8", "", "v5p 2x2x2: 8 chips on 2 hosts (ct5p-hightpu-4t; Google Cloud: v5p-16)"},
 		"Google Cloud's name, v3":    {"v3", "", "v3 2x2: 4 chips on 1 host (ct3-hightpu-4t; Google Cloud: v3-8)"},

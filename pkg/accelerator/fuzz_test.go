@@ -16,10 +16,10 @@ func FuzzParse(f *testing.F) {
 		f.Add(text, false, false)
 	}
 	f.Add("v6e", true, true)
-	f.Fuzz(func(t *testing.T, text string, spot, pathways bool) {
+	f.Fuzz(func(t *testing.T, text string, spot, several bool) {
 		o := Options{Spot: spot}
-		if pathways {
-			o.Backend = api.BackendPathways
+		if several {
+			o.Backend = api.BackendLWS
 		}
 		a, err := Parse(text, o)
 		if err != nil {

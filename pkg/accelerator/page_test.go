@@ -147,7 +147,7 @@ func writeShape(t *testing.T, b *strings.Builder, f *family, s shape) {
 		cells = append(cells, fmt.Sprint(a.Chips))
 	} else {
 		if another, _ := f.withTopology(s.topology, false); another.hosts() != a.Hosts {
-			cells[0] += " `--backend pathways`"
+			cells[0] += " `--backend lws`"
 		}
 		cells = append(cells, a.Topology, fmt.Sprint(a.Chips), fmt.Sprint(a.Hosts))
 	}

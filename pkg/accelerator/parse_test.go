@@ -133,18 +133,18 @@ func TestParseOptions(t *testing.T) {
 		options Options
 		want    string
 	}{
-		"spot by option":                       {"l4", Options{Spot: true}, "l4:spot 1 host g2-standard-4"},
-		"spot by option and by text":           {"l4:spot", Options{Spot: true}, "l4:spot 1 host g2-standard-4"},
-		"spot by option on cpu":                {"cpu", Options{Spot: true}, "cpu:spot 1 host"},
-		"pathways takes several hosts, v5e":    {"v5e-2x4", Options{Backend: api.BackendPathways}, "v5e-2x4 2 hosts ct5lp-hightpu-4t"},
-		"pathways takes several hosts, v6e":    {"v6e-8", Options{Backend: api.BackendPathways}, "v6e-2x4 2 hosts ct6e-standard-4t"},
-		"pathways and a default":               {"v6e", Options{Backend: api.BackendPathways}, "v6e-2x4 2 hosts ct6e-standard-4t"},
-		"pathways and a shorthand":             {"tpu:8", Options{Backend: api.BackendPathways}, "v6e-2x4 2 hosts ct6e-standard-4t"},
-		"pathways where there is one host":     {"v6e-4", Options{Backend: api.BackendPathways}, "v6e-2x2 1 host ct6e-standard-4t"},
-		"pathways where there are always many": {"v6e-16", Options{Backend: api.BackendPathways}, "v6e-4x4 4 hosts ct6e-standard-4t"},
-		"pathways and a GPU":                   {"l4x8", Options{Backend: api.BackendPathways}, "l4x8 1 host g2-standard-96"},
-		"gke takes one host":                   {"v6e-8", Options{Backend: api.BackendGKE}, "v6e-2x4 1 host ct6e-standard-8t"},
-		"local takes one host":                 {"v6e-8", Options{Backend: api.BackendLocal}, "v6e-2x4 1 host ct6e-standard-8t"},
+		"spot by option":                  {"l4", Options{Spot: true}, "l4:spot 1 host g2-standard-4"},
+		"spot by option and by text":      {"l4:spot", Options{Spot: true}, "l4:spot 1 host g2-standard-4"},
+		"spot by option on cpu":           {"cpu", Options{Spot: true}, "cpu:spot 1 host"},
+		"lws takes several hosts, v5e":    {"v5e-2x4", Options{Backend: api.BackendLWS}, "v5e-2x4 2 hosts ct5lp-hightpu-4t"},
+		"lws takes several hosts, v6e":    {"v6e-8", Options{Backend: api.BackendLWS}, "v6e-2x4 2 hosts ct6e-standard-4t"},
+		"lws and a default":               {"v6e", Options{Backend: api.BackendLWS}, "v6e-2x4 2 hosts ct6e-standard-4t"},
+		"lws and a shorthand":             {"tpu:8", Options{Backend: api.BackendLWS}, "v6e-2x4 2 hosts ct6e-standard-4t"},
+		"lws where there is one host":     {"v6e-4", Options{Backend: api.BackendLWS}, "v6e-2x2 1 host ct6e-standard-4t"},
+		"lws where there are always many": {"v6e-16", Options{Backend: api.BackendLWS}, "v6e-4x4 4 hosts ct6e-standard-4t"},
+		"lws and a GPU":                   {"l4x8", Options{Backend: api.BackendLWS}, "l4x8 1 host g2-standard-96"},
+		"gke takes one host":              {"v6e-8", Options{Backend: api.BackendGKE}, "v6e-2x4 1 host ct6e-standard-8t"},
+		"local takes one host":            {"v6e-8", Options{Backend: api.BackendLocal}, "v6e-2x4 1 host ct6e-standard-8t"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

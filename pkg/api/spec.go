@@ -13,9 +13,9 @@ type Backend string
 
 // The backends.
 const (
-	BackendGKE      Backend = "gke"      // a batch/v1 Job
-	BackendPathways Backend = "pathways" // a LeaderWorkerSet
-	BackendLocal    Backend = "local"    // a process group on this machine
+	BackendGKE   Backend = "gke"   // a batch/v1 Job
+	BackendLWS   Backend = "lws"   // a LeaderWorkerSet, each of whose hosts runs the call
+	BackendLocal Backend = "local" // a process group on this machine
 )
 
 // EnvVar is one environment variable of a job.
@@ -84,15 +84,15 @@ const (
 	ContainerName = "kinetic-worker"
 	// JobNamePrefix + ID is the name of a Job.
 	JobNamePrefix = "kinetic-"
-	// PathwaysNamePrefix begins the name of a LeaderWorkerSet.
-	PathwaysNamePrefix = "keras-pathways-"
+	// SetNamePrefix begins the name of a LeaderWorkerSet.
+	SetNamePrefix = "keras-pathways-"
 	// RunnerPrefix + SHA-256 is the name of the ConfigMap with the runner, which jobs
 	// share.
 	RunnerPrefix = "kinetic-runner-"
 	// LabelApp and LabelJobID are the labels by which objects are found.
 	LabelApp, LabelJobID = "app", "job-id"
 	AppSingleHost        = "kinetic"          // for Jobs, on several hosts too
-	AppPathways          = "kinetic-pathways" // for LeaderWorkerSets
+	AppSet               = "kinetic-pathways" // for LeaderWorkerSets
 	// LabelQueue names the Kueue queue of a workload.
 	LabelQueue = "kueue.x-k8s.io/queue-name"
 	// AnnotationPrefix is the domain of our annotations and labels.
@@ -175,9 +175,9 @@ const OverlayMarker = "# Written by kubectl kinetic run --write-overlay"
 const FetchedMarker = ".kinetic-outputs"
 
 const (
-	// maxPathwaysName is the length of the longest LeaderWorkerSet name that works:
+	// maxSetName is the length of the longest LeaderWorkerSet name that works:
 	// StatefulSets append to it to name the workers.
-	maxPathwaysName = 50
+	maxSetName = 50
 	// MaxQueuedName is the same for one that goes through a queue: Kueue labels the pods
 	// with leaderworkerset-NAME-0-XXXXX, which may have 63 characters.
 	MaxQueuedName = 39
@@ -189,22 +189,22 @@ var uniqueEnd = regexp.MustCompile(`[0-9]{8}-[0-9]{6}-[0-9a-f]{7}$`)
 // JobName returns the Kubernetes name of the job's workload and of the objects that belong
 // to it.
 func (s Spec) JobName() string {
-	if s.Backend != BackendPathways {
+	if s.Backend != BackendLWS {
 		return JobNamePrefix + s.ID
 	}
-	room := maxPathwaysName - len(PathwaysNamePrefix)
+	room := maxSetName - len(SetNamePrefix)
 	if s.Queue != "" {
-		room = MaxQueuedName - len(PathwaysNamePrefix)
+		room = MaxQueuedName - len(SetNamePrefix)
 	}
 	if len(s.ID) <= room {
-		return PathwaysNamePrefix + s.ID
+		return SetNamePrefix + s.ID
 	}
 	if end := uniqueEnd.FindString(s.ID); end != "" {
-		return PathwaysNamePrefix + end
+		return SetNamePrefix + end
 	}
 	sum := sha256.Sum256([]byte(s.ID)) // the id is from --job-id
 	end := "-" + hex.EncodeToString(sum[:])[:7]
-	return PathwaysNamePrefix + strings.TrimRight(s.ID[:room-len(end)], "-") + end
+	return SetNamePrefix + strings.TrimRight(s.ID[:room-len(end)], "-") + end
 }
 
 // SecretName returns the name of the Kubernetes Secret with the values of SecretEnv, and

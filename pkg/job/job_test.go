@@ -67,8 +67,8 @@ func TestAJobThatHasEndedNeedsNoCluster(t *testing.T) {
 	}
 	ended := map[string]string{"a1/end.json": succeededEnd, "a1/result.json": value("1"), "a1/logs/0/1-1.log": "2026-11-20T08:20:20.000000Z hello\n"}
 	for backend, want := range map[api.Backend]int{
-		api.BackendGKE:      0,
-		api.BackendPathways: 1, // a set may have to be released
+		api.BackendGKE: 0,
+		api.BackendLWS: 1, // a set may have to be released
 	} {
 		j := newJob(backend, ended)
 		status, err := j.Wait(t.Context(), func(api.Status) {})

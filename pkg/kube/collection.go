@@ -115,7 +115,7 @@ func (c *Cluster) discover(ctx context.Context, gvk schema.GroupVersionKind) err
 // errNoLeaderWorkerSets says that jobs on several hosts can't use the default backend. Nothing of
 // the job was created.
 var errNoLeaderWorkerSets error = &apiserver.MissingKind{Install: apiserver.InstallLeaderWorkerSet,
-	Text: "the cluster has no LeaderWorkerSets, which jobs on several hosts (--backend pathways) need: install them with " + apiserver.InstallLeaderWorkerSet + ", or use --backend gke; `kubectl kinetic doctor` shows what else is missing"}
+	Text: "the cluster has no LeaderWorkerSets, which jobs on several hosts (--backend lws) need: install them with " + apiserver.InstallLeaderWorkerSet + ", or use --backend gke; `kubectl kinetic doctor` shows what else is missing"}
 
 // errNoKind says that a cluster does not have a kind.
 var errNoKind = errors.New("the cluster has no such kind")

@@ -103,7 +103,7 @@ func TestList(t *testing.T) {
 	labels(&ours, api.AppSingleHost)
 	labels(&others, api.AppSingleHost)
 	labels(&python, api.AppSingleHost)
-	labels(&group, api.AppPathways)
+	labels(&group, api.AppSet)
 	ours.Workload.Labels[api.LabelAccelerator] = "gpu"
 	ours.Capacity, ours.Workload.Labels[api.LabelCapacity] = api.CapacitySpot, "spot"
 	python.Workload.ByPythonTool = true

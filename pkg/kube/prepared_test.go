@@ -20,7 +20,7 @@ import (
 func TestRemovePrepared(t *testing.T) {
 	const service = core + "services/kinetic-a1"
 	role, binding := rbacPath+"roles/"+setName, rbacPath+"rolebindings/"+setName
-	set := api.Handle{JobID: "a1", Backend: api.BackendPathways, K8sName: setName, Hosts: 2}
+	set := api.Handle{JobID: "a1", Backend: api.BackendLWS, K8sName: setName, Hosts: 2}
 	job := api.Handle{JobID: "a1", Backend: api.BackendGKE, K8sName: "kinetic-a1", Hosts: 2}
 	one := job
 	one.Hosts = 1
@@ -84,7 +84,7 @@ func TestRemovePrepared(t *testing.T) {
 // The objects with which hosts find each other and end exist as long as the hosts. The Secret is
 // only removed on request, and only if the job may have one.
 func TestDeleteRemovesWhatCameWithAJobOnceThatIsStopped(t *testing.T) {
-	set := api.Handle{JobID: "x", Backend: api.BackendPathways, K8sName: "keras-pathways-x", Hosts: 2}
+	set := api.Handle{JobID: "x", Backend: api.BackendLWS, K8sName: "keras-pathways-x", Hosts: 2}
 	one := api.Handle{JobID: "x", Hosts: 1}
 	for name, tt := range map[string]struct {
 		handle  api.Handle

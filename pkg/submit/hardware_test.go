@@ -56,7 +56,7 @@ func TestHostsThatComeOneByOne(t *testing.T) {
 		}
 		for _, queue := range []string{"", "q"} {
 			r := api.Request{FlexStart: true, Placement: api.Placement{AcceleratorText: text, Queue: queue}}
-			s := api.Spec{Accelerator: acc, Capacity: api.Capacity{Kind: api.CapacityFlexStart}, Placement: api.Placement{Backend: api.BackendPathways, Hosts: 2, Queue: queue}}
+			s := api.Spec{Accelerator: acc, Capacity: api.Capacity{Kind: api.CapacityFlexStart}, Placement: api.Placement{Backend: api.BackendLWS, Hosts: 2, Queue: queue}}
 			got := strings.Join(hardwareWarnings(r, s), "; ")
 			if said := strings.Contains(got, "the 2 hosts come one by one"); said != (want && queue == "") {
 				t.Errorf("%s in queue %q: %q", text, queue, got)

@@ -76,7 +76,7 @@ func TestValidateMap(t *testing.T) {
 		"":                             {Map: "in", Chunk: 2, Placement: api.Placement{Backend: api.BackendGKE, Hosts: 1}},
 		"--chunk requires --map":       {Chunk: 2},
 		"--parallelism requires --map": {Parallelism: 2},
-		"--backend pathways":           {Map: "in", Placement: api.Placement{Backend: api.BackendPathways}},
+		"--backend lws":                {Map: "in", Placement: api.Placement{Backend: api.BackendLWS}},
 		"--hosts or --slices":          {Map: "in", Placement: api.Placement{Hosts: 2}},
 		"makes each call":              {Map: "in", Placement: api.Placement{Slices: 2}},
 		"--debug":                      {Map: "in", Execution: api.Execution{Debug: true}},

@@ -17,7 +17,7 @@ func TestAcceptedRequestsRender(t *testing.T) {
 	executions := []api.Execution{{}, {Retries: 2, RetryOn: api.RetryOnError}, {Debug: true}}
 	accepted := 0
 	for _, acc := range []string{"cpu", "gb200", "v6e-16"} {
-		for _, backend := range []api.Backend{api.BackendGKE, api.BackendPathways} {
+		for _, backend := range []api.Backend{api.BackendGKE, api.BackendLWS} {
 			for i, placement := range placements {
 				for j, r := range machines {
 					execution := executions[(i+j)%len(executions)]

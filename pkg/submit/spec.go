@@ -155,9 +155,9 @@ func checkHosts(r api.Request, acc api.Accelerator) error {
 
 // otherHosts says how a TPU can have another number of hosts.
 func otherHosts(r api.Request, acc api.Accelerator) string {
-	several, err := accelerator.Parse(accelerator.Text(acc), accelerator.Options{Backend: api.BackendPathways})
+	several, err := accelerator.Parse(accelerator.Text(acc), accelerator.Options{Backend: api.BackendLWS})
 	if err == nil && several.Hosts == r.Hosts {
-		return fmt.Sprintf("omit it and use --backend pathways, which has %d for %s", r.Hosts, r.AcceleratorText)
+		return fmt.Sprintf("omit it and use --backend lws, which has %d for %s", r.Hosts, r.AcceleratorText)
 	}
 	advice := "omit it, or choose another with --accelerator"
 	if other := accelerator.WithHosts(acc, r.Hosts); other.Hosts != acc.Hosts {
@@ -182,7 +182,7 @@ func checkSlices(r api.Request, acc api.Accelerator) error {
 	case !accelerator.HasMultislice(acc):
 		return fmt.Errorf("--slices %d: slices of TPU %s can't be joined: choose a newer one with --accelerator", r.Slices, acc.Name)
 	case r.Backend == api.BackendGKE:
-		return fmt.Errorf("--slices %d cannot be combined with --backend gke: use --backend pathways", r.Slices)
+		return fmt.Errorf("--slices %d cannot be combined with --backend gke: use --backend lws", r.Slices)
 	case r.Slices > most:
 		return fmt.Errorf("--slices %d: a job can have at most %d hosts, and each slice has %d: use 1 to %d", r.Slices, api.MaxHosts, acc.Hosts, most)
 	}
@@ -197,11 +197,11 @@ func checkSeveral(r api.Request, hosts int) error {
 	case r.Debug:
 		return fmt.Errorf("--debug needs one host, not %d: use a smaller --accelerator, or omit --hosts and --slices", hosts)
 	case r.Backend == api.BackendGKE && r.Retries > 0:
-		return fmt.Errorf("--retries %d cannot be combined with --backend gke on several hosts: an Indexed Job fails when it loses one; use --backend pathways", r.Retries)
+		return fmt.Errorf("--retries %d cannot be combined with --backend gke on several hosts: an Indexed Job fails when it loses one; use --backend lws", r.Retries)
 	case r.Backend == api.BackendGKE && r.RetryOn == api.RetryOnError:
-		return errors.New("--retry-on error cannot be combined with --backend gke on several hosts: an Indexed Job fails when it loses one; use --backend pathways")
+		return errors.New("--retry-on error cannot be combined with --backend gke on several hosts: an Indexed Job fails when it loses one; use --backend lws")
 	case r.Backend == api.BackendGKE && r.MaxDisruptions > 0:
-		return fmt.Errorf("--max-disruptions %d cannot be combined with --backend gke on several hosts: an Indexed Job fails when it loses one; use --backend pathways", r.MaxDisruptions)
+		return fmt.Errorf("--max-disruptions %d cannot be combined with --backend gke on several hosts: an Indexed Job fails when it loses one; use --backend lws", r.MaxDisruptions)
 	}
 	return nil
 }
@@ -271,7 +271,7 @@ func backend(s api.Spec) api.Backend {
 	case s.Backend != "":
 		return s.Backend
 	case s.Hosts > 1:
-		return api.BackendPathways
+		return api.BackendLWS
 	}
 	return api.BackendGKE
 }
@@ -281,7 +281,7 @@ func retries(s api.Spec) int {
 	switch {
 	case s.Retries >= 0:
 		return s.Retries
-	case s.Capacity.Kind == api.CapacitySpot && (s.Hosts == 1 || s.Backend == api.BackendPathways):
+	case s.Capacity.Kind == api.CapacitySpot && (s.Hosts == 1 || s.Backend == api.BackendLWS):
 		return spotRetries
 	}
 	return 0

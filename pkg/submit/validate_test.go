@@ -73,7 +73,7 @@ func TestValidate(t *testing.T) {
 		"a registry's port":         {request: api.Request{Placement: api.Placement{Image: "localhost:5000/ml/train_a--b.c:v1"}}},
 		"a registry's address":      {request: api.Request{Placement: api.Placement{Image: "[::1]:5000/ml/train"}}},
 		"a registry in capitals":    {request: api.Request{Placement: api.Placement{Image: "Registry.Example.com/ml/train"}}},
-		"a debugger of a set":       {request: api.Request{Placement: api.Placement{Backend: api.BackendPathways}, Execution: api.Execution{Debug: true}}},
+		"a debugger of a set":       {request: api.Request{Placement: api.Placement{Backend: api.BackendLWS}, Execution: api.Execution{Debug: true}}},
 		"a debugger of a command":   {api.Request{Invocation: api.Invocation{Command: true}, Execution: api.Execution{Debug: true}}, "--debug cannot be combined with --command: name a Python script as TARGET"},
 		"a debugger of a Job":       {request: api.Request{Placement: api.Placement{Backend: api.BackendGKE}, Execution: api.Execution{Debug: true}}},
 		"an image by its digest":    {request: api.Request{Placement: api.Placement{Image: "r.io/i:v1@sha256:" + strings.Repeat("0a", 32)}}},

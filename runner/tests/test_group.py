@@ -220,7 +220,7 @@ class Indexed(FailingCase):
             process.wait()
         ran = self.terminate(leader)[0]
         self.assertEqual((ran.code, ran.end["state"], ran.end["reason"]), (1, "FAILED", "Disrupted"))
-        self.assertIn("host 1 was lost (preempted, drained or crashed); an Indexed Job does not restart its hosts: use --backend pathways", ran.end["message"])
+        self.assertIn("host 1 was lost (preempted, drained or crashed); an Indexed Job does not restart its hosts: use --backend lws", ran.end["message"])
 
     def test_all_are_told_to_end(self):
         processes = self.hosts(script(), {"train.py": "import signal\nprint('ready', flush=True)\nsignal.pause()"}, indexed=True)
@@ -255,7 +255,7 @@ class Indexed(FailingCase):
         open(gone, "w").close()
         ran = self.finish(leader)
         self.assertEqual((ran.code, ran.end["state"], ran.end["reason"]), (1, "FAILED", "Disrupted"))
-        self.assertIn("host 1 was lost (preempted, drained or crashed); an Indexed Job does not restart its hosts: use --backend pathways", ran.end["message"])
+        self.assertIn("host 1 was lost (preempted, drained or crashed); an Indexed Job does not restart its hosts: use --backend lws", ran.end["message"])
 
 
 if __name__ == "__main__":

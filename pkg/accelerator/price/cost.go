@@ -116,7 +116,7 @@ func (h held) shape() (a api.Accelerator, times float64, known bool) {
 	if err != nil || a.Kind == api.CPU {
 		return a, 0, false
 	}
-	several, err := accelerator.Parse(h.accelerator, accelerator.Options{Spot: h.spot, Backend: api.BackendPathways})
+	several, err := accelerator.Parse(h.accelerator, accelerator.Options{Spot: h.spot, Backend: api.BackendLWS})
 	if err == nil && !h.isMap && several.Hosts > 1 && h.pods%several.Hosts == 0 && h.pods > 0 {
 		a = several // the text is that of a shape on one host, too
 	}

@@ -50,8 +50,8 @@ func TestFilters(t *testing.T) {
 		"gpu 16+":            {"a100x16"},
 		"gpu >=186gb":        {"gb200x4", "gb300x4"},
 		"v5litepod 1host 4+": {"v5e-4", "v5e-8"},
-		"v6e 8":              {"v6e-8", "v6e-8 --backend pathways"},
-		"v6e-8 l4x2:spot":    {"l4x2:spot", "v6e-8:spot", "v6e-8:spot --backend pathways"},
+		"v6e 8":              {"v6e-8", "v6e-8 --backend lws"},
+		"v6e-8 l4x2:spot":    {"l4x2:spot", "v6e-8:spot", "v6e-8:spot --backend lws"},
 		"tpu7x <=100/h":      nil, // without a price
 		"tpu gpu 1 >=95gb":   {"rtx-pro-6000", "tpu7x-1"},
 	}

@@ -70,7 +70,7 @@ func (o offer) from() string {
 // text returns what to type after --accelerator for the shape.
 func (o offer) text() string {
 	if usual, err := accelerator.Parse(o.Text, accelerator.Options{}); err != nil || usual.Hosts != o.Hosts {
-		return o.name() + " --backend pathways"
+		return o.name() + " --backend lws"
 	}
 	return o.name()
 }

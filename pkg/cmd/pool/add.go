@@ -74,7 +74,7 @@ func (c *command) add() *cobra.Command {
 	fs.StringVar(&f.backend, "backend", "", "With pathways, shapes that exist on one host and on several (v5e-2x4, v6e-2x4) are on several, as in run: `BACKEND` auto, gke or pathways.")
 	fs.BoolVarP(&f.yes, "yes", "y", false, "Don't ask whether nodes may stay on while no job runs (--min-nodes).")
 	machines.Completions["accelerator"] = completeAccelerator
-	machines.Offer("backend", string(api.BackendGKE), string(api.BackendPathways))
+	machines.Offer("backend", string(api.BackendGKE), string(api.BackendLWS))
 	pool := cli.NewSection("Node pool")
 	pool.Flags.StringVar(&f.name, "name", "", "`NAME` of the pool. Default: one that follows from the accelerator and the flags.")
 	pool.Flags.StringVar(&f.diskSize, "disk-size", "", "`SIZE` of a node's disk, such as 200GB. Default: 100GB.")
@@ -236,7 +236,7 @@ func backendOf(text string) (api.Backend, error) {
 	case "", "auto":
 		return "", nil
 	}
-	return api.Backend(text), cli.OneOf("--backend", text, []string{"auto", string(api.BackendGKE), string(api.BackendPathways)})
+	return api.Backend(text), cli.OneOf("--backend", text, []string{"auto", string(api.BackendGKE), string(api.BackendLWS)})
 }
 
 // gigabytes reads a size such as 200, 200GB or 200Gi, 0 for none.

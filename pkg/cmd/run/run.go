@@ -211,7 +211,7 @@ func (f *flags) ignoredFlags(c *cobra.Command, r api.Request) []string {
 			idle = append(idle, "--"+name)
 		}
 	}
-	if f.backend == string(api.BackendGKE) || f.backend == string(api.BackendPathways) {
+	if f.backend == string(api.BackendGKE) || f.backend == string(api.BackendLWS) {
 		idle = append(idle, "--backend")
 	}
 	if idle == nil {

@@ -38,7 +38,7 @@ func Shape(p *container.NodePool) (api.Accelerator, bool) {
 		case topology == "" && a.Hosts == 1, topology == a.Topology && a.Hosts > 1:
 			return withSpot(a, spot), true
 		case topology != "" && a.Hosts > 1: // a large box, which is not listed
-			if box, err := accelerator.Parse(a.Name+"-"+topology, accelerator.Options{Spot: spot, Backend: api.BackendPathways}); err == nil && box.MachineType == a.MachineType {
+			if box, err := accelerator.Parse(a.Name+"-"+topology, accelerator.Options{Spot: spot, Backend: api.BackendLWS}); err == nil && box.MachineType == a.MachineType {
 				return box, true
 			}
 		}
@@ -69,7 +69,7 @@ func withSpot(a api.Accelerator, spot bool) api.Accelerator {
 	}
 	backend := api.BackendGKE
 	if a.Hosts > 1 {
-		backend = api.BackendPathways
+		backend = api.BackendLWS
 	}
 	other, err := accelerator.Parse(accelerator.Text(a), accelerator.Options{Spot: true, Backend: backend})
 	if err != nil || other.MachineType != a.MachineType {

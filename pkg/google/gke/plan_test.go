@@ -38,13 +38,13 @@ func golden(t *testing.T, name, got string) {
 	}
 }
 
-// parse reads an accelerator; with "pathways" after it, on several hosts.
+// parse reads an accelerator; with "lws" after it, on several hosts.
 func parse(t *testing.T, text string) api.Accelerator {
 	t.Helper()
-	text, several := strings.CutSuffix(text, " pathways")
+	text, several := strings.CutSuffix(text, " lws")
 	o := accelerator.Options{}
 	if several {
-		o.Backend = api.BackendPathways
+		o.Backend = api.BackendLWS
 	}
 	a, err := accelerator.Parse(text, o)
 	if err != nil {
@@ -124,7 +124,7 @@ func TestOptions(t *testing.T) {
 		options     gke.Options
 	}{
 		{"v6e-8", gke.Options{}},
-		{"v6e-8 pathways", gke.Options{}},
+		{"v6e-8 lws", gke.Options{}},
 		{"v6e-8:spot", gke.Options{Min: 1, Max: 4}},
 		{"v6e-4x4", gke.Options{Min: 4}},
 		{"l4", gke.Options{Zones: []string{"us-central1-a", "us-central1-b"}, Min: 3, Max: 12}},
@@ -152,7 +152,7 @@ func TestShape(t *testing.T) {
 		for _, spot := range []bool{false, true} {
 			backend := api.BackendGKE
 			if a.Hosts > 1 {
-				backend = api.BackendPathways
+				backend = api.BackendLWS
 			}
 			want, err := accelerator.Parse(accelerator.Text(a), accelerator.Options{Spot: spot, Backend: backend})
 			if err != nil {
@@ -259,7 +259,7 @@ func TestName(t *testing.T) {
 			t.Errorf("%s is part of the name: %s, %s", name, got, base)
 		}
 	}
-	if several := parse(t, "v6e-8 pathways"); gke.Name(several, gke.Options{}) == base {
+	if several := parse(t, "v6e-8 lws"); gke.Name(several, gke.Options{}) == base {
 		t.Error("one host and several have one name")
 	}
 	for _, a := range shapes(t) {

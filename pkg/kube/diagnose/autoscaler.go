@@ -91,7 +91,7 @@ func poolsOnMoreHosts(p corev1.Pod) string {
 	if !found {
 		return ""
 	}
-	return fmt.Sprintf("node pools created by keras-kinetic have %s on %d hosts: to use them, add --backend pathways", accelerator.Text(a), a.Hosts)
+	return fmt.Sprintf("node pools created by keras-kinetic have %s on %d hosts: to use them, add --backend lws", accelerator.Text(a), a.Hosts)
 }
 
 func pools(n int, one, many string) string {

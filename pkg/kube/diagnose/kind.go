@@ -93,8 +93,8 @@ var Job = &Kind{
 var LeaderWorkerSet = &Kind{
 	GroupVersionKind: schema.GroupVersionKind{Group: "leaderworkerset.x-k8s.io", Version: "v1", Kind: "LeaderWorkerSet"},
 	Plural:           "leaderworkersets",
-	NamePrefix:       api.PathwaysNamePrefix,
-	Backend:          api.BackendPathways,
+	NamePrefix:       api.SetNamePrefix,
+	Backend:          api.BackendLWS,
 	Optional:         true,
 	PodTemplates:     [][]string{{"spec", "leaderWorkerTemplate", "leaderTemplate"}, {"spec", "leaderWorkerTemplate", "workerTemplate"}},
 	ScaledToZero:     true,

@@ -24,7 +24,7 @@ import (
 )
 
 // Selector selects the objects of all jobs.
-const Selector = api.LabelApp + " in (" + api.AppSingleHost + "," + api.AppPathways + ")," + api.LabelJobID
+const Selector = api.LabelApp + " in (" + api.AppSingleHost + "," + api.AppSet + ")," + api.LabelJobID
 
 // pageSize is how many objects the server sends at once. It is that of pkg/kube.
 const pageSize = 2500

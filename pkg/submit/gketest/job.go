@@ -74,7 +74,7 @@ func Jobs() ([]Job, error) {
 			return nil, err
 		}
 	}
-	some, err := parse("l4", "t4x4", "gb200", "v3", "v5e-1", "v6e-8", "v6e-8 pathways", "v5p-4x4x12", "tpu7x-2x2x2")
+	some, err := parse("l4", "t4x4", "gb200", "v3", "v5e-1", "v6e-8", "v6e-8 lws", "v5p-4x4x12", "tpu7x-2x2x2")
 	if err != nil {
 		return nil, err
 	}
@@ -91,14 +91,14 @@ func Jobs() ([]Job, error) {
 	return all, nil
 }
 
-// parse reads accelerators; with "pathways" after it, one is on several hosts.
+// parse reads accelerators; with "lws" after it, one is on several hosts.
 func parse(texts ...string) ([]api.Accelerator, error) {
 	var all []api.Accelerator
 	for _, text := range texts {
-		text, several := strings.CutSuffix(text, " pathways")
+		text, several := strings.CutSuffix(text, " lws")
 		o := accelerator.Options{}
 		if several {
-			o.Backend = api.BackendPathways
+			o.Backend = api.BackendLWS
 		}
 		a, err := accelerator.Parse(text, o)
 		if err != nil {
@@ -116,7 +116,7 @@ func add(all []Job, a api.Accelerator, w way) ([]Job, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the pool of %s: %w", accelerator.Text(a), err)
 	}
-	for _, backend := range []api.Backend{api.BackendGKE, api.BackendPathways} {
+	for _, backend := range []api.Backend{api.BackendGKE, api.BackendLWS} {
 		all = append(all, Job{Accelerator: a, Capacity: w.job, Backend: backend, Pool: planned.Pool})
 	}
 	return all, nil

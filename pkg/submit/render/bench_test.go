@@ -13,8 +13,8 @@ func BenchmarkRender(b *testing.B) {
 		"cpu":                   family["cpu"],
 		"tpu with everything":   family["v6e-8-everything"],
 		"one host of a TPU":     family["v6e-8"],
-		"one host, as a set":    testSpec(v6e8, pathways(1)),
-		"256 hosts, as a set":   testSpec(large, pathways(1)),
+		"one host, as a set":    testSpec(v6e8, lws(1)),
+		"256 hosts, as a set":   testSpec(large, lws(1)),
 		"256 hosts, as one Job": testSpec(large),
 	} {
 		b.Run(name, func(b *testing.B) {

@@ -32,7 +32,7 @@ func jobPatch(s api.Spec, r program, l lists) (patch, error) {
 	var p patch
 	p.test(container+"/name", api.ContainerName)
 	p.identity(s)
-	if s.Backend != api.BackendPathways { // a set has its own
+	if s.Backend != api.BackendLWS { // a set has its own
 		p.add(jobMetadata+"/annotations", annotations(s, r))
 		p.replace("/spec/backoffLimit", s.Retries)
 	}
@@ -140,7 +140,7 @@ func runnerArguments(s api.Spec) []string {
 
 // retryArguments tell the runner about retries where Kubernetes doesn't count them alone.
 func retryArguments(s api.Spec) []string {
-	if s.RetryOn != api.RetryOnError && s.Backend != api.BackendPathways && s.Map == nil {
+	if s.RetryOn != api.RetryOnError && s.Backend != api.BackendLWS && s.Map == nil {
 		return nil
 	}
 	return s.RetryArguments()
@@ -163,7 +163,7 @@ func groupArguments(s api.Spec) []string {
 	if s.Hosts > 1 && s.Accelerator.Kind != api.CPU {
 		args = append(args, "--chips", fmt.Sprintf("%s:%d", s.Accelerator.Kind, s.Accelerator.ChipsPerHost))
 	}
-	if s.Backend == api.BackendPathways {
+	if s.Backend == api.BackendLWS {
 		args = append(args, "--release", s.Namespace+"/"+s.JobName())
 	}
 	return args

@@ -16,7 +16,7 @@ func TestKeeps(t *testing.T) {
 		return patches(mount("Job", "/spec/template", path, volume))
 	}
 	const claim, leader, worker = "persistentVolumeClaim: {claimName: c}", "/spec/leaderWorkerTemplate/leaderTemplate", "/spec/leaderWorkerTemplate/workerTemplate"
-	job, set := testSpec(cpu), testSpec(cpu, func(s *api.Spec) { s.Backend, s.Hosts = api.BackendPathways, 2 })
+	job, set := testSpec(cpu), testSpec(cpu, func(s *api.Spec) { s.Backend, s.Hosts = api.BackendLWS, 2 })
 	tests := map[string]struct {
 		spec  api.Spec
 		files map[string]string

@@ -107,7 +107,7 @@ func checkRecipe(t *testing.T, name string, o Overlay, want []string) {
 	text := string(rendered.YAML())
 	for _, line := range want {
 		n := 1
-		if spec.Backend == api.BackendPathways {
+		if spec.Backend == api.BackendLWS {
 			n = 2 // the leader's template and that of the others
 		}
 		if strings.Count(text, line) < n {

@@ -142,7 +142,7 @@ func checkNoise(t *testing.T, value any, path string) {
 // The annotations of a set are the texts that they are.
 func TestAnnotationsOfASet(t *testing.T) {
 	for _, text := range append(hostile, "5", "1e3", "lines\nof\n") {
-		s := testSpec(cpu, hosts(2), pathways(1), func(s *api.Spec) {
+		s := testSpec(cpu, hosts(2), lws(1), func(s *api.Spec) {
 			s.Name, s.Annotations = text, map[string]string{"a.b/c": text}
 		})
 		set, err := workloadOf(mustRender(t, s), s.JobName())

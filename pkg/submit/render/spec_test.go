@@ -80,10 +80,10 @@ func requests(s *api.Spec) { s.CPU, s.Memory, s.Disk = "90", "720Gi", "50Gi" }
 // hosts are those of a job without a slice.
 func hosts(n int) func(*api.Spec) { return func(s *api.Spec) { s.Hosts = n } }
 
-// pathways is what several hosts have by default, in so many slices.
-func pathways(slices int) func(*api.Spec) {
+// lws is what several hosts have by default, in so many slices.
+func lws(slices int) func(*api.Spec) {
 	return func(s *api.Spec) {
-		s.Backend, s.Slices = api.BackendPathways, slices
+		s.Backend, s.Slices = api.BackendLWS, slices
 		s.Hosts *= slices
 	}
 }
@@ -205,34 +205,34 @@ var (
 		"cpu-restricted":       testSpec(cpu, restricted, everything),
 		"v6e-8-requests":       testSpec(v6e8, requests),
 		"l4-restricted":        testSpec(l4, restricted, mapped),
-		"lws-v5p-16-pools":     testSpec(v5p16, pathways(1), sharedPools, restricted),
+		"lws-v5p-16-pools":     testSpec(v5p16, lws(1), sharedPools, restricted),
 		"indexed-v6e-16-pools": testSpec(v6e16, sharedPools, buckets),
 
 		"cpu-map":                   testSpec(cpu, mapped),
 		"cpu-map-spot":              testSpec(cpu, spot, mapped),
 		"l4-map-everything":         testSpec(l4, everything, mapped),
-		"lws-v5p-16":                testSpec(v5p16, pathways(1)),
-		"lws-v6e-16-slices":         testSpec(v6e16, pathways(2), spot),
-		"lws-v6e-16-data":           testSpec(v6e16, pathways(1), inputs),
-		"lws-v6e-16-buckets":        testSpec(v6e16, pathways(1), buckets),
-		"lws-v6e-16-flex-start":     testSpec(v6e16, pathways(1), flexStart),
-		"lws-v6e-16-class":          testSpec(v6e16, pathways(1), computeClass),
-		"lws-v6e-16-everything":     testSpec(v6e16, pathways(2), everything, reservation),
-		"lws-v6e-8":                 testSpec(slice("v6e", "tpu-v6e-slice", "2x4", 2), pathways(1)),
-		"lws-v4-4":                  testSpec(slice("v4", "tpu-v4-podslice", "2x2x1", 1), pathways(1)),
-		"lws-l4x2-2hosts":           testSpec(gpu("l4", "nvidia-l4", 2), hosts(2), pathways(1)),
-		"lws-b200-rdma":             testSpec(b200, hosts(2), pathways(1), network(api.NetworkRDMA)),
-		"lws-b200-rdma-everything":  testSpec(b200, hosts(2), pathways(1), spot, everything, network(api.NetworkRDMA)),
-		"lws-h100-mega-tcpxo":       testSpec(mega, hosts(2), pathways(1), network(api.NetworkTCPXO)),
+		"lws-v5p-16":                testSpec(v5p16, lws(1)),
+		"lws-v6e-16-slices":         testSpec(v6e16, lws(2), spot),
+		"lws-v6e-16-data":           testSpec(v6e16, lws(1), inputs),
+		"lws-v6e-16-buckets":        testSpec(v6e16, lws(1), buckets),
+		"lws-v6e-16-flex-start":     testSpec(v6e16, lws(1), flexStart),
+		"lws-v6e-16-class":          testSpec(v6e16, lws(1), computeClass),
+		"lws-v6e-16-everything":     testSpec(v6e16, lws(2), everything, reservation),
+		"lws-v6e-8":                 testSpec(slice("v6e", "tpu-v6e-slice", "2x4", 2), lws(1)),
+		"lws-v4-4":                  testSpec(slice("v4", "tpu-v4-podslice", "2x2x1", 1), lws(1)),
+		"lws-l4x2-2hosts":           testSpec(gpu("l4", "nvidia-l4", 2), hosts(2), lws(1)),
+		"lws-b200-rdma":             testSpec(b200, hosts(2), lws(1), network(api.NetworkRDMA)),
+		"lws-b200-rdma-everything":  testSpec(b200, hosts(2), lws(1), spot, everything, network(api.NetworkRDMA)),
+		"lws-h100-mega-tcpxo":       testSpec(mega, hosts(2), lws(1), network(api.NetworkTCPXO)),
 		"indexed-b200-rdma":         testSpec(b200, hosts(4), network(api.NetworkRDMA), inputs),
 		"indexed-h100-mega-tcpxo":   testSpec(mega, hosts(4), network(api.NetworkTCPXO, "a", "b", "c", "d", "e", "f", "g", "h")),
-		"lws-b200-tcp":              testSpec(b200, hosts(2), pathways(1), network(api.NetworkTCP)),
-		"lws-cpu-4hosts":            testSpec(cpu, hosts(4), pathways(1)),
-		"lws-cpu-spot":              testSpec(cpu, hosts(2), pathways(1), spot),
-		"lws-cpu-1host":             testSpec(cpu, pathways(1)),
-		"lws-cpu-1host-debug":       testSpec(cpu, pathways(1), func(s *api.Spec) { s.Debug = true }),
-		"lws-cpu-retry-on":          testSpec(cpu, hosts(2), pathways(1), func(s *api.Spec) { s.Retries, s.RetryOn = 3, api.RetryOnError }),
-		"lws-cpu-everything":        testSpec(cpu, hosts(2), pathways(1), spot, everything),
+		"lws-b200-tcp":              testSpec(b200, hosts(2), lws(1), network(api.NetworkTCP)),
+		"lws-cpu-4hosts":            testSpec(cpu, hosts(4), lws(1)),
+		"lws-cpu-spot":              testSpec(cpu, hosts(2), lws(1), spot),
+		"lws-cpu-1host":             testSpec(cpu, lws(1)),
+		"lws-cpu-1host-debug":       testSpec(cpu, lws(1), func(s *api.Spec) { s.Debug = true }),
+		"lws-cpu-retry-on":          testSpec(cpu, hosts(2), lws(1), func(s *api.Spec) { s.Retries, s.RetryOn = 3, api.RetryOnError }),
+		"lws-cpu-everything":        testSpec(cpu, hosts(2), lws(1), spot, everything),
 		"indexed-v6e-16":            testSpec(v6e16),
 		"indexed-v6e-16-everything": testSpec(v6e16, spot, everything, func(s *api.Spec) { s.Retries = 0 }),
 		"indexed-v6e-16-shared":     testSpec(v6e16, reservation),

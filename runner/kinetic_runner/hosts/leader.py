@@ -109,7 +109,7 @@ class LeaderAttempt(HostAttempt):
             message = f"{'its hosts were' if in_set else 'host 0 was'} terminated (preempted, drained or deleted)"
         if in_set:
             return Outcome(TERMINATED, EXIT_TERMINATED, message)
-        message += "; an Indexed Job does not restart its hosts: use --backend pathways"
+        message += "; an Indexed Job does not restart its hosts: use --backend lws"
         if self.signals.came and not self._lost:
             return Outcome(TERMINATED, EXIT_TERMINATED, message)
         return Outcome(DISRUPTED, 1, message)

@@ -100,7 +100,7 @@ func (c *cloud) pools(ctx context.Context) doctor.Finding {
 		shape, known := gke.Shape(p)
 		if !known || !fits(shape, *a) {
 			if known && isTwin(shape, *a) {
-				others = append(others, fmt.Sprintf("%s has it on %d hosts, for run --backend pathways", p.Name, shape.Hosts))
+				others = append(others, fmt.Sprintf("%s has it on %d hosts, for run --backend lws", p.Name, shape.Hosts))
 			}
 			continue
 		}

@@ -98,7 +98,7 @@ func (o observed) wait(w diagnose.Workload) (wait, bool) {
 func (c *cluster) observe(ctx context.Context) (observed, error) {
 	jobs, sets := batchv1.JobList{}, metav1.PartialObjectMetadataList{}
 	pods, events := corev1.PodList{}, corev1.EventList{}
-	ours := api.LabelApp + " in (" + api.AppSingleHost + "," + api.AppPathways + ")," + api.LabelJobID
+	ours := api.LabelApp + " in (" + api.AppSingleHost + "," + api.AppSet + ")," + api.LabelJobID
 	lists := []struct {
 		into          any
 		group, plural string
