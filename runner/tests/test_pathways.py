@@ -88,6 +88,8 @@ class Pods(Patch):
 
 
 class PathwaysCase(GroupCase):
+    """A job on four TPU hosts, of which only the leader's pod is a process here."""
+
     HOSTS = TPU_HOSTS + 1  # of the set
 
     def setUp(self):
@@ -118,12 +120,23 @@ class PathwaysCase(GroupCase):
         (ran,) = self.parked(self.begin(call, source, *flags, **kwargs))
         return ran
 
-    def retried(self, call, source, *flags, **kwargs):
-        """What an attempt left after which the set is to start all pods again: no end, and the code of a lost host."""
-        ran = self.finish(self.begin(call, source, *flags, **kwargs))
-        self.assertEqual((ran.code, self.exists("end.json"), self.api.patches), (143, False, []), ran.out)
-        self.assertNotIn("reason", self.document("attempts/1.json"), "a lost host is no crash")
-        return ran
+    def after(self, change, call=None):
+        """The message of an attempt whose call fails as JAX does, after that has happened to the pods. The set is to start all of them again."""
+        go = os.path.join(self.root, "go")
+        source = f"""
+            import os, jax
+            def f():
+                while not os.path.exists({go!r}): os.sched_yield()
+                raise jax.errors.JaxRuntimeError({DATA_LOSS!r})
+            if __name__ == "__main__": f()
+        """
+        process = self.begin(call or script(), source)
+        while not (line := process.stdout.readline()).endswith(b"all 4 TPU hosts are running\n"):
+            self.assertTrue(line)
+        change()
+        open(go, "w").close()
+        self.assertEqual(self.finish(process).code, 143)
+        return self.document("attempts/1.json")["message"]
 
 
 class Call(PathwaysCase):
@@ -235,25 +248,24 @@ class Failures(PathwaysCase):
                 self.assertIn(f"kinetic: {said}\n", ran.stderr)
 
     def test_lost_tpu_host(self):
+        want = "TPU host 2 was lost (preempted, drained or crashed)"
         for call in (function(), script()):
             with self.subTest(call["kind"]):
                 self.setUp()
-                del self.api.pods[f"{NAME}-3"]
-                ran = self.retried(call, "def f():\n  " + RAISE.format(DATA_LOSS).replace("\n", "\n  ") + "\nif __name__ == '__main__': f()")
-                self.assertEqual(self.document("attempts/1.json")["message"], "TPU host 2 was lost (preempted, drained or crashed)")
-                self.assertIn("kinetic: TPU host 2 was lost (preempted, drained or crashed)\n", ran.stderr)
+                self.assertEqual(self.after(lambda: self.api.pods.pop(f"{NAME}-3"), call), want)
+                self.assertIn(f"kinetic: {want}\n", self.log(1))
+                self.assertEqual((self.exists("end.json"), self.api.patches), (False, []))
+                self.assertNotIn("reason", self.document("attempts/1.json"), "a lost host is no crash")
 
-    def after(self, change):
-        """The message of an attempt whose call fails after that has happened to the pods."""
-        go = os.path.join(self.root, "go")
-        source = f"import os, jax\nprint('ready', flush=True)\nwhile not os.path.exists({go!r}): os.sched_yield()\n" + RAISE.format(DATA_LOSS)
-        process = self.begin(script(), source)
-        while not process.stdout.readline().endswith(b"all 4 TPU hosts are running\n"):
+    def test_sidecar_that_was_restarted_before_sigterm(self):
+        process = self.begin(script(), "import signal\nprint('ready', flush=True)\nsignal.pause()")
+        while process.stdout.readline() != b"ready\n":
             pass
-        change()
-        open(go, "w").close()
+        self.api.pods[NAME] = head(**{"pathways-rm": 137})
+        process.send_signal(signal.SIGTERM)
         self.assertEqual(self.finish(process).code, 143)
-        return self.document("attempts/1.json")["message"]
+        want = "the Pathways resource manager was restarted (exit code 137, OOMKilled)"
+        self.assertEqual((self.document("attempts/1.json")["message"], self.exists("end.json")), (want, False))
 
     def test_what_a_lost_part_looks_like(self):
         lost = "TPU host 1 was lost (preempted, drained or crashed)"
@@ -263,6 +275,7 @@ class Failures(PathwaysCase):
             "being deleted": (lambda: pods()[f"{NAME}-2"]["metadata"].update(deletionTimestamp="2026-11-20T08:20:19Z"), lost),
             "replaced": (lambda: pods()[f"{NAME}-2"]["metadata"].update(uid="another"), lost),
             "not ready": (lambda: pods().update({f"{NAME}-2": worker(1, ready=False)}), lost),
+            "crashed": (lambda: pods().update({f"{NAME}-2": worker(1, ready=False, ended=1)}), lost),
             "failed": (lambda: pods().update({f"{NAME}-2": worker(1, phase="Failed", ready=False)}), lost),
             "restarted": (lambda: pods().update({f"{NAME}-2": worker(1, restarts=1, ended=139)}), "TPU host 1 was restarted (exit code 139, Error)"),
             "two": (lambda: (pods().pop(f"{NAME}-1"), pods().pop(f"{NAME}-2")), lost.replace("1", "0") + ", " + lost),
@@ -278,7 +291,7 @@ class Failures(PathwaysCase):
         self.change += "\npathways.LOSS_SECONDS = 1000"
         process = self.begin(script(), RAISE.format("IFRT proxy server disconnected"))
         self.eventually(lambda: self.api.gets.count(f"/api/v1/namespaces/ml/pods/{NAME}") > 4, process)
-        del self.api.pods[f"{NAME}-1"]
+        self.api.pods[f"{NAME}-1"]["metadata"]["deletionTimestamp"] = "2026-11-20T08:20:19Z"
         self.assertEqual(self.finish(process).code, 143)
         self.assertIn("TPU host 0 was lost", self.document("attempts/1.json")["message"])
 
@@ -303,6 +316,7 @@ class Failures(PathwaysCase):
 
     def test_hosts_that_have_not_come_are_not_lost(self):
         self.api.pods.update({f"{NAME}-2": worker(1, phase="Pending", ready=False)})
+        del self.api.pods[f"{NAME}-3"]
         ran = self.ended(script(), RAISE.format("UNAVAILABLE: no slice"))
         self.assertEqual(ran.end["reason"], "ExitCode", ran.out)
 
@@ -373,17 +387,14 @@ class Logs(PathwaysCase):
         self.assertEqual(self.parts(), [])
 
     def test_the_lost_part_is_quoted_from_before_its_restart(self):
-        self.api.pods[f"{NAME}-2"] = worker(1, restarts=1, ended=139)
         self.api.logs[f"{NAME}-2", "pathways-worker", "true"] = f"I0101 ok\n{E0101}\nI0101 bye\n".encode()
         self.api.logs[NAME, "pathways-rm", "false"] = b"F0101 another\n"
-        self.retried(script(), RAISE.format(DATA_LOSS))
-        self.assertEqual(self.document("attempts/1.json")["message"], f"TPU host 1 was restarted (exit code 139, Error); worker-1: {E0101}")
+        message = self.after(lambda: self.api.pods.update({f"{NAME}-2": worker(1, restarts=1, ended=139)}))
+        self.assertEqual(message, f"TPU host 1 was restarted (exit code 139, Error); worker-1: {E0101}")
 
     def test_another_part_is_quoted_if_the_log_of_the_lost_one_is_gone(self):
-        del self.api.pods[f"{NAME}-2"]
         self.api.logs[NAME, "pathways-rm", "false"] = ("Fatal: " + "x" * 300 + "\n").encode()
-        self.retried(script(), RAISE.format(DATA_LOSS))
-        message = self.document("attempts/1.json")["message"]
+        message = self.after(lambda: self.api.pods.pop(f"{NAME}-2"))
         self.assertEqual(message, "TPU host 1 was lost (preempted, drained or crashed); rm: Fatal: " + "x" * 192 + "…")
 
     def test_an_exception_that_stays_final_quotes_a_part(self):

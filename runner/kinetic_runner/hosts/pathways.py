@@ -25,7 +25,7 @@ from .rendezvous import Group
 LOOK_SECONDS = 3.0  # between looks at the pods
 LOSS_SECONDS = 30.0  # for the cluster to notice that a part is lost
 LOG_SECONDS = 10.0  # to keep the logs of all parts
-LOG_BYTES, LOG_PARTS = 1 << 20, 65  # of each part's log, and of how many parts: the first ones
+LOG_BYTES, LOG_PARTS = 1 << 20, 66  # of each part's log, and of how many parts: the first ones
 LOG_QUERY = "log?container={}&previous={}&tailLines=5000&limitBytes=4194304"
 PARALLEL = 16  # requests
 
@@ -96,8 +96,8 @@ class Parts:
 
         def see(part):
             pod = self.pod(part)
-            if ended := restarted(part, pod):
-                found[part] = f"{part.title} was restarted ({ended})"
+            if why := restarted(part, pod):
+                found[part] = why
             elif part in self.workers and is_lost(pod, self.uids.get(part.name)):
                 found[part] = f"{part.title} was lost (preempted, drained or crashed)"
 
@@ -105,27 +105,29 @@ class Parts:
         return {part: found[part] for part in self.all if part in found}
 
     def log(self, part):
-        """Return the end of a part's log, as bytes: of its run before, if it was restarted."""
-        previous = "true" if restarted(part, self.pod(part)) else "false"
-        return (self._get(f"{part.pod}/{LOG_QUERY.format(part.container, previous)}") or b"")[-LOG_BYTES:]
+        """Return the end of a part's log, as bytes, and why it was restarted: the log is then that of its run before."""
+        why = restarted(part, self.pod(part))
+        query = LOG_QUERY.format(part.container, "true" if why else "false")
+        return (self._get(f"{part.pod}/{query}") or b"")[-LOG_BYTES:], why
 
 
 def restarted(part, pod):
-    """Return how the container of a part has ended, "" if it has not."""
+    """Return a sentence about a part whose container was restarted, "" if it was not."""
     status = pod.get("status", {})
     for container in status.get("containerStatuses", []) + status.get("initContainerStatuses", []):
-        ended = next(filter(None, ((container.get(key) or {}).get("terminated") for key in ("lastState", "state"))), None)
-        if container["name"] == part.container and (ended or container.get("restartCount")):
-            return f"exit code {ended['exitCode']}, {ended.get('reason')}" if ended else "why is not known"
+        if container["name"] == part.container and container["restartCount"]:
+            ended = container.get("lastState", {}).get("terminated") or {}
+            return f"{part.title} was restarted (exit code {ended.get('exitCode')}, {ended.get('reason')})"
     return ""
 
 
 def is_lost(pod, uid):
-    """Return whether a worker's pod is gone, or about to go. uid is that of the one that has run, if any."""
-    if not pod or "deletionTimestamp" in pod["metadata"]:
-        return True
-    ready = any(condition["type"] == "Ready" and condition["status"] == "True" for condition in pod["status"].get("conditions", ()))
-    return uid is not None and not (ready and pod["metadata"]["uid"] == uid)
+    """Return whether a worker's pod is gone, or about to go. uid is that of the pod that has run, None if none has: it may still come."""
+    about = pod.get("metadata", {})
+    if uid is None:
+        return "deletionTimestamp" in about
+    ready = pod and any(condition["type"] == "Ready" and condition["status"] == "True" for condition in pod["status"].get("conditions", ()))
+    return not ready or about["uid"] != uid or "deletionTimestamp" in about
 
 
 class Lookout(Errands):
@@ -206,7 +208,7 @@ class PathwaysAttempt(LeaderAttempt):
     def check(self, call, place):
         """Raise BadEnvironment if Pathways can't run in the Python of the call."""
         argv = [place.python, "-c", CHECK] + [place.path(path) for path in call.sys_path]
-        done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, env=place.environ, cwd="/")
+        done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=place.environ, cwd="/")
         if lacking := done.stdout.decode("utf-8", "replace").strip():
             raise BadEnvironment(f"--backend pathways needs {lacking}")
 
@@ -223,15 +225,17 @@ class PathwaysAttempt(LeaderAttempt):
             outcome.message = f"{outcome.message}: {ONE_PROCESS}"
         suspect = ours and LOSS.search(text)
         lost = try_to(self, outcome, "look for lost TPU hosts", self.find_lost) if suspect else None
-        said = self.save_logs(outcome)
-        if not suspect:
+        said, restarts = self.save_logs(outcome)
+        if outcome.reason == TERMINATED:
+            lost = restarts  # the others are terminated, too
+        elif not suspect:
             return outcome
-        quote = next((f"; {part.name}: {said[part.name]}" for part in [*(lost or ()), *self.pathways.all] if said.get(part.name)), "")
+        quote = next((f"; {part.name}: {said[part]}" for part in [*(lost or ()), *self.pathways.all] if said.get(part)), "")
         if lost:
             self._loss = Outcome(TERMINATED, EXIT_TERMINATED, ", ".join(lost.values()) + quote, outcome.error)
-        elif self.signals.came:
+        elif suspect and self.signals.came:
             return self.broken(())  # most probably because a TPU host was lost
-        else:
+        elif suspect:
             outcome.message += quote
         return self._loss or outcome
 
@@ -250,15 +254,17 @@ class PathwaysAttempt(LeaderAttempt):
             self.wait(lambda: self.signals.came, time.monotonic() + LOOK_SECONDS)
 
     def save_logs(self, outcome):
-        """Store the end of each part's log. Return the last line of each that looks like an error."""
-        said, failures = {}, []
+        """Store the end of each part's log. Return, by part, the last line that looks like an error, and why it was restarted."""
+        said, restarts, failures = {}, {}, []
 
         def save(part):
             try:
-                text = self.pathways.log(part)
+                text, why = self.pathways.log(part)
+                if why:
+                    restarts[part] = why
                 if text:
                     found = ERROR.findall(text.decode("utf-8", "replace"))
-                    said[part.name] = found and shorten(found[-1].strip(), 200)
+                    said[part] = found and shorten(found[-1].strip(), 200)
                     self.store.create(part_log_name(self.options.job, self.number, part.name), lambda: [text])
             except AlreadyExists:
                 pass  # from before the container was restarted
@@ -269,4 +275,4 @@ class PathwaysAttempt(LeaderAttempt):
         self.wait(lambda: not any(thread.is_alive() for thread in threads), time.monotonic() + LOG_SECONDS)
         if failures:
             self.warn(outcome, f"the logs of Pathways are not complete: {failures[0]}")
-        return dict(said)
+        return dict(said), dict(restarts)
