@@ -310,7 +310,7 @@ class Failures(PathwaysCase):
         self.assertEqual(ran.end["message"], "jax.errors.JaxRuntimeError: INTERNAL: Mosaic failed to compile")
 
     def test_other_exceptions_stay_final_whatever_was_lost(self):
-        del self.api.pods[f"{NAME}-3"]
+        self.api.pods[f"{NAME}-3"] = worker(2, restarts=1, ended=1)
         ran = self.ended(function(), "def f(): raise ValueError('DATA_LOSS')")
         self.assertEqual((ran.end["reason"], ran.end["message"]), ("Exception", "ValueError: DATA_LOSS"))
 

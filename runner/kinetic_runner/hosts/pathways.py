@@ -116,8 +116,8 @@ def restarted(part, pod):
     status = pod.get("status", {})
     for container in status.get("containerStatuses", []) + status.get("initContainerStatuses", []):
         if container["name"] == part.container and container["restartCount"]:
-            ended = container.get("lastState", {}).get("terminated") or {}
-            return f"{part.title} was restarted (exit code {ended.get('exitCode')}, {ended.get('reason')})"
+            ended = container.get("lastState", {}).get("terminated")
+            return f"{part.title} was restarted" + (f" (exit code {ended['exitCode']}, {ended.get('reason')})" if ended else "")
     return ""
 
 
