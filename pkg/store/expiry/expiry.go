@@ -79,7 +79,7 @@ func Covers(rules []*storage.BucketLifecycleRule, prefix string) bool {
 	})
 }
 
-// Text says what a rule that deletes objects does: deletes blobs/ and data/ after 30 days.
+// Text says what a rule that deletes objects does: deletes blobs/ and data/ and pathways/ after 30 days.
 func Text(r *storage.BucketLifecycleRule) string {
 	what := strings.Join(r.Condition.MatchesPrefix, " and ")
 	if what == "" {
