@@ -12,6 +12,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	resourcev1 "k8s.io/api/resource/v1"
 	"sigs.k8s.io/kustomize/api/krusty"
@@ -34,6 +35,7 @@ type built struct {
 	role    rbacv1.Role
 	binding rbacv1.RoleBinding
 	claim   resourcev1.ResourceClaimTemplate
+	policy  networkingv1.NetworkPolicy
 }
 
 // build does what `kubectl kustomize DIR` does, and decodes strictly.
@@ -70,6 +72,8 @@ func build(t *testing.T, dir string) built {
 			decode(r, &w.binding)
 		case "ResourceClaimTemplate":
 			decode(r, &w.claim)
+		case "NetworkPolicy":
+			decode(r, &w.policy)
 		default:
 			t.Errorf("a %s %s", r.GetKind(), r.GetName())
 		}

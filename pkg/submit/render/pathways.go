@@ -1,6 +1,7 @@
 package render
 
 import (
+	"errors"
 	"fmt"
 	"strings"
 
@@ -103,10 +104,15 @@ func readPods(s api.Spec) patch {
 	return role
 }
 
-// putPolicy puts the NetworkPolicy into the namespace of the job.
+// putPolicy puts the NetworkPolicy into the namespace of the job, and lets its pods reach each other.
 func (t tree) putPolicy(s api.Spec) error {
 	if s.Pathways == nil || s.Pathways.OpenNetwork {
 		return nil
 	}
-	return t.fill(policyFile, s, func(*unstructured.Unstructured) error { return nil })
+	labels := map[string]any{"matchLabels": map[string]any{api.LabelJobID: s.ID}}
+	return t.fill(policyFile, s, func(policy *unstructured.Unstructured) error {
+		return errors.Join(
+			unstructured.SetNestedMap(policy.Object, labels, "spec", "podSelector"),
+			unstructured.SetNestedSlice(policy.Object, []any{map[string]any{"from": []any{map[string]any{"podSelector": labels}}}}, "spec", "ingress"))
+	})
 }
