@@ -32,12 +32,12 @@ type flags struct {
 // instance is a slice.
 type instance struct{ hosts, chips int }
 
-// parse parses the flags of a part, the word after the program's name. As Google's servers do, it refuses a
+// parse parses the flags of a part, which is the name of the program. As Google's servers do, it refuses a
 // flag that it doesn't know.
 func parse(part string, args []string) (flags, error) {
 	f := flags{role: workerRole}
 	if part != "server" && part != "proxy_server" {
-		return f, fmt.Errorf("the part is %q: it is server or proxy_server", part)
+		return f, fmt.Errorf("the program is called %q: it is server or proxy_server", part)
 	}
 	set := flag.NewFlagSet(part, flag.ContinueOnError)
 	set.SetOutput(io.Discard)

@@ -1,9 +1,10 @@
 // Command pathways is a stand-in for the two servers of Pathways, whose images can't be had here. It
 // takes the flags that Google's take, listens where they listen, and counts workers. It computes nothing:
-// what a test sees with it holds for the pods, their order, names and ends, and not for Pathways.
+// what a test sees with it holds for the pods, their order, names and ends, and not for Pathways. The name of
+// the program says which of them it is:
 //
-//	pathways server FLAG…         a resource manager with --node_type=resource_manager, a worker otherwise
-//	pathways proxy_server FLAG…   a proxy
+//	server FLAG…         a resource manager with --node_type=resource_manager, a worker otherwise
+//	proxy_server FLAG…   a proxy
 //
 // All of them speak lines of text. A worker says to the resource manager who it is, and is there as long as
 // its connection is. Whoever says watch to the resource manager, or nothing at all to the proxy, is told how
@@ -20,6 +21,7 @@ import (
 	"net"
 	"os"
 	"os/signal"
+	"path/filepath"
 	"strconv"
 	"strings"
 	"syscall"
@@ -29,11 +31,7 @@ import (
 func main() {
 	ctx, stop := signal.NotifyContext(context.Background(), syscall.SIGTERM, syscall.SIGINT)
 	defer stop()
-	part := ""
-	if len(os.Args) > 1 {
-		part = os.Args[1]
-	}
-	if err := run(ctx, part, os.Args[min(2, len(os.Args)):], os.Getenv, os.Stdout); err != nil {
+	if err := run(ctx, filepath.Base(os.Args[0]), os.Args[1:], os.Getenv, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "pathways stand-in: "+err.Error())
 		os.Exit(1)
 	}

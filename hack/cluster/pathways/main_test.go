@@ -24,7 +24,7 @@ func TestParse(t *testing.T) {
 		"worker": {"server", []string{port, rm, "--megascale_port=1", "--tpu_premapped_buffer_size=1024"}, flags{role: workerRole, port: 29001, manager: "127.0.0.1:29001"}, ""},
 		"proxy":  {"proxy_server", []string{port, rm, "--xla_anything=true", "--num_elastic_slices=1"}, flags{role: proxy, port: 29001, manager: "127.0.0.1:29001"}, ""},
 
-		"no part":                 {"", nil, flags{}, `the part is ""`},
+		"no part":                 {"", nil, flags{}, `the program is called ""`},
 		"unknown":                 {"server", []string{port, rm, "--colour=red"}, flags{}, "not defined: -colour"},
 		"no flag":                 {"server", []string{port, rm, "more"}, flags{}, `"more" is no flag`},
 		"XLA's of a worker":       {"server", []string{port, rm, "--xla_anything=true"}, flags{}, "not defined: -xla_anything"},

@@ -22,9 +22,6 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/tarball"
 )
 
-// program is the path of the binary in the images.
-const program = "/pathways-stand-in"
-
 func main() {
 	if err := run(os.Args[1:]); err != nil {
 		fmt.Fprintln(os.Stderr, "images: "+err.Error())
@@ -36,11 +33,15 @@ func run(args []string) error {
 	if len(args) < 3 {
 		return fmt.Errorf("%d arguments: expected a binary, a repository and versions of JAX", len(args))
 	}
-	layer, err := newLayer(args[0])
+	binary, err := os.ReadFile(args[0])
 	if err != nil {
 		return err
 	}
 	for _, part := range []string{"server", "proxy_server"} {
+		layer, err := newLayer(binary, part)
+		if err != nil {
+			return err
+		}
 		for _, version := range args[2:] {
 			image, err := newImage(layer, part, version)
 			if err != nil {
@@ -58,18 +59,14 @@ func run(args []string) error {
 	return nil
 }
 
-// newLayer returns a layer with the binary alone.
-func newLayer(file string) (v1.Layer, error) {
-	data, err := os.ReadFile(file)
-	if err != nil {
-		return nil, err
-	}
+// newLayer returns a layer with a binary alone, in the root directory.
+func newLayer(binary []byte, part string) (v1.Layer, error) {
 	var b bytes.Buffer
 	w := tar.NewWriter(&b)
-	if err := w.WriteHeader(&tar.Header{Name: program[1:], Mode: 0o755, Size: int64(len(data)), Typeflag: tar.TypeReg}); err != nil {
+	if err := w.WriteHeader(&tar.Header{Name: part, Mode: 0o755, Size: int64(len(binary)), Typeflag: tar.TypeReg}); err != nil {
 		return nil, err
 	}
-	if _, err := w.Write(data); err != nil {
+	if _, err := w.Write(binary); err != nil {
 		return nil, err
 	}
 	if err := w.Close(); err != nil {
@@ -91,6 +88,6 @@ func newImage(layer v1.Layer, part, version string) (v1.Image, error) {
 	config = config.DeepCopy()
 	config.OS, config.Architecture = "linux", runtime.GOARCH
 	config.Author = "a stand-in for Pathways with JAX " + version
-	config.Config.Entrypoint = []string{program, part}
+	config.Config.Entrypoint = []string{"/" + part}
 	return mutate.ConfigFile(image, config)
 }
