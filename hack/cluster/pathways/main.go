@@ -58,7 +58,11 @@ func run(ctx context.Context, part string, args []string, env func(string) strin
 		}
 		return serve(ctx, port, func(ctx context.Context, client net.Conn) { relay(ctx, f.manager, client) })
 	default:
-		me, err := newWorker(env)
+		name, err := os.Hostname()
+		if err != nil {
+			return err
+		}
+		me, err := newWorker(name, env)
 		if err != nil {
 			return err
 		}
@@ -119,8 +123,8 @@ type worker struct {
 }
 
 // newWorker reads what LeaderWorkerSet, or GKE, has told a host of a slice.
-func newWorker(env func(string) string) (worker, error) {
-	w := worker{name: env("HOSTNAME"), hosts: len(strings.Split(env("TPU_WORKER_HOSTNAMES"), ","))}
+func newWorker(name string, env func(string) string) (worker, error) {
+	w := worker{name: name, hosts: len(strings.Split(env("TPU_WORKER_HOSTNAMES"), ","))}
 	var err error
 	if w.id, err = strconv.Atoi(env("TPU_WORKER_ID")); err != nil {
 		return w, fmt.Errorf("TPU_WORKER_ID: %w", err)

@@ -70,7 +70,7 @@ func TestProxyNeedsTheInsecureChannel(t *testing.T) {
 }
 
 func TestWorkersWithoutANumberEnd(t *testing.T) {
-	if _, err := newWorker(func(string) string { return "" }); err == nil || !strings.Contains(err.Error(), "TPU_WORKER_ID") {
+	if _, err := newWorker("a", func(string) string { return "" }); err == nil || !strings.Contains(err.Error(), "TPU_WORKER_ID") {
 		t.Error(err)
 	}
 }
