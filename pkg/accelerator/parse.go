@@ -13,7 +13,7 @@ type Options struct {
 	// Spot asks for spot capacity, as a text that ends with :spot does.
 	Spot bool
 	// Backend decides between shapes that exist on one host and on several (v5e and v6e
-	// 2x4): several with pathways, one with any other backend.
+	// 2x4): several with one that is a set, one with any other backend.
 	Backend api.Backend
 }
 
@@ -36,7 +36,7 @@ func Parse(text string, o Options) (api.Accelerator, error) {
 		return api.Accelerator{}, fmt.Errorf("accelerator %q: %w", text, err)
 	}
 	r.spot = r.spot || o.Spot
-	r.several = o.Backend == api.BackendLWS
+	r.several = o.Backend.IsSet()
 	if r.isCPU() {
 		return cpu(r.spot), nil
 	}

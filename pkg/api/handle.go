@@ -48,6 +48,7 @@ type Handle struct {
 	BundleSHA256 string            `json:"bundle_sha256"`
 	Payload      *Payload          `json:"payload,omitempty"`
 	Hosts        int               `json:"hosts"`
+	Pathways     *Pathways         `json:"pathways,omitempty"`
 	Map          *Map              `json:"map,omitempty"`
 	Data         []Data            `json:"data,omitempty"`
 	Spot         bool              `json:"spot,omitempty"`
@@ -89,7 +90,7 @@ func NewHandle(s Spec) Handle {
 		ImageURI: s.Image, EnvironmentSHA256: s.EnvironmentSHA256, Accelerator: s.AcceleratorText, FuncName: s.Name,
 		CreatedAt: s.Created.UTC().Truncate(time.Millisecond), Store: s.Store, OutputDir: s.OutputDir, ResumeFrom: s.ResumeFrom,
 		CallKind: s.CallKind, Call: s.CallText, CallSHA256: s.CallSHA256, BundleSHA256: s.BundleSHA256, Payload: s.Payload,
-		Hosts: s.Hosts, Map: s.Map, Data: s.Data, Spot: s.Capacity.Kind == CapacitySpot, Capacity: s.Capacity.Kind, Retries: s.Retries, RetryOn: s.RetryOn, Debug: s.Debug, SecretEnv: s.SecretEnv,
+		Hosts: s.Hosts, Pathways: s.Pathways, Map: s.Map, Data: s.Data, Spot: s.Capacity.Kind == CapacitySpot, Capacity: s.Capacity.Kind, Retries: s.Retries, RetryOn: s.RetryOn, Debug: s.Debug, SecretEnv: s.SecretEnv,
 		Client: s.ClientVersion,
 	}
 	if s.Backend != BackendLocal {
@@ -121,6 +122,9 @@ func ParseHandle(data []byte) (Handle, error) {
 	}
 	if h.JobID == "" {
 		return h, fmt.Errorf("not a handle: job_id is missing")
+	}
+	if h.Backend == BackendPathways && h.Pathways == nil { // what the other backend was called until it had this one beside it
+		h.Backend = BackendLWS
 	}
 	if h.ByPythonTool() && h.Store == "" {
 		h.Store = "gs://" + h.BucketName

@@ -13,9 +13,10 @@ type Backend string
 
 // The backends.
 const (
-	BackendGKE   Backend = "gke"   // a batch/v1 Job
-	BackendLWS   Backend = "lws"   // a LeaderWorkerSet, each of whose hosts runs the call
-	BackendLocal Backend = "local" // a process group on this machine
+	BackendGKE      Backend = "gke"      // a batch/v1 Job
+	BackendLWS      Backend = "lws"      // a LeaderWorkerSet, each of whose hosts runs the call
+	BackendPathways Backend = "pathways" // a LeaderWorkerSet with the Pathways runtime, whose leader runs the call
+	BackendLocal    Backend = "local"    // a process group on this machine
 )
 
 // EnvVar is one environment variable of a job.
@@ -67,6 +68,9 @@ type Spec struct {
 	Map *Map
 	// Data are the job's inputs.
 	Data []Data
+
+	// Pathways is the runtime with BackendPathways, nil with any other.
+	Pathways *Pathways
 
 	Execution
 	// SecretEnv are the names of variables whose values are kept out of the Spec, sorted.
@@ -189,7 +193,7 @@ var uniqueEnd = regexp.MustCompile(`[0-9]{8}-[0-9]{6}-[0-9a-f]{7}$`)
 // JobName returns the Kubernetes name of the job's workload and of the objects that belong
 // to it.
 func (s Spec) JobName() string {
-	if s.Backend != BackendLWS {
+	if !s.Backend.IsSet() {
 		return JobNamePrefix + s.ID
 	}
 	room := maxSetName - len(SetNamePrefix)

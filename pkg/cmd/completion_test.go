@@ -124,7 +124,7 @@ func TestCompletionOfWrongLines(t *testing.T) {
 		"x.py y.py --acc":               "--accelerator",
 		"--context nosuch --namespace ": "-",
 		"-a nosuch ":                    target,
-		"-a nosuch --backend ":          "auto gke pathways local",
+		"-a nosuch --backend ":          "auto gke lws pathways local",
 	}, {
 		"nosuch x ":              unknown,
 		"nosuch ":                unknown,

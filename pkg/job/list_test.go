@@ -282,7 +282,7 @@ func TestEntriesTellWhichAttemptRuns(t *testing.T) {
 // The number of hosts of a LeaderWorkerSet comes from its pods or, when they are gone, from the handle.
 func TestEntriesTellHowManyHostsThereAre(t *testing.T) {
 	p := Registry{Store: storeWith(t, map[string]string{
-		"set/handle.json": `{"version":1,"job_id":"set","backend":"pathways","hosts":4}`,
+		"set/handle.json": `{"version":1,"job_id":"set","backend":"lws","hosts":4}`,
 		"map/handle.json": `{"version":1,"job_id":"map","backend":"gke","hosts":1,"map":{"inputs":9,"chunk":3,"parallelism":2}}`,
 	})}
 	p.Backend = lists(func(context.Context, api.ListLevel) ([]api.JobSummary, error) {

@@ -100,7 +100,7 @@ func sameCall(a, b *unstructured.Unstructured) bool {
 
 func workerArgs(workload *unstructured.Unstructured) any {
 	templates := diagnose.KindOf(workload).PodTemplates
-	for _, c := range containersOf(workload, templates[len(templates)-1]) {
+	for _, c := range containersOf(workload, templates[0]) {
 		if c["name"] == api.ContainerName {
 			return c["args"]
 		}

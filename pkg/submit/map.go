@@ -40,8 +40,8 @@ func validateMap(r api.Request) error {
 		return nil
 	}
 	switch {
-	case r.Backend == api.BackendLWS:
-		return errors.New("--map cannot be combined with --backend lws: a map is an Indexed Job (--backend gke)")
+	case r.Backend.IsSet():
+		return fmt.Errorf("--map cannot be combined with --backend %s: a map is an Indexed Job (--backend gke)", r.Backend)
 	case r.Hosts > 1 || r.Slices > 1:
 		return errors.New("--map makes each call on one host, so it can't be combined with --hosts or --slices")
 	case r.Debug:

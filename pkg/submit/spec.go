@@ -61,7 +61,7 @@ func chooseMachines(r api.Request) (machines, error) {
 	if err := checkSize(r, m); err != nil {
 		return m, err
 	}
-	if err := checkHosts(r, acc); err != nil {
+	if err := errors.Join(checkHosts(r, acc), checkPathways(r, acc)); err != nil {
 		return m, err
 	}
 	if err := checkNetwork(r, acc); err != nil {
@@ -110,7 +110,8 @@ func hardwareWarnings(r api.Request, s api.Spec) []string {
 	if s.Backend == api.BackendLocal {
 		return nil
 	}
-	warnings := accelerator.CapacityDoubts(s.Accelerator, s.Capacity.Kind, s.Hosts, r.Queue != "")
+	warnings := accelerator.CapacityDoubts(s.Accelerator, s.Capacity.Kind, s.Machines(), r.Queue != "")
+	warnings = append(warnings, pathwaysDoubts(s)...)
 	if s.Network == api.NetworkRDMA && waitsForClaim(s, accelerator.RDMA) {
 		warnings = append(warnings, fmt.Sprintf("--network rdma with --queue %s: from v0.18 on, Kueue never admits a job that claims all RDMA cards of its nodes, so the job may wait for ever: omit --network for plain TCP, or --queue", s.Queue))
 	}
@@ -240,6 +241,9 @@ func newSpec(r api.Request, where target.Target, m machines) (api.Spec, error) {
 		Execution: r.Execution, SecretEnv: slices.Sorted(maps.Keys(r.Secrets)), ClientVersion: version.String(),
 	}
 	s.Hosts, s.Slices = max(r.Slices, 1)*max(r.Hosts, acc.Hosts), max(r.Slices, 1)
+	if s.Pathways = newPathways(r, acc); s.Pathways != nil {
+		s.Hosts = 1
+	}
 	if !isSlice(acc) {
 		s.NodePools = ""
 	}
@@ -281,7 +285,7 @@ func retries(s api.Spec) int {
 	switch {
 	case s.Retries >= 0:
 		return s.Retries
-	case s.Capacity.Kind == api.CapacitySpot && (s.Hosts == 1 || s.Backend == api.BackendLWS):
+	case s.Capacity.Kind == api.CapacitySpot && (s.Hosts == 1 || s.Backend.IsSet()):
 		return spotRetries
 	}
 	return 0

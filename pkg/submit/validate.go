@@ -41,6 +41,7 @@ func validate(r api.Request) error {
 		validateMap(r),
 		validateResumeFrom(r),
 		validateOutputMount(r),
+		validatePathways(r),
 	)
 }
 

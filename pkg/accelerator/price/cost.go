@@ -100,7 +100,7 @@ func heldIn(e api.JobSummary) held {
 
 // heldBy returns what the job of a handle occupies.
 func heldBy(h api.Handle) held {
-	what := held{accelerator: h.Accelerator, spot: h.Spot, capacity: h.Capacity, pods: h.Hosts, isMap: h.Map != nil, zone: h.Zone}
+	what := held{accelerator: h.Accelerator, spot: h.Spot, capacity: h.Capacity, pods: h.Machines(), isMap: h.Map != nil, zone: h.Zone}
 	if h.Backend == api.BackendLocal {
 		what.accelerator = string(api.CPU)
 	}

@@ -280,7 +280,7 @@ func explainJob(s api.Spec) explainedJob {
 	case api.CapacityFlexStart:
 		j.FlexStart = true
 	}
-	if s.Hosts == 1 || s.Backend == api.BackendLWS {
+	if s.Hosts == 1 || s.Backend.IsSet() {
 		j.Retries, j.MaxDisruptions, j.retryOn = &s.Retries, &s.MaxDisruptions, s.RetryOn
 	}
 	return j
@@ -293,12 +293,12 @@ func AcceleratorText(s api.Spec, prices price.Table) string {
 }
 
 func newAccelerator(s api.Spec, prices price.Table) explainedAccelerator {
-	a, times := s.Accelerator, s.Hosts/s.Accelerator.Hosts
+	a, times := s.Accelerator, s.Machines()/s.Accelerator.Hosts
 	perHour, basis := price.Rate(prices, a, s.Capacity.Kind, s.Zone)
 	if s.Capacity.Kind == api.CapacityClass {
 		a.MachineType = ""
 	}
-	e := explainedAccelerator{Kind: a.Kind, Name: a.Name, Topology: Optional(a.Topology), Hosts: s.Hosts, Slices: s.Slices,
+	e := explainedAccelerator{Kind: a.Kind, Name: a.Name, Topology: Optional(a.Topology), Hosts: s.Machines(), Slices: s.Slices,
 		MachineType: Optional(a.MachineType), Spot: s.Capacity.Kind == api.CapacitySpot, Resource: Optional(a.Resource),
 		sentence: accelerator.Describe(a), PriceBasis: Optional(basis)}
 	if times > 1 && a.Kind != api.CPU {

@@ -71,10 +71,10 @@ func (c *command) add() *cobra.Command {
 	cli.NumberVar(fs, &f.minNodes, 0, cli.Unbounded, "min-nodes", "Keep at least this `NUMBER` of nodes. They cost money while they are idle.")
 	cli.NumberVar(fs, &f.maxNodes, 1, cli.Unbounded, "max-nodes", "Have at most this `NUMBER` of nodes. Default: 10, or the hosts of one slice.")
 	fs.StringSliceVar(&f.zones, "zones", nil, "`ZONES` for the nodes, with commas. Machines that must be in one zone get a pool in each. Default: the cluster's zones that have the machines.")
-	fs.StringVar(&f.backend, "backend", "", "With pathways, shapes that exist on one host and on several (v5e-2x4, v6e-2x4) are on several, as in run: `BACKEND` auto, gke or pathways.")
+	fs.StringVar(&f.backend, "backend", "", "With lws or pathways, shapes that exist on one host and on several (v5e-2x4, v6e-2x4) are on several, as in run: `BACKEND` auto, gke, lws or pathways.")
 	fs.BoolVarP(&f.yes, "yes", "y", false, "Don't ask whether nodes may stay on while no job runs (--min-nodes).")
 	machines.Completions["accelerator"] = completeAccelerator
-	machines.Offer("backend", string(api.BackendGKE), string(api.BackendLWS))
+	machines.Offer("backend", string(api.BackendGKE), string(api.BackendLWS), string(api.BackendPathways))
 	pool := cli.NewSection("Node pool")
 	pool.Flags.StringVar(&f.name, "name", "", "`NAME` of the pool. Default: one that follows from the accelerator and the flags.")
 	pool.Flags.StringVar(&f.diskSize, "disk-size", "", "`SIZE` of a node's disk, such as 200GB. Default: 100GB.")
@@ -230,13 +230,13 @@ func (o *addOptions) checkOutput() error {
 	return cli.OneOf("--output", o.output, append(cli.Formats(), "name"))
 }
 
-// backendOf reads --backend. Only pathways chooses another shape.
+// backendOf reads --backend. Only lws and pathways choose another shape.
 func backendOf(text string) (api.Backend, error) {
 	switch text {
 	case "", "auto":
 		return "", nil
 	}
-	return api.Backend(text), cli.OneOf("--backend", text, []string{"auto", string(api.BackendGKE), string(api.BackendLWS)})
+	return api.Backend(text), cli.OneOf("--backend", text, []string{"auto", string(api.BackendGKE), string(api.BackendLWS), string(api.BackendPathways)})
 }
 
 // gigabytes reads a size such as 200, 200GB or 200Gi, 0 for none.

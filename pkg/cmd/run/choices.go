@@ -10,7 +10,7 @@ import (
 const autoBackend = "auto"
 
 func (f *flags) chooseBackend() (api.Backend, error) {
-	valid := []string{autoBackend, string(api.BackendGKE), string(api.BackendLWS), string(api.BackendLocal)}
+	valid := []string{autoBackend, string(api.BackendGKE), string(api.BackendLWS), string(api.BackendPathways), string(api.BackendLocal)}
 	if err := cli.OneOf("--backend", f.backend, valid); err != nil {
 		return "", err
 	}

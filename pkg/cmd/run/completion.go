@@ -16,7 +16,7 @@ import (
 // completePlacement adds the completions of addPlacement's flags to a section.
 func completePlacement(s cli.Section) {
 	s.Completions["accelerator"] = completeAccelerator
-	s.Offer("backend", "auto\tby the number of hosts", "gke\ta Job", "pathways\ta LeaderWorkerSet", "local\ta process on this machine")
+	s.Offer("backend", "auto\tby the number of hosts", "gke\ta Job", "lws\ta LeaderWorkerSet", "pathways\tone process, all chips", "local\ta process on this machine")
 	s.Offer("compute-class", "Accelerator", "Balanced", "Performance", "Scale-Out")
 	s.Offer("network", networks()...)
 	s.Offer("slice-node-pool", string(api.NodePoolsExclusive), string(api.NodePoolsShared))

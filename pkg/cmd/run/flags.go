@@ -135,7 +135,7 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	cli.NumberVar(fs, &r.Parallelism, 1, api.MaxChunks, "parallelism", "Run `NUMBER` pods of a map at a time. Default: 16, or the number of chunks if that is less.")
 	fs.StringVar(&f.network, "network", autoNetwork, "Let the GPUs of several hosts talk over `NETWORK`: auto (the machines' own network, if the node pool has it; never rdma with --queue), rdma (H200, B200, GB200), tcpxo (H100 Mega) or tcp.")
 	fs.BoolVar(&f.local, "local", false, "Run as a process on this machine, without a cluster.")
-	fs.StringVar(&f.backend, "backend", autoBackend, "Run the job with `BACKEND`: auto, gke (a Job), pathways (a LeaderWorkerSet, without the Pathways runtime; the default for several hosts) or local.")
+	fs.StringVar(&f.backend, "backend", autoBackend, "Run the job with `BACKEND`: auto, gke (a Job), lws (a LeaderWorkerSet; the default for several hosts), pathways (the Pathways runtime: one process sees all chips) or local.")
 	fs.StringVar(&r.Name, "name", "", "Use `NAME` in the job ID instead of the function's or script's name.")
 	fs.StringVar(&r.JobID, "job-id", "", "Use `ID` as the job ID.")
 	fs.StringVar(&r.CPU, "cpu", "", "Request `QUANTITY` CPUs per host, such as 4 or 500m. Default: KINETIC_CPU, the profile's, 1, or half of an accelerator's machine.")
@@ -147,6 +147,10 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	fs.StringVar(&r.Reservation, "reservation", "", "Use the reservation `NAME`, or projects/PROJECT/reservations/NAME; append /reservationBlocks/BLOCK for one block.")
 	fs.BoolVar(&r.FlexStart, "flex-start", false, "Use flex-start capacity (Dynamic Workload Scheduler), for at most 7 days.")
 	fs.StringVar(&r.ComputeClass, "compute-class", "", "Use the ComputeClass `NAME`, or one of Autopilot's: Accelerator, Balanced, Performance, Scale-Out.")
+	fs.StringVar(&r.Pathways.Version, "pathways-version", "", "Use the Pathways runtime with the tag `VERSION`. Default: that of the job's JAX, as in jax-0.9.2.")
+	fs.StringVar(&r.Pathways.Images, "pathways-images", "", "Take the images of the Pathways runtime from `REPOSITORY`, a copy of Google's. Default: KINETIC_PATHWAYS_IMAGES.")
+	fs.StringArrayVar(&r.Pathways.XLAFlags, "xla-flag", nil, "Pass `--xla_NAME=VALUE` to the compiler of the Pathways runtime, which ignores XLA_FLAGS.")
+	fs.BoolVar(&r.Pathways.NoNetworkPolicy, "no-network-policy", false, "Create no NetworkPolicy with --backend pathways; without one, any pod that reaches the runtime can use the chips.")
 	fs.StringVar(&f.nodePools, "slice-node-pool", "", "Run the hosts of a TPU slice in a node pool of this `KIND`: exclusive to the slice (the default), or shared (for GKE Autopilot).")
 	fs.BoolVar(&r.Restricted, "restricted", false, "Run as non-root and without capabilities, as the PodSecurity level restricted requires.")
 	fs.StringVar(&r.PriorityClass, "priority-class", "", "Use the PriorityClass `NAME`.")
@@ -237,6 +241,7 @@ func (f *flags) toRequest(c *cobra.Command, args []string, environ []string, get
 		return r, env, err
 	}
 	r.StoreCredentials = cmp.Or(r.StoreCredentials, getenv("KINETIC_STORE_CREDENTIALS"))
+	r.Pathways.Images = cmp.Or(r.Pathways.Images, getenv("KINETIC_PATHWAYS_IMAGES"))
 	if dir := getenv("KINETIC_OUTPUT_DIR"); dir != "" && r.OutputDir == "" && getenv("KINETIC_JOB_ID") == "" { // in a job, it has that job's directory
 		r.OutputDir = dir
 		env.Notes = append(env.Notes, "outputs go to "+dir+" (KINETIC_OUTPUT_DIR)")

@@ -52,7 +52,9 @@ func (o *options) resolve(ctx context.Context, p submit.Planned, to destination)
 		if err != nil {
 			return p, err
 		}
-		p = provided
+		if p, err = o.findRuntime(ctx, provided); err != nil {
+			return p, err
+		}
 	}
 	o.warn(p.Warnings[warned:])
 	return p, nil
@@ -118,7 +120,26 @@ func (o *options) foresee(ctx context.Context, p submit.Planned) (submit.Planned
 		o.ui.Warn("a run adds --environment to the runner's arguments: which packages that names is only known once they are resolved")
 	}
 	o.warn(foreseen.Warnings)
-	return p.WithEnvironment(foreseen), nil
+	return withRuntime(p.WithEnvironment(foreseen))
+}
+
+// withRuntime returns a plan with the Pathways runtime that fits the job's packages.
+func withRuntime(p submit.Planned) (submit.Planned, error) {
+	p, err := p.WithRuntime()
+	if err != nil {
+		return p, cli.Usage(err)
+	}
+	return p, nil
+}
+
+// findRuntime returns a plan with the Pathways runtime that fits the job's packages. Before a submit it looks for its images.
+func (o *options) findRuntime(ctx context.Context, p submit.Planned) (submit.Planned, error) {
+	p, err := withRuntime(p)
+	if err != nil || !o.mode.submits() {
+		return p, err
+	}
+	p, err = p.FindRuntime(ctx, o.provider(ctx, p).Images)
+	return p, submitError(err)
 }
 
 // providerError gives mistakes in what is to be installed exit code 2: nothing was created. After an

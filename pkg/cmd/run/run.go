@@ -211,7 +211,7 @@ func (f *flags) ignoredFlags(c *cobra.Command, r api.Request) []string {
 			idle = append(idle, "--"+name)
 		}
 	}
-	if f.backend == string(api.BackendGKE) || f.backend == string(api.BackendLWS) {
+	if f.backend == string(api.BackendGKE) || api.Backend(f.backend).IsSet() {
 		idle = append(idle, "--backend")
 	}
 	if idle == nil {

@@ -55,6 +55,8 @@ type Input struct {
 	// Unwritable returns why images can't be sent to a repository, as far as an earlier run found
 	// out; "" if they can.
 	Unwritable func(repository string) string
+	// Pathways means that the job uses the Pathways runtime.
+	Pathways bool
 	// Steering is what steers a resolver beside the project's files, such as variables.
 	Steering []string
 }
@@ -115,6 +117,9 @@ func New(in Input) (Plan, error) {
 		return p, err
 	}
 	if err := p.readLock(); err != nil {
+		return p, err
+	}
+	if err := p.addPathways(in); err != nil {
 		return p, err
 	}
 	p.warnWithoutPlugin(in.Accelerator.Kind)

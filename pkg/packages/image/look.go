@@ -31,6 +31,19 @@ func (c *Client) Digest(ctx context.Context, ref, arch string) (string, error) {
 	return d.Digest.String(), nil
 }
 
+// Tags returns the tags of a repository.
+func (c *Client) Tags(ctx context.Context, repository string) ([]string, error) {
+	repo, err := name.NewRepository(repository)
+	if err != nil {
+		return nil, fmt.Errorf("the repository of images: %w", err)
+	}
+	tags, err := remote.List(repo, append(c.options("", c.transport()), remote.WithContext(ctx))...)
+	if err != nil {
+		return nil, failed(ctx, "listing the images of", repo, err)
+	}
+	return tags, nil
+}
+
 // CheckPush returns an error if this user may not put images into a repository. It leaves nothing
 // there.
 func (c *Client) CheckPush(ctx context.Context, repository string) error {

@@ -43,7 +43,7 @@ const (
 // printOrder puts what a workload needs before it, and the runner, which nobody reads,
 // last.
 var printOrder = types.LegacySortOptions{
-	OrderFirst: []string{"ServiceAccount", "Role", "RoleBinding", "Secret", "PersistentVolumeClaim", "ResourceClaimTemplate", "Service"},
+	OrderFirst: []string{"ServiceAccount", "Role", "RoleBinding", "Secret", "PersistentVolumeClaim", "ResourceClaimTemplate", "NetworkPolicy", "Service"},
 	OrderLast:  []string{"ConfigMap"},
 }
 
@@ -107,6 +107,7 @@ func componentsOf(s api.Spec) []string {
 		used bool
 	}{
 		{string(s.Accelerator.Kind), true},
+		{string(api.BackendPathways), s.Pathways != nil},
 		{archARM, s.Accelerator.Arch == archARM},
 		{"rdma", s.Network == api.NetworkRDMA},
 		{"tcpxo", s.Network == api.NetworkTCPXO},

@@ -24,7 +24,7 @@ var update = flag.Bool("update", false, "rewrite golden files")
 // from the nearest of these.
 var whole = []string{
 	"cpu", "cpu-map", "l4", "l4-everything", "v6e-8", "indexed-v6e-16",
-	"lws-v5p-16", "lws-cpu-4hosts", "lws-cpu-everything", "lws-b200-tcp",
+	"lws-v5p-16", "pathways-v6e-16", "lws-cpu-4hosts", "lws-cpu-everything", "lws-b200-tcp",
 }
 
 func TestGolden(t *testing.T) {

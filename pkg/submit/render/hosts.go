@@ -45,7 +45,7 @@ var (
 
 func groupOf(s api.Spec, r program, l lists) (group, error) {
 	switch {
-	case s.Backend == api.BackendLWS:
+	case s.Backend.IsSet():
 		return leaderWorkerSet(s, r, l)
 	case s.Hosts > 1:
 		return indexedJob(s, l)
@@ -100,7 +100,7 @@ func indexedJob(s api.Spec, l lists) (group, error) {
 // wait for the rest forever. LeaderWorkerSet chooses the pool of each slice by itself,
 // but it only sees the sets of one namespace.
 func (p *patch) nodePool(s api.Spec) {
-	if s.Accelerator.Kind != api.TPU || s.Hosts == 1 || s.NodePools == api.NodePoolsShared {
+	if s.Accelerator.Kind != api.TPU || s.Machines() == 1 || s.NodePools == api.NodePoolsShared {
 		return
 	}
 	rule := func(r ...metav1.LabelSelectorRequirement) corev1.PodAffinityTerm {
@@ -111,7 +111,7 @@ func (p *patch) nodePool(s api.Spec) {
 		metav1.LabelSelectorRequirement{Key: api.LabelJobID, Operator: metav1.LabelSelectorOpNotIn, Values: []string{s.ID}})
 	apart.NamespaceSelector = &metav1.LabelSelector{} // all
 	affinity := corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{apart}}}
-	if s.Backend != api.BackendLWS {
+	if !s.Backend.IsSet() {
 		together := rule(metav1.LabelSelectorRequirement{Key: api.LabelJobID, Operator: metav1.LabelSelectorOpIn, Values: []string{s.ID}})
 		affinity.PodAffinity = &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{together}}
 	}
@@ -136,7 +136,7 @@ func leaderWorkerSet(s api.Spec, r program, l lists) (group, error) {
 	const template = "/spec/leaderWorkerTemplate"
 	g := group{
 		components: []string{setDir},
-		fill:       func(t tree) error { return errors.Join(t.putSet(s, r), t.putClaim(s)) },
+		fill:       func(t tree) error { return errors.Join(t.putSet(s, r), t.putClaim(s), t.putPolicy(s)) },
 		references: []string{path.Join(componentsDir, "references")},
 	}
 	var set patch
@@ -153,7 +153,7 @@ func leaderWorkerSet(s api.Spec, r program, l lists) (group, error) {
 			set.replace(set.entry(l, template+pod+"/spec/containers/0/env", api.EnvSlices)+"/value", strconv.Itoa(s.Slices))
 		}
 	}
-	if s.Accelerator.Kind == api.TPU && (s.Hosts == 1 || s.NodePools == api.NodePoolsShared) {
+	if s.Accelerator.Kind == api.TPU && (s.Machines() == 1 || s.NodePools == api.NodePoolsShared) {
 		// Each machine of a pool of single hosts is a slice, and has room for another
 		// job.
 		key := exclusiveTopology
@@ -162,8 +162,11 @@ func leaderWorkerSet(s api.Spec, r program, l lists) (group, error) {
 		}
 		set.remove(pointer(jobMetadata+"/annotations", key))
 	}
+	if s.Pathways != nil {
+		g.runtime(s, &set)
+	}
 	if set != nil {
-		g.patches = []groupPatch{{leaderWorkerSetKind, set}}
+		g.patches = append(g.patches, groupPatch{leaderWorkerSetKind, set})
 	}
 	return g, nil
 }
@@ -174,7 +177,11 @@ func (t tree) putSet(s api.Spec, r program) error {
 	return errors.Join(
 		t.fill(setFile, s, func(set *unstructured.Unstructured) error {
 			set.SetAnnotations(annotations(s, r))
-			return unstructured.SetNestedField(set.Object, int64(s.Hosts), "spec", "leaderWorkerTemplate", "size")
+			size := s.Hosts
+			if s.Pathways != nil {
+				size += s.Pathways.TPUHosts
+			}
+			return unstructured.SetNestedField(set.Object, int64(size), "spec", "leaderWorkerTemplate", "size")
 		}),
 		t.fill(roleFile, s, func(*unstructured.Unstructured) error { return nil }),
 		t.fill(bindingFile, s, func(binding *unstructured.Unstructured) error {

@@ -32,7 +32,7 @@ func jobPatch(s api.Spec, r program, l lists) (patch, error) {
 	var p patch
 	p.test(container+"/name", api.ContainerName)
 	p.identity(s)
-	if s.Backend != api.BackendLWS { // a set has its own
+	if !s.Backend.IsSet() { // a set has its own
 		p.add(jobMetadata+"/annotations", annotations(s, r))
 		p.replace("/spec/backoffLimit", s.Retries)
 	}
@@ -99,6 +99,9 @@ func annotations(s api.Spec, r program) map[string]string {
 	if s.CallText != "" {
 		all[api.AnnotationCall] = s.CallText
 	}
+	if s.Pathways != nil {
+		all[api.AnnotationPathways] = s.Pathways.Version
+	}
 	if s.AcceleratorText != "" {
 		all[api.AnnotationAccelerator] = s.AcceleratorText
 	}
@@ -140,7 +143,7 @@ func runnerArguments(s api.Spec) []string {
 
 // retryArguments tell the runner about retries where Kubernetes doesn't count them alone.
 func retryArguments(s api.Spec) []string {
-	if s.RetryOn != api.RetryOnError && s.Backend != api.BackendLWS && s.Map == nil {
+	if s.RetryOn != api.RetryOnError && !s.Backend.IsSet() && s.Map == nil {
 		return nil
 	}
 	return s.RetryArguments()
@@ -163,7 +166,10 @@ func groupArguments(s api.Spec) []string {
 	if s.Hosts > 1 && s.Accelerator.Kind != api.CPU {
 		args = append(args, "--chips", fmt.Sprintf("%s:%d", s.Accelerator.Kind, s.Accelerator.ChipsPerHost))
 	}
-	if s.Backend == api.BackendLWS {
+	if s.Pathways != nil {
+		args = append(args, "--pathways", strconv.Itoa(s.Pathways.TPUHosts))
+	}
+	if s.Backend.IsSet() {
 		args = append(args, "--release", s.Namespace+"/"+s.JobName())
 	}
 	return args
@@ -186,7 +192,7 @@ func (p *patch) resources(s api.Spec) {
 		limits["memory"] = s.MemoryLimit
 	}
 	at := container + "/resources"
-	if s.Accelerator.Kind != api.CPU {
+	if s.Accelerator.Kind != api.CPU && s.Pathways == nil {
 		p.addEach(at+"/requests", requests)
 		p.addEach(at+"/limits", limits)
 		return
@@ -210,9 +216,11 @@ func (p *patch) accelerator(s api.Spec) {
 	if a.Kind == api.CPU {
 		return
 	}
-	chips := strconv.Itoa(a.ChipsPerHost)
-	for _, list := range []string{"/resources/limits", "/resources/requests"} {
-		p.replace(pointer(container+list, a.Resource), chips)
+	if s.Pathways == nil { // else the workers have the chips
+		chips := strconv.Itoa(a.ChipsPerHost)
+		for _, list := range []string{"/resources/limits", "/resources/requests"} {
+			p.replace(pointer(container+list, a.Resource), chips)
+		}
 	}
 	if s.Capacity.Kind == api.CapacityClass {
 		return

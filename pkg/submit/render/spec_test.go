@@ -88,6 +88,22 @@ func lws(slices int) func(*api.Spec) {
 	}
 }
 
+// pathways is the Pathways runtime on a slice.
+func pathways(instance string) func(*api.Spec) {
+	return func(s *api.Spec) {
+		const images = "us-docker.pkg.dev/cloud-tpu-v2-images/pathways"
+		s.Backend, s.Slices = api.BackendPathways, 1
+		s.Pathways = &api.Pathways{Version: "jax-0.9.2", Server: images + "/server:jax-0.9.2", Proxy: images + "/proxy_server:jax-0.9.2", TPUHosts: s.Hosts, Instance: instance}
+		s.Hosts = 1
+	}
+}
+
+func compilerFlags(s *api.Spec) {
+	s.Pathways.XLAFlags = []string{"--xla_tpu_enable_latency_hiding_scheduler=true", "--xla_dump_to=$(HOME)"}
+}
+
+func openNetwork(s *api.Spec) { s.Pathways.OpenNetwork = true }
+
 // slice is a TPU on several hosts with 4 chips each.
 func slice(name, label, topology string, hosts int) api.Accelerator {
 	a := tpu(name, label, topology, 4*hosts)
@@ -208,38 +224,44 @@ var (
 		"lws-v5p-16-pools":     testSpec(v5p16, lws(1), sharedPools, restricted),
 		"indexed-v6e-16-pools": testSpec(v6e16, sharedPools, buckets),
 
-		"cpu-map":                   testSpec(cpu, mapped),
-		"cpu-map-spot":              testSpec(cpu, spot, mapped),
-		"l4-map-everything":         testSpec(l4, everything, mapped),
-		"lws-v5p-16":                testSpec(v5p16, lws(1)),
-		"lws-v6e-16-slices":         testSpec(v6e16, lws(2), spot),
-		"lws-v6e-16-data":           testSpec(v6e16, lws(1), inputs),
-		"lws-v6e-16-buckets":        testSpec(v6e16, lws(1), buckets),
-		"lws-v6e-16-flex-start":     testSpec(v6e16, lws(1), flexStart),
-		"lws-v6e-16-class":          testSpec(v6e16, lws(1), computeClass),
-		"lws-v6e-16-everything":     testSpec(v6e16, lws(2), everything, reservation),
-		"lws-v6e-8":                 testSpec(slice("v6e", "tpu-v6e-slice", "2x4", 2), lws(1)),
-		"lws-v4-4":                  testSpec(slice("v4", "tpu-v4-podslice", "2x2x1", 1), lws(1)),
-		"lws-l4x2-2hosts":           testSpec(gpu("l4", "nvidia-l4", 2), hosts(2), lws(1)),
-		"lws-b200-rdma":             testSpec(b200, hosts(2), lws(1), network(api.NetworkRDMA)),
-		"lws-b200-rdma-everything":  testSpec(b200, hosts(2), lws(1), spot, everything, network(api.NetworkRDMA)),
-		"lws-h100-mega-tcpxo":       testSpec(mega, hosts(2), lws(1), network(api.NetworkTCPXO)),
-		"indexed-b200-rdma":         testSpec(b200, hosts(4), network(api.NetworkRDMA), inputs),
-		"indexed-h100-mega-tcpxo":   testSpec(mega, hosts(4), network(api.NetworkTCPXO, "a", "b", "c", "d", "e", "f", "g", "h")),
-		"lws-b200-tcp":              testSpec(b200, hosts(2), lws(1), network(api.NetworkTCP)),
-		"lws-cpu-4hosts":            testSpec(cpu, hosts(4), lws(1)),
-		"lws-cpu-spot":              testSpec(cpu, hosts(2), lws(1), spot),
-		"lws-cpu-1host":             testSpec(cpu, lws(1)),
-		"lws-cpu-1host-debug":       testSpec(cpu, lws(1), func(s *api.Spec) { s.Debug = true }),
-		"lws-cpu-retry-on":          testSpec(cpu, hosts(2), lws(1), func(s *api.Spec) { s.Retries, s.RetryOn = 3, api.RetryOnError }),
-		"lws-cpu-everything":        testSpec(cpu, hosts(2), lws(1), spot, everything),
-		"indexed-v6e-16":            testSpec(v6e16),
-		"indexed-v6e-16-everything": testSpec(v6e16, spot, everything, func(s *api.Spec) { s.Retries = 0 }),
-		"indexed-v6e-16-shared":     testSpec(v6e16, reservation),
-		"indexed-v6e-16-flex-start": testSpec(v6e16, flexStart),
-		"indexed-v6e-16-class":      testSpec(v6e16, computeClass),
-		"indexed-cpu-4hosts":        testSpec(cpu, hosts(4)),
-		"indexed-l4-spot":           testSpec(l4, hosts(2), spot),
+		"cpu-map":                    testSpec(cpu, mapped),
+		"cpu-map-spot":               testSpec(cpu, spot, mapped),
+		"l4-map-everything":          testSpec(l4, everything, mapped),
+		"lws-v5p-16":                 testSpec(v5p16, lws(1)),
+		"lws-v6e-16-slices":          testSpec(v6e16, lws(2), spot),
+		"lws-v6e-16-data":            testSpec(v6e16, lws(1), inputs),
+		"lws-v6e-16-buckets":         testSpec(v6e16, lws(1), buckets),
+		"lws-v6e-16-flex-start":      testSpec(v6e16, lws(1), flexStart),
+		"lws-v6e-16-class":           testSpec(v6e16, lws(1), computeClass),
+		"lws-v6e-16-everything":      testSpec(v6e16, lws(2), everything, reservation),
+		"lws-v6e-8":                  testSpec(slice("v6e", "tpu-v6e-slice", "2x4", 2), lws(1)),
+		"pathways-v6e-16":            testSpec(v6e16, pathways("tpuv6e:4x4")),
+		"pathways-v5e-8":             testSpec(slice("v5e", "tpu-v5-lite-podslice", "2x4", 2), pathways("tpuv5e:2x4"), spot),
+		"pathways-v5p-64":            testSpec(slice("v5p", "tpu-v5p-slice", "4x4x4", 16), pathways("tpuv5:4x4x4"), compilerFlags, openNetwork),
+		"pathways-v6e-4":             testSpec(slice("v6e", "tpu-v6e-slice", "2x2", 1), pathways("tpuv6e:2x2"), restricted),
+		"pathways-v6e-16-buckets":    testSpec(v6e16, pathways("tpuv6e:4x4"), buckets),
+		"pathways-v6e-16-everything": testSpec(v6e16, pathways("tpuv6e:4x4"), spot, everything),
+		"lws-v4-4":                   testSpec(slice("v4", "tpu-v4-podslice", "2x2x1", 1), lws(1)),
+		"lws-l4x2-2hosts":            testSpec(gpu("l4", "nvidia-l4", 2), hosts(2), lws(1)),
+		"lws-b200-rdma":              testSpec(b200, hosts(2), lws(1), network(api.NetworkRDMA)),
+		"lws-b200-rdma-everything":   testSpec(b200, hosts(2), lws(1), spot, everything, network(api.NetworkRDMA)),
+		"lws-h100-mega-tcpxo":        testSpec(mega, hosts(2), lws(1), network(api.NetworkTCPXO)),
+		"indexed-b200-rdma":          testSpec(b200, hosts(4), network(api.NetworkRDMA), inputs),
+		"indexed-h100-mega-tcpxo":    testSpec(mega, hosts(4), network(api.NetworkTCPXO, "a", "b", "c", "d", "e", "f", "g", "h")),
+		"lws-b200-tcp":               testSpec(b200, hosts(2), lws(1), network(api.NetworkTCP)),
+		"lws-cpu-4hosts":             testSpec(cpu, hosts(4), lws(1)),
+		"lws-cpu-spot":               testSpec(cpu, hosts(2), lws(1), spot),
+		"lws-cpu-1host":              testSpec(cpu, lws(1)),
+		"lws-cpu-1host-debug":        testSpec(cpu, lws(1), func(s *api.Spec) { s.Debug = true }),
+		"lws-cpu-retry-on":           testSpec(cpu, hosts(2), lws(1), func(s *api.Spec) { s.Retries, s.RetryOn = 3, api.RetryOnError }),
+		"lws-cpu-everything":         testSpec(cpu, hosts(2), lws(1), spot, everything),
+		"indexed-v6e-16":             testSpec(v6e16),
+		"indexed-v6e-16-everything":  testSpec(v6e16, spot, everything, func(s *api.Spec) { s.Retries = 0 }),
+		"indexed-v6e-16-shared":      testSpec(v6e16, reservation),
+		"indexed-v6e-16-flex-start":  testSpec(v6e16, flexStart),
+		"indexed-v6e-16-class":       testSpec(v6e16, computeClass),
+		"indexed-cpu-4hosts":         testSpec(cpu, hosts(4)),
+		"indexed-l4-spot":            testSpec(l4, hosts(2), spot),
 
 		"tpu7x-4": testSpec(tpu("tpu7x", "tpu7x", "2x2x1", 4)),
 	}

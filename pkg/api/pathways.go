@@ -1,0 +1,64 @@
+package api
+
+// PathwaysWish is what the user said about the Pathways runtime.
+type PathwaysWish struct {
+	// Version is the tag of the runtime's images, "" for that of the job's JAX.
+	Version string
+	// Images is the repository of the runtime's images, "" for Google's.
+	Images string
+	// XLAFlags are flags of the XLA compiler, in the order given.
+	XLAFlags []string
+	// NoNetworkPolicy leaves out the NetworkPolicy around the job's pods.
+	NoNetworkPolicy bool
+}
+
+// Pathways is the runtime of a job with BackendPathways: host 0, which has no chips, runs the call and sees the chips of
+// all TPU hosts.
+type Pathways struct {
+	// Version is the tag of the images, such as jax-0.9.2; "" until the job's JAX is known.
+	Version string `json:"version"`
+	// Server is the image of the resource manager and the TPU hosts, Proxy that of the proxy.
+	Server string `json:"server"`
+	Proxy  string `json:"proxy"`
+	// TPUHosts is the number of hosts with chips.
+	TPUHosts int `json:"tpu_hosts"`
+	// Instance is what the runtime calls the slice, such as tpuv6e:4x4.
+	Instance string `json:"instance"`
+	// XLAFlags are flags of the XLA compiler, which runs in the proxy.
+	XLAFlags []string `json:"-"`
+	// OpenNetwork leaves out the NetworkPolicy.
+	OpenNetwork bool `json:"-"`
+}
+
+// Containers of the Pathways runtime, and where they listen. The first two are sidecars of host 0.
+const (
+	PathwaysManager = "pathways-rm"
+	PathwaysProxy   = "pathways-proxy"
+	PathwaysWorker  = "pathways-worker"
+)
+
+// PathwaysScratch is the place below the store that the runtimes of all jobs share: a bucket can have only so many.
+const PathwaysScratch = "pathways"
+
+// AnnotationPathways is Pathways.Version, on a LeaderWorkerSet with the runtime.
+const AnnotationPathways = AnnotationPrefix + "pathways"
+
+// IsSet reports whether a LeaderWorkerSet runs the jobs of a backend.
+func (b Backend) IsSet() bool { return b == BackendLWS || b == BackendPathways }
+
+// Machines returns how many machines a job has: its hosts, or the TPU hosts of the Pathways runtime, one of which has
+// room for host 0.
+func (s Spec) Machines() int {
+	if s.Pathways != nil {
+		return s.Pathways.TPUHosts
+	}
+	return s.Hosts
+}
+
+// Machines returns how many machines a job has, as a Spec's does.
+func (h Handle) Machines() int {
+	if h.Pathways != nil {
+		return h.Pathways.TPUHosts
+	}
+	return h.Hosts
+}

@@ -1,0 +1,245 @@
+package submit
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"path"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
+)
+
+// pathwaysImages is where Google publishes the images of the Pathways runtime.
+const pathwaysImages = "us-docker.pkg.dev/cloud-tpu-v2-images/pathways"
+
+// The oldest versions that pathwaysutils works with (its pyproject.toml, 0.1.11).
+const (
+	pathwaysPython = "3.11"
+	pathwaysJAX    = "0.8.3"
+)
+
+// imageTag matches the tag of an image.
+var imageTag = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
+
+// bareVersion matches a version of JAX without what its tag begins with.
+var bareVersion = lazyregexp.New(`^[0-9]+\.[0-9]+(\.[0-9]+)?$`)
+
+// launchers start several processes, and the runtime has one client.
+var launchers = []string{"torchrun", "accelerate", "deepspeed", "horovodrun", "mpirun", "mpiexec"}
+
+// validatePathways rejects flags that need the Pathways runtime, and values that no runtime has.
+func validatePathways(r api.Request) error {
+	w := r.Pathways
+	if r.Backend != api.BackendPathways {
+		for _, f := range []struct {
+			name string
+			set  bool
+		}{{"--xla-flag", w.XLAFlags != nil}, {"--pathways-version", w.Version != ""}, {"--no-network-policy", w.NoNetworkPolicy}} {
+			if f.set {
+				return fmt.Errorf("%s requires --backend pathways", f.name)
+			}
+		}
+		return nil
+	}
+	for _, flag := range w.XLAFlags {
+		if name, _, _ := strings.Cut(flag, "="); !strings.HasPrefix(name, "--xla_") || len(name) == len("--xla_") {
+			return fmt.Errorf("--xla-flag %q: expected --xla_NAME=VALUE, as in --xla-flag=--xla_tpu_enable_latency_hiding_scheduler=true", flag)
+		}
+	}
+	if w.Version != "" && !imageTag.MatchString(w.Version) {
+		return fmt.Errorf("--pathways-version %q: expected the tag of an image, such as jax-0.9.2", w.Version)
+	}
+	if r.Command && len(r.Args) > 0 && slices.Contains(launchers, path.Base(r.Args[0])) {
+		return fmt.Errorf("--command %s starts several processes, but with --backend pathways one process sees all chips: start python directly, or use --backend lws", path.Base(r.Args[0]))
+	}
+	return nil
+}
+
+// checkPathways rejects hardware that the Pathways runtime does not support.
+func checkPathways(r api.Request, acc api.Accelerator) error {
+	supported := strings.Join(accelerator.PathwaysTPUs(), ", ")
+	switch {
+	case r.Backend != api.BackendPathways:
+		return nil
+	case acc.Kind != api.TPU:
+		return fmt.Errorf("--backend pathways is for TPUs (%s), but --accelerator is %s: use --backend lws", supported, accelerator.Text(acc))
+	case accelerator.PathwaysInstance(acc) == "":
+		return fmt.Errorf("--backend pathways supports TPUs of %s with at least 2 chips, but --accelerator is %s: choose another, or use --backend lws", supported, accelerator.Text(acc))
+	case r.Slices > 1:
+		return fmt.Errorf("--slices %d cannot be combined with --backend pathways, which runs on one slice: choose a larger one with --accelerator, or use --backend lws", r.Slices)
+	}
+	return nil
+}
+
+// newPathways returns the runtime of a job, as far as its flags say.
+func newPathways(r api.Request, acc api.Accelerator) *api.Pathways {
+	if r.Backend != api.BackendPathways {
+		return nil
+	}
+	w := r.Pathways
+	p := &api.Pathways{TPUHosts: acc.Hosts, Instance: accelerator.PathwaysInstance(acc), XLAFlags: w.XLAFlags, OpenNetwork: w.NoNetworkPolicy}
+	if w.Version != "" {
+		version := w.Version
+		if bareVersion().MatchString(version) {
+			version = "jax-" + version
+		}
+		setImages(p, w.Images, version)
+	}
+	return p
+}
+
+// setImages names the runtime's images.
+func setImages(p *api.Pathways, repository, version string) {
+	repository = cmp.Or(repository, pathwaysImages)
+	p.Version = version
+	p.Server, p.Proxy = repository+"/server:"+version, repository+"/proxy_server:"+version
+}
+
+// pathwaysDoubts warns about variables that have no effect, since XLA runs in another container.
+func pathwaysDoubts(s api.Spec) (warnings []string) {
+	if s.Pathways == nil {
+		return nil
+	}
+	for _, e := range s.Env {
+		if e.Name == "XLA_FLAGS" || e.Name == "LIBTPU_INIT_ARGS" {
+			warnings = append(warnings, fmt.Sprintf("--env %s has no effect with --backend pathways, whose compiler runs in another container: pass each flag with --xla-flag", e.Name))
+		}
+	}
+	return warnings
+}
+
+// WithRuntime returns the plan of a job whose Pathways runtime fits the packages that the job gets. Its errors are mistakes
+// in the input.
+func (p Planned) WithRuntime() (Planned, error) {
+	if p.Spec.Pathways == nil {
+		return p, nil
+	}
+	if python := p.Environment.Base.Python; python != "" && older(python, pathwaysPython) {
+		return p, fmt.Errorf("--backend pathways needs Python %s or newer, and the job would have Python %s: choose another with --python", pathwaysPython, python)
+	}
+	jax := p.jaxVersion()
+	if jax != "" && older(jax, pathwaysJAX) {
+		return p, fmt.Errorf("--backend pathways needs jax %s or newer, and the job would have jax %s: change it in %s", pathwaysJAX, jax, cmp.Or(p.Deps.Source, "the project's requirements"))
+	}
+	if p.Spec.Pathways.Version != "" {
+		return p, nil
+	}
+	if jax == "" {
+		return p, errors.New("--backend pathways needs the version of the job's JAX, which is not known before its packages are resolved: pin it, as in jax==0.9.2, or name the runtime's version with --pathways-version jax-0.9.2")
+	}
+	runtime := *p.Spec.Pathways
+	setImages(&runtime, p.request.Pathways.Images, "jax-"+jax)
+	p.Spec.Pathways = &runtime
+	return p, nil
+}
+
+// jaxVersion returns the version of JAX that the job gets, "" if it is not known.
+func (p Planned) jaxVersion() string {
+	for _, w := range slices.Concat(p.provided.Wheels, p.Environment.Locked) {
+		if name, rest, _ := strings.Cut(w.File, "-"); requirement.Normalize(name) == "jax" {
+			version, _, _ := strings.Cut(rest, "-")
+			return version
+		}
+	}
+	for _, text := range p.Environment.Added {
+		if r, err := requirement.Parse(text); err == nil && requirement.Normalize(r.Name) == "jax" {
+			if v, pinned := r.Specifiers.Pinned(); pinned {
+				return v
+			}
+		}
+	}
+	for _, l := range slices.Concat(p.Environment.Wanted.Requirements, p.Environment.Wanted.Dropped) {
+		if r, err := requirement.Parse(l.Text); err == nil && requirement.Normalize(r.Name) == "jax" {
+			if v, pinned := r.Specifiers.Pinned(); pinned {
+				return v
+			}
+		}
+	}
+	return ""
+}
+
+// older reports whether a version is older than another one.
+func older(version, than string) bool {
+	v, err := requirement.ParseVersion(version)
+	w, err2 := requirement.ParseVersion(than)
+	return err == nil && err2 == nil && v.Compare(w) < 0
+}
+
+// runtimeTime limits how long the registry of the runtime's images may take.
+const runtimeTime = 5 * time.Second
+
+// FindRuntime looks for the images of the job's Pathways runtime, and names them by their digests, so that all attempts run
+// the same ones. If the registry doesn't answer, that is a warning: the nodes may reach it.
+func (p Planned) FindRuntime(ctx context.Context, registry *image.Client) (Planned, error) {
+	if p.Spec.Pathways == nil {
+		return p, nil
+	}
+	limited, cancel := context.WithTimeout(ctx, runtimeTime)
+	defer cancel()
+	runtime := *p.Spec.Pathways
+	for _, ref := range []*string{&runtime.Server, &runtime.Proxy} {
+		digest, err := registry.Digest(limited, *ref, "amd64")
+		switch {
+		case ctx.Err() != nil:
+			return p, ctx.Err()
+		case err != nil:
+			p.Warnings = append(slices.Clip(p.Warnings), fmt.Sprintf("could not check the image of the Pathways runtime: %v", err))
+			return p, nil
+		case digest == "":
+			return p, &InputError{noRuntime(limited, registry, *ref)}
+		}
+		*ref += "@" + digest
+	}
+	p.Spec.Pathways = &runtime
+	return p, nil
+}
+
+// noRuntime says that an image does not exist, and which ones do.
+func noRuntime(ctx context.Context, registry *image.Client, ref string) error {
+	i := strings.LastIndex(ref, ":")
+	repository, version := ref[:i], ref[i+1:]
+	err := fmt.Errorf("there is no Pathways runtime %s (%s): choose another version of jax, or name one with --pathways-version", version, ref)
+	tags, listing := registry.Tags(ctx, repository)
+	if near := nearest(tags, version); listing == nil && len(near) > 0 {
+		return fmt.Errorf("%w; the nearest are %s", err, strings.Join(near, ", "))
+	}
+	return err
+}
+
+// nearest returns up to four tags of releases of JAX, the two before a version and the two after it.
+func nearest(tags []string, version string) []string {
+	const prefix = "jax-"
+	var releases []string
+	for _, tag := range tags {
+		if rest, ok := strings.CutPrefix(tag, prefix); ok && bareVersion().MatchString(rest) {
+			releases = append(releases, rest)
+		}
+	}
+	slices.SortFunc(releases, func(a, b string) int {
+		switch {
+		case older(a, b):
+			return -1
+		case older(b, a):
+			return 1
+		}
+		return 0
+	})
+	at := slices.IndexFunc(releases, func(r string) bool { return !older(r, strings.TrimPrefix(version, prefix)) })
+	if at < 0 {
+		at = len(releases)
+	}
+	near := releases[max(0, at-2):min(len(releases), at+2)]
+	for i := range near {
+		near[i] = prefix + near[i]
+	}
+	return near
+}

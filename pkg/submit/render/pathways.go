@@ -1,0 +1,112 @@
+package render
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/kustomize/kyaml/resid"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+const (
+	runtimeDir = componentsDir + "/pathways-runtime"
+	policyDir  = componentsDir + "/pathways-network"
+	policyFile = policyDir + "/networkpolicy.yaml"
+
+	leaderPod = "/spec/leaderWorkerTemplate/leaderTemplate"
+	workerPod = "/spec/leaderWorkerTemplate/workerTemplate"
+
+	// Where the component has the containers of the runtime.
+	managerContainer = leaderPod + "/spec/initContainers/0"
+	proxyContainer   = leaderPod + "/spec/initContainers/1"
+	workerContainer  = workerPod + "/spec/containers/0"
+
+	// labelWorkerIndex is the number of a pod of a LeaderWorkerSet, 0 for the leader.
+	labelWorkerIndex = "leaderworkerset.sigs.k8s.io/worker-index"
+	// fuseAnnotations begin the names of those that have GKE mount buckets.
+	fuseAnnotations = "gke-gcsfuse/"
+)
+
+var roleKind = resid.Gvk{Group: "rbac.authorization.k8s.io", Kind: "Role"}
+
+// runtime adds the Pathways runtime to a group, and to the patch of the set the values of the component's samples.
+func (g *group) runtime(s api.Spec, set *patch) {
+	r := s.Pathways
+	g.components = append(g.components, runtimeDir)
+	set.test(managerContainer+"/name", api.PathwaysManager)
+	set.test(proxyContainer+"/name", api.PathwaysProxy)
+	set.test(workerContainer+"/name", api.PathwaysWorker)
+	set.replace(managerContainer+"/image", r.Server)
+	set.replace(proxyContainer+"/image", r.Proxy)
+	set.replace(workerContainer+"/image", r.Server)
+	set.replace(managerContainer+"/args/3", "--instance_type="+r.Instance)
+	if strings.HasPrefix(s.Store, store.BucketScheme) {
+		scratch := "--gcs_scratch_location=" + s.Store + "/" + api.PathwaysScratch
+		for _, container := range []string{managerContainer, proxyContainer, workerContainer} {
+			set.add(container+"/args/-", scratch)
+		}
+		set.add(managerContainer+"/args/-", "--enable_gcs_olm=false") // our own rule deletes what is old
+	}
+	for _, flag := range r.XLAFlags {
+		set.add(proxyContainer+"/args/-", literal(flag))
+	}
+	chips := fmt.Sprint(s.Accelerator.ChipsPerHost)
+	for _, list := range []string{"/resources/limits", "/resources/requests"} {
+		set.replace(pointer(workerContainer+list, s.Accelerator.Resource), chips)
+	}
+	if s.Restricted {
+		for _, container := range []string{managerContainer, proxyContainer, workerContainer} {
+			set.add(container+"/securityContext/capabilities", corev1.Capabilities{Drop: []corev1.Capability{"ALL"}})
+		}
+	}
+	if mountsBuckets(s) {
+		for _, name := range []string{"volumes", "cpu-request", "cpu-limit", "memory-request", "memory-limit", "ephemeral-storage-limit"} {
+			set.remove(pointer(workerPod+"/metadata/annotations", fuseAnnotations+name))
+		}
+	}
+	if s.Machines() == 1 {
+		set.add(leaderPod+"/spec/affinity", besideWorker(s))
+	}
+	g.patches = append(g.patches, groupPatch{roleKind, readPods(s)})
+	if !r.OpenNetwork {
+		g.components = append(g.components, policyDir)
+	}
+}
+
+// besideWorker puts the leader on the machine of the only TPU host.
+func besideWorker(s api.Spec) corev1.Affinity {
+	return corev1.Affinity{PodAffinity: &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{{
+		TopologyKey: corev1.LabelHostname,
+		LabelSelector: &metav1.LabelSelector{
+			MatchLabels:      map[string]string{api.LabelJobID: s.ID},
+			MatchExpressions: []metav1.LabelSelectorRequirement{{Key: labelWorkerIndex, Operator: metav1.LabelSelectorOpNotIn, Values: []string{"0"}}},
+		},
+	}}}}
+}
+
+// readPods lets the leader see whether parts of the runtime were lost, and why: it may read the pods of its own set.
+func readPods(s api.Spec) patch {
+	leader := s.JobName() + "-0"
+	names := []string{leader}
+	for i := range s.Pathways.TPUHosts {
+		names = append(names, fmt.Sprintf("%s-%d", leader, i+1))
+	}
+	var role patch
+	role.add("/rules/-", map[string]any{
+		"apiGroups": []string{""}, "resources": []string{"pods", "pods/log"}, "resourceNames": names, "verbs": []string{"get"},
+	})
+	return role
+}
+
+// putPolicy puts the NetworkPolicy into the namespace of the job.
+func (t tree) putPolicy(s api.Spec) error {
+	if s.Pathways == nil || s.Pathways.OpenNetwork {
+		return nil
+	}
+	return t.fill(policyFile, s, func(*unstructured.Unstructured) error { return nil })
+}
