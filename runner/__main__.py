@@ -6,7 +6,7 @@ import sys
 
 # A SIGTERM that arrives before there is a handler is lost: PID 1 has no default action.
 early_signals = []
-if sys.argv[1:2] not in (["function"], ["inputs"], ["debugged"], ["commit"]):
+if sys.argv[1:2] not in (["function"], ["inputs"], ["program"], ["commit"]):
     import _signal
 
     for number in (_signal.SIGTERM, _signal.SIGINT):
@@ -20,8 +20,8 @@ try:
         from kinetic_runner.child.function import main
     elif sys.argv[1:2] == ["inputs"]:
         from kinetic_runner.child.inputs import main
-    elif sys.argv[1:2] == ["debugged"]:
-        from kinetic_runner.child.debug import main
+    elif sys.argv[1:2] == ["program"]:
+        from kinetic_runner.child.program import main
     elif sys.argv[1:2] == ["commit"]:
         from kinetic_runner.child.commit import main
     else:

@@ -148,6 +148,22 @@ with zipfile.ZipFile(sys.argv[1]) as archive:
 	}
 }
 
+func TestCommentsAtTheEndsOfLinesGo(t *testing.T) {
+	for source, want := range map[string]string{
+		"x = 1  # one\n":               "x = 1\n",
+		"x = 1  # one  # and two\n":    "x = 1  # one\n",
+		"x = \"a  # b\"\n":             "x = \"a  # b\"\n",
+		"x = 1  # it's kept\n":         "x = 1  # it's kept\n",
+		"x = \"a  # b\"  # cut\n":      "x = \"a  # b\"\n",
+		"x = \"\"\"\na  # b\n\"\"\"\n": "x = \"\"\"\na  # b\n\"\"\"\n",
+		"x = 1  # the last line":       "x = 1\n",
+	} {
+		if got := string(shorten("m.py", []byte(source))); got != want {
+			t.Errorf("%q became %q, want %q", source, got, want)
+		}
+	}
+}
+
 func TestPythonRunsTheZip(t *testing.T) {
 	python, err := exec.LookPath("python3")
 	if err != nil {

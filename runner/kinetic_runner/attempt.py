@@ -234,10 +234,10 @@ class Attempt:
         """Return what saves the outputs of this attempt."""
         return Outputs(self)
 
-    def errands(self):
+    def errands(self, kind=Errands):
         """Return the errands to run while the call runs. Their threads leave messages to the outputs."""
         self.outage.say = self.outputs.note
-        return Errands(self.log.spool, self.parts, self.renew, self.outputs)
+        return kind(self.log.spool, self.parts, self.renew, self.outputs)
 
     def renew(self, _):
         """Renew what must not expire."""
@@ -257,7 +257,7 @@ class Attempt:
         child is an interpreter that waits for a function, or None.
         """
         errands, told = self.errands(), Told(self.scratch, self.in_pod)
-        supervisor = Supervisor(self.log, errands, self.signals, self.options.grace, self.deadline, link, told.note, place.note_stop)
+        supervisor = Supervisor(self.log, errands, self.signals, self.options.grace, lambda: self.deadline, link, told.note, place.note_stop)
 
         def failed():
             self.outputs.failed = True

@@ -25,6 +25,7 @@ STDERR_MARK, STDOUT_MARK, PIECE, REPORT_MARK = (MARKS[name] for name in ("stderr
 MARK_BYTES = STDERR_MARK + STDOUT_MARK + REPORT_MARK
 PIECE_BYTES = 64 << 10  # of an unfinished line that are held back
 UNSENT_BYTES = 1 << 20  # waiting for stdout before the call's output has to wait
+TAIL_BYTES = 32 << 10  # of stderr that are kept to find out why a program failed
 # Errors of a file system that is a program, see mounts.
 FILE_ERRORS = (b"Transport endpoint is not connected", b"Software caused connection abort", b"Input/output error")
 STUCK_SECONDS = 5.0  # without progress on stdout before the call no longer waits for it
@@ -65,6 +66,7 @@ class Log:
         self._piece_seconds = piece_seconds
         self._gap = 0  # bytes lost since the last line that was stored
         self.lost = 0  # bytes lost in all
+        self.tail = b""  # what the call last printed to stderr
         self.file_error = b""  # what the call last printed with one of FILE_ERRORS
         self._streams = (Stream(b""), Stream(STDERR_MARK))
         if out is not None:
@@ -79,8 +81,10 @@ class Log:
             self._show(self._streams[1 - number])  # it was printed before
         if end:
             self._put(stream.mark, text[:end])
-            if number == STDERR and any(error in text for error in FILE_ERRORS):
-                self.file_error = text[:end]
+            if number == STDERR:
+                self.tail = (self.tail + text[:end])[-TAIL_BYTES:]
+                if any(error in text for error in FILE_ERRORS):
+                    self.file_error = text[:end]
             text, stream.since, stream.open = text[end:], math.inf, False
         while len(text) > PIECE_BYTES:
             self._put_piece(stream.mark, text[:PIECE_BYTES])

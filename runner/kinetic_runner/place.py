@@ -58,8 +58,8 @@ def program_command(call, place):
     if call.kind == "command":
         return Command(call.args, place.path(call.cwd), environ)
     what = [place.path(call.file)] if call.kind == "file" else ["-m", call.module]
-    if environ.pop("KINETIC_DEBUG", ""):
-        what[:0] = [PROGRAM, "debugged"]
+    if environ.get("KINETIC_DEBUG") or "KINETIC_TPU_HOSTS" in environ:
+        what[:0] = [PROGRAM, "program"]
     return Command([place.python, "-u"] + what + call.args, place.path(call.cwd), environ)
 
 

@@ -39,7 +39,7 @@ class Supervisor:
         self._on_report = on_report or (lambda report: None)  # called with each JSON object that the child reports
         self._on_stop = on_stop or (lambda: None)  # called before the child is told to end
         self._grace = grace
-        self._deadline = deadline  # of time.monotonic(), or None
+        self._deadline = deadline  # called for the time.monotonic(), or None, which may change
         self._kill_at = math.inf  # of time.monotonic()
         self._group = False
         self._give_up_at = math.inf  # of time.monotonic(): stop waiting for what SIGKILL has not ended
@@ -130,7 +130,7 @@ class Supervisor:
                 poll.register(unsent, select.POLLOUT)
         if self._link is not None and self._link.fileno() >= 0:
             poll.register(self._link.fileno(), select.POLLIN)
-        moments = [self._deadline or math.inf, self._kill_at, self._give_up_at, self._errands.next_at, self._log.piece_at]
+        moments = [self._deadline() or math.inf, self._kill_at, self._give_up_at, self._errands.next_at, self._log.piece_at]
         if behind:
             moments.append(self._log.stuck_at)
         if self._link is not None:
@@ -227,8 +227,8 @@ class Supervisor:
             self.stopped = self._stop(min(self._grace, END_GRACE))
 
     def _tick(self, now):
-        if self._deadline is not None and now >= self._deadline:
-            self._deadline = None
+        if now >= (self._deadline() or math.inf):
+            self._deadline = lambda: None
             if not self.terminated:
                 self.timed_out = self._stop(min(self._grace, DEADLINE_GRACE))
         if now >= self._kill_at and self.status is None:

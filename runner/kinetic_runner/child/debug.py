@@ -2,16 +2,12 @@
 # SPDX-License-Identifier: Apache-2.0
 """Support for --debug: the call waits for the user's debugger before it starts."""
 
-import sys
-
-STARTUP_MODULES = frozenset(sys.modules)
-
 import importlib
 import os
+import sys
 import time
 
 from ..contract import PORTS
-from .modules import let_shadow
 from .outcomes import tell
 from .wording import text_of
 
@@ -52,19 +48,3 @@ def give_up(debugpy):
             return debugpy.wait_for_client.cancel()
         except RuntimeError:
             time.sleep(0.01)
-
-
-def main(argv, _):
-    """Run a file or -m MODULE with arguments, as python3 does, under a debugger that stops before the first line."""
-    what = argv[2:]
-    is_module = what[0] == "-m"
-    sys.argv = what[is_module:]
-    name = sys.argv[0]
-    sys.path[:1] = [os.getcwd() if is_module else os.path.dirname(name)]
-    import runpy
-
-    let_shadow(sys.path[:1] + list(filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))), STARTUP_MODULES)
-    debugger = wait_for_debugger()
-    if debugger:
-        debugger.breakpoint()
-    runpy.run_module(name, None, "__main__", True) if is_module else runpy.run_path(name, None, "__main__")  # step into it

@@ -14,9 +14,7 @@ from .wording import type_name
 
 def prepare(call, startup_modules):
     """Make this process look like Python running the user's program. Return the debugger, or None."""
-    debugging = None
-    if os.environ.pop("KINETIC_DEBUG", ""):
-        from . import debug as debugging
+    debugging = import_debug()
     file = path_in(call, call["file"]) if call["file"] else ""
     entries = [path_in(call, path) for path in call["sys_path"]]
     sys.path[:1] = entries  # replaces the runner's own entry
@@ -27,6 +25,22 @@ def prepare(call, startup_modules):
         main.__file__ = file
     sys.modules["__main__"] = main
     let_shadow(entries, startup_modules)
+    return begin(debugging)
+
+
+def import_debug():
+    """Return the module debug if the call is to be debugged, else None. Later, the user's modules may have the names of those it imports."""
+    if not os.environ.pop("KINETIC_DEBUG", ""):
+        return None
+    from . import debug
+
+    return debug
+
+
+def begin(debugging):
+    """Do what comes right before the user's code. Return the debugger, or None."""
+    if "KINETIC_TPU_HOSTS" in os.environ:
+        importlib.import_module("pathwaysutils").initialize()
     return debugging.wait_for_debugger() if debugging else None
 
 

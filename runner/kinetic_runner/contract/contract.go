@@ -36,6 +36,7 @@ type Facts struct {
 		InputPickle  string `json:"input_pickle"`  // of the input and -ATTEMPT or ""
 		Hashes       string `json:"hashes"`        // of a chunk's pickles: of the chunk and -ATTEMPT or "", too
 		LogPart      string `json:"log_part"`      // of a host, an attempt and a part, too
+		PartLog      string `json:"part_log"`      // the end of a log of Pathways: of an attempt and rm, proxy or worker-N, too
 		Index        string `json:"index"`         // of the outputs of a host, or in a map of an input
 		IndexObjects string `json:"index_objects"` // the prefix of the objects that this index names
 		Incomplete   string `json:"incomplete"`    // the prefix of the outputs that are not finished

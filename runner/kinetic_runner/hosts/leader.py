@@ -15,9 +15,8 @@ from .release import Release
 from .verdict import verdict
 
 
-def run(options, signals, group, problem=None):
-    """Run the attempt; return the exit code. A problem, if given, ends the job without a call."""
-    attempt = LeaderAttempt(options, signals, group)
+def run(attempt, problem=None):
+    """Run the attempt on host 0; return the exit code. A problem, if given, ends the job without a call."""
     try:
         outcome = attempt.guarded(lambda: attempt.call(problem))
     except JobEnded as ended:

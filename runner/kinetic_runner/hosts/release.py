@@ -14,24 +14,38 @@ LEADERWORKERSETS = "/apis/leaderworkerset.x-k8s.io/v1/namespaces/{}/leaderworker
 OUTCOME_ANNOTATION = NAMES["outcome"]
 
 
+class APIServer:
+    """The API server of the cluster, which the pod's service account asks."""
+
+    def __init__(self):
+        url = "https://{KUBERNETES_SERVICE_HOST}:{KUBERNETES_SERVICE_PORT}".format_map(os.environ)
+        self._server = Endpoint(url, os.path.join(SERVICE_ACCOUNT, "ca.crt"))
+
+    def ask(self, request, none=(404,)):
+        """Return what a request is answered, or None at these statuses. Raise Transient if it may succeed later, else RunnerError."""
+        with open(os.path.join(SERVICE_ACCOUNT, "token"), encoding="ascii") as file:
+            token = file.read().strip()  # it is rotated
+        answer = self._server.send(request, REQUEST_SECONDS, token)
+        data = answer.content()
+        if answer.status in (401, 409) or answer.status in RETRY_STATUS:
+            raise Transient(f"the API server answered {answer.status}")
+        if answer.status in none:
+            return None
+        if answer.status != 200:
+            raise RunnerError(f"the API server answered {answer.status}: {shorten(data.decode('utf-8', 'replace'), 300)}")
+        return data
+
+
 class Release:
     """A patch of the job's LeaderWorkerSet that records the outcome and scales it to zero."""
 
     def __init__(self, workload, end):
-        url = "https://{KUBERNETES_SERVICE_HOST}:{KUBERNETES_SERVICE_PORT}".format_map(os.environ)
-        self._server = Endpoint(url, os.path.join(SERVICE_ACCOUNT, "ca.crt"))
+        self._server = APIServer()
         annotations = {OUTCOME_ANNOTATION: encode_json(end).decode()}
         self._body = encode_json({"metadata": {"annotations": annotations}, "spec": {"replicas": 0}})
         self._path = LEADERWORKERSETS.format(*workload.split("/"))
 
     def send(self):
         """Send the patch. Raise Transient if it may succeed later, else RunnerError."""
-        with open(os.path.join(SERVICE_ACCOUNT, "token"), encoding="ascii") as file:
-            token = file.read().strip()  # it is rotated
         headers = (("Content-Type", "application/merge-patch+json"), ("Content-Length", str(len(self._body))))
-        answer = self._server.send(Request("PATCH", self._path, headers, lambda: [self._body]), REQUEST_SECONDS, token)
-        data = answer.content()
-        if answer.status in (401, 409) or answer.status in RETRY_STATUS:
-            raise Transient(f"the API server answered {answer.status}")
-        if answer.status not in (200, 404):  # 404: it is gone, and its hosts will be soon
-            raise RunnerError(f"the API server answered {answer.status}: {shorten(data.decode('utf-8', 'replace'), 300)}")
+        self._server.ask(Request("PATCH", self._path, headers, lambda: [self._body]))  # None: it is gone, and its hosts will be soon

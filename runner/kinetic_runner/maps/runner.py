@@ -177,7 +177,7 @@ class MapAttempt(Attempt):
                 told.note(report)
 
         more = dict(inputs=path, numbers=self.numbers, left=left, retries=retries, mounted=bool(self.options.output_mount))
-        supervisor = Supervisor(self.log, errands, self.signals, self.options.grace, self.deadline, results, note, place.note_stop)
+        supervisor = Supervisor(self.log, errands, self.signals, self.options.grace, lambda: self.deadline, results, note, place.note_stop)
         try:
             try:
                 supervisor.run(lambda: self.outputs.follow(start_function(call, place, "inputs", results.credit, **more)))

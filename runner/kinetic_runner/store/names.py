@@ -50,6 +50,11 @@ def log_part_name(job, host, attempt, part):
     return OBJECTS["log_part"] % (job, host, attempt, part)
 
 
+def part_log_name(job, attempt, part):
+    """Return the name of the end of the log of a part of Pathways: rm, proxy or worker-N."""
+    return OBJECTS["part_log"] % (job, attempt, part)
+
+
 SYNC = OBJECTS["index"].partition("%")[0]  # the indexes of outputs with their objects, below the home of the outputs
 
 

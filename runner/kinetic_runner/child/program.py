@@ -1,0 +1,51 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Run a file or a module as python3 does, after what must come first: Pathways, and a debugger that stops before the first line."""
+
+import sys
+
+STARTUP_MODULES = frozenset(sys.modules)
+
+import atexit
+import json
+import os
+
+from . import modules, outcomes
+
+
+def main(argv, _):
+    """Run a file or -m MODULE with arguments."""
+    what = argv[2:]
+    is_module = what[0] == "-m"
+    sys.argv = what[is_module:]
+    name = sys.argv[0]
+    sys.path[:1] = [os.getcwd() if is_module else os.path.dirname(name)]
+    import runpy
+
+    debugging, succeeded = modules.import_debug(), []
+    modules.let_shadow(sys.path[:1] + list(filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))), STARTUP_MODULES)
+    sys.excepthook = show
+    debugger = modules.begin(debugging)
+    # After the exit handlers of the program, and before those of JAX, which may crash.
+    atexit.register(report, os.path.dirname(os.environ["KINETIC_STOP_FILE"]), os.getpid(), succeeded)
+    if debugger:
+        debugger.breakpoint()
+    try:
+        runpy.run_module(name, None, "__main__", True) if is_module else runpy.run_path(name, None, "__main__")  # step into it
+    except SystemExit as exc:
+        if exc.code not in (None, 0):
+            raise
+    succeeded.append(True)
+
+
+def report(scratch, pid, succeeded):
+    """Report that the program has succeeded, unless it has not, or this is a fork of it."""
+    if succeeded and os.getpid() == pid:
+        with open(os.path.join(scratch, "report.jsonl"), "a", encoding="utf-8") as file:
+            file.write(json.dumps({"outcome": dict(outcomes.outcome_of("Completed", 0), returned=True)}) + "\n")
+
+
+def show(kind, exc, _):
+    """Print an exception as python3 would, without our own frames."""
+    outcomes.hide_runner(exc)
+    sys.__excepthook__(kind, exc, exc.__traceback__)
