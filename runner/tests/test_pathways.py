@@ -287,6 +287,12 @@ class Failures(PathwaysCase):
                 self.setUp()
                 self.assertEqual(self.after(change), want)
 
+    def test_a_job_that_loses_too_many_says_what_it_lost(self):
+        lost = self.after(lambda: self.api.pods.update({NAME: head(**{"pathways-rm": 137})}))
+        ran = self.ended(script(), "print('ran')", "--max-disruptions", "0", pod=1)
+        self.assertEqual((ran.end["reason"], ran.stdout), ("Disrupted", ""))
+        self.assertTrue(ran.end["message"].endswith(f"--max-disruptions allows 0; the last time: {lost}"), ran.end)
+
     def test_a_loss_that_the_cluster_notices_late(self):
         self.change += "\npathways.LOSS_SECONDS = 1000"
         process = self.begin(script(), RAISE.format("IFRT proxy server disconnected"))
@@ -310,7 +316,7 @@ class Failures(PathwaysCase):
         self.assertEqual(ran.end["message"], "jax.errors.JaxRuntimeError: INTERNAL: Mosaic failed to compile")
 
     def test_other_exceptions_stay_final_whatever_was_lost(self):
-        del self.api.pods[f"{NAME}-3"]
+        self.api.pods[f"{NAME}-3"] = worker(2, restarts=1, ended=1)
         ran = self.ended(function(), "def f(): raise ValueError('DATA_LOSS')")
         self.assertEqual((ran.end["reason"], ran.end["message"]), ("Exception", "ValueError: DATA_LOSS"))
 

@@ -146,7 +146,8 @@ def outcome_of(reason, exit_code, message="", error=None):
 def hide_runner(exc):
     """Remove the frames of the runner, of the decorator, of what runs a notebook's cell, and of import machinery from a traceback."""
     library = os.path.dirname(os.__file__)
-    machinery = (PACKAGE + os.sep, os.path.join(os.path.dirname(PACKAGE), "__main__.py"), "<frozen importlib", "<frozen runpy", os.path.join(library, "importlib"), os.path.join(library, "asyncio"))
+    ours = (PACKAGE + os.sep, os.path.join(os.path.dirname(PACKAGE), "__main__.py"))
+    machinery = (*ours, "<frozen importlib", "<frozen runpy", os.path.join(library, "importlib"), os.path.join(library, "asyncio"))
     tb = exc.__traceback__
     while tb is not None and (tb.tb_frame.f_code.co_filename.startswith(machinery) or tb.tb_frame.f_globals.get("__name__") in OURS):
         tb = tb.tb_next

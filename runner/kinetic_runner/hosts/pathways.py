@@ -12,7 +12,7 @@ from ..ending import try_to
 from ..errands import Errands
 from ..errors import AlreadyExists, BadEnvironment, Transient, explain
 from ..outcome import EXCEPTION, EXIT_CODE, EXIT_TERMINATED, TERMINATED, Outcome
-from ..process import PYTHON
+from ..records import read_document
 from ..store import in_parallel
 from ..store.http import Request
 from ..store.names import part_log_name
@@ -116,8 +116,8 @@ def restarted(part, pod):
     status = pod.get("status", {})
     for container in status.get("containerStatuses", []) + status.get("initContainerStatuses", []):
         if container["name"] == part.container and container["restartCount"]:
-            ended = container.get("lastState", {}).get("terminated") or {}
-            return f"{part.title} was restarted (exit code {ended.get('exitCode')}, {ended.get('reason')})"
+            ended = container.get("lastState", {}).get("terminated")
+            return f"{part.title} was restarted" + (f" (exit code {ended['exitCode']}, {ended.get('reason')})" if ended else "")
     return ""
 
 
@@ -191,6 +191,15 @@ class PathwaysAttempt(LeaderAttempt):
     def errands(self, kind=Errands):
         """Return the errands to run while the call runs."""
         return super().errands(lambda *words: Lookout(self, *words))
+
+    def spent(self, count):
+        """Return the outcome of a job that has crashed or lost parts too often, with what the last attempt said, else None."""
+        outcome = super().spent(count)
+        if outcome is not None and self.number > 1:
+            last = try_to(self, outcome, "read the record of the last attempt", lambda: read_document(self.store, self.records.name(self.number - 1)))
+            if last and last.get("message"):
+                outcome.message += f"; the last time: {last['message']}"
+        return outcome
 
     def run_call(self, call):
         """Return the outcome of the call."""
