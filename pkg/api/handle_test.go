@@ -75,6 +75,23 @@ func TestParseHandleRejects(t *testing.T) {
 	}
 }
 
+// The backend lws was called pathways before there was the other one.
+func TestOlderBackend(t *testing.T) {
+	for text, want := range map[string]Backend{
+		`"backend":"pathways"`: BackendLWS,
+		`"backend":"pathways","pathways":{"version":"jax-0.9.2","tpu_hosts":4}`: BackendPathways,
+		`"backend":"lws"`: BackendLWS,
+	} {
+		h, err := ParseHandle([]byte(`{"version":1,"job_id":"x","hosts":1,` + text + `}`))
+		if err != nil || h.Backend != want {
+			t.Errorf("%s: got %q, %v, want %q", text, h.Backend, err, want)
+		}
+		if machines := map[Backend]int{BackendLWS: 1, BackendPathways: 4}[want]; h.Machines() != machines {
+			t.Errorf("%s: got %d machines, want %d", text, h.Machines(), machines)
+		}
+	}
+}
+
 func TestShort(t *testing.T) {
 	for want, a := range map[string]Accelerator{
 		"cpu":  {Kind: CPU, Name: "cpu"},

@@ -16,6 +16,8 @@ type JobSummary struct {
 	// Hosts is how many there are at a time, 0 if unknown: for a local job, or for a group
 	// without pods in a list without reasons.
 	Hosts int `json:"hosts,omitempty"`
+	// Pathways means that one more pod, on one of the hosts, runs the call.
+	Pathways bool `json:"pathways,omitempty"`
 	// Map means that the job calls its function once for each of many inputs.
 	Map bool `json:"map,omitempty"`
 	// Node is where the job runs or last ran, as long as its pod exists.

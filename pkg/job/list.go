@@ -173,7 +173,7 @@ func atATime(h api.Handle) int {
 	if h.Map != nil {
 		return h.Map.Parallelism
 	}
-	return h.Hosts
+	return h.Machines()
 }
 
 // stored lists the jobs in the store that are not in known. A job without a handle, or

@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"io"
+	"slices"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
@@ -87,9 +88,10 @@ func (s logSource) Warn(line string) { s.cluster.client.transport.Say("%s", line
 // logPods returns the pods of a snapshot.
 func logPods(s snapshot) logs.Pods {
 	pods := s.list()
-	all := logs.Pods{List: make([]logs.Pod, len(pods)), Grace: diagnose.Grace(pods) + noticeTime}
+	calls := slices.DeleteFunc(slices.Clone(pods), func(p corev1.Pod) bool { return !diagnose.RunsCall(p) })
+	all := logs.Pods{List: make([]logs.Pod, len(calls)), Grace: diagnose.Grace(pods) + noticeTime}
 	all.JobEnded = s.State(pods).State.Ended()
-	for i, p := range pods {
+	for i, p := range calls {
 		worker := diagnose.WorkerOf(p)
 		all.List[i] = logs.Pod{Name: p.Name, UID: string(p.UID), Host: diagnose.HostOf(p), Created: p.CreationTimestamp.Time,
 			Started: diagnose.StartOf(worker), Running: worker.State.Running != nil, Deleted: p.DeletionTimestamp != nil}

@@ -54,6 +54,7 @@ func TestCheckID(t *testing.T) {
 		"outputs":                           "reserved",
 		"default":                           "reserved",
 		"_groups":                           "expected 2 to 50",
+		"pathways":                          "reserved",
 	} {
 		err := store.CheckID(id)
 		if (err == nil) != (want == "") || err != nil && !strings.Contains(err.Error(), want) {

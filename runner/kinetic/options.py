@@ -18,7 +18,7 @@ if TYPE_CHECKING:
 
     from .client.signature import Parameters
 
-BACKENDS = ("auto", "gke", "pathways", "local")
+BACKENDS = ("auto", "gke", "lws", "pathways", "local")
 LOGS = ("stderr", "logging", "none")
 Duration = Union[int, float, str]  # seconds, or text such as "90s" or "1h30m"
 F = TypeVar("F", bound=Callable[..., Any])
@@ -101,7 +101,7 @@ PARAMETERS = (
     Parameter("accelerator", "--accelerator", one, checks.text, "what to run on: `cpu` (the default), `l4`, `a100x2`, `tpu-v6e-8`, `l4:spot`, …"),
     Parameter("spot", "--spot", switch, checks.switch, "spot capacity: cheaper, but can be preempted at any time"),
     Parameter("hosts", "--hosts", one, checks.whole(1), "the number of hosts; for TPUs the topology determines it"),
-    Parameter("backend", "--backend", one, checks.one_of(*BACKENDS), "`auto` (the default), `gke`, `pathways` or `local`"),
+    Parameter("backend", "--backend", one, checks.one_of(*BACKENDS), "`auto` (the default), `gke`, `lws`, `pathways` or `local`"),
     Parameter("local", "--local", switch, checks.switch, "a process on this machine, with this Python, instead of a cluster", True),
     Parameter("container_image", "--image", one, checks.text, "`bundled` (the default), `prebuilt`, or the URI of an image of yours"),
     Parameter("base_image_repo", "--base-image-repo", one, checks.text, "the repository that has the images of build-image"),

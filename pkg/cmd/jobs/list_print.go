@@ -140,7 +140,12 @@ func (p *entryPrinter) columns() []column {
 	}
 	if p.output == "wide" {
 		columns = append(columns, varies("owner", func(e api.JobSummary) string { return e.User }),
-			varies("hosts", func(e api.JobSummary) string { return known(e.Hosts) }),
+			varies("hosts", func(e api.JobSummary) string {
+				if e.Pathways {
+					return "1+" + known(e.Hosts)
+				}
+				return known(e.Hosts)
+			}),
 			varies("cost", func(e api.JobSummary) string { return p.costs().OfSummary(e).Cell() }),
 			column{ui.Column{Header: "node", Varies: true, Text: true}, func(e api.JobSummary) string { return e.Node }},
 			column{ui.Column{Header: "store", Varies: true, Text: true}, func(e api.JobSummary) string { return e.Store }})

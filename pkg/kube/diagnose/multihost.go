@@ -130,12 +130,20 @@ func ofHost(p corev1.Pod, sentence string) string {
 	if HostOf(p) == 0 && strings.HasPrefix(sentence, "host ") {
 		return sentence
 	}
+	if !RunsCall(p) {
+		return fmt.Sprintf("TPU host %d: %s", HostOf(p)-1, sentence)
+	}
 	return fmt.Sprintf("host %d: %s", HostOf(p), sentence)
 }
 
-// progress returns how far the hosts of a job are; "" if all have a node and none runs.
+// progress returns how far the hosts of a job are; "" if all have a node and none runs. With the Pathways runtime, those
+// with chips count.
 func progress(pods []corev1.Pod, hosts int) string {
-	placed, running := 0, 0
+	placed, running, what, began := 0, 0, "hosts", false
+	if chips := slices.DeleteFunc(slices.Clone(pods), RunsCall); len(chips) > 0 {
+		began = slices.ContainsFunc(pods, HasStarted)
+		pods, hosts, what = chips, hosts-1, "TPU hosts"
+	}
 	for _, p := range pods {
 		if p.Spec.NodeName != "" {
 			placed++
@@ -145,12 +153,12 @@ func progress(pods []corev1.Pod, hosts int) string {
 		}
 	}
 	switch {
-	case running > 0:
-		return fmt.Sprintf("%d of %d hosts are running", running, hosts)
+	case running > 0 || began:
+		return fmt.Sprintf("%d of %d %s are running", running, hosts, what)
 	case placed == hosts:
 		return ""
 	}
-	return fmt.Sprintf("%d of %d hosts have a node", placed, hosts)
+	return fmt.Sprintf("%d of %d %s have a node", placed, hosts, what)
 }
 
 // explainHost explains one pod of a group.

@@ -27,12 +27,21 @@ func CompareAges(a, b *corev1.Pod) int {
 // WorkerOf returns the status of the container that runs the call. It looks the container
 // up by name, since sidecars may come first.
 func WorkerOf(p corev1.Pod) corev1.ContainerStatus {
+	name := api.ContainerName
+	if !RunsCall(p) {
+		name = api.PathwaysWorker
+	}
 	for _, c := range p.Status.ContainerStatuses {
-		if c.Name == api.ContainerName {
+		if c.Name == name {
 			return c
 		}
 	}
 	return corev1.ContainerStatus{}
+}
+
+// RunsCall reports whether a pod runs the call of its job, and is not a TPU host of the Pathways runtime.
+func RunsCall(p corev1.Pod) bool {
+	return !slices.ContainsFunc(p.Spec.Containers, func(c corev1.Container) bool { return c.Name == api.PathwaysWorker })
 }
 
 // StartOf returns when a container began, the zero time if it hasn't.

@@ -99,13 +99,19 @@ func (w Workload) Completed() int {
 	return int(w.job.Status.Succeeded)
 }
 
-// AtATime returns how many pods the job, or map, has at a time.
+// AtATime returns how many pods the job, or map, has at a time. With the Pathways runtime, those with chips count.
 func (w Workload) AtATime(pods []corev1.Pod) int {
 	if w.IsMap() && w.job.Spec.Parallelism != nil {
 		return int(*w.job.Spec.Parallelism)
 	}
+	if w.UsesPathways() {
+		return max(w.Hosts(pods)-1, 0)
+	}
 	return w.Hosts(pods)
 }
+
+// UsesPathways reports whether the job has the Pathways runtime.
+func (w Workload) UsesPathways() bool { return w.meta.Annotations[api.AnnotationPathways] != "" }
 
 // isDeleted reports whether the workload is being deleted.
 func (w Workload) isDeleted() bool { return w.meta.DeletionTimestamp != nil }

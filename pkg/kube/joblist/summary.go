@@ -65,6 +65,7 @@ func Summary(w diagnose.Workload, pods []corev1.Pod, now api.WorkloadStatus) api
 		Capacity:    api.CapacityKind(m.Labels[api.LabelCapacity]),
 		Created:     m.CreationTimestamp.UTC(),
 		Hosts:       w.AtATime(pods),
+		Pathways:    w.UsesPathways(),
 		Map:         w.IsMap(),
 		State:       now.State,
 		Status:      now.Status,

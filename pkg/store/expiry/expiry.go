@@ -10,6 +10,8 @@ import (
 	"strings"
 
 	"google.golang.org/api/storage/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 // Days is how long what jobs share lives after it was last used: a job that uses it renews it.
@@ -23,7 +25,7 @@ func Shared(folder string) []string {
 	if folder != "" {
 		folder = strings.TrimSuffix(folder, "/") + "/"
 	}
-	return []string{folder + "blobs/", folder + "data/"}
+	return []string{folder + "blobs/", folder + "data/", folder + api.PathwaysScratch + "/"}
 }
 
 // Expire returns the rule that deletes objects with one of the prefixes after Days, all objects if there is
