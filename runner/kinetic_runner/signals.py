@@ -67,10 +67,12 @@ class Signals:
         self._raise = False
 
     def wait(self):
-        """Wait for a signal without polling: an idle host holds its accelerator until this returns."""
-        signal.pthread_sigmask(signal.SIG_BLOCK, STOP_SIGNALS)
-        if not self.came:
-            signal.sigwait(STOP_SIGNALS)
+        """Wait for a signal without polling: an idle host holds its accelerator until this returns. Any thread may get it."""
+        wake, wake_write = os.pipe()
+        os.set_blocking(wake_write, False)
+        signal.set_wakeup_fd(wake_write)
+        while not self.came:
+            os.read(wake, 1)
 
     def _handle(self, *_):
         interrupt, self._raise = self._raise, False  # a second signal must not interrupt what this one starts

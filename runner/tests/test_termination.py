@@ -146,6 +146,23 @@ class Termination(PodCase):
         self.assertEqual(ran.code, 143)
         self.assertIn("saved 1", ran.log)
 
+    def test_a_signal_that_another_thread_gets_is_noticed(self):
+        change = """
+import os, signal, threading, time
+from kinetic_runner.signals import Signals
+signals = Signals()
+signals.install()
+signals.never_raise()
+def get():
+    time.sleep(0.2)  # the main thread waits by now; if not, this shows nothing
+    signal.pthread_kill(threading.get_ident(), signal.SIGTERM)
+threading.Thread(target=get, daemon=True).start()
+signals.wait()
+print("noticed", signals.came)
+sys.exit()
+"""
+        self.assertEqual(self.finish(self.start_changed(change, ["", "", ""])).out, "noticed True\n")
+
 
 if __name__ == "__main__":
     unittest.main()
