@@ -119,13 +119,13 @@ func (c cluster) setup(e *testscript.Env) error {
 	return err
 }
 
-// condition evaluates [torch], [science], [kueue] and [dra]: whether the cluster has, or can be given, what
-// NAME.sh adds; and [debian:MODULE]: whether Debian's Python here has a module.
+// condition evaluates [torch], [science], [kueue], [dra] and [pathways]: whether the cluster has, or can be
+// given, what NAME.sh adds; and [debian:MODULE]: whether Debian's Python here has a module.
 func (c cluster) condition(name string) (bool, error) {
 	if module, ok := strings.CutPrefix(name, "debian:"); ok {
 		return exec.Command("/usr/bin/python3", "-c", "import "+module).Run() == nil, nil
 	}
-	if !slices.Contains([]string{"torch", "science", "kueue", "dra"}, name) {
+	if !slices.Contains([]string{"torch", "science", "kueue", "dra", "pathways"}, name) {
 		return false, fmt.Errorf("unknown condition %q", name)
 	}
 	var said bytes.Buffer

@@ -6,9 +6,11 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"fmt"
+	"io/fs"
 	"net/http"
 	"os"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/rogpeppe/go-internal/testscript"
@@ -28,9 +30,10 @@ type indexKey struct{}
 
 // indexWord implements the scripts' command index:
 //
-//	index serve         serves alpha 1.0 and 1.1, which require beta, and beta 2.0
-//	index fill FILE…    replaces {index} and {private}, the URLs of the index, and {alpha-1.0}, the SHA-256 of a wheel
-//	index log FILE      writes the requests since the last time
+//	index serve                       serves alpha 1.0 and 1.1, which require beta, and beta 2.0
+//	index add NAME VERSION DIRECTORY  adds a package with the files of a directory
+//	index fill FILE…                  replaces {index} and {private}, the URLs of the index, and {alpha-1.0}, the SHA-256 of a wheel
+//	index log FILE                    writes the requests since the last time
 func indexWord(ts *testscript.TestScript, neg bool, args []string) {
 	x := ts.Value(indexKey{}).(*packageIndex)
 	switch {
@@ -41,6 +44,11 @@ func indexWord(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(err)
 		ts.Setenv("INDEX", x.url+"/simple")
 		return
+	case args[0] == "add" && len(args) == 4:
+		files, err := filesBelow(ts.MkAbs(args[3]))
+		ts.Check(err)
+		ts.Check(x.add(args[1], args[2], "", files))
+		return
 	case args[0] == "fill" && len(args) > 1:
 		for _, file := range args[1:] {
 			ts.Check(os.WriteFile(ts.MkAbs(file), []byte(x.filler().Replace(ts.ReadFile(file))), 0o600))
@@ -50,23 +58,36 @@ func indexWord(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(x.log.write(ts.MkAbs(args[1])))
 		return
 	}
-	ts.Fatalf("usage: index serve, index fill FILE…, or index log FILE")
+	ts.Fatalf("usage: index serve, index add NAME VERSION DIRECTORY, index fill FILE…, or index log FILE")
 }
 
 func newIndex() (*packageIndex, error) {
 	x := &packageIndex{files: map[string][]byte{}}
 	for _, w := range []struct{ name, version, requires string }{{"alpha", "1.0", "beta"}, {"alpha", "1.1", "beta"}, {"beta", "2.0", ""}} {
-		data, err := newWheel(w.name, w.version, w.requires)
-		if err != nil {
+		module := fmt.Sprintf("version = %q\n\n\ndef main():\n    print(%q, version)\n", w.version, w.name)
+		if err := x.add(w.name, w.version, w.requires, [][2]string{{w.name + ".py", module}}); err != nil {
 			return nil, err
 		}
-		x.files[fmt.Sprintf("%s-%s-py3-none-any.whl", w.name, w.version)] = data
 	}
 	return x, nil
 }
 
-// newWheel returns a wheel with a module that knows its version, and a command that prints it.
-func newWheel(name, version, requires string) ([]byte, error) {
+// filesBelow returns the names and the contents of the files below a directory.
+func filesBelow(directory string) (files [][2]string, err error) {
+	tree := os.DirFS(directory)
+	err = fs.WalkDir(tree, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		data, err := fs.ReadFile(tree, name)
+		files = append(files, [2]string{name, string(data)})
+		return err
+	})
+	return files, err
+}
+
+// add adds a wheel with these files, and a command of its name that calls main of its module.
+func (x *packageIndex) add(name, version, requires string, files [][2]string) error {
 	info := fmt.Sprintf("%s-%s.dist-info/", name, version)
 	metadata := fmt.Sprintf("Metadata-Version: 2.1\nName: %s\nVersion: %s\n", name, version)
 	if requires != "" {
@@ -74,23 +95,23 @@ func newWheel(name, version, requires string) ([]byte, error) {
 	}
 	var b bytes.Buffer
 	z := zip.NewWriter(&b)
-	for _, member := range [][2]string{
-		{name + ".py", fmt.Sprintf("version = %q\n\n\ndef main():\n    print(%q, version)\n", version, name)},
+	for _, member := range append(slices.Clip(files), [][2]string{
 		{info + "METADATA", metadata},
 		{info + "WHEEL", "Wheel-Version: 1.0\nGenerator: e2e\nRoot-Is-Purelib: true\nTag: py3-none-any\n"},
 		{info + "entry_points.txt", fmt.Sprintf("[console_scripts]\n%[1]s = %[1]s:main\n", name)},
 		{info + "RECORD", ""},
-	} {
+	}...) {
 		w, err := z.Create(member[0])
 		if err != nil {
-			return nil, err
+			return err
 		}
 		if _, err := w.Write([]byte(member[1])); err != nil {
-			return nil, err
+			return err
 		}
 	}
 	err := z.Close()
-	return b.Bytes(), err
+	x.files[fmt.Sprintf("%s-%s-py3-none-any.whl", name, version)] = b.Bytes()
+	return err
 }
 
 // filler replaces what scripts can't know beforehand.

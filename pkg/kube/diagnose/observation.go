@@ -44,11 +44,11 @@ func (s Observation) Status() api.WorkloadStatus {
 	return status
 }
 
-// imageDigest returns the digest of the image of the oldest pod that has one. A node that did not
-// pull the image from a registry knows none.
+// imageDigest returns the digest of the image of the oldest pod that has one and runs the call. A node
+// that did not pull the image from a registry knows none.
 func imageDigest(pods []corev1.Pod) string {
 	for _, p := range byAge(pods) {
-		if _, digest, found := strings.Cut(WorkerOf(p).ImageID, "@"); found {
+		if _, digest, found := strings.Cut(WorkerOf(p).ImageID, "@"); found && RunsCall(p) {
 			return digest
 		}
 	}

@@ -46,6 +46,9 @@ func (t tree) followGrace(s api.Spec, r Rendered) (changed bool, err error) {
 	for _, place := range slices.Sorted(maps.Keys(pods)) {
 		spec := pods[place].Spec
 		i := slices.IndexFunc(spec.Containers, isWorker)
+		if i < 0 {
+			continue // a TPU host of the Pathways runtime has no runner
+		}
 		at := fmt.Sprintf("/%s/spec/containers/%d/args", strings.ReplaceAll(place, ".", "/"), i)
 		if seconds := strconv.FormatInt(grace(spec), 10); spec.Containers[i].Args[1] != seconds {
 			p.test(at+"/0", graceFlag)

@@ -29,7 +29,7 @@ func (r Rendered) Keeps(workload, dir string) bool {
 func keeps(spec corev1.PodSpec, dir string) bool {
 	worker := slices.IndexFunc(spec.Containers, func(c corev1.Container) bool { return c.Name == api.ContainerName })
 	if worker < 0 {
-		return false
+		return true // a TPU host of the Pathways runtime, where no call runs
 	}
 	innermost, name := "", ""
 	for _, m := range spec.Containers[worker].VolumeMounts {

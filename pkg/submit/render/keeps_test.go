@@ -29,6 +29,7 @@ func TestKeeps(t *testing.T) {
 		"the pod's own disk":  {job, onJob("/out", "emptyDir: {}"), false},
 		"that of the node":    {job, onJob("/out/", "hostPath: {path: /x}"), true},
 		"a set":               {set, patches(mount("LeaderWorkerSet", leader, "/out", claim), mount("LeaderWorkerSet", worker, "/out", claim)), true},
+		"Pathways":            {family["pathways-v6e-16"], patches(mount("LeaderWorkerSet", leader, "/out", claim)), true},
 		"a leader only":       {set, patches(mount("LeaderWorkerSet", leader, "/out", claim)), false},
 		"a disk on the claim": {job, patches(mount("Job", "/spec/template", "/out", claim), "- target: {kind: Job}\n  patch: |-\n    - {op: add, path: /spec/template/spec/containers/0/volumeMounts/-, value: {name: scratch, mountPath: /out/run}}\n"), false},
 	}
