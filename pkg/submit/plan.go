@@ -55,6 +55,8 @@ type Planned struct {
 	Python string
 	// PlainNetwork is why hosts of GPUs talk over plain TCP, "" if they don't, or if there is one host.
 	PlainNetwork string
+	// Decorator has the parameters of the function's @kinetic.run, which the job does not follow.
+	Decorator []call.Parameter
 	// Idle is a warning that the script only defines functions, with what to type instead, or "".
 	Idle string
 	// Warnings are sentences for the user.
@@ -388,7 +390,7 @@ func (p *Planned) check(ctx context.Context, c api.Call, args []string, in call.
 	if err != nil {
 		return nil, ofInputs(p.request, err)
 	}
-	p.Python, p.declared, p.Idle = found.Python, found.Declared, found.Idle
+	p.Python, p.declared, p.Decorator, p.Idle = found.Python, found.Declared, found.Decorator, found.Idle
 	if found.Unchecked != "" {
 		return []string{found.Unchecked}, nil
 	}

@@ -55,6 +55,8 @@ type Finding struct {
 	Python string
 	// Declared has the types by which the function annotates names in Query.Args, in Python's words.
 	Declared Declared
+	// Decorator has the parameters of the function's @kinetic.run, in the order of the file. Only calls from Python use them.
+	Decorator []Parameter
 	// Idle is a warning that a script only defines functions, with the one to call; empty for other scripts.
 	Idle string
 	// LeftToPod is why only running the file can decide, which is normal: it has a
@@ -62,28 +64,36 @@ type Finding struct {
 	LeftToPod string
 }
 
+// Parameter is a parameter of @kinetic.run.
+type Parameter struct {
+	Name string `json:"name"`
+	// Value is the text of a constant, true or false for a bool; nil for everything else.
+	Value *string `json:"value"`
+}
+
 // answer is what check.py writes.
 type answer struct {
-	Outcome    string   `json:"outcome"`
-	Why        string   `json:"why"`
-	Line       int      `json:"line"`
-	Text       string   `json:"text"`
-	Message    string   `json:"message"`
-	Python     string   `json:"python"`
-	Functions  []string `json:"functions"`
-	MethodOf   []string `json:"method_of"`
-	Call       int      `json:"call"`
-	Signature  string   `json:"signature"`
-	Named      []string `json:"named"`
-	Unexpected []string `json:"unexpected"`
-	Required   []string `json:"required"`
-	Unnamed    []string `json:"unnamed"`
-	Places     int      `json:"places"`
-	Excess     int      `json:"excess"`
-	Twice      []string `json:"twice"`
-	Declared   Declared `json:"declared"`
-	Idle       []string `json:"idle"`
-	Executable string   `json:"executable"`
+	Outcome    string      `json:"outcome"`
+	Why        string      `json:"why"`
+	Line       int         `json:"line"`
+	Text       string      `json:"text"`
+	Message    string      `json:"message"`
+	Python     string      `json:"python"`
+	Functions  []string    `json:"functions"`
+	MethodOf   []string    `json:"method_of"`
+	Call       int         `json:"call"`
+	Signature  string      `json:"signature"`
+	Named      []string    `json:"named"`
+	Unexpected []string    `json:"unexpected"`
+	Required   []string    `json:"required"`
+	Unnamed    []string    `json:"unnamed"`
+	Places     int         `json:"places"`
+	Excess     int         `json:"excess"`
+	Twice      []string    `json:"twice"`
+	Declared   Declared    `json:"declared"`
+	Decorator  []Parameter `json:"decorator"`
+	Idle       []string    `json:"idle"`
+	Executable string      `json:"executable"`
 }
 
 // Check reads the syntax tree of a file with a local python (a path, or a name on PATH) and
@@ -187,11 +197,11 @@ func (a answer) judge(q Query) (Finding, error) {
 	where := q.word()
 	switch a.Outcome {
 	case "ok":
-		return Finding{Python: a.Executable, Declared: a.Declared, Idle: a.idle(q.Name)}, nil
+		return Finding{Python: a.Executable, Declared: a.Declared, Decorator: a.Decorator, Idle: a.idle(q.Name)}, nil
 	case "newer":
 		return Finding{Unchecked: fmt.Sprintf("%s is not checked: %s", where, a.Why), Python: a.Executable}, nil
 	case "unsure":
-		return Finding{LeftToPod: a.Why, Python: a.Executable}, nil
+		return Finding{LeftToPod: a.Why, Decorator: a.Decorator, Python: a.Executable}, nil
 	case "syntax":
 		return Finding{}, a.complainOfSyntax(q.Name)
 	case "missing":
