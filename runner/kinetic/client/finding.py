@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Optional, Union
 
 from .. import checks
+from ..errors import brief, on_purpose
 from ..job_status import JobStatus
 from ..options import PLACES, Options, check, flags
 from . import binaries, process
@@ -19,6 +20,7 @@ OF_ONE = ("project", "cluster")
 OF_ALL = ("project", "zone", "cluster", "namespace")
 
 
+@brief
 def attach(job_id: str, *positional: Any, **target: Any) -> JobHandle[Any]:
     """Return the handle of a job that was submitted before, from here or from another machine.
 
@@ -41,6 +43,7 @@ def describe(job_id: str, where: Mapping[str, Any]) -> dict[str, Any]:
     return job
 
 
+@brief
 def list_jobs(
     *positional: Any,
     status: Union[JobStatus, str, None] = None,
@@ -64,7 +67,7 @@ def list_jobs(
     """
     by_name("list_jobs(", OF_ALL, positional)
     if "tags" in target:
-        raise TypeError("'tags' are the labels of a map: write labels=")
+        raise on_purpose(TypeError("'tags' are the labels of a map: write labels="))
     where = place(target)
     words = ["list", "--output=json", *(["--all"] if all else []), *(["--mine"] if mine else [])]
     if status is not None:
@@ -87,7 +90,7 @@ def by_name(call: str, order: Sequence[str], positional: Sequence[Any]) -> None:
     """
     if positional:
         written = ", ".join(f"{name}={value!r}" for name, value in zip(order, positional))
-        raise TypeError(f"where jobs are is given by name: write kinetic.{call}{written})")
+        raise on_purpose(TypeError(f"where jobs are is given by name: write kinetic.{call}{written})"))
 
 
 def place(target: Mapping[str, Any]) -> dict[str, Any]:
@@ -95,5 +98,5 @@ def place(target: Mapping[str, Any]) -> dict[str, Any]:
     check(target)
     for name in target:
         if name not in PLACES:
-            raise TypeError(f"{name!r} does not say where a job is")
+            raise on_purpose(TypeError(f"{name!r} does not say where a job is"))
     return Options(target).target()

@@ -26,7 +26,7 @@ except ModuleNotFoundError:
 from .. import source
 from ..data import Data, path_of
 from ..decorator import RemoteCallable
-from ..errors import KineticError
+from ..errors import KineticError, on_purpose
 from . import culprit
 from .misplaced import refuse_misplaced
 
@@ -145,7 +145,7 @@ def write(
         except OSError as exc:
             raise KineticError(f"cannot write the call to {path}: {exc.strerror}: TMPDIR names a directory for it") from exc
         except Exception as exc:
-            raise culprit.error(function, args, kwargs, exc, lambda sink: Pickler(sink, Inputs())) from exc
+            raise on_purpose(culprit.error(function, args, kwargs, exc, lambda sink: Pickler(sink, Inputs()))) from exc
 
 
 def encode(
@@ -162,7 +162,7 @@ def encode(
     try:
         Pickler(sink, inputs).dump((tuple(args), dict(kwargs)))
     except Exception as exc:
-        raise culprit.error(function, (*shared, *args), kwargs, exc, lambda sink: Pickler(sink, Inputs())) from exc
+        raise on_purpose(culprit.error(function, (*shared, *args), kwargs, exc, lambda sink: Pickler(sink, Inputs()))) from exc
     return json.dumps(base64.b64encode(sink.getvalue()).decode()) + "\n"
 
 

@@ -12,6 +12,7 @@ from typing import Any, Optional, TypeVar
 
 from ..cell import cell
 from ..decorator import RemoteCallable
+from ..errors import on_purpose
 from . import advice, binaries, facts, payload, process, project, result, scratch
 from .handle import JobHandle
 from .report import Reporter
@@ -99,4 +100,4 @@ def check_arguments(function: RemoteCallable[Any, Any], args: tuple[Any, ...], k
     try:
         signature.bind(*args, **kwargs)
     except TypeError as exc:
-        raise TypeError(f"{function.__name__}() {exc}") from None
+        raise on_purpose(TypeError(f"{function.__name__}() {exc}")) from None
