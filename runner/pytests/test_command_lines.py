@@ -8,7 +8,7 @@ import datetime
 import json
 import pathlib
 import sys
-from typing import Any, Callable
+from typing import Any, Callable, Optional
 
 import kinetic
 import pytest
@@ -157,6 +157,17 @@ def test_wrong_values_of_handles(call: Callable[[], object], error: type[Excepti
     with pytest.raises(error) as caught:
         call()
     assert (type(caught.value), str(caught.value)) == (error, message)
+
+
+@pytest.mark.parametrize("to, how", [(None, ""), ("out", ": their copies end in .incomplete")])
+def test_outputs_that_were_not_finished(
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], to: Optional[str], how: str
+) -> None:
+    names = [f"{number}.ckpt" for number in range(7)]
+    files = [{"name": "log.txt"}, *({"name": name, "incomplete": True} for name in names)]
+    monkeypatch.setenv("ANSWER", json.dumps({"items": files}))
+    assert JOB.outputs(to) == ["log.txt", *names]
+    assert capsys.readouterr().err == f"kinetic: warning: outputs that were not finished: {', '.join(names[:5])} and 2 more{how}\n"
 
 
 def test_attach(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:

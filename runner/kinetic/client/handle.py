@@ -16,7 +16,7 @@ from .. import checks
 from ..errors import JobNotFound, JobTimeout, UsageError, brief
 from ..job_status import JobStatus
 from ..options import PLACES, Duration, flags, one, switch
-from . import binaries, process, result, scratch
+from . import advice, binaries, process, result, scratch
 from .facts import Facts, ending, known
 from .flags import timeout_flag
 from .joblog import LogLines, printed
@@ -272,10 +272,10 @@ class JobHandle(Facts, Generic[R]):
 
     @brief
     def outputs(self, to: Optional[str] = None) -> list[str]:
-        """Return the names of the files that the job wrote to KINETIC_OUTPUT_DIR.
+        """Return the names of the files that the job wrote to KINETIC_OUTPUT_DIR. A warning names those that it had not finished.
 
         Args:
-            to: a directory to copy them to.
+            to: a directory to copy them to; files that are not finished get .incomplete at the end of their names.
         """
         if to is not None:
             checks.path("to", to)
@@ -283,6 +283,7 @@ class JobHandle(Facts, Generic[R]):
                 raise checks.wrong("to", to, "a directory, such as '.'")
             self._require("outputs", "cp", to)
         listed = process.ask(binaries.JOBS, self._words("outputs", "ls", "--output=json"), self.named())
+        advice.incomplete(listed["items"], copied=to is not None, where=self.logs_to())
         return [item["name"] for item in listed["items"]]
 
     def debug_attach(self, local_port: int = 5678) -> None:
