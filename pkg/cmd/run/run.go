@@ -289,6 +289,8 @@ func (f *flags) checkMode(m mode, local bool) error {
 		return fmt.Errorf("--output-file %s requires --payload: redirect standard output instead, which has the value alone", f.outputFile)
 	case f.outputFile != "" && (m != modeRun || f.detach):
 		return fmt.Errorf("--output-file %s: only for a run that waits for its job; later, kubectl kinetic jobs result ID --output-file writes it", f.outputFile)
+	case f.request.ResumeFrom == submit.LastJob && !m.submits():
+		return fmt.Errorf("--resume-from %s: only a run that submits the job looks for that one: name it by its ID", submit.LastJob)
 	case f.request.MapResume != "" && f.request.Map == "":
 		return fmt.Errorf("--map-resume requires --map with the same input file")
 	}
