@@ -385,7 +385,7 @@ func (p *Planned) check(ctx context.Context, c api.Call, args []string, in call.
 	}
 	found, err := call.Check(ctx, pythonOn(runtime.GOOS), call.Query{
 		Path: filepath.Join(root, filepath.FromSlash(c.File)), Name: c.File, Function: c.Function,
-		Args: args, Forms: in.Forms, Local: p.Spec.Backend == api.BackendLocal, CacheDir: cacheDir,
+		Args: args, Forms: in.Forms, Values: in.Values, Local: p.Spec.Backend == api.BackendLocal, CacheDir: cacheDir,
 	})
 	if err != nil {
 		return nil, ofInputs(p.request, err)

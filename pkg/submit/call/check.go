@@ -38,6 +38,8 @@ type Query struct {
 	Args []string
 	// Forms are what the inputs of a map pass in addition; empty for a single call.
 	Forms []Form
+	// Values are the kinds of values in them.
+	Values []Value
 	// Local means that the same python will run the function, so its syntax errors are
 	// certain.
 	Local bool
@@ -53,8 +55,10 @@ type Finding struct {
 	// Python is the path of the interpreter that answered, with any shim resolved; empty if
 	// none answered.
 	Python string
-	// Declared has the types by which the function annotates names in Query.Args, in Python's words.
-	Declared Declared
+	// Declared has the types by which the function annotates its parameters, in Python's words. Positional are those
+	// that arguments fill by position.
+	Declared   Declared
+	Positional []string
 	// Decorator has the parameters of the function's @kinetic.run, in the order of the file. Only calls from Python use them.
 	Decorator []Parameter
 	// Idle is a warning that a script only defines functions, with the one to call; empty for other scripts.
@@ -91,6 +95,7 @@ type answer struct {
 	Excess     int         `json:"excess"`
 	Twice      []string    `json:"twice"`
 	Declared   Declared    `json:"declared"`
+	Positional []string    `json:"positional"`
 	Decorator  []Parameter `json:"decorator"`
 	Idle       []string    `json:"idle"`
 	Executable string      `json:"executable"`
@@ -100,8 +105,17 @@ type answer struct {
 // checks that the function, unless it is a script, exists and accepts the arguments. It
 // imports nothing. An error is certain and says what to change; the Finding has what is
 // uncertain. A cancelled context is also an error. A form that the function does not accept
-// is a LineError.
+// is a LineError, and so is a value that does not fit its parameter's annotation.
 func Check(ctx context.Context, python string, q Query) (Finding, error) {
+	found, err := checkCalls(ctx, python, q)
+	if err == nil {
+		err = found.Declared.CheckInputs(found.Positional, q.Values)
+	}
+	return found, err
+}
+
+// checkCalls is Check without the values.
+func checkCalls(ctx context.Context, python string, q Query) (Finding, error) {
 	source, err := os.ReadFile(q.Path)
 	if err != nil {
 		return Finding{}, fmt.Errorf("checking %s: %w", q.word(), err)
@@ -197,7 +211,7 @@ func (a answer) judge(q Query) (Finding, error) {
 	where := q.word()
 	switch a.Outcome {
 	case "ok":
-		return Finding{Python: a.Executable, Declared: a.Declared, Decorator: a.Decorator, Idle: a.idle(q.Name)}, nil
+		return Finding{Python: a.Executable, Declared: a.Declared, Positional: a.Positional, Decorator: a.Decorator, Idle: a.idle(q.Name)}, nil
 	case "newer":
 		return Finding{Unchecked: fmt.Sprintf("%s is not checked: %s", where, a.Why), Python: a.Executable}, nil
 	case "unsure":

@@ -113,7 +113,7 @@ def judge(tree, bound, function, calls):
         answer = arguments(node, call["args"], call["positional"], bound)
         if answer["outcome"] != "ok":
             return dict(answer, call=number)
-    return {"outcome": "ok", "declared": answer["declared"]}
+    return {"outcome": "ok", "declared": answer["declared"], "positional": answer["positional"]}
 
 
 def is_ours(decorator, bound):
@@ -176,8 +176,9 @@ def arguments(node, given, count, bound):
     }
     wrong = answer["unexpected"] or answer["required"] or answer["unnamed"] or answer["excess"] or answer["twice"]
     answer["outcome"] = "arguments" if wrong else "ok"
-    annotated = {p.arg: kinds(p.annotation, bound) for p in positional + a.kwonlyargs if p.arg in given}
+    annotated = {p.arg: kinds(p.annotation, bound) for p in positional + a.kwonlyargs}
     answer["declared"] = {name: found for name, found in annotated.items() if found}
+    answer["positional"] = [p.arg for p in positional]
     return answer
 
 
