@@ -11,6 +11,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/call"
 )
 
 // maxCallText is the maximum size of a call text, in bytes.
@@ -18,14 +19,14 @@ const maxCallText = 1 << 10
 
 // callText describes what a job calls, for people: train.py:train(epochs=3), train.py
 // --epochs 3, python -m pkg.mod, or a command. It appears in manifests and in the store,
-// so it hides values that may be secrets.
-func callText(r api.Request, c api.Call, inputs *api.Map) string {
+// so it hides values that may be secrets. pickled are the arguments of a pickled call.
+func callText(r api.Request, c api.Call, pickled []call.Argument, inputs *api.Map) string {
 	var text string
 	switch c.Kind {
 	case api.CallFunction:
 		text = functionName(c) + "(" + strings.Join(shownKWArgs(r, c), ", ") + ")"
 	case api.CallPickle:
-		text = callName(c) + "(" + hidden + ")"
+		text = callName(c) + "(" + strings.Join(shownPickled(r, pickled), ", ") + ")"
 	case api.CallFile:
 		text = strings.Join(append([]string{shellWord(c.File)}, shownArgs(r, c.Args)...), " ")
 	case api.CallModule:
@@ -54,11 +55,11 @@ func shownKWArgs(r api.Request, c api.Call) []string {
 	var shown []string
 	for _, word := range r.KWArgs {
 		name, typed, _ := strings.Cut(word, "=")
-		value := withoutUsers(string(c.KWArgs[name]))
-		if strings.HasPrefix(typed, "@") || LooksSecret(name) || hasSecretInside(value) {
-			value = hidden
+		value := c.KWArgs[name]
+		if strings.HasPrefix(typed, "@") {
+			value = nil
 		}
-		shown = append(shown, name+"="+value)
+		shown = append(shown, shownArgument(name, value))
 	}
 	for _, d := range c.Data {
 		if d.Name != "" {
@@ -66,6 +67,27 @@ func shownKWArgs(r api.Request, c api.Call) []string {
 		}
 	}
 	return shown
+}
+
+// shownPickled returns the arguments of a pickled call.
+func shownPickled(r api.Request, arguments []call.Argument) []string {
+	if arguments == nil || r.HideArgs && len(arguments) > 0 {
+		return []string{hidden}
+	}
+	var shown []string
+	for _, a := range arguments {
+		shown = append(shown, shownArgument(a.Name, a.Value))
+	}
+	return shown
+}
+
+// shownArgument returns an argument of a function. Its value is JSON, empty if it is not shown.
+func shownArgument(name string, value json.RawMessage) string {
+	text := withoutUsers(string(value))
+	if text == "" || LooksSecret(name) || hasSecretInside(text) {
+		text = hidden
+	}
+	return name + "=" + text
 }
 
 // hasSecretInside reports whether a JSON value contains a key that looks like the name of

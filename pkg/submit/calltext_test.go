@@ -77,19 +77,19 @@ func TestCallText(t *testing.T) {
 		"a command, without arguments":     {quiet, command("sh", "-c", "x"), "sh …"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			if got := callText(tt.request, tt.call, nil); got != tt.want {
+			if got := callText(tt.request, tt.call, nil, nil); got != tt.want {
 				t.Errorf("got  %s\nwant %s", got, tt.want)
 			}
 		})
 	}
-	if got, want := callText(none, function(nil), &api.Map{Inputs: 1000}), "src/train.py:train() for each of 1000 inputs"; got != want {
+	if got, want := callText(none, function(nil), nil, &api.Map{Inputs: 1000}), "src/train.py:train() for each of 1000 inputs"; got != want {
 		t.Errorf("of a map: got %s, want %s", got, want)
 	}
 }
 
 func TestCallTextIsCut(t *testing.T) {
 	for _, arg := range []string{strings.Repeat("x", 5000), strings.Repeat("é", 5000)} {
-		got := callText(api.Request{}, api.Call{Kind: api.CallFile, File: "a.py", Args: []string{arg}}, nil)
+		got := callText(api.Request{}, api.Call{Kind: api.CallFile, File: "a.py", Args: []string{arg}}, nil, nil)
 		if len(got) > maxCallText || len(got) < maxCallText-4 || !strings.HasSuffix(got, "…") || !utf8.ValidString(got) {
 			t.Errorf("got %d bytes: %.20q … %q", len(got), got, got[len(got)-9:])
 		}

@@ -2,6 +2,7 @@ package submit
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -148,8 +149,26 @@ func TestTextsOfAPickledCall(t *testing.T) {
 	} {
 		c := api.Call{Kind: api.CallPickle, Function: function, Data: []api.Data{{Name: "d", Source: "s"}}}
 		id := newID(api.Accelerator{Name: "cpu"}, callName(c), FixedIdentity())
-		if name, text := callName(c), callText(api.Request{}, c, nil); name != want.name || text != want.text || !strings.HasPrefix(id, want.id) {
+		if name, text := callName(c), callText(api.Request{}, c, nil, nil); name != want.name || text != want.text || !strings.HasPrefix(id, want.id) {
 			t.Errorf("%q: got %q, %q and %q", function, name, text, id)
+		}
+	}
+}
+
+func TestArgumentsOfAPickledCall(t *testing.T) {
+	c := api.Call{Kind: api.CallPickle, Function: "train"}
+	value := func(text string) json.RawMessage { return json.RawMessage(text) }
+	for want, tt := range map[string]struct {
+		hide      bool
+		arguments []call.Argument
+	}{
+		"train()": {false, []call.Argument{}},
+		`train(steps=10, model=…, name="grün", stop=null)`: {false, []call.Argument{{Name: "steps", Value: value("10")}, {Name: "model"}, {Name: "name", Value: value(`"grün"`)}, {Name: "stop", Value: value("null")}}},
+		`train(hf_token=…, id=…)`:                          {false, []call.Argument{{Name: "hf_token", Value: value(`"x"`)}, {Name: "id", Value: value(`"hf_aB3dE6gH"`)}}},
+		"train(…)":                                         {true, []call.Argument{{Name: "steps", Value: value("10")}}},
+	} {
+		if got := callText(api.Request{HideArgs: tt.hide}, c, tt.arguments, nil); got != want {
+			t.Errorf("got %s, want %s", got, want)
 		}
 	}
 }

@@ -55,6 +55,8 @@ type Planned struct {
 	Python string
 	// PlainNetwork is why hosts of GPUs talk over plain TCP, "" if they don't, or if there is one host.
 	PlainNetwork string
+	// Decorator has the parameters of the function's @kinetic.run, which the job does not follow.
+	Decorator []call.Parameter
 	// Idle is a warning that the script only defines functions, with what to type instead, or "".
 	Idle string
 	// Warnings are sentences for the user.
@@ -383,12 +385,12 @@ func (p *Planned) check(ctx context.Context, c api.Call, args []string, in call.
 	}
 	found, err := call.Check(ctx, pythonOn(runtime.GOOS), call.Query{
 		Path: filepath.Join(root, filepath.FromSlash(c.File)), Name: c.File, Function: c.Function,
-		Args: args, Forms: in.Forms, Local: p.Spec.Backend == api.BackendLocal, CacheDir: cacheDir,
+		Args: args, Forms: in.Forms, Values: in.Values, Local: p.Spec.Backend == api.BackendLocal, CacheDir: cacheDir,
 	})
 	if err != nil {
 		return nil, ofInputs(p.request, err)
 	}
-	p.Python, p.declared, p.Idle = found.Python, found.Declared, found.Idle
+	p.Python, p.declared, p.Decorator, p.Idle = found.Python, found.Declared, found.Decorator, found.Idle
 	if found.Unchecked != "" {
 		return []string{found.Unchecked}, nil
 	}

@@ -27,7 +27,7 @@ func Resolve(ctx context.Context, p Planned, registry job.Registry) (Planned, er
 	if p.request.MapResume == "" {
 		return p, nil
 	}
-	old, err := registry.FindOne(ctx, p.request.MapResume)
+	old, err := findOld(ctx, registry, p.request.MapResume)
 	if err != nil {
 		return p, inputErrorf("--map-resume: %w", err)
 	}
@@ -51,11 +51,30 @@ func Resolve(ctx context.Context, p Planned, registry job.Registry) (Planned, er
 	return p.resume(old, values)
 }
 
+// LastJob stands for the job that the user submitted last, where an ID is expected.
+const LastJob = "--last"
+
+// findOld returns the job that a flag names.
+func findOld(ctx context.Context, registry job.Registry, word string) (*job.Job, error) {
+	if word != LastJob {
+		return registry.FindOne(ctx, word)
+	}
+	user := job.CurrentUser()
+	if user == "" {
+		return nil, errors.New(LastJob + ": the name of your account on this machine is unknown: name the job by its ID")
+	}
+	j, err := registry.Newest(ctx, job.Filter{User: user})
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", LastJob, err)
+	}
+	return j, nil
+}
+
 // resumeFrom finds the job with whose outputs this one begins. The pod copies them: it has
 // the rights on the bucket, knows from their index which are complete, and does it again if
 // it was interrupted.
 func (p Planned) resumeFrom(ctx context.Context, registry job.Registry) (Planned, error) {
-	old, err := registry.FindOne(ctx, p.request.ResumeFrom)
+	old, err := findOld(ctx, registry, p.request.ResumeFrom)
 	var left *job.CleanedUpError
 	if errors.As(err, &left) { // which left its outputs
 		old, err = left.Job, nil

@@ -310,7 +310,7 @@ func (p *Planned) identify(r api.Request, id Identity) {
 		s.ID = newID(s.Accelerator, s.Name, id)
 		p.Warnings = append(p.Warnings, nameWarnings(r.Name, s)...)
 	}
-	s.CallText = callText(r, p.call, s.Map)
+	s.CallText = callText(r, p.call, p.payload.Arguments, s.Map)
 }
 
 // nameWarnings warns of a --name that is not whole in the job's ID.

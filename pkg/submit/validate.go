@@ -54,6 +54,9 @@ func validateResumeFrom(r api.Request) error {
 	case r.OutputDir != "":
 		return errors.New("--resume-from cannot be combined with --output-dir or KINETIC_OUTPUT_DIR, which name the outputs to begin with themselves")
 	}
+	if r.ResumeFrom == LastJob {
+		return nil
+	}
 	if err := store.CheckID(r.ResumeFrom); err != nil {
 		return fmt.Errorf("--resume-from: %w", err)
 	}

@@ -13,7 +13,7 @@ from collections.abc import Collection, Mapping
 from typing import Any, Callable, Optional
 
 from .data import Data
-from .errors import UsageError
+from .errors import UsageError, on_purpose
 
 Check = Callable[[str, Any], None]
 
@@ -51,7 +51,7 @@ def wrong(name: str, value: object, expected: str) -> UsageError:
 def wrong_type(name: str, value: object, expected: str) -> TypeError:
     """Return the error for a value of another type."""
     hint = ": pass its job_id" if name in ("job_id", "group_id", "resume_from") and hasattr(value, "job_id") else ""
-    return TypeError(f"{name}={value!r:.60}: expected {expected}, not {a(value)}{hint}")
+    return on_purpose(TypeError(f"{name}={value!r:.60}: expected {expected}, not {a(value)}{hint}"))
 
 
 def a(value: object) -> str:
@@ -173,16 +173,16 @@ def words(name: str, values: Any) -> None:
 def a_dict(name: str, values: object) -> None:
     """A dict with strings as keys. Errors don't show the values: they may be secret."""
     if not isinstance(values, Mapping):
-        raise TypeError(f"{name}: expected a dict, not {a(values)}")
+        raise on_purpose(TypeError(f"{name}: expected a dict, not {a(values)}"))
     for key in values:
         if not isinstance(key, str):
-            raise TypeError(f"{name}: the key {key!r:.60} is {a(key)}: expected a string")
+            raise on_purpose(TypeError(f"{name}: the key {key!r:.60} is {a(key)}: expected a string"))
 
 
 def scalar(name: str, key: str, value: object) -> None:
     """What has one obvious way to be written as text."""
     if value is None or isinstance(value, (bytes, bytearray, Mapping, list, tuple, set, frozenset)):
-        raise TypeError(f"{name}[{key!r}]: expected a string, not {a(value)}")
+        raise on_purpose(TypeError(f"{name}[{key!r}]: expected a string, not {a(value)}"))
 
 
 def variables(name: str, values: Any) -> None:
@@ -218,6 +218,6 @@ def volumes(name: str, values: Any) -> None:
     a_dict(name, values)
     for mount, data in values.items():
         if not isinstance(data, Data):
-            raise TypeError(f"{name}[{mount!r}] is {a(data)}: expected kinetic.Data({data!r:.60})")
+            raise on_purpose(TypeError(f"{name}[{mount!r}] is {a(data)}: expected kinetic.Data({data!r:.60})"))
         if not mount.startswith("/"):
             raise UsageError(f"{name}[{mount!r}]: the key is where the files will be: expected an absolute path, such as '/mnt/data'")

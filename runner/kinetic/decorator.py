@@ -13,7 +13,7 @@ import warnings
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, overload
 
-from .errors import says_all
+from .errors import brief, on_purpose, says_all
 from .options import PRIVATE, Options, described
 from .pod import in_job
 
@@ -77,6 +77,7 @@ class RemoteCallable(Generic[P, R]):
             raise
         return value
 
+    @brief
     def run_async(self, *args: P.args, **kwargs: P.kwargs) -> JobHandle[R]:
         """Submit the call as a job, and return its handle.
 
@@ -89,6 +90,7 @@ class RemoteCallable(Generic[P, R]):
 
     submit = run_async
 
+    @brief
     def run_async_map(
         self,
         inputs: Iterable[Any],
@@ -132,6 +134,7 @@ class RemoteCallable(Generic[P, R]):
         batch: BatchHandle[R] = mapping().submit(function, plan)
         return batch
 
+    @brief
     def map(
         self,
         inputs: Iterable[Any],
@@ -182,6 +185,7 @@ class RemoteCallable(Generic[P, R]):
         return RemoteCallable(self.__wrapped__, self.options.given, (*self.bound, instance))
 
     @described
+    @brief
     def with_options(self, **changes: Unpack[Parameters]) -> RemoteCallable[P, R]:
         """Return a copy of it with changed parameters. None takes one back.
 
@@ -285,6 +289,7 @@ def run(accelerator_: str = ..., /, **parameters: Unpack[Parameters]) -> Decorat
 
 
 @described
+@brief
 def run(function: Any = None, /, **parameters: Any) -> Any:
     """Make the calls of a function run as jobs.
 
@@ -301,11 +306,11 @@ def run(function: Any = None, /, **parameters: Any) -> Any:
     """
     if isinstance(function, str):
         if parameters.get("accelerator") is not None:
-            raise TypeError(f"kinetic.run({function!r:.60}, accelerator={parameters['accelerator']!r:.60}): give one accelerator")
+            raise on_purpose(TypeError(f"kinetic.run({function!r:.60}, accelerator={parameters['accelerator']!r:.60}): give one accelerator"))
         function, parameters["accelerator"] = None, function
     options = Options(parameters)
     if options.given.get("debug") and is_spot(options.given):
-        warnings.warn("debug=True with spot capacity: a preemption ends the debugging session", UserWarning, stacklevel=2)
+        warnings.warn("debug=True with spot capacity: a preemption ends the debugging session", UserWarning, stacklevel=3)
 
     def decorate(function: Callable[P, R]) -> RemoteCallable[P, R]:
         refuse(function)
@@ -323,14 +328,14 @@ def refuse(function: Any) -> None:
     """Raise TypeError for what can't be decorated; the message says what to do."""
     if isinstance(function, (classmethod, staticmethod)):
         kind = type(function).__name__
-        raise TypeError(f"kinetic.run() can't decorate a {kind}: write @{kind} above @kinetic.run()")
+        raise on_purpose(TypeError(f"kinetic.run() can't decorate a {kind}: write @{kind} above @kinetic.run()"))
     name = getattr(function, "__qualname__", type(function).__name__)
     if hasattr(function, "cache_clear") and hasattr(function, "cache_info"):
-        raise TypeError(f"kinetic.run() can't decorate {name}, which has a cache: write @functools.lru_cache above @kinetic.run()")
+        raise on_purpose(TypeError(f"kinetic.run() can't decorate {name}, which has a cache: write @functools.lru_cache above @kinetic.run()"))
     if isinstance(function, RemoteCallable):
-        raise TypeError(f"{name} is already decorated with kinetic.run()")
+        raise on_purpose(TypeError(f"{name} is already decorated with kinetic.run()"))
     if not callable(function):
-        raise TypeError(f"kinetic.run() decorates functions, and {function!r} is not callable")
+        raise on_purpose(TypeError(f"kinetic.run() decorates functions, and {function!r} is not callable"))
     inner = innermost(function)
     if inspect.isgeneratorfunction(inner) or inspect.isasyncgenfunction(inner):
-        raise TypeError(f"{name} is a generator function, whose values can't be brought back one by one: let it return a list")
+        raise on_purpose(TypeError(f"{name} is a generator function, whose values can't be brought back one by one: let it return a list"))

@@ -4,12 +4,17 @@
 
 from __future__ import annotations
 
+import functools
+
 TYPE_CHECKING = False
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-    from typing import Any, Optional
+    from collections.abc import Callable, Sequence
+    from typing import Any, Optional, TypeVar
 
     from .client.inputs import Outcome
+
+    F = TypeVar("F", bound=Callable[..., Any])
+    E = TypeVar("E", bound=Exception)
 
 
 class KineticError(RuntimeError):
@@ -154,7 +159,33 @@ _BY_KIND = {error.kind: error for error in _KINDS}
 
 def says_all(exc: BaseException) -> bool:
     """Report whether an exception says what went wrong without this package's part of the stack: the job raised it, or the package on purpose."""
-    return isinstance(exc, (KineticError, Interrupted)) or isinstance(exc.__cause__, RemoteTraceback)
+    ours = isinstance(exc, (KineticError, Interrupted)) or getattr(exc, _ON_PURPOSE, False)
+    return ours or isinstance(exc.__cause__, RemoteTraceback)
+
+
+_ON_PURPOSE = "_kinetic_on_purpose"
+
+
+def on_purpose(exc: E) -> E:
+    """Mark an exception of Python's own, such as a TypeError, as one whose message says all. Return it."""
+    setattr(exc, _ON_PURPOSE, True)
+    return exc
+
+
+def brief(function: F) -> F:
+    """Make a function that programs call raise what says all by itself without the frames below it."""
+
+    @functools.wraps(function)
+    def called(*args: Any, **kwargs: Any) -> Any:
+        __tracebackhide__ = True  # in pytest; IPython shows the last frame in any case
+        try:
+            return function(*args, **kwargs)
+        except BaseException as exc:
+            if says_all(exc):
+                raise exc.with_traceback(None)
+            raise
+
+    return called  # type: ignore[return-value]
 
 
 def text(message: str, next_step: Optional[str]) -> str:

@@ -10,7 +10,7 @@ from typing import Any, Callable, NamedTuple, TypeVar, Union
 
 from . import checks
 from .data import Data
-from .errors import UsageError
+from .errors import UsageError, brief, on_purpose
 
 TYPE_CHECKING = False
 if TYPE_CHECKING:
@@ -158,6 +158,7 @@ _defaults: dict[str, Any] = {}
 
 
 @described
+@brief
 def configure(**parameters: Unpack[Parameters]) -> None:
     """Set parameters of all decorated functions of this program. Those of a function itself count before these.
 
@@ -180,7 +181,7 @@ def check(given: Mapping[str, Any]) -> None:
     """Raise TypeError or ValueError if a parameter is not one, or has a value that can't be right."""
     for name, value in given.items():
         if name not in _BY_NAME:
-            raise TypeError(f"{name!r} is not a parameter of kinetic.run{nearest(name)}")
+            raise on_purpose(TypeError(f"{name!r} is not a parameter of kinetic.run{nearest(name)}"))
         if value is None:
             continue
         _BY_NAME[name].check(name, value)

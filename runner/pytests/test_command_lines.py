@@ -8,11 +8,11 @@ import datetime
 import json
 import pathlib
 import sys
-from typing import Any, Callable
+from typing import Any, Callable, Optional
 
 import kinetic
 import pytest
-from kinetic import JobHandle, JobStatus, NotInstalled, UsageError, VersionMismatch, options
+from kinetic import JobHandle, JobStatus, NotInstalled, UsageError, VersionMismatch, checks, options
 from kinetic.client import binaries
 
 RECORDER = """#!{python}
@@ -144,7 +144,9 @@ WRONG: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: kinetic.attach(5), TypeError, "job_id=5: expected a string, not an int"),  # type: ignore[arg-type]
     (lambda: kinetic.attach(JOB), TypeError, "job_id=<JobHandle cpu-area>: expected a string, not a JobHandle: pass its job_id"),  # type: ignore[arg-type]
     (lambda: kinetic.attach_batch(None), TypeError, "group_id=None: expected a string, not None"),  # type: ignore[arg-type]
-    (lambda: kinetic.list_jobs(status="DONE"), UsageError, "status='DONE': expected one of PENDING, RUNNING, SUCCEEDED, FAILED, NOT_FOUND"),  # type: ignore[arg-type]
+    (lambda: kinetic.list_jobs(status="DONE"), UsageError, "status='DONE': expected one of PENDING, RUNNING, SUCCEEDED, FAILED, NOT_FOUND, CANCELLED"),
+    (lambda: kinetic.list_jobs(labels={"a": "x y"}), UsageError, "labels['a']='x y': expected " + checks.LETTERS),
+    (lambda: kinetic.list_jobs(tags={"a": "x"}), TypeError, "'tags' are the labels of a map: write labels="),
     (lambda: JobHandle.from_json(5), TypeError, "text=5: expected a string, not an int"),  # type: ignore[arg-type]
     (lambda: kinetic.Data(None), TypeError, "Data(None): a path is a str or an os.PathLike of one, not NoneType"),  # type: ignore[arg-type]
 ]
@@ -155,6 +157,17 @@ def test_wrong_values_of_handles(call: Callable[[], object], error: type[Excepti
     with pytest.raises(error) as caught:
         call()
     assert (type(caught.value), str(caught.value)) == (error, message)
+
+
+@pytest.mark.parametrize("to, how", [(None, ""), ("out", ": their copies end in .incomplete")])
+def test_outputs_that_were_not_finished(
+    recorded: Recorded, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], to: Optional[str], how: str
+) -> None:
+    names = [f"{number}.ckpt" for number in range(7)]
+    files = [{"name": "log.txt"}, *({"name": name, "incomplete": True} for name in names)]
+    monkeypatch.setenv("ANSWER", json.dumps({"items": files}))
+    assert JOB.outputs(to) == ["log.txt", *names]
+    assert capsys.readouterr().err == f"kinetic: warning: outputs that were not finished: {', '.join(names[:5])} and 2 more{how}\n"
 
 
 def test_attach(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -169,6 +182,8 @@ def test_list_jobs(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
     (handle,) = kinetic.list_jobs(status=JobStatus.FAILED, all=True, namespace="team")
     assert recorded.lines() == [[binaries.JOBS, "list", "--output=json", "--all", "--status=FAILED", "--namespace=team"]]
     assert (handle.job_id, handle.created_at) == ("cpu-area-1", "2026-01-02T03:04:05Z")
+    kinetic.list_jobs(status="CANCELLED", labels={"team": "vision", "n": 1})  # type: ignore[dict-item]
+    assert recorded.lines()[-1] == [binaries.JOBS, "list", "--output=json", "--status=CANCELLED", "--selector=team=vision,n=1"]
 
 
 def test_only_places_of_configure_find_jobs(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:

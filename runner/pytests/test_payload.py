@@ -333,3 +333,38 @@ def test_wrong_arguments_are_told_as_by_a_call(project: Project) -> None:
         1 / 0
     """
     project.run(text)
+
+
+@pytest.mark.parametrize(
+    "call, shown",
+    [
+        ("train(10, 0.1, text='gr\u00fcn')", '{"steps": 10, "rate": 0.1, "text": "gr\u00fcn"}'),
+        ("train(True, None, text='\\udc80')", '{"steps": true, "rate": null, "text": "\\udc80"}'),
+        ("train([1], float('nan'), text='x' * 41)", '{"steps": "-", "rate": "-", "text": "-"}'),
+        ("train(10**5000, 'y' * 40, text='x' * 40)", '{"steps": "-", "rate": "%s", "text": "%s"}' % ("y" * 40, "x" * 40)),
+        ("train(1, **{f'n{n}': 1 for n in range(20)})", "null"),
+        ("train('a' * 40, 'a' * 40, **{name: 'a' * 40 for name in 'bcdef'})", '{"steps": "A", "rate": "A", "b": "A", "c": "A", "d": "-", "e": "-", "f": "-"}'.replace("A", "a" * 40)),
+        ("Model().fit(3)", '{"steps": 3}'),
+        ("functools.partial(train, 1)(2)", '{"steps": 1, "rate": 2}'),
+    ],
+)  # fmt: skip
+def test_arguments_in_the_header(project: Project, call: str, shown: str) -> None:
+    program = f"""
+import functools, json
+import kinetic
+from kinetic.client import payload, process
+@kinetic.run(local=True)
+def train(steps, rate=0, *args, **more): pass
+class Model:
+    @kinetic.run(local=True)
+    def fit(self, steps): pass
+def stop(binary, words, report):
+    file = next(word.partition("=")[2] for word in words if word.startswith("--payload="))
+    found = json.loads(open(file, "rb").readline()).get("arguments")
+    print(json.dumps(found and {{one["name"]: one.get("value", "-") for one in found}}, ensure_ascii=False).encode(errors="backslashreplace").decode())
+    raise SystemExit
+process.require = stop
+kinetic.RemoteCallable.__call__ = kinetic.RemoteCallable.run_async
+{call}
+"""
+    assert project.run(program).stdout.strip() == shown

@@ -46,6 +46,18 @@ def test_stderr(capsys: pytest.CaptureFixture[str]) -> None:
     ]
 
 
+def test_outputs_are_told_in_python(capsys: pytest.CaptureFixture[str]) -> None:
+    report = Reporter()
+    message = "1 output: kubectl kinetic jobs outputs cpu-a-1 cp out --local; to continue from there, run it with --resume-from cpu-a-1"
+    report({"event": "note", "message": message})
+    report({"event": "submitted", "job": {"job_id": "cpu-a-1", "backend": "local"}})
+    report({"event": "note", "message": message})
+    assert [line for line in capsys.readouterr().err.splitlines() if "output" in line] == [
+        "kinetic: 1 output: kubectl kinetic jobs outputs cpu-a-1 cp out --local; to continue from there, run it with resume_from='cpu-a-1'",
+        "kinetic: 1 output: kinetic.attach('cpu-a-1', local=True).outputs(to='out'); to continue from there, run it with resume_from='cpu-a-1'",
+    ]
+
+
 def test_brief(capsys: pytest.CaptureFixture[str]) -> None:
     report = Reporter(brief=True)
     for event in [*EVENTS, {"event": "phase", "name": "payload", "detail": "71 KiB"}, {"event": "phase", "name": "succeeded", "detail": "cpu-train"}]:

@@ -96,13 +96,13 @@ PROGRAMS = {
     ),
     "ids": (
         "job, = ended(fit.run_async(0.5))\nshow(kinetic.table([job.job_id, 'cpu-none-1'], local=True))",
-        '{"args": null, "state": "SUCCEEDED", "seconds": true, "value": {"loss": 0.5, "text": "x"}, "error": null}\n'
+        '{"args": {"lr": 0.5}, "state": "SUCCEEDED", "seconds": true, "value": {"loss": 0.5, "text": "x"}, "error": null}\n'
         '{"args": null, "state": "NOT_FOUND", "seconds": null, "value": null, "error": "job \\"cpu-none-1\\" not found; list jobs with kubectl kinetic jobs list --all --local"}',
     ),
     "one job, whose value was collected": (
         "job, = ended(fit.run_async(0.5))\njob.result()\nshow(kinetic.table(job))\nshow(kinetic.table(job.job_id))",
         '{"args": {"lr": 0.5}, "state": "SUCCEEDED", "seconds": true, "value": {"loss": 0.5, "text": "x"}, "error": null}\n'
-        '{"args": null, "state": "SUCCEEDED", "seconds": true, "value": null, "error": null}',
+        '{"args": {"lr": 0.5}, "state": "SUCCEEDED", "seconds": true, "value": null, "error": null}',
     ),
     "one that was cancelled": ("job = waits.run_async()\njob.cancel()\nprint([row['state'] for row in kinetic.table(job)])", "['CANCELLED']"),
     "a value that JSON has no room for": (

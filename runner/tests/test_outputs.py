@@ -97,14 +97,25 @@ class Plain:
         self.assertIn("kinetic: resuming from job job-b\nkinetic: restored 2 outputs (15 B)\n", ran.stderr)
         self.assertEqual(self.saved(), {"ck/a": b"whole", "ck/b": b"whole, too"})
 
-    def test_resume_from_a_job_that_runs_says_which_state_it_takes(self):
+    def resumed(self, end):
         entry = {"path": "a", "mode": 0o644, "mtime_ns": 1, "size": 5, "sha256": sha256(b"whole"), "object": "sync/0/1-aa/1"}
         self.bucket.put("job-b/sync/0/1-aa/1", b"whole")
         index = {"version": 2, "attempt": 1, "at": "2026-01-02T03:04:05.000000Z", "done": False, "files": [entry]}
         self.bucket.put("job-b/sync/0.json", json.dumps(index).encode())
+        if end:
+            self.bucket.put("job-b/end.json", json.dumps({"version": 1, "state": "FAILED", "reason": end}).encode())
         ran = self.attempt(1, "import os; print(os.listdir(os.environ['KINETIC_OUTPUT_DIR']))", "--resume-from", "job-b")
         self.assertEqual((ran.code, ran.stdout), (0, "['a']\n"))
-        self.assertIn("kinetic: resuming from job job-b, which had not ended, as of 2026-01-02T03:04:05.000000Z\n", ran.stderr)
+        return ran.stderr
+
+    def test_resume_from_a_job_that_runs_says_which_state_it_takes(self):
+        self.assertIn("kinetic: resuming from job job-b, which had not ended, as of 2026-01-02T03:04:05.000000Z\n", self.resumed(""))
+
+    def test_resume_from_a_job_that_was_cancelled(self):
+        self.assertIn("kinetic: resuming from job job-b, which was cancelled, as of 2026-01-02T03:04:05.000000Z\n", self.resumed("Cancelled"))
+
+    def test_resume_from_a_job_that_was_lost(self):
+        self.assertIn("kinetic: resuming from job job-b, which had ended before it saved all, as of 2026-01-02", self.resumed("Evicted"))
 
     def test_resume_from_a_job_that_has_saved_nothing(self):
         ran = self.attempt(1, "", "--resume-from", "job-b")

@@ -10,8 +10,9 @@ import (
 // hidden stands in the text of a call for what may be a secret, and for what was cut.
 const hidden = "…"
 
-// functionCall matches the text of a call of a function, up to its arguments.
-var functionCall = lazyregexp.New(`^[^ (]+:(\w+)\(`)
+// functionCall matches the text of a call of a function, up to its arguments. That of a pickled one has no file. In
+// all other texts, a word with a parenthesis is quoted.
+var functionCall = lazyregexp.New(`^(?:[^ ('"]+:)?([^ ('":]+)\(`)
 
 // argument is one of a call. JSON is its value, nil if the text of the call hides it or cuts it.
 type argument struct {

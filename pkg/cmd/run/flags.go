@@ -115,7 +115,7 @@ func (f *flags) addCall(fs *pflag.FlagSet) {
 	fs.BoolVar(&r.HideArgs, "no-annotate-args", false, "Keep arguments out of the workload's annotation. Values that look secret, and files, are never in it.")
 	fs.StringVar(&r.Map, "map", "", "Call the function once for each line of `FILE` (JSON lines; - for standard input). An object is passed as keyword arguments, an array as positional ones, anything else as the only one.")
 	cli.NumberVar(fs, &r.Chunk, 1, cli.Unbounded, "chunk", "Give each pod of a map `NUMBER` inputs. Default: one chunk per parallel pod, at most 1000.")
-	fs.StringVar(&r.MapResume, "map-resume", "", "Reuse the values of the map `ID`, which had the same function and inputs, and compute the rest.")
+	fs.StringVar(&r.MapResume, "map-resume", "", "Reuse the values of the map `ID`, which had the same function and inputs, and compute the rest; --last for the job you submitted last.")
 	fs.StringArrayVarP(&f.env.Set, "env", "e", nil, "Set an environment variable, `NAME[=VALUE]`; without a value it is copied from this shell.")
 	fs.StringArrayVar(&f.env.Capture, "capture-env", nil, "Copy the environment variables that match `PATTERN`, such as 'AWS_*'.")
 	fs.StringArrayVar(&f.env.Secret, "secret-env", nil, "Copy the environment variable `NAME` as a Kubernetes Secret, never into manifests or logs.")
@@ -123,7 +123,7 @@ func (f *flags) addCall(fs *pflag.FlagSet) {
 	fs.StringVar(&r.OutputDir, "output-dir", "", "Set KINETIC_OUTPUT_DIR to `DIR`: gs://BUCKET/PREFIX or an absolute path in the container; a directory for local jobs. Default: the job's own place in the store. Programs can write there with open() too.")
 	cli.IntervalVar(fs, &r.OutputSync, "output-sync", "Save finished outputs of a running call every `DURATION`, 0 for only at its end. Default: 30s.")
 	fs.BoolVar(&r.OutputMount, "output-mount", false, "Mount the outputs' place in the bucket with Cloud Storage FUSE instead of saving them from the pod's disk: for files larger than that, written from beginning to end.")
-	fs.StringVar(&r.ResumeFrom, "resume-from", "", "Begin with a copy of the outputs of the job `ID`.")
+	fs.StringVar(&r.ResumeFrom, "resume-from", "", "Begin with a copy of the outputs of the job `ID`; --last for the one you submitted last.")
 }
 
 func (f *flags) addPlacement(fs *pflag.FlagSet) {

@@ -99,6 +99,7 @@ type options struct {
 	writeOverlay string
 	request      api.Request
 	notes        []string
+	settled      func(flag string) bool // whether a flag was typed, or has no effect
 	target       target.Target
 	machine      submit.Machine
 	connection   *connect.Flags
@@ -182,7 +183,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	return &options{
 		streams: streams, ui: ui.New(streams.ErrOut, now.Now), clock: now,
 		mode: m, output: f.output, writeOverlay: f.writeOverlay,
-		request: request, notes: notes, target: place, machine: machine, connection: f.connection, prices: connect.Prices(streams.ErrOut),
+		request: request, notes: notes, settled: f.settled(c, local), target: place, machine: machine, connection: f.connection, prices: connect.Prices(streams.ErrOut),
 		wait: waiting{detach: f.detach, outputs: f.fetch, file: f.outputFile, timeout: f.timeout, cleanup: cleanup, cleanupOlder: older, cancel: f.cancelOnInterrupt || local},
 	}, nil
 }
@@ -288,6 +289,8 @@ func (f *flags) checkMode(m mode, local bool) error {
 		return fmt.Errorf("--output-file %s requires --payload: redirect standard output instead, which has the value alone", f.outputFile)
 	case f.outputFile != "" && (m != modeRun || f.detach):
 		return fmt.Errorf("--output-file %s: only for a run that waits for its job; later, kubectl kinetic jobs result ID --output-file writes it", f.outputFile)
+	case f.request.ResumeFrom == submit.LastJob && !m.submits():
+		return fmt.Errorf("--resume-from %s: only a run that submits the job looks for that one: name it by its ID", submit.LastJob)
 	case f.request.MapResume != "" && f.request.Map == "":
 		return fmt.Errorf("--map-resume requires --map with the same input file")
 	}
@@ -310,7 +313,7 @@ func (o *options) run(ctx context.Context) error {
 			return cli.Usage(err)
 		}
 	}
-	for _, n := range o.notes {
+	for _, n := range append(o.notes, unusedParameters(o.request.Target, planned.Decorator, o.settled)...) {
 		o.ui.Note(n)
 	}
 	if err := o.askAboutIdle(ctx, &planned); err != nil {

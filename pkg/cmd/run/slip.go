@@ -25,6 +25,9 @@ func (f *flags) unknownFlag(c *cobra.Command, err error) error {
 	if slices.Contains(hardwareFlags, unknown.GetSpecifiedName()) {
 		return cli.Usagef("%w; choose the hardware with -a, as in -a l4, -a a100x8 or -a tpu-v6e-8", err)
 	}
+	if unknown.GetSpecifiedName() == "all" && (c.Flags().Changed("help") || f.module == "" && len(c.Flags().Args()) == 0) {
+		return cli.Usagef("%w; all flags: %s --help=all", err, c.CommandPath())
+	}
 	hint := f.passing(c.Flags().Args(), unknown)
 	if hint == "" {
 		return err

@@ -38,6 +38,8 @@ type Query struct {
 	Args []string
 	// Forms are what the inputs of a map pass in addition; empty for a single call.
 	Forms []Form
+	// Values are the kinds of values in them.
+	Values []Value
 	// Local means that the same python will run the function, so its syntax errors are
 	// certain.
 	Local bool
@@ -53,8 +55,12 @@ type Finding struct {
 	// Python is the path of the interpreter that answered, with any shim resolved; empty if
 	// none answered.
 	Python string
-	// Declared has the types by which the function annotates names in Query.Args, in Python's words.
-	Declared Declared
+	// Declared has the types by which the function annotates its parameters, in Python's words. Positional are those
+	// that arguments fill by position.
+	Declared   Declared
+	Positional []string
+	// Decorator has the parameters of the function's @kinetic.run, in the order of the file. Only calls from Python use them.
+	Decorator []Parameter
 	// Idle is a warning that a script only defines functions, with the one to call; empty for other scripts.
 	Idle string
 	// LeftToPod is why only running the file can decide, which is normal: it has a
@@ -62,36 +68,54 @@ type Finding struct {
 	LeftToPod string
 }
 
+// Parameter is a parameter of @kinetic.run.
+type Parameter struct {
+	Name string `json:"name"`
+	// Value is the text of a constant, true or false for a bool; nil for everything else.
+	Value *string `json:"value"`
+}
+
 // answer is what check.py writes.
 type answer struct {
-	Outcome    string   `json:"outcome"`
-	Why        string   `json:"why"`
-	Line       int      `json:"line"`
-	Text       string   `json:"text"`
-	Message    string   `json:"message"`
-	Python     string   `json:"python"`
-	Functions  []string `json:"functions"`
-	MethodOf   []string `json:"method_of"`
-	Call       int      `json:"call"`
-	Signature  string   `json:"signature"`
-	Named      []string `json:"named"`
-	Unexpected []string `json:"unexpected"`
-	Required   []string `json:"required"`
-	Unnamed    []string `json:"unnamed"`
-	Places     int      `json:"places"`
-	Excess     int      `json:"excess"`
-	Twice      []string `json:"twice"`
-	Declared   Declared `json:"declared"`
-	Idle       []string `json:"idle"`
-	Executable string   `json:"executable"`
+	Outcome    string      `json:"outcome"`
+	Why        string      `json:"why"`
+	Line       int         `json:"line"`
+	Text       string      `json:"text"`
+	Message    string      `json:"message"`
+	Python     string      `json:"python"`
+	Functions  []string    `json:"functions"`
+	MethodOf   []string    `json:"method_of"`
+	Call       int         `json:"call"`
+	Signature  string      `json:"signature"`
+	Named      []string    `json:"named"`
+	Unexpected []string    `json:"unexpected"`
+	Required   []string    `json:"required"`
+	Unnamed    []string    `json:"unnamed"`
+	Places     int         `json:"places"`
+	Excess     int         `json:"excess"`
+	Twice      []string    `json:"twice"`
+	Declared   Declared    `json:"declared"`
+	Positional []string    `json:"positional"`
+	Decorator  []Parameter `json:"decorator"`
+	Idle       []string    `json:"idle"`
+	Executable string      `json:"executable"`
 }
 
 // Check reads the syntax tree of a file with a local python (a path, or a name on PATH) and
 // checks that the function, unless it is a script, exists and accepts the arguments. It
 // imports nothing. An error is certain and says what to change; the Finding has what is
 // uncertain. A cancelled context is also an error. A form that the function does not accept
-// is a LineError.
+// is a LineError, and so is a value that does not fit its parameter's annotation.
 func Check(ctx context.Context, python string, q Query) (Finding, error) {
+	found, err := checkCalls(ctx, python, q)
+	if err == nil {
+		err = found.Declared.CheckInputs(found.Positional, q.Values)
+	}
+	return found, err
+}
+
+// checkCalls is Check without the values.
+func checkCalls(ctx context.Context, python string, q Query) (Finding, error) {
 	source, err := os.ReadFile(q.Path)
 	if err != nil {
 		return Finding{}, fmt.Errorf("checking %s: %w", q.word(), err)
@@ -187,11 +211,11 @@ func (a answer) judge(q Query) (Finding, error) {
 	where := q.word()
 	switch a.Outcome {
 	case "ok":
-		return Finding{Python: a.Executable, Declared: a.Declared, Idle: a.idle(q.Name)}, nil
+		return Finding{Python: a.Executable, Declared: a.Declared, Positional: a.Positional, Decorator: a.Decorator, Idle: a.idle(q.Name)}, nil
 	case "newer":
 		return Finding{Unchecked: fmt.Sprintf("%s is not checked: %s", where, a.Why), Python: a.Executable}, nil
 	case "unsure":
-		return Finding{LeftToPod: a.Why, Python: a.Executable}, nil
+		return Finding{LeftToPod: a.Why, Decorator: a.Decorator, Python: a.Executable}, nil
 	case "syntax":
 		return Finding{}, a.complainOfSyntax(q.Name)
 	case "missing":

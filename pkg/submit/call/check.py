@@ -4,7 +4,8 @@ Standard input is one line of JSON, {"function": NAME, "calls": [{"args": [NAMES
 "positional": NUMBER}, ...], "here": BOOL}, and then the source, as bytes; "here" says
 that this python will run it, and without a function it is a script. Standard output is one JSON object, about the first call
 that is wrong, whose "outcome" is one of: ok, missing, generator, arguments, syntax, newer, unsure. Nothing is
-imported or run. What is not certain is "unsure": there are no false alarms.
+imported or run. What is not certain is "unsure": there are no false alarms. "decorator" has the parameters
+of the function's @kinetic.run.
 Runs on Python 3.8 and later; one that is too old for kinetic is never sure.
 """
 import ast
@@ -82,13 +83,18 @@ def unsure(why):
     return {"outcome": "unsure", "why": why}
 
 
-def judge(tree, function, calls):
-    hidden = hidden_change(tree, function)
-    if hidden:
-        return unsure(hidden)
+def names(tree):
+    """The nodes that bind names at the top level of a file, by name."""
     bound = {}
     for node in scope(tree.body):
         bound.setdefault(bound_name(node), []).append(node)
+    return bound
+
+
+def judge(tree, bound, function, calls):
+    hidden = hidden_change(tree, function)
+    if hidden:
+        return unsure(hidden)
     if "__getattr__" in bound:
         return unsure("the file has a __getattr__ of its own")
     found = bound.get(function, [])
@@ -107,7 +113,7 @@ def judge(tree, function, calls):
         answer = arguments(node, call["args"], call["positional"], bound)
         if answer["outcome"] != "ok":
             return dict(answer, call=number)
-    return {"outcome": "ok", "declared": answer["declared"]}
+    return {"outcome": "ok", "declared": answer["declared"], "positional": answer["positional"]}
 
 
 def is_ours(decorator, bound):
@@ -115,6 +121,29 @@ def is_ours(decorator, bound):
     name = decorator.func if isinstance(decorator, ast.Call) else decorator
     is_run = isinstance(name, ast.Attribute) and name.attr == "run" and isinstance(name.value, ast.Name) and name.value.id == "kinetic"
     return is_run and all(isinstance(n, ast.alias) and n.name == "kinetic" for n in bound.get("kinetic", []))
+
+
+def parameters(tree, bound, function):
+    """The parameters of a function's @kinetic.run: {"name": NAME, "value": the text of a constant, else null}, without those that are None."""
+    given = []
+    for node in tree.body:
+        if isinstance(node, FUNCTIONS) and node.name == function:
+            for call in node.decorator_list:
+                if isinstance(call, ast.Call) and is_ours(call, bound):
+                    given = [("accelerator", value) for value in call.args[:1]] + [(k.arg, k.value) for k in call.keywords if k.arg]
+    return [{"name": name, "value": constant(value)} for name, value in given if not is_none(value)]
+
+
+def is_none(node):
+    return isinstance(node, ast.Constant) and node.value is None
+
+
+def constant(node):
+    """The value of a constant as a flag has it, or None."""
+    value = getattr(node, "value", None) if isinstance(node, ast.Constant) else None
+    if isinstance(value, bool):
+        return "true" if value else "false"
+    return str(value) if isinstance(value, (str, int, float)) else None
 
 
 def missing(tree, bound, function):
@@ -147,8 +176,9 @@ def arguments(node, given, count, bound):
     }
     wrong = answer["unexpected"] or answer["required"] or answer["unnamed"] or answer["excess"] or answer["twice"]
     answer["outcome"] = "arguments" if wrong else "ok"
-    annotated = {p.arg: kinds(p.annotation, bound) for p in positional + a.kwonlyargs if p.arg in given}
+    annotated = {p.arg: kinds(p.annotation, bound) for p in positional + a.kwonlyargs}
     answer["declared"] = {name: found for name, found in annotated.items() if found}
+    answer["positional"] = [p.arg for p in positional]
     return answer
 
 
@@ -246,7 +276,10 @@ def check(source, function, calls, here):
         return syntax(error.lineno or 0, (error.text or "").strip(), message, here)
     except (RecursionError, MemoryError):
         return unsure("the file is too deeply nested for the python here")
-    return judge(tree, function, calls) if function else {"outcome": "ok", "idle": idle(tree.body)}
+    if not function:
+        return {"outcome": "ok", "idle": idle(tree.body)}
+    bound = names(tree)
+    return dict(judge(tree, bound, function, calls), decorator=parameters(tree, bound, function))
 
 
 def idle(body):

@@ -131,7 +131,7 @@ func TestCheckAllows(t *testing.T) {
 			if err != nil {
 				t.Fatalf("false alarm: %v", err)
 			}
-			if diff := cmp.Diff(Finding{Python: py}, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(Finding{}, "Declared")); diff != "" {
+			if diff := cmp.Diff(Finding{Python: py}, got, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(Finding{}, "Declared", "Positional", "Decorator")); diff != "" {
 				t.Errorf("want certainty (-want +got):\n%s", diff)
 			}
 		})
@@ -323,5 +323,29 @@ func TestCheckRejects(t *testing.T) {
 				}
 			}
 		})
+	}
+}
+
+// The parameters of the decorator are read without running it, whatever is sure about the function.
+func TestCheckDecorator(t *testing.T) {
+	python := python(t)
+	text := func(s string) *string { return &s }
+	l4 := []Parameter{{"accelerator", text("l4")}}
+	for source, want := range map[string][]Parameter{
+		"def f(): pass": nil,
+		"import kinetic\n@kinetic.run\ndef f(): pass":                                               nil,
+		"import kinetic\n@kinetic.run()\ndef f(): pass":                                             nil,
+		"import kinetic\n@kinetic.run('l4')\nasync def f(): pass":                                   l4,
+		"import kinetic\n@kinetic.run(accelerator='l4')\n@mine\ndef f(): pass":                      l4,
+		"import kinetic\nexec('')\n@kinetic.run(accelerator='l4', cpu=None)\ndef f(): pass":         l4,
+		"import kinetic\n@kinetic.run(accelerator=WHICH, **more)\ndef f(): pass":                    {{"accelerator", nil}},
+		"import kinetic\n@kinetic.run(cpu=4, spot=True, env={'A': 'B'}, retries=-1)\ndef f(): pass": {{"cpu", text("4")}, {"spot", text("true")}, {"env", nil}, {"retries", nil}},
+		"import kinetic\n@kinetic.run(cpu=4)\ndef g(): pass\ndef f(): pass":                         nil,
+		"import other as kinetic\n@kinetic.run(cpu=4)\ndef f(): pass":                               nil,
+	} {
+		found, err := Check(t.Context(), python, query(t, source))
+		if diff := cmp.Diff(want, found.Decorator, cmpopts.EquateEmpty()); diff != "" || err != nil {
+			t.Errorf("%s: %v\n%s", source, err, diff)
+		}
 	}
 }

@@ -10,7 +10,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -32,9 +34,13 @@ type Inputs struct {
 	// Forms are the ways in which inputs pass their arguments, in the order of their first
 	// lines. It has the first thousand at most.
 	Forms []Form
+	// Values are the kinds of values that inputs pass for each argument, in the order of their
+	// first lines. It has the first thousand at most.
+	Values []Value
 }
 
-// maxForms limits how many ways to call a function are checked on this machine.
+// maxForms limits how many ways to call a function, and how many kinds of values, are checked
+// on this machine.
 const maxForms = 1000
 
 // Form says which arguments an input passes.
@@ -45,6 +51,29 @@ type Form struct {
 	// passed by position.
 	Names      []string
 	Positional int
+}
+
+// Value is a value of an argument, the first of its kind.
+type Value struct {
+	// Line is where it is, counted from 1.
+	Line int
+	// Name is the argument's name, "" if it is passed by position, which is counted from 0.
+	Name     string
+	Position int
+	// JSON is the value; its beginning and … if it is long.
+	JSON string
+}
+
+// seen has the forms and the kinds of values of the lines before.
+type seen struct {
+	forms  map[string]bool
+	values map[kindOfValue]bool
+}
+
+type kindOfValue struct {
+	name     string
+	position int
+	kind     byte
 }
 
 // LineError is an error in one input.
@@ -65,12 +94,12 @@ func (e *LineError) Unwrap() error { return e.Err }
 func ReadInputs(r io.Reader, w io.Writer) (Inputs, error) {
 	hash := sha256.New()
 	var in Inputs
-	forms := map[string]bool{}
+	before := seen{map[string]bool{}, map[kindOfValue]bool{}}
 	out := io.MultiWriter(hash, w)
 	lines := bufio.NewScanner(r)
 	lines.Buffer(nil, maxInput)
 	for lines.Scan() {
-		line, err := in.add(lines.Bytes(), forms)
+		line, err := in.add(lines.Bytes(), before)
 		if err != nil {
 			return in, &LineError{in.Count + 1, err}
 		}
@@ -90,9 +119,9 @@ func ReadInputs(r io.Reader, w io.Writer) (Inputs, error) {
 	return in, nil
 }
 
-// add checks one line and returns it as it is to be written. forms has the forms seen so
-// far.
-func (in *Inputs) add(line []byte, forms map[string]bool) ([]byte, error) {
+// add checks one line and returns it as it is to be written. before has the forms seen so
+// far, and the kinds of values.
+func (in *Inputs) add(line []byte, before seen) ([]byte, error) {
 	if in.Count == 0 {
 		line = bytes.TrimPrefix(line, []byte("\ufeff")) // written by editors on Windows
 	}
@@ -106,7 +135,7 @@ func (in *Inputs) add(line []byte, forms map[string]bool) ([]byte, error) {
 	if err != nil {
 		return nil, notJSON(line, err)
 	}
-	names, err := namesIn(value)
+	named, err := members(value)
 	if err != nil {
 		return nil, err
 	}
@@ -117,13 +146,33 @@ func (in *Inputs) add(line []byte, forms map[string]bool) ([]byte, error) {
 	if in.Other == 0 && !isPickle(value) {
 		in.Other = in.Count
 	}
-	slices.Sort(names)
-	form := Form{in.Count, names, positional(value)}
-	if key := fmt.Sprintf("%d %q", form.Positional, names); !forms[key] && len(forms) < maxForms {
-		forms[key] = true
-		in.Forms = append(in.Forms, form)
+	places := positional(value)
+	names := slices.Sorted(maps.Keys(named))
+	if key := fmt.Sprintf("%d %q", len(places), names); !before.forms[key] && len(before.forms) < maxForms {
+		before.forms[key] = true
+		in.Forms = append(in.Forms, Form{in.Count, names, len(places)})
+	}
+	for _, name := range names {
+		in.note(Value{Line: in.Count, Name: name}, named[name], before)
+	}
+	for i, value := range places {
+		in.note(Value{Line: in.Count, Position: i}, value, before)
 	}
 	return append(value, '\n'), nil
+}
+
+// note adds a value if it is the first of its kind.
+func (in *Inputs) note(v Value, value json.RawMessage, before seen) {
+	kind := kindOfValue{v.Name, v.Position, kindOf(string(value))}
+	if before.values[kind] || len(before.values) >= maxForms {
+		return
+	}
+	before.values[kind] = true
+	const shown = 60
+	if v.JSON = string(value); len(v.JSON) > shown {
+		v.JSON = strings.ToValidUTF8(v.JSON[:shown], "") + "…"
+	}
+	in.Values = append(in.Values, v)
 }
 
 // isPickle reports whether an input is a pickle, in base64.
@@ -151,41 +200,38 @@ func notJSON(line []byte, err error) error {
 		string(found), utf8.RuneCount(before)+1)
 }
 
-// namesIn returns the member names of an object, which are argument names; nil for other
-// values.
-func namesIn(value json.RawMessage) ([]string, error) {
+// members returns the members of an object, which are arguments by name; nil for other values.
+func members(value json.RawMessage) (map[string]json.RawMessage, error) {
 	if value[0] != '{' {
 		return nil, nil
 	}
-	members := json.NewDecoder(bytes.NewReader(value))
-	_, err := members.Token()
-	seen := map[string]bool{}
-	var names []string
-	for err == nil && members.More() {
+	decoder := json.NewDecoder(bytes.NewReader(value))
+	_, err := decoder.Token()
+	named := map[string]json.RawMessage{}
+	for err == nil && decoder.More() {
 		var key json.Token
-		if key, err = members.Token(); err != nil {
+		if key, err = decoder.Token(); err != nil {
 			break
 		}
 		name := fmt.Sprint(key)
-		if seen[name] {
+		if _, twice := named[name]; twice {
 			return nil, fmt.Errorf("argument %s given twice", name)
 		}
-		seen[name] = true
-		names = append(names, name)
-		var skipped json.RawMessage
-		err = members.Decode(&skipped)
+		var member json.RawMessage
+		err = decoder.Decode(&member)
+		named[name] = member
 	}
-	return names, err
+	return named, err
 }
 
-// positional returns how many arguments an input passes by position.
-func positional(value json.RawMessage) int {
+// positional returns the arguments that an input passes by position.
+func positional(value json.RawMessage) []json.RawMessage {
 	var array []json.RawMessage
 	switch {
 	case value[0] == '{':
-		return 0
+		return nil
 	case value[0] == '[' && json.Unmarshal(value, &array) == nil:
-		return len(array)
+		return array
 	}
-	return 1
+	return []json.RawMessage{value}
 }

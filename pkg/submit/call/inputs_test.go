@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"crypto/sha256"
 	"encoding/hex"
+	"io"
 	"strings"
 	"testing"
 
@@ -56,12 +57,24 @@ func TestReadInputs(t *testing.T) {
 			}
 			sum := sha256.Sum256([]byte(tt.lines))
 			want := Inputs{Count: tt.count, SHA256: hex.EncodeToString(sum[:]), Size: int64(len(tt.lines)), Forms: tt.forms, Other: 1}
-			if diff := cmp.Diff(want, in, cmpopts.EquateEmpty()); err != nil || diff != "" {
+			if diff := cmp.Diff(want, in, cmpopts.EquateEmpty(), cmpopts.IgnoreFields(Inputs{}, "Values")); err != nil || diff != "" {
 				t.Errorf("%v; -want +got:\n%s", err, diff)
 			}
 			if lines.String() != tt.lines {
 				t.Errorf("wrote %.100q, want %.100q", lines.String(), tt.lines)
 			}
 		})
+	}
+}
+
+func TestReadInputsFindsKindsOfValues(t *testing.T) {
+	text := `{"a": 1, "b": "x"}` + "\n" + `{"a": 2, "b": null}` + "\n" + `[3.5, 1]` + "\n" + `{"a": 1e3}` + "\n" + `"` + strings.Repeat("ü", 40) + `"` + "\n"
+	in, err := ReadInputs(strings.NewReader(text), io.Discard)
+	want := []Value{
+		{Line: 1, Name: "a", JSON: "1"}, {Line: 1, Name: "b", JSON: `"x"`}, {Line: 2, Name: "b", JSON: "null"},
+		{Line: 3, JSON: "3.5"}, {Line: 3, Position: 1, JSON: "1"}, {Line: 4, Name: "a", JSON: "1e3"}, {Line: 5, JSON: `"` + strings.Repeat("ü", 29) + "…"},
+	}
+	if diff := cmp.Diff(want, in.Values); diff != "" || err != nil {
+		t.Errorf("%v; -want +got:\n%s", err, diff)
 	}
 }

@@ -35,16 +35,25 @@ type Payload struct {
 	api.Payload
 	// Path is the file that it was read from.
 	Path string
-	// Function is the name of the function, for people.
-	Function string
+	// Function is the name of the function, for people. Arguments are those of the call; nil if the header has none.
+	Function  string
+	Arguments []Argument
+}
+
+// Argument is one of a pickled call, for people.
+type Argument struct {
+	Name string `json:"name"`
+	// Value is JSON, empty if the header does not have it.
+	Value json.RawMessage `json:"value"`
 }
 
 // header is the first line of a payload. Other members are ignored.
 type header struct {
-	Version  int               `json:"kinetic_payload"`
-	Python   string            `json:"python"`
-	Function string            `json:"function"`
-	Modules  map[string]string `json:"modules"`
+	Version   int               `json:"kinetic_payload"`
+	Python    string            `json:"python"`
+	Function  string            `json:"function"`
+	Arguments []Argument        `json:"arguments"`
+	Modules   map[string]string `json:"modules"`
 }
 
 // Read checks the header of a payload and hashes the file. Its errors are mistakes in the
@@ -114,7 +123,7 @@ func (p *Payload) readHeader(in *bufio.Reader) error {
 	if err := h.check(); err != nil {
 		return err
 	}
-	p.Python = minor(h.Python)
+	p.Python, p.Arguments = minor(h.Python), h.Arguments
 	if h.Function != "" {
 		p.Function = h.Function
 	}

@@ -3,6 +3,7 @@ package call
 import (
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"io"
 	"os"
@@ -53,11 +54,19 @@ func TestRead(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := Payload{api.Payload{SHA256: sum(tt.text), Size: int64(len(tt.text)), Python: tt.python}, path, tt.function}
+			want := Payload{Payload: api.Payload{SHA256: sum(tt.text), Size: int64(len(tt.text)), Python: tt.python}, Path: path, Function: tt.function}
 			if diff := cmp.Diff(want, got); diff != "" {
 				t.Errorf("-want +got:\n%s", diff)
 			}
 		})
+	}
+}
+
+func TestReadArguments(t *testing.T) {
+	got, err := Read(writePayload(t, `{"kinetic_payload":1,"python":"3.9","arguments":[{"name":"a","value":null},{"name":"b","value":"x"},{"name":"c"}]}`+"\n"+onePickle))
+	want := []Argument{{"a", json.RawMessage("null")}, {"b", json.RawMessage(`"x"`)}, {"c", nil}}
+	if diff := cmp.Diff(want, got.Arguments); diff != "" || err != nil {
+		t.Errorf("%v; -want +got:\n%s", err, diff)
 	}
 }
 

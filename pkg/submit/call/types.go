@@ -35,10 +35,51 @@ func (d Declared) Fit(kwargs map[string]json.RawMessage, words []string) (map[st
 	return fitting, nil
 }
 
+// CheckInputs returns a LineError for the first value of a map's inputs that fits none of the types
+// of its parameter. positional are the parameters that are filled by position. A parameter that may be a
+// str gets any value: unlike on the command line, the quotes are there or not.
+func (d Declared) CheckInputs(positional []string, values []Value) error {
+	for _, v := range values {
+		name := v.Name
+		if name == "" && v.Position < len(positional) {
+			name = positional[v.Position]
+		}
+		types := d[name]
+		if types == nil || v.JSON == "null" || slices.Contains(types, "str") || fits(v.JSON, types) {
+			continue
+		}
+		return &LineError{v.Line, fmt.Errorf("%s is declared as %s, and is %s: %s", name, strings.Join(types, " | "), v.JSON, inputAdvice(v.JSON, types))}
+	}
+	return nil
+}
+
+// inputAdvice says what to write in an input instead of a value that fits none of the types.
+func inputAdvice(value string, types []string) string {
+	text := value
+	_ = json.Unmarshal([]byte(value), &text) // of a string, what is in the quotes
+	for _, t := range types {
+		if meant := meant(text, t); meant != "" {
+			return "write " + meant
+		}
+	}
+	return "write a value such as " + strings.Trim(examples[types[0]], "'")
+}
+
+// kindOf returns what kind of value a JSON text is, by a character: its first, i for whole numbers, and a point for others.
+func kindOf(value string) byte {
+	switch first := value[0]; {
+	case strings.IndexByte(`"[{tf`, first) >= 0, value == "null":
+		return first
+	case strings.ContainsAny(value, ".eE"):
+		return '.'
+	}
+	return 'i'
+}
+
 // fits reports whether a JSON text is a value of one of the types. Python passes an int for a float.
 func fits(value string, types []string) bool {
 	has := func(name string) bool { return slices.Contains(types, name) }
-	switch value[0] {
+	switch kindOf(value) {
 	case '"':
 		return has("str")
 	case '[':
@@ -47,8 +88,10 @@ func fits(value string, types []string) bool {
 		return has("dict")
 	case 't', 'f':
 		return has("bool")
+	case 'i':
+		return has("float") || has("int")
 	}
-	return has("float") || has("int") && !strings.ContainsAny(value, ".eE")
+	return has("float")
 }
 
 // examples are values of types, as they are typed.

@@ -73,7 +73,7 @@ def f(a: str, b: "str", c: int | None, d, *, e: Optional[int] = 1, f: list[str] 
 	got, err := Check(t.Context(), python(t), q)
 	want := Declared{
 		"a": {"str"}, "b": {"str"}, "c": {"int", "None"}, "e": {"int", "None"}, "f": {"list"}, "g": {"dict"}, "h": {"int", "str"},
-		"l": {"list"}, "n": {"bool"},
+		"l": {"list"}, "n": {"bool"}, "o": {"str"},
 	}
 	if diff := cmp.Diff(want, got.Declared); err != nil || diff != "" {
 		t.Errorf("%v (-want +got):\n%s", err, diff)
@@ -99,5 +99,37 @@ func TestCheckIdleScripts(t *testing.T) {
 		if got, err := Check(t.Context(), py, q); err != nil || got.Idle != want {
 			t.Errorf("%q: got %q, %v, want %q", source, got.Idle, err, want)
 		}
+	}
+}
+
+func TestCheckInputs(t *testing.T) {
+	declared := Declared{"n": {"int"}, "lr": {"float", "None"}, "on": {"bool"}, "names": {"list"}, "text": {"str"}}
+	for name, tt := range map[string]struct {
+		value Value
+		want  string // "" for no error
+	}{
+		"an int":                {Value{Line: 3, Name: "n", JSON: "2"}, ""},
+		"an int for a float":    {Value{Line: 3, Name: "lr", JSON: "2"}, ""},
+		"null":                  {Value{Line: 3, Name: "on", JSON: "null"}, ""},
+		"a number for a str":    {Value{Line: 3, Name: "text", JSON: "2"}, ""},
+		"not declared":          {Value{Line: 3, Name: "other", JSON: "2"}, ""},
+		"beyond the parameters": {Value{Line: 3, Position: 5, JSON: "2"}, ""},
+		"a fraction for an int": {Value{Line: 3, Name: "n", JSON: "2.5"}, "line 3: n is declared as int, and is 2.5: write a value such as 3"},
+		"a number in quotes":    {Value{Line: 3, Name: "n", JSON: `"2"`}, `line 3: n is declared as int, and is "2": write 2`},
+		"a word for a float":    {Value{Line: 4, Name: "lr", JSON: `"x"`}, `line 4: lr is declared as float | None, and is "x": write a value such as 0.1`},
+		"None":                  {Value{Line: 4, Name: "lr", JSON: `"None"`}, `line 4: lr is declared as float | None, and is "None": write null`},
+		"a number for a bool":   {Value{Line: 4, Name: "on", JSON: "0"}, "line 4: on is declared as bool, and is 0: write false"},
+		"a bool for an int":     {Value{Line: 4, Position: 0, JSON: "true"}, "line 4: n is declared as int, and is true: write a value such as 3"},
+		"a string for a list":   {Value{Line: 4, Position: 1, JSON: `"a,b…`}, `line 4: names is declared as list, and is "a,b…: write a value such as [1, 2]`},
+	} {
+		t.Run(name, func(t *testing.T) {
+			got := ""
+			if err := declared.CheckInputs([]string{"n", "names"}, []Value{{Line: 1, Name: "n", JSON: "1"}, tt.value}); err != nil {
+				got = err.Error()
+			}
+			if got != tt.want {
+				t.Errorf("got %q, want %q", got, tt.want)
+			}
+		})
 	}
 }

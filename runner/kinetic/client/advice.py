@@ -1,13 +1,13 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What a user should know before a call is submitted."""
+"""What a user should know about a call before it is submitted, or about its outputs."""
 
 from __future__ import annotations
 
 import functools
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from ..errors import UsageError
@@ -15,6 +15,7 @@ from ..pod import in_job
 from .report import speaker
 
 NO_TERMINAL = "KINETIC_NO_TTY_DEBUG"  # set: wait for a debugger without a terminal
+MOST_NAMES = 5  # of files, in a warning
 PLACES = ("-a", "--accelerator", "--local", "--backend")  # flags that say on what a job runs
 
 
@@ -47,3 +48,18 @@ def require_terminal() -> None:
         "debug=True waits for a debugger, and this program has no terminal: submit it with run_async() (a cell with --detach), "
         f"then attach with kubectl kinetic jobs debug ID; {NO_TERMINAL}=1 waits all the same"
     )
+
+
+def incomplete(files: Sequence[Mapping[str, Any]], *, copied: bool, where: str) -> None:
+    """Warn of outputs that the program had not finished.
+
+    Args:
+        files: the outputs, as they are listed.
+        copied: whether they were copied to this machine.
+        where: as logs= of kinetic.run.
+    """
+    names = [file["name"] for file in files if file.get("incomplete")]
+    if names:
+        more = f" and {len(names) - MOST_NAMES} more" if len(names) > MOST_NAMES else ""
+        how = ": their copies end in .incomplete" if copied else ""
+        speaker(where)("warning", f"outputs that were not finished: {', '.join(names[:MOST_NAMES])}{more}{how}")

@@ -13,7 +13,7 @@ from collections.abc import Iterator, Sequence
 from typing import Any, Generic, Optional, TypeVar
 
 from .. import checks
-from ..errors import JobNotFound, UsageError
+from ..errors import JobNotFound, UsageError, brief
 from ..job_status import JobStatus
 from ..options import Duration
 from . import binaries, outcomes, scratch
@@ -135,6 +135,7 @@ class BatchHandle(Generic[R]):
         """Empty: a map is one job."""
         return {}
 
+    @brief
     def statuses(self) -> list[tuple[int, JobStatus]]:
         """Return the number and the state of each input, in their order: `for index, state in batch.statuses()`.
 
@@ -146,6 +147,7 @@ class BatchHandle(Generic[R]):
         states = (state for state, count in self._runs() for _ in range(count))
         return list(enumerate(states))
 
+    @brief
     def status_counts(self) -> dict[JobStatus, int]:
         """Return how many inputs are in which state. A key can be a word: `counts.get("FAILED", 0)`.
 
@@ -164,6 +166,7 @@ class BatchHandle(Generic[R]):
             raise JobNotFound(f"the values of {self.group_id} were deleted, and with them the outcome of each input")
         return [(JobStatus(run["state"]), run["count"]) for run in inputs["states"]]
 
+    @brief
     def wait(self, timeout: Optional[Duration] = None) -> JobStatus:
         """Wait until all inputs are done, and return the job's state, as JobHandle.wait does. SUCCEEDED doesn't say that none has failed.
 
@@ -209,6 +212,7 @@ class BatchHandle(Generic[R]):
             words = self.job._words("result", *words, f"--output-file={file}")
             yield from outcomes.follow(binaries.JOBS, words, file, lambda: self.job, report, self.job.named())
 
+    @brief
     def results(
         self,
         timeout: Optional[Duration] = None,
@@ -279,6 +283,7 @@ class BatchHandle(Generic[R]):
         return self.job._repr_html_().replace("<th>job</th>", "<th>map</th>", 1)
 
 
+@brief
 def attach_batch(
     group_id: str, *positional: Any, poll_interval: Optional[float] = None, poll_timeout: Optional[float] = None, **target: Any
 ) -> BatchHandle[Any]:

@@ -6,6 +6,8 @@ from __future__ import annotations
 
 import html
 import inspect
+import json
+import math
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Optional
 
@@ -29,6 +31,8 @@ NAMES = {
 CANCELLED = "CANCELLED"  # how a job ended; its state is NOT_FOUND, or FAILED until the workload is gone
 BUCKET = "gs://"
 SHORT = 100  # characters of an argument that is kept
+SHOWN, MOST_SHOWN = 42, 200  # characters of an argument, as JSON, that lists of jobs show, and of all of a call
+MOST_NAMED = 20  # arguments
 BRIEF = 1000  # characters of all arguments of a call that is one of many
 
 
@@ -60,11 +64,49 @@ def ending(status: Mapping[str, Any]) -> Optional[str]:
 
 def arguments(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> dict[str, Any]:
     """Return the arguments of a call by name, as JobHandle.args has them."""
+    return {name: short(value) for name, value in bound(function, args, kwargs).items()}
+
+
+def bound(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any]) -> Mapping[str, Any]:
+    """Return the arguments of a call by name."""
     try:
-        given: Mapping[str, Any] = inspect.signature(function).bind(*args, **kwargs).arguments
+        signature = inspect.signature(function)
+        given = dict(signature.bind(*args, **kwargs).arguments)
     except (TypeError, ValueError):  # a built-in function that does not tell
-        given = {**{str(index): value for index, value in enumerate(args)}, **kwargs}
-    return {name: short(value) for name, value in given.items()}
+        return {**{str(index): value for index, value in enumerate(args)}, **kwargs}
+    more = next((name for name, parameter in signature.parameters.items() if parameter.kind is parameter.VAR_KEYWORD), "")
+    by_name = given.pop(more, {})
+    return {**given, **by_name}
+
+
+def shown(function: Callable[..., Any], args: Sequence[Any], kwargs: Mapping[str, Any], skip: int = 0) -> Optional[list[dict[str, Any]]]:
+    """Return the arguments of a call as the header of its payload has them, None if they are too many.
+
+    Short texts and numbers have a value there. The binaries hide values that look secret.
+
+    Args:
+        function: what is called.
+        args: the positional arguments.
+        kwargs: the arguments by name.
+        skip: how many arguments at the beginning are left out, such as the instance of a method.
+    """
+    given = list(bound(function, args, kwargs).items())[skip:]
+    if len(given) > MOST_NAMED:
+        return None
+    room, found = MOST_SHOWN, []
+    for name, value in given:
+        size = len(json.dumps(value)) if is_plain(value) else SHOWN + 1
+        fits = size <= min(SHOWN, room)
+        room -= size if fits else 0
+        found.append({"name": name, "value": value} if fits else {"name": name})
+    return found
+
+
+def is_plain(value: object) -> bool:
+    """Report whether a value is a text, or what JSON has a word or number for, and not too long."""
+    if isinstance(value, float):
+        return math.isfinite(value)
+    return value is None or isinstance(value, int) and abs(value) < 10**SHOWN or isinstance(value, str) and len(value) <= SHOWN
 
 
 def brief(given: Mapping[str, object]) -> dict[str, Any]:
@@ -165,7 +207,7 @@ class Facts:
 
     @property
     def args(self) -> Optional[dict[str, Any]]:
-        """The arguments of the call by name, known by the handle that the call returned alone: they may be secret, so no text has them.
+        """The arguments of the call by name. Only the handle that the call returned has them: to_json leaves them out, since they may be secret.
 
         What is no short text or number is replaced by its type.
         """

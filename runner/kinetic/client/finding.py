@@ -5,12 +5,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any, Optional
+from typing import Any, Optional, Union
 
 from .. import checks
+from ..errors import brief, on_purpose
 from ..job_status import JobStatus
 from ..options import PLACES, Options, check, flags
 from . import binaries, process
+from .facts import CANCELLED
 from .handle import JobHandle
 
 # The order of such parameters in keras-kinetic.
@@ -18,6 +20,7 @@ OF_ONE = ("project", "cluster")
 OF_ALL = ("project", "zone", "cluster", "namespace")
 
 
+@brief
 def attach(job_id: str, *positional: Any, **target: Any) -> JobHandle[Any]:
     """Return the handle of a job that was submitted before, from here or from another machine.
 
@@ -40,27 +43,40 @@ def describe(job_id: str, where: Mapping[str, Any]) -> dict[str, Any]:
     return job
 
 
+@brief
 def list_jobs(
-    *positional: Any, status: Optional[JobStatus] = None, all: bool = False, mine: bool = False, **target: Any
+    *positional: Any,
+    status: Union[JobStatus, str, None] = None,
+    labels: Optional[Mapping[str, str]] = None,
+    all: bool = False,
+    mine: bool = False,
+    **target: Any,
 ) -> list[JobHandle[Any]]:
     """Return the handles of jobs, newest first.
 
     Args:
-        status: only jobs in this state.
+        status: only jobs in this state, or "CANCELLED".
+        labels: only jobs on a cluster that have all these labels, such as those of kinetic.run(labels=), or the tags of a map.
         all: also those that only the store still knows.
         mine: only those that this user submitted.
         **target: as for attach.
 
     Raises:
         TypeError: positional arguments: where the jobs are is given by name.
+        ValueError: there is no such state, or what is given can't be a label.
     """
     by_name("list_jobs(", OF_ALL, positional)
+    if "tags" in target:
+        raise on_purpose(TypeError("'tags' are the labels of a map: write labels="))
     where = place(target)
     words = ["list", "--output=json", *(["--all"] if all else []), *(["--mine"] if mine else [])]
     if status is not None:
         state = status.value if isinstance(status, JobStatus) else status
-        checks.one_of(*(known.value for known in JobStatus))("status", state)
+        checks.one_of(*(known.value for known in JobStatus), CANCELLED)("status", state)
         words.append(f"--status={state}")
+    if labels:
+        checks.labels("labels", labels)
+        words.append("--selector=" + ",".join(f"{name}={value}" for name, value in labels.items()))
     return [JobHandle.of(job, where) for job in process.ask(binaries.JOBS, [*words, *flags(where)])["items"]]
 
 
@@ -74,7 +90,7 @@ def by_name(call: str, order: Sequence[str], positional: Sequence[Any]) -> None:
     """
     if positional:
         written = ", ".join(f"{name}={value!r}" for name, value in zip(order, positional))
-        raise TypeError(f"where jobs are is given by name: write kinetic.{call}{written})")
+        raise on_purpose(TypeError(f"where jobs are is given by name: write kinetic.{call}{written})"))
 
 
 def place(target: Mapping[str, Any]) -> dict[str, Any]:
@@ -82,5 +98,5 @@ def place(target: Mapping[str, Any]) -> dict[str, Any]:
     check(target)
     for name in target:
         if name not in PLACES:
-            raise TypeError(f"{name!r} does not say where a job is")
+            raise on_purpose(TypeError(f"{name!r} does not say where a job is"))
     return Options(target).target()

@@ -13,10 +13,10 @@ from collections.abc import Callable, Generator, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, Union, overload
 
 from .. import checks
-from ..errors import JobNotFound, JobTimeout, UsageError, says_all
+from ..errors import JobNotFound, JobTimeout, UsageError, brief
 from ..job_status import JobStatus
 from ..options import PLACES, Duration, flags, one, switch
-from . import binaries, process, result, scratch
+from . import advice, binaries, process, result, scratch
 from .facts import Facts, ending, known
 from .flags import timeout_flag
 from .joblog import LogLines, printed
@@ -98,6 +98,7 @@ class JobHandle(Facts, Generic[R]):
             about=known(job),
         )
 
+    @brief
     def status(self) -> JobStatus:
         """Return the job's state now; NOT_FOUND also if nothing is left of it."""
         try:
@@ -126,6 +127,7 @@ class JobHandle(Facts, Generic[R]):
         status: dict[str, Any] = process.ask(binaries.JOBS, self._words("status", "--output=json"), self.named())
         return status
 
+    @brief
     def result(
         self,
         timeout: Optional[Duration] = None,
@@ -157,18 +159,12 @@ class JobHandle(Facts, Generic[R]):
             JobNotFound: there is no such job, and no result of it.
             UntrustedResult: see trust_store.
         """
-        __tracebackhide__ = True  # in pytest; IPython shows the last frame in any case
         checks.switch("stream_logs", stream_logs)
         report = Reporter(self.logs_to(), on_status=None if on_status_change is None else guarded(on_status_change))
-        try:
-            if stream_logs and not self._kept and not self.is_map:
-                self._print_log(timeout, report)
-                timeout = None
-            return self._result(timeout, cleanup, trust_store, report)
-        except BaseException as exc:
-            if says_all(exc):
-                raise exc.with_traceback(None)
-            raise
+        if stream_logs and not self._kept and not self.is_map:
+            self._print_log(timeout, report)
+            timeout = None
+        return self._result(timeout, cleanup, trust_store, report)
 
     def _print_log(self, timeout: Optional[Duration], report: Reporter) -> None:
         """Print the log until the job has ended."""
@@ -196,6 +192,7 @@ class JobHandle(Facts, Generic[R]):
                 self._kept[:] = [value]
             return value
 
+    @brief
     def wait(self, timeout: Optional[Duration] = None) -> JobStatus:
         """Wait until the job has ended, and return its state.
 
@@ -233,6 +230,7 @@ class JobHandle(Facts, Generic[R]):
     @overload
     def logs(self, follow: Literal[True]) -> LogLines: ...
 
+    @brief
     def logs(self, follow: bool = False) -> Union[str, LogLines]:
         """Return the whole log so far; with follow, an iterator of its lines that ends when the job does.
 
@@ -243,15 +241,18 @@ class JobHandle(Facts, Generic[R]):
             return self._lines("logs")
         return LogLines(self._words("logs", "--follow"), self.hosts, self.named())
 
+    @brief
     def tail(self, n: int = 100) -> str:
         """Return the last n lines of the log; of each host, if there are several."""
         checks.whole(-1)("n", n)
         return self._lines("tail", f"--tail={n}")
 
+    @brief
     def cancel(self, *, cleanup_timeout: Optional[float] = None, cleanup_poll_interval: Optional[float] = None) -> None:
         """End the job. Its log and its outputs stay. The parameters have no effect, as those of result."""
         self._require("cancel")
 
+    @brief
     def cleanup(
         self, k8s: bool = True, gcs: bool = True, *, cleanup_timeout: Optional[float] = None, cleanup_poll_interval: Optional[float] = None
     ) -> None:
@@ -269,11 +270,12 @@ class JobHandle(Facts, Generic[R]):
         with contextlib.suppress(JobNotFound):
             self._require("cleanup", *switch("--k8s", k8s), *switch("--gcs", gcs), "--yes")
 
+    @brief
     def outputs(self, to: Optional[str] = None) -> list[str]:
-        """Return the names of the files that the job wrote to KINETIC_OUTPUT_DIR.
+        """Return the names of the files that the job wrote to KINETIC_OUTPUT_DIR. A warning names those that it had not finished.
 
         Args:
-            to: a directory to copy them to.
+            to: a directory to copy them to; files that are not finished get .incomplete at the end of their names.
         """
         if to is not None:
             checks.path("to", to)
@@ -281,6 +283,7 @@ class JobHandle(Facts, Generic[R]):
                 raise checks.wrong("to", to, "a directory, such as '.'")
             self._require("outputs", "cp", to)
         listed = process.ask(binaries.JOBS, self._words("outputs", "ls", "--output=json"), self.named())
+        advice.incomplete(listed["items"], copied=to is not None, where=self.logs_to())
         return [item["name"] for item in listed["items"]]
 
     def debug_attach(self, local_port: int = 5678) -> None:

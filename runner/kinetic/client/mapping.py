@@ -15,7 +15,7 @@ from typing import Any, NoReturn, Optional, TypeVar
 
 from .. import checks
 from ..decorator import RemoteCallable
-from ..errors import UsageError
+from ..errors import UsageError, on_purpose
 from . import binaries, facts, outcomes, payload, process
 from .batch import Arguments, BatchHandle, arguments, check_mode
 from .handle import JobHandle
@@ -67,7 +67,7 @@ class Plan:
             checks.switch("cancel_running_on_fail", self.cancel_running_on_fail)
         if self.fail_fast and self.cancel_running_on_fail is False:
             message = "cancel_running_on_fail=False: a map is one job, so all its inputs go on after a failure, and fail_fast has no effect"
-            warnings.warn(message, UserWarning, stacklevel=4)
+            warnings.warn(message, UserWarning, stacklevel=5)
 
     @property
     def cancels(self) -> bool:
@@ -178,7 +178,7 @@ def write(path: str, function: RemoteCallable[Any, Any], plan: Plan, data: paylo
 def refuse(index: int, exc: Exception) -> NoReturn:
     """Raise an error about an input again, with its number."""
     kind = next(kind for kind in (UsageError, TypeError, ValueError) if isinstance(exc, kind))
-    raise kind(f"input {index}: {exc}") from exc.__cause__
+    raise on_purpose(kind(f"input {index}: {exc}")) from exc.__cause__
 
 
 def binder(function: RemoteCallable[Any, Any]) -> Any:
@@ -193,6 +193,6 @@ def binder(function: RemoteCallable[Any, Any]) -> Any:
         try:
             bind(*args, **kwargs)
         except TypeError as exc:
-            raise TypeError(f"{function.__name__}() {exc}") from None
+            raise on_purpose(TypeError(f"{function.__name__}() {exc}")) from None
 
     return check

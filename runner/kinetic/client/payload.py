@@ -26,7 +26,7 @@ except ModuleNotFoundError:
 from .. import source
 from ..data import Data, path_of
 from ..decorator import RemoteCallable
-from ..errors import KineticError
+from ..errors import KineticError, on_purpose
 from . import culprit
 from .misplaced import refuse_misplaced
 
@@ -111,7 +111,13 @@ def called(function: RemoteCallable[Any, Any]) -> Callable[..., Any]:
 
 
 def write(
-    path: str, function: RemoteCallable[Any, Any], args: Sequence[Any], kwargs: Mapping[str, Any], inputs: Inputs, main: Optional[str] = None
+    path: str,
+    function: RemoteCallable[Any, Any],
+    args: Sequence[Any],
+    kwargs: Mapping[str, Any],
+    inputs: Inputs,
+    main: Optional[str] = None,
+    shown: Optional[Sequence[Mapping[str, Any]]] = None,
 ) -> None:
     """Write a call into a new file that only this user can read. Large arguments are written without a copy in memory.
 
@@ -122,6 +128,7 @@ def write(
         kwargs: the arguments by name.
         inputs: gets the Data that the call has.
         main: what the code of the script has as its file.
+        shown: what lists of jobs show of the arguments.
 
     Raises:
         TypeError: something can't be pickled; the message says where it is and what to do.
@@ -132,13 +139,13 @@ def write(
         refuse_misplaced(value, place)
     call = (called(function), tuple(args), dict(kwargs))
     with create(path) as file:
-        file.write(header(function.__name__, main))
+        file.write(header(function.__name__, main, shown))
         try:
             Pickler(file, inputs).dump(call)
         except OSError as exc:
             raise KineticError(f"cannot write the call to {path}: {exc.strerror}: TMPDIR names a directory for it") from exc
         except Exception as exc:
-            raise culprit.error(function, args, kwargs, exc, lambda sink: Pickler(sink, Inputs())) from exc
+            raise on_purpose(culprit.error(function, args, kwargs, exc, lambda sink: Pickler(sink, Inputs()))) from exc
 
 
 def encode(
@@ -155,7 +162,7 @@ def encode(
     try:
         Pickler(sink, inputs).dump((tuple(args), dict(kwargs)))
     except Exception as exc:
-        raise culprit.error(function, (*shared, *args), kwargs, exc, lambda sink: Pickler(sink, Inputs())) from exc
+        raise on_purpose(culprit.error(function, (*shared, *args), kwargs, exc, lambda sink: Pickler(sink, Inputs()))) from exc
     return json.dumps(base64.b64encode(sink.getvalue()).decode()) + "\n"
 
 
@@ -163,7 +170,7 @@ def create(path: str) -> IO[bytes]:
     return open(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "wb")
 
 
-def header(name: str, main: Optional[str]) -> bytes:
+def header(name: str, main: Optional[str], shown: Optional[Sequence[Mapping[str, Any]]]) -> bytes:
     """Return the first line of a payload."""
     about = {
         "kinetic_payload": VERSION,
@@ -172,8 +179,10 @@ def header(name: str, main: Optional[str]) -> bytes:
         "function": name,
         "modules": own_modules(),
         **({"main": main} if main else {}),
+        **({} if shown is None else {"arguments": shown}),
     }
-    return json.dumps(about).encode() + b"\n"
+    text = json.dumps(about, ensure_ascii=False)  # for people, as are the texts in it
+    return text.encode(errors="backslashreplace") + b"\n"  # half a character is written as JSON does
 
 
 @functools.lru_cache(maxsize=None)

@@ -185,12 +185,17 @@ def start(name: str, words: Sequence[str]) -> subprocess.Popen[bytes]:
 
 def with_handle(said: str, job: Event) -> str:
     """Return what was said about a job, and how to find that again."""
+    return f"{said}\n  its handle: {handle(job)}"
+
+
+def handle(job: Event) -> str:
+    """Return the code for the handle of a job."""
     place = {name: job[key] for key, name in PLACES.items() if job.get(key)}
     if job.get("backend") == "local":
         place = {"local": True}
     target = "".join(f", {name}={value!r}" for name, value in job.get("target", place).items())
     attach = "attach_batch" if job.get("map") else "attach"
-    return f"{said}\n  its handle: kinetic.{attach}({job['job_id']!r}{target})"
+    return f"kinetic.{attach}({job['job_id']!r}{target})"
 
 
 class Interrupts:

@@ -18,6 +18,8 @@ Event = process.Event
 # Control characters but tabs and colours: what a job prints must not change the terminal's title or clipboard.
 CONTROL = re.compile(r"(\x1b\[[0-9;]*m)|[\x00-\x08\x0a-\x1f\x7f-\x9f]")
 
+OUTPUTS = re.compile(r"kubectl kinetic jobs outputs \S+ cp (\S+)[^;]*")
+RESUME = re.compile(r"--resume-from (\S+)$")
 ROUTINE = ("packaged", "payload", "succeeded")  # phases of every job
 STEPS = 10  # of the progress of a map
 LEVELS = {"warning": logging.WARNING, "error": logging.ERROR}
@@ -79,7 +81,7 @@ class Reporter:
         elif kind == "progress" and event["name"] == "map":
             self._count(event["done"], event["total"])
         elif kind in ("note", "warning"):
-            self._say(kind, event["message"])
+            self._say(kind, in_python(event["message"], self.job))
 
     def _change(self, event: Event) -> None:
         state, message = event["state"], event.get("message") or ""
@@ -96,6 +98,12 @@ class Reporter:
         if self._tenth < tenth < STEPS:
             self._tenth = tenth
             self._say("phase", f"map {done:,}/{total:,} done")
+
+
+def in_python(message: str, job: Event) -> str:
+    """Return what is said about the outputs of a job with the code for them, instead of a command."""
+    message = OUTPUTS.sub(lambda found: f"{process.handle(job)}.outputs(to={found[1]!r})", message) if job else message
+    return RESUME.sub(lambda found: f"resume_from={found[1]!r}", message)
 
 
 def origin(event: Event, hosts: int) -> str:

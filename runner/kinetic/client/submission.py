@@ -12,7 +12,8 @@ from typing import Any, Optional, TypeVar
 
 from ..cell import cell
 from ..decorator import RemoteCallable
-from . import advice, binaries, payload, process, project, result, scratch
+from ..errors import on_purpose
+from . import advice, binaries, facts, payload, process, project, result, scratch
 from .handle import JobHandle
 from .report import Reporter
 
@@ -79,12 +80,13 @@ def prepared(
     if lines is None:
         check_arguments(function, args, kwargs)
     advice.default_accelerator(function.options.all(), is_cell=is_cell(function))
+    shown = None if lines is not None or is_cell(function) else facts.shown(function.__wrapped__, args, kwargs, len(function.bound))
     here, flags, inputs = project.current(), function.options.flags(waiting=waiting), payload.Inputs()
     with scratch.directory() as directory:
         file = os.path.join(directory, PAYLOAD)
         root_flags = [flag for flag in flags if flag.startswith(ROOT_PARAMETERS)]
         with project.travelling(here, root_flags):
-            payload.write(file, function, args, kwargs, inputs, here.main)
+            payload.write(file, function, args, kwargs, inputs, here.main, shown)
             more = lines(directory, inputs) if lines is not None else []
         yield [*([here.target] if here.target else []), *flags, *inputs.flags(), f"--payload={file}", *more], directory
 
@@ -98,4 +100,4 @@ def check_arguments(function: RemoteCallable[Any, Any], args: tuple[Any, ...], k
     try:
         signature.bind(*args, **kwargs)
     except TypeError as exc:
-        raise TypeError(f"{function.__name__}() {exc}") from None
+        raise on_purpose(TypeError(f"{function.__name__}() {exc}")) from None

@@ -34,7 +34,7 @@ def table(jobs: Union[Handle, str, Iterable[Union[Handle, str]]], **target: Any)
 
     A dict has id, name, args, state, seconds, value and error; index, too, if it is for an input of a map. args are the arguments by
     name; None if they are unknown. The handle that a call in Python returned knows them, for a map those of the first 10,000
-    inputs. seconds is None before the job runs, and for the inputs of a map. value is None unless the job has succeeded and its value is JSON of at most 1 MiB; others
+    inputs; of other jobs they are known if all are short texts and numbers, and none looks secret. seconds is None before the job runs, and for the inputs of a map. value is None unless the job has succeeded and its value is JSON of at most 1 MiB; others
     are not downloaded. error is the type and the message of an exception, or why there is no value. Nothing is waited for or
     deleted; the values of a map are there once all of it has ended.
 
@@ -152,8 +152,8 @@ def input_rows(batch: BatchHandle[Any], about: Mapping[str, Any]) -> Iterator[Ro
 
 
 def arguments(call: str) -> Optional[dict[str, Any]]:
-    """Return the arguments in the text of a call, such as train.py:train(lr=0.1, name="x"); None if it doesn't have them all."""
-    found = re.fullmatch(r"[^ (]+:\w+\((.*)\)", call)
+    """Return the arguments in the text of a call, such as train.py:train(lr=0.1, name="x") or train(lr=0.1); None if it doesn't have them all."""
+    found = re.fullmatch(r"(?:[^ ('\"]+:)?[^ ('\":]+\((.*)\)", call)
     if not found:
         return None
     rest, args = found[1], {}

@@ -7,6 +7,7 @@ import os
 import time
 
 from ..errors import Unreachable, explain
+from ..publish import read_end
 from ..store import in_parallel, open_store
 from ..store.gcs import RENEW_AGE
 from ..store.names import incomplete_folder, index_folder, index_name
@@ -135,7 +136,7 @@ class Session:
         if self._attempt.host == 0:
             job, moments = self._attempt.options.resume_from, [document.at for document in documents.values() if document and not document.done]
             if found:
-                self._say(f"resuming from job {job}" + (f", which had not ended, as of {max(moments)}" if moments else ""))
+                self._say(f"resuming from job {job}" + (f", which {standing(self._attempt.store, job)}, as of {max(moments)}" if moments else ""))
             else:
                 self._say(f"warning: job {job} has saved no outputs: this job begins without any")
         return found
@@ -271,3 +272,11 @@ class Session:
             if now >= told_at:
                 told_at = now + PROGRESS_SECONDS
                 self._say(f"saving outputs: {readable(self._sender.sent)} were sent")
+
+
+def standing(store, job):
+    """Return how a job stands that did not save its outputs for the last time."""
+    end = read_end(store, job)
+    if end is None:
+        return "had not ended"
+    return "was cancelled" if end.get("reason") == "Cancelled" else "had ended before it saved all"

@@ -1,0 +1,79 @@
+package run
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/spf13/cobra"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/shellquote"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/call"
+)
+
+// settled returns a function that reports whether a parameter of a decorator could not change the job: its flag was typed, or a
+// local job ignores it.
+func (f *flags) settled(c *cobra.Command, local bool) func(flag string) bool {
+	same := map[string][]string{"image": {"container-image"}, "local": {"backend"}, "backend": {"local"}}
+	return func(flag string) bool {
+		if flag == "spot" && strings.HasSuffix(f.request.AcceleratorText, ":spot") {
+			return true
+		}
+		return slices.ContainsFunc(append(same[flag], flag), c.Flags().Changed) || local && slices.Contains(f.podOnly, flag)
+	}
+}
+
+// flagOfParameter returns the flag that a parameter of @kinetic.run becomes, "" if there is none.
+func flagOfParameter(name string) string {
+	switch name {
+	case "container_image":
+		return "image"
+	case "capture_env_vars":
+		return "capture-env"
+	case "secrets":
+		return "secret-env"
+	case "volumes", "labels", "annotations":
+		return strings.TrimSuffix(name, "s")
+	case "flags", "logs":
+		return ""
+	}
+	return strings.ReplaceAll(name, "_", "-")
+}
+
+// unusedParameters returns a note about the parameters of the decorator of a TARGET that this command does not use, with flags in
+// their place.
+func unusedParameters(target string, given []call.Parameter, settled func(flag string) bool) []string {
+	var names, words []string
+	for _, p := range given {
+		flag := flagOfParameter(p.Name)
+		off := p.Value != nil && *p.Value == "false"
+		if off || p.Name == "logs" || flag != "" && settled(flag) {
+			continue
+		}
+		names = append(names, p.Name)
+		if flag != "" && p.Value != nil {
+			words = append(words, typed(flag, *p.Value))
+		}
+	}
+	if names == nil {
+		return nil
+	}
+	function := target[strings.LastIndexByte(target, ':')+1:]
+	note := fmt.Sprintf("this command does not use the parameters of @kinetic.run on %s: %s", function, strings.Join(names, ", "))
+	if words != nil {
+		note += "; to use them, add " + strings.Join(words, " ")
+	}
+	return []string{note}
+}
+
+// typed returns a flag with its value as one types it.
+func typed(flag, value string) string {
+	switch {
+	case flag == "accelerator":
+		return "-a " + shellquote.Word(value)
+	case value == "true":
+		return "--" + flag
+	default:
+		return "--" + flag + " " + shellquote.Word(value)
+	}
+}
