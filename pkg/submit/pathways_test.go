@@ -49,7 +49,7 @@ func TestPlanOfPathways(t *testing.T) {
 		"a flag of XLA":              {change: func(r *api.Request) { r.Pathways.XLAFlags = []string{"xla_x=1"} }, err: `--xla-flag "xla_x=1"`},
 		"another backend":            {change: func(r *api.Request) { r.Backend, r.Pathways.XLAFlags = api.BackendLWS, []string{"--xla_x=1"} }, err: "--xla-flag requires --backend pathways"},
 		"a map":                      {change: func(r *api.Request) { r.Map = "inputs" }, err: "--map cannot be combined with --backend pathways"},
-		"a lock without what it is":  {files: map[string]string{"requirements.txt": "jax==0.9.2 --hash=sha256:" + strings.Repeat("a", 64) + "\nlibtpu==1 --hash=sha256:" + strings.Repeat("a", 64) + "\n"}, err: "requirements.txt has no pathwaysutils"},
+		"a lock without what it is":  {files: map[string]string{"requirements.txt": "jax==0.9.2 --hash=sha256:" + strings.Repeat("a", 64) + "\n"}, err: "requirements.txt has no pathwaysutils"},
 		"packages that are chosen":   {files: map[string]string{"requirements.txt": "jax==0.9.2\npathwaysutils==0.1.11\n"}, want: "jax-0.9.2 tpuv6e:4x4 4"},
 		"a version for unpinned JAX": {files: map[string]string{"requirements.txt": "jax\n"}, change: func(r *api.Request) { r.Pathways.Version = "0.9.2" }, want: "jax-0.9.2 tpuv6e:4x4 4"},
 	}
@@ -86,6 +86,9 @@ func TestPlanOfPathways(t *testing.T) {
 			}
 			if adds := strings.Contains(strings.Join(p.Environment.Added, " "), "pathwaysutils"); adds == strings.Contains(tt.files["requirements.txt"], "pathwaysutils") && s.Image != "me/mine:1" {
 				t.Errorf("added %q to %q", p.Environment.Added, tt.files["requirements.txt"])
+			}
+			if strings.Contains(strings.Join(p.Environment.Added, " "), "tpu") { // the chips are another container's
+				t.Errorf("added %q", p.Environment.Added)
 			}
 		})
 	}

@@ -112,7 +112,11 @@ func New(in Input) (Plan, error) {
 	if in.NoDeps {
 		p.Wanted = deps.Wanted{}
 	}
-	p.addRuntime(cmp.Or(Runtime(in.Runtime), RuntimeAuto), in.Accelerator.Kind)
+	kind := in.Accelerator.Kind
+	if in.Pathways { // the chips belong to another container
+		kind = api.CPU
+	}
+	p.addRuntime(cmp.Or(Runtime(in.Runtime), RuntimeAuto), kind)
 	if err := p.checkHashes(); err != nil {
 		return p, err
 	}
@@ -122,7 +126,7 @@ func New(in Input) (Plan, error) {
 	if err := p.addPathways(in); err != nil {
 		return p, err
 	}
-	p.warnWithoutPlugin(in.Accelerator.Kind)
+	p.warnWithoutPlugin(kind)
 	if p.Empty() {
 		p.Image = p.Base.Ref
 		return p, nil
