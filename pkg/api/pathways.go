@@ -1,5 +1,10 @@
 package api
 
+import (
+	"strconv"
+	"strings"
+)
+
 // PathwaysWish is what the user said about the Pathways runtime.
 type PathwaysWish struct {
 	// Version is the tag of the runtime's images, "" for that of the job's JAX.
@@ -61,4 +66,42 @@ func (h Handle) Machines() int {
 		return h.Pathways.TPUHosts
 	}
 	return h.Hosts
+}
+
+// Parts returns the names of the parts of the runtime: rm, proxy and worker-0, worker-1 and so on, one for each TPU host.
+func (p *Pathways) Parts() []string {
+	if p == nil {
+		return nil
+	}
+	parts := []string{PartManager, PartProxy}
+	for i := range p.TPUHosts {
+		parts = append(parts, partWorker+strconv.Itoa(i))
+	}
+	return parts
+}
+
+// What users call the parts of the runtime.
+const (
+	PartManager = "rm"
+	PartProxy   = "proxy"
+	partWorker  = "worker-"
+)
+
+// IsPart reports whether a word may be the name of a part of the runtime.
+func IsPart(word string) bool {
+	number, isWorker := strings.CutPrefix(word, partWorker)
+	_, err := strconv.ParseUint(number, 10, 16)
+	return word == PartManager || word == PartProxy || isWorker && err == nil
+}
+
+// PartPlace returns the number of the pod and the container of a part of the runtime.
+func PartPlace(part string) (pod int, container string) {
+	switch part {
+	case PartManager:
+		return 0, PathwaysManager
+	case PartProxy:
+		return 0, PathwaysProxy
+	}
+	host, _ := strconv.Atoi(strings.TrimPrefix(part, partWorker)) // of Parts
+	return host + 1, PathwaysWorker
 }

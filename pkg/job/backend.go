@@ -2,6 +2,7 @@ package job
 
 import (
 	"context"
+	"io"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -53,6 +54,9 @@ type Logger interface {
 	// Logs writes what the job printed; with o.Follow, until the job has ended. a reads what
 	// the store has of the log.
 	Logs(ctx context.Context, h api.Handle, a *logs.Archive, o logs.Options, w display.Streams) error
+	// PartLog writes what a part of the Pathways runtime printed; with follow, until its container ends. The error is
+	// fs.ErrNotExist if there is no such container.
+	PartLog(ctx context.Context, h api.Handle, part string, follow bool, w io.Writer) error
 }
 
 // Remover removes workloads, and what they leave behind.

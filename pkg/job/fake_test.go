@@ -2,6 +2,8 @@ package job
 
 import (
 	"context"
+	"io"
+	"io/fs"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -54,6 +56,9 @@ func (steps) Delete(context.Context, api.Handle, api.DeleteOptions) error { retu
 
 func (steps) Release(context.Context, api.Handle, api.End) error { return nil }
 
+func (steps) PartLog(context.Context, api.Handle, string, bool, io.Writer) error {
+	return fs.ErrNotExist
+}
 func (steps) RemoveRunners(context.Context) ([]string, error) { return nil, nil }
 
 // inPods is a backend whose job runs in some pods.

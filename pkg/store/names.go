@@ -139,6 +139,11 @@ func LogPart(id string, host, attempt, part int) string {
 	return fmt.Sprintf(names.LogPart, id, host, attempt, part)
 }
 
+// PartLog returns the name of the end of the log of a part of the Pathways runtime, in an attempt that failed.
+func PartLog(id string, attempt int, part string) string {
+	return fmt.Sprintf(names.PartLog, id, attempt, part)
+}
+
 // Outputs returns the prefix of what the job wrote to KINETIC_OUTPUT_DIR.
 func Outputs(id string) string { return fmt.Sprintf(names.Outputs, id) + "/" }
 
@@ -211,6 +216,9 @@ func PythonOutputs(id string) string { return pythonOutputsDir + id + "/" }
 // What the names of a map's attempts begin with, and the names of what comes from a later attempt have at their end.
 const ofChunk, later = `(\d+-)?`, `(-\d+)?`
 
+// partPattern matches the parts of the Pathways runtime that have a log.
+const partPattern = `(rm|proxy|worker-\d+)`
+
 // form returns a regular expression for the names that a format makes, relative to a job's directory. word is the pattern of
 // each %s after the ID.
 func form(format, word string) string {
@@ -226,7 +234,7 @@ func anyOf(forms ...string) func() *regexp.Regexp {
 // The records of a job, relative to its directory: all that it stores except its outputs.
 var (
 	recordPattern = anyOf(form(names.Handle, ""), form(names.Call, ""), form(names.Payload, ""), form(names.Result, ""), form(names.End, ""),
-		form(names.Environment, ""), form(collectedName, ""), form(names.Attempt, ofChunk), form(names.LogPart, ""), form(names.Pickle, later),
+		form(names.Environment, ""), form(collectedName, ""), form(names.Attempt, ofChunk), form(names.LogPart, ""), form(names.PartLog, partPattern), form(names.Pickle, later),
 		form(names.InputResult, ""), form(names.InputTries, ""), form(names.InputPickle, later), form(names.Hashes, later))
 	// tracePattern matches the records that hardly anything but a job has.
 	tracePattern        = anyOf(form(names.Call, ""), form(names.Result, ""), form(names.End, ""), form(names.Attempt, ""), form(names.LogPart, ""))

@@ -5,7 +5,10 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/pem"
+	"errors"
 	"fmt"
+	"io"
+	"io/fs"
 	"net/url"
 	"os"
 	"slices"
@@ -109,6 +112,11 @@ func (n unavailable) Inspect(context.Context, api.Handle, bool) (api.WorkloadDet
 
 func (n unavailable) Logs(context.Context, api.Handle, *logs.Archive, logs.Options, display.Streams) error {
 	return n.why
+}
+
+// PartLog leaves the answer to the store.
+func (n unavailable) PartLog(context.Context, api.Handle, string, bool, io.Writer) error {
+	return errors.Join(fs.ErrNotExist, n.why)
 }
 
 func (n unavailable) Delete(context.Context, api.Handle, api.DeleteOptions) error { return n.why }

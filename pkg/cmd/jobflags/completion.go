@@ -47,5 +47,6 @@ func (f *Flags) CompleteHosts(sub *cobra.Command, args []string, _ string) ([]st
 	for n := range max(j.Handle.Hosts, 1) {
 		hosts = append(hosts, strconv.Itoa(n))
 	}
+	hosts = append(hosts, j.Handle.Pathways.Parts()...)
 	return hosts, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }

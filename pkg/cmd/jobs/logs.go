@@ -5,7 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -73,7 +75,7 @@ func (c *command) tail() *cobra.Command {
 // hostVar adds --host to the flags of a command.
 func (c *command) hostVar(own cli.Section, f *logFlags) {
 	own.Completions["host"] = c.choice.CompleteHosts
-	own.Flags.StringVar(&f.host, "host", "all", "Print the log of `HOST`: all, or a number.")
+	own.Flags.StringVar(&f.host, "host", "all", "Print the log of `HOST`: all, a number, or with the Pathways runtime rm, proxy or worker-N.")
 }
 
 // logOptions are the options of logs and tail.
@@ -83,6 +85,7 @@ type logOptions struct {
 	args  []string
 	many  bool
 	index int
+	part  string // of the Pathways runtime, "" for the call
 }
 
 func (f *logFlags) toOptions(c *command, args []string) (*logOptions, error) {
@@ -94,19 +97,23 @@ func (f *logFlags) toOptions(c *command, args []string) (*logOptions, error) {
 	if many && (f.follow || f.index != noIndex) {
 		return nil, cli.Usagef("--follow and --index take one job")
 	}
-	host := -1
+	host, part := -1, ""
 	if f.host != "all" {
 		n, err := strconv.Atoi(f.host)
-		if err != nil || n < 0 {
-			return nil, cli.Usagef("--host %q: expected all or a host's number, from 0", f.host)
+		switch {
+		case err == nil && n >= 0:
+			host = n
+		case api.IsPart(f.host):
+			part = f.host
+		default:
+			return nil, cli.Usagef("--host %q: expected all, a host's number, from 0, or a part of the Pathways runtime: rm, proxy, worker-0, worker-1 and so on", f.host)
 		}
-		host = n
 	}
 	o := logs.Options{Follow: f.follow, Tail: f.tail, Timestamps: f.timestamps, Attempt: f.attempt, Host: host}
 	if f.since > 0 {
 		o.Since = c.clock.Now().Add(-f.since)
 	}
-	return &logOptions{command: c, Options: o, args: args, many: many, index: f.index}, nil
+	return &logOptions{command: c, Options: o, args: args, many: many, index: f.index, part: part}, nil
 }
 
 func isCount(word string) bool {
@@ -147,6 +154,9 @@ func (o *logOptions) ofInput(err error) error {
 
 // printLog prints the log of a job.
 func (o *logOptions) printLog(ctx context.Context, j *job.Job) error {
+	if o.part != "" {
+		return o.printPart(ctx, j)
+	}
 	host, err := o.hostOf(j)
 	if err != nil {
 		return err
@@ -169,6 +179,18 @@ func (o *logOptions) printLog(ctx context.Context, j *job.Job) error {
 		return report.Settle(ctx, o.streams.ErrOut, j, status)
 	}
 	return report.SettleBelow(ctx, o.streams.ErrOut, j, status)
+}
+
+// printPart prints the log of a part of the Pathways runtime.
+func (o *logOptions) printPart(ctx context.Context, j *job.Job) error {
+	parts := j.Handle.Pathways.Parts()
+	switch {
+	case parts == nil:
+		return cli.Usagef("--host %s: job %s does not use the Pathways runtime", o.part, j.ID())
+	case !slices.Contains(parts, o.part):
+		return cli.Usagef("--host %s: job %s has %s", o.part, j.ID(), strings.Join(parts, ", "))
+	}
+	return j.PartLog(ctx, o.part, o.Attempt, o.Follow, o.streams.Out)
 }
 
 // logOut returns the writer for the job's standard output. A program gets the lines there as events,

@@ -4,6 +4,8 @@ package jobtest
 import (
 	"cmp"
 	"context"
+	"io"
+	"io/fs"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -70,6 +72,11 @@ func (Backend) Inspect(context.Context, api.Handle, bool) (api.WorkloadDetail, e
 // Logs implements job.Backend.
 func (Backend) Logs(context.Context, api.Handle, *logs.Archive, logs.Options, display.Streams) error {
 	return nil
+}
+
+// PartLog implements job.Backend.
+func (Backend) PartLog(context.Context, api.Handle, string, bool, io.Writer) error {
+	return fs.ErrNotExist
 }
 
 // Delete implements job.Backend.

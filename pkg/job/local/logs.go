@@ -3,12 +3,19 @@ package local
 import (
 	"context"
 	"fmt"
+	"io"
+	"io/fs"
 	"path/filepath"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
 )
+
+// PartLog implements job.Backend: a process on this machine has no runtime beside it.
+func (*Machine) PartLog(context.Context, api.Handle, string, bool, io.Writer) error {
+	return fs.ErrNotExist
+}
 
 // Logs writes the job's log to out. With Follow, it returns when the job has ended and
 // everything was written. If the job is not on this machine, the error is fs.ErrNotExist:

@@ -1,0 +1,49 @@
+package job
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"io"
+	"testing"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
+)
+
+// partsOf is a backend with the log of one part.
+type partsOf struct {
+	steps
+	part, log string
+}
+
+func (p partsOf) PartLog(ctx context.Context, h api.Handle, part string, follow bool, w io.Writer) error {
+	if part != p.part {
+		return p.steps.PartLog(ctx, h, part, follow, w)
+	}
+	_, err := io.WriteString(w, p.log)
+	return err
+}
+
+// The log of a part is the container's, or what the store has of an attempt that failed.
+func TestPartLog(t *testing.T) {
+	j := &Job{
+		Handle: api.Handle{JobID: "a1", Hosts: 1, Pathways: &api.Pathways{TPUHosts: 2}},
+		Store: storeWith(t, map[string]string{
+			"a1/end.json": `{"version":1,"state":"FAILED","attempt":2}`, "a1/attempts/1.json": `{"version":1,"attempt":1}`, "a1/attempts/2.json": `{"version":1,"attempt":2}`,
+			"a1/parts/1/rm.log": "first", "a1/parts/2/worker-1.log": "second",
+		}),
+		Backend: partsOf{part: "proxy", log: "runs"},
+	}
+	for _, tt := range []struct {
+		part    string
+		attempt int
+		want    string // "" for none
+	}{{"proxy", 0, "runs"}, {"worker-1", 0, "second"}, {"rm", 1, "first"}, {"rm", 0, ""}, {"proxy", 1, ""}} {
+		var b bytes.Buffer
+		err := j.PartLog(t.Context(), tt.part, tt.attempt, false, &b)
+		if b.String() != tt.want || errors.Is(err, logs.ErrNoLog) != (tt.want == "") || err != nil && tt.want != "" {
+			t.Errorf("%s of attempt %d: got %q, %v, want %q", tt.part, tt.attempt, b.String(), err, tt.want)
+		}
+	}
+}

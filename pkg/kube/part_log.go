@@ -1,0 +1,35 @@
+package kube
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
+)
+
+// PartLog implements job.Backend.
+func (c *Cluster) PartLog(ctx context.Context, h api.Handle, part string, follow bool, w io.Writer) error {
+	number, container := api.PartPlace(part)
+	pod := h.K8sName + "-0"
+	if number > 0 {
+		pod = fmt.Sprintf("%s-%d", pod, number)
+	}
+	k := c.client
+	body, err := k.core.Get().Namespace(k.namespace).Resource("pods").Name(pod).SubResource("log").
+		VersionedParams(&corev1.PodLogOptions{Container: container, Follow: follow}, k.codec).Stream(ctx)
+	if err != nil {
+		if reason := whyUnopened(err); reason == logs.Gone || reason == logs.Unready {
+			return errors.Join(fs.ErrNotExist, err)
+		}
+		return k.explain(readLog, k.pods(), pod, err)
+	}
+	defer body.Close()
+	_, err = io.Copy(w, body)
+	return err
+}
