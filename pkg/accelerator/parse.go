@@ -36,7 +36,7 @@ func Parse(text string, o Options) (api.Accelerator, error) {
 		return api.Accelerator{}, fmt.Errorf("accelerator %q: %w", text, err)
 	}
 	r.spot = r.spot || o.Spot
-	r.several = o.Backend.IsSet()
+	r.several = o.Backend.IsLeaderWorkerSet()
 	if r.isCPU() {
 		return cpu(r.spot), nil
 	}

@@ -12,9 +12,6 @@ var pathwaysTypes = []struct{ name, typ string }{
 	{"v4", "tpuv4"}, {"v5e", "tpuv5e"}, {"v5p", "tpuv5"}, {"v6e", "tpuv6e"}, {"tpu7x", "tpu7x"},
 }
 
-// wholeHost is the end of the type of a host with 8 chips, where hosts with 4 exist, too.
-const wholeHost = "1t"
-
 // PathwaysInstance returns what the Pathways runtime calls a slice, such as tpuv6e:4x4; "" for what it does not support:
 // anything but TPUs, old generations and single chips.
 func PathwaysInstance(a api.Accelerator) string {
@@ -22,11 +19,7 @@ func PathwaysInstance(a api.Accelerator) string {
 	if a.Kind != api.TPU || i < 0 || a.Chips == 1 {
 		return ""
 	}
-	typ := pathwaysTypes[i].typ
-	if a.ChipsPerHost == 8 {
-		typ += wholeHost
-	}
-	return typ + ":" + a.Topology
+	return pathwaysTypes[i].typ + ":" + a.Topology
 }
 
 // PathwaysTPUs returns the names of the TPUs that the Pathways runtime supports.

@@ -19,11 +19,4 @@ func TestPathwaysInstance(t *testing.T) {
 			t.Errorf("%s: got %q, want %q", text, got, want)
 		}
 	}
-	one, err := Parse("v6e-8", Options{})
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got := PathwaysInstance(one); got != "tpuv6e1t:2x4" {
-		t.Errorf("8 chips on a host: got %q", got)
-	}
 }

@@ -48,8 +48,8 @@ const PathwaysScratch = "pathways"
 // AnnotationPathways is Pathways.Version, on a LeaderWorkerSet with the runtime.
 const AnnotationPathways = AnnotationPrefix + "pathways"
 
-// IsSet reports whether a LeaderWorkerSet runs the jobs of a backend.
-func (b Backend) IsSet() bool { return b == BackendLWS || b == BackendPathways }
+// IsLeaderWorkerSet reports whether a LeaderWorkerSet runs the jobs of a backend.
+func (b Backend) IsLeaderWorkerSet() bool { return b == BackendLWS || b == BackendPathways }
 
 // Machines returns how many machines a job has: its hosts, or the TPU hosts of the Pathways runtime, one of which has
 // room for host 0.

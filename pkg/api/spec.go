@@ -151,6 +151,9 @@ const EnvCompletionIndex = "JOB_COMPLETION_INDEX"
 // EnvPodUID has the UID of the runner's pod.
 const EnvPodUID = "KINETIC_POD_UID"
 
+// EnvTPUHosts has the number of TPU hosts of the Pathways runtime; the runner sets it.
+const EnvTPUHosts = "KINETIC_TPU_HOSTS"
+
 // Variables in the manifest of a job on several hosts. In a LeaderWorkerSet, the controller
 // sets the hosts and the leader instead.
 const (
@@ -193,7 +196,7 @@ var uniqueEnd = regexp.MustCompile(`[0-9]{8}-[0-9]{6}-[0-9a-f]{7}$`)
 // JobName returns the Kubernetes name of the job's workload and of the objects that belong
 // to it.
 func (s Spec) JobName() string {
-	if !s.Backend.IsSet() {
+	if !s.Backend.IsLeaderWorkerSet() {
 		return JobNamePrefix + s.ID
 	}
 	room := maxSetName - len(SetNamePrefix)

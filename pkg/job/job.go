@@ -117,7 +117,7 @@ func (j *Job) Wait(ctx context.Context, seen func(api.Status)) (api.Status, erro
 // mayHold reports whether a job that has ended may still hold its hosts: a
 // LeaderWorkerSet may have to be released.
 func (j *Job) mayHold(ctx context.Context) bool {
-	if !j.Handle.Backend.IsSet() {
+	if !j.Handle.Backend.IsLeaderWorkerSet() {
 		return false
 	}
 	collected, err := j.Collected(ctx)

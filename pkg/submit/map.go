@@ -40,7 +40,7 @@ func validateMap(r api.Request) error {
 		return nil
 	}
 	switch {
-	case r.Backend.IsSet():
+	case r.Backend.IsLeaderWorkerSet():
 		return fmt.Errorf("--map cannot be combined with --backend %s: a map is an Indexed Job (--backend gke)", r.Backend)
 	case r.Hosts > 1 || r.Slices > 1:
 		return errors.New("--map makes each call on one host, so it can't be combined with --hosts or --slices")

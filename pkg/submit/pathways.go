@@ -11,9 +11,12 @@ import (
 	"strings"
 	"time"
 
+	"github.com/google/go-containerregistry/pkg/name"
+
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
@@ -51,8 +54,16 @@ func validatePathways(r api.Request) error {
 		return nil
 	}
 	for _, flag := range w.XLAFlags {
-		if name, _, _ := strings.Cut(flag, "="); !strings.HasPrefix(name, "--xla_") || len(name) == len("--xla_") {
+		if xla, _, _ := strings.Cut(flag, "="); !strings.HasPrefix(xla, "--xla_") || len(xla) == len("--xla_") {
 			return fmt.Errorf("--xla-flag %q: expected --xla_NAME=VALUE, as in --xla-flag=--xla_tpu_enable_latency_hiding_scheduler=true", flag)
+		}
+	}
+	if _, err := name.NewRepository(cmp.Or(w.Images, pathwaysImages)); err != nil {
+		return fmt.Errorf("--pathways-images %q (or KINETIC_PATHWAYS_IMAGES): expected a repository, as in %s", w.Images, pathwaysImages)
+	}
+	for _, e := range r.Env {
+		if e.Name == "JAX_PLATFORMS" && !slices.Contains(strings.Split(e.Value, ","), "proxy") {
+			return fmt.Errorf("--env JAX_PLATFORMS=%s: with --backend pathways JAX reaches the chips by the platform proxy: omit the variable, or use proxy,cpu", e.Value)
 		}
 	}
 	if w.Version != "" && !imageTag.MatchString(w.Version) {
@@ -73,7 +84,7 @@ func checkPathways(r api.Request, acc api.Accelerator) error {
 	case acc.Kind != api.TPU:
 		return fmt.Errorf("--backend pathways is for TPUs (%s), but --accelerator is %s: use --backend lws", supported, accelerator.Text(acc))
 	case accelerator.PathwaysInstance(acc) == "":
-		return fmt.Errorf("--backend pathways supports TPUs of %s with at least 2 chips, but --accelerator is %s: choose another, or use --backend lws", supported, accelerator.Text(acc))
+		return fmt.Errorf("--backend pathways supports %s TPUs with 2 chips or more, but --accelerator is %s: choose another, or use --backend lws", supported, accelerator.Text(acc))
 	case r.Slices > 1:
 		return fmt.Errorf("--slices %d cannot be combined with --backend pathways, which runs on one slice: choose a larger one with --accelerator, or use --backend lws", r.Slices)
 	}
@@ -110,7 +121,10 @@ func pathwaysDoubts(s api.Spec) (warnings []string) {
 		return nil
 	}
 	for _, e := range s.Env {
-		if e.Name == "XLA_FLAGS" || e.Name == "LIBTPU_INIT_ARGS" {
+		switch e.Name {
+		case "JAX_BACKEND_TARGET", "ENABLE_PATHWAYS_PERSISTENCE", "IFRT_PROXY_USE_INSECURE_GRPC_CREDENTIALS":
+			warnings = append(warnings, fmt.Sprintf("--env %s replaces the value with which JAX reaches the Pathways runtime", e.Name))
+		case "XLA_FLAGS", "LIBTPU_INIT_ARGS":
 			warnings = append(warnings, fmt.Sprintf("--env %s has no effect with --backend pathways, whose compiler runs in another container: pass each flag with --xla-flag", e.Name))
 		}
 	}
@@ -130,8 +144,14 @@ func (p Planned) WithRuntime() (Planned, error) {
 	if jax != "" && older(jax, pathwaysJAX) {
 		return p, fmt.Errorf("--backend pathways needs jax %s or newer, and the job would have jax %s: change it in %s", pathwaysJAX, jax, cmp.Or(p.Deps.Source, "the project's requirements"))
 	}
+	if newer := "3.12"; jax != "" && p.Environment.Base.Python != "" && !older(jax, "0.11") && older(p.Environment.Base.Python, newer) {
+		return p, fmt.Errorf("--backend pathways needs Python %s or newer with jax %s, and the job would have Python %s: choose another with --python", newer, jax, p.Environment.Base.Python)
+	}
 	if p.Spec.Pathways.Version != "" {
 		return p, nil
+	}
+	if p.Environment.Mode == decide.Custom {
+		return p, fmt.Errorf("--backend pathways needs the version of the JAX in %s: name the runtime that fits it, as in --pathways-version jax-0.9.2", p.Spec.Image)
 	}
 	if jax == "" {
 		return p, errors.New("--backend pathways needs the version of the job's JAX, which is not known before its packages are resolved: pin it, as in jax==0.9.2, or name the runtime's version with --pathways-version jax-0.9.2")
@@ -145,10 +165,13 @@ func (p Planned) WithRuntime() (Planned, error) {
 // jaxVersion returns the version of JAX that the job gets, "" if it is not known.
 func (p Planned) jaxVersion() string {
 	for _, w := range slices.Concat(p.provided.Wheels, p.Environment.Locked) {
-		if name, rest, _ := strings.Cut(w.File, "-"); requirement.Normalize(name) == "jax" {
+		if project, rest, _ := strings.Cut(w.File, "-"); requirement.Normalize(project) == "jax" {
 			version, _, _ := strings.Cut(rest, "-")
 			return version
 		}
+	}
+	if p.Environment.Mode == decide.Custom || p.Environment.Base.Runtime {
+		return "" // the image's own JAX counts
 	}
 	for _, text := range p.Environment.Added {
 		if r, err := requirement.Parse(text); err == nil && requirement.Normalize(r.Name) == "jax" {
@@ -158,7 +181,7 @@ func (p Planned) jaxVersion() string {
 		}
 	}
 	for _, l := range slices.Concat(p.Environment.Wanted.Requirements, p.Environment.Wanted.Dropped) {
-		if r, err := requirement.Parse(l.Text); err == nil && requirement.Normalize(r.Name) == "jax" {
+		if r, err := requirement.Parse(l.Text); err == nil && requirement.Normalize(r.Name) == "jax" && !strings.Contains(l.Text, ";") { // without a condition
 			if v, pinned := r.Specifiers.Pinned(); pinned {
 				return v
 			}

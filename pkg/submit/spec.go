@@ -61,7 +61,10 @@ func chooseMachines(r api.Request) (machines, error) {
 	if err := checkSize(r, m); err != nil {
 		return m, err
 	}
-	if err := errors.Join(checkHosts(r, acc), checkPathways(r, acc)); err != nil {
+	if err := checkPathways(r, acc); err != nil {
+		return m, err
+	}
+	if err := checkHosts(r, acc); err != nil {
 		return m, err
 	}
 	if err := checkNetwork(r, acc); err != nil {
@@ -145,6 +148,9 @@ func checkHosts(r api.Request, acc api.Accelerator) error {
 	case acc.Kind == api.TPU && r.Hosts > 0:
 		return fmt.Errorf("--hosts %d: a TPU's topology determines its hosts (%s): %s", r.Hosts, accelerator.Describe(acc), otherHosts(r, acc))
 	}
+	if r.Backend == api.BackendPathways { // whose one process sees all of them
+		return nil
+	}
 	if err := checkSlices(r, acc); err != nil {
 		return err
 	}
@@ -164,7 +170,7 @@ func otherHosts(r api.Request, acc api.Accelerator) string {
 	if other := accelerator.WithHosts(acc, r.Hosts); other.Hosts != acc.Hosts {
 		advice = fmt.Sprintf("choose another with --accelerator, such as %s, which has %d", accelerator.Text(other), other.Hosts)
 	}
-	if slices := r.Hosts / acc.Hosts; slices*acc.Hosts == r.Hosts && r.Backend != api.BackendGKE && accelerator.HasMultislice(acc) {
+	if slices := r.Hosts / acc.Hosts; slices*acc.Hosts == r.Hosts && r.Backend != api.BackendGKE && r.Backend != api.BackendPathways && accelerator.HasMultislice(acc) {
 		advice += fmt.Sprintf(", or take %d of these slices with --slices %d", slices, slices)
 	}
 	return advice
@@ -285,7 +291,7 @@ func retries(s api.Spec) int {
 	switch {
 	case s.Retries >= 0:
 		return s.Retries
-	case s.Capacity.Kind == api.CapacitySpot && (s.Hosts == 1 || s.Backend.IsSet()):
+	case s.Capacity.Kind == api.CapacitySpot && (s.Hosts == 1 || s.Backend.IsLeaderWorkerSet()):
 		return spotRetries
 	}
 	return 0

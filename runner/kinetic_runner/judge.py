@@ -18,7 +18,7 @@ class Told:
     def __init__(self, scratch, in_pod):
         self.memory = Memory(in_pod)
         self._spare = os.path.join(scratch, "report.jsonl")  # used if the call has closed the pipe
-        self.outcome = self.broken = self.no_program = None
+        self.outcome = self.broken = self.no_program = self.exit_code = None
         self.on_failure = lambda: None  # called when the call has failed, before the process ends
 
     def note(self, report):
@@ -29,6 +29,7 @@ class Told:
                 self.on_failure()
         self.broken = report.get("broken", self.broken)
         self.no_program = report.get("no_program", self.no_program)
+        self.exit_code = report.get("exit_code", self.exit_code)
 
     def read_spare(self, note=None):
         """Process the reports that did not go through the pipe, once. A line that the call did not finish is none."""
@@ -75,6 +76,8 @@ def outcome_of_status(title, kind, status, told):
     if told.broken:
         return Outcome(RUNNER_FAILURE, EXIT_RUNNER, f"the runner itself failed: {told.broken}")
     if os.WIFSIGNALED(status):
+        if isinstance(told.exit_code, int):  # it had failed, and crashed while exiting
+            return outcome_of_exit(title, told.exit_code)
         return outcome_of_signal(title, os.WTERMSIG(status), told.memory.ran_out())
     code = os.WEXITSTATUS(status)
     if kind in ("function", "pickle") and code == 0:

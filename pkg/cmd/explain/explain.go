@@ -280,7 +280,7 @@ func explainJob(s api.Spec) explainedJob {
 	case api.CapacityFlexStart:
 		j.FlexStart = true
 	}
-	if s.Hosts == 1 || s.Backend.IsSet() {
+	if s.Hosts == 1 || s.Backend.IsLeaderWorkerSet() {
 		j.Retries, j.MaxDisruptions, j.retryOn = &s.Retries, &s.MaxDisruptions, s.RetryOn
 	}
 	return j

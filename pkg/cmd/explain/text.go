@@ -32,7 +32,7 @@ func (e Explanation) Text(size func(int64) string, count func(n int, noun string
 		line("workload", "%s %s, namespace %s", e.Job.kind(), *e.Job.Name, text(e.Target.Namespace))
 		line("cluster", "%s", e.Target.cluster())
 		line("accelerator", "%s%s", e.Accelerator.sentence, e.Accelerator.perHourText())
-		if e.Accelerator.Hosts > 1 || e.Job.Backend.IsSet() {
+		if e.Accelerator.Hosts > 1 || e.Job.Backend.IsLeaderWorkerSet() {
 			line("hosts", "%s", e.hosts())
 		}
 		if e.Accelerator.network != "" {
@@ -193,7 +193,7 @@ func (j explainedJob) shownID() string {
 
 // kind returns the kind of the workload's object.
 func (j explainedJob) kind() string {
-	if j.Backend.IsSet() {
+	if j.Backend.IsLeaderWorkerSet() {
 		return "LeaderWorkerSet"
 	}
 	return "Job"
@@ -305,7 +305,7 @@ func (e Explanation) hosts() string {
 	case api.BackendLWS:
 		return count + ", as a LeaderWorkerSet: each runs the call; if one is lost, all restart"
 	case api.BackendPathways:
-		return count + ", as a LeaderWorkerSet: one more pod, on one of them, runs the call and sees all chips; if one is lost, all restart"
+		return count + ", as a LeaderWorkerSet with the Pathways runtime: one more pod runs the call, and sees all chips; if a host is lost, all restart"
 	}
 	return count + ", as an Indexed Job: if one is lost, all fail"
 }

@@ -169,7 +169,7 @@ func runsOn(h api.Handle) string {
 		return "this machine"
 	}
 	kind := "Job"
-	if h.Backend.IsSet() {
+	if h.Backend.IsLeaderWorkerSet() {
 		kind = "LeaderWorkerSet"
 	}
 	return fmt.Sprintf("%s, %s %s in namespace %s", h.Accelerator, kind, h.K8sName, h.Namespace)

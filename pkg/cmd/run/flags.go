@@ -123,7 +123,7 @@ func (f *flags) addCall(fs *pflag.FlagSet) {
 	fs.StringVar(&r.OutputDir, "output-dir", "", "Set KINETIC_OUTPUT_DIR to `DIR`: gs://BUCKET/PREFIX or an absolute path in the container; a directory for local jobs. Default: the job's own place in the store. Programs can write there with open() too.")
 	cli.IntervalVar(fs, &r.OutputSync, "output-sync", "Save finished outputs of a running call every `DURATION`, 0 for only at its end. Default: 30s.")
 	fs.BoolVar(&r.OutputMount, "output-mount", false, "Mount the outputs' place in the bucket with Cloud Storage FUSE instead of saving them from the pod's disk: for files larger than that, written from beginning to end.")
-	fs.StringVar(&r.ResumeFrom, "resume-from", "", "Begin with a copy of the outputs of the job `ID`; --last for the one you submitted last.")
+	fs.StringVar(&r.ResumeFrom, "resume-from", "", "Begin with a copy of the outputs of the job `ID`, or --last.")
 }
 
 func (f *flags) addPlacement(fs *pflag.FlagSet) {
@@ -148,7 +148,7 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	fs.BoolVar(&r.FlexStart, "flex-start", false, "Use flex-start capacity (Dynamic Workload Scheduler), for at most 7 days.")
 	fs.StringVar(&r.ComputeClass, "compute-class", "", "Use the ComputeClass `NAME`, or one of Autopilot's: Accelerator, Balanced, Performance, Scale-Out.")
 	fs.StringVar(&r.Pathways.Version, "pathways-version", "", "Use the Pathways runtime with the tag `VERSION`. Default: that of the job's JAX, as in jax-0.9.2.")
-	fs.StringVar(&r.Pathways.Images, "pathways-images", "", "Take the images of the Pathways runtime from `REPOSITORY`, a copy of Google's. Default: KINETIC_PATHWAYS_IMAGES.")
+	fs.StringVar(&r.Pathways.Images, "pathways-images", "", "Take the images of the Pathways runtime from `REPOSITORY`, a mirror of Google's. Default: KINETIC_PATHWAYS_IMAGES.")
 	fs.StringArrayVar(&r.Pathways.XLAFlags, "xla-flag", nil, "Pass `--xla_NAME=VALUE` to the compiler of the Pathways runtime, which ignores XLA_FLAGS.")
 	fs.BoolVar(&r.Pathways.NoNetworkPolicy, "no-network-policy", false, "Create no NetworkPolicy with --backend pathways; without one, any pod that reaches the runtime can use the chips.")
 	fs.StringVar(&f.nodePools, "slice-node-pool", "", "Run the hosts of a TPU slice in a node pool of this `KIND`: exclusive to the slice (the default), or shared (for GKE Autopilot).")

@@ -212,7 +212,7 @@ func (f *flags) ignoredFlags(c *cobra.Command, r api.Request) []string {
 			idle = append(idle, "--"+name)
 		}
 	}
-	if f.backend == string(api.BackendGKE) || api.Backend(f.backend).IsSet() {
+	if f.backend == string(api.BackendGKE) || api.Backend(f.backend).IsLeaderWorkerSet() {
 		idle = append(idle, "--backend")
 	}
 	if idle == nil {

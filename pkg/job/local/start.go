@@ -211,7 +211,7 @@ func seconds(d time.Duration) string { return strconv.FormatFloat(d.Seconds(), '
 func (m *Machine) environment(spec api.Spec, secrets map[string]string) ([]string, error) {
 	var env []string
 	for _, e := range os.Environ() {
-		if !strings.HasPrefix(e, api.EnvPodUID+"=") {
+		if !strings.HasPrefix(e, api.EnvPodUID+"=") && !strings.HasPrefix(e, api.EnvTPUHosts+"=") {
 			env = append(env, e)
 		}
 	}

@@ -6,6 +6,7 @@ import (
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
+	networkingv1 "k8s.io/api/networking/v1"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/apimachinery/pkg/types"
@@ -142,8 +143,12 @@ func PodSets(o *unstructured.Unstructured) ([]PodSet, error) {
 // workload.
 func Extras(h api.Handle) []schema.GroupVersionResource {
 	for _, k := range Kinds {
-		if k.Backend == h.Backend && !h.ByPythonTool() {
-			return k.extras(h.Hosts)
+		if (k.Backend == h.Backend || k.Backend.IsLeaderWorkerSet() && h.Backend.IsLeaderWorkerSet()) && !h.ByPythonTool() {
+			extras := k.extras(h.Hosts)
+			if h.Pathways != nil {
+				extras = append(extras, networkingv1.SchemeGroupVersion.WithResource("networkpolicies"))
+			}
+			return extras
 		}
 	}
 	return nil

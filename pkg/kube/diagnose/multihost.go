@@ -33,7 +33,7 @@ func (s Observation) explainHosts(hosts int) Diagnosis {
 	if first.Sentence == "" || len(pods) == 0 {
 		return first
 	}
-	if far := progress(pods, max(hosts, len(pods))); far != "" {
+	if far := progress(pods, max(hosts, len(pods)), s.Workload.UsesPathways()); far != "" {
 		first.Sentence = far + "; " + first.Sentence
 	}
 	return first
@@ -138,11 +138,11 @@ func ofHost(p corev1.Pod, sentence string) string {
 
 // progress returns how far the hosts of a job are; "" if all have a node and none runs. With the Pathways runtime, those
 // with chips count.
-func progress(pods []corev1.Pod, hosts int) string {
+func progress(pods []corev1.Pod, hosts int, pathways bool) string {
 	placed, running, what, began := 0, 0, "hosts", false
-	if chips := slices.DeleteFunc(slices.Clone(pods), RunsCall); len(chips) > 0 {
+	if pathways {
 		began = slices.ContainsFunc(pods, HasStarted)
-		pods, hosts, what = chips, hosts-1, "TPU hosts"
+		pods, hosts, what = slices.DeleteFunc(slices.Clone(pods), RunsCall), hosts-1, "TPU hosts"
 	}
 	for _, p := range pods {
 		if p.Spec.NodeName != "" {

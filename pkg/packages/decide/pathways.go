@@ -26,6 +26,9 @@ func (p *Plan) addPathways(in Input) error {
 	case p.IsLock():
 		return fmt.Errorf("%s has no %s, which --backend pathways needs: add it to the project, and lock it again", cmp.Or(p.Wanted.Source, "the lock"), pathwaysUtils)
 	}
+	if len(p.Added) == 0 && !p.Base.Runtime && !slices.ContainsFunc(p.Wanted.Requirements, func(l deps.Line) bool { return requirement.Normalize(l.Name()) == "jax" }) {
+		p.Added = []string{"jax", "keras"} // as any job on a TPU gets them
+	}
 	p.Added = append(slices.Clip(p.Added), pathwaysUtils)
 	return nil
 }

@@ -79,9 +79,13 @@ func Covers(rules []*storage.BucketLifecycleRule, prefix string) bool {
 	})
 }
 
-// Text says what a rule that deletes objects does: deletes blobs/ and data/ and pathways/ after 30 days.
+// Text says what a rule that deletes objects does: deletes blobs/, data/ and pathways/ after 30 days.
 func Text(r *storage.BucketLifecycleRule) string {
-	what := strings.Join(r.Condition.MatchesPrefix, " and ")
+	prefixes := r.Condition.MatchesPrefix
+	what := strings.Join(prefixes, " and ")
+	if last := len(prefixes) - 1; last > 1 {
+		what = strings.Join(prefixes[:last], ", ") + " and " + prefixes[last]
+	}
 	if what == "" {
 		what = "everything"
 	}

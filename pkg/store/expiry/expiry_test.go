@@ -99,7 +99,7 @@ func TestKeeps(t *testing.T) {
 func TestNarrow(t *testing.T) {
 	wide := parse(t, `{"action":{"type":"Delete"},"condition":{"age":30,"isLive":true}}`)
 	narrow := Narrow(wide, Shared(""))
-	if got, want := Text(narrow), `deletes blobs/ and data/ and pathways/ after 30 days, only {"isLive":true}`; got != want {
+	if got, want := Text(narrow), `deletes blobs/, data/ and pathways/ after 30 days, only {"isLive":true}`; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if !DeletesAll(wide) || DeletesAll(narrow) {

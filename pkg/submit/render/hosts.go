@@ -45,7 +45,7 @@ var (
 
 func groupOf(s api.Spec, r program, l lists) (group, error) {
 	switch {
-	case s.Backend.IsSet():
+	case s.Backend.IsLeaderWorkerSet():
 		return leaderWorkerSet(s, r, l)
 	case s.Hosts > 1:
 		return indexedJob(s, l)
@@ -111,7 +111,7 @@ func (p *patch) nodePool(s api.Spec) {
 		metav1.LabelSelectorRequirement{Key: api.LabelJobID, Operator: metav1.LabelSelectorOpNotIn, Values: []string{s.ID}})
 	apart.NamespaceSelector = &metav1.LabelSelector{} // all
 	affinity := corev1.Affinity{PodAntiAffinity: &corev1.PodAntiAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{apart}}}
-	if !s.Backend.IsSet() {
+	if !s.Backend.IsLeaderWorkerSet() {
 		together := rule(metav1.LabelSelectorRequirement{Key: api.LabelJobID, Operator: metav1.LabelSelectorOpIn, Values: []string{s.ID}})
 		affinity.PodAffinity = &corev1.PodAffinity{RequiredDuringSchedulingIgnoredDuringExecution: []corev1.PodAffinityTerm{together}}
 	}

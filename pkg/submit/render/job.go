@@ -32,7 +32,7 @@ func jobPatch(s api.Spec, r program, l lists) (patch, error) {
 	var p patch
 	p.test(container+"/name", api.ContainerName)
 	p.identity(s)
-	if !s.Backend.IsSet() { // a set has its own
+	if !s.Backend.IsLeaderWorkerSet() { // a set has its own
 		p.add(jobMetadata+"/annotations", annotations(s, r))
 		p.replace("/spec/backoffLimit", s.Retries)
 	}
@@ -143,7 +143,7 @@ func runnerArguments(s api.Spec) []string {
 
 // retryArguments tell the runner about retries where Kubernetes doesn't count them alone.
 func retryArguments(s api.Spec) []string {
-	if s.RetryOn != api.RetryOnError && !s.Backend.IsSet() && s.Map == nil {
+	if s.RetryOn != api.RetryOnError && !s.Backend.IsLeaderWorkerSet() && s.Map == nil {
 		return nil
 	}
 	return s.RetryArguments()
@@ -169,7 +169,7 @@ func groupArguments(s api.Spec) []string {
 	if s.Pathways != nil {
 		args = append(args, "--pathways", strconv.Itoa(s.Pathways.TPUHosts))
 	}
-	if s.Backend.IsSet() {
+	if s.Backend.IsLeaderWorkerSet() {
 		args = append(args, "--release", s.Namespace+"/"+s.JobName())
 	}
 	return args

@@ -43,7 +43,7 @@ func render(s api.Spec, o Overlay, find func() program, written bool) (Rendered,
 	if err := check(s); err != nil {
 		return Rendered{}, nil, err
 	}
-	if s.Backend.IsSet() {
+	if s.Backend.IsLeaderWorkerSet() {
 		if err := o.refuseMerges(); err != nil {
 			return Rendered{}, nil, fmt.Errorf("overlay %s: %w", o.dir, err)
 		}

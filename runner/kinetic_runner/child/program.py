@@ -22,27 +22,33 @@ def main(argv, _):
     sys.path[:1] = [os.getcwd() if is_module else os.path.dirname(name)]
     import runpy
 
-    debugging, succeeded = modules.import_debug(), []
+    debugging, ended = modules.import_debug(), []
     modules.let_shadow(sys.path[:1] + list(filter(None, os.environ.get("PYTHONPATH", "").split(os.pathsep))), STARTUP_MODULES)
     sys.excepthook = show
     debugger = modules.begin(debugging)
     # After the exit handlers of the program, and before those of JAX, which may crash.
-    atexit.register(report, os.path.dirname(os.environ["KINETIC_STOP_FILE"]), os.getpid(), succeeded)
+    atexit.register(report, os.path.dirname(os.environ["KINETIC_STOP_FILE"]), os.getpid(), ended)
     if debugger:
         debugger.breakpoint()
     try:
         runpy.run_module(name, None, "__main__", True) if is_module else runpy.run_path(name, None, "__main__")  # step into it
     except SystemExit as exc:
-        if exc.code not in (None, 0):
+        ended.append(exc.code if isinstance(exc.code, int) else int(exc.code is not None))
+        if ended[0]:
             raise
-    succeeded.append(True)
+    except BaseException:
+        ended.append(1)
+        raise
+    else:
+        ended.append(0)
 
 
-def report(scratch, pid, succeeded):
-    """Report that the program has succeeded, unless it has not, or this is a fork of it."""
-    if succeeded and os.getpid() == pid:
+def report(scratch, pid, ended):
+    """Report how the program has ended, unless it has not, or this is a fork of it."""
+    if ended and os.getpid() == pid:
+        told = {"exit_code": ended[0]} if ended[0] else {"outcome": dict(outcomes.outcome_of("Completed", 0), returned=True)}
         with open(os.path.join(scratch, "report.jsonl"), "a", encoding="utf-8") as file:
-            file.write(json.dumps({"outcome": dict(outcomes.outcome_of("Completed", 0), returned=True)}) + "\n")
+            file.write(json.dumps(told) + "\n")
 
 
 def show(kind, exc, _):

@@ -23,7 +23,7 @@ from .release import APIServer
 from .rendezvous import Group
 
 LOOK_SECONDS = 3.0  # between looks at the pods
-LOSS_SECONDS = 30.0  # for the cluster to notice that a part is lost
+LOSS_SECONDS = 90.0  # for the cluster to notice that a part is lost: a node that died is not ready after 50 seconds
 LOG_SECONDS = 10.0  # to keep the logs of all parts
 LOG_BYTES, LOG_PARTS = 1 << 20, 66  # of each part's log, and of how many parts: the first ones
 LOG_QUERY = "log?container={}&previous={}&tailLines=5000&limitBytes=4194304"
@@ -153,6 +153,8 @@ class Lookout(Errands):
 
     def _look(self, _):
         attempt, hosts = self._attempt, self._attempt.options.pathways
+        if attempt.complete:
+            return  # an earlier look took longer than the pause between two
         try:
             there = attempt.pathways.look()
         except Transient:

@@ -189,7 +189,7 @@ func TestChecks(t *testing.T) {
  {"verbs":["get"],"apiGroups":[""],"resources":["*/log"]}, {"verbs":["*"],"apiGroups":[""],"resources":["services","pods/portforward","configmaps","secrets","events","resourcequotas","persistentvolumeclaims"]},
  {"verbs":["*"],"apiGroups":[""],"resources":["pods"],"resourceNames":["mine"]}]}}`,
 			"POST /apis/authentication.k8s.io/v1/selfsubjectreviews": `{"status":{"userInfo":{"username":"bob"}}}`},
-			state: doctor.Wrong, detail: "no permission to delete jobs; list, watch pods in namespace ml", fix: bind + "bob"},
+			state: doctor.Wrong, detail: "no permission to delete jobs; create, get networkpolicies; get, list, watch pods in namespace ml", fix: bind + "bob"},
 		"an authorizer that lists nothing, and allows all": {check: "rights", answers: map[string]string{rules: `{"status":{"incomplete":true}}`,
 			"POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews": `{"status":{"allowed":true}}`}, state: doctor.OK, detail: "all that run and jobs need"},
 		"an authorizer that lists nothing, and allows little": {check: "rights", answers: map[string]string{rules: `{"status":{"incomplete":true}}`,

@@ -79,7 +79,7 @@ const (
 )
 
 func TestRulesOfTheBucket(t *testing.T) {
-	const both, liveOnly = `deletes blobs/ and data/ and pathways/ after 30 days`, `, only {"isLive":true}`
+	const both, liveOnly = `deletes blobs/, data/ and pathways/ after 30 days`, `, only {"isLive":true}`
 	for name, tt := range map[string]struct {
 		rules string
 		plan  []string // the differences
@@ -91,7 +91,7 @@ func TestRulesOfTheBucket(t *testing.T) {
 		"other things": {copies + "," + class, []string{"lifecycle: nothing now, " + both + " wanted"}, copies + "," + class + `,{"action":{"type":"Delete"},"condition":{"age":30,"matchesPrefix":["blobs/","data/","pathways/"]}}`},
 		"a part of it": {blobs, []string{"lifecycle: nothing now, deletes data/ and pathways/ after 30 days wanted"}, blobs + `,{"action":{"type":"Delete"},"condition":{"age":30,"matchesPrefix":["data/","pathways/"]}}`},
 		"several for all": {class + "," + live + "," + copies + "," + deletesAll, []string{
-			"lifecycle: deletes everything after 365 days" + liveOnly + " now, deletes blobs/ and data/ and pathways/ after 365 days" + liveOnly + " wanted",
+			"lifecycle: deletes everything after 365 days" + liveOnly + " now, deletes blobs/, data/ and pathways/ after 365 days" + liveOnly + " wanted",
 			"lifecycle: deletes everything after 30 days now, " + both + " wanted",
 		}, class + "," + strings.Replace(live, `"isLive":true`, `"isLive":true,"matchesPrefix":["blobs/","data/","pathways/"]`, 1) + "," + copies + "," + strings.Replace(deletesAll, `30`, `30,"matchesPrefix":["blobs/","data/","pathways/"]`, 1)},
 	} {
