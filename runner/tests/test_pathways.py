@@ -125,13 +125,12 @@ class Exit(PathwaysCase):
                 self.assertEqual(ran.result["warnings"], ["train.py returned, but its process was killed by SIGSEGV while exiting"])
 
     def test_crash_at_the_exit_of_a_program_that_failed(self):
-        self.crash_at_exit()
         for source in ("raise ValueError('boom')", "import os; os.fork() or exit(0); os.wait(); raise ValueError('boom')"):
             with self.subTest(source):
-                process = self.begin(script(), source)
-                self.assertEqual(self.finish(process).code, 1)  # its own, and no crash
                 self.setUp()
                 self.crash_at_exit()
+                ran = self.ended(script(), source)
+                self.assertEqual((ran.end["state"], ran.end["reason"], ran.end["exit_code"]), ("FAILED", "ExitCode", 1))  # no crash, and final
 
 
 class Waiting(PathwaysCase):
