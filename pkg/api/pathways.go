@@ -7,7 +7,7 @@ import (
 
 // PathwaysWish is what the user said about the Pathways runtime.
 type PathwaysWish struct {
-	// Version is the tag of the runtime's images, "" for that of the job's JAX.
+	// Version is the tag of the runtime's images, "" for the one that fits the job's JAX.
 	Version string
 	// Images is the repository of the runtime's images, "" for Google's.
 	Images string
@@ -22,7 +22,7 @@ type PathwaysWish struct {
 type Pathways struct {
 	// Version is the tag of the images, such as jax-0.9.2; "" until the job's JAX is known.
 	Version string `json:"version"`
-	// Server is the image of the resource manager and the TPU hosts, Proxy that of the proxy.
+	// Server is the image of the resource manager and the workers, Proxy the image of the proxy.
 	Server string `json:"server"`
 	Proxy  string `json:"proxy"`
 	// TPUHosts is the number of hosts with chips.
@@ -35,7 +35,7 @@ type Pathways struct {
 	OpenNetwork bool `json:"-"`
 }
 
-// Containers of the Pathways runtime, and where they listen. The first two are sidecars of host 0.
+// Containers of the Pathways runtime. The first two are sidecars of host 0.
 const (
 	PathwaysManager = "pathways-rm"
 	PathwaysProxy   = "pathways-proxy"

@@ -97,6 +97,8 @@ const (
 	LabelApp, LabelJobID = "app", "job-id"
 	AppSingleHost        = "kinetic"          // for Jobs, on several hosts too
 	AppSet               = "kinetic-pathways" // for LeaderWorkerSets
+	// LabelWorkerIndex is the number of a pod of a LeaderWorkerSet, 0 for the leader. Its controller sets it.
+	LabelWorkerIndex = "leaderworkerset.sigs.k8s.io/worker-index"
 	// LabelQueue names the Kueue queue of a workload.
 	LabelQueue = "kueue.x-k8s.io/queue-name"
 	// AnnotationPrefix is the domain of our annotations and labels.

@@ -8,12 +8,12 @@ import (
 	"io/fs"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// PartLog writes what a part of the Pathways runtime printed: what its container has, or if that is gone, what the store has
-// of the last attempt, which is something only if that failed. attempt is the only one to read, 0 for the last.
+// PartLog writes what a part of the Pathways runtime printed. With attempt 0, it reads the container or, if that is gone, what
+// the store has of the last attempt; else what the store has of that attempt. The store has something only of attempts that
+// failed.
 func (j *Job) PartLog(ctx context.Context, part string, attempt int, follow bool, w io.Writer) error {
 	if attempt == 0 {
 		err := j.Backend.PartLog(ctx, j.Handle, part, follow, w)
@@ -26,7 +26,7 @@ func (j *Job) PartLog(ctx context.Context, part string, attempt int, follow bool
 	}
 	kept, err := j.Store.Open(ctx, store.PartLog(j.ID(), attempt, part))
 	if errors.Is(err, store.ErrNotFound) {
-		return fmt.Errorf("%w of %s in attempt %d of job %s: it is only kept if the attempt failed", logs.ErrNoLog, part, attempt, j.ID())
+		return fmt.Errorf("attempt %d of job %s has no log of %s: it is kept only if the attempt fails", attempt, j.ID(), part)
 	}
 	if err != nil {
 		return err

@@ -167,13 +167,13 @@ _ON_PURPOSE = "_kinetic_on_purpose"
 
 
 def on_purpose(exc: E) -> E:
-    """Mark an exception of Python's own, such as a TypeError, as one whose message says all. Return it."""
+    """Mark an exception of Python's own, such as a TypeError, whose message needs no traceback. Return it."""
     setattr(exc, _ON_PURPOSE, True)
     return exc
 
 
 def brief(function: F) -> F:
-    """Make a function that programs call raise what says all by itself without the frames below it."""
+    """Make a public function raise marked exceptions without the frames below it."""
 
     @functools.wraps(function)
     def called(*args: Any, **kwargs: Any) -> Any:

@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""What says all by itself comes without the stack of the package."""
+"""Exceptions whose message is enough have no frames of the package."""
 
 from __future__ import annotations
 

@@ -7,7 +7,7 @@
 //	proxy_server FLAG…   a proxy
 //
 // All of them speak lines of text. A worker says to the resource manager who it is, and is there as long as
-// its connection is. Whoever says watch to the resource manager, or nothing at all to the proxy, is told how
+// its connection is. A client that sends watch to the resource manager, or nothing to the proxy, is told how
 // many workers and chips are there, at once and whenever that changes:
 //
 //	1/2 workers 4/8 chips

@@ -110,7 +110,7 @@ func (c *command) previewCancel(ctx context.Context, found []*job.Job, out answe
 	return err
 }
 
-// endedAlready says that there is nothing to cancel.
+// endedAlready reports that there is nothing to cancel.
 func (c *command) endedAlready(j *job.Job, s api.Status) {
 	fmt.Fprintf(c.streams.ErrOut, "job %s has ended already: %s\n", j.ID(), s.Word())
 }

@@ -106,8 +106,11 @@ func (f *logFlags) toOptions(c *command, args []string) (*logOptions, error) {
 		case api.IsPart(f.host):
 			part = f.host
 		default:
-			return nil, cli.Usagef("--host %q: expected all, a host's number, from 0, or a part of the Pathways runtime: rm, proxy, worker-0, worker-1 and so on", f.host)
+			return nil, cli.Usagef("--host %q: expected all, a host's number, from 0, or a part of the Pathways runtime (rm, proxy, worker-0, worker-1, …)", f.host)
 		}
+	}
+	if part != "" && (f.tail >= 0 || f.since > 0 || f.timestamps || f.index != noIndex) {
+		return nil, cli.Usagef("--host %s cannot be combined with --tail, --since, --timestamps or --index: it prints the whole log of that part", part)
 	}
 	o := logs.Options{Follow: f.follow, Tail: f.tail, Timestamps: f.timestamps, Attempt: f.attempt, Host: host}
 	if f.since > 0 {
@@ -190,7 +193,11 @@ func (o *logOptions) printPart(ctx context.Context, j *job.Job) error {
 	case !slices.Contains(parts, o.part):
 		return cli.Usagef("--host %s: job %s has %s", o.part, j.ID(), strings.Join(parts, ", "))
 	}
-	return j.PartLog(ctx, o.part, o.Attempt, o.Follow, o.streams.Out)
+	err := j.PartLog(ctx, o.part, o.Attempt, o.Follow, o.streams.Out)
+	if ctx.Err() != nil {
+		return report.Interrupted(o.streams.ErrOut, j, ctx.Err())
+	}
+	return err
 }
 
 // logOut returns the writer for the job's standard output. A program gets the lines there as events,

@@ -63,7 +63,7 @@ func (p project) missingFile(file string) string {
 	below := err == nil && filepath.IsLocal(rel)
 	switch _, err := os.Stat(here); {
 	case err == nil && p.passed(here):
-		return fmt.Sprintf("%s is passed as data, and has another path in the job: open the one that the function gets, or that of the volume", file)
+		return fmt.Sprintf("%s is passed as data, and has another path in the job: open the path that the function gets, or the volume's path", file)
 	case err == nil && below && !filepath.IsAbs(file) && p.packaged(filepath.ToSlash(rel)):
 		return "" // the program looked for it elsewhere
 	case err == nil && below && !filepath.IsAbs(file):

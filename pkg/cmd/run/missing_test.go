@@ -24,7 +24,7 @@ func TestMissingFile(t *testing.T) {
 	for file, want := range map[string]string{
 		"base.json":                       "base.json is on this machine, but was left out of the package",
 		filepath.Join(cwd, "base.json"):   "is a path on this machine",
-		"images/1.png":                    "images/1.png is passed as data, and has another path in the job: open the one that",
+		"images/1.png":                    "images/1.png is passed as data, and has another path in the job: open the path that",
 		"kept.json":                       "",
 		"../../outside.csv":               "../../outside.csv is on this machine, and only " + root + " is packaged: pass it with --data NAME=../../outside.csv",
 		filepath.Join(dir, "outside.csv"): "is packaged: pass it with --data NAME=" + dir,

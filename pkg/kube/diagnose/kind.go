@@ -100,7 +100,7 @@ var LeaderWorkerSet = &Kind{
 	PodTemplates:     [][]string{{"spec", "leaderWorkerTemplate", "leaderTemplate"}, {"spec", "leaderWorkerTemplate", "workerTemplate"}},
 	ScaledToZero:     true,
 	MaxQueuedName:    api.MaxQueuedName,
-	hostNumber:       func(labels, _ map[string]string) string { return labels[labelLWSWorker] },
+	hostNumber:       func(labels, _ map[string]string) string { return labels[api.LabelWorkerIndex] },
 	makers: func(workload string) []maker { // of the leader, and of the workers
 		return []maker{{"StatefulSet", workload, false}, {"StatefulSet", workload + "-0", false}}
 	},

@@ -15,11 +15,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// What LeaderWorkerSet's controller writes on pods.
-const (
-	labelLWSWorker    = "leaderworkerset.sigs.k8s.io/worker-index"
-	annotationLWSSize = "leaderworkerset.sigs.k8s.io/size"
-)
+// annotationLWSSize is the size of its set, on a pod. LeaderWorkerSet's controller writes it.
+const annotationLWSSize = "leaderworkerset.sigs.k8s.io/size"
 
 // lwsSize returns the number of hosts of a LeaderWorkerSet according to its pods; 0 if
 // there are none yet.

@@ -38,7 +38,7 @@ func pythonSet() *metav1.PartialObjectMetadata {
 // member is a pod of a set of two hosts.
 func member(host, made int, state corev1.ContainerState) corev1.Pod {
 	p := pod(fmt.Sprintf("h%d-%d", host, made), made, state)
-	p.Labels = map[string]string{labelLWSWorker: fmt.Sprint(host)}
+	p.Labels = map[string]string{api.LabelWorkerIndex: fmt.Sprint(host)}
 	p.Annotations = map[string]string{annotationLWSSize: "2"}
 	p.Spec.NodeName = "node"
 	return p

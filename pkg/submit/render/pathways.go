@@ -27,9 +27,7 @@ const (
 	proxyContainer   = leaderPod + "/spec/initContainers/1"
 	workerContainer  = workerPod + "/spec/containers/0"
 
-	// labelWorkerIndex is the number of a pod of a LeaderWorkerSet, 0 for the leader.
-	labelWorkerIndex = "leaderworkerset.sigs.k8s.io/worker-index"
-	// fuseAnnotations begin the names of those that have GKE mount buckets.
+	// fuseAnnotations is the beginning of the annotations with which GKE mounts buckets.
 	fuseAnnotations = "gke-gcsfuse/"
 )
 
@@ -85,7 +83,7 @@ func besideWorker(s api.Spec) corev1.Affinity {
 		TopologyKey: corev1.LabelHostname,
 		LabelSelector: &metav1.LabelSelector{
 			MatchLabels:      map[string]string{api.LabelJobID: s.ID},
-			MatchExpressions: []metav1.LabelSelectorRequirement{{Key: labelWorkerIndex, Operator: metav1.LabelSelectorOpNotIn, Values: []string{"0"}}},
+			MatchExpressions: []metav1.LabelSelectorRequirement{{Key: api.LabelWorkerIndex, Operator: metav1.LabelSelectorOpNotIn, Values: []string{"0"}}},
 		},
 	}}}}
 }

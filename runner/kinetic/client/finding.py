@@ -56,7 +56,7 @@ def list_jobs(
 
     Args:
         status: only jobs in this state, or "CANCELLED".
-        labels: only jobs on a cluster that have all these labels, such as those of kinetic.run(labels=), or the tags of a map.
+        labels: only jobs on a cluster that have all these labels, as kinetic.run(labels=) or the tags of a map set them.
         all: also those that only the store still knows.
         mine: only those that this user submitted.
         **target: as for attach.

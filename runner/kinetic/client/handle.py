@@ -272,7 +272,7 @@ class JobHandle(Facts, Generic[R]):
 
     @brief
     def outputs(self, to: Optional[str] = None) -> list[str]:
-        """Return the names of the files that the job wrote to KINETIC_OUTPUT_DIR. A warning names those that it had not finished.
+        """Return the names of the files that the job wrote to KINETIC_OUTPUT_DIR. A warning names the unfinished ones.
 
         Args:
             to: a directory to copy them to; files that are not finished get .incomplete at the end of their names.
