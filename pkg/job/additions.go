@@ -102,7 +102,7 @@ func (a *additions) complete(ctx context.Context, entries []api.JobSummary, leve
 		}
 		if h, err := readHandle(ctx, j.Store, e.ID); err == nil {
 			e.JobDetails = h.Details()
-			if e.Hosts == 0 && h.Backend != api.BackendLocal {
+			if e.Hosts == 0 {
 				e.Hosts, e.Pathways = atATime(h), h.Pathways != nil
 			}
 		}

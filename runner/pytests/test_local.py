@@ -231,6 +231,7 @@ print(read(words))
 
 SAID = {
     "volumes": ({"volumes": "{'/usr': kinetic.Data('.')}"}, "in Python: volumes= for --volume"),
+    "no cluster": ({"local": "False"}, "in Python: local=True for --local"),
     "what the package follows itself": ({"debug": "True", "retries": "1", "flags": "['--nosuch']"}, "unknown flag: --nosuch"),
 }
 

@@ -210,10 +210,10 @@ func (o *options) names() error {
 
 func (o *options) table() error {
 	style := ui.Detect(o.streams.Out)
-	columns, bases := o.columns(), ""
+	columns, prices := o.columns(), "for an hour of all hosts: list prices in US dollars, not a bill"
 	if style.Width() > 0 { // a footnote says it: it is nearly the same in all rows
 		columns = slices.DeleteFunc(columns, func(c column) bool { return c.Header == pricesOf })
-		bases = " (" + price.Words(false, o.bases()...) + ")"
+		prices = "for an hour of all hosts, in US dollars, not a bill: " + price.Words(false, o.bases()...)
 	}
 	var shown []ui.Column
 	for _, c := range columns {
@@ -230,9 +230,10 @@ func (o *options) table() error {
 	if err := table.Flush(); err != nil {
 		return err
 	}
-	fmt.Fprintln(o.streams.ErrOut, ui.Wrapped(o.streams.ErrOut, "for an hour of all hosts: list prices in US dollars, not a bill"+bases))
+	fmt.Fprintln(o.streams.ErrOut, ui.Wrapped(o.streams.ErrOut, prices))
 	if o.live && slices.ContainsFunc(o.offers, func(a offer) bool { return a.live.Quota == nil }) {
-		fmt.Fprintf(o.streams.ErrOut, "quota -: Compute Engine lists none in %s, as for the newest GPUs and TPUs; see %s?project=%s\n", target.Region(o.place.Zone), gcp.QuotaPage, o.place.Project)
+		none := fmt.Sprintf("quota -: Compute Engine lists none in %s, as for the newest GPUs and TPUs; see %s?project=%s", target.Region(o.place.Zone), gcp.QuotaPage, o.place.Project)
+		fmt.Fprintln(o.streams.ErrOut, ui.Wrapped(o.streams.ErrOut, none))
 	}
 	return nil
 }

@@ -64,11 +64,44 @@ func usage(c *cobra.Command, sections []Section, width int) string {
 
 // flagsOf returns the flags of a section below its title, "" if it shows none.
 func flagsOf(s Section, width int) string {
-	text := shownFlags(s.Flags).FlagUsagesWrapped(width)
-	if text == "" {
+	usages := shownFlags(s.Flags).FlagUsages()
+	if usages == "" {
 		return ""
 	}
-	return s.Title + ":\n" + text
+	return s.Title + ":\n" + laidOut(usages, width)
+}
+
+// maxUsageColumn is the last column where the usage of flags may begin. That of a flag with a longer name is below it:
+// one such name would leave no room for all the others.
+const maxUsageColumn = 32
+
+// laidOut fits pflag's lines, each a flag and its usage, to a width. pflag's own way leaves lines too long that have a
+// word which is longer than the room for usages, and counts bytes.
+func laidOut(usages string, width int) string {
+	const gap = "   " // pflag puts it between a flag and its usage
+	column := 0
+	var flags, texts []string
+	for line := range strings.Lines(usages) {
+		start := len(line) - len(strings.TrimLeft(line, " "))
+		flag, text, _ := strings.Cut(line[start:], gap)
+		flags, texts = append(flags, line[:start]+flag), append(texts, strings.TrimSpace(text))
+		if end := utf8.RuneCountInString(line[:start] + flag + gap); end <= maxUsageColumn {
+			column = max(column, end)
+		}
+	}
+	column = cmp.Or(column, maxUsageColumn)
+	below := "\n" + strings.Repeat(" ", column)
+	var b strings.Builder
+	for i, flag := range flags {
+		b.WriteString(flag)
+		if room := column - utf8.RuneCountInString(flag); room < len(gap) {
+			b.WriteString(below)
+		} else {
+			b.WriteString(strings.Repeat(" ", room))
+		}
+		b.WriteString(strings.ReplaceAll(reflow(texts[i], width-column), "\n", below) + "\n")
+	}
+	return b.String()
 }
 
 // shownFlags returns flags as help shows them. One whose value may be omitted shows its default, as in

@@ -44,6 +44,24 @@ func TestShownFlags(t *testing.T) {
 	}
 }
 
+// No word, no long name and no letter of several bytes makes lines too long, or moves what stands beside it.
+func TestFlagsFitTheWidth(t *testing.T) {
+	s := NewSection("Flags")
+	s.Flags.String("keys", "", "Add `KEY,…` to it.")
+	s.Flags.String("network", "", "Create it in a `NETWORK` such as projects/PROJECT/global/networks/NAME. Default: a new one.")
+	s.Flags.String("services-secondary-range-name", "", "Use this `RANGE`.")
+	const want = "Flags:\n" +
+		"      --keys KEY,…        Add KEY,… to it.\n" +
+		"      --network NETWORK   Create it in a NETWORK such as\n" +
+		"                          projects/PROJECT/global/networks/NAME.\n" +
+		"                          Default: a new one.\n" +
+		"      --services-secondary-range-name RANGE\n" +
+		"                          Use this RANGE.\n"
+	if diff := cmp.Diff(want, flagsOf(s, 66)); diff != "" {
+		t.Errorf("(-want +got)\n%s", diff)
+	}
+}
+
 func TestAbridge(t *testing.T) {
 	code, placement := NewSection("What runs"), NewSection("Where it runs")
 	placement.Topic = "placement"

@@ -44,10 +44,10 @@ Exit codes: 0 what was to be deleted is gone; 1 something could not be deleted, 
 name was not typed; 2 the command line is wrong, or the cluster may not be deleted, and
 nothing was changed; 130 interrupted: started operations continue.`
 
-const downExamples = `  kubectl kinetic down --project my-project --zone us-central1-a --cluster research
+const downExamples = `  kubectl kinetic down --project my-project --zone us-central1-a --cluster lab
 
   # without a question, with all results
-  kubectl kinetic down --cluster research --yes=research --delete-data`
+  kubectl kinetic down --cluster lab --yes=lab --delete-data`
 
 // NewCommand returns `kubectl kinetic down`.
 func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cobra.Command {

@@ -45,7 +45,7 @@ func (c *command) list() *cobra.Command {
 	own.Flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "List jobs of all namespaces.")
 	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: wide, results (arguments and values, also of jobs whose workload is gone), json, yaml, name, or custom-columns=HEADER:PATH,… with paths in the items of json.")
 	own.Offer("output", append(listFormats(), customPrefix)...)
-	own.Flags.StringSliceVarP(&f.labels, "label-columns", "L", nil, "Add a column for each of these labels: `KEY,…`.")
+	own.Flags.StringSliceVarP(&f.labels, "label-columns", "L", nil, "Add a column for each of these labels: `KEYS`, with commas between them.")
 	jobflags.StatusVar(own, &f.status, "Only jobs with status `STATE`")
 	own.Flags.BoolVarP(&f.watch, "watch", "w", false, "Watch for changes after listing.")
 	c.choice.FilterVars(own)

@@ -50,6 +50,8 @@ func valueCell(e api.JobSummary, v job.Value) string {
 		return report.MapProgress(*v.Inputs)
 	case v.Size > 0:
 		return human.Bytes(v.Size)
+	case v.JSON == nil && e.Word() == string(api.Succeeded) && !e.Workload.ByPythonTool:
+		return "deleted" // as a value that Python has collected
 	}
 	var compact bytes.Buffer
 	if json.Compact(&compact, v.JSON) != nil { // there is none

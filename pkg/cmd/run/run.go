@@ -29,12 +29,12 @@ const long = `Run Python code on a cluster, or on this machine, and print its re
 
 TARGET is one of
 
-  train.py                      a script; ARGS are its arguments
-  train.py:train                a function of a file; --arg NAME=VALUE are its arguments
-  pkg.mod:train                 a function of a module
-  -m pkg.mod                    a module, as with python -m
-  --command -- CMD…             a command
-  --payload call.pkl            a pickled function with its arguments
+  train.py              a script; ARGS are its arguments
+  train.py:train        a function of a file; --arg NAME=VALUE are its arguments
+  pkg.mod:train         a function of a module
+  -m pkg.mod            a module, as with python -m
+  --command -- CMD…     a command
+  --payload call.pkl    a pickled function with its arguments
 
 The project directory of the code is packaged and uploaded; .kineticignore excludes
 files. The packages that the project lists are put into an image, or installed by the
@@ -52,18 +52,18 @@ input, nothing was done; 124 --timeout expired, the job is still running; 130 in
 const examples = `  # a function, on the cluster
   kubectl kinetic run train.py:train -a l4 --arg epochs=3
 
-  # on this machine, with files as the argument images; copy what it wrote to out
-  kubectl kinetic run train.py:train --local --data images=./images --outputs out
+  # on this machine, with files as the argument images; copy its outputs to out
+  kubectl kinetic run train.py:train --local --data images=./img --outputs out
 
   # a script with its arguments; come back for its output later
   kubectl kinetic run train.py -a tpu-v6e-8 --detach -- --epochs 3
 
   # begin with the outputs of an earlier job, such as its checkpoints
-  kubectl kinetic run train.py:train -a l4 --resume-from l4-train-20260417-153012-abc1234
+  kubectl kinetic run train.py:train -a l4 --resume-from abc1234
 
   # explain what a run would do, or print its manifests
-  kubectl kinetic run train.py:train -a l4x2:spot --project my-project --explain
-  kubectl kinetic run train.py:train -a tpu-v6e-16 --project my-project --dry-run -o yaml`
+  kubectl kinetic run train.py:train -a l4x2:spot --project acme --explain
+  kubectl kinetic run train.py:train -a v6e-16 --project acme --dry-run -o yaml`
 
 // NewCommand returns the command `kubectl kinetic run`. The clock is for the times of jobs.
 func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cobra.Command {

@@ -19,7 +19,8 @@ import (
 // write writes the status for people.
 func (s status) write(streams genericiooptions.IOStreams, label string) error {
 	out := streams.Out
-	lines := ui.NewTable(out)
+	var facts strings.Builder
+	lines := ui.NewTable(&facts)
 	mode := ""
 	if s.Autopilot {
 		mode = " Autopilot,"
@@ -34,6 +35,9 @@ func (s status) write(streams genericiooptions.IOStreams, label string) error {
 		lines.Row("cost", costText(*s.Cost))
 	}
 	if err := lines.Flush(); err != nil {
+		return err
+	}
+	if _, err := io.WriteString(out, ui.WrapBelow(ui.Detect(out), len("cluster   "), facts.String())); err != nil {
 		return err
 	}
 	for _, e := range s.Errors {

@@ -29,4 +29,9 @@ func TestWrapBelow(t *testing.T) {
 	if got := WrapBelow(Style{}, 13, text); got != text {
 		t.Errorf("in a pipe: got\n%s", got)
 	}
+	style := Style{Redraw: true, Color: true, Columns: 36}
+	colored := style.Bad("✗") + " kubeconfig has no current context\n"
+	if got := WrapBelow(style, 2, colored); got != colored {
+		t.Errorf("colours took room: got\n%s", got)
+	}
 }

@@ -2,9 +2,12 @@ package up
 
 import (
 	"fmt"
+	"io"
+	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 )
 
 // printed is a plan for programs.
@@ -18,10 +21,12 @@ type printed struct {
 
 func (o *upOptions) print(plan infra.Plan) error {
 	if o.output == "" {
-		if err := plan.Write(o.Streams.Out); err != nil {
+		var text strings.Builder
+		if err := plan.Write(&text); err != nil {
 			return err
 		}
-		_, err := fmt.Fprintln(o.Streams.Out, o.cost)
+		fmt.Fprintln(&text, o.cost)
+		_, err := io.WriteString(o.Streams.Out, ui.Wrap(ui.Detect(o.Streams.Out), text.String()))
 		return err
 	}
 	n := o.wanted.Names

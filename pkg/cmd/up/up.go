@@ -64,10 +64,10 @@ was done, or the answer was no; 2 the command line is wrong, or the cluster may 
 used, and nothing was changed; 130 interrupted: started operations continue.`
 
 const upExamples = `  # a cluster for jobs on CPUs
-  kubectl kinetic up --project my-project --zone us-central1-a --cluster research
+  kubectl kinetic up --project my-project --zone us-central1-a --cluster lab
 
   # with machines for two accelerators, which are made when a job needs them
-  kubectl kinetic up --project my-project --accelerator l4 --accelerator v6e-8:spot
+  kubectl kinetic up --project my-project -a l4 -a v6e-8:spot
 
   # what would be done
   kubectl kinetic up --project my-project --dry-run`

@@ -206,7 +206,7 @@ var ErrNoContext error = noContext{}
 type noContext struct{}
 
 func (n noContext) Error() string {
-	return "the kubeconfig has no current context: choose one with --context, or name a cluster with --project, --zone and --cluster, or set one up with " + n.Next() + "; jobs of this machine need --local"
+	return "the kubeconfig has no current context: choose or create a cluster with " + n.Next() + ", name one with --context, or use this machine with --local"
 }
 
 // Next returns the command to type. pkg/cmd/cli uses it.

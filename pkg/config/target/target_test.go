@@ -148,7 +148,7 @@ func TestResolveWithoutACluster(t *testing.T) {
 			"no context for cluster new in us-central1-a, and its project is not known: set --project or KINETIC_PROJECT"},
 		"no current context": {"", Flags{Store: "gs://bucket"}, nil,
 			Target{Zone: "us-central1-a", Cluster: "kinetic-cluster", Namespace: "default", Store: "gs://bucket"},
-			"no current context: choose one with --context"},
+			"no current context: choose or create a cluster"},
 		"a current context that is gone": {"kind-deb", Flags{Store: "gs://bucket"}, nil,
 			Target{Zone: "us-central1-a", Cluster: "kinetic-cluster", Namespace: "default", Store: "gs://bucket"},
 			`current context kind-deb: the kubeconfig has no context of that name: did you mean "kind-dev"?`},

@@ -14,6 +14,7 @@ FLAG = re.compile(r"(?<![\w-])--[a-z][a-z-]*")
 # Those that say where a job is have the same names, and are part of many commands.
 IN_PYTHON = {parameter.flag: f"{parameter.name}=" for parameter in PARAMETERS if parameter.flag and not parameter.of_target}
 IN_PYTHON["--data"] = "a kinetic.Data argument"
+IN_PYTHON["--local"] = "local=True"
 LINE = "\n  in Python: "
 
 
