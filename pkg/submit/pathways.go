@@ -59,7 +59,7 @@ func validatePathways(r api.Request) error {
 		}
 	}
 	if _, err := name.NewRepository(cmp.Or(w.Images, pathwaysImages)); err != nil {
-		return fmt.Errorf("--pathways-images %q (or KINETIC_PATHWAYS_IMAGES): expected a repository, as in %s", w.Images, pathwaysImages)
+		return fmt.Errorf("--pathways-images %q (or of KINETIC_PATHWAYS_IMAGES, or the profile): expected a repository, as in %s", w.Images, pathwaysImages)
 	}
 	for _, e := range r.Env {
 		if e.Name == "JAX_PLATFORMS" && !slices.Contains(strings.Split(e.Value, ","), "proxy") {
