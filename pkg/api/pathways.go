@@ -94,6 +94,11 @@ func IsPart(word string) bool {
 	return word == PartManager || word == PartProxy || isWorker && err == nil
 }
 
+// PartOf returns what users call a sidecar of the runtime, "" for any other container.
+func PartOf(container string) string {
+	return map[string]string{PathwaysManager: PartManager, PathwaysProxy: PartProxy}[container]
+}
+
 // PartPlace returns the number of the pod and the container of a part of the runtime.
 func PartPlace(part string) (pod int, container string) {
 	switch part {
