@@ -54,7 +54,8 @@ def head(**ended):
     """The pod of host 0, some of whose sidecars may have ended."""
     sidecars = [container(name, restarts=name in ended, ended=ended.get(name)) for name in HEAD]
     own = [container("kinetic-worker")]
-    return {"metadata": {"name": NAME, "uid": "uid"}, "status": {"phase": "Running", "initContainerStatuses": sidecars, "containerStatuses": own}}
+    spec = {"initContainers": [{"name": name, "resources": {"limits": {"memory": "32Gi"}}} for name in HEAD]}
+    return {"metadata": {"name": NAME, "uid": "uid"}, "spec": spec, "status": {"phase": "Running", "initContainerStatuses": sidecars, "containerStatuses": own}}
 
 
 class Pods(Patch):
@@ -74,6 +75,8 @@ class Pods(Patch):
             return self.answer(200, json.dumps(pod).encode())
         query = parse_qs(parts.query)
         data = self.server.logs.get((name, query["container"][0], query["previous"][0]))
+        if data is not None and "limitBytes" in query:
+            data = data[: int(query["limitBytes"][0])]  # of what tailLines chose, the beginning
         return self.answer(*((400, b"waiting to start") if data is None else (200, data)))
 
     def answer(self, status, data):
@@ -116,7 +119,7 @@ class PathwaysCase(GroupCase):
         (ran,) = self.parked(self.begin(call, source, *flags, **kwargs))
         return ran
 
-    def after(self, change, call=None):
+    def after(self, change, call=None, code=143):
         """The message of an attempt whose call fails as JAX does, after that has happened to the pods. The set is to start all of them again."""
         go = os.path.join(self.root, "go")
         source = f"""
@@ -131,5 +134,5 @@ class PathwaysCase(GroupCase):
             self.assertTrue(line)
         change()
         open(go, "w").close()
-        self.assertEqual(self.finish(process).code, 143)
+        self.assertEqual(self.finish(process).code, code)
         return self.document("attempts/1.json")["message"]
