@@ -42,6 +42,12 @@ const (
 	PathwaysWorker  = "pathways-worker"
 )
 
+// What the sidecars together request beside the call, which the manifests say, too. A TPU host requests only chips.
+const (
+	PathwaysCPUs = 6
+	PathwaysGiB  = 20
+)
+
 // PathwaysScratch is the place below the store that the runtimes of all jobs share: a bucket can have only so many.
 const PathwaysScratch = "pathways"
 
