@@ -81,7 +81,7 @@ func (p *Pathways) Parts() []string {
 	}
 	parts := []string{PartManager, PartProxy}
 	for i := range p.TPUHosts {
-		parts = append(parts, partWorker+strconv.Itoa(i))
+		parts = append(parts, WorkerPart(i))
 	}
 	return parts
 }
@@ -92,6 +92,12 @@ const (
 	PartProxy   = "proxy"
 	partWorker  = "worker-"
 )
+
+// WorkerPart returns the name of the part of the runtime on a TPU host.
+func WorkerPart(host int) string { return partWorker + strconv.Itoa(host) }
+
+// IsWorkerPart reports whether a part of the runtime is on a TPU host, with chips.
+func IsWorkerPart(part string) bool { return strings.HasPrefix(part, partWorker) }
 
 // IsPart reports whether a word may be the name of a part of the runtime.
 func IsPart(word string) bool {
