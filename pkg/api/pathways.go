@@ -36,10 +36,16 @@ type Pathways struct {
 }
 
 // Containers of the Pathways runtime. The first two are sidecars of host 0.
-const (
-	PathwaysManager = "pathways-rm"
-	PathwaysProxy   = "pathways-proxy"
-	PathwaysWorker  = "pathways-worker"
+var (
+	PathwaysManager = facts.Pathways.Manager
+	PathwaysProxy   = facts.Pathways.Proxy
+	PathwaysWorker  = facts.Pathways.Worker
+)
+
+// The oldest versions with which the Pathways runtime works.
+var (
+	PathwaysPython = facts.Pathways.Python
+	PathwaysJAX    = facts.Pathways.JAX
 )
 
 // What the sidecars together request beside the call, which the manifests say, too. A TPU host requests only chips.

@@ -8,6 +8,7 @@ import subprocess
 import time
 from collections import namedtuple
 
+from ..contract import PATHWAYS
 from ..ending import try_to
 from ..errands import Errands
 from ..errors import AlreadyExists, BadEnvironment, Transient, explain
@@ -39,18 +40,21 @@ ERROR = re.compile(r"(?m)^(?:[EF]\d{4} .*|.*(?i:error|fatal).*)$")
 CHECK = """
 import re, sys
 from importlib import metadata, util
-sys.path += sys.argv[1:]
+oldest, oldest_jax = sys.argv[1:3]
+sys.path += sys.argv[3:]
+def numbers(version):
+    return [int(number) for number in re.findall("[0-9]+", version)[:3]]
 def version():
     try:
         return metadata.version("jax")
     except metadata.PackageNotFoundError:
         return "9"
-if sys.version_info < (3, 11):
-    print("Python 3.11 or later, and this is %d.%d: use another image" % sys.version_info[:2])
+if list(sys.version_info[:3]) < numbers(oldest):
+    print("Python %s or later, and this is %d.%d: use another image" % ((oldest,) + sys.version_info[:2]))
 elif not util.find_spec("jax") or not util.find_spec("pathwaysutils"):
     print("the packages jax and pathwaysutils: add pathwaysutils to the project's requirements, or to the image")
-elif [int(number) for number in re.findall("[0-9]+", version())[:3]] < [0, 8, 3]:
-    print("jax 0.8.3 or later, and this is " + version() + ": change the project's requirements, or the image")
+elif numbers(version()) < numbers(oldest_jax):
+    print("jax " + oldest_jax + " or later, and this is " + version() + ": change the project's requirements, or the image")
 """
 
 Part = namedtuple("Part", "name pod container title")
@@ -63,10 +67,10 @@ class Parts:
     def __init__(self, workload, hosts):
         namespace, name = workload.split("/")
         self._path = f"/api/v1/namespaces/{namespace}/pods/"
-        self.workers = [Part(f"worker-{host}", f"{name}-0-{host + 1}", "pathways-worker", f"TPU host {host}") for host in range(hosts)]
+        self.workers = [Part(f"worker-{host}", f"{name}-0-{host + 1}", PATHWAYS["worker"], f"TPU host {host}") for host in range(hosts)]
         self.all = [
-            Part("rm", f"{name}-0", "pathways-rm", "the Pathways resource manager"),
-            Part("proxy", f"{name}-0", "pathways-proxy", "the Pathways proxy"),
+            Part("rm", f"{name}-0", PATHWAYS["manager"], "the Pathways resource manager"),
+            Part("proxy", f"{name}-0", PATHWAYS["proxy"], "the Pathways proxy"),
             *self.workers,
         ]
         self.uids = {}  # of the workers' pods that have run, by name
@@ -236,7 +240,7 @@ class PathwaysAttempt(LeaderAttempt):
 
     def check(self, call, place):
         """Raise BadEnvironment if Pathways can't run in the Python of the call."""
-        argv = [place.python, "-c", CHECK] + [place.path(path) for path in call.sys_path]
+        argv = [place.python, "-c", CHECK, PATHWAYS["python"], PATHWAYS["jax"]] + [place.path(path) for path in call.sys_path]
         done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=place.environ, cwd="/")
         if lacking := done.stdout.decode("utf-8", "replace").strip():
             raise BadEnvironment(f"--backend pathways needs {lacking}")
