@@ -66,6 +66,8 @@ class Pods(Patch):
         self.server.gets.append(self.path)
         before, _, rest = parts.path.partition("/api/v1/namespaces/ml/pods/")
         name, _, sub = rest.partition("/")
+        if self.server.busy:
+            return self.answer(503, b"{}")
         if self.server.refuses or before or sub not in ("", "log") or self.headers["Authorization"] != "Bearer secret":
             return self.answer(403, b'{"message": "pods is forbidden"}')
         pod = self.server.pods.get(name)
@@ -97,7 +99,7 @@ class PathwaysCase(GroupCase):
         self.provide(LIBRARY)
         self.environment.update(PYTHONPATH=self.library, JAX_PLATFORMS="proxy,cpu")
         self.change += "\nfrom kinetic_runner.hosts import pathways\npathways.LOOK_SECONDS = 0.05; pathways.LOSS_SECONDS = 0.3"
-        self.api.RequestHandlerClass, self.api.refuses, self.api.gets = Pods, False, []
+        self.api.RequestHandlerClass, self.api.refuses, self.api.busy, self.api.gets = Pods, False, False, []
         self.api.pods = {pod["metadata"]["name"]: pod for pod in [head(), *map(worker, range(TPU_HOSTS))]}
         self.api.logs = {}
 

@@ -24,6 +24,7 @@ from .release import APIServer
 from .rendezvous import Group
 
 LOOK_SECONDS = 3.0  # between looks at the pods
+BLIND_SECONDS = 300.0  # of looks that fail, until the TPU hosts are taken to be there
 LOSS_SECONDS = 90.0  # for the cluster to notice that a part is lost: a node that died is not ready after 50 seconds
 LOG_SECONDS = 10.0  # to keep the logs of all parts
 LOG_BYTES, LOG_PARTS = 1 << 20, 66  # of each part's log, and of how many parts: the first ones
@@ -159,6 +160,7 @@ class Lookout(Errands):
         super().__init__(*words)
         self._attempt, self._look_at, self._told = attempt, 0.0, []
         self._waiting = False
+        self._blind = None  # since when looks have failed
 
     @property
     def next_at(self):
@@ -179,11 +181,13 @@ class Lookout(Errands):
             return  # an earlier look took longer than the pause between two
         try:
             there = attempt.pathways.look()
-        except Transient:
-            return
         except Exception as exc:
+            self._blind = time.monotonic() if self._blind is None else self._blind
+            if isinstance(exc, Transient) and time.monotonic() - self._blind < BLIND_SECONDS:
+                return
             self._told.append(f"warning: cannot look for the TPU hosts, so --max-runtime counts from now: {explain(exc)}")
         else:
+            self._blind = None
             if there < hosts:
                 if not self._waiting:
                     self._told.append(f"waiting for {count(hosts)}: {there} {'is' if there == 1 else 'are'} running")
