@@ -46,13 +46,19 @@ func TestPathways(t *testing.T) {
 			t.Errorf("%s: asks for chips: %t", c.name, chips)
 		}
 	}
+	cpus, gib := int64(0), int64(0)
 	for _, sidecar := range leader.InitContainers {
+		cpus += sidecar.Resources.Requests.Cpu().Value()
+		gib += sidecar.Resources.Requests.Memory().Value() >> 30
 		if sidecar.RestartPolicy == nil || *sidecar.RestartPolicy != corev1.ContainerRestartPolicyAlways || sidecar.StartupProbe == nil {
 			t.Errorf("%s is no sidecar that the next container waits for", sidecar.Name)
 		}
 		if sidecar.Resources.Limits.Memory().Cmp(*sidecar.Resources.Requests.Memory()) <= 0 {
 			t.Errorf("%s requests all that it may use", sidecar.Name)
 		}
+	}
+	if cpus != api.PathwaysCPUs || gib != api.PathwaysGiB {
+		t.Errorf("the sidecars request %d CPUs and %dGi, and package api says %d and %d", cpus, gib, api.PathwaysCPUs, api.PathwaysGiB)
 	}
 	for _, pod := range w.pods {
 		if pod.HostNetwork || pod.SecurityContext.SeccompProfile == nil || slices.ContainsFunc(pod.Volumes, func(v corev1.Volume) bool { return v.HostPath != nil }) {

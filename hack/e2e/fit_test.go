@@ -39,6 +39,9 @@ func TestJobsFitTheirPools(t *testing.T) {
 	of := map[api.Backend][]podOf{}
 	nodes := map[string]runtime.Object{}
 	for _, j := range jobs {
+		if j.Backend == api.BackendPathways { // its leader takes no chips, so that it has room in a pool of another capacity, too
+			continue
+		}
 		for i, pod := range f.pods(j) {
 			of[j.Backend] = append(of[j.Backend], pod)
 			name := fmt.Sprintf("%s-%s-%d", f.namespace, j.Pool.Name, i)

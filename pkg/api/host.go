@@ -6,6 +6,8 @@ import "time"
 type WorkloadDetail struct {
 	// Hosts are the hosts that have a pod, sorted by number.
 	Hosts []Host
+	// Parts are the parts of the Pathways runtime that have a pod, in the order of Pathways.Parts.
+	Parts []Part
 	// Disruptions are in the order they happened.
 	Disruptions []Disruption
 }
@@ -17,6 +19,17 @@ type Host struct {
 	Node  string `json:"node,omitempty"`
 	State State  `json:"state"`
 	// Message is a word or two: why the pod waits, or how it ended.
+	Message string `json:"message,omitempty"`
+}
+
+// Part is a part of the Pathways runtime: rm, proxy or worker-N.
+type Part struct {
+	Name     string `json:"name"`
+	Pod      string `json:"pod"`
+	Node     string `json:"node,omitempty"`
+	State    State  `json:"state"`
+	Restarts int    `json:"restarts"` // in its pod
+	// Message is as a Host's.
 	Message string `json:"message,omitempty"`
 }
 

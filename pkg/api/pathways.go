@@ -36,10 +36,22 @@ type Pathways struct {
 }
 
 // Containers of the Pathways runtime. The first two are sidecars of host 0.
+var (
+	PathwaysManager = facts.Pathways.Manager
+	PathwaysProxy   = facts.Pathways.Proxy
+	PathwaysWorker  = facts.Pathways.Worker
+)
+
+// The oldest versions with which the Pathways runtime works.
+var (
+	PathwaysPython = facts.Pathways.Python
+	PathwaysJAX    = facts.Pathways.JAX
+)
+
+// What the sidecars together request beside the call, which the manifests say, too. A TPU host requests only chips.
 const (
-	PathwaysManager = "pathways-rm"
-	PathwaysProxy   = "pathways-proxy"
-	PathwaysWorker  = "pathways-worker"
+	PathwaysCPUs = 6
+	PathwaysGiB  = 20
 )
 
 // PathwaysScratch is the place below the store that the runtimes of all jobs share: a bucket can have only so many.
@@ -75,7 +87,7 @@ func (p *Pathways) Parts() []string {
 	}
 	parts := []string{PartManager, PartProxy}
 	for i := range p.TPUHosts {
-		parts = append(parts, partWorker+strconv.Itoa(i))
+		parts = append(parts, WorkerPart(i))
 	}
 	return parts
 }
@@ -87,11 +99,22 @@ const (
 	partWorker  = "worker-"
 )
 
+// WorkerPart returns the name of the part of the runtime on a TPU host.
+func WorkerPart(host int) string { return partWorker + strconv.Itoa(host) }
+
+// IsWorkerPart reports whether a part of the runtime is on a TPU host, with chips.
+func IsWorkerPart(part string) bool { return strings.HasPrefix(part, partWorker) }
+
 // IsPart reports whether a word may be the name of a part of the runtime.
 func IsPart(word string) bool {
 	number, isWorker := strings.CutPrefix(word, partWorker)
 	_, err := strconv.ParseUint(number, 10, 16)
 	return word == PartManager || word == PartProxy || isWorker && err == nil
+}
+
+// PartOf returns what users call a sidecar of the runtime, "" for any other container.
+func PartOf(container string) string {
+	return map[string]string{PathwaysManager: PartManager, PathwaysProxy: PartProxy}[container]
 }
 
 // PartPlace returns the number of the pod and the container of a part of the runtime.

@@ -43,6 +43,8 @@ type Description struct {
 	// Hosts are the hosts that have a pod; once the job has ended, only those that have
 	// ended too. A map has none.
 	Hosts []api.Host
+	// Parts are those of the Pathways runtime, as Hosts are.
+	Parts []api.Part
 	// Inputs is what Job.Progress returns.
 	Inputs *mapresults.Progress
 	// HasResult says that there is a result to print.
@@ -100,9 +102,10 @@ func (j *Job) Describe(ctx context.Context) (Description, error) {
 		}
 	}
 	d.Attempts, d.Disruptions = attempts, workload.Disruptions
-	d.Hosts, d.Timeline = workload.Hosts, timeline(d, attempts, workload.Disruptions)
+	d.Hosts, d.Parts, d.Timeline = workload.Hosts, workload.Parts, timeline(d, attempts, workload.Disruptions)
 	if d.Status.State.Ended() && d.Status.UnreleasedHosts == "" {
 		d.Hosts = slices.DeleteFunc(d.Hosts, func(h api.Host) bool { return !h.State.Ended() }) // its pods are being deleted
+		d.Parts = slices.DeleteFunc(d.Parts, func(p api.Part) bool { return !p.State.Ended() })
 	}
 	return d, j.measure(ctx, &d)
 }

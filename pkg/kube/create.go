@@ -21,7 +21,7 @@ import (
 func (c *Cluster) dryRun(ctx context.Context, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if !isWorkload(o) && !isShared(o) {
 		made, _, err := c.ensure(ctx, o, modeDryRun)
-		return made, err
+		return made, withoutPolicy(o, err)
 	}
 	made, err := c.client.createObject(ctx, c.collectionOf(o), o, modeDryRun)
 	switch {

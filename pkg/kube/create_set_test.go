@@ -184,6 +184,28 @@ func TestStartWithoutRightsOnRoles(t *testing.T) {
 	}
 }
 
+// Without permission to create the NetworkPolicy of the Pathways runtime, nothing is left, and the error says how to do without.
+func TestStartWithoutRightsOnPolicies(t *testing.T) {
+	policy := object("networking.k8s.io/v1", "NetworkPolicy", setName, nil)
+	policy.SetLabels(map[string]string{api.LabelJobID: "a1"})
+	for name, begin := range map[string]func(*Submission) error{
+		"a start":   func(w *Submission) error { return w.Start(t.Context(), a1, nil) },
+		"a dry run": func(w *Submission) error { _, err := w.DryRun(t.Context()); return err },
+	} {
+		s, w, _ := startSet(t, policy)
+		s.refuse = func(w http.ResponseWriter, r *http.Request) bool {
+			if !strings.Contains(r.URL.Path, "/networkpolicies") {
+				return false
+			}
+			fail(w, http.StatusForbidden, metav1.StatusReasonForbidden)
+			return true
+		}
+		if err := begin(w); err == nil || !strings.Contains(err.Error(), "or use --no-network-policy") || s.objects[setPath] != nil {
+			t.Errorf("%s: got %v and objects %v", name, err, s.objects)
+		}
+	}
+}
+
 // Without permission to create Secrets, the user gets a warning, and the job's hosts have no key.
 // If the Secret has values of the user, that is an error.
 func TestStartWithoutRightsOnSecrets(t *testing.T) {

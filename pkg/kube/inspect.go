@@ -3,6 +3,7 @@ package kube
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -24,7 +25,13 @@ func (c *Cluster) Inspect(ctx context.Context, h api.Handle, disruptions bool) (
 	}
 	var detail api.WorkloadDetail
 	for _, p := range diagnose.NewestOfHosts(s.list()) {
-		detail.Hosts = append(detail.Hosts, hostAs(p))
+		pathways := s.Exists() && s.UsesPathways()
+		if pathways {
+			detail.Parts = append(detail.Parts, partsAs(p)...)
+		}
+		if !pathways || diagnose.RunsCall(p) {
+			detail.Hosts = append(detail.Hosts, hostAs(p))
+		}
 	}
 	if !disruptions || !s.Exists() {
 		return detail, nil
@@ -40,19 +47,42 @@ func (c *Cluster) Inspect(ctx context.Context, h api.Handle, disruptions bool) (
 }
 
 // hostAs describes what a pod is doing.
-func hostAs(p corev1.Pod) api.Host {
+func hostAs(p corev1.Pod) api.Host { return containerAs(p, diagnose.WorkerOf(p)) }
+
+// partsAs describes what the parts of the Pathways runtime in a pod are doing.
+func partsAs(p corev1.Pod) (parts []api.Part) {
+	if !diagnose.RunsCall(p) {
+		return []api.Part{partAs(api.WorkerPart(diagnose.HostOf(p)-1), p, diagnose.WorkerOf(p))}
+	}
+	for _, name := range []string{api.PathwaysManager, api.PathwaysProxy} {
+		c := corev1.ContainerStatus{}
+		if i := slices.IndexFunc(p.Status.InitContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == name }); i >= 0 {
+			c = p.Status.InitContainerStatuses[i]
+		}
+		parts = append(parts, partAs(api.PartOf(name), p, c))
+	}
+	return parts
+}
+
+func partAs(name string, p corev1.Pod, c corev1.ContainerStatus) api.Part {
+	h := containerAs(p, c)
+	return api.Part{Name: name, Pod: h.Pod, Node: h.Node, State: h.State, Restarts: int(c.RestartCount), Message: h.Message}
+}
+
+// containerAs describes what a container of a pod is doing.
+func containerAs(p corev1.Pod, c corev1.ContainerStatus) api.Host {
 	h := api.Host{Host: diagnose.HostOf(p), Pod: p.Name, Node: p.Spec.NodeName, State: api.Pending}
-	switch worker := diagnose.WorkerOf(p); {
-	case worker.State.Terminated != nil && worker.State.Terminated.ExitCode == 0:
+	switch {
+	case c.State.Terminated != nil && c.State.Terminated.ExitCode == 0:
 		h.State = api.Succeeded
-	case worker.State.Terminated != nil:
-		h.State, h.Message = api.Failed, fmt.Sprintf("exit code %d", worker.State.Terminated.ExitCode)
-	case worker.State.Running != nil:
+	case c.State.Terminated != nil:
+		h.State, h.Message = api.Failed, fmt.Sprintf("exit code %d", c.State.Terminated.ExitCode)
+	case c.State.Running != nil:
 		h.State = api.Running
 	case p.Spec.NodeName == "":
 		h.Message = "no node yet"
-	case worker.State.Waiting != nil:
-		h.Message = worker.State.Waiting.Reason
+	case c.State.Waiting != nil:
+		h.Message = c.State.Waiting.Reason
 	}
 	if p.DeletionTimestamp != nil {
 		h.Message = "being deleted"

@@ -13,6 +13,7 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 	"k8s.io/apimachinery/pkg/types"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
 )
 
@@ -22,10 +23,19 @@ func (c *Cluster) own(ctx context.Context, o *unstructured.Unstructured, owner m
 	with := o.DeepCopy()
 	with.SetOwnerReferences(append(o.GetOwnerReferences(), owner))
 	found, existed, err := c.ensure(ctx, with, modeCreate)
+	err = withoutPolicy(o, err)
 	if err != nil || !existed || !ownedByJobs(found) || ownedBy(found, owner.UID) {
 		return err
 	}
 	return retry(ctx, func() error { return c.client.addOwner(ctx, c.collectionOf(o), o.GetName(), owner) })
+}
+
+// withoutPolicy says with the refusal of the NetworkPolicy of a job that the job can do without.
+func withoutPolicy(o *unstructured.Unstructured, err error) error {
+	if apierrors.IsForbidden(err) && o.GetKind() == "NetworkPolicy" && o.GetLabels()[api.LabelJobID] != "" {
+		return fmt.Errorf("%w; or use --no-network-policy, if other pods may reach the chips", err)
+	}
+	return err
 }
 
 // isRelease reports whether an object is the Role or the RoleBinding that allows the leader of a

@@ -24,12 +24,6 @@ import (
 // pathwaysImages is where Google publishes the images of the Pathways runtime.
 const pathwaysImages = "us-docker.pkg.dev/cloud-tpu-v2-images/pathways"
 
-// The oldest versions that pathwaysutils works with (its pyproject.toml, 0.1.11).
-const (
-	pathwaysPython = "3.11"
-	pathwaysJAX    = "0.8.3"
-)
-
 // imageTag matches the tag of an image.
 var imageTag = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
 
@@ -59,7 +53,7 @@ func validatePathways(r api.Request) error {
 		}
 	}
 	if _, err := name.NewRepository(cmp.Or(w.Images, pathwaysImages)); err != nil {
-		return fmt.Errorf("--pathways-images %q (or KINETIC_PATHWAYS_IMAGES): expected a repository, as in %s", w.Images, pathwaysImages)
+		return fmt.Errorf("--pathways-images %q (or of KINETIC_PATHWAYS_IMAGES, or the profile): expected a repository, as in %s", w.Images, pathwaysImages)
 	}
 	for _, e := range r.Env {
 		if e.Name == "JAX_PLATFORMS" && !slices.Contains(strings.Split(e.Value, ","), "proxy") {
@@ -137,12 +131,12 @@ func (p Planned) WithRuntime() (Planned, error) {
 	if p.Spec.Pathways == nil {
 		return p, nil
 	}
-	if python := p.Environment.Base.Python; python != "" && older(python, pathwaysPython) {
-		return p, fmt.Errorf("--backend pathways needs Python %s or newer, and the job would have Python %s: choose another with --python", pathwaysPython, python)
+	if python := p.Environment.Base.Python; python != "" && older(python, api.PathwaysPython) {
+		return p, fmt.Errorf("--backend pathways needs Python %s or newer, and the job would have Python %s: choose another with --python", api.PathwaysPython, python)
 	}
 	jax := p.jaxVersion()
-	if jax != "" && older(jax, pathwaysJAX) {
-		return p, fmt.Errorf("--backend pathways needs jax %s or newer, and the job would have jax %s: change it in %s", pathwaysJAX, jax, cmp.Or(p.Deps.Source, "the project's requirements"))
+	if jax != "" && older(jax, api.PathwaysJAX) {
+		return p, fmt.Errorf("--backend pathways needs jax %s or newer, and the job would have jax %s: change it in %s", api.PathwaysJAX, jax, cmp.Or(p.Deps.Source, "the project's requirements"))
 	}
 	if newer := "3.12"; jax != "" && p.Environment.Base.Python != "" && !older(jax, "0.11") && older(p.Environment.Base.Python, newer) {
 		return p, fmt.Errorf("--backend pathways needs Python %s or newer with jax %s, and the job would have Python %s: choose another with --python", newer, jax, p.Environment.Base.Python)

@@ -80,15 +80,27 @@ func checkSize(r api.Request, m machines) error {
 	if most.CPUs == 0 || m.capacity.Kind == api.CapacityClass {
 		return nil
 	}
-	for _, ask := range []struct{ flag, value, has string }{
-		{"--cpu", r.CPU, strconv.Itoa(most.CPUs)},
-		{"--memory", r.Memory, strconv.Itoa(most.GiB) + "Gi"},
+	least := accelerator.Size{}                                 // of what runs beside the call
+	if r.Backend == api.BackendPathways && r.OverlayDir == "" { // an overlay may change it
+		least = accelerator.Size{CPUs: api.PathwaysCPUs, GiB: api.PathwaysGiB}
+	}
+	for _, ask := range []struct {
+		flag, value, unit string
+		has, beside       int
+	}{
+		{"--cpu", r.CPU, "", most.CPUs, least.CPUs},
+		{"--memory", r.Memory, "Gi", most.GiB, least.GiB},
 	} {
 		if ask.value == "" {
 			continue
 		}
-		if asked, has := resource.MustParse(ask.value), resource.MustParse(ask.has); asked.Cmp(has) > 0 {
-			return fmt.Errorf("%s %s: the largest machine for a host of %s (%s) has %s", ask.flag, ask.value, accelerator.Text(m.Accelerator), most.Machine, ask.has)
+		text := func(n int) string { return strconv.Itoa(n) + ask.unit }
+		if asked, has := resource.MustParse(ask.value), resource.MustParse(text(ask.has-ask.beside)); asked.Cmp(has) > 0 {
+			err := fmt.Errorf("%s %s: the largest machine for a host of %s (%s) has %s", ask.flag, ask.value, accelerator.Text(m.Accelerator), most.Machine, text(ask.has))
+			if ask.beside > 0 {
+				err = fmt.Errorf("%w, of which the Pathways runtime requests %s", err, text(ask.beside))
+			}
+			return err
 		}
 	}
 	return nil

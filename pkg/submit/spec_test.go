@@ -99,6 +99,8 @@ func TestChooseMachines(t *testing.T) {
 		"more CPUs than there are":      {request: api.Request{Placement: api.Placement{AcceleratorText: "v6e-1", CPU: "500"}}, err: "--cpu 500: the largest machine for a host of v6e-1x1 (ct6e-standard-1t) has 44$"},
 		"more memory than there is":     {request: api.Request{Placement: api.Placement{AcceleratorText: "v6e-1", Memory: "177Gi"}}, err: "--memory 177Gi: the largest machine for a host of v6e-1x1 (ct6e-standard-1t) has 176Gi$"},
 		"a part of a larger machine":    {request: api.Request{Placement: api.Placement{AcceleratorText: "a100", CPU: "40"}}, kind: api.GPU},
+		"no room beside Pathways": {request: api.Request{Placement: api.Placement{AcceleratorText: "v6e-16", Backend: api.BackendPathways, CPU: "175"}},
+			err: "--cpu 175: the largest machine for a host of v6e-4x4 (ct6e-standard-4t) has 180, of which the Pathways runtime requests 6$"},
 		"more than the largest machine": {request: api.Request{Placement: api.Placement{AcceleratorText: "a100x2", CPU: "96001m"}}, err: "--cpu 96001m: the largest machine for a host of a100x2 (a2-megagpu-16g) has 96$"},
 		"machines of a ComputeClass":    {request: api.Request{ComputeClass: "large", Placement: api.Placement{AcceleratorText: "v6e-1", CPU: "500"}}, kind: api.TPU},
 		"any size of a cpu job":         {request: api.Request{Placement: api.Placement{CPU: "500"}}, kind: api.CPU},

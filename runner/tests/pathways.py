@@ -54,7 +54,8 @@ def head(**ended):
     """The pod of host 0, some of whose sidecars may have ended."""
     sidecars = [container(name, restarts=name in ended, ended=ended.get(name)) for name in HEAD]
     own = [container("kinetic-worker")]
-    return {"metadata": {"name": NAME, "uid": "uid"}, "status": {"phase": "Running", "initContainerStatuses": sidecars, "containerStatuses": own}}
+    spec = {"initContainers": [{"name": name, "resources": {"limits": {"memory": "32Gi"}}} for name in HEAD]}
+    return {"metadata": {"name": NAME, "uid": "uid"}, "spec": spec, "status": {"phase": "Running", "initContainerStatuses": sidecars, "containerStatuses": own}}
 
 
 class Pods(Patch):
@@ -65,6 +66,8 @@ class Pods(Patch):
         self.server.gets.append(self.path)
         before, _, rest = parts.path.partition("/api/v1/namespaces/ml/pods/")
         name, _, sub = rest.partition("/")
+        if self.server.busy:
+            return self.answer(503, b"{}")
         if self.server.refuses or before or sub not in ("", "log") or self.headers["Authorization"] != "Bearer secret":
             return self.answer(403, b'{"message": "pods is forbidden"}')
         pod = self.server.pods.get(name)
@@ -74,6 +77,8 @@ class Pods(Patch):
             return self.answer(200, json.dumps(pod).encode())
         query = parse_qs(parts.query)
         data = self.server.logs.get((name, query["container"][0], query["previous"][0]))
+        if data is not None and "limitBytes" in query:
+            data = data[: int(query["limitBytes"][0])]  # of what tailLines chose, the beginning
         return self.answer(*((400, b"waiting to start") if data is None else (200, data)))
 
     def answer(self, status, data):
@@ -94,7 +99,7 @@ class PathwaysCase(GroupCase):
         self.provide(LIBRARY)
         self.environment.update(PYTHONPATH=self.library, JAX_PLATFORMS="proxy,cpu")
         self.change += "\nfrom kinetic_runner.hosts import pathways\npathways.LOOK_SECONDS = 0.05; pathways.LOSS_SECONDS = 0.3"
-        self.api.RequestHandlerClass, self.api.refuses, self.api.gets = Pods, False, []
+        self.api.RequestHandlerClass, self.api.refuses, self.api.busy, self.api.gets = Pods, False, False, []
         self.api.pods = {pod["metadata"]["name"]: pod for pod in [head(), *map(worker, range(TPU_HOSTS))]}
         self.api.logs = {}
 
@@ -116,7 +121,7 @@ class PathwaysCase(GroupCase):
         (ran,) = self.parked(self.begin(call, source, *flags, **kwargs))
         return ran
 
-    def after(self, change, call=None):
+    def after(self, change, call=None, code=143):
         """The message of an attempt whose call fails as JAX does, after that has happened to the pods. The set is to start all of them again."""
         go = os.path.join(self.root, "go")
         source = f"""
@@ -131,5 +136,5 @@ class PathwaysCase(GroupCase):
             self.assertTrue(line)
         change()
         open(go, "w").close()
-        self.assertEqual(self.finish(process).code, 143)
+        self.assertEqual(self.finish(process).code, code)
         return self.document("attempts/1.json")["message"]

@@ -175,6 +175,13 @@ class Waiting(PathwaysCase):
         self.assertEqual(ran.end["reason"], "DeadlineExceeded")
         self.assertIn("kinetic: warning: cannot look for the TPU hosts, so --max-runtime counts from now: the API server answered 403", ran.stderr)
 
+    def test_looks_that_may_succeed_later_do_not_hold_it_for_ever(self):
+        self.api.busy = True
+        self.change += "\npathways.BLIND_SECONDS = 0.3"
+        ran = self.ended(script(), self.SOURCE.format(os.path.join(self.root, "never")), "--max-runtime", "0.3", "--grace", "1")
+        self.assertEqual(ran.end["reason"], "DeadlineExceeded")
+        self.assertEqual(ran.stderr.count("cannot look for the TPU hosts, so --max-runtime counts from now: the API server answered 503"), 1)
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -31,11 +31,31 @@ class Failures(PathwaysCase):
         process = self.begin(script(), "import signal\nprint('ready', flush=True)\nsignal.pause()")
         while process.stdout.readline() != b"ready\n":
             pass
-        self.api.pods[NAME] = head(**{"pathways-rm": 137})
+        self.api.pods[NAME] = head(**{"pathways-rm": 139})
+        self.api.pods[f"{NAME}-2"] = worker(1, restarts=1, ended=1)
         process.send_signal(signal.SIGTERM)
         self.assertEqual(self.finish(process).code, 143)
-        want = "the Pathways resource manager was restarted (exit code 137, OOMKilled)"
+        want = "the Pathways resource manager was restarted (exit code 139, Error)"
         self.assertEqual((self.document("attempts/1.json")["message"], self.exists("end.json")), (want, False))
+
+    def test_sidecar_without_memory_is_a_crash(self):
+        want = "the Pathways proxy is out of memory: it used all of its 32Gi; raise its limit with --overlay, or run on machines with more memory"
+        self.assertEqual(self.after(lambda: self.api.pods.update({NAME: head(**{"pathways-proxy": 137})}), code=137), want)
+        self.assertEqual(self.document("attempts/1.json")["reason"], "Killed")
+        ran = self.ended(script(), "print('ran')", "--retries", "0", pod=1)
+        self.assertEqual(ran.stdout, "", "there are no retries")
+        self.assertTrue(ran.end["message"].endswith(f"the last time: {want}"), ran.end)
+
+    def test_sidecar_without_memory_before_sigterm(self):
+        process = self.begin(script(), "import signal\nprint('ready', flush=True)\nsignal.pause()", "--retries", "1")
+        while process.stdout.readline() != b"ready\n":
+            pass
+        self.api.pods[NAME] = head(**{"pathways-rm": 137})
+        process.send_signal(signal.SIGTERM)
+        self.assertEqual(self.finish(process).code, 137)
+        record = self.document("attempts/1.json")
+        self.assertEqual((record["reason"], self.exists("end.json")), ("Killed", False))
+        self.assertIn("the Pathways resource manager is out of memory", record["message"])
 
     def test_what_a_lost_part_looks_like(self):
         lost = "TPU host 1 was lost (preempted, drained or crashed)"
@@ -49,8 +69,12 @@ class Failures(PathwaysCase):
             "restarted": (lambda pods: pods.update({f"{NAME}-2": worker(1, restarts=1, ended=139)}), "TPU host 1 was restarted (exit code 139, Error)"),
             "two": (lambda pods: (pods.pop(f"{NAME}-1"), pods.pop(f"{NAME}-2")), lost.replace("1", "0") + ", " + lost),
             "the manager": (
-                lambda pods: pods.update({NAME: head(**{"pathways-rm": 137})}),
-                "the Pathways resource manager was restarted (exit code 137, OOMKilled)",
+                lambda pods: pods.update({NAME: head(**{"pathways-rm": 139})}),
+                "the Pathways resource manager was restarted (exit code 139, Error)",
+            ),
+            "the proxy, and all that is made again": (
+                lambda pods: (pods.update({NAME: head(**{"pathways-proxy": 1})}), pods.pop(f"{NAME}-1"), pods.update({f"{NAME}-2": worker(1, restarts=1, ended=1)})),
+                "the Pathways proxy was restarted (exit code 1, Error)",
             ),
             "the proxy": (lambda pods: pods.update({NAME: head(**{"pathways-proxy": 1})}), "the Pathways proxy was restarted (exit code 1, Error)"),
         }
@@ -60,7 +84,7 @@ class Failures(PathwaysCase):
                 self.assertEqual(self.after(lambda: change(self.api.pods)), want)
 
     def test_a_job_that_loses_too_many_says_what_it_lost(self):
-        lost = self.after(lambda: self.api.pods.update({NAME: head(**{"pathways-rm": 137})}))
+        lost = self.after(lambda: self.api.pods.update({NAME: head(**{"pathways-rm": 139})}))
         ran = self.ended(script(), "print('ran')", "--max-disruptions", "0", pod=1)
         self.assertEqual((ran.end["reason"], ran.stdout), ("Disrupted", ""))
         self.assertTrue(ran.end["message"].endswith(f"--max-disruptions allows 0; the last time: {lost}"), ran.end)
@@ -124,7 +148,7 @@ class Logs(PathwaysCase):
         self.assertEqual(ran.result["warnings"], [])
 
     def test_only_the_end_of_a_log_is_kept(self):
-        self.api.logs[NAME, "pathways-rm", "false"] = b"first\n" + b"x" * (1 << 20) + b"last\n"
+        self.api.logs[NAME, "pathways-rm", "false"] = b"first\n" + b"x" * (6 << 20) + b"last\n"
         self.ended(function(), "def f(): raise ValueError('boom')")
         self.assertEqual((len(self.part("rm")), self.part("rm")[-6:], self.part("rm")[:1]), (1 << 20, b"xlast\n", b"x"))
 

@@ -46,6 +46,7 @@ type settings struct {
 	BaseImageRepo    setting `json:"baseImageRepo"`
 	CPU              setting `json:"cpu"`
 	Memory           setting `json:"memory"`
+	PathwaysImages   setting `json:"pathwaysImages"`
 	PackageRoot      setting `json:"packageRoot"`
 	ProfilesFile     setting `json:"profilesFile"`
 	Prices           setting `json:"prices"`
@@ -65,7 +66,8 @@ func (s settings) rows() []row {
 		{"profile", s.Profile}, {"project", s.Project}, {"zone", s.Zone}, {"cluster", s.Cluster},
 		{"context", s.Context}, {"namespace", s.Namespace}, {"store", s.Store}, {"store credentials", s.StoreCredentials},
 		{"local store", s.LocalStore}, {"output dir", s.OutputDir}, {"image", s.Image}, {"image repo", s.ImageRepo},
-		{"base image", s.BaseImage}, {"base image repo", s.BaseImageRepo}, {"cpu", s.CPU}, {"memory", s.Memory}, {"package root", s.PackageRoot},
+		{"base image", s.BaseImage}, {"base image repo", s.BaseImageRepo}, {"cpu", s.CPU}, {"memory", s.Memory},
+		{"pathways images", s.PathwaysImages}, {"package root", s.PackageRoot},
 		{"profiles file", s.ProfilesFile}, {"prices", s.Prices},
 	}
 }
@@ -105,6 +107,7 @@ func read(connection *connect.Flags, env func(string) string) (settings, error) 
 	all.readImages(where, env)
 	all.CPU = first(variable(env, "KINETIC_CPU"), all.ofProfile(where.CPU))
 	all.Memory = first(variable(env, "KINETIC_MEMORY"), all.ofProfile(where.Memory))
+	all.PathwaysImages = first(variable(env, "KINETIC_PATHWAYS_IMAGES"), all.ofProfile(where.PathwaysImages))
 	all.warn(connection, where)
 	return all, nil
 }

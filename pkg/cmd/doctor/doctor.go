@@ -4,10 +4,12 @@ package doctor
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"path/filepath"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -59,9 +61,9 @@ const doctorExamples = `  # what keeps jobs from running?
 
 // flags are the flags of doctor, as typed.
 type flags struct {
-	accelerator, queue, output, image string
-	fix, deep                         bool
-	connection                        *connect.Flags
+	accelerator, backend, queue, output, image string
+	fix, deep                                  bool
+	connection                                 *connect.Flags
 }
 
 // NewCommand returns the command `kubectl kinetic doctor`.
@@ -98,6 +100,8 @@ func (f *flags) section() cli.Section {
 	s := cli.NewSection("Flags")
 	fs := s.Flags
 	fs.StringVarP(&f.accelerator, "accelerator", "a", "", "Check what jobs on `TYPE` need, such as l4 or tpu-v6e-8. Default: what any job may need.")
+	fs.StringVar(&f.backend, "backend", "", "Check what jobs with the same flag of run need, besides: `BACKEND` auto, gke, lws or pathways, which needs --accelerator.")
+	s.Offer("backend", string(api.BackendGKE), string(api.BackendLWS), string(api.BackendPathways))
 	fs.StringVar(&f.queue, "queue", "", "Check that the namespace has the Kueue queue `NAME`.")
 	fs.BoolVar(&f.deep, "deep", false, "Start a short pod, too, which uses the store as the service account of jobs, and remove it. This takes up to three minutes.")
 	fs.StringVar(&f.image, "image", "", "Run the pod of --deep from the image `URI`, which needs python3. Default: KINETIC_IMAGE, KINETIC_BASE_IMAGE, "+trial.DefaultImage+".")
@@ -134,6 +138,27 @@ type options struct {
 	trial *trial.Options
 }
 
+// wanted returns what jobs will run on, nil for anything.
+func (f *flags) wanted() (*api.Accelerator, error) {
+	if f.backend != "" {
+		if err := cli.OneOf("--backend", f.backend, []string{"auto", string(api.BackendGKE), string(api.BackendLWS), string(api.BackendPathways)}); err != nil {
+			return nil, err
+		}
+	}
+	backend := api.Backend(f.backend)
+	if f.accelerator == "" && backend != api.BackendPathways {
+		return nil, nil
+	}
+	if f.accelerator == "" {
+		return nil, errors.New("--backend pathways: say with --accelerator what for, such as -a v6e-16")
+	}
+	a, err := accelerator.Parse(f.accelerator, accelerator.Options{Backend: backend})
+	if err == nil && backend == api.BackendPathways && accelerator.PathwaysInstance(a) == "" {
+		return nil, fmt.Errorf("--backend pathways supports %s TPUs with 2 chips or more, but --accelerator is %s", strings.Join(accelerator.PathwaysTPUs(), ", "), accelerator.Text(a))
+	}
+	return &a, err
+}
+
 func (f *flags) toOptions(streams genericiooptions.IOStreams, now clock.PassiveClock) (*options, error) {
 	if f.output != "" {
 		if err := cli.OneOf("--output", f.output, cli.Formats()); err != nil {
@@ -141,13 +166,9 @@ func (f *flags) toOptions(streams genericiooptions.IOStreams, now clock.PassiveC
 		}
 	}
 	o := &options{streams: streams, now: now, output: f.output, fix: f.fix}
-	var wanted *api.Accelerator
-	if f.accelerator != "" {
-		a, err := accelerator.Parse(f.accelerator, accelerator.Options{})
-		if err != nil {
-			return nil, err
-		}
-		wanted = &a
+	wanted, err := f.wanted()
+	if err != nil {
+		return nil, err
 	}
 	o.machine.Version = version.String()
 	if executable, err := os.Executable(); err == nil {
@@ -156,7 +177,7 @@ func (f *flags) toOptions(streams genericiooptions.IOStreams, now clock.PassiveC
 	where, unread, err := f.where()
 	o.kubectl = f.connection.Kubectl(where)
 	o.cluster = kubernetes.Options{
-		Target: where, Problem: err, Accelerator: wanted, Queue: f.queue, Now: now.Now,
+		Target: where, Problem: err, Accelerator: wanted, Queue: f.queue, Pathways: f.backend == string(api.BackendPathways), Now: now.Now,
 		Client:     versions.Client{Version: version.String(), RunnerSHA256: runner.SHA256()},
 		FixCommand: "kubectl kinetic doctor --fix" + f.connection.Given() + " -n " + cmp.Or(where.Namespace, "NAMESPACE"),
 	}

@@ -202,6 +202,8 @@ type explainedJob struct {
 	Map *api.Map `json:"map"`
 	// Outputs are what the job writes to its KINETIC_OUTPUT_DIR.
 	Outputs explainedOutputs `json:"outputs"`
+	// Pathways is the Pathways runtime, null for a job without it.
+	Pathways *explainedPathways `json:"pathways"`
 }
 
 // New describes what carrying out the plan would do.
@@ -258,7 +260,7 @@ func explainTarget(p submit.Planned) explainedTarget {
 }
 
 func explainJob(s api.Spec) explainedJob {
-	j := explainedJob{ID: s.ID, Call: s.CallText, Backend: s.Backend, Env: []string{}, SecretEnv: append([]string{}, s.SecretEnv...), Map: s.Map, Outputs: explainOutputs(s)}
+	j := explainedJob{ID: s.ID, Call: s.CallText, Backend: s.Backend, Env: []string{}, SecretEnv: append([]string{}, s.SecretEnv...), Map: s.Map, Outputs: explainOutputs(s), Pathways: explainPathways(s)}
 	for _, v := range s.Env {
 		j.Env = append(j.Env, v.Name)
 	}

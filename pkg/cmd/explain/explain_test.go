@@ -57,8 +57,13 @@ func TestSentences(t *testing.T) {
 			p.Spec.SecretEnv = []string{"TOKEN"}
 		}, "environment  B, A, TOKEN (secret)\n"},
 		"several hosts of no accelerator": {func(p *submit.Planned) { p.Spec.Hosts = 4 }, "accelerator  cpu: no accelerator\n"},
-		"a queue":                         {func(p *submit.Planned) { p.Spec.Queue = "team" }, "queue        team\n"},
-		"a priority":                      {func(p *submit.Planned) { p.Spec.PriorityClass = "high" }, "priority     high\n"},
+		"Pathways": {func(p *submit.Planned) { p.Spec.Pathways = &api.Pathways{Version: "jax-0.9.2", TPUHosts: 4} },
+			"pathways     jax-0.9.2, with cpu 6 and memory 20Gi beside the call, on a TPU host: it costs nothing more; compiled programs in gs://b/pathways\n"},
+		"Pathways of a version not known yet, and open": {func(p *submit.Planned) {
+			p.Spec.Store, p.Spec.Pathways = "file:///s", &api.Pathways{TPUHosts: 4, OpenNetwork: true}
+		}, "pathways     the version that fits the job's JAX, with cpu 6 and memory 20Gi beside the call, on a TPU host: it costs nothing more; compiled programs are not kept; its ports are open to all pods\n"},
+		"a queue":    {func(p *submit.Planned) { p.Spec.Queue = "team" }, "queue        team\n"},
+		"a priority": {func(p *submit.Planned) { p.Spec.PriorityClass = "high" }, "priority     high\n"},
 		"a reservation": {func(p *submit.Planned) {
 			p.Spec.Capacity = api.Capacity{Kind: api.CapacityReservation, Name: "projects/p/reservations/r"}
 		}, "capacity     reservation projects/p/reservations/r\n"},
@@ -142,7 +147,7 @@ func TestExplanationAsJSON(t *testing.T) {
 	}
 	for _, want := range []string{
 		`"target":{"project":"p","zone":null,"cluster":null,"context":"kind-dev",`,
-		`"cpu":"1","memory":"2Gi","disk":null,"diskClass":null,"queue":"team","reservation":null,"flexStart":false,"computeClass":null,"priorityClass":null,"retries":3,"maxDisruptions":0,"env":["A"],"secretEnv":["TOKEN"],"map":null,"outputs":{"dir":null,"sync":"30s","mount":false,"resumeFrom":null,"fetchTo":null}}`,
+		`"cpu":"1","memory":"2Gi","disk":null,"diskClass":null,"queue":"team","reservation":null,"flexStart":false,"computeClass":null,"priorityClass":null,"retries":3,"maxDisruptions":0,"env":["A"],"secretEnv":["TOKEN"],"map":null,"outputs":{"dir":null,"sync":"30s","mount":false,"resumeFrom":null,"fetchTo":null},"pathways":null}`,
 	} {
 		if !strings.Contains(string(data), want) || strings.Contains(string(data), "hidden") {
 			t.Errorf("got %s, want %s in it", data, want)

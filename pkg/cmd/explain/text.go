@@ -35,6 +35,9 @@ func (e Explanation) Text(size func(int64) string, count func(n int, noun string
 		if e.Accelerator.Hosts > 1 || e.Job.Backend.IsLeaderWorkerSet() {
 			line("hosts", "%s", e.hosts())
 		}
+		if e.Job.Pathways != nil {
+			line("pathways", "%s", e.Job.Pathways.text())
+		}
 		if e.Accelerator.network != "" {
 			line("network", "%s", e.Accelerator.network)
 		}

@@ -208,6 +208,35 @@ func printHosts(out io.Writer, hosts []api.Host) error {
 	return w.Flush()
 }
 
+// printParts prints what the parts of the Pathways runtime do, and on which nodes they are.
+func printParts(out io.Writer, parts []api.Part) error {
+	if len(parts) == 0 {
+		return nil
+	}
+	fmt.Fprintln(out, "\nPathways:")
+	w := printers.GetNewTabWriter(out)
+	for _, same := range groupsOf(parts, func(a, b api.Part) bool {
+		return api.IsWorkerPart(a.Name) && api.IsWorkerPart(b.Name) && a.State == b.State && a.Message == b.Message && a.Restarts == b.Restarts
+	}) {
+		var hosts []api.Host
+		for _, p := range same {
+			number, _ := api.PartPlace(p.Name)
+			hosts = append(hosts, api.Host{Host: number - 1, Pod: p.Pod, Node: p.Node})
+		}
+		first := same[0]
+		name, restarts := first.Name, ""
+		if len(same) > 1 {
+			name = human.Count(len(same), "worker") + ", " + numbers(hosts)
+		}
+		if first.Restarts > 0 {
+			restarts = "restarted " + human.Count(first.Restarts, "time")
+		}
+		row := strings.Join([]string{name, string(first.State), podOf(hosts), nodes(hosts), ui.Clean(strings.Trim(restarts+", "+first.Message, ", "))}, "\t")
+		fmt.Fprintf(w, "  %s\n", strings.TrimRight(row, "\t"))
+	}
+	return w.Flush()
+}
+
 // podOf returns the name of the pod of a single host. The pods of several hosts are too many to print.
 func podOf(hosts []api.Host) string {
 	if len(hosts) > 1 {
@@ -219,18 +248,20 @@ func podOf(hosts []api.Host) string {
 // groups groups hosts that are in the same state for the same reason, in the order of
 // their first host.
 func groups(hosts []api.Host) [][]api.Host {
-	var all [][]api.Host
-	for _, h := range hosts {
-		i := slices.IndexFunc(all, func(g []api.Host) bool {
-			return len(hosts) > fewHosts && g[0].State == h.State && g[0].Message == h.Message
-		})
+	return groupsOf(hosts, func(a, b api.Host) bool { return a.State == b.State && a.Message == b.Message })
+}
+
+// groupsOf groups what is alike, in the order of the first of each group, if there are more than a few.
+func groupsOf[T any](all []T, alike func(a, b T) bool) (grouped [][]T) {
+	for _, one := range all {
+		i := slices.IndexFunc(grouped, func(g []T) bool { return len(all) > fewHosts && alike(g[0], one) })
 		if i < 0 {
-			all = append(all, []api.Host{h})
+			grouped = append(grouped, []T{one})
 		} else {
-			all[i] = append(all[i], h)
+			grouped[i] = append(grouped[i], one)
 		}
 	}
-	return all
+	return grouped
 }
 
 // numbers formats the numbers of sorted hosts: 0-2,5.

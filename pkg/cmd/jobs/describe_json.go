@@ -50,8 +50,10 @@ type description struct {
 	Warnings []string         `json:"warnings,omitempty"`
 	Timeline []job.Event      `json:"timeline"`
 	// HostCount is the number of the job's hosts; Hosts are those that have a pod.
-	HostCount   int                  `json:"hostCount"`
-	Hosts       []api.Host           `json:"hosts,omitempty"`
+	HostCount int        `json:"hostCount"`
+	Hosts     []api.Host `json:"hosts,omitempty"`
+	// Parts are those of the Pathways runtime that have a pod.
+	Parts       []api.Part           `json:"parts,omitempty"`
 	Map         bool                 `json:"map,omitempty"`
 	Inputs      *mapresults.Progress `json:"inputs,omitempty"`
 	HasResult   bool                 `json:"hasResult"`
@@ -82,7 +84,7 @@ func describeJSON(d job.Description, costs price.Meter) description {
 		Created: h.CreatedAt, Store: h.Store, JobDetails: d.JobDetails,
 		ImageMode: h.ImageMode, ImageDigest: digest(d), Payload: h.Payload, Data: append([]api.Data{}, h.Data...), Packages: report.Packages(d.Packages), Backend: h.Backend, Workload: h.K8sName, Project: h.Project, Zone: h.Zone, Cluster: h.ClusterName, Debug: h.Debug,
 		Env: h.Env, SecretEnv: h.SecretEnv, Client: h.Client, Status: d.Status, Error: d.Error, Warnings: d.Warnings, Timeline: d.Timeline,
-		HostCount: h.Hosts, Hosts: d.Hosts, Map: h.Map != nil, Inputs: d.Inputs, HasResult: d.HasResult, Pickle: d.Pickle,
+		HostCount: h.Hosts, Hosts: d.Hosts, Parts: d.Parts, Map: h.Map != nil, Inputs: d.Inputs, HasResult: d.HasResult, Pickle: d.Pickle,
 		Outputs: d.Outputs, OutputBytes: d.OutputBytes, Cost: costs.OfHistory(h, d.Status, d.Attempts, d.Disruptions)}
 	if e := d.End; e != nil {
 		j.End = &end{State: e.State, Reason: e.Reason, Message: e.Message, ExitCode: e.ExitCode, Host: e.Host, Attempt: e.Attempt,

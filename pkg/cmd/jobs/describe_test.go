@@ -61,6 +61,36 @@ func TestPrintHosts(t *testing.T) {
 	}
 }
 
+func TestPrintParts(t *testing.T) {
+	few := []api.Part{{Name: "rm", Pod: "x-0", Node: "tpu-0", State: api.Running}, {Name: "proxy", Pod: "x-0", Node: "tpu-0", State: api.Running, Restarts: 2},
+		{Name: "worker-0", Pod: "x-0-1", State: api.Pending, Message: "no node yet"}, {Name: "worker-1", Pod: "x-0-2", Node: "tpu-1", State: api.Failed, Restarts: 1, Message: "exit code 1"}}
+	many := few[:2:2]
+	for i := range 16 {
+		many = append(many, api.Part{Name: api.WorkerPart(i), Pod: fmt.Sprintf("x-0-%d", i+1), Node: fmt.Sprintf("tpu-%d", i), State: api.Running})
+	}
+	many[5].State = api.Pending
+	for name, c := range map[string]struct {
+		parts []api.Part
+		want  string
+	}{
+		"none": {nil, ""},
+		"few":  {few, "|Pathways:|rm RUNNING x-0 tpu-0|proxy RUNNING x-0 tpu-0 restarted 2 times|worker-0 PENDING x-0-1 no node yet|worker-1 FAILED x-0-2 tpu-1 restarted 1 time, exit code 1"},
+		"many": {many, "|Pathways:|rm RUNNING x-0 tpu-0|proxy RUNNING x-0 tpu-0 restarted 2 times|15 workers, 0-2,4-15 RUNNING 15 nodes|worker-3 PENDING x-0-4 tpu-3"},
+	} {
+		var out strings.Builder
+		if err := printParts(&out, c.parts); err != nil {
+			t.Fatal(err)
+		}
+		var got []string
+		for line := range strings.Lines(out.String()) {
+			got = append(got, strings.Join(strings.Fields(line), " "))
+		}
+		if text := strings.Join(got, "|"); text != c.want {
+			t.Errorf("%s: got %s", name, text)
+		}
+	}
+}
+
 func TestDescribedInputs(t *testing.T) {
 	whole := api.Map{Inputs: 1200, Chunk: 100}
 	rest := api.Map{Inputs: 1200, Chunk: 100, Only: []api.Range{{First: 3, Last: 4}}, Inherited: 1199}

@@ -84,6 +84,9 @@ func (c *command) describeText(j *job.Job, d job.Description, costs price.Meter,
 			return err
 		}
 	}
+	if err := printParts(out, d.Parts); err != nil {
+		return err
+	}
 	if err := printTimeline(out, d); err != nil {
 		return err
 	}

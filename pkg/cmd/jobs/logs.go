@@ -5,9 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strconv"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -30,6 +28,7 @@ type logFlags struct {
 	since      time.Duration
 	timestamps bool
 	index      int
+	allHosts   bool
 }
 
 func (c *command) logs() *cobra.Command {
@@ -41,6 +40,7 @@ func (c *command) logs() *cobra.Command {
 	indexVar(own.Flags, &f.index)
 	cli.NumberVar(own.Flags, &f.attempt, 1, cli.Unbounded, "attempt", "Only the log of this attempt, counted from 1.")
 	cli.DurationVar(own.Flags, &f.since, "since", "Only lines newer than this: 90, 90s, 15m, 1h30m.")
+	own.Flags.BoolVar(&f.allHosts, "all-hosts", false, "Print what all hosts have printed, and with the Pathways runtime all its parts, one after the other. Each line begins with its host or part.")
 	own.Flags.BoolVar(&f.timestamps, "timestamps", false, "Prefix each line with its time.")
 	return c.finish(&cobra.Command{
 		Use:   "logs ID…",
@@ -86,6 +86,7 @@ type logOptions struct {
 	many  bool
 	index int
 	part  string // of the Pathways runtime, "" for the call
+	parts bool   // print those of the Pathways runtime, too
 }
 
 func (f *logFlags) toOptions(c *command, args []string) (*logOptions, error) {
@@ -112,11 +113,14 @@ func (f *logFlags) toOptions(c *command, args []string) (*logOptions, error) {
 	if part != "" && (f.tail >= 0 || f.since > 0 || f.timestamps || f.index != noIndex) {
 		return nil, cli.Usagef("--host %s cannot be combined with --tail, --since, --timestamps or --index: it prints the whole log of that part", part)
 	}
+	if f.allHosts && (f.host != "all" || f.follow || f.tail >= 0 || f.since > 0 || f.timestamps || f.index != noIndex) {
+		return nil, cli.Usagef("--all-hosts cannot be combined with --host, --follow, --tail, --since, --timestamps or --index: it prints whole logs")
+	}
 	o := logs.Options{Follow: f.follow, Tail: f.tail, Timestamps: f.timestamps, Attempt: f.attempt, Host: host}
 	if f.since > 0 {
 		o.Since = c.clock.Now().Add(-f.since)
 	}
-	return &logOptions{command: c, Options: o, args: args, many: many, index: f.index, part: part}, nil
+	return &logOptions{command: c, Options: o, args: args, many: many, index: f.index, part: part, parts: f.allHosts}, nil
 }
 
 func isCount(word string) bool {
@@ -160,6 +164,9 @@ func (o *logOptions) printLog(ctx context.Context, j *job.Job) error {
 	if o.part != "" {
 		return o.printPart(ctx, j)
 	}
+	if o.parts && j.Handle.Pathways != nil {
+		return o.printParts(ctx, j)
+	}
 	host, err := o.hostOf(j)
 	if err != nil {
 		return err
@@ -182,22 +189,6 @@ func (o *logOptions) printLog(ctx context.Context, j *job.Job) error {
 		return report.Settle(ctx, o.streams.ErrOut, j, status)
 	}
 	return report.SettleBelow(ctx, o.streams.ErrOut, j, status)
-}
-
-// printPart prints the log of a part of the Pathways runtime.
-func (o *logOptions) printPart(ctx context.Context, j *job.Job) error {
-	parts := j.Handle.Pathways.Parts()
-	switch {
-	case parts == nil:
-		return cli.Usagef("--host %s: job %s does not use the Pathways runtime", o.part, j.ID())
-	case !slices.Contains(parts, o.part):
-		return cli.Usagef("--host %s: job %s has %s", o.part, j.ID(), strings.Join(parts, ", "))
-	}
-	err := j.PartLog(ctx, o.part, o.Attempt, o.Follow, o.streams.Out)
-	if ctx.Err() != nil {
-		return report.Interrupted(o.streams.ErrOut, j, ctx.Err())
-	}
-	return err
 }
 
 // logOut returns the writer for the job's standard output. A program gets the lines there as events,

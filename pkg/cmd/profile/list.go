@@ -29,10 +29,12 @@ type entry struct {
 	BaseImageRepo string `json:"baseImageRepo,omitempty"`
 	CPU           string `json:"cpu,omitempty"`
 	Memory        string `json:"memory,omitempty"`
+
+	PathwaysImages string `json:"pathwaysImages,omitempty"`
 }
 
 func newEntry(p profile.Profile, current string) entry {
-	return entry{p.Name, p.Name == current, p.Project, p.Zone, p.Cluster, p.Context, p.Namespace, p.Store, p.ImageRepo, p.BaseImage, p.BaseImageRepo, p.CPU, p.Memory}
+	return entry{p.Name, p.Name == current, p.Project, p.Zone, p.Cluster, p.Context, p.Namespace, p.Store, p.ImageRepo, p.BaseImage, p.BaseImageRepo, p.CPU, p.Memory, p.PathwaysImages}
 }
 
 func list(streams genericiooptions.IOStreams) *cobra.Command {
@@ -118,7 +120,7 @@ func (c *command) show(name string) error {
 	case "":
 		table := ui.NewTable(c.streams.Out)
 		for _, row := range [][2]string{{"name", e.Name}, {"project", e.Project}, {"zone", e.Zone}, {"cluster", e.Cluster}, {"context", e.Context}, {"namespace", e.Namespace}, {"store", e.Store},
-			{"image repo", e.ImageRepo}, {"base image", e.BaseImage}, {"base image repo", e.BaseImageRepo}, {"cpu", e.CPU}, {"memory", e.Memory}} {
+			{"image repo", e.ImageRepo}, {"base image", e.BaseImage}, {"base image repo", e.BaseImageRepo}, {"cpu", e.CPU}, {"memory", e.Memory}, {"pathways images", e.PathwaysImages}} {
 			table.Row(row[0], row[1])
 		}
 		return table.Flush()

@@ -148,7 +148,7 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	fs.BoolVar(&r.FlexStart, "flex-start", false, "Use flex-start capacity (Dynamic Workload Scheduler), for at most 7 days.")
 	fs.StringVar(&r.ComputeClass, "compute-class", "", "Use the ComputeClass `NAME`, or one of Autopilot's: Accelerator, Balanced, Performance, Scale-Out.")
 	fs.StringVar(&r.Pathways.Version, "pathways-version", "", "Use the Pathways runtime with the tag `VERSION`. Default: the one for the job's JAX, such as jax-0.9.2.")
-	fs.StringVar(&r.Pathways.Images, "pathways-images", "", "Take the images of the Pathways runtime from `REPOSITORY`, a mirror of Google's. Default: KINETIC_PATHWAYS_IMAGES.")
+	fs.StringVar(&r.Pathways.Images, "pathways-images", "", "Take the images of the Pathways runtime from `REPOSITORY`, a mirror of Google's. Default: KINETIC_PATHWAYS_IMAGES, else the profile's.")
 	fs.StringArrayVar(&r.Pathways.XLAFlags, "xla-flag", nil, "Pass `--xla_NAME=VALUE` to the compiler of the Pathways runtime, which ignores XLA_FLAGS.")
 	fs.BoolVar(&r.Pathways.NoNetworkPolicy, "no-network-policy", false, "Create no NetworkPolicy with --backend pathways; without one, any pod that reaches the runtime can use the chips.")
 	fs.StringVar(&f.nodePools, "slice-node-pool", "", "Run the hosts of a TPU slice in a node pool of this `KIND`: exclusive to the slice (the default), or shared (for GKE Autopilot).")

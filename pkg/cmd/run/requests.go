@@ -1,13 +1,16 @@
 package run
 
 import (
+	"cmp"
+
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/amount"
 )
 
 // defaultRequests completes what a host requests with what the variables say, then with what the
-// profile does. A wrong value of theirs is reported by their name.
+// profile does. A wrong value of theirs is reported by their name. It also takes the repository of the Pathways runtime from the
+// profile.
 func defaultRequests(r *api.Request, t target.Target, getenv func(string) string) error {
 	for _, d := range []struct {
 		value             *string
@@ -30,5 +33,6 @@ func defaultRequests(r *api.Request, t target.Target, getenv func(string) string
 		}
 		*d.value = value
 	}
+	r.Pathways.Images = cmp.Or(r.Pathways.Images, t.PathwaysImages)
 	return nil
 }

@@ -41,6 +41,7 @@ func fields() []field {
 		{"base_image_repo", func(p *Profile) *string { return &p.BaseImageRepo }, false},
 		{"cpu", func(p *Profile) *string { return &p.CPU }, false},
 		{"memory", func(p *Profile) *string { return &p.Memory }, false},
+		{"pathways_images", func(p *Profile) *string { return &p.PathwaysImages }, false},
 	}
 }
 
@@ -65,6 +66,8 @@ func parse(data []byte) (File, error) {
 
 			CPU    string `json:"cpu"`
 			Memory string `json:"memory"`
+
+			PathwaysImages string `json:"pathways_images"`
 		} `json:"profiles"`
 	}
 	if err := json.Unmarshal(data, &text); err != nil {
@@ -77,7 +80,8 @@ func parse(data []byte) (File, error) {
 			namespace = *p.Namespace
 		}
 		profile := Profile{Name: name, Project: p.Project, Zone: p.Zone, Cluster: p.Cluster, Namespace: namespace,
-			Context: p.Context, Store: p.Store, ImageRepo: p.ImageRepo, BaseImage: p.BaseImage, BaseImageRepo: p.BaseImageRepo, CPU: p.CPU, Memory: p.Memory}
+			Context: p.Context, Store: p.Store, ImageRepo: p.ImageRepo, BaseImage: p.BaseImage, BaseImageRepo: p.BaseImageRepo, CPU: p.CPU, Memory: p.Memory,
+			PathwaysImages: p.PathwaysImages}
 		profile.dropUnknown()
 		if err := profile.check(); err != nil {
 			return File{}, fmt.Errorf(": %w", err)

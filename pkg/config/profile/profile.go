@@ -31,6 +31,8 @@ type Profile struct {
 	// CPU and Memory are the defaults of the flags of these names, "" for none. keras-kinetic ignores
 	// them.
 	CPU, Memory string
+	// PathwaysImages is the default of the flag of this name, "" for none. keras-kinetic ignores it.
+	PathwaysImages string
 }
 
 // Place says for people which cluster a profile is for: "cluster main in us-central1-a of project acme", or
@@ -46,7 +48,7 @@ func (p Profile) Place() string {
 // the profile has none.
 func (p Profile) Keep(old Profile) Profile {
 	p.ImageRepo, p.BaseImage, p.BaseImageRepo = old.ImageRepo, old.BaseImage, old.BaseImageRepo
-	p.CPU, p.Memory = old.CPU, old.Memory
+	p.CPU, p.Memory, p.PathwaysImages = old.CPU, old.Memory, old.PathwaysImages
 	p.Store = cmp.Or(p.Store, old.Store)
 	return p
 }

@@ -47,8 +47,8 @@ func TestRead(t *testing.T) {
 		want    []Profile
 	}{
 		"two, one without a namespace": {two, "dev", []Profile{dev, prod}},
-		"images": {`{"profiles": {"dev": {"project": "acme-ml", "zone": "us-central1-a", "cluster": "main", "namespace": "research", "image_repo": "r/env", "base_image": "b:1", "base_image_repo": "bases"}}}`, "",
-			[]Profile{{Name: "dev", Project: "acme-ml", Zone: "us-central1-a", Cluster: "main", Namespace: "research", ImageRepo: "r/env", BaseImage: "b:1", BaseImageRepo: "bases"}}},
+		"images": {`{"profiles": {"dev": {"project": "acme-ml", "zone": "us-central1-a", "cluster": "main", "namespace": "research", "image_repo": "r/env", "base_image": "b:1", "base_image_repo": "bases", "pathways_images": "mirror/pw"}}}`, "",
+			[]Profile{{Name: "dev", Project: "acme-ml", Zone: "us-central1-a", Cluster: "main", Namespace: "research", ImageRepo: "r/env", BaseImage: "b:1", BaseImageRepo: "bases", PathwaysImages: "mirror/pw"}}},
 		"outside GKE": {`{"profiles": {"kind": {"project": "none", "zone": "none", "cluster": "none", "context": "kind-dev", "store": "gs://b"}}}`, "",
 			[]Profile{{Name: "kind", Namespace: "default", Context: "kind-dev", Store: "gs://b"}}},
 		"a cluster that is called so": {`{"profiles": {"odd": {"project": "p", "zone": "z", "cluster": "none"}}}`, "",

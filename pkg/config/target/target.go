@@ -64,6 +64,8 @@ type Target struct {
 	ImageRepo, BaseImage, BaseImageRepo string
 	// CPU and Memory are what the profile of the cluster has each host request.
 	CPU, Memory string
+	// PathwaysImages is where the profile of the cluster says that the images of the Pathways runtime are.
+	PathwaysImages string
 	// From says where each value comes from.
 	From Sources
 }
@@ -156,7 +158,7 @@ func Resolve(f Flags, env func(string) string, kube KubeConfig, need Need) (Targ
 	}
 	return Target{
 		ImageRepo: own.ImageRepo, BaseImage: own.BaseImage, BaseImageRepo: own.BaseImageRepo,
-		CPU: own.CPU, Memory: own.Memory,
+		CPU: own.CPU, Memory: own.Memory, PathwaysImages: own.PathwaysImages,
 		Project: where.project.value, Zone: where.zone.value, Cluster: where.cluster.value,
 		Context: context.value, Namespace: namespace.value, GKE: o.isGKE(context), Store: store.value,
 		From: Sources{

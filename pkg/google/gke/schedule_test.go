@@ -6,6 +6,7 @@ import (
 
 	"google.golang.org/api/container/v1"
 	corev1 "k8s.io/api/core/v1"
+	requests "k8s.io/component-helpers/resource"
 	scheduling "k8s.io/component-helpers/scheduling/corev1"
 	"k8s.io/component-helpers/scheduling/corev1/nodeaffinity"
 	"k8s.io/klog/v2"
@@ -81,11 +82,9 @@ func misfit(t *testing.T, pod *corev1.Pod, node *corev1.Node) string {
 	if taint, found := scheduling.FindMatchingUntoleratedTaint(klog.Background(), node.Spec.Taints, pod.Spec.Tolerations, hard, false); found {
 		return "doesn't tolerate " + taint.ToString()
 	}
-	for _, c := range pod.Spec.Containers {
-		for name, wants := range c.Resources.Requests {
-			if has := node.Status.Allocatable[name]; name != corev1.ResourceEphemeralStorage && wants.Cmp(has) > 0 {
-				return fmt.Sprintf("wants %v %s, and the node has %v", &wants, name, &has)
-			}
+	for name, wants := range requests.PodRequests(pod, requests.PodResourcesOptions{}) {
+		if has := node.Status.Allocatable[name]; name != corev1.ResourceEphemeralStorage && wants.Cmp(has) > 0 {
+			return fmt.Sprintf("wants %v %s, and the node has %v", &wants, name, &has)
 		}
 	}
 	return ""

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	requests "k8s.io/component-helpers/resource"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
 )
@@ -90,20 +91,28 @@ func podUsage(p corev1.PodSpec, name corev1.ResourceName) resource.Quantity {
 	if text == "pods" || text == "count/pods" {
 		return *resource.NewQuantity(1, resource.DecimalSI)
 	}
-	limited, isLimit := strings.CutPrefix(text, "limits.")
+	if limited, isLimit := strings.CutPrefix(text, "limits."); isLimit {
+		return requests.PodLimits(&corev1.Pod{Spec: p}, requests.PodResourcesOptions{})[corev1.ResourceName(limited)]
+	}
 	asked := corev1.ResourceName(strings.TrimPrefix(text, "requests."))
-	sum := resource.Quantity{}
-	for _, c := range p.Containers {
-		switch q, ok := c.Resources.Requests[asked]; {
-		case isLimit:
-			sum.Add(c.Resources.Limits[corev1.ResourceName(limited)])
-		case ok:
-			sum.Add(q)
-		default: // as the API server does
-			sum.Add(c.Resources.Limits[asked])
+	pod := &corev1.Pod{Spec: *p.DeepCopy()}
+	for _, list := range [][]corev1.Container{pod.Spec.InitContainers, pod.Spec.Containers} {
+		for i := range list {
+			r := &list[i].Resources
+			if limit, limited := r.Limits[asked]; limited && !has(r.Requests, asked) { // as the API server does
+				if r.Requests == nil {
+					r.Requests = corev1.ResourceList{}
+				}
+				r.Requests[asked] = limit
+			}
 		}
 	}
-	return sum
+	return requests.PodRequests(pod, requests.PodResourcesOptions{})[asked]
+}
+
+func has(list corev1.ResourceList, name corev1.ResourceName) bool {
+	_, found := list[name]
+	return found
 }
 
 // counts reports whether it is certain that a quota counts a pod. It is not where that
@@ -159,7 +168,7 @@ func looksAround(p corev1.PodSpec) bool {
 
 // asksForCompute reports whether pods are not best effort.
 func asksForCompute(p corev1.PodSpec) bool {
-	return slices.ContainsFunc(p.Containers, func(c corev1.Container) bool {
+	return slices.ContainsFunc(slices.Concat(p.InitContainers, p.Containers), func(c corev1.Container) bool {
 		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
 			asked, limit := c.Resources.Requests[name], c.Resources.Limits[name]
 			if !asked.IsZero() || !limit.IsZero() {

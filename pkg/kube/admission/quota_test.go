@@ -48,8 +48,11 @@ const (
 	textOfGroup = `{kind: Job, spec: {completions: 4, parallelism: 4, completionMode: Indexed, backoffLimit: 0, template: POD}}`
 	textOfSlice = `{kind: Job, spec: {completions: 4, parallelism: 4, completionMode: Indexed, backoffLimit: 0, template: {spec: {containers: [{name: kinetic-worker}],
 		affinity: {podAntiAffinity: {requiredDuringSchedulingIgnoredDuringExecution: [{topologyKey: a, namespaceSelector: {}}]}}}}}}`
-	textOfMap = `{kind: Job, spec: {completions: 40, parallelism: 10, completionMode: Indexed, backoffLimitPerIndex: 1, template: POD}}`
-	textOfJob = `{kind: Job, spec: {template: POD}}`
+	textOfMap      = `{kind: Job, spec: {completions: 40, parallelism: 10, completionMode: Indexed, backoffLimitPerIndex: 1, template: POD}}`
+	textOfJob      = `{kind: Job, spec: {template: POD}}`
+	textOfPathways = `{kind: LeaderWorkerSet, spec: {leaderWorkerTemplate: {size: 3, workerTemplate: {spec: {containers: [{name: pathways-worker, resources: {limits: {google.com/tpu: "4"}}}]}},
+		leaderTemplate: {spec: {containers: [{name: kinetic-worker, resources: {requests: {cpu: "1"}}}], initContainers: [{name: once, resources: {requests: {cpu: "5"}}},
+			{name: pathways-rm, restartPolicy: Always, resources: {requests: {cpu: "2"}}}, {name: pathways-proxy, restartPolicy: Always, resources: {requests: {cpu: "4"}, limits: {memory: 100Gi}}}]}}}}}`
 	textOfSet = `{kind: LeaderWorkerSet, spec: {replicas: 1, leaderWorkerTemplate: {size: 4, leaderTemplate: POD, workerTemplate: POD}}}`
 )
 
@@ -65,6 +68,8 @@ func TestWhatAJobTakesOfQuotas(t *testing.T) {
 		"it fits to the last bit":            {textOfSet, quotaOf("requests.cpu=600m,pods=4", ""), ""},
 		"hosts of a set":                     {textOfSet, quotaOf("requests.cpu=599m", ""), "too small for this job: its 4 hosts request 600m of requests.cpu, but all jobs together may have 599m"},
 		"hosts of a Job":                     {textOfGroup, quotaOf("memory=7Gi", ""), "too small for this job: its 4 hosts request 8Gi of memory, but all jobs together may have 7Gi"},
+		"sidecars that stay":                 {textOfPathways, quotaOf("requests.cpu=6999m,limits.memory=100Gi", ""), "its 3 hosts request 7 of requests.cpu"},
+		"what a sidecar may use":             {textOfPathways, quotaOf("requests.memory=99Gi,requests.cpu=7,google.com/tpu=8", ""), "its 3 hosts request 100Gi of requests.memory"},
 		"one host":                           {textOfJob, quotaOf("cpu=100m", ""), "too small for this job: the job requests 150m of cpu, but all jobs together may have 100m"},
 		"a map continues with one pod":       {textOfMap, quotaOf("requests.cpu=150m", ""), ""},
 		"and not with none":                  {textOfMap, quotaOf("pods=0", ""), "the job requests 1 of pods, but all jobs together may have 0"},

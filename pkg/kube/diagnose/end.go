@@ -124,7 +124,7 @@ func (s Observation) explainCrash(p corev1.Pod, t *corev1.ContainerStateTerminat
 	r := Diagnosis{Next: s.logs()}
 	switch {
 	case t.Reason == "OOMKilled":
-		r.Sentence = "out of memory: " + cmp.Or(prefixed("it used all of its ", memoryLimit(p)), "its node had none left") + "; request more with --memory"
+		r.Sentence = "out of memory: " + cmp.Or(prefixed("it used all of its ", limitOf(p, api.ContainerName)), "its node had none left") + "; request more with --memory"
 	case t.Reason == "StartError" || t.Reason == "ContainerCannotRun":
 		return startError(p, imageOf(p, WorkerOf(p)), oneLine(t.Message))
 	case p.DeletionTimestamp != nil: // the runner only knows the signal

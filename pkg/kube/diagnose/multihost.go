@@ -17,7 +17,9 @@ import (
 func (s Observation) explainHosts(hosts int) Diagnosis {
 	pods := NewestOfHosts(s.Pods)
 	if s.Workload.kind.ScaledToZero && startsAgain(pods) {
-		return Diagnosis{Sentence: s.explainRestart(pods) + startAgain, Next: s.logs(), StartsAgain: true}
+		r := s.explainRestart(pods)
+		r.Sentence, r.Next, r.StartsAgain = r.Sentence+startAgain, cmp.Or(r.Next, s.logs()), true
+		return r
 	}
 	var first Diagnosis
 	for _, p := range pods {
@@ -44,27 +46,33 @@ func (s Observation) explainHosts(hosts int) Diagnosis {
 // controller then makes all pods again.
 func startsAgain(pods []corev1.Pod) bool {
 	return slices.ContainsFunc(NewestOfHosts(pods), func(p corev1.Pod) bool {
-		return p.DeletionTimestamp != nil || lastEnd(WorkerOf(p)) != nil
+		part, _ := endedPart(p)
+		return p.DeletionTimestamp != nil || lastEnd(WorkerOf(p)) != nil || part != nil
 	})
 }
 
 // explainRestart explains why an attempt of a LeaderWorkerSet is over.
-func (s Observation) explainRestart(pods []corev1.Pod) string {
+func (s Observation) explainRestart(pods []corev1.Pod) Diagnosis {
 	for _, p := range pods {
 		if taken := disruption(p); taken != "" {
-			return ofHost(p, taken)
+			return Diagnosis{Sentence: ofHost(p, taken)}
+		}
+	}
+	for _, p := range pods {
+		if r := s.explainPart(p); r.Sentence != "" { // what ended later ended because of it
+			return r
 		}
 	}
 	if p := firstCrashed(pods); p != nil {
 		p.DeletionTimestamp = nil // it was deleted after that
-		return ofHost(*p, s.explainCrash(*p, crashOf(*p)).Sentence)
+		return Diagnosis{Sentence: ofHost(*p, s.explainCrash(*p, crashOf(*p)).Sentence)}
 	}
 	for _, find := range []func([]corev1.Pod) *corev1.Pod{recreatedPod, onlyDeletedPod} {
 		if p := find(pods); p != nil {
-			return ofHost(*p, "its pod was deleted or lost with its node")
+			return Diagnosis{Sentence: ofHost(*p, "its pod was deleted or lost with its node")}
 		}
 	}
-	return lostSomehow
+	return Diagnosis{Sentence: lostSomehow}
 }
 
 // Texts about a LeaderWorkerSet whose attempt is over: what follows, and the reason if
@@ -125,9 +133,9 @@ func onlyDeletedPod(pods []corev1.Pod) *corev1.Pod {
 }
 
 // ofHost adds the host to a sentence, unless host 0's sentence already names another
-// host.
+// host, or a part of the Pathways runtime.
 func ofHost(p corev1.Pod, sentence string) string {
-	if HostOf(p) == 0 && strings.HasPrefix(sentence, "host ") {
+	if HostOf(p) == 0 && (strings.HasPrefix(sentence, "host ") || strings.HasPrefix(sentence, partsBegin)) {
 		return sentence
 	}
 	if !RunsCall(p) {

@@ -9,6 +9,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/labels"
+	requests "k8s.io/component-helpers/resource"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -113,12 +114,7 @@ func tooLarge(p corev1.Pod, nodes []corev1.Node) string {
 	return ""
 }
 
-// requested returns how much of a resource the pod's worker requests.
-func requested(p corev1.Pod, name corev1.ResourceName) (q resource.Quantity) {
-	for _, c := range p.Spec.Containers {
-		if c.Name == api.ContainerName {
-			q = c.Resources.Requests[name]
-		}
-	}
-	return q
+// requested returns how much of a resource a pod requests, with its sidecars.
+func requested(p corev1.Pod, name corev1.ResourceName) resource.Quantity {
+	return requests.PodRequests(&p, requests.PodResourcesOptions{})[name]
 }

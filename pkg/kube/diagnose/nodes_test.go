@@ -1,6 +1,7 @@
 package diagnose
 
 import (
+	"strings"
 	"testing"
 
 	corev1 "k8s.io/api/core/v1"
@@ -55,6 +56,12 @@ func TestExplainNodes(t *testing.T) {
 				t.Errorf("got %q, next %q; want %q, %q", got.Sentence, got.Next, tt.want.Sentence, tt.want.Next)
 			}
 		})
+	}
+	head := unscheduled("1", "1Gi", memory, nil)
+	head.Spec.InitContainers = []corev1.Container{{Name: api.PathwaysProxy, RestartPolicy: new(corev1.ContainerRestartPolicyAlways),
+		Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("16Gi")}}}}
+	if got, want := (Observation{Nodes: nodes[:2]}).explainUnscheduled(head).Sentence, "memory free (17Gi asked); the largest node has 13 GiB"; !strings.Contains(got, want) {
+		t.Errorf("with a sidecar: got %q, want %q", got, want)
 	}
 	placed := unscheduled("1", "1Gi", affinity, nil)
 	placed.Spec.NodeName = "n"

@@ -162,12 +162,3 @@ func Grace(pods []corev1.Pod) time.Duration {
 	}
 	return time.Duration(longest) * time.Second
 }
-
-func memoryLimit(p corev1.Pod) string {
-	for _, c := range p.Spec.Containers {
-		if q, ok := c.Resources.Limits[corev1.ResourceMemory]; ok && c.Name == api.ContainerName {
-			return q.String()
-		}
-	}
-	return ""
-}

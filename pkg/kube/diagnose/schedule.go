@@ -180,14 +180,13 @@ func hasPoolToItself(p corev1.Pod) bool {
 		})
 }
 
-// asked says how much of a resource the pod's worker requests.
+// asked says how much of a resource a pod requests.
 func asked(p corev1.Pod, resource string) string {
-	for _, c := range p.Spec.Containers {
-		if q, ok := c.Resources.Requests[corev1.ResourceName(resource)]; ok && c.Name == api.ContainerName {
-			return fmt.Sprintf(" (%s asked)", &q)
-		}
+	q := requested(p, corev1.ResourceName(resource))
+	if q.IsZero() {
+		return ""
 	}
-	return ""
+	return fmt.Sprintf(" (%s asked)", &q)
 }
 
 // selector returns the labels that a node must have, sorted.

@@ -27,6 +27,9 @@ func (s Observation) explainStart(p corev1.Pod) Diagnosis {
 	for _, c := range byImportance(p) {
 		if w := c.State.Waiting; w != nil {
 			if r := s.explainContainer(p, c, w); r.Sentence != "" {
+				if title := partTitle(c.Name); title != "" {
+					r.Sentence, r.ImageLost = title+": "+r.Sentence, false // not the job's image
+				}
 				return r
 			}
 		}

@@ -59,7 +59,7 @@ func reserved(name string) way {
 }
 
 // Jobs returns a job on demand, if there is such capacity, for every shape of the catalogue, and for two boxes that are too large
-// for it; and for some of the shapes one with each other capacity. Each is there once for every backend.
+// for it; and for some of the shapes one with each other capacity. Each is there once for every backend that supports it.
 func Jobs() ([]Job, error) {
 	boxes, err := parse("v5p-4x4x12", "tpu7x-4x8x12")
 	if err != nil {
@@ -116,7 +116,11 @@ func add(all []Job, a api.Accelerator, w way) ([]Job, error) {
 	if err != nil {
 		return nil, fmt.Errorf("the pool of %s: %w", accelerator.Text(a), err)
 	}
-	for _, backend := range []api.Backend{api.BackendGKE, api.BackendLWS} {
+	backends := []api.Backend{api.BackendGKE, api.BackendLWS}
+	if same, err := accelerator.Parse(accelerator.Text(a), accelerator.Options{Backend: api.BackendPathways}); err == nil && same.Hosts == a.Hosts && accelerator.PathwaysInstance(a) != "" {
+		backends = append(backends, api.BackendPathways)
+	}
+	for _, backend := range backends {
 		all = append(all, Job{Accelerator: a, Capacity: w.job, Backend: backend, Pool: planned.Pool})
 	}
 	return all, nil
@@ -131,16 +135,21 @@ func (j Job) String() string {
 	return text
 }
 
-// Pods returns the pods of the job as they are rendered: that of the only host, or the first two. Its ID
-// is the name of its pool.
+// Pods returns the pods of the job as they are rendered: that of the only host, or the first two; of a job with the Pathways
+// runtime that of the call, and one with chips. Its ID is the name of its pool.
 func (j Job) Pods() ([]*corev1.Pod, error) {
-	share := accelerator.Share(j.Accelerator)
+	share, hosts, count := accelerator.Share(j.Accelerator), j.Accelerator.Hosts, j.Accelerator.Hosts
+	var pathways *api.Pathways
+	if j.Backend == api.BackendPathways {
+		pathways = &api.Pathways{Version: "jax-0.9.2", Server: "server:jax-0.9.2", Proxy: "proxy_server:jax-0.9.2", TPUHosts: hosts, Instance: accelerator.PathwaysInstance(j.Accelerator)}
+		hosts, count = 1, hosts+1
+	}
 	rendered, err := render.Objects(api.Spec{
 		ID: j.Pool.Name, Name: "train", Namespace: "default", Accelerator: j.Accelerator, Capacity: j.Capacity, Store: "gs://p-kn-c-jobs",
 		CallKind: api.CallFunction, CallSHA256: strings.Repeat("a", 64), BundleSHA256: strings.Repeat("b", 64), Created: time.Unix(0, 0),
-		Placement: api.Placement{Backend: j.Backend, Hosts: j.Accelerator.Hosts, Slices: 1, Image: "image:1", ServiceAccount: api.DefaultServiceAccount,
+		Placement: api.Placement{Backend: j.Backend, Hosts: hosts, Slices: 1, Image: "image:1", ServiceAccount: api.DefaultServiceAccount,
 			CPU: fmt.Sprint(share.CPUs), Memory: fmt.Sprintf("%dGi", share.GiB)},
-		Execution: api.Execution{MaxDisruptions: api.DefaultMaxDisruptions},
+		Execution: api.Execution{MaxDisruptions: api.DefaultMaxDisruptions}, Pathways: pathways,
 	}, render.Overlay{})
 	if err != nil {
 		return nil, fmt.Errorf("rendering %s: %w", j, err)
@@ -165,7 +174,7 @@ func (j Job) Pods() ([]*corev1.Pod, error) {
 	if len(pods) == 1 { // the hosts of a Job have one template
 		pods = append(pods, pods[0].DeepCopy())
 	}
-	pods = pods[:min(2, j.Accelerator.Hosts)]
+	pods = pods[:min(2, count)]
 	for i, pod := range pods {
 		pod.TypeMeta = metav1.TypeMeta{APIVersion: "v1", Kind: "Pod"}
 		pod.Name = fmt.Sprintf("%s-%s-%d", j.Pool.Name, j.Backend, i)

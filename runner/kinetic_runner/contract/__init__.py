@@ -18,6 +18,7 @@ IDS = _FACTS["ids"]
 VERSIONS = _FACTS["versions"]
 PORTS = _FACTS["ports"]
 NAMES = _FACTS["names"]  # of variables and annotations
+PATHWAYS = _FACTS["pathways"]  # the oldest versions, and names of containers
 DEFAULTS = _FACTS["defaults"]
 AGES = _FACTS["ages"]  # seconds from which an object is renewed
 LIMITS = _FACTS["limits"]  # bytes

@@ -71,6 +71,14 @@ type Facts struct {
 		GroupKey string `json:"group_key"` // the variable with the secret that the hosts of a job share
 		Netrc    string `json:"netrc"`     // the variable with the credentials for indexes of packages
 	} `json:"names"`
+	// Pathways are facts about the Pathways runtime.
+	Pathways struct {
+		Python  string `json:"python"`  // the oldest that pathwaysutils works with (its pyproject.toml, 0.1.11)
+		JAX     string `json:"jax"`     // the same
+		Manager string `json:"manager"` // the container of the resource manager, a sidecar of host 0
+		Proxy   string `json:"proxy"`   // another one
+		Worker  string `json:"worker"`  // the container of a TPU host
+	} `json:"pathways"`
 	// Defaults are what neither an index nor a command line has to say.
 	Defaults struct {
 		Mode           uint32 `json:"mode"`            // permission bits of a file of a bundle

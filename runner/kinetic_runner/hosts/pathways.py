@@ -8,10 +8,11 @@ import subprocess
 import time
 from collections import namedtuple
 
+from ..contract import PATHWAYS
 from ..ending import try_to
 from ..errands import Errands
 from ..errors import AlreadyExists, BadEnvironment, Transient, explain
-from ..outcome import EXCEPTION, EXIT_CODE, EXIT_TERMINATED, TERMINATED, Outcome
+from ..outcome import EXCEPTION, EXIT_CODE, EXIT_KILLED, EXIT_TERMINATED, KILLED, TERMINATED, Outcome
 from ..records import read_document
 from ..store import in_parallel
 from ..store.http import Request
@@ -23,10 +24,11 @@ from .release import APIServer
 from .rendezvous import Group
 
 LOOK_SECONDS = 3.0  # between looks at the pods
+BLIND_SECONDS = 300.0  # of looks that fail, until the TPU hosts are taken to be there
 LOSS_SECONDS = 90.0  # for the cluster to notice that a part is lost: a node that died is not ready after 50 seconds
 LOG_SECONDS = 10.0  # to keep the logs of all parts
 LOG_BYTES, LOG_PARTS = 1 << 20, 66  # of each part's log, and of how many parts: the first ones
-LOG_QUERY = "log?container={}&previous={}&tailLines=5000&limitBytes=4194304"
+LOG_QUERY = "log?container={}&previous={}&tailLines=20000"  # limitBytes would cut the end
 PARALLEL = 16  # requests
 
 # What JAX raises when a part is lost, and what a bug in a program raises, too: the pods tell which.
@@ -39,21 +41,25 @@ ERROR = re.compile(r"(?m)^(?:[EF]\d{4} .*|.*(?i:error|fatal).*)$")
 CHECK = """
 import re, sys
 from importlib import metadata, util
-sys.path += sys.argv[1:]
+oldest, oldest_jax = sys.argv[1:3]
+sys.path += sys.argv[3:]
+def numbers(version):
+    return [int(number) for number in re.findall("[0-9]+", version)[:3]]
 def version():
     try:
         return metadata.version("jax")
     except metadata.PackageNotFoundError:
         return "9"
-if sys.version_info < (3, 11):
-    print("Python 3.11 or later, and this is %d.%d: use another image" % sys.version_info[:2])
+if list(sys.version_info[:3]) < numbers(oldest):
+    print("Python %s or later, and this is %d.%d: use another image" % ((oldest,) + sys.version_info[:2]))
 elif not util.find_spec("jax") or not util.find_spec("pathwaysutils"):
     print("the packages jax and pathwaysutils: add pathwaysutils to the project's requirements, or to the image")
-elif [int(number) for number in re.findall("[0-9]+", version())[:3]] < [0, 8, 3]:
-    print("jax 0.8.3 or later, and this is " + version() + ": change the project's requirements, or the image")
+elif numbers(version()) < numbers(oldest_jax):
+    print("jax " + oldest_jax + " or later, and this is " + version() + ": change the project's requirements, or the image")
 """
 
 Part = namedtuple("Part", "name pod container title")
+Loss = namedtuple("Loss", "why starved")  # a sentence; whether memory ran out, which happens again with another machine like it
 
 
 class Parts:
@@ -62,18 +68,18 @@ class Parts:
     def __init__(self, workload, hosts):
         namespace, name = workload.split("/")
         self._path = f"/api/v1/namespaces/{namespace}/pods/"
-        self.workers = [Part(f"worker-{host}", f"{name}-0-{host + 1}", "pathways-worker", f"TPU host {host}") for host in range(hosts)]
+        self.workers = [Part(f"worker-{host}", f"{name}-0-{host + 1}", PATHWAYS["worker"], f"TPU host {host}") for host in range(hosts)]
         self.all = [
-            Part("rm", f"{name}-0", "pathways-rm", "the Pathways resource manager"),
-            Part("proxy", f"{name}-0", "pathways-proxy", "the Pathways proxy"),
+            Part("rm", f"{name}-0", PATHWAYS["manager"], "the Pathways resource manager"),
+            Part("proxy", f"{name}-0", PATHWAYS["proxy"], "the Pathways proxy"),
             *self.workers,
         ]
         self.uids = {}  # of the workers' pods that have run, by name
         self._server = None
 
-    def _get(self, path):
+    def _get(self, path, last=None):
         self._server = self._server or APIServer()
-        return self._server.ask(Request("GET", self._path + path), (404, 400))  # 400: there is no log yet
+        return self._server.ask(Request("GET", self._path + path), (404, 400), last)  # 400: there is no log yet
 
     def pod(self, part):
         """Return the pod of a part, {} if there is none."""
@@ -91,34 +97,51 @@ class Parts:
         return len(self.uids)
 
     def lost(self):
-        """Return the parts that were lost, each with why."""
+        """Return the parts that were lost, each with its Loss. Those that were made again because of a sidecar don't count."""
         found = {}
 
         def see(part):
             pod = self.pod(part)
-            if why := restarted(part, pod):
-                found[part] = why
+            if loss := restarted(part, pod):
+                found[part] = loss
             elif part in self.workers and is_lost(pod, self.uids.get(part.name)):
-                found[part] = f"{part.title} was lost (preempted, drained or crashed)"
+                found[part] = Loss(f"{part.title} was lost (preempted, drained or crashed)", False)
 
         in_parallel(see, self.all, PARALLEL)
-        return {part: found[part] for part in self.all if part in found}
+        return self.causes(found)
+
+    def causes(self, found):
+        """Return, in order, the parts that were lost first: if a sidecar was restarted, the cluster makes all TPU hosts again."""
+        sidecars = [part for part in self.all if part in found and part not in self.workers]
+        return {part: found[part] for part in sidecars or self.all if part in found}
 
     def log(self, part):
-        """Return the end of a part's log, as bytes, and why it was restarted: the log is then that of its run before."""
-        why = restarted(part, self.pod(part))
-        query = LOG_QUERY.format(part.container, "true" if why else "false")
-        return (self._get(f"{part.pod}/{query}") or b"")[-LOG_BYTES:], why
+        """Return the end of a part's log, as bytes, and its Loss if it was restarted: the log is then that of its run before."""
+        loss = restarted(part, self.pod(part))
+        query = LOG_QUERY.format(part.container, "true" if loss else "false")
+        return self._get(f"{part.pod}/{query}", LOG_BYTES) or b"", loss
 
 
 def restarted(part, pod):
-    """Return a sentence about a part whose container was restarted, "" if it was not."""
+    """Return the Loss of a part whose container was restarted, None if it was not."""
     status = pod.get("status", {})
     for container in status.get("containerStatuses", []) + status.get("initContainerStatuses", []):
         if container["name"] == part.container and container["restartCount"]:
-            ended = container.get("lastState", {}).get("terminated")
-            return f"{part.title} was restarted" + (f" (exit code {ended['exitCode']}, {ended.get('reason')})" if ended else "")
-    return ""
+            ended = container.get("lastState", {}).get("terminated") or {}
+            if ended.get("reason") == "OOMKilled":
+                return Loss(f"{part.title} is out of memory: {memory(part, pod)}", True)
+            return Loss(f"{part.title} was restarted" + (f" (exit code {ended['exitCode']}, {ended.get('reason')})" if ended else ""), False)
+    return None
+
+
+def memory(part, pod):
+    """Return what to do about the memory of a part."""
+    spec = pod.get("spec", {})
+    for container in spec.get("containers", []) + spec.get("initContainers", []):
+        limit = container.get("resources", {}).get("limits", {}).get("memory")
+        if container["name"] == part.container and limit:
+            return f"it used all of its {limit}; raise its limit with --overlay, or run on machines with more memory"
+    return "its machine had none left; run on machines with more memory"
 
 
 def is_lost(pod, uid):
@@ -137,6 +160,7 @@ class Lookout(Errands):
         super().__init__(*words)
         self._attempt, self._look_at, self._told = attempt, 0.0, []
         self._waiting = False
+        self._blind = None  # since when looks have failed
 
     @property
     def next_at(self):
@@ -157,11 +181,13 @@ class Lookout(Errands):
             return  # an earlier look took longer than the pause between two
         try:
             there = attempt.pathways.look()
-        except Transient:
-            return
         except Exception as exc:
+            self._blind = time.monotonic() if self._blind is None else self._blind
+            if isinstance(exc, Transient) and time.monotonic() - self._blind < BLIND_SECONDS:
+                return
             self._told.append(f"warning: cannot look for the TPU hosts, so --max-runtime counts from now: {explain(exc)}")
         else:
+            self._blind = None
             if there < hosts:
                 if not self._waiting:
                     self._told.append(f"waiting for {count(hosts)}: {there} {'is' if there == 1 else 'are'} running")
@@ -218,7 +244,7 @@ class PathwaysAttempt(LeaderAttempt):
 
     def check(self, call, place):
         """Raise BadEnvironment if Pathways can't run in the Python of the call."""
-        argv = [place.python, "-c", CHECK] + [place.path(path) for path in call.sys_path]
+        argv = [place.python, "-c", CHECK, PATHWAYS["python"], PATHWAYS["jax"]] + [place.path(path) for path in call.sys_path]
         done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=place.environ, cwd="/")
         if lacking := done.stdout.decode("utf-8", "replace").strip():
             raise BadEnvironment(f"--backend pathways needs {lacking}")
@@ -238,12 +264,15 @@ class PathwaysAttempt(LeaderAttempt):
         lost = try_to(self, outcome, "look for lost TPU hosts", self.find_lost) if suspect else None
         said, restarts = self.save_logs(outcome)
         if outcome.reason == TERMINATED:
-            lost = restarts  # the others are terminated, too
+            lost = self.pathways.causes(restarts)  # the others are terminated, too
         elif not suspect:
             return outcome
         quote = next((f"; {part.name}: {said[part]}" for part in [*(lost or ()), *self.pathways.all] if said.get(part)), "")
         if lost:
-            self._loss = Outcome(TERMINATED, EXIT_TERMINATED, ", ".join(lost.values()) + quote, outcome.error)
+            message = ", ".join(loss.why for loss in lost.values()) + quote
+            if any(loss.starved for loss in lost.values()):
+                return Outcome(KILLED, EXIT_KILLED, message, outcome.error)  # a crash, as if the call had used it
+            self._loss = Outcome(TERMINATED, EXIT_TERMINATED, message, outcome.error)
         elif suspect and self.signals.came:
             return self.broken(())  # most probably because a TPU host was lost
         elif suspect:
@@ -265,14 +294,14 @@ class PathwaysAttempt(LeaderAttempt):
             self.wait(lambda: self.signals.came, time.monotonic() + LOOK_SECONDS)
 
     def save_logs(self, outcome):
-        """Store the end of each part's log. Return, by part, the last line that looks like an error, and why it was restarted."""
+        """Store the end of each part's log. Return, by part, the last line that looks like an error, and its Loss if it was restarted."""
         said, restarts, failures = {}, {}, []
 
         def save(part):
             try:
-                text, why = self.pathways.log(part)
-                if why:
-                    restarts[part] = why
+                text, loss = self.pathways.log(part)
+                if loss:
+                    restarts[part] = loss
                 if text:
                     found = ERROR.findall(text.decode("utf-8", "replace"))
                     said[part] = found and shorten(found[-1].strip(), 200)

@@ -21,12 +21,12 @@ class APIServer:
         url = "https://{KUBERNETES_SERVICE_HOST}:{KUBERNETES_SERVICE_PORT}".format_map(os.environ)
         self._server = Endpoint(url, os.path.join(SERVICE_ACCOUNT, "ca.crt"))
 
-    def ask(self, request, none=(404,)):
-        """Return what a request is answered, or None at these statuses. Raise Transient if it may succeed later, else RunnerError."""
+    def ask(self, request, none=(404,), last=None):
+        """Return what a request is answered, or its last bytes, or None at these statuses. Raise Transient if it may succeed later, else RunnerError."""
         with open(os.path.join(SERVICE_ACCOUNT, "token"), encoding="ascii") as file:
             token = file.read().strip()  # it is rotated
         answer = self._server.send(request, REQUEST_SECONDS, token)
-        data = answer.content()
+        data = answer.end(last) if last and answer.status == 200 else answer.content()
         if answer.status in (401, 409) or answer.status in RETRY_STATUS:
             raise Transient(f"the API server answered {answer.status}")
         if answer.status in none:

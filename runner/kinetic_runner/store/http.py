@@ -137,6 +137,15 @@ class Answer:
         self.close()
         return bytes(data)
 
+    def end(self, size):
+        """Return the last bytes of the answer, at most size of them."""
+        data = bytearray()
+        while block := self.read(REFUSAL_LIMIT):
+            data += block
+            del data[:-size]
+        self.close()
+        return bytes(data)
+
     def close(self):
         """Close the answer, even if it is not read to the end."""
         if self._connection is not None:

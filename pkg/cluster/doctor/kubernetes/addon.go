@@ -36,15 +36,19 @@ func unread(i versions.Inventory, part string) doctor.Finding {
 }
 
 func (c *cluster) leaderWorkerSet(ctx context.Context) doctor.Finding {
-	if a := c.Accelerator; a != nil && a.Hosts == 1 {
+	if a := c.Accelerator; a != nil && a.Hosts == 1 && !c.Pathways {
 		return doctor.Skip("not needed: %s has one host", accelerator.Text(*a))
+	}
+	also := ""
+	if c.Pathways {
+		also = " and those with Pathways"
 	}
 	i, _ := c.inventory(ctx) // its errors are in it
 	switch lws := i.LeaderWorkerSet; {
 	case lws == nil:
 		return unread(i, versions.PartLeaderWorkerSet)
 	case !lws.Installed:
-		return doctor.Bad(apiserver.InstallLeaderWorkerSet, "not installed, but jobs on several hosts need it")
+		return doctor.Bad(apiserver.InstallLeaderWorkerSet, "not installed, but jobs on several hosts%s need it", also)
 	case lws.Runs != nil && !*lws.Runs:
 		return doctor.Bad("kubectl get pods -n lws-system", "%s, but no pod of its controller is ready", describe(lws))
 	case older(lws.Version):

@@ -42,6 +42,8 @@ type Options struct {
 	// Accelerator is what jobs will need, nil for anything. Queue is their queue in Kueue.
 	Accelerator *api.Accelerator
 	Queue       string
+	// Pathways means that jobs will have the Pathways runtime, on the Accelerator.
+	Pathways bool
 	// FixCommand is the command that repairs what is safe to repair.
 	FixCommand string
 	Now        func() time.Time
@@ -90,7 +92,7 @@ func Checks(o Options) []doctor.Check {
 		}
 		return doctor.Check{Group: group, Name: name, Needs: needs, Within: within, Run: run}
 	}
-	return []doctor.Check{
+	checks := []doctor.Check{
 		check(Kubeconfig, 0, c.kubeconfig, needed...),
 		check(APIServer, doctor.AnswerWithin, c.version, Kubeconfig),
 		check("clock", 0, c.clock, APIServer),
@@ -105,6 +107,10 @@ func Checks(o Options) []doctor.Check {
 		check("waiting jobs", doctor.Within, c.waiting, APIServer),
 		check("runners", doctor.Within, c.runners, APIServer),
 	}
+	if c.Pathways {
+		checks = append(checks, check("Pathways", doctor.Within, c.pathways, APIServer))
+	}
+	return checks
 }
 
 func (c *cluster) kubeconfig(context.Context) doctor.Finding {

@@ -15,6 +15,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
@@ -117,6 +118,15 @@ func options(config *rest.Config) Options {
 	}
 }
 
+// withPathways has the jobs be with the Pathways runtime on one TPU host.
+func withPathways(o *Options) {
+	a, err := accelerator.Parse("v6e-4", accelerator.Options{Backend: api.BackendPathways})
+	if err != nil {
+		panic(err)
+	}
+	o.Accelerator, o.Pathways, o.Target.Store = &a, true, "gs://team"
+}
+
 // slowly lets checks take as long as a busy machine needs.
 func slowly(checks []doctor.Check) []doctor.Check {
 	for i := range checks {
@@ -206,6 +216,15 @@ func TestChecks(t *testing.T) {
 		"no LeaderWorkerSet for one host": {check: "LeaderWorkerSet", answers: map[string]string{"GET " + lws: ""},
 			set:   func(o *Options) { o.Accelerator = &api.Accelerator{Kind: api.GPU, Name: "l4", Hosts: 1} },
 			state: doctor.Skipped, detail: "not needed: l4 has one host"},
+		"no LeaderWorkerSet for Pathways on one host": {check: "LeaderWorkerSet", answers: map[string]string{"GET " + lws: ""}, set: withPathways,
+			state: doctor.Wrong, detail: "not installed, but jobs on several hosts and those with Pathways need it", fix: "kubectl apply --server-side -f https://github.com/kubernetes-sigs/lws/"},
+		"Pathways, and no node yet": {check: "Pathways", answers: map[string]string{"GET /api/v1/nodes": `{"items":[]}`}, set: withPathways,
+			state: doctor.OK, detail: "the leader, with 96 CPUs and 380 GiB, fits on ct6e-standard-4t; compiled programs go to gs://team/pathways"},
+		"Pathways, and nodes that have no room": {check: "Pathways", answers: map[string]string{"GET /api/v1/nodes": `{"items":[{"status":{"allocatable":{"cpu":"180","memory":"379Gi"}}}]}`}, set: withPathways,
+			state: doctor.Wrong, detail: "no node for v6e-2x2 has room for the leader, with 96 CPUs and 380 GiB: ask for less", fix: "kubectl get nodes -l cloud.google.com/gke-accelerator-count=4,"},
+		"Pathways without a bucket": {check: "Pathways", answers: map[string]string{"GET /api/v1/nodes": forbidden("list", "nodes")},
+			set:   func(o *Options) { withPathways(o); o.Target.Store = "" },
+			state: doctor.Skipped, detail: "the leader, with 96 CPUs and 380 GiB, fits; without a gs:// store"},
 		"a controller that does not run": {check: "LeaderWorkerSet", answers: map[string]string{
 			"GET /apis/apps/v1/namespaces/lws-system/deployments/lws-controller-manager": `{}`}, state: doctor.Wrong,
 			detail: "API v1, but no pod of its controller is ready", fix: "kubectl get pods -n lws-system"},

@@ -31,7 +31,7 @@ func TestRepair(t *testing.T) {
 		t.Errorf("did %q, want %q", got, want)
 	}
 	for _, want := range []string{
-		`POST ` + rolesPath + ` {"kind":"Role","apiVersion":"rbac.authorization.k8s.io/v1","metadata":{"name":"kinetic-release","labels":{"app.kubernetes.io/name":"kinetic"}},"rules":[{"verbs":["get","patch"],"apiGroups":["leaderworkerset.x-k8s.io"],"resources":["leaderworkersets"]}]}`,
+		`POST ` + rolesPath + ` {"kind":"Role","apiVersion":"rbac.authorization.k8s.io/v1","metadata":{"name":"kinetic-release","labels":{"app.kubernetes.io/name":"kinetic"}},"rules":[{"verbs":["get","patch"],"apiGroups":["leaderworkerset.x-k8s.io"],"resources":["leaderworkersets"]},{"verbs":["get"],"apiGroups":[""],"resources":["pods","pods/log"]}]}`,
 		`POST ` + ml + `/serviceaccounts {"kind":"ServiceAccount","apiVersion":"v1","metadata":{"name":"kinetic","labels":{"app.kubernetes.io/name":"kinetic"}},"automountServiceAccountToken":false}`,
 	} {
 		sent := false
@@ -52,8 +52,8 @@ func TestRepair(t *testing.T) {
 // A Role that exists may be bound to someone: an administrator adds rights to it.
 func TestOlderRoleIsLeftToAnAdministrator(t *testing.T) {
 	for role, patch := range map[string]string{
-		`{"metadata":{"name":"kinetic-release"},"rules":[{"verbs":["get"],"apiGroups":[""],"resources":["pods"]}]}`: `[{"op":"add","path":"/rules/-","value":{"verbs":["get","patch"],"apiGroups":["leaderworkerset.x-k8s.io"],"resources":["leaderworkersets"]}}]`,
-		`{"metadata":{"name":"kinetic-release"}}`: `[{"op":"add","path":"/rules","value":[{"verbs":["get","patch"],"apiGroups":["leaderworkerset.x-k8s.io"],"resources":["leaderworkersets"]}]}]`,
+		`{"metadata":{"name":"kinetic-release"},"rules":[{"verbs":["get"],"apiGroups":[""],"resources":["pods"]}]}`: `[{"op":"add","path":"/rules/-","value":{"verbs":["get","patch"],"apiGroups":["leaderworkerset.x-k8s.io"],"resources":["leaderworkersets"]}},{"op":"add","path":"/rules/-","value":{"verbs":["get"],"apiGroups":[""],"resources":["pods","pods/log"]}}]`,
+		`{"metadata":{"name":"kinetic-release"}}`: `[{"op":"add","path":"/rules","value":[{"verbs":["get","patch"],"apiGroups":["leaderworkerset.x-k8s.io"],"resources":["leaderworkersets"]},{"verbs":["get"],"apiGroups":[""],"resources":["pods","pods/log"]}]}]`,
 	} {
 		s := &server{answers: complete(t)}
 		s.answers["GET "+rolesPath+"/kinetic-release"] = role
