@@ -86,7 +86,7 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"annotations": {"A_B/c": "x"}}, UsageError, f"annotations['A_B/c']: {KEYS}"),
     ({"volumes": {"/mnt/x": "gs://b/x/"}}, TypeError, "volumes['/mnt/x'] is a str: expected kinetic.Data('gs://b/x/')"),
     ({"volumes": {"x": Data("gs://b/x/")}}, UsageError, "volumes['x']: the key is where the files will be: expected an absolute path, such as '/mnt/data'"),
-    ({"max_cost": 0}, kinetic.UsageError, "max_cost=0: expected a positive amount of US dollars, such as 5 or 2.50"),
+    ({"max_cost": 0}, UsageError, "max_cost=0: expected a positive amount of US dollars, such as 5 or 2.50"),
     ({"max_cost": True}, TypeError, "max_cost=True: expected an amount of US dollars, such as 5 or 2.50"),
     ({"max_runtime": [1]}, TypeError, "max_runtime=[1]: expected seconds, or text such as '1h30m', not a list"),
     ({"timeout": 0}, UsageError, "timeout=0: expected more than 0 seconds, or None"),
