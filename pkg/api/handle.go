@@ -58,6 +58,8 @@ type Handle struct {
 	Labels       map[string]string `json:"labels,omitempty"` // from --label
 	Retries      int               `json:"retries,omitempty"`
 	RetryOn      RetryOn           `json:"retry_on,omitempty"` // empty for RetryOnCrash
+	MaxCost      float64           `json:"max_cost,omitempty"` // in USD
+	Budget       int               `json:"budget,omitempty"`   // seconds that MaxCost pays for, of all attempts
 	Debug        bool              `json:"debug,omitempty"`
 	Env          []string          `json:"env,omitempty"`
 	SecretEnv    []string          `json:"secret_env,omitempty"`
@@ -90,7 +92,7 @@ func NewHandle(s Spec) Handle {
 		ImageURI: s.Image, EnvironmentSHA256: s.EnvironmentSHA256, Accelerator: s.AcceleratorText, FuncName: s.Name,
 		CreatedAt: s.Created.UTC().Truncate(time.Millisecond), Store: s.Store, OutputDir: s.OutputDir, ResumeFrom: s.ResumeFrom,
 		CallKind: s.CallKind, Call: s.CallText, CallSHA256: s.CallSHA256, BundleSHA256: s.BundleSHA256, Payload: s.Payload,
-		Hosts: s.Hosts, Pathways: s.Pathways, Map: s.Map, Data: s.Data, Spot: s.Capacity.Kind == CapacitySpot, Capacity: s.Capacity.Kind, Retries: s.Retries, RetryOn: s.RetryOn, Debug: s.Debug, SecretEnv: s.SecretEnv,
+		Hosts: s.Hosts, Pathways: s.Pathways, Map: s.Map, Data: s.Data, Spot: s.Capacity.Kind == CapacitySpot, Capacity: s.Capacity.Kind, Retries: s.Retries, RetryOn: s.RetryOn, MaxCost: s.MaxCost, Budget: int(s.Budget / time.Second), Debug: s.Debug, SecretEnv: s.SecretEnv,
 		Client: s.ClientVersion,
 	}
 	if s.Backend != BackendLocal {

@@ -99,6 +99,10 @@ type Execution struct {
 	MaxDisruptions int
 	// MaxRuntime limits one attempt; 0 means no limit.
 	MaxRuntime time.Duration
+	// MaxCost is the list price in USD at which the call ends; 0 means no limit. Budget, only in a
+	// Spec, is for how long it pays, all attempts together.
+	MaxCost float64
+	Budget  time.Duration
 	// Debug makes the call wait for a debugger before it begins.
 	Debug bool
 }

@@ -9,6 +9,7 @@ import (
 	"path/filepath"
 	"strconv"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
@@ -27,6 +28,8 @@ type Machine struct {
 	NoDefaultExcludes            bool
 	// SizeWarnBytes is the size of a bundle that causes a warning; 0 or less means none.
 	SizeWarnBytes int64
+	// Prices are what accelerators cost.
+	Prices price.Table
 	// StorageEmulator is STORAGE_EMULATOR_HOST, where pods without a metadata server
 	// reach the store.
 	StorageEmulator string

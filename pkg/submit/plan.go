@@ -95,6 +95,9 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 		}
 		return p, err
 	}
+	if p.Spec.Budget, err = budget(p.Spec, m.Prices); err != nil {
+		return p, err
+	}
 	if m.StorageEmulator != "" && !p.sets(api.EnvStorageEmulator) && p.Spec.Backend != api.BackendLocal {
 		p.Spec.Env = append(slices.Clone(p.Spec.Env), api.EnvVar{Name: api.EnvStorageEmulator, Value: m.StorageEmulator})
 	}
@@ -160,17 +163,6 @@ func (p Planned) doubts() []string {
 		warnings = append(warnings, fmt.Sprintf("--output-dir %s: no volume is mounted there, so files in it are lost with the pod: mount one with --overlay, or use gs://BUCKET/PREFIX", s.OutputDir))
 	}
 	return warnings
-}
-
-// losesOutputs reports whether the outputs go to a directory in the container that is
-// lost with the pod.
-func (p Planned) losesOutputs() bool {
-	s := p.Spec
-	if s.Backend == api.BackendLocal || !path.IsAbs(s.OutputDir) {
-		return false
-	}
-	rendered, err := render.Objects(s, p.Overlay)
-	return err == nil && !rendered.Keeps(s.JobName(), s.OutputDir) // reported when the objects are needed
 }
 
 // StoreAccess returns an error if the pod would have no access to the store.

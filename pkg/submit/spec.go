@@ -21,6 +21,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/version"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/render"
 )
 
 // What a CPU job requests, so that its pod is not the first to be evicted.
@@ -339,4 +340,15 @@ func nameWarnings(name string, s *api.Spec) []string {
 		return nil
 	}
 	return []string{fmt.Sprintf("--name %s: shortened to %s in the job's ID: IDs have at most %d characters: a-z, 0-9 and '-'", name, kept, maxID)}
+}
+
+// losesOutputs reports whether the outputs go to a directory in the container that is
+// lost with the pod.
+func (p Planned) losesOutputs() bool {
+	s := p.Spec
+	if s.Backend == api.BackendLocal || !path.IsAbs(s.OutputDir) {
+		return false
+	}
+	rendered, err := render.Objects(s, p.Overlay)
+	return err == nil && !rendered.Keeps(s.JobName(), s.OutputDir) // reported when the objects are needed
 }

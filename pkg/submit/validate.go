@@ -35,6 +35,7 @@ func validate(r api.Request) error {
 		validateLabels(r.Labels),
 		validateAnnotations(r.Annotations),
 		validateMaxRuntime(r),
+		validateMaxCost(r),
 		validateImage(r.Image),
 		validateImages(r),
 		validateDebug(r),

@@ -113,6 +113,14 @@ def duration(name: str, value: Any) -> None:
         raise wrong(name, value, "more than 0 seconds, or None")
 
 
+def dollars(name: str, value: Any) -> None:
+    """A positive amount of US dollars, a number or text such as "2.50"."""
+    if isinstance(value, bool) or not isinstance(value, str) and not hasattr(type(value), "__float__"):
+        raise wrong_type(name, value, "an amount of US dollars, such as 5 or 2.50")
+    if not is_number(value[1:] if isinstance(value, str) and value.startswith("$") else value):
+        raise wrong(name, value, "a positive amount of US dollars, such as 5 or 2.50")
+
+
 def is_number(value: Any) -> bool:
     """Report whether a value is a positive number, or the text of one."""
     try:

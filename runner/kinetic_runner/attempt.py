@@ -15,7 +15,7 @@ from .errors import Final, RunnerError, Stopped, Unreachable, explain, is_full, 
 from .judge import Told, judge
 from .log import STDERR_MARK, Log
 from .outcome import (
-    DEADLINE_EXCEEDED, DISRUPTED, EXIT_KILLED, EXIT_RUNNER, EXIT_TERMINATED, KILLED, NO_PROGRAM, RUNNER_FAILURE, STOPPED, TERMINATED, Outcome,
+    DEADLINE_EXCEEDED, DISRUPTED, EXIT_DEADLINE, EXIT_KILLED, EXIT_RUNNER, EXIT_TERMINATED, KILLED, NO_PROGRAM, RUNNER_FAILURE, STOPPED, TERMINATED, Outcome,
 )  # fmt: skip
 from .outputs.directory import Outputs
 from .place import make_place, program_command, start_function
@@ -30,6 +30,7 @@ from .supervisor import Supervisor
 from .text import tell, times, timestamp
 
 TOLD_PICKLE = 64 << 10  # bytes of a pickled exception that other hosts send to host 0
+RAN_SECONDS = 60.0  # between two notes of how long an attempt has run, if that is limited
 PIECE_SECONDS, LOCAL_PIECE_SECONDS = 1.0, 0.2  # before an unfinished line is shown as it is
 
 
@@ -61,6 +62,7 @@ class Attempt:
         self.uid = os.environ.get("KINETIC_POD_UID") or f"{os.uname().nodename}-{os.getpid()}-{time.time_ns()}"
         self.number = 0  # not counted yet
         self.crashes = 0  # of earlier attempts
+        self.ran_before = 0.0  # seconds, in all of them
         self.began = time.monotonic()
         self.started = self.job_started = timestamp()
         self.workspace, self.scratch = options.workspace, options.scratch
@@ -155,7 +157,7 @@ class Attempt:
         """Count this attempt and open the log. Return the outcome of a job that must not run again, else None."""
         count = self.records.count(self.uid, self.host, self.started)
         self.join(count.number)
-        self.crashes, self.job_started = count.crashes, count.job_started
+        self.crashes, self.job_started, self.ran_before = count.crashes, count.job_started, count.ran
         self.open_log()
         if count.number > 1:
             self.refuse_if_ended(end_of_result)
@@ -174,6 +176,8 @@ class Attempt:
             outcome = Outcome(DISRUPTED, 1, f"{lost}; --max-disruptions allows {options.max_disruptions}")
         elif count.crashes > options.retries:
             outcome = Outcome(KILLED, EXIT_KILLED, f"the job crashed {times(count.crashes)}; --retries allows {options.retries}")
+        elif options.budget and count.ran >= options.budget:
+            outcome = Outcome(DEADLINE_EXCEEDED, EXIT_DEADLINE, f"the job {self.limit[1]}")
         else:
             return None
         self.say(outcome.message)
@@ -237,7 +241,10 @@ class Attempt:
     def errands(self, kind=Errands):
         """Return the errands to run while the call runs. Their threads leave messages to the outputs."""
         self.outage.say = self.outputs.note
-        return kind(self.log.spool, self.parts, self.renew, self.outputs)
+        errands = kind(self.log.spool, self.parts, self.renew, self.outputs)
+        if self.options.budget and self.host == 0:
+            errands.every(RAN_SECONDS, lambda _: self.records.note_ran(self.number, time.monotonic() - self.began))
+        return errands
 
     def renew(self, _):
         """Renew what must not expire."""
@@ -247,9 +254,20 @@ class Attempt:
             self.provided.renew(self.store)
 
     @property
+    def limit(self):
+        """For how many seconds this attempt may run, and what the call did once they are over; None without a limit."""
+        options, limits = self.options, []
+        if options.max_runtime:
+            limits.append((options.max_runtime, f"ran longer than the {options.max_runtime:g} seconds of --max-runtime"))
+        if options.budget:
+            text = f"ran for the {options.budget:g} seconds that its --max-cost pays for, in all attempts together"
+            limits.append((max(options.budget - self.ran_before, 0.0), text))
+        return min(limits, default=None)
+
+    @property
     def deadline(self):
-        """The time.monotonic() at which --max-runtime is over, or None."""
-        return self.began + self.options.max_runtime if self.options.max_runtime else None
+        """The time.monotonic() at which --max-runtime or --max-cost is over, or None."""
+        return self.began + self.limit[0] if self.limit else None
 
     def supervise(self, call, place, link=None, child=None):
         """Run the call; return its outcome and the supervisor.
@@ -279,7 +297,7 @@ class Attempt:
             if supervisor.status is None:  # the call itself has not ended
                 raise
             failure = exc
-        outcome = judge(call.title, call.kind, supervisor, told, self.options.max_runtime)
+        outcome = judge(call.title, call.kind, supervisor, told, self.limit)
         if failure is not None:
             self.warn(outcome, f"the runner failed after the call had ended: {self.explain(failure)}")
         after_call(self, outcome, supervisor, place, errands)

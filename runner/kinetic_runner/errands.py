@@ -20,19 +20,24 @@ class Errands:
     """
 
     def __init__(self, spool, parts, renew, outputs):
-        self._spool, self._parts, self._renew, self._outputs = spool, parts, renew, outputs
+        self._spool, self._parts, self._outputs = spool, parts, outputs
         self._changing = _thread.allocate_lock()
         self._asked, self._busy, self._threads = [], False, []
         now = time.monotonic()
-        self._part_at, self._renew_at = now + PART_SECONDS, now + RENEW_SECONDS
+        self._part_at, self._due = now + PART_SECONDS, {}
+        self.every(RENEW_SECONDS, renew)
         self._full_at = now  # no full part before this
         self._wake = None  # a descriptor to write to after each errand
         self.waited = False  # the call had to wait for the store
 
+    def every(self, seconds, action):
+        """Run action(spool) again and again from now on, each time after this many seconds."""
+        self._due[action] = (time.monotonic() + seconds, seconds)
+
     @property
     def next_at(self):
         """The time.monotonic() of the next timed errand."""
-        return min(self._part_at, self._renew_at, self._outputs.next_at)
+        return min(self._part_at, self._outputs.next_at, *(at for at, _ in self._due.values()))
 
     def wake(self, fd):
         """Write a byte to the descriptor after each errand from now on; None to stop."""
@@ -45,9 +50,10 @@ class Errands:
             self._ask(self._parts.publish_all)
         elif self._spool.pending >= spools.PART_BYTES and now >= self._full_at:
             self._ask(self._parts.publish_full)
-        if now >= self._renew_at:
-            self._renew_at = now + RENEW_SECONDS
-            self._ask(self._renew)
+        for action, (at, pause) in self._due.items():
+            if now >= at:
+                self._due[action] = (now + pause, pause)
+                self._ask(action)
         self._outputs.tick(now)
 
     def behind(self):

@@ -45,14 +45,14 @@ class Told:
             pass  # there are none
 
 
-def judge(title, kind, supervisor, told, max_runtime):
-    """Return the outcome of a call that has ended."""
+def judge(title, kind, supervisor, told, limit):
+    """Return the outcome of a call that has ended. limit is the attempt's."""
     told.read_spare()
     outcome = told.outcome
     if outcome is not None and outcome.at <= supervisor.stopped_at:  # before SIGTERM, if any
         return with_warnings(title, outcome, supervisor) if outcome.returned else outcome
     if supervisor.timed_out:
-        return Outcome(DEADLINE_EXCEEDED, EXIT_DEADLINE, f"{title} ran longer than the {max_runtime:g} seconds of --max-runtime")
+        return Outcome(DEADLINE_EXCEEDED, EXIT_DEADLINE, f"{title} {limit[1]}")
     if supervisor.terminated and not (outcome is not None and outcome.returned):
         # A call that saves its work and exits with code 0 has not finished: it starts again elsewhere.
         why = ": the program that waited for it has ended" if supervisor.abandoned else ""

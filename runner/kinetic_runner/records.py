@@ -10,7 +10,7 @@ from .outcome import COMPLETED
 from .contract import OBJECTS
 from .text import BLOCK, encode_json
 
-Count = namedtuple("Count", "number crashes disruptions job_started silent")
+Count = namedtuple("Count", "number crashes disruptions job_started silent ran")
 
 
 def read_document(store, name):
@@ -50,9 +50,10 @@ class Records:
         A crashed attempt has a reason, see end(), which is not COMPLETED. A record without one is a disruption:
         the pod was preempted, drained or lost with its node. A crash that killed the
         runner, too, counts as one. If the runner could not write a message, the
-        record is silent.
+        record is silent. ran is for how many seconds earlier attempts have run, as far
+        as they have noted it.
         """
-        number, crashes, disruptions, silent = 1, 0, 0, []
+        number, crashes, disruptions, silent, ran = 1, 0, 0, [], 0.0
         job_started = started
         while True:
             record = {"version": VERSION, "attempt": number, "host": host, "uid": uid, "started": started}
@@ -60,7 +61,8 @@ class Records:
             if number == 1:
                 job_started = found.get("started", started)
             if found.get("uid") == uid:
-                return Count(number, crashes, disruptions, job_started, silent)
+                return Count(number, crashes, disruptions, job_started, silent, ran)
+            ran += found.get("ran", 0.0)
             if "reason" in found:
                 crashes += found["reason"] != COMPLETED  # its end may not have reached the cluster
             else:
@@ -69,18 +71,26 @@ class Records:
                     silent.append(number)
             number += 1
 
+    def note_ran(self, number, seconds):
+        """Note in an attempt's record for how long it has run."""
+        self._add(number, {"ran": round(seconds, 1)})
+
     def end(self, number, message, finished, reason=None):
         """Add to an attempt's record how it ended, with a reason if it crashed. Never replace a crash."""
         ending = {"message": message, "finished": finished}
         if reason:
             ending["reason"] = reason
+        self._add(number, ending)
+
+    def _add(self, number, more):
+        """Add to an attempt's record, unless it has the reason of a crash."""
         name = self.name(number)
         while True:
             with self._store.open(name) as file:
                 record = parse_document(whole(file), self._store.url(name))
             if "reason" in record:
                 return
-            data = encode_json(dict(record, **ending))
+            data = encode_json(dict(record, **more))
             try:
                 return self._store.write(name, lambda: [data], getattr(file, "generation", None))
             except AlreadyExists:

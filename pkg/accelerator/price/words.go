@@ -25,6 +25,9 @@ func Words(spot bool, bases ...string) string {
 	return words
 }
 
+// Dollars returns an amount of US dollars for people.
+func Dollars(usd float64) string { return fmt.Sprintf("$%.2f", usd) }
+
 // Sum is a sum of list prices. The zero value is one of nothing.
 type Sum struct {
 	usd            float64

@@ -4,6 +4,7 @@ package explain
 import (
 	"cmp"
 	"fmt"
+	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
@@ -191,6 +192,9 @@ type explainedJob struct {
 	Retries        *int `json:"retries"`
 	retryOn        api.RetryOn
 	MaxDisruptions *int `json:"maxDisruptions"`
+	// MaxCost is in USD, and Budget how many seconds of all attempts it pays for; null without a limit.
+	MaxCost *float64 `json:"maxCost"`
+	Budget  *int     `json:"budget"`
 	// Env are the names of the environment variables that are added, SecretEnv the names of
 	// secret ones.
 	Env       []string `json:"env"`
@@ -281,6 +285,10 @@ func explainJob(s api.Spec) explainedJob {
 		j.ComputeClass = &s.Capacity.Name
 	case api.CapacityFlexStart:
 		j.FlexStart = true
+	}
+	if s.MaxCost > 0 {
+		seconds := int(s.Budget / time.Second)
+		j.MaxCost, j.Budget = &s.MaxCost, &seconds
 	}
 	if s.Hosts == 1 || s.Backend.IsLeaderWorkerSet() {
 		j.Retries, j.MaxDisruptions, j.retryOn = &s.Retries, &s.MaxDisruptions, s.RetryOn

@@ -67,8 +67,10 @@ func TestSentences(t *testing.T) {
 		"a reservation": {func(p *submit.Planned) {
 			p.Spec.Capacity = api.Capacity{Kind: api.CapacityReservation, Name: "projects/p/reservations/r"}
 		}, "capacity     reservation projects/p/reservations/r\n"},
-		"flex-start":         {func(p *submit.Planned) { p.Spec.Capacity.Kind = api.CapacityFlexStart }, "capacity     flex-start, at most 7 days\n"},
-		"a ComputeClass":     {func(p *submit.Planned) { p.Spec.Capacity = api.Capacity{Kind: api.CapacityClass, Name: "cheap"} }, "capacity     ComputeClass cheap\n"},
+		"flex-start":     {func(p *submit.Planned) { p.Spec.Capacity.Kind = api.CapacityFlexStart }, "capacity     flex-start, at most 7 days\n"},
+		"a ComputeClass": {func(p *submit.Planned) { p.Spec.Capacity = api.Capacity{Kind: api.CapacityClass, Name: "cheap"} }, "capacity     ComputeClass cheap\n"},
+		"a cost limit": {func(p *submit.Planned) { p.Spec.MaxCost, p.Spec.Budget = 5, 4*time.Hour },
+			"cost limit   $5.00, which pays for 4h, all attempts together\n"},
 		"no crash":           {func(p *submit.Planned) { p.Spec.MaxDisruptions = 1 }, "retries      none after crashes; 1 after a lost machine\n"},
 		"crashes and errors": {func(p *submit.Planned) { p.Spec.Retries, p.Spec.RetryOn = 2, api.RetryOnError }, "retries      up to 2 after crashes and errors; none after lost machines\n"},
 		"crashes":            {func(p *submit.Planned) { p.Spec.Retries = 2 }, "retries      up to 2 after crashes; none after lost machines\n"},
@@ -147,7 +149,7 @@ func TestExplanationAsJSON(t *testing.T) {
 	}
 	for _, want := range []string{
 		`"target":{"project":"p","zone":null,"cluster":null,"context":"kind-dev",`,
-		`"cpu":"1","memory":"2Gi","disk":null,"diskClass":null,"queue":"team","reservation":null,"flexStart":false,"computeClass":null,"priorityClass":null,"retries":3,"maxDisruptions":0,"env":["A"],"secretEnv":["TOKEN"],"map":null,"outputs":{"dir":null,"sync":"30s","mount":false,"resumeFrom":null,"fetchTo":null},"pathways":null}`,
+		`"cpu":"1","memory":"2Gi","disk":null,"diskClass":null,"queue":"team","reservation":null,"flexStart":false,"computeClass":null,"priorityClass":null,"retries":3,"maxDisruptions":0,"maxCost":null,"budget":null,"env":["A"],"secretEnv":["TOKEN"],"map":null,"outputs":{"dir":null,"sync":"30s","mount":false,"resumeFrom":null,"fetchTo":null},"pathways":null}`,
 	} {
 		if !strings.Contains(string(data), want) || strings.Contains(string(data), "hidden") {
 			t.Errorf("got %s, want %s in it", data, want)

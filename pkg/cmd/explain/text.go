@@ -5,10 +5,12 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/provide"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
@@ -32,6 +34,9 @@ func (e Explanation) Text(size func(int64) string, count func(n int, noun string
 		line("workload", "%s %s, namespace %s", e.Job.kind(), *e.Job.Name, text(e.Target.Namespace))
 		line("cluster", "%s", e.Target.cluster())
 		line("accelerator", "%s%s", e.Accelerator.sentence, e.Accelerator.perHourText())
+		if e.Job.MaxCost != nil {
+			line("cost limit", "%s", ui.CostLimit(*e.Job.MaxCost, time.Duration(*e.Job.Budget)*time.Second))
+		}
 		if e.Accelerator.Hosts > 1 || e.Job.Backend.IsLeaderWorkerSet() {
 			line("hosts", "%s", e.hosts())
 		}

@@ -160,6 +160,7 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	fs.StringVar(&f.retryOn, "retry-on", string(api.RetryOnCrash), "Retry on `crash|error`: crash means killed, for example out of memory; error adds exceptions and non-zero exit codes.")
 	cli.NumberVar(fs, &r.MaxDisruptions, 0, api.MaxRestarts, "max-disruptions", fmt.Sprintf("Lost machines (preemption, drain) that the job survives. Default: %d.", api.DefaultMaxDisruptions))
 	cli.DurationVar(fs, &r.MaxRuntime, "max-runtime", "End the call, or a whole chunk of a map, after this time: 90, 90s, 15m, 1h30m.")
+	cli.DollarsVar(fs, &r.MaxCost, "max-cost", "End the call once all its attempts together have cost `AMOUNT` in US dollars, such as 5 or 2.50, at list prices.")
 }
 
 func (f *flags) addPackages(s cli.Section) {

@@ -154,6 +154,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	if err != nil {
 		return nil, err
 	}
+	machine.Prices = connect.Prices(streams.ErrOut)
 	place, err := f.resolve(m, local)
 	if err != nil {
 		// An error in what to run is reported before an error in where.
@@ -183,7 +184,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	return &options{
 		streams: streams, ui: ui.New(streams.ErrOut, now.Now), clock: now,
 		mode: m, output: f.output, writeOverlay: f.writeOverlay,
-		request: request, notes: notes, settled: f.settled(c, local), target: place, machine: machine, connection: f.connection, prices: connect.Prices(streams.ErrOut),
+		request: request, notes: notes, settled: f.settled(c, local), target: place, machine: machine, connection: f.connection, prices: machine.Prices,
 		wait: waiting{detach: f.detach, outputs: f.fetch, file: f.outputFile, timeout: f.timeout, cleanup: cleanup, cleanupOlder: older, cancel: f.cancelOnInterrupt || local},
 	}, nil
 }

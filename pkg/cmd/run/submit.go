@@ -75,6 +75,9 @@ func (o *options) submit(ctx context.Context, p submit.Planned, rendered render.
 	if text := hardware(p.Spec, o.prices); text != "" {
 		o.ui.Note("accelerator " + text)
 	}
+	if s := p.Spec; s.MaxCost > 0 {
+		o.ui.Note("cost limit  " + ui.CostLimit(s.MaxCost, s.Budget))
+	}
 	var steps submit.Hooks
 	switch {
 	case to.machine != nil && o.wait.detach:

@@ -105,7 +105,7 @@ func callReport(t *corev1.ContainerStateTerminated) string {
 		return text
 	}
 	if t.ExitCode == api.ExitDeadline {
-		return "the time limit of --max-runtime was exceeded"
+		return "the limit of --max-runtime or --max-cost was exceeded"
 	}
 	return fmt.Sprintf("exit code %d", t.ExitCode)
 }

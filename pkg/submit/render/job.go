@@ -132,13 +132,20 @@ func runnerArguments(s api.Spec) []string {
 	}
 	args = append(args, s.OutputArguments()...)
 	if s.MaxRuntime > 0 {
-		seconds := (s.MaxRuntime + time.Second - 1) / time.Second
-		args = append(args, "--max-runtime", strconv.FormatInt(int64(seconds), 10))
+		args = append(args, "--max-runtime", seconds(s.MaxRuntime))
+	}
+	if s.Budget > 0 {
+		args = append(args, "--budget", seconds(s.Budget))
 	}
 	if s.MaxDisruptions != api.DefaultMaxDisruptions {
 		args = append(args, "--max-disruptions", strconv.Itoa(s.MaxDisruptions))
 	}
 	return slices.Concat(args, retryArguments(s), mapArguments(s), groupArguments(s))
+}
+
+// seconds returns a time limit in whole seconds, rounded up.
+func seconds(d time.Duration) string {
+	return strconv.FormatInt(int64((d+time.Second-1)/time.Second), 10)
 }
 
 // retryArguments tell the runner about retries where Kubernetes doesn't count them alone.

@@ -152,7 +152,7 @@ class MapAttempt(Attempt):
                     self.say(f"{call.title} has closed descriptors of the runner: another process computes the inputs that are left")
                 told_closed = True
             else:
-                outcome = judge(call.title, call.kind, supervisor, told, self.options.max_runtime)
+                outcome = judge(call.title, call.kind, supervisor, told, self.limit)
                 break
         after_call(self, outcome, supervisor, place, errands)
         if not outcome.ok:

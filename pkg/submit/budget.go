@@ -1,0 +1,40 @@
+package submit
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// validateMaxCost rejects amounts that can't limit a job, and jobs that an amount can't limit.
+func validateMaxCost(r api.Request) error {
+	switch {
+	case r.MaxCost == 0:
+		return nil
+	case r.MaxCost < 0 || math.IsNaN(r.MaxCost) || math.IsInf(r.MaxCost, 0):
+		return fmt.Errorf("--max-cost %g: must be positive", r.MaxCost)
+	case r.Backend == api.BackendLocal:
+		return errors.New("--max-cost cannot be combined with --local: this machine has no price; use --max-runtime")
+	case r.Map != "":
+		return errors.New("--max-cost cannot be combined with --map: limit the pods with --parallelism, and the time of a chunk with --max-runtime")
+	}
+	return nil
+}
+
+// budget returns for how long --max-cost pays at the list price of all hosts of a job, 0 without a limit.
+func budget(s api.Spec, prices price.Table) (time.Duration, error) {
+	if s.MaxCost == 0 {
+		return 0, nil
+	}
+	perHour, _ := price.Rate(prices, s.Accelerator, s.Capacity.Kind, s.Zone)
+	if perHour == nil || *perHour <= 0 {
+		return 0, fmt.Errorf("--max-cost %s: the price of %s is unknown: use --max-runtime, or put the price into the file that %s names", price.Dollars(s.MaxCost), s.AcceleratorText, price.Variable)
+	}
+	all := *perHour * float64(s.Machines()/s.Accelerator.Hosts)
+	hours := min(s.MaxCost/all, math.MaxInt64/float64(time.Hour)/2)
+	return time.Duration(hours * float64(time.Hour)).Truncate(time.Second), nil
+}

@@ -1,0 +1,63 @@
+package submit
+
+import (
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+func TestBudget(t *testing.T) {
+	one, err := accelerator.Parse("l4", accelerator.Options{})
+	if err != nil {
+		t.Fatal(err)
+	}
+	l4, _, known := (price.Table{}).Accelerator(one, "us-central1")
+	if !known {
+		t.Fatal("the price of l4 is not known")
+	}
+	hours := func(usd, perHour float64) time.Duration {
+		return time.Duration(usd / perHour * float64(time.Hour)).Truncate(time.Second)
+	}
+	for name, c := range map[string]struct {
+		accelerator string
+		hosts       int
+		maxCost     float64
+		capacity    api.CapacityKind
+		want        time.Duration
+		err         string
+	}{
+		"no limit":              {"l4", 1, 0, "", 0, ""},
+		"one host":              {"l4", 1, 5, "", hours(5, l4), ""},
+		"two hosts cost double": {"l4", 2, 5, "", hours(5, 2*l4), ""},
+		"a fortune":             {"l4", 1, 1e9, "", hours(1e6, 1).Truncate(time.Hour), ""},
+		"no price":              {"cpu", 1, 5, "", 0, "--max-cost $5.00: the price of cpu is unknown: use --max-runtime, or put the price into the file that KINETIC_PRICES names"},
+		"no price of flex-start": {"l4", 1, 5, api.CapacityFlexStart, 0,
+			"--max-cost $5.00: the price of l4 is unknown"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			acc, err := accelerator.Parse(c.accelerator, accelerator.Options{})
+			if err != nil {
+				t.Fatal(err)
+			}
+			s := api.Spec{Accelerator: acc, Capacity: api.Capacity{Kind: c.capacity}, Zone: "us-central1-a"}
+			s.Hosts, s.AcceleratorText, s.MaxCost = c.hosts, c.accelerator, c.maxCost
+			got, err := budget(s, price.Table{})
+			if !strings.HasPrefix(message(err), c.err) || (err == nil) != (c.err == "") {
+				t.Fatalf("error %v, want %q", err, c.err)
+			}
+			if name == "a fortune" {
+				if got < c.want {
+					t.Errorf("got %s, want at least %s", got, c.want)
+				}
+				return
+			}
+			if got != c.want {
+				t.Errorf("got %s, want %s", got, c.want)
+			}
+		})
+	}
+}
