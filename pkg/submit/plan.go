@@ -98,9 +98,7 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 	if p.Spec.Budget, err = budget(p.Spec, m.Prices); err != nil {
 		return p, err
 	}
-	if m.StorageEmulator != "" && !p.sets(api.EnvStorageEmulator) && p.Spec.Backend != api.BackendLocal {
-		p.Spec.Env = append(slices.Clone(p.Spec.Env), api.EnvVar{Name: api.EnvStorageEmulator, Value: m.StorageEmulator})
-	}
+	p.reachEmulator(m)
 	if r.OverlayDir != "" {
 		if p.Overlay, err = render.ReadOverlay(r.OverlayDir); err != nil {
 			return p, fmt.Errorf("--overlay: %w", err)
@@ -125,9 +123,6 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 			return p, err
 		}
 	}
-	if r.Map != "" && r.Retries < 0 {
-		p.Spec.Retries = mapRetries
-	}
 	if err := p.capture(ctx, t, p.inputs.Inputs, m); err != nil {
 		return p, err
 	}
@@ -140,6 +135,13 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 	p.identify(r, id)
 	p.Warnings = append(p.Warnings, p.doubts()...)
 	return p, nil
+}
+
+// reachEmulator gives the pods the address of the Cloud Storage emulator, if this machine uses one.
+func (p *Planned) reachEmulator(m Machine) {
+	if m.StorageEmulator != "" && !p.sets(api.EnvStorageEmulator) && p.Spec.Backend != api.BackendLocal {
+		p.Spec.Env = append(slices.Clone(p.Spec.Env), api.EnvVar{Name: api.EnvStorageEmulator, Value: m.StorageEmulator})
+	}
 }
 
 // doubts returns warnings about requests that may not be intended.

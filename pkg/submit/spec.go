@@ -268,6 +268,9 @@ func newSpec(r api.Request, where target.Target, m machines) (api.Spec, error) {
 	}
 	s.Backend = backend(s)
 	s.Retries = retries(s)
+	if r.Map != "" && r.Retries < 0 {
+		s.Retries = mapRetries
+	}
 	if s.MaxDisruptions < 0 {
 		s.MaxDisruptions = api.DefaultMaxDisruptions
 	}

@@ -31,37 +31,7 @@ func (e Explanation) Text(size func(int64) string, count func(n int, noun string
 	if e.Job.Backend == api.BackendLocal {
 		line("workload", "a process on this machine")
 	} else {
-		line("workload", "%s %s, namespace %s", e.Job.kind(), *e.Job.Name, text(e.Target.Namespace))
-		line("cluster", "%s", e.Target.cluster())
-		line("accelerator", "%s%s", e.Accelerator.sentence, e.Accelerator.perHourText())
-		if e.Job.MaxCost != nil {
-			line("cost limit", "%s", ui.CostLimit(*e.Job.MaxCost, time.Duration(*e.Job.Budget)*time.Second))
-		}
-		if e.Accelerator.Hosts > 1 || e.Job.Backend.IsLeaderWorkerSet() {
-			line("hosts", "%s", e.hosts())
-		}
-		if e.Job.Pathways != nil {
-			line("pathways", "%s", e.Job.Pathways.text())
-		}
-		if e.Accelerator.network != "" {
-			line("network", "%s", e.Accelerator.network)
-		}
-		if asked := e.Job.asked(); asked != "" {
-			line("requests", "%s", asked)
-		}
-		if capacity := e.Job.capacity(); capacity != "" {
-			line("capacity", "%s", capacity)
-		}
-		if e.Job.Queue != nil {
-			line("queue", "%s", *e.Job.Queue)
-		}
-		if e.Job.PriorityClass != nil {
-			line("priority", "%s", *e.Job.PriorityClass)
-		}
-		if e.Job.Retries != nil {
-			line("retries", "%s", e.Job.restarts())
-		}
-		line("image", "%s", e.Image.name())
+		e.onCluster(line)
 	}
 	if e.Job.Map != nil {
 		line("map", "%s", e.Job.spread(count))
@@ -85,6 +55,41 @@ func (e Explanation) Text(size func(int64) string, count func(n int, noun string
 		line("warning", "%s", w)
 	}
 	return b.String()
+}
+
+// onCluster says what a job gets on a cluster.
+func (e Explanation) onCluster(line func(what, format string, args ...any)) {
+	line("workload", "%s %s, namespace %s", e.Job.kind(), *e.Job.Name, text(e.Target.Namespace))
+	line("cluster", "%s", e.Target.cluster())
+	line("accelerator", "%s%s", e.Accelerator.sentence, e.Accelerator.perHourText())
+	if e.Job.MaxCost != nil {
+		line("cost limit", "%s", ui.CostLimit(*e.Job.MaxCost, time.Duration(*e.Job.Budget)*time.Second))
+	}
+	if e.Accelerator.Hosts > 1 || e.Job.Backend.IsLeaderWorkerSet() {
+		line("hosts", "%s", e.hosts())
+	}
+	if e.Job.Pathways != nil {
+		line("pathways", "%s", e.Job.Pathways.text())
+	}
+	if e.Accelerator.network != "" {
+		line("network", "%s", e.Accelerator.network)
+	}
+	if asked := e.Job.asked(); asked != "" {
+		line("requests", "%s", asked)
+	}
+	if capacity := e.Job.capacity(); capacity != "" {
+		line("capacity", "%s", capacity)
+	}
+	if e.Job.Queue != nil {
+		line("queue", "%s", *e.Job.Queue)
+	}
+	if e.Job.PriorityClass != nil {
+		line("priority", "%s", *e.Job.PriorityClass)
+	}
+	if e.Job.Retries != nil {
+		line("retries", "%s", e.Job.restarts())
+	}
+	line("image", "%s", e.Image.name())
 }
 
 // sent says what goes with the package, and what doesn't.

@@ -62,10 +62,10 @@ func (s Observation) explainPart(p corev1.Pod) Diagnosis {
 		r.Next = fmt.Sprintf("kubectl kinetic jobs logs %s -n %s --host %s", id, s.meta().Namespace, api.PartOf(c.Name))
 	}
 	title := partTitle(c.Name)
-	switch {
-	case t.Reason == "OOMKilled":
+	switch t.Reason {
+	case "OOMKilled":
 		r.Sentence = fmt.Sprintf("%s is out of memory%s; %s", title, prefixed(": it used all of its ", limitOf(p, c.Name)), morePartMemory)
-	case t.Reason == "StartError" || t.Reason == "ContainerCannotRun":
+	case "StartError", "ContainerCannotRun":
 		r = startError(p, imageOf(p, *c), oneLine(t.Message))
 		r.Sentence = title + ": " + r.Sentence
 	default:
