@@ -37,11 +37,12 @@ func exits(ts *testscript.TestScript, neg bool, args []string) {
 	}
 }
 
-// A command that is waited for is run again and again, for longer than any slow
-// machine needs.
+// A command that is waited for is run again and again, for longer than any slow machine needs: soon at first, then
+// seldom, since to start a command takes the processor's time from what it waits for.
 const (
-	patience = 2 * time.Minute
-	pause    = 50 * time.Millisecond
+	patience      = 2 * time.Minute
+	shortestPause = 50 * time.Millisecond
+	longestPause  = 500 * time.Millisecond
 )
 
 // eventually TEXT COMMAND…: repeats a command until it prints the text on its
@@ -50,7 +51,7 @@ func eventually(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 2 {
 		ts.Fatalf("usage: eventually TEXT COMMAND…")
 	}
-	for begin := time.Now(); time.Since(begin) < patience; time.Sleep(pause) {
+	for begin := time.Now(); time.Since(begin) < patience; time.Sleep(min(max(time.Since(begin)/4, shortestPause), longestPause)) {
 		_ = ts.Exec(args[1], args[2:]...) // its exit code may be any until then
 		if strings.Contains(ts.ReadFile("stdout"), args[0]) {
 			return
