@@ -57,9 +57,9 @@ type Handle struct {
 	Memory       string            `json:"memory,omitempty"` // empty if nothing is requested
 	Labels       map[string]string `json:"labels,omitempty"` // from --label
 	Retries      int               `json:"retries,omitempty"`
-	RetryOn      RetryOn           `json:"retry_on,omitempty"` // empty for RetryOnCrash
-	MaxCost      float64           `json:"max_cost,omitempty"` // in USD
-	Budget       int               `json:"budget,omitempty"`   // seconds that MaxCost pays for, of all attempts
+	RetryOn      RetryOn           `json:"retry_on,omitempty"`       // empty for RetryOnCrash
+	MaxCost      float64           `json:"max_cost,omitempty"`       // in USD
+	Budget       int               `json:"budget_seconds,omitempty"` // what MaxCost pays for, all attempts together
 	Debug        bool              `json:"debug,omitempty"`
 	Env          []string          `json:"env,omitempty"`
 	SecretEnv    []string          `json:"secret_env,omitempty"`

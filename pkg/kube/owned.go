@@ -30,10 +30,10 @@ func (c *Cluster) own(ctx context.Context, o *unstructured.Unstructured, owner m
 	return retry(ctx, func() error { return c.client.addOwner(ctx, c.collectionOf(o), o.GetName(), owner) })
 }
 
-// withoutPolicy says with the refusal of the NetworkPolicy of a job that the job can do without.
+// withoutPolicy adds to an error about a job's NetworkPolicy how to run the job without one.
 func withoutPolicy(o *unstructured.Unstructured, err error) error {
 	if apierrors.IsForbidden(err) && o.GetKind() == "NetworkPolicy" && o.GetLabels()[api.LabelJobID] != "" {
-		return fmt.Errorf("%w; or use --no-network-policy, if other pods may reach the chips", err)
+		return fmt.Errorf("%w; or use --no-network-policy; then any pod that reaches the runtime can use the chips", err)
 	}
 	return err
 }

@@ -17,15 +17,16 @@ func validateMaxCost(r api.Request) error {
 		return nil
 	case r.MaxCost < 0 || math.IsNaN(r.MaxCost) || math.IsInf(r.MaxCost, 0):
 		return fmt.Errorf("--max-cost %g: must be positive", r.MaxCost)
-	case r.Backend == api.BackendLocal:
-		return errors.New("--max-cost cannot be combined with --local: this machine has no price; use --max-runtime")
 	case r.Map != "":
 		return errors.New("--max-cost cannot be combined with --map: limit the pods with --parallelism, and the time of a chunk with --max-runtime")
 	}
 	return nil
 }
 
-// budget returns for how long --max-cost pays at the list price of all hosts of a job, 0 without a limit.
+// leastBudget is the shortest time to which a cost can limit a job: the runner counts in minutes.
+const leastBudget = time.Minute
+
+// budget returns how long --max-cost pays for all hosts of a job at their list price, 0 without a limit.
 func budget(s api.Spec, prices price.Table) (time.Duration, error) {
 	if s.MaxCost == 0 {
 		return 0, nil
@@ -36,5 +37,9 @@ func budget(s api.Spec, prices price.Table) (time.Duration, error) {
 	}
 	all := *perHour * float64(s.Machines()/s.Accelerator.Hosts)
 	hours := min(s.MaxCost/all, math.MaxInt64/float64(time.Hour)/2)
-	return time.Duration(hours * float64(time.Hour)).Truncate(time.Second), nil
+	d := time.Duration(hours * float64(time.Hour)).Truncate(time.Second)
+	if d < leastBudget {
+		return 0, fmt.Errorf("--max-cost %g pays for less than a minute of %s, which costs %s an hour: use a larger amount", s.MaxCost, s.AcceleratorText, price.Dollars(all))
+	}
+	return d, nil
 }

@@ -275,7 +275,7 @@ func newSpec(r api.Request, where target.Target, m machines) (api.Spec, error) {
 		s.MaxDisruptions = api.DefaultMaxDisruptions
 	}
 	if s.Backend == api.BackendLocal {
-		s.Hosts, s.Slices = 1, 1
+		s.Hosts, s.Slices, s.MaxCost = 1, 1, 0 // this machine costs nothing
 		s.Namespace, s.Image, s.AcceleratorText = "", "", string(api.CPU)
 		return s, nil
 	}

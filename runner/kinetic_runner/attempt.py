@@ -9,7 +9,7 @@ from .bundle import fetch_bundle
 from .bundle.tree import read_index
 from .bundle.unpack import empty_directory
 from .call import read_call
-from .ending import PUBLISH_GRACE, after_call
+from .ending import PUBLISH_GRACE, after_call, try_to
 from .errands import Errands
 from .errors import Final, RunnerError, Stopped, Unreachable, explain, is_full, text_of
 from .judge import Told, judge
@@ -243,8 +243,12 @@ class Attempt:
         self.outage.say = self.outputs.note
         errands = kind(self.log.spool, self.parts, self.renew, self.outputs)
         if self.options.budget and self.host == 0:
-            errands.every(RAN_SECONDS, lambda _: self.records.note_ran(self.number, time.monotonic() - self.began))
+            errands.every(RAN_SECONDS, self.note_ran)
         return errands
+
+    def note_ran(self, _=None):
+        """Note for how long this attempt has run, which counts if another one follows."""
+        self.records.note_ran(self.number, time.monotonic() - self.began)
 
     def renew(self, _):
         """Renew what must not expire."""
@@ -267,7 +271,8 @@ class Attempt:
     @property
     def deadline(self):
         """The time.monotonic() at which --max-runtime or --max-cost is over, or None."""
-        return self.began + self.limit[0] if self.limit else None
+        limit = self.limit
+        return self.began + limit[0] if limit else None
 
     def supervise(self, call, place, link=None, child=None):
         """Run the call; return its outcome and the supervisor.
@@ -301,6 +306,8 @@ class Attempt:
         if failure is not None:
             self.warn(outcome, f"the runner failed after the call had ended: {self.explain(failure)}")
         after_call(self, outcome, supervisor, place, errands)
+        if self.options.budget and self.host == 0 and not outcome.ok:
+            try_to(self, outcome, "note how long the attempt ran", self.note_ran)
         return outcome, supervisor
 
     def warn(self, outcome, text):

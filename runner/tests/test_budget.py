@@ -28,6 +28,11 @@ class Budget(RunnerCase):
         ran = self.run_call(script(), {"train.py": "import signal\nwhile True: signal.pause()"}, *flags)
         self.assertIn("the 0.5 seconds of --max-runtime", ran.end["message"])
 
+    def test_running_time_of_a_short_attempt_is_noted(self):
+        ran = self.run_call(script(), {"train.py": "import os; os.kill(os.getpid(), 9)"}, "--budget", "1000", "--retries", "1")
+        self.assertEqual((ran.code, self.exists("end.json")), (137, False), ran.err)
+        self.assertGreater(self.document("attempts/1.json")["ran"], 0)
+
     def test_running_time_is_noted(self):
         record = os.path.join(self.store, JOB, "attempts", "1.json")
         source = f"import os\ndef f():\n  while b'ran' not in open({record!r}, 'rb').read(): os.sched_yield()"

@@ -176,7 +176,7 @@ func (c Cost) Text() string {
 	if c.USD == nil {
 		return c.Time() + ", price unknown"
 	}
-	return fmt.Sprintf("%s, $%.2f (%s)", c.Time(), *c.USD, Words(c.Spot, c.Basis))
+	return fmt.Sprintf("%s, %s (%s)", c.Time(), Dollars(*c.USD), Words(c.Spot, c.Basis))
 }
 
 // Cell returns the price for a table: "~$22.32"; "" if it is unknown, or there is none.
@@ -184,5 +184,5 @@ func (c *Cost) Cell() string {
 	if c == nil || c.USD == nil {
 		return ""
 	}
-	return map[Bound]string{About: "~", AtLeast: ">=", AtMost: "<="}[c.Bound] + fmt.Sprintf("$%.2f", *c.USD)
+	return map[Bound]string{About: "~", AtLeast: ">=", AtMost: "<="}[c.Bound] + Dollars(*c.USD)
 }

@@ -50,9 +50,9 @@ func (s Sum) String() string {
 	case s.unknown && !s.known:
 		return "-"
 	case s.unknown:
-		return fmt.Sprintf("at least $%.2f", s.usd)
+		return "at least " + Dollars(s.usd)
 	}
-	return fmt.Sprintf("$%.2f", s.usd)
+	return Dollars(s.usd)
 }
 
 // MarshalJSON writes {"usd": 1.5, "atLeast": false}; usd is null if there are prices and none is known, and

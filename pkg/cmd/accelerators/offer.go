@@ -1,7 +1,6 @@
 package accelerators
 
 import (
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -87,7 +86,7 @@ func dollars(usd *float64) string {
 	if text := strconv.FormatFloat(*usd, 'f', -1, 64); len(text)-strings.LastIndexByte(text, '.') > 3 && strings.Contains(text, ".") {
 		return "$" + text // 0.245
 	}
-	return fmt.Sprintf("$%.2f", *usd)
+	return price.Dollars(*usd)
 }
 
 // item is a shape as programs read it.

@@ -100,7 +100,7 @@ func (f *flags) section() cli.Section {
 	s := cli.NewSection("Flags")
 	fs := s.Flags
 	fs.StringVarP(&f.accelerator, "accelerator", "a", "", "Check what jobs on `TYPE` need, such as l4 or tpu-v6e-8. Default: what any job may need.")
-	fs.StringVar(&f.backend, "backend", "", "Check what jobs with the same flag of run need, besides: `BACKEND` auto, gke, lws or pathways, which needs --accelerator.")
+	fs.StringVar(&f.backend, "backend", "", "Also check what jobs with `BACKEND` need: auto, gke, lws or pathways. pathways requires --accelerator.")
 	s.Offer("backend", string(api.BackendGKE), string(api.BackendLWS), string(api.BackendPathways))
 	fs.StringVar(&f.queue, "queue", "", "Check that the namespace has the Kueue queue `NAME`.")
 	fs.BoolVar(&f.deep, "deep", false, "Start a short pod, too, which uses the store as the service account of jobs, and remove it. This takes up to three minutes.")
@@ -150,7 +150,7 @@ func (f *flags) wanted() (*api.Accelerator, error) {
 		return nil, nil
 	}
 	if f.accelerator == "" {
-		return nil, errors.New("--backend pathways: say with --accelerator what for, such as -a v6e-16")
+		return nil, errors.New("--backend pathways requires --accelerator, such as -a v6e-16")
 	}
 	a, err := accelerator.Parse(f.accelerator, accelerator.Options{Backend: backend})
 	if err == nil && backend == api.BackendPathways && accelerator.PathwaysInstance(a) == "" {

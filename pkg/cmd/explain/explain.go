@@ -192,9 +192,9 @@ type explainedJob struct {
 	Retries        *int `json:"retries"`
 	retryOn        api.RetryOn
 	MaxDisruptions *int `json:"maxDisruptions"`
-	// MaxCost is in USD, and Budget how many seconds of all attempts it pays for; null without a limit.
+	// MaxCost is in USD. Budget is how many seconds it pays for, all attempts together. Both are null without a limit.
 	MaxCost *float64 `json:"maxCost"`
-	Budget  *int     `json:"budget"`
+	Budget  *int     `json:"budgetSeconds"`
 	// Env are the names of the environment variables that are added, SecretEnv the names of
 	// secret ones.
 	Env       []string `json:"env"`

@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/provide"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
@@ -63,7 +62,7 @@ func (e Explanation) onCluster(line func(what, format string, args ...any)) {
 	line("cluster", "%s", e.Target.cluster())
 	line("accelerator", "%s%s", e.Accelerator.sentence, e.Accelerator.perHourText())
 	if e.Job.MaxCost != nil {
-		line("cost limit", "%s", ui.CostLimit(*e.Job.MaxCost, time.Duration(*e.Job.Budget)*time.Second))
+		line("cost limit", "%s", report.CostLimit(*e.Job.MaxCost, time.Duration(*e.Job.Budget)*time.Second))
 	}
 	if e.Accelerator.Hosts > 1 || e.Job.Backend.IsLeaderWorkerSet() {
 		line("hosts", "%s", e.hosts())
@@ -342,7 +341,7 @@ func (a explainedAccelerator) perHourText() string {
 	case a.PricePerHour == nil:
 		return ", price unknown"
 	default:
-		return fmt.Sprintf(", about $%.2f an hour (%s)", *a.PricePerHour, price.Words(a.Spot, text(a.PriceBasis)))
+		return fmt.Sprintf(", about %s an hour (%s)", price.Dollars(*a.PricePerHour), price.Words(a.Spot, text(a.PriceBasis)))
 	}
 }
 

@@ -162,7 +162,7 @@ func describePlace(row addRow, d job.Description, costs price.Meter) {
 		row("Attempts", "at most %d, not counting lost machines", d.MaxAttempts)
 	}
 	if h := d.Handle; h.MaxCost > 0 {
-		row("Cost limit", "%s", ui.CostLimit(h.MaxCost, time.Duration(h.Budget)*time.Second))
+		row("Cost limit", "%s", report.CostLimit(h.MaxCost, time.Duration(h.Budget)*time.Second))
 	}
 	if used := costs.OfHistory(d.Handle, d.Status, d.Attempts, d.Disruptions); used != nil {
 		row("Cost", "%s", used.Text())

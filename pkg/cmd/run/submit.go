@@ -76,7 +76,7 @@ func (o *options) submit(ctx context.Context, p submit.Planned, rendered render.
 		o.ui.Note("accelerator " + text)
 	}
 	if s := p.Spec; s.MaxCost > 0 {
-		o.ui.Note("cost limit  " + ui.CostLimit(s.MaxCost, s.Budget))
+		o.ui.Note("cost limit  " + report.CostLimit(s.MaxCost, s.Budget))
 	}
 	var steps submit.Hooks
 	switch {

@@ -5,8 +5,6 @@ import (
 	"time"
 
 	"k8s.io/apimachinery/pkg/util/duration"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 )
 
 // Age formats how long ago something was, as in kubectl's AGE column. An unknown time is
@@ -16,11 +14,6 @@ func Age(then, now time.Time) string {
 		return "<unknown>"
 	}
 	return duration.HumanDuration(max(now.Sub(then), 0))
-}
-
-// CostLimit says what ends a job at a cost in USD, and for how long that pays.
-func CostLimit(maxCost float64, budget time.Duration) string {
-	return price.Dollars(maxCost) + ", which pays for " + Took(budget) + ", all attempts together"
 }
 
 // Took formats how long something took: with tenths of a second below ten seconds, and
