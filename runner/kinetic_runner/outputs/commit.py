@@ -13,13 +13,10 @@ LINE_BYTES = 64
 
 
 class Server:
-    """Listens at a Unix socket. Each connection that says "commit", in a map with the number of the input, is answered with a line of JSON when that is done.
+    """Listens at a Unix socket. Each connection that says "commit", in a map with the number of the input, is answered with a line of JSON when that is done."""
 
-    first is called in its thread before that.
-    """
-
-    def __init__(self, path, commit, first):
-        self._commit, self._first = commit, first
+    def __init__(self, path, commit):
+        self._commit = commit
         self._socket = socket.socket(socket.AF_UNIX, socket.SOCK_STREAM)
         if os.path.lexists(path):
             os.unlink(path)
@@ -33,7 +30,6 @@ class Server:
             self._socket.close()
 
     def _accept(self):
-        self._first()
         while True:
             try:
                 connection, _ = self._socket.accept()

@@ -71,6 +71,7 @@ class Outputs:
             self._restore()
         for directory in directories:
             self._link(directory)
+        self._watch_early()
         self._listen()
 
     @property
@@ -102,7 +103,7 @@ class Outputs:
         from .commit import Server
 
         try:
-            self._server = Server(self._socket, self.commit, self._watch_early)
+            self._server = Server(self._socket, self.commit)
         except OSError as exc:
             self._attempt.say(f"warning: kinetic.commit() does not work here: {exc.strerror or exc}")  # it raises that nobody listens
 
@@ -121,13 +122,12 @@ class Outputs:
         self._open().commit(commit)
 
     def _watch_early(self):
-        """Watch the directory before anything is written there, while the call starts."""
+        """Watch the directory before the call starts: a program may rename a file, and end, within milliseconds."""
         from .watch import Watch
 
-        with self._starting:
-            if self._session is None:
-                self._watch = Watch()
-                self._watch.add(self.path, os.stat(self.path).st_ino)
+        if self._session is None:
+            self._watch = Watch()
+            self._watch.add(self.path, os.stat(self.path).st_ino)
 
     def _link(self, directory):
         """Let programs that treat the URL as a path find the outputs there."""
