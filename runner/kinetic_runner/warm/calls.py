@@ -1,0 +1,78 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The runner that waits for the next call, and the calls that runners have got."""
+
+import json
+import os
+import signal
+import sys
+import time
+
+from ..process import PROGRAM, close_all
+
+MASKED = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
+
+
+class ReadyRunner:
+    """A runner, and the interpreter below it, that wait for a call."""
+
+    def __init__(self, work):
+        order, self._order = os.pipe()
+        argv = [sys.executable, "-u", PROGRAM, "ready", "--work", work]
+        actions = [(os.POSIX_SPAWN_DUP2, order, 0)]
+        self.pid = os.posix_spawn(argv[0], argv, os.environ, file_actions=actions, setpgroup=0, setsigmask=(), setsigdef=MASKED)
+        close_all(order)
+
+    def give(self, argv, environ):
+        """Let it run a call."""
+        line = json.dumps({"argv": argv, "environ": environ}).encode() + b"\n"
+        while line:
+            line = line[os.write(self._order, line) :]
+        self.dismiss()
+
+    def dismiss(self):
+        """Close the pipe to it. Without a call, it ends."""
+        close_all(self._order)
+        self._order = -1
+
+
+class HostedCall:
+    """A call on this host: who runs it, what it has printed, and how it ended."""
+
+    def __init__(self, job, folder):
+        self.job, self.began = job, time.monotonic()
+        self.pid, self.code = 0, None  # of its runner
+        self.log = os.path.join(folder, job + ".log")
+        self._file = None
+
+    @property
+    def seconds(self):
+        """For how long it has been running."""
+        return time.monotonic() - self.began
+
+    def start(self, runner, argv, environ):
+        """Give the call to a runner that waits."""
+        runner.give(["--job", self.job, *argv, "--keep-workspace", "--log-file", self.log, "--termination-log", "", "--final"], environ)
+        self.pid = runner.pid
+
+    def stop(self):
+        """Tell its runner to end it."""
+        if self.pid and self.code is None:
+            os.kill(self.pid, signal.SIGTERM)
+
+    def output(self, offset, size):
+        """Return what the log has from an offset, at most size bytes."""
+        try:
+            if self._file is None:
+                self._file = os.open(self.log, os.O_RDONLY)
+            return os.pread(self._file, size, offset)
+        except FileNotFoundError:
+            return b""
+
+    def forget(self):
+        """Remove its log, which the store has."""
+        close_all(-1 if self._file is None else self._file)
+        try:
+            os.unlink(self.log)
+        except FileNotFoundError:
+            pass
