@@ -18,7 +18,7 @@ from .outcome import (
     DEADLINE_EXCEEDED, DISRUPTED, EXIT_DEADLINE, EXIT_KILLED, EXIT_RUNNER, EXIT_TERMINATED, KILLED, NO_PROGRAM, RUNNER_FAILURE, STOPPED, TERMINATED, Outcome,
 )  # fmt: skip
 from .outputs.directory import Outputs
-from .place import make_place, program_command, start_function
+from .place import packages_file, make_place, program_command, start_function
 from .publish import end_of_result, read_end
 from .process import Child
 from .records import Records, read_document
@@ -302,6 +302,8 @@ class Attempt:
         def start():
             if call.is_function:
                 kept = {"keep_value": self.host == 0, "inline_pickle": TOLD_PICKLE if self.host else 0}
+                if self.options.keep_workspace:
+                    kept["packages"] = packages_file(self.options.work)
                 return self.outputs.follow(start_function(call, place, "function", child=child, **kept))
             return self.outputs.follow(Child(program_command(call, place)))
 

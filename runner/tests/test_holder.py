@@ -64,10 +64,10 @@ class Ring:
 
 
 class Holding(RunnerCase):
-    def host(self, idle=1000.0, limit=1000.0):
+    def host(self, idle=1000.0, limit=1000.0, **more):
         code = PROGRAM % (RUNNER, SECRET, UID, self.work, idle, limit)
         environ = {name: value for name, value in os.environ.items() if not name.startswith("KINETIC_")}
-        process = subprocess.Popen([sys.executable, "-c", code], env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        process = subprocess.Popen([sys.executable, "-c", code], env=dict(environ, **more), stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         self.addCleanup(self._kill, process)
         return process, int(process.stdout.readline())
 
@@ -100,7 +100,21 @@ class Holding(RunnerCase):
             with open(os.path.join(self.store, job, "end.json")) as file:
                 self.assertEqual(json.load(file)["state"], "SUCCEEDED")
         output, code = self.run_there(port, "call-4", script(), {"train.py": "import sys; sys.exit(7)"})
-        self.assertEqual(code, 7)
+        self.assertEqual(code, 7, output)
+
+    def test_packages_are_imported_before_the_next_call(self):
+        site = os.path.join(self.root, "site-packages")
+        os.mkdir(site)
+        with open(os.path.join(site, "heavy.py"), "w") as file:
+            file.write("import os, time\nWORD, AT = os.environ.get('WORD'), time.monotonic()\n")
+        _, port = self.host(PYTHONPATH=site)
+        source = "import time\nSTARTED = time.monotonic()\nimport heavy, helper\ndef f(): return [heavy.WORD, heavy.AT < STARTED, helper.N]"
+        got = []
+        for number, word in enumerate(("a", "a", "b", "b")):
+            files = {"train.py": source, "helper.py": f"N = {number}"}
+            self.assertEqual(self.run_there(port, f"call-{number}", function(), files, environ={"WORD": word})[1], 0)
+            got.append(self.result(f"call-{number}")["value"])
+        self.assertEqual(got, [["a", False, 0], ["a", True, 1], ["b", False, 2], ["b", True, 3]])
 
     def test_a_call_goes_on_without_its_client_and_can_be_followed_again(self):
         _, port = self.host()

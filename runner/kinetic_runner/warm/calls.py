@@ -9,18 +9,20 @@ import sys
 import time
 
 from ..process import PROGRAM, close_all
+from .ready import LAST
 
 MASKED = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
 
 
 class ReadyRunner:
-    """A runner, and the interpreter below it, that wait for a call."""
+    """A runner, and the interpreter below it, that wait for a call. last are the variables of the last one."""
 
-    def __init__(self, work):
+    def __init__(self, work, last):
         order, self._order = os.pipe()
         argv = [sys.executable, "-u", PROGRAM, "ready", "--work", work]
         actions = [(os.POSIX_SPAWN_DUP2, order, 0)]
-        self.pid = os.posix_spawn(argv[0], argv, os.environ, file_actions=actions, setpgroup=0, setsigmask=(), setsigdef=MASKED)
+        environ = dict(os.environ, **{LAST: json.dumps(last)})
+        self.pid = os.posix_spawn(argv[0], argv, environ, file_actions=actions, setpgroup=0, setsigmask=(), setsigdef=MASKED)
         close_all(order)
 
     def give(self, argv, environ):

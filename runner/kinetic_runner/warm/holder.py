@@ -41,6 +41,7 @@ class Holder:
         self.port = self._listener.getsockname()[1]
         self._clients, self._waiting = set(), []  # those whose call waits its turn, with the call
         self._calls, self._current = {}, None
+        self._last = {}  # variables of the last call
         self._ready = self._stopping = None
 
     def serve(self):
@@ -52,7 +53,7 @@ class Holder:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
             signal.signal(number, lambda *_: None)
         self._selector.register(wake, selectors.EVENT_READ)
-        self._ready = ReadyRunner(self._work)
+        self._ready = ReadyRunner(self._work, self._last)
         while not self._over():
             for key, events in self._selector.select(self._pause()):
                 if key.fileobj is self._listener:
@@ -101,7 +102,7 @@ class Holder:
                 self._current.code = os.waitstatus_to_exitcode(status)
             elif self._ready is not None and pid == self._ready.pid:
                 self._ready.dismiss()
-                self._ready = ReadyRunner(self._work)
+                self._ready = ReadyRunner(self._work, self._last)
 
     def _tick(self):
         now = time.monotonic()
@@ -124,7 +125,7 @@ class Holder:
         while len(self._calls) > KEPT_CALLS:
             self._calls.pop(next(iter(self._calls))).forget()
         if not self._stopping:
-            self._ready = ReadyRunner(self._work)
+            self._ready = ReadyRunner(self._work, self._last)
 
     def take(self, client, order):
         """Start a call, or let it wait for its turn. A call that is here already is followed."""
@@ -144,8 +145,8 @@ class Holder:
         try:
             call.start(self._ready, order["argv"], order["environ"])
         except BrokenPipeError:  # it has just died
-            call.start(ReadyRunner(self._work), order["argv"], order["environ"])
-        self._ready = None
+            call.start(ReadyRunner(self._work, self._last), order["argv"], order["environ"])
+        self._ready, self._last = None, order["environ"]
         client.say(frames.STATE, {"id": call.job, "state": "started"})
         client.follow(call, 0)
 
