@@ -131,12 +131,12 @@ class Holding(RunnerCase):
         self.assertEqual((kind, message["id"]), (frames.BUSY, "call-1"))
         other.send(frames.CALL, self.order("call-2", function(), {"train.py": "def f(): print('second')"}, wait=True))
         self.assertEqual(other.receive()[1]["state"], "queued")
-        again.send(frames.ATTACH, {"id": "call-1", "offset": 0})
+        again.send(frames.ATTACH, {"id": "call-1", "lines": -1, "follow": True})
         open(go, "w").close()
         self.assertEqual(again.follow(), ("begun\ndone\n", 0))
         self.assertEqual(other.receive()[1]["state"], "started")
         self.assertEqual(other.follow(), ("second\n", 0))
-        again.send(frames.ATTACH, {"id": "call-9", "offset": 0})
+        again.send(frames.ATTACH, {"id": "call-9", "lines": -1, "follow": True})
         self.assertEqual(again.receive(), (frames.STATE, {"id": "call-9", "state": "unknown"}))
 
     def test_a_call_rung_twice_runs_once(self):

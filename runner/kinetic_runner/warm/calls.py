@@ -7,19 +7,24 @@ import os
 import signal
 import sys
 import time
+from contextlib import suppress
 
 from ..process import PROGRAM, close_all
 from .ready import LAST
 
+BLOCK = 64 << 10  # bytes of a log that are searched at a time
 MASKED = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
 
 
 class ReadyRunner:
-    """A runner, and the interpreter below it, that wait for a call. last are the variables of the last one."""
+    """A runner, and the interpreter below it, that wait for a call. last are the variables of the last one.
 
-    def __init__(self, work, last):
+    preload says to import what that one has imported.
+    """
+
+    def __init__(self, work, last, preload):
         order, self._order = os.pipe()
-        argv = [sys.executable, "-u", PROGRAM, "ready", "--work", work]
+        argv = [sys.executable, "-u", PROGRAM, "ready", "--work", work] + ["--preload"] * preload
         actions = [(os.POSIX_SPAWN_DUP2, order, 0)]
         environ = dict(os.environ, **{LAST: json.dumps(last)})
         self.pid = os.posix_spawn(argv[0], argv, environ, file_actions=actions, setpgroup=0, setsigmask=(), setsigdef=MASKED)
@@ -44,7 +49,7 @@ class HostedCall:
     def __init__(self, job, folder):
         self.job, self.began = job, time.monotonic()
         self.pid, self.code = 0, None  # of its runner
-        self.log = os.path.join(folder, job + ".log")
+        self.log, self._report = (os.path.join(folder, job + end) for end in (".log", ".json"))
         self._file = None
 
     @property
@@ -54,7 +59,7 @@ class HostedCall:
 
     def start(self, runner, argv, environ):
         """Give the call to a runner that waits."""
-        runner.give(["--job", self.job, *argv, "--keep-workspace", "--log-file", self.log, "--termination-log", "", "--final"], environ)
+        runner.give(["--job", self.job, *argv, "--keep-workspace", "--log-file", self.log, "--termination-log", self._report, "--final"], environ)
         self.pid = runner.pid
 
     def stop(self):
@@ -71,10 +76,38 @@ class HostedCall:
         except FileNotFoundError:
             return b""
 
-    def forget(self):
-        """Remove its log, which the store has."""
-        close_all(-1 if self._file is None else self._file)
+    def start_of(self, lines):
+        """Return the offset at which the last lines begin, 0 for a negative number."""
+        if lines < 0:
+            return 0
         try:
-            os.unlink(self.log)
+            with open(self.log, "rb") as file:
+                at, left = file.seek(0, os.SEEK_END), lines + 1
+                while at and left:
+                    size = min(at, BLOCK)
+                    at = file.seek(at - size)
+                    block = file.read(size)
+                    end = size
+                    while left and (end := block.rfind(b"\n", 0, end)) >= 0:
+                        left -= 1
+                        if not left:
+                            return at + end + 1
+                return 0
         except FileNotFoundError:
-            pass
+            return 0
+
+    @property
+    def end(self):
+        """How it ended: its exit code, and what a pod would report to its cluster."""
+        try:
+            with open(self._report, encoding="utf-8") as file:
+                return {"id": self.job, "code": self.code, "report": file.read()}
+        except FileNotFoundError:
+            return {"id": self.job, "code": self.code}
+
+    def forget(self):
+        """Remove its files. The store has its log."""
+        close_all(-1 if self._file is None else self._file)
+        for path in (self.log, self._report):
+            with suppress(FileNotFoundError):
+                os.unlink(path)

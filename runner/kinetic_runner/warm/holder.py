@@ -12,6 +12,7 @@ import struct
 import time
 
 from ..process import end_all_others
+from ..text import tell
 from . import frames
 from .calls import HostedCall, ReadyRunner
 from .frames import BadFrame, Frames
@@ -26,11 +27,14 @@ OFFSET = struct.Struct("!Q")
 
 
 class Holder:
-    """A warm host. idle and limit are seconds: without a call, and after which none begins any more."""
+    """A warm host. idle and limit are seconds: without a call, and after which none begins any more.
 
-    def __init__(self, secret, pod_uid, work, port, idle, limit):
+    preload says to import the packages of the last call before the next one. flags are for the runner of each call.
+    """
+
+    def __init__(self, secret, pod_uid, work, port, idle, limit, preload=True, flags=()):
         self._secret, self._uid, self._work = secret, pod_uid, work
-        self._idle, self._limit = idle, limit
+        self._idle, self._limit, self._preload, self._flags = idle, limit, preload, list(flags)
         self._folder = os.path.join(work, "calls")
         os.makedirs(self._folder, exist_ok=True)
         self._began = self._free_since = time.monotonic()
@@ -53,7 +57,7 @@ class Holder:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
             signal.signal(number, lambda *_: None)
         self._selector.register(wake, selectors.EVENT_READ)
-        self._ready = ReadyRunner(self._work, self._last)
+        self._ready = self._runner()
         while not self._over():
             for key, events in self._selector.select(self._pause()):
                 if key.fileobj is self._listener:
@@ -64,6 +68,9 @@ class Holder:
                     key.data.ready(events)
             self._tick()
         self._ready.dismiss()
+
+    def _runner(self):
+        return ReadyRunner(self._work, self._last, self._preload)
 
     def _over(self):
         if self._current is not None:
@@ -102,7 +109,7 @@ class Holder:
                 self._current.code = os.waitstatus_to_exitcode(status)
             elif self._ready is not None and pid == self._ready.pid:
                 self._ready.dismiss()
-                self._ready = ReadyRunner(self._work, self._last)
+                self._ready = self._runner()
 
     def _tick(self):
         now = time.monotonic()
@@ -118,6 +125,7 @@ class Holder:
 
     def _finish(self):
         end_all_others()  # what the call has left running
+        tell(f"kinetic: call {self._current.job} has ended with code {self._current.code}\n")
         self._current = None
         for client in list(self._clients):
             client.feed()
@@ -125,12 +133,15 @@ class Holder:
         while len(self._calls) > KEPT_CALLS:
             self._calls.pop(next(iter(self._calls))).forget()
         if not self._stopping:
-            self._ready = ReadyRunner(self._work, self._last)
+            self._ready = self._runner()
 
     def take(self, client, order):
-        """Start a call, or let it wait for its turn. A call that is here already is followed."""
+        """Start a call, or let it wait for its turn. A call that is here already is followed. The first call of a host has no client."""
         job = order["id"]
-        if job in self._calls:
+        if client is None:
+            self._waiting.append((client, order))
+        elif job in self._calls:
+            client.say(frames.STATE, {"id": job, "state": "started"})
             client.follow(self._calls[job], 0)
         elif self._current is None and not self._waiting:
             self._begin(client, order)
@@ -142,13 +153,16 @@ class Holder:
 
     def _begin(self, client, order):
         call = self._current = self._calls[order["id"]] = HostedCall(order["id"], self._folder)
+        argv = self._flags + order["argv"]
         try:
-            call.start(self._ready, order["argv"], order["environ"])
+            call.start(self._ready, argv, order["environ"])
         except BrokenPipeError:  # it has just died
-            call.start(ReadyRunner(self._work, self._last), order["argv"], order["environ"])
+            call.start(self._runner(), argv, order["environ"])
         self._ready, self._last = None, order["environ"]
-        client.say(frames.STATE, {"id": call.job, "state": "started"})
-        client.follow(call, 0)
+        tell(f"kinetic: call {call.job} has begun\n")
+        if client is not None:
+            client.say(frames.STATE, {"id": call.job, "state": "started"})
+            client.follow(call, 0)
 
     def find(self, job):
         """Return a call of this host, or None."""
@@ -198,7 +212,7 @@ class Client:
         self._holder, self._connection, self._frames = holder, connection, channel
         self.greet_by = time.monotonic() + GREETING_SECONDS
         self._out = bytearray(channel.greeting)
-        self._call, self._offset = None, 0
+        self._call, self._offset, self._stays = None, 0, True
         connection.setblocking(False)
         connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
         self._watch()
@@ -208,9 +222,9 @@ class Client:
         """Whether it follows a call and can take more."""
         return self._call is not None and len(self._out) < UNSENT
 
-    def follow(self, call, offset):
-        """Send the output of a call from an offset on, and then how it ended."""
-        self._call, self._offset = call, offset
+    def follow(self, call, offset, stays=True):
+        """Send the output of a call from an offset on, and then how it ended, or, unless the client stays, that it runs."""
+        self._call, self._offset, self._stays = call, offset, stays
         self.feed()
 
     def say(self, kind, message):
@@ -227,7 +241,10 @@ class Client:
                 self._out += self._frames.send(frames.OUT, OFFSET.pack(self._offset) + data)
                 self._offset += len(data)
             elif code is not None:
-                self.say(frames.END, {"id": self._call.job, "code": code})
+                self.say(frames.END, self._call.end)
+                self._call = None
+            elif not self._stays:
+                self.say(frames.STATE, {"id": self._call.job, "state": "running"})
                 self._call = None
             else:
                 break
@@ -267,7 +284,7 @@ class Client:
             if call is None:
                 self.say(frames.STATE, {"id": message["id"], "state": "unknown"})
             elif kind == frames.ATTACH:
-                self.follow(call, message["offset"])
+                self.follow(call, call.start_of(message["lines"]), message["follow"])
             else:
                 call.stop()
 

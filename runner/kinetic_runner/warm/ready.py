@@ -22,7 +22,9 @@ def main(argv, early_signals):
 
     last, own = json.loads(os.environ.pop(LAST, "{}")), dict(os.environ)
     work = argv[argv.index("--work") + 1] if "--work" in argv else WORK
-    os.environ.update(last, KINETIC_PRELOAD=packages_file(work))
+    os.environ.update(last)
+    if "--preload" in argv:
+        os.environ["KINETIC_PRELOAD"] = packages_file(work)
     child = start(workspace_of(argv))
     os.environ.clear()
     os.environ.update(own)
