@@ -64,6 +64,16 @@ func warmHost(s snapshot) (WarmHost, bool) {
 	return host, true
 }
 
+// WarmPod returns the name and the UID of the pod of a host that takes calls, "" if there is none.
+func (c *Cluster) WarmPod(ctx context.Context, host api.Handle) (name, uid string, err error) {
+	now, err := c.client.snapshot(ctx, host)
+	if err != nil || !now.Exists() {
+		return "", "", err
+	}
+	found, _ := warmHost(now)
+	return found.Pod, found.PodUID, nil
+}
+
 func takesCalls(p corev1.Pod) bool {
 	return p.DeletionTimestamp == nil && diagnose.WorkerOf(p).State.Running != nil
 }
@@ -84,4 +94,3 @@ func (c *Cluster) WarmKey(ctx context.Context, host api.Handle) (string, error) 
 	}
 	return key, nil
 }
-

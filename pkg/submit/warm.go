@@ -9,6 +9,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -51,6 +52,9 @@ func checkWarm(r api.Request, s api.Spec) error {
 	return fmt.Errorf("--keep-warm cannot be combined with %s", what)
 }
 
+// KeepsWarm reports whether the plan's call is for a warm host.
+func (p Planned) KeepsWarm() bool { return p.request.KeepWarm.Idle > 0 }
+
 // WarmPlace is where the calls of a job can run: what their pods have in common.
 type WarmPlace struct {
 	// Key identifies the place among those of a namespace.
@@ -89,10 +93,10 @@ func (p Planned) WarmPlace(owner string) (WarmPlace, error) {
 	}
 	s := p.Spec
 	place := WarmPlace{Parts: []WarmPart{
-		{"the accelerator", s.AcceleratorText + " " + string(s.Capacity.Kind)},
+		{"the accelerator", joined(s.AcceleratorText, string(s.Capacity.Kind))},
 		{"the image", s.Image},
 		{"what is installed", s.EnvironmentSHA256},
-		{"what the pod requests", s.CPU + " " + s.Memory + " " + s.Disk},
+		{"what the pod requests", joined(s.CPU, s.Memory, s.Disk)},
 		{"the level", string(p.request.KeepWarm.Level)},
 		{"kubectl kinetic", s.ClientVersion},
 		{"the manifest", sha256Hex(rendered.YAML())[:warmKeyDigits]},
@@ -100,6 +104,11 @@ func (p Planned) WarmPlace(owner string) (WarmPlace, error) {
 	text, err := json.Marshal(place.Parts)
 	place.Key = sha256Hex(append(text, owner...))[:warmKeyDigits]
 	return place, err
+}
+
+// joined joins the words that are not empty.
+func joined(words ...string) string {
+	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " ")
 }
 
 // WarmHost returns the host that begins with the plan's call, at that call's place.

@@ -35,9 +35,17 @@ func WarmCall(s api.Spec) api.WarmCall {
 	return call
 }
 
-// warm turns the Job of a call into that of a warm host. A lost host repeats nothing, and the deadline is for one that hangs.
+// disruptionRule is the rule of the base about lost nodes.
+const disruptionRule = "/spec/podFailurePolicy/rules/0"
+
+// hostTTL is for how many seconds a host that has ended stays, so that it can be seen why.
+const hostTTL = 600
+
+// warm turns the Job of a call into that of a warm host. A lost host is not replaced, and the deadline is for one that hangs.
 func (p *patch) warm(s api.Spec) {
 	w := s.Warm
+	p.test(disruptionRule+"/action", "Ignore")
+	p.replace(disruptionRule+"/action", "FailJob")
 	for _, metadata := range []string{jobMetadata, podMetadata} {
 		p.add(pointer(metadata+"/labels", api.LabelWarm), w.Key)
 	}
@@ -51,5 +59,6 @@ func (p *patch) warm(s api.Spec) {
 			p.add(pointer(jobMetadata+"/annotations", entry.key), entry.value)
 		}
 	}
-	p.add("/spec/activeDeadlineSeconds", int64((w.Limit+w.Longest+w.Idle).Seconds()))
+	p.add("/spec/activeDeadlineSeconds", int64((w.Limit + w.Longest + w.Idle).Seconds()))
+	p.add("/spec/ttlSecondsAfterFinished", hostTTL)
 }
