@@ -10,6 +10,8 @@ type KeepWarm struct {
 	Level WarmLevel
 	// Limit is for how long a host begins calls.
 	Limit time.Duration
+	// ByDefault means that the user said so for all jobs: those that can't use a warm host use none.
+	ByDefault bool
 	// Fresh never uses a host that is there. Only fails if there is none. Wait waits for one that is busy.
 	Fresh, Only, Wait bool
 }

@@ -98,9 +98,6 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 	if p.Spec.Budget, err = budget(p.Spec, m.Prices); err != nil {
 		return p, err
 	}
-	if err := checkWarm(r, p.Spec); err != nil {
-		return p, err
-	}
 	p.reachEmulator(m)
 	if r.OverlayDir != "" {
 		if p.Overlay, err = render.ReadOverlay(r.OverlayDir); err != nil {

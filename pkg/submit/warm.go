@@ -19,41 +19,48 @@ import (
 // warmKeyDigits are enough of a hash for a label, which may have 63 characters.
 const warmKeyDigits = 40
 
-// checkWarm rejects what a warm host can't run.
-func checkWarm(r api.Request, s api.Spec) error {
+// chooseWarm returns what the user said about warm hosts, if the job can run on one.
+func chooseWarm(r api.Request, s api.Spec) (api.KeepWarm, error) {
 	w := r.KeepWarm
-	if w.Idle == 0 {
-		if w.Only || w.Fresh || w.Wait {
-			return errors.New("--warm-only, --fresh and --warm-wait need --keep-warm DURATION")
-		}
-		return nil
+	switch what := refusesWarm(r, s); {
+	case w.Idle == 0 && (w.Only || w.Fresh || w.Wait):
+		return w, errors.New("--warm-only, --fresh and --warm-wait need --keep-warm DURATION")
+	case w.Idle == 0:
+		return api.KeepWarm{}, nil
+	case w.Fresh && w.Only:
+		return w, errors.New("--fresh and --warm-only exclude each other: omit one")
+	case what == "":
+		return w, nil
+	case w.ByDefault && !w.Only:
+		return api.KeepWarm{}, nil
+	default:
+		return w, fmt.Errorf("--keep-warm cannot be combined with %s", what)
 	}
-	var what string
+}
+
+// refusesWarm says why a warm host can't run a job, "" if it can.
+func refusesWarm(r api.Request, s api.Spec) string {
 	switch {
 	case s.Backend == api.BackendLocal:
-		what = "--local: this machine is always warm"
+		return "--local: this machine is always warm"
 	case r.Map != "":
-		what = "--map: the pods of a map take several inputs by themselves with --chunk"
+		return "--map: a pod of a map takes several inputs by itself with --chunk"
 	case s.Hosts > 1 || s.Pathways != nil:
-		what = "several hosts: a warm host has one"
+		return "several hosts: a warm host is one"
 	case r.Debug:
-		what = "--debug"
+		return "--debug"
 	case r.OutputMount:
-		what = "--output-mount: the host would have the outputs of its first call only"
-	case s.Budget > 0:
-		what = "--max-cost, which does not count the time between calls: limit the host with --warm-limit"
-	case s.Retries > 0 || r.RetryOn == api.RetryOnError:
-		what = "--retries: a call that fails on a warm host is not repeated"
-	case w.Fresh && w.Only:
-		return errors.New("--fresh and --warm-only exclude each other: omit one")
-	default:
-		return nil
+		return "--output-mount: the host would have the outputs of its first call only"
+	case r.MaxCost > 0:
+		return "--max-cost, which does not count the time between calls: limit the host with --warm-limit"
+	case r.Retries > 0 || r.RetryOn == api.RetryOnError:
+		return "--retries: a call that fails on a warm host is not repeated"
 	}
-	return fmt.Errorf("--keep-warm cannot be combined with %s", what)
+	return ""
 }
 
 // KeepsWarm reports whether the plan's call is for a warm host.
-func (p Planned) KeepsWarm() bool { return p.request.KeepWarm.Idle > 0 }
+func (p Planned) KeepsWarm() bool { return p.Spec.KeepWarm.Idle > 0 }
 
 // WarmPlace is where the calls of a job can run: what their pods have in common.
 type WarmPlace struct {
@@ -85,7 +92,7 @@ func (p WarmPlace) Difference(annotation string) string {
 
 // WarmPlace returns the place of the plan's call, for calls of this person.
 func (p Planned) WarmPlace(owner string) (WarmPlace, error) {
-	neutral := p.warmSpec(api.Warm{KeepWarm: p.request.KeepWarm, Owner: owner})
+	neutral := p.warmSpec(api.Warm{KeepWarm: p.Spec.KeepWarm, Owner: owner})
 	neutral.ID, neutral.Warm.Idle, neutral.Warm.Limit = api.WarmName+"-place", 0, 0
 	rendered, err := render.Objects(neutral, p.Overlay)
 	if err != nil {
@@ -97,7 +104,7 @@ func (p Planned) WarmPlace(owner string) (WarmPlace, error) {
 		{"the image", s.Image},
 		{"what is installed", s.EnvironmentSHA256},
 		{"what the pod requests", joined(s.CPU, s.Memory, s.Disk)},
-		{"the level", string(p.request.KeepWarm.Level)},
+		{"the level", string(p.Spec.KeepWarm.Level)},
 		{"kubectl kinetic", s.ClientVersion},
 		{"the manifest", sha256Hex(rendered.YAML())[:warmKeyDigits]},
 	}}
@@ -117,7 +124,7 @@ func (p Planned) WarmHost(place WarmPlace, owner string, key []byte) (api.Spec, 
 	if err != nil {
 		return api.Spec{}, err
 	}
-	host := p.warmSpec(api.Warm{KeepWarm: p.request.KeepWarm, Owner: owner, Key: place.Key, Parts: string(text), Secrets: p.WarmSecrets(key), First: p.WarmCall()})
+	host := p.warmSpec(api.Warm{KeepWarm: p.Spec.KeepWarm, Owner: owner, Key: place.Key, Parts: string(text), Secrets: p.WarmSecrets(key), First: p.WarmCall()})
 	host.ID = p.Spec.Host
 	return host, nil
 }
@@ -136,7 +143,7 @@ func (p Planned) warmSpec(w api.Warm) api.Spec {
 // WarmCall returns what a warm host gets of the plan's call.
 func (p Planned) WarmCall() api.WarmCall {
 	call := render.WarmCall(p.Spec)
-	call.Wait = p.request.KeepWarm.Wait
+	call.Wait = p.Spec.KeepWarm.Wait
 	return call
 }
 

@@ -26,15 +26,20 @@ import (
 // envKeepWarm is the default of --keep-warm.
 const envKeepWarm = "KINETIC_KEEP_WARM"
 
-// chooseKeepWarm reads --keep-warm.
+// chooseKeepWarm reads --keep-warm, or its variable.
 func chooseKeepWarm(w *api.KeepWarm, text string, getenv func(string) string) error {
-	name := "--keep-warm"
-	if text == "" {
-		name, text = envKeepWarm, getenv(envKeepWarm)
+	if text != "" {
+		return readKeepWarm(w, "--keep-warm", text)
 	}
-	if text == "" {
+	if text = getenv(envKeepWarm); text == "" {
 		return nil
 	}
+	w.ByDefault = true
+	return readKeepWarm(w, envKeepWarm, text)
+}
+
+// readKeepWarm reads a duration and maybe a level. name says where they come from.
+func readKeepWarm(w *api.KeepWarm, name, text string) error {
 	duration, level, given := strings.Cut(text, ",")
 	idle, err := cli.ParseDuration(duration)
 	if err != nil {
@@ -64,7 +69,7 @@ func (o *options) runWarm(ctx context.Context, id submit.Identity, planned submi
 	if r.place, err = planned.WarmPlace(r.owner); err != nil {
 		return cli.Usage(err)
 	}
-	if o.mode == modeRun && !o.request.KeepWarm.Fresh {
+	if o.mode == modeRun && !planned.Spec.KeepWarm.Fresh {
 		host, conn, err := r.find(ctx)
 		if err != nil {
 			return err
@@ -97,7 +102,7 @@ func (r *warmRun) find(ctx context.Context) (host kube.WarmHost, conn *warm.Conn
 		switch {
 		case err != nil:
 			why = fmt.Sprintf("%s can't be asked: %v", host.ID, err)
-		case state.Current != "" && !r.request.KeepWarm.Wait:
+		case state.Current != "" && !r.planned.Spec.KeepWarm.Wait:
 			why = fmt.Sprintf("%s is busy with %s, %s so far", host.ID, state.Current, duration.HumanDuration(seconds(state.Seconds)))
 			_ = conn.Close()
 		default:
@@ -105,7 +110,7 @@ func (r *warmRun) find(ctx context.Context) (host kube.WarmHost, conn *warm.Conn
 			return host, conn, nil
 		}
 	}
-	if r.request.KeepWarm.Only {
+	if r.planned.Spec.KeepWarm.Only {
 		return host, nil, &cli.Error{Code: cli.ExitUsage, Err: fmt.Errorf("no warm host: %s; omit --warm-only to start one", why)}
 	}
 	r.ui.Note("no warm host: " + why)
@@ -152,7 +157,7 @@ func (r *warmRun) say(host kube.WarmHost, state warm.State) {
 	default:
 		text += ", idle " + duration.HumanDuration(seconds(state.Idle))
 	}
-	if r.request.KeepWarm.Level == api.WarmPreloaded && state.Calls > 0 {
+	if r.planned.Spec.KeepWarm.Level == api.WarmPreloaded && state.Calls > 0 {
 		text += "; imports kept"
 	}
 	r.ui.Phase("warm", text)
@@ -204,6 +209,7 @@ func (r *warmRun) begin(ctx context.Context) error {
 	}
 	r.options.planned = r.planned
 	r.noteHardware(r.planned)
+	r.ui.Note(fmt.Sprintf("warm host   %s, which stays for %s after each call", spec.ID, duration.HumanDuration(spec.Warm.Idle)))
 	submission := r.to.cluster.Submission(rendered.Objects())
 	return r.start(ctx, r.planned, r.to, submit.Hooks{Ready: submission.Ready, Start: func(ctx context.Context, call api.Spec, secrets map[string]string) error {
 		if err := r.note(ctx, call); err != nil {
@@ -217,11 +223,7 @@ func (r *warmRun) begin(ctx context.Context) error {
 			all = map[string]string{}
 		}
 		all[api.EnvWarmKey] = hex.EncodeToString(key)
-		err := submission.Start(ctx, spec, all)
-		if err == nil {
-			r.ui.Phase("warm", fmt.Sprintf("new host %s, for %s after each call", spec.ID, duration.HumanDuration(spec.Warm.Idle)))
-		}
-		return err
+		return submission.Start(ctx, spec, all)
 	}})
 }
 
