@@ -7,12 +7,14 @@ import signal
 import socket
 import subprocess
 import sys
+import tempfile
 import unittest
 
 from fixture import JOB, RUNNER, TIMEOUT, RunnerCase, function, pack, script
 from kinetic_runner.warm import frames
 from kinetic_runner.warm.frames import Frames
 from kinetic_runner.warm.holder import OFFSET
+from kinetic_runner.warm.leftovers import Leftovers
 
 SECRET, UID = b"secret", "uid-1"
 PROGRAM = """
@@ -22,6 +24,18 @@ holder = Holder(%r, %r, %r, 0, %r, %r)
 print(holder.port, flush=True)
 holder.serve()
 """
+
+
+class Leaving(unittest.TestCase):
+    def test_what_calls_leave_is_removed(self):
+        with tempfile.TemporaryDirectory() as place:
+            open(os.path.join(place, "before"), "w").close()
+            left = Leftovers([place, os.path.join(place, "missing")])
+            os.makedirs(os.path.join(place, "tree", "deep"))
+            os.symlink("/", os.path.join(place, "link"))
+            open(os.path.join(place, "file"), "w").close()
+            left.remove()
+            self.assertEqual(os.listdir(place), ["before"])
 
 
 class Ring:
@@ -180,7 +194,7 @@ class Holding(RunnerCase):
         stranger = Ring(self, port, b"guess")
         stranger.send(frames.STAT, None)
         self.assertIsNone(stranger.receive())
-        for text in ("{", '"x"', "{}"):
+        for text in ("{", '"x"', "{}", '{"id": "a1", "argv": [], "environ": null}', '{"id": "a1", "argv": [1], "environ": {}}'):
             ring = Ring(self, port)
             ring._connection.sendall(ring._frames.send(frames.CALL, text.encode()))
             self.assertIsNone(ring.receive())

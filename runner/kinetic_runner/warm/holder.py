@@ -16,6 +16,7 @@ from ..text import tell
 from . import frames
 from .calls import HostedCall, ReadyRunner
 from .frames import BadFrame, Frames
+from .leftovers import Leftovers
 
 CONNECTIONS = 8
 GREETING_SECONDS = 5.0  # for a client to prove itself
@@ -43,6 +44,7 @@ class Holder:
         self._listener.setblocking(False)
         self._selector.register(self._listener, selectors.EVENT_READ)
         self.port = self._listener.getsockname()[1]
+        self._leftovers = Leftovers()
         self._clients, self._waiting = set(), []  # those whose call waits its turn, with the call
         self._calls, self._current = {}, None
         self._last = {}  # variables of the last call
@@ -124,7 +126,9 @@ class Holder:
             self._begin(*self._waiting.pop(0))
 
     def _finish(self):
-        end_all_others()  # what the call has left running
+        if os.getpid() == 1:  # else others use this machine, too
+            end_all_others()  # what the call has left running
+            self._leftovers.remove()
         tell(f"kinetic: call {self._current.job} has ended with code {self._current.code}\n")
         self._current = None
         for client in list(self._clients):
@@ -138,6 +142,8 @@ class Holder:
     def take(self, client, order):
         """Start a call, or let it wait for its turn. A call that is here already is followed. The first call of a host has no client."""
         job = order["id"]
+        if not all(isinstance(word, str) for word in (job, *order["argv"], *order["environ"].values())):
+            raise ValueError("a call consists of texts")
         if client is None:
             self._waiting.append((client, order))
         elif job in self._calls:
@@ -265,7 +271,7 @@ class Client:
                     self._answer(kind, payload)
         except BlockingIOError:
             pass
-        except (BadFrame, OSError, KeyError, TypeError, ValueError):
+        except (AttributeError, BadFrame, OSError, KeyError, TypeError, ValueError):
             self.close()
 
     def _answer(self, kind, payload):
