@@ -150,7 +150,7 @@ func TestExplanationAsJSON(t *testing.T) {
 	}
 	for _, want := range []string{
 		`"target":{"project":"p","zone":null,"cluster":null,"context":"kind-dev",`,
-		`"cpu":"1","memory":"2Gi","disk":null,"diskClass":null,"queue":"team","reservation":null,"flexStart":false,"computeClass":null,"priorityClass":null,"retries":3,"maxDisruptions":0,"maxCost":null,"budgetSeconds":null,"env":["A"],"secretEnv":["TOKEN"],"map":null,"outputs":{"dir":null,"sync":"30s","mount":false,"resumeFrom":null,"fetchTo":null},"pathways":null}`,
+		`"cpu":"1","memory":"2Gi","disk":null,"diskClass":null,"queue":"team","reservation":null,"flexStart":false,"computeClass":null,"priorityClass":null,"retries":3,"maxDisruptions":0,"keepWarmSeconds":null,"maxCost":null,"budgetSeconds":null,"env":["A"],"secretEnv":["TOKEN"],"map":null,"outputs":{"dir":null,"sync":"30s","mount":false,"resumeFrom":null,"fetchTo":null},"pathways":null}`,
 	} {
 		if !strings.Contains(string(data), want) || strings.Contains(string(data), "hidden") {
 			t.Errorf("got %s, want %s in it", data, want)
