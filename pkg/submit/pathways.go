@@ -71,15 +71,13 @@ func validatePathways(r api.Request) error {
 
 // checkPathways rejects hardware that the Pathways runtime does not support.
 func checkPathways(r api.Request, acc api.Accelerator) error {
-	supported := strings.Join(accelerator.PathwaysTPUs(), ", ")
-	switch {
-	case r.Backend != api.BackendPathways:
+	if r.Backend != api.BackendPathways {
 		return nil
-	case acc.Kind != api.TPU:
-		return fmt.Errorf("--backend pathways is for TPUs (%s), but --accelerator is %s: use --backend lws", supported, accelerator.Text(acc))
-	case accelerator.PathwaysInstance(acc) == "":
-		return fmt.Errorf("--backend pathways supports %s TPUs with 2 chips or more, but --accelerator is %s: choose another, or use --backend lws", supported, accelerator.Text(acc))
-	case r.Slices > 1:
+	}
+	if err := accelerator.CheckPathways(acc); err != nil {
+		return err
+	}
+	if r.Slices > 1 {
 		return fmt.Errorf("--slices %d cannot be combined with --backend pathways, which runs on one slice: choose a larger one with --accelerator, or use --backend lws", r.Slices)
 	}
 	return nil

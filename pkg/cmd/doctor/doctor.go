@@ -9,7 +9,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -153,8 +152,8 @@ func (f *flags) wanted() (*api.Accelerator, error) {
 		return nil, errors.New("--backend pathways requires --accelerator, such as -a v6e-16")
 	}
 	a, err := accelerator.Parse(f.accelerator, accelerator.Options{Backend: backend})
-	if err == nil && backend == api.BackendPathways && accelerator.PathwaysInstance(a) == "" {
-		return nil, fmt.Errorf("--backend pathways supports %s TPUs with 2 chips or more, but --accelerator is %s", strings.Join(accelerator.PathwaysTPUs(), ", "), accelerator.Text(a))
+	if err == nil && backend == api.BackendPathways {
+		err = accelerator.CheckPathways(a)
 	}
 	return &a, err
 }
