@@ -79,6 +79,15 @@ type Facts struct {
 		Proxy   string `json:"proxy"`   // another one
 		Worker  string `json:"worker"`  // the container of a TPU host
 	} `json:"pathways"`
+	// Parts are what users and sentences call the containers of the Pathways runtime. That of a TPU host has its number.
+	Parts struct {
+		Manager      string `json:"manager"`
+		Proxy        string `json:"proxy"`
+		Worker       string `json:"worker"`
+		ManagerTitle string `json:"manager_title"`
+		ProxyTitle   string `json:"proxy_title"`
+		WorkerTitle  string `json:"worker_title"`
+	} `json:"parts"`
 	// Defaults are what neither an index nor a command line has to say.
 	Defaults struct {
 		Mode           uint32 `json:"mode"`            // permission bits of a file of a bundle

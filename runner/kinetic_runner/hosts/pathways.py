@@ -8,7 +8,7 @@ import subprocess
 import time
 from collections import namedtuple
 
-from ..contract import PATHWAYS
+from ..contract import PARTS, PATHWAYS
 from ..ending import try_to
 from ..errands import Errands
 from ..errors import AlreadyExists, BadEnvironment, Transient, explain
@@ -68,12 +68,11 @@ class Parts:
     def __init__(self, workload, hosts):
         namespace, name = workload.split("/")
         self._path = f"/api/v1/namespaces/{namespace}/pods/"
-        self.workers = [Part(f"worker-{host}", f"{name}-0-{host + 1}", PATHWAYS["worker"], f"TPU host {host}") for host in range(hosts)]
-        self.all = [
-            Part("rm", f"{name}-0", PATHWAYS["manager"], "the Pathways resource manager"),
-            Part("proxy", f"{name}-0", PATHWAYS["proxy"], "the Pathways proxy"),
-            *self.workers,
+        self.workers = [
+            Part(PARTS["worker"] % host, f"{name}-0-{host + 1}", PATHWAYS["worker"], PARTS["worker_title"] % host) for host in range(hosts)
         ]
+        sidecars = [Part(PARTS[part], f"{name}-0", PATHWAYS[part], PARTS[f"{part}_title"]) for part in ("manager", "proxy")]
+        self.all = sidecars + self.workers
         self.uids = {}  # of the workers' pods that have run, by name
         self._server = None
 
