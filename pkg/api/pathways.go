@@ -47,6 +47,9 @@ var (
 var (
 	PathwaysPython = facts.Pathways.Python
 	PathwaysJAX    = facts.Pathways.JAX
+	// From PathwaysNewerJAX on, it needs PathwaysNewerPython.
+	PathwaysNewerPython = facts.Pathways.NewerPython
+	PathwaysNewerJAX    = facts.Pathways.NewerJAX
 )
 
 // What the sidecars together request beside the call, which the manifests say, too. A TPU host requests only chips.

@@ -124,7 +124,7 @@ func (p Planned) WithRuntime() (Planned, error) {
 	if jax != "" && pathways.Older(jax, api.PathwaysJAX) {
 		return p, fmt.Errorf("--backend pathways needs jax %s or newer, and the job would have jax %s: change it in %s", api.PathwaysJAX, jax, cmp.Or(p.Deps.Source, "the project's requirements"))
 	}
-	if newer := "3.12"; jax != "" && p.Environment.Base.Python != "" && !pathways.Older(jax, "0.11") && pathways.Older(p.Environment.Base.Python, newer) {
+	if newer := api.PathwaysNewerPython; jax != "" && p.Environment.Base.Python != "" && !pathways.Older(jax, api.PathwaysNewerJAX) && pathways.Older(p.Environment.Base.Python, newer) {
 		return p, fmt.Errorf("--backend pathways needs Python %s or newer with jax %s, and the job would have Python %s: choose another with --python", newer, jax, p.Environment.Base.Python)
 	}
 	if p.Spec.Pathways.Version != "" {
