@@ -12,6 +12,8 @@ import (
 type cloud interface {
 	// check returns what this machine lacks.
 	check(ctx context.Context, c client) error
+	// lacks says what a step needs that isn't here, "" if it can be tried.
+	lacks(s step) string
 	// flags are added to each job.
 	flags(s step) []string
 	// call returns the function that a job with chips calls, and what it returns.
@@ -48,6 +50,8 @@ func (google) check(ctx context.Context, c client) error {
 	}
 	return err
 }
+
+func (google) lacks(step) string { return "" }
 
 // flags leave JAX out where nothing needs it: for GPUs it is an image of gigabytes.
 func (google) flags(s step) []string {

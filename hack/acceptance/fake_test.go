@@ -39,9 +39,9 @@ const (
 	callsVariable   = "FAKE_CALLS"
 )
 
-// TestMain makes this program the kubectl-kinetic of its tests, too.
+// TestMain makes this program the kubectl-kinetic and the kubectl of its tests, too.
 func TestMain(m *testing.M) {
-	if filepath.Base(os.Args[0]) == "kubectl-kinetic" {
+	if strings.HasPrefix(filepath.Base(os.Args[0]), "kubectl") {
 		os.Exit(answerAsKinetic(os.Args[1:]))
 	}
 	os.Exit(m.Run())
@@ -91,6 +91,7 @@ func inOrder(command string, words []string) bool {
 type nowhere struct{}
 
 func (nowhere) check(context.Context, client) error                         { return nil }
+func (nowhere) lacks(step) string                                           { return "" }
 func (nowhere) flags(step) []string                                         { return nil }
 func (nowhere) call(s step) (target, value string)                          { return "chips.py:" + s.counts, "[1,1]" }
 func (nowhere) packages() string                                            { return "" }
@@ -113,8 +114,10 @@ func newFixture(t *testing.T, only string, answers ...fakeAnswer) *fixture {
 		t.Fatal(err)
 	}
 	bin := t.TempDir()
-	if err := os.Symlink(self, filepath.Join(bin, "kubectl-kinetic")); err != nil {
-		t.Fatal(err)
+	for _, name := range []string{"kubectl-kinetic", "kubectl"} {
+		if err := os.Symlink(self, filepath.Join(bin, name)); err != nil {
+			t.Fatal(err)
+		}
 	}
 	steps, err := choose(only)
 	if err != nil {

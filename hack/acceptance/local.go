@@ -26,6 +26,14 @@ func (l local) check(context.Context, client) error {
 	return nil
 }
 
+// lacks says that nothing here is Google's Pathways runtime. The tests of hack/e2e run stand-ins for it.
+func (local) lacks(s step) string {
+	if s.backend == pathways {
+		return "it needs Google's Pathways runtime, and TPUs"
+	}
+	return ""
+}
+
 // flags ask for less than half of the machine that a node pretends to be.
 func (local) flags(s step) []string {
 	if s.accelerator == "" {
@@ -94,8 +102,8 @@ func (l local) buckets(ctx context.Context, cluster string) ([]string, error) {
 	return left, nil
 }
 
-// notHere says what the steps don't prove without Google Cloud.
-var notHere = map[string]string{
+// unprovenHere says what the steps don't prove without Google Cloud.
+var unprovenHere = map[string]string{
 	"up":        "the requests are answered by servers of Google Cloud's published APIs, not by Google Cloud; all clusters are one cluster on this machine",
 	"l4":        "the node pretends to have a GPU: no driver was loaded",
 	"v5e-1":     "the node pretends to have chips: JAX was not asked for them",
@@ -108,7 +116,7 @@ var notHere = map[string]string{
 	"left":      "only the servers of the test were asked",
 }
 
-func (local) unproven(step string) string { return notHere[step] }
+func (local) unproven(step string) string { return unprovenHere[step] }
 
 // ofJobs are the variables that jobs on the cluster of this machine need.
 var ofJobs = []string{"KINETIC_IMAGE", "KINETIC_BASE_IMAGE", "KINETIC_IMAGE_REPO"}

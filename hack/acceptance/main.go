@@ -1,5 +1,5 @@
-// Command acceptance proves that Kinetic works in a Google Cloud project: it makes a cluster there, runs a dozen
-// jobs, takes everything down and writes a report. `make acceptance PROJECT=my-project` builds what it needs and
+// Command acceptance proves that Kinetic works in a Google Cloud project: it makes a cluster there, runs jobs of
+// sixteen kinds, takes everything down and writes a report. `make acceptance PROJECT=my-project` builds what it needs and
 // starts it; docs/acceptance.md says more.
 package main
 

@@ -36,7 +36,7 @@ func (r *report) count(verdicts ...verdict) int {
 
 // line says in a line how a step has ended.
 func (r *report) line(each row) string {
-	text := fmt.Sprintf("%-11s  %-9s  %6s  %s", each.verdict, each.name, took(each.took), each.what)
+	text := fmt.Sprintf("%-11s  %-16s  %6s  %s", each.verdict, each.name, took(each.took), each.what)
 	if each.why != "" {
 		text += ": " + each.why
 	}
@@ -46,7 +46,7 @@ func (r *report) line(each row) string {
 // closing is the last line of a run. A step without capacity was not proven, as one that was skipped.
 func (r *report) closing() string {
 	text := fmt.Sprintf("%d passed, %d failed", r.count(passed), r.count(failed))
-	if n := r.count(skipped, noCapacity); n > 0 {
+	if n := r.count(skipped, noCapacity, notHere); n > 0 {
 		text += fmt.Sprintf(", %d skipped", n)
 	}
 	return text

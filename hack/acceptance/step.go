@@ -14,6 +14,7 @@ const (
 	failed     verdict = "failed"
 	skipped    verdict = "skipped"
 	noCapacity verdict = "no capacity"
+	notHere    verdict = "not here" // it can't be tried where the run takes place
 )
 
 // step is one of the jobs.
@@ -33,6 +34,9 @@ type step struct {
 	run   func(ctx context.Context, t *trial) error
 }
 
+// pathways is the backend that needs Google's Pathways runtime.
+const pathways = "pathways"
+
 // jobs are all steps with jobs, in the order in which they run.
 var jobs = []step{
 	{name: "cpu", what: "a function on CPUs", limit: 15 * time.Minute, run: cpu},
@@ -46,6 +50,10 @@ var jobs = []step{
 	{name: "v5e-1", what: "one chip of v5e", accelerator: "v5e-1", pool: []string{"--max-nodes", "1"}, counts: "tpus", chips: 1, hosts: 1, limit: 30 * time.Minute, run: chips},
 	{name: "v6e-8", what: "eight chips of v6e on one host, spot", accelerator: "v6e-8:spot", pool: []string{"--max-nodes", "1"}, counts: "tpus", chips: 8, hosts: 1, limit: 30 * time.Minute, run: chips},
 	{name: "two-hosts", what: "a slice of v5e on two hosts, spot", accelerator: "v5e-2x4:spot", backend: "lws", counts: "tpus", chips: 4, hosts: 2, limit: 30 * time.Minute, run: chips},
+	{name: "pathways-version", what: "a version of the Pathways runtime that doesn't exist", backend: pathways, limit: 5 * time.Minute, run: noVersion},
+	{name: "pathways", what: "the Pathways runtime on 16 chips of v5e, spot", accelerator: "v5e-4x4:spot", backend: pathways, chips: 4, hosts: 4, limit: 45 * time.Minute, run: allChips},
+	{name: "pathways-lost", what: "a TPU host of it that is lost", accelerator: "v5e-2x4:spot", backend: pathways, limit: 60 * time.Minute, run: lostWorker},
+	{name: "pathways-cancel", what: "a job with it that is cancelled", accelerator: "v5e-2x4:spot", backend: pathways, limit: 45 * time.Minute, run: cancelled},
 	{name: "autopilot", what: "a job in an Autopilot cluster, which is made and deleted", limit: 60 * time.Minute, run: autopilot},
 }
 
@@ -65,12 +73,21 @@ type skipError string
 // Error implements error.
 func (e skipError) Error() string { return string(e) }
 
+// absentError is why a step can't be tried where the run takes place.
+type absentError string
+
+// Error implements error.
+func (e absentError) Error() string { return string(e) }
+
 // judge returns the verdict for the error of a step, and why.
 func judge(err error) (verdict, string) {
 	var skip skipError
+	var absent absentError
 	switch {
 	case err == nil:
 		return passed, ""
+	case errors.As(err, &absent):
+		return notHere, string(absent)
 	case errors.As(err, &skip):
 		return skipped, string(skip)
 	case errors.Is(err, errInterrupted):

@@ -109,13 +109,7 @@ func (s *suite) perHour(ctx context.Context, c client, flags ...string) (float64
 func (s *suite) row(ctx context.Context, st step) row {
 	begin := s.now()
 	r := row{name: st.name, what: st.what, unproven: s.cloud.unproven(st.name)}
-	price, err := s.rate(ctx, st)
-	if ctx.Err() != nil {
-		err = skipError(context.Cause(ctx).Error())
-	}
-	if why := s.budget.refuse(begin, price, st.limit+poolLimit); err == nil && why != "" && isJob(st) {
-		err = skipError(why)
-	}
+	price, err := s.mayTry(ctx, st)
 	if err == nil {
 		err = s.attempt(ctx, st, price)
 		r.usd = price * s.now().Sub(begin).Hours()
@@ -129,6 +123,21 @@ func (s *suite) row(ctx context.Context, st step) row {
 		fmt.Fprintln(s.out, "writing the report:", err)
 	}
 	return r
+}
+
+// mayTry returns the price of a step for an hour, or why it is not tried.
+func (s *suite) mayTry(ctx context.Context, st step) (float64, error) {
+	if why := s.cloud.lacks(st); why != "" {
+		return 0, absentError(why)
+	}
+	price, err := s.rate(ctx, st)
+	if ctx.Err() != nil {
+		err = skipError(context.Cause(ctx).Error())
+	}
+	if why := s.budget.refuse(s.now(), price, st.limit+poolLimit); err == nil && why != "" && isJob(st) {
+		err = skipError(why)
+	}
+	return price, err
 }
 
 // isJob reports whether a step can be left out.

@@ -30,6 +30,7 @@ const pageOpening = `# Accelerators
 ` + "- `tpu-v6e-8`, `gpu-l4` and `v6e-2x4` are accepted too. `a100:8` means the same as `a100x8`." + `
 - The number counts chips. Some of Google Cloud's names count cores instead: see the column "Google Cloud".
 - Several hosts run as one job: see [hosts.md](hosts.md).
+` + "- `--backend pathways` has one process use all chips of a slice: see [pathways.md](pathways.md). Each kind of TPU says whether it is taken." + `
 
 **Which of these does my cluster have?** Your node pools decide that:
 
@@ -126,6 +127,9 @@ func about(f *family) string {
 		sentences = append(sentences, fmt.Sprintf("Larger slices: every AxBxC of ascending multiples of 4, "+
 			"up to %d chips, as in `%s-4x4x12`.", f.boxes.cubes*64, f.name))
 	}
+	if f.kind == api.TPU {
+		sentences = append(sentences, aboutPathways(f))
+	}
 	var bases []string
 	for _, s := range f.shapes {
 		if basis := PriceBasis(s.accelerator(false)); basis != "" && !slices.Contains(bases, basis) {
@@ -140,6 +144,23 @@ func about(f *family) string {
 	return strings.Join(sentences, " ") + "\n\n"
 }
 
+// aboutPathways says which shapes of a family the Pathways runtime takes.
+func aboutPathways(f *family) string {
+	var not []string
+	for _, s := range f.shapes {
+		if a := s.accelerator(false); PathwaysInstance(a) == "" {
+			not = append(not, "`"+f.spell(a.Chips)+"`")
+		}
+	}
+	switch len(not) {
+	case 0:
+		return "`--backend pathways` takes all of them."
+	case len(f.shapes):
+		return "`--backend pathways` takes none of them."
+	}
+	return "`--backend pathways` takes all but " + strings.Join(not, ", ") + "."
+}
+
 func writeShape(t *testing.T, b *strings.Builder, f *family, s shape) {
 	a := s.accelerator(false)
 	cells := []string{"`" + f.spell(a.Chips) + "`"}
@@ -148,6 +169,9 @@ func writeShape(t *testing.T, b *strings.Builder, f *family, s shape) {
 	} else {
 		if another, _ := f.withTopology(s.topology, false); another.hosts() != a.Hosts {
 			cells[0] += " `--backend lws`"
+			if PathwaysInstance(another.accelerator(false)) != "" {
+				cells[0] += " or `pathways`"
+			}
 		}
 		cells = append(cells, a.Topology, fmt.Sprint(a.Chips), fmt.Sprint(a.Hosts))
 	}

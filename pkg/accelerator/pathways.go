@@ -1,7 +1,9 @@
 package accelerator
 
 import (
+	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
@@ -22,10 +24,18 @@ func PathwaysInstance(a api.Accelerator) string {
 	return pathwaysTypes[i].typ + ":" + a.Topology
 }
 
-// PathwaysTPUs returns the names of the TPUs that the Pathways runtime supports.
-func PathwaysTPUs() (names []string) {
+// CheckPathways says why jobs on an accelerator can't have the Pathways runtime, nil if they can.
+func CheckPathways(a api.Accelerator) error {
+	var names []string
 	for _, t := range pathwaysTypes {
 		names = append(names, t.name)
 	}
-	return names
+	supported := strings.Join(names, ", ")
+	switch {
+	case a.Kind != api.TPU:
+		return fmt.Errorf("--backend pathways is for TPUs (%s), but --accelerator is %s: use --backend lws", supported, Text(a))
+	case PathwaysInstance(a) == "":
+		return fmt.Errorf("--backend pathways supports %s TPUs with 2 chips or more, but --accelerator is %s: choose another, or use --backend lws", supported, Text(a))
+	}
+	return nil
 }

@@ -20,3 +20,23 @@ func TestPathwaysInstance(t *testing.T) {
 		}
 	}
 }
+
+func TestCheckPathways(t *testing.T) {
+	for text, want := range map[string]string{
+		"v6e-16": "", "v5e-4": "",
+		"l4":    "--backend pathways is for TPUs (v4, v5e, v5p, v6e, tpu7x), but --accelerator is l4: use --backend lws",
+		"v3-16": "--backend pathways supports v4, v5e, v5p, v6e, tpu7x TPUs with 2 chips or more, but --accelerator is v3-4x4: choose another, or use --backend lws",
+	} {
+		a, err := Parse(text, Options{Backend: api.BackendPathways})
+		if err != nil {
+			t.Fatal(err)
+		}
+		got := ""
+		if err := CheckPathways(a); err != nil {
+			got = err.Error()
+		}
+		if got != want {
+			t.Errorf("%s: got %q, want %q", text, got, want)
+		}
+	}
+}

@@ -1,6 +1,7 @@
 package api
 
 import (
+	"fmt"
 	"strconv"
 	"strings"
 )
@@ -46,6 +47,9 @@ var (
 var (
 	PathwaysPython = facts.Pathways.Python
 	PathwaysJAX    = facts.Pathways.JAX
+	// From PathwaysNewerJAX on, it needs PathwaysNewerPython.
+	PathwaysNewerPython = facts.Pathways.NewerPython
+	PathwaysNewerJAX    = facts.Pathways.NewerJAX
 )
 
 // What the sidecars together request beside the call, which the manifests say, too. A TPU host requests only chips.
@@ -92,15 +96,22 @@ func (p *Pathways) Parts() []string {
 	return parts
 }
 
-// What users call the parts of the runtime.
-const (
-	PartManager = "rm"
-	PartProxy   = "proxy"
-	partWorker  = "worker-"
+// What users call the sidecars of the runtime, and what sentences call them.
+var (
+	PartManager  = facts.Parts.Manager
+	PartProxy    = facts.Parts.Proxy
+	ManagerTitle = facts.Parts.ManagerTitle
+	ProxyTitle   = facts.Parts.ProxyTitle
 )
 
+// partWorker begins the names of the parts on TPU hosts.
+var partWorker = strings.TrimSuffix(facts.Parts.Worker, "%d")
+
 // WorkerPart returns the name of the part of the runtime on a TPU host.
-func WorkerPart(host int) string { return partWorker + strconv.Itoa(host) }
+func WorkerPart(host int) string { return fmt.Sprintf(facts.Parts.Worker, host) }
+
+// WorkerTitle returns what sentences call a TPU host.
+func WorkerTitle(host int) string { return fmt.Sprintf(facts.Parts.WorkerTitle, host) }
 
 // IsWorkerPart reports whether a part of the runtime is on a TPU host, with chips.
 func IsWorkerPart(part string) bool { return strings.HasPrefix(part, partWorker) }

@@ -68,6 +68,9 @@ func (r Reason) Code() int {
 	return code
 }
 
+// PullingImage begins what is said of a pod whose image is pulled.
+const PullingImage = "pulling image "
+
 // Status is a job's state at one moment.
 type Status struct {
 	State State `json:"state"`

@@ -9,26 +9,19 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/google/go-containerregistry/pkg/name"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/pathways"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
-// pathwaysImages is where Google publishes the images of the Pathways runtime.
-const pathwaysImages = "us-docker.pkg.dev/cloud-tpu-v2-images/pathways"
-
 // imageTag matches the tag of an image.
 var imageTag = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
-
-// bareVersion matches a version of JAX without what its tag begins with.
-var bareVersion = lazyregexp.New(`^[0-9]+\.[0-9]+(\.[0-9]+)?$`)
 
 // launchers start several processes, and the runtime has one client.
 var launchers = []string{"torchrun", "accelerate", "deepspeed", "horovodrun", "mpirun", "mpiexec"}
@@ -52,8 +45,8 @@ func validatePathways(r api.Request) error {
 			return fmt.Errorf("--xla-flag %q: expected --xla_NAME=VALUE, as in --xla-flag=--xla_tpu_enable_latency_hiding_scheduler=true", flag)
 		}
 	}
-	if _, err := name.NewRepository(cmp.Or(w.Images, pathwaysImages)); err != nil {
-		return fmt.Errorf("--pathways-images %q (or of KINETIC_PATHWAYS_IMAGES, or the profile): expected a repository, as in %s", w.Images, pathwaysImages)
+	if _, err := name.NewRepository(cmp.Or(w.Images, pathways.Repository)); err != nil {
+		return fmt.Errorf("--pathways-images %q (or of KINETIC_PATHWAYS_IMAGES, or the profile): expected a repository, as in %s", w.Images, pathways.Repository)
 	}
 	for _, e := range r.Env {
 		if e.Name == "JAX_PLATFORMS" && !slices.Contains(strings.Split(e.Value, ","), "proxy") {
@@ -71,15 +64,13 @@ func validatePathways(r api.Request) error {
 
 // checkPathways rejects hardware that the Pathways runtime does not support.
 func checkPathways(r api.Request, acc api.Accelerator) error {
-	supported := strings.Join(accelerator.PathwaysTPUs(), ", ")
-	switch {
-	case r.Backend != api.BackendPathways:
+	if r.Backend != api.BackendPathways {
 		return nil
-	case acc.Kind != api.TPU:
-		return fmt.Errorf("--backend pathways is for TPUs (%s), but --accelerator is %s: use --backend lws", supported, accelerator.Text(acc))
-	case accelerator.PathwaysInstance(acc) == "":
-		return fmt.Errorf("--backend pathways supports %s TPUs with 2 chips or more, but --accelerator is %s: choose another, or use --backend lws", supported, accelerator.Text(acc))
-	case r.Slices > 1:
+	}
+	if err := accelerator.CheckPathways(acc); err != nil {
+		return err
+	}
+	if r.Slices > 1 {
 		return fmt.Errorf("--slices %d cannot be combined with --backend pathways, which runs on one slice: choose a larger one with --accelerator, or use --backend lws", r.Slices)
 	}
 	return nil
@@ -93,20 +84,15 @@ func newPathways(r api.Request, acc api.Accelerator) *api.Pathways {
 	w := r.Pathways
 	p := &api.Pathways{TPUHosts: acc.Hosts, Instance: accelerator.PathwaysInstance(acc), XLAFlags: w.XLAFlags, OpenNetwork: w.NoNetworkPolicy}
 	if w.Version != "" {
-		version := w.Version
-		if bareVersion().MatchString(version) {
-			version = "jax-" + version
-		}
-		setImages(p, w.Images, version)
+		setImages(p, w.Images, pathways.Version(w.Version))
 	}
 	return p
 }
 
 // setImages names the runtime's images.
 func setImages(p *api.Pathways, repository, version string) {
-	repository = cmp.Or(repository, pathwaysImages)
 	p.Version = version
-	p.Server, p.Proxy = repository+"/server:"+version, repository+"/proxy_server:"+version
+	p.Server, p.Proxy = pathways.Images(repository, version)
 }
 
 // pathwaysDoubts warns about variables that have no effect, since XLA runs in another container.
@@ -131,14 +117,14 @@ func (p Planned) WithRuntime() (Planned, error) {
 	if p.Spec.Pathways == nil {
 		return p, nil
 	}
-	if python := p.Environment.Base.Python; python != "" && older(python, api.PathwaysPython) {
+	if python := p.Environment.Base.Python; python != "" && pathways.Older(python, api.PathwaysPython) {
 		return p, fmt.Errorf("--backend pathways needs Python %s or newer, and the job would have Python %s: choose another with --python", api.PathwaysPython, python)
 	}
 	jax := p.jaxVersion()
-	if jax != "" && older(jax, api.PathwaysJAX) {
+	if jax != "" && pathways.Older(jax, api.PathwaysJAX) {
 		return p, fmt.Errorf("--backend pathways needs jax %s or newer, and the job would have jax %s: change it in %s", api.PathwaysJAX, jax, cmp.Or(p.Deps.Source, "the project's requirements"))
 	}
-	if newer := "3.12"; jax != "" && p.Environment.Base.Python != "" && !older(jax, "0.11") && older(p.Environment.Base.Python, newer) {
+	if newer := api.PathwaysNewerPython; jax != "" && p.Environment.Base.Python != "" && !pathways.Older(jax, api.PathwaysNewerJAX) && pathways.Older(p.Environment.Base.Python, newer) {
 		return p, fmt.Errorf("--backend pathways needs Python %s or newer with jax %s, and the job would have Python %s: choose another with --python", newer, jax, p.Environment.Base.Python)
 	}
 	if p.Spec.Pathways.Version != "" {
@@ -151,7 +137,7 @@ func (p Planned) WithRuntime() (Planned, error) {
 		return p, errors.New("--backend pathways needs the version of the job's JAX, which is not known before its packages are resolved: pin it, as in jax==0.9.2, or name the runtime's version with --pathways-version jax-0.9.2")
 	}
 	runtime := *p.Spec.Pathways
-	setImages(&runtime, p.request.Pathways.Images, "jax-"+jax)
+	setImages(&runtime, p.request.Pathways.Images, pathways.For(jax))
 	p.Spec.Pathways = &runtime
 	return p, nil
 }
@@ -184,79 +170,25 @@ func (p Planned) jaxVersion() string {
 	return ""
 }
 
-// older reports whether a version is older than another one.
-func older(version, than string) bool {
-	v, err := requirement.ParseVersion(version)
-	w, err2 := requirement.ParseVersion(than)
-	return err == nil && err2 == nil && v.Compare(w) < 0
-}
-
-// runtimeTime limits how long the registry of the runtime's images may take.
-const runtimeTime = 5 * time.Second
-
 // FindRuntime looks for the images of the job's Pathways runtime, and names them by their digests, so that all attempts run
 // the same ones. If the registry doesn't answer, that is a warning: the nodes may reach it.
 func (p Planned) FindRuntime(ctx context.Context, registry *image.Client) (Planned, error) {
 	if p.Spec.Pathways == nil {
 		return p, nil
 	}
-	limited, cancel := context.WithTimeout(ctx, runtimeTime)
-	defer cancel()
 	runtime := *p.Spec.Pathways
-	for _, ref := range []*string{&runtime.Server, &runtime.Proxy} {
-		digest, err := registry.Digest(limited, *ref, "amd64")
-		switch {
-		case ctx.Err() != nil:
-			return p, ctx.Err()
-		case err != nil:
-			p.Warnings = append(slices.Clip(p.Warnings), fmt.Sprintf("could not check the image of the Pathways runtime: %v", err))
-			return p, nil
-		case digest == "":
-			return p, &InputError{noRuntime(limited, registry, *ref)}
-		}
-		*ref += "@" + digest
+	server, proxy, err := pathways.Find(ctx, registry, p.request.Pathways.Images, runtime.Version)
+	var missing *pathways.MissingError
+	switch {
+	case ctx.Err() != nil:
+		return p, ctx.Err()
+	case errors.As(err, &missing):
+		return p, &InputError{err}
+	case err != nil:
+		p.Warnings = append(slices.Clip(p.Warnings), fmt.Sprintf("could not check the image of the Pathways runtime: %v", err))
+		return p, nil
 	}
+	runtime.Server, runtime.Proxy = server, proxy
 	p.Spec.Pathways = &runtime
 	return p, nil
-}
-
-// noRuntime says that an image does not exist, and which ones do.
-func noRuntime(ctx context.Context, registry *image.Client, ref string) error {
-	i := strings.LastIndex(ref, ":")
-	repository, version := ref[:i], ref[i+1:]
-	err := fmt.Errorf("there is no Pathways runtime %s (%s): choose another version of jax, or name one with --pathways-version", version, ref)
-	tags, listing := registry.Tags(ctx, repository)
-	if near := nearest(tags, version); listing == nil && len(near) > 0 {
-		return fmt.Errorf("%w; the nearest are %s", err, strings.Join(near, ", "))
-	}
-	return err
-}
-
-// nearest returns up to four tags of releases of JAX, the two before a version and the two after it.
-func nearest(tags []string, version string) []string {
-	const prefix = "jax-"
-	var releases []string
-	for _, tag := range tags {
-		if rest, ok := strings.CutPrefix(tag, prefix); ok && bareVersion().MatchString(rest) {
-			releases = append(releases, rest)
-		}
-	}
-	slices.SortFunc(releases, func(a, b string) int {
-		switch {
-		case older(a, b):
-			return -1
-		case older(b, a):
-			return 1
-		}
-		return 0
-	})
-	at := slices.IndexFunc(releases, func(r string) bool { return !older(r, strings.TrimPrefix(version, prefix)) })
-	if at < 0 {
-		at = len(releases)
-	}
-	near := releases[max(0, at-2):min(len(releases), at+2)]
-	for i := range near {
-		near[i] = prefix + near[i]
-	}
-	return near
 }

@@ -117,7 +117,7 @@ func TestFindRuntime(t *testing.T) {
 	server := httptest.NewServer(images.New(images.Logger(log.New(io.Discard, "", 0))))
 	defer server.Close()
 	repository := strings.TrimPrefix(server.URL, "http://") + "/pw"
-	for _, ref := range []string{"server:jax-0.8.3", "server:jax-0.9.1", "server:jax-0.9.2", "server:jax-0.10.0", "server:latest", "proxy_server:jax-0.9.2"} {
+	for _, ref := range []string{"server:jax-0.9.1", "server:jax-0.9.2", "proxy_server:jax-0.9.2"} {
 		random, err := random.Image(10, 1)
 		if err != nil {
 			t.Fatal(err)
@@ -132,6 +132,7 @@ func TestFindRuntime(t *testing.T) {
 	}
 	find := func(repository, version string) (Planned, error) {
 		p := Planned{Spec: api.Spec{Pathways: &api.Pathways{}}}
+		p.request.Pathways.Images = repository
 		setImages(p.Spec.Pathways, repository, version)
 		return p.FindRuntime(context.Background(), &image.Client{})
 	}
@@ -144,12 +145,8 @@ func TestFindRuntime(t *testing.T) {
 			t.Errorf("%s has no digest", ref)
 		}
 	}
-	_, err = find(repository, "jax-0.9.3")
 	var mistake *InputError
-	if !errors.As(err, &mistake) || !strings.HasSuffix(err.Error(), "the nearest are jax-0.9.1, jax-0.9.2, jax-0.10.0") {
-		t.Errorf("got %v", err)
-	}
-	if _, err = find(repository, "jax-0.9.1"); !errors.As(err, &mistake) || !strings.Contains(err.Error(), "proxy_server:jax-0.9.1") {
+	if _, err = find(repository, "jax-0.9.1"); !errors.As(err, &mistake) || !strings.HasSuffix(err.Error(), "the nearest are jax-0.9.2") {
 		t.Errorf("without a proxy: got %v", err)
 	}
 	server.Close()

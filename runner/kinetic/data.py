@@ -26,11 +26,13 @@ class Data:
         path: a file or directory of this machine, gs://BUCKET/FOLDER, hf://OWNER/NAME, or pvc://CLAIM/FOLDER. A
             gs:// folder ends with a slash.
         fuse: mount the files with Cloud Storage FUSE instead of copying them.
-        hf_trust_remote_code: must be False: a job runs no code of a data set while it loads that.
+        hf_trust_remote_code: must be False for hf://: a job runs no code of a data set while it loads that. Any other
+            path has no such code.
 
     Attributes:
         path: the absolute path, or the URL.
         fuse: also is_fuse: whether the files are mounted.
+        hf_trust_remote_code: as given.
         is_gcs: whether they are in a bucket of Cloud Storage.
         is_hf: whether it is a data set of Hugging Face.
         is_dir: whether the job gets a directory, as far as the path tells.
@@ -40,7 +42,7 @@ class Data:
         FileNotFoundError: there is no such file on this machine.
     """
 
-    __slots__ = ("fuse", "path")
+    __slots__ = ("fuse", "hf_trust_remote_code", "path")
 
     def __init__(self, path: Union[str, os.PathLike[str]], fuse: bool = False, hf_trust_remote_code: bool = False) -> None:
         typed = os.fspath(path) if isinstance(path, os.PathLike) else path
@@ -48,13 +50,14 @@ class Data:
             raise TypeError(f"Data({typed!r:.60}): a path is a str or an os.PathLike of one, not {type(typed).__name__}")
         if not typed:
             raise ValueError("Data(''): the path is empty")
-        if hf_trust_remote_code:
-            advice = f"load it in the function instead: datasets.load_dataset({typed[len(HF):]!r}, trust_remote_code=True)" if typed.startswith(HF) else "leave it out"
+        if typed.startswith(HF) and hf_trust_remote_code:
+            advice = f"load it in the function instead: datasets.load_dataset({typed[len(HF):]!r}, trust_remote_code=True)"
             raise UsageError(f"Data({typed!r}, hf_trust_remote_code=True): a job runs no code of a data set while it loads that: {advice}")
-        if fuse and typed.startswith(HF):
-            raise ValueError(f"Data({typed!r}, fuse=True): Hugging Face data sets can't be mounted: leave fuse out")
+        if typed.startswith(HF) and fuse:
+            raise ValueError(f"Data({typed!r}): fuse=True is not supported for Hugging Face datasets, which can't be mounted: omit it")
         self.path = typed if "://" in typed else local(typed)
         self.fuse = fuse
+        self.hf_trust_remote_code = hf_trust_remote_code
 
     @property
     def source(self) -> str:

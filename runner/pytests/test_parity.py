@@ -140,6 +140,7 @@ ROWS: list[tuple[str, str, str]] = [
     ("Data: an empty path", SAME, "raises(ValueError, lambda: kinetic.Data(''))"),
     ("Data: fuse with hf://", SAME, "raises(ValueError, lambda: kinetic.Data('hf://a/b', fuse=True))"),
     ("Data: fuse by position", SAME, "kinetic.Data('gs://b/x/', True).fuse is True"),
+    ("Data: hf_trust_remote_code of other paths", SAME, "kinetic.Data('gs://b/x/', hf_trust_remote_code=True).hf_trust_remote_code"),
     ("Data: hf_trust_remote_code", TOLD, "'load_dataset' in raised(kinetic.UsageError, lambda: kinetic.Data('hf://a/b', hf_trust_remote_code=True))"),
     ("Data: is_gcs", SAME, "kinetic.Data('gs://b/x').is_gcs"),
     ("Data: is_dir", SAME, "kinetic.Data('.').is_dir"),

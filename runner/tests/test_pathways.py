@@ -102,6 +102,15 @@ class Lacking(PathwaysCase):
         self.provide({"sitecustomize.py": "import sys; sys.version_info = (3, 10, 1)"})
         self.assertEqual(self.lacking(function()), "--backend pathways needs Python 3.11 or later, and this is 3.10: use another image")
 
+    def test_old_python_for_this_jax(self):
+        self.provide(
+            {
+                "jax-0.9.2.dist-info/METADATA": "Metadata-Version: 2.1\nName: jax\nVersion: 0.11.1\n",
+                "sitecustomize.py": "import sys; sys.version_info = (3, 11, 9)",
+            }
+        )
+        self.assertEqual(self.lacking(function()), "--backend pathways needs Python 3.12 or later with jax 0.11.1, and this is 3.11: use another image")
+
 
 class Exit(PathwaysCase):
     CRASH = "import atexit, os, signal\natexit.register(lambda: os.kill(os.getpid(), signal.SIGSEGV))\n"

@@ -9,9 +9,9 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/google/go-containerregistry/pkg/authn"
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
@@ -30,6 +30,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/shellquote"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/version"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/versions"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/pathways"
 	"github.com/kubectl-kinetic/kinetic/runner"
 )
 
@@ -153,8 +155,8 @@ func (f *flags) wanted() (*api.Accelerator, error) {
 		return nil, errors.New("--backend pathways requires --accelerator, such as -a v6e-16")
 	}
 	a, err := accelerator.Parse(f.accelerator, accelerator.Options{Backend: backend})
-	if err == nil && backend == api.BackendPathways && accelerator.PathwaysInstance(a) == "" {
-		return nil, fmt.Errorf("--backend pathways supports %s TPUs with 2 chips or more, but --accelerator is %s", strings.Join(accelerator.PathwaysTPUs(), ", "), accelerator.Text(a))
+	if err == nil && backend == api.BackendPathways {
+		err = accelerator.CheckPathways(a)
 	}
 	return &a, err
 }
@@ -194,6 +196,9 @@ func (f *flags) toOptions(streams genericiooptions.IOStreams, now clock.PassiveC
 		Target: where, Problem: unread, Env: os.Getenv, Accelerator: wanted, IdentityNeeds: kubernetes.APIServer, FixCommand: o.cluster.FixCommand,
 		Images: cmp.Or(os.Getenv("KINETIC_IMAGE_REPO"), where.ImageRepo, target.Repository(where.Project, where.Zone, where.Cluster)),
 	}
+	if o.cluster.Pathways {
+		o.google.Runtime = runtimeOf(where)
+	}
 	if o.cluster.Problem == nil {
 		o.google.Identity = kubernetes.Identity(o.cluster)
 	}
@@ -214,6 +219,14 @@ func (f *flags) toOptions(streams genericiooptions.IOStreams, now clock.PassiveC
 		return nil, cli.Usagef("--image is for the pod of --deep: add --deep, or omit it")
 	}
 	return o, nil
+}
+
+// runtimeOf returns where jobs get the images of the Pathways runtime from.
+func runtimeOf(where target.Target) *google.Runtime {
+	return &google.Runtime{
+		Repository: cmp.Or(os.Getenv("KINETIC_PATHWAYS_IMAGES"), where.PathwaysImages, pathways.Repository),
+		Registry:   &image.Client{Keys: authn.DefaultKeychain, UserAgent: "kubectl-kinetic/" + version.String()},
+	}
 }
 
 // where returns what is known of where jobs run: without a cluster the project, the store and the

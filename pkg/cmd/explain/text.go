@@ -119,7 +119,7 @@ func (e Explanation) requires(n int, count func(n int, noun string) string) stri
 	case e.Job.Backend == api.BackendLocal:
 		return text(n) + ", which python3 on this machine must have"
 	case e.Image.Mode == string(decide.Custom):
-		return text(n) + ", which the image must have: none is installed"
+		return text(n) + ", which the image of --image or KINETIC_IMAGE must have: none is installed"
 	case len(e.Deps.Dropped) > 0:
 		return text(n-len(e.Deps.Dropped)) + ", without " + strings.Join(e.Deps.Dropped, ", ")
 	}

@@ -2,6 +2,8 @@ package report
 
 import (
 	"strings"
+	"sync"
+	"time"
 	"unicode"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -15,6 +17,16 @@ type StatusPrinter struct {
 	id      string
 	said    reason
 	attempt int // the last one shown as running
+
+	hold time.Duration // before a pull is told
+	mu   sync.Mutex    // for what follows, and while something is told
+	held *time.Timer   // tells of a pull later, nil if nothing is held back
+}
+
+// NewPatientPrinter returns a StatusPrinter that tells of an image that is pulled once that takes longer than hold: short pulls
+// are usual, and there is nothing to do.
+func NewPatientPrinter(u *ui.UI, id string, hold time.Duration) *StatusPrinter {
+	return &StatusPrinter{ui: u, id: id, hold: hold}
 }
 
 // reason is what was said about a state of an attempt.
@@ -44,14 +56,44 @@ func NewStatusPrinter(u *ui.UI, id string) *StatusPrinter { return &StatusPrinte
 // Waiting says what a pending job waits for, and what fixes that. It says nothing about
 // other jobs.
 func (t *StatusPrinter) Waiting(s api.Status) {
-	if s.State == api.Pending && s.Message != "" {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	waits := s.State == api.Pending && s.Message != ""
+	if waits && t.hold > 0 && strings.Contains(s.Message, api.PullingImage) {
+		t.later(s)
+		return
+	}
+	if t.held != nil {
+		t.held.Stop()
+		t.held = nil
+	}
+	if waits {
 		t.state(s, s.Outcome())
 	}
+}
+
+// later tells of a pull, unless something else is told before. The caller holds the lock.
+func (t *StatusPrinter) later(s api.Status) {
+	if t.held != nil {
+		return // of this pull
+	}
+	var mine *time.Timer
+	mine = time.AfterFunc(t.hold, func() {
+		t.mu.Lock()
+		defer t.mu.Unlock()
+		if t.held == mine {
+			t.held = nil
+			t.state(s, s.Outcome())
+		}
+	})
+	t.held = mine
 }
 
 // Running says once for each attempt that the job runs, or what some of its pods are
 // waiting for. It says nothing about jobs in other states.
 func (t *StatusPrinter) Running(s api.Status) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
 	attempt := max(s.Attempt, 1)
 	switch {
 	case s.State != api.Running:

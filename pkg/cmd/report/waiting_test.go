@@ -3,6 +3,7 @@ package report
 import (
 	"bytes"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -43,6 +44,45 @@ func TestTeller(t *testing.T) {
 			if out.String() != tt.want {
 				t.Errorf("got\n%s, want\n%s", out.String(), tt.want)
 			}
+		})
+	}
+}
+
+// A short pull is usual: nothing is said of it. One that takes longer is told once.
+func TestPulls(t *testing.T) {
+	pulls := api.Status{State: api.Pending, Message: "pulling image a", Next: "kubectl get pod"}
+	later := api.Status{State: api.Pending, Message: "no node has room"}
+	runs := api.Status{State: api.Running, Attempt: 1}
+	const pulled, full, ran = "pending     waiting: pulling image a\n  kubectl get pod\n", "pending     waiting: no node has room\n", "running     attempt 1 (0.0s)\n"
+	for name, tt := range map[string]struct {
+		seen []api.Status // one a second
+		rest time.Duration
+		want string
+	}{
+		"short":                  {[]api.Status{pulls, runs}, time.Minute, ran},
+		"seen again":             {[]api.Status{pulls, pulls, runs}, time.Minute, ran},
+		"long":                   {[]api.Status{pulls, pulls}, time.Minute, pulled},
+		"long, and seen often":   {[]api.Status{pulls, pulls, pulls, pulls, pulls, runs}, 0, pulled + ran},
+		"another reason":         {[]api.Status{pulls, later}, time.Minute, full},
+		"of the next attempt":    {[]api.Status{pulls, runs, pulls}, time.Minute, ran + pulled},
+		"it ends":                {[]api.Status{pulls, {State: api.Failed}}, time.Minute, ""},
+		"nothing is waited long": {[]api.Status{pulls}, time.Second, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				var out bytes.Buffer
+				told := NewPatientPrinter(ui.New(&out, func() time.Time { return time.Time{} }), "a", 3*time.Second)
+				for _, s := range tt.seen {
+					told.Waiting(s)
+					told.Running(s)
+					time.Sleep(time.Second)
+				}
+				time.Sleep(tt.rest)
+				synctest.Wait()
+				if got := out.String(); got != tt.want {
+					t.Errorf("got\n%s, want\n%s", got, tt.want)
+				}
+			})
 		})
 	}
 }

@@ -48,11 +48,8 @@ func (o *options) resolve(ctx context.Context, p submit.Planned, to destination)
 		}
 	}
 	if p.Spec.Backend != api.BackendLocal {
-		provided, err := o.provide(ctx, p, to.registry.Store)
-		if err != nil {
-			return p, err
-		}
-		if p, err = o.findRuntime(ctx, provided); err != nil {
+		var err error
+		if p, err = o.withPackages(ctx, p, to.registry.Store); err != nil {
 			return p, err
 		}
 	}
@@ -65,6 +62,26 @@ func (o *options) provider(ctx context.Context, p submit.Planned) *provide.Provi
 	maker := packaging.Provider(ctx, packaging.Place{Project: p.Spec.Project, Zone: p.Spec.Zone, Cluster: p.Spec.Cluster}, o.machine.CacheDir, o.clock.Now)
 	maker.StoreURL = p.Spec.Store
 	return maker
+}
+
+// withPackages returns a plan with the job's packages, and with the Pathways runtime that fits them. A version that the user
+// names is looked for before the packages: to make their image takes longer.
+func (o *options) withPackages(ctx context.Context, p submit.Planned, to store.Store) (submit.Planned, error) {
+	named := p.Spec.Pathways != nil && p.Spec.Pathways.Version != ""
+	if named {
+		var err error
+		if p, err = o.findRuntime(ctx, p); err != nil {
+			return p, err
+		}
+	}
+	provided, err := o.provide(ctx, p, to)
+	if err != nil {
+		return p, err
+	}
+	if named {
+		return withRuntime(provided)
+	}
+	return o.findRuntime(ctx, provided)
 }
 
 // provide makes sure that a job's packages are there, and shows what is done for it.

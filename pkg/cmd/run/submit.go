@@ -218,7 +218,7 @@ func (o *options) follow(ctx context.Context, j *job.Job) error {
 	defer cancel(nil)
 	done := make(chan outcome, 1)
 	var last api.Status
-	states := report.NewStatusPrinter(o.ui, j.ID())
+	states := report.NewPatientPrinter(o.ui, j.ID(), shortPull)
 	go func() {
 		done <- o.show(following, j, func(s api.Status) {
 			o.announce(states, j, s)
@@ -254,6 +254,9 @@ func (o *options) follow(ctx context.Context, j *job.Job) error {
 		return o.interrupted(ctx, j, done)
 	}
 }
+
+// shortPull is how long an image may be pulled before that is told.
+const shortPull = 3 * time.Second
 
 // lastLines is how long Ctrl-C waits until the lines that were already read are written. A
 // stopped terminal accepts none.

@@ -135,11 +135,11 @@ func onlyDeletedPod(pods []corev1.Pod) *corev1.Pod {
 // ofHost adds the host to a sentence, unless host 0's sentence already names another
 // host, or a part of the Pathways runtime.
 func ofHost(p corev1.Pod, sentence string) string {
-	if HostOf(p) == 0 && (strings.HasPrefix(sentence, "host ") || strings.HasPrefix(sentence, partsBegin)) {
+	if HostOf(p) == 0 && (strings.HasPrefix(sentence, "host ") || beginsWithPart(sentence)) {
 		return sentence
 	}
 	if !RunsCall(p) {
-		return fmt.Sprintf("TPU host %d: %s", HostOf(p)-1, sentence)
+		return fmt.Sprintf("%s: %s", api.WorkerTitle(HostOf(p)-1), sentence)
 	}
 	return fmt.Sprintf("host %d: %s", HostOf(p), sentence)
 }

@@ -3,6 +3,7 @@ package diagnose
 import (
 	"fmt"
 	"slices"
+	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -16,18 +17,14 @@ const partTries = 4
 // morePartMemory is what to do if a sidecar of the Pathways runtime is out of memory.
 const morePartMemory = "raise its limit with --overlay, or run on machines with more memory"
 
-// partsBegin begins what sentences call a part of the Pathways runtime.
-const partsBegin = "the Pathways "
-
 // partTitle returns what sentences call a sidecar of the Pathways runtime, "" for any other container.
 func partTitle(container string) string {
-	switch container {
-	case api.PathwaysManager:
-		return partsBegin + "resource manager"
-	case api.PathwaysProxy:
-		return partsBegin + "proxy"
-	}
-	return ""
+	return map[string]string{api.PathwaysManager: api.ManagerTitle, api.PathwaysProxy: api.ProxyTitle}[container]
+}
+
+// beginsWithPart reports whether a sentence is about a sidecar of the Pathways runtime.
+func beginsWithPart(sentence string) bool {
+	return strings.HasPrefix(sentence, api.ManagerTitle) || strings.HasPrefix(sentence, api.ProxyTitle)
 }
 
 // endedPart returns the sidecar of the Pathways runtime in a pod that has ended by itself, and how; nil if none has. The

@@ -43,7 +43,7 @@ func (s Observation) explainStart(p corev1.Pod) Diagnosis {
 		return Diagnosis{}
 	case "Pulling":
 		image := strings.Trim(strings.TrimPrefix(oneLine(e.Message), "Pulling image "), `"`)
-		r := Diagnosis{Sentence: "pulling image " + foreign(image), Next: DescribePod(p)}
+		r := Diagnosis{Sentence: api.PullingImage + foreign(image), Next: DescribePod(p)}
 		if s.Now.Sub(eventTime(e)) >= longPull { // before that, the time says little
 			r.Sentence += " for " + s.since(e)
 		}

@@ -31,13 +31,16 @@ func (c *Client) Digest(ctx context.Context, ref, arch string) (string, error) {
 	return d.Digest.String(), nil
 }
 
-// Tags returns the tags of a repository.
+// Tags returns the tags of a repository, none if there is no such repository.
 func (c *Client) Tags(ctx context.Context, repository string) ([]string, error) {
 	repo, err := name.NewRepository(repository)
 	if err != nil {
 		return nil, fmt.Errorf("the repository of images: %w", err)
 	}
 	tags, err := remote.List(repo, append(c.options("", c.transport()), remote.WithContext(ctx))...)
+	if missing(err) {
+		return nil, nil
+	}
 	if err != nil {
 		return nil, failed(ctx, "listing the images of", repo, err)
 	}

@@ -30,11 +30,12 @@ func (p *Provider) Predict(ctx context.Context, plan decide.Plan) (decide.Provid
 	if ok && (!plan.Base.Known || r.Python == plan.Base.Python) {
 		return p.foreseeList(plan, r, done)
 	}
-	if way, _ := p.Resolver.Method(ctx, p.wish(plan, p.known(plan))); way != resolve.Pod {
+	way, why := p.Resolver.Method(ctx, p.wish(plan, p.known(plan)))
+	if way != resolve.Pod {
 		return done, false, nil
 	}
 	done, err := look.unpinned(ctx, plan, p.known(plan), "", nil, done)
-	return done, err == nil, err
+	return done, err == nil, (&resolve.NotHereError{Why: why}).Explain(err)
 }
 
 // unmade warns that a run does not make the image of the manifest, and says what it does instead.

@@ -2,6 +2,7 @@ package provide_test
 
 import (
 	"context"
+	"errors"
 	"os"
 	"path/filepath"
 	"slices"
@@ -53,6 +54,17 @@ func TestForesee(t *testing.T) {
 	}
 	if got, known := w.foresee(w.plan(w.locked(w.wheel("attrs", "1.0", "")))); !known || got != "" {
 		t.Errorf("foresaw %s, %t of an image", got, known)
+	}
+}
+
+// TestForeseeLinksThatThePodCannotRead: a dry-run says why this machine doesn't resolve, as a run does.
+func TestForeseeLinksThatThePodCannotRead(t *testing.T) {
+	w := newWorld(t)
+	maker := &provide.Provider{Images: &image.Client{Memory: image.Memory{Dir: w.memory}}, Resolver: resolve.Resolver{Environ: w.environ, LookPath: nowhere}}
+	_, known, err := maker.Predict(context.Background(), w.plan("--find-links "+t.TempDir()+"\nours\n", prebuilt))
+	var mistake *resolve.MistakeError
+	if known || !errors.As(err, &mistake) || !strings.Contains(err.Error(), "(not resolved here: there is neither uv nor python3)") {
+		t.Errorf("got %t, %v", known, err)
 	}
 }
 

@@ -19,6 +19,7 @@ VERSIONS = _FACTS["versions"]
 PORTS = _FACTS["ports"]
 NAMES = _FACTS["names"]  # of variables and annotations
 PATHWAYS = _FACTS["pathways"]  # the oldest versions, and names of containers
+PARTS = _FACTS["parts"]  # what users and sentences call these containers; of a TPU host as templates of %
 DEFAULTS = _FACTS["defaults"]
 AGES = _FACTS["ages"]  # seconds from which an object is renewed
 LIMITS = _FACTS["limits"]  # bytes

@@ -77,12 +77,24 @@ type Facts struct {
 	} `json:"names"`
 	// Pathways are facts about the Pathways runtime.
 	Pathways struct {
-		Python  string `json:"python"`  // the oldest that pathwaysutils works with (its pyproject.toml, 0.1.11)
-		JAX     string `json:"jax"`     // the same
-		Manager string `json:"manager"` // the container of the resource manager, a sidecar of host 0
-		Proxy   string `json:"proxy"`   // another one
-		Worker  string `json:"worker"`  // the container of a TPU host
+		Python string `json:"python"` // the oldest that pathwaysutils works with (its pyproject.toml, 0.1.11)
+		JAX    string `json:"jax"`    // the same
+		// From NewerJAX on, pathwaysutils needs NewerPython (its tests).
+		NewerPython string `json:"newer_python"`
+		NewerJAX    string `json:"newer_jax"`
+		Manager     string `json:"manager"` // the container of the resource manager, a sidecar of host 0
+		Proxy       string `json:"proxy"`   // another one
+		Worker      string `json:"worker"`  // the container of a TPU host
 	} `json:"pathways"`
+	// Parts are what users and sentences call the containers of the Pathways runtime. That of a TPU host has its number.
+	Parts struct {
+		Manager      string `json:"manager"`
+		Proxy        string `json:"proxy"`
+		Worker       string `json:"worker"`
+		ManagerTitle string `json:"manager_title"`
+		ProxyTitle   string `json:"proxy_title"`
+		WorkerTitle  string `json:"worker_title"`
+	} `json:"parts"`
 	// Defaults are what neither an index nor a command line has to say.
 	Defaults struct {
 		Mode           uint32 `json:"mode"`            // permission bits of a file of a bundle

@@ -8,7 +8,7 @@ import subprocess
 import time
 from collections import namedtuple
 
-from ..contract import PATHWAYS
+from ..contract import PARTS, PATHWAYS
 from ..ending import try_to
 from ..errands import Errands
 from ..errors import AlreadyExists, BadEnvironment, Transient, explain
@@ -41,21 +41,23 @@ ERROR = re.compile(r"(?m)^(?:[EF]\d{4} .*|.*(?i:error|fatal).*)$")
 CHECK = """
 import re, sys
 from importlib import metadata, util
-oldest, oldest_jax = sys.argv[1:3]
-sys.path += sys.argv[3:]
+oldest, oldest_jax, newer, newer_jax = sys.argv[1:5]
+sys.path += sys.argv[5:]
 def numbers(version):
     return [int(number) for number in re.findall("[0-9]+", version)[:3]]
 def version():
     try:
         return metadata.version("jax")
     except metadata.PackageNotFoundError:
-        return "9"
+        return None
 if list(sys.version_info[:3]) < numbers(oldest):
     print("Python %s or later, and this is %d.%d: use another image" % ((oldest,) + sys.version_info[:2]))
 elif not util.find_spec("jax") or not util.find_spec("pathwaysutils"):
     print("the packages jax and pathwaysutils: add pathwaysutils to the project's requirements, or to the image")
-elif numbers(version()) < numbers(oldest_jax):
+elif version() and numbers(version()) < numbers(oldest_jax):
     print("jax " + oldest_jax + " or later, and this is " + version() + ": change the project's requirements, or the image")
+elif version() and numbers(version()) >= numbers(newer_jax) and list(sys.version_info[:3]) < numbers(newer):
+    print("Python %s or later with jax %s, and this is %d.%d: use another image" % ((newer, version()) + sys.version_info[:2]))
 """
 
 Part = namedtuple("Part", "name pod container title")
@@ -68,12 +70,11 @@ class Parts:
     def __init__(self, workload, hosts):
         namespace, name = workload.split("/")
         self._path = f"/api/v1/namespaces/{namespace}/pods/"
-        self.workers = [Part(f"worker-{host}", f"{name}-0-{host + 1}", PATHWAYS["worker"], f"TPU host {host}") for host in range(hosts)]
-        self.all = [
-            Part("rm", f"{name}-0", PATHWAYS["manager"], "the Pathways resource manager"),
-            Part("proxy", f"{name}-0", PATHWAYS["proxy"], "the Pathways proxy"),
-            *self.workers,
+        self.workers = [
+            Part(PARTS["worker"] % host, f"{name}-0-{host + 1}", PATHWAYS["worker"], PARTS["worker_title"] % host) for host in range(hosts)
         ]
+        sidecars = [Part(PARTS[part], f"{name}-0", PATHWAYS[part], PARTS[f"{part}_title"]) for part in ("manager", "proxy")]
+        self.all = sidecars + self.workers
         self.uids = {}  # of the workers' pods that have run, by name
         self._server = None
 
@@ -244,7 +245,8 @@ class PathwaysAttempt(LeaderAttempt):
 
     def check(self, call, place):
         """Raise BadEnvironment if Pathways can't run in the Python of the call."""
-        argv = [place.python, "-c", CHECK, PATHWAYS["python"], PATHWAYS["jax"]] + [place.path(path) for path in call.sys_path]
+        oldest = [PATHWAYS[key] for key in ("python", "jax", "newer_python", "newer_jax")]
+        argv = [place.python, "-c", CHECK, *oldest] + [place.path(path) for path in call.sys_path]
         done = subprocess.run(argv, stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, env=place.environ, cwd="/")
         if lacking := done.stdout.decode("utf-8", "replace").strip():
             raise BadEnvironment(f"--backend pathways needs {lacking}")

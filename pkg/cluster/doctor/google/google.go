@@ -47,6 +47,8 @@ type Options struct {
 	IdentityNeeds string
 	// Images is the repository where images go, "" if none is known.
 	Images string
+	// Runtime are the images of the Pathways runtime, nil if jobs don't need it.
+	Runtime *Runtime
 	// FixCommand is the command that repairs what is safe to repair.
 	FixCommand string
 }
@@ -95,7 +97,11 @@ func Checks(o Options) (project, store []doctor.Check) {
 		}
 		store = append(store, check)
 	}
-	return project, append(store, c.images())
+	store = append(store, c.images())
+	if o.Runtime != nil {
+		store = append(store, o.Runtime.check())
+	}
+	return project, store
 }
 
 // knowsProject reports whether the project is checked.

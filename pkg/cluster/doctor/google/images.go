@@ -15,6 +15,7 @@ import (
 )
 
 const (
+	imageGroup = "Images"
 	imageCheck = "image registry"
 	// artifactRegistry ends the hosts of Artifact Registry.
 	artifactRegistry = "-docker.pkg.dev"
@@ -23,7 +24,7 @@ const (
 // images returns the check of the registry where images go.
 func (c *cloud) images() doctor.Check {
 	host, path, _ := strings.Cut(c.Images, "/")
-	check := doctor.Check{Group: "Images", Name: imageCheck, Within: doctor.Within}
+	check := doctor.Check{Group: imageGroup, Name: imageCheck, Within: doctor.Within}
 	switch location, ours := strings.CutSuffix(host, artifactRegistry); {
 	case c.Images == "":
 		check.Run = func(context.Context) doctor.Finding {

@@ -1,0 +1,38 @@
+package google
+
+import (
+	"context"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/pathways"
+)
+
+const runtimeCheck = "Pathways images"
+
+// Runtime says where the images of the Pathways runtime are.
+type Runtime struct {
+	Repository string
+	Registry   *image.Client
+}
+
+// check returns the check of these images.
+func (r *Runtime) check() doctor.Check {
+	return doctor.Check{Group: imageGroup, Name: runtimeCheck, Within: pathways.Within, Run: r.look}
+}
+
+// look asks which versions there are. Which of them a job needs depends on its JAX. The nodes may reach a registry that
+// does not answer here.
+func (r *Runtime) look(ctx context.Context) doctor.Finding {
+	versions, err := pathways.Versions(ctx, r.Registry, r.Repository)
+	switch {
+	case err != nil:
+		return doctor.Skip("could not be looked for: %v", err)
+	case len(versions) == 0:
+		return doctor.Bad("", "%s has no server and proxy_server for jax %s or newer: name a copy that has them with KINETIC_PATHWAYS_IMAGES", r.Repository, api.PathwaysJAX)
+	case len(versions) == 1:
+		return doctor.Good("%s has %s", r.Repository, versions[0])
+	}
+	return doctor.Good("%s has %d versions, %s to %s", r.Repository, len(versions), versions[0], versions[len(versions)-1])
+}
