@@ -24,6 +24,8 @@ try:
         from kinetic_runner.child.program import main
     elif sys.argv[1:2] == ["commit"]:
         from kinetic_runner.child.commit import main
+    elif sys.argv[1:2] == ["ready"]:
+        from kinetic_runner.warm.ready import main
     else:
         from kinetic_runner.ahead import main
 except ImportError as problem:  # such as a Python that was built without zlib

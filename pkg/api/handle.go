@@ -24,6 +24,7 @@ type Handle struct {
 	Zone        string  `json:"zone,omitempty"`
 	Namespace   string  `json:"namespace,omitempty"`
 	K8sName     string  `json:"k8s_name,omitempty"`
+	Host        string  `json:"host,omitempty"` // the warm host that runs it, whose workload K8sName is
 	ImageURI    string  `json:"image_uri,omitempty"`
 	// ImageDigests are those that ImageURI had at submission: of an index and of the image in it.
 	ImageDigests []string `json:"image_digests,omitempty"`
@@ -97,6 +98,9 @@ func NewHandle(s Spec) Handle {
 	}
 	if s.Backend != BackendLocal {
 		h.K8sName = s.JobName()
+		if h.Host = s.Host; h.Host != "" {
+			h.K8sName = JobNamePrefix + h.Host
+		}
 		h.CPU, h.Memory, h.Labels = s.CPU, s.Memory, s.Labels
 	}
 	for _, e := range s.Env {

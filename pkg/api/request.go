@@ -25,6 +25,8 @@ type Request struct {
 	Execution
 	// Images says where the job's packages come from. The image itself is in Placement.
 	Images Images
+	// KeepWarm is about warm hosts.
+	KeepWarm KeepWarm
 	// Pathways is about the runtime of that name.
 	Pathways PathwaysWish
 	// Name replaces the middle of the job id, JobID the whole id.

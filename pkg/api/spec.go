@@ -69,6 +69,13 @@ type Spec struct {
 	// Data are the job's inputs.
 	Data []Data
 
+	// KeepWarm is about warm hosts, zero for a job that uses none.
+	KeepWarm KeepWarm
+	// Host is the ID of the warm host that runs the call, "" for a job with a pod of its own.
+	Host string
+	// Warm makes the job a warm host, nil for any other.
+	Warm *Warm
+
 	// Pathways is the runtime with BackendPathways, nil with any other.
 	Pathways *Pathways
 

@@ -144,6 +144,12 @@ func PartLog(id string, attempt int, part string) string {
 	return fmt.Sprintf(names.PartLog, id, attempt, part)
 }
 
+// WarmCalls returns the prefix of the records of the calls that a warm host was given.
+func WarmCalls(host string) string { return fmt.Sprintf(names.WarmCalls, host) }
+
+// WarmCall returns the name of the record that a call was given to a warm host.
+func WarmCall(host, id string) string { return WarmCalls(host) + id }
+
 // Outputs returns the prefix of what the job wrote to KINETIC_OUTPUT_DIR.
 func Outputs(id string) string { return fmt.Sprintf(names.Outputs, id) + "/" }
 

@@ -271,6 +271,14 @@ func newSpec(r api.Request, where target.Target, m machines) (api.Spec, error) {
 	if r.Map != "" && r.Retries < 0 {
 		s.Retries = mapRetries
 	}
+	keep, err := chooseWarm(r, s)
+	if err != nil {
+		return s, err
+	}
+	s.KeepWarm = keep
+	if keep.Idle > 0 { // nothing is repeated, and a call that hangs must not hold the host for ever
+		s.Retries, s.MaxRuntime = max(r.Retries, 0), cmp.Or(s.MaxRuntime, api.DefaultWarmRuntime)
+	}
 	if s.MaxDisruptions < 0 {
 		s.MaxDisruptions = api.DefaultMaxDisruptions
 	}

@@ -113,6 +113,11 @@ def duration(name: str, value: Any) -> None:
         raise wrong(name, value, "more than 0 seconds, or None")
 
 
+def keep_warm(name: str, value: Any) -> None:
+    """A duration, and maybe a comma and the level of a warm host, which the binary checks."""
+    duration(name, value.partition(",")[0] if isinstance(value, str) else value)
+
+
 def dollars(name: str, value: Any) -> None:
     """A positive amount of US dollars, a number or text such as "2.50"."""
     if isinstance(value, bool) or not isinstance(value, str) and not hasattr(type(value), "__float__"):

@@ -18,7 +18,7 @@ from .outcome import (
     DEADLINE_EXCEEDED, DISRUPTED, EXIT_DEADLINE, EXIT_KILLED, EXIT_RUNNER, EXIT_TERMINATED, KILLED, NO_PROGRAM, RUNNER_FAILURE, STOPPED, TERMINATED, Outcome,
 )  # fmt: skip
 from .outputs.directory import Outputs
-from .place import make_place, program_command, start_function
+from .place import packages_file, make_place, program_command, start_function
 from .publish import end_of_result, read_end
 from .process import Child
 from .records import Records, read_document
@@ -113,7 +113,7 @@ class Attempt:
     @property
     def in_pod(self):
         """Whether this is a pod rather than a local job."""
-        return not self.options.log_file
+        return self.options.keep_workspace or not self.options.log_file
 
     def explain(self, exc):
         """Return the message of an error, with advice if the disk of the pod or of the store is full."""
@@ -194,10 +194,11 @@ class Attempt:
     def fetch(self):
         """Read the call, unpack the package into the workspace and install the environment."""
         options, store = self.options, self.store
-        empty_directory(self.workspace)
+        if not options.keep_workspace:
+            empty_directory(self.workspace)
         call, name = read_call(store, options), record_name(options.job, "call")
         index = read_index(store, options.bundle)
-        more = self.provide(lambda: fetch_bundle(store, index, self.workspace))
+        more = self.provide(lambda: self.fill_workspace(index))
         if call.file and not os.path.isfile(os.path.join(self.workspace, call.file)):
             raise RunnerError(f"{store.url(name)} runs {call.file}, which is not in the package {options.bundle}")
         os.makedirs(os.path.join(self.workspace, call.cwd), exist_ok=True)
@@ -218,6 +219,15 @@ class Attempt:
         # Without the records, the count would start again.
         self.needed += [self.records.name(number + 1) for number in range(self.number)]
         return call
+
+    def fill_workspace(self, index):
+        """Make the workspace hold the package."""
+        if not self.options.keep_workspace:
+            return fetch_bundle(self.store, index, self.workspace)
+        from .bundle.update import update_bundle
+
+        os.makedirs(self.workspace, exist_ok=True)
+        update_bundle(self.store, index, self.workspace, self.workspace + ".written")
 
     def provide(self, fetch_package):
         """Fetch the package and install the environment, if any. Return the objects that the environment needs."""
@@ -292,6 +302,8 @@ class Attempt:
         def start():
             if call.is_function:
                 kept = {"keep_value": self.host == 0, "inline_pickle": TOLD_PICKLE if self.host else 0}
+                if self.options.keep_workspace:
+                    kept["packages"] = packages_file(self.options.work)
                 return self.outputs.follow(start_function(call, place, "function", child=child, **kept))
             return self.outputs.follow(Child(program_command(call, place)))
 

@@ -29,6 +29,11 @@ class Place:
         return os.path.join(self.workspace, relative) if relative else self.workspace
 
 
+def packages_file(work):
+    """Return the path of the file in which the calls on a warm host note the packages that they import."""
+    return os.path.join(work, "packages.json")
+
+
 def make_place(attempt, variables):
     """Return the place of an attempt's call. Its environment is variables and what the job, the host and Python need."""
     options, scratch = attempt.options, attempt.scratch

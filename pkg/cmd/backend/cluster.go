@@ -24,6 +24,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/warm"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
@@ -48,9 +49,23 @@ func ClusterRegistry(c *connect.Flags, where target.Target, namespace string) (j
 		return job.Registry{}, nil, cli.Usage(err)
 	}
 	id := clusterID(config, server)
-	registry := job.Registry{Backend: resultRecorder{cluster, Reports(), s.URL(), c.Kubectl(where)}, Kind: api.BackendGKE, Namespace: namespace, Cluster: knownCluster(where),
+	jobs := warm.Backend{Backend: cluster, OpenStore: openerOf(s), Warn: func(text string) { c.Notice("warning: " + text) },
+		Dial: func(ctx context.Context, host api.Handle) (*warm.Conn, error) {
+			return DialWarm(ctx, config, cluster, namespace, host)
+		}}
+	registry := job.Registry{Backend: resultRecorder{jobs, Reports(), s.URL(), c.Kubectl(where)}, Kind: api.BackendGKE, Namespace: namespace, Cluster: knownCluster(where),
 		ClusterID: id, Server: server.String(), OpenStore: store.Open, Store: s, Flags: c.Given()}
 	return registry, cluster, nil
+}
+
+// openerOf returns a function that opens stores, but not again the one that is open.
+func openerOf(s store.Store) func(string) (store.Store, error) {
+	return func(url string) (store.Store, error) {
+		if url == s.URL() || url == "" {
+			return s, nil
+		}
+		return store.Open(url)
+	}
 }
 
 // JobsRegistry returns the existing jobs in the cluster's namespace, or in all namespaces.

@@ -47,6 +47,7 @@ type settings struct {
 	CPU              setting `json:"cpu"`
 	Memory           setting `json:"memory"`
 	PathwaysImages   setting `json:"pathwaysImages"`
+	KeepWarm         setting `json:"keepWarm"`
 	PackageRoot      setting `json:"packageRoot"`
 	ProfilesFile     setting `json:"profilesFile"`
 	Prices           setting `json:"prices"`
@@ -67,7 +68,7 @@ func (s settings) rows() []row {
 		{"context", s.Context}, {"namespace", s.Namespace}, {"store", s.Store}, {"store credentials", s.StoreCredentials},
 		{"local store", s.LocalStore}, {"output dir", s.OutputDir}, {"image", s.Image}, {"image repo", s.ImageRepo},
 		{"base image", s.BaseImage}, {"base image repo", s.BaseImageRepo}, {"cpu", s.CPU}, {"memory", s.Memory},
-		{"pathways images", s.PathwaysImages}, {"package root", s.PackageRoot},
+		{"pathways images", s.PathwaysImages}, {"keep warm", s.KeepWarm}, {"package root", s.PackageRoot},
 		{"profiles file", s.ProfilesFile}, {"prices", s.Prices},
 	}
 }
@@ -108,6 +109,7 @@ func read(connection *connect.Flags, env func(string) string) (settings, error) 
 	all.CPU = first(variable(env, "KINETIC_CPU"), all.ofProfile(where.CPU))
 	all.Memory = first(variable(env, "KINETIC_MEMORY"), all.ofProfile(where.Memory))
 	all.PathwaysImages = first(variable(env, "KINETIC_PATHWAYS_IMAGES"), all.ofProfile(where.PathwaysImages))
+	all.KeepWarm = first(variable(env, "KINETIC_KEEP_WARM"), all.ofProfile(where.KeepWarm))
 	all.warn(connection, where)
 	return all, nil
 }

@@ -192,6 +192,8 @@ type explainedJob struct {
 	Retries        *int `json:"retries"`
 	retryOn        api.RetryOn
 	MaxDisruptions *int `json:"maxDisruptions"`
+	// KeepWarm is for how many seconds the pod stays after a call, null for a job that uses no warm host.
+	KeepWarm *int `json:"keepWarmSeconds"`
 	// MaxCost is in USD. Budget is how many seconds it pays for, all attempts together. Both are null without a limit.
 	MaxCost *float64 `json:"maxCost"`
 	Budget  *int     `json:"budgetSeconds"`
@@ -285,6 +287,10 @@ func explainJob(s api.Spec) explainedJob {
 		j.ComputeClass = &s.Capacity.Name
 	case api.CapacityFlexStart:
 		j.FlexStart = true
+	}
+	if s.KeepWarm.Idle > 0 {
+		seconds := int(s.KeepWarm.Idle / time.Second)
+		j.KeepWarm = &seconds
 	}
 	if s.MaxCost > 0 {
 		seconds := int(s.Budget / time.Second)

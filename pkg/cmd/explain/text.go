@@ -7,6 +7,8 @@ import (
 	"strings"
 	"time"
 
+	"k8s.io/apimachinery/pkg/util/duration"
+
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
@@ -63,6 +65,9 @@ func (e Explanation) onCluster(line func(what, format string, args ...any)) {
 	line("accelerator", "%s%s", e.Accelerator.sentence, e.Accelerator.perHourText())
 	if e.Job.MaxCost != nil {
 		line("cost limit", "%s", report.CostLimit(*e.Job.MaxCost, time.Duration(*e.Job.Budget)*time.Second))
+	}
+	if e.Job.KeepWarm != nil {
+		line("warm host", "the pod stays for %s after each call", duration.HumanDuration(time.Duration(*e.Job.KeepWarm)*time.Second))
 	}
 	if e.Accelerator.Hosts > 1 || e.Job.Backend.IsLeaderWorkerSet() {
 		line("hosts", "%s", e.hosts())

@@ -149,6 +149,9 @@ func describePlace(row addRow, d job.Description, costs price.Meter) {
 	if workload := describeWorkload(d); workload != "" {
 		row("Workload", "%s", workload)
 	}
+	if d.Handle.Host != "" {
+		row("Warm host", "%s", d.Handle.Host)
+	}
 	if node := nodes(d.Hosts); d.Handle.Hosts <= 1 && node != "" {
 		row("Node", "%s", node)
 	}

@@ -37,6 +37,7 @@ type flags struct {
 	network             string
 	labels, annotations []string
 	retryOn             string
+	keepWarm            string
 	env                 envFlags
 
 	dryRun       string
@@ -70,6 +71,7 @@ func (f *flags) sections() []cli.Section {
 	placement := cli.NewSection("Where it runs")
 	placement.Topic = "placement"
 	f.addPlacement(placement.Flags)
+	f.addWarm(placement.Flags)
 	completePlacement(placement)
 	packages := cli.NewSection("Packages and image")
 	packages.Topic = "packages"
@@ -163,6 +165,16 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	cli.DollarsVar(fs, &r.MaxCost, "max-cost", "End the call once all its attempts together have cost `AMOUNT` in US dollars, such as 5 or 2.50, at list prices.")
 }
 
+// addWarm adds the flags about warm hosts.
+func (f *flags) addWarm(fs *pflag.FlagSet) {
+	w := &f.request.KeepWarm
+	fs.StringVar(&f.keepWarm, "keep-warm", "", "Let the pod stay for `DURATION[,LEVEL]` after the call, such as 10m, and take further calls like this one; use one that stays, if there is one. LEVEL is preloaded (the next call finds the packages of the last one imported; the default) or clean. Such a call ends after 24h, unless --max-runtime says otherwise. Default: KINETIC_KEEP_WARM.")
+	fs.BoolVar(&w.Only, "warm-only", false, "Fail if no warm host fits, instead of starting one.")
+	fs.BoolVar(&w.Fresh, "fresh", false, "Start a new warm host, and use none that is there.")
+	fs.BoolVar(&w.Wait, "warm-wait", false, "Wait for a warm host that is busy, instead of starting another one.")
+	fs.DurationVar(&w.Limit, "warm-limit", api.DefaultWarmLimit, "Begin no call on a new warm host after `DURATION`.")
+}
+
 func (f *flags) addPackages(s cli.Section) {
 	r, fs := &f.request, s.Flags
 	i := &r.Images
@@ -236,6 +248,9 @@ func (f *flags) toRequest(c *cobra.Command, args []string, environ []string, get
 		return r, env, err
 	}
 	if r.Network, err = chooseNetworkFlag(f.network); err != nil {
+		return r, env, err
+	}
+	if err := chooseKeepWarm(&r.KeepWarm, f.keepWarm, getenv); err != nil {
 		return r, env, err
 	}
 	if err := f.readImages(&r, getenv); err != nil {

@@ -9,8 +9,8 @@ import (
 )
 
 // defaultRequests completes what a host requests with what the variables say, then with what the
-// profile does. A wrong value of theirs is reported by their name. It also takes the repository of the Pathways runtime from the
-// profile.
+// profile does. A wrong value of theirs is reported by their name. It also takes from the profile the repository of the Pathways
+// runtime, and for how long pods stay.
 func defaultRequests(r *api.Request, t target.Target, getenv func(string) string) error {
 	for _, d := range []struct {
 		value             *string
@@ -34,5 +34,9 @@ func defaultRequests(r *api.Request, t target.Target, getenv func(string) string
 		*d.value = value
 	}
 	r.Pathways.Images = cmp.Or(r.Pathways.Images, t.PathwaysImages)
-	return nil
+	if r.KeepWarm.Idle > 0 || t.KeepWarm == "" {
+		return nil
+	}
+	r.KeepWarm.ByDefault = true
+	return readKeepWarm(&r.KeepWarm, "keep_warm of the profile", t.KeepWarm)
 }

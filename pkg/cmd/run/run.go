@@ -342,6 +342,9 @@ func (o *options) run(ctx context.Context) error {
 	if planned, err = o.settleNetwork(ctx, planned, to.cluster); err != nil {
 		return err
 	}
+	if planned.KeepsWarm() && o.mode != modeExplain {
+		return o.runWarm(ctx, identity, planned, to)
+	}
 	var rendered render.Rendered
 	if planned.Spec.Backend != api.BackendLocal && o.mode != modeWriteOverlay { // that mode renders files
 		if rendered, err = render.Objects(planned.Spec, planned.Overlay); err != nil {

@@ -72,12 +72,7 @@ func (o *options) submit(ctx context.Context, p submit.Planned, rendered render.
 	if p.Complete() {
 		return o.again(ctx, p.From)
 	}
-	if text := hardware(p.Spec, o.prices); text != "" {
-		o.ui.Note("accelerator " + text)
-	}
-	if s := p.Spec; s.MaxCost > 0 {
-		o.ui.Note("cost limit  " + report.CostLimit(s.MaxCost, s.Budget))
-	}
+	o.noteHardware(p)
 	var steps submit.Hooks
 	switch {
 	case to.machine != nil && o.wait.detach:
@@ -91,6 +86,21 @@ func (o *options) submit(ctx context.Context, p submit.Planned, rendered render.
 		submission := to.cluster.Submission(rendered.Objects())
 		steps = submit.Hooks{Ready: submission.Ready, Start: submission.Start}
 	}
+	return o.start(ctx, p, to, steps)
+}
+
+// noteHardware says what the job runs on, and what it may cost.
+func (o *options) noteHardware(p submit.Planned) {
+	if text := hardware(p.Spec, o.prices); text != "" {
+		o.ui.Note("accelerator " + text)
+	}
+	if s := p.Spec; s.MaxCost > 0 {
+		o.ui.Note("cost limit  " + report.CostLimit(s.MaxCost, s.Budget))
+	}
+}
+
+// start starts the job in these steps and, unless it is detached, waits for its result.
+func (o *options) start(ctx context.Context, p submit.Planned, to destination, steps submit.Hooks) error {
 	j, err := o.apply(ctx, p, to.registry, steps)
 	if err != nil {
 		return err
@@ -270,7 +280,7 @@ func (o *options) announce(t *report.StatusPrinter, j *job.Job, s api.Status) {
 		return
 	}
 	t.Waiting(s)
-	if j.Handle.Map == nil { // a map shows its progress instead
+	if j.Handle.Map == nil && j.Handle.Host == "" { // a map shows its progress instead
 		t.Running(s)
 	}
 }

@@ -42,6 +42,7 @@ func fields() []field {
 		{"cpu", func(p *Profile) *string { return &p.CPU }, false},
 		{"memory", func(p *Profile) *string { return &p.Memory }, false},
 		{"pathways_images", func(p *Profile) *string { return &p.PathwaysImages }, false},
+		{"keep_warm", func(p *Profile) *string { return &p.KeepWarm }, false},
 	}
 }
 
@@ -68,6 +69,7 @@ func parse(data []byte) (File, error) {
 			Memory string `json:"memory"`
 
 			PathwaysImages string `json:"pathways_images"`
+			KeepWarm       string `json:"keep_warm"`
 		} `json:"profiles"`
 	}
 	if err := json.Unmarshal(data, &text); err != nil {
@@ -81,7 +83,7 @@ func parse(data []byte) (File, error) {
 		}
 		profile := Profile{Name: name, Project: p.Project, Zone: p.Zone, Cluster: p.Cluster, Namespace: namespace,
 			Context: p.Context, Store: p.Store, ImageRepo: p.ImageRepo, BaseImage: p.BaseImage, BaseImageRepo: p.BaseImageRepo, CPU: p.CPU, Memory: p.Memory,
-			PathwaysImages: p.PathwaysImages}
+			PathwaysImages: p.PathwaysImages, KeepWarm: p.KeepWarm}
 		profile.dropUnknown()
 		if err := profile.check(); err != nil {
 			return File{}, fmt.Errorf(": %w", err)

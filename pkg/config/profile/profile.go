@@ -33,6 +33,8 @@ type Profile struct {
 	CPU, Memory string
 	// PathwaysImages is the default of the flag of this name, "" for none. keras-kinetic ignores it.
 	PathwaysImages string
+	// KeepWarm is the default of --keep-warm, "" for none. keras-kinetic ignores it.
+	KeepWarm string
 }
 
 // Place says for people which cluster a profile is for: "cluster main in us-central1-a of project acme", or
@@ -48,7 +50,7 @@ func (p Profile) Place() string {
 // the profile has none.
 func (p Profile) Keep(old Profile) Profile {
 	p.ImageRepo, p.BaseImage, p.BaseImageRepo = old.ImageRepo, old.BaseImage, old.BaseImageRepo
-	p.CPU, p.Memory, p.PathwaysImages = old.CPU, old.Memory, old.PathwaysImages
+	p.CPU, p.Memory, p.PathwaysImages, p.KeepWarm = old.CPU, old.Memory, old.PathwaysImages, old.KeepWarm
 	p.Store = cmp.Or(p.Store, old.Store)
 	return p
 }

@@ -66,6 +66,8 @@ type Target struct {
 	CPU, Memory string
 	// PathwaysImages is where the profile of the cluster says that the images of the Pathways runtime are.
 	PathwaysImages string
+	// KeepWarm is the profile's default of --keep-warm.
+	KeepWarm string
 	// From says where each value comes from.
 	From Sources
 }
@@ -158,7 +160,7 @@ func Resolve(f Flags, env func(string) string, kube KubeConfig, need Need) (Targ
 	}
 	return Target{
 		ImageRepo: own.ImageRepo, BaseImage: own.BaseImage, BaseImageRepo: own.BaseImageRepo,
-		CPU: own.CPU, Memory: own.Memory, PathwaysImages: own.PathwaysImages,
+		CPU: own.CPU, Memory: own.Memory, PathwaysImages: own.PathwaysImages, KeepWarm: own.KeepWarm,
 		Project: where.project.value, Zone: where.zone.value, Cluster: where.cluster.value,
 		Context: context.value, Namespace: namespace.value, GKE: o.isGKE(context), Store: store.value,
 		From: Sources{

@@ -36,5 +36,8 @@ func (r *Reports) Take(line []byte) bool {
 	return true
 }
 
+// Report takes what a pod has reported in another way than by its log.
+func (r *Reports) Report(p *api.Pickle) { r.pickle.Store(p) }
+
 // Reported returns the pickle that a pod has reported last, nil if none has.
 func (r *Reports) Reported() *api.Pickle { return r.pickle.Load() }

@@ -37,6 +37,10 @@ func (p *patch) environment(s api.Spec, l lists) {
 		ref := map[string]any{"name": s.SecretName(), "key": api.EnvGroupKey, "optional": true}
 		set(api.EnvGroupKey, map[string]any{"name": api.EnvGroupKey, "valueFrom": map[string]any{"secretKeyRef": ref}})
 	}
+	if s.Warm != nil {
+		ref := map[string]any{"name": s.SecretName(), "key": api.EnvWarmKey}
+		set(api.EnvWarmKey, map[string]any{"name": api.EnvWarmKey, "valueFrom": map[string]any{"secretKeyRef": ref}})
+	}
 	if _, found := l.find(envList, homeVariable); s.Restricted && !found {
 		set(homeVariable, map[string]any{"name": homeVariable, "value": "/kinetic"})
 	}

@@ -40,8 +40,15 @@ func jobPatch(s api.Spec, r program, l lists) (patch, error) {
 	if s.ImageMoves {
 		p.add(container+"/imagePullPolicy", "Always")
 	}
-	for _, arg := range arguments(s) {
+	args, err := arguments(s)
+	if err != nil {
+		return nil, err
+	}
+	for _, arg := range args {
 		p.add(container+"/args/-", arg)
+	}
+	if s.Warm != nil {
+		p.warm(s)
 	}
 	p.environment(s, l)
 	p.resources(s)
@@ -111,16 +118,24 @@ func annotations(s api.Spec, r program) map[string]string {
 
 // arguments returns the runner's arguments as written in a manifest. They follow those of
 // the base and the components.
-func arguments(s api.Spec) []string {
+func arguments(s api.Spec) ([]string, error) {
+	own := append([]string{"--job", s.ID}, runnerArguments(s)...)
+	if s.Warm != nil {
+		var err error
+		if own, err = warmArguments(*s.Warm); err != nil {
+			return nil, err
+		}
+	}
 	var args []string
-	for _, arg := range runnerArguments(s) {
+	for _, arg := range own {
 		args = append(args, literal(arg))
 	}
-	return append(args, storeArguments(s)...)
+	return append(args, storeArguments(s)...), nil
 }
 
+// runnerArguments returns the runner's arguments about the call, without its ID.
 func runnerArguments(s api.Spec) []string {
-	args := []string{"--job", s.ID, "--store", s.Store, "--call", s.CallSHA256, "--bundle", s.BundleSHA256}
+	args := []string{"--store", s.Store, "--call", s.CallSHA256, "--bundle", s.BundleSHA256}
 	if s.EnvironmentSHA256 != "" {
 		args = append(args, "--environment", s.EnvironmentSHA256)
 	}

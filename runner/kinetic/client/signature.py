@@ -49,6 +49,7 @@ class Parameters(TypedDict, total=False):
     overlay: Optional[Path]
     retries: Optional[int]
     max_runtime: Optional[Duration]
+    keep_warm: Optional[Duration]
     max_cost: Optional[float]
     timeout: Optional[Duration]
     debug: Optional[bool]

@@ -17,9 +17,18 @@ DOCUMENT_FD = 5
 
 def main(argv, _):
     """Call the function that the document names; return the exit code."""
+    if noted := os.environ.pop("KINETIC_PRELOAD", ""):
+        from .preload import Preload
+
+        Preload(noted).run()
     call = read_call()
     report, forms = Report(call["scratch"]), forms_of(call)
-    return conclude(forms, call, report, lambda: call_function(call))
+    code = conclude(forms, call, report, lambda: call_function(call))
+    if call.get("packages") and report.ours:
+        from .preload import Preload
+
+        Preload(call["packages"]).note(call["workspace"])
+    return code
 
 
 def read_call():

@@ -43,6 +43,8 @@ type Facts struct {
 		Outputs      string `json:"outputs"`       // the directory of the outputs of a job
 		// HomeElsewhere is the home of the outputs of a job with an --output-dir, below that.
 		HomeElsewhere string `json:"home_elsewhere"`
+		// WarmCalls is the prefix of the names of the calls that a warm host was given: of its ID.
+		WarmCalls string `json:"warm_calls"`
 	} `json:"objects"`
 	// Metadata are the keys of the metadata of outputs under their plain names.
 	Metadata struct {
@@ -64,11 +66,13 @@ type Facts struct {
 	Ports struct {
 		Debug int `json:"debug"` // the debugger's, on 127.0.0.1
 		Group int `json:"group"` // that the runner of host 0 listens on
+		Warm  int `json:"warm"`  // that a warm host takes calls at, on 127.0.0.1
 	} `json:"ports"`
 	// Names are of what a cluster has.
 	Names struct {
 		Outcome  string `json:"outcome"`   // the annotation with the end of a LeaderWorkerSet
 		GroupKey string `json:"group_key"` // the variable with the secret that the hosts of a job share
+		WarmKey  string `json:"warm_key"`  // the variable with the secret by which a warm host knows its clients
 		Netrc    string `json:"netrc"`     // the variable with the credentials for indexes of packages
 	} `json:"names"`
 	// Pathways are facts about the Pathways runtime.

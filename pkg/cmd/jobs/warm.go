@@ -1,0 +1,215 @@
+package jobs
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/spf13/cobra"
+	"k8s.io/apimachinery/pkg/util/duration"
+	"k8s.io/client-go/rest"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/warm"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube"
+)
+
+func (c *command) warm() *cobra.Command {
+	var o warmOptions
+	own := cli.NewSection("Flags")
+	own.Flags.BoolVar(&o.end, "end", false, "End the hosts, and the calls that run on them.")
+	own.Flags.BoolVar(&o.mine, "mine", false, "Only the hosts that you started.")
+	own.Flags.StringVarP(&o.output, "output", "o", "", "Output `FORMAT`: json or name.")
+	own.Offer("output", "json", "name")
+	return c.finish(&cobra.Command{
+		Use:   "warm [ID…]",
+		Short: "List or end warm hosts, which take further calls",
+		Long: "List or end warm hosts: pods that stay after a call of `run --keep-warm` and take\n" +
+			"further calls. They are not jobs: jobs list shows the calls that they run.",
+		Example: "  kubectl kinetic jobs warm\n\n" +
+			"  # end all that you started\n  kubectl kinetic jobs warm --end --mine",
+		RunE: cli.RunE(func(ctx context.Context, args []string) error {
+			if err := checkFormat(o.output, "json", "name"); err != nil {
+				return err
+			}
+			if o.end && len(args) == 0 && !o.mine {
+				return cli.Usagef("--end: which hosts? Name their IDs, or add --mine")
+			}
+			return c.runWarm(ctx, args, o)
+		}),
+	}, own)
+}
+
+type warmOptions struct {
+	end, mine bool
+	output    string
+}
+
+// warmItem is a warm host as a list shows it.
+type warmItem struct {
+	ID          string    `json:"id"`
+	Namespace   string    `json:"namespace"`
+	Accelerator string    `json:"accelerator"`
+	Owner       string    `json:"owner"`
+	Created     time.Time `json:"created"`
+	State       api.State `json:"state"`
+	// Calls is how many calls it has taken, Current the ID of the one that runs, IdleSeconds for how long none has run, EndsInSeconds in how
+	// many it ends if none comes. They are null for a host that can't be asked.
+	Calls         *int        `json:"calls"`
+	Current       string      `json:"current,omitempty"`
+	IdleSeconds   *float64    `json:"idleSeconds"`
+	EndsInSeconds *float64    `json:"endsInSeconds"`
+	Cost          *price.Cost `json:"cost,omitempty"`
+
+	host kube.WarmHost
+}
+
+func (c *command) runWarm(ctx context.Context, words []string, o warmOptions) error {
+	where, err := c.choice.Connection.ResolveJobs()
+	if err != nil {
+		return cli.Usage(err)
+	}
+	config, err := c.choice.Connection.REST(where)
+	if err != nil {
+		return err
+	}
+	cluster, err := backend.Cluster(c.choice.Connection, where, where.Namespace)
+	if err != nil {
+		return err
+	}
+	hosts, err := cluster.WarmHosts(ctx, "")
+	if err != nil {
+		return err
+	}
+	if hosts, err = chooseHosts(hosts, words, o.mine); err != nil {
+		return err
+	}
+	if o.end {
+		return c.endHosts(ctx, cluster, hosts, o.output)
+	}
+	return c.listHosts(ctx, config, cluster, hosts, o.output)
+}
+
+// chooseHosts returns the hosts that words name: whole IDs, prefixes or the digits at their ends.
+func chooseHosts(all []kube.WarmHost, words []string, mine bool) ([]kube.WarmHost, error) {
+	user, chosen := job.CurrentUser(), []kube.WarmHost{}
+	for _, host := range all {
+		named := len(words) == 0
+		for _, word := range words {
+			named = named || strings.HasPrefix(host.ID, word) || strings.HasSuffix(host.ID, "-"+word)
+		}
+		if named && (!mine || host.Owner == user) {
+			chosen = append(chosen, host)
+		}
+	}
+	for _, word := range words {
+		matches := 0
+		for _, host := range chosen {
+			if strings.HasPrefix(host.ID, word) || strings.HasSuffix(host.ID, "-"+word) {
+				matches++
+			}
+		}
+		switch {
+		case matches == 0:
+			return nil, cli.Usagef("no warm host %s; list them with kubectl kinetic jobs warm", word)
+		case matches > 1:
+			return nil, cli.Usagef("%d warm hosts match %s; name one by its whole ID", matches, word)
+		}
+	}
+	return chosen, nil
+}
+
+// endHosts ends hosts and the calls that run on them.
+func (c *command) endHosts(ctx context.Context, cluster *kube.Cluster, hosts []kube.WarmHost, output string) error {
+	errs := make([]error, len(hosts))
+	parallel.Each(job.Parallel, hosts, func(i int, host kube.WarmHost) {
+		h := warm.HostOf(api.Handle{Host: host.ID, Namespace: host.Namespace})
+		errs[i] = report.OfJob(host.ID, cluster.Delete(ctx, h, api.DeleteOptions{Grace: job.DefaultGrace}))
+	})
+	ended := []string{}
+	for i, host := range hosts {
+		if errs[i] != nil {
+			continue
+		}
+		ended = append(ended, host.ID)
+		if output != "json" {
+			fmt.Fprintln(c.streams.Out, host.ID, "ended")
+		}
+	}
+	if output == "json" {
+		if err := report.PrintJSON(c.streams.Out, map[string]any{"items": ended}); err != nil {
+			return err
+		}
+	}
+	if len(hosts) == 0 {
+		fmt.Fprintln(c.streams.ErrOut, "no warm hosts")
+	}
+	return report.Errors(c.streams.ErrOut, len(hosts), errs)
+}
+
+// listHosts asks the hosts what they do, and lists them.
+func (c *command) listHosts(ctx context.Context, config *rest.Config, cluster *kube.Cluster, hosts []kube.WarmHost, output string) error {
+	meter := connect.NewMeter(c.choice.Connection, c.streams.ErrOut, c.clock.Now())
+	items := make([]warmItem, len(hosts))
+	parallel.Each(job.Parallel, hosts, func(i int, host kube.WarmHost) {
+		item := warmItem{ID: host.ID, Namespace: host.Namespace, Accelerator: host.Accelerator, Owner: host.Owner, Created: host.Created, State: host.State,
+			Cost: meter.OfSummary(host.JobSummary), host: host}
+		if conn, err := backend.DialWarmHost(ctx, config, cluster, host); err == nil {
+			if s, err := conn.State(); err == nil {
+				item.Calls, item.Current, item.EndsInSeconds = &s.Calls, s.Current, &s.Ends
+				if s.Current == "" {
+					item.IdleSeconds = &s.Idle
+				}
+			}
+			_ = conn.Close()
+		}
+		items[i] = item
+	})
+	switch output {
+	case "json":
+		return report.PrintJSON(c.streams.Out, map[string]any{"items": items})
+	case "name":
+		for _, item := range items {
+			fmt.Fprintln(c.streams.Out, item.ID)
+		}
+		return nil
+	}
+	if len(items) == 0 {
+		fmt.Fprintln(c.streams.ErrOut, "no warm hosts; start one with kubectl kinetic run TARGET --keep-warm 10m")
+		return nil
+	}
+	return warmTable(c, items)
+}
+
+func warmTable(c *command, items []warmItem) error {
+	columns := ui.Columns("id", "accelerator", "owner", "age", "calls", "idle", "ends in", "cost")
+	t := ui.NewFitted(c.streams.Out, ui.Detect(c.streams.Out), true, columns...)
+	for _, item := range items {
+		calls, idle, ends := "", strings.ToLower(string(item.State)), ""
+		if item.Calls != nil {
+			calls, ends, idle = fmt.Sprint(*item.Calls), shortSeconds(item.EndsInSeconds), shortSeconds(item.IdleSeconds)
+		}
+		if item.Current != "" {
+			idle, ends = "runs "+item.Current, ""
+		}
+		t.Row(item.ID, item.Accelerator, item.Owner, ui.Age(item.Created, c.clock.Now()), calls, idle, ends, item.Cost.Cell())
+	}
+	return t.Flush()
+}
+
+// shortSeconds formats seconds as kubectl formats ages.
+func shortSeconds(n *float64) string {
+	if n == nil {
+		return ""
+	}
+	return duration.HumanDuration(time.Duration(*n * float64(time.Second)))
+}

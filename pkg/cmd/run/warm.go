@@ -1,0 +1,237 @@
+package run
+
+import (
+	"context"
+	"crypto/rand"
+	"encoding/hex"
+	"errors"
+	"fmt"
+	"maps"
+	"strings"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/warm"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/render"
+	"k8s.io/apimachinery/pkg/util/duration"
+)
+
+// envKeepWarm is the default of --keep-warm.
+const envKeepWarm = "KINETIC_KEEP_WARM"
+
+// chooseKeepWarm reads --keep-warm, or its variable.
+func chooseKeepWarm(w *api.KeepWarm, text string, getenv func(string) string) error {
+	if text != "" {
+		return readKeepWarm(w, "--keep-warm", text)
+	}
+	if text = getenv(envKeepWarm); text == "" {
+		return nil
+	}
+	w.ByDefault = true
+	return readKeepWarm(w, envKeepWarm, text)
+}
+
+// readKeepWarm reads a duration and maybe a level. name says where they come from.
+func readKeepWarm(w *api.KeepWarm, name, text string) error {
+	duration, level, given := strings.Cut(text, ",")
+	idle, err := cli.ParseDuration(duration)
+	if err != nil {
+		return fmt.Errorf("%s %q: %w", name, text, err)
+	}
+	w.Idle, w.Level = idle, api.WarmPreloaded
+	if !given {
+		return nil
+	}
+	w.Level = api.WarmLevel(level)
+	return cli.OneOf(name, level, []string{string(api.WarmClean), string(api.WarmPreloaded)})
+}
+
+// warmRun is a run of a call for a warm host.
+type warmRun struct {
+	*options
+	planned submit.Planned
+	to      destination
+	owner   string
+	place   submit.WarmPlace
+}
+
+// runWarm runs a call on a warm host, one that is there or a new one, or shows the manifests of a new one.
+func (o *options) runWarm(ctx context.Context, id submit.Identity, planned submit.Planned, to destination) error {
+	r := warmRun{options: o, planned: planned, to: to, owner: job.CurrentUser()}
+	var err error
+	if r.place, err = planned.WarmPlace(r.owner); err != nil {
+		return cli.Usage(err)
+	}
+	if o.mode == modeRun && !planned.Spec.KeepWarm.Fresh {
+		host, conn, err := r.find(ctx)
+		if err != nil {
+			return err
+		}
+		if conn != nil {
+			defer conn.Close()
+			return r.ring(ctx, host, conn)
+		}
+	}
+	r.planned.Spec.Host = planned.WarmID(id)
+	return r.begin(ctx)
+}
+
+// find returns a host at the place of the call, and a connection to it; nil if there is none that could take the call now. It says why.
+func (r *warmRun) find(ctx context.Context) (host kube.WarmHost, conn *warm.Conn, err error) {
+	hosts, err := r.to.cluster.WarmHosts(ctx, "")
+	if err != nil {
+		return host, nil, err
+	}
+	why := r.whyNone(hosts)
+	for _, host := range hosts {
+		if host.Key != r.place.Key || host.Pod == "" {
+			continue
+		}
+		if key := backend.WarmKeys().Recall(host.ID); len(r.planned.Secrets) > 0 && r.planned.WarmSecrets(key) != host.Secrets {
+			why = "the values of the secrets differ"
+			continue
+		}
+		conn, state, err := r.ask(ctx, host)
+		switch {
+		case err != nil:
+			why = fmt.Sprintf("%s can't be asked: %v", host.ID, err)
+		case state.Current != "" && !r.planned.Spec.KeepWarm.Wait:
+			why = fmt.Sprintf("%s is busy with %s, %s so far", host.ID, state.Current, duration.HumanDuration(seconds(state.Seconds)))
+			_ = conn.Close()
+		default:
+			r.say(host, state)
+			return host, conn, nil
+		}
+	}
+	if r.planned.Spec.KeepWarm.Only {
+		return host, nil, &cli.Error{Code: cli.ExitUsage, Err: fmt.Errorf("no warm host: %s; omit --warm-only to start one", why)}
+	}
+	r.ui.Note("no warm host: " + why)
+	return host, nil, nil
+}
+
+// ask connects to a host and asks what it does.
+func (r *warmRun) ask(ctx context.Context, host kube.WarmHost) (*warm.Conn, warm.State, error) {
+	config, err := r.connection.REST(r.target)
+	if err != nil {
+		return nil, warm.State{}, err
+	}
+	conn, err := backend.DialWarmHost(ctx, config, r.to.cluster, host)
+	if err != nil {
+		return nil, warm.State{}, err
+	}
+	state, err := conn.State()
+	if err != nil {
+		_ = conn.Close()
+	}
+	return conn, state, err
+}
+
+// whyNone says why none of the hosts fits, before one of them is asked.
+func (r *warmRun) whyNone(hosts []kube.WarmHost) string {
+	why := "none is running"
+	for _, host := range hosts {
+		switch difference := r.place.Difference(host.Place); {
+		case host.Key == r.place.Key && host.Pod == "":
+			return host.ID + " has no pod yet"
+		case host.Owner == r.owner && difference != "" && why == "none is running":
+			why = fmt.Sprintf("%s does not fit: %s", host.ID, difference)
+		}
+	}
+	return why
+}
+
+// say says which host runs the call.
+func (r *warmRun) say(host kube.WarmHost, state warm.State) {
+	text := "host " + host.ID
+	switch {
+	case state.Current != "":
+		text += fmt.Sprintf(", busy with %s", state.Current)
+	default:
+		text += ", idle " + duration.HumanDuration(seconds(state.Idle))
+	}
+	if r.planned.Spec.KeepWarm.Level == api.WarmPreloaded && state.Calls > 0 {
+		text += "; imports kept"
+	}
+	r.ui.Phase("warm", text)
+}
+
+func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
+
+// ring gives the call to a host.
+func (r *warmRun) ring(ctx context.Context, host kube.WarmHost, conn *warm.Conn) error {
+	r.planned.Spec.Host = host.ID
+	r.options.planned = r.planned
+	return r.start(ctx, r.planned, r.to, submit.Hooks{Start: func(ctx context.Context, spec api.Spec, _ map[string]string) error {
+		if err := r.note(ctx, spec); err != nil {
+			return err
+		}
+		defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+		err := conn.Call(r.planned.WarmCall(), func() { r.ui.Note("waiting for " + host.ID) })
+		var busy *warm.BusyError
+		switch {
+		case errors.As(err, &busy):
+			return fmt.Errorf("warm host %s is %w: run it again, or add --warm-wait", host.ID, busy)
+		case err != nil && ctx.Err() == nil:
+			return errors.Join(fmt.Errorf("giving the call to warm host %s: %w", host.ID, err), api.ErrMayRun)
+		}
+		return err
+	}})
+}
+
+// begin starts a new host, which begins with the call, or shows its manifests.
+func (r *warmRun) begin(ctx context.Context) error {
+	key := make([]byte, 32)
+	rand.Read(key) // never fails
+	spec, err := r.planned.WarmHost(r.place, r.owner, key)
+	if err != nil {
+		return err
+	}
+	if !r.mode.submits() { // what is only shown is always the same
+		spec.Warm.Secrets = ""
+	}
+	rendered, err := render.Objects(spec, r.planned.Overlay)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	switch r.mode {
+	case modeServerDryRun:
+		return r.serverDryRun(ctx, r.planned, rendered)
+	case modeDryRun:
+		return r.print(rendered, r.output, " created (dry run)")
+	}
+	r.options.planned = r.planned
+	r.noteHardware(r.planned)
+	r.ui.Note(fmt.Sprintf("warm host   %s, which stays for %s after each call", spec.ID, duration.HumanDuration(spec.Warm.Idle)))
+	submission := r.to.cluster.Submission(rendered.Objects())
+	return r.start(ctx, r.planned, r.to, submit.Hooks{Ready: submission.Ready, Start: func(ctx context.Context, call api.Spec, secrets map[string]string) error {
+		if err := r.note(ctx, call); err != nil {
+			return err
+		}
+		if err := backend.WarmKeys().Remember(spec.ID, key); err != nil {
+			r.ui.Warn(fmt.Sprintf("the key of the warm host is not kept here, so only who may read Secrets can use it again: %v", err))
+		}
+		all := maps.Clone(secrets)
+		if all == nil {
+			all = map[string]string{}
+		}
+		all[api.EnvWarmKey] = hex.EncodeToString(key)
+		return submission.Start(ctx, spec, all)
+	}})
+}
+
+// note records in the store which host gets the call, for those who list the calls of hosts.
+func (r *warmRun) note(ctx context.Context, call api.Spec) error {
+	err := records.Create(ctx, r.to.registry.Store, store.WarmCall(call.Host, call.ID), struct{}{}, nil)
+	if errors.Is(err, store.ErrExists) {
+		return nil
+	}
+	return err
+}

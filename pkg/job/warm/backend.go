@@ -1,0 +1,373 @@
+package warm
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
+)
+
+// Backend is the backend of a cluster that also answers for the calls of its warm hosts, which have no workload of their own:
+// the store has how they ended, and the host what they print.
+type Backend struct {
+	job.Backend
+	// Dial connects to a host, by its handle. The error is ErrNoHost if the host is gone, or takes no calls yet.
+	Dial func(ctx context.Context, host api.Handle) (*Conn, error)
+	// OpenStore opens the store of a call.
+	OpenStore func(url string) (store.Store, error)
+	// Warn prints a sentence.
+	Warn func(string)
+}
+
+// ErrNoHost means that there is no pod that takes calls.
+var ErrNoHost = errors.New("the warm host has no running pod")
+
+// lookEvery is how often the store is asked whether a call has ended: nothing reports that, except the host to those who follow the output.
+const lookEvery = 500 * time.Millisecond
+
+// HostOf returns the handle of the host that runs a call.
+func HostOf(h api.Handle) api.Handle {
+	return api.Handle{JobID: h.Host, Backend: api.BackendGKE, Namespace: h.Namespace, K8sName: api.JobNamePrefix + h.Host, Store: h.Store, Hosts: 1}
+}
+
+// Status implements job.Backend. A call that was collected is NOT_FOUND, like a job without a workload.
+func (b Backend) Status(ctx context.Context, h api.Handle) (api.WorkloadStatus, error) {
+	if h.Host == "" {
+		return b.Backend.Status(ctx, h)
+	}
+	if s, ended, err := b.ended(ctx, h); ended || err != nil {
+		return s, err
+	}
+	host, err := b.Backend.Status(ctx, HostOf(h))
+	if err != nil {
+		return host, err
+	}
+	return b.ofCall(ctx, h, host)
+}
+
+// ended returns the status of a call that has ended, and whether it has.
+func (b Backend) ended(ctx context.Context, h api.Handle) (api.WorkloadStatus, bool, error) {
+	s, err := b.OpenStore(h.Store)
+	if err != nil {
+		return api.WorkloadStatus{}, false, err
+	}
+	end, err := records.End(ctx, s, h.JobID)
+	if errors.Is(err, store.ErrNotFound) {
+		return api.WorkloadStatus{}, false, nil
+	}
+	if err != nil {
+		return api.WorkloadStatus{}, false, err
+	}
+	if _, err := records.Find(ctx, s, store.Collected(h.JobID)); err == nil {
+		return api.WorkloadStatus{Status: api.Status{State: api.NotFound}}, true, nil
+	}
+	return api.WorkloadStatus{Status: end.Status()}, true, nil
+}
+
+// ofCall returns the status of a call that has no end, from that of its host.
+func (b Backend) ofCall(ctx context.Context, h api.Handle, host api.WorkloadStatus) (api.WorkloadStatus, error) {
+	switch host.State {
+	case api.Running:
+		return api.WorkloadStatus{Status: api.Status{State: api.Running, Attempt: 1, Started: h.CreatedAt}}, nil
+	case api.Pending:
+		return host, nil
+	}
+	if s, ended, err := b.ended(ctx, h); ended || err != nil { // meanwhile
+		return s, err
+	}
+	message := fmt.Sprintf("its warm host %s was lost", h.Host)
+	if host.Message != "" {
+		message += ": " + host.Message
+	}
+	return api.WorkloadStatus{Status: api.Status{State: api.Failed, Reason: api.Disrupted, Message: message, Attempt: 1, Started: h.CreatedAt, Finished: b.ServerTime(time.Now()).UTC()}}, nil
+}
+
+// Watch implements job.Backend.
+func (b Backend) Watch(ctx context.Context, h api.Handle, seen func(api.WorkloadStatus)) (api.WorkloadStatus, error) {
+	if h.Host == "" {
+		return b.Backend.Watch(ctx, h, seen)
+	}
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	changes, over := make(chan api.WorkloadStatus), make(chan error, 1)
+	go func() {
+		_, err := b.Backend.Watch(watching, HostOf(h), func(s api.WorkloadStatus) {
+			select {
+			case changes <- s:
+			case <-watching.Done():
+			}
+		})
+		over <- err
+	}()
+	tick := time.NewTicker(lookEvery)
+	defer tick.Stop()
+	for {
+		if s, ended, err := b.ended(ctx, h); ended || err != nil {
+			seen(s)
+			return s, err
+		}
+		select {
+		case <-ctx.Done():
+			return api.WorkloadStatus{}, ctx.Err()
+		case host := <-changes:
+			s, err := b.ofCall(ctx, h, host)
+			if seen(s); s.State.Ended() || err != nil {
+				return s, err
+			}
+		case err := <-over:
+			if err != nil {
+				return api.WorkloadStatus{}, err
+			}
+			over = nil
+		case <-tick.C:
+		}
+	}
+}
+
+// Inspect implements job.Backend. The pod of a call is that of its host.
+func (b Backend) Inspect(ctx context.Context, h api.Handle, disruptions bool) (api.WorkloadDetail, error) {
+	if h.Host == "" {
+		return b.Backend.Inspect(ctx, h, disruptions)
+	}
+	return b.Backend.Inspect(ctx, HostOf(h), disruptions)
+}
+
+// Logs implements job.Backend. If the host can't be asked, it writes what the store has, with o.Follow once the call has ended.
+func (b Backend) Logs(ctx context.Context, h api.Handle, a *logs.Archive, o logs.Options, w display.Streams) error {
+	if h.Host == "" {
+		return b.Backend.Logs(ctx, h, a, o, w)
+	}
+	if a.Ended(ctx) {
+		return logs.Stored(ctx, a.Store, h.JobID, o, w)
+	}
+	out := logs.Writer(o, w)
+	err := b.follow(ctx, h, a, o, out)
+	if err == nil || ctx.Err() != nil {
+		return errors.Join(ctx.Err(), err)
+	}
+	if !errors.Is(err, ErrNoHost) && !errors.Is(err, ErrUnknown) {
+		b.Warn(fmt.Sprintf("the log of job %s is shown from the store: %v", h.JobID, err))
+	}
+	if o.Follow {
+		if _, err := b.Watch(ctx, h, func(api.WorkloadStatus) {}); err != nil {
+			return err
+		}
+		a.Ended(ctx)
+	}
+	return logs.Stored(ctx, a.Store, h.JobID, o, w)
+}
+
+// follow writes the output of a call from its host.
+func (b Backend) follow(ctx context.Context, h api.Handle, a *logs.Archive, o logs.Options, out io.Writer) error {
+	conn, err := b.reach(ctx, h, a)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	if !o.Follow {
+		return conn.Output(h.JobID, o.Tail, out)
+	}
+	pickle, err := conn.Follow(h.JobID, o.Tail, out)
+	if err != nil {
+		return err
+	}
+	a.Report(pickle)
+	a.Ended(ctx)
+	return nil
+}
+
+// reach connects to the host of a call, once the host takes calls.
+func (b Backend) reach(ctx context.Context, h api.Handle, a *logs.Archive) (*Conn, error) {
+	for {
+		conn, err := b.Dial(ctx, HostOf(h))
+		if !errors.Is(err, ErrNoHost) || a.Ended(ctx) {
+			return conn, err
+		}
+		host, err := b.Backend.Status(ctx, HostOf(h))
+		switch {
+		case err != nil:
+			return nil, err
+		case host.State != api.Pending && host.State != api.Running:
+			return nil, ErrNoHost
+		}
+		select {
+		case <-ctx.Done():
+			return nil, ctx.Err()
+		case <-time.After(lookEvery):
+		}
+	}
+}
+
+// PartLog implements job.Backend.
+func (b Backend) PartLog(ctx context.Context, h api.Handle, part string, follow bool, w io.Writer) error {
+	if h.Host == "" {
+		return b.Backend.PartLog(ctx, h, part, follow, w)
+	}
+	return fs.ErrNotExist
+}
+
+// Delete implements job.Backend. It ends a call that runs, and leaves its host.
+func (b Backend) Delete(ctx context.Context, h api.Handle, o api.DeleteOptions) error {
+	if h.Host == "" {
+		return b.Backend.Delete(ctx, h, o)
+	}
+	if _, ended, err := b.ended(ctx, h); ended || err != nil {
+		return err
+	}
+	ending := o.Ending
+	if ending == nil {
+		ending = func() error { return nil }
+	}
+	conn, err := b.Dial(ctx, HostOf(h))
+	if errors.Is(err, ErrNoHost) {
+		return ending()
+	}
+	if err != nil {
+		return fmt.Errorf("ending job %s on its warm host %s: %w", h.JobID, h.Host, err)
+	}
+	defer conn.Close()
+	if err := conn.Cancel(h.JobID); err != nil {
+		return fmt.Errorf("ending job %s on its warm host %s: %w", h.JobID, h.Host, err)
+	}
+	failure := ending()
+	waiting, cancel := context.WithTimeout(ctx, max(o.Grace, job.DefaultGrace)+answerTime)
+	defer cancel()
+	defer context.AfterFunc(waiting, func() { _ = conn.Close() })()
+	_, err = conn.Follow(h.JobID, 0, io.Discard)
+	if errors.Is(err, ErrUnknown) { // it had not begun, or is long over
+		err = nil
+	}
+	return errors.Join(failure, err)
+}
+
+// Release implements job.Backend.
+func (b Backend) Release(ctx context.Context, h api.Handle, end api.End) error {
+	if h.Host == "" {
+		return b.Backend.Release(ctx, h, end)
+	}
+	return nil
+}
+
+// List implements job.Backend. It describes the calls of warm hosts, and not the hosts.
+func (b Backend) List(ctx context.Context, level api.ListLevel) ([]api.JobSummary, error) {
+	found, err := b.Backend.List(ctx, level)
+	found, unread := b.withCalls(ctx, found)
+	return found, errors.Join(err, unread)
+}
+
+// Pick implements job.Backend.
+func (b Backend) Pick(ctx context.Context, choose func([]api.JobSummary) []api.JobSummary) ([]api.JobSummary, error) {
+	hosts := false
+	picked, err := b.Backend.Pick(ctx, func(all []api.JobSummary) []api.JobSummary {
+		hosts = slices.ContainsFunc(all, func(e api.JobSummary) bool { return mayBeHost(e.ID) })
+		return choose(all)
+	})
+	if err != nil || !hosts {
+		return picked, err
+	}
+	all, err := b.List(ctx, api.ListStates)
+	return choose(all), err
+}
+
+// mayBeHost reports whether an ID looks like that of a host.
+func mayBeHost(id string) bool { return strings.HasSuffix(store.WithoutTime(id), "-"+api.WarmName) }
+
+// WatchList implements job.Backend.
+func (b Backend) WatchList(ctx context.Context, level api.ListLevel, seen func([]api.JobSummary) error) error {
+	told := map[string][]api.JobSummary{} // by host
+	return b.Backend.WatchList(ctx, level, func(found []api.JobSummary) error {
+		var all []api.JobSummary
+		for _, e := range found {
+			calls, isHost := told[e.ID]
+			switch {
+			case e.Workload.Labels[api.LabelWarm] != "":
+				calls, err := b.callsOf(ctx, e)
+				if err != nil {
+					return err
+				}
+				told[e.ID], all = calls, append(all, calls...)
+			case isHost: // it is gone
+				for _, call := range calls {
+					all = append(all, api.JobSummary{ID: call.ID, Namespace: call.Namespace, State: api.NotFound, Status: api.Status{State: api.NotFound}})
+				}
+				delete(told, e.ID)
+			default:
+				all = append(all, e)
+			}
+		}
+		return seen(all)
+	})
+}
+
+// withCalls replaces hosts by their calls.
+func (b Backend) withCalls(ctx context.Context, found []api.JobSummary) ([]api.JobSummary, error) {
+	isHost := func(e api.JobSummary) bool { return e.Workload.Labels[api.LabelWarm] != "" }
+	if !slices.ContainsFunc(found, isHost) {
+		return found, nil
+	}
+	var all []api.JobSummary
+	var failures []error
+	for _, e := range found {
+		if !isHost(e) {
+			all = append(all, e)
+			continue
+		}
+		calls, err := b.callsOf(ctx, e)
+		all, failures = append(all, calls...), append(failures, err)
+	}
+	return all, errors.Join(failures...)
+}
+
+// callsOf describes the calls of a host that have not been cleaned up.
+func (b Backend) callsOf(ctx context.Context, host api.JobSummary) ([]api.JobSummary, error) {
+	if host.Store == "" {
+		return nil, nil
+	}
+	s, err := b.OpenStore(host.Store)
+	if err != nil {
+		return nil, err
+	}
+	var calls []api.JobSummary
+	for o, err := range s.List(ctx, store.WarmCalls(host.ID), "") {
+		if err != nil {
+			return calls, err
+		}
+		id := o.Name[len(store.WarmCalls(host.ID)):]
+		data, err := records.ReadBytes(ctx, s, store.Handle(id))
+		if errors.Is(err, store.ErrNotFound) {
+			continue
+		}
+		if err != nil {
+			return calls, err
+		}
+		h, err := api.ParseHandle(data)
+		if err != nil {
+			continue
+		}
+		now, ended, err := b.ended(ctx, h)
+		if err == nil && !ended {
+			now, err = b.ofCall(ctx, h, api.WorkloadStatus{Status: host.Status})
+		}
+		if err != nil {
+			return calls, err
+		}
+		if now.State == api.NotFound {
+			continue // collected: the store tells
+		}
+		calls = append(calls, api.JobSummary{ID: id, Namespace: host.Namespace, State: now.State, Function: h.FuncName, Accelerator: h.Accelerator, Capacity: h.Capacity,
+			Created: h.CreatedAt, Store: host.Store, Hosts: 1, Node: host.Node, Pods: host.Pods, JobDetails: h.Details(), Status: now.Status, Workload: api.WorkloadFacts{Labels: h.Labels, Submitted: h.CreatedAt}})
+	}
+	return calls, nil
+}

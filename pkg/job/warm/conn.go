@@ -1,0 +1,188 @@
+package warm
+
+import (
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// answerTime is how long a host may take to answer anything but a request for output.
+const answerTime = 20 * time.Second
+
+// Conn is a connection to a warm host, for one request at a time.
+type Conn struct {
+	way     io.ReadWriteCloser
+	channel *channel
+}
+
+// State is what a host does.
+type State struct {
+	// Calls is how many calls the host has taken, Current the ID of the one that runs, if any.
+	Calls   int    `json:"calls"`
+	Current string `json:"current"`
+	// Seconds is for how long that one has been running, Idle for how long none has, and Ends in how many the host ends if none comes.
+	Seconds float64 `json:"seconds"`
+	Idle    float64 `json:"idle"`
+	Ends    float64 `json:"ends"`
+}
+
+// BusyError means that a host runs another call.
+type BusyError struct {
+	ID      string  `json:"id"`
+	Seconds float64 `json:"seconds"`
+}
+
+func (e *BusyError) Error() string {
+	return fmt.Sprintf("busy with job %s, %s so far", e.ID, time.Duration(e.Seconds)*time.Second)
+}
+
+// ErrUnknown means that a host has no output of a call: it never got it, or has forgotten it.
+var ErrUnknown = errors.New("the host does not know this call")
+
+// Connect makes a connection to a host out of one to its port. secret is the key of the host, podUID that of its pod.
+func Connect(way io.ReadWriteCloser, secret []byte, podUID string) (*Conn, error) {
+	c := &Conn{way: way}
+	err := c.within(func() (err error) {
+		c.channel, err = greet(way, secret, podUID)
+		return err
+	})
+	if err != nil {
+		_ = way.Close()
+		return nil, err
+	}
+	return c, nil
+}
+
+// Close closes the connection. A call that has begun goes on.
+func (c *Conn) Close() error { return c.way.Close() }
+
+// State asks what the host does.
+func (c *Conn) State() (s State, err error) {
+	return s, c.ask(kindStat, struct{}{}, &s)
+}
+
+// Call gives the host a call, and returns once it has begun. If another call runs, the error is a BusyError, or, if the call is
+// to wait for that, queued is called first.
+func (c *Conn) Call(call api.WarmCall, queued func()) error {
+	var answer struct{ State string }
+	err := c.ask(kindCall, call, &answer)
+	if err != nil || answer.State != "queued" {
+		return err
+	}
+	queued()
+	return c.answer(&answer)
+}
+
+// Follow writes the output of a call, from the last lines on, or all with -1, until it has ended. It returns what the call
+// reported, nil for no pickle.
+func (c *Conn) Follow(id string, lines int, out io.Writer) (*api.Pickle, error) {
+	return c.attach(attachment{ID: id, Lines: lines, Follow: true}, out)
+}
+
+// Output writes what a call has printed up to now, from the last lines on, or all with -1.
+func (c *Conn) Output(id string, lines int, out io.Writer) error {
+	_, err := c.attach(attachment{ID: id, Lines: lines}, out)
+	return err
+}
+
+// attachment asks for the output of a call.
+type attachment struct {
+	ID     string `json:"id"`
+	Lines  int    `json:"lines"`
+	Follow bool   `json:"follow"`
+}
+
+func (c *Conn) attach(a attachment, out io.Writer) (*api.Pickle, error) {
+	if err := c.send(kindAttach, a); err != nil {
+		return nil, err
+	}
+	for {
+		k, payload, err := c.channel.receive()
+		switch {
+		case err != nil:
+			return nil, err
+		case k == kindOut && len(payload) >= offsetBytes:
+			if _, err := out.Write(payload[offsetBytes:]); err != nil {
+				return nil, err
+			}
+		case k == kindEnd:
+			return reported(payload), nil
+		case k == kindState:
+			var s struct{ State string }
+			if err := json.Unmarshal(payload, &s); err != nil || s.State == "running" {
+				return nil, err
+			}
+			return nil, ErrUnknown
+		}
+	}
+}
+
+// offsetBytes is the size of what precedes the output in a frame.
+const offsetBytes = 8
+
+// reported returns the pickle in the report of a call that has ended, nil if there is none.
+func reported(end []byte) *api.Pickle {
+	var outer struct{ Report string }
+	var inner struct{ Pickle *api.Pickle }
+	if json.Unmarshal(end, &outer) != nil || json.Unmarshal([]byte(outer.Report), &inner) != nil {
+		return nil
+	}
+	return inner.Pickle
+}
+
+// Cancel tells the host to end a call.
+func (c *Conn) Cancel(id string) error { return c.send(kindCancel, map[string]string{"id": id}) }
+
+// EndHost tells the host to end: the call that runs first, and begin none.
+func (c *Conn) EndHost() error { return c.send(kindEndHost, struct{}{}) }
+
+func (c *Conn) send(k kind, message any) error {
+	payload, err := json.Marshal(message)
+	if err != nil {
+		return err
+	}
+	if len(payload) > payloadLimit {
+		return fmt.Errorf("a request of %d bytes is too large for a warm host", len(payload))
+	}
+	return c.channel.send(k, payload)
+}
+
+// ask sends a request and reads the answer.
+func (c *Conn) ask(k kind, message, into any) error {
+	return c.within(func() error {
+		if err := c.send(k, message); err != nil {
+			return err
+		}
+		return c.answer(into)
+	})
+}
+
+// answer reads frames up to a state.
+func (c *Conn) answer(into any) error {
+	for {
+		got, payload, err := c.channel.receive()
+		switch {
+		case err != nil:
+			return err
+		case got == kindBusy:
+			busy := &BusyError{}
+			return errors.Join(json.Unmarshal(payload, busy), busy)
+		case got == kindState:
+			return json.Unmarshal(payload, into)
+		}
+	}
+}
+
+// within does an action, and closes the connection if it takes too long.
+func (c *Conn) within(action func() error) error {
+	timer := time.AfterFunc(answerTime, func() { _ = c.way.Close() })
+	err := action()
+	if !timer.Stop() && err != nil {
+		return fmt.Errorf("no answer for %s", answerTime)
+	}
+	return err
+}

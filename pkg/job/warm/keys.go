@@ -1,0 +1,46 @@
+package warm
+
+import (
+	"encoding/hex"
+	"os"
+	"path/filepath"
+	"strings"
+	"time"
+)
+
+// keyAge is how old the key of a host is when this machine forgets it: no host lives that long.
+const keyAge = 7 * 24 * time.Hour
+
+// Keys are the keys of the warm hosts that this machine has started, in files that only this account can read. Elsewhere, the
+// Secret of the host has its key, for those who may read Secrets.
+type Keys struct{ Dir string }
+
+// Remember keeps the key of a host, and forgets old ones.
+func (k Keys) Remember(host string, key []byte) error {
+	if err := os.MkdirAll(k.Dir, 0o700); err != nil {
+		return err
+	}
+	files, err := os.ReadDir(k.Dir)
+	for _, f := range files {
+		if info, err := f.Info(); err == nil && time.Since(info.ModTime()) > keyAge {
+			_ = os.Remove(filepath.Join(k.Dir, f.Name()))
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return os.WriteFile(filepath.Join(k.Dir, host), []byte(hex.EncodeToString(key)), 0o600)
+}
+
+// Recall returns the key of a host, nil if it is not known here.
+func (k Keys) Recall(host string) []byte {
+	text, err := os.ReadFile(filepath.Join(k.Dir, filepath.Base(host)))
+	if err != nil {
+		return nil
+	}
+	key, err := hex.DecodeString(strings.TrimSpace(string(text)))
+	if err != nil {
+		return nil
+	}
+	return key
+}

@@ -1,0 +1,64 @@
+package render
+
+import (
+	"encoding/json"
+	"fmt"
+	"slices"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+// warmArguments are those of a warm host. All others that its pod has are for the runner of each call.
+func warmArguments(w api.Warm) ([]string, error) {
+	args := []string{"--warm-idle", seconds(w.Idle), "--warm-limit", seconds(w.Limit), "--warm-level", string(w.Level)}
+	if w.First.ID == "" {
+		return args, nil
+	}
+	first, err := json.Marshal(w.First)
+	if err != nil {
+		return nil, fmt.Errorf("writing the first call of the host: %w", err)
+	}
+	return append(args, "--warm-first", string(first)), nil
+}
+
+// WarmCall returns what a warm host gets of a call. Variables that are secrets are those of the host.
+func WarmCall(s api.Spec) api.WarmCall {
+	call := api.WarmCall{ID: s.ID, Argv: runnerArguments(s), Environ: map[string]string{}}
+	for _, e := range s.Env {
+		call.Environ[e.Name] = e.Value
+	}
+	for _, f := range api.StoreFlags {
+		if i := slices.IndexFunc(s.Env, func(e api.EnvVar) bool { return e.Name == f.Variable && e.Value != "" }); i >= 0 {
+			call.Argv = append(call.Argv, f.Flag, s.Env[i].Value)
+		}
+	}
+	return call
+}
+
+// disruptionRule is the rule of the base about lost nodes.
+const disruptionRule = "/spec/podFailurePolicy/rules/0"
+
+// hostTTL is for how many seconds a host that has ended stays, so that it can be seen why.
+const hostTTL = 600
+
+// warm turns the Job of a call into that of a warm host. A lost host is not replaced, and the deadline is for one that hangs.
+func (p *patch) warm(s api.Spec) {
+	w := s.Warm
+	p.test(disruptionRule+"/action", "Ignore")
+	p.replace(disruptionRule+"/action", "FailJob")
+	for _, metadata := range []string{jobMetadata, podMetadata} {
+		p.add(pointer(metadata+"/labels", api.LabelWarm), w.Key)
+	}
+	for _, entry := range []struct{ key, value string }{
+		{api.AnnotationWarmIdle, w.Idle.String()},
+		{api.AnnotationWarmOwner, w.Owner},
+		{api.AnnotationWarmPlace, w.Parts},
+		{api.AnnotationWarmSecrets, w.Secrets},
+	} {
+		if entry.value != "" {
+			p.add(pointer(jobMetadata+"/annotations", entry.key), entry.value)
+		}
+	}
+	p.add("/spec/activeDeadlineSeconds", int64((w.Limit + w.Longest + w.Idle).Seconds()))
+	p.add("/spec/ttlSecondsAfterFinished", hostTTL)
+}

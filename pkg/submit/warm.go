@@ -1,0 +1,168 @@
+package submit
+
+import (
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/hex"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/render"
+)
+
+// warmKeyDigits are enough of a hash for a label, which may have 63 characters.
+const warmKeyDigits = 40
+
+// chooseWarm returns what the user said about warm hosts, if the job can run on one.
+func chooseWarm(r api.Request, s api.Spec) (api.KeepWarm, error) {
+	w := r.KeepWarm
+	switch what := refusesWarm(r, s); {
+	case w.Idle == 0 && (w.Only || w.Fresh || w.Wait):
+		return w, errors.New("--warm-only, --fresh and --warm-wait need --keep-warm DURATION")
+	case w.Idle == 0:
+		return api.KeepWarm{}, nil
+	case w.Fresh && w.Only:
+		return w, errors.New("--fresh and --warm-only exclude each other: omit one")
+	case what == "":
+		return w, nil
+	case w.ByDefault && !w.Only:
+		return api.KeepWarm{}, nil
+	default:
+		return w, fmt.Errorf("--keep-warm cannot be combined with %s", what)
+	}
+}
+
+// refusesWarm says why a warm host can't run a job, "" if it can.
+func refusesWarm(r api.Request, s api.Spec) string {
+	switch {
+	case s.Backend == api.BackendLocal:
+		return "--local: this machine is always warm"
+	case r.Map != "":
+		return "--map: a pod of a map takes several inputs by itself with --chunk"
+	case s.Hosts > 1 || s.Pathways != nil:
+		return "several hosts: a warm host is one"
+	case r.Debug:
+		return "--debug"
+	case r.OutputMount:
+		return "--output-mount: the host would have the outputs of its first call only"
+	case r.MaxCost > 0:
+		return "--max-cost, which does not count the time between calls: limit the host with --warm-limit"
+	case r.Retries > 0 || r.RetryOn == api.RetryOnError:
+		return "--retries: a call that fails on a warm host is not repeated"
+	}
+	return ""
+}
+
+// KeepsWarm reports whether the plan's call is for a warm host.
+func (p Planned) KeepsWarm() bool { return p.Spec.KeepWarm.Idle > 0 }
+
+// WarmPlace is where the calls of a job can run: what their pods have in common.
+type WarmPlace struct {
+	// Key identifies the place among those of a namespace.
+	Key string
+	// Parts are its parts, for people, in the order in which they matter.
+	Parts []WarmPart
+}
+
+// WarmPart is a part of a place: its name, such as "the image", and its value or a hash of it.
+type WarmPart struct {
+	Name  string `json:"name"`
+	Value string `json:"value"`
+}
+
+// Difference says what distinguishes a place from that of a host, whose annotation has its parts; "" if nothing that is known.
+func (p WarmPlace) Difference(annotation string) string {
+	var theirs []WarmPart
+	if json.Unmarshal([]byte(annotation), &theirs) != nil {
+		return ""
+	}
+	for _, part := range p.Parts {
+		if !slices.Contains(theirs, part) {
+			return part.Name + " differs"
+		}
+	}
+	return ""
+}
+
+// WarmPlace returns the place of the plan's call, for calls of this person.
+func (p Planned) WarmPlace(owner string) (WarmPlace, error) {
+	neutral := p.warmSpec(api.Warm{KeepWarm: p.Spec.KeepWarm, Owner: owner})
+	neutral.ID, neutral.Warm.Idle, neutral.Warm.Limit = api.WarmName+"-place", 0, 0
+	rendered, err := render.Objects(neutral, p.Overlay)
+	if err != nil {
+		return WarmPlace{}, err
+	}
+	s := p.Spec
+	place := WarmPlace{Parts: []WarmPart{
+		{"the accelerator", joined(s.AcceleratorText, string(s.Capacity.Kind))},
+		{"the image", s.Image},
+		{"what is installed", s.EnvironmentSHA256},
+		{"what the pod requests", joined(s.CPU, s.Memory, s.Disk)},
+		{"the level", string(p.Spec.KeepWarm.Level)},
+		{"kubectl kinetic", s.ClientVersion},
+		{"the manifest", sha256Hex(rendered.YAML())[:warmKeyDigits]},
+	}}
+	text, err := json.Marshal(place.Parts)
+	place.Key = sha256Hex(append(text, owner...))[:warmKeyDigits]
+	return place, err
+}
+
+// joined joins the words that are not empty.
+func joined(words ...string) string {
+	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " ")
+}
+
+// WarmHost returns the host that begins with the plan's call, at that call's place.
+func (p Planned) WarmHost(place WarmPlace, owner string, key []byte) (api.Spec, error) {
+	text, err := json.Marshal(place.Parts)
+	if err != nil {
+		return api.Spec{}, err
+	}
+	host := p.warmSpec(api.Warm{KeepWarm: p.Spec.KeepWarm, Owner: owner, Key: place.Key, Parts: string(text), Secrets: p.WarmSecrets(key), First: p.WarmCall()})
+	host.ID = p.Spec.Host
+	return host, nil
+}
+
+// warmSpec returns the Spec of a host without its ID: that of the call without what belongs to the call alone.
+func (p Planned) warmSpec(w api.Warm) api.Spec {
+	w.Longest = p.Spec.MaxRuntime
+	s := p.Spec
+	s.Warm, s.Host = &w, ""
+	s.Name, s.CallText, s.Env, s.Retries = api.WarmName, "", nil, 0
+	s.CallSHA256, s.BundleSHA256, s.Payload, s.MaxRuntime, s.OutputDir, s.ResumeFrom = "", "", nil, 0, "", ""
+	s.Created = time.Time{}
+	return s
+}
+
+// WarmCall returns what a warm host gets of the plan's call.
+func (p Planned) WarmCall() api.WarmCall {
+	call := render.WarmCall(p.Spec)
+	call.Wait = p.Spec.KeepWarm.Wait
+	return call
+}
+
+// WarmSecrets returns a hash of the values of the job's secrets, by the key of a host; "" without secrets.
+func (p Planned) WarmSecrets(key []byte) string {
+	if len(p.Secrets) == 0 {
+		return ""
+	}
+	mac := hmac.New(sha256.New, key)
+	for _, name := range slices.Sorted(maps.Keys(p.Secrets)) {
+		fmt.Fprintf(mac, "%q=%q\n", name, p.Secrets[name])
+	}
+	return hex.EncodeToString(mac.Sum(nil))
+}
+
+// WarmID returns the ID of a new warm host.
+func (p Planned) WarmID(id Identity) string {
+	if id.Hex == "" {
+		id.Hex = p.Spec.ID[max(0, len(p.Spec.ID)-hexDigits):]
+	}
+	return newID(p.Spec.Accelerator, api.WarmName, id)
+}

@@ -1,0 +1,113 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The runner that waits for the next call, and the calls that runners have got."""
+
+import json
+import os
+import signal
+import sys
+import time
+from contextlib import suppress
+
+from ..process import PROGRAM, close_all
+from .ready import LAST
+
+BLOCK = 64 << 10  # bytes of a log that are searched at a time
+MASKED = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
+
+
+class ReadyRunner:
+    """A runner, and the interpreter below it, that wait for a call. last are the variables of the last one.
+
+    preload says to import what that one has imported.
+    """
+
+    def __init__(self, work, last, preload):
+        order, self._order = os.pipe()
+        argv = [sys.executable, "-u", PROGRAM, "ready", "--work", work] + ["--preload"] * preload
+        actions = [(os.POSIX_SPAWN_DUP2, order, 0)]
+        environ = dict(os.environ, **{LAST: json.dumps(last)})
+        self.pid = os.posix_spawn(argv[0], argv, environ, file_actions=actions, setpgroup=0, setsigmask=(), setsigdef=MASKED)
+        close_all(order)
+
+    def give(self, argv, environ):
+        """Let it run a call."""
+        line = json.dumps({"argv": argv, "environ": environ}).encode() + b"\n"
+        while line:
+            line = line[os.write(self._order, line) :]
+        self.dismiss()
+
+    def dismiss(self):
+        """Close the pipe to it. Without a call, it ends."""
+        close_all(self._order)
+        self._order = -1
+
+
+class HostedCall:
+    """A call on this host: who runs it, what it has printed, and how it ended."""
+
+    def __init__(self, job, folder):
+        self.job, self.began = job, time.monotonic()
+        self.pid, self.code = 0, None  # of its runner
+        self.log, self._report = (os.path.join(folder, job + end) for end in (".log", ".json"))
+        self._file = None
+
+    @property
+    def seconds(self):
+        """For how long it has been running."""
+        return time.monotonic() - self.began
+
+    def start(self, runner, argv, environ):
+        """Give the call to a runner that waits."""
+        runner.give(["--job", self.job, *argv, "--keep-workspace", "--log-file", self.log, "--termination-log", self._report, "--final"], environ)
+        self.pid = runner.pid
+
+    def stop(self):
+        """Tell its runner to end it."""
+        if self.pid and self.code is None:
+            os.kill(self.pid, signal.SIGTERM)
+
+    def output(self, offset, size):
+        """Return what the log has from an offset, at most size bytes."""
+        try:
+            if self._file is None:
+                self._file = os.open(self.log, os.O_RDONLY)
+            return os.pread(self._file, size, offset)
+        except FileNotFoundError:
+            return b""
+
+    def start_of(self, lines):
+        """Return the offset at which the last lines begin, 0 for a negative number."""
+        if lines < 0:
+            return 0
+        try:
+            with open(self.log, "rb") as file:
+                at, left = file.seek(0, os.SEEK_END), lines + 1
+                while at and left:
+                    size = min(at, BLOCK)
+                    at = file.seek(at - size)
+                    block = file.read(size)
+                    end = size
+                    while left and (end := block.rfind(b"\n", 0, end)) >= 0:
+                        left -= 1
+                        if not left:
+                            return at + end + 1
+                return 0
+        except FileNotFoundError:
+            return 0
+
+    @property
+    def end(self):
+        """How it ended: its exit code, and what a pod would report to its cluster."""
+        try:
+            with open(self._report, encoding="utf-8") as file:
+                return {"id": self.job, "code": self.code, "report": file.read()}
+        except FileNotFoundError:
+            return {"id": self.job, "code": self.code}
+
+    def forget(self):
+        """Remove its files. The store has its log."""
+        close_all(-1 if self._file is None else self._file)
+        for path in (self.log, self._report):
+            with suppress(FileNotFoundError):
+                os.unlink(path)

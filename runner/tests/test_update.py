@@ -1,0 +1,124 @@
+"""A workspace that goes from one bundle to the next."""
+
+import os
+import time
+import unittest
+
+from fixture import RunnerCase, pack
+from kinetic_runner.bundle.tree import read_index
+from kinetic_runner.bundle.update import seal, update_bundle
+from kinetic_runner.store import open_store
+
+
+def content(root):
+    """All files below a directory, with their content; links with their target; empty directories."""
+    found = {}
+    for parent, folders, names in os.walk(root):
+        for name in names + [name for name in folders if os.path.islink(os.path.join(parent, name))]:
+            path = os.path.join(parent, name)
+            if os.path.islink(path):
+                found[os.path.relpath(path, root)] = "-> " + os.readlink(path)
+            else:
+                with open(path) as file:
+                    found[os.path.relpath(path, root)] = file.read()
+        if not names and not folders:
+            found[os.path.relpath(parent, root) + "/"] = ""
+    return found
+
+
+class Update(RunnerCase):
+    def setUp(self):
+        super().setUp()
+        self.workspace = os.path.join(self.root, "workspace")
+        self.memory = os.path.join(self.root, "memory")
+        os.mkdir(self.workspace)
+        self.stored = open_store(self.store_url, "", "", "")
+
+    def update(self, files, **kwargs):
+        """Goes to this bundle; returns the files that were written for it."""
+        before = self.seals()
+        update_bundle(self.stored, read_index(self.stored, self.put_index(*pack(files, **kwargs))), self.workspace, self.memory)
+        return {path for path, mark in self.seals().items() if mark != before.get(path)}
+
+    def seals(self):
+        return {path: seal(os.path.join(self.workspace, path)) for path in content(self.workspace)}
+
+    def touch(self, path, text="x"):
+        path = os.path.join(self.workspace, path)
+        os.makedirs(os.path.dirname(path), exist_ok=True)
+        with open(path, "w") as file:
+            file.write(text)
+
+    def test_only_what_the_call_touched_is_written_again(self):
+        files = {"a.py": "a", "deep/b.py": "b", "deep/er/c.py": "c"}
+        self.assertEqual(self.update(files), set(files))
+        self.assertEqual(self.update(files), set())
+        self.touch("deep/b.py", "B")  # of the same size
+        os.utime(os.path.join(self.workspace, "deep/b.py"), ns=(1, 1))
+        self.touch("left/over.txt")
+        self.touch("deep/new.py")
+        self.assertEqual(self.update(files), {"deep/b.py"})
+        self.assertEqual(content(self.workspace), files)
+        os.chmod(os.path.join(self.workspace, "a.py"), 0o777)
+        os.unlink(os.path.join(self.workspace, "deep/er/c.py"))
+        self.update(files)
+        self.assertEqual(content(self.workspace), files)
+        self.assertEqual(os.stat(os.path.join(self.workspace, "a.py")).st_mode & 0o777, 0o644)
+
+    def test_whatever_stands_where_a_file_belongs(self):
+        files = {"a": "a", "b/c": "c"}
+        self.update(files)
+        outside = os.path.join(self.root, "outside")
+        os.mkdir(outside)
+        with open(os.path.join(outside, "c"), "w") as file:
+            file.write("c")
+        os.unlink(os.path.join(self.workspace, "a"))
+        self.touch("a/file")
+        os.rename(os.path.join(self.workspace, "b"), os.path.join(self.workspace, "moved"))
+        os.symlink(outside, os.path.join(self.workspace, "b"))
+        self.update(files)
+        self.assertEqual(content(self.workspace), files)
+        self.assertFalse(os.path.islink(os.path.join(self.workspace, "b")))
+        self.update({"a/b": "file in a directory that was a file", "b": "the other way round"})
+        self.assertEqual(content(self.workspace), {"a/b": "file in a directory that was a file", "b": "the other way round"})
+        self.assertEqual(content(outside), {"c": "c"})
+
+    def test_byte_code_of_changed_files_goes(self):
+        files = {"same.py": "1", "changed.py": "1", "sub/gone.py": "1", "own/changed.py": "1"}
+        self.update(files)
+        for name in ("same", "changed"):
+            self.touch(f"__pycache__/{name}.cpython-311.pyc")
+            self.touch(f"__pycache__/{name}.cpython-311.opt-1.pyc")
+        self.touch("sub/__pycache__/gone.cpython-311.pyc")
+        self.touch("own/__pycache__/changed.cpython-311.pyc")
+        self.touch("__pycache__/deep/file")
+        self.assertEqual(self.update({"same.py": "1", "changed.py": "2", "own/changed.py": "2"}), {"changed.py", "own/changed.py"})
+        names = sorted(path for path in content(self.workspace) if path.endswith(".pyc"))
+        self.assertEqual(names, ["__pycache__/same.cpython-311.opt-1.pyc", "__pycache__/same.cpython-311.pyc"])
+
+    def test_an_update_that_was_cut_off(self):
+        files = {"a.py": "a", "b.py": "b"}
+        self.update(files)
+        os.unlink(self.memory)
+        self.touch("a.py", "A")
+        self.update(files)
+        self.assertEqual(content(self.workspace), files)
+        for text in ("", "[]", '{"a.py": 1}', "\0"):
+            with open(self.memory, "w") as file:
+                file.write(text)
+            self.touch("a.py", "A")
+            self.update(files)
+            self.assertEqual(content(self.workspace), files)
+
+    def test_a_file_that_is_touched_while_the_clock_stands_still(self):
+        # ctime has the kernel's tick: a change within the one of the writing has the same, but another size or inode.
+        self.update({"a.py": "a"})
+        until = time.monotonic() + 1
+        while time.monotonic() < until:
+            self.touch("a.py", "A")
+            self.update({"a.py": "a"})
+            self.assertEqual(content(self.workspace), {"a.py": "a"})
+
+
+if __name__ == "__main__":
+    unittest.main()
