@@ -98,26 +98,8 @@ func (c *command) forwardTo(ctx context.Context, j *job.Job, port int) error {
 		return err
 	}
 	defer session.listener.Close()
-	waiting, cancel := context.WithCancelCause(ctx)
-	running, over := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(over)
-		select {
-		case <-running:
-		case <-waiting.Done():
-			return
-		}
-		if err := session.serve(waiting); err != nil {
-			cancel(err)
-		}
-	}()
-	status, err := j.Wait(waiting, session.seen(running))
-	cause := context.Cause(waiting)
-	cancel(nil)
-	<-over
+	status, err := whileRunning(ctx, j, session.seen(), session.serve)
 	switch {
-	case err != nil && ctx.Err() == nil && cause != nil:
-		return report.Interrupted(c.streams.ErrOut, j, cause)
 	case err != nil:
 		return report.Interrupted(c.streams.ErrOut, j, err)
 	case status.State == api.Succeeded && !session.answered:
@@ -163,8 +145,8 @@ func listen(port int) (net.Listener, error) {
 	return l, nil
 }
 
-// seen returns a function that says what the job waits for, and closes running when the job runs.
-func (s *session) seen(running chan<- struct{}) func(api.Status) {
+// seen returns a function that says what the job waits for.
+func (s *session) seen() func(api.Status) {
 	begun := false
 	return func(status api.Status) {
 		switch {
@@ -174,7 +156,6 @@ func (s *session) seen(running chan<- struct{}) func(api.Status) {
 		case status.State == api.Running:
 			s.ui.State(s.job.ID(), status, "waiting for its debugger to listen")
 			begun = true
-			close(running)
 		}
 	}
 }

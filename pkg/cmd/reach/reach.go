@@ -63,6 +63,10 @@ func (h *Host) Dial(ctx context.Context, port int) (*portforward.Conn, error) {
 	if err != nil {
 		return nil, err
 	}
+	return h.dialPod(ctx, pod, port)
+}
+
+func (h *Host) dialPod(ctx context.Context, pod kube.Pod, port int) (*portforward.Conn, error) {
 	conn, err := portforward.Dial(ctx, h.config, portforward.Port{Namespace: h.namespace, Pod: pod.Name, Number: port})
 	return conn, h.cluster.ExplainForward(pod.Name, err)
 }

@@ -10,6 +10,7 @@ import (
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
@@ -37,8 +38,16 @@ func (e *RefusedError) Error() string {
 	return strings.TrimSuffix(fmt.Sprintf("nothing listens on port %d of pod %s: %s", e.Port.Number, e.Port.Pod, e.Said), ": ")
 }
 
+// LostError means that a connection broke which neither end has closed.
+type LostError struct{ Port Port }
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("a connection to port %d of pod %s was lost; the next one is a new one", e.Port.Number, e.Port.Pod)
+}
+
 // Conn is a connection to a port of a pod.
 type Conn struct {
+	port    Port
 	way     httpstream.Connection
 	data    httpstream.Stream
 	refused chan *RefusedError
@@ -51,7 +60,7 @@ func Dial(ctx context.Context, config *rest.Config, p Port) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Conn{way: way, refused: make(chan *RefusedError, 1)}
+	c := &Conn{port: p, way: way, refused: make(chan *RefusedError, 1)}
 	if err := c.begin(p); err != nil {
 		_ = way.Close()
 		return nil, fmt.Errorf("opening port %d of pod %s: %w", p.Number, p.Pod, err)
@@ -149,6 +158,20 @@ func (c *Conn) Read(data []byte) (int, error) {
 
 // Write implements io.Writer.
 func (c *Conn) Write(data []byte) (int, error) { return c.data.Write(data) }
+
+// lostTime is how long it may take until a connection that was lost is known to be: its streams end first.
+const lostTime = time.Second
+
+// lost returns an error if the connection has ended, and not only its data.
+func (c *Conn) lost(ctx context.Context) error {
+	select {
+	case <-c.way.CloseChan():
+		return &LostError{c.port}
+	case <-time.After(lostTime):
+	case <-ctx.Done():
+	}
+	return nil
+}
 
 // CloseWrite ends the data that is sent to the other side.
 func (c *Conn) CloseWrite() error { return c.data.Close() }
