@@ -121,7 +121,7 @@ type session struct {
 }
 
 func (c *command) newSession(j *job.Job, port int) (*session, error) {
-	host, err := reach.NewHost(c.choice.Connection, j.Handle, 0)
+	host, err := reach.HostOf(c.choice.Connection, j.Handle, 0)
 	if err != nil {
 		return nil, err
 	}

@@ -96,7 +96,7 @@ func (o *forwardOptions) run(ctx context.Context) error {
 	if j.Handle.Backend == api.BackendLocal {
 		return o.here(ctx, j)
 	}
-	host, err := reach.NewHost(o.choice.Connection, j.Handle, number)
+	host, err := reach.HostOf(o.choice.Connection, j.Handle, number)
 	if err != nil {
 		return err
 	}

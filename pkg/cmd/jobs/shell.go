@@ -92,7 +92,7 @@ func (o *shellOptions) run(ctx context.Context) error {
 	if j.Handle.Backend == api.BackendLocal {
 		return o.here(j)
 	}
-	host, err := reach.NewHost(o.choice.Connection, j.Handle, number)
+	host, err := reach.HostOf(o.choice.Connection, j.Handle, number)
 	if err != nil {
 		return err
 	}

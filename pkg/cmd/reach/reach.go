@@ -23,15 +23,19 @@ var ErrNoPod = errors.New("no pod of the job is running")
 
 // Host is one host of a job in a cluster. Its pod may change.
 type Host struct {
-	handle    api.Handle
-	number    int
-	config    *rest.Config
-	cluster   *kube.Cluster
-	namespace string
+	handle  api.Handle
+	number  int
+	config  *rest.Config
+	cluster *kube.Cluster
 }
 
-// NewHost returns a host of a job. It contacts nothing.
-func NewHost(c *connect.Flags, h api.Handle, number int) (*Host, error) {
+// NewHost returns a host of a job in a cluster.
+func NewHost(config *rest.Config, cluster *kube.Cluster, h api.Handle, number int) *Host {
+	return &Host{h, number, config, cluster}
+}
+
+// HostOf returns a host of a job in the cluster that the flags choose. It contacts nothing.
+func HostOf(c *connect.Flags, h api.Handle, number int) (*Host, error) {
 	where, err := c.ResolveJobs()
 	if err != nil {
 		return nil, cli.Usage(err)
@@ -40,12 +44,12 @@ func NewHost(c *connect.Flags, h api.Handle, number int) (*Host, error) {
 	if err != nil {
 		return nil, err
 	}
-	namespace := cmp.Or(h.Namespace, where.Namespace)
-	cluster, err := backend.Cluster(c, where, namespace)
+	h.Namespace = cmp.Or(h.Namespace, where.Namespace)
+	cluster, err := backend.Cluster(c, where, h.Namespace)
 	if err != nil {
 		return nil, err
 	}
-	return &Host{h, number, config, cluster, namespace}, nil
+	return NewHost(config, cluster, h, number), nil
 }
 
 // Pod returns the pod in which the host is running. The error is ErrNoPod if there is none.
@@ -67,14 +71,14 @@ func (h *Host) Dial(ctx context.Context, port int) (*portforward.Conn, error) {
 }
 
 func (h *Host) dialPod(ctx context.Context, pod kube.Pod, port int) (*portforward.Conn, error) {
-	conn, err := portforward.Dial(ctx, h.config, portforward.Port{Namespace: h.namespace, Pod: pod.Name, Number: port})
+	conn, err := portforward.Dial(ctx, h.config, portforward.Port{Namespace: h.handle.Namespace, Pod: pod.Name, Number: port})
 	return conn, h.cluster.ExplainForward(pod.Name, err)
 }
 
 // Run runs a program beside the call, in a pod that Pod has returned, and returns its exit code. The error is a
 // RefusedError if it could not be started for want of a right, say, and another one if the connection broke.
 func (h *Host) Run(ctx context.Context, pod kube.Pod, argv []string, s podexec.Streams) (int, error) {
-	code, err := podexec.Run(ctx, h.config, podexec.Container{Namespace: h.namespace, Pod: pod.Name, Name: api.ContainerName}, argv, s)
+	code, err := podexec.Run(ctx, h.config, podexec.Container{Namespace: h.handle.Namespace, Pod: pod.Name, Name: api.ContainerName}, argv, s)
 	var answer apierrors.APIStatus
 	if errors.As(err, &answer) {
 		err = &RefusedError{h.cluster.ExplainExec(pod.Name, err)}
