@@ -25,7 +25,7 @@ try:
     elif sys.argv[1:2] == ["commit"]:
         from kinetic_runner.child.commit import main
     elif sys.argv[1:2] == ["shell"]:
-        from kinetic_runner.child.shell import main
+        from kinetic_runner.shell import main
     else:
         from kinetic_runner.ahead import main
 except ImportError as problem:  # such as a Python that was built without zlib

@@ -10,10 +10,10 @@ import signal
 import subprocess
 import time
 
-from ..environment import NETRC_VARIABLE
-from ..place import PLACE
-from ..process import Command, reason_of
-from ..text import tell, write_all
+from .environment import NETRC_VARIABLE
+from .place import PLACE
+from .process import Command, reason_of
+from .text import tell, write_all
 
 POLL_MS = 50  # between checks whether the program has ended, while something else keeps its pipes open
 DRAIN_SECONDS = 1.0  # for what it has printed before
