@@ -140,7 +140,7 @@ func TestBinariesImportOnlyWhatTheyNeed(t *testing.T) {
 		"the renderer":       {module + "pkg/submit/render", []string{runs}, "only run makes manifests"},
 		"kustomize":          {"sigs.k8s.io/kustomize/api/krusty", []string{runs}, "only run makes manifests"},
 		"Cloud Storage":      {"cloud.google.com/go/storage", []string{runs, jobs}, "only jobs have a store"},
-		"port forwarding":    {"k8s.io/client-go/tools/portforward", []string{jobs}, "only jobs debug does it"},
+		"port forwarding":    {"k8s.io/client-go/tools/portforward", []string{runs, jobs}, "only jobs have ports"},
 		"all API groups":     {"k8s.io/client-go/kubernetes/scheme", nil, "its init costs 2 ms at every start; genericclioptions brings it"},
 		"gRPC's tracing":     {"golang.org/x/net/trace", nil, "its templates call methods by name, so the linker keeps all: 8 MB"},
 		"kubectl get":        {"k8s.io/kubectl/pkg/cmd/get", nil, "its init costs 15 ms at every start"},

@@ -49,6 +49,7 @@ type flags struct {
 	outputFile   string
 
 	detach, cancelOnInterrupt bool
+	forward                   []string
 	cleanup                   report.Cleanup
 	timeout                   time.Duration
 }
@@ -214,6 +215,7 @@ func (f *flags) addOutcome(s cli.Section) {
 	s.Offer("output", "yaml", "json", "name", report.InputsFormat)
 	fs.BoolVarP(&f.detach, "detach", "d", false, "Print the job ID and return once the job is submitted.")
 	cli.DurationVar(fs, &f.timeout, "timeout", "Stop waiting after this time (exit code 124); the job keeps running.")
+	fs.StringArrayVar(&f.forward, "forward", nil, "Forward the port `LOCAL[:REMOTE]` of this machine to the job while it is followed: 6006 for TensorBoard, 0:6006 for any free port.")
 	fs.StringVar(&f.fetch, "outputs", "", "Copy what the job wrote to KINETIC_OUTPUT_DIR to `DIR` at the end, also after a failure.")
 	fs.StringVar(&f.outputFile, "output-file", "", "Write what the function of --payload returned or raised to `FILE`, as a pickle. Default: print the value as JSON.")
 	report.CleanupVar(s, &f.cleanup)

@@ -21,7 +21,7 @@ func (o *options) again(ctx context.Context, old *job.Job) error {
 	}
 	reader := *o
 	reader.wait.cleanup = o.wait.cleanupOlder
-	return reader.follow(ctx, old)
+	return reader.follow(ctx, old, &forwarding{options: &reader})
 }
 
 // showMap writes the values of a map while it runs, and shows its progress.

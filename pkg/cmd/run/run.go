@@ -175,6 +175,10 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	if !m.submits() {
 		request.MapResume = "" // without reading the store, only the map of all inputs can be shown
 	}
+	ports, err := f.forwardedPorts(m)
+	if err != nil {
+		return nil, err
+	}
 	cleanup, older := f.cleanup, report.KeepAll
 	if c.Flags().Changed("cleanup") {
 		older = f.cleanup
@@ -185,7 +189,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 		streams: streams, ui: ui.New(streams.ErrOut, now.Now), clock: now,
 		mode: m, output: f.output, writeOverlay: f.writeOverlay,
 		request: request, notes: notes, settled: f.settled(c, local), target: place, machine: machine, connection: f.connection, prices: machine.Prices,
-		wait: waiting{detach: f.detach, outputs: f.fetch, file: f.outputFile, timeout: f.timeout, cleanup: cleanup, cleanupOlder: older, cancel: f.cancelOnInterrupt || local},
+		wait: waiting{detach: f.detach, outputs: f.fetch, file: f.outputFile, timeout: f.timeout, cleanup: cleanup, cleanupOlder: older, cancel: f.cancelOnInterrupt || local, forward: ports},
 	}, nil
 }
 

@@ -14,6 +14,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/event"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/packaging"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/reach"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
@@ -43,6 +44,8 @@ type waiting struct {
 	outputs string
 	// file is where the pickle of a result goes, "" for nowhere.
 	file string
+	// forward has the ports that are forwarded meanwhile.
+	forward []reach.Ports
 	// attachment is nil unless a local job was started that ends with this process.
 	attachment *local.Attachment
 }
@@ -101,6 +104,11 @@ func (o *options) noteHardware(p submit.Planned) {
 
 // start starts the job in these steps and, unless it is detached, waits for its result.
 func (o *options) start(ctx context.Context, p submit.Planned, to destination, steps submit.Hooks) error {
+	forward, err := o.openPorts(to)
+	if err != nil {
+		return cli.Usage(err)
+	}
+	defer forward.close()
 	j, err := o.apply(ctx, p, to.registry, steps)
 	if err != nil {
 		return err
@@ -109,7 +117,7 @@ func (o *options) start(ctx context.Context, p submit.Planned, to destination, s
 	if o.wait.detach {
 		return o.printHandle(j)
 	}
-	err = o.follow(ctx, j)
+	err = o.follow(ctx, j, forward)
 	if o.wait.attachment != nil {
 		o.wait.attachment.LetGo()
 	}
@@ -211,7 +219,7 @@ type outcome struct {
 var errUnrecoverable = errors.New("the job can never start")
 
 // follow shows the job's log, and delivers the result when the job has ended.
-func (o *options) follow(ctx context.Context, j *job.Job) error {
+func (o *options) follow(ctx context.Context, j *job.Job, forward *forwarding) error {
 	waiting, cancelTimeout := report.WithTimeout(context.WithoutCancel(ctx), o.wait.timeout)
 	defer cancelTimeout()
 	following, cancel := context.WithCancelCause(waiting)
@@ -222,6 +230,7 @@ func (o *options) follow(ctx context.Context, j *job.Job) error {
 	go func() {
 		done <- o.show(following, j, func(s api.Status) {
 			o.announce(states, j, s)
+			forward.seen(following, j, s)
 			switch last = s; {
 			case s.Unrecoverable:
 				cancel(errUnrecoverable)

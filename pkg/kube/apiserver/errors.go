@@ -83,8 +83,11 @@ func (r Request) advice(err error) (api.ErrorKind, string) {
 
 // role returns the Role that grants what was requested.
 func (r Request) role() string {
-	if r.Resource == "configmaps" && r.Verb != "create" {
+	switch {
+	case r.Resource == "configmaps" && r.Verb != "create":
 		return "kinetic-cleanup"
+	case r.Resource == "pods/exec":
+		return "kinetic-shell"
 	}
 	return "kinetic-user"
 }

@@ -4,22 +4,21 @@
 package portforward
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
 	"strconv"
 	"strings"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
 	"k8s.io/client-go/transport/spdy"
 	"k8s.io/streaming/pkg/httpstream"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
 )
 
 // Port is a port of a pod.
@@ -39,8 +38,16 @@ func (e *RefusedError) Error() string {
 	return strings.TrimSuffix(fmt.Sprintf("nothing listens on port %d of pod %s: %s", e.Port.Number, e.Port.Pod, e.Said), ": ")
 }
 
+// LostError means that a connection broke which neither end has closed.
+type LostError struct{ Port Port }
+
+func (e *LostError) Error() string {
+	return fmt.Sprintf("a connection to port %d of pod %s was lost; the next one is a new one", e.Port.Number, e.Port.Pod)
+}
+
 // Conn is a connection to a port of a pod.
 type Conn struct {
+	port    Port
 	way     httpstream.Connection
 	data    httpstream.Stream
 	refused chan *RefusedError
@@ -53,7 +60,7 @@ func Dial(ctx context.Context, config *rest.Config, p Port) (*Conn, error) {
 	if err != nil {
 		return nil, err
 	}
-	c := &Conn{way: way, refused: make(chan *RefusedError, 1)}
+	c := &Conn{port: p, way: way, refused: make(chan *RefusedError, 1)}
 	if err := c.begin(p); err != nil {
 		_ = way.Close()
 		return nil, fmt.Errorf("opening port %d of pod %s: %w", p.Number, p.Pod, err)
@@ -65,7 +72,7 @@ func Dial(ctx context.Context, config *rest.Config, p Port) (*Conn, error) {
 // SPDY if the server refuses that. The dialers take no context, so open returns without
 // them when ctx is done.
 func open(ctx context.Context, config *rest.Config, p Port) (httpstream.Connection, error) {
-	kept := &refusal{}
+	kept := &apiserver.Refusal{}
 	dialer, err := dialerTo(config, p, kept)
 	if err != nil {
 		return nil, fmt.Errorf("preparing to forward port %d of pod %s: %w", p.Number, p.Pod, err)
@@ -77,8 +84,8 @@ func open(ctx context.Context, config *rest.Config, p Port) (httpstream.Connecti
 	done := make(chan opened, 1)
 	go func() {
 		way, _, err := dialer.Dial(portforward.PortForwardProtocolV1Name)
-		if err != nil && kept.status != nil {
-			err = kept.status
+		if err != nil && kept.Status != nil {
+			err = kept.Status
 		}
 		done <- opened{way, err}
 	}()
@@ -90,7 +97,7 @@ func open(ctx context.Context, config *rest.Config, p Port) (httpstream.Connecti
 	}
 }
 
-func dialerTo(config *rest.Config, p Port, kept *refusal) (httpstream.Dialer, error) {
+func dialerTo(config *rest.Config, p Port, kept *apiserver.Refusal) (httpstream.Dialer, error) {
 	server, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
 		return nil, err
@@ -109,29 +116,6 @@ func dialerTo(config *rest.Config, p Port, kept *refusal) (httpstream.Dialer, er
 	return portforward.NewFallbackDialerForStreaming(socket, plain, func(err error) bool {
 		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
 	}), nil
-}
-
-// refusal keeps the API server's Status when it refuses a request. The dialer's error has
-// only its text.
-type refusal struct {
-	http.RoundTripper
-	status *apierrors.StatusError
-}
-
-// RoundTrip implements http.RoundTripper.
-func (r *refusal) RoundTrip(request *http.Request) (*http.Response, error) {
-	answer, err := r.RoundTripper.RoundTrip(request)
-	if err != nil || answer.StatusCode < http.StatusBadRequest {
-		return answer, err
-	}
-	body, err := io.ReadAll(answer.Body)
-	_ = answer.Body.Close()
-	answer.Body = io.NopCloser(bytes.NewReader(body))
-	var status metav1.Status
-	if json.Unmarshal(body, &status) == nil && status.Code != 0 {
-		r.status = &apierrors.StatusError{ErrStatus: status}
-	}
-	return answer, err
 }
 
 // begin creates the two streams of a connection: one for errors, one for the data.
@@ -174,6 +158,20 @@ func (c *Conn) Read(data []byte) (int, error) {
 
 // Write implements io.Writer.
 func (c *Conn) Write(data []byte) (int, error) { return c.data.Write(data) }
+
+// lostTime is how long it may take until a connection that was lost is known to be: its streams end first.
+const lostTime = time.Second
+
+// lost returns an error if the connection has ended, and not only its data.
+func (c *Conn) lost(ctx context.Context) error {
+	select {
+	case <-c.way.CloseChan():
+		return &LostError{c.port}
+	case <-time.After(lostTime):
+	case <-ctx.Done():
+	}
+	return nil
+}
 
 // CloseWrite ends the data that is sent to the other side.
 func (c *Conn) CloseWrite() error { return c.data.Close() }

@@ -27,6 +27,7 @@ var debugger = portforward.Port{Namespace: "research", Pod: "train-x", Number: 5
 // refuses says why.
 type cluster struct {
 	refuses string
+	breaks  bool // the connection, after the greeting
 	paths   []string
 }
 
@@ -64,6 +65,10 @@ func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	complaints, data := <-streams, <-streams
 	if kinds := complaints.Headers().Get(corev1.StreamType) + data.Headers().Get(corev1.StreamType) + data.Headers().Get(corev1.PortHeader); kinds != "errordata5678" {
 		c.refuses = "these are no streams of a forwarded port: " + kinds
+	}
+	if c.breaks {
+		fmt.Fprintln(data, "hello")
+		return
 	}
 	if c.refuses != "" {
 		fmt.Fprint(complaints, c.refuses)
@@ -155,6 +160,26 @@ func TestServe(t *testing.T) {
 	cancel()
 	if err := <-ended; !errors.Is(err, context.Canceled) {
 		t.Errorf("Serve ended with %v", err)
+	}
+}
+
+func TestServeTellsThatAConnectionBroke(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	l := listen(t)
+	told := make(chan error, 1)
+	dial := (&cluster{breaks: true}).dialer(t)
+	go func() { _ = portforward.Serve(ctx, l, dial, func(err error) { told <- err }) }()
+	conn, err := net.Dial("tcp", l.Addr().String())
+	if err != nil {
+		t.Fatal(err)
+	}
+	defer conn.Close()
+	if data, _ := io.ReadAll(conn); string(data) != "hello\n" {
+		t.Errorf("got %q", data)
+	}
+	if got := (<-told).Error(); got != "a connection to port 5678 of pod train-x was lost; the next one is a new one" {
+		t.Errorf("told %q", got)
 	}
 }
 

@@ -63,5 +63,6 @@ func relay(ctx context.Context, near net.Conn, dial dialer) error {
 	if errors.As(err, &refused) {
 		return refused
 	}
-	return nil // either side may hang up
+	_ = near.Close()
+	return far.lost(ctx) // nil if either side has hung up
 }

@@ -16,7 +16,7 @@ from .. import checks
 from ..errors import JobNotFound, JobTimeout, UsageError, brief
 from ..job_status import JobStatus
 from ..options import PLACES, Duration, flags, one, switch
-from . import advice, binaries, process, result, scratch
+from . import advice, binaries, inside, process, result, scratch
 from .facts import Facts, ending, known
 from .flags import timeout_flag
 from .joblog import LogLines, printed
@@ -297,16 +297,23 @@ class JobHandle(Facts, Generic[R]):
             KineticError: the job has ended, or can't be reached.
         """
         checks.whole(0)("local_port", local_port)
-        report = Reporter()
-
-        def show(event: process.Event) -> None:
-            if event["event"] == "output":
-                print(event["line"], flush=True)
-            else:
-                report(event)
-
         with contextlib.suppress(KeyboardInterrupt):
-            self._require("debug", *one("--port", local_port), on_event=show, lines_on_output=True)
+            inside.debug(self._words("debug", *one("--port", local_port)), self.named())
+
+    @brief
+    def forward(self, port: int, local_port: Optional[int] = None, *, host: int = 0) -> inside.Forwarded:
+        """Forward a port of this machine to one of the job, once it runs: `with job.forward(6006) as at: print(at.url)`.
+
+        What is returned has port, url and close(). It forwards until it is closed, the job or the program ends.
+
+        Args:
+            port: the port in the job, where something may listen on 127.0.0.1 alone.
+            local_port: that of this machine, the same by default; 0 for any free one. host is the number of the host.
+
+        Raises:
+            KineticError: the port is in use, there is no such host, or the job has ended or can't be reached.
+        """
+        return inside.Forwarded(self._words("forward", *inside.forwarding(port, local_port, host)), self.named())
 
     def to_json(self) -> str:
         """Return the handle as text. It has no credentials."""

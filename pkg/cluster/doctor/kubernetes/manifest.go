@@ -25,7 +25,7 @@ type wanted struct {
 func readWanted() (wanted, error) {
 	var w wanted
 	labels := map[string]string{"app.kubernetes.io/name": "kinetic"}
-	for _, name := range []string{"cleanup", "release", "user"} {
+	for _, name := range []string{"cleanup", "release", "shell", "user"} {
 		var role rbacv1.Role
 		if err := read(name, &role); err != nil {
 			return w, err

@@ -1,0 +1,46 @@
+package reach
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"strconv"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
+)
+
+// lookEvery is how often a port is tried until something answers: nothing reports when that happens.
+const lookEvery = 300 * time.Millisecond
+
+// LocalNote says where a port of a job of this machine is.
+func LocalNote(id string, port int) string {
+	return fmt.Sprintf("job %s runs on this machine: its port %d is here already, at http://127.0.0.1:%d", id, port, port)
+}
+
+// Open opens the browser once something on this machine answers at a port as a web server does.
+func Open(ctx context.Context, port int) error {
+	at := "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
+	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
+		Transport: &http.Transport{DisableKeepAlives: true}}
+	for {
+		request, err := http.NewRequestWithContext(ctx, http.MethodHead, at, nil)
+		if err != nil {
+			return err
+		}
+		if answer, err := client.Do(request); err == nil {
+			_ = answer.Body.Close()
+			break
+		}
+		select {
+		case <-ctx.Done():
+			return ctx.Err()
+		case <-time.After(lookEvery):
+		}
+	}
+	if err := platform.OpenBrowser(ctx, at); err != nil {
+		return fmt.Errorf("opening %s in a browser: %w: open it yourself", at, err)
+	}
+	return nil
+}

@@ -1,0 +1,93 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Reaches into a running job: its debugger, and its ports."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Sequence
+from typing import Optional
+
+from .. import checks
+from ..errors import Interrupted
+from ..options import one
+from . import binaries, process
+from .report import Reporter
+
+
+def debug(words: Sequence[str], job: process.Event) -> None:
+    """Print how to attach a debugger, and forward its port until the job ends, or Ctrl-C.
+
+    Args:
+        words: the command line that does so.
+        job: the job, as for process.run.
+    """
+    report = Reporter()
+
+    def show(event: process.Event) -> None:
+        if event["event"] == "output":
+            print(event["line"], flush=True)
+        else:
+            report(event)
+
+    process.require(binaries.JOBS, words, show, lines_on_output=True, job=job)
+
+
+def forwarding(port: int, local_port: Optional[int], host: int) -> list[str]:
+    """Return the words of a command line that forwards a port.
+
+    Raises:
+        ValueError: one of them is no such number.
+    """
+    checks.whole(1)("port", port)
+    local_port = port if local_port is None else local_port
+    checks.whole(0)("local_port", local_port)
+    checks.whole(0)("host", host)
+    return [f"{local_port}:{port}", *one("--host", host)]
+
+
+class Forwarded:
+    """A port of this machine that leads to one of a job until it is closed: a context manager.
+
+    Attributes:
+        port: the port.
+        url: the same as http://127.0.0.1:PORT.
+    """
+
+    def __init__(self, words: Sequence[str], job: process.Event) -> None:
+        report = Reporter()
+        address = ""
+        with process.Interrupts() as interrupts:
+            self._running = process.Running(binaries.JOBS, words, lines_on_output=True, job=job)
+            interrupts.pass_to(self._running.process)
+            for event in self._running:
+                if event["event"] == "output":
+                    address = event["line"]
+                    break
+                report(event)
+        if interrupts.count:
+            raise Interrupted(self._running.last_words(), self._running.job_id)
+        if not address:
+            raise process.failure(binaries.JOBS, self._running.answer())
+        self.port = int(address.rpartition(":")[2])
+        self.url = f"http://{address}"
+        self._reader = threading.Thread(target=self._tell, args=[report], daemon=True)
+        self._reader.start()
+
+    def _tell(self, report: Reporter) -> None:
+        for event in self._running:
+            report(event)
+
+    def close(self) -> None:
+        """Close the port. The job goes on."""
+        process.interrupt(self._running.process)
+        self._reader.join()
+
+    def __enter__(self) -> Forwarded:
+        return self
+
+    def __exit__(self, *exception: object) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<{self.url}>"
