@@ -133,7 +133,8 @@ FAKE_GCS_SERVER = CGO_ENABLED=0 GOFLAGS=-trimpath go -C hack/cluster/kubebox too
 # One file per core at a time, and one more: tests often wait.
 PYTEST = /usr/bin/python3 -m pytest -q -n "$$(($$(getconf _NPROCESSORS_ONLN) + 1))" --dist loadfile
 # In the package's directory, go shows the tests' output, such as why one is skipped.
-E2E := CGO_ENABLED=0 hack/cluster/with.sh go -C hack/e2e test -count=1 -timeout 40m
+# Three scripts at a time keep two cores busy: they also wait.
+E2E := CGO_ENABLED=0 hack/cluster/with.sh go -C hack/e2e test -count=1 -timeout 60m -parallel 3
 
 .PHONY: test
 test: test-quick test-release test-outputs build ## Run all tests

@@ -64,14 +64,14 @@ func warmHost(s snapshot) (WarmHost, bool) {
 	return host, true
 }
 
-// WarmPod returns the name and the UID of the pod of a host that takes calls, "" if there is none.
-func (c *Cluster) WarmPod(ctx context.Context, host api.Handle) (name, uid string, err error) {
+// WarmHost returns a warm host by its handle, zero if it has ended.
+func (c *Cluster) WarmHost(ctx context.Context, host api.Handle) (WarmHost, error) {
 	now, err := c.client.snapshot(ctx, host)
-	if err != nil || !now.Exists() {
-		return "", "", err
+	if err != nil {
+		return WarmHost{}, err
 	}
 	found, _ := warmHost(now)
-	return found.Pod, found.PodUID, nil
+	return found, nil
 }
 
 func takesCalls(p corev1.Pod) bool {

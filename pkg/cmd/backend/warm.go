@@ -1,7 +1,6 @@
 package backend
 
 import (
-	"cmp"
 	"context"
 	"encoding/hex"
 	"errors"
@@ -19,42 +18,26 @@ import (
 // WarmKeys returns the keys of the warm hosts that this machine has started.
 func WarmKeys() warm.Keys { return warm.Keys{Dir: filepath.Join(cacheDir(), "warm")} }
 
-// DialWarm connects to a warm host, whose handle needs no more than its ID and its namespace.
-func DialWarm(ctx context.Context, config *rest.Config, cluster *kube.Cluster, namespace string, host api.Handle) (*warm.Conn, error) {
-	pod, uid, err := cluster.WarmPod(ctx, host)
-	if err != nil {
-		return nil, err
-	}
-	if pod == "" {
-		return nil, warm.ErrNoHost
-	}
-	return dialWarmPod(ctx, config, cluster, cmp.Or(namespace, host.Namespace), host, pod, uid)
-}
-
-// DialWarmHost connects to a listed warm host.
-func DialWarmHost(ctx context.Context, config *rest.Config, cluster *kube.Cluster, host kube.WarmHost) (*warm.Conn, error) {
+// DialWarm connects to a warm host. The error is warm.ErrNoHost if none of its pods takes calls.
+func DialWarm(ctx context.Context, config *rest.Config, cluster *kube.Cluster, host kube.WarmHost) (*warm.Conn, error) {
 	if host.Pod == "" {
 		return nil, warm.ErrNoHost
 	}
-	return dialWarmPod(ctx, config, cluster, host.Namespace, api.Handle{JobID: host.ID, Namespace: host.Namespace}, host.Pod, host.PodUID)
-}
-
-func dialWarmPod(ctx context.Context, config *rest.Config, cluster *kube.Cluster, namespace string, host api.Handle, pod, uid string) (*warm.Conn, error) {
-	key := WarmKeys().Recall(host.JobID)
+	key := WarmKeys().Recall(host.ID)
 	if key == nil { // another machine has started it
-		text, err := cluster.WarmKey(ctx, host)
+		text, err := cluster.WarmKey(ctx, api.Handle{JobID: host.ID, Namespace: host.Namespace})
 		if err != nil {
 			return nil, err
 		}
 		if key, err = hex.DecodeString(text); err != nil {
-			return nil, fmt.Errorf("reading the key of warm host %s: %w", host.JobID, err)
+			return nil, fmt.Errorf("reading the key of warm host %s: %w", host.ID, err)
 		}
 	}
-	way, err := portforward.Dial(ctx, config, portforward.Port{Namespace: namespace, Pod: pod, Number: api.WarmPort})
+	way, err := portforward.Dial(ctx, config, portforward.Port{Namespace: host.Namespace, Pod: host.Pod, Number: api.WarmPort})
 	if err != nil {
-		return nil, cluster.ExplainForward(pod, err)
+		return nil, cluster.ExplainForward(host.Pod, err)
 	}
-	conn, err := warm.Connect(way, key, uid)
+	conn, err := warm.Connect(way, key, host.PodUID)
 	var refused *portforward.RefusedError
 	if errors.As(err, &refused) { // it is just starting, or ending
 		return nil, warm.ErrNoHost

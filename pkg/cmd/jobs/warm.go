@@ -163,7 +163,7 @@ func (c *command) listHosts(ctx context.Context, config *rest.Config, cluster *k
 	parallel.Each(job.Parallel, hosts, func(i int, host kube.WarmHost) {
 		item := warmItem{ID: host.ID, Namespace: host.Namespace, Accelerator: host.Accelerator, Owner: host.Owner, Created: host.Created, State: host.State,
 			Cost: meter.OfSummary(host.JobSummary), host: host}
-		if conn, err := backend.DialWarmHost(ctx, config, cluster, host); err == nil {
+		if conn, err := backend.DialWarm(ctx, config, cluster, host); err == nil {
 			if s, err := conn.State(); err == nil {
 				item.Calls, item.Current, item.EndsInSeconds = &s.Calls, s.Current, &s.Ends
 				if s.Current == "" {

@@ -75,9 +75,9 @@ func TestPulls(t *testing.T) {
 				for _, s := range tt.seen {
 					told.Waiting(s)
 					told.Running(s)
-					time.Sleep(time.Second)
+					<-time.After(time.Second)
 				}
-				time.Sleep(tt.rest)
+				<-time.After(tt.rest)
 				synctest.Wait()
 				if got := out.String(); got != tt.want {
 					t.Errorf("got\n%s, want\n%s", got, tt.want)

@@ -175,22 +175,32 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	if !m.submits() {
 		request.MapResume = "" // without reading the store, only the map of all inputs can be shown
 	}
-	ports, err := f.forwardedPorts(m)
-	if err != nil {
+	if err := settleKeepWarm(&request.KeepWarm, m); err != nil {
 		return nil, err
 	}
-	cleanup, older := f.cleanup, report.KeepAll
-	if c.Flags().Changed("cleanup") {
-		older = f.cleanup
-	} else if request.Debug {
-		cleanup = report.KeepAll
+	wait, err := f.waiting(c, m, request)
+	if err != nil {
+		return nil, err
 	}
 	return &options{
 		streams: streams, ui: ui.New(streams.ErrOut, now.Now), clock: now,
 		mode: m, output: f.output, writeOverlay: f.writeOverlay,
 		request: request, notes: notes, settled: f.settled(c, local), target: place, machine: machine, connection: f.connection, prices: machine.Prices,
-		wait: waiting{detach: f.detach, outputs: f.fetch, file: f.outputFile, timeout: f.timeout, cleanup: cleanup, cleanupOlder: older, cancel: f.cancelOnInterrupt || local, forward: ports},
+		wait: wait,
 	}, nil
+}
+
+// waiting returns how a run waits for its job.
+func (f *flags) waiting(c *cobra.Command, m mode, r api.Request) (waiting, error) {
+	ports, err := f.forwardedPorts(m)
+	cleanup, older := f.cleanup, report.KeepAll
+	if c.Flags().Changed("cleanup") {
+		older = f.cleanup
+	} else if r.Debug {
+		cleanup = report.KeepAll
+	}
+	return waiting{detach: f.detach, outputs: f.fetch, file: f.outputFile, timeout: f.timeout, cleanup: cleanup, cleanupOlder: older,
+		cancel: f.cancelOnInterrupt || r.Backend == api.BackendLocal, forward: ports}, err
 }
 
 // resolve finds where the job goes, as far as a mode needs it.
@@ -355,6 +365,11 @@ func (o *options) run(ctx context.Context) error {
 			return cli.Usage(err)
 		}
 	}
+	return o.carryOut(ctx, planned, rendered, to)
+}
+
+// carryOut does with a plan what the mode says.
+func (o *options) carryOut(ctx context.Context, planned submit.Planned, rendered render.Rendered, to destination) error {
 	switch o.mode {
 	case modePrepare:
 		return o.prepare(ctx, planned, rendered, to)

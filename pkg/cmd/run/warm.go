@@ -24,7 +24,7 @@ import (
 )
 
 // envKeepWarm is the default of --keep-warm.
-const envKeepWarm = "KINETIC_KEEP_WARM"
+const envKeepWarm = "KINETIC_KEEP_WARM" //nolint:gosec // a name, not a credential
 
 // chooseKeepWarm reads --keep-warm, or its variable.
 func chooseKeepWarm(w *api.KeepWarm, text string, getenv func(string) string) error {
@@ -51,6 +51,19 @@ func readKeepWarm(w *api.KeepWarm, name, text string) error {
 	}
 	w.Level = api.WarmLevel(level)
 	return cli.OneOf(name, level, []string{string(api.WarmClean), string(api.WarmPreloaded)})
+}
+
+// settleKeepWarm leaves warm hosts out of a mode that starts nothing and shows a job's own manifests.
+func settleKeepWarm(w *api.KeepWarm, m mode) error {
+	switch {
+	case m != modePrepare && m != modeWriteOverlay || w.Idle == 0:
+		return nil
+	case w.ByDefault:
+		*w = api.KeepWarm{}
+		return nil
+	default:
+		return errors.New("--keep-warm cannot be combined with --prepare or --write-overlay, which show a job that is applied later")
+	}
 }
 
 // warmRun is a run of a call for a warm host.
@@ -123,7 +136,7 @@ func (r *warmRun) ask(ctx context.Context, host kube.WarmHost) (*warm.Conn, warm
 	if err != nil {
 		return nil, warm.State{}, err
 	}
-	conn, err := backend.DialWarmHost(ctx, config, r.to.cluster, host)
+	conn, err := backend.DialWarm(ctx, config, r.to.cluster, host)
 	if err != nil {
 		return nil, warm.State{}, err
 	}

@@ -76,7 +76,7 @@ func sign(key []byte, parts ...[]byte) []byte {
 }
 
 func (c *channel) send(k kind, payload []byte) error {
-	frame := binary.BigEndian.AppendUint32(nil, uint32(len(payload))) //nolint:gosec // less than payloadLimit
+	frame := binary.BigEndian.AppendUint32(nil, uint32(len(payload)))
 	frame = append(frame, byte(k))
 	frame = binary.BigEndian.AppendUint64(frame, c.written)
 	frame = append(frame, payload...)
