@@ -4,6 +4,7 @@ package run
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"os"
 	"slices"
@@ -164,7 +165,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 		return nil, err
 	}
 	if !local {
-		if err := defaultRequests(&request, place, os.Getenv); err != nil {
+		if err := errors.Join(defaultRequests(&request, place, os.Getenv), settleKeepWarm(&request.KeepWarm, m)); err != nil {
 			return nil, err
 		}
 	}
@@ -174,9 +175,6 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	}
 	if !m.submits() {
 		request.MapResume = "" // without reading the store, only the map of all inputs can be shown
-	}
-	if err := settleKeepWarm(&request.KeepWarm, m); err != nil {
-		return nil, err
 	}
 	wait, err := f.waiting(c, m, request)
 	if err != nil {
