@@ -271,7 +271,7 @@ func TestOtherRulesAreOnlyChangedIfTold(t *testing.T) {
 	own := map[string]any{"metadata": map[string]any{"name": "kinetic-user"}, "rules": []any{}}
 	server.Put(userRole, own)
 	s, err := Roles{c, "ml"}.Get(t.Context())
-	if err != nil || len(s.Missing) != 2 || len(s.Differences) != 1 {
+	if err != nil || len(s.Missing) != 3 || len(s.Differences) != 1 {
 		t.Fatalf("got %+v, %v", s, err)
 	}
 	if err := (Roles{c, "ml"}).Ensure(t.Context(), infra.State{Exists: true, Missing: s.Missing}); err != nil {
