@@ -28,6 +28,8 @@ try:
         from kinetic_runner.warm.ready import main
     elif sys.argv[1:2] == ["shell"]:
         from kinetic_runner.shell import main
+    elif "--warm-idle" in sys.argv:
+        from kinetic_runner.warm.hold import main
     else:
         from kinetic_runner.ahead import main
 except ImportError as problem:  # such as a Python that was built without zlib

@@ -11,10 +11,6 @@ from .process import Child, interpreter
 
 def main(argv, early_signals):
     """Run one attempt and end the process."""
-    if "--warm-idle" in argv:
-        from .warm.hold import main as hold
-
-        os._exit(hold(argv))
     child = start(workspace_of(argv)) if "--function" in argv and not has_environment(argv) else None
     from .main import main as run  # only now
 

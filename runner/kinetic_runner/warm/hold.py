@@ -15,7 +15,7 @@ from .holder import Holder
 IDLE, LIMIT, LEVEL, FIRST = FLAGS = "--warm-idle", "--warm-limit", "--warm-level", "--warm-first"
 
 
-def main(argv):
+def main(argv, _):
     """Take calls until the host has been idle for long enough; return the exit code."""
     try:
         own, others = divide(argv[1:])
