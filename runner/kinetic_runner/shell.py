@@ -76,8 +76,8 @@ def shell_of(environ):
 
 def become(command):
     """Become a program that has a terminal."""
-    for number in (signal.SIGPIPE, getattr(signal, "SIGXFSZ", signal.SIGPIPE)):
-        signal.signal(number, signal.SIG_DFL)  # Python ignores them, and programs inherit that
+    for number in (signal.SIGPIPE, getattr(signal, "SIGXFSZ", signal.SIGPIPE), signal.SIGINT, signal.SIGQUIT):
+        signal.signal(number, signal.SIG_DFL)  # Python ignores the first two, a runtime that was started in the background the others
     os.execvpe(command.argv[0], command.argv, command.environ)
 
 
