@@ -33,7 +33,6 @@ const (
 
 // Warm makes a job a warm host.
 type Warm struct {
-	KeepWarm
 	// Longest is for how long a call may run.
 	Longest time.Duration
 	// Key stands for the place of the calls: all that their pods have in common. Parts says what it consists of, as JSON, for people.
@@ -62,7 +61,7 @@ const (
 	WarmName = "warm"
 	// LabelWarm carries Warm.Key.
 	LabelWarm = AnnotationPrefix + "warm"
-	// AnnotationWarmPlace, AnnotationWarmOwner, AnnotationWarmSecrets and AnnotationWarmIdle carry fields of Warm.
+	// AnnotationWarmPlace, AnnotationWarmOwner, AnnotationWarmSecrets and AnnotationWarmIdle carry fields of Warm, and KeepWarm.Idle.
 	AnnotationWarmPlace   = AnnotationPrefix + "warm-place"
 	AnnotationWarmOwner   = AnnotationPrefix + "warm-owner"
 	AnnotationWarmSecrets = AnnotationPrefix + "warm-secrets"

@@ -1,6 +1,7 @@
 package submit
 
 import (
+	"cmp"
 	"crypto/hmac"
 	"crypto/sha256"
 	"encoding/hex"
@@ -22,6 +23,7 @@ const warmKeyDigits = 40
 // chooseWarm returns what the user said about warm hosts, if the job can run on one.
 func chooseWarm(r api.Request, s api.Spec) (api.KeepWarm, error) {
 	w := r.KeepWarm
+	w.Limit = cmp.Or(w.Limit, api.DefaultWarmLimit)
 	switch what := refusesWarm(r, s); {
 	case w.Idle == 0 && (w.Only || w.Fresh || w.Wait):
 		return w, errors.New("--warm-only, --fresh and --warm-wait need --keep-warm DURATION")
@@ -92,8 +94,8 @@ func (p WarmPlace) Difference(annotation string) string {
 
 // WarmPlace returns the place of the plan's call, for calls of this person.
 func (p Planned) WarmPlace(owner string) (WarmPlace, error) {
-	neutral := p.warmSpec(api.Warm{KeepWarm: p.Spec.KeepWarm, Owner: owner})
-	neutral.ID, neutral.Warm.Idle, neutral.Warm.Limit = api.WarmName+"-place", 0, 0
+	neutral := p.warmSpec(api.Warm{Owner: owner})
+	neutral.ID, neutral.KeepWarm.Idle, neutral.KeepWarm.Limit = api.WarmName+"-place", 0, 0
 	rendered, err := render.Objects(neutral, p.Overlay)
 	if err != nil {
 		return WarmPlace{}, err
@@ -124,7 +126,7 @@ func (p Planned) WarmHost(place WarmPlace, owner string, key []byte) (api.Spec, 
 	if err != nil {
 		return api.Spec{}, err
 	}
-	host := p.warmSpec(api.Warm{KeepWarm: p.Spec.KeepWarm, Owner: owner, Key: place.Key, Parts: string(text), Secrets: p.WarmSecrets(key), First: p.WarmCall()})
+	host := p.warmSpec(api.Warm{Owner: owner, Key: place.Key, Parts: string(text), Secrets: p.WarmSecrets(key), First: p.WarmCall()})
 	host.ID = p.Spec.Host
 	return host, nil
 }

@@ -17,10 +17,10 @@ class TestFrames(unittest.TestCase):
     def test_frames_arrive_whole_however_they_are_cut(self):
         for size in (1, 7, 1000):
             holder, client = pair()
-            data = client.send(frames.CALL, b"first") + client.send(frames.PING) + client.send(frames.CALL, bytes(2000))
+            data = client.send(frames.CALL, b"first") + client.send(frames.STAT) + client.send(frames.CALL, bytes(2000))
             got = [frame for at in range(0, len(data), size) for frame in holder.receive(data[at : at + size])]
-            self.assertEqual(got, [(frames.CALL, b"first"), (frames.PING, b""), (frames.CALL, bytes(2000))])
-            self.assertEqual(client.receive(holder.send(frames.PONG, b"x")), [(frames.PONG, b"x")])
+            self.assertEqual(got, [(frames.CALL, b"first"), (frames.STAT, b""), (frames.CALL, bytes(2000))])
+            self.assertEqual(client.receive(holder.send(frames.STATE, b"x")), [(frames.STATE, b"x")])
 
     def test_first_frame_may_come_with_the_greeting(self):
         holder, client = Frames(b"secret", "uid-1", True), Frames(b"secret", "uid-1", False)
@@ -38,7 +38,7 @@ class TestFrames(unittest.TestCase):
             "another secret": pair(client_secret=b"guess")[1].send(frames.CALL, b"payload"),
             "another pod": pair(client_uid="uid-2")[1].send(frames.CALL, b"payload"),
             "another connection": pair()[1].send(frames.CALL, b"payload"),
-            "its own frame": holder.send(frames.PONG, b"payload"),
+            "its own frame": holder.send(frames.STATE, b"payload"),
         }.items():
             with self.subTest(name):
                 fresh = Frames(b"secret", "uid-1", True)

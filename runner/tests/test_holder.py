@@ -183,9 +183,6 @@ class Holding(RunnerCase):
         ring = Ring(self, port)
         ring.send(frames.STAT, None)
         self.assertEqual(ring.receive()[1]["calls"], 0)
-        ring.send(frames.END_HOST, None)
-        self.assertEqual(process.wait(TIMEOUT), 0)
-        process, port = self.host()
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(TIMEOUT), 0)
 

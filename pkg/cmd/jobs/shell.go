@@ -38,8 +38,8 @@ func (c *command) shell() *cobra.Command {
 		Short: "Open a shell beside a running call, or run a command there",
 		Long: "Open a shell beside a running call, or run a command there: in its container, in its\n" +
 			"directory, with its environment and its Python.\n\n" +
-			"With a terminal on standard input and output, the command gets one, too. Otherwise\n" +
-			"its output is passed on byte for byte. The exit code is that of the command.\n" +
+			"On a terminal, the command gets a terminal. Otherwise its output is passed on\n" +
+			"unchanged. The exit code is the command's.\n" +
 			"In a cluster the shell ends with its container, when the call has ended.",
 		Example: "  kubectl kinetic jobs shell cpu-train\n\n" +
 			"  # what the second host does\n  kubectl kinetic jobs shell cpu-train --host 1 -- nvidia-smi\n\n" +
@@ -164,7 +164,7 @@ func (s *remoteShell) run(ctx context.Context) error {
 	again := fmt.Sprintf("kubectl kinetic jobs shell %s%s", s.job.ID(), s.job.LocationFlags())
 	switch {
 	case err != nil:
-		return &cli.Error{Code: cli.ExitFailed, Next: again, Err: fmt.Errorf("the connection to pod %s broke: %w; job %s goes on; open a new shell with %s", s.pod.Name, err, s.job.ID(), again)}
+		return &cli.Error{Code: cli.ExitFailed, Next: again, Err: fmt.Errorf("the connection to pod %s broke: %w; job %s is still running; open a new shell with %s", s.pod.Name, err, s.job.ID(), again)}
 	case code != 0:
 		return cli.Error{Code: code, Err: fmt.Errorf("command terminated with exit code %d", code)}.In(s.streams.ErrOut, fmt.Sprintf("command terminated with exit code %d", code))
 	}

@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -34,12 +35,16 @@ func (c *command) warm() *cobra.Command {
 		Use:   "warm [ID…]",
 		Short: "List or end warm hosts, which take further calls",
 		Long: "List or end warm hosts: pods that stay after a call of `run --keep-warm` and take\n" +
-			"further calls. They are not jobs: jobs list shows the calls that they run.",
+			"further calls. jobs list shows these calls, not the hosts.",
 		Example: "  kubectl kinetic jobs warm\n\n" +
 			"  # end all that you started\n  kubectl kinetic jobs warm --end --mine",
+		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
 			if err := checkFormat(o.output, "json", "name"); err != nil {
 				return err
+			}
+			if c.choice.Local {
+				return cli.Usagef("--local: this machine has no warm hosts, only clusters do")
 			}
 			if o.end && len(args) == 0 && !o.mine {
 				return cli.Usagef("--end: which hosts? Name their IDs, or add --mine")
@@ -99,30 +104,27 @@ func (c *command) runWarm(ctx context.Context, words []string, o warmOptions) er
 	return c.listHosts(ctx, config, cluster, hosts, o.output)
 }
 
-// chooseHosts returns the hosts that words name: whole IDs, prefixes or the digits at their ends.
+// chooseHosts returns the hosts that words name: whole IDs, prefixes or the digits at their ends. Without words it returns all.
 func chooseHosts(all []kube.WarmHost, words []string, mine bool) ([]kube.WarmHost, error) {
-	user, chosen := job.CurrentUser(), []kube.WarmHost{}
-	for _, host := range all {
-		named := len(words) == 0
-		for _, word := range words {
-			named = named || strings.HasPrefix(host.ID, word) || strings.HasSuffix(host.ID, "-"+word)
-		}
-		if named && (!mine || host.Owner == user) {
-			chosen = append(chosen, host)
-		}
+	if mine {
+		user := job.CurrentUser()
+		all = slices.DeleteFunc(all, func(h kube.WarmHost) bool { return h.Owner != user })
 	}
+	if len(words) == 0 {
+		return all, nil
+	}
+	var chosen []kube.WarmHost
 	for _, word := range words {
-		matches := 0
-		for _, host := range chosen {
-			if strings.HasPrefix(host.ID, word) || strings.HasSuffix(host.ID, "-"+word) {
-				matches++
-			}
-		}
-		switch {
-		case matches == 0:
+		found := slices.DeleteFunc(slices.Clone(all), func(h kube.WarmHost) bool {
+			return !strings.HasPrefix(h.ID, word) && !strings.HasSuffix(h.ID, "-"+word)
+		})
+		switch len(found) {
+		case 0:
 			return nil, cli.Usagef("no warm host %s; list them with kubectl kinetic jobs warm", word)
-		case matches > 1:
-			return nil, cli.Usagef("%d warm hosts match %s; name one by its whole ID", matches, word)
+		case 1:
+			chosen = append(chosen, found[0])
+		default:
+			return nil, cli.Usagef("%d warm hosts match %s; use the whole ID", len(found), word)
 		}
 	}
 	return chosen, nil

@@ -49,7 +49,7 @@ func create(streams genericiooptions.IOStreams) *cobra.Command {
 	fs.StringVar(&c.images.CPU, "cpu", "", "Jobs request `QUANTITY` CPUs per host, as with the flag of `run`.")
 	fs.StringVar(&c.images.Memory, "memory", "", "Jobs request `QUANTITY` of memory per host, as with the flag of `run`.")
 	fs.StringVar(&c.images.PathwaysImages, "pathways-images", "", "Jobs take the images of the Pathways runtime from `REPOSITORY`, as with the flag of `run`.")
-	fs.StringVar(&c.images.KeepWarm, "keep-warm", "", "Jobs keep their pods warm for `DURATION`, as with the flag of `run`.")
+	fs.StringVar(&c.images.KeepWarm, "keep-warm", "", "Jobs keep their pods for `DURATION` after a call, as with the flag of `run`.")
 	fs.BoolVar(&c.force, "force", false, "Replace the profile of that name; what is not given stays as it is there.")
 	fs.BoolVarP(&c.yes, "yes", "y", false, "Don't prompt: use the current settings.")
 	return c.named(&cobra.Command{

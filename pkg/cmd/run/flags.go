@@ -169,11 +169,11 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 // addWarm adds the flags about warm hosts.
 func (f *flags) addWarm(fs *pflag.FlagSet) {
 	w := &f.request.KeepWarm
-	fs.StringVar(&f.keepWarm, "keep-warm", "", "Let the pod stay for `DURATION[,LEVEL]` after the call, such as 10m, and take further calls like this one; use one that stays, if there is one. LEVEL is preloaded (the next call finds the packages of the last one imported; the default) or clean. Such a call ends after 24h, unless --max-runtime says otherwise. Default: KINETIC_KEEP_WARM.")
-	fs.BoolVar(&w.Only, "warm-only", false, "Fail if no warm host fits, instead of starting one.")
-	fs.BoolVar(&w.Fresh, "fresh", false, "Start a new warm host, and use none that is there.")
-	fs.BoolVar(&w.Wait, "warm-wait", false, "Wait for a warm host that is busy, instead of starting another one.")
-	fs.DurationVar(&w.Limit, "warm-limit", api.DefaultWarmLimit, "Begin no call on a new warm host after `DURATION`.")
+	fs.StringVar(&f.keepWarm, "keep-warm", "", "Keep the pod for `DURATION[,LEVEL]` after the call, such as 10m, and reuse it for similar calls. LEVEL is preloaded (the default: packages of the last call are already imported) or clean. Calls end after 24h unless --max-runtime is given. Default: KINETIC_KEEP_WARM, else the profile's.")
+	fs.BoolVar(&w.Only, "warm-only", false, "Fail if no warm host can be reused, instead of starting one.")
+	fs.BoolVar(&w.Fresh, "fresh", false, "Start a new warm host instead of reusing one.")
+	fs.BoolVar(&w.Wait, "warm-wait", false, "Wait for a busy warm host instead of starting another.")
+	cli.DurationVar(fs, &w.Limit, "warm-limit", "Start no more calls on a new warm host after this time. Default: 2h.")
 }
 
 func (f *flags) addPackages(s cli.Section) {

@@ -140,6 +140,10 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	if err := f.checkMode(m, local); err != nil {
 		return nil, err
 	}
+	wait, err := f.waiting(c, m, request)
+	if err != nil {
+		return nil, err
+	}
 	if m != modeExplain {
 		// Each takes a few milliseconds. They are needed in this order, after everything
 		// else.
@@ -175,10 +179,6 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	}
 	if !m.submits() {
 		request.MapResume = "" // without reading the store, only the map of all inputs can be shown
-	}
-	wait, err := f.waiting(c, m, request)
-	if err != nil {
-		return nil, err
 	}
 	return &options{
 		streams: streams, ui: ui.New(streams.ErrOut, now.Now), clock: now,

@@ -114,7 +114,7 @@ func (r *warmRun) find(ctx context.Context) (host kube.WarmHost, conn *warm.Conn
 		conn, state, err := r.ask(ctx, host)
 		switch {
 		case err != nil:
-			why = fmt.Sprintf("%s can't be asked: %v", host.ID, err)
+			why = fmt.Sprintf("could not reach %s: %v", host.ID, err)
 		case state.Current != "" && !r.planned.Spec.KeepWarm.Wait:
 			why = fmt.Sprintf("%s is busy with %s, %s so far", host.ID, state.Current, duration.HumanDuration(seconds(state.Seconds)))
 			_ = conn.Close()
@@ -191,6 +191,7 @@ func (r *warmRun) ring(ctx context.Context, host kube.WarmHost, conn *warm.Conn)
 		var busy *warm.BusyError
 		switch {
 		case errors.As(err, &busy):
+			_ = r.to.registry.Store.Delete(ctx, store.WarmCall(spec.Host, spec.ID)) // no host runs it
 			return fmt.Errorf("warm host %s is %w: run it again, or add --warm-wait", host.ID, busy)
 		case err != nil && ctx.Err() == nil:
 			return errors.Join(fmt.Errorf("giving the call to warm host %s: %w", host.ID, err), api.ErrMayRun)
@@ -222,14 +223,14 @@ func (r *warmRun) begin(ctx context.Context) error {
 	}
 	r.options.planned = r.planned
 	r.noteHardware(r.planned)
-	r.ui.Note(fmt.Sprintf("warm host   %s, which stays for %s after each call", spec.ID, duration.HumanDuration(spec.Warm.Idle)))
+	r.ui.Note(fmt.Sprintf("warm host   %s, which stays for %s after each call", spec.ID, duration.HumanDuration(spec.KeepWarm.Idle)))
 	submission := r.to.cluster.Submission(rendered.Objects())
 	return r.start(ctx, r.planned, r.to, submit.Hooks{Ready: submission.Ready, Start: func(ctx context.Context, call api.Spec, secrets map[string]string) error {
 		if err := r.note(ctx, call); err != nil {
 			return err
 		}
 		if err := backend.WarmKeys().Remember(spec.ID, key); err != nil {
-			r.ui.Warn(fmt.Sprintf("the key of the warm host is not kept here, so only who may read Secrets can use it again: %v", err))
+			r.ui.Warn(fmt.Sprintf("could not save the key of the warm host; only users who can read Secrets can reuse the host: %v", err))
 		}
 		all := maps.Clone(secrets)
 		if all == nil {

@@ -86,7 +86,7 @@ func (b Backend) ofCall(ctx context.Context, h api.Handle, host api.WorkloadStat
 	if s, ended, err := b.ended(ctx, h); ended || err != nil { // meanwhile
 		return s, err
 	}
-	message := fmt.Sprintf("its warm host %s was lost", h.Host)
+	message := fmt.Sprintf("its warm host %s ended before the call did", h.Host)
 	if host.Message != "" {
 		message += ": " + host.Message
 	}
@@ -218,13 +218,17 @@ func (b Backend) PartLog(ctx context.Context, h api.Handle, part string, follow 
 	return fs.ErrNotExist
 }
 
-// Delete implements job.Backend. It ends a call that runs, and leaves its host.
+// Delete implements job.Backend. It ends a call that runs, and leaves its host, unless that has not started: its only call is then this one.
 func (b Backend) Delete(ctx context.Context, h api.Handle, o api.DeleteOptions) error {
 	if h.Host == "" {
 		return b.Backend.Delete(ctx, h, o)
 	}
-	if _, ended, err := b.ended(ctx, h); ended || err != nil {
+	_, ended, err := b.ended(ctx, h)
+	if err != nil {
 		return err
+	}
+	if ended {
+		return b.forget(ctx, h)
 	}
 	ending := o.Ending
 	if ending == nil {
@@ -232,7 +236,11 @@ func (b Backend) Delete(ctx context.Context, h api.Handle, o api.DeleteOptions) 
 	}
 	conn, err := b.Dial(ctx, HostOf(h))
 	if errors.Is(err, ErrNoHost) {
-		return ending()
+		host, err := b.Backend.Status(ctx, HostOf(h))
+		if err == nil && host.State == api.Pending {
+			return b.Backend.Delete(ctx, HostOf(h), o)
+		}
+		return errors.Join(err, ending())
 	}
 	if err != nil {
 		return fmt.Errorf("ending job %s on its warm host %s: %w", h.JobID, h.Host, err)
@@ -250,6 +258,15 @@ func (b Backend) Delete(ctx context.Context, h api.Handle, o api.DeleteOptions) 
 		err = nil
 	}
 	return errors.Join(failure, err)
+}
+
+// forget deletes the record that a host was given a call.
+func (b Backend) forget(ctx context.Context, h api.Handle) error {
+	s, err := b.OpenStore(h.Store)
+	if err != nil {
+		return err
+	}
+	return s.Delete(ctx, store.WarmCall(h.Host, h.JobID))
 }
 
 // Release implements job.Backend.

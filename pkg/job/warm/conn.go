@@ -137,9 +137,6 @@ func reported(end []byte) *api.Pickle {
 // Cancel tells the host to end a call.
 func (c *Conn) Cancel(id string) error { return c.send(kindCancel, map[string]string{"id": id}) }
 
-// EndHost tells the host to end: the call that runs first, and begin none.
-func (c *Conn) EndHost() error { return c.send(kindEndHost, struct{}{}) }
-
 func (c *Conn) send(k kind, message any) error {
 	payload, err := json.Marshal(message)
 	if err != nil {

@@ -61,8 +61,8 @@ func host(t *testing.T) func(secret string) (*warm.Conn, error) {
 	}
 }
 
-// put stores an object in a directory, and returns its hash.
-func put(t *testing.T, dir, name string, data []byte) string {
+// putFile stores an object in a directory, and returns its hash.
+func putFile(t *testing.T, dir, name string, data []byte) string {
 	t.Helper()
 	sum := fmt.Sprintf("%x", sha256.Sum256(data))
 	path := filepath.Join(dir, strings.ReplaceAll(name, "HASH", sum[:2]+"/"+sum))
@@ -84,8 +84,8 @@ func TestCall(t *testing.T) {
 		t.Fatal(err)
 	}
 	call := api.WarmCall{ID: "call-1", Environ: map[string]string{}, Argv: []string{"--store", "file://" + dir, "--work", t.TempDir(),
-		"--call", put(t, dir, "call-1/call.json", []byte(`{"version":1,"kind":"command","args":["printf","one\\ntwo\\n"],"cwd":""}`)),
-		"--bundle", put(t, dir, "blobs/sha256/HASH", index.Bytes())}}
+		"--call", putFile(t, dir, "call-1/call.json", []byte(`{"version":1,"kind":"command","args":["printf","one\\ntwo\\n"],"cwd":""}`)),
+		"--bundle", putFile(t, dir, "blobs/sha256/HASH", index.Bytes())}}
 	conn, err := connect(secret)
 	if err != nil {
 		t.Fatal(err)

@@ -15,17 +15,14 @@ import (
 type kind byte
 
 const (
-	kindCall kind = iota + 1
-	kindAttach
-	kindPing
-	kindStat
-	kindCancel
-	kindEndHost
-	kindBusy
-	kindState
-	kindOut
-	kindPong kind = iota + 2
-	kindEnd
+	kindCall   kind = 1
+	kindAttach kind = 2
+	kindStat   kind = 4
+	kindCancel kind = 5
+	kindBusy   kind = 7
+	kindState  kind = 8
+	kindOut    kind = 9
+	kindEnd    kind = 12
 )
 
 const (

@@ -122,7 +122,7 @@ func arguments(s api.Spec) ([]string, error) {
 	own := append([]string{"--job", s.ID}, runnerArguments(s)...)
 	if s.Warm != nil {
 		var err error
-		if own, err = warmArguments(*s.Warm); err != nil {
+		if own, err = warmArguments(s); err != nil {
 			return nil, err
 		}
 	}

@@ -9,12 +9,13 @@ import (
 )
 
 // warmArguments are those of a warm host. All others that its pod has are for the runner of each call.
-func warmArguments(w api.Warm) ([]string, error) {
-	args := []string{"--warm-idle", seconds(w.Idle), "--warm-limit", seconds(w.Limit), "--warm-level", string(w.Level)}
-	if w.First.ID == "" {
+func warmArguments(s api.Spec) ([]string, error) {
+	keep := s.KeepWarm
+	args := []string{"--warm-idle", seconds(keep.Idle), "--warm-limit", seconds(keep.Limit), "--warm-level", string(keep.Level)}
+	if s.Warm.First.ID == "" {
 		return args, nil
 	}
-	first, err := json.Marshal(w.First)
+	first, err := json.Marshal(s.Warm.First)
 	if err != nil {
 		return nil, fmt.Errorf("writing the first call of the host: %w", err)
 	}
@@ -43,14 +44,14 @@ const hostTTL = 600
 
 // warm turns the Job of a call into that of a warm host. A lost host is not replaced, and the deadline is for one that hangs.
 func (p *patch) warm(s api.Spec) {
-	w := s.Warm
+	w, keep := s.Warm, s.KeepWarm
 	p.test(disruptionRule+"/action", "Ignore")
 	p.replace(disruptionRule+"/action", "FailJob")
 	for _, metadata := range []string{jobMetadata, podMetadata} {
 		p.add(pointer(metadata+"/labels", api.LabelWarm), w.Key)
 	}
 	for _, entry := range []struct{ key, value string }{
-		{api.AnnotationWarmIdle, w.Idle.String()},
+		{api.AnnotationWarmIdle, keep.Idle.String()},
 		{api.AnnotationWarmOwner, w.Owner},
 		{api.AnnotationWarmPlace, w.Parts},
 		{api.AnnotationWarmSecrets, w.Secrets},
@@ -59,6 +60,6 @@ func (p *patch) warm(s api.Spec) {
 			p.add(pointer(jobMetadata+"/annotations", entry.key), entry.value)
 		}
 	}
-	p.add("/spec/activeDeadlineSeconds", int64((w.Limit + w.Longest + w.Idle).Seconds()))
+	p.add("/spec/activeDeadlineSeconds", int64((keep.Limit + w.Longest + keep.Idle).Seconds()))
 	p.add("/spec/ttlSecondsAfterFinished", hostTTL)
 }

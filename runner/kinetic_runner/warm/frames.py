@@ -18,8 +18,8 @@ HEAD = struct.Struct("!IBQ")
 PAYLOAD_LIMIT = 1 << 20  # bytes
 LABEL = b"kinetic warm 1\0"
 
-CALL, ATTACH, PING, STAT, CANCEL, END_HOST = 1, 2, 3, 4, 5, 6  # from clients
-BUSY, STATE, OUT, END, PONG = 7, 8, 9, 12, 11  # from the holder
+CALL, ATTACH, STAT, CANCEL = 1, 2, 4, 5  # from clients
+BUSY, STATE, OUT, END = 7, 8, 9, 12  # from the holder
 
 
 class BadFrame(Exception):

@@ -129,7 +129,7 @@ class Holder:
         if os.getpid() == 1:  # else others use this machine, too
             end_all_others()  # what the call has left running
             self._leftovers.remove()
-        tell(f"kinetic: call {self._current.job} has ended with code {self._current.code}\n")
+        tell(f"kinetic: call {self._current.job} ended with exit code {self._current.code}\n")
         self._current = None
         for client in list(self._clients):
             client.feed()
@@ -165,7 +165,7 @@ class Holder:
         except BrokenPipeError:  # it has just died
             call.start(self._runner(), argv, order["environ"])
         self._ready, self._last = None, order["environ"]
-        tell(f"kinetic: call {call.job} has begun\n")
+        tell(f"kinetic: call {call.job} started\n")
         if client is not None:
             client.say(frames.STATE, {"id": call.job, "state": "started"})
             client.follow(call, 0)
@@ -275,16 +275,11 @@ class Client:
             self.close()
 
     def _answer(self, kind, payload):
-        message = json.loads(payload) if kind != frames.PING else None
-        if kind == frames.PING:
-            self._out += self._frames.send(frames.PONG, payload)
-            self._watch()
-        elif kind == frames.STAT:
+        message = json.loads(payload)
+        if kind == frames.STAT:
             self.say(frames.STATE, self._holder.state())
         elif kind == frames.CALL:
             self._holder.take(self, message)
-        elif kind == frames.END_HOST:
-            self._holder.end()
         elif kind in (frames.ATTACH, frames.CANCEL):
             call = self._holder.find(message["id"])
             if call is None:
