@@ -1,0 +1,165 @@
+package warm_test
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/warm"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
+)
+
+const hostID = "cpu-warm-20260101-000000-abcdef0"
+
+// backend returns a backend whose only host can't be dialled, and a call of it.
+func backend(t *testing.T, cluster jobtest.Backend) (warm.Backend, store.Store, api.Handle) {
+	t.Helper()
+	s, err := store.OpenFile("file://" + t.TempDir())
+	if err != nil {
+		t.Fatal(err)
+	}
+	b := warm.Backend{Backend: cluster, Warn: func(text string) { t.Error(text) },
+		OpenStore: func(string) (store.Store, error) { return s, nil },
+		Dial:      func(context.Context, api.Handle) (*warm.Conn, error) { return nil, warm.ErrNoHost }}
+	h := api.Handle{Version: 1, JobID: "cpu-train-1", Host: hostID, Store: s.URL(), FuncName: "train", CreatedAt: time.Unix(1e9, 0).UTC()}
+	put(t, s, store.WarmCall(hostID, h.JobID), struct{}{})
+	put(t, s, store.Handle(h.JobID), h)
+	return b, s, h
+}
+
+func put(t *testing.T, s store.Store, name string, document any) {
+	t.Helper()
+	data, err := json.Marshal(document)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := s.Create(t.Context(), name, strings.NewReader(string(data)), nil); err != nil {
+		t.Fatal(err)
+	}
+}
+
+// A call stands as the store says once it has ended, and as its host until then.
+func TestStatus(t *testing.T) {
+	ended := api.End{Version: api.EndVersion, State: api.Succeeded, Reason: api.Completed, By: "runner"}
+	for name, tt := range map[string]struct {
+		host      api.State
+		end       bool
+		collected bool
+		want      api.State
+		reason    api.Reason
+	}{
+		"the host waits":           {host: api.Pending, want: api.Pending},
+		"it runs":                  {host: api.Running, want: api.Running},
+		"it has ended":             {host: api.Running, end: true, want: api.Succeeded, reason: api.Completed},
+		"its host has ended later": {host: api.NotFound, end: true, want: api.Succeeded, reason: api.Completed},
+		"it was collected":         {host: api.Running, end: true, collected: true, want: api.NotFound},
+		"its host is gone":         {host: api.NotFound, want: api.Failed, reason: api.Disrupted},
+		"its host has failed":      {host: api.Failed, want: api.Failed, reason: api.Disrupted},
+	} {
+		t.Run(name, func(t *testing.T) {
+			b, s, h := backend(t, jobtest.Backend{State: tt.host})
+			if tt.end {
+				if err := records.CreateEnd(t.Context(), s, h.JobID, ended); err != nil {
+					t.Fatal(err)
+				}
+			}
+			if tt.collected {
+				put(t, s, store.Collected(h.JobID), api.Collected{Version: api.EndVersion})
+			}
+			got, err := b.Status(t.Context(), h)
+			if err != nil || got.State != tt.want || got.Reason != tt.reason {
+				t.Errorf("got %s %s, %v", got.State, got.Reason, err)
+			}
+		})
+	}
+}
+
+// A list has the calls of a host, as long as they are not cleaned up, and never the host.
+func TestList(t *testing.T) {
+	host := api.JobSummary{ID: hostID, State: api.Running, Status: api.Status{State: api.Running}, Workload: api.WorkloadFacts{Labels: map[string]string{api.LabelWarm: "key"}}}
+	b, s, h := backend(t, jobtest.Backend{State: api.Running, Jobs: []api.JobSummary{{ID: "cpu-other-1"}, host}})
+	b.Backend = withStore{b.Backend.(jobtest.Backend), s.URL()}
+	put(t, s, store.WarmCall(hostID, "cpu-gone-1"), struct{}{})
+	ids := func() (ids []string) {
+		jobs, err := b.List(t.Context(), api.ListStates)
+		if err != nil {
+			t.Fatal(err)
+		}
+		for _, e := range jobs {
+			ids = append(ids, e.ID+" "+string(e.State))
+		}
+		return ids
+	}
+	if got, want := ids(), []string{"cpu-other-1 ", "cpu-train-1 RUNNING"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if err := records.CreateEnd(t.Context(), s, h.JobID, api.End{Version: api.EndVersion, State: api.Failed, Reason: api.Exception}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := ids(), []string{"cpu-other-1 ", "cpu-train-1 FAILED"}; !slices.Equal(got, want) {
+		t.Errorf("got %q, want %q", got, want)
+	}
+	if err := b.Delete(t.Context(), h, api.DeleteOptions{}); err != nil {
+		t.Fatal(err)
+	}
+	if got, want := ids(), []string{"cpu-other-1 "}; !slices.Equal(got, want) {
+		t.Errorf("after it was deleted: got %q, want %q", got, want)
+	}
+}
+
+// withStore is a backend whose jobs name their store.
+type withStore struct {
+	jobtest.Backend
+	url string
+}
+
+func (b withStore) List(ctx context.Context, level api.ListLevel) ([]api.JobSummary, error) {
+	jobs, err := b.Backend.List(ctx, level)
+	jobs = slices.Clone(jobs)
+	for i := range jobs {
+		jobs[i].Store = b.url
+	}
+	return jobs, err
+}
+
+// A call that is cancelled before its host has a pod must not run later.
+func TestDeleteBeforeTheHostStarts(t *testing.T) {
+	for name, tt := range map[string]struct {
+		host    api.State
+		deleted string
+	}{"it waits": {api.Pending, hostID}, "it is gone": {api.NotFound, ""}} {
+		t.Run(name, func(t *testing.T) {
+			deleted, told := "", false
+			b, _, h := backend(t, jobtest.Backend{State: tt.host, Deleted: func(h api.Handle) error { deleted = h.JobID; return nil }})
+			err := b.Delete(t.Context(), h, api.DeleteOptions{Ending: func() error { told = true; return nil }})
+			if err != nil || deleted != tt.deleted || tt.deleted == "" && !told {
+				t.Errorf("deleted %q, told %v: %v", deleted, told, err)
+			}
+		})
+	}
+}
+
+// While it is watched, a call ends when the store says so.
+func TestWatch(t *testing.T) {
+	b, s, h := backend(t, jobtest.Backend{State: api.Running})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	var seen []api.State
+	got, err := b.Watch(ctx, h, func(now api.WorkloadStatus) {
+		if seen = append(seen, now.State); now.State == api.Running {
+			if err := records.CreateEnd(ctx, s, h.JobID, api.End{Version: api.EndVersion, State: api.Succeeded, Reason: api.Completed}); err != nil && !errors.Is(err, store.ErrExists) {
+				t.Error(err)
+			}
+		}
+	})
+	if err != nil || got.State != api.Succeeded || !slices.Equal(seen, []api.State{api.Running, api.Succeeded}) {
+		t.Errorf("got %s after %v, %v", got.State, seen, err)
+	}
+}
