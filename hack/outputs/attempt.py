@@ -93,6 +93,27 @@ class Attempt:
             pass  # it has ended
         return now
 
+    def kill(self, pid):
+        """Kill a process that has this PID in the namespace. Return when, or None if it has ended by itself.
+
+        It is stopped first: a process that ends just before it is killed says nothing of that to its parent.
+        """
+        outside = self.outside(pid)
+        self.signal(outside, signal.SIGSTOP)
+        while outside and (state := self.state(outside)) != "T":
+            if state in ("", "X", "Z"):
+                return None
+            time.sleep(0.001)
+        return self.signal(outside, signal.SIGKILL) if outside else None
+
+    @staticmethod
+    def state(pid):
+        """Return the letter of the state of a process, "" when it is gone."""
+        try:
+            return pathlib.Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0]
+        except OSError:
+            return ""
+
     def kill_all(self):
         """Kill the mechanism and all that it started. Return when."""
         now = self.signal(self.keeper() or self.process.pid, signal.SIGKILL)

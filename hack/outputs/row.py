@@ -171,12 +171,12 @@ class Row:
 
     def _kill_one(self, attempt, end, limit):
         """Kill the program or one of its children. Return when."""
-        pid = None
-        while end == "kill-worker" and pid is None and attempt.until("worker", limit=limit):
-            pid = attempt.outside(self.random.choice(attempt.lines("worker")[-4:])["pid"])
-        for line in attempt.lines("start") if end == "kill-program" else ():
-            pid = attempt.outside(line["pid"])
-        return attempt.signal(pid, signal.SIGKILL)
+        if end == "kill-program":
+            return attempt.kill(attempt.lines("start")[-1]["pid"]) or time.time()
+        died = None
+        while died is None and attempt.until("worker", limit=limit):
+            died = attempt.kill(self.random.choice(attempt.lines("worker")[-4:])["pid"])
+        return died or time.time()
 
     def _overtaken(self):
         """Begin an attempt while an older one runs. What the older one still sends must not come back."""
