@@ -24,6 +24,9 @@ type flags struct {
 	own        []*pflag.FlagSet // all but the connection's, where empty texts mean what they mean to kubectl
 	podOnly    []string         // names of the flags that a local job ignores, with a note
 
+	like    string
+	earlier *earlier // the job of --like, once it is found
+
 	// request has the values that need no parsing.
 	request api.Request
 	module  string
@@ -64,7 +67,7 @@ func (f *flags) sections() []cli.Section {
 	f.addCall(call.Flags)
 	call.Completions["arg"] = f.completeArg
 	call.Completions["map-resume"] = f.completeMaps
-	call.Completions["resume-from"] = f.completeJobs
+	call.Completions["resume-from"], call.Completions["like"] = f.completeJobs, f.completeJobs
 	call.Completions["data"], call.Completions["volume"] = completeSource, completeSource
 	call.Completions["env"], call.Completions["secret-env"] = completeVariables, completeVariables
 	placement := cli.NewSection("Where it runs")
@@ -123,6 +126,7 @@ func (f *flags) addCall(fs *pflag.FlagSet) {
 	fs.StringVar(&r.OutputDir, "output-dir", "", "Set KINETIC_OUTPUT_DIR to `DIR`: gs://BUCKET/PREFIX or an absolute path in the container; a directory for local jobs. Default: the job's own place in the store. Programs can write there with open() too.")
 	cli.IntervalVar(fs, &r.OutputSync, "output-sync", "Save finished outputs of a running call every `DURATION`, 0 for only at its end. Default: 30s.")
 	fs.BoolVar(&r.OutputMount, "output-mount", false, "Mount the outputs' place in the bucket with Cloud Storage FUSE instead of saving them from the pod's disk: for files larger than that, written from beginning to end.")
+	fs.StringVar(&f.like, "like", "", "Repeat the call of the job `ID`, or --last, with the code as it is now and no TARGET. Flags that are given change it: --arg lr=0.1.")
 	fs.StringVar(&r.ResumeFrom, "resume-from", "", "Begin with a copy of the outputs of the job `ID`, or --last.")
 }
 
@@ -294,6 +298,10 @@ func (f *flags) target(c *cobra.Command, args []string, r *api.Request) error {
 	words, rest := args, []string(nil)
 	if dash := c.ArgsLenAtDash(); dash >= 0 {
 		words, rest = args[:dash], args[dash:]
+	}
+	if f.earlier != nil {
+		f.earlier.target(r, rest)
+		return nil
 	}
 	r.Args = rest
 	if c.Flags().Changed("module") {

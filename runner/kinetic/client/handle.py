@@ -17,10 +17,11 @@ from ..errors import JobNotFound, JobTimeout, UsageError, brief
 from ..job_status import JobStatus
 from ..options import PLACES, Duration, flags, one, switch
 from . import advice, binaries, process, result, scratch
-from .facts import Facts, ending, known
+from .facts import ending, known
 from .flags import timeout_flag
 from .joblog import LogLines, printed
 from .report import Reporter, guarded, origin
+from .rerun import Repeatable
 
 if TYPE_CHECKING:
     from typing import Literal
@@ -32,7 +33,7 @@ JOB_ID = re.compile("[a-z0-9][a-z0-9-]{0,48}[a-z0-9]")
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class JobHandle(Facts, Generic[R]):
+class JobHandle(Repeatable, Generic[R]):
     """A submitted job. Two handles of the same job_id are equal.
 
     It is a frozen dataclass: dataclasses.asdict returns what to_json writes. What else it knows are properties, which are empty
