@@ -11,6 +11,8 @@ const (
 	EnvDebug, EnvDebugPort = "KINETIC_DEBUG", "KINETIC_DEBUG_PORT"
 	// EnvBreakpoint is Python's variable for what breakpoint() calls.
 	EnvBreakpoint, Breakpoint = "PYTHONBREAKPOINT", "debugpy.breakpoint"
-	// PodWorkspace is the package root in a pod.
-	PodWorkspace = "/kinetic/workspace"
+	// PodWork is the runner's directory in a pod, and PodWorkspace the package root in it.
+	PodWork, PodWorkspace = "/kinetic", "/kinetic/workspace"
+	// PodRunner is the runner in a pod.
+	PodRunner = "/app/remote_runner.py"
 )

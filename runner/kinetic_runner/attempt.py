@@ -18,7 +18,7 @@ from .outcome import (
     DEADLINE_EXCEEDED, DISRUPTED, EXIT_DEADLINE, EXIT_KILLED, EXIT_RUNNER, EXIT_TERMINATED, KILLED, NO_PROGRAM, RUNNER_FAILURE, STOPPED, TERMINATED, Outcome,
 )  # fmt: skip
 from .outputs.directory import Outputs
-from .place import make_place, program_command, start_function
+from .place import make_place, note_place, program_command, start_function
 from .publish import end_of_result, read_end
 from .process import Child
 from .records import Records, read_document
@@ -232,7 +232,9 @@ class Attempt:
         """Return the place where the call runs, with its environment and the outputs of earlier attempts."""
         self.outputs = self.make_outputs()
         self.outputs.prepare(sorted({self.workspace, os.path.join(self.workspace, call.cwd).rstrip("/")}))
-        return make_place(self, dict(os.environ, **dict(variables), **self.variables, **self.outputs.environ))
+        place = make_place(self, dict(os.environ, **dict(variables), **self.variables, **self.outputs.environ))
+        note_place(call, place)
+        return place
 
     def make_outputs(self):
         """Return what saves the outputs of this attempt."""

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The place where a call runs, and the processes started there."""
 
+import json
 import marshal
 import os
 import time
@@ -29,6 +30,29 @@ class Place:
         return os.path.join(self.workspace, relative) if relative else self.workspace
 
 
+PLACE = "place.json"  # in the scratch directory: what a shell beside the call needs
+
+
+def note_place(call, place):
+    """Note for the runner's command shell where the call runs, and how its environment differs from the runner's own.
+
+    Only the difference is written: the rest may hold secrets.
+    """
+    environ, ours = call_environ(call, place), os.environ
+    changed = {name: value for name, value in environ.items() if ours.get(name) != value}
+    note = {"pid": os.getpid(), "cwd": place.path(call.cwd), "changed": changed, "removed": sorted(set(ours) - set(environ))}
+    try:
+        with open(os.path.join(place.scratch, PLACE), "w", encoding="ascii", opener=private) as file:
+            json.dump(note, file)
+    except OSError:
+        pass  # a shell then has less, which it says
+
+
+def private(path, flags):
+    """Open a file that nobody else may read."""
+    return os.open(path, flags, 0o600)
+
+
 def make_place(attempt, variables):
     """Return the place of an attempt's call. Its environment is variables and what the job, the host and Python need."""
     options, scratch = attempt.options, attempt.scratch
@@ -49,12 +73,18 @@ def make_place(attempt, variables):
     return Place(attempt.workspace, scratch, environ, python)
 
 
-def program_command(call, place):
-    """Return the command that runs a file, a module or a command as a shell would."""
+def call_environ(call, place):
+    """Return the environment of a call's program. A function's interpreter finds the call's directories itself."""
     environ = dict(place.environ)
     paths = [place.path(path) for path in call.sys_path] + [environ.get("PYTHONPATH", "")]
     if any(paths):
         environ["PYTHONPATH"] = os.pathsep.join(filter(None, paths))
+    return environ
+
+
+def program_command(call, place):
+    """Return the command that runs a file, a module or a command as a shell would."""
+    environ = call_environ(call, place)
     if call.kind == "command":
         return Command(call.args, place.path(call.cwd), environ)
     what = [place.path(call.file)] if call.kind == "file" else ["-m", call.module]

@@ -167,7 +167,7 @@ class Unpacked(RunnerCase):
         for path, data in want.items():
             with open(os.path.join(self.work, "workspace", path), "rb") as file:
                 self.assertEqual(file.read(), data, path)
-        self.assertEqual(os.listdir(os.path.join(self.work, "scratch")), ["log"])
+        self.assertEqual(sorted(os.listdir(os.path.join(self.work, "scratch"))), ["log", "place.json"])
 
     def test_equal_large_files_share_a_blob(self):
         data = os.urandom(3 << 20)

@@ -34,19 +34,48 @@ func (f *Flags) completeIDs(sub *cobra.Command, b job.Beginning) ([]string, cobr
 	return backend.CompleteIDs(sub.Context(), b, registries...), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
-// CompleteHosts completes the numbers of the hosts of the job that is already typed.
+// CompleteHosts completes the hosts of the job that is already typed: all, their numbers, and the parts of the Pathways
+// runtime.
 func (f *Flags) CompleteHosts(sub *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
-	if len(args) != 1 && !f.Any() {
+	j := f.typedJob(sub, args)
+	if j == nil || len(args) > 1 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	hosts := append([]string{"all"}, numbers(j)...)
+	return append(hosts, j.Handle.Pathways.Parts()...), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// CompleteHostNumbers completes the numbers of the hosts of the job that is already typed.
+func (f *Flags) CompleteHostNumbers(sub *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+	j := f.typedJob(sub, args)
+	if j == nil {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return numbers(j), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+}
+
+// typedJob returns the job that is already typed, nil if it can't be found soon.
+func (f *Flags) typedJob(sub *cobra.Command, args []string) *job.Job {
+	switch {
+	case f.Any():
+		args = nil
+	case len(args) == 0:
+		return nil
+	default:
+		args = args[:1]
 	}
 	j, err := cli.Promptly(sub.Context(), func(ctx context.Context) (*job.Job, error) { return f.Job(ctx, args) })
 	if err != nil {
-		return nil, cobra.ShellCompDirectiveNoFileComp
+		return nil
 	}
-	hosts := []string{"all"}
+	return j
+}
+
+// numbers returns the numbers of a job's hosts.
+func numbers(j *job.Job) []string {
+	var hosts []string
 	for n := range max(j.Handle.Hosts, 1) {
 		hosts = append(hosts, strconv.Itoa(n))
 	}
-	hosts = append(hosts, j.Handle.Pathways.Parts()...)
-	return hosts, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	return hosts
 }

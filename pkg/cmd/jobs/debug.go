@@ -1,7 +1,6 @@
 package jobs
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -18,8 +17,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/reach"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
@@ -133,27 +132,14 @@ type session struct {
 	job      *job.Job
 	listener net.Listener
 	ui       *ui.UI
-	// pod names the pod that runs the job now, "" for none; dial connects to it.
-	pod  func(context.Context) (string, error)
+	// dial connects to the debugger of the job.
 	dial func(context.Context) (*portforward.Conn, error)
 	// answered says that the debugger of the job was reached.
 	answered bool
 }
 
-// errNoPod says that a job has no pod at the moment.
-var errNoPod = errors.New("no pod of the job is running")
-
 func (c *command) newSession(j *job.Job, port int) (*session, error) {
-	where, err := c.choice.Connection.ResolveJobs()
-	if err != nil {
-		return nil, cli.Usage(err)
-	}
-	config, err := c.choice.Connection.REST(where)
-	if err != nil {
-		return nil, err
-	}
-	namespace := cmp.Or(j.Handle.Namespace, where.Namespace)
-	cluster, err := backend.Cluster(c.choice.Connection, where, namespace)
+	host, err := reach.NewHost(c.choice.Connection, j.Handle, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -161,20 +147,8 @@ func (c *command) newSession(j *job.Job, port int) (*session, error) {
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
-	s := &session{command: c, job: j, listener: listener, ui: ui.New(c.streams.ErrOut, c.clock.Now)}
-	s.pod = func(ctx context.Context) (string, error) { return cluster.RunningPod(ctx, j.Handle) }
-	s.dial = func(ctx context.Context) (*portforward.Conn, error) {
-		pod, err := s.pod(ctx)
-		if err != nil {
-			return nil, err
-		}
-		if pod == "" {
-			return nil, errNoPod
-		}
-		conn, err := portforward.Dial(ctx, config, portforward.Port{Namespace: namespace, Pod: pod, Number: api.DebugPort})
-		return conn, cluster.ExplainForward(pod, err)
-	}
-	return s, nil
+	dial := func(ctx context.Context) (*portforward.Conn, error) { return host.Dial(ctx, api.DebugPort) }
+	return &session{command: c, job: j, listener: listener, ui: ui.New(c.streams.ErrOut, c.clock.Now), dial: dial}, nil
 }
 
 // listen opens the local port. It is called before anything is waited for.
@@ -217,7 +191,7 @@ func (s *session) serve(ctx context.Context) error {
 			break
 		}
 		var refused *portforward.RefusedError
-		if !errors.As(err, &refused) && !errors.Is(err, errNoPod) && !apierrors.IsNotFound(err) {
+		if !errors.As(err, &refused) && !errors.Is(err, reach.ErrNoPod) && !apierrors.IsNotFound(err) {
 			return err
 		}
 		select {

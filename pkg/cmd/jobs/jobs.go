@@ -41,7 +41,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 		RunE:               func(root *cobra.Command, _ []string) error { return root.Help() },
 	}
 	for _, sub := range []*cobra.Command{
-		c.list(), c.status(), c.logs(), c.tail(), c.result(), c.wait(), c.cancel(), c.cleanup(), c.describe(), outputs.NewCommand(streams, now, &c.choice), c.prune(), c.debug(),
+		c.list(), c.status(), c.logs(), c.tail(), c.result(), c.wait(), c.cancel(), c.cleanup(), c.describe(), outputs.NewCommand(streams, now, &c.choice), c.prune(), c.debug(), c.shell(),
 	} {
 		root.AddCommand(sub)
 	}
@@ -55,7 +55,7 @@ var otherWords = map[string][]string{
 	"delete": {"cleanup", "cancel"}, "remove": {"cleanup", "cancel"}, "rm": {"cleanup", "cancel"},
 	"kill": {"cancel"}, "stop": {"cancel"}, "get": {"describe", "list"}, "ps": {"list"},
 	"info": {"describe"}, "inspect": {"describe"}, "show": {"describe"},
-	"attach": {"logs"}, "follow": {"logs"},
+	"attach": {"logs", "shell"}, "follow": {"logs"}, "exec": {"shell"}, "ssh": {"shell"}, "sh": {"shell"}, "bash": {"shell"},
 }
 
 // finish adds to a sub-command the flags that all have, and completion of ids.

@@ -210,9 +210,9 @@ func (o *logOptions) hostOf(j *job.Job) (int, error) {
 		return 0, err
 	}
 	m := j.Handle.Map
-	switch hosts := max(j.Handle.Hosts, 1); {
-	case m == nil && o.Host >= hosts:
-		return 0, cli.Usagef("--host %d: job %s has %s, numbered from 0", o.Host, j.ID(), human.Count(hosts, "host"))
+	switch {
+	case m == nil && o.Host >= max(j.Handle.Hosts, 1):
+		return 0, noHost(j, o.Host)
 	case m == nil:
 		return o.Host, nil
 	case o.Host >= 0:

@@ -4,9 +4,7 @@
 package portforward
 
 import (
-	"bytes"
 	"context"
-	"encoding/json"
 	"fmt"
 	"io"
 	"net/http"
@@ -14,12 +12,12 @@ import (
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
-	apierrors "k8s.io/apimachinery/pkg/api/errors"
-	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
 	"k8s.io/client-go/transport/spdy"
 	"k8s.io/streaming/pkg/httpstream"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
 )
 
 // Port is a port of a pod.
@@ -65,7 +63,7 @@ func Dial(ctx context.Context, config *rest.Config, p Port) (*Conn, error) {
 // SPDY if the server refuses that. The dialers take no context, so open returns without
 // them when ctx is done.
 func open(ctx context.Context, config *rest.Config, p Port) (httpstream.Connection, error) {
-	kept := &refusal{}
+	kept := &apiserver.Refusal{}
 	dialer, err := dialerTo(config, p, kept)
 	if err != nil {
 		return nil, fmt.Errorf("preparing to forward port %d of pod %s: %w", p.Number, p.Pod, err)
@@ -77,8 +75,8 @@ func open(ctx context.Context, config *rest.Config, p Port) (httpstream.Connecti
 	done := make(chan opened, 1)
 	go func() {
 		way, _, err := dialer.Dial(portforward.PortForwardProtocolV1Name)
-		if err != nil && kept.status != nil {
-			err = kept.status
+		if err != nil && kept.Status != nil {
+			err = kept.Status
 		}
 		done <- opened{way, err}
 	}()
@@ -90,7 +88,7 @@ func open(ctx context.Context, config *rest.Config, p Port) (httpstream.Connecti
 	}
 }
 
-func dialerTo(config *rest.Config, p Port, kept *refusal) (httpstream.Dialer, error) {
+func dialerTo(config *rest.Config, p Port, kept *apiserver.Refusal) (httpstream.Dialer, error) {
 	server, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
 		return nil, err
@@ -109,29 +107,6 @@ func dialerTo(config *rest.Config, p Port, kept *refusal) (httpstream.Dialer, er
 	return portforward.NewFallbackDialerForStreaming(socket, plain, func(err error) bool {
 		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
 	}), nil
-}
-
-// refusal keeps the API server's Status when it refuses a request. The dialer's error has
-// only its text.
-type refusal struct {
-	http.RoundTripper
-	status *apierrors.StatusError
-}
-
-// RoundTrip implements http.RoundTripper.
-func (r *refusal) RoundTrip(request *http.Request) (*http.Response, error) {
-	answer, err := r.RoundTripper.RoundTrip(request)
-	if err != nil || answer.StatusCode < http.StatusBadRequest {
-		return answer, err
-	}
-	body, err := io.ReadAll(answer.Body)
-	_ = answer.Body.Close()
-	answer.Body = io.NopCloser(bytes.NewReader(body))
-	var status metav1.Status
-	if json.Unmarshal(body, &status) == nil && status.Code != 0 {
-		r.status = &apierrors.StatusError{ErrStatus: status}
-	}
-	return answer, err
 }
 
 // begin creates the two streams of a connection: one for errors, one for the data.
