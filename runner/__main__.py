@@ -6,7 +6,7 @@ import sys
 
 # A SIGTERM that arrives before there is a handler is lost: PID 1 has no default action.
 early_signals = []
-if sys.argv[1:2] not in (["function"], ["inputs"], ["program"], ["commit"], ["shell"]):
+if sys.argv[1:2] not in (["function"], ["inputs"], ["program"], ["commit"], ["shell"], ["stacks"]):
     import _signal
 
     for number in (_signal.SIGTERM, _signal.SIGINT):
@@ -26,6 +26,8 @@ try:
         from kinetic_runner.child.commit import main
     elif sys.argv[1:2] == ["shell"]:
         from kinetic_runner.child.shell import main
+    elif sys.argv[1:2] == ["stacks"]:
+        from kinetic_runner.stacks import main
     else:
         from kinetic_runner.ahead import main
 except ImportError as problem:  # such as a Python that was built without zlib
