@@ -39,7 +39,7 @@ type flags struct {
 	nodePools           string
 	network             string
 	labels, annotations []string
-	retryOn             string
+	retryOn, hangAction string
 	env                 envFlags
 
 	dryRun       string
@@ -104,7 +104,7 @@ func commonFlags() []string {
 }
 
 // alsoLocal are the flags of addPlacement that also apply to a local job, which ignores the others.
-var alsoLocal = []string{"local", "backend", "name", "job-id", "max-runtime"}
+var alsoLocal = []string{"local", "backend", "name", "job-id", "max-runtime", "hang-timeout", "hang-action"}
 
 func (f *flags) addCall(fs *pflag.FlagSet) {
 	r := &f.request
@@ -164,6 +164,8 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	fs.StringVar(&f.retryOn, "retry-on", string(api.RetryOnCrash), "Retry on `crash|error`: crash means killed, for example out of memory; error adds exceptions and non-zero exit codes.")
 	cli.NumberVar(fs, &r.MaxDisruptions, 0, api.MaxRestarts, "max-disruptions", fmt.Sprintf("Lost machines (preemption, drain) that the job survives. Default: %d.", api.DefaultMaxDisruptions))
 	cli.DurationVar(fs, &r.MaxRuntime, "max-runtime", "End the call, or a whole chunk of a map, after this time: 90, 90s, 15m, 1h30m.")
+	cli.DurationVar(fs, &r.HangTimeout, "hang-timeout", "Print the stacks of the call's threads when it has printed, written and finished nothing for this time. Default: never.")
+	fs.StringVar(&f.hangAction, "hang-action", string(api.HangStacks), "What --hang-timeout does: stacks, or restart, which also ends the attempt, so that --retries apply.")
 	cli.DollarsVar(fs, &r.MaxCost, "max-cost", "End the call once all its attempts together have cost `AMOUNT` in US dollars, such as 5 or 2.50, at list prices.")
 }
 
@@ -237,6 +239,9 @@ func (f *flags) toRequest(c *cobra.Command, args []string, environ []string, get
 		return r, env, err
 	}
 	if r.RetryOn, err = chooseRetryOn(f.retryOn); err != nil {
+		return r, env, err
+	}
+	if r.HangAction, err = chooseHangAction(f.hangAction); err != nil {
 		return r, env, err
 	}
 	if r.Network, err = chooseNetworkFlag(f.network); err != nil {
