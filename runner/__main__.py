@@ -6,7 +6,7 @@ import sys
 
 # A SIGTERM that arrives before there is a handler is lost: PID 1 has no default action.
 early_signals = []
-if sys.argv[1:2] not in (["function"], ["inputs"], ["program"], ["commit"], ["shell"]):
+if sys.argv[1:2] not in (["function"], ["inputs"], ["program"], ["commit"], ["shell"], ["stacks"]):
     import _signal
 
     for number in (_signal.SIGTERM, _signal.SIGINT):
@@ -28,6 +28,8 @@ try:
         from kinetic_runner.warm.ready import main
     elif sys.argv[1:2] == ["shell"]:
         from kinetic_runner.shell import main
+    elif sys.argv[1:2] == ["stacks"]:
+        from kinetic_runner.stacks import main
     elif "--warm-idle" in sys.argv:
         from kinetic_runner.warm.hold import main
     else:

@@ -33,10 +33,10 @@ const notice = "# Copyright 2026 The Kinetic for kubectl Authors.\n# SPDX-Licens
 const level = 6
 
 // Sources is what the zip holds: __main__.py and the package kinetic_runner, which are the
-// program, and the package kinetic for the code that it runs, without its client, which
+// program, sitecustomize.py, which every Python of a job imports first, and the package kinetic for the code that it runs, without its client, which
 // submits jobs. The patterns only match source files, not Python's caches.
 //
-//go:embed __main__.py kinetic_runner/*.py kinetic_runner/*/*.py kinetic_runner/contract/contract.json kinetic/*.py
+//go:embed __main__.py sitecustomize.py kinetic_runner/*.py kinetic_runner/*/*.py kinetic_runner/contract/contract.json kinetic/*.py
 var Sources embed.FS
 
 // Zip returns the program as one zip, the same bytes on every platform. The caller must

@@ -63,9 +63,18 @@ type Handle struct {
 	Budget       int               `json:"budget_seconds,omitempty"` // what MaxCost pays for, all attempts together
 	Debug        bool              `json:"debug,omitempty"`
 	Env          []string          `json:"env,omitempty"`
+	CommandLine  *CommandLine      `json:"command_line,omitempty"`
 	SecretEnv    []string          `json:"secret_env,omitempty"`
 	Client       string            `json:"client"`
 	Origin
+}
+
+// CommandLine is what run --like repeats beside the call; older clients did not record it.
+type CommandLine struct {
+	// Target is the TARGET, or the module after -m; empty for a command.
+	Target string `json:"target,omitempty"`
+	// Flags are --NAME=VALUE. Of a variable that may be a secret they have only the name.
+	Flags []string `json:"flags,omitempty"`
 }
 
 // Package is a wheel that is installed for a job.

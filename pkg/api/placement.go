@@ -99,6 +99,10 @@ type Execution struct {
 	MaxDisruptions int
 	// MaxRuntime limits one attempt; 0 means no limit.
 	MaxRuntime time.Duration
+	// HangTimeout is how long the call may print, write and finish nothing before its stacks are printed; 0 for ever.
+	// HangAction says what happens then; the zero value is HangStacks.
+	HangTimeout time.Duration
+	HangAction  HangAction
 	// MaxCost is the list price in USD at which the call ends; 0 means no limit. Budget, only in a
 	// Spec, is for how long it pays, all attempts together.
 	MaxCost float64
@@ -124,6 +128,27 @@ func (e Execution) OutputArguments() []string {
 	}
 	return args
 }
+
+// HangArguments returns the runner's arguments about calls that hang.
+func (e Execution) HangArguments() []string {
+	if e.HangTimeout == 0 {
+		return nil
+	}
+	args := []string{"--hang-timeout", strconv.FormatFloat(e.HangTimeout.Seconds(), 'f', -1, 64)}
+	if e.HangAction != "" {
+		args = append(args, "--hang-action", string(e.HangAction))
+	}
+	return args
+}
+
+// HangAction is what happens when a call hangs.
+type HangAction string
+
+// The values of HangAction. Both print the stacks of the call's threads; a restart then ends the attempt as a crash does.
+const (
+	HangStacks  HangAction = "stacks"
+	HangRestart HangAction = "restart"
+)
 
 // RetryArguments returns the runner's arguments about retries, for a runner that counts
 // them itself.

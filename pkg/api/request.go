@@ -1,5 +1,7 @@
 package api
 
+import "encoding/json"
+
 // Request is what a user asked for: typed values that are not yet looked up, hashed or
 // checked against the world. submit.Plan does that.
 type Request struct {
@@ -35,6 +37,8 @@ type Request struct {
 	Secrets map[string]string
 	// OverlayDir is the user's kustomize component, empty for none.
 	OverlayDir string
+	// Flags are those that ask for all this, for the job's handle.
+	Flags []string
 }
 
 // Invocation is the part of a command line that says what to run.
@@ -50,6 +54,8 @@ type Invocation struct {
 	Args []string
 	// KWArgs are the values of --arg, NAME=VALUE, in the order given.
 	KWArgs []string
+	// Known are arguments of the function whose values are known, as JSON texts.
+	Known map[string]json.RawMessage
 }
 
 // Images says which packages a job gets, and how its image is made. Empty fields mean the default.

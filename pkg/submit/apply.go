@@ -145,6 +145,7 @@ func (s submission) carryOut(ctx context.Context) (Submitted, error) {
 	}
 	j.Handle.ImageMode, j.Handle.ImageDigests = string(s.Environment.Mode), s.provided.Digests
 	j.Handle.Packages = Packages(s.provided.Wheels)
+	j.Handle.CommandLine = &api.CommandLine{Target: s.request.Target, Flags: s.request.Flags}
 	done := Submitted{Job: j}
 	adopted, err := s.supply(ctx, &done)
 	if err != nil {

@@ -3,6 +3,7 @@ package submit
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -49,7 +50,7 @@ func functionName(c api.Call) string {
 
 // shownKWArgs returns the arguments of a function, in the order in which they were given.
 func shownKWArgs(r api.Request, c api.Call) []string {
-	if r.HideArgs && len(r.KWArgs) > 0 {
+	if r.HideArgs && len(r.KWArgs)+len(r.Known) > 0 {
 		return []string{hidden}
 	}
 	var shown []string
@@ -60,6 +61,9 @@ func shownKWArgs(r api.Request, c api.Call) []string {
 			value = nil
 		}
 		shown = append(shown, shownArgument(name, value))
+	}
+	for _, name := range slices.Sorted(maps.Keys(r.Known)) {
+		shown = append(shown, shownArgument(name, c.KWArgs[name]))
 	}
 	for _, d := range c.Data {
 		if d.Name != "" {

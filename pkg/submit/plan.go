@@ -154,6 +154,9 @@ func (p Planned) doubts() []string {
 	if r.RetryOn == api.RetryOnError && s.Retries == 0 && s.Backend != api.BackendLocal {
 		warnings = append(warnings, "--retry-on error has no effect without --retries NUMBER")
 	}
+	if r.HangAction == api.HangRestart && s.Retries == 0 {
+		warnings = append(warnings, "--hang-action restart without --retries NUMBER: a call that hangs fails, and does not start again")
+	}
 	if r.MapResume == "" { // else Resolve decides how many pods there are
 		warnings = append(warnings, rereadWarnings(s.Map, p.inputs.Size)...)
 	}

@@ -27,7 +27,7 @@ func Resolve(ctx context.Context, p Planned, registry job.Registry) (Planned, er
 	if p.request.MapResume == "" {
 		return p, nil
 	}
-	old, err := findOld(ctx, registry, p.request.MapResume)
+	old, err := FindJob(ctx, registry, p.request.MapResume)
 	if err != nil {
 		return p, inputErrorf("--map-resume: %w", err)
 	}
@@ -54,8 +54,8 @@ func Resolve(ctx context.Context, p Planned, registry job.Registry) (Planned, er
 // LastJob stands for the job that the user submitted last, where an ID is expected.
 const LastJob = "--last"
 
-// findOld returns the job that a flag names.
-func findOld(ctx context.Context, registry job.Registry, word string) (*job.Job, error) {
+// FindJob returns the job that a flag names by its ID, or with LastJob.
+func FindJob(ctx context.Context, registry job.Registry, word string) (*job.Job, error) {
 	if word != LastJob {
 		return registry.FindOne(ctx, word)
 	}
@@ -74,7 +74,7 @@ func findOld(ctx context.Context, registry job.Registry, word string) (*job.Job,
 // the rights on the bucket, knows from their index which are complete, and does it again if
 // it was interrupted.
 func (p Planned) resumeFrom(ctx context.Context, registry job.Registry) (Planned, error) {
-	old, err := findOld(ctx, registry, p.request.ResumeFrom)
+	old, err := FindJob(ctx, registry, p.request.ResumeFrom)
 	var left *job.CleanedUpError
 	if errors.As(err, &left) { // which left its outputs
 		old, err = left.Job, nil

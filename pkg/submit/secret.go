@@ -66,6 +66,9 @@ var (
 // withoutUsers hides users and passwords in the URLs of a text.
 func withoutUsers(text string) string { return urlUser().ReplaceAllString(text, "${1}${2}"+hidden+"@") }
 
+// MayBeSecret reports whether a variable looks like a secret, by its name or its value.
+func MayBeSecret(name, value string) bool { return LooksSecret(name) || hasSecret(value) }
+
 // hasSecret reports whether a text contains something that looks like a secret, or
 // assigns a value to a secret's name.
 func hasSecret(text string) bool {

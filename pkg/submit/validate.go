@@ -35,6 +35,7 @@ func validate(r api.Request) error {
 		validateLabels(r.Labels),
 		validateAnnotations(r.Annotations),
 		validateMaxRuntime(r),
+		validateHang(r),
 		validateMaxCost(r),
 		validateImage(r.Image),
 		validateImages(r),
@@ -163,6 +164,18 @@ func metadataKey(flag, key string) error {
 	}
 	if ours(key) {
 		return fmt.Errorf("%s %s: reserved: kinetic sets this key", flag, key)
+	}
+	return nil
+}
+
+func validateHang(r api.Request) error {
+	switch {
+	case r.HangTimeout == 0 && r.HangAction != "":
+		return fmt.Errorf("--hang-action %s requires --hang-timeout DURATION", r.HangAction)
+	case r.HangTimeout != 0 && r.Map != "":
+		return errors.New("--hang-timeout cannot be combined with --map: --max-runtime limits a chunk")
+	case r.HangTimeout != 0 && r.Debug:
+		return errors.New("--hang-timeout cannot be combined with --debug: a call that waits for its debugger would hang")
 	}
 	return nil
 }

@@ -48,6 +48,7 @@ def start(workspace):
         return None
     environ = dict(os.environ, **at_start(os.environ))
     environ.pop(NETRC_VARIABLE, None)
+    environ.pop("KINETIC_STOP_FILE", None)  # of the job in which this one was started
     try:
         os.makedirs(workspace, exist_ok=True)
         return Child(interpreter("function", workspace, environ))

@@ -258,6 +258,18 @@ class Attempt:
             errands.every(RAN_SECONDS, self.note_ran)
         return errands
 
+    def watch(self, errands):
+        """Return what notices that the call hangs, or None without --hang-timeout."""
+        options = self.options
+        if not options.hang_timeout:
+            return None
+        from .hang import Hang
+
+        folders = [self.workspace] if options.output_mount else [self.workspace, self.outputs.path]
+        hang = Hang(options.hang_timeout, options.hang_action == "restart", self.scratch, folders)
+        errands.every(hang.every, hang.look)
+        return hang
+
     def note_ran(self, _=None):
         """Note for how long this attempt has run, which counts if another one follows."""
         self.records.note_ran(self.number, time.monotonic() - self.began)
@@ -292,7 +304,8 @@ class Attempt:
         child is an interpreter that waits for a function, or None.
         """
         errands, told = self.errands(), Told(self.scratch, self.in_pod)
-        supervisor = Supervisor(self.log, errands, self.signals, self.options.grace, lambda: self.deadline, link, told.note, place.note_stop)
+        hang = self.watch(errands)
+        supervisor = Supervisor(self.log, errands, self.signals, self.options.grace, lambda: self.deadline, link, told.note, place.note_stop, hang)
 
         def failed():
             self.outputs.failed = True

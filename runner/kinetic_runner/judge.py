@@ -7,7 +7,7 @@ import os
 
 from .memory import Memory
 from .outcome import (
-    COMPLETED, DEADLINE_EXCEEDED, EXIT_CODE, EXIT_DEADLINE, EXIT_RUNNER, EXIT_TERMINATED, NO_PROGRAM, RUNNER_FAILURE, TERMINATED,
+    COMPLETED, DEADLINE_EXCEEDED, EXIT_CODE, EXIT_DEADLINE, EXIT_KILLED, EXIT_RUNNER, EXIT_TERMINATED, KILLED, NO_PROGRAM, RUNNER_FAILURE, TERMINATED,
     Outcome, outcome_of_exit, outcome_of_signal, signal_name,
 )
 
@@ -51,6 +51,8 @@ def judge(title, kind, supervisor, told, limit):
     outcome = told.outcome
     if outcome is not None and outcome.at <= supervisor.stopped_at:  # before SIGTERM, if any
         return with_warnings(title, outcome, supervisor) if outcome.returned else outcome
+    if supervisor.hung:
+        return Outcome(KILLED, EXIT_KILLED, f"{title} hung, and was ended (--hang-action restart); its log says where it was")
     if supervisor.timed_out:
         return Outcome(DEADLINE_EXCEEDED, EXIT_DEADLINE, f"{title} {limit[1]}")
     if supervisor.terminated and not (outcome is not None and outcome.returned):

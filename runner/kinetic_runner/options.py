@@ -48,6 +48,12 @@ def seconds(text):
     return value
 
 
+def hang_action(text):
+    if text not in ("stacks", "restart"):
+        raise ValueError("is neither stacks nor restart")
+    return text
+
+
 def retry_on(text):
     if text not in ("crash", "error"):
         raise ValueError("is neither crash nor error")
@@ -70,6 +76,8 @@ FLAGS = {  # the parser of the value, the default, the value's name in the help,
     "--metadata-host": (str, "", "HOST", "metadata server to get access tokens from; default: GKE's"),
     "--credentials": (str, "", "PATH", "credentials file to use instead of the metadata server"),
     "--max-runtime": (seconds, 0.0, "SECONDS", "time limit for the call in this attempt; default 0, no limit"),
+    "--hang-timeout": (seconds, 0.0, "SECONDS", "time without a line, a file or a report, after which the log gets the call's stacks; default 0, never"),
+    "--hang-action": (hang_action, "stacks", "ACTION", "what --hang-timeout does: stacks, or restart to end the attempt as well; default stacks"),
     "--budget": (seconds, 0.0, "SECONDS", "time for the call in all attempts together, which --max-cost pays for; default 0, no limit"),
     "--max-disruptions": (whole_number, DEFAULTS["max_disruptions"], "N", f"fail the job after losing its pod more often than this; default {DEFAULTS['max_disruptions']}"),
     "--retries": (whole_number, math.inf, "N", "fail the job after more crashes than this; default: Kubernetes decides"),

@@ -34,10 +34,11 @@ class Supervisor:
     is due in any case. stopping means that the call is no longer needed.
     """
 
-    def __init__(self, log, errands, signals, grace, deadline, link=None, on_report=None, on_stop=None):
+    def __init__(self, log, errands, signals, grace, deadline, link=None, on_report=None, on_stop=None, hang=None):
         self._log, self._errands, self._signals, self._link = log, errands, signals, link
         self._on_report = on_report or (lambda report: None)  # called with each JSON object that the child reports
         self._on_stop = on_stop or (lambda: None)  # called before the child is told to end
+        self._hang = hang  # notices a call that hangs, or None
         self._grace = grace
         self._deadline = deadline  # called for the time.monotonic(), or None, which may change
         self._kill_at = math.inf  # of time.monotonic()
@@ -51,6 +52,7 @@ class Supervisor:
         self.ended_at = math.inf  # time.time() when it had ended, whatever it has left running
         self.terminated = self.timed_out = False
         self.stopped = False  # because of the link
+        self.hung = False  # told to end, because it hangs
         self.killed = False  # by the runner
         self.stopped_at = math.inf  # time.time() when it was first told to end
 
@@ -85,6 +87,7 @@ class Supervisor:
             signal.set_wakeup_fd(-1)
             self._errands.wake(None)
             self._errands.finish()
+            self._say_hang()
             os.close(wake)
             os.close(wake_write)
 
@@ -171,6 +174,8 @@ class Supervisor:
                 open_fds.discard(fd)
             elif data:
                 printed.append((self._child.output[fd], data))
+        if printed:
+            self._moved()
         if len(printed) == 2 and self._log.draws(*printed[0]):  # so may the first: the end of its progress bar
             printed[0] = printed[0][0], printed[0][1] + (self._read(outputs[0]) or b"")
         if len(printed) == 2 and ready.issuperset(outputs) and self._log.draws(*printed[1]):
@@ -190,11 +195,21 @@ class Supervisor:
             return None
         if fd == self._child.report:
             *ends, rest = data.split(b"\n")
+            if ends:
+                self._moved()
             for end in ends:
                 self._note(b"".join([*self._report, end]))
                 self._report = []
             self._report.append(rest)
         return data
+
+    def _moved(self):
+        if self._hang is not None:
+            self._hang.moved()
+
+    def _say_hang(self):
+        for text in self._hang.texts() if self._hang is not None else ():
+            self._log.say(text)
 
     def _note(self, line):
         try:
@@ -231,6 +246,10 @@ class Supervisor:
             self._deadline = lambda: None
             if not self.terminated:
                 self.timed_out = self._stop(min(self._grace, DEADLINE_GRACE))
+        over = self._hang is not None and self._hang.over  # first: then the text is there
+        self._say_hang()
+        if over and not self.hung:
+            self.hung = self._stop(min(self._grace, END_GRACE))
         if now >= self._kill_at and self.status is None:
             self._kill_at = math.inf
             self.killed = True

@@ -115,6 +115,12 @@ def test_handle(recorded: Recorded, monkeypatch: pytest.MonkeyPatch, command: Ca
     assert recorded.lines()[0] == [binaries.JOBS, *words, *TARGET]
 
 
+def test_rerun_changes_what_it_is_told(recorded: Recorded) -> None:
+    job = JobHandle[int]("cpu-area", target={"cluster": "main", "namespace": "team"})
+    job.rerun({"lr": 0.1, "name": "x"}, accelerator="l4", namespace="other", timeout=3)
+    (line,) = recorded.lines()
+    assert line == [binaries.RUN, "--like=cpu-area", "--accelerator=l4", "--cluster=main", "--namespace=other", "--arg=lr=0.1", '--arg=name="x"', "--detach"]
+
 
 def test_address_for_a_debugger_is_printed(recorded: Recorded, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("ANSWER", '127.0.0.1:5678\n{\n    "name": "Kinetic: cpu-area"\n}')
@@ -148,6 +154,9 @@ WRONG: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: JOB.result(cleanup="no"), TypeError, "cleanup='no': expected True or False, not a str"),  # type: ignore[arg-type]
     (lambda: JOB.cleanup(gcs=1), TypeError, "gcs=1: expected True or False, not an int"),  # type: ignore[arg-type]
     (lambda: JOB.tail("9"), TypeError, "n='9': expected a whole number, not a str"),  # type: ignore[arg-type]
+    (lambda: JOB.rerun([1]), TypeError, "arguments=[1]: expected a dict, not a list"),  # type: ignore[arg-type]
+    (lambda: JOB.rerun({"x": {1}}), UsageError, "arguments: Object of type set is not JSON serializable: only values of JSON's types can be changed; call the function again for others"),
+    (lambda: JOB.rerun(acelerator="l4"), TypeError, "'acelerator' is not a parameter of kinetic.run: did you mean 'accelerator'?"),  # type: ignore[call-arg]
     (lambda: JOB.outputs(to=5), TypeError, "to=5: expected a path, not an int"),  # type: ignore[arg-type]
     (lambda: JOB.outputs(to=""), UsageError, "to='': expected a directory, such as '.'"),
     (lambda: JOB.debug_attach(-1), UsageError, "local_port=-1: expected at least 0"),

@@ -201,6 +201,21 @@ def test_await(local: Project) -> None:
     assert local.run(TRAIN + text).stdout == "[4, 3]\n"
 
 
+def test_rerun(local: Project) -> None:
+    text = """
+    job = half.run_async(8)
+    print(job.result(cleanup=False))
+    again = job.rerun(name="again")
+    print("again" in again.job_id, again.result())
+    exc = caught(lambda: again.rerun())
+    print(type(exc).__name__, "the call of that job was deleted from the store" in str(exc))
+    exc = caught(lambda: job.rerun({"n": 4}))
+    print(type(exc).__name__, "cannot be combined with --arg" in str(exc))
+    """
+    done = local.run(TRAIN + "\n".join(line.strip() for line in text.splitlines()))
+    assert done.stdout.splitlines() == ["4", "True 4", "UsageError True", "UsageError True"]
+
+
 def test_outputs(local: Project) -> None:
     text = "\njob = write.run_async('hello')\njob.wait()\nprint(job.outputs(), job.outputs(to='copy'), open('copy/out.txt').read())"
     assert local.run(TRAIN + text).stdout == "['out.txt'] ['out.txt'] hello\n"

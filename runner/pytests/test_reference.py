@@ -12,6 +12,7 @@ from typing import Any
 
 import kinetic
 from conftest import REPOSITORY
+from kinetic.client.rerun import Repeatable
 from kinetic.client.signature import Parameters
 
 PAGE = REPOSITORY / "docs" / "python-reference.md"
@@ -66,7 +67,8 @@ def entry(name: str, what: Any, level: int) -> str:
     if inspect.isclass(what) and issubclass(what, enum.Enum):
         text += "\n" + ", ".join(f"`{member.name}`" for member in what) + "\n"
     if inspect.isclass(what) and not issubclass(what, BaseException):
-        for member, value in vars(what).items():
+        members = {member: value for part in reversed(what.__mro__) if part in (what, Repeatable) for member, value in vars(part).items()}
+        for member, value in members.items():
             shown = member in MEMBERS or not member.startswith("_") and member not in INTERNAL
             if shown and callable(getattr(value, "__func__", value)) and inspect.getdoc(value):
                 text += entry(f"{name.rpartition('.')[2]}.{member}", getattr(value, "__func__", value), 4)

@@ -41,7 +41,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 		RunE:               func(root *cobra.Command, _ []string) error { return root.Help() },
 	}
 	for _, sub := range []*cobra.Command{
-		c.list(), c.status(), c.logs(), c.tail(), c.result(), c.wait(), c.cancel(), c.cleanup(), c.describe(), outputs.NewCommand(streams, now, &c.choice), c.prune(), c.debug(), c.shell(), c.forward(), c.warm(),
+		c.list(), c.status(), c.logs(), c.tail(), c.result(), c.wait(), c.cancel(), c.cleanup(), c.describe(), outputs.NewCommand(streams, now, &c.choice), c.prune(), c.debug(), c.stacks(), c.shell(), c.forward(), c.warm(),
 	} {
 		root.AddCommand(sub)
 	}

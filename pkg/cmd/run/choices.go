@@ -42,6 +42,16 @@ func chooseRetryOn(text string) (api.RetryOn, error) {
 	}
 }
 
+// chooseHangAction returns the zero value for the default.
+func chooseHangAction(text string) (api.HangAction, error) {
+	if text == string(api.HangStacks) {
+		return "", nil
+	}
+	return api.HangAction(text), cli.OneOf("--hang-action", text, hangActions())
+}
+
+func hangActions() []string { return []string{string(api.HangStacks), string(api.HangRestart)} }
+
 func retryOns() []string { return []string{string(api.RetryOnCrash), string(api.RetryOnError)} }
 
 // autoNetwork is the value of --network that leaves the choice to the node pools.

@@ -21,6 +21,7 @@ func completePlacement(s cli.Section) {
 	s.Offer("network", networks()...)
 	s.Offer("slice-node-pool", string(api.NodePoolsExclusive), string(api.NodePoolsShared))
 	s.Offer("retry-on", retryOns()...)
+	s.Offer("hang-action", hangActions()...)
 }
 
 // completeVariables offers the names of environment variables.

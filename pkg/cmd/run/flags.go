@@ -24,6 +24,9 @@ type flags struct {
 	own        []*pflag.FlagSet // all but the connection's, where empty texts mean what they mean to kubectl
 	podOnly    []string         // names of the flags that a local job ignores, with a note
 
+	like    string
+	earlier *earlier // the job of --like, once it is found
+
 	// request has the values that need no parsing.
 	request api.Request
 	module  string
@@ -36,7 +39,7 @@ type flags struct {
 	nodePools           string
 	network             string
 	labels, annotations []string
-	retryOn             string
+	retryOn, hangAction string
 	keepWarm            string
 	env                 envFlags
 
@@ -66,7 +69,7 @@ func (f *flags) sections() []cli.Section {
 	f.addCall(call.Flags)
 	call.Completions["arg"] = f.completeArg
 	call.Completions["map-resume"] = f.completeMaps
-	call.Completions["resume-from"] = f.completeJobs
+	call.Completions["resume-from"], call.Completions["like"] = f.completeJobs, f.completeJobs
 	call.Completions["data"], call.Completions["volume"] = completeSource, completeSource
 	call.Completions["env"], call.Completions["secret-env"] = completeVariables, completeVariables
 	placement := cli.NewSection("Where it runs")
@@ -104,7 +107,7 @@ func commonFlags() []string {
 }
 
 // alsoLocal are the flags of addPlacement that also apply to a local job, which ignores the others.
-var alsoLocal = []string{"local", "backend", "name", "job-id", "max-runtime"}
+var alsoLocal = []string{"local", "backend", "name", "job-id", "max-runtime", "hang-timeout", "hang-action"}
 
 func (f *flags) addCall(fs *pflag.FlagSet) {
 	r := &f.request
@@ -126,6 +129,7 @@ func (f *flags) addCall(fs *pflag.FlagSet) {
 	fs.StringVar(&r.OutputDir, "output-dir", "", "Set KINETIC_OUTPUT_DIR to `DIR`: gs://BUCKET/PREFIX or an absolute path in the container; a directory for local jobs. Default: the job's own place in the store. Programs can write there with open() too.")
 	cli.IntervalVar(fs, &r.OutputSync, "output-sync", "Save finished outputs of a running call every `DURATION`, 0 for only at its end. Default: 30s.")
 	fs.BoolVar(&r.OutputMount, "output-mount", false, "Mount the outputs' place in the bucket with Cloud Storage FUSE instead of saving them from the pod's disk: for files larger than that, written from beginning to end.")
+	fs.StringVar(&f.like, "like", "", "Repeat the call of the job `ID`, or --last, with the code as it is now and no TARGET. Flags that are given change it: --arg lr=0.1.")
 	fs.StringVar(&r.ResumeFrom, "resume-from", "", "Begin with a copy of the outputs of the job `ID`, or --last.")
 }
 
@@ -163,6 +167,8 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	fs.StringVar(&f.retryOn, "retry-on", string(api.RetryOnCrash), "Retry on `crash|error`: crash means killed, for example out of memory; error adds exceptions and non-zero exit codes.")
 	cli.NumberVar(fs, &r.MaxDisruptions, 0, api.MaxRestarts, "max-disruptions", fmt.Sprintf("Lost machines (preemption, drain) that the job survives. Default: %d.", api.DefaultMaxDisruptions))
 	cli.DurationVar(fs, &r.MaxRuntime, "max-runtime", "End the call, or a whole chunk of a map, after this time: 90, 90s, 15m, 1h30m.")
+	cli.DurationVar(fs, &r.HangTimeout, "hang-timeout", "Print the stacks of the call's threads when it has printed, written and finished nothing for this time. Default: never.")
+	fs.StringVar(&f.hangAction, "hang-action", string(api.HangStacks), "What --hang-timeout does: stacks, or restart, which also ends the attempt, so that --retries apply.")
 	cli.DollarsVar(fs, &r.MaxCost, "max-cost", "End the call once all its attempts together have cost `AMOUNT` in US dollars, such as 5 or 2.50, at list prices.")
 }
 
@@ -249,6 +255,9 @@ func (f *flags) toRequest(c *cobra.Command, args []string, environ []string, get
 	if r.RetryOn, err = chooseRetryOn(f.retryOn); err != nil {
 		return r, env, err
 	}
+	if r.HangAction, err = chooseHangAction(f.hangAction); err != nil {
+		return r, env, err
+	}
 	if r.Network, err = chooseNetworkFlag(f.network); err != nil {
 		return r, env, err
 	}
@@ -311,6 +320,10 @@ func (f *flags) target(c *cobra.Command, args []string, r *api.Request) error {
 	words, rest := args, []string(nil)
 	if dash := c.ArgsLenAtDash(); dash >= 0 {
 		words, rest = args[:dash], args[dash:]
+	}
+	if f.earlier != nil {
+		f.earlier.target(r, rest)
+		return nil
 	}
 	r.Args = rest
 	if c.Flags().Changed("module") {

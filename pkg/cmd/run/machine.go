@@ -20,6 +20,9 @@ func (f *flags) machine(streams genericiooptions.IOStreams, now clock.PassiveClo
 	m.Outputs = filesOf(streams.Out, streams.ErrOut)
 	m.Exclude = append(m.Exclude, fetchedTo(m.Cwd, f.fetch)...)
 	m.Exclude = append(m.Exclude, fetchedTo(m.Cwd, f.outputFile)...)
+	if f.earlier != nil && f.earlier.dir != "" {
+		m.Exclude = append(m.Exclude, f.earlier.dir)
+	}
 	m.Unwritable, m.Steering = unwritable(m.CacheDir, now), packaging.Steering()
 	if f.packageRoot != "" {
 		m.PackageRoot, m.PackageRootFrom = f.packageRoot, "--package-root"

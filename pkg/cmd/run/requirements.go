@@ -20,6 +20,9 @@ func (o *options) plan(ctx context.Context, id submit.Identity) (submit.Planned,
 	o.machine.Texts = map[string][]byte{}
 	for {
 		planned, err := submit.Plan(ctx, o.request, o.target, o.machine, id)
+		if err != nil && o.earlier != nil {
+			err = fmt.Errorf("--like %s: %w", o.earlier.ID(), err)
+		}
 		if err != nil {
 			return planned, planError(ctx, err)
 		}

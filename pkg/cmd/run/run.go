@@ -59,8 +59,9 @@ const examples = `  # a function, on the cluster
   # a script with its arguments; come back for its output later
   kubectl kinetic run train.py -a tpu-v6e-8 --detach -- --epochs 3
 
-  # begin with the outputs of an earlier job, such as its checkpoints
+  # begin with the outputs of an earlier job, or repeat its call with one change
   kubectl kinetic run train.py:train -a l4 --resume-from abc1234
+  kubectl kinetic run --like abc1234 --arg lr=0.1
 
   # explain what a run would do, or print its manifests
   kubectl kinetic run train.py:train -a l4x2:spot --project acme --explain
@@ -78,6 +79,11 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 		Args:        cobra.ArbitraryArgs, ValidArgsFunction: completeTarget,
 	}
 	c.RunE = cli.RunE(func(ctx context.Context, args []string) error {
+		var err error
+		if f.earlier, err = f.repeat(c, args); err != nil {
+			return err
+		}
+		defer f.earlier.close()
 		o, err := f.toOptions(c, args, streams, now)
 		if err != nil {
 			return cli.Usage(err)
@@ -99,6 +105,7 @@ type options struct {
 	output       string
 	writeOverlay string
 	request      api.Request
+	earlier      *earlier // of --like, else nil
 	notes        []string
 	settled      func(flag string) bool // whether a flag was typed, or has no effect
 	target       target.Target
@@ -129,6 +136,9 @@ func (m mode) submits() bool { return m == modeRun || m == modePrepare }
 
 func (f *flags) toOptions(c *cobra.Command, args []string, streams genericiooptions.IOStreams, now clock.PassiveClock) (*options, error) {
 	request, env, err := f.toRequest(c, args, os.Environ(), os.Getenv)
+	if err != nil && f.earlier != nil {
+		err = fmt.Errorf("--like %s: %w", f.earlier.ID(), err)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -173,6 +183,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 			return nil, err
 		}
 	}
+	request.Flags = f.typed(c, request)
 	notes := env.Notes
 	if local {
 		notes = append(notes, f.ignoredFlags(c, request)...)
@@ -183,7 +194,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 	return &options{
 		streams: streams, ui: ui.New(streams.ErrOut, now.Now), clock: now,
 		mode: m, output: f.output, writeOverlay: f.writeOverlay,
-		request: request, notes: notes, settled: f.settled(c, local), target: place, machine: machine, connection: f.connection, prices: machine.Prices,
+		request: request, earlier: f.earlier, notes: notes, settled: f.settled(c, local), target: place, machine: machine, connection: f.connection, prices: machine.Prices,
 		wait: wait,
 	}, nil
 }
@@ -326,6 +337,8 @@ func (o *options) run(ctx context.Context) error {
 			return cli.Usage(err)
 		}
 	}
+	o.notes = append(o.notes, o.earlier.notes(planned)...)
+	planned.Warnings = append(planned.Warnings, o.earlier.changes(planned)...)
 	for _, n := range append(o.notes, unusedParameters(o.request.Target, planned.Decorator, o.settled)...) {
 		o.ui.Note(n)
 	}

@@ -8,6 +8,11 @@ import (
 
 // ShellCommand returns the program that runs a command beside a job of this machine, or a shell if there is no command.
 func (m *Machine) ShellCommand(id string, command []string) ([]string, error) {
+	return m.beside(id, "shell", command...)
+}
+
+// beside returns the program that does something beside a job of this machine: a command of the job's runner with arguments.
+func (m *Machine) beside(id, command string, arguments ...string) ([]string, error) {
 	r, err := m.read(id)
 	if err != nil {
 		return nil, err
@@ -17,5 +22,5 @@ func (m *Machine) ShellCommand(id string, command []string) ([]string, error) {
 		return nil, err
 	}
 	program := filepath.Join(m.config.StateDir, r.Runner, runner.File)
-	return append([]string{python, "-S", program, "shell", filepath.Join(m.dir(id), workDir)}, command...), nil
+	return append([]string{python, "-S", program, command, filepath.Join(m.dir(id), workDir)}, arguments...), nil
 }

@@ -186,6 +186,7 @@ func (m *Machine) arguments(spec api.Spec, env []string) ([]string, error) {
 	if spec.MaxRuntime > 0 {
 		args = append(args, "--max-runtime", seconds(spec.MaxRuntime))
 	}
+	args = append(args, spec.HangArguments()...)
 	if !usesStorage(spec) {
 		return args, nil
 	}

@@ -11,6 +11,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"os"
 	"path/filepath"
 	"strings"
@@ -73,6 +74,7 @@ func Parse(w api.Invocation, cwd string) (Target, error) {
 	if err != nil {
 		return Target{}, err
 	}
+	maps.Copy(t.KWArgs, w.Known)
 	return t, nil
 }
 

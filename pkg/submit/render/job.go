@@ -149,6 +149,7 @@ func runnerArguments(s api.Spec) []string {
 	if s.MaxRuntime > 0 {
 		args = append(args, "--max-runtime", seconds(s.MaxRuntime))
 	}
+	args = append(args, s.HangArguments()...)
 	if s.Budget > 0 {
 		args = append(args, "--budget", seconds(s.Budget))
 	}

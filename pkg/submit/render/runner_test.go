@@ -51,7 +51,7 @@ func TestRunnerHasTheSameDefaults(t *testing.T) {
 		"FLAGS['--max-runtime'][1]":     s.MaxRuntime.Seconds(),
 		"FLAGS['--max-disruptions'][1]": float64(s.MaxDisruptions),
 	}, "options")
-	for _, flag := range []string{"--max-runtime", "--max-disruptions", "--retry-on"} {
+	for _, flag := range []string{"--max-runtime", "--hang-timeout", "--hang-action", "--max-disruptions", "--retry-on"} {
 		if slices.Contains(worker(pod).Args, flag) {
 			t.Errorf("%s is said", flag)
 		}

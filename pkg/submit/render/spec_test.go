@@ -126,6 +126,7 @@ func everything(s *api.Spec) {
 	s.OutputDir = "gs://elsewhere/runs/$(date)"
 	s.Retries = 3
 	s.MaxRuntime = 90*time.Minute + time.Millisecond
+	s.HangTimeout, s.HangAction = 10*time.Minute, api.HangRestart
 	s.MaxDisruptions = 0
 	s.StoreCredentials = "bucket-key"
 	s.ServiceAccount = "trainer"

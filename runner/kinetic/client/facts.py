@@ -12,7 +12,7 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Optional
 
 from ..job_status import JobStatus
-from ..options import Options
+from ..options import Options, flags
 
 # What the binaries print about a job, each with its name in the description of a job that was found, if that differs.
 NAMES = {
@@ -225,6 +225,14 @@ class Facts:
     def logs_to(self) -> str:
         """Return where to say what happens to the job: as logs= said for the call, or else to configure."""
         return str(vars(self).get("_logs") or Options({}).all().get("logs", "stderr"))
+
+    def named(self) -> dict[str, Any]:
+        """Return what says which job it is when Ctrl-C ends a binary that is asked about it."""
+        return {"job_id": self.job_id, "map": self.is_map, "target": self.target}
+
+    def _words(self, command: str, *words: str) -> list[str]:
+        """Return the command line of a command of jobs for this job."""
+        return [command, self.job_id, *words, *flags(self.target)]
 
     def __repr__(self) -> str:
         where = "local" if self.target.get("local") else self.target.get("cluster") or self.target.get("context")

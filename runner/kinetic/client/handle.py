@@ -15,15 +15,18 @@ from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, Union, overlo
 from .. import checks
 from ..errors import JobNotFound, JobTimeout, UsageError, brief
 from ..job_status import JobStatus
-from ..options import PLACES, Duration, flags, one, switch
+from ..options import PLACES, Duration, one, switch
 from . import advice, binaries, inside, process, result, scratch
-from .facts import Facts, ending, known
+from .facts import ending, known
 from .flags import timeout_flag
 from .joblog import LogLines, printed
 from .report import Reporter, guarded, origin
+from .rerun import Repeatable
 
 if TYPE_CHECKING:
     from typing import Literal
+
+    from .facts import Facts
 
 R = TypeVar("R")
 
@@ -32,7 +35,7 @@ JOB_ID = re.compile("[a-z0-9][a-z0-9-]{0,48}[a-z0-9]")
 
 
 @dataclasses.dataclass(frozen=True, repr=False)
-class JobHandle(Facts, Generic[R]):
+class JobHandle(Repeatable, Generic[R]):
     """A submitted job. Two handles of the same job_id are equal.
 
     It is a frozen dataclass: dataclasses.asdict returns what to_json writes. What else it knows are properties, which are empty
@@ -376,14 +379,6 @@ class JobHandle(Facts, Generic[R]):
             with contextlib.suppress(BaseException):  # KeyboardInterrupt among them: the binary says that it was interrupted
                 await waiting
             raise
-
-    def named(self) -> dict[str, Any]:
-        """Return what says which job it is when Ctrl-C ends a binary that is asked about it."""
-        return {"job_id": self.job_id, "map": self.is_map, "target": self.target}
-
-    def _words(self, command: str, *words: str) -> list[str]:
-        """Return the command line of a command of jobs for this job."""
-        return [command, self.job_id, *words, *flags(self.target)]
 
     def _require(self, command: str, *words: str, on_event: Callable[[process.Event], None] = process.ignore, **output: bool) -> None:
         """Run a command of jobs for this job; output says what is on its standard output, as for process.run."""

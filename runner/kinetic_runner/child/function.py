@@ -10,6 +10,7 @@ import marshal
 import os
 
 from . import modules, outcomes
+from .answer import answer_signal
 from .report import Report
 
 DOCUMENT_FD = 5
@@ -41,6 +42,7 @@ def read_call():
         os._exit(0)  # the runner ended without sending a call
     os.chdir(call["cwd"])
     os.environ.update(call["environ"])
+    answer_signal()
     return call
 
 

@@ -1,0 +1,55 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""A call that prints, writes and finishes nothing for a while."""
+
+import sys
+import unittest
+
+from fixture import RunnerCase, script
+
+HANGS = """
+import os, sys, time
+def stuck():
+    while sys.argv[1:] or not os.path.getsize(os.path.join(os.path.dirname(os.environ["KINETIC_STOP_FILE"]), "stacks")):
+        time.sleep(0.05)
+print("begun", flush=True)
+stuck()
+"""
+# Prints, and then writes, longer than the time without progress; then it waits for what the log says.
+MOVES = """
+import os, time
+def wait():
+    time.sleep(0.25)
+for number in range(6):
+    print(number, flush=True)
+    wait()
+for number in range(6):
+    with open(os.path.join(os.environ["KINETIC_OUTPUT_DIR"], "step"), "w") as file:
+        file.write(str(number))
+    wait()
+"""
+
+
+@unittest.skipUnless(sys.platform == "linux", "needs /proc")
+class Hang(RunnerCase):
+    def test_stacks_are_printed_once(self):
+        ran = self.run_call(script(), {"train.py": HANGS}, "--hang-timeout", "0.5")
+        self.assertEqual(ran.code, 0, ran.stderr)
+        self.assertIn("kinetic: nothing was printed, written or finished for 0.5 seconds (--hang-timeout)", ran.stderr)
+        self.assertIn("train.py):\n", ran.stderr)
+        self.assertEqual(ran.stderr.count(" in stuck"), 1)
+
+    def test_restart_ends_the_attempt_like_a_crash(self):
+        ran = self.run_call(script("train.py", "for ever"), {"train.py": HANGS}, "--hang-timeout", "3", "--hang-action", "restart")
+        self.assertEqual(ran.code, 137, ran.stderr)
+        self.assertIn(" in stuck", ran.stderr)
+        self.assertIn("train.py hung, and was ended (--hang-action restart); its log says where it was", ran.stderr)
+
+    def test_progress_is_what_is_printed_or_written(self):
+        ran = self.run_call(script(), {"train.py": MOVES}, "--hang-timeout", "1.2", "--hang-action", "restart")
+        self.assertEqual(ran.code, 0, ran.stderr)
+        self.assertNotIn("hang-timeout", ran.stderr)
+
+
+if __name__ == "__main__":
+    unittest.main()
