@@ -17,7 +17,7 @@ from ..errors import JobNotFound, JobTimeout, UsageError, brief
 from ..job_status import JobStatus
 from ..options import PLACES, Duration, one, switch
 from . import advice, binaries, inside, process, result, scratch
-from .facts import ending, known
+from .facts import Facts, ending, known
 from .flags import timeout_flag
 from .joblog import LogLines, printed
 from .report import Reporter, guarded, origin
@@ -25,8 +25,6 @@ from .rerun import Repeatable
 
 if TYPE_CHECKING:
     from typing import Literal
-
-    from .facts import Facts
 
 R = TypeVar("R")
 
