@@ -8,6 +8,7 @@ import time
 from .child.answer import FILE
 from .stacks import ask_all
 
+RUNNER = f'File "{os.path.dirname(os.path.abspath(__file__))}{os.sep}'
 
 class Hang:
     """Looks from time to time whether a call has made progress, in a thread of the errands. If not, it notes where the call is.
@@ -54,8 +55,18 @@ class Hang:
             answers = ask_all(self._file)
         except OSError as exc:
             return f"its stacks can't be read: {exc}"
-        lines = [f"process {answer['pid']} ({' '.join(answer['command'])}):\n{answer['text'] or answer['why']}" for answer in answers]
+        lines = [f"process {answer['pid']} ({' '.join(answer['command'])}):\n{without_runner(answer['text']) or answer['why']}" for answer in answers]
         return "\n".join(lines) or "it has no Python program that can be asked for its stacks"
+
+
+def without_runner(text):
+    """Return stacks without the runner's frames, which are the oldest of a function's call, and without empty lines."""
+    lines, ours = [], False
+    for line in text.splitlines():
+        ours = line.startswith("  ") and (ours or RUNNER in line)
+        if line and not ours:
+            lines.append(line)
+    return "\n".join(lines)
 
 
 def newest(folders):

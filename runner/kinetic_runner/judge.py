@@ -52,7 +52,7 @@ def judge(title, kind, supervisor, told, limit):
     if outcome is not None and outcome.at <= supervisor.stopped_at:  # before SIGTERM, if any
         return with_warnings(title, outcome, supervisor) if outcome.returned else outcome
     if supervisor.hung:
-        return Outcome(KILLED, EXIT_KILLED, f"{title} hung, and was ended (--hang-action restart); its log says where it was")
+        return Outcome(KILLED, EXIT_KILLED, f"{title} hung, and was ended (--hang-action restart); its log shows where it was")
     if supervisor.timed_out:
         return Outcome(DEADLINE_EXCEEDED, EXIT_DEADLINE, f"{title} {limit[1]}")
     if supervisor.terminated and not (outcome is not None and outcome.returned):

@@ -38,12 +38,13 @@ class Hang(RunnerCase):
         self.assertIn("kinetic: nothing was printed, written or finished for 0.5 seconds (--hang-timeout)", ran.stderr)
         self.assertIn("train.py):\n", ran.stderr)
         self.assertEqual(ran.stderr.count(" in stuck"), 1)
+        self.assertNotIn("kinetic_runner/child", ran.stderr)
 
     def test_restart_ends_the_attempt_like_a_crash(self):
         ran = self.run_call(script("train.py", "for ever"), {"train.py": HANGS}, "--hang-timeout", "3", "--hang-action", "restart")
         self.assertEqual(ran.code, 137, ran.stderr)
         self.assertIn(" in stuck", ran.stderr)
-        self.assertIn("train.py hung, and was ended (--hang-action restart); its log says where it was", ran.stderr)
+        self.assertIn("train.py hung, and was ended (--hang-action restart); its log shows where it was", ran.stderr)
 
     def test_progress_is_what_is_printed_or_written(self):
         ran = self.run_call(script(), {"train.py": MOVES}, "--hang-timeout", "1.2", "--hang-action", "restart")
