@@ -26,6 +26,8 @@ try:
         from kinetic_runner.child.commit import main
     elif sys.argv[1:2] == ["ready"]:
         from kinetic_runner.warm.ready import main
+    elif sys.argv[1:2] == ["ranks"]:
+        from kinetic_runner.ranks import main
     elif sys.argv[1:2] == ["shell"]:
         from kinetic_runner.shell import main
     elif sys.argv[1:2] == ["stacks"]:

@@ -11,7 +11,7 @@ from .process import Child, interpreter
 
 def main(argv, early_signals):
     """Run one attempt and end the process."""
-    child = start(workspace_of(argv)) if "--function" in argv and not has_environment(argv) else None
+    child = start(workspace_of(argv)) if "--function" in argv and not starts_later(argv) else None
     from .main import main as run  # only now
 
     code = run(argv, early_signals, child)
@@ -31,9 +31,9 @@ def workspace_of(argv):
     return os.path.join(os.path.abspath(work), "workspace")
 
 
-def has_environment(argv):
-    """Return whether the call needs the interpreter of an environment, which is not there yet."""
-    return any(word.partition("=")[0] == "--environment" for word in argv)
+def starts_later(argv):
+    """Return whether the call needs the interpreter of an environment, which is not there yet, or several."""
+    return any(word.partition("=")[0] in ("--environment", "--processes") for word in argv)
 
 
 def differs_later(workspace, environ):

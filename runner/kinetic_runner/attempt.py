@@ -18,7 +18,7 @@ from .outcome import (
     DEADLINE_EXCEEDED, DISRUPTED, EXIT_DEADLINE, EXIT_KILLED, EXIT_RUNNER, EXIT_TERMINATED, KILLED, NO_PROGRAM, RUNNER_FAILURE, STOPPED, TERMINATED, Outcome,
 )  # fmt: skip
 from .outputs.directory import Outputs
-from .place import make_place, note_place, packages_file, program_command, start_function
+from .place import make_place, note_place, packages_file, program_command, ranks_command, start_function
 from .publish import end_of_result, read_end
 from .process import Child
 from .records import Records, read_document
@@ -315,11 +315,15 @@ class Attempt:
         told.on_failure = failed
 
         def start():
+            ranks = Child(ranks_command(call, place, self.options)) if self.options.processes else None
+            if ranks and not call.is_function:
+                ranks.send(b"")
+                return self.outputs.follow(ranks)
             if call.is_function:
                 kept = {"keep_value": self.host == 0, "inline_pickle": TOLD_PICKLE if self.host else 0}
                 if self.options.keep_workspace:
                     kept["packages"] = packages_file(self.options.work)
-                return self.outputs.follow(start_function(call, place, "function", child=child, **kept))
+                return self.outputs.follow(start_function(call, place, "function", child=ranks or child, **kept))
             return self.outputs.follow(Child(program_command(call, place)))
 
         failure = None

@@ -59,6 +59,11 @@ def retry_on(text):
         raise ValueError("is neither crash nor error")
     return text
 
+
+def processes(text):
+    return text if text == "auto" else whole_number(text)
+
+
 REQUIRED = object()
 FLAGS = {  # the parser of the value, the default, the value's name in the help, and the help
     "--job": (job_id, REQUIRED, "ID", "ID of the job"),
@@ -88,7 +93,8 @@ FLAGS = {  # the parser of the value, the default, the value's name in the help,
     "--only": (str, "", "0-0,5-9", "inputs to divide into chunks; default: all"),
     "--release": (str, "", "NAMESPACE/NAME", "LeaderWorkerSet that host 0 scales to zero when the job ends"),
     "--pathways": (whole_number, 0, "N", "TPU hosts of a job on Pathways, which calls once and on host 0; default 0, no such job"),
-    "--chips": (str, "", "KIND:N", "chips of each of several hosts, such as gpu:8 or tpu:4; default: none"),
+    "--chips": (str, "", "KIND:N", "chips of each host, such as gpu:8 or tpu:4, if processes are to find each other; default: none"),
+    "--processes": (processes, 0, "N", "start the call N times on each host, or auto: once for each GPU for PyTorch; default 0, one process that is not numbered"),
     "--caller": (whole_number, 0, "FD", "pipe whose end, without a byte, ends the job; default: none"),
     "--grace": (seconds, 25.0, "SECONDS", "time from SIGTERM to SIGKILL; default 25"),
     "--work": (os.path.abspath, WORK, "DIR", f"parent directory of workspace/, scratch/ and env/; default {WORK}"),

@@ -98,6 +98,14 @@ def program_command(call, place):
     return Command([place.python, "-u"] + what + call.args, place.path(call.cwd), environ)
 
 
+def ranks_command(call, place, options):
+    """Return the command that starts a call several times on this host: ranks.py."""
+    one = None if call.is_function else program_command(call, place)
+    plan = {"count": options.processes, "chips": options.chips, "group": call.kind == "command", "argv": one.argv if one else []}
+    environ, cwd = (one.environ, one.cwd) if one else (place.environ, place.path(call.cwd))
+    return Command([place.python, "-u", PROGRAM, "ranks", json.dumps(plan)], cwd, environ, True)
+
+
 def start_function(call, place, role, credit_fd=-1, child=None, **more):
     """Return a fresh interpreter that calls the function, with child/function.py or child/inputs.py, by its role.
 

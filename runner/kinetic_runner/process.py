@@ -26,12 +26,12 @@ PROGRAM = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))  # the zip
 class Command:
     """A program to start: its arguments, directory and environment.
 
-    Our children inherit REPORT_FD, CREDIT_FD and DOCUMENT_FD, other programs do not.
+    Our children inherit REPORT_FD, CREDIT_FD and DOCUMENT_FD, other programs do not. apart: it begins a process group of its own.
     """
 
-    def __init__(self, argv, cwd, environ, ours=False, credit_fd=-1):
+    def __init__(self, argv, cwd, environ, ours=False, credit_fd=-1, apart=True):
         self.argv, self.cwd, self.environ = argv, cwd, environ
-        self.ours, self.credit_fd = ours, credit_fd
+        self.ours, self.credit_fd, self.apart = ours, credit_fd, apart
 
 
 def interpreter(role, cwd, environ, credit_fd=-1, python=PYTHON):
@@ -56,7 +56,8 @@ class Child:
             if self.pid == 0:
                 become(command, *(write for _, write in pipes), document)
             try:
-                os.setpgid(self.pid, self.pid)  # as the child does, since either may be first
+                if command.apart:
+                    os.setpgid(self.pid, self.pid)  # as the child does, since either may be first
             except OSError:
                 pass  # the child was first, and is now the program
         except OSError:
@@ -123,7 +124,8 @@ class Child:
 def become(command, stdout, stderr, report, document):
     """Become the program, in the forked process. Does not return."""
     try:
-        os.setpgid(0, 0)
+        if command.apart:
+            os.setpgid(0, 0)
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD, signal.SIGPIPE, getattr(signal, "SIGXFSZ", signal.SIGPIPE)):
             signal.signal(number, signal.SIG_DFL)

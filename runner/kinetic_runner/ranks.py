@@ -1,0 +1,247 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Start a call several times on this host, as torchrun does: one process for each GPU, say.
+
+The processes are called ranks. Each line that they print begins with the number of the rank. If one fails, all end, and that
+failure is the outcome. Else it is the outcome of the first one.
+"""
+
+import json
+import marshal
+import os
+import re
+import select
+import signal
+import socket
+import time
+
+from .process import DOCUMENT_FD, PROGRAM, PYTHON, REPORT_FD, Child, Command
+from .text import write_all
+
+END_GRACE = 3.0  # seconds for the others after one has failed
+DRAIN_SECONDS = 1.0  # for the output of a process that has ended
+PIPE_READ = 64 << 10
+ENDS = re.compile(rb"(?<=[\r\n])(?=.)", re.DOTALL)  # between lines; a progress bar ends with a carriage return
+TORCH_PORT = 29500
+
+
+def main(argv, early_signals):
+    """Run the plan, JSON, to its end; return the exit code.
+
+    It has "count", a number or "auto", "chips", such as gpu:8 or "", "group", whether a SIGTERM reaches the processes anyway, and
+    "argv", what to run: [] for a function, whose document comes from the runner.
+    """
+    plan = json.loads(argv[2])
+    with open(DOCUMENT_FD, "rb", buffering=0) as pipe:
+        document = pipe.readall()
+    if not document and not plan["argv"]:
+        return 0  # the runner ended without sending a call
+    ranks = Ranks(plan, document)
+    if early_signals:
+        ranks.pass_on()
+    return ranks.run()
+
+
+def count_of(count, chips):
+    """Return how many processes to start. "auto" is one for each GPU for PyTorch, and one for JAX, which uses all of them."""
+    if count != "auto":
+        return int(count)
+    from importlib.util import find_spec
+
+    kind, _, number = chips.partition(":")
+    return int(number) if kind == "gpu" and find_spec("torch") and not find_spec("jax") else 1
+
+
+def variables(environ, count, chips):
+    """Return the variables of each process on this host: those of torchrun, and JAX's for a process with one device."""
+    host, hosts = int(environ.get("RANK", "0")), int(environ.get("WORLD_SIZE", "1"))
+    leader, port = environ.get("MASTER_ADDR"), environ.get("MASTER_PORT")
+    if not leader:
+        leader = "127.0.0.1"
+    if not port:
+        port = str(TORCH_PORT if hosts > 1 else free_port())
+    shared = {
+        "MASTER_ADDR": leader,
+        "MASTER_PORT": port,
+        "WORLD_SIZE": str(hosts * count),
+        "LOCAL_WORLD_SIZE": str(count),
+        "GROUP_RANK": str(host),
+        "GROUP_WORLD_SIZE": str(hosts),
+        "OMP_NUM_THREADS": environ.get("OMP_NUM_THREADS", "1" if count > 1 else str(os.cpu_count())),
+        "JAX_COORDINATOR_ADDRESS": environ.get("JAX_COORDINATOR_ADDRESS", f"{leader}:{free_port()}"),
+        "JAX_NUM_PROCESSES": str(hosts * count),
+    }
+    found = []
+    for local in range(count):
+        rank = str(host * count + local)
+        own = {"RANK": rank, "LOCAL_RANK": str(local), "JAX_PROCESS_ID": rank}
+        if "OMPI_COMM_WORLD_SIZE" in environ:  # with which JAX finds the others
+            own.update(OMPI_COMM_WORLD_SIZE=str(hosts * count), OMPI_COMM_WORLD_RANK=rank, OMPI_COMM_WORLD_LOCAL_RANK=str(local))
+        if chips.startswith("gpu:"):
+            own["JAX_LOCAL_DEVICE_IDS"] = str(local)
+        found.append({**shared, **own})
+    return found
+
+
+def free_port():
+    with socket.socket() as listener:
+        listener.bind(("127.0.0.1", 0))
+        return listener.getsockname()[1]
+
+
+class Rank:
+    """A process of the call, with what is still to be read from it. parts are the beginnings of lines, by their pipes."""
+
+    def __init__(self, number, local, child):
+        self.number, self.local, self.child = number, local, child
+        self.parts = {fd: b"" for fd in (*child.output, child.report)}
+
+    def read(self, fd):
+        """Return the lines that are complete, each with its end; None at the end of the pipe."""
+        try:
+            data = os.read(fd, PIPE_READ)
+        except BlockingIOError:
+            return []
+        if not data:
+            last = self.parts.pop(fd)
+            return [last + b"\n"] if last else None
+        lines = ENDS.split(self.parts[fd] + data)
+        self.parts[fd] = b"" if lines[-1].endswith((b"\r", b"\n")) else lines.pop()
+        return lines
+
+
+class Ranks:
+    """All processes of a call on this host."""
+
+    def __init__(self, plan, document):
+        count = count_of(plan["count"], plan["chips"])
+        environs = variables(os.environ, count, plan["chips"])
+        self.group, self.ranks = plan["group"], []
+        self.failures, self.outcome = [], None  # reports
+        self.status, self.kill_at = 0, None  # of the first process that has failed; once all are told to end
+        self.wake, wake_write = os.pipe()
+        for fd in (self.wake, wake_write):
+            os.set_blocking(fd, False)
+        signal.set_wakeup_fd(wake_write, warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        signal.signal(signal.SIGTERM, self.pass_on)
+        for local, environ in enumerate(environs):
+            child = Child(Command(plan["argv"] or [PYTHON, "-u", PROGRAM, "function"], os.getcwd(), dict(os.environ, **environ), True, apart=False))
+            self.ranks.append(Rank(int(environ["RANK"]), local, child))
+            child.send(document_of(document, local, environ) if document else b"")
+
+    def run(self):
+        """Return the exit code once all have ended. A signal that has ended the first failed one ends this process, too."""
+        while any(rank.child.status is None for rank in self.ranks):
+            self._serve()
+            self._reap()
+            if self.kill_at is not None and time.monotonic() >= self.kill_at:
+                self._signal(signal.SIGKILL)
+        until = time.monotonic() + DRAIN_SECONDS
+        while time.monotonic() < until and self._serve(0):
+            pass
+        failed = min(self.failures, key=lambda report: report["outcome"].get("at", 0), default=None)
+        report = failed if self.status or failed else self.outcome
+        if report:
+            write_all(REPORT_FD, json.dumps(report).encode() + b"\n")
+        if not os.WIFSIGNALED(self.status):
+            return os.WEXITSTATUS(self.status)
+        if not failed:
+            end_with(os.WTERMSIG(self.status))
+        return 1
+
+    def pass_on(self, *_):
+        """Pass a SIGTERM on to the processes, unless it has reached them."""
+        if not self.group:
+            self._signal(signal.SIGTERM)
+
+    def _serve(self, timeout=None):
+        """Pass on what the processes print and report. Return whether there was something."""
+        poll, owners = select.poll(), {}
+        poll.register(self.wake, select.POLLIN)
+        for rank in self.ranks:
+            for fd in rank.parts:
+                owners[fd] = rank
+                poll.register(fd, select.POLLIN)
+            if rank.child.hungry is not None:
+                owners[rank.child.hungry] = rank
+                poll.register(rank.child.hungry, select.POLLOUT)
+        if timeout is None and self.kill_at is not None:
+            timeout = max(0.0, self.kill_at - time.monotonic())
+        served = False
+        for fd, _ in poll.poll(None if timeout is None else timeout * 1000):
+            if fd == self.wake:
+                os.read(fd, PIPE_READ)
+            elif fd == owners[fd].child.hungry:
+                owners[fd].child.feed()
+            else:
+                served = True
+                self._pass(owners[fd], fd)
+        return served
+
+    def _pass(self, rank, fd):
+        lines = rank.read(fd)
+        if lines is None:
+            return
+        if fd == rank.child.report:
+            for line in lines:
+                self._note(rank, line)
+        elif lines:
+            mark = b"[rank %d] " % rank.number
+            write_all(1 + rank.child.output[fd], b"".join(mark + line for line in lines))
+
+    def _note(self, rank, line):
+        """Keep an outcome until all have ended, and pass on other reports."""
+        try:
+            report = json.loads(line)
+        except ValueError:
+            return  # the user's code has written to our descriptor
+        if "outcome" not in report:
+            write_all(REPORT_FD, line)
+        elif report["outcome"].get("exit_code"):
+            report["outcome"]["message"] = f"rank {rank.number}: {report['outcome'].get('message', '')}"
+            self.failures.append(report)
+            self._end()
+        elif rank.local == 0:
+            self.outcome = report
+
+    def _reap(self):
+        for rank in self.ranks:
+            if rank.child.status is None:
+                pid, status = os.waitpid(rank.child.pid, os.WNOHANG)
+                if pid:
+                    rank.child.status = status
+                    if status and not self.status:
+                        self.status = status
+                        self._end()
+
+    def _end(self):
+        """Tell all to end, once."""
+        if self.kill_at is None:
+            self.kill_at = time.monotonic() + END_GRACE
+            self._signal(signal.SIGTERM)
+
+    def _signal(self, number):
+        for rank in self.ranks:
+            rank.child.signal(number, group=False)
+
+
+def end_with(number):
+    """End this process with a signal."""
+    if number != signal.SIGKILL:
+        signal.signal(number, signal.SIG_DFL)
+    os.kill(os.getpid(), number)
+
+
+def document_of(document, local, environ):
+    """Return the document of one process: the runner's, with its variables, and places of its own for what it writes."""
+    call = marshal.loads(document)
+    call["environ"] = {**call["environ"], **environ}
+    if local:
+        scratch = os.path.join(call["scratch"], f"rank-{local}")
+        os.makedirs(scratch, exist_ok=True)
+        if call["payload"]:  # which each process removes
+            os.link(call["payload"], os.path.join(scratch, "payload"))
+            call["payload"] = os.path.join(scratch, "payload")
+        call.update(scratch=scratch, keep_value=False)
+    return marshal.dumps(call)
