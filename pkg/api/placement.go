@@ -107,6 +107,9 @@ type Execution struct {
 	// Spec, is for how long it pays, all attempts together.
 	MaxCost float64
 	Budget  time.Duration
+	// Processes is how often the call is started on each host: a number, ProcessesAuto, or "" for one process that is not
+	// numbered.
+	Processes string
 	// Debug makes the call wait for a debugger before it begins.
 	Debug bool
 }
@@ -128,6 +131,9 @@ func (e Execution) OutputArguments() []string {
 	}
 	return args
 }
+
+// ProcessesAuto starts one process for each GPU of a host if PyTorch is installed there, and one if JAX is.
+const ProcessesAuto = "auto"
 
 // HangArguments returns the runner's arguments about calls that hang.
 func (e Execution) HangArguments() []string {

@@ -56,6 +56,9 @@ func validatePathways(r api.Request) error {
 	if w.Version != "" && !imageTag.MatchString(w.Version) {
 		return fmt.Errorf("--pathways-version %q: expected the tag of an image, such as jax-0.9.2", w.Version)
 	}
+	if r.Processes != "" {
+		return fmt.Errorf("--processes-per-host %s cannot be combined with --backend pathways, where one process sees all chips: omit it, or use --backend lws", r.Processes)
+	}
 	if r.Command && len(r.Args) > 0 && slices.Contains(launchers, path.Base(r.Args[0])) {
 		return fmt.Errorf("--command %s starts several processes, but with --backend pathways one process sees all chips: start python directly, or use --backend lws", path.Base(r.Args[0]))
 	}

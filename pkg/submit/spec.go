@@ -160,6 +160,8 @@ func checkHosts(r api.Request, acc api.Accelerator) error {
 		return fmt.Errorf("--hosts %d: a TPU's topology already determines its hosts (%s): omit it", r.Hosts, accelerator.Describe(acc))
 	case acc.Kind == api.TPU && r.Hosts > 0:
 		return fmt.Errorf("--hosts %d: a TPU's topology determines its hosts (%s): %s", r.Hosts, accelerator.Describe(acc), otherHosts(r, acc))
+	case acc.Kind == api.TPU && r.Processes != "" && r.Processes != api.ProcessesAuto && r.Processes != "1":
+		return fmt.Errorf("--processes-per-host %s: one process uses all TPU chips of a host: omit it", r.Processes)
 	}
 	if r.Backend == api.BackendPathways { // whose one process sees all of them
 		return nil

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 	"unicode/utf8"
 
@@ -36,6 +37,7 @@ func validate(r api.Request) error {
 		validateAnnotations(r.Annotations),
 		validateMaxRuntime(r),
 		validateHang(r),
+		validateProcesses(r),
 		validateMaxCost(r),
 		validateImage(r.Image),
 		validateImages(r),
@@ -179,6 +181,24 @@ func validateHang(r api.Request) error {
 	}
 	return nil
 }
+
+func validateProcesses(r api.Request) error {
+	flag := "--processes-per-host " + r.Processes
+	switch count, err := strconv.Atoi(r.Processes); {
+	case r.Processes == "":
+		return nil
+	case r.Processes != api.ProcessesAuto && (err != nil || count < 1 || count > maxProcesses):
+		return fmt.Errorf("--processes-per-host %q: expected auto or a number from 1 to %d", r.Processes, maxProcesses)
+	case r.Map != "":
+		return fmt.Errorf("%s cannot be combined with --map, whose pods take one input at a time", flag)
+	case r.Debug:
+		return fmt.Errorf("%s cannot be combined with --debug, which is for one process", flag)
+	}
+	return nil
+}
+
+// maxProcesses is far more than a host has GPUs.
+const maxProcesses = 1024
 
 func validateMaxRuntime(r api.Request) error {
 	if r.MaxRuntime < 0 {

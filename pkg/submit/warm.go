@@ -51,6 +51,8 @@ func refusesWarm(r api.Request, s api.Spec) string {
 		return "several hosts: a warm host is one"
 	case r.Debug:
 		return "--debug"
+	case r.Processes != "":
+		return "--processes-per-host: a warm host runs one process"
 	case r.OutputMount:
 		return "--output-mount: the host would have the outputs of its first call only"
 	case r.MaxCost > 0:

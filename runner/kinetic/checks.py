@@ -118,6 +118,12 @@ def keep_warm(name: str, value: Any) -> None:
     duration(name, value.partition(",")[0] if isinstance(value, str) else value)
 
 
+def processes(name: str, value: Any) -> None:
+    """A whole number from 1 on, or "auto"."""
+    if value != "auto":
+        whole(1, ", or 'auto'")(name, value)
+
+
 def dollars(name: str, value: Any) -> None:
     """A positive amount of US dollars, a number or text such as "2.50"."""
     if isinstance(value, bool) or not isinstance(value, str) and not hasattr(type(value), "__float__"):

@@ -127,6 +127,8 @@ PARAMETERS = (
     Parameter("overlay", "--overlay", path, checks.path, "a directory with a kustomize component that is applied last"),
     Parameter("retries", "--retries", one, checks.whole(0), "retries after a crash, such as running out of memory"),
     Parameter("max_runtime", "--max-runtime", span, checks.duration, "how long the function may run: seconds, or text such as `1h30m`"),
+    Parameter("hang_timeout", "--hang-timeout", span, checks.duration, "after how long without output the stacks of the call's threads are printed: seconds, or text such as `10m`"),
+    Parameter("processes_per_host", "--processes-per-host", one, checks.processes, "how often the call is started on each host, as torchrun does: a number, or `auto`"),
     Parameter("keep_warm", "--keep-warm", span, checks.keep_warm, "for how long the pod stays after the call and takes further ones: seconds, or text such as `10m`, or `10m,clean`"),
     Parameter("max_cost", "--max-cost", one, checks.dollars, "the cost in US dollars, at list prices, at which the job ends; all attempts count"),
     Parameter("timeout", "--timeout", span, checks.duration, "how long a call waits; the job keeps running after it. Seconds, or text such as `1h30m`"),

@@ -22,6 +22,7 @@ func completePlacement(s cli.Section) {
 	s.Offer("slice-node-pool", string(api.NodePoolsExclusive), string(api.NodePoolsShared))
 	s.Offer("retry-on", retryOns()...)
 	s.Offer("hang-action", hangActions()...)
+	s.Offer("processes-per-host", api.ProcessesAuto)
 }
 
 // completeVariables offers the names of environment variables.

@@ -179,6 +179,8 @@ func (m *Machine) arguments(spec api.Spec, env []string) ([]string, error) {
 	switch {
 	case spec.Map != nil:
 		args = slices.Concat(args, spec.RetryArguments(), spec.Map.Arguments())
+	case spec.Processes != "":
+		args = append(args, "--processes", spec.Processes)
 	case spec.CallKind.Returns():
 		args = append(args, "--function")
 	}

@@ -142,7 +142,7 @@ func runnerArguments(s api.Spec) []string {
 	if s.Payload != nil {
 		args = append(args, "--payload", s.Payload.SHA256)
 	}
-	if s.CallKind.Returns() && s.Backend == api.BackendGKE && s.Hosts == 1 && s.Map == nil {
+	if s.CallKind.Returns() && s.Backend == api.BackendGKE && s.Hosts == 1 && s.Map == nil && s.Processes == "" {
 		args = append(args, "--function")
 	}
 	args = append(args, s.OutputArguments()...)
@@ -181,12 +181,15 @@ func mapArguments(s api.Spec) []string {
 	return s.Map.Arguments()
 }
 
-// groupArguments are additional arguments for several hosts: how many chips of which kind
-// each host has, and for a LeaderWorkerSet, which restarts its pods forever, the object
+// groupArguments are additional arguments for several hosts or processes: how many there are, how many
+// chips of which kind each host has, and for a LeaderWorkerSet, which restarts its pods forever, the object
 // that its leader scales to zero at the end.
 func groupArguments(s api.Spec) []string {
 	var args []string
-	if s.Hosts > 1 && s.Accelerator.Kind != api.CPU {
+	if s.Processes != "" {
+		args = append(args, "--processes", s.Processes)
+	}
+	if (s.Hosts > 1 || s.Processes != "") && s.Accelerator.Kind != api.CPU {
 		args = append(args, "--chips", fmt.Sprintf("%s:%d", s.Accelerator.Kind, s.Accelerator.ChipsPerHost))
 	}
 	if s.Pathways != nil {

@@ -49,6 +49,8 @@ class Parameters(TypedDict, total=False):
     overlay: Optional[Path]
     retries: Optional[int]
     max_runtime: Optional[Duration]
+    hang_timeout: Optional[Duration]
+    processes_per_host: Union[int, str, None]
     keep_warm: Optional[Duration]
     max_cost: Optional[float]
     timeout: Optional[Duration]
