@@ -20,6 +20,10 @@ type Host struct {
 	State State  `json:"state"`
 	// Message is a word or two: why the pod waits, or how it ended.
 	Message string `json:"message,omitempty"`
+	// Scheduled is when the pod got a node, Started when the call's container started, Finished when it ended; zero before.
+	Scheduled time.Time `json:"scheduled,omitzero"`
+	Started   time.Time `json:"started,omitzero"`
+	Finished  time.Time `json:"finished,omitzero"`
 }
 
 // Part is a part of the Pathways runtime: rm, proxy or worker-N.

@@ -187,6 +187,9 @@ type End struct {
 	Host     int       `json:"host"`
 	Attempt  int       `json:"attempt"`
 	Started  time.Time `json:"started,omitzero"`
+	// Called is when the last attempt had its packages and data, and began the call; zero if it did not, or if an older
+	// runner wrote this.
+	Called   time.Time `json:"called,omitzero"`
 	Finished time.Time `json:"finished,omitzero"`
 	// By says what wrote it: "runner", "cancel" or "client".
 	By string `json:"by"`

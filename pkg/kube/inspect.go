@@ -69,9 +69,22 @@ func partAs(name string, p corev1.Pod, c corev1.ContainerStatus) api.Part {
 	return api.Part{Name: name, Pod: h.Pod, Node: h.Node, State: h.State, Restarts: int(c.RestartCount), Message: h.Message}
 }
 
+func isScheduled(c corev1.PodCondition) bool {
+	return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue
+}
+
 // containerAs describes what a container of a pod is doing.
 func containerAs(p corev1.Pod, c corev1.ContainerStatus) api.Host {
 	h := api.Host{Host: diagnose.HostOf(p), Pod: p.Name, Node: p.Spec.NodeName, State: api.Pending}
+	if i := slices.IndexFunc(p.Status.Conditions, isScheduled); i >= 0 {
+		h.Scheduled = p.Status.Conditions[i].LastTransitionTime.UTC()
+	}
+	switch {
+	case c.State.Running != nil:
+		h.Started = c.State.Running.StartedAt.UTC()
+	case c.State.Terminated != nil:
+		h.Started, h.Finished = c.State.Terminated.StartedAt.UTC(), c.State.Terminated.FinishedAt.UTC()
+	}
 	switch {
 	case c.State.Terminated != nil && c.State.Terminated.ExitCode == 0:
 		h.State = api.Succeeded

@@ -65,6 +65,7 @@ class Attempt:
         self.ran_before = 0.0  # seconds, in all of them
         self.began = time.monotonic()
         self.started = self.job_started = timestamp()
+        self.called = None  # when the call began
         self.workspace, self.scratch = options.workspace, options.scratch
         self.tried_end = None  # end.json that may be stored although the store reported an error
         self.needed, self.provided = [], None  # objects and inputs that must not expire while the call runs
@@ -315,6 +316,7 @@ class Attempt:
         told.on_failure = failed
 
         def start():
+            self.called = timestamp()
             ranks = Child(ranks_command(call, place, self.options)) if self.options.processes else None
             if ranks and not call.is_function:
                 ranks.send(b"")

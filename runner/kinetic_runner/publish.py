@@ -249,6 +249,7 @@ def end_document(attempt, outcome, finished):
         "host": outcome.host,
         "attempt": attempt.number,
         "started": attempt.job_started,
+        **({"called": attempt.called} if attempt.called else {}),
         "finished": finished,
         "by": "runner",
         **pickle_fields(attempt, outcome),

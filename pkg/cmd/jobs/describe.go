@@ -25,22 +25,30 @@ import (
 
 func (c *command) describe() *cobra.Command {
 	var output string
+	var timeline bool
 	own := cli.NewSection("Flags")
-	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT`: json, or wide (also the image's digest, and who made it).")
-	own.Offer("output", "wide", "json")
+	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT`: json, wide (also the image's digest, and who made it), or svg (a picture of the timeline).")
+	own.Flags.BoolVar(&timeline, "timeline", false, "Show how long each host waited for a machine, the image and the packages, ran, and waited to be collected.")
+	own.Offer("output", "wide", "json", "svg")
 	return c.finish(&cobra.Command{
 		Use:     "describe ID…",
 		Short:   "Show details of a job",
-		Example: "  kubectl kinetic jobs describe cpu-train\n\n  # the job you submitted last\n  kubectl kinetic jobs describe --last",
+		Example: "  kubectl kinetic jobs describe cpu-train\n\n  # the job you submitted last\n  kubectl kinetic jobs describe --last\n\n  # where the time went, as a picture\n  kubectl kinetic jobs describe --last -o svg >job.svg",
 		Args:    c.choice.SomeIDs,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
-			if err := checkFormat(output, "wide", "json"); err != nil {
+			if err := checkFormat(output, "wide", "json", "svg"); err != nil {
 				return err
+			}
+			if timeline && output != "" && output != "svg" {
+				return cli.Usagef("--timeline cannot be combined with --output %s: omit one", output)
 			}
 			costs := connect.NewMeter(c.choice.Connection, c.streams.ErrOut, c.clock.Now())
 			jobs, failed, err := c.choice.Jobs(ctx, args)
 			if err != nil {
 				return err
+			}
+			if timeline || output == "svg" {
+				return c.describeTracks(ctx, jobs, failed, output == "svg")
 			}
 			if c.choice.MayBeSeveral(args) {
 				return c.describeAll(ctx, jobs, failed, output, costs)
@@ -57,6 +65,35 @@ func (c *command) describe() *cobra.Command {
 			return c.describeText(j, d, costs, output == "wide")
 		}),
 	}, own, c.choice.Section())
+}
+
+// describeTracks draws the timeline of a job, or prints those of several.
+func (c *command) describeTracks(ctx context.Context, jobs []*job.Job, failed []error, picture bool) error {
+	if picture && len(jobs)+len(failed) > 1 {
+		return cli.Usagef("--output svg draws one job, not %d", len(jobs)+len(failed))
+	}
+	all, errs := each(jobs, func(j *job.Job) (tracks, error) {
+		d, err := j.Describe(ctx)
+		if err != nil {
+			return tracks{}, err
+		}
+		return tracksOf(d, c.clock.Now())
+	})
+	for i, t := range all {
+		if errs[i] != nil {
+			continue
+		}
+		if picture {
+			return t.svg(c.streams.Out)
+		}
+		if len(all) > 1 {
+			fmt.Fprintf(c.streams.Out, "%s:\n", t.id)
+		}
+		if err := t.print(c.streams.Out); err != nil {
+			return err
+		}
+	}
+	return report.Errors(c.streams.ErrOut, len(jobs)+len(failed), append(failed, errs...))
 }
 
 // describeAll describes several jobs. failed are the errors of those that can't be found.

@@ -1,0 +1,46 @@
+package job
+
+import (
+	"fmt"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+)
+
+func TestTracks(t *testing.T) {
+	at := func(s int) time.Time { return time.Date(2026, 1, 2, 3, 0, s, 0, time.UTC) }
+	ended := api.Status{State: api.Succeeded, Started: at(6), Finished: at(50)}
+	for name, c := range map[string]struct {
+		d    Description
+		want string
+	}{
+		"no pod yet": {Description{}, ""},
+		"two pods, one without a node": {Description{Hosts: []api.Host{{Scheduled: at(3), Started: at(5)}, {Host: 1}}},
+			"host 0: queued 0-3 image 3-5 run 5-60; host 1: queued 0-60"},
+		"a pod whose image is pulled": {Description{Hosts: []api.Host{{Scheduled: at(3)}}}, "host 0: queued 0-3 image 3-60"},
+		"ended, with its pod": {Description{Status: ended, End: &api.End{Called: at(9), Finished: at(50)}, Attempts: []api.Attempt{{Attempt: 1, Started: at(6)}},
+			Hosts: []api.Host{{Scheduled: at(3), Started: at(5), Finished: at(51)}}}, "host 0: queued 0-3 image 3-5 packages 5-9 run 9-51"},
+		"collected": {Description{Status: api.Status{State: api.NotFound}, End: &api.End{Called: at(9), Finished: at(50)}, Attempts: []api.Attempt{{Attempt: 1, Started: at(6)}},
+			collected: &api.Collected{Time: at(58)}}, "attempt 1: queued 0-6 packages 6-9 run 9-50 collect 50-58"},
+		"a crash, and a second attempt with its pod": {Description{Attempts: []api.Attempt{{Attempt: 1, Started: at(6), Finished: at(20)}, {Attempt: 2, Started: at(31)}},
+			Hosts: []api.Host{{Scheduled: at(28), Started: at(30)}}}, "attempt 1: queued 0-6 run 6-20; host 0: queued 20-28 image 28-30 run 30-60"},
+		"of an older runner": {Description{Status: ended, End: &api.End{Finished: at(50)}}, "attempt 1: queued 0-6 run 6-50"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			c.d.Handle.CreatedAt = at(0)
+			var got []string
+			for _, track := range Tracks(c.d, at(60)) {
+				line := track.Name + ":"
+				for _, p := range track.Phases {
+					line += fmt.Sprintf(" %s %v-%v", p.Name, p.From.Sub(at(0)).Seconds(), p.To.Sub(at(0)).Seconds())
+				}
+				got = append(got, line)
+			}
+			if text := strings.Join(got, "; "); text != c.want {
+				t.Errorf("got  %s\nwant %s", text, c.want)
+			}
+		})
+	}
+}
