@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Callable, NamedTuple, TypeVar, Union
 
 from . import checks
@@ -192,10 +192,18 @@ def check(given: Mapping[str, Any]) -> None:
 
 
 def nearest(name: str) -> str:
+    return meant([p.name for p in PARAMETERS if name in p.also.split()]) or did_you_mean(name, _BY_NAME)
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """Return the end of a message about a name that is not one of these; "" if none is near."""
     import difflib
 
-    near = [p.name for p in PARAMETERS if name in p.also.split()] or difflib.get_close_matches(name, _BY_NAME, 1)
-    return f": did you mean {near[0]!r}?" if near else ""
+    return meant(difflib.get_close_matches(name, names, 1))
+
+
+def meant(names: list[str]) -> str:
+    return f": did you mean {names[0]!r}?" if names else ""
 
 
 def flags(values: Mapping[str, Any]) -> list[str]:
