@@ -142,7 +142,7 @@ func (o *resultOptions) run(ctx context.Context) error {
 	status, ended := j.Ended(ctx)
 	if !ended || status.State != api.Succeeded || collection.Cleanup == report.KeepAll { // otherwise Collect deletes the workload, even if it holds hosts
 		if status, err = j.Wait(waiting, o.tellWaiting(j)); err != nil {
-			return report.Interrupted(o.streams.ErrOut, j, err)
+			return report.InterruptedIn(o.streams.ErrOut, j, status.State, err)
 		}
 	}
 	collection.Status = status

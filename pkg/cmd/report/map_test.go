@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"syscall"
 	"testing"
@@ -29,6 +30,22 @@ func TestInterruptedMap(t *testing.T) {
 		j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml", Map: m}}
 		if code := cli.CodeOf(Interrupted(&said, j, context.Canceled)); code != cli.ExitInterrupted || !strings.Contains(said.String(), want) {
 			t.Errorf("exit code %d, said %q; want %q in it", code, said.String(), want)
+		}
+	}
+}
+
+// A program that stops waiting has no second line: its message says how to cancel the job, and how the job was.
+func TestInterruptedProgram(t *testing.T) {
+	j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml"}}
+	const cancel = "; to cancel it: kubectl kinetic jobs cancel a1 -n ml"
+	for state, want := range map[api.State]string{
+		"":            "interrupted; job a1 is still running" + cancel,
+		api.Running:   "interrupted; job a1 is still running" + cancel,
+		api.Pending:   "interrupted; job a1 is still waiting" + cancel,
+		api.Succeeded: "interrupted; job a1 has ended",
+	} {
+		if err := InterruptedIn(io.Discard, j, state, context.Canceled); err.Error() != want {
+			t.Errorf("%s: got %q, want %q", state, err, want)
 		}
 	}
 }
