@@ -46,7 +46,6 @@ var kept = map[string]string{
 // changed maps command lines of keras-kinetic to the advice that their errors give.
 var changed = map[string]string{
 	"--profile ml jobs list":                       "kubectl kinetic jobs list --profile ml",
-	"--version":                                    `"version" is a command: kubectl kinetic version`,
 	"up --preview":                                 "write --dry-run.",
 	"up --force-destroy":                           "buckets are kept unless kubectl kinetic down --delete-data deletes them",
 	"up --no-force-destroy":                        "buckets are kept unless kubectl kinetic down --delete-data deletes them",

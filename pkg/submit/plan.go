@@ -387,6 +387,9 @@ func (p *Planned) check(ctx context.Context, c api.Call, args []string, in call.
 	if err != nil {
 		return nil, ofInputs(p.request, err)
 	}
+	if err := checkDecorator(c.File+":"+c.Function, found.Decorator); err != nil {
+		return nil, err
+	}
 	p.Python, p.declared, p.Decorator, p.Idle = found.Python, found.Declared, found.Decorator, found.Idle
 	if found.Unchecked != "" {
 		return []string{found.Unchecked}, nil

@@ -5,7 +5,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any, Callable, NamedTuple, TypeVar, Union
 
 from . import checks
@@ -34,6 +34,7 @@ class Parameter(NamedTuple):
         check: raises TypeError or UsageError for a value that can't be right.
         summary: what it means, for the reference.
         of_target: whether it also says where to find the job later.
+        also: words that others use for it, separated by spaces.
     """
 
     name: str
@@ -42,6 +43,7 @@ class Parameter(NamedTuple):
     check: checks.Check
     summary: str
     of_target: bool = False
+    also: str = ""
 
 
 def one(flag: str, value: object) -> list[str]:
@@ -98,9 +100,9 @@ def nothing(flag: str, value: object) -> list[str]:
 
 
 PARAMETERS = (
-    Parameter("accelerator", "--accelerator", one, checks.text, "what to run on: `cpu` (the default), `l4`, `a100x2`, `tpu-v6e-8`, `l4:spot`, …"),
+    Parameter("accelerator", "--accelerator", one, checks.text, "what to run on: `cpu` (the default), `l4`, `a100x2`, `tpu-v6e-8`, `l4:spot`, …", also="gpu tpu"),
     Parameter("spot", "--spot", switch, checks.switch, "spot capacity: cheaper, but can be preempted at any time"),
-    Parameter("hosts", "--hosts", one, checks.whole(1), "the number of hosts; for TPUs the topology determines it"),
+    Parameter("hosts", "--hosts", one, checks.whole(1), "the number of hosts; for TPUs the topology determines it", also="nodes num_hosts"),
     Parameter("backend", "--backend", one, checks.one_of(*BACKENDS), "`auto` (the default), `gke`, `lws`, `pathways` or `local`"),
     Parameter("local", "--local", switch, checks.switch, "a process on this machine, with this Python, instead of a cluster", True),
     Parameter("container_image", "--image", one, checks.text, "`bundled` (the default), `prebuilt`, or the URI of an image of yours"),
@@ -115,7 +117,7 @@ PARAMETERS = (
     Parameter("output_dir", "--output-dir", one, checks.path, "`KINETIC_OUTPUT_DIR`; by default the job's own place in the store"),
     Parameter("resume_from", "--resume-from", one, checks.text, "the id of a job whose outputs this one begins with"),
     Parameter("name", "--name", one, checks.text, "a name in the job's id instead of the function's"),
-    Parameter("labels", "--label", pairs, checks.labels, "labels of the job and its pods, a dict"),
+    Parameter("labels", "--label", pairs, checks.labels, "labels of the job and its pods, a dict", also="tags"),
     Parameter("annotations", "--annotation", pairs, checks.metadata, "annotations of the job and its pods, a dict"),
     Parameter("cpu", "--cpu", one, checks.cpu, "CPUs to request for each host, such as `4` or `500m`; by default `KINETIC_CPU`"),
     Parameter("memory", "--memory", one, checks.quantity, "memory to request for each host, such as `16Gi`; also its limit; by default `KINETIC_MEMORY`"),
@@ -192,10 +194,18 @@ def check(given: Mapping[str, Any]) -> None:
 
 
 def nearest(name: str) -> str:
+    return meant([p.name for p in PARAMETERS if name in p.also.split()]) or did_you_mean(name, _BY_NAME)
+
+
+def did_you_mean(name: str, names: Iterable[str]) -> str:
+    """Return the end of a message about a name that is not one of these; "" if none is near."""
     import difflib
 
-    near = difflib.get_close_matches(name, _BY_NAME, 1)
-    return f": did you mean {near[0]!r}?" if near else ""
+    return meant(difflib.get_close_matches(name, names, 1))
+
+
+def meant(names: list[str]) -> str:
+    return f": did you mean {names[0]!r}?" if names else ""
 
 
 def flags(values: Mapping[str, Any]) -> list[str]:

@@ -210,7 +210,7 @@ PROGRAMS = {
         "input 0: cannot send score(): argument 'x' is of type builtins.generator",
     ),
     "no inputs": ("print(caught(square.map, []))", "there are no inputs for square"),
-    "an input that doesn't fit": ("print(caught(square.map, [1, (1, 2, 3)]))", "input 1: square() too many positional arguments"),
+    "an input that doesn't fit": ("print(caught(square.map, [1, (1, 2, 3)]))", "input 1: square() takes from 1 to 2 positional arguments but 3 were given"),
     "an input that can't be pickled": (
         "print(str(caught(square.map, [1, (n for n in [])])).partition(',')[0])",
         "input 1: cannot send square(): argument 'x' is of type builtins.generator",

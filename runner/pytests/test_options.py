@@ -48,6 +48,8 @@ NAMES = "expected up to 63 letters, digits, '-', '_' and '.', the first and the 
 KEYS = NAMES.replace("expected", "expected a key of") + ", such as 'team' or 'example.com/team'"
 REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"acelerator": "l4"}, TypeError, "'acelerator' is not a parameter of kinetic.run: did you mean 'accelerator'?"),
+    ({"tags": {"a": "b"}}, TypeError, "'tags' is not a parameter of kinetic.run: did you mean 'labels'?"),
+    ({"num_hosts": 2}, TypeError, "'num_hosts' is not a parameter of kinetic.run: did you mean 'hosts'?"),
     ({"accelerator": 8}, TypeError, "accelerator=8: expected a string, not an int"),
     ({"spot": "yes"}, TypeError, "spot='yes': expected True or False, not a str"),
     ({"local": 1}, TypeError, "local=1: expected True or False, not an int"),

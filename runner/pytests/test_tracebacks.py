@@ -32,7 +32,7 @@ CALLS = {
     "a parameter that does not exist": ("kinetic.run(gpus=1)", "TypeError: 'gpus' is not a parameter of kinetic.run", 1),
     "of configure": ("kinetic.configure(cpu=None, retries=-1)", "kinetic.errors.UsageError: retries=-1: expected at least 0", 1),
     "an argument that is missing": ("train.run_async()", "TypeError: train() missing a required argument: 'steps'", 1),
-    "an input that does not fit": ("train.map([{'step': 1}])", "TypeError: input 0: train() missing a required argument: 'steps'", 1),
+    "an input that does not fit": ("train.map([{'step': 1}])", "TypeError: input 0: train() got an unexpected keyword argument 'step': did you mean 'steps'?", 1),
     "another kind of inputs": ("train.map(5)", "TypeError: inputs=5: expected an iterable, such as a list, not an int", 1),
     "what can't be sent": ("train.run_async(threading.Lock())", "TypeError: cannot send train(): argument 'steps' is of type _thread.lock", 2),
     "an input that fails": ("fails.map([1])", "kinetic.errors.BatchError: 1 of 1 inputs of ", 1),

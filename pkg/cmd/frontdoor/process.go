@@ -78,6 +78,9 @@ func (p Process) answer() (int, error) {
 	if name == version.Word {
 		return exitOK, write(p.Stdout, version.String()+"\n")
 	}
+	if name == "--version" { // which asks no cluster, like that of other programs
+		name, rest = "version", slices.Concat([]string{clientFlag}, rest)
+	}
 	if strings.HasPrefix(name, "-") {
 		return 0, flagsFirst(args)
 	}

@@ -117,6 +117,14 @@ func TestListsCommands(t *testing.T) {
 	}
 }
 
+// TestVersionAsAFlag: as other programs have it, also below `python -m kinetic`.
+func TestVersionAsAFlag(t *testing.T) {
+	want := answer(t, "kubectl-kinetic", "version", "--client")
+	if diff := cmp.Diff(want, answer(t, "kubectl-kinetic", "--version")); diff != "" || want.Code != exitOK || want.Stdout == "" {
+		t.Errorf("(-want +got):\n%s", diff)
+	}
+}
+
 func TestRejects(t *testing.T) {
 	tests := map[string]struct {
 		args []string
@@ -137,7 +145,7 @@ func TestRejects(t *testing.T) {
 		"a profile before a program's arguments": {[]string{"--profile", "ml", "run", "train.py", "--", "--epochs", "3"},
 			`flags go after the command: kubectl kinetic run train.py --profile ml -- --epochs 3`},
 		"a profile alone":               {[]string{"--profile=ml"}, `flags go after the command: kubectl kinetic COMMAND --profile ml`},
-		"a command written as a flag":   {[]string{"--version"}, `"version" is a command: kubectl kinetic version`},
+		"a command written as a flag":   {[]string{"--doctor"}, `"doctor" is a command: kubectl kinetic doctor`},
 		"a format version lacks":        {[]string{"version", "-o", "name"}, `version: -o "name": expected json or yaml`},
 		"a format version is not given": {[]string{"version", "-o"}, `version: -o: expected json or yaml after it`},
 		"--client that is no bool":      {[]string{"version", "--client=x"}, `version: --client "x": expected true or false`},

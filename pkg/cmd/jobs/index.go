@@ -78,8 +78,8 @@ func withoutResult(ctx context.Context, j *job.Job) (api.Status, error) {
 func (c *command) inputResult(ctx, waiting context.Context, j *job.Job, index int, o report.Collection) error {
 	r, err := j.Results().Read(ctx, index)
 	if errors.Is(err, store.ErrNotFound) {
-		if _, err := j.Wait(waiting, func(api.Status) {}); err != nil {
-			return report.Interrupted(c.streams.ErrOut, j, err)
+		if status, err := j.Wait(waiting, func(api.Status) {}); err != nil {
+			return report.InterruptedIn(c.streams.ErrOut, j, status.State, err)
 		}
 		r, err = j.Results().Read(ctx, index)
 	}

@@ -124,6 +124,9 @@ func (p *entryPrinter) columns() []column {
 	varies := func(header string, cell func(api.JobSummary) string) column {
 		return column{ui.Column{Header: header, Varies: true}, cell}
 	}
+	spare := func(header string, text bool, cell func(api.JobSummary) string) column { // the outcome says more
+		return column{ui.Column{Header: header, Varies: true, Spare: true, Text: text}, cell}
+	}
 	var columns []column
 	if p.namespaces {
 		columns = append(columns, varies("namespace", func(e api.JobSummary) string { return e.Namespace }))
@@ -140,15 +143,15 @@ func (p *entryPrinter) columns() []column {
 	}
 	if p.output == "wide" {
 		columns = append(columns, varies("owner", func(e api.JobSummary) string { return e.User }),
-			varies("hosts", func(e api.JobSummary) string {
+			spare("hosts", false, func(e api.JobSummary) string {
 				if e.Pathways {
 					return "1+" + known(e.Hosts)
 				}
 				return known(e.Hosts)
 			}),
 			varies("cost", func(e api.JobSummary) string { return p.costs().OfSummary(e).Cell() }),
-			column{ui.Column{Header: "node", Varies: true, Text: true}, func(e api.JobSummary) string { return e.Node }},
-			column{ui.Column{Header: "store", Varies: true, Text: true}, func(e api.JobSummary) string { return e.Store }})
+			spare("node", true, func(e api.JobSummary) string { return e.Node }),
+			spare("store", true, func(e api.JobSummary) string { return e.Store }))
 	}
 	if p.outcomes {
 		columns = append(columns, column{ui.Column{Header: "outcome", Text: true}, func(e api.JobSummary) string { return e.Status.Outcome() }})

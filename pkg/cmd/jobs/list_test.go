@@ -15,6 +15,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -35,6 +36,25 @@ func TestColumnsOfAWatchStay(t *testing.T) {
 	lines := strings.Split(out.String(), "\n")
 	if at := strings.Index(lines[1], "here"); at < 0 || strings.Index(lines[2], "here") != at {
 		t.Errorf("the columns shift:\n%s", &out)
+	}
+}
+
+// Why jobs wait is worth more room than where they run.
+func TestAWideListOnATerminal(t *testing.T) {
+	var out bytes.Buffer
+	now := time.Unix(600, 0)
+	p := entryPrinter{output: "wide", now: func() time.Time { return now }, out: &out, style: ui.Style{Redraw: true}}
+	waits := api.JobSummary{ID: "a1", State: api.Pending, Status: api.Status{State: api.Pending, Message: "no node has room: 1 of 6 with a taint"},
+		Function: "train", Accelerator: "l4", JobDetails: api.JobDetails{User: "ada"}, Hosts: 1, Created: now.Add(-time.Minute)}
+	runs := api.JobSummary{ID: "b2", State: api.Running, Status: api.Status{State: api.Running, Message: "attempt 1", Started: now.Add(-time.Minute)},
+		Function: "train", Accelerator: "cpu", JobDetails: api.JobDetails{User: "ada"}, Hosts: 2, Node: "gke-kinetic-pool-12345678-abcd", Created: now.Add(-time.Minute)}
+	const want = `ID   STATUS    FUNCTION   ACCELERATOR   AGE   DURATION   OUTCOME
+a1   PENDING   train      l4            60s   <none>     waiting: no node has …
+b2   RUNNING   train      cpu           60s   60s        attempt 1
+all: OWNER ada
+`
+	if err := p.print([]api.JobSummary{waits, runs}); err != nil || out.String() != want {
+		t.Errorf("%v, got\n%swant\n%s", err, &out, want)
 	}
 }
 

@@ -183,7 +183,7 @@ func (o *logOptions) printLog(ctx context.Context, j *job.Job) error {
 	}
 	status, err := j.Follow(ctx, wanted, out.Streams, told)
 	if err = errors.Join(err, out.Close()); err != nil {
-		return report.Interrupted(o.streams.ErrOut, j, err)
+		return report.InterruptedIn(o.streams.ErrOut, j, status.State, err)
 	}
 	if wanted.Tail >= 0 || host >= 0 || wanted.Attempt > 0 || !wanted.Since.IsZero() {
 		return report.Settle(ctx, o.streams.ErrOut, j, status)

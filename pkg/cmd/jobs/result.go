@@ -99,7 +99,7 @@ func (o *resultOptions) checkInputs(j *job.Job) error {
 	case o.index != noIndex:
 		return cli.Usagef("--output inputs: --index prints one value: omit one of them")
 	case j.Handle.CallKind == api.CallPickle:
-		return cli.Usagef("--output inputs: the inputs of job %s are Python objects: print its values without --output inputs", j.ID())
+		return cli.Usagef("--output inputs: the inputs of job %s are Python objects: print its values without --output inputs; kinetic.table(batch), where it was submitted, has both", j.ID())
 	}
 	return nil
 }
@@ -142,7 +142,7 @@ func (o *resultOptions) run(ctx context.Context) error {
 	status, ended := j.Ended(ctx)
 	if !ended || status.State != api.Succeeded || collection.Cleanup == report.KeepAll { // otherwise Collect deletes the workload, even if it holds hosts
 		if status, err = j.Wait(waiting, o.tellWaiting(j)); err != nil {
-			return report.Interrupted(o.streams.ErrOut, j, err)
+			return report.InterruptedIn(o.streams.ErrOut, j, status.State, err)
 		}
 	}
 	collection.Status = status

@@ -76,15 +76,19 @@ func (o *statusOptions) run(ctx context.Context) error {
 	if o.json {
 		return report.PrintJSON(o.streams.Out, status)
 	}
-	o.tellEnd(status)
+	o.tellWhy(status)
 	_, err = fmt.Fprintln(o.streams.Out, status.State)
 	return err
 }
 
-// tellEnd says on standard error how a job ended whose state does not.
-func (o *statusOptions) tellEnd(s statusJSON) {
-	if s.State == api.NotFound && s.End != "" && !o.json {
+// tellWhy says on standard error what a state does not say: how a job ended that is gone, or what one waits for.
+func (o *statusOptions) tellWhy(s statusJSON) {
+	switch {
+	case o.json:
+	case s.State == api.NotFound && s.End != "":
 		fmt.Fprintf(o.streams.ErrOut, "job %s %s\n", s.ID, ui.Clean(s.End))
+	case s.State == api.Pending && s.Message != "":
+		fmt.Fprintf(o.streams.ErrOut, "job %s is %s\n", s.ID, ui.Clean(s.Outcome()))
 	}
 }
 
@@ -97,7 +101,7 @@ func (o *statusOptions) printAll(ctx context.Context, jobs []*job.Job, failed []
 		if errs[i] == nil {
 			items = append(items, s)
 			table.Row(s.ID, string(s.State))
-			o.tellEnd(s)
+			o.tellWhy(s)
 		}
 	}
 	write := table.Flush

@@ -67,7 +67,7 @@ func (o *waitOptions) run(ctx context.Context) error {
 	j := jobs[0]
 	status, err := j.Wait(waiting, o.tellWaiting(j))
 	if err != nil {
-		return report.Interrupted(o.streams.ErrOut, j, err)
+		return report.InterruptedIn(o.streams.ErrOut, j, status.State, err)
 	}
 	if o.json {
 		err = report.PrintJSON(o.streams.Out, statusJSON{ID: j.ID(), Status: status})
@@ -110,7 +110,7 @@ func (o *waitOptions) waitForAll(ctx, waiting context.Context, jobs []*job.Job, 
 		mu.Lock()
 		defer mu.Unlock()
 		if err != nil && waiting.Err() != nil {
-			running = append(running, j.ID())
+			running = append(running, fmt.Sprintf("job %s %s", j.ID(), report.Standing(status.State)))
 			return
 		}
 		if err != nil {
@@ -141,8 +141,8 @@ func (o *waitOptions) waitForAll(ctx, waiting context.Context, jobs []*job.Job, 
 	case waiting.Err() != nil && len(running) > 0:
 		code = cli.ExitTimeout
 	}
-	for _, id := range running {
-		fmt.Fprintf(o.streams.ErrOut, "job %s is still running\n", id)
+	for _, line := range running {
+		fmt.Fprintln(o.streams.ErrOut, line)
 	}
 	errs = append(append(failed, errs...), out.finish(items, nil))
 	if code != cli.ExitFailed {

@@ -3,6 +3,7 @@ package jobs
 import (
 	"context"
 	"fmt"
+	"io"
 	"slices"
 	"strings"
 	"time"
@@ -22,6 +23,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/warm"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 func (c *command) warm() *cobra.Command {
@@ -189,23 +191,34 @@ func (c *command) listHosts(ctx context.Context, config *rest.Config, cluster *k
 		fmt.Fprintln(c.streams.ErrOut, "no warm hosts; start one with kubectl kinetic run TARGET --keep-warm 10m")
 		return nil
 	}
-	return warmTable(c, items)
+	return warmTable(c.streams.Out, ui.Detect(c.streams.Out), items, c.clock.Now())
 }
 
-func warmTable(c *command, items []warmItem) error {
-	columns := ui.Columns("id", "accelerator", "owner", "age", "calls", "idle", "ends in", "cost")
-	t := ui.NewFitted(c.streams.Out, ui.Detect(c.streams.Out), true, columns...)
+// runs is what is in the column of the idle time while a call runs, before its ID.
+const runs = "runs "
+
+func warmTable(w io.Writer, style ui.Style, items []warmItem, now time.Time) error {
+	t := ui.NewFitted(w, style, true, ui.Column{Header: "id", Short: store.ShortID}, ui.Column{Header: "accelerator", Varies: true}, ui.Column{Header: "owner", Varies: true},
+		ui.Column{Header: "age"}, ui.Column{Header: "calls"}, ui.Column{Header: "idle", Short: shortRuns}, ui.Column{Header: "ends in"}, ui.Column{Header: "cost"})
 	for _, item := range items {
 		calls, idle, ends := "", strings.ToLower(string(item.State)), ""
 		if item.Calls != nil {
 			calls, ends, idle = fmt.Sprint(*item.Calls), shortSeconds(item.EndsInSeconds), shortSeconds(item.IdleSeconds)
 		}
 		if item.Current != "" {
-			idle, ends = "runs "+item.Current, ""
+			idle, ends = runs+item.Current, ""
 		}
-		t.Row(item.ID, item.Accelerator, item.Owner, ui.Age(item.Created, c.clock.Now()), calls, idle, ends, item.Cost.Cell())
+		t.Row(item.ID, item.Accelerator, item.Owner, ui.Age(item.Created, now), calls, idle, ends, item.Cost.Cell())
 	}
 	return t.Flush()
+}
+
+// shortRuns shortens the ID of the call that runs.
+func shortRuns(cell string) string {
+	if id, isID := strings.CutPrefix(cell, runs); isID {
+		return runs + store.ShortID(id)
+	}
+	return cell
 }
 
 // shortSeconds formats seconds as kubectl formats ages.

@@ -120,7 +120,7 @@ func Collect(ctx context.Context, streams genericiooptions.IOStreams, j *job.Job
 	}
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return deleted(j, "its result was deleted")
+		return resultDeleted(j)
 	case platform.IsClosedPipe(err):
 		return Unread(ctx, streams.ErrOut, j, err)
 	case err != nil:
@@ -132,6 +132,15 @@ func Collect(ctx context.Context, streams genericiooptions.IOStreams, j *job.Job
 	}
 	SendEnd(streams.ErrOut, j, c.Status, result, nil)
 	return collected(ctx, streams.ErrOut, j, c.Cleanup.apply(ctx, j, func(int, int) {}))
+}
+
+// resultDeleted is deleted for the result of a call. Python's result() has deleted most of those that Python submitted.
+func resultDeleted(j *job.Job) error {
+	why := "its result was deleted"
+	if j.Handle.CallKind == api.CallPickle {
+		why += ": result() in Python deletes what it returns; result(cleanup=False) keeps it"
+	}
+	return deleted(j, why)
 }
 
 // deleted returns the error for a job whose result or values were deleted.
@@ -175,7 +184,7 @@ func pickled(ctx context.Context, j *job.Job) error {
 		return err
 	}
 	if url == "" {
-		return deleted(j, "its result was deleted")
+		return resultDeleted(j)
 	}
 	return &job.PickleError{ID: j.ID(), URL: url}
 }

@@ -113,9 +113,20 @@ func mapFailed(w io.Writer, j *job.Job, end MapEnd) error {
 // compute all of them again with --map-resume.
 func again(j *job.Job) string {
 	if j.Handle.CallKind == api.CallPickle {
-		return "map the inputs again that have no value; failures() of the map's handle has their numbers"
+		return fmt.Sprintf("map the inputs again that have no value; kinetic.attach_batch('%s'%s).failures() has their numbers", j.ID(), pythonPlace(j))
 	}
 	return "repeat the run with --map-resume " + j.ID()
+}
+
+// pythonPlace returns what finds a job again in Python, besides its ID.
+func pythonPlace(j *job.Job) string {
+	switch {
+	case j.Handle.Backend == api.BackendLocal:
+		return ", local=True"
+	case j.Handle.Namespace != "":
+		return fmt.Sprintf(", namespace='%s'", j.Handle.Namespace)
+	}
+	return ""
 }
 
 // PrintResumeHint says how to compute the missing values of a map. It says nothing about other

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"errors"
+	"io"
 	"strings"
 	"syscall"
 	"testing"
@@ -29,6 +30,22 @@ func TestInterruptedMap(t *testing.T) {
 		j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml", Map: m}}
 		if code := cli.CodeOf(Interrupted(&said, j, context.Canceled)); code != cli.ExitInterrupted || !strings.Contains(said.String(), want) {
 			t.Errorf("exit code %d, said %q; want %q in it", code, said.String(), want)
+		}
+	}
+}
+
+// A program that stops waiting has no second line: its message says how to cancel the job, and how the job was.
+func TestInterruptedProgram(t *testing.T) {
+	j := &job.Job{Handle: api.Handle{JobID: "a1", Namespace: "ml"}}
+	const cancel = "; to cancel it: kubectl kinetic jobs cancel a1 -n ml"
+	for state, want := range map[api.State]string{
+		"":            "interrupted; job a1 is still running" + cancel,
+		api.Running:   "interrupted; job a1 is still running" + cancel,
+		api.Pending:   "interrupted; job a1 is still waiting" + cancel,
+		api.Succeeded: "interrupted; job a1 has ended",
+	} {
+		if err := InterruptedIn(io.Discard, j, state, context.Canceled); err.Error() != want {
+			t.Errorf("%s: got %q, want %q", state, err, want)
 		}
 	}
 }
@@ -133,7 +150,7 @@ func TestTellFailures(t *testing.T) {
 	}{
 		"of a pickled call": {api.CallPickle, cancelled, mapresults.Outcome{Missing: []int{20}},
 			"job a1 was cancelled\n1 of 2,000 inputs have no result (first: 20); values computed so far are kept\n" +
-				"next: map the inputs again that have no value; failures() of the map's handle has their numbers\n"},
+				"next: map the inputs again that have no value; kinetic.attach_batch('a1', namespace='ml').failures() has their numbers\n"},
 		"both kinds": {"", cancelled, mapresults.Outcome{Failed: []mapresults.FailedInput{bad(17, "no")}, Missing: []int{20, 21}},
 			"input 17: ValueError: no\njob a1 was cancelled\n3 of 2,000 inputs have no value: 1 failed, 2 have no result (first: 20); values computed so far are kept\n" +
 				"next: kubectl kinetic jobs logs a1 --index 17 -n ml\n" + resume},

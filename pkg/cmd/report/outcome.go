@@ -136,33 +136,44 @@ func Interrupted(w io.Writer, j *job.Job, err error) error { return InterruptedI
 
 // InterruptedIn is Interrupted for a job whose last known state is given. A map that has ended may still have values to read.
 func InterruptedIn(w io.Writer, j *job.Job, last api.State, err error) error {
-	state := "is still running"
-	if last.Ended() {
-		state = "has ended"
-	}
+	state := Standing(last)
 	follow := "logs -f"
 	if j.Handle.Map != nil { // a map has values, and one log per pod
 		follow = "result"
 	}
 	follow = fmt.Sprintf("kubectl kinetic jobs %s %s%s", follow, j.ID(), j.LocationFlags())
-	again := fmt.Sprintf("follow: %s\ncancel: kubectl kinetic jobs cancel %s%s", follow, j.ID(), j.LocationFlags())
+	cancel := fmt.Sprintf("kubectl kinetic jobs cancel %s%s", j.ID(), j.LocationFlags())
+	again, toCancel := "follow: "+follow+"\ncancel: "+cancel, "; to cancel it: "+cancel
 	if last.Ended() {
-		again = "read on: " + follow
+		again, toCancel = "read on: "+follow, ""
 	}
 	again = Hint(w, j.ID(), again)
-	stopped := cli.Error{Code: cli.ExitInterrupted, Err: fmt.Errorf("interrupted; job %s %s", j.ID(), state), Next: follow}
+	stop := func(code int, why string) error {
+		text := fmt.Sprintf("%s; job %s %s", why, j.ID(), state)
+		return cli.Error{Code: code, Err: errors.New(text + toCancel), Next: follow}.In(w, text+"\n"+again)
+	}
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		stopped.Code, stopped.Err = cli.ExitTimeout, fmt.Errorf("timed out waiting; job %s %s", j.ID(), state)
-		return stopped.In(w, stopped.Err.Error()+"\n"+again)
+		return stop(cli.ExitTimeout, "timed out waiting")
 	case errors.Is(err, context.Canceled):
-		return stopped.In(w, stopped.Err.Error()+"\n"+again)
+		return stop(cli.ExitInterrupted, "interrupted")
 	case platform.IsClosedPipe(err): // no one reads our output
 		return err
 	default:
 		fmt.Fprintf(w, "stopped watching job %s, which may still be running\n%s\n", j.ID(), again)
 		return err
 	}
+}
+
+// Standing says how a job was when nobody watched it any more, from its last known state, "" for none.
+func Standing(last api.State) string {
+	switch {
+	case last.Ended():
+		return "has ended"
+	case last == api.Pending:
+		return "is still waiting"
+	}
+	return "is still running"
 }
 
 // PrintUnread prints a warning on w if a status comes from the store only, and why.
@@ -182,8 +193,9 @@ func Unread(ctx context.Context, w io.Writer, j *job.Job, err error) error {
 	case j.Handle.CallKind.Returns():
 		kept, back = "its result", "result"
 	}
-	how := "is still running"
-	switch s, unknown := j.Status(ctx); {
+	s, unknown := j.Status(ctx)
+	how := Standing(s.State)
+	switch {
 	case unknown != nil:
 		how = "may still be running"
 	case s.State.Ended():

@@ -64,7 +64,7 @@ func (c Collection) collectPickle(ctx context.Context, streams genericiooptions.
 	result, pickle, err := c.savePickle(ctx, streams.ErrOut, j)
 	switch {
 	case errors.Is(err, store.ErrNotFound):
-		return deleted(j, "its result was deleted")
+		return resultDeleted(j)
 	case err != nil && ctx.Err() != nil:
 		again := fmt.Sprintf("kubectl kinetic jobs result %s%s", j.ID(), j.LocationFlags())
 		text := fmt.Sprintf("interrupted; job %s keeps its result", j.ID())

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/shellquote"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/call"
+	"github.com/kubectl-kinetic/kinetic/runner"
 )
 
 // settled returns a function that reports whether a parameter of a decorator could not change the job: its flag was typed, or a
@@ -23,29 +24,25 @@ func (f *flags) settled(c *cobra.Command, local bool) func(flag string) bool {
 	}
 }
 
-// flagOfParameter returns the flag that a parameter of @kinetic.run becomes, "" if there is none.
-func flagOfParameter(name string) string {
-	switch name {
-	case "container_image":
-		return "image"
-	case "capture_env_vars":
-		return "capture-env"
-	case "secrets":
-		return "secret-env"
-	case "volumes", "labels", "annotations":
-		return strings.TrimSuffix(name, "s")
-	case "flags", "logs":
-		return ""
+// flagsOfParameters returns the flags that the parameters of @kinetic.run become, "" for those that have none.
+func flagsOfParameters() map[string]string {
+	flags := map[string]string{}
+	for _, p := range runner.Parameters() {
+		flags[p.Name] = p.Flag
 	}
-	return strings.ReplaceAll(name, "_", "-")
+	return flags
 }
 
 // unusedParameters returns a note about the parameters of the decorator of a TARGET that this command does not use, with flags in
 // their place.
 func unusedParameters(target string, given []call.Parameter, settled func(flag string) bool) []string {
+	if len(given) == 0 {
+		return nil
+	}
 	var names, words []string
+	flags := flagsOfParameters()
 	for _, p := range given {
-		flag := flagOfParameter(p.Name)
+		flag := flags[p.Name]
 		off := p.Value != nil && *p.Value == "false"
 		if off || p.Name == "logs" || flag != "" && settled(flag) {
 			continue

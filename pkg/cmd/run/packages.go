@@ -189,21 +189,31 @@ func (o *options) noteUninstalled(j *job.Job, warnings *report.WarningLog) {
 	if module == "" || o.planned.Files == nil {
 		return
 	}
-	p := o.planned
+	if note := uninstalled(o.planned, module, j.Handle); note != "" {
+		o.ui.Note(note)
+	}
+}
+
+// uninstalled says what would have a module that a job did not find, "" if that is not known.
+func uninstalled(p submit.Planned, module string, h api.Handle) string {
 	l, required := p.Deps.WithModule(module)
-	isLocal, custom := j.Handle.Backend == api.BackendLocal, p.Environment.Mode == decide.Custom
+	isLocal, custom := h.Backend == api.BackendLocal, p.Environment.Mode == decide.Custom
 	switch {
 	case required && isLocal:
-		o.ui.Note(fmt.Sprintf("%s is in %s, but local jobs don't install packages: install it for python3 on this machine", l.Name(), l.File))
+		return fmt.Sprintf("%s is in %s, but local jobs don't install packages: install it for python3 on this machine", l.Name(), l.File)
 	case required && custom:
-		o.ui.Note(fmt.Sprintf("%s is in %s, but nothing is installed in an image of your own: use --image bundled or prebuilt, or an image that has it", l.Name(), l.File))
+		return fmt.Sprintf("%s is in %s, but nothing is installed in an image of your own: use --image bundled or prebuilt, or an image that has it", l.Name(), l.File)
 	case required && p.Environment.Settings.NoDeps:
-		o.ui.Note(fmt.Sprintf("%s is in %s, but --no-deps leaves it out", l.Name(), l.File))
-	case isLocal || custom:
+		return fmt.Sprintf("%s is in %s, but --no-deps leaves it out", l.Name(), l.File)
+	case isLocal:
+		return ""
+	case custom:
+		return fmt.Sprintf("image %s has no module %s, and nothing is installed in an image of your own: use an image that has it, or require it and use --image bundled", h.ImageURI, module)
 	case jaxModules[module] && len(p.Environment.Added) == 0:
-		o.ui.Note(fmt.Sprintf("%s is not installed: --runtime jax adds it", module))
+		return fmt.Sprintf("%s is not installed: --runtime jax adds it", module)
 	case required: // for another platform, or under another name
+		return ""
 	default:
-		o.ui.Note(fmt.Sprintf("no package of %s provides the module %s: add one that does", cmp.Or(p.Deps.Source, "the project (it has no requirements.txt or pyproject.toml)"), module))
+		return fmt.Sprintf("no package of %s provides the module %s: add one that does", cmp.Or(p.Deps.Source, "the project (it has no requirements.txt or pyproject.toml)"), module)
 	}
 }

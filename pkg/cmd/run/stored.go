@@ -33,7 +33,7 @@ func (o *options) showStored(p submit.Planned, sent submit.Submitted, u upload) 
 		o.ui.PhaseUntil(packaged, "data", fmt.Sprintf("%s, %s, %s new", human.Count(int(stored.Files), "file"), human.Bytes(stored.Bytes), human.Bytes(sent.Data.NewBytes)))
 	}
 	if p.Spec.Payload != nil {
-		o.ui.PhaseUntil(packaged, "payload", human.Bytes(p.Spec.Payload.Size))
+		o.ui.PhaseUntil(packaged, "payload", human.Bytes(p.Spec.Payload.Size)+", the pickled function and its arguments")
 	}
 	if bytes < largeUpload {
 		return

@@ -254,11 +254,12 @@ func (o *options) follow(ctx context.Context, j *job.Job, forward *forwarding) e
 	case <-ctx.Done():
 		if !o.wait.cancel {
 			cancel(context.Canceled)
+			var end outcome
 			select { // so that the log leaves no color on the terminal
-			case <-done:
+			case end = <-done:
 			case <-time.After(lastLines):
 			}
-			return report.Interrupted(o.streams.ErrOut, j, context.Canceled)
+			return report.InterruptedIn(o.streams.ErrOut, j, end.status.State, context.Canceled)
 		}
 		return o.interrupted(ctx, j, done)
 	}

@@ -223,7 +223,7 @@ func (r *warmRun) begin(ctx context.Context) error {
 	}
 	r.options.planned = r.planned
 	r.noteHardware(r.planned)
-	r.ui.Note(fmt.Sprintf("warm host   %s, which stays for %s after each call", spec.ID, duration.HumanDuration(spec.KeepWarm.Idle)))
+	r.ui.Note(fmt.Sprintf("new warm host %s, which stays for %s after each call", spec.ID, duration.HumanDuration(spec.KeepWarm.Idle)))
 	submission := r.to.cluster.Submission(rendered.Objects())
 	return r.start(ctx, r.planned, r.to, submit.Hooks{Ready: submission.Ready, Start: func(ctx context.Context, call api.Spec, secrets map[string]string) error {
 		if err := r.note(ctx, call); err != nil {

@@ -166,10 +166,18 @@ func (l *layout) line(row []string) string {
 	return cut(strings.TrimRight(b.String(), " "), l.width)
 }
 
-// cut cuts a text to a number of characters, of which the last then is a mark.
+// cut cuts a text to a number of characters at most, of which the last then is a mark.
 func cut(text string, width int) string {
 	if utf8.RuneCountInString(text) <= width {
 		return text
 	}
-	return strings.TrimRight(string([]rune(text)[:max(width-1, 0)]), " "+ellipsis) + ellipsis
+	kept := string([]rune(text)[:max(width-1, 0)])
+	whole := strings.TrimRight(kept, " ")
+	switch {
+	case strings.HasSuffix(whole, ellipsis): // a cell that was cut
+		return whole
+	case whole != kept: // a space shows that the last word is not cut
+		return whole + " " + ellipsis
+	}
+	return kept + ellipsis
 }

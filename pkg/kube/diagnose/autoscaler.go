@@ -82,16 +82,21 @@ func refusedScaleUp(message string, p corev1.Pod) Diagnosis {
 // poolsOnMoreHosts says that node pools may have the slice of a pod on more hosts, as those of keras-kinetic for v6e-8 and
 // v5e-8 have, and how a job runs there; "" if there is no such slice.
 func poolsOnMoreHosts(p corev1.Pod) string {
-	asks := p.Spec.NodeSelector
-	chips, err := strconv.Atoi(asks[api.NodeLabelChips])
-	if err != nil {
-		return ""
-	}
-	a, found := accelerator.OnMoreHosts(asks[api.NodeLabelTPU], asks[api.NodeLabelTopology], chips)
+	a, found := onMoreHosts(p)
 	if !found {
 		return ""
 	}
 	return fmt.Sprintf("node pools created by keras-kinetic have %s on %d hosts: to use them, add --backend lws", accelerator.Text(a), a.Hosts)
+}
+
+// onMoreHosts returns the slice that a pod asks for, on more hosts.
+func onMoreHosts(p corev1.Pod) (a api.Accelerator, found bool) {
+	asks := p.Spec.NodeSelector
+	chips, err := strconv.Atoi(asks[api.NodeLabelChips])
+	if err != nil {
+		return api.Accelerator{}, false
+	}
+	return accelerator.OnMoreHosts(asks[api.NodeLabelTPU], asks[api.NodeLabelTopology], chips)
 }
 
 func pools(n int, one, many string) string {

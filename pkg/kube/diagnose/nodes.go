@@ -4,12 +4,14 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/api/resource"
 	"k8s.io/apimachinery/pkg/labels"
 	requests "k8s.io/component-helpers/resource"
+	"k8s.io/klog/v2"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -31,13 +33,17 @@ func (s Observation) explainNodes(p corev1.Pod) Diagnosis {
 		return Diagnosis{}
 	}
 	wanted := labels.SelectorFromSet(p.Spec.NodeSelector)
+	isThere := false
 	var fit []corev1.Node
 	for _, n := range s.Nodes {
 		if wanted.Matches(labels.Set(n.Labels)) {
-			fit = append(fit, n)
+			isThere = true
+			if tolerates(p, n) {
+				fit = append(fit, n)
+			}
 		}
 	}
-	if len(fit) > 0 {
+	if isThere {
 		return Diagnosis{Sentence: tooLarge(p, fit)}
 	}
 	if p.Spec.NodeSelector[api.NodeLabelGPU] == "" && p.Spec.NodeSelector[api.NodeLabelTPU] == "" {
@@ -46,17 +52,31 @@ func (s Observation) explainNodes(p corev1.Pod) Diagnosis {
 	r := Diagnosis{Sentence: "the cluster has " + haves(s.Nodes) + " now"}
 	onGKE := slices.ContainsFunc(s.Nodes, func(n corev1.Node) bool { return n.Labels[api.NodeLabelPool] != "" })
 	name, known := acceleratorOf(p.Spec.NodeSelector)
-	isThere := slices.ContainsFunc(s.Nodes, func(n corev1.Node) bool { // and something else keeps the pod from it
+	hasIt := slices.ContainsFunc(s.Nodes, func(n corev1.Node) bool { // and something else keeps the pod from it
 		has, _ := acceleratorOf(n.Labels)
 		return has == name
 	})
-	if known && onGKE && !isThere {
+	if a, found := onMoreHosts(p); found && slices.ContainsFunc(s.Nodes, func(n corev1.Node) bool {
+		return labels.SelectorFromSet(a.NodeLabels()).Matches(labels.Set(n.Labels))
+	}) {
+		r.Sentence += fmt.Sprintf(", %d hosts for each %s: to use them, add --backend lws", a.Hosts, name)
+	}
+	if known && onGKE && !hasIt {
 		r.Next = "kubectl kinetic pool add " + name
 		if gpus := requested(p, "nvidia.com/gpu"); gpus.CmpInt64(1) > 0 {
 			r.Next += "x" + gpus.String()
 		}
 	}
 	return r
+}
+
+// tolerates reports whether a pod tolerates the taints of a node.
+func tolerates(p corev1.Pod, n corev1.Node) bool {
+	return !slices.ContainsFunc(n.Spec.Taints, func(taint corev1.Taint) bool {
+		return taint.Effect != corev1.TaintEffectPreferNoSchedule && !slices.ContainsFunc(p.Spec.Tolerations, func(t corev1.Toleration) bool {
+			return t.ToleratesTaint(klog.Background(), &taint, false)
+		})
+	})
 }
 
 // haves lists the accelerators of nodes, with how many nodes have them.
@@ -105,7 +125,7 @@ func tooLarge(p corev1.Pod, nodes []corev1.Node) string {
 		if most.IsZero() || asked.Cmp(most) <= 0 {
 			continue
 		}
-		has := most.String() + " CPUs"
+		has := amount(name, most) + " CPUs"
 		if name == corev1.ResourceMemory {
 			has = human.Bytes(most.Value()) + " of memory"
 		}
@@ -117,4 +137,12 @@ func tooLarge(p corev1.Pod, nodes []corev1.Node) string {
 // requested returns how much of a resource a pod requests, with its sidecars.
 func requested(p corev1.Pod, name corev1.ResourceName) resource.Quantity {
 	return requests.PodRequests(&p, requests.PodResourcesOptions{})[name]
+}
+
+// amount is a quantity as one types it: 1000 CPUs, not 1k.
+func amount(of corev1.ResourceName, q resource.Quantity) string {
+	if of == corev1.ResourceCPU && q.CmpInt64(1000) >= 0 {
+		return strconv.FormatInt(q.Value(), 10)
+	}
+	return q.String()
 }

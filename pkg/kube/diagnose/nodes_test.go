@@ -27,6 +27,15 @@ func unscheduled(cpu, memory, message string, selector map[string]string) corev1
 func TestExplainNodes(t *testing.T) {
 	l4, v6e := map[string]string{api.NodeLabelGPU: "nvidia-l4"}, map[string]string{api.NodeLabelTPU: "tpu-v6e-slice", api.NodeLabelTopology: "2x4"}
 	nodes := []corev1.Node{node("12Gi", map[string]string{api.NodeLabelPool: "cpu"}), node("13Gi", nil), node("60Gi", l4), node("60Gi", l4), node("60Gi", v6e)}
+	v5e := map[string]string{api.NodeLabelTPU: "tpu-v5-lite-podslice", api.NodeLabelTopology: "2x4", api.NodeLabelChips: "4"}
+	tainted := func(effect corev1.TaintEffect) corev1.Node {
+		n := node("60Gi", nil)
+		if effect == corev1.TaintEffectNoSchedule {
+			n.Status.Allocatable[corev1.ResourceCPU] = resource.MustParse("2k")
+		}
+		n.Spec.Taints = []corev1.Taint{{Key: "google.com/tpu", Value: "present", Effect: effect}}
+		return n
+	}
 	const affinity, memory = "0/5 nodes are available: 5 node(s) didn't match Pod's node affinity/selector.", "0/5 nodes are available: 5 Insufficient memory."
 	t4 := map[string]string{api.NodeLabelGPU: "nvidia-tesla-t4"}
 	for name, tt := range map[string]struct {
@@ -44,6 +53,12 @@ func TestExplainNodes(t *testing.T) {
 			Diagnosis{Sentence: "no node has room: 5 of 5 with too little memory free (100Gi asked); the largest node has 13 GiB of memory now: unless the cluster adds larger ones by itself, ask for less"}},
 		"too many CPUs": {unscheduled("16", "1Gi", "0/5 nodes are available: 5 Insufficient cpu.", l4), nodes,
 			Diagnosis{Sentence: "no node has room: 5 of 5 with too little cpu free (16 asked); the largest node has 3920m CPUs now: unless the cluster adds larger ones by itself, ask for less"}},
+		"too many CPUs for the nodes without a taint": {unscheduled("1000", "1Gi", "0/6 nodes are available: 1 Insufficient cpu, 5 node(s) had untolerated taint(s).", nil),
+			[]corev1.Node{node("8Gi", nil), tainted(corev1.TaintEffectNoSchedule), tainted(corev1.TaintEffectPreferNoSchedule)},
+			Diagnosis{Sentence: "no node has room: 1 of 6 with too little cpu free (1000 asked), 5 with a taint; the largest node has 3920m CPUs now: unless the cluster adds larger ones by itself, ask for less"}},
+		"a slice on more hosts": {unscheduled("1", "1Gi", affinity, map[string]string{api.NodeLabelTPU: "tpu-v5-lite-podslice", api.NodeLabelTopology: "2x4", api.NodeLabelChips: "8"}),
+			[]corev1.Node{node("60Gi", l4), node("60Gi", v5e), node("60Gi", v5e)},
+			Diagnosis{Sentence: "no node fits: 5 of 5 without gke-accelerator-count=8 gke-tpu-accelerator=tpu-v5-lite-podslice gke-tpu-topology=2x4; the cluster has l4 on 1 node, v5e-8 on 2 nodes now, 2 hosts for each v5e-8: to use them, add --backend lws"}},
 		"waiting helps": {unscheduled("1", "10Gi", memory, nil), nodes, Diagnosis{Sentence: "no node has room: 5 of 5 with too little memory free (10Gi asked)"}},
 	} {
 		t.Run(name, func(t *testing.T) {

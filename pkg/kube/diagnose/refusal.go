@@ -37,6 +37,20 @@ func (s Observation) explainFailedCreate(after time.Time) Diagnosis {
 	return s.explainRefusal(oneLine(e.Message))
 }
 
+// MissingAccount returns the service account without which no pod could be made the last time, "" if that was not why. It
+// may be there by now.
+func (s Observation) MissingAccount() string {
+	e := s.newestOfMaker("FailedCreate")
+	if e == nil || eventTime(e).Before(newestCreation(s.Pods)) {
+		return ""
+	}
+	match := noServiceAccount().FindStringSubmatch(oneLine(e.Message))
+	if match == nil {
+		return ""
+	}
+	return match[1]
+}
+
 // refusal is a reason for which the API server refuses a pod.
 type refusal struct {
 	pattern func() *regexp.Regexp
@@ -54,7 +68,7 @@ type refusal struct {
 
 // refusals are tried in order.
 var refusals = []refusal{
-	{pattern: noServiceAccount, sentence: "service account %[2]s is missing in namespace %[1]s (`kubectl kinetic doctor` shows what else is)",
+	{pattern: noServiceAccount, sentence: "service account %[2]s is missing in namespace %[1]s (`kubectl kinetic doctor` shows what else is); once it is there, Kubernetes tries again within minutes",
 		next: "kubectl create serviceaccount %[2]s -n %[1]s"},
 	{pattern: overQuota, sentence: "quota %[2]s of namespace %[1]s is exceeded: %[5]s", next: "kubectl describe quota %[2]s -n %[1]s",
 		detail: func(match []string) string { return foreign(shortfall(match[2], match[3], match[4])) }},

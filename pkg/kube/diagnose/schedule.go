@@ -186,7 +186,7 @@ func asked(p corev1.Pod, resource string) string {
 	if q.IsZero() {
 		return ""
 	}
-	return fmt.Sprintf(" (%s asked)", &q)
+	return fmt.Sprintf(" (%s asked)", amount(corev1.ResourceName(resource), q))
 }
 
 // selector returns the labels that a node must have, sorted.

@@ -6,8 +6,6 @@ from __future__ import annotations
 
 import contextlib
 import dataclasses
-import functools
-import inspect
 import os
 import warnings
 from collections.abc import Iterable, Iterator
@@ -16,8 +14,8 @@ from typing import Any, NoReturn, Optional, TypeVar
 from .. import checks
 from ..decorator import RemoteCallable
 from ..errors import UsageError, on_purpose
-from . import binaries, facts, outcomes, payload, process
-from .batch import Arguments, BatchHandle, arguments, check_mode
+from . import binaries, facts, fitting, outcomes, payload, process
+from .batch import BatchHandle, arguments, check_mode
 from .handle import JobHandle
 from .submission import prepared, reporter
 from .tags import tagged as tagged
@@ -157,13 +155,13 @@ def write(path: str, function: RemoteCallable[Any, Any], plan: Plan, data: paylo
         UsageError: there are none.
         TypeError, ValueError: an input can't be pickled, or doesn't fit the function; the message says which.
     """
-    check = binder(function)
+    check = fitting.binder(function)
     count = 0
     with payload.create(path) as file:
         for count, value in enumerate(plan.inputs, 1):
             try:
                 args, kwargs = arguments(value, plan.input_mode)
-                check((args, kwargs))
+                check((*function.bound, *args), kwargs)
                 line = payload.encode(function, function.bound, args, kwargs, data)
             except (TypeError, ValueError) as exc:
                 refuse(count - 1, exc)
@@ -179,20 +177,3 @@ def refuse(index: int, exc: Exception) -> NoReturn:
     """Raise an error about an input again, with its number."""
     kind = next(kind for kind in (UsageError, TypeError, ValueError) if isinstance(exc, kind))
     raise on_purpose(kind(f"input {index}: {exc}")) from exc.__cause__
-
-
-def binder(function: RemoteCallable[Any, Any]) -> Any:
-    """Return what raises TypeError for the arguments of a call that don't fit, as a call in this process would."""
-    try:
-        bind = functools.partial(inspect.signature(function.__wrapped__).bind, *function.bound)
-    except (TypeError, ValueError):
-        return lambda call: None  # a built-in function that does not tell
-
-    def check(call: Arguments) -> None:
-        args, kwargs = call
-        try:
-            bind(*args, **kwargs)
-        except TypeError as exc:
-            raise on_purpose(TypeError(f"{function.__name__}() {exc}")) from None
-
-    return check

@@ -5,15 +5,13 @@
 from __future__ import annotations
 
 import contextlib
-import inspect
 import os
 from collections.abc import Callable, Iterator, Mapping
 from typing import Any, Optional, TypeVar
 
 from ..cell import cell
 from ..decorator import RemoteCallable
-from ..errors import on_purpose
-from . import advice, binaries, facts, payload, process, project, result, scratch
+from . import advice, binaries, facts, fitting, payload, process, project, result, scratch
 from .handle import JobHandle
 from .report import Reporter
 
@@ -78,7 +76,7 @@ def prepared(
         The command line, and the file's directory, which only this user can read.
     """
     if lines is None:
-        check_arguments(function, args, kwargs)
+        fitting.binder(function)(args, kwargs)
     advice.default_accelerator(function.options.all(), is_cell=is_cell(function))
     shown = None if lines is not None or is_cell(function) else facts.shown(function.__wrapped__, args, kwargs, len(function.bound))
     here, flags, inputs = project.current(), function.options.flags(waiting=waiting), payload.Inputs()
@@ -89,15 +87,3 @@ def prepared(
             payload.write(file, function, args, kwargs, inputs, here.main, shown)
             more = lines(directory, inputs) if lines is not None else []
         yield [*([here.target] if here.target else []), *flags, *inputs.flags(), f"--payload={file}", *more], directory
-
-
-def check_arguments(function: RemoteCallable[Any, Any], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> None:
-    """Raise the TypeError that a call in this process would raise if the arguments don't fit."""
-    try:
-        signature = inspect.signature(function.__wrapped__)
-    except (TypeError, ValueError):
-        return  # a built-in function that does not tell
-    try:
-        signature.bind(*args, **kwargs)
-    except TypeError as exc:
-        raise on_purpose(TypeError(f"{function.__name__}() {exc}")) from None

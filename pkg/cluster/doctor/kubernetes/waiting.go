@@ -33,7 +33,7 @@ func (c *cluster) waiting(ctx context.Context) doctor.Finding {
 	var all []wait
 	for _, w := range o.workloads {
 		if found, waits := o.wait(w); waits {
-			all = append(all, found)
+			all = append(all, c.withAccount(ctx, found))
 		}
 	}
 	slices.SortStableFunc(all, func(a, b wait) int { // the worst first
@@ -67,6 +67,22 @@ type wait struct {
 	id, why, next string
 	// bad means that it waits for long, or that waiting does not help.
 	bad bool
+	// account is the service account that its pods lacked the last time, "" for none.
+	account string
+}
+
+// withAccount says whether a job still lacks its service account: nobody makes that by itself, and Kubernetes does not try
+// again at once when it is there.
+func (c *cluster) withAccount(ctx context.Context, w wait) wait {
+	if w.account == "" {
+		return w
+	}
+	err := c.server.Get(ctx, &struct{}{}, nil, "/api/v1/namespaces", c.Target.Namespace, "serviceaccounts", w.account)
+	if w.bad = w.bad || apierrors.IsNotFound(err); err == nil {
+		w.why = fmt.Sprintf("service account %s was missing; it is there now, and Kubernetes tries again within minutes", w.account)
+		w.bad = false
+	}
+	return w
 }
 
 // observed is what the namespace has of jobs at one moment.
@@ -85,12 +101,13 @@ func (o observed) wait(w diagnose.Workload) (wait, bool) {
 			pods = append(pods, p)
 		}
 	}
-	s := diagnose.Observation{Workload: w, Pods: pods, Events: o.events, Now: o.now.Time}.Status()
+	seen := diagnose.Observation{Workload: w, Pods: pods, Events: o.events, Now: o.now.Time}
+	s := seen.Status()
 	if !w.Waits(s.Status, pods) {
 		return wait{}, false
 	}
 	long := o.now.Sub(w.Meta().CreationTimestamp.Time).Seconds() > waitsLong
-	return wait{id: w.Meta().Labels[api.LabelJobID], why: s.Message, next: s.Next, bad: s.Unrecoverable || long && s.Message != ""}, true
+	return wait{id: w.Meta().Labels[api.LabelJobID], why: s.Message, next: s.Next, bad: s.Unrecoverable || long && s.Message != "", account: seen.MissingAccount()}, true
 }
 
 // observe lists what can say why jobs wait, all at the same time. LeaderWorkerSets and events may be

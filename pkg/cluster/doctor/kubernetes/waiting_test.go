@@ -11,7 +11,7 @@ import (
 
 // job and pod are of a job that waits for a node since a time.
 func job(id, since string) string {
-	return `{"metadata":{"name":"kinetic-` + id + `","uid":"` + id + `","creationTimestamp":"` + since + `","labels":{"app":"kinetic","job-id":"` + id + `"}},"spec":{"parallelism":1},"status":{"active":1}}`
+	return `{"metadata":{"name":"kinetic-` + id + `","namespace":"ml","uid":"` + id + `","creationTimestamp":"` + since + `","labels":{"app":"kinetic","job-id":"` + id + `"}},"spec":{"parallelism":1},"status":{"active":1}}`
 }
 
 func pod(id string) string {
@@ -21,6 +21,9 @@ func pod(id string) string {
 
 func TestWaitingJobs(t *testing.T) {
 	now := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+	const account, events = "GET " + ml + "/serviceaccounts/kinetic", "GET " + ml + "/events"
+	const refused = `{"items":[{"metadata":{"name":"e"},"reason":"FailedCreate","lastTimestamp":"2026-01-02T02:59:01Z","involvedObject":{"kind":"Job","name":"kinetic-cpu-a","uid":"cpu-a","namespace":"ml"},
+ "message":"Error creating: pods \"kinetic-cpu-a-\" is forbidden: error looking up service account ml/kinetic: serviceaccount \"kinetic\" not found"}]}`
 	const jobs, pods = "GET /apis/batch/v1/namespaces/ml/jobs", "GET " + ml + "/pods"
 	for name, tt := range map[string]struct {
 		answers map[string]string
@@ -34,6 +37,10 @@ func TestWaitingJobs(t *testing.T) {
 		"for an hour": {map[string]string{
 			jobs: `{"items":[` + job("cpu-a", "2026-01-02T02:59:00Z") + `,` + job("cpu-b", "2026-01-02T02:00:00Z") + `]}`, pods: `{"items":[` + pod("cpu-a") + `,` + pod("cpu-b") + `]}`},
 			doctor.Wrong, "cpu-b waits: no node has room: 2 of 2 with too little cpu free; 1 more", "kubectl describe pod kinetic-cpu-b-x -n ml"},
+		"for a service account": {map[string]string{jobs: `{"items":[` + job("cpu-a", "2026-01-02T02:59:00Z") + `]}`, events: refused, account: refusal(404, "NotFound", "not found")},
+			doctor.Wrong, "cpu-a waits: service account kinetic is missing in namespace ml", "kubectl create serviceaccount kinetic -n ml"},
+		"for a service account that is there now": {map[string]string{jobs: `{"items":[` + job("cpu-a", "2026-01-02T02:59:00Z") + `]}`, events: refused},
+			doctor.OK, "cpu-a waits: service account kinetic was missing; it is there now, and Kubernetes tries again within minutes", ""},
 		"no right": {map[string]string{jobs: forbidden("list", "jobs")}, doctor.Skipped, "no permission to list jobs in namespace ml", ""},
 	} {
 		t.Run(name, func(t *testing.T) {

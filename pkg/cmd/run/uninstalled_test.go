@@ -1,0 +1,32 @@
+package run
+
+import (
+	"testing"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit"
+)
+
+// A job that does not find a module says what would have it, whatever its image is.
+func TestUninstalled(t *testing.T) {
+	of := func(mode decide.Mode) submit.Planned { return submit.Planned{Environment: decide.Plan{Mode: mode}} }
+	own := api.Handle{Backend: api.BackendGKE, ImageURI: "python:3.12"}
+	for name, tt := range map[string]struct {
+		plan   submit.Planned
+		handle api.Handle
+		module string
+		want   string
+	}{
+		"an image of one's own": {of(decide.Custom), own, "numpy",
+			"image python:3.12 has no module numpy, and nothing is installed in an image of your own: use an image that has it, or require it and use --image bundled"},
+		"a local job": {of(""), api.Handle{Backend: api.BackendLocal}, "numpy", ""},
+		"JAX":         {of(decide.Bundled), own, "jax", "jax is not installed: --runtime jax adds it"},
+		"bundled": {of(decide.Bundled), own, "numpy",
+			"no package of the project (it has no requirements.txt or pyproject.toml) provides the module numpy: add one that does"},
+	} {
+		if got := uninstalled(tt.plan, tt.module, tt.handle); got != tt.want {
+			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
+	}
+}
