@@ -22,7 +22,7 @@ var notRepeated = []string{"arg", "module", "command", "payload", "map", "map-re
 
 // typed returns the flags for the job's handle, --NAME=VALUE, from which --like makes the same request again: those that were
 // typed, and what variables and the profile said in place of others. Values that may be secret are left out.
-func (f *flags) typed(c *cobra.Command, r api.Request) []string {
+func (f *flags) typed(r api.Request) []string {
 	var words []string
 	recorded := map[string]bool{}
 	add := func(name, value string) {

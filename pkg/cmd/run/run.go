@@ -134,6 +134,14 @@ func (m mode) contacts() bool { return m == modeRun || m == modePrepare || m == 
 // submits reports whether the mode creates a job, which gets its own id.
 func (m mode) submits() bool { return m == modeRun || m == modePrepare }
 
+// prepare makes what is needed after everything else, in the order in which it is needed. Each takes a few milliseconds.
+func prepare(local bool) {
+	if !local {
+		render.Warm()
+	}
+	runner.Zip()
+}
+
 func (f *flags) toOptions(c *cobra.Command, args []string, streams genericiooptions.IOStreams, now clock.PassiveClock) (*options, error) {
 	request, env, err := f.toRequest(c, args, os.Environ(), os.Getenv)
 	if err != nil && f.earlier != nil {
@@ -155,14 +163,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 		return nil, err
 	}
 	if m != modeExplain {
-		// Each takes a few milliseconds. They are needed in this order, after everything
-		// else.
-		go func() {
-			if !local {
-				render.Warm()
-			}
-			runner.Zip()
-		}()
+		go prepare(local)
 	}
 	f.connection.SetNotices(streams.ErrOut)
 	machine, err := f.machine(streams, now)
@@ -183,7 +184,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 			return nil, err
 		}
 	}
-	request.Flags = f.typed(c, request)
+	request.Flags = f.typed(request)
 	notes := env.Notes
 	if local {
 		notes = append(notes, f.ignoredFlags(c, request)...)
