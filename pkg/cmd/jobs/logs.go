@@ -75,7 +75,7 @@ func (c *command) tail() *cobra.Command {
 // hostVar adds --host to the flags of a command.
 func (c *command) hostVar(own cli.Section, f *logFlags) {
 	own.Completions["host"] = c.choice.CompleteHosts
-	own.Flags.StringVar(&f.host, "host", "all", "Print the log of `HOST`: all, a number, or with the Pathways runtime rm, proxy or worker-N.")
+	own.Flags.StringVar(&f.host, "host", "all", "Print the log of `HOST`: all, a number, or with the Pathways runtime rm, proxy or worker-N, which -f follows until that log ends, as at a restart.")
 }
 
 // logOptions are the options of logs and tail.
