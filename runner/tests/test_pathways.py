@@ -147,10 +147,13 @@ class Exit(PathwaysCase):
 class Waiting(PathwaysCase):
     SOURCE = "import os, time\nprint('ready', flush=True)\nwhile not os.path.exists({!r}): time.sleep(0.01)"
 
-    def pending(self, *flags):
+    def begin_without_hosts(self, *flags):
         self.go = os.path.join(self.root, "go")
         self.api.pods.update({f"{NAME}-{number + 1}": worker(number, phase="Pending", ready=False) for number in (1, 2, 3)})
-        process = self.begin(script(), self.SOURCE.format(self.go), *flags)
+        return self.begin(script(), self.SOURCE.format(self.go), *flags)
+
+    def pending(self, *flags):
+        process = self.begin_without_hosts(*flags)
         while not (line := process.stdout.readline()).startswith(b"\x1ekinetic: waiting for"):
             self.assertTrue(line)
         self.assertEqual(line, b"\x1ekinetic: waiting for 4 TPU hosts: 1 is running\n")
@@ -192,7 +195,7 @@ class Waiting(PathwaysCase):
         self.assertEqual(ran.code, 137)
 
     def test_max_cost_counts_while_they_are_missing(self):
-        process = self.pending("--budget", "0.3", "--max-runtime", "0.1", "--grace", "0.2")
+        process = self.begin_without_hosts("--budget", "0.3", "--max-runtime", "0.1", "--grace", "0.2")
         (ran,) = self.parked(process)
         self.assertEqual(ran.end["reason"], "DeadlineExceeded")
         self.assertIn("train.py ran for the 0.3 seconds that its --max-cost pays for", ran.end["message"])
