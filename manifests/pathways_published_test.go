@@ -2,6 +2,7 @@ package manifests_test
 
 import (
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
@@ -41,6 +42,11 @@ func TestPathwaysAsPublished(t *testing.T) {
 		{"XCLOUD_ENVIRONMENT of the head", "GCP", variable(call, "XCLOUD_ENVIRONMENT"), ""},
 		{"place of a slice", "one node pool", map[bool]string{true: "one node pool"}[w.set.Annotations["leaderworkerset.sigs.k8s.io/exclusive-topology"] == api.NodeLabelPool], ""},
 		{"a worker that ends", "starts again", map[bool]string{true: "starts again"}[worker.RestartPolicy == corev1.RestartPolicyAlways], ""},
+		{"kind", disagree, w.set.Kind, "it is what --backend lws needs, too; a JobSet would be one more controller to install"},
+		{"machine of the head", disagree, map[bool]string{true: "a TPU host"}[maps.Equal(leader.NodeSelector, worker.NodeSelector)], "its CPUs have nothing else to do, and a pool of CPUs would cost more"},
+		{"head beside a worker", disagree, fmt.Sprint(leader.Affinity != nil && leader.Affinity.PodAffinity != nil), "the set's topology keeps it in the pool of its workers; for one TPU host, the renderer adds an affinity"},
+		{"restart of the head", disagree, string(leader.RestartPolicy), "a set allows no other: the runner releases the set when the call has ended"},
+		{"tag of the images", disagree, fmt.Sprint(strings.Contains(manager.Image+proxy.Image+tpu.Image, ":")), "the renderer adds that of the job's JAX, and the digest: latest changes daily"},
 		{"privileged", disagree, fmt.Sprint(isPrivileged(tpu) || isPrivileged(manager) || isPrivileged(proxy)), "only axlearn's and pathways-cli's workers are: GKE's TPU nodes don't need it"},
 		{"host network", disagree, fmt.Sprint(leader.HostNetwork || worker.HostNetwork), "pods of the host's network have no Workload Identity, and share its ports with other jobs"},
 		{"sidecars", disagree, fmt.Sprint(manager.RestartPolicy != nil && *manager.RestartPolicy == corev1.ContainerRestartPolicyAlways), "with rm and proxy as containers, the head would never end"},

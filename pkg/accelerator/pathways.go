@@ -8,8 +8,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// pathwaysTypes are what the Pathways runtime calls the TPUs that it supports, in the order of their age. The names are
-// those of google/pathways-job (api/v1/pathwaysjob_types.go).
+// pathwaysTypes are what the Pathways runtime calls the TPUs that it supports, in the order of their age. The names are those
+// of google/pathways-job (internal/controller/pathwaysjob_controller.go); tpu7x is in AI-Hypercomputer/pathways-utils
+// (experimental/gke/jobset.py).
 var pathwaysTypes = []struct{ name, typ string }{
 	{"v4", "tpuv4"}, {"v5e", "tpuv5e"}, {"v5p", "tpuv5"}, {"v6e", "tpuv6e"}, {"tpu7x", "tpu7x"},
 }

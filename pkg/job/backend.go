@@ -54,9 +54,9 @@ type Logger interface {
 	// Logs writes what the job printed; with o.Follow, until the job has ended. a reads what
 	// the store has of the log.
 	Logs(ctx context.Context, h api.Handle, a *logs.Archive, o logs.Options, w display.Streams) error
-	// PartLog writes what a part of the Pathways runtime printed; with follow, until its container ends. The error is
-	// fs.ErrNotExist if there is no such container.
-	PartLog(ctx context.Context, h api.Handle, part string, follow bool, w io.Writer) error
+	// PartLog writes what a part of the Pathways runtime printed, from the last o.Tail lines on; with o.Follow, until its
+	// container ends. The error is fs.ErrNotExist if there is no such container.
+	PartLog(ctx context.Context, h api.Handle, part string, o logs.Options, w io.Writer) error
 }
 
 // Remover removes workloads, and what they leave behind.

@@ -56,7 +56,7 @@ func (steps) Delete(context.Context, api.Handle, api.DeleteOptions) error { retu
 
 func (steps) Release(context.Context, api.Handle, api.End) error { return nil }
 
-func (steps) PartLog(context.Context, api.Handle, string, bool, io.Writer) error {
+func (steps) PartLog(context.Context, api.Handle, string, logs.Options, io.Writer) error {
 	return fs.ErrNotExist
 }
 func (steps) RemoveRunners(context.Context) ([]string, error) { return nil, nil }

@@ -24,7 +24,10 @@ import (
 var imageTag = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
 
 // launchers start several processes, and the runtime has one client.
-var launchers = []string{"torchrun", "accelerate", "deepspeed", "horovodrun", "mpirun", "mpiexec"}
+var launchers = []string{
+	"torchrun", "accelerate", "deepspeed", "horovodrun", "mpirun", "mpiexec",
+	"torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch", // with python -m
+}
 
 // validatePathways rejects flags that need the Pathways runtime, and values that no runtime has.
 func validatePathways(r api.Request) error {
@@ -59,10 +62,27 @@ func validatePathways(r api.Request) error {
 	if r.Processes != "" {
 		return fmt.Errorf("--processes-per-host %s cannot be combined with --backend pathways, where one process sees all chips: omit it, or use --backend lws", r.Processes)
 	}
-	if r.Command && len(r.Args) > 0 && slices.Contains(launchers, path.Base(r.Args[0])) {
-		return fmt.Errorf("--command %s starts several processes, but with --backend pathways one process sees all chips: start python directly, or use --backend lws", path.Base(r.Args[0]))
+	if l := launcher(r); l != "" {
+		return fmt.Errorf("--command %s starts several processes, but with --backend pathways one process sees all chips: start python directly, or use --backend lws", l)
 	}
 	return nil
+}
+
+// launcher returns the launcher that a --command starts, by its name or with python -m; "" if none is known.
+func launcher(r api.Request) string {
+	if !r.Command || len(r.Args) == 0 {
+		return ""
+	}
+	started := []string{path.Base(r.Args[0])}
+	if m := slices.Index(r.Args, "-m"); m >= 0 && m+1 < len(r.Args) {
+		started = append(started, r.Args[m+1])
+	}
+	for _, l := range started {
+		if slices.Contains(launchers, l) {
+			return l
+		}
+	}
+	return ""
 }
 
 // checkPathways rejects hardware that the Pathways runtime does not support.

@@ -3,9 +3,11 @@ package submit
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"log"
 	"net/http/httptest"
+	"slices"
 	"strings"
 	"testing"
 
@@ -46,6 +48,15 @@ func TestPlanOfPathways(t *testing.T) {
 		"a launcher": {change: func(r *api.Request) {
 			r.Invocation = api.Invocation{Command: true, Args: []string{"torchrun", "train.py"}}
 		}, err: "--command torchrun starts several processes"},
+		"a launcher as a module": {change: func(r *api.Request) {
+			r.Invocation = api.Invocation{Command: true, Args: []string{"/usr/bin/python3", "-u", "-m", "torch.distributed.run", "train.py"}}
+		}, err: "--command torch.distributed.run starts several processes"},
+		"the launcher of accelerate": {change: func(r *api.Request) {
+			r.Invocation = api.Invocation{Command: true, Args: []string{"python", "-m", "accelerate.commands.launch", "train.py"}}
+		}, err: "--command accelerate.commands.launch starts several processes"},
+		"another module": {files: pinned, change: func(r *api.Request) {
+			r.Invocation = api.Invocation{Command: true, Args: []string{"python", "-m", "train"}}
+		}, want: "jax-0.9.2 tpuv6e:4x4 4"},
 		"a flag of XLA":              {change: func(r *api.Request) { r.Pathways.XLAFlags = []string{"xla_x=1"} }, err: `--xla-flag "xla_x=1"`},
 		"another backend":            {change: func(r *api.Request) { r.Backend, r.Pathways.XLAFlags = api.BackendLWS, []string{"--xla_x=1"} }, err: "--xla-flag requires --backend pathways"},
 		"a debugger":                 {files: pinned, change: func(r *api.Request) { r.Debug = true }, want: "jax-0.9.2 tpuv6e:4x4 4"},
@@ -97,6 +108,41 @@ func TestPlanOfPathways(t *testing.T) {
 				t.Errorf("added %q", p.Environment.Added)
 			}
 		})
+	}
+}
+
+func TestDoubtsOfPathways(t *testing.T) {
+	const replaced, unused = "--env %s replaces the value with which JAX reaches the Pathways runtime",
+		"--env %s has no effect with --backend pathways, whose compiler runs in another container: pass each flag with --xla-flag"
+	for variable, want := range map[string]string{
+		"XLA_FLAGS":                                unused,
+		"LIBTPU_INIT_ARGS":                         unused,
+		"JAX_BACKEND_TARGET":                       replaced,
+		"ENABLE_PATHWAYS_PERSISTENCE":              replaced,
+		"IFRT_PROXY_USE_INSECURE_GRPC_CREDENTIALS": replaced,
+		"JAX_PLATFORMS":                            "",
+	} {
+		for _, backend := range []api.Backend{api.BackendPathways, api.BackendLWS} {
+			p, err := planOf(t, map[string]string{"requirements.txt": "jax==0.9.2\n"}, func(r *api.Request, _ *target.Target) {
+				r.Backend, r.AcceleratorText, r.Env = backend, "v6e-16", []api.EnvVar{{Name: variable, Value: "proxy"}}
+			})
+			if err != nil {
+				t.Fatalf("%s, %s: %v", variable, backend, err)
+			}
+			var about []string
+			for _, warning := range p.Warnings {
+				if strings.Contains(warning, variable) {
+					about = append(about, warning)
+				}
+			}
+			var wanted []string
+			if want != "" && backend == api.BackendPathways {
+				wanted = []string{fmt.Sprintf(want, variable)}
+			}
+			if !slices.Equal(about, wanted) {
+				t.Errorf("%s, %s: got the warnings %q, want %q", variable, backend, about, wanted)
+			}
+		}
 	}
 }
 

@@ -283,21 +283,26 @@ class Attempt:
             self.provided.renew(self.store)
 
     @property
+    def runtime_from(self):
+        """The time.monotonic() from which --max-runtime counts, or None if it does not count yet."""
+        return self.began
+
+    @property
     def limit(self):
-        """For how many seconds this attempt may run, and what the call did once they are over; None without a limit."""
+        """The time.monotonic() at which this attempt has run long enough, and what the call did if it still runs then; None without a limit."""
         options, limits = self.options, []
-        if options.max_runtime:
-            limits.append((options.max_runtime, f"ran longer than the {options.max_runtime:g} seconds of --max-runtime"))
+        if options.max_runtime and self.runtime_from is not None:
+            limits.append((self.runtime_from + options.max_runtime, f"ran longer than the {options.max_runtime:g} seconds of --max-runtime"))
         if options.budget:
             text = f"ran for the {options.budget:g} seconds that its --max-cost pays for, in all attempts together"
-            limits.append((max(options.budget - self.ran_before, 0.0), text))
+            limits.append((self.began + max(options.budget - self.ran_before, 0.0), text))
         return min(limits, default=None)
 
     @property
     def deadline(self):
         """The time.monotonic() at which --max-runtime or --max-cost is over, or None."""
         limit = self.limit
-        return self.began + limit[0] if limit else None
+        return limit[0] if limit else None
 
     def supervise(self, call, place, link=None, child=None):
         """Run the call; return its outcome and the supervisor.

@@ -34,7 +34,7 @@ E0101 = "E0101 12:00:00.000000    7 worker.cc:41] lost the chips"
 
 def container(name, restarts=0, ended=None):
     """The status of a container, which may have ended with a code and been started again."""
-    last = {"terminated": {"exitCode": ended, "reason": "OOMKilled" if ended == 137 else "Error"}} if ended is not None else {}
+    last = {"terminated": {"exitCode": ended, "reason": {0: "Completed", 137: "OOMKilled"}.get(ended, "Error")}} if ended is not None else {}
     return {"name": name, "restartCount": restarts, "state": {"running": {}}, "lastState": last}
 
 

@@ -1,6 +1,8 @@
 """A call on Pathways: in its one process, on host 0, while the chips are elsewhere."""
 
 import os
+import signal
+import time
 import unittest
 
 from fixture import JOB, command, function, pickled, script, sha256
@@ -145,10 +147,13 @@ class Exit(PathwaysCase):
 class Waiting(PathwaysCase):
     SOURCE = "import os, time\nprint('ready', flush=True)\nwhile not os.path.exists({!r}): time.sleep(0.01)"
 
-    def pending(self, *flags):
+    def begin_without_hosts(self, *flags):
         self.go = os.path.join(self.root, "go")
         self.api.pods.update({f"{NAME}-{number + 1}": worker(number, phase="Pending", ready=False) for number in (1, 2, 3)})
-        process = self.begin(script(), self.SOURCE.format(self.go), *flags)
+        return self.begin(script(), self.SOURCE.format(self.go), *flags)
+
+    def pending(self, *flags):
+        process = self.begin_without_hosts(*flags)
         while not (line := process.stdout.readline()).startswith(b"\x1ekinetic: waiting for"):
             self.assertTrue(line)
         self.assertEqual(line, b"\x1ekinetic: waiting for 4 TPU hosts: 1 is running\n")
@@ -177,6 +182,35 @@ class Waiting(PathwaysCase):
         self.come()
         (ran,) = self.parked(process)
         self.assertEqual((ran.end["reason"], ran.end["message"]), ("DeadlineExceeded", "train.py ran longer than the 0.3 seconds of --max-runtime"))
+
+    def test_a_call_that_waits_for_its_hosts_does_not_hang(self):
+        process = self.pending("--hang-timeout", "0.5", "--hang-action", "restart")
+        count = len(self.api.gets)
+        self.eventually(lambda: len(self.api.gets) > count + 60, process)  # 20 looks, and longer than the limit
+        self.come()
+        while not (line := process.stdout.readline()).startswith(b"\x1ekinetic: all"):
+            self.assertNotIn(b"--hang-timeout", line)
+        ran = self.finish(process)
+        self.assertIn("train.py hung, and was ended (--hang-action restart)", ran.stderr)
+        self.assertEqual(ran.code, 137)
+
+    def test_max_cost_counts_while_they_are_missing(self):
+        process = self.begin_without_hosts("--budget", "0.3", "--max-runtime", "0.1", "--grace", "0.2")
+        (ran,) = self.parked(process)
+        self.assertEqual(ran.end["reason"], "DeadlineExceeded")
+        self.assertIn("train.py ran for the 0.3 seconds that its --max-cost pays for", ran.end["message"])
+
+    def test_the_wait_for_them_is_noted_for_the_next_attempt(self):
+        process = self.pending("--budget", "1000")
+        count, begun = len(self.api.gets), time.monotonic()
+        self.eventually(lambda: len(self.api.gets) > count + 30, process)
+        waited = time.monotonic() - begun
+        self.come()
+        while not process.stdout.readline().startswith(b"\x1ekinetic: all"):
+            pass
+        process.send_signal(signal.SIGTERM)
+        self.finish(process)
+        self.assertGreater(self.document("attempts/1.json")["ran"], waited)
 
     def test_pods_that_cannot_be_seen_do_not_hold_the_clock(self):
         self.api.refuses = True

@@ -67,6 +67,7 @@ class Failures(PathwaysCase):
             "crashed": (lambda pods: pods.update({f"{NAME}-2": worker(1, ready=False, ended=1)}), lost),
             "failed": (lambda pods: pods.update({f"{NAME}-2": worker(1, phase="Failed", ready=False)}), lost),
             "restarted": (lambda pods: pods.update({f"{NAME}-2": worker(1, restarts=1, ended=139)}), "TPU host 1 was restarted (exit code 139, Error)"),
+            "ended": (lambda pods: pods.update({f"{NAME}-2": worker(1, restarts=1, ended=0)}), "TPU host 1 was restarted (exit code 0, Completed)"),
             "two": (lambda pods: (pods.pop(f"{NAME}-1"), pods.pop(f"{NAME}-2")), lost.replace("1", "0") + ", " + lost),
             "the manager": (
                 lambda pods: pods.update({NAME: head(**{"pathways-rm": 139})}),

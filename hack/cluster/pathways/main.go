@@ -50,6 +50,9 @@ func run(ctx context.Context, part string, args []string, env func(string) strin
 	}
 	switch f.role {
 	case manager:
+		if err := checkManager(ctx, env, net.DefaultResolver.LookupHost); err != nil {
+			return err
+		}
 		m := newWorkers(f.instance, f.instances, out)
 		return serve(ctx, port, m.answer)
 	case proxy:
@@ -68,6 +71,30 @@ func run(ctx context.Context, part string, args []string, env func(string) strin
 		}
 		go func() { _ = serve(ctx, port, func(context.Context, net.Conn) {}) }()
 		return me.report(ctx, f.manager, out)
+	}
+}
+
+// resolvesWithin is how long the name of a pod that has just started may be unknown.
+const resolvesWithin = time.Minute
+
+// checkManager refuses to do without a name under which the others find the resource manager.
+func checkManager(ctx context.Context, env func(string) string, lookup func(context.Context, string) ([]string, error)) error {
+	const name = "HOST_ADDRESS"
+	value := env(name)
+	if value == "" || strings.Contains(value, "$(") {
+		return fmt.Errorf("%s is %q: it must be the name of the pod", name, value)
+	}
+	ctx, cancel := context.WithTimeout(ctx, resolvesWithin)
+	defer cancel()
+	for {
+		_, err := lookup(ctx, value)
+		if err == nil {
+			return nil
+		}
+		sleep(ctx, time.Second)
+		if ctx.Err() != nil {
+			return fmt.Errorf("%s is %q: %w", name, value, err)
+		}
 	}
 }
 

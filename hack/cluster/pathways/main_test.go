@@ -3,6 +3,7 @@ package main
 import (
 	"bufio"
 	"context"
+	"errors"
 	"fmt"
 	"net"
 	"strings"
@@ -65,6 +66,30 @@ func TestProxyNeedsTheInsecureChannel(t *testing.T) {
 	for value, want := range map[string]bool{"true": true, "": false, "yes": false} {
 		if err := checkProxy(func(string) string { return value }); (err == nil) != want {
 			t.Errorf("%q: %v", value, err)
+		}
+	}
+}
+
+func TestManagerNeedsItsName(t *testing.T) {
+	ctx, cancel := context.WithCancel(t.Context())
+	asked := 0
+	lookup := func(_ context.Context, name string) ([]string, error) {
+		if asked++; name == "known" || name == "new" && asked > 1 {
+			return []string{"10.89.0.2"}, nil
+		}
+		if name == "strange" {
+			cancel()
+		}
+		return nil, errors.New("no such host")
+	}
+	for _, c := range []struct{ value, err string }{
+		{"known", ""}, {"new", ""},
+		{"", `HOST_ADDRESS is ""`}, {"$(LWS_LEADER_ADDRESS)", `HOST_ADDRESS is "$(LWS_LEADER_ADDRESS)"`}, {"strange", `HOST_ADDRESS is "strange": no such host`},
+	} {
+		asked = 0
+		err := checkManager(ctx, func(string) string { return c.value }, lookup)
+		if (err == nil) != (c.err == "") || err != nil && !strings.HasPrefix(err.Error(), c.err) {
+			t.Errorf("%q: got %v, want %q", c.value, err, c.err)
 		}
 	}
 }

@@ -134,7 +134,7 @@ func (n unavailable) Logs(context.Context, api.Handle, *logs.Archive, logs.Optio
 }
 
 // PartLog leaves the answer to the store.
-func (n unavailable) PartLog(context.Context, api.Handle, string, bool, io.Writer) error {
+func (n unavailable) PartLog(context.Context, api.Handle, string, logs.Options, io.Writer) error {
 	return errors.Join(fs.ErrNotExist, n.why)
 }
 

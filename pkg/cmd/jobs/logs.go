@@ -75,7 +75,7 @@ func (c *command) tail() *cobra.Command {
 // hostVar adds --host to the flags of a command.
 func (c *command) hostVar(own cli.Section, f *logFlags) {
 	own.Completions["host"] = c.choice.CompleteHosts
-	own.Flags.StringVar(&f.host, "host", "all", "Print the log of `HOST`: all, a number, or with the Pathways runtime rm, proxy or worker-N.")
+	own.Flags.StringVar(&f.host, "host", "all", "Print the log of `HOST`: all, a number, or with the Pathways runtime rm, proxy or worker-N, which -f follows until that log ends, as at a restart.")
 }
 
 // logOptions are the options of logs and tail.
@@ -110,8 +110,8 @@ func (f *logFlags) toOptions(c *command, args []string) (*logOptions, error) {
 			return nil, cli.Usagef("--host %q: expected all, a host's number, from 0, or a part of the Pathways runtime (rm, proxy, worker-0, worker-1, …)", f.host)
 		}
 	}
-	if part != "" && (f.tail >= 0 || f.since > 0 || f.timestamps || f.index != noIndex) {
-		return nil, cli.Usagef("--host %s cannot be combined with --tail, --since, --timestamps or --index: it prints the whole log of that part", part)
+	if part != "" && (f.since > 0 || f.timestamps || f.index != noIndex) {
+		return nil, cli.Usagef("--host %s cannot be combined with --since, --timestamps or --index: only the log of the call has times", part)
 	}
 	if f.allHosts && (f.host != "all" || f.follow || f.tail >= 0 || f.since > 0 || f.timestamps || f.index != noIndex) {
 		return nil, cli.Usagef("--all-hosts cannot be combined with --host, --follow, --tail, --since, --timestamps or --index: it prints whole logs")

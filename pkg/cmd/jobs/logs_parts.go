@@ -24,7 +24,7 @@ func (o *logOptions) printPart(ctx context.Context, j *job.Job) error {
 	case !slices.Contains(parts, o.part):
 		return cli.Usagef("--host %s: job %s has %s", o.part, j.ID(), strings.Join(parts, ", "))
 	}
-	err := j.PartLog(ctx, o.part, o.Attempt, o.Follow, o.streams.Out)
+	err := j.PartLog(ctx, o.part, o.Options, o.streams.Out)
 	if ctx.Err() != nil {
 		return report.Interrupted(o.streams.ErrOut, j, ctx.Err())
 	}
@@ -43,7 +43,7 @@ func (o *logOptions) printParts(ctx context.Context, j *job.Job) error {
 	}
 	for _, part := range j.Handle.Pathways.Parts() {
 		out := labelled{o.streams.Out, part, nil}
-		err := j.PartLog(ctx, part, o.Attempt, false, &out)
+		err := j.PartLog(ctx, part, logs.Options{Tail: -1, Attempt: o.Attempt}, &out)
 		out.end()
 		switch {
 		case ctx.Err() != nil:

@@ -29,7 +29,7 @@ func (s speaking) Logs(_ context.Context, _ api.Handle, _ *logs.Archive, _ logs.
 	return err
 }
 
-func (s speaking) PartLog(_ context.Context, _ api.Handle, part string, _ bool, w io.Writer) error {
+func (s speaking) PartLog(_ context.Context, _ api.Handle, part string, _ logs.Options, w io.Writer) error {
 	if s.parts[part] == "" {
 		return fs.ErrNotExist
 	}

@@ -75,7 +75,7 @@ func (Backend) Logs(context.Context, api.Handle, *logs.Archive, logs.Options, di
 }
 
 // PartLog implements job.Backend.
-func (Backend) PartLog(context.Context, api.Handle, string, bool, io.Writer) error {
+func (Backend) PartLog(context.Context, api.Handle, string, logs.Options, io.Writer) error {
 	return fs.ErrNotExist
 }
 

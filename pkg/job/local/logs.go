@@ -13,7 +13,7 @@ import (
 )
 
 // PartLog implements job.Backend: a process on this machine has no runtime beside it.
-func (*Machine) PartLog(context.Context, api.Handle, string, bool, io.Writer) error {
+func (*Machine) PartLog(context.Context, api.Handle, string, logs.Options, io.Writer) error {
 	return fs.ErrNotExist
 }
 

@@ -211,9 +211,9 @@ func (b Backend) reach(ctx context.Context, h api.Handle, a *logs.Archive) (*Con
 }
 
 // PartLog implements job.Backend.
-func (b Backend) PartLog(ctx context.Context, h api.Handle, part string, follow bool, w io.Writer) error {
+func (b Backend) PartLog(ctx context.Context, h api.Handle, part string, o logs.Options, w io.Writer) error {
 	if h.Host == "" {
-		return b.Backend.PartLog(ctx, h, part, follow, w)
+		return b.Backend.PartLog(ctx, h, part, o, w)
 	}
 	return fs.ErrNotExist
 }

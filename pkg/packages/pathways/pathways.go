@@ -25,7 +25,7 @@ const (
 )
 
 // bareVersion matches a version of JAX without what its tag begins with.
-var bareVersion = lazyregexp.New(`^[0-9]+\.[0-9]+(\.[0-9]+)?$`)
+var bareVersion = lazyregexp.New(`^[0-9]+\.[0-9]+(\.[0-9]+){0,2}$`)
 
 // For returns the version of the runtime, which is the tag of its images, for a version of JAX.
 func For(jax string) string { return prefix + jax }

@@ -18,7 +18,7 @@ import (
 )
 
 func TestVersions(t *testing.T) {
-	for text, want := range map[string]string{"0.9.2": "jax-0.9.2", "0.10": "jax-0.10", "jax-0.9.2": "jax-0.9.2", "20260128-jax_0.9.0": "20260128-jax_0.9.0", "latest": "latest"} {
+	for text, want := range map[string]string{"0.9.2": "jax-0.9.2", "0.10": "jax-0.10", "0.12.0.1": "jax-0.12.0.1", "jax-0.9.2": "jax-0.9.2", "20260128-jax_0.9.0": "20260128-jax_0.9.0", "latest": "latest"} {
 		if got := Version(text); got != want {
 			t.Errorf("%s: got %s, want %s", text, got, want)
 		}
@@ -33,8 +33,8 @@ func TestFind(t *testing.T) {
 	server := httptest.NewServer(images.New(images.Logger(log.New(io.Discard, "", 0))))
 	defer server.Close()
 	repository := strings.TrimPrefix(server.URL, "http://") + "/pw"
-	for _, ref := range []string{"server:jax-0.8.3", "server:jax-0.5.3", "proxy_server:jax-0.5.3", "server:jax-0.9.1", "server:jax-0.9.2", "server:jax-0.9.4", "server:jax-0.10.0", "server:latest",
-		"proxy_server:jax-0.8.3", "proxy_server:jax-0.9.0", "proxy_server:jax-0.9.2", "proxy_server:jax-0.9.4", "proxy_server:jax-0.10.0", "proxy_server:latest"} {
+	for _, ref := range []string{"server:jax-0.8.3", "server:jax-0.5.3", "proxy_server:jax-0.5.3", "server:jax-0.9.1", "server:jax-0.9.2", "server:jax-0.9.4", "server:jax-0.10.0", "server:jax-0.9.4.1", "server:latest",
+		"proxy_server:jax-0.8.3", "proxy_server:jax-0.9.0", "proxy_server:jax-0.9.2", "proxy_server:jax-0.9.4", "proxy_server:jax-0.10.0", "proxy_server:jax-0.9.4.1", "proxy_server:latest"} {
 		tag, err := name.NewTag(repository + "/" + ref)
 		if err != nil {
 			t.Fatal(err)
@@ -49,7 +49,7 @@ func TestFind(t *testing.T) {
 	}
 	registry := &image.Client{}
 	found, err := Versions(t.Context(), registry, repository)
-	if want := []string{"jax-0.8.3", "jax-0.9.2", "jax-0.9.4", "jax-0.10.0"}; err != nil || !slices.Equal(found, want) {
+	if want := []string{"jax-0.8.3", "jax-0.9.2", "jax-0.9.4", "jax-0.9.4.1", "jax-0.10.0"}; err != nil || !slices.Equal(found, want) {
 		t.Errorf("got %q, %v, want %q: those with both images", found, err, want)
 	}
 	if found, err := Versions(t.Context(), registry, repository+"/other"); err != nil || len(found) > 0 {
@@ -60,9 +60,9 @@ func TestFind(t *testing.T) {
 		t.Errorf("got %s, %s, %v", runtime, proxy, err)
 	}
 	for version, want := range map[string]string{
-		"jax-0.9.3":  repository + "/server:jax-0.9.3 [jax-0.8.3 jax-0.9.2 jax-0.9.4 jax-0.10.0]",
+		"jax-0.9.3":  repository + "/server:jax-0.9.3 [jax-0.8.3 jax-0.9.2 jax-0.9.4 jax-0.9.4.1]",
 		"jax-0.9.1":  repository + "/proxy_server:jax-0.9.1 [jax-0.8.3 jax-0.9.2 jax-0.9.4]",
-		"jax-0.11.0": repository + "/server:jax-0.11.0 [jax-0.9.4 jax-0.10.0]",
+		"jax-0.11.0": repository + "/server:jax-0.11.0 [jax-0.9.4.1 jax-0.10.0]",
 		"jax-0.0.1":  repository + "/server:jax-0.0.1 [jax-0.8.3 jax-0.9.2]",
 	} {
 		_, _, err := Find(t.Context(), registry, repository, version)

@@ -1,14 +1,18 @@
 package render
 
 import (
+	"maps"
 	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
 	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 // TestOverlayOfThePathwaysPage renders the component of docs/pathways.md: it changes the containers that it names, and no other.
@@ -40,6 +44,36 @@ func TestOverlayOfThePathwaysPage(t *testing.T) {
 		if tpu.Name != "pathways-worker" || !slices.Contains(tpu.Args, flag) || slices.Contains(slices.Concat(manager.Args, proxy.Args), flag) {
 			t.Errorf("%s: %s has %q, the others %q and %q", spec, tpu.Name, tpu.Args, manager.Args, proxy.Args)
 		}
+	}
+}
+
+// TestPlaceOfPathways holds that the leader can run where the workers do: on a machine of the same slice.
+func TestPlaceOfPathways(t *testing.T) {
+	seen := map[bool]int{}
+	for name, spec := range family {
+		if !strings.HasPrefix(name, "pathways-") {
+			continue
+		}
+		leader, worker := podsOfSet(t, mustRender(t, spec).YAML())
+		if !maps.Equal(leader.NodeSelector, worker.NodeSelector) || len(worker.NodeSelector) == 0 {
+			t.Errorf("%s: the leader selects the nodes %v, the workers %v", name, leader.NodeSelector, worker.NodeSelector)
+		}
+		if diff := cmp.Diff(worker.Tolerations, leader.Tolerations); diff != "" {
+			t.Errorf("%s: the leader tolerates what the workers don't, or the reverse:\n%s", name, diff)
+		}
+		wantSpot := spec.Capacity.Kind == api.CapacitySpot
+		seen[wantSpot]++
+		for part, pod := range map[string]corev1.PodSpec{"leader": leader, "worker": worker} {
+			if isSpot := pod.NodeSelector["cloud.google.com/gke-spot"] == "true"; isSpot != wantSpot {
+				t.Errorf("%s: the %s is on a spot machine: %v", name, part, isSpot)
+			}
+			if grace := *pod.TerminationGracePeriodSeconds; (grace == 15) != wantSpot {
+				t.Errorf("%s: the %s has %d seconds to end", name, part, grace)
+			}
+		}
+	}
+	if seen[true] == 0 || seen[false] == 0 {
+		t.Errorf("got %d jobs with spot and %d without", seen[true], seen[false])
 	}
 }
 

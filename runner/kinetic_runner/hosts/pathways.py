@@ -169,6 +169,8 @@ class Lookout(Errands):
 
     def tick(self, now):
         """Start the errands that are due, and print what was found."""
+        if not self._attempt.complete and self._attempt.hang:
+            self._attempt.hang.moved()  # to wait for TPU hosts is not to hang
         super().tick(now)
         while self._told:
             self._attempt.say(self._told.pop())
@@ -196,7 +198,9 @@ class Lookout(Errands):
                 return
             self._told.append(f"{'all ' if hosts > 1 else ''}{count(hosts)} {'are' if hosts > 1 else 'is'} running")
         self._look_at = float("inf")
-        attempt.began, attempt.complete = time.monotonic(), True
+        if attempt.hang:
+            attempt.hang.moved()
+        attempt.complete_at = time.monotonic()
 
 
 def count(hosts):
@@ -209,13 +213,24 @@ class PathwaysAttempt(LeaderAttempt):
     def __init__(self, options, signals):
         super().__init__(options, signals, Group(0, 1, "", 1, True))
         self.pathways = Parts(options.release, options.pathways)
-        self.complete = False  # all TPU hosts have come
+        self.complete_at = None  # when all TPU hosts had come, by time.monotonic()
+        self.hang = None  # notices that the call hangs
         self._loss = None  # the outcome of an attempt that lost one
 
     @property
-    def deadline(self):
-        """The time.monotonic() at which --max-runtime is over, or None, as before all TPU hosts have come."""
-        return super().deadline if self.complete else None
+    def complete(self):
+        """Whether all TPU hosts have come."""
+        return self.complete_at is not None
+
+    @property
+    def runtime_from(self):
+        """The time.monotonic() at which all TPU hosts had come, or None. --max-cost counts before, too: the slice is paid for."""
+        return self.complete_at
+
+    def watch(self, errands):
+        """Return what notices that the call hangs, or None without --hang-timeout."""
+        self.hang = super().watch(errands)
+        return self.hang
 
     def errands(self, kind=Errands):
         """Return the errands to run while the call runs."""
