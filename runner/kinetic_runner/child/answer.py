@@ -6,13 +6,13 @@ import os
 import sys
 
 FILE = "stacks"  # in the scratch directory
-_kept = []  # the open file, whose descriptor the signal handler writes to
+KEPT = "_kinetic_stacks"  # in sys: the descriptor that the signal handler writes to. sitecustomize forgets this module.
 
 
 def answer_signal(environ=os.environ):
     """Write the stack of every thread to the file of the job at each SIGURG, even while native code runs. Does nothing outside of a job."""
     stop_file = environ.get("KINETIC_STOP_FILE")
-    if _kept or not stop_file or not sys.platform.startswith("linux"):
+    if hasattr(sys, KEPT) or not stop_file or not sys.platform.startswith("linux"):
         return
     import _signal  # the module signal is slow to import
     import faulthandler
@@ -20,5 +20,6 @@ def answer_signal(environ=os.environ):
     if _signal.getsignal(_signal.SIGURG) not in (_signal.SIG_DFL, _signal.SIG_IGN):
         return  # the program uses it
     path = os.path.join(os.path.dirname(stop_file), FILE)
-    _kept.append(os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600))
-    faulthandler.register(_signal.SIGURG, file=_kept[0], all_threads=True, chain=False)
+    file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
+    setattr(sys, KEPT, file)
+    faulthandler.register(_signal.SIGURG, file=file, all_threads=True, chain=False)
