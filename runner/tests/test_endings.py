@@ -240,12 +240,12 @@ class TheProcess(RunnerCase):
         ran = self.run_call(function(), {"train.py": source, "part.py": ""})
         self.assertEqual((ran.code, ran.result["value"]), (0, [True, []]), ran.out)
 
-    def test_nothing_of_the_runner_is_open_in_the_call(self):
+    def test_little_of_the_runner_is_open_in_the_call(self):
         show = "import os\ndef f(): return sorted(int(fd) for fd in os.listdir('/proc/self/fd') if os.path.exists(f'/proc/self/fd/{fd}'))\n"
         for name, call, source, want in (
-            ("function", function(), show, [0, 1, 2, 3, 900]),  # where it reports how it ended, and the duplicate
-            ("script", script(), show + "print(f())", [0, 1, 2]),
-            ("command", command("python3", "train.py"), show + "print(f())", [0, 1, 2]),
+            ("function", function(), show, [0, 1, 2, 3, 4, 900]),  # where it reports how it ended, where it answers jobs stacks, and a duplicate
+            ("script", script(), show + "print(f())", [0, 1, 2, 3]),
+            ("command", command("python3", "train.py"), show + "print(f())", [0, 1, 2, 3]),
         ):
             with self.subTest(name):
                 self.setUp()

@@ -275,7 +275,7 @@ class End(RunnerCase):
 
     def test_documents(self):
         ran = self.call("def f(): return 1")
-        self.assertEqual(set(ran.end), {"version", "state", "reason", "message", "exit_code", "host", "attempt", "started", "finished", "by"})
+        self.assertEqual(set(ran.end), {"version", "state", "reason", "message", "exit_code", "host", "attempt", "started", "called", "finished", "by"})
         self.assertEqual((ran.end["by"], ran.end["host"], ran.end["version"]), ("runner", 0, 1))
         names = "version ok value pickle error warnings differs host attempt started finished"
         self.assertEqual(set(ran.result), set(names.split()))

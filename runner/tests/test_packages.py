@@ -42,7 +42,7 @@ class Calls(Packages, PodCase):
         ran = self.run_call(function(), {"train.py": USE}, *self.packages(MadeWheel(), rich_other()))
         self.assertEqual((ran.code, ran.result["value"]), (0, ["1.0", self.prefix_of_env]), ran.out + ran.err)
         self.assertRegex(ran.out, r"^kinetic: installed 2 packages in [0-9.]+ s\n$")
-        self.assertEqual(sorted(os.listdir(self.work + "/scratch")), ["commit", "log", "place.json"])
+        self.assertEqual(sorted(os.listdir(self.work + "/scratch")), ["commit", "log", "place.json", "stacks"])
 
     def test_script_module_and_command(self):
         show = "import demo, os, sys, shutil; print(demo.VERSION, sys.prefix, os.environ['VIRTUAL_ENV'], shutil.which('python3'))"

@@ -54,7 +54,7 @@ class Values(Payloads, RunnerCase):
                 self.assertEqual((ran.code, ran.result["value"], ran.result["differs"]), (0, None, True))
                 self.assertEqual(ran.result["warnings"], ["only the pickle has the value: it is too large for JSON"])
                 self.assertEqual(pickle.loads(data), eval(value))
-                self.assertEqual(sorted(os.listdir(os.path.join(self.work, "scratch"))), ["log", "place.json"])
+                self.assertEqual(sorted(os.listdir(os.path.join(self.work, "scratch"))), ["log", "place.json", "stacks"])
         self.setUp()
         ran, _ = self.pickle_of("def f(): return [0] * ((1 << 19) - 1)")
         self.assertEqual(len(ran.result["value"]), (1 << 19) - 1)

@@ -48,7 +48,7 @@ class Resolved(Packages, PodCase):
         for wheel in (new, local, needed):
             self.assertEqual(self.bucket.read(self.blob(wheel)), wheel.data)
         self.assertEqual(self.workspace(), sorted(["logging.py", "pip.py", "train.py", "wheels", f"wheels/{local.file}"]))
-        self.assertEqual(sorted(os.listdir(self.work + "/scratch")), ["commit", "log", "place.json"])
+        self.assertEqual(sorted(os.listdir(self.work + "/scratch")), ["commit", "log", "place.json", "stacks"])
 
     def test_complete_requirements(self):
         wheel = MadeWheel(requires=["needed"])
