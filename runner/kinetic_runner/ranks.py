@@ -19,6 +19,7 @@ from .process import DOCUMENT_FD, PROGRAM, PYTHON, REPORT_FD, Child, Command
 from .text import write_all
 
 END_GRACE = 3.0  # seconds for the others after one has failed
+AGAIN = 1.0  # seconds between two SIGKILLs, which a process that waits in the kernel may ignore
 DRAIN_SECONDS = 1.0  # for the output of a process that has ended
 PIPE_READ = 64 << 10
 ENDS = re.compile(rb"(?<=[\r\n])(?=.)", re.DOTALL)  # between lines; a progress bar ends with a carriage return
@@ -67,10 +68,11 @@ def variables(environ, count, chips):
         "LOCAL_WORLD_SIZE": str(count),
         "GROUP_RANK": str(host),
         "GROUP_WORLD_SIZE": str(hosts),
-        "OMP_NUM_THREADS": environ.get("OMP_NUM_THREADS", "1" if count > 1 else str(os.cpu_count())),
         "JAX_COORDINATOR_ADDRESS": environ.get("JAX_COORDINATOR_ADDRESS", f"{leader}:{free_port()}"),
         "JAX_NUM_PROCESSES": str(hosts * count),
     }
+    if count > 1:
+        shared["OMP_NUM_THREADS"] = environ.get("OMP_NUM_THREADS", "1")
     found = []
     for local in range(count):
         rank = str(host * count + local)
@@ -118,7 +120,8 @@ class Ranks:
         environs = variables(os.environ, count, plan["chips"])
         self.group, self.ranks = plan["group"], []
         self.failures, self.outcome = [], None  # reports
-        self.status, self.kill_at = 0, None  # of the first process that has failed; once all are told to end
+        self.status, self.kill_at = 0, None  # of the first process that has failed; once it has failed
+        self.terminated = False  # all were told to end, and have the time that the runner gives them
         self.wake, wake_write = os.pipe()
         for fd in (self.wake, wake_write):
             os.set_blocking(fd, False)
@@ -137,6 +140,7 @@ class Ranks:
             self._reap()
             if self.kill_at is not None and time.monotonic() >= self.kill_at:
                 self._signal(signal.SIGKILL)
+                self.kill_at = time.monotonic() + AGAIN
         until = time.monotonic() + DRAIN_SECONDS
         while time.monotonic() < until and self._serve(0):
             pass
@@ -151,7 +155,8 @@ class Ranks:
         return 1
 
     def pass_on(self, *_):
-        """Pass a SIGTERM on to the processes, unless it has reached them."""
+        """Pass a SIGTERM on to the processes, unless it has reached them. Then one that ends first, without work to save, ends no others."""
+        self.terminated = True
         if not self.group:
             self._signal(signal.SIGTERM)
 
@@ -216,8 +221,8 @@ class Ranks:
                         self._end()
 
     def _end(self):
-        """Tell all to end, once."""
-        if self.kill_at is None:
+        """Tell all to end, once, because one has failed."""
+        if self.kill_at is None and not self.terminated:
             self.kill_at = time.monotonic() + END_GRACE
             self._signal(signal.SIGTERM)
 

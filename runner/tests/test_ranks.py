@@ -56,6 +56,19 @@ def f():
     time.sleep(600)
 """
 
+SAVES = """
+import os, signal, sys, time
+def f():
+    def stop(*_):
+        if os.environ["RANK"] == "0":
+            time.sleep(4)  # longer than the others have after a failure
+            print("saved", flush=True)
+        sys.exit(143)
+    signal.signal(signal.SIGTERM, stop)
+    print("runs", flush=True)
+    time.sleep(600)
+"""
+
 
 class Ranks(Payloads, RunnerCase):
     def test_each_has_its_numbers_and_its_lines(self):
@@ -109,6 +122,13 @@ class Ranks(Payloads, RunnerCase):
     def test_auto(self):
         self.assertEqual(ranks.count_of("3", ""), 3)
         self.assertEqual(ranks.count_of("auto", "tpu:4"), 1)
+
+    def test_one_that_ends_at_a_signal_leaves_the_others_their_time(self):
+        process = self.start(self.argv(function(), {"train.py": SAVES}, "--processes", "2"))
+        for _ in range(2):
+            process.stdout.readline()
+        process.terminate()
+        self.assertIn("[rank 0] saved\n", self.finish(process).stdout)
 
     def test_a_signal_reaches_all(self):
         process = self.start(self.argv(function(), {"train.py": STOPS}, "--processes", "2"))

@@ -162,7 +162,7 @@ func (o *stacksOptions) askPods(ctx context.Context, j *job.Job, number int) ([]
 	}
 	pods := slices.DeleteFunc(slices.Clone(detail.Hosts), func(h api.Host) bool { return number != allHosts && h.Host != number })
 	if len(pods) == 0 {
-		return nil, &cli.Error{Code: cli.ExitFailed, Err: fmt.Errorf("job %s has no pod to ask at the moment: one may be starting again; kubectl kinetic jobs describe %[1]s%s says more", j.ID(), j.LocationFlags())}
+		return nil, &cli.Error{Code: cli.ExitFailed, Err: fmt.Errorf("job %s has no pod to ask at the moment: one may be starting again; see kubectl kinetic jobs describe %[1]s%s", j.ID(), j.LocationFlags())}
 	}
 	hosts, refused := make([]stacks.Host, len(pods)), make([]error, len(pods))
 	parallel.Each(askAtOnce, pods, func(i int, pod api.Host) {
@@ -209,7 +209,7 @@ type stacksJSON struct {
 	Groups []stacks.Group `json:"groups"`
 }
 
-// print prints the groups, and says what did not answer. If nothing did, that is an error.
+// print prints the groups, and the reasons for missing answers. If nothing did, that is an error.
 func (o *stacksOptions) print(j *job.Job, hosts []stacks.Host, workspace string) error {
 	groups := stacks.Groups(hosts)
 	var err error

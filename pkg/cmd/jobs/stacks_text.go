@@ -34,7 +34,7 @@ func (s stacksText) of(groups []stacks.Group) []byte {
 	return b.Bytes()
 }
 
-// title says whose stack it is: 14 hosts (0-6, 8-14), main thread.
+// title returns whose stack it is: 14 hosts (0-6, 8-14), main thread.
 func (s stacksText) title(g stacks.Group) string {
 	what := "thread"
 	if g.Main {
@@ -92,7 +92,7 @@ func ranges(numbers []int) string {
 	return strings.Join(words, ", ")
 }
 
-// silentHosts says of which hosts and programs nothing is known, and why. Hosts with the same reason share a line.
+// silentHosts returns lines about hosts and programs that gave no answer, with the reason. Hosts with the same reason share a line.
 func silentHosts(hosts []stacks.Host) []string {
 	var reasons []string
 	of := map[string][]int{}

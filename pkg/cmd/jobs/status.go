@@ -81,7 +81,7 @@ func (o *statusOptions) run(ctx context.Context) error {
 	return err
 }
 
-// tellWhy says on standard error what a state does not say: how a job ended that is gone, or what one waits for.
+// tellWhy prints on standard error what a state leaves out: how a job ended that is gone, or what one waits for.
 func (o *statusOptions) tellWhy(s statusJSON) {
 	switch {
 	case o.json:

@@ -165,7 +165,7 @@ func InterruptedIn(w io.Writer, j *job.Job, last api.State, err error) error {
 	}
 }
 
-// Standing says how a job was when nobody watched it any more, from its last known state, "" for none.
+// Standing returns how a job was when nobody watched it any more, from its last known state, "" for none.
 func Standing(last api.State) string {
 	switch {
 	case last.Ended():

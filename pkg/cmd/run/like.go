@@ -78,10 +78,10 @@ func author(h api.Handle) string {
 	return "kubectl kinetic " + h.Client
 }
 
-// checkRepeat rejects what says what to call: that is the job's.
+// checkRepeat rejects flags that choose what to call, which --like takes from the job.
 func (f *flags) checkRepeat(c *cobra.Command, args []string) error {
 	if len(args) > 0 && c.ArgsLenAtDash() != 0 {
-		return fmt.Errorf("TARGET %q: with --like, the call is that of job %s: omit it", args[0], f.like)
+		return fmt.Errorf("TARGET %q: with --like, run repeats the call of job %s: omit it", args[0], f.like)
 	}
 	for _, name := range []string{"module", "command", "payload"} {
 		if c.Flags().Changed(name) {
@@ -207,7 +207,7 @@ func (e *earlier) target(r *api.Request, args []string) {
 	}
 }
 
-// notes says what is repeated, and where it may differ from the earlier job.
+// notes returns what is repeated, and where it can differ from the earlier job.
 func (e *earlier) notes(p submit.Planned) []string {
 	if e == nil {
 		return nil
@@ -231,7 +231,7 @@ func (e *earlier) notes(p submit.Planned) []string {
 	return notes
 }
 
-// changes are warnings of files that are not those that the earlier job had.
+// changes are warnings about files that have changed since the earlier job.
 func (e *earlier) changes(p submit.Planned) []string {
 	var warnings []string
 	for _, d := range p.Spec.Data {

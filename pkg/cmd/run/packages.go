@@ -194,7 +194,7 @@ func (o *options) noteUninstalled(j *job.Job, warnings *report.WarningLog) {
 	}
 }
 
-// uninstalled says what would have a module that a job did not find, "" if that is not known.
+// uninstalled returns what would have a module that a job did not find, "" if that is not known.
 func uninstalled(p submit.Planned, module string, h api.Handle) string {
 	l, required := p.Deps.WithModule(module)
 	isLocal, custom := h.Backend == api.BackendLocal, p.Environment.Mode == decide.Custom

@@ -23,7 +23,7 @@ type Frame struct {
 
 // Thread is a thread of a program.
 type Thread struct {
-	// Main says that it is the one that Python started with.
+	// Main reports whether Python started with this thread.
 	Main bool `json:"main"`
 	// Name is its name, "" if Python doesn't tell.
 	Name string `json:"name,omitempty"`
@@ -37,7 +37,7 @@ type Process struct {
 	Parent  int      `json:"parent"`
 	Command []string `json:"command"`
 	Threads []Thread `json:"threads"`
-	// Why says why there are no threads, such as that there was no answer.
+	// Why is the reason that there are no threads, such as no answer.
 	Why string `json:"why,omitempty"`
 }
 
@@ -46,7 +46,7 @@ type Host struct {
 	Number    int       `json:"host"`
 	Pod       string    `json:"pod,omitempty"`
 	Processes []Process `json:"processes"`
-	// Why says why there are no processes.
+	// Why is the reason that there are no processes.
 	Why string `json:"why,omitempty"`
 }
 
@@ -124,7 +124,7 @@ type Group struct {
 	Hosts []int `json:"hosts"`
 	// Threads is how many they are.
 	Threads int `json:"threads"`
-	// Child says that they are of programs that other programs of the job have started.
+	// Child reports whether other programs of the job have started theirs.
 	Child bool `json:"child"`
 	Thread
 }

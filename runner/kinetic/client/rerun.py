@@ -31,7 +31,7 @@ class Repeatable(Facts):
     def rerun(self, arguments: Optional[Mapping[str, Any]] = None, /, **changes: Unpack[Parameters]) -> Self:
         """Submit the job's call again, with the code as it is now, and return the new job's handle.
 
-        A pickled function, as those that are decorated, has the arguments of then. result() deletes the call unless it has cleanup=False.
+        A pickled function, such as a decorated one, keeps its arguments. result() deletes the call unless it has cleanup=False.
 
         Args:
             arguments: arguments of the function to change, by name, of JSON's types. They can't be changed for a pickled function.

@@ -71,7 +71,7 @@ type wait struct {
 	account string
 }
 
-// withAccount says whether a job still lacks its service account: nobody makes that by itself, and Kubernetes does not try
+// withAccount reports whether a job still lacks its service account: nobody makes that by itself, and Kubernetes does not try
 // again at once when it is there.
 func (c *cluster) withAccount(ctx context.Context, w wait) wait {
 	if w.account == "" {
