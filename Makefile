@@ -18,6 +18,9 @@ TAGS := disable_grpc_modules,grpcnotrace
 # One set of flags for builds, tests and linters: what is compiled once serves all of them,
 # whatever directory the clone is in.
 export GOFLAGS := $(shell go env GOFLAGS) -trimpath -tags=$(TAGS)
+# Tests start Python often. What a version manager calls python3 is a script that takes ten times as long to start it.
+$(shell mkdir -p .cache/path && ln -sfn "$$(python3 -c 'import os, sys; print(os.path.realpath(sys.executable))')" .cache/path/python3)
+export PATH := $(CURDIR)/.cache/path:$(PATH)
 GO_BUILD := CGO_ENABLED=0 go build -ldflags '$(LDFLAGS)'
 
 # Packages that start goroutines are tested with the race detector, all others without it.
