@@ -163,14 +163,14 @@ func (s shape) hosts() int { return s.chips() / s.perHost }
 func (s shape) accelerator(spot bool) api.Accelerator {
 	a := api.Accelerator{
 		Kind: s.kind, Name: s.name, Chips: s.chips(), Hosts: s.hosts(), ChipsPerHost: s.perHost,
-		MachineType: s.typ, Spot: spot, Resource: "nvidia.com/gpu", Label: s.label,
+		MachineType: s.typ, Spot: spot, Resource: api.ResourceGPU, Label: s.label,
 	}
 	price, units := s.price, a.Hosts
 	if spot {
 		price = s.spotPrice
 	}
 	if s.kind == api.TPU {
-		a.Topology, a.Resource, units = s.topology.String(), "google.com/tpu", a.Chips
+		a.Topology, a.Resource, units = s.topology.String(), api.ResourceTPU, a.Chips
 	}
 	if s.arch != "amd64" {
 		a.Arch = s.arch

@@ -2,6 +2,12 @@ package api
 
 import "strconv"
 
+// Resources of nodes that have accelerators: how many chips a container gets.
+const (
+	ResourceGPU = "nvidia.com/gpu"
+	ResourceTPU = "google.com/tpu"
+)
+
 // Labels of nodes in GKE that jobs select: what a node pool's nodes get is what manifests ask for.
 const (
 	NodeLabelPool               = "cloud.google.com/gke-nodepool"

@@ -5,7 +5,6 @@ import (
 	"sync"
 	"time"
 
-	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -21,9 +20,8 @@ type Cluster struct {
 	mu      sync.Mutex
 	watches map[watched]*sharedWatch
 
-	nodesMu   sync.Mutex
-	nodes     []corev1.Node // nil if they can't be read
-	nodesRead time.Time
+	aroundMu sync.Mutex
+	around   around
 }
 
 // New returns a Cluster.

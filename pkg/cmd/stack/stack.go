@@ -9,6 +9,7 @@ import (
 
 	"k8s.io/client-go/rest"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/google"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/kubernetes"
@@ -94,7 +95,7 @@ func (e *Stack) actorOutsideGCP(id infra.ID, connection *connect.Flags) infra.Ac
 
 // quota is that of a new queue: no more than large, so that jobs wait for nodes rather than for it.
 func quota() map[string]string {
-	return map[string]string{"cpu": "10k", "memory": "40Ti", "ephemeral-storage": "40Pi", "nvidia.com/gpu": "1k", "google.com/tpu": "10k"}
+	return map[string]string{"cpu": "10k", "memory": "40Ti", "ephemeral-storage": "40Pi", api.ResourceGPU: "1k", api.ResourceTPU: "10k"}
 }
 
 // DropNetwork leaves the network out if the cluster that was read has another one.

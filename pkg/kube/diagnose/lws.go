@@ -108,7 +108,7 @@ func unreleased(pods []corev1.Pod) string {
 	chips := int64(0)
 	for _, p := range pods {
 		for _, c := range p.Spec.Containers {
-			for _, resource := range []corev1.ResourceName{"google.com/tpu", "nvidia.com/gpu"} {
+			for _, resource := range []corev1.ResourceName{api.ResourceTPU, api.ResourceGPU} {
 				q := c.Resources.Requests[resource]
 				chips += q.Value()
 			}

@@ -63,7 +63,7 @@ func (s Observation) explainNodes(p corev1.Pod) Diagnosis {
 	}
 	if known && onGKE && !hasIt {
 		r.Next = "kubectl kinetic pool add " + name
-		if gpus := requested(p, "nvidia.com/gpu"); gpus.CmpInt64(1) > 0 {
+		if gpus := requested(p, api.ResourceGPU); gpus.CmpInt64(1) > 0 {
 			r.Next += "x" + gpus.String()
 		}
 	}

@@ -27,7 +27,9 @@ type Observation struct {
 	KueueWorkloads []kueue.Workload
 	// Nodes are those of the cluster, nil if they are not known. Only a job that WantsNodes needs them.
 	Nodes []corev1.Node
-	Now   time.Time
+	// WarmPods are those of warm hosts, which keep what they requested while they wait for calls. They matter as Nodes do.
+	WarmPods []corev1.Pod
+	Now      time.Time
 }
 
 // meta returns the metadata of the workload.

@@ -79,6 +79,8 @@ func (s Observation) explainUnscheduled(p corev1.Pod) Diagnosis {
 		others := s.explainNodes(p)
 		r.Sentence, r.Next = r.Sentence+prefixed("; ", others.Sentence), cmp.Or(others.Next, r.Next)
 	}
+	holders := s.explainWarmHosts(p, says)
+	r.Sentence, r.Next = r.Sentence+prefixed("; ", holders.Sentence), cmp.Or(holders.Next, r.Next)
 	return r
 }
 

@@ -131,7 +131,7 @@ func (r reader) pods(ctx context.Context) ([]pod, error) {
 		}
 		found := pod{job: Job{p.Namespace, p.Labels[api.LabelJobID]}, node: p.Spec.NodeName}
 		for _, c := range p.Spec.Containers {
-			for _, resource := range []corev1.ResourceName{"google.com/tpu", "nvidia.com/gpu"} {
+			for _, resource := range []corev1.ResourceName{api.ResourceTPU, api.ResourceGPU} {
 				n := c.Resources.Requests[resource]
 				found.chips += int(n.Value())
 			}
