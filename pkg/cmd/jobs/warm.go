@@ -40,7 +40,7 @@ func (c *command) warm() *cobra.Command {
 			"further calls. jobs list shows these calls, not the hosts.",
 		Example: "  kubectl kinetic jobs warm\n\n" +
 			"  # end all that you started\n  kubectl kinetic jobs warm --end --mine",
-		ValidArgsFunction: cobra.NoFileCompletions,
+		ValidArgsFunction: c.completeWarm,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
 			if err := checkFormat(o.output, "json", "name"); err != nil {
 				return err
@@ -80,20 +80,41 @@ type warmItem struct {
 	host kube.WarmHost
 }
 
-func (c *command) runWarm(ctx context.Context, words []string, o warmOptions) error {
+// completeWarm completes the IDs of warm hosts, and shows the accelerator, the owner and the age of each.
+func (c *command) completeWarm(sub *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	const directive = cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	hosts, err := cli.Promptly(sub.Context(), func(ctx context.Context) ([]kube.WarmHost, error) {
+		_, hosts, err := c.warmHosts(ctx)
+		return hosts, err
+	})
+	if err != nil {
+		return nil, directive
+	}
+	var ids []string
+	for _, h := range hosts {
+		if strings.HasPrefix(h.ID, word) && !slices.Contains(args, h.ID) {
+			ids = append(ids, cobra.CompletionWithDesc(h.ID, fmt.Sprintf("%s, of %s, %s", h.Accelerator, h.Owner, ui.Age(h.Created, c.clock.Now()))))
+		}
+	}
+	return ids, directive
+}
+
+// warmHosts lists the warm hosts of the namespace.
+func (c *command) warmHosts(ctx context.Context) (*kube.Cluster, []kube.WarmHost, error) {
 	where, err := c.choice.Connection.ResolveJobs()
 	if err != nil {
-		return cli.Usage(err)
-	}
-	config, err := c.choice.Connection.REST(where)
-	if err != nil {
-		return err
+		return nil, nil, cli.Usage(err)
 	}
 	cluster, err := backend.Cluster(c.choice.Connection, where, where.Namespace)
 	if err != nil {
-		return err
+		return nil, nil, err
 	}
 	hosts, err := cluster.WarmHosts(ctx, "")
+	return cluster, hosts, err
+}
+
+func (c *command) runWarm(ctx context.Context, words []string, o warmOptions) error {
+	cluster, hosts, err := c.warmHosts(ctx)
 	if err != nil {
 		return err
 	}
@@ -102,6 +123,14 @@ func (c *command) runWarm(ctx context.Context, words []string, o warmOptions) er
 	}
 	if o.end {
 		return c.endHosts(ctx, cluster, hosts, o.output)
+	}
+	where, err := c.choice.Connection.ResolveJobs()
+	if err != nil {
+		return cli.Usage(err)
+	}
+	config, err := c.choice.Connection.REST(where)
+	if err != nil {
+		return err
 	}
 	return c.listHosts(ctx, config, cluster, hosts, o.output)
 }

@@ -7,6 +7,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -127,6 +128,68 @@ func (b withStore) List(ctx context.Context, level api.ListLevel) ([]api.JobSumm
 		jobs[i].Store = b.url
 	}
 	return jobs, err
+}
+
+// A list that is watched sees calls begin and end, of which no object of the cluster tells.
+func TestWatchList(t *testing.T) {
+	b, s, h := backend(t, jobtest.Backend{})
+	host := api.JobSummary{ID: hostID, Store: s.URL(), State: api.Running, Status: api.Status{State: api.Running}, Workload: api.WorkloadFacts{Labels: map[string]string{api.LabelWarm: "key"}}}
+	b.Backend = unchanging{jobtest.Backend{Jobs: []api.JobSummary{{ID: "cpu-other-1"}, host}}}
+	second := h
+	second.JobID = "cpu-train-2"
+	steps := []struct {
+		want string
+		next func()
+	}{
+		{"cpu-other-1 , cpu-train-1 RUNNING", func() {
+			put(t, s, store.WarmCall(hostID, second.JobID), struct{}{})
+			put(t, s, store.Handle(second.JobID), second)
+		}},
+		{"cpu-train-2 RUNNING", func() {
+			if err := records.CreateEnd(t.Context(), s, h.JobID, api.End{Version: api.EndVersion, State: api.Succeeded, Reason: api.Completed}); err != nil {
+				t.Error(err)
+			}
+		}},
+		{"cpu-train-1 SUCCEEDED", func() {
+			if err := s.Delete(t.Context(), store.WarmCall(hostID, h.JobID)); err != nil {
+				t.Error(err)
+			}
+		}},
+		{"cpu-train-1 NOT_FOUND", func() {}},
+	}
+	synctest.Test(t, func(t *testing.T) {
+		enough := errors.New("enough")
+		step := 0
+		err := b.WatchList(t.Context(), api.ListStates, func(found []api.JobSummary) error {
+			var told []string
+			for _, e := range found {
+				told = append(told, e.ID+" "+string(e.State))
+			}
+			if got := strings.Join(told, ", "); got != steps[step].want {
+				t.Errorf("step %d: got %s, want %s", step, got, steps[step].want)
+				return enough
+			}
+			steps[step].next()
+			if step++; step == len(steps) {
+				return enough
+			}
+			return nil
+		})
+		if !errors.Is(err, enough) {
+			t.Error(err)
+		}
+	})
+}
+
+// unchanging is a backend whose jobs never change.
+type unchanging struct{ jobtest.Backend }
+
+func (b unchanging) WatchList(ctx context.Context, _ api.ListLevel, seen func([]api.JobSummary) error) error {
+	if err := seen(b.Jobs); err != nil {
+		return err
+	}
+	<-ctx.Done()
+	return ctx.Err()
 }
 
 // A call that is cancelled before its host has a pod must not run later.

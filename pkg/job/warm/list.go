@@ -1,0 +1,220 @@
+package warm
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
+)
+
+// listEvery is how often a list that is watched looks for calls of hosts that have begun or ended.
+const listEvery = 2 * time.Second
+
+// List implements job.Backend. It describes the calls of warm hosts, and not the hosts.
+func (b Backend) List(ctx context.Context, level api.ListLevel) ([]api.JobSummary, error) {
+	found, err := b.Backend.List(ctx, level)
+	found, unread := b.withCalls(ctx, found)
+	return found, errors.Join(err, unread)
+}
+
+// Pick implements job.Backend.
+func (b Backend) Pick(ctx context.Context, choose func([]api.JobSummary) []api.JobSummary) ([]api.JobSummary, error) {
+	hosts := false
+	picked, err := b.Backend.Pick(ctx, func(all []api.JobSummary) []api.JobSummary {
+		hosts = slices.ContainsFunc(all, func(e api.JobSummary) bool { return mayBeHost(e.ID) })
+		return choose(all)
+	})
+	if err != nil || !hosts {
+		return picked, err
+	}
+	all, err := b.List(ctx, api.ListStates)
+	return choose(all), err
+}
+
+// mayBeHost reports whether an ID looks like that of a host.
+func mayBeHost(id string) bool { return strings.HasSuffix(store.WithoutTime(id), "-"+api.WarmName) }
+
+// WatchList implements job.Backend. No object of the cluster changes when a call begins or ends, so the store of each host is
+// asked now and then.
+func (b Backend) WatchList(ctx context.Context, level api.ListLevel, seen func([]api.JobSummary) error) error {
+	watching, stop := context.WithCancel(ctx)
+	defer stop()
+	changes, over := make(chan []api.JobSummary), make(chan error, 1)
+	go func() {
+		over <- b.Backend.WatchList(watching, level, func(found []api.JobSummary) error {
+			select {
+			case changes <- found:
+				return nil
+			case <-watching.Done():
+				return watching.Err()
+			}
+		})
+	}()
+	tick := time.NewTicker(listEvery)
+	defer tick.Stop()
+	known := map[string]*hostCalls{}
+	for {
+		var all []api.JobSummary
+		var err error
+		select {
+		case err := <-over:
+			return err
+		case found := <-changes:
+			all, err = b.changed(ctx, known, found)
+		case <-tick.C:
+			for _, host := range known {
+				calls, failure := b.news(ctx, host)
+				all, err = append(all, calls...), errors.Join(err, failure)
+			}
+			if len(all) == 0 && err == nil {
+				continue
+			}
+		}
+		if err != nil {
+			return err
+		}
+		if err := seen(all); err != nil {
+			return err
+		}
+	}
+}
+
+// hostCalls is a host with its calls as they were told last.
+type hostCalls struct {
+	host  api.JobSummary
+	calls map[string]api.JobSummary
+}
+
+// changed puts the news of the calls of hosts in place of what has changed about the hosts.
+func (b Backend) changed(ctx context.Context, known map[string]*hostCalls, found []api.JobSummary) ([]api.JobSummary, error) {
+	all := []api.JobSummary{} // also if there are no jobs: that is news, too
+	for _, e := range found {
+		host := known[e.ID]
+		switch {
+		case e.Workload.Labels[api.LabelWarm] != "":
+			if host == nil {
+				host = &hostCalls{calls: map[string]api.JobSummary{}}
+				known[e.ID] = host
+			}
+			host.host = e
+			calls, err := b.news(ctx, host)
+			if err != nil {
+				return nil, err
+			}
+			all = append(all, calls...)
+		case host != nil: // it is gone
+			for id := range host.calls {
+				all = append(all, gone(id, host.host.Namespace))
+			}
+			delete(known, e.ID)
+		default:
+			all = append(all, e)
+		}
+	}
+	return all, nil
+}
+
+// gone describes a call that the list has no longer.
+func gone(id, namespace string) api.JobSummary {
+	return api.JobSummary{ID: id, Namespace: namespace, State: api.NotFound, Status: api.Status{State: api.NotFound}}
+}
+
+// news describes the calls of a host that are new, that have another state, or that are gone.
+func (b Backend) news(ctx context.Context, host *hostCalls) ([]api.JobSummary, error) {
+	calls, err := b.callsOf(ctx, host.host, host.calls)
+	if err != nil {
+		return nil, err
+	}
+	var all []api.JobSummary
+	now := map[string]api.JobSummary{}
+	for _, call := range calls {
+		if before, told := host.calls[call.ID]; !told || before.State != call.State {
+			all = append(all, call)
+		}
+		now[call.ID] = call
+	}
+	for id := range host.calls {
+		if _, isThere := now[id]; !isThere {
+			all = append(all, gone(id, host.host.Namespace))
+		}
+	}
+	host.calls = now
+	return all, nil
+}
+
+// withCalls replaces hosts by their calls.
+func (b Backend) withCalls(ctx context.Context, found []api.JobSummary) ([]api.JobSummary, error) {
+	isHost := func(e api.JobSummary) bool { return e.Workload.Labels[api.LabelWarm] != "" }
+	if !slices.ContainsFunc(found, isHost) {
+		return found, nil
+	}
+	var all []api.JobSummary
+	var failures []error
+	for _, e := range found {
+		if !isHost(e) {
+			all = append(all, e)
+			continue
+		}
+		calls, err := b.callsOf(ctx, e, nil)
+		all, failures = append(all, calls...), append(failures, err)
+	}
+	return all, errors.Join(failures...)
+}
+
+// callsOf describes the calls of a host that have not been cleaned up. What is known of those that have ended, by ID, stays.
+func (b Backend) callsOf(ctx context.Context, host api.JobSummary, known map[string]api.JobSummary) ([]api.JobSummary, error) {
+	if host.Store == "" {
+		return nil, nil
+	}
+	s, err := b.OpenStore(host.Store)
+	if err != nil {
+		return nil, err
+	}
+	var calls []api.JobSummary
+	for o, err := range s.List(ctx, store.WarmCalls(host.ID), "") {
+		if err != nil {
+			return calls, err
+		}
+		id := o.Name[len(store.WarmCalls(host.ID)):]
+		call, isKnown := known[id]
+		if !isKnown || !call.State.Ended() {
+			if call, err = b.describe(ctx, s, host, id); err != nil {
+				return calls, err
+			}
+		}
+		if call.State != api.NotFound {
+			calls = append(calls, call)
+		}
+	}
+	return calls, nil
+}
+
+// describe returns what a list shows of a call of a host. The state is NotFound for one that was cleaned up, and for one that
+// was collected, of which the store tells.
+func (b Backend) describe(ctx context.Context, s store.Store, host api.JobSummary, id string) (api.JobSummary, error) {
+	data, err := records.ReadBytes(ctx, s, store.Handle(id))
+	if errors.Is(err, store.ErrNotFound) {
+		return gone(id, host.Namespace), nil
+	}
+	if err != nil {
+		return api.JobSummary{}, err
+	}
+	h, err := api.ParseHandle(data)
+	if err != nil {
+		return gone(id, host.Namespace), nil
+	}
+	now, ended, err := b.ended(ctx, h)
+	if err == nil && !ended {
+		now, err = b.ofCall(ctx, h, api.WorkloadStatus{Status: host.Status})
+	}
+	if err != nil {
+		return api.JobSummary{}, err
+	}
+	return api.JobSummary{ID: id, Namespace: host.Namespace, State: now.State, Function: h.FuncName, Accelerator: h.Accelerator, Capacity: h.Capacity,
+		Created: h.CreatedAt, Store: host.Store, Hosts: 1, Node: host.Node, Pods: host.Pods, JobDetails: h.Details(), Status: now.Status, Workload: api.WorkloadFacts{Labels: h.Labels, Submitted: h.CreatedAt}}, nil
+}
