@@ -137,11 +137,11 @@ FAKE_GCS_SERVER = CGO_ENABLED=0 GOFLAGS=-trimpath go -C hack/cluster/kubebox too
 PYTEST = /usr/bin/python3 -m pytest -q -n "$$(($$(getconf _NPROCESSORS_ONLN) + 1))" --dist loadfile
 # In the package's directory, go shows the tests' output, such as why one is skipped.
 # Three scripts at a time keep two cores busy: they also wait.
-E2E := CGO_ENABLED=0 hack/cluster/with.sh go -C hack/e2e test -count=1 -timeout 60m -parallel 3
+E2E := CGO_ENABLED=0 hack/cluster/with.sh go -C hack/e2e test -count=1 -timeout 90m -parallel 3
 
 .PHONY: test
-test: test-quick test-release test-outputs build ## Run all tests
-	@echo '$(E2E)'; $(E2E) || { code=$$?; ((code == 77)) && echo 'the tests on a cluster were skipped: why is said above'; exit $$((code == 77 ? 0 : code)); }
+test: test-quick test-release test-outputs build ## Run all tests but the long ones
+	@echo '$(E2E) -skip TestClusterLong'; $(E2E) -skip TestClusterLong || { code=$$?; ((code == 77)) && echo 'the tests on a cluster were skipped: why is said above'; exit $$((code == 77 ? 0 : code)); }
 
 .PHONY: test-quick
 test-quick: prepare test-python ## Run all tests that need no cluster
@@ -176,7 +176,8 @@ test-release: prepare # Make a release of this machine's platform, install it wi
 	hack/release/test.sh
 
 .PHONY: test-full
-test-full: prepare-full test # Run all tests, and those that take long or need much: releases of every platform, built twice; notebooks; an image of 3 GB; the acceptance run
+test-full: prepare-full test # Run all tests, and those that take long or need much: long scripts on the cluster; releases of every platform, built twice; notebooks; an image of 3 GB; the acceptance run
+	$(E2E) -run TestClusterLong
 	hack/release/test.sh all
 	hack/release/reproducible.sh
 	KINETIC_TEST_LARGE=1 CGO_ENABLED=0 go test -count=1 -timeout 40m -v ./hack/largeset

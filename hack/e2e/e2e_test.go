@@ -27,6 +27,13 @@ func TestCluster(t *testing.T) {
 	testscript.Run(t, c.params(testscript.Params{Dir: "testdata"}))
 }
 
+// TestClusterLong runs those that look at what other tests look at, too, with more jobs, faults or figures. `make test` leaves
+// them out, `make test-e2e` does not.
+func TestClusterLong(t *testing.T) {
+	c := here(t)
+	testscript.Run(t, c.params(testscript.Params{Dir: "testdata/long"}))
+}
+
 // TestClusterDisturbed runs, one after the other, the scripts that break what all jobs
 // share: a node, a kubelet, the API server.
 func TestClusterDisturbed(t *testing.T) {
