@@ -32,6 +32,7 @@ type cluster struct {
 	server          string       // the API server's address
 	http            *http.Client // has the credentials of the kubeconfig
 	env             []string     // for both tools
+	version         int          // of the file that the benchmark of warm hosts edits
 }
 
 // clusterBenchmarks are in the order in which they run.
@@ -40,6 +41,7 @@ var clusterBenchmarks = []benchmark[*cluster]{
 	{"submit", (*cluster).submit},
 	{"noticed", (*cluster).noticed},
 	{"mount", (*cluster).mount},
+	{"warm", (*cluster).warm},
 	{"follow", (*cluster).follow},
 	{"hosts", (*cluster).hosts},
 	{"restart", (*cluster).restart},
