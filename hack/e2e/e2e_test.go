@@ -27,18 +27,23 @@ func TestCluster(t *testing.T) {
 	testscript.Run(t, c.params(testscript.Params{Dir: "testdata"}))
 }
 
-// TestClusterLong runs those that look at what other tests look at, too, with more jobs, faults or figures. `make test` leaves
-// them out, `make test-e2e` does not.
-func TestClusterLong(t *testing.T) {
-	c := here(t)
-	testscript.Run(t, c.params(testscript.Params{Dir: "testdata/long"}))
-}
-
 // TestClusterDisturbed runs, one after the other, the scripts that break what all jobs
 // share: a node, a kubelet, the API server.
 func TestClusterDisturbed(t *testing.T) {
+	here(t).oneByOne(t, "testdata/disturbed")
+}
+
+// TestClusterLong runs those of both kinds that look at what other tests look at, too, with more jobs, faults or figures.
+// `make test` leaves them out, `make test-e2e` does not.
+func TestClusterLong(t *testing.T) {
 	c := here(t)
-	files, err := filepath.Glob("testdata/disturbed/*.txtar")
+	t.Run("together", func(t *testing.T) { testscript.Run(t, c.params(testscript.Params{Dir: "testdata/long"})) })
+	c.oneByOne(t, "testdata/long/disturbed")
+}
+
+// oneByOne runs the scripts of a directory one after the other.
+func (c cluster) oneByOne(t *testing.T, dir string) {
+	files, err := filepath.Glob(dir + "/*.txtar")
 	if err != nil || len(files) == 0 {
 		t.Fatal("found no scripts", err)
 	}
