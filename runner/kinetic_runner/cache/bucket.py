@@ -109,7 +109,7 @@ class Cache:
         self._index, self._began = index, began
         if index.problem:
             self._told.append(f"warning: KINETIC_CACHE_DIR begins empty: {index.problem}")
-        size, options = sum(pack.size for pack in missing.values()), self._attempt.options
+        size = sum(pack.size for pack in missing.values())
         room = room_for(self.path, size, self._attempt.in_pod)
         if size > room:
             raise RunnerError(f"it takes {readable(size)}, and {readable(room)} of the disk can be used: submit the job with a larger --disk, or with --no-cache")
@@ -118,8 +118,8 @@ class Cache:
             in_parallel(self._fetch, list(missing.values()), self._store.parallel)
         finally:
             empty_directory(self._stage)
-        if missing and len(self._damaged) < len(missing):
-            self._told.append(f"restored {options.cache}: {readable(self._fetched)} in {time.monotonic() - began:.1f} s (KINETIC_CACHE_DIR)")
+        if self._fetched:
+            self._told.append(f"restored KINETIC_CACHE_DIR ({self._attempt.options.cache}): {readable(self._fetched)} in {time.monotonic() - began:.1f} s")
 
     def _fetch(self, pack):
         """Bring the files of a pack, each at once: the call may run already."""
