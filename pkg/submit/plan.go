@@ -133,6 +133,9 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 		return p, err
 	}
 	p.identify(r, id)
+	if err := p.chooseCache(r, m.User); err != nil { // after the ID, which is the same for all users
+		return p, err
+	}
 	p.Warnings = append(p.Warnings, p.doubts()...)
 	return p, nil
 }
