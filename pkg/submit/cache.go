@@ -2,7 +2,6 @@ package submit
 
 import (
 	"cmp"
-	"errors"
 	"path/filepath"
 	"strings"
 
@@ -12,9 +11,6 @@ import (
 )
 
 func validateCache(r api.Request) error {
-	if r.NoCache && r.CacheSize != "" {
-		return errors.New("--no-cache cannot be combined with --cache-size: omit one")
-	}
 	_, err := amount.Cache("--cache-size", r.CacheSize)
 	return err
 }

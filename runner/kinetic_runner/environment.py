@@ -19,6 +19,7 @@ NETWORKS = {
     "rdma": ("usr/local/gib/lib64", "usr/local/gib/scripts/set_nccl_env.sh"),
     "tcpxo": ("usr/local/nvidia/lib64", "usr/local/nvidia/lib64/nccl-env-profile.sh"),
 }
+CACHE = "cache"  # the directory KINETIC_CACHE_DIR of a pod, below --work
 CACHES = {"JAX_COMPILATION_CACHE_DIR": "jax", "TORCHINDUCTOR_CACHE_DIR": "inductor", "TRITON_CACHE_DIR": "triton"}  # folders of the cache
 SCRIPT_SECONDS = 30  # the script asks the driver and the metadata server which machine this is
 # Sources the script, and prints all variables that processes started there would have.

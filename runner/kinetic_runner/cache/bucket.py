@@ -10,6 +10,7 @@ import time
 from ..bundle.tree import Blob, File
 from ..bundle.unpack import Tree, empty_directory
 from ..data.disk import room_for
+from ..environment import CACHE
 from ..errors import AlreadyExists, Mismatch, NotFound, RunnerError, text_of
 from ..store import Replaced, in_parallel
 from ..store.names import blob_name
@@ -33,7 +34,7 @@ class Cache:
 
     def __init__(self, attempt):
         options = attempt.options
-        self._attempt, self.path, self._stage = attempt, os.path.join(options.work, "cache"), os.path.join(options.work, "cache.new")
+        self._attempt, self.path, self._stage = attempt, os.path.join(options.work, CACHE), os.path.join(options.work, CACHE + ".new")
         self._store = attempt.store.at(attempt.store.url(""))
         self._store.outage = None
         attempt.signals.listen(lambda: self._store.hurry(attempt.leave_by - LAST_SECONDS))
