@@ -9,7 +9,6 @@ import time
 
 from ..bundle.tree import Blob, File
 from ..bundle.unpack import Tree, empty_directory
-from ..data.disk import room_for
 from ..environment import CACHE
 from ..errors import AlreadyExists, Mismatch, NotFound, RunnerError, text_of
 from ..store import Replaced, in_parallel
@@ -17,7 +16,6 @@ from ..store.names import blob_name
 from ..text import file_blocks, readable
 from ..threads import start_threads
 from . import index_of
-from .files import drop_unfinished, files_in
 from .index import USED_SECONDS, CacheIndex, Pack
 
 PACK_BYTES, SMALL_BYTES = 8 << 20, 4 << 20  # larger files have blobs of their own; smaller packs are packed again with what is new
@@ -43,7 +41,7 @@ class Cache:
         self._missing, self._damaged, self._told = {}, set(), []
         self._began = self._fetched = 0
         self._over, self._done = threading.Event(), threading.Event()
-        self._runs = False
+        self._runs = self._called = False
 
     # Before the call
 
@@ -73,7 +71,7 @@ class Cache:
     def _needed(self):
         """Return the packs that are missing, of those that the last jobs have used."""
         missing = list(self._missing.values())
-        return [pack for pack in self._index.in_use if pack in missing] if missing else []
+        return [pack for pack in self._index.in_use if pack in missing] if missing and self._index else []
 
     def _seconds_for(self, size):
         """Return how long this many bytes take, at the rate until now; 0 if that is not known."""
@@ -107,14 +105,18 @@ class Cache:
     def _restore(self):
         began, index = time.monotonic(), CacheIndex(self._store, self._name)
         missing = {pack.blob.sha256: pack for pack in index.newest if not all(os.path.lexists(self._place(file.path)) for file in pack.files)}
-        self._index, self._began = index, began
+        self._missing, self._began = missing, began
+        self._index = index  # last, for those who look at all three
         if index.problem:
             self._told.append(f"warning: KINETIC_CACHE_DIR begins empty: {index.problem}")
+        if not missing:
+            return
+        from ..data.disk import room_for  # not needed by a job without a cache, nor is what saves it before its call
+
         size = sum(pack.size for pack in missing.values())
         room = room_for(self.path, size, self._attempt.in_pod)
         if size > room:
             raise RunnerError(f"it takes {readable(size)}, and {readable(room)} of the disk can be used: submit the job with a larger --disk, or with --no-cache")
-        self._missing = missing
         try:
             in_parallel(self._fetch, list(missing.values()), self._store.parallel)
         finally:
@@ -124,6 +126,8 @@ class Cache:
 
     def _fetch(self, pack):
         """Bring the files of a pack, each at once: the call may run already."""
+        if self._over.is_set():
+            return
         stage = os.path.join(self._stage, pack.blob.sha256)
         empty_directory(stage)
         try:
@@ -152,20 +156,26 @@ class Cache:
     def ended(self, in_order):
         """Note that the call has ended. If it was cut off, what it may not have finished is removed."""
         if not in_order:
+            from .files import drop_unfinished
+
             drop_unfinished(self.path, time.time())
+        self._called = True
         self._tell()
 
     def finish(self):
         """Save what is new, as long as there is time. The next call on a warm host does it, so that nobody waits for it."""
-        if not self._runs or self._attempt.options.keep_workspace:
+        if not self._called or not self._runs or self._attempt.options.keep_workspace:
             return
         self._over.set()
         until = time.monotonic() + SAVE_SECONDS
+        self._store.hurry(until)
         while not self._done.wait(POLL_SECONDS) and time.monotonic() < min(until, self._attempt.leave_by - LAST_SECONDS):
             pass
 
     def _save(self, quiet):
         """Save the new files that have not changed for this many seconds. Others may do the same: the index names what all have saved."""
+        from .files import files_in
+
         now = time.time()
         local = {path: status for path, status in files_in(self.path).items() if now - status.st_mtime >= quiet}
         index, sent = self._index or CacheIndex(self._store, self._name), {}

@@ -31,6 +31,7 @@ def main(argv, early_signals):
     os.environ.clear()
     os.environ.update(own)
     from .. import single  # noqa: F401 # what an attempt needs, before there is one
+    from ..cache import bucket  # noqa: F401
     from ..main import main as run
 
     line = sys.stdin.buffer.readline()
