@@ -11,7 +11,7 @@ import unittest
 
 from test_cache import CacheCase, blob_of
 from kinetic_runner.cache import bucket as cached
-from kinetic_runner.cache.files import files_in
+from kinetic_runner.cache.folder import files_in
 from kinetic_runner.data import disk
 from kinetic_runner.store.gcs import GCSStore
 

@@ -3,9 +3,8 @@
 """KINETIC_CACHE_DIR: a directory that outlives jobs, where compilers keep what they have made.
 
     index     what the store has of it
-    files     the files in the directory
     bucket    restores the directory of a pod, and saves it
-    folder    that of a job on this machine, which is in the store itself
+    folder    that of a job on this machine, which is in the store itself, and the files in a directory
 """
 
 import hashlib

@@ -156,7 +156,7 @@ class Cache:
     def ended(self, in_order):
         """Note that the call has ended. If it was cut off, what it may not have finished is removed."""
         if not in_order:
-            from .files import drop_unfinished
+            from .folder import drop_unfinished
 
             drop_unfinished(self.path, time.time())
         self._called = True
@@ -174,7 +174,7 @@ class Cache:
 
     def _save(self, quiet):
         """Save the new files that have not changed for this many seconds. Others may do the same: the index names what all have saved."""
-        from .files import files_in
+        from .folder import files_in
 
         now = time.time()
         local = {path: status for path, status in files_in(self.path).items() if now - status.st_mtime >= quiet}
