@@ -9,10 +9,12 @@ import time
 import types
 import unittest
 
+from bucket import Handler
 from test_cache import CacheCase, blob_of
 from kinetic_runner.cache import bucket as cached
 from kinetic_runner.cache.folder import files_in
 from kinetic_runner.data import disk
+from kinetic_runner.errors import RunnerError
 from kinetic_runner.store.gcs import GCSStore
 
 MIB = 1 << 20
@@ -116,6 +118,28 @@ class Saves(RunnerPart):
             os.utime(self.write(cache, name, 9 * MIB), (1e9 + number, 1e9 + number))
         cache.finish()
         self.assertEqual(self.saved(), ["b", "c"])
+        before = len(self.bucket.asked("uploadType"))
+        cache._save(0.0)
+        self.assertEqual(len(self.bucket.asked("uploadType")), before)
+
+    def test_index_that_could_not_be_written_is_written_later(self):
+        cache = self.make()
+        self.write(cache, "a")
+        self.bucket.fail(403, 1, "POST .*ifGenerationMatch=0")  # the pack
+        with self.assertRaisesRegex(RunnerError, "needs the permission"):
+            cache._save(0.0)
+        self.bucket.fail(Handler.serve, 1, "POST")
+        self.bucket.fail(403, 1, "POST")  # the index
+        with self.assertRaisesRegex(RunnerError, "needs the permission"):
+            cache._save(0.0)
+        cache._save(0.0)
+        self.assertEqual(self.saved(), ["a"])
+
+    def test_warm_host_keeps_no_more_than_the_store(self):
+        cache = self.make(keep_workspace=True, cache_size=20 * MIB)
+        for number, name in enumerate("abc"):
+            os.utime(self.write(cache, name, 9 * MIB), (1e9 + number, 1e9 + number))
+        self.assertEqual(self.found(self.make(keep_workspace=True, cache_size=20 * MIB)), ["b", "c"])
 
     def test_damaged_part_is_told_once_and_replaced(self):
         content = {name: os.urandom(9 * MIB) for name in "ab"}

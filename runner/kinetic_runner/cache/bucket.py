@@ -39,6 +39,7 @@ class Cache:
         self._saves = not options.map or not attempt.host  # the pods of a map make the same
         self._name = self._index = None
         self._missing, self._damaged, self._told = {}, set(), []
+        self._seen = set()  # what was saved once, or is too much, is not saved again
         self._began = self._fetched = 0
         self._over, self._done = threading.Event(), threading.Event()
         self._runs = self._called = False
@@ -48,9 +49,13 @@ class Cache:
     def begin(self, installed):
         """Start to restore. installed are names of wheels that are yet to be installed."""
         empty_directory(self._stage)
-        if not self._attempt.options.keep_workspace:  # a warm host has what its calls have made
+        if self._attempt.options.keep_workspace:  # a warm host has what its calls have made
+            from .folder import Folder
+
+            os.makedirs(self.path, exist_ok=True)
+            Folder(self.path, self._attempt.options.cache_size).finish()
+        else:
             empty_directory(self.path)
-        os.makedirs(self.path, exist_ok=True)
         self._name = index_of(self._attempt.options.cache, installed)
         self._runs = bool(start_threads(1, self._work))
 
@@ -70,8 +75,7 @@ class Cache:
 
     def _needed(self):
         """Return the packs that are missing, of those that the last jobs have used."""
-        missing = list(self._missing.values())
-        return [pack for pack in self._index.in_use if pack in missing] if missing and self._index else []
+        return [pack for pack in self._index.in_use if pack.blob.sha256 in self._missing] if self._missing and self._index else []
 
     def _seconds_for(self, size):
         """Return how long this many bytes take, at the rate until now; 0 if that is not known."""
@@ -179,6 +183,7 @@ class Cache:
         now = time.time()
         local = {path: status for path, status in files_in(self.path).items() if now - status.st_mtime >= quiet}
         index, sent = self._index or CacheIndex(self._store, self._name), {}
+        self._index = None  # if this fails, the store has something else
         while self._saves and self._change(index, local, now, sent):
             try:
                 index.write()
@@ -187,6 +192,7 @@ class Cache:
             except AlreadyExists:
                 index = CacheIndex(self._store, self._name)
         self._index = index
+        self._seen.update(file.path for pack in sent.values() for file in pack.files)
 
     def _change(self, index, local, now, sent):
         """Put what is new into an index. Return whether it must be written."""
@@ -196,13 +202,15 @@ class Cache:
         for pack in used:
             pack.used = int(now)
         known = index.paths
-        new = [path for path in local if path not in known]
+        new = [path for path in local if path not in known and path not in self._seen]
         for pack in index.newest if new else ():
             if pack.size < SMALL_BYTES and all(file.path in local and local[file.path].st_size == file.size for file in pack.files):
                 del index.packs[pack.blob.sha256]
                 new += [file.path for file in pack.files]
         limit = self._attempt.options.cache_size
-        groups = grouped(newest(new, local, limit), local)
+        kept = newest(new, local, limit)
+        self._seen.update(set(new).difference(kept))
+        groups = grouped(kept, local)
         in_parallel(lambda paths: self._send(paths, local, sent), groups, self._store.parallel)
         for paths in groups:
             pack = sent[tuple(paths)]
@@ -256,8 +264,8 @@ def newest(paths, local, limit):
     """Return the files that were written last, of which at most limit bytes are kept."""
     kept = []
     for path in sorted(paths, key=lambda path: -local[path].st_mtime):
-        limit -= local[path].st_size
-        if limit >= 0:
+        if local[path].st_size <= limit:
+            limit -= local[path].st_size
             kept.append(path)
     return kept
 

@@ -62,11 +62,6 @@ class CacheIndex:
         return {file.path for pack in self.packs.values() for file in pack.files}
 
     @property
-    def size(self):
-        """The bytes of all packs."""
-        return sum(pack.size for pack in self.packs.values())
-
-    @property
     def newest(self):
         """The packs, those that were used last first."""
         return sorted(self.packs.values(), key=lambda pack: -pack.used)
@@ -74,7 +69,8 @@ class CacheIndex:
     @property
     def in_use(self):
         """The packs that were used on the last day of use."""
-        return [pack for pack in self.newest if pack.used > self.newest[0].used - USED_SECONDS]
+        packs = self.newest
+        return [pack for pack in packs if pack.used > packs[0].used - USED_SECONDS]
 
     @property
     def is_old(self):
@@ -83,9 +79,11 @@ class CacheIndex:
 
     def shrink(self, limit):
         """Leave out what was not used for the longest time, as long as all has more bytes."""
+        over = sum(pack.size for pack in self.packs.values()) - limit
         for pack in reversed(self.newest):
-            if self.size > limit:
+            if over > 0:
                 del self.packs[pack.blob.sha256]
+                over -= pack.size
 
     def write(self):
         """Replace what the store had. Raise AlreadyExists if that has changed meanwhile."""
