@@ -18,11 +18,11 @@ func validateCache(r api.Request) error {
 // everybody stands for the user in the scope of a cache that all users of a profile share. No account has this name.
 const everybody = "*"
 
-// chooseCache gives the job its cache. The Pathways runtime compiles in other pods and has one of its own.
-func (p *Planned) chooseCache(r api.Request, user string) error {
+// chooseCache gives the job its cache, of a size that was validated. The Pathways runtime compiles in other pods and has one of its own.
+func (p *Planned) chooseCache(r api.Request, user string) {
 	size, err := amount.Cache("--cache-size", r.CacheSize)
 	if err != nil || r.NoCache || size == 0 || p.Spec.Pathways != nil {
-		return err
+		return
 	}
 	hardware := "local"
 	if p.Spec.Backend != api.BackendLocal {
@@ -33,5 +33,4 @@ func (p *Planned) chooseCache(r api.Request, user string) error {
 		user = everybody
 	}
 	p.Spec.Cache = &api.Cache{Scope: strings.Join([]string{user, filepath.Base(p.Root), hardware}, "/"), Bytes: max(size, 0)}
-	return nil
 }

@@ -133,9 +133,7 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 		return p, err
 	}
 	p.identify(r, id)
-	if err := p.chooseCache(r, m.User); err != nil { // after the ID, which is the same for all users
-		return p, err
-	}
+	p.chooseCache(r, m.User) // after the ID, which is the same for all users
 	p.Warnings = append(p.Warnings, p.doubts()...)
 	return p, nil
 }
