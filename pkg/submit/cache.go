@@ -24,9 +24,9 @@ func (p *Planned) chooseCache(r api.Request, user string) {
 	if err != nil || r.NoCache || size == 0 || p.Spec.Pathways != nil {
 		return
 	}
-	hardware := "local"
-	if p.Spec.Backend != api.BackendLocal {
-		hardware = accelerator.Text(p.Spec.Accelerator)
+	hardware, acc := "local", p.Spec.Accelerator
+	if acc.Spot = false; p.Spec.Backend != api.BackendLocal { // spot machines are the same
+		hardware = accelerator.Text(acc)
 	}
 	user = cmp.Or(user, "-")
 	if r.SharedCache {

@@ -9,7 +9,7 @@ import (
 )
 
 func TestCache(t *testing.T) {
-	onL4 := api.Spec{Accelerator: api.Accelerator{Kind: api.GPU, Name: "l4", Chips: 1, ChipsPerHost: 1, Hosts: 1}}
+	onL4 := api.Spec{Accelerator: api.Accelerator{Kind: api.GPU, Name: "l4", Chips: 1, ChipsPerHost: 1, Hosts: 1, Spot: true}}
 	for name, tt := range map[string]struct {
 		request api.Request
 		spec    api.Spec
