@@ -71,6 +71,7 @@ var benchmarks = []benchmark[*bench]{
 	{"packaging", (*bench).packaging},
 	{"images", (*bench).images},
 	{"data", (*bench).data},
+	{"cache", (*bench).cache},
 	{"python", (*bench).python},
 }
 

@@ -29,6 +29,10 @@ type Request struct {
 	Images Images
 	// KeepWarm is about warm hosts.
 	KeepWarm KeepWarm
+	// CacheSize is how much is kept of what compilers made: a Kubernetes quantity, 0 for nothing, empty for the default. NoCache
+	// means no cache, and SharedCache one for all users who want that.
+	CacheSize            string
+	NoCache, SharedCache bool
 	// Pathways is about the runtime of that name.
 	Pathways PathwaysWish
 	// Name replaces the middle of the job id, JobID the whole id.

@@ -76,6 +76,9 @@ type Spec struct {
 	// Warm makes the job a warm host, nil for any other.
 	Warm *Warm
 
+	// Cache is KINETIC_CACHE_DIR, nil for a job without one.
+	Cache *Cache `json:",omitempty"`
+
 	// Pathways is the runtime with BackendPathways, nil with any other.
 	Pathways *Pathways
 

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
 
@@ -26,6 +27,8 @@ type Machine struct {
 	PackageRoot, PackageRootFrom string
 	PythonPath                   string
 	NoDefaultExcludes            bool
+	// User is the name of the account.
+	User string
 	// SizeWarnBytes is the size of a bundle that causes a warning; 0 or less means none.
 	SizeWarnBytes int64
 	// Prices are what accelerators cost.
@@ -66,6 +69,7 @@ func ThisMachine(getenv func(string) string, getwd func() (string, error), stdin
 		PyenvVersion:      getenv("PYENV_VERSION"),
 		StorageEmulator:   getenv(api.EnvStorageEmulator),
 		Origin:            findOrigin,
+		User:              job.CurrentUser(),
 		CacheDir:          pack.CacheDir(getenv("XDG_CACHE_HOME"), platform.HomeDir(getenv)),
 	}
 	limit := float64(sizeWarnMB)

@@ -133,6 +133,7 @@ func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id
 		return p, err
 	}
 	p.identify(r, id)
+	p.chooseCache(r, m.User) // after the ID, which is the same for all users
 	p.Warnings = append(p.Warnings, p.doubts()...)
 	return p, nil
 }

@@ -37,6 +37,7 @@ func validate(r api.Request) error {
 		validateAnnotations(r.Annotations),
 		validateMaxRuntime(r),
 		validateHang(r),
+		validateCache(r),
 		validateProcesses(r),
 		validateMaxCost(r),
 		validateImage(r.Image),

@@ -141,6 +141,7 @@ func (p Planned) warmSpec(w api.Warm) api.Spec {
 	s := p.Spec
 	s.Warm, s.Host = &w, ""
 	s.Name, s.CallText, s.Env, s.Retries = api.WarmName, "", nil, 0
+	s.Cache = nil
 	s.CallSHA256, s.BundleSHA256, s.Payload, s.MaxRuntime, s.OutputDir, s.ResumeFrom = "", "", nil, 0, "", ""
 	s.Created = time.Time{}
 	return s

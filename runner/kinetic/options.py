@@ -58,6 +58,10 @@ def path(flag: str, value: Union[str, os.PathLike[str]]) -> list[str]:
     return [f"{flag}={os.path.expanduser(os.fspath(value))}"]
 
 
+def unless(flag: str, value: bool) -> list[str]:
+    return switch(flag, not value)
+
+
 def span(flag: str, value: Duration) -> list[str]:
     return [f"{flag}={value}" if isinstance(value, str) else f"{flag}={value:.9g}s"]
 
@@ -132,6 +136,8 @@ PARAMETERS = (
     Parameter("hang_timeout", "--hang-timeout", span, checks.duration, "after how long without output the stacks of the call's threads are printed: seconds, or text such as `10m`"),
     Parameter("processes_per_host", "--processes-per-host", one, checks.processes, "how often the call is started on each host, as torchrun does: a number, or `auto`"),
     Parameter("keep_warm", "--keep-warm", span, checks.keep_warm, "for how long the pod stays after the call and takes further ones: seconds, or text such as `10m`, or `10m,clean`"),
+    Parameter("cache", "--no-cache", unless, checks.switch, "`False`: neither use nor keep what compilers (JAX, `torch.compile`, Triton) made"),
+    Parameter("cache_size", "--cache-size", one, checks.text, "how much of that is kept for the next jobs, such as `500Mi`; by default `2Gi`"),
     Parameter("max_cost", "--max-cost", one, checks.dollars, "the cost in US dollars, at list prices, at which the job ends; all attempts count"),
     Parameter("timeout", "--timeout", span, checks.duration, "how long a call waits; the job keeps running after it. Seconds, or text such as `1h30m`"),
     Parameter("debug", "--debug", switch, checks.switch, "wait for a debugger before the call, which needs a terminal, or `run_async`; the image needs debugpy"),

@@ -8,6 +8,7 @@ import time
 from .bundle import fetch_bundle
 from .bundle.tree import read_index
 from .bundle.unpack import empty_directory
+from .cache import open_cache
 from .call import read_call
 from .ending import PUBLISH_GRACE, after_call, try_to
 from .errands import Errands
@@ -70,7 +71,7 @@ class Attempt:
         self.tried_end = None  # end.json that may be stored although the store reported an error
         self.needed, self.provided = [], None  # objects and inputs that must not expire while the call runs
         self.variables = {}  # that the inputs add to the call's environment
-        self.outputs = None  # once there is a place for the call
+        self.outputs = self.cache = None  # once there is a place for the call
         self.outage = Outage(self.say)
 
     def guarded(self, action):
@@ -195,6 +196,9 @@ class Attempt:
     def fetch(self):
         """Read the call, unpack the package into the workspace and install the environment."""
         options, store = self.options, self.store
+        self.cache = open_cache(self)
+        if not options.environment:
+            self.begin_cache()
         if not options.keep_workspace:
             empty_directory(self.workspace)
         call, name = read_call(store, options), record_name(options.job, "call")
@@ -221,6 +225,16 @@ class Attempt:
         self.needed += [self.records.name(number + 1) for number in range(self.number)]
         return call
 
+    def begin_cache(self, installed=()):
+        """Begin to restore the cache. installed are names of wheels that are yet to be installed."""
+        if self.cache:
+            self.cache.begin(installed)
+
+    def close_cache(self):
+        """Save what the call has left in the cache, now that nothing waits for this runner."""
+        if self.cache:
+            self.cache.finish()
+
     def fill_workspace(self, index):
         """Make the workspace hold the package."""
         if not self.options.keep_workspace:
@@ -245,6 +259,8 @@ class Attempt:
         self.outputs.prepare(sorted({self.workspace, os.path.join(self.workspace, call.cwd).rstrip("/")}))
         place = make_place(self, dict(os.environ, **dict(variables), **self.variables, **self.outputs.environ))
         note_place(call, place)
+        if self.cache:
+            self.cache.wait()
         return place
 
     def make_outputs(self):

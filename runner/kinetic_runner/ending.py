@@ -22,6 +22,8 @@ def after_call(attempt, outcome, supervisor, place, errands):
     """
     try_to(attempt, outcome, "explain errors of files", lambda: explain_file_error(attempt))
     try_to(attempt, outcome, "save the outputs", lambda: save_outputs(attempt, outcome, supervisor))
+    if attempt.cache:
+        attempt.cache.ended(supervisor is None or os.WIFEXITED(supervisor.status))
     try_to(attempt, outcome, "look for lost files", lambda: tell_losses(attempt, outcome, place, errands))
     attempt.outage.say = attempt.say
 

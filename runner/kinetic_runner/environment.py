@@ -19,6 +19,8 @@ NETWORKS = {
     "rdma": ("usr/local/gib/lib64", "usr/local/gib/scripts/set_nccl_env.sh"),
     "tcpxo": ("usr/local/nvidia/lib64", "usr/local/nvidia/lib64/nccl-env-profile.sh"),
 }
+CACHE = "cache"  # the directory KINETIC_CACHE_DIR of a pod, below --work
+CACHES = {"JAX_COMPILATION_CACHE_DIR": "jax", "TORCHINDUCTOR_CACHE_DIR": "inductor", "TRITON_CACHE_DIR": "triton"}  # folders of the cache
 SCRIPT_SECONDS = 30  # the script asks the driver and the metadata server which machine this is
 # Sources the script, and prints all variables that processes started there would have.
 SOURCE = '. "$1" >&2; exec "$0" -IS -c "import os, sys; sys.stdout.buffer.write(b\'\\0\'.join(b\'=\'.join(v) for v in os.environb.items()))"'
@@ -80,6 +82,12 @@ def kinetic_package(environ):
     if current.split(os.pathsep)[-1] == PROGRAM:
         return {}
     return {"PYTHONPATH": current + os.pathsep + PROGRAM if current else PROGRAM}
+
+
+def cache_variables(environ, path):
+    """Return what makes compilers use the directory of the cache. What is set already is left as it is."""
+    found = {name: os.path.join(path, folder) for name, folder in CACHES.items() if name not in environ}
+    return dict(found, KINETIC_CACHE_DIR=path)
 
 
 def venv_bin(venv):

@@ -75,6 +75,8 @@ def make_place(attempt, variables):
         python = os.path.join(environment.venv_bin(options.venv), "python")
     environ.update(environment.at_start(environ, attempt.say))
     environ.update(environment.temporary_directory(environ, scratch))
+    if attempt.cache:
+        environ.update(environment.cache_variables(environ, attempt.cache.path))
     return Place(attempt.workspace, scratch, environ, python)
 
 

@@ -18,6 +18,7 @@ def run(options, signals, child=None):
         publish.say_end(attempt, end)
         attempt.settle_outputs()
     publish.flush_log(attempt)
+    attempt.close_cache()
     return outcome.exit_code
 
 

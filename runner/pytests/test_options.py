@@ -29,6 +29,7 @@ FLAGS: list[tuple[dict[str, Any], list[str]]] = [
     ({"processes_per_host": "auto"}, ["--processes-per-host=auto"]),
     ({"keep_warm": 600}, ["--keep-warm=600s"]),
     ({"keep_warm": "10m,clean"}, ["--keep-warm=10m,clean"]),
+    ({"cache": False, "cache_size": "500Mi"}, ["--no-cache=true", "--cache-size=500Mi"]),
     ({"max_cost": 2.5}, ["--max-cost=2.5"]),
     ({"max_cost": "$5"}, ["--max-cost=$5"]),
     ({"max_runtime": 1_000_000}, ["--max-runtime=1000000s"]),

@@ -48,6 +48,8 @@ type settings struct {
 	Memory           setting `json:"memory"`
 	PathwaysImages   setting `json:"pathwaysImages"`
 	KeepWarm         setting `json:"keepWarm"`
+	CacheSize        setting `json:"cacheSize"`
+	CacheScope       setting `json:"cacheScope"`
 	PackageRoot      setting `json:"packageRoot"`
 	ProfilesFile     setting `json:"profilesFile"`
 	Prices           setting `json:"prices"`
@@ -68,7 +70,7 @@ func (s settings) rows() []row {
 		{"context", s.Context}, {"namespace", s.Namespace}, {"store", s.Store}, {"store credentials", s.StoreCredentials},
 		{"local store", s.LocalStore}, {"output dir", s.OutputDir}, {"image", s.Image}, {"image repo", s.ImageRepo},
 		{"base image", s.BaseImage}, {"base image repo", s.BaseImageRepo}, {"cpu", s.CPU}, {"memory", s.Memory},
-		{"pathways images", s.PathwaysImages}, {"keep warm", s.KeepWarm}, {"package root", s.PackageRoot},
+		{"pathways images", s.PathwaysImages}, {"keep warm", s.KeepWarm}, {"cache size", s.CacheSize}, {"cache scope", s.CacheScope}, {"package root", s.PackageRoot},
 		{"profiles file", s.ProfilesFile}, {"prices", s.Prices},
 	}
 }
@@ -110,6 +112,8 @@ func read(connection *connect.Flags, env func(string) string) (settings, error) 
 	all.Memory = first(variable(env, "KINETIC_MEMORY"), all.ofProfile(where.Memory))
 	all.PathwaysImages = first(variable(env, "KINETIC_PATHWAYS_IMAGES"), all.ofProfile(where.PathwaysImages))
 	all.KeepWarm = first(variable(env, "KINETIC_KEEP_WARM"), all.ofProfile(where.KeepWarm))
+	all.CacheSize = first(variable(env, "KINETIC_CACHE_SIZE"), all.ofProfile(where.CacheSize), setting{"2Gi", target.FromDefault})
+	all.CacheScope = first(all.ofProfile(where.CacheScope), setting{profile.CacheUser, target.FromDefault})
 	all.warn(connection, where)
 	return all, nil
 }

@@ -194,6 +194,8 @@ type explainedJob struct {
 	MaxDisruptions *int `json:"maxDisruptions"`
 	// KeepWarm is for how many seconds the pod stays after a call, null for a job that uses no warm host.
 	KeepWarm *int `json:"keepWarmSeconds"`
+	// CacheBytes is how much is kept of what compilers made, null for the default and for nothing.
+	CacheBytes *int64 `json:"cacheBytes"`
 	// MaxCost is in USD. Budget is how many seconds it pays for, all attempts together. Both are null without a limit.
 	MaxCost *float64 `json:"maxCost"`
 	Budget  *int     `json:"budgetSeconds"`
@@ -291,6 +293,9 @@ func explainJob(s api.Spec) explainedJob {
 	if s.KeepWarm.Idle > 0 {
 		seconds := int(s.KeepWarm.Idle / time.Second)
 		j.KeepWarm = &seconds
+	}
+	if s.Cache != nil && s.Cache.Bytes > 0 {
+		j.CacheBytes = &s.Cache.Bytes
 	}
 	if s.MaxCost > 0 {
 		seconds := int(s.Budget / time.Second)

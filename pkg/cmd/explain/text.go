@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/provide"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
@@ -68,6 +69,9 @@ func (e Explanation) onCluster(line func(what, format string, args ...any)) {
 	}
 	if e.Job.KeepWarm != nil {
 		line("warm host", "the pod stays for %s after each call", duration.HumanDuration(time.Duration(*e.Job.KeepWarm)*time.Second))
+	}
+	if e.Job.CacheBytes != nil {
+		line("cache", "at most %s of what compilers made", human.Bytes(*e.Job.CacheBytes))
 	}
 	if e.Accelerator.Hosts > 1 || e.Job.Backend.IsLeaderWorkerSet() {
 		line("hosts", "%s", e.hosts())

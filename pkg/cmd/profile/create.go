@@ -50,6 +50,9 @@ func create(streams genericiooptions.IOStreams) *cobra.Command {
 	fs.StringVar(&c.images.Memory, "memory", "", "Jobs request `QUANTITY` of memory per host, as with the flag of `run`.")
 	fs.StringVar(&c.images.PathwaysImages, "pathways-images", "", "Jobs take the images of the Pathways runtime from `REPOSITORY`, as with the flag of `run`.")
 	fs.StringVar(&c.images.KeepWarm, "keep-warm", "", "Jobs keep their pods for `DURATION` after a call, as with the flag of `run`.")
+	fs.StringVar(&c.images.CacheSize, "cache-size", "", "Jobs keep at most `SIZE` of what compilers made, as with the flag of `run`.")
+	fs.StringVar(&c.images.CacheScope, "cache-scope", "", "Share what compilers made among `user|shared`: the jobs of one user (the default), or of all whose profile says shared.")
+	own.Offer("cache-scope", profile.CacheScopes...)
 	fs.BoolVar(&c.force, "force", false, "Replace the profile of that name; what is not given stays as it is there.")
 	fs.BoolVarP(&c.yes, "yes", "y", false, "Don't prompt: use the current settings.")
 	return c.named(&cobra.Command{
@@ -66,7 +69,11 @@ func (c *creation) create(ctx context.Context, name string) error {
 	if c.images.BaseImage != "" && c.images.BaseImageRepo != "" {
 		return cli.Usagef("--base-image and --base-image-repo: use one of them")
 	}
-	if err := errors.Join(amount.Positive("--cpu", c.images.CPU), amount.Size("--memory", c.images.Memory)); err != nil {
+	_, err := amount.Cache("--cache-size", c.images.CacheSize)
+	if err == nil && c.images.CacheScope != "" {
+		err = cli.OneOf("--cache-scope", c.images.CacheScope, profile.CacheScopes)
+	}
+	if err := errors.Join(amount.Positive("--cpu", c.images.CPU), amount.Size("--memory", c.images.Memory), err); err != nil {
 		return cli.Usage(err)
 	}
 	file, err := profile.Read(c.env)
@@ -153,6 +160,8 @@ func (c *creation) profile(name string, where target.Target) profile.Profile {
 	p.CPU, p.Memory = cmp.Or(c.images.CPU, where.CPU, c.old.CPU), cmp.Or(c.images.Memory, where.Memory, c.old.Memory)
 	p.PathwaysImages = cmp.Or(c.images.PathwaysImages, where.PathwaysImages, c.old.PathwaysImages)
 	p.KeepWarm = cmp.Or(c.images.KeepWarm, where.KeepWarm, c.old.KeepWarm)
+	p.CacheSize = cmp.Or(c.images.CacheSize, where.CacheSize, c.old.CacheSize)
+	p.CacheScope = cmp.Or(c.images.CacheScope, where.CacheScope, c.old.CacheScope)
 	return p
 }
 

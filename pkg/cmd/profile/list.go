@@ -32,10 +32,12 @@ type entry struct {
 
 	PathwaysImages string `json:"pathwaysImages,omitempty"`
 	KeepWarm       string `json:"keepWarm,omitempty"`
+	CacheSize      string `json:"cacheSize,omitempty"`
+	CacheScope     string `json:"cacheScope,omitempty"`
 }
 
 func newEntry(p profile.Profile, current string) entry {
-	return entry{p.Name, p.Name == current, p.Project, p.Zone, p.Cluster, p.Context, p.Namespace, p.Store, p.ImageRepo, p.BaseImage, p.BaseImageRepo, p.CPU, p.Memory, p.PathwaysImages, p.KeepWarm}
+	return entry{p.Name, p.Name == current, p.Project, p.Zone, p.Cluster, p.Context, p.Namespace, p.Store, p.ImageRepo, p.BaseImage, p.BaseImageRepo, p.CPU, p.Memory, p.PathwaysImages, p.KeepWarm, p.CacheSize, p.CacheScope}
 }
 
 func list(streams genericiooptions.IOStreams) *cobra.Command {
@@ -121,7 +123,8 @@ func (c *command) show(name string) error {
 	case "":
 		table := ui.NewTable(c.streams.Out)
 		for _, row := range [][2]string{{"name", e.Name}, {"project", e.Project}, {"zone", e.Zone}, {"cluster", e.Cluster}, {"context", e.Context}, {"namespace", e.Namespace}, {"store", e.Store},
-			{"image repo", e.ImageRepo}, {"base image", e.BaseImage}, {"base image repo", e.BaseImageRepo}, {"cpu", e.CPU}, {"memory", e.Memory}, {"pathways images", e.PathwaysImages}, {"keep warm", e.KeepWarm}} {
+			{"image repo", e.ImageRepo}, {"base image", e.BaseImage}, {"base image repo", e.BaseImageRepo}, {"cpu", e.CPU}, {"memory", e.Memory}, {"pathways images", e.PathwaysImages}, {"keep warm", e.KeepWarm},
+			{"cache size", e.CacheSize}, {"cache scope", e.CacheScope}} {
 			table.Row(row[0], row[1])
 		}
 		return table.Flush()

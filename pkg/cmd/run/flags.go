@@ -129,6 +129,8 @@ func (f *flags) addCall(fs *pflag.FlagSet) {
 	fs.StringVar(&r.OutputDir, "output-dir", "", "Set KINETIC_OUTPUT_DIR to `DIR`: gs://BUCKET/PREFIX or an absolute path in the container; a directory for local jobs. Default: the job's own place in the store. Programs can write there with open() too.")
 	cli.IntervalVar(fs, &r.OutputSync, "output-sync", "Save finished outputs of a running call every `DURATION`, 0 for only at its end. Default: 30s.")
 	fs.BoolVar(&r.OutputMount, "output-mount", false, "Mount the outputs' place in the bucket with Cloud Storage FUSE instead of saving them from the pod's disk: for files larger than that, written from beginning to end.")
+	fs.StringVar(&r.CacheSize, "cache-size", "", "Keep at most `SIZE` of what the job's compilers made (JAX, torch.compile, Triton) in KINETIC_CACHE_DIR, for your next jobs of the project on the accelerator; 0 for nothing. Default: KINETIC_CACHE_SIZE, the profile's, or 2Gi.")
+	fs.BoolVar(&r.NoCache, "no-cache", false, "Neither use nor keep what compilers made.")
 	fs.StringVar(&f.like, "like", "", "Repeat the call of the job `ID`, or --last, with the code as it is now and no TARGET. Flags that are given change it: --arg lr=0.1.")
 	fs.StringVar(&r.ResumeFrom, "resume-from", "", "Begin with a copy of the outputs of the job `ID`, or --last.")
 }
@@ -266,6 +268,9 @@ func (f *flags) toRequest(c *cobra.Command, args []string, environ []string, get
 		return r, env, err
 	}
 	if err := f.readImages(&r, getenv); err != nil {
+		return r, env, err
+	}
+	if err := chooseCacheSize(&r, getenv); err != nil {
 		return r, env, err
 	}
 	r.StoreCredentials = cmp.Or(r.StoreCredentials, getenv("KINETIC_STORE_CREDENTIALS"))

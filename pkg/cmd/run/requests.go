@@ -4,13 +4,25 @@ import (
 	"cmp"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/amount"
 )
 
+// chooseCacheSize takes the size of the cache from its variable, unless a flag says something about it.
+func chooseCacheSize(r *api.Request, getenv func(string) string) error {
+	if r.CacheSize != "" || r.NoCache {
+		return nil
+	}
+	r.CacheSize = getenv(api.EnvCacheSize)
+	_, err := amount.Cache(api.EnvCacheSize, r.CacheSize)
+	return err
+}
+
 // defaultRequests completes what a host requests with what the variables say, then with what the
 // profile does. A wrong value of theirs is reported by their name. It also takes from the profile the repository of the Pathways
-// runtime, and for how long pods stay.
+// runtime, for how long pods stay, and who shares a cache.
 func defaultRequests(r *api.Request, t target.Target, getenv func(string) string) error {
 	for _, d := range []struct {
 		value             *string
@@ -34,6 +46,18 @@ func defaultRequests(r *api.Request, t target.Target, getenv func(string) string
 		*d.value = value
 	}
 	r.Pathways.Images = cmp.Or(r.Pathways.Images, t.PathwaysImages)
+	if r.CacheSize == "" && !r.NoCache {
+		if _, err := amount.Cache("cache_size of the profile", t.CacheSize); err != nil {
+			return err
+		}
+		r.CacheSize = t.CacheSize
+	}
+	if t.CacheScope != "" {
+		if err := cli.OneOf("cache_scope of the profile", t.CacheScope, profile.CacheScopes); err != nil {
+			return err
+		}
+		r.SharedCache = t.CacheScope == profile.CacheShared
+	}
 	if r.KeepWarm.Idle > 0 || t.KeepWarm == "" {
 		return nil
 	}

@@ -43,6 +43,8 @@ func fields() []field {
 		{"memory", func(p *Profile) *string { return &p.Memory }, false},
 		{"pathways_images", func(p *Profile) *string { return &p.PathwaysImages }, false},
 		{"keep_warm", func(p *Profile) *string { return &p.KeepWarm }, false},
+		{"cache_size", func(p *Profile) *string { return &p.CacheSize }, false},
+		{"cache_scope", func(p *Profile) *string { return &p.CacheScope }, false},
 	}
 }
 
@@ -70,6 +72,8 @@ func parse(data []byte) (File, error) {
 
 			PathwaysImages string `json:"pathways_images"`
 			KeepWarm       string `json:"keep_warm"`
+			CacheSize      string `json:"cache_size"`
+			CacheScope     string `json:"cache_scope"`
 		} `json:"profiles"`
 	}
 	if err := json.Unmarshal(data, &text); err != nil {
@@ -83,7 +87,7 @@ func parse(data []byte) (File, error) {
 		}
 		profile := Profile{Name: name, Project: p.Project, Zone: p.Zone, Cluster: p.Cluster, Namespace: namespace,
 			Context: p.Context, Store: p.Store, ImageRepo: p.ImageRepo, BaseImage: p.BaseImage, BaseImageRepo: p.BaseImageRepo, CPU: p.CPU, Memory: p.Memory,
-			PathwaysImages: p.PathwaysImages, KeepWarm: p.KeepWarm}
+			PathwaysImages: p.PathwaysImages, KeepWarm: p.KeepWarm, CacheSize: p.CacheSize, CacheScope: p.CacheScope}
 		profile.dropUnknown()
 		if err := profile.check(); err != nil {
 			return File{}, fmt.Errorf(": %w", err)

@@ -35,7 +35,19 @@ type Profile struct {
 	PathwaysImages string
 	// KeepWarm is the default of --keep-warm, "" for none. keras-kinetic ignores it.
 	KeepWarm string
+	// CacheSize is the default of --cache-size, and CacheScope one of CacheScopes: who shares what compilers made. Both are ""
+	// for the default. keras-kinetic ignores them.
+	CacheSize, CacheScope string
 }
+
+// CacheUser and CacheShared are for Profile.CacheScope: a cache for each user, the default, or one for all who use the store so.
+const (
+	CacheUser   = "user"
+	CacheShared = "shared"
+)
+
+// CacheScopes are the values of Profile.CacheScope.
+var CacheScopes = []string{CacheUser, CacheShared}
 
 // Place says for people which cluster a profile is for: "cluster main in us-central1-a of project acme", or
 // "context kind-dev".
@@ -51,6 +63,7 @@ func (p Profile) Place() string {
 func (p Profile) Keep(old Profile) Profile {
 	p.ImageRepo, p.BaseImage, p.BaseImageRepo = old.ImageRepo, old.BaseImage, old.BaseImageRepo
 	p.CPU, p.Memory, p.PathwaysImages, p.KeepWarm = old.CPU, old.Memory, old.PathwaysImages, old.KeepWarm
+	p.CacheSize, p.CacheScope = old.CacheSize, old.CacheScope
 	p.Store = cmp.Or(p.Store, old.Store)
 	return p
 }

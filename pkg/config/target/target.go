@@ -68,6 +68,8 @@ type Target struct {
 	PathwaysImages string
 	// KeepWarm is the profile's default of --keep-warm.
 	KeepWarm string
+	// CacheSize and CacheScope are what the profile says about caches.
+	CacheSize, CacheScope string
 	// From says where each value comes from.
 	From Sources
 }
@@ -160,7 +162,7 @@ func Resolve(f Flags, env func(string) string, kube KubeConfig, need Need) (Targ
 	}
 	return Target{
 		ImageRepo: own.ImageRepo, BaseImage: own.BaseImage, BaseImageRepo: own.BaseImageRepo,
-		CPU: own.CPU, Memory: own.Memory, PathwaysImages: own.PathwaysImages, KeepWarm: own.KeepWarm,
+		CPU: own.CPU, Memory: own.Memory, PathwaysImages: own.PathwaysImages, KeepWarm: own.KeepWarm, CacheSize: own.CacheSize, CacheScope: own.CacheScope,
 		Project: where.project.value, Zone: where.zone.value, Cluster: where.cluster.value,
 		Context: context.value, Namespace: namespace.value, GKE: o.isGKE(context), Store: store.value,
 		From: Sources{

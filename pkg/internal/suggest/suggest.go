@@ -47,9 +47,20 @@ func Sentence(word string, candidates []string) string {
 }
 
 // OfFlag is Sentence for the name of a flag, without its dashes: `did you mean
-// --hosts?`
+// --hosts?` The last word of several, if both have it, makes no flag near: --batch-size is not --cache-size.
 func OfFlag(name string, flags []string) string {
-	return sentence(Of(name, flags, inSentence), func(flag string) string { return "--" + flag })
+	near := slices.DeleteFunc(Of(name, flags, inSentence), func(flag string) bool { return onlyEndsAlike(name, flag) })
+	return sentence(near, func(flag string) string { return "--" + flag })
+}
+
+// onlyEndsAlike reports whether two names have their last word in common, and nothing near to it before.
+func onlyEndsAlike(a, b string) bool {
+	i, j := strings.LastIndex(a, "-"), strings.LastIndex(b, "-")
+	if i <= 0 || j <= 0 || a[i:] != b[j:] {
+		return false
+	}
+	_, near := compare(a[:i], b[:j])
+	return !near
 }
 
 // sentence asks whether one of some words was meant. written formats each word.

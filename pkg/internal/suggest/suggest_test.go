@@ -72,6 +72,18 @@ func TestSentence(t *testing.T) {
 	}
 }
 
+func TestOfFlag(t *testing.T) {
+	flags := []string{"cache-size", "hosts", "hang-timeout", "max-runtime"}
+	for name, want := range map[string]string{
+		"hsots": "did you mean --hosts?", "cahce-size": "did you mean --cache-size?", "cache-szie": "did you mean --cache-size?",
+		"hnag-timeout": "did you mean --hang-timeout?", "batch-size": "", "host": "did you mean --hosts?",
+	} {
+		if got := OfFlag(name, flags); got != want {
+			t.Errorf("%s: got %q, want %q", name, got, want)
+		}
+	}
+}
+
 func TestDistance(t *testing.T) {
 	tests := map[string]struct {
 		a, b string

@@ -185,6 +185,7 @@ func (m *Machine) arguments(spec api.Spec, env []string) ([]string, error) {
 		args = append(args, "--function")
 	}
 	args = append(args, spec.OutputArguments()...)
+	args = append(args, spec.Cache.Arguments()...)
 	if spec.MaxRuntime > 0 {
 		args = append(args, "--max-runtime", seconds(spec.MaxRuntime))
 	}

@@ -146,6 +146,7 @@ func runnerArguments(s api.Spec) []string {
 		args = append(args, "--function")
 	}
 	args = append(args, s.OutputArguments()...)
+	args = append(args, s.Cache.Arguments()...)
 	if s.MaxRuntime > 0 {
 		args = append(args, "--max-runtime", seconds(s.MaxRuntime))
 	}

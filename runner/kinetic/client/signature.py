@@ -52,6 +52,8 @@ class Parameters(TypedDict, total=False):
     hang_timeout: Optional[Duration]
     processes_per_host: Union[int, str, None]
     keep_warm: Optional[Duration]
+    cache: Optional[bool]
+    cache_size: Optional[str]
     max_cost: Optional[float]
     timeout: Optional[Duration]
     debug: Optional[bool]

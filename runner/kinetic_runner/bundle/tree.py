@@ -32,7 +32,11 @@ def read_index(store, sha256):
     """Return an index, fully verified."""
     name = blob_name(sha256)
     where = f"package index {store.url(name)}"
-    packed = read_verified(store, name, sha256, INDEX_LIMIT)
+    return parse_index(inflate(read_verified(store, name, sha256, INDEX_LIMIT), where), where)
+
+
+def inflate(packed, where):
+    """Return the bytes of a compressed index."""
     try:
         with gzip.GzipFile(fileobj=io.BytesIO(packed)) as file:
             data = file.read(INDEX_LIMIT + 1)
@@ -40,7 +44,7 @@ def read_index(store, sha256):
         raise RunnerError(f"{where} cannot be decompressed: {exc}") from None
     if len(data) > INDEX_LIMIT:
         raise RunnerError(f"{where} decompresses to more than {readable(INDEX_LIMIT)}")
-    return parse_index(data, where)
+    return data
 
 
 def parse_index(data, where):

@@ -73,6 +73,7 @@ class LeaderAttempt(HostAttempt):
         if end is not None:
             self.settle_outputs()
         publish.flush_log(self)
+        self.close_cache()
         self.leave_mark("")  # crashes are recorded by now
         self.conclude(end, outcome)
         return outcome.exit_code

@@ -72,4 +72,5 @@ class MemberAttempt(HostAttempt):
         self.wait(lambda: self.signals.came or self.link.lost)
         if self.options.release or not self.number:
             self.signals.wait()
+        self.close_cache()
         return outcome.exit_code

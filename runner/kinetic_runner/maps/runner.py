@@ -287,6 +287,7 @@ class MapAttempt(Attempt):
             outcome = self.failure(f"cannot record how the chunk ended: {exc}")
         publish.write_termination_message(self, outcome, finished)
         publish.flush_log(self)
+        self.close_cache()
         return outcome.exit_code
 
 

@@ -43,6 +43,7 @@ def provide(attempt, fetch_package):
             document = resolve(attempt, document, where, folder)
         where = store.url(needed[-1])
     wheels = parse_wheels(document, where)
+    attempt.begin_cache([wheel.file for wheel in wheels])
     steps.append(Installation(store, wheels, folder, Venv(options.venv)).run)
     in_parallel(lambda step: step(), steps, len(steps))
     os.rmdir(folder)

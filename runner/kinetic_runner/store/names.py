@@ -15,6 +15,16 @@ def mounted_folder(sha256):
     return OBJECTS["data"] % sha256
 
 
+def cache_folder(key):
+    """Return the prefix of the files of a cache on this machine. Where data sets are, so that the same rules delete what nobody uses."""
+    return OBJECTS["data"] % key
+
+
+def cache_index(key):
+    """Return the name of the index of a cache in a bucket."""
+    return OBJECTS["data_record"] % key
+
+
 def mounted_record(sha256):
     """Return the name of the record of these files: a client that finds a young one does not look at them."""
     return OBJECTS["data_record"] % sha256

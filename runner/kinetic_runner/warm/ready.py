@@ -10,7 +10,7 @@ import json
 import os
 import sys
 
-from ..environment import WORK
+from ..environment import CACHE, WORK, cache_variables
 from ..place import packages_file
 
 LAST = "KINETIC_LAST_CALL"  # the variables of the last call, as JSON; set for this program only
@@ -25,10 +25,13 @@ def main(argv, early_signals):
     os.environ.update(last)
     if "--preload" in argv:
         os.environ["KINETIC_PRELOAD"] = packages_file(work)
+    if os.path.isdir(cache := os.path.join(work, CACHE)):  # JAX looks for its folder when it is imported
+        os.environ.update(cache_variables(os.environ, cache))
     child = start(workspace_of(argv))
     os.environ.clear()
     os.environ.update(own)
     from .. import single  # noqa: F401 # what an attempt needs, before there is one
+    from ..cache import bucket  # noqa: F401
     from ..main import main as run
 
     line = sys.stdin.buffer.readline()
