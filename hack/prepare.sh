@@ -23,9 +23,9 @@ need shellcheck shellcheck
 need mypy mypy
 need npm npm
 
-# The tests of the Python package run with the system's Python, which has the modules of
+# The tests of the Python package, and of screens, run with the system's Python, which has the modules of
 # Debian's packages.
-modules=(pytest cloudpickle numpy)
+modules=(pytest cloudpickle numpy pyte)
 if [[ ${1-} == full ]]; then modules+=(nbclient ipykernel sklearn pandas torch); fi
 for module in "${modules[@]}"; do
 	/usr/bin/python3 -c "import $module" 2>/dev/null || missing+=("python3-$module")

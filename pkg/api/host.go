@@ -24,6 +24,18 @@ type Host struct {
 	Scheduled time.Time `json:"scheduled,omitzero"`
 	Started   time.Time `json:"started,omitzero"`
 	Finished  time.Time `json:"finished,omitzero"`
+	// NodeIP is the address of the node, "" before it is known.
+	NodeIP string `json:"-"`
+}
+
+// Use is what a host uses at a moment. What is not known is nil.
+type Use struct {
+	// CPU is in cores.
+	CPU *float64 `json:"cpu,omitempty"`
+	// Memory is in bytes, without what the kernel can drop at any time.
+	Memory *int64 `json:"memoryBytes,omitempty"`
+	// Duty is how much of the time the accelerators worked, in percent, as the mean of all of them.
+	Duty *float64 `json:"acceleratorDuty,omitempty"`
 }
 
 // Part is a part of the Pathways runtime: rm, proxy or worker-N.

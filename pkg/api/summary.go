@@ -43,6 +43,8 @@ type WorkloadFacts struct {
 	Deleted bool
 	// PodTime is how long the pods of a map ran, nil for other jobs and if no pod is known.
 	PodTime *PodTime
+	// Hosts are the hosts that have a pod, sorted by number; none for a map, whose pods come and go.
+	Hosts []Host
 	CurrentPod
 }
 

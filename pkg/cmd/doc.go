@@ -3,7 +3,7 @@
 //
 //   - A command lies where its user looks for it: run, jobs, pool, up, down, status,
 //     doctor, initialize (init), profile, config, accelerators, buildimage, version; outputs is
-//     `jobs outputs`, explain is `run --explain`, stack is what up, down and status share.
+//     `jobs outputs`, top the screen of `jobs top`, explain is `run --explain`, stack is what up, down and status share.
 //     frontdoor is `kubectl kinetic` itself, which becomes the binary of the
 //     command.
 //   - cli is the frame: streams, signals, help, exit codes, questions, JSON and YAML.

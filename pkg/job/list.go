@@ -36,6 +36,9 @@ type Filter struct {
 	Store string
 	// Before, if set, chooses only jobs created before this time, by our clock.
 	Before time.Time
+	// Live is for a screen that is kept up to date: a watch also reports each change of a host, and what only the
+	// handles say is left out, because each is a request.
+	Live bool
 	// Limit is the greatest number of jobs, the newest first; 0 is all.
 	Limit int
 }
@@ -47,6 +50,14 @@ func (f Filter) Chooses() bool {
 
 func (f Filter) wants(e api.JobSummary) bool {
 	return f.wantsState(e) && f.selects(e) && f.isIn(e.Store) && (f.Before.IsZero() || e.Created.Before(f.Before))
+}
+
+// completed returns the level at which the store completes what workloads say.
+func (f Filter) completed(level api.ListLevel) api.ListLevel {
+	if f.Live {
+		return min(level, api.ListStates)
+	}
+	return level
 }
 
 func (f Filter) isIn(storeURL string) bool {
@@ -109,7 +120,7 @@ func (reg Registry) Entries(ctx context.Context, f Filter, level api.ListLevel) 
 	chosen := all.choose(entries)
 	more.settleTies(ctx, chosen)
 	chosen = f.first(chosen)
-	more.complete(ctx, chosen, level)
+	more.complete(ctx, chosen, f.completed(level))
 	for i := range chosen {
 		if e := &chosen[i]; e.Status.End == "" { // its workload exists, so nothing of it was collected
 			e.Status.End = e.Status.EndSentence(e.Map, "")

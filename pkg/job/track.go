@@ -3,6 +3,7 @@ package job
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -19,6 +20,44 @@ const (
 	run
 	collect
 )
+
+// PhaseOf returns the phase that a host is in, "" for one that has ended. When the packages are there, only the end of the
+// job tells: until then they belong to run.
+func PhaseOf(h api.Host) string {
+	switch {
+	case h.State.Ended():
+		return ""
+	case h.State == api.Running || !h.Started.IsZero():
+		return PhaseNames[run]
+	case h.Scheduled.IsZero():
+		return PhaseNames[queued]
+	}
+	return PhaseNames[image]
+}
+
+// PhaseOfJob returns the phase that a job of a list is in: that of the host that is least far. It is "" for a job that has
+// failed or is gone.
+func PhaseOfJob(e api.JobSummary) string {
+	switch {
+	case e.State == api.Succeeded:
+		return PhaseNames[collect]
+	case e.State.Ended():
+		return ""
+	}
+	least := run
+	if e.State == api.Pending {
+		least = queued
+		if len(e.Workload.Hosts) >= max(e.Hosts, 1) {
+			least = image
+		}
+	}
+	for _, h := range e.Workload.Hosts {
+		if phase := slices.Index(PhaseNames, PhaseOf(h)); phase >= 0 {
+			least = min(least, phase)
+		}
+	}
+	return PhaseNames[least]
+}
 
 // Phase is a part of the life of a host.
 type Phase struct {

@@ -44,3 +44,31 @@ func TestTracks(t *testing.T) {
 		})
 	}
 }
+
+func TestPhaseOfJob(t *testing.T) {
+	at := time.Date(2026, 1, 2, 3, 0, 0, 0, time.UTC)
+	waits, pulls := api.Host{State: api.Pending}, api.Host{State: api.Pending, Scheduled: at}
+	runs, crashed := api.Host{State: api.Running, Scheduled: at, Started: at}, api.Host{State: api.Failed, Scheduled: at, Started: at}
+	for name, tt := range map[string]struct {
+		state api.State
+		hosts []api.Host
+		want  string
+	}{
+		"no pod yet":                    {api.Pending, nil, "queued"},
+		"no node yet":                   {api.Pending, []api.Host{waits, pulls}, "queued"},
+		"one of two pods":               {api.Pending, []api.Host{pulls}, "queued"},
+		"an image is pulled":            {api.Pending, []api.Host{pulls, pulls}, "image"},
+		"one host of a running job":     {api.Running, []api.Host{runs, pulls}, "image"},
+		"all run":                       {api.Running, []api.Host{runs, runs}, "run"},
+		"one has ended before the rest": {api.Running, []api.Host{runs, crashed}, "run"},
+		"a job of this machine":         {api.Running, nil, "run"},
+		"not collected":                 {api.Succeeded, []api.Host{crashed}, "collect"},
+		"failed":                        {api.Failed, []api.Host{crashed}, ""},
+		"gone":                          {api.NotFound, nil, ""},
+	} {
+		e := api.JobSummary{State: tt.state, Hosts: 2, Workload: api.WorkloadFacts{Hosts: tt.hosts}}
+		if got := PhaseOfJob(e); got != tt.want {
+			t.Errorf("%s: got %q, want %q", name, got, tt.want)
+		}
+	}
+}

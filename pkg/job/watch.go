@@ -33,11 +33,11 @@ func (reg Registry) WatchEntries(ctx context.Context, f Filter, level api.ListLe
 				}
 			}
 			chosen := f.choose(entries)
-			more.complete(ctx, chosen, level)
+			more.complete(ctx, chosen, f.completed(level))
 			return seen(chosen)
 		}
 		changes, left := f.changed(told, entries)
-		more.complete(ctx, changes, level)
+		more.complete(ctx, changes, f.completed(level))
 		more.recall(ctx, changes)
 		more.recall(ctx, left)
 		changes = append(changes, slices.DeleteFunc(left, func(e api.JobSummary) bool { return !f.wantsState(e) })...)
@@ -103,7 +103,7 @@ func (f Filter) changed(told map[jobKey]api.JobSummary, now []api.JobSummary) (c
 		if known && was.State == api.Running && e.State == api.Pending && e.Workload.Deleted {
 			continue // its pods are deleted first, and no other pod starts
 		}
-		if known && was.State == e.State && was.Status.Outcome() == e.Status.Outcome() {
+		if known && was.State == e.State && was.Status.Outcome() == e.Status.Outcome() && (!f.Live || slices.Equal(was.Workload.Hosts, e.Workload.Hosts)) {
 			continue
 		}
 		told[keyOf(e)] = e

@@ -83,6 +83,31 @@ func TestWatchEntries(t *testing.T) {
 	}
 }
 
+// A screen shows hosts, and needs to know when one of them changes.
+func TestALiveWatchTellsOfHosts(t *testing.T) {
+	running := func(hosts ...api.State) api.JobSummary {
+		e := api.JobSummary{ID: "a", Namespace: "ml", State: api.Running, Status: api.Status{State: api.Running}}
+		for n, state := range hosts {
+			e.Workload.Hosts = append(e.Workload.Hosts, api.Host{Host: n, State: state})
+		}
+		return e
+	}
+	for live, want := range map[bool]int{true: 1, false: 0} {
+		told := map[jobKey]api.JobSummary{}
+		f := Filter{Live: live}
+		f.changed(told, []api.JobSummary{running(api.Running, api.Pending)})
+		if changes, _ := f.changed(told, []api.JobSummary{running(api.Running, api.Running)}); len(changes) != want {
+			t.Errorf("live %v: told %v", live, changes)
+		}
+		if changes, _ := f.changed(told, []api.JobSummary{running(api.Running, api.Running)}); len(changes) != 0 {
+			t.Errorf("live %v, nothing has changed: told %v", live, changes)
+		}
+		if got := f.completed(api.ListReasons) == api.ListReasons; got == live {
+			t.Errorf("live %v: handles are read: %v", live, got)
+		}
+	}
+}
+
 // Jobs come and go while a watch runs for weeks.
 func TestAWatchForgetsJobsThatAreGone(t *testing.T) {
 	told := map[jobKey]api.JobSummary{}

@@ -6,7 +6,8 @@
 // job's state and why it waits, from the objects of one moment; admission finds out before
 // anything is sent whether the cluster can take a job; joblist and itemlist read lists of jobs,
 // usage which jobs hold a pool's chips, versions what a cluster has. kueue and gcsfuse are the
-// parts of these that are read; portforward forwards a port, podexec runs a program in a pod.
+// parts of these that are read; portforward forwards a port, podexec runs a program in a pod,
+// podprobe is the one that tells what a pod uses.
 //
 // A value's way: objects of a watch → diagnose → api.Status → job.Backend's caller.
 package kube

@@ -2,13 +2,13 @@ package kube
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/joblist"
 )
 
 // Inspect describes the hosts of a job that have a pod. With disruptions it also says when and why
@@ -30,7 +30,7 @@ func (c *Cluster) Inspect(ctx context.Context, h api.Handle, disruptions bool) (
 			detail.Parts = append(detail.Parts, partsAs(p)...)
 		}
 		if !pathways || diagnose.RunsCall(p) {
-			detail.Hosts = append(detail.Hosts, hostAs(p))
+			detail.Hosts = append(detail.Hosts, joblist.Host(p))
 		}
 	}
 	if !disruptions || !s.Exists() {
@@ -45,9 +45,6 @@ func (c *Cluster) Inspect(ctx context.Context, h api.Handle, disruptions bool) (
 	detail.Disruptions = s.observed(c.client.now()).Disruptions()
 	return detail, nil
 }
-
-// hostAs describes what a pod is doing.
-func hostAs(p corev1.Pod) api.Host { return containerAs(p, diagnose.WorkerOf(p)) }
 
 // partsAs describes what the parts of the Pathways runtime in a pod are doing.
 func partsAs(p corev1.Pod) (parts []api.Part) {
@@ -65,40 +62,6 @@ func partsAs(p corev1.Pod) (parts []api.Part) {
 }
 
 func partAs(name string, p corev1.Pod, c corev1.ContainerStatus) api.Part {
-	h := containerAs(p, c)
+	h := joblist.Container(p, c)
 	return api.Part{Name: name, Pod: h.Pod, Node: h.Node, State: h.State, Restarts: int(c.RestartCount), Message: h.Message}
-}
-
-func isScheduled(c corev1.PodCondition) bool {
-	return c.Type == corev1.PodScheduled && c.Status == corev1.ConditionTrue
-}
-
-// containerAs describes what a container of a pod is doing.
-func containerAs(p corev1.Pod, c corev1.ContainerStatus) api.Host {
-	h := api.Host{Host: diagnose.HostOf(p), Pod: p.Name, Node: p.Spec.NodeName, State: api.Pending}
-	if i := slices.IndexFunc(p.Status.Conditions, isScheduled); i >= 0 {
-		h.Scheduled = p.Status.Conditions[i].LastTransitionTime.UTC()
-	}
-	switch {
-	case c.State.Running != nil:
-		h.Started = c.State.Running.StartedAt.UTC()
-	case c.State.Terminated != nil:
-		h.Started, h.Finished = c.State.Terminated.StartedAt.UTC(), c.State.Terminated.FinishedAt.UTC()
-	}
-	switch {
-	case c.State.Terminated != nil && c.State.Terminated.ExitCode == 0:
-		h.State = api.Succeeded
-	case c.State.Terminated != nil:
-		h.State, h.Message = api.Failed, fmt.Sprintf("exit code %d", c.State.Terminated.ExitCode)
-	case c.State.Running != nil:
-		h.State = api.Running
-	case p.Spec.NodeName == "":
-		h.Message = "no node yet"
-	case c.State.Waiting != nil:
-		h.Message = c.State.Waiting.Reason
-	}
-	if p.DeletionTimestamp != nil {
-		h.Message = "being deleted"
-	}
-	return h
 }

@@ -2,7 +2,6 @@ package kube
 
 import (
 	"testing"
-	"time"
 
 	gocmp "github.com/google/go-cmp/cmp"
 	corev1 "k8s.io/api/core/v1"
@@ -22,33 +21,5 @@ func TestPartsAs(t *testing.T) {
 		{Name: "worker-1", Pod: "x-0-2", Node: "m", State: api.Running, Restarts: 1}}
 	if diff := gocmp.Diff(want, append(partsAs(head), partsAs(worker)...)); diff != "" {
 		t.Errorf("(-want +got)\n%s", diff)
-	}
-}
-
-func TestHostAs(t *testing.T) {
-	now := metav1.Time{Time: time.Date(2026, 1, 1, 0, 0, 0, 0, time.UTC)}
-	for name, c := range map[string]struct {
-		node    string
-		state   corev1.ContainerState
-		deleted *metav1.Time
-		want    api.Host
-	}{
-		"no node":       {want: api.Host{State: api.Pending, Message: "no node yet"}},
-		"no image":      {node: "n", state: corev1.ContainerState{Waiting: &corev1.ContainerStateWaiting{Reason: "ImagePullBackOff"}}, want: api.Host{Node: "n", State: api.Pending, Message: "ImagePullBackOff"}},
-		"a silent node": {node: "n", want: api.Host{Node: "n", State: api.Pending}},
-		"running":       {node: "n", state: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}, want: api.Host{Node: "n", State: api.Running}},
-		"going":         {node: "n", state: corev1.ContainerState{Running: &corev1.ContainerStateRunning{}}, deleted: &now, want: api.Host{Node: "n", State: api.Running, Message: "being deleted"}},
-		"done":          {node: "n", state: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{}}, want: api.Host{Node: "n", State: api.Succeeded}},
-		"killed":        {node: "n", state: corev1.ContainerState{Terminated: &corev1.ContainerStateTerminated{ExitCode: 137}}, want: api.Host{Node: "n", State: api.Failed, Message: "exit code 137"}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "p-3", Labels: map[string]string{"leaderworkerset.sigs.k8s.io/worker-index": "3"}, DeletionTimestamp: c.deleted},
-				Spec:   corev1.PodSpec{NodeName: c.node},
-				Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: "sidecar"}, {Name: api.ContainerName, State: c.state}}}}
-			c.want.Host, c.want.Pod = 3, "p-3"
-			if diff := gocmp.Diff(c.want, hostAs(p)); diff != "" {
-				t.Errorf("(-want +got)\n%s", diff)
-			}
-		})
 	}
 }

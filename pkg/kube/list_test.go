@@ -114,6 +114,8 @@ func TestList(t *testing.T) {
 	python.Node, python.Pods = "gke-main-gpu-l4-3f2c-0", []string{"kinetic-job-1a2b3c4d-8f8f8"}
 	python.Status = api.Status{State: api.Failed, Reason: api.ExitCode, ExitCode: &one, Attempt: 1, Started: at("15:29:30"), Finished: at("15:29:40")}
 	group.Status = api.Status{State: api.Failed, Reason: api.Exception, Message: "ValueError: bad", ExitCode: &one, Attempt: 2, Started: at("15:28:30"), Finished: at("15:30:00")}
+	ours.Workload.Hosts = []api.Host{{Pod: ours.Pods[0], State: api.Pending, Message: "no node yet"}}
+	python.Workload.Hosts = []api.Host{{Pod: python.Pods[0], Node: python.Node, State: api.Failed, Message: "exit code 1", Started: at("15:29:30"), Finished: at("15:29:40")}}
 	states := []api.JobSummary{others, python, ours, group}
 	for i := range states {
 		states[i].State = states[i].Status.State

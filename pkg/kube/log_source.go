@@ -44,6 +44,12 @@ func (s logSource) WatchPods(ctx context.Context, seen func(logs.Pods) bool) err
 
 // Open implements logs.Source.
 func (s logSource) Open(ctx context.Context, p logs.Pod, o logs.OpenOptions) (io.ReadCloser, error) {
+	c := s.cluster.client
+	return c.openLog(ctx, PodName{c.namespace, p.Name}, o)
+}
+
+// openLog requests the log of the call in a pod, as logs.Source describes it.
+func (c *Client) openLog(ctx context.Context, p PodName, o logs.OpenOptions) (io.ReadCloser, error) {
 	request := &corev1.PodLogOptions{Container: api.ContainerName, Timestamps: true, Follow: o.Follow}
 	if !o.Since.IsZero() {
 		request.SinceTime = &metav1.Time{Time: o.Since}
@@ -54,8 +60,7 @@ func (s logSource) Open(ctx context.Context, p logs.Pod, o logs.OpenOptions) (io
 	if o.Limit > 0 {
 		request.LimitBytes = new(int64(o.Limit))
 	}
-	c := s.cluster.client
-	body, err := c.core.Get().Namespace(c.namespace).Resource("pods").Name(p.Name).SubResource("log").
+	body, err := c.core.Get().Namespace(p.Namespace).Resource("pods").Name(p.Name).SubResource("log").
 		VersionedParams(request, c.codec).Stream(ctx)
 	if err != nil {
 		err = c.explain(readLog, c.pods(), p.Name, err)

@@ -31,6 +31,7 @@ func commands() []command {
 	return []command{
 		{name: "run", binary: "kubectl-kinetic_run", summary: "Run a Python function, script, module or any command as a job"},
 		{name: "jobs", binary: "kubectl-kinetic_jobs", summary: "List, follow, cancel and clean up jobs, and fetch their results"},
+		{name: "top", binary: "kubectl-kinetic_jobs", word: "top", summary: "Watch jobs and their hosts on one screen; the same as jobs top"},
 		{name: "pool", binary: poolBinary, summary: "Add, list, change and remove node pools with accelerators"},
 		{name: "accelerators", binary: poolBinary, word: "accelerators", summary: "List the accelerators that jobs may ask for"},
 		{name: "up", binary: poolBinary, word: "up", summary: "Create a cluster in GKE with all that jobs need"},
@@ -49,7 +50,7 @@ func commands() []command {
 }
 
 // jobsCommands are the words after `kubectl kinetic jobs`. Many users forget the jobs.
-var jobsCommands = []string{"list", "status", "logs", "tail", "result", "wait", "cancel", "cleanup", "describe", "outputs", "prune", "debug", "stacks", "shell", "forward", "warm"}
+var jobsCommands = []string{"list", "top", "status", "logs", "tail", "result", "wait", "cancel", "cleanup", "describe", "outputs", "prune", "debug", "stacks", "shell", "forward", "warm"}
 
 // line returns the command line of the binary for the words after the command.
 func (c command) line(words []string) []string {

@@ -97,7 +97,7 @@ func TestCompletesEveryCommandFromNothing(t *testing.T) {
 				word, _, _ := strings.Cut(line, "\t")
 				first = append(first, word)
 			}
-			if diff := cmp.Diff([]string{"run", "jobs", "pool", "accelerators", "up", "down", "status", "init", "doctor", "config", "profile", "build-image", "version", "help", "completion", ":4\n"}, first); diff != "" {
+			if diff := cmp.Diff([]string{"run", "jobs", "top", "pool", "accelerators", "up", "down", "status", "init", "doctor", "config", "profile", "build-image", "version", "help", "completion", ":4\n"}, first); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

@@ -77,6 +77,7 @@ func TestHandsOver(t *testing.T) {
 		"help of a second command":    {[]string{"kubectl-kinetic", "help", "build-image"}, []string{"kubectl-kinetic_run", "build-image", "--help"}},
 		"--help after the command":    {[]string{"kubectl-kinetic", "run", "--help"}, []string{"kubectl-kinetic_run", "--help"}},
 		"help of a command":           {[]string{"kubectl-kinetic", "help", "run"}, []string{"kubectl-kinetic_run", "--help"}},
+		"top":                         {[]string{"kubectl-kinetic", "top", "--mine"}, []string{"kubectl-kinetic_jobs", "top", "--mine"}},
 		"help of a command's command": {[]string{"kubectl-kinetic", "help", "jobs", "logs"}, []string{"kubectl-kinetic_jobs", "logs", "--help"}},
 	}
 	for name, tt := range tests {

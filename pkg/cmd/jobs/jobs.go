@@ -41,7 +41,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 		RunE:               func(root *cobra.Command, _ []string) error { return root.Help() },
 	}
 	for _, sub := range []*cobra.Command{
-		c.list(), c.status(), c.logs(), c.tail(), c.result(), c.wait(), c.cancel(), c.cleanup(), c.describe(), outputs.NewCommand(streams, now, &c.choice), c.prune(), c.debug(), c.stacks(), c.shell(), c.forward(), c.warm(),
+		c.list(), c.top(), c.status(), c.logs(), c.tail(), c.result(), c.wait(), c.cancel(), c.cleanup(), c.describe(), outputs.NewCommand(streams, now, &c.choice), c.prune(), c.debug(), c.stacks(), c.shell(), c.forward(), c.warm(),
 	} {
 		root.AddCommand(sub)
 	}
@@ -53,7 +53,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 // otherWords are the names that other tools have for our commands.
 var otherWords = map[string][]string{
 	"delete": {"cleanup", "cancel"}, "remove": {"cleanup", "cancel"}, "rm": {"cleanup", "cancel"},
-	"kill": {"cancel"}, "stop": {"cancel"}, "get": {"describe", "list"}, "ps": {"list"},
+	"kill": {"cancel"}, "stop": {"cancel"}, "get": {"describe", "list"}, "ps": {"list"}, "watch": {"top"}, "dashboard": {"top"},
 	"info": {"describe"}, "inspect": {"describe"}, "show": {"describe"},
 	"attach": {"logs", "shell"}, "follow": {"logs"}, "exec": {"shell"}, "ssh": {"shell"}, "sh": {"shell"}, "bash": {"shell"}, "port-forward": {"forward"}, "tunnel": {"forward"},
 }

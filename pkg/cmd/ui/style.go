@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"io"
 	"os"
+	"strconv"
 	"strings"
 
 	"k8s.io/kubectl/pkg/util/term"
@@ -97,6 +98,16 @@ func colorOf(state api.State) color {
 	default:
 		return dim
 	}
+}
+
+// Palette returns the colour of a state, from 0 to 7 as terminals number them; -1 for one that is only dim.
+func Palette(state api.State) int {
+	const first = 30 // the parameter of colour 0
+	n, err := strconv.Atoi(string(colorOf(state)))
+	if err != nil || n < first {
+		return -1
+	}
+	return n - first
 }
 
 // Good returns a text in the colour of what is as it should be, if there are colours.

@@ -77,6 +77,9 @@ func Summary(w diagnose.Workload, pods []corev1.Pod, now api.WorkloadStatus) api
 	} else { // a map may have thousands, that come and go
 		for _, p := range diagnose.NewestOfHosts(pods) {
 			r.Pods = append(r.Pods, p.Name)
+			if diagnose.RunsCall(p) {
+				r.Workload.Hosts = append(r.Workload.Hosts, Host(p))
+			}
 		}
 	}
 	if r.Workload.ByPythonTool {

@@ -13,6 +13,7 @@ import (
 	"testing"
 	"time"
 
+	rbacv1 "k8s.io/api/rbac/v1"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
@@ -108,6 +109,23 @@ func complete(t *testing.T) map[string]string {
 		answers["GET "+rolesPath+"/"+role.Name] = string(text)
 	}
 	return answers
+}
+
+// userRoleWithout returns the Role of users without the rules about an API group.
+func userRoleWithout(t *testing.T, group string) string {
+	t.Helper()
+	w, err := readWanted()
+	if err != nil {
+		t.Fatal(err)
+	}
+	role := w.userRole()
+	n := len(role.Rules)
+	role.Rules = slices.DeleteFunc(slices.Clone(role.Rules), func(r rbacv1.PolicyRule) bool { return slices.Contains(r.APIGroups, group) })
+	if len(role.Rules) != n-1 {
+		t.Errorf("%d rules are about %s", n-len(role.Rules), group)
+	}
+	text, _ := json.Marshal(role)
+	return string(text)
 }
 
 func options(config *rest.Config) Options {
@@ -209,7 +227,8 @@ func TestChecks(t *testing.T) {
 			detail: "namespace ml has no Role kinetic-release, kinetic-user", fix: "kubectl kinetic doctor --fix"},
 		"an older Role": {check: "Roles", answers: map[string]string{"GET " + rolesPath + "/kinetic-user": `{"metadata":{"name":"kinetic-user"},"rules":[{"verbs":["get"],"apiGroups":["batch"],"resources":["jobs"]}]}`},
 			state: doctor.Wrong, detail: "kinetic-user lacks rights that this version needs", fix: "kubectl patch role kinetic-user -n ml --type=json -p '["},
-		"Roles are secret": {check: "Roles", answers: map[string]string{"GET " + rolesPath + "/kinetic-cleanup": forbidden("get", "roles")}, state: doctor.Skipped, detail: "no permission to read Roles"},
+		"a Role without what is nice to have": {check: "Roles", answers: map[string]string{"GET " + rolesPath + "/kinetic-user": userRoleWithout(t, optionalGroup)}, state: doctor.OK, detail: "as in manifests/rbac"},
+		"Roles are secret":                    {check: "Roles", answers: map[string]string{"GET " + rolesPath + "/kinetic-cleanup": forbidden("get", "roles")}, state: doctor.Skipped, detail: "no permission to read Roles"},
 
 		"no LeaderWorkerSet": {check: "LeaderWorkerSet", answers: map[string]string{"GET " + lws: ""}, state: doctor.Wrong,
 			detail: "not installed, but jobs on several hosts need it", fix: "kubectl apply --server-side -f https://github.com/kubernetes-sigs/lws/"},

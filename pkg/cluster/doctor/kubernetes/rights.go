@@ -20,6 +20,14 @@ import (
 // right is one thing that someone may do in a namespace.
 type right struct{ verb, group, resource string }
 
+// optionalGroup is the API group whose rights are nice to have: not every cluster has it, and jobs need none of it.
+const optionalGroup = "metrics.k8s.io"
+
+// neededOf returns what rules allow, without what nobody misses.
+func neededOf(rules []rbacv1.PolicyRule) []right {
+	return slices.DeleteFunc(rightsOf(rules), func(r right) bool { return r.group == optionalGroup })
+}
+
 // rightsOf returns what rules allow.
 func rightsOf(rules []rbacv1.PolicyRule) []right {
 	var all []right
@@ -51,7 +59,7 @@ func (r right) allowed(rules []rbacv1.PolicyRule) bool {
 
 // rights looks whether the user may do what run and jobs do.
 func (c *cluster) rights(ctx context.Context) doctor.Finding {
-	needed := rightsOf(c.wanted.userRole().Rules)
+	needed := neededOf(c.wanted.userRole().Rules)
 	review := authorizationv1.SelfSubjectRulesReview{Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: c.Target.Namespace}}
 	if err := c.review(ctx, "authorization", "selfsubjectrulesreviews", &review); err != nil {
 		return c.failed("create", "selfsubjectrulesreviews", err)
@@ -215,7 +223,7 @@ func (c *cluster) rolesPath() string {
 // lacking returns the rules of a Role that another one does not grant in full.
 func lacking(want, found rbacv1.Role) []rbacv1.PolicyRule {
 	return slices.DeleteFunc(slices.Clone(want.Rules), func(rule rbacv1.PolicyRule) bool {
-		return !slices.ContainsFunc(rightsOf([]rbacv1.PolicyRule{rule}), func(r right) bool { return !r.allowed(found.Rules) })
+		return !slices.ContainsFunc(neededOf([]rbacv1.PolicyRule{rule}), func(r right) bool { return !r.allowed(found.Rules) })
 	})
 }
 
