@@ -295,6 +295,8 @@ func TestHostsWaitForTheirKey(t *testing.T) {
 			s.refuse = c.refuse
 			shown := w.objects[len(w.objects)-1].DeepCopy()
 			err := w.Start(t.Context(), a1, c.secrets)
+			s.mu.Lock() // the server may still handle requests that were given up
+			defer s.mu.Unlock()
 			if c.fails {
 				if err == nil || s.objects[setPath] != nil {
 					t.Errorf("got %v and objects %v", err, s.objects)
