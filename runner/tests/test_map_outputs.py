@@ -81,7 +81,7 @@ class Outputs(MapCase):
                     with open("first.tmp", "w") as file:
                         file.write("whole")
                     os.rename("first.tmp", "first.pt")
-                    time.sleep(1.5)
+                    time.sleep(6)  # many rounds of saving, also on a busy machine
                     last = open("last.pt", "w")
                     last.write("half")
                     last.flush()
