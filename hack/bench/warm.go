@@ -27,7 +27,7 @@ const (
 	heavyImage = "localhost/torch:1"
 )
 
-// edit is the file that changes. The function says which version of it runs.
+// edit is the file that changes. The function returns the version that runs.
 const edit = `IMPORTS = %q
 for name in IMPORTS.split():
     __import__(name)

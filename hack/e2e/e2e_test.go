@@ -33,8 +33,8 @@ func TestClusterDisturbed(t *testing.T) {
 	here(t).oneByOne(t, "testdata/disturbed")
 }
 
-// TestClusterLong runs those of both kinds that look at what other tests look at, too, with more jobs, faults or figures.
-// `make test` leaves them out, `make test-e2e` does not.
+// TestClusterLong runs scripts that repeat what other tests cover, with more jobs or faults. `make test-e2e` includes
+// them, `make test` does not.
 func TestClusterLong(t *testing.T) {
 	c := here(t)
 	t.Run("together", func(t *testing.T) { testscript.Run(t, c.params(testscript.Params{Dir: "testdata/long"})) })

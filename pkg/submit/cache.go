@@ -2,6 +2,7 @@ package submit
 
 import (
 	"cmp"
+	"errors"
 	"path/filepath"
 	"strings"
 
@@ -11,6 +12,9 @@ import (
 )
 
 func validateCache(r api.Request) error {
+	if r.NoCache && r.CacheSize != "" {
+		return errors.New("--no-cache cannot be combined with --cache-size")
+	}
 	_, err := amount.Cache("--cache-size", r.CacheSize)
 	return err
 }

@@ -87,7 +87,7 @@ func send[T any](ctx context.Context, to chan<- T, value T) error {
 	}
 }
 
-// errLeave says that the user leaves the screen.
+// errLeave means that the user leaves the screen.
 var errLeave = errors.New("left")
 
 // loop handles one thing after the other: nothing else touches the model.

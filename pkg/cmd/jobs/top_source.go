@@ -27,7 +27,7 @@ import (
 // topSource answers what top asks about jobs.
 type topSource struct {
 	registry job.Registry
-	// cluster and config are those of the jobs; nil for jobs of this machine, which is then machine.
+	// cluster and config are nil for local jobs, machine for all others.
 	cluster *kube.Cluster
 	config  *rest.Config
 	machine *local.Machine
@@ -149,7 +149,7 @@ func (s *topSource) take(m *top.Model, a topAnswer) {
 	}
 }
 
-// topUses is what the metrics API says.
+// topUses is the answer of the metrics API.
 type topUses struct {
 	of  map[kube.PodName]api.Use
 	err error
@@ -163,7 +163,7 @@ func (s *topSource) uses(ctx context.Context) topUses {
 	return topUses{of, err}
 }
 
-// takeUses puts what the metrics API says into the model.
+// takeUses puts the answer of the metrics API into the model.
 func (s *topSource) takeUses(m *top.Model, u topUses) {
 	s.noMetrics = u.err
 	if u.err == nil {
@@ -177,7 +177,7 @@ func (s *topSource) takeUses(m *top.Model, u topUses) {
 	}
 }
 
-// missing says in one sentence what can't be shown, and why.
+// missing returns a sentence about what can't be shown, and why.
 func (s *topSource) missing() string {
 	const ask = "asking pods takes the Role kinetic-shell"
 	switch {
@@ -188,5 +188,5 @@ func (s *topSource) missing() string {
 	case kube.LacksMetrics(s.noMetrics):
 		return "CPU and memory are unknown: the cluster has no metrics API, and " + ask
 	}
-	return "CPU and memory are unknown: you may not list pods of metrics.k8s.io, and " + ask
+	return "CPU and memory are unknown: you have no permission to list pods.metrics.k8s.io, and " + ask
 }

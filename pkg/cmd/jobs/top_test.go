@@ -61,7 +61,7 @@ func TestWhatIsMissing(t *testing.T) {
 		"nothing":                       {nil, nil, "", false},
 		"no metrics":                    {down, nil, "", true},
 		"no metrics, and a pod is gone": {down, down, "", true},
-		"neither":                       {down, refused, "CPU and memory are unknown: you may not list pods of metrics.k8s.io, and asking pods takes the Role kinetic-shell", false},
+		"neither":                       {down, refused, "CPU and memory are unknown: you have no permission to list pods.metrics.k8s.io, and asking pods takes the Role kinetic-shell", false},
 		"only metrics":                  {nil, refused, "how busy accelerators are is unknown: asking pods takes the Role kinetic-shell", false},
 	} {
 		s, m := &topSource{cluster: &kube.Cluster{}}, top.New(top.Model{})

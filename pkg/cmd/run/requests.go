@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/amount"
 )
 
-// chooseCacheSize takes the size of the cache from its variable, unless a flag says something about it.
+// chooseCacheSize takes the size of the cache from its variable, unless a flag sets it.
 func chooseCacheSize(r *api.Request, getenv func(string) string) error {
 	if r.CacheSize != "" || r.NoCache {
 		return nil

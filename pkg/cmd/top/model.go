@@ -108,7 +108,7 @@ func (m *Model) SetUse(p Place, u api.Use) {
 	k.uses[max(p.Host, 0)] = api.Use{CPU: cmp.Or(u.CPU, was.CPU), Memory: cmp.Or(u.Memory, was.Memory), Duty: cmp.Or(u.Duty, was.Duty)}
 }
 
-// SetUses sets what all hosts use, by their namespaces and pods, and forgets it for the others.
+// SetUses sets what the hosts use that are found by their namespaces and pods.
 func (m *Model) SetUses(of func(namespace, pod string) (api.Use, bool)) {
 	for key, k := range m.jobs {
 		for _, h := range k.entry.Workload.Hosts {

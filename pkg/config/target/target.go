@@ -68,7 +68,7 @@ type Target struct {
 	PathwaysImages string
 	// KeepWarm is the profile's default of --keep-warm.
 	KeepWarm string
-	// CacheSize and CacheScope are what the profile says about caches.
+	// CacheSize and CacheScope are the profile's.
 	CacheSize, CacheScope string
 	// From says where each value comes from.
 	From Sources

@@ -4,5 +4,5 @@ package local
 
 import "time"
 
-// usedBy says that nothing is known.
+// usedBy reports that nothing is known.
 func usedBy(int) (worked time.Duration, memory int64, known bool) { return 0, 0, false }

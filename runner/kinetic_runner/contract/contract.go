@@ -99,6 +99,7 @@ type Facts struct {
 	Defaults struct {
 		Mode           uint32 `json:"mode"`            // permission bits of a file of a bundle
 		MaxDisruptions int    `json:"max_disruptions"` // the runner's
+		CacheSize      int64  `json:"cache_size"`      // the runner's, in bytes
 	} `json:"defaults"`
 	// Ages are those from which objects are renewed that are there already, in seconds.
 	Ages struct {
