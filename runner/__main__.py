@@ -6,7 +6,7 @@ import sys
 
 # A SIGTERM that arrives before there is a handler is lost: PID 1 has no default action.
 early_signals = []
-if sys.argv[1:2] not in (["function"], ["inputs"], ["program"], ["commit"], ["shell"], ["stacks"]):
+if sys.argv[1:2] not in (["function"], ["inputs"], ["program"], ["commit"], ["shell"], ["stacks"], ["relay"], ["kept"]):
     import _signal
 
     for number in (_signal.SIGTERM, _signal.SIGINT):
@@ -26,6 +26,10 @@ try:
         from kinetic_runner.child.commit import main
     elif sys.argv[1:2] == ["ready"]:
         from kinetic_runner.warm.ready import main
+    elif sys.argv[1:2] == ["relay"]:
+        from kinetic_runner.warm.relay import main
+    elif sys.argv[1:2] == ["kept"]:
+        from kinetic_runner.warm.kept import main
     elif sys.argv[1:2] == ["ranks"]:
         from kinetic_runner.ranks import main
     elif sys.argv[1:2] == ["shell"]:

@@ -40,31 +40,46 @@ const level = 7
 //go:embed __main__.py sitecustomize.py kinetic_runner/*.py kinetic_runner/*/*.py kinetic_runner/contract/contract.json kinetic/*.py
 var Sources embed.FS
 
-// Zip returns the program as one zip, the same bytes on every platform. The caller must
+// warmFolder is the part of the program that only warm hosts need.
+const warmFolder = "kinetic_runner/warm"
+
+// Zip returns the program of jobs as one zip, the same bytes on every platform. The caller must
 // not change them. The first call takes a few milliseconds.
-func Zip() []byte { return archive().zip }
+func Zip() []byte { return forJobs().zip }
 
 // SHA256 returns the hash of Zip as 64 hexadecimal digits.
-func SHA256() string { return archive().sha256 }
+func SHA256() string { return forJobs().sha256 }
+
+// WarmZip returns the program of warm hosts, which has all that Zip has. Nobody applies a warm host with
+// kubectl, so the limit of Zip's size is not one of WarmZip's.
+func WarmZip() []byte { return forWarmHosts().zip }
+
+// WarmSHA256 returns the hash of WarmZip as 64 hexadecimal digits.
+func WarmSHA256() string { return forWarmHosts().sha256 }
 
 type zipped struct {
 	zip    []byte
 	sha256 string
 }
 
-var archive = sync.OnceValue(func() zipped {
-	content, err := zipOf(Sources)
+var (
+	forJobs      = sync.OnceValue(func() zipped { return archive(warmFolder) })
+	forWarmHosts = sync.OnceValue(func() zipped { return archive("") })
+)
+
+func archive(without string) zipped {
+	content, err := zipOf(Sources, without)
 	if err != nil {
 		// Both the source and the target are in memory, so this cannot happen.
 		panic(fmt.Sprintf("zipping the embedded runner: %v", err))
 	}
 	sum := sha256.Sum256(content)
 	return zipped{zip: content, sha256: hex.EncodeToString(sum[:])}
-})
+}
 
 // zipOf makes a zip that only depends on names and contents: entries are sorted and have
-// no time.
-func zipOf(files fs.FS) ([]byte, error) {
+// no time. It leaves out one folder.
+func zipOf(files fs.FS, without string) ([]byte, error) {
 	var content bytes.Buffer
 	w := zip.NewWriter(&content)
 	// Not the standard library's compressor, whose output may change with the version of
@@ -74,8 +89,13 @@ func zipOf(files fs.FS) ([]byte, error) {
 		return nil, err
 	}
 	if err := fs.WalkDir(files, ".", func(name string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
+		switch {
+		case err != nil:
 			return err
+		case d.IsDir() && name == without:
+			return fs.SkipDir
+		case d.IsDir():
+			return nil
 		}
 		return addFile(w, compressor, files, name)
 	}); err != nil {

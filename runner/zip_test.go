@@ -109,8 +109,8 @@ func TestZipDependsOnNamesAndContentsAlone(t *testing.T) {
 		"p/sub/m.py":  {Data: []byte("x = 1\n"), Mode: 0o600, ModTime: time.Unix(1e9, 0)},
 		"__main__.py": {Data: text, Mode: 0o755, ModTime: time.Unix(1e9, 0)},
 	}
-	a, errA := zipOf(one)
-	b, errB := zipOf(other)
+	a, errA := zipOf(one, "")
+	b, errB := zipOf(other, "")
 	if errA != nil || errB != nil || !bytes.Equal(a, b) {
 		t.Fatalf("two zips of the same sources differ (%v, %v)", errA, errB)
 	}

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
         VersionMismatch as VersionMismatch,
     )
     from .job_status import JobStatus as JobStatus
+    from .kept import keep as keep
     from .options import configure as configure
     from .pod import (
         attempt as attempt,
@@ -78,6 +79,7 @@ _HOMES = {
     "hosts": "pod",
     "in_job": "pod",
     "is_preempted": "pod",
+    "keep": "kept",
     "list_jobs": "client.finding",
     "load_ipython_extension": "client.notebook",
     "output_dir": "pod",

@@ -6,7 +6,7 @@ import os
 import sys
 
 from .environment import NETRC_VARIABLE, WORK, at_start
-from .process import Child, interpreter
+from .process import PYTHON, Child, interpreter
 
 
 def main(argv, early_signals):
@@ -42,7 +42,7 @@ def differs_later(workspace, environ):
     return not all(map(os.path.isabs, paths)) or any(workspace in value for value in environ.values())
 
 
-def start(workspace):
+def start(workspace, role="function", python=PYTHON):
     """Return a Child that waits in the workspace for its document, or None if it must start later."""
     if "KINETIC_NETWORK" in os.environ or differs_later(workspace, os.environ):  # whose script would run twice
         return None
@@ -51,6 +51,6 @@ def start(workspace):
     environ.pop("KINETIC_STOP_FILE", None)  # of the job in which this one was started
     try:
         os.makedirs(workspace, exist_ok=True)
-        return Child(interpreter("function", workspace, environ))
+        return Child(interpreter(role, workspace, environ, python=python))
     except OSError:
         return None  # if the problem lasts, the attempt hits it too and reports it

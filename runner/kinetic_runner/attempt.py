@@ -344,9 +344,10 @@ class Attempt:
                 return self.outputs.follow(ranks)
             if call.is_function:
                 kept = {"keep_value": self.host == 0, "inline_pickle": TOLD_PICKLE if self.host else 0}
-                if self.options.keep_workspace:
-                    kept["packages"] = packages_file(self.options.work)
-                return self.outputs.follow(start_function(call, place, "function", child=ranks or child, **kept))
+                role = "function"
+                if self.options.keep_workspace:  # on a warm host
+                    role, kept["packages"] = "relay", packages_file(self.options.work)
+                return self.outputs.follow(start_function(call, place, role, child=ranks or child, **kept))
             return self.outputs.follow(Child(program_command(call, place)))
 
         failure = None

@@ -15,12 +15,13 @@ from kinetic_runner.warm import frames
 from kinetic_runner.warm.frames import Frames
 from kinetic_runner.warm.holder import OFFSET
 from kinetic_runner.warm.leftovers import Leftovers
+from wheels import SITE, MadeWheel, Packages
 
 SECRET, UID = b"secret", "uid-1"
 PROGRAM = """
 import sys; sys.path.insert(0, %r)
 from kinetic_runner.warm.holder import Holder
-holder = Holder(%r, %r, %r, 0, %r, %r)
+holder = Holder(%r, %r, %r, 0, %r, %r, %r)
 print(holder.port, flush=True)
 holder.serve()
 """
@@ -77,9 +78,11 @@ class Ring:
         self._connection.close()
 
 
-class Holding(RunnerCase):
-    def host(self, idle=1000.0, limit=1000.0, **more):
-        code = PROGRAM % (RUNNER, SECRET, UID, self.work, idle, limit)
+class Hosting(RunnerCase):
+    calls = 0
+
+    def host(self, idle=1000.0, limit=1000.0, level="preloaded", **more):
+        code = PROGRAM % (RUNNER, SECRET, UID, self.work, idle, limit, level)
         environ = {name: value for name, value in os.environ.items() if not name.startswith("KINETIC_")}
         process = subprocess.Popen([sys.executable, "-c", code], env=dict(environ, **more), stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         self.addCleanup(self._kill, process)
@@ -90,7 +93,7 @@ class Holding(RunnerCase):
         bundle, data = self.put_index(*pack(files)), json.dumps(call).encode()
         self.put(f"{job}/call.json", data)
         argv = self.argv(call, bundle)
-        argv = ["--store", self.store_url, "--call", argv[argv.index("--call") + 1], "--bundle", bundle, "--work", self.work]
+        argv = ["--store", self.store_url, "--call", argv[argv.index("--call") + 1], "--bundle", bundle, "--work", self.work, *more.pop("flags", ())]
         return dict(id=job, argv=argv + ["--function"] * (call["kind"] == "function"), environ=more.pop("environ", {}), **more)
 
     def run_there(self, port, *args, **more):
@@ -98,12 +101,26 @@ class Holding(RunnerCase):
         ring.send(frames.CALL, self.order(*args, **more))
         kind, state = ring.receive()
         self.assertEqual((kind, state["state"]), (frames.STATE, "started"), state)
-        return ring.follow()
+        got = ring.follow()
+        ring.close()
+        return got
 
     def result(self, job):
         with open(os.path.join(self.store, job, "result.json")) as file:
             return json.load(file)
 
+    def values(self, port, *sources, environ=None, files=None):
+        """The values of calls of f in these files, one after the other, None for one that failed, and what they printed."""
+        values, printed = [], []
+        for source in sources:
+            job, self.calls = f"call-{self.calls}", self.calls + 1
+            output, code = self.run_there(port, job, function(), dict(files or {}, **{"train.py": source}), environ=environ or {})
+            printed.append(output)
+            values.append(None if code else self.result(job)["value"])
+        return values, printed
+
+
+class Holding(Hosting):
     def test_calls_are_whole_jobs(self):
         _, port = self.host()
         for number in (1, 2, 3):
@@ -129,6 +146,50 @@ class Holding(RunnerCase):
             self.assertEqual(self.run_there(port, f"call-{number}", function(), files, environ={"WORD": word})[1], 0)
             got.append(self.result(f"call-{number}")["value"])
         self.assertEqual(got, [["a", False, 0], ["a", True, 1], ["b", False, 2], ["b", True, 3]])
+
+    def test_a_process_that_is_kept(self):
+        _, port = self.host(level="process")
+        source = "import os, kinetic\ndef f():\n  print('printed')\n  return [os.getpid(), len(kinetic.keep('list', list).append(1) or kinetic.keep('list', list))]"
+        (first, second, third), printed = self.values(port, source, source, source)
+        self.assertEqual([second, third], [[first[0], 2], [first[0], 3]])
+        self.assertEqual(printed, ["printed\n"] * 3)
+
+    def test_a_kept_process_has_the_code_of_its_call_alone(self):
+        _, port = self.host(level="process")
+        source = """import os, signal, sys, helper
+def f():
+  os.environ["LEFT"] = "1"
+  os.umask(0)
+  sys.path.append("/left")
+  sys.stdout = None
+  signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+  os.chdir("/")
+  return %d
+"""
+        looks = """import os, signal, sys
+def f():
+  return [os.environ.get("LEFT"), os.umask(0o22) != 0, "/left" in sys.path, signal.getsignal(signal.SIGUSR1) == signal.SIG_DFL,
+    os.path.basename(os.getcwd()), "helper" in sys.modules, sys.stdout is None]
+"""
+        values, _ = self.values(port, source % 1, source % 2, looks, files={"helper.py": "N = 1"})
+        self.assertEqual(values, [1, 2, [None, True, False, True, "workspace", False, False]])
+
+    def test_what_ends_a_kept_process(self):
+        _, port = self.host(level="process")
+        pid = "import os, sys, threading, time\ndef f():\n  %s\n  return os.getpid()"
+        thread = "threading.Thread(target=time.sleep, args=(9999,), daemon=True, name='mine').start()"
+        values, printed = self.values(port, *(pid % line for line in ("pass", "pass", thread, "pass", "1 / 0", "pass", "os.kill(os.getpid(), 9)", "pass", "os._exit(0)", "pass")))
+        self.assertEqual((values[0], values[0]), (values[1], values[2]))
+        self.assertIn("the next call runs in a new process: the thread mine still runs\n", printed[2])
+        self.assertIn("the next call runs in a new process: this one has failed\n", printed[4])
+        self.assertEqual([value is None for value in values], [False] * 4 + [True, False] * 3)
+        self.assertEqual(len({value for value in values if value}), 5, values)
+
+    def test_what_cannot_be_kept(self):
+        _, port = self.host(level="process")
+        for made, name in (("Model", "Model"), ("lambda: f", "f")):
+            _, printed = self.values(port, f"import kinetic\nclass Model: pass\ndef f(): kinetic.keep('x', {made})")
+            self.assertIn(f"TypeError: cannot keep 'x': {name} is defined in your project", printed[0])
 
     def test_a_call_goes_on_without_its_client_and_can_be_followed_again(self):
         _, port = self.host()
@@ -197,6 +258,64 @@ class Holding(RunnerCase):
             self.assertIsNone(ring.receive())
         self.assertIsNone(process.poll())
         self.assertEqual(self.run_there(port, "call-1", function(), {"train.py": "def f(): pass"})[1], 0)
+
+
+class WithPackages(Packages, Hosting):
+    SOURCE = """import importlib, os, sys
+def f():
+  found = {}
+  for name in ("one", "two"):
+    try: found[name] = importlib.import_module(name).VERSION
+    except ImportError: pass
+  return [found, sys.prefix]
+"""
+
+    def looks(self, port, *wheels, flag=None):
+        job, self.calls = f"call-{self.calls}", self.calls + 1
+        output, code = self.run_there(port, job, function(), {"train.py": self.SOURCE}, flags=flag or self.packages(*wheels))
+        self.assertEqual(code, 0, output)
+        found, prefix = self.result(job)["value"]
+        self.assertEqual(prefix, self.prefix_of_env)
+        return found, re.findall(r"installed (\d+) package", output)
+
+    def test_only_what_differs_is_installed(self):
+        one, two = MadeWheel("one"), MadeWheel("two", files={"two/__init__.py": "from two.deep import VERSION", "two/deep.py": "VERSION = 2"})
+        newer = MadeWheel("one", "1.1")
+        for level in ("clean", "preloaded", "process"):
+            with self.subTest(level):
+                _, port = self.host(level=level)
+                self.assertEqual(self.looks(port, one), ({"one": "1.0"}, ["1"]))
+                self.assertEqual(self.looks(port, one), ({"one": "1.0"}, []))
+                self.assertEqual(self.looks(port, one, two), ({"one": "1.0", "two": 2}, ["1"]))
+                self.assertEqual(self.looks(port, newer, two), ({"one": "1.1", "two": 2}, ["1"]))
+                self.assertEqual(self.looks(port, newer), ({"one": "1.1"}, []))
+                self.assertFalse(os.path.exists(os.path.join(self.prefix_of_env, SITE, "two")))
+                self.setUp()
+
+    def test_what_a_call_installs_is_gone(self):
+        one = MadeWheel("one")
+        _, port = self.host()
+        self.looks(port, one)
+        with open(os.path.join(self.prefix_of_env, SITE, "two.py"), "w") as file:
+            file.write("VERSION = 3")
+        self.assertEqual(self.looks(port, one), ({"one": "1.0"}, ["1"]))
+
+    def test_packages_with_one_file(self):
+        """The file stays as it is with the packages that remain."""
+        one, two = MadeWheel("one", files={"one.py": "VERSION = 1", "both.py": ""}), MadeWheel("two", files={"two.py": "VERSION = 2", "both.py": ""})
+        _, port = self.host()
+        self.looks(port, one, two)
+        self.assertEqual(self.looks(port, two), ({"two": 2}, ["1"]))
+        self.assertTrue(os.path.exists(os.path.join(self.prefix_of_env, SITE, "both.py")))
+
+    def test_requirements_are_resolved_once(self):
+        index = self.index(MadeWheel("one"))
+        flag = self.wish("one", options=[index.option()])
+        _, port = self.host(PIP_CONFIG_FILE=os.devnull)
+        self.assertEqual(self.looks(port, flag=flag), ({"one": "1.0"}, ["1"]))
+        asked = len(index.requests)
+        self.assertEqual(self.looks(port, flag=flag), ({"one": "1.0"}, []))
+        self.assertEqual(len(index.requests), asked)
 
 
 if __name__ == "__main__":

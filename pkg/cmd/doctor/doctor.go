@@ -180,7 +180,7 @@ func (f *flags) toOptions(streams genericiooptions.IOStreams, now clock.PassiveC
 	o.kubectl = f.connection.Kubectl(where)
 	o.cluster = kubernetes.Options{
 		Target: where, Problem: err, Accelerator: wanted, Queue: f.queue, Pathways: f.backend == string(api.BackendPathways), Now: now.Now,
-		Client:     versions.Client{Version: version.String(), RunnerSHA256: runner.SHA256()},
+		Client:     versions.Client{Version: version.String(), Runners: []string{runner.SHA256(), runner.WarmSHA256()}},
 		FixCommand: "kubectl kinetic doctor --fix" + f.connection.Given() + " -n " + cmp.Or(where.Namespace, "NAMESPACE"),
 	}
 	if unread == nil && err != nil && where.GKE && where.Project != "" && where.Context == "" {

@@ -135,11 +135,15 @@ func (m mode) contacts() bool { return m == modeRun || m == modePrepare || m == 
 func (m mode) submits() bool { return m == modeRun || m == modePrepare }
 
 // prepare makes what is needed after everything else, in the order in which it is needed. Each takes a few milliseconds.
-func prepare(local bool) {
-	if !local {
+func prepare(r api.Request) {
+	if r.Backend != api.BackendLocal {
 		render.Warm()
 	}
-	runner.Zip()
+	if r.KeepWarm.Idle > 0 {
+		runner.WarmZip()
+	} else {
+		runner.Zip()
+	}
 }
 
 func (f *flags) toOptions(c *cobra.Command, args []string, streams genericiooptions.IOStreams, now clock.PassiveClock) (*options, error) {
@@ -163,7 +167,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 		return nil, err
 	}
 	if m != modeExplain {
-		go prepare(local)
+		go prepare(request)
 	}
 	f.connection.SetNotices(streams.ErrOut)
 	machine, err := f.machine(streams, now)

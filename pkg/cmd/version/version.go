@@ -120,7 +120,7 @@ func (o *options) read(ctx context.Context) cluster {
 	}
 	c.Inventory = versions.Read(ctx, config, versions.Options{
 		Namespace: where.Namespace, Within: o.within,
-		Client: versions.Client{Version: version.String(), RunnerSHA256: runner.SHA256()},
+		Client: versions.Client{Version: version.String(), Runners: []string{runner.SHA256(), runner.WarmSHA256()}},
 	})
 	return c
 }

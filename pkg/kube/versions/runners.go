@@ -15,8 +15,11 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/version"
 )
 
-// Client is the version of this client, and the hash of the runner that it brings.
-type Client struct{ Version, RunnerSHA256 string }
+// Client is the version of this client, and the hashes of the runners that it brings: of jobs and of warm hosts.
+type Client struct {
+	Version string
+	Runners []string
+}
 
 // Runner is a runner in a namespace. Every version of the client that ran a job there has
 // brought its own.
@@ -73,7 +76,7 @@ func (r reader) runners(ctx context.Context) (func(*Inventory), error) {
 
 // relation compares a runner with the one of the client.
 func (c Client) relation(by, sha256 string) Relation {
-	if sha256 == c.RunnerSHA256 {
+	if slices.Contains(c.Runners, sha256) {
 		return Current
 	}
 	theirs, err := utilversion.ParseSemantic(by)

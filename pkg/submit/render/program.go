@@ -20,7 +20,13 @@ type program struct {
 	sha256 string
 }
 
-func theRunner() program { return program{zip: runner.Zip(), sha256: runner.SHA256()} }
+// theRunner returns the runner of a job, or of a warm host.
+func theRunner(s api.Spec) program {
+	if s.Warm != nil {
+		return program{zip: runner.WarmZip(), sha256: runner.WarmSHA256()}
+	}
+	return program{zip: runner.Zip(), sha256: runner.SHA256()}
+}
 
 // unnamed stands for a runner whose hash is not known yet. Its hash is a text that no job
 // contains.

@@ -39,7 +39,7 @@ func Files(s api.Spec, o Overlay) (map[string][]byte, error) {
 	return files, err
 }
 
-func render(s api.Spec, o Overlay, find func() program, written bool) (Rendered, tree, error) {
+func render(s api.Spec, o Overlay, find func(api.Spec) program, written bool) (Rendered, tree, error) {
 	if err := check(s); err != nil {
 		return Rendered{}, nil, err
 	}
@@ -52,7 +52,7 @@ func render(s api.Spec, o Overlay, find func() program, written bool) (Rendered,
 		r, err := buildAlone(s, find)
 		return r, nil, err
 	}
-	p := find()
+	p := find(s)
 	files, err := generate(s, o, p, true)
 	if err != nil {
 		return Rendered{}, nil, err
@@ -84,7 +84,7 @@ func render(s api.Spec, o Overlay, find func() program, written bool) (Rendered,
 // buildAlone builds a job without an overlay. It adds the runner's ConfigMap, which
 // printOrder puts last, and the runner's hash without kustomize, since another goroutine
 // is still making the zip when kustomize begins.
-func buildAlone(s api.Spec, find func() program) (Rendered, error) {
+func buildAlone(s api.Spec, find func(api.Spec) program) (Rendered, error) {
 	files, err := generate(s, Overlay{}, unnamed, false)
 	if err != nil {
 		return Rendered{}, err
@@ -93,7 +93,7 @@ func buildAlone(s api.Spec, find func() program) (Rendered, error) {
 	if err != nil {
 		return Rendered{}, fmt.Errorf("building job %s: %w", s.ID, err)
 	}
-	p := find()
+	p := find(s)
 	for i, o := range r.objects {
 		substitute(o.Object, unnamed.sha256, p.sha256)
 		r.texts[i] = bytes.ReplaceAll(r.texts[i], []byte(unnamed.sha256), []byte(p.sha256))

@@ -269,4 +269,4 @@ var (
 	}
 )
 
-func findTestRunner() program { return testRunner }
+func findTestRunner(api.Spec) program { return testRunner }

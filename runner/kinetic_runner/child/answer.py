@@ -23,3 +23,14 @@ def answer_signal(environ=os.environ):
     file = os.open(path, os.O_WRONLY | os.O_APPEND | os.O_CREAT, 0o600)
     setattr(sys, KEPT, file)
     faulthandler.register(_signal.SIGURG, file=file, all_threads=True, chain=False)
+
+
+def ignore_signal():
+    """Answer no more: the file is one of a call that has ended."""
+    if hasattr(sys, KEPT):
+        import _signal
+        import faulthandler
+
+        faulthandler.unregister(_signal.SIGURG)
+        os.close(getattr(sys, KEPT))
+        delattr(sys, KEPT)

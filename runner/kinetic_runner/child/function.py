@@ -18,32 +18,37 @@ DOCUMENT_FD = 5
 
 def main(argv, _):
     """Call the function that the document names; return the exit code."""
-    if noted := os.environ.pop("KINETIC_PRELOAD", ""):
-        from .preload import Preload
-
-        Preload(noted).run()
     call = read_call()
-    report, forms = Report(call["scratch"]), forms_of(call)
-    code = conclude(forms, call, report, lambda: call_function(call))
-    if call.get("packages") and report.ours:
-        from .preload import Preload
+    return run(call, Report(call["scratch"]))
 
-        Preload(call["packages"]).note(call["workspace"])
-    return code
+
+def run(call, report):
+    """Call the function in this process, which has entered the call's place; return the exit code."""
+    return conclude(forms_of(call), call, report, lambda: call_function(call))
 
 
 def read_call():
+    """Wait for the runner's document, and go where it says."""
+    call = wait_for_call()
+    enter(call)
+    return call
+
+
+def wait_for_call():
     """Wait for the runner's document, which says what to call and where."""
     with open(DOCUMENT_FD, "rb", buffering=0) as pipe:
         data = pipe.readall()
     try:
-        call = marshal.loads(data)
+        return marshal.loads(data)
     except EOFError:
         os._exit(0)  # the runner ended without sending a call
+
+
+def enter(call):
+    """Go to the place of a call: its directory and its variables."""
     os.chdir(call["cwd"])
     os.environ.update(call["environ"])
     answer_signal()
-    return call
 
 
 def conclude(forms, call, report, action):

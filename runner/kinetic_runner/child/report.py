@@ -44,6 +44,11 @@ class Report:
         """Whether this is the process that the runner started, rather than a fork of it."""
         return os.getpid() == self._pid
 
+    def close(self):
+        """Close it: the call has ended, and this process has not."""
+        if self.pipe.is_open and self.pipe.fd != REPORT_FD:
+            os.close(self.pipe.fd)
+
     def send(self, **fields):
         """Send one object."""
         line = json.dumps(fields).encode() + b"\n"

@@ -12,7 +12,7 @@ from ..bundle.unpack import empty_directory
 from ..documents import SHA256, field, parse_document
 from ..errors import BadEnvironment, Mismatch, NotFound, RunnerError, naming
 from ..process import PYTHON
-from ..records import read_document
+from ..records import create_or_read, read_document
 from ..store import copy_verified, in_parallel, read_verified
 from ..store.names import blob_name, environment_name
 from .venv import PYTHON_VERSION, Venv
@@ -30,24 +30,41 @@ def provide(attempt, fetch_package):
     name = blob_name(options.environment)
     where, needed = store.url(name), [name]
     document = parse_document(read_verified(store, name, options.environment, DOCUMENT_LIMIT), where)
-    folder = os.path.join(attempt.scratch, "wheels")
+    folder, venv, memory, resolved = os.path.join(attempt.scratch, "wheels"), Venv(options.venv), None, None
     empty_directory(folder)
+    if options.keep_workspace:
+        from .update import Memory
+
+        memory = Memory(venv).recall()
     if "wheels" not in document:
         needed.append(environment_name(options.job))
         try:
             document = read_document(store, needed[-1])
         except NotFound:
-            from .resolve import resolve
+            if known := memory and memory.resolved(options.environment):
+                document = create_or_read(store, needed[-1], known)
+            else:
+                from .resolve import is_fixed, resolve
 
-            steps.pop()()  # requirements may name files in it
-            document = resolve(attempt, document, where, folder)
+                steps.pop()()  # requirements may name files in it
+                wish, document = document, resolve(attempt, document, where, folder)
+                resolved = document if is_fixed(wish) else None
         where = store.url(needed[-1])
     wheels = parse_wheels(document, where)
     attempt.begin_cache([wheel.file for wheel in wheels])
-    steps.append(Installation(store, wheels, folder, Venv(options.venv)).run)
-    in_parallel(lambda step: step(), steps, len(steps))
+    missing = wheels
+    if memory:
+        missing = memory.make_room(wheels)
+    else:
+        venv.make()
+    installation = Installation(store, missing, folder, venv)
+    in_parallel(lambda step: step(), [*steps, installation.run], len(steps) + 1)
+    empty_directory(folder)
     os.rmdir(folder)
-    attempt.say(f"installed {len(wheels)} package{'' if len(wheels) == 1 else 's'} in {time.monotonic() - began:.1f} s")
+    if memory:
+        memory.note(installation.files, options.environment, resolved)
+    if missing or not memory:
+        attempt.say(f"installed {len(missing)} package{'' if len(missing) == 1 else 's'} in {time.monotonic() - began:.1f} s")
     return needed + [blob_name(wheel.sha256) for wheel in wheels]
 
 
@@ -82,12 +99,12 @@ class Installation:
 
     def __init__(self, store, wheels, folder, venv):
         self._store, self._wheels, self._folder, self._venv = store, wheels, folder, venv
+        self.files = {}  # that it has written, below site-packages, by the hash of their wheel
         self._web = None
         self._turn, self._fetched, self._next = threading.Lock(), set(), 0
 
     def run(self):
-        """Make the environment."""
-        self._venv.make()
+        """Install them."""
         urls = [wheel.url for wheel in self._wheels if wheel.url]
         if urls:
             from .web import Web
@@ -105,7 +122,7 @@ class Installation:
         with self._turn:
             while self._next in self._fetched:
                 wheel = self._wheels[self._next]
-                install(self._path(wheel), self._title(wheel), self._venv)
+                self.files[wheel.sha256] = install(self._path(wheel), self._title(wheel), self._venv)
                 os.unlink(self._path(wheel))
                 self._next += 1
 

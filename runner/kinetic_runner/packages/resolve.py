@@ -58,6 +58,12 @@ def resolve(attempt, wish, where, folder):
     return found
 
 
+def is_fixed(wish):
+    """Report whether requirements name projects alone, no files or addresses, whose content may change."""
+    lines = [line for key in ("requirements", "constraints") for line in wish.get(key, ())]
+    return not any("/" in line or line.startswith((".", "-")) for line in lines)
+
+
 def run_pip(attempt, work, requirements, constraints, complete):
     """Return the paths of the wheels that pip has made or fetched. If complete, the requirements are all packages."""
     if importlib.util.find_spec("pip") is None:

@@ -30,10 +30,10 @@ SCRIPT = 'import sys\nfrom {} import {}\nif __name__ == "__main__":\n    sys.exi
 
 
 def install(path, title, venv):
-    """Install the wheel in a file. Raise BadEnvironment with its title if it is not a proper wheel."""
+    """Install the wheel in a file, and return the paths of its files, relative to site-packages. Raise BadEnvironment with its title if it is not a proper wheel."""
     try:
         with zipfile.ZipFile(path) as archive:
-            Wheel(archive, venv).install()
+            return Wheel(archive, venv).install()
     except BROKEN as exc:
         raise BadEnvironment(f"cannot install {title}: {exc}: use another release of the package, or build the wheel again") from None
 
@@ -77,7 +77,7 @@ class Wheel:
         for name, text in commands.items():
             self._write(os.path.join(self._venv.bin, name), [(self._venv.shebang + text).encode()], True)
         self._write(os.path.join(self._venv.site, self._info, "INSTALLER"), [b"kinetic\n"])
-        self._write_record()
+        return [*self._rows, self._write_record()]
 
     def _text(self, name):
         """Return the text of a file in .dist-info that every wheel has."""
@@ -151,6 +151,7 @@ class Wheel:
         self._rows[name] = "", ""
         csv.writer(text, lineterminator="\n").writerows((name, *row) for name, row in sorted(self._rows.items()))
         self._write(path, [text.getvalue().encode()])
+        return name
 
 
 def blocks(source):

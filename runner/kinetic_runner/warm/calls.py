@@ -10,6 +10,7 @@ import time
 from contextlib import suppress
 
 from ..process import PROGRAM, close_all
+from .handover import KEPT
 from .ready import LAST
 
 BLOCK = 64 << 10  # bytes of a log that are searched at a time
@@ -17,16 +18,17 @@ MASKED = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
 
 
 class ReadyRunner:
-    """A runner, and the interpreter below it, that wait for a call. last are the variables of the last one.
+    """A runner, and the interpreter below it, that wait for a call.
 
-    preload says to import what that one has imported.
+    last is the last call. A call with its variables and packages uses that interpreter, which hands it to the process
+    at the socket kept, if there is one.
     """
 
-    def __init__(self, work, last, preload):
+    def __init__(self, work, last, kept):
         order, self._order = os.pipe()
-        argv = [sys.executable, "-u", PROGRAM, "ready", "--work", work] + ["--preload"] * preload
+        argv = [sys.executable, "-u", PROGRAM, "ready", "--work", work]
         actions = [(os.POSIX_SPAWN_DUP2, order, 0)]
-        environ = dict(os.environ, **{LAST: json.dumps(last)})
+        environ = dict(os.environ, **{LAST: json.dumps(last), KEPT: kept})
         self.pid = os.posix_spawn(argv[0], argv, environ, file_actions=actions, setpgroup=0, setsigmask=(), setsigdef=MASKED)
         close_all(order)
 

@@ -11,6 +11,7 @@ from ..options import seconds
 from ..outcome import EXIT_RUNNER
 from ..text import tell
 from .holder import Holder
+from .keeper import PRELOADED
 
 IDLE, LIMIT, LEVEL, FIRST = FLAGS = "--warm-idle", "--warm-limit", "--warm-level", "--warm-first"
 
@@ -25,7 +26,7 @@ def main(argv, _):
     except (KeyError, ValueError) as exc:
         tell(f"kinetic: a warm host needs {IDLE}, {LIMIT} and {NAMES['warm_key']}: {exc}\n")
         return EXIT_RUNNER
-    holder = Holder(secret, os.environ.get("KINETIC_POD_UID", ""), WORK, PORTS["warm"], idle, limit, own.get(LEVEL) != "clean", others)
+    holder = Holder(secret, os.environ.get("KINETIC_POD_UID", ""), WORK, PORTS["warm"], idle, limit, own.get(LEVEL, PRELOADED), others)
     if first is not None:
         holder.take(None, first)
     holder.serve()

@@ -11,12 +11,12 @@ import socket
 import struct
 import time
 
-from ..process import end_all_others
 from ..text import tell
 from . import frames
 from .calls import HostedCall, ReadyRunner
 from .frames import BadFrame, Frames
-from .leftovers import Leftovers
+from .keeper import PRELOADED, Keeper
+from .leftovers import Leftovers, end_others
 
 CONNECTIONS = 8
 GREETING_SECONDS = 5.0  # for a client to prove itself
@@ -30,12 +30,12 @@ OFFSET = struct.Struct("!Q")
 class Holder:
     """A warm host. idle and limit are seconds: without a call, and after which none begins any more.
 
-    preload says to import the packages of the last call before the next one. flags are for the runner of each call.
+    level says what is kept between calls. flags are for the runner of each call.
     """
 
-    def __init__(self, secret, pod_uid, work, port, idle, limit, preload=True, flags=()):
+    def __init__(self, secret, pod_uid, work, port, idle, limit, level=PRELOADED, flags=()):
         self._secret, self._uid, self._work = secret, pod_uid, work
-        self._idle, self._limit, self._preload, self._flags = idle, limit, preload, list(flags)
+        self._idle, self._limit, self._flags = idle, limit, list(flags)
         self._folder = os.path.join(work, "calls")
         os.makedirs(self._folder, exist_ok=True)
         self._began = self._free_since = time.monotonic()
@@ -47,7 +47,7 @@ class Holder:
         self._leftovers = Leftovers()
         self._clients, self._waiting = set(), []  # those whose call waits its turn, with the call
         self._calls, self._current = {}, None
-        self._last = {}  # variables of the last call
+        self._keeper = Keeper(work, level)
         self._ready = self._stopping = None
 
     def serve(self):
@@ -59,6 +59,7 @@ class Holder:
         for number in (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD):
             signal.signal(number, lambda *_: None)
         self._selector.register(wake, selectors.EVENT_READ)
+        self._keeper.renew()
         self._ready = self._runner()
         while not self._over():
             for key, events in self._selector.select(self._pause()):
@@ -70,9 +71,10 @@ class Holder:
                     key.data.ready(events)
             self._tick()
         self._ready.dismiss()
+        self._keeper.end()
 
     def _runner(self):
-        return ReadyRunner(self._work, self._last, self._preload)
+        return ReadyRunner(self._work, self._keeper.last, self._keeper.socket)
 
     def _over(self):
         if self._current is not None:
@@ -112,6 +114,8 @@ class Holder:
             elif self._ready is not None and pid == self._ready.pid:
                 self._ready.dismiss()
                 self._ready = self._runner()
+            else:
+                self._keeper.note_end(pid, status)
 
     def _tick(self):
         now = time.monotonic()
@@ -127,7 +131,7 @@ class Holder:
 
     def _finish(self):
         if os.getpid() == 1:  # else others use this machine, too
-            end_all_others()  # what the call has left running
+            end_others(self._keeper.keeps)  # what the call has left running
             self._leftovers.remove()
         tell(f"kinetic: call {self._current.job} ended with exit code {self._current.code}\n")
         self._current = None
@@ -137,6 +141,7 @@ class Holder:
         while len(self._calls) > KEPT_CALLS:
             self._calls.pop(next(iter(self._calls))).forget()
         if not self._stopping:
+            self._keeper.renew()
             self._ready = self._runner()
 
     def take(self, client, order):
@@ -145,6 +150,7 @@ class Holder:
         if not all(isinstance(word, str) for word in (job, *order["argv"], *order["environ"].values())):
             raise ValueError("a call consists of texts")
         if client is None:
+            self._keeper.note_call(order)
             self._waiting.append((client, order))
         elif job in self._calls:
             client.say(frames.STATE, {"id": job, "state": "started"})
@@ -164,7 +170,8 @@ class Holder:
             call.start(self._ready, argv, order["environ"])
         except BrokenPipeError:  # it has just died
             call.start(self._runner(), argv, order["environ"])
-        self._ready, self._last = None, order["environ"]
+        self._ready = None
+        self._keeper.note_call(order)
         tell(f"kinetic: call {call.job} started\n")
         if client is not None:
             client.say(frames.STATE, {"id": call.job, "state": "started"})

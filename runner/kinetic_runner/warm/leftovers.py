@@ -1,12 +1,15 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Temporary files of a call, which the next one must not find."""
+"""What a call has left running, and its temporary files, which the next one must not find."""
 
 import os
+import signal
+import time
 from contextlib import suppress
 
 from ..bundle.unpack import empty_directory
 
+END_SECONDS, POLL_SECONDS = 5.0, 0.005
 PLACES = ("/tmp", "/var/tmp", "/dev/shm")
 
 
@@ -35,3 +38,27 @@ def names_in(place):
         return set(os.listdir(place))
     except OSError:
         return set()
+
+
+def end_others(keeps):
+    """As PID 1 of a container, kill the processes in it, but for those that keeps(pid, parent) reports and those that came from outside, such as a shell."""
+    until = time.monotonic() + END_SECONDS
+    while time.monotonic() < until:
+        left = [pid for pid, parent in processes() if parent and not keeps(pid, parent)]
+        if not left:
+            return
+        for pid in left:
+            with suppress(ProcessLookupError, PermissionError):
+                os.kill(pid, signal.SIGKILL)
+        with suppress(ChildProcessError):
+            while os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
+                os.waitpid(-1, os.WNOHANG)
+        time.sleep(POLL_SECONDS)
+
+
+def processes():
+    """Yield the pid and the parent's pid of each process but PID 1. The parent is 0 if that is outside of the container."""
+    for name in os.listdir("/proc"):
+        if name.isdigit() and name != "1":
+            with suppress(OSError, IndexError, ValueError), open(f"/proc/{name}/stat", "rb") as file:
+                yield int(name), int(file.read().rpartition(b")")[2].split()[1])

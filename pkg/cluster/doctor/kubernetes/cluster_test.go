@@ -132,7 +132,7 @@ func options(config *rest.Config) Options {
 	return Options{
 		Target: target.Target{Context: "gke_acme_us-central1-a_c", Namespace: "ml", GKE: true, Project: "acme", Zone: "us-central1-a", Cluster: "c",
 			From: target.Sources{Context: "current context", Namespace: "--namespace"}},
-		Config: config, Client: versions.Client{Version: "v0.2.0", RunnerSHA256: "ours"}, FixCommand: "kubectl kinetic doctor --fix", Now: time.Now,
+		Config: config, Client: versions.Client{Version: "v0.2.0", Runners: []string{"ours"}}, FixCommand: "kubectl kinetic doctor --fix", Now: time.Now,
 	}
 }
 

@@ -1,0 +1,47 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What stays in the process of a warm host from one call to the next."""
+
+from __future__ import annotations
+
+import os
+import sys
+
+TYPE_CHECKING = False
+if TYPE_CHECKING:
+    from collections.abc import Callable
+    from typing import Any, TypeVar
+
+    T = TypeVar("T")
+
+__all__ = ["keep"]
+
+_INSTALLED = tuple(f"{os.sep}{folder}{os.sep}" for folder in ("site-packages", "dist-packages"))
+_kept: dict[str, Any] = {}
+
+
+def keep(name: str, make: Callable[[], T]) -> T:
+    """Return what make() returned when this process first kept something with this name, or call it now.
+
+    With keep_warm="10m,process", later calls on the warm host run in the same process: they find weights, datasets
+    and whatever else takes long to make. Everywhere else, make() is called once in each call.
+
+    Your code may have changed between two calls, so that objects of its classes, and its functions, can't be kept: raise TypeError for them.
+    """
+    if name not in _kept:
+        value = make()
+        for module in (getattr(value, "__module__", None), type(value).__module__):
+            if isinstance(module, str) and _is_of_project(module):
+                kind = getattr(value, "__qualname__", type(value).__qualname__)
+                raise TypeError(f"cannot keep {name!r}: {kind} is defined in your project, whose code may change; keep its weights or its data instead")
+        _kept[name] = value
+    return _kept[name]
+
+
+def _is_of_project(module: str) -> bool:
+    """Report whether a module is neither one of Python nor installed."""
+    loaded = sys.modules.get(module)
+    file = getattr(loaded, "__file__", None)
+    if module == "__main__" or file is None:
+        return module == "__main__"
+    return not file.startswith(os.path.dirname(os.__file__) + os.sep) and not any(folder in file for folder in _INSTALLED)

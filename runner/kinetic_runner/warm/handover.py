@@ -1,0 +1,78 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""What the process that waits for a call and the one that is kept tell each other over a socket in the host's directory.
+
+The first sends an Order with its open files. The second answers with one line of JSON for each event: {"pid": N} when the call
+has begun, and {"status": N}, as os.waitpid has it, when it has ended.
+"""
+
+import array
+import json
+import marshal
+import os
+import socket
+import struct
+
+from ..process import close_all
+
+KEPT = "KINETIC_KEPT"  # the path of the socket, for the process that waits
+LISTENER = 3  # the descriptor of the socket, for the process that is kept
+EXIT_LEFT_OUT = 3  # of that process: it has left out a package and must start again
+SIZE = struct.Struct("!I")
+FILES = 4  # standard input, output and error, and the reports
+PIECE = 1 << 16
+
+
+def socket_file(work):
+    """Return the path of the socket."""
+    return os.path.join(work, "kept")
+
+
+def send_order(connection, order, files=range(FILES)):
+    """Send an order, a dictionary, with open files: those with the first numbers of this process, unless others are given."""
+    data = marshal.dumps(order)
+    connection.sendmsg([SIZE.pack(len(data))], [(socket.SOL_SOCKET, socket.SCM_RIGHTS, array.array("i", files))])
+    connection.sendall(data)
+
+
+def receive_order(connection):
+    """Return an order and its open files. Raise EOFError if there is none."""
+    files = array.array("i")
+    head, ancillary, _, _ = connection.recvmsg(SIZE.size, socket.CMSG_SPACE(FILES * files.itemsize))
+    for level, kind, data in ancillary:
+        if level == socket.SOL_SOCKET and kind == socket.SCM_RIGHTS:
+            files.frombytes(data[: len(data) - len(data) % files.itemsize])
+    try:
+        if len(files) < FILES:
+            raise EOFError("an order has no files")
+        size = SIZE.unpack(exactly(connection, SIZE.size, head))[0]
+        return marshal.loads(exactly(connection, size)), list(files)
+    except (EOFError, OSError):
+        close_all(*files)
+        raise
+
+
+def exactly(connection, size, data=b""):
+    """Return so many bytes."""
+    while len(data) < size:
+        piece = connection.recv(min(size - len(data), PIECE))
+        if not piece:
+            raise EOFError("an order is cut off")
+        data += piece
+    return data
+
+
+def send_event(connection, **event):
+    """Send an event. Nobody may be there any more."""
+    try:
+        connection.sendall(json.dumps(event).encode() + b"\n")
+    except OSError:
+        pass
+
+
+def events(connection):
+    """Yield the events up to the end of the connection."""
+    rest = b""
+    while data := connection.recv(PIECE):
+        *lines, rest = (rest + data).split(b"\n")
+        yield from map(json.loads, lines)

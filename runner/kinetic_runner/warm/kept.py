@@ -1,0 +1,169 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The process that is kept between calls: it has imported the packages of earlier calls, and forks the process of each call.
+
+It opens no device and has no threads, so a fork is as good as a new Python. With --lasting, the fork takes further calls.
+"""
+
+import sys
+
+from ..child import function  # first: what it finds loaded is what Python itself has loaded
+
+import os
+import selectors
+import signal
+import socket
+from contextlib import suppress
+
+from ..process import close_all, move_up
+from .handover import EXIT_LEFT_OUT, LISTENER, receive_order, send_event, send_order
+from .packages import LeftOut, Packages
+from .resident import Resident
+
+ORDER_SECONDS = 5.0  # for an order to arrive
+CODE_BYTES = 16  # for an exit code, as text
+
+
+def main(argv, _):
+    """Serve until standard input ends. In a fork, run a call and return its exit code."""
+    noted, *flags = argv[2:]
+    packages = Packages(noted)
+    try:
+        packages.load()
+    except LeftOut:
+        return EXIT_LEFT_OUT
+    order, control = Kept("--lasting" in flags).serve()  # from here on, this is a fork
+    if "numpy.random" in sys.modules:  # else the random numbers of all calls would be the same
+        sys.modules["numpy.random"].seed()
+    return Resident(function, control).run(order, packages)
+
+
+class Fork:
+    """A process of a call. client is the connection of who waits for it, None between two calls."""
+
+    def __init__(self, pid, control, client):
+        self.pid, self.control, self.client = pid, control, client
+
+
+class Kept:
+    """Takes orders at a socket. lasting: a fork takes further calls."""
+
+    def __init__(self, lasting):
+        self._listener = socket.socket(fileno=LISTENER)
+        self._lasting = lasting
+        self._wake = os.pipe()
+        for fd in self._wake:
+            os.set_blocking(fd, False)
+        signal.set_wakeup_fd(self._wake[1], warn_on_full_buffer=False)
+        signal.signal(signal.SIGCHLD, lambda *_: None)
+        self._selector = selectors.DefaultSelector()
+        self._forks = {}  # by pid
+
+    def serve(self):
+        """Serve orders. Return only in a fork: its order, and the socket for further orders or None."""
+        self._selector.register(0, selectors.EVENT_READ, lambda: os._exit(0))  # the host has ended, or needs this no longer
+        self._selector.register(self._wake[0], selectors.EVENT_READ, self._reap)
+        self._selector.register(self._listener, selectors.EVENT_READ, self._accept)
+        while True:
+            for key, _ in self._selector.select():
+                mine = key.data()
+                if mine is not None:
+                    return mine
+
+    def _accept(self):
+        client, _ = self._listener.accept()
+        client.settimeout(ORDER_SECONDS)
+        try:
+            order, files = receive_order(client)
+        except (EOFError, OSError):
+            client.close()
+            return None
+        idle = next((fork for fork in self._forks.values() if fork.client is None), None)
+        if idle is None or not self._give(idle, client, order, files):
+            ours, theirs = socket.socketpair() if self._lasting else (None, None)
+            pid = os.fork()
+            if pid == 0:
+                self._forget_all(client, ours)
+                adopt(order, files)
+                return order, theirs
+            if theirs is not None:
+                theirs.close()
+                self._selector.register(ours, selectors.EVENT_READ, lambda: self._done(pid))
+            self._forks[pid] = Fork(pid, ours, None)
+            self._begin(self._forks[pid], client)
+        close_all(*files)
+        return None
+
+    def _give(self, fork, client, order, files):
+        """Give an order to a fork that waits for one; return whether it still does."""
+        try:
+            send_order(fork.control, order, files)
+        except OSError:
+            return False
+        self._begin(fork, client)
+        return True
+
+    def _begin(self, fork, client):
+        fork.client = client
+        self._selector.register(client, selectors.EVENT_READ, lambda: self._abandon(fork))
+        send_event(client, pid=fork.pid)
+
+    def _abandon(self, fork):
+        """Who waits for a call was killed: kill the call."""
+        self._end(fork, {})
+        os.kill(fork.pid, signal.SIGKILL)
+
+    def _done(self, pid):
+        """A fork has ended its call and waits for the next one."""
+        fork = self._forks[pid]
+        status = fork.control.recv(CODE_BYTES)
+        if status:
+            self._end(fork, {"status": int(status) << 8})
+        else:
+            self._selector.unregister(fork.control)  # it is ending: see _reap
+
+    def _reap(self):
+        with suppress(BlockingIOError):
+            os.read(self._wake[0], 4096)
+        with suppress(ChildProcessError):
+            while (ended := os.waitpid(-1, os.WNOHANG))[0]:
+                fork = self._forks.pop(ended[0], None)
+                if fork is not None:
+                    self._end(fork, {"status": ended[1]})
+                    if fork.control is not None:
+                        with suppress(KeyError):
+                            self._selector.unregister(fork.control)
+                        fork.control.close()
+
+    def _end(self, fork, event):
+        """Tell who waits for a call how it ended."""
+        if fork.client is not None:
+            self._selector.unregister(fork.client)
+            send_event(fork.client, **event)
+            fork.client.close()
+            fork.client = None
+
+    def _forget_all(self, *connections):
+        """Close all that a fork has of this process."""
+        signal.set_wakeup_fd(-1)
+        signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        self._selector.close()
+        self._listener.close()
+        for connection in (*connections, *(each for fork in self._forks.values() for each in (fork.client, fork.control))):
+            if connection is not None:
+                connection.close()
+        close_all(*self._wake)
+
+
+def adopt(order, files):
+    """Give this process the open files, the variables and the process group of who waits for the call."""
+    try:
+        os.setpgid(0, order["pid"])
+    except OSError:
+        os._exit(1)  # it was killed
+    moved = [move_up(fd) for fd in files]
+    for number, fd in enumerate(moved):
+        os.dup2(fd, number)
+    close_all(*moved, *(fd for fd in files if fd >= len(files)))
+    os.environ.clear()
+    os.environ.update(order["environ"])

@@ -1,0 +1,68 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The child of the runner on a warm host. It waits for a call, and hands it to the process that is kept, if there is one.
+
+The runner notices no difference: this process gets its signals and ends as the call does.
+"""
+
+import sys
+
+from ..child import function  # first: what it finds loaded is what Python itself has loaded
+
+import os
+import signal
+import socket
+
+from ..child.report import Report
+from .handover import KEPT, events, send_order
+from .packages import Packages
+
+BEGIN_SECONDS = 60.0  # for it to import packages and begin the call, before the call runs here
+
+
+def main(argv, _):
+    """Run one call, here or in the process that is kept; return its exit code."""
+    path, call = os.environ.pop(KEPT, ""), function.wait_for_call()
+    if path:
+        hand_over(path, call)
+    function.enter(call)
+    report = Report(call["scratch"])
+    code = function.run(call, report)
+    if report.ours:
+        Packages(call["packages"]).note(call["workspace"])
+    return code
+
+
+def hand_over(path, call):
+    """Let the process that is kept run the call, and end as the call does. Return if it can't."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.settimeout(BEGIN_SECONDS)
+        try:
+            connection.connect(path)
+            send_order(connection, {"pid": os.getpid(), "environ": dict(os.environ), "call": call})
+            told = events(connection)
+            pid = next(told)["pid"]
+        except (OSError, StopIteration, ValueError):
+            return
+        for number in (signal.SIGTERM, signal.SIGINT):
+            signal.signal(number, lambda number, _: pass_on(pid, number))
+        connection.settimeout(None)
+        end_as(next(told, {}).get("status", signal.SIGKILL))
+
+
+def pass_on(pid, number):
+    """Send a signal to the call."""
+    try:
+        os.kill(pid, number)
+    except ProcessLookupError:
+        pass  # it has just ended
+
+
+def end_as(status):
+    """End this process with a status of os.waitpid."""
+    code = os.waitstatus_to_exitcode(status)
+    if code < 0:
+        if -code not in (signal.SIGKILL, signal.SIGSTOP):
+            signal.signal(-code, signal.SIG_DFL)
+        os.kill(os.getpid(), -code)
+    os._exit(code)

@@ -1,0 +1,125 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""A process that runs one call after the other: what calls make by kinetic.keep() stays, and devices stay open.
+
+Between two calls it forgets the modules of the project, and what calls usually change in a process.
+"""
+
+import gc
+import os
+import signal
+import sys
+import threading
+
+from ..child.answer import ignore_signal
+from ..child.outcomes import tell
+from ..child.report import Report
+from .handover import FILES, receive_order
+from .packages import is_below, is_installed
+
+RESTORED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGPIPE, signal.SIGCHLD)
+
+
+class Resident:
+    """Runs calls by the module child.function. control is the socket for further orders, or None for one call only."""
+
+    def __init__(self, function, control):
+        self._function, self._control = function, control
+        self._before = Before()
+
+    def run(self, order, packages):
+        """Run the call of an order, and those that follow. Return the exit code of the last one: this process is then to end."""
+        while True:
+            call = order["call"]
+            self._function.enter(call)
+            report = Report(call["scratch"])
+            code = self._function.run(call, report)
+            if not report.ours:
+                return code  # a fork by the user's code
+            packages.note(call["workspace"])
+            if self._control is None:
+                return code
+            if why := unfit(code):
+                tell(f"kinetic: the next call runs in a new process: {why}\n")
+                return code
+            report.close()
+            self._leave(code)
+            self._before.restore(call["workspace"])
+            order = self._next()
+
+    def _leave(self, code):
+        """Let go of the call, and report that it has ended."""
+        flush_c()
+        null = os.open(os.devnull, os.O_RDWR)
+        for number in range(FILES):
+            os.dup2(null, number, inheritable=number < FILES - 1)
+        os.close(null)
+        ignore_signal()
+        os.setpgid(0, 0)  # the runner kills the group of its child
+        self._control.sendall(b"%d" % code)
+
+    def _next(self):
+        from .kept import adopt
+
+        try:
+            order, files = receive_order(self._control)
+        except (EOFError, OSError):
+            os._exit(0)  # the host has ended
+        adopt(order, files)
+        return order
+
+
+def unfit(code):
+    """Return why this process can't run another call, "" if it can."""
+    if code:
+        return "this one has failed"
+    for thread in threading.enumerate():
+        if thread is not threading.main_thread() and not is_of_package(thread):
+            return f"the thread {thread.name} still runs"
+    return ""
+
+
+def is_of_package(thread):
+    """Report whether a thread is of an installed package, which knows it: the monitor of a progress bar, for example."""
+    names = type(thread).__module__, getattr(getattr(thread, "_target", None), "__module__", None)
+    return thread.daemon and any(is_installed(sys.modules.get(name)) for name in names)
+
+
+def flush_c():
+    """Write what C libraries have printed, which would appear in the next call."""
+    import ctypes
+
+    ctypes.CDLL(None).fflush(None)
+
+
+class Before:
+    """What calls may change in this process, as it was before them."""
+
+    def __init__(self):
+        self._lists = [(names, list(names)) for names in (sys.path, sys.meta_path, sys.path_hooks)]
+        self._main, self._argv, self._umask = sys.modules["__main__"], sys.argv, os.umask(0o22)
+        os.umask(self._umask)
+        self._streams = {name: getattr(sys, name) for name in ("stdin", "stdout", "stderr", "excepthook", "displayhook")}
+        self._handlers = {number: signal.getsignal(number) for number in RESTORED}
+        self._directory = os.getcwd()
+
+    def restore(self, workspace):
+        """Restore it, and forget the modules of the project."""
+        for names, before in self._lists:
+            names[:] = before
+        for name, module in list(sys.modules.items()):
+            if is_below(module, workspace):
+                del sys.modules[name]
+        sys.modules["__main__"], sys.argv = self._main, self._argv
+        os.umask(self._umask)
+        os.chdir(self._directory)
+        for name, value in self._streams.items():
+            setattr(sys, name, value)
+        for number, handler in self._handlers.items():
+            if signal.getsignal(number) != handler:
+                signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        sys.path_importer_cache.clear()
+        if "linecache" in sys.modules:
+            sys.modules["linecache"].clearcache()
+        gc.collect()  # what the call held on a device
