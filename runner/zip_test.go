@@ -31,21 +31,33 @@ func TestZipFitsIntoAConfigMap(t *testing.T) {
 }
 
 func TestSHA256IsOfTheZip(t *testing.T) {
-	sum := sha256.Sum256(Zip())
-	if want := hex.EncodeToString(sum[:]); SHA256() != want {
-		t.Errorf("got %s, want %s", SHA256(), want)
+	for _, program := range []struct {
+		zip    []byte
+		sha256 string
+	}{{Zip(), SHA256()}, {WarmZip(), WarmSHA256()}} {
+		sum := sha256.Sum256(program.zip)
+		if want := hex.EncodeToString(sum[:]); program.sha256 != want {
+			t.Errorf("got %s, want %s", program.sha256, want)
+		}
 	}
 }
 
 // TestZipHasEverySource finds a new folder that no pattern of Sources matches.
 func TestZipHasEverySource(t *testing.T) {
+	checkSources(t, WarmZip(), "")
+	checkSources(t, Zip(), warmFolder)
+}
+
+// checkSources compares a program with the files of this folder, except for those of one folder.
+func checkSources(t *testing.T, program []byte, without string) {
+	t.Helper()
 	want := map[string]string{}
 	for _, root := range []string{mainFile, "sitecustomize.py", "kinetic_runner", "kinetic"} {
 		err := filepath.WalkDir(root, func(path string, d fs.DirEntry, err error) error {
 			switch {
 			case err != nil:
 				return err
-			case d.IsDir() && (filepath.ToSlash(path) == "kinetic/client" || d.Name() == "__pycache__"):
+			case d.IsDir() && (filepath.ToSlash(path) == "kinetic/client" || filepath.ToSlash(path) == without || d.Name() == "__pycache__"):
 				return fs.SkipDir
 			case d.IsDir() || filepath.Ext(path) != ".py" && filepath.Ext(path) != ".json":
 				return nil
@@ -61,7 +73,7 @@ func TestZipHasEverySource(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	archive, err := zip.NewReader(bytes.NewReader(Zip()), int64(len(Zip())))
+	archive, err := zip.NewReader(bytes.NewReader(program), int64(len(program)))
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -22,7 +22,8 @@ type WarmLevel string
 // The levels.
 const (
 	WarmClean     WarmLevel = "clean"     // the pod, its files and packages: each call has a new Python
-	WarmPreloaded WarmLevel = "preloaded" // a Python that has imported the packages of the last call, too
+	WarmPreloaded WarmLevel = "preloaded" // the packages that were imported, too: each call is a fork of a process that has them
+	WarmProcess   WarmLevel = "process"   // the process, with its devices and what the code keeps in it
 )
 
 // DefaultWarmLimit is KeepWarm.Limit, and DefaultWarmRuntime how long a call on a warm host may run, unless the user says so.

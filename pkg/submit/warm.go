@@ -108,7 +108,6 @@ func (p Planned) WarmPlace(owner string) (WarmPlace, error) {
 	place := WarmPlace{Parts: []WarmPart{
 		{"the accelerator", joined(s.AcceleratorText, string(s.Capacity.Kind))},
 		{"the image", s.Image},
-		{"what is installed", s.EnvironmentSHA256},
 		{"what the pod requests", joined(s.CPU, s.Memory, s.Disk)},
 		{"the level", string(p.Spec.KeepWarm.Level)},
 		{"kubectl kinetic", s.ClientVersion},
@@ -142,6 +141,7 @@ func (p Planned) warmSpec(w api.Warm) api.Spec {
 	s.Warm, s.Host = &w, ""
 	s.Name, s.CallText, s.Env, s.Retries = api.WarmName, "", nil, 0
 	s.Cache = nil
+	s.EnvironmentSHA256 = "" // the host installs the packages of each call
 	s.CallSHA256, s.BundleSHA256, s.Payload, s.MaxRuntime, s.OutputDir, s.ResumeFrom = "", "", nil, 0, "", ""
 	s.Created = time.Time{}
 	return s

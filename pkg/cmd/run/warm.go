@@ -50,7 +50,7 @@ func readKeepWarm(w *api.KeepWarm, name, text string) error {
 		return nil
 	}
 	w.Level = api.WarmLevel(level)
-	return cli.OneOf(name, level, []string{string(api.WarmClean), string(api.WarmPreloaded)})
+	return cli.OneOf(name, level, []string{string(api.WarmClean), string(api.WarmPreloaded), string(api.WarmProcess)})
 }
 
 // settleKeepWarm leaves warm hosts out of a mode that starts nothing and shows a job's own manifests.
@@ -170,8 +170,8 @@ func (r *warmRun) say(host kube.WarmHost, state warm.State) {
 	default:
 		text += ", idle " + duration.HumanDuration(seconds(state.Idle))
 	}
-	if r.planned.Spec.KeepWarm.Level == api.WarmPreloaded && state.Calls > 0 {
-		text += "; imports kept"
+	if state.Calls > 0 {
+		text += map[api.WarmLevel]string{api.WarmPreloaded: "; imports kept", api.WarmProcess: "; process kept"}[r.planned.Spec.KeepWarm.Level]
 	}
 	r.ui.Phase("warm", text)
 }

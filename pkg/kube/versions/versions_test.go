@@ -132,7 +132,7 @@ func TestRead(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got := Read(t.Context(), tt.server.start(t), Options{"ml", Client{"v0.2.0", "ours"}, time.Hour})
+			got := Read(t.Context(), tt.server.start(t), Options{"ml", Client{"v0.2.0", []string{"ours"}}, time.Hour})
 			if diff := gocmp.Diff(tt.want, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
@@ -189,7 +189,7 @@ func TestRelation(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			c := Client{tt.ours, "ours"}
+			c := Client{tt.ours, []string{"ours"}}
 			if got := c.relation(tt.theirs, "theirs"); got != tt.want {
 				t.Errorf("got %s, want %s", got, tt.want)
 			}
