@@ -10,6 +10,8 @@ from .errors import RunnerError
 
 VERSION = VERSIONS["document"]  # of every document but an index
 SHA256 = re.compile(r"[0-9a-f]{64}")
+ODD = re.compile("[\\\\\0\ud800-\udfff]")  # characters of paths that are not allowed
+DOTS = frozenset(("", ".", ".."))
 
 
 def parse_document(data, where, expected=VERSION):
@@ -47,14 +49,14 @@ def strings(document, key, where):
 
 def check_path(path, where, relative=True):
     """Reject a path that has odd characters, that could leave the workspace or is ambiguous."""
-    if any(char == "\\" or char == "\0" or "\ud800" <= char <= "\udfff" for char in path):
+    if ODD.search(path):
         raise RunnerError(f"{where}: path {path!r:.200} contains a character that is not allowed")
     return check_relative(path, where) if relative else path
 
 
 def check_relative(path, where):
     """Reject a path that could leave the workspace or is ambiguous."""
-    if any(part in ("", ".", "..") for part in path.split("/")):
+    if not DOTS.isdisjoint(path.split("/")):
         raise RunnerError(f"{where}: path {path!r:.200} must be relative, without empty parts, . or ..")
     return path
 
