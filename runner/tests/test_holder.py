@@ -222,17 +222,76 @@ def f():
             ring.send(frames.CALL, order)
         self.assertEqual([ring.follow() for ring in rings], [("once\n", 0)] * 2)
 
-    def test_cancel(self):
-        _, port = self.host()
+    def warm(self, level):
+        """A host whose next call runs in, or is a fork of, the process that it keeps."""
+        self.calls, site = 0, os.path.join(self.root, "site-packages")
+        os.mkdir(site)
+        with open(os.path.join(site, "heavy.py"), "w") as file:
+            file.write("import os\nLOADED_BY = os.getpid()\n")
+        process, port = self.host(level=level, PYTHONPATH=site)
+        self.assertEqual(self.values(port, "import heavy\ndef f(): return 1")[0], [1])
+        return process, port
+
+    def begun(self, port, source, *flags):
+        """A call that has printed something, and its connection."""
+        job, self.calls = f"call-{self.calls}", self.calls + 1
         ring = Ring(self, port)
-        ring.send(frames.CALL, self.order("call-1", function(), {"train.py": "import signal\ndef f():\n  print('begun', flush=True)\n  signal.pause()"}))
+        ring.send(frames.CALL, self.order(job, function(), {"train.py": source}, flags=flags))
         while ring.receive()[0] != frames.OUT:
             pass
-        ring.send(frames.CANCEL, {"id": "call-1"})
+        return job, ring
+
+    def end(self, ring):
         while (frame := ring.receive())[0] != frames.END:
             pass
-        self.assertEqual(frame[1]["code"], 143)
-        self.assertEqual(self.run_there(port, "call-2", function(), {"train.py": "def f(): print('next')"}), ("next\n", 0))
+        ring.close()
+        return frame[1]["code"]
+
+    def test_cancel(self):
+        for level in ("clean", "preloaded", "process"):
+            with self.subTest(level):
+                _, port = self.warm(level)
+                source = "import heavy, signal\ndef f():\n  print('begun', flush=True)\n  signal.pause()"
+                job, ring = self.begun(port, source)
+                ring.send(frames.CANCEL, {"id": job})
+                self.assertEqual(self.end(ring), 143)
+                told = "import signal, time\nTOLD = []\nsignal.signal(signal.SIGTERM, lambda *_: TOLD.append(1))\ndef f():\n  print('begun', flush=True)\n  while not TOLD: time.sleep(0.01)\n  return 5"
+                job, ring = self.begun(port, told)
+                ring.send(frames.CANCEL, {"id": job})
+                self.assertEqual((self.end(ring), self.result(job)["value"]), (0, 5))
+                self.assertEqual(self.values(port, "import heavy, os\ndef f(): return heavy.LOADED_BY == os.getpid()")[0], [level != "preloaded"])
+                self.setUp()
+
+    def test_call_that_ignores_the_end_of_its_time(self):
+        source = "import heavy, os, signal, subprocess, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\ndef f():\n  print('begun', os.getpid(), flush=True)\n  time.sleep(9999)"
+        for level in ("clean", "preloaded", "process"):
+            with self.subTest(level):
+                _, port = self.warm(level)
+                _, ring = self.begun(port, source, "--max-runtime", "1", "--grace", "1")
+                self.assertEqual(self.end(ring), 124)
+                self.assertEqual(self.values(port, "def f(): return 7")[0], [7])
+                self.setUp()
+
+    def test_a_crash_is_one_of_the_call(self):
+        for level in ("preloaded", "process"):
+            with self.subTest(level):
+                _, port = self.warm(level)
+                _, printed = self.values(port, "import os\ndef f(): os.kill(os.getpid(), 11)", "import sys\ndef f(): sys.exit(3)", "def f(): return 8")
+                self.assertIn("SIGSEGV", printed[0])
+                for number, reason in ((1, "Killed"), (2, "ExitCode"), (3, "Completed")):
+                    with open(os.path.join(self.store, f"call-{number}", "end.json")) as file:
+                        self.assertEqual(json.load(file)["reason"], reason)
+                self.setUp()
+
+    def test_the_kept_process_dies(self):
+        """The call that runs is lost with it or not, the next ones run."""
+        for level in ("preloaded", "process"):
+            with self.subTest(level):
+                _, port = self.warm(level)
+                kill = "import heavy, os, signal\ndef f():\n  os.kill(os.getppid(), signal.SIGKILL)\n  return 1"
+                values, _ = self.values(port, kill, "def f(): return 2", "import heavy, os\ndef f(): return heavy.LOADED_BY == os.getpid()")
+                self.assertEqual(values[1:], [2, False])
+                self.setUp()
 
     def test_end_of_the_host(self):
         process, port = self.host(idle=0.5)
