@@ -27,7 +27,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/shellquote"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/version"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/versions"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
@@ -275,7 +275,7 @@ func (o *options) run(ctx context.Context) error {
 		return ctx.Err()
 	}
 	for i, r := range results {
-		results[i].Detail, results[i].Fix = shellquote.Kubectl(r.Detail, o.kubectl), shellquote.Kubectl(r.Fix, o.kubectl)
+		results[i].Detail, results[i].Fix = human.AddToKubectl(r.Detail, o.kubectl), human.AddToKubectl(r.Fix, o.kubectl)
 	}
 	if err := o.print(results); err != nil {
 		return err

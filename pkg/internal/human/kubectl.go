@@ -1,4 +1,4 @@
-package shellquote
+package human
 
 import (
 	"strings"
@@ -9,9 +9,9 @@ import (
 // ofCluster matches the beginning of a command of kubectl about a cluster, in a command line or a sentence.
 var ofCluster = lazyregexp.New(`\bkubectl ((apply|create|delete|describe|get|logs|patch) |(api-resources|cluster-info|config view)\b)`)
 
-// Kubectl returns a text in which the commands of kubectl have the flags that choose a cluster, " --context=dev";
+// AddToKubectl returns a text in which the commands of kubectl have the flags that choose a cluster, " --context=dev";
 // "" for none. Commands of plugins, such as kubectl kinetic, stay as they are: they have flags of their own.
-func Kubectl(text, flags string) string {
+func AddToKubectl(text, flags string) string {
 	if flags == "" || !strings.Contains(text, "kubectl ") {
 		return text
 	}

@@ -1,4 +1,4 @@
-package broadcast
+package parallel
 
 import (
 	"errors"
@@ -7,7 +7,7 @@ import (
 )
 
 func TestValue(t *testing.T) {
-	v := New(1)
+	v := NewValue(1)
 	now, changed := v.Get()
 	if now.Set || now.Closed || now.Value != 1 {
 		t.Errorf("a new value is %+v", now)
@@ -27,7 +27,7 @@ func TestValue(t *testing.T) {
 
 // Every reader sees the last value, even if it misses some before.
 func TestEveryReaderSeesTheLastValue(t *testing.T) {
-	v := New(1)
+	v := NewValue(1)
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {

@@ -1,4 +1,4 @@
-package filelock_test
+package platform_test
 
 import (
 	"context"
@@ -8,7 +8,7 @@ import (
 	"sync"
 	"testing"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/filelock"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 )
 
 // Whoever waits for a part gets another file than the one that was completed meanwhile.
@@ -22,7 +22,7 @@ func TestOpenPart(t *testing.T) {
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			file, err := filelock.OpenPart(t.Context(), dir, "part")
+			file, err := platform.OpenPart(t.Context(), dir, "part")
 			if err != nil {
 				t.Error(err)
 				return
@@ -60,7 +60,7 @@ func TestOpenPartThatIsLeft(t *testing.T) {
 	if err := dir.WriteFile("part", []byte("half"), 0o600); err != nil {
 		t.Fatal(err)
 	}
-	file, err := filelock.OpenPart(t.Context(), dir, "part")
+	file, err := platform.OpenPart(t.Context(), dir, "part")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -69,16 +69,16 @@ func TestOpenPartThatIsLeft(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(errors.New("enough"))
-	if _, err := filelock.OpenPart(ctx, dir, "part"); !errors.Is(err, context.Canceled) {
+	if _, err := platform.OpenPart(ctx, dir, "part"); !errors.Is(err, context.Canceled) {
 		t.Errorf("while it is locked: %v", err)
 	}
-	if _, err := filelock.TryPart(dir, "part"); !errors.Is(err, filelock.ErrHeld) {
+	if _, err := platform.TryPart(dir, "part"); !errors.Is(err, platform.ErrHeld) {
 		t.Errorf("while it is locked: %v", err)
 	}
 	if err := file.Close(); err != nil {
 		t.Fatal(err)
 	}
-	if again, err := filelock.TryPart(dir, "part"); err != nil || again.Close() != nil {
+	if again, err := platform.TryPart(dir, "part"); err != nil || again.Close() != nil {
 		t.Errorf("afterwards: %v", err)
 	}
 }

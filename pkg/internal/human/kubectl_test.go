@@ -1,4 +1,4 @@
-package shellquote
+package human
 
 import "testing"
 
@@ -16,14 +16,14 @@ func TestKubectl(t *testing.T) {
 		"kubectl --context=dev describe pod x, and say it once": "kubectl --context=dev describe pod x, and say it once",
 		"": "",
 	} {
-		if got := Kubectl(text, " --context=dev"); got != want {
+		if got := AddToKubectl(text, " --context=dev"); got != want {
 			t.Errorf("%q: got %q, want %q", text, got, want)
 		}
-		if got := Kubectl(text, ""); got != text {
+		if got := AddToKubectl(text, ""); got != text {
 			t.Errorf("%q without flags: got %q", text, got)
 		}
 	}
-	if got, want := Kubectl("kubectl get pods", " --context='$1'"), "kubectl --context='$1' get pods"; got != want {
+	if got, want := AddToKubectl("kubectl get pods", " --context='$1'"), "kubectl --context='$1' get pods"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }

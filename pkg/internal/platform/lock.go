@@ -1,6 +1,4 @@
-// Package filelock locks files between processes. The system releases a lock when the process
-// ends, however it does.
-package filelock
+package platform
 
 import (
 	"context"

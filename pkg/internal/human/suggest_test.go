@@ -1,4 +1,4 @@
-package suggest
+package human
 
 import (
 	"slices"
@@ -7,7 +7,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 )
 
-func TestOf(t *testing.T) {
+func TestNearest(t *testing.T) {
 	commands := []string{"run", "jobs", "pool", "up", "down", "status", "doctor", "build-image"}
 	tests := map[string]struct {
 		word       string
@@ -43,19 +43,19 @@ func TestOf(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if diff := cmp.Diff(tt.want, Of(tt.word, tt.candidates, tt.n)); diff != "" {
+			if diff := cmp.Diff(tt.want, Nearest(tt.word, tt.candidates, tt.n)); diff != "" {
 				t.Errorf("Of(%q) (-want +got):\n%s", tt.word, diff)
 			}
 			reversed := slices.Clone(tt.candidates)
 			slices.Reverse(reversed)
-			if diff := cmp.Diff(tt.want, Of(tt.word, reversed, tt.n)); diff != "" {
+			if diff := cmp.Diff(tt.want, Nearest(tt.word, reversed, tt.n)); diff != "" {
 				t.Errorf("Of(%q) depends on the order of candidates (-want +got):\n%s", tt.word, diff)
 			}
 		})
 	}
 }
 
-func TestSentence(t *testing.T) {
+func TestDidYouMean(t *testing.T) {
 	candidates := []string{"v5e", "v5p", "v5litepod", "v5x", "l4"}
 	tests := map[string]struct{ word, want string }{
 		"none":           {"zebra", ""},
@@ -65,20 +65,20 @@ func TestSentence(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			if got := Sentence(tt.word, candidates); got != tt.want {
+			if got := DidYouMean(tt.word, candidates); got != tt.want {
 				t.Errorf("Sentence(%q) = %q, want %q", tt.word, got, tt.want)
 			}
 		})
 	}
 }
 
-func TestOfFlag(t *testing.T) {
+func TestDidYouMeanFlag(t *testing.T) {
 	flags := []string{"cache-size", "hosts", "hang-timeout", "max-runtime"}
 	for name, want := range map[string]string{
 		"hsots": "did you mean --hosts?", "cahce-size": "did you mean --cache-size?", "cache-szie": "did you mean --cache-size?",
 		"hnag-timeout": "did you mean --hang-timeout?", "batch-size": "", "host": "did you mean --hosts?",
 	} {
-		if got := OfFlag(name, flags); got != want {
+		if got := DidYouMeanFlag(name, flags); got != want {
 			t.Errorf("%s: got %q, want %q", name, got, want)
 		}
 	}

@@ -1,7 +1,4 @@
-// Package suggest finds the valid words that a user may have meant by an invalid one, for
-// suggestions in error messages. It uses only the standard library, because the front door
-// links it.
-package suggest
+package human
 
 import (
 	"cmp"
@@ -11,15 +8,15 @@ import (
 	"strings"
 )
 
-// inSentence is the most words that Sentence offers.
+// inSentence is the most words that DidYouMean offers.
 const inSentence = 3
 
-// Of returns at most n of the candidates, the nearest to word first. Distance is the number
+// Nearest returns at most n of the candidates, the nearest to word first. Distance is the number
 // of typing mistakes between the two (an extra, missing or wrong letter, or two swapped),
 // ignoring case. A candidate that contains word, or is the beginning of it, is near however
 // long the rest is. Candidates that have little in common with word are left out, so the
 // list is often shorter than n or empty. The order of the candidates doesn't matter.
-func Of(word string, candidates []string, n int) []string {
+func Nearest(word string, candidates []string, n int) []string {
 	if word == "" || n <= 0 {
 		return nil
 	}
@@ -40,16 +37,16 @@ func Of(word string, candidates []string, n int) []string {
 	return words
 }
 
-// Sentence returns `did you mean "a", "b" or "c"?` for the nearest candidates, or "" if
+// DidYouMean returns `did you mean "a", "b" or "c"?` for the nearest candidates, or "" if
 // none is near.
-func Sentence(word string, candidates []string) string {
-	return sentence(Of(word, candidates, inSentence), strconv.Quote)
+func DidYouMean(word string, candidates []string) string {
+	return sentence(Nearest(word, candidates, inSentence), strconv.Quote)
 }
 
-// OfFlag is Sentence for the name of a flag, without its dashes: `did you mean
+// DidYouMeanFlag is Sentence for the name of a flag, without its dashes: `did you mean
 // --hosts?` The last word of several, if both have it, makes no flag near: --batch-size is not --cache-size.
-func OfFlag(name string, flags []string) string {
-	near := slices.DeleteFunc(Of(name, flags, inSentence), func(flag string) bool { return onlyEndsAlike(name, flag) })
+func DidYouMeanFlag(name string, flags []string) string {
+	near := slices.DeleteFunc(Nearest(name, flags, inSentence), func(flag string) bool { return onlyEndsAlike(name, flag) })
 	return sentence(near, func(flag string) string { return "--" + flag })
 }
 

@@ -1,11 +1,10 @@
-// Package shellquote writes command lines that can be pasted into a shell.
-package shellquote
+package human
 
 import "strings"
 
-// Word returns text as one word of a shell command: plain text as it is, any other text
+// Quote returns text as one word of a shell command: plain text as it is, any other text
 // in single quotes.
-func Word(text string) string {
+func Quote(text string) string {
 	if text != "" && strings.IndexFunc(text, isSpecial) < 0 {
 		return text
 	}

@@ -1,11 +1,11 @@
-package shellquote
+package human
 
 import (
 	"os/exec"
 	"testing"
 )
 
-func TestWord(t *testing.T) {
+func TestQuote(t *testing.T) {
 	for text, want := range map[string]string{
 		"":                        "''",
 		"kind-dev":                "kind-dev",
@@ -15,7 +15,7 @@ func TestWord(t *testing.T) {
 		"~/store":                 "'~/store'",
 		"a\nb; rm -r *":           "'a\nb; rm -r *'",
 	} {
-		got := Word(text)
+		got := Quote(text)
 		if got != want {
 			t.Errorf("%q: got %s, want %s", text, got, want)
 		}

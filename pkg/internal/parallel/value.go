@@ -1,5 +1,4 @@
-// Package broadcast shares the newest value of something with all goroutines that wait for it.
-package broadcast
+package parallel
 
 import "sync"
 
@@ -22,8 +21,8 @@ type State[T any] struct {
 	Err    error
 }
 
-// New returns a Value that is not set and holds initial until then.
-func New[T any](initial T) *Value[T] {
+// NewValue returns a Value that is not set and holds initial until then.
+func NewValue[T any](initial T) *Value[T] {
 	return &Value[T]{state: State[T]{Value: initial}, changed: make(chan struct{})}
 }
 
