@@ -31,7 +31,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/version"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/versions"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/pathways"
 	"github.com/kubectl-kinetic/kinetic/runner"
 )
 
@@ -224,7 +223,7 @@ func (f *flags) toOptions(streams genericiooptions.IOStreams, now clock.PassiveC
 // runtimeOf returns where jobs get the images of the Pathways runtime from.
 func runtimeOf(where target.Target) *google.Runtime {
 	return &google.Runtime{
-		Repository: cmp.Or(os.Getenv("KINETIC_PATHWAYS_IMAGES"), where.PathwaysImages, pathways.Repository),
+		Repository: cmp.Or(os.Getenv("KINETIC_PATHWAYS_IMAGES"), where.PathwaysImages, image.PathwaysRepository),
 		Registry:   &image.Client{Keys: authn.DefaultKeychain, UserAgent: "kubectl-kinetic/" + version.String()},
 	}
 }

@@ -1,4 +1,4 @@
-package pathways
+package image
 
 import (
 	"errors"
@@ -13,23 +13,21 @@ import (
 	images "github.com/google/go-containerregistry/pkg/registry"
 	"github.com/google/go-containerregistry/pkg/v1/random"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
 )
 
-func TestVersions(t *testing.T) {
+func TestPathwaysVersions(t *testing.T) {
 	for text, want := range map[string]string{"0.9.2": "jax-0.9.2", "0.10": "jax-0.10", "0.12.0.1": "jax-0.12.0.1", "jax-0.9.2": "jax-0.9.2", "20260128-jax_0.9.0": "20260128-jax_0.9.0", "latest": "latest"} {
-		if got := Version(text); got != want {
+		if got := PathwaysVersion(text); got != want {
 			t.Errorf("%s: got %s, want %s", text, got, want)
 		}
 	}
-	server, proxy := Images("", "jax-0.9.2")
-	if server != Repository+"/server:jax-0.9.2" || proxy != Repository+"/proxy_server:jax-0.9.2" {
+	server, proxy := PathwaysImages("", "jax-0.9.2")
+	if server != PathwaysRepository+"/server:jax-0.9.2" || proxy != PathwaysRepository+"/proxy_server:jax-0.9.2" {
 		t.Errorf("got %s and %s", server, proxy)
 	}
 }
 
-func TestFind(t *testing.T) {
+func TestFindPathways(t *testing.T) {
 	server := httptest.NewServer(images.New(images.Logger(log.New(io.Discard, "", 0))))
 	defer server.Close()
 	repository := strings.TrimPrefix(server.URL, "http://") + "/pw"
@@ -47,15 +45,15 @@ func TestFind(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	registry := &image.Client{}
-	found, err := Versions(t.Context(), registry, repository)
+	registry := &Client{}
+	found, err := PathwaysVersions(t.Context(), registry, repository)
 	if want := []string{"jax-0.8.3", "jax-0.9.2", "jax-0.9.4", "jax-0.9.4.1", "jax-0.10.0"}; err != nil || !slices.Equal(found, want) {
 		t.Errorf("got %q, %v, want %q: those with both images", found, err, want)
 	}
-	if found, err := Versions(t.Context(), registry, repository+"/other"); err != nil || len(found) > 0 {
+	if found, err := PathwaysVersions(t.Context(), registry, repository+"/other"); err != nil || len(found) > 0 {
 		t.Errorf("no such repository: got %q, %v", found, err)
 	}
-	runtime, proxy, err := Find(t.Context(), registry, repository, "jax-0.9.2")
+	runtime, proxy, err := FindPathways(t.Context(), registry, repository, "jax-0.9.2")
 	if err != nil || !strings.HasPrefix(runtime, repository+"/server:jax-0.9.2@sha256:") || !strings.HasPrefix(proxy, repository+"/proxy_server:jax-0.9.2@sha256:") {
 		t.Errorf("got %s, %s, %v", runtime, proxy, err)
 	}
@@ -65,14 +63,14 @@ func TestFind(t *testing.T) {
 		"jax-0.11.0": repository + "/server:jax-0.11.0 [jax-0.9.4.1 jax-0.10.0]",
 		"jax-0.0.1":  repository + "/server:jax-0.0.1 [jax-0.8.3 jax-0.9.2]",
 	} {
-		_, _, err := Find(t.Context(), registry, repository, version)
-		var missing *MissingError
+		_, _, err := FindPathways(t.Context(), registry, repository, version)
+		var missing *MissingPathwaysError
 		if !errors.As(err, &missing) || missing.Image+" ["+strings.Join(missing.Near, " ")+"]" != want {
 			t.Errorf("%s: got %v, want %s", version, err, want)
 		}
 	}
 	server.Close()
-	if _, err := Versions(t.Context(), registry, repository); err == nil {
+	if _, err := PathwaysVersions(t.Context(), registry, repository); err == nil {
 		t.Error("no registry, and no error")
 	}
 }
