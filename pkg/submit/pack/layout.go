@@ -1,6 +1,4 @@
-// Package bundle finds the directory with a job's code and decides which of its files are
-// packaged.
-package bundle
+package pack
 
 import (
 	"errors"
@@ -18,9 +16,9 @@ import (
 // markers are the names of files that mark a directory as a project.
 var markers = []string{"pyproject.toml", "requirements.txt", "setup.py", "setup.cfg", ".git"}
 
-// FindOptions says where the code is. All paths but PackageRoot and those in
+// ProjectOptions says where the code is. All paths but PackageRoot and those in
 // PythonPath are absolute.
-type FindOptions struct {
+type ProjectOptions struct {
 	// EntryDir is the directory of the script or module, or Cwd if there is none.
 	EntryDir string
 	Cwd      string
@@ -30,7 +28,7 @@ type FindOptions struct {
 	PackageRoot, PackageRootFrom string
 	// PythonPath is the value of PYTHONPATH, "" if unset.
 	PythonPath string
-	// Optional packages nothing where Find would refuse a home or system directory.
+	// Optional packages nothing where FindProject would refuse a home or system directory.
 	OrNothing bool
 }
 
@@ -46,11 +44,11 @@ type Layout struct {
 	Warnings []string
 }
 
-// Find chooses the package root. If none is given, it is the nearest directory at or above
+// FindProject chooses the package root. If none is given, it is the nearest directory at or above
 // the package base that has a project marker, but not the home directory or a system
 // directory unless the search begins there. Without a marker it is the package base itself.
 // A home or system directory that the user did not name is an error.
-func Find(opts FindOptions) (Layout, error) {
+func FindProject(opts ProjectOptions) (Layout, error) {
 	base := packageBase(opts.EntryDir, opts.Home)
 	root, err := findRoot(base, opts)
 	if err != nil && opts.OrNothing && opts.PackageRoot == "" {
@@ -61,7 +59,7 @@ func Find(opts FindOptions) (Layout, error) {
 		return Layout{}, err
 	}
 	// A given root may itself be a Python package; then the base is the root.
-	baseRel, _ := relative(root, base)
+	baseRel, _ := relativeTo(root, base)
 	layout := Layout{SourceTree: api.SourceTree{Root: root, PackageBase: filepath.Join(root, filepath.FromSlash(baseRel))},
 		PythonPath: unique(pythonPath(root, opts.PythonPath, opts.Cwd))}
 	if what := shared(root, opts.Home); what != "" {
@@ -70,7 +68,7 @@ func Find(opts FindOptions) (Layout, error) {
 	return layout, nil
 }
 
-func findRoot(base string, opts FindOptions) (string, error) {
+func findRoot(base string, opts ProjectOptions) (string, error) {
 	if opts.PackageRoot != "" {
 		return givenRoot(opts)
 	}
@@ -104,7 +102,7 @@ func nearestProject(base, home string) string {
 func isProject(dir string) bool { return hasAny(dir, markers) }
 
 // givenRoot returns the absolute path of the given package root, after checking it.
-func givenRoot(opts FindOptions) (string, error) {
+func givenRoot(opts ProjectOptions) (string, error) {
 	root, given := opts.PackageRoot, opts.PackageRootFrom+"="+opts.PackageRoot
 	root = platform.ExpandHome(root, opts.Home)
 	if !filepath.IsAbs(root) {
@@ -121,7 +119,7 @@ func givenRoot(opts FindOptions) (string, error) {
 	if !info.IsDir() {
 		return "", fmt.Errorf("%s: %s is not a directory", given, root)
 	}
-	if _, inside := relative(root, opts.EntryDir); !inside {
+	if _, inside := relativeTo(root, opts.EntryDir); !inside {
 		return "", fmt.Errorf("%s: %s does not contain the code, which is in %s: name that directory or a parent of it",
 			given, root, opts.EntryDir)
 	}
@@ -139,7 +137,7 @@ func pythonPath(root, value, cwd string) []string {
 		if !filepath.IsAbs(entry) {
 			entry = filepath.Join(cwd, entry)
 		}
-		if rel, inside := relative(root, entry); inside && rel != "" && exists(entry) {
+		if rel, inside := relativeTo(root, entry); inside && rel != "" && exists(entry) {
 			rels = append(rels, rel)
 		}
 	}
@@ -148,13 +146,13 @@ func pythonPath(root, value, cwd string) []string {
 
 // Contains reports whether a directory is packaged: the root, or one below it.
 func (l Layout) Contains(dir string) bool {
-	_, inside := relative(l.Root, dir)
+	_, inside := relativeTo(l.Root, dir)
 	return inside && !l.Nothing
 }
 
-// relative returns the path from root to a directory at or below it, with forward slashes.
+// relativeTo returns the path from root to a directory at or below it, with forward slashes.
 // It compares the paths as written first, then with symlinks resolved.
-func relative(root, dir string) (rel string, inside bool) {
+func relativeTo(root, dir string) (rel string, inside bool) {
 	if rel, inside = lexical(root, dir); inside {
 		return rel, true
 	}

@@ -1,4 +1,4 @@
-package bundle_test
+package pack_test
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/submit/bundle"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
 
 func TestSecretWarning(t *testing.T) {
@@ -24,12 +24,12 @@ func TestSecretWarning(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
-			write(t, root, name)
+			writeFiles(t, root, name)
 			want := []string(nil)
 			if secret {
 				want = []string{"these files look like credentials and will be uploaded: " + name + "; exclude them in .kineticignore if the job doesn't need them"}
 			}
-			if diff := cmp.Diff(want, plan(t, root, bundle.PlanOptions{}).Warnings); diff != "" {
+			if diff := cmp.Diff(want, planProject(t, root, pack.PlanOptions{}).Warnings); diff != "" {
 				t.Errorf("warnings (-want +got):\n%s", diff)
 			}
 		})
@@ -39,9 +39,9 @@ func TestSecretWarning(t *testing.T) {
 func TestManySecretsAreOneWarning(t *testing.T) {
 	root := t.TempDir()
 	for i := range 23 {
-		write(t, root, fmt.Sprintf("%02d.pem", i))
+		writeFiles(t, root, fmt.Sprintf("%02d.pem", i))
 	}
-	got := plan(t, root, bundle.PlanOptions{}).Warnings
+	got := planProject(t, root, pack.PlanOptions{}).Warnings
 	if len(got) != 1 || !strings.Contains(got[0], ": 00.pem, 01.pem, ") || !strings.Contains(got[0], "19.pem and 3 more;") {
 		t.Errorf("warnings %q, want one with 20 names in order and the number of the others", got)
 	}
@@ -54,9 +54,9 @@ func TestSizeWarning(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	stored := plan(t, root, bundle.PlanOptions{}).StoredBytes
+	stored := planProject(t, root, pack.PlanOptions{}).StoredBytes
 	for limit, warns := range map[int64]bool{0: false, -1: false, stored: false, stored - 1: true, 1 << 20: true} {
-		got := plan(t, root, bundle.PlanOptions{SizeWarnBytes: limit}).Warnings
+		got := planProject(t, root, pack.PlanOptions{SizeWarnBytes: limit}).Warnings
 		if len(got) > 0 != warns {
 			t.Errorf("limit %d of %d: warnings %q, want any: %v", limit, stored, got, warns)
 		}
@@ -71,8 +71,8 @@ func TestSizeWarning(t *testing.T) {
 
 func TestWarningsOfTheLayoutComeFirst(t *testing.T) {
 	root := t.TempDir()
-	write(t, root, "x.pem", "gone -> nowhere")
-	p, err := bundle.Plan(t.Context(), bundle.Layout{SourceTree: api.SourceTree{Root: root}, Warnings: []string{"first"}}, bundle.PlanOptions{})
+	writeFiles(t, root, "x.pem", "gone -> nowhere")
+	p, err := pack.PlanProject(t.Context(), pack.Layout{SourceTree: api.SourceTree{Root: root}, Warnings: []string{"first"}}, pack.PlanOptions{})
 	if err != nil {
 		t.Fatal(err)
 	}

@@ -1,11 +1,11 @@
-package bundle_test
+package pack_test
 
 import (
 	"path/filepath"
 	"testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/submit/bundle"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
 
 // A job whose own file is left out would fail in its pod, when everything is uploaded.
@@ -29,10 +29,10 @@ func TestTheFileThatRunsIsInThePackage(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
-			write(t, root, "train.py", "src/job.py", "venv/job.py", "__pycache__/job.py", "env/pyvenv.cfg", "env/job.py", "out/job.py", "fetched/.kinetic-outputs", "fetched/job.py", "link -> src")
+			writeFiles(t, root, "train.py", "src/job.py", "venv/job.py", "__pycache__/job.py", "env/pyvenv.cfg", "env/job.py", "out/job.py", "fetched/.kinetic-outputs", "fetched/job.py", "link -> src")
 			ignoreFile(t, root, test.rules)
-			opts := bundle.PlanOptions{Entry: test.entry, Exclude: []string{filepath.Join(root, "out")}}
-			_, err := bundle.Plan(t.Context(), bundle.Layout{SourceTree: api.SourceTree{Root: root}}, opts)
+			opts := pack.PlanOptions{Entry: test.entry, Exclude: []string{filepath.Join(root, "out")}}
+			_, err := pack.PlanProject(t.Context(), pack.Layout{SourceTree: api.SourceTree{Root: root}}, opts)
 			if got := message(err); got != test.want {
 				t.Errorf("error %q, want %q", got, test.want)
 			}

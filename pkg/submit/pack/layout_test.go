@@ -1,4 +1,4 @@
-package bundle_test
+package pack_test
 
 import (
 	"os"
@@ -9,12 +9,12 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/submit/bundle"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
 
-// write makes files below dir; a name that ends with "/" is a directory, one
+// writeFiles makes files below dir; a name that ends with "/" is a directory, one
 // like "link -> target" a symlink.
-func write(t *testing.T, dir string, files ...string) {
+func writeFiles(t *testing.T, dir string, files ...string) {
 	t.Helper()
 	for _, name := range files {
 		link, target, isLink := strings.Cut(name, " -> ")
@@ -128,11 +128,11 @@ func TestFind(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			write(t, dir, "home/")
-			write(t, dir, test.files...)
-			write(t, dir, test.entry+"/")
+			writeFiles(t, dir, "home/")
+			writeFiles(t, dir, test.files...)
+			writeFiles(t, dir, test.entry+"/")
 			path := func(rel string) string { return filepath.Join(dir, rel) }
-			got, err := bundle.Find(bundle.FindOptions{
+			got, err := pack.FindProject(pack.ProjectOptions{
 				EntryDir: path(test.entry), Cwd: path(test.cwd), Home: path("home"),
 				PackageRoot: strings.ReplaceAll(test.given, "@", dir), PackageRootFrom: "--package-root",
 				PythonPath: strings.ReplaceAll(test.pythonPath, "@", dir),
@@ -140,7 +140,7 @@ func TestFind(t *testing.T) {
 			if err != nil {
 				t.Fatal(err)
 			}
-			want := bundle.Layout{
+			want := pack.Layout{
 				SourceTree: api.SourceTree{Root: path(test.want.root), PackageBase: path(test.want.base)}, PythonPath: test.want.pythonPath,
 			}
 			if len(got.Warnings) > 0 != (test.want.root == "home") {
@@ -170,10 +170,10 @@ func TestFindRefusesWhatHoldsMoreThanAProject(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			dir := t.TempDir()
-			write(t, dir, "home/")
-			write(t, dir, test.files...)
+			writeFiles(t, dir, "home/")
+			writeFiles(t, dir, test.files...)
 			entry := filepath.Join(dir, test.entry)
-			_, err := bundle.Find(bundle.FindOptions{EntryDir: entry, Cwd: dir, Home: filepath.Join(dir, "home")})
+			_, err := pack.FindProject(pack.ProjectOptions{EntryDir: entry, Cwd: dir, Home: filepath.Join(dir, "home")})
 			want := "the package root would be " + entry + ", " + test.what + ", and everything in it would be uploaded"
 			if err == nil || !strings.HasPrefix(err.Error(), want) || !strings.HasSuffix(err.Error(), "add --package-root "+entry) {
 				t.Errorf("error %v, want %q and what to do", err, want)
@@ -184,7 +184,7 @@ func TestFindRefusesWhatHoldsMoreThanAProject(t *testing.T) {
 
 func TestFindRejects(t *testing.T) {
 	dir := t.TempDir()
-	write(t, dir, "p/code/", "q/", "file")
+	writeFiles(t, dir, "p/code/", "q/", "file")
 	for given, want := range map[string]string{
 		dir + "/nope":     "there is no directory " + dir + "/nope",
 		dir + "/file":     dir + "/file is not a directory",
@@ -192,7 +192,7 @@ func TestFindRejects(t *testing.T) {
 		dir + "/p/code/x": "there is no directory",
 		"~":               "does not contain the code",
 	} {
-		_, err := bundle.Find(bundle.FindOptions{EntryDir: dir + "/p/code", Cwd: dir, Home: dir + "/q", PackageRoot: given, PackageRootFrom: "KINETIC_PACKAGE_ROOT"})
+		_, err := pack.FindProject(pack.ProjectOptions{EntryDir: dir + "/p/code", Cwd: dir, Home: dir + "/q", PackageRoot: given, PackageRootFrom: "KINETIC_PACKAGE_ROOT"})
 		if err == nil || !strings.Contains(err.Error(), "KINETIC_PACKAGE_ROOT="+given+": ") || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want the variable and %q", given, err, want)
 		}

@@ -1,4 +1,4 @@
-package bundle
+package pack
 
 import (
 	"context"
@@ -8,8 +8,6 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
 
 // IgnoreFile is the name of the file in the package root that lists what not to package.
@@ -27,19 +25,19 @@ type PlanOptions struct {
 	// NoDefaultExcludes also packages the default excludes, except for .git and
 	// __pycache__. It is KINETIC_NO_DEFAULT_EXCLUDES=1.
 	NoDefaultExcludes bool
-	// Entry is the file that the job runs, relative to the root with forward slashes. Plan
+	// Entry is the file that the job runs, relative to the root with forward slashes. PlanProject
 	// returns an error if it is left out. "" means no file.
 	Entry string
-	// SizeWarnBytes is the size in the store above which Plan warns; 0 or less for no
+	// SizeWarnBytes is the size in the store above which PlanProject warns; 0 or less for no
 	// warning.
 	SizeWarnBytes int64
 }
 
-// Plan lists and hashes what to package of a layout's root, without what .kineticignore and
+// PlanProject lists and hashes what to package of a layout's root, without what .kineticignore and
 // the excludes leave out, and collects all warnings. It writes nothing but the cache.
-func Plan(ctx context.Context, layout Layout, opts PlanOptions) (*pack.Plan, error) {
+func PlanProject(ctx context.Context, layout Layout, opts PlanOptions) (*Plan, error) {
 	if layout.Nothing {
-		plan, err := pack.New(ctx, pack.Options{Root: layout.Root, Ignore: func(string, bool) bool { return true }})
+		plan, err := New(ctx, Options{Root: layout.Root, Ignore: func(string, bool) bool { return true }})
 		if err == nil {
 			plan.Warnings = layout.Warnings
 		}
@@ -58,14 +56,14 @@ func Plan(ctx context.Context, layout Layout, opts PlanOptions) (*pack.Plan, err
 		}
 		return why != kept
 	}
-	plan, err := pack.New(ctx, pack.Options{
+	plan, err := New(ctx, Options{
 		Root:     layout.Root,
 		Ignore:   ignore,
 		Exclude:  opts.Exclude,
 		Except:   opts.Outputs,
 		CacheDir: opts.CacheDir,
 	})
-	var fileErr *pack.FileError
+	var fileErr *FileError
 	if errors.As(err, &fileErr) {
 		return nil, fmt.Errorf("%w or exclude it in %s", err, filepath.Join(layout.Root, IgnoreFile))
 	}

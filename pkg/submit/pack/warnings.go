@@ -1,4 +1,4 @@
-package bundle
+package pack
 
 import (
 	"cmp"
@@ -9,7 +9,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
 
 // secretNames are patterns for names of files that usually hold credentials.
@@ -65,7 +64,7 @@ func Secrets(paths iter.Seq[string]) string {
 
 // secretWarnings returns at most one warning, which names the files that look like
 // credentials.
-func secretWarnings(plan *pack.Plan) []string {
+func secretWarnings(plan *Plan) []string {
 	names := Secrets(func(yield func(string) bool) {
 		for _, f := range plan.Index.Files {
 			if !yield(f.Path) {
@@ -80,7 +79,7 @@ func secretWarnings(plan *pack.Plan) []string {
 }
 
 // sizeWarnings returns at most one warning, which names the largest files.
-func sizeWarnings(plan *pack.Plan, limit int64) []string {
+func sizeWarnings(plan *Plan, limit int64) []string {
 	const shown = 5
 	if limit <= 0 || plan.StoredBytes <= limit {
 		return nil

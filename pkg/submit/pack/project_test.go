@@ -1,4 +1,4 @@
-package bundle_test
+package pack_test
 
 import (
 	"os"
@@ -9,20 +9,19 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/submit/bundle"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
 
-func plan(t *testing.T, root string, opts bundle.PlanOptions) *pack.Plan {
+func planProject(t *testing.T, root string, opts pack.PlanOptions) *pack.Plan {
 	t.Helper()
-	p, err := bundle.Plan(t.Context(), bundle.Layout{SourceTree: api.SourceTree{Root: root}}, opts)
+	p, err := pack.PlanProject(t.Context(), pack.Layout{SourceTree: api.SourceTree{Root: root}}, opts)
 	if err != nil {
 		t.Fatal(err)
 	}
 	return p
 }
 
-func paths(p *pack.Plan) []string {
+func pathsOf(p *pack.Plan) []string {
 	var list []string
 	for _, f := range p.Index.Files {
 		list = append(list, f.Path)
@@ -32,7 +31,7 @@ func paths(p *pack.Plan) []string {
 
 func ignoreFile(t *testing.T, root, text string) {
 	t.Helper()
-	if err := os.WriteFile(filepath.Join(root, bundle.IgnoreFile), []byte(text), 0o644); err != nil {
+	if err := os.WriteFile(filepath.Join(root, pack.IgnoreFile), []byte(text), 0o644); err != nil {
 		t.Fatal(err)
 	}
 }
@@ -51,20 +50,20 @@ func TestExcludes(t *testing.T) {
 	}{
 		"by default":                        {defaults: true, want: kept},
 		"without the defaults":              {want: append(append([]string{}, byDefault...), kept...)},
-		"no rule brings them back":          {defaults: true, rules: "!.git\n!.venv\n!.DS_Store\n!*/", want: append([]string{bundle.IgnoreFile}, kept...)},
+		"no rule brings them back":          {defaults: true, rules: "!.git\n!.venv\n!.DS_Store\n!*/", want: append([]string{pack.IgnoreFile}, kept...)},
 		"a rule leaves out what is left":    {rules: "venv/\n.*\n*_modules\nbuild\nenv\npy3\n", want: []string{"a/x.pyc", "b/venv", "dist/x", "x.egg-info/PKG-INFO"}},
-		"the ignore file itself is package": {defaults: true, rules: "*\n!" + bundle.IgnoreFile, want: []string{bundle.IgnoreFile}},
+		"the ignore file itself is package": {defaults: true, rules: "*\n!" + pack.IgnoreFile, want: []string{pack.IgnoreFile}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			root := t.TempDir()
-			write(t, root, always...)
-			write(t, root, byDefault...)
-			write(t, root, kept...)
+			writeFiles(t, root, always...)
+			writeFiles(t, root, byDefault...)
+			writeFiles(t, root, kept...)
 			if test.rules != "" {
 				ignoreFile(t, root, test.rules)
 			}
 			got := map[string]bool{}
-			for _, p := range paths(plan(t, root, bundle.PlanOptions{NoDefaultExcludes: !test.defaults})) {
+			for _, p := range pathsOf(planProject(t, root, pack.PlanOptions{NoDefaultExcludes: !test.defaults})) {
 				got[p] = true
 			}
 			want := map[string]bool{}
@@ -80,18 +79,18 @@ func TestExcludes(t *testing.T) {
 
 func TestIgnoreFileOfASubdirectoryIsNotRead(t *testing.T) {
 	root := t.TempDir()
-	write(t, root, "a/x")
+	writeFiles(t, root, "a/x")
 	ignoreFile(t, filepath.Join(root, "a"), "x")
-	if diff := cmp.Diff([]string{"a/.kineticignore", "a/x"}, paths(plan(t, root, bundle.PlanOptions{}))); diff != "" {
+	if diff := cmp.Diff([]string{"a/.kineticignore", "a/x"}, pathsOf(planProject(t, root, pack.PlanOptions{}))); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 }
 
 func TestStoreInTheRootIsNotPackaged(t *testing.T) {
 	root := t.TempDir()
-	write(t, root, "train.py", "store/blobs/x", "out/model")
-	p := plan(t, root, bundle.PlanOptions{Exclude: []string{filepath.Join(root, "store"), filepath.Join(root, "out")}})
-	if diff := cmp.Diff([]string{"train.py"}, paths(p)); diff != "" {
+	writeFiles(t, root, "train.py", "store/blobs/x", "out/model")
+	p := planProject(t, root, pack.PlanOptions{Exclude: []string{filepath.Join(root, "store"), filepath.Join(root, "out")}})
+	if diff := cmp.Diff([]string{"train.py"}, pathsOf(p)); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 }
@@ -99,32 +98,32 @@ func TestStoreInTheRootIsNotPackaged(t *testing.T) {
 // Outputs that were copied into the project are not its code. They are in no package, and said.
 func TestFetchedOutputsAreNotPackaged(t *testing.T) {
 	root := t.TempDir()
-	write(t, root, "train.py", "models/pretrained/.kinetic-outputs", "models/pretrained/a/model.pt", "models/own.pt", "out/.kinetic-outputs", "out/x")
-	p := plan(t, root, bundle.PlanOptions{NoDefaultExcludes: true})
-	if diff := cmp.Diff([]string{"models/own.pt", "train.py"}, paths(p)); diff != "" {
+	writeFiles(t, root, "train.py", "models/pretrained/.kinetic-outputs", "models/pretrained/a/model.pt", "models/own.pt", "out/.kinetic-outputs", "out/x")
+	p := planProject(t, root, pack.PlanOptions{NoDefaultExcludes: true})
+	if diff := cmp.Diff([]string{"models/own.pt", "train.py"}, pathsOf(p)); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
 	}
 	if diff := cmp.Diff([]string{"models/pretrained", "out"}, p.LeftOut); diff != "" {
 		t.Errorf("left out (-want +got):\n%s", diff)
 	}
-	if p = plan(t, filepath.Join(root, "out"), bundle.PlanOptions{}); len(p.Index.Files) == 0 || p.LeftOut != nil {
-		t.Errorf("%q without %q: the package root itself is always packaged", paths(p), p.LeftOut)
+	if p = planProject(t, filepath.Join(root, "out"), pack.PlanOptions{}); len(p.Index.Files) == 0 || p.LeftOut != nil {
+		t.Errorf("%q without %q: the package root itself is always packaged", pathsOf(p), p.LeftOut)
 	}
 }
 
 func TestErrorsSayWhatToDo(t *testing.T) {
 	root := t.TempDir()
-	write(t, root, "x")
+	writeFiles(t, root, "x")
 	ignoreFile(t, root, "# first\n[a")
-	file := filepath.Join(root, bundle.IgnoreFile)
-	_, err := bundle.Plan(t.Context(), bundle.Layout{SourceTree: api.SourceTree{Root: root}}, bundle.PlanOptions{})
+	file := filepath.Join(root, pack.IgnoreFile)
+	_, err := pack.PlanProject(t.Context(), pack.Layout{SourceTree: api.SourceTree{Root: root}}, pack.PlanOptions{})
 	if err == nil || !strings.Contains(err.Error(), file+`: line 2: pattern "[a"`) {
 		t.Errorf("a bad rule: error %v, want file, line and pattern", err)
 	}
 
 	ignoreFile(t, root, "")
-	write(t, root, "loop/x -> /proc/self/mem")
-	_, err = bundle.Plan(t.Context(), bundle.Layout{SourceTree: api.SourceTree{Root: root}}, bundle.PlanOptions{})
+	writeFiles(t, root, "loop/x -> /proc/self/mem")
+	_, err = pack.PlanProject(t.Context(), pack.Layout{SourceTree: api.SourceTree{Root: root}}, pack.PlanOptions{})
 	if _, statErr := os.Stat("/proc/self/mem"); statErr != nil {
 		t.Skip("no file here that cannot be read by anyone")
 	}
@@ -135,8 +134,8 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 	if err := os.Remove(file); err != nil {
 		t.Fatal(err)
 	}
-	write(t, root, bundle.IgnoreFile+"/")
-	_, err = bundle.Plan(t.Context(), bundle.Layout{SourceTree: api.SourceTree{Root: root}}, bundle.PlanOptions{})
+	writeFiles(t, root, pack.IgnoreFile+"/")
+	_, err = pack.PlanProject(t.Context(), pack.Layout{SourceTree: api.SourceTree{Root: root}}, pack.PlanOptions{})
 	if err == nil || !strings.Contains(err.Error(), "reading the ignore rules: read "+file) {
 		t.Errorf("an ignore file that is a directory: error %v, want its name", err)
 	}

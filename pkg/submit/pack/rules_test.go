@@ -1,4 +1,4 @@
-package bundle_test
+package pack_test
 
 import (
 	"os"
@@ -7,7 +7,7 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/submit/bundle"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
 
 // ruleCases are ignore files, and for each some paths: those marked "-" are
@@ -52,7 +52,7 @@ var ruleCases = map[string]struct{ rules, paths string }{
 }
 
 // ignored asks from the top down, as a walk does.
-func ignored(rules bundle.Rules, p string) bool {
+func ignored(rules pack.Rules, p string) bool {
 	isDir := strings.HasSuffix(p, "/")
 	p = strings.TrimSuffix(p, "/")
 	for i := range p {
@@ -71,7 +71,7 @@ func casePath(text string) string {
 func TestRules(t *testing.T) {
 	for name, test := range ruleCases {
 		t.Run(name, func(t *testing.T) {
-			rules, err := bundle.ParseRules([]byte(test.rules))
+			rules, err := pack.ParseRules([]byte(test.rules))
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -133,7 +133,7 @@ func makePath(t *testing.T, dir, p string) {
 	if err := os.RemoveAll(filepath.Join(dir, top)); err != nil {
 		t.Fatal(err)
 	}
-	write(t, dir, p)
+	writeFiles(t, dir, p)
 }
 
 func TestBadRules(t *testing.T) {
@@ -149,7 +149,7 @@ func TestBadRules(t *testing.T) {
 		"[a\xff]":         "not UTF-8",
 		"\n\n!docs/[z-a]": "line 3",
 	} {
-		_, err := bundle.ParseRules([]byte(text))
+		_, err := pack.ParseRules([]byte(text))
 		if err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("ParseRules(%q): error %v, want %q", text, err, want)
 		}
@@ -163,14 +163,14 @@ func FuzzRules(f *testing.F) {
 		}
 	}
 	f.Fuzz(func(t *testing.T, text, p string) {
-		rules, err := bundle.ParseRules([]byte(text))
+		rules, err := pack.ParseRules([]byte(text))
 		if err != nil {
 			return
 		}
 		got := rules.Ignored(p, true)
 		// A last rule that matches everything decides, one way or the other.
 		for last, want := range map[string]bool{"\n**": true, "\n!**": false} {
-			rules, err := bundle.ParseRules([]byte(text + last))
+			rules, err := pack.ParseRules([]byte(text + last))
 			if err != nil {
 				t.Fatalf("ParseRules(%q) with %q: %v", text, last, err)
 			}
@@ -179,7 +179,7 @@ func FuzzRules(f *testing.F) {
 			}
 		}
 		// A comment in front changes nothing.
-		if again, err := bundle.ParseRules([]byte("# x\n" + strings.TrimPrefix(text, "\ufeff"))); err != nil || again.Ignored(p, true) != got {
+		if again, err := pack.ParseRules([]byte("# x\n" + strings.TrimPrefix(text, "\ufeff"))); err != nil || again.Ignored(p, true) != got {
 			t.Errorf("rules %q below a comment: %v, %v; want %v", text, again.Ignored(p, true), err, got)
 		}
 	})
