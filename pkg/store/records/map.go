@@ -1,6 +1,4 @@
-// Package mapresults reads, copies and removes the results of a map. The store has one
-// document for each input.
-package mapresults
+package records
 
 import (
 	"cmp"
@@ -17,11 +15,10 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
-	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
 
-// Results are the results of one map.
-type Results struct {
+// MapResults are the results of one map.
+type MapResults struct {
 	Store store.Store
 	JobID string
 	// Inputs is how many inputs the map has.
@@ -31,8 +28,8 @@ type Results struct {
 	Line func(input int, r *api.Result) ([]byte, error)
 }
 
-// Progress counts the inputs of a map.
-type Progress struct {
+// MapProgress counts the inputs of a map.
+type MapProgress struct {
 	// Done is how many inputs have a result.
 	Done int `json:"done"`
 	// Failed is how many of the results are known to be failures.
@@ -41,8 +38,8 @@ type Progress struct {
 	Total int `json:"total"`
 }
 
-// Outcome lists the inputs of a map that have no value.
-type Outcome struct {
+// MapOutcome lists the inputs of a map that have no value.
+type MapOutcome struct {
 	// Failed are the inputs whose call failed, in order.
 	Failed []FailedInput
 	// Missing are the inputs without a result, in order: the job
@@ -53,7 +50,7 @@ type Outcome struct {
 }
 
 // Complete reports whether every input has a value.
-func (o Outcome) Complete() bool { return len(o.Failed)+len(o.Missing) == 0 }
+func (o MapOutcome) Complete() bool { return len(o.Failed)+len(o.Missing) == 0 }
 
 // FailedInput is an input, counted from 0, and why its call failed.
 type FailedInput struct {
@@ -63,8 +60,8 @@ type FailedInput struct {
 
 // Read reads the result of one input. The error is store.ErrNotFound if there is none yet, or
 // if it was deleted.
-func (r Results) Read(ctx context.Context, input int) (api.Result, error) {
-	return records.Read[api.Result](ctx, r.Store, store.ResultOf(r.JobID, input))
+func (r MapResults) Read(ctx context.Context, input int) (api.Result, error) {
+	return Read[api.Result](ctx, r.Store, store.ResultOf(r.JobID, input))
 }
 
 // stored is the object that has the result of an input.
@@ -75,7 +72,7 @@ type stored struct {
 
 // list yields the results in order of their names. Unless start is empty, it begins with the
 // first name that does not sort before start.
-func (r Results) list(ctx context.Context, start string) iter.Seq2[stored, error] {
+func (r MapResults) list(ctx context.Context, start string) iter.Seq2[stored, error] {
 	return func(yield func(stored, error) bool) {
 		prefix := store.Results(r.JobID)
 		for o, err := range r.Store.List(ctx, prefix, start) {
@@ -92,7 +89,7 @@ func (r Results) list(ctx context.Context, start string) iter.Seq2[stored, error
 }
 
 // Exist reports whether there are any results.
-func (r Results) Exist(ctx context.Context) (bool, error) {
+func (r MapResults) Exist(ctx context.Context) (bool, error) {
 	for _, err := range r.list(ctx, "") {
 		return err == nil, err
 	}
@@ -101,7 +98,7 @@ func (r Results) Exist(ctx context.Context) (bool, error) {
 
 // verdicts calls note for each input that has a result, one at a time, in any order. A
 // bucket's listing contains the verdicts. In a store without metadata, the results are read.
-func (r Results) verdicts(ctx context.Context, note func(input int, v api.Verdict)) error {
+func (r MapResults) verdicts(ctx context.Context, note func(input int, v api.Verdict)) error {
 	var mu sync.Mutex
 	locked := func(input int, v api.Verdict) {
 		mu.Lock()
@@ -130,14 +127,14 @@ func (r Results) verdicts(ctx context.Context, note func(input int, v api.Verdic
 }
 
 // Progress counts the results.
-func (r Results) Progress(ctx context.Context) (Progress, error) {
-	p := Progress{Total: r.Inputs}
+func (r MapResults) Progress(ctx context.Context) (MapProgress, error) {
+	p := MapProgress{Total: r.Inputs}
 	err := r.verdicts(ctx, func(_ int, v api.Verdict) { p.count(v) })
 	return p, err
 }
 
 // count adds a result.
-func (p *Progress) count(v api.Verdict) {
+func (p *MapProgress) count(v api.Verdict) {
 	p.Done++
 	if !v.OK {
 		p.Failed++
@@ -145,7 +142,7 @@ func (p *Progress) count(v api.Verdict) {
 }
 
 // Remove removes the results. It calls seen after each of them.
-func (r Results) Remove(ctx context.Context, seen func(done, total int)) error {
+func (r MapResults) Remove(ctx context.Context, seen func(done, total int)) error {
 	var names []string
 	for o, err := range r.list(ctx, "") {
 		if err != nil {
@@ -157,7 +154,7 @@ func (r Results) Remove(ctx context.Context, seen func(done, total int)) error {
 }
 
 // RemoveAll removes the results with their pickles, and all else that the pods left beside them.
-func (r Results) RemoveAll(ctx context.Context, seen func(done, total int)) error {
+func (r MapResults) RemoveAll(ctx context.Context, seen func(done, total int)) error {
 	var names []string
 	for o, err := range r.Store.List(ctx, store.Results(r.JobID), "") {
 		if err != nil {
@@ -172,7 +169,7 @@ func (r Results) RemoveAll(ctx context.Context, seen func(done, total int)) erro
 
 // Values returns the inputs, in order, whose values another map can take over: those that
 // JSON represents exactly.
-func (r Results) Values(ctx context.Context) ([]int, error) {
+func (r MapResults) Values(ctx context.Context) ([]int, error) {
 	var inputs []int
 	err := r.verdicts(ctx, func(input int, v api.Verdict) {
 		if v.OK && !v.Pickled {
@@ -185,7 +182,7 @@ func (r Results) Values(ctx context.Context) ([]int, error) {
 
 // Inherit copies the values of some inputs from an older map of the same inputs, so that
 // the pods of this map skip them.
-func (r Results) Inherit(ctx context.Context, old Results, inputs []int) error {
+func (r MapResults) Inherit(ctx context.Context, old MapResults, inputs []int) error {
 	g, copying := errgroup.WithContext(ctx)
 	g.SetLimit(store.Parallel)
 	for _, input := range inputs {

@@ -1,4 +1,4 @@
-package mapresults
+package records
 
 import (
 	"bytes"
@@ -23,13 +23,13 @@ import (
 )
 
 // aMap are the results of a map of so many inputs.
-func aMap(t *testing.T, inputs int, results map[int]string) Results {
+func aMap(t *testing.T, inputs int, results map[int]string) MapResults {
 	t.Helper()
 	s, err := store.OpenFile("file://" + t.TempDir())
 	if err != nil {
 		t.Fatal(err)
 	}
-	r := Results{Store: s, JobID: "m1", Inputs: inputs}
+	r := MapResults{Store: s, JobID: "m1", Inputs: inputs}
 	for input, text := range results {
 		put(t, r, store.ResultOf(r.JobID, input), text)
 	}
@@ -51,7 +51,7 @@ func TestTheMarksOfTriesAreNoResults(t *testing.T) {
 }
 
 // inputsWithResult are those of a map, in the order of their names.
-func inputsWithResult(t *testing.T, r Results) (inputs []int) {
+func inputsWithResult(t *testing.T, r MapResults) (inputs []int) {
 	t.Helper()
 	for r, err := range r.list(t.Context(), "") {
 		if err != nil {
@@ -62,7 +62,7 @@ func inputsWithResult(t *testing.T, r Results) (inputs []int) {
 	return inputs
 }
 
-func put(t *testing.T, r Results, name, text string) {
+func put(t *testing.T, r MapResults, name, text string) {
 	t.Helper()
 	if err := r.Store.Create(t.Context(), name, strings.NewReader(text), nil); err != nil {
 		t.Fatal(err)
@@ -86,22 +86,22 @@ func TestGather(t *testing.T) {
 		inputs  int
 		results map[int]string
 		lines   string
-		outcome Outcome
+		outcome MapOutcome
 	}{
-		"all":             {3, map[int]string{0: value("1"), 1: value(`{"a": [1, 2]}`), 2: value("1.50")}, "1\n{\"a\":[1,2]}\n1.50\n", Outcome{}},
-		"one failed":      {3, map[int]string{0: value("1"), 1: failure, 2: value("3")}, "1\nnull\n3\n", Outcome{Failed: []FailedInput{bad}}},
-		"some missing":    {4, map[int]string{1: failure, 3: value("3")}, "null\nnull\nnull\n3\n", Outcome{Failed: []FailedInput{bad}, Missing: []int{0, 2}}},
-		"a pickle":        {1, map[int]string{0: `{"version":1,"ok":true,"value":[null],"pickle":"results/0.pkl"}`}, "[null]\n", Outcome{Pickled: 1}},
-		"without a value": {1, map[int]string{0: `{"version":1,"ok":true}`}, "null\n", Outcome{}},
+		"all":             {3, map[int]string{0: value("1"), 1: value(`{"a": [1, 2]}`), 2: value("1.50")}, "1\n{\"a\":[1,2]}\n1.50\n", MapOutcome{}},
+		"one failed":      {3, map[int]string{0: value("1"), 1: failure, 2: value("3")}, "1\nnull\n3\n", MapOutcome{Failed: []FailedInput{bad}}},
+		"some missing":    {4, map[int]string{1: failure, 3: value("3")}, "null\nnull\nnull\n3\n", MapOutcome{Failed: []FailedInput{bad}, Missing: []int{0, 2}}},
+		"a pickle":        {1, map[int]string{0: `{"version":1,"ok":true,"value":[null],"pickle":"results/0.pkl"}`}, "[null]\n", MapOutcome{Pickled: 1}},
+		"without a value": {1, map[int]string{0: `{"version":1,"ok":true}`}, "null\n", MapOutcome{}},
 		"without a why": {1, map[int]string{0: `{"version":1,"ok":false}`}, "null\n",
-			Outcome{Failed: []FailedInput{{0, api.ResultError{Message: "its result doesn't say why"}}}}},
-		"results of no input": {1, map[int]string{0: value("1"), 1: value("2"), 7: value("3")}, "1\n", Outcome{}},
+			MapOutcome{Failed: []FailedInput{{0, api.ResultError{Message: "its result doesn't say why"}}}}},
+		"results of no input": {1, map[int]string{0: value("1"), 1: value("2"), 7: value("3")}, "1\n", MapOutcome{}},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			r := aMap(t, tt.inputs, tt.results)
 			var lines bytes.Buffer
-			got, err := r.Gather(t.Context(), over(), &lines, func(Progress) {})
+			got, err := r.Gather(t.Context(), over(), &lines, func(MapProgress) {})
 			if err != nil || lines.String() != tt.lines {
 				t.Errorf("got %q, %v; want %q", lines.String(), err, tt.lines)
 			}
@@ -124,9 +124,9 @@ func TestGatherMany(t *testing.T) {
 		want += fmt.Sprintln(i)
 	}
 	var lines bytes.Buffer
-	var last Progress
-	_, err := aMap(t, inputs, results).Gather(t.Context(), over(), &lines, func(p Progress) { last = p })
-	if err != nil || lines.String() != want || last != (Progress{Done: inputs, Total: inputs}) {
+	var last MapProgress
+	_, err := aMap(t, inputs, results).Gather(t.Context(), over(), &lines, func(p MapProgress) { last = p })
+	if err != nil || lines.String() != want || last != (MapProgress{Done: inputs, Total: inputs}) {
 		t.Errorf("%v, %+v:\n%s", err, last, lines.String())
 	}
 }
@@ -137,7 +137,7 @@ func TestGatherAhead(t *testing.T) {
 	large := `"` + strings.Repeat("x", heldBytes/2) + `"`
 	r := aMap(t, 5, map[int]string{1: value(large), 2: value(large), 3: failure, 4: value("4")})
 	var lines bytes.Buffer
-	m := r.gathering(&lines, func(Progress) {})
+	m := r.gathering(&lines, func(MapProgress) {})
 	step := func(held ...int) {
 		t.Helper()
 		if _, err := m.look(t.Context()); err != nil {
@@ -156,7 +156,7 @@ func TestGatherAhead(t *testing.T) {
 	if want := large + "\n" + large + "\n" + large + "\nnull\n4\n"; lines.String() != want {
 		t.Errorf("wrote %d bytes, want %d", lines.Len(), len(want))
 	}
-	if m.bytes != 0 || m.progress != (Progress{Done: 5, Failed: 1, Total: 5}) {
+	if m.bytes != 0 || m.progress != (MapProgress{Done: 5, Failed: 1, Total: 5}) {
 		t.Errorf("%d bytes held in the end, %+v", m.bytes, m.progress)
 	}
 }
@@ -168,7 +168,7 @@ func TestGatherStreams(t *testing.T) {
 	lines, w := io.Pipe()
 	done := make(chan error, 1)
 	go func() {
-		_, err := r.Gather(t.Context(), nil, w, func(Progress) {})
+		_, err := r.Gather(t.Context(), nil, w, func(MapProgress) {})
 		_ = w.CloseWithError(err)
 		done <- err
 	}()
@@ -185,12 +185,12 @@ func TestGatherStreams(t *testing.T) {
 
 func TestGatherWhatIsGone(t *testing.T) {
 	var lines bytes.Buffer
-	if _, err := aMap(t, 2, nil).Gather(t.Context(), over(), &lines, func(Progress) {}); !errors.Is(err, store.ErrNotFound) || lines.Len() > 0 {
+	if _, err := aMap(t, 2, nil).Gather(t.Context(), over(), &lines, func(MapProgress) {}); !errors.Is(err, store.ErrNotFound) || lines.Len() > 0 {
 		t.Errorf("got %q, %v", lines.String(), err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := aMap(t, 2, map[int]string{0: value("1")}).Gather(ctx, nil, io.Discard, func(Progress) {}); !errors.Is(err, context.Canceled) {
+	if _, err := aMap(t, 2, map[int]string{0: value("1")}).Gather(ctx, nil, io.Discard, func(MapProgress) {}); !errors.Is(err, context.Canceled) {
 		t.Errorf("cancelled: %v", err)
 	}
 }
@@ -220,7 +220,7 @@ func TestInherit(t *testing.T) {
 }
 
 func TestProgress(t *testing.T) {
-	for want, results := range map[Progress]map[int]string{
+	for want, results := range map[MapProgress]map[int]string{
 		{Total: 4}: nil, {Done: 2, Failed: 1, Total: 4}: {1: value("1"), 2: failure},
 	} {
 		if got, err := aMap(t, 4, results).Progress(t.Context()); err != nil || got != want {
@@ -264,22 +264,22 @@ func TestVerdictsOfAListing(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	progress := func(r Results, want Progress) {
+	progress := func(r MapResults, want MapProgress) {
 		t.Helper()
 		if got, err := r.Progress(t.Context()); err != nil || got != want {
 			t.Errorf("got %+v, %v, want %+v", got, err, want)
 		}
 	}
-	progress(r, Progress{Done: 4, Failed: 1, Total: 5})
+	progress(r, MapProgress{Done: 4, Failed: 1, Total: 5})
 	values, err := r.Values(t.Context())
 	if diff := cmp.Diff([]int{0, 4}, values); err != nil || diff != "" {
 		t.Errorf("%v, -want +got:\n%s", err, diff)
 	}
-	next := Results{Store: r.Store, JobID: "m2", Inputs: 5}
+	next := MapResults{Store: r.Store, JobID: "m2", Inputs: 5}
 	if err := next.Inherit(t.Context(), r, values); err != nil {
 		t.Fatal(err)
 	}
-	progress(next, Progress{Done: 2, Total: 5})
+	progress(next, MapProgress{Done: 2, Total: 5})
 }
 
 // However many results are read, those in memory have heldBytes at most. One that is

@@ -1,4 +1,4 @@
-package mapresults
+package records
 
 import (
 	"bufio"
@@ -34,7 +34,7 @@ const (
 // Once ended is closed it waits for no more results, and writes null for those that are
 // missing. It calls seen for progress. The error is store.ErrNotFound if the map has ended
 // without any result.
-func (r Results) Gather(ctx context.Context, ended <-chan struct{}, w io.Writer, seen func(Progress)) (Outcome, error) {
+func (r MapResults) Gather(ctx context.Context, ended <-chan struct{}, w io.Writer, seen func(MapProgress)) (MapOutcome, error) {
 	m := r.gathering(w, seen)
 	for {
 		over := closed(ended)
@@ -69,18 +69,18 @@ func closed(c <-chan struct{}) bool {
 // gathering is the state of one Gather. Results are read as they appear, in any order, so
 // that little is left to read when the last pod is done.
 type gathering struct {
-	results  Results
+	results  MapResults
 	w        *bufio.Writer
-	seen     func(Progress)
+	seen     func(MapProgress)
 	sizes    []int64            // the size of each result, 0 if there is none yet
 	held     map[int]api.Result // those read but not yet written
 	bytes    int64              // the size of held
 	next     int                // the first input that is not written
-	progress Progress
-	outcome  Outcome
+	progress MapProgress
+	outcome  MapOutcome
 }
 
-func (r Results) gathering(w io.Writer, seen func(Progress)) *gathering {
+func (r MapResults) gathering(w io.Writer, seen func(MapProgress)) *gathering {
 	return &gathering{results: r, w: bufio.NewWriter(w), seen: seen, sizes: make([]int64, r.Inputs), held: map[int]api.Result{}}
 }
 
@@ -259,7 +259,7 @@ func (m *gathering) lineOf(input int, there bool, r api.Result) error {
 }
 
 // note adds an input to the outcome if it has no value, and counts pickles.
-func (o *Outcome) note(input int, there bool, r api.Result) {
+func (o *MapOutcome) note(input int, there bool, r api.Result) {
 	switch {
 	case !there:
 		o.Missing = append(o.Missing, input)

@@ -1,4 +1,4 @@
-package mapresults
+package records
 
 import (
 	"encoding/json"
@@ -92,15 +92,15 @@ func TestALargeMapTakesLittleMemory(t *testing.T) {
 		t.Fatal(err)
 	}
 	defer s.Close()
-	r := Results{Store: s, JobID: "m1", Inputs: manyInputs}
+	r := MapResults{Store: s, JobID: "m1", Inputs: manyInputs}
 	before := heap()
 
 	progress, err := r.Progress(t.Context())
-	if err != nil || progress != (Progress{Done: manyInputs - 1, Total: manyInputs}) {
+	if err != nil || progress != (MapProgress{Done: manyInputs - 1, Total: manyInputs}) {
 		t.Errorf("got %+v, %v", progress, err)
 	}
 	b.take()
-	m := r.gathering(io.Discard, func(Progress) {})
+	m := r.gathering(io.Discard, func(MapProgress) {})
 	if _, err := m.look(t.Context()); err != nil || m.progress.Done != manyInputs-1 {
 		t.Errorf("got %+v, %v", m.progress, err)
 	}

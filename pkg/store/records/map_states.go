@@ -1,4 +1,4 @@
-package mapresults
+package records
 
 import (
 	"context"
@@ -10,16 +10,16 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// States are the states of the inputs of a map.
-type States struct {
-	Progress
+// MapStates are the states of the inputs of a map.
+type MapStates struct {
+	MapProgress
 	// Runs are the states in the order of the inputs, with one item for neighbours in the same
 	// state.
-	Runs []Run `json:"states"`
+	Runs []InputRange `json:"states"`
 }
 
-// Run is a run of consecutive inputs in the same state.
-type Run struct {
+// InputRange is a run of consecutive inputs in the same state.
+type InputRange struct {
 	State api.State `json:"state"`
 	// Count is how many inputs these are.
 	Count int `json:"count"`
@@ -27,8 +27,8 @@ type Run struct {
 
 // States returns the states of all inputs. An input that has a result is SUCCEEDED or FAILED.
 // Call rest for that of each other input.
-func (r Results) States(ctx context.Context, rest func(input int) api.State) (States, error) {
-	s := States{Progress: Progress{Total: r.Inputs}}
+func (r MapResults) States(ctx context.Context, rest func(input int) api.State) (MapStates, error) {
+	s := MapStates{MapProgress: MapProgress{Total: r.Inputs}}
 	known := make(map[int]bool)
 	if err := r.verdicts(ctx, func(input int, v api.Verdict) {
 		known[input] = v.OK
@@ -51,16 +51,16 @@ func (r Results) States(ctx context.Context, rest func(input int) api.State) (St
 }
 
 // add adds the state of the next input.
-func (s *States) add(state api.State) {
+func (s *MapStates) add(state api.State) {
 	if last := len(s.Runs) - 1; last >= 0 && s.Runs[last].State == state {
 		s.Runs[last].Count++
 		return
 	}
-	s.Runs = append(s.Runs, Run{state, 1})
+	s.Runs = append(s.Runs, InputRange{state, 1})
 }
 
 // Begun returns the chunks that a pod has started to compute.
-func (r Results) Begun(ctx context.Context) (map[int]bool, error) {
+func (r MapResults) Begun(ctx context.Context) (map[int]bool, error) {
 	begun, prefix := map[int]bool{}, store.Attempts(r.JobID)
 	for o, err := range r.Store.List(ctx, prefix, "") {
 		if err != nil {

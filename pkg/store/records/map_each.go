@@ -1,4 +1,4 @@
-package mapresults
+package records
 
 import (
 	"context"
@@ -29,7 +29,7 @@ type Consumer interface {
 // Each passes every result to c as it appears, in any order, and returns once all were passed,
 // or once ended is closed and those that exist were. It calls seen for progress. The error is
 // store.ErrNotFound if the map has ended without any result.
-func (r Results) Each(ctx context.Context, ended <-chan struct{}, c Consumer, seen func(Progress)) (Outcome, error) {
+func (r MapResults) Each(ctx context.Context, ended <-chan struct{}, c Consumer, seen func(MapProgress)) (MapOutcome, error) {
 	e := &passing{gathering: r.gathering(nil, seen), consumer: c, passed: make([]bool, r.Inputs)}
 	for {
 		over := closed(ended)
@@ -126,7 +126,7 @@ func (e *passing) choose() []int {
 }
 
 // end returns the outcome of a map that has ended.
-func (e *passing) end() Outcome {
+func (e *passing) end() MapOutcome {
 	for i, passed := range e.passed {
 		if !passed {
 			e.outcome.note(i, false, api.Result{})

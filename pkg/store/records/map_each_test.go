@@ -1,4 +1,4 @@
-package mapresults
+package records
 
 import (
 	"context"
@@ -55,16 +55,16 @@ func TestEach(t *testing.T) {
 		inputs  int
 		results map[int]string
 		taken   []int
-		outcome Outcome
+		outcome MapOutcome
 	}{
-		"all":          {2, map[int]string{0: value("1"), 1: value("2")}, []int{0, 1}, Outcome{}},
-		"some missing": {4, map[int]string{1: failure, 3: `{"version":1,"ok":true,"pickle":"results/3.pkl"}`}, []int{1, 3}, Outcome{Failed: []FailedInput{bad}, Missing: []int{0, 2}}},
-		"many":         {2*batch + 1, many, nil, Outcome{}},
+		"all":          {2, map[int]string{0: value("1"), 1: value("2")}, []int{0, 1}, MapOutcome{}},
+		"some missing": {4, map[int]string{1: failure, 3: `{"version":1,"ok":true,"pickle":"results/3.pkl"}`}, []int{1, 3}, MapOutcome{Failed: []FailedInput{bad}, Missing: []int{0, 2}}},
+		"many":         {2*batch + 1, many, nil, MapOutcome{}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			c := &consumer{}
-			var last Progress
-			got, err := aMap(t, tt.inputs, tt.results).Each(t.Context(), over(), c, func(p Progress) { last = p })
+			var last MapProgress
+			got, err := aMap(t, tt.inputs, tt.results).Each(t.Context(), over(), c, func(p MapProgress) { last = p })
 			if err != nil || last.Done != len(tt.results) || len(c.taken) != len(tt.results) || tt.taken != nil && !slices.Equal(c.taken, tt.taken) {
 				t.Errorf("took %v, %+v, %v", c.taken, last, err)
 			}
@@ -78,7 +78,7 @@ func TestEach(t *testing.T) {
 // A result that is not ready waits, and does not hold up those after it.
 func TestEachOutOfOrder(t *testing.T) {
 	c, ended := &consumer{unready: map[int]bool{0: true}}, make(chan struct{})
-	_, err := aMap(t, 3, map[int]string{0: value("1"), 1: value("2"), 2: value("3")}).Each(t.Context(), ended, c, func(p Progress) {
+	_, err := aMap(t, 3, map[int]string{0: value("1"), 1: value("2"), 2: value("3")}).Each(t.Context(), ended, c, func(p MapProgress) {
 		if len(c.taken) == 2 && ended != nil {
 			select {
 			case <-ended:
@@ -97,8 +97,8 @@ func TestEachRefused(t *testing.T) {
 	c := &consumer{later: map[int]bool{0: true}, refuses: 1}
 	running := make(chan struct{})
 	c.unready = map[int]bool{}
-	var last Progress
-	got, err := aMap(t, 2, map[int]string{0: failure, 1: value("1")}).Each(t.Context(), running, c, func(p Progress) {
+	var last MapProgress
+	got, err := aMap(t, 2, map[int]string{0: failure, 1: value("1")}).Each(t.Context(), running, c, func(p MapProgress) {
 		if last = p; len(c.taken) == 1 && c.unready != nil && c.unready[0] {
 			select {
 			case <-running:
@@ -107,23 +107,23 @@ func TestEachRefused(t *testing.T) {
 			}
 		}
 	})
-	want := Outcome{Failed: []FailedInput{{0, api.ResultError{Type: "ValueError", Message: "no"}}, {1, api.ResultError{Type: "No", Message: "never"}}}}
+	want := MapOutcome{Failed: []FailedInput{{0, api.ResultError{Type: "ValueError", Message: "no"}}, {1, api.ResultError{Type: "No", Message: "never"}}}}
 	if diff := cmp.Diff(want, got); err != nil || diff != "" || !slices.Equal(c.taken, []int{1, 0}) || last.Failed != 2 {
 		t.Errorf("%v, took %v, %+v; -want +got:\n%s", err, c.taken, last, diff)
 	}
 }
 
 func TestEachOfNothing(t *testing.T) {
-	if _, err := aMap(t, 1, nil).Each(t.Context(), over(), &consumer{}, func(Progress) {}); !errors.Is(err, store.ErrNotFound) {
+	if _, err := aMap(t, 1, nil).Each(t.Context(), over(), &consumer{}, func(MapProgress) {}); !errors.Is(err, store.ErrNotFound) {
 		t.Errorf("got %v", err)
 	}
 	full := errors.New("full")
-	if _, err := aMap(t, 1, map[int]string{0: value("1")}).Each(t.Context(), over(), &consumer{fails: full}, func(Progress) {}); !errors.Is(err, full) {
+	if _, err := aMap(t, 1, map[int]string{0: value("1")}).Each(t.Context(), over(), &consumer{fails: full}, func(MapProgress) {}); !errors.Is(err, full) {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := aMap(t, 1, nil).Each(ctx, make(chan struct{}), &consumer{}, func(Progress) {}); !errors.Is(err, context.Canceled) {
+	if _, err := aMap(t, 1, nil).Each(ctx, make(chan struct{}), &consumer{}, func(MapProgress) {}); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
