@@ -16,7 +16,6 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
-	"github.com/kubectl-kinetic/kinetic/pkg/submit/bundle"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 	"github.com/kubectl-kinetic/kinetic/runner"
 )
@@ -149,11 +148,11 @@ func (b *bench) pack(ctx context.Context, root string) (sample, pack.Stats, erro
 		return sample{}, pack.Stats{}, err
 	}
 	start := time.Now()
-	layout, err := bundle.Find(bundle.FindOptions{EntryDir: root, Cwd: root, Home: "/"})
+	layout, err := pack.FindProject(pack.ProjectOptions{EntryDir: root, Cwd: root, Home: "/"})
 	if err != nil {
 		return sample{}, pack.Stats{}, err
 	}
-	plan, err := bundle.Plan(ctx, layout, bundle.PlanOptions{CacheDir: filepath.Join(b.dir, "cache")})
+	plan, err := pack.PlanProject(ctx, layout, pack.PlanOptions{CacheDir: filepath.Join(b.dir, "cache")})
 	if err != nil {
 		return sample{}, pack.Stats{}, err
 	}

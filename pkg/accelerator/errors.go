@@ -10,7 +10,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 )
 
 // atMost is how many valid values a message offers at most.
@@ -98,7 +98,7 @@ func (c *catalogue) unknown(r request, name string) error {
 		what = strings.ToUpper(string(r.kind))
 	}
 	for _, word := range []string{r.body, name} {
-		if near := suggest.Sentence(word, names); near != "" {
+		if near := human.DidYouMean(word, names); near != "" {
 			return fmt.Errorf("there is no %s %q; %s", what, r.body, near)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/job/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
@@ -46,7 +45,7 @@ type Description struct {
 	// Parts are those of the Pathways runtime, as Hosts are.
 	Parts []api.Part
 	// Inputs is what Job.Progress returns.
-	Inputs *mapresults.Progress
+	Inputs *records.MapProgress
 	// HasResult says that there is a result to print.
 	HasResult bool
 	// Pickle is the URL of the result of a job of keras-kinetic, "" if there is none.

@@ -4,7 +4,7 @@
 //
 // What runs a job is a Backend: package kube for clusters, job/local for this machine. Below
 // it, logs reads what jobs printed and logs/display shows it, outputs copies their files,
-// mapresults reads the results of a map, and verify decides which bytes are a result before
+// and verify decides which bytes are a result before
 // anything unpickles them.
 //
 // A value's way: an ID or a prefix → Registry → Job, with its api.Handle from the store and a

@@ -11,7 +11,7 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -82,7 +82,7 @@ func nearIDs(word string, ids []string, n int) []string {
 	}
 	candidates := slices.Concat(ids, slices.Collect(maps.Keys(newest)))
 	var near []string
-	for _, c := range suggest.Of(word, candidates, len(candidates)) {
+	for _, c := range human.Nearest(word, candidates, len(candidates)) {
 		if id, ok := newest[c]; ok {
 			c = id
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/job/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
 
 // aMap is a map of so many inputs with some results.
@@ -41,11 +41,11 @@ func TestProgress(t *testing.T) {
 	}
 	for name, tt := range map[string]struct {
 		j    *Job
-		want *mapresults.Progress
+		want *records.MapProgress
 	}{
-		"under way":     {aMap(t, 4, map[int]string{1: value("1"), 2: failure}), &mapresults.Progress{Done: 2, Failed: 1, Total: 4}},
-		"at its begin":  {aMap(t, 4, nil), &mapresults.Progress{Total: 4}},
-		"over":          {ended(aMap(t, 2, map[int]string{0: value("1"), 1: failure})), &mapresults.Progress{Done: 2, Failed: 1, Total: 2}},
+		"under way":     {aMap(t, 4, map[int]string{1: value("1"), 2: failure}), &records.MapProgress{Done: 2, Failed: 1, Total: 4}},
+		"at its begin":  {aMap(t, 4, nil), &records.MapProgress{Total: 4}},
+		"over":          {ended(aMap(t, 2, map[int]string{0: value("1"), 1: failure})), &records.MapProgress{Done: 2, Failed: 1, Total: 2}},
 		"collected":     {ended(aMap(t, 4, nil)), nil},
 		"no map at all": {&Job{Handle: api.Handle{JobID: "m1"}}, nil},
 	} {

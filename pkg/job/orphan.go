@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/shellquote"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -33,9 +33,9 @@ func (j *Job) checkOrphan(ctx context.Context) error {
 // removal returns the command that removes a directory of a store.
 func removal(url string) string {
 	if dir, local := strings.CutPrefix(url, store.FileScheme); local {
-		return "rm -r " + shellquote.Word(dir)
+		return "rm -r " + human.Quote(dir)
 	}
-	return "gcloud storage rm -r " + shellquote.Word(url)
+	return "gcloud storage rm -r " + human.Quote(url)
 }
 
 // RemovalOfOutputs returns the command that removes the outputs of a job whose records

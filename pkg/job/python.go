@@ -6,7 +6,7 @@ import (
 	"iter"
 	"strings"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/shellquote"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -66,5 +66,5 @@ func (e *PickleError) Error() string {
 	return fmt.Sprintf(`job %s was submitted by keras-kinetic, and its result is a pickle: %s; reading one runs code in it, so do it yourself in Python:
   gcloud storage cp %s result.pkl
   python3 -c 'import cloudpickle; print(cloudpickle.load(open("result.pkl", "rb")))'
-cloudpickle, and what the function returned, must be installed; the job is kept; delete it with: kubectl kinetic jobs cleanup %s`, e.ID, e.URL, shellquote.Word(e.URL), e.ID)
+cloudpickle, and what the function returned, must be installed; the job is kept; delete it with: kubectl kinetic jobs cleanup %s`, e.ID, e.URL, human.Quote(e.URL), e.ID)
 }

@@ -6,7 +6,6 @@ import (
 	"io"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/job/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
@@ -35,8 +34,8 @@ func (j *Job) HasValue(ctx context.Context) (bool, error) {
 }
 
 // Results returns the results of a map. Any other job has none.
-func (j *Job) Results() mapresults.Results {
-	r := mapresults.Results{Store: j.Store, JobID: j.ID()}
+func (j *Job) Results() records.MapResults {
+	r := records.MapResults{Store: j.Store, JobID: j.ID()}
 	if m := j.Handle.Map; m != nil {
 		r.Inputs = m.Inputs
 	}
@@ -45,7 +44,7 @@ func (j *Job) Results() mapresults.Results {
 
 // Progress counts the results of a map. It returns nil for any other job, and for a map whose
 // values were all deleted.
-func (j *Job) Progress(ctx context.Context) (*mapresults.Progress, error) {
+func (j *Job) Progress(ctx context.Context) (*records.MapProgress, error) {
 	if j.Handle.Map == nil {
 		return nil, nil
 	}
@@ -61,7 +60,7 @@ func (j *Job) Progress(ctx context.Context) (*mapresults.Progress, error) {
 
 // States returns the states of a map's inputs, given that of the job. It returns nil as Progress
 // does. An input without a result is RUNNING once a pod has begun its chunk.
-func (j *Job) States(ctx context.Context, s api.Status) (*mapresults.States, error) {
+func (j *Job) States(ctx context.Context, s api.Status) (*records.MapStates, error) {
 	if j.Handle.Map == nil {
 		return nil, nil
 	}
@@ -82,7 +81,7 @@ func (j *Job) States(ctx context.Context, s api.Status) (*mapresults.States, err
 	if err != nil {
 		return nil, j.unreadable(err)
 	}
-	if deleted, err := j.noneLeft(ctx, states.Progress); deleted || err != nil {
+	if deleted, err := j.noneLeft(ctx, states.MapProgress); deleted || err != nil {
 		return nil, err
 	}
 	return &states, nil
@@ -101,7 +100,7 @@ func WithoutResult(s api.Status) api.State {
 }
 
 // noneLeft reports whether a map with this progress has ended, and all its values were deleted.
-func (j *Job) noneLeft(ctx context.Context, p mapresults.Progress) (bool, error) {
+func (j *Job) noneLeft(ctx context.Context, p records.MapProgress) (bool, error) {
 	if p.Done > 0 {
 		return false, nil
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
-	"github.com/kubectl-kinetic/kinetic/pkg/job/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
@@ -20,7 +19,7 @@ type Value struct {
 	// Size is the number of bytes of a result that is too large.
 	Size int64
 	// Inputs is the progress of a map, whose values are too many for a list; nil for other jobs.
-	Inputs *mapresults.Progress
+	Inputs *records.MapProgress
 	// Err is why the value could not be read.
 	Err error
 }

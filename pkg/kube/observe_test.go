@@ -22,7 +22,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/broadcast"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/kueue"
 )
@@ -229,7 +229,7 @@ func TestObserversOfAJobShareItsWatches(t *testing.T) {
 func TestTheLastChangeBeforeAWatchFailsIsSeen(t *testing.T) {
 	w, h, failure := New(&Client{namespace: "ml"}), handleOf("a1"), errors.New("forbidden")
 	for _, enough := range []bool{true, false} {
-		shared := &sharedWatch{snapshots: broadcast.New(snapshot{}), stop: func() {}}
+		shared := &sharedWatch{snapshots: parallel.NewValue(snapshot{}), stop: func() {}}
 		w.watches[watchedAs(h)] = shared
 		shared.post(snapshot{})
 		var seen []int
@@ -254,7 +254,7 @@ func TestTheLastChangeBeforeAWatchFailsIsSeen(t *testing.T) {
 
 // A snapshot is read while the next one is made.
 func TestASnapshotThatWasPostedStaysAsItWas(t *testing.T) {
-	shared := &sharedWatch{snapshots: broadcast.New(snapshot{})}
+	shared := &sharedWatch{snapshots: parallel.NewValue(snapshot{})}
 	c := &Client{}
 	known, job := newCache(), listOfOneJob().Items[0]
 	pod, event := theirPod(running(1)), eventAbout("kinetic-a1-x")

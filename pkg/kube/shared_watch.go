@@ -5,13 +5,13 @@ import (
 	"maps"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/broadcast"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
 )
 
 // sharedWatch is one observation of a job, shared by all that need it at the same time: a run
 // waits for the job and reads its log.
 type sharedWatch struct {
-	snapshots *broadcast.Value[snapshot]
+	snapshots *parallel.Value[snapshot]
 	stop      context.CancelFunc
 	readers   int // guarded by the mutex of the Cluster
 }
@@ -53,7 +53,7 @@ func (c *Cluster) join(ctx context.Context, h api.Handle) *sharedWatch {
 	shared := c.watches[job]
 	if shared == nil {
 		ctx, stop := context.WithCancel(context.WithoutCancel(ctx)) // other readers may stay longer
-		shared = &sharedWatch{snapshots: broadcast.New(snapshot{}), stop: stop}
+		shared = &sharedWatch{snapshots: parallel.NewValue(snapshot{}), stop: stop}
 		c.watches[job] = shared
 		go func() {
 			shared.snapshots.Close(c.client.observe(ctx, h, c.client.ofJob(h), shared.post))

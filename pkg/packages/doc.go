@@ -7,7 +7,6 @@
 //     pypi asks package indexes for it.
 //   - wheel turns wheels into layers, image puts them into a registry, cloudbuild has an
 //     image built where a builder is needed.
-//   - pathways knows the images of the Pathways runtime.
 //   - provide carries out what decide has planned: an image, or a list that the pod installs.
 //
 // A value's way: requirements.txt → deps.Wanted → decide.Plan → resolve → provide → the

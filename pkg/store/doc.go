@@ -2,7 +2,8 @@
 // (file://) or a Cloud Storage bucket (gs://). All writes are atomic: a reader sees an
 // object whole or not at all.
 //
-// Below it, records are the documents that a job leaves about itself, expiry has the rules by
+// Below it, records are the documents that a job leaves about itself, with
+// the results of a map, expiry has the rules by
 // which a bucket deletes objects, prune deletes what no job has used lately, and storetest
 // is a bucket for tests.
 //

@@ -15,7 +15,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/amount"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
-	"github.com/kubectl-kinetic/kinetic/pkg/submit/bundle"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/data"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
@@ -145,7 +144,7 @@ func secretData(p data.Plan) (warnings []string) {
 		if i < 0 {
 			continue
 		}
-		if names := bundle.Secrets(set.Paths); names != "" {
+		if names := pack.Secrets(set.Paths); names != "" {
 			warnings = append(warnings, fmt.Sprintf("these files of %s look like credentials and will be uploaded: %s; move them elsewhere if the job doesn't need them", p.Data[i].Source, names))
 		}
 	}

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/call"
 	"github.com/kubectl-kinetic/kinetic/runner"
 )
@@ -32,7 +32,7 @@ func meantParameter(name string, all []runner.Parameter) string {
 		}
 		names[i] = p.Name
 	}
-	for _, near := range suggest.Of(name, names, 1) {
+	for _, near := range human.Nearest(name, names, 1) {
 		return fmt.Sprintf(": did you mean '%s'?", near)
 	}
 	return ""

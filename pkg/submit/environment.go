@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
-	"github.com/kubectl-kinetic/kinetic/pkg/submit/bundle"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
 
 // installs reports whether the job gets its packages from us, and not from the user's own image
@@ -67,7 +67,7 @@ func (p *Planned) needsPython() bool {
 
 // findDeps returns what the project needs. If nothing is installed, a mistake in its files is one
 // of its warnings.
-func (p *Planned) findDeps(layout bundle.Layout, entryDir string, c api.Call, m Machine) (deps.Wanted, error) {
+func (p *Planned) findDeps(layout pack.Layout, entryDir string, c api.Call, m Machine) (deps.Wanted, error) {
 	i := p.request.Images
 	if layout.Nothing && i.Requirements == "" {
 		return deps.Wanted{}, nil

@@ -16,7 +16,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/pathways"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
@@ -48,8 +47,8 @@ func validatePathways(r api.Request) error {
 			return fmt.Errorf("--xla-flag %q: expected --xla_NAME=VALUE, as in --xla-flag=--xla_tpu_enable_latency_hiding_scheduler=true", flag)
 		}
 	}
-	if _, err := name.NewRepository(cmp.Or(w.Images, pathways.Repository)); err != nil {
-		return fmt.Errorf("--pathways-images %q (or of KINETIC_PATHWAYS_IMAGES, or the profile): expected a repository, as in %s", w.Images, pathways.Repository)
+	if _, err := name.NewRepository(cmp.Or(w.Images, image.PathwaysRepository)); err != nil {
+		return fmt.Errorf("--pathways-images %q (or of KINETIC_PATHWAYS_IMAGES, or the profile): expected a repository, as in %s", w.Images, image.PathwaysRepository)
 	}
 	for _, e := range r.Env {
 		if e.Name == "JAX_PLATFORMS" && !slices.Contains(strings.Split(e.Value, ","), "proxy") {
@@ -107,7 +106,7 @@ func newPathways(r api.Request, acc api.Accelerator) *api.Pathways {
 	w := r.Pathways
 	p := &api.Pathways{TPUHosts: acc.Hosts, Instance: accelerator.PathwaysInstance(acc), XLAFlags: w.XLAFlags, OpenNetwork: w.NoNetworkPolicy}
 	if w.Version != "" {
-		setImages(p, w.Images, pathways.Version(w.Version))
+		setImages(p, w.Images, image.PathwaysVersion(w.Version))
 	}
 	return p
 }
@@ -115,7 +114,7 @@ func newPathways(r api.Request, acc api.Accelerator) *api.Pathways {
 // setImages names the runtime's images.
 func setImages(p *api.Pathways, repository, version string) {
 	p.Version = version
-	p.Server, p.Proxy = pathways.Images(repository, version)
+	p.Server, p.Proxy = image.PathwaysImages(repository, version)
 }
 
 // pathwaysDoubts warns about variables that have no effect, since XLA runs in another container.
@@ -140,14 +139,14 @@ func (p Planned) WithRuntime() (Planned, error) {
 	if p.Spec.Pathways == nil {
 		return p, nil
 	}
-	if python := p.Environment.Base.Python; python != "" && pathways.Older(python, api.PathwaysPython) {
+	if python := p.Environment.Base.Python; python != "" && image.OlderVersion(python, api.PathwaysPython) {
 		return p, fmt.Errorf("--backend pathways needs Python %s or newer, and the job would have Python %s: choose another with --python", api.PathwaysPython, python)
 	}
 	jax := p.jaxVersion()
-	if jax != "" && pathways.Older(jax, api.PathwaysJAX) {
+	if jax != "" && image.OlderVersion(jax, api.PathwaysJAX) {
 		return p, fmt.Errorf("--backend pathways needs jax %s or newer, and the job would have jax %s: change it in %s", api.PathwaysJAX, jax, cmp.Or(p.Deps.Source, "the project's requirements"))
 	}
-	if newer := api.PathwaysNewerPython; jax != "" && p.Environment.Base.Python != "" && !pathways.Older(jax, api.PathwaysNewerJAX) && pathways.Older(p.Environment.Base.Python, newer) {
+	if newer := api.PathwaysNewerPython; jax != "" && p.Environment.Base.Python != "" && !image.OlderVersion(jax, api.PathwaysNewerJAX) && image.OlderVersion(p.Environment.Base.Python, newer) {
 		return p, fmt.Errorf("--backend pathways needs Python %s or newer with jax %s, and the job would have Python %s: choose another with --python", newer, jax, p.Environment.Base.Python)
 	}
 	if p.Spec.Pathways.Version != "" {
@@ -160,7 +159,7 @@ func (p Planned) WithRuntime() (Planned, error) {
 		return p, errors.New("--backend pathways needs the version of the job's JAX, which is not known before its packages are resolved: pin it, as in jax==0.9.2, or name the runtime's version with --pathways-version jax-0.9.2")
 	}
 	runtime := *p.Spec.Pathways
-	setImages(&runtime, p.request.Pathways.Images, pathways.For(jax))
+	setImages(&runtime, p.request.Pathways.Images, image.PathwaysFor(jax))
 	p.Spec.Pathways = &runtime
 	return p, nil
 }
@@ -200,8 +199,8 @@ func (p Planned) FindRuntime(ctx context.Context, registry *image.Client) (Plann
 		return p, nil
 	}
 	runtime := *p.Spec.Pathways
-	server, proxy, err := pathways.Find(ctx, registry, p.request.Pathways.Images, runtime.Version)
-	var missing *pathways.MissingError
+	server, proxy, err := image.FindPathways(ctx, registry, p.request.Pathways.Images, runtime.Version)
+	var missing *image.MissingPathwaysError
 	switch {
 	case ctx.Err() != nil:
 		return p, ctx.Err()

@@ -20,7 +20,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
-	"github.com/kubectl-kinetic/kinetic/pkg/submit/bundle"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/call"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/data"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
@@ -222,8 +221,8 @@ func Check(ctx context.Context, r api.Request, m Machine) error {
 }
 
 // locate finds the project, and the target in it.
-func locate(ctx context.Context, t call.Target, m Machine) (bundle.Layout, api.Call, []string, error) {
-	layout, err := bundle.Find(bundle.FindOptions{EntryDir: t.EntryDir(), Cwd: m.Cwd, Home: m.Home,
+func locate(ctx context.Context, t call.Target, m Machine) (pack.Layout, api.Call, []string, error) {
+	layout, err := pack.FindProject(pack.ProjectOptions{EntryDir: t.EntryDir(), Cwd: m.Cwd, Home: m.Home,
 		PackageRoot: m.PackageRoot, PackageRootFrom: m.PackageRootFrom, PythonPath: m.PythonPath, OrNothing: t.Kind == api.CallPickle && t.Path == ""})
 	if err != nil {
 		return layout, api.Call{}, nil, err
@@ -273,7 +272,7 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 	})
 	g.Go(func() error { return p.readData(ctx) })
 	g.Go(func() (err error) {
-		p.Files, err = bundle.Plan(ctx, layout, bundle.PlanOptions{CacheDir: m.CacheDir, Exclude: exclude, Outputs: m.Outputs,
+		p.Files, err = pack.PlanProject(ctx, layout, pack.PlanOptions{CacheDir: m.CacheDir, Exclude: exclude, Outputs: m.Outputs,
 			NoDefaultExcludes: m.NoDefaultExcludes, Entry: c.File, SizeWarnBytes: m.SizeWarnBytes})
 		return err
 	})
@@ -317,7 +316,7 @@ const pythonPath = "PYTHONPATH"
 
 // outerPath returns PYTHONPATH with the relative directories outside the package made
 // absolute: a local job starts elsewhere.
-func outerPath(value, cwd string, layout bundle.Layout) string {
+func outerPath(value, cwd string, layout pack.Layout) string {
 	dirs := filepath.SplitList(value)
 	for i, dir := range dirs {
 		if path := filepath.Join(cwd, dir); dir != "" && !filepath.IsAbs(dir) && !layout.Contains(path) {

@@ -14,7 +14,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/amount"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
@@ -213,7 +213,7 @@ func validateImage(image string) error {
 	if image == "" || slices.Contains(modes, image) {
 		return nil
 	}
-	if hint := suggest.Sentence(image, modes); len(image) > 4 && hint != "" && !strings.ContainsAny(image, "/:.@") {
+	if hint := human.DidYouMean(image, modes); len(image) > 4 && hint != "" && !strings.ContainsAny(image, "/:.@") {
 		return fmt.Errorf("--image %s: %s", image, hint)
 	}
 	if isImage(image) {

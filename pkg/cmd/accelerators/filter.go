@@ -12,7 +12,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
 )
 
 // filter is what the arguments ask for: one word of each group must hold.
@@ -175,7 +174,7 @@ func unknown(typed, word string, names map[string]string) error {
 	for name := range names {
 		known = append(known, name)
 	}
-	if meant := suggest.Sentence(word, known); meant != "" {
+	if meant := human.DidYouMean(word, known); meant != "" {
 		return fmt.Errorf("filter %q: %s", typed, meant)
 	}
 	return fmt.Errorf("filter %q: expected gpu, tpu, spot, a name such as v6e or l4, a shape such as v6e-8, "+

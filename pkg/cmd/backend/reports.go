@@ -6,8 +6,8 @@ import (
 	"slices"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/shellquote"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/verify"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
@@ -68,7 +68,7 @@ func (r resultRecorder) inThisCluster(jobs []api.JobSummary) []api.JobSummary {
 	}
 	jobs = slices.Clone(jobs)
 	for i, j := range jobs {
-		jobs[i].Status.Next = shellquote.Kubectl(j.Status.Next, r.kubectl)
+		jobs[i].Status.Next = human.AddToKubectl(j.Status.Next, r.kubectl)
 	}
 	return jobs
 }
@@ -80,6 +80,6 @@ func (r resultRecorder) remember(h api.Handle, s api.WorkloadStatus) api.Workloa
 	if s.State.Ended() && len(s.Hashes) > 0 {
 		r.reports.RememberMap(r.store, h.JobID, s.Hashes)
 	}
-	s.Next = shellquote.Kubectl(s.Next, r.kubectl)
+	s.Next = human.AddToKubectl(s.Next, r.kubectl)
 	return s
 }

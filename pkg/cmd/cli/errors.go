@@ -9,7 +9,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/event"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 )
 
 // The exit codes of every command.
@@ -98,7 +98,7 @@ func expected(value string, valid []string) string {
 	if len(valid) == 1 {
 		text = "expected " + valid[0]
 	}
-	if meant := suggest.Sentence(value, valid); meant != "" {
+	if meant := human.DidYouMean(value, valid); meant != "" {
 		text += "; " + meant
 	}
 	return text

@@ -26,8 +26,8 @@ import (
 	"k8s.io/klog/v2"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/event"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/version"
 )
 
@@ -235,7 +235,7 @@ func MeantFlag(c *cobra.Command, err error) string {
 	}
 	var flags []string
 	c.Flags().VisitAll(func(f *pflag.Flag) { flags = append(flags, f.Name) })
-	return suggest.OfFlag(typed, flags)
+	return human.DidYouMeanFlag(typed, flags)
 }
 
 // classify gives exit code 2 to errors that cobra found before a RunE started. Anything

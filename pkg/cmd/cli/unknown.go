@@ -7,7 +7,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 )
 
 // NoCommand is for a command that has only sub-commands: an argument is then an unknown
@@ -22,7 +22,7 @@ func NoCommand(otherWords map[string][]string) cobra.PositionalArgs {
 		for _, sub := range parent.Commands() {
 			names = append(names, sub.Name())
 		}
-		hint := suggest.Sentence(args[0], names)
+		hint := human.DidYouMean(args[0], names)
 		switch meant := otherWords[args[0]]; {
 		case meant != nil:
 			hint = `did you mean "` + strings.Join(meant, `" or "`) + `"?`

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/shellquote"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 )
 
 // Flags say where a job runs: kubectl's own flags, and those of GKE. They are bound with
@@ -173,5 +173,5 @@ func flagText(name, value string) string {
 	if value == "" {
 		return ""
 	}
-	return " --" + name + "=" + shellquote.Word(value)
+	return " --" + name + "=" + human.Quote(value)
 }

@@ -6,7 +6,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/shellquote"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 )
 
 // Kubectl returns the flags with which kubectl reaches the cluster of a target: " --context=dev", "" for the
@@ -14,14 +14,14 @@ import (
 func (c *Flags) Kubectl(t target.Target) string {
 	flags := ""
 	if file := c.loading.ExplicitPath; file != "" {
-		flags = " --" + clientcmd.RecommendedConfigPathFlag + "=" + shellquote.Word(file)
+		flags = " --" + clientcmd.RecommendedConfigPathFlag + "=" + human.Quote(file)
 	}
 	config, err := c.config.RawConfig()
 	if err == nil && t.Context != "" && t.Context != config.CurrentContext {
-		flags += " --" + clientcmd.FlagContext + "=" + shellquote.Word(t.Context)
+		flags += " --" + clientcmd.FlagContext + "=" + human.Quote(t.Context)
 	}
 	if server := c.overrides.ClusterInfo.Server; server != "" {
-		flags += " --" + clientcmd.FlagAPIServer + "=" + shellquote.Word(server)
+		flags += " --" + clientcmd.FlagAPIServer + "=" + human.Quote(server)
 	}
 	return flags
 }
@@ -29,7 +29,7 @@ func (c *Flags) Kubectl(t target.Target) string {
 // explain returns an error whose commands of kubectl have the flags for the cluster that was chosen.
 func (c *Flags) explain(err error) error {
 	const probe = " --x"
-	if shellquote.Kubectl(err.Error(), probe) == err.Error() {
+	if human.AddToKubectl(err.Error(), probe) == err.Error() {
 		return err
 	}
 	c.Reload() // the command may have added a context
@@ -49,7 +49,7 @@ type chosen struct {
 	flags string
 }
 
-func (e *chosen) Error() string { return shellquote.Kubectl(e.error.Error(), e.flags) }
+func (e *chosen) Error() string { return human.AddToKubectl(e.error.Error(), e.flags) }
 
 // Unwrap gives the cause to errors.Is and errors.As.
 func (e *chosen) Unwrap() error { return e.error }
@@ -60,5 +60,5 @@ func (e *chosen) Next() string {
 	if !errors.As(e.error, &told) {
 		return ""
 	}
-	return shellquote.Kubectl(told.Next(), e.flags)
+	return human.AddToKubectl(told.Next(), e.flags)
 }

@@ -27,11 +27,10 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/shellquote"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/version"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/versions"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/pathways"
 	"github.com/kubectl-kinetic/kinetic/runner"
 )
 
@@ -224,7 +223,7 @@ func (f *flags) toOptions(streams genericiooptions.IOStreams, now clock.PassiveC
 // runtimeOf returns where jobs get the images of the Pathways runtime from.
 func runtimeOf(where target.Target) *google.Runtime {
 	return &google.Runtime{
-		Repository: cmp.Or(os.Getenv("KINETIC_PATHWAYS_IMAGES"), where.PathwaysImages, pathways.Repository),
+		Repository: cmp.Or(os.Getenv("KINETIC_PATHWAYS_IMAGES"), where.PathwaysImages, image.PathwaysRepository),
 		Registry:   &image.Client{Keys: authn.DefaultKeychain, UserAgent: "kubectl-kinetic/" + version.String()},
 	}
 }
@@ -275,7 +274,7 @@ func (o *options) run(ctx context.Context) error {
 		return ctx.Err()
 	}
 	for i, r := range results {
-		results[i].Detail, results[i].Fix = shellquote.Kubectl(r.Detail, o.kubectl), shellquote.Kubectl(r.Fix, o.kubectl)
+		results[i].Detail, results[i].Fix = human.AddToKubectl(r.Detail, o.kubectl), human.AddToKubectl(r.Fix, o.kubectl)
 	}
 	if err := o.print(results); err != nil {
 		return err

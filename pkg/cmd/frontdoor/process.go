@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/version"
 )
 
@@ -133,8 +133,8 @@ func flagsFirst(args []string) error {
 }
 
 func unknownCommand(name string) error {
-	hint := suggest.Sentence(name, commandNames())
-	near := suggest.Of(name, jobsCommands, 1)
+	hint := human.DidYouMean(name, commandNames())
+	near := human.Nearest(name, jobsCommands, 1)
 	switch {
 	case near != nil && (hint == "" || near[0] == name):
 		hint = fmt.Sprintf("did you mean %s jobs %s?", product, near[0])

@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/job/mapresults"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
 
 func (c *command) describe() *cobra.Command {
@@ -190,7 +190,7 @@ func describeWorkload(d job.Description) string {
 }
 
 // inputs says how many inputs a map has, in how many chunks, and how many are done.
-func inputs(m api.Map, p *mapresults.Progress) string {
+func inputs(m api.Map, p *records.MapProgress) string {
 	text := fmt.Sprintf("%s in %s", human.Number(m.Inputs), human.Count(m.Chunks(), "chunk"))
 	if m.Inherited > 0 {
 		text = fmt.Sprintf("%s: %s from an older map, the others in %s", human.Number(m.Inputs), human.Number(m.Inherited), human.Count(m.Chunks(), "chunk"))

@@ -7,7 +7,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/job/mapresults"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
 
 // description is what describe prints for programs, with the names of `list -o json`. All
@@ -55,7 +55,7 @@ type description struct {
 	// Parts are those of the Pathways runtime that have a pod.
 	Parts       []api.Part           `json:"parts,omitempty"`
 	Map         bool                 `json:"map,omitempty"`
-	Inputs      *mapresults.Progress `json:"inputs,omitempty"`
+	Inputs      *records.MapProgress `json:"inputs,omitempty"`
 	HasResult   bool                 `json:"hasResult"`
 	Pickle      string               `json:"pickle,omitempty"`
 	LogBytes    *int64               `json:"logBytes"` // null before the job has ended, when only a part is stored

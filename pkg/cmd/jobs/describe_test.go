@@ -17,8 +17,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
-	"github.com/kubectl-kinetic/kinetic/pkg/job/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
 
 func TestPrintHosts(t *testing.T) {
@@ -95,9 +95,9 @@ func TestDescribedInputs(t *testing.T) {
 	whole := api.Map{Inputs: 1200, Chunk: 100}
 	rest := api.Map{Inputs: 1200, Chunk: 100, Only: []api.Range{{First: 3, Last: 4}}, Inherited: 1199}
 	for want, got := range map[string]string{
-		"1,200 in 12 chunks; 1,100/1,200 done, 4 failed":                          inputs(whole, &mapresults.Progress{Done: 1100, Failed: 4, Total: 1200}),
+		"1,200 in 12 chunks; 1,100/1,200 done, 4 failed":                          inputs(whole, &records.MapProgress{Done: 1100, Failed: 4, Total: 1200}),
 		"1,200 in 12 chunks; all values were deleted":                             inputs(whole, nil),
-		"1,200: 1,199 from an older map, the others in 1 chunk; 1,199/1,200 done": inputs(rest, &mapresults.Progress{Done: 1199, Total: 1200}),
+		"1,200: 1,199 from an older map, the others in 1 chunk; 1,199/1,200 done": inputs(rest, &records.MapProgress{Done: 1199, Total: 1200}),
 	} {
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)

@@ -14,8 +14,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/job/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
 
 // noIndex says that --index was not given.
@@ -97,7 +97,7 @@ func (c *command) inputResult(ctx, waiting context.Context, j *job.Job, index in
 		}
 		return err
 	}
-	failed := mapresults.FailedInput{Input: index}
+	failed := records.FailedInput{Input: index}
 	if r.Error != nil {
 		failed.Error = *r.Error
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/job/mapresults"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
 
 type statusFlags struct {
@@ -119,7 +119,7 @@ type statusJSON struct {
 	ID string `json:"id"`
 	api.Status
 	// Inputs are the states of the inputs of a map.
-	Inputs *mapresults.States `json:"inputs,omitempty"`
+	Inputs *records.MapStates `json:"inputs,omitempty"`
 }
 
 // statusOf returns the status of a job, or of one input of a map.

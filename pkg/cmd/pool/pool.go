@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 )
 
 const long = `Add, list, change and remove node pools: the machines with accelerators that a
@@ -100,7 +100,7 @@ func find(pools []*container.NodePool, cluster gke.Cluster, name string) (*conta
 		return pools[i], nil
 	}
 	names := namesOf(pools)
-	hint := suggest.Sentence(name, names)
+	hint := human.DidYouMean(name, names)
 	if hint == "" {
 		hint = "it has " + strings.Join(names, ", ")
 	}

@@ -11,7 +11,7 @@ import (
 
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/broadcast"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/portforward"
@@ -49,7 +49,7 @@ type Tunnel struct {
 	Local, Remote int
 
 	listener net.Listener
-	pod      *broadcast.Value[kube.Pod] // in which the host is running
+	pod      *parallel.Value[kube.Pod] // in which the host is running
 	mu       sync.Mutex
 	last     string // what was said last
 }
@@ -63,7 +63,7 @@ func Listen(p Ports) (*Tunnel, error) {
 	if err != nil {
 		return nil, fmt.Errorf("port %d: %w", p.Local, err)
 	}
-	return &Tunnel{Local: l.Addr().(*net.TCPAddr).Port, Remote: p.Remote, listener: l, pod: broadcast.New(kube.Pod{})}, nil
+	return &Tunnel{Local: l.Addr().(*net.TCPAddr).Port, Remote: p.Remote, listener: l, pod: parallel.NewValue(kube.Pod{})}, nil
 }
 
 // Address returns the address on this machine.

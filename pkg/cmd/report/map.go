@@ -17,26 +17,26 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/job/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
 
 // MapEnd is how a map ended.
 type MapEnd struct {
 	Status  api.Status
-	Outcome mapresults.Outcome
+	Outcome records.MapOutcome
 }
 
 // FollowMap writes the results of a map to out until the map has ended, and returns how it
 // ended. It calls state for every change of state, and progress for progress.
-func FollowMap(ctx context.Context, j *job.Job, results mapresults.Results, out io.Writer, state func(api.Status), progress func(mapresults.Progress)) (MapEnd, error) {
-	return followMap(ctx, j, state, func(ctx context.Context, ended <-chan struct{}) (mapresults.Outcome, error) {
+func FollowMap(ctx context.Context, j *job.Job, results records.MapResults, out io.Writer, state func(api.Status), progress func(records.MapProgress)) (MapEnd, error) {
+	return followMap(ctx, j, state, func(ctx context.Context, ended <-chan struct{}) (records.MapOutcome, error) {
 		return results.Gather(ctx, ended, out, progress)
 	})
 }
 
 // followMap waits for a map while gather gathers its results.
-func followMap(ctx context.Context, j *job.Job, state func(api.Status), gather func(context.Context, <-chan struct{}) (mapresults.Outcome, error)) (end MapEnd, err error) {
+func followMap(ctx context.Context, j *job.Job, state func(api.Status), gather func(context.Context, <-chan struct{}) (records.MapOutcome, error)) (end MapEnd, err error) {
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
 	ended, waited := make(chan struct{}), make(chan error, 1)
@@ -143,7 +143,7 @@ func PrintResumeHint(w io.Writer, j *job.Job) {
 }
 
 // withoutValue says how many of a map's inputs have no value, and why.
-func withoutValue(o mapresults.Outcome, inputs int) string {
+func withoutValue(o records.MapOutcome, inputs int) string {
 	of := func(n int) string { return fmt.Sprintf("%s of %s inputs", human.Number(n), human.Number(inputs)) }
 	failed, missing := len(o.Failed), len(o.Missing)
 	if missing == 0 {
@@ -158,7 +158,7 @@ func withoutValue(o mapresults.Outcome, inputs int) string {
 
 // failureLines returns one line for each distinct error, with the inputs that failed with
 // it. An error of the module, for example, is the same for all inputs.
-func failureLines(failed []mapresults.FailedInput) []string {
+func failureLines(failed []records.FailedInput) []string {
 	var errs []string // in order of first appearance
 	inputs := map[string][]int{}
 	for _, f := range failed {
@@ -196,11 +196,11 @@ func namedInputs(inputs []int) string {
 }
 
 // FailedInput returns the failure of one input as a line.
-func FailedInput(f mapresults.FailedInput) string {
+func FailedInput(f records.FailedInput) string {
 	return fmt.Sprintf("input %d: %s", f.Input, inputError(f))
 }
 
-func inputError(f mapresults.FailedInput) string {
+func inputError(f records.FailedInput) string {
 	if f.Error.Type == "" {
 		return f.Error.Message
 	}
@@ -221,7 +221,7 @@ func settleInputs(ctx context.Context, w io.Writer, j *job.Job) error {
 }
 
 // MapProgress returns how many inputs of a map are done.
-func MapProgress(p mapresults.Progress) string {
+func MapProgress(p records.MapProgress) string {
 	text := fmt.Sprintf("%s/%s done", human.Number(p.Done), human.Number(p.Total))
 	if p.Failed > 0 {
 		text += fmt.Sprintf(", %s failed", human.Number(p.Failed))
@@ -232,7 +232,7 @@ func MapProgress(p mapresults.Progress) string {
 // CollectMap waits for a map until waiting is done, writes all values and, if every input
 // has one, cleans up and shows that on screen.
 func CollectMap(ctx, waiting context.Context, streams genericiooptions.IOStreams, screen *ui.UI, j *job.Job, c Collection) error {
-	state, progress := func(api.Status) {}, func(mapresults.Progress) {}
+	state, progress := func(api.Status) {}, func(records.MapProgress) {}
 	out := c.open(streams.Out)
 	defer out.discard()
 	results, inputs, err := Results(ctx, j, c.Inputs)

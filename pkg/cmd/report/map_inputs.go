@@ -11,8 +11,8 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/job/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
 
 // InputsFormat is the value of --output that prints the inputs of a map beside the values.
@@ -35,7 +35,7 @@ type inputFailure struct {
 
 // Results returns the results of a map as they are printed: with inputs, each line is an object that has the input, too.
 // The caller closes what it reads them from.
-func Results(ctx context.Context, j *job.Job, inputs bool) (mapresults.Results, io.Closer, error) {
+func Results(ctx context.Context, j *job.Job, inputs bool) (records.MapResults, io.Closer, error) {
 	results := j.Results()
 	if !inputs {
 		return results, io.NopCloser(nil), nil

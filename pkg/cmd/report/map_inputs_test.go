@@ -6,8 +6,8 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/job/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
 
 // Each line has the input, its number, and the value or the error.
@@ -35,7 +35,7 @@ func TestValuesWithInputs(t *testing.T) {
 	ended := make(chan struct{})
 	close(ended)
 	var out strings.Builder
-	outcome, err := results.Gather(t.Context(), ended, &out, func(mapresults.Progress) {})
+	outcome, err := results.Gather(t.Context(), ended, &out, func(records.MapProgress) {})
 	const want = `{"index":0,"input":{"lr":0.1},"value":{"loss":1.50}}
 {"index":1,"input":[2],"error":{"type":"ValueError","message":"bad","traceback":"t"}}
 {"index":2,"input":"<a>","value":null}

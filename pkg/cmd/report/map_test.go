@@ -19,8 +19,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
-	"github.com/kubectl-kinetic/kinetic/pkg/job/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
 
 // A user who leaves a map hears how to come back to its values.
@@ -138,25 +138,25 @@ func TestInterruptedRelease(t *testing.T) {
 
 func TestTellFailures(t *testing.T) {
 	succeeded, cancelled := api.Status{State: api.Succeeded}, api.Status{State: api.Failed, Reason: api.Cancelled, Message: "cancelled"}
-	bad := func(input int, message string) mapresults.FailedInput {
-		return mapresults.FailedInput{Input: input, Error: api.ResultError{Type: "ValueError", Message: message}}
+	bad := func(input int, message string) records.FailedInput {
+		return records.FailedInput{Input: input, Error: api.ResultError{Type: "ValueError", Message: message}}
 	}
 	const resume = "next: repeat the run with --map-resume a1, which computes only what is missing\n"
 	for name, tt := range map[string]struct {
 		kind    api.CallKind
 		status  api.Status
-		outcome mapresults.Outcome
+		outcome records.MapOutcome
 		want    string
 	}{
-		"of a pickled call": {api.CallPickle, cancelled, mapresults.Outcome{Missing: []int{20}},
+		"of a pickled call": {api.CallPickle, cancelled, records.MapOutcome{Missing: []int{20}},
 			"job a1 was cancelled\n1 of 2,000 inputs have no result (first: 20); values computed so far are kept\n" +
 				"next: map the inputs again that have no value; kinetic.attach_batch('a1', namespace='ml').failures() has their numbers\n"},
-		"both kinds": {"", cancelled, mapresults.Outcome{Failed: []mapresults.FailedInput{bad(17, "no")}, Missing: []int{20, 21}},
+		"both kinds": {"", cancelled, records.MapOutcome{Failed: []records.FailedInput{bad(17, "no")}, Missing: []int{20, 21}},
 			"input 17: ValueError: no\njob a1 was cancelled\n3 of 2,000 inputs have no value: 1 failed, 2 have no result (first: 20); values computed so far are kept\n" +
 				"next: kubectl kinetic jobs logs a1 --index 17 -n ml\n" + resume},
-		"no result": {"", cancelled, mapresults.Outcome{Missing: []int{20, 21}},
+		"no result": {"", cancelled, records.MapOutcome{Missing: []int{20, 21}},
 			"job a1 was cancelled\n2 of 2,000 inputs have no result (first: 20); values computed so far are kept\n" + resume},
-		"the same error is told once, where it came first": {"", succeeded, mapresults.Outcome{Failed: []mapresults.FailedInput{bad(1, "b"), bad(3, "b"), bad(4, "a"), bad(5, "b"), bad(6, "b"), bad(7, "b"), bad(9, "a"), bad(10, "a")}},
+		"the same error is told once, where it came first": {"", succeeded, records.MapOutcome{Failed: []records.FailedInput{bad(1, "b"), bad(3, "b"), bad(4, "a"), bad(5, "b"), bad(6, "b"), bad(7, "b"), bad(9, "a"), bad(10, "a")}},
 			"inputs 1, 3, 5-7: ValueError: b\ninputs 4, 9-10: ValueError: a\n8 of 2,000 inputs failed; values computed so far are kept\n" +
 				"next: kubectl kinetic jobs logs a1 --index 1 -n ml\n" + resume},
 	} {

@@ -11,8 +11,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/job/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/verify"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
 
 // pickledInput is the line about an input of a map whose results are delivered as pickles.
@@ -47,7 +47,7 @@ type pickles struct {
 	lines *json.Encoder
 }
 
-// Take implements mapresults.Consumer.
+// Take implements records.Consumer.
 func (p *pickles) Take(ctx context.Context, input int, r api.Result) (api.Result, error) {
 	at, err := p.Append(ctx, p.file, p.size, input, r)
 	if refused := new(verify.Error); errors.As(err, &refused) {
@@ -69,7 +69,7 @@ func (p *pickles) Take(ctx context.Context, input int, r api.Result) (api.Result
 // yet report the hash of what the store has.
 func (p *pickles) refuse(input int, why error) (api.Result, error) {
 	if p.Postpone(input) {
-		return api.Result{}, mapresults.ErrNotYet
+		return api.Result{}, records.ErrNotYet
 	}
 	r := api.Result{Error: &api.ResultError{Type: untrustedType, Message: why.Error()}}
 	return r, p.lines.Encode(untrustedInput{Index: input, Error: r.Error})
@@ -78,7 +78,7 @@ func (p *pickles) refuse(input int, why error) (api.Result, error) {
 // FollowPickles is FollowMap for a map of pickled calls: it appends the pickles to the file, which
 // is a new one, and writes a line of JSON about each to out. Every input has exactly one line. A
 // warning about the origin of the pickles goes to w.
-func (c Collection) FollowPickles(ctx context.Context, j *job.Job, out, w io.Writer, state func(api.Status), progress func(mapresults.Progress)) (MapEnd, error) {
+func (c Collection) FollowPickles(ctx context.Context, j *job.Job, out, w io.Writer, state func(api.Status), progress func(records.MapProgress)) (MapEnd, error) {
 	file, err := verify.Create(c.File)
 	if err != nil {
 		return MapEnd{}, err
@@ -90,7 +90,7 @@ func (c Collection) FollowPickles(ctx context.Context, j *job.Job, out, w io.Wri
 		p.Note(s)
 		state(s)
 	}
-	end, err := followMap(ctx, j, noted, func(ctx context.Context, ended <-chan struct{}) (mapresults.Outcome, error) {
+	end, err := followMap(ctx, j, noted, func(ctx context.Context, ended <-chan struct{}) (records.MapOutcome, error) {
 		return j.Results().Each(ctx, ended, p, progress)
 	})
 	if err != nil {

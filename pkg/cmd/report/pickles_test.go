@@ -11,9 +11,9 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
-	"github.com/kubectl-kinetic/kinetic/pkg/job/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/verify"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
 
 // inBucket is a store that is not a directory of this machine.
@@ -34,7 +34,7 @@ func TestTakeWhatNobodyReported(t *testing.T) {
 	defer file.Close()
 	p := &pickles{Inputs: verify.Verifier{}.Inputs(j), file: file, lines: json.NewEncoder(&lines)}
 	forged := api.Result{OK: true, Pickled: []byte("forged"), PickleSHA256: strings.Repeat("0", 64)}
-	if _, err := p.Take(t.Context(), 3, forged); !errors.Is(err, mapresults.ErrNotYet) || lines.Len() > 0 {
+	if _, err := p.Take(t.Context(), 3, forged); !errors.Is(err, records.ErrNotYet) || lines.Len() > 0 {
 		t.Errorf("while it runs: %v, %s", err, &lines)
 	}
 	if err := p.Look(t.Context(), true); err != nil {

@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"syscall"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/filelock"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 )
 
 // resultFile is a file that does not change until the first byte is written. A regular or
@@ -55,8 +55,8 @@ func (r *resultFile) openTemp() (*os.File, error) {
 	}
 	defer func() { _ = dir.Close() }() // the file stays open
 	name := filepath.Base(r.name) + ".kinetic-part"
-	file, err := filelock.TryPart(dir, name)
-	if errors.Is(err, filelock.ErrHeld) {
+	file, err := platform.TryPart(dir, name)
+	if errors.Is(err, platform.ErrHeld) {
 		return dir.OpenFile(name+"-"+rand.Text()[:8], os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	}
 	if err != nil {

@@ -7,7 +7,7 @@ import (
 
 	"github.com/spf13/cobra"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/shellquote"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/call"
 	"github.com/kubectl-kinetic/kinetic/runner"
 )
@@ -67,10 +67,10 @@ func unusedParameters(target string, given []call.Parameter, settled func(flag s
 func typed(flag, value string) string {
 	switch {
 	case flag == "accelerator":
-		return "-a " + shellquote.Word(value)
+		return "-a " + human.Quote(value)
 	case value == "true":
 		return "--" + flag
 	default:
-		return "--" + flag + " " + shellquote.Word(value)
+		return "--" + flag + " " + human.Quote(value)
 	}
 }

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/job/mapresults"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
 
 // again delivers the values of a map that lacks none, without another job. It deletes
@@ -26,10 +26,10 @@ func (o *options) again(ctx context.Context, old *job.Job) error {
 
 // showMap writes the values of a map while it runs, and shows its progress.
 func (o *options) showMap(ctx context.Context, j *job.Job, seen func(api.Status)) outcome {
-	last := mapresults.Progress{Done: j.Handle.Map.Inherited, Total: j.Handle.Map.Inputs}
+	last := records.MapProgress{Done: j.Handle.Map.Inherited, Total: j.Handle.Map.Inputs}
 	bar := o.ui.ProgressCount("map", last.Done, last.Total, report.MapProgress(last))
 	defer bar.Done()
-	out, progress := o.ui.Above(o.streams.Out), func(p mapresults.Progress) {
+	out, progress := o.ui.Above(o.streams.Out), func(p records.MapProgress) {
 		last = p
 		bar.Count(p.Done, p.Total, report.MapProgress(p))
 	}
@@ -48,7 +48,7 @@ func (o *options) showMap(ctx context.Context, j *job.Job, seen func(api.Status)
 }
 
 // followMap writes the values of a map, with -o inputs beside the inputs.
-func (o *options) followMap(ctx context.Context, j *job.Job, out io.Writer, seen func(api.Status), progress func(mapresults.Progress)) (report.MapEnd, error) {
+func (o *options) followMap(ctx context.Context, j *job.Job, out io.Writer, seen func(api.Status), progress func(records.MapProgress)) (report.MapEnd, error) {
 	results, inputs, err := report.Results(ctx, j, o.output == report.InputsFormat)
 	if err != nil {
 		return report.MapEnd{}, err

@@ -11,7 +11,6 @@ import (
 	outputscmd "github.com/kubectl-kinetic/kinetic/pkg/cmd/outputs"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/shellquote"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/outputs"
 )
@@ -58,7 +57,7 @@ func (o *options) fetchOutputs(ctx context.Context, j *job.Job) error {
 		_, err = outputscmd.Copy(ctx, o.ui, dir, "", o.wait.outputs)
 	}
 	if err != nil && ctx.Err() != nil {
-		fmt.Fprintf(o.streams.ErrOut, "interrupted; to continue: kubectl kinetic jobs outputs %s cp %s%s\n", j.ID(), shellquote.Word(o.wait.outputs), j.LocationFlags())
+		fmt.Fprintf(o.streams.ErrOut, "interrupted; to continue: kubectl kinetic jobs outputs %s cp %s%s\n", j.ID(), human.Quote(o.wait.outputs), j.LocationFlags())
 		return cli.Exit(cli.ExitInterrupted)
 	}
 	return err

@@ -9,7 +9,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/shellquote"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/outputs"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -54,7 +54,7 @@ func jobElsewhere(ctx context.Context, other job.Registry, id string) string {
 	}
 	from := "DIR"
 	if dir, err := outputs.Of(j); err == nil {
-		from = shellquote.Word(strings.TrimPrefix(dir.URL(), store.FileScheme))
+		from = human.Quote(strings.TrimPrefix(dir.URL(), store.FileScheme))
 	}
 	return fmt.Sprintf("that is a local job, whose outputs no pod can read: copy them with gcloud storage rsync -r %s gs://BUCKET/PREFIX, and use --output-dir gs://BUCKET/PREFIX", from)
 }

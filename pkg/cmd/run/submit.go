@@ -22,11 +22,11 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/local"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
-	"github.com/kubectl-kinetic/kinetic/pkg/job/mapresults"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/verify"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/provide"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/render"
 )
@@ -212,7 +212,7 @@ type outcome struct {
 	// warnings has the warnings in the log, nil for a map.
 	warnings *report.WarningLog
 	// ofMap is the outcome of a map's inputs.
-	ofMap mapresults.Outcome
+	ofMap records.MapOutcome
 }
 
 // errUnrecoverable ends the waiting for a job that would wait forever.
@@ -334,7 +334,7 @@ func (o *options) settle(ctx context.Context, j *job.Job, end outcome) error {
 }
 
 // failedMapWarnings treats the errors of a map's inputs like lines of a log.
-func failedMapWarnings(m mapresults.Outcome) *report.WarningLog {
+func failedMapWarnings(m records.MapOutcome) *report.WarningLog {
 	warnings := report.NewWarningLog(io.Discard)
 	for _, f := range m.Failed {
 		_, _ = fmt.Fprintf(warnings, "%s: %s\n", f.Error.Type, f.Error.Message)

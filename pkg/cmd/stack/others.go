@@ -10,7 +10,7 @@ import (
 	"google.golang.org/api/container/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 )
 
 // Others returns the clusters of the project, those with a name like ours first. There are none if they
@@ -24,7 +24,7 @@ func (e *Stack) Others(ctx context.Context) []*container.Cluster {
 	for _, c := range all {
 		names = append(names, c.Name)
 	}
-	near := suggest.Of(e.Names.Cluster, names, len(names))
+	near := human.Nearest(e.Names.Cluster, names, len(names))
 	rank := func(c *container.Cluster) int {
 		if i := slices.Index(near, c.Name); i >= 0 {
 			return i

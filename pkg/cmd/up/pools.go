@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/availability"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/kueue"
 )
 
@@ -205,7 +205,7 @@ func noMachine(ctx context.Context, e *stack.Stack, machine string) error {
 	if err != nil {
 		there = nil // the advice is all that is missing
 	}
-	if hint := suggest.Sentence(machine, there); hint != "" {
+	if hint := human.DidYouMean(machine, there); hint != "" {
 		return fmt.Errorf("%s: no zone has machines of type %s that this project may use; %s", flag, machine, hint)
 	}
 	return gke.NoMachines(flag, n.Zone, machine, machine, nil)

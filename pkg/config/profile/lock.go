@@ -6,7 +6,7 @@ import (
 	"os"
 	"time"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/filelock"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 )
 
 // lockTime is how long to wait for a lock. It is held for milliseconds.
@@ -21,7 +21,7 @@ func lock(ctx context.Context, path string) (release func(), err error) {
 	}
 	wait, cancel := context.WithTimeout(ctx, lockTime)
 	defer cancel()
-	if err := filelock.Wait(wait, file); err != nil {
+	if err := platform.Wait(wait, file); err != nil {
 		_ = file.Close()
 		if wait.Err() != nil {
 			return nil, fmt.Errorf("waiting for another program that changes them, which has locked %s: %w", path, err)

@@ -13,8 +13,8 @@ import (
 	"path/filepath"
 	"slices"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
 )
 
 // Profile is one named cluster.
@@ -127,7 +127,7 @@ func (f File) Find(name string) (Profile, error) {
 	if p, found := f.profiles[name]; found {
 		return p, nil
 	}
-	switch hint := suggest.Sentence(name, f.Names()); {
+	switch hint := human.DidYouMean(name, f.Names()); {
 	case hint != "":
 		return Profile{}, fmt.Errorf("%s has no profile of that name: %s", f.Path, hint)
 	case len(f.profiles) > 0:

@@ -10,7 +10,7 @@ import (
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 )
 
 // fromPlace is the origin of a context that was found by its cluster.
@@ -247,7 +247,7 @@ func locationFlag(location string) string {
 func missingContext(config clientcmdapi.Config, named setting) error {
 	names := slices.Sorted(maps.Keys(config.Contexts))
 	message := fmt.Sprintf("%s %s: the kubeconfig has no context of that name", named.from, named.value)
-	if hint := suggest.Sentence(named.value, names); hint != "" {
+	if hint := human.DidYouMean(named.value, names); hint != "" {
 		return fmt.Errorf("%s: %s", message, hint)
 	}
 	if len(names) == 0 {

@@ -1,4 +1,5 @@
-// Package human formats sizes and numbers for people.
+// Package human formats sizes, numbers and command lines for people, and suggests the words that
+// they may have meant. It uses only the standard library, because the front door links it.
 package human
 
 import (

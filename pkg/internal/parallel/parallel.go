@@ -1,4 +1,5 @@
-// Package parallel does the same for many items, several at a time.
+// Package parallel does the same for many items, several at a time, and shares the newest value
+// of something with all goroutines that wait for it.
 package parallel
 
 import (

@@ -11,7 +11,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/filelock"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 )
 
 // volumesDir, in a job's directory, has one entry for each volume: a link to its directory, or a
@@ -108,7 +108,7 @@ func (m *Machine) replace(ctx context.Context, v volume) error {
 		return &os.LinkError{Op: "symlink", Old: v.entry, New: v.mount, Err: err}
 	}
 	defer lock.Close()
-	if err := filelock.Wait(ctx, lock); err != nil {
+	if err := platform.Wait(ctx, lock); err != nil {
 		return &os.LinkError{Op: "symlink", Old: v.entry, New: v.mount, Err: err}
 	}
 	if m.isStale(v.mount) {

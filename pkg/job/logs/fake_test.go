@@ -15,7 +15,7 @@ import (
 	"testing"
 	"time"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/broadcast"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
@@ -58,7 +58,7 @@ func ended(p *Pod) { p.Ended, p.Started, p.Finished = true, at(2), at(5) }
 // fakeSource is a cluster whose logs are opened by a function.
 type fakeSource struct {
 	open func(context.Context, Pod, OpenOptions) (io.ReadCloser, error)
-	pods *broadcast.Value[Pods]
+	pods *parallel.Value[Pods]
 
 	mu     sync.Mutex
 	opened int
@@ -66,7 +66,7 @@ type fakeSource struct {
 }
 
 func newFakeSource(open func(context.Context, Pod, OpenOptions) (io.ReadCloser, error), pods ...Pod) *fakeSource {
-	return &fakeSource{open: open, pods: broadcast.New(Pods{List: pods})}
+	return &fakeSource{open: open, pods: parallel.NewValue(Pods{List: pods})}
 }
 
 func (s *fakeSource) Pods(context.Context) (Pods, error) {

@@ -8,12 +8,12 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/broadcast"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
 )
 
 // podTracker shares what is known about the pods of a job with all that follow its hosts.
 type podTracker struct {
-	*broadcast.Value[*podState]
+	*parallel.Value[*podState]
 	// finished is closed when nothing is waited for any more: the job has ended, and so has the
 	// grace period of its pods.
 	finished chan struct{}
@@ -23,7 +23,7 @@ type podTracker struct {
 // newPodTracker returns a podTracker that knows the attempts in the store. With chunks each host
 // has its own attempts.
 func newPodTracker(known []api.Attempt, chunks bool) *podTracker {
-	t := &podTracker{Value: broadcast.New(newPodState(known, chunks)), finished: make(chan struct{})}
+	t := &podTracker{Value: parallel.NewValue(newPodState(known, chunks)), finished: make(chan struct{})}
 	t.finish = sync.OnceFunc(func() { close(t.finished) })
 	return t
 }

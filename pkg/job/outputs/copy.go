@@ -16,7 +16,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/filelock"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 )
 
 // copiers is how many files are copied at a time.
@@ -139,7 +139,7 @@ func (d *Dir) copy(ctx context.Context, t Transfer, folder *os.Root, progress fu
 	if err := folder.MkdirAll(dir, 0o777); err != nil {
 		return false, err
 	}
-	part, err := filelock.OpenPart(ctx, folder, t.part())
+	part, err := platform.OpenPart(ctx, folder, t.part())
 	if err != nil {
 		return false, err
 	}

@@ -14,7 +14,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/filelock"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
@@ -79,7 +79,7 @@ func listed(t *testing.T, dir *Dir) Transfer {
 func (l large) run(t *testing.T) error {
 	t.Helper()
 	removeOlderParts([]Transfer{l.transfer}, l.folder)
-	part, err := filelock.OpenPart(t.Context(), l.folder, l.transfer.part())
+	part, err := platform.OpenPart(t.Context(), l.folder, l.transfer.part())
 	if err != nil {
 		t.Fatal(err)
 	}

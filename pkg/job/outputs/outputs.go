@@ -14,8 +14,8 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
@@ -223,7 +223,7 @@ func (d *Dir) unknown(all listing, at string) error {
 			names[name] = true
 		}
 	}
-	hint := suggest.Sentence(strings.TrimSuffix(at, "/"), slices.Collect(maps.Keys(names)))
+	hint := human.DidYouMean(strings.TrimSuffix(at, "/"), slices.Collect(maps.Keys(names)))
 	if hint == "" {
 		hint = fmt.Sprintf("kubectl kinetic jobs outputs %s ls%s lists them", d.job.ID(), d.job.LocationFlags())
 	}

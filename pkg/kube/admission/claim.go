@@ -11,7 +11,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 )
 
 // claimNames returns the names of the claims among the inputs of a job, each once.
@@ -38,7 +38,7 @@ func (c Cluster) checkClaim(ctx context.Context, name string, s api.Spec) findin
 	}
 	switch {
 	case apierrors.IsNotFound(err):
-		advice := cmp.Or(suggest.Sentence(name, names(c.list(ctx, path...))), "kubectl get pvc -n "+c.Namespace+" lists them")
+		advice := cmp.Or(human.DidYouMean(name, names(c.list(ctx, path...))), "kubectl get pvc -n "+c.Namespace+" lists them")
 		return finding{err: missingf("%s: there is no PersistentVolumeClaim %s in namespace %s: %s", mounts[0].Flag(), name, c.Namespace, advice)}
 	case apierrors.IsForbidden(err):
 		return finding{note: fmt.Sprintf("can't check that namespace %s has the PersistentVolumeClaim %s before the job starts: no permission to read PersistentVolumeClaims", c.Namespace, name)}

@@ -5,7 +5,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 )
 
 // option is an option of pip that a requirements file may have on a line of its own.
@@ -126,7 +126,7 @@ func unknownOption(name string) error {
 		known = append(known, o.long)
 	}
 	err := fmt.Errorf("%s is not an option of requirements files", name)
-	if hint := suggest.Sentence(name, known); hint != "" {
+	if hint := human.DidYouMean(name, known); hint != "" {
 		err = fmt.Errorf("%w: %s", err, hint)
 	}
 	return err

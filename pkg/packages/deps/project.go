@@ -9,7 +9,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
@@ -185,7 +185,7 @@ func unknown(file, kind, name string, known []string) error {
 	if len(known) == 0 {
 		return fmt.Errorf("%s has no %s %q: it has none at all", file, kind, name)
 	}
-	if hint := suggest.Sentence(name, known); hint != "" {
+	if hint := human.DidYouMean(name, known); hint != "" {
 		return fmt.Errorf("%s has no %s %q: %s", file, kind, name, hint)
 	}
 	return fmt.Errorf("%s has no %s %q: it has %s", file, kind, name, strings.Join(known, ", "))

@@ -1,4 +1,5 @@
 // Package records reads and writes the documents that a job leaves about itself in the store.
+// It follows the results of a map as they appear.
 package records
 
 import (

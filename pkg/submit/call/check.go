@@ -14,7 +14,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 )
 
 //go:embed check.py
@@ -260,7 +260,7 @@ func (a answer) complainOfMissing(q Query) error {
 	if len(a.MethodOf) > 0 {
 		return fmt.Errorf("%s at its top level, only the method %s.%s: methods cannot be run directly, so add a function that calls it", message, a.MethodOf[0], q.Function)
 	}
-	if hint := suggest.Sentence(q.Function, a.Functions); hint != "" {
+	if hint := human.DidYouMean(q.Function, a.Functions); hint != "" {
 		return errors.New(message + ": " + hint)
 	}
 	const shown = 5
@@ -286,7 +286,7 @@ func (a answer) complainOfArguments(ofInput bool) error {
 			continue
 		}
 		complaint := "it has no parameter " + name
-		if hint := suggest.Sentence(name, a.Named); hint != "" {
+		if hint := human.DidYouMean(name, a.Named); hint != "" {
 			complaint += ", " + hint
 		}
 		wrong = append(wrong, complaint)

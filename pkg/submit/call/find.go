@@ -8,7 +8,7 @@ import (
 	"path/filepath"
 	"strings"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 )
 
 // absolute returns a path that may be relative to cwd as an absolute path.
@@ -60,7 +60,7 @@ func missingFile(word, path, cwd string) error {
 	}
 	base := filepath.Base(path)
 	message := fmt.Sprintf("there is no file %s in %s", base, dir)
-	if hint := suggest.Sentence(base, filesIn(dir)); hint != "" {
+	if hint := human.DidYouMean(base, filesIn(dir)); hint != "" {
 		return errors.New(message + ": " + hint)
 	}
 	return errors.New(message + "; TARGET is a file, FILE:FUNCTION or MODULE:FUNCTION, and -m runs a module")

@@ -8,7 +8,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 )
 
 // misspelt lists the modules of the project whose names differ from module by one slip. It
@@ -74,7 +74,7 @@ func modulesIn(dir string, themselves bool) []string {
 func oneSlipAway(word string, names []string) []string {
 	const most = 3
 	about := slices.DeleteFunc(names, func(name string) bool { return max(len(name)-len(word), len(word)-len(name)) > 1 })
-	return suggest.Of(word, about, most)
+	return human.Nearest(word, about, most)
 }
 
 // Installed reports whether a python (a path, or a name on PATH) has a module with the

@@ -9,7 +9,7 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 )
 
 // layout says where a target and its project are.
@@ -123,7 +123,7 @@ func (l layout) missingModule(module string) error {
 		}
 	}
 	if like := l.misspelt(module); like != nil {
-		return fmt.Errorf("module %s is not in the project %s: %s", module, l.Root, suggest.Sentence(module, like))
+		return fmt.Errorf("module %s is not in the project %s: %s", module, l.Root, human.DidYouMean(module, like))
 	}
 	return nil
 }
@@ -158,7 +158,7 @@ func (l layout) missingFrom(module string) error {
 		}
 	}
 	message := fmt.Sprintf("package %s has no module %s", module[:i], module[i+1:])
-	if hint := suggest.Sentence(module, modules); hint != "" {
+	if hint := human.DidYouMean(module, modules); hint != "" {
 		message += ": " + hint
 	}
 	return errors.New(message)

@@ -14,8 +14,8 @@ import (
 	"k8s.io/apimachinery/pkg/util/validation"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -238,7 +238,7 @@ func cutOptions(text string) (string, options, error) {
 			}
 			opts.cache = size
 		default:
-			if meant := suggest.Of(word, []string{"fuse", "rw", "cache=SIZE"}, 1); len(meant) > 0 && !strings.Contains(word, "/") {
+			if meant := human.Nearest(word, []string{"fuse", "rw", "cache=SIZE"}, 1); len(meant) > 0 && !strings.Contains(word, "/") {
 				return "", opts, fmt.Errorf("%q is not an option, did you mean %q? if it belongs to the name, write \\,%[1]s", word, meant[0])
 			}
 			return strings.ReplaceAll(text, `\,`, ","), opts, nil

@@ -11,8 +11,8 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/suggest"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
 
@@ -134,7 +134,7 @@ func missing(typed, where string) error {
 	if strings.Contains(typed, ",") {
 		return fmt.Errorf(`there is no %s: the options are fuse, rw and cache=SIZE, and a comma in the name is written \,`, what)
 	}
-	if hint := suggest.Sentence(filepath.Base(where), names); hint != "" {
+	if hint := human.DidYouMean(filepath.Base(where), names); hint != "" {
 		return fmt.Errorf("there is no %s; %s", what, hint)
 	}
 	return fmt.Errorf("there is no %s: name a file or a directory, gs://BUCKET/FOLDER, hf://OWNER/NAME or pvc://CLAIM", what)

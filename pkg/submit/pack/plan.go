@@ -1,4 +1,5 @@
-// Package pack turns a directory into content-addressed objects: packs of small files,
+// Package pack finds the directory with a job's code, decides which of its files are sent,
+// and turns them into content-addressed objects: packs of small files,
 // large files in parts, and an index that lists them. The same files give the same
 // bytes on every machine, so what a store already has is never sent again.
 package pack

@@ -6,7 +6,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/pathways"
 )
 
 const runtimeCheck = "Pathways images"
@@ -19,13 +18,13 @@ type Runtime struct {
 
 // check returns the check of these images.
 func (r *Runtime) check() doctor.Check {
-	return doctor.Check{Group: imageGroup, Name: runtimeCheck, Within: pathways.Within, Run: r.look}
+	return doctor.Check{Group: imageGroup, Name: runtimeCheck, Within: image.PathwaysWithin, Run: r.look}
 }
 
 // look asks which versions there are. Which of them a job needs depends on its JAX. The nodes may reach a registry that
 // does not answer here.
 func (r *Runtime) look(ctx context.Context) doctor.Finding {
-	versions, err := pathways.Versions(ctx, r.Registry, r.Repository)
+	versions, err := image.PathwaysVersions(ctx, r.Registry, r.Repository)
 	switch {
 	case err != nil:
 		return doctor.Skip("could not be looked for: %v", err)

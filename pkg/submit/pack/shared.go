@@ -1,0 +1,72 @@
+package pack
+
+import (
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"strings"
+)
+
+// systemDirs belong to the machine or to all its users, on Linux, macOS and Windows. Their
+// subdirectories may well be projects: /usr/src/app, /var/lib/jenkins/workspace/x.
+var systemDirs = []string{
+	"/", "/bin", "/boot", "/dev", "/dev/shm", "/etc", "/home", "/lib", "/lib64", "/media", "/mnt", "/opt", "/proc", "/root", "/run", "/sbin", "/srv",
+	"/sys", "/tmp", "/usr", "/usr/bin", "/usr/lib", "/usr/local", "/usr/local/bin", "/usr/local/lib", "/usr/sbin", "/usr/share",
+	"/var", "/var/lib", "/var/log", "/var/tmp",
+	"/Applications", "/Library", "/System", "/Users", "/Volumes", "/private", "/private/etc", "/private/tmp", "/private/var",
+	`C:\Program Files`, `C:\Program Files (x86)`, `C:\ProgramData`, `C:\Users`, `C:\Windows`, `C:\Windows\System32`,
+}
+
+// shared describes a directory that holds much more than one project, "" for any other.
+func shared(dir, home string) string {
+	info, err := os.Stat(dir)
+	if err != nil {
+		return ""
+	}
+	if isDir(home, info) {
+		return "your home directory"
+	}
+	_, holdsHome := lexical(dir, home)
+	if isTop(dir) || holdsHome || slices.ContainsFunc(systemDirs, func(system string) bool { return isDir(system, info) }) {
+		return "a system directory"
+	}
+	return ""
+}
+
+// isDir reports whether a path leads to the directory described by info.
+func isDir(path string, info os.FileInfo) bool {
+	other, err := os.Stat(path)
+	return err == nil && os.SameFile(info, other)
+}
+
+// homeMarkers are in people's home directories, not in those of containers.
+var homeMarkers = []string{".ssh", ".config"}
+
+// checkShared refuses a root that the user did not name and that holds much more than a
+// project: a script in the home directory must not upload its keys. It allows one that is
+// marked as a project, unless that is a home directory in use.
+func checkShared(root, home string) error {
+	what := shared(root, home)
+	if what == "" || isMarked(root) && !hasAny(root, homeMarkers) {
+		return nil
+	}
+	return fmt.Errorf("the package root would be %s, %s, and everything in it would be uploaded: "+
+		"move the code to a directory of its own and run it from there; to package all of %s, add --package-root %s",
+		root, what, root, quoted(root))
+}
+
+// isMarked reports whether a directory was marked as a project or has an ignore file.
+func isMarked(dir string) bool { return isProject(dir) || exists(filepath.Join(dir, IgnoreFile)) }
+
+func hasAny(dir string, names []string) bool {
+	return slices.ContainsFunc(names, func(name string) bool { return exists(filepath.Join(dir, name)) })
+}
+
+// quoted returns a path quoted as one shell word.
+func quoted(path string) string {
+	if strings.ContainsAny(path, " '\"$`&;()*?<>|") {
+		return `"` + path + `"`
+	}
+	return path
+}
