@@ -10,6 +10,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/warm"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/portforward"
@@ -17,6 +18,17 @@ import (
 
 // WarmKeys returns the keys of the warm hosts that this machine has started.
 func WarmKeys() warm.Keys { return warm.Keys{Dir: filepath.Join(cacheDir(), "warm")} }
+
+// Ringing returns a registry of ClusterRegistry for the call that a host was given on a connection: it is followed there first.
+func Ringing(r job.Registry, call string, conn *warm.Conn) job.Registry {
+	recorder, ok := r.Backend.(resultRecorder)
+	if jobs, isWarm := recorder.Backend.(warm.Backend); ok && isWarm {
+		jobs.Rung = &warm.Rung{ID: call, Conn: conn}
+		recorder.Backend = jobs
+		r.Backend = recorder
+	}
+	return r
+}
 
 // DialWarm connects to a warm host. The error is warm.ErrNoHost if none of its pods takes calls.
 func DialWarm(ctx context.Context, config *rest.Config, cluster *kube.Cluster, host kube.WarmHost) (*warm.Conn, error) {

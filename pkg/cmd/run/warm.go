@@ -182,6 +182,7 @@ func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Se
 func (r *warmRun) ring(ctx context.Context, host kube.WarmHost, conn *warm.Conn) error {
 	r.planned.Spec.Host = host.ID
 	r.options.planned = r.planned
+	r.to.registry = backend.Ringing(r.to.registry, r.planned.Spec.ID, conn)
 	return r.start(ctx, r.planned, r.to, submit.Hooks{Start: func(ctx context.Context, spec api.Spec, _ map[string]string) error {
 		if err := r.note(ctx, spec); err != nil {
 			return err

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"sync"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -26,6 +27,22 @@ type Backend struct {
 	OpenStore func(url string) (store.Store, error)
 	// Warn prints a sentence.
 	Warn func(string)
+	// Rung is a connection on which a host was given a call, or nil.
+	Rung *Rung
+}
+
+// Rung is a connection on which a host was given a call. Who follows the call first gets it.
+type Rung struct {
+	ID   string
+	Conn *Conn
+	once sync.Once
+}
+
+func (r *Rung) take(id string) (conn *Conn) {
+	if r != nil && r.ID == id {
+		r.once.Do(func() { conn = r.Conn })
+	}
+	return conn
 }
 
 // ErrNoHost means that there is no pod that takes calls.
@@ -168,26 +185,47 @@ func (b Backend) Logs(ctx context.Context, h api.Handle, a *logs.Archive, o logs
 
 // follow writes the output of a call from its host.
 func (b Backend) follow(ctx context.Context, h api.Handle, a *logs.Archive, o logs.Options, out io.Writer) error {
-	conn, err := b.reach(ctx, h, a)
-	if err != nil {
-		return err
+	var next int64
+	for tries := 1; ; tries++ {
+		conn, err := b.reach(ctx, h, a)
+		if err != nil {
+			return err
+		}
+		pickle, err := read(ctx, conn, h.JobID, o, next, out)
+		switch {
+		case err == nil && o.Follow:
+			a.Report(pickle)
+			a.Ended(ctx)
+			return nil
+		case err == nil || ctx.Err() != nil || errors.Is(err, ErrUnknown) || conn.Next() <= next && tries >= maxTries:
+			return err
+		case conn.Next() > next:
+			next, tries = conn.Next(), 1
+		}
 	}
+}
+
+// maxTries is how often a connection may be cut before it has brought anything.
+const maxTries = 3
+
+// read writes the output of a call from one connection, from an offset on if that is not 0, and closes the connection.
+func read(ctx context.Context, conn *Conn, id string, o logs.Options, offset int64, out io.Writer) (*api.Pickle, error) {
 	defer conn.Close()
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-	if !o.Follow {
-		return conn.Output(h.JobID, o.Tail, out)
+	switch {
+	case !o.Follow:
+		return nil, conn.Output(id, o.Tail, out)
+	case offset > 0:
+		return conn.Resume(id, offset, out)
 	}
-	pickle, err := conn.Follow(h.JobID, o.Tail, out)
-	if err != nil {
-		return err
-	}
-	a.Report(pickle)
-	a.Ended(ctx)
-	return nil
+	return conn.Follow(id, o.Tail, out)
 }
 
 // reach connects to the host of a call, once the host takes calls.
 func (b Backend) reach(ctx context.Context, h api.Handle, a *logs.Archive) (*Conn, error) {
+	if conn := b.Rung.take(h.JobID); conn != nil {
+		return conn, nil
+	}
 	for {
 		conn, err := b.Dial(ctx, HostOf(h))
 		if !errors.Is(err, ErrNoHost) || a.Ended(ctx) {

@@ -1,6 +1,7 @@
 package warm
 
 import (
+	"encoding/binary"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -17,6 +18,10 @@ const answerTime = 20 * time.Second
 type Conn struct {
 	way     io.ReadWriteCloser
 	channel *channel
+	// called is the call whose output the host sends already, since it was given on this connection.
+	called string
+	// next is the offset of the output that comes next.
+	next int64
 }
 
 // State is what a host does.
@@ -70,18 +75,33 @@ func (c *Conn) State() (s State, err error) {
 func (c *Conn) Call(call api.WarmCall, queued func()) error {
 	var answer struct{ State string }
 	err := c.ask(kindCall, call, &answer)
-	if err != nil || answer.State != "queued" {
-		return err
+	if err == nil && answer.State == "queued" {
+		queued()
+		err = c.answer(&answer)
 	}
-	queued()
-	return c.answer(&answer)
+	if err == nil {
+		c.called = call.ID
+	}
+	return err
 }
 
 // Follow writes the output of a call, from the last lines on, or all with -1, until it has ended. It returns what the call
 // reported, nil for no pickle.
 func (c *Conn) Follow(id string, lines int, out io.Writer) (*api.Pickle, error) {
+	if c.called == id && lines < 0 {
+		c.called = ""
+		return c.read(out)
+	}
 	return c.attach(attachment{ID: id, Lines: lines, Follow: true}, out)
 }
+
+// Resume is Follow from an offset on, after another connection was cut there.
+func (c *Conn) Resume(id string, offset int64, out io.Writer) (*api.Pickle, error) {
+	return c.attach(attachment{ID: id, Offset: &offset, Follow: true}, out)
+}
+
+// Next is the offset up to which output was written by Follow or Resume.
+func (c *Conn) Next() int64 { return c.next }
 
 // Output writes what a call has printed up to now, from the last lines on, or all with -1.
 func (c *Conn) Output(id string, lines int, out io.Writer) error {
@@ -93,6 +113,7 @@ func (c *Conn) Output(id string, lines int, out io.Writer) error {
 type attachment struct {
 	ID     string `json:"id"`
 	Lines  int    `json:"lines"`
+	Offset *int64 `json:"offset,omitempty"` // where to begin, instead of Lines
 	Follow bool   `json:"follow"`
 }
 
@@ -100,6 +121,11 @@ func (c *Conn) attach(a attachment, out io.Writer) (*api.Pickle, error) {
 	if err := c.send(kindAttach, a); err != nil {
 		return nil, err
 	}
+	return c.read(out)
+}
+
+// read writes output until the host says how the call ended, or that it runs.
+func (c *Conn) read(out io.Writer) (*api.Pickle, error) {
 	for {
 		k, payload, err := c.channel.receive()
 		switch {
@@ -109,6 +135,7 @@ func (c *Conn) attach(a attachment, out io.Writer) (*api.Pickle, error) {
 			if _, err := out.Write(payload[offsetBytes:]); err != nil {
 				return nil, err
 			}
+			c.next = int64(binary.BigEndian.Uint64(payload)) + int64(len(payload)-offsetBytes)
 		case k == kindEnd:
 			return reported(payload), nil
 		case k == kindState:

@@ -4,9 +4,12 @@ import (
 	"bufio"
 	"bytes"
 	"compress/gzip"
+	"context"
 	"crypto/sha256"
+	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"net"
 	"os"
 	"os/exec"
@@ -15,6 +18,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/warm"
@@ -34,11 +38,29 @@ holder.serve()
 // host starts the real holder, and returns a function that connects to it.
 func host(t *testing.T) func(secret string) (*warm.Conn, error) {
 	t.Helper()
+	address := holder(t)
+	return func(secret string) (*warm.Conn, error) {
+		way, err := net.Dial("tcp", address)
+		if err != nil {
+			t.Fatal(err)
+		}
+		return warm.Connect(way, []byte(secret), podUID)
+	}
+}
+
+// holder starts the real holder, and returns its address.
+func holder(t *testing.T) string {
+	t.Helper()
 	runner, err := filepath.Abs("../../../runner")
 	if err != nil {
 		t.Fatal(err)
 	}
-	cmd := exec.CommandContext(t.Context(), "python3", "-c", program, runner, t.TempDir())
+	work, err := os.MkdirTemp("", "warm-")
+	if err != nil {
+		t.Fatal(err)
+	}
+	t.Cleanup(func() { _ = os.RemoveAll(work) }) // the runner that waits for the next call may still write there
+	cmd := exec.CommandContext(t.Context(), "python3", "-c", program, runner, work)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -52,13 +74,7 @@ func host(t *testing.T) func(secret string) (*warm.Conn, error) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return func(secret string) (*warm.Conn, error) {
-		way, err := net.Dial("tcp", net.JoinHostPort("127.0.0.1", strings.TrimSpace(port)))
-		if err != nil {
-			t.Fatal(err)
-		}
-		return warm.Connect(way, []byte(secret), podUID)
-	}
+	return net.JoinHostPort("127.0.0.1", strings.TrimSpace(port))
 }
 
 // putFile stores an object in a directory, and returns its hash.
@@ -75,17 +91,27 @@ func putFile(t *testing.T, dir, name string, data []byte) string {
 	return sum
 }
 
-func TestCall(t *testing.T) {
-	connect, dir := host(t), t.TempDir()
+// command stores a call that runs a command, and returns it.
+func command(t *testing.T, dir string, args ...string) api.WarmCall {
+	t.Helper()
 	var index bytes.Buffer
 	zipped := gzip.NewWriter(&index)
 	fmt.Fprint(zipped, `{"version":2,"files":[],"dirs":[],"blobs":[]}`)
 	if err := zipped.Close(); err != nil {
 		t.Fatal(err)
 	}
-	call := api.WarmCall{ID: "call-1", Environ: map[string]string{}, Argv: []string{"--store", "file://" + dir, "--work", t.TempDir(),
-		"--call", putFile(t, dir, "call-1/call.json", []byte(`{"version":1,"kind":"command","args":["printf","one\\ntwo\\n"],"cwd":""}`)),
+	text, err := json.Marshal(args)
+	if err != nil {
+		t.Fatal(err)
+	}
+	return api.WarmCall{ID: "call-1", Environ: map[string]string{}, Argv: []string{"--store", "file://" + dir, "--work", t.TempDir(),
+		"--call", putFile(t, dir, "call-1/call.json", fmt.Appendf(nil, `{"version":1,"kind":"command","args":%s,"cwd":""}`, text)),
 		"--bundle", putFile(t, dir, "blobs/sha256/HASH", index.Bytes())}}
+}
+
+func TestCall(t *testing.T) {
+	connect := host(t)
+	call := command(t, t.TempDir(), "printf", "one\\ntwo\\n")
 	conn, err := connect(secret)
 	if err != nil {
 		t.Fatal(err)
@@ -100,7 +126,13 @@ func TestCall(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var out, tail bytes.Buffer
+	var out, tail, whole, rest bytes.Buffer
+	if _, err := conn.Follow(call.ID, -1, &whole); err != nil || int(conn.Next()) != whole.Len() {
+		t.Errorf("on the connection of the call: %v, %d of %q", err, conn.Next(), whole.String())
+	}
+	if _, err := conn.Resume(call.ID, 10, &rest); err != nil || rest.String() != whole.String()[10:] {
+		t.Errorf("from the tenth byte: %v, %q of %q", err, rest.String(), whole.String())
+	}
 	lines := display.Streams{Out: &out, Err: &out}
 	if pickle, err := again.Follow(call.ID, -1, logs.NewDecoder(lines, logs.Options{})); err != nil || pickle != nil || out.String() != "one\ntwo\n" {
 		t.Errorf("%v, %v, %q", pickle, err, out.String())
@@ -111,6 +143,58 @@ func TestCall(t *testing.T) {
 	if _, err := again.Follow("call-9", -1, &out); !errors.Is(err, warm.ErrUnknown) {
 		t.Errorf("another call: %v", err)
 	}
+}
+
+// A connection that is cut is made again, and the output goes on where it was. A cut connection brings one whole frame at least.
+func TestCutConnections(t *testing.T) {
+	address := holder(t)
+	const lines = 20_000
+	call := command(t, t.TempDir(), "seq", fmt.Sprint(lines))
+	b, s, h := backend(t, jobtest.Backend{State: api.Running})
+	h.JobID = call.ID
+	dials := 0
+	b.Dial = func(context.Context, api.Handle) (*warm.Conn, error) {
+		dials++
+		way, err := net.Dial("tcp", address)
+		if err != nil {
+			return nil, err
+		}
+		return warm.Connect(&cut{ReadWriteCloser: way, left: 100_000}, []byte(secret), podUID)
+	}
+	first, err := b.Dial(t.Context(), h)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := first.Call(call, nil); err != nil {
+		t.Fatal(err)
+	}
+	b.Rung = &warm.Rung{ID: call.ID, Conn: first}
+	var out, want bytes.Buffer
+	for i := range lines {
+		fmt.Fprintln(&want, i+1)
+	}
+	archive := &logs.Archive{Store: s, JobID: call.ID}
+	if err := b.Logs(t.Context(), h, archive, logs.Options{Follow: true, Tail: -1, Host: -1}, display.Streams{Out: &out, Err: &out}); err != nil || out.String() != want.String() {
+		t.Errorf("%v, %d bytes of %d: %.100q", err, out.Len(), want.Len(), out.String())
+	}
+	if dials < 3 {
+		t.Errorf("%d connections, so none was cut", dials)
+	}
+}
+
+// cut is a connection that ends after some bytes.
+type cut struct {
+	io.ReadWriteCloser
+	left int
+}
+
+func (c *cut) Read(p []byte) (int, error) {
+	if c.left == 0 {
+		return 0, io.ErrUnexpectedEOF
+	}
+	n, err := c.ReadWriteCloser.Read(p[:min(len(p), c.left)])
+	c.left -= n
+	return n, err
 }
 
 func TestStrangers(t *testing.T) {

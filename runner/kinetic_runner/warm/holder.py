@@ -292,7 +292,8 @@ class Client:
             if call is None:
                 self.say(frames.STATE, {"id": message["id"], "state": "unknown"})
             elif kind == frames.ATTACH:
-                self.follow(call, call.start_of(message["lines"]), message["follow"])
+                offset = message.get("offset")
+                self.follow(call, call.start_of(message["lines"]) if offset is None else int(offset), message["follow"])
             else:
                 call.stop()
 
