@@ -1,4 +1,4 @@
-package ruletest
+package gcptest
 
 import (
 	"strings"
@@ -52,7 +52,7 @@ func TestCluster(t *testing.T) {
 		"metrics without those of system": {metrics("DCGM"), "SYSTEM_COMPONENTS must be enabled"},
 		"unknown metrics":                 {metrics("SYSTEM_COMPONENTS", "TPU"), `"TPU"`},
 	} {
-		err := Cluster(tt.cluster)
+		err := checkCluster(tt.cluster)
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %q", name, err, tt.want)
 		}
@@ -81,7 +81,7 @@ func TestNetworkProfile(t *testing.T) {
 			NetworkConfig: &container.NodeNetworkConfig{AcceleratorNetworkProfile: "auto"}}, "requires a node pool in a single zone"},
 		"another machine": {cluster(version, provider), pool("g2-standard-4", "auto"), "not supported for machine type g2-standard-4"},
 	} {
-		err := NetworkProfile(tt.cluster, tt.pool)
+		err := checkNetworkProfile(tt.cluster, tt.pool)
 		if (err == nil) != (tt.want == "") || err != nil && !strings.Contains(err.Error(), tt.want) {
 			t.Errorf("%s: got %v, want %q", name, err, tt.want)
 		}
@@ -103,14 +103,14 @@ func TestCapacity(t *testing.T) {
 		"[pd-balanced] disk type cannot be used by ct6e-standard-8t machine type.":               {Config: &container.NodeConfig{MachineType: "ct6e-standard-8t", DiskType: "pd-balanced"}},
 	} {
 		got := ""
-		if err := Capacity(p); err != nil {
+		if err := checkCapacity(p); err != nil {
 			got = err.Error()
 		}
 		if got != want {
 			t.Errorf("got %q, want %q", got, want)
 		}
 	}
-	if Capacity(queued(func(p *container.NodePool) { p.Autoscaling.TotalMinNodeCount = 1 })) == nil {
+	if checkCapacity(queued(func(p *container.NodePool) { p.Autoscaling.TotalMinNodeCount = 1 })) == nil {
 		t.Error("nodes of a queue stay on")
 	}
 }

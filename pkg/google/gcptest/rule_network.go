@@ -1,4 +1,4 @@
-package ruletest
+package gcptest
 
 import (
 	"regexp"
@@ -13,8 +13,8 @@ var (
 	networkProfileMachines = regexp.MustCompile(`^(a3-(high|mega|ultra)gpu-8g|a4-highgpu-8g|a4x-highgpu-4g|ct6e-standard-[148]t|tpu7x-standard-[14]t)$`)
 )
 
-// NetworkProfile returns why GKE refuses a profile that the cluster or the machine can't have, nil if it doesn't.
-func NetworkProfile(c *container.Cluster, p *container.NodePool) error {
+// checkNetworkProfile returns why GKE refuses a profile that the cluster or the machine can't have, nil if it doesn't.
+func checkNetworkProfile(c *container.Cluster, p *container.NodePool) error {
 	if p.NetworkConfig == nil || p.NetworkConfig.AcceleratorNetworkProfile == "" {
 		return nil
 	}

@@ -1,7 +1,4 @@
-// Package availability reads what a project may use now: which zones have which machine types, and the
-// quotas of a region. Neither says whether a machine is free: only Google Cloud knows that, when it is
-// asked for one.
-package availability
+package gke
 
 import (
 	"context"
@@ -74,8 +71,8 @@ func (a *Availability) QuotaFor(acc api.Accelerator) (q Quota, listed bool) {
 	return q, listed
 }
 
-// Read asks Compute Engine, for all at the same time. machines are those that matter.
-func Read(ctx context.Context, access *gcp.Access, project, region string, machines []Machine) (*Availability, error) {
+// ReadAvailability asks Compute Engine, for all at the same time. machines are those that matter.
+func ReadAvailability(ctx context.Context, access *gcp.Access, project, region string, machines []Machine) (*Availability, error) {
 	service, err := newService(ctx, access)
 	if err != nil {
 		return nil, err

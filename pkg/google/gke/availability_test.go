@@ -1,4 +1,4 @@
-package availability
+package gke
 
 import (
 	"slices"
@@ -21,7 +21,7 @@ func read(t *testing.T, s *gcptest.Server, machines ...string) (*Availability, e
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Read(t.Context(), access, gcptest.DefaultProject, "us-central1", all)
+	return ReadAvailability(t.Context(), access, gcptest.DefaultProject, "us-central1", all)
 }
 
 func TestRead(t *testing.T) {

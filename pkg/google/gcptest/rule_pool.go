@@ -1,4 +1,4 @@
-package ruletest
+package gcptest
 
 import (
 	"regexp"
@@ -8,8 +8,8 @@ import (
 	"google.golang.org/api/container/v1"
 )
 
-// Placement returns why GKE refuses a slice of several hosts that is not whole, nil if it doesn't.
-func Placement(p *container.NodePool) error {
+// checkPlacement returns why GKE refuses a slice of several hosts that is not whole, nil if it doesn't.
+func checkPlacement(p *container.NodePool) error {
 	tpu := perHost(p.Config.MachineType)
 	if p.PlacementPolicy == nil || p.PlacementPolicy.TpuTopology == "" {
 		return nil
@@ -53,8 +53,8 @@ func perHost(machine string) int64 {
 	return 0
 }
 
-// Capacity returns why GKE refuses where the machines of a pool come from, and their disks; nil if it doesn't.
-func Capacity(p *container.NodePool) error {
+// checkCapacity returns why GKE refuses where the machines of a pool come from, and their disks; nil if it doesn't.
+func checkCapacity(p *container.NodePool) error {
 	reserved := p.Config.ReservationAffinity != nil && p.Config.ReservationAffinity.ConsumeReservationType == "SPECIFIC_RESERVATION"
 	hyperdisk := regexp.MustCompile(`^(ct6e|tpu7x|a3-ultragpu|a4|a4x|g4)-`).MatchString(p.Config.MachineType)
 	switch {

@@ -1,6 +1,4 @@
-// Package lagtest is what Google Cloud's services refuse for a while after an account was made or an API enabled,
-// in the words of the real ones.
-package lagtest
+package gcptest
 
 import (
 	"fmt"
@@ -23,20 +21,20 @@ const (
 	NewIdentityPool  Lag = "the pool of identities of a first cluster"
 )
 
-// All lists all of them.
-func All() []Lag {
+// Lags lists all of them.
+func Lags() []Lag {
 	return []Lag{HiddenAccount, UnknownMember, UncheckedAccount, UnusableAccount, NewAPI, NewConsumer, NewIdentityPool}
 }
 
-// State is what is new, and how often it was refused. The zero value refuses nothing.
-type State struct {
+// lagState is what is new, and how often it was refused. The zero value refuses nothing.
+type lagState struct {
 	times  map[Lag]int
 	served map[string]int
 	made   map[string]bool
 }
 
 // Set has each new thing refused as many times as that.
-func (s *State) Set(times int, kinds ...Lag) {
+func (s *lagState) Set(times int, kinds ...Lag) {
 	if s.times == nil {
 		s.times, s.served = map[Lag]int{}, map[string]int{}
 	}
@@ -46,18 +44,18 @@ func (s *State) Set(times int, kinds ...Lag) {
 }
 
 // Made says that a thing is new: an account by its address, an API by API, a pool of identities by its name.
-func (s *State) Made(thing string) {
+func (s *lagState) Made(thing string) {
 	if s.made == nil {
 		s.made = map[string]bool{}
 	}
 	s.made[thing] = true
 }
 
-// API returns the name of an API in a project.
-func API(project, name string) string { return project + "/" + name }
+// enabledAPI returns the name of an API in a project.
+func enabledAPI(project, name string) string { return project + "/" + name }
 
 // Refuses reports whether a new thing is refused once more for some use of it.
-func (s *State) Refuses(kind Lag, thing, use string) bool {
+func (s *lagState) Refuses(kind Lag, thing, use string) bool {
 	key := fmt.Sprintf("%s: %s for %s", kind, thing, use)
 	if !s.made[thing] || s.served[key] >= s.times[kind] {
 		return false
@@ -68,8 +66,8 @@ func (s *State) Refuses(kind Lag, thing, use string) bool {
 
 // Nodes returns how GKE refuses node pools whose account it doesn't know yet, or in a project that its own agent
 // isn't in, and the HTTP status of the answer. The status is 0 if it doesn't.
-func (s *State) Nodes(project string, number int64, pools []*container.NodePool) (status int, text string) {
-	if s.Refuses(NewConsumer, API(project, "container.googleapis.com"), "its agent") {
+func (s *lagState) Nodes(project string, number int64, pools []*container.NodePool) (status int, text string) {
+	if s.Refuses(NewConsumer, enabledAPI(project, "container.googleapis.com"), "its agent") {
 		return http.StatusBadRequest, fmt.Sprintf("Failed precondition when calling the ServiceConsumerManager: tenantmanager::185014: "+
 			"Consumer %d should enable service:container.googleapis.com before generating a service account.", number)
 	}

@@ -1,5 +1,4 @@
-// Package ruletest is the rules by which GKE refuses clusters and node pools. Its errors are what GKE says.
-package ruletest
+package gcptest
 
 import (
 	"slices"
@@ -12,8 +11,8 @@ import (
 // dataplaneV2 is the data plane that some features need.
 const dataplaneV2 = "ADVANCED_DATAPATH"
 
-// Cluster returns why GKE refuses a new cluster, nil if it doesn't.
-func Cluster(c *container.Cluster) error {
+// checkCluster returns why GKE refuses a new cluster, nil if it doesn't.
+func checkCluster(c *container.Cluster) error {
 	for _, check := range []func(*container.Cluster) error{checkDataplane, checkMaintenance, checkMonitoring, checkEndpoints} {
 		if err := check(c); err != nil {
 			return err
