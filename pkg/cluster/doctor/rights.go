@@ -1,4 +1,4 @@
-package kubernetes
+package doctor
 
 import (
 	"cmp"
@@ -13,8 +13,6 @@ import (
 	authorizationv1 "k8s.io/api/authorization/v1"
 	rbacv1 "k8s.io/api/rbac/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 )
 
 // right is one thing that someone may do in a namespace.
@@ -58,7 +56,7 @@ func (r right) allowed(rules []rbacv1.PolicyRule) bool {
 }
 
 // rights looks whether the user may do what run and jobs do.
-func (c *cluster) rights(ctx context.Context) doctor.Finding {
+func (c *cluster) rights(ctx context.Context) Finding {
 	needed := neededOf(c.wanted.userRole().Rules)
 	review := authorizationv1.SelfSubjectRulesReview{Spec: authorizationv1.SelfSubjectRulesReviewSpec{Namespace: c.Target.Namespace}}
 	if err := c.review(ctx, "authorization", "selfsubjectrulesreviews", &review); err != nil {
@@ -76,9 +74,9 @@ func (c *cluster) rights(ctx context.Context) doctor.Finding {
 		}
 	}
 	if len(missing) == 0 {
-		return doctor.Good("all that run and jobs need")
+		return Good("all that run and jobs need")
 	}
-	return doctor.Bad(c.bind(ctx), "no permission to %s in namespace %s", listed(missing), c.Target.Namespace)
+	return Bad(c.bind(ctx), "no permission to %s in namespace %s", listed(missing), c.Target.Namespace)
 }
 
 // review creates an object that is only a question, and reads the answer into it.
@@ -142,13 +140,13 @@ func listed(rights []right) string {
 
 // roles compares the Roles of the namespace with those of manifests/rbac. One that exists may be bound to
 // someone, who would get the rights that are added to it: that is left to an administrator.
-func (c *cluster) roles(ctx context.Context) doctor.Finding {
+func (c *cluster) roles(ctx context.Context) Finding {
 	var missing, old, commands []string
 	for i, found := range c.readRoles(ctx) {
 		want := c.wanted.roles[i]
 		switch {
 		case apierrors.IsForbidden(found.err):
-			return doctor.Skip("no permission to read Roles")
+			return Skip("no permission to read Roles")
 		case apierrors.IsNotFound(found.err):
 			missing = append(missing, want.Name)
 		case found.err != nil:
@@ -169,13 +167,13 @@ func (c *cluster) roles(ctx context.Context) doctor.Finding {
 	}
 	switch text := strings.Join(problem, "; "); {
 	case text == "":
-		return doctor.Good("as in manifests/rbac")
+		return Good("as in manifests/rbac")
 	case len(missing) == 0:
-		return doctor.Bad(strings.Join(commands, " && "), "%s", text)
+		return Bad(strings.Join(commands, " && "), "%s", text)
 	case c.lacksNamespace(ctx):
-		return doctor.Lacking(Namespace)
+		return Lacking(Namespace)
 	default:
-		f := doctor.Bad(c.FixCommand, "%s", text)
+		f := Bad(c.FixCommand, "%s", text)
 		f.Repair = c.createRoles
 		return f
 	}

@@ -1,4 +1,4 @@
-package kubernetes
+package doctor
 
 import (
 	"cmp"
@@ -11,7 +11,6 @@ import (
 	utilversion "k8s.io/apimachinery/pkg/util/version"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/gcsfuse"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/kueue"
@@ -27,17 +26,17 @@ func describe(a *versions.AddOn) string {
 }
 
 // unread returns the finding for a part of the inventory that could not be read.
-func unread(i versions.Inventory, part string) doctor.Finding {
+func unread(i versions.Inventory, part string) Finding {
 	why := cmp.Or(i.Errors[part], i.Error, "it can't be read")
 	if strings.HasPrefix(why, "forbidden") {
-		return doctor.Skip("%s", why)
+		return Skip("%s", why)
 	}
-	return doctor.Bad("", "%s", why)
+	return Bad("", "%s", why)
 }
 
-func (c *cluster) leaderWorkerSet(ctx context.Context) doctor.Finding {
+func (c *cluster) leaderWorkerSet(ctx context.Context) Finding {
 	if a := c.Accelerator; a != nil && a.Hosts == 1 && !c.Pathways {
-		return doctor.Skip("not needed: %s has one host", accelerator.Text(*a))
+		return Skip("not needed: %s has one host", accelerator.Text(*a))
 	}
 	also := ""
 	if c.Pathways {
@@ -48,14 +47,14 @@ func (c *cluster) leaderWorkerSet(ctx context.Context) doctor.Finding {
 	case lws == nil:
 		return unread(i, versions.PartLeaderWorkerSet)
 	case !lws.Installed:
-		return doctor.Bad(apiserver.InstallLeaderWorkerSet, "not installed, but jobs on several hosts%s need it", also)
+		return Bad(apiserver.InstallLeaderWorkerSet, "not installed, but jobs on several hosts%s need it", also)
 	case lws.Runs != nil && !*lws.Runs:
-		return doctor.Bad("kubectl get pods -n lws-system", "%s, but no pod of its controller is ready", describe(lws))
+		return Bad("kubectl get pods -n lws-system", "%s, but no pod of its controller is ready", describe(lws))
 	case older(lws.Version):
-		return doctor.Skip("%s: jobs on several hosts were tried with %s and later only; replace it with: %s",
+		return Skip("%s: jobs on several hosts were tried with %s and later only; replace it with: %s",
 			describe(lws), oldestLeaderWorkerSet, apiserver.InstallLeaderWorkerSet)
 	default:
-		return doctor.Good("%s", describe(lws))
+		return Good("%s", describe(lws))
 	}
 }
 
@@ -68,26 +67,26 @@ func older(version string) bool {
 	return err == nil && v.LessThan(utilversion.MustParseSemantic(oldestLeaderWorkerSet))
 }
 
-func (c *cluster) kueue(ctx context.Context) doctor.Finding {
+func (c *cluster) kueue(ctx context.Context) Finding {
 	i, _ := c.inventory(ctx) // its errors are in it
 	switch k := i.Kueue; {
 	case k == nil:
 		return unread(i, versions.PartKueue)
 	case !k.Installed && c.Queue == "":
-		return doctor.Skip("not installed; only --queue needs it")
+		return Skip("not installed; only --queue needs it")
 	case !k.Installed:
-		return doctor.Bad(kueue.Install, "not installed, so --queue %s has no effect", c.Queue)
+		return Bad(kueue.Install, "not installed, so --queue %s has no effect", c.Queue)
 	case k.Runs != nil && !*k.Runs:
-		return doctor.Bad("kubectl get pods -n kueue-system", "%s, but no pod of its controller is ready", describe(k))
+		return Bad("kubectl get pods -n kueue-system", "%s, but no pod of its controller is ready", describe(k))
 	case c.Queue == "":
-		return doctor.Good("%s", describe(k))
+		return Good("%s", describe(k))
 	default:
 		return c.localQueue(ctx, k)
 	}
 }
 
 // localQueue looks for the queue that jobs will use.
-func (c *cluster) localQueue(ctx context.Context, k *versions.AddOn) doctor.Finding {
+func (c *cluster) localQueue(ctx context.Context, k *versions.AddOn) Finding {
 	var list struct {
 		Items []struct {
 			Metadata struct{ Name string }
@@ -98,7 +97,7 @@ func (c *cluster) localQueue(ctx context.Context, k *versions.AddOn) doctor.Find
 	}
 	err := c.server.Get(ctx, &list, nil, "/apis", kueue.Version.Group, k.APIVersion, "namespaces", c.Target.Namespace, "localqueues")
 	if apierrors.IsForbidden(err) {
-		return doctor.Skip("%s; no permission to read queue %s", describe(k), c.Queue)
+		return Skip("%s; no permission to read queue %s", describe(k), c.Queue)
 	}
 	if err != nil {
 		return c.failed("list", "localqueues", err)
@@ -111,53 +110,53 @@ func (c *cluster) localQueue(ctx context.Context, k *versions.AddOn) doctor.Find
 		}
 		for _, condition := range q.Status.Conditions {
 			if condition.Type == "Active" && condition.Status == "False" {
-				return doctor.Bad(fmt.Sprintf("kubectl describe localqueue %s -n %s", c.Queue, c.Target.Namespace), "queue %s admits no job: %s", c.Queue, condition.Message)
+				return Bad(fmt.Sprintf("kubectl describe localqueue %s -n %s", c.Queue, c.Target.Namespace), "queue %s admits no job: %s", c.Queue, condition.Message)
 			}
 		}
-		return doctor.Good("%s, queue %s", describe(k), c.Queue)
+		return Good("%s, queue %s", describe(k), c.Queue)
 	}
 	slices.Sort(names)
 	fix, there := "kubectl get clusterqueues", "it has none" // a queue of a namespace takes its jobs to one of the cluster
 	if len(names) > 0 {
 		fix, there = "kubectl get localqueues -n "+c.Target.Namespace, "it has "+strings.Join(names, ", ")
 	}
-	return doctor.Bad(fix, "namespace %s has no queue %s; %s", c.Target.Namespace, c.Queue, there)
+	return Bad(fix, "namespace %s has no queue %s; %s", c.Target.Namespace, c.Queue, there)
 }
 
 // fuse looks for the driver that mounts buckets, which only GKE has.
-func (c *cluster) fuse(ctx context.Context) doctor.Finding {
+func (c *cluster) fuse(ctx context.Context) Finding {
 	err := c.server.Get(ctx, &struct{}{}, nil, "/apis/storage.k8s.io/v1/csidrivers", gcsfuse.Driver)
 	t := c.Target
 	switch {
 	case apierrors.IsNotFound(err) && !t.GKE:
-		return doctor.Skip("only GKE has it; --data NAME=SRC copies files without it")
+		return Skip("only GKE has it; --data NAME=SRC copies files without it")
 	case apierrors.IsNotFound(err):
-		return doctor.Bad(fmt.Sprintf("gcloud container clusters update %s --update-addons GcsFuseCsiDriver=ENABLED --location %s --project %s", t.Cluster, t.Zone, t.Project),
+		return Bad(fmt.Sprintf("gcloud container clusters update %s --update-addons GcsFuseCsiDriver=ENABLED --location %s --project %s", t.Cluster, t.Zone, t.Project),
 			"the Cloud Storage FUSE add-on is off, so --data NAME=SRC,fuse fails")
 	case apierrors.IsForbidden(err):
-		return doctor.Skip("no permission to read CSIDrivers")
+		return Skip("no permission to read CSIDrivers")
 	case err != nil:
 		return c.failed("get", "csidrivers", err)
 	}
-	return doctor.Good("%s", gcsfuse.Driver)
+	return Good("%s", gcsfuse.Driver)
 }
 
 // runners says which runners the namespace has. Each version of the client brings its own.
-func (c *cluster) runners(ctx context.Context) doctor.Finding {
+func (c *cluster) runners(ctx context.Context) Finding {
 	i, _ := c.inventory(ctx) // its errors are in it
 	if i.Runners == nil {
 		return unread(i, versions.PartRunners)
 	}
 	for _, r := range i.Runners {
 		if r.Relation == versions.Newer {
-			return doctor.Skip("this namespace already uses %s, which is newer than this client, %s: upgrade it", r.Version, c.Client.Version)
+			return Skip("this namespace already uses %s, which is newer than this client, %s: upgrade it", r.Version, c.Client.Version)
 		}
 	}
 	if len(i.Runners) == 0 {
-		return doctor.Good("not installed yet: the next job installs it")
+		return Good("not installed yet: the next job installs it")
 	}
 	if r := i.Runners[0]; r.Relation != versions.Current {
-		return doctor.Good("the newest is of %s; the next job brings that of this client, %s", r.Version, c.Client.Version)
+		return Good("the newest is of %s; the next job brings that of this client, %s", r.Version, c.Client.Version)
 	}
-	return doctor.Good("this client's, %s", c.Client.Version)
+	return Good("this client's, %s", c.Client.Version)
 }

@@ -1,4 +1,4 @@
-package trial
+package doctor
 
 import (
 	"cmp"
@@ -17,12 +17,10 @@ import (
 	"github.com/fsouza/fake-gcs-server/fakestorage"
 	batchv1 "k8s.io/api/batch/v1"
 	"k8s.io/client-go/rest"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 )
 
-// cluster is a namespace with one Job, whose pod is as pods says.
-type cluster struct {
+// trialCluster is a namespace with one Job, whose pod is as pods says.
+type trialCluster struct {
 	pods, events string
 	// create is the refusal of the Job, "" for none.
 	create string
@@ -36,7 +34,7 @@ type cluster struct {
 	deleted []string
 }
 
-func (c *cluster) start(t *testing.T) *rest.Config {
+func (c *trialCluster) start(t *testing.T) *rest.Config {
 	t.Helper()
 	s := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		c.mu.Lock()
@@ -78,8 +76,8 @@ func (c *cluster) start(t *testing.T) *rest.Config {
 	return &rest.Config{Host: s.URL, QPS: -1}
 }
 
-func options(config *rest.Config) Options {
-	return Options{Config: config, Namespace: "ml", Store: "gs://acme/team", ServiceAccount: "kinetic", Image: "python:3.12", Interval: time.Millisecond, Now: time.Now,
+func trialOptions(config *rest.Config) TrialOptions {
+	return TrialOptions{Config: config, Namespace: "ml", Store: "gs://acme/team", ServiceAccount: "kinetic", Image: "python:3.12", Interval: time.Millisecond, Now: time.Now,
 		Env: map[string]string{"STORAGE_EMULATOR_HOST": "http://gcs"}, Tell: func(string) {}}
 }
 
@@ -89,26 +87,26 @@ func ended(code, message string) string {
 	return `{"metadata":{"name":"NAME-x","namespace":"ml"},"status":{"containerStatuses":[{"name":"kinetic-worker","state":{"terminated":{"exitCode":` + code + `,"reason":"Error","message":` + string(text) + `}}}]}}`
 }
 
-func TestRun(t *testing.T) {
+func TestRunTrial(t *testing.T) {
 	const badImage = `{"metadata":{"name":"NAME-x","namespace":"ml"},"spec":{"nodeName":"n","containers":[{"name":"kinetic-worker","image":"a b"}]},
  "status":{"phase":"Pending","containerStatuses":[{"name":"kinetic-worker","state":{"waiting":{"reason":"InvalidImageName","message":"couldn't parse"}}}]}}`
 	for name, tt := range map[string]struct {
-		cluster *cluster
-		state   doctor.State
+		cluster *trialCluster
+		state   State
 		detail  string
 	}{
-		"the bucket can be used": {&cluster{pods: ended("0", `{"ok":true,"account":"jobs@acme"}`)}, doctor.OK, "a pod has written, read and deleted an object as jobs@acme"},
-		"it can't": {&cluster{pods: ended("0", `{"ok":false,"account":"jobs@acme","step":"writing gs://acme/a","why":"403 no"}`)}, doctor.Wrong,
+		"the bucket can be used": {&trialCluster{pods: ended("0", `{"ok":true,"account":"jobs@acme"}`)}, OK, "a pod has written, read and deleted an object as jobs@acme"},
+		"it can't": {&trialCluster{pods: ended("0", `{"ok":false,"account":"jobs@acme","step":"writing gs://acme/a","why":"403 no"}`)}, Wrong,
 			"in the pod as jobs@acme, writing gs://acme/a failed: 403 no"},
-		"no Python in the image":       {&cluster{pods: ended("127", "")}, doctor.Wrong, "the pod has ended with exit code 127: Error"},
-		"an image that can't be right": {&cluster{pods: badImage}, doctor.Wrong, "the pod can't run: "},
-		"the answer to its creation was lost": {&cluster{pods: ended("0", `{"ok":true}`), create: `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"AlreadyExists","code":409}`},
-			doctor.OK, "a pod has written, read and deleted an object"},
-		"no right to create it": {&cluster{create: `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"jobs.batch is forbidden: User \"bob\" cannot create resource \"jobs\" in API group \"batch\" in the namespace \"ml\""}`},
-			doctor.Wrong, "forbidden to bob: you need the verb create on jobs there"},
+		"no Python in the image":       {&trialCluster{pods: ended("127", "")}, Wrong, "the pod has ended with exit code 127: Error"},
+		"an image that can't be right": {&trialCluster{pods: badImage}, Wrong, "the pod can't run: "},
+		"the answer to its creation was lost": {&trialCluster{pods: ended("0", `{"ok":true}`), create: `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"AlreadyExists","code":409}`},
+			OK, "a pod has written, read and deleted an object"},
+		"no right to create it": {&trialCluster{create: `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","code":403,"message":"jobs.batch is forbidden: User \"bob\" cannot create resource \"jobs\" in API group \"batch\" in the namespace \"ml\""}`},
+			Wrong, "forbidden to bob: you need the verb create on jobs there"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := Run(t.Context(), options(tt.cluster.start(t)))
+			got := RunTrial(t.Context(), trialOptions(tt.cluster.start(t)))
 			if got.State != tt.state || !strings.Contains(got.Detail, tt.detail) {
 				t.Errorf("got %s %q", got.State, got.Detail)
 			}
@@ -125,8 +123,8 @@ func TestRun(t *testing.T) {
 // The pod is removed after Ctrl-C, too.
 func TestInterrupted(t *testing.T) {
 	ctx, interrupt := context.WithCancel(t.Context())
-	c := cluster{looked: interrupt}
-	if got := Run(ctx, options(c.start(t))); got.State != doctor.Skipped || got.Detail != "interrupted" {
+	c := trialCluster{looked: interrupt}
+	if got := RunTrial(ctx, trialOptions(c.start(t))); got.State != Skipped || got.Detail != "interrupted" {
 		t.Errorf("got %v", got)
 	}
 	if len(c.deleted) != 1 {
@@ -158,20 +156,20 @@ func TestHangs(t *testing.T) {
 	}
 	const creating = `"containerStatuses":[{"name":"kinetic-worker","state":{"waiting":{"reason":"ContainerCreating"}}}]`
 	for name, tt := range map[string]struct {
-		cluster *cluster
+		cluster *trialCluster
 		why     string
 		told    bool
 	}{
-		"no node has room": {&cluster{pods: pod("", `"conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"0/2 nodes are available: 2 Insufficient cpu."}]`)}, "no node has room: ", true},
-		"an image that no one may pull": {&cluster{pods: pod("n", `"containerStatuses":[{"name":"kinetic-worker","image":"python:3.12","state":{"waiting":{"reason":"ImagePullBackOff","message":"Back-off pulling image"}}}]`)},
+		"no node has room": {&trialCluster{pods: pod("", `"conditions":[{"type":"PodScheduled","status":"False","reason":"Unschedulable","message":"0/2 nodes are available: 2 Insufficient cpu."}]`)}, "no node has room: ", true},
+		"an image that no one may pull": {&trialCluster{pods: pod("n", `"containerStatuses":[{"name":"kinetic-worker","image":"python:3.12","state":{"waiting":{"reason":"ImagePullBackOff","message":"Back-off pulling image"}}}]`)},
 			"image python:3.12 ", true},
-		"a large image": {&cluster{pods: pod("n", creating), events: `{"reason":"Pulling","lastTimestamp":"2026-01-02T03:04:05Z","message":"Pulling image \"python:3.12\"","involvedObject":{"kind":"Pod","name":"NAME-x","uid":"p"}}`},
+		"a large image": {&trialCluster{pods: pod("n", creating), events: `{"reason":"Pulling","lastTimestamp":"2026-01-02T03:04:05Z","message":"Pulling image \"python:3.12\"","involvedObject":{"kind":"Pod","name":"NAME-x","uid":"p"}}`},
 			"pulling image python:3.12", true},
-		"no node yet":      {&cluster{pods: pod("", `"conditions":[]`)}, "no node has been chosen for it", false},
-		"a slow node":      {&cluster{pods: pod("n", creating)}, "its container has not started: ContainerCreating", false},
-		"a program":        {&cluster{pods: pod("n", `"containerStatuses":[{"name":"kinetic-worker","state":{"running":{}}}]`)}, "its container runs", false},
-		"no pod":           {&cluster{}, "its Job has made no pod", false},
-		"it can't be read": {&cluster{broken: true}, "etcdserver: no leader", false},
+		"no node yet":      {&trialCluster{pods: pod("", `"conditions":[]`)}, "no node has been chosen for it", false},
+		"a slow node":      {&trialCluster{pods: pod("n", creating)}, "its container has not started: ContainerCreating", false},
+		"a program":        {&trialCluster{pods: pod("n", `"containerStatuses":[{"name":"kinetic-worker","state":{"running":{}}}]`)}, "its container runs", false},
+		"no pod":           {&trialCluster{}, "its Job has made no pod", false},
+		"it can't be read": {&trialCluster{broken: true}, "etcdserver: no leader", false},
 	} {
 		t.Run(name, func(t *testing.T) {
 			began := time.Date(2026, 1, 2, 3, 6, 0, 0, time.UTC)
@@ -182,11 +180,11 @@ func TestHangs(t *testing.T) {
 				}
 			}
 			var told []string
-			o := options(tt.cluster.start(t))
+			o := trialOptions(tt.cluster.start(t))
 			o.Tell = func(why string) { told = append(told, why) }
 			o.Now = func() time.Time { return began.Add(time.Duration(looks) * time.Minute) }
-			got := Run(ctx, o)
-			if want := "the pod has not ended within 3m0s: " + tt.why; got.State != doctor.Wrong || !strings.HasPrefix(got.Detail, "the pod has not ended within 3m0s: ") || !strings.Contains(got.Detail, tt.why) {
+			got := RunTrial(ctx, o)
+			if want := "the pod has not ended within 3m0s: " + tt.why; got.State != Wrong || !strings.HasPrefix(got.Detail, "the pod has not ended within 3m0s: ") || !strings.Contains(got.Detail, tt.why) {
 				t.Errorf("got %s %q, want %q", got.State, got.Detail, want)
 			}
 			if strings.Contains(got.Fix, "kinetic-doctor-") {
@@ -220,7 +218,7 @@ func TestTellsEachReasonOnce(t *testing.T) {
 		"another one":         {[]string{noNode("waiting for a"), noNode("waiting for b"), noNode("waiting for b")}, "", 2},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c, looks := cluster{events: tt.events}, 0
+			c, looks := trialCluster{events: tt.events}, 0
 			ctx := timeUp{t.Context(), make(chan struct{})}
 			c.looked = func() {
 				c.pods = tt.pods[min(looks, len(tt.pods)-1)]
@@ -229,10 +227,10 @@ func TestTellsEachReasonOnce(t *testing.T) {
 				}
 			}
 			var told []string
-			o := options(c.start(t))
+			o := trialOptions(c.start(t))
 			o.Tell = func(why string) { told = append(told, why) }
 			o.Now = func() time.Time { return time.Date(2026, 1, 2, 3, 6+looks, 0, 0, time.UTC) }
-			Run(ctx, o)
+			RunTrial(ctx, o)
 			if len(told) != tt.told {
 				t.Errorf("told %q", told)
 			}
@@ -245,14 +243,14 @@ func TestDocumentationNamesTheImage(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	if want := "else `" + DefaultImage + "`"; !strings.Contains(string(page), want) {
+	if want := "else `" + TrialImage + "`"; !strings.Contains(string(page), want) {
 		t.Errorf("no %q in docs/doctor.md", want)
 	}
 }
 
 func TestJob(t *testing.T) {
-	c := cluster{pods: ended("0", `{"ok":true}`)}
-	Run(t.Context(), options(c.start(t)))
+	c := trialCluster{pods: ended("0", `{"ok":true}`)}
+	RunTrial(t.Context(), trialOptions(c.start(t)))
 	pod := c.made.Spec.Template.Spec
 	worker := pod.Containers[0]
 	if pod.ServiceAccountName != "kinetic" || worker.Image != "python:3.12" || worker.Env[0].Value != "http://gcs" {
@@ -261,7 +259,7 @@ func TestJob(t *testing.T) {
 	if got := worker.Command[3:]; got[0] != "acme" || got[1] != "team/blobs/doctor/"+c.made.Name {
 		t.Errorf("got the arguments %q", got)
 	}
-	if limit := time.Duration(*c.made.Spec.ActiveDeadlineSeconds) * time.Second; limit <= Within {
+	if limit := time.Duration(*c.made.Spec.ActiveDeadlineSeconds) * time.Second; limit <= TrialWithin {
 		t.Errorf("the cluster ends it after %v, before its state is told", limit)
 	}
 	if app := c.made.Labels["app"]; app != "" {

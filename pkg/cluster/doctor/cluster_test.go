@@ -1,4 +1,4 @@
-package kubernetes
+package doctor
 
 import (
 	"encoding/json"
@@ -18,7 +18,6 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/versions"
 )
@@ -128,8 +127,8 @@ func userRoleWithout(t *testing.T, group string) string {
 	return string(text)
 }
 
-func options(config *rest.Config) Options {
-	return Options{
+func clusterOptions(config *rest.Config) ClusterOptions {
+	return ClusterOptions{
 		Target: target.Target{Context: "gke_acme_us-central1-a_c", Namespace: "ml", GKE: true, Project: "acme", Zone: "us-central1-a", Cluster: "c",
 			From: target.Sources{Context: "current context", Namespace: "--namespace"}},
 		Config: config, Client: versions.Client{Version: "v0.2.0", RunnerSHA256: "ours"}, FixCommand: "kubectl kinetic doctor --fix", Now: time.Now,
@@ -137,7 +136,7 @@ func options(config *rest.Config) Options {
 }
 
 // withPathways has the jobs be with the Pathways runtime on one TPU host.
-func withPathways(o *Options) {
+func withPathways(o *ClusterOptions) {
 	a, err := accelerator.Parse("v6e-4", accelerator.Options{Backend: api.BackendPathways})
 	if err != nil {
 		panic(err)
@@ -146,16 +145,16 @@ func withPathways(o *Options) {
 }
 
 // slowly lets checks take as long as a busy machine needs.
-func slowly(checks []doctor.Check) []doctor.Check {
+func slowly(checks []Check) []Check {
 	for i := range checks {
 		checks[i].Within = time.Minute
 	}
 	return checks
 }
 
-func found(t *testing.T, results []doctor.Result, name string) doctor.Finding {
+func found(t *testing.T, results []Result, name string) Finding {
 	t.Helper()
-	at := slices.IndexFunc(results, func(r doctor.Result) bool { return r.Name == name })
+	at := slices.IndexFunc(results, func(r Result) bool { return r.Name == name })
 	if at < 0 {
 		t.Fatalf("there is no check %s", name)
 	}
@@ -163,17 +162,17 @@ func found(t *testing.T, results []doctor.Result, name string) doctor.Finding {
 }
 
 func TestChecksEndInTime(t *testing.T) {
-	if longest := doctor.Longest(Checks(options(&rest.Config{}))); longest > 3*time.Second {
+	if longest := Longest(ClusterChecks(clusterOptions(&rest.Config{}))); longest > 3*time.Second {
 		t.Errorf("all checks together may take %v", longest)
 	}
 }
 
 func TestACompleteCluster(t *testing.T) {
 	s := &server{answers: complete(t)}
-	for _, r := range doctor.Run(t.Context(), slowly(Checks(options(s.start(t))))) {
-		want := doctor.OK
+	for _, r := range Run(t.Context(), slowly(ClusterChecks(clusterOptions(s.start(t))))) {
+		want := OK
 		if r.Name == "Kueue" {
-			want = doctor.Skipped
+			want = Skipped
 		}
 		if r.State != want {
 			t.Errorf("%s is %s, want %s: %s", r.Name, r.State, want, r.Detail)
@@ -181,35 +180,35 @@ func TestACompleteCluster(t *testing.T) {
 	}
 }
 
-func TestChecks(t *testing.T) {
+func TestClusterChecks(t *testing.T) {
 	const bind = "kubectl create rolebinding kinetic-users -n ml --role=kinetic-user --user="
 	tests := map[string]struct {
 		check   string
 		answers map[string]string
-		set     func(*Options)
-		state   doctor.State
+		set     func(*ClusterOptions)
+		state   State
 		detail  string
 		fix     string
 	}{
-		"no kubeconfig": {check: Kubeconfig, set: func(o *Options) { o.Problem = errors.New("no context: choose one") }, state: doctor.Wrong, detail: "no context: choose one"},
-		"in a pod": {check: Kubeconfig, set: func(o *Options) { o.Target.Context = ""; o.Target.From.Context = target.InPod }, state: doctor.OK,
+		"no kubeconfig": {check: Kubeconfig, set: func(o *ClusterOptions) { o.Problem = errors.New("no context: choose one") }, state: Wrong, detail: "no context: choose one"},
+		"in a pod": {check: Kubeconfig, set: func(o *ClusterOptions) { o.Target.Context = ""; o.Target.From.Context = target.InPod }, state: OK,
 			detail: target.InPod + ", namespace ml"},
-		"where values come from": {check: Kubeconfig, state: doctor.OK, detail: "context gke_acme_us-central1-a_c (current context), namespace ml (--namespace)"},
-		"the version":            {check: APIServer, state: doctor.OK, detail: "Kubernetes v1.36.3"},
-		"credentials have expired": {check: APIServer, answers: map[string]string{"GET /version": refusal(401, "Unauthorized", "no")}, state: doctor.Wrong,
+		"where values come from": {check: Kubeconfig, state: OK, detail: "context gke_acme_us-central1-a_c (current context), namespace ml (--namespace)"},
+		"the version":            {check: APIServer, state: OK, detail: "Kubernetes v1.36.3"},
+		"credentials have expired": {check: APIServer, answers: map[string]string{"GET /version": refusal(401, "Unauthorized", "no")}, state: Wrong,
 			detail: "does not accept your credentials, which may have expired: log in again"},
 
-		"no namespace": {check: Namespace, answers: map[string]string{"GET " + ml: ""}, state: doctor.Wrong, detail: "there is no namespace ml", fix: "kubectl create namespace ml"},
-		"a namespace that goes": {check: Namespace, answers: map[string]string{"GET " + ml: `{"status":{"phase":"Terminating"}}`}, state: doctor.Wrong,
+		"no namespace": {check: Namespace, answers: map[string]string{"GET " + ml: ""}, state: Wrong, detail: "there is no namespace ml", fix: "kubectl create namespace ml"},
+		"a namespace that goes": {check: Namespace, answers: map[string]string{"GET " + ml: `{"status":{"phase":"Terminating"}}`}, state: Wrong,
 			detail: "ml is being deleted: wait until it is gone"},
-		"no service account without a namespace": {check: Account, answers: map[string]string{"GET " + ml: "", "GET " + ml + "/serviceaccounts/kinetic": ""}, state: doctor.Skipped, detail: "needs: namespace"},
-		"no Roles without a namespace":           {check: "Roles", answers: map[string]string{"GET " + ml: "", "GET " + rolesPath + "/kinetic-user": ""}, state: doctor.Skipped, detail: "needs: namespace"},
-		"namespaces are secret":                  {check: Namespace, answers: map[string]string{"GET " + ml: forbidden("get", "namespaces")}, state: doctor.Skipped, detail: "no permission to check"},
+		"no service account without a namespace": {check: Account, answers: map[string]string{"GET " + ml: "", "GET " + ml + "/serviceaccounts/kinetic": ""}, state: Skipped, detail: "needs: namespace"},
+		"no Roles without a namespace":           {check: "Roles", answers: map[string]string{"GET " + ml: "", "GET " + rolesPath + "/kinetic-user": ""}, state: Skipped, detail: "needs: namespace"},
+		"namespaces are secret":                  {check: Namespace, answers: map[string]string{"GET " + ml: forbidden("get", "namespaces")}, state: Skipped, detail: "no permission to check"},
 
-		"no service account": {check: Account, answers: map[string]string{"GET " + ml + "/serviceaccounts/kinetic": ""}, state: doctor.Wrong,
+		"no service account": {check: Account, answers: map[string]string{"GET " + ml + "/serviceaccounts/kinetic": ""}, state: Wrong,
 			detail: "namespace ml has no service account kinetic", fix: "kubectl create serviceaccount kinetic -n ml"},
 		"service accounts are secret": {check: Account, answers: map[string]string{"GET " + ml + "/serviceaccounts/kinetic": forbidden("get", "serviceaccounts")},
-			state: doctor.Skipped, detail: "no permission to read service account kinetic"},
+			state: Skipped, detail: "no permission to read service account kinetic"},
 
 		"some rights": {check: "rights", answers: map[string]string{rules: `{"status":{"resourceRules":[
  {"verbs":["create","get","list","watch"],"apiGroups":["batch"],"resources":["jobs"]}, {"verbs":["*"],"apiGroups":["leaderworkerset.x-k8s.io","rbac.authorization.k8s.io","kueue.x-k8s.io"],"resources":["*"]},
@@ -217,93 +216,95 @@ func TestChecks(t *testing.T) {
  {"verbs":["get"],"apiGroups":[""],"resources":["*/log"]}, {"verbs":["*"],"apiGroups":[""],"resources":["services","pods/portforward","configmaps","secrets","events","resourcequotas","persistentvolumeclaims"]},
  {"verbs":["*"],"apiGroups":[""],"resources":["pods"],"resourceNames":["mine"]}]}}`,
 			"POST /apis/authentication.k8s.io/v1/selfsubjectreviews": `{"status":{"userInfo":{"username":"bob"}}}`},
-			state: doctor.Wrong, detail: "no permission to delete jobs; create, get networkpolicies; get, list, watch pods in namespace ml", fix: bind + "bob"},
+			state: Wrong, detail: "no permission to delete jobs; create, get networkpolicies; get, list, watch pods in namespace ml", fix: bind + "bob"},
 		"an authorizer that lists nothing, and allows all": {check: "rights", answers: map[string]string{rules: `{"status":{"incomplete":true}}`,
-			"POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews": `{"status":{"allowed":true}}`}, state: doctor.OK, detail: "all that run and jobs need"},
+			"POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews": `{"status":{"allowed":true}}`}, state: OK, detail: "all that run and jobs need"},
 		"an authorizer that lists nothing, and allows little": {check: "rights", answers: map[string]string{rules: `{"status":{"incomplete":true}}`,
-			"POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews": `{"status":{}}`}, state: doctor.Wrong, detail: "create, get, list, watch, delete jobs;", fix: bind + "USER"},
+			"POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews": `{"status":{}}`}, state: Wrong, detail: "create, get, list, watch, delete jobs;", fix: bind + "USER"},
 
-		"no Roles": {check: "Roles", answers: map[string]string{"GET " + rolesPath + "/kinetic-user": "", "GET " + rolesPath + "/kinetic-release": ""}, state: doctor.Wrong,
+		"no Roles": {check: "Roles", answers: map[string]string{"GET " + rolesPath + "/kinetic-user": "", "GET " + rolesPath + "/kinetic-release": ""}, state: Wrong,
 			detail: "namespace ml has no Role kinetic-release, kinetic-user", fix: "kubectl kinetic doctor --fix"},
 		"an older Role": {check: "Roles", answers: map[string]string{"GET " + rolesPath + "/kinetic-user": `{"metadata":{"name":"kinetic-user"},"rules":[{"verbs":["get"],"apiGroups":["batch"],"resources":["jobs"]}]}`},
-			state: doctor.Wrong, detail: "kinetic-user lacks rights that this version needs", fix: "kubectl patch role kinetic-user -n ml --type=json -p '["},
-		"a Role without what is nice to have": {check: "Roles", answers: map[string]string{"GET " + rolesPath + "/kinetic-user": userRoleWithout(t, optionalGroup)}, state: doctor.OK, detail: "as in manifests/rbac"},
-		"Roles are secret":                    {check: "Roles", answers: map[string]string{"GET " + rolesPath + "/kinetic-cleanup": forbidden("get", "roles")}, state: doctor.Skipped, detail: "no permission to read Roles"},
+			state: Wrong, detail: "kinetic-user lacks rights that this version needs", fix: "kubectl patch role kinetic-user -n ml --type=json -p '["},
+		"a Role without what is nice to have": {check: "Roles", answers: map[string]string{"GET " + rolesPath + "/kinetic-user": userRoleWithout(t, optionalGroup)}, state: OK, detail: "as in manifests/rbac"},
+		"Roles are secret":                    {check: "Roles", answers: map[string]string{"GET " + rolesPath + "/kinetic-cleanup": forbidden("get", "roles")}, state: Skipped, detail: "no permission to read Roles"},
 
-		"no LeaderWorkerSet": {check: "LeaderWorkerSet", answers: map[string]string{"GET " + lws: ""}, state: doctor.Wrong,
+		"no LeaderWorkerSet": {check: "LeaderWorkerSet", answers: map[string]string{"GET " + lws: ""}, state: Wrong,
 			detail: "not installed, but jobs on several hosts need it", fix: "kubectl apply --server-side -f https://github.com/kubernetes-sigs/lws/"},
 		"no LeaderWorkerSet for one host": {check: "LeaderWorkerSet", answers: map[string]string{"GET " + lws: ""},
-			set:   func(o *Options) { o.Accelerator = &api.Accelerator{Kind: api.GPU, Name: "l4", Hosts: 1} },
-			state: doctor.Skipped, detail: "not needed: l4 has one host"},
+			set:   func(o *ClusterOptions) { o.Accelerator = &api.Accelerator{Kind: api.GPU, Name: "l4", Hosts: 1} },
+			state: Skipped, detail: "not needed: l4 has one host"},
 		"no LeaderWorkerSet for Pathways on one host": {check: "LeaderWorkerSet", answers: map[string]string{"GET " + lws: ""}, set: withPathways,
-			state: doctor.Wrong, detail: "not installed, but jobs on several hosts and those with Pathways need it", fix: "kubectl apply --server-side -f https://github.com/kubernetes-sigs/lws/"},
+			state: Wrong, detail: "not installed, but jobs on several hosts and those with Pathways need it", fix: "kubectl apply --server-side -f https://github.com/kubernetes-sigs/lws/"},
 		"Pathways, and no node yet": {check: "Pathways", answers: map[string]string{"GET /api/v1/nodes": `{"items":[]}`}, set: withPathways,
-			state: doctor.OK, detail: "the leader, with 96 CPUs and 380 GiB, fits on ct6e-standard-4t; compiled programs go to gs://team/pathways"},
+			state: OK, detail: "the leader, with 96 CPUs and 380 GiB, fits on ct6e-standard-4t; compiled programs go to gs://team/pathways"},
 		"Pathways, and nodes that have no room": {check: "Pathways", answers: map[string]string{"GET /api/v1/nodes": `{"items":[{"status":{"allocatable":{"cpu":"180","memory":"379Gi"}}}]}`}, set: withPathways,
-			state: doctor.Wrong, detail: "no node for v6e-2x2 has room for the leader, with 96 CPUs and 380 GiB: ask for less", fix: "kubectl get nodes -l cloud.google.com/gke-accelerator-count=4,"},
+			state: Wrong, detail: "no node for v6e-2x2 has room for the leader, with 96 CPUs and 380 GiB: ask for less", fix: "kubectl get nodes -l cloud.google.com/gke-accelerator-count=4,"},
 		"Pathways without a bucket": {check: "Pathways", answers: map[string]string{"GET /api/v1/nodes": forbidden("list", "nodes")},
-			set:   func(o *Options) { withPathways(o); o.Target.Store = "" },
-			state: doctor.Skipped, detail: "the leader, with 96 CPUs and 380 GiB, fits; without a gs:// store"},
+			set:   func(o *ClusterOptions) { withPathways(o); o.Target.Store = "" },
+			state: Skipped, detail: "the leader, with 96 CPUs and 380 GiB, fits; without a gs:// store"},
 		"a controller that does not run": {check: "LeaderWorkerSet", answers: map[string]string{
-			"GET /apis/apps/v1/namespaces/lws-system/deployments/lws-controller-manager": `{}`}, state: doctor.Wrong,
+			"GET /apis/apps/v1/namespaces/lws-system/deployments/lws-controller-manager": `{}`}, state: Wrong,
 			detail: "API v1, but no pod of its controller is ready", fix: "kubectl get pods -n lws-system"},
 		"that of the Python package": {check: "LeaderWorkerSet", answers: map[string]string{
-			"GET /apis/apps/v1/namespaces/lws-system/deployments/lws-controller-manager": strings.Replace(deployment, "v0.9.0", "v0.5.1", 1)}, state: doctor.Skipped,
+			"GET /apis/apps/v1/namespaces/lws-system/deployments/lws-controller-manager": strings.Replace(deployment, "v0.9.0", "v0.5.1", 1)}, state: Skipped,
 			detail: "v0.5.1, API v1: jobs on several hosts were tried with v0.7.0 and later only; replace it with: kubectl apply"},
-		"its version": {check: "LeaderWorkerSet", state: doctor.OK, detail: "v0.9.0, API v1"},
+		"its version": {check: "LeaderWorkerSet", state: OK, detail: "v0.9.0, API v1"},
 
-		"no Kueue": {check: "Kueue", state: doctor.Skipped, detail: "only --queue needs it"},
-		"no Kueue for a queue": {check: "Kueue", set: func(o *Options) { o.Queue = "team" }, state: doctor.Wrong, detail: "not installed, so --queue team has no effect",
+		"no Kueue": {check: "Kueue", state: Skipped, detail: "only --queue needs it"},
+		"no Kueue for a queue": {check: "Kueue", set: func(o *ClusterOptions) { o.Queue = "team" }, state: Wrong, detail: "not installed, so --queue team has no effect",
 			fix: "kubectl apply --server-side -f https://github.com/kubernetes-sigs/kueue/releases/"},
-		"a queue": {check: "Kueue", set: func(o *Options) { o.Queue = "team" }, answers: map[string]string{"GET " + kq: group,
-			"GET " + kq + "/v1/namespaces/ml/localqueues": `{"items":[{"metadata":{"name":"team"}}]}`}, state: doctor.OK, detail: "API v1, queue team"},
-		"no such queue": {check: "Kueue", set: func(o *Options) { o.Queue = "teem" }, answers: map[string]string{"GET " + kq: group,
-			"GET " + kq + "/v1/namespaces/ml/localqueues": `{"items":[{"metadata":{"name":"team"}}]}`}, state: doctor.Wrong, detail: "namespace ml has no queue teem; it has team",
+		"a queue": {check: "Kueue", set: func(o *ClusterOptions) { o.Queue = "team" }, answers: map[string]string{"GET " + kq: group,
+			"GET " + kq + "/v1/namespaces/ml/localqueues": `{"items":[{"metadata":{"name":"team"}}]}`}, state: OK, detail: "API v1, queue team"},
+		"no such queue": {check: "Kueue", set: func(o *ClusterOptions) { o.Queue = "teem" }, answers: map[string]string{"GET " + kq: group,
+			"GET " + kq + "/v1/namespaces/ml/localqueues": `{"items":[{"metadata":{"name":"team"}}]}`}, state: Wrong, detail: "namespace ml has no queue teem; it has team",
 			fix: "kubectl get localqueues -n ml"},
-		"no queue at all": {check: "Kueue", set: func(o *Options) { o.Queue = "team" }, answers: map[string]string{"GET " + kq: group,
-			"GET " + kq + "/v1/namespaces/ml/localqueues": `{"items":[]}`}, state: doctor.Wrong, detail: "namespace ml has no queue team; it has none",
+		"no queue at all": {check: "Kueue", set: func(o *ClusterOptions) { o.Queue = "team" }, answers: map[string]string{"GET " + kq: group,
+			"GET " + kq + "/v1/namespaces/ml/localqueues": `{"items":[]}`}, state: Wrong, detail: "namespace ml has no queue team; it has none",
 			fix: "kubectl get clusterqueues"},
-		"a queue that admits nothing": {check: "Kueue", set: func(o *Options) { o.Queue = "team" }, answers: map[string]string{"GET " + kq: group,
+		"a queue that admits nothing": {check: "Kueue", set: func(o *ClusterOptions) { o.Queue = "team" }, answers: map[string]string{"GET " + kq: group,
 			"GET " + kq + "/v1/namespaces/ml/localqueues": `{"items":[{"metadata":{"name":"team"},"status":{"conditions":[{"type":"Active","status":"False","message":"no ClusterQueue"}]}}]}`},
-			state: doctor.Wrong, detail: "queue team admits no job: no ClusterQueue", fix: "kubectl describe localqueue team -n ml"},
+			state: Wrong, detail: "queue team admits no job: no ClusterQueue", fix: "kubectl describe localqueue team -n ml"},
 
-		"no FUSE driver": {check: "FUSE driver", answers: map[string]string{"GET /apis/storage.k8s.io/v1/csidrivers/gcsfuse.csi.storage.gke.io": ""}, state: doctor.Wrong,
+		"no FUSE driver": {check: "FUSE driver", answers: map[string]string{"GET /apis/storage.k8s.io/v1/csidrivers/gcsfuse.csi.storage.gke.io": ""}, state: Wrong,
 			detail: "the Cloud Storage FUSE add-on is off", fix: "gcloud container clusters update c --update-addons GcsFuseCsiDriver=ENABLED --location us-central1-a --project acme"},
 		"no FUSE driver elsewhere": {check: "FUSE driver", answers: map[string]string{"GET /apis/storage.k8s.io/v1/csidrivers/gcsfuse.csi.storage.gke.io": ""},
-			set: func(o *Options) { o.Target.GKE = false }, state: doctor.Skipped, detail: "only GKE has it"},
+			set: func(o *ClusterOptions) { o.Target.GKE = false }, state: Skipped, detail: "only GKE has it"},
 
-		"nodes": {check: "nodes", state: doctor.OK, detail: "2, all ready"},
+		"nodes": {check: "nodes", state: OK, detail: "2, all ready"},
 		"a node that is not ready": {check: "nodes", answers: map[string]string{"GET /api/v1/nodes": strings.Replace(nodes, `"n2","Ready"`, `"n2","NotReady"`, 1)},
-			state: doctor.OK, detail: "1 of 2 nodes are ready; not n2"},
+			state: OK, detail: "1 of 2 nodes are ready; not n2"},
 		"no node with the accelerator": {check: "nodes", answers: map[string]string{"GET /api/v1/nodes": `{"kind":"Table","columnDefinitions":[{"name":"Name"}],"rows":[]}`},
-			set: func(o *Options) {
+			set: func(o *ClusterOptions) {
 				o.Target.GKE = false
 				o.Accelerator = &api.Accelerator{Kind: api.TPU, Name: "v6e", Chips: 8, ChipsPerHost: 8, Label: "tpu-v6e-slice", Topology: "2x4", Spot: true}
-			}, state: doctor.Wrong, detail: "0 of 0 nodes for v6e-2x4:spot are ready",
+			}, state: Wrong, detail: "0 of 0 nodes for v6e-2x4:spot are ready",
 			fix: "kubectl get nodes -l cloud.google.com/gke-accelerator-count=8,cloud.google.com/gke-spot=true,cloud.google.com/gke-tpu-accelerator=tpu-v6e-slice,cloud.google.com/gke-tpu-topology=2x4"},
 		"no node on GKE": {check: "nodes", answers: map[string]string{"GET /api/v1/nodes": `{"kind":"Table","columnDefinitions":[{"name":"Name"}],"rows":[]}`},
-			set: func(o *Options) { o.Accelerator = &api.Accelerator{Kind: api.GPU, Name: "l4", Label: "nvidia-l4"} }, state: doctor.Skipped,
+			set: func(o *ClusterOptions) {
+				o.Accelerator = &api.Accelerator{Kind: api.GPU, Name: "l4", Label: "nvidia-l4"}
+			}, state: Skipped,
 			detail: "there is no node for l4 now; GKE may add some"},
-		"nodes are secret": {check: "nodes", answers: map[string]string{"GET /api/v1/nodes": forbidden("list", "nodes")}, state: doctor.Skipped, detail: "no permission to list nodes"},
+		"nodes are secret": {check: "nodes", answers: map[string]string{"GET /api/v1/nodes": forbidden("list", "nodes")}, state: Skipped, detail: "no permission to list nodes"},
 
-		"no runner": {check: "runners", state: doctor.OK, detail: "not installed yet: the next job installs it"},
+		"no runner": {check: "runners", state: OK, detail: "not installed yet: the next job installs it"},
 		"an older runner": {check: "runners", answers: map[string]string{"GET " + ml + "/configmaps": `{"items":[{"metadata":{"name":"kinetic-runner-a","annotations":{"kubectl-kinetic.github.io/runner-version":"v0.1.0"}}}]}`},
-			state: doctor.OK, detail: "the newest is of v0.1.0; the next job brings that of this client, v0.2.0"},
+			state: OK, detail: "the newest is of v0.1.0; the next job brings that of this client, v0.2.0"},
 		"a newer runner": {check: "runners", answers: map[string]string{"GET " + ml + "/configmaps": `{"items":[{"metadata":{"name":"kinetic-runner-a","annotations":{"kubectl-kinetic.github.io/runner-version":"v0.3.0"}}}]}`},
-			state: doctor.Skipped, detail: "this namespace already uses v0.3.0, which is newer than this client, v0.2.0: upgrade it"},
-		"runners that can't be read": {check: "runners", answers: map[string]string{"GET " + ml + "/configmaps": refusal(404, "NotFound", "")}, state: doctor.Wrong, detail: "it can't be read"},
-		"runners are secret":         {check: "runners", answers: map[string]string{"GET " + ml + "/configmaps": forbidden("list", "configmaps")}, state: doctor.Skipped, detail: "forbidden: you need the verb list on configmaps"},
+			state: Skipped, detail: "this namespace already uses v0.3.0, which is newer than this client, v0.2.0: upgrade it"},
+		"runners that can't be read": {check: "runners", answers: map[string]string{"GET " + ml + "/configmaps": refusal(404, "NotFound", "")}, state: Wrong, detail: "it can't be read"},
+		"runners are secret":         {check: "runners", answers: map[string]string{"GET " + ml + "/configmaps": forbidden("list", "configmaps")}, state: Skipped, detail: "forbidden: you need the verb list on configmaps"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			s := &server{answers: complete(t)}
 			maps.Copy(s.answers, tt.answers)
 			maps.DeleteFunc(s.answers, func(_, text string) bool { return text == "" })
-			o := options(s.start(t))
+			o := clusterOptions(s.start(t))
 			if tt.set != nil {
 				tt.set(&o)
 			}
-			got := found(t, doctor.Run(t.Context(), slowly(Checks(o))), tt.check)
+			got := found(t, Run(t.Context(), slowly(ClusterChecks(o))), tt.check)
 			if got.State != tt.state || !strings.Contains(got.Detail, tt.detail) || !strings.HasPrefix(got.Fix, tt.fix) || (got.Fix == "") != (tt.fix == "") {
 				t.Errorf("got %s %q, fix %q;\nwant %s %q, fix %q", got.State, got.Detail, got.Fix, tt.state, tt.detail, tt.fix)
 			}
@@ -314,16 +315,16 @@ func TestChecks(t *testing.T) {
 func TestClock(t *testing.T) {
 	for name, tt := range map[string]struct {
 		ahead time.Duration
-		state doctor.State
+		state State
 		want  string
 	}{
-		"the same": {0, doctor.OK, "the same as the API server's"},
-		"behind":   {time.Hour, doctor.Wrong, "behind the API server's"},
-		"ahead":    {-time.Hour, doctor.Wrong, "ahead of the API server's"},
+		"the same": {0, OK, "the same as the API server's"},
+		"behind":   {time.Hour, Wrong, "behind the API server's"},
+		"ahead":    {-time.Hour, Wrong, "ahead of the API server's"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &server{answers: complete(t), date: time.Now().Add(tt.ahead).UTC().Format(http.TimeFormat)}
-			got := found(t, doctor.Run(t.Context(), slowly(Checks(options(s.start(t))))), "clock")
+			got := found(t, Run(t.Context(), slowly(ClusterChecks(clusterOptions(s.start(t))))), "clock")
 			if got.State != tt.state || !strings.Contains(got.Detail, tt.want) {
 				t.Errorf("got %s %q", got.State, got.Detail)
 			}

@@ -1,4 +1,4 @@
-package kubernetes
+package doctor
 
 import (
 	"maps"
@@ -11,8 +11,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 	"github.com/google/go-cmp/cmp/cmpopts"
 	"k8s.io/client-go/rest"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 )
 
 // faulty answers requests for another server, "GET /version", as fail says: with a status, or not at all if that
@@ -62,21 +60,21 @@ func (readCloser) Close() error { return nil }
 
 // checked returns what the checks find in a cluster whose rights can't be listed, and with a queue in Kueue, so
 // that all requests are made.
-func (f *faulty) checked(t *testing.T) []doctor.Result {
+func (f *faulty) checked(t *testing.T) []Result {
 	t.Helper()
 	s := &server{answers: complete(t)}
 	maps.Copy(s.answers, map[string]string{rules: `{"status":{"incomplete":true}}`, "POST /apis/authorization.k8s.io/v1/selfsubjectaccessreviews": `{"status":{"allowed":true}}`,
 		"GET " + kq: group, "GET " + kq + "/v1/namespaces/ml/localqueues": `{"items":[{"metadata":{"name":"team"}}]}`})
 	f.made = map[string]int{}
-	o := options(f.wrap(s.start(t)))
+	o := clusterOptions(f.wrap(s.start(t)))
 	o.Queue = "team"
-	return doctor.Run(t.Context(), slowly(Checks(o)))
+	return Run(t.Context(), slowly(ClusterChecks(o)))
 }
 
 func never(string, int) int { return 0 }
 
-func differs(a, b doctor.Finding) bool {
-	return !cmp.Equal(a, b, cmpopts.IgnoreFields(doctor.Finding{}, "Repair"), cmpopts.IgnoreUnexported(doctor.Finding{}))
+func differs(a, b Finding) bool {
+	return !cmp.Equal(a, b, cmpopts.IgnoreFields(Finding{}, "Repair"), cmpopts.IgnoreUnexported(Finding{}))
 }
 
 func TestEachRequestFailsOnce(t *testing.T) {
@@ -127,7 +125,7 @@ func TestEachRequestFails(t *testing.T) {
 			for i, r := range f.checked(t) {
 				switch {
 				case !differs(r.Finding, want[i].Finding), r.Missing() != "":
-				case slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(r.Detail, text) }) && (r.State == doctor.Wrong || status == http.StatusForbidden):
+				case slices.ContainsFunc(texts, func(text string) bool { return strings.Contains(r.Detail, text) }) && (r.State == Wrong || status == http.StatusForbidden):
 					told++
 				case !optional(failing, status):
 					t.Errorf("%s with %d: %s is %s: %s", failing, status, r.Name, r.State, r.Detail)

@@ -1,4 +1,4 @@
-package trial
+package doctor
 
 import (
 	"maps"
@@ -42,7 +42,7 @@ func (t *trial) job() *batchv1.Job {
 		TypeMeta:   metav1.TypeMeta{APIVersion: "batch/v1", Kind: "Job"},
 		ObjectMeta: metav1.ObjectMeta{Name: t.name, Labels: labels},
 		Spec: batchv1.JobSpec{
-			BackoffLimit: new(int32(0)), TTLSecondsAfterFinished: new(int32(keptFor)), ActiveDeadlineSeconds: new(int64((Within + removeWithin).Seconds())),
+			BackoffLimit: new(int32(0)), TTLSecondsAfterFinished: new(int32(keptFor)), ActiveDeadlineSeconds: new(int64((TrialWithin + removeWithin).Seconds())),
 			Template: corev1.PodTemplateSpec{ObjectMeta: metav1.ObjectMeta{Labels: labels}, Spec: pod},
 		},
 	}

@@ -1,5 +1,4 @@
-// Package trial starts a pod that uses the store as the pods of jobs do, and removes it.
-package trial
+package doctor
 
 import (
 	"cmp"
@@ -20,7 +19,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
 )
@@ -30,17 +28,17 @@ import (
 //go:embed bucket.py
 var program string
 
-// DefaultImage has the Python that the program needs.
-const DefaultImage = "python:3.12-slim-bookworm"
+// TrialImage has the Python that the program needs.
+const TrialImage = "python:3.12-slim-bookworm"
 
-// Within limits the whole: a node may have to be added, and the image pulled.
-const Within = 3 * time.Minute
+// TrialWithin limits the whole: a node may have to be added, and the image pulled.
+const TrialWithin = 3 * time.Minute
 
 // removeWithin limits the removal, which also follows Ctrl-C.
 const removeWithin = 10 * time.Second
 
-// Options say what the pod uses.
-type Options struct {
+// TrialOptions say what the pod uses.
+type TrialOptions struct {
 	Config    *rest.Config
 	Namespace string
 	// Store is the URL of the store, gs://BUCKET[/PREFIX].
@@ -56,27 +54,27 @@ type Options struct {
 	Now  func() time.Time
 }
 
-// Run starts the pod, waits for its end, removes it, and returns what it found.
-func Run(ctx context.Context, o Options) doctor.Finding {
+// RunTrial starts the pod, waits for its end, removes it, and returns what it found.
+func RunTrial(ctx context.Context, o TrialOptions) Finding {
 	server, err := apiserver.NewClient(o.Config, nil)
 	if err != nil {
-		return doctor.Failed(err)
+		return Failed(err)
 	}
 	t := trial{o, server, "kinetic-doctor-" + rand.String(6)}
-	limited, cancel := context.WithTimeout(ctx, Within)
+	limited, cancel := context.WithTimeout(ctx, TrialWithin)
 	defer cancel()
 	request := apiserver.Request{Verb: "create", Resource: "jobs", Namespace: o.Namespace}
 	defer t.remove(ctx) // also if the answer to the creation was lost
 	err = server.Send(limited, http.MethodPost, t.job(), nil, t.jobs())
 	if err != nil && !apierrors.IsAlreadyExists(err) { // the answer to the first of two requests was lost
-		return doctor.Failed(request.Explain("creating jobs "+t.name, err))
+		return Failed(request.Explain("creating jobs "+t.name, err))
 	}
 	return t.follow(limited)
 }
 
 // trial is one pod.
 type trial struct {
-	Options
+	TrialOptions
 	server *apiserver.Client
 	name   string
 }
@@ -93,7 +91,7 @@ func (t *trial) remove(ctx context.Context) {
 }
 
 // follow waits for the end of the pod.
-func (t *trial) follow(ctx context.Context) doctor.Finding {
+func (t *trial) follow(ctx context.Context) Finding {
 	ticker := time.NewTicker(t.Interval)
 	defer ticker.Stop()
 	request := apiserver.Request{Verb: "list", Resource: "pods", Namespace: t.Namespace}
@@ -107,7 +105,7 @@ func (t *trial) follow(ctx context.Context) doctor.Finding {
 			}
 			why := o.Explain()
 			if why.Unrecoverable || o.Workload.State(o.Pods).State == api.Failed {
-				return doctor.Bad(t.lasting(why.Next), "the pod can't run: %s", why.Sentence)
+				return Bad(t.lasting(why.Next), "the pod can't run: %s", why.Sentence)
 			}
 			before := reason
 			if reason = timeless(o); why.Sentence != "" && reason != before {
@@ -117,7 +115,7 @@ func (t *trial) follow(ctx context.Context) doctor.Finding {
 				last.Sentence = progress(o.Pods)
 			}
 		case apierrors.IsForbidden(err), apierrors.IsNotFound(err):
-			return doctor.Failed(request.Explain("listing pods", err))
+			return Failed(request.Explain("listing pods", err))
 		case ctx.Err() == nil:
 			last = diagnose.Diagnosis{Sentence: request.Reason(err, t.Interval)}
 		}
@@ -130,11 +128,11 @@ func (t *trial) follow(ctx context.Context) doctor.Finding {
 }
 
 // late returns the finding for a pod that has not ended in time, and for what it waited last.
-func (t *trial) late(ctx context.Context, last diagnose.Diagnosis) doctor.Finding {
+func (t *trial) late(ctx context.Context, last diagnose.Diagnosis) Finding {
 	if !errors.Is(ctx.Err(), context.DeadlineExceeded) {
-		return doctor.Skip("interrupted")
+		return Skip("interrupted")
 	}
-	return doctor.Bad(t.lasting(last.Next), "the pod has not ended within %s: %s", Within, cmp.Or(last.Sentence, "nothing is known of it"))
+	return Bad(t.lasting(last.Next), "the pod has not ended within %s: %s", TrialWithin, cmp.Or(last.Sentence, "nothing is known of it"))
 }
 
 // lasting returns a command, "" for one that shows the pod, which is removed.
@@ -188,7 +186,7 @@ func (t *trial) observe(ctx context.Context) (diagnose.Observation, error) {
 }
 
 // outcome returns the finding of a pod that has ended, and whether one has.
-func outcome(pods []corev1.Pod) (doctor.Finding, bool) {
+func outcome(pods []corev1.Pod) (Finding, bool) {
 	for _, p := range pods {
 		end := diagnose.WorkerOf(p).State.Terminated
 		if end == nil {
@@ -199,18 +197,18 @@ func outcome(pods []corev1.Pod) (doctor.Finding, bool) {
 			Account, Step, Why string
 		}
 		if err := json.Unmarshal([]byte(end.Message), &found); err != nil {
-			return doctor.Bad("", "the pod has ended with exit code %d: %s", end.ExitCode, strings.TrimSpace(end.Reason+" "+end.Message)), true
+			return Bad("", "the pod has ended with exit code %d: %s", end.ExitCode, strings.TrimSpace(end.Reason+" "+end.Message)), true
 		}
 		as := ""
 		if found.Account != "" {
 			as = " as " + found.Account
 		}
 		if !found.OK {
-			return doctor.Bad("", "in the pod%s, %s failed: %s", as, found.Step, found.Why), true
+			return Bad("", "in the pod%s, %s failed: %s", as, found.Step, found.Why), true
 		}
-		return doctor.Good("a pod has written, read and deleted an object%s", as), true
+		return Good("a pod has written, read and deleted an object%s", as), true
 	}
-	return doctor.Finding{}, false
+	return Finding{}, false
 }
 
 // object returns the bucket, and the name of the object: among what the lifecycle rule deletes, if the pod

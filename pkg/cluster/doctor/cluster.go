@@ -1,5 +1,4 @@
-// Package kubernetes has the checks of a Kubernetes cluster and of a namespace of it.
-package kubernetes
+package doctor
 
 import (
 	"cmp"
@@ -14,7 +13,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/versions"
@@ -28,8 +26,8 @@ const (
 	Account    = "service account"
 )
 
-// Options say what to look at.
-type Options struct {
+// ClusterOptions say what to look at.
+type ClusterOptions struct {
 	// Target is the cluster, and Problem why there is none. ProblemNeeds is the check without which the
 	// problem does not matter, "" for none.
 	Target       target.Target
@@ -51,7 +49,7 @@ type Options struct {
 
 // cluster is the cluster that the checks look at.
 type cluster struct {
-	Options
+	ClusterOptions
 	server *apiserver.Client
 	// wanted is what the namespace should have.
 	wanted wanted
@@ -61,19 +59,19 @@ type cluster struct {
 	phase func(context.Context) (string, error)
 }
 
-// Checks returns the checks of a cluster. They contact nothing before they run.
-func Checks(o Options) []doctor.Check {
-	c := &cluster{Options: o}
+// ClusterChecks returns the checks of a cluster. They contact nothing before they run.
+func ClusterChecks(o ClusterOptions) []Check {
+	c := &cluster{ClusterOptions: o}
 	if c.Problem == nil {
 		c.server, c.Problem = apiserver.NewClient(o.Config, nil)
 	}
 	if c.Problem == nil {
 		c.wanted, c.Problem = readWanted()
 	}
-	c.inventory = doctor.Once(func(ctx context.Context) (versions.Inventory, error) {
-		return versions.Read(ctx, o.Config, versions.Options{Namespace: o.Target.Namespace, Client: o.Client, Within: doctor.Within}), nil
+	c.inventory = Once(func(ctx context.Context) (versions.Inventory, error) {
+		return versions.Read(ctx, o.Config, versions.Options{Namespace: o.Target.Namespace, Client: o.Client, Within: Within}), nil
 	})
-	c.phase = doctor.Once(func(ctx context.Context) (string, error) {
+	c.phase = Once(func(ctx context.Context) (string, error) {
 		var found corev1.Namespace
 		err := c.server.Get(ctx, &found, nil, "/api/v1/namespaces", o.Target.Namespace)
 		return string(found.Status.Phase), err
@@ -86,80 +84,80 @@ func Checks(o Options) []doctor.Check {
 	if c.Problem != nil && c.ProblemNeeds != "" {
 		needed = append(needed, c.ProblemNeeds)
 	}
-	check := func(name string, within time.Duration, run func(context.Context) doctor.Finding, needs ...string) doctor.Check {
+	check := func(name string, within time.Duration, run func(context.Context) Finding, needs ...string) Check {
 		if c.Problem != nil { // none but the first will run
 			within = 0
 		}
-		return doctor.Check{Group: group, Name: name, Needs: needs, Within: within, Run: run}
+		return Check{Group: group, Name: name, Needs: needs, Within: within, Run: run}
 	}
-	checks := []doctor.Check{
+	checks := []Check{
 		check(Kubeconfig, 0, c.kubeconfig, needed...),
-		check(APIServer, doctor.AnswerWithin, c.version, Kubeconfig),
+		check(APIServer, AnswerWithin, c.version, Kubeconfig),
 		check("clock", 0, c.clock, APIServer),
-		check(Namespace, doctor.Within, c.namespace, APIServer),
-		check("rights", doctor.Within, c.rights, APIServer),
-		check("Roles", doctor.Within, c.roles, APIServer),
-		check(Account, doctor.Within, c.account, APIServer),
-		check("LeaderWorkerSet", doctor.Within, c.leaderWorkerSet, APIServer),
-		check("Kueue", doctor.Within, c.kueue, APIServer),
-		check("FUSE driver", doctor.Within, c.fuse, APIServer),
-		check("nodes", doctor.Within, c.nodes, APIServer),
-		check("waiting jobs", doctor.Within, c.waiting, APIServer),
-		check("runners", doctor.Within, c.runners, APIServer),
+		check(Namespace, Within, c.namespace, APIServer),
+		check("rights", Within, c.rights, APIServer),
+		check("Roles", Within, c.roles, APIServer),
+		check(Account, Within, c.account, APIServer),
+		check("LeaderWorkerSet", Within, c.leaderWorkerSet, APIServer),
+		check("Kueue", Within, c.kueue, APIServer),
+		check("FUSE driver", Within, c.fuse, APIServer),
+		check("nodes", Within, c.nodes, APIServer),
+		check("waiting jobs", Within, c.waiting, APIServer),
+		check("runners", Within, c.runners, APIServer),
 	}
 	if c.Pathways {
-		checks = append(checks, check("Pathways", doctor.Within, c.pathways, APIServer))
+		checks = append(checks, check("Pathways", Within, c.pathways, APIServer))
 	}
 	return checks
 }
 
-func (c *cluster) kubeconfig(context.Context) doctor.Finding {
+func (c *cluster) kubeconfig(context.Context) Finding {
 	if c.Problem != nil {
-		return doctor.Failed(c.Problem)
+		return Failed(c.Problem)
 	}
 	where, from := c.Target.Context, c.Target.From
 	if where == "" {
-		return doctor.Good("%s, namespace %s", from.Context, c.Target.Namespace)
+		return Good("%s, namespace %s", from.Context, c.Target.Namespace)
 	}
-	return doctor.Good("context %s (%s), namespace %s (%s)", where, from.Context, c.Target.Namespace, from.Namespace)
+	return Good("context %s (%s), namespace %s (%s)", where, from.Context, c.Target.Namespace, from.Namespace)
 }
 
-func (c *cluster) version(ctx context.Context) doctor.Finding {
+func (c *cluster) version(ctx context.Context) Finding {
 	var info struct{ GitVersion string }
 	if err := c.server.Get(ctx, &info, nil, "/version"); err != nil {
-		return doctor.Bad("", "%s", c.asked("get", "/version").Reason(err, doctor.AnswerWithin))
+		return Bad("", "%s", c.asked("get", "/version").Reason(err, AnswerWithin))
 	}
-	return doctor.Good("Kubernetes %s", info.GitVersion)
+	return Good("Kubernetes %s", info.GitVersion)
 }
 
 // clockOff is how much the clocks may differ. Google's servers refuse tokens that are signed
 // minutes away from their time, and ages of jobs become wrong.
 const clockOff = time.Minute
 
-func (c *cluster) clock(context.Context) doctor.Finding {
+func (c *cluster) clock(context.Context) Finding {
 	switch ahead := c.server.Ahead().Round(time.Second); {
 	case ahead > clockOff:
-		return doctor.Bad("set this machine's clock", "it is %s behind the API server's", ahead)
+		return Bad("set this machine's clock", "it is %s behind the API server's", ahead)
 	case ahead < -clockOff:
-		return doctor.Bad("set this machine's clock", "it is %s ahead of the API server's", -ahead)
+		return Bad("set this machine's clock", "it is %s ahead of the API server's", -ahead)
 	}
-	return doctor.Good("the same as the API server's")
+	return Good("the same as the API server's")
 }
 
-func (c *cluster) namespace(ctx context.Context) doctor.Finding {
+func (c *cluster) namespace(ctx context.Context) Finding {
 	name := c.Target.Namespace
 	phase, err := c.phase(ctx)
 	switch {
 	case apierrors.IsNotFound(err):
-		return doctor.Bad("kubectl create namespace "+name, "there is no namespace %s", name)
+		return Bad("kubectl create namespace "+name, "there is no namespace %s", name)
 	case apierrors.IsForbidden(err):
-		return doctor.Skip("no permission to check whether namespace %s exists", name)
+		return Skip("no permission to check whether namespace %s exists", name)
 	case err != nil:
 		return c.failed("get", "namespaces", err)
 	case phase == string(corev1.NamespaceTerminating):
-		return doctor.Bad("", "%s is being deleted: wait until it is gone, or choose another with --namespace", name)
+		return Bad("", "%s is being deleted: wait until it is gone, or choose another with --namespace", name)
 	}
-	return doctor.Good("%s", name)
+	return Good("%s", name)
 }
 
 // lacksNamespace reports whether the namespace does not exist, so that nothing in it does.
@@ -169,23 +167,23 @@ func (c *cluster) lacksNamespace(ctx context.Context) bool {
 }
 
 // account looks for the service account of the pods.
-func (c *cluster) account(ctx context.Context) doctor.Finding {
+func (c *cluster) account(ctx context.Context) Finding {
 	namespace, name := c.Target.Namespace, api.DefaultServiceAccount
 	err := c.server.Get(ctx, &struct{}{}, nil, "/api/v1/namespaces", namespace, "serviceaccounts", name)
 	switch {
 	case apierrors.IsNotFound(err) && c.lacksNamespace(ctx):
-		return doctor.Lacking(Namespace)
+		return Lacking(Namespace)
 	case apierrors.IsNotFound(err):
-		f := doctor.Bad(fmt.Sprintf("kubectl create serviceaccount %s -n %s", name, namespace),
+		f := Bad(fmt.Sprintf("kubectl create serviceaccount %s -n %s", name, namespace),
 			"namespace %s has no service account %s: jobs can't start", namespace, name)
 		f.Repair = c.createAccount
 		return f
 	case apierrors.IsForbidden(err):
-		return doctor.Skip("no permission to read service account %s", name)
+		return Skip("no permission to read service account %s", name)
 	case err != nil:
 		return c.failed("get", "serviceaccounts", err)
 	}
-	return doctor.Good("%s", name)
+	return Good("%s", name)
 }
 
 // identityAnnotation names the Google service account that pods act as, with Workload Identity.
@@ -193,7 +191,7 @@ const identityAnnotation = "iam.gke.io/gcp-service-account"
 
 // Identity returns a function that reads which Google service account the pods' service account is annotated
 // with, "" for none. The error is a doctor.NeedError if there is no such account, or no namespace.
-func Identity(o Options) func(context.Context) (string, error) {
+func Identity(o ClusterOptions) func(context.Context) (string, error) {
 	return func(ctx context.Context) (string, error) {
 		server, err := apiserver.NewClient(o.Config, nil)
 		if err != nil {
@@ -204,13 +202,13 @@ func Identity(o Options) func(context.Context) (string, error) {
 		err = server.Get(ctx, &account, nil, append(namespace, "serviceaccounts", api.DefaultServiceAccount)...)
 		if apierrors.IsNotFound(err) {
 			if apierrors.IsNotFound(server.Get(ctx, &struct{}{}, nil, namespace...)) {
-				return "", doctor.NeedError(Namespace)
+				return "", NeedError(Namespace)
 			}
-			return "", doctor.NeedError(Account)
+			return "", NeedError(Account)
 		}
 		if err != nil {
 			request := apiserver.Request{Verb: "get", Resource: "serviceaccounts", Namespace: o.Target.Namespace}
-			return "", errors.New(request.Reason(err, doctor.Within))
+			return "", errors.New(request.Reason(err, Within))
 		}
 		return account.Annotations[identityAnnotation], nil
 	}
@@ -230,6 +228,6 @@ func (c *cluster) asked(verb, resource string) apiserver.Request {
 }
 
 // failed returns the finding for a request that has failed.
-func (c *cluster) failed(verb, resource string, err error) doctor.Finding {
-	return doctor.Bad("", "%s", c.asked(verb, resource).Reason(err, doctor.Within))
+func (c *cluster) failed(verb, resource string, err error) Finding {
+	return Bad("", "%s", c.asked(verb, resource).Reason(err, Within))
 }

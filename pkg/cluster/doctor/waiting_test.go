@@ -1,12 +1,10 @@
-package kubernetes
+package doctor
 
 import (
 	"maps"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 )
 
 // job and pod are of a job that waits for a node since a time.
@@ -27,28 +25,28 @@ func TestWaitingJobs(t *testing.T) {
 	const jobs, pods = "GET /apis/batch/v1/namespaces/ml/jobs", "GET " + ml + "/pods"
 	for name, tt := range map[string]struct {
 		answers map[string]string
-		state   doctor.State
+		state   State
 		detail  string
 		fix     string
 	}{
-		"none": {nil, doctor.OK, "none", ""},
+		"none": {nil, OK, "none", ""},
 		"for a minute": {map[string]string{jobs: `{"items":[` + job("cpu-a", "2026-01-02T02:59:00Z") + `]}`, pods: `{"items":[` + pod("cpu-a") + `]}`},
-			doctor.OK, "cpu-a waits: no node has room: 2 of 2 with too little cpu free", ""},
+			OK, "cpu-a waits: no node has room: 2 of 2 with too little cpu free", ""},
 		"for an hour": {map[string]string{
 			jobs: `{"items":[` + job("cpu-a", "2026-01-02T02:59:00Z") + `,` + job("cpu-b", "2026-01-02T02:00:00Z") + `]}`, pods: `{"items":[` + pod("cpu-a") + `,` + pod("cpu-b") + `]}`},
-			doctor.Wrong, "cpu-b waits: no node has room: 2 of 2 with too little cpu free; 1 more", "kubectl describe pod kinetic-cpu-b-x -n ml"},
+			Wrong, "cpu-b waits: no node has room: 2 of 2 with too little cpu free; 1 more", "kubectl describe pod kinetic-cpu-b-x -n ml"},
 		"for a service account": {map[string]string{jobs: `{"items":[` + job("cpu-a", "2026-01-02T02:59:00Z") + `]}`, events: refused, account: refusal(404, "NotFound", "not found")},
-			doctor.Wrong, "cpu-a waits: service account kinetic is missing in namespace ml", "kubectl create serviceaccount kinetic -n ml"},
+			Wrong, "cpu-a waits: service account kinetic is missing in namespace ml", "kubectl create serviceaccount kinetic -n ml"},
 		"for a service account that is there now": {map[string]string{jobs: `{"items":[` + job("cpu-a", "2026-01-02T02:59:00Z") + `]}`, events: refused},
-			doctor.OK, "cpu-a waits: service account kinetic was missing; it is there now, and Kubernetes tries again within minutes", ""},
-		"no right": {map[string]string{jobs: forbidden("list", "jobs")}, doctor.Skipped, "no permission to list jobs in namespace ml", ""},
+			OK, "cpu-a waits: service account kinetic was missing; it is there now, and Kubernetes tries again within minutes", ""},
+		"no right": {map[string]string{jobs: forbidden("list", "jobs")}, Skipped, "no permission to list jobs in namespace ml", ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s := &server{answers: complete(t), date: now.Format("Mon, 02 Jan 2006 15:04:05 GMT")}
 			maps.Copy(s.answers, tt.answers)
-			o := options(s.start(t))
+			o := clusterOptions(s.start(t))
 			o.Now = time.Now // the server's clock counts
-			got := found(t, doctor.Run(t.Context(), slowly(Checks(o))), "waiting jobs")
+			got := found(t, Run(t.Context(), slowly(ClusterChecks(o))), "waiting jobs")
 			if got.State != tt.state || !strings.Contains(got.Detail, tt.detail) || got.Fix != tt.fix {
 				t.Errorf("got %s %q, fix %q", got.State, got.Detail, got.Fix)
 			}

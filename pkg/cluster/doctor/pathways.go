@@ -1,4 +1,4 @@
-package kubernetes
+package doctor
 
 import (
 	"context"
@@ -11,12 +11,11 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 )
 
 // pathways looks whether a TPU host has room for the leader of a job with the Pathways runtime, and whether the runtime can
 // keep compiled programs. The leader asks for what is usual, and its sidecars for more.
-func (c *cluster) pathways(ctx context.Context) doctor.Finding {
+func (c *cluster) pathways(ctx context.Context) Finding {
 	a := *c.Accelerator
 	share, machine := accelerator.Share(a), accelerator.Largest(a)
 	cpus, gib := share.CPUs+api.PathwaysCPUs, share.GiB+api.PathwaysGiB
@@ -33,11 +32,11 @@ func (c *cluster) pathways(ctx context.Context) doctor.Finding {
 	}
 	switch {
 	case len(nodes.Items) > 0 && !fits:
-		return doctor.Bad("kubectl get nodes -l "+c.selector(), "no node for %s has room for %s: ask for less with --cpu and --memory", accelerator.Text(a), leader)
+		return Bad("kubectl get nodes -l "+c.selector(), "no node for %s has room for %s: ask for less with --cpu and --memory", accelerator.Text(a), leader)
 	case cpus > machine.CPUs || gib > machine.GiB:
-		return doctor.Bad("", "%s, does not fit on %s: ask for less with --cpu and --memory", leader, machine.Machine)
+		return Bad("", "%s, does not fit on %s: ask for less with --cpu and --memory", leader, machine.Machine)
 	case !strings.HasPrefix(c.Target.Store, "gs://"):
-		return doctor.Skip("%s, fits; without a gs:// store the runtime keeps no compiled programs", leader)
+		return Skip("%s, fits; without a gs:// store the runtime keeps no compiled programs", leader)
 	}
-	return doctor.Good("%s, fits on %s; compiled programs go to %s/%s", leader, machine.Machine, c.Target.Store, api.PathwaysScratch)
+	return Good("%s, fits on %s; compiled programs go to %s/%s", leader, machine.Machine, c.Target.Store, api.PathwaysScratch)
 }

@@ -1,4 +1,4 @@
-package kubernetes
+package doctor
 
 import (
 	"context"
@@ -11,12 +11,11 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
 )
 
 // nodes counts the nodes, or those with the accelerator that was named.
-func (c *cluster) nodes(ctx context.Context) doctor.Finding {
+func (c *cluster) nodes(ctx context.Context) Finding {
 	which, selector := "", ""
 	if c.Accelerator != nil {
 		selector = c.selector()
@@ -29,7 +28,7 @@ func (c *cluster) nodes(ctx context.Context) doctor.Finding {
 		return c.server.Read(ctx, apiserver.AcceptTable, parameters, "/api/v1/nodes")
 	}, "Name", "Status")
 	if apierrors.IsForbidden(err) {
-		return doctor.Skip("no permission to list nodes")
+		return Skip("no permission to list nodes")
 	}
 	if err != nil {
 		return c.failed("list", "nodes", err)
@@ -58,7 +57,7 @@ func (c *cluster) selector() string {
 }
 
 // countNodes returns the finding for a number of nodes, some of which take no pods.
-func (c *cluster) countNodes(which, selector string, all int, idle []string) doctor.Finding {
+func (c *cluster) countNodes(which, selector string, all int, idle []string) Finding {
 	show := "kubectl get nodes"
 	if selector != "" {
 		show += " -l " + selector
@@ -66,13 +65,13 @@ func (c *cluster) countNodes(which, selector string, all int, idle []string) doc
 	ready := all - len(idle)
 	switch {
 	case all == 0 && c.Target.GKE:
-		return doctor.Skip("there is no node%s now; GKE may add some", which)
+		return Skip("there is no node%s now; GKE may add some", which)
 	case ready == 0:
-		return doctor.Bad(show, "%d of %d nodes%s are ready", ready, all, which)
+		return Bad(show, "%d of %d nodes%s are ready", ready, all, which)
 	case len(idle) > 0:
-		return doctor.Good("%d of %d nodes%s are ready; not %s", ready, all, which, someOf(idle))
+		return Good("%d of %d nodes%s are ready; not %s", ready, all, which, someOf(idle))
 	default:
-		return doctor.Good("%d%s, all ready", all, which)
+		return Good("%d%s, all ready", all, which)
 	}
 }
 

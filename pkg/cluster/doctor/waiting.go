@@ -1,4 +1,4 @@
-package kubernetes
+package doctor
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
 )
 
@@ -22,10 +21,10 @@ import (
 const waitsLong = 15 * 60
 
 // waiting says which jobs wait, and why.
-func (c *cluster) waiting(ctx context.Context) doctor.Finding {
+func (c *cluster) waiting(ctx context.Context) Finding {
 	o, err := c.observe(ctx)
 	if apierrors.IsForbidden(err) {
-		return doctor.Skip("no permission to list jobs in namespace %s", c.Target.Namespace)
+		return Skip("no permission to list jobs in namespace %s", c.Target.Namespace)
 	}
 	if err != nil {
 		return c.failed("list", "jobs", err)
@@ -46,7 +45,7 @@ func (c *cluster) waiting(ctx context.Context) doctor.Finding {
 		return 1
 	})
 	if len(all) == 0 {
-		return doctor.Good("none")
+		return Good("none")
 	}
 	first := all[0]
 	text := fmt.Sprintf("%s waits", first.id)
@@ -57,9 +56,9 @@ func (c *cluster) waiting(ctx context.Context) doctor.Finding {
 		text += fmt.Sprintf("; %d more", others)
 	}
 	if first.bad {
-		return doctor.Bad(first.next, "%s", text)
+		return Bad(first.next, "%s", text)
 	}
-	return doctor.Good("%s", text)
+	return Good("%s", text)
 }
 
 // wait is a job that waits.

@@ -1,26 +1,24 @@
-package kubernetes
+package doctor
 
 import (
 	"errors"
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 )
 
-func TestRepair(t *testing.T) {
+func TestRepairCluster(t *testing.T) {
 	s := &server{answers: complete(t)}
 	delete(s.answers, "GET "+ml+"/serviceaccounts/kinetic")
 	delete(s.answers, "GET "+rolesPath+"/kinetic-release")
 	s.answers["GET "+rolesPath+"/kinetic-cleanup"] = `{"metadata":{"resourceVersion":"7"},"rules":[{"verbs":["get"],"apiGroups":[""],"resources":["pods"]}]}`
 	s.answers["POST "+ml+"/serviceaccounts"], s.answers["POST "+rolesPath] = `{}`, `{}`
-	results := doctor.Run(t.Context(), slowly(Checks(options(s.start(t)))))
+	results := Run(t.Context(), slowly(ClusterChecks(clusterOptions(s.start(t)))))
 	if len(s.sent) > 0 {
 		t.Errorf("checks change something: %q", s.sent)
 	}
 	var did []string
-	for _, r := range doctor.Repair(t.Context(), results) {
+	for _, r := range Repair(t.Context(), results) {
 		if r.Err != nil {
 			t.Errorf("%s: %v", r.Name, r.Err)
 		}
@@ -57,13 +55,13 @@ func TestOlderRoleIsLeftToAnAdministrator(t *testing.T) {
 	} {
 		s := &server{answers: complete(t)}
 		s.answers["GET "+rolesPath+"/kinetic-release"] = role
-		results := doctor.Run(t.Context(), slowly(Checks(options(s.start(t)))))
-		at := slices.IndexFunc(results, func(r doctor.Result) bool { return r.Name == "Roles" })
+		results := Run(t.Context(), slowly(ClusterChecks(clusterOptions(s.start(t)))))
+		at := slices.IndexFunc(results, func(r Result) bool { return r.Name == "Roles" })
 		want := "kubectl patch role kinetic-release -n ml --type=json -p '" + patch + "'"
-		if got := results[at]; got.State != doctor.Wrong || got.Detail != "kinetic-release lacks rights that this version needs" || got.Fix != want {
+		if got := results[at]; got.State != Wrong || got.Detail != "kinetic-release lacks rights that this version needs" || got.Fix != want {
 			t.Errorf("got %s %q, fix %s, want %s", got.State, got.Detail, got.Fix, want)
 		}
-		if did := doctor.Repair(t.Context(), results); len(did)+len(s.sent) > 0 {
+		if did := Repair(t.Context(), results); len(did)+len(s.sent) > 0 {
 			t.Errorf("did %v, sent %q", did, s.sent)
 		}
 	}
@@ -72,18 +70,18 @@ func TestOlderRoleIsLeftToAnAdministrator(t *testing.T) {
 func TestIdentity(t *testing.T) {
 	for text, want := range map[string]string{`{}`: "", `{"metadata":{"annotations":{"iam.gke.io/gcp-service-account":"jobs@acme"}}}`: "jobs@acme"} {
 		s := &server{answers: map[string]string{"GET " + ml + "/serviceaccounts/kinetic": text}}
-		if got, err := Identity(options(s.start(t)))(t.Context()); got != want || err != nil {
+		if got, err := Identity(clusterOptions(s.start(t)))(t.Context()); got != want || err != nil {
 			t.Errorf("%s: got %q, %v", text, got, err)
 		}
 	}
-	for need, answers := range map[doctor.NeedError]map[string]string{Namespace: {}, Account: {"GET " + ml: `{}`}} {
+	for need, answers := range map[NeedError]map[string]string{Namespace: {}, Account: {"GET " + ml: `{}`}} {
 		s := &server{answers: answers}
-		if _, err := Identity(options(s.start(t)))(t.Context()); !errors.Is(err, need) {
+		if _, err := Identity(clusterOptions(s.start(t)))(t.Context()); !errors.Is(err, need) {
 			t.Errorf("got %v, want %v", err, need)
 		}
 	}
 	s := &server{answers: map[string]string{"GET " + ml + "/serviceaccounts/kinetic": forbidden("get", "serviceaccounts")}}
-	if _, err := Identity(options(s.start(t)))(t.Context()); err == nil || err.Error() != "forbidden: you need the verb get on serviceaccounts" {
+	if _, err := Identity(clusterOptions(s.start(t)))(t.Context()); err == nil || err.Error() != "forbidden: you need the verb get on serviceaccounts" {
 		t.Errorf("got %v", err)
 	}
 }
@@ -92,7 +90,7 @@ func TestRepairWithoutRights(t *testing.T) {
 	s := &server{answers: complete(t)}
 	delete(s.answers, "GET "+ml+"/serviceaccounts/kinetic")
 	s.answers["POST "+ml+"/serviceaccounts"] = forbidden("create", "serviceaccounts")
-	got := doctor.Repair(t.Context(), doctor.Run(t.Context(), slowly(Checks(options(s.start(t))))))
+	got := Repair(t.Context(), Run(t.Context(), slowly(ClusterChecks(clusterOptions(s.start(t))))))
 	if len(got) != 1 || got[0].Err == nil || !strings.Contains(got[0].Err.Error(), "creating serviceaccounts kinetic in namespace ml: forbidden to bob: you need the verb create on serviceaccounts there") {
 		t.Errorf("got %v", got)
 	}
