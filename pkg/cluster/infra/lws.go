@@ -1,4 +1,4 @@
-package kubernetes
+package infra
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-kinetic/kinetic/manifests/leaderworkerset"
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 )
 
 // installed is an annotation of LeaderWorkerSet's namespace: the release that was applied as a
@@ -25,29 +24,29 @@ type LeaderWorkerSet struct{ Cluster *Cluster }
 var parsed = sync.OnceValues(func() ([]object, error) { return parse(leaderworkerset.YAML) })
 
 // Get implements infra.Actor. A release that someone else installed is left alone.
-func (l LeaderWorkerSet) Get(ctx context.Context) (infra.State, error) {
+func (l LeaderWorkerSet) Get(ctx context.Context) (State, error) {
 	names := []object{
 		named("apiextensions.k8s.io/v1", "CustomResourceDefinition", "", "leaderworkersets.leaderworkerset.x-k8s.io"),
 		named("v1", "Namespace", "", "lws-system"),
 	}
 	found, err := l.Cluster.getAll(ctx, names)
 	if err != nil {
-		return infra.State{}, err
+		return State{}, err
 	}
 	definition, namespace := found[0], found[1]
 	ours := namespace != nil && namespace.GetLabels()[managedBy] == manager
 	switch {
 	case definition == nil && !ours:
-		return infra.State{Detail: leaderworkerset.Version}, nil
+		return State{Detail: leaderworkerset.Version}, nil
 	case !ours:
-		return infra.State{Exists: true, Detail: byOthers + l.version(ctx)}, nil
+		return State{Exists: true, Detail: byOthers + l.version(ctx)}, nil
 	}
-	s := infra.State{Exists: true, Detail: namespace.GetAnnotations()[installed]}
+	s := State{Exists: true, Detail: namespace.GetAnnotations()[installed]}
 	switch {
 	case s.Detail == "":
 		s.Missing = []string{"what an interrupted installation has left out"}
 	case s.Detail != leaderworkerset.Version:
-		s.Differences = []infra.Difference{{Setting: "release", Have: s.Detail, Want: leaderworkerset.Version}}
+		s.Differences = []Difference{{Setting: "release", Have: s.Detail, Want: leaderworkerset.Version}}
 	}
 	return s, nil
 }
@@ -72,7 +71,7 @@ func (l LeaderWorkerSet) version(ctx context.Context) string {
 
 // Ensure implements infra.Actor: it applies the manifest, and marks it as complete in the end. What
 // someone else has installed meanwhile is left alone.
-func (l LeaderWorkerSet) Ensure(ctx context.Context, have infra.State) error {
+func (l LeaderWorkerSet) Ensure(ctx context.Context, have State) error {
 	if !have.Exists {
 		if now, err := l.Get(ctx); err != nil || strings.HasPrefix(now.Detail, byOthers) {
 			return err

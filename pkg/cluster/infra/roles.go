@@ -1,4 +1,4 @@
-package kubernetes
+package infra
 
 import (
 	"bytes"
@@ -12,7 +12,6 @@ import (
 	"sigs.k8s.io/yaml"
 
 	"github.com/kubectl-kinetic/kinetic/manifests/rbac"
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 )
 
 // Roles creates the Roles of the namespace, those of manifests/rbac.
@@ -33,23 +32,23 @@ func (r Roles) objects() ([]object, error) {
 }
 
 // Get implements infra.Actor.
-func (r Roles) Get(ctx context.Context) (infra.State, error) {
+func (r Roles) Get(ctx context.Context) (State, error) {
 	roles, err := r.objects()
 	if err != nil {
-		return infra.State{}, err
+		return State{}, err
 	}
 	found, err := r.Cluster.getAll(ctx, roles)
 	if err != nil {
-		return infra.State{}, err
+		return State{}, err
 	}
-	var s infra.State
+	var s State
 	for i, o := range roles {
 		switch {
 		case found[i] == nil:
 			s.Missing = append(s.Missing, "Role "+o.GetName())
 			continue
 		case !sameRules(found[i], o.Unstructured):
-			s.Differences = append(s.Differences, infra.Difference{Setting: "Role " + o.GetName(), Have: "other rules", Want: "those of this version"})
+			s.Differences = append(s.Differences, Difference{Setting: "Role " + o.GetName(), Have: "other rules", Want: "those of this version"})
 		}
 		s.Exists = true
 	}
@@ -73,7 +72,7 @@ func sameRules(a, b *unstructured.Unstructured) bool {
 
 // Ensure implements infra.Actor. It leaves Roles alone that have other rules, unless these are to be
 // changed.
-func (r Roles) Ensure(ctx context.Context, have infra.State) error {
+func (r Roles) Ensure(ctx context.Context, have State) error {
 	roles, err := r.objects()
 	if err != nil {
 		return err

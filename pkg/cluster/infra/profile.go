@@ -1,10 +1,9 @@
-package machine
+package infra
 
 import (
 	"context"
 	"fmt"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
 )
 
@@ -40,24 +39,24 @@ func (p Profile) find() (profile.Profile, bool, error) {
 }
 
 // Get implements infra.Actor.
-func (p Profile) Get(context.Context) (infra.State, error) {
+func (p Profile) Get(context.Context) (State, error) {
 	found, exists, err := p.find()
 	if err != nil || !exists {
-		return infra.State{}, err
+		return State{}, err
 	}
-	s := infra.State{Exists: true}
+	s := State{Exists: true}
 	if !p.isFor(found) {
 		s.Kept = "it is of " + found.Place()
-		s.Differences = append(s.Differences, infra.Difference{Setting: "place", Have: found.Place(), Want: p.Wanted.Place(), Fixed: true})
+		s.Differences = append(s.Differences, Difference{Setting: "place", Have: found.Place(), Want: p.Wanted.Place(), Fixed: true})
 	} else if found.Namespace != p.Wanted.Namespace {
-		s.Differences = append(s.Differences, infra.Difference{Setting: "namespace", Have: found.Namespace, Want: p.Wanted.Namespace})
+		s.Differences = append(s.Differences, Difference{Setting: "namespace", Have: found.Namespace, Want: p.Wanted.Namespace})
 	}
 	return s, nil
 }
 
 // Ensure implements infra.Actor. It keeps what a profile says about images and its store, and refuses to
 // replace one of another cluster.
-func (p Profile) Ensure(ctx context.Context, _ infra.State) error {
+func (p Profile) Ensure(ctx context.Context, _ State) error {
 	err := profile.Change(ctx, p.Env, func(d *profile.Draft) error {
 		wanted := p.Wanted
 		if found, err := d.Find(wanted.Name); err == nil {

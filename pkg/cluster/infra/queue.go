@@ -1,4 +1,4 @@
-package kubernetes
+package infra
 
 import (
 	"context"
@@ -11,7 +11,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime/schema"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/transport"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/kueue"
 )
@@ -54,20 +53,20 @@ func (q Queue) objects(version schema.GroupVersion) []object {
 }
 
 // Get implements infra.Actor. A queue of that name is left as it is, whatever its quota.
-func (q Queue) Get(ctx context.Context) (infra.State, error) {
+func (q Queue) Get(ctx context.Context) (State, error) {
 	version, err := q.version(ctx)
 	switch {
 	case err != nil:
-		return infra.State{}, err
+		return State{}, err
 	case version.Empty():
-		return infra.State{Detail: "Kueue is not installed: install it first with: " + kueue.Install}, nil
+		return State{Detail: "Kueue is not installed: install it first with: " + kueue.Install}, nil
 	}
 	objects := q.objects(version)
 	found, err := q.Cluster.getAll(ctx, objects)
 	if err != nil {
-		return infra.State{}, err
+		return State{}, err
 	}
-	var s infra.State
+	var s State
 	for i, o := range objects {
 		if found[i] == nil {
 			s.Missing = append(s.Missing, o.String())
@@ -106,7 +105,7 @@ func (q Queue) version(ctx context.Context) (schema.GroupVersion, error) {
 }
 
 // Ensure implements infra.Actor.
-func (q Queue) Ensure(ctx context.Context, _ infra.State) error {
+func (q Queue) Ensure(ctx context.Context, _ State) error {
 	version, err := q.version(ctx)
 	switch {
 	case err != nil:

@@ -1,12 +1,10 @@
-package kubernetes
+package infra
 
 import (
 	"context"
 	"errors"
 	"fmt"
 	"slices"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 )
 
 // Namespace creates the namespace of the jobs.
@@ -18,19 +16,19 @@ type Namespace struct {
 func (n Namespace) object() object { return named("v1", "Namespace", "", n.Name) }
 
 // Get implements infra.Actor.
-func (n Namespace) Get(ctx context.Context) (infra.State, error) {
+func (n Namespace) Get(ctx context.Context) (State, error) {
 	found, err := n.Cluster.get(ctx, n.object())
 	if err != nil || found == nil {
-		return infra.State{}, err
+		return State{}, err
 	}
 	if found.GetDeletionTimestamp() != nil {
-		return infra.State{}, fmt.Errorf("reading %s: it is being deleted: wait until it is gone, or choose another with --namespace", n.object())
+		return State{}, fmt.Errorf("reading %s: it is being deleted: wait until it is gone, or choose another with --namespace", n.object())
 	}
-	return infra.State{Exists: true}, nil
+	return State{Exists: true}, nil
 }
 
 // Ensure implements infra.Actor.
-func (n Namespace) Ensure(ctx context.Context, _ infra.State) error {
+func (n Namespace) Ensure(ctx context.Context, _ State) error {
 	return n.Cluster.apply(ctx, n.object())
 }
 
@@ -65,29 +63,29 @@ func (s ServiceAccount) object() (object, error) {
 }
 
 // Get implements infra.Actor.
-func (s ServiceAccount) Get(ctx context.Context) (infra.State, error) {
+func (s ServiceAccount) Get(ctx context.Context) (State, error) {
 	o, err := s.object()
 	if err != nil {
-		return infra.State{}, err
+		return State{}, err
 	}
 	found, err := s.Cluster.get(ctx, o)
 	if err != nil || found == nil {
-		return infra.State{Detail: "acts as " + s.Account}, err
+		return State{Detail: "acts as " + s.Account}, err
 	}
 	have := found.GetAnnotations()[WorkloadIdentity]
-	state := infra.State{Exists: true, Detail: "acts as " + have}
+	state := State{Exists: true, Detail: "acts as " + have}
 	switch {
 	case have == s.Account || slices.Contains(s.Others, have):
 	case have == "":
 		state.Missing = []string{"the annotation " + WorkloadIdentity}
 	default:
-		state.Differences = []infra.Difference{{Setting: "annotation " + WorkloadIdentity, Have: have, Want: s.Account}}
+		state.Differences = []Difference{{Setting: "annotation " + WorkloadIdentity, Have: have, Want: s.Account}}
 	}
 	return state, nil
 }
 
 // Ensure implements infra.Actor.
-func (s ServiceAccount) Ensure(ctx context.Context, _ infra.State) error {
+func (s ServiceAccount) Ensure(ctx context.Context, _ State) error {
 	o, err := s.object()
 	if err != nil {
 		return err

@@ -1,4 +1,4 @@
-package kubernetes
+package infra
 
 import (
 	"context"
@@ -14,7 +14,6 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/manifests/leaderworkerset"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/transport"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver/apiservertest"
 )
@@ -37,8 +36,8 @@ func serve(t *testing.T) (*apiservertest.Server, *Cluster) {
 }
 
 // actors are all objects, in the order in which they are created.
-func actors(c *Cluster) []infra.Actor {
-	return []infra.Actor{
+func actors(c *Cluster) []Actor {
+	return []Actor{
 		LeaderWorkerSet{c}, Namespace{c, "ml"}, ServiceAccount{c, "ml", jobsAccount, []string{nodesAccount}}, Roles{c, "ml"},
 		Queue{c, "ml", "kinetic", map[string]string{"cpu": "100", "nvidia.com/gpu": "16"}},
 	}
@@ -58,7 +57,7 @@ func withKueue(s *apiservertest.Server, served ...string) {
 }
 
 // install does what `up` does with what a Get found.
-func install(ctx context.Context, all []infra.Actor) error {
+func install(ctx context.Context, all []Actor) error {
 	for _, a := range all {
 		have, err := a.Get(ctx)
 		if err != nil {
@@ -75,7 +74,7 @@ func install(ctx context.Context, all []infra.Actor) error {
 	return nil
 }
 
-func fine(t *testing.T, all []infra.Actor) {
+func fine(t *testing.T, all []Actor) {
 	t.Helper()
 	for i, a := range all {
 		s, err := a.Get(t.Context())
@@ -197,7 +196,7 @@ func TestForbiddenNamesTheRole(t *testing.T) {
 		}
 		return 0, ""
 	})
-	err := Namespace{c, "ml"}.Ensure(t.Context(), infra.State{})
+	err := Namespace{c, "ml"}.Ensure(t.Context(), State{})
 	var explained *transport.Explained
 	if !errors.As(err, &explained) || explained.Of != api.KindForbidden || !strings.Contains(explained.Text, "writing Namespace ml: ") || !strings.Contains(explained.Do, "roles/container.admin") {
 		t.Errorf("got %v", err)
@@ -231,7 +230,7 @@ func TestLeaderWorkerSetOfOthersIsLeftAlone(t *testing.T) {
 		t.Errorf("got %+v, %v", s, err)
 	}
 	// Where the plan could not look, because there was no cluster yet.
-	if err := (LeaderWorkerSet{c}).Ensure(t.Context(), infra.State{}); err != nil || server.Object(lwsNamespace) != nil {
+	if err := (LeaderWorkerSet{c}).Ensure(t.Context(), State{}); err != nil || server.Object(lwsNamespace) != nil {
 		t.Errorf("it was installed once more: %v, %v", server.Object(lwsNamespace), err)
 	}
 }
@@ -246,11 +245,11 @@ func TestOlderLeaderWorkerSetDiffers(t *testing.T) {
 }
 
 func TestServiceAccount(t *testing.T) {
-	for have, want := range map[string]infra.State{
+	for have, want := range map[string]State{
 		"":           {Exists: true, Missing: []string{"the annotation iam.gke.io/gcp-service-account"}},
 		jobsAccount:  {Exists: true},
 		nodesAccount: {Exists: true}, // as the Python package binds it
-		"other@acme": {Exists: true, Differences: []infra.Difference{{Setting: "annotation iam.gke.io/gcp-service-account", Have: "other@acme", Want: jobsAccount}}},
+		"other@acme": {Exists: true, Differences: []Difference{{Setting: "annotation iam.gke.io/gcp-service-account", Have: "other@acme", Want: jobsAccount}}},
 	} {
 		server, c := serve(t)
 		annotations := map[string]any{}
@@ -274,7 +273,7 @@ func TestOtherRulesAreOnlyChangedIfTold(t *testing.T) {
 	if err != nil || len(s.Missing) != 3 || len(s.Differences) != 1 {
 		t.Fatalf("got %+v, %v", s, err)
 	}
-	if err := (Roles{c, "ml"}).Ensure(t.Context(), infra.State{Exists: true, Missing: s.Missing}); err != nil {
+	if err := (Roles{c, "ml"}).Ensure(t.Context(), State{Exists: true, Missing: s.Missing}); err != nil {
 		t.Fatal(err)
 	}
 	if rules := server.Object(userRole)["rules"].([]any); len(rules) > 0 {
@@ -283,12 +282,12 @@ func TestOtherRulesAreOnlyChangedIfTold(t *testing.T) {
 	if err := (Roles{c, "ml"}).Ensure(t.Context(), s); err != nil {
 		t.Fatal(err)
 	}
-	fine(t, []infra.Actor{Roles{c, "ml"}})
+	fine(t, []Actor{Roles{c, "ml"}})
 }
 
 func TestQueueSaysHowToInstallKueue(t *testing.T) {
 	_, c := serve(t)
-	err := Queue{Cluster: c, Namespace: "default", Name: "kinetic"}.Ensure(t.Context(), infra.State{})
+	err := Queue{Cluster: c, Namespace: "default", Name: "kinetic"}.Ensure(t.Context(), State{})
 	if err == nil || !strings.Contains(err.Error(), "kubectl apply --server-side -f https://") {
 		t.Errorf("got %v", err)
 	}
@@ -310,7 +309,7 @@ func TestQueueInTheVersionsOfKueue(t *testing.T) {
 			withKueue(server, tt.served...)
 			before := server.Paths()
 			queue := Queue{Cluster: c, Namespace: "default", Name: "kinetic", Quota: map[string]string{"cpu": "100"}}
-			err := install(t.Context(), []infra.Actor{queue})
+			err := install(t.Context(), []Actor{queue})
 			if tt.version == "" {
 				if want := "queue kinetic: the cluster's Kueue serves its API as v2, not v1beta1 or v1beta2: try a newer kubectl kinetic"; err == nil || err.Error() != want {
 					t.Errorf("got %v, want %s", err, want)
@@ -325,7 +324,7 @@ func TestQueueInTheVersionsOfKueue(t *testing.T) {
 					t.Errorf("%s is %v", path, o)
 				}
 			}
-			fine(t, []infra.Actor{queue})
+			fine(t, []Actor{queue})
 			if err := queue.Delete(t.Context()); err != nil {
 				t.Fatal(err)
 			}

@@ -1,4 +1,4 @@
-package machine
+package infra
 
 import (
 	"context"
@@ -13,7 +13,6 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
 )
 
@@ -33,17 +32,17 @@ users:
   user: {token: secret}
 `
 
-func kubeconfig(t *testing.T, servers ...infra.Server) *Context {
+func kubeconfig(t *testing.T, servers ...Server) *Context {
 	t.Helper()
 	file := filepath.Join(t.TempDir(), "config")
 	if err := os.WriteFile(file, []byte(others), 0o600); err != nil {
 		t.Fatal(err)
 	}
 	rules := &clientcmd.ClientConfigLoadingRules{ExplicitPath: file}
-	return &Context{Access: rules, Name: name, Find: func(context.Context) ([]infra.Server, error) { return servers, nil }}
+	return &Context{Access: rules, Name: name, Find: func(context.Context) ([]Server, error) { return servers, nil }}
 }
 
-func state(t *testing.T, a infra.Actor) infra.State {
+func state(t *testing.T, a Actor) State {
 	t.Helper()
 	s, err := a.Get(t.Context())
 	if err != nil {
@@ -53,11 +52,11 @@ func state(t *testing.T, a infra.Actor) infra.State {
 }
 
 func TestContext(t *testing.T) {
-	c := kubeconfig(t, infra.Server{URL: "https://203.0.113.10", Authority: []byte("certificate")})
+	c := kubeconfig(t, Server{URL: "https://203.0.113.10", Authority: []byte("certificate")})
 	if s := state(t, c); s.Exists {
 		t.Errorf("before: %+v", s)
 	}
-	if err := c.Ensure(t.Context(), infra.State{}); err != nil {
+	if err := c.Ensure(t.Context(), State{}); err != nil {
 		t.Fatal(err)
 	}
 	if s := state(t, c); !s.Exists || s.Missing != nil {
@@ -85,7 +84,7 @@ func TestContext(t *testing.T) {
 
 // An entry that leads to the cluster stays as someone has written it. In another, only what is wrong is changed.
 func TestContextThatExists(t *testing.T) {
-	servers := []infra.Server{{URL: "https://gke-1.us-central1.gke.goog"}, {URL: "https://203.0.113.10", Authority: []byte("certificate")}}
+	servers := []Server{{URL: "https://gke-1.us-central1.gke.goog"}, {URL: "https://203.0.113.10", Authority: []byte("certificate")}}
 	own := func(change func(*clientcmdapi.Config)) *clientcmdapi.Config {
 		config := clientcmdapi.NewConfig()
 		config.Contexts[name] = &clientcmdapi.Context{Cluster: name, AuthInfo: name, Namespace: "ml"}
@@ -102,9 +101,9 @@ func TestContextThatExists(t *testing.T) {
 	same := func(*clientcmdapi.Config) {}
 	for title, tt := range map[string]struct {
 		before      func(*clientcmdapi.Config)
-		servers     []infra.Server
+		servers     []Server
 		missing     []string
-		differences []infra.Difference
+		differences []Difference
 		after       func(*clientcmdapi.Config)
 	}{
 		"by address":              {same, servers, nil, nil, same},
@@ -112,9 +111,9 @@ func TestContextThatExists(t *testing.T) {
 		"by name through a proxy": {as("https://gke-1.us-central1.gke.goog", []byte("proxy")), servers, nil, nil, as("https://gke-1.us-central1.gke.goog", []byte("proxy"))},
 		"with a port":             {as("https://203.0.113.10:443/", []byte("certificate")), servers, nil, nil, as("https://203.0.113.10:443/", []byte("certificate"))},
 		"another address": {as("https://203.0.113.9", []byte("old")), servers, nil,
-			[]infra.Difference{{Setting: "address", Have: "https://203.0.113.9", Want: "https://gke-1.us-central1.gke.goog"}}, as("https://gke-1.us-central1.gke.goog", nil)},
+			[]Difference{{Setting: "address", Have: "https://203.0.113.9", Want: "https://gke-1.us-central1.gke.goog"}}, as("https://gke-1.us-central1.gke.goog", nil)},
 		"another certificate": {as("https://203.0.113.10", []byte("old")), servers, nil,
-			[]infra.Difference{{Setting: "certificate", Have: "another", Want: "that of the cluster"}}, same},
+			[]Difference{{Setting: "certificate", Have: "another", Want: "that of the cluster"}}, same},
 		"of a deleted cluster": {as("https://203.0.113.9", []byte("old")), nil, []string{"the cluster's address"}, nil, as("https://gke-1.us-central1.gke.goog", nil)},
 		"no user": {func(c *clientcmdapi.Config) { delete(c.AuthInfos, name) }, servers, []string{"the credentials"}, nil,
 			func(c *clientcmdapi.Config) { c.AuthInfos[name] = newUser() }},
@@ -126,7 +125,7 @@ func TestContextThatExists(t *testing.T) {
 			func(c *clientcmdapi.Config) { c.Contexts[name].Namespace = "" }},
 		"someone else's cluster": {func(c *clientcmdapi.Config) {
 			c.Contexts[name].Cluster, c.Clusters["theirs"] = "theirs", &clientcmdapi.Cluster{Server: "https://203.0.113.9"}
-		}, servers, nil, []infra.Difference{{Setting: "address", Have: "https://203.0.113.9", Want: "https://gke-1.us-central1.gke.goog"}},
+		}, servers, nil, []Difference{{Setting: "address", Have: "https://203.0.113.9", Want: "https://gke-1.us-central1.gke.goog"}},
 			func(c *clientcmdapi.Config) {
 				c.Clusters["theirs"] = &clientcmdapi.Cluster{Server: "https://203.0.113.9"}
 				as("https://203.0.113.10", []byte("certificate"))(c)
@@ -138,10 +137,10 @@ func TestContextThatExists(t *testing.T) {
 				t.Fatal(err)
 			}
 			have := state(t, c)
-			if want := (infra.State{Exists: true, Missing: tt.missing, Differences: tt.differences}); !reflect.DeepEqual(have, want) {
+			if want := (State{Exists: true, Missing: tt.missing, Differences: tt.differences}); !reflect.DeepEqual(have, want) {
 				t.Errorf("got %+v, want %+v", have, want)
 			}
-			c.Find = func(context.Context) ([]infra.Server, error) { return servers, nil }
+			c.Find = func(context.Context) ([]Server, error) { return servers, nil }
 			check := func(want *clientcmdapi.Config) {
 				t.Helper()
 				got, err := clientcmd.LoadFromFile(c.Access.GetDefaultFilename())
@@ -158,7 +157,7 @@ func TestContextThatExists(t *testing.T) {
 				}
 			}
 			if len(have.Missing) == 0 { // without --reconcile
-				if err := c.Ensure(t.Context(), infra.State{Exists: true}); err != nil {
+				if err := c.Ensure(t.Context(), State{Exists: true}); err != nil {
 					t.Fatal(err)
 				}
 				check(own(tt.before))
@@ -195,9 +194,9 @@ func TestDeleteTheCurrentContext(t *testing.T) {
 	} {
 		t.Run(title, func(t *testing.T) {
 			paths := []string{write(tt.first), write(tt.second)}
-			c := kubeconfig(t, infra.Server{URL: "https://203.0.113.10"})
+			c := kubeconfig(t, Server{URL: "https://203.0.113.10"})
 			c.Access = &clientcmd.ClientConfigLoadingRules{Precedence: paths}
-			if err := c.Ensure(t.Context(), infra.State{}); err != nil {
+			if err := c.Ensure(t.Context(), State{}); err != nil {
 				t.Fatal(err)
 			}
 			if err := c.Delete(t.Context()); err != nil {
@@ -218,8 +217,8 @@ func TestDeleteTheCurrentContext(t *testing.T) {
 
 // Another context, such as one that someone has renamed, may name the same cluster and user.
 func TestDeleteKeepsWhatOtherContextsUse(t *testing.T) {
-	c := kubeconfig(t, infra.Server{URL: "https://203.0.113.10"})
-	if err := c.Ensure(t.Context(), infra.State{}); err != nil {
+	c := kubeconfig(t, Server{URL: "https://203.0.113.10"})
+	if err := c.Ensure(t.Context(), State{}); err != nil {
 		t.Fatal(err)
 	}
 	change := func(change func(*clientcmdapi.Config)) {
@@ -256,14 +255,14 @@ func TestDeleteKeepsWhatOtherContextsUse(t *testing.T) {
 
 // Several commands write at once, as kubectl does: each waits for the others, and none loses what they wrote.
 func TestContextsAtOnce(t *testing.T) {
-	first := kubeconfig(t, infra.Server{URL: "https://203.0.113.10"})
+	first := kubeconfig(t, Server{URL: "https://203.0.113.10"})
 	const n = 10
 	var all sync.WaitGroup
 	for i := range n {
 		all.Go(func() {
 			c := *first
 			c.Name = fmt.Sprintf("gke_acme_us-central1-a_%d", i)
-			if err := c.Ensure(t.Context(), infra.State{}); err != nil {
+			if err := c.Ensure(t.Context(), State{}); err != nil {
 				t.Error(err)
 			}
 		})
@@ -280,14 +279,14 @@ func TestContextsAtOnce(t *testing.T) {
 
 // The error names a lock that a killed program has left.
 func TestContextWithAnOldLock(t *testing.T) {
-	c := kubeconfig(t, infra.Server{URL: "https://203.0.113.10"})
+	c := kubeconfig(t, Server{URL: "https://203.0.113.10"})
 	lock := c.Access.GetDefaultFilename() + ".lock"
 	if err := os.WriteFile(lock, nil, 0o600); err != nil {
 		t.Fatal(err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := c.Ensure(ctx, infra.State{}); err == nil || !strings.Contains(err.Error(), lock) {
+	if err := c.Ensure(ctx, State{}); err == nil || !strings.Contains(err.Error(), lock) {
 		t.Errorf("got %v, want %s in it", err, lock)
 	}
 }
@@ -304,7 +303,7 @@ func TestProfile(t *testing.T) {
 	if s := state(t, p); s.Exists {
 		t.Errorf("before: %+v", s)
 	}
-	if err := p.Ensure(t.Context(), infra.State{}); err != nil {
+	if err := p.Ensure(t.Context(), State{}); err != nil {
 		t.Fatal(err)
 	}
 	if s := state(t, p); !s.Exists || s.Differences != nil {
@@ -315,7 +314,7 @@ func TestProfile(t *testing.T) {
 	if s := state(t, other); len(s.Differences) != 1 || !s.Differences[0].Fixed {
 		t.Errorf("of another cluster: %+v", s)
 	}
-	if err := other.Ensure(t.Context(), infra.State{}); err == nil || !strings.Contains(err.Error(), "it is for cluster research in us-central1-a of project acme") {
+	if err := other.Ensure(t.Context(), State{}); err == nil || !strings.Contains(err.Error(), "it is for cluster research in us-central1-a of project acme") {
 		t.Errorf("the profile of another cluster was replaced: %v", err)
 	}
 	if _, taken, err := other.Taken(); err != nil || !taken {

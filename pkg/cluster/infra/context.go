@@ -1,6 +1,4 @@
-// Package machine is the part of the list of resources that is on this machine: the context of the
-// kubeconfig, and the profile.
-package machine
+package infra
 
 import (
 	"bytes"
@@ -13,8 +11,6 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 )
 
 // Context is the entry of the kubeconfig, as `gcloud container clusters get-credentials` writes it. What
@@ -26,7 +22,7 @@ type Context struct {
 	Name string
 	// Find returns the addresses of the cluster's API server, first the one to write; none if there is
 	// no cluster, or it has no address yet.
-	Find func(ctx context.Context) ([]infra.Server, error)
+	Find func(ctx context.Context) ([]Server, error)
 }
 
 // plugin gets credentials for GKE.
@@ -39,17 +35,17 @@ const (
 )
 
 // Get implements infra.Actor.
-func (c Context) Get(ctx context.Context) (infra.State, error) {
+func (c Context) Get(ctx context.Context) (State, error) {
 	config, err := c.read()
 	if err != nil {
-		return infra.State{}, err
+		return State{}, err
 	}
 	_, cluster, user := c.parts(config)
 	if config.Contexts[c.Name] == nil && cluster == nil {
-		return infra.State{}, nil
+		return State{}, nil
 	}
 	servers, err := c.Find(ctx)
-	s := infra.State{Exists: true}
+	s := State{Exists: true}
 	if err != nil {
 		return s, err
 	}
@@ -87,13 +83,13 @@ func (c Context) parts(config *clientcmdapi.Config) (*clientcmdapi.Context, *cli
 }
 
 // differences returns why a cluster of the kubeconfig does not lead to one of the servers.
-func differences(cluster *clientcmdapi.Cluster, servers []infra.Server) []infra.Difference {
-	i := slices.IndexFunc(servers, func(s infra.Server) bool { return host(s.URL) == host(cluster.Server) })
+func differences(cluster *clientcmdapi.Cluster, servers []Server) []Difference {
+	i := slices.IndexFunc(servers, func(s Server) bool { return host(s.URL) == host(cluster.Server) })
 	switch {
 	case i < 0:
-		return []infra.Difference{{Setting: "address", Have: cluster.Server, Want: servers[0].URL}}
+		return []Difference{{Setting: "address", Have: cluster.Server, Want: servers[0].URL}}
 	case !trusts(cluster, servers[i].Authority):
-		return []infra.Difference{{Setting: "certificate", Have: "another", Want: "that of the cluster"}}
+		return []Difference{{Setting: "certificate", Have: "another", Want: "that of the cluster"}}
 	}
 	return nil
 }
@@ -123,7 +119,7 @@ func (c Context) read() (*clientcmdapi.Config, error) {
 
 // Ensure implements infra.Actor. It adds what is missing, and changes only the address and the certificate of
 // what is there.
-func (c Context) Ensure(ctx context.Context, have infra.State) error {
+func (c Context) Ensure(ctx context.Context, have State) error {
 	servers, err := c.Find(ctx)
 	if err != nil {
 		return fmt.Errorf("writing the context %s: %w", c.Name, err)
@@ -146,11 +142,11 @@ func (c Context) Ensure(ctx context.Context, have infra.State) error {
 }
 
 // pointed has a cluster of the kubeconfig lead to one of the servers, and keeps its other settings.
-func pointed(cluster *clientcmdapi.Cluster, servers []infra.Server) *clientcmdapi.Cluster {
+func pointed(cluster *clientcmdapi.Cluster, servers []Server) *clientcmdapi.Cluster {
 	if cluster == nil {
 		cluster = clientcmdapi.NewCluster()
 	}
-	i := max(0, slices.IndexFunc(servers, func(s infra.Server) bool { return host(s.URL) == host(cluster.Server) }))
+	i := max(0, slices.IndexFunc(servers, func(s Server) bool { return host(s.URL) == host(cluster.Server) }))
 	cluster.Server, cluster.CertificateAuthorityData, cluster.CertificateAuthority = servers[i].URL, servers[i].Authority, ""
 	return cluster
 }

@@ -1,7 +1,4 @@
-// Package kubernetes is the part of the list of resources that is in the cluster: LeaderWorkerSet, the
-// namespace, the service account, the Roles, a queue. It writes by server-side apply, so that
-// everything can be repeated, and leaves alone what others wrote.
-package kubernetes
+package infra
 
 import (
 	"cmp"
