@@ -12,7 +12,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
-	"github.com/kubectl-kinetic/kinetic/pkg/kube/gcsfuse"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/kueue"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/versions"
 )
@@ -125,7 +125,7 @@ func (c *cluster) localQueue(ctx context.Context, k *versions.AddOn) Finding {
 
 // fuse looks for the driver that mounts buckets, which only GKE has.
 func (c *cluster) fuse(ctx context.Context) Finding {
-	err := c.server.Get(ctx, &struct{}{}, nil, "/apis/storage.k8s.io/v1/csidrivers", gcsfuse.Driver)
+	err := c.server.Get(ctx, &struct{}{}, nil, "/apis/storage.k8s.io/v1/csidrivers", diagnose.Driver)
 	t := c.Target
 	switch {
 	case apierrors.IsNotFound(err) && !t.GKE:
@@ -138,7 +138,7 @@ func (c *cluster) fuse(ctx context.Context) Finding {
 	case err != nil:
 		return c.failed("get", "csidrivers", err)
 	}
-	return Good("%s", gcsfuse.Driver)
+	return Good("%s", diagnose.Driver)
 }
 
 // runners says which runners the namespace has. Each version of the client brings its own.

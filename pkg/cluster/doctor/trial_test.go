@@ -239,7 +239,7 @@ func TestTellsEachReasonOnce(t *testing.T) {
 }
 
 func TestDocumentationNamesTheImage(t *testing.T) {
-	page, err := os.ReadFile("../../../../docs/doctor.md")
+	page, err := os.ReadFile("../../../docs/doctor.md")
 	if err != nil {
 		t.Fatal(err)
 	}

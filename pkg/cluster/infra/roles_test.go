@@ -10,7 +10,7 @@ import (
 
 // What is applied is what `kubectl apply -k manifests/rbac -n NAMESPACE` applies.
 func TestObjectsAreThoseOfKustomize(t *testing.T) {
-	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), "../../../../manifests/rbac")
+	built, err := krusty.MakeKustomizer(krusty.MakeDefaultOptions()).Run(filesys.MakeFsOnDisk(), "../../../manifests/rbac")
 	if err != nil {
 		t.Fatal(err)
 	}

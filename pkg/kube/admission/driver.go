@@ -13,7 +13,6 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
-	"github.com/kubectl-kinetic/kinetic/pkg/kube/gcsfuse"
 )
 
 // CheckDrivers finds out early if the cluster lacks the CSI driver of a volume in a workload's
@@ -52,7 +51,7 @@ func drivers(workload *unstructured.Unstructured) []string {
 }
 
 func noDriver(driver string) error {
-	if driver == gcsfuse.Driver {
+	if driver == diagnose.Driver {
 		return errors.New("this cluster can't mount buckets, because its Cloud Storage FUSE add-on is off: turn it on with " +
 			"gcloud container clusters update CLUSTER --update-addons GcsFuseCsiDriver=ENABLED --location LOCATION, or omit fuse to copy the files")
 	}

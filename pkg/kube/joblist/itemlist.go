@@ -1,6 +1,4 @@
-// Package itemlist reads the lists of objects that an API server sends, one object at a
-// time, so that a list of thousands is never in memory as a whole.
-package itemlist
+package joblist
 
 import (
 	"bufio"
@@ -66,11 +64,11 @@ const (
 	Slim Detail = true
 )
 
-// Read calls each with every item of a list that a server sends, and returns the list's
+// ReadItems calls each with every item of a list that a server sends, and returns the list's
 // metadata. It decodes protobuf one item at a time: for thousands of jobs, the whole list
 // took ten times the memory of what is kept. list is an empty list of the right kind. A
 // truncated list is io.ErrUnexpectedEOF.
-func Read(body io.Reader, decoder runtime.Decoder, list runtime.Object, detail Detail,
+func ReadItems(body io.Reader, decoder runtime.Decoder, list runtime.Object, detail Detail,
 	each func(runtime.Object)) (metav1.ListInterface, error) {
 	r := bufio.NewReader(body)
 	begin, err := r.Peek(len(protobufMark))

@@ -1,4 +1,4 @@
-package gcsfuse
+package diagnose
 
 import (
 	"os"
@@ -9,8 +9,8 @@ import (
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 )
 
-// pod has a volume of the driver and one of another driver.
-func pod(bucket string, readOnly *bool) corev1.Pod {
+// fusePod has a volume of the driver and one of another driver.
+func fusePod(bucket string, readOnly *bool) corev1.Pod {
 	p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Name: "pod", Namespace: "ml"}}
 	p.Spec.NodeName, p.Spec.ServiceAccountName = "node", "kinetic"
 	p.Spec.Volumes = []corev1.Volume{
@@ -56,7 +56,7 @@ func TestRecognize(t *testing.T) {
 		"rate limit": {"rpc error: code = Aborted desc = NodePublishVolume request is aborted due to rate limit: context deadline exceeded",
 			"volume data can't be mounted: NodePublishVolume request is aborted due to rate limit: context deadline exceeded", "the node tries again", "", ""},
 	} {
-		f, ok := Recognize(pod("acme", new(true)), failed("data", c.text))
+		f, ok := RecognizeFuse(fusePod("acme", new(true)), failed("data", c.text))
 		if !ok {
 			t.Errorf("%s: not recognized", name)
 			continue
@@ -80,7 +80,7 @@ func TestRecognizeNothing(t *testing.T) {
 		"another driver's name": failed("disk", "kubernetes.io/csi: mounter.SetUpAt failed to get CSI client: driver name pd.csi.storage.gke.io not found in the list of registered CSI drivers"),
 		"a list of volumes":     "Unable to attach or mount volumes: unmounted volumes=[data], unattached volumes=[], failed to process volumes=[]: timed out waiting for the condition",
 	} {
-		if f, ok := Recognize(pod("acme", nil), message); ok {
+		if f, ok := RecognizeFuse(fusePod("acme", nil), message); ok {
 			t.Errorf("%s: recognized as %q", name, f.Sentence())
 		}
 	}
@@ -88,7 +88,7 @@ func TestRecognizeNothing(t *testing.T) {
 
 // Of a persistent volume, the pod has the claim only.
 func TestRecognizePersistentVolume(t *testing.T) {
-	f, _ := Recognize(pod("acme", nil), failed("pv-7", `rpc error: code = NotFound desc = failed to get GCS bucket "models": storage: bucket doesn't exist`))
+	f, _ := RecognizeFuse(fusePod("acme", nil), failed("pv-7", `rpc error: code = NotFound desc = failed to get GCS bucket "models": storage: bucket doesn't exist`))
 	if got, want := f.Sentence(), "volume pv-7 can't be mounted: there is no bucket gs://models"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
@@ -96,14 +96,14 @@ func TestRecognizePersistentVolume(t *testing.T) {
 
 // Anybody may have written the manifest, and people run the command.
 func TestNextIsSafeToRun(t *testing.T) {
-	f, _ := Recognize(pod("acme; rm -rf ~", nil), failed("data", "rpc error: code = NotFound desc = the bucket is unknown"))
+	f, _ := RecognizeFuse(fusePod("acme; rm -rf ~", nil), failed("data", "rpc error: code = NotFound desc = the bucket is unknown"))
 	if got, want := f.Next(), "gcloud storage buckets describe gs://BUCKET"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 }
 
 func TestRoleToWrite(t *testing.T) {
-	f, _ := Recognize(pod("acme", nil), failed("data", "rpc error: code = PermissionDenied desc = storage.objects.list"))
+	f, _ := RecognizeFuse(fusePod("acme", nil), failed("data", "rpc error: code = PermissionDenied desc = storage.objects.list"))
 	if got, want := f.Remedy(), "give service account ml/kinetic the role roles/storage.objectUser"; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}

@@ -1,4 +1,4 @@
-package usage
+package joblist
 
 import (
 	"encoding/json"
@@ -69,15 +69,15 @@ func write(t *testing.T, w http.ResponseWriter, answer any, inJSON bool) {
 	_, _ = w.Write(append([]byte("k8s\x00"), unknown...))
 }
 
-func TestRead(t *testing.T) {
+func TestReadUsage(t *testing.T) {
 	nodes := &metav1.PartialObjectMetadataList{TypeMeta: metav1.TypeMeta{Kind: "PartialObjectMetadataList", APIVersion: "meta.k8s.io/v1"},
 		Items: []metav1.PartialObjectMetadata{node("a-1", "a"), node("a-2", "a"), node("b-1", "b"), node("plain", "")}}
 	pods := &corev1.PodList{TypeMeta: metav1.TypeMeta{Kind: "PodList", APIVersion: "v1"}, Items: []corev1.Pod{
 		podOf("two", "a-2", 4, corev1.PodRunning), podOf("two", "a-1", 4, corev1.PodPending), podOf("one", "a-1", 4, corev1.PodRunning),
 		podOf("ended", "b-1", 8, corev1.PodSucceeded), podOf("lost", "gone", 8, corev1.PodRunning), podOf("waits", "", 8, corev1.PodPending)}}
-	want := map[string]Pool{"a": {Nodes: 2, Used: 12, Jobs: []Job{{"ml", "one"}, {"ml", "two"}}}, "b": {Nodes: 1}, "": {Nodes: 1}}
+	want := map[string]Pool{"a": {Nodes: 2, Used: 12, Jobs: []Ref{{"ml", "one"}, {"ml", "two"}}}, "b": {Nodes: 1}, "": {Nodes: 1}}
 	for form, inJSON := range map[string]bool{"protobuf": false, "JSON": true} {
-		got, err := Read(t.Context(), serve(t, inJSON, map[string]any{"/api/v1/nodes": nodes, "/api/v1/pods": pods}), nil)
+		got, err := ReadUsage(t.Context(), serve(t, inJSON, map[string]any{"/api/v1/nodes": nodes, "/api/v1/pods": pods}), nil)
 		if diff := cmp.Diff(want, got); diff != "" || err != nil {
 			t.Errorf("%s: %v (-want +got):\n%s", form, err, diff)
 		}
@@ -86,11 +86,11 @@ func TestRead(t *testing.T) {
 
 func TestErrors(t *testing.T) {
 	none := &corev1.PodList{TypeMeta: metav1.TypeMeta{Kind: "PodList", APIVersion: "v1"}}
-	_, err := Read(t.Context(), serve(t, true, map[string]any{"/api/v1/nodes": 403, "/api/v1/pods": none}), nil)
+	_, err := ReadUsage(t.Context(), serve(t, true, map[string]any{"/api/v1/nodes": 403, "/api/v1/pods": none}), nil)
 	if err == nil || !strings.HasPrefix(err.Error(), "listing nodes in the whole cluster: forbidden: you need the verb list on nodes there: ask an administrator for a ClusterRole") {
 		t.Errorf("got %v", err)
 	}
-	_, err = Read(t.Context(), &rest.Config{Host: "http://127.0.0.1:1"}, nil)
+	_, err = ReadUsage(t.Context(), &rest.Config{Host: "http://127.0.0.1:1"}, nil)
 	if err == nil || !strings.Contains(err.Error(), "the API server can't be reached") {
 		t.Errorf("got %v", err)
 	}

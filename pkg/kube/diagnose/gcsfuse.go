@@ -1,6 +1,4 @@
-// Package gcsfuse knows GKE's Cloud Storage FUSE driver, which mounts buckets in pods: its
-// names, and what its errors mean.
-package gcsfuse
+package diagnose
 
 import (
 	"fmt"
@@ -28,8 +26,8 @@ var (
 	bucketName = lazyregexp.New(`^[a-z0-9][a-z0-9._-]*$`)
 )
 
-// Failure is a failure to mount a bucket.
-type Failure struct {
+// FuseFailure is a failure to mount a bucket.
+type FuseFailure struct {
 	kind   kind
 	values []any // volume, bucket, node, service account, role, the driver's message
 }
@@ -85,14 +83,14 @@ const (
 	anyReason = "volume %[1]s can't be mounted: %[6]s"
 )
 
-// Recognize returns the failure that a FailedMount event of a pod reports, on one line. It
+// RecognizeFuse returns the failure that a FailedMount event of a pod reports, on one line. It
 // goes by the code of the error, since the words change from version to version, and by
 // the name of the driver, which the event or the pod's volume has. Of a persistent volume
 // the pod only has the claim: then the driver must have named a bucket.
-func Recognize(p corev1.Pod, message string) (f Failure, ok bool) {
+func RecognizeFuse(p corev1.Pod, message string) (f FuseFailure, ok bool) {
 	m := setUp().FindStringSubmatch(message)
 	if m == nil {
-		return Failure{}, false
+		return FuseFailure{}, false
 	}
 	volume, text, code := csiVolume(p, m[1]), m[2], ""
 	if e := rpcError().FindStringSubmatch(text); e != nil {
@@ -102,7 +100,7 @@ func Recognize(p corev1.Pod, message string) (f Failure, ok bool) {
 	if b := ofBucket().FindStringSubmatch(said); b != nil {
 		bucket, said = b[1], b[2]
 	} else if volume.Driver != Driver && !strings.Contains(text, Driver) {
-		return Failure{}, false
+		return FuseFailure{}, false
 	}
 	if !bucketName().MatchString(bucket) { // it is part of a command
 		bucket = "BUCKET"
@@ -110,10 +108,10 @@ func Recognize(p corev1.Pod, message string) (f Failure, ok bool) {
 	for _, k := range kinds {
 		if k.code == code && strings.Contains(text, k.part) {
 			account := p.Namespace + "/" + p.Spec.ServiceAccountName
-			return Failure{k, []any{m[1], bucket, p.Spec.NodeName, account, role(volume), said}}, true
+			return FuseFailure{k, []any{m[1], bucket, p.Spec.NodeName, account, role(volume), said}}, true
 		}
 	}
-	return Failure{}, false
+	return FuseFailure{}, false
 }
 
 // csiVolume returns a pod's volume of that name, the zero value if no CSI driver mounts
@@ -136,22 +134,22 @@ func role(v corev1.CSIVolumeSource) string {
 }
 
 // Sentence says what failed.
-func (f Failure) Sentence() string { return f.text(f.kind.sentence) }
+func (f FuseFailure) Sentence() string { return f.text(f.kind.sentence) }
 
 // Wait says why the failure may pass within 5 minutes; "" if only another pod helps, or
 // another job.
-func (f Failure) Wait() string { return f.kind.wait }
+func (f FuseFailure) Wait() string { return f.kind.wait }
 
 // Remedy says what helps if waiting doesn't; "" if the sentence already does.
-func (f Failure) Remedy() string { return f.text(f.kind.remedy) }
+func (f FuseFailure) Remedy() string { return f.text(f.kind.remedy) }
 
 // Next returns a command that shows more than the pod's description; "" if there is none.
-func (f Failure) Next() string { return f.text(f.kind.next) }
+func (f FuseFailure) Next() string { return f.text(f.kind.next) }
 
 // IsLike reports whether two failures are of one kind.
-func (f Failure) IsLike(other Failure) bool { return f.kind == other.kind }
+func (f FuseFailure) IsLike(other FuseFailure) bool { return f.kind == other.kind }
 
-func (f Failure) text(format string) string {
+func (f FuseFailure) text(format string) string {
 	if !strings.Contains(format, "%") {
 		return format
 	}

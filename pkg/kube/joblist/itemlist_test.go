@@ -1,4 +1,4 @@
-package itemlist
+package joblist
 
 import (
 	"bytes"
@@ -40,7 +40,7 @@ func TestReadListThatIsCut(t *testing.T) {
 		t.Fatal(err)
 	}
 	read := func(data []byte) (names []string, version string, err error) {
-		about, err := Read(bytes.NewReader(data), nil, &batchv1.JobList{}, Whole, func(o runtime.Object) {
+		about, err := ReadItems(bytes.NewReader(data), nil, &batchv1.JobList{}, Whole, func(o runtime.Object) {
 			names = append(names, o.(*batchv1.Job).Name)
 		})
 		if err == nil {
