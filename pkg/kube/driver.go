@@ -1,4 +1,4 @@
-package admission
+package kube
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 
 // CheckDrivers finds out early if the cluster lacks the CSI driver of a volume in a workload's
 // pods: the API server accepts such a pod, which then never starts.
-func (c Cluster) CheckDrivers(ctx context.Context, workload *unstructured.Unstructured) error {
+func (c volumeChecker) CheckDrivers(ctx context.Context, workload *unstructured.Unstructured) error {
 	for _, driver := range drivers(workload) {
 		var found metav1.PartialObjectMetadata
 		err := c.read(ctx, &found, "/apis/storage.k8s.io/v1/csidrivers", driver)

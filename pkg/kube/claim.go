@@ -1,4 +1,4 @@
-package admission
+package kube
 
 import (
 	"cmp"
@@ -26,7 +26,7 @@ func claimNames(inputs []api.Data) []string {
 }
 
 // checkClaim reads a claim and judges each input that mounts it.
-func (c Cluster) checkClaim(ctx context.Context, name string, s api.Spec) finding {
+func (c volumeChecker) checkClaim(ctx context.Context, name string, s api.Spec) finding {
 	path := []string{"/api/v1/namespaces", c.Namespace, "persistentvolumeclaims"}
 	var claim corev1.PersistentVolumeClaim
 	err := c.read(ctx, &claim, append(slices.Clip(path), name)...)
@@ -58,7 +58,7 @@ func (c Cluster) checkClaim(ctx context.Context, name string, s api.Spec) findin
 
 // checkDisk refuses a claim whose disk the machines of a job can't attach. Only a volume that the driver of
 // Google Cloud's disks makes is sure to be what its class says.
-func (c Cluster) checkDisk(ctx context.Context, claim corev1.PersistentVolumeClaim, s api.Spec) error {
+func (c volumeChecker) checkDisk(ctx context.Context, claim corev1.PersistentVolumeClaim, s api.Spec) error {
 	madeBy := claim.Annotations["volume.kubernetes.io/storage-provisioner"]
 	if madeBy != diskDriver && madeBy != oldDiskDriver || claim.Spec.StorageClassName == nil || len(accelerator.Disks(s.Accelerator.MachineType)) == 0 {
 		return nil

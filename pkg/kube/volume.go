@@ -1,7 +1,4 @@
-// Package admission finds out, before anything of a job is sent, whether a cluster can admit it:
-// whether the job fits the quotas of its namespace, and whether the cluster has the
-// PersistentVolumeClaims, StorageClasses and CSI drivers of its volumes.
-package admission
+package kube
 
 import (
 	"context"
@@ -15,8 +12,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
 )
 
-// Cluster is the cluster that a job is submitted to.
-type Cluster struct {
+// volumeChecker looks for what mounts need in the cluster that a job is submitted to.
+type volumeChecker struct {
 	Namespace string
 	// Get returns the JSON of an object, or of a list of objects, by its path in the API. Its
 	// errors are those of the API server.
@@ -49,7 +46,7 @@ type finding struct {
 // CheckFlags checks the claims that a job mounts and the StorageClass of its disk, as its flags
 // name them. A job without them causes no request. What the user may not read is only known
 // when the job starts.
-func (c Cluster) CheckFlags(ctx context.Context, s api.Spec) error {
+func (c volumeChecker) CheckFlags(ctx context.Context, s api.Spec) error {
 	var checks []func() finding
 	for _, name := range claimNames(s.Data) {
 		checks = append(checks, func() finding { return c.checkClaim(ctx, name, s) })
@@ -78,7 +75,7 @@ func (c Cluster) CheckFlags(ctx context.Context, s api.Spec) error {
 }
 
 // read reads an object.
-func (c Cluster) read(ctx context.Context, into any, path ...string) error {
+func (c volumeChecker) read(ctx context.Context, into any, path ...string) error {
 	data, err := c.Get(ctx, path...)
 	if err != nil {
 		return err
@@ -87,7 +84,7 @@ func (c Cluster) read(ctx context.Context, into any, path ...string) error {
 }
 
 // list returns the metadata of the objects in a collection, none if they can't be read.
-func (c Cluster) list(ctx context.Context, path ...string) []metav1.PartialObjectMetadata {
+func (c volumeChecker) list(ctx context.Context, path ...string) []metav1.PartialObjectMetadata {
 	var all metav1.PartialObjectMetadataList
 	if err := c.read(ctx, &all, path...); err != nil {
 		return nil

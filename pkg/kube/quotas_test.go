@@ -1,4 +1,4 @@
-package admission
+package kube
 
 import (
 	"strings"
@@ -93,7 +93,7 @@ func TestWhatAJobTakesOfQuotas(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			got, err := Check([]corev1.ResourceQuota{tt.quota}, workloadFrom(t, tt.workload))
+			got, err := checkQuotas([]corev1.ResourceQuota{tt.quota}, workloadFrom(t, tt.workload))
 			if err != nil {
 				got = err.Error()
 			}

@@ -1,4 +1,4 @@
-package admission
+package kube
 
 import (
 	"cmp"
@@ -59,7 +59,7 @@ func (c class) unattachable(s api.Spec) string {
 }
 
 // checkClass looks up the StorageClass of a job's disk.
-func (c Cluster) checkClass(ctx context.Context, s api.Spec) finding {
+func (c volumeChecker) checkClass(ctx context.Context, s api.Spec) finding {
 	var found class
 	err := c.read(ctx, &found, classPath, s.DiskClass)
 	switch {
@@ -89,7 +89,7 @@ func attachable(s api.Spec) string {
 }
 
 // otherClasses names the classes of the cluster whose disks the machines of a job take.
-func (c Cluster) otherClasses(ctx context.Context, s api.Spec) string {
+func (c volumeChecker) otherClasses(ctx context.Context, s api.Spec) string {
 	var all struct {
 		Items []class `json:"items"`
 	}
@@ -108,7 +108,7 @@ func (c Cluster) otherClasses(ctx context.Context, s api.Spec) string {
 }
 
 // checkDefaultClass makes sure that the cluster has a StorageClass for those who name none.
-func (c Cluster) checkDefaultClass(ctx context.Context, s api.Spec) finding {
+func (c volumeChecker) checkDefaultClass(ctx context.Context, s api.Spec) finding {
 	var all metav1.PartialObjectMetadataList
 	if err := c.read(ctx, &all, classPath); err != nil || slices.ContainsFunc(all.Items, isDefault) {
 		return finding{} // without permission, it is only known when the job starts

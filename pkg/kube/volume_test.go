@@ -1,4 +1,4 @@
-package admission
+package kube
 
 import (
 	"context"
@@ -50,7 +50,7 @@ func (f *fakeAPI) get(_ context.Context, parts ...string) ([]byte, error) {
 
 const claimsPath = "/api/v1/namespaces/ml/persistentvolumeclaims"
 
-func listOf(names ...string) any {
+func listNamed(names ...string) any {
 	var items []any
 	for _, name := range names {
 		items = append(items, map[string]any{"metadata": map[string]any{"name": name}})
@@ -82,7 +82,7 @@ type result struct {
 func check(t *testing.T, f *fakeAPI, s api.Spec, want result) {
 	t.Helper()
 	var said []string
-	c := Cluster{Namespace: "ml", Get: f.get, Say: func(format string, args ...any) {
+	c := volumeChecker{Namespace: "ml", Get: f.get, Say: func(format string, args ...any) {
 		line, isWarning := strings.CutPrefix(fmt.Sprintf(format, args...), "warning: ")
 		if !isWarning {
 			t.Errorf("%q is no warning", line)
@@ -168,7 +168,7 @@ func TestWhatAClusterLacks(t *testing.T) {
 	job := func(class string, inputs ...api.Data) api.Spec {
 		return api.Spec{Placement: api.Placement{Hosts: 1, Disk: "50Gi", DiskClass: class}, Data: inputs}
 	}
-	all := map[string]any{claimsPath: listOf("other", "dataset"), classPath: listOf("standard", "premium-rwo")}
+	all := map[string]any{claimsPath: listNamed("other", "dataset"), classPath: listNamed("standard", "premium-rwo")}
 	for name, tt := range map[string]struct {
 		api  *fakeAPI
 		spec api.Spec

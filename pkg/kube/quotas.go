@@ -1,4 +1,4 @@
-package admission
+package kube
 
 import (
 	"fmt"
@@ -14,9 +14,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
 )
 
-// Check compares a job with the quotas of its namespace. It returns an error if they never let
+// checkQuotas compares a job with the quotas of its namespace. It returns an error if they never let
 // the job run, and a warning if other jobs have to end first.
-func Check(quotas []corev1.ResourceQuota, workload *unstructured.Unstructured) (warning string, err error) {
+func checkQuotas(quotas []corev1.ResourceQuota, workload *unstructured.Unstructured) (warning string, err error) {
 	if len(quotas) == 0 {
 		return "", nil
 	}
