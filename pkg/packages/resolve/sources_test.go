@@ -1,4 +1,4 @@
-package pypi
+package resolve
 
 import (
 	"net/url"
@@ -42,7 +42,7 @@ func TestFileURLs(t *testing.T) {
 }
 
 func TestExplain(t *testing.T) {
-	s := newServer(t, map[string][]File{
+	s := newIndexServer(t, map[string][]IndexFile{
 		"a": {{Name: "a-1-py3-none-any.whl"}, {Name: "a-2.tar.gz"}, {Name: "a-3rc1.tar.gz"}, {Name: "nonsense"}},
 		"b": {{Name: "b-1-cp27-cp27m-win_amd64.whl"}, {Name: "b-1.tar.gz"}},
 	})
@@ -60,7 +60,7 @@ func TestExplain(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		p, err := Client{}.Explain(t.Context(), sources, r, target)
+		p, err := IndexClient{}.Explain(t.Context(), sources, r, indexTarget)
 		if err != nil || (p.Why != nil) != (want != "") || p.Why != nil && (p.Version != want || p.Source == "") {
 			t.Errorf("%s: got %+v, %v; want %q", text, p, err, want)
 		}

@@ -1,10 +1,10 @@
-package pypi
+package resolve
 
 import "strings"
 
-// Netrc returns the credentials in the text of a .netrc file, for Client.Login. It reads the text as Python's
+// NetrcLogins returns the credentials in the text of a .netrc file, for Client.Login. It reads the text as Python's
 // netrc module does, but of two lines for one host the first counts, and words that it does not know are ignored.
-func Netrc(text string) func(host string) (user, password string, ok bool) {
+func NetrcLogins(text string) func(host string) (user, password string, ok bool) {
 	type login struct{ user, password string }
 	logins := map[string]*login{}
 	current, fallback := &login{}, (*login)(nil)

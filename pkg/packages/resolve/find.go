@@ -1,4 +1,4 @@
-package pypi
+package resolve
 
 import (
 	"context"
@@ -21,7 +21,7 @@ const parallel = 16
 // The indexes at bases are asked in their order, until one has a file with the right hash: the
 // hash decides, so it does not matter which one that is. One that refuses access has nothing here, unless
 // all do. The order of the pins is kept.
-func (c Client) Find(ctx context.Context, bases []string, pins []lock.Pin, target wheel.Target) ([]lock.Package, error) {
+func (c IndexClient) Find(ctx context.Context, bases []string, pins []lock.Pin, target wheel.Target) ([]lock.Package, error) {
 	found := make([]lock.Package, len(pins))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(parallel)
@@ -34,7 +34,7 @@ func (c Client) Find(ctx context.Context, bases []string, pins []lock.Pin, targe
 	return found, g.Wait()
 }
 
-func (c Client) find(ctx context.Context, bases []string, pin lock.Pin, target wheel.Target) (lock.Package, error) {
+func (c IndexClient) find(ctx context.Context, bases []string, pin lock.Pin, target wheel.Target) (lock.Package, error) {
 	var why, refusals []error
 	for _, base := range bases {
 		files, err := c.Files(ctx, base, pin.Name)
@@ -79,10 +79,10 @@ func (e *MissingError) Error() string {
 
 // choose returns the package with the wheel that fits, or what it has to be built from. ok is
 // false if no file has one of the hashes.
-func choose(files []File, pin lock.Pin, target wheel.Target) (p lock.Package, ok bool, err error) {
+func choose(files []IndexFile, pin lock.Pin, target wheel.Target) (p lock.Package, ok bool, err error) {
 	p = lock.Package{Name: pin.Name, Version: pin.Version}
 	var names []wheel.Name
-	var wheels []File
+	var wheels []IndexFile
 	for _, f := range files {
 		if f.SHA256 == "" || !slices.Contains(pin.Hashes, f.SHA256) {
 			continue
@@ -117,7 +117,7 @@ func choose(files []File, pin lock.Pin, target wheel.Target) (p lock.Package, ok
 }
 
 // describe says what an index has of a project instead of a pinned file.
-func describe(files []File, pin lock.Pin) string {
+func describe(files []IndexFile, pin lock.Pin) string {
 	ofVersion, hashed := 0, 0
 	for _, f := range files {
 		if f.SHA256 != "" {

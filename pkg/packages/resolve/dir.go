@@ -1,4 +1,4 @@
-package pypi
+package resolve
 
 import (
 	"errors"
@@ -17,16 +17,16 @@ import (
 )
 
 // InDir returns the files of a project in a directory, without hashes.
-func InDir(dir, project string) []File {
+func InDir(dir, project string) []IndexFile {
 	entries, err := os.ReadDir(dir)
 	if err != nil {
 		return nil // a resolver tells
 	}
-	var files []File
+	var files []IndexFile
 	for _, e := range entries {
 		n, err := wheel.ParseName(e.Name())
 		if err == nil && n.Project() == requirement.Normalize(project) || sourceVersion(e.Name(), project) != "" {
-			files = append(files, File{Name: e.Name(), URL: FileURL(filepath.Join(dir, e.Name()))})
+			files = append(files, IndexFile{Name: e.Name(), URL: FileURL(filepath.Join(dir, e.Name()))})
 		}
 	}
 	return files

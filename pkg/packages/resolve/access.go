@@ -1,4 +1,4 @@
-package pypi
+package resolve
 
 import (
 	"context"
@@ -57,7 +57,7 @@ func (a Access) logins() func(host string) (user, password string, ok bool) {
 	if err != nil {
 		text = nil
 	}
-	return Netrc(string(text))
+	return NetrcLogins(string(text))
 }
 
 // Authorize adds credentials to sources that have none: those in .netrc, or Google's token.

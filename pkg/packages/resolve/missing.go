@@ -1,4 +1,4 @@
-package pypi
+package resolve
 
 import (
 	"context"
@@ -13,8 +13,8 @@ import (
 // Explain returns the newest version of a project that a requirement allows, with the reason why
 // none of its wheels fits a target. Why is nil if one does, or if no source has such a version. The
 // error says which indexes can't be asked.
-func (c Client) Explain(ctx context.Context, s Sources, r requirement.Requirement, target wheel.Target) (p lock.Package, err error) {
-	var files []File
+func (c IndexClient) Explain(ctx context.Context, s Sources, r requirement.Requirement, target wheel.Target) (p lock.Package, err error) {
+	var files []IndexFile
 	var failures []error
 	for _, base := range s.Bases() {
 		found, err := c.Files(ctx, base, r.Name)
@@ -48,7 +48,7 @@ func (c Client) Explain(ctx context.Context, s Sources, r requirement.Requiremen
 }
 
 // newestOf returns the files of the newest version that a requirement allows, other than prereleases.
-func newestOf(files []File, r requirement.Requirement) (of []File, text string) {
+func newestOf(files []IndexFile, r requirement.Requirement) (of []IndexFile, text string) {
 	var newest requirement.Version
 	for _, f := range files {
 		version := sourceVersion(f.Name, r.Name)

@@ -1,4 +1,4 @@
-package pypi
+package resolve
 
 import (
 	"encoding/base64"

@@ -1,4 +1,4 @@
-package pypi
+package resolve
 
 import (
 	"context"
@@ -18,30 +18,30 @@ import (
 )
 
 var (
-	hashA  = strings.Repeat("a", 64)
-	hashB  = strings.Repeat("b", 64)
-	target = wheel.Target{Python: "3.12", Arch: "amd64", Libc: "glibc 2.36"}
+	hashOfA     = strings.Repeat("a", 64)
+	hashB       = strings.Repeat("b", 64)
+	indexTarget = wheel.Target{Python: "3.12", Arch: "amd64", Libc: "glibc 2.36"}
 )
 
-// server is an index with pages in JSON (PEP 691) or HTML (PEP 503).
-type server struct {
+// indexServer is an index with pages in JSON (PEP 691) or HTML (PEP 503).
+type indexServer struct {
 	*httptest.Server
 	html     bool
 	password string // of the user "me", "" for nobody
-	pages    map[string][]File
+	pages    map[string][]IndexFile
 
 	mu    sync.Mutex
 	asked []string
 }
 
-func newServer(t *testing.T, pages map[string][]File) *server {
-	s := &server{pages: pages}
+func newIndexServer(t *testing.T, pages map[string][]IndexFile) *indexServer {
+	s := &indexServer{pages: pages}
 	s.Server = httptest.NewServer(s)
 	t.Cleanup(s.Close)
 	return s
 }
 
-func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (s *indexServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	s.asked = append(s.asked, r.URL.Path)
 	s.mu.Unlock()
@@ -77,12 +77,12 @@ func (s *server) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 }
 
 func TestFiles(t *testing.T) {
-	s := newServer(t, map[string][]File{"some-name": {{Name: "some_name-1.0-py3-none-any.whl", SHA256: hashA, Size: 5}, {Name: "some_name-1.0.tar.gz"}}})
+	s := newIndexServer(t, map[string][]IndexFile{"some-name": {{Name: "some_name-1.0-py3-none-any.whl", SHA256: hashOfA, Size: 5}, {Name: "some_name-1.0.tar.gz"}}})
 	for _, isHTML := range []bool{false, true} {
 		s.html = isHTML
-		got, err := Client{}.Files(t.Context(), s.URL+"/simple/", "Some.Name")
-		want := []File{
-			{Name: "some_name-1.0-py3-none-any.whl", URL: s.URL + "/files/some_name-1.0-py3-none-any.whl", SHA256: hashA, Size: 5, RequiresPython: ">=3.9", Yanked: true},
+		got, err := IndexClient{}.Files(t.Context(), s.URL+"/simple/", "Some.Name")
+		want := []IndexFile{
+			{Name: "some_name-1.0-py3-none-any.whl", URL: s.URL + "/files/some_name-1.0-py3-none-any.whl", SHA256: hashOfA, Size: 5, RequiresPython: ">=3.9", Yanked: true},
 			{Name: "some_name-1.0.tar.gz", URL: s.URL + "/files/some_name-1.0.tar.gz", RequiresPython: ">=3.9", Yanked: true},
 		}
 		if isHTML {
@@ -95,7 +95,7 @@ func TestFiles(t *testing.T) {
 }
 
 func TestCredentials(t *testing.T) {
-	s := newServer(t, map[string][]File{"a": {}})
+	s := newIndexServer(t, map[string][]IndexFile{"a": {}})
 	s.password = "s3cr3t"
 	host := strings.TrimPrefix(s.URL, "http://")
 	for name, c := range map[string]struct{ base, want string }{
@@ -103,7 +103,7 @@ func TestCredentials(t *testing.T) {
 		"none":       {base: s.URL, want: "it requires credentials: add them to ~/.netrc"},
 		"wrong ones": {base: "http://me:wrong@" + host, want: "it does not accept the credentials"},
 	} {
-		_, err := Client{}.Files(t.Context(), c.base, "a")
+		_, err := IndexClient{}.Files(t.Context(), c.base, "a")
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}
@@ -141,7 +141,7 @@ func TestRedirects(t *testing.T) {
 		"the same server": {"/moved/", true},
 	} {
 		to = c.to
-		_, err = Client{}.Files(t.Context(), strings.Replace(first.URL, "http://", "http://me:s3cr3t@", 1), "a")
+		_, err = IndexClient{}.Files(t.Context(), strings.Replace(first.URL, "http://", "http://me:s3cr3t@", 1), "a")
 		if err != nil || (passed != "") != c.want {
 			t.Errorf("%s: it got %q; %v", name, passed, err)
 		}
@@ -153,9 +153,9 @@ func TestFindBesideRefusals(t *testing.T) {
 	status := http.StatusForbidden
 	refusing := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) }))
 	defer refusing.Close()
-	second := newServer(t, map[string][]File{"a": {{Name: "a-1-py3-none-any.whl", SHA256: hashA}}})
+	second := newIndexServer(t, map[string][]IndexFile{"a": {{Name: "a-1-py3-none-any.whl", SHA256: hashOfA}}})
 	find := func(name string, bases ...string) error {
-		_, err := Client{}.Find(t.Context(), bases, []lock.Pin{{Name: name, Version: "1", Hashes: []string{hashA}}}, target)
+		_, err := IndexClient{}.Find(t.Context(), bases, []lock.Pin{{Name: name, Version: "1", Hashes: []string{hashOfA}}}, indexTarget)
 		return err
 	}
 	for want, code := range map[string]int{"it refuses access: 403 Forbidden": http.StatusForbidden, "it requires credentials": http.StatusUnauthorized} {
@@ -195,14 +195,14 @@ func TestIndexesThatFail(t *testing.T) {
 		"without end": {func(w http.ResponseWriter, _ *http.Request) { endless(w) }, "larger than 64 MiB"},
 	} {
 		s := httptest.NewServer(c.handler)
-		_, err := Client{}.Files(t.Context(), s.URL, "a")
+		_, err := IndexClient{}.Files(t.Context(), s.URL, "a")
 		s.Close()
 		if err == nil || !strings.Contains(err.Error(), c.want) || !strings.Contains(err.Error(), s.URL) {
 			t.Errorf("%s: got %v, want %q", name, err, c.want)
 		}
 	}
 	for _, base := range []string{"nonsense", "http://[", "http://127.0.0.1:1/x"} {
-		if files, err := (Client{}).Files(t.Context(), base, "a"); err == nil {
+		if files, err := (IndexClient{}).Files(t.Context(), base, "a"); err == nil {
 			t.Errorf("%s: got %v", base, files)
 		}
 	}
@@ -233,7 +233,7 @@ func TestIndexFailsNowAndThen(t *testing.T) {
 			}
 			fmt.Fprint(w, `<a href="a-1.tar.gz">`)
 		}))
-		files, err := Client{}.Files(t.Context(), s.URL, "a")
+		files, err := IndexClient{}.Files(t.Context(), s.URL, "a")
 		s.Close()
 		if asked != c.asked || (err == nil) != (c.asked == 3) || len(files) != c.asked/3 {
 			t.Errorf("%s: asked %d times: got %v, %v", name, asked, files, err)
@@ -251,27 +251,27 @@ func endless(w http.ResponseWriter) {
 }
 
 func TestFind(t *testing.T) {
-	first := newServer(t, map[string][]File{
+	first := newIndexServer(t, map[string][]IndexFile{
 		"numpy": {
-			{Name: "numpy-2.0-cp312-cp312-win_amd64.whl", SHA256: hashA},
-			{Name: "numpy-2.0-cp312-cp312-manylinux_2_17_x86_64.whl", SHA256: hashA, Size: 9},
+			{Name: "numpy-2.0-cp312-cp312-win_amd64.whl", SHA256: hashOfA},
+			{Name: "numpy-2.0-cp312-cp312-manylinux_2_17_x86_64.whl", SHA256: hashOfA, Size: 9},
 			{Name: "numpy-2.0-cp312-cp312-manylinux_2_28_x86_64.whl", SHA256: hashB},
-			{Name: "numpy-2.0.tar.gz", SHA256: hashA},
+			{Name: "numpy-2.0.tar.gz", SHA256: hashOfA},
 		},
 		"other": {{Name: "other-1-py3-none-any.whl", SHA256: hashB}},
 	})
-	second := newServer(t, map[string][]File{
-		"other": {{Name: "other-1-py3-none-any.whl", SHA256: hashA}},
-		"built": {{Name: "built-1.tar.gz", SHA256: hashA}},
-		"old":   {{Name: "old-1-cp39-cp39-linux_x86_64.whl", SHA256: hashA}},
+	second := newIndexServer(t, map[string][]IndexFile{
+		"other": {{Name: "other-1-py3-none-any.whl", SHA256: hashOfA}},
+		"built": {{Name: "built-1.tar.gz", SHA256: hashOfA}},
+		"old":   {{Name: "old-1-cp39-cp39-linux_x86_64.whl", SHA256: hashOfA}},
 	})
-	pins := []lock.Pin{{Name: "numpy", Version: "2.0", Hashes: []string{hashA}}, {Name: "other", Version: "1", Hashes: []string{hashA}},
-		{Name: "built", Version: "1", Hashes: []string{hashA, hashB}}, {Name: "old", Version: "1", Hashes: []string{hashA}}}
-	found, err := Client{}.Find(t.Context(), []string{first.URL + "/simple", second.URL + "/simple"}, pins, target)
+	pins := []lock.Pin{{Name: "numpy", Version: "2.0", Hashes: []string{hashOfA}}, {Name: "other", Version: "1", Hashes: []string{hashOfA}},
+		{Name: "built", Version: "1", Hashes: []string{hashOfA, hashB}}, {Name: "old", Version: "1", Hashes: []string{hashOfA}}}
+	found, err := IndexClient{}.Find(t.Context(), []string{first.URL + "/simple", second.URL + "/simple"}, pins, indexTarget)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(&lock.File{Name: "numpy-2.0-cp312-cp312-manylinux_2_17_x86_64.whl", URL: first.URL + "/files/numpy-2.0-cp312-cp312-manylinux_2_17_x86_64.whl", SHA256: hashA, Size: 9}, found[0].Wheel); diff != "" {
+	if diff := cmp.Diff(&lock.File{Name: "numpy-2.0-cp312-cp312-manylinux_2_17_x86_64.whl", URL: first.URL + "/files/numpy-2.0-cp312-cp312-manylinux_2_17_x86_64.whl", SHA256: hashOfA, Size: 9}, found[0].Wheel); diff != "" {
 		t.Error(diff)
 	}
 	if w := found[1].Wheel; w == nil || !strings.HasPrefix(w.URL, second.URL) {
@@ -292,26 +292,26 @@ func TestFind(t *testing.T) {
 }
 
 func TestFindRejects(t *testing.T) {
-	s := newServer(t, map[string][]File{
+	s := newIndexServer(t, map[string][]IndexFile{
 		"wrong":  {{Name: "wrong-1-py3-none-any.whl", SHA256: hashB}, {Name: "wrong-1.tar.gz", SHA256: hashB}},
 		"old":    {{Name: "old-1-py3-none-any.whl", SHA256: hashB}},
 		"legacy": {{Name: "legacy-1-py3-none-any.whl"}},
-		"odd":    {{Name: "odd.whl", SHA256: hashA}},
+		"odd":    {{Name: "odd.whl", SHA256: hashOfA}},
 	})
 	for name, want := range map[string]string{
 		"wrong": "2 files of that version, with other hashes", "legacy": "no hashes", "missing": "it has no such project", "odd": "not the file name of a wheel",
 	} {
-		_, err := Client{}.Find(t.Context(), []string{s.URL}, []lock.Pin{{Name: name, Version: "1", Hashes: []string{hashA}}}, target)
+		_, err := IndexClient{}.Find(t.Context(), []string{s.URL}, []lock.Pin{{Name: name, Version: "1", Hashes: []string{hashOfA}}}, indexTarget)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: got %v, want %q", name, err, want)
 		}
 	}
-	if _, err := (Client{}).Find(t.Context(), []string{s.URL}, []lock.Pin{{Name: "old", Version: "2", Hashes: []string{hashA}}}, target); err == nil || !strings.Contains(err.Error(), "1 files of old, none of version 2") {
+	if _, err := (IndexClient{}).Find(t.Context(), []string{s.URL}, []lock.Pin{{Name: "old", Version: "2", Hashes: []string{hashOfA}}}, indexTarget); err == nil || !strings.Contains(err.Error(), "1 files of old, none of version 2") {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (Client{}).Find(ctx, []string{s.URL}, []lock.Pin{{Name: "wrong"}}, target); !errors.Is(err, context.Canceled) {
+	if _, err := (IndexClient{}).Find(ctx, []string{s.URL}, []lock.Pin{{Name: "wrong"}}, indexTarget); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

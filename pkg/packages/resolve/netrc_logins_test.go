@@ -1,10 +1,10 @@
-package pypi
+package resolve
 
 import "testing"
 
-func TestNetrc(t *testing.T) {
+func TestNetrcLogins(t *testing.T) {
 	t.Parallel()
-	login := Netrc("# machine h login no\nmachine h login a password b # password no\nmachine h login second\nmacdef x\nmachine m login no\n\nmachine n\n\tlogin c\n\taccount z\n\tpassword d\n" +
+	login := NetrcLogins("# machine h login no\nmachine h login a password b # password no\nmachine h login second\nmacdef x\nmachine m login no\n\nmachine n\n\tlogin c\n\taccount z\n\tpassword d\n" +
 		`machine "q" login "a user" password "a\"b\\c # d"
 machine s login dom\\me password \"x
 machine e login TOKEN password ""
@@ -22,7 +22,7 @@ default login e password f
 		}
 	}
 	for _, text := range []string{"machine h", `machine h login "`, `machine h login a password "b`, `machine h login a password \`, "macdef x", "machine h #"} {
-		if _, _, ok := Netrc(text)("other"); ok {
+		if _, _, ok := NetrcLogins(text)("other"); ok {
 			t.Errorf("%s: a host that is not named has credentials", text)
 		}
 	}
@@ -32,7 +32,7 @@ func FuzzNetrc(f *testing.F) {
 	f.Add(`machine h login "a\" b" password \`)
 	f.Add("machine h login a password b\ndefault login x\nmacdef y\nz\n\n")
 	f.Fuzz(func(t *testing.T, text string) {
-		user, password, ok := Netrc(text)("h")
+		user, password, ok := NetrcLogins(text)("h")
 		if !ok && user+password != "" {
 			t.Errorf("%q: %q, %q", text, user, password)
 		}

@@ -1,6 +1,4 @@
-// Package pypi asks indexes of Python packages, such as PyPI, for the files of a project
-// (PEP 503, 691).
-package pypi
+package resolve
 
 import (
 	"context"
@@ -20,14 +18,14 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
-// Client asks indexes. The zero value asks without credentials other than those in a URL.
-type Client struct {
+// IndexClient asks indexes. The zero value asks without credentials other than those in a URL.
+type IndexClient struct {
 	// HTTP makes the requests, nil means http.DefaultClient.
 	HTTP *http.Client
 }
 
-// File is a file of a project.
-type File struct {
+// IndexFile is a file of a project.
+type IndexFile struct {
 	Name           string
 	URL            string // absolute, without credentials
 	SHA256         string // in hexadecimal, "" if the index does not say it
@@ -61,7 +59,7 @@ const attempts = 4
 
 // Files returns the files of a project. base is the address of the index. It is asked again if it fails in a
 // way that may pass.
-func (c Client) Files(ctx context.Context, base, project string) (files []File, err error) {
+func (c IndexClient) Files(ctx context.Context, base, project string) (files []IndexFile, err error) {
 	err = again(ctx, func() error {
 		files, err = c.files(ctx, base, project)
 		return err
@@ -102,7 +100,7 @@ func passing(err error) error {
 	return &passingError{err}
 }
 
-func (c Client) files(ctx context.Context, base, project string) ([]File, error) {
+func (c IndexClient) files(ctx context.Context, base, project string) ([]IndexFile, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Host == "" && u.Scheme != "file" {
 		return nil, errors.New("its address is not a URL")
@@ -207,27 +205,27 @@ type page struct {
 	}
 }
 
-func readJSON(r io.Reader, at *url.URL) ([]File, error) {
+func readJSON(r io.Reader, at *url.URL) ([]IndexFile, error) {
 	var p page
 	if err := json.NewDecoder(r).Decode(&p); err != nil {
 		return nil, fmt.Errorf("reading its page: %w", err)
 	}
-	files := make([]File, 0, len(p.Files))
+	files := make([]IndexFile, 0, len(p.Files))
 	for _, f := range p.Files {
 		u, err := at.Parse(f.URL)
 		if err != nil {
 			continue
 		}
 		u.User, u.Fragment = nil, ""
-		files = append(files, File{Name: f.Filename, URL: u.String(), SHA256: f.Hashes["sha256"], Size: f.Size,
+		files = append(files, IndexFile{Name: f.Filename, URL: u.String(), SHA256: f.Hashes["sha256"], Size: f.Size,
 			RequiresPython: f.RequiresPython, Yanked: f.Yanked != nil && f.Yanked != false})
 	}
 	return files, nil
 }
 
 // readHTML reads a page of links, whose fragments are hashes (PEP 503).
-func readHTML(r io.Reader, at *url.URL) ([]File, error) {
-	var files []File
+func readHTML(r io.Reader, at *url.URL) ([]IndexFile, error) {
+	var files []IndexFile
 	for z := html.NewTokenizer(r); ; {
 		switch z.Next() {
 		case html.ErrorToken:
@@ -250,16 +248,16 @@ func readHTML(r io.Reader, at *url.URL) ([]File, error) {
 }
 
 // link returns the file that a link is to.
-func link(token html.Token, at *url.URL) (File, bool) {
+func link(token html.Token, at *url.URL) (IndexFile, bool) {
 	if token.Data != "a" {
-		return File{}, false
+		return IndexFile{}, false
 	}
 	href := attribute(token, "href")
 	u, err := at.Parse(href)
 	if href == "" || err != nil || u.Path == "" {
-		return File{}, false
+		return IndexFile{}, false
 	}
-	f := File{Name: path.Base(u.Path), RequiresPython: attribute(token, "data-requires-python")}
+	f := IndexFile{Name: path.Base(u.Path), RequiresPython: attribute(token, "data-requires-python")}
 	if hash, ok := strings.CutPrefix(u.Fragment, "sha256="); ok {
 		f.SHA256 = hash
 	}
