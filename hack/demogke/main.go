@@ -31,7 +31,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver/apiservertest"
-	"github.com/kubectl-kinetic/kinetic/pkg/kube/gcsfuse"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
 )
 
 // authPlugin is the program that a kubeconfig of GKE names. In the demo, it is this one.
@@ -85,8 +85,8 @@ func demo(ctx context.Context, real bool, lent, command []string) error {
 	}
 	kubernetes := apiservertest.Start()
 	defer kubernetes.Close()
-	kubernetes.Put("/apis/storage.k8s.io/v1/csidrivers/"+gcsfuse.Driver, map[string]any{
-		"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": map[string]any{"name": gcsfuse.Driver}})
+	kubernetes.Put("/apis/storage.k8s.io/v1/csidrivers/"+diagnose.Driver, map[string]any{
+		"apiVersion": "storage.k8s.io/v1", "kind": "CSIDriver", "metadata": map[string]any{"name": diagnose.Driver}})
 	server.SetEndpoint(kubernetes.Listener.Addr().String(), kubernetes.AuthorityData())
 	cluster := &rest.Config{Host: kubernetes.URL, BearerToken: "demo", TLSClientConfig: rest.TLSClientConfig{CAData: kubernetes.Authority()}}
 	return withNodes(ctx, server, cluster, nil, func() error { return run(ctx, command, environment(server, home), noJobs) })

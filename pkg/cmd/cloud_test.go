@@ -15,7 +15,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver/apiservertest"
-	"github.com/kubectl-kinetic/kinetic/pkg/kube/gcsfuse"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
 )
 
 // cloudKey is the key of a script's cloudOf.
@@ -104,7 +104,7 @@ func (c *cloudOf) startNew(ts *testscript.TestScript) {
 	c.SetProject(gcptest.DefaultProject, func(p *gcptest.Project) { p.APIs = map[string]bool{gcp.Billing.API(): true} })
 	kubernetes := apiservertest.Start()
 	ts.Defer(kubernetes.Close)
-	kubernetes.Put("/apis/storage.k8s.io/v1/csidrivers/"+gcsfuse.Driver, map[string]any{"kind": "CSIDriver", "metadata": map[string]any{"name": gcsfuse.Driver}})
+	kubernetes.Put("/apis/storage.k8s.io/v1/csidrivers/"+diagnose.Driver, map[string]any{"kind": "CSIDriver", "metadata": map[string]any{"name": diagnose.Driver}})
 	c.SetEndpoint(kubernetes.Listener.Addr().String(), kubernetes.AuthorityData())
 	// The program that a kubeconfig of GKE names. The server takes every token.
 	plugin := filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], "gke-gcloud-auth-plugin")

@@ -10,7 +10,6 @@ import (
 	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/kube/admission"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/kueue"
 )
 
@@ -44,7 +43,7 @@ func (c *Cluster) checkQuotas(ctx context.Context, workload *unstructured.Unstru
 	if err != nil {
 		return nil //nolint:nilerr // the server itself refuses what doesn't fit
 	}
-	warning, err := admission.Check(quotas.Items, workload)
+	warning, err := checkQuotas(quotas.Items, workload)
 	if warning != "" {
 		c.client.transport.Say("%s", warning)
 	}
@@ -57,8 +56,8 @@ func (c *Cluster) CheckVolumes(ctx context.Context, s api.Spec) error {
 	return c.volumes().CheckFlags(ctx, s)
 }
 
-func (c *Cluster) volumes() admission.Cluster {
-	return admission.Cluster{Namespace: c.client.namespace, Get: c.read, Say: c.client.transport.Say}
+func (c *Cluster) volumes() volumeChecker {
+	return volumeChecker{Namespace: c.client.namespace, Get: c.read, Say: c.client.transport.Say}
 }
 
 // read reads an object of a kind that has no Go type here.

@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/transport"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
-	"github.com/kubectl-kinetic/kinetic/pkg/kube/itemlist"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/joblist"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/kueue"
 )
 
@@ -159,13 +159,13 @@ func (c *Client) list(ctx context.Context, k kind, o metav1.ListOptions, into ru
 
 // listEach is list for many objects: it calls each with every object. list is an empty list of
 // the kind.
-func (c *Client) listEach(ctx context.Context, k kind, o metav1.ListOptions, list runtime.Object, detail itemlist.Detail, each func(runtime.Object)) (metav1.ListInterface, error) {
+func (c *Client) listEach(ctx context.Context, k kind, o metav1.ListOptions, list runtime.Object, detail joblist.Detail, each func(runtime.Object)) (metav1.ListInterface, error) {
 	body, err := c.reading(k, "PartialObjectMetadataList", &o).Stream(ctx)
 	if err != nil {
 		return nil, c.explain("list", k, "", err)
 	}
 	defer body.Close()
-	about, err := itemlist.Read(body, c.decoder, list, detail, each)
+	about, err := joblist.ReadItems(body, c.decoder, list, detail, each)
 	return about, c.explain("list", k, "", err)
 }
 

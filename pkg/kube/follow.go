@@ -11,7 +11,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/backoff"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
-	"github.com/kubectl-kinetic/kinetic/pkg/kube/itemlist"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/joblist"
 )
 
 // change is a change of the objects of a kind.
@@ -39,7 +39,7 @@ type selection struct {
 	// keep, which may be nil, returns what is kept of an object; nil is nothing.
 	keep func(runtime.Object) runtime.Object
 	// detail is how much of each object in a list is decoded.
-	detail itemlist.Detail
+	detail joblist.Detail
 	// needed says that the job is of this kind, which a cluster may not have.
 	needed bool
 	// newer says that the newer version of the kind is read.

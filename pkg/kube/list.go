@@ -11,7 +11,6 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
-	"github.com/kubectl-kinetic/kinetic/pkg/kube/itemlist"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/joblist"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/kueue"
 )
@@ -84,7 +83,7 @@ func (c *Cluster) listed(level api.ListLevel, labels string) []selection {
 		objects = slices.DeleteFunc(objects, func(s selection) bool { return s.kind == c.client.pods() })
 	}
 	for i := range objects {
-		objects[i].keep, objects[i].detail = trimmed, itemlist.Slim
+		objects[i].keep, objects[i].detail = trimmed, joblist.Slim
 	}
 	return objects
 }

@@ -10,7 +10,7 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/kube/itemlist"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/joblist"
 )
 
 const (
@@ -66,7 +66,7 @@ func (c *Client) nodes(ctx context.Context) []corev1.Node {
 	}
 	defer body.Close()
 	var all []corev1.Node
-	about, err := itemlist.Read(body, c.decoder, &corev1.NodeList{}, itemlist.Slim, func(o runtime.Object) {
+	about, err := joblist.ReadItems(body, c.decoder, &corev1.NodeList{}, joblist.Slim, func(o runtime.Object) {
 		if n, ok := o.(*corev1.Node); ok {
 			all = append(all, corev1.Node{ObjectMeta: metav1.ObjectMeta{Name: n.Name, Labels: n.Labels},
 				Spec: corev1.NodeSpec{Taints: n.Spec.Taints}, Status: corev1.NodeStatus{Allocatable: n.Status.Allocatable}})

@@ -4,8 +4,8 @@
 //   - requirement and deps read what a project says, lock reads lock files. No network.
 //   - decide chooses the mode, the base image and the image's name from that. No network.
 //   - resolve finds a wheel for each requirement, by a lock, by hashes, with uv or pip;
-//     pypi asks package indexes for it.
-//   - wheel turns wheels into layers, image puts them into a registry, cloudbuild has an
+//     it asks package indexes itself.
+//   - wheel turns wheels into layers, image puts them into a registry and knows the Pathways images, cloudbuild has an
 //     image built where a builder is needed.
 //   - provide carries out what decide has planned: an image, or a list that the pod installs.
 //

@@ -56,7 +56,7 @@ class Hints(unittest.TestCase):
                     self.assertEqual(mounts.meaning(text, self.table), DEAD.format("/kinetic-data/images", "images-bucket"))
 
     def test_the_client_gives_the_same_advice(self):
-        with open(os.path.join(RUNNER, "../pkg/kube/gcsfuse/gcsfuse.go")) as file:
+        with open(os.path.join(RUNNER, "../pkg/kube/diagnose/gcsfuse.go")) as file:
             self.assertIn(f'MoreMemory = "{DEAD.partition("memory: ")[2]}"', file.read())
 
     def test_without_mounts(self):

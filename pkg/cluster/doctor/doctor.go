@@ -1,4 +1,5 @@
 // Package doctor runs checks: what a job needs, one precondition each, all at the same time.
+// It has the checks of a cluster and of this machine, and the trial: a pod that uses the store.
 package doctor
 
 import (

@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
-	"github.com/kubectl-kinetic/kinetic/pkg/google/availability"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 )
 
 // live is what a project may use of a shape.
@@ -20,7 +20,7 @@ type live struct {
 	Here  bool     `json:"here"`
 	// Quota is the one that limits it most: that of the region or, for GPUs, that of the project in all
 	// regions. It is null if none is listed, as for the newest GPUs and TPUs.
-	Quota *availability.Quota `json:"quota"`
+	Quota *gke.Quota `json:"quota"`
 }
 
 // look adds to the offers what the project of a place may use.
@@ -29,11 +29,11 @@ func (o *options) look(ctx context.Context, where target.Target, env func(string
 	if err != nil {
 		return err
 	}
-	var machines []availability.Machine
+	var machines []gke.Machine
 	for _, known := range accelerator.Offers() {
-		machines = append(machines, availability.MachineOf(known.Accelerator))
+		machines = append(machines, gke.MachineOf(known.Accelerator))
 	}
-	found, err := availability.Read(ctx, access, where.Project, target.Region(where.Zone), machines)
+	found, err := gke.ReadAvailability(ctx, access, where.Project, target.Region(where.Zone), machines)
 	if err != nil {
 		return err
 	}
@@ -43,8 +43,8 @@ func (o *options) look(ctx context.Context, where target.Target, env func(string
 	return nil
 }
 
-func liveOf(a api.Accelerator, found *availability.Availability, zone string, spot bool) *live {
-	l := &live{Zones: append([]string{}, found.Zones(availability.MachineOf(a))...)}
+func liveOf(a api.Accelerator, found *gke.Availability, zone string, spot bool) *live {
+	l := &live{Zones: append([]string{}, found.Zones(gke.MachineOf(a))...)}
 	l.Here = slices.ContainsFunc(l.Zones, func(z string) bool { return z == zone || target.Region(z) == zone })
 	a.Spot = spot
 	if q, listed := found.QuotaFor(a); listed {

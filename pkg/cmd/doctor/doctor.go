@@ -20,9 +20,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor/google"
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor/kubernetes"
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor/machine"
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor/trial"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
@@ -105,7 +102,7 @@ func (f *flags) section() cli.Section {
 	s.Offer("backend", string(api.BackendGKE), string(api.BackendLWS), string(api.BackendPathways))
 	fs.StringVar(&f.queue, "queue", "", "Check that the namespace has the Kueue queue `NAME`.")
 	fs.BoolVar(&f.deep, "deep", false, "Start a short pod, too, which uses the store as the service account of jobs, and remove it. This takes up to three minutes.")
-	fs.StringVar(&f.image, "image", "", "Run the pod of --deep from the image `URI`, which needs python3. Default: KINETIC_IMAGE, KINETIC_BASE_IMAGE, "+trial.DefaultImage+".")
+	fs.StringVar(&f.image, "image", "", "Run the pod of --deep from the image `URI`, which needs python3. Default: KINETIC_IMAGE, KINETIC_BASE_IMAGE, "+doctor.TrialImage+".")
 	fs.BoolVar(&f.fix, "fix", false, "Fix what is safe to fix: create the service account, create missing Roles of manifests/rbac, and limit the rule that deletes results in buckets of keras-kinetic.")
 	fs.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: json or yaml.")
 	s.Offer("output", cli.Formats()...)
@@ -132,11 +129,11 @@ type options struct {
 	fix     bool
 	// kubectl are the flags of kubectl for the cluster, "" for none.
 	kubectl string
-	machine machine.Options
-	cluster kubernetes.Options
+	machine doctor.MachineOptions
+	cluster doctor.ClusterOptions
 	google  google.Options
 	// trial is a pod to start, nil for none.
-	trial *trial.Options
+	trial *doctor.TrialOptions
 }
 
 // wanted returns what jobs will run on, nil for anything.
@@ -177,7 +174,7 @@ func (f *flags) toOptions(streams genericiooptions.IOStreams, now clock.PassiveC
 	}
 	where, unread, err := f.where()
 	o.kubectl = f.connection.Kubectl(where)
-	o.cluster = kubernetes.Options{
+	o.cluster = doctor.ClusterOptions{
 		Target: where, Problem: err, Accelerator: wanted, Queue: f.queue, Pathways: f.backend == string(api.BackendPathways), Now: now.Now,
 		Client:     versions.Client{Version: version.String(), Runners: []string{runner.SHA256(), runner.WarmSHA256()}},
 		FixCommand: "kubectl kinetic doctor --fix" + f.connection.Given() + " -n " + cmp.Or(where.Namespace, "NAMESPACE"),
@@ -188,24 +185,24 @@ func (f *flags) toOptions(streams genericiooptions.IOStreams, now clock.PassiveC
 	if err == nil {
 		o.machine.Program, o.machine.Install = f.connection.CredentialProgram(where)
 		if o.cluster.Config, o.cluster.Problem = f.connection.REST(where); o.cluster.Problem == nil {
-			o.cluster.Config = kubernetes.Repeating(o.cluster.Config)
+			o.cluster.Config = doctor.Repeating(o.cluster.Config)
 		}
 	}
 	o.google = google.Options{
-		Target: where, Problem: unread, Env: os.Getenv, Accelerator: wanted, IdentityNeeds: kubernetes.APIServer, FixCommand: o.cluster.FixCommand,
+		Target: where, Problem: unread, Env: os.Getenv, Accelerator: wanted, IdentityNeeds: doctor.APIServer, FixCommand: o.cluster.FixCommand,
 		Images: cmp.Or(os.Getenv("KINETIC_IMAGE_REPO"), where.ImageRepo, target.Repository(where.Project, where.Zone, where.Cluster)),
 	}
 	if o.cluster.Pathways {
 		o.google.Runtime = runtimeOf(where)
 	}
 	if o.cluster.Problem == nil {
-		o.google.Identity = kubernetes.Identity(o.cluster)
+		o.google.Identity = doctor.Identity(o.cluster)
 	}
 	if unread != nil && unread.Error() == err.Error() {
-		o.google.ToldBy = kubernetes.Kubeconfig
+		o.google.ToldBy = doctor.Kubeconfig
 	}
 	if f.deep {
-		o.trial = &trial.Options{
+		o.trial = &doctor.TrialOptions{
 			Config: o.cluster.Config, Namespace: where.Namespace, Store: where.Store, ServiceAccount: api.DefaultServiceAccount,
 			Image: f.trialImage(where), Interval: time.Second, Now: now.Now, Env: map[string]string{},
 		}
@@ -244,13 +241,13 @@ func (f *flags) trialImage(where target.Target) string {
 	if own == "bundled" || own == "prebuilt" {
 		own = ""
 	}
-	return cmp.Or(f.image, own, os.Getenv("KINETIC_BASE_IMAGE"), where.BaseImage, trial.DefaultImage)
+	return cmp.Or(f.image, own, os.Getenv("KINETIC_BASE_IMAGE"), where.BaseImage, doctor.TrialImage)
 }
 
 // checks returns all checks.
 func (o *options) checks() []doctor.Check {
 	project, store := google.Checks(o.google)
-	return slices.Concat(machine.Checks(o.machine), project, kubernetes.Checks(o.cluster), store)
+	return slices.Concat(doctor.MachineChecks(o.machine), project, doctor.ClusterChecks(o.cluster), store)
 }
 
 // report is what the command prints as JSON.
@@ -288,7 +285,7 @@ func (o *options) run(ctx context.Context) error {
 // try starts the pod of --deep, unless it would fail for what is known to be wrong.
 func (o *options) try(ctx context.Context, results []doctor.Result) doctor.Result {
 	result := doctor.Result{Group: "Pod in namespace " + o.trial.Namespace, Name: "store from a pod"}
-	for _, need := range []string{kubernetes.APIServer, kubernetes.Namespace, kubernetes.Account, google.Store} {
+	for _, need := range []string{doctor.APIServer, doctor.Namespace, doctor.Account, google.Store} {
 		at := slices.IndexFunc(results, func(r doctor.Result) bool { return r.Name == need })
 		if at < 0 || results[at].State == doctor.Wrong || results[at].Missing() != "" {
 			result.Finding = doctor.Skip("needs: %s", need)
@@ -298,7 +295,7 @@ func (o *options) try(ctx context.Context, results []doctor.Result) doctor.Resul
 	out := ui.New(o.streams.ErrOut, o.now.Now)
 	out.Note("starting a pod of " + o.trial.Image + " in namespace " + o.trial.Namespace)
 	o.trial.Tell = func(why string) { out.Note("the pod waits: " + why) }
-	result.Finding = trial.Run(ctx, *o.trial)
+	result.Finding = doctor.RunTrial(ctx, *o.trial)
 	return result
 }
 

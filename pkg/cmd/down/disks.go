@@ -6,14 +6,13 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/kubernetes"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/stack"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 )
 
 // disks returns the disks of the volumes of a cluster that is about to be deleted, none if they can't be listed: that
 // keeps no cluster alive.
-func (o *downOptions) disks(ctx context.Context, u *ui.UI, e *stack.Stack) []kubernetes.Disk {
+func (o *downOptions) disks(ctx context.Context, u *ui.UI, e *stack.Stack) []infra.Disk {
 	if !hasJobs(e.Cluster.Last()) {
 		return nil
 	}
@@ -27,7 +26,7 @@ func (o *downOptions) disks(ctx context.Context, u *ui.UI, e *stack.Stack) []kub
 
 // withDisks adds what may become of disks to a plan: the page of `gcloud container clusters delete` says that GKE
 // attempts to delete them, and doesn't guarantee it.
-func withDisks(plan infra.Removals, disks []kubernetes.Disk) infra.Removals {
+func withDisks(plan infra.Removals, disks []infra.Disk) infra.Removals {
 	for _, d := range disks {
 		why := "GKE does not always delete it with the cluster, and it costs money until it is gone"
 		if d.Kept {
@@ -40,7 +39,7 @@ func withDisks(plan infra.Removals, disks []kubernetes.Disk) infra.Removals {
 }
 
 // deletion returns the command that deletes disks in the location of one.
-func deletion(d kubernetes.Disk, names ...string) string {
+func deletion(d infra.Disk, names ...string) string {
 	flag := "--zone="
 	if d.Regional {
 		flag = "--region="
@@ -50,10 +49,10 @@ func deletion(d kubernetes.Disk, names ...string) string {
 
 // tellOfDisks says how to delete what GKE may have left, in one command for each location of a project. What
 // someone wants to keep is not among it.
-func tellOfDisks(u *ui.UI, disks []kubernetes.Disk) {
+func tellOfDisks(u *ui.UI, disks []infra.Disk) {
 	type place struct{ project, location string }
 	names := map[place][]string{}
-	var order []kubernetes.Disk
+	var order []infra.Disk
 	for _, d := range disks {
 		if d.Kept {
 			continue

@@ -14,7 +14,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/google"
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/machine"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/doctor"
 	profilecmd "github.com/kubectl-kinetic/kinetic/pkg/cmd/profile"
@@ -194,7 +193,7 @@ func (s *setup) find(ctx context.Context, p profile.Profile) (*container.Cluster
 // writeContext adds a cluster to the kubeconfig. If that is not possible, doctor has the command that does it.
 func (s *setup) writeContext(ctx context.Context, p profile.Profile, found *container.Cluster) {
 	name := target.Names{Project: p.Project, Zone: p.Zone, Cluster: p.Cluster}.Context()
-	entry := machine.Context{Access: s.connection.Kubeconfig(), Name: name, Find: func(context.Context) ([]infra.Server, error) {
+	entry := infra.Context{Access: s.connection.Kubeconfig(), Name: name, Find: func(context.Context) ([]infra.Server, error) {
 		return google.Servers(found)
 	}}
 	have, err := entry.Get(ctx)

@@ -15,7 +15,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
-	"github.com/kubectl-kinetic/kinetic/pkg/google/availability"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
@@ -28,18 +27,18 @@ const poolsAtATime = 4
 type facts struct {
 	cluster *container.Cluster
 	// zones are those that have a machine; none are listed if that could not be found out.
-	zones map[availability.Machine][]string
+	zones map[gke.Machine][]string
 }
 
 // look asks for all facts at the same time.
 func (o *addOptions) look(ctx context.Context, access *gcp.Access, client *gke.Client) (facts, error) {
-	var machines []availability.Machine
+	var machines []gke.Machine
 	for _, w := range o.wanted {
-		machines = append(machines, availability.MachineOf(w.accelerator))
+		machines = append(machines, gke.MachineOf(w.accelerator))
 	}
-	zones := make(chan map[availability.Machine][]string, 1)
+	zones := make(chan map[gke.Machine][]string, 1)
 	go func() {
-		found, _ := availability.Zones(ctx, access, o.cluster.Project, machines) // GKE itself refuses a wrong zone, in other words
+		found, _ := gke.Zones(ctx, access, o.cluster.Project, machines) // GKE itself refuses a wrong zone, in other words
 		zones <- found
 	}()
 	cluster, err := client.Get(ctx)
@@ -177,7 +176,7 @@ func (o *addOptions) plans(known facts) ([]placed, error) {
 		if err != nil {
 			return nil, fmt.Errorf("%s: %w", w.text, err)
 		}
-		where, err := p.Settle(known.cluster, known.zones[availability.MachineOf(w.accelerator)])
+		where, err := p.Settle(known.cluster, known.zones[gke.MachineOf(w.accelerator)])
 		if err != nil {
 			return nil, err
 		}

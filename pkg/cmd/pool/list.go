@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
-	"github.com/kubectl-kinetic/kinetic/pkg/kube/usage"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/joblist"
 )
 
 const listLong = `List the node pools of the cluster: what GKE says about them, and from the cluster
@@ -81,14 +81,14 @@ type row struct {
 	capacity    string           // the same in a word
 	MachineType string           `json:"machineType"`
 	// MaxRunDuration is how long after its start GKE deletes a node, in seconds: "86400s".
-	MaxRunDuration string      `json:"maxRunDuration,omitempty"`
-	lifetime       string      // the same for people
-	Zones          []string    `json:"zones"`
-	Nodes          *int        `json:"nodes"`
-	MinNodes       int         `json:"minNodes"`
-	MaxNodes       int         `json:"maxNodes"`
-	FreeChips      *int        `json:"freeChips"`
-	Jobs           []usage.Job `json:"jobs"`
+	MaxRunDuration string        `json:"maxRunDuration,omitempty"`
+	lifetime       string        // the same for people
+	Zones          []string      `json:"zones"`
+	Nodes          *int          `json:"nodes"`
+	MinNodes       int           `json:"minNodes"`
+	MaxNodes       int           `json:"maxNodes"`
+	FreeChips      *int          `json:"freeChips"`
+	Jobs           []joblist.Ref `json:"jobs"`
 	// PricePerHour is the list price in USD of the nodes that there are now, and
 	// NodePricePerHour of one.
 	PricePerHour     *float64 `json:"pricePerHour"`
@@ -105,7 +105,7 @@ func (o *listOptions) run(ctx context.Context) error {
 		return err
 	}
 	type used struct {
-		pools map[string]usage.Pool
+		pools map[string]joblist.Pool
 		err   error
 	}
 	answer := make(chan used, 1)
@@ -137,7 +137,7 @@ func (o *listOptions) run(ctx context.Context) error {
 }
 
 // occupied reads the nodes and jobs of the cluster of a target.
-func (c *command) occupied(ctx context.Context, t target.Target) (map[string]usage.Pool, error) {
+func (c *command) occupied(ctx context.Context, t target.Target) (map[string]joblist.Pool, error) {
 	if t.Context == "" && t.From.Context == "" {
 		return nil, fmt.Errorf("the kubeconfig has no context for the cluster: get one with: gcloud container clusters get-credentials %s --location=%s --project=%s", t.Cluster, t.Zone, t.Project)
 	}
@@ -145,13 +145,13 @@ func (c *command) occupied(ctx context.Context, t target.Target) (map[string]usa
 	if err != nil {
 		return nil, err
 	}
-	return usage.Read(ctx, config, c.connection.Notice)
+	return joblist.ReadUsage(ctx, config, c.connection.Notice)
 }
 
 // newRow describes a pool. used is nil if it is not known.
-func (o *listOptions) newRow(p *container.NodePool, used map[string]usage.Pool) row {
+func (o *listOptions) newRow(p *container.NodePool, used map[string]joblist.Pool) row {
 	limits := gke.Limits(p)
-	r := row{Name: p.Name, Zones: p.Locations, MinNodes: limits.Min, MaxNodes: limits.Max, Status: p.Status, StatusMessage: p.StatusMessage, Jobs: []usage.Job{}}
+	r := row{Name: p.Name, Zones: p.Locations, MinNodes: limits.Min, MaxNodes: limits.Max, Status: p.Status, StatusMessage: p.StatusMessage, Jobs: []joblist.Ref{}}
 	if p.Config != nil {
 		r.MachineType, r.Spot, r.FlexStart = p.Config.MachineType, p.Config.Spot || p.Config.Preemptible, p.Config.FlexStart
 		r.MaxRunDuration, r.lifetime = p.Config.MaxRunDuration, gke.Lifetime(p)

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
-	"github.com/kubectl-kinetic/kinetic/pkg/kube/usage"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/joblist"
 )
 
 const removeExamples = `  kubectl kinetic pool remove gpu-l4-1-4197
@@ -163,7 +163,7 @@ func (c *command) refuse(ctx context.Context, chosen []*container.NodePool, t ta
 }
 
 // ids returns the IDs of jobs.
-func ids(jobs []usage.Job, separator string) string {
+func ids(jobs []joblist.Ref, separator string) string {
 	var all []string
 	for _, j := range jobs {
 		all = append(all, j.ID)

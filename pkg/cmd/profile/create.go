@@ -10,7 +10,6 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/machine"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
@@ -198,7 +197,7 @@ func (c *creation) write(ctx context.Context, name string, where target.Target) 
 // and its store unless p has one. One for another cluster is not replaced.
 func Save(ctx context.Context, streams genericiooptions.IOStreams, p profile.Profile) error {
 	c := newCommand(streams)
-	if err := usage(ctx, machine.Profile{Env: c.env, Wanted: p}.Ensure(ctx, infra.State{})); err != nil {
+	if err := usage(ctx, infra.Profile{Env: c.env, Wanted: p}.Ensure(ctx, infra.State{})); err != nil {
 		return err
 	}
 	c.sayCurrent(p)

@@ -12,8 +12,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/google"
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/kubernetes"
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/machine"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
@@ -29,7 +27,7 @@ type Stack struct {
 	Access    *gcp.Access
 	Project   *google.Project
 	Cluster   *google.Cluster
-	Inside    *kubernetes.Cluster
+	Inside    *infra.Cluster
 	Items     []infra.Item
 	Resources []infra.Resource
 }
@@ -62,7 +60,7 @@ func New(ctx context.Context, connection *connect.Flags, w infra.Wanted, setting
 		return nil, err
 	}
 	e := &Stack{Names: w.Names, Access: access, Project: project, Cluster: project.Cluster(settings), Items: infra.List(w)}
-	e.Inside = &kubernetes.Cluster{Project: w.Names.Project, Connect: e.Connect}
+	e.Inside = &infra.Cluster{Project: w.Names.Project, Connect: e.Connect}
 	for _, item := range e.Items {
 		actor := project.Actor(item.ID, e.Cluster, pools)
 		if actor == nil {
@@ -78,19 +76,19 @@ func (e *Stack) actorOutsideGCP(id infra.ID, connection *connect.Flags) infra.Ac
 	n := e.Names
 	switch id.Kind {
 	case infra.KindLeaderWorkerSet:
-		return kubernetes.LeaderWorkerSet{Cluster: e.Inside}
+		return infra.LeaderWorkerSet{Cluster: e.Inside}
 	case infra.KindNamespace:
-		return kubernetes.Namespace{Cluster: e.Inside, Name: n.Namespace}
+		return infra.Namespace{Cluster: e.Inside, Name: n.Namespace}
 	case infra.KindKubeAccount:
-		return kubernetes.ServiceAccount{Cluster: e.Inside, Namespace: n.Namespace, Account: n.Email(target.JobsAccount), Others: []string{n.Email(target.NodesAccount)}}
+		return infra.ServiceAccount{Cluster: e.Inside, Namespace: n.Namespace, Account: n.Email(target.JobsAccount), Others: []string{n.Email(target.NodesAccount)}}
 	case infra.KindRBAC:
-		return kubernetes.Roles{Cluster: e.Inside, Namespace: n.Namespace}
+		return infra.Roles{Cluster: e.Inside, Namespace: n.Namespace}
 	case infra.KindQueue:
-		return kubernetes.Queue{Cluster: e.Inside, Namespace: n.Namespace, Name: id.Name, Quota: quota()}
+		return infra.Queue{Cluster: e.Inside, Namespace: n.Namespace, Name: id.Name, Quota: quota()}
 	case infra.KindContext:
-		return machine.Context{Access: connection.Kubeconfig(), Name: n.Context(), Find: e.servers}
+		return infra.Context{Access: connection.Kubeconfig(), Name: n.Context(), Find: e.servers}
 	}
-	return machine.Profile{Env: os.Getenv, Wanted: profile.Profile{Name: id.Name, Project: n.Project, Zone: n.Zone, Cluster: n.Cluster, Namespace: n.Namespace}}
+	return infra.Profile{Env: os.Getenv, Wanted: profile.Profile{Name: id.Name, Project: n.Project, Zone: n.Zone, Cluster: n.Cluster, Namespace: n.Namespace}}
 }
 
 // quota is that of a new queue: no more than large, so that jobs wait for nodes rather than for it.

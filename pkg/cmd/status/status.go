@@ -23,7 +23,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/stack"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/transport"
-	"github.com/kubectl-kinetic/kinetic/pkg/kube/usage"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/joblist"
 )
 
 const statusLong = `Show a cluster in GKE: its node pools, the jobs that run and wait, the size of its
@@ -196,7 +196,7 @@ func missing(ctx context.Context, e *stack.Stack) error {
 }
 
 // newPool describes a node pool. has is nil if the nodes are not known.
-func newPool(p *container.NodePool, has map[string]usage.Pool, prices price.Table, location string) poolStatus {
+func newPool(p *container.NodePool, has map[string]joblist.Pool, prices price.Table, location string) poolStatus {
 	limits := gke.Limits(p)
 	row := poolStatus{Name: p.Name, Min: limits.Min, Max: limits.Max, Capacity: gke.Capacity(p), Queued: gke.IsQueued(p), capacity: gke.CapacityWords(p)}
 	if a, known := gke.Shape(p); known {

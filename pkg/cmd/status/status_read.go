@@ -15,7 +15,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/stack"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/joblist"
-	"github.com/kubectl-kinetic/kinetic/pkg/kube/usage"
 )
 
 // reading collects what several requests answer.
@@ -25,9 +24,9 @@ type reading struct {
 
 	mu    sync.Mutex
 	s     status
-	pools map[string]usage.Pool // nil if they are not known
-	jobs  []api.JobSummary      // nil if they are not known
-	now   time.Time             // by the cluster's clock
+	pools map[string]joblist.Pool // nil if they are not known
+	jobs  []api.JobSummary        // nil if they are not known
+	now   time.Time               // by the cluster's clock
 }
 
 // all reads everything. What can't be read, but for the cluster, is reported in the status.
@@ -64,7 +63,7 @@ func (r *reading) inside(ctx context.Context) error {
 	}
 	var nodes, jobs error
 	var both sync.WaitGroup
-	both.Go(func() { r.pools, nodes = usage.Read(ctx, config, r.c.Connection.Notice) })
+	both.Go(func() { r.pools, nodes = joblist.ReadUsage(ctx, config, r.c.Connection.Notice) })
 	both.Go(func() { jobs = r.list(ctx, config) })
 	both.Wait()
 	switch {

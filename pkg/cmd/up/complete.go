@@ -12,8 +12,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
-	"github.com/kubectl-kinetic/kinetic/pkg/google/availability"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 )
 
 // completeAccelerator offers the accelerators of the catalogue.
@@ -34,8 +34,8 @@ func (c completer) zones(ctx context.Context) ([]string, error) {
 	if err != nil {
 		return nil, err
 	}
-	usual := availability.Machine{Type: usualMachine}
-	found, err := availability.Zones(ctx, access, t.Project, []availability.Machine{usual})
+	usual := gke.Machine{Type: usualMachine}
+	found, err := gke.Zones(ctx, access, t.Project, []gke.Machine{usual})
 	if err != nil {
 		return nil, err
 	}

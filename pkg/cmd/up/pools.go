@@ -15,7 +15,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/stack"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
-	"github.com/kubectl-kinetic/kinetic/pkg/google/availability"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/kueue"
@@ -39,7 +38,7 @@ func (f *upFlags) plan(names target.Names, minGiven bool, pools map[string]gke.P
 }
 
 // zonesOf are the zones that have each machine, nil if that could not be found out.
-type zonesOf map[availability.Machine][]string
+type zonesOf map[gke.Machine][]string
 
 // located is which zones have the machines, or why that is not known.
 type located struct {
@@ -51,17 +50,17 @@ type located struct {
 func (o *upOptions) askForZones(ctx context.Context, e *stack.Stack) <-chan located {
 	answer := make(chan located, 1)
 	go func() {
-		zones, err := availability.Zones(ctx, e.Access, e.Names.Project, o.machines())
+		zones, err := gke.Zones(ctx, e.Access, e.Names.Project, o.machines())
 		answer <- located{zones, err}
 	}()
 	return answer
 }
 
 // machines returns the machines of the nodes.
-func (o *upOptions) machines() []availability.Machine {
-	all := []availability.Machine{{Type: o.settings.Machine}}
+func (o *upOptions) machines() []gke.Machine {
+	all := []gke.Machine{{Type: o.settings.Machine}}
 	for _, p := range o.pools {
-		all = append(all, availability.MachineOf(p.Accelerator()))
+		all = append(all, gke.MachineOf(p.Accelerator()))
 	}
 	return all
 }
@@ -148,7 +147,7 @@ func (o *upOptions) place(ctx context.Context, e *stack.Stack, zones zonesOf) (m
 	}
 	all := map[string]gke.Placing{}
 	for name, p := range o.pools {
-		where, err := p.Settle(clusterOf(e), zones[availability.MachineOf(p.Accelerator())])
+		where, err := p.Settle(clusterOf(e), zones[gke.MachineOf(p.Accelerator())])
 		if err != nil {
 			return nil, fmt.Errorf("--accelerator: %w", err)
 		}
@@ -168,7 +167,7 @@ func tellNotes(u *ui.UI, pool string, notes []gke.Note) {
 // Autopilot, the usual ones stand for all.
 func (o *upOptions) checkZone(ctx context.Context, e *stack.Stack, zones zonesOf) error {
 	machine, location := o.settings.Machine, e.Names.Zone
-	have := zones[availability.Machine{Type: machine}]
+	have := zones[gke.Machine{Type: machine}]
 	within := func(zone string) bool { return zone == location || target.Region(zone) == location }
 	switch {
 	case e.Cluster.Last() != nil || have == nil || slices.ContainsFunc(have, within):
@@ -176,7 +175,7 @@ func (o *upOptions) checkZone(ctx context.Context, e *stack.Stack, zones zonesOf
 	case len(have) == 0:
 		return noMachine(ctx, e, machine)
 	}
-	there, err := availability.Machines(ctx, e.Access, e.Names.Project, location)
+	there, err := gke.Machines(ctx, e.Access, e.Names.Project, location)
 	if others := forTheCluster(there); err == nil && len(others) > 0 {
 		what := gke.NoMachines("--zone "+location, location, machine, machine, have)
 		return fmt.Errorf("%w; or choose available machines for the cluster's own components with --machine-type: %s", what, strings.Join(others, ", "))
@@ -201,7 +200,7 @@ func forTheCluster(there []string) []string {
 func noMachine(ctx context.Context, e *stack.Stack, machine string) error {
 	n := e.Names
 	flag := "--machine-type " + machine
-	there, err := availability.Machines(ctx, e.Access, n.Project, n.Zone)
+	there, err := gke.Machines(ctx, e.Access, n.Project, n.Zone)
 	if err != nil {
 		there = nil // the advice is all that is missing
 	}
@@ -219,7 +218,7 @@ func (o *upOptions) placeLater(u *ui.UI, e *stack.Stack, told map[string]gke.Pla
 			e.Resources[i].Actor = placing{r.Actor, func(ctx context.Context) error {
 				var zones zonesOf
 				err := e.Project.Patiently(ctx, r.ID, func() (err error) {
-					zones, err = availability.Zones(ctx, e.Access, e.Names.Project, o.machines())
+					zones, err = gke.Zones(ctx, e.Access, e.Names.Project, o.machines())
 					return err
 				})
 				if ctx.Err() == nil {

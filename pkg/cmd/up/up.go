@@ -20,7 +20,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/google"
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/machine"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/stack"
@@ -194,7 +193,7 @@ func (f *upFlags) toOptions(c *stack.Base, given func(flag string) bool) (*upOpt
 func checkProfile(w infra.Wanted, looked bool) error {
 	n := w.Names
 	wanted := profile.Profile{Name: w.Profile, Project: n.Project, Zone: n.Zone, Cluster: n.Cluster, Namespace: n.Namespace}
-	other, taken, err := machine.Profile{Env: os.Getenv, Wanted: wanted}.Taken()
+	other, taken, err := infra.Profile{Env: os.Getenv, Wanted: wanted}.Taken()
 	if err != nil || !taken || !looked && other.Project == n.Project && other.Cluster == n.Cluster {
 		return err
 	}

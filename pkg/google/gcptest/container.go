@@ -12,7 +12,6 @@ import (
 	"google.golang.org/api/container/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
-	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest/ruletest"
 )
 
 // containerState is the clusters, by the paths of their names.
@@ -165,7 +164,7 @@ func (s *Server) createCluster(r *request) (any, error) {
 	if s.container.clusters[name] != nil {
 		return nil, exists("Already exists: %s.", name)
 	}
-	if err := ruletest.Cluster(c); err != nil {
+	if err := checkCluster(c); err != nil {
 		return nil, badRequest("%v", err)
 	}
 	if err := s.checkNodes(project, c.NodePools); err != nil {

@@ -7,7 +7,6 @@ import (
 	"google.golang.org/api/iam/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
-	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest/lagtest"
 )
 
 // cloudState is what the services have that no other state has.
@@ -15,7 +14,7 @@ type cloudState struct {
 	accounts     map[string]*iam.ServiceAccount // by address
 	policies     map[string]*Policy             // by resource
 	writes       int                            // of policies
-	lags         lagtest.State
+	lags         lagState
 	repositories map[string]*repository
 	buckets      map[string]*bucket
 	network      networkState
@@ -77,7 +76,7 @@ func (s *Server) account(r *request) (*iam.ServiceAccount, error) {
 	if a == nil {
 		return nil, notFound("Unknown service account: projects/%s/serviceAccounts/%s", r.values["project"], r.values["account"])
 	}
-	if s.cloud.lags.Refuses(lagtest.HiddenAccount, a.Email, "requests") {
+	if s.cloud.lags.Refuses(HiddenAccount, a.Email, "requests") {
 		return nil, &Error{Code: http.StatusForbidden, Reason: "IAM_PERMISSION_DENIED", Message: "Permission 'iam.serviceAccounts.get' denied on resource (or it may not exist).",
 			Metadata: map[string]string{"permission": "iam.serviceAccounts.get"}}
 	}

@@ -2,12 +2,10 @@ package gcptest
 
 import (
 	"google.golang.org/api/container/v1"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest/lagtest"
 )
 
 // SetLag has services refuse each new thing as many times as that.
-func (s *Server) SetLag(times int, kinds ...lagtest.Lag) {
+func (s *Server) SetLag(times int, kinds ...Lag) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.cloud.lags.Set(times, kinds...)

@@ -8,8 +8,6 @@ import (
 	"strings"
 
 	"google.golang.org/api/container/v1"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest/ruletest"
 )
 
 var poolName = regexp.MustCompile(`^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$`)
@@ -121,7 +119,7 @@ func (s *Server) checkPool(r *request, c *container.Cluster, p *container.NodePo
 			return err
 		}
 	}
-	if err := ruletest.NetworkProfile(c, p); err != nil {
+	if err := checkNetworkProfile(c, p); err != nil {
 		return badRequest("%v", err)
 	}
 	zones := p.Locations
@@ -154,9 +152,9 @@ func checkAutoscaling(p *container.NodePool) error {
 	return nil
 }
 
-func placed(p *container.NodePool) error { return refusal(ruletest.Placement(p)) }
+func placed(p *container.NodePool) error { return refusal(checkPlacement(p)) }
 
-func available(p *container.NodePool) error { return refusal(ruletest.Capacity(p)) }
+func available(p *container.NodePool) error { return refusal(checkCapacity(p)) }
 
 // refusal returns the answer that a rule demands, nil for none.
 func refusal(err error) error {

@@ -6,8 +6,6 @@ import (
 	"net/http"
 	"slices"
 	"strings"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest/lagtest"
 )
 
 // Policy is the policy of a resource, in the form that all services have.
@@ -88,12 +86,12 @@ func (s *Server) checkMember(member string) error {
 	switch pool, _, isIdentity := strings.Cut(email, "["); {
 	case !isAccount || email == Account:
 		return nil
-	case isIdentity && (!s.hasPool(pool) || s.cloud.lags.Refuses(lagtest.NewIdentityPool, pool, "a binding")):
+	case isIdentity && (!s.hasPool(pool) || s.cloud.lags.Refuses(NewIdentityPool, pool, "a binding")):
 		return badRequest("Identity Pool does not exist (%s). Please check that you specified a valid resource name as returned in the `name` attribute in the configuration API.", pool)
 	case isIdentity:
 		return nil
 	}
-	if s.cloud.accounts[email] == nil || s.cloud.lags.Refuses(lagtest.UnknownMember, email, "policies") {
+	if s.cloud.accounts[email] == nil || s.cloud.lags.Refuses(UnknownMember, email, "policies") {
 		return badRequest("Service account %s does not exist.", email)
 	}
 	return nil

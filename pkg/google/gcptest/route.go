@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
-	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest/lagtest"
 )
 
 // service is one of Google Cloud's APIs.
@@ -215,7 +214,7 @@ func (s *Server) admit(r *request, each *service, route route) error {
 			return &Error{Code: http.StatusForbidden, Reason: "CONSUMER_INVALID", Message: fmt.Sprintf("Permission denied on resource project %s.", id)}
 		}
 		api := each.name.API()
-		if !each.always && (!r.project.APIs[api] || s.cloud.lags.Refuses(lagtest.NewAPI, lagtest.API(r.project.ID, api), "requests")) {
+		if !each.always && (!r.project.APIs[api] || s.cloud.lags.Refuses(NewAPI, enabledAPI(r.project.ID, api), "requests")) {
 			return disabled(api, r.project)
 		}
 	}

@@ -10,7 +10,6 @@ import (
 	"google.golang.org/api/serviceusage/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
-	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest/lagtest"
 )
 
 func (s *Server) usageService() *service {
@@ -54,7 +53,7 @@ func (s *Server) enableAPIs(r *request) (any, error) {
 		}
 		for _, name := range wanted.ServiceIds {
 			project.APIs[name] = true
-			s.cloud.lags.Made(lagtest.API(project.ID, name))
+			s.cloud.lags.Made(enabledAPI(project.ID, name))
 		}
 	})), nil
 }

@@ -5,8 +5,6 @@ import (
 	"strings"
 
 	"google.golang.org/api/container/v1"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest/ruletest"
 )
 
 // otherFields are the fields of a cluster that an update names differently.
@@ -41,7 +39,7 @@ func updated(c *container.Cluster, update *container.ClusterUpdate) (*container.
 	if e := update.DesiredControlPlaneEndpointsConfig; e != nil && e.IpEndpointsConfig != nil { // what it leaves out is off
 		changed.ControlPlaneEndpointsConfig.IpEndpointsConfig = e.IpEndpointsConfig
 	}
-	if err := ruletest.Cluster(changed); err != nil {
+	if err := checkCluster(changed); err != nil {
 		return nil, badRequest("%v", err)
 	}
 	if update.DesiredNodePoolAutoscaling == nil {

@@ -6,8 +6,6 @@ import (
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/kube/gcsfuse"
 )
 
 // deadMount is what the runtime says of a volume whose gcsfuse has ended.
@@ -18,7 +16,7 @@ const fusePassing = 5 * time.Minute
 
 // explainFuse explains a bucket that can't be mounted, if the event is about one.
 func (s Observation) explainFuse(p corev1.Pod, e *corev1.Event) Diagnosis {
-	f, ok := gcsfuse.Recognize(p, oneLine(e.Message))
+	f, ok := RecognizeFuse(p, oneLine(e.Message))
 	if !ok {
 		return Diagnosis{}
 	}
@@ -32,14 +30,14 @@ func (s Observation) explainFuse(p corev1.Pod, e *corev1.Event) Diagnosis {
 }
 
 // firstFuseFailure returns when a pod first met a kind of failure.
-func (s Observation) firstFuseFailure(p corev1.Pod, f gcsfuse.Failure) time.Time {
+func (s Observation) firstFuseFailure(p corev1.Pod, f FuseFailure) time.Time {
 	var first time.Time
 	for i := range s.Events {
 		e := &s.Events[i]
 		if e.Reason != "FailedMount" || !isAbout(e, "Pod", p.Name, p.UID) {
 			continue
 		}
-		other, ok := gcsfuse.Recognize(p, oneLine(e.Message))
+		other, ok := RecognizeFuse(p, oneLine(e.Message))
 		if ok && other.IsLike(f) && (first.IsZero() || beginOf(e).Before(first)) {
 			first = beginOf(e)
 		}
@@ -51,7 +49,7 @@ func (s Observation) firstFuseFailure(p corev1.Pod, f gcsfuse.Failure) time.Time
 // has ended. The driver says why within a minute.
 func (s Observation) explainDeadMount(p corev1.Pod) Diagnosis {
 	said := s.newest(func(e *corev1.Event) bool {
-		_, ok := gcsfuse.Recognize(p, oneLine(e.Message))
+		_, ok := RecognizeFuse(p, oneLine(e.Message))
 		return ok && e.Reason == "FailedMount" && isAbout(e, "Pod", p.Name, p.UID)
 	})
 	if said != nil {
@@ -59,6 +57,6 @@ func (s Observation) explainDeadMount(p corev1.Pod) Diagnosis {
 	}
 	return Diagnosis{
 		Sentence: "Cloud Storage FUSE has ended in the sidecar of its pod",
-		Next:     fmt.Sprintf("kubectl logs %s -c %s -n %s", p.Name, gcsfuse.Sidecar, p.Namespace),
+		Next:     fmt.Sprintf("kubectl logs %s -c %s -n %s", p.Name, Sidecar, p.Namespace),
 	}
 }

@@ -8,8 +8,6 @@ import (
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/kube/gcsfuse"
 )
 
 // fuseObservation is a job whose pod has a volume from a bucket and an event about it.
@@ -20,7 +18,7 @@ func fuseObservation(message string, age time.Duration) Observation {
 	pod.Spec.NodeName, pod.Spec.ServiceAccountName = "node", "kinetic"
 	pod.Spec.Volumes = []corev1.Volume{
 		{Name: "data", VolumeSource: corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{
-			Driver: gcsfuse.Driver, ReadOnly: new(true), VolumeAttributes: map[string]string{"bucketName": "acme"},
+			Driver: Driver, ReadOnly: new(true), VolumeAttributes: map[string]string{"bucketName": "acme"},
 		}}},
 		{Name: "disk", VolumeSource: corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{Driver: "pd.csi.storage.gke.io"}}},
 	}

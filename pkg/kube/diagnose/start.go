@@ -12,7 +12,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
-	"github.com/kubectl-kinetic/kinetic/pkg/kube/gcsfuse"
 )
 
 var (
@@ -91,8 +90,8 @@ func (s Observation) explainContainer(p corev1.Pod, c corev1.ContainerStatus, w 
 		r := Diagnosis{Sentence: fmt.Sprintf("container %s keeps crashing", c.Name), Next: DescribePod(p)}
 		if t := c.LastTerminationState.Terminated; t != nil {
 			r.Sentence += fmt.Sprintf(": exit code %d%s", t.ExitCode, prefixed(", ", foreign(t.Reason)))
-			if c.Name == gcsfuse.Sidecar && t.Reason == "OOMKilled" {
-				r.Sentence, r.Unrecoverable = r.Sentence+"; "+gcsfuse.MoreMemory, true
+			if c.Name == Sidecar && t.Reason == "OOMKilled" {
+				r.Sentence, r.Unrecoverable = r.Sentence+"; "+MoreMemory, true
 			}
 		}
 		return r

@@ -20,7 +20,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
-	"github.com/kubectl-kinetic/kinetic/pkg/kube/itemlist"
 )
 
 // Selector selects the objects of all jobs.
@@ -41,17 +40,10 @@ type All struct {
 // Read lists the jobs that a cluster has, with their states. It lists each kind of object once, all at the
 // same time, in pages. notify, which may be nil, gets a line when the server is slow to answer.
 func Read(ctx context.Context, config *rest.Config, notify func(string)) (All, error) {
-	client, err := apiserver.NewClient(config, notify)
+	r, err := newReader(config, notify)
 	if err != nil {
 		return All{}, err
 	}
-	scheme := runtime.NewScheme()
-	for _, add := range []func(*runtime.Scheme) error{batchv1.AddToScheme, corev1.AddToScheme, metav1.AddMetaToScheme} {
-		if err := add(scheme); err != nil {
-			return All{}, err
-		}
-	}
-	r := reader{client, serializer.NewCodecFactory(scheme).UniversalDeserializer()}
 	var jobs, sets, pods []runtime.Object
 	var leftOut error
 	group, ctx := errgroup.WithContext(ctx)
@@ -77,7 +69,7 @@ func Read(ctx context.Context, config *rest.Config, notify func(string)) (All, e
 	if err := group.Wait(); err != nil {
 		return All{}, err
 	}
-	return All{join(jobs, sets, pods), client.Ahead(), leftOut}, nil
+	return All{join(jobs, sets, pods), r.client.Ahead(), leftOut}, nil
 }
 
 // key identifies a job among those of all namespaces.
@@ -118,6 +110,20 @@ type reader struct {
 	decoder runtime.Decoder
 }
 
+func newReader(config *rest.Config, notify func(string)) (reader, error) {
+	client, err := apiserver.NewClient(config, notify)
+	if err != nil {
+		return reader{}, err
+	}
+	scheme := runtime.NewScheme()
+	for _, add := range []func(*runtime.Scheme) error{batchv1.AddToScheme, corev1.AddToScheme, metav1.AddMetaToScheme} {
+		if err := add(scheme); err != nil {
+			return reader{}, err
+		}
+	}
+	return reader{client, serializer.NewCodecFactory(scheme).UniversalDeserializer()}, nil
+}
+
 // list returns the objects of jobs of a resource, with what a list needs of them. It begins again if the
 // server has dropped the version of the first page.
 func (r reader) list(ctx context.Context, resource schema.GroupVersionResource) ([]runtime.Object, error) {
@@ -138,12 +144,7 @@ func (r reader) list(ctx context.Context, resource schema.GroupVersionResource) 
 func (r reader) pages(ctx context.Context, path []string) (kept []runtime.Object, err error) {
 	parameters := map[string]string{"labelSelector": Selector, "limit": strconv.Itoa(pageSize)}
 	for {
-		list, accept := listOf(path[len(path)-1])
-		page, err := r.client.Read(ctx, accept, parameters, path...)
-		if err != nil {
-			return nil, err
-		}
-		about, err := itemlist.Read(bytes.NewReader(page), r.decoder, list, itemlist.Slim, func(o runtime.Object) {
+		about, err := r.page(ctx, path, parameters, func(o runtime.Object) {
 			switch o := o.(type) {
 			case *batchv1.Job:
 				kept = append(kept, Job(o))
@@ -160,6 +161,16 @@ func (r reader) pages(ctx context.Context, path []string) (kept []runtime.Object
 			return kept, nil
 		}
 	}
+}
+
+// page reads one answer, and calls each with every object of it.
+func (r reader) page(ctx context.Context, path []string, parameters map[string]string, each func(runtime.Object)) (metav1.ListInterface, error) {
+	list, accept := listOf(path[len(path)-1])
+	page, err := r.client.Read(ctx, accept, parameters, path...)
+	if err != nil {
+		return nil, err
+	}
+	return ReadItems(bytes.NewReader(page), r.decoder, list, Slim, each)
 }
 
 // listOf returns an empty list of a resource, and the media types for it. Of kinds that have no Go type

@@ -22,20 +22,20 @@ type server struct {
 	asked  []string
 }
 
-func meta(name, id, more string) string {
+func metaOf(name, id, more string) string {
 	return fmt.Sprintf(`{"name":%q,"namespace":"ml","uid":%q,"creationTimestamp":"2026-04-17T12:00:00Z","labels":{"app":"kinetic","job-id":%q%s},`+
 		`"annotations":{"kubectl-kinetic.github.io/store":"gs://s","kubectl-kinetic.github.io/accelerator":"l4"}}`, name, name, id, more)
 }
 
 func pod(id string) string {
-	return `{"metadata":` + meta("kinetic-"+id+"-x", id, "") + `,"spec":{"nodeName":"n","containers":[{"name":"kinetic-worker"}]},"status":{"phase":"Running",` +
+	return `{"metadata":` + metaOf("kinetic-"+id+"-x", id, "") + `,"spec":{"nodeName":"n","containers":[{"name":"kinetic-worker"}]},"status":{"phase":"Running",` +
 		`"containerStatuses":[{"name":"kinetic-worker","state":{"running":{"startedAt":"2026-04-17T12:01:00Z"}}}]}}`
 }
 
 var pages = map[string][]string{
-	"jobs": {`{"metadata":` + meta("kinetic-a", "a", `,"kubectl-kinetic.github.io/capacity":"spot"`) + `,"spec":{"completions":1}}`,
-		`{"metadata":` + meta("kinetic-b", "b", "") + `,"spec":{"completions":1}}`},
-	"leaderworkersets": {`{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":` + meta("keras-pathways-c", "c", "") + `}`},
+	"jobs": {`{"metadata":` + metaOf("kinetic-a", "a", `,"kubectl-kinetic.github.io/capacity":"spot"`) + `,"spec":{"completions":1}}`,
+		`{"metadata":` + metaOf("kinetic-b", "b", "") + `,"spec":{"completions":1}}`},
+	"leaderworkersets": {`{"kind":"PartialObjectMetadata","apiVersion":"meta.k8s.io/v1","metadata":` + metaOf("keras-pathways-c", "c", "") + `}`},
 	"pods":             {pod("a"), pod("c")},
 }
 

@@ -1,4 +1,5 @@
-// Package joblist describes jobs as a list shows them, by their objects in a cluster.
+// Package joblist lists the jobs of a cluster: as a list shows them, by their objects, and as what
+// holds the chips of node pools.
 package joblist
 
 import (

@@ -15,7 +15,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/pypi"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
@@ -98,7 +97,7 @@ func (j *job) line(line string) {
 	}
 	host := "an index"
 	if bases := j.sources.Bases(); len(bases) == 1 && len(j.sources.Links) == 0 {
-		host = j.sources.Hide(pypi.Shown(bases[0]))
+		host = j.sources.Hide(Shown(bases[0]))
 	}
 	j.Show(fmt.Sprintf("%s does not answer; %s is retrying", host, j.tool.way()))
 }
@@ -166,7 +165,7 @@ func (j *job) why(ctx context.Context, r requirement.Requirement) (there bool, e
 			r.Specifiers = append(r.Specifiers, own.Specifiers...)
 		}
 	}
-	p, err := pypi.Client{HTTP: j.HTTP}.Explain(ctx, j.sources, r, j.wish.Target)
+	p, err := IndexClient{HTTP: j.HTTP}.Explain(ctx, j.sources, r, j.wish.Target)
 	err = j.sources.HideIn(err)
 	switch {
 	case p.Why == nil && err != nil:

@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/pypi"
 )
 
 // Index is a place where packages are looked for: an index, or a page or directory of links.
@@ -20,7 +19,7 @@ type Index struct {
 }
 
 // IsDefault reports whether nobody has named the index: it is PyPI.
-func (i Index) IsDefault() bool { return i.From == pypi.Default }
+func (i Index) IsDefault() bool { return i.From == Default }
 
 // Elsewhere is the Way of what resolves on a machine that knows nothing of this one, such as Cloud Build.
 const Elsewhere Method = "elsewhere"
@@ -58,7 +57,7 @@ func (r Resolver) Indexes(w Request, by Method) (all Indexes, err error) {
 			all.Ignored = append(all.Ignored, Index{s.Shown(), s.From})
 		}
 	}
-	others := slices.DeleteFunc(asked.Others, func(s pypi.Source) bool { return by == Pod && s.Dir != "" })
+	others := slices.DeleteFunc(asked.Others, func(s Source) bool { return by == Pod && s.Dir != "" })
 	for _, s := range slices.Concat(asked.Indexes, asked.Links, others) {
 		if asked.NoIndex == "" || s.IsLinks() {
 			from := s.From
@@ -122,7 +121,7 @@ func holds(value string) bool {
 // noIndex returns the file that lets no index be asked, "" if there is none.
 func (all uvConfigs) noIndex() string {
 	for _, c := range all {
-		if slices.Contains(c.options, pypi.NoIndex) {
+		if slices.Contains(c.options, NoIndex) {
 			return c.file
 		}
 	}

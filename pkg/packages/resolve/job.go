@@ -12,7 +12,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/pypi"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
@@ -20,7 +19,7 @@ import (
 type job struct {
 	Resolver
 	wish    Request
-	sources pypi.Sources
+	sources Sources
 	tool    tool
 
 	dir      string // private, removed afterwards
@@ -117,7 +116,7 @@ func written(l deps.Line) (string, error) {
 		return "", fmt.Errorf("%s: %w", l.Place(), err)
 	}
 	extras, marker := l.BesidePath()
-	line := name.Project() + extras + " @ " + pypi.FileURL(l.Path)
+	line := name.Project() + extras + " @ " + FileURL(l.Path)
 	if marker != "" {
 		line += " ; " + marker
 	}

@@ -9,7 +9,6 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/pypi"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
@@ -76,7 +75,7 @@ func located(packages []lock.Package) (err error) {
 		if p.Wheel == nil {
 			continue
 		}
-		if *p.Wheel, err = pypi.Locate(*p.Wheel); err != nil {
+		if *p.Wheel, err = Locate(*p.Wheel); err != nil {
 			return fmt.Errorf("package %s: %w", p.Name, err)
 		}
 	}
@@ -102,7 +101,7 @@ func (r Resolver) pinned(ctx context.Context, w Request) ([]lock.Package, error)
 	var found []lock.Package
 	var rest []lock.Pin
 	for _, pin := range pins {
-		p, ok, err := pypi.FindInDirs(s.Dirs(), pin, w.Target)
+		p, ok, err := FindInDirs(s.Dirs(), pin, w.Target)
 		if err != nil {
 			return nil, err
 		}
@@ -118,9 +117,9 @@ func (r Resolver) pinned(ctx context.Context, w Request) ([]lock.Package, error)
 	if err := r.access().Authorize(ctx, &s); err != nil {
 		return nil, err
 	}
-	asked, err := pypi.Client{HTTP: r.HTTP}.Find(ctx, s.Bases(), rest, w.Target)
+	asked, err := IndexClient{HTTP: r.HTTP}.Find(ctx, s.Bases(), rest, w.Target)
 	err = s.HideIn(err)
-	var missing *pypi.MissingError
+	var missing *MissingError
 	if errors.As(err, &missing) {
 		next := ": correct its version, name an index that has it, or lock the requirements again"
 		if s.NoIndex != "" {

@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/pypi"
 )
 
 // Netrc returns the credentials for the indexes and the URLs of a wish in the form of a netrc file, ""
@@ -41,7 +40,7 @@ func (r Resolver) Hosts(ctx context.Context, w Request, packages []lock.Package)
 	return hostsOf(n), hostsOf(p), err
 }
 
-func hostsOf(sources []pypi.Source) (hosts []string) {
+func hostsOf(sources []Source) (hosts []string) {
 	for _, s := range sources {
 		host, _, _ := s.Login()
 		hosts = append(hosts, host)
@@ -50,7 +49,7 @@ func hostsOf(sources []pypi.Source) (hosts []string) {
 }
 
 // logins returns the sources for Hosts, one for each host.
-func (r Resolver) logins(ctx context.Context, w Request, packages []lock.Package) (needed, possible []pypi.Source, err error) {
+func (r Resolver) logins(ctx context.Context, w Request, packages []lock.Package) (needed, possible []Source, err error) {
 	s, err := r.sources(w)
 	if err != nil {
 		return nil, nil, err
@@ -64,7 +63,7 @@ func (r Resolver) logins(ctx context.Context, w Request, packages []lock.Package
 		return nil, nil, err
 	}
 	seen := map[string]bool{"": true}
-	isNew := func(s pypi.Source) bool {
+	isNew := func(s Source) bool {
 		host, _, _ := s.Login()
 		found := seen[host]
 		seen[host] = true
@@ -126,7 +125,7 @@ func netrcWord(value string, old bool) (string, bool) {
 var address = lazyregexp.New(`https?://(?:[^/\s"]+@)?[^/\s"@?#;]+`)
 
 // direct returns the hosts of the URLs of requirements, or of the packages of a lock.
-func (r Resolver) direct(w Request, packages []lock.Package) ([]pypi.Source, error) {
+func (r Resolver) direct(w Request, packages []lock.Package) ([]Source, error) {
 	lines := slices.Concat(w.Requirements, w.Constraints)
 	if w.Kind.IsLock() {
 		lines = nil
@@ -137,7 +136,7 @@ func (r Resolver) direct(w Request, packages []lock.Package) ([]pypi.Source, err
 			lines = append(lines, deps.Line{Text: p.Source, File: w.Source})
 		}
 	}
-	var hosts []pypi.Source
+	var hosts []Source
 	for _, l := range lines {
 		for _, found := range address().FindAllString(l.Text, -1) {
 			s, err := r.access().Sources([]string{"--find-links " + found}, nil)
@@ -177,8 +176,8 @@ func (r Resolver) FromVariables(w Request) ([]string, error) {
 		return nil, err
 	}
 	var options []string
-	if s.NoIndex != "" && s.NoIndex != pypi.NoIndex {
-		options = append(options, pypi.NoIndex)
+	if s.NoIndex != "" && s.NoIndex != NoIndex {
+		options = append(options, NoIndex)
 	}
 	for _, source := range s.Others {
 		if address := source.Plain(); address != "" && address != deps.PyPI {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/pypi"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/resolve"
 )
 
@@ -58,7 +57,7 @@ print(json.dumps({host: [login, password] for host, (login, _, password) in netr
 	}
 	ours := map[string][2]string{}
 	for host := range logins {
-		login, password, _ := pypi.Netrc(text)(host)
+		login, password, _ := resolve.NetrcLogins(text)(host)
 		ours[host] = [2]string{login, password}
 	}
 	if diff := cmp.Diff(logins, ours); diff != "" {

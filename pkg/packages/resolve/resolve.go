@@ -20,7 +20,6 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/pypi"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
@@ -140,8 +139,8 @@ func (r Resolver) lookPath(name string) (string, error) {
 }
 
 // access returns what gives credentials for indexes.
-func (r Resolver) access() pypi.Access {
-	return pypi.Access{Getenv: r.getenv, Home: r.Home, Token: r.Token}
+func (r Resolver) access() Access {
+	return Access{Getenv: r.getenv, Home: r.Home, Token: r.Token}
 }
 
 // Client returns a client that fetches the wheels of a wish: it adds the credentials that belong
@@ -155,7 +154,7 @@ func (r Resolver) Client(w Request) (*http.Client, error) {
 // would help.
 func (r Resolver) Text(ctx context.Context, address string) ([]byte, error) {
 	text, err := r.access().Text(ctx, r.HTTP, address)
-	var wrong *pypi.TextError
+	var wrong *TextError
 	if errors.As(err, &wrong) {
 		err = &MistakeError{err}
 	}
@@ -163,7 +162,7 @@ func (r Resolver) Text(ctx context.Context, address string) ([]byte, error) {
 }
 
 // sources returns where the packages of a wish come from.
-func (r Resolver) sources(w Request) (pypi.Sources, error) {
+func (r Resolver) sources(w Request) (Sources, error) {
 	s, err := r.access().Sources(slices.Concat(w.Options, w.AddedOptions), w.IndexNames)
 	if err != nil && w.Source != "" {
 		err = fmt.Errorf("%s: %w", w.Source, err)

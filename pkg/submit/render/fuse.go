@@ -7,7 +7,7 @@ import (
 	corev1 "k8s.io/api/core/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/kube/gcsfuse"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
 )
 
 // fuseVolume returns a volume that mounts a bucket, or a folder in it, with Cloud Storage
@@ -17,7 +17,7 @@ func fuseVolume(d api.Data) corev1.VolumeSource {
 	if d.Cache != "" {
 		attributes["fileCacheCapacity"] = d.Cache
 	}
-	return corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{Driver: gcsfuse.Driver, ReadOnly: new(!d.Writable), VolumeAttributes: attributes}}
+	return corev1.VolumeSource{CSI: &corev1.CSIVolumeSource{Driver: diagnose.Driver, ReadOnly: new(!d.Writable), VolumeAttributes: attributes}}
 }
 
 // fuseOptions returns the mount options. Folders are often only part of objects' names. What

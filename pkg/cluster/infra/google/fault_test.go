@@ -16,7 +16,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest"
-	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest/lagtest"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/transport"
 )
 
@@ -233,7 +232,7 @@ func TestTwoUpAtOnce(t *testing.T) {
 // The other one has enabled the APIs: a service that doesn't know it yet is asked again.
 func TestAPIsThatAnotherRunHasEnabled(t *testing.T) {
 	w := newWorld(t)
-	w.SetLag(2, lagtest.NewAPI)
+	w.SetLag(2, gcptest.NewAPI)
 	missing := infra.State{Exists: true, Missing: APIs()}
 	if err := (apis{w.project, infra.ID{Kind: infra.KindAPIs}}).Ensure(t.Context(), missing); err != nil {
 		t.Fatal(err)

@@ -12,7 +12,6 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest"
-	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest/lagtest"
 )
 
 // waiting is what is said of the resources, as text.
@@ -34,21 +33,21 @@ func (w *waiting) String() string {
 }
 
 // said is what a run says while a service does not know something.
-var said = map[lagtest.Lag]string{
-	lagtest.HiddenAccount:    "service account kn-research-nodes: waiting until Google Cloud knows the service account",
-	lagtest.UnknownMember:    "project roles of kn-research-nodes: waiting until Google Cloud knows the service account",
-	lagtest.UncheckedAccount: "cluster research: waiting until Google Cloud knows the service account",
-	lagtest.UnusableAccount:  "cluster research: waiting until Google Cloud knows the service account",
-	lagtest.NewAPI:           "cluster research: waiting until Google Cloud knows that the API is enabled",
-	lagtest.NewConsumer:      "cluster research: waiting until Google Cloud knows that the API is enabled",
-	lagtest.NewIdentityPool:  "Workload Identity of kn-research-jobs: waiting until Google Cloud knows the pool of identities",
+var said = map[gcptest.Lag]string{
+	gcptest.HiddenAccount:    "service account kn-research-nodes: waiting until Google Cloud knows the service account",
+	gcptest.UnknownMember:    "project roles of kn-research-nodes: waiting until Google Cloud knows the service account",
+	gcptest.UncheckedAccount: "cluster research: waiting until Google Cloud knows the service account",
+	gcptest.UnusableAccount:  "cluster research: waiting until Google Cloud knows the service account",
+	gcptest.NewAPI:           "cluster research: waiting until Google Cloud knows that the API is enabled",
+	gcptest.NewConsumer:      "cluster research: waiting until Google Cloud knows that the API is enabled",
+	gcptest.NewIdentityPool:  "Workload Identity of kn-research-jobs: waiting until Google Cloud knows the pool of identities",
 }
 
 // The first run in a new project succeeds, however long services take to know what it has made.
 func TestWhatIsNewIsWaitedFor(t *testing.T) {
-	tests := map[string][]lagtest.Lag{"all together": lagtest.All()}
-	for _, lag := range lagtest.All() {
-		tests[string(lag)] = []lagtest.Lag{lag}
+	tests := map[string][]gcptest.Lag{"all together": gcptest.Lags()}
+	for _, lag := range gcptest.Lags() {
+		tests[string(lag)] = []gcptest.Lag{lag}
 	}
 	for name, kinds := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -82,7 +81,7 @@ func TestPoolOfANewAccount(t *testing.T) {
 }
 
 func TestPatienceEnds(t *testing.T) {
-	for _, lag := range lagtest.All() {
+	for _, lag := range gcptest.Lags() {
 		t.Run(string(lag), func(t *testing.T) {
 			w := newWorld(t)
 			w.project.Patience = time.Millisecond
@@ -97,7 +96,7 @@ func TestPatienceEnds(t *testing.T) {
 }
 
 func TestPatienceCanBeInterrupted(t *testing.T) {
-	for _, lag := range lagtest.All() {
+	for _, lag := range gcptest.Lags() {
 		t.Run(string(lag), func(t *testing.T) {
 			w := newWorld(t)
 			ctx, interrupt := context.WithCancel(t.Context())

@@ -1,0 +1,85 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
+)
+
+// nodes counts the nodes, or those with the accelerator that was named.
+func (c *cluster) nodes(ctx context.Context) Finding {
+	which, selector := "", ""
+	if c.Accelerator != nil {
+		selector = c.selector()
+		which = " for " + accelerator.Text(*c.Accelerator)
+	}
+	rows, err := apiserver.ReadTable(func(parameters map[string]string) ([]byte, error) {
+		if selector != "" {
+			parameters["labelSelector"] = selector
+		}
+		return c.server.Read(ctx, apiserver.AcceptTable, parameters, "/api/v1/nodes")
+	}, "Name", "Status")
+	if apierrors.IsForbidden(err) {
+		return Skip("no permission to list nodes")
+	}
+	if err != nil {
+		return c.failed("list", "nodes", err)
+	}
+	var idle []string
+	for _, row := range rows {
+		if row[1] != "Ready" {
+			idle = append(idle, row[0])
+		}
+	}
+	return c.countNodes(which, selector, len(rows), idle)
+}
+
+// selector chooses the nodes with the accelerator, as the pods of a job do; "" for all nodes.
+func (c *cluster) selector() string {
+	labels := map[string]string{}
+	maps.Copy(labels, c.Accelerator.NodeLabels())
+	if c.Accelerator.Spot {
+		labels[api.NodeLabelSpot] = "true"
+	}
+	var pairs []string
+	for _, name := range slices.Sorted(maps.Keys(labels)) {
+		pairs = append(pairs, name+"="+labels[name])
+	}
+	return strings.Join(pairs, ",")
+}
+
+// countNodes returns the finding for a number of nodes, some of which take no pods.
+func (c *cluster) countNodes(which, selector string, all int, idle []string) Finding {
+	show := "kubectl get nodes"
+	if selector != "" {
+		show += " -l " + selector
+	}
+	ready := all - len(idle)
+	switch {
+	case all == 0 && c.Target.GKE:
+		return Skip("there is no node%s now; GKE may add some", which)
+	case ready == 0:
+		return Bad(show, "%d of %d nodes%s are ready", ready, all, which)
+	case len(idle) > 0:
+		return Good("%d of %d nodes%s are ready; not %s", ready, all, which, someOf(idle))
+	default:
+		return Good("%d%s, all ready", all, which)
+	}
+}
+
+// someOf returns the first of some names, and how many others there are.
+func someOf(names []string) string {
+	const enough = 3
+	if len(names) <= enough {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d others", strings.Join(names[:enough], ", "), len(names)-enough)
+}

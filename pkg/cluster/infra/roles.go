@@ -1,0 +1,145 @@
+package infra
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"io/fs"
+	"reflect"
+
+	"k8s.io/apimachinery/pkg/apis/meta/v1/unstructured"
+	"sigs.k8s.io/yaml"
+
+	"github.com/kubectl-kinetic/kinetic/manifests/rbac"
+)
+
+// Roles creates the Roles of the namespace, those of manifests/rbac.
+type Roles struct {
+	Cluster   *Cluster
+	Namespace string
+}
+
+func (r Roles) objects() ([]object, error) {
+	all, err := namespaced(r.Namespace)
+	var roles []object
+	for _, o := range all {
+		if o.GetKind() == "Role" {
+			roles = append(roles, o)
+		}
+	}
+	return roles, err
+}
+
+// Get implements infra.Actor.
+func (r Roles) Get(ctx context.Context) (State, error) {
+	roles, err := r.objects()
+	if err != nil {
+		return State{}, err
+	}
+	found, err := r.Cluster.getAll(ctx, roles)
+	if err != nil {
+		return State{}, err
+	}
+	var s State
+	for i, o := range roles {
+		switch {
+		case found[i] == nil:
+			s.Missing = append(s.Missing, "Role "+o.GetName())
+			continue
+		case !sameRules(found[i], o.Unstructured):
+			s.Differences = append(s.Differences, Difference{Setting: "Role " + o.GetName(), Have: "other rules", Want: "those of this version"})
+		}
+		s.Exists = true
+	}
+	if !s.Exists {
+		s.Missing = nil
+	}
+	return s, nil
+}
+
+// sameRules compares the rules of two Roles as JSON has them.
+func sameRules(a, b *unstructured.Unstructured) bool {
+	var rules [2]any
+	for i, o := range []*unstructured.Unstructured{a, b} {
+		text, err := json.Marshal(o.Object["rules"])
+		if err != nil || json.Unmarshal(text, &rules[i]) != nil {
+			return false
+		}
+	}
+	return reflect.DeepEqual(rules[0], rules[1])
+}
+
+// Ensure implements infra.Actor. It leaves Roles alone that have other rules, unless these are to be
+// changed.
+func (r Roles) Ensure(ctx context.Context, have State) error {
+	roles, err := r.objects()
+	if err != nil {
+		return err
+	}
+	found, err := r.Cluster.getAll(ctx, roles)
+	if err != nil {
+		return err
+	}
+	for i, o := range roles {
+		if found[i] != nil && len(have.Differences) == 0 {
+			continue
+		}
+		if err := r.Cluster.apply(ctx, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Delete implements infra.Actor.
+func (r Roles) Delete(ctx context.Context) error {
+	roles, err := r.objects()
+	if err != nil {
+		return err
+	}
+	for _, o := range roles {
+		if err := r.Cluster.delete(ctx, o); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// kustomization is the part of manifests/rbac's kustomization that is applied here.
+type kustomization struct {
+	APIVersion string   `json:"apiVersion"`
+	Kind       string   `json:"kind"`
+	Resources  []string `json:"resources"`
+	Labels     []struct {
+		Pairs map[string]string `json:"pairs"`
+	} `json:"labels"`
+}
+
+// namespaced returns the objects of manifests/rbac for a namespace.
+func namespaced(namespace string) ([]object, error) {
+	text, err := fs.ReadFile(rbac.FS, "kustomization.yaml")
+	if err != nil {
+		return nil, fmt.Errorf("reading manifests/rbac: %w", err)
+	}
+	var k kustomization
+	if err := yaml.UnmarshalStrict(text, &k); err != nil {
+		return nil, fmt.Errorf("reading manifests/rbac/kustomization.yaml: %w", err)
+	}
+	var all bytes.Buffer
+	for _, name := range k.Resources {
+		text, err := fs.ReadFile(rbac.FS, name)
+		if err != nil {
+			return nil, fmt.Errorf("reading manifests/rbac: %w", err)
+		}
+		fmt.Fprintf(&all, "---\n%s\n", text)
+	}
+	objects, err := parse(all.Bytes())
+	for _, o := range objects {
+		o.SetNamespace(namespace)
+		for _, l := range k.Labels {
+			o.mark(l.Pairs)
+		}
+	}
+	return objects, err
+}

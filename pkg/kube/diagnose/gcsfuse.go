@@ -1,0 +1,157 @@
+package diagnose
+
+import (
+	"fmt"
+	"strings"
+
+	corev1 "k8s.io/api/core/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
+)
+
+const (
+	// Driver is the name of the driver.
+	Driver = "gcsfuse.csi.storage.gke.io"
+	// Sidecar is the container in which gcsfuse runs.
+	Sidecar = "gke-gcsfuse-sidecar"
+	// MoreMemory is what helps a Sidecar that ran out of memory.
+	MoreMemory = "raise its limit, as with --annotation gke-gcsfuse/memory-limit=4Gi"
+)
+
+var (
+	setUp      = lazyregexp.New(`volume "([^"]*)"\s*: (.*)$`)
+	rpcError   = lazyregexp.New(`^rpc error: code = (\w+) desc = (.*)$`)
+	ofGcsfuse  = lazyregexp.New(`^(?:gcsfuse|the sidecar container) failed with error: (?:Error: )?|\s*gcsfuse exited with error: exit status \d+$`)
+	ofBucket   = lazyregexp.New(`^failed to get GCS bucket "([^"]*)": (?:googleapi: )?(.*)$`)
+	bucketName = lazyregexp.New(`^[a-z0-9][a-z0-9._-]*$`)
+)
+
+// FuseFailure is a failure to mount a bucket.
+type FuseFailure struct {
+	kind   kind
+	values []any // volume, bucket, node, service account, role, the driver's message
+}
+
+// kind is a kind of Failure.
+type kind struct {
+	// code is that of the driver's error, "" if the kubelet did not reach the driver. part
+	// is what the message contains, if a code has several meanings.
+	code, part string
+	// sentence, remedy and next are formats for the values of a Failure.
+	sentence, remedy, next string
+	wait                   string
+}
+
+// kinds are tried in order.
+var kinds = []kind{
+	{part: "driver name " + Driver + " not found", wait: "a new node gets it within 2 minutes",
+		sentence: "node %[3]s does not have the Cloud Storage FUSE driver",
+		remedy:   "enable GKE's add-on GcsFuseCsiDriver",
+		next:     "kubectl get csidriver " + Driver},
+	{code: "FailedPrecondition", part: "Workload Identity",
+		sentence: "node %[3]s has no Workload Identity Federation, which volume %[1]s needs",
+		remedy:   "enable it for the cluster and for the node pool",
+		next:     "kubectl describe node %[3]s"},
+	{code: "FailedPrecondition",
+		sentence: "its pod has no sidecar for volume %[1]s",
+		remedy:   `GKE adds one to pods with the annotation gke-gcsfuse/volumes: "true"`},
+	{code: "Internal", part: "inject the sidecar",
+		sentence: "GKE did not add the sidecar for volume %[1]s to its pod",
+		remedy:   "submit the job again"},
+	{code: "Unauthenticated", wait: "a new one takes up to 5 minutes",
+		sentence: "service account %[4]s gets no token for volume %[1]s",
+		remedy:   "enable Workload Identity Federation for the cluster and for the node pool"},
+	{code: "PermissionDenied", wait: "a new role takes up to 5 minutes",
+		sentence: "volume %[1]s can't be mounted from gs://%[2]s: %[6]s",
+		remedy:   "give service account %[4]s the role %[5]s",
+		next:     "gcloud storage buckets get-iam-policy gs://%[2]s"},
+	{code: "NotFound", part: "bucket",
+		sentence: "volume %[1]s can't be mounted: there is no bucket gs://%[2]s",
+		next:     "gcloud storage buckets describe gs://%[2]s"},
+	{code: "InvalidArgument",
+		sentence: "volume %[1]s can't be mounted with its options: %[6]s"},
+	{code: "ResourceExhausted",
+		sentence: "the sidecar of volume %[1]s ran out of memory",
+		remedy:   MoreMemory},
+	{code: "Aborted", wait: again, sentence: anyReason},
+	{code: "DeadlineExceeded", wait: again, sentence: anyReason},
+	{code: "Unavailable", wait: again, sentence: anyReason},
+}
+
+const (
+	again     = "the node tries again"
+	anyReason = "volume %[1]s can't be mounted: %[6]s"
+)
+
+// RecognizeFuse returns the failure that a FailedMount event of a pod reports, on one line. It
+// goes by the code of the error, since the words change from version to version, and by
+// the name of the driver, which the event or the pod's volume has. Of a persistent volume
+// the pod only has the claim: then the driver must have named a bucket.
+func RecognizeFuse(p corev1.Pod, message string) (f FuseFailure, ok bool) {
+	m := setUp().FindStringSubmatch(message)
+	if m == nil {
+		return FuseFailure{}, false
+	}
+	volume, text, code := csiVolume(p, m[1]), m[2], ""
+	if e := rpcError().FindStringSubmatch(text); e != nil {
+		code, text = e[1], e[2]
+	}
+	said, bucket := ofGcsfuse().ReplaceAllString(text, ""), volume.VolumeAttributes["bucketName"]
+	if b := ofBucket().FindStringSubmatch(said); b != nil {
+		bucket, said = b[1], b[2]
+	} else if volume.Driver != Driver && !strings.Contains(text, Driver) {
+		return FuseFailure{}, false
+	}
+	if !bucketName().MatchString(bucket) { // it is part of a command
+		bucket = "BUCKET"
+	}
+	for _, k := range kinds {
+		if k.code == code && strings.Contains(text, k.part) {
+			account := p.Namespace + "/" + p.Spec.ServiceAccountName
+			return FuseFailure{k, []any{m[1], bucket, p.Spec.NodeName, account, role(volume), said}}, true
+		}
+	}
+	return FuseFailure{}, false
+}
+
+// csiVolume returns a pod's volume of that name, the zero value if no CSI driver mounts
+// it.
+func csiVolume(p corev1.Pod, name string) corev1.CSIVolumeSource {
+	for _, v := range p.Spec.Volumes {
+		if v.Name == name && v.CSI != nil {
+			return *v.CSI
+		}
+	}
+	return corev1.CSIVolumeSource{}
+}
+
+// role returns the role that a volume takes.
+func role(v corev1.CSIVolumeSource) string {
+	if v.ReadOnly != nil && *v.ReadOnly {
+		return "roles/storage.objectViewer"
+	}
+	return "roles/storage.objectUser"
+}
+
+// Sentence says what failed.
+func (f FuseFailure) Sentence() string { return f.text(f.kind.sentence) }
+
+// Wait says why the failure may pass within 5 minutes; "" if only another pod helps, or
+// another job.
+func (f FuseFailure) Wait() string { return f.kind.wait }
+
+// Remedy says what helps if waiting doesn't; "" if the sentence already does.
+func (f FuseFailure) Remedy() string { return f.text(f.kind.remedy) }
+
+// Next returns a command that shows more than the pod's description; "" if there is none.
+func (f FuseFailure) Next() string { return f.text(f.kind.next) }
+
+// IsLike reports whether two failures are of one kind.
+func (f FuseFailure) IsLike(other FuseFailure) bool { return f.kind == other.kind }
+
+func (f FuseFailure) text(format string) string {
+	if !strings.Contains(format, "%") {
+		return format
+	}
+	return fmt.Sprintf(format, f.values...)
+}

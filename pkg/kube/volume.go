@@ -1,0 +1,101 @@
+package kube
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
+)
+
+// volumeChecker looks for what mounts need in the cluster that a job is submitted to.
+type volumeChecker struct {
+	Namespace string
+	// Get returns the JSON of an object, or of a list of objects, by its path in the API. Its
+	// errors are those of the API server.
+	Get func(ctx context.Context, path ...string) ([]byte, error)
+	// Say tells the user a line. It is called by one goroutine at a time.
+	Say func(format string, args ...any)
+}
+
+// missing is an error about what the command line names and the cluster doesn't have.
+type missing struct{ error }
+
+// Usage implements what pkg/cmd/cli asks an error for.
+func (missing) Usage() bool { return true }
+
+// Kind implements what pkg/cmd/cli asks an error for.
+func (missing) Kind() api.ErrorKind { return api.KindUnstartable }
+
+// Unwrap returns the error without its exit code.
+func (m missing) Unwrap() error { return m.error }
+
+func missingf(format string, args ...any) error { return missing{fmt.Errorf(format, args...)} }
+
+// finding is the result of one check.
+type finding struct {
+	err error
+	// note is what the user is told if the job can be submitted.
+	note string
+}
+
+// CheckFlags checks the claims that a job mounts and the StorageClass of its disk, as its flags
+// name them. A job without them causes no request. What the user may not read is only known
+// when the job starts.
+func (c volumeChecker) CheckFlags(ctx context.Context, s api.Spec) error {
+	var checks []func() finding
+	for _, name := range claimNames(s.Data) {
+		checks = append(checks, func() finding { return c.checkClaim(ctx, name, s) })
+	}
+	switch {
+	case s.DiskClass != "":
+		checks = append(checks, func() finding { return c.checkClass(ctx, s) })
+	case s.DiskVolume:
+		checks = append(checks, func() finding { return c.checkDefaultClass(ctx, s) })
+	}
+	found := make([]finding, len(checks))
+	parallel.Each(len(checks), checks, func(i int, check func() finding) { found[i] = check() })
+	var failed []error
+	for _, f := range found {
+		failed = append(failed, f.err)
+	}
+	if err := errors.Join(failed...); err != nil {
+		return err
+	}
+	for _, f := range found {
+		if f.note != "" {
+			c.Say("warning: %s", f.note)
+		}
+	}
+	return nil
+}
+
+// read reads an object.
+func (c volumeChecker) read(ctx context.Context, into any, path ...string) error {
+	data, err := c.Get(ctx, path...)
+	if err != nil {
+		return err
+	}
+	return json.Unmarshal(data, into)
+}
+
+// list returns the metadata of the objects in a collection, none if they can't be read.
+func (c volumeChecker) list(ctx context.Context, path ...string) []metav1.PartialObjectMetadata {
+	var all metav1.PartialObjectMetadataList
+	if err := c.read(ctx, &all, path...); err != nil {
+		return nil
+	}
+	return all.Items
+}
+
+func names(objects []metav1.PartialObjectMetadata) []string {
+	all := make([]string, len(objects))
+	for i, o := range objects {
+		all[i] = o.Name
+	}
+	return all
+}

@@ -1,0 +1,151 @@
+package resolve
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
+)
+
+// parallel is how many projects are asked for at a time.
+const parallel = 16
+
+// Find returns where the files of pinned packages are, and which wheel of each fits the target.
+// The indexes at bases are asked in their order, until one has a file with the right hash: the
+// hash decides, so it does not matter which one that is. One that refuses access has nothing here, unless
+// all do. The order of the pins is kept.
+func (c IndexClient) Find(ctx context.Context, bases []string, pins []lock.Pin, target wheel.Target) ([]lock.Package, error) {
+	found := make([]lock.Package, len(pins))
+	g, ctx := errgroup.WithContext(ctx)
+	g.SetLimit(parallel)
+	for i, pin := range pins {
+		g.Go(func() (err error) {
+			found[i], err = c.find(ctx, bases, pin, target)
+			return err
+		})
+	}
+	return found, g.Wait()
+}
+
+func (c IndexClient) find(ctx context.Context, bases []string, pin lock.Pin, target wheel.Target) (lock.Package, error) {
+	var why, refusals []error
+	for _, base := range bases {
+		files, err := c.Files(ctx, base, pin.Name)
+		var refused *refusedError
+		if errors.As(err, &refused) {
+			refusals = append(refusals, err)
+		}
+		if refused != nil || errors.Is(err, ErrNotFound) {
+			why = append(why, err)
+			continue
+		}
+		if err != nil {
+			return lock.Package{}, err
+		}
+		p, ok, err := choose(files, pin, target)
+		if ok || err != nil {
+			return p, err
+		}
+		why = append(why, fmt.Errorf("the index %s has %s", Shown(base), describe(files, pin)))
+	}
+	if len(refusals) > 0 && len(refusals) == len(bases) {
+		return lock.Package{}, refusals[0]
+	}
+	return lock.Package{}, &MissingError{pin, why}
+}
+
+// MissingError says that the indexes answer, and none has a file of a pinned package.
+type MissingError struct {
+	Pin lock.Pin
+	// Why says for each index what it has instead.
+	Why []error
+}
+
+// Error names the package and says what each index has instead.
+func (e *MissingError) Error() string {
+	text := fmt.Sprintf("%s==%s: no file matches any of its hashes", e.Pin.Name, e.Pin.Version)
+	for _, err := range e.Why {
+		text += ": " + err.Error()
+	}
+	return text
+}
+
+// choose returns the package with the wheel that fits, or what it has to be built from. ok is
+// false if no file has one of the hashes.
+func choose(files []IndexFile, pin lock.Pin, target wheel.Target) (p lock.Package, ok bool, err error) {
+	p = lock.Package{Name: pin.Name, Version: pin.Version}
+	var names []wheel.Name
+	var wheels []IndexFile
+	for _, f := range files {
+		if f.SHA256 == "" || !slices.Contains(pin.Hashes, f.SHA256) {
+			continue
+		}
+		ok = true
+		if !strings.HasSuffix(f.Name, ".whl") {
+			p.Source = f.URL
+			continue
+		}
+		name, err := wheel.ParseName(f.Name)
+		if err != nil {
+			return p, false, err
+		}
+		names, wheels = append(names, name), append(wheels, f)
+	}
+	if !ok || len(names) == 0 {
+		p.Why = lock.ErrNoWheel
+		return p, ok, nil
+	}
+	best, err := wheel.Best(names, target)
+	var noFit *wheel.NoFitError
+	if errors.As(err, &noFit) {
+		p.Why = err
+		return p, true, nil
+	}
+	if err != nil {
+		return p, false, err
+	}
+	f := wheels[best]
+	p.Wheel, p.Source = &lock.File{Name: f.Name, URL: f.URL, SHA256: f.SHA256, Size: f.Size}, ""
+	return p, true, nil
+}
+
+// describe says what an index has of a project instead of a pinned file.
+func describe(files []IndexFile, pin lock.Pin) string {
+	ofVersion, hashed := 0, 0
+	for _, f := range files {
+		if f.SHA256 != "" {
+			hashed++
+		}
+		if isOf(f.Name, pin) {
+			ofVersion++
+		}
+	}
+	switch {
+	case len(files) > 0 && hashed == 0:
+		return "no hashes"
+	case ofVersion == 0:
+		return fmt.Sprintf("%d files of %s, none of version %s", len(files), pin.Name, pin.Version)
+	}
+	return fmt.Sprintf("%d files of that version, with other hashes", ofVersion)
+}
+
+// isOf reports whether a file is of the pinned version.
+func isOf(file string, pin lock.Pin) bool {
+	n, err := wheel.ParseName(file)
+	if err != nil {
+		return strings.HasSuffix(strings.TrimSuffix(strings.TrimSuffix(file, ".tar.gz"), ".zip"), "-"+pin.Version)
+	}
+	v, err := requirement.ParseVersion(n.Version)
+	if err != nil {
+		return false
+	}
+	w, err := requirement.ParseVersion(pin.Version)
+	return err == nil && v.Compare(w) == 0
+}

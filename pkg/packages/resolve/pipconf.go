@@ -1,0 +1,223 @@
+package resolve
+
+import (
+	"fmt"
+	"maps"
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// PipFiles returns where pip looks for its configuration, the file that counts most last, from
+// https://pip.pypa.io/en/stable/topics/configuration.
+func (a Access) PipFiles() (files []string) {
+	in := func(dir, file string) {
+		if dir != "" {
+			files = append(files, filepath.Join(dir, filepath.FromSlash(file)))
+		}
+	}
+	named := a.getenv("PIP_CONFIG_FILE")
+	if named == os.DevNull {
+		return nil
+	}
+	user := named == "" || !isThere(named)
+	switch runtime.GOOS {
+	case "windows":
+		in(a.getenv("PROGRAMDATA"), "pip/pip.ini")
+		if user {
+			in(a.Home, "pip/pip.ini")
+			in(a.getenv("APPDATA"), "pip/pip.ini")
+		}
+		in(a.getenv("VIRTUAL_ENV"), "pip.ini")
+		in(named, "")
+		return files
+	case "darwin":
+		in(a.root+"/Library/Application Support", "pip/pip.conf")
+	default:
+		in(a.root+"/etc/xdg", "pip/pip.conf")
+		in(a.root+"/etc", "pip.conf")
+	}
+	if user {
+		in(a.Home, ".pip/pip.conf")
+		in(a.configDir(), "pip/pip.conf")
+		if runtime.GOOS == "darwin" {
+			in(a.Home, "Library/Application Support/pip/pip.conf")
+		}
+	}
+	in(a.getenv("VIRTUAL_ENV"), "pip.conf")
+	in(named, "")
+	return files
+}
+
+// configDir returns where programs keep their users' settings, "" without a home directory.
+func (a Access) configDir() string {
+	if dir := a.getenv("XDG_CONFIG_HOME"); dir != "" || a.Home == "" {
+		return dir
+	}
+	return filepath.Join(a.Home, ".config")
+}
+
+func isThere(path string) bool {
+	_, err := os.Stat(path)
+	return err == nil
+}
+
+// setting is a value of pip's configuration, and the file that has it.
+type setting struct{ value, file string }
+
+// pipSettings returns what pip's configuration says to pip install, by the names of its options without dashes before
+// them. Files that can't be read say nothing.
+func (a Access) pipSettings() map[string]setting {
+	all := map[string]map[string]setting{"global": {}, "install": {}}
+	for _, file := range a.PipFiles() {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		readPipConf(strings.TrimPrefix(string(text), "\ufeff"), func(section, name, value string, _ int) {
+			if of := all[section]; of != nil {
+				of[strings.TrimLeft(strings.ReplaceAll(name, "_", "-"), "-")] = setting{value, file}
+			}
+		})
+	}
+	maps.Copy(all["global"], all["install"])
+	return all["global"]
+}
+
+// readPipConf reads a configuration file as Python's configparser does. set is called with every value and its line, and
+// with every section, without a name.
+func readPipConf(text string, set func(section, name, value string, line int)) {
+	section, name, value, first, number := "", "", "", 0, 0
+	end := func() {
+		if name != "" {
+			set(section, strings.ToLower(name), strings.TrimSpace(value), first)
+		}
+		name = ""
+	}
+	for line := range strings.Lines(text) {
+		number++
+		trimmed := strings.TrimSpace(line)
+		switch isMore := name != "" && strings.TrimLeft(line, " \t") != line; {
+		case trimmed == "", trimmed[0] == '#', trimmed[0] == ';':
+		case isMore:
+			value += "\n" + trimmed
+		case trimmed[0] == '[':
+			end()
+			section = strings.Trim(trimmed, "[]")
+			set(section, "", "", number)
+		default:
+			end()
+			if i := strings.IndexAny(trimmed, "=:"); i > 0 {
+				name, value, first = strings.TrimSpace(trimmed[:i]), trimmed[i+1:], number
+			}
+		}
+	}
+	end()
+}
+
+// CheckPipConf returns an error about the first of pip's configuration files that pip can't load.
+func (a Access) CheckPipConf() error {
+	for _, file := range a.PipFiles() {
+		text, err := os.ReadFile(file)
+		if err != nil {
+			continue
+		}
+		if line, why := unloadable(string(text)); why != "" {
+			return fmt.Errorf("%s:%d: %s", file, line, why)
+		}
+	}
+	return nil
+}
+
+// unloadable returns why pip can't load a configuration file, and the line; "" if it can.
+func unloadable(text string) (line int, why string) {
+	if strings.HasPrefix(text, "\ufeff") {
+		return 1, "the file begins with a byte order mark, so pip can't load it: save it without one"
+	}
+	number := 0
+	for line := range strings.Lines(text) {
+		number++
+		line = strings.TrimSpace(line)
+		if line == "" || line[0] == '#' || line[0] == ';' {
+			continue
+		}
+		if line[0] != '[' {
+			return number, "this line is in no section, so pip can't load the file: put [global] above it"
+		}
+		break
+	}
+	seen := map[[2]string]bool{}
+	readPipConf(text, func(section, name, _ string, at int) {
+		of := [2]string{section, name}
+		switch {
+		case !seen[of] || why != "" || name == "" && section == "DEFAULT": // which may come again
+		case name == "":
+			line, why = at, "["+section+"] appears twice, so pip can't load the file: merge the two"
+		default:
+			line, why = at, name+" is set twice, so pip can't load the file: remove one of the lines"
+		}
+		seen[of] = true
+	})
+	return line, why
+}
+
+// addPipConf adds the indexes and links of pip's configuration. As for pip, a variable takes the place of a setting.
+func (a Access) addPipConf(all *Sources, settings map[string]setting) error {
+	for _, o := range []struct{ option, variable string }{
+		{optionIndex, "PIP_INDEX_URL"}, {optionExtra, "PIP_EXTRA_INDEX_URL"}, {optionLinks, "PIP_FIND_LINKS"},
+	} {
+		set := settings[strings.TrimPrefix(o.option, "--")]
+		if a.getenv(o.variable) != "" {
+			continue
+		}
+		for _, address := range strings.Fields(set.value) {
+			s, err := a.asItIs(o.option, address, "")
+			if err != nil {
+				return fmt.Errorf("%s: %w", set.file, err)
+			}
+			s.From = set.file
+			all.Others = add(all.Others, s)
+		}
+	}
+	return nil
+}
+
+// asItIs reads an address that a variable or a configuration file names. Only files of requirements have variables in
+// URLs, so braces are what they are. Directories of links are relative to the working directory.
+func (a Access) asItIs(option, value, name string) (Source, error) {
+	value = strings.NewReplacer("{", "%7B", "}", "%7D").Replace(value)
+	if option == optionLinks && !strings.Contains(value, ":/") {
+		if rest, found := strings.CutPrefix(value, "~/"); found && a.Home != "" {
+			value = filepath.Join(a.Home, rest)
+		}
+		path, err := filepath.Abs(value)
+		return Source{Option: option, Dir: path}, err
+	}
+	return a.address(option, value, name)
+}
+
+// truths are how pip writes that something holds, or does not.
+var truths = map[string]bool{
+	"1": true, "on": true, "t": true, "true": true, "y": true, "yes": true,
+	"0": false, "f": false, "false": false, "n": false, "no": false, "off": false,
+}
+
+// noIndex returns what says that no index is asked: a variable, or a file of pip's configuration; "" if nothing does.
+func (a Access) noIndex(settings map[string]setting) (string, error) {
+	pip := settings["no-index"]
+	if value := a.getenv("PIP_NO_INDEX"); value != "" {
+		pip = setting{value, "the variable PIP_NO_INDEX"}
+	}
+	if pip.value == "" {
+		return "", nil
+	}
+	holds, known := truths[strings.ToLower(pip.value)]
+	switch {
+	case !known:
+		return "", fmt.Errorf("%s: no-index is %q: expected true or false", pip.file, pip.value)
+	case holds:
+		return pip.file, nil
+	}
+	return "", nil
+}
