@@ -35,7 +35,8 @@ def keep(name: str, make: Callable[[], T]) -> T:
                 kind = getattr(value, "__qualname__", type(value).__qualname__)
                 raise TypeError(f"cannot keep {name!r}: {kind} is defined in your project, whose code may change; keep its weights or its data instead")
         _kept[name] = value
-    return _kept[name]
+    kept: T = _kept[name]
+    return kept
 
 
 def _is_of_project(module: str) -> bool:

@@ -26,7 +26,7 @@ Every public name of the package. [Python](python.md) explains how they go toget
 """
 GROUPS = {
     "Functions": ("run", "configure", "attach", "attach_batch", "list_jobs", "table"),
-    "In a job": ("output_dir", "checkpoint_dir", "host", "hosts", "attempt", "is_preempted", "in_job"),
+    "In a job": ("output_dir", "checkpoint_dir", "host", "hosts", "attempt", "is_preempted", "in_job", "keep"),
     "Classes": ("RemoteCallable", "JobHandle", "BatchHandle", "JobStatus", "Data"),
     "Errors": (),  # the rest
 }
