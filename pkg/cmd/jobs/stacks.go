@@ -176,7 +176,7 @@ func (o *stacksOptions) askPods(ctx context.Context, j *job.Job, number int) ([]
 	return hosts, ctx.Err()
 }
 
-// askPod asks one host. The error is that of an API server that refuses to.
+// askPod asks one host. The error is that no host can be asked, for want of a right.
 func askPod(ctx context.Context, way *reach.Host, pod api.Host) (stacks.Host, error) {
 	h := stacks.Host{Number: pod.Host, Pod: pod.Pod, Processes: []stacks.Process{}}
 	if pod.State != api.Running {
@@ -190,10 +190,12 @@ func askPod(ctx context.Context, way *reach.Host, pod api.Host) (stacks.Host, er
 	code, err := way.Run(ctx, kube.Pod{Name: pod.Pod}, argv, podexec.Streams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut})
 	var refused *reach.RefusedError
 	switch {
-	case errors.As(err, &refused):
+	case reach.LacksRight(err):
 		return h, err
 	case errors.Is(err, context.DeadlineExceeded):
 		h.Why = fmt.Sprintf("pod %s did not answer in %s", pod.Pod, askTime)
+	case errors.As(err, &refused):
+		h.Why = refused.Error()
 	case err != nil:
 		h.Why = fmt.Sprintf("the connection to pod %s broke: %v", pod.Pod, err)
 	default:

@@ -3,7 +3,6 @@ package jobs
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -136,9 +135,8 @@ func (s *topSource) probe(ctx context.Context, r top.Row) (api.Use, error) {
 
 // take puts an answer into the model. A pod that does not answer may be gone: it is asked again later.
 func (s *topSource) take(m *top.Model, a topAnswer) {
-	var refused *reach.RefusedError
 	switch {
-	case errors.As(a.err, &refused):
+	case reach.LacksRight(a.err):
 		s.noRight = a.err
 		m.Notice = s.missing()
 	case a.err != nil:
