@@ -71,6 +71,7 @@ func TestWhatIsMissing(t *testing.T) {
 	} {
 		s, m := &topSource{cluster: &kube.Cluster{}}, top.New(top.Model{})
 		s.takeUses(m, topUses{err: tt.metrics})
+		s.take(m, topAnswer{Ask: top.Ask{Row: row, Kind: top.LastLine}, err: refused}) // which is another right
 		s.take(m, topAnswer{Ask: top.Ask{Row: row, Kind: top.Usage}, err: tt.asked})
 		if m.Notice != tt.notice || s.wants(row, top.Usage) != tt.asksAgain || !s.wants(row, top.LastLine) {
 			t.Errorf("%s: %q, asks again %v", name, m.Notice, s.wants(row, top.Usage))
