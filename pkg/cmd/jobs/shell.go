@@ -52,7 +52,8 @@ func (c *command) shell() *cobra.Command {
 			}
 			return c.choice.OneID(sub, ids)
 		},
-		RunE: runE(c, f.toOptions),
+		ValidArgsFunction: c.oneUnended,
+		RunE:              runE(c, f.toOptions),
 	}, own, c.choice.Section())
 }
 
