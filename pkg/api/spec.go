@@ -125,6 +125,8 @@ const (
 	AnnotationSubmit = AnnotationPrefix + "submit"
 	// AnnotationAccelerator is the accelerator as typed.
 	AnnotationAccelerator = AnnotationPrefix + "accelerator"
+	// AnnotationMaxCost is Placement.MaxCost.
+	AnnotationMaxCost = AnnotationPrefix + "max-cost"
 	// LabelAccelerator carries the AcceleratorKind.
 	LabelAccelerator = AnnotationPrefix + "accelerator"
 	// LabelCapacity carries the CapacityKind of a workload, which has none if it is on demand. Lists

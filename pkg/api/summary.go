@@ -45,6 +45,8 @@ type WorkloadFacts struct {
 	PodTime *PodTime
 	// Hosts are the hosts that have a pod, sorted by number; none for a map, whose pods come and go.
 	Hosts []Host
+	// WarmHost is the ID of the warm host that runs the call, whose pod is the only one of Hosts; "" for other jobs.
+	WarmHost string
 	CurrentPod
 }
 
@@ -95,20 +97,22 @@ type JobDetails struct {
 	CPU    string `json:"cpu,omitempty"`
 	Memory string `json:"memory,omitempty"`
 	// MaxAttempts is how often the job may start, not counting lost machines; 0 if unknown.
-	MaxAttempts int               `json:"maxAttempts,omitempty"`
-	Labels      map[string]string `json:"labels,omitempty"`
+	MaxAttempts int `json:"maxAttempts,omitempty"`
+	// MaxCost is the list price in USD at which the call ends, 0 without a limit.
+	MaxCost float64           `json:"maxCost,omitempty"`
+	Labels  map[string]string `json:"labels,omitempty"`
 }
 
 // Details returns what the handle says about its job.
 func (h Handle) Details() JobDetails {
-	d := JobDetails{Call: h.Call, User: h.User, Commit: h.Commit, Dirty: h.Dirty, Image: h.ImageURI, CPU: h.CPU, Memory: h.Memory, Labels: h.Labels}
+	d := JobDetails{Call: h.Call, User: h.User, Commit: h.Commit, Dirty: h.Dirty, Image: h.ImageURI, CPU: h.CPU, Memory: h.Memory, MaxCost: h.MaxCost, Labels: h.Labels}
 	if !h.ByPythonTool() && h.Map == nil && h.Backend != BackendLocal {
 		d.MaxAttempts = h.Retries + 1
 	}
 	return d
 }
 
-// Known reports whether the details were read. Workloads have the call, too.
+// Known reports whether the details were read. Workloads have the call and the cost limit, too.
 func (d JobDetails) Known() bool {
 	return d.User != "" || d.Image != "" || d.MaxAttempts > 0
 }

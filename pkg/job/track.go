@@ -86,7 +86,7 @@ func Tracks(d Description, now time.Time) []Track {
 		if i < len(d.Attempts) {
 			name = fmt.Sprintf("attempt %d", d.Attempts[i].Attempt)
 		}
-		t := trackOf(name, begin, span.To, span.From, span.From, d.calledAfter(span.From))
+		t := trackOf(name, begin, span.To, span.From, span.From, d.calledIn(span))
 		tracks, before, begin = append(tracks, t), begin, span.To
 	}
 	if len(d.Hosts) > 0 { // their pods say more about the last attempt
@@ -94,7 +94,8 @@ func Tracks(d Description, now time.Time) []Track {
 			tracks, begin = tracks[:n-1], before
 		}
 		for _, h := range d.Hosts {
-			t := trackOf(fmt.Sprintf("host %d", h.Host), begin, cmp.Or(h.Finished, end), h.Scheduled, h.Started, d.calledAfter(h.Started))
+			last := cmp.Or(h.Finished, end)
+			t := trackOf(fmt.Sprintf("host %d", h.Host), begin, last, h.Scheduled, h.Started, d.calledIn(Span{h.Started, last}))
 			tracks = append(tracks, t)
 		}
 	}
@@ -130,9 +131,9 @@ func (t *Track) add(phase int, from, to time.Time) time.Time {
 	return to
 }
 
-// calledAfter returns when the call of the last attempt began, if that is known and was after a time.
-func (d Description) calledAfter(start time.Time) time.Time {
-	if d.End == nil || start.IsZero() || !d.End.Called.After(start) {
+// calledIn returns when the call of the last attempt began, if that is known and the attempt is the one that ran then.
+func (d Description) calledIn(ran Span) time.Time {
+	if d.End == nil || ran.From.IsZero() || !d.End.Called.After(ran.From) || d.End.Called.After(ran.To) {
 		return time.Time{}
 	}
 	return d.End.Called

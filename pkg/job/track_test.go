@@ -26,6 +26,9 @@ func TestTracks(t *testing.T) {
 			collected: &api.Collected{Time: at(58)}}, "attempt 1: queued 0-6 packages 6-9 run 9-50 collect 50-58"},
 		"a crash, and a second attempt with its pod": {Description{Attempts: []api.Attempt{{Attempt: 1, Started: at(6), Finished: at(20)}, {Attempt: 2, Started: at(31)}},
 			Hosts: []api.Host{{Scheduled: at(28), Started: at(30)}}}, "attempt 1: queued 0-6 run 6-20; host 0: queued 20-28 image 28-30 run 30-60"},
+		"a crash, then collected": {Description{Status: api.Status{State: api.NotFound}, End: &api.End{Called: at(33), Finished: at(50)},
+			Attempts: []api.Attempt{{Attempt: 1, Started: at(6), Finished: at(20)}, {Attempt: 2, Started: at(31)}}},
+			"attempt 1: queued 0-6 run 6-20; attempt 2: queued 20-31 packages 31-33 run 33-50"},
 		"of an older runner": {Description{Status: ended, End: &api.End{Finished: at(50)}}, "attempt 1: queued 0-6 run 6-50"},
 	} {
 		t.Run(name, func(t *testing.T) {

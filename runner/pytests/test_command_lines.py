@@ -101,6 +101,8 @@ COMMANDS: dict[str, tuple[Callable[[JobHandle[Any]], object], str, list[str]]] =
     "tail": (lambda job: job.tail(n=20), "", ["tail", "cpu-area", "--tail=20"]),
     "debug": (lambda job: job.debug_attach(0), "127.0.0.1:5678", ["debug", "cpu-area", "--port=0"]),
     "forward": (lambda job: job.forward(6006).close(), "127.0.0.1:6006", ["forward", "cpu-area", "6006:6006", "--host=0"]),
+    "stacks": (lambda job: job.stacks(), "main thread:", ["stacks", "cpu-area"]),
+    "stacks of one host": (lambda job: job.stacks(0), "main thread:", ["stacks", "cpu-area", "--host=0"]),
     "forward elsewhere": (lambda job: job.forward(80, 0, host=1).close(), "127.0.0.1:6006", ["forward", "cpu-area", "0:80", "--host=1"]),
     "cancel": (lambda job: job.cancel(), "", ["cancel", "cpu-area"]),
     "cleanup": (lambda job: job.cleanup(gcs=False), "", ["cleanup", "cpu-area", "--k8s=true", "--gcs=false", "--yes"]),
@@ -126,6 +128,12 @@ def test_address_for_a_debugger_is_printed(recorded: Recorded, monkeypatch: pyte
     monkeypatch.setenv("ANSWER", '127.0.0.1:5678\n{\n    "name": "Kinetic: cpu-area"\n}')
     JobHandle[int]("cpu-area").debug_attach()
     assert capsys.readouterr().out == '127.0.0.1:5678\n{\n    "name": "Kinetic: cpu-area"\n}\n'
+
+
+def test_stacks_are_returned(recorded: Recorded, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.setenv("ANSWER", "main thread:\n  step (train.py:41)\n")
+    assert JobHandle[int]("cpu-area").stacks().rstrip("\n") == "main thread:\n  step (train.py:41)"
+    assert capsys.readouterr().out == ""
 
 
 def test_a_forwarded_port_has_an_address(recorded: Recorded, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -160,6 +168,7 @@ WRONG: list[tuple[Callable[[], object], type[Exception], str]] = [
     (lambda: JOB.outputs(to=5), TypeError, "to=5: expected a path, not an int"),  # type: ignore[arg-type]
     (lambda: JOB.outputs(to=""), UsageError, "to='': expected a directory, such as '.'"),
     (lambda: JOB.debug_attach(-1), UsageError, "local_port=-1: expected at least 0"),
+    (lambda: JOB.stacks(-1), UsageError, "host=-1: expected at least 0"),
     (lambda: JOB.forward(0), UsageError, "port=0: expected at least 1"),
     (lambda: JOB.forward("6006"), TypeError, "port='6006': expected a whole number, not a str"),  # type: ignore[arg-type]
     (lambda: kinetic.BatchHandle(JOB).results(timeout="0s"), UsageError, "timeout='0s': expected a positive duration, such as '90s', '15m', '1h30m' or '30d'"),

@@ -206,6 +206,8 @@ type explainedJob struct {
 	limited   bool
 	// sharedPools means that nothing keeps the hosts of a slice together.
 	sharedPools bool
+	// Processes is how many processes each host starts, a number or auto; null for one that is not numbered.
+	Processes *string `json:"processesPerHost"`
 	// Map says how the inputs of a map are spread over pods, null without a map.
 	Map *api.Map `json:"map"`
 	// Outputs are what the job writes to its KINETIC_OUTPUT_DIR.
@@ -268,7 +270,7 @@ func explainTarget(p submit.Planned) explainedTarget {
 }
 
 func explainJob(s api.Spec) explainedJob {
-	j := explainedJob{ID: s.ID, Call: s.CallText, Backend: s.Backend, Env: []string{}, SecretEnv: append([]string{}, s.SecretEnv...), Map: s.Map, Outputs: explainOutputs(s), Pathways: explainPathways(s)}
+	j := explainedJob{ID: s.ID, Call: s.CallText, Backend: s.Backend, Env: []string{}, SecretEnv: append([]string{}, s.SecretEnv...), Map: s.Map, Processes: Optional(s.Processes), Outputs: explainOutputs(s), Pathways: explainPathways(s)}
 	for _, v := range s.Env {
 		j.Env = append(j.Env, v.Name)
 	}

@@ -71,6 +71,9 @@ func TestSentences(t *testing.T) {
 		"a ComputeClass": {func(p *submit.Planned) { p.Spec.Capacity = api.Capacity{Kind: api.CapacityClass, Name: "cheap"} }, "capacity     ComputeClass cheap\n"},
 		"a warm host":    {func(p *submit.Planned) { p.Spec.KeepWarm.Idle = 10 * time.Minute }, "warm host    the pod stays for 10m after each call\n"},
 		"a cache":        {func(p *submit.Planned) { p.Spec.Cache = &api.Cache{Scope: "me/p/l4", Bytes: 500 << 20} }, "cache        at most 500 MiB of what compilers made\n"},
+		"processes":      {func(p *submit.Planned) { p.Spec.Processes, p.Spec.Hosts = "4", 2 }, "processes    4 on each host, as torchrun starts them\n"},
+		"a process for each GPU, on this machine": {func(p *submit.Planned) { p.Spec.Processes, p.Spec.Backend = "auto", api.BackendLocal },
+			"processes    one for each GPU with PyTorch, one with JAX or without GPUs\n"},
 		"a cost limit": {func(p *submit.Planned) { p.Spec.MaxCost, p.Spec.Budget = 5, 4*time.Hour },
 			"cost limit   $5.00, which pays for 4h, all attempts together\n"},
 		"no crash":           {func(p *submit.Planned) { p.Spec.MaxDisruptions = 1 }, "retries      none after crashes; 1 after a lost machine\n"},
@@ -151,7 +154,7 @@ func TestExplanationAsJSON(t *testing.T) {
 	}
 	for _, want := range []string{
 		`"target":{"project":"p","zone":null,"cluster":null,"context":"kind-dev",`,
-		`"cpu":"1","memory":"2Gi","disk":null,"diskClass":null,"queue":"team","reservation":null,"flexStart":false,"computeClass":null,"priorityClass":null,"retries":3,"maxDisruptions":0,"keepWarmSeconds":null,"cacheBytes":null,"maxCost":null,"budgetSeconds":null,"env":["A"],"secretEnv":["TOKEN"],"map":null,"outputs":{"dir":null,"sync":"30s","mount":false,"resumeFrom":null,"fetchTo":null},"pathways":null}`,
+		`"cpu":"1","memory":"2Gi","disk":null,"diskClass":null,"queue":"team","reservation":null,"flexStart":false,"computeClass":null,"priorityClass":null,"retries":3,"maxDisruptions":0,"keepWarmSeconds":null,"cacheBytes":null,"maxCost":null,"budgetSeconds":null,"env":["A"],"secretEnv":["TOKEN"],"processesPerHost":null,"map":null,"outputs":{"dir":null,"sync":"30s","mount":false,"resumeFrom":null,"fetchTo":null},"pathways":null}`,
 	} {
 		if !strings.Contains(string(data), want) || strings.Contains(string(data), "hidden") {
 			t.Errorf("got %s, want %s in it", data, want)

@@ -38,6 +38,9 @@ func (e Explanation) Text(size func(int64) string, count func(n int, noun string
 	if e.Job.Map != nil {
 		line("map", "%s", e.Job.spread(count))
 	}
+	if e.Job.Processes != nil {
+		line("processes", "%s", processes(*e.Job.Processes))
+	}
 	if names := e.Job.environment(); names != "" {
 		line("environment", "%s", names)
 	}
@@ -57,6 +60,14 @@ func (e Explanation) Text(size func(int64) string, count func(n int, noun string
 		line("warning", "%s", w)
 	}
 	return b.String()
+}
+
+// processes says how often each host starts the call.
+func processes(number string) string {
+	if number == api.ProcessesAuto {
+		return "one for each GPU with PyTorch, one with JAX or without GPUs"
+	}
+	return number + " on each host, as torchrun starts them"
 }
 
 // onCluster says what a job gets on a cluster.

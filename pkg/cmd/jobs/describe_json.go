@@ -63,9 +63,8 @@ type description struct {
 	OutputBytes int64                `json:"outputBytes"`
 	// Cost is null for a job that holds no accelerators or has not started.
 	Cost *price.Cost `json:"cost"`
-	// MaxCost is in USD. Budget is how many seconds it pays for, all attempts together.
-	MaxCost float64 `json:"maxCost,omitempty"`
-	Budget  int     `json:"budgetSeconds,omitempty"`
+	// Budget is how many seconds MaxCost pays for, all attempts together.
+	Budget int `json:"budgetSeconds,omitempty"`
 }
 
 // end is how a job ended, and who recorded that.
@@ -88,7 +87,7 @@ func describeJSON(d job.Description, costs price.Meter) description {
 		ImageMode: h.ImageMode, ImageDigest: digest(d), Payload: h.Payload, Data: append([]api.Data{}, h.Data...), Packages: report.Packages(d.Packages), Backend: h.Backend, Workload: h.K8sName, Project: h.Project, Zone: h.Zone, Cluster: h.ClusterName, Debug: h.Debug,
 		Env: h.Env, SecretEnv: h.SecretEnv, Client: h.Client, Status: d.Status, Error: d.Error, Warnings: d.Warnings, Timeline: d.Timeline,
 		HostCount: h.Hosts, Hosts: d.Hosts, Parts: d.Parts, Map: h.Map != nil, Inputs: d.Inputs, HasResult: d.HasResult, Pickle: d.Pickle,
-		Outputs: d.Outputs, OutputBytes: d.OutputBytes, Cost: costs.OfHistory(h, d.Status, d.Attempts, d.Disruptions), MaxCost: h.MaxCost, Budget: h.Budget}
+		Outputs: d.Outputs, OutputBytes: d.OutputBytes, Cost: costs.OfHistory(h, d.Status, d.Attempts, d.Disruptions), Budget: h.Budget}
 	if e := d.End; e != nil {
 		j.End = &end{State: e.State, Reason: e.Reason, Message: e.Message, ExitCode: e.ExitCode, Host: e.Host, Attempt: e.Attempt,
 			Started: e.Started, Finished: e.Finished, By: e.By}

@@ -45,13 +45,8 @@ func (c *command) forward() *cobra.Command {
 			}
 			return c.choice.OneID(sub, ids)
 		},
-		ValidArgsFunction: func(sub *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
-			if len(args) > 0 {
-				return nil, cobra.ShellCompDirectiveNoFileComp
-			}
-			return c.choice.CompleteUnended(sub, args, word)
-		},
-		RunE: runE(c, f.toOptions),
+		ValidArgsFunction: c.oneUnended,
+		RunE:              runE(c, f.toOptions),
 	}, own, c.choice.Section())
 }
 

@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/spf13/cobra"
+
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
@@ -19,6 +21,14 @@ func (f *hostFlags) addTo(c *command, own cli.Section) {
 	own.Completions["host"] = c.choice.CompleteHostNumbers
 	indexVar(own.Flags, &f.index)
 	own.Flags.Lookup("index").Usage = "The pod that computes input `NUMBER` of a map, counted from 0."
+}
+
+// oneUnended completes the job of a command that takes one, without those that have ended.
+func (c *command) oneUnended(sub *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+	if len(args) > 0 {
+		return nil, cobra.ShellCompDirectiveNoFileComp
+	}
+	return c.choice.CompleteUnended(sub, args, word)
 }
 
 // of returns the number of the host among the pods of a job.

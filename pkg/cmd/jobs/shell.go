@@ -52,7 +52,8 @@ func (c *command) shell() *cobra.Command {
 			}
 			return c.choice.OneID(sub, ids)
 		},
-		RunE: runE(c, f.toOptions),
+		ValidArgsFunction: c.oneUnended,
+		RunE:              runE(c, f.toOptions),
 	}, own, c.choice.Section())
 }
 
@@ -179,8 +180,12 @@ func (s *remoteShell) endedWith(ctx context.Context, code int) error {
 	failed := &cli.Error{Code: code, Next: fmt.Sprintf("kubectl kinetic jobs shell %s%s", s.job.ID(), s.job.LocationFlags())}
 	failed.Err = fmt.Errorf("the shell has ended with its container; if job %s starts again, open a new one with %s", s.job.ID(), failed.Next)
 	status, err := s.job.Status(ctx)
-	if err == nil && status.State.Ended() {
+	switch {
+	case err != nil:
+	case status.State.Ended():
 		failed.Err, failed.Next = fmt.Errorf("the shell has ended with job %s, which %s", s.job.ID(), status.End), ""
+	case status.State == api.Running && status.Message != "": // it is being cancelled, say
+		failed.Err, failed.Next = fmt.Errorf("the shell has ended with its container; job %s is %s, %s", s.job.ID(), status.State, status.Message), ""
 	}
 	return failed
 }

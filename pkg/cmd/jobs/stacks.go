@@ -49,9 +49,10 @@ func (c *command) stacks() *cobra.Command {
 			"The call is not stopped, and the image needs nothing for it. It gets the signal SIGURG,\n" +
 			"at which Python writes its stacks; programs that don't handle it get none. Of a call in\n" +
 			"native code, such as a collective operation, the stack ends with the Python line that made it.",
-		Example: "  kubectl kinetic jobs stacks v6e16-train\n\n  # what host 7 does\n  kubectl kinetic jobs stacks v6e16-train --host 7",
-		Args:    c.choice.OneID,
-		RunE:    runE(c, f.toOptions),
+		Example:           "  kubectl kinetic jobs stacks v6e16-train\n\n  # what host 7 does\n  kubectl kinetic jobs stacks v6e16-train --host 7",
+		Args:              c.choice.OneID,
+		ValidArgsFunction: c.oneUnended,
+		RunE:              runE(c, f.toOptions),
 	}, own, c.choice.Section())
 }
 
@@ -176,7 +177,7 @@ func (o *stacksOptions) askPods(ctx context.Context, j *job.Job, number int) ([]
 	return hosts, ctx.Err()
 }
 
-// askPod asks one host. The error is that of an API server that refuses to.
+// askPod asks one host. The error is that no host can be asked, for want of a right.
 func askPod(ctx context.Context, way *reach.Host, pod api.Host) (stacks.Host, error) {
 	h := stacks.Host{Number: pod.Host, Pod: pod.Pod, Processes: []stacks.Process{}}
 	if pod.State != api.Running {
@@ -190,10 +191,12 @@ func askPod(ctx context.Context, way *reach.Host, pod api.Host) (stacks.Host, er
 	code, err := way.Run(ctx, kube.Pod{Name: pod.Pod}, argv, podexec.Streams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut})
 	var refused *reach.RefusedError
 	switch {
-	case errors.As(err, &refused):
+	case reach.LacksRight(err):
 		return h, err
 	case errors.Is(err, context.DeadlineExceeded):
 		h.Why = fmt.Sprintf("pod %s did not answer in %s", pod.Pod, askTime)
+	case errors.As(err, &refused):
+		h.Why = refused.Error()
 	case err != nil:
 		h.Why = fmt.Sprintf("the connection to pod %s broke: %v", pod.Pod, err)
 	default:

@@ -3,7 +3,6 @@ package jobs
 import (
 	"bytes"
 	"context"
-	"errors"
 	"fmt"
 	"strings"
 	"time"
@@ -111,12 +110,30 @@ func (s *topSource) ask(ctx context.Context, q top.Ask) {
 }
 
 func (s *topSource) lastLine(ctx context.Context, r top.Row) (string, error) {
+	if host := r.Entry.Workload.WarmHost; host != "" {
+		return s.lastLineOfCall(ctx, r, host)
+	}
 	if s.cluster != nil {
 		return s.cluster.LastLine(ctx, kube.PodName{Namespace: r.Namespace, Name: r.Pod.Pod})
 	}
 	var text bytes.Buffer
 	err := s.registry.Backend.Logs(ctx, api.Handle{JobID: r.ID, Backend: s.registry.Kind}, nil, logs.Options{Tail: 1, Host: -1}, display.Streams{Out: &text, Err: &text})
 	return logs.Shown(text.Bytes()), err
+}
+
+// lastLineOfCall asks a warm host: the log of its pod has no call's output.
+func (s *topSource) lastLineOfCall(ctx context.Context, r top.Row, host string) (string, error) {
+	found, err := s.cluster.WarmHost(ctx, api.Handle{JobID: host, Namespace: r.Namespace})
+	if err != nil {
+		return "", err
+	}
+	conn, err := backend.DialWarm(ctx, s.config, s.cluster, found)
+	if err != nil {
+		return "", err
+	}
+	defer conn.Close()
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	return conn.LastLine(r.ID)
 }
 
 // probe asks a pod what its call uses.
@@ -136,9 +153,8 @@ func (s *topSource) probe(ctx context.Context, r top.Row) (api.Use, error) {
 
 // take puts an answer into the model. A pod that does not answer may be gone: it is asked again later.
 func (s *topSource) take(m *top.Model, a topAnswer) {
-	var refused *reach.RefusedError
 	switch {
-	case errors.As(a.err, &refused):
+	case a.Kind == top.Usage && reach.LacksRight(a.err):
 		s.noRight = a.err
 		m.Notice = s.missing()
 	case a.err != nil:

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/spf13/pflag"
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
+	"k8s.io/apimachinery/pkg/runtime/schema"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 	"k8s.io/utils/clock"
 
@@ -50,7 +52,9 @@ func TestCommandsOfTop(t *testing.T) {
 }
 
 func TestWhatIsMissing(t *testing.T) {
-	refused, down := &reach.RefusedError{}, errors.New("the connection broke")
+	down := errors.New("the connection broke")
+	refused := &reach.RefusedError{Err: apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "a", down)}
+	lost := &reach.RefusedError{Err: apierrors.NewInternalError(errors.New("error dialing backend"))}
 	row := top.Row{Place: top.Place{Key: top.Key{Namespace: "ml", ID: "a-1"}, Host: top.WholeJob}}
 	row.Pod.State, row.Entry.Accelerator = api.Running, "cpu"
 	for name, tt := range map[string]struct {
@@ -58,14 +62,16 @@ func TestWhatIsMissing(t *testing.T) {
 		notice         string
 		asksAgain      bool
 	}{
-		"nothing":                       {nil, nil, "", false},
-		"no metrics":                    {down, nil, "", true},
-		"no metrics, and a pod is gone": {down, down, "", true},
-		"neither":                       {down, refused, "CPU and memory are unknown: you have no permission to list pods.metrics.k8s.io, and asking pods takes the Role kinetic-shell", false},
-		"only metrics":                  {nil, refused, "how busy accelerators are is unknown: asking pods takes the Role kinetic-shell", false},
+		"nothing":                        {nil, nil, "", false},
+		"no metrics":                     {down, nil, "", true},
+		"no metrics, and a pod is gone":  {down, down, "", true},
+		"no metrics, and a node is lost": {down, lost, "", true},
+		"neither":                        {down, refused, "CPU and memory are unknown: you have no permission to list pods.metrics.k8s.io, and asking pods takes the Role kinetic-shell", false},
+		"only metrics":                   {nil, refused, "how busy accelerators are is unknown: asking pods takes the Role kinetic-shell", false},
 	} {
 		s, m := &topSource{cluster: &kube.Cluster{}}, top.New(top.Model{})
 		s.takeUses(m, topUses{err: tt.metrics})
+		s.take(m, topAnswer{Ask: top.Ask{Row: row, Kind: top.LastLine}, err: refused}) // which is another right
 		s.take(m, topAnswer{Ask: top.Ask{Row: row, Kind: top.Usage}, err: tt.asked})
 		if m.Notice != tt.notice || s.wants(row, top.Usage) != tt.asksAgain || !s.wants(row, top.LastLine) {
 			t.Errorf("%s: %q, asks again %v", name, m.Notice, s.wants(row, top.Usage))

@@ -80,21 +80,27 @@ func (h *Host) dialPod(ctx context.Context, pod kube.Pod, port int) (*portforwar
 }
 
 // Run runs a program beside the call, in a pod that Pod has returned, and returns its exit code. The error is a
-// RefusedError if it could not be started for want of a right, say, and another one if the connection broke.
+// RefusedError if it could not be started, and another one if the connection broke.
 func (h *Host) Run(ctx context.Context, pod kube.Pod, argv []string, s podexec.Streams) (int, error) {
 	code, err := podexec.Run(ctx, h.config, podexec.Container{Namespace: h.handle.Namespace, Pod: pod.Name, Name: api.ContainerName}, argv, s)
 	var answer apierrors.APIStatus
 	if errors.As(err, &answer) {
-		err = &RefusedError{h.cluster.ExplainExec(pod.Name, err)}
+		err = &RefusedError{Err: h.cluster.ExplainExec(pod.Name, err)}
 	}
 	return code, err
 }
 
-// RefusedError is an answer of the API server.
-type RefusedError struct{ error }
+// RefusedError is an answer of the API server: a right is missing, or the pod or its node can't be reached.
+type RefusedError struct{ Err error }
+
+// Error implements error.
+func (e *RefusedError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the answer.
-func (e *RefusedError) Unwrap() error { return e.error }
+func (e *RefusedError) Unwrap() error { return e.Err }
+
+// LacksRight reports whether an error of Run is that no pod can be reached, for want of a right.
+func LacksRight(err error) bool { return apierrors.IsForbidden(err) || apierrors.IsUnauthorized(err) }
 
 // WaitUntilGone returns nil when the host is no longer running in a pod that Pod has returned.
 func (h *Host) WaitUntilGone(ctx context.Context, pod kube.Pod) error {

@@ -95,7 +95,7 @@ func (f *flags) restore(c *cobra.Command, e *earlier) error {
 // alternatives are flags of which one that is typed replaces all.
 var alternatives = [][]string{
 	{"local", "backend"}, {"image", "container-image"}, {"base-image", "base-image-repo"}, {"spot", "reservation", "flex-start", "compute-class"},
-	{"env", "secret-env"}, {"arg", "data"},
+	{"env", "secret-env"}, {"arg", "data"}, {"no-cache", "cache-size"},
 }
 
 // byName are flags with NAME=VALUE, of which one that is typed replaces that with the same NAME.

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
@@ -39,6 +40,8 @@ const (
 	namespaceWidth  = 14
 	jobHeader       = "JOB"
 	dutyHeader      = "DUTY"
+	costHeader      = "COST"
+	limitHeader     = "MAX COST"
 	none            = "-"
 )
 
@@ -56,17 +59,18 @@ func (m *Model) Columns(now time.Time) []Column {
 	}
 	var columns []Column
 	if m.Namespaces {
-		columns = append(columns, Column{Header: "NAMESPACE", width: namespaceWidth, drop: 4, Cell: ofJob(func(r Row) string { return r.Namespace })})
+		columns = append(columns, Column{Header: "NAMESPACE", width: namespaceWidth, drop: 5, Cell: ofJob(func(r Row) string { return r.Namespace })})
 	}
 	return append(columns,
 		Column{Header: jobHeader, Cell: nameOf},
 		Column{Header: "STATE", width: stateWidth, Cell: wordOf},
-		Column{Header: "PHASE", width: packagesWidth, drop: 1, Cell: phaseOf},
-		Column{Header: "AGE", width: number, right: true, drop: 6, Cell: func(r Row) string { return age(r, now) }},
-		Column{Header: "CPU", width: number, right: true, measured: true, drop: 5, Cell: func(r Row) string { return cores(r.Use.CPU) }},
-		Column{Header: "MEMORY", width: number + 1, right: true, measured: true, drop: 5, Cell: func(r Row) string { return size(r.Use.Memory) }},
-		Column{Header: dutyHeader, width: len(dutyHeader), right: true, measured: true, drop: 2, Cell: func(r Row) string { return percent(r.Use.Duty) }},
-		Column{Header: "COST", width: number + 2, right: true, drop: 3, Cell: ofJob(func(r Row) string { return meter.OfSummary(r.Entry).Cell() })},
+		Column{Header: "PHASE", width: packagesWidth, drop: 2, Cell: phaseOf},
+		Column{Header: "AGE", width: number, right: true, drop: 7, Cell: func(r Row) string { return age(r, now) }},
+		Column{Header: "CPU", width: number, right: true, measured: true, drop: 6, Cell: func(r Row) string { return cores(r.Use.CPU) }},
+		Column{Header: "MEMORY", width: number + 1, right: true, measured: true, drop: 6, Cell: func(r Row) string { return size(r.Use.Memory) }},
+		Column{Header: dutyHeader, width: len(dutyHeader), right: true, measured: true, drop: 3, Cell: func(r Row) string { return percent(r.Use.Duty) }},
+		Column{Header: costHeader, width: number + 2, right: true, drop: 4, Cell: ofJob(func(r Row) string { return meter.OfSummary(r.Entry).Cell() })},
+		Column{Header: limitHeader, width: len(limitHeader), right: true, drop: 1, Cell: ofJob(func(r Row) string { return limit(r.Entry) })},
 		Column{Header: "LAST LINE", Cell: Said})
 }
 
@@ -154,19 +158,34 @@ func percent(n *float64) string {
 	return strconv.FormatFloat(*n, 'f', 0, 64) + "%"
 }
 
+// limit returns the cost at which a job ends.
+func limit(e api.JobSummary) string {
+	if e.MaxCost <= 0 {
+		return ""
+	}
+	return price.Dollars(e.MaxCost)
+}
+
 // HasAccelerators reports whether a job holds accelerators.
 func HasAccelerators(e api.JobSummary) bool {
 	a, err := accelerator.Parse(e.Accelerator, accelerator.Options{})
 	return err == nil && a.Kind != api.CPU
 }
 
+// used leaves out the columns that no row has a use for: the duty and the cost where nothing holds accelerators, and the
+// limit of the cost where there is none.
+func used(columns []Column, rows []Row) []Column {
+	held := slices.ContainsFunc(rows, func(r Row) bool { return HasAccelerators(r.Entry) })
+	limited := slices.ContainsFunc(rows, func(r Row) bool { return limit(r.Entry) != "" })
+	return slices.DeleteFunc(columns, func(c Column) bool {
+		return (c.Header == dutyHeader || c.Header == costHeader) && !held || c.Header == limitHeader && !limited
+	})
+}
+
 // fit returns the columns that a screen of a width has room for, with their widths, and those that it has no room for. What
-// no job has is in neither: the duty and the cost where nothing holds accelerators.
+// no job has is in neither.
 func (m *Model) fit(rows []Row, width int, now time.Time) (columns, dropped []Column) {
-	columns = m.Columns(now)
-	if !slices.ContainsFunc(rows, func(r Row) bool { return HasAccelerators(r.Entry) }) {
-		columns = slices.DeleteFunc(columns, func(c Column) bool { return c.Header == dutyHeader || c.Header == "COST" })
-	}
+	columns = used(m.Columns(now), rows)
 	name, most := len(jobHeader), shortID
 	if width >= wide {
 		most = longID

@@ -21,7 +21,7 @@ var update = flag.Bool("update", false, "rewrite the files in testdata")
 func team() *Model {
 	m := New(Model{Title: "Jobs in namespace ml", Empty: "no jobs in namespace ml"})
 	train := running("v6e16-train-20260417-110000-abc1234", 60, 4)
-	train.Accelerator, train.Hosts = "v6e-16", 4
+	train.Accelerator, train.Hosts, train.MaxCost = "v6e-16", 4, 50
 	waits := pending("l4-tune-20260417-115000-def5678", 10, "no node has room for nvidia.com/gpu")
 	waits.Accelerator = "l4"
 	failed := running("cpu-data-1", 90, 1)
@@ -101,7 +101,7 @@ func TestSecondLine(t *testing.T) {
 		notice string
 		want   string
 	}{
-		"what has no room":  {80, "", "v6e16-train-20260417-110000-abc1234, phase run, duty 92%"},
+		"what has no room":  {80, "", "v6e16-train-20260417-110000-abc1234, max cost $50.00, phase run, duty 92%"},
 		"all has room":      {200, "", ""},
 		"there is a notice": {80, "no\nrights", "no rights"},
 	} {

@@ -18,6 +18,8 @@ import (
 type Backend struct {
 	// State is that of every job. Those that have not ended stay as they are.
 	State api.State
+	// Message is what its status says.
+	Message string
 	// Unseen is the error of every look at a job.
 	Unseen error
 	// Jobs are listed, next to Unread.
@@ -48,7 +50,7 @@ func (b Backend) Status(context.Context, api.Handle) (api.WorkloadStatus, error)
 	if state == "" {
 		state = api.NotFound
 	}
-	return api.WorkloadStatus{Status: api.Status{State: state}}, b.Unseen
+	return api.WorkloadStatus{Status: api.Status{State: state, Message: b.Message}}, b.Unseen
 }
 
 // Watch implements job.Backend.

@@ -82,9 +82,10 @@ func TestStatus(t *testing.T) {
 	}
 }
 
-// A list has the calls of a host, as long as they are not cleaned up, and never the host.
+// A list has the calls of a host, as long as they are not cleaned up, and never the host. The one that runs has the host's pod.
 func TestList(t *testing.T) {
-	host := api.JobSummary{ID: hostID, State: api.Running, Status: api.Status{State: api.Running}, Workload: api.WorkloadFacts{Labels: map[string]string{api.LabelWarm: "key"}}}
+	host := api.JobSummary{ID: hostID, State: api.Running, Status: api.Status{State: api.Running},
+		Workload: api.WorkloadFacts{Labels: map[string]string{api.LabelWarm: "key"}, Hosts: []api.Host{{Pod: "warm-a"}}}}
 	b, s, h := backend(t, jobtest.Backend{State: api.Running, Jobs: []api.JobSummary{{ID: "cpu-other-1"}, host}})
 	b.Backend = withStore{b.Backend.(jobtest.Backend), s.URL()}
 	put(t, s, store.WarmCall(hostID, "cpu-gone-1"), struct{}{})
@@ -94,11 +95,15 @@ func TestList(t *testing.T) {
 			t.Fatal(err)
 		}
 		for _, e := range jobs {
-			ids = append(ids, e.ID+" "+string(e.State))
+			id := e.ID + " " + string(e.State)
+			for _, at := range e.Workload.Hosts {
+				id += " in " + at.Pod + " of " + e.Workload.WarmHost
+			}
+			ids = append(ids, id)
 		}
 		return ids
 	}
-	if got, want := ids(), []string{"cpu-other-1 ", "cpu-train-1 RUNNING"}; !slices.Equal(got, want) {
+	if got, want := ids(), []string{"cpu-other-1 ", "cpu-train-1 RUNNING in warm-a of " + hostID}; !slices.Equal(got, want) {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if err := records.CreateEnd(t.Context(), s, h.JobID, api.End{Version: api.EndVersion, State: api.Failed, Reason: api.Exception}); err != nil {

@@ -1,6 +1,7 @@
 package warm
 
 import (
+	"bytes"
 	"encoding/binary"
 	"encoding/json"
 	"errors"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
 )
 
 // answerTime is how long a host may take to answer anything but a request for output.
@@ -107,6 +109,15 @@ func (c *Conn) Next() int64 { return c.next }
 func (c *Conn) Output(id string, lines int, out io.Writer) error {
 	_, err := c.attach(attachment{ID: id, Lines: lines}, out)
 	return err
+}
+
+// LastLine returns the last line that a call has printed up to now, "" if there is none.
+func (c *Conn) LastLine(id string) (string, error) {
+	var printed bytes.Buffer
+	if err := c.Output(id, 1, &printed); err != nil {
+		return "", err
+	}
+	return logs.LastLine(&printed)
 }
 
 // attachment asks for the output of a call.

@@ -140,6 +140,9 @@ func TestCall(t *testing.T) {
 	if err := again.Output(call.ID, 1, &tail); err != nil || !strings.HasSuffix(tail.String(), " two\n") || strings.Contains(tail.String(), "one") {
 		t.Errorf("%v, the last line: %q", err, tail.String())
 	}
+	if line, err := again.LastLine(call.ID); err != nil || line != "two" {
+		t.Errorf("%v, the last line: %q", err, line)
+	}
 	if _, err := again.Follow("call-9", -1, &out); !errors.Is(err, warm.ErrUnknown) {
 		t.Errorf("another call: %v", err)
 	}

@@ -215,6 +215,10 @@ func (b Backend) describe(ctx context.Context, s store.Store, host api.JobSummar
 	if err != nil {
 		return api.JobSummary{}, err
 	}
+	facts := api.WorkloadFacts{Labels: h.Labels, Submitted: h.CreatedAt}
+	if now.State == api.Running {
+		facts.WarmHost, facts.Hosts = host.ID, host.Workload.Hosts
+	}
 	return api.JobSummary{ID: id, Namespace: host.Namespace, State: now.State, Function: h.FuncName, Accelerator: h.Accelerator, Capacity: h.Capacity,
-		Created: h.CreatedAt, Store: host.Store, Hosts: 1, Node: host.Node, Pods: host.Pods, JobDetails: h.Details(), Status: now.Status, Workload: api.WorkloadFacts{Labels: h.Labels, Submitted: h.CreatedAt}}, nil
+		Created: h.CreatedAt, Store: host.Store, Hosts: 1, Node: host.Node, Pods: host.Pods, JobDetails: h.Details(), Status: now.Status, Workload: facts}, nil
 }

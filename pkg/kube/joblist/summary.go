@@ -5,6 +5,7 @@ package joblist
 import (
 	"cmp"
 	"slices"
+	"strconv"
 
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -70,7 +71,7 @@ func Summary(w diagnose.Workload, pods []corev1.Pod, now api.WorkloadStatus) api
 		Map:         w.IsMap(),
 		State:       now.State,
 		Status:      now.Status,
-		JobDetails:  api.JobDetails{Call: m.Annotations[api.AnnotationCall]},
+		JobDetails:  api.JobDetails{Call: m.Annotations[api.AnnotationCall], MaxCost: maxCost(m)},
 		Workload:    api.WorkloadFacts{Labels: m.Labels, ByPythonTool: w.ByPythonTool(), Deleted: m.DeletionTimestamp != nil, CurrentPod: now.CurrentPod},
 	}
 	if r.Map {
@@ -90,6 +91,15 @@ func Summary(w diagnose.Workload, pods []corev1.Pod, now api.WorkloadStatus) api
 		r.Node = pods[len(pods)-1].Spec.NodeName
 	}
 	return r
+}
+
+// maxCost returns the cost limit of a workload, 0 for none.
+func maxCost(m *metav1.ObjectMeta) float64 {
+	usd, err := strconv.ParseFloat(m.Annotations[api.AnnotationMaxCost], 64)
+	if err != nil {
+		return 0
+	}
+	return usd
 }
 
 // podTime adds up how long the pods of a map ran.

@@ -51,6 +51,16 @@ func TestSummariesOfADeletedJob(t *testing.T) {
 	}
 }
 
+func TestSummaryHasTheCostLimit(t *testing.T) {
+	for text, want := range map[string]float64{"": 0, "12.5": 12.5, "much": 0} {
+		j := &batchv1.Job{ObjectMeta: metav1.ObjectMeta{Annotations: map[string]string{api.AnnotationMaxCost: text}}}
+		w := diagnose.NewWorkload(diagnose.Job, Job(j))
+		if got := Summary(w, nil, w.State(nil)).MaxCost; got != want {
+			t.Errorf("%q: got %g, want %g", text, got, want)
+		}
+	}
+}
+
 func TestSummaryOfAMap(t *testing.T) {
 	began := time.Date(2026, 4, 17, 12, 0, 0, 0, time.UTC)
 	ran := func(minutes int, code int32) corev1.Pod {

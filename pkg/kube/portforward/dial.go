@@ -69,11 +69,11 @@ func Dial(ctx context.Context, config *rest.Config, p Port) (*Conn, error) {
 }
 
 // open opens a connection for streams to a pod: a WebSocket, which proxies let through, or
-// SPDY if the server refuses that. The dialers take no context, so open returns without
-// them when ctx is done.
+// SPDY if the server refuses that. The dialer for SPDY takes no context, so open returns without
+// it when ctx is done.
 func open(ctx context.Context, config *rest.Config, p Port) (httpstream.Connection, error) {
 	kept := &apiserver.Refusal{}
-	dialer, err := dialerTo(config, p, kept)
+	dialer, err := dialerTo(ctx, config, p, kept)
 	if err != nil {
 		return nil, fmt.Errorf("preparing to forward port %d of pod %s: %w", p.Number, p.Pod, err)
 	}
@@ -97,7 +97,7 @@ func open(ctx context.Context, config *rest.Config, p Port) (httpstream.Connecti
 	}
 }
 
-func dialerTo(config *rest.Config, p Port, kept *apiserver.Refusal) (httpstream.Dialer, error) {
+func dialerTo(ctx context.Context, config *rest.Config, p Port, kept *apiserver.Refusal) (httpstream.Dialer, error) {
 	server, _, err := rest.DefaultServerUrlFor(config)
 	if err != nil {
 		return nil, err
@@ -109,11 +109,7 @@ func dialerTo(config *rest.Config, p Port, kept *apiserver.Refusal) (httpstream.
 	}
 	kept.RoundTripper = transport
 	plain := spdy.NewDialerForStreaming(upgrader, &http.Client{Transport: kept}, http.MethodPost, url)
-	socket, err := portforward.NewSPDYOverWebsocketDialerForStreaming(url, config)
-	if err != nil {
-		return nil, err
-	}
-	return portforward.NewFallbackDialerForStreaming(socket, plain, func(err error) bool {
+	return portforward.NewFallbackDialerForStreaming(socketDialer{ctx, config, url}, plain, func(err error) bool {
 		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
 	}), nil
 }

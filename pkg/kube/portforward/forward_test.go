@@ -11,9 +11,11 @@ import (
 	"net/http/httptest"
 	"testing"
 
+	"github.com/gorilla/websocket"
 	corev1 "k8s.io/api/core/v1"
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
+	clientportforward "k8s.io/client-go/tools/portforward"
 	"k8s.io/streaming/pkg/httpstream"
 	"k8s.io/streaming/pkg/httpstream/spdy"
 
@@ -22,11 +24,12 @@ import (
 
 var debugger = portforward.Port{Namespace: "research", Pod: "train-x", Number: 5678}
 
-// cluster is an API server with one pod, which speaks SPDY only. What listens in
-// the pod greets who connects, and repeats what it hears; nothing does where
+// cluster is an API server with one pod, which speaks SPDY, and WebSockets only if it has
+// sockets. What listens in the pod greets who connects, and repeats what it hears; nothing does where
 // refuses says why.
 type cluster struct {
 	refuses string
+	sockets bool
 	breaks  bool // the connection, after the greeting
 	paths   []string
 }
@@ -46,6 +49,22 @@ func (c *cluster) dialer(t *testing.T) func(context.Context) (*portforward.Conn,
 // ServeHTTP implements http.Handler.
 func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	c.paths = append(c.paths, r.Method+" "+r.URL.Path)
+	if c.sockets && r.Method == http.MethodGet {
+		upgrader := websocket.Upgrader{Subprotocols: []string{"SPDY/3.1+portforward.k8s.io"}}
+		socket, err := upgrader.Upgrade(w, r, nil)
+		if err != nil {
+			return
+		}
+		streams := make(chan httpstream.Stream, 2)
+		way, err := spdy.NewServerConnection(clientportforward.NewTunnelingConnection("server", socket), func(s httpstream.Stream, _ <-chan struct{}) error {
+			streams <- s
+			return nil
+		})
+		if err == nil {
+			c.answer(way, streams)
+		}
+		return
+	}
 	if r.Method != http.MethodPost || r.URL.Path != "/api/v1/namespaces/research/pods/train-x/portforward" {
 		http.Error(w, "no WebSockets here", http.StatusBadRequest)
 		return
@@ -58,9 +77,13 @@ func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		streams <- s
 		return nil
 	})
-	if way == nil {
-		return
+	if way != nil {
+		c.answer(way, streams)
 	}
+}
+
+// answer is what the pod does.
+func (c *cluster) answer(way httpstream.Connection, streams <-chan httpstream.Stream) {
 	defer way.Close()
 	complaints, data := <-streams, <-streams
 	if kinds := complaints.Headers().Get(corev1.StreamType) + data.Headers().Get(corev1.StreamType) + data.Headers().Get(corev1.PortHeader); kinds != "errordata5678" {
@@ -97,6 +120,16 @@ func TestAnswers(t *testing.T) {
 		t.Error(err)
 	}
 	if len(c.paths) != 2 || c.paths[0][:4] != "GET " || c.paths[1][:5] != "POST " {
+		t.Errorf("the server was asked %q", c.paths)
+	}
+}
+
+func TestAWebSocket(t *testing.T) {
+	c := &cluster{sockets: true}
+	if err := portforward.Answers(t.Context(), c.dialer(t)); err != nil {
+		t.Error(err)
+	}
+	if len(c.paths) != 1 {
 		t.Errorf("the server was asked %q", c.paths)
 	}
 }

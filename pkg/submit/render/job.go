@@ -112,6 +112,9 @@ func annotations(s api.Spec, r program) map[string]string {
 	if s.AcceleratorText != "" {
 		all[api.AnnotationAccelerator] = s.AcceleratorText
 	}
+	if s.MaxCost > 0 {
+		all[api.AnnotationMaxCost] = strconv.FormatFloat(s.MaxCost, 'f', -1, 64)
+	}
 	maps.Copy(all, s.Annotations)
 	return all
 }

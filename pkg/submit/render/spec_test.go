@@ -127,6 +127,7 @@ func everything(s *api.Spec) {
 	s.Retries = 3
 	s.MaxRuntime = 90*time.Minute + time.Millisecond
 	s.HangTimeout, s.HangAction = 10*time.Minute, api.HangRestart
+	s.MaxCost, s.Budget = 12.5, 75*time.Minute
 	s.Cache = &api.Cache{Scope: "ana/vision/l4", Bytes: 500 << 20}
 	s.MaxDisruptions = 0
 	s.StoreCredentials = "bucket-key"

@@ -316,6 +316,11 @@ class JobHandle(Repeatable, Generic[R]):
         """
         return inside.Forwarded(self._words("forward", *inside.forwarding(port, local_port, host)), self.named())
 
+    @brief
+    def stacks(self, host: Optional[int] = None) -> str:
+        """Return where the threads of the running call are, on all hosts or on one; equal stacks are there once."""
+        return inside.stacks(self._words("stacks", *inside.of_host(host)), self.named())
+
     def to_json(self) -> str:
         """Return the handle as text. It has no credentials."""
         return json.dumps({"version": VERSION, **dataclasses.asdict(self)})

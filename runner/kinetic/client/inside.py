@@ -1,11 +1,11 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Reaches into a running job: its debugger, and its ports."""
+"""Reaches into a running job: its debugger, its ports, and the stacks of its threads."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Optional
 
 from .. import checks
@@ -22,15 +22,35 @@ def debug(words: Sequence[str], job: process.Event) -> None:
         words: the command line that does so.
         job: the job, as for process.run.
     """
+    _each_line(words, job, lambda line: print(line, flush=True))
+
+
+def of_host(host: Optional[int]) -> list[str]:
+    """Return the words of a command line that choose one host, none for all of them."""
+    if host is None:
+        return []
+    checks.whole(0)("host", host)
+    return one("--host", host)
+
+
+def stacks(words: Sequence[str], job: process.Event) -> str:
+    """Return where the threads of a job are, as a command prints it. Reasons for missing answers are printed."""
+    lines: list[str] = []
+    _each_line(words, job, lambda line: lines.append(line + "\n"))
+    return "".join(lines)
+
+
+def _each_line(words: Sequence[str], job: process.Event, do: Callable[[str], None]) -> None:
+    """Run a command of jobs, and do something with each line of its output."""
     report = Reporter()
 
-    def show(event: process.Event) -> None:
+    def take(event: process.Event) -> None:
         if event["event"] == "output":
-            print(event["line"], flush=True)
+            do(event["line"])
         else:
             report(event)
 
-    process.require(binaries.JOBS, words, show, lines_on_output=True, job=job)
+    process.require(binaries.JOBS, words, take, lines_on_output=True, job=job)
 
 
 def forwarding(port: int, local_port: Optional[int], host: int) -> list[str]:
