@@ -147,11 +147,11 @@ func isFinite(text string) bool {
 }
 
 // pythonNumber matches a number that Python reads and JSON does not: .5, 5., +1, 1_000.
-var pythonNumber = lazyregexp.New(`^([+-]?)((?:\d+(?:_\d+)*)?)(\.?)((?:\d+(?:_\d+)*)?)((?:[eE][+-]?\d+)?)$`)
+const pythonNumber = `^([+-]?)((?:\d+(?:_\d+)*)?)(\.?)((?:\d+(?:_\d+)*)?)((?:[eE][+-]?\d+)?)$`
 
 // jsonNumber returns a Python number in JSON's spelling, "" for other texts.
 func jsonNumber(text string) string {
-	parts := pythonNumber().FindStringSubmatch(text)
+	parts := lazyregexp.Of(pythonNumber).FindStringSubmatch(text)
 	if parts == nil || parts[2]+parts[4] == "" {
 		return ""
 	}

@@ -34,7 +34,7 @@ type Input struct {
 	Local string
 }
 
-var namePattern = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+const namePattern = `^[A-Za-z_][A-Za-z0-9_]*$`
 
 // Parse parses the values of --data and --volume.
 func Parse(named, volumes []string) ([]Input, error) {
@@ -64,7 +64,7 @@ func parseNamed(value string) (Input, error) {
 	if !found || src == "" {
 		return Input{}, errors.New("expected NAME=SRC, such as images=./images")
 	}
-	if !namePattern().MatchString(name) {
+	if !lazyregexp.Of(namePattern).MatchString(name) {
 		return Input{}, fmt.Errorf("%q is not a name: expected letters, digits and _, not beginning with a digit", name)
 	}
 	in, err := parseSource(src)
