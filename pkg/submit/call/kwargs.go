@@ -120,12 +120,11 @@ func position(data []byte, err error) (line, column int) {
 	return line, utf8.RuneCount(lastLine) + 1
 }
 
-// pythonWords are Python's constants in JSON's spelling.
-var pythonWords = map[string]string{"True": "true", "False": "false", "None": "null"}
-
 // surprise returns a warning if a text became a string but hardly looks like one. The
 // string "False" is true in Python.
 func surprise(text string, value json.RawMessage) string {
+	// pythonWords are Python's constants in JSON's spelling.
+	pythonWords := map[string]string{"True": "true", "False": "false", "None": "null"}
 	if right := pythonWords[text]; right != "" {
 		return fmt.Sprintf("%s is passed as a string: in JSON it is %s", value, right)
 	}
