@@ -124,26 +124,26 @@ func Shown(lines []Line) []string {
 // credentials are what a URL may have before the name of its host, and query is what follows
 // its path, which may be a signature.
 const (
-	credentials = `://[^/\s"]+@`
-	query       = `(://[^?\s"]*)\?[^#\s"]+`
+	loginForm = `://[^/\s"]+@`
+	query     = `(://[^?\s"]*)\?[^#\s"]+`
 )
 
 // Hidden returns a text for people, without the credentials in its URLs.
 func Hidden(text string) string {
-	return lazyregexp.Of(query).ReplaceAllString(lazyregexp.Of(credentials).ReplaceAllString(text, "://***@"), "$1?***")
+	return lazyregexp.Of(query).ReplaceAllString(lazyregexp.Of(loginForm).ReplaceAllString(text, "://***@"), "$1?***")
 }
 
 // logins are the credentials of web servers, and passwords those of others, such as Git over SSH,
 // where the user alone is no secret and belongs to the address.
 const (
-	logins    = `(?i)(https?://)[^/\s"]+@`
-	passwords = `(://[^/\s":@]*):[^/\s"]+@`
+	logins     = `(?i)(https?://)[^/\s"]+@`
+	secretForm = `(://[^/\s":@]*):[^/\s"]+@`
 )
 
 // WithoutUsers returns a text without the credentials in its URLs: with others it still means the
 // same.
 func WithoutUsers(text string) string {
-	return lazyregexp.Of(passwords).ReplaceAllString(lazyregexp.Of(logins).ReplaceAllString(text, "$1"), "$1@")
+	return lazyregexp.Of(secretForm).ReplaceAllString(lazyregexp.Of(logins).ReplaceAllString(text, "$1"), "$1@")
 }
 
 // signature is a parameter of a URL that lets whoever has it read the file.

@@ -14,11 +14,11 @@ import (
 )
 
 const (
-	// Repository is where Google publishes the images.
+	// PathwaysRepository is where Google publishes the images.
 	PathwaysRepository = "us-docker.pkg.dev/cloud-tpu-v2-images/pathways"
-	// Within limits how long a registry may take to answer.
+	// PathwaysWithin limits how long a registry may take to answer.
 	PathwaysWithin = 5 * time.Second
-	// prefix begins the tag for a version of JAX.
+	// pathwaysPrefix begins the tag for a version of JAX.
 	pathwaysPrefix = "jax-"
 )
 
