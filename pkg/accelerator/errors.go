@@ -5,12 +5,12 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"regexp"
 	"slices"
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 )
 
 // atMost is how many valid values a message offers at most.
@@ -18,12 +18,12 @@ const atMost = 4
 
 // nameAndCount splits a text with a wrong separator, or with none, between a name and a
 // count or topology.
-var nameAndCount = regexp.MustCompile(`^(.+?)(?:[^0-9a-z]|x)?([0-9]+(?:x[0-9]+)*)$`)
+const nameAndCount = `^(.+?)(?:[^0-9a-z]|x)?([0-9]+(?:x[0-9]+)*)$`
 
 // explain says what is wrong with a request in none of the known forms.
 func (c *catalogue) explain(r request) error {
 	name, count := r.body, ""
-	if parts := nameAndCount.FindStringSubmatch(r.body); parts != nil {
+	if parts := lazyregexp.Of(nameAndCount).FindStringSubmatch(r.body); parts != nil {
 		name, count = parts[1], parts[2]
 	}
 	if name == "v2" || r.body == "v2" {

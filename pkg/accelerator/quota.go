@@ -28,13 +28,12 @@ func QuotaMetric(a api.Accelerator) string {
 	return metric
 }
 
-// tpuFamilies are the names of TPUs in the quotas for which Compute Engine has no metric.
-var tpuFamilies = map[string]string{"v5p": "CT5P", "v6e": "CT6E", "tpu7x": "TPU7X"}
-
 // QuotaID returns what to ask Google Cloud for if a region lists no QuotaMetric: the ID of a quota in Cloud
 // Quotas, with its dimension, such as "GPUS-PER-GPU-FAMILY-per-project-region, gpu_family=NVIDIA_H200"; "" if
 // that is not known.
 func QuotaID(a api.Accelerator) string {
+	// tpuFamilies are the names of TPUs in the quotas for which Compute Engine has no metric.
+	tpuFamilies := map[string]string{"v5p": "CT5P", "v6e": "CT6E", "tpu7x": "TPU7X"}
 	family, known := tpuFamilies[a.Name]
 	switch {
 	case a.Kind == api.GPU && a.Spot:

@@ -51,13 +51,12 @@ func (j *Job) RemovalOfOutputs() string {
 	return removal(j.Store.URL() + "/" + strings.TrimSuffix(outputs, "/"))
 }
 
-// onlyOutputs is the status of a job that was cleaned up without --outputs.
-var onlyOutputs = api.Status{State: api.NotFound, Message: "cleaned up; its outputs are kept"}
-
 // orphan returns the entry of a directory without a handle; nil if it was not a job, or
 // is not wanted. The user has not named it, so it needs an id that a program made, and a
 // record or outputs. Its age is that of its newest object, because it has no other times.
 func (reg Registry) orphan(ctx context.Context, id string, f Filter) (*api.JobSummary, error) {
+	// onlyOutputs is the status of a job that was cleaned up without --outputs.
+	onlyOutputs := api.Status{State: api.NotFound, Message: "cleaned up; its outputs are kept"}
 	if f.Orphans.IsZero() && !f.Outputs || !store.IsMadeID(id) {
 		return nil, nil
 	}

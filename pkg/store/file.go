@@ -15,6 +15,7 @@ import (
 	"syscall"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 )
 
 // FileScheme begins the URL of a store in a directory.
@@ -151,7 +152,7 @@ func (s *fileStore) Replace(ctx context.Context, o Object, r io.Reader, _ map[st
 // sync: readers of a blob check its hash, it can be made again, and a file's size is not
 // on disk before its bytes.
 func (s *fileStore) PutBlob(ctx context.Context, sha256 string, size int64, open func() (io.ReadCloser, error)) (bool, error) {
-	if !sha256Pattern().MatchString(sha256) {
+	if !lazyregexp.Of(sha256Pattern).MatchString(sha256) {
 		return false, fmt.Errorf("blob name %q: expected 64 lower-case hexadecimal digits", sha256)
 	}
 	name := Blob(sha256)

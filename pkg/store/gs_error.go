@@ -8,7 +8,6 @@ import (
 	"fmt"
 	"net/http"
 	"os"
-	"regexp"
 	"strings"
 
 	"cloud.google.com/go/auth"
@@ -16,6 +15,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/principal"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/transport"
 )
 
@@ -104,7 +104,7 @@ func message(answer *googleapi.Error) string {
 
 // denied matches Cloud Storage's refusals: "me@example.com does not have
 // storage.objects.create access to …".
-var denied = regexp.MustCompile(`^(\S+@\S+) does not have (storage\.[A-Za-z.]+) access`)
+const denied = `^(\S+@\S+) does not have (storage\.[A-Za-z.]+) access`
 
 // refusal reports whether an answer stays the same until someone changes the bucket or
 // the account: a 404 here is about the bucket.
@@ -133,7 +133,7 @@ func (r *request) refused(what string, answer *googleapi.Error, err error) error
 func (r *request) reason(answer *googleapi.Error) (why, next string) {
 	text := message(answer)
 	who, permission := r.client.account, r.need.permission
-	if match := denied.FindStringSubmatch(text); match != nil {
+	if match := lazyregexp.Of(denied).FindStringSubmatch(text); match != nil {
 		who, permission = match[1], match[2]
 	}
 	bucket := r.store.bucket

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"cloud.google.com/go/storage"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 )
 
 // linkKey is the metadata key by which gcsfuse recognizes a symbolic link. Its value is the
@@ -55,7 +57,7 @@ func OpenTree(s Store, sha256 string) (*Tree, error) {
 	if !ok {
 		return nil, fmt.Errorf("storing files under their own names in %s: only a bucket can be mounted: use gs://BUCKET", s.URL())
 	}
-	if !sha256Pattern().MatchString(sha256) {
+	if !lazyregexp.Of(sha256Pattern).MatchString(sha256) {
 		return nil, fmt.Errorf("data set %q: expected 64 lower-case hexadecimal digits", sha256)
 	}
 	return &Tree{gs, sha256}, nil

@@ -14,6 +14,7 @@ import (
 	"github.com/googleapis/gax-go/v2"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 )
 
 const (
@@ -138,7 +139,7 @@ func (s *gsStore) copyFrom(ctx context.Context, name string, from *gsStore, old 
 // PutBlob checks first: an existing blob costs one request. Its age counts because
 // buckets of keras-kinetic delete everything after 30 days.
 func (s *gsStore) PutBlob(ctx context.Context, sha256 string, size int64, open func() (io.ReadCloser, error)) (bool, error) {
-	if !sha256Pattern().MatchString(sha256) {
+	if !lazyregexp.Of(sha256Pattern).MatchString(sha256) {
 		return false, fmt.Errorf("blob name %q: expected 64 lower-case hexadecimal digits", sha256)
 	}
 	req, err := s.begin(ctx, toRead, Blob(sha256))

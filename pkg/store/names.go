@@ -26,9 +26,9 @@ const (
 	pythonOutputsDir = "outputs/"
 )
 
-var (
-	sha256Pattern = lazyregexp.New(`^[0-9a-f]{64}$`)
-	dataPattern   = lazyregexp.New(`^[0-9a-f]{16,64}$`)
+const (
+	sha256Pattern = `^[0-9a-f]{64}$`
+	dataPattern   = `^[0-9a-f]{16,64}$`
 )
 
 // Blob returns the name of the content-addressed object with a SHA-256 in lower-case hex.
@@ -57,7 +57,7 @@ func DataRecord(sha256 string) string { return fmt.Sprintf(names.DataRecord, sha
 // content-addressed object itself, or the directory that pods mount, with a slash at its end. Its
 // record, which is written last, belongs to it. Shared is "" for any other name.
 func Shared(name string) string {
-	if sha256 := path.Base(name); sha256Pattern().MatchString(sha256) && name == Blob(sha256) {
+	if sha256 := path.Base(name); lazyregexp.Of(sha256Pattern).MatchString(sha256) && name == Blob(sha256) {
 		return name
 	}
 	rest, data := strings.CutPrefix(name, Data())
@@ -65,7 +65,7 @@ func Shared(name string) string {
 	if !found {
 		hash, found = strings.CutSuffix(rest, ".json")
 	}
-	if !data || !found || !dataPattern().MatchString(hash) {
+	if !data || !found || !lazyregexp.Of(dataPattern).MatchString(hash) {
 		return ""
 	}
 	return DataTree(hash)
@@ -251,7 +251,7 @@ var (
 // job's records, rather than an output or someone else's object.
 func IsRecord(id, name string) bool {
 	rest, below := strings.CutPrefix(name, id+"/")
-	return below && (recordPattern().MatchString(rest) || pythonIDPattern().MatchString(id) && pythonRecordPattern().MatchString(rest))
+	return below && (recordPattern().MatchString(rest) || lazyregexp.Of(pythonIDPattern).MatchString(id) && pythonRecordPattern().MatchString(rest))
 }
 
 // IsTrace reports whether a record shows, without a handle, that its directory is a
@@ -287,21 +287,23 @@ var idPattern = lazyregexp.New("^" + facts.IDs.Pattern + "$")
 
 // The end of the IDs that this program makes, with the time and seven digits; and all IDs
 // of keras-kinetic.
-var (
-	idTail          = lazyregexp.New(`-\d{8}-\d{6}-[0-9a-f]{7}$`)
-	pythonIDPattern = lazyregexp.New(`^job-[0-9a-f]{8}$`)
+const (
+	idTail          = `-\d{8}-\d{6}-[0-9a-f]{7}$`
+	pythonIDPattern = `^job-[0-9a-f]{8}$`
 )
 
 // IsMadeID reports whether a program made an ID, rather than a person.
-func IsMadeID(id string) bool { return idTail().MatchString(id) || pythonIDPattern().MatchString(id) }
+func IsMadeID(id string) bool {
+	return lazyregexp.Of(idTail).MatchString(id) || lazyregexp.Of(pythonIDPattern).MatchString(id)
+}
 
 // WithoutTime returns an ID without its time and unique ending.
-func WithoutTime(id string) string { return idTail().ReplaceAllString(id, "") }
+func WithoutTime(id string) string { return lazyregexp.Of(idTail).ReplaceAllString(id, "") }
 
 // ShortID returns the end of an ID that this program made, which commands take as well; any other ID as it is.
 func ShortID(id string) string {
 	const unique = "abc1234"
-	if !idTail().MatchString(id) {
+	if !lazyregexp.Of(idTail).MatchString(id) {
 		return id
 	}
 	return id[len(id)-len(unique):]

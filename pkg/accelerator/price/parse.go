@@ -20,11 +20,11 @@ type line struct {
 	asOf      string
 }
 
-var (
+const (
 	// machinePattern is that of a machine type such as e2-standard-4 or e2-medium. New ones need no new
 	// version of this program.
-	machinePattern = lazyregexp.New(`^[a-z]+[0-9]+[a-z]*-[a-z]+(-[a-z0-9]+)*$`)
-	regionPattern  = lazyregexp.New(`^(\*|[a-z]+(-[a-z]+)*-[a-z]+[0-9]+)$`)
+	machinePattern = `^[a-z]+[0-9]+[a-z]*-[a-z]+(-[a-z0-9]+)*$`
+	regionPattern  = `^(\*|[a-z]+(-[a-z]+)*-[a-z]+[0-9]+)$`
 )
 
 // parse reads a text with prices, in the format that prices.txt explains, up to the first mistake. The error
@@ -52,7 +52,7 @@ func parseLine(fields []string) (k key, l line, err error) {
 		return k, l, fmt.Errorf("it has %d columns: expected 5: item, usd, spot, region, as-of", len(fields))
 	}
 	k, l.asOf = key{fields[0], fields[3]}, fields[4]
-	if !regionPattern().MatchString(k.region) {
+	if !lazyregexp.Of(regionPattern).MatchString(k.region) {
 		return k, l, fmt.Errorf("%q is not a region: expected one such as us-central1, or * for all", k.region)
 	}
 	if err := checkItem(k.item); err != nil {
@@ -69,7 +69,7 @@ func parseLine(fields []string) (k key, l line, err error) {
 func checkItem(item string) error {
 	words := []string{ClusterHour, NATHour, AddressHour, DiskGBMonth, BucketGBMonth}
 	isTPU := func(a api.Accelerator) bool { return a.Kind == api.TPU && a.Name == item }
-	if slices.Contains(words, item) || machinePattern().MatchString(item) || slices.ContainsFunc(accelerator.Catalogue(), isTPU) {
+	if slices.Contains(words, item) || lazyregexp.Of(machinePattern).MatchString(item) || slices.ContainsFunc(accelerator.Catalogue(), isTPU) {
 		return nil
 	}
 	return fmt.Errorf("%q is not an item: expected a TPU such as v6e (the price of a chip), a machine type such as g2-standard-4, or %s",

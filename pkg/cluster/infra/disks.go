@@ -4,10 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"regexp"
 
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/apimachinery/pkg/runtime"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 )
 
 // Disk is a Persistent Disk or a Hyperdisk that was made for a claim.
@@ -35,7 +36,7 @@ const (
 
 // handle is the name of a disk in its driver: projects/acme/zones/us-central1-a/disks/pvc-1. Who may make volumes
 // chooses it, and its parts end in a command for a shell: they have only characters that names in Google Cloud can have.
-var handle = regexp.MustCompile(`^projects/([a-z][a-z0-9:.-]*|UNSPECIFIED)/(zones|regions)/([a-z][a-z0-9-]*)/disks/([a-z][a-z0-9-]*)$`)
+const handle = `^projects/([a-z][a-z0-9:.-]*|UNSPECIFIED)/(zones|regions)/([a-z][a-z0-9-]*)/disks/([a-z][a-z0-9-]*)$`
 
 // Disks lists the disks that were made for claims of the cluster. It asks once, and waits for nothing.
 func (c *Cluster) Disks(ctx context.Context) ([]Disk, error) {
@@ -66,7 +67,7 @@ func (c *Cluster) diskOf(v *corev1.PersistentVolume) (Disk, bool) {
 	if csi == nil || csi.Driver != diskDriver || v.Annotations[provisionedBy] != diskDriver {
 		return Disk{}, false
 	}
-	parts := handle.FindStringSubmatch(csi.VolumeHandle)
+	parts := lazyregexp.Of(handle).FindStringSubmatch(csi.VolumeHandle)
 	if parts == nil {
 		return Disk{}, false
 	}

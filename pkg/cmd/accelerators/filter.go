@@ -42,7 +42,7 @@ const spotWord = "spot"
 const perHour = "/h"
 
 // limitPattern reads >=4, 4+, >=80GB, <=2.50/h, <=$2 and 1host.
-var limitPattern = lazyregexp.New(`^(>=|<=|=|>|<)?(\$?)([0-9]+(?:\.[0-9]+)?)(|chips?|gpus?|gb|hosts?|/h)(\+)?$`)
+const limitPattern = `^(>=|<=|=|>|<)?(\$?)([0-9]+(?:\.[0-9]+)?)(|chips?|gpus?|gb|hosts?|/h)(\+)?$`
 
 // newFilter reads the arguments. Kinds, names and shapes are alternatives to their like; all else must hold.
 func newFilter(words []string) (filter, error) {
@@ -107,7 +107,7 @@ func aliases() map[string]string {
 }
 
 func newLimit(word string) (limit, bool) {
-	parts := limitPattern().FindStringSubmatch(word)
+	parts := lazyregexp.Of(limitPattern).FindStringSubmatch(word)
 	if parts == nil {
 		return limit{}, false
 	}

@@ -12,7 +12,7 @@ const hidden = "…"
 
 // functionCall matches the text of a call of a function, up to its arguments. That of a pickled one has no file. In
 // all other texts, a word with a parenthesis is quoted.
-var functionCall = lazyregexp.New(`^(?:[^ ('"]+:)?([^ ('":]+)\(`)
+const functionCall = `^(?:[^ ('"]+:)?([^ ('":]+)\(`
 
 // argument is one of a call. JSON is its value, nil if the text of the call hides it or cuts it.
 type argument struct {
@@ -22,7 +22,7 @@ type argument struct {
 
 // functionOf returns the name of the function that is called, and the text of its arguments; "" for any other call.
 func functionOf(call string) (name, arguments string) {
-	found := functionCall().FindStringSubmatch(call)
+	found := lazyregexp.Of(functionCall).FindStringSubmatch(call)
 	if found == nil {
 		return "", ""
 	}

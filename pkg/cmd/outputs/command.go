@@ -88,11 +88,10 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock, flag
 	return sub
 }
 
-// formats are the values of -o for each verb.
-var formats = map[string][]string{"ls": {"wide", "json", "name"}, "cp": {"json"}, "rm": {"json"}}
-
 // run does what a verb says with the outputs of a job.
 func (c *command) run(ctx context.Context, parsed outputArgs, output string, rm removal) error {
+	// formats are the values of -o for each verb.
+	formats := map[string][]string{"ls": {"wide", "json", "name"}, "cp": {"json"}, "rm": {"json"}}
 	if output != "" {
 		valid := formats[parsed.verb]
 		if valid == nil {

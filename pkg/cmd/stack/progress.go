@@ -16,9 +16,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 )
 
-// pastTense is what is said of a resource when its change is done.
-var pastTense = map[string]string{"creating": "created", "deleting": "deleted"}
-
 // Progress shows how far several resources are.
 type Progress struct {
 	ui    *ui.UI
@@ -44,6 +41,8 @@ func NewProgress(u *ui.UI, now func() time.Time, doing string, total int) *Progr
 
 // Update is told what happens to the resources.
 func (b *Progress) Update(e infra.Event) {
+	// pastTense is what is said of a resource when its change is done.
+	pastTense := map[string]string{"creating": "created", "deleting": "deleted"}
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !e.Done {

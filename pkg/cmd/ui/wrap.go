@@ -9,7 +9,7 @@ import (
 )
 
 // colors are what paint writes, which takes no room on a line.
-var colors = lazyregexp.New(`\x1b\[\d+m`)
+const colors = `\x1b\[\d+m`
 
 // Wrap returns a text whose lines fit into the width of a terminal: one that is longer continues between two words, below
 // its second word. Anywhere else the text stays as it is.
@@ -45,7 +45,7 @@ func wrapLine(line string, width int, indent string) string {
 	var b strings.Builder
 	column := 0
 	for i, word := range words {
-		n := utf8.RuneCountInString(colors().ReplaceAllString(word, ""))
+		n := utf8.RuneCountInString(lazyregexp.Of(colors).ReplaceAllString(word, ""))
 		switch {
 		case i > 0 && column+1+n > width && column > len(indent):
 			b.WriteString("\n" + indent)

@@ -17,7 +17,7 @@ import (
 // defaultNamespace is the namespace of a profile that names none.
 const defaultNamespace = "default"
 
-var namePattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`)
+const namePattern = `^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`
 
 // field is a field of a profile in the file.
 type field struct {
@@ -128,7 +128,7 @@ func (p Profile) check() error {
 
 // CheckName returns an error for what can't be the name of a profile.
 func CheckName(name string) error {
-	if !namePattern().MatchString(name) {
+	if !lazyregexp.Of(namePattern).MatchString(name) {
 		return fmt.Errorf("profile %q: expected at most 64 letters, digits, '-' and '_', starting with a letter or digit", name)
 	}
 	return nil

@@ -48,7 +48,7 @@ func gcloudDir(env func(string) string, goos string) string {
 }
 
 // The name of a configuration becomes part of a file's name.
-var configurationPattern = lazyregexp.New(`^[a-z][a-z0-9-]*$`)
+const configurationPattern = `^[a-z][a-z0-9-]*$`
 
 const (
 	defaultConfiguration = "default"
@@ -65,7 +65,7 @@ func readGcloud(env func(string) string, dir string) (string, map[string]string,
 	if err != nil || name.value == noConfiguration {
 		return name.value, nil, err
 	}
-	if !configurationPattern().MatchString(name.value) {
+	if !lazyregexp.Of(configurationPattern).MatchString(name.value) {
 		return "", nil, fmt.Errorf("%s %q: invalid configuration name; list them with `gcloud config configurations list`", name.from, name.value)
 	}
 	data, err := os.ReadFile(filepath.Join(dir, "configurations", "config_"+name.value))

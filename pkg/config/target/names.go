@@ -5,6 +5,8 @@ import (
 	"encoding/hex"
 	"fmt"
 	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 )
 
 // Names are the names of what belongs to a cluster, in Google Cloud and in the cluster. They are
@@ -104,7 +106,7 @@ func (n Names) Context() string {
 
 // Check reports why Google Cloud would refuse one of the names.
 func (n Names) Check() error {
-	if !clusterPattern().MatchString(n.Cluster) {
+	if !lazyregexp.Of(clusterPattern).MatchString(n.Cluster) {
 		return fmt.Errorf("--cluster %q: expected at most %d lower-case letters, digits and '-', beginning with a letter and not ending with '-'", n.Cluster, maxCluster)
 	}
 	if long := len(n.Builds()) - maxBucketPart; long > 0 {

@@ -103,7 +103,7 @@ func checkDirectory(dir string) (string, error) {
 	return fileScheme + filepath.ToSlash(dir), nil
 }
 
-var bucketPattern = lazyregexp.New(`^[a-z0-9][a-z0-9._-]*[a-z0-9]$`)
+const bucketPattern = `^[a-z0-9][a-z0-9._-]*[a-z0-9]$`
 
 // Lengths of bucket names, and of each part of a name with dots.
 const (
@@ -114,7 +114,7 @@ const (
 
 // checkBucket applies the rules of https://cloud.google.com/storage/docs/buckets#naming.
 func checkBucket(name string) error {
-	if !bucketPattern().MatchString(name) || len(name) < minBucket || len(name) > maxBucket || strings.Contains(name, "..") {
+	if !lazyregexp.Of(bucketPattern).MatchString(name) || len(name) < minBucket || len(name) > maxBucket || strings.Contains(name, "..") {
 		return fmt.Errorf("invalid bucket name %q: expected 3 to 63 lower-case letters, digits, '-', '_' and '.', with a letter or digit at both ends", name)
 	}
 	for part := range strings.SplitSeq(name, ".") {

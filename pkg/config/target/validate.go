@@ -2,7 +2,6 @@ package target
 
 import (
 	"fmt"
-	"regexp"
 
 	"k8s.io/apimachinery/pkg/util/validation"
 
@@ -12,10 +11,10 @@ import (
 // What Google Cloud allows. This is slightly more lenient than its rules, whose details
 // change: what matters here is that no value can be mistaken for another. Old projects
 // have a domain in front: example.com:project.
-var (
-	projectPattern = lazyregexp.New(`^([a-z0-9.-]+:)?[a-z]([a-z0-9-]*[a-z0-9])?$`)
-	zonePattern    = lazyregexp.New(`^[a-z]+(-[a-z]+)*-[a-z]+[0-9]+(-[a-z0-9]+)?$`)
-	clusterPattern = lazyregexp.New(`^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$`)
+const (
+	projectPattern = `^([a-z0-9.-]+:)?[a-z]([a-z0-9-]*[a-z0-9])?$`
+	zonePattern    = `^[a-z]+(-[a-z]+)*-[a-z]+[0-9]+(-[a-z0-9]+)?$`
+	clusterPattern = `^[a-z]([a-z0-9-]{0,38}[a-z0-9])?$`
 )
 
 // InvalidError is the error for a value that is not allowed.
@@ -36,14 +35,14 @@ func (e *InvalidError) Unwrap() error { return e.Reason }
 func checkPlace(p place) error {
 	for _, c := range []struct {
 		setting
-		pattern func() *regexp.Regexp
+		pattern string
 		want    string
 	}{
 		{p.project, projectPattern, "a project id, as in my-project-123, not its name or number"},
 		{p.zone, zonePattern, "a zone or region, as in us-central1-a"},
 		{p.cluster, clusterPattern, "at most 40 lower-case letters, digits and '-', with a letter first"},
 	} {
-		if c.value != "" && !c.pattern().MatchString(c.value) {
+		if c.value != "" && !lazyregexp.Of(c.pattern).MatchString(c.value) {
 			return &InvalidError{c.from, fmt.Errorf("%q: expected %s", c.value, c.want)}
 		}
 	}

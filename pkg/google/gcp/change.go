@@ -19,7 +19,7 @@ type GKE struct {
 
 // inTheWay matches how GKE refuses a change while another one is made: "Cluster is running
 // incompatible operation X." or "Operation X is currently repairing cluster C.".
-var inTheWay = lazyregexp.New(`[Oo]peration (operation-[0-9a-z-]+)`)
+const inTheWay = `[Oo]peration (operation-[0-9a-z-]+)`
 
 // Change makes a change to a cluster or to something in it, and follows its operation. GKE makes one
 // change at a time: if another one is in the way, Change waits until that is over, however it ends.
@@ -30,7 +30,7 @@ func (a *Access) Change(ctx context.Context, in GKE, start func() (*container.Op
 		if err == nil {
 			return a.Wait(ctx, ContainerOperation(in.Service, in.Project, in.Location, o), changed)
 		}
-		found := inTheWay().FindStringSubmatch(err.Error())
+		found := lazyregexp.Of(inTheWay).FindStringSubmatch(err.Error())
 		if found == nil || !IsStatus(err, http.StatusBadRequest) {
 			return err
 		}

@@ -74,7 +74,7 @@ func DisabledAPI(err error) (api, consumer string) {
 	if !isOff(answer, d) {
 		return "", ""
 	}
-	return cmp.Or(d.Metadata["service"], serviceIn().FindString(d.Message)), d.consumer()
+	return cmp.Or(d.Metadata["service"], lazyregexp.Of(serviceIn).FindString(d.Message)), d.consumer()
 }
 
 func isOff(answer *googleapi.Error, d detail) bool {
@@ -86,7 +86,7 @@ func (d detail) consumer() string {
 	if named := strings.TrimPrefix(d.Metadata["consumer"], "projects/"); named != "" {
 		return strings.TrimPrefix(named, "project:")
 	}
-	if found := consumerIn().FindStringSubmatch(d.Message); found != nil {
+	if found := lazyregexp.Of(consumerIn).FindStringSubmatch(d.Message); found != nil {
 		return found[1]
 	}
 	return ""
@@ -94,7 +94,7 @@ func (d detail) consumer() string {
 
 // consumerIn matches how an answer without details names the project that was charged: "Compute Engine
 // API has not been used in project 123 before or it is disabled."
-var consumerIn = lazyregexp.New(`in project (\S+) before`)
+const consumerIn = `in project (\S+) before`
 
 // other returns the project that was charged if it is another one than that of the request, "" if it is
 // that, or if nothing says so.

@@ -92,25 +92,25 @@ func (q Quota) String() string {
 	return fmt.Sprintf("%s: %s; ask for more at %s", text, q.Text, QuotaPage)
 }
 
-var (
+const (
 	// quotaText matches how Compute Engine says it: "Quota 'NVIDIA_L4_GPUS' exceeded.  Limit:
 	// 1.0 in region us-central1."
-	quotaText = lazyregexp.New(`[Qq]uota '([^']+)' exceeded\.?\s+Limit: ([0-9.]+?)(?:\.0)? (globally|in (?:region|zone) ([a-z0-9-]+))`)
+	quotaText = `[Qq]uota '([^']+)' exceeded\.?\s+Limit: ([0-9.]+?)(?:\.0)? (globally|in (?:region|zone) ([a-z0-9-]+))`
 	// shortText matches how GKE says it: `Insufficient regional quota to satisfy request:
 	// resource "NVIDIA_L4_GPUS": request requires '8.0' and is short '7.0'. project has a quota
 	// of '1.0' with '1.0' available.`
-	shortText = lazyregexp.New(`resource "([^"]+)": request requires .* quota of '([0-9.]+?)(?:\.0)?'`)
+	shortText = `resource "([^"]+)": request requires .* quota of '([0-9.]+?)(?:\.0)?'`
 )
 
 // quotaOf reads the quota from the details, or from the text that a service has.
 func quotaOf(d detail, text string) (Quota, bool) {
 	q := Quota{Text: text}
-	if found := quotaText().FindStringSubmatch(text); found != nil {
+	if found := lazyregexp.Of(quotaText).FindStringSubmatch(text); found != nil {
 		q.Metric, q.Limit, q.Region = found[1], found[2], found[4]
 		if found[3] == "globally" {
 			q.Region = "global"
 		}
-	} else if found := shortText().FindStringSubmatch(text); found != nil {
+	} else if found := lazyregexp.Of(shortText).FindStringSubmatch(text); found != nil {
 		q.Metric, q.Limit = found[1], found[2]
 	} else if d.Reason == "RATE_LIMIT_EXCEEDED" || d.Reason != "QUOTA_EXCEEDED" && !d.has("QUOTA_EXCEEDED") && !d.has("quotaExceeded") {
 		return q, false

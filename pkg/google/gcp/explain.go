@@ -86,14 +86,14 @@ func (a *Access) reason(answer *googleapi.Error, project string) reason {
 	}
 	switch {
 	case isOff(answer, detail):
-		name := cmp.Or(detail.Metadata["service"], serviceIn().FindString(text), "SERVICE.googleapis.com")
+		name := cmp.Or(detail.Metadata["service"], lazyregexp.Of(serviceIn).FindString(text), "SERVICE.googleapis.com")
 		return reason{api.KindForbidden, fmt.Sprintf("the API %s is not enabled in project %s", name, project),
 			fmt.Sprintf("gcloud services enable %s --project %s", name, project), "enable it"}
 	case detail.Reason == "BILLING_DISABLED" || detail.has("billingNotEnabled") || strings.Contains(text, "UREQ_PROJECT_BILLING"):
 		return reason{api.KindForbidden, fmt.Sprintf("project %s has no billing account", project),
 			fmt.Sprintf("gcloud billing projects link %s --billing-account=ACCOUNT", project), "link one"}
 	}
-	if constraint := constraintIn().FindStringSubmatch(text); constraint != nil {
+	if constraint := lazyregexp.Of(constraintIn).FindStringSubmatch(text); constraint != nil {
 		return reason{api.KindForbidden, "a policy of the organization forbids it: " + text,
 			fmt.Sprintf("gcloud resource-manager org-policies describe %s --effective --project=%s", constraint[1], project), "see it"}
 	}
@@ -133,7 +133,7 @@ func (a *Access) denied(d detail, project, text string) reason {
 		permission = permissionIn(text)
 	}
 	who := cmp.Or(a.account, "the account in use")
-	if d.Reason == "CONSUMER_INVALID" || d.Reason == userProjectDenied && permission == "" || permission == "" && ofProject().MatchString(text) {
+	if d.Reason == "CONSUMER_INVALID" || d.Reason == userProjectDenied && permission == "" || permission == "" && lazyregexp.Of(ofProject).MatchString(text) {
 		return reason{api.KindNotFound, fmt.Sprintf("project %s doesn't exist, or %s may not use it: %s", project, who, text), "gcloud projects list", "list those that you may use"}
 	}
 	if permission == "" {
@@ -150,26 +150,26 @@ func (a *Access) denied(d detail, project, text string) reason {
 // permissionIn returns the permission that an answer names, such as container.clusters.update; "" for none.
 // It leaves out accounts, admin@acme.iam.gserviceaccount.com, and servers, cloud.google.com.
 func permissionIn(text string) string {
-	for _, name := range dotted().FindAllString(text, -1) {
-		if permissionForm().MatchString(name) && !strings.HasSuffix(name, ".com") {
+	for _, name := range lazyregexp.Of(dotted).FindAllString(text, -1) {
+		if lazyregexp.Of(permissionForm).MatchString(name) && !strings.HasSuffix(name, ".com") {
 			return name
 		}
 	}
 	return ""
 }
 
-var (
+const (
 	// dotted matches words that dots join, with the whole of an account that has them.
-	dotted = lazyregexp.New(`[\w@-]+(\.[\w@-]+)+`)
+	dotted = `[\w@-]+(\.[\w@-]+)+`
 	// permissionForm matches a word that has the form of a permission.
-	permissionForm = lazyregexp.New(`^[a-z]+\.[a-zA-Z]+\.[a-zA-Z]+$`)
+	permissionForm = `^[a-z]+\.[a-zA-Z]+\.[a-zA-Z]+$`
 	// ofProject matches how services refuse a project as a whole.
-	ofProject = lazyregexp.New(`(?i)permission denied (on resource project|for project|on project)`)
+	ofProject = `(?i)permission denied (on resource project|for project|on project)`
 	// constraintIn matches a constraint of an organization: "Constraint constraints/compute.restrictCloudNATUsage
 	// violated for projects/acme."
-	constraintIn = lazyregexp.New(`\bconstraints/([a-z]+\.[A-Za-z.]*[A-Za-z])`)
+	constraintIn = `\bconstraints/([a-z]+\.[A-Za-z.]*[A-Za-z])`
 	// serviceIn matches the service that an answer names.
-	serviceIn = lazyregexp.New(`\b[a-z]+\.googleapis\.com\b`)
+	serviceIn = `\b[a-z]+\.googleapis\.com\b`
 )
 
 // RoleWith returns the predefined role of an administrator that has a permission, "" if it is

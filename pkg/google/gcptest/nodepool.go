@@ -3,14 +3,15 @@ package gcptest
 import (
 	"fmt"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 
 	"google.golang.org/api/container/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 )
 
-var poolName = regexp.MustCompile(`^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$`)
+const poolName = `^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$`
 
 // fillPool fills in what GKE itself sets.
 func fillPool(c *container.Cluster, p *container.NodePool) {
@@ -109,7 +110,7 @@ func (s *Server) checkPool(r *request, c *container.Cluster, p *container.NodePo
 		return badRequest("node_pool must be set.")
 	case c.Autopilot != nil && c.Autopilot.Enabled:
 		return badRequest("Autopilot clusters do not support mutating node pools.")
-	case !poolName.MatchString(p.Name):
+	case !lazyregexp.Of(poolName).MatchString(p.Name):
 		return badRequest("Invalid value for field \"node_pool.name\": %q. Must be a match of regex '(?:[a-z](?:[-a-z0-9]{0,38}[a-z0-9])?)'.", p.Name)
 	case slices.ContainsFunc(c.NodePools, func(other *container.NodePool) bool { return other.Name == p.Name }):
 		return exists("Already exists: %s/nodePools/%s.", target(c), p.Name)

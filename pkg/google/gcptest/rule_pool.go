@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"google.golang.org/api/container/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 )
 
 // checkPlacement returns why GKE refuses a slice of several hosts that is not whole, nil if it doesn't.
@@ -42,11 +44,11 @@ func checkPlacement(p *container.NodePool) error {
 	return nil
 }
 
-var chipsOfMachine = regexp.MustCompile(`^(?:ct\d[a-z]*-(?:hightpu|standard)|tpu7x-standard)-(\d)t$`)
+const chipsOfMachine = `^(?:ct\d[a-z]*-(?:hightpu|standard)|tpu7x-standard)-(\d)t$`
 
 // perHost returns the chips of a TPU machine, 0 for others.
 func perHost(machine string) int64 {
-	if found := chipsOfMachine.FindStringSubmatch(machine); found != nil {
+	if found := lazyregexp.Of(chipsOfMachine).FindStringSubmatch(machine); found != nil {
 		n, _ := strconv.ParseInt(found[1], 10, 64)
 		return n
 	}

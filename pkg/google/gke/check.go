@@ -13,14 +13,14 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 )
 
-var (
-	namePattern = lazyregexp.New(`^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$`)
-	zonePattern = lazyregexp.New(`^[a-z]+-[a-z]+[0-9]+-[a-z]+$`)
+const (
+	namePattern = `^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$`
+	zonePattern = `^[a-z]+-[a-z]+[0-9]+-[a-z]+$`
 )
 
 // CheckName returns an error for a name that a node pool can't have.
 func CheckName(name string) error {
-	if !namePattern().MatchString(name) {
+	if !lazyregexp.Of(namePattern).MatchString(name) {
 		return errors.New("expected at most 40 lower-case letters, digits and hyphens, beginning with a letter and ending with a letter or digit")
 	}
 	return nil
@@ -129,7 +129,7 @@ func CheckSlice(a api.Accelerator, least, most int) error {
 
 func (o Options) checkZones(a api.Accelerator) error {
 	for _, zone := range o.Zones {
-		if !zonePattern().MatchString(zone) {
+		if !lazyregexp.Of(zonePattern).MatchString(zone) {
 			return fmt.Errorf("--zones %s: expected zones such as us-central1-a", zone)
 		}
 		if target.Region(zone) != target.Region(o.Zones[0]) {

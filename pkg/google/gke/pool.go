@@ -257,12 +257,11 @@ func removingLeft(pool string) string {
 	return fmt.Sprintf("removing the placement policy of node pool %s, which is gone", pool)
 }
 
-// stockouts are what GKE says when a zone has no machines left.
-var stockouts = []string{"GCE_STOCKOUT", "ZONE_RESOURCE_POOL_EXHAUSTED", "does not have enough resources available", "out of capacity"}
-
 // refused explains why a pool was not made or changed: a zone without machines is not a fault of
 // the request.
 func (c *Client) refused(err error, p *container.NodePool, doing string) error {
+	// stockouts are what GKE says when a zone has no machines left.
+	stockouts := []string{"GCE_STOCKOUT", "ZONE_RESOURCE_POOL_EXHAUSTED", "does not have enough resources available", "out of capacity"}
 	for _, text := range stockouts {
 		if !strings.Contains(err.Error(), text) || gcp.IsStatus(err, http.StatusNotFound) {
 			continue

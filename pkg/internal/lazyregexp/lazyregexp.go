@@ -7,8 +7,34 @@ import (
 	"sync"
 )
 
-// New returns a function that compiles the expression once and returns it. An
-// expression that does not compile panics then, as regexp.MustCompile does.
+// compiled are the expressions that Of has compiled, by their texts.
+var compiled struct {
+	sync.RWMutex
+	byText map[string]*regexp.Regexp
+}
+
+// Of returns the expression of a constant, which is compiled once. One that does not compile
+// panics, as in regexp.MustCompile.
+func Of(text string) *regexp.Regexp {
+	compiled.RLock()
+	found := compiled.byText[text]
+	compiled.RUnlock()
+	if found != nil {
+		return found
+	}
+	compiled.Lock()
+	defer compiled.Unlock()
+	if compiled.byText == nil {
+		compiled.byText = map[string]*regexp.Regexp{}
+	}
+	if compiled.byText[text] == nil {
+		compiled.byText[text] = regexp.MustCompile(text)
+	}
+	return compiled.byText[text]
+}
+
+// New returns a function that compiles an expression once and returns it, for a text that is put
+// together at run time.
 func New(text string) func() *regexp.Regexp {
 	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }

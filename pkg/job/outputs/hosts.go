@@ -5,9 +5,10 @@ import (
 	"maps"
 	"math"
 	"path"
-	"regexp"
 	"slices"
 	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 )
 
 // latest is the moment of an index that nothing comes after, in nanoseconds since 1970.
@@ -127,12 +128,12 @@ func lackingHosts(indexes []index) map[string]int {
 	return lacking
 }
 
-var digits = regexp.MustCompile("[0-9]+")
+const digits = "[0-9]+"
 
 // kindOf returns what the paths of directories of one kind have in common: their names differ only in their digits, as
 // checkpoint-100 and checkpoint-200.
 func kindOf(folder string) string {
-	return path.Join(path.Dir(folder), digits.ReplaceAllString(path.Base(folder), "0"))
+	return path.Join(path.Dir(folder), lazyregexp.Of(digits).ReplaceAllString(path.Base(folder), "0"))
 }
 
 // oneMore returns a host that is among others and not among hosts, if others has all of these.

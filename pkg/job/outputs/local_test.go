@@ -12,6 +12,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
@@ -93,7 +94,7 @@ func TestLogs(t *testing.T) {
 		t.Fatal(err)
 	}
 	found := regexp.MustCompile(`(?m)^LOG = re.compile\(r"(.*)"\)`).FindSubmatch(text)
-	if found == nil || "^(?:"+string(found[1])+")$" != log().String() {
-		t.Errorf("the runner has %s, and this package %s", found, log())
+	if found == nil || "^(?:"+string(found[1])+")$" != lazyregexp.Of(log).String() {
+		t.Errorf("the runner has %s, and this package %s", found, lazyregexp.Of(log))
 	}
 }

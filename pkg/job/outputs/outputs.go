@@ -283,7 +283,7 @@ func (d *Dir) Write(ctx context.Context, f File, w io.Writer) (err error) {
 	}
 	defer func() { _ = r.Close() }() // it was only read
 	sum, bytes := newChecksum(), io.Reader(r)
-	if f.object.CRC32C == nil && f.sha256 == "" && log().MatchString(path.Base(f.Name)) {
+	if f.object.CRC32C == nil && f.sha256 == "" && lazyregexp.Of(log).MatchString(path.Base(f.Name)) {
 		bytes = io.LimitReader(r, f.Size) // a program may have added to it
 	}
 	if _, err := io.Copy(io.MultiWriter(w, sum), bytes); err != nil {
@@ -299,7 +299,7 @@ func (d *Dir) Write(ctx context.Context, f File, w io.Writer) (err error) {
 type changedError struct{ error }
 
 // log matches the names of files that programs only append to, as LOG in runner/kinetic_runner/outputs/tree.py.
-var log = lazyregexp.New(`^(?:.*\.(log|jsonl|out|err)(\.\d+)?|.*tfevents.*)$`)
+const log = `^(?:.*\.(log|jsonl|out|err)(\.\d+)?|.*tfevents.*)$`
 
 // localName returns the local form of an object's name. It rejects names that would lead
 // out of the target folder, which buckets allow.

@@ -76,9 +76,9 @@ func Read(data []byte) ([]Process, error) {
 	return processes, nil
 }
 
-var (
-	header = lazyregexp.New(`^(?:Current thread|Thread) 0x[0-9a-f]+(?: \[(.*)\])? \(most recent call first\):$`)
-	line   = lazyregexp.New(`^  File "(.*)", line (\d+|\?\?\?) in (.*)$`)
+const (
+	header = `^(?:Current thread|Thread) 0x[0-9a-f]+(?: \[(.*)\])? \(most recent call first\):$`
+	line   = `^  File "(.*)", line (\d+|\?\?\?) in (.*)$`
 )
 
 // parse reads what Python's faulthandler writes. The main thread is the last, unless there are too many to write.
@@ -87,9 +87,9 @@ func parse(text string) []Thread {
 	complete := true
 	for l := range strings.Lines(text) {
 		l = strings.TrimSuffix(l, "\n")
-		if found := header().FindStringSubmatch(l); found != nil {
+		if found := lazyregexp.Of(header).FindStringSubmatch(l); found != nil {
 			threads = append(threads, Thread{Name: strings.TrimSpace(found[1]), Frames: []Frame{}})
-		} else if found := line().FindStringSubmatch(l); found != nil && len(threads) > 0 {
+		} else if found := lazyregexp.Of(line).FindStringSubmatch(l); found != nil && len(threads) > 0 {
 			last := &threads[len(threads)-1]
 			number, _ := strconv.Atoi(found[2])
 			last.Frames = append(last.Frames, Frame{found[1], number, found[3]})

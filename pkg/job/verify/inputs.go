@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
@@ -170,7 +171,7 @@ func (i *Inputs) readList(ctx context.Context, r api.ChunkHashes, source Source)
 	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
 		number, hash, _ := strings.Cut(lines.Text(), " ")
 		input, err := strconv.Atoi(number)
-		if err != nil || !hashPattern().MatchString(hash) {
+		if err != nil || !lazyregexp.Of(hashPattern).MatchString(hash) {
 			return fmt.Errorf("reading %s/%s: expected lines of INPUT SHA256", i.job.Store.URL(), name)
 		}
 		if i.hashes[input].attempt <= r.Attempt {

@@ -163,14 +163,14 @@ func recorded(ctx context.Context, j *job.Job, by Source) (*Pickle, error) {
 	return checked(j, &Pickle{Pickle: *end.Pickle, Source: by})
 }
 
-var (
-	namePattern = lazyregexp.New(`^result(-[0-9]+)?\.pkl$`)
-	hashPattern = lazyregexp.New(`^[0-9a-f]{64}$`)
+const (
+	namePattern = `^result(-[0-9]+)?\.pkl$`
+	hashPattern = `^[0-9a-f]{64}$`
 )
 
 // checked rejects a pickle that no runner reports.
 func checked(j *job.Job, p *Pickle) (*Pickle, error) {
-	if namePattern().MatchString(p.Name) && hashPattern().MatchString(p.SHA256) && p.Size > 0 {
+	if lazyregexp.Of(namePattern).MatchString(p.Name) && lazyregexp.Of(hashPattern).MatchString(p.SHA256) && p.Size > 0 {
 		return p, nil
 	}
 	return nil, untrusted("job %s: %s a malformed hash of its result: %+v", j.ID(), p.Source.describe(), p.Pickle)

@@ -144,7 +144,7 @@ func (r Request) forbidden(err error) string {
 		where, advice = "in the whole cluster", "omit --all-namespaces to use a single namespace"
 	}
 	to, more := "", ": "+err.Error()
-	if m := rbacRefusal().FindStringSubmatch(err.Error()); m != nil { // it only repeats our words
+	if m := lazyregexp.Of(rbacRefusal).FindStringSubmatch(err.Error()); m != nil { // it only repeats our words
 		to, more = " to "+m[1], m[2]
 	}
 	return fmt.Sprintf("forbidden%s: you need the verb %s on %s %s: %s%s", to, r.Verb, r.Resource, where, advice, more)
@@ -152,7 +152,7 @@ func (r Request) forbidden(err error) string {
 
 // rbacRefusal matches how an API server reports a missing right: who lacks it, and what a
 // cluster adds.
-var rbacRefusal = lazyregexp.New(`^\S+(?: "[^"]*")? is forbidden: User "([^"]*)" cannot \w+ resource "[^"]*" in API group "[^"]*"(?: in the namespace "[^"]*"| at the cluster scope)?(: .+)?$`)
+const rbacRefusal = `^\S+(?: "[^"]*")? is forbidden: User "([^"]*)" cannot \w+ resource "[^"]*" in API group "[^"]*"(?: in the namespace "[^"]*"| at the cluster scope)?(: .+)?$`
 
 // lacksRight reports whether the user lacks a right. A Role does not help against other
 // refusals, such as for a quota.

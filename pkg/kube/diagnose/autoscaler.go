@@ -13,11 +13,11 @@ import (
 )
 
 // Messages of the cluster autoscaler about a pod.
-var (
-	scaleUpTo     = lazyregexp.New(`instanceGroups/([a-z0-9-]+) (\d+)->(\d+)(?: \(max: (\d+)\))?`)
-	noScaleUp     = lazyregexp.New(`^\S+ didn't trigger scale-up(?: \([^)]*\))?:\s*(.*)$`)
-	failedScaleUp = lazyregexp.New(`^Node scale up in zones (.*?) ?associated with this pod failed: (.*?)\.? Pod is at risk`)
-	zoneName      = lazyregexp.New(`\b([a-z]+-[a-z]+[0-9]+)-[a-z]\b`)
+const (
+	scaleUpTo     = `instanceGroups/([a-z0-9-]+) (\d+)->(\d+)(?: \(max: (\d+)\))?`
+	noScaleUp     = `^\S+ didn't trigger scale-up(?: \([^)]*\))?:\s*(.*)$`
+	failedScaleUp = `^Node scale up in zones (.*?) ?associated with this pod failed: (.*?)\.? Pod is at risk`
+	zoneName      = `\b([a-z]+-[a-z]+[0-9]+)-[a-z]\b`
 )
 
 // explainAutoscaler explains the autoscaler's newest event, as an addition to the
@@ -41,7 +41,7 @@ func (s Observation) explainAutoscaler(p corev1.Pod) Diagnosis {
 // growth lists the instance groups that grow.
 func growth(message string) string {
 	var groups []string
-	for _, m := range scaleUpTo().FindAllStringSubmatch(message, 3) {
+	for _, m := range lazyregexp.Of(scaleUpTo).FindAllStringSubmatch(message, 3) {
 		groups = append(groups, fmt.Sprintf("%s from %s to %s%s", m[1], m[2], m[3], prefixed(" of at most ", m[4])))
 	}
 	return foreign(strings.Join(groups, ", "))
@@ -52,7 +52,7 @@ const listPools = "kubectl kinetic pool list"
 // refusedScaleUp omits pools whose nodes would not fit anyway, unless there are no
 // others.
 func refusedScaleUp(message string, p corev1.Pod) Diagnosis {
-	m := noScaleUp().FindStringSubmatch(message)
+	m := lazyregexp.Of(noScaleUp).FindStringSubmatch(message)
 	if m == nil {
 		return Diagnosis{Sentence: "the autoscaler adds no node: " + foreign(message)}
 	}
@@ -109,7 +109,7 @@ func pools(n int, one, many string) string {
 // brokenScaleUp explains a scale-up that Compute Engine refused. The autoscaler tries
 // again by itself.
 func brokenScaleUp(message string) Diagnosis {
-	m := failedScaleUp().FindStringSubmatch(message)
+	m := lazyregexp.Of(failedScaleUp).FindStringSubmatch(message)
 	if m == nil {
 		return Diagnosis{Sentence: "adding a node failed: " + foreign(message)}
 	}
@@ -119,7 +119,7 @@ func brokenScaleUp(message string) Diagnosis {
 		return Diagnosis{Sentence: "Google Cloud has no such machine free" + prefixed(" in ", where) + " (GCE out of resources); the autoscaler tries again"}
 	case "GCE quota exceeded":
 		r := Diagnosis{Sentence: "the project's Compute Engine quota is used up" + prefixed(" in ", where) + " (GCE quota exceeded)"}
-		if region := zoneName().FindStringSubmatch(m[1]); region != nil {
+		if region := lazyregexp.Of(zoneName).FindStringSubmatch(m[1]); region != nil {
 			r.Next = fmt.Sprintf(`gcloud compute regions describe %s --flatten=quotas --format="table(quotas.metric,quotas.usage,quotas.limit)"`, region[1])
 		}
 		return r

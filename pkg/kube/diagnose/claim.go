@@ -10,13 +10,13 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 )
 
-var (
+const (
 	// brokenClaim is what the scheduler says of a claim that waiting does not help.
-	brokenClaim = lazyregexp.New(`\bpersistentvolumeclaim "([a-z0-9][a-z0-9.-]*)" (is being deleted|bound to non-existent persistentvolume)`)
+	brokenClaim = `\bpersistentvolumeclaim "([a-z0-9][a-z0-9.-]*)" (is being deleted|bound to non-existent persistentvolume)`
 	// unboundClaim is what it says of claims without a volume.
-	unboundClaim = lazyregexp.New(`unbound immediate PersistentVolumeClaims|didn't find available persistent volumes to bind|did not have enough free storage|ephemeral volume controller|binding volumes`)
-	provisioner  = lazyregexp.New(`external provisioner '([a-z0-9.-]+)'`)
-	ephemeral    = lazyregexp.New(`^ephemeral volume (\S+): (.*)$`)
+	unboundClaim = `unbound immediate PersistentVolumeClaims|didn't find available persistent volumes to bind|did not have enough free storage|ephemeral volume controller|binding volumes`
+	provisioner  = `external provisioner '([a-z0-9.-]+)'`
+	ephemeral    = `^ephemeral volume (\S+): (.*)$`
 )
 
 const claimKind = "PersistentVolumeClaim"
@@ -38,18 +38,18 @@ func Claims(p corev1.Pod) []string {
 // explainClaims explains a pod without a node that waits for the volume of a claim. It returns
 // nothing if the scheduler complains of something else.
 func (s Observation) explainClaims(p corev1.Pod, says string) Diagnosis {
-	if m := brokenClaim().FindStringSubmatch(says); m != nil {
+	if m := lazyregexp.Of(brokenClaim).FindStringSubmatch(says); m != nil {
 		state := "is being deleted"
 		if m[2] != state {
 			state = "has lost its volume"
 		}
 		return aboutClaim(p, m[1], "", " "+state)
 	}
-	if says != "" && !unboundClaim().MatchString(says) {
+	if says != "" && !lazyregexp.Of(unboundClaim).MatchString(says) {
 		return Diagnosis{}
 	}
 	if e := s.newestOf(p, "FailedBinding"); e != nil {
-		if m := ephemeral().FindStringSubmatch(oneLine(e.Message)); m != nil {
+		if m := lazyregexp.Of(ephemeral).FindStringSubmatch(oneLine(e.Message)); m != nil {
 			return Diagnosis{Sentence: fmt.Sprintf("volume %s can't be made: %s", foreign(m[1]), foreign(m[2])), Next: DescribePod(p)}
 		}
 	}
@@ -81,12 +81,12 @@ func (s Observation) explainClaim(p corev1.Pod, name string) Diagnosis {
 	switch e.Reason {
 	case "ExternalProvisioning", "Provisioning":
 		by := ""
-		if m := provisioner().FindStringSubmatch(message); m != nil {
+		if m := lazyregexp.Of(provisioner).FindStringSubmatch(message); m != nil {
 			by = " by " + m[1]
 		}
 		return aboutClaim(p, name, "the volume of ", " is being made"+by)
 	case "ProvisioningFailed":
-		return aboutClaim(p, name, "no volume can be made for ", ": "+foreign(rpcStatus().ReplaceAllString(message, "")))
+		return aboutClaim(p, name, "no volume can be made for ", ": "+foreign(lazyregexp.Of(rpcStatus).ReplaceAllString(message, "")))
 	}
 	return aboutClaim(p, name, "", " gets no volume: "+foreign(message))
 }

@@ -13,9 +13,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 )
 
-var (
-	lowOn    = lazyregexp.New(`low on resource: ([a-z-]+)`)
-	wasUsing = lazyregexp.New(`(?:Container|Pod) (\S+) was using ([0-9.]+[A-Za-z]*), request is ([0-9.]+[A-Za-z]*)`)
+const (
+	lowOn    = `low on resource: ([a-z-]+)`
+	wasUsing = `(?:Container|Pod) (\S+) was using ([0-9.]+[A-Za-z]*), request is ([0-9.]+[A-Za-z]*)`
 )
 
 // explainFailure explains a failed Job by its last pod; success needs no explanation.
@@ -159,7 +159,7 @@ func signalled(code int32) string {
 // who used it.
 func evicted(message string) string {
 	message = oneLine(message)
-	low := lowOn().FindStringSubmatch(message)
+	low := lazyregexp.Of(lowOn).FindStringSubmatch(message)
 	if low == nil && strings.Contains(message, "ephemeral") {
 		return "evicted: " + foreign(message) + "; request more with --disk"
 	}
@@ -167,7 +167,7 @@ func evicted(message string) string {
 		return "evicted" + prefixed(": ", foreign(message))
 	}
 	text := "evicted: its node was low on " + low[1]
-	if use := wasUsing().FindStringSubmatch(message); use != nil {
+	if use := lazyregexp.Of(wasUsing).FindStringSubmatch(message); use != nil {
 		text += fmt.Sprintf(", %s used %s and had requested %s", foreign(use[1]), use[2], use[3])
 		switch low[1] {
 		case string(corev1.ResourceMemory):

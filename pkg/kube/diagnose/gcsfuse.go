@@ -18,12 +18,12 @@ const (
 	MoreMemory = "raise its limit, as with --annotation gke-gcsfuse/memory-limit=4Gi"
 )
 
-var (
-	setUp      = lazyregexp.New(`volume "([^"]*)"\s*: (.*)$`)
-	rpcError   = lazyregexp.New(`^rpc error: code = (\w+) desc = (.*)$`)
-	ofGcsfuse  = lazyregexp.New(`^(?:gcsfuse|the sidecar container) failed with error: (?:Error: )?|\s*gcsfuse exited with error: exit status \d+$`)
-	ofBucket   = lazyregexp.New(`^failed to get GCS bucket "([^"]*)": (?:googleapi: )?(.*)$`)
-	bucketName = lazyregexp.New(`^[a-z0-9][a-z0-9._-]*$`)
+const (
+	setUp      = `volume "([^"]*)"\s*: (.*)$`
+	rpcError   = `^rpc error: code = (\w+) desc = (.*)$`
+	ofGcsfuse  = `^(?:gcsfuse|the sidecar container) failed with error: (?:Error: )?|\s*gcsfuse exited with error: exit status \d+$`
+	ofBucket   = `^failed to get GCS bucket "([^"]*)": (?:googleapi: )?(.*)$`
+	bucketName = `^[a-z0-9][a-z0-9._-]*$`
 )
 
 // FuseFailure is a failure to mount a bucket.
@@ -88,21 +88,21 @@ const (
 // the name of the driver, which the event or the pod's volume has. Of a persistent volume
 // the pod only has the claim: then the driver must have named a bucket.
 func RecognizeFuse(p corev1.Pod, message string) (f FuseFailure, ok bool) {
-	m := setUp().FindStringSubmatch(message)
+	m := lazyregexp.Of(setUp).FindStringSubmatch(message)
 	if m == nil {
 		return FuseFailure{}, false
 	}
 	volume, text, code := csiVolume(p, m[1]), m[2], ""
-	if e := rpcError().FindStringSubmatch(text); e != nil {
+	if e := lazyregexp.Of(rpcError).FindStringSubmatch(text); e != nil {
 		code, text = e[1], e[2]
 	}
-	said, bucket := ofGcsfuse().ReplaceAllString(text, ""), volume.VolumeAttributes["bucketName"]
-	if b := ofBucket().FindStringSubmatch(said); b != nil {
+	said, bucket := lazyregexp.Of(ofGcsfuse).ReplaceAllString(text, ""), volume.VolumeAttributes["bucketName"]
+	if b := lazyregexp.Of(ofBucket).FindStringSubmatch(said); b != nil {
 		bucket, said = b[1], b[2]
 	} else if volume.Driver != Driver && !strings.Contains(text, Driver) {
 		return FuseFailure{}, false
 	}
-	if !bucketName().MatchString(bucket) { // it is part of a command
+	if !lazyregexp.Of(bucketName).MatchString(bucket) { // it is part of a command
 		bucket = "BUCKET"
 	}
 	for _, k := range kinds {

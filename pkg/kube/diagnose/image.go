@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 
 	corev1 "k8s.io/api/core/v1"
@@ -11,15 +10,15 @@ import (
 )
 
 // Messages of kubelet, containerd and registries about an image.
-var (
-	pullSteps    = lazyregexp.New(`^.*(?:"|https?://\S+): `) // all steps up to the failure
-	pulledName   = lazyregexp.New(`^[^\s"]+/[^\s"]+: `)      // the image's full name once more
-	address      = lazyregexp.New(`https?://\S+|[\w-]+(?:\.[\w-]+)+`)
-	wrongMachine = lazyregexp.New(`(?i)no match for platform|no matching manifest`)
-	denied       = lazyregexp.New(`(?i)denied|unauthorized|forbidden|authentication required|insufficient_scope`)
-	noPart       = lazyregexp.New(`(?i)content at +not found|blob[ _]unknown`)
-	noImage      = lazyregexp.New(`(?i)not found|manifest[ _]unknown|name[ _]unknown|does not exist`)
-	artifactRepo = lazyregexp.New(`^((?:[a-z0-9]+-)*[a-z0-9]+)-docker\.pkg\.dev/([a-z0-9-]+)/([a-z0-9-]+)/`)
+const (
+	pullSteps    = `^.*(?:"|https?://\S+): ` // all steps up to the failure
+	pulledName   = `^[^\s"]+/[^\s"]+: `      // the image's full name once more
+	address      = `https?://\S+|[\w-]+(?:\.[\w-]+)+`
+	wrongMachine = `(?i)no match for platform|no matching manifest`
+	denied       = `(?i)denied|unauthorized|forbidden|authentication required|insufficient_scope`
+	noPart       = `(?i)content at +not found|blob[ _]unknown`
+	noImage      = `(?i)not found|manifest[ _]unknown|name[ _]unknown|does not exist`
+	artifactRepo = `^((?:[a-z0-9]+-)*[a-z0-9]+)-docker\.pkg\.dev/([a-z0-9-]+)/([a-z0-9-]+)/`
 )
 
 // explainImage explains why an image is missing. Between two attempts, older kubelets
@@ -48,15 +47,15 @@ func pullCause(message string) string {
 	if strings.HasPrefix(message, "Back-off pulling image") && !strings.Contains(message, `": `) {
 		return ""
 	}
-	text := pullSteps().ReplaceAllString(message, "")
-	text = rpcStatus().ReplaceAllString(strings.TrimPrefix(text, "ErrImagePull: "), "")
+	text := lazyregexp.Of(pullSteps).ReplaceAllString(message, "")
+	text = lazyregexp.Of(rpcStatus).ReplaceAllString(strings.TrimPrefix(text, "ErrImagePull: "), "")
 	text = strings.TrimPrefix(text, "failed to copy: httpReadSeeker: failed open: ")
-	return pulledName().ReplaceAllString(text, "")
+	return lazyregexp.Of(pulledName).ReplaceAllString(text, "")
 }
 
 // pullFailure is a kind of answer of a registry about an image.
 type pullFailure struct {
-	pattern func() *regexp.Regexp
+	pattern string
 	// sentence is a format for the image, the node and the registry's answer.
 	sentence string
 	// next is a format for the project, the repository and its location, for images in
@@ -79,13 +78,13 @@ var pullFailures = []pullFailure{
 
 // explainPull puts the registry's answer into our words.
 func explainPull(p corev1.Pod, image, said string) Diagnosis {
-	words := address().ReplaceAllString(said, "") // an address may contain any word
+	words := lazyregexp.Of(address).ReplaceAllString(said, "") // an address may contain any word
 	for _, f := range pullFailures {
-		if !f.pattern().MatchString(words) {
+		if !lazyregexp.Of(f.pattern).MatchString(words) {
 			continue
 		}
 		d := Diagnosis{Sentence: fmt.Sprintf(f.sentence, image, p.Spec.NodeName, foreign(said)), Next: DescribePod(p), Unrecoverable: f.unrecoverable, ImageLost: f.lost}
-		if repo := artifactRepo().FindStringSubmatch(image); repo != nil && f.next != "" {
+		if repo := lazyregexp.Of(artifactRepo).FindStringSubmatch(image); repo != nil && f.next != "" {
 			d.Next = fmt.Sprintf(f.next, repo[2], repo[3], repo[1])
 		}
 		return d

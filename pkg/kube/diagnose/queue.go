@@ -16,11 +16,11 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/kueue"
 )
 
-var (
-	createdWorkload = lazyregexp.New(`^Created Workload: [^\s/]+/([a-z0-9][a-z0-9.-]*)`)
-	workloadUIDs    = lazyregexp.New(` \(UID: [^)]*\)|; preemptor path: .*$`)
-	podSetOpening   = lazyregexp.New(`^couldn't assign flavors to pod set [a-z0-9-]+: `)
-	noQueue         = lazyregexp.New(`^LocalQueue \S+ doesn't exist$`)
+const (
+	createdWorkload = `^Created Workload: [^\s/]+/([a-z0-9][a-z0-9.-]*)`
+	workloadUIDs    = ` \(UID: [^)]*\)|; preemptor path: .*$`
+	podSetOpening   = `^couldn't assign flavors to pod set [a-z0-9-]+: `
+	noQueue         = `^LocalQueue \S+ doesn't exist$`
 )
 
 // explainQueue explains a job that is held back. Kueue holds back a job until it is
@@ -90,7 +90,7 @@ func explainTurn(w *kueue.Workload, queue string) Diagnosis {
 	}
 	reserved, evicted := w.Condition("QuotaReserved"), w.Condition("Evicted")
 	switch {
-	case reserved != nil && noQueue().MatchString(reserved.Message):
+	case reserved != nil && lazyregexp.Of(noQueue).MatchString(reserved.Message):
 		return Diagnosis{
 			Sentence: fmt.Sprintf("queue %s does not exist in namespace %s", queue, w.Namespace),
 			Next:     "kubectl get localqueues -n " + w.Namespace,
@@ -120,7 +120,7 @@ func openChecks(w *kueue.Workload) string {
 
 // kueueMessage returns Kueue's message without the parts that don't help people.
 func kueueMessage(message string) string {
-	return foreign(podSetOpening().ReplaceAllString(workloadUIDs().ReplaceAllString(message, ""), ""))
+	return foreign(lazyregexp.Of(podSetOpening).ReplaceAllString(lazyregexp.Of(workloadUIDs).ReplaceAllString(message, ""), ""))
 }
 
 // eventsLast is how long a cluster keeps events.
@@ -143,7 +143,7 @@ func (s Observation) explainQueueByEvents(queue, ns string) Diagnosis {
 		}
 		return r
 	}
-	if name := createdWorkload().FindStringSubmatch(made.Message); name != nil {
+	if name := lazyregexp.Of(createdWorkload).FindStringSubmatch(made.Message); name != nil {
 		r.Next = fmt.Sprintf("kubectl describe workload %s -n %s", name[1], ns)
 		pending := s.newest(func(e *corev1.Event) bool { return e.Reason == "Pending" && isAbout(e, "Workload", name[1], "") })
 		if pending != nil {

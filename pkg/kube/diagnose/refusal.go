@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"fmt"
-	"regexp"
 	"strings"
 	"time"
 
@@ -11,20 +10,20 @@ import (
 )
 
 // Messages of the API server when it refuses a pod.
-var (
-	createPrefix     = lazyregexp.New(`^(?:Error creating: |[Cc]reate Pod \S+ in StatefulSet \S+ failed error: )(?:pods "[^"]*" is forbidden: )?`)
-	noServiceAccount = lazyregexp.New(`serviceaccount "([a-z0-9][a-z0-9.-]*)" not found`)
-	overQuota        = lazyregexp.New(`exceeded quota: ([a-z0-9][a-z0-9.-]*), requested: (\S+), used: (\S+), limited: (\S+)`)
-	quotaWants       = lazyregexp.New(`failed quota: ([a-z0-9][a-z0-9.-]*): (.*)`)
-	podSecurity      = lazyregexp.New(`violates PodSecurity "([^"]*)": (.*)`)
-	noPriorityClass  = lazyregexp.New(`no PriorityClass with name (\S+) was found`)
-	limitRange       = lazyregexp.New(`(?:maximum|minimum) \S+ usage per \w+ is | max limit to request ratio per \w+ is `)
-	belowRequest     = lazyregexp.New(`Invalid value: "([^"]*)": must be less than or equal to (\S+) limit of (\S+)`)
-	webhookDenied    = lazyregexp.New(`admission webhook "([^"]*)" denied the request: (.*)`)
-	sidecarDenied    = lazyregexp.New(`admission webhook "([^"]*)" denied the request: (.*gke-gcsfuse.*)`)
-	policyDenied     = lazyregexp.New(`ValidatingAdmissionPolicy '([^']*)' with binding '[^']*' denied request: (.*)`)
-	invalidPod       = lazyregexp.New(` is invalid: `)
-	anyRefusal       = lazyregexp.New(``)
+const (
+	createPrefix     = `^(?:Error creating: |[Cc]reate Pod \S+ in StatefulSet \S+ failed error: )(?:pods "[^"]*" is forbidden: )?`
+	noServiceAccount = `serviceaccount "([a-z0-9][a-z0-9.-]*)" not found`
+	overQuota        = `exceeded quota: ([a-z0-9][a-z0-9.-]*), requested: (\S+), used: (\S+), limited: (\S+)`
+	quotaWants       = `failed quota: ([a-z0-9][a-z0-9.-]*): (.*)`
+	podSecurity      = `violates PodSecurity "([^"]*)": (.*)`
+	noPriorityClass  = `no PriorityClass with name (\S+) was found`
+	limitRange       = `(?:maximum|minimum) \S+ usage per \w+ is | max limit to request ratio per \w+ is `
+	belowRequest     = `Invalid value: "([^"]*)": must be less than or equal to (\S+) limit of (\S+)`
+	webhookDenied    = `admission webhook "([^"]*)" denied the request: (.*)`
+	sidecarDenied    = `admission webhook "([^"]*)" denied the request: (.*gke-gcsfuse.*)`
+	policyDenied     = `ValidatingAdmissionPolicy '([^']*)' with binding '[^']*' denied request: (.*)`
+	invalidPod       = ` is invalid: `
+	anyRefusal       = ``
 )
 
 // explainFailedCreate explains why no pod can be made. It ignores events before after,
@@ -44,7 +43,7 @@ func (s Observation) MissingAccount() string {
 	if e == nil || eventTime(e).Before(newestCreation(s.Pods)) {
 		return ""
 	}
-	match := noServiceAccount().FindStringSubmatch(oneLine(e.Message))
+	match := lazyregexp.Of(noServiceAccount).FindStringSubmatch(oneLine(e.Message))
 	if match == nil {
 		return ""
 	}
@@ -53,7 +52,7 @@ func (s Observation) MissingAccount() string {
 
 // refusal is a reason for which the API server refuses a pod.
 type refusal struct {
-	pattern func() *regexp.Regexp
+	pattern string
 	// sentence and next are formats for the namespace, for what the pattern's first three
 	// groups match, and for the detail. If next is empty, the command is the one that
 	// describes the job.
@@ -98,9 +97,9 @@ func podSecurityDetail(match []string) string {
 
 // explainRefusal puts the API server's message into our words.
 func (s Observation) explainRefusal(message string) Diagnosis {
-	text := createPrefix().ReplaceAllString(message, "")
+	text := lazyregexp.Of(createPrefix).ReplaceAllString(message, "")
 	for _, r := range refusals {
-		match := r.pattern().FindStringSubmatch(text)
+		match := lazyregexp.Of(r.pattern).FindStringSubmatch(text)
 		if match == nil {
 			continue
 		}
@@ -131,7 +130,7 @@ func (s Observation) explainRefusal(message string) Diagnosis {
 // denier returns the webhook or the policy that has denied a pod; "" if none has.
 func denier(text string) string {
 	for _, r := range refusals {
-		if match := r.pattern().FindStringSubmatch(text); r.denial && match != nil {
+		if match := lazyregexp.Of(r.pattern).FindStringSubmatch(text); r.denial && match != nil {
 			return match[1]
 		}
 	}

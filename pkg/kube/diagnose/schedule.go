@@ -17,11 +17,11 @@ import (
 // The scheduler and the autoscaler count nodes, or node pools, by what is wrong with
 // them: `0/5 nodes are available: 2 Insufficient cpu, 3 node(s) had untolerated taint {a:
 // b}. preemption: …`.
-var (
-	noNodes    = lazyregexp.New(`^0/(\d+) nodes are available: (.*)$`)
-	nextReason = lazyregexp.New(`, (\d+) `)
-	preemption = lazyregexp.New(`(?:\.(?: no new claims to deallocate,)?)? preemption: .*$`)
-	taintName  = lazyregexp.New(`untolerated taint(?:\(s\))?(?: \{([^}]*)\})?`)
+const (
+	noNodes    = `^0/(\d+) nodes are available: (.*)$`
+	nextReason = `, (\d+) `
+	preemption = `(?:\.(?: no new claims to deallocate,)?)? preemption: .*$`
+	taintName  = `untolerated taint(?:\(s\))?(?: \{([^}]*)\})?`
 )
 
 // complaint is one problem that a number of nodes or pools have.
@@ -35,7 +35,7 @@ type complaint struct {
 func complaints(list string) []complaint {
 	list = strings.TrimRight(strings.TrimSpace(list), ".")
 	var found []complaint
-	for _, part := range strings.Split(nextReason().ReplaceAllString(list, "\n$1 "), "\n") {
+	for _, part := range strings.Split(lazyregexp.Of(nextReason).ReplaceAllString(list, "\n$1 "), "\n") {
 		number, what, ok := strings.Cut(part, " ")
 		count, err := strconv.Atoi(number)
 		if !ok || err != nil {
@@ -61,7 +61,7 @@ func (s Observation) explainUnscheduled(p corev1.Pod) Diagnosis {
 			says = e.Message
 		}
 	}
-	if m := missingObject().FindStringSubmatch(says); m != nil {
+	if m := lazyregexp.Of(missingObject).FindStringSubmatch(says); m != nil {
 		return missing(p, m[1], m[2], "")
 	}
 	if r := s.explainClaims(p, says); r.Sentence != "" {
@@ -101,7 +101,7 @@ func schedulerWords(p corev1.Pod, message string) string {
 	case "no nodes available to schedule pods":
 		return "the cluster has no node"
 	}
-	m := noNodes().FindStringSubmatch(preemption().ReplaceAllString(message, ""))
+	m := lazyregexp.Of(noNodes).FindStringSubmatch(lazyregexp.Of(preemption).ReplaceAllString(message, ""))
 	if m == nil {
 		return "no suitable node: " + foreign(message)
 	}
@@ -146,7 +146,7 @@ func (c complaint) onNodes(p corev1.Pod) string {
 	if strings.Contains(c.what, "node affinity/selector") {
 		return "without " + selectorWords(p)
 	}
-	if m := taintName().FindStringSubmatch(c.what); m != nil {
+	if m := lazyregexp.Of(taintName).FindStringSubmatch(c.what); m != nil {
 		return "with a taint" + prefixed(" ", foreign(strings.Replace(m[1], ": ", "=", 1)))
 	}
 	switch c.what {

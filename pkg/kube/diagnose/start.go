@@ -14,11 +14,11 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 )
 
-var (
-	missingObject = lazyregexp.New(`\b(configmap|secret|persistentvolumeclaim) "([a-z0-9][a-z0-9.-]*)" not found`)
-	volumeFailed  = lazyregexp.New(`volume "([^"]*)"\s*:? (.*)$`)
-	rpcStatus     = lazyregexp.New(`rpc error: code = \w+ desc = `)
-	noProgram     = lazyregexp.New(`exec: "([^"]*)": (?:executable file not found|.*no such file or directory)`)
+const (
+	missingObject = `\b(configmap|secret|persistentvolumeclaim) "([a-z0-9][a-z0-9.-]*)" not found`
+	volumeFailed  = `volume "([^"]*)"\s*:? (.*)$`
+	rpcStatus     = `rpc error: code = \w+ desc = `
+	noProgram     = `exec: "([^"]*)": (?:executable file not found|.*no such file or directory)`
 )
 
 // explainStart explains a pod that has a node and doesn't run yet.
@@ -48,7 +48,7 @@ func (s Observation) explainStart(p corev1.Pod) Diagnosis {
 		}
 		return r
 	case "FailedCreatePodSandBox":
-		text := strings.TrimPrefix(rpcStatus().ReplaceAllString(oneLine(e.Message), ""), "Failed to create pod sandbox: ")
+		text := strings.TrimPrefix(lazyregexp.Of(rpcStatus).ReplaceAllString(oneLine(e.Message), ""), "Failed to create pod sandbox: ")
 		return Diagnosis{Sentence: fmt.Sprintf("node %s can't set up the pod: %s", p.Spec.NodeName, foreign(text)), Next: DescribePod(p)}
 	}
 	return s.explainVolume(p, e)
@@ -112,7 +112,7 @@ func imageOf(p corev1.Pod, status corev1.ContainerStatus) string {
 
 // configError explains an error in the container's environment or user.
 func configError(p corev1.Pod, message string) Diagnosis {
-	if m := missingObject().FindStringSubmatch(message); m != nil {
+	if m := lazyregexp.Of(missingObject).FindStringSubmatch(message); m != nil {
 		made := prefixed("; if the submit was cut off, repeat it with --job-id ", idOfSecret(p, m[1], m[2]))
 		return missing(p, m[1], m[2], made)
 	}
@@ -142,8 +142,8 @@ func missing(p corev1.Pod, kind, name, use string) Diagnosis {
 // startError explains a container whose program could not be started, in most cases
 // because the image has no python3.
 func startError(p corev1.Pod, image, message string) Diagnosis {
-	message = rpcStatus().ReplaceAllString(message, "")
-	if m := noProgram().FindStringSubmatch(message); m != nil {
+	message = lazyregexp.Of(rpcStatus).ReplaceAllString(message, "")
+	if m := lazyregexp.Of(noProgram).FindStringSubmatch(message); m != nil {
 		program := foreign(m[1])
 		r := Diagnosis{Sentence: fmt.Sprintf("image %s has no %s", foreign(image), program), Next: DescribePod(p), Unrecoverable: true}
 		if program == "python3" {
@@ -171,10 +171,10 @@ func (s Observation) explainVolume(p corev1.Pod, e *corev1.Event) Diagnosis {
 	}
 	message := oneLine(e.Message)
 	volume, text := "", message
-	if m := volumeFailed().FindStringSubmatch(message); m != nil {
-		volume, text = foreign(m[1])+" ", rpcStatus().ReplaceAllString(m[2], "")
+	if m := lazyregexp.Of(volumeFailed).FindStringSubmatch(message); m != nil {
+		volume, text = foreign(m[1])+" ", lazyregexp.Of(rpcStatus).ReplaceAllString(m[2], "")
 	}
-	if m := missingObject().FindStringSubmatch(text); m != nil {
+	if m := lazyregexp.Of(missingObject).FindStringSubmatch(text); m != nil {
 		return missing(p, m[1], m[2], prefixed(", which volume ", strings.TrimSpace(volume)+" mounts"))
 	}
 	if disk, machine := accelerator.Unattachable(text); disk != "" {

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 )
 
 // uvImage is where the build takes uv from. Whoever can move its tag would run code as the service
@@ -19,7 +21,7 @@ func (i Image) tools() []tool {
 	if i.Compiled {
 		tools = append(tools, tool{"cc", "build-essential"})
 	}
-	if slices.ContainsFunc(slices.Concat(i.Requirements, i.Constraints), git().MatchString) {
+	if slices.ContainsFunc(slices.Concat(i.Requirements, i.Constraints), lazyregexp.Of(git).MatchString) {
 		tools = append(tools, tool{"git", "ca-certificates git"})
 	}
 	return tools

@@ -95,7 +95,7 @@ func find(lines []string) (*cause, []string) {
 }
 
 // head matches the line with which uv or pip begins an error of several paragraphs.
-var head = lazyregexp.New(`^ *× |^ERROR: Cannot install `)
+const head = `^ *× |^ERROR: Cannot install `
 
 // from returns the lines of a cause that begins at i: with those that are indented, which
 // continue it, its neighbours before if it has several lines, and the head of the error.
@@ -110,7 +110,7 @@ func (c *cause) from(lines []string, i int) []string {
 	}
 	found := trimmed(lines[begin:end])
 	for i := begin; i >= max(0, begin-headed); i-- {
-		if head().MatchString(lines[i]) {
+		if lazyregexp.Of(head).MatchString(lines[i]) {
 			if i < begin {
 				found = append(trimmed(lines[i:i+1]), found...)
 			}
@@ -130,18 +130,18 @@ func continues(line string) bool {
 
 // prefixed matches what Cloud Build and BuildKit write before a line: the step, and in it the
 // step of the Dockerfile and the time, and for the last error that there was one.
-var (
-	prefixed = lazyregexp.New(`^(?:Step #\d+(?: - "[^"]*")?: )?(?:#\d+ )?(?:\d+\.\d+ )?(?:ERROR: (?:failed to build: )?failed to solve: )?`)
-	escapes  = lazyregexp.New("\x1b\\[[0-9;?]*[A-Za-z]")
+const (
+	prefixed = `^(?:Step #\d+(?: - "[^"]*")?: )?(?:#\d+ )?(?:\d+\.\d+ )?(?:ERROR: (?:failed to build: )?failed to solve: )?`
+	escapes  = "\x1b\\[[0-9;?]*[A-Za-z]"
 )
 
 // clean returns lines as the commands have written them.
 func clean(log []string) []string {
 	lines := make([]string, 0, len(log))
 	for _, line := range log {
-		line = escapes().ReplaceAllString(strings.TrimRight(line, "\r"), "")
+		line = lazyregexp.Of(escapes).ReplaceAllString(strings.TrimRight(line, "\r"), "")
 		line = line[strings.LastIndexByte(line, '\r')+1:] // of a progress bar, its last state
-		lines = append(lines, strings.ToValidUTF8(prefixed().ReplaceAllString(line, ""), "?"))
+		lines = append(lines, strings.ToValidUTF8(lazyregexp.Of(prefixed).ReplaceAllString(line, ""), "?"))
 	}
 	return lines
 }
@@ -165,11 +165,11 @@ func failing(lines []string) []string {
 }
 
 // noise matches lines that say no more than that the build failed.
-var noise = lazyregexp.New(`^(ERROR|PUSH|DONE|-+|Dockerfile:\d+|ERROR: build step \d+ .* failed: .*)?$`)
+const noise = `^(ERROR|PUSH|DONE|-+|Dockerfile:\d+|ERROR: build step \d+ .* failed: .*)?$`
 
 // last returns the last lines that say something.
 func last(lines []string) []string {
-	said := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return noise().MatchString(strings.TrimSpace(line)) })
+	said := slices.DeleteFunc(slices.Clone(lines), func(line string) bool { return lazyregexp.Of(noise).MatchString(strings.TrimSpace(line)) })
 	return trimmed(said[max(0, len(said)-8):])
 }
 

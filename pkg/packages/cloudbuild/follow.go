@@ -112,7 +112,7 @@ func (c *counter) Write(p []byte) (int, error) {
 	return n, err
 }
 
-var digestPattern = lazyregexp.New(`^sha256:[0-9a-f]{64}$`)
+const digestPattern = `^sha256:[0-9a-f]{64}$`
 
 // result returns what a build that is over has made.
 func (f *follower) result(b *cloudbuildpb.Build) (digest string, err error) {
@@ -120,7 +120,7 @@ func (f *follower) result(b *cloudbuildpb.Build) (digest string, err error) {
 		return "", failed(f.build, f.client.place.Account, b, f.tail.all())
 	}
 	for _, output := range b.GetResults().GetBuildStepOutputs() {
-		if said := strings.TrimSpace(string(output)); digestPattern().MatchString(said) {
+		if said := strings.TrimSpace(string(output)); lazyregexp.Of(digestPattern).MatchString(said) {
 			return said, nil
 		}
 	}

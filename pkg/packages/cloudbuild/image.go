@@ -73,18 +73,18 @@ func (e *CredentialsError) Error() string {
 	return fmt.Sprintf("%q has credentials, which everyone with access to the build would see: put them into ~/.netrc instead, and use --image prebuilt so that the pod gets them", e.Line)
 }
 
-var (
+const (
 	// project is a normalized name of a project.
-	project = lazyregexp.New(`^[a-z0-9]+(-[a-z0-9]+)*$`)
+	project = `^[a-z0-9]+(-[a-z0-9]+)*$`
 	// reference is what a name of an image consists of. (What it may not have are the blanks
 	// and quotes with which it could be more than a name in a Dockerfile.)
-	reference = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._:/@+-]*$`)
-	git       = lazyregexp.New(`\bgit\+`)
+	reference = `^[A-Za-z0-9][A-Za-z0-9._:/@+-]*$`
+	git       = `\bgit\+`
 )
 
 // check reports what can't be built.
 func (i Image) check() error {
-	if !reference().MatchString(i.Base) {
+	if !lazyregexp.Of(reference).MatchString(i.Base) {
 		return fmt.Errorf("the base image %q: expected a reference such as python:3.12-slim", i.Base)
 	}
 	if i.Installer != UV && i.Installer != Pip {
@@ -92,7 +92,7 @@ func (i Image) check() error {
 	}
 	lines := slices.Concat(i.Options, i.Requirements, i.Constraints)
 	for _, p := range i.Large {
-		if !project().MatchString(p.Project) {
+		if !lazyregexp.Of(project).MatchString(p.Project) {
 			return fmt.Errorf("the project %q: expected a normalized name such as nvidia-cudnn-cu12", p.Project)
 		}
 		lines = append(lines, p.Requirement)

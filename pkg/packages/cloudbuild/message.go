@@ -47,16 +47,16 @@ const (
 	waits = 30 * time.Minute
 )
 
-var keyPattern = lazyregexp.New(`^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`)
+const keyPattern = `^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`
 
 // check reports what makes a request unusable.
 func (r Request) check() error {
 	switch {
-	case !keyPattern().MatchString(r.Key):
+	case !lazyregexp.Of(keyPattern).MatchString(r.Key):
 		return fmt.Errorf("the key %q: expected at most 100 letters, digits and ._-", r.Key)
-	case !reference().MatchString(r.Image):
+	case !lazyregexp.Of(reference).MatchString(r.Image):
 		return fmt.Errorf("the image %q: expected a name with a tag", r.Image)
-	case r.Cache != "" && !reference().MatchString(r.Cache):
+	case r.Cache != "" && !lazyregexp.Of(reference).MatchString(r.Cache):
 		return fmt.Errorf("the cache %q: expected the name of an image", r.Cache)
 	case len(r.Source.Data) == 0:
 		return errors.New("it has no source")

@@ -156,7 +156,7 @@ func (p *Plan) locksJAX(kind api.AcceleratorKind) bool {
 }
 
 // inURL finds a hash behind the # of a URL that pip takes for --hash.
-var inURL = lazyregexp.New(`[#&]sha(256|384|512)=`)
+const inURL = `[#&]sha(256|384|512)=`
 
 // checkHashes returns an error about the first thing without a hash, if a file has --require-hashes. Local projects need
 // none, because their code is that of the job, nor do lines that the job does not install.
@@ -166,7 +166,7 @@ func (p *Plan) checkHashes() error {
 		return nil
 	}
 	for _, l := range slices.Concat(p.Wanted.Requirements, p.Wanted.Dropped) {
-		if len(l.Hashes) > 0 || inURL().MatchString(l.Text) {
+		if len(l.Hashes) > 0 || lazyregexp.Of(inURL).MatchString(l.Text) {
 			continue
 		}
 		r, err := requirement.Parse(l.Text)

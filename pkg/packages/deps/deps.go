@@ -123,34 +123,34 @@ func Shown(lines []Line) []string {
 
 // credentials are what a URL may have before the name of its host, and query is what follows
 // its path, which may be a signature.
-var (
-	credentials = lazyregexp.New(`://[^/\s"]+@`)
-	query       = lazyregexp.New(`(://[^?\s"]*)\?[^#\s"]+`)
+const (
+	loginForm = `://[^/\s"]+@`
+	query     = `(://[^?\s"]*)\?[^#\s"]+`
 )
 
 // Hidden returns a text for people, without the credentials in its URLs.
 func Hidden(text string) string {
-	return query().ReplaceAllString(credentials().ReplaceAllString(text, "://***@"), "$1?***")
+	return lazyregexp.Of(query).ReplaceAllString(lazyregexp.Of(loginForm).ReplaceAllString(text, "://***@"), "$1?***")
 }
 
 // logins are the credentials of web servers, and passwords those of others, such as Git over SSH,
 // where the user alone is no secret and belongs to the address.
-var (
-	logins    = lazyregexp.New(`(?i)(https?://)[^/\s"]+@`)
-	passwords = lazyregexp.New(`(://[^/\s":@]*):[^/\s"]+@`)
+const (
+	logins     = `(?i)(https?://)[^/\s"]+@`
+	secretForm = `(://[^/\s":@]*):[^/\s"]+@`
 )
 
 // WithoutUsers returns a text without the credentials in its URLs: with others it still means the
 // same.
 func WithoutUsers(text string) string {
-	return passwords().ReplaceAllString(logins().ReplaceAllString(text, "$1"), "$1@")
+	return lazyregexp.Of(secretForm).ReplaceAllString(lazyregexp.Of(logins).ReplaceAllString(text, "$1"), "$1@")
 }
 
 // signature is a parameter of a URL that lets whoever has it read the file.
-var signature = lazyregexp.New(`(?i)://[^\s"]*[?&](?:[a-z-]*signature|sig|[a-z_-]*token|password|key)=`)
+const signature = `(?i)://[^\s"]*[?&](?:[a-z-]*signature|sig|[a-z_-]*token|password|key)=`
 
 // Signed reports whether a URL in a text has a signature, or another secret, behind its path.
-func Signed(text string) bool { return signature().MatchString(text) }
+func Signed(text string) bool { return lazyregexp.Of(signature).MatchString(text) }
 
 // HasCredentials reports whether a URL in a text has credentials.
 func HasCredentials(text string) bool { return Signed(text) || WithoutUsers(text) != text }

@@ -10,14 +10,13 @@ import (
 // keep is the comment that keeps a requirement from the filter.
 const keep = "# kn:keep"
 
-// provided are the packages that a job gets in the version that fits its accelerator.
-var provided = []string{"jax", "jaxlib", "libtpu", "libtpu-nightly"}
-
 // pythonTool is the client that this one descends from. A job that was submitted needs no client.
 const pythonTool = "keras-kinetic"
 
 // filter drops what is provided, and the Python tool, unless the line says that it has to be kept.
 func (r *reader) filter() {
+	// provided are the packages that a job gets in the version that fits its accelerator.
+	provided := []string{"jax", "jaxlib", "libtpu", "libtpu-nightly"}
 	w := &r.wanted
 	var left []Line
 	for _, l := range w.Requirements {

@@ -221,7 +221,7 @@ func (r *reader) isProject(name, dir string) {
 			break
 		}
 		if text, err := os.ReadFile(filepath.Join(dir, other)); err == nil {
-			if m := setupName().FindSubmatch(text); m != nil {
+			if m := lazyregexp.Of(setupName).FindSubmatch(text); m != nil {
 				name = string(m[1])
 			}
 		}
@@ -232,4 +232,4 @@ func (r *reader) isProject(name, dir string) {
 }
 
 // setupName matches the name of a project that its setup.cfg or setup.py spells out.
-var setupName = lazyregexp.New(`(?m)^[ \t]*(?:setup\([ \t]*)?name[ \t]*=[ \t]*["']?([A-Za-z0-9][A-Za-z0-9._-]*)`)
+const setupName = `(?m)^[ \t]*(?:setup\([ \t]*)?name[ \t]*=[ \t]*["']?([A-Za-z0-9][A-Za-z0-9._-]*)`

@@ -218,9 +218,6 @@ func (r *reader) addNamed(l Line, constraint bool) error {
 	return nil
 }
 
-// archives are the ends of the names of packages.
-var archives = []string{".whl", ".tar.gz", ".zip", ".tar.bz2", ".tar.xz", ".tgz"}
-
 // cutName cuts the name, with extras, off a requirement that is NAME @ PATH or NAME @ URL.
 func cutName(text string) (name, path string, found bool) {
 	name, path, found = strings.Cut(text, "@")
@@ -263,6 +260,8 @@ func localPath(text string) (path string, extras []string, err error) {
 
 // looksLocal reports whether a requirement is a path, as pip decides.
 func looksLocal(text string) bool {
+	// archives are the ends of the names of packages.
+	archives := []string{".whl", ".tar.gz", ".zip", ".tar.bz2", ".tar.xz", ".tgz"}
 	word, _, _ := strings.Cut(text, ";")
 	word = strings.TrimSpace(word)
 	if strings.HasPrefix(word, ".") || strings.HasPrefix(word, "~/") || filepath.IsAbs(word) || len(word) > 1 && word[1] == ':' {

@@ -54,7 +54,7 @@ func (r *reader) script(path string) error {
 
 // scriptForm is the form of the metadata: comments between two marks. The last mark in a row of
 // comments ends it.
-var scriptForm = lazyregexp.New(`(?m)^# /// script$\n((?:^#(?:| .*)$\n)*)^# ///$`)
+const scriptForm = `(?m)^# /// script$\n((?:^#(?:| .*)$\n)*)^# ///$`
 
 // beginOf returns the number of the line with which metadata begins, 0 if there is none.
 func beginOf(text string) int {
@@ -65,7 +65,7 @@ func beginOf(text string) int {
 // is none.
 func scriptBlock(text, name string) (block string, number int, err error) {
 	text = strings.ReplaceAll(text, "\r\n", "\n")
-	found := scriptForm().FindAllStringSubmatchIndex(text, 2)
+	found := lazyregexp.Of(scriptForm).FindAllStringSubmatchIndex(text, 2)
 	switch len(found) {
 	case 0:
 		return "", 0, nil

@@ -9,15 +9,15 @@ import (
 )
 
 // variable is the form of a variable in requirements files.
-var variable = lazyregexp.New(`\$\{[A-Z0-9_]+\}`)
+const variable = `\$\{[A-Z0-9_]+\}`
 
 // Variable returns the first variable in a line of a requirements file, "" if it has none.
-func Variable(text string) string { return variable().FindString(text) }
+func Variable(text string) string { return lazyregexp.Of(variable).FindString(text) }
 
 // Expand replaces the variables in a line of a requirements file, as pip and uv do.
 func Expand(text string, getenv func(name string) string) (string, error) {
 	var missing error
-	text = variable().ReplaceAllStringFunc(text, func(found string) string {
+	text = lazyregexp.Of(variable).ReplaceAllStringFunc(text, func(found string) string {
 		name := found[2 : len(found)-1]
 		value := getenv(name)
 		if value == "" {
@@ -31,14 +31,14 @@ func Expand(text string, getenv func(name string) string) (string, error) {
 // Values returns the values of the variables in a text, by their ${NAME}.
 func Values(text string, getenv func(name string) string) map[string]string {
 	values := map[string]string{}
-	for _, found := range variable().FindAllString(text, -1) {
+	for _, found := range lazyregexp.Of(variable).FindAllString(text, -1) {
 		values[found] = getenv(found[2 : len(found)-1])
 	}
 	return values
 }
 
 // userinfo matches the scheme and the credentials of a URL.
-var userinfo = lazyregexp.New(`([a-z+]+)://([^/\s"@]+)@`)
+const userinfo = `([a-z+]+)://([^/\s"@]+)@`
 
 // hasSecret reports whether the URLs in a text have credentials, other than variables and the users of Git
 // over SSH.
@@ -46,12 +46,12 @@ func hasSecret(text string) bool {
 	if !strings.Contains(text, "://") {
 		return false
 	}
-	for _, m := range userinfo().FindAllStringSubmatch(text, -1) {
+	for _, m := range lazyregexp.Of(userinfo).FindAllStringSubmatch(text, -1) {
 		secret, password, _ := strings.Cut(m[2], ":")
 		if password != "" { // else the user is a token
 			secret = password
 		}
-		if !strings.HasSuffix(m[1], "ssh") && variable().ReplaceAllString(secret, "") != "" {
+		if !strings.HasSuffix(m[1], "ssh") && lazyregexp.Of(variable).ReplaceAllString(secret, "") != "" {
 			return true
 		}
 	}

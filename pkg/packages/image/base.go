@@ -181,18 +181,18 @@ func inspect(ctx context.Context, image v1.Image, arch string) (Facts, error) {
 // official images, or of an image made from one. Others set PYTHON_VERSION too and have their
 // Python elsewhere, but not the hash or key of its source.
 func official(c v1.Config) (python, full string) {
-	full = release().FindString(variable(c.Env, "PYTHON_VERSION"))
+	full = lazyregexp.Of(release).FindString(variable(c.Env, "PYTHON_VERSION"))
 	major, rest, _ := strings.Cut(full, ".")
 	minor, _, ok := strings.Cut(rest, ".")
 	signed := variable(c.Env, "PYTHON_SHA256") != "" || variable(c.Env, "GPG_KEY") != ""
-	if version := major + "." + minor; ok && signed && versioned().MatchString("python"+version) && pathOf(c)[0] == "/usr/local/bin" {
+	if version := major + "." + minor; ok && signed && lazyregexp.Of(versioned).MatchString("python"+version) && pathOf(c)[0] == "/usr/local/bin" {
 		return version, full
 	}
 	return "", ""
 }
 
 // release is the version of a release, without what a prerelease has behind it.
-var release = lazyregexp.New(`^[0-9]+\.[0-9]+\.[0-9]+`)
+const release = `^[0-9]+\.[0-9]+\.[0-9]+`
 
 // defaultPath is what a container's PATH is if the image doesn't say.
 const defaultPath = "/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin"

@@ -58,7 +58,7 @@ func (e Env) Tag() (string, error) {
 	return "e-" + hex.EncodeToString(sum[:])[:40], nil
 }
 
-var sha256Pattern = lazyregexp.New(`^[0-9a-f]{64}$`)
+const sha256Pattern = `^[0-9a-f]{64}$`
 
 // check returns the environment in the form that decides about its name: the base's whole
 // reference, and the wheels by project.
@@ -90,7 +90,7 @@ func (w Wheel) check() error {
 	if _, err := wheel.ParseName(w.File); err != nil {
 		return err
 	}
-	if !sha256Pattern().MatchString(w.SHA256) {
+	if !lazyregexp.Of(sha256Pattern).MatchString(w.SHA256) {
 		return fmt.Errorf("%s: %q is not a SHA-256: 64 lower-case hex digits", w.File, w.SHA256)
 	}
 	if w.URL == "" && w.Path == "" {

@@ -14,23 +14,23 @@ import (
 )
 
 const (
-	// Repository is where Google publishes the images.
+	// PathwaysRepository is where Google publishes the images.
 	PathwaysRepository = "us-docker.pkg.dev/cloud-tpu-v2-images/pathways"
-	// Within limits how long a registry may take to answer.
+	// PathwaysWithin limits how long a registry may take to answer.
 	PathwaysWithin = 5 * time.Second
-	// prefix begins the tag for a version of JAX.
+	// pathwaysPrefix begins the tag for a version of JAX.
 	pathwaysPrefix = "jax-"
 )
 
 // bareVersion matches a version of JAX without what its tag begins with.
-var bareVersion = lazyregexp.New(`^[0-9]+\.[0-9]+(\.[0-9]+){0,2}$`)
+const bareVersion = `^[0-9]+\.[0-9]+(\.[0-9]+){0,2}$`
 
 // PathwaysFor returns the version of the runtime, which is the tag of its images, for a version of JAX.
 func PathwaysFor(jax string) string { return pathwaysPrefix + jax }
 
 // PathwaysVersion returns the version that a user means: a number is that of JAX.
 func PathwaysVersion(text string) string {
-	if bareVersion().MatchString(text) {
+	if lazyregexp.Of(bareVersion).MatchString(text) {
 		return PathwaysFor(text)
 	}
 	return text
@@ -57,7 +57,7 @@ func PathwaysVersions(ctx context.Context, registry *Client, repository string) 
 	}
 	versions := slices.DeleteFunc(servers, func(tag string) bool {
 		release, ok := strings.CutPrefix(tag, pathwaysPrefix)
-		return !ok || !bareVersion().MatchString(release) || OlderVersion(release, api.PathwaysJAX) || !slices.Contains(proxies, tag)
+		return !ok || !lazyregexp.Of(bareVersion).MatchString(release) || OlderVersion(release, api.PathwaysJAX) || !slices.Contains(proxies, tag)
 	})
 	slices.SortFunc(versions, func(a, b string) int {
 		switch {

@@ -14,13 +14,13 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 )
 
-var (
-	versioned = lazyregexp.New(`^python(3\.\d+)$`)
-	glibcFile = lazyregexp.New(`^/(usr/)?lib(64)?/([a-z0-9_]+-linux-gnu/)?libc(\.so\.6|-2\.\d+\.so)$`)
-	muslFile  = lazyregexp.New(`^/(usr/)?lib/ld-musl-[a-z0-9_]+\.so\.1$`)
+const (
+	versioned = `^python(3\.\d+)$`
+	glibcFile = `^/(usr/)?lib(64)?/([a-z0-9_]+-linux-gnu/)?libc(\.so\.6|-2\.\d+\.so)$`
+	muslFile  = `^/(usr/)?lib/ld-musl-[a-z0-9_]+\.so\.1$`
 
-	glibcVersion = lazyregexp.New(`GNU C Library [^\n]*release version (\d+\.\d+)`)
-	muslVersion  = lazyregexp.New(`\x00(1\.\d+)\.\d+[^\x00]*\x00`)
+	glibcVersion = `GNU C Library [^\n]*release version (\d+\.\d+)`
+	muslVersion  = `\x00(1\.\d+)\.\d+[^\x00]*\x00`
 )
 
 // findings are what the layers of an image were found to have.
@@ -97,16 +97,16 @@ func (f *findings) entry(h *tar.Header, content io.Reader) error {
 	switch {
 	case (strings.HasPrefix(base, "python") || base == configName) && h.Typeflag != tar.TypeDir:
 		keep(f.files, name, to)
-	case regular && f.glibc == "" && glibcFile().MatchString(name):
+	case regular && f.glibc == "" && lazyregexp.Of(glibcFile).MatchString(name):
 		text, err := io.ReadAll(io.LimitReader(content, 16<<20))
-		if m := glibcVersion().FindSubmatch(text); m != nil {
+		if m := lazyregexp.Of(glibcVersion).FindSubmatch(text); m != nil {
 			f.glibc = string(m[1])
 		}
 		return err
-	case regular && f.musl == "" && muslFile().MatchString(name):
+	case regular && f.musl == "" && lazyregexp.Of(muslFile).MatchString(name):
 		text, err := io.ReadAll(io.LimitReader(content, 16<<20))
-		if f.musl = "?"; muslVersion().Match(text) {
-			f.musl = string(muslVersion().FindSubmatch(text)[1])
+		if f.musl = "?"; lazyregexp.Of(muslVersion).Match(text) {
+			f.musl = string(lazyregexp.Of(muslVersion).FindSubmatch(text)[1])
 		}
 		return err
 	}
@@ -192,7 +192,7 @@ func (f *findings) find(dir string) (string, string, error) {
 			name = to
 			continue
 		}
-		m := versioned().FindStringSubmatch(path.Base(name))
+		m := lazyregexp.Of(versioned).FindStringSubmatch(path.Base(name))
 		if m == nil {
 			return "", "", fmt.Errorf("the version of its Python is unknown: %s/python3 is %s, not pythonX.Y; name an image that has CPython, such as python:3.12-slim", dir, name)
 		}

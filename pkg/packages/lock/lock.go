@@ -130,7 +130,7 @@ type file struct {
 }
 
 // sha256Form is the form of a hash.
-var sha256Form = lazyregexp.New(`^[0-9a-f]{64}$`)
+const sha256Form = `^[0-9a-f]{64}$`
 
 // name returns the file's name.
 func (f file) name() string { return cmp.Or(f.Name, f.Filename, lastPart(f.URL, f.Path)) }
@@ -146,7 +146,7 @@ func (f file) sha256() string {
 // source sets what a package has to be built from if there is no wheel.
 func (p *Package) source(f file) {
 	p.Source = f.URL + f.Path
-	if sum := f.sha256(); sha256Form().MatchString(sum) {
+	if sum := f.sha256(); lazyregexp.Of(sha256Form).MatchString(sum) {
 		p.SourceSHA256 = sum
 	}
 }
@@ -172,7 +172,7 @@ func (f file) checked(o Options) (File, error) {
 	if found.SHA256 = f.sha256(); found.SHA256 == "" && f.linked {
 		return found.Hashed()
 	}
-	if !sha256Form().MatchString(found.SHA256) {
+	if !lazyregexp.Of(sha256Form).MatchString(found.SHA256) {
 		return found, fmt.Errorf("%s has no SHA-256: lock the project again with an index that has hashes", found.Name)
 	}
 	return found, nil

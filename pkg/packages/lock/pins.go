@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
@@ -46,7 +47,7 @@ func Pins(lines []deps.Line, o Options) (pins []Pin, complete bool, err error) {
 				pin.Hashes = append(pin.Hashes, strings.ToLower(sum))
 			}
 		}
-		if i := slices.IndexFunc(pin.Hashes, func(sum string) bool { return !sha256Form().MatchString(sum) }); i >= 0 {
+		if i := slices.IndexFunc(pin.Hashes, func(sum string) bool { return !lazyregexp.Of(sha256Form).MatchString(sum) }); i >= 0 {
 			return nil, false, fmt.Errorf("%s: --hash=sha256:%s: a SHA-256 has 64 hexadecimal digits", l.Place(), pin.Hashes[i])
 		}
 		if len(pin.Hashes) == 0 {

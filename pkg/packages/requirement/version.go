@@ -30,11 +30,11 @@ type prerelease struct {
 }
 
 // versionForm is the form of appendix B of PEP 440.
-var versionForm = lazyregexp.New(`(?i)^v?(?:(\d+)!)?(\d+(?:\.\d+)*)` +
+const versionForm = `(?i)^v?(?:(\d+)!)?(\d+(?:\.\d+)*)` +
 	`(?:[-_.]?(alpha|a|beta|b|preview|pre|c|rc)[-_.]?(\d+)?)?` +
 	`(?:-(\d+)|[-_.]?(post|rev|r)[-_.]?(\d+)?)?` +
 	`(?:[-_.]?(dev)[-_.]?(\d+)?)?` +
-	`(?:\+([a-z0-9]+(?:[-_.][a-z0-9]+)*))?$`)
+	`(?:\+([a-z0-9]+(?:[-_.][a-z0-9]+)*))?$`
 
 // phases are the spellings of the phases of a prerelease.
 var phases = map[string]string{"": "", "a": "a", "alpha": "a", "b": "b", "beta": "b", "c": "rc", "rc": "rc", "pre": "rc", "preview": "rc"}
@@ -44,7 +44,7 @@ func ParseVersion(text string) (Version, error) {
 	if v, ok := parseRelease(strings.TrimSpace(text)); ok {
 		return v, nil
 	}
-	m := versionForm().FindStringSubmatch(strings.TrimSpace(text))
+	m := lazyregexp.Of(versionForm).FindStringSubmatch(strings.TrimSpace(text))
 	if m == nil {
 		return Version{}, fmt.Errorf("%q is not a version", text)
 	}
@@ -145,14 +145,14 @@ func (v Version) devRank() int {
 }
 
 // separators are what the parts of a local version may have between them.
-var separators = lazyregexp.New(`[-_.]+`)
+const separators = `[-_.]+`
 
 // compareLocal compares the parts behind the plus sign of two versions.
 func compareLocal(a, b string) int {
 	if a == "" || b == "" {
 		return cmp.Compare(len(a), len(b))
 	}
-	return slices.CompareFunc(separators().Split(a, -1), separators().Split(b, -1), func(x, y string) int {
+	return slices.CompareFunc(lazyregexp.Of(separators).Split(a, -1), lazyregexp.Of(separators).Split(b, -1), func(x, y string) int {
 		n, xErr := strconv.Atoi(x)
 		m, yErr := strconv.Atoi(y)
 		switch {

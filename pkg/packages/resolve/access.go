@@ -34,7 +34,7 @@ func (a Access) getenv(name string) string {
 
 // named returns the credentials that variables of uv or Poetry have for the name of an index.
 func (a Access) named(name string) *url.Userinfo {
-	name = variableName().ReplaceAllString(strings.ToUpper(name), "_")
+	name = lazyregexp.Of(variableName).ReplaceAllString(strings.ToUpper(name), "_")
 	for _, prefix := range []string{"UV_INDEX_", "POETRY_HTTP_BASIC_"} {
 		user, password := a.getenv(prefix+name+"_USERNAME"), a.getenv(prefix+name+"_PASSWORD")
 		if user+password != "" {
@@ -45,7 +45,7 @@ func (a Access) named(name string) *url.Userinfo {
 }
 
 // variableName matches what can't be in the name of a variable.
-var variableName = lazyregexp.New(`[^A-Z0-9]`)
+const variableName = `[^A-Z0-9]`
 
 // logins returns the credentials in .netrc. As for pip and uv, one that can't be read has none.
 func (a Access) logins() func(host string) (user, password string, ok bool) {

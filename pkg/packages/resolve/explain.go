@@ -20,13 +20,13 @@ import (
 
 // What the tools say. Two things decide who installs the packages, and are read: that a package has no wheel that
 // fits, and that requirements conflict. Of all else, the tool's last lines are shown.
-var (
-	pipMissing = lazyregexp.New(`(?m)^ERROR: No matching distribution found for (.+?)(?: \(from .*)?$`)
-	uvMissing  = lazyregexp.New("Wheels are required for `([^`]+)`|([A-Za-z0-9][\\w.-]*?)(?:[=<>!~]=?[^\\s]+)? ha(?:s|ve) no (?:\\S+ )?wheels")
-	uvAbsent   = lazyregexp.New(`([A-Za-z0-9][\w.-]*) was not found in|there (?:is|are) no versions? of ([A-Za-z0-9][\w.-]*)`)
-	conflict   = lazyregexp.New(`ResolutionImpossible|conflicting dependencies|No solution found|requirements are unsatisfiable`)
+const (
+	pipMissing = `(?m)^ERROR: No matching distribution found for (.+?)(?: \(from .*)?$`
+	uvMissing  = "Wheels are required for `([^`]+)`|([A-Za-z0-9][\\w.-]*?)(?:[=<>!~]=?[^\\s]+)? ha(?:s|ve) no (?:\\S+ )?wheels"
+	uvAbsent   = `([A-Za-z0-9][\w.-]*) was not found in|there (?:is|are) no versions? of ([A-Za-z0-9][\w.-]*)`
+	conflict   = `ResolutionImpossible|conflicting dependencies|No solution found|requirements are unsatisfiable`
 	// collecting is what pip was doing.
-	collecting = lazyregexp.New(`(?m)^\s*(?:Collecting|Processing) (\S+)`)
+	collecting = `(?m)^\s*(?:Collecting|Processing) (\S+)`
 )
 
 // explain returns why a tool failed.
@@ -34,7 +34,7 @@ func (j *job) explain(ctx context.Context, output string, failed error) error {
 	by, said := j.tool.way(), important(output)
 	if strings.Contains(output, refused) {
 		p := lock.Package{Name: "a package", Why: lock.ErrNoWheel}
-		if all := collecting().FindAllStringSubmatch(output, -1); len(all) > 0 {
+		if all := lazyregexp.Of(collecting).FindAllStringSubmatch(output, -1); len(all) > 0 {
 			p.Source = all[len(all)-1][1]
 		}
 		return &NeedsBuildError{Packages: []lock.Package{p}}
@@ -49,7 +49,7 @@ func (j *job) explain(ctx context.Context, output string, failed error) error {
 		}
 		return err
 	}
-	if conflict().MatchString(said) {
+	if lazyregexp.Of(conflict).MatchString(said) {
 		return &ConflictError{By: by, Lines: j.named(said), Output: said}
 	}
 	return &FailedError{By: by, Output: said, err: failed}
@@ -67,10 +67,10 @@ func (j *job) absent(name, text, said string) error {
 
 // missing returns the requirement that no wheel fits, as the tool says, and its text, "" for none.
 func missing(output string) (r requirement.Requirement, text string) {
-	if m := pipMissing().FindStringSubmatch(output); m != nil {
+	if m := lazyregexp.Of(pipMissing).FindStringSubmatch(output); m != nil {
 		text = m[1]
 	}
-	for _, form := range []*regexp.Regexp{uvMissing(), uvAbsent()} {
+	for _, form := range []*regexp.Regexp{lazyregexp.Of(uvMissing), lazyregexp.Of(uvAbsent)} {
 		if m := form.FindStringSubmatch(joined(output)); m != nil && text == "" {
 			text = cmp.Or(m[1], m[2])
 		}
@@ -121,14 +121,14 @@ func important(output string) string {
 }
 
 // fileLine is how pip names a line of a file.
-var fileLine = lazyregexp.New(`-r \S+ \(line (\d+)\)`)
+const fileLine = `-r \S+ \(line (\d+)\)`
 
 // clean returns a tool's output without credentials, and with the places of requirements instead
 // of the lines of our own file.
 func (j *job) clean(output string) string {
 	lines := j.wish.lines() // with which our file begins
-	output = fileLine().ReplaceAllStringFunc(output, func(found string) string {
-		n, err := strconv.Atoi(fileLine().FindStringSubmatch(found)[1])
+	output = lazyregexp.Of(fileLine).ReplaceAllStringFunc(output, func(found string) string {
+		n, err := strconv.Atoi(lazyregexp.Of(fileLine).FindStringSubmatch(found)[1])
 		if err != nil || n < 1 || n > len(lines) {
 			return found
 		}
@@ -138,12 +138,12 @@ func (j *job) clean(output string) string {
 }
 
 // word matches the names of packages in a text.
-var word = lazyregexp.New(`[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?`)
+const word = `[A-Za-z0-9](?:[A-Za-z0-9._-]*[A-Za-z0-9])?`
 
 // named returns the requirements and constraints of packages that a text names.
 func (j *job) named(text string) []deps.Line {
 	names := map[string]bool{}
-	for _, name := range word().FindAllString(text, -1) {
+	for _, name := range lazyregexp.Of(word).FindAllString(text, -1) {
 		names[requirement.Normalize(name)] = true
 	}
 	var lines []deps.Line

@@ -122,7 +122,7 @@ func netrcWord(value string, old bool) (string, bool) {
 }
 
 // address matches the beginning of a URL, up to its path.
-var address = lazyregexp.New(`https?://(?:[^/\s"]+@)?[^/\s"@?#;]+`)
+const address = `https?://(?:[^/\s"]+@)?[^/\s"@?#;]+`
 
 // direct returns the hosts of the URLs of requirements, or of the packages of a lock.
 func (r Resolver) direct(w Request, packages []lock.Package) ([]Source, error) {
@@ -138,7 +138,7 @@ func (r Resolver) direct(w Request, packages []lock.Package) ([]Source, error) {
 	}
 	var hosts []Source
 	for _, l := range lines {
-		for _, found := range address().FindAllString(l.Text, -1) {
+		for _, found := range lazyregexp.Of(address).FindAllString(l.Text, -1) {
 			s, err := r.access().Sources([]string{"--find-links " + found}, nil)
 			if err != nil {
 				return nil, &MistakeError{fmt.Errorf("%s: %q: %w", l.Place(), deps.WithoutUsers(l.Text), errors.Unwrap(err))}

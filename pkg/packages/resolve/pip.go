@@ -56,12 +56,11 @@ const minPip = "22.2"
 // sparingPip is the first version of pip that resolves without downloading what it chooses.
 const sparingPip = "25.3"
 
-// heavy are packages that have a gigabyte or more with all that they need.
-var heavy = []string{"jax", "jaxlib", "tensorflow", "torch", "torchvision", "vllm"}
-
 // heavyOf returns a requirement of a wish that is too large to be downloaded only to resolve it, ""
 // if there is none. JAX is large with an extra, which brings an accelerator's libraries.
 func heavyOf(w Request) string {
+	// heavy are packages that have a gigabyte or more with all that they need.
+	heavy := []string{"jax", "jaxlib", "tensorflow", "torch", "torchvision", "vllm"}
 	for _, l := range w.lines() {
 		name := requirement.Normalize(l.Name())
 		if slices.Contains(heavy, name) && (!strings.HasPrefix(name, "jax") || strings.Contains(l.Text, "[")) {

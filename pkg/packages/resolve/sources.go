@@ -288,13 +288,13 @@ func (a Access) address(option, value, name string) (Source, error) {
 // LocalFile returns the path that a file: URL names.
 func LocalFile(u *url.URL) string {
 	path := u.Path
-	if drive().MatchString(path) {
+	if lazyregexp.Of(drive).MatchString(path) {
 		path = path[1:] // /C:/…
 	}
 	return filepath.FromSlash(path)
 }
 
-var drive = lazyregexp.New(`^/[A-Za-z]:/`)
+const drive = `^/[A-Za-z]:/`
 
 // FileURL returns the URL of an absolute path.
 func FileURL(path string) string {

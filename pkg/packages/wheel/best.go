@@ -91,7 +91,7 @@ func (e *NoFitError) reason() string {
 	return "its wheels for this Python are for " + list(platforms)
 }
 
-var libcTag = lazyregexp.New(`^(many|musl)linux_(\d+)_(\d{1,3})_(\w+)$`)
+const libcTag = `^(many|musl)linux_(\d+)_(\d{1,3})_(\w+)$`
 
 // newerLibc returns the oldest version of the target's libc that one of the platforms needs,
 // "" if all are for other machines.
@@ -104,7 +104,7 @@ func (e *NoFitError) newerLibc(platforms map[string]bool) string {
 	libc, _, _ := strings.Cut(e.Target.Libc, " ")
 	oldest, version := 0, ""
 	for platform := range platforms {
-		m := libcTag().FindStringSubmatch(platform)
+		m := lazyregexp.Of(libcTag).FindStringSubmatch(platform)
 		if m == nil || m[4] != machine || (m[1] == "musl") != (libc == "musl") {
 			continue
 		}

@@ -12,9 +12,9 @@ type command struct{ module, object string }
 
 // entryPoint matches "name = module:object.attribute [extra]". The extras are ignored, as the
 // standard asks for.
-var (
-	entryPoint  = lazyregexp.New(`^([^=]+?)\s*=\s*([\pL_][\pL\pN_]*(?:\.[\pL_][\pL\pN_]*)*)\s*:\s*([\pL_][\pL\pN_]*(?:\.[\pL_][\pL\pN_]*)*)\s*(?:\[[^\]]*\])?(?:\s#.*)?$`)
-	commandName = lazyregexp.New(`^[\pL\pN_.+-]+( [\pL\pN_.+-]+)*$`)
+const (
+	entryPoint  = `^([^=]+?)\s*=\s*([\pL_][\pL\pN_]*(?:\.[\pL_][\pL\pN_]*)*)\s*:\s*([\pL_][\pL\pN_]*(?:\.[\pL_][\pL\pN_]*)*)\s*(?:\[[^\]]*\])?(?:\s#.*)?$`
+	commandName = `^[\pL\pN_.+-]+( [\pL\pN_.+-]+)*$`
 )
 
 // parseEntryPoints returns the commands that an entry_points.txt declares, by name. A window
@@ -35,11 +35,11 @@ func parseEntryPoints(text []byte) (map[string]command, error) {
 		if section != "console_scripts" && section != "gui_scripts" {
 			continue
 		}
-		m := entryPoint().FindStringSubmatch(line)
+		m := lazyregexp.Of(entryPoint).FindStringSubmatch(line)
 		if m == nil {
 			return nil, fmt.Errorf("entry_points.txt: line %d: %q is not of the form name = module:function", number, line)
 		}
-		if name := m[1]; !commandName().MatchString(name) || name == "." || name == ".." {
+		if name := m[1]; !lazyregexp.Of(commandName).MatchString(name) || name == "." || name == ".." {
 			return nil, fmt.Errorf("entry_points.txt: line %d: %q is not the name of a command", number, name)
 		}
 		commands[m[1]] = command{module: m[2], object: m[3]}

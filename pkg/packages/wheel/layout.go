@@ -26,14 +26,14 @@ const (
 // maxPrefix keeps the first line of scripts below the 127 bytes that older kernels read.
 const maxPrefix = 100
 
-var plainPath = lazyregexp.New(`^[A-Za-z0-9._/+-]+$`)
+const plainPath = `^[A-Za-z0-9._/+-]+$`
 
 // check reports what makes the layout unusable.
 func (l Layout) check() error {
 	if _, err := minorVersion(l.Python); err != nil {
 		return err
 	}
-	if checkPath(l.Prefix) != nil || !plainPath().MatchString(l.Prefix) || len(l.Prefix) > maxPrefix {
+	if checkPath(l.Prefix) != nil || !lazyregexp.Of(plainPath).MatchString(l.Prefix) || len(l.Prefix) > maxPrefix {
 		return fmt.Errorf("the environment's path %q is not a relative path of at most %d letters, digits and ._/+-", l.Prefix, maxPrefix)
 	}
 	return nil

@@ -37,7 +37,7 @@ func ParseName(file string) (Name, error) {
 		return fail(fmt.Sprintf("it has %d parts between hyphens", len(parts)))
 	}
 	for _, part := range parts {
-		if !namePart().MatchString(part) {
+		if !lazyregexp.Of(namePart).MatchString(part) {
 			return fail(fmt.Sprintf("the part %q is empty or has an unexpected character", part))
 		}
 	}
@@ -60,7 +60,7 @@ func ParseName(file string) (Name, error) {
 }
 
 // namePart matches letters and digits of any language, and what PEP 440 has in versions.
-var namePart = lazyregexp.New(`^[\pL\pN_.+!]+$`)
+const namePart = `^[\pL\pN_.+!]+$`
 
 // Project returns the normalized name of the wheel's project.
 func (n Name) Project() string { return requirement.Normalize(n.Distribution) }

@@ -60,11 +60,11 @@ func (t Target) Tags() ([]string, error) {
 	return tags, nil
 }
 
-var pythonVersion = lazyregexp.New(`^3\.(0|[1-9]\d{0,2})$`)
+const pythonVersion = `^3\.(0|[1-9]\d{0,2})$`
 
 // minorVersion returns the 12 of "3.12".
 func minorVersion(python string) (int, error) {
-	m := pythonVersion().FindStringSubmatch(python)
+	m := lazyregexp.Of(pythonVersion).FindStringSubmatch(python)
 	if m == nil {
 		return 0, fmt.Errorf("version %q of Python is not of the form 3.12", python)
 	}
@@ -75,7 +75,7 @@ func minorVersion(python string) (int, error) {
 	return minor, err
 }
 
-var libcVersion = lazyregexp.New(`^(glibc 2|musl 1)\.(0|[1-9]\d{0,2})$`)
+const libcVersion = `^(glibc 2|musl 1)\.(0|[1-9]\d{0,2})$`
 
 // platforms returns the platform tags that the target accepts, the best first.
 func (t Target) platforms() ([]string, error) {
@@ -83,7 +83,7 @@ func (t Target) platforms() ([]string, error) {
 	if !ok {
 		return nil, fmt.Errorf("architecture %q is neither amd64 nor arm64", t.Arch)
 	}
-	m := libcVersion().FindStringSubmatch(t.Libc)
+	m := lazyregexp.Of(libcVersion).FindStringSubmatch(t.Libc)
 	if m == nil {
 		return nil, fmt.Errorf(`libc %q: expected a version such as "glibc 2.36" or "musl 1.2"`, t.Libc)
 	}

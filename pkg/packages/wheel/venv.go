@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"path"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 )
 
 // Venv returns the layer that makes the layout's prefix a virtual environment (PEP 405).
@@ -14,7 +16,7 @@ func Venv(ctx context.Context, l Layout, python, beneath string) (*Layer, error)
 	if err := l.check(); err != nil {
 		return nil, fmt.Errorf("make an environment: %w", err)
 	}
-	if !path.IsAbs(python) || !plainPath().MatchString(python) || path.Clean(python) != python || l.reserved(python[1:]) {
+	if !path.IsAbs(python) || !lazyregexp.Of(plainPath).MatchString(python) || path.Clean(python) != python || l.reserved(python[1:]) {
 		return nil, fmt.Errorf("make an environment: %q is not the absolute path of an interpreter outside of it", python)
 	}
 	config := fmt.Sprintf("home = %s\ninclude-system-site-packages = true\nversion = %s\n", path.Dir(python), l.Python)
@@ -26,7 +28,7 @@ func Venv(ctx context.Context, l Layout, python, beneath string) (*Layer, error)
 		link("python"+l.Python, "python"),
 	}
 	if beneath != "" { // which Python would leave out
-		if !path.IsAbs(beneath) || !plainPath().MatchString(beneath) {
+		if !path.IsAbs(beneath) || !lazyregexp.Of(plainPath).MatchString(beneath) {
 			return nil, fmt.Errorf("make an environment: %q, which the image's Python is in, is not a plain absolute path", beneath)
 		}
 		line := fmt.Sprintf("import site; site.addsitedir('%s/lib/python%s/site-packages')\n", beneath, l.Python)

@@ -120,12 +120,11 @@ func position(data []byte, err error) (line, column int) {
 	return line, utf8.RuneCount(lastLine) + 1
 }
 
-// pythonWords are Python's constants in JSON's spelling.
-var pythonWords = map[string]string{"True": "true", "False": "false", "None": "null"}
-
 // surprise returns a warning if a text became a string but hardly looks like one. The
 // string "False" is true in Python.
 func surprise(text string, value json.RawMessage) string {
+	// pythonWords are Python's constants in JSON's spelling.
+	pythonWords := map[string]string{"True": "true", "False": "false", "None": "null"}
 	if right := pythonWords[text]; right != "" {
 		return fmt.Sprintf("%s is passed as a string: in JSON it is %s", value, right)
 	}
@@ -147,11 +146,11 @@ func isFinite(text string) bool {
 }
 
 // pythonNumber matches a number that Python reads and JSON does not: .5, 5., +1, 1_000.
-var pythonNumber = lazyregexp.New(`^([+-]?)((?:\d+(?:_\d+)*)?)(\.?)((?:\d+(?:_\d+)*)?)((?:[eE][+-]?\d+)?)$`)
+const pythonNumber = `^([+-]?)((?:\d+(?:_\d+)*)?)(\.?)((?:\d+(?:_\d+)*)?)((?:[eE][+-]?\d+)?)$`
 
 // jsonNumber returns a Python number in JSON's spelling, "" for other texts.
 func jsonNumber(text string) string {
-	parts := pythonNumber().FindStringSubmatch(text)
+	parts := lazyregexp.Of(pythonNumber).FindStringSubmatch(text)
 	if parts == nil || parts[2]+parts[4] == "" {
 		return ""
 	}

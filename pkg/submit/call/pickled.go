@@ -149,11 +149,11 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 	}
 }
 
-var version = lazyregexp.New(`^(3\.[0-9]{1,3})(\.[0-9A-Za-z.+-]{1,40})?$`)
+const version = `^(3\.[0-9]{1,3})(\.[0-9A-Za-z.+-]{1,40})?$`
 
 // minor returns a version of Python as X.Y, "" if it is none.
 func minor(text string) string {
-	if m := version().FindStringSubmatch(text); m != nil {
+	if m := lazyregexp.Of(version).FindStringSubmatch(text); m != nil {
 		return m[1]
 	}
 	return ""

@@ -29,11 +29,11 @@ func Signatures(where, cwd string) []Signature {
 	return signatures(string(source))
 }
 
-var definition = lazyregexp.New(`(?m)^(?:async[ \t]+)?def[ \t]+([\pL_][\pL\pN_]*)[ \t]*\(`)
+const definition = `(?m)^(?:async[ \t]+)?def[ \t]+([\pL_][\pL\pN_]*)[ \t]*\(`
 
 func signatures(source string) []Signature {
 	var found []Signature
-	for _, at := range definition().FindAllStringSubmatchIndex(source, -1) {
+	for _, at := range lazyregexp.Of(definition).FindAllStringSubmatchIndex(source, -1) {
 		found = append(found, Signature{Name: source[at[2]:at[3]], Params: params(source[at[1]:])})
 	}
 	return found

@@ -34,7 +34,7 @@ type Input struct {
 	Local string
 }
 
-var namePattern = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+const namePattern = `^[A-Za-z_][A-Za-z0-9_]*$`
 
 // Parse parses the values of --data and --volume.
 func Parse(named, volumes []string) ([]Input, error) {
@@ -64,7 +64,7 @@ func parseNamed(value string) (Input, error) {
 	if !found || src == "" {
 		return Input{}, errors.New("expected NAME=SRC, such as images=./images")
 	}
-	if !namePattern().MatchString(name) {
+	if !lazyregexp.Of(namePattern).MatchString(name) {
 		return Input{}, fmt.Errorf("%q is not a name: expected letters, digits and _, not beginning with a digit", name)
 	}
 	in, err := parseSource(src)
@@ -115,13 +115,11 @@ func parseVolume(value string) (Input, error) {
 	return in, in.checkFolder()
 }
 
-// ownPaths are directories of the container that have another purpose.
-var ownPaths = []string{"/app", "/kinetic", "/kinetic-data", api.OutputMountPath, "/proc", "/dev", "/sys"}
-
-// systemPaths are directories without which no program of an image runs.
-var systemPaths = []string{"/bin", "/etc", "/lib", "/lib64", "/sbin", "/usr", "/usr/bin", "/usr/lib", "/usr/local", "/usr/local/bin", "/usr/local/lib", "/usr/sbin", "/var"}
-
 func checkMount(mount string) error {
+	// systemPaths are directories without which no program of an image runs.
+	systemPaths := []string{"/bin", "/etc", "/lib", "/lib64", "/sbin", "/usr", "/usr/bin", "/usr/lib", "/usr/local", "/usr/local/bin", "/usr/local/lib", "/usr/sbin", "/var"}
+	// ownPaths are directories of the container that have another purpose.
+	ownPaths := []string{"/app", "/kinetic", "/kinetic-data", api.OutputMountPath, "/proc", "/dev", "/sys"}
 	switch {
 	case !path.IsAbs(mount):
 		return fmt.Errorf("%q is not an absolute path in the container: expected /MOUNT=SRC", mount)

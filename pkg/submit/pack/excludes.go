@@ -12,9 +12,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// alwaysExcluded are files and directories that are never packaged, at any depth.
-var alwaysExcluded = []string{".git", "__pycache__"}
-
 // defaultExcludedDirs and defaultExcludedFiles are not packaged, at any depth,
 // unless PlanOptions.NoDefaultExcludes is set.
 var (
@@ -50,6 +47,8 @@ const (
 
 // why returns why a path is left out, or kept. Call it as pack.Options.Ignore is called.
 func (x excludes) why(rel string, isDir bool) reason {
+	// alwaysExcluded are files and directories that are never packaged, at any depth.
+	alwaysExcluded := []string{".git", "__pycache__"}
 	name, dir := path.Base(rel), filepath.Join(x.root, filepath.FromSlash(rel))
 	defaults := defaultExcludedFiles
 	if isDir {

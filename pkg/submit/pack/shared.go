@@ -40,13 +40,12 @@ func isDir(path string, info os.FileInfo) bool {
 	return err == nil && os.SameFile(info, other)
 }
 
-// homeMarkers are in people's home directories, not in those of containers.
-var homeMarkers = []string{".ssh", ".config"}
-
 // checkShared refuses a root that the user did not name and that holds much more than a
 // project: a script in the home directory must not upload its keys. It allows one that is
 // marked as a project, unless that is a home directory in use.
 func checkShared(root, home string) error {
+	// homeMarkers are in people's home directories, not in those of containers.
+	homeMarkers := []string{".ssh", ".config"}
 	what := shared(root, home)
 	if what == "" || isMarked(root) && !hasAny(root, homeMarkers) {
 		return nil

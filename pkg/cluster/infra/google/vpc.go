@@ -29,10 +29,10 @@ type VPC struct {
 	Pods, Services string
 }
 
-var (
-	vpcName     = lazyregexp.New(`^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$`)
-	networkPath = lazyregexp.New(`^projects/([^/]+)/global/networks/([^/]+)$`)
-	subnetPath  = lazyregexp.New(`^projects/([^/]+)/regions/([^/]+)/subnetworks/([^/]+)$`)
+const (
+	vpcName     = `^[a-z]([-a-z0-9]{0,61}[a-z0-9])?$`
+	networkPath = `^projects/([^/]+)/global/networks/([^/]+)$`
+	subnetPath  = `^projects/([^/]+)/regions/([^/]+)/subnetworks/([^/]+)$`
 )
 
 // NewVPC returns the network of a cluster from what was typed: names, or full names of what another project shares. Its
@@ -42,18 +42,18 @@ func NewVPC(n target.Names, network, subnetwork, pods, services string) (VPC, er
 		return VPC{}, nil
 	}
 	v := VPC{Network: network, Pods: pods, Services: services}
-	if vpcName().MatchString(network) {
+	if lazyregexp.Of(vpcName).MatchString(network) {
 		v.Network = "projects/" + n.Project + "/global/networks/" + network
 	}
-	parts := networkPath().FindStringSubmatch(v.Network)
+	parts := lazyregexp.Of(networkPath).FindStringSubmatch(v.Network)
 	if parts == nil {
 		return VPC{}, fmt.Errorf("--network %s: expected the name of a network, or projects/PROJECT/global/networks/NAME for a network that another project shares", network)
 	}
 	project := parts[1]
-	if v.Subnetwork = subnetwork; vpcName().MatchString(subnetwork) {
+	if v.Subnetwork = subnetwork; lazyregexp.Of(vpcName).MatchString(subnetwork) {
 		v.Subnetwork = "projects/" + project + "/regions/" + n.Region() + "/subnetworks/" + subnetwork
 	}
-	parts = subnetPath().FindStringSubmatch(v.Subnetwork)
+	parts = lazyregexp.Of(subnetPath).FindStringSubmatch(v.Subnetwork)
 	shared := project != n.Project
 	switch {
 	case subnetwork == "" && shared:
@@ -81,7 +81,7 @@ func (v VPC) Chosen() bool { return v.Network != "" }
 // String names it for people.
 func (v VPC) String() string {
 	text := "network " + path.Base(v.Network)
-	if parts := networkPath().FindStringSubmatch(v.Network); parts != nil {
+	if parts := lazyregexp.Of(networkPath).FindStringSubmatch(v.Network); parts != nil {
 		text += " of project " + parts[1]
 	}
 	if v.Subnetwork != "" {
@@ -102,7 +102,7 @@ func (p *Project) CheckVPC(ctx context.Context, v VPC) error {
 	if !v.Chosen() {
 		return nil
 	}
-	parts := networkPath().FindStringSubmatch(v.Network)
+	parts := lazyregexp.Of(networkPath).FindStringSubmatch(v.Network)
 	network, err := p.services.compute.Networks.Get(parts[1], parts[2]).Context(ctx).Do()
 	switch {
 	case gcp.IsMissing(err):
@@ -114,7 +114,7 @@ func (p *Project) CheckVPC(ctx context.Context, v VPC) error {
 	case v.Subnetwork == "":
 		return nil
 	}
-	parts = subnetPath().FindStringSubmatch(v.Subnetwork)
+	parts = lazyregexp.Of(subnetPath).FindStringSubmatch(v.Subnetwork)
 	subnet, err := p.services.compute.Subnetworks.Get(parts[1], parts[2], parts[3]).Context(ctx).Do()
 	switch {
 	case gcp.IsMissing(err):
@@ -151,7 +151,7 @@ func (p *Project) NetworkNames(ctx context.Context) ([]string, error) {
 // SubnetNames lists the subnets of a network in the region, for completion. The network is what was typed for it.
 func (p *Project) SubnetNames(ctx context.Context, network string) ([]string, error) {
 	project := p.Names.Project
-	if parts := networkPath().FindStringSubmatch(network); parts != nil {
+	if parts := lazyregexp.Of(networkPath).FindStringSubmatch(network); parts != nil {
 		project = parts[1]
 	}
 	var names []string

@@ -142,11 +142,10 @@ func (s *Server) get(w http.ResponseWriter, r *http.Request) {
 	s.list(w, r)
 }
 
-// listKinds are the kinds of some lists.
-var listKinds = map[string]string{"jobs": "JobList", "nodes": "NodeList", "pods": "PodList"}
-
 // list answers with the objects that have the labels that are asked for, or with their metadata.
 func (s *Server) list(w http.ResponseWriter, r *http.Request) {
+	// listKinds are the kinds of some lists.
+	listKinds := map[string]string{"jobs": "JobList", "nodes": "NodeList", "pods": "PodList"}
 	selector, err := labels.Parse(r.URL.Query().Get("labelSelector"))
 	if err != nil {
 		fail(w, http.StatusBadRequest, err.Error())
