@@ -8,6 +8,7 @@ import socket
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 from fixture import JOB, RUNNER, TIMEOUT, RunnerCase, function, pack, script
@@ -293,6 +294,52 @@ def f():
                 self.assertEqual(values[1:], [2, False])
                 self.setUp()
 
+    def test_the_first_call_begins_without_a_client(self):
+        order = self.order("call-0", function(), {"train.py": "def f(): return 4"})
+        code = PROGRAM.replace("print(holder", f"holder.take(None, {order!r}); print(holder") % (RUNNER, SECRET, UID, self.work, 1000.0, 1000.0, "preloaded")
+        process = subprocess.Popen([sys.executable, "-c", code], stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        self.addCleanup(self._kill, process)
+        process.stdout.readline()
+        end, until = os.path.join(self.store, "call-0", "end.json"), time.monotonic() + TIMEOUT
+        while not os.path.exists(end) and time.monotonic() < until:
+            time.sleep(0.05)
+        self.assertEqual(self.result("call-0")["value"], 4)
+
+    def test_devices_are_free_for_another_process(self):
+        """A call that can't run in the kept process does not find that beside it."""
+        lock = os.path.join(self.root, "device")
+        holds = f"import fcntl, kinetic\ndef f():\n  file = kinetic.keep('device', lambda: open({lock!r}, 'w'))\n  fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)\n  return 1"
+        takes = f"import fcntl\nfcntl.flock(open({lock!r}, 'w'), fcntl.LOCK_EX | fcntl.LOCK_NB)\nprint('taken')"
+        _, port = self.host(level="process")
+        self.assertEqual(self.values(port, holds, holds)[0], [1, 1])
+        self.assertEqual(self.values(port, holds, environ={"OTHER": "1"})[0], [1])
+        self.assertEqual(self.run_there(port, "script-1", script(), {"train.py": takes}), ("taken\n", 0))
+
+    def test_what_a_kept_process_prints_and_writes_is_there(self):
+        path = os.path.join(self.root, "file")
+        source = f"import io, os, sys\nFILE = open({path!r}, 'w')\ndef f():\n  FILE.write('written')\n  sys.stdout = io.TextIOWrapper(open(os.dup(1), 'wb'))\n  print('printed')\n  return os.getpid()"
+        _, port = self.host(level="process")
+        for _ in range(3):
+            _, printed = self.values(port, source)
+            with open(path) as file:
+                self.assertEqual((printed, file.read()), (["printed\n"], "written"))
+            os.unlink(path)
+
+    def test_packages_that_cannot_be_imported_ahead(self):
+        site = os.path.join(self.root, "site-packages")
+        os.mkdir(site)
+        ahead = "import sys\nAHEAD = 'train' not in sys.modules\n"
+        for name, text in {"aa": "", "bad": "if AHEAD: raise OSError", "crash": "import os\nif AHEAD: os.abort()", "leave": "if AHEAD: sys.exit(3)", "zz": ""}.items():
+            with open(os.path.join(site, name + ".py"), "w") as file:
+                file.write(ahead + text)
+        _, port = self.host(PYTHONPATH=site)
+        names = "aa, bad, crash, leave, zz"
+        source = f"import sys\nsys.modules['train'] = sys.modules[__name__]\nimport {names}\ndef f(): return [module.AHEAD for module in ({names})]"
+        until, values = time.monotonic() + TIMEOUT, []
+        while values != [[True, False, False, False, True]] and time.monotonic() < until:
+            values = self.values(port, source)[0]
+        self.assertEqual(values, [[True, False, False, False, True]])
+
     def test_end_of_the_host(self):
         process, port = self.host(idle=0.5)
         self.assertEqual(self.run_there(port, "call-1", function(), {"train.py": "def f(): pass"})[1], 0)
@@ -355,8 +402,8 @@ def f():
         one = MadeWheel("one")
         _, port = self.host()
         self.looks(port, one)
-        with open(os.path.join(self.prefix_of_env, SITE, "two.py"), "w") as file:
-            file.write("VERSION = 3")
+        installs = f"import importlib\ndef f():\n  open({self.prefix_of_env + '/' + SITE + '/two.py'!r}, 'w').write('VERSION = 3')\n  importlib.invalidate_caches()\n  import two"
+        self.assertEqual(self.run_there(port, "installs-1", function(), {"train.py": installs}, flags=self.packages(one))[1], 0)
         self.assertEqual(self.looks(port, one), ({"one": "1.0"}, ["1"]))
 
     def test_packages_with_one_file(self):

@@ -116,24 +116,6 @@ type options struct {
 	planned      submit.Planned // once known
 }
 
-// mode is what the command does with a plan.
-type mode int
-
-const (
-	modeRun mode = iota
-	modePrepare
-	modeServerDryRun
-	modeDryRun
-	modeExplain
-	modeWriteOverlay
-)
-
-// contacts reports whether the mode contacts the cluster.
-func (m mode) contacts() bool { return m == modeRun || m == modePrepare || m == modeServerDryRun }
-
-// submits reports whether the mode creates a job, which gets its own id.
-func (m mode) submits() bool { return m == modeRun || m == modePrepare }
-
 // prepare makes what is needed after everything else, in the order in which it is needed. Each takes a few milliseconds.
 func prepare(r api.Request) {
 	if r.Backend != api.BackendLocal {
@@ -248,36 +230,6 @@ func (f *flags) ignoredFlags(c *cobra.Command, r api.Request) []string {
 		return nil
 	}
 	return []string{"ignored with --local: " + strings.Join(idle, ", ")}
-}
-
-func (f *flags) mode() (mode, error) {
-	modes := []mode{}
-	switch f.dryRun {
-	case "none":
-	case "client":
-		modes = append(modes, modeDryRun)
-	case "server":
-		modes = append(modes, modeServerDryRun)
-	default:
-		return 0, cli.OneOf("--dry-run", f.dryRun, []string{"none", "client", "server"})
-	}
-	if f.explain {
-		modes = append(modes, modeExplain)
-	}
-	if f.writeOverlay != "" {
-		modes = append(modes, modeWriteOverlay)
-	}
-	if f.prepare {
-		modes = append(modes, modePrepare)
-	}
-	switch len(modes) {
-	case 0:
-		return modeRun, nil
-	case 1:
-		return modes[0], nil
-	default:
-		return 0, fmt.Errorf("--dry-run, --explain, --write-overlay and --prepare cannot be combined: use one of them")
-	}
 }
 
 // outputs returns the values of -o that a mode accepts.

@@ -35,7 +35,9 @@ from kinetic_runner.store import open_store
 wheels = parse_wheels({"python": PYTHON_VERSION, "wheels": json.loads(sys.argv[4])}, "the list")
 folder = sys.argv[3] + "-wheels"
 os.makedirs(folder)
-Installation(open_store(sys.argv[2], "", "", ""), wheels, folder, Venv(sys.argv[3])).run()
+venv = Venv(sys.argv[3])
+venv.make()
+Installation(open_store(sys.argv[2], "", "", ""), wheels, folder, venv).run()
 `
 
 // TestModes: the image that this machine makes and what a pod installs are the same environment. Both

@@ -18,6 +18,7 @@ class Memory:
     def __init__(self, venv):
         self._venv, self._path = venv, venv.path + ".installed"
         self._files = {}  # of each wheel that is installed, by its hash
+        self.is_whole = False  # once recall() has found that nothing was changed
         self._resolved = {}  # lists of wheels, by the hash of the requirements
 
     def recall(self):
@@ -26,7 +27,7 @@ class Memory:
             with open(self._path, encoding="utf-8") as file:
                 noted = json.load(file)
             if noted["seal"] == self._seal():
-                self._files, self._resolved = noted["files"], noted["resolved"]
+                self._files, self._resolved, self.is_whole = noted["files"], noted["resolved"], True
         except (OSError, ValueError, KeyError, TypeError):
             pass
         return self

@@ -17,7 +17,6 @@ from ..process import close_all
 
 KEPT = "KINETIC_KEPT"  # the path of the socket, for the process that waits
 LISTENER = 3  # the descriptor of the socket, for the process that is kept
-EXIT_LEFT_OUT = 3  # of that process: it has left out a package and must start again
 SIZE = struct.Struct("!I")
 FILES = 4  # standard input, output and error, and the reports
 PIECE = 1 << 16

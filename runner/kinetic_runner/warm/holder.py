@@ -61,6 +61,7 @@ class Holder:
         self._selector.register(wake, selectors.EVENT_READ)
         self._keeper.renew()
         self._ready = self._runner()
+        self._tick()  # the first call has no client
         while not self._over():
             for key, events in self._selector.select(self._pause()):
                 if key.fileobj is self._listener:
@@ -115,7 +116,7 @@ class Holder:
                 self._ready.dismiss()
                 self._ready = self._runner()
             else:
-                self._keeper.note_end(pid, status)
+                self._keeper.note_end(pid, self._current is None)
 
     def _tick(self):
         now = time.monotonic()
@@ -164,14 +165,16 @@ class Holder:
             client.say(frames.BUSY, {"id": self._current.job, "seconds": round(self._current.seconds, 1)})
 
     def _begin(self, client, order):
-        call = self._current = self._calls[order["id"]] = HostedCall(order["id"], self._folder)
+        call = HostedCall(order["id"], self._folder)
         argv = self._flags + order["argv"]
+        self._keeper.note_call(order)
+        if self._keeper.lasting:
+            self._leftovers = Leftovers()  # what was kept has files there
         try:
             call.start(self._ready, argv, order["environ"])
         except BrokenPipeError:  # it has just died
             call.start(self._runner(), argv, order["environ"])
-        self._ready = None
-        self._keeper.note_call(order)
+        self._ready, self._current, self._calls[call.job] = None, call, call
         tell(f"kinetic: call {call.job} started\n")
         if client is not None:
             client.say(frames.STATE, {"id": call.job, "state": "started"})

@@ -5,12 +5,16 @@
 import os
 import signal
 import socket
+import time
 from contextlib import suppress
 
+from ..packages.update import Memory
+from ..packages.venv import Venv
 from ..place import packages_file
 from ..process import PROGRAM, close_all
 from .calls import MASKED
-from .handover import EXIT_LEFT_OUT, LISTENER, socket_file
+from .handover import LISTENER, socket_file
+from .leftovers import END_SECONDS, POLL_SECONDS, processes
 from .packages import Packages
 from .similar import NONE, likeness, program_for
 
@@ -26,29 +30,43 @@ class Keeper:
         self._pid, self._pipe, self._made_for = 0, -1, None
 
     @property
+    def lasting(self):
+        """Whether the process runs one call after the other."""
+        return self._level == PROCESS
+
+    @property
     def socket(self):
         """Return the path at which it takes calls, "" if there is none."""
         return socket_file(self._work) if self._pid else ""
 
     def note_call(self, order):
-        """Note the call that runs now, or is the first one."""
-        self.last = likeness(order)
+        """Note the call that is to run, or is the first one. End a process that it would find beside it: its variables, and its devices."""
+        new = likeness(order)
+        if new != self.last or self.lasting and "--function" not in order["argv"]:
+            self.end()
+        self.last = new
 
     def renew(self):
         """Make sure that it fits a call like the last one."""
-        names = Packages(packages_file(self._work)).names()
-        lasting = self._level == PROCESS
-        wanted = (self.last, None if lasting else names)
-        if self._level == CLEAN or not names and not lasting or self._pid and self._made_for == wanted:
+        if self._pid and self._pid not in processes():
+            self._forget()  # it has ended
+        packages = Packages(packages_file(self._work))
+        if self.last["environment"] and not Memory(Venv(os.path.join(self._work, "env"))).recall().is_whole:  # a call has changed it
+            self.end()
+            packages.forget()
+        names = packages.names()
+        wanted = (self.last, None if self.lasting else names)
+        if self._level == CLEAN or not names and not self.lasting or self._pid and self._made_for == wanted:
             return
         self.end()
         program = program_for(self.last, self._work)
         if program is not None:
-            self._start(*program)
-            self._made_for = wanted
+            with suppress(OSError):  # such as a full disk: calls then run without it
+                self._start(*program)
+                self._made_for = wanted
 
     def _start(self, python, environ):
-        argv = [python, "-u", PROGRAM, "kept", packages_file(self._work)] + ["--lasting"] * (self._level == PROCESS)
+        argv = [python, "-u", PROGRAM, "kept", packages_file(self._work)] + ["--lasting"] * self.lasting
         with suppress(FileNotFoundError):
             os.unlink(socket_file(self._work))
         with socket.socket(socket.AF_UNIX) as listener:
@@ -60,20 +78,25 @@ class Keeper:
             self._pid = os.posix_spawn(python, argv, environ, file_actions=actions, setpgroup=0, setsigmask=(), setsigdef=MASKED)
             close_all(pipe)
 
-    def note_end(self, pid, status):
-        """Note that a process of this host has ended."""
-        if pid != self._pid:
-            return
-        self._forget()
-        if os.waitstatus_to_exitcode(status) == EXIT_LEFT_OUT:
-            self.renew()
+    def note_end(self, pid, idle):
+        """Note that a process of this host has ended. If no call runs, start one again without the package at which it has ended."""
+        if pid == self._pid:
+            self._forget()
+            if Packages(packages_file(self._work)).leave_out() and idle:
+                self.renew()
 
     def end(self):
-        """End it."""
-        if self._pid:
+        """End it, and its forks; return when their devices are free."""
+        if not self._pid:
+            return
+        ours = [self._pid, *(pid for pid, parent in processes().items() if parent == self._pid)]
+        for pid in ours:
             with suppress(ProcessLookupError):
-                os.kill(self._pid, signal.SIGKILL)
-            self._forget()
+                os.kill(pid, signal.SIGKILL)
+        until = time.monotonic() + END_SECONDS
+        while not processes().keys().isdisjoint(ours) and time.monotonic() < until:
+            time.sleep(POLL_SECONDS)
+        self._forget()
 
     def _forget(self):
         close_all(self._pipe)
@@ -81,4 +104,4 @@ class Keeper:
 
     def keeps(self, pid, parent):
         """Report whether a process with this parent is kept."""
-        return bool(self._pid) and (pid == self._pid or self._level == PROCESS and parent == self._pid)
+        return bool(self._pid) and (pid == self._pid or self.lasting and parent == self._pid)

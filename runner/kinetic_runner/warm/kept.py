@@ -16,11 +16,12 @@ import socket
 from contextlib import suppress
 
 from ..process import close_all, move_up
-from .handover import EXIT_LEFT_OUT, LISTENER, receive_order, send_event, send_order
-from .packages import LeftOut, Packages
+from .handover import LISTENER, receive_order, send_event, send_order
+from .packages import Packages
 from .resident import Resident
 
 ORDER_SECONDS = 5.0  # for an order to arrive
+IMPORT_SECONDS = 120  # for all packages
 CODE_BYTES = 16  # for an exit code, as text
 
 
@@ -28,10 +29,10 @@ def main(argv, _):
     """Serve until standard input ends. In a fork, run a call and return its exit code."""
     noted, *flags = argv[2:]
     packages = Packages(noted)
-    try:
-        packages.load()
-    except LeftOut:
-        return EXIT_LEFT_OUT
+    signal.alarm(IMPORT_SECONDS)  # which ends a package that never returns
+    if not packages.load():
+        os._exit(1)
+    signal.alarm(0)
     order, control = Kept("--lasting" in flags).serve()  # from here on, this is a fork
     if "numpy.random" in sys.modules:  # else the random numbers of all calls would be the same
         sys.modules["numpy.random"].seed()
@@ -43,6 +44,12 @@ class Fork:
 
     def __init__(self, pid, control, client):
         self.pid, self.control, self.client = pid, control, client
+        self.killed = False
+
+    @property
+    def idle(self):
+        """Whether it waits for an order."""
+        return self.control is not None and self.client is None and not self.killed
 
 
 class Kept:
@@ -66,6 +73,8 @@ class Kept:
         self._selector.register(self._listener, selectors.EVENT_READ, self._accept)
         while True:
             for key, _ in self._selector.select():
+                if self._selector.get_map().get(key.fileobj) is not key:
+                    continue  # closed by what came before it
                 mine = key.data()
                 if mine is not None:
                     return mine
@@ -78,7 +87,11 @@ class Kept:
         except (EOFError, OSError):
             client.close()
             return None
-        idle = next((fork for fork in self._forks.values() if fork.client is None), None)
+        if has_left(client):
+            client.close()
+            close_all(*files)
+            return None
+        idle = next((fork for fork in self._forks.values() if fork.idle), None)
         if idle is None or not self._give(idle, client, order, files):
             ours, theirs = socket.socketpair() if self._lasting else (None, None)
             pid = os.fork()
@@ -111,11 +124,15 @@ class Kept:
     def _abandon(self, fork):
         """Who waits for a call was killed: kill the call."""
         self._end(fork, {})
-        os.kill(fork.pid, signal.SIGKILL)
+        fork.killed = True
+        with suppress(ProcessLookupError):
+            os.kill(fork.pid, signal.SIGKILL)
 
     def _done(self, pid):
         """A fork has ended its call and waits for the next one."""
-        fork = self._forks[pid]
+        fork = self._forks.get(pid)
+        if fork is None:
+            return
         status = fork.control.recv(CODE_BYTES)
         if status:
             self._end(fork, {"status": int(status) << 8})
@@ -153,6 +170,17 @@ class Kept:
             if connection is not None:
                 connection.close()
         close_all(*self._wake)
+
+
+def has_left(client):
+    """Report whether who has sent an order waits no longer: it runs the call itself."""
+    client.setblocking(False)
+    try:
+        return client.recv(1, socket.MSG_PEEK) == b""
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
 
 
 def adopt(order, files):

@@ -8,6 +8,7 @@ import time
 from contextlib import suppress
 
 from ..bundle.unpack import empty_directory
+from ..process import reap
 
 END_SECONDS, POLL_SECONDS = 5.0, 0.005
 PLACES = ("/tmp", "/var/tmp", "/dev/shm")
@@ -41,24 +42,38 @@ def names_in(place):
 
 
 def end_others(keeps):
-    """As PID 1 of a container, kill the processes in it, but for those that keeps(pid, parent) reports and those that came from outside, such as a shell."""
+    """As PID 1 of a container, kill what descends from it, but for those that keeps(pid, parent) reports.
+
+    So a shell that came from outside, and what it runs, stays.
+    """
     until = time.monotonic() + END_SECONDS
     while time.monotonic() < until:
-        left = [pid for pid, parent in processes() if parent and not keeps(pid, parent)]
+        running = processes()
+        left = [pid for pid, parent in running.items() if descends(pid, running) and not keeps(pid, parent)]
         if not left:
             return
         for pid in left:
             with suppress(ProcessLookupError, PermissionError):
                 os.kill(pid, signal.SIGKILL)
-        with suppress(ChildProcessError):
-            while os.waitid(os.P_ALL, 0, os.WEXITED | os.WNOHANG | os.WNOWAIT):
-                os.waitpid(-1, os.WNOHANG)
+        for _ in reap():
+            pass
         time.sleep(POLL_SECONDS)
 
 
+def descends(pid, running):
+    """Report whether a process descends from PID 1, rather than from one outside of the container."""
+    while pid in running:
+        pid = running[pid]
+    return pid == 1
+
+
 def processes():
-    """Yield the pid and the parent's pid of each process but PID 1. The parent is 0 if that is outside of the container."""
+    """Return the parent's pid of each running process but PID 1, 0 if that is outside of the container."""
+    found = {}
     for name in os.listdir("/proc"):
         if name.isdigit() and name != "1":
             with suppress(OSError, IndexError, ValueError), open(f"/proc/{name}/stat", "rb") as file:
-                yield int(name), int(file.read().rpartition(b")")[2].split()[1])
+                state, parent = file.read().rpartition(b")")[2].split()[:2]
+                if state != b"Z":  # which has ended, though its parent does not know
+                    found[int(name)] = int(parent)
+    return found

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The installed packages that calls on a warm host import, noted in a file for the next call. Never modules of the project."""
 
-import importlib
+import importlib.util
 import json
 import os
 import sys
@@ -12,12 +12,11 @@ DEVICES = ("/dev/nvidia", "/dev/accel", "/dev/vfio")
 TASKS = "/proc/self/task"
 
 
-class LeftOut(Exception):
-    """A package was noted as one that can't be imported ahead. This process has done so, and can't be used."""
+NOTHING = {"packages": [], "left_out": [], "trying": None}
 
 
 class Packages:
-    """The file that names the packages."""
+    """The file that names the packages, those that are left out, and the one that is being imported."""
 
     def __init__(self, path):
         self._path = path
@@ -28,17 +27,35 @@ class Packages:
         return [name for name in noted["packages"] if name not in noted["left_out"]]
 
     def load(self):
-        """Import the packages. Raise LeftOut after one that opens a device, or starts threads that a fork would lose."""
+        """Import the packages; return whether this process can be used.
+
+        It can't after a package that fails, opens a device, or starts threads that a fork would lose: leave_out() then leaves it out.
+        """
         for name in self.names():
+            self._write(dict(self._read(), trying=name))
             try:
+                if importlib.util.find_spec(name) is None:  # it was installed for another call
+                    continue
                 importlib.import_module(name)
                 fit = not opened_device() and forkable()
-            except Exception:
+            except BaseException:
                 fit = False
             if not fit:
-                noted = self._read()
-                self._write(dict(noted, left_out=[*noted["left_out"], name]))
-                raise LeftOut(name)
+                return False
+        self._write(dict(self._read(), trying=None))
+        return True
+
+    def leave_out(self):
+        """Leave out the package at which load() has ended, however it has; return whether there is one."""
+        noted = self._read()
+        if noted["trying"] is None:
+            return False
+        self._write(dict(noted, trying=None, left_out=[*noted["left_out"], noted["trying"]]))
+        return True
+
+    def forget(self):
+        """Forget all packages."""
+        self._write(dict(NOTHING))
 
     def note(self, workspace):
         """Note the packages that this process has imported."""
@@ -49,9 +66,9 @@ class Packages:
     def _read(self):
         try:
             with open(self._path, encoding="utf-8") as file:
-                return json.load(file)
+                return dict(NOTHING, **json.load(file))
         except (OSError, ValueError):
-            return {"packages": [], "left_out": []}
+            return dict(NOTHING)
 
     def _write(self, noted):
         with open(self._path + ".new", "w", encoding="utf-8") as file:

@@ -35,22 +35,35 @@ def main(argv, _):
 
 def hand_over(path, call):
     """Let the process that is kept run the call, and end as the call does. Return if it can't."""
+    came, pid = [], 0
+
+    def pass_on(number, _):
+        if pid:
+            kill(pid, number)
+        else:
+            came.append(number)
+
     with socket.socket(socket.AF_UNIX) as connection:
         connection.settimeout(BEGIN_SECONDS)
+        before = {number: signal.signal(number, pass_on) for number in (signal.SIGTERM, signal.SIGINT)}
         try:
             connection.connect(path)
             send_order(connection, {"pid": os.getpid(), "environ": dict(os.environ), "call": call})
             told = events(connection)
             pid = next(told)["pid"]
         except (OSError, StopIteration, ValueError):
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            for number in came:
+                os.kill(os.getpid(), number)
             return
-        for number in (signal.SIGTERM, signal.SIGINT):
-            signal.signal(number, lambda number, _: pass_on(pid, number))
+        for number in came:
+            kill(pid, number)
         connection.settimeout(None)
         end_as(next(told, {}).get("status", signal.SIGKILL))
 
 
-def pass_on(pid, number):
+def kill(pid, number):
     """Send a signal to the call."""
     try:
         os.kill(pid, number)

@@ -6,14 +6,17 @@ Between two calls it forgets the modules of the project, and what calls usually 
 """
 
 import gc
+import io
 import os
 import signal
 import sys
 import threading
+from contextlib import suppress
 
 from ..child.answer import ignore_signal
 from ..child.outcomes import tell
 from ..child.report import Report
+from ..process import reap
 from .handover import FILES, receive_order
 from .packages import is_below, is_installed
 
@@ -43,13 +46,15 @@ class Resident:
                 tell(f"kinetic: the next call runs in a new process: {why}\n")
                 return code
             report.close()
-            self._leave(code)
             self._before.restore(call["workspace"])
+            self._leave(code)
             order = self._next()
 
     def _leave(self, code):
-        """Let go of the call, and report that it has ended."""
+        """Let go of the files of the call, and report that it has ended."""
         flush_c()
+        for _ in reap():
+            pass
         null = os.open(os.devnull, os.O_RDWR)
         for number in range(FILES):
             os.dup2(null, number, inheritable=number < FILES - 1)
@@ -80,9 +85,8 @@ def unfit(code):
 
 
 def is_of_package(thread):
-    """Report whether a thread is of an installed package, which knows it: the monitor of a progress bar, for example."""
-    names = type(thread).__module__, getattr(getattr(thread, "_target", None), "__module__", None)
-    return thread.daemon and any(is_installed(sys.modules.get(name)) for name in names)
+    """Report whether a thread is of an installed package, and runs no code of the project: the monitor of a progress bar, for example."""
+    return thread.daemon and is_installed(sys.modules.get(type(thread).__module__))
 
 
 def flush_c():
@@ -104,12 +108,15 @@ class Before:
         self._directory = os.getcwd()
 
     def restore(self, workspace):
-        """Restore it, and forget the modules of the project."""
+        """Restore it, and forget the modules of the project. What they have not written yet is written now."""
+        tell("")
         for names, before in self._lists:
             names[:] = before
-        for name, module in list(sys.modules.items()):
-            if is_below(module, workspace):
-                del sys.modules[name]
+        for name in [name for name, module in sys.modules.items() if is_below(module, workspace)]:
+            for value in vars(sys.modules.pop(name)).values():
+                if isinstance(value, io.IOBase):  # what it holds would be lost if it is part of a circle
+                    with suppress(Exception):
+                        value.flush()
         sys.modules["__main__"], sys.argv = self._main, self._argv
         os.umask(self._umask)
         os.chdir(self._directory)
