@@ -137,7 +137,7 @@ func Hidden(text string) string {
 // where the user alone is no secret and belongs to the address.
 const (
 	logins     = `(?i)(https?://)[^/\s"]+@`
-	secretForm = `(://[^/\s":@]*):[^/\s"]+@`
+	secretForm = `(://[^/\s":@]*):[^/\s"]+@` //nolint:gosec // a pattern, not a credential
 )
 
 // WithoutUsers returns a text without the credentials in its URLs: with others it still means the

@@ -1,0 +1,128 @@
+"""A warm host, and a client of it."""
+
+import json
+import os
+import re
+import socket
+import subprocess
+import sys
+
+from fixture import RUNNER, TIMEOUT, RunnerCase, function, pack
+from kinetic_runner.warm import frames
+from kinetic_runner.warm.frames import Frames
+from kinetic_runner.warm.holder import OFFSET
+
+SECRET, UID = b"secret", "uid-1"
+PROGRAM = """
+import sys; sys.path.insert(0, %r)
+from kinetic_runner.warm.holder import Holder
+holder = Holder(%r, %r, %r, 0, %r, %r, %r)
+print(holder.port, flush=True)
+holder.serve()
+"""
+
+
+class Ring:
+    """A client of a host."""
+
+    def __init__(self, case, port, secret=SECRET):
+        self._connection = socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT)
+        case.addCleanup(self._connection.close)
+        self._frames, self._got = Frames(secret, UID, False), []
+        self._connection.sendall(self._frames.greeting)
+        while not self._frames.greeted:
+            self._got += self._frames.receive(self._connection.recv(4096))
+
+    def send(self, kind, message):
+        self._connection.sendall(self._frames.send(kind, json.dumps(message).encode()))
+
+    def receive(self):
+        """The next frame, None at the end of the connection."""
+        while not self._got:
+            data = self._connection.recv(1 << 16)
+            if not data:
+                return None
+            self._got += self._frames.receive(data)
+        kind, payload = self._got.pop(0)
+        return kind, (payload if kind == frames.OUT else json.loads(payload))
+
+    def follow(self):
+        """The output of the call, and its exit code."""
+        output = b""
+        while True:
+            kind, message = self.receive()
+            if kind == frames.OUT:
+                assert OFFSET.unpack_from(message)[0] == len(output)
+                output += message[OFFSET.size :]
+            elif kind == frames.END:
+                return re.sub(r"(?m)^\S+Z ", "", output.decode()), message["code"]
+
+    def close(self):
+        self._connection.close()
+
+
+class Hosting(RunnerCase):
+    calls = 0
+
+    def host(self, idle=1000.0, limit=1000.0, level="preloaded", **more):
+        code = PROGRAM % (RUNNER, SECRET, UID, self.work, idle, limit, level)
+        environ = {name: value for name, value in os.environ.items() if not name.startswith("KINETIC_")}
+        process = subprocess.Popen([sys.executable, "-c", code], env=dict(environ, **more), stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        self.addCleanup(self._kill, process)
+        return process, int(process.stdout.readline())
+
+    def order(self, job, call, files, **more):
+        """A call in the store, and what is said of it to the host."""
+        bundle, data = self.put_index(*pack(files)), json.dumps(call).encode()
+        self.put(f"{job}/call.json", data)
+        argv = self.argv(call, bundle)
+        argv = ["--store", self.store_url, "--call", argv[argv.index("--call") + 1], "--bundle", bundle, "--work", self.work, *more.pop("flags", ())]
+        return dict(id=job, argv=argv + ["--function"] * (call["kind"] == "function"), environ=more.pop("environ", {}), **more)
+
+    def run_there(self, port, *args, **more):
+        ring = Ring(self, port)
+        ring.send(frames.CALL, self.order(*args, **more))
+        kind, state = ring.receive()
+        self.assertEqual((kind, state["state"]), (frames.STATE, "started"), state)
+        got = ring.follow()
+        ring.close()
+        return got
+
+    def result(self, job):
+        with open(os.path.join(self.store, job, "result.json")) as file:
+            return json.load(file)
+
+    def values(self, port, *sources, environ=None, files=None):
+        """The values of calls of f in these files, one after the other, None for one that failed, and what they printed."""
+        values, printed = [], []
+        for source in sources:
+            job, self.calls = f"call-{self.calls}", self.calls + 1
+            output, code = self.run_there(port, job, function(), dict(files or {}, **{"train.py": source}), environ=environ or {})
+            printed.append(output)
+            values.append(None if code else self.result(job)["value"])
+        return values, printed
+
+    def warm(self, level):
+        """A host whose next call runs in, or is a fork of, the process that it keeps."""
+        self.calls, site = 0, os.path.join(self.root, "site-packages")
+        os.mkdir(site)
+        with open(os.path.join(site, "heavy.py"), "w") as file:
+            file.write("import os\nLOADED_BY = os.getpid()\n")
+        process, port = self.host(level=level, PYTHONPATH=site)
+        self.assertEqual(self.values(port, "import heavy\ndef f(): return 1")[0], [1])
+        return process, port
+
+    def begun(self, port, source, *flags):
+        """A call that has printed something, and its connection."""
+        job, self.calls = f"call-{self.calls}", self.calls + 1
+        ring = Ring(self, port)
+        ring.send(frames.CALL, self.order(job, function(), {"train.py": source}, flags=flags))
+        while ring.receive()[0] != frames.OUT:
+            pass
+        return job, ring
+
+    def end(self, ring):
+        while (frame := ring.receive())[0] != frames.END:
+            pass
+        ring.close()
+        return frame[1]["code"]
