@@ -1,4 +1,10 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
 """What a process keeps, without a warm host."""
+
+from __future__ import annotations
+
+from typing import Any
 
 import kinetic
 import pytest
@@ -8,25 +14,35 @@ class Model:
     """A class of the project."""
 
 
-def double(number):
+def double(number: int) -> int:
+    """A function of the project."""
     return 2 * number
 
 
-def test_it_is_made_once():
+def test_it_is_made_once() -> None:
     made = []
-    kept = [kinetic.keep("list", lambda: made.append(1) or [7]) for _ in range(2)]
-    assert kept == [[7], [7]]
-    assert kept[0] is kept[1]
+
+    def make() -> list[int]:
+        made.append(1)
+        return [7]
+
+    first, second = kinetic.keep("list", make), kinetic.keep("list", make)
+    assert first == [7]
+    assert first is second
     assert made == [1]
 
 
 @pytest.mark.parametrize(("value", "name"), [(Model(), "Model"), (Model, "Model"), (double, "double")])
-def test_code_of_the_project(value, name):
+def test_code_of_the_project(value: Any, name: str) -> None:
+    def make() -> object:
+        kept: object = value
+        return kept
+
     with pytest.raises(TypeError, match=f"cannot keep 'x': {name} is defined in your project"):
-        kinetic.keep("x", lambda: value)
+        kinetic.keep("x", make)
 
 
-def test_a_failure_is_not_kept():
+def test_a_failure_is_not_kept() -> None:
     with pytest.raises(ZeroDivisionError):
         kinetic.keep("failure", lambda: 1 // 0)
     assert kinetic.keep("failure", lambda: 5) == 5
