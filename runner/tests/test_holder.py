@@ -12,7 +12,7 @@ import unittest
 from fixture import RUNNER, TIMEOUT, function, script
 from hosting import PROGRAM, SECRET, UID, Hosting, Ring
 from kinetic_runner.warm import frames
-from kinetic_runner.warm.leftovers import Leftovers
+from kinetic_runner.warm.leftovers import Leftovers, descends, processes
 
 
 class Leaving(unittest.TestCase):
@@ -25,6 +25,20 @@ class Leaving(unittest.TestCase):
             open(os.path.join(place, "file"), "w").close()
             left.remove()
             self.assertEqual(os.listdir(place), ["before"])
+
+
+    def test_who_descends_from_the_first_process(self):
+        running = {5: 1, 6: 5, 7: 0, 8: 7}  # 7 is a shell from outside, and 8 is what it runs
+        self.assertEqual([pid for pid in running if descends(pid, running)], [5, 6])
+
+    def test_a_process_that_has_ended_is_not_one(self):
+        child = subprocess.Popen(["true"])
+        try:
+            os.waitid(os.P_PID, child.pid, os.WEXITED | os.WNOWAIT)
+            self.assertNotIn(child.pid, processes())
+            self.assertIn(os.getpid(), processes())
+        finally:
+            child.wait()
 
 
 class Holding(Hosting):

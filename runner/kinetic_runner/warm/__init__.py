@@ -2,9 +2,19 @@
 # SPDX-License-Identifier: Apache-2.0
 """A warm host: a pod that takes one call after the other.
 
-    holder    takes calls from its port, starts a runner for each, and ends the host
-    calls     one call, its log and how it ended
+    hold      the program
+    holder    takes calls from its port, gives each to a runner, and ends the host
     frames    what client and holder tell each other over a connection
+    calls     one call, its log and how it ended, and the runner that waits for the next one
+    ready     that runner: an ordinary one that has started before its call
+    relay     its child, which hands the call to the process that is kept, if that can run it
+    keeper    starts the process that is kept, and replaces it
+    kept      that process: it has imported packages, and forks the process of each call
+    resident  a fork that runs one call after the other
+    handover  what relay and kept tell each other
+    similar   which calls can use what was started before them
+    imports   the packages to import
+    leftovers processes and files that a call has left
 
-Each call is run by the ordinary runner, which the holder starts as on any machine.
+Only warm hosts get this folder: see zip.go.
 """

@@ -2,7 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """What the process that waits for a call and the one that is kept tell each other over a socket in the host's directory.
 
-The first sends an Order with its open files. The second answers with one line of JSON for each event: {"pid": N} when the call
+The first sends an order with its open files. The second answers with one line of JSON for each event: {"pid": N} when the call
 has begun, and {"status": N}, as os.waitpid has it, when it has ended.
 """
 

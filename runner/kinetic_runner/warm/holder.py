@@ -15,7 +15,7 @@ from ..text import tell
 from . import frames
 from .calls import HostedCall, ReadyRunner
 from .frames import BadFrame, Frames
-from .keeper import PRELOADED, Keeper
+from .keeper import PRELOADED, KeptProcess
 from .leftovers import Leftovers, end_others
 
 CONNECTIONS = 8
@@ -30,7 +30,7 @@ OFFSET = struct.Struct("!Q")
 class Holder:
     """A warm host. idle and limit are seconds: without a call, and after which none begins any more.
 
-    level says what is kept between calls. flags are for the runner of each call.
+    level is one of keeper.py. flags are for the runner of each call.
     """
 
     def __init__(self, secret, pod_uid, work, port, idle, limit, level=PRELOADED, flags=()):
@@ -47,7 +47,7 @@ class Holder:
         self._leftovers = Leftovers()
         self._clients, self._waiting = set(), []  # those whose call waits its turn, with the call
         self._calls, self._current = {}, None
-        self._keeper = Keeper(work, level)
+        self._keeper = KeptProcess(work, level)
         self._ready = self._stopping = None
 
     def serve(self):

@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Keeps a process between the calls of a host, as its level wants it, and replaces it when the next call would not fit."""
+"""Starts the process that a host keeps between calls, and replaces it when the next call would not fit."""
 
 import os
 import signal
@@ -15,13 +15,13 @@ from ..process import PROGRAM, close_all
 from .calls import MASKED
 from .handover import LISTENER, socket_file
 from .leftovers import END_SECONDS, POLL_SECONDS, processes
-from .packages import Packages
+from .imports import Imports
 from .similar import NONE, likeness, program_for
 
-CLEAN, PRELOADED, PROCESS = "clean", "preloaded", "process"
+CLEAN, PRELOADED, PROCESS = "clean", "preloaded", "process"  # the levels: no process, one that forks calls, one that runs them
 
 
-class Keeper:
+class KeptProcess:
     """The process that is kept, if any: kept.py."""
 
     def __init__(self, work, level):
@@ -40,7 +40,7 @@ class Keeper:
         return socket_file(self._work) if self._pid else ""
 
     def note_call(self, order):
-        """Note the call that is to run, or is the first one. End a process that it would find beside it: its variables, and its devices."""
+        """Note the next call. End a process that can't run it, so that the call finds neither its variables nor its devices in use."""
         new = likeness(order)
         if new != self.last or self.lasting and "--function" not in order["argv"]:
             self.end()
@@ -50,7 +50,7 @@ class Keeper:
         """Make sure that it fits a call like the last one."""
         if self._pid and self._pid not in processes():
             self._forget()  # it has ended
-        packages = Packages(packages_file(self._work))
+        packages = Imports(packages_file(self._work))
         if self.last["environment"] and not Memory(Venv(os.path.join(self._work, "env"))).recall().is_whole:  # a call has changed it
             self.end()
             packages.forget()
@@ -82,7 +82,7 @@ class Keeper:
         """Note that a process of this host has ended. If no call runs, start one again without the package at which it has ended."""
         if pid == self._pid:
             self._forget()
-            if Packages(packages_file(self._work)).leave_out() and idle:
+            if Imports(packages_file(self._work)).leave_out() and idle:
                 self.renew()
 
     def end(self):

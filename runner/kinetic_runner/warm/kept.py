@@ -17,7 +17,7 @@ from contextlib import suppress
 
 from ..process import close_all, move_up
 from .handover import LISTENER, receive_order, send_event, send_order
-from .packages import Packages
+from .imports import Imports
 from .resident import Resident
 
 ORDER_SECONDS = 5.0  # for an order to arrive
@@ -28,7 +28,7 @@ CODE_BYTES = 16  # for an exit code, as text
 def main(argv, _):
     """Serve until standard input ends. In a fork, run a call and return its exit code."""
     noted, *flags = argv[2:]
-    packages = Packages(noted)
+    packages = Imports(noted)
     signal.alarm(IMPORT_SECONDS)  # which ends a package that never returns
     if not packages.load():
         os._exit(1)

@@ -42,9 +42,9 @@ def names_in(place):
 
 
 def end_others(keeps):
-    """As PID 1 of a container, kill what descends from it, but for those that keeps(pid, parent) reports.
+    """As PID 1 of a container, kill its descendants, except for a process for which keeps(pid, parent) is true.
 
-    So a shell that came from outside, and what it runs, stays.
+    A shell from outside, and what it runs, stays.
     """
     until = time.monotonic() + END_SECONDS
     while time.monotonic() < until:

@@ -15,7 +15,7 @@ import socket
 
 from ..child.report import Report
 from .handover import KEPT, events, send_order
-from .packages import Packages
+from .imports import Imports
 
 BEGIN_SECONDS = 60.0  # for it to import packages and begin the call, before the call runs here
 
@@ -29,7 +29,7 @@ def main(argv, _):
     report = Report(call["scratch"])
     code = function.run(call, report)
     if report.ours:
-        Packages(call["packages"]).note(call["workspace"])
+        Imports(call["packages"]).note(call["workspace"])
     return code
 
 

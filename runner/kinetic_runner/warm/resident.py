@@ -18,7 +18,7 @@ from ..child.outcomes import tell
 from ..child.report import Report
 from ..process import reap
 from .handover import FILES, receive_order
-from .packages import is_below, is_installed
+from .imports import is_below, is_installed
 
 RESTORED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGPIPE, signal.SIGCHLD)
 
@@ -31,7 +31,7 @@ class Resident:
         self._before = Before()
 
     def run(self, order, packages):
-        """Run the call of an order, and those that follow. Return the exit code of the last one: this process is then to end."""
+        """Run the call of an order, then further ones. Return the exit code of the last call, after which this process must end."""
         while True:
             call = order["call"]
             self._function.enter(call)

@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The installed packages that calls on a warm host import, noted in a file for the next call. Never modules of the project."""
+"""The installed packages that calls on a warm host have imported, noted in a file for the next call. Never modules of the project."""
 
 import importlib.util
 import json
@@ -10,13 +10,11 @@ from contextlib import suppress
 
 DEVICES = ("/dev/nvidia", "/dev/accel", "/dev/vfio")
 TASKS = "/proc/self/task"
-
-
 NOTHING = {"packages": [], "left_out": [], "trying": None}
 
 
-class Packages:
-    """The file that names the packages, those that are left out, and the one that is being imported."""
+class Imports:
+    """The file that names the packages, which of them are left out, and which one is being imported."""
 
     def __init__(self, path):
         self._path = path
