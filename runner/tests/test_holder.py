@@ -26,7 +26,6 @@ class Leaving(unittest.TestCase):
             left.remove()
             self.assertEqual(os.listdir(place), ["before"])
 
-
     def test_who_descends_from_the_first_process(self):
         running = {5: 1, 6: 5, 7: 0, 8: 7}  # 7 is a shell from outside, and 8 is what it runs
         self.assertEqual([pid for pid in running if descends(pid, running)], [5, 6])
