@@ -21,6 +21,15 @@ sys.path.insert(0, RUNNER)
 from kinetic_runner import log  # noqa: E402
 
 JOB = "cpu-train-20261120-082019-abc1234"
+# A program's peak() is the most memory that it has used, in bytes. On Linux, ru_maxrss is not less than that of the process
+# that has started the program.
+PEAK = """
+def peak():
+    import resource, sys
+    if sys.platform == "darwin":
+        return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return int(open("/proc/self/status").read().partition("VmHWM:")[2].split()[0]) << 10
+"""
 TIMEOUT = 120  # seconds after which a hanging runner fails its test
 HANGING = 600  # seconds after which a hanging test ends the run, and says where it hangs
 
