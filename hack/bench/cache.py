@@ -12,7 +12,7 @@ from kinetic_runner.cache.bucket import Cache  # noqa: E402
 from kinetic_runner.store import open_store  # noqa: E402
 
 what, folder, url, emulator = sys.argv[1:]
-options = types.SimpleNamespace(work=folder + ".work", cache="bench", cache_size=4 << 30, map="", keep_workspace=False)
+options = types.SimpleNamespace(work=folder + ".work", cache="bench", cache_size=4 << 30, map="", warm=False)
 attempt = types.SimpleNamespace(
     options=options, store=open_store(url, emulator), host=0, in_pod=False, leave_by=math.inf, say=print,
     signals=types.SimpleNamespace(listen=lambda action: None),

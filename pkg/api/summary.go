@@ -45,8 +45,8 @@ type WorkloadFacts struct {
 	PodTime *PodTime
 	// Hosts are the hosts that have a pod, sorted by number; none for a map, whose pods come and go.
 	Hosts []Host
-	// WarmHost is the ID of the warm host that runs the call, whose pod is the only one of Hosts; "" for other jobs.
-	WarmHost string
+	// WarmHost is the handle of the warm host that runs the call, whose pods are those of Hosts; zero for other jobs.
+	WarmHost Handle
 	CurrentPod
 }
 

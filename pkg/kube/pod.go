@@ -3,6 +3,8 @@ package kube
 import (
 	"context"
 
+	corev1 "k8s.io/api/core/v1"
+
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
 )
@@ -10,6 +12,7 @@ import (
 // Pod is a pod in which the call of a job runs; zero for none.
 type Pod struct {
 	Name string
+	UID  string
 	// Container is the ID of its container. It changes if the pod is replaced by one of the same name.
 	Container string
 }
@@ -41,12 +44,20 @@ func (c *Cluster) WatchPod(ctx context.Context, h api.Handle, host int, seen fun
 // runningPod returns the newest pod of a host, if it is running.
 func runningPod(s snapshot, host int) Pod {
 	for _, p := range diagnose.NewestOfHosts(s.list()) {
-		worker := diagnose.WorkerOf(p)
-		if diagnose.HostOf(p) == host && diagnose.RunsCall(p) && worker.State.Running != nil {
-			return Pod{p.Name, worker.ContainerID}
+		if diagnose.HostOf(p) == host && diagnose.RunsCall(p) {
+			return runningIn(p)
 		}
 	}
 	return Pod{}
+}
+
+// runningIn returns a pod if its container is running, else zero.
+func runningIn(p corev1.Pod) Pod {
+	worker := diagnose.WorkerOf(p)
+	if worker.State.Running == nil {
+		return Pod{}
+	}
+	return Pod{p.Name, string(p.UID), worker.ContainerID}
 }
 
 // ExplainForward returns an error that says why a port of a pod could not be forwarded.

@@ -3,6 +3,7 @@ package kube
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -18,8 +19,21 @@ type WarmHost struct {
 	api.JobSummary
 	// Key, Owner, Place, Secrets and Idle are fields of api.Warm, as the host's manifest has them.
 	Key, Owner, Place, Secrets, Idle string
-	// Pod and PodUID are of the pod that takes calls, "" if none does yet.
-	Pod, PodUID string
+	// Handle is that of the host itself.
+	Handle api.Handle
+	// Running are the pods by their number, zero for one that is not running. The first takes the calls for all.
+	Running []Pod
+}
+
+// TakesCalls reports whether the pod that takes calls is running.
+func (h WarmHost) TakesCalls() bool { return h.PodOf(0).Name != "" }
+
+// PodOf returns a pod of a host by its number, zero if it is not running.
+func (h WarmHost) PodOf(number int) Pod {
+	if number >= len(h.Running) {
+		return Pod{}
+	}
+	return h.Running[number]
 }
 
 // WarmHosts lists the warm hosts of the namespace with a key, or all with "", the newest first.
@@ -28,11 +42,8 @@ func (c *Cluster) WarmHosts(ctx context.Context, placeKey string) ([]WarmHost, e
 	if placeKey != "" {
 		selector += "=" + placeKey
 	}
-	known := newCache()
-	kinds := slices.DeleteFunc(c.listed(api.ListStates, joblist.Selector+","+selector), func(s selection) bool {
-		return s.kind.workload != nil && s.kind.workload != diagnose.Job
-	})
-	if err := c.client.readInto(ctx, known, kinds); err != nil {
+	known, err := c.readWarm(ctx, selector)
+	if err != nil {
 		return nil, err
 	}
 	var hosts []WarmHost
@@ -43,6 +54,35 @@ func (c *Cluster) WarmHosts(ctx context.Context, placeKey string) ([]WarmHost, e
 	}
 	slices.SortFunc(hosts, func(a, b WarmHost) int { return cmp.Or(b.Created.Compare(a.Created), cmp.Compare(a.ID, b.ID)) })
 	return hosts, nil
+}
+
+// readWarm reads the workloads and the pods of warm hosts.
+func (c *Cluster) readWarm(ctx context.Context, selector string) (*cache, error) {
+	known := newCache()
+	kinds := slices.DeleteFunc(c.listed(api.ListStates, joblist.Selector+","+selector), func(s selection) bool {
+		return s.kind.workload != nil && s.kind.workload != diagnose.Job && s.kind.workload != diagnose.LeaderWorkerSet
+	})
+	return known, c.client.readInto(ctx, known, kinds)
+}
+
+// DeleteEndedWarmSets deletes the LeaderWorkerSets of an owner's warm hosts that have ended. Kubernetes itself deletes ended Jobs.
+func (c *Cluster) DeleteEndedWarmSets(ctx context.Context, owner string) error {
+	known, err := c.readWarm(ctx, api.LabelWarm)
+	if err != nil {
+		return err
+	}
+	var errs []error
+	for _, k := range known.all() {
+		s := known.snapshot(k)
+		if !s.Exists() || s.Kind() != diagnose.LeaderWorkerSet || s.Meta().Annotations[api.AnnotationWarmOwner] != owner {
+			continue
+		}
+		if s.State(s.list()).State.Ended() && s.Meta().DeletionTimestamp == nil {
+			h := api.Handle{JobID: s.Meta().Labels[api.LabelJobID], Backend: s.Kind().Backend, Namespace: s.Meta().Namespace, K8sName: s.Meta().Name}
+			errs = append(errs, c.Delete(ctx, h, api.DeleteOptions{}))
+		}
+	}
+	return errors.Join(errs...)
 }
 
 // warmHost describes a host, unless it has ended or is being deleted.
@@ -58,8 +98,12 @@ func warmHost(s snapshot) (WarmHost, bool) {
 	host := WarmHost{JobSummary: joblist.Summary(s.Workload, pods, now), Key: meta.Labels[api.LabelWarm],
 		Owner: meta.Annotations[api.AnnotationWarmOwner], Place: meta.Annotations[api.AnnotationWarmPlace],
 		Secrets: meta.Annotations[api.AnnotationWarmSecrets], Idle: meta.Annotations[api.AnnotationWarmIdle]}
-	if i := slices.IndexFunc(pods, takesCalls); i >= 0 {
-		host.Pod, host.PodUID = pods[i].Name, string(pods[i].UID)
+	host.Handle = api.Handle{JobID: host.ID, Backend: s.Kind().Backend, Namespace: host.Namespace, K8sName: meta.Name, Store: host.Store, Hosts: host.Hosts}
+	host.Running = make([]Pod, host.Hosts)
+	for _, p := range diagnose.NewestOfHosts(pods) {
+		if n := diagnose.HostOf(p); n < len(host.Running) && p.DeletionTimestamp == nil {
+			host.Running[n] = runningIn(p)
+		}
 	}
 	return host, true
 }
@@ -72,10 +116,6 @@ func (c *Cluster) WarmHost(ctx context.Context, host api.Handle) (WarmHost, erro
 	}
 	found, _ := warmHost(now)
 	return found, nil
-}
-
-func takesCalls(p corev1.Pod) bool {
-	return p.DeletionTimestamp == nil && diagnose.WorkerOf(p).State.Running != nil
 }
 
 // WarmKey reads the key of a warm host from its Secret, in hex.

@@ -49,8 +49,6 @@ func refusesWarm(r api.Request, s api.Spec) string {
 		return "--map: a pod of a map takes several inputs by itself with --chunk"
 	case s.Pathways != nil:
 		return "--backend pathways: the runtime ends with its call"
-	case s.Hosts > 1:
-		return "several hosts: a warm host is one"
 	case r.Debug:
 		return "--debug"
 	case r.Processes != "":

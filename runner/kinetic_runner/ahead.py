@@ -5,7 +5,7 @@
 import os
 import sys
 
-from .environment import NETRC_VARIABLE, WORK, at_start
+from .environment import OF_RUNNER, WORK, at_start
 from .process import PYTHON, Child, interpreter
 
 
@@ -47,8 +47,8 @@ def start(workspace, role="function", python=PYTHON):
     if "KINETIC_NETWORK" in os.environ or differs_later(workspace, os.environ):  # whose script would run twice
         return None
     environ = dict(os.environ, **at_start(os.environ))
-    environ.pop(NETRC_VARIABLE, None)
-    environ.pop("KINETIC_STOP_FILE", None)  # of the job in which this one was started
+    for name in (*OF_RUNNER, "KINETIC_STOP_FILE"):  # the last is of the job in which this one was started
+        environ.pop(name, None)
     try:
         os.makedirs(workspace, exist_ok=True)
         return Child(interpreter(role, workspace, environ, python=python))

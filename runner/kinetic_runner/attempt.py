@@ -115,7 +115,7 @@ class Attempt:
     @property
     def in_pod(self):
         """Whether this is a pod rather than a local job."""
-        return self.options.keep_workspace or not self.options.log_file
+        return self.options.warm or not self.options.log_file
 
     def explain(self, exc):
         """Return the message of an error, with advice if the disk of the pod or of the store is full."""
@@ -199,7 +199,7 @@ class Attempt:
         self.cache = open_cache(self)
         if not options.environment:
             self.begin_cache()
-        if not options.keep_workspace:
+        if not options.warm:
             empty_directory(self.workspace)
         call, name = read_call(store, options), record_name(options.job, "call")
         index = read_index(store, options.bundle)
@@ -237,7 +237,7 @@ class Attempt:
 
     def fill_workspace(self, index):
         """Make the workspace hold the package."""
-        if not self.options.keep_workspace:
+        if not self.options.warm:
             return fetch_bundle(self.store, index, self.workspace)
         from .bundle.update import update_bundle
 
@@ -345,7 +345,7 @@ class Attempt:
             if call.is_function:
                 kept = {"keep_value": self.host == 0, "inline_pickle": TOLD_PICKLE if self.host else 0}
                 role = "function"
-                if self.options.keep_workspace:  # on a warm host
+                if self.options.warm:  # on a warm host
                     role, kept["packages"] = "relay", packages_file(self.options.work)
                 return self.outputs.follow(start_function(call, place, role, child=ranks or child, **kept))
             return self.outputs.follow(Child(program_command(call, place)))

@@ -43,14 +43,14 @@ def main(argv, early_signals=(), child=None):
 def runner(options, child):
     """Return the function that runs an attempt at this kind of job."""
     several = options.release or "KINETIC_LEADER" in os.environ
-    if options.function and (several or options.map):
-        raise RunnerError("--function supports one call on one host only")
+    if options.function and options.map:
+        raise RunnerError("--function supports one call only")
+    if options.map and not several:
+        from .maps.runner import run
+
+        return run
     if several:
         from .hosts.runner import run
-    elif options.map:
-        from .maps.runner import run
     else:
         from .single import run
-
-        return functools.partial(run, child=child)
-    return run
+    return functools.partial(run, child=child)

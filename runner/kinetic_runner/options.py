@@ -7,7 +7,7 @@ import os
 import re
 import types
 
-from .contract import DEFAULTS, IDS
+from .contract import DEFAULTS, IDS, PORTS
 from .documents import SHA256
 from .environment import WORK
 from .errors import RunnerError
@@ -100,7 +100,8 @@ FLAGS = {  # the parser of the value, the default, the value's name in the help,
     "--caller": (whole_number, 0, "FD", "pipe whose end, without a byte, ends the job; default: none"),
     "--grace": (seconds, 25.0, "SECONDS", "time from SIGTERM to SIGKILL; default 25"),
     "--work": (os.path.abspath, WORK, "DIR", f"parent directory of workspace/, scratch/ and env/; default {WORK}"),
-    "--keep-workspace": (None, False, "", "change the workspace of the last call in place, instead of making a new one"),
+    "--warm": (None, False, "", "the pod takes further calls: change the workspace of the last one in place, and leave the other hosts alone"),
+    "--group-port": (whole_number, PORTS["group"], "PORT", f"port of host 0 to which the runners of the other hosts connect; default {PORTS['group']}"),
     "--log-file": (str, "", "PATH", "file to write the log to instead of printing it"),
     "--termination-log": (str, TERMINATION_LOG, "PATH", f'file for the termination message, "" for none; default {TERMINATION_LOG}'),
     "--final": (None, False, "", "treat this attempt as the last one, however it ends"),

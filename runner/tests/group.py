@@ -78,10 +78,7 @@ def is_open(port):
 
 
 class GroupCase(PodCase):
-    """A test whose hosts meet on a port of this machine.
-
-    The runner has no flag for the port, so the tests change the constant.
-    """
+    """A test whose hosts meet on a port of this machine."""
 
     HOSTS = 4
     one_host = False
@@ -94,8 +91,8 @@ class GroupCase(PodCase):
         self.addCleanup(self.api.close)
         self.port = self.api.port = free_port()
         self.change = (
-            "from kinetic_runner.hosts import attempt as hosts, channel, leader, member, peers, release\n"
-            f"channel.GROUP_PORT = {self.port}; release.SERVICE_ACCOUNT = {account!r}; supervisor.END_GRACE = 0.2"
+            "from kinetic_runner.hosts import attempt as hosts, leader, member, peers, release\n"
+            f"release.SERVICE_ACCOUNT = {account!r}; supervisor.END_GRACE = 0.2"
         )
         host, port = self.api.server_address
         self.environment.update(KUBERNETES_SERVICE_HOST=host, KUBERNETES_SERVICE_PORT=str(port))
@@ -103,7 +100,7 @@ class GroupCase(PodCase):
     def host(self, number, call, files, *flags, indexed=False, pod=None, env=None, change=""):
         """Starts the runner of a host; pod is another one's number in its place."""
         work = os.path.join(self.root, f"host-{number}-{pod or 0}")
-        flags += ("--work", work, "--termination-log", os.path.join(self.root, f"termination-{number}"))
+        flags += ("--group-port", str(self.port)) * ("--group-port" not in flags) + ("--work", work, "--termination-log", os.path.join(self.root, f"termination-{number}"))
         names = ("JOB_COMPLETION_INDEX", "KINETIC_HOSTS", "KINETIC_LEADER")
         if not indexed:
             names = ("LWS_WORKER_INDEX", "LWS_GROUP_SIZE", "LWS_LEADER_ADDRESS")

@@ -10,7 +10,7 @@ import sys
 from fixture import RUNNER, TIMEOUT, RunnerCase, function, pack
 from kinetic_runner.warm import frames
 from kinetic_runner.warm.frames import Frames
-from kinetic_runner.warm.holder import OFFSET
+from kinetic_runner.warm.connections import OFFSET
 
 SECRET, UID = b"secret", "uid-1"
 PROGRAM = """

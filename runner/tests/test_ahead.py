@@ -125,7 +125,7 @@ class Ahead(RunnerCase):
     def test_several_calls(self):
         argv = self.argv(function(), {"train.py": CALLED}, "--function", "--map", "a" * 64)
         ran = self.finish(self.start(argv))
-        self.assertEqual((ran.code, ran.err), (125, "kinetic: --function supports one call on one host only\n"))
+        self.assertEqual((ran.code, ran.err), (125, "kinetic: --function supports one call only\n"))
 
 
 if __name__ == "__main__":

@@ -25,7 +25,7 @@ class RunnerPart(CacheCase):
 
     def make(self, folder="work", restored=True, **options):
         """A cache, as an attempt has it."""
-        options = dict(dict(work=os.path.join(self.root, folder), cache="me", cache_size=2 << 30, map="", keep_workspace=False), **options)
+        options = dict(dict(work=os.path.join(self.root, folder), cache="me", cache_size=2 << 30, map="", warm=False), **options)
         said = []
         attempt = types.SimpleNamespace(
             options=types.SimpleNamespace(**options), store=GCSStore(self.store_url, self.bucket.host), host=0, in_pod=True, said=said, say=said.append,
@@ -136,10 +136,10 @@ class Saves(RunnerPart):
         self.assertEqual(self.saved(), ["a"])
 
     def test_warm_host_keeps_no_more_than_the_store(self):
-        cache = self.make(keep_workspace=True, cache_size=20 * MIB)
+        cache = self.make(warm=True, cache_size=20 * MIB)
         for number, name in enumerate("abc"):
             os.utime(self.write(cache, name, 9 * MIB), (1e9 + number, 1e9 + number))
-        self.assertEqual(self.found(self.make(keep_workspace=True, cache_size=20 * MIB)), ["b", "c"])
+        self.assertEqual(self.found(self.make(warm=True, cache_size=20 * MIB)), ["b", "c"])
 
     def test_damaged_part_is_told_once_and_replaced(self):
         content = {name: os.urandom(9 * MIB) for name in "ab"}
@@ -209,12 +209,12 @@ class Saves(RunnerPart):
         self.assertRegex(cache.said[0], "not restored: it takes 9.0 MiB, and 1.0 MiB of the disk can be used")
 
     def test_warm_host_keeps_its_directory_and_the_next_call_saves(self):
-        cache = self.make(keep_workspace=True)
+        cache = self.make(warm=True)
         os.utime(self.write(cache, "a"), (1e9, 1e9))
         began = len(self.bucket.requests)
         cache.finish()
         self.assertEqual(self.bucket.requests[began:], [])
-        cache = self.make(keep_workspace=True)
+        cache = self.make(warm=True)
         while not self.bucket.names("data/"):
             time.sleep(0.001)
         self.assertEqual((self.saved(), self.found(cache)), (["a"], ["a"]))

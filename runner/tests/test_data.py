@@ -347,12 +347,12 @@ class Room(unittest.TestCase):
         gib = 1 << 30
         self.addCleanup(setattr, disk, "os", os)
         disk.os = types.SimpleNamespace(statvfs=lambda _: types.SimpleNamespace(f_bavail=61 * gib, f_frsize=1, f_blocks=100 * gib))
-        disk.check_room("/", 50 * gib, types.SimpleNamespace(log_file="", keep_workspace=False))
+        disk.check_room("/", 50 * gib, types.SimpleNamespace(log_file="", warm=False))
         with self.assertRaisesRegex(BadData, "the data takes 50.1 GiB, and 50.0 GiB"):
-            disk.check_room("/", 50 * gib + (100 << 20), types.SimpleNamespace(log_file="", keep_workspace=False))
+            disk.check_room("/", 50 * gib + (100 << 20), types.SimpleNamespace(log_file="", warm=False))
         disk.os = types.SimpleNamespace(statvfs=lambda _: types.SimpleNamespace(f_bavail=5 * gib, f_frsize=1, f_blocks=100 * gib))
-        disk.check_room("/", gib, types.SimpleNamespace(log_file="", keep_workspace=False))
-        disk.check_room("/", 5 * gib, types.SimpleNamespace(log_file="here", keep_workspace=False))
+        disk.check_room("/", gib, types.SimpleNamespace(log_file="", warm=False))
+        disk.check_room("/", 5 * gib, types.SimpleNamespace(log_file="here", warm=False))
 
 
 class Lines(unittest.TestCase):

@@ -18,7 +18,7 @@ from kinetic_runner.hosts.verdict import report
 from kinetic_runner.outcome import Outcome, Unsaved
 from kinetic_runner.text import encode_json
 
-OPTIONS = types.SimpleNamespace(job=JOB, call="0" * 64)
+OPTIONS = types.SimpleNamespace(job=JOB, call="0" * 64, group_port=0)
 
 
 def connected():
@@ -69,7 +69,7 @@ class Port(GroupCase):
         super().setUp()
         self.leader = self.host(0, function(), {"train.py": WAIT})
         self.ready(self.leader)
-        self.greeting = Greeting(types.SimpleNamespace(job=JOB, call=self.call_hash()), KEY)
+        self.greeting = Greeting(types.SimpleNamespace(job=JOB, call=self.call_hash(), group_port=0), KEY)
 
     def call_hash(self):
         return self.leader.args[self.leader.args.index("--call") + 1]
@@ -84,7 +84,7 @@ class Port(GroupCase):
 
     def hello(self, key=KEY, host=1, **change):
         """The greeting of a host that has that key; what is changed is signed, too."""
-        options = types.SimpleNamespace(job=change.get("job", JOB), call=change.get("call", self.call_hash()))
+        options = types.SimpleNamespace(job=change.get("job", JOB), call=change.get("call", self.call_hash()), group_port=0)
         return lambda challenge: Greeting(options, key).of(host, change.get("start", "0" * 32), challenge)
 
     def test_strangers(self):

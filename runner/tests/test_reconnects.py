@@ -10,12 +10,11 @@ import unittest.mock
 
 from fixture import JOB, function, script
 from group import KEY, GroupCase
-from kinetic_runner.hosts import channel as channels
 from kinetic_runner.hosts import peers
 from kinetic_runner.hosts.channel import Greeting
 from kinetic_runner.outcome import COMPLETED, Outcome
 
-OPTIONS = types.SimpleNamespace(job=JOB, call="0" * 64)
+OPTIONS = types.SimpleNamespace(job=JOB, call="0" * 64, group_port=0)
 
 
 class Line:
@@ -97,7 +96,7 @@ class Broken(GroupCase):
         files = {"train.py": text}
         processes = [
             self.host(0, call, files, "--grace", "1000", change=leader, **kwargs),
-            self.host(1, call, files, "--grace", "1000", change=f"channel.GROUP_PORT = {self.line.port}", **kwargs),
+            self.host(1, call, files, "--grace", "1000", "--group-port", str(self.line.port), **kwargs),
         ]
         self.ready(*processes)
         return processes
@@ -163,17 +162,14 @@ class Seats(unittest.TestCase):
 
     def setUp(self):
         self.now, self.said = 0.0, []
-        for patch in (
-            unittest.mock.patch.object(channels, "GROUP_PORT", 0),
-            unittest.mock.patch.object(peers.time, "monotonic", lambda: self.now),
-        ):
-            patch.start()
-            self.addCleanup(patch.stop)
+        patch = unittest.mock.patch.object(peers.time, "monotonic", lambda: self.now)
+        patch.start()
+        self.addCleanup(patch.stop)
         self.greeting = Greeting(OPTIONS, KEY)
         self.leader = peers.Leader(2, self.greeting, self.said.append)
         self.leader.attempt = 3
         self.leader.listen()
-        channels.GROUP_PORT = self.leader._listener.getsockname()[1]
+        self.greeting.port = self.leader._listener.getsockname()[1]
         self.addCleanup(self.leader.close)
 
     def serve(self, member, done):
@@ -246,7 +242,7 @@ class Seats(unittest.TestCase):
     def test_idle_strangers_make_room_for_hosts(self):
         idle = []
         for _ in range(2 * (peers.SPARE_CONNECTIONS + 2)):
-            idle.append(socket.create_connection(("127.0.0.1", channels.GROUP_PORT)))
+            idle.append(socket.create_connection(("127.0.0.1", self.greeting.port)))
             self.addCleanup(idle[-1].close)
             self.leader.attend()
         self.joined()
@@ -259,7 +255,7 @@ class Seats(unittest.TestCase):
 
     def test_refused_greetings_are_told_once(self):
         for _ in range(3):
-            with socket.create_connection(("127.0.0.1", channels.GROUP_PORT)) as stranger:
+            with socket.create_connection(("127.0.0.1", self.greeting.port)) as stranger:
                 self.leader.attend(1)
                 stranger.sendall(b"{}\n")
                 self.leader.attend(1)

@@ -50,12 +50,12 @@ func ClusterRegistry(c *connect.Flags, where target.Target, namespace string) (j
 	}
 	id := clusterID(config, server)
 	jobs := warm.Backend{Backend: cluster, OpenStore: openerOf(s), Warn: func(text string) { c.Notice("warning: " + text) },
-		Dial: func(ctx context.Context, host api.Handle) (*warm.Conn, error) {
+		Dial: func(ctx context.Context, host api.Handle, number int) (*warm.Conn, error) {
 			found, err := cluster.WarmHost(ctx, host)
 			if err != nil {
 				return nil, err
 			}
-			return DialWarm(ctx, config, cluster, found)
+			return DialWarm(ctx, config, cluster, found, number)
 		}}
 	registry := job.Registry{Backend: resultRecorder{jobs, Reports(), s.URL(), c.Kubectl(where)}, Kind: api.BackendGKE, Namespace: namespace, Cluster: knownCluster(where),
 		ClusterID: id, Server: server.String(), OpenStore: store.Open, Store: s, Flags: c.Given()}

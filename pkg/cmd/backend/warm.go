@@ -30,9 +30,11 @@ func Ringing(r job.Registry, call string, conn *warm.Conn) job.Registry {
 	return r
 }
 
-// DialWarm connects to a warm host. The error is warm.ErrNoHost if none of its pods takes calls.
-func DialWarm(ctx context.Context, config *rest.Config, cluster *kube.Cluster, host kube.WarmHost) (*warm.Conn, error) {
-	if host.Pod == "" {
+// DialWarm connects to a pod of a warm host by its number. The first one takes the calls. The error is warm.ErrNoHost if it does
+// not run.
+func DialWarm(ctx context.Context, config *rest.Config, cluster *kube.Cluster, host kube.WarmHost, number int) (*warm.Conn, error) {
+	pod := host.PodOf(number)
+	if pod.Name == "" {
 		return nil, warm.ErrNoHost
 	}
 	key := WarmKeys().Recall(host.ID)
@@ -45,11 +47,11 @@ func DialWarm(ctx context.Context, config *rest.Config, cluster *kube.Cluster, h
 			return nil, fmt.Errorf("reading the key of warm host %s: %w", host.ID, err)
 		}
 	}
-	way, err := portforward.Dial(ctx, config, portforward.Port{Namespace: host.Namespace, Pod: host.Pod, Number: api.WarmPort})
+	way, err := portforward.Dial(ctx, config, portforward.Port{Namespace: host.Namespace, Pod: pod.Name, Number: api.WarmPort})
 	if err != nil {
-		return nil, cluster.ExplainForward(host.Pod, err)
+		return nil, cluster.ExplainForward(pod.Name, err)
 	}
-	conn, err := warm.Connect(way, key, host.PodUID)
+	conn, err := warm.Connect(way, key, pod.UID)
 	var refused *portforward.RefusedError
 	if errors.As(err, &refused) { // it is just starting, or ending
 		return nil, warm.ErrNoHost

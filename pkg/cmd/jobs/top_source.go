@@ -2,6 +2,7 @@ package jobs
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -110,7 +111,7 @@ func (s *topSource) ask(ctx context.Context, q top.Ask) {
 }
 
 func (s *topSource) lastLine(ctx context.Context, r top.Row) (string, error) {
-	if host := r.Entry.Workload.WarmHost; host != "" {
+	if host := r.Entry.Workload.WarmHost; host.JobID != "" {
 		return s.lastLineOfCall(ctx, r, host)
 	}
 	if s.cluster != nil {
@@ -122,12 +123,13 @@ func (s *topSource) lastLine(ctx context.Context, r top.Row) (string, error) {
 }
 
 // lastLineOfCall asks a warm host: the log of its pod has no call's output.
-func (s *topSource) lastLineOfCall(ctx context.Context, r top.Row, host string) (string, error) {
-	found, err := s.cluster.WarmHost(ctx, api.Handle{JobID: host, Namespace: r.Namespace})
+func (s *topSource) lastLineOfCall(ctx context.Context, r top.Row, host api.Handle) (string, error) {
+	host.Namespace = cmp.Or(host.Namespace, r.Namespace)
+	found, err := s.cluster.WarmHost(ctx, host)
 	if err != nil {
 		return "", err
 	}
-	conn, err := backend.DialWarm(ctx, s.config, s.cluster, found)
+	conn, err := backend.DialWarm(ctx, s.config, s.cluster, found, r.Host)
 	if err != nil {
 		return "", err
 	}

@@ -21,7 +21,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/job/warm"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
@@ -165,8 +164,7 @@ func chooseHosts(all []kube.WarmHost, words []string, mine bool) ([]kube.WarmHos
 func (c *command) endHosts(ctx context.Context, cluster *kube.Cluster, hosts []kube.WarmHost, output string) error {
 	errs := make([]error, len(hosts))
 	parallel.Each(job.Parallel, hosts, func(i int, host kube.WarmHost) {
-		h := warm.HostOf(api.Handle{Host: host.ID, Namespace: host.Namespace})
-		errs[i] = report.OfJob(host.ID, cluster.Delete(ctx, h, api.DeleteOptions{Grace: job.DefaultGrace}))
+		errs[i] = report.OfJob(host.ID, cluster.Delete(ctx, host.Handle, api.DeleteOptions{Grace: job.DefaultGrace}))
 	})
 	ended := []string{}
 	for i, host := range hosts {
@@ -196,7 +194,7 @@ func (c *command) listHosts(ctx context.Context, config *rest.Config, cluster *k
 	parallel.Each(job.Parallel, hosts, func(i int, host kube.WarmHost) {
 		item := warmItem{ID: host.ID, Namespace: host.Namespace, Accelerator: host.Accelerator, Owner: host.Owner, Created: host.Created, State: host.State,
 			Cost: meter.OfSummary(host.JobSummary), host: host}
-		if conn, err := backend.DialWarm(ctx, config, cluster, host); err == nil {
+		if conn, err := backend.DialWarm(ctx, config, cluster, host, 0); err == nil {
 			if s, err := conn.State(); err == nil {
 				item.Calls, item.Current, item.EndsInSeconds = &s.Calls, s.Current, &s.Ends
 				if s.Current == "" {

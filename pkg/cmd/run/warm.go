@@ -104,7 +104,7 @@ func (r *warmRun) find(ctx context.Context) (host kube.WarmHost, conn *warm.Conn
 	}
 	why := r.whyNone(hosts)
 	for _, host := range hosts {
-		if host.Key != r.place.Key || host.Pod == "" {
+		if host.Key != r.place.Key || !host.TakesCalls() {
 			continue
 		}
 		if key := backend.WarmKeys().Recall(host.ID); len(r.planned.Secrets) > 0 && r.planned.WarmSecrets(key) != host.Secrets {
@@ -136,7 +136,7 @@ func (r *warmRun) ask(ctx context.Context, host kube.WarmHost) (*warm.Conn, warm
 	if err != nil {
 		return nil, warm.State{}, err
 	}
-	conn, err := backend.DialWarm(ctx, config, r.to.cluster, host)
+	conn, err := backend.DialWarm(ctx, config, r.to.cluster, host, 0)
 	if err != nil {
 		return nil, warm.State{}, err
 	}
@@ -152,7 +152,7 @@ func (r *warmRun) whyNone(hosts []kube.WarmHost) string {
 	why := "none is running"
 	for _, host := range hosts {
 		switch difference := r.place.Difference(host.Place); {
-		case host.Key == r.place.Key && host.Pod == "":
+		case host.Key == r.place.Key && !host.TakesCalls():
 			return host.ID + " has no pod yet"
 		case host.Owner == r.owner && difference != "" && why == "none is running":
 			why = fmt.Sprintf("%s does not fit: %s", host.ID, difference)
@@ -190,9 +190,14 @@ func (r *warmRun) ring(ctx context.Context, host kube.WarmHost, conn *warm.Conn)
 		defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 		err := conn.Call(r.planned.WarmCall(), func() { r.ui.Note("waiting for " + host.ID) })
 		var busy *warm.BusyError
+		var refused *warm.RefusedError
+		if errors.As(err, &busy) || errors.As(err, &refused) { // no host runs it
+			_ = r.to.registry.Store.Delete(ctx, store.WarmCall(spec.Host, spec.ID))
+		}
 		switch {
+		case errors.As(err, &refused):
+			return fmt.Errorf("warm host %s: %w: run it again", host.ID, refused)
 		case errors.As(err, &busy):
-			_ = r.to.registry.Store.Delete(ctx, store.WarmCall(spec.Host, spec.ID)) // no host runs it
 			return fmt.Errorf("warm host %s is %w: run it again, or add --warm-wait", host.ID, busy)
 		case err != nil && ctx.Err() == nil:
 			return errors.Join(fmt.Errorf("giving the call to warm host %s: %w", host.ID, err), api.ErrMayRun)
@@ -225,6 +230,9 @@ func (r *warmRun) begin(ctx context.Context) error {
 	r.options.planned = r.planned
 	r.noteHardware(r.planned)
 	r.ui.Note(fmt.Sprintf("new warm host %s, which stays for %s after each call", spec.ID, duration.HumanDuration(spec.KeepWarm.Idle)))
+	if spec.Backend.IsLeaderWorkerSet() {
+		go r.tidy(ctx)
+	}
 	submission := r.to.cluster.Submission(rendered.Objects())
 	return r.start(ctx, r.planned, r.to, submit.Hooks{Ready: submission.Ready, Start: func(ctx context.Context, call api.Spec, secrets map[string]string) error {
 		if err := r.note(ctx, call); err != nil {
@@ -240,6 +248,13 @@ func (r *warmRun) begin(ctx context.Context) error {
 		all[api.EnvWarmKey] = hex.EncodeToString(key)
 		return submission.Start(ctx, spec, all)
 	}})
+}
+
+// tidy deletes what is left of hosts that have ended.
+func (r *warmRun) tidy(ctx context.Context) {
+	if err := r.to.cluster.DeleteEndedWarmSets(ctx, r.owner); err != nil && ctx.Err() == nil {
+		r.ui.Warn(fmt.Sprintf("could not delete warm hosts that have ended: %v", err))
+	}
 }
 
 // note records in the store which host gets the call, for those who list the calls of hosts.

@@ -1,10 +1,31 @@
 package logs
 
 import (
+	"context"
 	"io"
+
+	"golang.org/x/sync/errgroup"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
 )
 
-// Writer returns what writes the log of a job's only host to w, as File does: it gets the log as the runner wrote it.
-func Writer(o Options, w display.Streams) io.Writer { return o.decoder(w, 0) }
+// WriteHosts calls write with what writes the log of the chosen host, or those of all hosts at the same time, to w: it gets a log
+// as the runner wrote it. It returns the first error.
+func WriteHosts(ctx context.Context, o Options, w display.Streams, write func(ctx context.Context, host int, log io.Writer) error) error {
+	if !o.Merges() {
+		host := max(o.Host, 0)
+		return write(ctx, host, o.decoder(w, host))
+	}
+	mux := o.multiplexer(w)
+	g, ctx := errgroup.WithContext(ctx)
+	for host := range o.Hosts {
+		g.Go(func() error {
+			d := o.decoder(mux.Host(host), host)
+			if err := write(ctx, host, d); err != nil {
+				return err
+			}
+			return d.Next()
+		})
+	}
+	return g.Wait()
+}

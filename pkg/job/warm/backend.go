@@ -21,8 +21,9 @@ import (
 // the store has how they ended, and the host what they print.
 type Backend struct {
 	job.Backend
-	// Dial connects to a host, by its handle. The error is ErrNoHost if the host is gone, or takes no calls yet.
-	Dial func(ctx context.Context, host api.Handle) (*Conn, error)
+	// Dial connects to a pod of a host, by the host's handle and the pod's number. Number 0 takes the calls. The error is ErrNoHost
+	// if the pod is gone, or takes no calls yet.
+	Dial func(ctx context.Context, host api.Handle, number int) (*Conn, error)
 	// OpenStore opens the store of a call.
 	OpenStore func(url string) (store.Store, error)
 	// Warn prints a sentence.
@@ -53,7 +54,7 @@ const lookEvery = 500 * time.Millisecond
 
 // HostOf returns the handle of the host that runs a call.
 func HostOf(h api.Handle) api.Handle {
-	return api.Handle{JobID: h.Host, Backend: api.BackendGKE, Namespace: h.Namespace, K8sName: api.JobNamePrefix + h.Host, Store: h.Store, Hosts: 1}
+	return api.Handle{JobID: h.Host, Backend: h.Backend, Namespace: h.Namespace, K8sName: api.JobNamePrefix + h.Host, Store: h.Store, Hosts: h.Hosts}
 }
 
 // Status implements job.Backend. A call that was collected is NOT_FOUND, like a job without a workload.
@@ -166,8 +167,7 @@ func (b Backend) Logs(ctx context.Context, h api.Handle, a *logs.Archive, o logs
 	if a.Ended(ctx) {
 		return logs.Stored(ctx, a.Store, h.JobID, o, w)
 	}
-	out := logs.Writer(o, w)
-	err := b.follow(ctx, h, a, o, out)
+	err := b.followAll(ctx, h, a, o, w)
 	if err == nil || ctx.Err() != nil {
 		return errors.Join(ctx.Err(), err)
 	}
@@ -183,17 +183,46 @@ func (b Backend) Logs(ctx context.Context, h api.Handle, a *logs.Archive, o logs
 	return logs.Stored(ctx, a.Store, h.JobID, o, w)
 }
 
-// follow writes the output of a call from its host.
-func (b Backend) follow(ctx context.Context, h api.Handle, a *logs.Archive, o logs.Options, out io.Writer) error {
+// lag is how long the output of other pods may come after the first one has told that the call has ended.
+const lag = 2 * time.Second
+
+// followAll writes the output of a call from the chosen pod, or from all. The first one says when the call has ended. What others
+// can't be asked for is in the store.
+func (b Backend) followAll(ctx context.Context, h api.Handle, a *logs.Archive, o logs.Options, w display.Streams) error {
+	over := make(chan struct{})
+	return logs.WriteHosts(ctx, o, w, func(ctx context.Context, number int, out io.Writer) error {
+		if number == 0 || !o.Merges() {
+			defer close(over)
+			return b.follow(ctx, h, a, o, number, out)
+		}
+		following, stop := context.WithCancel(ctx)
+		defer stop()
+		go func() {
+			select {
+			case <-over:
+				time.AfterFunc(lag, stop)
+			case <-following.Done():
+			}
+		}()
+		err := b.follow(following, h, a, o, number, out)
+		if err != nil && ctx.Err() == nil {
+			b.Warn(fmt.Sprintf("the rest of the log of host %d of job %s is in the store: %v", number, h.JobID, err))
+		}
+		return ctx.Err()
+	})
+}
+
+// follow writes the output of a call from a pod of its host.
+func (b Backend) follow(ctx context.Context, h api.Handle, a *logs.Archive, o logs.Options, number int, out io.Writer) error {
 	var next int64
 	for tries := 1; ; tries++ {
-		conn, err := b.reach(ctx, h, a)
+		conn, err := b.reach(ctx, h, a, number)
 		if err != nil {
 			return err
 		}
 		pickle, err := read(ctx, conn, h.JobID, o, next, out)
 		switch {
-		case err == nil && o.Follow:
+		case err == nil && o.Follow && number == 0:
 			a.Report(pickle)
 			a.Ended(ctx)
 			return nil
@@ -221,13 +250,15 @@ func read(ctx context.Context, conn *Conn, id string, o logs.Options, offset int
 	return conn.Follow(id, o.Tail, out)
 }
 
-// reach connects to the host of a call, once the host takes calls.
-func (b Backend) reach(ctx context.Context, h api.Handle, a *logs.Archive) (*Conn, error) {
-	if conn := b.Rung.take(h.JobID); conn != nil {
-		return conn, nil
+// reach connects to a pod of the host of a call, once the pod takes calls.
+func (b Backend) reach(ctx context.Context, h api.Handle, a *logs.Archive, number int) (*Conn, error) {
+	if number == 0 {
+		if conn := b.Rung.take(h.JobID); conn != nil {
+			return conn, nil
+		}
 	}
 	for {
-		conn, err := b.Dial(ctx, HostOf(h))
+		conn, err := b.Dial(ctx, HostOf(h), number)
 		if !errors.Is(err, ErrNoHost) || a.Ended(ctx) {
 			return conn, err
 		}
@@ -270,7 +301,7 @@ func (b Backend) Delete(ctx context.Context, h api.Handle, o api.DeleteOptions) 
 	if ending == nil {
 		ending = func() error { return nil }
 	}
-	conn, err := b.Dial(ctx, HostOf(h))
+	conn, err := b.Dial(ctx, HostOf(h), 0)
 	if errors.Is(err, ErrNoHost) {
 		host, err := b.Backend.Status(ctx, HostOf(h))
 		if err == nil && host.State == api.Pending {

@@ -28,7 +28,7 @@ func backend(t *testing.T, cluster jobtest.Backend) (warm.Backend, store.Store, 
 	}
 	b := warm.Backend{Backend: cluster, Warn: func(text string) { t.Error(text) },
 		OpenStore: func(string) (store.Store, error) { return s, nil },
-		Dial:      func(context.Context, api.Handle) (*warm.Conn, error) { return nil, warm.ErrNoHost }}
+		Dial:      func(context.Context, api.Handle, int) (*warm.Conn, error) { return nil, warm.ErrNoHost }}
 	h := api.Handle{Version: 1, JobID: "cpu-train-1", Host: hostID, Store: s.URL(), FuncName: "train", CreatedAt: time.Unix(1e9, 0).UTC()}
 	put(t, s, store.WarmCall(hostID, h.JobID), struct{}{})
 	put(t, s, store.Handle(h.JobID), h)
@@ -97,7 +97,7 @@ func TestList(t *testing.T) {
 		for _, e := range jobs {
 			id := e.ID + " " + string(e.State)
 			for _, at := range e.Workload.Hosts {
-				id += " in " + at.Pod + " of " + e.Workload.WarmHost
+				id += " in " + at.Pod + " of " + e.Workload.WarmHost.JobID
 			}
 			ids = append(ids, id)
 		}

@@ -47,6 +47,13 @@ func (e *BusyError) Error() string {
 	return fmt.Sprintf("busy with job %s, %s so far", e.ID, time.Duration(e.Seconds)*time.Second)
 }
 
+// RefusedError means that a host takes no further call.
+type RefusedError struct {
+	Why string `json:"why"`
+}
+
+func (e *RefusedError) Error() string { return "it takes no further call: " + e.Why }
+
 // ErrUnknown means that a host has no output of a call: it never got it, or has forgotten it.
 var ErrUnknown = errors.New("the host does not know this call")
 
@@ -75,16 +82,20 @@ func (c *Conn) State() (s State, err error) {
 // Call gives the host a call, and returns once it has begun. If another call runs, the error is a BusyError, or, if the call is
 // to wait for that, queued is called first.
 func (c *Conn) Call(call api.WarmCall, queued func()) error {
-	var answer struct{ State string }
+	var answer struct{ State, Why string }
 	err := c.ask(kindCall, call, &answer)
 	if err == nil && answer.State == "queued" {
 		queued()
 		err = c.answer(&answer)
 	}
-	if err == nil {
-		c.called = call.ID
+	switch {
+	case err != nil:
+		return err
+	case answer.State == "refused":
+		return &RefusedError{answer.Why}
 	}
-	return err
+	c.called = call.ID
+	return nil
 }
 
 // Follow writes the output of a call, from the last lines on, or all with -1, until it has ended. It returns what the call

@@ -156,7 +156,7 @@ func TestCutConnections(t *testing.T) {
 	b, s, h := backend(t, jobtest.Backend{State: api.Running})
 	h.JobID = call.ID
 	dials := 0
-	b.Dial = func(context.Context, api.Handle) (*warm.Conn, error) {
+	b.Dial = func(context.Context, api.Handle, int) (*warm.Conn, error) {
 		dials++
 		way, err := net.Dial("tcp", address)
 		if err != nil {
@@ -164,7 +164,7 @@ func TestCutConnections(t *testing.T) {
 		}
 		return warm.Connect(&cut{ReadWriteCloser: way, left: 100_000}, []byte(secret), podUID)
 	}
-	first, err := b.Dial(t.Context(), h)
+	first, err := b.Dial(t.Context(), h, 0)
 	if err != nil {
 		t.Fatal(err)
 	}

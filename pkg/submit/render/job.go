@@ -115,6 +115,7 @@ func annotations(s api.Spec, r program) map[string]string {
 	if s.MaxCost > 0 {
 		all[api.AnnotationMaxCost] = strconv.FormatFloat(s.MaxCost, 'f', -1, 64)
 	}
+	maps.Copy(all, warmAnnotations(s))
 	maps.Copy(all, s.Annotations)
 	return all
 }
@@ -145,7 +146,7 @@ func runnerArguments(s api.Spec) []string {
 	if s.Payload != nil {
 		args = append(args, "--payload", s.Payload.SHA256)
 	}
-	if s.CallKind.Returns() && s.Backend == api.BackendGKE && s.Hosts == 1 && s.Map == nil && s.Processes == "" {
+	if s.CallKind.Returns() && (s.Backend == api.BackendGKE && s.Hosts == 1 || s.Host != "") && s.Map == nil && s.Processes == "" {
 		args = append(args, "--function")
 	}
 	args = append(args, s.OutputArguments()...)
@@ -199,10 +200,18 @@ func groupArguments(s api.Spec) []string {
 	if s.Pathways != nil {
 		args = append(args, "--pathways", strconv.Itoa(s.Pathways.TPUHosts))
 	}
-	if s.Backend.IsLeaderWorkerSet() {
-		args = append(args, "--release", s.Namespace+"/"+s.JobName())
+	if s.Host == "" { // else the warm host ends the set
+		args = append(args, releaseArguments(s)...)
 	}
 	return args
+}
+
+// releaseArguments name the object that the leader of a LeaderWorkerSet scales to zero at the end.
+func releaseArguments(s api.Spec) []string {
+	if !s.Backend.IsLeaderWorkerSet() {
+		return nil
+	}
+	return []string{"--release", s.Namespace + "/" + s.JobName()}
 }
 
 // resources requests CPU, memory and disk. Memory may also be a limit: then a job that

@@ -3,6 +3,7 @@ package render
 import (
 	"encoding/json"
 	"fmt"
+	"maps"
 	"slices"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -12,6 +13,7 @@ import (
 func warmArguments(s api.Spec) ([]string, error) {
 	keep := s.KeepWarm
 	args := []string{"--warm-idle", seconds(keep.Idle), "--warm-limit", seconds(keep.Limit), "--warm-level", string(keep.Level)}
+	args = append(args, releaseArguments(s)...)
 	if s.Warm.First.ID == "" {
 		return args, nil
 	}
@@ -36,6 +38,18 @@ func WarmCall(s api.Spec) api.WarmCall {
 	return call
 }
 
+// warmAnnotations returns what the workload of a warm host says about it.
+func warmAnnotations(s api.Spec) map[string]string {
+	all := map[string]string{}
+	if s.Warm == nil {
+		return all
+	}
+	all[api.AnnotationWarmIdle], all[api.AnnotationWarmOwner] = s.KeepWarm.Idle.String(), s.Warm.Owner
+	all[api.AnnotationWarmPlace], all[api.AnnotationWarmSecrets] = s.Warm.Parts, s.Warm.Secrets
+	maps.DeleteFunc(all, func(_, value string) bool { return value == "" })
+	return all
+}
+
 // disruptionRule is the rule of the base about lost nodes.
 const disruptionRule = "/spec/podFailurePolicy/rules/0"
 
@@ -49,16 +63,6 @@ func (p *patch) warm(s api.Spec) {
 	p.replace(disruptionRule+"/action", "FailJob")
 	for _, metadata := range []string{jobMetadata, podMetadata} {
 		p.add(pointer(metadata+"/labels", api.LabelWarm), w.Key)
-	}
-	for _, entry := range []struct{ key, value string }{
-		{api.AnnotationWarmIdle, keep.Idle.String()},
-		{api.AnnotationWarmOwner, w.Owner},
-		{api.AnnotationWarmPlace, w.Parts},
-		{api.AnnotationWarmSecrets, w.Secrets},
-	} {
-		if entry.value != "" {
-			p.add(pointer(jobMetadata+"/annotations", entry.key), entry.value)
-		}
 	}
 	p.add("/spec/activeDeadlineSeconds", int64((keep.Limit + w.Longest + keep.Idle).Seconds()))
 	p.add("/spec/ttlSecondsAfterFinished", hostTTL)

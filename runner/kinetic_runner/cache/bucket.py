@@ -49,7 +49,7 @@ class Cache:
     def begin(self, installed):
         """Start to restore. installed are names of wheels that are yet to be installed."""
         empty_directory(self._stage)
-        if self._attempt.options.keep_workspace:  # a warm host has what its calls have made
+        if self._attempt.options.warm:  # a warm host has what its calls have made
             from .folder import Folder
 
             os.makedirs(self.path, exist_ok=True)
@@ -86,7 +86,7 @@ class Cache:
             self._attempt.say(self._told.pop(0))
 
     def _work(self):
-        pause = 0.0 if self._attempt.options.keep_workspace else LOOK_SECONDS  # the last call on a warm host may have left something
+        pause = 0.0 if self._attempt.options.warm else LOOK_SECONDS  # the last call on a warm host may have left something
         try:
             self._guarded("restored", self._restore)
             self._missing = {}
@@ -168,7 +168,7 @@ class Cache:
 
     def finish(self):
         """Save what is new, as long as there is time. The next call on a warm host does it, so that nobody waits for it."""
-        if not self._called or not self._runs or self._attempt.options.keep_workspace:
+        if not self._called or not self._runs or self._attempt.options.warm:
             return
         self._over.set()
         until = time.monotonic() + SAVE_SECONDS

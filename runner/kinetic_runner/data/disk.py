@@ -23,7 +23,7 @@ def room_for(folder, need, in_pod=True):
 
 def check_room(folder, need, options):
     """Raise BadData if the files would fill the disk."""
-    room = room_for(folder, need, options.keep_workspace or not options.log_file)
+    room = room_for(folder, need, options.warm or not options.log_file)
     if need > room:
         raise BadData(
             f"the data takes {readable(need)}, and {readable(room)} of the disk can be used: "

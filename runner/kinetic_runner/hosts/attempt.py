@@ -27,14 +27,18 @@ class Restarted(NoCall):
 
 
 class HostAttempt(Attempt):
-    """One attempt on one of several hosts. link is its connection to the others."""
+    """One attempt on one of several hosts. link is its connection to the others.
+
+    child is an interpreter that waits for the function, or None.
+    """
 
     link = None
 
-    def __init__(self, options, signals, group):
+    def __init__(self, options, signals, group, child=None):
         super().__init__(options, signals, group.host, group.hosts)
-        self.group = group
-        self.final = options.final or not options.release
+        self.group, self._child = group, child
+        self.restarts = bool(options.release) and not options.warm  # whether the cluster restarts all hosts when one ends
+        self.final = options.final or not self.restarts
         self._mark = os.path.join(options.work, "attempt")  # outlives the container, not the pod
         if os.path.exists(self._mark):
             signals.never_raise()  # first save what a crash left, even if all hosts are about to be restarted
@@ -47,7 +51,9 @@ class HostAttempt(Attempt):
             self.link.attend(POLL_SECONDS)
 
     def refuse_restart(self):
-        """In a restarted container, save what the crash left and raise Restarted."""
+        """In a restarted container, save what the crash left and raise Restarted. On a warm host, its holder does."""
+        if self.options.warm:
+            return
         if not os.path.exists(self._mark):
             self.leave_mark("")
             return
@@ -61,6 +67,8 @@ class HostAttempt(Attempt):
 
     def leave_mark(self, number):
         """Note in the pod which attempt runs, if any."""
+        if self.options.warm:
+            return
         with open(self._mark, "w", encoding="ascii") as file:
             file.write(str(number))
 
@@ -82,7 +90,7 @@ class HostAttempt(Attempt):
         found = rendezvous(self.group, self.options.chips)
         variables = {name: value for name, value in found.items() if name not in os.environ}  # keep what the user has set
         variables.update(tpu_environment(self.group, self.options.chips, os.environ))
-        outcome, supervisor = self.supervise(call, self.place(call, variables), self.link)
+        outcome, supervisor = self.supervise(call, self.place(call, variables), self.link, self._child)
         if was_killed(supervisor):
             outcome.at -= CRASH_LEAD
         elif supervisor.stopped and not outcome.ok and outcome.reason != TERMINATED and outcome.at > supervisor.stopped_at:

@@ -8,17 +8,24 @@ import json
 import re
 import socket
 
-from ..contract import NAMES, PORTS
+from ..contract import NAMES
 from ..documents import SHA256
 from ..text import encode_json
 
-GROUP_PORT = PORTS["group"]  # of the leader's runner; the manifest's readiness probe has it too
 KEY_VARIABLE = NAMES["group_key"]  # a secret shared by the hosts of a job
 START = re.compile("[0-9a-f]{32}")
 PIPE_READ = 64 << 10
 LINE_LIMIT = 4 << 20  # bytes of a message: more than report() in verdict.py makes
 PEER_SECONDS = 2.0  # for another host to take a connection or a message
 KEEPALIVE = (("TCP_KEEPIDLE", 15), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 3))  # seconds of silence, and tries
+
+
+def keep_alive(connection):
+    """Let the system notice that the other side is gone, even if it says nothing."""
+    connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
+    for name, value in KEEPALIVE:
+        if hasattr(socket, name):
+            connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
 
 
 class Channel:
@@ -28,10 +35,7 @@ class Channel:
         self.connection = connection
         self._rest = b""
         connection.settimeout(PEER_SECONDS)
-        connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
-        for name, value in KEEPALIVE:
-            if hasattr(socket, name):
-                connection.setsockopt(socket.IPPROTO_TCP, getattr(socket, name), value)
+        keep_alive(connection)
 
     def send(self, message):
         """Send an object. If the other side is gone or takes only part of it, receive() reports that."""
@@ -62,6 +66,7 @@ class Greeting:
     """
 
     def __init__(self, options, key):
+        self.port = options.group_port  # at which host 0 takes it
         self._fields = {"job": options.job, "call": options.call}
         self._key = key.encode()
 

@@ -6,12 +6,12 @@ import time
 
 from .. import publish
 from ..attempt import JobEnded
-from ..errors import RunnerError, Transient, Unreachable, explain
+from ..errors import RunnerError, Unreachable
 from ..outcome import DISRUPTED, EXIT_RUNNER, EXIT_TERMINATED, TERMINATED, Outcome
-from ..text import tell, timestamp
+from ..text import timestamp
 from .attempt import HostAttempt, Restarted
-from .peers import FIRST_PAUSE, LONGEST_PAUSE, RESTART_SECONDS, Leader
-from .release import Release
+from .peers import RESTART_SECONDS, Leader
+from .release import release
 from .verdict import verdict
 
 
@@ -30,8 +30,8 @@ def run(attempt, problem=None):
 class LeaderAttempt(HostAttempt):
     """The attempt on host 0."""
 
-    def __init__(self, options, signals, group):
-        super().__init__(options, signals, group)
+    def __init__(self, options, signals, group, child=None):
+        super().__init__(options, signals, group, child)
         self.link = Leader(group.hosts, self.greeting, self.say)
         self._lost = set()  # the hosts that were missing before SIGTERM reached this one
         signals.listen(lambda: self._lost.update(self.link.missing))
@@ -49,6 +49,8 @@ class LeaderAttempt(HostAttempt):
         self.leave_mark(self.number)
         if spent is not None:
             return spent
+        if self.number > 1 and self.options.warm:
+            return self.broken(frozenset())  # its hosts are those of a warm host that were started again
         if self.crashes:
             self.say(f"starting attempt {self.number} ({self.crashes} of {self.options.retries} retries used)")
         if not self.greeting.has_key and self.hosts > 1:
@@ -57,14 +59,14 @@ class LeaderAttempt(HostAttempt):
 
     def finish(self, outcome):
         """Publish the outcome of all hosts and release them; return the exit code."""
-        in_set, terminated = bool(self.options.release), outcome.reason == TERMINATED
-        if not self.number and terminated and in_set:
+        terminated = outcome.reason == TERMINATED
+        if not self.number and terminated and self.restarts:
             return EXIT_TERMINATED  # publish nothing: the job may have ended
         self.final = self.final or not self.number  # nothing limits attempts that are not counted
         if self.number and not terminated:
             self.save_log(outcome)
             outcome = self.agree(outcome)
-        elif self.number and not in_set:
+        elif self.number and not self.restarts:
             outcome = self.broken(self._lost)  # lost hosts, if any, are why the Job ends this one
         end = publish.publish(self, outcome)
         if end is not None:
@@ -99,17 +101,17 @@ class LeaderAttempt(HostAttempt):
 
     def broken(self, gone):
         """Return the outcome of an attempt that lost these hosts or was terminated."""
-        in_set = bool(self.options.release)
         if gone:
             lost = gone.difference(self.link.outcomes) or gone  # the others were terminated afterwards
             names, were = ", ".join(f"host {host}" for host in sorted(lost)), "was" if len(lost) == 1 else "were"
             told = "" if lost.isdisjoint(self.link.outcomes) else "cancelled, "  # else it was terminated
             message = f"{names} {were} lost ({told}preempted, drained or crashed)"
         else:
-            message = f"{'its hosts were' if in_set else 'host 0 was'} terminated (preempted, drained or deleted)"
-        if in_set:
+            message = f"{'its hosts were' if self.restarts else 'host 0 was'} terminated (preempted, drained or deleted)"
+        if self.restarts:
             return Outcome(TERMINATED, EXIT_TERMINATED, message)
-        message += "; an Indexed Job does not restart its hosts: use --backend lws"
+        if not self.options.warm:
+            message += "; an Indexed Job does not restart its hosts: use --backend lws"
         if self.signals.came and not self._lost:
             return Outcome(TERMINATED, EXIT_TERMINATED, message)
         return Outcome(DISRUPTED, 1, message)
@@ -126,22 +128,9 @@ class LeaderAttempt(HostAttempt):
         """Release the hosts of a set whose job has ended, and wait for SIGTERM."""
         if end is None and self.final:  # then only the set's annotation records the end
             end = self.tried_end or publish.end_document(self, outcome, timestamp())
-        if end is None or not self.options.release:
+        if end is None or not self.restarts:
             return
         self.signals.never_raise()
         self.link.close()
-        self._release(end)
+        release(self.options.release, end, lambda: self.signals.came)
         self.signals.wait()
-
-    def _release(self, end):
-        pause = FIRST_PAUSE
-        try:
-            release = Release(self.options.release, end)
-            while not self.signals.came:
-                try:
-                    return release.send()
-                except Transient:
-                    time.sleep(pause)
-                    pause = min(2 * pause, LONGEST_PAUSE)
-        except (RunnerError, OSError, KeyError) as exc:
-            tell(f"kinetic: cannot release the job's hosts; the next kubectl kinetic jobs command will: {explain(exc)}\n")

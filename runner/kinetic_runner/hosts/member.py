@@ -12,9 +12,9 @@ from .attempt import HostAttempt, Restarted
 from .peers import Member
 
 
-def run(options, signals, group):
+def run(options, signals, group, child=None):
     """Run the attempt; return the exit code."""
-    attempt = MemberAttempt(options, signals, group)
+    attempt = MemberAttempt(options, signals, group, child)
     try:
         return attempt.finish(attempt.guarded(attempt.call))
     except Restarted:
@@ -31,8 +31,8 @@ class Refused(NoCall):
 class MemberAttempt(HostAttempt):
     """The attempt on a host other than 0."""
 
-    def __init__(self, options, signals, group):
-        super().__init__(options, signals, group)
+    def __init__(self, options, signals, group, child=None):
+        super().__init__(options, signals, group, child)
         self.link = Member(group.leader, self.greeting, group.host)
 
     def call(self):
@@ -70,7 +70,7 @@ class MemberAttempt(HostAttempt):
         self.link.report(outcome)
         # Exiting would restart all hosts, or fail the job before the leader has published why.
         self.wait(lambda: self.signals.came or self.link.lost)
-        if self.options.release or not self.number:
+        if self.restarts or not self.number and not self.options.warm:
             self.signals.wait()
         self.close_cache()
         return outcome.exit_code

@@ -23,7 +23,6 @@ import time
 
 from ..errors import RunnerError
 from ..outcome import TERMINATED
-from . import channel as channels
 from .channel import PEER_SECONDS, Channel
 from .verdict import report, reported
 
@@ -74,7 +73,7 @@ class Leader:
         """Open the port. attend() accepts the connections."""
         both = socket.has_dualstack_ipv6()
         family = socket.AF_INET6 if both else socket.AF_INET
-        port = channels.GROUP_PORT
+        port = self._greeting.port
         allow_open_files(self._hosts)
         try:
             self._listener = socket.create_server(("", port), family=family, backlog=BACKLOG, dualstack_ipv6=both)
@@ -154,7 +153,7 @@ class Leader:
                 self.next_at = time.monotonic() + ACCEPT_SECONDS
             return
         if len(self._strangers) >= self._hosts + SPARE_CONNECTIONS:
-            self._say_once("strangers", f"connections to port {channels.GROUP_PORT} did not send a greeting: closing the oldest ones")
+            self._say_once("strangers", f"connections to port {self._greeting.port} did not send a greeting: closing the oldest ones")
             self._drop(next(iter(self._strangers)))
         challenge = os.urandom(16).hex()
         channel.send({"challenge": challenge})
@@ -201,7 +200,7 @@ class Leader:
         if host is None:
             channel.send({"refused": True})
             shown = dict(message, signature="…") if "signature" in message else message
-            raise Stranger(f"refused a connection to port {channels.GROUP_PORT}: {shown!r:.200} is not from a host of this job")
+            raise Stranger(f"refused a connection to port {self._greeting.port}: {shown!r:.200} is not from a host of this job")
         seat = self._seats.get(host)
         if seat is None and self.stopping:
             channel.send({"end": True})
@@ -326,7 +325,7 @@ class Member:
     def _connect(self):
         try:
             if self._address is None:
-                self._channel = Channel(socket.create_connection((self._leader, channels.GROUP_PORT), PEER_SECONDS))
+                self._channel = Channel(socket.create_connection((self._leader, self._greeting.port), PEER_SECONDS))
                 return
             # The call runs, so wait neither for a name server nor for the leader.
             connection = socket.socket(socket.AF_INET6 if ":" in self._address[0] else socket.AF_INET)

@@ -3,11 +3,13 @@
 """The release of a LeaderWorkerSet, which would otherwise restart its pods for ever."""
 
 import os
+import time
 
 from ..contract import NAMES
-from ..errors import RunnerError, Transient
+from ..errors import RunnerError, Transient, explain
 from ..store.http import REQUEST_SECONDS, RETRY_STATUS, Endpoint, Request
-from ..text import encode_json, shorten
+from ..text import encode_json, shorten, tell
+from .peers import FIRST_PAUSE, LONGEST_PAUSE
 
 SERVICE_ACCOUNT = "/var/run/secrets/kubernetes.io/serviceaccount"
 LEADERWORKERSETS = "/apis/leaderworkerset.x-k8s.io/v1/namespaces/{}/leaderworkersets/{}"
@@ -34,6 +36,21 @@ class APIServer:
         if answer.status != 200:
             raise RunnerError(f"the API server answered {answer.status}: {shorten(data.decode('utf-8', 'replace'), 300)}")
         return data
+
+
+def release(workload, end, came):
+    """Record the end of a job on its LeaderWorkerSet and scale it to zero, however long that takes, unless SIGTERM has come."""
+    pause = FIRST_PAUSE
+    try:
+        patch = Release(workload, end)
+        while not came():
+            try:
+                return patch.send()
+            except Transient:
+                time.sleep(pause)
+                pause = min(2 * pause, LONGEST_PAUSE)
+    except (RunnerError, OSError, KeyError) as exc:
+        tell(f"kinetic: cannot release the job's hosts; the next kubectl kinetic jobs command will: {explain(exc)}\n")
 
 
 class Release:

@@ -9,8 +9,8 @@ from . import leader, member
 from .rendezvous import Group, PlaceUnknown, find_group
 
 
-def run(options, signals):
-    """Run one attempt on this host; return the exit code."""
+def run(options, signals, child=None):
+    """Run one attempt on this host; return the exit code. child is an interpreter that waits for the function, or None."""
     in_set = bool(options.release)
     if options.pathways:
         from .pathways import PathwaysAttempt
@@ -20,8 +20,10 @@ def run(options, signals):
         group = find_group(os.environ, in_set)
     except PlaceUnknown as exc:
         problem = RunnerError(str(exc))
-        if not in_set:
+        if not in_set or options.warm:
             raise problem from None
         # The set would restart this host for ever, so it ends the job as if it were the leader.
         return leader.run(leader.LeaderAttempt(options, signals, Group(0, 1, "", 1, in_set)), problem)
-    return member.run(options, signals, group) if group.host else leader.run(leader.LeaderAttempt(options, signals, group))
+    if group.host:
+        return member.run(options, signals, group, child)
+    return leader.run(leader.LeaderAttempt(options, signals, group, child))

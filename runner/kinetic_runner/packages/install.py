@@ -32,7 +32,7 @@ def provide(attempt, fetch_package):
     document = parse_document(read_verified(store, name, options.environment, DOCUMENT_LIMIT), where)
     folder, venv, memory, resolved = os.path.join(attempt.scratch, "wheels"), Venv(options.venv), None, None
     empty_directory(folder)
-    if options.keep_workspace:
+    if options.warm:
         from .update import Memory
 
         memory = Memory(venv).recall()

@@ -61,7 +61,7 @@ class HostedCall:
 
     def start(self, runner, argv, environ):
         """Give the call to a runner that waits."""
-        runner.give(["--job", self.job, *argv, "--keep-workspace", "--log-file", self.log, "--termination-log", self._report, "--final"], environ)
+        runner.give(["--job", self.job, *argv, "--warm", "--log-file", self.log, "--termination-log", self._report, "--final"], environ)
         self.pid = runner.pid
 
     def stop(self):

@@ -7,13 +7,17 @@ import os
 
 from ..contract import NAMES, PORTS
 from ..environment import WORK
+from ..hosts.release import release
+from ..hosts.rendezvous import find_group
 from ..options import seconds
-from ..outcome import EXIT_RUNNER
-from ..text import tell
+from ..outcome import COMPLETED, DISRUPTED, EXIT_RUNNER
+from ..signals import Signals
+from ..text import tell, timestamp
+from .group import Alone, Following, Leading
 from .holder import Holder
 from .keeper import PRELOADED
 
-IDLE, LIMIT, LEVEL, FIRST = FLAGS = "--warm-idle", "--warm-limit", "--warm-level", "--warm-first"
+IDLE, LIMIT, LEVEL, FIRST, SET = FLAGS = "--warm-idle", "--warm-limit", "--warm-level", "--warm-first", "--release"
 
 
 def main(argv, _):
@@ -23,14 +27,40 @@ def main(argv, _):
         idle, limit = seconds(own[IDLE]), seconds(own[LIMIT])
         first = json.loads(own[FIRST]) if FIRST in own else None
         secret = bytes.fromhex(os.environ.pop(NAMES["warm_key"]))
+        group, flags = place_of(os.environ, own.get(SET, ""), secret)
     except (KeyError, ValueError) as exc:
         tell(f"kinetic: a warm host needs {IDLE}, {LIMIT} and {NAMES['warm_key']}: {exc}\n")
         return EXIT_RUNNER
-    holder = Holder(secret, os.environ.get("KINETIC_POD_UID", ""), WORK, PORTS["warm"], idle, limit, own.get(LEVEL, PRELOADED), others)
-    if first is not None:
+    pod_uid, level = os.environ.get("KINETIC_POD_UID", ""), own.get(LEVEL, PRELOADED)
+    holder = Holder(secret, pod_uid, WORK, PORTS["warm"], idle, limit, level, others + flags, group)
+    if first is not None and not group.follows:
         holder.take(None, first)
     holder.serve()
-    return 0
+    if SET in own and not holder.terminated:
+        leave_set(own[SET], group, holder.lost)
+    return 1 if holder.lost else 0
+
+
+def place_of(environ, leader_worker_set, secret):
+    """Return the place of this host among several, and the flags about it for the runner of each call. Raise ValueError if it is unknown."""
+    if not leader_worker_set and "KINETIC_LEADER" not in environ:
+        return Alone(), []
+    place, port = find_group(environ, bool(leader_worker_set)), PORTS["group"]
+    group = Following(place.host, place.leader, secret, port) if place.host else Leading(place.hosts, secret, port)
+    return group, ["--group-port", str(PORTS["warm_group"])] + ["--release", leader_worker_set] * bool(leader_worker_set)
+
+
+def leave_set(leader_worker_set, group, lost):
+    """End the set, which would start its pods again, and wait for SIGTERM."""
+    signals = Signals()
+    signals.never_raise()
+    signals.install()
+    if not group.follows:
+        finished, message = timestamp(), f"{lost} was lost" if lost else "no further call came in time"
+        end = {"version": 1, "state": "FAILED" if lost else "SUCCEEDED", "reason": DISRUPTED if lost else COMPLETED, "message": message}
+        end.update(exit_code=1 if lost else 0, host=0, attempt=1, finished=finished, by="runner")
+        release(leader_worker_set, end, lambda: signals.came)
+    signals.wait()
 
 
 def divide(words):

@@ -8,50 +8,71 @@ import os
 import selectors
 import signal
 import socket
-import struct
 import time
 
+from ..bundle.unpack import empty_directory
 from ..text import tell
 from . import frames
 from .calls import HostedCall, ReadyRunner
-from .frames import BadFrame, Frames
+from .connections import Client
+from .frames import Frames
+from .group import Alone
 from .keeper import PRELOADED, KeptProcess
 from .leftovers import Leftovers, end_others
 
 CONNECTIONS = 8
-GREETING_SECONDS = 5.0  # for a client to prove itself
 TAIL_SECONDS = 0.01  # between looks for output of a call that somebody follows
-PIECE = 64 << 10  # bytes of output in a frame
-UNSENT = 256 << 10  # bytes that may wait for a slow client
 KEPT_CALLS = 50  # whose output can be read again
-OFFSET = struct.Struct("!Q")
 
 
 class Holder:
     """A warm host. idle and limit are seconds: without a call, and after which none begins any more.
 
-    level is one of keeper.py. flags are for the runner of each call.
+    level is one of keeper.py. flags are for the runner of each call. group is its place among several hosts.
     """
 
-    def __init__(self, secret, pod_uid, work, port, idle, limit, level=PRELOADED, flags=()):
-        self._secret, self._uid, self._work = secret, pod_uid, work
-        self._idle, self._limit, self._flags = idle, limit, list(flags)
+    def __init__(self, secret, pod_uid, work, port, idle, limit, level=PRELOADED, flags=(), group=None):
+        self._work, self._idle, self._limit, self._flags = work, idle, limit, list(flags)
         self._folder = os.path.join(work, "calls")
         os.makedirs(self._folder, exist_ok=True)
+        empty_directory(self._folder)  # this container may have been started again
         self._began = self._free_since = time.monotonic()
         self._selector = selectors.DefaultSelector()
-        self._listener = socket.create_server(("127.0.0.1", port), backlog=CONNECTIONS)
-        self._listener.setblocking(False)
-        self._selector.register(self._listener, selectors.EVENT_READ)
-        self.port = self._listener.getsockname()[1]
+        self._peers, self._waiting = set(), []  # connections; calls that wait for their turn, each with its client or None
+        listener = socket.create_server(("127.0.0.1", port), backlog=CONNECTIONS)
+        self.listen(listener, lambda connection: Client(self, connection, Frames(secret, pod_uid, True)), CONNECTIONS)
+        self.port = listener.getsockname()[1]
         self._leftovers = Leftovers()
-        self._clients, self._waiting = set(), []  # those whose call waits its turn, with the call
-        self._calls, self._current = {}, None
+        self._calls, self._current, self._cancelled = {}, None, set()
         self._keeper = KeptProcess(work, level)
-        self._ready = self._stopping = None
+        self._ready, self._stopping = None, False
+        self.lost = ""  # the host that was lost, if any
+        self.terminated = False  # by SIGTERM
+        self._group = group or Alone()
+        self._group.open(self)
+
+    def listen(self, listener, made_of, most):
+        """Take connections at a port, most at a time. made_of makes a peer of each."""
+        listener.setblocking(False)
+        peers = set()
+
+        def accept():
+            try:
+                connection, _ = listener.accept()
+            except OSError:
+                return  # the other side has left
+            peers.intersection_update(self._peers)
+            if len(peers) >= most:
+                connection.close()
+            else:
+                peer = made_of(connection)
+                self.adopt(peer)
+                peers.add(peer)
+
+        self._selector.register(listener, selectors.EVENT_READ, accept)
 
     def serve(self):
-        """Serve until the host is idle for too long, or SIGTERM. Then nothing runs any more."""
+        """Serve until the host is idle for too long, or must end. Then nothing runs any more."""
         wake, woken = os.pipe()
         for fd in (wake, woken):
             os.set_blocking(fd, False)
@@ -64,14 +85,17 @@ class Holder:
         self._tick()  # the first call has no client
         while not self._over():
             for key, events in self._selector.select(self._pause()):
-                if key.fileobj is self._listener:
-                    self._accept()
-                elif key.fileobj == wake:
+                if key.fileobj == wake:
                     self._handle(os.read(wake, 4096))
-                elif key.data in self._clients:
+                elif key.data in self._peers:
                     key.data.ready(events)
+                elif callable(key.data):
+                    key.data()
             self._tick()
-        self._ready.dismiss()
+        self._group.close()
+        self._selector.close()
+        if self._ready is not None:
+            self._ready.dismiss()
         self._keeper.end()
 
     def _runner(self):
@@ -80,29 +104,26 @@ class Holder:
     def _over(self):
         if self._current is not None:
             return False
-        now = time.monotonic()
-        return bool(self._stopping) or not self._waiting and now >= min(self._free_since + self._idle, self._began + self._limit)
+        return self._stopping or not self._waiting and time.monotonic() >= self._ends_at()
+
+    def _ends_at(self):
+        """Return the time.monotonic() at which this host ends if no call comes."""
+        return math.inf if self._group.follows else min(self._free_since + self._idle, self._began + self._limit)
 
     def _pause(self):
         """Return for how long to wait for events."""
-        if any(client.hungry for client in self._clients):
+        if any(peer.hungry for peer in self._peers):
             return TAIL_SECONDS
-        moments = [client.greet_by for client in self._clients]
-        if self._current is None:
-            moments += [self._free_since + self._idle, self._began + self._limit]
-        next_at = min(moments, default=math.inf)
+        moments = [self._group.next_at, *(peer.greet_by for peer in self._peers)]
+        if self._current is None and not self._waiting:
+            moments.append(self._ends_at())
+        next_at = min(moments)
         return None if next_at == math.inf else max(0.0, next_at - time.monotonic())
-
-    def _accept(self):
-        connection, _ = self._listener.accept()
-        if len(self._clients) >= CONNECTIONS:
-            connection.close()
-            return
-        self._clients.add(Client(self, connection, Frames(self._secret, self._uid, True)))
 
     def _handle(self, numbers):
         if signal.SIGTERM in numbers or signal.SIGINT in numbers:
-            self.end()
+            self._stopping = self.terminated = True
+            self._stop()
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -119,25 +140,31 @@ class Holder:
                 self._keeper.note_end(pid, self._current is None)
 
     def _tick(self):
+        self._group.attend()
         now = time.monotonic()
-        for client in list(self._clients):
-            if now >= client.greet_by:
-                client.close()
+        for peer in list(self._peers):
+            if now >= peer.greet_by:
+                peer.close()
             else:
-                client.feed()
+                peer.feed()
         if self._current is not None and self._current.code is not None:
             self._finish()
-        if self._current is None and self._waiting and not self._stopping:
-            self._begin(*self._waiting.pop(0))
+        if self._current is None and self._waiting and not self._stopping and self._group.complete:
+            client, order = self._waiting[0]
+            if self._group.give(order):
+                self._waiting.pop(0)
+                self._begin(client, order)
 
     def _finish(self):
         if os.getpid() == 1:  # else others use this machine, too
             end_others(self._keeper.keeps)  # what the call has left running
             self._leftovers.remove()
         tell(f"kinetic: call {self._current.job} ended with exit code {self._current.code}\n")
-        self._current = None
-        for client in list(self._clients):
-            client.feed()
+        lost, self._current = self._group.over(self._current.end), None
+        if lost:
+            self.lose(lost)
+        for peer in list(self._peers):
+            peer.feed()
         self._free_since = time.monotonic()
         while len(self._calls) > KEPT_CALLS:
             self._calls.pop(next(iter(self._calls))).forget()
@@ -150,19 +177,32 @@ class Holder:
         job = order["id"]
         if not all(isinstance(word, str) for word in (job, *order["argv"], *order["environ"].values())):
             raise ValueError("a call consists of texts")
+        if len(json.dumps(order)) > frames.PAYLOAD_LIMIT:
+            raise ValueError("a call is too large for a frame")
+        if job in self._calls:
+            if client is not None:
+                client.say(frames.STATE, {"id": job, "state": "started"})
+                client.follow(self._calls[job])
+            return
+        if client is not None and self._stopping:
+            return self._refuse(client, job)
+        if client is not None and (self._current is not None or self._waiting):
+            if not order.get("wait"):
+                return client.say(frames.BUSY, self._busy())
+            client.say(frames.STATE, {"id": job, "state": "queued", "place": len(self._waiting) + 1})
         if client is None:
             self._keeper.note_call(order)
-            self._waiting.append((client, order))
-        elif job in self._calls:
-            client.say(frames.STATE, {"id": job, "state": "started"})
-            client.follow(self._calls[job], 0)
-        elif self._current is None and not self._waiting:
-            self._begin(client, order)
-        elif order.get("wait"):
-            self._waiting.append((client, order))
-            client.say(frames.STATE, {"id": job, "state": "queued", "place": len(self._waiting)})
-        else:
-            client.say(frames.BUSY, {"id": self._current.job, "seconds": round(self._current.seconds, 1)})
+        self._waiting.append((client, order))
+
+    def _busy(self):
+        """Return which call runs, or is about to, and for how long."""
+        if self._current is None:
+            return {"id": self._waiting[0][1]["id"], "seconds": 0.0}
+        return {"id": self._current.job, "seconds": round(self._current.seconds, 1)}
+
+    def _refuse(self, client, job):
+        why = f"{self.lost} was lost" if self.lost else "it is ending"
+        client.say(frames.STATE, {"id": job, "state": "refused", "why": why})
 
     def _begin(self, client, order):
         call = HostedCall(order["id"], self._folder)
@@ -176,32 +216,75 @@ class Holder:
             call.start(self._runner(), argv, order["environ"])
         self._ready, self._current, self._calls[call.job] = None, call, call
         tell(f"kinetic: call {call.job} started\n")
+        self._group.began(call.job)
         if client is not None:
             client.say(frames.STATE, {"id": call.job, "state": "started"})
-            client.follow(call, 0)
+            client.follow(call)
+        for peer in list(self._peers):
+            if peer.awaited is not None and peer.awaited["id"] == call.job:
+                peer.attach(call, peer.awaited)
+        if call.job in self._cancelled:
+            self._cancelled.discard(call.job)
+            call.stop()
 
     def find(self, job):
-        """Return a call of this host, or None."""
+        """Return a call that has begun on this host, or None."""
         return self._calls.get(job)
 
+    def may_begin(self, job):
+        """Report whether a call that has not begun here may still do so."""
+        return self._group.follows and not self._stopping or any(order["id"] == job for _, order in self._waiting)
+
+    def cancel(self, job):
+        """End a call on all hosts; return whether it runs or is about to."""
+        self._group.cancel(job)
+        if job in self._calls:
+            self._calls[job].stop()
+        elif self.may_begin(job):
+            self._cancelled.add(job)
+        else:
+            return False
+        return True
+
     def end(self):
-        """End the host: the call that runs is told to end, and none begins."""
+        """Begin no call any more, and end when none runs."""
         self._stopping = True
+
+    def lose(self, name):
+        """End because a host of this name was lost. The runner of a call that runs on host 0 notices itself, and ends it."""
+        if self.lost or self._stopping:
+            return
+        tell(f"kinetic: {name} was lost: this host takes no further call\n")
+        self._stopping, self.lost = True, name
+        for client, order in self._waiting:
+            self._group.cancel(order["id"])
+            if client is not None:
+                self._refuse(client, order["id"])
+                client.flush()
+        if self._group.follows:
+            self._stop()
+
+    def _stop(self):
+        """Tell the call that runs to end."""
         if self._current is not None:
             self._current.stop()
 
-    def drop(self, client):
-        """Forget a client. Its call goes on, if it has begun."""
-        self._clients.discard(client)
-        self._waiting = [entry for entry in self._waiting if entry[0] is not client]
+    def drop(self, peer):
+        """Forget a connection. Its call goes on, if it has begun or is about to begin on all hosts."""
+        self._peers.discard(peer)
+        self._waiting = [(None if client is peer else client, order) for client, order in self._waiting if client is not peer or self._group.has(order)]
 
-    def watch(self, client, connection, writing):
+    def adopt(self, peer):
+        """Serve a connection."""
+        self._peers.add(peer)
+
+    def watch(self, peer, connection, writing):
         """Wait for what a connection can do."""
         events = selectors.EVENT_READ | (selectors.EVENT_WRITE if writing else 0)
         try:
-            self._selector.modify(connection, events, client)
+            self._selector.modify(connection, events, peer)
         except KeyError:
-            self._selector.register(connection, events, client)
+            self._selector.register(connection, events, peer)
 
     def unwatch(self, connection):
         """Stop waiting for a connection."""
@@ -213,98 +296,8 @@ class Holder:
         now = time.monotonic()
         return {
             "calls": len(self._calls), "current": current.job if current else None, "seconds": round(current.seconds, 1) if current else None,
-            "idle": None if current else round(now - self._free_since, 1), "ends": round(self._ends_in(now), 1),
+            "idle": None if current else round(now - self._free_since, 1), "ends": None if self._group.follows else round(self._ends_in(now), 1),
         }  # fmt: skip
 
     def _ends_in(self, now):
-        left = self._began + self._limit - now
-        return left if self._current is not None else min(left, self._free_since + self._idle - now)
-
-
-class Client:
-    """A connection of a client: what it asks for, and the output that it follows."""
-
-    def __init__(self, holder, connection, channel):
-        self._holder, self._connection, self._frames = holder, connection, channel
-        self.greet_by = time.monotonic() + GREETING_SECONDS
-        self._out = bytearray(channel.greeting)
-        self._call, self._offset, self._stays = None, 0, True
-        connection.setblocking(False)
-        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-        self._watch()
-
-    @property
-    def hungry(self):
-        """Whether it follows a call and can take more."""
-        return self._call is not None and len(self._out) < UNSENT
-
-    def follow(self, call, offset, stays=True):
-        """Send the output of a call from an offset on, and then how it ended, or, unless the client stays, that it runs."""
-        self._call, self._offset, self._stays = call, offset, stays
-        self.feed()
-
-    def say(self, kind, message):
-        """Send an object."""
-        self._out += self._frames.send(kind, json.dumps(message).encode())
-        self._watch()
-
-    def feed(self):
-        """Send what the call has printed since, and its end."""
-        while self.hungry:
-            code = self._call.code  # before what was printed until then
-            data = self._call.output(self._offset, PIECE)
-            if data:
-                self._out += self._frames.send(frames.OUT, OFFSET.pack(self._offset) + data)
-                self._offset += len(data)
-            elif code is not None:
-                self.say(frames.END, self._call.end)
-                self._call = None
-            elif not self._stays:
-                self.say(frames.STATE, {"id": self._call.job, "state": "running"})
-                self._call = None
-            else:
-                break
-        self._watch()
-
-    def ready(self, events):
-        """Do what the connection can do."""
-        try:
-            if events & selectors.EVENT_WRITE:
-                del self._out[: self._connection.send(self._out)]
-                self.feed()
-            if events & selectors.EVENT_READ:
-                data = self._connection.recv(PIECE)
-                if not data:
-                    return self.close()
-                for kind, payload in self._frames.receive(data):
-                    self.greet_by = math.inf
-                    self._answer(kind, payload)
-        except BlockingIOError:
-            pass
-        except (AttributeError, BadFrame, OSError, KeyError, TypeError, ValueError):
-            self.close()
-
-    def _answer(self, kind, payload):
-        message = json.loads(payload)
-        if kind == frames.STAT:
-            self.say(frames.STATE, self._holder.state())
-        elif kind == frames.CALL:
-            self._holder.take(self, message)
-        elif kind in (frames.ATTACH, frames.CANCEL):
-            call = self._holder.find(message["id"])
-            if call is None:
-                self.say(frames.STATE, {"id": message["id"], "state": "unknown"})
-            elif kind == frames.ATTACH:
-                offset = message.get("offset")
-                self.follow(call, call.start_of(message["lines"]) if offset is None else int(offset), message["follow"])
-            else:
-                call.stop()
-
-    def close(self):
-        """Close the connection."""
-        self._holder.unwatch(self._connection)
-        self._connection.close()
-        self._holder.drop(self)
-
-    def _watch(self):
-        self._holder.watch(self, self._connection, bool(self._out))
+        return (self._began + self._limit if self._current is not None else self._ends_at()) - now

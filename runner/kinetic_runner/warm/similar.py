@@ -8,7 +8,7 @@ Python and packages read variables when they start, so a call with others, or wi
 import os
 
 from ..ahead import differs_later
-from ..environment import CACHE, NETRC_VARIABLE, activated, at_start, cache_variables, venv_bin
+from ..environment import CACHE, OF_RUNNER, activated, at_start, cache_variables, venv_bin
 from ..process import PYTHON
 
 NONE = {"environ": {}, "environment": ""}  # before any call
@@ -27,8 +27,8 @@ def workspace_in(work):
 
 def program_for(last, work):
     """Return the interpreter for a call like the last one, and its variables; None if Python could only start after its files are there."""
-    environ, python = dict(os.environ, **last["environ"]), PYTHON
-    environ.pop(NETRC_VARIABLE, None)
+    environ, python = {name: value for name, value in os.environ.items() if name not in OF_RUNNER}, PYTHON
+    environ.update(last["environ"])
     if last["environment"]:
         venv = os.path.join(work, "env")
         environ.update(activated(environ, venv))

@@ -1,0 +1,141 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The connections of a holder: to clients, and to the holders of other hosts."""
+
+import json
+import math
+import selectors
+import socket
+import struct
+import time
+
+from ..hosts.channel import keep_alive
+from . import frames
+from .frames import BadFrame
+
+GREETING_SECONDS = 5.0  # for the other side to prove itself
+PIECE = 64 << 10  # bytes of output in a frame
+UNSENT = 256 << 10  # bytes that may wait for a slow client
+OFFSET = struct.Struct("!Q")
+
+
+class Peer:
+    """A connection of a holder. It never blocks."""
+
+    hungry = False  # whether feed() has to be called often
+    awaited = None  # what a client has asked about a call that has not begun
+
+    def __init__(self, holder, connection, channel):
+        self._holder, self._connection, self._frames = holder, connection, channel
+        self.greet_by = time.monotonic() + GREETING_SECONDS
+        self._out = bytearray(channel.greeting)
+        connection.setblocking(False)
+        connection.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        keep_alive(connection)
+        self._watch()
+
+    def say(self, kind, message):
+        """Send an object."""
+        self._out += self._frames.send(kind, json.dumps(message).encode())
+        self._watch()
+
+    def feed(self):
+        """Send what there is to send now."""
+
+    def flush(self):
+        """Send what has not been sent, as far as the other side takes it at once."""
+        try:
+            del self._out[: self._connection.send(self._out)]
+        except OSError:
+            pass  # it is told by ready()
+
+    def answer(self, kind, message):
+        """Act on an object that the other side has sent."""
+        raise ValueError(f"frames of type {kind} are not for this host")
+
+    def ready(self, events):
+        """Do what the connection can do."""
+        try:
+            if events & selectors.EVENT_WRITE:
+                del self._out[: self._connection.send(self._out)]
+                self.feed()
+                self._watch()
+            if events & selectors.EVENT_READ:
+                data = self._connection.recv(PIECE)
+                if not data:
+                    return self.close()
+                for kind, payload in self._frames.receive(data):
+                    self.greet_by = math.inf
+                    self.answer(kind, json.loads(payload))
+        except BlockingIOError:
+            pass
+        except (AttributeError, BadFrame, OSError, KeyError, TypeError, ValueError):
+            self.close()
+
+    def close(self):
+        """Close the connection."""
+        self._holder.unwatch(self._connection)
+        self._connection.close()
+        self._holder.drop(self)
+
+    def _watch(self):
+        self._holder.watch(self, self._connection, bool(self._out))
+
+
+class Client(Peer):
+    """A connection of a client: what it asks for, and the output that it follows."""
+
+    def __init__(self, holder, connection, channel):
+        self._call, self._offset, self._stays = None, 0, True
+        super().__init__(holder, connection, channel)
+
+    @property
+    def hungry(self):
+        """Whether it follows a call and can take more."""
+        return self._call is not None and len(self._out) < UNSENT
+
+    def follow(self, call, offset=0, stays=True):
+        """Send the output of a call from an offset on, and then how it ended, or, unless the client stays, that it runs."""
+        self._call, self._offset, self._stays = call, offset, stays
+        self.feed()
+
+    def feed(self):
+        """Send what the call has printed since, and its end."""
+        while self.hungry:
+            code = self._call.code  # before what was printed until then
+            data = self._call.output(self._offset, PIECE)
+            if data:
+                self._out += self._frames.send(frames.OUT, OFFSET.pack(self._offset) + data)
+                self._offset += len(data)
+            elif code is not None:
+                self.say(frames.END, self._call.end)
+                self._call = None
+            elif not self._stays:
+                self.say(frames.STATE, {"id": self._call.job, "state": "running"})
+                self._call = None
+            else:
+                break
+        self._watch()
+
+    def attach(self, call, message):
+        """Follow a call from where a client asks."""
+        self.awaited, offset = None, message.get("offset")
+        self.follow(call, call.start_of(message["lines"]) if offset is None else int(offset), message["follow"])
+
+    def answer(self, kind, message):
+        """Do what the client asks for."""
+        if kind == frames.STAT:
+            return self.say(frames.STATE, self._holder.state())
+        if kind == frames.CALL:
+            return self._holder.take(self, message)
+        if kind not in (frames.ATTACH, frames.CANCEL):
+            return super().answer(kind, message)
+        call = self._holder.find(message["id"])
+        if kind == frames.CANCEL and self._holder.cancel(message["id"]):
+            return None
+        if kind == frames.ATTACH and call is not None:
+            return self.attach(call, message)
+        if kind == frames.ATTACH and message["follow"] and self._holder.may_begin(message["id"]):
+            self.awaited = message
+            return None
+        return self.say(frames.STATE, {"id": message["id"], "state": "unknown"})

@@ -1,0 +1,247 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The hosts of a warm host with several: all of them run a call, or none does.
+
+The holder of host 0 leads: clients give calls to it, and it gives each call to the holders of the others, which are connected to
+it. It begins the call itself when they all have. Who loses another host takes no further call.
+"""
+
+import errno
+import json
+import math
+import os
+import socket
+import time
+
+from ..hosts.peers import SPARE_CONNECTIONS, allow_open_files
+from ..outcome import DISRUPTED
+from . import frames
+from .connections import Peer
+from .frames import Frames
+
+END_SECONDS = 10.0  # for a call to end after it has ended on host 0
+LABEL = "hosts"  # in place of a pod's UID
+FIRST_PAUSE, LONGEST_PAUSE = 0.2, 2.0  # seconds between tries to connect
+
+
+class Alone:
+    """A host without others."""
+
+    follows = False  # whether host 0 says what runs, and when it ends
+    complete = True  # whether all hosts are there
+    next_at = math.inf  # the time.monotonic() of the next attend()
+
+    def open(self, holder):
+        """Connect the hosts."""
+
+    def attend(self):
+        """Do what is due."""
+
+    def give(self, order):
+        """Give a call to the other hosts; return whether they all have begun it."""
+        return True
+
+    def has(self, order):
+        """Report whether the other hosts have got a call that has not begun here."""
+        return False
+
+    def began(self, job):
+        """Note that a call has begun here."""
+
+    def cancel(self, job):
+        """End a call on the other hosts."""
+
+    def over(self, end):
+        """Note how a call has ended here. Return which host was lost, "" if all are there."""
+        return ""
+
+    def close(self):
+        """Tell the other hosts that no call follows."""
+
+
+class Leading(Alone):
+    """Host 0 of several."""
+
+    def __init__(self, hosts, secret, port):
+        self._hosts, self._secret, self._port = hosts, secret, port
+        self._others = {}  # connections, by host
+        self._given, self._begun, self._is_first = None, set(), True
+
+    @property
+    def complete(self):
+        return len(self._others) == self._hosts - 1
+
+    def open(self, holder):
+        allow_open_files(self._hosts)
+        both = socket.has_dualstack_ipv6()
+        family = socket.AF_INET6 if both else socket.AF_INET
+        listener = socket.create_server(("", self._port), family=family, backlog=self._hosts + SPARE_CONNECTIONS, dualstack_ipv6=both)
+        holder.listen(listener, lambda connection: Follower(self, holder, connection), self._hosts + SPARE_CONNECTIONS)
+
+    def secured(self):
+        """Return the frames of a connection."""
+        return Frames(self._secret, LABEL, True)
+
+    def join(self, host, connection):
+        """Note the connection of a host. Raise ValueError if it can't be one of them."""
+        if type(host) is not int or not 0 < host < self._hosts or host in self._others:
+            raise ValueError(f"host {host}")
+        self._others[host] = connection
+
+    def note(self, connection, job):
+        """Note that a host has begun a call."""
+        if job == self._given:
+            self._begun.update(host for host, other in self._others.items() if other is connection)
+
+    def lost(self, connection):
+        """Forget a connection; return the host, None if it was none."""
+        host = next((host for host, other in self._others.items() if other is connection), None)
+        self._others.pop(host, None)
+        return host
+
+    def give(self, order):
+        if self._given != order["id"]:
+            self._given, self._begun = order["id"], set()
+            self._tell(frames.CALL, order)
+        return len(self._begun) == self._hosts - 1
+
+    def has(self, order):
+        return self._given == order["id"]
+
+    def cancel(self, job):
+        self._tell(frames.CANCEL, {"id": job})
+
+    def over(self, end):
+        self._tell(frames.END, {"id": end["id"]})
+        is_first, self._is_first = self._is_first, False
+        reason = json.loads(end.get("report") or "{}").get("reason")
+        # The pods were started again, and then the first call is not new.
+        return "a host" if is_first and reason in (None, DISRUPTED) else ""
+
+    def close(self):
+        self._tell(frames.END, {"id": None})
+
+    def _tell(self, kind, message):
+        for other in list(self._others.values()):
+            other.say(kind, message)
+            other.flush()  # this host may be about to end
+
+
+class Follower(Peer):
+    """The connection of another host, at host 0."""
+
+    def __init__(self, group, holder, connection):
+        self._group = group
+        super().__init__(holder, connection, group.secured())
+
+    def answer(self, kind, message):
+        if kind == frames.JOIN:
+            self._group.join(message["host"], self)
+        elif kind == frames.STATE:
+            self._group.note(self, message["id"])
+        else:
+            super().answer(kind, message)
+
+    def close(self):
+        super().close()
+        host = self._group.lost(self)
+        if host is not None:
+            self._holder.lose(f"host {host}")
+
+
+class Following(Alone):
+    """A host other than 0."""
+
+    follows = True
+
+    def __init__(self, host, leader, secret, port):
+        self._host, self._address, self._secret = host, (leader, port), secret
+        self._leader, self._holder = None, None
+        self.joined, self._pause = False, FIRST_PAUSE
+        self._connect_at, self._end_at, self._ending = 0.0, math.inf, None
+
+    @property
+    def next_at(self):
+        return min(self._connect_at, self._end_at)
+
+    def open(self, holder):
+        self._holder = holder
+
+    def attend(self):
+        now = time.monotonic()
+        if now >= self._end_at:
+            self._end_at = math.inf
+            self._holder.cancel(self._ending)
+        if now >= self._connect_at:
+            self._connect()
+
+    def end(self, job):
+        """Note that a call has ended on host 0, so that it must end here."""
+        self._ending, self._end_at = job, time.monotonic() + END_SECONDS
+
+    def over(self, end):
+        if end["id"] == self._ending:
+            self._end_at = math.inf
+        return ""
+
+    def _connect(self):
+        self._connect_at = time.monotonic() + self._pause * (0.5 + os.urandom(1)[0] / 512)  # not all at the same moment
+        self._pause = min(2 * self._pause, LONGEST_PAUSE)
+        try:
+            family, _, _, _, address = socket.getaddrinfo(*self._address, type=socket.SOCK_STREAM)[0]
+            connection = socket.socket(family)
+            connection.setblocking(False)
+            if connection.connect_ex(address) in (0, errno.EINPROGRESS):
+                self._connect_at, self._leader = math.inf, Upstream(self, self._holder, connection, Frames(self._secret, LABEL, False))
+                self._holder.adopt(self._leader)
+            else:
+                connection.close()
+        except OSError:
+            pass  # it has no address yet: try again later
+
+    def join(self):
+        """Join host 0."""
+        self.joined = True
+        self._leader.say(frames.JOIN, {"host": self._host})
+
+    def began(self, job):
+        if self._leader is not None:
+            self._leader.say(frames.STATE, {"id": job})
+
+    def left(self):
+        """Note that the connection is gone; return whether this host had joined."""
+        self._leader = None
+        if not self.joined:
+            self._connect_at = time.monotonic() + self._pause
+        return self.joined
+
+
+class Upstream(Peer):
+    """The connection to host 0, at another host."""
+
+    def __init__(self, group, holder, connection, channel):
+        self._group, self._ended = group, False
+        super().__init__(holder, connection, channel)
+
+    def ready(self, events):
+        super().ready(events)
+        if self._frames.greeted and not self._group.joined and self._connection.fileno() >= 0:
+            self._group.join()
+
+    def answer(self, kind, message):
+        if kind == frames.CALL:
+            self._holder.take(None, message)
+        elif kind == frames.CANCEL:
+            self._holder.cancel(message["id"])
+        elif kind == frames.END and message["id"] is not None:
+            self._group.end(message["id"])
+        elif kind == frames.END:
+            self._ended = True
+            self._holder.end()
+        else:
+            super().answer(kind, message)
+
+    def close(self):
+        super().close()
+        if self._group.left() and not self._ended:
+            self._holder.lose("host 0")

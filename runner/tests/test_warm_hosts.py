@@ -1,0 +1,188 @@
+"""A warm host that consists of several: all of them run a call, or none does."""
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+import unittest
+
+from fixture import RUNNER, TIMEOUT, function, read_log
+from group import free_port
+from hosting import SECRET, UID, Hosting, Ring
+from kinetic_runner.warm import frames
+
+HOLD = """
+import json, sys; sys.path.insert(0, %r)
+from kinetic_runner.warm import group as hosts
+from kinetic_runner.warm.group import Following, Leading
+hosts.END_SECONDS = 1.0
+from kinetic_runner.warm.holder import Holder
+host, hosts, port, runners, work, level, idle, first = json.loads(sys.argv[1])
+secret = %r
+group = Following(host, "127.0.0.1", secret, port) if host else Leading(hosts, secret, port)
+holder = Holder(secret, %r, work, 0, idle, 1000.0, level, ["--group-port", str(runners), "--work", work], group)
+print(holder.port, flush=True)
+if first:
+    holder.take(None, first)
+holder.serve()
+sys.exit(1 if holder.lost else 0)
+"""
+BOTH = """
+import os
+def f():
+    print("host", os.environ["RANK"], "of", os.environ["WORLD_SIZE"])
+    return "KINETIC_GROUP_KEY" in os.environ or "KINETIC_LEADER" in os.environ
+"""
+
+
+class Hosts(Hosting):
+    """Two hosts. Their calls find each other as those of an Indexed Job do."""
+
+    HOSTS = 2
+
+    def setUp(self):
+        super().setUp()
+        self.port, self.runners = free_port(), free_port()
+
+    def one(self, host, level="preloaded", idle=1000.0, first=None, **more):
+        work = os.path.join(self.root, f"host-{host}")
+        given = json.dumps([host, self.HOSTS, self.port, self.runners, work, level, idle, first])
+        environ = {name: value for name, value in os.environ.items() if not name.startswith("KINETIC_")}
+        environ.update(JOB_COMPLETION_INDEX=str(host), KINETIC_HOSTS=str(self.HOSTS), KINETIC_LEADER="127.0.0.1", KINETIC_GROUP_KEY="aa", **more)
+        argv = [sys.executable, "-c", HOLD % (RUNNER, SECRET, UID), given]
+        process = subprocess.Popen(argv, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        self.addCleanup(self._kill, process)
+        return process, int(process.stdout.readline())
+
+    def pair(self, level="preloaded", **more):
+        """Two hosts, and the port of the first one."""
+        (zero, port), (one, other) = self.one(0, level, **more), self.one(1, level, **more)
+        self.others = [other]
+        return zero, one, port
+
+    def order(self, *args, **more):
+        order = super().order(*args, **more)
+        at = order["argv"].index("--work")
+        del order["argv"][at : at + 2]  # each host has its own
+        return order
+
+    def log_of(self, job, host):
+        folder = os.path.join(self.store, job, "logs", str(host))
+        parts = sorted(os.listdir(folder))
+        return read_log(b"".join(open(os.path.join(folder, name), "rb").read() for name in parts), stamped=True)[0]
+
+    def ended(self, process):
+        """The exit code of a host that ends, and what it has told."""
+        return process.wait(TIMEOUT), process.stderr.read().decode()
+
+
+class Calls(Hosts):
+    def test_all_hosts_run_a_call_at_each_level(self):
+        for level in ("clean", "preloaded", "process"):
+            with self.subTest(level):
+                self.setUp()
+                zero, one, port = self.pair(level)
+                for number in (1, 2, 3):
+                    output, code = self.run_there(port, f"call-{number}", function(), {"train.py": BOTH, "data.txt": str(number)})
+                    self.assertEqual((output, code), ("host 0 of 2\n", 0))
+                    self.assertIs(self.result(f"call-{number}")["value"], False)
+                    self.assertIn("host 1 of 2", self.log_of(f"call-{number}", 1))
+                for process in (zero, one):
+                    self.assertIsNone(process.poll())
+                    process.kill()
+
+    def test_the_first_call_waits_for_all_hosts(self):
+        first = self.order("first", function(), {"train.py": BOTH})
+        zero, port = self.one(0, first=first)
+        ring = Ring(self, port)
+        ring.send(frames.ATTACH, {"id": "first", "lines": -1, "follow": True})
+        ring.send(frames.STAT, {})
+        kind, state = ring.receive()  # and not that the call is unknown
+        self.assertEqual((kind, state["current"]), (frames.STATE, None))
+        self.one(1)
+        self.assertEqual(ring.follow(), ("host 0 of 2\n", 0))
+
+    def test_the_output_of_each_host_can_be_followed(self):
+        _, _, port = self.pair()
+        ring = Ring(self, self.others[0])
+        ring.send(frames.ATTACH, {"id": "call", "lines": -1, "follow": True})
+        self.run_there(port, "call", function(), {"train.py": BOTH})
+        self.assertEqual(ring.follow(), ("host 1 of 2\n", 0))
+
+    def test_a_call_is_cancelled_on_all_hosts(self):
+        _, _, port = self.pair()
+        source = "import signal\ndef f():\n  print('begun', flush=True)\n  while True: signal.pause()"
+        job, ring = self.begun(port, source)
+        ring.send(frames.CANCEL, {"id": job})
+        self.assertEqual(self.end(ring), 143)
+        with open(os.path.join(self.store, job, "end.json")) as file:
+            self.assertEqual(json.load(file)["reason"], "Terminated")
+        self.assertEqual(self.values(port, BOTH)[0], [False])
+
+    def test_a_call_that_fails_on_another_host(self):
+        _, _, port = self.pair()
+        source = "import os\ndef f():\n  if os.environ['RANK'] == '1': raise ValueError('bad')\n  import signal; signal.pause()"
+        output, code = self.run_there(port, "call", function(), {"train.py": source})
+        self.assertEqual(code, 1)
+        self.assertIn("ValueError: bad", self.result("call")["error"]["traceback"])
+        self.assertEqual(self.values(port, BOTH)[0], [False])
+
+    def test_hosts_end_together(self):
+        (zero, _), (one, _) = self.one(0, idle=0.0, first=self.order("first", function(), {"train.py": BOTH})), self.one(1)
+        self.assertEqual([self.ended(zero)[0], self.ended(one)[0]], [0, 0])
+        self.assertIn("host 1 of 2", self.log_of("first", 1))
+
+
+class Losses(Hosts):
+    def test_a_lost_host_ends_the_other(self):
+        for lost in (0, 1):
+            with self.subTest(lost):
+                self.setUp()
+                *both, port = self.pair()
+                self.assertEqual(self.values(port, BOTH)[0], [False])
+                both[lost].kill()
+                code, told = self.ended(both[1 - lost])
+                self.assertEqual(code, 1)
+                self.assertIn(f"kinetic: host {lost} was lost: this host takes no further call", told)
+
+    def test_no_host_begins_a_call_if_one_is_lost(self):
+        zero, port = self.one(0)
+        one = self.one(1)[0]
+        self.assertEqual(self.values(port, BOTH)[0], [False])
+        os.kill(one.pid, signal.SIGSTOP)
+        ring = Ring(self, port)
+        ring.send(frames.CALL, self.order("lost", function(), {"train.py": BOTH}))
+        ring.send(frames.STAT, {})
+        self.assertIsNone(ring.receive()[1]["current"])
+        one.kill()
+        self.assertEqual(ring.receive(), (frames.STATE, {"id": "lost", "state": "refused", "why": "host 1 was lost"}))
+        self.assertEqual(self.ended(zero)[0], 1)
+        self.assertFalse(os.path.exists(os.path.join(self.store, "lost", "attempts")))
+
+    def test_hosts_that_were_started_again_repeat_no_call(self):
+        first = self.order("first", function(), {"train.py": BOTH})
+        for name, change in (("ended", lambda: None), ("lost", lambda: os.unlink(os.path.join(self.store, "first", "end.json")))):
+            with self.subTest(name):
+                if name == "ended":
+                    both = [self.one(host, first=first if host == 0 else None)[0] for host in (0, 1)]
+                    self.until(lambda: os.path.exists(os.path.join(self.store, "first", "end.json")))
+                    for process in both:
+                        process.kill()
+                change()
+                again = [self.one(host, first=first if host == 0 else None, KINETIC_POD_UID=f"again-{name}")[0] for host in (0, 1)]
+                self.assertEqual([self.ended(process)[0] for process in again], [1, 0])
+                self.assertEqual(self.log_of("first", 0).count("host 0 of 2"), 1)
+        with open(os.path.join(self.store, "first", "end.json")) as file:
+            self.assertEqual(json.load(file)["state"], "FAILED")
+
+    def until(self, condition):
+        until = time.monotonic() + TIMEOUT
+        while not condition():
+            self.assertLess(time.monotonic(), until, "it never happened")
+            os.sched_yield()
+
+
+if __name__ == "__main__":
+    unittest.main()
