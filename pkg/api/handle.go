@@ -1,6 +1,7 @@
 package api
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"time"
@@ -106,10 +107,9 @@ func NewHandle(s Spec) Handle {
 		Client: s.ClientVersion,
 	}
 	if s.Backend != BackendLocal {
-		h.K8sName = s.JobName()
-		if h.Host = s.Host; h.Host != "" {
-			h.K8sName = JobNamePrefix + h.Host
-		}
+		workload := s
+		workload.ID = cmp.Or(s.Host, s.ID)
+		h.Host, h.K8sName = s.Host, workload.JobName()
 		h.CPU, h.Memory, h.Labels = s.CPU, s.Memory, s.Labels
 	}
 	for _, e := range s.Env {

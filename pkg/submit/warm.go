@@ -10,6 +10,7 @@ import (
 	"fmt"
 	"maps"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -105,6 +106,7 @@ func (p Planned) WarmPlace(owner string) (WarmPlace, error) {
 	s := p.Spec
 	place := WarmPlace{Parts: []WarmPart{
 		{"the accelerator", joined(s.AcceleratorText, string(s.Capacity.Kind))},
+		{"the number of hosts", strconv.Itoa(s.Hosts)},
 		{"the image", s.Image},
 		{"what the pod requests", joined(s.CPU, s.Memory, s.Disk)},
 		{"the level", string(p.Spec.KeepWarm.Level)},

@@ -25,7 +25,9 @@ group = Following(host, "127.0.0.1", secret, port) if host else Leading(hosts, s
 holder = Holder(secret, %r, work, 0, idle, 1000.0, level, ["--group-port", str(runners), "--work", work], group)
 print(holder.port, flush=True)
 if first:
-    holder.take(None, first)
+    holder.expect(first)
+    if not host:
+        holder.take(None, first)
 holder.serve()
 sys.exit(1 if holder.lost else 0)
 """
@@ -92,6 +94,16 @@ class Calls(Hosts):
                 for process in (zero, one):
                     self.assertIsNone(process.poll())
                     process.kill()
+
+    def test_the_process_of_the_first_call_is_kept_on_all_hosts(self):
+        kept = "import os, kinetic\ndef f():\n  kept = kinetic.keep('calls', list)\n  kept.append(1)\n  print('kept', len(kept))\n  return len(kept)"
+        first = self.order("first", function(), {"train.py": kept})
+        (_, port), _ = (self.one(host, "process", first=first) for host in (0, 1))
+        ring = Ring(self, port)
+        ring.send(frames.ATTACH, {"id": "first", "lines": -1, "follow": True})
+        self.assertEqual(ring.follow(), ("kept 1\n", 0))
+        self.assertEqual(self.values(port, kept)[0], [2])
+        self.assertIn("kept 2", self.log_of("call-0", 1))
 
     def test_the_first_call_waits_for_all_hosts(self):
         first = self.order("first", function(), {"train.py": BOTH})

@@ -54,7 +54,7 @@ const lookEvery = 500 * time.Millisecond
 
 // HostOf returns the handle of the host that runs a call.
 func HostOf(h api.Handle) api.Handle {
-	return api.Handle{JobID: h.Host, Backend: h.Backend, Namespace: h.Namespace, K8sName: api.JobNamePrefix + h.Host, Store: h.Store, Hosts: h.Hosts}
+	return api.Handle{JobID: h.Host, Backend: h.Backend, Namespace: h.Namespace, K8sName: h.K8sName, Store: h.Store, Hosts: h.Hosts}
 }
 
 // Status implements job.Backend. A call that was collected is NOT_FOUND, like a job without a workload.

@@ -23,7 +23,7 @@ class Peer:
     """A connection of a holder. It never blocks."""
 
     hungry = False  # whether feed() has to be called often
-    awaited = None  # what a client has asked about a call that has not begun
+    awaited = None  # the ID of a call that has not begun, and what to do with the call when it has
 
     def __init__(self, holder, connection, channel):
         self._holder, self._connection, self._frames = holder, connection, channel
@@ -48,6 +48,12 @@ class Peer:
             del self._out[: self._connection.send(self._out)]
         except OSError:
             pass  # it is told by ready()
+
+    def note(self, call):
+        """Note that a call has begun."""
+        if self.awaited is not None and self.awaited[0] == call.job:
+            action, self.awaited = self.awaited[1], None
+            action(call)
 
     def answer(self, kind, message):
         """Act on an object that the other side has sent."""
@@ -117,9 +123,14 @@ class Client(Peer):
                 break
         self._watch()
 
+    def begin(self, call):
+        """Tell that a call has begun which this client has given, and follow it."""
+        self.say(frames.STATE, {"id": call.job, "state": "started"})
+        self.follow(call)
+
     def attach(self, call, message):
         """Follow a call from where a client asks."""
-        self.awaited, offset = None, message.get("offset")
+        offset = message.get("offset")
         self.follow(call, call.start_of(message["lines"]) if offset is None else int(offset), message["follow"])
 
     def answer(self, kind, message):
@@ -136,6 +147,6 @@ class Client(Peer):
         if kind == frames.ATTACH and call is not None:
             return self.attach(call, message)
         if kind == frames.ATTACH and message["follow"] and self._holder.may_begin(message["id"]):
-            self.awaited = message
+            self.awaited = message["id"], lambda call: self.attach(call, message)
             return None
         return self.say(frames.STATE, {"id": message["id"], "state": "unknown"})

@@ -27,6 +27,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.2, 2.0  # seconds between tries to connect
 class Alone:
     """A host without others."""
 
+    several = False  # whether there are others
     follows = False  # whether host 0 says what runs, and when it ends
     complete = True  # whether all hosts are there
     next_at = math.inf  # the time.monotonic() of the next attend()
@@ -61,6 +62,8 @@ class Alone:
 
 class Leading(Alone):
     """Host 0 of several."""
+
+    several = True
 
     def __init__(self, hosts, secret, port):
         self._hosts, self._secret, self._port = hosts, secret, port
@@ -152,7 +155,7 @@ class Follower(Peer):
 class Following(Alone):
     """A host other than 0."""
 
-    follows = True
+    several = follows = True
 
     def __init__(self, host, leader, secret, port):
         self._host, self._address, self._secret = host, (leader, port), secret

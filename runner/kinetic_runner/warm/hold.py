@@ -10,7 +10,7 @@ from ..environment import WORK
 from ..hosts.release import release
 from ..hosts.rendezvous import find_group
 from ..options import seconds
-from ..outcome import COMPLETED, DISRUPTED, EXIT_RUNNER
+from ..outcome import COMPLETED, DISRUPTED, EXIT_RUNNER, EXIT_TERMINATED
 from ..signals import Signals
 from ..text import tell, timestamp
 from .group import Alone, Following, Leading
@@ -33,11 +33,15 @@ def main(argv, _):
         return EXIT_RUNNER
     pod_uid, level = os.environ.get("KINETIC_POD_UID", ""), own.get(LEVEL, PRELOADED)
     holder = Holder(secret, pod_uid, WORK, PORTS["warm"], idle, limit, level, others + flags, group)
-    if first is not None and not group.follows:
-        holder.take(None, first)
+    if first is not None:
+        holder.expect(first)
+        if not group.follows:
+            holder.take(None, first)
     holder.serve()
     if SET in own and not holder.terminated:
         leave_set(own[SET], group, holder.lost)
+    if holder.terminated and group.several:
+        return EXIT_TERMINATED  # so that the Job ends the other hosts
     return 1 if holder.lost else 0
 
 

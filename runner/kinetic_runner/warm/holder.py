@@ -22,6 +22,7 @@ from .leftovers import Leftovers, end_others
 
 CONNECTIONS = 8
 TAIL_SECONDS = 0.01  # between looks for output of a call that somebody follows
+REASON_SECONDS = 1.0  # from the loss of a host to the end of the call
 KEPT_CALLS = 50  # whose output can be read again
 
 
@@ -45,7 +46,7 @@ class Holder:
         self._leftovers = Leftovers()
         self._calls, self._current, self._cancelled = {}, None, set()
         self._keeper = KeptProcess(work, level)
-        self._ready, self._stopping = None, False
+        self._ready, self._stopping, self._stop_at = None, False, math.inf
         self.lost = ""  # the host that was lost, if any
         self.terminated = False  # by SIGTERM
         self._group = group or Alone()
@@ -114,7 +115,7 @@ class Holder:
         """Return for how long to wait for events."""
         if any(peer.hungry for peer in self._peers):
             return TAIL_SECONDS
-        moments = [self._group.next_at, *(peer.greet_by for peer in self._peers)]
+        moments = [self._group.next_at, self._stop_at, *(peer.greet_by for peer in self._peers)]
         if self._current is None and not self._waiting:
             moments.append(self._ends_at())
         next_at = min(moments)
@@ -142,6 +143,9 @@ class Holder:
     def _tick(self):
         self._group.attend()
         now = time.monotonic()
+        if now >= self._stop_at:
+            self._stop_at = math.inf
+            self._stop()
         for peer in list(self._peers):
             if now >= peer.greet_by:
                 peer.close()
@@ -150,10 +154,10 @@ class Holder:
         if self._current is not None and self._current.code is not None:
             self._finish()
         if self._current is None and self._waiting and not self._stopping and self._group.complete:
-            client, order = self._waiting[0]
+            order = self._waiting[0][1]
             if self._group.give(order):
                 self._waiting.pop(0)
-                self._begin(client, order)
+                self._begin(order)
 
     def _finish(self):
         if os.getpid() == 1:  # else others use this machine, too
@@ -172,6 +176,10 @@ class Holder:
             self._keeper.renew()
             self._ready = self._runner()
 
+    def expect(self, order):
+        """Prepare for the first call, before any connection."""
+        self._keeper.note_call(order)
+
     def take(self, client, order):
         """Start a call, or let it wait for its turn. A call that is here already is followed. The first call of a host has no client."""
         job = order["id"]
@@ -179,20 +187,29 @@ class Holder:
             raise ValueError("a call consists of texts")
         if len(json.dumps(order)) > frames.PAYLOAD_LIMIT:
             raise ValueError("a call is too large for a frame")
-        if job in self._calls:
-            if client is not None:
-                client.say(frames.STATE, {"id": job, "state": "started"})
-                client.follow(self._calls[job])
+        if client is not None and not self._admits(client, order):
             return
-        if client is not None and self._stopping:
-            return self._refuse(client, job)
-        if client is not None and (self._current is not None or self._waiting):
-            if not order.get("wait"):
-                return client.say(frames.BUSY, self._busy())
-            client.say(frames.STATE, {"id": job, "state": "queued", "place": len(self._waiting) + 1})
-        if client is None:
-            self._keeper.note_call(order)
-        self._waiting.append((client, order))
+        if job not in self._calls and not self._is_waiting(job):
+            self._waiting.append((client, order))
+
+    def _admits(self, client, order):
+        """Report whether a call of a client may wait for its turn; answer the client, or let it await the call."""
+        job = order["id"]
+        if job in self._calls:
+            client.begin(self._calls[job])
+        elif self._stopping:
+            self._refuse(client, job)
+        elif not self._is_waiting(job) and not order.get("wait") and (self._current is not None or self._waiting):
+            client.say(frames.BUSY, self._busy())
+        else:
+            if self._current is not None or self._waiting:
+                client.say(frames.STATE, {"id": job, "state": "queued"})
+            client.awaited = job, client.begin
+            return True
+        return False
+
+    def _is_waiting(self, job):
+        return any(order["id"] == job for _, order in self._waiting)
 
     def _busy(self):
         """Return which call runs, or is about to, and for how long."""
@@ -204,7 +221,7 @@ class Holder:
         why = f"{self.lost} was lost" if self.lost else "it is ending"
         client.say(frames.STATE, {"id": job, "state": "refused", "why": why})
 
-    def _begin(self, client, order):
+    def _begin(self, order):
         call = HostedCall(order["id"], self._folder)
         argv = self._flags + order["argv"]
         self._keeper.note_call(order)
@@ -217,12 +234,8 @@ class Holder:
         self._ready, self._current, self._calls[call.job] = None, call, call
         tell(f"kinetic: call {call.job} started\n")
         self._group.began(call.job)
-        if client is not None:
-            client.say(frames.STATE, {"id": call.job, "state": "started"})
-            client.follow(call)
         for peer in list(self._peers):
-            if peer.awaited is not None and peer.awaited["id"] == call.job:
-                peer.attach(call, peer.awaited)
+            peer.note(call)
         if call.job in self._cancelled:
             self._cancelled.discard(call.job)
             call.stop()
@@ -233,7 +246,7 @@ class Holder:
 
     def may_begin(self, job):
         """Report whether a call that has not begun here may still do so."""
-        return self._group.follows and not self._stopping or any(order["id"] == job for _, order in self._waiting)
+        return self._group.follows and not self._stopping or self._is_waiting(job)
 
     def cancel(self, job):
         """End a call on all hosts; return whether it runs or is about to."""
@@ -251,7 +264,7 @@ class Holder:
         self._stopping = True
 
     def lose(self, name):
-        """End because a host of this name was lost. The runner of a call that runs on host 0 notices itself, and ends it."""
+        """End because a host of this name was lost. The call that runs is told soon: its runner may know the reason first."""
         if self.lost or self._stopping:
             return
         tell(f"kinetic: {name} was lost: this host takes no further call\n")
@@ -261,8 +274,7 @@ class Holder:
             if client is not None:
                 self._refuse(client, order["id"])
                 client.flush()
-        if self._group.follows:
-            self._stop()
+        self._stop_at = time.monotonic() + REASON_SECONDS
 
     def _stop(self):
         """Tell the call that runs to end."""
