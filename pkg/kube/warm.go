@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	corev1 "k8s.io/api/core/v1"
 
@@ -65,7 +66,11 @@ func (c *Cluster) readWarm(ctx context.Context, selector string) (*cache, error)
 	return known, c.client.readInto(ctx, known, kinds)
 }
 
-// DeleteEndedWarmSets deletes the LeaderWorkerSets of an owner's warm hosts that have ended. Kubernetes itself deletes ended Jobs.
+// startTime is how long the leader of a warm host may take to be ready.
+const startTime = 5 * time.Minute
+
+// DeleteEndedWarmSets deletes the LeaderWorkerSets of an owner's warm hosts that have ended, also of those that could not tell, for
+// want of a right, and hold their nodes. Kubernetes itself deletes ended Jobs.
 func (c *Cluster) DeleteEndedWarmSets(ctx context.Context, owner string) error {
 	known, err := c.readWarm(ctx, api.LabelWarm)
 	if err != nil {
@@ -77,7 +82,9 @@ func (c *Cluster) DeleteEndedWarmSets(ctx context.Context, owner string) error {
 		if !s.Exists() || s.Kind() != diagnose.LeaderWorkerSet || s.Meta().Annotations[api.AnnotationWarmOwner] != owner {
 			continue
 		}
-		if s.State(s.list()).State.Ended() && s.Meta().DeletionTimestamp == nil {
+		now := s.State(s.list())
+		stuck := now.UnreleasedHosts != "" && c.ServerTime(time.Now()).Sub(now.Started) > startTime
+		if (now.State.Ended() || stuck) && s.Meta().DeletionTimestamp == nil {
 			h := api.Handle{JobID: s.Meta().Labels[api.LabelJobID], Backend: s.Kind().Backend, Namespace: s.Meta().Namespace, K8sName: s.Meta().Name}
 			errs = append(errs, c.Delete(ctx, h, api.DeleteOptions{}))
 		}

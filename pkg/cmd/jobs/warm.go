@@ -120,6 +120,9 @@ func (c *command) runWarm(ctx context.Context, words []string, o warmOptions) er
 	if hosts, err = chooseHosts(hosts, words, o.mine); err != nil {
 		return err
 	}
+	if err := cluster.DeleteEndedWarmSets(ctx, job.CurrentUser()); err != nil {
+		fmt.Fprintf(c.streams.ErrOut, "warning: could not delete warm hosts that have ended: %v\n", err)
+	}
 	if o.end {
 		return c.endHosts(ctx, cluster, hosts, o.output)
 	}

@@ -14,6 +14,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 
@@ -182,6 +183,50 @@ func TestCutConnections(t *testing.T) {
 	}
 	if dials < 3 {
 		t.Errorf("%d connections, so none was cut", dials)
+	}
+}
+
+// The lines of all pods are shown with their numbers. What one of them can't be asked for is in the store.
+func TestSeveralPods(t *testing.T) {
+	addresses := []string{holder(t), holder(t)}
+	b, s, h := backend(t, jobtest.Backend{State: api.Running})
+	var warned []string
+	b.Warn = func(text string) { warned = append(warned, text) }
+	b.Dial = func(_ context.Context, _ api.Handle, number int) (*warm.Conn, error) {
+		if number == len(addresses) {
+			return nil, errors.New("no route")
+		}
+		way, err := net.Dial("tcp", addresses[number])
+		if err != nil {
+			return nil, err
+		}
+		return warm.Connect(way, []byte(secret), podUID)
+	}
+	for number := range addresses {
+		conn, err := b.Dial(t.Context(), h, number)
+		if err != nil {
+			t.Fatal(err)
+		}
+		call := command(t, t.TempDir(), "echo", "line of", fmt.Sprint(number))
+		h.JobID, h.Hosts = call.ID, len(addresses)+1
+		if err := conn.Call(call, nil); err != nil {
+			t.Fatal(err)
+		}
+		_ = conn.Close()
+	}
+	var out bytes.Buffer
+	archive := &logs.Archive{Store: s, JobID: h.JobID}
+	o := logs.Options{Follow: true, Tail: -1, Host: -1, Hosts: h.Hosts}
+	if err := b.Logs(t.Context(), h, archive, o, display.Streams{Out: &out, Err: &out}); err != nil {
+		t.Fatal(err)
+	}
+	lines := strings.Split(strings.TrimSuffix(out.String(), "\n"), "\n")
+	slices.Sort(lines)
+	if want := []string{"host-0 │ line of 0", "host-1 │ line of 1"}; !slices.Equal(lines, want) {
+		t.Errorf("got %q, want %q", lines, want)
+	}
+	if want := []string{"the rest of the log of host 2 of job call-1 is in the store: no route"}; !slices.Equal(warned, want) {
+		t.Errorf("warned %q, want %q", warned, want)
 	}
 }
 
