@@ -1,0 +1,124 @@
+"""A warm host after many calls, and after its processes were killed. KINETIC_MANY is how many; by default they are few."""
+
+import json
+import os
+import random
+import signal
+import time
+import unittest
+
+from fixture import TIMEOUT, function
+from hosting import Hosting, Ring
+from kinetic_runner.warm import frames
+from kinetic_runner.warm.leftovers import processes
+
+MANY = int(os.environ.get("KINETIC_MANY", "12"))
+WARM_UP = 3  # calls until a host has all that it keeps
+GROWTH = 4 << 20  # bytes of memory, of which Python's allocator may take pieces at any time
+VALUE = "import heavy, os, time\ndef f():\n  print('begun', flush=True)\n  time.sleep(%r)\n  return %d"
+
+
+class Many(Hosting):
+    def held(self, pid):
+        """What a process and those below it hold: memory, open files, threads, and the number of processes."""
+        running = processes()
+        family = {pid}
+        for _ in range(4):
+            family |= {child for child, parent in running.items() if parent in family}
+        memory = [int(self.status(member)["VmRSS"].split()[0]) << 10 for member in family]
+        return sum(memory), len(os.listdir(f"/proc/{pid}/fd")), int(self.status(pid)["Threads"]), len(family)
+
+    def status(self, pid):
+        with open(f"/proc/{pid}/status") as file:
+            return dict(line.split(":", 1) for line in file)
+
+    def idle(self, port):
+        """Waits until no call runs, so that all that belongs to one is gone."""
+        until = time.monotonic() + TIMEOUT
+        while True:
+            ring = Ring(self, port)
+            ring.send(frames.STAT, {})
+            state = ring.receive()[1]
+            ring.close()
+            if state["current"] is None:
+                return
+            self.assertLess(time.monotonic(), until)
+
+    def test_nothing_grows(self):
+        for level in ("clean", "preloaded", "process"):
+            with self.subTest(level):
+                self.setUp()
+                process, port = self.warm(level)
+                for number in range(MANY):
+                    if number == WARM_UP:
+                        self.idle(port)
+                        before = self.held(process.pid)
+                    self.assertEqual(self.values(port, VALUE % (0, number))[0], [number])
+                self.idle(port)
+                after = self.held(process.pid)
+                print(f"{level}: {MANY} calls, (bytes, files, threads, processes) {before} → {after}")
+                self.assertLess(after[0] - before[0], GROWTH)
+                self.assertLessEqual(after[1:3], (before[1] + 50, before[2]))  # the logs of the last calls stay open
+                self.assertLessEqual(after[3], before[3] + 1)
+                process.kill()
+
+    def below(self, pid):
+        """The processes below a host, deepest first."""
+        running, found, row = processes(), [], [pid]
+        while row:
+            row = [child for child, parent in running.items() if parent in row]
+            found = row + found
+        return found
+
+    def test_kills_at_random_moments(self):
+        """Every call ends, with its value or with a reason in its records, and the next one has its own value."""
+        chance = random.Random(20261127)
+        for level in ("preloaded", "process"):
+            self.setUp()
+            process, port = self.warm(level)
+            for number in range(MANY):
+                job, ring = self.begin(port, number)
+                time.sleep(chance.random() * 0.2)  # the moment is random, and nothing waits for it
+                victims = self.below(process.pid)
+                if victims and chance.random() < 0.8:
+                    self.kill(chance.choice(victims))
+                else:
+                    ring.close()  # the client is gone
+                    ring = None
+                code = self.end(ring) if ring else None
+                self.idle(port)
+                end = self.document(job, "end.json")
+                if end is None:  # its runner was killed, as if its pod were
+                    self.assertIn(code, (-9, None))
+                elif end["state"] == "SUCCEEDED":
+                    self.assertEqual(self.result(job)["value"], number)
+                elif end["reason"] == "Exception":  # it printed when who reads that was gone
+                    self.assertIn("BrokenPipeError", end["message"])
+                else:
+                    self.assertIn(end["reason"], ("Killed", "Terminated", "RunnerFailure"), end)
+                self.assertEqual(self.values(port, VALUE % (0, -number))[0], [-number], (level, number, end))
+            process.kill()
+
+    def begin(self, port, number):
+        job, self.calls = f"call-{self.calls}", self.calls + 1
+        ring = Ring(self, port)
+        ring.send(frames.CALL, self.order(job, function(), {"train.py": VALUE % (0.1, number)}))
+        self.assertEqual(ring.receive()[1]["state"], "started")
+        return job, ring
+
+    def kill(self, pid):
+        try:
+            os.kill(pid, signal.SIGKILL)
+        except ProcessLookupError:
+            pass
+
+    def document(self, job, name):
+        try:
+            with open(os.path.join(self.store, job, name)) as file:
+                return json.load(file)
+        except FileNotFoundError:
+            return None
+
+
+if __name__ == "__main__":
+    unittest.main()
