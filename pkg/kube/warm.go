@@ -31,7 +31,7 @@ func (h WarmHost) TakesCalls() bool { return h.PodOf(0).Name != "" }
 
 // PodOf returns a pod of a host by its number, zero if it is not running.
 func (h WarmHost) PodOf(number int) Pod {
-	if number >= len(h.Running) {
+	if number < 0 || number >= len(h.Running) {
 		return Pod{}
 	}
 	return h.Running[number]

@@ -129,7 +129,7 @@ func (s *topSource) lastLineOfCall(ctx context.Context, r top.Row, host api.Hand
 	if err != nil {
 		return "", err
 	}
-	conn, err := backend.DialWarm(ctx, s.config, s.cluster, found, r.Host)
+	conn, err := backend.DialWarm(ctx, s.config, s.cluster, found, max(r.Host, 0))
 	if err != nil {
 		return "", err
 	}

@@ -205,7 +205,11 @@ func (b Backend) followAll(ctx context.Context, h api.Handle, a *logs.Archive, o
 			}
 		}()
 		err := b.follow(following, h, a, o, number, out)
-		if err != nil && ctx.Err() == nil {
+		switch {
+		case err == nil || ctx.Err() != nil:
+		case following.Err() != nil:
+			b.Warn(fmt.Sprintf("host %d of job %s has not ended yet: its log will be in the store", number, h.JobID))
+		default:
 			b.Warn(fmt.Sprintf("the rest of the log of host %d of job %s is in the store: %v", number, h.JobID, err))
 		}
 		return ctx.Err()

@@ -14,6 +14,8 @@ from .peers import RESTART_SECONDS, Leader
 from .release import release
 from .verdict import verdict
 
+MEET_SECONDS = 5.0  # for the other hosts of a warm host to come, if the call has already failed here
+
 
 def run(attempt, problem=None):
     """Run the attempt on host 0; return the exit code. A problem, if given, ends the job without a call."""
@@ -83,6 +85,8 @@ class LeaderAttempt(HostAttempt):
     def agree(self, outcome):
         """Return the outcome of the attempt on all hosts."""
         link = self.link
+        if self.options.warm:  # one that is late would wait for this host, which takes the next call
+            self.wait(lambda: link.complete, time.monotonic() + MEET_SECONDS)
         link.report(outcome)
         until = time.monotonic() + RESTART_SECONDS
         self.wait(lambda: link.settled(self.signals.came) or link.gone and time.monotonic() >= until)

@@ -94,6 +94,11 @@ class Leader:
             key.data()
 
     @property
+    def complete(self):
+        """Whether all other hosts have come."""
+        return len(self._seats) == self._hosts - 1
+
+    @property
     def missing(self):
         """The hosts that have no connection or were terminated, before their calls ended. Some may come back."""
         return self._absent(math.inf)
