@@ -80,7 +80,7 @@ func (c *Cluster) locate(ctx context.Context, objects []*unstructured.Unstructur
 		case !isWorkload(o):
 			return fmt.Errorf("%s %s of the overlay: %w", gvk.Kind, o.GetName(), err)
 		case errors.Is(err, errNoKind):
-			return errNoLeaderWorkerSets
+			return noLeaderWorkerSets()
 		default:
 			return fmt.Errorf("%s %s: %w", gvk.Kind, o.GetName(), err)
 		}
@@ -112,10 +112,12 @@ func (c *Cluster) discover(ctx context.Context, gvk schema.GroupVersionKind) err
 	return fmt.Errorf("%w in %s: install it, or check kubectl api-resources", errNoKind, version)
 }
 
-// errNoLeaderWorkerSets says that jobs on several hosts can't use the default backend. Nothing of
+// noLeaderWorkerSets says that jobs on several hosts can't use the default backend. Nothing of
 // the job was created.
-var errNoLeaderWorkerSets error = &apiserver.MissingKind{Install: apiserver.InstallLeaderWorkerSet,
-	Text: "the cluster has no LeaderWorkerSets, which jobs on several hosts (--backend lws) need: install them with " + apiserver.InstallLeaderWorkerSet + ", or use --backend gke; `kubectl kinetic doctor` shows what else is missing"}
+func noLeaderWorkerSets() error {
+	return &apiserver.MissingKind{Install: apiserver.InstallLeaderWorkerSet,
+		Text: "the cluster has no LeaderWorkerSets, which jobs on several hosts (--backend lws) need: install them with " + apiserver.InstallLeaderWorkerSet + ", or use --backend gke; `kubectl kinetic doctor` shows what else is missing"}
+}
 
 // errNoKind says that a cluster does not have a kind.
 var errNoKind = errors.New("the cluster has no such kind")

@@ -234,7 +234,8 @@ func form(format, word string) string {
 
 // anyOf returns the pattern of the names that one of the regular expressions matches.
 func anyOf(forms ...string) func() *regexp.Regexp {
-	return lazyregexp.New("^(" + strings.Join(forms, "|") + ")$")
+	text := "^(" + strings.Join(forms, "|") + ")$"
+	return func() *regexp.Regexp { return lazyregexp.Of(text) }
 }
 
 // The records of a job, relative to its directory: all that it stores except its outputs.
@@ -243,15 +244,14 @@ var (
 		form(names.Environment, ""), form(collectedName, ""), form(names.Attempt, ofChunk), form(names.LogPart, ""), form(names.PartLog, partPattern), form(names.Pickle, later),
 		form(names.InputResult, ""), form(names.InputTries, ""), form(names.InputPickle, later), form(names.Hashes, later))
 	// tracePattern matches the records that hardly anything but a job has.
-	tracePattern        = anyOf(form(names.Call, ""), form(names.Result, ""), form(names.End, ""), form(names.Attempt, ""), form(names.LogPart, ""))
-	pythonRecordPattern = lazyregexp.New(`^(handle\.json|payload\.pkl|context\.zip|requirements\.txt|result(-worker-\d+)?\.pkl|\.(debug|leader)_ready)$`)
+	tracePattern = anyOf(form(names.Call, ""), form(names.Result, ""), form(names.End, ""), form(names.Attempt, ""), form(names.LogPart, ""))
 )
 
 // IsRecord reports, by its name, whether an object in a job's directory is one of the
 // job's records, rather than an output or someone else's object.
 func IsRecord(id, name string) bool {
 	rest, below := strings.CutPrefix(name, id+"/")
-	return below && (recordPattern().MatchString(rest) || lazyregexp.Of(pythonIDPattern).MatchString(id) && pythonRecordPattern().MatchString(rest))
+	return below && (recordPattern().MatchString(rest) || lazyregexp.Of(pythonIDPattern).MatchString(id) && lazyregexp.Of(pythonRecordPattern).MatchString(rest))
 }
 
 // IsTrace reports whether a record shows, without a handle, that its directory is a
@@ -283,13 +283,13 @@ func checkName(name string) error {
 	return nil
 }
 
-var idPattern = lazyregexp.New("^" + facts.IDs.Pattern + "$")
-
 // The end of the IDs that this program makes, with the time and seven digits; and all IDs
 // of keras-kinetic.
 const (
 	idTail          = `-\d{8}-\d{6}-[0-9a-f]{7}$`
 	pythonIDPattern = `^job-[0-9a-f]{8}$`
+	// The records of keras-kinetic.
+	pythonRecordPattern = `^(handle\.json|payload\.pkl|context\.zip|requirements\.txt|result(-worker-\d+)?\.pkl|\.(debug|leader)_ready)$`
 )
 
 // IsMadeID reports whether a program made an ID, rather than a person.
@@ -326,7 +326,7 @@ func TimeOf(id string) time.Time {
 
 // CheckID rejects anything that must never become part of a path.
 func CheckID(id string) error {
-	if !idPattern().MatchString(id) {
+	if !lazyregexp.Of("^" + facts.IDs.Pattern + "$").MatchString(id) {
 		return fmt.Errorf("job ID %q: expected 2 to 50 lower-case letters, digits and '-', with a letter or digit at both ends", id)
 	}
 	if slices.Contains(facts.IDs.Reserved, id) {

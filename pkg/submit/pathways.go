@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,13 +13,14 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
 // imageTag matches the tag of an image.
-var imageTag = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
+const imageTag = `^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`
 
 // launchers start several processes, and the runtime has one client.
 var launchers = []string{
@@ -55,7 +55,7 @@ func validatePathways(r api.Request) error {
 			return fmt.Errorf("--env JAX_PLATFORMS=%s: with --backend pathways JAX reaches the chips by the platform proxy: omit the variable, or use proxy,cpu", e.Value)
 		}
 	}
-	if w.Version != "" && !imageTag.MatchString(w.Version) {
+	if w.Version != "" && !lazyregexp.Of(imageTag).MatchString(w.Version) {
 		return fmt.Errorf("--pathways-version %q: expected the tag of an image, such as jax-0.9.2", w.Version)
 	}
 	if r.Processes != "" {

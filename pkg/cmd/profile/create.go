@@ -130,7 +130,7 @@ func (c *creation) checkName(file profile.File, name string) error {
 		return nil //nolint:nilerr // there is none
 	}
 	if !c.force {
-		return fmt.Errorf("profile %s: %w", name, errExists)
+		return exists(name)
 	}
 	c.startFrom(old)
 	return nil
@@ -143,8 +143,10 @@ func (c *creation) startFrom(old profile.Profile) {
 	}
 }
 
-// errExists is the error for the name of an existing profile.
-var errExists = fmt.Errorf("a profile of that name exists: use --force to replace it")
+// exists is the error for the name of an existing profile.
+func exists(name string) error {
+	return fmt.Errorf("profile %s: a profile of that name exists: use --force to replace it", name)
+}
 
 // profile returns the profile of a place.
 func (c *creation) profile(name string, where target.Target) profile.Profile {
@@ -169,7 +171,7 @@ func (c *creation) write(ctx context.Context, name string, where target.Target) 
 	var current string
 	err := c.change(ctx, func(d *profile.Draft) error {
 		if _, err := d.Find(name); err == nil && !c.force {
-			return fmt.Errorf("profile %s: %w", name, errExists)
+			return exists(name)
 		}
 		err := d.Put(p)
 		current = d.Current

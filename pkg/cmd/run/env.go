@@ -32,7 +32,7 @@ type variables struct {
 	Notes []string
 }
 
-var envName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
+const envName = `^[A-Za-z_][A-Za-z0-9_]*$`
 
 // neverCaptured are patterns of names that describe this machine, not the job: its paths,
 // its devices, its credentials, and its role if it is itself part of a job. --capture-env
@@ -93,7 +93,7 @@ type envReader struct {
 }
 
 func (r *envReader) claim(flag, name string) error {
-	if !envName().MatchString(name) {
+	if !lazyregexp.Of(envName).MatchString(name) {
 		return fmt.Errorf("%s %q: invalid name: use letters, digits and '_', not starting with a digit", flag, name)
 	}
 	if submit.SetByRunner(name) {
@@ -148,7 +148,7 @@ func (r *envReader) capture(pattern string) error {
 	for name := range r.local {
 		ok, _ := path.Match(pattern, name)
 		matched = matched || ok
-		if ok && r.seen[name] == "" && envName().MatchString(name) {
+		if ok && r.seen[name] == "" && lazyregexp.Of(envName).MatchString(name) {
 			names = append(names, name)
 		}
 	}

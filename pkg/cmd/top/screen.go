@@ -201,11 +201,11 @@ func (m *Model) bottom(width int) Line {
 }
 
 // escape matches the sequences with which programs colour their output.
-var escape = lazyregexp.New("\x1b\\[[0-9;?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)")
+const escape = "\x1b\\[[0-9;?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)"
 
 // OneLine makes a text from elsewhere safe for a line of a terminal, without its colours.
 func OneLine(text string) string {
-	text = ui.Clean(escape().ReplaceAllString(text, ""))
+	text = ui.Clean(lazyregexp.Of(escape).ReplaceAllString(text, ""))
 	return strings.NewReplacer("\n", " ", "\t", " ").Replace(text)
 }
 

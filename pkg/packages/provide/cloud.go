@@ -71,15 +71,15 @@ func unfit(format string, args ...any) error {
 	return &CloudError{Err: unfitError(fmt.Sprintf(format, args...))}
 }
 
-// errNoProject says that there is no Cloud Build to ask.
-var errNoProject = errors.New("--builder cloudbuild: no project is known: name the cluster's with --project")
+// noProject is the error without a Cloud Build to ask.
+const noProject = "--builder cloudbuild: no project is known: name the cluster's with --project"
 
 // build has Cloud Build make the image. packages are those that were resolved here, if any; because
 // says why this machine does not make it, nil if that was asked for.
 func (p *Provider) build(ctx context.Context, plan decide.Plan, packages []lock.Package, because error) (decide.Provided, error) {
 	done := decide.Provided{Plan: plan, Image: plan.Image}
 	if p.Cloud == nil {
-		return done, errNoProject
+		return done, errors.New(noProject)
 	}
 	failed := &CloudError{}
 	if because != nil {

@@ -145,7 +145,7 @@ func (of prospect) unable(ctx context.Context, at step) error {
 	case at == here && of.way == resolve.Pod:
 		return &resolve.NotHereError{Target: of.facts.Target(), Why: of.why}
 	case at == inCloud && of.Cloud == nil:
-		return errNoProject
+		return errors.New(noProject)
 	case at == inCloud:
 		return of.fits(ctx, of.plan, of.facts, of.packages)
 	}

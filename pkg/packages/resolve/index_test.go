@@ -82,8 +82,8 @@ func TestFiles(t *testing.T) {
 		s.html = isHTML
 		got, err := IndexClient{}.Files(t.Context(), s.URL+"/simple/", "Some.Name")
 		want := []IndexFile{
-			{Name: "some_name-1.0-py3-none-any.whl", URL: s.URL + "/files/some_name-1.0-py3-none-any.whl", SHA256: hashOfA, Size: 5, RequiresPython: ">=3.9", Yanked: true},
-			{Name: "some_name-1.0.tar.gz", URL: s.URL + "/files/some_name-1.0.tar.gz", RequiresPython: ">=3.9", Yanked: true},
+			{Name: "some_name-1.0-py3-none-any.whl", URL: s.URL + "/files/some_name-1.0-py3-none-any.whl", SHA256: hashOfA, Size: 5, Yanked: true},
+			{Name: "some_name-1.0.tar.gz", URL: s.URL + "/files/some_name-1.0.tar.gz", Yanked: true},
 		}
 		if isHTML {
 			want[0].Size, want[0].Yanked, want[1].Yanked = 0, false, false
