@@ -35,10 +35,10 @@ var (
 	// delete it after 30 days. A data set's document that is found to be younger vouches for
 	// blobs that were younger when it was written: they may be twice as old. A pod that starts
 	// later renews all that is older than 20 days.
-	renewAfter = time.Duration(facts.Ages.Blob) * time.Second
+	renewAfter = time.Duration(api.Contract.Ages.Blob) * time.Second
 	// renewMountedAfter is that age for a file that pods mount. It is greater, since a pod that
 	// has the file open must open it again.
-	renewMountedAfter = time.Duration(facts.Ages.Mounted) * time.Second
+	renewMountedAfter = time.Duration(api.Contract.Ages.Mounted) * time.Second
 )
 
 var errDamaged = errors.New("the content was changed in transit")
@@ -239,7 +239,7 @@ type upload struct {
 // streamed reports whether an object is sent in one request, straight from its source: it is
 // a blob or a file as pack has them, whose source can be opened again. Other objects pass
 // through a buffer, from which the library sends what was lost again.
-func (u upload) streamed() bool { return !u.buffered && u.size <= api.MaxPartBytes }
+func (u upload) streamed() bool { return !u.buffered && u.size <= api.Contract.Limits.Part }
 
 // upload sends an object, and starts over if it was damaged or a resumable upload was lost.
 func (r *request) upload(ctx context.Context, o *storage.ObjectHandle, u upload) error {

@@ -9,15 +9,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
-	"github.com/kubectl-kinetic/kinetic/runner/kinetic_runner/contract"
 )
 
 // The names of all objects of a store, relative to its URL, are here and, as far as the runner knows them, too, in
 // the contract with it.
-var facts = contract.Read()
-
-var names = facts.Objects
+var names = api.Contract.Objects
 
 const (
 	collectedName = "collected.json"
@@ -189,22 +187,22 @@ func SyncNumber(name string) (number int, ok bool) {
 }
 
 // HashOf returns the SHA-256 that the runner noted with an output, "" if it didn't.
-func HashOf(o Object) string { return o.Metadata[facts.Metadata.Hash] }
+func HashOf(o Object) string { return o.Metadata[api.Contract.Metadata.Hash] }
 
 // WrittenBy returns the ID of the job whose runner has written an output, "" if it was a program.
 func WrittenBy(o Object) string {
-	id, _, _ := strings.Cut(o.Metadata[facts.Metadata.Writer], "/")
+	id, _, _ := strings.Cut(o.Metadata[api.Contract.Metadata.Writer], "/")
 	return id
 }
 
 // WrittenByHost reports whether an output was written by the runner of the job and host, or input of a map, with a number.
 func WrittenByHost(o Object, id string, number int) bool {
-	return strings.HasPrefix(o.Metadata[facts.Metadata.Writer], fmt.Sprintf("%s/%d/", id, number))
+	return strings.HasPrefix(o.Metadata[api.Contract.Metadata.Writer], fmt.Sprintf("%s/%d/", id, number))
 }
 
 // OutputMetadata returns the metadata of an output under its plain name, as the runner writes it.
 func OutputMetadata(id string, number, attempt int, sha256 string) map[string]string {
-	return map[string]string{facts.Metadata.Writer: fmt.Sprintf("%s/%d/%d", id, number, attempt), facts.Metadata.Hash: sha256}
+	return map[string]string{api.Contract.Metadata.Writer: fmt.Sprintf("%s/%d/%d", id, number, attempt), api.Contract.Metadata.Hash: sha256}
 }
 
 // IsSyncObject reports whether a name, relative to the home of the outputs, is that of an object of the index with a number.
@@ -326,10 +324,10 @@ func TimeOf(id string) time.Time {
 
 // CheckID rejects anything that must never become part of a path.
 func CheckID(id string) error {
-	if !lazyregexp.Of("^" + facts.IDs.Pattern + "$").MatchString(id) {
+	if !lazyregexp.Of("^" + api.Contract.IDs.Pattern + "$").MatchString(id) {
 		return fmt.Errorf("job ID %q: expected 2 to 50 lower-case letters, digits and '-', with a letter or digit at both ends", id)
 	}
-	if slices.Contains(facts.IDs.Reserved, id) {
+	if slices.Contains(api.Contract.IDs.Reserved, id) {
 		return fmt.Errorf("job ID %q is a reserved word", id)
 	}
 	return nil

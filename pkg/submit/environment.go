@@ -45,7 +45,7 @@ func (p Planned) WithEnvironment(e decide.Provided) Planned {
 		if p.Secrets == nil {
 			p.Secrets = map[string]string{}
 		}
-		p.Secrets[api.EnvNetrc] = e.Netrc
+		p.Secrets[api.Contract.Names.Netrc] = e.Netrc
 		p.Spec.SecretEnv = slices.Sorted(maps.Keys(p.Secrets))
 	}
 	return p

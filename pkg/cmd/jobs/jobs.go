@@ -29,6 +29,13 @@ type command struct {
 func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cobra.Command {
 	c := &command{streams: streams, clock: now, choice: jobflags.Flags{Connection: connect.NewFlags()}}
 	c.choice.Connection.SetNotices(streams.ErrOut)
+	// otherWords are the names that other tools have for our commands.
+	otherWords := map[string][]string{
+		"delete": {"cleanup", "cancel"}, "remove": {"cleanup", "cancel"}, "rm": {"cleanup", "cancel"},
+		"kill": {"cancel"}, "stop": {"cancel"}, "get": {"describe", "list"}, "ps": {"list"}, "watch": {"top"}, "dashboard": {"top"},
+		"info": {"describe"}, "inspect": {"describe"}, "show": {"describe"},
+		"attach": {"logs", "shell"}, "follow": {"logs"}, "exec": {"shell"}, "ssh": {"shell"}, "sh": {"shell"}, "bash": {"shell"}, "port-forward": {"forward"}, "tunnel": {"forward"},
+	}
 	root := &cobra.Command{
 		Use:         "jobs",
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic jobs"},
@@ -48,14 +55,6 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	root.AddCommand(version.NewCommand(streams))
 	cli.AddSections(root)
 	return root
-}
-
-// otherWords are the names that other tools have for our commands.
-var otherWords = map[string][]string{
-	"delete": {"cleanup", "cancel"}, "remove": {"cleanup", "cancel"}, "rm": {"cleanup", "cancel"},
-	"kill": {"cancel"}, "stop": {"cancel"}, "get": {"describe", "list"}, "ps": {"list"}, "watch": {"top"}, "dashboard": {"top"},
-	"info": {"describe"}, "inspect": {"describe"}, "show": {"describe"},
-	"attach": {"logs", "shell"}, "follow": {"logs"}, "exec": {"shell"}, "ssh": {"shell"}, "sh": {"shell"}, "bash": {"shell"}, "port-forward": {"forward"}, "tunnel": {"forward"},
 }
 
 // finish adds to a sub-command the flags that all have, and completion of ids.

@@ -51,15 +51,14 @@ var frameworks = sync.OnceValue(func() map[string]framework {
 	return of
 })
 
-// extras are extras with which a package, such as transformers, brings a framework.
-var extras = map[string]framework{
-	"torch": usesOther, "pytorch": usesOther, "tf": usesOther, "tensorflow": usesOther, "jax": usesJAX, "flax": usesJAX,
-}
-
 // frameworkOf returns what a package uses, "" if that is not known.
 func frameworkOf(r requirement.Requirement) framework {
 	// families are beginnings of names that say what a package uses.
 	families := map[string]framework{"torch": usesOther, "pytorch-": usesOther, "tensorflow": usesOther, "jax-": usesJAX}
+	// extras are extras with which a package, such as transformers, brings a framework.
+	extras := map[string]framework{
+		"torch": usesOther, "pytorch": usesOther, "tf": usesOther, "tensorflow": usesOther, "jax": usesJAX, "flax": usesJAX,
+	}
 	for _, extra := range r.Extras {
 		if of, known := extras[requirement.Normalize(extra)]; known {
 			return of

@@ -12,15 +12,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
-// locks are files whose versions count for other tools, and what to type instead.
-var locks = []unread{
-	{pattern: "poetry.lock", instead: "for its versions, run poetry export -f requirements.txt -o requirements.txt"},
-	{pattern: "pdm.lock", instead: "for its versions, type pdm export -f requirements -o requirements.txt"},
-	{pattern: "uv.lock", instead: "for its versions, add --requirements uv.lock"},
-	{pattern: "pylock*.toml", instead: "for its versions, add --requirements FILE"},
-	{pattern: "requirements.lock", instead: "for its versions, add --requirements FILE"}, // of Rye
-}
-
 // What to do with files that name packages as PyPI does, or as conda does. Beside [project], its file stands
 // in for requirements.txt.
 const (
@@ -46,14 +37,6 @@ var manifests = []unread{
 	{pattern: "pyproject.toml", table: pixiTable, instead: relistConda, more: relistConda},
 	{pattern: "pyproject.toml", table: hatchTable("tool.hatch.envs"), instead: relist, more: relistHatch},
 	{pattern: "hatch.toml", table: hatchTable("envs"), instead: relist, more: relistHatch},
-}
-
-// hidden are files that a pyproject.toml below them hides although it requires nothing.
-var hidden = []unread{
-	{pattern: "requirements.txt", instead: "add --requirements FILE"},
-	{pattern: "pylock*.toml", instead: "add --requirements FILE"},
-	{pattern: "uv.lock", instead: "add --requirements FILE"},
-	{pattern: "pyproject.toml", says: says, instead: "add --requirements FILE"},
 }
 
 // unread is a file that is not read, or a table of one.
@@ -183,6 +166,13 @@ func (r *reader) warnOverlooked() {
 	default:
 		return
 	}
+	// hidden are files that a pyproject.toml below them hides although it requires nothing.
+	hidden := []unread{
+		{pattern: "requirements.txt", instead: "add --requirements FILE"},
+		{pattern: "pylock*.toml", instead: "add --requirements FILE"},
+		{pattern: "uv.lock", instead: "add --requirements FILE"},
+		{pattern: "pyproject.toml", says: says, instead: "add --requirements FILE"},
+	}
 	for dir := filepath.Clean(r.EntryDir); ; dir = filepath.Dir(dir) {
 		w.Unread = r.warnAll(dir, all, because, isIt) || w.Unread
 		if dir == w.Dir && !goesOn || isTop(dir, r.Home) {
@@ -202,6 +192,14 @@ func (r *reader) warnLocks() bool {
 	isOpen := func(l Line) bool { return l.Name() != "" && len(l.Hashes) == 0 }
 	if w.Kind == None || w.Kind.IsLock() || !slices.ContainsFunc(lines, isOpen) {
 		return false
+	}
+	// locks are files whose versions count for other tools, and what to type instead.
+	locks := []unread{
+		{pattern: "poetry.lock", instead: "for its versions, run poetry export -f requirements.txt -o requirements.txt"},
+		{pattern: "pdm.lock", instead: "for its versions, type pdm export -f requirements -o requirements.txt"},
+		{pattern: "uv.lock", instead: "for its versions, add --requirements uv.lock"},
+		{pattern: "pylock*.toml", instead: "for its versions, add --requirements FILE"},
+		{pattern: "requirements.lock", instead: "for its versions, add --requirements FILE"}, // of Rye
 	}
 	return r.warnAll(w.Dir, locks, r.because(), func(path string) bool {
 		if !isFile(path) {

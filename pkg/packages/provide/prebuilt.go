@@ -325,7 +325,7 @@ func (p *Provider) adopt(ctx context.Context, plan decide.Plan) (pins, bool) {
 		return pins{}, false // it did not get that far, or was deleted: the pod resolves again
 	}
 	var d document
-	if err := json.Unmarshal(text, &d); err != nil || d.Version != documentVersion || len(d.Wheels) == 0 {
+	if err := json.Unmarshal(text, &d); err != nil || d.Version != api.Contract.Versions.Document || len(d.Wheels) == 0 {
 		return pins{}, false
 	}
 	found := pins{Python: d.Python, By: "job " + id, When: p.Now(), Stored: true}

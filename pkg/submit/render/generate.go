@@ -40,13 +40,6 @@ const (
 `
 )
 
-// printOrder puts what a workload needs before it, and the runner, which nobody reads,
-// last.
-var printOrder = types.LegacySortOptions{
-	OrderFirst: []string{"ServiceAccount", "Role", "RoleBinding", "Secret", "PersistentVolumeClaim", "ResourceClaimTemplate", "NetworkPolicy", "Service"},
-	OrderLast:  []string{"ConfigMap"},
-}
-
 var componentType = types.TypeMeta{APIVersion: types.ComponentVersion, Kind: types.ComponentKind}
 
 // generate makes the kustomization of a job: the base and the components for its pod, the
@@ -79,6 +72,12 @@ func generate(s api.Spec, o Overlay, p program, whole bool) (tree, error) {
 	layers, err := g.write(files, s)
 	if err != nil {
 		return nil, err
+	}
+	// printOrder puts what a workload needs before it, and the runner, which nobody reads,
+	// last.
+	printOrder := types.LegacySortOptions{
+		OrderFirst: []string{"ServiceAccount", "Role", "RoleBinding", "Secret", "PersistentVolumeClaim", "ResourceClaimTemplate", "NetworkPolicy", "Service"},
+		OrderLast:  []string{"ConfigMap"},
 	}
 	k := types.Kustomization{
 		TypeMeta:    types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind},

@@ -29,7 +29,7 @@ func (r *Runtime) look(ctx context.Context) doctor.Finding {
 	case err != nil:
 		return doctor.Skip("could not be looked for: %v", err)
 	case len(versions) == 0:
-		return doctor.Bad("", "%s has no server and proxy_server for jax %s or newer: name a copy that has them with KINETIC_PATHWAYS_IMAGES", r.Repository, api.PathwaysJAX)
+		return doctor.Bad("", "%s has no server and proxy_server for jax %s or newer: name a copy that has them with KINETIC_PATHWAYS_IMAGES", r.Repository, api.Contract.Pathways.JAX)
 	case len(versions) == 1:
 		return doctor.Good("%s has %s", r.Repository, versions[0])
 	}
