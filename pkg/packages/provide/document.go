@@ -13,7 +13,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/resolve"
 )
 
@@ -61,7 +60,7 @@ func (d document) text() (written, error) {
 
 // wishDocument returns the document of a plan for what installs the packages, and chooses them if
 // there are none yet.
-func wishDocument(plan decide.Plan, packages []lock.Package) (document, error) {
+func wishDocument(plan decide.Plan, packages []deps.Package) (document, error) {
 	d := document{Version: api.Contract.Versions.Document, Complete: plan.Wanted.Kind.IsLock() || len(packages) > 0}
 	var err error
 	if d.Complete { // the packages are all that is installed
@@ -153,7 +152,7 @@ func inRoot(plan decide.Plan, path string) (string, error) {
 
 // lockedLines returns the requirements of packages that are chosen: each is a file or a commit, so
 // that no index is asked for it.
-func lockedLines(plan decide.Plan, packages []lock.Package) ([]string, error) {
+func lockedLines(plan decide.Plan, packages []deps.Package) ([]string, error) {
 	var lines []string
 	for _, p := range packages {
 		line := ""
@@ -186,7 +185,7 @@ func fragment(address string) string {
 }
 
 // fileOf returns the path of a package of a lock that is a file of the project, "" for others.
-func fileOf(plan decide.Plan, p lock.Package) string {
+func fileOf(plan decide.Plan, p deps.Package) string {
 	switch {
 	case p.Wheel != nil:
 		return p.Wheel.Path

@@ -1,11 +1,10 @@
-package lock
+package deps
 
 import (
 	"fmt"
 	"slices"
 	"strings"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
@@ -35,9 +34,9 @@ type pylockPackage struct {
 }
 
 // ReadPyLock reads a pylock.toml.
-func ReadPyLock(text []byte, o Options) (Lock, error) {
+func ReadPyLock(text []byte, o LockOptions) (Lock, error) {
 	var f pylock
-	if err := deps.Decode(text, o.Name, &f); err != nil {
+	if err := Decode(text, o.Name, &f); err != nil {
 		return Lock{}, err
 	}
 	l, err := f.read(o)
@@ -47,7 +46,7 @@ func ReadPyLock(text []byte, o Options) (Lock, error) {
 	return l.sorted(), nil
 }
 
-func (f pylock) read(o Options) (l Lock, err error) {
+func (f pylock) read(o LockOptions) (l Lock, err error) {
 	if major, _, _ := strings.Cut(f.Version, "."); major != "1" {
 		return l, fmt.Errorf("its lock-version is %q: only 1.0 can be read", f.Version)
 	}
@@ -89,7 +88,7 @@ func (f pylock) read(o Options) (l Lock, err error) {
 }
 
 // checkEnvironment returns an error if the file is for other environments.
-func (f pylock) checkEnvironment(o Options) error {
+func (f pylock) checkEnvironment(o LockOptions) error {
 	for _, marker := range f.Environments {
 		ok, err := o.holds(marker, o.Environment())
 		if ok || err != nil {
@@ -103,7 +102,7 @@ func (f pylock) checkEnvironment(o Options) error {
 }
 
 // known returns an error if an extra or a group is wanted that the file doesn't have.
-func (o Options) known(extras, groups []string) error {
+func (o LockOptions) known(extras, groups []string) error {
 	for _, set := range []struct {
 		what          string
 		wanted, known []string
@@ -122,7 +121,7 @@ func (o Options) known(extras, groups []string) error {
 }
 
 // chosen returns the package with the wheel that fits.
-func (p pylockPackage) chosen(o Options) (Package, error) {
+func (p pylockPackage) chosen(o LockOptions) (Package, error) {
 	chosen := Package{Name: requirement.Normalize(p.Name), Version: p.Version}
 	if err := o.CheckPython(p.RequiresPython); err != nil {
 		return chosen, fmt.Errorf("package %s: %w", p.Name, err)

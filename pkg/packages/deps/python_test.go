@@ -1,4 +1,4 @@
-package lock
+package deps
 
 import (
 	"strings"
@@ -19,7 +19,7 @@ func TestPatchVersions(t *testing.T) {
 		"a condition that is odd": {"", ">=x", "requires-python: "},
 		"no condition":            {"", "", ""},
 	} {
-		o := options()
+		o := lockOptions()
 		o.FullPython = c.full
 		err := o.CheckPython(c.requires)
 		if (err == nil) != (c.want == "") || err != nil && !strings.Contains(err.Error(), c.want) {
@@ -27,7 +27,7 @@ func TestPatchVersions(t *testing.T) {
 		}
 	}
 	for full, want := range map[string]bool{"": true, "3.12.2": true, "3.12.3": false} { // of a backport
-		o := options()
+		o := lockOptions()
 		o.FullPython = full
 		if got, err := o.holds("python_full_version < '3.12.3'", o.Environment()); got != want || err != nil {
 			t.Errorf("%q: got %v, %v", full, got, err)

@@ -1,6 +1,4 @@
-// Package lock reads lock files: which packages a project needs on a target, and the wheel of
-// each. It contacts nothing and builds nothing.
-package lock
+package deps
 
 import (
 	"cmp"
@@ -17,13 +15,12 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
-// Options say what is wanted of a lock file.
-type Options struct {
+// LockOptions say what is wanted of a lock file.
+type LockOptions struct {
 	// Name is the path of the file as users know it, Dir its absolute directory.
 	Name, Dir string
 	// Root is the package root. Files outside both are not the project's to send.
@@ -53,7 +50,7 @@ type Package struct {
 	Name    string // normalized
 	Version string // "" if only its source is known
 	// Wheel is the wheel that fits the target, nil if none does.
-	Wheel *File
+	Wheel *WheelFile
 	// Source is what the package has to be built from if there is no wheel, such as
 	// git+https://HOST/REPOSITORY@COMMIT, and Why says why no wheel is taken.
 	Source string
@@ -62,8 +59,8 @@ type Package struct {
 	SourceSHA256 string
 }
 
-// File is a wheel. Either URL or Path is set.
-type File struct {
+// WheelFile is a wheel. Either URL or Path is set.
+type WheelFile struct {
 	Name   string
 	URL    string
 	Path   string // absolute
@@ -72,14 +69,14 @@ type File struct {
 }
 
 // Environment returns what markers are evaluated for.
-func (o Options) Environment() requirement.Environment {
+func (o LockOptions) Environment() requirement.Environment {
 	machine := map[string]string{"amd64": "x86_64", "arm64": "aarch64"}[o.Target.Arch]
 	return requirement.Environment{Python: o.Target.Python, FullPython: cmp.Or(o.FullPython, o.Target.Python+".0"), Machine: machine,
 		Extras: o.Extras, Groups: o.Groups}
 }
 
 // holds evaluates a marker of the file.
-func (o Options) holds(marker string, env requirement.Environment) (bool, error) {
+func (o LockOptions) holds(marker string, env requirement.Environment) (bool, error) {
 	m, err := requirement.ParseMarker(marker)
 	if err != nil {
 		return false, err
@@ -89,7 +86,7 @@ func (o Options) holds(marker string, env requirement.Environment) (bool, error)
 
 // CheckPython returns an error if the target's Python is not one that a project requires, as
 // requires-python says it. If its patch version is not known, it counts as one that fits.
-func (o Options) CheckPython(requires string) error {
+func (o LockOptions) CheckPython(requires string) error {
 	if requires == "" {
 		return nil
 	}
@@ -152,7 +149,7 @@ func (p *Package) source(f file) {
 }
 
 // path returns where a file of the lock is.
-func (o Options) path(f file) string {
+func (o LockOptions) path(f file) string {
 	path := filepath.FromSlash(f.Path)
 	if !filepath.IsAbs(path) {
 		path = filepath.Join(o.Dir, path)
@@ -161,11 +158,11 @@ func (o Options) path(f file) string {
 }
 
 // checked returns the file with its name and its hash.
-func (f file) checked(o Options) (File, error) {
-	found := File{Name: f.name(), URL: f.URL, Size: f.Size}
+func (f file) checked(o LockOptions) (WheelFile, error) {
+	found := WheelFile{Name: f.name(), URL: f.URL, Size: f.Size}
 	if f.Path != "" {
 		found.URL, found.Path = "", o.path(f)
-		if !f.linked && !deps.Contains(o.Root, found.Path) && !deps.Contains(o.Dir, found.Path) {
+		if !f.linked && !Contains(o.Root, found.Path) && !Contains(o.Dir, found.Path) {
 			return found, fmt.Errorf("%s is outside the package root %s", found.Path, o.Root)
 		}
 	}
@@ -179,7 +176,7 @@ func (f file) checked(o Options) (File, error) {
 }
 
 // Hashed returns a file on this machine with its size and hash. A hash that is known must be the right one.
-func (f File) Hashed() (File, error) {
+func (f WheelFile) Hashed() (WheelFile, error) {
 	file, err := os.Open(f.Path)
 	if err != nil {
 		return f, fmt.Errorf("reading a wheel: %w", err)
@@ -213,7 +210,7 @@ func lastPart(address, file string) string {
 var ErrNoWheel = errors.New("it has no wheel")
 
 // choose sets the wheel of a package: of those that a lock names, the one that fits best.
-func (p *Package) choose(files []file, o Options) error {
+func (p *Package) choose(files []file, o LockOptions) error {
 	var names []wheel.Name
 	for _, f := range files {
 		n, err := wheel.ParseName(f.name())

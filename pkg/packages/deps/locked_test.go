@@ -1,4 +1,4 @@
-package lock
+package deps
 
 import (
 	"errors"
@@ -8,7 +8,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
@@ -19,8 +18,8 @@ var (
 )
 
 // options are for an ordinary machine.
-func options() Options {
-	return Options{Name: "the.lock", Dir: "/project", Root: "/project", Target: wheel.Target{Python: "3.12", Arch: "amd64", Libc: "glibc 2.36"}, FullPython: "3.12.7"}
+func lockOptions() LockOptions {
+	return LockOptions{Name: "the.lock", Dir: "/project", Root: "/project", Target: wheel.Target{Python: "3.12", Arch: "amd64", Libc: "glibc 2.36"}, FullPython: "3.12.7"}
 }
 
 // summary returns a lock in a few words: of each package its version, and its wheel or source.
@@ -106,7 +105,7 @@ func withHashes(text string) string {
 }
 
 func TestReadPyLock(t *testing.T) {
-	o := options()
+	o := lockOptions()
 	l, err := ReadPyLock([]byte(withHashes(pylockText)), o)
 	want := []string{
 		"built 4 https://h/built-4.tar.gz",
@@ -125,7 +124,7 @@ func TestReadPyLock(t *testing.T) {
 	if l.Packages[0].SourceSHA256 != hashA || l.Packages[1].SourceSHA256 != "" || l.Packages[2].SourceSHA256 != "" {
 		t.Errorf("the hashes of sources are %q, %q, %q", l.Packages[0].SourceSHA256, l.Packages[1].SourceSHA256, l.Packages[2].SourceSHA256)
 	}
-	if diff := cmp.Diff(&File{Name: "doc-3-py3-none-any.whl", Path: "/project/wheels/doc-3-py3-none-any.whl", SHA256: hashA}, l.Packages[2].Wheel); diff != "" {
+	if diff := cmp.Diff(&WheelFile{Name: "doc-3-py3-none-any.whl", Path: "/project/wheels/doc-3-py3-none-any.whl", SHA256: hashA}, l.Packages[2].Wheel); diff != "" {
 		t.Error(diff)
 	}
 	if got := l.Packages[3].Wheel; got.Size != 12 || !strings.HasPrefix(got.URL, "https://h/x/") {
@@ -260,7 +259,7 @@ func TestReadUV(t *testing.T) {
 		"with an extra": {extras: []string{"cpu"}, more: []string{"cpu-only 1 cpu_only-1-py3-none-any.whl a", "forked 2"}},
 		"with a group":  {groups: []string{"Dev"}, more: []string{"pytest 8"}},
 	} {
-		o := options()
+		o := lockOptions()
 		o.Extras, o.Groups = c.extras, c.groups
 		l, err := ReadUV([]byte(withHashes(uvText)), "App", o)
 		got := map[string]bool{}
@@ -285,7 +284,7 @@ func TestRejectedLocks(t *testing.T) {
 	const project = "version = 1\n[[package]]\nname = 'app'\nsource = { virtual = '.' }\n"
 	for name, c := range map[string]struct {
 		pylock, uv string
-		change     func(*Options)
+		change     func(*LockOptions)
 		want       string
 	}{
 		"TOML":                {pylock: "lock-version = \n", want: "the.lock:1:"},
@@ -295,8 +294,8 @@ func TestRejectedLocks(t *testing.T) {
 		"a marker":            {pylock: one + "[[packages]]\nname = 'x'\nmarker = 'nonsense'", want: `package x: marker "nonsense"`},
 		"two versions":        {pylock: one + "[[packages]]\nname = 'x'\nversion = '1'\n[[packages]]\nname = 'X'\nversion = '2'", want: "package x appears twice for this environment, as 1 and 2"},
 		"a package's Python":  {pylock: one + "[[packages]]\nname = 'x'\nrequires-python = '<3'", want: "package x: it requires Python <3"},
-		"an extra":            {pylock: one + "extras = ['a', 'b']", change: func(o *Options) { o.Extras = []string{"c"} }, want: `it has no extra "c": it has a, b`},
-		"a group":             {uv: project, change: func(o *Options) { o.Groups = []string{"c"} }, want: `it has no group "c": it has none at all`},
+		"an extra":            {pylock: one + "extras = ['a', 'b']", change: func(o *LockOptions) { o.Extras = []string{"c"} }, want: `it has no extra "c": it has a, b`},
+		"a group":             {uv: project, change: func(o *LockOptions) { o.Groups = []string{"c"} }, want: `it has no group "c": it has none at all`},
 		"no hash":             {pylock: one + "[[packages]]\nname = 'x'\n[[packages.wheels]]\nurl = 'https://h/x-1-py3-none-any.whl'", want: "package x: x-1-py3-none-any.whl has no SHA-256"},
 		"a file outside":      {pylock: one + "[[packages]]\nname = 'x'\n[[packages.wheels]]\npath = '../x-1-py3-none-any.whl'\nhashes = {sha256 = 'AAAA'}", want: "/x-1-py3-none-any.whl is outside the package root /project"},
 		"no wheel's name":     {pylock: one + "[[packages]]\nname = 'x'\n[[packages.wheels]]\nurl = 'https://h/x.whl'", want: "is not the file name of a wheel"},
@@ -306,7 +305,7 @@ func TestRejectedLocks(t *testing.T) {
 		"an unclear package":  {uv: project + "dependencies = [{ name = 'x' }]\n[[package]]\nname = 'x'\nversion = '1'\n[[package]]\nname = 'x'\nversion = '2'\n", want: "which is there 2 times"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			o := options()
+			o := lockOptions()
 			if c.change != nil {
 				c.change(&o)
 			}
@@ -319,7 +318,7 @@ func TestRejectedLocks(t *testing.T) {
 			}
 		})
 	}
-	if _, err := ReadUV([]byte("version = 1\n[[package]]\nname = 'a'\nsource = { virtual = '.' }\n[[package]]\nname = 'b'\nsource = { editable = 'b' }\n"), "", options()); err == nil || !strings.Contains(err.Error(), "several projects, a, b") {
+	if _, err := ReadUV([]byte("version = 1\n[[package]]\nname = 'a'\nsource = { virtual = '.' }\n[[package]]\nname = 'b'\nsource = { editable = 'b' }\n"), "", lockOptions()); err == nil || !strings.Contains(err.Error(), "several projects, a, b") {
 		t.Errorf("two projects: %v", err)
 	}
 }
@@ -329,8 +328,8 @@ func FuzzRead(f *testing.F) {
 	f.Add(uvText)
 	f.Fuzz(func(t *testing.T, text string) {
 		for _, read := range []func() (Lock, error){
-			func() (Lock, error) { return ReadPyLock([]byte(withHashes(text)), options()) },
-			func() (Lock, error) { return ReadUV([]byte(withHashes(text)), "", options()) },
+			func() (Lock, error) { return ReadPyLock([]byte(withHashes(text)), lockOptions()) },
+			func() (Lock, error) { return ReadUV([]byte(withHashes(text)), "", lockOptions()) },
 		} {
 			l, err := read()
 			if err != nil && !strings.HasPrefix(err.Error(), "the.lock:") {
@@ -346,25 +345,25 @@ func FuzzRead(f *testing.F) {
 }
 
 func TestPins(t *testing.T) {
-	line := func(text string, hashes ...string) deps.Line {
-		return deps.Line{Text: text, Hashes: hashes, File: "r.txt", Number: 3}
+	line := func(text string, hashes ...string) Line {
+		return Line{Text: text, Hashes: hashes, File: "r.txt", Number: 3}
 	}
 	good := line("Some.Name[x]==1.0", "sha256:"+strings.ToUpper(hashA), "md5:x")
-	got, complete, err := Pins([]deps.Line{good, line("old==1; python_version < '3'", "sha256:"+hashA)}, options())
+	got, complete, err := Pins([]Line{good, line("old==1; python_version < '3'", "sha256:"+hashA)}, lockOptions())
 	if diff := cmp.Diff([]Pin{{Name: "some-name", Version: "1.0", Hashes: []string{hashA}}}, got); diff != "" || !complete || err != nil {
 		t.Errorf("%v, %v (-want +got)\n%s", complete, err, diff)
 	}
-	for _, l := range []deps.Line{line("a==1"), line("a>=1", "sha256:"+hashA), line("a==1.*", "sha256:"+hashA), line("a @ https://h/a.whl", "sha256:"+hashA), line("https://h/a.whl", "sha256:"+hashA)} {
-		if got, complete, err := Pins([]deps.Line{good, l}, options()); got != nil || complete || err != nil {
+	for _, l := range []Line{line("a==1"), line("a>=1", "sha256:"+hashA), line("a==1.*", "sha256:"+hashA), line("a @ https://h/a.whl", "sha256:"+hashA), line("https://h/a.whl", "sha256:"+hashA)} {
+		if got, complete, err := Pins([]Line{good, l}, lockOptions()); got != nil || complete || err != nil {
 			t.Errorf("%s: got %v, %v, %v", l.Text, got, complete, err)
 		}
 	}
-	for want, l := range map[string]deps.Line{
+	for want, l := range map[string]Line{
 		"r.txt:3: --hash=sha256:abc: a SHA-256 has 64": line("a==1", "sha256:abc"),
 		"r.txt:3: a==1 has no hash that begins with":   line("a==1", "sha512:abc"),
 		`r.txt:3: marker "os_name ~= '1'": `:           line("a==1; os_name ~= '1'", "sha256:"+hashA),
 	} {
-		if _, _, err := Pins([]deps.Line{l}, options()); err == nil || !strings.HasPrefix(err.Error(), want) {
+		if _, _, err := Pins([]Line{l}, lockOptions()); err == nil || !strings.HasPrefix(err.Error(), want) {
 			t.Errorf("got %v, want %s", err, want)
 		}
 	}

@@ -1,4 +1,4 @@
-package lock
+package deps
 
 import (
 	"fmt"
@@ -6,7 +6,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
@@ -21,7 +20,7 @@ type Pin struct {
 // Pins returns the pins of requirements that name every package with its version and hashes,
 // as pip-compile --generate-hashes writes them, and whether they do. Those whose marker does not
 // hold for the target are left out.
-func Pins(lines []deps.Line, o Options) (pins []Pin, complete bool, err error) {
+func Pins(lines []Line, o LockOptions) (pins []Pin, complete bool, err error) {
 	for _, l := range lines {
 		if len(l.Hashes) == 0 || l.Name() == "" {
 			return nil, false, nil

@@ -1,4 +1,4 @@
-package lock
+package deps
 
 import (
 	"fmt"
@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
@@ -77,9 +76,9 @@ type uvDependency struct {
 
 // ReadUV reads the uv.lock of a project. project is the project's name, "" if the file has
 // only one.
-func ReadUV(text []byte, project string, o Options) (Lock, error) {
+func ReadUV(text []byte, project string, o LockOptions) (Lock, error) {
 	var f uvLock
-	if err := deps.Decode(text, o.Name, &f); err != nil {
+	if err := Decode(text, o.Name, &f); err != nil {
 		return Lock{}, err
 	}
 	l, err := f.read(project, o)
@@ -91,9 +90,9 @@ func ReadUV(text []byte, project string, o Options) (Lock, error) {
 
 // Unhashed returns the paths of the wheels that a uv.lock names without their hashes: those in directories of
 // links.
-func Unhashed(text []byte, o Options) (paths []string, err error) {
+func Unhashed(text []byte, o LockOptions) (paths []string, err error) {
 	var f uvLock
-	if err := deps.Decode(text, o.Name, &f); err != nil {
+	if err := Decode(text, o.Name, &f); err != nil {
 		return nil, err
 	}
 	for _, p := range f.Packages {
@@ -106,7 +105,7 @@ func Unhashed(text []byte, o Options) (paths []string, err error) {
 	return paths, nil
 }
 
-func (f uvLock) read(project string, o Options) (Lock, error) {
+func (f uvLock) read(project string, o LockOptions) (Lock, error) {
 	if f.Version != 1 {
 		return Lock{}, fmt.Errorf("its version is %d: only 1 can be read", f.Version)
 	}
@@ -219,7 +218,7 @@ func byName(of map[string][]uvDependency, name string) []uvDependency {
 // uvWalk follows dependencies from the project on.
 type uvWalk struct {
 	lock    uvLock
-	options Options
+	options LockOptions
 	env     requirement.Environment
 	visited map[string]bool // packages with their extras
 	chosen  map[string]bool // packages

@@ -1,4 +1,4 @@
-package lock
+package deps
 
 import (
 	"crypto/sha256"
@@ -8,8 +8,6 @@ import (
 	"slices"
 	"strings"
 	"testing"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 )
 
 // TestFilesOfUV: uv writes only the names of wheels that are files of the project.
@@ -22,12 +20,12 @@ func TestFilesOfUV(t *testing.T) {
 		"a source archive":     {"source = { path = 'own/x-1.tar.gz' }\nsdist = { hash = 'sha256:AAAA' }", "", "own/x-1.tar.gz"},
 		"one of the directory": {"source = { registry = 'own' }\nsdist = { path = 'x-1.tar.gz' }", "", "own/x-1.tar.gz"},
 	} {
-		l, err := ReadUV([]byte(withHashes(project+c.text)), "app", options())
+		l, err := ReadUV([]byte(withHashes(project+c.text)), "app", lockOptions())
 		if err != nil || len(l.Packages) != 1 {
 			t.Errorf("%s: %+v, %v", name, l, err)
 			continue
 		}
-		var got File
+		var got WheelFile
 		if p := l.Packages[0].Wheel; p != nil {
 			got = *p
 		}
@@ -49,7 +47,7 @@ func TestLinksOfUV(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	o := options()
+	o := lockOptions()
 	o.Dir, o.Root = filepath.Join(dir, "app"), filepath.Join(dir, "app")
 	text := func(registry, files string) []byte {
 		return []byte("version = 1\n[[package]]\nname = 'app'\nsource = { virtual = '.' }\ndependencies = [{ name = 'x' }]\n[[package]]\nname = 'x'\nversion = '1'\n" +
@@ -115,8 +113,8 @@ func TestStaleUV(t *testing.T) {
 		"a local version":                   {project + strings.NewReplacer("1.17", "1.17+cu124").Replace(six), []string{"six==1.17"}, ""},
 		"another source":                    {project + strings.Replace(six, "registry = 'https://pypi.org/simple'", "url = 'https://h/six-1.17-py3-none-any.whl'", 1), []string{"six>=2"}, ""},
 	} {
-		o := options()
-		o.Wanted = deps.Wanted{Requirements: lines(c.wanted)}.Named()
+		o := lockOptions()
+		o.Wanted = Wanted{Requirements: lines(c.wanted)}.Named()
 		_, err := ReadUV([]byte(withHashes(c.lock)), "app", o)
 		if c.err == "" && err != nil || c.err != "" && (err == nil || !strings.Contains(err.Error(), c.err)) {
 			t.Errorf("%s: %v; want %q", name, err, c.err)
@@ -124,10 +122,10 @@ func TestStaleUV(t *testing.T) {
 	}
 }
 
-func lines(texts []string) []deps.Line {
-	var all []deps.Line
+func lines(texts []string) []Line {
+	var all []Line
 	for _, text := range texts {
-		all = append(all, deps.Line{Text: text})
+		all = append(all, Line{Text: text})
 	}
 	return all
 }
