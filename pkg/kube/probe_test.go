@@ -1,4 +1,4 @@
-package podprobe
+package kube
 
 import (
 	"fmt"
@@ -13,7 +13,7 @@ import (
 func python(t *testing.T, lines ...string) string {
 	t.Helper()
 	load := "import sys, types; probe = types.ModuleType('probe'); exec(sys.argv[1], probe.__dict__)"
-	out, err := exec.Command("python3", "-S", "-c", strings.Join(append([]string{load}, lines...), "\n"), program).CombinedOutput()
+	out, err := exec.Command("python3", "-S", "-c", strings.Join(append([]string{load}, lines...), "\n"), probeProgram).CombinedOutput()
 	if err != nil {
 		t.Fatalf("%v: %s", err, out)
 	}
@@ -67,17 +67,17 @@ func TestDuty(t *testing.T) {
 
 func TestProgram(t *testing.T) {
 	files := group(t, map[string]string{"cpu.stat": "usage_usec 2500000\n", "memory.current": "1000\n"})
-	u, err := Read([]byte(python(t, files, "probe.main('', 'p', False)")))
+	u, err := ReadProbe([]byte(python(t, files, "probe.main('', 'p', False)")))
 	if err != nil || u.CPU == nil || *u.CPU != 0 || u.Memory == nil || *u.Memory != 1000 || u.Duty != nil {
 		t.Errorf("got %+v, %v", u, err)
 	}
-	if u, err = Read([]byte(python(t, group(t, nil), "probe.main('', 'p', False)"))); err != nil || u.CPU != nil || u.Memory != nil {
+	if u, err = ReadProbe([]byte(python(t, group(t, nil), "probe.main('', 'p', False)"))); err != nil || u.CPU != nil || u.Memory != nil {
 		t.Errorf("of no control group: %+v, %v", u, err)
 	}
-	if _, err := Read([]byte("no module")); err == nil {
+	if _, err := ReadProbe([]byte("no module")); err == nil {
 		t.Error("what is not JSON was read")
 	}
-	argv := Argv(api.Host{Pod: "p", NodeIP: "10.0.0.1"}, true)
+	argv := ProbeArgv(api.Host{Pod: "p", NodeIP: "10.0.0.1"}, true)
 	if got := strings.Join(append(argv[:3:3], argv[4:]...), " "); got != "python3 -S -c 10.0.0.1 p accelerators" {
 		t.Errorf("got %s", got)
 	}
