@@ -13,7 +13,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobflags"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/outputs"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/version"
 )
 
 // command is shared by the sub-commands.
@@ -52,7 +51,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	} {
 		root.AddCommand(sub)
 	}
-	root.AddCommand(version.NewCommand(streams))
+	root.AddCommand(newVersionCommand(streams))
 	cli.AddSections(root)
 	return root
 }

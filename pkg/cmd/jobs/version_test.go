@@ -1,4 +1,4 @@
-package version
+package jobs
 
 import (
 	"bytes"
@@ -19,7 +19,7 @@ import (
 )
 
 // A cluster that hangs is told as one that does not answer, and is no error.
-func TestAClusterThatHangs(t *testing.T) {
+func TestVersionOfAClusterThatHangs(t *testing.T) {
 	over, end := context.WithCancel(t.Context())
 	server := httptest.NewServer(http.HandlerFunc(func(http.ResponseWriter, *http.Request) { <-over.Done() }))
 	t.Cleanup(server.Close)
@@ -32,7 +32,7 @@ func TestAClusterThatHangs(t *testing.T) {
 	}
 	t.Setenv("KUBECONFIG", file)
 	var out bytes.Buffer
-	o := options{&out, connect.NewFlags(), "", 10 * time.Millisecond}
+	o := versionOptions{&out, connect.NewFlags(), "", 10 * time.Millisecond}
 	if err := o.run(t.Context()); err != nil {
 		t.Fatal(err)
 	}
@@ -45,7 +45,7 @@ func TestAnotherFrontDoor(t *testing.T) {
 	t.Setenv("KUBECONFIG", filepath.Join(t.TempDir(), "none"))
 	t.Setenv("HOME", t.TempDir())
 	streams, _, _, stderr := genericiooptions.NewTestIOStreams()
-	code := cli.Run(t.Context(), NewCommand(streams), []string{"--front-door", "v9.9.9"}, streams)
+	code := cli.Run(t.Context(), newVersionCommand(streams), []string{"--front-door", "v9.9.9"}, streams)
 	if want := "and kubectl-kinetic is v9.9.9: the plugin's binaries must be in one directory: reinstall it\n"; code != 0 || !strings.HasSuffix(stderr.String(), want) {
 		t.Errorf("exit code %d, said %q", code, stderr)
 	}

@@ -1,10 +1,8 @@
-package google
+package doctor
 
 import (
 	"strings"
 	"testing"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 )
 
 // Only the rule that keras-kinetic makes is changed, and only in the cluster's own bucket.
@@ -32,10 +30,10 @@ func TestRepairNarrowsTheRule(t *testing.T) {
 		o := options(g.env)
 		o.Target.Store = tt.store
 		results := run(t, o)
-		if got := find(t, results, "lifecycle"); got.State != doctor.Wrong || got.Fix != tt.fix {
+		if got := find(t, results, "lifecycle"); got.State != Wrong || got.Fix != tt.fix {
 			t.Errorf("%s: got %s, fix %q, want %q", name, got.State, got.Fix, tt.fix)
 		}
-		did := doctor.Repair(t.Context(), results)
+		did := Repair(t.Context(), results)
 		if tt.fix != o.FixCommand {
 			if len(did)+len(g.sent) > 0 {
 				t.Errorf("%s: did %v, sent %q", name, did, g.sent)
@@ -50,8 +48,8 @@ func TestRepairNarrowsTheRule(t *testing.T) {
 		}
 	}
 	rule := `{"action":{"type":"Delete"},"condition":{"age":30}}`
-	g := serve(t, map[string]string{"GET " + bucketPath: `{"labels":{` + python + `},"lifecycle":{"rule":[` + rule + `]}}`, "PATCH " + bucketPath: refusal(412, "someone changed it")})
-	if did := doctor.Repair(t.Context(), run(t, options(g.env))); len(did) != 1 || did[0].Err == nil {
+	g := serve(t, map[string]string{"GET " + bucketPath: `{"labels":{` + python + `},"lifecycle":{"rule":[` + rule + `]}}`, "PATCH " + bucketPath: answerRefused(412, "someone changed it")})
+	if did := Repair(t.Context(), run(t, options(g.env))); len(did) != 1 || did[0].Err == nil {
 		t.Errorf("did %v", did)
 	}
 }

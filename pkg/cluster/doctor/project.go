@@ -1,4 +1,4 @@
-package google
+package doctor
 
 import (
 	"cmp"
@@ -10,44 +10,43 @@ import (
 	cloudresourcemanager "google.golang.org/api/cloudresourcemanager/v3"
 	"google.golang.org/api/serviceusage/v1"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 	infracloud "github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/google"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 )
 
 // quotaProject looks which project requests are charged to. GKE and others look there whether their APIs are
 // enabled.
-func (c *cloud) quotaProject(ctx context.Context) doctor.Finding {
+func (c *cloud) quotaProject(ctx context.Context) Finding {
 	charged, project := c.api().QuotaProject(), c.Target.Project
 	switch charged {
 	case "":
-		return doctor.Good("the credentials name none")
+		return Good("the credentials name none")
 	case project:
-		return doctor.Good("%s", charged)
+		return Good("%s", charged)
 	}
 	fix := c.api().Charging(project)
 	off, err := c.readOff(ctx, charged)
 	switch {
 	case c.api().ChargesOther(err, project):
-		return doctor.Failed(c.api().Explain(err, project, "reading which APIs are enabled in project "+charged))
+		return Failed(c.api().Explain(err, project, "reading which APIs are enabled in project "+charged))
 	case err != nil:
 		return failed(c.api().Explain(err, charged, "reading which APIs are enabled in project "+charged))
 	case len(off) > 0:
-		return doctor.Bad(fix, "the credentials charge project %s, and not %s: not enabled there: %s", charged, project, strings.Join(off, ", "))
+		return Bad(fix, "the credentials charge project %s, and not %s: not enabled there: %s", charged, project, strings.Join(off, ", "))
 	}
-	return doctor.Skip("the credentials charge project %s, not %s; to change that: %s", charged, project, fix)
+	return Skip("the credentials charge project %s, not %s; to change that: %s", charged, project, fix)
 }
 
 // project looks for the project. It is the first request: bad credentials are found here.
-func (c *cloud) project(ctx context.Context) doctor.Finding {
+func (c *cloud) project(ctx context.Context) Finding {
 	service, err := cloudresourcemanager.NewService(ctx, c.api().Options(gcp.ResourceManager)...)
 	if err != nil {
-		return doctor.Failed(err)
+		return Failed(err)
 	}
 	p, err := service.Projects.Get("projects/" + c.Target.Project).Context(ctx).Do()
 	switch {
 	case c.api().ChargesOther(err, c.Target.Project):
-		return doctor.Lacking(QuotaProject)
+		return Lacking(QuotaProjectCheck)
 	case err != nil:
 		return failed(c.api().Explain(err, c.Target.Project, "reading the project "+c.Target.Project))
 	}
@@ -59,38 +58,38 @@ func (c *cloud) project(ctx context.Context) doctor.Finding {
 		c.api().SetNumber(c.Target.Project, strconv.FormatInt(number, 10))
 	}
 	if p.State != "" && p.State != "ACTIVE" {
-		return doctor.Bad("gcloud projects undelete "+c.Target.Project, "its state is %s", p.State)
+		return Bad("gcloud projects undelete "+c.Target.Project, "its state is %s", p.State)
 	}
-	return doctor.Good("%s (%s)", c.Target.Project, c.Target.From.Project)
+	return Good("%s (%s)", c.Target.Project, c.Target.From.Project)
 }
 
-func (c *cloud) billing(ctx context.Context) doctor.Finding {
+func (c *cloud) billing(ctx context.Context) Finding {
 	service, err := cloudbilling.NewService(ctx, c.api().Options(gcp.Billing)...)
 	if err != nil {
-		return doctor.Failed(err)
+		return Failed(err)
 	}
 	info, err := service.Projects.GetBillingInfo("projects/" + c.Target.Project).Context(ctx).Do()
 	switch {
 	case err != nil:
 		return c.failed(ctx, err, "reading who pays for the project")
 	case !info.BillingEnabled:
-		return doctor.Bad("gcloud billing projects link "+c.Target.Project+" --billing-account=ACCOUNT", "billing is not enabled for the project")
+		return Bad("gcloud billing projects link "+c.Target.Project+" --billing-account=ACCOUNT", "billing is not enabled for the project")
 	}
-	return doctor.Good("%s", cmp.Or(strings.TrimPrefix(info.BillingAccountName, "billingAccounts/"), "enabled"))
+	return Good("%s", cmp.Or(strings.TrimPrefix(info.BillingAccountName, "billingAccounts/"), "enabled"))
 }
 
 // apis looks whether the APIs are enabled that `up` enables.
-func (c *cloud) apis(ctx context.Context) doctor.Finding {
+func (c *cloud) apis(ctx context.Context) Finding {
 	off, err := c.off(ctx)
 	switch {
 	case err != nil:
 		return c.failed(ctx, err, "reading which APIs are enabled")
 	case len(off) == 0:
-		return doctor.Good("all %d enabled", len(infracloud.APIs()))
+		return Good("all %d enabled", len(infracloud.APIs()))
 	case c.lacksCluster(ctx): // up enables them
-		return doctor.Lacking(Cluster)
+		return Lacking(GKECheck)
 	}
-	return doctor.Bad("gcloud services enable "+strings.Join(off, " ")+" --project "+c.Target.Project, "not enabled: %s", strings.Join(off, ", "))
+	return Bad("gcloud services enable "+strings.Join(off, " ")+" --project "+c.Target.Project, "not enabled: %s", strings.Join(off, ", "))
 }
 
 // readOff returns which of the APIs that `up` enables are off in a project.

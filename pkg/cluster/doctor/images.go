@@ -1,4 +1,4 @@
-package google
+package doctor
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 
 	"google.golang.org/api/artifactregistry/v1"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 )
@@ -22,28 +21,28 @@ const (
 )
 
 // images returns the check of the registry where images go.
-func (c *cloud) images() doctor.Check {
+func (c *cloud) images() Check {
 	host, path, _ := strings.Cut(c.Images, "/")
-	check := doctor.Check{Group: imageGroup, Name: imageCheck, Within: doctor.Within}
+	check := Check{Group: imageGroup, Name: imageCheck, Within: Within}
 	switch location, ours := strings.CutSuffix(host, artifactRegistry); {
 	case c.Images == "":
-		check.Run = func(context.Context) doctor.Finding {
-			return doctor.Skip("none is known; pods install what their jobs need")
+		check.Run = func(context.Context) Finding {
+			return Skip("none is known; pods install what their jobs need")
 		}
 	case ours && c.knowsProject():
-		check.Needs = []string{Project}
-		check.Run = func(ctx context.Context) doctor.Finding { return c.repository(ctx, location, path) }
+		check.Needs = []string{ProjectCheck}
+		check.Run = func(ctx context.Context) Finding { return c.repository(ctx, location, path) }
 	default:
-		check.Run = func(ctx context.Context) doctor.Finding { return answers(ctx, host) }
+		check.Run = func(ctx context.Context) Finding { return answers(ctx, host) }
 	}
 	return check
 }
 
 // repository looks for a repository of Artifact Registry. Its path is PROJECT/REPOSITORY/…
-func (c *cloud) repository(ctx context.Context, location, path string) doctor.Finding {
+func (c *cloud) repository(ctx context.Context, location, path string) Finding {
 	service, err := artifactregistry.NewService(ctx, c.api().Options(gcp.ArtifactRegistry)...)
 	if err != nil {
-		return doctor.Failed(err)
+		return Failed(err)
 	}
 	project, name, _ := strings.Cut(path, "/")
 	name, _, _ = strings.Cut(name, "/")
@@ -51,15 +50,15 @@ func (c *cloud) repository(ctx context.Context, location, path string) doctor.Fi
 	create := fmt.Sprintf("gcloud artifacts repositories create %s --repository-format=docker --location=%s --project=%s", name, location, project)
 	switch {
 	case gcp.IsMissing(err) && c.ownImages() && c.lacksCluster(ctx):
-		return doctor.Lacking(Cluster)
+		return Lacking(GKECheck)
 	case gcp.IsMissing(err):
-		return doctor.Bad(create, "there is no repository %s in %s, so that images can't be made", name, location)
+		return Bad(create, "there is no repository %s in %s, so that images can't be made", name, location)
 	case err != nil:
 		return c.failed(ctx, err, "reading the repository "+name)
 	case found.Format != "" && found.Format != "DOCKER":
-		return doctor.Bad("", "the repository %s is for %s, not for images: choose another with --image-repo or KINETIC_IMAGE_REPO", name, strings.ToLower(found.Format))
+		return Bad("", "the repository %s is for %s, not for images: choose another with --image-repo or KINETIC_IMAGE_REPO", name, strings.ToLower(found.Format))
 	}
-	return doctor.Good("%s", c.Images)
+	return Good("%s", c.Images)
 }
 
 // ownImages reports whether images go to the repository that comes with the cluster.
@@ -68,7 +67,7 @@ func (c *cloud) ownImages() bool {
 }
 
 // answers looks whether a registry answers. Whether it lets someone in is only known with an image.
-func answers(ctx context.Context, host string) doctor.Finding {
+func answers(ctx context.Context, host string) Finding {
 	scheme := "https"
 	name := host
 	if h, _, err := net.SplitHostPort(host); err == nil {
@@ -79,15 +78,15 @@ func answers(ctx context.Context, host string) doctor.Finding {
 	}
 	request, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+host+"/v2/", nil)
 	if err != nil {
-		return doctor.Bad("", "%s is not the address of a registry: %v", host, err)
+		return Bad("", "%s is not the address of a registry: %v", host, err)
 	}
 	answer, err := http.DefaultClient.Do(request)
 	if err != nil {
-		return doctor.Bad("", "%s can't be reached: %v: check the network, and HTTPS_PROXY if there is a proxy", host, err)
+		return Bad("", "%s can't be reached: %v: check the network, and HTTPS_PROXY if there is a proxy", host, err)
 	}
 	defer answer.Body.Close()
 	if answer.StatusCode != http.StatusOK && answer.StatusCode != http.StatusUnauthorized {
-		return doctor.Bad("", "%s answers %s: is it a registry?", host, answer.Status)
+		return Bad("", "%s answers %s: is it a registry?", host, answer.Status)
 	}
-	return doctor.Good("%s answers", host)
+	return Good("%s answers", host)
 }

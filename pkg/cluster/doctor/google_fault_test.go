@@ -1,4 +1,4 @@
-package google
+package doctor
 
 import (
 	"net/http"
@@ -12,7 +12,6 @@ import (
 	container "google.golang.org/api/container/v1"
 	"google.golang.org/api/storage/v1"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 	infracloud "github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/google"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest"
 )
@@ -40,13 +39,13 @@ func whole(t *testing.T) *gcptest.Server {
 }
 
 // results makes the checks, each within a time.
-func results(t *testing.T, s *gcptest.Server, within time.Duration) []doctor.Result {
+func results(t *testing.T, s *gcptest.Server, within time.Duration) []Result {
 	t.Helper()
 	all := checks(options(s.Env))
 	for i := range all {
 		all[i].Within = within
 	}
-	return doctor.Run(t.Context(), all)
+	return Run(t.Context(), all)
 }
 
 // requests returns the requests that all checks make, with the pattern for a Fault.
@@ -54,7 +53,7 @@ func requests(t *testing.T) map[string]gcptest.Fault {
 	t.Helper()
 	s := whole(t)
 	for _, r := range results(t, s, time.Minute) {
-		if r.State != doctor.OK {
+		if r.State != OK {
 			t.Fatalf("%s is %s: %s", r.Name, r.State, r.Detail)
 		}
 	}
@@ -68,7 +67,7 @@ func requests(t *testing.T) map[string]gcptest.Fault {
 	return faults
 }
 
-func TestEachRequestFailsOnce(t *testing.T) {
+func TestEachRequestToGoogleFailsOnce(t *testing.T) {
 	all := requests(t)
 	for name, how := range map[string]gcptest.Fault{"too many requests": {Status: http.StatusTooManyRequests}, "unavailable": {Status: http.StatusServiceUnavailable}, "lost": {Reset: true}} {
 		t.Run(name, func(t *testing.T) {
@@ -78,7 +77,7 @@ func TestEachRequestFailsOnce(t *testing.T) {
 				s.Fail(fault)
 			}
 			for _, r := range results(t, s, time.Minute) {
-				if r.State != doctor.OK {
+				if r.State != OK {
 					t.Errorf("%s is %s: %s", r.Name, r.State, r.Detail)
 				}
 			}
@@ -96,7 +95,7 @@ func TestEachRequestFailsOnce(t *testing.T) {
 }
 
 // The check of a request that always fails says how, and the others don't notice.
-func TestEachRequestFails(t *testing.T) {
+func TestEachRequestToGoogleFails(t *testing.T) {
 	all := requests(t)
 	for text, how := range map[string]gcptest.Fault{
 		"the service answered 500: ": {Status: http.StatusInternalServerError},
@@ -108,12 +107,12 @@ func TestEachRequestFails(t *testing.T) {
 				s := whole(t)
 				fault.Status, fault.Times = how.Status, 1000
 				s.Fail(fault)
-				told := slices.DeleteFunc(results(t, s, 10*time.Second), func(r doctor.Result) bool { return r.State == doctor.OK || r.Missing() != "" })
+				told := slices.DeleteFunc(results(t, s, 10*time.Second), func(r Result) bool { return r.State == OK || r.Missing() != "" })
 				if len(told) != 1 {
 					t.Errorf("%s with %d: %d checks say it", call, how.Status, len(told))
 				}
 				for _, r := range told {
-					if !regexp.MustCompile(text).MatchString(r.Detail) || how.Status == http.StatusInternalServerError && r.State != doctor.Wrong {
+					if !regexp.MustCompile(text).MatchString(r.Detail) || how.Status == http.StatusInternalServerError && r.State != Wrong {
 						t.Errorf("%s with %d: %s is %s: %s", call, how.Status, r.Name, r.State, r.Detail)
 					}
 				}

@@ -1,4 +1,4 @@
-package google
+package doctor
 
 import (
 	"context"
@@ -11,36 +11,35 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 )
 
 // state looks at the cluster as GKE sees it.
-func (c *cloud) state(ctx context.Context) doctor.Finding {
+func (c *cloud) state(ctx context.Context) Finding {
 	cluster, err := c.cluster(ctx)
 	t := c.Target
 	var missing *gke.NoClusterError
 	switch {
 	case errors.As(err, &missing):
-		return doctor.Bad(c.choose(missing.Others), "%v", missing)
+		return Bad(c.choose(missing.Others), "%v", missing)
 	case c.isDisabled(err):
-		return doctor.Bad(c.up(), "%v: the API %s is not enabled", &gke.NoClusterError{Cluster: c.wanted()}, gcp.Container.API())
+		return Bad(c.up(), "%v: the API %s is not enabled", &gke.NoClusterError{Cluster: c.wanted()}, gcp.Container.API())
 	case c.api().ChargesOther(err, t.Project):
-		return doctor.Lacking(QuotaProject)
+		return Lacking(QuotaProjectCheck)
 	case err != nil:
 		return failed(err)
 	case cluster.Status != "RUNNING" && cluster.Status != "RECONCILING":
-		return doctor.Bad("", "%s is %s%s", t.Cluster, cluster.Status, because(cluster.StatusMessage))
+		return Bad("", "%s is %s%s", t.Cluster, cluster.Status, because(cluster.StatusMessage))
 	case cluster.WorkloadIdentityConfig == nil || cluster.WorkloadIdentityConfig.WorkloadPool == "":
-		return doctor.Bad(fmt.Sprintf("gcloud container clusters update %s --workload-pool=%s.svc.id.goog --location %s --project %s", t.Cluster, t.Project, t.Zone, t.Project),
+		return Bad(fmt.Sprintf("gcloud container clusters update %s --workload-pool=%s.svc.id.goog --location %s --project %s", t.Cluster, t.Project, t.Zone, t.Project),
 			"%s has no Workload Identity, so that pods get no access to the bucket", t.Cluster)
 	}
 	mode := ""
 	if gke.IsAutopilot(cluster) {
 		mode = ", Autopilot"
 	}
-	return doctor.Good("%s is %s, version %s%s", t.Cluster, cluster.Status, cluster.CurrentMasterVersion, mode)
+	return Good("%s is %s, version %s%s", t.Cluster, cluster.Status, cluster.CurrentMasterVersion, mode)
 }
 
 // up returns the command that creates the cluster.
@@ -76,10 +75,10 @@ func because(message string) string {
 }
 
 // pools looks at the node pools, and for one with the accelerator that was named.
-func (c *cloud) pools(ctx context.Context) doctor.Finding {
+func (c *cloud) pools(ctx context.Context) Finding {
 	cluster, err := c.cluster(ctx)
 	if err != nil {
-		return doctor.Lacking(Cluster)
+		return Lacking(GKECheck)
 	}
 	if gke.IsAutopilot(cluster) { // its pools are GKE's own
 		return withoutPools(c.Accelerator)
@@ -87,13 +86,13 @@ func (c *cloud) pools(ctx context.Context) doctor.Finding {
 	t := c.Target
 	for _, p := range cluster.NodePools {
 		if p.Status == "ERROR" || p.Status == "RUNNING_WITH_ERROR" {
-			return doctor.Bad(fmt.Sprintf("gcloud container node-pools describe %s --cluster %s --location %s --project %s", p.Name, t.Cluster, t.Zone, t.Project),
+			return Bad(fmt.Sprintf("gcloud container node-pools describe %s --cluster %s --location %s --project %s", p.Name, t.Cluster, t.Zone, t.Project),
 				"%s is %s%s", p.Name, p.Status, because(p.StatusMessage))
 		}
 	}
 	a := c.Accelerator
 	if a == nil || a.Kind == api.CPU && !a.Spot {
-		return doctor.Good("%s", shapes(cluster.NodePools))
+		return Good("%s", shapes(cluster.NodePools))
 	}
 	var others []string
 	for _, p := range cluster.NodePools {
@@ -111,15 +110,15 @@ func (c *cloud) pools(ctx context.Context) doctor.Finding {
 			others = append(others, p.Name+" is for jobs whose queue asks for its machines (run --queue)")
 		default:
 			if plain := gke.PlainNetwork(cluster, p); plain != "" {
-				return doctor.Good("%s has %s; %s", p.Name, accelerator.Text(*a), plain)
+				return Good("%s has %s; %s", p.Name, accelerator.Text(*a), plain)
 			}
-			return doctor.Good("%s has %s", p.Name, accelerator.Text(*a))
+			return Good("%s has %s", p.Name, accelerator.Text(*a))
 		}
 	}
 	if cluster.Autoscaling != nil && cluster.Autoscaling.EnableNodeAutoprovisioning {
-		return doctor.Skip("none has %s, but GKE may make one, if its limits allow", accelerator.Text(*a))
+		return Skip("none has %s, but GKE may make one, if its limits allow", accelerator.Text(*a))
 	}
-	return doctor.Bad("kubectl kinetic pool add "+accelerator.Text(*a)+capacityFlag(*a)+place(t.Project, t.Zone, t.Cluster),
+	return Bad("kubectl kinetic pool add "+accelerator.Text(*a)+capacityFlag(*a)+place(t.Project, t.Zone, t.Cluster),
 		"%s", strings.Join(append([]string{"none has " + accelerator.Text(*a)}, others...), "; "))
 }
 
@@ -143,12 +142,12 @@ func capacityFlag(a api.Accelerator) string {
 }
 
 // withoutPools returns the finding for a cluster without pools to choose from.
-func withoutPools(a *api.Accelerator) doctor.Finding {
+func withoutPools(a *api.Accelerator) Finding {
 	const text = "Autopilot makes the nodes of each job"
 	if a != nil && a.Hosts > 1 {
-		return doctor.Skip("%s; a job on several hosts needs --slice-node-pool shared", text)
+		return Skip("%s; a job on several hosts needs --slice-node-pool shared", text)
 	}
-	return doctor.Skip("%s", text)
+	return Skip("%s", text)
 }
 
 // fits reports whether jobs on an accelerator find nodes in a pool of a shape. A job on fewer GPUs than a

@@ -1,11 +1,9 @@
-package google
+package doctor
 
 import (
 	"context"
 	"strings"
 	"testing"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 )
 
 // Without a service account, or its annotation, the check names what makes it.
@@ -15,15 +13,15 @@ func TestPodsWithoutAnAccount(t *testing.T) {
 	for name, tt := range map[string]struct {
 		cluster, store string
 		err            error
-		state          doctor.State
+		state          State
 		detail, fix    string
 	}{
-		"no service account": {running, "gs://acme-kn-c-jobs", doctor.NeedError("service account"), doctor.Skipped, "needs: service account", ""},
-		"a cluster of up": {ofUp, "gs://acme-kn-c-jobs", nil, doctor.Wrong, "the service account kinetic of namespace ml is not annotated with a Google service account",
+		"no service account": {running, "gs://acme-kn-c-jobs", NeedError("service account"), Skipped, "needs: service account", ""},
+		"a cluster of up": {ofUp, "gs://acme-kn-c-jobs", nil, Wrong, "the service account kinetic of namespace ml is not annotated with a Google service account",
 			"kubectl kinetic up --project acme --zone us-central1-a --cluster c -n ml"},
-		"a cluster of someone": {running, "gs://acme-kn-c-jobs", nil, doctor.Wrong, "no binding of the bucket acme-kn-c-jobs",
+		"a cluster of someone": {running, "gs://acme-kn-c-jobs", nil, Wrong, "no binding of the bucket acme-kn-c-jobs",
 			"gcloud storage buckets add-iam-policy-binding gs://acme-kn-c-jobs --role=roles/storage.objectUser --member=" + principal},
-		"another bucket": {ofUp, "gs://other", nil, doctor.Wrong, "no binding of the bucket other",
+		"another bucket": {ofUp, "gs://other", nil, Wrong, "no binding of the bucket other",
 			"gcloud storage buckets add-iam-policy-binding gs://other --role=roles/storage.objectUser --member=" + principal},
 	} {
 		t.Run(name, func(t *testing.T) {

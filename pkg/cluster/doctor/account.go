@@ -1,21 +1,20 @@
-package google
+package doctor
 
 import (
 	"context"
 	"errors"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 	infracloud "github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/google"
 )
 
-// unread returns the finding for an error of reading the pods' service account.
-func unread(err error) doctor.Finding {
-	var need doctor.NeedError
+// unreadInCloud returns the finding for an error of reading the pods' service account.
+func unreadInCloud(err error) Finding {
+	var need NeedError
 	if errors.As(err, &need) {
-		return doctor.Lacking(string(need))
+		return Lacking(string(need))
 	}
-	return doctor.Skip("the service account %s can't be read: %v", api.DefaultServiceAccount, err)
+	return Skip("the service account %s can't be read: %v", api.DefaultServiceAccount, err)
 }
 
 // isMadeByUp reports whether `up` is known to have made the cluster. It then also makes what the cluster lacks.

@@ -1,6 +1,4 @@
-// Package version is the part of `kubectl kinetic version` about the cluster. The front door
-// prints the part about the client, and runs this one as `jobs version`.
-package version
+package jobs
 
 import (
 	"cmp"
@@ -22,17 +20,18 @@ import (
 	"github.com/kubectl-kinetic/kinetic/runner"
 )
 
-// within limits the time that the cluster has to answer.
-const within = time.Second
+// versionTimeout limits the time that the cluster has to answer.
+const versionTimeout = time.Second
 
-// flags are the flags of the command, as typed.
-type flags struct {
+// versionFlags are the flags of version, as typed.
+type versionFlags struct {
 	output, frontDoor string
 }
 
-// NewCommand returns the command. Help does not list it, because users type it without jobs.
-func NewCommand(streams genericiooptions.IOStreams) *cobra.Command {
-	f, connection := &flags{}, connect.NewFlags()
+// newVersionCommand returns the part of version about the cluster: the front door prints the part about the client, and runs
+// this one as jobs version. Help does not list it, because users type it without jobs.
+func newVersionCommand(streams genericiooptions.IOStreams) *cobra.Command {
+	f, connection := &versionFlags{}, connect.NewFlags()
 	own := cli.NewSection("Flags")
 	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: json or yaml.")
 	own.Flags.StringVar(&f.frontDoor, "front-door", "", "`VERSION` of the front door, which runs this.")
@@ -64,7 +63,7 @@ func noArguments(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-func (f *flags) toOptions(streams genericiooptions.IOStreams, connection *connect.Flags) (*options, error) {
+func (f *versionFlags) toOptions(streams genericiooptions.IOStreams, connection *connect.Flags) (*versionOptions, error) {
 	if f.output != "" {
 		if err := cli.OneOf("--output", f.output, cli.Formats()); err != nil {
 			return nil, err
@@ -74,25 +73,25 @@ func (f *flags) toOptions(streams genericiooptions.IOStreams, connection *connec
 		fmt.Fprintf(streams.ErrOut, "warning: kubectl-kinetic_jobs is %s, and kubectl-kinetic is %s: "+
 			"the plugin's binaries must be in one directory: reinstall it\n", ours, f.frontDoor)
 	}
-	return &options{streams.Out, connection, f.output, within}, nil
+	return &versionOptions{streams.Out, connection, f.output, versionTimeout}, nil
 }
 
-// options print what a cluster has.
-type options struct {
+// versionOptions print what a cluster has.
+type versionOptions struct {
 	out        io.Writer
 	connection *connect.Flags
 	output     string
 	within     time.Duration
 }
 
-// cluster is what the command prints as JSON.
-type cluster struct {
+// clusterVersions is what version prints as JSON.
+type clusterVersions struct {
 	Context   string `json:"context,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
 	versions.Inventory
 }
 
-func (o *options) run(ctx context.Context) error {
+func (o *versionOptions) run(ctx context.Context) error {
 	c := o.read(ctx)
 	if ctx.Err() != nil {
 		return ctx.Err()
@@ -104,15 +103,15 @@ func (o *options) run(ctx context.Context) error {
 }
 
 // read asks the cluster. If there is none, or it does not answer, the result says so.
-func (o *options) read(ctx context.Context) cluster {
+func (o *versionOptions) read(ctx context.Context) clusterVersions {
 	where, err := o.connection.ResolveJobs()
 	if errors.Is(err, target.ErrNoContext) {
-		return cluster{Inventory: versions.Inventory{Error: "none: the kubeconfig has no current context"}}
+		return clusterVersions{Inventory: versions.Inventory{Error: "none: the kubeconfig has no current context"}}
 	}
 	if err != nil {
-		return cluster{Inventory: versions.Inventory{Error: err.Error()}}
+		return clusterVersions{Inventory: versions.Inventory{Error: err.Error()}}
 	}
-	c := cluster{Context: cmp.Or(where.Context, where.From.Context), Namespace: where.Namespace}
+	c := clusterVersions{Context: cmp.Or(where.Context, where.From.Context), Namespace: where.Namespace}
 	config, err := o.connection.REST(where)
 	if err != nil {
 		c.Error = err.Error()
@@ -126,7 +125,7 @@ func (o *options) read(ctx context.Context) cluster {
 }
 
 // print writes a line for each part.
-func (c cluster) print(out io.Writer) error {
+func (c clusterVersions) print(out io.Writer) error {
 	table := ui.NewTable(out)
 	row := func(name, text string) { table.Row(name, ui.Clean(text)) }
 	where := c.Context

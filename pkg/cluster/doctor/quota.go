@@ -1,4 +1,4 @@
-package google
+package doctor
 
 import (
 	"context"
@@ -10,27 +10,26 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 )
 
 // quota compares what the project and the region have left with what one job needs. Compute Engine lists the
 // quotas of most GPUs and of some TPUs by region, and that of all GPUs of the project.
-func (c *cloud) quota(ctx context.Context) doctor.Finding {
+func (c *cloud) quota(ctx context.Context) Finding {
 	a := c.Accelerator
 	if a != nil && a.Kind == api.CPU {
-		return doctor.Skip("not needed for cpu")
+		return Skip("not needed for cpu")
 	}
 	service, err := compute.NewService(ctx, c.api().Options(gcp.Compute)...)
 	if err != nil {
-		return doctor.Failed(err)
+		return Failed(err)
 	}
 	name := target.Region(c.Target.Zone)
 	region, err := service.Regions.Get(c.Target.Project, name).Context(ctx).Do()
 	switch {
 	case gcp.IsMissing(err):
-		return doctor.Skip("there is no region %s", name)
+		return Skip("there is no region %s", name)
 	case err != nil:
 		return c.failed(ctx, err, "reading the quotas of "+name)
 	}
@@ -48,19 +47,19 @@ func (c *cloud) quota(ctx context.Context) doctor.Finding {
 		if left(q) < float64(a.Chips) {
 			return c.tooLittle(q, name)
 		}
-		return doctor.Good("%s in %s has %g of %g left", q.Metric, name, left(q), q.Limit)
+		return Good("%s in %s has %g of %g left", q.Metric, name, left(q), q.Limit)
 	}
 	if id := accelerator.QuotaID(*a); id != "" {
-		return doctor.Skip("%s lists no quota for %s: look for %s at %s", name, accelerator.Text(*a), id, c.quotaPage())
+		return Skip("%s lists no quota for %s: look for %s at %s", name, accelerator.Text(*a), id, c.quotaPage())
 	}
-	return doctor.Skip("%s lists no quota for %s: look at %s", name, accelerator.Text(*a), c.quotaPage())
+	return Skip("%s lists no quota for %s: look at %s", name, accelerator.Text(*a), c.quotaPage())
 }
 
 func (c *cloud) quotaPage() string { return gcp.QuotaPage + "?project=" + c.Target.Project }
 
 // tooLittle is the finding for a quota that has too little left for the job.
-func (c *cloud) tooLittle(q *compute.Quota, where string) doctor.Finding {
-	return doctor.Bad(c.quotaPage(), "%s in %s has %g of %g left, and %s needs %d", q.Metric, where, left(q), q.Limit, accelerator.Text(*c.Accelerator), c.Accelerator.Chips)
+func (c *cloud) tooLittle(q *compute.Quota, where string) Finding {
+	return Bad(c.quotaPage(), "%s in %s has %g of %g left, and %s needs %d", q.Metric, where, left(q), q.Limit, accelerator.Text(*c.Accelerator), c.Accelerator.Chips)
 }
 
 func left(q *compute.Quota) float64 { return max(0, q.Limit-q.Usage) }
@@ -76,10 +75,10 @@ func metricOf(quotas []*compute.Quota, metric string) *compute.Quota {
 
 // exhausted says which quotas of accelerators are used up. A project that may have no GPU at all is not wrong: it
 // may be for TPUs.
-func (c *cloud) exhausted(project *compute.Project, region *compute.Region) doctor.Finding {
+func (c *cloud) exhausted(project *compute.Project, region *compute.Region) Finding {
 	all := metricOf(project.Quotas, accelerator.AllGPUs)
 	if all != nil && all.Limit == 0 {
-		return doctor.Skip("%s is 0: the project may have no GPU in any region until you ask for some at %s", all.Metric, c.quotaPage())
+		return Skip("%s is 0: the project may have no GPU in any region until you ask for some at %s", all.Metric, c.quotaPage())
 	}
 	var none []string
 	for _, q := range slices.Concat(region.Quotas, project.Quotas) {
@@ -90,7 +89,7 @@ func (c *cloud) exhausted(project *compute.Project, region *compute.Region) doct
 		}
 	}
 	if len(none) > 0 {
-		return doctor.Bad(c.quotaPage(), "used up in %s: %s", region.Name, strings.Join(none, ", "))
+		return Bad(c.quotaPage(), "used up in %s: %s", region.Name, strings.Join(none, ", "))
 	}
-	return doctor.Good("no quota for GPUs in %s is used up; `-a` says whether one is enough", region.Name)
+	return Good("no quota for GPUs in %s is used up; `-a` says whether one is enough", region.Name)
 }

@@ -1,4 +1,4 @@
-package google
+package doctor
 
 import (
 	"maps"
@@ -10,7 +10,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest"
 )
 
@@ -36,11 +35,11 @@ func TestAPIsThatAreOff(t *testing.T) {
 			s.SetProject("acme", func(p *gcptest.Project) {
 				maps.DeleteFunc(p.APIs, func(name string, _ bool) bool { return name == storage || name == registry })
 			})
-		}, map[string]string{APIs: enable(registry, storage)}, []string{Store, "lifecycle", "Workload Identity", imageCheck}},
+		}, map[string]string{APIsCheck: enable(registry, storage)}, []string{StoreCheck, "lifecycle", "Workload Identity", imageCheck}},
 		"the APIs are secret": {func(s *gcptest.Server) {
 			off(s, storage, registry)
 			s.Deny("serviceusage.services.get")
-		}, map[string]string{Store: enable(storage), "lifecycle": enable(storage), "Workload Identity": enable(storage), imageCheck: enable(registry)}, nil},
+		}, map[string]string{StoreCheck: enable(storage), "lifecycle": enable(storage), "Workload Identity": enable(storage), imageCheck: enable(registry)}, nil},
 		"one was just enabled": {func(s *gcptest.Server) { off(s, registry) }, map[string]string{imageCheck: enable(registry)}, nil},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -49,10 +48,10 @@ func TestAPIsThatAreOff(t *testing.T) {
 			fixes := map[string]string{}
 			var needs []string
 			for _, r := range results(t, s, time.Minute) {
-				if r.State == doctor.Wrong {
+				if r.State == Wrong {
 					fixes[r.Name] = r.Fix
 				}
-				if r.Missing() == APIs {
+				if r.Missing() == APIsCheck {
 					needs = append(needs, r.Name)
 				}
 			}

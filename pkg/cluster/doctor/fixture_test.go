@@ -1,4 +1,4 @@
-package google
+package doctor
 
 import (
 	"context"
@@ -15,7 +15,6 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest"
@@ -33,7 +32,7 @@ type google struct {
 
 func serve(t *testing.T, answers map[string]string) *google {
 	t.Helper()
-	g := &google{answers: complete(), tokens: gcptest.New(t)}
+	g := &google{answers: completeCloud(), tokens: gcptest.New(t)}
 	maps.Copy(g.answers, answers)
 	h := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		line := r.Method + " " + r.URL.Path
@@ -45,7 +44,7 @@ func serve(t *testing.T, answers map[string]string) *google {
 		}
 		text := g.answers[line]
 		if text == "" {
-			text = refusal(404, "not found")
+			text = answerRefused(404, "not found")
 		}
 		var answer struct{ Error struct{ Code int } }
 		if err := json.Unmarshal([]byte(text), &answer); err != nil {
@@ -71,7 +70,7 @@ func (g *google) env(name string) string {
 	return g.tokens.Env(name)
 }
 
-func refusal(code int, message string) string {
+func answerRefused(code int, message string) string {
 	text, _ := json.Marshal(map[string]any{"error": map[string]any{"code": code, "message": message}})
 	return string(text)
 }
@@ -101,8 +100,8 @@ const (
 	principal    = "principal://iam.googleapis.com/projects/123/locations/global/workloadIdentityPools/acme.svc.id.goog/subject/ns/ml/sa/kinetic"
 )
 
-// complete returns the answers about a project that has all that jobs need.
-func complete() map[string]string {
+// completeCloud returns the answers about a project that has all that jobs need.
+func completeCloud() map[string]string {
 	return map[string]string{
 		projectPath: `{"name":"projects/123","projectId":"acme","state":"ACTIVE"}`,
 		billingPath: `{"billingEnabled":true,"billingAccountName":"billingAccounts/1-2"}`,
@@ -118,8 +117,8 @@ func complete() map[string]string {
 	}
 }
 
-func options(env func(string) string) Options {
-	return Options{
+func options(env func(string) string) GoogleOptions {
+	return GoogleOptions{
 		Target: target.Target{GKE: true, Project: "acme", Zone: "us-central1-a", Cluster: "c", Namespace: "ml", Store: "gs://acme-kn-c-jobs",
 			From: target.Sources{Project: "profile dev"}},
 		Images: "us-docker.pkg.dev/acme/kn-c/env",
@@ -129,25 +128,25 @@ func options(env func(string) string) Options {
 }
 
 // checks returns the checks, with one of the cluster before those of the store.
-func checks(o Options) []doctor.Check {
-	project, store := Checks(o)
-	account := doctor.Check{Name: "account", Run: func(context.Context) doctor.Finding { return doctor.Good("there") }}
-	return slices.Concat(project, []doctor.Check{account}, store)
+func checks(o GoogleOptions) []Check {
+	project, store := GoogleChecks(o)
+	account := Check{Name: "account", Run: func(context.Context) Finding { return Good("there") }}
+	return slices.Concat(project, []Check{account}, store)
 }
 
 // run makes the checks, for as long as a busy machine needs.
-func run(t *testing.T, o Options) []doctor.Result {
+func run(t *testing.T, o GoogleOptions) []Result {
 	t.Helper()
 	all := checks(o)
 	for i := range all {
 		all[i].Within = time.Minute
 	}
-	return doctor.Run(t.Context(), all)
+	return Run(t.Context(), all)
 }
 
-func find(t *testing.T, results []doctor.Result, name string) doctor.Finding {
+func find(t *testing.T, results []Result, name string) Finding {
 	t.Helper()
-	at := slices.IndexFunc(results, func(r doctor.Result) bool { return r.Name == name })
+	at := slices.IndexFunc(results, func(r Result) bool { return r.Name == name })
 	if at < 0 {
 		t.Fatalf("there is no check %s", name)
 	}

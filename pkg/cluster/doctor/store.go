@@ -1,4 +1,4 @@
-package google
+package doctor
 
 import (
 	"cmp"
@@ -13,7 +13,6 @@ import (
 	"google.golang.org/api/storage/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 	infracloud "github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/google"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
@@ -21,42 +20,42 @@ import (
 )
 
 // store returns the checks of the store.
-func (c *cloud) store() []doctor.Check {
+func (c *cloud) store() []Check {
 	group := "Store"
 	if c.Target.Store != "" {
 		group += " " + c.Target.Store
 	}
-	check := func(name string, within time.Duration, run func(context.Context) doctor.Finding, needs ...string) doctor.Check {
-		return doctor.Check{Group: group, Name: name, Needs: needs, Within: within, Run: run}
+	check := func(name string, within time.Duration, run func(context.Context) Finding, needs ...string) Check {
+		return Check{Group: group, Name: name, Needs: needs, Within: within, Run: run}
 	}
 	_, inBucket := bucketOf(c.Target.Store)
 	switch {
 	case !inBucket && c.ToldBy != "":
-		return []doctor.Check{check(Store, 0, c.noStore, c.ToldBy)}
+		return []Check{check(StoreCheck, 0, c.noStore, c.ToldBy)}
 	case !inBucket:
-		return []doctor.Check{check(Store, 0, c.noStore)}
+		return []Check{check(StoreCheck, 0, c.noStore)}
 	case c.emulator() != "":
-		return []doctor.Check{check(Store, doctor.Within, c.reach)}
+		return []Check{check(StoreCheck, Within, c.reach)}
 	case c.knowsProject():
-		return []doctor.Check{
-			check(Store, doctor.Within, c.permissions, Project),
-			check("lifecycle", doctor.Within, c.lifecycle, Project),
+		return []Check{
+			check(StoreCheck, Within, c.permissions, ProjectCheck),
+			check("lifecycle", Within, c.lifecycle, ProjectCheck),
 		}
 	}
-	return []doctor.Check{
-		check(Credentials, doctor.FilesWithin, c.credentials),
-		check(Store, doctor.AnswerWithin, c.permissions, Credentials),
-		check("lifecycle", doctor.Within, c.lifecycle, Store),
+	return []Check{
+		check(CredentialsCheck, FilesWithin, c.credentials),
+		check(StoreCheck, AnswerWithin, c.permissions, CredentialsCheck),
+		check("lifecycle", Within, c.lifecycle, StoreCheck),
 	}
 }
 
 func (c *cloud) emulator() string { return c.Env(api.EnvStorageEmulator) }
 
-func (c *cloud) noStore(context.Context) doctor.Finding {
+func (c *cloud) noStore(context.Context) Finding {
 	if c.Problem != nil {
-		return doctor.Failed(c.Problem)
+		return Failed(c.Problem)
 	}
-	return doctor.Bad("kubectl kinetic init", "no store is known: set the project with --project or KINETIC_PROJECT, or name a bucket with --store or KINETIC_STORE")
+	return Bad("kubectl kinetic init", "no store is known: set the project with --project or KINETIC_PROJECT, or name a bucket with --store or KINETIC_STORE")
 }
 
 // storage returns a client for the bucket, which may be in an emulator.
@@ -72,20 +71,20 @@ func (c *cloud) storage(ctx context.Context) (*storage.Service, error) {
 }
 
 // reach looks for the bucket in an emulator, which has no permissions and no rules.
-func (c *cloud) reach(ctx context.Context) doctor.Finding {
+func (c *cloud) reach(ctx context.Context) Finding {
 	bucket, _ := bucketOf(c.Target.Store)
 	service, err := c.storage(ctx)
 	if err != nil {
-		return doctor.Failed(err)
+		return Failed(err)
 	}
 	_, err = service.Objects.List(bucket).MaxResults(1).Fields("kind").Context(ctx).Do()
 	switch {
 	case gcp.IsMissing(err):
-		return doctor.Bad("", "the emulator %s=%s has no bucket %s", api.EnvStorageEmulator, c.emulator(), bucket)
+		return Bad("", "the emulator %s=%s has no bucket %s", api.EnvStorageEmulator, c.emulator(), bucket)
 	case err != nil:
-		return doctor.Bad("", "the emulator %s=%s can't be used: %v", api.EnvStorageEmulator, c.emulator(), err)
+		return Bad("", "the emulator %s=%s can't be used: %v", api.EnvStorageEmulator, c.emulator(), err)
 	}
-	return doctor.Good("the emulator %s has it", c.emulator())
+	return Good("the emulator %s has it", c.emulator())
 }
 
 // neededPermissions are what run and jobs need on the bucket; docs/permissions.md says for what.
@@ -93,22 +92,22 @@ func neededPermissions() []string {
 	return []string{"storage.objects.create", "storage.objects.get", "storage.objects.list", "storage.objects.delete"}
 }
 
-func (c *cloud) permissions(ctx context.Context) doctor.Finding {
+func (c *cloud) permissions(ctx context.Context) Finding {
 	bucket, _ := bucketOf(c.Target.Store)
 	service, err := c.storage(ctx)
 	if err != nil {
-		return doctor.Failed(err)
+		return Failed(err)
 	}
 	answer, err := service.Buckets.TestIamPermissions(bucket, neededPermissions()).Context(ctx).Do()
 	if gcp.IsMissing(err) {
-		if f := c.lackingBucket(ctx); f.Missing() != Store {
+		if f := c.lackingBucket(ctx); f.Missing() != StoreCheck {
 			return f
 		}
 		create := "gcloud storage buckets create gs://" + bucket + " --uniform-bucket-level-access"
 		if c.Target.Project != "" {
 			create += " --project " + c.Target.Project
 		}
-		return doctor.Bad(create, "there is no bucket %s", bucket)
+		return Bad(create, "there is no bucket %s", bucket)
 	}
 	refused := isRefused(err)
 	if err != nil && !refused {
@@ -116,67 +115,67 @@ func (c *cloud) permissions(ctx context.Context) doctor.Finding {
 	}
 	b, unseen := c.owner(ctx, service)
 	if c.mayBeOfOthers(unseen) && (refused || len(answer.Permissions) == 0) {
-		return doctor.Bad("", "you have no permissions on the bucket %s, so its project is unknown: if it is in another project, choose another cluster with --cluster, or name another store with --store or KINETIC_STORE; if it is in project %s, ask for roles/storage.objectUser on it", bucket, c.Target.Project)
+		return Bad("", "you have no permissions on the bucket %s, so its project is unknown: if it is in another project, choose another cluster with --cluster, or name another store with --store or KINETIC_STORE; if it is in project %s, ask for roles/storage.objectUser on it", bucket, c.Target.Project)
 	}
 	if err != nil {
 		return c.failed(ctx, err, "asking for the rights on the bucket "+bucket)
 	}
 	if unseen == nil && c.isOfOthers(b) {
-		return doctor.Bad("", "the bucket %s is in another project, although it has the name of this cluster's: its owner can read and change what jobs store; name another store with --store or KINETIC_STORE", bucket)
+		return Bad("", "the bucket %s is in another project, although it has the name of this cluster's: its owner can read and change what jobs store; name another store with --store or KINETIC_STORE", bucket)
 	}
 	missing := slices.DeleteFunc(neededPermissions(), func(p string) bool { return slices.Contains(answer.Permissions, p) })
 	account := c.api().Account()
 	if len(missing) > 0 {
-		return doctor.Bad(fmt.Sprintf("gcloud storage buckets add-iam-policy-binding gs://%s --member=%s --role=roles/storage.objectUser", bucket, gcp.Member(account)),
+		return Bad(fmt.Sprintf("gcloud storage buckets add-iam-policy-binding gs://%s --member=%s --role=roles/storage.objectUser", bucket, gcp.Member(account)),
 			"%s lacks %s on the bucket %s", cmp.Or(account, "your account"), strings.Join(missing, ", "), bucket)
 	}
-	return doctor.Good("you may read and write objects")
+	return Good("you may read and write objects")
 }
 
 // lackingBucket returns the finding that a check needs the bucket, or the cluster that it comes with.
-func (c *cloud) lackingBucket(ctx context.Context) doctor.Finding {
+func (c *cloud) lackingBucket(ctx context.Context) Finding {
 	if bucket, _ := bucketOf(c.Target.Store); bucket != c.ownBucket() {
-		return doctor.Lacking(Store)
+		return Lacking(StoreCheck)
 	}
-	return c.lacking(ctx, Store)
+	return c.lacking(ctx, StoreCheck)
 }
 
 // lifecycle looks for rules that delete results.
-func (c *cloud) lifecycle(ctx context.Context) doctor.Finding {
+func (c *cloud) lifecycle(ctx context.Context) Finding {
 	bucket, _ := bucketOf(c.Target.Store)
 	service, err := c.storage(ctx)
 	if err != nil {
-		return doctor.Failed(err)
+		return Failed(err)
 	}
 	b, err := service.Buckets.Get(bucket).Fields("labels", "lifecycle", "metageneration", "projectNumber", "softDeletePolicy").Context(ctx).Do()
 	switch {
 	case gcp.IsMissing(err):
 		return c.lackingBucket(ctx)
 	case isRefused(err):
-		return doctor.Skip("no permission to read the rules of the bucket %s; roles/storage.bucketViewer grants it", bucket)
+		return Skip("no permission to read the rules of the bucket %s; roles/storage.bucketViewer grants it", bucket)
 	case err != nil:
 		return c.failed(ctx, err, "reading the rules of the bucket "+bucket)
 	}
 	if b.Lifecycle == nil || !slices.ContainsFunc(b.Lifecycle.Rule, expiry.DeletesAll) {
-		return doctor.Good("no rule deletes results%s", softDelete(bucket, b))
+		return Good("no rule deletes results%s", softDelete(bucket, b))
 	}
 	return c.rule(ctx, service, bucket, b)
 }
 
 // rule returns the finding for a bucket with a rule that deletes results.
-func (c *cloud) rule(ctx context.Context, service *storage.Service, bucket string, b *storage.Bucket) doctor.Finding {
+func (c *cloud) rule(ctx context.Context, service *storage.Service, bucket string, b *storage.Bucket) Finding {
 	rules := slices.DeleteFunc(slices.Clone(b.Lifecycle.Rule), func(r *storage.BucketLifecycleRule) bool { return !expiry.DeletesAll(r) })
 	worst := rules[max(0, slices.IndexFunc(rules, func(r *storage.BucketLifecycleRule) bool { return !late(r) }))]
 	text := fmt.Sprintf("a rule of the bucket %s deletes results and outputs%s", bucket, age(worst))
 	prefixes := c.shared()
 	switch {
 	case late(worst):
-		return doctor.Good("%s%s", text, softDelete(bucket, b))
+		return Good("%s%s", text, softDelete(bucket, b))
 	case !c.mayNarrow(b) || !c.keeps(ctx, service, bucket, b):
 		quoted, _ := json.Marshal(prefixes) // strings
-		return doctor.Bad(fmt.Sprintf(`gcloud storage buckets update gs://%s --lifecycle-file=FILE, with the rule limited by "matchesPrefix": %s`, bucket, quoted), "%s", text)
+		return Bad(fmt.Sprintf(`gcloud storage buckets update gs://%s --lifecycle-file=FILE, with the rule limited by "matchesPrefix": %s`, bucket, quoted), "%s", text)
 	}
-	f := doctor.Bad(c.FixCommand, "%s", text)
+	f := Bad(c.FixCommand, "%s", text)
 	f.Repair = func(ctx context.Context) (string, error) { return c.narrow(ctx, service, bucket, b) }
 	return f
 }

@@ -1,21 +1,20 @@
-package google
+package doctor
 
 import (
 	"context"
 	"strings"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 )
 
 // metadata looks whether pods get the identity of their own service account on all nodes.
-func (c *cloud) metadata(ctx context.Context) doctor.Finding {
+func (c *cloud) metadata(ctx context.Context) Finding {
 	cluster, err := c.cluster(ctx)
 	switch {
 	case err != nil, cluster.WorkloadIdentityConfig == nil || cluster.WorkloadIdentityConfig.WorkloadPool == "":
-		return doctor.Lacking(Cluster)
+		return Lacking(GKECheck)
 	case gke.IsAutopilot(cluster): // GKE sets it for all nodes
-		return doctor.Good("pods act as their own service account")
+		return Good("pods act as their own service account")
 	}
 	var pools, commands []string
 	for _, p := range cluster.NodePools {
@@ -24,20 +23,20 @@ func (c *cloud) metadata(ctx context.Context) doctor.Finding {
 		}
 	}
 	if len(pools) == 0 {
-		return doctor.Good("pods act as their own service account")
+		return Good("pods act as their own service account")
 	}
-	return doctor.Bad(strings.Join(commands, " && "), "pods act as the service account of the node on %s, so jobs can lack access to the bucket, or have more rights than intended; GKE replaces these nodes for the change",
+	return Bad(strings.Join(commands, " && "), "pods act as the service account of the node on %s, so jobs can lack access to the bucket, or have more rights than intended; GKE replaces these nodes for the change",
 		strings.Join(pools, ", "))
 }
 
 // lifetime looks for nodes that GKE deletes while jobs run there.
-func (c *cloud) lifetime(ctx context.Context) doctor.Finding {
+func (c *cloud) lifetime(ctx context.Context) Finding {
 	cluster, err := c.cluster(ctx)
 	if err != nil {
-		return doctor.Lacking(Cluster)
+		return Lacking(GKECheck)
 	}
 	if text := c.wanted().Lifetimes(cluster); text != "" && !gke.IsAutopilot(cluster) {
-		return doctor.Skip("%s", text)
+		return Skip("%s", text)
 	}
-	return doctor.Good("no pool limits it")
+	return Good("no pool limits it")
 }

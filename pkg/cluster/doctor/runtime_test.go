@@ -1,4 +1,4 @@
-package google
+package doctor
 
 import (
 	"io"
@@ -12,7 +12,6 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/empty"
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
 )
 
@@ -30,16 +29,16 @@ func TestRuntime(t *testing.T) {
 			t.Fatal(err)
 		}
 	}
-	for repository, want := range map[string]doctor.Finding{
-		host + "/some":    doctor.Good("%s/some has 2 versions, jax-0.9.2 to jax-0.10.0", host),
-		host + "/one":     doctor.Good("%s/one has jax-0.9.2", host),
-		host + "/half":    {State: doctor.Wrong, Detail: host + "/half has no server and proxy_server for jax 0.8.3 or newer"},
-		host + "/old":     {State: doctor.Wrong, Detail: host + "/old has no server and proxy_server"},
-		host + "/nothing": {State: doctor.Wrong, Detail: "name a copy that has them with KINETIC_PATHWAYS_IMAGES"},
-		"127.0.0.1:1/pw":  {State: doctor.Skipped, Detail: "could not be looked for: listing the images of 127.0.0.1:1/pw/server"},
+	for repository, want := range map[string]Finding{
+		host + "/some":    Good("%s/some has 2 versions, jax-0.9.2 to jax-0.10.0", host),
+		host + "/one":     Good("%s/one has jax-0.9.2", host),
+		host + "/half":    {State: Wrong, Detail: host + "/half has no server and proxy_server for jax 0.8.3 or newer"},
+		host + "/old":     {State: Wrong, Detail: host + "/old has no server and proxy_server"},
+		host + "/nothing": {State: Wrong, Detail: "name a copy that has them with KINETIC_PATHWAYS_IMAGES"},
+		"127.0.0.1:1/pw":  {State: Skipped, Detail: "could not be looked for: listing the images of 127.0.0.1:1/pw/server"},
 	} {
-		_, checks := Checks(Options{Runtime: &Runtime{Repository: repository, Registry: &image.Client{}}})
-		for _, r := range doctor.Run(t.Context(), checks) {
+		_, checks := GoogleChecks(GoogleOptions{Runtime: &RuntimeImages{Repository: repository, Registry: &image.Client{}}})
+		for _, r := range Run(t.Context(), checks) {
 			if r.Name == runtimeCheck && (r.State != want.State || !strings.Contains(r.Detail, want.Detail)) {
 				t.Errorf("%s: got %s, %s", repository, r.State, r.Detail)
 			}

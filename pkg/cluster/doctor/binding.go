@@ -1,4 +1,4 @@
-package google
+package doctor
 
 import (
 	"context"
@@ -42,7 +42,7 @@ func (c *cloud) pods() []string {
 // granted returns whether bindings of a resource, or else those of the project, give members a role that
 // serves. Roles of folders and organizations can't be seen.
 func (c *cloud) granted(ctx context.Context, bindings []granted, members []string, serves func(role string) bool) rights {
-	of := rightsOf(bindings, members, serves)
+	of := permissionsOf(bindings, members, serves)
 	if of.sure {
 		return of
 	}
@@ -50,14 +50,14 @@ func (c *cloud) granted(ctx context.Context, bindings []granted, members []strin
 	if err != nil { // who may not read it sees what the resource says
 		return of
 	}
-	ofProject := rightsOf(all, members, serves)
+	ofProject := permissionsOf(all, members, serves)
 	if ofProject.sure || of.unsure == "" {
 		return ofProject
 	}
 	return of
 }
 
-func rightsOf(bindings []granted, members []string, serves func(role string) bool) rights {
+func permissionsOf(bindings []granted, members []string, serves func(role string) bool) rights {
 	var r rights
 	for _, b := range bindings {
 		if !slices.ContainsFunc(b.members, func(m string) bool { return slices.Contains(members, m) }) {

@@ -1,4 +1,4 @@
-package google
+package doctor
 
 import (
 	"context"
@@ -9,7 +9,6 @@ import (
 	"google.golang.org/api/iam/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 	infracloud "github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/google"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
@@ -17,24 +16,24 @@ import (
 
 // identity looks whether the pods may use the bucket: as the Google service account that theirs is annotated
 // with, or by themselves.
-func (c *cloud) identity(ctx context.Context) doctor.Finding {
+func (c *cloud) identity(ctx context.Context) Finding {
 	email, err := c.Identity(ctx)
 	if err != nil {
-		return unread(err)
+		return unreadInCloud(err)
 	}
 	member := c.principal()
 	if email != "" {
-		if f := c.binding(ctx, email); f.State != doctor.OK {
+		if f := c.binding(ctx, email); f.State != OK {
 			return f
 		}
 		member = gcp.Member(email)
 	}
 	bucket, inBucket := bucketOf(c.Target.Store)
 	if !inBucket {
-		return doctor.Lacking(Store)
+		return Lacking(StoreCheck)
 	}
 	if c.emulator() != "" {
-		return doctor.Skip("the emulator %s has no permissions", c.emulator())
+		return Skip("the emulator %s has no permissions", c.emulator())
 	}
 	return c.grant(ctx, bucket, member)
 }
@@ -52,15 +51,15 @@ func (c *cloud) principal() string {
 }
 
 // binding looks whether the pods may act as a Google service account.
-func (c *cloud) binding(ctx context.Context, email string) doctor.Finding {
+func (c *cloud) binding(ctx context.Context, email string) Finding {
 	service, err := iam.NewService(ctx, c.api().Options(gcp.IAM)...)
 	if err != nil {
-		return doctor.Failed(err)
+		return Failed(err)
 	}
 	policy, err := service.Projects.ServiceAccounts.GetIamPolicy("projects/-/serviceAccounts/" + email).OptionsRequestedPolicyVersion(policyVersion).Context(ctx).Do()
 	switch {
 	case gcp.IsMissing(err):
-		return doctor.Bad("", "the service account %s is annotated with %s, which does not exist", api.DefaultServiceAccount, email)
+		return Bad("", "the service account %s is annotated with %s, which does not exist", api.DefaultServiceAccount, email)
 	case err != nil:
 		return c.failed(ctx, err, "reading who may use "+email)
 	}
@@ -73,26 +72,26 @@ func (c *cloud) binding(ctx context.Context, email string) doctor.Finding {
 	ours := c.granted(ctx, found, append(c.pods(), member), acts)
 	switch {
 	case ours.sure:
-		return doctor.Good("%s", email)
+		return Good("%s", email)
 	case ours.unsure != "":
-		return doctor.Skip("whether the pods may act as %s is not known: %s", email, ours.unsure)
+		return Skip("whether the pods may act as %s is not known: %s", email, ours.unsure)
 	}
-	return doctor.Bad(fmt.Sprintf("gcloud iam service-accounts add-iam-policy-binding %s --role=%s --member='%s'", email, gke.IdentityRole, member),
+	return Bad(fmt.Sprintf("gcloud iam service-accounts add-iam-policy-binding %s --role=%s --member='%s'", email, gke.IdentityRole, member),
 		"the service account %s of namespace %s has no permission to act as %s", api.DefaultServiceAccount, c.Target.Namespace, email)
 }
 
 // grant looks whether the policy of the bucket gives a member what the runner needs.
-func (c *cloud) grant(ctx context.Context, bucket, member string) doctor.Finding {
+func (c *cloud) grant(ctx context.Context, bucket, member string) Finding {
 	service, err := c.storage(ctx)
 	if err != nil {
-		return doctor.Failed(err)
+		return Failed(err)
 	}
 	policy, err := service.Buckets.GetIamPolicy(bucket).OptionsRequestedPolicyVersion(policyVersion).Context(ctx).Do()
 	switch {
 	case gcp.IsMissing(err):
 		return c.lackingBucket(ctx)
 	case isRefused(err):
-		return doctor.Skip("no permission to read who can use the bucket %s", bucket)
+		return Skip("no permission to read who can use the bucket %s", bucket)
 	case err != nil:
 		return c.failed(ctx, err, "reading who may use the bucket "+bucket)
 	}
@@ -112,16 +111,16 @@ func (c *cloud) grant(ctx context.Context, bucket, member string) doctor.Finding
 	switch {
 	case writing.sure:
 		if c.granted(ctx, found, members, reads).sure {
-			return doctor.Good("%s", member)
+			return Good("%s", member)
 		}
-		return doctor.Skip("%s may use the objects of %s, but not see what the bucket is like, which Orbax on several hosts and others do first: %s", member, bucket, allow(infracloud.BucketReader))
+		return Skip("%s may use the objects of %s, but not see what the bucket is like, which Orbax on several hosts and others do first: %s", member, bucket, allow(infracloud.BucketReader))
 	case writing.unsure != "":
-		return doctor.Skip("whether the jobs' pods may write to the bucket %s is not known: %s", bucket, writing.unsure)
+		return Skip("whether the jobs' pods may write to the bucket %s is not known: %s", bucket, writing.unsure)
 	case member == c.principal() && bucket == c.ownBucket() && c.isMadeByUp(ctx):
-		return doctor.Bad(c.up()+" -n "+c.Target.Namespace, "the service account %s of namespace %s is not annotated with a Google service account, and has no permission of its own to write to the bucket %s",
+		return Bad(c.up()+" -n "+c.Target.Namespace, "the service account %s of namespace %s is not annotated with a Google service account, and has no permission of its own to write to the bucket %s",
 			api.DefaultServiceAccount, c.Target.Namespace, bucket)
 	}
-	return doctor.Bad(allow(role), "no binding of the bucket %s lets the jobs' pods write there", bucket)
+	return Bad(allow(role), "no binding of the bucket %s lets the jobs' pods write there", bucket)
 }
 
 // bucketScheme begins the URL of a store in a bucket.

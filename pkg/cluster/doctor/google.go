@@ -1,6 +1,4 @@
-// Package google has the checks of a project of Google Cloud, of a cluster of GKE there, and of the
-// bucket that is the store.
-package google
+package doctor
 
 import (
 	"context"
@@ -14,7 +12,6 @@ import (
 	container "google.golang.org/api/container/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
 	infracloud "github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/google"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
@@ -23,16 +20,16 @@ import (
 
 // The names of the checks that others need.
 const (
-	Credentials  = "credentials"
-	QuotaProject = "quota project"
-	Project      = "project"
-	APIs         = "APIs"
-	Cluster      = "GKE cluster"
-	Store        = "store"
+	CredentialsCheck  = "credentials"
+	QuotaProjectCheck = "quota project"
+	ProjectCheck      = "project"
+	APIsCheck         = "APIs"
+	GKECheck          = "GKE cluster"
+	StoreCheck        = "store"
 )
 
-// Options say what to look at.
-type Options struct {
+// GoogleOptions say what to look at in Google Cloud.
+type GoogleOptions struct {
 	Target target.Target
 	// Problem is why nothing is known of the target, and ToldBy the check that says the same, "" for none.
 	Problem error
@@ -48,14 +45,14 @@ type Options struct {
 	// Images is the repository where images go, "" if none is known.
 	Images string
 	// Runtime are the images of the Pathways runtime, nil if jobs don't need it.
-	Runtime *Runtime
+	Runtime *RuntimeImages
 	// FixCommand is the command that repairs what is safe to repair.
 	FixCommand string
 }
 
 // cloud is what the checks look at.
 type cloud struct {
-	Options
+	GoogleOptions
 
 	mu     sync.Mutex
 	access *gcp.Access // once the credentials are found
@@ -68,30 +65,30 @@ type cloud struct {
 	off func(context.Context) ([]string, error)
 }
 
-// Checks returns the checks of the project and its cluster, none outside of Google Cloud, and those of the store
+// GoogleChecks returns the checks of the project and its cluster, none outside of Google Cloud, and those of the store
 // and the registry of images. The latter come after that of IdentityNeeds. They contact nothing before they run.
-func Checks(o Options) (project, store []doctor.Check) {
-	c := &cloud{Options: o}
-	c.cluster = doctor.Once(c.readCluster)
-	c.ofProject = doctor.Once(c.readProjectPolicy)
-	c.off = doctor.Once(func(ctx context.Context) ([]string, error) { return c.readOff(ctx, c.Target.Project) })
+func GoogleChecks(o GoogleOptions) (project, store []Check) {
+	c := &cloud{GoogleOptions: o}
+	c.cluster = Once(c.readCluster)
+	c.ofProject = Once(c.readProjectPolicy)
+	c.off = Once(func(ctx context.Context) ([]string, error) { return c.readOff(ctx, c.Target.Project) })
 	if c.knowsProject() {
-		project = []doctor.Check{
-			c.check(Credentials, doctor.FilesWithin, c.credentials),
-			c.check(QuotaProject, doctor.AnswerWithin, c.quotaProject, Credentials),
-			c.check(Project, doctor.AnswerWithin, c.project, Credentials),
-			c.check("billing", doctor.Within, c.billing, Project),
-			c.check(APIs, doctor.Within, c.apis, Project),
-			c.check(Cluster, doctor.Within, c.state, Project),
-			c.check("node pools", doctor.Within, c.pools, Project),
-			c.check("node metadata", doctor.Within, c.metadata, Project),
-			c.check("node lifetime", doctor.Within, c.lifetime, Project),
-			c.check("quota", doctor.Within, c.quota, Project),
+		project = []Check{
+			c.check(CredentialsCheck, FilesWithin, c.credentials),
+			c.check(QuotaProjectCheck, AnswerWithin, c.quotaProject, CredentialsCheck),
+			c.check(ProjectCheck, AnswerWithin, c.project, CredentialsCheck),
+			c.check("billing", Within, c.billing, ProjectCheck),
+			c.check(APIsCheck, Within, c.apis, ProjectCheck),
+			c.check(GKECheck, Within, c.state, ProjectCheck),
+			c.check("node pools", Within, c.pools, ProjectCheck),
+			c.check("node metadata", Within, c.metadata, ProjectCheck),
+			c.check("node lifetime", Within, c.lifetime, ProjectCheck),
+			c.check("quota", Within, c.quota, ProjectCheck),
 		}
 	}
 	store = c.store()
 	if c.knowsProject() {
-		check := doctor.Check{Group: store[0].Group, Name: "Workload Identity", Needs: []string{Project, o.IdentityNeeds}, Within: doctor.Within, Run: c.identity}
+		check := Check{Group: store[0].Group, Name: "Workload Identity", Needs: []string{ProjectCheck, o.IdentityNeeds}, Within: Within, Run: c.identity}
 		if o.Identity == nil { // it will not run
 			check.Within = 0
 		}
@@ -107,22 +104,22 @@ func Checks(o Options) (project, store []doctor.Check) {
 // knowsProject reports whether the project is checked.
 func (c *cloud) knowsProject() bool { return c.Target.GKE && c.Target.Project != "" }
 
-func (c *cloud) check(name string, within time.Duration, run func(context.Context) doctor.Finding, needs ...string) doctor.Check {
-	return doctor.Check{Group: "Project " + c.Target.Project, Name: name, Needs: needs, Within: within, Run: run}
+func (c *cloud) check(name string, within time.Duration, run func(context.Context) Finding, needs ...string) Check {
+	return Check{Group: "Project " + c.Target.Project, Name: name, Needs: needs, Within: within, Run: run}
 }
 
-func (c *cloud) credentials(ctx context.Context) doctor.Finding {
+func (c *cloud) credentials(ctx context.Context) Finding {
 	access, err := gcp.New(ctx, c.Env)
 	if err != nil {
-		return doctor.Failed(err)
+		return Failed(err)
 	}
 	c.mu.Lock()
 	c.access = access
 	c.mu.Unlock()
 	if access.Account() == "" {
-		return doctor.Good("application default credentials")
+		return Good("application default credentials")
 	}
-	return doctor.Good("%s", access.Account())
+	return Good("%s", access.Account())
 }
 
 // api returns the access. The credentials were found before.
@@ -133,38 +130,38 @@ func (c *cloud) api() *gcp.Access {
 }
 
 // failed returns the finding for a request that has failed. What other checks say is not repeated.
-func (c *cloud) failed(ctx context.Context, err error, doing string) doctor.Finding {
+func (c *cloud) failed(ctx context.Context, err error, doing string) Finding {
 	err = c.api().Explain(err, c.Target.Project, doing)
 	switch {
 	case c.knowsProject() && c.api().ChargesOther(err, c.Target.Project):
-		return doctor.Lacking(QuotaProject)
+		return Lacking(QuotaProjectCheck)
 	case c.knowsProject() && c.isOff(err):
 		return c.withoutAPI(ctx, err)
 	case isUnusable(err) && c.lacksCluster(ctx):
-		return doctor.Lacking(Cluster)
+		return Lacking(GKECheck)
 	}
 	return failed(err)
 }
 
 // withoutAPI returns the finding for a request to an API that is not enabled. If the check of the APIs doesn't say
 // so, this one does: it may not read them, or one was enabled a moment ago.
-func (c *cloud) withoutAPI(ctx context.Context, err error) doctor.Finding {
+func (c *cloud) withoutAPI(ctx context.Context, err error) Finding {
 	if c.lacksCluster(ctx) { // up enables them
-		return doctor.Lacking(Cluster)
+		return Lacking(GKECheck)
 	}
 	if off, unread := c.off(ctx); unread == nil && len(off) > 0 {
-		return doctor.Lacking(APIs)
+		return Lacking(APIsCheck)
 	}
-	return doctor.Failed(err)
+	return Failed(err)
 }
 
 // lacking returns the finding that a check needs something that comes with the cluster and is missing. If the
 // cluster is missing, that is what it needs.
-func (c *cloud) lacking(ctx context.Context, need string) doctor.Finding {
+func (c *cloud) lacking(ctx context.Context, need string) Finding {
 	if c.lacksCluster(ctx) {
-		need = Cluster
+		need = GKECheck
 	}
-	return doctor.Lacking(need)
+	return Lacking(need)
 }
 
 // lacksCluster reports whether the project is known to have no such cluster. Then nothing is there that
@@ -201,14 +198,14 @@ func isRefused(err error) bool {
 
 // failed returns the finding for an error that says what was being done. Who may not look can't know
 // whether something is wrong.
-func failed(err error) doctor.Finding {
+func failed(err error) Finding {
 	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		return doctor.Bad("", "Google Cloud has not answered in time")
+		return Bad("", "Google Cloud has not answered in time")
 	case gcp.IsStatus(err, http.StatusForbidden) && !isUnusable(err):
-		return doctor.Skip("%v", err)
+		return Skip("%v", err)
 	}
-	return doctor.Failed(err)
+	return Failed(err)
 }
 
 // wanted returns where the cluster should be.
