@@ -21,18 +21,20 @@ import (
 // plurals are the resources of the most common kinds in jobs and their overlays, by Kind.group.
 // Others are looked up in the cluster, also optional kinds of workloads: a cluster may not have
 // them.
-var plurals = map[string]string{
-	"ConfigMap":                             "configmaps",
-	"PersistentVolumeClaim":                 "persistentvolumeclaims",
-	"Secret":                                "secrets",
-	"Service":                               "services",
-	"ServiceAccount":                        "serviceaccounts",
-	"Job.batch":                             "jobs",
-	"NetworkPolicy.networking.k8s.io":       "networkpolicies",
-	"PodDisruptionBudget.policy":            "poddisruptionbudgets",
-	"ResourceClaimTemplate.resource.k8s.io": "resourceclaimtemplates",
-	"Role.rbac.authorization.k8s.io":        "roles",
-	"RoleBinding.rbac.authorization.k8s.io": "rolebindings",
+func plurals() map[string]string {
+	return map[string]string{
+		"ConfigMap":                             "configmaps",
+		"PersistentVolumeClaim":                 "persistentvolumeclaims",
+		"Secret":                                "secrets",
+		"Service":                               "services",
+		"ServiceAccount":                        "serviceaccounts",
+		"Job.batch":                             "jobs",
+		"NetworkPolicy.networking.k8s.io":       "networkpolicies",
+		"PodDisruptionBudget.policy":            "poddisruptionbudgets",
+		"ResourceClaimTemplate.resource.k8s.io": "resourceclaimtemplates",
+		"Role.rbac.authorization.k8s.io":        "roles",
+		"RoleBinding.rbac.authorization.k8s.io": "rolebindings",
+	}
 }
 
 // collection is the place of the objects of a kind in the URLs of the API server.
@@ -61,7 +63,7 @@ func (c collection) kind() kind {
 // collectionOf returns where an object belongs. Its kind must have been located.
 func (c *Cluster) collectionOf(o *unstructured.Unstructured) collection {
 	gvk := o.GroupVersionKind()
-	if plural, known := plurals[gvk.GroupKind().String()]; known {
+	if plural, known := plurals()[gvk.GroupKind().String()]; known {
 		return collection{gvk.GroupVersion(), plural}
 	}
 	return c.discovered[gvk]

@@ -51,7 +51,7 @@ func create(streams genericiooptions.IOStreams) *cobra.Command {
 	fs.StringVar(&c.images.KeepWarm, "keep-warm", "", "Jobs keep their pods for `DURATION` after a call, as with the flag of `run`.")
 	fs.StringVar(&c.images.CacheSize, "cache-size", "", "Jobs keep at most `SIZE` of what compilers made, as with the flag of `run`.")
 	fs.StringVar(&c.images.CacheScope, "cache-scope", "", "Share what compilers made among `user|shared`: the jobs of one user (the default), or of all whose profile says shared.")
-	own.Offer("cache-scope", profile.CacheScopes...)
+	own.Offer("cache-scope", profile.CacheScopes()...)
 	fs.BoolVar(&c.force, "force", false, "Replace the profile of that name; what is not given stays as it is there.")
 	fs.BoolVarP(&c.yes, "yes", "y", false, "Don't prompt: use the current settings.")
 	return c.named(&cobra.Command{
@@ -70,7 +70,7 @@ func (c *creation) create(ctx context.Context, name string) error {
 	}
 	_, err := amount.Cache("--cache-size", c.images.CacheSize)
 	if err == nil && c.images.CacheScope != "" {
-		err = cli.OneOf("--cache-scope", c.images.CacheScope, profile.CacheScopes)
+		err = cli.OneOf("--cache-scope", c.images.CacheScope, profile.CacheScopes())
 	}
 	if err := errors.Join(amount.Positive("--cpu", c.images.CPU), amount.Size("--memory", c.images.Memory), err); err != nil {
 		return cli.Usage(err)

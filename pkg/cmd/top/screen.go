@@ -184,7 +184,9 @@ func (c Column) pad(text string) string {
 }
 
 // keys are those of the screen, the most needed first.
-var keys = []string{"q quit", "l log", "s stacks", "x shell", "c cancel", "space hosts", "up/down move"}
+func keys() []string {
+	return []string{"q quit", "l log", "s stacks", "x shell", "c cancel", "space hosts", "up/down move"}
+}
 
 // bottom returns the line of keys, as many as there is room for, or the question.
 func (m *Model) bottom(width int) Line {
@@ -192,7 +194,7 @@ func (m *Model) bottom(width int) Line {
 		return Line{Parts: []Part{{Text: cut(OneLine(m.Question), width), Bold: true}}}
 	}
 	text := ""
-	for _, k := range keys {
+	for _, k := range keys() {
 		if more := strings.TrimLeft(text+"   "+k, " "); len(more) <= width {
 			text = more
 		}

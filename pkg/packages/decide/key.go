@@ -138,7 +138,7 @@ func (p *Plan) options() ([]string, error) {
 }
 
 // linked are the ends of the names of files that --find-links finds.
-var linked = []string{".whl", ".tar.gz", ".zip", ".html"}
+func linked() []string { return []string{".whl", ".tar.gz", ".zip", ".html"} }
 
 // linksSum returns a hash of what --find-links finds in a directory: the names and contents of the
 // files directly in it. It may also be a page. If there is no such directory, a resolver tells.
@@ -158,7 +158,7 @@ func linksSum(path string) (string, error) {
 	}
 	h := sha256.New()
 	for _, e := range entries {
-		if !slices.ContainsFunc(linked, func(end string) bool { return strings.HasSuffix(e.Name(), end) }) {
+		if !slices.ContainsFunc(linked(), func(end string) bool { return strings.HasSuffix(e.Name(), end) }) {
 			continue
 		}
 		file := filepath.Join(path, e.Name())

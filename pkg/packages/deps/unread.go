@@ -21,22 +21,24 @@ const (
 )
 
 // manifests are files that say what a project needs for other tools.
-var manifests = []unread{
-	{pattern: "requirements.in", instead: "add --requirements FILE"},
-	{pattern: "requirements/*.txt", instead: "add --requirements FILE", more: relist},
-	{pattern: "requirements?*.txt", instead: "add --requirements FILE"},
-	{pattern: "requirements.lock", instead: "add --requirements FILE"},
-	{pattern: "setup.py", says: contains("install_requires"), instead: "run uv pip compile FILE -o requirements.txt"},
-	{pattern: "setup.cfg", says: contains("install_requires"), instead: "run uv pip compile FILE -o requirements.txt"},
-	{pattern: "Pipfile*", instead: "run pipenv requirements > requirements.txt"},
-	{pattern: "environment.y*ml", instead: relistConda, more: relistConda},
-	{pattern: "conda.y*ml", says: contains("dependencies:"), instead: relistConda, more: relistConda}, // of MLflow
-	{pattern: "environment?*.y*ml", says: contains("dependencies:"), instead: relistConda, more: relistConda},
-	{pattern: "*conda-lock.y*ml", instead: relistConda, more: relistConda},
-	{pattern: "pixi.toml", instead: relistConda, more: relistConda},
-	{pattern: "pyproject.toml", table: pixiTable, instead: relistConda, more: relistConda},
-	{pattern: "pyproject.toml", table: hatchTable("tool.hatch.envs"), instead: relist, more: relistHatch},
-	{pattern: "hatch.toml", table: hatchTable("envs"), instead: relist, more: relistHatch},
+func manifests() []unread {
+	return []unread{
+		{pattern: "requirements.in", instead: "add --requirements FILE"},
+		{pattern: "requirements/*.txt", instead: "add --requirements FILE", more: relist},
+		{pattern: "requirements?*.txt", instead: "add --requirements FILE"},
+		{pattern: "requirements.lock", instead: "add --requirements FILE"},
+		{pattern: "setup.py", says: contains("install_requires"), instead: "run uv pip compile FILE -o requirements.txt"},
+		{pattern: "setup.cfg", says: contains("install_requires"), instead: "run uv pip compile FILE -o requirements.txt"},
+		{pattern: "Pipfile*", instead: "run pipenv requirements > requirements.txt"},
+		{pattern: "environment.y*ml", instead: relistConda, more: relistConda},
+		{pattern: "conda.y*ml", says: contains("dependencies:"), instead: relistConda, more: relistConda}, // of MLflow
+		{pattern: "environment?*.y*ml", says: contains("dependencies:"), instead: relistConda, more: relistConda},
+		{pattern: "*conda-lock.y*ml", instead: relistConda, more: relistConda},
+		{pattern: "pixi.toml", instead: relistConda, more: relistConda},
+		{pattern: "pyproject.toml", table: pixiTable, instead: relistConda, more: relistConda},
+		{pattern: "pyproject.toml", table: hatchTable("tool.hatch.envs"), instead: relist, more: relistHatch},
+		{pattern: "hatch.toml", table: hatchTable("envs"), instead: relist, more: relistHatch},
+	}
 }
 
 // unread is a file that is not read, or a table of one.
@@ -64,9 +66,11 @@ func pixiTable(text []byte) string {
 }
 
 // developing are packages that only developers need, which environments of Hatch have most of the time.
-var developing = []string{
-	"black", "build", "coverage", "flake8", "furo", "hatch", "ipython", "isort", "mkdocs", "mypy", "nox", "pre-commit", "pyright", "pytest", "ruff",
-	"sphinx", "tox", "twine",
+func developing() []string {
+	return []string{
+		"black", "build", "coverage", "flake8", "furo", "hatch", "ipython", "isort", "mkdocs", "mypy", "nox", "pre-commit", "pyright", "pytest", "ruff",
+		"sphinx", "tox", "twine",
+	}
 }
 
 // hatchTable returns what returns the name of the first table of an environment of Hatch that needs more than
@@ -100,7 +104,7 @@ func isForJobs(text any) bool {
 	line, _ := text.(string)
 	name := requirement.Normalize(requirement.LeadingName(line))
 	first, _, _ := strings.Cut(name, "-") // pytest-cov
-	return name != "" && first != "types" && !slices.Contains(developing, name) && !slices.Contains(developing, first)
+	return name != "" && first != "types" && !slices.Contains(developing(), name) && !slices.Contains(developing(), first)
 }
 
 // in returns the first such file of a directory that isIt accepts, "" for none, and its table.
@@ -145,7 +149,7 @@ func (r *reader) warnOverlooked() {
 	if !r.warnLocks() {
 		r.warnProject()
 	}
-	all, isIt, because, goesOn := manifests, isFile, "", false
+	all, isIt, because, goesOn := manifests(), isFile, "", false
 	switch {
 	case w.Kind.IsLock():
 		return
@@ -153,7 +157,7 @@ func (r *reader) warnOverlooked() {
 		goesOn = w.Kind == Project
 	case w.Kind == Project:
 		all = nil
-		for _, u := range manifests {
+		for _, u := range manifests() {
 			if u.more != "" { // a requirements.txt would hide what [project] lists
 				u.instead = strings.ReplaceAll(u.more, string(Requirements), w.Source)
 				all = append(all, u)
@@ -179,7 +183,7 @@ func (r *reader) warnOverlooked() {
 			return
 		}
 		if dir == w.Dir {
-			all, because = slices.Concat(hidden, manifests), r.because()
+			all, because = slices.Concat(hidden, manifests()), r.because()
 		}
 	}
 }

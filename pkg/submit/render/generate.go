@@ -40,7 +40,9 @@ const (
 `
 )
 
-var componentType = types.TypeMeta{APIVersion: types.ComponentVersion, Kind: types.ComponentKind}
+func componentType() types.TypeMeta {
+	return types.TypeMeta{APIVersion: types.ComponentVersion, Kind: types.ComponentKind}
+}
 
 // generate makes the kustomization of a job: the base and the components for its pod, the
 // component job with the job's own patch, the components that make the pod a Job or
@@ -147,7 +149,7 @@ func (t tree) putJob(s api.Spec, p program, l lists, whole bool) error {
 	}
 	t[path.Join(jobDir, patchFile)] = steps
 	k := types.Kustomization{
-		TypeMeta: componentType,
+		TypeMeta: componentType(),
 		Patches: []types.Patch{{
 			Path:   patchFile,
 			Target: &types.Selector{ResId: resid.ResId{Gvk: jobKind}},
