@@ -1,6 +1,4 @@
-// Package stacks reads what the Python programs of a job answer when they are asked what their threads are doing, and
-// groups the threads that do the same.
-package stacks
+package job
 
 import (
 	"cmp"
@@ -14,8 +12,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 )
 
-// Frame is a line that a thread is at: a call that has not returned.
-type Frame struct {
+// StackFrame is a line that a thread is at: a call that has not returned.
+type StackFrame struct {
 	File     string `json:"file"`
 	Line     int    `json:"line"` // 0 if it is unknown
 	Function string `json:"function"`
@@ -28,7 +26,7 @@ type Thread struct {
 	// Name is its name, "" if Python doesn't tell.
 	Name string `json:"name,omitempty"`
 	// Frames begin with the newest call.
-	Frames []Frame `json:"frames"`
+	Frames []StackFrame `json:"frames"`
 }
 
 // Process is a Python program of a job.
@@ -41,8 +39,8 @@ type Process struct {
 	Why string `json:"why,omitempty"`
 }
 
-// Host is a host of a job, with its Python programs.
-type Host struct {
+// StackHost is a host of a job, with its Python programs.
+type StackHost struct {
 	Number    int       `json:"host"`
 	Pod       string    `json:"pod,omitempty"`
 	Processes []Process `json:"processes"`
@@ -50,11 +48,11 @@ type Host struct {
 	Why string `json:"why,omitempty"`
 }
 
-// version is the newest version of the runner's answer that this code reads.
-const version = 1
+// stacksVersion is the newest version of the runner's answer that this code reads.
+const stacksVersion = 1
 
-// Read reads what the runner's command stacks has printed.
-func Read(data []byte) ([]Process, error) {
+// ReadStacks reads what the runner's command stacks has printed.
+func ReadStacks(data []byte) ([]Process, error) {
 	var answer struct {
 		Version   int
 		Processes []struct {
@@ -65,34 +63,34 @@ func Read(data []byte) ([]Process, error) {
 	if err := json.Unmarshal(data, &answer); err != nil {
 		return nil, fmt.Errorf("reading the runner's answer: %w", err)
 	}
-	if answer.Version > version {
-		return nil, &api.VersionError{Got: answer.Version, Max: version}
+	if answer.Version > stacksVersion {
+		return nil, &api.VersionError{Got: answer.Version, Max: stacksVersion}
 	}
 	processes := []Process{}
 	for _, p := range answer.Processes {
-		p.Threads = parse(p.Text)
+		p.Threads = parseStacks(p.Text)
 		processes = append(processes, p.Process)
 	}
 	return processes, nil
 }
 
 const (
-	header = `^(?:Current thread|Thread) 0x[0-9a-f]+(?: \[(.*)\])? \(most recent call first\):$`
-	line   = `^  File "(.*)", line (\d+|\?\?\?) in (.*)$`
+	threadHeader = `^(?:Current thread|Thread) 0x[0-9a-f]+(?: \[(.*)\])? \(most recent call first\):$`
+	frameLine    = `^  File "(.*)", line (\d+|\?\?\?) in (.*)$`
 )
 
-// parse reads what Python's faulthandler writes. The main thread is the last, unless there are too many to write.
-func parse(text string) []Thread {
+// parseStacks reads what Python's faulthandler writes. The main thread is the last, unless there are too many to write.
+func parseStacks(text string) []Thread {
 	threads := []Thread{}
 	complete := true
 	for l := range strings.Lines(text) {
 		l = strings.TrimSuffix(l, "\n")
-		if found := lazyregexp.Of(header).FindStringSubmatch(l); found != nil {
-			threads = append(threads, Thread{Name: strings.TrimSpace(found[1]), Frames: []Frame{}})
-		} else if found := lazyregexp.Of(line).FindStringSubmatch(l); found != nil && len(threads) > 0 {
+		if found := lazyregexp.Of(threadHeader).FindStringSubmatch(l); found != nil {
+			threads = append(threads, Thread{Name: strings.TrimSpace(found[1]), Frames: []StackFrame{}})
+		} else if found := lazyregexp.Of(frameLine).FindStringSubmatch(l); found != nil && len(threads) > 0 {
 			last := &threads[len(threads)-1]
 			number, _ := strconv.Atoi(found[2])
-			last.Frames = append(last.Frames, Frame{found[1], number, found[3]})
+			last.Frames = append(last.Frames, StackFrame{found[1], number, found[3]})
 		} else if l == "..." { // instead of more threads
 			complete = false
 		}
@@ -110,16 +108,16 @@ func parse(text string) []Thread {
 const runnerFolder = "/kinetic_runner/child/"
 
 // withoutRunner returns the frames without those of the runner, which are the oldest of a function's call.
-func withoutRunner(frames []Frame) []Frame {
-	i := slices.IndexFunc(frames, func(f Frame) bool { return strings.Contains(f.File, runnerFolder) })
+func withoutRunner(frames []StackFrame) []StackFrame {
+	i := slices.IndexFunc(frames, func(f StackFrame) bool { return strings.Contains(f.File, runnerFolder) })
 	if i <= 0 { // before or after the function, there is nothing else
 		return frames
 	}
 	return frames[:i]
 }
 
-// Group is the threads of a job that do the same.
-type Group struct {
+// ThreadGroup is the threads of a job that do the same.
+type ThreadGroup struct {
 	// Hosts are the numbers of their hosts, sorted.
 	Hosts []int `json:"hosts"`
 	// Threads is how many they are.
@@ -129,9 +127,9 @@ type Group struct {
 	Thread
 }
 
-// Groups returns the threads of some hosts: main threads first, then what most hosts do.
-func Groups(hosts []Host) []Group {
-	groups, at := []Group{}, map[string]int{}
+// GroupThreads returns the threads of some hosts: main threads first, then what most hosts do.
+func GroupThreads(hosts []StackHost) []ThreadGroup {
+	groups, at := []ThreadGroup{}, map[string]int{}
 	for _, h := range hosts {
 		for _, p := range h.Processes {
 			child := slices.ContainsFunc(h.Processes, func(other Process) bool { return other.PID == p.Parent })
@@ -140,7 +138,7 @@ func Groups(hosts []Host) []Group {
 				i, known := at[key]
 				if !known {
 					i = len(groups)
-					at[key], groups = i, append(groups, Group{Child: child, Thread: t})
+					at[key], groups = i, append(groups, ThreadGroup{Child: child, Thread: t})
 				}
 				g := &groups[i]
 				g.Threads++
@@ -150,7 +148,7 @@ func Groups(hosts []Host) []Group {
 			}
 		}
 	}
-	rank := func(g Group) int {
+	rank := func(g ThreadGroup) int {
 		switch {
 		case g.Main && !g.Child:
 			return 0
@@ -162,7 +160,7 @@ func Groups(hosts []Host) []Group {
 	for i := range groups {
 		slices.Sort(groups[i].Hosts)
 	}
-	slices.SortStableFunc(groups, func(a, b Group) int {
+	slices.SortStableFunc(groups, func(a, b ThreadGroup) int {
 		return cmp.Or(rank(a)-rank(b), len(b.Hosts)-len(a.Hosts), b.Threads-a.Threads, a.Hosts[0]-b.Hosts[0])
 	})
 	return groups
