@@ -3,7 +3,6 @@ package accelerator
 import (
 	_ "embed" // for the data file
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -67,19 +66,16 @@ func BootDisk(machine string) string { return disksOf(machine).boot }
 // not known. The caller must not change the list.
 func Disks(machine string) []string { return disksOf(machine).attach }
 
-// wrongDisk are the ways in which Compute Engine, and GKE's driver of its disks, say that a machine never
-// takes a type of disk.
-var wrongDisk = []func() *regexp.Regexp{
-	lazyregexp.New(`\b((?:pd|hyperdisk)-[a-z-]+) disk type cannot be used by ([a-z0-9-]+) machine type`),
-	lazyregexp.New(`\[((?:pd|hyperdisk)-[a-z-]+), ([a-z0-9-]+)\] features are not compatible`),
-	lazyregexp.New(`'((?:pd|hyperdisk)-[a-z-]+)' is not a compatible disk type with the machine type '?([a-z0-9-]+)`),
-}
-
 // Unattachable returns the type of a disk and that of a machine, if a message of Compute Engine says that the
 // one can't be attached to the other; else "".
 func Unattachable(message string) (disk, machine string) {
-	for _, form := range wrongDisk {
-		if m := form().FindStringSubmatch(message); m != nil {
+	// Compute Engine, and GKE's driver of its disks, say it in one of these ways.
+	for _, form := range []string{
+		`\b((?:pd|hyperdisk)-[a-z-]+) disk type cannot be used by ([a-z0-9-]+) machine type`,
+		`\[((?:pd|hyperdisk)-[a-z-]+), ([a-z0-9-]+)\] features are not compatible`,
+		`'((?:pd|hyperdisk)-[a-z-]+)' is not a compatible disk type with the machine type '?([a-z0-9-]+)`,
+	} {
+		if m := lazyregexp.Of(form).FindStringSubmatch(message); m != nil {
 			return m[1], m[2]
 		}
 	}

@@ -10,9 +10,6 @@ type Cache struct {
 	Bytes int64
 }
 
-// DefaultCacheSize is how much is kept in bytes, unless a job, a variable or a profile sets it.
-var DefaultCacheSize = facts.Defaults.CacheSize
-
 // EnvCacheSize is the default of --cache-size.
 const EnvCacheSize = "KINETIC_CACHE_SIZE"
 

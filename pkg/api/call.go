@@ -2,9 +2,6 @@ package api
 
 import "encoding/json"
 
-// CallVersion is the version of Call that this code writes and reads.
-var CallVersion = facts.Versions.Document
-
 // CallKind is the form of a Call.
 type CallKind string
 

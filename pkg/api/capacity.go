@@ -41,10 +41,12 @@ const AcceleratorClass = "Accelerator"
 // BuiltInClasses are the compute classes that Autopilot comes with. Unlike the cluster's
 // own ComputeClasses, they leave the choice of the accelerator, and of spot capacity or a
 // reservation, to the pod.
-var BuiltInClasses = []string{AcceleratorClass, "Balanced", "Performance", "Scale-Out"}
+func BuiltInClasses() []string {
+	return []string{AcceleratorClass, "Balanced", "Performance", "Scale-Out"}
+}
 
 // IsBuiltInClass reports whether a compute class is one of BuiltInClasses.
-func IsBuiltInClass(name string) bool { return slices.Contains(BuiltInClasses, name) }
+func IsBuiltInClass(name string) bool { return slices.Contains(BuiltInClasses(), name) }
 
 // Reservation is a reservation of Compute Engine, or a part of it.
 type Reservation struct {

@@ -1,13 +1,10 @@
 package api
 
-// DebugPort is the debugger's port on 127.0.0.1, in the pod or on this machine. The component debug has the same.
-var DebugPort = facts.Ports.Debug
-
 // Shared by a job that waits for a debugger and the commands that connect to it. The runner
 // and the component debug use the same names and numbers.
 const (
 	// EnvDebug tells the runner to wait for a debugger, EnvDebugPort which port a local job
-	// uses instead of DebugPort.
+	// uses instead of the contract's.
 	EnvDebug, EnvDebugPort = "KINETIC_DEBUG", "KINETIC_DEBUG_PORT"
 	// EnvBreakpoint is Python's variable for what breakpoint() calls.
 	EnvBreakpoint, Breakpoint = "PYTHONBREAKPOINT", "debugpy.breakpoint"

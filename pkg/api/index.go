@@ -1,18 +1,7 @@
 package api
 
-// IndexVersion is the version of Index that this code writes. It also reads version 1, which
-// has no parts, links or modes.
-var IndexVersion = facts.Versions.Index
-
 // NamesBase64 is the value of Index.Names for names that JSON can't hold.
 const NamesBase64 = "base64"
-
-// DefaultMode is the mode of an IndexFile that names none.
-var DefaultMode = facts.Defaults.Mode
-
-// MaxPartBytes is the size of the parts of a large file, all but the last, and the largest
-// blob of an index.
-var MaxPartBytes = facts.Limits.Part
 
 // Index lists the contents of a bundle, or of a part of a data set, and where its bytes are.
 // It is stored as a gzip-compressed JSON blob and named in the manifest by the SHA-256 of
@@ -47,7 +36,7 @@ type IndexBlob struct {
 type IndexFile struct {
 	// Path is relative to the root, with forward slashes.
 	Path string `json:"path"`
-	// Mode is the permission bits; 0 means DefaultMode.
+	// Mode is the permission bits; 0 means Contract.Defaults.Mode.
 	Mode uint32 `json:"mode,omitempty"`
 	// Size is in bytes.
 	Size int64 `json:"size"`
@@ -55,7 +44,7 @@ type IndexFile struct {
 	// the decoded blob. A pack holds its files one after the other, in the order of Files.
 	Blob   int   `json:"blob,omitempty"`
 	Offset int64 `json:"offset,omitempty"`
-	// Parts are the blobs of a file of more than MaxPartBytes, one after the other. Such a
+	// Parts are the blobs of a file of more than Contract.Limits.Part, one after the other. Such a
 	// file has no Blob and Offset.
 	Parts []int `json:"parts,omitempty"`
 }
@@ -68,9 +57,6 @@ type IndexLink struct {
 	// at its beginning.
 	Target string `json:"target"`
 }
-
-// SetVersion is the version of DataSet that this code writes and reads.
-var SetVersion = facts.Versions.Document
 
 // MaxShardFiles limits the files, links and directories of one index of a data set.
 const MaxShardFiles = 32 << 10

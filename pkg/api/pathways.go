@@ -36,22 +36,6 @@ type Pathways struct {
 	OpenNetwork bool `json:"-"`
 }
 
-// Containers of the Pathways runtime. The first two are sidecars of host 0.
-var (
-	PathwaysManager = facts.Pathways.Manager
-	PathwaysProxy   = facts.Pathways.Proxy
-	PathwaysWorker  = facts.Pathways.Worker
-)
-
-// The oldest versions with which the Pathways runtime works.
-var (
-	PathwaysPython = facts.Pathways.Python
-	PathwaysJAX    = facts.Pathways.JAX
-	// From PathwaysNewerJAX on, it needs PathwaysNewerPython.
-	PathwaysNewerPython = facts.Pathways.NewerPython
-	PathwaysNewerJAX    = facts.Pathways.NewerJAX
-)
-
 // What the sidecars together request beside the call, which the manifests say, too. A TPU host requests only chips.
 const (
 	PathwaysCPUs = 6
@@ -89,53 +73,45 @@ func (p *Pathways) Parts() []string {
 	if p == nil {
 		return nil
 	}
-	parts := []string{PartManager, PartProxy}
+	parts := []string{Contract.Parts.Manager, Contract.Parts.Proxy}
 	for i := range p.TPUHosts {
 		parts = append(parts, WorkerPart(i))
 	}
 	return parts
 }
 
-// What users call the sidecars of the runtime, and what sentences call them.
-var (
-	PartManager  = facts.Parts.Manager
-	PartProxy    = facts.Parts.Proxy
-	ManagerTitle = facts.Parts.ManagerTitle
-	ProxyTitle   = facts.Parts.ProxyTitle
-)
-
-// partWorker begins the names of the parts on TPU hosts.
-var partWorker = strings.TrimSuffix(facts.Parts.Worker, "%d")
+// partWorker returns how the names of the parts on TPU hosts begin.
+func partWorker() string { return strings.TrimSuffix(Contract.Parts.Worker, "%d") }
 
 // WorkerPart returns the name of the part of the runtime on a TPU host.
-func WorkerPart(host int) string { return fmt.Sprintf(facts.Parts.Worker, host) }
+func WorkerPart(host int) string { return fmt.Sprintf(Contract.Parts.Worker, host) }
 
 // WorkerTitle returns what sentences call a TPU host.
-func WorkerTitle(host int) string { return fmt.Sprintf(facts.Parts.WorkerTitle, host) }
+func WorkerTitle(host int) string { return fmt.Sprintf(Contract.Parts.WorkerTitle, host) }
 
 // IsWorkerPart reports whether a part of the runtime is on a TPU host, with chips.
-func IsWorkerPart(part string) bool { return strings.HasPrefix(part, partWorker) }
+func IsWorkerPart(part string) bool { return strings.HasPrefix(part, partWorker()) }
 
 // IsPart reports whether a word may be the name of a part of the runtime.
 func IsPart(word string) bool {
-	number, isWorker := strings.CutPrefix(word, partWorker)
+	number, isWorker := strings.CutPrefix(word, partWorker())
 	_, err := strconv.ParseUint(number, 10, 16)
-	return word == PartManager || word == PartProxy || isWorker && err == nil
+	return word == Contract.Parts.Manager || word == Contract.Parts.Proxy || isWorker && err == nil
 }
 
 // PartOf returns what users call a sidecar of the runtime, "" for any other container.
 func PartOf(container string) string {
-	return map[string]string{PathwaysManager: PartManager, PathwaysProxy: PartProxy}[container]
+	return map[string]string{Contract.Pathways.Manager: Contract.Parts.Manager, Contract.Pathways.Proxy: Contract.Parts.Proxy}[container]
 }
 
 // PartPlace returns the number of the pod and the container of a part of the runtime.
 func PartPlace(part string) (pod int, container string) {
 	switch part {
-	case PartManager:
-		return 0, PathwaysManager
-	case PartProxy:
-		return 0, PathwaysProxy
+	case Contract.Parts.Manager:
+		return 0, Contract.Pathways.Manager
+	case Contract.Parts.Proxy:
+		return 0, Contract.Pathways.Proxy
 	}
-	host, _ := strconv.Atoi(strings.TrimPrefix(part, partWorker)) // of Parts
-	return host + 1, PathwaysWorker
+	host, _ := strconv.Atoi(strings.TrimPrefix(part, partWorker())) // of Parts
+	return host + 1, Contract.Pathways.Worker
 }

@@ -14,8 +14,8 @@ import (
 )
 
 func TestOutcomeIsOneOfOurAnnotations(t *testing.T) {
-	if !strings.HasPrefix(AnnotationOutcome, AnnotationPrefix) {
-		t.Errorf("the annotation is %s, want it to begin with %s", AnnotationOutcome, AnnotationPrefix)
+	if !strings.HasPrefix(Contract.Names.Outcome, AnnotationPrefix) {
+		t.Errorf("the annotation is %s, want it to begin with %s", Contract.Names.Outcome, AnnotationPrefix)
 	}
 }
 
@@ -30,7 +30,7 @@ func TestRunnerHasTheSameNames(t *testing.T) {
 // A call that was stopped because of another host is never how a job ends, and a cancel is the client's word.
 func TestRunnerHasTheSameReasons(t *testing.T) {
 	const all = `sorted(value for name, value in globals().items() if name.isupper() and type(value) is str)`
-	want := slices.Sorted(maps.Keys(facts.Reasons))
+	want := slices.Sorted(maps.Keys(Contract.Reasons))
 	got := append(runnertest.Eval[[]string](t, all, "outcome"), string(Cancelled))
 	got = slices.DeleteFunc(got, func(r string) bool { return r == "Stopped" })
 	slices.Sort(got)
@@ -44,7 +44,7 @@ func TestRunnerHasTheSameReasons(t *testing.T) {
 	if diff := cmp.Diff(want, asStrings(ours)); diff != "" {
 		t.Errorf("reasons (-the contract +ours):\n%s", diff)
 	}
-	for reason, want := range map[Reason]int{Completed: 0, Killed: int(ExitKilled), Cancelled: int(ExitTerminated), ExitCode: 1, "unheard of": 1} {
+	for reason, want := range map[Reason]int{Completed: 0, Killed: int(Contract.Exits.Killed), Cancelled: int(Contract.Exits.Terminated), ExitCode: 1, "unheard of": 1} {
 		if got := reason.Code(); got != want {
 			t.Errorf("%s has the exit code %d, want %d", reason, got, want)
 		}

@@ -136,10 +136,6 @@ const (
 	DefaultServiceAccount = "kinetic"
 )
 
-// AnnotationOutcome is end.json on one line, on a LeaderWorkerSet that has ended. The
-// same patch scales it to zero.
-var AnnotationOutcome = facts.Names.Outcome
-
 // Variables that tell Google's libraries where Cloud Storage is. The runner itself gets the
 // same values as flags and ignores the variables, which are for the call.
 const (
@@ -154,10 +150,6 @@ var StoreFlags = []struct{ Flag, Variable string }{
 	{"--metadata-host", EnvMetadataHost},
 	{"--credentials", EnvCredentials},
 }
-
-// EnvNetrc has the credentials with which the runner reaches indexes of packages, as a netrc file.
-// The call doesn't see it.
-var EnvNetrc = facts.Names.Netrc
 
 // EnvCompletionIndex has the number of a pod of an Indexed Job; Kubernetes sets it.
 const EnvCompletionIndex = "JOB_COMPLETION_INDEX"
@@ -180,12 +172,8 @@ const (
 	EnvSlices = "KINETIC_SLICES"
 )
 
-// EnvGroupKey has the secret that authenticates the runners of several hosts to each
-// other. It is a key of the job's Secret.
-var EnvGroupKey = facts.Names.GroupKey
-
 // DefaultMaxDisruptions is the number that the runner uses by default.
-var DefaultMaxDisruptions = facts.Defaults.MaxDisruptions
+var DefaultMaxDisruptions = Contract.Defaults.MaxDisruptions
 
 // OverlayMarker begins the kustomization.yaml of a directory that --write-overlay has
 // written. Such a directory is not part of the project.
@@ -229,5 +217,5 @@ func (s Spec) JobName() string {
 }
 
 // SecretName returns the name of the Kubernetes Secret with the values of SecretEnv, and
-// with EnvGroupKey if the job has several hosts.
+// with Contract.Names.GroupKey if the job has several hosts.
 func (s Spec) SecretName() string { return JobNamePrefix + s.ID + "-env" }

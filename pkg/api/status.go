@@ -50,18 +50,10 @@ const (
 	BadPayload       Reason = "BadPayload"       // 1: the job cannot unpickle the function or its arguments
 )
 
-// Exit codes of the runner that are not the call's own.
-var (
-	ExitDeadline   = facts.Exits.Deadline
-	ExitRunner     = facts.Exits.Runner
-	ExitKilled     = facts.Exits.Killed     // 128 + SIGKILL
-	ExitTerminated = facts.Exits.Terminated // 128 + SIGTERM
-)
-
 // Code returns the exit code for a reason. It is used where the runner could not record
 // one.
 func (r Reason) Code() int {
-	code, known := facts.Reasons[string(r)]
+	code, known := Contract.Reasons[string(r)]
 	if !known {
 		return 1
 	}
@@ -174,7 +166,7 @@ func (s Status) Word() string {
 var ErrMayRun = errors.New("the job may run")
 
 // EndVersion is the version of End and Result that this code writes and reads.
-var EndVersion = facts.Versions.Document
+var EndVersion = Contract.Versions.Document
 
 // End is how a job ended, written once as end.json by whoever learns it first: the runner,
 // `jobs cancel`, or a client that finds the workload gone.

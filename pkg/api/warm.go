@@ -70,7 +70,7 @@ const (
 )
 
 // EnvWarmKey has the secret by which a warm host knows its clients. It is a key of the host's Secret.
-var EnvWarmKey = facts.Names.WarmKey
+var EnvWarmKey = Contract.Names.WarmKey
 
 // WarmPort is where a warm host takes calls, on the pod's 127.0.0.1.
-var WarmPort = facts.Ports.Warm
+var WarmPort = Contract.Ports.Warm

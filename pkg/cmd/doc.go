@@ -2,7 +2,7 @@
 // run whole command lines.
 //
 //   - A command lies where its user looks for it: run, jobs, pool, up, down, status,
-//     doctor, initialize (init), profile, config, accelerators, buildimage, version; outputs is
+//     doctor, initialize (init), profile, config, accelerators, buildimage; outputs is
 //     `jobs outputs`, top the screen of `jobs top`, explain is `run --explain`, stack is what up, down and status share.
 //     frontdoor is `kubectl kinetic` itself, which becomes the binary of the
 //     command.

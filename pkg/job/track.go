@@ -11,7 +11,7 @@ import (
 
 // PhaseNames are the names of phases, in the order of a host's life: waiting for a machine, for the image, for the packages and
 // the data; running; and, once the job has ended, waiting until its value is collected.
-var PhaseNames = []string{"queued", "image", "packages", "run", "collect"}
+func PhaseNames() []string { return []string{"queued", "image", "packages", "run", "collect"} }
 
 const (
 	queued = iota
@@ -28,11 +28,11 @@ func PhaseOf(h api.Host) string {
 	case h.State.Ended():
 		return ""
 	case h.State == api.Running || !h.Started.IsZero():
-		return PhaseNames[run]
+		return PhaseNames()[run]
 	case h.Scheduled.IsZero():
-		return PhaseNames[queued]
+		return PhaseNames()[queued]
 	}
-	return PhaseNames[image]
+	return PhaseNames()[image]
 }
 
 // PhaseOfJob returns the phase that a job of a list is in: that of the host that is least far. It is "" for a job that has
@@ -40,7 +40,7 @@ func PhaseOf(h api.Host) string {
 func PhaseOfJob(e api.JobSummary) string {
 	switch {
 	case e.State == api.Succeeded:
-		return PhaseNames[collect]
+		return PhaseNames()[collect]
 	case e.State.Ended():
 		return ""
 	}
@@ -52,11 +52,11 @@ func PhaseOfJob(e api.JobSummary) string {
 		}
 	}
 	for _, h := range e.Workload.Hosts {
-		if phase := slices.Index(PhaseNames, PhaseOf(h)); phase >= 0 {
+		if phase := slices.Index(PhaseNames(), PhaseOf(h)); phase >= 0 {
 			least = min(least, phase)
 		}
 	}
-	return PhaseNames[least]
+	return PhaseNames()[least]
 }
 
 // Phase is a part of the life of a host.
@@ -127,7 +127,7 @@ func (t *Track) add(phase int, from, to time.Time) time.Time {
 	if !to.After(from) {
 		return from
 	}
-	t.Phases = append(t.Phases, Phase{PhaseNames[phase], from, to})
+	t.Phases = append(t.Phases, Phase{PhaseNames()[phase], from, to})
 	return to
 }
 

@@ -21,18 +21,20 @@ import (
 // plurals are the resources of the most common kinds in jobs and their overlays, by Kind.group.
 // Others are looked up in the cluster, also optional kinds of workloads: a cluster may not have
 // them.
-var plurals = map[string]string{
-	"ConfigMap":                             "configmaps",
-	"PersistentVolumeClaim":                 "persistentvolumeclaims",
-	"Secret":                                "secrets",
-	"Service":                               "services",
-	"ServiceAccount":                        "serviceaccounts",
-	"Job.batch":                             "jobs",
-	"NetworkPolicy.networking.k8s.io":       "networkpolicies",
-	"PodDisruptionBudget.policy":            "poddisruptionbudgets",
-	"ResourceClaimTemplate.resource.k8s.io": "resourceclaimtemplates",
-	"Role.rbac.authorization.k8s.io":        "roles",
-	"RoleBinding.rbac.authorization.k8s.io": "rolebindings",
+func plurals() map[string]string {
+	return map[string]string{
+		"ConfigMap":                             "configmaps",
+		"PersistentVolumeClaim":                 "persistentvolumeclaims",
+		"Secret":                                "secrets",
+		"Service":                               "services",
+		"ServiceAccount":                        "serviceaccounts",
+		"Job.batch":                             "jobs",
+		"NetworkPolicy.networking.k8s.io":       "networkpolicies",
+		"PodDisruptionBudget.policy":            "poddisruptionbudgets",
+		"ResourceClaimTemplate.resource.k8s.io": "resourceclaimtemplates",
+		"Role.rbac.authorization.k8s.io":        "roles",
+		"RoleBinding.rbac.authorization.k8s.io": "rolebindings",
+	}
 }
 
 // collection is the place of the objects of a kind in the URLs of the API server.
@@ -61,7 +63,7 @@ func (c collection) kind() kind {
 // collectionOf returns where an object belongs. Its kind must have been located.
 func (c *Cluster) collectionOf(o *unstructured.Unstructured) collection {
 	gvk := o.GroupVersionKind()
-	if plural, known := plurals[gvk.GroupKind().String()]; known {
+	if plural, known := plurals()[gvk.GroupKind().String()]; known {
 		return collection{gvk.GroupVersion(), plural}
 	}
 	return c.discovered[gvk]
@@ -80,7 +82,7 @@ func (c *Cluster) locate(ctx context.Context, objects []*unstructured.Unstructur
 		case !isWorkload(o):
 			return fmt.Errorf("%s %s of the overlay: %w", gvk.Kind, o.GetName(), err)
 		case errors.Is(err, errNoKind):
-			return errNoLeaderWorkerSets
+			return noLeaderWorkerSets()
 		default:
 			return fmt.Errorf("%s %s: %w", gvk.Kind, o.GetName(), err)
 		}
@@ -112,10 +114,12 @@ func (c *Cluster) discover(ctx context.Context, gvk schema.GroupVersionKind) err
 	return fmt.Errorf("%w in %s: install it, or check kubectl api-resources", errNoKind, version)
 }
 
-// errNoLeaderWorkerSets says that jobs on several hosts can't use the default backend. Nothing of
+// noLeaderWorkerSets says that jobs on several hosts can't use the default backend. Nothing of
 // the job was created.
-var errNoLeaderWorkerSets error = &apiserver.MissingKind{Install: apiserver.InstallLeaderWorkerSet,
-	Text: "the cluster has no LeaderWorkerSets, which jobs on several hosts (--backend lws) need: install them with " + apiserver.InstallLeaderWorkerSet + ", or use --backend gke; `kubectl kinetic doctor` shows what else is missing"}
+func noLeaderWorkerSets() error {
+	return &apiserver.MissingKind{Install: apiserver.InstallLeaderWorkerSet,
+		Text: "the cluster has no LeaderWorkerSets, which jobs on several hosts (--backend lws) need: install them with " + apiserver.InstallLeaderWorkerSet + ", or use --backend gke; `kubectl kinetic doctor` shows what else is missing"}
+}
 
 // errNoKind says that a cluster does not have a kind.
 var errNoKind = errors.New("the cluster has no such kind")

@@ -17,6 +17,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
 )
 
 const (
@@ -39,8 +40,8 @@ func theSet(args ...any) *unstructured.Unstructured {
 
 // keyFrom returns how the manifests take the key of the hosts from a Secret.
 func keyFrom(secret string) map[string]any {
-	ref := map[string]any{"name": secret, "key": api.EnvGroupKey, "optional": true}
-	return map[string]any{"name": api.EnvGroupKey, "valueFrom": map[string]any{"secretKeyRef": ref}}
+	ref := map[string]any{"name": secret, "key": api.Contract.Names.GroupKey, "optional": true}
+	return map[string]any{"name": api.Contract.Names.GroupKey, "valueFrom": map[string]any{"secretKeyRef": ref}}
 }
 
 // optionalKeys counts the pods of a workload that start without the key of the hosts, too.
@@ -134,7 +135,7 @@ func TestAClusterWithoutSets(t *testing.T) {
 			s, w, _ := startSet(t)
 			delete(s.objects, setGroup)
 			err := begin(w)
-			if !errors.Is(err, errNoLeaderWorkerSets) || !isUsage(err) || !strings.Contains(err.Error(), "kubectl apply --server-side -f https://") || !strings.Contains(err.Error(), "--backend gke") {
+			if !errors.As(err, new(*apiserver.MissingKind)) || !isUsage(err) || !strings.Contains(err.Error(), "kubectl apply --server-side -f https://") || !strings.Contains(err.Error(), "--backend gke") {
 				t.Errorf("got %v", err)
 			}
 			if len(s.objects) > 0 {
@@ -214,8 +215,8 @@ func TestStartWithoutRightsOnSecrets(t *testing.T) {
 		told    int
 		fails   bool
 	}{
-		"the key of the hosts": {map[string]string{api.EnvGroupKey: "k"}, 1, false},
-		"a value besides":      {map[string]string{api.EnvGroupKey: "k", "TOKEN": "hush"}, 0, true},
+		"the key of the hosts": {map[string]string{api.Contract.Names.GroupKey: "k"}, 1, false},
+		"a value besides":      {map[string]string{api.Contract.Names.GroupKey: "k", "TOKEN": "hush"}, 0, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, w, told := startSet(t)
@@ -257,7 +258,7 @@ func TestHostsWaitForTheirKey(t *testing.T) {
 		return answering(dryRun, http.StatusForbidden, metav1.StatusReasonForbidden)
 	}
 	badRequest := answering(true, http.StatusBadRequest, metav1.StatusReasonBadRequest)
-	key := map[string]string{api.EnvGroupKey: "k"}
+	key := map[string]string{api.Contract.Names.GroupKey: "k"}
 	foreign := theSet("--call", "1")
 	for _, template := range []string{"leaderTemplate", "workerTemplate"} {
 		path := []string{"spec", "leaderWorkerTemplate", template, "spec", "containers"}
@@ -275,7 +276,7 @@ func TestHostsWaitForTheirKey(t *testing.T) {
 		fails    bool
 	}{
 		"they may have it":             {secrets: key},
-		"with values of the user's":    {secrets: map[string]string{api.EnvGroupKey: "k", "TOKEN": "hush"}},
+		"with values of the user's":    {secrets: map[string]string{api.Contract.Names.GroupKey: "k", "TOKEN": "hush"}},
 		"an older Secret is there":     {secrets: key, left: true},
 		"nobody may make it":           {secrets: key, refuse: forbidden(true), optional: 2},
 		"a webhook takes no dry-run":   {secrets: key, refuse: badRequest, optional: 2},
@@ -324,7 +325,7 @@ func TestHostsOfAJobWaitForTheirKey(t *testing.T) {
 	if err := unstructured.SetNestedMap(w.objects[1].Object, pod, "spec", "template", "spec"); err != nil {
 		t.Fatal(err)
 	}
-	if err := w.Start(t.Context(), a1, map[string]string{api.EnvGroupKey: "k"}); err != nil {
+	if err := w.Start(t.Context(), a1, map[string]string{api.Contract.Names.GroupKey: "k"}); err != nil {
 		t.Fatal(err)
 	}
 	if got := optionalKeys(t, s.objects[jobPath]); got != 0 {
@@ -340,11 +341,11 @@ func TestStartLeavesTheKeyOfASet(t *testing.T) {
 	const secret = core + "secrets/kinetic-a1-env"
 	s, w, _ := startSet(t)
 	s.objects[setPath] = theSet("--call", "1").Object
-	s.objects[secret] = object("v1", "Secret", "kinetic-a1-env", map[string]any{"data": map[string]any{api.EnvGroupKey: "first"}}).Object
-	if err := w.Start(t.Context(), a1, map[string]string{api.EnvGroupKey: "second"}); !errors.Is(err, api.ErrMayRun) {
+	s.objects[secret] = object("v1", "Secret", "kinetic-a1-env", map[string]any{"data": map[string]any{api.Contract.Names.GroupKey: "first"}}).Object
+	if err := w.Start(t.Context(), a1, map[string]string{api.Contract.Names.GroupKey: "second"}); !errors.Is(err, api.ErrMayRun) {
 		t.Errorf("got %v", err)
 	}
-	if got := s.objects[secret]["data"].(map[string]any)[api.EnvGroupKey]; got != "first" {
+	if got := s.objects[secret]["data"].(map[string]any)[api.Contract.Names.GroupKey]; got != "first" {
 		t.Errorf("the key is %v", got)
 	}
 }

@@ -143,7 +143,7 @@ func (c *Cluster) Release(ctx context.Context, h api.Handle, end api.End) error 
 		return err
 	}
 	patch, err := json.Marshal(map[string]any{
-		"metadata": map[string]any{"uid": s.Meta().UID, "annotations": map[string]string{api.AnnotationOutcome: string(text)}},
+		"metadata": map[string]any{"uid": s.Meta().UID, "annotations": map[string]string{api.Contract.Names.Outcome: string(text)}},
 		"spec":     map[string]int{"replicas": 0},
 	})
 	if err != nil {

@@ -5,8 +5,8 @@
 // Below it, apiserver connects to API servers and explains their errors; diagnose determines a
 // job's state and why it waits, from the objects of one moment; joblist reads the jobs of a whole
 // cluster, and which of them hold a pool's chips; versions what a cluster has. kueue has the parts
-// of its objects that are read; portforward forwards a port, podexec runs a program in a pod,
-// podprobe is the one that tells what a pod uses. The files quotas.go and volume.go find out before
+// of its objects that are read; portforward forwards a port, podexec runs a program in a pod. The
+// file probe.go asks a pod what it uses; quotas.go and volume.go find out before
 // anything is sent whether the cluster can take a job.
 //
 // A value's way: objects of a watch → diagnose → api.Status → job.Backend's caller.

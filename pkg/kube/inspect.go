@@ -51,7 +51,7 @@ func partsAs(p corev1.Pod) (parts []api.Part) {
 	if !diagnose.RunsCall(p) {
 		return []api.Part{partAs(api.WorkerPart(diagnose.HostOf(p)-1), p, diagnose.WorkerOf(p))}
 	}
-	for _, name := range []string{api.PathwaysManager, api.PathwaysProxy} {
+	for _, name := range []string{api.Contract.Pathways.Manager, api.Contract.Pathways.Proxy} {
 		c := corev1.ContainerStatus{}
 		if i := slices.IndexFunc(p.Status.InitContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == name }); i >= 0 {
 			c = p.Status.InitContainerStatuses[i]

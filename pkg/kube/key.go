@@ -49,7 +49,7 @@ func keyRefs(workload *unstructured.Unstructured) []map[string]any {
 		for _, c := range containersOf(workload, template) {
 			for _, variable := range objectsIn(c, "env") {
 				found, _, _ := unstructured.NestedFieldNoCopy(variable, "valueFrom", "secretKeyRef")
-				if ref, ok := found.(map[string]any); ok && variable["name"] == api.EnvGroupKey && ref["name"] == secret {
+				if ref, ok := found.(map[string]any); ok && variable["name"] == api.Contract.Names.GroupKey && ref["name"] == secret {
 					refs = append(refs, ref)
 				}
 			}

@@ -187,7 +187,7 @@ func (s *objectServer) ownersOf(name string) []string {
 func (s *objectServer) index(request string) int { return slices.Index(s.asked, request) }
 
 func (s *objectServer) put(o *unstructured.Unstructured, owner string) {
-	name := core + plurals[o.GetKind()] + "/" + o.GetName()
+	name := core + plurals()[o.GetKind()] + "/" + o.GetName()
 	rewrite(o.Object)
 	if owner != "" {
 		o.SetOwnerReferences([]metav1.OwnerReference{{Kind: "Job", Name: owner, UID: "another"}})

@@ -12,8 +12,8 @@ import (
 // A program is only started where the call runs now.
 func TestRunningPod(t *testing.T) {
 	worker := pod("tpu-0", 3, running(4))
-	worker.Spec.Containers[0].Name = api.PathwaysWorker
-	worker.Status.ContainerStatuses[1].Name = api.PathwaysWorker
+	worker.Spec.Containers[0].Name = api.Contract.Pathways.Worker
+	worker.Status.ContainerStatuses[1].Name = api.Contract.Pathways.Worker
 	tests := map[string]struct {
 		pods []corev1.Pod
 		host int

@@ -96,7 +96,7 @@ func TestReleaseSaysHowTheJobEndedAndScalesToZeroInOneStep(t *testing.T) {
 	if want := lws().UID; patch.Metadata.UID != want || want == "" {
 		t.Errorf("the patch is for a set with UID %q, want %q", patch.Metadata.UID, want)
 	}
-	released := lws(api.AnnotationOutcome, patch.Metadata.Annotations[api.AnnotationOutcome])
+	released := lws(api.Contract.Names.Outcome, patch.Metadata.Annotations[api.Contract.Names.Outcome])
 	if got := asWorkload(released).State(nil); got.State != api.Succeeded || got.Reason != api.Completed {
 		t.Errorf("the outcome reads %+v", got)
 	}

@@ -51,7 +51,7 @@ func (c *Cluster) putSecret(ctx context.Context, secret *unstructured.Unstructur
 // that are running may have the key of its Secret, which then stays.
 func (s *Submission) putSecrets(ctx context.Context, secret *unstructured.Unstructured, values map[string]string, taken bool) error {
 	put := s.putSecret
-	_, hasKey := values[api.EnvGroupKey]
+	_, hasKey := values[api.Contract.Names.GroupKey]
 	if hasKey && taken {
 		put = s.share
 	}

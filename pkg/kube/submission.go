@@ -127,7 +127,7 @@ func (s *Submission) Start(ctx context.Context, spec api.Spec, secrets map[strin
 		}
 	}
 	asked := p.workload
-	if _, keyed := secrets[api.EnvGroupKey]; keyed && s.keyComes {
+	if _, keyed := secrets[api.Contract.Names.GroupKey]; keyed && s.keyComes {
 		asked = awaitingKey(asked)
 	}
 	workload, taken := s.createWorkload(ctx, asked)

@@ -1,7 +1,7 @@
 // Package packages has no code of its own. Below it lie the Python packages of a job: what a
 // project needs, which wheels that is, and how they get into the pod.
 //
-//   - requirement and deps read what a project says, lock reads lock files. No network.
+//   - requirement and deps read what a project and its lock file say. No network.
 //   - decide chooses the mode, the base image and the image's name from that. No network.
 //   - resolve finds a wheel for each requirement, by a lock, by hashes, with uv or pip;
 //     it asks package indexes itself.

@@ -100,7 +100,7 @@ func (s *gsStore) begin(ctx context.Context, n need, name string) (*request, err
 // is safe to repeat, so the policy is not the library's default, which retries less.
 func (r *request) bucket() *storage.BucketHandle {
 	return r.client.Bucket(r.store.bucket).Retryer(storage.WithPolicy(storage.RetryAlways),
-		storage.WithBackoff(pauses), storage.WithErrorFunc(r.retry))
+		storage.WithBackoff(pauses()), storage.WithErrorFunc(r.retry))
 }
 
 func (r *request) object() *storage.ObjectHandle {

@@ -94,7 +94,7 @@ func (s *gsStore) askBatch(ctx context.Context, client *gsClient, blobs []api.In
 	found := map[string]bool{}
 	return found, eachAnswer(answer, func(o batchedObject) {
 		b, ours := asked[o.Name]
-		if ours && o.Size == b.Size && client.transport.ServerTime(time.Now()).Sub(o.Created) < renewAfter {
+		if ours && o.Size == b.Size && client.transport.ServerTime(time.Now()).Sub(o.Created) < renewAfter() {
 			found[b.SHA256] = true
 		}
 	})

@@ -74,7 +74,7 @@ func (r *request) pinned(ctx context.Context, data []byte) (int64, *storage.Cond
 		return 0, nil, r.explain(ctx, err)
 	}
 	age := r.client.transport.ServerTime(time.Now()).Sub(o.Attrs.LastModified)
-	if !bytes.Equal(got, data) || age >= renewAfter {
+	if !bytes.Equal(got, data) || age >= renewAfter() {
 		return 0, &storage.Conditions{GenerationMatch: o.Attrs.Generation}, nil
 	}
 	return o.Attrs.Generation, nil, nil

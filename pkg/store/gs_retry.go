@@ -15,7 +15,9 @@ import (
 const retryTime = time.Minute
 
 // pauses are the waits between retries: random ones, up to these.
-var pauses = gax.Backoff{Initial: 100 * time.Millisecond, Max: 4 * time.Second, Multiplier: 2}
+func pauses() gax.Backoff {
+	return gax.Backoff{Initial: 100 * time.Millisecond, Max: 4 * time.Second, Multiplier: 2}
+}
 
 // retryPolicy decides whether to retry an operation.
 type retryPolicy struct {

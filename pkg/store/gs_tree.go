@@ -93,7 +93,7 @@ func (t *Tree) Complete(ctx context.Context) (bool, error) {
 	if found == nil {
 		return false, err
 	}
-	return req.age(found) < renewAfter, nil
+	return req.age(found) < renewAfter(), nil
 }
 
 // List yields what is in the directory, sorted by path. An error ends the sequence.
@@ -122,7 +122,7 @@ func (t *Tree) Put(ctx context.Context, f TreeFile, found TreeObject) (written b
 	if err != nil {
 		return false, err
 	}
-	u := upload{size: f.Size, open: f.Open, renewAfter: renewMountedAfter}
+	u := upload{size: f.Size, open: f.Open, renewAfter: renewMountedAfter()}
 	if f.Link != "" {
 		u.metadata = map[string]string{linkKey: f.Link}
 	}
@@ -142,7 +142,7 @@ func (t *Tree) Seal(ctx context.Context, record []byte) (written bool, err error
 	if err != nil {
 		return false, err
 	}
-	return req.put(ctx, found, upload{size: int64(len(record)), open: opener(record), renewAfter: renewAfter})
+	return req.put(ctx, found, upload{size: int64(len(record)), open: opener(record), renewAfter: renewAfter()})
 }
 
 // opener returns a function that opens bytes.

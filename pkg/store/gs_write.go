@@ -30,16 +30,15 @@ const (
 	tries = 5
 )
 
-var (
-	// renewAfter is the age from which a submit renews a blob. Rules of buckets, and jobs prune,
-	// delete it after 30 days. A data set's document that is found to be younger vouches for
-	// blobs that were younger when it was written: they may be twice as old. A pod that starts
-	// later renews all that is older than 20 days.
-	renewAfter = time.Duration(facts.Ages.Blob) * time.Second
-	// renewMountedAfter is that age for a file that pods mount. It is greater, since a pod that
-	// has the file open must open it again.
-	renewMountedAfter = time.Duration(facts.Ages.Mounted) * time.Second
-)
+// renewAfter is the age from which a submit renews a blob. Rules of buckets, and jobs prune,
+// delete it after 30 days. A data set's document that is found to be younger vouches for
+// blobs that were younger when it was written: they may be twice as old. A pod that starts
+// later renews all that is older than 20 days.
+func renewAfter() time.Duration { return time.Duration(api.Contract.Ages.Blob) * time.Second }
+
+// renewMountedAfter is that age for a file that pods mount. It is greater, since a pod that
+// has the file open must open it again.
+func renewMountedAfter() time.Duration { return time.Duration(api.Contract.Ages.Mounted) * time.Second }
 
 var errDamaged = errors.New("the content was changed in transit")
 
@@ -150,7 +149,7 @@ func (s *gsStore) PutBlob(ctx context.Context, sha256 string, size int64, open f
 	if err != nil {
 		return false, err
 	}
-	return req.put(ctx, found, upload{size: size, sha256: sha256, open: open, renewAfter: renewAfter})
+	return req.put(ctx, found, upload{size: size, sha256: sha256, open: open, renewAfter: renewAfter()})
 }
 
 // look returns what the bucket knows about the object, nil if there is none.
@@ -239,7 +238,7 @@ type upload struct {
 // streamed reports whether an object is sent in one request, straight from its source: it is
 // a blob or a file as pack has them, whose source can be opened again. Other objects pass
 // through a buffer, from which the library sends what was lost again.
-func (u upload) streamed() bool { return !u.buffered && u.size <= api.MaxPartBytes }
+func (u upload) streamed() bool { return !u.buffered && u.size <= api.Contract.Limits.Part }
 
 // upload sends an object, and starts over if it was damaged or a resumable upload was lost.
 func (r *request) upload(ctx context.Context, o *storage.ObjectHandle, u upload) error {
@@ -259,7 +258,7 @@ func (r *request) upload(ctx context.Context, o *storage.ObjectHandle, u upload)
 // persist makes one upload. It retries what is streamed itself: for as long as anything is
 // retried, and a few times more if that took longer.
 func (r *request) persist(ctx context.Context, o *storage.ObjectHandle, u upload) error {
-	pause := pauses
+	pause := pauses()
 	for try := 1; ; try++ {
 		err := r.send(ctx, o, u)
 		if err == nil || !u.streamed() || ctx.Err() != nil || !r.retry(err) && (try >= tries || !r.temporary(err)) {

@@ -9,15 +9,13 @@ import (
 	"strings"
 	"time"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
-	"github.com/kubectl-kinetic/kinetic/runner/kinetic_runner/contract"
 )
 
 // The names of all objects of a store, relative to its URL, are here and, as far as the runner knows them, too, in
 // the contract with it.
-var facts = contract.Read()
-
-var names = facts.Objects
+var names = api.Contract.Objects
 
 const (
 	collectedName = "collected.json"
@@ -189,22 +187,22 @@ func SyncNumber(name string) (number int, ok bool) {
 }
 
 // HashOf returns the SHA-256 that the runner noted with an output, "" if it didn't.
-func HashOf(o Object) string { return o.Metadata[facts.Metadata.Hash] }
+func HashOf(o Object) string { return o.Metadata[api.Contract.Metadata.Hash] }
 
 // WrittenBy returns the ID of the job whose runner has written an output, "" if it was a program.
 func WrittenBy(o Object) string {
-	id, _, _ := strings.Cut(o.Metadata[facts.Metadata.Writer], "/")
+	id, _, _ := strings.Cut(o.Metadata[api.Contract.Metadata.Writer], "/")
 	return id
 }
 
 // WrittenByHost reports whether an output was written by the runner of the job and host, or input of a map, with a number.
 func WrittenByHost(o Object, id string, number int) bool {
-	return strings.HasPrefix(o.Metadata[facts.Metadata.Writer], fmt.Sprintf("%s/%d/", id, number))
+	return strings.HasPrefix(o.Metadata[api.Contract.Metadata.Writer], fmt.Sprintf("%s/%d/", id, number))
 }
 
 // OutputMetadata returns the metadata of an output under its plain name, as the runner writes it.
 func OutputMetadata(id string, number, attempt int, sha256 string) map[string]string {
-	return map[string]string{facts.Metadata.Writer: fmt.Sprintf("%s/%d/%d", id, number, attempt), facts.Metadata.Hash: sha256}
+	return map[string]string{api.Contract.Metadata.Writer: fmt.Sprintf("%s/%d/%d", id, number, attempt), api.Contract.Metadata.Hash: sha256}
 }
 
 // IsSyncObject reports whether a name, relative to the home of the outputs, is that of an object of the index with a number.
@@ -234,7 +232,8 @@ func form(format, word string) string {
 
 // anyOf returns the pattern of the names that one of the regular expressions matches.
 func anyOf(forms ...string) func() *regexp.Regexp {
-	return lazyregexp.New("^(" + strings.Join(forms, "|") + ")$")
+	text := "^(" + strings.Join(forms, "|") + ")$"
+	return func() *regexp.Regexp { return lazyregexp.Of(text) }
 }
 
 // The records of a job, relative to its directory: all that it stores except its outputs.
@@ -243,15 +242,14 @@ var (
 		form(names.Environment, ""), form(collectedName, ""), form(names.Attempt, ofChunk), form(names.LogPart, ""), form(names.PartLog, partPattern), form(names.Pickle, later),
 		form(names.InputResult, ""), form(names.InputTries, ""), form(names.InputPickle, later), form(names.Hashes, later))
 	// tracePattern matches the records that hardly anything but a job has.
-	tracePattern        = anyOf(form(names.Call, ""), form(names.Result, ""), form(names.End, ""), form(names.Attempt, ""), form(names.LogPart, ""))
-	pythonRecordPattern = lazyregexp.New(`^(handle\.json|payload\.pkl|context\.zip|requirements\.txt|result(-worker-\d+)?\.pkl|\.(debug|leader)_ready)$`)
+	tracePattern = anyOf(form(names.Call, ""), form(names.Result, ""), form(names.End, ""), form(names.Attempt, ""), form(names.LogPart, ""))
 )
 
 // IsRecord reports, by its name, whether an object in a job's directory is one of the
 // job's records, rather than an output or someone else's object.
 func IsRecord(id, name string) bool {
 	rest, below := strings.CutPrefix(name, id+"/")
-	return below && (recordPattern().MatchString(rest) || lazyregexp.Of(pythonIDPattern).MatchString(id) && pythonRecordPattern().MatchString(rest))
+	return below && (recordPattern().MatchString(rest) || lazyregexp.Of(pythonIDPattern).MatchString(id) && lazyregexp.Of(pythonRecordPattern).MatchString(rest))
 }
 
 // IsTrace reports whether a record shows, without a handle, that its directory is a
@@ -283,13 +281,13 @@ func checkName(name string) error {
 	return nil
 }
 
-var idPattern = lazyregexp.New("^" + facts.IDs.Pattern + "$")
-
 // The end of the IDs that this program makes, with the time and seven digits; and all IDs
 // of keras-kinetic.
 const (
 	idTail          = `-\d{8}-\d{6}-[0-9a-f]{7}$`
 	pythonIDPattern = `^job-[0-9a-f]{8}$`
+	// The records of keras-kinetic.
+	pythonRecordPattern = `^(handle\.json|payload\.pkl|context\.zip|requirements\.txt|result(-worker-\d+)?\.pkl|\.(debug|leader)_ready)$`
 )
 
 // IsMadeID reports whether a program made an ID, rather than a person.
@@ -326,10 +324,10 @@ func TimeOf(id string) time.Time {
 
 // CheckID rejects anything that must never become part of a path.
 func CheckID(id string) error {
-	if !idPattern().MatchString(id) {
+	if !lazyregexp.Of("^" + api.Contract.IDs.Pattern + "$").MatchString(id) {
 		return fmt.Errorf("job ID %q: expected 2 to 50 lower-case letters, digits and '-', with a letter or digit at both ends", id)
 	}
-	if slices.Contains(facts.IDs.Reserved, id) {
+	if slices.Contains(api.Contract.IDs.Reserved, id) {
 		return fmt.Errorf("job ID %q is a reserved word", id)
 	}
 	return nil

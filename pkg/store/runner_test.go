@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/kubectl-kinetic/kinetic/runner/runnertest"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 func TestRunnerHasTheSameNames(t *testing.T) {
@@ -36,7 +38,7 @@ func TestRunnerHasTheSameNames(t *testing.T) {
 
 func TestRunnerTakesTheSameIDs(t *testing.T) {
 	theirs := runnertest.Eval[[]string](t, "RESERVED_IDS", "options")
-	ids := slices.Concat(facts.IDs.Reserved, theirs, []string{
+	ids := slices.Concat(api.Contract.IDs.Reserved, theirs, []string{
 		"a1", "a", "-a", "a-", "A1", "../x", "a/b", "ab\n", "",
 		strings.Repeat("a", 50), strings.Repeat("a", 51), "cpu-f-20260417-153012-abc1234",
 	})

@@ -186,7 +186,7 @@ func (s submission) secrets() map[string]string {
 	}
 	key := make([]byte, groupKeyBytes)
 	rand.Read(key) // never fails
-	all := map[string]string{api.EnvGroupKey: hex.EncodeToString(key)}
+	all := map[string]string{api.Contract.Names.GroupKey: hex.EncodeToString(key)}
 	maps.Copy(all, s.Secrets)
 	return all
 }

@@ -153,7 +153,7 @@ func shownArgs(r api.Request, args []string) []string {
 // shellWord quotes a word that a shell would not take literally.
 func shellWord(word string) string {
 	switch {
-	case plainWord().MatchString(word):
+	case lazyregexp.Of(plainWord).MatchString(word):
 		return word
 	case !strings.Contains(word, "'") && printable(word) == word:
 		return "'" + word + "'"
@@ -162,7 +162,7 @@ func shellWord(word string) string {
 	}
 }
 
-var plainWord = lazyregexp.New(`^[\w@%+=:,./~…-]+$`)
+const plainWord = `^[\w@%+=:,./~…-]+$`
 
 // printable writes control characters, and bytes that are not text, as escapes.
 func printable(text string) string {

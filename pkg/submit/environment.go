@@ -45,7 +45,7 @@ func (p Planned) WithEnvironment(e decide.Provided) Planned {
 		if p.Secrets == nil {
 			p.Secrets = map[string]string{}
 		}
-		p.Secrets[api.EnvNetrc] = e.Netrc
+		p.Secrets[api.Contract.Names.Netrc] = e.Netrc
 		p.Spec.SecretEnv = slices.Sorted(maps.Keys(p.Secrets))
 	}
 	return p
@@ -185,7 +185,7 @@ func (p *Planned) checkUnused(r api.Request) error {
 // pythonTime limits how long this machine's Python may take to say its version.
 const pythonTime = 5 * time.Second
 
-var minorVersion = lazyregexp.New(`^3\.[0-9]+$`)
+const minorVersion = `^3\.[0-9]+$`
 
 // PythonVersion returns the version of this machine's Python, X.Y, "" if there is none. Asking it
 // takes longer than the rest of a dry-run, so the answer is remembered.
@@ -202,7 +202,7 @@ func PythonVersion(ctx context.Context, m Machine) string {
 	question := fmt.Sprintf("%q %d %d %q %q", found, info.Size(), info.ModTime().UnixNano(), m.Cwd, m.PyenvVersion)
 	memory := filepath.Join(m.CacheDir, "python-"+sha256Hex([]byte(question))[:24])
 	if m.CacheDir != "" {
-		if text, err := os.ReadFile(memory); err == nil && minorVersion().Match(text) {
+		if text, err := os.ReadFile(memory); err == nil && lazyregexp.Of(minorVersion).Match(text) {
 			return string(text)
 		}
 	}
@@ -210,7 +210,7 @@ func PythonVersion(ctx context.Context, m Machine) string {
 	defer cancel()
 	out, err := exec.CommandContext(ctx, found, "-I", "-S", "-c", "import sys; print('%d.%d' % sys.version_info[:2])").Output()
 	answer := strings.TrimSpace(string(out))
-	if err != nil || !minorVersion().MatchString(answer) {
+	if err != nil || !lazyregexp.Of(minorVersion).MatchString(answer) {
 		return ""
 	}
 	if m.CacheDir != "" && os.MkdirAll(m.CacheDir, 0o700) == nil {

@@ -126,7 +126,7 @@ func TestWithEnvironment(t *testing.T) {
 	p := Planned{Secrets: map[string]string{"TOKEN": "t"}, Spec: api.Spec{SecretEnv: []string{"TOKEN"}}}
 	secrets := p.Secrets
 	got := p.WithEnvironment(decide.Provided{Image: "i", SHA256: "s", Netrc: "machine h", Wheels: []image.Wheel{{File: "f", SHA256: "h"}}})
-	if got.Spec.Image != "i" || got.Spec.EnvironmentSHA256 != "s" || !slices.Equal(got.Spec.SecretEnv, []string{api.EnvNetrc, "TOKEN"}) || got.Secrets[api.EnvNetrc] != "machine h" {
+	if got.Spec.Image != "i" || got.Spec.EnvironmentSHA256 != "s" || !slices.Equal(got.Spec.SecretEnv, []string{api.Contract.Names.Netrc, "TOKEN"}) || got.Secrets[api.Contract.Names.Netrc] != "machine h" {
 		t.Errorf("plan %+v", got)
 	}
 	if len(secrets) != 1 {

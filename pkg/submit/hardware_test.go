@@ -113,8 +113,8 @@ func TestSecretsOfAJob(t *testing.T) {
 	}
 	several := submission{Planned: Planned{Spec: api.Spec{Placement: api.Placement{Hosts: 2}}, Secrets: user}}
 	first, second := several.secrets(), several.secrets()
-	if len(first) != 2 || first["TOKEN"] != "hush" || len(first[api.EnvGroupKey]) != 2*groupKeyBytes || first[api.EnvGroupKey] == second[api.EnvGroupKey] {
-		t.Errorf("several hosts: keys of %d and %d digits", len(first[api.EnvGroupKey]), len(second[api.EnvGroupKey]))
+	if len(first) != 2 || first["TOKEN"] != "hush" || len(first[api.Contract.Names.GroupKey]) != 2*groupKeyBytes || first[api.Contract.Names.GroupKey] == second[api.Contract.Names.GroupKey] {
+		t.Errorf("several hosts: keys of %d and %d digits", len(first[api.Contract.Names.GroupKey]), len(second[api.Contract.Names.GroupKey]))
 	}
 	if len(user) != 1 {
 		t.Error("the plan has the key")

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"path"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -14,19 +13,14 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
 // imageTag matches the tag of an image.
-var imageTag = regexp.MustCompile(`^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`)
-
-// launchers start several processes, and the runtime has one client.
-var launchers = []string{
-	"torchrun", "accelerate", "deepspeed", "horovodrun", "mpirun", "mpiexec",
-	"torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch", // with python -m
-}
+const imageTag = `^[A-Za-z0-9_][A-Za-z0-9_.-]{0,127}$`
 
 // validatePathways rejects flags that need the Pathways runtime, and values that no runtime has.
 func validatePathways(r api.Request) error {
@@ -55,7 +49,7 @@ func validatePathways(r api.Request) error {
 			return fmt.Errorf("--env JAX_PLATFORMS=%s: with --backend pathways JAX reaches the chips by the platform proxy: omit the variable, or use proxy,cpu", e.Value)
 		}
 	}
-	if w.Version != "" && !imageTag.MatchString(w.Version) {
+	if w.Version != "" && !lazyregexp.Of(imageTag).MatchString(w.Version) {
 		return fmt.Errorf("--pathways-version %q: expected the tag of an image, such as jax-0.9.2", w.Version)
 	}
 	if r.Processes != "" {
@@ -75,6 +69,11 @@ func launcher(r api.Request) string {
 	started := []string{path.Base(r.Args[0])}
 	if m := slices.Index(r.Args, "-m"); m >= 0 && m+1 < len(r.Args) {
 		started = append(started, r.Args[m+1])
+	}
+	// launchers start several processes, and the runtime has one client.
+	launchers := []string{
+		"torchrun", "accelerate", "deepspeed", "horovodrun", "mpirun", "mpiexec",
+		"torch.distributed.run", "torch.distributed.launch", "accelerate.commands.launch", // with python -m
 	}
 	for _, l := range started {
 		if slices.Contains(launchers, l) {
@@ -139,14 +138,14 @@ func (p Planned) WithRuntime() (Planned, error) {
 	if p.Spec.Pathways == nil {
 		return p, nil
 	}
-	if python := p.Environment.Base.Python; python != "" && image.OlderVersion(python, api.PathwaysPython) {
-		return p, fmt.Errorf("--backend pathways needs Python %s or newer, and the job would have Python %s: choose another with --python", api.PathwaysPython, python)
+	if python := p.Environment.Base.Python; python != "" && image.OlderVersion(python, api.Contract.Pathways.Python) {
+		return p, fmt.Errorf("--backend pathways needs Python %s or newer, and the job would have Python %s: choose another with --python", api.Contract.Pathways.Python, python)
 	}
 	jax := p.jaxVersion()
-	if jax != "" && image.OlderVersion(jax, api.PathwaysJAX) {
-		return p, fmt.Errorf("--backend pathways needs jax %s or newer, and the job would have jax %s: change it in %s", api.PathwaysJAX, jax, cmp.Or(p.Deps.Source, "the project's requirements"))
+	if jax != "" && image.OlderVersion(jax, api.Contract.Pathways.JAX) {
+		return p, fmt.Errorf("--backend pathways needs jax %s or newer, and the job would have jax %s: change it in %s", api.Contract.Pathways.JAX, jax, cmp.Or(p.Deps.Source, "the project's requirements"))
 	}
-	if newer := api.PathwaysNewerPython; jax != "" && p.Environment.Base.Python != "" && !image.OlderVersion(jax, api.PathwaysNewerJAX) && image.OlderVersion(p.Environment.Base.Python, newer) {
+	if newer := api.Contract.Pathways.NewerPython; jax != "" && p.Environment.Base.Python != "" && !image.OlderVersion(jax, api.Contract.Pathways.NewerJAX) && image.OlderVersion(p.Environment.Base.Python, newer) {
 		return p, fmt.Errorf("--backend pathways needs Python %s or newer with jax %s, and the job would have Python %s: choose another with --python", newer, jax, p.Environment.Base.Python)
 	}
 	if p.Spec.Pathways.Version != "" {

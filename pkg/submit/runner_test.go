@@ -12,7 +12,7 @@ import (
 
 // Every variable of the runner is known here. The user may set those of the debugger.
 func TestRunnerHasTheseVariables(t *testing.T) {
-	want := append(slices.Clone(runnerVariables), api.EnvDataPrefix, api.EnvDebug, api.EnvDebugPort, "KINETIC_DEBUG_WAIT_TIMEOUT")
+	want := append(slices.Clone(runnerVariables()), api.EnvDataPrefix, api.EnvDebug, api.EnvDebugPort, "KINETIC_DEBUG_WAIT_TIMEOUT")
 	slices.Sort(want)
 	if diff := cmp.Diff(want, runnertest.Words(t, `\bKINETIC_[A-Z_]+\b`)); diff != "" {
 		t.Errorf("variables (-want +the runner's):\n%s", diff)

@@ -143,7 +143,7 @@ func hardwareWarnings(r api.Request, s api.Spec) []string {
 	}
 	if s.Hosts > 1 && s.Accelerator.Kind == api.TPU {
 		for _, e := range s.Env {
-			if slices.Contains(groupVariables, e.Name) {
+			if slices.Contains(groupVariables(), e.Name) {
 				warnings = append(warnings, fmt.Sprintf("--env %s: all %d hosts get this value, and the cluster then sets none of the variables with which TPU hosts find each other", e.Name, s.Hosts))
 			}
 		}

@@ -111,7 +111,7 @@ func validateComputeClass(name string) error {
 	}
 	err := dnsName("--compute-class", name)
 	if err != nil && strings.ToLower(name) != name {
-		return fmt.Errorf("%w; the classes of Autopilot are %s", err, strings.Join(api.BuiltInClasses, ", "))
+		return fmt.Errorf("%w; the classes of Autopilot are %s", err, strings.Join(api.BuiltInClasses(), ", "))
 	}
 	return err
 }

@@ -1,5 +1,6 @@
 // Package doctor runs checks: what a job needs, one precondition each, all at the same time.
-// It has the checks of a cluster and of this machine, and the trial: a pod that uses the store.
+// It has the checks of a cluster, of this machine, of a project of Google Cloud with its bucket, and the trial: a pod that
+// uses the store.
 package doctor
 
 import (

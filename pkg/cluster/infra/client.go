@@ -148,7 +148,9 @@ func passes(err error) bool {
 }
 
 // doing says what a verb does.
-var doing = map[string]string{"get": "reading", "patch": "writing", "delete": "deleting", "list": "listing"}
+func doing() map[string]string {
+	return map[string]string{"get": "reading", "patch": "writing", "delete": "deleting", "list": "listing"}
+}
 
 // explain returns an error that says what was being done, to what, and what to do.
 func (c *Cluster) explain(ctx context.Context, verb string, o object, err error) error {
@@ -156,15 +158,15 @@ func (c *Cluster) explain(ctx context.Context, verb string, o object, err error)
 		return err
 	}
 	if ctx.Err() != nil {
-		return fmt.Errorf("%s %s: %w", doing[verb], o, ctx.Err())
+		return fmt.Errorf("%s %s: %w", doing()[verb], o, ctx.Err())
 	}
 	var status apierrors.APIStatus
 	if apierrors.IsForbidden(err) && errors.As(err, &status) {
 		why := strings.Join(strings.Fields(status.Status().Message), " ") // some have several lines
 		next := fmt.Sprintf("gcloud projects add-iam-policy-binding %s --role=roles/container.admin --member=user:EMAIL", c.Project)
 		return &transport.Explained{Cause: err, Of: api.KindForbidden, Do: next,
-			Text: fmt.Sprintf("%s %s: %s; installing a cluster takes roles/container.admin: %s", doing[verb], o, why, next)}
+			Text: fmt.Sprintf("%s %s: %s; installing a cluster takes roles/container.admin: %s", doing()[verb], o, why, next)}
 	}
 	why := apiserver.Request{Verb: verb, Resource: o.kind().resource, Namespace: o.GetNamespace()}.Reason(err, retryFor)
-	return &transport.Explained{Text: fmt.Sprintf("%s %s: %s", doing[verb], o, why), Cause: err}
+	return &transport.Explained{Text: fmt.Sprintf("%s %s: %s", doing()[verb], o, why), Cause: err}
 }

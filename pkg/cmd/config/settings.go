@@ -115,7 +115,7 @@ func read(connection *connect.Flags, env func(string) string) (settings, error) 
 	all.Memory = first(variable(env, "KINETIC_MEMORY"), all.ofProfile(where.Memory))
 	all.PathwaysImages = first(variable(env, "KINETIC_PATHWAYS_IMAGES"), all.ofProfile(where.PathwaysImages))
 	all.KeepWarm = first(variable(env, "KINETIC_KEEP_WARM"), all.ofProfile(where.KeepWarm))
-	all.CacheSize = first(variable(env, api.EnvCacheSize), all.ofProfile(where.CacheSize), setting{resource.NewQuantity(api.DefaultCacheSize, resource.BinarySI).String(), target.FromDefault})
+	all.CacheSize = first(variable(env, api.EnvCacheSize), all.ofProfile(where.CacheSize), setting{resource.NewQuantity(api.Contract.Defaults.CacheSize, resource.BinarySI).String(), target.FromDefault})
 	all.CacheScope = first(all.ofProfile(where.CacheScope), setting{profile.CacheUser, target.FromDefault})
 	all.warn(connection, where)
 	return all, nil

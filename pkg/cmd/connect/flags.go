@@ -53,10 +53,6 @@ func (c *Flags) Notice(line string) {
 	}
 }
 
-// shown are the connection flags that help lists; its heading mentions the others.
-var shown = map[string]bool{"context": true, "kubeconfig": true, "namespace": true,
-	"project": true, "zone": true, "cluster": true, "profile": true, "store": true}
-
 // Section returns the group of all connection flags.
 func (c *Flags) Section() cli.Section {
 	s := cli.NewSection("Connection (kubectl's other flags, such as --as, work too)")
@@ -74,6 +70,9 @@ func (c *Flags) Section() cli.Section {
 	fs.StringVar(&c.Target.Profile, "profile", "", "Take project, zone, cluster and namespace from the profile `NAME`.")
 	fs.StringVar(&c.Target.Store, "store", "", "Store at `URL`: gs://BUCKET, or file:///DIR for local jobs.")
 	fs.VarP(new(verbosity), "v", "v", "Log level for requests to the API server, as with kubectl: 0 to 10.")
+	// shown are the connection flags that help lists; its heading mentions the others.
+	shown := map[string]bool{"context": true, "kubeconfig": true, "namespace": true,
+		"project": true, "zone": true, "cluster": true, "profile": true, "store": true}
 	fs.VisitAll(func(f *pflag.Flag) { f.Hidden = !shown[f.Name] })
 	s.Completions[clientcmd.FlagContext] = offer(c.Contexts)
 	s.Completions[clientcmd.FlagNamespace] = c.completeNamespaces

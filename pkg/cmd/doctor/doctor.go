@@ -19,7 +19,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor"
-	"github.com/kubectl-kinetic/kinetic/pkg/cluster/doctor/google"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
@@ -131,7 +130,7 @@ type options struct {
 	kubectl string
 	machine doctor.MachineOptions
 	cluster doctor.ClusterOptions
-	google  google.Options
+	google  doctor.GoogleOptions
 	// trial is a pod to start, nil for none.
 	trial *doctor.TrialOptions
 }
@@ -180,7 +179,7 @@ func (f *flags) toOptions(streams genericiooptions.IOStreams, now clock.PassiveC
 		FixCommand: "kubectl kinetic doctor --fix" + f.connection.Given() + " -n " + cmp.Or(where.Namespace, "NAMESPACE"),
 	}
 	if unread == nil && err != nil && where.GKE && where.Project != "" && where.Context == "" {
-		o.cluster.ProblemNeeds = google.Cluster // without a cluster, it needs no context
+		o.cluster.ProblemNeeds = doctor.GKECheck // without a cluster, it needs no context
 	}
 	if err == nil {
 		o.machine.Program, o.machine.Install = f.connection.CredentialProgram(where)
@@ -188,7 +187,7 @@ func (f *flags) toOptions(streams genericiooptions.IOStreams, now clock.PassiveC
 			o.cluster.Config = doctor.Repeating(o.cluster.Config)
 		}
 	}
-	o.google = google.Options{
+	o.google = doctor.GoogleOptions{
 		Target: where, Problem: unread, Env: os.Getenv, Accelerator: wanted, IdentityNeeds: doctor.APIServer, FixCommand: o.cluster.FixCommand,
 		Images: cmp.Or(os.Getenv("KINETIC_IMAGE_REPO"), where.ImageRepo, target.Repository(where.Project, where.Zone, where.Cluster)),
 	}
@@ -218,8 +217,8 @@ func (f *flags) toOptions(streams genericiooptions.IOStreams, now clock.PassiveC
 }
 
 // runtimeOf returns where jobs get the images of the Pathways runtime from.
-func runtimeOf(where target.Target) *google.Runtime {
-	return &google.Runtime{
+func runtimeOf(where target.Target) *doctor.RuntimeImages {
+	return &doctor.RuntimeImages{
 		Repository: cmp.Or(os.Getenv("KINETIC_PATHWAYS_IMAGES"), where.PathwaysImages, image.PathwaysRepository),
 		Registry:   &image.Client{Keys: authn.DefaultKeychain, UserAgent: "kubectl-kinetic/" + version.String()},
 	}
@@ -246,7 +245,7 @@ func (f *flags) trialImage(where target.Target) string {
 
 // checks returns all checks.
 func (o *options) checks() []doctor.Check {
-	project, store := google.Checks(o.google)
+	project, store := doctor.GoogleChecks(o.google)
 	return slices.Concat(doctor.MachineChecks(o.machine), project, doctor.ClusterChecks(o.cluster), store)
 }
 
@@ -285,7 +284,7 @@ func (o *options) run(ctx context.Context) error {
 // try starts the pod of --deep, unless it would fail for what is known to be wrong.
 func (o *options) try(ctx context.Context, results []doctor.Result) doctor.Result {
 	result := doctor.Result{Group: "Pod in namespace " + o.trial.Namespace, Name: "store from a pod"}
-	for _, need := range []string{doctor.APIServer, doctor.Namespace, doctor.Account, google.Store} {
+	for _, need := range []string{doctor.APIServer, doctor.Namespace, doctor.Account, doctor.StoreCheck} {
 		at := slices.IndexFunc(results, func(r doctor.Result) bool { return r.Name == need })
 		if at < 0 || results[at].State == doctor.Wrong || results[at].Missing() != "" {
 			result.Finding = doctor.Skip("needs: %s", need)

@@ -50,7 +50,9 @@ func commands() []command {
 }
 
 // jobsCommands are the words after `kubectl kinetic jobs`. Many users forget the jobs.
-var jobsCommands = []string{"list", "top", "status", "logs", "tail", "result", "wait", "cancel", "cleanup", "describe", "outputs", "prune", "debug", "stacks", "shell", "forward", "warm"}
+func jobsCommands() []string {
+	return []string{"list", "top", "status", "logs", "tail", "result", "wait", "cancel", "cleanup", "describe", "outputs", "prune", "debug", "stacks", "shell", "forward", "warm"}
+}
 
 // line returns the command line of the binary for the words after the command.
 func (c command) line(words []string) []string {

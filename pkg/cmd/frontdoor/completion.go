@@ -28,13 +28,15 @@ const (
 
 // ownWords are the words that may follow those of the front door's own commands, each with
 // its description.
-var ownWords = map[string]string{
-	"version":                  clientOffer + "-o\tOutput FORMAT: json or yaml\n",
-	"version --client":         "-o\tOutput FORMAT: json or yaml\n",
-	"version --client -o":      "json\nyaml\n",
-	"completion":               "install\tPut the file that kubectl needs in place\n",
-	"completion install":       "--dir\tA directory on PATH\n--dry-run\tOnly print what would be done\n",
-	"completion install --dir": "",
+func ownWords() map[string]string {
+	return map[string]string{
+		"version":                  clientOffer + "-o\tOutput FORMAT: json or yaml\n",
+		"version --client":         "-o\tOutput FORMAT: json or yaml\n",
+		"version --client -o":      "json\nyaml\n",
+		"completion":               "install\tPut the file that kubectl needs in place\n",
+		"completion install":       "--dir\tA directory on PATH\n--dry-run\tOnly print what would be done\n",
+		"completion install --dir": "",
+	}
 }
 
 // complete answers kubectl: words are those typed after `kubectl kinetic`. The last one is
@@ -65,7 +67,7 @@ func (p Process) versionOffers(words []string) string {
 	own := ""
 	switch word := words[len(words)-1]; {
 	case word == "" && len(words) == 2:
-		own = ownWords["version"]
+		own = ownWords()["version"]
 	case strings.HasPrefix(word, "-"):
 		own = matching(clientOffer, word)
 	}
@@ -98,11 +100,11 @@ func completions(words []string) string {
 			offers += c.name + "\t" + c.summary + "\n"
 		}
 	case "help jobs":
-		offers = strings.Join(jobsCommands, "\n") + "\n"
+		offers = strings.Join(jobsCommands(), "\n") + "\n"
 	case "completion install --dir":
 		return onlyDirectories
 	default:
-		offers = ownWords[line]
+		offers = ownWords()[line]
 	}
 	return matching(offers, word) + noFiles
 }

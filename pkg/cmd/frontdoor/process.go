@@ -134,7 +134,7 @@ func flagsFirst(args []string) error {
 
 func unknownCommand(name string) error {
 	hint := human.DidYouMean(name, commandNames())
-	near := human.Nearest(name, jobsCommands, 1)
+	near := human.Nearest(name, jobsCommands(), 1)
 	switch {
 	case near != nil && (hint == "" || near[0] == name):
 		hint = fmt.Sprintf("did you mean %s jobs %s?", product, near[0])

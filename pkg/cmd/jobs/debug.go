@@ -31,7 +31,7 @@ func (c *command) debug() *cobra.Command {
 	var port uint16
 	output := ""
 	own := cli.NewSection("Flags")
-	own.Flags.Uint16Var(&port, "port", uint16(api.DebugPort), "Local `PORT` for the debugger, 0 for any free one. For a local job: the port it listens on.")
+	own.Flags.Uint16Var(&port, "port", uint16(api.Contract.Ports.Debug), "Local `PORT` for the debugger, 0 for any free one. For a local job: the port it listens on.")
 	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT`: json.")
 	own.Offer("output", "json")
 	return c.finish(&cobra.Command{
@@ -129,7 +129,7 @@ func (c *command) newSession(j *job.Job, port int) (*session, error) {
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
-	dial := func(ctx context.Context) (*portforward.Conn, error) { return host.Dial(ctx, api.DebugPort) }
+	dial := func(ctx context.Context) (*portforward.Conn, error) { return host.Dial(ctx, api.Contract.Ports.Debug) }
 	return &session{command: c, job: j, listener: listener, ui: ui.New(c.streams.ErrOut, c.clock.Now), dial: dial}, nil
 }
 

@@ -17,7 +17,7 @@ import (
 )
 
 // signs draw the phases of job.PhaseNames in a terminal.
-var signs = []string{"·", "░", "▒", "█", "▓"}
+func signs() []string { return []string{"·", "░", "▒", "█", "▓"} }
 
 // pipedBar is the width of a bar that is not printed to a terminal.
 const pipedBar = 40
@@ -51,7 +51,7 @@ func tracksOf(d job.Description, now time.Time) (tracks, error) {
 // print prints a row for each track: how long each of its phases took, and a bar.
 func (t tracks) print(out io.Writer) error {
 	var names []string
-	for _, name := range job.PhaseNames {
+	for _, name := range job.PhaseNames() {
 		if slices.ContainsFunc(t.all, func(track job.Track) bool { return took(track, name) > 0 }) {
 			names = append(names, name)
 		}
@@ -84,7 +84,7 @@ func (t tracks) print(out io.Writer) error {
 	}
 	var legend []string
 	for _, name := range names {
-		legend = append(legend, signs[slices.Index(job.PhaseNames, name)]+" "+name)
+		legend = append(legend, signs()[slices.Index(job.PhaseNames(), name)]+" "+name)
 	}
 	_, err := fmt.Fprintf(out, "\n%s\n", strings.Join(legend, "  "))
 	return err
@@ -109,7 +109,7 @@ func (t tracks) bar(track job.Track, width int) string {
 	}
 	for _, p := range track.Phases {
 		for c := at(p.From); c < max(at(p.To), min(at(p.From)+1, width)); c++ {
-			cells[c] = signs[slices.Index(job.PhaseNames, p.Name)]
+			cells[c] = signs()[slices.Index(job.PhaseNames(), p.Name)]
 		}
 	}
 	return strings.Join(cells, "")
@@ -146,7 +146,7 @@ func (t tracks) svg(out io.Writer) error {
 				p.Name, x(p.From), y+2, max(x(p.To)-x(p.From), 1), pictureRow-6, p.Name, ui.Took(p.To.Sub(p.From)))
 		}
 	}
-	for i, name := range job.PhaseNames {
+	for i, name := range job.PhaseNames() {
 		left := pictureName + 110*i
 		fmt.Fprintf(&b, "<rect class=\"%s\" x=\"%d\" y=\"%d\" width=\"12\" height=\"12\"/>\n", name, left, height-pictureRow-11)
 		text(float64(left+18), height-pictureRow, "start", name)

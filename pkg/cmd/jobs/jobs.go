@@ -13,7 +13,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobflags"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/outputs"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/version"
 )
 
 // command is shared by the sub-commands.
@@ -29,6 +28,13 @@ type command struct {
 func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cobra.Command {
 	c := &command{streams: streams, clock: now, choice: jobflags.Flags{Connection: connect.NewFlags()}}
 	c.choice.Connection.SetNotices(streams.ErrOut)
+	// otherWords are the names that other tools have for our commands.
+	otherWords := map[string][]string{
+		"delete": {"cleanup", "cancel"}, "remove": {"cleanup", "cancel"}, "rm": {"cleanup", "cancel"},
+		"kill": {"cancel"}, "stop": {"cancel"}, "get": {"describe", "list"}, "ps": {"list"}, "watch": {"top"}, "dashboard": {"top"},
+		"info": {"describe"}, "inspect": {"describe"}, "show": {"describe"},
+		"attach": {"logs", "shell"}, "follow": {"logs"}, "exec": {"shell"}, "ssh": {"shell"}, "sh": {"shell"}, "bash": {"shell"}, "port-forward": {"forward"}, "tunnel": {"forward"},
+	}
 	root := &cobra.Command{
 		Use:         "jobs",
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic jobs"},
@@ -45,17 +51,9 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	} {
 		root.AddCommand(sub)
 	}
-	root.AddCommand(version.NewCommand(streams))
+	root.AddCommand(newVersionCommand(streams))
 	cli.AddSections(root)
 	return root
-}
-
-// otherWords are the names that other tools have for our commands.
-var otherWords = map[string][]string{
-	"delete": {"cleanup", "cancel"}, "remove": {"cleanup", "cancel"}, "rm": {"cleanup", "cancel"},
-	"kill": {"cancel"}, "stop": {"cancel"}, "get": {"describe", "list"}, "ps": {"list"}, "watch": {"top"}, "dashboard": {"top"},
-	"info": {"describe"}, "inspect": {"describe"}, "show": {"describe"},
-	"attach": {"logs", "shell"}, "follow": {"logs"}, "exec": {"shell"}, "ssh": {"shell"}, "sh": {"shell"}, "bash": {"shell"}, "port-forward": {"forward"}, "tunnel": {"forward"},
 }
 
 // finish adds to a sub-command the flags that all have, and completion of ids.

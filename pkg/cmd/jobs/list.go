@@ -49,8 +49,8 @@ func (c *command) list() *cobra.Command {
 	jobflags.StatusVar(own, &f.status, "Only jobs with status `STATE`")
 	own.Flags.BoolVarP(&f.watch, "watch", "w", false, "Watch for changes after listing.")
 	c.choice.FilterVars(own)
-	own.Flags.StringVar(&f.sortBy, "sort-by", sortings[0], "Sort by `COLUMN`: age (newest first), id, status or duration (longest first).")
-	own.Offer("sort-by", sortings...)
+	own.Flags.StringVar(&f.sortBy, "sort-by", sortings()[0], "Sort by `COLUMN`: age (newest first), id, status or duration (longest first).")
+	own.Offer("sort-by", sortings()...)
 	own.Flags.BoolVar(&f.noHeaders, "no-headers", false, "Don't print column headers.")
 	own.Flags.BoolVar(&f.stored, "all", false, "Include jobs whose workload is gone, as with --status NOT_FOUND.")
 	cli.NumberVar(own.Flags, &f.limit, 0, cli.Unbounded, "limit", "Print only the first `NUMBER` jobs in the order of --sort-by.")
@@ -98,7 +98,7 @@ func (f *listFlags) toOptions(c *command, _ []string) (*listOptions, error) {
 	}
 	stored := f.stored || f.output == resultsFormat || filter.Cancelled || slices.Contains(filter.States, api.NotFound)
 	filter.Stored, filter.Outputs, filter.Store = stored, stored && f.output != resultsFormat, c.choice.StoreOf(registry)
-	if f.sortBy == sortings[0] {
+	if f.sortBy == sortings()[0] {
 		filter.Limit = f.limit // the records of older jobs are not read
 	}
 	if err := c.choice.ApplyTo(&filter); err != nil {
@@ -120,10 +120,10 @@ func (f *listFlags) check() ([]customColumn, error) {
 	} else if err := checkFormat(f.output, append(listFormats(), customPrefix+"…")...); err != nil {
 		return nil, err
 	}
-	if err := cli.OneOf("--sort-by", f.sortBy, sortings); err != nil {
+	if err := cli.OneOf("--sort-by", f.sortBy, sortings()); err != nil {
 		return nil, err
 	}
-	if f.watch && f.sortBy != sortings[0] {
+	if f.watch && f.sortBy != sortings()[0] {
 		return nil, cli.Usagef("--watch cannot be combined with --sort-by")
 	}
 	if f.watch && (f.output == "json" || f.output == "yaml" || f.output == resultsFormat) {
@@ -183,7 +183,7 @@ func (o *listOptions) show(ctx context.Context, entries []api.JobSummary) error 
 }
 
 // sortings are the values of --sort-by. The first is the default.
-var sortings = []string{"age", "id", "status", "duration"}
+func sortings() []string { return []string{"age", "id", "status", "duration"} }
 
 // sort sorts jobs by --sort-by. Equal ones stay as they are, newest first.
 func (o *listOptions) sort(entries []api.JobSummary) {

@@ -129,9 +129,6 @@ type remoteShell struct {
 	pod  kube.Pod
 }
 
-// errPodGone is why a stream is given up that outlives its container.
-var errPodGone = errors.New("the container has ended")
-
 // settleTime is how long the streams of a container that has ended may take to end, and how long it takes at most to
 // notice that one has ended.
 const settleTime = 2 * time.Second
@@ -143,7 +140,7 @@ func (s *remoteShell) run(ctx context.Context) error {
 	go func() {
 		if s.host.WaitUntilGone(streaming, s.pod) == nil {
 			close(gone)
-			time.AfterFunc(settleTime, func() { cancel(errPodGone) })
+			time.AfterFunc(settleTime, func() { cancel(errors.New("the container has ended")) })
 		}
 	}()
 	code, err := s.stream(streaming)

@@ -20,7 +20,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/local"
-	"github.com/kubectl-kinetic/kinetic/pkg/job/stacks"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/podexec"
 )
@@ -79,7 +78,7 @@ func (o *stacksOptions) run(ctx context.Context) error {
 	if err := mustRun(ctx, j, "call to ask"); err != nil {
 		return err
 	}
-	var hosts []stacks.Host
+	var hosts []job.StackHost
 	workspace := api.PodWorkspace
 	if j.Handle.Backend == api.BackendLocal {
 		hosts, workspace, err = askHere(ctx, j)
@@ -102,7 +101,7 @@ func (o *stacksOptions) number(j *job.Job) (int, error) {
 }
 
 // askHere asks a job of this machine.
-func askHere(ctx context.Context, j *job.Job) (hosts []stacks.Host, workspace string, err error) {
+func askHere(ctx context.Context, j *job.Job) (hosts []job.StackHost, workspace string, err error) {
 	state, err := local.StateDir()
 	if err != nil {
 		return nil, "", err
@@ -119,25 +118,25 @@ func askHere(ctx context.Context, j *job.Job) (hosts []stacks.Host, workspace st
 	if err != nil && !errors.As(err, &exit) {
 		return nil, "", fmt.Errorf("asking local job %s: %w", j.ID(), err)
 	}
-	h := stacks.Host{}
+	h := job.StackHost{}
 	h.Processes, h.Why = answerOf(program.ProcessState.ExitCode(), out.Bytes(), errOut.String())
-	return []stacks.Host{h}, local.Workspace(state, j.ID()), nil
+	return []job.StackHost{h}, local.Workspace(state, j.ID()), nil
 }
 
 // answerOf returns what the runner has printed, or why that is nothing.
-func answerOf(code int, out []byte, errOut string) ([]stacks.Process, string) {
+func answerOf(code int, out []byte, errOut string) ([]job.Process, string) {
 	if code != 0 {
 		lines := strings.Split(strings.TrimSpace(errOut), "\n")
 		said := strings.TrimPrefix(lines[len(lines)-1], "kinetic: ")
 		if strings.Contains(said, "unknown flag 'stacks'") {
 			said = "the job was submitted by an older kubectl kinetic, whose runner can't be asked"
 		}
-		return []stacks.Process{}, cmp.Or(said, fmt.Sprintf("the runner's command ended with code %d", code))
+		return []job.Process{}, cmp.Or(said, fmt.Sprintf("the runner's command ended with code %d", code))
 	}
-	processes, err := stacks.Read(out)
+	processes, err := job.ReadStacks(out)
 	switch {
 	case err != nil:
-		return []stacks.Process{}, err.Error()
+		return []job.Process{}, err.Error()
 	case len(processes) == 0:
 		return processes, "no Python program can be asked: the call has not begun, or it isn't Python, or it has closed its files"
 	}
@@ -152,7 +151,7 @@ const (
 )
 
 // askPods asks the hosts of a job in the cluster, or one of them.
-func (o *stacksOptions) askPods(ctx context.Context, j *job.Job, number int) ([]stacks.Host, error) {
+func (o *stacksOptions) askPods(ctx context.Context, j *job.Job, number int) ([]job.StackHost, error) {
 	detail, err := j.Backend.Inspect(ctx, j.Handle, false)
 	if err != nil {
 		return nil, err
@@ -165,7 +164,7 @@ func (o *stacksOptions) askPods(ctx context.Context, j *job.Job, number int) ([]
 	if len(pods) == 0 {
 		return nil, &cli.Error{Code: cli.ExitFailed, Err: fmt.Errorf("job %s has no pod to ask at the moment: one may be starting again; see kubectl kinetic jobs describe %[1]s%s", j.ID(), j.LocationFlags())}
 	}
-	hosts, refused := make([]stacks.Host, len(pods)), make([]error, len(pods))
+	hosts, refused := make([]job.StackHost, len(pods)), make([]error, len(pods))
 	parallel.Each(askAtOnce, pods, func(i int, pod api.Host) {
 		hosts[i], refused[i] = askPod(ctx, way, pod)
 	})
@@ -178,8 +177,8 @@ func (o *stacksOptions) askPods(ctx context.Context, j *job.Job, number int) ([]
 }
 
 // askPod asks one host. The error is that no host can be asked, for want of a right.
-func askPod(ctx context.Context, way *reach.Host, pod api.Host) (stacks.Host, error) {
-	h := stacks.Host{Number: pod.Host, Pod: pod.Pod, Processes: []stacks.Process{}}
+func askPod(ctx context.Context, way *reach.Host, pod api.Host) (job.StackHost, error) {
+	h := job.StackHost{Number: pod.Host, Pod: pod.Pod, Processes: []job.Process{}}
 	if pod.State != api.Running {
 		h.Why = strings.TrimSuffix(strings.ToLower(string(pod.State))+": "+pod.Message, ": ")
 		return h, nil
@@ -207,14 +206,14 @@ func askPod(ctx context.Context, way *reach.Host, pod api.Host) (stacks.Host, er
 
 // stacksJSON is what stacks prints with -o json.
 type stacksJSON struct {
-	ID     string         `json:"id"`
-	Hosts  []stacks.Host  `json:"hosts"`
-	Groups []stacks.Group `json:"groups"`
+	ID     string            `json:"id"`
+	Hosts  []job.StackHost   `json:"hosts"`
+	Groups []job.ThreadGroup `json:"groups"`
 }
 
 // print prints the groups, and the reasons for missing answers. If nothing did, that is an error.
-func (o *stacksOptions) print(j *job.Job, hosts []stacks.Host, workspace string) error {
-	groups := stacks.Groups(hosts)
+func (o *stacksOptions) print(j *job.Job, hosts []job.StackHost, workspace string) error {
+	groups := job.GroupThreads(hosts)
 	var err error
 	if o.output == "json" {
 		err = report.PrintJSON(o.streams.Out, stacksJSON{j.ID(), hosts, groups})

@@ -8,7 +8,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
-	"github.com/kubectl-kinetic/kinetic/pkg/job/stacks"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
 // stacksText writes stacks for people.
@@ -17,7 +17,7 @@ type stacksText struct {
 	workspace string // the package root where the call runs
 }
 
-func (s stacksText) of(groups []stacks.Group) []byte {
+func (s stacksText) of(groups []job.ThreadGroup) []byte {
 	var b bytes.Buffer
 	for i, g := range groups {
 		if i > 0 {
@@ -35,7 +35,7 @@ func (s stacksText) of(groups []stacks.Group) []byte {
 }
 
 // title returns whose stack it is: 14 hosts (0-6, 8-14), main thread.
-func (s stacksText) title(g stacks.Group) string {
+func (s stacksText) title(g job.ThreadGroup) string {
 	what := "thread"
 	if g.Main {
 		what = "main thread"
@@ -93,7 +93,7 @@ func ranges(numbers []int) string {
 }
 
 // silentHosts returns lines about hosts and programs that gave no answer, with the reason. Hosts with the same reason share a line.
-func silentHosts(hosts []stacks.Host) []string {
+func silentHosts(hosts []job.StackHost) []string {
 	var reasons []string
 	of := map[string][]int{}
 	add := func(host int, why string) {

@@ -21,7 +21,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/podexec"
-	"github.com/kubectl-kinetic/kinetic/pkg/kube/podprobe"
 )
 
 // topSource answers what top asks about jobs.
@@ -142,7 +141,7 @@ func (s *topSource) lastLineOfCall(ctx context.Context, r top.Row, host api.Hand
 func (s *topSource) probe(ctx context.Context, r top.Row) (api.Use, error) {
 	var out bytes.Buffer
 	host := reach.NewHost(s.config, s.cluster, api.Handle{JobID: r.ID, Namespace: r.Namespace}, r.Pod.Host)
-	code, err := host.Run(ctx, kube.Pod{Name: r.Pod.Pod}, podprobe.Argv(r.Pod, top.HasAccelerators(r.Entry)),
+	code, err := host.Run(ctx, kube.Pod{Name: r.Pod.Pod}, kube.ProbeArgv(r.Pod, top.HasAccelerators(r.Entry)),
 		podexec.Streams{In: strings.NewReader(""), Out: &out, ErrOut: &bytes.Buffer{}})
 	if err != nil {
 		return api.Use{}, err
@@ -150,7 +149,7 @@ func (s *topSource) probe(ctx context.Context, r top.Row) (api.Use, error) {
 	if code != 0 {
 		return api.Use{}, fmt.Errorf("python3 in pod %s ended with exit code %d", r.Pod.Pod, code)
 	}
-	return podprobe.Read(out.Bytes())
+	return kube.ReadProbe(out.Bytes())
 }
 
 // take puts an answer into the model. A pod that does not answer may be gone: it is asked again later.

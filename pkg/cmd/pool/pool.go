@@ -41,6 +41,11 @@ type command struct {
 func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cobra.Command {
 	c := &command{streams: streams, clock: now, connection: connect.NewFlags()}
 	c.connection.SetNotices(streams.ErrOut)
+	// otherWords are the names that other tools have for our commands.
+	otherWords := map[string][]string{
+		"create": {"add"}, "new": {"add"}, "up": {"add"}, "delete": {"remove"}, "rm": {"remove"}, "down": {"remove"},
+		"ls": {"list"}, "get": {"list"}, "show": {"list"}, "describe": {"list"}, "resize": {"set"}, "scale": {"set"}, "update": {"set"},
+	}
 	root := &cobra.Command{
 		Use:         "pool",
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic pool"},
@@ -54,12 +59,6 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	root.AddCommand(c.add(), c.list(), c.set(), c.remove())
 	cli.AddSections(root)
 	return root
-}
-
-// otherWords are the names that other tools have for our commands.
-var otherWords = map[string][]string{
-	"create": {"add"}, "new": {"add"}, "up": {"add"}, "delete": {"remove"}, "rm": {"remove"}, "down": {"remove"},
-	"ls": {"list"}, "get": {"list"}, "show": {"list"}, "describe": {"list"}, "resize": {"set"}, "scale": {"set"}, "update": {"set"},
 }
 
 // finish adds to a sub-command the flags that all have.

@@ -51,7 +51,7 @@ func create(streams genericiooptions.IOStreams) *cobra.Command {
 	fs.StringVar(&c.images.KeepWarm, "keep-warm", "", "Jobs keep their pods for `DURATION` after a call, as with the flag of `run`.")
 	fs.StringVar(&c.images.CacheSize, "cache-size", "", "Jobs keep at most `SIZE` of what compilers made, as with the flag of `run`.")
 	fs.StringVar(&c.images.CacheScope, "cache-scope", "", "Share what compilers made among `user|shared`: the jobs of one user (the default), or of all whose profile says shared.")
-	own.Offer("cache-scope", profile.CacheScopes...)
+	own.Offer("cache-scope", profile.CacheScopes()...)
 	fs.BoolVar(&c.force, "force", false, "Replace the profile of that name; what is not given stays as it is there.")
 	fs.BoolVarP(&c.yes, "yes", "y", false, "Don't prompt: use the current settings.")
 	return c.named(&cobra.Command{
@@ -70,7 +70,7 @@ func (c *creation) create(ctx context.Context, name string) error {
 	}
 	_, err := amount.Cache("--cache-size", c.images.CacheSize)
 	if err == nil && c.images.CacheScope != "" {
-		err = cli.OneOf("--cache-scope", c.images.CacheScope, profile.CacheScopes)
+		err = cli.OneOf("--cache-scope", c.images.CacheScope, profile.CacheScopes())
 	}
 	if err := errors.Join(amount.Positive("--cpu", c.images.CPU), amount.Size("--memory", c.images.Memory), err); err != nil {
 		return cli.Usage(err)
@@ -130,7 +130,7 @@ func (c *creation) checkName(file profile.File, name string) error {
 		return nil //nolint:nilerr // there is none
 	}
 	if !c.force {
-		return fmt.Errorf("profile %s: %w", name, errExists)
+		return exists(name)
 	}
 	c.startFrom(old)
 	return nil
@@ -143,8 +143,10 @@ func (c *creation) startFrom(old profile.Profile) {
 	}
 }
 
-// errExists is the error for the name of an existing profile.
-var errExists = fmt.Errorf("a profile of that name exists: use --force to replace it")
+// exists is the error for the name of an existing profile.
+func exists(name string) error {
+	return fmt.Errorf("profile %s: a profile of that name exists: use --force to replace it", name)
+}
 
 // profile returns the profile of a place.
 func (c *creation) profile(name string, where target.Target) profile.Profile {
@@ -169,7 +171,7 @@ func (c *creation) write(ctx context.Context, name string, where target.Target) 
 	var current string
 	err := c.change(ctx, func(d *profile.Draft) error {
 		if _, err := d.Find(name); err == nil && !c.force {
-			return fmt.Errorf("profile %s: %w", name, errExists)
+			return exists(name)
 		}
 		err := d.Put(p)
 		current = d.Current

@@ -10,9 +10,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 )
 
-// schemes are the beginnings of data that is not on this machine.
-var schemes = []string{"gs://", "hf://", "pvc://"}
-
 // completeSource completes NAME=SRC and /MOUNT=SRC behind the equals sign: schemes, and local files and
 // directories. Shells can't do that themselves: to most of them NAME=SRC is one path.
 func completeSource(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
@@ -35,6 +32,8 @@ func completeSource(_ *cobra.Command, _ []string, word string) ([]string, cobra.
 
 func matchingSchemes(source string) []string {
 	var matching []string
+	// schemes are the beginnings of data that is not on this machine.
+	schemes := []string{"gs://", "hf://", "pvc://"}
 	for _, scheme := range schemes {
 		if strings.HasPrefix(scheme, source) {
 			matching = append(matching, scheme)

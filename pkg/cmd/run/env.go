@@ -32,23 +32,22 @@ type variables struct {
 	Notes []string
 }
 
-var envName = lazyregexp.New(`^[A-Za-z_][A-Za-z0-9_]*$`)
-
-// neverCaptured are patterns of names that describe this machine, not the job: its paths,
-// its devices, its credentials, and its role if it is itself part of a job. --capture-env
-// doesn't copy them unless it names one exactly.
-var neverCaptured = []string{
-	"PATH", "HOME", "PWD", "OLDPWD", "SHLVL", "_", "TERM", "SHELL", "USER", "LOGNAME", "HOSTNAME", "TMPDIR", "TEMP", "TMP",
-	"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "CONDA_*", "PYENV_*", "LD_LIBRARY_PATH", "LD_PRELOAD", "XDG_*",
-	"SSH_AUTH_SOCK", "SSL_CERT_*", "*_CA_BUNDLE", "KUBECONFIG", "KUBERNETES_*", "CLOUDSDK_*",
-	"GOOGLE_APPLICATION_CREDENTIALS", api.EnvStorageEmulator, "GCE_METADATA_*", "KINETIC_*",
-	"KERAS_BACKEND", "JAX_PLATFORMS", "CUDA_VISIBLE_*", "NVIDIA_*", "TPU_*", "MEGASCALE_*", "LWS_*", "JOB_COMPLETION_INDEX",
-	"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "OMPI_*",
-	"JAX_COORDINATOR_ADDRESS", "JAX_NUM_PROCESSES", "JAX_PROCESS_ID", "JAX_LOCAL_DEVICE_IDS",
-}
+const envName = `^[A-Za-z_][A-Za-z0-9_]*$`
 
 // describesMachine reports whether a name matches one of neverCaptured.
 func describesMachine(name string) bool {
+	// neverCaptured are patterns of names that describe this machine, not the job: its paths,
+	// its devices, its credentials, and its role if it is itself part of a job. --capture-env
+	// doesn't copy them unless it names one exactly.
+	neverCaptured := []string{
+		"PATH", "HOME", "PWD", "OLDPWD", "SHLVL", "_", "TERM", "SHELL", "USER", "LOGNAME", "HOSTNAME", "TMPDIR", "TEMP", "TMP",
+		"PYTHONPATH", "PYTHONHOME", "VIRTUAL_ENV", "CONDA_*", "PYENV_*", "LD_LIBRARY_PATH", "LD_PRELOAD", "XDG_*",
+		"SSH_AUTH_SOCK", "SSL_CERT_*", "*_CA_BUNDLE", "KUBECONFIG", "KUBERNETES_*", "CLOUDSDK_*",
+		"GOOGLE_APPLICATION_CREDENTIALS", api.EnvStorageEmulator, "GCE_METADATA_*", "KINETIC_*",
+		"KERAS_BACKEND", "JAX_PLATFORMS", "CUDA_VISIBLE_*", "NVIDIA_*", "TPU_*", "MEGASCALE_*", "LWS_*", "JOB_COMPLETION_INDEX",
+		"RANK", "LOCAL_RANK", "WORLD_SIZE", "LOCAL_WORLD_SIZE", "MASTER_ADDR", "MASTER_PORT", "OMPI_*",
+		"JAX_COORDINATOR_ADDRESS", "JAX_NUM_PROCESSES", "JAX_PROCESS_ID", "JAX_LOCAL_DEVICE_IDS",
+	}
 	return slices.ContainsFunc(neverCaptured, func(pattern string) bool {
 		ok, _ := path.Match(pattern, name)
 		return ok
@@ -93,7 +92,7 @@ type envReader struct {
 }
 
 func (r *envReader) claim(flag, name string) error {
-	if !envName().MatchString(name) {
+	if !lazyregexp.Of(envName).MatchString(name) {
 		return fmt.Errorf("%s %q: invalid name: use letters, digits and '_', not starting with a digit", flag, name)
 	}
 	if submit.SetByRunner(name) {
@@ -148,7 +147,7 @@ func (r *envReader) capture(pattern string) error {
 	for name := range r.local {
 		ok, _ := path.Match(pattern, name)
 		matched = matched || ok
-		if ok && r.seen[name] == "" && envName().MatchString(name) {
+		if ok && r.seen[name] == "" && lazyregexp.Of(envName).MatchString(name) {
 			names = append(names, name)
 		}
 	}

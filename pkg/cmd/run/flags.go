@@ -84,6 +84,8 @@ func (f *flags) sections() []cli.Section {
 	outcome.Topic = "output"
 	f.addOutcome(outcome)
 	f.own = []*pflag.FlagSet{call.Flags, packages.Flags, placement.Flags, outcome.Flags}
+	// alsoLocal are the flags of addPlacement that also apply to a local job, which ignores the others.
+	alsoLocal := []string{"local", "backend", "name", "job-id", "max-runtime", "hang-timeout", "hang-action", "processes-per-host"}
 	for _, fs := range []*pflag.FlagSet{packages.Flags, placement.Flags} {
 		fs.VisitAll(func(flag *pflag.Flag) {
 			if !slices.Contains(alsoLocal, flag.Name) {
@@ -105,9 +107,6 @@ func commonFlags() []string {
 		"project", "zone", "cluster", "store",
 	}
 }
-
-// alsoLocal are the flags of addPlacement that also apply to a local job, which ignores the others.
-var alsoLocal = []string{"local", "backend", "name", "job-id", "max-runtime", "hang-timeout", "hang-action", "processes-per-host"}
 
 func (f *flags) addCall(fs *pflag.FlagSet) {
 	r := &f.request

@@ -180,9 +180,6 @@ func (o *options) providerError(ctx context.Context, err error) error {
 	return err
 }
 
-// jaxModules are the modules that a runtime brings.
-var jaxModules = map[string]bool{"jax": true, "jaxlib": true, "keras": true, "libtpu": true}
-
 // noteUninstalled says what would have a module that the job did not find.
 func (o *options) noteUninstalled(j *job.Job, warnings *report.WarningLog) {
 	module := warnings.MissingModule()
@@ -198,6 +195,8 @@ func (o *options) noteUninstalled(j *job.Job, warnings *report.WarningLog) {
 func uninstalled(p submit.Planned, module string, h api.Handle) string {
 	l, required := p.Deps.WithModule(module)
 	isLocal, custom := h.Backend == api.BackendLocal, p.Environment.Mode == decide.Custom
+	// jaxModules are the modules that a runtime brings.
+	jaxModules := map[string]bool{"jax": true, "jaxlib": true, "keras": true, "libtpu": true}
 	switch {
 	case required && isLocal:
 		return fmt.Sprintf("%s is in %s, but local jobs don't install packages: install it for python3 on this machine", l.Name(), l.File)

@@ -16,10 +16,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
 
-// notRepeated are flags that the job's handle doesn't keep: what to call stands elsewhere in its records, and an ID has one job.
-var notRepeated = []string{"arg", "module", "command", "payload", "map", "map-resume", "resume-from", "job-id", "like",
-	"container-image", "env", "capture-env", "secret-env"}
-
 // typed returns the flags for the job's handle, --NAME=VALUE, from which --like makes the same request again: those that were
 // typed, and what variables and the profile said in place of others. Values that may be secret are left out.
 func (f *flags) typed(r api.Request) []string {
@@ -29,6 +25,9 @@ func (f *flags) typed(r api.Request) []string {
 		words = append(words, "--"+name+"="+value)
 		recorded[name] = true
 	}
+	// notRepeated are flags that the job's handle doesn't keep: what to call stands elsewhere in its records, and an ID has one job.
+	notRepeated := []string{"arg", "module", "command", "payload", "map", "map-resume", "resume-from", "job-id", "like",
+		"container-image", "env", "capture-env", "secret-env"}
 	for _, fs := range f.own[:len(f.own)-1] { // the last says what this command prints
 		fs.VisitAll(func(flag *pflag.Flag) {
 			if !flag.Changed || slices.Contains(notRepeated, flag.Name) {
@@ -92,15 +91,6 @@ func (f *flags) restore(c *cobra.Command, e *earlier) error {
 	return nil
 }
 
-// alternatives are flags of which one that is typed replaces all.
-var alternatives = [][]string{
-	{"local", "backend"}, {"image", "container-image"}, {"base-image", "base-image-repo"}, {"spot", "reservation", "flex-start", "compute-class"},
-	{"env", "secret-env"}, {"arg", "data"}, {"no-cache", "cache-size"},
-}
-
-// byName are flags with NAME=VALUE, of which one that is typed replaces that with the same NAME.
-var byName = []string{"arg", "data", "volume", "env", "secret-env", "label", "annotation", "xla-flag"}
-
 // typedFlags returns a function that reports whether a flag, or one that stands for it, was typed.
 func typedFlags(c *cobra.Command) func(name, value string) bool {
 	given := map[string]bool{}
@@ -130,11 +120,18 @@ func typedFlags(c *cobra.Command) func(name, value string) bool {
 // subject names what a flag decides, which can be decided once.
 func subject(flag, value string) string {
 	first := flag
+	// alternatives are flags of which one that is typed replaces all.
+	alternatives := [][]string{
+		{"local", "backend"}, {"image", "container-image"}, {"base-image", "base-image-repo"}, {"spot", "reservation", "flex-start", "compute-class"},
+		{"env", "secret-env"}, {"arg", "data"}, {"no-cache", "cache-size"},
+	}
 	for _, group := range alternatives {
 		if slices.Contains(group, flag) {
 			first = group[0]
 		}
 	}
+	// byName are flags with NAME=VALUE, of which one that is typed replaces that with the same NAME.
+	byName := []string{"arg", "data", "volume", "env", "secret-env", "label", "annotation", "xla-flag"}
 	if !slices.Contains(byName, flag) {
 		return first
 	}

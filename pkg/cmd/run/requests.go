@@ -53,7 +53,7 @@ func defaultRequests(r *api.Request, t target.Target, getenv func(string) string
 		r.CacheSize = t.CacheSize
 	}
 	if t.CacheScope != "" {
-		if err := cli.OneOf("cache_scope of the profile", t.CacheScope, profile.CacheScopes); err != nil {
+		if err := cli.OneOf("cache_scope of the profile", t.CacheScope, profile.CacheScopes()); err != nil {
 			return err
 		}
 		r.SharedCache = t.CacheScope == profile.CacheShared

@@ -12,9 +12,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 )
 
-// hardwareFlags are other tools' names for --accelerator.
-var hardwareFlags = []string{"gpu", "gpus", "tpu", "tpus", "accelerators", "gpu-type", "machine-type", "instance-type"}
-
 // unknownFlag explains how to pass an argument to the code, which is what unknown flags are
 // mostly meant for.
 func (f *flags) unknownFlag(c *cobra.Command, err error) error {
@@ -22,6 +19,8 @@ func (f *flags) unknownFlag(c *cobra.Command, err error) error {
 	if !errors.As(err, &unknown) {
 		return err
 	}
+	// hardwareFlags are other tools' names for --accelerator.
+	hardwareFlags := []string{"gpu", "gpus", "tpu", "tpus", "accelerators", "gpu-type", "machine-type", "instance-type"}
 	if slices.Contains(hardwareFlags, unknown.GetSpecifiedName()) {
 		return cli.Usagef("%w; choose the hardware with -a, as in -a l4, -a a100x8 or -a tpu-v6e-8", err)
 	}

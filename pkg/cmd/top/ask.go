@@ -26,9 +26,6 @@ type Ask struct {
 // perSecond is how many requests are made for rows.
 const perSecond = 5
 
-// between is how long an answer is good for.
-var between = map[Kind]time.Duration{LastLine: 2 * time.Second, Usage: 10 * time.Second}
-
 // question identifies an Ask.
 type question struct {
 	place Place
@@ -72,14 +69,15 @@ func (a *Asker) Next(rows []Row, now time.Time) (next Ask, found bool) {
 // due returns the question that has waited longest.
 func (a *Asker) due(rows []Row, now time.Time) (next Ask, found bool) {
 	var oldest time.Time
+	goodFor := [...]time.Duration{LastLine: 2 * time.Second, Usage: 10 * time.Second}
 	for _, row := range rows {
 		if row.Entry.State != api.Running || row.Host != WholeJob && row.Pod.State != api.Running {
 			continue
 		}
-		for kind := range Kind(len(between)) {
+		for kind := range Kind(len(goodFor)) {
 			q := questionOf(row, kind)
 			at := a.asked[q]
-			if a.open[q] || a.Once && !at.IsZero() || now.Sub(at) < between[kind] || found && !at.Before(oldest) || !a.Wants(row, kind) {
+			if a.open[q] || a.Once && !at.IsZero() || now.Sub(at) < goodFor[kind] || found && !at.Before(oldest) || !a.Wants(row, kind) {
 				continue
 			}
 			next, oldest, found = Ask{row, kind}, at, true

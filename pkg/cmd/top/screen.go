@@ -184,7 +184,9 @@ func (c Column) pad(text string) string {
 }
 
 // keys are those of the screen, the most needed first.
-var keys = []string{"q quit", "l log", "s stacks", "x shell", "c cancel", "space hosts", "up/down move"}
+func keys() []string {
+	return []string{"q quit", "l log", "s stacks", "x shell", "c cancel", "space hosts", "up/down move"}
+}
 
 // bottom returns the line of keys, as many as there is room for, or the question.
 func (m *Model) bottom(width int) Line {
@@ -192,7 +194,7 @@ func (m *Model) bottom(width int) Line {
 		return Line{Parts: []Part{{Text: cut(OneLine(m.Question), width), Bold: true}}}
 	}
 	text := ""
-	for _, k := range keys {
+	for _, k := range keys() {
 		if more := strings.TrimLeft(text+"   "+k, " "); len(more) <= width {
 			text = more
 		}
@@ -201,11 +203,11 @@ func (m *Model) bottom(width int) Line {
 }
 
 // escape matches the sequences with which programs colour their output.
-var escape = lazyregexp.New("\x1b\\[[0-9;?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)")
+const escape = "\x1b\\[[0-9;?]*[ -/]*[@-~]|\x1b\\][^\x07\x1b]*(?:\x07|\x1b\\\\)"
 
 // OneLine makes a text from elsewhere safe for a line of a terminal, without its colours.
 func OneLine(text string) string {
-	text = ui.Clean(escape().ReplaceAllString(text, ""))
+	text = ui.Clean(lazyregexp.Of(escape).ReplaceAllString(text, ""))
 	return strings.NewReplacer("\n", " ", "\t", " ").Replace(text)
 }
 

@@ -47,7 +47,7 @@ const (
 )
 
 // CacheScopes are the values of Profile.CacheScope.
-var CacheScopes = []string{CacheUser, CacheShared}
+func CacheScopes() []string { return []string{CacheUser, CacheShared} }
 
 // Place says for people which cluster a profile is for: "cluster main in us-central1-a of project acme", or
 // "context kind-dev".

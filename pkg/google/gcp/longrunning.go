@@ -20,7 +20,7 @@ type LongRunning struct {
 // Operation returns the operation for Wait. get asks for it by its name; command shows it.
 func (l LongRunning) Operation(command string, get func(ctx context.Context, name string) (LongRunning, error)) Operation {
 	return Operation{
-		Name: l.Name, Command: command, state: l.state(),
+		Command: command, state: l.state(),
 		look: func(ctx context.Context) (State, error) {
 			now, err := get(ctx, l.Name)
 			if err != nil {

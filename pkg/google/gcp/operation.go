@@ -19,8 +19,6 @@ import (
 
 // Operation is something that a service has begun to do.
 type Operation struct {
-	// Name is the service's name for it, "operation-1760000000000-1a2b".
-	Name string
 	// Command shows how it is.
 	Command string
 
@@ -93,7 +91,6 @@ func (a *Access) Wait(ctx context.Context, o Operation, changed func(State)) err
 func ContainerOperation(s *container.Service, project, location string, o *container.Operation) Operation {
 	name := fmt.Sprintf("projects/%s/locations/%s/operations/%s", project, location, o.Name)
 	return Operation{
-		Name:    o.Name,
 		Command: fmt.Sprintf("gcloud container operations describe %s --location=%s --project=%s", o.Name, location, project),
 		state:   containerState(o),
 		look: func(ctx context.Context) (State, error) {
@@ -159,7 +156,6 @@ func ComputeOperation(s *compute.Service, project string, o *compute.Operation) 
 		}
 	}
 	return Operation{
-		Name:    o.Name,
 		Command: fmt.Sprintf("gcloud compute operations describe %s %s --project=%s", o.Name, scope, project),
 		state:   computeState(o),
 		look: func(ctx context.Context) (State, error) {

@@ -238,13 +238,12 @@ func (s *Server) listMachineTypes(r *request) (any, error) {
 	return &compute.MachineTypeList{Items: items, NextPageToken: next}, nil
 }
 
-// regions are some of Google Cloud's, each with three zones.
-var regions = []string{"us-central1", "us-east5", "europe-west4"}
-
 // zones returns the zones for which machine types were set, those of some regions, and those of the
 // regions of clusters.
 func (s *Server) zones() []string {
 	zones := slices.Collect(maps.Keys(s.compute.machines))
+	// regions are some of Google Cloud's, each with three zones.
+	regions := []string{"us-central1", "us-east5", "europe-west4"}
 	for _, region := range regions {
 		zones = append(zones, zonesOf(region)...)
 	}

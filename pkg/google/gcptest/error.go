@@ -18,12 +18,6 @@ type Error struct {
 // Error implements error.
 func (e *Error) Error() string { return e.Message }
 
-// statuses are the names of google.rpc.Code for HTTP statuses.
-var statuses = map[int]string{
-	400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 409: "ALREADY_EXISTS",
-	412: "FAILED_PRECONDITION", 429: "RESOURCE_EXHAUSTED", 500: "INTERNAL", 503: "UNAVAILABLE", 504: "DEADLINE_EXCEEDED",
-}
-
 // rpc returns the code of google.rpc.Code for an HTTP status.
 func rpc(status int) int64 {
 	codes := map[int]int64{400: 3, 401: 16, 403: 7, 404: 5, 409: 6, 429: 8, 500: 13, 503: 14, 504: 4}
@@ -35,6 +29,11 @@ func rpc(status int) int64 {
 
 // json returns the body of the answer.
 func (e *Error) json() any {
+	// statuses are the names of google.rpc.Code for HTTP statuses.
+	statuses := map[int]string{
+		400: "INVALID_ARGUMENT", 401: "UNAUTHENTICATED", 403: "PERMISSION_DENIED", 404: "NOT_FOUND", 409: "ALREADY_EXISTS",
+		412: "FAILED_PRECONDITION", 429: "RESOURCE_EXHAUSTED", 500: "INTERNAL", 503: "UNAVAILABLE", 504: "DEADLINE_EXCEEDED",
+	}
 	body := map[string]any{"code": e.Code, "message": e.Message, "status": statuses[e.Code]}
 	if e.Reason != "" {
 		body["errors"] = []any{map[string]any{"message": e.Message, "domain": "global", "reason": e.Reason}}

@@ -72,15 +72,14 @@ func checkMaintenance(c *container.Cluster) error {
 	return nil
 }
 
-// monitored are the components whose metrics GKE collects.
-var monitored = []string{"SYSTEM_COMPONENTS", "APISERVER", "SCHEDULER", "CONTROLLER_MANAGER", "STORAGE", "HPA", "POD", "DAEMONSET", "DEPLOYMENT",
-	"STATEFULSET", "CADVISOR", "KUBELET", "DCGM", "JOBSET"}
-
 func checkMonitoring(c *container.Cluster) error {
 	if c.MonitoringConfig == nil || c.MonitoringConfig.ComponentConfig == nil {
 		return nil
 	}
 	components := c.MonitoringConfig.ComponentConfig.EnableComponents
+	// monitored are the components whose metrics GKE collects.
+	monitored := []string{"SYSTEM_COMPONENTS", "APISERVER", "SCHEDULER", "CONTROLLER_MANAGER", "STORAGE", "HPA", "POD", "DAEMONSET", "DEPLOYMENT",
+		"STATEFULSET", "CADVISOR", "KUBELET", "DCGM", "JOBSET"}
 	for _, each := range components {
 		if !slices.Contains(monitored, each) {
 			return refused("Invalid value at 'cluster.monitoring_config.component_config.enable_components' (type.googleapis.com/google.container.v1.MonitoringComponentConfig.Component), %q", each)

@@ -8,10 +8,13 @@ import (
 )
 
 // What an accelerator network profile needs, as GKE's page on automated networking for accelerators says.
-var (
-	networkProfileSince    = utilversion.MustParseSemantic("1.34.1-gke.1829001")
-	networkProfileMachines = regexp.MustCompile(`^(a3-(high|mega|ultra)gpu-8g|a4-highgpu-8g|a4x-highgpu-4g|ct6e-standard-[148]t|tpu7x-standard-[14]t)$`)
-)
+func networkProfileMachines() *regexp.Regexp {
+	return regexp.MustCompile(`^(a3-(high|mega|ultra)gpu-8g|a4-highgpu-8g|a4x-highgpu-4g|ct6e-standard-[148]t|tpu7x-standard-[14]t)$`)
+}
+
+func networkProfileSince() *utilversion.Version {
+	return utilversion.MustParseSemantic("1.34.1-gke.1829001")
+}
 
 // checkNetworkProfile returns why GKE refuses a profile that the cluster or the machine can't have, nil if it doesn't.
 func checkNetworkProfile(c *container.Cluster, p *container.NodePool) error {
@@ -24,9 +27,9 @@ func checkNetworkProfile(c *container.Cluster, p *container.NodePool) error {
 		return refused("Invalid value for accelerator_network_profile: %q. The only valid value is \"auto\".", p.NetworkConfig.AcceleratorNetworkProfile)
 	case c.NetworkConfig == nil || c.NetworkConfig.DatapathProvider != dataplaneV2:
 		return refused("accelerator_network_profile requires a cluster with Dataplane V2.")
-	case err != nil || version.LessThan(networkProfileSince):
-		return refused("accelerator_network_profile requires version %s or later, the cluster has %s.", networkProfileSince, c.CurrentMasterVersion)
-	case !networkProfileMachines.MatchString(p.Config.MachineType):
+	case err != nil || version.LessThan(networkProfileSince()):
+		return refused("accelerator_network_profile requires version %s or later, the cluster has %s.", networkProfileSince(), c.CurrentMasterVersion)
+	case !networkProfileMachines().MatchString(p.Config.MachineType):
 		return refused("accelerator_network_profile is not supported for machine type %s.", p.Config.MachineType)
 	case len(p.Locations) > 1:
 		return refused("accelerator_network_profile requires a node pool in a single zone, got %d.", len(p.Locations))

@@ -7,11 +7,6 @@ import (
 	"google.golang.org/api/container/v1"
 )
 
-// otherFields are the fields of a cluster that an update names differently.
-var otherFields = map[string]string{
-	"ClusterAutoscaling": "autoscaling", "MasterVersion": "currentMasterVersion", "LoggingService": "loggingService",
-}
-
 // updated returns a cluster with what an update calls desiredSomething. Objects are merged.
 func updated(c *container.Cluster, update *container.ClusterUpdate) (*container.Cluster, error) {
 	var fields, wanted map[string]any
@@ -20,6 +15,10 @@ func updated(c *container.Cluster, update *container.ClusterUpdate) (*container.
 	}
 	if err := recode(update, &wanted); err != nil {
 		return nil, err
+	}
+	// otherFields are the fields of a cluster that an update names differently.
+	otherFields := map[string]string{
+		"ClusterAutoscaling": "autoscaling", "MasterVersion": "currentMasterVersion", "LoggingService": "loggingService",
 	}
 	for name, value := range wanted {
 		desired, found := strings.CutPrefix(name, "desired")

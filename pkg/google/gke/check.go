@@ -149,7 +149,7 @@ func (o Options) checkZones(a api.Accelerator) error {
 }
 
 // reserved are the ends of the domains of labels that GKE keeps for itself.
-var reserved = []string{"kubernetes.io", "k8s.io", "cloud.google.com"}
+func reserved() []string { return []string{"kubernetes.io", "k8s.io", "cloud.google.com"} }
 
 func checkLabels(labels map[string]string) error {
 	for _, key := range keys(labels) {
@@ -158,7 +158,7 @@ func checkLabels(labels map[string]string) error {
 			return fmt.Errorf("--labels %s=%s: %s", key, value, wrong[0])
 		}
 		domain, _, _ := strings.Cut(key, "/")
-		for _, end := range reserved {
+		for _, end := range reserved() {
 			if strings.Contains(key, "/") && (domain == end || strings.HasSuffix(domain, "."+end)) {
 				return fmt.Errorf("--labels %s=%s: labels of %s belong to Kubernetes and GKE; use another name", key, value, end)
 			}

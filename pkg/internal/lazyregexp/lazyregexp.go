@@ -13,7 +13,7 @@ var compiled struct {
 	byText map[string]*regexp.Regexp
 }
 
-// Of returns the expression of a constant, which is compiled once. One that does not compile
+// Of returns the expression of a text, which is compiled once. One that does not compile
 // panics, as in regexp.MustCompile.
 func Of(text string) *regexp.Regexp {
 	compiled.RLock()
@@ -31,10 +31,4 @@ func Of(text string) *regexp.Regexp {
 		compiled.byText[text] = regexp.MustCompile(text)
 	}
 	return compiled.byText[text]
-}
-
-// New returns a function that compiles an expression once and returns it, for a text that is put
-// together at run time.
-func New(text string) func() *regexp.Regexp {
-	return sync.OnceValue(func() *regexp.Regexp { return regexp.MustCompile(text) })
 }

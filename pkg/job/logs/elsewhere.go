@@ -2,7 +2,6 @@ package logs
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"time"
 )
@@ -11,9 +10,6 @@ import (
 type missingError struct{ err error }
 
 func (e *missingError) Error() string { return e.err.Error() }
-
-// errSilent says that nothing has come for so long that no more is waited for.
-var errSilent = errors.New("its node sends nothing")
 
 // readFromStore continues in the archive because of an error of the node. Without an archive, a
 // log that is followed continues with the next attempt, after a warning.

@@ -74,7 +74,7 @@ func (l *podLog) read(ctx, drained, live context.Context) error {
 	case ctx.Err() != nil:
 		return ctx.Err()
 	case errors.Is(err, context.Canceled): // of drained
-		return l.readFromStore(ctx, live, errSilent)
+		return l.readFromStore(ctx, live, errors.New("its node sends nothing"))
 	case errors.As(err, &missing):
 		return l.readFromStore(ctx, live, missing.err)
 	}

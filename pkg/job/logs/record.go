@@ -5,8 +5,8 @@ import (
 	"encoding/binary"
 	"time"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
-	"github.com/kubectl-kinetic/kinetic/runner/kinetic_runner/contract"
 )
 
 // A log consists of records, one per line:
@@ -16,11 +16,10 @@ import (
 // A record is a line of one stream or, if it ends in pieceEnd, a piece of a line, which the next
 // record of the same stream continues. Records of the other stream may come between the two. A
 // log without marks, from an older runner, is all standard output.
-var marks = contract.Read().Marks
-
+//
 // stderrMark begins a record of standard error, stdoutMark one of standard output whose text begins with a mark.
 // pieceEnd says that the line continues in another record.
-var stderrMark, stdoutMark, pieceEnd = marks.Stderr[0], marks.Stdout[0], marks.Piece[0]
+var stderrMark, stdoutMark, pieceEnd = api.Contract.Marks.Stderr[0], api.Contract.Marks.Stdout[0], api.Contract.Marks.Piece[0]
 
 const (
 	// stampForm is the form of a stamp, in which 0 stands for any digit.

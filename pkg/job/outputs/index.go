@@ -18,14 +18,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
-	"github.com/kubectl-kinetic/kinetic/runner/kinetic_runner/contract"
 )
-
-// indexVersion is the version of the runner's indexes. Earlier ones say which plain names were complete.
-var indexVersion = contract.Read().Versions.OutputsIndex
-
-// maxIndex is the most bytes that an index may have: some million files.
-var maxIndex = contract.Read().Limits.OutputsIndex
 
 // index is a finished state of what a host, or an input of a map, has written: what a restore brings.
 type index struct {
@@ -129,8 +122,8 @@ func (d *Dir) readIndex(ctx context.Context, o store.Object) (index, error) {
 	if err == nil {
 		err = json.Unmarshal(data, &found)
 	}
-	if err == nil && found.Version > indexVersion {
-		err = &api.VersionError{Got: found.Version, Max: indexVersion}
+	if err == nil && found.Version > api.Contract.Versions.OutputsIndex {
+		err = &api.VersionError{Got: found.Version, Max: api.Contract.Versions.OutputsIndex}
 	}
 	if err != nil {
 		return found, fmt.Errorf("job %s: reading %s/%s: %w", d.job.ID(), d.homeStore.URL(), o.Name, err)
@@ -147,9 +140,9 @@ func unzip(data []byte) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	plain, err := io.ReadAll(io.LimitReader(r, maxIndex+1))
-	if err == nil && int64(len(plain)) > maxIndex {
-		err = fmt.Errorf("it has more than %d bytes", maxIndex)
+	plain, err := io.ReadAll(io.LimitReader(r, api.Contract.Limits.OutputsIndex+1))
+	if err == nil && int64(len(plain)) > api.Contract.Limits.OutputsIndex {
+		err = fmt.Errorf("it has more than %d bytes", api.Contract.Limits.OutputsIndex)
 	}
 	return plain, err
 }
@@ -210,7 +203,7 @@ func (d *Dir) read(ctx context.Context) (listing, error) {
 		indexes = atCommonMoment(indexes)
 	}
 	for _, x := range indexes {
-		if x.Version < indexVersion {
+		if x.Version < api.Contract.Versions.OutputsIndex {
 			d.addEarlier(x, plain, files, found.links)
 			continue
 		}

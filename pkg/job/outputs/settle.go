@@ -12,6 +12,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
@@ -25,7 +26,7 @@ func (d *Dir) Settle(ctx context.Context) error {
 		return err
 	}
 	untidy := slices.DeleteFunc(slices.Clone(indexes), func(x index) bool {
-		return x.Version != indexVersion || (x.Done || len(x.Files)+len(x.Pending) == 0) && len(x.unnamed(objects)) == 0
+		return x.Version != api.Contract.Versions.OutputsIndex || (x.Done || len(x.Files)+len(x.Pending) == 0) && len(x.unnamed(objects)) == 0
 	})
 	if len(untidy) == 0 {
 		return nil
@@ -61,7 +62,7 @@ func (d *Dir) Settle(ctx context.Context) error {
 func (d *Dir) removed(indexes []index, plain map[string]File) (found []store.Object) {
 	named := map[string]bool{}
 	for _, x := range indexes {
-		if x.Version < indexVersion {
+		if x.Version < api.Contract.Versions.OutputsIndex {
 			return nil // it does not name all of them
 		}
 		for _, e := range x.Files {
@@ -203,7 +204,7 @@ func (d *Dir) leaveOut(ctx context.Context, files []File) error {
 		return err
 	}
 	for _, x := range indexes {
-		if x.Version < indexVersion {
+		if x.Version < api.Contract.Versions.OutputsIndex {
 			continue
 		}
 		left := x

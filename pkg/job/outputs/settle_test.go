@@ -32,7 +32,7 @@ func killed(t *testing.T, plain, home string) *storetest.Bucket {
 	entryOf := func(path, content, object string, modified int64) entry {
 		return entry{Path: path, Size: int64(len(content)), SHA256: hashOf(content), Mode: 0o644, Modified: modified, Object: object}
 	}
-	data, err := json.Marshal(index{Version: indexVersion, Write: "w1", Attempt: 2, Grace: 25, Files: []entry{
+	data, err := json.Marshal(index{Version: api.Contract.Versions.OutputsIndex, Write: "w1", Attempt: 2, Grace: 25, Files: []entry{
 		entryOf("log.txt", "a log", "", 1),
 		entryOf("last.pt", "the new state", "sync/0/aa", 3),
 		entryOf("new/best.pt", "the best state", "sync/0/bb", 2),
@@ -195,7 +195,7 @@ func TestSettleWhileAnotherHostSaves(t *testing.T) {
 	} {
 		b := killed(t, "a1/outputs/", "a1/")
 		if c.ended {
-			data, _ := json.Marshal(index{Version: indexVersion, Write: "w1", Attempt: 2, Ended: true, Pending: []string{"half"}})
+			data, _ := json.Marshal(index{Version: api.Contract.Versions.OutputsIndex, Write: "w1", Attempt: 2, Ended: true, Pending: []string{"half"}})
 			b.Put("a1/sync/0.json", string(data), nil)
 		}
 		end, err := json.Marshal(api.End{Version: api.EndVersion, State: api.Failed, Reason: api.Killed, By: "runner", Finished: time.Now().Add(c.finished)})
@@ -217,8 +217,8 @@ func TestSettleOfAFileOfTwoHosts(t *testing.T) {
 		return entry{Path: "train.log", Size: int64(len(content)), SHA256: hashOf(content), Mode: 0o644, Modified: 1, Object: object}
 	}
 	for number, x := range []index{
-		{Version: indexVersion, Write: "w0", Attempt: 1, Ended: true, Done: true, Files: []entry{file("of host 0", "")}},
-		{Version: indexVersion, Write: "w1", Attempt: 1, Ended: true, Files: []entry{file("of host 1", "sync/1/aa")}},
+		{Version: api.Contract.Versions.OutputsIndex, Write: "w0", Attempt: 1, Ended: true, Done: true, Files: []entry{file("of host 0", "")}},
+		{Version: api.Contract.Versions.OutputsIndex, Write: "w1", Attempt: 1, Ended: true, Files: []entry{file("of host 1", "sync/1/aa")}},
 	} {
 		data, err := json.Marshal(x)
 		if err != nil {

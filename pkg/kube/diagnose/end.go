@@ -104,7 +104,7 @@ func callReport(t *corev1.ContainerStateTerminated) string {
 	if text := runnerSentence(t); text != "" {
 		return text
 	}
-	if t.ExitCode == api.ExitDeadline {
+	if t.ExitCode == api.Contract.Exits.Deadline {
 		return "the limit of --max-runtime or --max-cost was exceeded"
 	}
 	return fmt.Sprintf("exit code %d", t.ExitCode)
@@ -133,7 +133,7 @@ func (s Observation) explainCrash(p corev1.Pod, t *corev1.ContainerStateTerminat
 		r.Sentence = runnerSentence(t)
 	case t.ExitCode == exitNoProgram:
 		r.Sentence = fmt.Sprintf("exit code %d: a program was not found in image %s", t.ExitCode, foreign(imageOf(p, WorkerOf(p))))
-	case t.ExitCode == api.ExitRunner:
+	case t.ExitCode == api.Contract.Exits.Runner:
 		r.Sentence = fmt.Sprintf("the runner failed (exit code %d): see the last lines of the log", t.ExitCode)
 	default:
 		r.Sentence = fmt.Sprintf("exit code %d%s", t.ExitCode, signalled(t.ExitCode))
@@ -147,9 +147,9 @@ const exitNoProgram = 127
 // signalled names the signals that come from outside.
 func signalled(code int32) string {
 	switch code {
-	case api.ExitKilled:
+	case api.Contract.Exits.Killed:
 		return " (SIGKILL)"
-	case api.ExitTerminated:
+	case api.Contract.Exits.Terminated:
 		return " (SIGTERM)"
 	}
 	return ""

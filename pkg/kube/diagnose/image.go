@@ -66,19 +66,18 @@ type pullFailure struct {
 	lost          bool
 }
 
-// pullFailures are tried in order.
-var pullFailures = []pullFailure{
-	{wrongMachine, "image %[1]s was not built for the processor of node %[2]s", "", true, false},
-	{denied, "image %[1]s can't be pulled, access is denied: %[3]s",
-		"gcloud artifacts repositories get-iam-policy %[2]s --location=%[3]s --project=%[1]s", false, false},
-	{noPart, "the registry has lost a part of image %[1]s: %[3]s", "", true, true},
-	{noImage, "image %[1]s does not exist, according to the registry: %[3]s",
-		"gcloud artifacts docker images list %[3]s-docker.pkg.dev/%[1]s/%[2]s --include-tags", true, true},
-}
-
 // explainPull puts the registry's answer into our words.
 func explainPull(p corev1.Pod, image, said string) Diagnosis {
 	words := lazyregexp.Of(address).ReplaceAllString(said, "") // an address may contain any word
+	// pullFailures are tried in order.
+	pullFailures := []pullFailure{
+		{wrongMachine, "image %[1]s was not built for the processor of node %[2]s", "", true, false},
+		{denied, "image %[1]s can't be pulled, access is denied: %[3]s",
+			"gcloud artifacts repositories get-iam-policy %[2]s --location=%[3]s --project=%[1]s", false, false},
+		{noPart, "the registry has lost a part of image %[1]s: %[3]s", "", true, true},
+		{noImage, "image %[1]s does not exist, according to the registry: %[3]s",
+			"gcloud artifacts docker images list %[3]s-docker.pkg.dev/%[1]s/%[2]s --include-tags", true, true},
+	}
 	for _, f := range pullFailures {
 		if !lazyregexp.Of(f.pattern).MatchString(words) {
 			continue

@@ -123,7 +123,7 @@ func chunksDone(j *batchv1.Job) string {
 
 // isReported reports whether an exit code is the runner's report of how the call ended:
 // the call's own exit code, or that of --max-runtime.
-func isReported(code int32) bool { return code >= 0 && code <= api.ExitDeadline }
+func isReported(code int32) bool { return code >= 0 && code <= api.Contract.Exits.Deadline }
 
 // isFinal reports whether a worker's exit code ends the job, so that nothing runs again.
 // With --retry-on error, the Job retries errors of the call itself.

@@ -98,7 +98,7 @@ func (lwsRules) podSets(workload *unstructured.Unstructured) ([]PodSet, error) {
 // outcome returns the end that the leader, or a client, has written on a LeaderWorkerSet.
 func outcome(lws *metav1.ObjectMeta) (api.End, bool) {
 	var end api.End
-	err := json.Unmarshal([]byte(lws.Annotations[api.AnnotationOutcome]), &end)
+	err := json.Unmarshal([]byte(lws.Annotations[api.Contract.Names.Outcome]), &end)
 	return end, err == nil && end.State.Ended()
 }
 

@@ -238,7 +238,7 @@ func firstCrashed(pods []corev1.Pod) *corev1.Pod {
 func crashOf(p corev1.Pod) *corev1.ContainerStateTerminated {
 	c := WorkerOf(p)
 	t := cmp.Or(c.LastTerminationState.Terminated, c.State.Terminated)
-	if t == nil || isReported(t.ExitCode) || t.ExitCode == api.ExitTerminated {
+	if t == nil || isReported(t.ExitCode) || t.ExitCode == api.Contract.Exits.Terminated {
 		return nil
 	}
 	return t

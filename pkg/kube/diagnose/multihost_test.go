@@ -94,10 +94,10 @@ func TestStateOfSet(t *testing.T) {
 			inPod("h0-1", api.Status{State: api.Running, Attempt: 1, Started: two, UnreleasedHosts: "4 chips"})},
 		"the leader has closed, and is alone": {lws(), []corev1.Pod{unready(member(0, 1, running(2)))},
 			inPod("h0-1", api.Status{State: api.Running, Attempt: 1, Started: two, UnreleasedHosts: "1 host"})},
-		"the outcome is known": {lws(api.AnnotationOutcome, end), []corev1.Pod{member(0, 1, running(2))},
+		"the outcome is known": {lws(api.Contract.Names.Outcome, end), []corev1.Pod{member(0, 1, running(2))},
 			plain(api.Status{State: api.Succeeded, Reason: api.Completed, ExitCode: code(0), Attempt: 3, Started: two, Finished: five})},
 		"a late leader may not be the first": {lws(), []corev1.Pod{member(1, 20, running(21)), member(0, 20, running(21))}, inLatePod("h0-20", api.Status{State: api.Running, Attempt: 1, Started: at(21).UTC()})},
-		"an outcome that is none":            {lws(api.AnnotationOutcome, "{}"), []corev1.Pod{member(0, 1, running(2))}, inPod("h0-1", api.Status{State: api.Running, Attempt: 1, Started: two})},
+		"an outcome that is none":            {lws(api.Contract.Names.Outcome, "{}"), []corev1.Pod{member(0, 1, running(2))}, inPod("h0-1", api.Status{State: api.Running, Attempt: 1, Started: two})},
 		"told to end early":                  {deletedSet(), []corev1.Pod{member(0, 1, waiting(""))}, plain(api.Status{State: api.Pending, Attempt: 1})},
 		"told to end":                        {deletedSet(), []corev1.Pod{member(0, 1, running(2))}, plain(api.Status{State: api.Running, Message: ending, Attempt: 1, Started: two})},
 

@@ -73,7 +73,7 @@ func TestExplainNodes(t *testing.T) {
 		})
 	}
 	head := unscheduled("1", "1Gi", memory, nil)
-	head.Spec.InitContainers = []corev1.Container{{Name: api.PathwaysProxy, RestartPolicy: new(corev1.ContainerRestartPolicyAlways),
+	head.Spec.InitContainers = []corev1.Container{{Name: api.Contract.Pathways.Proxy, RestartPolicy: new(corev1.ContainerRestartPolicyAlways),
 		Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{corev1.ResourceMemory: resource.MustParse("16Gi")}}}}
 	if got, want := (Observation{Nodes: nodes[:2]}).explainUnscheduled(head).Sentence, "memory free (17Gi asked); the largest node has 13 GiB"; !strings.Contains(got, want) {
 		t.Errorf("with a sidecar: got %q, want %q", got, want)

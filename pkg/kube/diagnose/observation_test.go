@@ -16,7 +16,7 @@ func TestImageDigestIsThatOfTheCall(t *testing.T) {
 			Status: corev1.PodStatus{ContainerStatuses: []corev1.ContainerStatus{{Name: container, ImageID: image}}},
 		}
 	}
-	host, call := pod(api.PathwaysWorker, "server@sha256:1"), pod(api.ContainerName, "python@sha256:2")
+	host, call := pod(api.Contract.Pathways.Worker, "server@sha256:1"), pod(api.ContainerName, "python@sha256:2")
 	if got := imageDigest([]corev1.Pod{host, call}); got != "sha256:2" {
 		t.Errorf("got %q, want the call's", got)
 	}

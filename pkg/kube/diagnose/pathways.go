@@ -19,18 +19,18 @@ const morePartMemory = "raise its limit with --overlay, or run on machines with 
 
 // partTitle returns what sentences call a sidecar of the Pathways runtime, "" for any other container.
 func partTitle(container string) string {
-	return map[string]string{api.PathwaysManager: api.ManagerTitle, api.PathwaysProxy: api.ProxyTitle}[container]
+	return map[string]string{api.Contract.Pathways.Manager: api.Contract.Parts.ManagerTitle, api.Contract.Pathways.Proxy: api.Contract.Parts.ProxyTitle}[container]
 }
 
 // beginsWithPart reports whether a sentence is about a sidecar of the Pathways runtime.
 func beginsWithPart(sentence string) bool {
-	return strings.HasPrefix(sentence, api.ManagerTitle) || strings.HasPrefix(sentence, api.ProxyTitle)
+	return strings.HasPrefix(sentence, api.Contract.Parts.ManagerTitle) || strings.HasPrefix(sentence, api.Contract.Parts.ProxyTitle)
 }
 
 // endedPart returns the sidecar of the Pathways runtime in a pod that has ended by itself, and how; nil if none has. The
 // first one counts: the next one can't do without it.
 func endedPart(p corev1.Pod) (*corev1.ContainerStatus, *corev1.ContainerStateTerminated) {
-	for _, name := range []string{api.PathwaysManager, api.PathwaysProxy} {
+	for _, name := range []string{api.Contract.Pathways.Manager, api.Contract.Pathways.Proxy} {
 		i := slices.IndexFunc(p.Status.InitContainerStatuses, func(c corev1.ContainerStatus) bool { return c.Name == name })
 		if i < 0 {
 			continue

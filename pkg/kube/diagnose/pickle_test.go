@@ -25,7 +25,7 @@ func TestReportedPickle(t *testing.T) {
 		"none":                         {job(), []corev1.Pod{pod("a", 1, terminated(0, "Completed", `{"state":"SUCCEEDED"}`))}, nil},
 		"a message of another end":     {job(), []corev1.Pod{pod("a", 1, terminated(0, "Completed", failed))}, nil},
 		"a pod that still runs":        {job(), []corev1.Pod{pod("a", 1, running(2))}, nil},
-		"the outcome of several hosts": {lws(api.AnnotationOutcome, succeeded), nil, want},
+		"the outcome of several hosts": {lws(api.Contract.Names.Outcome, succeeded), nil, want},
 	} {
 		if diff := cmp.Diff(tt.want, workloadOf(tt.workload).State(tt.pods).Reported); diff != "" {
 			t.Errorf("%s: -want +got:\n%s", name, diff)

@@ -29,7 +29,7 @@ func CompareAges(a, b *corev1.Pod) int {
 func WorkerOf(p corev1.Pod) corev1.ContainerStatus {
 	name := api.ContainerName
 	if !RunsCall(p) {
-		name = api.PathwaysWorker
+		name = api.Contract.Pathways.Worker
 	}
 	for _, c := range p.Status.ContainerStatuses {
 		if c.Name == name {
@@ -41,7 +41,7 @@ func WorkerOf(p corev1.Pod) corev1.ContainerStatus {
 
 // RunsCall reports whether a pod runs the call of its job, and is not a TPU host of the Pathways runtime.
 func RunsCall(p corev1.Pod) bool {
-	return !slices.ContainsFunc(p.Spec.Containers, func(c corev1.Container) bool { return c.Name == api.PathwaysWorker })
+	return !slices.ContainsFunc(p.Spec.Containers, func(c corev1.Container) bool { return c.Name == api.Contract.Pathways.Worker })
 }
 
 // StartOf returns when a container began, the zero time if it hasn't.

@@ -28,10 +28,13 @@ type AddOn struct {
 // its own manifests and charts name it.
 type controller struct{ group, namespace, deployment string }
 
-var (
-	leaderWorkerSet = controller{diagnose.LeaderWorkerSet.Group, "lws-system", "lws-controller-manager"}
-	kueueController = controller{kueue.Version.Group, "kueue-system", "kueue-controller-manager"}
-)
+func kueueController() controller {
+	return controller{kueue.Version.Group, "kueue-system", "kueue-controller-manager"}
+}
+
+func leaderWorkerSet() controller {
+	return controller{diagnose.LeaderWorkerSet.Group, "lws-system", "lws-controller-manager"}
+}
 
 func (c controller) request() apiserver.Request {
 	return apiserver.Request{Verb: "get", Resource: "/apis/" + c.group}

@@ -122,12 +122,12 @@ func newReader(config *rest.Config, o Options) (reader, error) {
 func (r reader) parts() map[string]part {
 	return map[string]part{
 		PartServer: {apiserver.Request{Verb: "get", Resource: "/version"}, r.version},
-		PartLeaderWorkerSet: {leaderWorkerSet.request(), func(ctx context.Context) (func(*Inventory), error) {
-			found, err := r.addOn(ctx, leaderWorkerSet)
+		PartLeaderWorkerSet: {leaderWorkerSet().request(), func(ctx context.Context) (func(*Inventory), error) {
+			found, err := r.addOn(ctx, leaderWorkerSet())
 			return func(i *Inventory) { i.LeaderWorkerSet = found }, err
 		}},
-		PartKueue: {kueueController.request(), func(ctx context.Context) (func(*Inventory), error) {
-			found, err := r.addOn(ctx, kueueController)
+		PartKueue: {kueueController().request(), func(ctx context.Context) (func(*Inventory), error) {
+			found, err := r.addOn(ctx, kueueController())
 			return func(i *Inventory) { i.Kueue = found }, err
 		}},
 		PartRunners: {apiserver.Request{Verb: "list", Resource: "configmaps", Namespace: r.namespace}, r.runners},

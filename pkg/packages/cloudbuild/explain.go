@@ -14,7 +14,6 @@ import (
 // FailedError says that a build has failed, or was ended.
 type FailedError struct {
 	Build  Build
-	Status string   // "FAILURE", "TIMEOUT", "CANCELLED", "EXPIRED" or "INTERNAL_ERROR"
 	Reason string   // why, in a few words
 	Advice string   // what to do, "" if only the log says it
 	Lines  []string // of the log, that explain it
@@ -38,7 +37,7 @@ func (e *FailedError) Error() string {
 
 // failed explains the end of a build that has no image.
 func failed(build Build, account string, b *cloudbuildpb.Build, log []string) *FailedError {
-	e := &FailedError{Build: build, Status: b.GetStatus().String()}
+	e := &FailedError{Build: build}
 	e.Build.URL = cmp.Or(b.GetLogUrl(), build.URL)
 	switch b.GetStatus() {
 	case cloudbuildpb.Build_TIMEOUT:

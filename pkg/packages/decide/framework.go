@@ -20,30 +20,32 @@ const (
 
 // namesOf lists well-known packages by what they use. Each name is the maintainers' knowledge of November 2026, not
 // a reading of PyPI: a name that is missing costs a warning, a wrong one a framework too many or too few.
-var namesOf = map[framework]string{
-	usesJAX: `alphafold3 big-vision blackjax brax chex clu diffrax distrax dm-haiku easydel equinox evosax flax gemma haliax jax jax-md
-		jaxlib jaxopt jraph kauldron levanter lineax maxtext mctx neural-tangents numpyro optax optimistix orbax-checkpoint ott-jax
-		penzai qwix rlax scenic tokamax trax tunix`,
-	usesXLA: `torch-xla`,
-	usesOther: `accelerate allennlp auto-gptq autoawq axolotl bitsandbytes botorch captum catalyst composer deepspeed easyocr
-		fairscale fairseq fairseq2 fastai flair flash-attn gpytorch kornia lightning lightning-fabric liger-kernel litgpt
-		llm-foundry lmdeploy megatron-core monai mosaicml nemo-toolkit open-clip-torch openai-whisper optimum outetts peft pyannote-audio
-		pyro-ppl pytorch segment-anything sentence-transformers sglang spacy-transformers speechbrain stable-baselines3 stanza tabpfn
-		tf-keras tf-models-official tf-nightly timm trl tts ultralytics unsloth vllm xformers`,
-	usesAny: `keras keras-cv keras-hub keras-nlp keras-rs keras-tuner`,
-	usesNone: `absl-py aiohttp array-record attrs black boto3 click cloudpickle datasets einops etils fastapi fsspec gcsfs gin-config
-		google-cloud-bigquery google-cloud-storage grain grpcio gymnasium h5py httpx huggingface-hub hydra-core imageio jaxtyping joblib
-		jsonlines jupyter lightgbm loguru matplotlib ml-collections ml-dtypes mlflow msgpack mypy networkx nltk numba numpy omegaconf
-		openai opencv-python opencv-python-headless orjson packaging pandas pillow plotly polars protobuf psutil pyarrow pydantic pytest
-		python-dateutil python-dotenv pyyaml regex requests rich ruff s3fs safetensors scikit-image scikit-learn scipy seaborn
-		sentencepiece simplejson six statsmodels sympy tabulate tenacity tensorboard tensorboardx tensorflow-datasets tensorflow-metadata
-		tensorstore tiktoken tokenizers tomli toolz tqdm treescope typer typing-extensions tyro ujson urllib3 wandb xgboost zarr zstandard`,
+func namesOf() map[framework]string {
+	return map[framework]string{
+		usesJAX: `alphafold3 big-vision blackjax brax chex clu diffrax distrax dm-haiku easydel equinox evosax flax gemma haliax jax jax-md
+			jaxlib jaxopt jraph kauldron levanter lineax maxtext mctx neural-tangents numpyro optax optimistix orbax-checkpoint ott-jax
+			penzai qwix rlax scenic tokamax trax tunix`,
+		usesXLA: `torch-xla`,
+		usesOther: `accelerate allennlp auto-gptq autoawq axolotl bitsandbytes botorch captum catalyst composer deepspeed easyocr
+			fairscale fairseq fairseq2 fastai flair flash-attn gpytorch kornia lightning lightning-fabric liger-kernel litgpt
+			llm-foundry lmdeploy megatron-core monai mosaicml nemo-toolkit open-clip-torch openai-whisper optimum outetts peft pyannote-audio
+			pyro-ppl pytorch segment-anything sentence-transformers sglang spacy-transformers speechbrain stable-baselines3 stanza tabpfn
+			tf-keras tf-models-official tf-nightly timm trl tts ultralytics unsloth vllm xformers`,
+		usesAny: `keras keras-cv keras-hub keras-nlp keras-rs keras-tuner`,
+		usesNone: `absl-py aiohttp array-record attrs black boto3 click cloudpickle datasets einops etils fastapi fsspec gcsfs gin-config
+			google-cloud-bigquery google-cloud-storage grain grpcio gymnasium h5py httpx huggingface-hub hydra-core imageio jaxtyping joblib
+			jsonlines jupyter lightgbm loguru matplotlib ml-collections ml-dtypes mlflow msgpack mypy networkx nltk numba numpy omegaconf
+			openai opencv-python opencv-python-headless orjson packaging pandas pillow plotly polars protobuf psutil pyarrow pydantic pytest
+			python-dateutil python-dotenv pyyaml regex requests rich ruff s3fs safetensors scikit-image scikit-learn scipy seaborn
+			sentencepiece simplejson six statsmodels sympy tabulate tenacity tensorboard tensorboardx tensorflow-datasets tensorflow-metadata
+			tensorstore tiktoken tokenizers tomli toolz tqdm treescope typer typing-extensions tyro ujson urllib3 wandb xgboost zarr zstandard`,
+	}
 }
 
 // frameworks has what each of these packages uses.
 var frameworks = sync.OnceValue(func() map[string]framework {
 	of := map[string]framework{}
-	for f, names := range namesOf {
+	for f, names := range namesOf() {
 		for name := range strings.FieldsSeq(names) {
 			of[name] = f
 		}
@@ -51,15 +53,14 @@ var frameworks = sync.OnceValue(func() map[string]framework {
 	return of
 })
 
-// extras are extras with which a package, such as transformers, brings a framework.
-var extras = map[string]framework{
-	"torch": usesOther, "pytorch": usesOther, "tf": usesOther, "tensorflow": usesOther, "jax": usesJAX, "flax": usesJAX,
-}
-
 // frameworkOf returns what a package uses, "" if that is not known.
 func frameworkOf(r requirement.Requirement) framework {
 	// families are beginnings of names that say what a package uses.
 	families := map[string]framework{"torch": usesOther, "pytorch-": usesOther, "tensorflow": usesOther, "jax-": usesJAX}
+	// extras are extras with which a package, such as transformers, brings a framework.
+	extras := map[string]framework{
+		"torch": usesOther, "pytorch": usesOther, "tf": usesOther, "tensorflow": usesOther, "jax": usesJAX, "flax": usesJAX,
+	}
 	for _, extra := range r.Extras {
 		if of, known := extras[requirement.Normalize(extra)]; known {
 			return of

@@ -10,7 +10,7 @@ import (
 // TestFrameworks: each package is listed once, as indexes spell it.
 func TestFrameworks(t *testing.T) {
 	seen := map[string]framework{}
-	for uses, names := range namesOf {
+	for uses, names := range namesOf() {
 		for name := range strings.FieldsSeq(names) {
 			if other, twice := seen[name]; twice {
 				t.Errorf("%s uses %s and %s", name, other, uses)

@@ -16,7 +16,6 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
@@ -90,7 +89,7 @@ func (p *Plan) linkedWheels() (sums []string, err error) {
 	if p.Wanted.Kind != deps.UVLock || !bytes.Contains(p.Wanted.Lock, []byte("path = ")) {
 		return nil, nil
 	}
-	paths, err := lock.Unhashed(p.Wanted.Lock, lock.Options{Name: p.Wanted.Source, Dir: p.Wanted.Dir})
+	paths, err := deps.Unhashed(p.Wanted.Lock, deps.LockOptions{Name: p.Wanted.Source, Dir: p.Wanted.Dir})
 	if err != nil {
 		return nil, err
 	}
@@ -139,7 +138,7 @@ func (p *Plan) options() ([]string, error) {
 }
 
 // linked are the ends of the names of files that --find-links finds.
-var linked = []string{".whl", ".tar.gz", ".zip", ".html"}
+func linked() []string { return []string{".whl", ".tar.gz", ".zip", ".html"} }
 
 // linksSum returns a hash of what --find-links finds in a directory: the names and contents of the
 // files directly in it. It may also be a page. If there is no such directory, a resolver tells.
@@ -159,7 +158,7 @@ func linksSum(path string) (string, error) {
 	}
 	h := sha256.New()
 	for _, e := range entries {
-		if !slices.ContainsFunc(linked, func(end string) bool { return strings.HasSuffix(e.Name(), end) }) {
+		if !slices.ContainsFunc(linked(), func(end string) bool { return strings.HasSuffix(e.Name(), end) }) {
 			continue
 		}
 		file := filepath.Join(path, e.Name())
@@ -244,13 +243,13 @@ func (p *Plan) readLock() (err error) {
 	if !p.Wanted.Kind.IsLock() || !p.Base.Known {
 		return nil
 	}
-	o := lock.Options{Name: p.Wanted.Source, Dir: p.Wanted.Dir, Root: p.Root, Target: p.Base.Facts(p.Arch).Target(), FullPython: p.Base.full(),
+	o := deps.LockOptions{Name: p.Wanted.Source, Dir: p.Wanted.Dir, Root: p.Root, Target: p.Base.Facts(p.Arch).Target(), FullPython: p.Base.full(),
 		Extras: p.Wanted.Extras, Groups: p.Wanted.Groups, Wanted: p.Wanted.Named()}
-	var l lock.Lock
+	var l deps.Lock
 	if p.Wanted.Kind == deps.UVLock {
-		l, err = lock.ReadUV(p.Wanted.Lock, p.Wanted.ProjectName, o)
+		l, err = deps.ReadUV(p.Wanted.Lock, p.Wanted.ProjectName, o)
 	} else {
-		l, err = lock.ReadPyLock(p.Wanted.Lock, o)
+		l, err = deps.ReadPyLock(p.Wanted.Lock, o)
 	}
 	if err == nil {
 		p.Locked, _ = Wheels(l.Packages)
@@ -263,7 +262,7 @@ func (p *Plan) readLock() (err error) {
 }
 
 // Wheels returns the wheels of packages, and whether every package has one.
-func Wheels(packages []lock.Package) (wheels []image.Wheel, whole bool) {
+func Wheels(packages []deps.Package) (wheels []image.Wheel, whole bool) {
 	for _, p := range packages {
 		if p.Wheel == nil {
 			return nil, false

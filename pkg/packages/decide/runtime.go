@@ -9,7 +9,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
@@ -62,11 +61,11 @@ func jaxFor(kind api.AcceleratorKind, asked requirement.Specifiers) string {
 func (p *Plan) environments() []requirement.Environment {
 	target := p.Base.Facts(p.Arch).Target()
 	if target.Python != "" {
-		return []requirement.Environment{lock.Options{Target: target, FullPython: p.Base.full()}.Environment()}
+		return []requirement.Environment{deps.LockOptions{Target: target, FullPython: p.Base.full()}.Environment()}
 	}
 	var all []requirement.Environment
 	for _, target.Python = range Pythons() {
-		all = append(all, lock.Options{Target: target}.Environment())
+		all = append(all, deps.LockOptions{Target: target}.Environment())
 	}
 	return all
 }

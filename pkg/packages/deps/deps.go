@@ -1,6 +1,6 @@
 // Package deps finds out which Python packages a project needs, as far as its own files say:
-// requirements.txt, pyproject.toml, a lock file, or the metadata in a script. It reads files
-// below the package root only, and contacts nothing.
+// requirements.txt, pyproject.toml, a lock file, or the metadata in a script. It also reads which
+// wheels a lock file has for a target. It reads files below the package root only, and contacts nothing.
 package deps
 
 import (

@@ -41,21 +41,6 @@ func (r *reader) lock(path string, kind Kind) (err error) {
 	return nil
 }
 
-// uvLock is what is read of uv.lock.
-type uvLock struct {
-	Packages []uvPackage `toml:"package"`
-}
-
-type uvPackage struct {
-	Name         string
-	Source       struct{ Editable, Directory, Virtual string }
-	Dependencies []uvDependency
-	Optional     map[string][]uvDependency `toml:"optional-dependencies"`
-	Dev          map[string][]uvDependency `toml:"dev-dependencies"`
-}
-
-type uvDependency struct{ Name string }
-
 // members adds the directories of the projects that the one in uv.lock needs, such as those of its workspace,
 // and warns of those that don't travel with the job. dir is that of the lock.
 func (r *reader) members(dir string) error {
@@ -92,8 +77,7 @@ func (f uvLock) needed(w Wanted) map[string]bool {
 	var next []string
 	for _, p := range f.Packages {
 		byName[p.Name] = append(byName[p.Name], p)
-		isCode := p.Source.Editable+p.Source.Directory+p.Source.Virtual != ""
-		if isCode && (w.ProjectName == "" || p.Name == requirement.Normalize(w.ProjectName)) {
+		if p.Source.isCode() && (w.ProjectName == "" || p.Name == requirement.Normalize(w.ProjectName)) {
 			next = append(next, p.Name)
 		}
 	}

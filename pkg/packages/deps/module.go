@@ -10,17 +10,16 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
-// distributions are the packages that have well-known modules of another name.
-var distributions = map[string][]string{
-	"PIL": {"pillow"}, "bs4": {"beautifulsoup4"}, "cv2": {"opencv-python", "opencv-python-headless"}, "dateutil": {"python-dateutil"},
-	"dotenv": {"python-dotenv"}, "skimage": {"scikit-image"}, "sklearn": {"scikit-learn"}, "yaml": {"pyyaml"},
-}
-
 // WithModule returns the requirement that provides a module, and whether there is one. Most
 // packages have the name of their module.
 func (w Wanted) WithModule(module string) (Line, bool) {
 	top, _, _ := strings.Cut(module, ".")
 	names := []string{requirement.Normalize(top)}
+	// distributions are the packages that have well-known modules of another name.
+	distributions := map[string][]string{
+		"PIL": {"pillow"}, "bs4": {"beautifulsoup4"}, "cv2": {"opencv-python", "opencv-python-headless"}, "dateutil": {"python-dateutil"},
+		"dotenv": {"python-dotenv"}, "skimage": {"scikit-image"}, "sklearn": {"scikit-learn"}, "yaml": {"pyyaml"},
+	}
 	for _, name := range distributions[top] {
 		names = append(names, requirement.Normalize(name))
 	}

@@ -12,15 +12,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
-// locks are files whose versions count for other tools, and what to type instead.
-var locks = []unread{
-	{pattern: "poetry.lock", instead: "for its versions, run poetry export -f requirements.txt -o requirements.txt"},
-	{pattern: "pdm.lock", instead: "for its versions, type pdm export -f requirements -o requirements.txt"},
-	{pattern: "uv.lock", instead: "for its versions, add --requirements uv.lock"},
-	{pattern: "pylock*.toml", instead: "for its versions, add --requirements FILE"},
-	{pattern: "requirements.lock", instead: "for its versions, add --requirements FILE"}, // of Rye
-}
-
 // What to do with files that name packages as PyPI does, or as conda does. Beside [project], its file stands
 // in for requirements.txt.
 const (
@@ -30,30 +21,24 @@ const (
 )
 
 // manifests are files that say what a project needs for other tools.
-var manifests = []unread{
-	{pattern: "requirements.in", instead: "add --requirements FILE"},
-	{pattern: "requirements/*.txt", instead: "add --requirements FILE", more: relist},
-	{pattern: "requirements?*.txt", instead: "add --requirements FILE"},
-	{pattern: "requirements.lock", instead: "add --requirements FILE"},
-	{pattern: "setup.py", says: contains("install_requires"), instead: "run uv pip compile FILE -o requirements.txt"},
-	{pattern: "setup.cfg", says: contains("install_requires"), instead: "run uv pip compile FILE -o requirements.txt"},
-	{pattern: "Pipfile*", instead: "run pipenv requirements > requirements.txt"},
-	{pattern: "environment.y*ml", instead: relistConda, more: relistConda},
-	{pattern: "conda.y*ml", says: contains("dependencies:"), instead: relistConda, more: relistConda}, // of MLflow
-	{pattern: "environment?*.y*ml", says: contains("dependencies:"), instead: relistConda, more: relistConda},
-	{pattern: "*conda-lock.y*ml", instead: relistConda, more: relistConda},
-	{pattern: "pixi.toml", instead: relistConda, more: relistConda},
-	{pattern: "pyproject.toml", table: pixiTable, instead: relistConda, more: relistConda},
-	{pattern: "pyproject.toml", table: hatchTable("tool.hatch.envs"), instead: relist, more: relistHatch},
-	{pattern: "hatch.toml", table: hatchTable("envs"), instead: relist, more: relistHatch},
-}
-
-// hidden are files that a pyproject.toml below them hides although it requires nothing.
-var hidden = []unread{
-	{pattern: "requirements.txt", instead: "add --requirements FILE"},
-	{pattern: "pylock*.toml", instead: "add --requirements FILE"},
-	{pattern: "uv.lock", instead: "add --requirements FILE"},
-	{pattern: "pyproject.toml", says: says, instead: "add --requirements FILE"},
+func manifests() []unread {
+	return []unread{
+		{pattern: "requirements.in", instead: "add --requirements FILE"},
+		{pattern: "requirements/*.txt", instead: "add --requirements FILE", more: relist},
+		{pattern: "requirements?*.txt", instead: "add --requirements FILE"},
+		{pattern: "requirements.lock", instead: "add --requirements FILE"},
+		{pattern: "setup.py", says: contains("install_requires"), instead: "run uv pip compile FILE -o requirements.txt"},
+		{pattern: "setup.cfg", says: contains("install_requires"), instead: "run uv pip compile FILE -o requirements.txt"},
+		{pattern: "Pipfile*", instead: "run pipenv requirements > requirements.txt"},
+		{pattern: "environment.y*ml", instead: relistConda, more: relistConda},
+		{pattern: "conda.y*ml", says: contains("dependencies:"), instead: relistConda, more: relistConda}, // of MLflow
+		{pattern: "environment?*.y*ml", says: contains("dependencies:"), instead: relistConda, more: relistConda},
+		{pattern: "*conda-lock.y*ml", instead: relistConda, more: relistConda},
+		{pattern: "pixi.toml", instead: relistConda, more: relistConda},
+		{pattern: "pyproject.toml", table: pixiTable, instead: relistConda, more: relistConda},
+		{pattern: "pyproject.toml", table: hatchTable("tool.hatch.envs"), instead: relist, more: relistHatch},
+		{pattern: "hatch.toml", table: hatchTable("envs"), instead: relist, more: relistHatch},
+	}
 }
 
 // unread is a file that is not read, or a table of one.
@@ -81,9 +66,11 @@ func pixiTable(text []byte) string {
 }
 
 // developing are packages that only developers need, which environments of Hatch have most of the time.
-var developing = []string{
-	"black", "build", "coverage", "flake8", "furo", "hatch", "ipython", "isort", "mkdocs", "mypy", "nox", "pre-commit", "pyright", "pytest", "ruff",
-	"sphinx", "tox", "twine",
+func developing() []string {
+	return []string{
+		"black", "build", "coverage", "flake8", "furo", "hatch", "ipython", "isort", "mkdocs", "mypy", "nox", "pre-commit", "pyright", "pytest", "ruff",
+		"sphinx", "tox", "twine",
+	}
 }
 
 // hatchTable returns what returns the name of the first table of an environment of Hatch that needs more than
@@ -117,7 +104,7 @@ func isForJobs(text any) bool {
 	line, _ := text.(string)
 	name := requirement.Normalize(requirement.LeadingName(line))
 	first, _, _ := strings.Cut(name, "-") // pytest-cov
-	return name != "" && first != "types" && !slices.Contains(developing, name) && !slices.Contains(developing, first)
+	return name != "" && first != "types" && !slices.Contains(developing(), name) && !slices.Contains(developing(), first)
 }
 
 // in returns the first such file of a directory that isIt accepts, "" for none, and its table.
@@ -162,7 +149,7 @@ func (r *reader) warnOverlooked() {
 	if !r.warnLocks() {
 		r.warnProject()
 	}
-	all, isIt, because, goesOn := manifests, isFile, "", false
+	all, isIt, because, goesOn := manifests(), isFile, "", false
 	switch {
 	case w.Kind.IsLock():
 		return
@@ -170,7 +157,7 @@ func (r *reader) warnOverlooked() {
 		goesOn = w.Kind == Project
 	case w.Kind == Project:
 		all = nil
-		for _, u := range manifests {
+		for _, u := range manifests() {
 			if u.more != "" { // a requirements.txt would hide what [project] lists
 				u.instead = strings.ReplaceAll(u.more, string(Requirements), w.Source)
 				all = append(all, u)
@@ -183,13 +170,20 @@ func (r *reader) warnOverlooked() {
 	default:
 		return
 	}
+	// hidden are files that a pyproject.toml below them hides although it requires nothing.
+	hidden := []unread{
+		{pattern: "requirements.txt", instead: "add --requirements FILE"},
+		{pattern: "pylock*.toml", instead: "add --requirements FILE"},
+		{pattern: "uv.lock", instead: "add --requirements FILE"},
+		{pattern: "pyproject.toml", says: says, instead: "add --requirements FILE"},
+	}
 	for dir := filepath.Clean(r.EntryDir); ; dir = filepath.Dir(dir) {
 		w.Unread = r.warnAll(dir, all, because, isIt) || w.Unread
 		if dir == w.Dir && !goesOn || isTop(dir, r.Home) {
 			return
 		}
 		if dir == w.Dir {
-			all, because = slices.Concat(hidden, manifests), r.because()
+			all, because = slices.Concat(hidden, manifests()), r.because()
 		}
 	}
 }
@@ -202,6 +196,14 @@ func (r *reader) warnLocks() bool {
 	isOpen := func(l Line) bool { return l.Name() != "" && len(l.Hashes) == 0 }
 	if w.Kind == None || w.Kind.IsLock() || !slices.ContainsFunc(lines, isOpen) {
 		return false
+	}
+	// locks are files whose versions count for other tools, and what to type instead.
+	locks := []unread{
+		{pattern: "poetry.lock", instead: "for its versions, run poetry export -f requirements.txt -o requirements.txt"},
+		{pattern: "pdm.lock", instead: "for its versions, type pdm export -f requirements -o requirements.txt"},
+		{pattern: "uv.lock", instead: "for its versions, add --requirements uv.lock"},
+		{pattern: "pylock*.toml", instead: "for its versions, add --requirements FILE"},
+		{pattern: "requirements.lock", instead: "for its versions, add --requirements FILE"}, // of Rye
 	}
 	return r.warnAll(w.Dir, locks, r.because(), func(path string) bool {
 		if !isFile(path) {

@@ -215,5 +215,5 @@ func variable(env []string, name string) string {
 	return ""
 }
 
-// errNoPython says that an image has no Python that can be used.
-var errNoPython = errors.New("there is no python3 on its PATH; name an image that has CPython, such as python:3.12-slim")
+// noPython is the error for an image that has no Python that can be used.
+const noPython = "there is no python3 on its PATH; name an image that has CPython, such as python:3.12-slim"

@@ -57,7 +57,7 @@ func PathwaysVersions(ctx context.Context, registry *Client, repository string) 
 	}
 	versions := slices.DeleteFunc(servers, func(tag string) bool {
 		release, ok := strings.CutPrefix(tag, pathwaysPrefix)
-		return !ok || !lazyregexp.Of(bareVersion).MatchString(release) || OlderVersion(release, api.PathwaysJAX) || !slices.Contains(proxies, tag)
+		return !ok || !lazyregexp.Of(bareVersion).MatchString(release) || OlderVersion(release, api.Contract.Pathways.JAX) || !slices.Contains(proxies, tag)
 	})
 	slices.SortFunc(versions, func(a, b string) int {
 		switch {

@@ -168,7 +168,7 @@ func (f *findings) interpreter() (found, version, environment string, err error)
 			return found, version, f.environment(dir), err
 		}
 	}
-	return "", "", "", errNoPython
+	return "", "", "", errors.New(noPython)
 }
 
 // environment returns the virtual environment whose commands a directory has, "" if it has others.
@@ -186,7 +186,7 @@ func (f *findings) find(dir string) (string, string, error) {
 		name = f.real(name)
 		to := f.files[name]
 		if to == "" {
-			return "", "", errNoPython
+			return "", "", errors.New(noPython)
 		}
 		if to != name {
 			name = to

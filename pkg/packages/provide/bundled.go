@@ -8,8 +8,8 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/resolve"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
@@ -51,7 +51,7 @@ func (p *Provider) look(ctx context.Context, plan decide.Plan, at step) (decide.
 
 // make makes the image on this machine. It also returns the packages that were resolved, for
 // another way if it fails.
-func (p *Provider) make(ctx context.Context, plan decide.Plan) (decide.Provided, []lock.Package, error) {
+func (p *Provider) make(ctx context.Context, plan decide.Plan) (decide.Provided, []deps.Package, error) {
 	facts, err := p.facts(ctx, plan)
 	if err != nil {
 		return decide.Provided{Plan: plan}, nil, err
@@ -170,7 +170,7 @@ func (p *Provider) compiler(ctx context.Context, python string) wheel.Compiler {
 // resolved are the packages of an environment. If some have no wheel, there are no wheels at all.
 type resolved struct {
 	pins
-	packages []lock.Package
+	packages []deps.Package
 	warnings []string
 }
 
@@ -217,14 +217,14 @@ func (p *Provider) usable(plan decide.Plan, facts image.Facts) (pins, bool) {
 }
 
 // packagesOf returns the packages of wheels that were chosen earlier.
-func packagesOf(wheels []image.Wheel) []lock.Package {
-	packages := make([]lock.Package, 0, len(wheels))
+func packagesOf(wheels []image.Wheel) []deps.Package {
+	packages := make([]deps.Package, 0, len(wheels))
 	for _, w := range wheels {
 		name, err := wheel.ParseName(w.File)
 		if err != nil {
 			return nil // choose again
 		}
-		packages = append(packages, lock.Package{Name: name.Project(), Wheel: &lock.File{Name: w.File, URL: w.URL, Path: w.Path, SHA256: w.SHA256, Size: w.Size}})
+		packages = append(packages, deps.Package{Name: name.Project(), Wheel: &deps.WheelFile{Name: w.File, URL: w.URL, Path: w.Path, SHA256: w.SHA256, Size: w.Size}})
 	}
 	return packages
 }

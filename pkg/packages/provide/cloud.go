@@ -10,8 +10,8 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/cloudbuild"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/resolve"
 )
 
@@ -71,15 +71,15 @@ func unfit(format string, args ...any) error {
 	return &CloudError{Err: unfitError(fmt.Sprintf(format, args...))}
 }
 
-// errNoProject says that there is no Cloud Build to ask.
-var errNoProject = errors.New("--builder cloudbuild: no project is known: name the cluster's with --project")
+// noProject is the error without a Cloud Build to ask.
+const noProject = "--builder cloudbuild: no project is known: name the cluster's with --project"
 
 // build has Cloud Build make the image. packages are those that were resolved here, if any; because
 // says why this machine does not make it, nil if that was asked for.
-func (p *Provider) build(ctx context.Context, plan decide.Plan, packages []lock.Package, because error) (decide.Provided, error) {
+func (p *Provider) build(ctx context.Context, plan decide.Plan, packages []deps.Package, because error) (decide.Provided, error) {
 	done := decide.Provided{Plan: plan, Image: plan.Image}
 	if p.Cloud == nil {
-		return done, errNoProject
+		return done, errors.New(noProject)
 	}
 	failed := &CloudError{}
 	if because != nil {
@@ -145,7 +145,7 @@ func (p *Provider) ask(ctx context.Context, plan decide.Plan, request cloudbuild
 
 // choose returns the packages that Cloud Build installs, if this machine can choose them. If there
 // are none, Cloud Build chooses.
-func (p *Provider) choose(ctx context.Context, plan decide.Plan, packages []lock.Package) ([]lock.Package, error) {
+func (p *Provider) choose(ctx context.Context, plan decide.Plan, packages []deps.Package) ([]deps.Package, error) {
 	if packages != nil {
 		return packages, nil
 	}
@@ -169,7 +169,7 @@ func (p *Provider) choose(ctx context.Context, plan decide.Plan, packages []lock
 }
 
 // request returns what Cloud Build is asked for.
-func (p *Provider) request(ctx context.Context, plan decide.Plan, packages []lock.Package, because error) (cloudbuild.Request, error) {
+func (p *Provider) request(ctx context.Context, plan decide.Plan, packages []deps.Package, because error) (cloudbuild.Request, error) {
 	facts, err := p.facts(ctx, plan)
 	if err != nil {
 		return cloudbuild.Request{}, err
@@ -213,7 +213,7 @@ func installer(plan decide.Plan) cloudbuild.Installer {
 }
 
 // compiled reports whether a package may have to be compiled.
-func compiled(packages []lock.Package, because error) bool {
+func compiled(packages []deps.Package, because error) bool {
 	var limit *image.LimitError
 	if errors.As(because, &limit) {
 		return false
@@ -223,7 +223,7 @@ func compiled(packages []lock.Package, because error) bool {
 }
 
 // fits returns an error if Cloud Build would lack something that the image needs.
-func (p *Provider) fits(ctx context.Context, plan decide.Plan, facts image.Facts, packages []lock.Package) error {
+func (p *Provider) fits(ctx context.Context, plan decide.Plan, facts image.Facts, packages []deps.Package) error {
 	if err := plan.Buildable(); err != nil {
 		return unfit("Cloud Build can't make the image: %v: use --image prebuilt", err)
 	}

@@ -9,12 +9,11 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/resolve"
-	"github.com/kubectl-kinetic/kinetic/runner/kinetic_runner/contract"
 )
 
 // document is what the runner reads: the wheels to install, or what pip has to resolve.
@@ -36,13 +35,10 @@ type docWheel struct {
 	URL    string `json:"url,omitempty"`
 }
 
-// documentVersion is the version of document.
-var documentVersion = contract.Read().Versions.Document
-
 // listOf returns the document with a list of wheels. urls are those that the pod fetches itself, by
 // their SHA-256.
 func listOf(python string, wheels []image.Wheel, urls map[string]string) document {
-	d := document{Version: documentVersion, Python: python}
+	d := document{Version: api.Contract.Versions.Document, Python: python}
 	for _, w := range image.InOrder(wheels) {
 		d.Wheels = append(d.Wheels, docWheel{File: w.File, SHA256: w.SHA256, Size: w.Size, URL: urls[w.SHA256]})
 	}
@@ -64,8 +60,8 @@ func (d document) text() (written, error) {
 
 // wishDocument returns the document of a plan for what installs the packages, and chooses them if
 // there are none yet.
-func wishDocument(plan decide.Plan, packages []lock.Package) (document, error) {
-	d := document{Version: documentVersion, Complete: plan.Wanted.Kind.IsLock() || len(packages) > 0}
+func wishDocument(plan decide.Plan, packages []deps.Package) (document, error) {
+	d := document{Version: api.Contract.Versions.Document, Complete: plan.Wanted.Kind.IsLock() || len(packages) > 0}
 	var err error
 	if d.Complete { // the packages are all that is installed
 		d.Requirements, err = lockedLines(plan, packages)
@@ -156,7 +152,7 @@ func inRoot(plan decide.Plan, path string) (string, error) {
 
 // lockedLines returns the requirements of packages that are chosen: each is a file or a commit, so
 // that no index is asked for it.
-func lockedLines(plan decide.Plan, packages []lock.Package) ([]string, error) {
+func lockedLines(plan decide.Plan, packages []deps.Package) ([]string, error) {
 	var lines []string
 	for _, p := range packages {
 		line := ""
@@ -189,7 +185,7 @@ func fragment(address string) string {
 }
 
 // fileOf returns the path of a package of a lock that is a file of the project, "" for others.
-func fileOf(plan decide.Plan, p lock.Package) string {
+func fileOf(plan decide.Plan, p deps.Package) string {
 	switch {
 	case p.Wheel != nil:
 		return p.Wheel.Path

@@ -6,8 +6,8 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/cloudbuild"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
@@ -32,7 +32,7 @@ const maxLarge = 64
 
 // large takes the lines of large packages out of a document, and returns these packages, the largest
 // first. A changed small package changes none of their layers.
-func (p *Provider) large(ctx context.Context, plan decide.Plan, facts image.Facts, packages []lock.Package, d *document) ([]cloudbuild.Package, error) {
+func (p *Provider) large(ctx context.Context, plan decide.Plan, facts image.Facts, packages []deps.Package, d *document) ([]cloudbuild.Package, error) {
 	wheels, whole := decide.Wheels(packages)
 	if len(wheels) == 0 || !whole || len(wheels) != len(d.Requirements) {
 		return nil, nil

@@ -8,8 +8,8 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/resolve"
 )
 
@@ -81,7 +81,7 @@ type prospect struct {
 	why   string // that way
 	// packages are what a lock or an earlier run has chosen; nil if there are none, or if it is not
 	// known what the base has.
-	packages []lock.Package
+	packages []deps.Package
 }
 
 func (p *Provider) prospect(ctx context.Context, plan decide.Plan, facts image.Facts) prospect {
@@ -145,7 +145,7 @@ func (of prospect) unable(ctx context.Context, at step) error {
 	case at == here && of.way == resolve.Pod:
 		return &resolve.NotHereError{Target: of.facts.Target(), Why: of.why}
 	case at == inCloud && of.Cloud == nil:
-		return errNoProject
+		return errors.New(noProject)
 	case at == inCloud:
 		return of.fits(ctx, of.plan, of.facts, of.packages)
 	}

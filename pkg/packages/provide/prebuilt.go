@@ -19,7 +19,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/resolve"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
@@ -278,7 +277,7 @@ func nothingToInstall(places resolve.Indexes) string {
 }
 
 // unpinned has the pod resolve the requirements. facts are those of the base, if they are known.
-func (p *Provider) unpinned(ctx context.Context, plan decide.Plan, facts image.Facts, id string, packages []lock.Package, done decide.Provided) (decide.Provided, error) {
+func (p *Provider) unpinned(ctx context.Context, plan decide.Plan, facts image.Facts, id string, packages []deps.Package, done decide.Provided) (decide.Provided, error) {
 	d, err := wishDocument(plan, packages)
 	if err != nil {
 		return done, err
@@ -325,7 +324,7 @@ func (p *Provider) adopt(ctx context.Context, plan decide.Plan) (pins, bool) {
 		return pins{}, false // it did not get that far, or was deleted: the pod resolves again
 	}
 	var d document
-	if err := json.Unmarshal(text, &d); err != nil || d.Version != documentVersion || len(d.Wheels) == 0 {
+	if err := json.Unmarshal(text, &d); err != nil || d.Version != api.Contract.Versions.Document || len(d.Wheels) == 0 {
 		return pins{}, false
 	}
 	found := pins{Python: d.Python, By: "job " + id, When: p.Now(), Stored: true}

@@ -12,8 +12,8 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/cloudbuild"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/resolve"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
@@ -57,7 +57,7 @@ func (p *Provider) Provide(ctx context.Context, plan decide.Plan, id string) (de
 		return p.custom(ctx, plan)
 	}
 	done := decide.Provided{Plan: plan, Image: plan.Image}
-	var packages []lock.Package // that were chosen here
+	var packages []deps.Package // that were chosen here
 	_, err := p.steps(plan).walk(func(at step, because error) (ok bool, err error) {
 		if at == there {
 			done, ok, err = p.there(ctx, plan)

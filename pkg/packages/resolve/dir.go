@@ -11,7 +11,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
@@ -34,18 +34,18 @@ func InDir(dir, project string) []IndexFile {
 
 // FindInDirs returns the package of a pin if a directory has a wheel of it that fits the target. Only files of
 // the right version are read.
-func FindInDirs(dirs []string, pin lock.Pin, target wheel.Target) (lock.Package, bool, error) {
+func FindInDirs(dirs []string, pin deps.Pin, target wheel.Target) (deps.Package, bool, error) {
 	var names []wheel.Name
-	var files []lock.File
+	var files []deps.WheelFile
 	for _, dir := range dirs {
 		for _, f := range InDir(dir, pin.Name) {
 			name, err := wheel.ParseName(f.Name)
 			if err != nil || !isOf(f.Name, pin) {
 				continue
 			}
-			found, err := Locate(lock.File{Name: f.Name, URL: f.URL})
+			found, err := Locate(deps.WheelFile{Name: f.Name, URL: f.URL})
 			if err != nil {
-				return lock.Package{}, false, err
+				return deps.Package{}, false, err
 			}
 			if slices.Contains(pin.Hashes, found.SHA256) {
 				names, files = append(names, name), append(files, found)
@@ -55,17 +55,17 @@ func FindInDirs(dirs []string, pin lock.Pin, target wheel.Target) (lock.Package,
 	best, err := wheel.Best(names, target)
 	var noFit *wheel.NoFitError
 	if errors.As(err, &noFit) { // an index may have one that does
-		return lock.Package{}, false, nil
+		return deps.Package{}, false, nil
 	}
 	if err != nil {
-		return lock.Package{}, false, err
+		return deps.Package{}, false, err
 	}
-	return lock.Package{Name: pin.Name, Version: pin.Version, Wheel: &files[best]}, true, nil
+	return deps.Package{Name: pin.Name, Version: pin.Version, Wheel: &files[best]}, true, nil
 }
 
 // Locate returns where a wheel is: at a URL without credentials, or, if that or the path is on this
 // machine, at a path, with its size and hash. A hash that is known must be the right one.
-func Locate(f lock.File) (lock.File, error) {
+func Locate(f deps.WheelFile) (deps.WheelFile, error) {
 	if f.Path != "" {
 		return f.Hashed()
 	}

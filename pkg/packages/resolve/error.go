@@ -7,7 +7,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
@@ -41,7 +40,7 @@ func (e *MistakeError) Error() string { return e.Err.Error() }
 func (e *MistakeError) Unwrap() error { return e.Err }
 
 // NeedsBuildError says that packages have to be built, which is not done on this machine.
-type NeedsBuildError struct{ Packages []lock.Package }
+type NeedsBuildError struct{ Packages []deps.Package }
 
 // Error names the packages, and what each has to be built from.
 func (e *NeedsBuildError) Error() string {

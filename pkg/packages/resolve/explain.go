@@ -14,7 +14,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
@@ -33,11 +32,11 @@ const (
 func (j *job) explain(ctx context.Context, output string, failed error) error {
 	by, said := j.tool.way(), important(output)
 	if strings.Contains(output, refused) {
-		p := lock.Package{Name: "a package", Why: lock.ErrNoWheel}
+		p := deps.Package{Name: "a package", Why: deps.ErrNoWheel}
 		if all := lazyregexp.Of(collecting).FindAllStringSubmatch(output, -1); len(all) > 0 {
 			p.Source = all[len(all)-1][1]
 		}
-		return &NeedsBuildError{Packages: []lock.Package{p}}
+		return &NeedsBuildError{Packages: []deps.Package{p}}
 	}
 	if r, text := missing(output); text != "" {
 		there, err := j.why(ctx, r)
@@ -173,7 +172,7 @@ func (j *job) why(ctx context.Context, r requirement.Requirement) (there bool, e
 	case p.Why == nil:
 		return p.Version != "", nil
 	case p.Source != "":
-		return false, &NeedsBuildError{Packages: []lock.Package{p}}
+		return false, &NeedsBuildError{Packages: []deps.Package{p}}
 	case len(lines) > 0:
 		return false, fmt.Errorf("%s: %w", lines[0].Place(), p.Why)
 	}

@@ -9,7 +9,7 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
@@ -21,8 +21,8 @@ const parallel = 16
 // The indexes at bases are asked in their order, until one has a file with the right hash: the
 // hash decides, so it does not matter which one that is. One that refuses access has nothing here, unless
 // all do. The order of the pins is kept.
-func (c IndexClient) Find(ctx context.Context, bases []string, pins []lock.Pin, target wheel.Target) ([]lock.Package, error) {
-	found := make([]lock.Package, len(pins))
+func (c IndexClient) Find(ctx context.Context, bases []string, pins []deps.Pin, target wheel.Target) ([]deps.Package, error) {
+	found := make([]deps.Package, len(pins))
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(parallel)
 	for i, pin := range pins {
@@ -34,7 +34,7 @@ func (c IndexClient) Find(ctx context.Context, bases []string, pins []lock.Pin, 
 	return found, g.Wait()
 }
 
-func (c IndexClient) find(ctx context.Context, bases []string, pin lock.Pin, target wheel.Target) (lock.Package, error) {
+func (c IndexClient) find(ctx context.Context, bases []string, pin deps.Pin, target wheel.Target) (deps.Package, error) {
 	var why, refusals []error
 	for _, base := range bases {
 		files, err := c.Files(ctx, base, pin.Name)
@@ -47,7 +47,7 @@ func (c IndexClient) find(ctx context.Context, bases []string, pin lock.Pin, tar
 			continue
 		}
 		if err != nil {
-			return lock.Package{}, err
+			return deps.Package{}, err
 		}
 		p, ok, err := choose(files, pin, target)
 		if ok || err != nil {
@@ -56,14 +56,14 @@ func (c IndexClient) find(ctx context.Context, bases []string, pin lock.Pin, tar
 		why = append(why, fmt.Errorf("the index %s has %s", Shown(base), describe(files, pin)))
 	}
 	if len(refusals) > 0 && len(refusals) == len(bases) {
-		return lock.Package{}, refusals[0]
+		return deps.Package{}, refusals[0]
 	}
-	return lock.Package{}, &MissingError{pin, why}
+	return deps.Package{}, &MissingError{pin, why}
 }
 
 // MissingError says that the indexes answer, and none has a file of a pinned package.
 type MissingError struct {
-	Pin lock.Pin
+	Pin deps.Pin
 	// Why says for each index what it has instead.
 	Why []error
 }
@@ -79,8 +79,8 @@ func (e *MissingError) Error() string {
 
 // choose returns the package with the wheel that fits, or what it has to be built from. ok is
 // false if no file has one of the hashes.
-func choose(files []IndexFile, pin lock.Pin, target wheel.Target) (p lock.Package, ok bool, err error) {
-	p = lock.Package{Name: pin.Name, Version: pin.Version}
+func choose(files []IndexFile, pin deps.Pin, target wheel.Target) (p deps.Package, ok bool, err error) {
+	p = deps.Package{Name: pin.Name, Version: pin.Version}
 	var names []wheel.Name
 	var wheels []IndexFile
 	for _, f := range files {
@@ -99,7 +99,7 @@ func choose(files []IndexFile, pin lock.Pin, target wheel.Target) (p lock.Packag
 		names, wheels = append(names, name), append(wheels, f)
 	}
 	if !ok || len(names) == 0 {
-		p.Why = lock.ErrNoWheel
+		p.Why = deps.ErrNoWheel
 		return p, ok, nil
 	}
 	best, err := wheel.Best(names, target)
@@ -112,12 +112,12 @@ func choose(files []IndexFile, pin lock.Pin, target wheel.Target) (p lock.Packag
 		return p, false, err
 	}
 	f := wheels[best]
-	p.Wheel, p.Source = &lock.File{Name: f.Name, URL: f.URL, SHA256: f.SHA256, Size: f.Size}, ""
+	p.Wheel, p.Source = &deps.WheelFile{Name: f.Name, URL: f.URL, SHA256: f.SHA256, Size: f.Size}, ""
 	return p, true, nil
 }
 
 // describe says what an index has of a project instead of a pinned file.
-func describe(files []IndexFile, pin lock.Pin) string {
+func describe(files []IndexFile, pin deps.Pin) string {
 	ofVersion, hashed := 0, 0
 	for _, f := range files {
 		if f.SHA256 != "" {
@@ -137,7 +137,7 @@ func describe(files []IndexFile, pin lock.Pin) string {
 }
 
 // isOf reports whether a file is of the pinned version.
-func isOf(file string, pin lock.Pin) bool {
+func isOf(file string, pin deps.Pin) bool {
 	n, err := wheel.ParseName(file)
 	if err != nil {
 		return strings.HasSuffix(strings.TrimSuffix(strings.TrimSuffix(file, ".tar.gz"), ".zip"), "-"+pin.Version)

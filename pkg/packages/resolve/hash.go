@@ -8,7 +8,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
@@ -39,7 +38,7 @@ func (w Request) checkPinned() error {
 
 // checkHash returns a *MistakeError if requirements name other hashes than that of the chosen wheel, or
 // none although all packages should have them.
-func (j *job) checkHash(p lock.Package) error {
+func (j *job) checkHash(p deps.Package) error {
 	found := false
 	for _, l := range j.wish.Requirements {
 		if len(l.Hashes) == 0 || project(l) != p.Name {

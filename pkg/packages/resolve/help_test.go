@@ -18,7 +18,6 @@ import (
 	"testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/resolve"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
@@ -165,7 +164,7 @@ func without(t testing.TB, environ ...string) resolve.Resolver {
 }
 
 // described returns packages as NAME==VERSION FILE.
-func described(packages []lock.Package) []string {
+func described(packages []deps.Package) []string {
 	var all []string
 	for _, p := range packages {
 		text := p.Name + "==" + p.Version

@@ -26,12 +26,11 @@ type IndexClient struct {
 
 // IndexFile is a file of a project.
 type IndexFile struct {
-	Name           string
-	URL            string // absolute, without credentials
-	SHA256         string // in hexadecimal, "" if the index does not say it
-	Size           int64  // in bytes, 0 if the index does not say it
-	RequiresPython string
-	Yanked         bool
+	Name   string
+	URL    string // absolute, without credentials
+	SHA256 string // in hexadecimal, "" if the index does not say it
+	Size   int64  // in bytes, 0 if the index does not say it
+	Yanked bool
 }
 
 // ErrNotFound says that an index does not have a project.
@@ -196,12 +195,11 @@ func (l *limited) Read(p []byte) (int, error) {
 // page is a page in JSON (PEP 691).
 type page struct {
 	Files []struct {
-		Filename       string
-		URL            string
-		Hashes         map[string]string
-		RequiresPython string `json:"requires-python"`
-		Size           int64
-		Yanked         any
+		Filename string
+		URL      string
+		Hashes   map[string]string
+		Size     int64
+		Yanked   any
 	}
 }
 
@@ -218,7 +216,7 @@ func readJSON(r io.Reader, at *url.URL) ([]IndexFile, error) {
 		}
 		u.User, u.Fragment = nil, ""
 		files = append(files, IndexFile{Name: f.Filename, URL: u.String(), SHA256: f.Hashes["sha256"], Size: f.Size,
-			RequiresPython: f.RequiresPython, Yanked: f.Yanked != nil && f.Yanked != false})
+			Yanked: f.Yanked != nil && f.Yanked != false})
 	}
 	return files, nil
 }
@@ -257,7 +255,7 @@ func link(token html.Token, at *url.URL) (IndexFile, bool) {
 	if href == "" || err != nil || u.Path == "" {
 		return IndexFile{}, false
 	}
-	f := IndexFile{Name: path.Base(u.Path), RequiresPython: attribute(token, "data-requires-python")}
+	f := IndexFile{Name: path.Base(u.Path)}
 	if hash, ok := strings.CutPrefix(u.Fragment, "sha256="); ok {
 		f.SHA256 = hash
 	}

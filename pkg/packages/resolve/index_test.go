@@ -13,7 +13,7 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
@@ -82,8 +82,8 @@ func TestFiles(t *testing.T) {
 		s.html = isHTML
 		got, err := IndexClient{}.Files(t.Context(), s.URL+"/simple/", "Some.Name")
 		want := []IndexFile{
-			{Name: "some_name-1.0-py3-none-any.whl", URL: s.URL + "/files/some_name-1.0-py3-none-any.whl", SHA256: hashOfA, Size: 5, RequiresPython: ">=3.9", Yanked: true},
-			{Name: "some_name-1.0.tar.gz", URL: s.URL + "/files/some_name-1.0.tar.gz", RequiresPython: ">=3.9", Yanked: true},
+			{Name: "some_name-1.0-py3-none-any.whl", URL: s.URL + "/files/some_name-1.0-py3-none-any.whl", SHA256: hashOfA, Size: 5, Yanked: true},
+			{Name: "some_name-1.0.tar.gz", URL: s.URL + "/files/some_name-1.0.tar.gz", Yanked: true},
 		}
 		if isHTML {
 			want[0].Size, want[0].Yanked, want[1].Yanked = 0, false, false
@@ -155,7 +155,7 @@ func TestFindBesideRefusals(t *testing.T) {
 	defer refusing.Close()
 	second := newIndexServer(t, map[string][]IndexFile{"a": {{Name: "a-1-py3-none-any.whl", SHA256: hashOfA}}})
 	find := func(name string, bases ...string) error {
-		_, err := IndexClient{}.Find(t.Context(), bases, []lock.Pin{{Name: name, Version: "1", Hashes: []string{hashOfA}}}, indexTarget)
+		_, err := IndexClient{}.Find(t.Context(), bases, []deps.Pin{{Name: name, Version: "1", Hashes: []string{hashOfA}}}, indexTarget)
 		return err
 	}
 	for want, code := range map[string]int{"it refuses access: 403 Forbidden": http.StatusForbidden, "it requires credentials": http.StatusUnauthorized} {
@@ -265,19 +265,19 @@ func TestFind(t *testing.T) {
 		"built": {{Name: "built-1.tar.gz", SHA256: hashOfA}},
 		"old":   {{Name: "old-1-cp39-cp39-linux_x86_64.whl", SHA256: hashOfA}},
 	})
-	pins := []lock.Pin{{Name: "numpy", Version: "2.0", Hashes: []string{hashOfA}}, {Name: "other", Version: "1", Hashes: []string{hashOfA}},
+	pins := []deps.Pin{{Name: "numpy", Version: "2.0", Hashes: []string{hashOfA}}, {Name: "other", Version: "1", Hashes: []string{hashOfA}},
 		{Name: "built", Version: "1", Hashes: []string{hashOfA, hashB}}, {Name: "old", Version: "1", Hashes: []string{hashOfA}}}
 	found, err := IndexClient{}.Find(t.Context(), []string{first.URL + "/simple", second.URL + "/simple"}, pins, indexTarget)
 	if err != nil {
 		t.Fatal(err)
 	}
-	if diff := cmp.Diff(&lock.File{Name: "numpy-2.0-cp312-cp312-manylinux_2_17_x86_64.whl", URL: first.URL + "/files/numpy-2.0-cp312-cp312-manylinux_2_17_x86_64.whl", SHA256: hashOfA, Size: 9}, found[0].Wheel); diff != "" {
+	if diff := cmp.Diff(&deps.WheelFile{Name: "numpy-2.0-cp312-cp312-manylinux_2_17_x86_64.whl", URL: first.URL + "/files/numpy-2.0-cp312-cp312-manylinux_2_17_x86_64.whl", SHA256: hashOfA, Size: 9}, found[0].Wheel); diff != "" {
 		t.Error(diff)
 	}
 	if w := found[1].Wheel; w == nil || !strings.HasPrefix(w.URL, second.URL) {
 		t.Errorf("got %+v", w)
 	}
-	if p := found[2]; p.Wheel != nil || p.Source != second.URL+"/files/built-1.tar.gz" || !errors.Is(p.Why, lock.ErrNoWheel) {
+	if p := found[2]; p.Wheel != nil || p.Source != second.URL+"/files/built-1.tar.gz" || !errors.Is(p.Why, deps.ErrNoWheel) {
 		t.Errorf("got %+v", p)
 	}
 	var noFit *wheel.NoFitError
@@ -301,17 +301,17 @@ func TestFindRejects(t *testing.T) {
 	for name, want := range map[string]string{
 		"wrong": "2 files of that version, with other hashes", "legacy": "no hashes", "missing": "it has no such project", "odd": "not the file name of a wheel",
 	} {
-		_, err := IndexClient{}.Find(t.Context(), []string{s.URL}, []lock.Pin{{Name: name, Version: "1", Hashes: []string{hashOfA}}}, indexTarget)
+		_, err := IndexClient{}.Find(t.Context(), []string{s.URL}, []deps.Pin{{Name: name, Version: "1", Hashes: []string{hashOfA}}}, indexTarget)
 		if err == nil || !strings.Contains(err.Error(), want) || !strings.Contains(err.Error(), name) {
 			t.Errorf("%s: got %v, want %q", name, err, want)
 		}
 	}
-	if _, err := (IndexClient{}).Find(t.Context(), []string{s.URL}, []lock.Pin{{Name: "old", Version: "2", Hashes: []string{hashOfA}}}, indexTarget); err == nil || !strings.Contains(err.Error(), "1 files of old, none of version 2") {
+	if _, err := (IndexClient{}).Find(t.Context(), []string{s.URL}, []deps.Pin{{Name: "old", Version: "2", Hashes: []string{hashOfA}}}, indexTarget); err == nil || !strings.Contains(err.Error(), "1 files of old, none of version 2") {
 		t.Errorf("got %v", err)
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if _, err := (IndexClient{}).Find(ctx, []string{s.URL}, []lock.Pin{{Name: "wrong"}}, indexTarget); !errors.Is(err, context.Canceled) {
+	if _, err := (IndexClient{}).Find(ctx, []string{s.URL}, []deps.Pin{{Name: "wrong"}}, indexTarget); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

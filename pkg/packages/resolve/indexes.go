@@ -35,7 +35,9 @@ type Indexes struct {
 }
 
 // ignored are the prefixes of the variables that what resolves does not read.
-var ignored = map[Method][]string{UV: {"PIP_"}, Pip: {"UV_"}, Elsewhere: {"PIP_", "UV_"}}
+func ignored() map[Method][]string {
+	return map[Method][]string{UV: {"PIP_"}, Pip: {"UV_"}, Elsewhere: {"PIP_", "UV_"}}
+}
 
 // Indexes returns where packages are looked for if a wish is resolved in a way. A lock says itself where they are. The
 // error is a *MistakeError.
@@ -43,7 +45,7 @@ func (r Resolver) Indexes(w Request, by Method) (all Indexes, err error) {
 	if w.Kind.IsLock() {
 		return all, nil
 	}
-	asked, err := r.without(ignored[by]).sources(w)
+	asked, err := r.without(ignored()[by]).sources(w)
 	if err != nil {
 		return all, err
 	}
@@ -68,7 +70,7 @@ func (r Resolver) Indexes(w Request, by Method) (all Indexes, err error) {
 		}
 	}
 	configs.addTo(&all, by)
-	unread, some := map[Method][]string{UV: ignored[Pip], Pip: ignored[UV], Elsewhere: nil}[by]
+	unread, some := map[Method][]string{UV: ignored()[Pip], Pip: ignored()[UV], Elsewhere: nil}[by]
 	if !some {
 		return all, nil
 	}

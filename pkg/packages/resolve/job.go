@@ -11,7 +11,6 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
@@ -30,7 +29,7 @@ type job struct {
 }
 
 // run lets the tool resolve, and checks what it has chosen.
-func (j *job) run(ctx context.Context) ([]lock.Package, error) {
+func (j *job) run(ctx context.Context) ([]deps.Package, error) {
 	dir, err := os.MkdirTemp(j.TempDir, "kinetic-resolve-")
 	if err != nil {
 		return nil, fmt.Errorf("making a temporary directory for %s: %w", j.tool.way(), err)
@@ -124,8 +123,8 @@ func written(l deps.Line) (string, error) {
 }
 
 // check checks the wheels that the tool has chosen.
-func (j *job) check(packages []lock.Package) error {
-	var unfit []lock.Package
+func (j *job) check(packages []deps.Package) error {
+	var unfit []deps.Package
 	for i := range packages {
 		p := &packages[i]
 		if p.Wheel == nil {

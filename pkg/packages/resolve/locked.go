@@ -8,18 +8,17 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
 // locked reads a lock file.
-func (r Resolver) locked(w Request, way Method) ([]lock.Package, error) {
-	var l lock.Lock
+func (r Resolver) locked(w Request, way Method) ([]deps.Package, error) {
+	var l deps.Lock
 	var err error
 	if way == UVLock {
-		l, err = lock.ReadUV(w.Lock, w.ProjectName, w.lockOptions(w.Source))
+		l, err = deps.ReadUV(w.Lock, w.ProjectName, w.lockOptions(w.Source))
 	} else {
-		l, err = lock.ReadPyLock(w.Lock, w.lockOptions(w.Source))
+		l, err = deps.ReadPyLock(w.Lock, w.lockOptions(w.Source))
 	}
 	if err == nil {
 		err = located(l.Packages)
@@ -32,7 +31,7 @@ func (r Resolver) locked(w Request, way Method) ([]lock.Package, error) {
 
 // pins returns what requirements pin with hashes, and whether they pin all that the runtime adds,
 // so that nothing is left to resolve. Pages of links are left to a resolver.
-func (w Request) pins() ([]lock.Pin, bool, error) {
+func (w Request) pins() ([]deps.Pin, bool, error) {
 	if slices.ContainsFunc(w.Options, func(o string) bool { return strings.HasPrefix(o, "--find-links http") }) {
 		return nil, false, nil
 	}
@@ -41,7 +40,7 @@ func (w Request) pins() ([]lock.Pin, bool, error) {
 			return nil, false, nil
 		}
 	}
-	pins, complete, err := lock.Pins(w.Requirements, w.lockOptions(w.Source))
+	pins, complete, err := deps.Pins(w.Requirements, w.lockOptions(w.Source))
 	return pins, complete && err == nil, err
 }
 
@@ -70,7 +69,7 @@ func covers(pinned, added string) bool {
 }
 
 // located sets where the wheels of packages are.
-func located(packages []lock.Package) (err error) {
+func located(packages []deps.Package) (err error) {
 	for _, p := range packages {
 		if p.Wheel == nil {
 			continue
@@ -83,7 +82,7 @@ func located(packages []lock.Package) (err error) {
 }
 
 // pinned finds the wheels of pins: in directories, then in the indexes.
-func (r Resolver) pinned(ctx context.Context, w Request) ([]lock.Package, error) {
+func (r Resolver) pinned(ctx context.Context, w Request) ([]deps.Package, error) {
 	pins, _, err := w.pins()
 	if err != nil {
 		return nil, &MistakeError{err}
@@ -98,8 +97,8 @@ func (r Resolver) pinned(ctx context.Context, w Request) ([]lock.Package, error)
 	if err != nil {
 		return nil, err
 	}
-	var found []lock.Package
-	var rest []lock.Pin
+	var found []deps.Package
+	var rest []deps.Pin
 	for _, pin := range pins {
 		p, ok, err := FindInDirs(s.Dirs(), pin, w.Target)
 		if err != nil {
@@ -147,7 +146,7 @@ func (w Request) placeOf(name string) string {
 }
 
 // checkConstraints returns a *ConflictError if a constraint excludes a pin.
-func (w Request) checkConstraints(pins []lock.Pin) error {
+func (w Request) checkConstraints(pins []deps.Pin) error {
 	for _, l := range w.Constraints {
 		c, err := requirement.Parse(l.Text)
 		if err != nil {

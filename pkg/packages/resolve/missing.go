@@ -5,7 +5,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
@@ -13,7 +13,7 @@ import (
 // Explain returns the newest version of a project that a requirement allows, with the reason why
 // none of its wheels fits a target. Why is nil if one does, or if no source has such a version. The
 // error says which indexes can't be asked.
-func (c IndexClient) Explain(ctx context.Context, s Sources, r requirement.Requirement, target wheel.Target) (p lock.Package, err error) {
+func (c IndexClient) Explain(ctx context.Context, s Sources, r requirement.Requirement, target wheel.Target) (p deps.Package, err error) {
 	var files []IndexFile
 	var failures []error
 	for _, base := range s.Bases() {
@@ -30,7 +30,7 @@ func (c IndexClient) Explain(ctx context.Context, s Sources, r requirement.Requi
 	if version == "" {
 		return p, errors.Join(failures...)
 	}
-	p = lock.Package{Name: requirement.Normalize(r.Name), Version: version}
+	p = deps.Package{Name: requirement.Normalize(r.Name), Version: version}
 	var wheels []wheel.Name
 	for _, f := range newest {
 		if n, err := wheel.ParseName(f.Name); err == nil {
@@ -40,7 +40,7 @@ func (c IndexClient) Explain(ctx context.Context, s Sources, r requirement.Requi
 		}
 	}
 	if len(wheels) == 0 {
-		p.Why = lock.ErrNoWheel
+		p.Why = deps.ErrNoWheel
 		return p, nil
 	}
 	_, p.Why = wheel.Best(wheels, target)

@@ -10,13 +10,12 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
 )
 
 // Netrc returns the credentials for the indexes and the URLs of a wish in the form of a netrc file, ""
 // if there are none: another machine that resolves the wish needs them. packages are those of a lock.
 // Google's token is not among them: it may do more than read packages.
-func (r Resolver) Netrc(ctx context.Context, w Request, packages []lock.Package) (string, error) {
+func (r Resolver) Netrc(ctx context.Context, w Request, packages []deps.Package) (string, error) {
 	needed, possible, err := r.logins(ctx, w, packages)
 	if err != nil {
 		return "", err
@@ -35,7 +34,7 @@ func (r Resolver) Netrc(ctx context.Context, w Request, packages []lock.Package)
 
 // Hosts returns the hosts for which there are credentials that a machine which resolves a wish needs, and
 // those for which it possibly needs them: .netrc has them, but a requirement's URL can be public.
-func (r Resolver) Hosts(ctx context.Context, w Request, packages []lock.Package) (needed, possible []string, err error) {
+func (r Resolver) Hosts(ctx context.Context, w Request, packages []deps.Package) (needed, possible []string, err error) {
 	n, p, err := r.logins(ctx, w, packages)
 	return hostsOf(n), hostsOf(p), err
 }
@@ -49,7 +48,7 @@ func hostsOf(sources []Source) (hosts []string) {
 }
 
 // logins returns the sources for Hosts, one for each host.
-func (r Resolver) logins(ctx context.Context, w Request, packages []lock.Package) (needed, possible []Source, err error) {
+func (r Resolver) logins(ctx context.Context, w Request, packages []deps.Package) (needed, possible []Source, err error) {
 	s, err := r.sources(w)
 	if err != nil {
 		return nil, nil, err
@@ -125,7 +124,7 @@ func netrcWord(value string, old bool) (string, bool) {
 const address = `https?://(?:[^/\s"]+@)?[^/\s"@?#;]+`
 
 // direct returns the hosts of the URLs of requirements, or of the packages of a lock.
-func (r Resolver) direct(w Request, packages []lock.Package) ([]Source, error) {
+func (r Resolver) direct(w Request, packages []deps.Package) ([]Source, error) {
 	lines := slices.Concat(w.Requirements, w.Constraints)
 	if w.Kind.IsLock() {
 		lines = nil

@@ -13,7 +13,6 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
@@ -188,7 +187,7 @@ type report struct {
 	}
 }
 
-func (pip) read(j *job) ([]lock.Package, error) {
+func (pip) read(j *job) ([]deps.Package, error) {
 	text, err := readResult(j)
 	if err != nil {
 		return nil, err
@@ -197,15 +196,15 @@ func (pip) read(j *job) ([]lock.Package, error) {
 	if err := json.Unmarshal(text, &found); err != nil {
 		return nil, fmt.Errorf("its report: %w", err)
 	}
-	packages := make([]lock.Package, 0, len(found.Install))
+	packages := make([]deps.Package, 0, len(found.Install))
 	for _, i := range found.Install {
-		p := lock.Package{Name: requirement.Normalize(i.Metadata.Name), Version: i.Metadata.Version}
+		p := deps.Package{Name: requirement.Normalize(i.Metadata.Name), Version: i.Metadata.Version}
 		if i.Download.Archive == nil || !isWheel(i.Download.URL) {
-			p.Source, p.Why = deps.Hidden(i.Download.URL), lock.ErrNoWheel
+			p.Source, p.Why = deps.Hidden(i.Download.URL), deps.ErrNoWheel
 			packages = append(packages, p)
 			continue
 		}
-		p.Wheel = &lock.File{Name: path.Base(i.Download.URL), URL: i.Download.URL, SHA256: i.Download.Archive.Hashes["sha256"]}
+		p.Wheel = &deps.WheelFile{Name: path.Base(i.Download.URL), URL: i.Download.URL, SHA256: i.Download.Archive.Hashes["sha256"]}
 		if hash, ok := strings.CutPrefix(i.Download.Archive.Hash, "sha256="); ok && p.Wheel.SHA256 == "" {
 			p.Wheel.SHA256 = hash
 		}

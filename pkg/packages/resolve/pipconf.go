@@ -197,12 +197,6 @@ func (a Access) asItIs(option, value, name string) (Source, error) {
 	return a.address(option, value, name)
 }
 
-// truths are how pip writes that something holds, or does not.
-var truths = map[string]bool{
-	"1": true, "on": true, "t": true, "true": true, "y": true, "yes": true,
-	"0": false, "f": false, "false": false, "n": false, "no": false, "off": false,
-}
-
 // noIndex returns what says that no index is asked: a variable, or a file of pip's configuration; "" if nothing does.
 func (a Access) noIndex(settings map[string]setting) (string, error) {
 	pip := settings["no-index"]
@@ -211,6 +205,11 @@ func (a Access) noIndex(settings map[string]setting) (string, error) {
 	}
 	if pip.value == "" {
 		return "", nil
+	}
+	// truths are how pip writes that something holds, or does not.
+	truths := map[string]bool{
+		"1": true, "on": true, "t": true, "true": true, "y": true, "yes": true,
+		"0": false, "f": false, "false": false, "n": false, "no": false, "off": false,
 	}
 	holds, known := truths[strings.ToLower(pip.value)]
 	switch {

@@ -19,7 +19,6 @@ import (
 	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
@@ -39,8 +38,8 @@ type Request struct {
 }
 
 // lockOptions returns the options for reading a lock, which has a name.
-func (w Request) lockOptions(name string) lock.Options {
-	return lock.Options{Name: name, Dir: w.Dir, Root: w.Root, Target: w.Target, FullPython: w.FullPython, Extras: w.Extras, Groups: w.Groups, Wanted: w.Named()}
+func (w Request) lockOptions(name string) deps.LockOptions {
+	return deps.LockOptions{Name: name, Dir: w.Dir, Root: w.Root, Target: w.Target, FullPython: w.FullPython, Extras: w.Extras, Groups: w.Groups, Wanted: w.Named()}
 }
 
 // runtimePlace is where the requirements come from that no file has.
@@ -58,14 +57,14 @@ func (w Request) lines() []deps.Line {
 // Env is a resolved environment.
 type Env struct {
 	// Packages are to be installed, sorted by name. Those without a wheel have to be built.
-	Packages []lock.Package
+	Packages []deps.Package
 	// By is how they were found.
 	By Method
 }
 
 // NeedsBuild returns a *NeedsBuildError if packages have no wheel, else nil.
 func (e Env) NeedsBuild() error {
-	var missing []lock.Package
+	var missing []deps.Package
 	for _, p := range e.Packages {
 		if p.Wheel == nil {
 			missing = append(missing, p)
@@ -230,7 +229,7 @@ func (r Resolver) Resolve(ctx context.Context, w Request) (Env, error) {
 	if err != nil {
 		return env, err
 	}
-	slices.SortFunc(env.Packages, func(a, b lock.Package) int { return strings.Compare(a.Name, b.Name) })
+	slices.SortFunc(env.Packages, func(a, b deps.Package) int { return strings.Compare(a.Name, b.Name) })
 	for _, p := range env.Packages {
 		if p.Wheel == nil && p.Source == "" {
 			return env, fmt.Errorf("package %s of %s can't be installed: %w", p.Name, w.Source, p.Why)
@@ -252,7 +251,7 @@ func (w Request) CheckPython() error {
 }
 
 // resolve lets uv or pip resolve.
-func (r Resolver) resolve(ctx context.Context, w Request) ([]lock.Package, Method, error) {
+func (r Resolver) resolve(ctx context.Context, w Request) ([]deps.Package, Method, error) {
 	if err := w.checkPinned(); err != nil {
 		return nil, Pod, err
 	}
@@ -286,14 +285,14 @@ type tool interface {
 	// command returns the program's path and its arguments.
 	command(j *job) (path string, args []string)
 	// read reads what it has written.
-	read(j *job) ([]lock.Package, error)
+	read(j *job) ([]deps.Package, error)
 }
 
 // checkBuilds returns a *NeedsBuildError if requirements can't come as wheels, whatever an index has.
 func (w Request) checkBuilds() error {
-	var builds []lock.Package
+	var builds []deps.Package
 	for _, l := range w.lines() {
-		p := lock.Package{Name: requirement.Normalize(l.Name()), Source: l.Path, Why: fmt.Errorf("%s: %w", l.Place(), lock.ErrNoWheel)}
+		p := deps.Package{Name: requirement.Normalize(l.Name()), Source: l.Path, Why: fmt.Errorf("%s: %w", l.Place(), deps.ErrNoWheel)}
 		if l.Path == "" {
 			r, err := requirement.Parse(l.Text)
 			if err != nil { // it is only a URL
@@ -310,7 +309,7 @@ func (w Request) checkBuilds() error {
 	}
 	for _, option := range w.Options {
 		if name, ok := strings.CutPrefix(option, "--no-binary "); ok && name != ":none:" {
-			builds = append(builds, lock.Package{Name: name, Why: errors.New("--no-binary: its wheels are not wanted")})
+			builds = append(builds, deps.Package{Name: name, Why: errors.New("--no-binary: its wheels are not wanted")})
 		}
 	}
 	if len(builds) == 0 {

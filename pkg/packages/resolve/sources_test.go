@@ -9,7 +9,6 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
@@ -68,7 +67,7 @@ func TestExplain(t *testing.T) {
 }
 
 func TestLocateRejects(t *testing.T) {
-	for _, f := range []lock.File{{URL: "ftp://h/a"}, {URL: "https://h/a"}, {URL: "https://["}, {URL: "file:///nowhere"}, {Path: "/nowhere"}} {
+	for _, f := range []deps.WheelFile{{URL: "ftp://h/a"}, {URL: "https://h/a"}, {URL: "https://["}, {URL: "file:///nowhere"}, {Path: "/nowhere"}} {
 		if got, err := Locate(f); err == nil {
 			t.Errorf("%+v: got %+v", f, got)
 		}

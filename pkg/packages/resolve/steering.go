@@ -17,18 +17,20 @@ import (
 
 // steering are the variables that decide which packages uv and pip choose, from
 // https://docs.astral.sh/uv/reference/environment and https://pip.pypa.io/en/stable/cli/pip_install.
-var steering = strings.Fields(`
-	PIP_CONSTRAINT PIP_EXTRA_INDEX_URL PIP_FIND_LINKS PIP_IGNORE_REQUIRES_PYTHON PIP_INDEX_URL PIP_NO_BINARY PIP_NO_DEPS PIP_NO_INDEX
-	PIP_ONLY_BINARY PIP_PRE PIP_PREFER_BINARY PIP_REQUIREMENT PIP_UPLOADED_PRIOR_TO PIP_USE_DEPRECATED PIP_USE_FEATURE
-	UV_CONSTRAINT UV_DEFAULT_INDEX UV_EXCLUDE UV_EXCLUDE_NEWER UV_EXTRA_INDEX_URL UV_FIND_LINKS UV_FORK_STRATEGY UV_INDEX UV_INDEX_STRATEGY
-	UV_INDEX_URL UV_NO_BINARY UV_NO_BINARY_PACKAGE UV_NO_BUILD UV_NO_BUILD_PACKAGE UV_NO_CONFIG UV_NO_SOURCES UV_OVERRIDE
-	UV_PRERELEASE UV_RESOLUTION UV_TORCH_BACKEND`)
+func steering() []string {
+	return strings.Fields(`
+		PIP_CONSTRAINT PIP_EXTRA_INDEX_URL PIP_FIND_LINKS PIP_IGNORE_REQUIRES_PYTHON PIP_INDEX_URL PIP_NO_BINARY PIP_NO_DEPS PIP_NO_INDEX
+		PIP_ONLY_BINARY PIP_PRE PIP_PREFER_BINARY PIP_REQUIREMENT PIP_UPLOADED_PRIOR_TO PIP_USE_DEPRECATED PIP_USE_FEATURE
+		UV_CONSTRAINT UV_DEFAULT_INDEX UV_EXCLUDE UV_EXCLUDE_NEWER UV_EXTRA_INDEX_URL UV_FIND_LINKS UV_FORK_STRATEGY UV_INDEX UV_INDEX_STRATEGY
+		UV_INDEX_URL UV_NO_BINARY UV_NO_BINARY_PACKAGE UV_NO_BUILD UV_NO_BUILD_PACKAGE UV_NO_CONFIG UV_NO_SOURCES UV_OVERRIDE
+		UV_PRERELEASE UV_RESOLUTION UV_TORCH_BACKEND`)
+}
 
 // Steering returns what steers uv and pip beside the files of a project: variables, without
 // credentials, and the hashes of the files that variables name and of configuration files. There is
 // nothing on a machine where nobody has set anything.
 func (r Resolver) Steering() (all []string) {
-	for _, name := range steering {
+	for _, name := range steering() {
 		var values []string
 		for _, value := range strings.Fields(r.getenv(name)) {
 			if sum := fileSum(value); sum != "" {

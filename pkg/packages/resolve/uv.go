@@ -11,7 +11,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/lock"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
@@ -86,7 +86,7 @@ func readResult(j *job) ([]byte, error) {
 	return text, err
 }
 
-func (uv) read(j *job) ([]lock.Package, error) {
+func (uv) read(j *job) ([]deps.Package, error) {
 	text, err := readResult(j)
 	if err != nil {
 		return nil, err
@@ -95,6 +95,6 @@ func (uv) read(j *job) ([]lock.Package, error) {
 	// Links may be to anywhere on this machine: the user said where.
 	o.Dir, o.Root = j.dir, filepath.VolumeName(j.dir)+string(filepath.Separator)
 	o.Extras, o.Groups = nil, nil // which deps has read
-	l, err := lock.ReadPyLock(text, o)
+	l, err := deps.ReadPyLock(text, o)
 	return l.Packages, err
 }

@@ -20,8 +20,6 @@ type Layer struct {
 
 	// Warnings are sentences about wheels whose RECORD is wrong.
 	Warnings []string
-	// Overlaps are the paths that several wheels of the layer have with different contents.
-	Overlaps []Overlap
 
 	prefix string
 	files  []file
@@ -56,7 +54,6 @@ func NewLayer(ctx context.Context, wheels ...*Wheel) (*Layer, error) {
 	if err != nil {
 		return nil, err
 	}
-	l.Overlaps = Overlaps(wheels...)
 	for _, w := range wheels {
 		if len(w.odd) > 0 {
 			l.Warnings = append(l.Warnings, w.warning())

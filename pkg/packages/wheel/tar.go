@@ -93,10 +93,10 @@ func (t *tarWriter) add(f *file) error {
 const block = 512
 
 // epoch is the first moment that a zip can tell.
-var epoch = time.Date(1980, time.January, 1, 0, 0, 0, 0, time.UTC)
+func epoch() time.Time { return time.Date(1980, time.January, 1, 0, 0, 0, 0, time.UTC) }
 
 func (t *tarWriter) addHeader(h tar.Header) error {
-	h.ModTime, h.Format = epoch, tar.FormatPAX
+	h.ModTime, h.Format = epoch(), tar.FormatPAX
 	t.header.Reset()
 	if err := tar.NewWriter(&t.header).WriteHeader(&h); err != nil {
 		return err

@@ -7,19 +7,15 @@ import (
 	"sync/atomic"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/runner/kinetic_runner/contract"
 )
-
-// facts are what the runner knows, too.
-var facts = contract.Read()
 
 // EndLine returns the very last line that a job's last pod prints, on standard error. The runner does not store
 // the line. It is only a hint: any program can print it.
-func EndLine(id string) string { return fmt.Sprintf(facts.Lines.End, id) }
+func EndLine(id string) string { return fmt.Sprintf(api.Contract.Lines.End, id) }
 
 // reportStart begins the line in which a pod reports its pickle. The runner does not store the line. No output of
 // the call begins like that in the log of a pod: the runner puts a mark before a line that does.
-var reportStart = []byte(facts.Marks.Report + facts.Lines.Report)
+var reportStart = []byte(api.Contract.Marks.Report + api.Contract.Lines.Report)
 
 // Reports takes what a pod reports from the lines of its log, which comes from the cluster. The
 // zero value has taken nothing.

@@ -6,15 +6,16 @@ import (
 	"unicode"
 )
 
-// keywords are not names in Python; the soft keywords (match, type, case, _) are.
-// https://docs.python.org/3/reference/lexical_analysis.html#keywords
-var keywords = []string{
-	"False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def",
-	"del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda",
-	"nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
+func isKeyword(s string) bool {
+	// Keywords are not names in Python; the soft keywords (match, type, case, _) are.
+	// https://docs.python.org/3/reference/lexical_analysis.html#keywords
+	keywords := []string{
+		"False", "None", "True", "and", "as", "assert", "async", "await", "break", "class", "continue", "def",
+		"del", "elif", "else", "except", "finally", "for", "from", "global", "if", "import", "in", "is", "lambda",
+		"nonlocal", "not", "or", "pass", "raise", "return", "try", "while", "with", "yield",
+	}
+	return slices.Contains(keywords, s)
 }
-
-func isKeyword(s string) bool { return slices.Contains(keywords, s) }
 
 // isIdentifier reports whether Python accepts s as a name, keywords included. Python's own
 // rule (XID_Start, XID_Continue) has a handful more characters.

@@ -139,8 +139,8 @@ func (in *Inputs) add(line []byte, before seen) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	if in.Size += int64(len(value)) + 1; in.Size > api.MaxCallBytes {
-		return nil, fmt.Errorf("the inputs take more than %d MiB: put large data into files of the project or into the store, and pass their names", api.MaxCallBytes>>20)
+	if in.Size += int64(len(value)) + 1; in.Size > api.Contract.Limits.Call {
+		return nil, fmt.Errorf("the inputs take more than %d MiB: put large data into files of the project or into the store, and pass their names", api.Contract.Limits.Call>>20)
 	}
 	in.Count++
 	if in.Other == 0 && !isPickle(value) {

@@ -154,13 +154,15 @@ func dotted(path string) string {
 }
 
 // notPython are the extensions of files that Python cannot run, with what to do instead.
-var notPython = map[string]string{
-	".ipynb": "a notebook cannot be run: convert it first with `jupyter nbconvert --to script`",
-	".sh":    "run a shell script with --command -- sh and its path",
+func notPython() map[string]string {
+	return map[string]string{
+		".ipynb": "a notebook cannot be run: convert it first with `jupyter nbconvert --to script`",
+		".sh":    "run a shell script with --command -- sh and its path",
+	}
 }
 
 func parseScript(word, cwd string) (Target, error) {
-	if advice := notPython[strings.ToLower(filepath.Ext(word))]; advice != "" {
+	if advice := notPython()[strings.ToLower(filepath.Ext(word))]; advice != "" {
 		return Target{}, fmt.Errorf("%s: %s", word, advice)
 	}
 	path, err := pythonFile(word, cwd)
@@ -173,7 +175,7 @@ func parseScript(word, cwd string) (Target, error) {
 func parseFunction(where, function, cwd string) (Target, error) {
 	word := where + ":" + function
 	t := Target{Kind: api.CallFunction, Function: function}
-	advice := notPython[strings.ToLower(filepath.Ext(where))]
+	advice := notPython()[strings.ToLower(filepath.Ext(where))]
 	switch {
 	case advice != "":
 		return Target{}, fmt.Errorf("%s: %s", word, advice)

@@ -35,7 +35,7 @@ func TestResolveAPayload(t *testing.T) {
 			if err != nil || len(warnings) > 0 {
 				t.Fatalf("warnings %q, error %v", warnings, err)
 			}
-			tt.want.Version, tt.want.Kind = api.CallVersion, api.CallPickle
+			tt.want.Version, tt.want.Kind = api.Contract.Versions.Document, api.CallPickle
 			if diff := cmp.Diff(tt.want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

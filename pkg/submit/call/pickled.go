@@ -13,11 +13,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
-	"github.com/kubectl-kinetic/kinetic/runner/kinetic_runner/contract"
 )
-
-// maxHeader limits the header, in bytes: the runner holds it in memory.
-var maxHeader = contract.Read().Limits.PayloadHeader
 
 const (
 	// Version is the newest version of the header that this code reads.
@@ -137,8 +133,8 @@ func readLine(in *bufio.Reader) ([]byte, error) {
 		part, err := in.ReadSlice('\n')
 		line = append(line, part...)
 		switch {
-		case len(line) > maxHeader:
-			return nil, fmt.Errorf("the header takes more than %d KiB", maxHeader>>10)
+		case len(line) > api.Contract.Limits.PayloadHeader:
+			return nil, fmt.Errorf("the header takes more than %d KiB", api.Contract.Limits.PayloadHeader>>10)
 		case err == nil:
 			return line[:len(line)-1], nil
 		case errors.Is(err, io.EOF):

@@ -46,7 +46,7 @@ func TestRead(t *testing.T) {
 		"a function of any name":         {`{"kinetic_payload":1,"python":"3.9","function":"<lambda> ü\n"}` + "\n" + onePickle, "<lambda> ü\n", "3.9"},
 		"a function without a name":      {`{"kinetic_payload":1,"python":"3.9"}` + "\n" + onePickle, "payload", "3.9"},
 		"members of a later client":      {`{"kinetic_payload":1,"python":"3.9","more":[1]}` + "\n" + onePickle, "payload", "3.9"},
-		"a header as large as it may be": {padded(maxHeader) + "\n" + onePickle, "payload", "3.9"},
+		"a header as large as it may be": {padded(api.Contract.Limits.PayloadHeader) + "\n" + onePickle, "payload", "3.9"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := writePayload(t, tt.text)
@@ -92,7 +92,7 @@ func TestReadRefuses(t *testing.T) {
 		"Python 2":                {`{"kinetic_payload":1,"python":"2.7.18"}` + "\n" + onePickle, `names no version of Python 3: "2.7.18"`},
 		"a header alone":          {strings.TrimSuffix(ours, "\n"), "it has a header and no pickle"},
 		"a header and an end":     {ours, "it has a header and no pickle"},
-		"a header that is large":  {padded(maxHeader+1) + "\n" + onePickle, "the header takes more than 1024 KiB"},
+		"a header that is large":  {padded(api.Contract.Limits.PayloadHeader+1) + "\n" + onePickle, "the header takes more than 1024 KiB"},
 		"text after the header":   {ours + "hello.", "no pickle of protocol 2 or later follows its header"},
 		"a pickle cut off":        {ours + onePickle[:4], "its pickle is cut off"},
 		"a pickle of one byte":    {"\x80", "its pickle is cut off"},

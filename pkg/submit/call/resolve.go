@@ -28,7 +28,7 @@ type layout struct {
 func (t Target) Resolve(tree api.SourceTree, installed func(module string) bool) (api.Call, []string, error) {
 	l := layout{tree, t.EntryDir(), t.cwd, installed}
 	c := api.Call{
-		Version: api.CallVersion, Kind: t.Kind, Module: t.Module, Function: t.Function,
+		Version: api.Contract.Versions.Document, Kind: t.Kind, Module: t.Module, Function: t.Function,
 		KWArgs: t.KWArgs, Args: t.Args, SysPath: t.sysPath(l),
 	}
 	if cwd, ok := l.relative(l.cwd); ok {

@@ -88,7 +88,7 @@ func TestResolve(t *testing.T) {
 			if err != nil || len(warnings) > 0 {
 				t.Fatalf("warnings %q, error %v", warnings, err)
 			}
-			tt.want.Version = api.CallVersion
+			tt.want.Version = api.Contract.Versions.Document
 			if diff := cmp.Diff(tt.want, got, cmpopts.EquateEmpty()); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}

@@ -62,7 +62,7 @@ func inputAdvice(value string, types []string) string {
 			return "write " + meant
 		}
 	}
-	return "write a value such as " + strings.Trim(examples[types[0]], "'")
+	return "write a value such as " + strings.Trim(examples()[types[0]], "'")
 }
 
 // kindOf returns what kind of value a JSON text is, by a character: its first, i for whole numbers, and a point for others.
@@ -95,7 +95,9 @@ func fits(value string, types []string) bool {
 }
 
 // examples are values of types, as they are typed.
-var examples = map[string]string{"int": "3", "float": "0.1", "bool": "true", "list": "'[1, 2]'", "dict": `'{"a": 1}'`, "None": "null"}
+func examples() map[string]string {
+	return map[string]string{"int": "3", "float": "0.1", "bool": "true", "list": "'[1, 2]'", "dict": `'{"a": 1}'`, "None": "null"}
+}
 
 // advice says what to type instead of a text that fits none of the types.
 func advice(name, text string, types []string) string {
@@ -107,7 +109,7 @@ func advice(name, text string, types []string) string {
 			return fmt.Sprintf("write --arg %s=%s", name, meant)
 		}
 	}
-	return fmt.Sprintf("write a value such as --arg %s=%s", name, examples[types[0]])
+	return fmt.Sprintf("write a value such as --arg %s=%s", name, examples()[types[0]])
 }
 
 // meant returns a text in the form of a type, "" if it is none.

@@ -12,15 +12,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// defaultExcludedDirs and defaultExcludedFiles are not packaged, at any depth,
-// unless PlanOptions.NoDefaultExcludes is set.
-var (
-	defaultExcludedDirs = []string{
-		".venv", "venv", "node_modules", ".tox", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".ipynb_checkpoints",
-	}
-	defaultExcludedFiles = []string{".DS_Store"}
-)
-
 // venvMark is a file in every virtual environment, whatever its directory is called.
 const venvMark = "pyvenv.cfg"
 
@@ -50,9 +41,10 @@ func (x excludes) why(rel string, isDir bool) reason {
 	// alwaysExcluded are files and directories that are never packaged, at any depth.
 	alwaysExcluded := []string{".git", "__pycache__"}
 	name, dir := path.Base(rel), filepath.Join(x.root, filepath.FromSlash(rel))
-	defaults := defaultExcludedFiles
+	// defaults are not packaged, at any depth, unless PlanOptions.NoDefaultExcludes is set.
+	defaults := []string{".DS_Store"}
 	if isDir {
-		defaults = defaultExcludedDirs
+		defaults = []string{".venv", "venv", "node_modules", ".tox", ".mypy_cache", ".ruff_cache", ".pytest_cache", ".ipynb_checkpoints"}
 	}
 	switch {
 	case slices.Contains(alwaysExcluded, name):

@@ -10,6 +10,8 @@ import (
 	"math"
 	"os"
 	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 // hashFiles fills in the digests. It takes those from known whose stamps have not
@@ -52,16 +54,16 @@ type piece struct {
 
 // partCount returns the number of parts of a large file, 0 for others.
 func (f *file) partCount() int {
-	if f.stamp.Size <= partSize {
+	if f.stamp.Size <= api.Contract.Limits.Part {
 		return 0
 	}
-	return int((f.stamp.Size + partSize - 1) / partSize)
+	return int((f.stamp.Size + api.Contract.Limits.Part - 1) / api.Contract.Limits.Part)
 }
 
 // partRange returns where a part begins, and its length.
 func (f *file) partRange(part int) (offset, size int64) {
-	offset = int64(part) * partSize
-	return offset, min(partSize, f.stamp.Size-offset)
+	offset = int64(part) * api.Contract.Limits.Part
+	return offset, min(api.Contract.Limits.Part, f.stamp.Size-offset)
 }
 
 // sumParts sets the digest once all parts have been hashed, which began at start.
@@ -122,7 +124,7 @@ func hashFile(ctx context.Context, f *file, buf []byte) error {
 	if err != nil {
 		return unreadable(f.rel, err)
 	}
-	if n != f.stamp.Size || n > partSize || stampOf(after) != f.stamp || !after.Mode().IsRegular() {
+	if n != f.stamp.Size || n > api.Contract.Limits.Part || stampOf(after) != f.stamp || !after.Mode().IsRegular() {
 		return changed(f.rel)
 	}
 	h.Sum(f.digest[:0])

@@ -88,7 +88,7 @@ func interrupt(t *testing.T, u uploader, last string, blobs int, places ...int) 
 
 func TestInterruptedUpload(t *testing.T) {
 	root := t.TempDir()
-	randomFile(t, filepath.Join(root, "large.bin"), 1, 3*api.MaxPartBytes+1)
+	randomFile(t, filepath.Join(root, "large.bin"), 1, 3*api.Contract.Limits.Part+1)
 	randomFile(t, filepath.Join(root, "own.bin"), 2, 1<<20)
 	write(t, root, map[string]string{"a.py": "a"})
 	p := plan(t, pack.Options{Root: root})

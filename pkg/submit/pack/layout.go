@@ -13,9 +13,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 )
 
-// markers are the names of files that mark a directory as a project.
-var markers = []string{"pyproject.toml", "requirements.txt", "setup.py", "setup.cfg", ".git"}
-
 // ProjectOptions says where the code is. All paths but PackageRoot and those in
 // PythonPath are absolute.
 type ProjectOptions struct {
@@ -99,7 +96,9 @@ func nearestProject(base, home string) string {
 	}
 }
 
-func isProject(dir string) bool { return hasAny(dir, markers) }
+func isProject(dir string) bool {
+	return hasAny(dir, []string{"pyproject.toml", "requirements.txt", "setup.py", "setup.cfg", ".git"})
+}
 
 // givenRoot returns the absolute path of the given package root, after checking it.
 func givenRoot(opts ProjectOptions) (string, error) {

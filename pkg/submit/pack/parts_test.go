@@ -21,8 +21,8 @@ import (
 func largeTree(t testing.TB) (root string) {
 	t.Helper()
 	root = t.TempDir()
-	randomFile(t, filepath.Join(root, "a", "large.bin"), 1, 2*api.MaxPartBytes+1000)
-	randomFile(t, filepath.Join(root, "whole.bin"), 2, api.MaxPartBytes)
+	randomFile(t, filepath.Join(root, "a", "large.bin"), 1, 2*api.Contract.Limits.Part+1000)
+	randomFile(t, filepath.Join(root, "whole.bin"), 2, api.Contract.Limits.Part)
 	return root
 }
 
@@ -35,12 +35,12 @@ func TestParts(t *testing.T) {
 	for _, b := range p.Index.Blobs {
 		sizes = append(sizes, b.Size)
 	}
-	if diff := cmp.Diff([]int64{api.MaxPartBytes, api.MaxPartBytes, 1000, api.MaxPartBytes}, sizes); diff != "" {
+	if diff := cmp.Diff([]int64{api.Contract.Limits.Part, api.Contract.Limits.Part, 1000, api.Contract.Limits.Part}, sizes); diff != "" {
 		t.Errorf("blobs (-want +got):\n%s", diff)
 	}
 	want := []api.IndexFile{
-		{Path: "a/large.bin", Size: 2*api.MaxPartBytes + 1000, Parts: []int{0, 1, 2}},
-		{Path: "whole.bin", Size: api.MaxPartBytes, Blob: 3},
+		{Path: "a/large.bin", Size: 2*api.Contract.Limits.Part + 1000, Parts: []int{0, 1, 2}},
+		{Path: "whole.bin", Size: api.Contract.Limits.Part, Blob: 3},
 	}
 	if diff := cmp.Diff(want, p.Index.Files); diff != "" {
 		t.Errorf("files (-want +got):\n%s", diff)
@@ -52,7 +52,7 @@ func TestParts(t *testing.T) {
 	if again := plan(t, opts); again.SHA256 != p.SHA256 {
 		t.Error("the cache makes another index")
 	}
-	patch(t, filepath.Join(root, "a", "large.bin"), api.MaxPartBytes+5)
+	patch(t, filepath.Join(root, "a", "large.bin"), api.Contract.Limits.Part+5)
 	if stats := upload(t, plan(t, opts), s); stats.NewBlobs != 2 {
 		t.Errorf("%+v after a change of one part, want that part and the index", stats)
 	}
@@ -107,11 +107,11 @@ func patch(t testing.TB, file string, offset int64) {
 func TestEqualParts(t *testing.T) {
 	root := t.TempDir()
 	write(t, root, map[string]string{"zeros": ""})
-	if err := os.Truncate(filepath.Join(root, "zeros"), 3*api.MaxPartBytes+1); err != nil {
+	if err := os.Truncate(filepath.Join(root, "zeros"), 3*api.Contract.Limits.Part+1); err != nil {
 		t.Fatal(err)
 	}
 	p := plan(t, pack.Options{Root: root})
-	want := []api.IndexFile{{Path: "zeros", Size: 3*api.MaxPartBytes + 1, Parts: []int{0, 0, 0, 1}}}
+	want := []api.IndexFile{{Path: "zeros", Size: 3*api.Contract.Limits.Part + 1, Parts: []int{0, 0, 0, 1}}}
 	if diff := cmp.Diff(want, p.Index.Files); diff != "" || len(p.Index.Blobs) != 2 {
 		t.Errorf("%d blobs; files (-want +got):\n%s", len(p.Index.Blobs), diff)
 	}
@@ -119,10 +119,10 @@ func TestEqualParts(t *testing.T) {
 
 func TestPartsThatChange(t *testing.T) {
 	for name, change := range map[string]func(file string) error{
-		"cut short": func(file string) error { return os.Truncate(file, 2*api.MaxPartBytes) },
-		"longer":    func(file string) error { return os.Truncate(file, 2*api.MaxPartBytes+1001) },
+		"cut short": func(file string) error { return os.Truncate(file, 2*api.Contract.Limits.Part) },
+		"longer":    func(file string) error { return os.Truncate(file, 2*api.Contract.Limits.Part+1001) },
 		"rewritten": func(file string) error {
-			patch(t, file, api.MaxPartBytes)
+			patch(t, file, api.Contract.Limits.Part)
 			return nil
 		},
 		"deleted": os.Remove,

@@ -69,7 +69,7 @@ type file struct {
 	mode    uint32 // as in the index
 	stamp   stamp
 	digest  digest
-	parts   []digest // of a file larger than partSize; digest is then the hash of these
+	parts   []digest // of a file larger than a part may be; digest is then the hash of these
 	settled bool     // the digests can be cached
 }
 
@@ -138,7 +138,7 @@ func (p *Plan) hash(ctx context.Context, known known, keep int64) ([]source, err
 // one.
 func (p *Plan) fillIndex(sources []source) {
 	p.Index = api.Index{
-		Version: api.IndexVersion, Links: p.links, Dirs: p.dirs,
+		Version: api.Contract.Versions.Index, Links: p.links, Dirs: p.dirs,
 		Blobs: []api.IndexBlob{}, Files: make([]api.IndexFile, len(p.files)),
 	}
 	for i, f := range p.files {
@@ -195,11 +195,11 @@ func (p *Plan) seal() error {
 
 // checkIndex rejects an index that is too large for the runner.
 func checkIndex(size, files int) error {
-	if size <= api.MaxIndexBytes {
+	if size <= api.Contract.Limits.Index {
 		return nil
 	}
 	return fmt.Errorf("there are %d files to package, whose list takes %d MiB, more than %d MiB: exclude what the job doesn't need in .kineticignore",
-		files, size>>20, api.MaxIndexBytes>>20)
+		files, size>>20, api.Contract.Limits.Index>>20)
 }
 
 // compressionLevel balances the time before an upload against its size: level 4 takes

@@ -161,7 +161,7 @@ func (s *Set) collect() {
 
 // seal writes the document and computes its hash, the data set's identity.
 func (s *Set) seal() error {
-	document, err := json.Marshal(api.DataSet{Version: api.SetVersion, Files: s.Files, Bytes: s.Bytes, Shards: s.Shards})
+	document, err := json.Marshal(api.DataSet{Version: api.Contract.Versions.Document, Files: s.Files, Bytes: s.Bytes, Shards: s.Shards})
 	if err != nil {
 		return fmt.Errorf("describing the data set: %w", err)
 	}
@@ -249,7 +249,7 @@ func dataMode(mode fs.FileMode, rel, goos string) uint32 {
 	if goos == "windows" {
 		return bundleMode(mode, rel, goos)
 	}
-	if bits := uint32(mode.Perm() | 0o600); bits != api.DefaultMode {
+	if bits := uint32(mode.Perm() | 0o600); bits != api.Contract.Defaults.Mode {
 		return bits
 	}
 	return 0

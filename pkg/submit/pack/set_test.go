@@ -66,7 +66,7 @@ func fetchSet(t testing.TB, s store.Store, sum string) map[string]string {
 		for _, f := range index.Files {
 			mode := f.Mode
 			if mode == 0 {
-				mode = api.DefaultMode
+				mode = api.Contract.Defaults.Mode
 			}
 			all[name(f.Path)] = fmt.Sprintf("%o %s", mode, files[f.Path])
 			bytes += f.Size

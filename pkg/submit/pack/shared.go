@@ -8,16 +8,6 @@ import (
 	"strings"
 )
 
-// systemDirs belong to the machine or to all its users, on Linux, macOS and Windows. Their
-// subdirectories may well be projects: /usr/src/app, /var/lib/jenkins/workspace/x.
-var systemDirs = []string{
-	"/", "/bin", "/boot", "/dev", "/dev/shm", "/etc", "/home", "/lib", "/lib64", "/media", "/mnt", "/opt", "/proc", "/root", "/run", "/sbin", "/srv",
-	"/sys", "/tmp", "/usr", "/usr/bin", "/usr/lib", "/usr/local", "/usr/local/bin", "/usr/local/lib", "/usr/sbin", "/usr/share",
-	"/var", "/var/lib", "/var/log", "/var/tmp",
-	"/Applications", "/Library", "/System", "/Users", "/Volumes", "/private", "/private/etc", "/private/tmp", "/private/var",
-	`C:\Program Files`, `C:\Program Files (x86)`, `C:\ProgramData`, `C:\Users`, `C:\Windows`, `C:\Windows\System32`,
-}
-
 // shared describes a directory that holds much more than one project, "" for any other.
 func shared(dir, home string) string {
 	info, err := os.Stat(dir)
@@ -28,6 +18,15 @@ func shared(dir, home string) string {
 		return "your home directory"
 	}
 	_, holdsHome := lexical(dir, home)
+	// systemDirs belong to the machine or to all its users, on Linux, macOS and Windows. Their
+	// subdirectories may well be projects: /usr/src/app, /var/lib/jenkins/workspace/x.
+	systemDirs := []string{
+		"/", "/bin", "/boot", "/dev", "/dev/shm", "/etc", "/home", "/lib", "/lib64", "/media", "/mnt", "/opt", "/proc", "/root", "/run", "/sbin", "/srv",
+		"/sys", "/tmp", "/usr", "/usr/bin", "/usr/lib", "/usr/local", "/usr/local/bin", "/usr/local/lib", "/usr/sbin", "/usr/share",
+		"/var", "/var/lib", "/var/log", "/var/tmp",
+		"/Applications", "/Library", "/System", "/Users", "/Volumes", "/private", "/private/etc", "/private/tmp", "/private/var",
+		`C:\Program Files`, `C:\Program Files (x86)`, `C:\ProgramData`, `C:\Users`, `C:\Windows`, `C:\Windows\System32`,
+	}
 	if isTop(dir) || holdsHome || slices.ContainsFunc(systemDirs, func(system string) bool { return isDir(system, info) }) {
 		return "a system directory"
 	}

@@ -7,8 +7,6 @@ import (
 	"encoding/binary"
 	"slices"
 	"sync/atomic"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 const (
@@ -23,9 +21,6 @@ const (
 	// that the upload need not compress them again.
 	keptPacks = 32 << 20
 )
-
-// partSize is the size in bytes above which a file is several blobs, of this size.
-var partSize = api.MaxPartBytes
 
 // source is what a blob is made from: one large file, a part of one, or a pack.
 type source struct {

@@ -152,7 +152,7 @@ func (u *treeUpload) file(ctx context.Context, n uint32, path string, there stor
 	e := u.set.list.at(n)
 	f := store.TreeFile{Path: path, Size: e.size, Link: u.set.list.targets[n]}
 	memory := min(sendMemory, smallMemory+e.size)
-	if e.size > partSize {
+	if e.size > api.Contract.Limits.Part {
 		memory = chunkMemory
 	}
 	open := func() (io.ReadCloser, error) { return openChecked(u.set.list.file(n)) }
@@ -237,10 +237,10 @@ type partsHash struct {
 func (h *partsHash) Write(b []byte) (int, error) {
 	size := len(b)
 	for len(b) > 0 {
-		n := min(int64(len(b)), partSize-h.n)
+		n := min(int64(len(b)), api.Contract.Limits.Part-h.n)
 		h.part.Write(b[:n])
 		b = b[n:]
-		if h.n += n; h.n == partSize {
+		if h.n += n; h.n == api.Contract.Limits.Part {
 			h.endPart()
 		}
 	}

@@ -188,7 +188,7 @@ func TestInterruptedTree(t *testing.T) {
 
 // A file that changes between the plan and the upload is named, and doesn't become an object.
 func TestTreeThatChanges(t *testing.T) {
-	for name, size := range map[string]int64{"small": 1 << 20, "large": api.MaxPartBytes + 5} {
+	for name, size := range map[string]int64{"small": 1 << 20, "large": api.Contract.Limits.Part + 5} {
 		for change, to := range map[string]func(file string) error{
 			"content": func(file string) error {
 				f, err := os.OpenFile(file, os.O_WRONLY, 0)
@@ -279,7 +279,7 @@ func TestLargeFilesOfATreeInFlight(t *testing.T) {
 	root := t.TempDir()
 	for i := range files {
 		file := filepath.Join(root, fmt.Sprint(i))
-		if err := errors.Join(os.WriteFile(file, []byte{byte(i)}, 0o600), os.Truncate(file, api.MaxPartBytes+1)); err != nil {
+		if err := errors.Join(os.WriteFile(file, []byte{byte(i)}, 0o600), os.Truncate(file, api.Contract.Limits.Part+1)); err != nil {
 			t.Fatal(err)
 		}
 	}

@@ -11,28 +11,26 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// secretNames are patterns for names of files that usually hold credentials.
-var secretNames = []string{
-	".env*", "*.pem", "*.key", "*.p12", "*.pfx",
-	"id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*",
-	"credentials.json", "application_default_credentials.json", "service-account*.json", "service_account*.json",
-	"client_secret*.json", "kaggle.json", "kubeconfig",
-	".netrc", "_netrc", ".pypirc", ".npmrc", ".git-credentials", ".boto", ".dockercfg", ".htpasswd",
-}
-
-// secretDirs are directories whose files are usually credentials.
-var secretDirs = []string{".aws", ".ssh", ".gnupg", ".kube", ".kaggle", ".docker", ".azure"}
-
 // isSecret reports whether a path looks like a file with credentials. It must be fast: data may have a
 // million files.
 func isSecret(rel string) bool {
 	dir, name := path.Split(rel)
+	// secretDirs are directories whose files are usually credentials.
+	secretDirs := []string{".aws", ".ssh", ".gnupg", ".kube", ".kaggle", ".docker", ".azure"}
 	if strings.HasPrefix(dir, ".") || strings.Contains(dir, "/.") { // as all of secretDirs begin
 		for element := range strings.SplitSeq(dir, "/") {
 			if slices.Contains(secretDirs, element) {
 				return true
 			}
 		}
+	}
+	// secretNames are patterns for names of files that usually hold credentials.
+	secretNames := []string{
+		".env*", "*.pem", "*.key", "*.p12", "*.pfx",
+		"id_rsa*", "id_dsa*", "id_ecdsa*", "id_ed25519*",
+		"credentials.json", "application_default_credentials.json", "service-account*.json", "service_account*.json",
+		"client_secret*.json", "kaggle.json", "kubeconfig",
+		".netrc", "_netrc", ".pypirc", ".npmrc", ".git-credentials", ".boto", ".dockercfg", ".htpasswd",
 	}
 	return slices.ContainsFunc(secretNames, func(pattern string) bool {
 		begin, end, open := strings.Cut(pattern, "*")

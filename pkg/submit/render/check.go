@@ -44,11 +44,10 @@ func checkText(text string) error {
 	return nil
 }
 
-// kustomizePrefixes are the prefixes of annotations that kustomize reads. One of them
-// drops the object from the output.
-var kustomizePrefixes = []string{"config.kubernetes.io/", "internal.config.kubernetes.io/", "kustomize.config.k8s.io/", "config.k8s.io/"}
-
 func checkAnnotations(annotations map[string]string) error {
+	// kustomizePrefixes are the prefixes of annotations that kustomize reads. One of them
+	// drops the object from the output.
+	kustomizePrefixes := []string{"config.kubernetes.io/", "internal.config.kubernetes.io/", "kustomize.config.k8s.io/", "config.k8s.io/"}
 	for _, key := range slices.Sorted(maps.Keys(annotations)) {
 		if err := checkText(annotations[key]); err != nil {
 			return fmt.Errorf("value of annotation %s: %w", key, err)

@@ -34,8 +34,8 @@ func (p *patch) environment(s api.Spec, l lists) {
 	}
 	if s.Hosts > 1 {
 		// Pods that someone applies without the Secret run, too: their runner warns.
-		ref := map[string]any{"name": s.SecretName(), "key": api.EnvGroupKey, "optional": true}
-		set(api.EnvGroupKey, map[string]any{"name": api.EnvGroupKey, "valueFrom": map[string]any{"secretKeyRef": ref}})
+		ref := map[string]any{"name": s.SecretName(), "key": api.Contract.Names.GroupKey, "optional": true}
+		set(api.Contract.Names.GroupKey, map[string]any{"name": api.Contract.Names.GroupKey, "valueFrom": map[string]any{"secretKeyRef": ref}})
 	}
 	if s.Warm != nil {
 		ref := map[string]any{"name": s.SecretName(), "key": api.EnvWarmKey}

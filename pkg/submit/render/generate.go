@@ -40,14 +40,9 @@ const (
 `
 )
 
-// printOrder puts what a workload needs before it, and the runner, which nobody reads,
-// last.
-var printOrder = types.LegacySortOptions{
-	OrderFirst: []string{"ServiceAccount", "Role", "RoleBinding", "Secret", "PersistentVolumeClaim", "ResourceClaimTemplate", "NetworkPolicy", "Service"},
-	OrderLast:  []string{"ConfigMap"},
+func componentType() types.TypeMeta {
+	return types.TypeMeta{APIVersion: types.ComponentVersion, Kind: types.ComponentKind}
 }
-
-var componentType = types.TypeMeta{APIVersion: types.ComponentVersion, Kind: types.ComponentKind}
 
 // generate makes the kustomization of a job: the base and the components for its pod, the
 // component job with the job's own patch, the components that make the pod a Job or
@@ -79,6 +74,12 @@ func generate(s api.Spec, o Overlay, p program, whole bool) (tree, error) {
 	layers, err := g.write(files, s)
 	if err != nil {
 		return nil, err
+	}
+	// printOrder puts what a workload needs before it, and the runner, which nobody reads,
+	// last.
+	printOrder := types.LegacySortOptions{
+		OrderFirst: []string{"ServiceAccount", "Role", "RoleBinding", "Secret", "PersistentVolumeClaim", "ResourceClaimTemplate", "NetworkPolicy", "Service"},
+		OrderLast:  []string{"ConfigMap"},
 	}
 	k := types.Kustomization{
 		TypeMeta:    types.TypeMeta{APIVersion: types.KustomizationVersion, Kind: types.KustomizationKind},
@@ -148,7 +149,7 @@ func (t tree) putJob(s api.Spec, p program, l lists, whole bool) error {
 	}
 	t[path.Join(jobDir, patchFile)] = steps
 	k := types.Kustomization{
-		TypeMeta: componentType,
+		TypeMeta: componentType(),
 		Patches: []types.Patch{{
 			Path:   patchFile,
 			Target: &types.Selector{ResId: resid.ResId{Gvk: jobKind}},

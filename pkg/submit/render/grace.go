@@ -65,7 +65,7 @@ func (t tree) followGrace(s api.Spec, r Rendered) (changed bool, err error) {
 	kind := resid.Gvk{Group: workload.GroupVersionKind().Group, Kind: workload.GetKind()}
 	t[path.Join(graceDir, patchFile)] = steps
 	component := types.Kustomization{
-		TypeMeta: componentType,
+		TypeMeta: componentType(),
 		Patches:  []types.Patch{{Path: patchFile, Target: &types.Selector{ResId: resid.ResId{Gvk: kind}}}},
 	}
 	if err := t.put(path.Join(graceDir, kustomizationFile), fmt.Sprintf(header, s.ID), component); err != nil {

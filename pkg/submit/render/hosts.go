@@ -234,7 +234,7 @@ func (g group) write(files tree, s api.Spec) ([]string, error) {
 	if g.patches == nil {
 		return g.components, nil
 	}
-	k := types.Kustomization{TypeMeta: componentType}
+	k := types.Kustomization{TypeMeta: componentType()}
 	for _, p := range g.patches {
 		file := strings.ToLower(p.gvk.Kind) + ".json"
 		steps, err := p.steps.encode()

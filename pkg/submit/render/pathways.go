@@ -31,15 +31,13 @@ const (
 	fuseAnnotations = "gke-gcsfuse/"
 )
 
-var roleKind = resid.Gvk{Group: "rbac.authorization.k8s.io", Kind: "Role"}
-
 // runtime adds the Pathways runtime to a group, and to the patch of the set the values of the component's samples.
 func (g *group) runtime(s api.Spec, set *patch) {
 	r := s.Pathways
 	g.components = append(g.components, runtimeDir)
-	set.test(managerContainer+"/name", api.PathwaysManager)
-	set.test(proxyContainer+"/name", api.PathwaysProxy)
-	set.test(workerContainer+"/name", api.PathwaysWorker)
+	set.test(managerContainer+"/name", api.Contract.Pathways.Manager)
+	set.test(proxyContainer+"/name", api.Contract.Pathways.Proxy)
+	set.test(workerContainer+"/name", api.Contract.Pathways.Worker)
 	set.replace(managerContainer+"/image", r.Server)
 	set.replace(proxyContainer+"/image", r.Proxy)
 	set.replace(workerContainer+"/image", r.Server)
@@ -71,6 +69,7 @@ func (g *group) runtime(s api.Spec, set *patch) {
 	if s.Machines() == 1 {
 		set.add(leaderPod+"/spec/affinity", besideWorker(s))
 	}
+	roleKind := resid.Gvk{Group: "rbac.authorization.k8s.io", Kind: "Role"}
 	g.patches = append(g.patches, groupPatch{roleKind, readPods(s)})
 	if !r.OpenNetwork {
 		g.components = append(g.components, policyDir)

@@ -114,7 +114,7 @@ func checkSecrets(t *testing.T, c corev1.Container, s api.Spec) {
 	}
 	want := s.SecretEnv
 	if s.Hosts > 1 {
-		want = append(slices.Clone(want), api.EnvGroupKey)
+		want = append(slices.Clone(want), api.Contract.Names.GroupKey)
 	}
 	if !slices.Equal(secrets, want) {
 		t.Errorf("keys of the secret: got %q, want %q", secrets, want)

@@ -21,13 +21,6 @@ type account struct {
 	of string // target.NodesAccount, …
 }
 
-// purposes say what the accounts are for, for people who find them.
-var purposes = map[string]string{
-	target.NodesAccount:  "The machines of a cluster",
-	target.BuildsAccount: "Cloud Build for the images of a cluster's jobs",
-	target.JobsAccount:   "The pods of a cluster's jobs",
-}
-
 func (a account) name() string {
 	return "projects/" + a.Names.Project + "/serviceAccounts/" + a.Names.Email(a.of)
 }
@@ -48,6 +41,12 @@ func (a account) Get(ctx context.Context) (infra.State, error) {
 // Ensure implements infra.Actor. It returns when the account can be read: others take a little longer
 // to know it.
 func (a account) Ensure(ctx context.Context, _ infra.State) error {
+	// purposes say what the accounts are for, for people who find them.
+	purposes := map[string]string{
+		target.NodesAccount:  "The machines of a cluster",
+		target.BuildsAccount: "Cloud Build for the images of a cluster's jobs",
+		target.JobsAccount:   "The pods of a cluster's jobs",
+	}
 	request := &iam.CreateServiceAccountRequest{AccountId: a.id.Name, ServiceAccount: &iam.ServiceAccount{
 		DisplayName: a.id.Name, Description: purposes[a.of] + ", " + mark,
 	}}

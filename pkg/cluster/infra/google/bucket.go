@@ -64,6 +64,10 @@ func (b bucket) Get(ctx context.Context) (infra.State, error) {
 	}
 	s := b.existing(b.id, Labelled(found.Labels))
 	s.Detail, s.Differences = "in "+strings.ToLower(found.Location), b.differences(found)
+	// options are those of gcloud for the settings.
+	options := map[string]string{
+		uniformAccess: "--uniform-bucket-level-access", noPublic: "--public-access-prevention", ruleSetting: "--lifecycle-file=FILE",
+	}
 	if s.Foreign {
 		for i, d := range s.Differences {
 			s.Differences[i].Command = "gcloud storage buckets update gs://" + b.id.Name + " " + options[d.Setting]
@@ -78,11 +82,6 @@ const (
 	noPublic      = "public access prevention"
 	ruleSetting   = "lifecycle"
 )
-
-// options are those of gcloud for the settings.
-var options = map[string]string{
-	uniformAccess: "--uniform-bucket-level-access", noPublic: "--public-access-prevention", ruleSetting: "--lifecycle-file=FILE",
-}
 
 // read returns the bucket. A bucket of another project is an error: whoever owns it could read and change
 // what jobs store. Names of buckets are those of all projects, so that anyone can have taken this one.

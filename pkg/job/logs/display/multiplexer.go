@@ -43,7 +43,7 @@ func NewMultiplexer(w Streams, kind string, out, err View) *Multiplexer {
 
 // colors are used by the hosts in turn. Black and white are left out: one of them is the
 // background.
-var colors = [...]int{36, 33, 32, 35, 34, 31}
+func colors() []int { return []int{36, 33, 32, 35, 34, 31} }
 
 // Host returns the writers of one host. Those of different hosts may be used
 // concurrently. A line is written when it ends; of a progress bar only the last state is
@@ -65,7 +65,7 @@ func (m *Multiplexer) writer(host int, w io.Writer, v View) io.Writer {
 func (m *Multiplexer) prefix(host int, color bool) []byte {
 	prefix := fmt.Sprintf("%s-%d │ ", m.kind, host)
 	if color {
-		prefix = fmt.Sprintf("\x1b[%dm%s"+reset, colors[host%len(colors)], prefix)
+		prefix = fmt.Sprintf("\x1b[%dm%s"+reset, colors()[host%len(colors())], prefix)
 	}
 	return []byte(prefix)
 }

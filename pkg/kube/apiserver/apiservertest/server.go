@@ -280,13 +280,12 @@ func answer(w http.ResponseWriter, status int, body map[string]any) {
 
 func fail(w http.ResponseWriter, status int, message string) { failAbout(w, status, message, "") }
 
-// reasons are the words for some codes.
-var reasons = map[int]string{
-	http.StatusUnauthorized: "Unauthorized", http.StatusForbidden: "Forbidden", http.StatusNotFound: "NotFound", http.StatusConflict: "AlreadyExists",
-	http.StatusTooManyRequests: "TooManyRequests", http.StatusServiceUnavailable: "ServiceUnavailable", http.StatusInternalServerError: "InternalError",
-}
-
 func failAbout(w http.ResponseWriter, status int, message, kind string) {
+	// reasons are the words for some codes.
+	reasons := map[int]string{
+		http.StatusUnauthorized: "Unauthorized", http.StatusForbidden: "Forbidden", http.StatusNotFound: "NotFound", http.StatusConflict: "AlreadyExists",
+		http.StatusTooManyRequests: "TooManyRequests", http.StatusServiceUnavailable: "ServiceUnavailable", http.StatusInternalServerError: "InternalError",
+	}
 	answer(w, status, map[string]any{
 		"kind": "Status", "apiVersion": "v1", "status": "Failure", "code": status, "reason": reasons[status], "message": message,
 		"details": map[string]any{"kind": kind},

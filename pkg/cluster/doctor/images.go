@@ -1,0 +1,92 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"net"
+	"net/http"
+	"strings"
+
+	"google.golang.org/api/artifactregistry/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
+)
+
+const (
+	imageGroup = "Images"
+	imageCheck = "image registry"
+	// artifactRegistry ends the hosts of Artifact Registry.
+	artifactRegistry = "-docker.pkg.dev"
+)
+
+// images returns the check of the registry where images go.
+func (c *cloud) images() Check {
+	host, path, _ := strings.Cut(c.Images, "/")
+	check := Check{Group: imageGroup, Name: imageCheck, Within: Within}
+	switch location, ours := strings.CutSuffix(host, artifactRegistry); {
+	case c.Images == "":
+		check.Run = func(context.Context) Finding {
+			return Skip("none is known; pods install what their jobs need")
+		}
+	case ours && c.knowsProject():
+		check.Needs = []string{ProjectCheck}
+		check.Run = func(ctx context.Context) Finding { return c.repository(ctx, location, path) }
+	default:
+		check.Run = func(ctx context.Context) Finding { return answers(ctx, host) }
+	}
+	return check
+}
+
+// repository looks for a repository of Artifact Registry. Its path is PROJECT/REPOSITORY/…
+func (c *cloud) repository(ctx context.Context, location, path string) Finding {
+	service, err := artifactregistry.NewService(ctx, c.api().Options(gcp.ArtifactRegistry)...)
+	if err != nil {
+		return Failed(err)
+	}
+	project, name, _ := strings.Cut(path, "/")
+	name, _, _ = strings.Cut(name, "/")
+	found, err := service.Projects.Locations.Repositories.Get(fmt.Sprintf("projects/%s/locations/%s/repositories/%s", project, location, name)).Context(ctx).Do()
+	create := fmt.Sprintf("gcloud artifacts repositories create %s --repository-format=docker --location=%s --project=%s", name, location, project)
+	switch {
+	case gcp.IsMissing(err) && c.ownImages() && c.lacksCluster(ctx):
+		return Lacking(GKECheck)
+	case gcp.IsMissing(err):
+		return Bad(create, "there is no repository %s in %s, so that images can't be made", name, location)
+	case err != nil:
+		return c.failed(ctx, err, "reading the repository "+name)
+	case found.Format != "" && found.Format != "DOCKER":
+		return Bad("", "the repository %s is for %s, not for images: choose another with --image-repo or KINETIC_IMAGE_REPO", name, strings.ToLower(found.Format))
+	}
+	return Good("%s", c.Images)
+}
+
+// ownImages reports whether images go to the repository that comes with the cluster.
+func (c *cloud) ownImages() bool {
+	return c.Images == target.Repository(c.Target.Project, c.Target.Zone, c.Target.Cluster)
+}
+
+// answers looks whether a registry answers. Whether it lets someone in is only known with an image.
+func answers(ctx context.Context, host string) Finding {
+	scheme := "https"
+	name := host
+	if h, _, err := net.SplitHostPort(host); err == nil {
+		name = h
+	}
+	if ip := net.ParseIP(name); name == "localhost" || ip.IsLoopback() || ip.IsPrivate() { // as clients of registries do
+		scheme = "http"
+	}
+	request, err := http.NewRequestWithContext(ctx, http.MethodGet, scheme+"://"+host+"/v2/", nil)
+	if err != nil {
+		return Bad("", "%s is not the address of a registry: %v", host, err)
+	}
+	answer, err := http.DefaultClient.Do(request)
+	if err != nil {
+		return Bad("", "%s can't be reached: %v: check the network, and HTTPS_PROXY if there is a proxy", host, err)
+	}
+	defer answer.Body.Close()
+	if answer.StatusCode != http.StatusOK && answer.StatusCode != http.StatusUnauthorized {
+		return Bad("", "%s answers %s: is it a registry?", host, answer.Status)
+	}
+	return Good("%s answers", host)
+}

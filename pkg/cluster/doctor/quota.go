@@ -1,0 +1,95 @@
+package doctor
+
+import (
+	"context"
+	"fmt"
+	"slices"
+	"strings"
+
+	compute "google.golang.org/api/compute/v1"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
+)
+
+// quota compares what the project and the region have left with what one job needs. Compute Engine lists the
+// quotas of most GPUs and of some TPUs by region, and that of all GPUs of the project.
+func (c *cloud) quota(ctx context.Context) Finding {
+	a := c.Accelerator
+	if a != nil && a.Kind == api.CPU {
+		return Skip("not needed for cpu")
+	}
+	service, err := compute.NewService(ctx, c.api().Options(gcp.Compute)...)
+	if err != nil {
+		return Failed(err)
+	}
+	name := target.Region(c.Target.Zone)
+	region, err := service.Regions.Get(c.Target.Project, name).Context(ctx).Do()
+	switch {
+	case gcp.IsMissing(err):
+		return Skip("there is no region %s", name)
+	case err != nil:
+		return c.failed(ctx, err, "reading the quotas of "+name)
+	}
+	project, err := service.Projects.Get(c.Target.Project).Context(ctx).Do()
+	if err != nil {
+		return c.failed(ctx, err, "reading the quotas of project "+c.Target.Project)
+	}
+	if a == nil {
+		return c.exhausted(project, region)
+	}
+	if all := metricOf(project.Quotas, accelerator.AllGPUs); all != nil && a.Kind == api.GPU && left(all) < float64(a.Chips) {
+		return c.tooLittle(all, "project "+c.Target.Project)
+	}
+	if q := metricOf(region.Quotas, accelerator.QuotaMetric(*a)); q != nil {
+		if left(q) < float64(a.Chips) {
+			return c.tooLittle(q, name)
+		}
+		return Good("%s in %s has %g of %g left", q.Metric, name, left(q), q.Limit)
+	}
+	if id := accelerator.QuotaID(*a); id != "" {
+		return Skip("%s lists no quota for %s: look for %s at %s", name, accelerator.Text(*a), id, c.quotaPage())
+	}
+	return Skip("%s lists no quota for %s: look at %s", name, accelerator.Text(*a), c.quotaPage())
+}
+
+func (c *cloud) quotaPage() string { return gcp.QuotaPage + "?project=" + c.Target.Project }
+
+// tooLittle is the finding for a quota that has too little left for the job.
+func (c *cloud) tooLittle(q *compute.Quota, where string) Finding {
+	return Bad(c.quotaPage(), "%s in %s has %g of %g left, and %s needs %d", q.Metric, where, left(q), q.Limit, accelerator.Text(*c.Accelerator), c.Accelerator.Chips)
+}
+
+func left(q *compute.Quota) float64 { return max(0, q.Limit-q.Usage) }
+
+// metricOf returns the quota with a metric, nil if there is none.
+func metricOf(quotas []*compute.Quota, metric string) *compute.Quota {
+	at := slices.IndexFunc(quotas, func(q *compute.Quota) bool { return metric != "" && q.Metric == metric })
+	if at < 0 {
+		return nil
+	}
+	return quotas[at]
+}
+
+// exhausted says which quotas of accelerators are used up. A project that may have no GPU at all is not wrong: it
+// may be for TPUs.
+func (c *cloud) exhausted(project *compute.Project, region *compute.Region) Finding {
+	all := metricOf(project.Quotas, accelerator.AllGPUs)
+	if all != nil && all.Limit == 0 {
+		return Skip("%s is 0: the project may have no GPU in any region until you ask for some at %s", all.Metric, c.quotaPage())
+	}
+	var none []string
+	for _, q := range slices.Concat(region.Quotas, project.Quotas) {
+		if strings.HasSuffix(q.Metric, "_GPUS") || strings.HasSuffix(q.Metric, accelerator.AllGPUs) || strings.Contains(q.Metric, "TPU_") {
+			if q.Limit > 0 && q.Usage >= q.Limit {
+				none = append(none, fmt.Sprintf("%s (%g)", q.Metric, q.Limit))
+			}
+		}
+	}
+	if len(none) > 0 {
+		return Bad(c.quotaPage(), "used up in %s: %s", region.Name, strings.Join(none, ", "))
+	}
+	return Good("no quota for GPUs in %s is used up; `-a` says whether one is enough", region.Name)
+}

@@ -1,0 +1,55 @@
+package doctor
+
+import (
+	"strings"
+	"testing"
+)
+
+// Only the rule that keras-kinetic makes is changed, and only in the cluster's own bucket.
+func TestRepairNarrowsTheRule(t *testing.T) {
+	const python, ours, own = `"goog-packaged-solution":"kinetic"`, `"kinetic":"true","app-kubernetes-io-managed-by":"kubectl-kinetic"`, "gs://acme-kn-c-jobs"
+	byHand := func(prefixes string) string {
+		return "gcloud storage buckets update gs://acme-kn-c-jobs --lifecycle-file=FILE, with the rule limited by \"matchesPrefix\": [" + prefixes + "]"
+	}
+	for name, tt := range map[string]struct{ store, labels, project, condition, fix string }{
+		"a bucket of keras-kinetic":  {own, python, "", `"age":30`, "kubectl kinetic doctor --fix"},
+		"in this project":            {own, python, `"projectNumber":"123",`, `"age":30`, "kubectl kinetic doctor --fix"},
+		"in another project":         {own, python, `"projectNumber":"456",`, `"age":30`, byHand(`"blobs/","data/","pathways/"`)},
+		"a bucket of up":             {own, ours, "", `"age":30`, "kubectl kinetic doctor --fix"},
+		"someone else's":             {own, `"team":"a"`, "", `"age":30`, byHand(`"blobs/","data/","pathways/"`)},
+		"a bucket for other things":  {own + "/team/one", python, "", `"age":30`, byHand(`"team/one/blobs/","team/one/data/","team/one/pathways/"`)},
+		"a condition of later":       {own, python, "", `"age":30,"later":true`, byHand(`"blobs/","data/","pathways/"`)},
+		"a week":                     {own, python, "", `"age":7`, byHand(`"blobs/","data/","pathways/"`)},
+		"a rule for a storage class": {own, python, "", `"age":30,"matchesStorageClass":["STANDARD"]`, byHand(`"blobs/","data/","pathways/"`)},
+	} {
+		g := serve(t, map[string]string{
+			"GET " + bucketPath: `{"metageneration":"7",` + tt.project + `"labels":{` + tt.labels + `},"lifecycle":{"rule":[{"action":{"type":"Delete"},"condition":{` + tt.condition + `}},` +
+				`{"action":{"type":"SetStorageClass","storageClass":"NEARLINE"},"condition":{"age":9}}]}}`,
+			"PATCH " + bucketPath: `{}`,
+		})
+		o := options(g.env)
+		o.Target.Store = tt.store
+		results := run(t, o)
+		if got := find(t, results, "lifecycle"); got.State != Wrong || got.Fix != tt.fix {
+			t.Errorf("%s: got %s, fix %q, want %q", name, got.State, got.Fix, tt.fix)
+		}
+		did := Repair(t.Context(), results)
+		if tt.fix != o.FixCommand {
+			if len(did)+len(g.sent) > 0 {
+				t.Errorf("%s: did %v, sent %q", name, did, g.sent)
+			}
+			continue
+		}
+		if len(did) != 1 || did[0].Err != nil || !strings.Contains(did[0].Did, "limited the deletion rule of the bucket acme-kn-c-jobs") {
+			t.Errorf("%s: did %v", name, did)
+		}
+		if len(g.sent) != 1 || !strings.Contains(g.sent[0], "ifMetagenerationMatch=7") || !strings.Contains(g.sent[0], `"matchesPrefix":["blobs/","data/","pathways/"]`) || !strings.Contains(g.sent[0], "NEARLINE") {
+			t.Errorf("%s: sent %q", name, g.sent)
+		}
+	}
+	rule := `{"action":{"type":"Delete"},"condition":{"age":30}}`
+	g := serve(t, map[string]string{"GET " + bucketPath: `{"labels":{` + python + `},"lifecycle":{"rule":[` + rule + `]}}`, "PATCH " + bucketPath: answerRefused(412, "someone changed it")})
+	if did := Repair(t.Context(), run(t, options(g.env))); len(did) != 1 || did[0].Err == nil {
+		t.Errorf("did %v", did)
+	}
+}
