@@ -62,12 +62,14 @@ class Ring:
 
 
 class Hosting(RunnerCase):
+    PREFIX = ()  # of the command line of a host
+    STDERR = subprocess.PIPE  # which a test must read before it is full
     calls = 0
 
     def host(self, idle=1000.0, limit=1000.0, level="preloaded", **more):
         code = PROGRAM % (RUNNER, SECRET, UID, self.work, idle, limit, level)
         environ = {name: value for name, value in os.environ.items() if not name.startswith("KINETIC_")}
-        process = subprocess.Popen([sys.executable, "-c", code], env=dict(environ, **more), stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
+        process = subprocess.Popen([*self.PREFIX, sys.executable, "-c", code], env=dict(environ, **more), stdout=subprocess.PIPE, stderr=self.STDERR, start_new_session=True)
         self.addCleanup(self._kill, process)
         return process, int(process.stdout.readline())
 
@@ -109,7 +111,8 @@ class Hosting(RunnerCase):
         with open(os.path.join(site, "heavy.py"), "w") as file:
             file.write("import os\nLOADED_BY = os.getpid()\n")
         process, port = self.host(level=level, PYTHONPATH=site)
-        self.assertEqual(self.values(port, "import heavy\ndef f(): return 1")[0], [1])
+        values, printed = self.values(port, "import heavy\ndef f(): return 1")
+        self.assertEqual(values, [1], printed)
         return process, port
 
     def begun(self, port, source, *flags):

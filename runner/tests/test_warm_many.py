@@ -4,6 +4,8 @@ import json
 import os
 import random
 import signal
+import subprocess
+import tempfile
 import time
 import unittest
 
@@ -18,7 +20,18 @@ GROWTH = 4 << 20  # bytes of memory, of which Python's allocator may take pieces
 VALUE = "import heavy, os, time\ndef f():\n  print('begun', flush=True)\n  time.sleep(%r)\n  return %d"
 
 
+# As the first process of a container, a host ends all that calls leave running, and removes what they leave in these places.
+ALONE = """
+mount --bind "$1" /mnt || exit
+for place in /tmp /var/tmp /dev/shm; do mount -t tmpfs none $place || exit; done
+mkdir -p "$1" && mount --bind /mnt "$1" && shift && exec "$@"
+"""
+CONTAINER = ("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", ALONE, "sh")
+
+
 class Many(Hosting):
+    STDERR = subprocess.DEVNULL
+
     def held(self, pid):
         """What a process and those below it hold: memory, open files, threads, and the number of processes."""
         running = processes()
@@ -70,23 +83,30 @@ class Many(Hosting):
             found = row + found
         return found
 
+    @unittest.skipIf(subprocess.run([*CONTAINER, tempfile.gettempdir(), "true"], capture_output=True).returncode, "this machine allows no container")
     def test_kills_at_random_moments(self):
         """Every call ends, with its value or with a reason in its records, and the next one has its own value."""
         chance = random.Random(20261127)
         for level in ("preloaded", "process"):
             self.setUp()
+            self.PREFIX = (*CONTAINER, self.root)
             process, port = self.warm(level)
             for number in range(MANY):
                 job, ring = self.begin(port, number)
                 time.sleep(chance.random() * 0.2)  # the moment is random, and nothing waits for it
-                victims = self.below(process.pid)
+                victims = [pid for pid in self.below(process.pid) if self.is_of_call(pid)]
                 if victims and chance.random() < 0.8:
-                    self.kill(chance.choice(victims))
+                    victim = chance.choice(victims)
+                    killed = self.role(victim)
+                    self.kill(victim)
                 else:
                     ring.close()  # the client is gone
-                    ring = None
-                code = self.end(ring) if ring else None
-                self.idle(port)
+                    ring = killed = None
+                try:
+                    code = self.end(ring) if ring else None
+                    self.idle(port)
+                except TimeoutError:
+                    self.fail(f"{level}, call {number}: {killed} was killed, and there are {[self.role(pid) for pid in self.below(process.pid)]}")
                 end = self.document(job, "end.json")
                 if end is None:  # its runner was killed, as if its pod were
                     self.assertIn(code, (-9, None))
@@ -105,6 +125,22 @@ class Many(Hosting):
         ring.send(frames.CALL, self.order(job, function(), {"train.py": VALUE % (0.1, number)}))
         self.assertEqual(ring.receive()[1]["state"], "started")
         return job, ring
+
+    def is_of_call(self, pid):
+        """Whether a process of a container is another than its first, which is the host itself."""
+        try:
+            return self.status(pid)["NSpid"].split()[1:] not in ([], ["1"])
+        except OSError:
+            return False
+
+    def role(self, pid):
+        """What a process is."""
+        try:
+            with open(f"/proc/{pid}/cmdline") as file:
+                words = file.read().split("\0")
+            return f"{pid} {words[3] if len(words) > 3 else words}, {self.status(pid)['State'].strip()}, below {processes().get(pid)}"
+        except OSError:
+            return f"{pid} (gone)"
 
     def kill(self, pid):
         try:

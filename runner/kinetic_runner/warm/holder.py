@@ -160,6 +160,8 @@ class Holder:
                 self._begin(order)
 
     def _finish(self):
+        if self._current.code < 0:  # its runner was killed, and ends nothing
+            self._keeper.end()
         if os.getpid() == 1:  # else others use this machine, too
             end_others(self._keeper.keeps)  # what the call has left running
             self._leftovers.remove()
