@@ -230,8 +230,8 @@ class RunnerCase(unittest.TestCase):
             os.killpg(process.pid, signal.SIGKILL)
         kill_session(process.pid)  # a runner that was killed leaves its call behind, in a group of its own
         process.wait()
-        process.stdout.close()
-        process.stderr.close()
+        for stream in filter(None, (process.stdout, process.stderr)):
+            stream.close()
 
     def finish(self, process):
         stdout, stderr = process.communicate(timeout=TIMEOUT)
