@@ -66,8 +66,21 @@ func (c *Cluster) readWarm(ctx context.Context, selector string) (*cache, error)
 	return known, c.client.readInto(ctx, known, kinds)
 }
 
-// startTime is how long the leader of a warm host may take to be ready.
-const startTime = 5 * time.Minute
+// unready is for how long the leader of a warm host may not be ready: when it starts, or its node is busy.
+const unready = 5 * time.Minute
+
+// unreadyFor returns for how long the newest leader has not been ready.
+func (c *Cluster) unreadyFor(pods []corev1.Pod) time.Duration {
+	for _, leader := range slices.Backward(diagnose.Leaders(pods)) {
+		for _, condition := range leader.Status.Conditions {
+			if condition.Type == corev1.PodReady && condition.Status == corev1.ConditionFalse {
+				return c.ServerTime(time.Now()).Sub(condition.LastTransitionTime.Time)
+			}
+		}
+		break
+	}
+	return 0
+}
 
 // DeleteEndedWarmSets deletes the LeaderWorkerSets of an owner's warm hosts that have ended, also of those that could not tell, for
 // want of a right, and hold their nodes. Kubernetes itself deletes ended Jobs.
@@ -82,9 +95,9 @@ func (c *Cluster) DeleteEndedWarmSets(ctx context.Context, owner string) error {
 		if !s.Exists() || s.Kind() != diagnose.LeaderWorkerSet || s.Meta().Annotations[api.AnnotationWarmOwner] != owner {
 			continue
 		}
-		now := s.State(s.list())
-		stuck := now.UnreleasedHosts != "" && c.ServerTime(time.Now()).Sub(now.Started) > startTime
-		if (now.State.Ended() || stuck) && s.Meta().DeletionTimestamp == nil {
+		pods := s.list()
+		now := s.State(pods)
+		if (now.State.Ended() || now.UnreleasedHosts != "" && c.unreadyFor(pods) > unready) && s.Meta().DeletionTimestamp == nil {
 			h := api.Handle{JobID: s.Meta().Labels[api.LabelJobID], Backend: s.Kind().Backend, Namespace: s.Meta().Namespace, K8sName: s.Meta().Name}
 			errs = append(errs, c.Delete(ctx, h, api.DeleteOptions{}))
 		}

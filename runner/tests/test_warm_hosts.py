@@ -12,12 +12,15 @@ from fixture import RUNNER, TIMEOUT, function, read_log
 from group import free_port
 from hosting import SECRET, UID, Hosting, Ring
 from kinetic_runner.warm import frames
+from kinetic_runner.warm.leftovers import processes
 
 HOLD = """
 import json, sys; sys.path.insert(0, %r)
 from kinetic_runner.warm import group as hosts
 from kinetic_runner.warm.group import Following, Leading
 hosts.END_SECONDS = 1.0
+from kinetic_runner.warm import connections
+connections.GREETING_SECONDS = %r
 from kinetic_runner.warm.holder import Holder
 host, hosts, port, runners, work, level, idle, first = json.loads(sys.argv[1])
 secret = %r
@@ -43,6 +46,7 @@ class Hosts(Hosting):
     """Two hosts. Their calls find each other as those of an Indexed Job do."""
 
     HOSTS = 2
+    GREETING_SECONDS = 5.0
 
     def setUp(self):
         super().setUp()
@@ -53,7 +57,7 @@ class Hosts(Hosting):
         given = json.dumps([host, self.HOSTS, self.port, self.runners, work, level, idle, first])
         environ = {name: value for name, value in os.environ.items() if not name.startswith("KINETIC_")}
         environ.update(JOB_COMPLETION_INDEX=str(host), KINETIC_HOSTS=str(self.HOSTS), KINETIC_LEADER="127.0.0.1", KINETIC_GROUP_KEY="aa", **more)
-        argv = [sys.executable, "-c", HOLD % (RUNNER, SECRET, UID), given]
+        argv = [sys.executable, "-c", HOLD % (RUNNER, self.GREETING_SECONDS, SECRET, UID), given]
         process = subprocess.Popen(argv, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         self.addCleanup(self._kill, process)
         return process, int(process.stdout.readline())
@@ -112,7 +116,7 @@ class Calls(Hosts):
         ring.send(frames.ATTACH, {"id": "first", "lines": -1, "follow": True})
         ring.send(frames.STAT, {})
         kind, state = ring.receive()  # and not that the call is unknown
-        self.assertEqual((kind, state["current"]), (frames.STATE, None))
+        self.assertEqual((kind, state["current"], state["idle"]), (frames.STATE, "first", None))
         self.one(1)
         self.assertEqual(ring.follow(), ("host 0 of 2\n", 0))
 
@@ -158,7 +162,49 @@ class Calls(Hosts):
         self.assertIn("host 1 of 2", self.log_of("first", 1))
 
 
+class Three(Hosts):
+    HOSTS = 3
+    GREETING_SECONDS = 1.0
+
+    def test_a_host_may_come_late(self):
+        first = self.order("first", function(), {"train.py": BOTH})
+        _, port = self.one(0, first=first)
+        self.one(1)
+        time.sleep(2 * self.GREETING_SECONDS)
+        self.one(2)
+        ring = Ring(self, port)
+        ring.send(frames.ATTACH, {"id": "first", "lines": -1, "follow": True})
+        self.assertEqual(ring.follow(), ("host 0 of 3\n", 0))
+
+    def test_a_call_is_cancelled_before_all_hosts_have_come(self):
+        zero, port = self.one(0, idle=0.0, first=self.order("first", function(), {"train.py": BOTH}))
+        ring = Ring(self, port)
+        ring.send(frames.ATTACH, {"id": "first", "lines": -1, "follow": True})
+        ring.send(frames.CANCEL, {"id": "first"})
+        self.assertEqual(ring.receive(), (frames.STATE, {"id": "first", "state": "unknown"}))
+        self.assertEqual(self.ended(zero)[0], 0)
+
+
 class Losses(Hosts):
+    def test_the_runner_of_another_host_is_killed(self):
+        _, one, port = self.pair()
+        job, ring = self.begun(port, "import signal\ndef f():\n  print('begun', flush=True)\n  while True: signal.pause()")
+        other = Ring(self, self.others[0])
+        other.send(frames.ATTACH, {"id": job, "lines": -1, "follow": True})
+        while other.receive()[0] != frames.OUT:
+            pass
+        for pid, parent in processes().items():
+            if parent == one.pid:
+                with open(f"/proc/{pid}/cmdline") as file:
+                    if "ready" in file.read().split("\0"):
+                        os.kill(pid, signal.SIGKILL)
+        self.assertEqual(self.end(ring), 1)
+        with open(os.path.join(self.store, job, "end.json")) as file:
+            end = json.load(file)
+        self.assertEqual(end["reason"], "Disrupted")
+        self.assertIn("host 1 was lost", end["message"])
+        self.assertEqual(self.values(port, BOTH)[0], [False])
+
     def test_a_lost_host_ends_the_other(self):
         for lost in (0, 1):
             with self.subTest(lost):
@@ -178,7 +224,7 @@ class Losses(Hosts):
         ring = Ring(self, port)
         ring.send(frames.CALL, self.order("lost", function(), {"train.py": BOTH}))
         ring.send(frames.STAT, {})
-        self.assertIsNone(ring.receive()[1]["current"])
+        self.assertEqual(ring.receive()[1]["calls"], 1)
         one.kill()
         self.assertEqual(ring.receive(), (frames.STATE, {"id": "lost", "state": "refused", "why": "host 1 was lost"}))
         self.assertEqual(self.ended(zero)[0], 1)

@@ -305,13 +305,13 @@ func (b Backend) Delete(ctx context.Context, h api.Handle, o api.DeleteOptions) 
 	if ending == nil {
 		ending = func() error { return nil }
 	}
+	host, statusErr := b.Backend.Status(ctx, HostOf(h))
+	if statusErr == nil && host.State == api.Pending {
+		return b.Backend.Delete(ctx, HostOf(h), o)
+	}
 	conn, err := b.Dial(ctx, HostOf(h), 0)
 	if errors.Is(err, ErrNoHost) {
-		host, err := b.Backend.Status(ctx, HostOf(h))
-		if err == nil && host.State == api.Pending {
-			return b.Backend.Delete(ctx, HostOf(h), o)
-		}
-		return errors.Join(err, ending())
+		return errors.Join(statusErr, ending())
 	}
 	if err != nil {
 		return fmt.Errorf("ending job %s on its warm host %s: %w", h.JobID, h.Host, err)

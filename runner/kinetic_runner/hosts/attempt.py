@@ -51,7 +51,7 @@ class HostAttempt(Attempt):
             self.link.attend(POLL_SECONDS)
 
     def refuse_restart(self):
-        """In a restarted container, save what the crash left and raise Restarted. On a warm host, its holder does."""
+        """In a restarted container, save what the crash left and raise Restarted. One of a warm host takes no call."""
         if self.options.warm:
             return
         if not os.path.exists(self._mark):

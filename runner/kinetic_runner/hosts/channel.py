@@ -17,7 +17,8 @@ START = re.compile("[0-9a-f]{32}")
 PIPE_READ = 64 << 10
 LINE_LIMIT = 4 << 20  # bytes of a message: more than report() in verdict.py makes
 PEER_SECONDS = 2.0  # for another host to take a connection or a message
-KEEPALIVE = (("TCP_KEEPIDLE", 15), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 3))  # seconds of silence, and tries
+# Seconds of silence, tries, and milliseconds for what was sent to be acknowledged: meanwhile there is no try.
+KEEPALIVE = (("TCP_KEEPIDLE", 15), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 3), ("TCP_USER_TIMEOUT", 60_000))
 
 
 def keep_alive(connection):

@@ -20,7 +20,7 @@ def run(options, signals, group, child=None):
     except Restarted:
         return EXIT_RUNNER
     except Refused:
-        attempt.say("the leader refused this host: was the job's Secret created after this pod? The hosts will restart")
+        attempt.say("the leader refused this host: was the job's Secret created after this pod?" + " The hosts will restart" * attempt.restarts)
         return EXIT_RUNNER
 
 

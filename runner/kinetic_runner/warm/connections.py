@@ -22,6 +22,7 @@ OFFSET = struct.Struct("!Q")
 class Peer:
     """A connection of a holder. It never blocks."""
 
+    silent = False  # whether the other side was not heard for so long that the system gave up
     hungry = False  # whether feed() has to be called often
     awaited = None  # the ID of a call that has not begun, and what to do with the call when it has
 
@@ -75,6 +76,9 @@ class Peer:
                     self.answer(kind, json.loads(payload))
         except BlockingIOError:
             pass
+        except TimeoutError:
+            self.silent = True
+            self.close()
         except (AttributeError, BadFrame, OSError, KeyError, TypeError, ValueError):
             self.close()
 

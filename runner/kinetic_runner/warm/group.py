@@ -14,12 +14,12 @@ import socket
 import time
 
 from ..hosts.peers import SPARE_CONNECTIONS, allow_open_files
-from ..outcome import DISRUPTED
+from ..outcome import EXIT_RUNNER, EXIT_TERMINATED
 from . import frames
 from .connections import Peer
 from .frames import Frames
 
-END_SECONDS = 10.0  # for a call to end after it has ended on host 0
+END_SECONDS, FAILED_SECONDS = 10.0, 1.0  # for a call to end after it has ended, or failed, on host 0
 LABEL = "hosts"  # in place of a pod's UID
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 2.0  # seconds between tries to connect
 
@@ -53,8 +53,8 @@ class Alone:
         """End a call on the other hosts."""
 
     def over(self, end):
-        """Note how a call has ended here. Return which host was lost, "" if all are there."""
-        return ""
+        """Note how a call has ended here. Return whether it shows that an earlier start of these hosts was lost."""
+        return False
 
     def close(self):
         """Tell the other hosts that no call follows."""
@@ -86,10 +86,11 @@ class Leading(Alone):
         return Frames(self._secret, LABEL, True)
 
     def join(self, host, connection):
-        """Note the connection of a host. Raise ValueError if it can't be one of them."""
+        """Note the connection of a host, and answer. Raise ValueError if it can't be one of them."""
         if type(host) is not int or not 0 < host < self._hosts or host in self._others:
             raise ValueError(f"host {host}")
         self._others[host] = connection
+        connection.say(frames.JOIN, {})
 
     def note(self, connection, job):
         """Note that a host has begun a call."""
@@ -115,19 +116,27 @@ class Leading(Alone):
         self._tell(frames.CANCEL, {"id": job})
 
     def over(self, end):
-        self._tell(frames.END, {"id": end["id"]})
+        self._tell(frames.END, {"id": end["id"], "code": end["code"]})
         is_first, self._is_first = self._is_first, False
-        reason = json.loads(end.get("report") or "{}").get("reason")
-        # The pods were started again, and then the first call is not new.
-        return "a host" if is_first and reason in (None, DISRUPTED) else ""
+        return is_first and was_not_new(end)
 
     def close(self):
-        self._tell(frames.END, {"id": None})
+        self._tell(frames.END, {"id": None, "code": 0})
 
     def _tell(self, kind, message):
         for other in list(self._others.values()):
             other.say(kind, message)
             other.flush()  # this host may be about to end
+
+
+def was_not_new(end):
+    """Report whether the first call of hosts had run before, in pods that these have replaced."""
+    if "report" not in end:  # the runner found the job's end, was killed, or failed
+        return end["code"] >= 0 and end["code"] not in (EXIT_RUNNER, EXIT_TERMINATED)
+    try:
+        return json.loads(end["report"])["attempt"] > 1
+    except (KeyError, TypeError, ValueError):
+        return False
 
 
 class Follower(Peer):
@@ -142,14 +151,16 @@ class Follower(Peer):
             self._group.join(message["host"], self)
         elif kind == frames.STATE:
             self._group.note(self, message["id"])
-        else:
+        elif kind == frames.END and message["code"]:
+            self._holder.end_soon(message["id"])  # its runner would have waited for that of host 0
+        elif kind != frames.END:
             super().answer(kind, message)
 
     def close(self):
         super().close()
         host = self._group.lost(self)
         if host is not None:
-            self._holder.lose(f"host {host}")
+            self._holder.lose(f"host {host}", self.silent)
 
 
 class Following(Alone):
@@ -178,14 +189,16 @@ class Following(Alone):
         if now >= self._connect_at:
             self._connect()
 
-    def end(self, job):
-        """Note that a call has ended on host 0, so that it must end here."""
-        self._ending, self._end_at = job, time.monotonic() + END_SECONDS
+    def end(self, job, code):
+        """Note that a call has ended on host 0, so that it must end here, at once if it has failed: it may wait for host 0."""
+        self._ending, self._end_at = job, time.monotonic() + (FAILED_SECONDS if code else END_SECONDS)
 
     def over(self, end):
         if end["id"] == self._ending:
             self._end_at = math.inf
-        return ""
+        if self._leader is not None:
+            self._leader.say(frames.END, {"id": end["id"], "code": end["code"]})
+        return False
 
     def _connect(self):
         self._connect_at = time.monotonic() + self._pause * (0.5 + os.urandom(1)[0] / 512)  # not all at the same moment
@@ -203,8 +216,7 @@ class Following(Alone):
             pass  # it has no address yet: try again later
 
     def join(self):
-        """Join host 0."""
-        self.joined = True
+        """Ask host 0 for a place."""
         self._leader.say(frames.JOIN, {"host": self._host})
 
     def began(self, job):
@@ -223,21 +235,24 @@ class Upstream(Peer):
     """The connection to host 0, at another host."""
 
     def __init__(self, group, holder, connection, channel):
-        self._group, self._ended = group, False
+        self._group, self._asked, self._ended = group, False, False
         super().__init__(holder, connection, channel)
 
     def ready(self, events):
         super().ready(events)
-        if self._frames.greeted and not self._group.joined and self._connection.fileno() >= 0:
+        if self._frames.greeted and not self._asked and self._connection.fileno() >= 0:
+            self._asked = True
             self._group.join()
 
     def answer(self, kind, message):
-        if kind == frames.CALL:
+        if kind == frames.JOIN:
+            self._group.joined = True
+        elif kind == frames.CALL:
             self._holder.take(None, message)
         elif kind == frames.CANCEL:
             self._holder.cancel(message["id"])
         elif kind == frames.END and message["id"] is not None:
-            self._group.end(message["id"])
+            self._group.end(message["id"], message["code"])
         elif kind == frames.END:
             self._ended = True
             self._holder.end()
@@ -247,4 +262,4 @@ class Upstream(Peer):
     def close(self):
         super().close()
         if self._group.left() and not self._ended:
-            self._holder.lose("host 0")
+            self._holder.lose("host 0", self.silent)

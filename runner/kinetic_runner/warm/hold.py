@@ -8,7 +8,7 @@ import os
 from ..contract import NAMES, PORTS
 from ..environment import WORK
 from ..hosts.release import release
-from ..hosts.rendezvous import find_group
+from ..hosts.rendezvous import PlaceUnknown, find_group
 from ..options import seconds
 from ..outcome import COMPLETED, DISRUPTED, EXIT_RUNNER, EXIT_TERMINATED
 from ..signals import Signals
@@ -27,10 +27,17 @@ def main(argv, _):
         idle, limit = seconds(own[IDLE]), seconds(own[LIMIT])
         first = json.loads(own[FIRST]) if FIRST in own else None
         secret = bytes.fromhex(os.environ.pop(NAMES["warm_key"]))
-        group, flags = place_of(os.environ, own.get(SET, ""), secret)
     except (KeyError, ValueError) as exc:
         tell(f"kinetic: a warm host needs {IDLE}, {LIMIT} and {NAMES['warm_key']}: {exc}\n")
         return EXIT_RUNNER
+    try:
+        group, flags = place_of(os.environ, own.get(SET, ""), secret)
+    except PlaceUnknown as exc:
+        tell(f"kinetic: {exc}\n")
+        return leave_set(own[SET], Alone(), "the place of a host") if SET in own else EXIT_RUNNER
+    if group.several and was_started_before(WORK):
+        tell("kinetic: this container was started again: it takes no call\n")
+        return leave_set(own[SET], group, "an earlier start of these hosts") if SET in own else 1
     pod_uid, level = os.environ.get("KINETIC_POD_UID", ""), own.get(LEVEL, PRELOADED)
     holder = Holder(secret, pod_uid, WORK, PORTS["warm"], idle, limit, level, others + flags, group)
     if first is not None:
@@ -39,14 +46,14 @@ def main(argv, _):
             holder.take(None, first)
     holder.serve()
     if SET in own and not holder.terminated:
-        leave_set(own[SET], group, holder.lost)
+        return leave_set(own[SET], group, holder.lost)
     if holder.terminated and group.several:
         return EXIT_TERMINATED  # so that the Job ends the other hosts
     return 1 if holder.lost else 0
 
 
 def place_of(environ, leader_worker_set, secret):
-    """Return the place of this host among several, and the flags about it for the runner of each call. Raise ValueError if it is unknown."""
+    """Return the place of this host among several, and the flags about it for the runner of each call. Raise PlaceUnknown if the environment does not say it."""
     if not leader_worker_set and "KINETIC_LEADER" not in environ:
         return Alone(), []
     place, port = find_group(environ, bool(leader_worker_set)), PORTS["group"]
@@ -55,7 +62,7 @@ def place_of(environ, leader_worker_set, secret):
 
 
 def leave_set(leader_worker_set, group, lost):
-    """End the set, which would start its pods again, and wait for SIGTERM."""
+    """End the set, which would start its pods again, and wait for SIGTERM; return the exit code."""
     signals = Signals()
     signals.never_raise()
     signals.install()
@@ -65,6 +72,17 @@ def leave_set(leader_worker_set, group, lost):
         end.update(exit_code=1 if lost else 0, host=0, attempt=1, finished=finished, by="runner")
         release(leader_worker_set, end, lambda: signals.came)
     signals.wait()
+    return EXIT_TERMINATED
+
+
+def was_started_before(work):
+    """Report whether this pod has had a holder before: the directory outlives the container."""
+    try:
+        os.makedirs(work, exist_ok=True)
+        os.close(os.open(os.path.join(work, "held"), os.O_CREAT | os.O_EXCL | os.O_WRONLY))
+    except FileExistsError:
+        return True
+    return False
 
 
 def divide(words):

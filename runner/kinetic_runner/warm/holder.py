@@ -23,6 +23,8 @@ from .leftovers import Leftovers, end_others
 CONNECTIONS = 8
 TAIL_SECONDS = 0.01  # between looks for output of a call that somebody follows
 REASON_SECONDS = 1.0  # from the loss of a host to the end of the call
+SILENT_SECONDS = 17.0  # if the host was silent: the connection of the runner has a clock of its own
+VERDICT_SECONDS = 5.0  # from the end of a call on another host
 KEPT_CALLS = 50  # whose output can be read again
 
 
@@ -93,7 +95,11 @@ class Holder:
                 elif callable(key.data):
                     key.data()
             self._tick()
+        self._stopping = True  # connections that are closed now are no loss
         self._group.close()
+        for peer in list(self._peers):
+            peer.flush()
+            peer.close()
         self._selector.close()
         if self._ready is not None:
             self._ready.dismiss()
@@ -166,9 +172,9 @@ class Holder:
             end_others(self._keeper.keeps)  # what the call has left running
             self._leftovers.remove()
         tell(f"kinetic: call {self._current.job} ended with exit code {self._current.code}\n")
-        lost, self._current = self._group.over(self._current.end), None
-        if lost:
-            self.lose(lost)
+        not_new, self._current = self._group.over(self._current.end), None
+        if not_new:
+            self.lose("an earlier start of these hosts")
         for peer in list(self._peers):
             peer.feed()
         self._free_since = time.monotonic()
@@ -199,7 +205,7 @@ class Holder:
         job = order["id"]
         if job in self._calls:
             client.begin(self._calls[job])
-        elif self._stopping:
+        elif self._stopping or self._group.follows:
             self._refuse(client, job)
         elif not self._is_waiting(job) and not order.get("wait") and (self._current is not None or self._waiting):
             client.say(frames.BUSY, self._busy())
@@ -220,7 +226,7 @@ class Holder:
         return {"id": self._current.job, "seconds": round(self._current.seconds, 1)}
 
     def _refuse(self, client, job):
-        why = f"{self.lost} was lost" if self.lost else "it is ending"
+        why = f"{self.lost} was lost" if self.lost else "host 0 takes the calls" if self._group.follows else "it is ending"
         client.say(frames.STATE, {"id": job, "state": "refused", "why": why})
 
     def _begin(self, order):
@@ -252,31 +258,50 @@ class Holder:
 
     def cancel(self, job):
         """End a call on all hosts; return whether it runs or is about to."""
-        self._group.cancel(job)
+        waiting = next((order for _, order in self._waiting if order["id"] == job), None)
         if job in self._calls:
             self._calls[job].stop()
-        elif self.may_begin(job):
-            self._cancelled.add(job)
+        elif waiting is not None and (self._group.follows or self._group.has(waiting)):
+            self._cancelled.add(job)  # it is about to begin
         else:
+            self._forget(job)
             return False
+        self._group.cancel(job)
         return True
+
+    def _forget(self, job):
+        """Let a call that waits for its turn never begin."""
+        before = len(self._waiting)
+        self._waiting = [entry for entry in self._waiting if entry[1]["id"] != job]
+        if len(self._waiting) < before:
+            self._free_since = time.monotonic()
+            for peer in list(self._peers):
+                if peer.awaited is not None and peer.awaited[0] == job:
+                    peer.awaited = None
+                    peer.say(frames.STATE, {"id": job, "state": "unknown"})
 
     def end(self):
         """Begin no call any more, and end when none runs."""
         self._stopping = True
 
-    def lose(self, name):
+    def end_soon(self, job):
+        """End a call that has ended on another host, unless its runner does so."""
+        if self._current is not None and self._current.job == job:
+            self._stop_at = min(self._stop_at, time.monotonic() + VERDICT_SECONDS)
+
+    def lose(self, name, silent=False):
         """End because a host of this name was lost. The call that runs is told soon: its runner may know the reason first."""
         if self.lost or self._stopping:
             return
         tell(f"kinetic: {name} was lost: this host takes no further call\n")
         self._stopping, self.lost = True, name
-        for client, order in self._waiting:
+        for _, order in self._waiting:
             self._group.cancel(order["id"])
-            if client is not None:
-                self._refuse(client, order["id"])
-                client.flush()
-        self._stop_at = time.monotonic() + REASON_SECONDS
+        for peer in list(self._peers):
+            if peer.awaited is not None:
+                self._refuse(peer, peer.awaited[0])
+                peer.awaited = None
+        self._stop_at = time.monotonic() + (SILENT_SECONDS if silent else REASON_SECONDS)
 
     def _stop(self):
         """Tell the call that runs to end."""
@@ -286,7 +311,13 @@ class Holder:
     def drop(self, peer):
         """Forget a connection. Its call goes on, if it has begun or is about to begin on all hosts."""
         self._peers.discard(peer)
-        self._waiting = [(None if client is peer else client, order) for client, order in self._waiting if client is not peer or self._group.has(order)]
+        waiting, self._waiting = self._waiting, []
+        for client, order in waiting:
+            if client is peer:
+                client = next((other for other in self._peers if other.awaited is not None and other.awaited[0] == order["id"]), None)
+                if client is None and not self._group.has(order):
+                    continue
+            self._waiting.append((client, order))
 
     def adopt(self, peer):
         """Serve a connection."""
@@ -305,13 +336,13 @@ class Holder:
         self._selector.unregister(connection)
 
     def state(self):
-        """Return what the host does, as an object for JSON."""
-        current = self._current
-        now = time.monotonic()
+        """Return what the host does, as an object for JSON. A call that is about to begin counts."""
+        now, busy = time.monotonic(), self._current is not None or bool(self._waiting)
+        current = self._busy() if busy else {"id": None, "seconds": None}
         return {
-            "calls": len(self._calls), "current": current.job if current else None, "seconds": round(current.seconds, 1) if current else None,
-            "idle": None if current else round(now - self._free_since, 1), "ends": None if self._group.follows else round(self._ends_in(now), 1),
+            "calls": len(self._calls), "current": current["id"], "seconds": current["seconds"], "idle": None if busy else round(now - self._free_since, 1),
+            "ends": None if self._group.follows else round(self._ends_in(now), 1),
         }  # fmt: skip
 
     def _ends_in(self, now):
-        return (self._began + self._limit if self._current is not None else self._ends_at()) - now
+        return (self._began + self._limit if self._current is not None or self._waiting else self._ends_at()) - now
