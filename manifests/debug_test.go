@@ -13,7 +13,7 @@ import (
 func TestDebug(t *testing.T) {
 	pod := build(t, "testdata/cpu+debug").pods[0]
 	worker := pod.Containers[0]
-	if want := []corev1.ContainerPort{{Name: "debugpy", ContainerPort: int32(api.DebugPort)}}; !slices.Equal(worker.Ports, want) {
+	if want := []corev1.ContainerPort{{Name: "debugpy", ContainerPort: int32(api.Contract.Ports.Debug)}}; !slices.Equal(worker.Ports, want) {
 		t.Errorf("ports: got %v, want %v", worker.Ports, want)
 	}
 	for _, want := range []corev1.EnvVar{{Name: api.EnvDebug, Value: "1"}, {Name: api.EnvBreakpoint, Value: api.Breakpoint}} {
