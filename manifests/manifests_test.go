@@ -108,7 +108,7 @@ func TestPodFailurePolicy(t *testing.T) {
 	if !slices.IsSorted(retried) || len(slices.Compact(slices.Clone(retried))) != len(retried) {
 		t.Errorf("Kubernetes wants these sorted, each once: %v", retried)
 	}
-	for code := int32(1); code <= api.ExitDeadline; code++ {
+	for code := int32(1); code <= api.Contract.Exits.Deadline; code++ {
 		if slices.Contains(retried, code) {
 			t.Errorf("%d, which is the call's, is retried", code)
 		}
@@ -126,7 +126,7 @@ func TestRetryOnError(t *testing.T) {
 	if len(rules) != 2 || rules[0].Action != batchv1.PodFailurePolicyActionIgnore || rules[1].Action != batchv1.PodFailurePolicyActionFailJob {
 		t.Fatalf("got %v, want disruptions ignored, and one final rule", rules)
 	}
-	codes, want := rules[1].OnExitCodes, []int32{api.ExitDeadline}
+	codes, want := rules[1].OnExitCodes, []int32{api.Contract.Exits.Deadline}
 	if codes.Operator != batchv1.PodFailurePolicyOnExitCodesOpIn || !slices.Equal(codes.Values, want) {
 		t.Errorf("got %v, want only a call that ran out of time to be final", codes)
 	}

@@ -29,7 +29,7 @@ func TestPathwaysAsPublished(t *testing.T) {
 		{"pods", "a head, and one worker for each TPU host", fmt.Sprintf("%s, and %s for each TPU host", map[bool]string{true: "a head"}[len(w.pods) == 2], map[bool]string{true: "one worker"}[len(worker.Containers) == 1]), ""},
 		{"chips of the head", "none", chips(call, manager, proxy), ""},
 		{"chips of a worker", "all of its host", map[bool]string{true: "all of its host"}[chips(tpu) != "none"], ""}, // how many there are is the renderer's test
-		{"resource manager and proxy", "in the pod of the head", map[bool]string{true: "in the pod of the head"}[manager.Name == api.PathwaysManager && proxy.Name == api.PathwaysProxy], ""},
+		{"resource manager and proxy", "in the pod of the head", map[bool]string{true: "in the pod of the head"}[manager.Name == api.Contract.Pathways.Manager && proxy.Name == api.Contract.Pathways.Proxy], ""},
 		{"program of the resource manager", "--node_type=resource_manager", flag(manager, "--node_type"), ""},
 		{"port of the resource manager", "--server_port=29001", flag(manager, "--server_port"), ""},
 		{"slices", "--instance_count", name(flag(manager, "--instance_count")), ""},

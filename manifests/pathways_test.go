@@ -27,10 +27,10 @@ func TestPathways(t *testing.T) {
 		{call, api.ContainerName, "", map[string]string{"JAX_PLATFORMS": "proxy,cpu", "JAX_BACKEND_TARGET": "grpc://127.0.0.1:29000", "XCLOUD_ENVIRONMENT": "GCP",
 			"ENABLE_PATHWAYS_PERSISTENCE": "1", "IFRT_PROXY_USE_INSECURE_GRPC_CREDENTIALS": "true",
 			"IFRT_PROXY_LARGE_TRANSFER_THRESHOLD": "1", "IFRT_PROXY_LARGE_TRANSFER_OPTIMIZATION_DIRECTORY": "/dev/shm"}},
-		{manager, api.PathwaysManager, "--server_port=29001 --node_type=resource_manager --instance_count=1", map[string]string{"TPU_SKIP_MDS_QUERY": "true", "HOST_ADDRESS": "$(LWS_LEADER_ADDRESS)"}},
-		{proxy, api.PathwaysProxy, "--server_port=29000 --resource_manager_address=127.0.0.1:29001", map[string]string{"IFRT_PROXY_USE_INSECURE_GRPC_CREDENTIALS": "true",
+		{manager, api.Contract.Pathways.Manager, "--server_port=29001 --node_type=resource_manager --instance_count=1", map[string]string{"TPU_SKIP_MDS_QUERY": "true", "HOST_ADDRESS": "$(LWS_LEADER_ADDRESS)"}},
+		{proxy, api.Contract.Pathways.Proxy, "--server_port=29000 --resource_manager_address=127.0.0.1:29001", map[string]string{"IFRT_PROXY_USE_INSECURE_GRPC_CREDENTIALS": "true",
 			"IFRT_PROXY_LARGE_TRANSFER_OPTIMIZATION_DIRECTORY": "/dev/shm"}},
-		{tpu, api.PathwaysWorker, "--server_port=29005 --resource_manager_address=$(LWS_LEADER_ADDRESS):29001", map[string]string{"XCLOUD_ENVIRONMENT": "GCP"}},
+		{tpu, api.Contract.Pathways.Worker, "--server_port=29005 --resource_manager_address=$(LWS_LEADER_ADDRESS):29001", map[string]string{"XCLOUD_ENVIRONMENT": "GCP"}},
 	} {
 		if c.container.Name != c.name || !strings.HasPrefix(strings.Join(c.container.Args, " "), c.args) {
 			t.Errorf("got the container %s with %q, want %s with %s", c.container.Name, c.container.Args, c.name, c.args)
@@ -44,7 +44,7 @@ func TestPathways(t *testing.T) {
 			t.Errorf("%s: got %+v", c.name, s)
 		}
 		_, chips := c.container.Resources.Requests["google.com/tpu"]
-		if chips != (c.name == api.PathwaysWorker) {
+		if chips != (c.name == api.Contract.Pathways.Worker) {
 			t.Errorf("%s: asks for chips: %t", c.name, chips)
 		}
 	}
