@@ -129,17 +129,24 @@ func (b Backend) Watch(ctx context.Context, h api.Handle, seen func(api.Workload
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
-		if s, ended, err := b.ended(ctx, h); ended || err != nil {
-			seen(s)
+		s, ended, err := b.ended(ctx, h)
+		if err != nil {
 			return s, err
+		}
+		if ended {
+			seen(s)
+			return s, nil
 		}
 		select {
 		case <-ctx.Done():
 			return api.WorkloadStatus{}, ctx.Err()
 		case host := <-changes:
 			s, err := b.ofCall(ctx, h, host)
-			if seen(s); s.State.Ended() || err != nil {
+			if err != nil {
 				return s, err
+			}
+			if seen(s); s.State.Ended() {
+				return s, nil
 			}
 		case err := <-over:
 			if err != nil {

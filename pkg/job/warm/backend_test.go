@@ -214,6 +214,22 @@ func TestDeleteBeforeTheHostStarts(t *testing.T) {
 	}
 }
 
+// Who stops watching a call is told no other status than the last one that was read.
+func TestWatchThatStops(t *testing.T) {
+	b, s, h := backend(t, jobtest.Backend{State: api.Pending})
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	b.OpenStore = func(string) (store.Store, error) { return s, ctx.Err() } // as a bucket, which notices that nobody waits
+	var seen []api.State
+	_, err := b.Watch(ctx, h, func(now api.WorkloadStatus) {
+		seen = append(seen, now.State)
+		cancel()
+	})
+	if !errors.Is(err, context.Canceled) || !slices.Equal(seen, []api.State{api.Pending}) {
+		t.Errorf("got %q, %v", seen, err)
+	}
+}
+
 // While it is watched, a call ends when the store says so.
 func TestWatch(t *testing.T) {
 	b, s, h := backend(t, jobtest.Backend{State: api.Running})
