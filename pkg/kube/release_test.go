@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/google/go-cmp/cmp"
+	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
 	"k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/rest"
@@ -19,9 +20,11 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// oneSet is the cluster of a LeaderWorkerSet without pods, which disappears when it is
+// oneSet is the cluster of a LeaderWorkerSet, which disappears with its pods when it is
 // deleted.
 type oneSet struct {
+	set   *metav1.PartialObjectMetadata // nil is lws()
+	pods  []corev1.Pod
 	gone  bool
 	asked []string
 	// refusal, if not nil, is the answer to every change.
@@ -42,10 +45,23 @@ func (s *oneSet) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	kinds := map[string]string{"jobs": "JobList", "pods": "PodList", "events": "EventList", "leaderworkersets": "PartialObjectMetadataList"}
+	if kinds[resource] == "" { // it is the name of an object
+		fail(w, http.StatusNotFound, metav1.StatusReasonNotFound)
+		return
+	}
 	versions := map[string]string{"jobs": "batch/v1", "leaderworkersets": "meta.k8s.io/v1"}
 	items := []any{}
 	if resource == "leaderworkersets" && !s.gone {
-		items = append(items, lws())
+		set := s.set
+		if set == nil {
+			set = lws()
+		}
+		items = append(items, set)
+	}
+	if resource == "pods" && !s.gone {
+		for _, p := range s.pods {
+			items = append(items, p)
+		}
 	}
 	version := versions[resource]
 	if version == "" {
