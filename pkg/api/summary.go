@@ -45,7 +45,7 @@ type WorkloadFacts struct {
 	PodTime *PodTime
 	// Hosts are the hosts that have a pod, sorted by number; none for a map, whose pods come and go.
 	Hosts []Host
-	// WarmHost is the handle of the warm host that runs the call, whose pods are those of Hosts; zero for other jobs.
+	// WarmHost is the handle of the warm host that runs the call, zero for other jobs. Hosts then has the pods of that host.
 	WarmHost Handle
 	CurrentPod
 }

@@ -20,7 +20,7 @@ type WarmHost struct {
 	api.JobSummary
 	// Key, Owner, Place, Secrets and Idle are fields of api.Warm, as the host's manifest has them.
 	Key, Owner, Place, Secrets, Idle string
-	// Handle is that of the host itself.
+	// Handle is the host's own handle.
 	Handle api.Handle
 	// Running are the pods by their number, zero for one that is not running. The first takes the calls for all.
 	Running []Pod
@@ -66,7 +66,7 @@ func (c *Cluster) readWarm(ctx context.Context, selector string) (*cache, error)
 	return known, c.client.readInto(ctx, known, kinds)
 }
 
-// unready is for how long the leader of a warm host may not be ready: when it starts, or its node is busy.
+// unready is how long the leader of a warm host can be unready while it starts, or while its node is busy.
 const unready = 5 * time.Minute
 
 // unreadyFor returns for how long the newest leader has not been ready.
@@ -82,8 +82,8 @@ func (c *Cluster) unreadyFor(pods []corev1.Pod) time.Duration {
 	return 0
 }
 
-// DeleteEndedWarmSets deletes the LeaderWorkerSets of an owner's warm hosts that have ended, also of those that could not tell, for
-// want of a right, and hold their nodes. Kubernetes itself deletes ended Jobs.
+// DeleteEndedWarmSets deletes the LeaderWorkerSets of an owner's warm hosts that have ended. This includes hosts whose leader lacks
+// the permission to end its set, so that they hold their nodes. Kubernetes itself deletes ended Jobs.
 func (c *Cluster) DeleteEndedWarmSets(ctx context.Context, owner string) error {
 	known, err := c.readWarm(ctx, api.LabelWarm)
 	if err != nil {

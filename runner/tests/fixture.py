@@ -21,8 +21,8 @@ sys.path.insert(0, RUNNER)
 from kinetic_runner import log  # noqa: E402
 
 JOB = "cpu-train-20261120-082019-abc1234"
-# A program's peak() is the most memory that it has used, in bytes. On Linux, ru_maxrss is not less than that of the process
-# that has started the program.
+# peak() returns the most memory that a program has used, in bytes. On Linux, ru_maxrss includes the peak of the process that
+# started the program.
 PEAK = """
 def peak():
     import resource, sys

@@ -43,7 +43,7 @@ def f():
 
 
 class Hosts(Hosting):
-    """Two hosts. Their calls find each other as those of an Indexed Job do."""
+    """Two hosts, which find each other like the hosts of an Indexed Job."""
 
     HOSTS = 2
     GREETING_SECONDS = 5.0

@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import signal
 import subprocess
 import tempfile
@@ -26,7 +27,7 @@ mount --bind "$1" /mnt || exit
 for place in /tmp /var/tmp /dev/shm; do mount -t tmpfs none $place || exit; done
 mkdir -p "$1" && mount --bind /mnt "$1" && shift && exec "$@"
 """
-CONTAINER = ("unshare", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", ALONE, "sh")
+CONTAINER = (shutil.which("unshare") or "false", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", ALONE, "sh")
 
 
 class Many(Hosting):

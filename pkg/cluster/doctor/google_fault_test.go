@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest"
 )
 
-// whole returns a project with all that jobs need.
-func whole(t *testing.T) *gcptest.Server {
+// equipped returns a project with a cluster, this bucket, a repository and an account that has no permissions.
+func equipped(t *testing.T, bucket *storage.Bucket) *gcptest.Server {
 	t.Helper()
 	s := gcptest.New(t)
 	s.SetProject("acme", func(p *gcptest.Project) {
@@ -29,9 +29,16 @@ func whole(t *testing.T) *gcptest.Server {
 		WorkloadIdentityConfig: &container.WorkloadIdentityConfig{WorkloadPool: "acme.svc.id.goog"},
 		NodePools:              []*container.NodePool{{Name: "l4", Status: "RUNNING", Config: &container.NodeConfig{MachineType: "g2-standard-4"}}}})
 	s.SetQuota("us-central1", "NVIDIA_L4_GPUS", 1, 0)
-	s.AddBucket("acme", &storage.Bucket{Name: "acme-kn-c-jobs"})
+	s.AddBucket("acme", bucket)
 	s.AddRepository("projects/acme/locations/us/repositories/kn-c", &artifactregistry.Repository{Format: "DOCKER"})
 	s.AddAccount("acme", "jobs")
+	return s
+}
+
+// whole returns a project with all that jobs need.
+func whole(t *testing.T) *gcptest.Server {
+	t.Helper()
+	s := equipped(t, &storage.Bucket{Name: "acme-kn-c-jobs"})
 	s.Grant("projects/acme/serviceAccounts/jobs@acme.iam.gserviceaccount.com", "roles/iam.workloadIdentityUser", member)
 	s.Grant("b/acme-kn-c-jobs", "roles/storage.objectUser", "serviceAccount:jobs@acme.iam.gserviceaccount.com")
 	s.Grant("b/acme-kn-c-jobs", infracloud.BucketReader, "serviceAccount:jobs@acme.iam.gserviceaccount.com")

@@ -13,8 +13,6 @@ import (
 
 	"github.com/fsouza/fake-gcs-server/fakestorage"
 	"github.com/google/go-cmp/cmp"
-	"google.golang.org/api/artifactregistry/v1"
-	container "google.golang.org/api/container/v1"
 	"google.golang.org/api/storage/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -259,20 +257,8 @@ func TestCredentialsHaveExpired(t *testing.T) {
 
 // The same as above, with the state that other commands see and change.
 func TestAProjectAsUpMakesIt(t *testing.T) {
-	s := gcptest.New(t)
-	s.SetProject("acme", func(p *gcptest.Project) {
-		for _, name := range infracloud.APIs() {
-			p.APIs[name] = true
-		}
-	})
-	s.AddCluster("acme", "us-central1-a", &container.Cluster{Name: "c", Status: "RUNNING",
-		WorkloadIdentityConfig: &container.WorkloadIdentityConfig{WorkloadPool: "acme.svc.id.goog"},
-		NodePools:              []*container.NodePool{{Name: "l4", Status: "RUNNING", Config: &container.NodeConfig{MachineType: "g2-standard-4"}}}})
-	s.SetQuota("us-central1", "NVIDIA_L4_GPUS", 1, 0)
-	s.AddBucket("acme", &storage.Bucket{Name: "acme-kn-c-jobs", Labels: map[string]string{"goog-packaged-solution": "kinetic"}, Lifecycle: &storage.BucketLifecycle{Rule: []*storage.BucketLifecycleRule{
+	s := equipped(t, &storage.Bucket{Name: "acme-kn-c-jobs", Labels: map[string]string{"goog-packaged-solution": "kinetic"}, Lifecycle: &storage.BucketLifecycle{Rule: []*storage.BucketLifecycleRule{
 		{Action: &storage.BucketLifecycleRuleAction{Type: "Delete"}, Condition: &storage.BucketLifecycleRuleCondition{Age: new(int64(30))}}}}})
-	s.AddRepository("projects/acme/locations/us/repositories/kn-c", &artifactregistry.Repository{Format: "DOCKER"})
-	s.AddAccount("acme", "jobs")
 	o := options(s.Env)
 	o.Accelerator = parse(t, "l4")
 	wrong := func() map[string]string {

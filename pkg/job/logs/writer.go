@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
 )
 
-// WriteHosts calls write with what writes the log of the chosen host, or those of all hosts at the same time, to w: it gets a log
-// as the runner wrote it. It returns the first error.
+// WriteHosts calls write for the chosen host, or for all hosts at the same time, and shows in w what they write to log. They write
+// a log as the runner wrote it. WriteHosts returns the first error.
 func WriteHosts(ctx context.Context, o Options, w display.Streams, write func(ctx context.Context, host int, log io.Writer) error) error {
 	if !o.Merges() {
 		host := max(o.Host, 0)

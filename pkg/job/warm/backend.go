@@ -193,8 +193,8 @@ func (b Backend) Logs(ctx context.Context, h api.Handle, a *logs.Archive, o logs
 // lag is how long the output of other pods may come after the first one has told that the call has ended.
 const lag = 2 * time.Second
 
-// followAll writes the output of a call from the chosen pod, or from all. The first one says when the call has ended. What others
-// can't be asked for is in the store.
+// followAll writes the output of a call from the chosen pod, or from all pods. The call has ended when the first pod reports its
+// end. If another pod can't be reached, its log is in the store.
 func (b Backend) followAll(ctx context.Context, h api.Handle, a *logs.Archive, o logs.Options, w display.Streams) error {
 	over := make(chan struct{})
 	return logs.WriteHosts(ctx, o, w, func(ctx context.Context, number int, out io.Writer) error {

@@ -38,7 +38,7 @@ func WarmCall(s api.Spec) api.WarmCall {
 	return call
 }
 
-// warmAnnotations returns what the workload of a warm host says about it.
+// warmAnnotations returns the annotations of the workload of a warm host.
 func warmAnnotations(s api.Spec) map[string]string {
 	all := map[string]string{}
 	if s.Warm == nil {

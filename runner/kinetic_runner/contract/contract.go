@@ -67,7 +67,7 @@ type Facts struct {
 		Debug int `json:"debug"` // the debugger's, on 127.0.0.1
 		Group int `json:"group"` // that the runner of host 0 listens on
 		Warm  int `json:"warm"`  // that a warm host takes calls at, on 127.0.0.1
-		// WarmGroup is that of Group while the hosts of a job are warm: then Group is for the processes that take its calls.
+		// WarmGroup replaces Group for the runners of a call on warm hosts, whose holders use Group.
 		WarmGroup int `json:"warm_group"`
 	} `json:"ports"`
 	// Names are of what a cluster has.

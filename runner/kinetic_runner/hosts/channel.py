@@ -22,7 +22,7 @@ KEEPALIVE = (("TCP_KEEPIDLE", 15), ("TCP_KEEPINTVL", 15), ("TCP_KEEPCNT", 3), ("
 
 
 def keep_alive(connection):
-    """Let the system notice that the other side is gone, even if it says nothing."""
+    """Let the system notice when the other side is gone without closing the connection."""
     connection.setsockopt(socket.SOL_SOCKET, socket.SO_KEEPALIVE, 1)
     for name, value in KEEPALIVE:
         if hasattr(socket, name):

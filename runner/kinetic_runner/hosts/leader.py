@@ -52,7 +52,7 @@ class LeaderAttempt(HostAttempt):
         if spent is not None:
             return spent
         if self.number > 1 and self.options.warm:
-            return self.broken(frozenset())  # its hosts are those of a warm host that were started again
+            return self.broken(frozenset())  # the cluster has started the warm hosts again
         if self.crashes:
             self.say(f"starting attempt {self.number} ({self.crashes} of {self.options.retries} retries used)")
         if not self.greeting.has_key and self.hosts > 1:

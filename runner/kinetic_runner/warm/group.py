@@ -1,9 +1,9 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""The hosts of a warm host with several: all of them run a call, or none does.
+"""Several hosts that are warm together: all of them run a call, or none does.
 
 The holder of host 0 leads: clients give calls to it, and it gives each call to the holders of the others, which are connected to
-it. It begins the call itself when they all have. Who loses another host takes no further call.
+it. It begins the call itself when they all have. A host that loses another one takes no further call.
 """
 
 import errno
@@ -28,7 +28,7 @@ class Alone:
     """A host without others."""
 
     several = False  # whether there are others
-    follows = False  # whether host 0 says what runs, and when it ends
+    follows = False  # whether host 0 decides which calls run, and when this host ends
     complete = True  # whether all hosts are there
     next_at = math.inf  # the time.monotonic() of the next attend()
 
@@ -53,7 +53,7 @@ class Alone:
         """End a call on the other hosts."""
 
     def over(self, end):
-        """Note how a call has ended here. Return whether it shows that an earlier start of these hosts was lost."""
+        """Note how a call has ended here. Return whether its end shows that the hosts were started again."""
         return False
 
     def close(self):
@@ -152,7 +152,7 @@ class Follower(Peer):
         elif kind == frames.STATE:
             self._group.note(self, message["id"])
         elif kind == frames.END and message["code"]:
-            self._holder.end_soon(message["id"])  # its runner would have waited for that of host 0
+            self._holder.end_soon(message["id"])  # a runner that has met the one of host 0 ends after it
         elif kind != frames.END:
             super().answer(kind, message)
 
@@ -160,7 +160,7 @@ class Follower(Peer):
         super().close()
         host = self._group.lost(self)
         if host is not None:
-            self._holder.lose(f"host {host}", self.silent)
+            self._holder.lose(f"host {host} was lost", self.silent)
 
 
 class Following(Alone):
@@ -262,4 +262,4 @@ class Upstream(Peer):
     def close(self):
         super().close()
         if self._group.left() and not self._ended:
-            self._holder.lose("host 0", self.silent)
+            self._holder.lose("host 0 was lost", self.silent)

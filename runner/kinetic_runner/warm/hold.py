@@ -34,10 +34,10 @@ def main(argv, _):
         group, flags = place_of(os.environ, own.get(SET, ""), secret)
     except PlaceUnknown as exc:
         tell(f"kinetic: {exc}\n")
-        return leave_set(own[SET], Alone(), "the place of a host") if SET in own else EXIT_RUNNER
+        return leave_set(own[SET], Alone(), str(exc)) if SET in own else EXIT_RUNNER
     if group.several and was_started_before(WORK):
         tell("kinetic: this container was started again: it takes no call\n")
-        return leave_set(own[SET], group, "an earlier start of these hosts") if SET in own else 1
+        return leave_set(own[SET], group, "the hosts were started again") if SET in own else 1
     pod_uid, level = os.environ.get("KINETIC_POD_UID", ""), own.get(LEVEL, PRELOADED)
     holder = Holder(secret, pod_uid, WORK, PORTS["warm"], idle, limit, level, others + flags, group)
     if first is not None:
@@ -67,7 +67,7 @@ def leave_set(leader_worker_set, group, lost):
     signals.never_raise()
     signals.install()
     if not group.follows:
-        finished, message = timestamp(), f"{lost} was lost" if lost else "no further call came in time"
+        finished, message = timestamp(), lost or "no further call came in time"
         end = {"version": 1, "state": "FAILED" if lost else "SUCCEEDED", "reason": DISRUPTED if lost else COMPLETED, "message": message}
         end.update(exit_code=1 if lost else 0, host=0, attempt=1, finished=finished, by="runner")
         release(leader_worker_set, end, lambda: signals.came)

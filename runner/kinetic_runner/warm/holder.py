@@ -49,7 +49,7 @@ class Holder:
         self._calls, self._current, self._cancelled = {}, None, set()
         self._keeper = KeptProcess(work, level)
         self._ready, self._stopping, self._stop_at = None, False, math.inf
-        self.lost = ""  # the host that was lost, if any
+        self.lost = ""  # why a lost host ends this one, if so
         self.terminated = False  # by SIGTERM
         self._group = group or Alone()
         self._group.open(self)
@@ -174,7 +174,7 @@ class Holder:
         tell(f"kinetic: call {self._current.job} ended with exit code {self._current.code}\n")
         not_new, self._current = self._group.over(self._current.end), None
         if not_new:
-            self.lose("an earlier start of these hosts")
+            self.lose("the hosts were started again")
         for peer in list(self._peers):
             peer.feed()
         self._free_since = time.monotonic()
@@ -226,7 +226,7 @@ class Holder:
         return {"id": self._current.job, "seconds": round(self._current.seconds, 1)}
 
     def _refuse(self, client, job):
-        why = f"{self.lost} was lost" if self.lost else "host 0 takes the calls" if self._group.follows else "it is ending"
+        why = self.lost if self.lost else "host 0 takes the calls" if self._group.follows else "it is ending"
         client.say(frames.STATE, {"id": job, "state": "refused", "why": why})
 
     def _begin(self, order):
@@ -289,12 +289,12 @@ class Holder:
         if self._current is not None and self._current.job == job:
             self._stop_at = min(self._stop_at, time.monotonic() + VERDICT_SECONDS)
 
-    def lose(self, name, silent=False):
-        """End because a host of this name was lost. The call that runs is told soon: its runner may know the reason first."""
+    def lose(self, why, silent=False):
+        """End because a host was lost. The running call is stopped soon after: its runner may find the reason first."""
         if self.lost or self._stopping:
             return
-        tell(f"kinetic: {name} was lost: this host takes no further call\n")
-        self._stopping, self.lost = True, name
+        tell(f"kinetic: {why}: this host takes no further call\n")
+        self._stopping, self.lost = True, why
         for _, order in self._waiting:
             self._group.cancel(order["id"])
         for peer in list(self._peers):
