@@ -73,7 +73,7 @@ class Records:
 
     def note_ran(self, number, seconds):
         """Note in an attempt's record for how long it has run."""
-        self._add(number, {"ran": round(seconds, 1)})
+        self._add(number, {"ran": round(seconds, 3)})
 
     def end(self, number, message, finished, reason=None):
         """Add to an attempt's record how it ended, with a reason if it crashed. Never replace a crash."""
