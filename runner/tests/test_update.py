@@ -96,6 +96,15 @@ class Update(RunnerCase):
         names = sorted(path for path in content(self.workspace) if path.endswith(".pyc"))
         self.assertEqual(names, ["__pycache__/same.cpython-311.opt-1.pyc", "__pycache__/same.cpython-311.pyc"])
 
+    def test_byte_code_of_a_module_with_a_file_of_the_same_name_beside_it(self):
+        files = {"a.py": "one", "a.txt": "text"}
+        self.update(files)
+        self.touch("__pycache__/a.cpython-311.pyc")
+        self.update(files)
+        self.assertIn("__pycache__/a.cpython-311.pyc", content(self.workspace))
+        self.update(dict(files, **{"a.py": "two"}))
+        self.assertNotIn("__pycache__/a.cpython-311.pyc", content(self.workspace))
+
     def test_an_update_that_was_cut_off(self):
         files = {"a.py": "a", "b.py": "b"}
         self.update(files)

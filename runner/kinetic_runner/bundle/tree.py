@@ -139,16 +139,21 @@ def parse_link(entry, path_of, where):
 
 def check_tree(leaves, dirs, where):
     """Reject duplicate paths, and files or links that are also directories."""
-    names, parents = set(leaves), set()
+    names = set(leaves)
     if len(names) < len(leaves) or len(set(dirs)) < len(dirs) or not names.isdisjoint(dirs):
         raise RunnerError(f"{where}: {first_duplicate(leaves + dirs)} is listed twice")
-    for path in leaves + dirs:
-        parent = os.path.dirname(path)
-        while parent and parent not in parents:
-            if parent in names:
-                raise RunnerError(f"{where}: {parent} is both a file and a directory")
-            parents.add(parent)
-            parent = os.path.dirname(parent)
+    if both := names & parents_of(leaves + dirs):
+        raise RunnerError(f"{where}: {min(both)} is both a file and a directory")
+
+
+def parents_of(paths):
+    """Return the directories above these paths, up to "", the root."""
+    found = {""}
+    for folder in {path.rpartition("/")[0] for path in paths}:
+        while folder not in found:
+            found.add(folder)
+            folder = folder.rpartition("/")[0]
+    return found
 
 
 def first_duplicate(paths):

@@ -13,11 +13,12 @@ import stat
 import time
 from contextlib import suppress
 
-from .tree import Index
+from .tree import Index, parents_of
 from .unpack import Tree, empty_directory
 
 CACHE = "__pycache__"
 DIGEST_BYTES = 16
+NEVER = ("", None, "")  # what is known of a file that was never written
 
 
 def update_bundle(store, index, workspace, memory):
@@ -26,29 +27,27 @@ def update_bundle(store, index, workspace, memory):
     memory is the path of a file beside the workspace that says what was written there.
     """
     known = recall(memory)
-    whole = {path for path, (_, mark, _) in known.items() if mark == seal(f"{workspace}/{path}")}  # as it was written
-    kept, alike, origins = set(), {}, {}
+    origins = {file.path: origin(file, index.blobs) for file in index.files}
+    seals, alike = {}, {}  # of files that are there, or may be
     for file in index.files:
-        origins[file.path] = where = origin(file, index.blobs)
-        if file.path in whole:
-            last, _, digest = known[file.path]
-            if last == where:
-                kept.add(file.path)
-            elif digest and last.startswith(f"{file.mode:o} {file.size} "):
-                alike[file.path] = digest
+        last, mark, digest = known.get(file.path, NEVER)
+        if last == origins[file.path]:
+            seals[file.path] = mark
+        elif digest and last.startswith(f"{file.mode:o} {file.size} "):
+            seals[file.path], alike[file.path] = mark, digest
     with suppress(FileNotFoundError):
         os.unlink(memory)  # until the workspace is whole again
-    stay = kept.union(alike)
-    clear(workspace, stay, parents_of(stay))
-    tree = Changing(store, workspace, alike)
+    found = sweep(workspace, seals, parents_of(seals))
+    tree = Changing(store, workspace, {path: digest for path, digest in alike.items() if path in found})
     try:
-        tree.write_files(Index(index.blobs, [file for file in index.files if file.path not in kept], index.links, index.dirs), store.parallel)
+        missing = [file for file in index.files if file.path not in found or file.path in alike]
+        tree.write_files(Index(index.blobs, missing, index.links, index.dirs), store.parallel)
         tree.write_links(index)
-        clear_caches(workspace, stay, tree.written)
-        same = stay - tree.written
-        seals = {path: known[path][1] if path in same else seal(f"{workspace}/{path}") for path in origins}
-        digests = {path: known[path][2] if path in same else tree.digests.get(path, "") for path in origins}
-        remember(memory, {path: [where, seals[path], digests[path]] for path, where in origins.items()})
+        drop_byte_code(workspace, tree.written)
+        same = found - tree.written
+        files = {path: [where, *known[path][1:]] for path, where in origins.items() if path in same}
+        files.update((path, [where, seal(f"{workspace}/{path}"), tree.digests.get(path, "")]) for path, where in origins.items() if path not in same)
+        remember(memory, files)
     except Exception:
         empty_directory(workspace)
         raise
@@ -77,62 +76,72 @@ class Changing(Tree):
 def origin(file, blobs):
     """Return where the content of a file comes from, as text."""
     parts = file.parts or (file.blob,)
-    return " ".join([f"{file.mode:o} {file.size} {file.offset}", *(blobs[part].sha256 for part in parts)])
+    return f"{file.mode:o} {file.size} {file.offset} " + " ".join([blobs[part].sha256 for part in parts])
 
 
 def seal(path):
     """Return what changes whenever a file, its mode or its name does; None if it is no regular file."""
     try:
-        found = os.lstat(path)
+        return seal_of(os.lstat(path))
     except OSError:
         return None
-    return [found.st_ino, found.st_ctime_ns, found.st_size] if stat.S_ISREG(found.st_mode) else None
 
 
-def parents_of(paths):
-    """Return the directories above these paths, up to the root."""
-    found = set()
-    for path in paths:
-        while path:
-            path = os.path.dirname(path)
-            if path in found:
-                break
-            found.add(path)
-    return found
+def seal_of(status):
+    """Return the seal of a file with this status."""
+    return [status.st_ino, status.st_ctime_ns, status.st_size] if stat.S_ISREG(status.st_mode) else None
 
 
-def clear(root, kept, directories, below=""):
-    """Remove everything below root but the kept files, the byte code beside them, and the directories that have any."""
-    with os.scandir(os.path.join(root, below)) as entries:
+def sweep(root, seals, directories, below=""):
+    """Remove everything below root but the files that are as their seals say, the byte code beside them, and the directories above.
+
+    Return the paths of these files.
+    """
+    stay, modules, cache = set(), set(), None
+    with os.scandir(f"{root}/{below}") as entries:
         for entry in list(entries):
-            path = os.path.join(below, entry.name)
-            if path in kept:
-                continue
-            if not entry.is_dir(follow_symlinks=False):
+            path = below + entry.name
+            if path in seals and seals[path] and seals[path] == seal_of(entry.stat(follow_symlinks=False)):
+                stay.add(path)
+                if path.endswith(".py"):
+                    modules.add(module_of(entry.name))
+            elif not entry.is_dir(follow_symlinks=False):
                 os.unlink(entry.path)
             elif path in directories:
-                clear(root, kept, directories, path)
-            elif entry.name != CACHE:
+                stay |= sweep(root, seals, directories, path + "/")
+            elif entry.name == CACHE:
+                cache = entry.path
+            else:
                 remove(entry.path)
+    if cache is not None:
+        remove_if(cache, lambda name: module_of(name) not in modules)
+    return stay
 
 
-def clear_caches(root, files, written):
-    """Remove the byte code beside these files, but that of modules that were not written: Python judges it by the second, and two versions may be of one second."""
+def drop_byte_code(root, paths):
+    """Remove the byte code of these files: Python judges it by the second, and two versions may be of one second."""
     modules = {}
-    for path in files:
+    for path in paths:
         folder, _, name = path.rpartition("/")
-        same = modules.setdefault(os.path.join(root, folder, CACHE), set())
-        if path not in written:
-            same.add(name.partition(".")[0])
-    for directory, names in modules.items():
-        if not os.path.isdir(directory) or os.path.islink(directory):
-            continue
-        with os.scandir(directory) as entries:
-            for entry in list(entries):
-                if entry.is_dir(follow_symlinks=False):
-                    remove(entry.path)
-                elif entry.name.partition(".")[0] not in names:
-                    os.unlink(entry.path)
+        modules.setdefault(os.path.join(root, folder, CACHE), set()).add(module_of(name))
+    for cache, names in modules.items():
+        if os.path.isdir(cache):
+            remove_if(cache, lambda name, names=names: module_of(name) in names)
+
+
+def module_of(name):
+    """Return the name of the module of a file, or of its byte code."""
+    return name.partition(".")[0]
+
+
+def remove_if(folder, unwanted):
+    """Remove the files of a folder whose names are unwanted, and its directories."""
+    with os.scandir(folder) as entries:
+        for entry in list(entries):
+            if entry.is_dir(follow_symlinks=False):
+                remove(entry.path)
+            elif unwanted(entry.name):
+                os.unlink(entry.path)
 
 
 def remove(directory):
