@@ -3,6 +3,7 @@
 """HTTP to one server, with connections that are reused."""
 
 import email.utils
+import functools
 import http.client
 import os
 import time
@@ -14,6 +15,7 @@ from ..errors import RunnerError, Transient, text_of
 REFUSAL_LIMIT = 1 << 20  # bytes of an answer that says why something was refused
 ANSWER_LIMIT = 64 << 20  # bytes of another answer that is not an object: a page of 1,000 objects with the longest names has some 6 MiB
 RETRY_STATUS = frozenset((408, 429, 500, 502, 503, 504))
+CERTIFICATES = ("SSL_CERT_FILE", "SSL_CERT_DIR")  # variables that Python obeys
 REQUEST_SECONDS = 10.0  # without a byte from the server; less than every --grace
 
 # body is None, or a callable that yields the bytes each time it is called.
@@ -84,6 +86,12 @@ class Endpoint:
 
 def tls_context(authority=None):
     """Return a context that verifies certificates, with the authority's file or those of the image."""
+    return context_for(authority, *(os.environ.get(name) for name in CERTIFICATES))
+
+
+@functools.lru_cache(maxsize=None)
+def context_for(authority, *_):
+    """Return the context for an authority, and for these values of CERTIFICATES."""
     try:
         import ssl
     except ImportError:

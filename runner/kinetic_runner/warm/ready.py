@@ -8,6 +8,7 @@ So a call on a warm host waits for no Python to start. The interpreter has the v
 import json
 import os
 import sys
+from contextlib import suppress
 
 from ..ahead import start
 from ..environment import WORK
@@ -28,9 +29,7 @@ def main(argv, early_signals):
         child = start(workspace_in(work), "relay", python)
         os.environ.clear()
         os.environ.update(own)
-    from .. import single  # noqa: F401 # what an attempt needs, before there is one
-    from ..cache import bucket  # noqa: F401
-    from ..main import main as run
+    run = prepared()
 
     line = sys.stdin.buffer.readline()
     if not line.endswith(b"\n"):
@@ -41,6 +40,28 @@ def main(argv, early_signals):
         child.close()
     os.environ.update(order["environ"])
     os._exit(run(argv[:1] + order["argv"], early_signals, child if usable else None))
+
+
+def prepared():
+    """Return the function that runs a call, with all that a usual call needs imported."""
+    import encodings.idna  # noqa: F401 # for names of servers
+    import shutil  # noqa: F401
+
+    from .. import single  # noqa: F401
+    from ..bundle import update  # noqa: F401
+    from ..cache import bucket, folder  # noqa: F401
+    from ..errors import RunnerError
+    from ..main import main as run
+    from ..outputs import commit, watch  # noqa: F401
+    from ..store import gcs, http  # noqa: F401
+
+    if "KINETIC_LEADER" in os.environ:
+        from ..hosts import runner  # noqa: F401
+    with suppress(ImportError, RunnerError):  # a Python that lacks these: the call may need none of them
+        import ctypes  # noqa: F401
+
+        http.tls_context()
+    return run
 
 
 def has_ended(child):
