@@ -8,6 +8,7 @@ import (
 	"os/user"
 	"path/filepath"
 	"strconv"
+	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -27,6 +28,8 @@ type Machine struct {
 	PackageRoot, PackageRootFrom string
 	PythonPath                   string
 	NoDefaultExcludes            bool
+	// EditedSince is pack.Options.EditedSince.
+	EditedSince time.Time
 	// User is the name of the account.
 	User string
 	// SizeWarnBytes is the size of a bundle that causes a warning; 0 or less means none.

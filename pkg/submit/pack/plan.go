@@ -14,6 +14,7 @@ import (
 	"fmt"
 	"io/fs"
 	"math"
+	"time"
 
 	"github.com/klauspost/compress/gzip"
 
@@ -36,6 +37,10 @@ type Options struct {
 	// CacheDir is where hashes are kept between plans; "" means nowhere. It is never
 	// packaged.
 	CacheDir string
+	// EditedSince is the time since which files count as edited: the last of them are packed
+	// apart from others, so that plans between edits differ by little. With the zero time,
+	// a plan depends on content alone.
+	EditedSince time.Time
 }
 
 // Plan is a directory ready for upload.
@@ -115,7 +120,7 @@ func New(ctx context.Context, opts Options) (*Plan, error) {
 	cache := openCache(opts.CacheDir, "pack", tree.root)
 	known := cache.upTo(math.MaxUint64)
 	p := &Plan{files: tree.files, dirs: tree.emptyDirs(), Warnings: tree.warnings}
-	sources, err := p.hash(ctx, known, keptPacks)
+	sources, err := p.hash(ctx, known, keptPacks, opts.EditedSince)
 	// A cache that cannot be written only costs time.
 	_ = errors.Join(cache.put(remember(p.files, sources, math.MaxUint64)), cache.close())
 	if err != nil {
@@ -126,11 +131,11 @@ func New(ctx context.Context, opts Options) (*Plan, error) {
 }
 
 // hash fills in the digests of files and packs. After an error, it returns what it has.
-func (p *Plan) hash(ctx context.Context, known known, keep int64) ([]source, error) {
+func (p *Plan) hash(ctx context.Context, known known, keep int64, editedSince time.Time) ([]source, error) {
 	if err := hashFiles(ctx, p.files, known); err != nil {
 		return nil, err
 	}
-	sources := arrange(p.files)
+	sources := arrange(p.files, editedSince)
 	return sources, compressPacks(ctx, p.files, sources, known, keep)
 }
 

@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"time"
 )
 
 // IgnoreFile is the name of the file in the package root that lists what not to package.
@@ -17,6 +18,8 @@ const IgnoreFile = ".kineticignore"
 type PlanOptions struct {
 	// CacheDir is pack.Options.CacheDir.
 	CacheDir string
+	// EditedSince is pack.Options.EditedSince.
+	EditedSince time.Time
 	// Exclude lists absolute paths to leave out: a store or an output directory below the
 	// root, and local data, which is uploaded separately.
 	Exclude []string
@@ -61,7 +64,7 @@ func PlanProject(ctx context.Context, layout Layout, opts PlanOptions) (*Plan, e
 		Ignore:   ignore,
 		Exclude:  opts.Exclude,
 		Except:   opts.Outputs,
-		CacheDir: opts.CacheDir,
+		CacheDir: opts.CacheDir, EditedSince: opts.EditedSince,
 	})
 	var fileErr *FileError
 	if errors.As(err, &fileErr) {

@@ -14,6 +14,7 @@ import (
 	"runtime"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
@@ -125,7 +126,7 @@ func (s *Set) addShard(ctx context.Context, i int, cache *cache) error {
 	if err := p.statFiles(ctx, s.list); err != nil {
 		return err
 	}
-	sources, err := p.hash(ctx, known, keep)
+	sources, err := p.hash(ctx, known, keep, time.Time{})
 	s.collect()
 	found := remember(p.files, sources, r.last)
 	_ = cache.put(found) // see NewSet
@@ -203,7 +204,7 @@ func (s *Set) remake(ctx context.Context, i int) (*Plan, error) {
 		return s.only, nil
 	}
 	p := s.plan(s.ranges[i])
-	sources := arrange(p.files)
+	sources := arrange(p.files, time.Time{})
 	if err := compressPacks(ctx, p.files, sources, s.packs, 0); err != nil {
 		return nil, err
 	}

@@ -2,11 +2,13 @@ package pack
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/binary"
 	"slices"
 	"sync/atomic"
+	"time"
 )
 
 const (
@@ -20,6 +22,8 @@ const (
 	// keptPacks limits the compressed packs, in bytes, that a plan keeps in memory so
 	// that the upload need not compress them again.
 	keptPacks = 32 << 20
+	// editedFiles is how many files at most are packed apart because they were edited.
+	editedFiles = 64
 )
 
 // source is what a blob is made from: one large file, a part of one, or a pack.
@@ -46,8 +50,9 @@ func (s source) encoding() string {
 }
 
 // arrange decides which file goes into which blob, in the order of the blobs' first
-// files. It leaves the digests of packs empty.
-func arrange(files []file) []source {
+// files. It leaves the digests of packs empty. Small files that were edited since a time
+// are in packs of their own, unless that is the zero time.
+func arrange(files []file, since time.Time) []source {
 	var sources []source
 	var small []int
 	for i, f := range files {
@@ -67,11 +72,34 @@ func arrange(files []file) []source {
 	for _, i := range small {
 		hashes[i] = pathHash([]byte(files[i].rel))
 	}
-	for _, members := range divide(files, hashes, small, 63) {
+	edited, others := separate(files, small, since)
+	for _, members := range append(divide(files, hashes, edited, 63), divide(files, hashes, others, 63)...) {
 		sources = append(sources, source{members: members, packed: true})
 	}
 	slices.SortStableFunc(sources, func(a, b source) int { return a.members[0] - b.members[0] })
 	return sources
+}
+
+// separate returns the files that were edited last, all since a time, and the others. Both
+// are in path order. So the next edit changes a pack of few files.
+func separate(files []file, members []int, since time.Time) (edited, others []int) {
+	if since.IsZero() {
+		return nil, members
+	}
+	for _, i := range members {
+		if files[i].stamp.MTime > since.UnixNano() {
+			edited = append(edited, i)
+		}
+	}
+	slices.SortStableFunc(edited, func(a, b int) int { return cmp.Compare(files[b].stamp.MTime, files[a].stamp.MTime) })
+	edited = edited[:min(len(edited), editedFiles)]
+	slices.Sort(edited)
+	for _, i := range members {
+		if _, apart := slices.BinarySearch(edited, i); !apart {
+			others = append(others, i)
+		}
+	}
+	return edited, others
 }
 
 // pathHash decides where a file belongs.

@@ -3,9 +3,11 @@ package pack
 import (
 	"crypto/sha256"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"testing"
+	"time"
 )
 
 // manyFiles makes up n small files, sorted by path, 32 MB for 3,000.
@@ -22,7 +24,7 @@ func manyFiles(n int) []file {
 // packs is the set of contents of all packs.
 func packs(files []file) map[digest]bool {
 	set := map[digest]bool{}
-	for _, s := range arrange(files) {
+	for _, s := range arrange(files, time.Time{}) {
 		if s.packed {
 			set[contents(files, s.members)] = true
 		}
@@ -71,7 +73,7 @@ func TestArrange(t *testing.T) {
 	files := manyFiles(3000)
 	files[10].stamp.Size = largeFile
 	files[20].stamp.Size = largeFile - 1
-	sources := arrange(files)
+	sources := arrange(files, time.Time{})
 	used := make([]int, len(files))
 	last := -1
 	for _, s := range sources {
@@ -107,5 +109,46 @@ func TestArrangeEqualHashes(t *testing.T) {
 	files := []file{{rel: "a", stamp: stamp{Size: packSize}}, {rel: "a", stamp: stamp{Size: packSize}}}
 	if got := divide(files, []uint64{7, 7}, []int{0, 1}, 63); len(got) != 1 || len(got[0]) != 2 {
 		t.Errorf("divide = %v, want one pack in spite of its size", got)
+	}
+}
+
+func TestEditedFilesArePackedApart(t *testing.T) {
+	since := time.Unix(1000, 0)
+	edit := func(files []file, version byte, edited ...int) []file {
+		after := slices.Clone(files)
+		for n, i := range edited {
+			after[i].digest[0] += version
+			after[i].stamp.MTime = since.Add(time.Duration(n+1) * time.Second).UnixNano()
+		}
+		return after
+	}
+	arranged := func(files []file) (all map[digest]int) {
+		all = map[digest]int{}
+		for _, s := range arrange(files, since) {
+			all[contents(files, s.members)] = len(s.members)
+		}
+		return all
+	}
+	files := manyFiles(3000)
+	before := arranged(edit(files, 1, 7, 1500, 2999))
+	var sizes []int
+	for pack, members := range arranged(edit(files, 2, 7, 1500, 2999)) {
+		if before[pack] == 0 {
+			sizes = append(sizes, members)
+		}
+	}
+	if !slices.Equal(sizes, []int{3}) {
+		t.Errorf("an edit of files that were edited before makes new packs of %d files, want one of 3", sizes)
+	}
+	all := make([]int, 100)
+	for i := range all {
+		all[i] = i
+	}
+	edited, others := separate(edit(files, 1, all...), all, since)
+	if !slices.Equal(edited, all[100-editedFiles:]) || !slices.Equal(others, all[:100-editedFiles]) {
+		t.Errorf("apart are %d, others %d; want the %d files that were edited last", edited, others, editedFiles)
+	}
+	if !maps.Equal(packs(edit(files, 0, all...)), packs(files)) {
+		t.Error("without a time, packs depend on when files were edited")
 	}
 }
