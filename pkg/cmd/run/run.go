@@ -285,6 +285,11 @@ func (o *options) run(ctx context.Context) error {
 	if !o.mode.submits() {
 		identity = submit.FixedIdentity()
 	}
+	if o.mode == modeRun && o.request.KeepWarm.Idle > 0 {
+		o.machine.EditedSince = o.clock.Now().Add(-editTime)
+	}
+	search := o.searchWarm(ctx)
+	defer search.close()
 	planned, err := o.plan(ctx, identity)
 	if err != nil {
 		return err
@@ -325,7 +330,7 @@ func (o *options) run(ctx context.Context) error {
 		return err
 	}
 	if planned.KeepsWarm() && o.mode != modeExplain {
-		return o.runWarm(ctx, identity, planned, to)
+		return o.runWarm(ctx, identity, planned, to, search)
 	}
 	var rendered render.Rendered
 	if planned.Spec.Backend != api.BackendLocal && o.mode != modeWriteOverlay { // that mode renders files

@@ -26,6 +26,9 @@ import (
 // envKeepWarm is the default of --keep-warm.
 const envKeepWarm = "KINETIC_KEEP_WARM" //nolint:gosec // a name, not a credential
 
+// editTime is for how long an edited file of a warm call is packed apart from those that stay as they are.
+const editTime = 12 * time.Hour
+
 // chooseKeepWarm reads --keep-warm, or its variable.
 func chooseKeepWarm(w *api.KeepWarm, text string, getenv func(string) string) error {
 	if text != "" {
@@ -71,18 +74,19 @@ type warmRun struct {
 	*options
 	planned submit.Planned
 	to      destination
+	search  *warmSearch
 	owner   string
 	place   submit.WarmPlace
 }
 
 // runWarm runs a call on a warm host, one that is there or a new one, or shows the manifests of a new one.
-func (o *options) runWarm(ctx context.Context, id submit.Identity, planned submit.Planned, to destination) error {
-	r := warmRun{options: o, planned: planned, to: to, owner: job.CurrentUser()}
+func (o *options) runWarm(ctx context.Context, id submit.Identity, planned submit.Planned, to destination, search *warmSearch) error {
+	r := warmRun{options: o, planned: planned, to: to, search: search, owner: job.CurrentUser()}
 	var err error
 	if r.place, err = planned.WarmPlace(r.owner); err != nil {
 		return cli.Usage(err)
 	}
-	if o.mode == modeRun && !planned.Spec.KeepWarm.Fresh {
+	if search != nil {
 		host, conn, err := r.find(ctx)
 		if err != nil {
 			return err
@@ -98,7 +102,7 @@ func (o *options) runWarm(ctx context.Context, id submit.Identity, planned submi
 
 // find returns a host at the place of the call, and a connection to it; nil if there is none that could take the call now. It says why.
 func (r *warmRun) find(ctx context.Context) (host kube.WarmHost, conn *warm.Conn, err error) {
-	hosts, err := r.to.cluster.WarmHosts(ctx, "")
+	hosts, err := r.search.found()
 	if err != nil {
 		return host, nil, err
 	}
@@ -132,6 +136,12 @@ func (r *warmRun) find(ctx context.Context) (host kube.WarmHost, conn *warm.Conn
 
 // ask connects to a host and asks what it does.
 func (r *warmRun) ask(ctx context.Context, host kube.WarmHost) (*warm.Conn, warm.State, error) {
+	if conn := r.search.take(host.ID); conn != nil {
+		if state, err := conn.State(); err == nil {
+			return conn, state, nil
+		}
+		_ = conn.Close() // it was cut meanwhile
+	}
 	config, err := r.connection.REST(r.target)
 	if err != nil {
 		return nil, warm.State{}, err
