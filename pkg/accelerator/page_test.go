@@ -22,15 +22,15 @@ const pageOpening = `# Accelerators
 
     kubectl kinetic run train.py:train -a v6e-8
     kubectl kinetic run train.py:train -a l4x2:spot
-    kubectl kinetic run train.py:train -a v6e-8 --explain      what it needs and costs; starts nothing
-    kubectl kinetic accelerators gpu '>=80GB'                  this page as a list, with filters
-    kubectl kinetic accelerators spot '<=$2'                   what costs at most two dollars an hour on spot capacity
+    kubectl kinetic run train.py:train -a v6e-8 --explain      # what it needs and costs; starts nothing
+    kubectl kinetic accelerators gpu '>=80GB'                  # this page as a list, with filters
+    kubectl kinetic accelerators spot '<=$2'                   # what costs at most two dollars an hour on spot capacity
 
 ` + "- `:spot`, or the flag `--spot`, asks for spot capacity: cheaper, and taken back at any time." + `
 ` + "- `tpu-v6e-8`, `gpu-l4` and `v6e-2x4` are accepted too. `a100:8` means the same as `a100x8`." + `
 - The number counts chips. Some of Google Cloud's names count cores instead: see the column "Google Cloud".
 - Several hosts run as one job: see [hosts.md](hosts.md).
-` + "- `--backend pathways` has one process use all chips of a slice: see [pathways.md](pathways.md). Each kind of TPU says whether it is taken." + `
+` + "- `--backend pathways` has one process use all chips of a slice: see [pathways.md](pathways.md). The section of each kind of TPU names the shapes that it supports." + `
 
 **Which of these does my cluster have?** Your node pools decide that:
 
@@ -154,11 +154,11 @@ func aboutPathways(f *family) string {
 	}
 	switch len(not) {
 	case 0:
-		return "`--backend pathways` takes all of them."
+		return "`--backend pathways` supports all of these shapes."
 	case len(f.shapes):
-		return "`--backend pathways` takes none of them."
+		return "`--backend pathways` supports none of these shapes."
 	}
-	return "`--backend pathways` takes all but " + strings.Join(not, ", ") + "."
+	return "`--backend pathways` supports all of these shapes but " + strings.Join(not, ", ") + "."
 }
 
 func writeShape(t *testing.T, b *strings.Builder, f *family, s shape) {

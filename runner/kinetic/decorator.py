@@ -61,7 +61,7 @@ class RemoteCallable(Generic[P, R]):
         Raises:
             Exception: what the function raised, with the traceback in the job as its cause.
             RemoteError: the job failed otherwise.
-            JobTimeout: timeout is over; the job keeps running.
+            JobTimeout: timeout has expired; the job keeps running.
             Interrupted: Ctrl-C; the job keeps running unless it is local.
             KineticError: it could not be submitted.
             TypeError: something can't be pickled.
@@ -114,8 +114,8 @@ class RemoteCallable(Generic[P, R]):
                 "kwargs": a dict of all; "auto": by its type.
             max_concurrent: how many pods run at a time at most; None for as many as there are chunks.
             chunk: how many inputs a pod gets; None to choose. The results of a chunk come when its pod ends.
-            retries: how often an input is called again that raised, and a pod starts again that crashed. By default, and with
-                kinetic.run(retries=), only crashes are retried.
+            retries: how often an input that raised is called again, and how often a pod that crashed starts again. By default,
+                and with kinetic.run(retries=), only crashes are retried.
             fail_fast: cancel the map when a program that reads its results sees the first failure.
             cancel_running_on_fail: False lets the inputs that are running go on, and with them all others, which a warning says:
                 they are one job. So fail_fast has no effect then.
@@ -154,7 +154,7 @@ class RemoteCallable(Generic[P, R]):
 
         Raises:
             BatchError: an input failed. It has the other values.
-            JobTimeout: timeout is over; the map keeps running.
+            JobTimeout: timeout has expired; the map keeps running.
             Interrupted: Ctrl-C; the map keeps running unless it is local.
             ValueError, TypeError, KineticError: as run_async_map.
         """

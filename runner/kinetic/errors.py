@@ -44,13 +44,13 @@ class UsageError(KineticError, ValueError):
 
 
 class JobNotFound(KineticError, LookupError):
-    """No job has this id, here."""
+    """There is no job with this id where it was looked for."""
 
     kind = "job_not_found"
 
 
 class JobTimeout(KineticError, TimeoutError):
-    """The time to wait is over. The job keeps running, and its handle stays valid."""
+    """The timeout has expired. The job keeps running, and its handle stays valid."""
 
     kind = "timeout"
     code = 124

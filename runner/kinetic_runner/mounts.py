@@ -33,7 +33,7 @@ def meaning(text, table):
             if IO_ERROR in line and names(line, path):
                 return (
                     f"Cloud Storage FUSE cannot use {path}: check that there is a bucket gs://{bucket}, and that the job's service account has "
-                    "access to it: the log of the container gke-gcsfuse-sidecar says more"
+                    "access to it; the log of the container gke-gcsfuse-sidecar says more"
                 )
     return None
 

@@ -1,5 +1,5 @@
-// Package cloudbuild has images built by Google Cloud Build: those that need a builder, since
-// a package of theirs has no wheel for the target, or since the user wrote the Dockerfile.
+// Package cloudbuild has Google Cloud Build make the images that need a builder, because one of
+// their packages has no wheel for the target, or because the user wrote the Dockerfile.
 //
 //	source, err := cloudbuild.Image{Base: "python:3.12-slim@sha256:…", …}.Source(ctx)
 //	client, err := cloudbuild.New(ctx, cloudbuild.PlaceOf(project, region, cluster))

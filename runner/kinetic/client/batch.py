@@ -168,10 +168,10 @@ class BatchHandle(Generic[R]):
 
     @brief
     def wait(self, timeout: Optional[Duration] = None) -> JobStatus:
-        """Wait until all inputs are done, and return the job's state, as JobHandle.wait does. SUCCEEDED doesn't say that none has failed.
+        """Wait until all inputs are done, and return the job's state, as JobHandle.wait does. SUCCEEDED doesn't mean that no input failed.
 
         Raises:
-            JobTimeout: timeout is over; the map keeps running.
+            JobTimeout: timeout has expired; the map keeps running.
             JobNotFound: there is no such map, or it was cleaned up.
         """
         return self.job.wait(timeout)
@@ -190,7 +190,7 @@ class BatchHandle(Generic[R]):
             poll_interval: has no effect: nothing is polled.
 
         Raises:
-            JobTimeout: timeout is over; the map keeps running.
+            JobTimeout: timeout has expired; the map keeps running.
         """
         words = self.job._timeout(timeout)
         words += ["--trust-store"] if trust_store else []
@@ -233,7 +233,7 @@ class BatchHandle(Generic[R]):
 
         Raises:
             BatchError: an input failed.
-            JobTimeout: timeout is over; the map keeps running.
+            JobTimeout: timeout has expired; the map keeps running.
         """
         came = self._kept or list(self.as_completed(timeout, cleanup=cleanup, trust_store=trust_store))
         if cleanup:
@@ -267,7 +267,7 @@ class BatchHandle(Generic[R]):
         """Return the handle that to_json made.
 
         Raises:
-            ValueError: it is none, that of a job that is no map, or one of a newer version.
+            ValueError: the text is not a handle, or is the handle of a job that is not a map, or of a newer version.
         """
         job = JobHandle.from_json(text)
         about = json.loads(text).get("map")

@@ -36,8 +36,8 @@ JOB_ID = re.compile("[a-z0-9][a-z0-9-]{0,48}[a-z0-9]")
 class JobHandle(Repeatable, Generic[R]):
     """A submitted job. Two handles of the same job_id are equal.
 
-    It is a frozen dataclass: dataclasses.asdict returns what to_json writes. What else it knows are properties, which are empty
-    where it doesn't: backend, project, zone, cluster_name, namespace, bucket_name, k8s_name, image_uri, display_name, debug,
+    It is a frozen dataclass: dataclasses.asdict returns what to_json writes. Other values are properties, which are empty where
+    they are not known: backend, project, zone, cluster_name, namespace, bucket_name, k8s_name, image_uri, display_name, debug,
     group_id, group_kind, args.
 
     Attributes:
@@ -156,7 +156,7 @@ class JobHandle(Repeatable, Generic[R]):
         Raises:
             Exception: what the function raised, with the traceback in the job as its cause.
             RemoteError: the job failed otherwise.
-            JobTimeout: timeout is over; the job keeps running.
+            JobTimeout: timeout has expired; the job keeps running.
             JobNotFound: there is no such job, and no result of it.
             UntrustedResult: see trust_store.
         """
@@ -201,7 +201,7 @@ class JobHandle(Repeatable, Generic[R]):
             timeout: as for result.
 
         Raises:
-            JobTimeout: timeout is over; the job keeps running.
+            JobTimeout: timeout has expired; the job keeps running.
             JobNotFound: there is no such job, or it was cleaned up.
         """
         self._wait(timeout, process.ignore)
@@ -261,7 +261,7 @@ class JobHandle(Repeatable, Generic[R]):
 
         Args:
             k8s: delete the workload. A running job is cancelled.
-            gcs: delete what the store has of it: its handle, its call, its log, how it ended, its value. Code and data that jobs share
+            gcs: delete the job's records in the store: its handle, its call, its log, how it ended, its value. Code and data that jobs share
                 stay until `kubectl kinetic jobs prune`.
             cleanup_timeout: has no effect, as in result.
             cleanup_poll_interval: has no effect, as in result.
@@ -332,7 +332,7 @@ class JobHandle(Repeatable, Generic[R]):
         The text says which cluster and store to ask: take it only from where you would take configuration from.
 
         Raises:
-            ValueError: it is none, or one of a newer version.
+            ValueError: the text is not a handle, or is the handle of a newer version.
         """
         checks.text("text", text)
         try:
@@ -358,7 +358,7 @@ class JobHandle(Repeatable, Generic[R]):
         """Return the handle that to_dict made; or one of keras-kinetic, whose jobs this package finds, too.
 
         Raises:
-            ValueError: it is none, or one of a newer version.
+            ValueError: the fields are not a handle, or are the handle of a newer version.
         """
         if not isinstance(fields, Mapping):
             raise checks.wrong_type("fields", fields, "a dict")

@@ -138,7 +138,7 @@ class InputHandle(Input):
 
         Raises:
             Exception: what the function raised, with the traceback in the job as its cause.
-            JobTimeout: timeout is over; the map keeps running.
+            JobTimeout: timeout has expired; the map keeps running.
         """
         if timeout == 0 and not isinstance(timeout, bool):
             state = self.status()

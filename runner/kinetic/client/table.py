@@ -33,9 +33,10 @@ def table(jobs: Union[Handle, str, Iterable[Union[Handle, str]]], **target: Any)
     """Return a list with a dict for each job, such as pandas.DataFrame takes.
 
     A dict has id, name, args, state, seconds, value and error; index, too, if it is for an input of a map. args are the arguments by
-    name; None if they are unknown. The handle that a call in Python returned knows them, for a map of the first 10,000
-    inputs; of other jobs they are known if all are short texts and numbers, and none looks secret. seconds is None before the job runs, and for the inputs of a map. value is None unless the job has succeeded and its value is JSON of at most 1 MiB; others
-    are not downloaded. error is the type and the message of an exception, or why there is no value. Nothing is waited for or
+    name; None if they are unknown. The handle that a call in Python returned has them, and for a map those of the first 10,000
+    inputs. For other jobs they are known if all of them are short texts and numbers, and none looks secret. seconds is None
+    before the job runs, and for the inputs of a map. value is None unless the job has succeeded and its value is JSON of at
+    most 1 MiB; other values are not downloaded. error is the type and the message of an exception, or why there is no value. Nothing is waited for or
     deleted; the values of a map are there once all of it has ended.
 
     Args:

@@ -165,7 +165,7 @@ class Restore:
     def _check_room(self, size):
         room = room_for(self._root, size)
         if size > room:
-            raise BadData(f"the outputs to begin with have {readable(size)}, and the disk has room for {readable(room)}: submit with a larger --disk")
+            raise BadData(f"the outputs to restore take {readable(size)}, and the disk has room for {readable(room)}: submit with a larger --disk")
 
     def _bring_file(self, item):
         target = self._place(item.path)
@@ -201,7 +201,7 @@ class Restore:
         for top in self._broken:
             place = self._place(top)
             shutil.rmtree(place) if os.path.isdir(place) else os.unlink(place)
-        self._say(f"warning: not restored, because objects of them are missing: {named(sorted(self._broken))}")
+        self._say(f"warning: not restored, because their objects are missing: {named(sorted(self._broken))}")
 
 
 def fetch(item, fd):
