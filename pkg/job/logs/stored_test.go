@@ -219,6 +219,35 @@ func TestStoredHosts(t *testing.T) {
 	}
 }
 
+// A later attempt that wrote a lot has several parts, whose lines go on in the next part.
+func TestStoredHostsJoinThePartsOfEachAttempt(t *testing.T) {
+	s := storeWith(t, map[string]string{
+		"0/1-1.log": stampOf(1) + " a\n",
+		"1/1-1.log": stampOf(2) + " b1", "1/1-2.log": " b2\n",
+		"1/2-1.log": stampOf(3) + " c1", "1/2-2.log": " c2\n" + stampOf(4)[:9], "1/2-3.log": stampOf(4)[9:] + " d\n" + stampOf(5) + " torn",
+		"1/3-1.log": stampOf(6) + " e1", "1/3-2.log": " e2\n",
+	})
+	b, rest := "host-1 │ b1 b2\n", "host-1 │ c1 c2\nhost-1 │ d\nhost-1 │ torn\nhost-1 │ e1 e2\n"
+	for name, tt := range map[string]struct {
+		o    Options
+		want string
+	}{
+		"all":                         {Options{Tail: -1, Host: -1}, "host-0 │ a\n" + b + rest},
+		"tail from a later attempt":   {Options{Tail: 4, Host: -1}, "host-0 │ a\n" + rest},
+		"tail from the first attempt": {Options{Tail: 5, Host: -1}, "host-0 │ a\n" + b + rest},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var out bytes.Buffer
+			if err := Stored(t.Context(), s, jobID, tt.o, display.Both(&out)); err != nil {
+				t.Fatal(err)
+			}
+			if diff := cmp.Diff(tt.want, out.String()); diff != "" {
+				t.Errorf("log (-want +got):\n%s", diff)
+			}
+		})
+	}
+}
+
 func TestStoredHostsAreMergedWithinASecond(t *testing.T) {
 	at := func(micro int) string { return fmt.Sprintf("2026-11-20T10:00:01.%06dZ ", micro) }
 	s := storeWith(t, map[string]string{
