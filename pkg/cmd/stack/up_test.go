@@ -93,12 +93,12 @@ func TestUpAsksFirst(t *testing.T) {
 func TestUpLeavesClustersOfOthersAlone(t *testing.T) {
 	w := newWorld(t)
 	w.other(nil)
-	w.up(t, "--yes").check(t, 2, "was not made by `kubectl kinetic up`", "--force")
-	w.up(t, "--yes", "--force").check(t, 0, "~ cluster research (not made by `kubectl kinetic up`)", "Cloud Storage FUSE driver: off now, on wanted")
+	w.up(t, "--yes").check(t, 2, "was not created by `kubectl kinetic up`", "--force")
+	w.up(t, "--yes", "--force").check(t, 0, "~ cluster research (not created by `kubectl kinetic up`)", "Cloud Storage FUSE driver: off now, on wanted")
 	if labels := w.Cluster("acme", zone, "research").ResourceLabels; len(labels) > 0 {
 		t.Errorf("the labels are %v", labels)
 	}
-	w.down(t, "--yes=research").check(t, 2, "was not made by `kubectl kinetic up`")
+	w.down(t, "--yes=research").check(t, 2, "was not created by `kubectl kinetic up`")
 	if w.Cluster("acme", zone, "research") == nil {
 		t.Error("the cluster was deleted")
 	}
@@ -200,7 +200,7 @@ func TestUpAdoptsThoseOfThePythonPackage(t *testing.T) {
 	w := newWorld(t)
 	w.other(map[string]string{"kinetic": "true", "goog-packaged-solution": "kinetic"})
 	w.Cluster("acme", zone, "research").ReleaseChannel = &container.ReleaseChannel{Channel: "STABLE"}
-	w.up(t, "--yes").check(t, 0, "its Pulumi state in gs://acme-kinetic-state is stale afterwards", "add the label kubectl-kinetic",
+	w.up(t, "--yes").check(t, 0, "its Pulumi state in gs://acme-kinetic-state will be out of date", "add the label kubectl-kinetic",
 		"pulumi login gs://acme-kinetic-state && pulumi stack rm organization/kinetic/acme-research --force",
 		"cluster research stays in the release channel STABLE; new clusters are in REGULAR",
 		"Dataplane V2: off now, on wanted; it can't be changed while it exists", "upgrades of nodes: at any time now")
