@@ -34,7 +34,7 @@ func (c *command) cleanup() *cobra.Command {
 	f := &cleanupFlags{}
 	own := cli.NewSection("Flags")
 	own.Flags.BoolVar(&f.workload, "k8s", true, "Delete the workload; a running job is cancelled.")
-	own.Flags.BoolVar(&f.stored, "gcs", true, "Delete the job's record, logs and result from the store.")
+	own.Flags.BoolVar(&f.stored, "gcs", true, "Delete the job's description (its handle), logs and result from the store.")
 	own.Flags.BoolVar(&f.outputs, "outputs", false, "Also delete what the job wrote to KINETIC_OUTPUT_DIR.")
 	own.Flags.BoolVar(&f.all, "all", false, "Clean up all jobs.")
 	jobflags.StatusVar(own, &f.status, "Clean up all jobs with status `STATE`")
