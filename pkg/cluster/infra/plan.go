@@ -164,7 +164,7 @@ func (s Step) maker() string {
 	if !s.Foreign {
 		return ""
 	}
-	return " (not created by `kubectl kinetic up`)"
+	return " (not made by `kubectl kinetic up`)"
 }
 
 // String returns the difference in words.

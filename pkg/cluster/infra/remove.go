@@ -81,7 +81,7 @@ func (i Item) grantee(found States) (ID, bool) {
 
 // notMade says why something stays that someone else has made, and how to delete it.
 func (s State) notMade() string {
-	const why = "not created by `kubectl kinetic up`"
+	const why = "not made by `kubectl kinetic up`"
 	if s.Deletion == "" {
 		return why
 	}

@@ -238,7 +238,7 @@ func (o *downOptions) refuse(ctx context.Context, e *stack.Stack) error {
 		return nil
 	}
 	if m := e.Cluster.Maker(); m == google.Someone || m == google.Python {
-		return cli.Usagef("cluster %s in %s of project %s was not created by `kubectl kinetic up`: delete it with the tool that created it, or use --force", e.Names.Cluster, e.Names.Zone, e.Names.Project)
+		return cli.Usagef("cluster %s in %s of project %s was not made by `kubectl kinetic up`: delete it with the tool that created it, or use --force", e.Names.Cluster, e.Names.Zone, e.Names.Project)
 	}
 	if !hasJobs(e.Cluster.Last()) {
 		return nil

@@ -235,7 +235,7 @@ func TestDownRefusesClustersOfOthers(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)
 			w.other(labels)
-			w.down(t, "--yes=research").check(t, 2, "was not created by `kubectl kinetic up`", "--force")
+			w.down(t, "--yes=research").check(t, 2, "was not made by `kubectl kinetic up`", "--force")
 			w.down(t, "--yes=research", "--force").check(t, 0, "deleted     cluster research")
 		})
 	}
@@ -245,7 +245,7 @@ func TestDownRefusesClustersOfOthers(t *testing.T) {
 func TestUpRefusesAClusterThatATeamLabelled(t *testing.T) {
 	w := newWorld(t)
 	w.other(map[string]string{"kinetic": "true", "team": "a"})
-	w.up(t, "--yes").check(t, 2, "was not created by `kubectl kinetic up`")
+	w.up(t, "--yes").check(t, 2, "was not made by `kubectl kinetic up`")
 }
 
 // What belongs to a cluster has no location in its name, and must not be deleted from another one.
@@ -337,8 +337,8 @@ func TestDownLeavesANetworkOfOthers(t *testing.T) {
 	w := newWorld(t)
 	w.SetProject("acme", func(p *gcptest.Project) { p.APIs["compute.googleapis.com"] = true })
 	w.AddNetwork("acme", &compute.Network{Name: "kn-research", AutoCreateSubnetworks: true})
-	w.up(t, "--yes").check(t, 0, "= network kn-research (not created by `kubectl kinetic up`)")
-	w.down(t, "--yes=research").check(t, 0, "= network kn-research stays: not created by `kubectl kinetic up`; delete it with: gcloud compute networks delete kn-research --project=acme", "deleted     router kn-research-router")
+	w.up(t, "--yes").check(t, 0, "= network kn-research (not made by `kubectl kinetic up`)")
+	w.down(t, "--yes=research").check(t, 0, "= network kn-research stays: not made by `kubectl kinetic up`; delete it with: gcloud compute networks delete kn-research --project=acme", "deleted     router kn-research-router")
 	if w.Network("acme", "kn-research") == nil {
 		t.Fatal("the network was deleted")
 	}

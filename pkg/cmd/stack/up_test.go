@@ -93,12 +93,12 @@ func TestUpAsksFirst(t *testing.T) {
 func TestUpLeavesClustersOfOthersAlone(t *testing.T) {
 	w := newWorld(t)
 	w.other(nil)
-	w.up(t, "--yes").check(t, 2, "was not created by `kubectl kinetic up`", "--force")
-	w.up(t, "--yes", "--force").check(t, 0, "~ cluster research (not created by `kubectl kinetic up`)", "Cloud Storage FUSE driver: off now, on wanted")
+	w.up(t, "--yes").check(t, 2, "was not made by `kubectl kinetic up`", "--force")
+	w.up(t, "--yes", "--force").check(t, 0, "~ cluster research (not made by `kubectl kinetic up`)", "Cloud Storage FUSE driver: off now, on wanted")
 	if labels := w.Cluster("acme", zone, "research").ResourceLabels; len(labels) > 0 {
 		t.Errorf("the labels are %v", labels)
 	}
-	w.down(t, "--yes=research").check(t, 2, "was not created by `kubectl kinetic up`")
+	w.down(t, "--yes=research").check(t, 2, "was not made by `kubectl kinetic up`")
 	if w.Cluster("acme", zone, "research") == nil {
 		t.Error("the cluster was deleted")
 	}

@@ -40,7 +40,7 @@ func (o *upOptions) look(ctx context.Context, e *stack.Stack) (infra.States, err
 		}
 	}
 	if e.Cluster.Maker() == google.Someone && !o.force {
-		return nil, cli.Usagef("there is a cluster %s in %s of project %s that was not created by `kubectl kinetic up`: choose another name with --cluster, or add what jobs need to that one with --force",
+		return nil, cli.Usagef("there is a cluster %s in %s of project %s that was not made by `kubectl kinetic up`: choose another name with --cluster, or add what jobs need to that one with --force",
 			e.Names.Cluster, e.Names.Zone, e.Names.Project)
 	}
 	if err := o.checkIdentity(e, found); err != nil {

@@ -111,7 +111,7 @@ func TestForeignInTheProject(t *testing.T) {
 		"gcloud artifacts repositories delete kn-research --location=us --project=acme",
 		"gcloud storage rm --recursive gs://" + jobsBucket,
 	} {
-		if !strings.Contains(words.String(), "stays: not created by `kubectl kinetic up`; delete it with: "+want+"\n") {
+		if !strings.Contains(words.String(), "stays: not made by `kubectl kinetic up`; delete it with: "+want+"\n") {
 			t.Errorf("no %q in:\n%s", want, words.String())
 		}
 	}
