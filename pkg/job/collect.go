@@ -17,7 +17,7 @@ import (
 func (j *Job) Retire(ctx context.Context) error {
 	collected, err := j.Collected(ctx)
 	if err != nil {
-		return fmt.Errorf("the store could not be asked whether its workload was deleted: %w", err)
+		return fmt.Errorf("could not check in the store whether its workload was deleted: %w", err)
 	}
 	if collected {
 		return nil

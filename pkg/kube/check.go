@@ -30,7 +30,7 @@ func (c *Cluster) checkKueue(ctx context.Context, workload *unstructured.Unstruc
 	case apierrors.IsNotFound(err): // other failures are left to the next request
 		c.client.transport.Say("--queue %s has no effect: Kueue is not installed in this cluster", queue)
 	case err == nil && kueue.UnknownVersions(group) != "":
-		c.client.transport.Say("queue %s: the cluster's Kueue serves %s of its API, not %s or %s: the reason why a job waits is unknown; try a newer kubectl kinetic",
+		c.client.transport.Say("queue %s: Kueue in this cluster serves version %s of its API, not %s or %s, so kinetic can't show why a job waits; try a newer kubectl kinetic",
 			queue, kueue.UnknownVersions(group), kueue.Version.Version, kueue.NewerVersion.Version)
 	}
 }

@@ -34,7 +34,7 @@ func TestAQueueWithoutKueue(t *testing.T) {
 		"no Kueue":          {queue: "mine", told: "--queue mine has no effect: Kueue is not installed in this cluster"},
 		"Kueue":             {queue: "mine", has: serves("v1beta1")},
 		"a newer one":       {queue: "mine", has: serves("v1beta2", "v1")},
-		"one that is new":   {queue: "mine", has: serves("v1"), told: "queue mine: the cluster's Kueue serves v1 of its API"},
+		"one that is new":   {queue: "mine", has: serves("v1"), told: "queue mine: Kueue in this cluster serves version v1 of its API"},
 		"nobody may tell":   {queue: "mine", fails: true},
 		"no queue is named": {},
 	} {

@@ -17,7 +17,7 @@ func checkNetwork(r api.Request, acc api.Accelerator) error {
 	case accelerator.NetworkOf(acc.MachineType) != accelerator.Network(r.Network):
 		return fmt.Errorf("--network %s: %s has no such network: omit it, or choose an --accelerator that has: %s", r.Network, accelerator.Text(acc), strings.Join(names, ", "))
 	case r.Hosts < 2:
-		return fmt.Errorf("--network %s: one host talks to no other: omit it, or ask for more with --hosts", r.Network)
+		return fmt.Errorf("--network %s: a single host needs no network between hosts: omit it, or request more hosts with --hosts", r.Network)
 	case r.Restricted:
 		return fmt.Errorf("--network %s cannot be combined with --restricted: pods on this network use host directories", r.Network)
 	}
@@ -33,7 +33,7 @@ func WantedNetwork(s api.Spec) (n api.Network, why string) {
 	machine := s.Accelerator.MachineType
 	switch kind := accelerator.NetworkOf(machine); {
 	case s.Network == api.NetworkTCP:
-		return api.NetworkTCP, "--network tcp asks for it"
+		return api.NetworkTCP, "--network is tcp"
 	case kind == accelerator.TCPX:
 		return api.NetworkTCP, "kinetic has no manifests for GPUDirect-TCPX, the network of " + machine
 	case kind != accelerator.RDMA && kind != accelerator.TCPXO:

@@ -21,7 +21,7 @@ func TestCheckNetwork(t *testing.T) {
 		"another GPU":   {"l4", api.Request{Placement: api.Placement{Network: api.NetworkRDMA, Hosts: 2}}, "--network rdma: l4 has no such network: omit it, or choose an --accelerator that has: b200, gb200, h200"},
 		"the other one": {"b200", api.Request{Placement: api.Placement{Network: api.NetworkTCPXO, Hosts: 2}}, "--network tcpxo: b200x8 has no such network"},
 		"cpu":           {"cpu", api.Request{Placement: api.Placement{Network: api.NetworkRDMA, Hosts: 2}}, "--network rdma: cpu has no such network"},
-		"one host":      {"b200", api.Request{Placement: api.Placement{Network: api.NetworkRDMA}}, "--network rdma: one host talks to no other"},
+		"one host":      {"b200", api.Request{Placement: api.Placement{Network: api.NetworkRDMA}}, "--network rdma: a single host needs no network between hosts"},
 		"restricted":    {"b200", api.Request{Placement: api.Placement{Network: api.NetworkRDMA, Hosts: 2, Restricted: true}}, "--network rdma cannot be combined with --restricted"},
 	} {
 		acc, err := accelerator.Parse(tt.accelerator, accelerator.Options{})
@@ -50,7 +50,7 @@ func TestWantedNetwork(t *testing.T) {
 		"on this machine":               {"h200", 2, func(s *api.Spec) { s.Backend = api.BackendLocal }, "", ""},
 		"TCPX":                          {"h100x8", 2, func(*api.Spec) {}, api.NetworkTCP, "no manifests for GPUDirect-TCPX, the network of a3-highgpu-8g"},
 		"no other":                      {"l4", 2, func(*api.Spec) {}, api.NetworkTCP, "kinetic knows no other network of g2-standard-4"},
-		"TCP":                           {"h200", 2, func(s *api.Spec) { s.Network = api.NetworkTCP }, api.NetworkTCP, "--network tcp asks for it"},
+		"TCP":                           {"h200", 2, func(s *api.Spec) { s.Network = api.NetworkTCP }, api.NetworkTCP, "--network is tcp"},
 		"restricted":                    {"h200", 2, func(s *api.Spec) { s.Restricted = true }, api.NetworkTCP, "directories of their nodes"},
 		"a class":                       {"h200", 2, func(s *api.Spec) { s.Capacity.Kind = api.CapacityClass }, api.NetworkTCP, "a ComputeClass decides"},
 		"a queue":                       {"h200", 2, func(s *api.Spec) { s.Queue = "team" }, api.NetworkTCP, "Kueue admits no job with a claim of RDMA cards"},

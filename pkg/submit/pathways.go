@@ -46,7 +46,7 @@ func validatePathways(r api.Request) error {
 	}
 	for _, e := range r.Env {
 		if e.Name == "JAX_PLATFORMS" && !slices.Contains(strings.Split(e.Value, ","), "proxy") {
-			return fmt.Errorf("--env JAX_PLATFORMS=%s: with --backend pathways JAX reaches the chips by the platform proxy: omit the variable, or use proxy,cpu", e.Value)
+			return fmt.Errorf("--env JAX_PLATFORMS=%s: with --backend pathways JAX reaches the chips through the platform proxy: omit the variable, or use proxy,cpu", e.Value)
 		}
 	}
 	if w.Version != "" && !lazyregexp.Of(imageTag).MatchString(w.Version) {

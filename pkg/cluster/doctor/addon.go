@@ -156,7 +156,7 @@ func (c *cluster) runners(ctx context.Context) Finding {
 		return Good("not installed yet: the next job installs it")
 	}
 	if r := i.Runners[0]; r.Relation != versions.Current {
-		return Good("the newest is of %s; the next job brings that of this client, %s", r.Version, c.Client.Version)
+		return Good("the newest is version %s; the next job adds this client's version, %s", r.Version, c.Client.Version)
 	}
 	return Good("this client's, %s", c.Client.Version)
 }

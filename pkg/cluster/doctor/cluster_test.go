@@ -289,7 +289,7 @@ func TestClusterChecks(t *testing.T) {
 
 		"no runner": {check: "runners", state: OK, detail: "not installed yet: the next job installs it"},
 		"an older runner": {check: "runners", answers: map[string]string{"GET " + ml + "/configmaps": `{"items":[{"metadata":{"name":"kinetic-runner-a","annotations":{"kubectl-kinetic.github.io/runner-version":"v0.1.0"}}}]}`},
-			state: OK, detail: "the newest is of v0.1.0; the next job brings that of this client, v0.2.0"},
+			state: OK, detail: "the newest is version v0.1.0; the next job adds this client's version, v0.2.0"},
 		"a newer runner": {check: "runners", answers: map[string]string{"GET " + ml + "/configmaps": `{"items":[{"metadata":{"name":"kinetic-runner-a","annotations":{"kubectl-kinetic.github.io/runner-version":"v0.3.0"}}}]}`},
 			state: Skipped, detail: "this namespace already uses v0.3.0, which is newer than this client, v0.2.0: upgrade it"},
 		"runners that can't be read": {check: "runners", answers: map[string]string{"GET " + ml + "/configmaps": refusal(404, "NotFound", "")}, state: Wrong, detail: "it can't be read"},

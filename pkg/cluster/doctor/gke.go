@@ -33,7 +33,7 @@ func (c *cloud) state(ctx context.Context) Finding {
 		return Bad("", "%s is %s%s", t.Cluster, cluster.Status, because(cluster.StatusMessage))
 	case cluster.WorkloadIdentityConfig == nil || cluster.WorkloadIdentityConfig.WorkloadPool == "":
 		return Bad(fmt.Sprintf("gcloud container clusters update %s --workload-pool=%s.svc.id.goog --location %s --project %s", t.Cluster, t.Project, t.Zone, t.Project),
-			"%s has no Workload Identity, so that pods get no access to the bucket", t.Cluster)
+			"%s has no Workload Identity, so pods can't access the bucket", t.Cluster)
 	}
 	mode := ""
 	if gke.IsAutopilot(cluster) {

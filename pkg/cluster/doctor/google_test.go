@@ -136,7 +136,7 @@ func TestChecks(t *testing.T) {
 			state: Wrong, detail: "TPU_LITE_PODSLICE_V5 in us-central1 has 4 of 4 left, and v5e-2x4 needs 8", fix: "https://console.cloud.google.com/iam-admin/quotas?project=acme"},
 		"no GPU in any region": {check: "quota", answers: map[string]string{gpusPath: `{"quotas":[{"metric":"GPUS_ALL_REGIONS","limit":0}]}`}, set: func(o *GoogleOptions) { o.Accelerator = parse(t, "l4x2") },
 			state: Wrong, detail: "GPUS_ALL_REGIONS in project acme has 0 of 0 left, and l4x2 needs 2", fix: "https://console.cloud.google.com/iam-admin/quotas?project=acme"},
-		"no GPU, none asked for": {check: "quota", answers: map[string]string{gpusPath: `{"quotas":[{"metric":"GPUS_ALL_REGIONS","limit":0}]}`}, state: Skipped, detail: "GPUS_ALL_REGIONS is 0: the project may have no GPU in any region until you ask for some at"},
+		"no GPU, none asked for": {check: "quota", answers: map[string]string{gpusPath: `{"quotas":[{"metric":"GPUS_ALL_REGIONS","limit":0}]}`}, state: Skipped, detail: "GPUS_ALL_REGIONS is 0: the project has no quota for GPUs in any region; request it at"},
 		"any quota": {check: "quota", answers: map[string]string{regionPath: `{"name":"us-central1","quotas":[{"metric":"NVIDIA_L4_GPUS","limit":4,"usage":4},{"metric":"CPUS","limit":4,"usage":4}]}`},
 			state: Wrong, detail: "used up in us-central1: NVIDIA_L4_GPUS (4)", fix: "https://console.cloud.google.com/iam-admin/quotas?project=acme"},
 
@@ -167,7 +167,7 @@ func TestChecks(t *testing.T) {
 			fix:     "gcloud storage buckets add-iam-policy-binding gs://acme-kn-c-jobs --role=roles/storage.objectUser --member=" + principal,
 			answers: map[string]string{"GET " + bucketPath + "/iam": `{"bindings":[{"role":"roles/storage.objectUser","members":["principalSet://iam.googleapis.com/projects/123/locations/global/workloadIdentityPools/acme.svc.id.goog/kubernetes.cluster/https://container.googleapis.com/v1/projects/acme/locations/us-central1-a/clusters/other"]}]}`}},
 		"who may use objects, and not see the bucket": {check: "Workload Identity", state: Skipped,
-			detail:  "not see what the bucket is like, which Orbax on several hosts and others do first: gcloud storage buckets add-iam-policy-binding gs://acme-kn-c-jobs --role=roles/storage.legacyBucketReader --member=serviceAccount:jobs@acme.iam.gserviceaccount.com",
+			detail:  "can't read the bucket's settings, which Orbax on several hosts and others need: gcloud storage buckets add-iam-policy-binding gs://acme-kn-c-jobs --role=roles/storage.legacyBucketReader --member=serviceAccount:jobs@acme.iam.gserviceaccount.com",
 			answers: map[string]string{"GET " + bucketPath + "/iam": `{"bindings":[{"role":"roles/storage.objectUser","members":["serviceAccount:jobs@acme.iam.gserviceaccount.com"]}]}`}},
 		"a role on the project": {check: "Workload Identity", state: OK, detail: "serviceAccount:jobs@acme.iam.gserviceaccount.com",
 			answers: map[string]string{"GET " + bucketPath + "/iam": `{}`, policyPath: `{"bindings":[{"role":"roles/storage.admin","members":["serviceAccount:jobs@acme.iam.gserviceaccount.com"]}]}`}},

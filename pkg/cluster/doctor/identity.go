@@ -113,7 +113,7 @@ func (c *cloud) grant(ctx context.Context, bucket, member string) Finding {
 		if c.granted(ctx, found, members, reads).sure {
 			return Good("%s", member)
 		}
-		return Skip("%s may use the objects of %s, but not see what the bucket is like, which Orbax on several hosts and others do first: %s", member, bucket, allow(infracloud.BucketReader))
+		return Skip("%s can use the objects in %s, but can't read the bucket's settings, which Orbax on several hosts and others need: %s", member, bucket, allow(infracloud.BucketReader))
 	case writing.unsure != "":
 		return Skip("whether the jobs' pods may write to the bucket %s is not known: %s", bucket, writing.unsure)
 	case member == c.principal() && bucket == c.ownBucket() && c.isMadeByUp(ctx):

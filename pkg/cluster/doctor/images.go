@@ -52,7 +52,7 @@ func (c *cloud) repository(ctx context.Context, location, path string) Finding {
 	case gcp.IsMissing(err) && c.ownImages() && c.lacksCluster(ctx):
 		return Lacking(GKECheck)
 	case gcp.IsMissing(err):
-		return Bad(create, "there is no repository %s in %s, so that images can't be made", name, location)
+		return Bad(create, "there is no repository %s in %s, so images can't be stored", name, location)
 	case err != nil:
 		return c.failed(ctx, err, "reading the repository "+name)
 	case found.Format != "" && found.Format != "DOCKER":

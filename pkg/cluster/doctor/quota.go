@@ -78,7 +78,7 @@ func metricOf(quotas []*compute.Quota, metric string) *compute.Quota {
 func (c *cloud) exhausted(project *compute.Project, region *compute.Region) Finding {
 	all := metricOf(project.Quotas, accelerator.AllGPUs)
 	if all != nil && all.Limit == 0 {
-		return Skip("%s is 0: the project may have no GPU in any region until you ask for some at %s", all.Metric, c.quotaPage())
+		return Skip("%s is 0: the project has no quota for GPUs in any region; request it at %s", all.Metric, c.quotaPage())
 	}
 	var none []string
 	for _, q := range slices.Concat(region.Quotas, project.Quotas) {
@@ -91,5 +91,5 @@ func (c *cloud) exhausted(project *compute.Project, region *compute.Region) Find
 	if len(none) > 0 {
 		return Bad(c.quotaPage(), "used up in %s: %s", region.Name, strings.Join(none, ", "))
 	}
-	return Good("no quota for GPUs in %s is used up; `-a` says whether one is enough", region.Name)
+	return Good("no quota for GPUs in %s is used up; -a checks the quota of one accelerator", region.Name)
 }

@@ -23,11 +23,11 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 )
 
-const long = `List the accelerators that jobs may ask for with --accelerator, with their list
+const long = `List the accelerators that jobs can request with --accelerator, with their list
 prices per hour. Contacts nothing without --live.
 
-Filters narrow the list. All of them must hold; of several kinds, names or shapes,
-one:
+Filters narrow the list. An accelerator must match all of them; of several kinds,
+names or shapes, one is enough:
 
   gpu, tpu            the kind
   v6e, l4, h100       the name, or another name of it
@@ -36,19 +36,19 @@ one:
   '>=4', 4+, 8        how many chips
   '>=80GB', 80GB+     the memory of a chip
   1host               how many hosts
-  '<=$2', '<=2.50/h'  the price of an hour; one that is not known never fits
+  '<=$2', '<=2.50/h'  the price of an hour; unknown prices never match
 
 Prices are those of the region that --zone, the profile or the kubeconfig names, as
 far as they are known. They are list prices of a date, not a bill.
 
---live asks Google Cloud which zones have the machines, and what is left of the
-quotas of the cluster's region. HERE says whether the cluster's zone has them. ZONES
-names those of one region, that of the cluster if it has some, and counts the others:
--o wide names them all. QUOTA LEFT is - where the region lists no quota. None of this
-says whether a machine is free.
+--live asks Google Cloud which zones have the machines, and how much quota is left in
+the cluster's region. HERE shows whether the cluster's zone has them. ZONES lists the
+zones of one region (the cluster's, if it has any) and counts all others; -o wide
+lists all. QUOTA LEFT is - if the region has no such quota. --live doesn't show whether
+a machine is free.
 
-Exit codes: 0 the list was printed; 1 Google Cloud could not be asked; 2 a filter is
-wrong; 130 interrupted.`
+Exit codes: 0 the list was printed; 1 Google Cloud could not be reached; 2 a filter is
+invalid; 130 interrupted.`
 
 const examples = `  kubectl kinetic accelerators tpu v6e
 
@@ -87,7 +87,7 @@ func NewCommand(streams genericiooptions.IOStreams, _ clock.PassiveClock) *cobra
 	c := &cobra.Command{
 		Use:               "accelerators [FILTER…] [flags]",
 		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic accelerators"},
-		Short:             "List the accelerators that jobs may ask for",
+		Short:             "List the accelerators that jobs can request",
 		Long:              long,
 		Example:           examples,
 		Args:              cobra.ArbitraryArgs,
@@ -166,7 +166,7 @@ func (f *flags) place() (target.Target, error) {
 	where, err := f.connection.ResolveStored()
 	switch {
 	case f.live && err == nil && where.Project == "":
-		return where, cli.Usagef("--live: the project is not known: set --project or KINETIC_PROJECT")
+		return where, cli.Usagef("--live requires a project: set --project or KINETIC_PROJECT")
 	case f.live && err == nil:
 		return where, nil // its default zone counts, too
 	case err != nil && !f.live && !f.connection.ChooseCluster():

@@ -26,17 +26,18 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/resolve"
 )
 
-const long = `Build the images that the images of jobs are made on: one for each category of
-machines, with Python, JAX and Keras. Jobs use them with --base-image-repo or
-KINETIC_BASE_IMAGE_REPO, and get only what their project adds.
+const long = `Build base images for jobs, with Python, JAX and Keras: one each for CPU, GPU and TPU
+machines. Jobs use them with --base-image-repo or KINETIC_BASE_IMAGE_REPO, and then
+install only what their project adds.
 
-The images are REPOSITORY/base-cpu, base-gpu and base-tpu. This machine makes them
-from wheels if it can resolve these and --image-upload-limit allows to send them, in
-any registry that docker is logged in to. Else Cloud Build makes them, in Artifact
-Registry of the project. An image that exists is made again, with the newest packages.
+The images are REPOSITORY/base-cpu, base-gpu and base-tpu. This machine builds them
+from wheels, for any registry that docker is logged in to, if it can resolve the
+packages and they are not larger than --image-upload-limit. Otherwise Cloud Build
+builds them, for Artifact Registry. Existing images are rebuilt with the newest
+packages.
 
-Exit codes: 0 all were made; 1 one was not; 2 the command line or the input is
-wrong and nothing was made; 130 interrupted.`
+Exit codes: 0 all images were built; 1 at least one was not; 2 the command line or the
+input is wrong, and nothing was built; 130 interrupted.`
 
 const examples = `  # all three, in Artifact Registry
   kubectl kinetic build-image --repo us-docker.pkg.dev/my-project/kn-kinetic-cluster --project my-project
@@ -54,7 +55,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	c := &cobra.Command{
 		Use:               "build-image [flags]",
 		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic build-image"},
-		Short:             "Build the images that jobs' images are made on",
+		Short:             "Build base images for jobs",
 		Long:              long,
 		Example:           examples,
 		Args:              noArguments,
@@ -120,7 +121,7 @@ func (o *options) confirm(ctx context.Context) error {
 	if o.yes {
 		return nil
 	}
-	question := human.Count(len(o.plans), "image") + " would be made and pushed"
+	question := human.Count(len(o.plans), "image") + " would be built and pushed"
 	if why := cli.CannotAsk(o.streams); why != "" {
 		return cli.Usagef("%s; %s: confirm with --yes", question, why)
 	}
@@ -132,7 +133,7 @@ func (o *options) confirm(ctx context.Context) error {
 	}
 	yes, err := cli.Ask(ctx, o.streams, question+". Continue?")
 	if err != nil || !yes {
-		o.ui.Note("nothing was made")
+		o.ui.Note("nothing was built")
 	}
 	switch {
 	case err != nil:
@@ -251,7 +252,7 @@ func (o *options) result(ctx context.Context, all []built) error {
 	case ctx.Err() != nil:
 		return cli.Exit(cli.ExitInterrupted)
 	}
-	err := fmt.Errorf("%d of %s were not made:\n%s", len(failed), human.Count(len(all), "image"), strings.Join(failed, "\n"))
+	err := fmt.Errorf("%d of %s could not be built:\n%s", len(failed), human.Count(len(all), "image"), strings.Join(failed, "\n"))
 	if len(all) == 1 {
 		err = fmt.Errorf("making %s: %w", all[0].Image, all[0].err)
 	}

@@ -120,7 +120,7 @@ func TestCategories(t *testing.T) {
 			t.Errorf("%+v", b)
 		}
 	}
-	w.shows(w.errOut.String(), "cpu         Step 1\n", "tpu         Cloud Build makes it: https://", "1 of 3 images were not made:\ngpu: building "+repository+"/base-gpu:v1 in Cloud Build: a package doesn't exist")
+	w.shows(w.errOut.String(), "cpu         Step 1\n", "tpu         Cloud Build makes it: https://", "1 of 3 images could not be built:\ngpu: building "+repository+"/base-gpu:v1 in Cloud Build: a package doesn't exist")
 }
 
 // TestDockerfile: it is copied as it is, and makes another build than before it was changed.

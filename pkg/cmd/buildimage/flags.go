@@ -47,17 +47,17 @@ func (f *flags) sections() []cli.Section {
 	s := cli.NewSection("Flags")
 	fs, i := s.Flags, &f.images
 	fs.StringVar(&i.BaseImageRepo, "repo", "", "Put the images into `REPOSITORY`. Default: KINETIC_BASE_IMAGE_REPO, else the profile's repository.")
-	fs.StringSliceVar(&f.categories, "category", nil, "Make the image for `CATEGORY`: cpu, gpu or tpu; can be repeated. Default: all.")
+	fs.StringSliceVar(&f.categories, "category", nil, "Build the image for `CATEGORY`: cpu, gpu or tpu; can be repeated. Default: all.")
 	s.Offer("category", categories()...)
-	fs.StringVar(&f.tag, "tag", "", "Name the images with `TAG`. Default: the version of this program, which is what its jobs look for.")
-	fs.StringVar(&f.dockerfile, "dockerfile", "", "Make the images from the Dockerfile `FILE`, which can copy no other files, in Cloud Build.")
-	fs.StringVar(&i.Python, "python", "", "Use Docker's image of Python `X.Y`. Default: the version of this machine's python3.")
+	fs.StringVar(&f.tag, "tag", "", "Tag the images with `TAG`. Default: the version of this program, whose jobs look for that tag.")
+	fs.StringVar(&f.dockerfile, "dockerfile", "", "Build the images from the Dockerfile `FILE` in Cloud Build. It can't copy local files.")
+	fs.StringVar(&i.Python, "python", "", "Build on Docker's python image, version `X.Y`. Default: the version of this machine's python3.")
 	s.Offer("python", decide.Pythons()...)
-	fs.StringVar(&i.BaseImage, "base-image", "", "Use the image `URI`, made from one of Docker's of Python. Default: KINETIC_BASE_IMAGE.")
+	fs.StringVar(&i.BaseImage, "base-image", "", "Build on the image `URI`, which must be derived from Docker's python image. Default: KINETIC_BASE_IMAGE.")
 	fs.StringVar(&i.Builder, "builder", "", "Make images with `BUILDER`: client (this machine), cloudbuild, or auto (this machine if it can; the default).")
 	s.Offer("builder", decide.Builders()...)
 	fs.StringVar(&f.uploadLimit, "image-upload-limit", "", "Send at most `SIZE` of packages for an image from this machine. Default: 512Mi.")
-	fs.BoolVarP(&f.yes, "yes", "y", false, "Don't ask before the images are made.")
+	fs.BoolVarP(&f.yes, "yes", "y", false, "Don't ask for confirmation.")
 	fs.StringVarP(&f.output, "output", "o", "", "Print as `FORMAT`: json.")
 	s.Offer("output", "json")
 	connection := f.connection.Section()
@@ -177,7 +177,7 @@ func (f *flags) checkCloudBuild(place target.Target) error {
 	case f.dockerfile != "" && i.Builder == string(decide.BuilderClient):
 		return fmt.Errorf("%s cannot be combined with --builder client: only Cloud Build runs Dockerfiles", flag)
 	case f.dockerfile != "" && (i.Python != "" || f.baseGiven):
-		return fmt.Errorf("%s cannot be combined with --python or --base-image: the file says what it begins with", flag)
+		return fmt.Errorf("%s cannot be combined with --python or --base-image: its FROM lines set the base image", flag)
 	case f.dockerfile == "" && i.Builder != string(decide.BuilderCloudBuild):
 		return nil
 	case f.dockerfile == "":

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 )
 
-const long = `Print the settings that are in force, and where each comes from: a flag, a
+const long = `Print the settings in effect, and where each comes from: a flag, a
 variable, a profile, the kubeconfig or gcloud's configuration. Reads files only,
 and contacts nothing.
 
@@ -50,7 +50,7 @@ func NewCommand(streams genericiooptions.IOStreams, _ clock.PassiveClock) *cobra
 	c := &cobra.Command{
 		Use:               "config [show] [flags]",
 		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic config"},
-		Short:             "Print the settings that are in force, and where each comes from",
+		Short:             "Print the settings in effect, and where each comes from",
 		Long:              long,
 		Example:           examples,
 		Args:              onlyShow,

@@ -69,7 +69,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	c := &cobra.Command{
 		Use:               "doctor [flags]",
 		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic doctor"},
-		Short:             "Check what jobs need, and say how to fix what is wrong",
+		Short:             "Check what jobs need, and show how to fix problems",
 		Long:              doctorLong,
 		Example:           doctorExamples,
 		Args:              noArguments,
@@ -100,9 +100,9 @@ func (f *flags) section() cli.Section {
 	fs.StringVar(&f.backend, "backend", "", "Also check what jobs with `BACKEND` need: auto, gke, lws or pathways. pathways requires --accelerator.")
 	s.Offer("backend", string(api.BackendGKE), string(api.BackendLWS), string(api.BackendPathways))
 	fs.StringVar(&f.queue, "queue", "", "Check that the namespace has the Kueue queue `NAME`.")
-	fs.BoolVar(&f.deep, "deep", false, "Start a short pod, too, which uses the store as the service account of jobs, and remove it. This takes up to three minutes.")
+	fs.BoolVar(&f.deep, "deep", false, "Also start a pod that accesses the store with the service account of jobs, then delete it. Takes up to three minutes.")
 	fs.StringVar(&f.image, "image", "", "Run the pod of --deep from the image `URI`, which needs python3. Default: KINETIC_IMAGE, KINETIC_BASE_IMAGE, "+doctor.TrialImage+".")
-	fs.BoolVar(&f.fix, "fix", false, "Fix what is safe to fix: create the service account, create missing Roles of manifests/rbac, and limit the rule that deletes results in buckets of keras-kinetic.")
+	fs.BoolVar(&f.fix, "fix", false, "Fix what is safe to fix: create the service account and missing Roles of manifests/rbac, and limit the lifecycle rule that deletes results in keras-kinetic's buckets.")
 	fs.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: json or yaml.")
 	s.Offer("output", cli.Formats()...)
 	s.Completions["accelerator"] = completeAccelerator

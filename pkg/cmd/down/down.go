@@ -32,13 +32,13 @@ type downFlags struct {
 	dryRun               cli.DryRun
 }
 
-const downLong = `Delete a cluster that ` + "`kubectl kinetic up`" + ` has made, and what belongs to it. The
-buckets stay, with the results of all jobs, unless --delete-data is given. So do the
-APIs of the project.
+const downLong = `Delete a cluster that ` + "`kubectl kinetic up`" + ` created, and its resources. The buckets, with
+the results of all jobs, are kept unless --delete-data is given. The project's APIs stay
+enabled.
 
-It says what goes and what stays, and asks for the name of the cluster. It refuses while
-jobs run or wait. It can be interrupted and repeated, and also removes what an
-interrupted up has made.
+It lists what will be deleted and what is kept, and asks for the name of the cluster. It
+refuses while jobs are running or waiting. It can be interrupted and repeated, and also
+deletes what an interrupted up created.
 
 Exit codes: 0 what was to be deleted is gone; 1 something could not be deleted, or the
 name was not typed; 2 the command line is wrong, or the cluster may not be deleted, and
@@ -62,7 +62,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	fs.StringVarP(&f.output, "output", "o", "", "Output `FORMAT` of the plan: yaml or json.")
 	own.Offer("output", cli.Formats()...)
 	root := &cobra.Command{
-		Use: "down", Short: "Delete a cluster and what belongs to it", Long: downLong, Example: downExamples,
+		Use: "down", Short: "Delete a cluster and its resources", Long: downLong, Example: downExamples,
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic down"},
 		Args:        stack.NoArguments("down"), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: cli.RunE(func(ctx context.Context, _ []string) error {
@@ -136,7 +136,7 @@ func (o *downOptions) run(ctx context.Context) error {
 	e.AddPools(found)
 	disks := o.disks(ctx, u, e)
 	plan := withDisks(infra.PlanRemoval(e.Items, found, o.force), disks)
-	u.Phase("looked", fmt.Sprintf("cluster %s in %s of project %s: %d to delete, %s", e.Names.Cluster, e.Names.Zone, e.Names.Project,
+	u.Phase("planned", fmt.Sprintf("cluster %s in %s of project %s: %d to delete, %s", e.Names.Cluster, e.Names.Zone, e.Names.Project,
 		goes(plan), stays(plan.Count(infra.Stays))))
 	if plan.Count(infra.Deleted) == 0 {
 		return o.nothing(ctx, u, e, plan)
@@ -215,7 +215,7 @@ func refuseShared(ctx context.Context, e *stack.Stack) error {
 	case err != nil:
 		return err
 	case listed && !exists:
-		return fmt.Errorf("GKE lists cluster %s in %s of project %s, and also says that there is none: nothing was deleted; repeat this command", n.Cluster, n.Zone, n.Project)
+		return fmt.Errorf("GKE lists cluster %s in %s of project %s, but reports it as not found when it is read: nothing was deleted; repeat this command", n.Cluster, n.Zone, n.Project)
 	case len(others) == 0:
 		return nil
 	}
@@ -255,7 +255,7 @@ func (o *downOptions) refuse(ctx context.Context, e *stack.Stack) error {
 	if more := len(jobs) - most; more > 0 {
 		text += fmt.Sprintf(" and %d more", more)
 	}
-	return cli.Usagef("cluster %s has %s: %s: wait for their end, cancel them with `kubectl kinetic jobs cancel`, or use --force",
+	return cli.Usagef("cluster %s has %s: %s: wait until they end, cancel them with `kubectl kinetic jobs cancel`, or use --force",
 		e.Names.Cluster, human.Count(len(jobs), "unfinished job"), text)
 }
 

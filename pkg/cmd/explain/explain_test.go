@@ -58,10 +58,10 @@ func TestSentences(t *testing.T) {
 		}, "environment  B, A, TOKEN (secret)\n"},
 		"several hosts of no accelerator": {func(p *submit.Planned) { p.Spec.Hosts = 4 }, "accelerator  cpu: no accelerator\n"},
 		"Pathways": {func(p *submit.Planned) { p.Spec.Pathways = &api.Pathways{Version: "jax-0.9.2", TPUHosts: 4} },
-			"pathways     jax-0.9.2, with cpu 6 and memory 20Gi beside the call, on a TPU host: it costs nothing more; compiled programs in gs://b/pathways\n"},
+			"pathways     jax-0.9.2, with cpu 6 and memory 20Gi beside the call, on a TPU host, at no extra cost; compiled programs in gs://b/pathways\n"},
 		"Pathways of a version not known yet, and open": {func(p *submit.Planned) {
 			p.Spec.Store, p.Spec.Pathways = "file:///s", &api.Pathways{TPUHosts: 4, OpenNetwork: true}
-		}, "pathways     the version that fits the job's JAX, with cpu 6 and memory 20Gi beside the call, on a TPU host: it costs nothing more; compiled programs are not kept; its ports are open to all pods\n"},
+		}, "pathways     the version that fits the job's JAX, with cpu 6 and memory 20Gi beside the call, on a TPU host, at no extra cost; compiled programs are not kept; its ports are open to all pods\n"},
 		"a queue":    {func(p *submit.Planned) { p.Spec.Queue = "team" }, "queue        team\n"},
 		"a priority": {func(p *submit.Planned) { p.Spec.PriorityClass = "high" }, "priority     high\n"},
 		"a reservation": {func(p *submit.Planned) {
@@ -70,7 +70,7 @@ func TestSentences(t *testing.T) {
 		"flex-start":     {func(p *submit.Planned) { p.Spec.Capacity.Kind = api.CapacityFlexStart }, "capacity     flex-start, at most 7 days\n"},
 		"a ComputeClass": {func(p *submit.Planned) { p.Spec.Capacity = api.Capacity{Kind: api.CapacityClass, Name: "cheap"} }, "capacity     ComputeClass cheap\n"},
 		"a warm host":    {func(p *submit.Planned) { p.Spec.KeepWarm.Idle = 10 * time.Minute }, "warm host    the pod stays for 10m after each call\n"},
-		"a cache":        {func(p *submit.Planned) { p.Spec.Cache = &api.Cache{Scope: "me/p/l4", Bytes: 500 << 20} }, "cache        at most 500 MiB of what compilers made\n"},
+		"a cache":        {func(p *submit.Planned) { p.Spec.Cache = &api.Cache{Scope: "me/p/l4", Bytes: 500 << 20} }, "cache        at most 500 MiB of compiled code\n"},
 		"processes":      {func(p *submit.Planned) { p.Spec.Processes, p.Spec.Hosts = "4", 2 }, "processes    4 on each host, as torchrun starts them\n"},
 		"a process for each GPU, on this machine": {func(p *submit.Planned) { p.Spec.Processes, p.Spec.Backend = "auto", api.BackendLocal },
 			"processes    one for each GPU with PyTorch, one with JAX or without GPUs\n"},
@@ -196,7 +196,7 @@ func TestExplainedIndexes(t *testing.T) {
 		"PyPI":    {asked: []provide.Index{pypi}},
 		"unknown": {},
 		"two":     {asked: []provide.Index{pypi, inner}, want: "\nindexes      https://pypi.org/simple (the default)\n             https://inner/simple (/home/me/pip.conf)\n"},
-		"ignored": {asked: []provide.Index{pypi}, ignored: []provide.Index{inner}, want: "\nindexes      https://pypi.org/simple (the default)\n             not https://inner/simple (/home/me/pip.conf), which uv does not ask\n"},
+		"ignored": {asked: []provide.Index{pypi}, ignored: []provide.Index{inner}, want: "\nindexes      https://pypi.org/simple (the default)\n             not https://inner/simple (/home/me/pip.conf), which uv doesn't use\n"},
 		"none":    {noIndex: "the variable PIP_NO_INDEX", want: "\nindexes      none, because of the variable PIP_NO_INDEX\n"},
 	} {
 		outlook := provide.Estimate{Resolved: "uv", How: "the pod installs them"}

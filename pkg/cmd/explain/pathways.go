@@ -45,7 +45,7 @@ func (e explainedPathways) text() string {
 	if e.Scratch != nil {
 		kept = "compiled programs in " + *e.Scratch
 	}
-	text := fmt.Sprintf("%s, with cpu %s and memory %s beside the call, on a TPU host: it costs nothing more; %s", version, e.CPU, e.Memory, kept)
+	text := fmt.Sprintf("%s, with cpu %s and memory %s beside the call, on a TPU host, at no extra cost; %s", version, e.CPU, e.Memory, kept)
 	if !e.NetworkPolicy {
 		text += "; its ports are open to all pods"
 	}

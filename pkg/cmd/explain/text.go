@@ -82,7 +82,7 @@ func (e Explanation) onCluster(line func(what, format string, args ...any)) {
 		line("warm host", "the pod stays for %s after each call", duration.HumanDuration(time.Duration(*e.Job.KeepWarm)*time.Second))
 	}
 	if e.Job.CacheBytes != nil {
-		line("cache", "at most %s of what compilers made", human.Bytes(*e.Job.CacheBytes))
+		line("cache", "at most %s of compiled code", human.Bytes(*e.Job.CacheBytes))
 	}
 	if e.Accelerator.Hosts > 1 || e.Job.Backend.IsLeaderWorkerSet() {
 		line("hosts", "%s", e.hosts())
@@ -134,7 +134,7 @@ func (e Explanation) requires(n int, count func(n int, noun string) string) stri
 	case e.Job.Backend == api.BackendLocal:
 		return text(n) + ", which python3 on this machine must have"
 	case e.Image.Mode == string(decide.Custom):
-		return text(n) + ", which the image of --image or KINETIC_IMAGE must have: none is installed"
+		return text(n) + ", which the image of --image or KINETIC_IMAGE must have: the job installs none"
 	case len(e.Deps.Dropped) > 0:
 		return text(n-len(e.Deps.Dropped)) + ", without " + strings.Join(e.Deps.Dropped, ", ")
 	}
@@ -188,7 +188,7 @@ func (i *explainedImage) places(line func(what, format string, args ...any)) {
 		say("%s (%s)", x.Address, x.From)
 	}
 	for _, x := range i.Ignored {
-		say("not %s (%s), which %s does not ask", x.Address, x.From, *i.Resolved)
+		say("not %s (%s), which %s doesn't use", x.Address, x.From, *i.Resolved)
 	}
 }
 

@@ -33,15 +33,15 @@ func commands() []command {
 		{name: "jobs", binary: "kubectl-kinetic_jobs", summary: "List, follow, cancel and clean up jobs, and fetch their results"},
 		{name: "top", binary: "kubectl-kinetic_jobs", word: "top", summary: "Watch jobs and their hosts on one screen; the same as jobs top"},
 		{name: "pool", binary: poolBinary, summary: "Add, list, change and remove node pools with accelerators"},
-		{name: "accelerators", binary: poolBinary, word: "accelerators", summary: "List the accelerators that jobs may ask for"},
-		{name: "up", binary: poolBinary, word: "up", summary: "Create a cluster in GKE with all that jobs need"},
-		{name: "down", binary: poolBinary, word: "down", summary: "Delete a cluster and what belongs to it"},
+		{name: "accelerators", binary: poolBinary, word: "accelerators", summary: "List the accelerators that jobs can request"},
+		{name: "up", binary: poolBinary, word: "up", summary: "Create a GKE cluster with everything jobs need"},
+		{name: "down", binary: poolBinary, word: "down", summary: "Delete a cluster and its resources"},
 		{name: "status", binary: poolBinary, word: "status", summary: "Show node pools, jobs, idle nodes and cost of a cluster"},
-		{name: "init", binary: poolBinary, word: "init", summary: "Connect to a cluster, create one, or troubleshoot, by a menu"},
-		{name: "doctor", binary: poolBinary, word: "doctor", summary: "Check what jobs need, and say how to fix what is wrong"},
+		{name: "init", binary: poolBinary, word: "init", summary: "Connect to a cluster, create one, or troubleshoot, from a menu"},
+		{name: "doctor", binary: poolBinary, word: "doctor", summary: "Check what jobs need, and show how to fix problems"},
 		{name: "config", binary: poolBinary, word: "config", summary: "Print the settings in effect, and where each comes from"},
 		{name: "profile", binary: poolBinary, word: "profile", summary: "Manage profiles: named clusters that replace flags"},
-		{name: "build-image", binary: "kubectl-kinetic_run", word: "build-image", summary: "Build the images that jobs' images are made on"},
+		{name: "build-image", binary: "kubectl-kinetic_run", word: "build-image", summary: "Build base images for jobs"},
 		{name: "version", usage: "version [--client] [-o json|yaml] [flags of kubectl, such as --context]", own: printVersion,
 			summary: "Print the versions of this plugin and of the cluster's components", details: versionDetails},
 		{name: "help", usage: "help [COMMAND]", own: printHelp, summary: "Print this list, or the help of a command"},
@@ -88,7 +88,7 @@ there adds its own runner. If the cluster does not answer within a second, print
 why, and exit with 0.
 
 Flags:
-  --client                 Print the version of this plugin only, and ask no cluster.
+  --client                 Print only the version of this plugin, and contact no cluster.
   -o, --output FORMAT      Output FORMAT: json or yaml.
   --context, --kubeconfig, -n, --cluster, --profile, ...
                            Which cluster and namespace, as for other commands.

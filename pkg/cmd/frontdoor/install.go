@@ -22,8 +22,8 @@ const installDetails = `
 install puts ` + completionName + `, the file that kubectl needs, on the PATH.
 
 Flags:
-  --dir DIR    The directory of the PATH for it. Default: that of ` + pluginName + `, or if you
-               can't write to it ~/.local/bin or ~/bin.
+  --dir DIR    A directory on PATH. Default: the directory of ` + pluginName + `, or if it
+               isn't writable, ~/.local/bin or ~/bin.
   --dry-run    Only print what would be done.
 `
 

@@ -78,7 +78,7 @@ func (p Process) clusterVersion(o versionOptions, ours string) (string, int, err
 		return o.clusterError(fmt.Errorf("starting %s: %w; %s", path, err, fix)), exitOK, nil
 	}
 	if said.Code != exitOK && strings.Contains(said.Stderr, `unknown command "version"`) {
-		return o.clusterError(fmt.Errorf("%s is of an older version, which does not know this command; %s", path, fix)), exitOK, nil
+		return o.clusterError(fmt.Errorf("%s is an older version without this command; %s", path, fix)), exitOK, nil
 	}
 	_, err = p.Stderr.Write([]byte(said.Stderr))
 	if said.Code != exitOK {
@@ -217,7 +217,7 @@ func (o versionOptions) check() error {
 		return usageError(fmt.Sprintf("version takes no argument, got %q", first))
 	}
 	if o.client {
-		return usageError(fmt.Sprintf("version: --client asks no cluster: omit it, or %s", o.rest[0]))
+		return usageError(fmt.Sprintf("version: --client doesn't contact a cluster: omit it, or %s", o.rest[0]))
 	}
 	return nil
 }

@@ -141,7 +141,7 @@ func TestVersionWithASiblingThatFails(t *testing.T) {
 		want   outcome
 	}{
 		"older": {Answer{Stderr: `error: unknown command "version" for "kubectl kinetic jobs"`, Code: 2}, nil,
-			outcome{Stdout: thisLine + "cluster   FOLDER/kubectl-kinetic_jobs is of an older version, which does not know this command; " + fix + "\n"}},
+			outcome{Stdout: thisLine + "cluster   FOLDER/kubectl-kinetic_jobs is an older version without this command; " + fix + "\n"}},
 		"not a program": {Answer{}, errors.New("exec format error"),
 			outcome{Stdout: thisLine + "cluster   starting FOLDER/kubectl-kinetic_jobs: exec format error; " + fix + "\n"}},
 		"of another version": {Answer{Stdout: "server  v1\n", Stderr: "warning: another version\n"}, nil,

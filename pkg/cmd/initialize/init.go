@@ -20,9 +20,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
 )
 
-const long = `Set up this machine for a cluster, by a menu: connect to a cluster that exists,
-create one, or find out what keeps jobs from running. The word of the menu may be
-given as an argument.
+const long = `Set up this machine for a cluster, from a menu: connect to an existing cluster, create
+one, or find out what keeps jobs from running. To skip the menu, give its word as an
+argument.
 
 connect asks for the project, the cluster and the namespace, saves them as a profile,
 makes it the current one, adds the cluster to the kubeconfig if it is not there, and
@@ -65,7 +65,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	c := &cobra.Command{
 		Use:         "init [connect|create|troubleshoot] [flags]",
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic init"},
-		Short:       "Connect to a cluster, create one, or troubleshoot, by a menu",
+		Short:       "Connect to a cluster, create one, or troubleshoot, from a menu",
 		Long:        long,
 		Example:     examples,
 		Args: func(_ *cobra.Command, args []string) error {
@@ -116,8 +116,8 @@ func (s *setup) run(ctx context.Context, args []string) error {
 		}
 	}
 	if word == "" {
-		i, err := cli.Choose(ctx, s.streams, "What do you want to do?", []string{"connect: use a cluster that exists",
-			"create: make a cluster with all that jobs need (kubectl kinetic up)", "troubleshoot: find out what keeps jobs from running (kubectl kinetic doctor)"}, 0)
+		i, err := cli.Choose(ctx, s.streams, "What do you want to do?", []string{"connect: use an existing cluster",
+			"create: create a GKE cluster with everything jobs need (kubectl kinetic up)", "troubleshoot: find out what keeps jobs from running (kubectl kinetic doctor)"}, 0)
 		if err != nil {
 			return err
 		}

@@ -34,7 +34,7 @@ func (c *command) cleanup() *cobra.Command {
 	f := &cleanupFlags{}
 	own := cli.NewSection("Flags")
 	own.Flags.BoolVar(&f.workload, "k8s", true, "Delete the workload; a running job is cancelled.")
-	own.Flags.BoolVar(&f.stored, "gcs", true, "Delete the handle, the logs and the result from the store.")
+	own.Flags.BoolVar(&f.stored, "gcs", true, "Delete the job's description (its handle), logs and result from the store.")
 	own.Flags.BoolVar(&f.outputs, "outputs", false, "Also delete what the job wrote to KINETIC_OUTPUT_DIR.")
 	own.Flags.BoolVar(&f.all, "all", false, "Clean up all jobs.")
 	jobflags.StatusVar(own, &f.status, "Clean up all jobs with status `STATE`")
@@ -204,7 +204,7 @@ func staying(j *job.Job, left int) string {
 	case left > 1:
 		return fmt.Sprintf("; %s kept; delete them with: %s", human.Count(left, "output"), j.RemovalOfOutputs())
 	case j.Handle.OutputDir != "" && err == nil:
-		return "; what it wrote to " + elsewhere.URL() + " stays"
+		return "; the files in " + elsewhere.URL() + " are kept"
 	default:
 		return ""
 	}

@@ -28,7 +28,7 @@ func (c *command) describe() *cobra.Command {
 	var timeline bool
 	own := cli.NewSection("Flags")
 	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT`: json, wide (also the image's digest, and who made it), or svg (a picture of the timeline).")
-	own.Flags.BoolVar(&timeline, "timeline", false, "Show how long each host waited for a machine, the image and the packages, ran, and waited to be collected.")
+	own.Flags.BoolVar(&timeline, "timeline", false, "Show how long each host waited for its machine, image and packages, how long it ran, and how long it waited to be collected.")
 	own.Offer("output", "wide", "json", "svg")
 	return c.finish(&cobra.Command{
 		Use:     "describe ID…",

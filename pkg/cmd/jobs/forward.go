@@ -31,8 +31,8 @@ func (c *command) forward() *cobra.Command {
 	return c.finish(&cobra.Command{
 		Use:   "forward ID LOCAL[:REMOTE]",
 		Short: "Forward a port of this machine to a running job",
-		Long: "Forward a port of this machine to a running job, for what listens there, also on\n" +
-			"127.0.0.1: TensorBoard, Jupyter, a profiler. LOCAL 0 is any free port.\n\n" +
+		Long: "Forward a port of this machine to a running job, for example to TensorBoard, Jupyter or\n" +
+			"a profiler. The program may listen on 127.0.0.1 only. LOCAL 0 is any free port.\n\n" +
 			"This waits until the job runs, prints the address, and forwards until the job ends or\n" +
 			"until Ctrl-C (exit code 130); the job keeps running then. If the job's pod is replaced,\n" +
 			"the next connection leads to the new one.",

@@ -40,7 +40,7 @@ func (c *command) logs() *cobra.Command {
 	indexVar(own.Flags, &f.index)
 	cli.NumberVar(own.Flags, &f.attempt, 1, cli.Unbounded, "attempt", "Only the log of this attempt, counted from 1.")
 	cli.DurationVar(own.Flags, &f.since, "since", "Only lines newer than this: 90, 90s, 15m, 1h30m.")
-	own.Flags.BoolVar(&f.allHosts, "all-hosts", false, "Print what all hosts have printed, and with the Pathways runtime all its parts, one after the other. Each line begins with its host or part.")
+	own.Flags.BoolVar(&f.allHosts, "all-hosts", false, "Print the logs of all hosts, and of all parts of the Pathways runtime, one after the other. Each line begins with its host or part.")
 	own.Flags.BoolVar(&f.timestamps, "timestamps", false, "Prefix each line with its time.")
 	return c.finish(&cobra.Command{
 		Use:   "logs ID…",

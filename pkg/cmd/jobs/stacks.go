@@ -37,7 +37,7 @@ func (c *command) stacks() *cobra.Command {
 	own := cli.NewSection("Flags")
 	f.addTo(c, own)
 	f.host = allHosts
-	own.Flags.Lookup("host").Usage = "Ask only `HOST`, a number from 0. Default: all."
+	own.Flags.Lookup("host").Usage = "Show only `HOST`, a number from 0. Default: all."
 	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: json.")
 	own.Offer("output", "json")
 	return c.finish(&cobra.Command{
@@ -75,7 +75,7 @@ func (o *stacksOptions) run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if err := mustRun(ctx, j, "call to ask"); err != nil {
+	if err := mustRun(ctx, j, "call to inspect"); err != nil {
 		return err
 	}
 	var hosts []job.StackHost
@@ -108,7 +108,7 @@ func askHere(ctx context.Context, j *job.Job) (hosts []job.StackHost, workspace 
 	}
 	argv, err := local.New(local.Config{StateDir: state}).StacksCommand(j.ID())
 	if err != nil {
-		return nil, "", fmt.Errorf("asking local job %s: %w", j.ID(), err)
+		return nil, "", fmt.Errorf("reading the stacks of local job %s: %w", j.ID(), err)
 	}
 	var out, errOut bytes.Buffer
 	program := exec.CommandContext(ctx, argv[0], argv[1:]...)
@@ -116,7 +116,7 @@ func askHere(ctx context.Context, j *job.Job) (hosts []job.StackHost, workspace 
 	err = program.Run()
 	var exit *exec.ExitError
 	if err != nil && !errors.As(err, &exit) {
-		return nil, "", fmt.Errorf("asking local job %s: %w", j.ID(), err)
+		return nil, "", fmt.Errorf("reading the stacks of local job %s: %w", j.ID(), err)
 	}
 	h := job.StackHost{}
 	h.Processes, h.Why = answerOf(program.ProcessState.ExitCode(), out.Bytes(), errOut.String())
@@ -129,7 +129,7 @@ func answerOf(code int, out []byte, errOut string) ([]job.Process, string) {
 		lines := strings.Split(strings.TrimSpace(errOut), "\n")
 		said := strings.TrimPrefix(lines[len(lines)-1], "kinetic: ")
 		if strings.Contains(said, "unknown flag 'stacks'") {
-			said = "the job was submitted by an older kubectl kinetic, whose runner can't be asked"
+			said = "the job was submitted by an older kubectl kinetic, whose runner can't show stacks"
 		}
 		return []job.Process{}, cmp.Or(said, fmt.Sprintf("the runner's command ended with code %d", code))
 	}
@@ -138,7 +138,7 @@ func answerOf(code int, out []byte, errOut string) ([]job.Process, string) {
 	case err != nil:
 		return []job.Process{}, err.Error()
 	case len(processes) == 0:
-		return processes, "no Python program can be asked: the call has not begun, or it isn't Python, or it has closed its files"
+		return processes, "no Python process was found: the call has not begun, or it isn't Python, or it has closed its files"
 	}
 	return processes, ""
 }
@@ -162,7 +162,7 @@ func (o *stacksOptions) askPods(ctx context.Context, j *job.Job, number int) ([]
 	}
 	pods := slices.DeleteFunc(slices.Clone(detail.Hosts), func(h api.Host) bool { return number != allHosts && h.Host != number })
 	if len(pods) == 0 {
-		return nil, &cli.Error{Code: cli.ExitFailed, Err: fmt.Errorf("job %s has no pod to ask at the moment: one may be starting again; see kubectl kinetic jobs describe %[1]s%s", j.ID(), j.LocationFlags())}
+		return nil, &cli.Error{Code: cli.ExitFailed, Err: fmt.Errorf("job %s has no running pod at the moment: one may be restarting; see kubectl kinetic jobs describe %[1]s%s", j.ID(), j.LocationFlags())}
 	}
 	hosts, refused := make([]job.StackHost, len(pods)), make([]error, len(pods))
 	parallel.Each(askAtOnce, pods, func(i int, pod api.Host) {
@@ -225,7 +225,7 @@ func (o *stacksOptions) print(j *job.Job, hosts []job.StackHost, workspace strin
 	}
 	silent := silentHosts(hosts)
 	if len(groups) == 0 {
-		return &cli.Error{Code: cli.ExitFailed, Err: fmt.Errorf("job %s has given no answer: %s", j.ID(), strings.Join(silent, "; "))}
+		return &cli.Error{Code: cli.ExitFailed, Err: fmt.Errorf("job %s has no stacks to show: %s", j.ID(), strings.Join(silent, "; "))}
 	}
 	for _, line := range silent {
 		fmt.Fprintln(o.streams.ErrOut, line)

@@ -34,7 +34,7 @@ func (c *command) top() *cobra.Command {
 	f := &topFlags{}
 	own := cli.NewSection("Flags")
 	own.Flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "Show jobs of all namespaces.")
-	own.Flags.BoolVar(&f.once, "once", false, "Print the jobs once and exit. Without a terminal, that is always so.")
+	own.Flags.BoolVar(&f.once, "once", false, "Print the jobs once and exit. The default without a terminal.")
 	own.Flags.BoolVar(&f.hosts, "hosts", false, "Show a row for each host of jobs that have several.")
 	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: json, which implies --once.")
 	own.Offer("output", cli.JSON)
@@ -48,8 +48,8 @@ func (c *command) top() *cobra.Command {
 			"Keys: l opens the log of a job, s its stacks, x a shell; c cancels it; space shows its\n" +
 			"hosts; the arrow keys move; q or Ctrl-C quits.\n\n" +
 			"CPU and memory come from the cluster's metrics API. Without it, and for accelerators,\n" +
-			"the pods themselves are asked, which takes the same right as jobs shell. Only visible rows\n" +
-			"are asked, at most five a second.",
+			"they are read from the pods, which requires the same rights as jobs shell; only for visible\n" +
+			"rows, and from at most five pods a second.",
 		Example: "  kubectl kinetic jobs top\n\n" +
 			"  # yours only, with a row for each host\n  kubectl kinetic jobs top --mine --hosts\n\n" +
 			"  # once, for a script\n  kubectl kinetic jobs top -o json\n\n" +

@@ -196,14 +196,14 @@ func (s *topSource) takeUses(m *top.Model, u topUses) {
 
 // missing returns a sentence about what can't be shown, and why.
 func (s *topSource) missing() string {
-	const ask = "asking pods takes the Role kinetic-shell"
+	const fromPods = " from the pods requires the Role kinetic-shell"
 	switch {
 	case s.noRight == nil:
 		return ""
 	case s.noMetrics == nil:
-		return "how busy accelerators are is unknown: " + ask
+		return "accelerator utilization is unknown: reading it" + fromPods
 	case kube.LacksMetrics(s.noMetrics):
-		return "CPU and memory are unknown: the cluster has no metrics API, and " + ask
+		return "CPU and memory are unknown: the cluster has no metrics API, and reading them" + fromPods
 	}
-	return "CPU and memory are unknown: you have no permission to list pods.metrics.k8s.io, and " + ask
+	return "CPU and memory are unknown: you have no permission to list pods.metrics.k8s.io, and reading them" + fromPods
 }

@@ -66,8 +66,8 @@ func TestWhatIsMissing(t *testing.T) {
 		"no metrics":                     {down, nil, "", true},
 		"no metrics, and a pod is gone":  {down, down, "", true},
 		"no metrics, and a node is lost": {down, lost, "", true},
-		"neither":                        {down, refused, "CPU and memory are unknown: you have no permission to list pods.metrics.k8s.io, and asking pods takes the Role kinetic-shell", false},
-		"only metrics":                   {nil, refused, "how busy accelerators are is unknown: asking pods takes the Role kinetic-shell", false},
+		"neither":                        {down, refused, "CPU and memory are unknown: you have no permission to list pods.metrics.k8s.io, and reading them from the pods requires the Role kinetic-shell", false},
+		"only metrics":                   {nil, refused, "accelerator utilization is unknown: reading it from the pods requires the Role kinetic-shell", false},
 	} {
 		s, m := &topSource{cluster: &kube.Cluster{}}, top.New(top.Model{})
 		s.takeUses(m, topUses{err: tt.metrics})

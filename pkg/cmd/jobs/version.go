@@ -150,7 +150,7 @@ func (c clusterVersions) print(out io.Writer) error {
 	if why := c.Errors[versions.PartRunners]; why != "" {
 		row("runner", why)
 	} else if len(c.Runners) == 0 {
-		row("runner", "none: the next job brings it")
+		row("runner", "none: the next job installs it")
 	}
 	for i, r := range c.Runners {
 		name := "runner"

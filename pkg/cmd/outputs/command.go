@@ -59,16 +59,16 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock, flag
 		Short: "List, copy, print and delete the files a job wrote to KINETIC_OUTPUT_DIR",
 		Long: "List, copy, print and delete the files a job wrote to KINETIC_OUTPUT_DIR.\n\n" +
 			"ls, the default, lists all files below PATH, sorted by name, and links as NAME -> TARGET.\n" +
-			"A file is incomplete if the program had not finished it, or the checkpoint that it is part of,\n" +
-			"when the call ended: no restore brings it.\n\n" +
+			"A file is incomplete if the call ended before it, or the checkpoint that it is part of, was\n" +
+			"finished. Incomplete files are not restored.\n\n" +
 			"cp copies the file PATH to DEST, or everything below PATH into the directory DEST;\n" +
 			"without PATH, everything. Files that already exist with the same content are skipped,\n" +
 			"and large ones continue where an interrupted copy stopped. A DEST of - prints one file to standard output.\n" +
-			"run does not package a directory that cp has made, or found empty, unless PATH is a file:\n" +
-			"it has a file .kinetic-outputs.\n\n" +
+			"Unless PATH is a file, cp puts a file .kinetic-outputs into a directory that it creates or\n" +
+			"finds empty, so that run doesn't package the directory.\n\n" +
 			"cat prints files to standard output.\n\n" +
-			"rm deletes files, and everything below directories. A job that begins with the outputs\n" +
-			"(--resume-from) begins without them.",
+			"rm deletes files, and everything below directories. A job that resumes from this one\n" +
+			"(--resume-from) starts without them.",
 		Example: "  kubectl kinetic jobs outputs cpu-train\n\n" +
 			"  # copy everything to the directory out\n  kubectl kinetic jobs outputs cpu-train cp out\n\n" +
 			"  # print a file\n  kubectl kinetic jobs outputs cpu-train cat metrics.json\n\n" +

@@ -53,7 +53,7 @@ func standing(prices price.Table, location string, pools []kept) string {
 	}
 	text := strings.Join(nodes, ", ")
 	if len(bases) == 0 {
-		return text + ", at a price that is not known here"
+		return text + ", at an unknown price"
 	}
 	return fmt.Sprintf("%s, %s an hour, $%.0f a month (%s)", text, sum, perHour*price.HoursPerMonth, price.Words(false, bases...))
 }

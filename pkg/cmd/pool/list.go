@@ -22,9 +22,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/joblist"
 )
 
-const listLong = `List the node pools of the cluster: what GKE says about them, and from the cluster
-how many nodes there are and which jobs use their chips. FREE is how many chips of
-these nodes no job has. USD/H is the list price of the nodes that there are now.`
+const listLong = `List the node pools of the cluster, with their current nodes and the jobs that use their
+chips. FREE is the number of chips that no job uses. USD/H is the list price of the
+current nodes.`
 
 const listExamples = `  kubectl kinetic pool list
 

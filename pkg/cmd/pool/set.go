@@ -40,7 +40,7 @@ func (c *command) set() *cobra.Command {
 	cli.NumberVar(own.Flags, &f.size.Min, 0, cli.Unbounded, "min-nodes", "Keep at least this `NUMBER` of nodes. They cost money while they are idle.")
 	cli.NumberVar(own.Flags, &f.size.Max, 1, cli.Unbounded, "max-nodes", "Have at most this `NUMBER` of nodes.")
 	own.Flags.BoolVarP(&f.yes, "yes", "y", false, "Don't ask whether more nodes may stay on while no job runs (--min-nodes).")
-	f.dryRun.Add(own, "Say what would change, and what nodes that stay on cost, without changing it: none or client. It reads the pool.")
+	f.dryRun.Add(own, "Print what would change, and the cost of idle nodes, without changing anything: none or client. It reads the pool.")
 	return c.finish(&cobra.Command{
 		Use: "set NAME", Short: "Change how many nodes a pool has",
 		Long: "Change how many nodes a pool has at least and at most. Nothing else about a pool can be changed:\n" +

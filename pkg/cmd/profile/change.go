@@ -55,7 +55,7 @@ func unset(streams genericiooptions.IOStreams) *cobra.Command {
 	c := newCommand(streams)
 	return c.named(&cobra.Command{
 		Use:               "unset",
-		Short:             "Make no profile the current one",
+		Short:             "Clear the current profile",
 		Example:           "  kubectl kinetic profile unset",
 		ValidArgsFunction: cobra.NoFileCompletions,
 	}, 0, c.unset)
@@ -72,7 +72,7 @@ func (c *command) unset(ctx context.Context, name string) error {
 	if err != nil {
 		return err
 	}
-	c.say("no profile is active")
+	c.say("there is no current profile")
 	c.warnOfVariable("")
 	return nil
 }
@@ -80,7 +80,7 @@ func (c *command) unset(ctx context.Context, name string) error {
 func remove(streams genericiooptions.IOStreams) *cobra.Command {
 	c := newCommand(streams)
 	own := cli.NewSection("Flags")
-	yes := own.Flags.BoolP("yes", "y", false, "Do not ask.")
+	yes := own.Flags.BoolP("yes", "y", false, "Don't ask for confirmation.")
 	return c.named(&cobra.Command{
 		Use:     "rm NAME",
 		Aliases: []string{"remove"},
@@ -111,7 +111,7 @@ func (c *command) remove(ctx context.Context, name string, yes bool) error {
 		return err
 	}
 	if file.Current == name {
-		c.say("profile " + name + " was removed; no profile is active")
+		c.say("profile " + name + " was removed; there is no current profile")
 	} else {
 		c.say("profile " + name + " was removed")
 	}

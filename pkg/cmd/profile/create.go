@@ -17,11 +17,11 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/amount"
 )
 
-const longCreate = `Create a profile. What no flag and no variable says is asked for at a terminal;
-elsewhere it is what is in force: of the kubeconfig's context, or of gcloud's
-configuration. --profile takes it from another profile instead, and --force from the
-profile that it replaces, unless --context names a cluster. --store becomes a part of
-it.
+const longCreate = `Create a profile from flags and variables. For settings that neither gives, it prompts
+on a terminal; otherwise it uses the current ones, from the kubeconfig's context or
+gcloud's configuration. --profile takes them from another profile instead, and --force
+from the profile that it replaces, unless --context names a cluster. --store is saved in
+the profile.
 
 A cluster outside GKE has no project, zone and name. Its profile has the context of
 the kubeconfig, and a store.
@@ -49,8 +49,8 @@ func create(streams genericiooptions.IOStreams) *cobra.Command {
 	fs.StringVar(&c.images.Memory, "memory", "", "Jobs request `QUANTITY` of memory per host, as with the flag of `run`.")
 	fs.StringVar(&c.images.PathwaysImages, "pathways-images", "", "Jobs take the images of the Pathways runtime from `REPOSITORY`, as with the flag of `run`.")
 	fs.StringVar(&c.images.KeepWarm, "keep-warm", "", "Jobs keep their pods for `DURATION` after a call, as with the flag of `run`.")
-	fs.StringVar(&c.images.CacheSize, "cache-size", "", "Jobs keep at most `SIZE` of what compilers made, as with the flag of `run`.")
-	fs.StringVar(&c.images.CacheScope, "cache-scope", "", "Share what compilers made among `user|shared`: the jobs of one user (the default), or of all whose profile says shared.")
+	fs.StringVar(&c.images.CacheSize, "cache-size", "", "Jobs keep a compilation cache of at most `SIZE`, as with the flag of `run`.")
+	fs.StringVar(&c.images.CacheScope, "cache-scope", "", "Share the compilation cache among `user|shared`: the jobs of one user (the default), or of all users whose profile has shared.")
 	own.Offer("cache-scope", profile.CacheScopes()...)
 	fs.BoolVar(&c.force, "force", false, "Replace the profile of that name; what is not given stays as it is there.")
 	fs.BoolVarP(&c.yes, "yes", "y", false, "Don't prompt: use the current settings.")

@@ -101,7 +101,7 @@ func show(streams genericiooptions.IOStreams) *cobra.Command {
 	c := newCommand(streams)
 	return c.named(&cobra.Command{
 		Use:     "show [NAME]",
-		Short:   "Show a profile (default: the active one)",
+		Short:   "Show a profile (default: the current one)",
 		Example: "  kubectl kinetic profile show\n  kubectl kinetic profile show prod -o json",
 	}, 0, func(_ context.Context, name string) error { return c.show(name) }, c.outputSection())
 }
@@ -116,7 +116,7 @@ func (c *command) show(name string) error {
 		return cli.Usage(err)
 	}
 	if p.Name == "" {
-		return cli.Usagef("no profile is current: name one of `kubectl kinetic profile ls`, or choose one with `kubectl kinetic profile use`")
+		return cli.Usagef("there is no current profile: name one of `kubectl kinetic profile ls`, or choose one with `kubectl kinetic profile use`")
 	}
 	e := newEntry(p, file.Current)
 	switch c.output {

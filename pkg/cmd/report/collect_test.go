@@ -180,7 +180,7 @@ func TestWarningNamesWhatWasNotRemoved(t *testing.T) {
 		unread  bool
 		want    string
 	}{
-		"the check":    {RemoveWorkload, true, begin + "the store could not be asked whether its workload was deleted: the bucket is locked\n"},
+		"the check":    {RemoveWorkload, true, begin + "could not check in the store whether its workload was deleted: the bucket is locked\n"},
 		"the record":   {RemoveWorkload, false, begin + "the deletion of its workload could not be recorded: the bucket is locked\n"},
 		"the deletion": {DeleteResult, false, begin + "the deletion of its workload could not be recorded: the bucket is locked\n" + deletion},
 	} {

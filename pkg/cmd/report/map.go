@@ -113,7 +113,7 @@ func mapFailed(w io.Writer, j *job.Job, end MapEnd) error {
 // compute all of them again with --map-resume.
 func again(j *job.Job) string {
 	if j.Handle.CallKind == api.CallPickle {
-		return fmt.Sprintf("map the inputs again that have no value; kinetic.attach_batch('%s'%s).failures() has their numbers", j.ID(), pythonPlace(j))
+		return fmt.Sprintf("map the inputs without a value again; kinetic.attach_batch('%s'%s).failures() returns their numbers", j.ID(), pythonPlace(j))
 	}
 	return "repeat the run with --map-resume " + j.ID()
 }

@@ -150,7 +150,7 @@ func TestTellFailures(t *testing.T) {
 	}{
 		"of a pickled call": {api.CallPickle, cancelled, records.MapOutcome{Missing: []int{20}},
 			"job a1 was cancelled\n1 of 2,000 inputs have no result (first: 20); values computed so far are kept\n" +
-				"next: map the inputs again that have no value; kinetic.attach_batch('a1', namespace='ml').failures() has their numbers\n"},
+				"next: map the inputs without a value again; kinetic.attach_batch('a1', namespace='ml').failures() returns their numbers\n"},
 		"both kinds": {"", cancelled, records.MapOutcome{Failed: []records.FailedInput{bad(17, "no")}, Missing: []int{20, 21}},
 			"input 17: ValueError: no\njob a1 was cancelled\n3 of 2,000 inputs have no value: 1 failed, 2 have no result (first: 20); values computed so far are kept\n" +
 				"next: kubectl kinetic jobs logs a1 --index 17 -n ml\n" + resume},

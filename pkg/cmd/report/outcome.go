@@ -179,7 +179,7 @@ func Standing(last api.State) string {
 // PrintUnread prints a warning on w if a status comes from the store only, and why.
 func PrintUnread(w io.Writer, s api.Status) {
 	if s.Unread != "" {
-		fmt.Fprintf(w, "warning: the cluster could not be asked, only the store: %s\n", ui.Clean(s.Unread))
+		fmt.Fprintf(w, "warning: the status comes from the store, because the cluster could not be reached: %s\n", ui.Clean(s.Unread))
 	}
 }
 

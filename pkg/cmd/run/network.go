@@ -52,7 +52,7 @@ func (o *options) chooseNetwork(ctx context.Context, p submit.Planned, cluster *
 		o.ui.Warn(fmt.Sprintf("--network %s: the pods get the networks vpc1 to vpc8, because %s", wanted, why))
 		return p, nil
 	case unknown != nil:
-		p.PlainNetwork = fmt.Sprintf("%s; --network %s takes %s without asking", why, wanted, wanted.Words())
+		p.PlainNetwork = fmt.Sprintf("%s; --network %s uses %s without this check", why, wanted, wanted.Words())
 	default:
 		p.Spec.Network, p.PlainNetwork = "", why
 	}
@@ -84,7 +84,7 @@ func (o *options) networkPool(ctx context.Context, p submit.Planned) (pool *cont
 	case !p.Target.GKE:
 		return nil, "", errors.New("the cluster is not known to be one of GKE")
 	case !o.mode.contacts() && o.mode != modeExplain:
-		return nil, "", errors.New("only a run asks which network the node pools have")
+		return nil, "", errors.New("only a run looks up the network of the node pools")
 	}
 	ctx, cancel := context.WithTimeout(ctx, networkWithin)
 	defer cancel()

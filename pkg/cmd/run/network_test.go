@@ -83,8 +83,8 @@ func TestChooseNetwork(t *testing.T) {
 		"TCPXO was asked for":         {accelerator: "h100-mega", given: api.NetworkTCPXO, mode: modeRun, cards: 8, want: api.NetworkTCPXO, networks: eight},
 		"its networks are not there":  {accelerator: "h100-mega", given: api.NetworkTCPXO, mode: modeRun, want: api.NetworkTCPXO, told: "the pods get the networks vpc1 to vpc8, because the cluster has 0 Network objects"},
 		"RDMA was asked for":          {accelerator: "h200", given: api.NetworkRDMA, mode: modeRun, want: api.NetworkRDMA},
-		"TCP was asked for":           {accelerator: "b200", given: api.NetworkTCP, mode: modeRun, why: "--network tcp asks for it"},
-		"printed":                     {accelerator: "b200", mode: modeDryRun, why: "only a run asks which network the node pools have; --network rdma takes RDMA without asking"},
+		"TCP was asked for":           {accelerator: "b200", given: api.NetworkTCP, mode: modeRun, why: "--network is tcp"},
+		"printed":                     {accelerator: "b200", mode: modeDryRun, why: "only a run looks up the network of the node pools; --network rdma uses RDMA without this check"},
 		"explained without a cluster": {accelerator: "h100-mega", mode: modeExplain, want: api.NetworkTCPXO},
 		"no accelerator":              {accelerator: "cpu", mode: modeRun},
 	} {
@@ -123,7 +123,7 @@ func TestSettleNetwork(t *testing.T) {
 	}
 	interrupt := errors.New("interrupt signal received")
 	const queued = "network plain TCP, because from v0.18 on, Kueue admits no job with a claim of RDMA cards; with an older Kueue, use --network rdma\n"
-	const unknown = "network plain TCP, because the cluster is not known to be one of GKE; --network rdma takes RDMA without asking\n"
+	const unknown = "network plain TCP, because the cluster is not known to be one of GKE; --network rdma uses RDMA without this check\n"
 	for name, tt := range map[string]struct {
 		mode        mode
 		given       api.Network
@@ -137,7 +137,7 @@ func TestSettleNetwork(t *testing.T) {
 		"printed by the server":      {mode: modeServerDryRun, told: unknown},
 		"explained":                  {mode: modeExplain},
 		"a run that asks for it":     {mode: modeRun, given: api.NetworkRDMA, told: "network RDMA\n"},
-		"a run with another reason":  {mode: modeRun, given: api.NetworkTCP, told: "network plain TCP, because --network tcp asks for it\n"},
+		"a run with another reason":  {mode: modeRun, given: api.NetworkTCP, told: "network plain TCP, because --network is tcp\n"},
 		"in a queue":                 {mode: modeRun, queue: "team", told: "warning: " + queued},
 		"printed for a queue":        {mode: modeDryRun, queue: "team", told: queued},
 		"restricted, in a queue":     {mode: modeRun, queue: "team", restricted: true, told: "network plain TCP, because the pods of --restricted can't use directories of their nodes\n"},

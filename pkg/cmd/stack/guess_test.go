@@ -80,7 +80,7 @@ func TestDownDeletesNothingWhenGKEContradictsItself(t *testing.T) {
 	w.up(t, "--yes").check(t, 0)
 	before := len(w.Changes())
 	w.Fail(gcptest.Fault{Method: http.MethodGet, Path: readsCluster, Times: 1000, Status: 404, Message: "Not found: projects/acme/locations/us-central1-a/clusters/research."})
-	w.down(t, "--yes=research", "--force").check(t, 1, "GKE lists cluster research in us-central1-a of project acme, and also says that there is none: nothing was deleted; repeat this command")
+	w.down(t, "--yes=research", "--force").check(t, 1, "GKE lists cluster research in us-central1-a of project acme, but reports it as not found when it is read: nothing was deleted; repeat this command")
 	w.unchanged(t, before)
 }
 

@@ -103,7 +103,7 @@ func TestStatusAddsUpTheCostOfJobs(t *testing.T) {
 		j.add(w)
 	}
 	r := w.status(t)
-	r.check(t, 0, "1 running, 0 waiting", "at least $21.60 on demand, $0.28 on spot, for 3 jobs that the cluster still has, from "+today.AddDate(0, 0, -6).Format(time.DateOnly),
+	r.check(t, 0, "1 running, 0 waiting", "at least $21.60 on demand, $0.28 on spot, for 3 jobs still in the cluster, from "+today.AddDate(0, 0, -6).Format(time.DateOnly),
 		"some jobs have no label owner")
 	for _, row := range []string{`(?m)^ada +2 +9\.0 +\$21\.60 +\$0\.28$`, `(?m)^- +1 +8\.0 +- +\$0\.00$`} {
 		if !regexp.MustCompile(row).MatchString(r.out) {
@@ -128,7 +128,7 @@ func TestStatusOfAutopilot(t *testing.T) {
 	found.NodePools = []*container.NodePool{{Name: "nap-1", Config: &container.NodeConfig{MachineType: "e2-standard-4"}}}
 	node(w, "node-1", "nap-1")
 	r := w.status(t)
-	r.check(t, 0, "Autopilot", "their price is not known", "no job that the cluster still has used accelerators")
+	r.check(t, 0, "Autopilot", "their price is not known", "the jobs still in the cluster used no accelerators")
 	if strings.Contains(r.out, "nap-1") {
 		t.Errorf("got %s", r.out)
 	}

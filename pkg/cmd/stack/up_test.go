@@ -200,7 +200,7 @@ func TestUpAdoptsThoseOfThePythonPackage(t *testing.T) {
 	w := newWorld(t)
 	w.other(map[string]string{"kinetic": "true", "goog-packaged-solution": "kinetic"})
 	w.Cluster("acme", zone, "research").ReleaseChannel = &container.ReleaseChannel{Channel: "STABLE"}
-	w.up(t, "--yes").check(t, 0, "its Pulumi state in gs://acme-kinetic-state is stale afterwards", "add the label kubectl-kinetic",
+	w.up(t, "--yes").check(t, 0, "its Pulumi state in gs://acme-kinetic-state will be out of date", "add the label kubectl-kinetic",
 		"pulumi login gs://acme-kinetic-state && pulumi stack rm organization/kinetic/acme-research --force",
 		"cluster research stays in the release channel STABLE; new clusters are in REGULAR",
 		"Dataplane V2: off now, on wanted; it can't be changed while it exists", "upgrades of nodes: at any time now")

@@ -29,14 +29,14 @@ import (
 const statusLong = `Show a cluster in GKE: its node pools, the jobs that run and wait, the size of its
 buckets, which nodes are idle, and what they cost per hour at list prices.
 
-It ends with what the accelerators of jobs have cost in the last days, in total and by
-person, with spot capacity apart. The jobs that the cluster still has are counted: a
-job whose result was collected, or that was cleaned up, is not there any more. Label
-jobs with their owner: run them with --label owner=NAME. All are list prices with a
+It ends with the cost of the jobs' accelerators in the last days, in total and by
+person, with spot capacity listed separately. Only jobs that are still in the cluster
+are counted, not those whose result was collected or that were cleaned up. Label jobs
+with their owner: run them with --label owner=NAME. All prices are list prices with a
 date, not a bill: see docs/cost.md.
 
 Exit codes: 0 the status was printed; 1 the cluster does not exist or Google Cloud
-could not be asked; 2 the command line or KINETIC_PRICES is wrong; 130 interrupted.`
+could not be reached; 2 the command line or KINETIC_PRICES is wrong; 130 interrupted.`
 
 const statusExamples = `  kubectl kinetic status
 
@@ -59,7 +59,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	own := cli.NewSection("Flags")
 	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: yaml or json.")
 	own.Offer("output", cli.Formats()...)
-	cli.NumberVar(own.Flags, &f.days, 1, 3650, "days", "Add up the cost of jobs in the last `NUMBER` days, with today.")
+	cli.NumberVar(own.Flags, &f.days, 1, 3650, "days", "Add up the cost of jobs in the last `NUMBER` days, including today.")
 	own.Flags.StringVar(&f.label, "owner-label", "owner", "Job label `KEY` that names the owner.")
 	root := &cobra.Command{
 		Use: "status", Short: "Show node pools, jobs, idle nodes and cost of a cluster", Long: statusLong, Example: statusExamples,

@@ -55,7 +55,7 @@ func (s status) write(streams genericiooptions.IOStreams, label string) error {
 		return err
 	}
 	if slices.ContainsFunc(s.Cost.Persons, func(t price.PersonTotal) bool { return t.Person == "" }) {
-		fmt.Fprintf(streams.ErrOut, "some jobs have no label %s; to see whose they are: kubectl kinetic run --label %s=NAME\n", label, label)
+		fmt.Fprintf(streams.ErrOut, "some jobs have no label %s, so their owner is unknown; set it with: kubectl kinetic run --label %s=NAME\n", label, label)
 	}
 	return nil
 }
@@ -135,9 +135,9 @@ func (s status) writePools(out io.Writer) error {
 func costText(c price.Breakdown) string {
 	days := fmt.Sprintf("from %s to %s UTC", c.From, c.To)
 	if c.Jobs == 0 {
-		return "no job that the cluster still has used accelerators " + days
+		return "the jobs still in the cluster used no accelerators " + days
 	}
-	text := fmt.Sprintf("%s on demand, %s on spot, for %s that the cluster still has, %s", amount(c.OnDemand), amount(c.Spot), human.Count(c.Jobs, "job"), days)
+	text := fmt.Sprintf("%s on demand, %s on spot, for %s still in the cluster, %s", amount(c.OnDemand), amount(c.Spot), human.Count(c.Jobs, "job"), days)
 	if c.Bound != price.About {
 		text += ", " + string(c.Bound)
 	}

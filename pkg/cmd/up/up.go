@@ -49,13 +49,13 @@ const (
 	usualMaxNodes = 5
 )
 
-const upLong = `Create a cluster in GKE with all that jobs need: APIs, service accounts with few
+const upLong = `Create a GKE cluster with everything jobs need: APIs, service accounts with few
 rights, a repository for images, buckets, a network, node pools, LeaderWorkerSet, a
 namespace with its service account and Roles, a context in the kubeconfig, and a
 profile.
 
-It shows what it would do and what that costs before it asks. What exists is left as it
-is: settings that differ are shown, and changed only with --reconcile. It can be
+It shows its plan and the cost, and asks for confirmation. Existing resources are not
+changed: differences are shown, and fixed only with --reconcile. It can be
 interrupted and repeated at any time.
 
 Exit codes: 0 everything is there; 1 something failed, and what does not depend on it
@@ -80,10 +80,10 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	fs.BoolVar(&f.spot, "spot", false, "Use spot capacity for these node pools.")
 	cli.NumberVar(fs, &f.minNodes, 0, cli.Unbounded, "min-nodes", "Keep at least this `NUMBER` of nodes in each of them. They cost money while they are idle.")
 	fs.BoolVar(&f.autopilot, "autopilot", false, "Let GKE manage the nodes. The cluster is then in the whole region.")
-	fs.StringVar(&f.machine, "machine-type", usualMachine, "`TYPE` of the machines that run what the cluster itself needs.")
+	fs.StringVar(&f.machine, "machine-type", usualMachine, "Machine `TYPE` for the cluster's own components.")
 	f.maxNodes = usualMaxNodes
 	cli.NumberVar(fs, &f.maxNodes, 1, cli.Unbounded, "max-nodes", "Maximum `NUMBER` of these machines.")
-	fs.BoolVar(&f.private, "private", false, "Give the API server no address: it is reached by its name alone, as IAM allows.")
+	fs.BoolVar(&f.private, "private", false, "Close the API server's IP addresses: it is reached only by its DNS name, with IAM permissions.")
 	fs.StringSliceVar(&f.authorized, "authorized-networks", nil, "Let only these `NETWORKS` reach the API server's address: a comma-separated list, such as 203.0.113.0/24.")
 	f.addNetwork(fs)
 	fs.StringVar(&f.kueue, "kueue", "", "Set up a queue: `QUEUE`, or kinetic without a value. Kueue must be installed.")
@@ -91,10 +91,10 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	fs.StringVar(&f.profile, "profile-name", "", "`NAME` of the profile to write. Default: the cluster's profile.")
 	outcome := cli.NewSection("Outcome")
 	fs = outcome.Flags
-	fs.BoolVarP(&f.yes, "yes", "y", false, "Do not ask.")
+	fs.BoolVarP(&f.yes, "yes", "y", false, "Don't ask for confirmation.")
 	f.dryRun.Add(outcome, "Print what would be done, and change nothing: none or client.")
 	fs.BoolVar(&f.reconcile, "reconcile", false, "Change settings of existing resources that differ.")
-	fs.BoolVar(&f.force, "force", false, "Also use a cluster that someone else has made.")
+	fs.BoolVar(&f.force, "force", false, "Also use a cluster that up didn't create.")
 	fs.StringVarP(&f.output, "output", "o", "", "Output `FORMAT` of the plan: yaml or json.")
 	outcome.Offer("output", cli.Formats()...)
 	complete := completer{c.Connection}
@@ -110,7 +110,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	connection := c.Connection.Section()
 	connection.Completions["zone"] = complete.zone
 	root := &cobra.Command{
-		Use: "up", Short: "Create a cluster with all that jobs need", Long: upLong, Example: upExamples,
+		Use: "up", Short: "Create a GKE cluster with everything jobs need", Long: upLong, Example: upExamples,
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic up"},
 		Args:        stack.NoArguments("up"), ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: cli.RunE(func(ctx context.Context, _ []string) error {
@@ -272,7 +272,7 @@ func (o *upOptions) run(ctx context.Context) error {
 		return cli.Usage(err)
 	}
 	plan := infra.MakePlan(e.Items, found, o.reconcile)
-	u.Phase("looked", fmt.Sprintf("cluster %s in %s of project %s: %s", e.Names.Cluster, e.Names.Zone, e.Names.Project, counts(plan)))
+	u.Phase("planned", fmt.Sprintf("cluster %s in %s of project %s: %s", e.Names.Cluster, e.Names.Zone, e.Names.Project, counts(plan)))
 	if o.dryRun {
 		return o.print(plan)
 	}

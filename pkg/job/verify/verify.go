@@ -102,7 +102,7 @@ func (f Verifier) Find(ctx context.Context, j *job.Job) (*Pickle, error) {
 	}
 	switch {
 	case unseen != nil:
-		return nil, untrusted("job %s: its cluster could not be asked for the hash of the result, and only its store, %s, has one: %w"+advice, j.ID(), j.Store.URL(), unseen)
+		return nil, untrusted("job %s: could not get the hash of the result from its cluster, and only its store, %s, has one: %w"+advice, j.ID(), j.Store.URL(), unseen)
 	case !status.State.Ended():
 		return nil, untrusted("job %s: its store, %s, has a result, but its cluster has not reported that the job has ended: try again later"+advice, j.ID(), j.Store.URL())
 	case j.Store.URL() != j.Usual:

@@ -104,7 +104,7 @@ func TestFind(t *testing.T) {
 		"ended without a report":               {store: mine, cluster: cluster{now: is(api.Succeeded, nil)}, want: Pickle{Pickle: stored, Source: Store}, warning: "only against the store"},
 		"gone, in another store":               {store: "gs://other", cluster: cluster{now: gone}, err: "only its store, gs://other, has the hash of the result; that is not the store in use, gs://mine; if everybody"},
 		"gone, in another store that is named": {store: "gs://other", cluster: cluster{now: gone}, trustStore: true, want: Pickle{Pickle: stored, Source: Store}},
-		"no cluster":                           {store: mine, cluster: cluster{err: errors.New("no route")}, err: "its cluster could not be asked for the hash of the result, and only its store, gs://mine, has one: no route; if everybody"},
+		"no cluster":                           {store: mine, cluster: cluster{err: errors.New("no route")}, err: "could not get the hash of the result from its cluster, and only its store, gs://mine, has one: no route; if everybody"},
 		"no cluster, and remembered":           {store: mine, cluster: cluster{err: errors.New("no route")}, remembered: true, want: Pickle{Pickle: reported, Source: Cache}},
 		"no cluster, but trust":                {store: mine, cluster: cluster{err: errors.New("no route")}, trustStore: true, want: Pickle{Pickle: stored, Source: Store}},
 		"it still runs":                        {store: mine, cluster: cluster{now: running, waits: true}, err: "its cluster has not reported that the job has ended: try again later"},

@@ -42,7 +42,7 @@ func (e *RefusedError) Error() string {
 type LostError struct{ Port Port }
 
 func (e *LostError) Error() string {
-	return fmt.Sprintf("a connection to port %d of pod %s was lost; the next one is a new one", e.Port.Number, e.Port.Pod)
+	return fmt.Sprintf("the connection to port %d of pod %s was lost; the next request opens a new one", e.Port.Number, e.Port.Pod)
 }
 
 // Conn is a connection to a port of a pod.

@@ -211,7 +211,7 @@ func TestServeTellsThatAConnectionBroke(t *testing.T) {
 	if data, _ := io.ReadAll(conn); string(data) != "hello\n" {
 		t.Errorf("got %q", data)
 	}
-	if got := (<-told).Error(); got != "a connection to port 5678 of pod train-x was lost; the next one is a new one" {
+	if got := (<-told).Error(); got != "the connection to port 5678 of pod train-x was lost; the next request opens a new one" {
 		t.Errorf("told %q", got)
 	}
 }

@@ -134,16 +134,16 @@ func (r *reader) checkOrigins() error {
 func (r *reader) insteadOf(o origin) string {
 	switch {
 	case r.wanted.Kind == Requirements:
-		return "which does not count for " + r.wanted.Source + ": list the package there, too"
+		return "which is not used for " + r.wanted.Source + ": list the package there, too"
 	case r.wanted.Kind == Script:
 		return fmt.Sprintf("which is not read in scripts: write %q", o.line.Name()+" @ URL")
 	case !o.byUV:
 		return "which is not read: run " + r.poetryExport()
 	}
 	if lock := filepath.Join(r.wanted.Dir, string(UVLock)); isFile(lock) {
-		return "which only counts with its lock: use --requirements " + r.name(lock)
+		return "which is used only with its lock: use --requirements " + r.name(lock)
 	}
-	return "which only counts with a lock: run uv lock"
+	return "which is used only with a lock: run uv lock"
 }
 
 // poetryExport returns the command that writes all that the job needs to requirements.txt, with the sources and the

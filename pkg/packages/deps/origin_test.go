@@ -17,8 +17,8 @@ func TestOriginsThatAreNotRead(t *testing.T) {
 		archive, want string
 		options       func(*Options)
 	}{
-		"a workspace":             {app + "[tool.uv.sources]\nmy-lib = {workspace = true}\n", `pyproject.toml:5: "My_Lib[x]>=1" comes from the workspace, as [tool.uv.sources] says, which only counts with a lock: run uv lock`, nil},
-		"an unread lock":          {app + "[tool.uv.sources]\nmy-lib = {workspace = true}\n-- uv.lock --\n", "which only counts with its lock: use --requirements uv.lock", func(o *Options) { o.File = "pyproject.toml" }},
+		"a workspace":             {app + "[tool.uv.sources]\nmy-lib = {workspace = true}\n", `pyproject.toml:5: "My_Lib[x]>=1" comes from the workspace, as [tool.uv.sources] says, which is used only with a lock: run uv lock`, nil},
+		"an unread lock":          {app + "[tool.uv.sources]\nmy-lib = {workspace = true}\n-- uv.lock --\n", "which is used only with its lock: use --requirements uv.lock", func(o *Options) { o.File = "pyproject.toml" }},
 		"Git":                     {app + "[tool.uv.sources]\nmy-lib = {git = 'https://me:secret@h/r', rev = 'x'}\n", `comes from the Git repository https://***@h/r, as`, nil},
 		"a URL":                   {app + "[tool.uv.sources]\nMy_Lib.url = 'https://h/my_lib-1-py3-none-any.whl'\n", `comes from https://h/my_lib-1-py3-none-any.whl`, nil},
 		"an index":                {app + "[tool.uv.sources]\nmy-lib.index = 'inner'\n", `comes from the index inner`, nil},

@@ -106,7 +106,7 @@ func TestSettingsOfUV(t *testing.T) {
 	if diff := cmp.Diff([]string{"--find-links https://one/links", "--find-links " + filepath.Join(dir, "wheels")}, w.Options); diff != "" {
 		t.Error(diff)
 	}
-	if len(w.Warnings) != 1 || !strings.Contains(w.Warnings[0], "pyproject.toml: without a lock, these settings of uv don't count: exclude-newer, override-dependencies, prerelease: run uv lock") {
+	if len(w.Warnings) != 1 || !strings.Contains(w.Warnings[0], "pyproject.toml: without a lock, these settings of uv are ignored: exclude-newer, override-dependencies, prerelease: run uv lock") {
 		t.Errorf("warnings %q", w.Warnings)
 	}
 	w, err = Find(at(project(t, archive+"-- uv.lock --\n"), "."))

@@ -182,7 +182,7 @@ func (r *reader) uvOf(root workspace) error {
 	own := uvConfig{root.uv, root.dir, r.name(filepath.Join(root.dir, string(Project)))}
 	if found.name != own.name && found.dir == root.dir {
 		if names := own.set(func(s uvSetting) bool { return s.replaced }); len(names) > 0 && r.wanted.Kind != UVLock {
-			r.warn(fmt.Sprintf("%s: these settings of uv don't count, because %s takes their place: %s", own.name, found.name, strings.Join(names, ", ")))
+			r.warn(fmt.Sprintf("%s: these settings of uv are ignored, because %s takes their place: %s", own.name, found.name, strings.Join(names, ", ")))
 		}
 		own.uvTable = own.besideFile()
 	}
@@ -297,7 +297,7 @@ func (r *reader) limits(c uvConfig) error {
 		}
 	}
 	if unread := c.set(func(s uvSetting) bool { return s.locked }); len(unread) > 0 {
-		r.warn(fmt.Sprintf("%s: without a lock, these settings of uv don't count: %s: run uv lock", c.name, strings.Join(unread, ", ")))
+		r.warn(fmt.Sprintf("%s: without a lock, these settings of uv are ignored: %s: run uv lock", c.name, strings.Join(unread, ", ")))
 	}
 	return nil
 }

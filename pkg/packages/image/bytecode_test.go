@@ -215,7 +215,7 @@ func TestNotesOfBytecode(t *testing.T) {
 		forge(t, s, e)
 		s.do(t, http.MethodDelete, "manifests/"+tagOf(t, e), "")
 		made := mustMake(t, c, s, e, o)
-		innocent := strings.Contains(strings.Join(made.Warnings, "\n"), "; another machine has made the layer again after it was lost, or find out who may write to the repository")
+		innocent := strings.Contains(strings.Join(made.Warnings, "\n"), "; either another machine rebuilt the layer after it was lost, or someone replaced it: find out who can write to the repository")
 		if len(made.Warnings) != 1 || innocent != withBytecode {
 			t.Errorf("with bytecode %v: warnings %q", withBytecode, made.Warnings)
 		}

@@ -218,7 +218,7 @@ func (m *maker) make(ctx context.Context, k key, wheels []Wheel, opened []*wheel
 		if other, ok, err := m.recall(ctx, k); err != nil {
 			return layer{}, err
 		} else if ok && other.names != l.names {
-			m.warn("%s:%s says that %s became the layer %s, and it becomes %s: the note is replaced; find out who may write to the repository",
+			m.warn("%s:%s names another layer for %s (%s) than this machine built (%s): the tag is replaced; find out who can write to the repository",
 				m.repo.Name(), k.tag(), describe(wheels), other.names.Digest, l.names.Digest)
 		}
 	}

@@ -108,11 +108,11 @@ func (m *maker) recall(ctx context.Context, k key) (layer, bool, error) {
 	}
 	known := names{}
 	if m.memory.Load("note "+tag.Name(), &known) && known != n {
-		why := "find out who may write to the repository"
+		why := "find out who can write to the repository"
 		if k.bytecode { // which depends on the Python that made it
-			why = "another machine has made the layer again after it was lost, or " + why
+			why = "either another machine rebuilt the layer after it was lost, or someone replaced it: " + why
 		}
-		m.warn("%s says that its layer is %s, and this machine made %s: the note is replaced; %s", tag.Name(), n.Digest, known.Digest, why)
+		m.warn("%s names the layer %s, but this machine built %s: the tag is replaced; %s", tag.Name(), n.Digest, known.Digest, why)
 		return layer{}, false, nil
 	}
 	if m.options.Mend {

@@ -140,13 +140,13 @@ func TestForgedNotes(t *testing.T) {
 		layers  int
 		warning string
 	}{
-		"what this machine made": {c, image.Options{}, 1, "and this machine made sha256:"},
-		"checked":                {client(t), image.Options{Verify: true}, 3, "and it becomes sha256:"},
+		"what this machine made": {c, image.Options{}, 1, "but this machine built sha256:"},
+		"checked":                {client(t), image.Options{Verify: true}, 3, "than this machine built (sha256:"},
 	} {
 		forge(t, s, e)
 		s.do(t, http.MethodDelete, "manifests/"+tagOf(t, e), "")
 		made := mustMake(t, tt.client, s, e, tt.options)
-		if made.Layers != tt.layers || len(made.Warnings) != 1 || !strings.Contains(made.Warnings[0], tt.warning) || !strings.Contains(made.Warnings[0], "find out who may write to the repository") {
+		if made.Layers != tt.layers || len(made.Warnings) != 1 || !strings.Contains(made.Warnings[0], tt.warning) || !strings.Contains(made.Warnings[0], "find out who can write to the repository") {
 			t.Errorf("%s: made %+v", name, made)
 		}
 		got := files(t, s.image(t, tagOf(t, e)))

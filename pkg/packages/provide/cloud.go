@@ -234,7 +234,7 @@ func (p *Provider) fits(ctx context.Context, plan decide.Plan, facts image.Facts
 	}
 	for _, o := range plan.Wanted.Options {
 		if name, value, _ := strings.Cut(o, " "); isHere(value) {
-			return unfit("%s %s: Cloud Build can't read this machine's files: install uv or a fitting pip here, or lock the project", name, value)
+			return unfit("%s %s: Cloud Build can't read this machine's files: install uv or a suitable pip here, or lock the project", name, value)
 		}
 	}
 	needed, possible, err := p.Resolver.Hosts(ctx, p.wish(plan, facts), packages)
@@ -287,7 +287,7 @@ func (p *Provider) buildRequest(ctx context.Context, arch string, r cloudbuild.R
 		digest, err = p.Images.Digest(ctx, r.Image, arch)
 	}
 	if err == nil && digest == "" {
-		err = fmt.Errorf("the build %s has ended well, but there is no image %s: see %s", build.ID(), r.Image, build.URL)
+		err = fmt.Errorf("build %s succeeded, but there is no image %s: see %s", build.ID(), r.Image, build.URL)
 	}
 	return build.Joined, digest, err
 }

@@ -81,7 +81,7 @@ func wishDocument(plan decide.Plan, packages []deps.Package) (document, error) {
 	for _, o := range options {
 		name, value, _ := strings.Cut(o, " ")
 		if isHere(value) {
-			return d, &resolve.MistakeError{Err: fmt.Errorf("%s %s: the pod can't read this machine's files: install uv or a fitting pip here, or lock the project", name, value)}
+			return d, &resolve.MistakeError{Err: fmt.Errorf("%s %s: the pod can't read this machine's files: install uv or a suitable pip here, or lock the project", name, value)}
 		}
 		d.Options = append(d.Options, deps.WithoutUsers(o))
 	}
@@ -92,7 +92,7 @@ func wishDocument(plan decide.Plan, packages []deps.Package) (document, error) {
 func (d document) checkVariables() error {
 	for _, line := range slices.Concat(d.Requirements, d.Constraints, d.Options) {
 		if name := deps.Variable(line); name != "" {
-			return &resolve.MistakeError{Err: fmt.Errorf("%q has the variable %s, which only this machine has: write its value, or install uv or a fitting pip, so that this machine resolves",
+			return &resolve.MistakeError{Err: fmt.Errorf("%q has the variable %s, which only this machine has: write its value, or install uv or a suitable pip, so that this machine resolves",
 				deps.Hidden(line), name)}
 		}
 	}

@@ -58,7 +58,7 @@ func (e *NeedsBuildError) Error() string {
 	return "packages have to be built, because they have no wheel that fits: " + strings.Join(all, ", ")
 }
 
-// ConflictError says that requirements can't be met together.
+// ConflictError says that requirements conflict.
 type ConflictError struct {
 	By Method
 	// Lines are the requirements that the resolver names.
@@ -80,7 +80,7 @@ func (e *ConflictError) Error() string {
 	if slices.ContainsFunc(e.Lines, func(l deps.Line) bool { return l.File == runtimePlace }) {
 		advice += ", or leave out the runtime with --runtime none"
 	}
-	return fmt.Sprintf("%s can't be met together: %s; %s says:\n%s", whose, advice, e.By, e.Output)
+	return fmt.Sprintf("%s conflict with each other: %s; %s says:\n%s", whose, advice, e.By, e.Output)
 }
 
 // FailedError says that a resolver failed.

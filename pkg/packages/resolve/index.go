@@ -146,7 +146,7 @@ func checkAnswer(answer *http.Response, hadLogin bool) error {
 	case answer.StatusCode == http.StatusNotFound:
 		return ErrNotFound
 	case answer.StatusCode == http.StatusUnauthorized && !hadLogin:
-		return &refusedError{"it requires credentials: add them to ~/.netrc, or to the URL with a variable, such as https://${USER}:${PASSWORD}@HOST; keyrings are not asked"}
+		return &refusedError{"it requires credentials: add them to ~/.netrc, or to the URL with a variable, such as https://${USER}:${PASSWORD}@HOST; keyrings are not used"}
 	case answer.StatusCode == http.StatusUnauthorized:
 		return errors.New("it does not accept the credentials")
 	case answer.StatusCode == http.StatusForbidden:

@@ -122,7 +122,7 @@ func (r Resolver) pinned(ctx context.Context, w Request) ([]deps.Package, error)
 	if errors.As(err, &missing) {
 		next := ": correct its version, name an index that has it, or lock the requirements again"
 		if s.NoIndex != "" {
-			next = fmt.Sprintf(", and %s lets no index be asked: put its file into a directory of --find-links", s.NoIndex)
+			next = fmt.Sprintf(", and %s disables package indexes: put its file into a directory of --find-links", s.NoIndex)
 		}
 		return nil, &MistakeError{fmt.Errorf("%s: %w%s", w.placeOf(missing.Pin.Name), err, next)}
 	}

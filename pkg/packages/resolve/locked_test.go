@@ -130,13 +130,13 @@ func TestHashes(t *testing.T) {
 		"links and an index": {
 			lines: []string{"--index-url " + s.withLogin("me", secret), "--find-links " + filepath.Join(disk, "f"), pinA, pinB}, want: []string{"a " + filepath.Join(disk, "f", "a-1-py3-none-any.whl"), "b " + s.URL},
 		},
-		"no index": {lines: []string{"--no-index", pinA}, wantErr: "requirements.txt:2: a==1: no file matches any of its hashes, and --no-index lets no index be asked: put its file", mistake: true},
+		"no index": {lines: []string{"--no-index", pinA}, wantErr: "requirements.txt:2: a==1: no file matches any of its hashes, and --no-index disables package indexes: put its file", mistake: true},
 		"no index for pip": {
 			lines: []string{"--index-url " + s.withLogin("me", secret), pinA}, environ: []string{"PIP_NO_INDEX=1"}, mistake: true,
-			wantErr: "no file matches any of its hashes, and the variable PIP_NO_INDEX lets no index be asked: put",
+			wantErr: "no file matches any of its hashes, and the variable PIP_NO_INDEX disables package indexes: put",
 		},
 		"no index in pip.conf": {
-			lines: []string{"--index-url " + s.withLogin("me", secret), pinA}, pip: "[global]\nno-index = true\n", mistake: true, wantErr: "pip.conf lets no index be asked: put its file",
+			lines: []string{"--index-url " + s.withLogin("me", secret), pinA}, pip: "[global]\nno-index = true\n", mistake: true, wantErr: "pip.conf disables package indexes: put its file",
 		},
 		"links in pip.conf": {
 			lines: []string{pinA}, pip: "[global]\nno-index = true\nfind-links = " + filepath.Join(disk, "f") + "\n", want: []string{"a " + filepath.Join(disk, "f", "a-1-py3-none-any.whl")},
@@ -159,7 +159,7 @@ func TestHashes(t *testing.T) {
 		"links elsewhere": {lines: []string{"--find-links " + s.URL, pinA}, wantErr: "install uv"},
 		"no hash":         {lines: []string{pinA, "b==2"}, wantErr: "install uv"},
 		"a bad hash":      {lines: []string{"a==1 --hash=sha256:x"}, wantErr: "requirements.txt:1: --hash=sha256:x", mistake: true},
-		"a constraint":    {lines: []string{"-c limits.txt", pinA}, wantErr: "a<1 (limits.txt:1), a[x]==1 (requirements.txt:2) can't be met together"},
+		"a constraint":    {lines: []string{"-c limits.txt", pinA}, wantErr: "a<1 (limits.txt:1), a[x]==1 (requirements.txt:2) conflict with each other"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			t.Parallel()

@@ -133,7 +133,7 @@ func TestPipFails(t *testing.T) {
 		check func(error) bool
 	}{
 		"conflict": {
-			lines: []string{"# comment", "a==1", "b<2"}, want: []string{"a==1 (requirements.txt:3)", "b<2 (requirements.txt:4)", "can't be met together", "a 1 depends on b>=2"},
+			lines: []string{"# comment", "a==1", "b<2"}, want: []string{"a==1 (requirements.txt:3)", "b<2 (requirements.txt:4)", "conflict with each other", "a 1 depends on b>=2"},
 			check: is[*resolve.ConflictError],
 		},
 		"conflict with the runtime": {

@@ -212,7 +212,7 @@ cat >&2 <<'END'
   ╰─▶ Because b==1 depends on only-sdist>=2 and you require only-sdist<2, we can conclude
       that your requirements are unsatisfiable.
 END
-exit 1`, []string{"only-sdist<2 (requirements.txt:2), b (the job's runtime) can't be met together", "uv says:", "╰─▶ Because b==1 depends"}, is[*resolve.ConflictError],
+exit 1`, []string{"only-sdist<2 (requirements.txt:2), b (the job's runtime) conflict with each other", "uv says:", "╰─▶ Because b==1 depends"}, is[*resolve.ConflictError],
 		},
 		"source archive": {
 			"cat >&2 <<'END'\n  × No solution found when resolving dependencies:\n  ╰─▶ Because all versions of only-sdist have no usable wheels\n      and you require\n" +

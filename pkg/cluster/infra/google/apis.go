@@ -111,7 +111,7 @@ func (p *Project) number(ctx context.Context) (uint64, error) {
 			return number, nil
 		}
 	}
-	return 0, fmt.Errorf("%s %s: the service does not say it", doing, p.Names.Project)
+	return 0, fmt.Errorf("%s %s: the Service Usage API returned no number", doing, p.Names.Project)
 }
 
 // Ensure implements infra.Actor.

@@ -180,7 +180,7 @@ func (c *Cluster) Get(ctx context.Context) (infra.State, error) {
 func (c *Cluster) detail() string {
 	text := "Autopilot, in " + c.project.Names.Zone
 	if !c.settings.Autopilot {
-		text = fmt.Sprintf("in %s, 1 to %d nodes of %s; GKE upgrades no nodes by itself until the support of their version ends", c.project.Names.Zone, c.settings.MaxNodes, c.settings.Machine)
+		text = fmt.Sprintf("in %s, 1 to %d nodes of %s; GKE doesn't upgrade nodes automatically until support for their version ends", c.project.Names.Zone, c.settings.MaxNodes, c.settings.Machine)
 	}
 	if v := c.settings.VPC; v.Chosen() {
 		text += "; in " + v.String()

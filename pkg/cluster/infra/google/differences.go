@@ -92,7 +92,7 @@ func ofUpgrades(found *container.Cluster, n target.Names) (d difference, differs
 	}
 	command := fmt.Sprintf("gcloud container clusters update %s --location=%s --project=%s --add-maintenance-exclusion-name=%s --add-maintenance-exclusion-scope=%s --add-maintenance-exclusion-until-end-of-support",
 		n.Cluster, n.Zone, n.Project, exclusion, strings.ToLower(exclusionScope))
-	return difference{infra.Difference{Setting: "upgrades of nodes", Have: "at any time", Want: "none until the support of their version ends", Fixed: true, Command: command}, nil, ""}, true
+	return difference{infra.Difference{Setting: "upgrades of nodes", Have: "at any time", Want: "none until support for their version ends", Fixed: true, Command: command}, nil, ""}, true
 }
 
 // ofFirstPool compares the first pool with what the user has chosen about it. Clusters of others may
