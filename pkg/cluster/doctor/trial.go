@@ -152,7 +152,7 @@ func timeless(o diagnose.Observation) diagnose.Diagnosis {
 // progress says how far a pod has come that nothing seems to stop.
 func progress(pods []corev1.Pod) string {
 	if len(pods) == 0 {
-		return "its Job has made no pod"
+		return "its Job has created no pod"
 	}
 	p := pods[len(pods)-1]
 	state := diagnose.WorkerOf(p).State

@@ -168,7 +168,7 @@ func TestHangs(t *testing.T) {
 		"no node yet":      {&trialCluster{pods: pod("", `"conditions":[]`)}, "no node has been chosen for it", false},
 		"a slow node":      {&trialCluster{pods: pod("n", creating)}, "its container has not started: ContainerCreating", false},
 		"a program":        {&trialCluster{pods: pod("n", `"containerStatuses":[{"name":"kinetic-worker","state":{"running":{}}}]`)}, "its container runs", false},
-		"no pod":           {&trialCluster{}, "its Job has made no pod", false},
+		"no pod":           {&trialCluster{}, "its Job has created no pod", false},
 		"it can't be read": {&trialCluster{broken: true}, "etcdserver: no leader", false},
 	} {
 		t.Run(name, func(t *testing.T) {

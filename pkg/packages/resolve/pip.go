@@ -123,7 +123,7 @@ func (r Resolver) fittingPip(ctx context.Context, w Request) (tool, string) {
 	for _, path := range r.pythons(t) {
 		i, err := r.ask(ctx, path, w.Root)
 		if err != nil {
-			why = fmt.Sprintf("there is no uv; %s does not say what it is: %v", path, err)
+			why = fmt.Sprintf("there is no uv; asking %s for its version failed: %v", path, err)
 			continue
 		}
 		if misfit := i.misfit(w); misfit != "" {
