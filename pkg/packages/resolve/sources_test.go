@@ -67,7 +67,8 @@ func TestExplain(t *testing.T) {
 }
 
 func TestLocateRejects(t *testing.T) {
-	for _, f := range []deps.WheelFile{{URL: "ftp://h/a"}, {URL: "https://h/a"}, {URL: "https://["}, {URL: "file:///nowhere"}, {Path: "/nowhere"}} {
+	gone := filepath.Join(t.TempDir(), "gone")
+	for _, f := range []deps.WheelFile{{URL: "ftp://h/a"}, {URL: "https://h/a"}, {URL: "https://["}, {URL: "file://" + gone}, {Path: gone}} {
 		if got, err := Locate(f); err == nil {
 			t.Errorf("%+v: got %+v", f, got)
 		}
