@@ -4,7 +4,7 @@ import os
 import time
 import unittest
 
-from fixture import RunnerCase, pack
+from fixture import RunnerCase, pack, sha256
 from kinetic_runner.bundle.tree import read_index
 from kinetic_runner.bundle.update import seal, update_bundle
 from kinetic_runner.store import open_store
@@ -26,6 +26,16 @@ def content(root):
     return found
 
 
+def apart(files, path, text):
+    """The index and the blobs of a bundle in which a file with a new text is a blob of its own, stored as it is."""
+    index, blobs = pack({name: files[name] for name in files if name != path})
+    data = text.encode()
+    index["files"].append({"path": path, "size": len(data), "blob": 1, "offset": 0})
+    index["files"].sort(key=lambda entry: entry["path"])
+    index["blobs"].append({"sha256": sha256(data), "size": len(data)})
+    return index, [*blobs, data]
+
+
 class Update(RunnerCase):
     def setUp(self):
         super().setUp()
@@ -36,8 +46,11 @@ class Update(RunnerCase):
 
     def update(self, files, **kwargs):
         """Goes to this bundle; returns the files that were written for it."""
+        return self.go_to(*pack(files, **kwargs))
+
+    def go_to(self, index, blobs):
         before = self.seals()
-        update_bundle(self.stored, read_index(self.stored, self.put_index(*pack(files, **kwargs))), self.workspace, self.memory)
+        update_bundle(self.stored, read_index(self.stored, self.put_index(index, blobs)), self.workspace, self.memory)
         return {path for path, mark in self.seals().items() if mark != before.get(path)}
 
     def seals(self):
@@ -104,6 +117,29 @@ class Update(RunnerCase):
         self.assertIn("__pycache__/a.cpython-311.pyc", content(self.workspace))
         self.update(dict(files, **{"a.py": "two"}))
         self.assertNotIn("__pycache__/a.cpython-311.pyc", content(self.workspace))
+
+    def test_a_file_that_becomes_a_blob_of_its_own(self):
+        files = {"a.py": "one", "b.py": "two"}
+        self.update(files)
+        self.assertEqual(self.go_to(*apart(files, "a.py", "ONE")), {"a.py"})  # of the same size
+        self.assertEqual(self.go_to(*apart(files, "a.py", "ONE")), set())
+        self.touch("a.py", "123")
+        self.assertEqual(self.go_to(*apart(files, "a.py", "ONE")), {"a.py"})
+        self.assertEqual(self.update(files), {"a.py"})
+        self.assertEqual(content(self.workspace), files)
+
+    def test_byte_code_of_a_file_that_is_a_blob_of_its_own(self):
+        files = {"config.py": "one", "config.prod.py": "two"}
+        self.go_to(*apart(files, "config.py", "LR = 1"))
+        self.touch("__pycache__/config.cpython-311.pyc")
+        self.go_to(*apart(files, "config.py", "LR = 2"))
+        self.assertNotIn("__pycache__/config.cpython-311.pyc", content(self.workspace))
+
+    def test_a_linked_cache(self):
+        index, blobs = pack({"a.py": "one", "kept/a.txt": "text"})
+        index["links"] = [{"path": "__pycache__", "target": "kept"}]
+        self.go_to(index, blobs)
+        self.assertEqual(content(self.workspace)["kept/a.txt"], "text")
 
     def test_an_update_that_was_cut_off(self):
         files = {"a.py": "a", "b.py": "b"}

@@ -49,10 +49,10 @@ class Tree:
                 for part in file.parts:
                     whole[part].append((large, offset))
                     offset += index.blobs[part].size
-            elif not index.blobs[file.blob].gzipped and file.size == index.blobs[file.blob].size:
-                whole[file.blob].append((Arriving(self, file, 1), 0))
-            else:
+            elif is_cut(file, index.blobs):
                 cut[file.blob].append(file)
+            else:
+                whole[file.blob].append((Arriving(self, file, 1), 0))
         tasks = []
         for number, blob in enumerate(index.blobs):
             tasks += [(self._copy, blob, whole[number][i : i + COPIES]) for i in range(0, len(whole[number]), COPIES)]
@@ -147,6 +147,11 @@ class Tree:
         if len(self._made) >= REMEMBERED:
             self._made = {""}
         self._made.add(path)
+
+
+def is_cut(file, blobs):
+    """Report whether a file is a part of a blob, or a compressed one: such blobs are read before a file is written."""
+    return not file.parts and (blobs[file.blob].gzipped or file.size != blobs[file.blob].size)
 
 
 class Arriving:

@@ -14,7 +14,7 @@ import time
 from contextlib import suppress
 
 from .tree import Index, parents_of
-from .unpack import Tree, empty_directory
+from .unpack import Tree, empty_directory, is_cut
 
 CACHE = "__pycache__"
 DIGEST_BYTES = 16
@@ -33,7 +33,7 @@ def update_bundle(store, index, workspace, memory):
         last, mark, digest = known.get(file.path, NEVER)
         if last == origins[file.path]:
             seals[file.path] = mark
-        elif digest and last.startswith(f"{file.mode:o} {file.size} "):
+        elif digest and last.startswith(f"{file.mode:o} {file.size} ") and is_cut(file, index.blobs):
             seals[file.path], alike[file.path] = mark, digest
     with suppress(FileNotFoundError):
         os.unlink(memory)  # until the workspace is whole again
@@ -43,8 +43,8 @@ def update_bundle(store, index, workspace, memory):
         missing = [file for file in index.files if file.path not in found or file.path in alike]
         tree.write_files(Index(index.blobs, missing, index.links, index.dirs), store.parallel)
         tree.write_links(index)
-        drop_byte_code(workspace, tree.written)
         same = found - tree.written
+        drop_byte_code(workspace, [file.path for file in missing if file.path not in same])
         files = {path: [where, *known[path][1:]] for path, where in origins.items() if path in same}
         files.update((path, [where, seal(f"{workspace}/{path}"), tree.digests.get(path, "")]) for path, where in origins.items() if path not in same)
         remember(memory, files)
@@ -125,7 +125,7 @@ def drop_byte_code(root, paths):
         folder, _, name = path.rpartition("/")
         modules.setdefault(os.path.join(root, folder, CACHE), set()).add(module_of(name))
     for cache, names in modules.items():
-        if os.path.isdir(cache):
+        if os.path.isdir(cache) and not os.path.islink(cache):
             remove_if(cache, lambda name, names=names: module_of(name) in names)
 
 

@@ -9,6 +9,7 @@ import sys
 
 from ..child import function  # first: what it finds loaded is what Python itself has loaded
 
+import gc
 import os
 import selectors
 import signal
@@ -33,6 +34,9 @@ def main(argv, _):
     if not packages.load():
         os._exit(1)
     signal.alarm(0)
+    if hasattr(gc, "freeze"):
+        gc.collect()
+        gc.freeze()  # else each fork looks through all objects of the packages when it ends, and copies their pages
     order, control = Kept("--lasting" in flags).serve()  # from here on, this is a fork
     if "numpy.random" in sys.modules:  # else the random numbers of all calls would be the same
         sys.modules["numpy.random"].seed()

@@ -57,7 +57,7 @@ def prepared():
 
     if "KINETIC_LEADER" in os.environ:
         from ..hosts import runner  # noqa: F401
-    with suppress(ImportError, RunnerError):  # a Python that lacks these: the call may need none of them
+    with suppress(ImportError, OSError, RunnerError):  # what is missing or broken here: the call may need none of it
         import ctypes  # noqa: F401
 
         http.tls_context()
