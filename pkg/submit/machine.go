@@ -28,7 +28,7 @@ type Machine struct {
 	PackageRoot, PackageRootFrom string
 	PythonPath                   string
 	NoDefaultExcludes            bool
-	// EditedSince is pack.Options.EditedSince.
+	// EditedSince is pack.Options.EditedSince, for calls that keep hosts warm.
 	EditedSince time.Time
 	// User is the name of the account.
 	User string

@@ -67,6 +67,14 @@ func refusesWarm(r api.Request, s api.Spec) string {
 // KeepsWarm reports whether the plan's call is for a warm host.
 func (p Planned) KeepsWarm() bool { return p.Spec.KeepWarm.Idle > 0 }
 
+// editedSince returns the time since which files count as edited: for a warm host, which gets many versions of them.
+func (p Planned) editedSince(m Machine) time.Time {
+	if p.KeepsWarm() {
+		return m.EditedSince
+	}
+	return time.Time{}
+}
+
 // WarmPlace is where the calls of a job can run: what their pods have in common.
 type WarmPlace struct {
 	// Key identifies the place among those of a namespace.

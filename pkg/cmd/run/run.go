@@ -285,7 +285,7 @@ func (o *options) run(ctx context.Context) error {
 	if !o.mode.submits() {
 		identity = submit.FixedIdentity()
 	}
-	if o.mode == modeRun && o.request.KeepWarm.Idle > 0 {
+	if o.mode == modeRun && o.request.JobID == "" { // a repeated submit with an ID must find the same bundle
 		o.machine.EditedSince = o.clock.Now().Add(-editTime)
 	}
 	search := o.searchWarm(ctx)

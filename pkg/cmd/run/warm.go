@@ -102,7 +102,7 @@ func (o *options) runWarm(ctx context.Context, id submit.Identity, planned submi
 
 // find returns a host at the place of the call, and a connection to it; nil if there is none that could take the call now. It says why.
 func (r *warmRun) find(ctx context.Context) (host kube.WarmHost, conn *warm.Conn, err error) {
-	hosts, err := r.search.found()
+	hosts, err := r.search.found(ctx, r.to.cluster, r.clock.Now())
 	if err != nil {
 		return host, nil, err
 	}
@@ -117,6 +117,8 @@ func (r *warmRun) find(ctx context.Context) (host kube.WarmHost, conn *warm.Conn
 		}
 		conn, state, err := r.ask(ctx, host)
 		switch {
+		case err != nil && ctx.Err() != nil:
+			return host, nil, ctx.Err()
 		case err != nil:
 			why = fmt.Sprintf("could not reach %s: %v", host.ID, err)
 		case state.Current != "" && !r.planned.Spec.KeepWarm.Wait:
@@ -136,7 +138,7 @@ func (r *warmRun) find(ctx context.Context) (host kube.WarmHost, conn *warm.Conn
 
 // ask connects to a host and asks what it does.
 func (r *warmRun) ask(ctx context.Context, host kube.WarmHost) (*warm.Conn, warm.State, error) {
-	if conn := r.search.take(host.ID); conn != nil {
+	if conn := r.search.take(ctx, host.ID); conn != nil {
 		if state, err := conn.State(); err == nil {
 			return conn, state, nil
 		}

@@ -2,6 +2,7 @@ package run
 
 import (
 	"context"
+	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
@@ -10,69 +11,99 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 )
 
+// oldList is the age from which a list of hosts is read again: the plan may have read much data meanwhile.
+const oldList = 5 * time.Second
+
 // warmSearch lists the warm hosts, and connects to the one that most likely fits, while the call is planned.
 type warmSearch struct {
 	stop context.CancelFunc
-	done chan struct{} // closed when the fields below are set
-
-	hosts []kube.WarmHost
-	err   error
-	// likely is the ID of the host with the connection.
+	// listed is closed when the next fields are set. likely is the host that is connected to, "" for none.
+	listed chan struct{}
+	at     time.Time
+	hosts  []kube.WarmHost
+	err    error
 	likely string
-	conn   *warm.Conn
+	// connected is closed when conn is set, which is nil if there is no connection.
+	connected chan struct{}
+	conn      *warm.Conn
 }
 
 // searchWarm starts a search. It is nil if the call looks for no warm host. The caller must close it.
 func (o *options) searchWarm(ctx context.Context) *warmSearch {
-	w := o.request.KeepWarm
-	if o.mode != modeRun || o.request.Backend == api.BackendLocal || w.Idle == 0 || w.Fresh {
+	r := o.request
+	if o.mode != modeRun || r.Backend == api.BackendLocal || r.Map != "" || r.KeepWarm.Idle == 0 || r.KeepWarm.Fresh {
 		return nil
 	}
 	ctx, stop := context.WithCancel(ctx)
-	s := &warmSearch{stop: stop, done: make(chan struct{})}
+	s := &warmSearch{stop: stop, at: o.clock.Now(), listed: make(chan struct{}), connected: make(chan struct{})}
 	cluster, err := backend.Cluster(o.connection, o.target, o.target.Namespace)
 	if err != nil {
 		s.err = err
-		close(s.done)
+		close(s.listed)
+		close(s.connected)
 		return s
 	}
 	go func() {
-		defer close(s.done)
-		if s.hosts, s.err = cluster.WarmHosts(ctx, ""); s.err == nil {
-			s.connect(ctx, o, cluster)
+		defer close(s.connected)
+		likely := s.list(ctx, cluster)
+		close(s.listed)
+		if likely != nil {
+			s.connect(ctx, o, cluster, *likely)
 		}
 	}()
 	return s
 }
 
-// connect connects to the newest host of this user. If that fails, who needs the host tries again.
-func (s *warmSearch) connect(ctx context.Context, o *options, cluster *kube.Cluster) {
+// list lists the hosts, and returns the newest of this user if this machine has its key.
+func (s *warmSearch) list(ctx context.Context, cluster *kube.Cluster) *kube.WarmHost {
+	s.hosts, s.err = cluster.WarmHosts(ctx, "")
 	owner := job.CurrentUser()
-	for _, host := range s.hosts {
-		if host.Owner != owner || !host.TakesCalls() {
-			continue
-		}
-		if config, err := o.connection.REST(o.target); err == nil {
+	for i, host := range s.hosts {
+		if host.Owner == owner && host.TakesCalls() && backend.WarmKeys().Recall(host.ID) != nil {
 			s.likely = host.ID
-			s.conn, _ = backend.DialWarm(ctx, config, cluster, host, 0)
+			return &s.hosts[i]
 		}
-		return
+	}
+	return nil
+}
+
+// connect connects to a host. If that fails, who needs the host tries again.
+func (s *warmSearch) connect(ctx context.Context, o *options, cluster *kube.Cluster, host kube.WarmHost) {
+	if config, err := o.connection.REST(o.target); err == nil {
+		s.conn, _ = backend.DialWarm(ctx, config, cluster, host, 0)
 	}
 }
 
-// found returns the warm hosts.
-func (s *warmSearch) found() ([]kube.WarmHost, error) {
-	<-s.done
-	return s.hosts, s.err
+// found returns the warm hosts, listed lately.
+func (s *warmSearch) found(ctx context.Context, cluster *kube.Cluster, now time.Time) ([]kube.WarmHost, error) {
+	if now.Sub(s.at) > oldList {
+		return cluster.WarmHosts(ctx, "")
+	}
+	select {
+	case <-s.listed:
+		return s.hosts, s.err
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
 }
 
 // take returns the connection to a host, nil if there is none. The caller must close it.
-func (s *warmSearch) take(id string) (conn *warm.Conn) {
-	<-s.done
-	if s.likely == id {
-		conn, s.conn = s.conn, nil
+func (s *warmSearch) take(ctx context.Context, id string) (conn *warm.Conn) {
+	select {
+	case <-s.listed:
+	case <-ctx.Done():
+		return nil
 	}
-	return conn
+	if s.likely != id {
+		return nil
+	}
+	select {
+	case <-s.connected:
+		conn, s.conn = s.conn, nil
+		return conn
+	case <-ctx.Done():
+		return nil
+	}
 }
 
 // close ends the search. It does not wait for a host that is silent.
@@ -82,7 +113,7 @@ func (s *warmSearch) close() {
 	}
 	s.stop()
 	go func() {
-		<-s.done
+		<-s.connected
 		if s.conn != nil {
 			_ = s.conn.Close()
 		}

@@ -24,6 +24,8 @@ const (
 	keptPacks = 32 << 20
 	// editedFiles is how many files at most are packed apart because they were edited.
 	editedFiles = 64
+	// checkoutTime is for how long git writes files of one checkout, at most.
+	checkoutTime = time.Minute
 )
 
 // source is what a blob is made from: one large file, a part of one, or a pack.
@@ -80,7 +82,7 @@ func arrange(files []file, since time.Time) []source {
 	return sources
 }
 
-// separate returns the files that were edited last, all since a time, and the others. Both
+// separate returns the files that were edited last, all since a time and after the last checkout, and the others. Both
 // are in path order. So the next edit changes a pack of few files.
 func separate(files []file, members []int, since time.Time) (edited, others []int) {
 	if since.IsZero() {
@@ -92,7 +94,10 @@ func separate(files []file, members []int, since time.Time) (edited, others []in
 		}
 	}
 	slices.SortStableFunc(edited, func(a, b int) int { return cmp.Compare(files[b].stamp.MTime, files[a].stamp.MTime) })
-	edited = edited[:min(len(edited), editedFiles)]
+	if len(edited) > editedFiles { // most come from a checkout
+		after := files[edited[editedFiles]].stamp.MTime + int64(checkoutTime)
+		edited = slices.DeleteFunc(edited[:editedFiles], func(i int) bool { return files[i].stamp.MTime <= after })
+	}
 	slices.Sort(edited)
 	for _, i := range members {
 		if _, apart := slices.BinarySearch(edited, i); !apart {

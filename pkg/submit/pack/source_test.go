@@ -140,13 +140,26 @@ func TestEditedFilesArePackedApart(t *testing.T) {
 	if !slices.Equal(sizes, []int{3}) {
 		t.Errorf("an edit of files that were edited before makes new packs of %d files, want one of 3", sizes)
 	}
-	all := make([]int, 100)
+	all := make([]int, 50) // a checkout takes less than a minute
 	for i := range all {
 		all[i] = i
 	}
-	edited, others := separate(edit(files, 1, all...), all, since)
-	if !slices.Equal(edited, all[100-editedFiles:]) || !slices.Equal(others, all[:100-editedFiles]) {
-		t.Errorf("apart are %d, others %d; want the %d files that were edited last", edited, others, editedFiles)
+	if edited, others := separate(edit(files, 1, all...), all, since); !slices.Equal(edited, all) || others != nil {
+		t.Errorf("apart are %d, others %d; want all that were edited apart", edited, others)
+	}
+	for i := range files {
+		all = append(all[:i], i)
+	}
+	clone := slices.Clone(files)
+	for i := range clone {
+		clone[i].stamp.MTime = since.Add(time.Second).UnixNano()
+	}
+	if edited, _ := separate(clone, all, since); len(edited) > 0 {
+		t.Errorf("of a new clone, files %d are apart", edited)
+	}
+	clone[70].stamp.MTime += int64(2 * checkoutTime)
+	if edited, others := separate(clone, all, since); !slices.Equal(edited, []int{70}) || len(others) != len(files)-1 {
+		t.Errorf("after an edit in a new clone, files %d are apart, want 70", edited)
 	}
 	if !maps.Equal(packs(edit(files, 0, all...)), packs(files)) {
 		t.Error("without a time, packs depend on when files were edited")
