@@ -279,6 +279,13 @@ def write_termination_message(attempt, outcome, finished):
         attempt.say(f"warning: cannot write the termination message: {exc}")
 
 
+def tell_host_of_end(attempt):
+    """Let a warm host know that the job had ended before this attempt: its exit code may be that of any end."""
+    if attempt.options.warm:
+        with open(attempt.options.termination_log, "wb") as file:
+            file.write(encode_json({"had_ended": True}))
+
+
 def termination_message(fields, outcome):
     """Return JSON of less than 4096 bytes, with the value or the error as far as there is room."""
     data, error, limit = encode_json(fields), outcome.error, MESSAGE_LIMIT

@@ -232,7 +232,14 @@ class Losses(Hosts):
 
     def test_hosts_that_were_started_again_repeat_no_call(self):
         first = self.order("first", function(), {"train.py": BOTH})
-        for name, change in (("ended", lambda: None), ("lost", lambda: os.unlink(os.path.join(self.store, "first", "end.json")))):
+
+        def change_code():
+            with open(os.path.join(self.store, "first", "end.json")) as file:
+                end = json.load(file)
+            with open(os.path.join(self.store, "first", "end.json"), "w") as file:
+                json.dump(dict(end, state="FAILED", reason="Terminated", exit_code=143), file)
+
+        for name, change in (("ended", lambda: None), ("terminated", change_code), ("lost", lambda: os.unlink(os.path.join(self.store, "first", "end.json")))):
             with self.subTest(name):
                 if name == "ended":
                     both = [self.one(host, first=first if host == 0 else None)[0] for host in (0, 1)]

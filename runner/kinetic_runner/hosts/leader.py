@@ -23,6 +23,7 @@ def run(attempt, problem=None):
         outcome = attempt.guarded(lambda: attempt.call(problem))
     except JobEnded as ended:
         attempt.conclude(ended.end)
+        publish.tell_host_of_end(attempt)
         return ended.exit_code
     except Restarted:
         return EXIT_RUNNER

@@ -14,7 +14,6 @@ import socket
 import time
 
 from ..hosts.peers import SPARE_CONNECTIONS, allow_open_files
-from ..outcome import EXIT_RUNNER, EXIT_TERMINATED
 from . import frames
 from .connections import Peer
 from .frames import Frames
@@ -131,12 +130,11 @@ class Leading(Alone):
 
 def was_not_new(end):
     """Report whether the first call of hosts had run before, in pods that these have replaced."""
-    if "report" not in end:  # the runner found the job's end, was killed, or failed
-        return end["code"] >= 0 and end["code"] not in (EXIT_RUNNER, EXIT_TERMINATED)
     try:
-        return json.loads(end["report"])["attempt"] > 1
+        report = json.loads(end["report"])
+        return report.get("had_ended", False) or report["attempt"] > 1
     except (KeyError, TypeError, ValueError):
-        return False
+        return False  # the runner was killed, or failed
 
 
 class Follower(Peer):
