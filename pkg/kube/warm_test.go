@@ -53,7 +53,7 @@ func TestDeleteEndedWarmSets(t *testing.T) {
 		want           bool
 	}{
 		"it has ended":                      {owner: "ann", outcome: ended, want: true},
-		"that of somebody else has ended":   {owner: "bob", outcome: ended},
+		"another user's set has ended":      {owner: "bob", outcome: ended},
 		"it is ready":                       {owner: "ann", ready: corev1.ConditionTrue, since: time.Hour},
 		"it has just begun, or a busy node": {owner: "ann", ready: corev1.ConditionFalse, since: time.Minute},
 		"it could not tell that it ended":   {owner: "ann", ready: corev1.ConditionFalse, since: time.Hour, want: true},

@@ -280,7 +280,7 @@ def write_termination_message(attempt, outcome, finished):
 
 
 def tell_host_of_end(attempt):
-    """Let a warm host know that the job had ended before this attempt: its exit code may be that of any end."""
+    """Tell a warm host that the job had ended before this attempt. The exit code alone doesn't show it."""
     if attempt.options.warm:
         with open(attempt.options.termination_log, "wb") as file:
             file.write(encode_json({"had_ended": True}))

@@ -26,7 +26,7 @@ import (
 // envKeepWarm is the default of --keep-warm.
 const envKeepWarm = "KINETIC_KEEP_WARM" //nolint:gosec // a name, not a credential
 
-// editTime is for how long an edited file of a warm call is packed apart from those that stay as they are.
+// editTime is how long after an edit a file of a warm call is packed apart from the other files.
 const editTime = 12 * time.Hour
 
 // chooseKeepWarm reads --keep-warm, or its variable.

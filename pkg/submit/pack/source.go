@@ -22,9 +22,9 @@ const (
 	// keptPacks limits the compressed packs, in bytes, that a plan keeps in memory so
 	// that the upload need not compress them again.
 	keptPacks = 32 << 20
-	// editedFiles is how many files at most are packed apart because they were edited.
+	// editedFiles is the most files that are packed apart because they were edited.
 	editedFiles = 64
-	// checkoutTime is for how long git writes files of one checkout, at most.
+	// checkoutTime is how long git takes at most to write the files of a checkout.
 	checkoutTime = time.Minute
 )
 
@@ -82,8 +82,8 @@ func arrange(files []file, since time.Time) []source {
 	return sources
 }
 
-// separate returns the files that were edited last, all since a time and after the last checkout, and the others. Both
-// are in path order. So the next edit changes a pack of few files.
+// separate returns the files edited since a time, and the others, both in path order. If many files are that new, most
+// come from a checkout: only files edited later count. So the next edit changes a pack of few files.
 func separate(files []file, members []int, since time.Time) (edited, others []int) {
 	if since.IsZero() {
 		return nil, members
