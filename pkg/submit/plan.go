@@ -254,6 +254,7 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 	if err != nil {
 		return err
 	}
+	edited := p.editedSince(m)
 	var unchecked []string
 	g, ctx := errgroup.WithContext(ctx)
 	g.Go(func() (err error) {
@@ -272,7 +273,7 @@ func (p *Planned) capture(ctx context.Context, t call.Target, in call.Inputs, m 
 	})
 	g.Go(func() error { return p.readData(ctx) })
 	g.Go(func() (err error) {
-		p.Files, err = pack.PlanProject(ctx, layout, pack.PlanOptions{CacheDir: m.CacheDir, EditedSince: p.editedSince(m), Exclude: exclude, Outputs: m.Outputs,
+		p.Files, err = pack.PlanProject(ctx, layout, pack.PlanOptions{CacheDir: m.CacheDir, EditedSince: edited, Exclude: exclude, Outputs: m.Outputs,
 			NoDefaultExcludes: m.NoDefaultExcludes, Entry: c.File, SizeWarnBytes: m.SizeWarnBytes})
 		return err
 	})
