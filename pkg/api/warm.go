@@ -42,6 +42,8 @@ type Warm struct {
 	Secrets string
 	// Owner is whose calls the host takes.
 	Owner string
+	// Inbox says that its pods take calls through the store, too, since the owner may not forward ports.
+	Inbox bool
 	// First is the call with which the host begins.
 	First WarmCall
 }
@@ -62,11 +64,12 @@ const (
 	WarmName = "warm"
 	// LabelWarm carries Warm.Key.
 	LabelWarm = AnnotationPrefix + "warm"
-	// AnnotationWarmPlace, AnnotationWarmOwner, AnnotationWarmSecrets and AnnotationWarmIdle carry fields of Warm, and KeepWarm.Idle.
+	// These annotations carry fields of Warm, and KeepWarm.Idle.
 	AnnotationWarmPlace   = AnnotationPrefix + "warm-place"
 	AnnotationWarmOwner   = AnnotationPrefix + "warm-owner"
 	AnnotationWarmSecrets = AnnotationPrefix + "warm-secrets"
 	AnnotationWarmIdle    = AnnotationPrefix + "warm-idle"
+	AnnotationWarmInbox   = AnnotationPrefix + "warm-inbox"
 )
 
 // EnvWarmKey has the secret by which a warm host knows its clients. It is a key of the host's Secret.

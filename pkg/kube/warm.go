@@ -3,12 +3,15 @@ package kube
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
 	"time"
 
+	authorizationv1 "k8s.io/api/authorization/v1"
 	corev1 "k8s.io/api/core/v1"
+	"k8s.io/apimachinery/pkg/runtime"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
@@ -20,6 +23,8 @@ type WarmHost struct {
 	api.JobSummary
 	// Key, Owner, Place, Secrets and Idle are fields of api.Warm, as the host's manifest has them.
 	Key, Owner, Place, Secrets, Idle string
+	// Inbox says that its pods can be reached through the store, too.
+	Inbox bool
 	// Handle is the host's own handle.
 	Handle api.Handle
 	// Running are the pods by their number, zero for one that is not running. The first takes the calls for all.
@@ -117,7 +122,8 @@ func warmHost(s snapshot) (WarmHost, bool) {
 	}
 	host := WarmHost{JobSummary: joblist.Summary(s.Workload, pods, now), Key: meta.Labels[api.LabelWarm],
 		Owner: meta.Annotations[api.AnnotationWarmOwner], Place: meta.Annotations[api.AnnotationWarmPlace],
-		Secrets: meta.Annotations[api.AnnotationWarmSecrets], Idle: meta.Annotations[api.AnnotationWarmIdle]}
+		Secrets: meta.Annotations[api.AnnotationWarmSecrets], Idle: meta.Annotations[api.AnnotationWarmIdle],
+		Inbox: meta.Annotations[api.AnnotationWarmInbox] != ""}
 	host.Handle = api.Handle{JobID: host.ID, Backend: s.Kind().Backend, Namespace: host.Namespace, K8sName: meta.Name, Store: host.Store, Hosts: host.Hosts}
 	host.Running = make([]Pod, host.Hosts)
 	for _, p := range diagnose.NewestOfHosts(pods) {
@@ -153,4 +159,21 @@ func (c *Cluster) WarmKey(ctx context.Context, host api.Handle) (string, error) 
 		return "", fmt.Errorf("secret %s has no %s", name, api.EnvWarmKey)
 	}
 	return key, nil
+}
+
+// MayForwardPorts reports whether the user may forward ports of pods. It is true if the server does not say.
+func (c *Cluster) MayForwardPorts(ctx context.Context) bool {
+	review := authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
+		ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: c.client.namespace, Verb: "create", Resource: podResource, Subresource: "portforward"},
+	}}
+	question, err := json.Marshal(review)
+	if err != nil {
+		return true
+	}
+	answer, err := c.client.core.Post().AbsPath("/apis/authorization.k8s.io/v1/selfsubjectaccessreviews").
+		SetHeader("Content-Type", runtime.ContentTypeJSON).SetHeader("Accept", runtime.ContentTypeJSON).Body(question).Do(ctx).Raw()
+	if err != nil || json.Unmarshal(answer, &review) != nil {
+		return true
+	}
+	return review.Status.Allowed
 }

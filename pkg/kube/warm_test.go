@@ -1,11 +1,16 @@
 package kube
 
 import (
+	"io"
+	"net/http"
+	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
 	corev1 "k8s.io/api/core/v1"
 	metav1 "k8s.io/apimachinery/pkg/apis/meta/v1"
+	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
@@ -68,6 +73,40 @@ func TestDeleteEndedWarmSets(t *testing.T) {
 			}
 			if err := c.DeleteEndedWarmSets(t.Context(), "ann"); err != nil || s.gone != tt.want {
 				t.Errorf("deleted: %v, %v; want %v", s.gone, err, tt.want)
+			}
+		})
+	}
+}
+
+// A server that does not say what the user may do says yes: the attempt will show it.
+func TestMayForwardPorts(t *testing.T) {
+	for name, tt := range map[string]struct {
+		answer string
+		status int
+		want   bool
+	}{
+		"allowed":       {`{"status":{"allowed":true}}`, http.StatusCreated, true},
+		"denied":        {`{"status":{"allowed":false}}`, http.StatusCreated, false},
+		"no answer":     {`{"kind":"Status","status":"Failure","code":403}`, http.StatusForbidden, true},
+		"not an answer": {`<html>`, http.StatusOK, true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				asked, _ := io.ReadAll(r.Body)
+				if r.URL.Path != "/apis/authorization.k8s.io/v1/selfsubjectaccessreviews" || !strings.Contains(string(asked), `"namespace":"ml","verb":"create","resource":"pods","subresource":"portforward"`) {
+					t.Errorf("it asks %s: %s", r.URL.Path, asked)
+				}
+				w.Header().Set("Content-Type", "application/json")
+				w.WriteHeader(tt.status)
+				_, _ = io.WriteString(w, tt.answer)
+			}))
+			defer server.Close()
+			client, err := NewClient(&rest.Config{Host: server.URL}, "ml", nil)
+			if err != nil {
+				t.Fatal(err)
+			}
+			if got := New(client).MayForwardPorts(t.Context()); got != tt.want {
+				t.Errorf("got %v, want %v", got, tt.want)
 			}
 		})
 	}

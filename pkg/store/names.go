@@ -332,3 +332,6 @@ func CheckID(id string) error {
 	}
 	return nil
 }
+
+// WarmInbox returns the prefix of the connections to a pod of a warm host through the store.
+func WarmInbox(host string, number int) string { return fmt.Sprintf(names.WarmInbox, host, number) }

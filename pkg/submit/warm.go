@@ -131,13 +131,13 @@ func joined(words ...string) string {
 	return strings.Join(slices.DeleteFunc(words, func(w string) bool { return w == "" }), " ")
 }
 
-// WarmHost returns the host that begins with the plan's call, at that call's place.
-func (p Planned) WarmHost(place WarmPlace, owner string, key []byte) (api.Spec, error) {
+// WarmHost returns the host that begins with the plan's call, at that call's place. With inbox it takes calls through the store, too.
+func (p Planned) WarmHost(place WarmPlace, owner string, key []byte, inbox bool) (api.Spec, error) {
 	text, err := json.Marshal(place.Parts)
 	if err != nil {
 		return api.Spec{}, err
 	}
-	host := p.warmSpec(api.Warm{Owner: owner, Key: place.Key, Parts: string(text), Secrets: p.WarmSecrets(key), First: p.WarmCall()})
+	host := p.warmSpec(api.Warm{Owner: owner, Key: place.Key, Parts: string(text), Secrets: p.WarmSecrets(key), Inbox: inbox, First: p.WarmCall()})
 	host.ID = p.Spec.Host
 	return host, nil
 }

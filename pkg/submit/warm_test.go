@@ -3,11 +3,13 @@ package submit
 import (
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/render"
 )
 
 // A bundle depends on when files were edited only for a warm host: all others are the same for the same files.
@@ -46,6 +48,42 @@ func TestWhoseBundleDependsOnEdits(t *testing.T) {
 		old, edited := bundle(tt.r, since.Add(-time.Hour)), bundle(tt.r, since.Add(time.Minute))
 		if depends := old != edited; depends != tt.depends {
 			t.Errorf("%s: the bundle depends on edits: %v, want %v", name, depends, tt.depends)
+		}
+	}
+}
+
+// A host that takes calls through the store says so, and is at the same place as one that does not.
+func TestHostWithInbox(t *testing.T) {
+	dir := t.TempDir()
+	if err := os.WriteFile(filepath.Join(dir, "f.py"), []byte("def f():\n    pass\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := api.Request{Invocation: api.Invocation{Target: "f.py:f"}, KeepWarm: api.KeepWarm{Idle: time.Minute, Level: api.WarmPreloaded}}
+	r.Image, r.Backend = "i", api.BackendGKE
+	p, err := Plan(t.Context(), r, target.Target{Namespace: "ml", Store: "gs://b"}, Machine{Cwd: dir, CacheDir: t.TempDir()}, FixedIdentity())
+	if err != nil {
+		t.Fatal(err)
+	}
+	place, err := p.WarmPlace("ann")
+	if err != nil {
+		t.Fatal(err)
+	}
+	p.Spec.Host = "cpu-warm-1"
+	for _, inbox := range []bool{false, true} {
+		host, err := p.WarmHost(place, "ann", []byte("key"), inbox)
+		if err != nil {
+			t.Fatal(err)
+		}
+		rendered, err := render.Objects(host, p.Overlay)
+		if err != nil {
+			t.Fatal(err)
+		}
+		text := string(rendered.YAML())
+		if got := strings.Contains(text, "- --warm-inbox\n        - cpu-warm-1\n") && strings.Contains(text, api.AnnotationWarmInbox+`: "true"`); got != inbox {
+			t.Errorf("the manifest has an inbox: %v, want %v", got, inbox)
+		}
+		if !strings.Contains(text, api.LabelWarm+": "+place.Key) {
+			t.Errorf("with an inbox: %v: the host is not at %s", inbox, place.Key)
 		}
 	}
 }

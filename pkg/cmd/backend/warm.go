@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"path/filepath"
 
+	apierrors "k8s.io/apimachinery/pkg/api/errors"
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -14,6 +15,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job/warm"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/portforward"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 // WarmKeys returns the keys of the warm hosts that this machine has started.
@@ -30,24 +32,25 @@ func Ringing(r job.Registry, call string, conn *warm.Conn) job.Registry {
 	return r
 }
 
-// DialWarm connects to a pod of a warm host by its number. The first one takes the calls. The error is warm.ErrNoHost if it does
-// not run.
+// DialWarm connects to a pod of a warm host by its number. The first one takes the calls. If the user may not forward ports, it
+// connects through the store of the host. The error is warm.ErrNoHost if the pod does not run.
 func DialWarm(ctx context.Context, config *rest.Config, cluster *kube.Cluster, host kube.WarmHost, number int) (*warm.Conn, error) {
 	pod := host.PodOf(number)
 	if pod.Name == "" {
 		return nil, warm.ErrNoHost
 	}
-	key := WarmKeys().Recall(host.ID)
-	if key == nil { // another machine has started it
-		text, err := cluster.WarmKey(ctx, api.Handle{JobID: host.ID, Namespace: host.Namespace})
+	key, err := warmKey(ctx, cluster, host)
+	if err != nil {
+		return nil, err
+	}
+	way, err := portforward.Dial(ctx, config, portforward.Port{Namespace: host.Namespace, Pod: pod.Name, Number: api.WarmPort})
+	if apierrors.IsForbidden(err) && host.Inbox {
+		s, err := store.Open(host.Store)
 		if err != nil {
 			return nil, err
 		}
-		if key, err = hex.DecodeString(text); err != nil {
-			return nil, fmt.Errorf("reading the key of warm host %s: %w", host.ID, err)
-		}
+		return warm.ConnectThroughStore(ctx, s, host.ID, number, key, pod.UID)
 	}
-	way, err := portforward.Dial(ctx, config, portforward.Port{Namespace: host.Namespace, Pod: pod.Name, Number: api.WarmPort})
 	if err != nil {
 		return nil, cluster.ExplainForward(pod.Name, err)
 	}
@@ -57,4 +60,20 @@ func DialWarm(ctx context.Context, config *rest.Config, cluster *kube.Cluster, h
 		return nil, warm.ErrNoHost
 	}
 	return conn, err
+}
+
+// warmKey returns the key of a host, which this machine knows if it has started the host.
+func warmKey(ctx context.Context, cluster *kube.Cluster, host kube.WarmHost) ([]byte, error) {
+	if key := WarmKeys().Recall(host.ID); key != nil {
+		return key, nil
+	}
+	text, err := cluster.WarmKey(ctx, api.Handle{JobID: host.ID, Namespace: host.Namespace})
+	if err != nil {
+		return nil, err
+	}
+	key, err := hex.DecodeString(text)
+	if err != nil {
+		return nil, fmt.Errorf("reading the key of warm host %s: %w", host.ID, err)
+	}
+	return key, nil
 }

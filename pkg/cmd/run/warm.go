@@ -93,7 +93,14 @@ func (o *options) runWarm(ctx context.Context, id submit.Identity, planned submi
 		}
 		if conn != nil {
 			defer conn.Close()
-			return r.ring(ctx, host, conn)
+			err := r.ring(ctx, host, conn)
+			if !declined(err) || ctx.Err() != nil {
+				return err
+			}
+			if r.planned.Spec.KeepWarm.Only {
+				return cli.Usage(err)
+			}
+			r.ui.Note(err.Error())
 		}
 	}
 	r.planned.Spec.Host = planned.WarmID(id)
@@ -126,6 +133,9 @@ func (r *warmRun) find(ctx context.Context) (host kube.WarmHost, conn *warm.Conn
 			_ = conn.Close()
 		default:
 			r.say(host, state)
+			if conn.Slow {
+				r.ui.Note("calls reach the host through the store, which takes seconds: you may not forward ports of pods (create on pods/portforward)")
+			}
 			return host, conn, nil
 		}
 	}
@@ -191,26 +201,20 @@ func (r *warmRun) say(host kube.WarmHost, state warm.State) {
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
 // ring gives the call to a host.
-func (r *warmRun) ring(ctx context.Context, host kube.WarmHost, conn *warm.Conn) error {
+func (r warmRun) ring(ctx context.Context, host kube.WarmHost, conn *warm.Conn) error {
 	r.planned.Spec.Host = host.ID
-	r.options.planned = r.planned
 	r.to.registry = backend.Ringing(r.to.registry, r.planned.Spec.ID, conn)
+	r.options.planned = r.planned
 	return r.start(ctx, r.planned, r.to, submit.Hooks{Start: func(ctx context.Context, spec api.Spec, _ map[string]string) error {
 		if err := r.note(ctx, spec); err != nil {
 			return err
 		}
 		defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 		err := conn.Call(r.planned.WarmCall(), func() { r.ui.Note("waiting for " + host.ID) })
-		var busy *warm.BusyError
-		var refused *warm.RefusedError
-		if errors.As(err, &busy) || errors.As(err, &refused) { // no host runs it
-			_ = r.to.registry.Store.Delete(ctx, store.WarmCall(spec.Host, spec.ID))
-		}
 		switch {
-		case errors.As(err, &refused):
-			return fmt.Errorf("warm host %s: %w: run it again", host.ID, refused)
-		case errors.As(err, &busy):
-			return fmt.Errorf("warm host %s is %w: run it again, or add --warm-wait", host.ID, busy)
+		case declined(err):
+			_ = r.to.registry.Store.Delete(ctx, store.WarmCall(spec.Host, spec.ID))
+			return fmt.Errorf("warm host %s is no longer free: %w", host.ID, err)
 		case err != nil && ctx.Err() == nil:
 			return errors.Join(fmt.Errorf("giving the call to warm host %s: %w", host.ID, err), api.ErrMayRun)
 		}
@@ -218,11 +222,19 @@ func (r *warmRun) ring(ctx context.Context, host kube.WarmHost, conn *warm.Conn)
 	}})
 }
 
+// declined reports whether a host has not taken a call: it has got another one meanwhile, or is ending.
+func declined(err error) bool {
+	var busy *warm.BusyError
+	var refused *warm.RefusedError
+	return errors.As(err, &busy) || errors.As(err, &refused)
+}
+
 // begin starts a new host, which begins with the call, or shows its manifests.
 func (r *warmRun) begin(ctx context.Context) error {
 	key := make([]byte, 32)
 	rand.Read(key) // never fails
-	spec, err := r.planned.WarmHost(r.place, r.owner, key)
+	inbox := r.mode == modeRun && !r.to.cluster.MayForwardPorts(ctx)
+	spec, err := r.planned.WarmHost(r.place, r.owner, key, inbox)
 	if err != nil {
 		return err
 	}

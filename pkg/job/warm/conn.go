@@ -18,6 +18,9 @@ const answerTime = 20 * time.Second
 
 // Conn is a connection to a warm host, for one request at a time.
 type Conn struct {
+	// Slow says that it goes through the store, where an answer takes seconds.
+	Slow bool
+
 	way     io.ReadWriteCloser
 	channel *channel
 	// called is the call whose output the host sends already, since it was given on this connection.

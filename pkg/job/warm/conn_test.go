@@ -52,6 +52,13 @@ func host(t *testing.T) func(secret string) (*warm.Conn, error) {
 // holder starts the real holder, and returns its address.
 func holder(t *testing.T) string {
 	t.Helper()
+	_, address := start(t, program)
+	return address
+}
+
+// start starts a Python program that prints the port of a holder. It returns the process and the address.
+func start(t *testing.T, program string, args ...string) (*os.Process, string) {
+	t.Helper()
 	runner, err := filepath.Abs("../../../runner")
 	if err != nil {
 		t.Fatal(err)
@@ -61,7 +68,7 @@ func holder(t *testing.T) string {
 		t.Fatal(err)
 	}
 	t.Cleanup(func() { _ = os.RemoveAll(work) }) // the runner that waits for the next call may still write there
-	cmd := exec.CommandContext(t.Context(), "python3", "-c", program, runner, work)
+	cmd := exec.CommandContext(t.Context(), "python3", append([]string{"-c", program, runner, work}, args...)...)
 	out, err := cmd.StdoutPipe()
 	if err != nil {
 		t.Fatal(err)
@@ -75,7 +82,7 @@ func holder(t *testing.T) string {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return net.JoinHostPort("127.0.0.1", strings.TrimSpace(port))
+	return cmd.Process, net.JoinHostPort("127.0.0.1", strings.TrimSpace(port))
 }
 
 // putFile stores an object in a directory, and returns its hash.

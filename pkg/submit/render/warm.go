@@ -14,6 +14,9 @@ func warmArguments(s api.Spec) ([]string, error) {
 	keep := s.KeepWarm
 	args := []string{"--warm-idle", seconds(keep.Idle), "--warm-limit", seconds(keep.Limit), "--warm-level", string(keep.Level)}
 	args = append(args, releaseArguments(s)...)
+	if s.Warm.Inbox {
+		args = append(args, "--warm-inbox", s.ID)
+	}
 	if s.Warm.First.ID == "" {
 		return args, nil
 	}
@@ -46,6 +49,9 @@ func warmAnnotations(s api.Spec) map[string]string {
 	}
 	all[api.AnnotationWarmIdle], all[api.AnnotationWarmOwner] = s.KeepWarm.Idle.String(), s.Warm.Owner
 	all[api.AnnotationWarmPlace], all[api.AnnotationWarmSecrets] = s.Warm.Parts, s.Warm.Secrets
+	if s.Warm.Inbox {
+		all[api.AnnotationWarmInbox] = "true"
+	}
 	maps.DeleteFunc(all, func(_, value string) bool { return value == "" })
 	return all
 }

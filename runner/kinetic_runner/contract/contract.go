@@ -45,6 +45,8 @@ type Facts struct {
 		HomeElsewhere string `json:"home_elsewhere"`
 		// WarmCalls is the prefix of the names of the calls that a warm host was given: of its ID.
 		WarmCalls string `json:"warm_calls"`
+		// WarmInbox is the prefix of the connections to a pod of a warm host through the store: of its ID and the pod's number.
+		WarmInbox string `json:"warm_inbox"`
 	} `json:"objects"`
 	// Metadata are the keys of the metadata of outputs under their plain names.
 	Metadata struct {

@@ -13,7 +13,7 @@ from ..hosts.channel import keep_alive
 from . import frames
 from .frames import BadFrame
 
-GREETING_SECONDS = 5.0  # for the other side to prove itself
+GREETING_SECONDS = 15.0  # for the other side to prove itself, maybe through the store
 PIECE = 64 << 10  # bytes of output in a frame
 UNSENT = 256 << 10  # bytes that may wait for a slow client
 OFFSET = struct.Struct("!Q")

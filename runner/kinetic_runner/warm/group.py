@@ -26,6 +26,7 @@ FIRST_PAUSE, LONGEST_PAUSE = 0.2, 2.0  # seconds between tries to connect
 class Alone:
     """A host without others."""
 
+    number = 0  # of this host
     several = False  # whether there are others
     follows = False  # whether host 0 decides which calls run, and when this host ends
     complete = True  # whether all hosts are there
@@ -167,7 +168,7 @@ class Following(Alone):
     several = follows = True
 
     def __init__(self, host, leader, secret, port):
-        self._host, self._address, self._secret = host, (leader, port), secret
+        self.number, self._address, self._secret = host, (leader, port), secret
         self._leader, self._holder = None, None
         self.joined, self._pause = False, FIRST_PAUSE
         self._connect_at, self._end_at, self._ending = 0.0, math.inf, None
@@ -215,7 +216,7 @@ class Following(Alone):
 
     def join(self):
         """Ask host 0 for a place."""
-        self._leader.say(frames.JOIN, {"host": self._host})
+        self._leader.say(frames.JOIN, {"host": self.number})
 
     def began(self, job):
         if self._leader is not None:

@@ -5,19 +5,21 @@
 import json
 import os
 
-from ..contract import NAMES, PORTS
+from ..contract import NAMES, OBJECTS, PORTS
 from ..environment import WORK
+from ..errors import RunnerError
 from ..hosts.release import release
 from ..hosts.rendezvous import PlaceUnknown, find_group
-from ..options import seconds
+from ..options import parse_options, seconds
 from ..outcome import COMPLETED, DISRUPTED, EXIT_RUNNER, EXIT_TERMINATED
 from ..signals import Signals
+from ..store import open_store
 from ..text import tell, timestamp
 from .group import Alone, Following, Leading
 from .holder import Holder
 from .keeper import PRELOADED
 
-IDLE, LIMIT, LEVEL, FIRST, SET = FLAGS = "--warm-idle", "--warm-limit", "--warm-level", "--warm-first", "--release"
+IDLE, LIMIT, LEVEL, FIRST, INBOX, SET = FLAGS = "--warm-idle", "--warm-limit", "--warm-level", "--warm-first", "--warm-inbox", "--release"
 
 
 def main(argv, _):
@@ -44,7 +46,12 @@ def main(argv, _):
         holder.expect(first)
         if not group.follows:
             holder.take(None, first)
+    inbox = None
+    if INBOX in own and first is not None:
+        inbox = open_inbox(own[INBOX], others + first["argv"], group.number, holder.port)
     holder.serve()
+    if inbox is not None:
+        inbox.close()
     if SET in own and not holder.terminated:
         return leave_set(own[SET], group, holder.lost)
     if holder.terminated and group.several:
@@ -59,6 +66,19 @@ def place_of(environ, leader_worker_set, secret):
     place, port = find_group(environ, bool(leader_worker_set)), PORTS["group"]
     group = Following(place.host, place.leader, secret, port) if place.host else Leading(place.hosts, secret, port)
     return group, ["--group-port", str(PORTS["warm_group"])] + ["--release", leader_worker_set] * bool(leader_worker_set)
+
+
+def open_inbox(host, flags, number, port):
+    """Return the inbox of a pod of a host, by its number, in the store that the flags of a call name. Return None if it can't be opened."""
+    from .inbox import Inbox  # only for clients that may not forward ports
+
+    try:
+        options = parse_options(["--job", host, *flags])
+        store = open_store(options.store, options.emulator, options.metadata_host, options.credentials)
+        return Inbox(store, OBJECTS["warm_inbox"] % (host, number), port)
+    except (OSError, RunnerError) as exc:
+        tell(f"kinetic: this host takes calls only through its port: {exc}\n")
+        return None
 
 
 def leave_set(leader_worker_set, group, lost):
