@@ -311,20 +311,28 @@ class Handler(BaseHTTPRequestHandler):
 
 
 class RealBucket:
-    """The same as Bucket for tests without faults, by a fake-gcs-server."""
+    """The same as Bucket for tests without faults, by a fake-gcs-server. With a folder for its objects, it can be killed and started again."""
 
-    def __init__(self, program):
+    def __init__(self, program, folder=None):
         with socket.socket() as free:
             free.bind(("127.0.0.1", 0))
             self.host = "127.0.0.1:%d" % free.getsockname()[1]
-        argv = [program, "-scheme", "http", "-host", "127.0.0.1", "-port", self.host.split(":")[1], "-backend", "memory"]
-        argv += ["-external-url", f"http://{self.host}", "-public-host", self.host]
-        self._process = subprocess.Popen(argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        backend = ["-backend", "filesystem", "-filesystem-root", folder] if folder else ["-backend", "memory"]
+        self._argv = [program, "-scheme", "http", "-host", "127.0.0.1", "-port", self.host.split(":")[1], *backend]
+        self._argv += ["-external-url", f"http://{self.host}", "-public-host", self.host]
+        self.start()
+        self._ask("/storage/v1/b?project=p", json.dumps({"name": BUCKET}).encode())
+
+    def start(self):
+        """Starts it, and returns when it serves."""
+        self._process = subprocess.Popen(self._argv, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         while b"server started" not in (line := self._process.stderr.readline()):
             if not line:
-                raise RuntimeError(f"{program} ended before it served")
+                raise RuntimeError(f"{self._argv[0]} ended before it served")
         threading.Thread(target=self._process.stderr.read, daemon=True).start()
-        self._ask("/storage/v1/b?project=p", json.dumps({"name": BUCKET}).encode())
+
+    def signal(self, number):
+        self._process.send_signal(number)
 
     def close(self):
         self._process.kill()

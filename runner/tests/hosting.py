@@ -66,8 +66,9 @@ class Hosting(RunnerCase):
     STDERR = subprocess.PIPE  # which a test must read before it is full
     calls = 0
 
-    def host(self, idle=1000.0, limit=1000.0, level="preloaded", **more):
-        code = PROGRAM % (RUNNER, SECRET, UID, self.work, idle, limit, level)
+    def host(self, idle=1000.0, limit=1000.0, level="preloaded", change="", **more):
+        """A host, its program changed first."""
+        code = PROGRAM.replace("\nholder = ", f"\n{change}\nholder = ") % (RUNNER, SECRET, UID, self.work, idle, limit, level)
         environ = {name: value for name, value in os.environ.items() if not name.startswith("KINETIC_")}
         process = subprocess.Popen([*self.PREFIX, sys.executable, "-c", code], env=dict(environ, **more), stdout=subprocess.PIPE, stderr=self.STDERR, start_new_session=True)
         self.addCleanup(self._kill, process)
@@ -104,13 +105,13 @@ class Hosting(RunnerCase):
             values.append(None if code else self.result(job)["value"])
         return values, printed
 
-    def warm(self, level):
+    def warm(self, level, **more):
         """A host whose next call runs in, or is a fork of, the process that it keeps."""
         self.calls, site = 0, os.path.join(self.root, "site-packages")
         os.mkdir(site)
         with open(os.path.join(site, "heavy.py"), "w") as file:
             file.write("import os\nLOADED_BY = os.getpid()\n")
-        process, port = self.host(level=level, PYTHONPATH=site)
+        process, port = self.host(level=level, PYTHONPATH=site, **more)
         values, printed = self.values(port, "import heavy\ndef f(): return 1")
         self.assertEqual(values, [1], printed)
         return process, port

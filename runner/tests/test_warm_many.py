@@ -1,5 +1,6 @@
 """A warm host after many calls, and after its processes were killed. KINETIC_MANY is how many; by default they are few."""
 
+import faulthandler
 import json
 import os
 import random
@@ -9,38 +10,55 @@ import subprocess
 import tempfile
 import time
 import unittest
+from collections import namedtuple
 
-from fixture import TIMEOUT, function
+from fixture import HANGING, RUNNER, TIMEOUT, function
 from hosting import Hosting, Ring
 from kinetic_runner.warm import frames
+from kinetic_runner.warm.holder import KEPT_CALLS
 from kinetic_runner.warm.leftovers import processes
 
 MANY = int(os.environ.get("KINETIC_MANY", "12"))
 WARM_UP = 3  # calls until a host has all that it keeps
 GROWTH = 4 << 20  # bytes of memory, of which Python's allocator may take pieces at any time
+DISK_GROWTH = 4 << 10  # bytes for each call whose output can be read again
 VALUE = "import heavy, os, time\ndef f():\n  print('begun', flush=True)\n  time.sleep(%r)\n  return %d"
 
 
 # As the first process of a container, a host ends all that calls leave running, and removes what they leave in these places.
 ALONE = """
-mount --bind "$1" /mnt || exit
+mount -t tmpfs none /mnt && mkdir /mnt/0 /mnt/1 && mount --bind "$0" /mnt/0 && mount --bind "$1" /mnt/1 || exit
 for place in /tmp /var/tmp /dev/shm; do mount -t tmpfs none $place || exit; done
-mkdir -p "$1" && mount --bind /mnt "$1" && shift && exec "$@"
+mkdir -p "$0" "$1" && mount --bind /mnt/0 "$0" && mount --bind /mnt/1 "$1" && shift && exec "$@"
 """
-CONTAINER = (shutil.which("unshare") or "false", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", ALONE, "sh")
+CONTAINER = (shutil.which("unshare") or "false", "--mount", "--pid", "--fork", "--kill-child", "--mount-proc", "sh", "-c", ALONE, RUNNER)
+
+
+Held = namedtuple("Held", "memory descriptors threads processes files disk")
 
 
 class Many(Hosting):
     STDERR = subprocess.DEVNULL
 
     def held(self, pid):
-        """What a process and those below it hold: memory, open files, threads, and the number of processes."""
+        """What a host holds: memory of all its processes, its open files and threads, how many processes, and the files and bytes on its disk."""
         running = processes()
         family = {pid}
         for _ in range(4):
             family |= {child for child, parent in running.items() if parent in family}
         memory = [int(self.status(member)["VmRSS"].split()[0]) << 10 for member in family]
-        return sum(memory), len(os.listdir(f"/proc/{pid}/fd")), int(self.status(pid)["Threads"]), len(family)
+        return Held(sum(memory), len(os.listdir(f"/proc/{pid}/fd")), int(self.status(pid)["Threads"]), len(family), *self.disk())
+
+    def disk(self):
+        """How many files a host has, and their bytes: all but the store."""
+        top, paths = self.store + os.sep, []
+        for folder, _, names in os.walk(self.root):
+            paths += [os.path.join(folder, name) for name in names if not os.path.join(folder, name).startswith(top)]
+        return len(paths), sum(os.lstat(path).st_size for path in paths)
+
+    def go_on(self):
+        """Many calls may take longer than one test."""
+        faulthandler.dump_traceback_later(HANGING, exit=True)
 
     def status(self, pid):
         with open(f"/proc/{pid}/status") as file:
@@ -62,18 +80,24 @@ class Many(Hosting):
         for level in ("clean", "preloaded", "process"):
             with self.subTest(level):
                 self.setUp()
-                process, port = self.warm(level)
+                temporary = os.path.join(self.root, "tmp")
+                os.mkdir(temporary)
+                process, port = self.warm(level, TMPDIR=temporary)
                 for number in range(MANY):
+                    self.go_on()
                     if number == WARM_UP:
                         self.idle(port)
                         before = self.held(process.pid)
                     self.assertEqual(self.values(port, VALUE % (0, number))[0], [number])
                 self.idle(port)
                 after = self.held(process.pid)
-                print(f"{level}: {MANY} calls, (bytes, files, threads, processes) {before} → {after}")
-                self.assertLess(after[0] - before[0], GROWTH)
-                self.assertLessEqual(after[1:3], (before[1] + 50, before[2]))  # the logs of the last calls stay open
-                self.assertLessEqual(after[3], before[3] + 1)
+                print(f"{level}: {MANY} calls, {before} → {after}")
+                self.assertLess(after.memory - before.memory, GROWTH)
+                self.assertLessEqual(after.descriptors, before.descriptors + KEPT_CALLS)  # their logs stay open
+                self.assertLessEqual(after.threads, before.threads)
+                self.assertLessEqual(after.processes, before.processes + 1)
+                self.assertLessEqual(after.files, before.files + 2 * KEPT_CALLS)  # a log and a report
+                self.assertLess(after.disk - before.disk, DISK_GROWTH * KEPT_CALLS)
                 process.kill()
 
     def below(self, pid):
@@ -93,6 +117,7 @@ class Many(Hosting):
             self.PREFIX = (*CONTAINER, self.root)
             process, port = self.warm(level)
             for number in range(MANY):
+                self.go_on()
                 job, ring = self.begin(port, number)
                 time.sleep(chance.random() * 0.2)  # the moment is random, and nothing waits for it
                 victims = [pid for pid in self.below(process.pid) if self.is_of_call(pid)]
