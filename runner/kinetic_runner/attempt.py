@@ -241,7 +241,6 @@ class Attempt:
             return fetch_bundle(self.store, index, self.workspace)
         from .bundle.update import update_bundle
 
-        os.makedirs(self.workspace, exist_ok=True)
         update_bundle(self.store, index, self.workspace, self.workspace + ".written")
 
     def provide(self, fetch_package):

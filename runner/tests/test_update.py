@@ -96,6 +96,24 @@ class Update(RunnerCase):
         self.assertEqual(content(self.workspace), {"a/b": "file in a directory that was a file", "b": "the other way round"})
         self.assertEqual(content(outside), {"c": "c"})
 
+    def test_whatever_stands_where_the_workspace_belongs(self):
+        """What a link leads to stays as it is."""
+        other = os.path.join(self.root, "other")
+        os.mkdir(other)
+        with open(os.path.join(other, "kept"), "w") as file:
+            file.write("kept")
+        for name in ("a link", "a link to nothing", "a file"):
+            with self.subTest(name):
+                os.rename(self.workspace, os.path.join(self.root, name))
+                if name == "a file":
+                    open(self.workspace, "w").close()
+                else:
+                    os.symlink(other if name == "a link" else "nothing", self.workspace)
+                index, blobs = pack({"a.py": "1"})
+                update_bundle(self.stored, read_index(self.stored, self.put_index(index, blobs)), self.workspace, self.memory)
+                self.assertEqual((content(self.workspace), content(other)), ({"a.py": "1"}, {"kept": "kept"}))
+                self.assertFalse(os.path.islink(self.workspace))
+
     def test_byte_code_of_changed_files_goes(self):
         files = {"same.py": "1", "changed.py": "1", "sub/gone.py": "1", "own/changed.py": "1"}
         self.update(files)

@@ -26,6 +26,9 @@ def update_bundle(store, index, workspace, memory):
 
     memory is the path of a file beside the workspace that says what was written there.
     """
+    if os.path.islink(workspace) or os.path.isfile(workspace):  # a call did that: never touch what a link leads to
+        os.unlink(workspace)
+    os.makedirs(workspace, exist_ok=True)
     known = recall(memory)
     origins = {file.path: origin(file, index.blobs) for file in index.files}
     seals, alike = {}, {}  # of files that are there, or may be
