@@ -68,6 +68,7 @@ class Attempt:
         self.started = self.job_started = timestamp()
         self.called = None  # when the call began
         self.workspace, self.scratch = options.workspace, options.scratch
+        self.recorded = False  # whether end.json is stored
         self.tried_end = None  # end.json that may be stored although the store reported an error
         self.needed, self.provided = [], None  # objects and inputs that must not expire while the call runs
         self.variables = {}  # that the inputs add to the call's environment

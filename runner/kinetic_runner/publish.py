@@ -50,6 +50,7 @@ def publish_to_store(attempt, outcome, finished, may_end, whole=True):
     if whole:
         try_to(attempt, outcome, "store the end of the log", lambda: publish_log(attempt))
     elif may_end and (stored := end_of_result(attempt.store, attempt.options.job)):
+        attempt.recorded = True
         return stored  # by us, although the store reported an error, or by another attempt
     begin = time.monotonic()
     end = end_document(attempt, outcome, finished) if may_end and ends_job(attempt, outcome) else None
@@ -100,7 +101,9 @@ def record_end(attempt, outcome, finished):
 def publish_end(attempt, end):
     """Write end.json and return its content: a cancel, or a client that saw the workload go, may have been first."""
     attempt.tried_end = end
-    return create_or_read(attempt.store, record_name(attempt.options.job, "end"), end, end_metadata(end))
+    found = create_or_read(attempt.store, record_name(attempt.options.job, "end"), end, end_metadata(end))
+    attempt.recorded = True
+    return found
 
 
 def end_metadata(end):
@@ -273,6 +276,8 @@ def write_termination_message(attempt, outcome, finished):
         fields = end_document(attempt, outcome, finished)
         for name in ("host", "by", "unsaved"):
             fields.pop(name, None)
+        if attempt.options.warm:
+            fields["recorded"] = attempt.recorded
         with open(path, "wb") as file:
             file.write(termination_message(fields, outcome))
     except Exception as exc:
@@ -283,7 +288,7 @@ def tell_host_of_end(attempt):
     """Tell a warm host that the job had ended before this attempt. The exit code alone doesn't show it."""
     if attempt.options.warm:
         with open(attempt.options.termination_log, "wb") as file:
-            file.write(encode_json({"had_ended": True}))
+            file.write(encode_json({"had_ended": True, "recorded": True}))
 
 
 def termination_message(fields, outcome):

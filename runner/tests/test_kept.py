@@ -43,16 +43,22 @@ def f():
   sys.path.append("/left")
   sys.stdout = None
   signal.signal(signal.SIGUSR1, signal.SIG_IGN)
+  signal.pthread_sigmask(signal.SIG_BLOCK, [signal.SIGALRM, signal.SIGPROF])
+  for timer in (signal.ITIMER_REAL, signal.ITIMER_PROF):
+    signal.setitimer(timer, 1e-6, 1e-6)
+  while len(signal.sigpending()) < 2: pass
+  sys.setrecursionlimit(99)
   os.chdir("/")
   return %d
 """
         looks = """import os, signal, sys
 def f():
   return [os.environ.get("LEFT"), os.umask(0o22) != 0, "/left" in sys.path, signal.getsignal(signal.SIGUSR1) == signal.SIG_DFL,
-    os.path.basename(os.getcwd()), "helper" in sys.modules, sys.stdout is None]
+    os.path.basename(os.getcwd()), "helper" in sys.modules, sys.stdout is None,
+    signal.pthread_sigmask(signal.SIG_BLOCK, ()) == set(), signal.getitimer(signal.ITIMER_PROF)[0] == 0, sys.getrecursionlimit() > 99]
 """
         values, _ = self.values(port, source % 1, source % 2, looks, files={"helper.py": "N = 1"})
-        self.assertEqual(values, [1, 2, [None, True, False, True, "workspace", False, False]])
+        self.assertEqual(values, [1, 2, [None, True, False, True, "workspace", False, False, True, True, True]])
 
     def test_what_ends_a_kept_process(self):
         _, port = self.host(level="process")

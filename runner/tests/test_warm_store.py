@@ -173,6 +173,9 @@ class Faults(StoreCase):
                         self.assertEqual((report["value"], self.result(job)["value"]), (number, number))
                         self.assertEqual(json.loads(self.bucket.metadata(f"{job}/result.json")["end"])["state"], "SUCCEEDED")
                     self.assertLessEqual(self.times_run(number), 1)
+                    self.until(lambda: f"{job}/end.json" in self.bucket.names(job))  # the host records it when the store is back
+                    recorded = self.document_of(job, "end.json")
+                    self.assertEqual((recorded["state"], recorded["message"]), (report["state"], report["message"]))
                     self.good_call(port, number + 1)
             process.kill()
 

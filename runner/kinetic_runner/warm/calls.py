@@ -50,7 +50,7 @@ class HostedCall:
 
     def __init__(self, job, folder):
         self.job, self.began = job, time.monotonic()
-        self.pid, self.code = 0, None  # of its runner
+        self.pid, self.code, self.argv = 0, None, []  # of its runner
         self.log, self._report = (os.path.join(folder, job + end) for end in (".log", ".json"))
         self._file = None
 
@@ -61,6 +61,7 @@ class HostedCall:
 
     def start(self, runner, argv, environ):
         """Give the call to a runner that waits."""
+        self.argv = argv
         runner.give(["--job", self.job, *argv, "--warm", "--log-file", self.log, "--termination-log", self._report, "--final"], environ)
         self.pid = runner.pid
 

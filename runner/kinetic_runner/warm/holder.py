@@ -19,6 +19,7 @@ from .frames import Frames
 from .group import Alone
 from .keeper import PRELOADED, KeptProcess
 from .leftovers import Leftovers, end_others
+from .unreported import report_unreported
 
 CONNECTIONS = 8
 TAIL_SECONDS = 0.01  # between looks for output of a call that somebody follows
@@ -172,6 +173,8 @@ class Holder:
             end_others(self._keeper.keeps)  # what the call has left running
             self._leftovers.remove()
         tell(f"kinetic: call {self._current.job} ended with exit code {self._current.code}\n")
+        if not self._group.follows:
+            report_unreported(self._current)
         not_new, self._current = self._group.over(self._current.end), None
         if not_new:
             self.lose("the hosts were started again")

@@ -20,7 +20,8 @@ from ..process import reap
 from .handover import FILES, receive_order
 from .imports import is_below, is_installed
 
-RESTORED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGPIPE, signal.SIGCHLD)
+TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
+RESTORED = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGUSR1, signal.SIGUSR2, signal.SIGALRM, signal.SIGVTALRM, signal.SIGPROF, signal.SIGPIPE, signal.SIGCHLD)
 
 
 class Resident:
@@ -70,6 +71,8 @@ class Resident:
             order, files = receive_order(self._control)
         except (EOFError, OSError):
             os._exit(0)  # the host has ended
+        for _ in reap():
+            pass  # what the last call had left running was killed
         adopt(order, files)
         return order
 
@@ -105,6 +108,7 @@ class Before:
         os.umask(self._umask)
         self._streams = {name: getattr(sys, name) for name in ("stdin", "stdout", "stderr", "excepthook", "displayhook")}
         self._handlers = {number: signal.getsignal(number) for number in RESTORED}
+        self._blocked, self._depth = signal.pthread_sigmask(signal.SIG_BLOCK, ()), sys.getrecursionlimit()
         self._directory = os.getcwd()
 
     def restore(self, workspace):
@@ -122,10 +126,14 @@ class Before:
         os.chdir(self._directory)
         for name, value in self._streams.items():
             setattr(sys, name, value)
+        for timer in TIMERS:
+            signal.setitimer(timer, 0)
+        for number in RESTORED:
+            signal.signal(number, signal.SIG_IGN)  # this drops one that is blocked
+        signal.pthread_sigmask(signal.SIG_SETMASK, self._blocked)
         for number, handler in self._handlers.items():
-            if signal.getsignal(number) != handler:
-                signal.signal(number, signal.SIG_DFL if handler is None else handler)
-        signal.setitimer(signal.ITIMER_REAL, 0)
+            signal.signal(number, signal.SIG_DFL if handler is None else handler)
+        sys.setrecursionlimit(self._depth)
         sys.path_importer_cache.clear()
         if "linecache" in sys.modules:
             sys.modules["linecache"].clearcache()
