@@ -162,6 +162,17 @@ func (p Planned) WarmCall() api.WarmCall {
 	return call
 }
 
+// WarmRecord returns what the store has of the plan's call, with which a pod that replaces a lost one runs the call again. It is zero if
+// a variable may be a secret.
+func (p Planned) WarmRecord() api.WarmCall {
+	for _, e := range p.Spec.Env {
+		if MayBeSecret(e.Name, e.Value) {
+			return api.WarmCall{}
+		}
+	}
+	return render.WarmCall(p.Spec)
+}
+
 // WarmSecrets returns a hash of the values of the job's secrets, by the key of a host; "" without secrets.
 func (p Planned) WarmSecrets(key []byte) string {
 	if len(p.Secrets) == 0 {

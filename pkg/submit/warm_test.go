@@ -79,7 +79,7 @@ func TestHostWithInbox(t *testing.T) {
 			t.Fatal(err)
 		}
 		text := string(rendered.YAML())
-		if got := strings.Contains(text, "- --warm-inbox\n        - cpu-warm-1\n") && strings.Contains(text, api.AnnotationWarmInbox+`: "true"`); got != inbox {
+		if got := strings.Contains(text, "- --warm-inbox\n") && strings.Contains(text, api.AnnotationWarmInbox+`: "true"`); got != inbox {
 			t.Errorf("the manifest has an inbox: %v, want %v", got, inbox)
 		}
 		if !strings.Contains(text, api.LabelWarm+": "+place.Key) {

@@ -12,6 +12,7 @@ def run(options, signals, child=None):
     try:
         outcome = attempt.guarded(lambda: call(attempt, child))
     except JobEnded as ended:
+        publish.tell_host_of_end(attempt)
         return ended.exit_code
     end = publish.publish(attempt, outcome)
     if end is not None:

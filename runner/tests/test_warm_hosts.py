@@ -1,6 +1,7 @@
 """A warm host that consists of several: all of them run a call, or none does."""
 
 import json
+import math
 import os
 import signal
 import subprocess
@@ -12,6 +13,9 @@ from fixture import RUNNER, TIMEOUT, function, read_log
 from group import free_port
 from hosting import SECRET, UID, Hosting, Ring
 from kinetic_runner.warm import frames
+from kinetic_runner.warm.calls import HostedCall
+from kinetic_runner.warm.group import Leading
+from kinetic_runner.warm.holder import Holder
 from kinetic_runner.warm.leftovers import processes
 
 HOLD = """
@@ -160,6 +164,19 @@ class Calls(Hosts):
         (zero, _), (one, _) = self.one(0, idle=0.0, first=self.order("first", function(), {"train.py": BOTH})), self.one(1)
         self.assertEqual([self.ended(zero)[0], self.ended(one)[0]], [0, 0])
         self.assertIn("host 1 of 2", self.log_of("first", 1))
+
+
+class Ends(Hosting):
+    def test_a_host_that_was_to_end_a_call_does_not_end_the_next_one(self):
+        holder = Holder(SECRET, UID, self.work, 0, 1000.0, 1000.0, group=Leading(2, SECRET, free_port()))
+        for job in ("first", "next"):
+            holder._current, holder._stopping = HostedCall(job, self.work), True  # so that it starts no runner
+            if job == "first":
+                holder.end_soon(job)
+                self.assertLess(holder._stop_at, math.inf)
+                holder._current.code = 1
+                holder._finish()
+        self.assertEqual(holder._stop_at, math.inf)
 
 
 class Three(Hosts):

@@ -283,7 +283,7 @@ func (r *warmRun) tidy(ctx context.Context) {
 
 // note records in the store which host gets the call, for those who list the calls of hosts.
 func (r *warmRun) note(ctx context.Context, call api.Spec) error {
-	err := records.Create(ctx, r.to.registry.Store, store.WarmCall(call.Host, call.ID), struct{}{}, nil)
+	err := records.Create(ctx, r.to.registry.Store, store.WarmCall(call.Host, call.ID), r.planned.WarmRecord(), nil)
 	if errors.Is(err, store.ErrExists) {
 		return nil
 	}

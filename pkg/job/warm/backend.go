@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"strings"
 	"sync"
 	"time"
 
@@ -97,6 +98,7 @@ func (b Backend) ofCall(ctx context.Context, h api.Handle, host api.WorkloadStat
 	case api.Running:
 		return api.WorkloadStatus{Status: api.Status{State: api.Running, Attempt: 1, Started: h.CreatedAt}}, nil
 	case api.Pending:
+		host.Next = strings.ReplaceAll(host.Next, h.Host, h.JobID)
 		return host, nil
 	}
 	if s, ended, err := b.ended(ctx, h); ended || err != nil { // meanwhile
@@ -226,10 +228,14 @@ func (b Backend) followAll(ctx context.Context, h api.Handle, a *logs.Archive, o
 // follow writes the output of a call from a pod of its host.
 func (b Backend) follow(ctx context.Context, h api.Handle, a *logs.Archive, o logs.Options, number int, out io.Writer) error {
 	var next int64
+	var pod string
 	for tries := 1; ; tries++ {
 		conn, err := b.reach(ctx, h, a, number)
 		if err != nil {
 			return err
+		}
+		if conn.pod != pod {
+			pod, next = conn.pod, 0 // another pod has begun the call anew
 		}
 		pickle, err := read(ctx, conn, h.JobID, o, next, out)
 		switch {

@@ -22,6 +22,7 @@ type Conn struct {
 	Slow bool
 
 	way     io.ReadWriteCloser
+	pod     string // its UID
 	channel *channel
 	// called is the call whose output the host sends already, since it was given on this connection.
 	called string
@@ -62,7 +63,7 @@ var ErrUnknown = errors.New("the host does not know this call")
 
 // Connect makes a connection to a host out of one to its port. secret is the key of the host, podUID that of its pod.
 func Connect(way io.ReadWriteCloser, secret []byte, podUID string) (*Conn, error) {
-	c := &Conn{way: way}
+	c := &Conn{way: way, pod: podUID}
 	err := c.within(func() (err error) {
 		c.channel, err = greet(way, secret, podUID)
 		return err

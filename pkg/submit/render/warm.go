@@ -12,10 +12,10 @@ import (
 // warmArguments are those of a warm host. All others that its pod has are for the runner of each call.
 func warmArguments(s api.Spec) ([]string, error) {
 	keep := s.KeepWarm
-	args := []string{"--warm-idle", seconds(keep.Idle), "--warm-limit", seconds(keep.Limit), "--warm-level", string(keep.Level)}
+	args := []string{"--warm-idle", seconds(keep.Idle), "--warm-limit", seconds(keep.Limit), "--warm-level", string(keep.Level), "--warm-id", s.ID}
 	args = append(args, releaseArguments(s)...)
 	if s.Warm.Inbox {
-		args = append(args, "--warm-inbox", s.ID)
+		args = append(args, "--warm-inbox", "true")
 	}
 	if s.Warm.First.ID == "" {
 		return args, nil
@@ -62,11 +62,14 @@ const disruptionRule = "/spec/podFailurePolicy/rules/0"
 // hostTTL is for how many seconds a host that has ended stays, so that it can be seen why.
 const hostTTL = 600
 
-// warm turns the Job of a call into that of a warm host. A lost host is not replaced, and the deadline is for one that hangs.
+// warm turns the Job of a call into that of a warm host. The deadline is for one that hangs. Of several hosts none is replaced: the
+// others have ended their call.
 func (p *patch) warm(s api.Spec) {
 	w, keep := s.Warm, s.KeepWarm
-	p.test(disruptionRule+"/action", "Ignore")
-	p.replace(disruptionRule+"/action", "FailJob")
+	if s.Hosts > 1 {
+		p.test(disruptionRule+"/action", "Ignore")
+		p.replace(disruptionRule+"/action", "FailJob")
+	}
 	for _, metadata := range []string{jobMetadata, podMetadata} {
 		p.add(pointer(metadata+"/labels", api.LabelWarm), w.Key)
 	}

@@ -9,7 +9,7 @@
     group       the holders of several hosts, which run each call together
     frames      what client and holder tell each other over a connection
     calls       one call, its log and how it ended, and the runner that waits for the next one
-    unreported  the end of a call whose runner could not record it
+    ends        ends of calls that their runners could not record
     ready       that runner: an ordinary one that has started before its call
     relay       its child, which hands the call to the process that is kept, if that can run it
     keeper      starts the process that is kept, and replaces it

@@ -62,7 +62,7 @@ class HostedCall:
     def start(self, runner, argv, environ):
         """Give the call to a runner that waits."""
         self.argv = argv
-        runner.give(["--job", self.job, *argv, "--warm", "--log-file", self.log, "--termination-log", self._report, "--final"], environ)
+        runner.give(["--job", self.job, *argv, "--warm", "--log-file", self.log, "--termination-log", self._report], environ)
         self.pid = runner.pid
 
     def stop(self):
@@ -107,6 +107,11 @@ class HostedCall:
                 return {"id": self.job, "code": self.code, "report": file.read()}
         except FileNotFoundError:
             return {"id": self.job, "code": self.code}
+
+    @property
+    def report(self):
+        """What its runner has reported, as an object, empty if it was killed."""
+        return json.loads(self.end.get("report") or "{}")
 
     def forget(self):
         """Remove its files. The store has its log."""

@@ -117,6 +117,8 @@ class Client(Peer):
             if data:
                 self._out += self._frames.send(frames.OUT, OFFSET.pack(self._offset) + data)
                 self._offset += len(data)
+            elif code is not None and self._holder.leaves(self._call):
+                break  # it has not ended
             elif code is not None:
                 self.say(frames.END, self._call.end)
                 self._call = None

@@ -10,16 +10,18 @@ from ..environment import WORK
 from ..errors import RunnerError
 from ..hosts.release import release
 from ..hosts.rendezvous import PlaceUnknown, find_group
-from ..options import parse_options, seconds
+from ..options import seconds
 from ..outcome import COMPLETED, DISRUPTED, EXIT_RUNNER, EXIT_TERMINATED
 from ..signals import Signals
-from ..store import open_store
 from ..text import tell, timestamp
 from .group import Alone, Following, Leading
 from .holder import Holder
 from .keeper import PRELOADED
+from .ends import store_of, unended
 
-IDLE, LIMIT, LEVEL, FIRST, INBOX, SET = FLAGS = "--warm-idle", "--warm-limit", "--warm-level", "--warm-first", "--warm-inbox", "--release"
+IDLE, LIMIT, LEVEL, ID, FIRST, INBOX, SET = FLAGS = (
+    "--warm-idle", "--warm-limit", "--warm-level", "--warm-id", "--warm-first", "--warm-inbox", "--release",
+)  # fmt: skip
 
 
 def main(argv, _):
@@ -41,21 +43,22 @@ def main(argv, _):
         tell("kinetic: this container was started again: it takes no call\n")
         return leave_set(own[SET], group, "the hosts were started again") if SET in own else 1
     pod_uid, level = os.environ.get("KINETIC_POD_UID", ""), own.get(LEVEL, PRELOADED)
-    holder = Holder(secret, pod_uid, WORK, PORTS["warm"], idle, limit, level, others + flags, group)
+    host, argv = own.get(ID, ""), others + (first or {"argv": []})["argv"]
+    holder = Holder(secret, pod_uid, WORK, PORTS["warm"], idle, limit, level, others + flags, group, lambda: unended(store_of(host, argv), host))
     if first is not None:
         holder.expect(first)
         if not group.follows:
             holder.take(None, first)
     inbox = None
     if INBOX in own and first is not None:
-        inbox = open_inbox(own[INBOX], others + first["argv"], group.number, holder.port)
+        inbox = open_inbox(host, argv, group.number, holder.port)
     holder.serve()
     if inbox is not None:
         inbox.close()
     if SET in own and not holder.terminated:
         return leave_set(own[SET], group, holder.lost)
-    if holder.terminated and group.several:
-        return EXIT_TERMINATED  # so that the Job ends the other hosts
+    if holder.terminated and (group.several or holder.left_unended):
+        return EXIT_TERMINATED  # so that the Job ends the other hosts, or starts another pod
     return 1 if holder.lost else 0
 
 
@@ -68,14 +71,12 @@ def place_of(environ, leader_worker_set, secret):
     return group, ["--group-port", str(PORTS["warm_group"])] + ["--release", leader_worker_set] * bool(leader_worker_set)
 
 
-def open_inbox(host, flags, number, port):
+def open_inbox(host, argv, number, port):
     """Return the inbox of a pod of a host, by its number, in the store that the flags of a call name. Return None if it can't be opened."""
     from .inbox import Inbox  # only for clients that may not forward ports
 
     try:
-        options = parse_options(["--job", host, *flags])
-        store = open_store(options.store, options.emulator, options.metadata_host, options.credentials)
-        return Inbox(store, OBJECTS["warm_inbox"] % (host, number), port)
+        return Inbox(store_of(host, argv), OBJECTS["warm_inbox"] % (host, number), port)
     except (OSError, RunnerError) as exc:
         tell(f"kinetic: this host takes calls only through its port: {exc}\n")
         return None

@@ -11,6 +11,7 @@ import socket
 import time
 
 from ..bundle.unpack import empty_directory
+from ..errors import RunnerError
 from ..text import tell
 from . import frames
 from .calls import HostedCall, ReadyRunner
@@ -19,7 +20,7 @@ from .frames import Frames
 from .group import Alone
 from .keeper import PRELOADED, KeptProcess
 from .leftovers import Leftovers, end_others
-from .unreported import report_unreported
+from .ends import record_end
 
 CONNECTIONS = 8
 TAIL_SECONDS = 0.01  # between looks for output of a call that somebody follows
@@ -33,10 +34,11 @@ class Holder:
     """A warm host. idle and limit are seconds: without a call, and after which none begins any more.
 
     level is one of keeper.py. flags are for the runner of each call. group is its place among several hosts.
+    unended returns the calls of this host without an end, for a pod that replaces another.
     """
 
-    def __init__(self, secret, pod_uid, work, port, idle, limit, level=PRELOADED, flags=(), group=None):
-        self._work, self._idle, self._limit, self._flags = work, idle, limit, list(flags)
+    def __init__(self, secret, pod_uid, work, port, idle, limit, level=PRELOADED, flags=(), group=None, unended=lambda: []):
+        self._work, self._idle, self._limit, self._flags, self._unended = work, idle, limit, list(flags), unended
         self._folder = os.path.join(work, "calls")
         os.makedirs(self._folder, exist_ok=True)
         empty_directory(self._folder)  # this container may have been started again
@@ -47,11 +49,13 @@ class Holder:
         self.listen(listener, lambda connection: Client(self, connection, Frames(secret, pod_uid, True)), CONNECTIONS)
         self.port = listener.getsockname()[1]
         self._leftovers = Leftovers()
+        self._is_new = True  # until its first call has ended, which tells whether this pod replaces another
         self._calls, self._current, self._cancelled = {}, None, set()
         self._keeper = KeptProcess(work, level)
         self._ready, self._stopping, self._stop_at = None, False, math.inf
         self.lost = ""  # why a lost host ends this one, if so
         self.terminated = False  # by SIGTERM
+        self.left_unended = False  # whether a call was running then, which another pod is to run
         self._group = group or Alone()
         self._group.open(self)
 
@@ -173,9 +177,8 @@ class Holder:
             end_others(self._keeper.keeps)  # what the call has left running
             self._leftovers.remove()
         tell(f"kinetic: call {self._current.job} ended with exit code {self._current.code}\n")
-        if not self._group.follows:
-            report_unreported(self._current)
-        not_new, self._current = self._group.over(self._current.end), None
+        self._settle(self._current)
+        not_new, self._current, self._stop_at = self._group.over(self._current.end), None, math.inf
         if not_new:
             self.lose("the hosts were started again")
         for peer in list(self._peers):
@@ -186,6 +189,31 @@ class Holder:
         if not self._stopping:
             self._keeper.renew()
             self._ready = self._runner()
+
+    def _settle(self, call):
+        """Make sure that the end of a call is recorded, unless another pod runs the call again."""
+        if not self._group.several and self._is_new and call.report.get("had_ended"):
+            return self._replace_another()
+        self._is_new = False
+        self.left_unended = self.leaves(call)
+        if not (self.left_unended or self._group.follows or call.report.get("recorded")):
+            record_end(call)
+
+    def leaves(self, call):
+        """Report whether this host leaves a call whose runner has ended to the pod that replaces it."""
+        return self.terminated and not self._group.several and not call.report.get("recorded")
+
+    def _replace_another(self):
+        """Go on with the calls that a lost pod of this host has not ended. Without any, end."""
+        try:
+            orders = self._unended()
+        except (OSError, RunnerError, ValueError) as exc:
+            orders = tell(f"kinetic: cannot look for calls of a lost pod: {exc}\n")
+        for order in orders or ():
+            self.take(None, order)
+        self._stopping = self._stopping or not orders
+        self._is_new = False
+        self._answer_who_awaits(lambda job: not self._is_waiting(job))
 
     def expect(self, order):
         """Prepare for the first call, before any connection."""
@@ -234,7 +262,7 @@ class Holder:
 
     def _begin(self, order):
         call = HostedCall(order["id"], self._folder)
-        argv = self._flags + order["argv"]
+        argv = self._flags + order["argv"] + (["--final"] if self._group.several else ["--retries", "0"])
         self._keeper.note_call(order)
         if self._keeper.lasting:
             self._leftovers = Leftovers()  # what was kept has files there
@@ -257,7 +285,7 @@ class Holder:
 
     def may_begin(self, job):
         """Report whether a call that has not begun here may still do so."""
-        return self._group.follows and not self._stopping or self._is_waiting(job)
+        return (self._group.follows or self._is_new) and not self._stopping or self._is_waiting(job)
 
     def cancel(self, job):
         """End a call on all hosts; return whether it runs or is about to."""
@@ -278,10 +306,14 @@ class Holder:
         self._waiting = [entry for entry in self._waiting if entry[1]["id"] != job]
         if len(self._waiting) < before:
             self._free_since = time.monotonic()
-            for peer in list(self._peers):
-                if peer.awaited is not None and peer.awaited[0] == job:
-                    peer.awaited = None
-                    peer.say(frames.STATE, {"id": job, "state": "unknown"})
+            self._answer_who_awaits(lambda awaited: awaited == job)
+
+    def _answer_who_awaits(self, chosen):
+        """Tell clients that the calls for which they wait are not known here, for those jobs that are chosen."""
+        for peer in list(self._peers):
+            if peer.awaited is not None and chosen(peer.awaited[0]):
+                job, peer.awaited = peer.awaited[0], None
+                peer.say(frames.STATE, {"id": job, "state": "unknown"})
 
     def end(self):
         """Begin no call any more, and end when none runs."""
