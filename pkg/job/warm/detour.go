@@ -150,7 +150,7 @@ func (d *detour) writeNamed(data []byte) (string, error) {
 func (d *detour) Close() (err error) {
 	d.once.Do(func() {
 		d.stop()
-		parting, stop := context.WithTimeout(context.Background(), partingTime)
+		parting, stop := context.WithTimeout(context.WithoutCancel(d.ctx), partingTime)
 		defer stop()
 		err = errors.Join(d.store.Create(parting, d.prefix+".end", bytes.NewReader(nil), nil), d.store.Close())
 	})
