@@ -165,7 +165,7 @@ soak: prepare # Kill programs, and the saving of their outputs, for up to an hou
 	hack/outputs/soak.sh $(SEED)
 
 # Packages whose tests need no paths, files or processes of Unix.
-PORTABLE := accelerator api internal/backoff internal/human internal/parallel internal/platform internal/transport internal/version job/logs/display kube/diagnose kube/joblist kube/portforward kube/versions
+PORTABLE := accelerator api internal/backoff internal/human internal/parallel internal/platform internal/transport internal/version job/logs/display kube/diagnose kube/joblist kube/podconn kube/versions
 
 .PHONY: test-portable
 test-portable: # Run the tests that need no Unix, for macOS and Windows: docs/platforms.md

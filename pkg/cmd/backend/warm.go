@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/warm"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
-	"github.com/kubectl-kinetic/kinetic/pkg/kube/portforward"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/podconn"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -43,7 +43,7 @@ func DialWarm(ctx context.Context, config *rest.Config, cluster *kube.Cluster, h
 	if err != nil {
 		return nil, err
 	}
-	way, err := portforward.Dial(ctx, config, portforward.Port{Namespace: host.Namespace, Pod: pod.Name, Number: api.WarmPort})
+	way, err := podconn.Dial(ctx, config, podconn.Port{Namespace: host.Namespace, Pod: pod.Name, Number: api.WarmPort})
 	if apierrors.IsForbidden(err) && host.Inbox {
 		s, err := store.Open(host.Store)
 		if err != nil {
@@ -55,7 +55,7 @@ func DialWarm(ctx context.Context, config *rest.Config, cluster *kube.Cluster, h
 		return nil, cluster.ExplainForward(pod.Name, err)
 	}
 	conn, err := warm.Connect(way, key, pod.UID)
-	var refused *portforward.RefusedError
+	var refused *podconn.RefusedError
 	if errors.As(err, &refused) { // it is just starting, or ending
 		return nil, warm.ErrNoHost
 	}

@@ -24,7 +24,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/local"
-	"github.com/kubectl-kinetic/kinetic/pkg/kube/portforward"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/podconn"
 )
 
 func (c *command) debug() *cobra.Command {
@@ -115,7 +115,7 @@ type session struct {
 	listener net.Listener
 	ui       *ui.UI
 	// dial connects to the debugger of the job.
-	dial func(context.Context) (*portforward.Conn, error)
+	dial func(context.Context) (*podconn.Conn, error)
 	// answered says that the debugger of the job was reached.
 	answered bool
 }
@@ -129,7 +129,7 @@ func (c *command) newSession(j *job.Job, port int) (*session, error) {
 	if err != nil {
 		return nil, cli.Usage(err)
 	}
-	dial := func(ctx context.Context) (*portforward.Conn, error) { return host.Dial(ctx, api.Contract.Ports.Debug) }
+	dial := func(ctx context.Context) (*podconn.Conn, error) { return host.Dial(ctx, api.Contract.Ports.Debug) }
 	return &session{command: c, job: j, listener: listener, ui: ui.New(c.streams.ErrOut, c.clock.Now), dial: dial}, nil
 }
 
@@ -167,11 +167,11 @@ const lookEvery = 300 * time.Millisecond
 // serve waits until the debugger listens, says how to reach it, and forwards.
 func (s *session) serve(ctx context.Context) error {
 	for {
-		err := portforward.Answers(ctx, s.dial)
+		err := podconn.Answers(ctx, s.dial)
 		if err == nil {
 			break
 		}
-		var refused *portforward.RefusedError
+		var refused *podconn.RefusedError
 		if !errors.As(err, &refused) && !errors.Is(err, reach.ErrNoPod) && !apierrors.IsNotFound(err) {
 			return err
 		}
@@ -187,7 +187,7 @@ func (s *session) serve(ctx context.Context) error {
 		return err
 	}
 	s.ui.Note("forwarding connections until the job ends; Ctrl-C ends only the forwarding")
-	return portforward.Serve(ctx, s.listener, s.dial, func(err error) { s.ui.Warn(err.Error()) })
+	return podconn.Serve(ctx, s.listener, s.dial, func(err error) { s.ui.Warn(err.Error()) })
 }
 
 // printAddress prints the address for a debugger, and the entry for VS Code.

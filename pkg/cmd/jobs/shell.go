@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/local"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
-	"github.com/kubectl-kinetic/kinetic/pkg/kube/podexec"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/podconn"
 )
 
 type shellFlags struct {
@@ -190,7 +190,7 @@ func (s *remoteShell) endedWith(ctx context.Context, code int) error {
 // stream runs the program. In a terminal it gets one.
 func (s *remoteShell) stream(ctx context.Context) (int, error) {
 	argv := append([]string{"python3", "-S", api.PodRunner, "shell", api.PodWork}, s.argv...)
-	streams := podexec.Streams{In: s.streams.In, Out: s.streams.Out, ErrOut: s.streams.ErrOut}
+	streams := podconn.Streams{In: s.streams.In, Out: s.streams.Out, ErrOut: s.streams.ErrOut}
 	tty := term.TTY{In: s.streams.In, Out: s.streams.Out, Raw: true, Parent: interrupt.New(func(os.Signal) {})} // the context ends it
 	if !tty.IsTerminalIn() || !tty.IsTerminalOut() {
 		return s.host.Run(ctx, s.pod, argv, streams)

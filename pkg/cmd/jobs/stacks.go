@@ -21,7 +21,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/local"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
-	"github.com/kubectl-kinetic/kinetic/pkg/kube/podexec"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/podconn"
 )
 
 // allHosts is the value of --host that asks all of them.
@@ -187,7 +187,7 @@ func askPod(ctx context.Context, way *reach.Host, pod api.Host) (job.StackHost, 
 	defer cancel()
 	var out, errOut bytes.Buffer
 	argv := []string{"python3", "-S", api.PodRunner, "stacks", api.PodWork}
-	code, err := way.Run(ctx, kube.Pod{Name: pod.Pod}, argv, podexec.Streams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut})
+	code, err := way.Run(ctx, kube.Pod{Name: pod.Pod}, argv, podconn.Streams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut})
 	var refused *reach.RefusedError
 	switch {
 	case reach.LacksRight(err):

@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
-	"github.com/kubectl-kinetic/kinetic/pkg/kube/podexec"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/podconn"
 )
 
 // topSource answers what top asks about jobs.
@@ -142,7 +142,7 @@ func (s *topSource) probe(ctx context.Context, r top.Row) (api.Use, error) {
 	var out bytes.Buffer
 	host := reach.NewHost(s.config, s.cluster, api.Handle{JobID: r.ID, Namespace: r.Namespace}, r.Pod.Host)
 	code, err := host.Run(ctx, kube.Pod{Name: r.Pod.Pod}, kube.ProbeArgv(r.Pod, top.HasAccelerators(r.Entry)),
-		podexec.Streams{In: strings.NewReader(""), Out: &out, ErrOut: &bytes.Buffer{}})
+		podconn.Streams{In: strings.NewReader(""), Out: &out, ErrOut: &bytes.Buffer{}})
 	if err != nil {
 		return api.Use{}, err
 	}

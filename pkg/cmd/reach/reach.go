@@ -15,8 +15,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/warm"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
-	"github.com/kubectl-kinetic/kinetic/pkg/kube/podexec"
-	"github.com/kubectl-kinetic/kinetic/pkg/kube/portforward"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/podconn"
 )
 
 // ErrNoPod says that a host has no pod at the moment.
@@ -66,7 +65,7 @@ func (h *Host) Pod(ctx context.Context) (kube.Pod, error) {
 }
 
 // Dial connects to a port of the pod in which the host is running.
-func (h *Host) Dial(ctx context.Context, port int) (*portforward.Conn, error) {
+func (h *Host) Dial(ctx context.Context, port int) (*podconn.Conn, error) {
 	pod, err := h.Pod(ctx)
 	if err != nil {
 		return nil, err
@@ -74,15 +73,15 @@ func (h *Host) Dial(ctx context.Context, port int) (*portforward.Conn, error) {
 	return h.dialPod(ctx, pod, port)
 }
 
-func (h *Host) dialPod(ctx context.Context, pod kube.Pod, port int) (*portforward.Conn, error) {
-	conn, err := portforward.Dial(ctx, h.config, portforward.Port{Namespace: h.handle.Namespace, Pod: pod.Name, Number: port})
+func (h *Host) dialPod(ctx context.Context, pod kube.Pod, port int) (*podconn.Conn, error) {
+	conn, err := podconn.Dial(ctx, h.config, podconn.Port{Namespace: h.handle.Namespace, Pod: pod.Name, Number: port})
 	return conn, h.cluster.ExplainForward(pod.Name, err)
 }
 
 // Run runs a program beside the call, in a pod that Pod has returned, and returns its exit code. The error is a
 // RefusedError if it could not be started, and another one if the connection broke.
-func (h *Host) Run(ctx context.Context, pod kube.Pod, argv []string, s podexec.Streams) (int, error) {
-	code, err := podexec.Run(ctx, h.config, podexec.Container{Namespace: h.handle.Namespace, Pod: pod.Name, Name: api.ContainerName}, argv, s)
+func (h *Host) Run(ctx context.Context, pod kube.Pod, argv []string, s podconn.Streams) (int, error) {
+	code, err := podconn.Exec(ctx, h.config, podconn.Container{Namespace: h.handle.Namespace, Pod: pod.Name, Name: api.ContainerName}, argv, s)
 	var answer apierrors.APIStatus
 	if errors.As(err, &answer) {
 		err = &RefusedError{Err: h.cluster.ExplainExec(pod.Name, err)}

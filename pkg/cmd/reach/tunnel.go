@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
-	"github.com/kubectl-kinetic/kinetic/pkg/kube/portforward"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/podconn"
 )
 
 // Ports are a port of this machine, 0 for any free one, and the port of a job to which it leads.
@@ -92,7 +92,7 @@ func (t *Tunnel) Serve(ctx context.Context, host *Host, say func(string)) error 
 		})
 		cancel(err)
 	}()
-	dial := func(ctx context.Context) (*portforward.Conn, error) { return t.dial(ctx, host) }
+	dial := func(ctx context.Context) (*podconn.Conn, error) { return t.dial(ctx, host) }
 	first, err := dial(ctx)
 	if err == nil {
 		_ = first.Close()
@@ -100,7 +100,7 @@ func (t *Tunnel) Serve(ctx context.Context, host *Host, say func(string)) error 
 	if apierrors.IsForbidden(err) {
 		return err
 	}
-	err = portforward.Serve(ctx, t.listener, dial, func(err error) { t.failed(err, say) })
+	err = podconn.Serve(ctx, t.listener, dial, func(err error) { t.failed(err, say) })
 	if cause := context.Cause(ctx); cause != nil {
 		return cause
 	}
@@ -120,7 +120,7 @@ func changed(before, now kube.Pod) string {
 }
 
 // dial connects to the port in the pod in which the host is running, or will be.
-func (t *Tunnel) dial(ctx context.Context, host *Host) (*portforward.Conn, error) {
+func (t *Tunnel) dial(ctx context.Context, host *Host) (*podconn.Conn, error) {
 	for {
 		now, changed := t.pod.Get()
 		if now.Value != (kube.Pod{}) {
@@ -137,7 +137,7 @@ func (t *Tunnel) dial(ctx context.Context, host *Host) (*portforward.Conn, error
 // failed says why a connection has failed, once if it is the same for many.
 func (t *Tunnel) failed(err error, say func(string)) {
 	text := err.Error()
-	var refused *portforward.RefusedError
+	var refused *podconn.RefusedError
 	if errors.As(err, &refused) { // what its node adds is long and says no more
 		text = fmt.Sprintf("nothing listens on port %d of pod %s yet", refused.Port.Number, refused.Port.Pod)
 	}

@@ -9,7 +9,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
-	"github.com/kubectl-kinetic/kinetic/pkg/kube/portforward"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/podconn"
 )
 
 func TestParsePorts(t *testing.T) {
@@ -75,7 +75,7 @@ func TestEachPodIsToldOnce(t *testing.T) {
 // A browser that tries again and again fills no terminal.
 func TestEqualFailuresAreToldOnce(t *testing.T) {
 	tunnel := &Tunnel{}
-	refused := &portforward.RefusedError{Port: portforward.Port{Pod: "a", Number: 80}, Said: "failed to execute portforward in network namespace"}
+	refused := &podconn.RefusedError{Port: podconn.Port{Pod: "a", Number: 80}, Said: "failed to execute portforward in network namespace"}
 	var said []string
 	for _, err := range []error{refused, fmt.Errorf("connecting: %w", refused), errors.New("the network is gone"), refused} {
 		tunnel.failed(err, func(text string) { said = append(said, text) })

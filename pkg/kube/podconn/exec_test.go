@@ -1,4 +1,4 @@
-package podexec_test
+package podconn_test
 
 import (
 	"bytes"
@@ -21,20 +21,20 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 	"k8s.io/streaming/pkg/httpstream/spdy"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/kube/podexec"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/podconn"
 )
 
-var worker = podexec.Container{Namespace: "research", Pod: "train-x", Name: "worker"}
+var worker = podconn.Container{Namespace: "research", Pod: "train-x", Name: "worker"}
 
 // cluster is an API server with one container, which speaks SPDY only. Its only program repeats its input, complains, and
 // ends with an exit code.
-type cluster struct {
+type execCluster struct {
 	code    int
 	hangs   bool // the streams never end
 	queries []string
 }
 
-func (c *cluster) start(t *testing.T) *rest.Config {
+func (c *execCluster) start(t *testing.T) *rest.Config {
 	t.Helper()
 	server := httptest.NewServer(c)
 	t.Cleanup(server.Close)
@@ -42,7 +42,7 @@ func (c *cluster) start(t *testing.T) *rest.Config {
 }
 
 // ServeHTTP implements http.Handler.
-func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
+func (c *execCluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	if r.Method != http.MethodPost || r.URL.Path != "/api/v1/namespaces/research/pods/train-x/exec" {
 		http.Error(w, "no WebSockets here", http.StatusBadRequest)
 		return
@@ -113,13 +113,13 @@ func TestRun(t *testing.T) {
 		"in a terminal": {130, true, "80 columns, " + all, ""},
 	} {
 		t.Run(name, func(t *testing.T) {
-			c := &cluster{code: tt.code}
+			c := &execCluster{code: tt.code}
 			var out, errOut bytes.Buffer
-			streams := podexec.Streams{In: strings.NewReader(all), Out: &out, ErrOut: &errOut}
+			streams := podconn.Streams{In: strings.NewReader(all), Out: &out, ErrOut: &errOut}
 			if tt.terminal {
 				streams.Sizes = &sizes{{Width: 80, Height: 24}}
 			}
-			code, err := podexec.Run(t.Context(), c.start(t), worker, []string{"cat", "a b", "&"}, streams)
+			code, err := podconn.Exec(t.Context(), c.start(t), worker, []string{"cat", "a b", "&"}, streams)
 			if code != tt.code || err != nil || out.String() != tt.out || errOut.String() != tt.err {
 				t.Errorf("got %d, %v, %q and %q", code, err, out.String(), errOut.String())
 			}
@@ -132,15 +132,15 @@ func TestRun(t *testing.T) {
 }
 
 // What the API server says of a refusal is kept for who explains it.
-func TestForbidden(t *testing.T) {
+func TestExecForbidden(t *testing.T) {
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
 		w.WriteHeader(http.StatusForbidden)
 		fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","message":"user cannot create","code":403}`)
 	}))
 	defer server.Close()
-	streams := podexec.Streams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}
-	if _, err := podexec.Run(t.Context(), &rest.Config{Host: server.URL}, worker, []string{"true"}, streams); !apierrors.IsForbidden(err) {
+	streams := podconn.Streams{In: strings.NewReader(""), Out: io.Discard, ErrOut: io.Discard}
+	if _, err := podconn.Exec(t.Context(), &rest.Config{Host: server.URL}, worker, []string{"true"}, streams); !apierrors.IsForbidden(err) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -151,8 +151,8 @@ func TestStreamsThatNeverEndAreGivenUp(t *testing.T) {
 	reader, writer := io.Pipe()
 	defer writer.Close()
 	go cancel(gone)
-	streams := podexec.Streams{In: reader, Out: io.Discard, ErrOut: io.Discard}
-	if _, err := podexec.Run(ctx, (&cluster{hangs: true}).start(t), worker, []string{"cat"}, streams); !errors.Is(err, context.Canceled) {
+	streams := podconn.Streams{In: reader, Out: io.Discard, ErrOut: io.Discard}
+	if _, err := podconn.Exec(ctx, (&execCluster{hangs: true}).start(t), worker, []string{"cat"}, streams); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }

@@ -1,4 +1,4 @@
-package portforward
+package podconn
 
 import (
 	"errors"

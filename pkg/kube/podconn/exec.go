@@ -1,5 +1,4 @@
-// Package podexec runs a program in a container of a pod, as kubectl exec does.
-package podexec
+package podconn
 
 import (
 	"context"
@@ -14,7 +13,6 @@ import (
 	"k8s.io/client-go/tools/remotecommand"
 	"k8s.io/client-go/transport/spdy"
 	utilexec "k8s.io/client-go/util/exec"
-	"k8s.io/streaming/pkg/httpstream"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
 )
@@ -30,10 +28,10 @@ type Streams struct {
 	Sizes remotecommand.TerminalSizeQueue
 }
 
-// Run runs a program until it ends, the connection breaks or ctx is done, and returns its exit code. It asks for a
-// WebSocket, which proxies let through, and for SPDY if the server refuses that. A refusal of the API server is a
-// StatusError.
-func Run(ctx context.Context, config *rest.Config, c Container, argv []string, s Streams) (int, error) {
+// Exec runs a program in a container until it ends, the connection breaks or ctx is done, and returns its exit code. It
+// asks for a WebSocket, which proxies let through, and for SPDY if the server refuses that. A refusal of the API server
+// is a StatusError.
+func Exec(ctx context.Context, config *rest.Config, c Container, argv []string, s Streams) (int, error) {
 	kept := &apiserver.Refusal{}
 	executor, err := executorFor(config, address{c, argv, s.Sizes != nil}, kept)
 	if err != nil {
@@ -89,7 +87,5 @@ func executorFor(config *rest.Config, a address, kept *apiserver.Refusal) (remot
 	if err != nil {
 		return nil, err
 	}
-	return remotecommand.NewFallbackExecutor(socket, plain, func(err error) bool {
-		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
-	})
+	return remotecommand.NewFallbackExecutor(socket, plain, noSocket)
 }

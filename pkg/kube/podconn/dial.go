@@ -1,7 +1,9 @@
-// Package portforward forwards a port of a pod to this machine, as kubectl port-forward does.
-// Each connection goes through the API server separately, so that a broken one does not
+// Package podconn connects to pods through the API server: it forwards a port to this machine, as
+// kubectl port-forward does, and runs a program in a container, as kubectl exec does.
+//
+// Each connection to a port goes through the API server separately, so that a broken one does not
 // affect the others, and the next may lead to another pod.
-package portforward
+package podconn
 
 import (
 	"context"
@@ -109,9 +111,12 @@ func dialerTo(ctx context.Context, config *rest.Config, p Port, kept *apiserver.
 	}
 	kept.RoundTripper = transport
 	plain := spdy.NewDialerForStreaming(upgrader, &http.Client{Transport: kept}, http.MethodPost, url)
-	return portforward.NewFallbackDialerForStreaming(socketDialer{ctx, config, url}, plain, func(err error) bool {
-		return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
-	}), nil
+	return portforward.NewFallbackDialerForStreaming(socketDialer{ctx, config, url}, plain, noSocket), nil
+}
+
+// noSocket reports whether a server, or a proxy before it, refuses WebSockets.
+func noSocket(err error) bool {
+	return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
 }
 
 // begin creates the two streams of a connection: one for errors, one for the data.

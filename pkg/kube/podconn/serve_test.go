@@ -1,4 +1,4 @@
-package portforward_test
+package podconn_test
 
 import (
 	"bufio"
@@ -19,10 +19,10 @@ import (
 	"k8s.io/streaming/pkg/httpstream"
 	"k8s.io/streaming/pkg/httpstream/spdy"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/kube/portforward"
+	"github.com/kubectl-kinetic/kinetic/pkg/kube/podconn"
 )
 
-var debugger = portforward.Port{Namespace: "research", Pod: "train-x", Number: 5678}
+var debugger = podconn.Port{Namespace: "research", Pod: "train-x", Number: 5678}
 
 // cluster is an API server with one pod, which speaks SPDY, and WebSockets only if it has
 // sockets. What listens in the pod greets who connects, and repeats what it hears; nothing does where
@@ -41,9 +41,9 @@ func (c *cluster) start(t *testing.T) *rest.Config {
 	return &rest.Config{Host: server.URL}
 }
 
-func (c *cluster) dialer(t *testing.T) func(context.Context) (*portforward.Conn, error) {
+func (c *cluster) dialer(t *testing.T) func(context.Context) (*podconn.Conn, error) {
 	config := c.start(t)
-	return func(ctx context.Context) (*portforward.Conn, error) { return portforward.Dial(ctx, config, debugger) }
+	return func(ctx context.Context) (*podconn.Conn, error) { return podconn.Dial(ctx, config, debugger) }
 }
 
 // ServeHTTP implements http.Handler.
@@ -116,7 +116,7 @@ func listen(t *testing.T) net.Listener {
 // A server without WebSockets, or who doesn't allow them, is asked for SPDY.
 func TestAnswers(t *testing.T) {
 	c := &cluster{}
-	if err := portforward.Answers(t.Context(), c.dialer(t)); err != nil {
+	if err := podconn.Answers(t.Context(), c.dialer(t)); err != nil {
 		t.Error(err)
 	}
 	if len(c.paths) != 2 || c.paths[0][:4] != "GET " || c.paths[1][:5] != "POST " {
@@ -126,7 +126,7 @@ func TestAnswers(t *testing.T) {
 
 func TestAWebSocket(t *testing.T) {
 	c := &cluster{sockets: true}
-	if err := portforward.Answers(t.Context(), c.dialer(t)); err != nil {
+	if err := podconn.Answers(t.Context(), c.dialer(t)); err != nil {
 		t.Error(err)
 	}
 	if len(c.paths) != 1 {
@@ -136,8 +136,8 @@ func TestAWebSocket(t *testing.T) {
 
 func TestNothingListens(t *testing.T) {
 	c := &cluster{refuses: "connection refused"}
-	var refused *portforward.RefusedError
-	if err := portforward.Answers(t.Context(), c.dialer(t)); !errors.As(err, &refused) || refused.Said != "connection refused" {
+	var refused *podconn.RefusedError
+	if err := podconn.Answers(t.Context(), c.dialer(t)); !errors.As(err, &refused) || refused.Said != "connection refused" {
 		t.Errorf("got %v", err)
 	}
 }
@@ -145,7 +145,7 @@ func TestNothingListens(t *testing.T) {
 func TestNoAnswerAfterAnInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	if err := portforward.Answers(ctx, (&cluster{}).dialer(t)); !errors.Is(err, context.Canceled) {
+	if err := podconn.Answers(ctx, (&cluster{}).dialer(t)); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -158,7 +158,7 @@ func TestForbidden(t *testing.T) {
 		fmt.Fprint(w, `{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"Forbidden","message":"user cannot create","code":403}`)
 	}))
 	defer server.Close()
-	if _, err := portforward.Dial(t.Context(), &rest.Config{Host: server.URL}, debugger); !apierrors.IsForbidden(err) {
+	if _, err := podconn.Dial(t.Context(), &rest.Config{Host: server.URL}, debugger); !apierrors.IsForbidden(err) {
 		t.Errorf("got %v", err)
 	}
 }
@@ -169,7 +169,7 @@ func TestServe(t *testing.T) {
 	l := listen(t)
 	ended := make(chan error, 1)
 	dial := (&cluster{}).dialer(t)
-	go func() { ended <- portforward.Serve(ctx, l, dial, func(err error) { t.Error(err) }) }()
+	go func() { ended <- podconn.Serve(ctx, l, dial, func(err error) { t.Error(err) }) }()
 	for range 2 { // one connection after the other
 		conn, err := net.Dial("tcp", l.Addr().String())
 		if err != nil {
@@ -202,7 +202,7 @@ func TestServeTellsThatAConnectionBroke(t *testing.T) {
 	l := listen(t)
 	told := make(chan error, 1)
 	dial := (&cluster{breaks: true}).dialer(t)
-	go func() { _ = portforward.Serve(ctx, l, dial, func(err error) { told <- err }) }()
+	go func() { _ = podconn.Serve(ctx, l, dial, func(err error) { told <- err }) }()
 	conn, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
@@ -222,7 +222,7 @@ func TestServeTellsWhatFails(t *testing.T) {
 	l := listen(t)
 	told := make(chan error, 1)
 	dial := (&cluster{refuses: "connection refused"}).dialer(t)
-	go func() { _ = portforward.Serve(ctx, l, dial, func(err error) { told <- err }) }()
+	go func() { _ = podconn.Serve(ctx, l, dial, func(err error) { told <- err }) }()
 	conn, err := net.Dial("tcp", l.Addr().String())
 	if err != nil {
 		t.Fatal(err)
