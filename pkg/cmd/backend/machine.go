@@ -1,5 +1,6 @@
 // Package backend creates, from connection flags, the cluster or machine that runs jobs and
-// the registry where its jobs are found.
+// the registry where its jobs are found. It also connects this machine to a host of a running job:
+// to its ports, and to programs that run beside the call.
 package backend
 
 import (

@@ -17,8 +17,8 @@ import (
 	apierrors "k8s.io/apimachinery/pkg/api/errors"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/reach"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
@@ -121,7 +121,7 @@ type session struct {
 }
 
 func (c *command) newSession(j *job.Job, port int) (*session, error) {
-	host, err := reach.HostOf(c.choice.Connection, j.Handle, 0)
+	host, err := backend.HostOf(c.choice.Connection, j.Handle, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -172,7 +172,7 @@ func (s *session) serve(ctx context.Context) error {
 			break
 		}
 		var refused *podconn.RefusedError
-		if !errors.As(err, &refused) && !errors.Is(err, reach.ErrNoPod) && !apierrors.IsNotFound(err) {
+		if !errors.As(err, &refused) && !errors.Is(err, backend.ErrNoPod) && !apierrors.IsNotFound(err) {
 			return err
 		}
 		select {

@@ -8,8 +8,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/reach"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
@@ -51,12 +51,12 @@ func (c *command) forward() *cobra.Command {
 }
 
 // splitPorts returns the IDs and the ports of a command line.
-func (c *command) splitPorts(sub *cobra.Command, args []string) (ids []string, ports reach.Ports, err error) {
+func (c *command) splitPorts(sub *cobra.Command, args []string) (ids []string, ports backend.Ports, err error) {
 	if len(args) == 0 || len(args) == 1 && !c.choice.Any() {
 		return nil, ports, cli.Usagef("%s takes a job and a port, as in %[1]s ID 6006; list jobs with kubectl kinetic jobs list", sub.CommandPath())
 	}
 	last := len(args) - 1
-	ports, err = reach.ParsePorts(args[last])
+	ports, err = backend.ParsePorts(args[last])
 	return args[:last], ports, cli.Usage(err)
 }
 
@@ -65,7 +65,7 @@ type forwardOptions struct {
 	*command
 	hostFlags
 	ids   []string
-	ports reach.Ports
+	ports backend.Ports
 	open  bool
 	json  bool
 }
@@ -75,7 +75,7 @@ func (f *forwardFlags) toOptions(c *command, args []string) (*forwardOptions, er
 		return nil, err
 	}
 	last := len(args) - 1
-	ports, err := reach.ParsePorts(args[last])
+	ports, err := backend.ParsePorts(args[last])
 	return &forwardOptions{c, f.hostFlags, args[:last], ports, f.open, f.output == "json"}, cli.Usage(err)
 }
 
@@ -91,11 +91,11 @@ func (o *forwardOptions) run(ctx context.Context) error {
 	if j.Handle.Backend == api.BackendLocal {
 		return o.here(ctx, j)
 	}
-	host, err := reach.HostOf(o.choice.Connection, j.Handle, number)
+	host, err := backend.HostOf(o.choice.Connection, j.Handle, number)
 	if err != nil {
 		return err
 	}
-	tunnel, err := reach.Listen(o.ports)
+	tunnel, err := backend.Listen(o.ports)
 	if err != nil {
 		return cli.Usage(err)
 	}
@@ -111,11 +111,11 @@ func (o *forwardOptions) here(ctx context.Context, j *job.Job) error {
 	if err := o.printAddress(j, o.ports.Remote); err != nil {
 		return err
 	}
-	o.ui().Note(reach.LocalNote(j.ID(), o.ports.Remote))
+	o.ui().Note(backend.LocalPortNote(j.ID(), o.ports.Remote))
 	if !o.open {
 		return nil
 	}
-	return reach.Open(ctx, o.ports.Remote)
+	return backend.OpenBrowser(ctx, o.ports.Remote)
 }
 
 const portToForward = "port to forward"
@@ -123,7 +123,7 @@ const portToForward = "port to forward"
 func (o *forwardOptions) ui() *ui.UI { return ui.New(o.streams.ErrOut, o.clock.Now) }
 
 // forwardTo forwards connections to a job in the cluster until it ends.
-func (o *forwardOptions) forwardTo(ctx context.Context, j *job.Job, host *reach.Host, tunnel *reach.Tunnel) error {
+func (o *forwardOptions) forwardTo(ctx context.Context, j *job.Job, host *backend.Host, tunnel *backend.Tunnel) error {
 	said := o.ui()
 	told := o.tellWaiting(j)
 	began := false
@@ -135,7 +135,7 @@ func (o *forwardOptions) forwardTo(ctx context.Context, j *job.Job, host *reach.
 		said.Note(fmt.Sprintf("forwarding http://%s to port %d of job %s until it ends; Ctrl-C ends only the forwarding", tunnel.Address(), tunnel.Remote, j.ID()))
 		if o.open {
 			go func() {
-				if err := reach.Open(ctx, tunnel.Local); err != nil && ctx.Err() == nil {
+				if err := backend.OpenBrowser(ctx, tunnel.Local); err != nil && ctx.Err() == nil {
 					said.Warn(err.Error())
 				}
 			}()

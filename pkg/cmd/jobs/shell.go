@@ -15,8 +15,8 @@ import (
 	"k8s.io/kubectl/pkg/util/term"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/reach"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/local"
@@ -93,12 +93,12 @@ func (o *shellOptions) run(ctx context.Context) error {
 	if j.Handle.Backend == api.BackendLocal {
 		return o.here(j)
 	}
-	host, err := reach.HostOf(o.choice.Connection, j.Handle, number)
+	host, err := backend.HostOf(o.choice.Connection, j.Handle, number)
 	if err != nil {
 		return err
 	}
 	pod, err := host.Pod(ctx)
-	if errors.Is(err, reach.ErrNoPod) {
+	if errors.Is(err, backend.ErrNoPod) {
 		follow := fmt.Sprintf("kubectl kinetic jobs describe %s%s", j.ID(), j.LocationFlags())
 		return &cli.Error{Code: cli.ExitFailed, Next: follow, Err: fmt.Errorf("host %d of job %s has no running pod at the moment; see %s", number, j.ID(), follow)}
 	}
@@ -125,7 +125,7 @@ func (o *shellOptions) here(j *job.Job) error {
 type remoteShell struct {
 	*shellOptions
 	job  *job.Job
-	host *reach.Host
+	host *backend.Host
 	pod  kube.Pod
 }
 
@@ -147,7 +147,7 @@ func (s *remoteShell) run(ctx context.Context) error {
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
-	var refused *reach.RefusedError
+	var refused *backend.RefusedError
 	if errors.As(err, &refused) {
 		return err
 	}

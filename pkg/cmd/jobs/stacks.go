@@ -14,8 +14,8 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/reach"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
@@ -156,7 +156,7 @@ func (o *stacksOptions) askPods(ctx context.Context, j *job.Job, number int) ([]
 	if err != nil {
 		return nil, err
 	}
-	way, err := reach.HostOf(o.choice.Connection, j.Handle, max(number, 0))
+	way, err := backend.HostOf(o.choice.Connection, j.Handle, max(number, 0))
 	if err != nil {
 		return nil, err
 	}
@@ -177,7 +177,7 @@ func (o *stacksOptions) askPods(ctx context.Context, j *job.Job, number int) ([]
 }
 
 // askPod asks one host. The error is that no host can be asked, for want of a right.
-func askPod(ctx context.Context, way *reach.Host, pod api.Host) (job.StackHost, error) {
+func askPod(ctx context.Context, way *backend.Host, pod api.Host) (job.StackHost, error) {
 	h := job.StackHost{Number: pod.Host, Pod: pod.Pod, Processes: []job.Process{}}
 	if pod.State != api.Running {
 		h.Why = strings.TrimSuffix(strings.ToLower(string(pod.State))+": "+pod.Message, ": ")
@@ -188,9 +188,9 @@ func askPod(ctx context.Context, way *reach.Host, pod api.Host) (job.StackHost, 
 	var out, errOut bytes.Buffer
 	argv := []string{"python3", "-S", api.PodRunner, "stacks", api.PodWork}
 	code, err := way.Run(ctx, kube.Pod{Name: pod.Pod}, argv, podconn.Streams{In: strings.NewReader(""), Out: &out, ErrOut: &errOut})
-	var refused *reach.RefusedError
+	var refused *backend.RefusedError
 	switch {
-	case reach.LacksRight(err):
+	case backend.LacksRight(err):
 		return h, err
 	case errors.Is(err, context.DeadlineExceeded):
 		h.Why = fmt.Sprintf("pod %s did not answer in %s", pod.Pod, askTime)

@@ -11,12 +11,12 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/reach"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 )
 
 // refusing is an API server that answers each request with an error.
-func refusing(t *testing.T, code int, reason, message string) *reach.Host {
+func refusing(t *testing.T, code int, reason, message string) *backend.Host {
 	t.Helper()
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
 		w.Header().Set("Content-Type", "application/json")
@@ -29,7 +29,7 @@ func refusing(t *testing.T, code int, reason, message string) *reach.Host {
 	if err != nil {
 		t.Fatal(err)
 	}
-	return reach.NewHost(config, kube.New(client), api.Handle{JobID: "a-1", Namespace: "ml"}, 0)
+	return backend.NewHost(config, kube.New(client), api.Handle{JobID: "a-1", Namespace: "ml"}, 0)
 }
 
 // A host that can't be asked, say because its node is lost, is one of those that give no answer. Without the right, none can.

@@ -13,7 +13,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/reach"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/top"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/local"
@@ -140,7 +139,7 @@ func (s *topSource) lastLineOfCall(ctx context.Context, r top.Row, host api.Hand
 // probe asks a pod what its call uses.
 func (s *topSource) probe(ctx context.Context, r top.Row) (api.Use, error) {
 	var out bytes.Buffer
-	host := reach.NewHost(s.config, s.cluster, api.Handle{JobID: r.ID, Namespace: r.Namespace}, r.Pod.Host)
+	host := backend.NewHost(s.config, s.cluster, api.Handle{JobID: r.ID, Namespace: r.Namespace}, r.Pod.Host)
 	code, err := host.Run(ctx, kube.Pod{Name: r.Pod.Pod}, kube.ProbeArgv(r.Pod, top.HasAccelerators(r.Entry)),
 		podconn.Streams{In: strings.NewReader(""), Out: &out, ErrOut: &bytes.Buffer{}})
 	if err != nil {
@@ -155,7 +154,7 @@ func (s *topSource) probe(ctx context.Context, r top.Row) (api.Use, error) {
 // take puts an answer into the model. A pod that does not answer may be gone: it is asked again later.
 func (s *topSource) take(m *top.Model, a topAnswer) {
 	switch {
-	case a.Kind == top.Usage && reach.LacksRight(a.err):
+	case a.Kind == top.Usage && backend.LacksRight(a.err):
 		s.noRight = a.err
 		m.Notice = s.missing()
 	case a.err != nil:

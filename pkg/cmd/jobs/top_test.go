@@ -13,7 +13,7 @@ import (
 	"k8s.io/utils/clock"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/reach"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/top"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
@@ -53,8 +53,8 @@ func TestCommandsOfTop(t *testing.T) {
 
 func TestWhatIsMissing(t *testing.T) {
 	down := errors.New("the connection broke")
-	refused := &reach.RefusedError{Err: apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "a", down)}
-	lost := &reach.RefusedError{Err: apierrors.NewInternalError(errors.New("error dialing backend"))}
+	refused := &backend.RefusedError{Err: apierrors.NewForbidden(schema.GroupResource{Resource: "pods"}, "a", down)}
+	lost := &backend.RefusedError{Err: apierrors.NewInternalError(errors.New("error dialing backend"))}
 	row := top.Row{Place: top.Place{Key: top.Key{Namespace: "ml", ID: "a-1"}, Host: top.WholeJob}}
 	row.Pod.State, row.Entry.Accelerator = api.Running, "cpu"
 	for name, tt := range map[string]struct {

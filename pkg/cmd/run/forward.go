@@ -5,13 +5,13 @@ import (
 	"fmt"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/reach"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 )
 
 // forwardedPorts returns the ports of --forward.
-func (f *flags) forwardedPorts(m mode) ([]reach.Ports, error) {
+func (f *flags) forwardedPorts(m mode) ([]backend.Ports, error) {
 	switch {
 	case len(f.forward) == 0:
 		return nil, nil
@@ -20,9 +20,9 @@ func (f *flags) forwardedPorts(m mode) ([]reach.Ports, error) {
 	case f.request.Map != "":
 		return nil, fmt.Errorf("--forward %s: a map has many pods; kubectl kinetic jobs forward ID %[1]s --index NUMBER forwards a port to one", f.forward[0])
 	}
-	all := make([]reach.Ports, len(f.forward))
+	all := make([]backend.Ports, len(f.forward))
 	for i, text := range f.forward {
-		ports, err := reach.ParsePorts(text)
+		ports, err := backend.ParsePorts(text)
 		if err != nil {
 			return nil, fmt.Errorf("--forward %w", err)
 		}
@@ -35,7 +35,7 @@ func (f *flags) forwardedPorts(m mode) ([]reach.Ports, error) {
 type forwarding struct {
 	*options
 	cluster *kube.Cluster // nil for a local job
-	tunnels []*reach.Tunnel
+	tunnels []*backend.Tunnel
 	begun   bool
 }
 
@@ -46,7 +46,7 @@ func (o *options) openPorts(to destination) (*forwarding, error) {
 		return f, nil
 	}
 	for _, ports := range o.wait.forward {
-		tunnel, err := reach.Listen(ports)
+		tunnel, err := backend.Listen(ports)
 		if err != nil {
 			f.close()
 			return nil, fmt.Errorf("--forward: %w", err)
@@ -71,7 +71,7 @@ func (f *forwarding) seen(ctx context.Context, j *job.Job, s api.Status) {
 	f.begun = true
 	if f.cluster == nil {
 		for _, ports := range f.wait.forward {
-			f.ui.Note(reach.LocalNote(j.ID(), ports.Remote))
+			f.ui.Note(backend.LocalPortNote(j.ID(), ports.Remote))
 		}
 		return
 	}
@@ -80,7 +80,7 @@ func (f *forwarding) seen(ctx context.Context, j *job.Job, s api.Status) {
 		f.ui.Warn("forwarding ports: " + err.Error())
 		return
 	}
-	host := reach.NewHost(config, f.cluster, j.Handle, 0)
+	host := backend.NewHost(config, f.cluster, j.Handle, 0)
 	for _, tunnel := range f.tunnels {
 		f.ui.Note(fmt.Sprintf("forwarding http://%s to port %d of job %s", tunnel.Address(), tunnel.Remote, j.ID()))
 		go func() {

@@ -14,7 +14,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/event"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/packaging"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/reach"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
@@ -45,7 +44,7 @@ type waiting struct {
 	// file is where the pickle of a result goes, "" for nowhere.
 	file string
 	// forward has the ports that are forwarded meanwhile.
-	forward []reach.Ports
+	forward []backend.Ports
 	// attachment is nil unless a local job was started that ends with this process.
 	attachment *local.Attachment
 }

@@ -1,4 +1,4 @@
-package reach
+package backend
 
 import (
 	"context"

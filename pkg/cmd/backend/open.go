@@ -1,4 +1,4 @@
-package reach
+package backend
 
 import (
 	"context"
@@ -14,13 +14,13 @@ import (
 // lookEvery is how often a port is tried until something answers: nothing reports when that happens.
 const lookEvery = 300 * time.Millisecond
 
-// LocalNote says where a port of a job of this machine is.
-func LocalNote(id string, port int) string {
+// LocalPortNote says where a port of a job of this machine is.
+func LocalPortNote(id string, port int) string {
 	return fmt.Sprintf("job %s runs on this machine: its port %d is here already, at http://127.0.0.1:%d", id, port, port)
 }
 
-// Open opens the browser once something on this machine answers at a port as a web server does.
-func Open(ctx context.Context, port int) error {
+// OpenBrowser opens the browser once something on this machine answers at a port as a web server does.
+func OpenBrowser(ctx context.Context, port int) error {
 	at := "http://" + net.JoinHostPort("127.0.0.1", strconv.Itoa(port))
 	client := http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse },
 		Transport: &http.Transport{DisableKeepAlives: true}}

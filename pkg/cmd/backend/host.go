@@ -1,5 +1,4 @@
-// Package reach connects this machine to a host of a running job: to its ports, and to programs that run beside the call.
-package reach
+package backend
 
 import (
 	"cmp"
@@ -10,7 +9,6 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/warm"
@@ -48,7 +46,7 @@ func HostOf(c *connect.Flags, h api.Handle, number int) (*Host, error) {
 		return nil, err
 	}
 	h.Namespace = cmp.Or(h.Namespace, where.Namespace)
-	cluster, err := backend.Cluster(c, where, h.Namespace)
+	cluster, err := Cluster(c, where, h.Namespace)
 	if err != nil {
 		return nil, err
 	}
