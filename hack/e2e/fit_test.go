@@ -18,7 +18,6 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/hack/kwok"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/submit/gketest"
 )
 
 // TestJobsFitTheirPools has the cluster's scheduler put the pods of a job of every shape and backend onto
@@ -31,7 +30,7 @@ import (
 // The test runs after the scripts, not beside them: hundreds of nodes slow a cluster down.
 func TestJobsFitTheirPools(t *testing.T) {
 	here(t)
-	jobs, err := gketest.Jobs()
+	jobs, err := kwok.Jobs()
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -68,7 +67,7 @@ type fit struct {
 // podOf is a pod of a job.
 type podOf struct {
 	*corev1.Pod
-	job gketest.Job
+	job kwok.Job
 }
 
 func newFit(t *testing.T) *fit {
@@ -129,7 +128,7 @@ func (f *fit) deletePods() {
 }
 
 // node returns a node of the pool of a job.
-func (f *fit) node(j gketest.Job, name string) *corev1.Node {
+func (f *fit) node(j kwok.Job, name string) *corev1.Node {
 	node := kwok.Node(j.Pool, name, f.label)
 	node.Spec.Taints = append(node.Spec.Taints, corev1.Taint{Key: f.label, Effect: corev1.TaintEffectNoSchedule})
 	node.Status.Conditions = []corev1.NodeCondition{{Type: corev1.NodeReady, Status: corev1.ConditionTrue}}
@@ -146,7 +145,7 @@ var turns = []string{"capacity-16", "capacity-8", "capacity-4", "capacity-2", "c
 
 // pods returns the pods of a job as they are rendered, with what keeps them on this test's nodes. No
 // container is started there, so that images and ConfigMaps need not exist.
-func (f *fit) pods(j gketest.Job) []podOf {
+func (f *fit) pods(j kwok.Job) []podOf {
 	rendered, err := j.Pods()
 	if err != nil {
 		f.Fatal(err)

@@ -1,4 +1,5 @@
-// Package kwok makes nodes that exist in the API only: KWOK plays their kubelets.
+// Package kwok makes nodes that exist in the API only: KWOK plays their kubelets. It also has jobs on
+// every shape of accelerators, with the node pool whose nodes each of them needs.
 package kwok
 
 import (

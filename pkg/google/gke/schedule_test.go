@@ -13,17 +13,16 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/hack/kwok"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/submit/gketest"
 )
 
 // TestJobsFitTheirPools schedules the pods of every job onto the nodes of every pool, by the scheduler's
 // own rules: those of the pool that pool add makes for the job, and those that may take it as well.
 func TestJobsFitTheirPools(t *testing.T) {
-	jobs, err := gketest.Jobs()
+	jobs, err := kwok.Jobs()
 	if err != nil {
 		t.Fatal(err)
 	}
-	pools := map[string]gketest.Job{} // one of the jobs of each
+	pools := map[string]kwok.Job{} // one of the jobs of each
 	nodes := map[string]*corev1.Node{}
 	for _, j := range jobs {
 		pools[j.Pool.Name], nodes[j.Pool.Name] = j, nodeOf(t, j.Pool)
@@ -47,7 +46,7 @@ func TestJobsFitTheirPools(t *testing.T) {
 // takes reports whether the pool of one job may take another job. It has that job's shape and capacity,
 // with two exceptions: it may have more GPUs of the same kind, since a job selects the kind alone and
 // requests the number; and a job on demand takes what there is.
-func takes(pool, j gketest.Job) bool {
+func takes(pool, j kwok.Job) bool {
 	has, wants := pool.Accelerator, j.Accelerator
 	switch {
 	case j.Capacity.Kind != api.CapacityOnDemand && j.Capacity != pool.Capacity:

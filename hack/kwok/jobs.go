@@ -1,5 +1,4 @@
-// Package gketest has jobs on every shape of accelerators, with the node pool that each of them needs.
-package gketest
+package kwok
 
 import (
 	"fmt"
