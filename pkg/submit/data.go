@@ -15,17 +15,16 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/amount"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
-	"github.com/kubectl-kinetic/kinetic/pkg/submit/data"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
 
 // findData finds the inputs of a job. Its errors are mistakes in the flags.
-func findData(r api.Request, m Machine) (data.Plan, error) {
-	inputs, err := data.Parse(r.Data, r.Volumes)
+func findData(r api.Request, m Machine) (Inputs, error) {
+	inputs, err := parseInputs(r.Data, r.Volumes)
 	if err != nil {
-		return data.Plan{}, err
+		return Inputs{}, err
 	}
-	return data.Find(inputs, data.Options{Cwd: m.Cwd, Home: m.Home, LocalJob: r.Backend == api.BackendLocal, CacheDir: m.CacheDir})
+	return findInputs(inputs, inputOptions{Cwd: m.Cwd, Home: m.Home, LocalJob: r.Backend == api.BackendLocal, CacheDir: m.CacheDir})
 }
 
 // arguments returns the names of a function's arguments, those of data included. It rejects
@@ -95,7 +94,7 @@ func (p *Planned) readData(ctx context.Context) error {
 	if p.Spec.Backend == api.BackendLocal {
 		return nil
 	}
-	err := p.requestDisk(data.Bytes(p.Spec.Data))
+	err := p.requestDisk(inputBytes(p.Spec.Data))
 	p.Spec.DiskVolume = p.Spec.DiskClass != "" || exceedsNode(p.Spec)
 	return err
 }
@@ -138,7 +137,7 @@ func (p *Planned) requestDisk(bytes int64) error {
 
 // secretData warns of files in directories of data that look like credentials. One that is named by itself
 // is meant.
-func secretData(p data.Plan) (warnings []string) {
+func secretData(p Inputs) (warnings []string) {
 	for _, set := range slices.Concat(p.Sets, p.Trees) {
 		i := slices.IndexFunc(p.Data, func(d api.Data) bool { return d.Set == set.SHA256 && d.File == "" })
 		if i < 0 {
@@ -154,7 +153,7 @@ func secretData(p data.Plan) (warnings []string) {
 // hubWarnings warns of a data set of Hugging Face that nothing in the job may be able to load. Another
 // package may bring datasets, and so may a base image of the user's own.
 func (p Planned) hubWarnings() []string {
-	i := slices.IndexFunc(p.Spec.Data, func(d api.Data) bool { return strings.HasPrefix(d.URL, data.HubScheme) })
+	i := slices.IndexFunc(p.Spec.Data, func(d api.Data) bool { return strings.HasPrefix(d.URL, hubScheme) })
 	images := p.request.Images
 	if i < 0 || !p.installs() || images.NoDeps || images.BaseImage+images.BaseImageRepo != "" {
 		return nil

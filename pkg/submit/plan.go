@@ -21,7 +21,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/call"
-	"github.com/kubectl-kinetic/kinetic/pkg/submit/data"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/render"
 )
@@ -41,7 +40,7 @@ type Planned struct {
 	Root, Entry string
 	Files       *pack.Plan
 	// Data are the job's inputs.
-	Data data.Plan
+	Data Inputs
 	// Deps are the packages that the project says it needs. Its warnings are not among Warnings:
 	// they matter to those who ask what would be installed.
 	Deps deps.Wanted

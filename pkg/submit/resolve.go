@@ -12,7 +12,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
-	"github.com/kubectl-kinetic/kinetic/pkg/submit/data"
 )
 
 // Resolve looks up on the network what a plan leaves open, before its objects are
@@ -20,7 +19,7 @@ import (
 // values the older map has. It warns of inputs that it doesn't find. It changes nothing
 // there. A mistake in the input is an InputError.
 func Resolve(ctx context.Context, p Planned, registry job.Registry) (Planned, error) {
-	p.Warnings = append(slices.Clip(p.Warnings), data.CheckSources(ctx, p.Spec.Data)...)
+	p.Warnings = append(slices.Clip(p.Warnings), checkSources(ctx, p.Spec.Data)...)
 	if p.request.ResumeFrom != "" {
 		return p.resumeFrom(ctx, registry)
 	}

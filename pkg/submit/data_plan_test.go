@@ -1,4 +1,4 @@
-package data
+package submit
 
 import (
 	"os"
@@ -27,18 +27,18 @@ func folder(t *testing.T) string {
 	return dir
 }
 
-func find(t *testing.T, opts Options, named ...string) (Plan, error) {
+func findNamed(t *testing.T, opts inputOptions, named ...string) (Inputs, error) {
 	t.Helper()
-	inputs, err := Parse(named, nil)
+	inputs, err := parseInputs(named, nil)
 	if err != nil {
 		t.Fatal(err)
 	}
-	return Find(inputs, opts)
+	return findInputs(inputs, opts)
 }
 
 func TestLocalData(t *testing.T) {
 	dir := folder(t)
-	p, err := find(t, Options{Cwd: dir, Home: dir}, "images=images", "again=~/images", "w=./weights.h5", "b=gs://b/f")
+	p, err := findNamed(t, inputOptions{Cwd: dir, Home: dir}, "images=images", "again=~/images", "w=./weights.h5", "b=gs://b/f")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -55,8 +55,8 @@ func TestLocalData(t *testing.T) {
 	if d[0].File != "" || d[2].File != "weights.h5" {
 		t.Errorf("files %q and %q, want none and weights.h5", d[0].File, d[2].File)
 	}
-	if d[0].Bytes != 3 || d[2].Bytes != 7 || Bytes(d) != 10 {
-		t.Errorf("%d and %d bytes, %d in all: want 3, 7, 10", d[0].Bytes, d[2].Bytes, Bytes(d))
+	if d[0].Bytes != 3 || d[2].Bytes != 7 || inputBytes(d) != 10 {
+		t.Errorf("%d and %d bytes, %d in all: want 3, 7, 10", d[0].Bytes, d[2].Bytes, inputBytes(d))
 	}
 	if len(p.Sets) != 2 {
 		t.Errorf("%d sets, want 2", len(p.Sets))
@@ -65,7 +65,7 @@ func TestLocalData(t *testing.T) {
 
 func TestMountedLocalData(t *testing.T) {
 	dir := folder(t)
-	p, err := find(t, Options{Cwd: dir}, "images=images,fuse", "copied=images", "w=weights.h5,fuse", "again=./weights.h5,fuse")
+	p, err := findNamed(t, inputOptions{Cwd: dir}, "images=images,fuse", "copied=images", "w=weights.h5,fuse", "again=./weights.h5,fuse")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -80,13 +80,13 @@ func TestMountedLocalData(t *testing.T) {
 	if diff := cmp.Diff(want, d[2]); diff != "" {
 		t.Errorf("a single file (-want +got)\n%s", diff)
 	}
-	if n := Bytes(d); n != 3 {
+	if n := inputBytes(d); n != 3 {
 		t.Errorf("%d bytes on the pod's disk, want 3: what is mounted takes none", n)
 	}
-	if got := p.Stored(); got != (Amount{2, 10}) {
+	if got := p.Stored(); got != (InputAmount{2, 10}) {
 		t.Errorf("%+v in the store, want two files of 10 bytes", got)
 	}
-	if doubts := CheckSources(t.Context(), d); len(doubts) > 0 {
+	if doubts := checkSources(t.Context(), d); len(doubts) > 0 {
 		t.Errorf("doubts %q about files that the submit uploads", doubts)
 	}
 }
@@ -102,7 +102,7 @@ func TestFilesThatCannotBeMounted(t *testing.T) {
 		{"x=images,fuse", "gs://acme", `cannot package "a\nb": object names in a bucket can't contain line breaks: rename it, or omit fuse`},
 		{"x=weights.h5,fuse", "gs://acme", ""},
 	} {
-		p, err := find(t, Options{Cwd: dir}, tt.value)
+		p, err := findNamed(t, inputOptions{Cwd: dir}, tt.value)
 		if err == nil {
 			err = p.Hash(t.Context())
 		}
@@ -123,7 +123,7 @@ func TestManyMountedFiles(t *testing.T) {
 		}
 	}
 	for value, want := range map[string]int{"x=.": 0, "x=.,fuse": 1} {
-		p, err := find(t, Options{Cwd: dir}, value)
+		p, err := findNamed(t, inputOptions{Cwd: dir}, value)
 		if err == nil {
 			err = p.Hash(t.Context())
 		}
@@ -138,7 +138,7 @@ func TestManyMountedFiles(t *testing.T) {
 
 func TestDataOfALocalJob(t *testing.T) {
 	dir := folder(t)
-	p, err := find(t, Options{Cwd: dir, LocalJob: true}, "images=images", "b=gs://b/f,fuse", "w=weights.h5,fuse")
+	p, err := findNamed(t, inputOptions{Cwd: dir, LocalJob: true}, "images=images", "b=gs://b/f,fuse", "w=weights.h5,fuse")
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -160,12 +160,12 @@ func TestDataOfALocalJob(t *testing.T) {
 
 func TestVolumesOfALocalJob(t *testing.T) {
 	dir := folder(t)
-	here := Options{Cwd: dir, LocalJob: true}
-	inputs, err := Parse(nil, []string{"/m/images=images", "/m/b=gs://b/f,fuse", "/m/w=weights.h5,fuse"})
+	here := inputOptions{Cwd: dir, LocalJob: true}
+	inputs, err := parseInputs(nil, []string{"/m/images=images", "/m/b=gs://b/f,fuse", "/m/w=weights.h5,fuse"})
 	if err != nil {
 		t.Fatal(err)
 	}
-	p, err := Find(inputs, here)
+	p, err := findInputs(inputs, here)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -181,31 +181,31 @@ func TestVolumesOfALocalJob(t *testing.T) {
 		"/m=gs://b/f,fuse,rw": "nothing would reach the bucket: omit rw, and write to KINETIC_OUTPUT_DIR",
 		"/m=pvc://c":          "no PersistentVolumeClaims",
 	} {
-		inputs, err := Parse(nil, []string{value})
+		inputs, err := parseInputs(nil, []string{value})
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err := Find(inputs, here); err == nil || !strings.Contains(err.Error(), want) {
+		if _, err := findInputs(inputs, here); err == nil || !strings.Contains(err.Error(), want) {
 			t.Errorf("%s: error %v, want %q in it", value, err, want)
 		}
 	}
 }
 
-func TestFindMistakes(t *testing.T) {
+func TestFindInputMistakes(t *testing.T) {
 	dir := folder(t)
-	here := Options{Cwd: dir, LocalJob: true}
+	here := inputOptions{Cwd: dir, LocalJob: true}
 	for _, test := range []struct {
-		opts  Options
+		opts  inputOptions
 		value string
 		want  string
 	}{
-		{Options{Cwd: dir}, "x=image", `--data x=image: there is no image (`},
-		{Options{Cwd: dir}, "x=image", `did you mean "images"?`},
-		{Options{Cwd: dir}, "x=/no/such/thing", "there is no /no/such/thing: name a file"},
-		{Options{Cwd: dir}, "x=/dev/null", "neither a file nor a directory"},
+		{inputOptions{Cwd: dir}, "x=image", `--data x=image: there is no image (`},
+		{inputOptions{Cwd: dir}, "x=image", `did you mean "images"?`},
+		{inputOptions{Cwd: dir}, "x=/no/such/thing", "there is no /no/such/thing: name a file"},
+		{inputOptions{Cwd: dir}, "x=/dev/null", "neither a file nor a directory"},
 		{here, "x=pvc://c", "no PersistentVolumeClaims"},
 	} {
-		_, err := find(t, test.opts, test.value)
+		_, err := findNamed(t, test.opts, test.value)
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("%s: error %v, want %q in it", test.value, err, test.want)
 		}

@@ -1,4 +1,4 @@
-package data
+package submit
 
 import (
 	"context"
@@ -15,10 +15,10 @@ import (
 // lookFor is how long a submit looks for the buckets of its inputs.
 const lookFor = 5 * time.Second
 
-// CheckSources looks into the buckets that inputs come from, and returns warnings about those in
+// checkSources looks into the buckets that inputs come from, and returns warnings about those in
 // which nothing is found. They are no errors: the job has another account, and may start
 // later. Those that don't answer soon are not mentioned.
-func CheckSources(ctx context.Context, inputs []api.Data) []string {
+func checkSources(ctx context.Context, inputs []api.Data) []string {
 	ctx, cancel := context.WithTimeout(ctx, lookFor)
 	defer cancel()
 	doubts := make([]string, len(inputs))
@@ -70,15 +70,15 @@ func checkSource(ctx context.Context, d api.Data, url string) string {
 		case name == "" || o.Name == name || strings.HasSuffix(name, "/") || strings.HasPrefix(o.Name, name+"/"):
 			return ""
 		case o.Name > name+"/":
-			return nothing(d) // names are sorted
+			return nothingFound(d) // names are sorted
 		}
 	}
 	if ctx.Err() != nil {
 		return ""
 	}
-	return nothing(d)
+	return nothingFound(d)
 }
 
-func nothing(d api.Data) string {
+func nothingFound(d api.Data) string {
 	return d.Source + ": not found; the job fails unless it exists when the job starts"
 }

@@ -1,5 +1,4 @@
-// Package data says which files a job gets as its inputs, and how they get into its pods.
-package data
+package submit
 
 import (
 	"cmp"
@@ -19,13 +18,13 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// HubScheme begins the URLs of data sets of Hugging Face.
-const HubScheme = "hf://"
+// hubScheme begins the URLs of data sets of Hugging Face.
+const hubScheme = "hf://"
 
 const claimScheme = "pvc://"
 
-// Input is a --data or --volume flag.
-type Input struct {
+// input is a --data or --volume flag.
+type input struct {
 	// Flag is the flag as typed, for messages.
 	Flag string
 	// api.Data lacks what depends on the files themselves.
@@ -36,9 +35,9 @@ type Input struct {
 
 const namePattern = `^[A-Za-z_][A-Za-z0-9_]*$`
 
-// Parse parses the values of --data and --volume.
-func Parse(named, volumes []string) ([]Input, error) {
-	var inputs []Input
+// parseInputs parses the values of --data and --volume.
+func parseInputs(named, volumes []string) ([]input, error) {
+	var inputs []input
 	for _, value := range named {
 		in, err := parseNamed(value)
 		if err != nil {
@@ -59,13 +58,13 @@ func Parse(named, volumes []string) ([]Input, error) {
 }
 
 // parseNamed parses NAME=SRC[,fuse][,cache=SIZE].
-func parseNamed(value string) (Input, error) {
+func parseNamed(value string) (input, error) {
 	name, src, found := strings.Cut(value, "=")
 	if !found || src == "" {
-		return Input{}, errors.New("expected NAME=SRC, such as images=./images")
+		return input{}, errors.New("expected NAME=SRC, such as images=./images")
 	}
 	if !lazyregexp.Of(namePattern).MatchString(name) {
-		return Input{}, fmt.Errorf("%q is not a name: expected letters, digits and _, not beginning with a digit", name)
+		return input{}, fmt.Errorf("%q is not a name: expected letters, digits and _, not beginning with a digit", name)
 	}
 	in, err := parseSource(src)
 	if err != nil {
@@ -87,7 +86,7 @@ func parseNamed(value string) (Input, error) {
 
 // mountParent mounts the folder that has what is named, so that it may be a file or a
 // folder: only the pod can tell.
-func (in *Input) mountParent() {
+func (in *input) mountParent() {
 	if in.Folder == "" || strings.HasSuffix(in.Source, "/") {
 		return
 	}
@@ -96,13 +95,13 @@ func (in *Input) mountParent() {
 }
 
 // parseVolume parses /MOUNT=SRC[,fuse][,rw][,cache=SIZE].
-func parseVolume(value string) (Input, error) {
+func parseVolume(value string) (input, error) {
 	mount, src, found := strings.Cut(value, "=")
 	if !found || src == "" {
-		return Input{}, errors.New("expected /MOUNT=SRC, such as /mnt/images=gs://bucket/images")
+		return input{}, errors.New("expected /MOUNT=SRC, such as /mnt/images=gs://bucket/images")
 	}
 	if err := checkMount(mount); err != nil {
-		return Input{}, err
+		return input{}, err
 	}
 	in, err := parseSource(src)
 	if err != nil {
@@ -145,7 +144,7 @@ func covers(above, below string) bool {
 }
 
 // checkTogether rejects inputs that would be in each other's place.
-func checkTogether(inputs []Input) error {
+func checkTogether(inputs []input) error {
 	for i, b := range inputs {
 		for _, a := range inputs[:i] {
 			switch {
@@ -163,22 +162,22 @@ func checkTogether(inputs []Input) error {
 	return nil
 }
 
-// options are what may follow a source.
-type options struct {
+// sourceOptions are what may follow a source.
+type sourceOptions struct {
 	fuse, rw bool
 	cache    string
 }
 
 // parseSource parses SRC and its options.
-func parseSource(text string) (Input, error) {
+func parseSource(text string) (input, error) {
 	src, opts, err := cutOptions(text)
 	if err != nil {
-		return Input{}, err
+		return input{}, err
 	}
 	if src == "" {
-		return Input{}, errors.New("the source is missing: expected NAME=SRC, such as images=./images,fuse")
+		return input{}, errors.New("the source is missing: expected NAME=SRC, such as images=./images,fuse")
 	}
-	in := Input{Data: api.Data{Source: src, Access: api.AccessCopy, Cache: opts.cache, Writable: opts.rw}}
+	in := input{Data: api.Data{Source: src, Access: api.AccessCopy, Cache: opts.cache, Writable: opts.rw}}
 	if opts.fuse {
 		in.Access = api.AccessFUSE
 	}
@@ -186,21 +185,21 @@ func parseSource(text string) (Input, error) {
 	switch {
 	case strings.HasPrefix(src, store.BucketScheme):
 		err = in.bucket(src)
-	case strings.HasPrefix(src, HubScheme):
+	case strings.HasPrefix(src, hubScheme):
 		err = in.hub(src)
 	case strings.HasPrefix(src, claimScheme):
 		err = in.claim(src)
 	case strings.HasPrefix(src, store.FileScheme):
 		in.Local = strings.TrimPrefix(src, store.FileScheme)
 	case isURL:
-		err = unsupported(scheme, src)
+		err = unsupportedSource(scheme, src)
 	default:
 		in.Local = src
 	}
 	return in, cmp.Or(err, in.checkOptions(opts))
 }
 
-func (in *Input) checkOptions(opts options) error {
+func (in *input) checkOptions(opts sourceOptions) error {
 	switch {
 	case opts.cache != "" && !opts.fuse:
 		return errors.New("cache=SIZE requires fuse: add fuse, or omit cache")
@@ -214,8 +213,8 @@ func (in *Input) checkOptions(opts options) error {
 
 // cutOptions cuts the options off the end of a source: the last words after commas that are
 // options. A comma that is part of the source may be written "\,".
-func cutOptions(text string) (string, options, error) {
-	var opts options
+func cutOptions(text string) (string, sourceOptions, error) {
+	var opts sourceOptions
 	for {
 		at := strings.LastIndexByte(text, ',')
 		if at < 0 || at > 0 && text[at-1] == '\\' {
@@ -246,7 +245,7 @@ func cutOptions(text string) (string, options, error) {
 	return strings.ReplaceAll(text, `\,`, ","), opts, nil
 }
 
-func (in *Input) bucket(src string) error {
+func (in *input) bucket(src string) error {
 	bucket, folder, _ := strings.Cut(strings.TrimPrefix(src, store.BucketScheme), "/")
 	folder = strings.TrimSuffix(folder, "/")
 	if bucket == "" {
@@ -264,7 +263,7 @@ func (in *Input) bucket(src string) error {
 }
 
 // checkFolder rejects folders of buckets that FUSE can't mount.
-func (in *Input) checkFolder() error {
+func (in *input) checkFolder() error {
 	switch {
 	case in.Access != api.AccessFUSE:
 		return nil
@@ -276,7 +275,7 @@ func (in *Input) checkFolder() error {
 	return nil
 }
 
-func (in *Input) hub(src string) error {
+func (in *input) hub(src string) error {
 	u, err := url.Parse(src)
 	if err != nil || u.Host == "" {
 		return fmt.Errorf("%s names no data set: expected hf://OWNER/NAME", src)
@@ -297,7 +296,7 @@ func (in *Input) hub(src string) error {
 	return nil
 }
 
-func (in *Input) claim(src string) error {
+func (in *input) claim(src string) error {
 	claim, folder, _ := strings.Cut(strings.TrimPrefix(src, claimScheme), "/")
 	if why := validation.IsDNS1123Subdomain(claim); len(why) > 0 {
 		return fmt.Errorf("%q is not the name of a PersistentVolumeClaim: expected pvc://CLAIM or pvc://CLAIM/FOLDER", claim)
@@ -312,8 +311,8 @@ func (in *Input) claim(src string) error {
 	return nil
 }
 
-// unsupported says what to do instead of naming a source that isn't supported.
-func unsupported(scheme, src string) error {
+// unsupportedSource says what to do instead of naming a source that isn't supported.
+func unsupportedSource(scheme, src string) error {
 	switch scheme {
 	case "s3":
 		return fmt.Errorf("a pod has no access to S3: copy the files to a bucket with gcloud storage cp -r %s gs://BUCKET/FOLDER and name that", src)

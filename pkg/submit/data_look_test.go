@@ -1,4 +1,4 @@
-package data
+package submit
 
 import (
 	"strings"
@@ -40,11 +40,11 @@ func TestDoubts(t *testing.T) {
 		if named = []string{tt.value}; strings.HasPrefix(tt.value, "/") {
 			named, volumes = nil, named
 		}
-		inputs, err := Parse(named, volumes)
+		inputs, err := parseInputs(named, volumes)
 		if err != nil {
 			t.Fatal(err)
 		}
-		got := strings.Join(CheckSources(t.Context(), []api.Data{inputs[0].Data}), "; ")
+		got := strings.Join(checkSources(t.Context(), []api.Data{inputs[0].Data}), "; ")
 		if !strings.HasPrefix(got, tt.want) || got != "" && tt.want == "" {
 			t.Errorf("%s: %q, want %q", tt.value, got, tt.want)
 		}

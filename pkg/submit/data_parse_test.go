@@ -1,4 +1,4 @@
-package data
+package submit
 
 import (
 	"strings"
@@ -9,34 +9,34 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-func TestParse(t *testing.T) {
+func TestParseInputs(t *testing.T) {
 	copied := func(name, source string) api.Data {
 		return api.Data{Name: name, Source: source, Access: api.AccessCopy, URL: source}
 	}
 	for _, test := range []struct {
 		flag, value string
-		want        Input
+		want        input
 	}{
-		{"data", "x=./dir", Input{Data: api.Data{Name: "x", Source: "./dir", Access: api.AccessCopy}, Local: "./dir"}},
-		{"data", "x=file:///dir", Input{Data: api.Data{Name: "x", Source: "file:///dir", Access: api.AccessCopy}, Local: "/dir"}},
-		{"data", "x=a,b", Input{Data: api.Data{Name: "x", Source: "a,b", Access: api.AccessCopy}, Local: "a,b"}},
-		{"data", `x=a\,fuse`, Input{Data: api.Data{Name: "x", Source: "a,fuse", Access: api.AccessCopy}, Local: "a,fuse"}},
-		{"data", "x=a=b", Input{Data: api.Data{Name: "x", Source: "a=b", Access: api.AccessCopy}, Local: "a=b"}},
-		{"data", "x=gs://b", Input{Data: copied("x", "gs://b")}},
-		{"data", "x=gs://b/f/", Input{Data: copied("x", "gs://b/f/")}},
-		{"data", "x=gs://b/a,b", Input{Data: copied("x", "gs://b/a,b")}},
-		{"data", "x=gs://b/f/g,fuse", Input{Data: api.Data{Name: "x", Source: "gs://b/f/g", Access: api.AccessFUSE, Bucket: "b", Folder: "f", File: "g", Path: "/kinetic-data/x"}}},
-		{"data", "x=gs://b/g,fuse", Input{Data: api.Data{Name: "x", Source: "gs://b/g", Access: api.AccessFUSE, Bucket: "b", File: "g", Path: "/kinetic-data/x"}}},
-		{"data", "x=gs://b/f/g\\,h,fuse", Input{Data: api.Data{Name: "x", Source: "gs://b/f/g,h", Access: api.AccessFUSE, Bucket: "b", Folder: "f", File: "g,h", Path: "/kinetic-data/x"}}},
-		{"data", "x=gs://b/f/g/,fuse", Input{Data: api.Data{Name: "x", Source: "gs://b/f/g/", Access: api.AccessFUSE, Bucket: "b", Folder: "f/g", Path: "/kinetic-data/x"}}},
-		{"data", "x=gs://b,fuse,cache=20Gi", Input{Data: api.Data{Name: "x", Source: "gs://b", Access: api.AccessFUSE, Bucket: "b", Path: "/kinetic-data/x", Cache: "20Gi"}}},
-		{"data", "x=./dir,fuse,cache=20Gi", Input{Data: api.Data{Name: "x", Source: "./dir", Access: api.AccessFUSE, Path: "/kinetic-data/x", Cache: "20Gi"}, Local: "./dir"}},
-		{"volume", "/m=./dir,fuse", Input{Data: api.Data{Mount: "/m", Source: "./dir", Access: api.AccessFUSE, Path: "/m"}, Local: "./dir"}},
-		{"data", "x=hf://o/n?split=train", Input{Data: copied("x", "hf://o/n?split=train")}},
-		{"data", "x=pvc://c/f", Input{Data: api.Data{Name: "x", Source: "pvc://c/f", Access: api.AccessClaim, Claim: "c", File: "f", Path: "/kinetic-data/x"}}},
-		{"volume", "/m=gs://b/f/g", Input{Data: api.Data{Mount: "/m", Source: "gs://b/f/g", Access: api.AccessCopy, URL: "gs://b/f/g"}}},
-		{"volume", "/m=gs://b/f/g,fuse,rw", Input{Data: api.Data{Mount: "/m", Source: "gs://b/f/g", Access: api.AccessFUSE, Bucket: "b", Folder: "f/g", Path: "/m", Writable: true}}},
-		{"volume", "/m=pvc://c,rw", Input{Data: api.Data{Mount: "/m", Source: "pvc://c", Access: api.AccessClaim, Claim: "c", Path: "/m", Writable: true}}},
+		{"data", "x=./dir", input{Data: api.Data{Name: "x", Source: "./dir", Access: api.AccessCopy}, Local: "./dir"}},
+		{"data", "x=file:///dir", input{Data: api.Data{Name: "x", Source: "file:///dir", Access: api.AccessCopy}, Local: "/dir"}},
+		{"data", "x=a,b", input{Data: api.Data{Name: "x", Source: "a,b", Access: api.AccessCopy}, Local: "a,b"}},
+		{"data", `x=a\,fuse`, input{Data: api.Data{Name: "x", Source: "a,fuse", Access: api.AccessCopy}, Local: "a,fuse"}},
+		{"data", "x=a=b", input{Data: api.Data{Name: "x", Source: "a=b", Access: api.AccessCopy}, Local: "a=b"}},
+		{"data", "x=gs://b", input{Data: copied("x", "gs://b")}},
+		{"data", "x=gs://b/f/", input{Data: copied("x", "gs://b/f/")}},
+		{"data", "x=gs://b/a,b", input{Data: copied("x", "gs://b/a,b")}},
+		{"data", "x=gs://b/f/g,fuse", input{Data: api.Data{Name: "x", Source: "gs://b/f/g", Access: api.AccessFUSE, Bucket: "b", Folder: "f", File: "g", Path: "/kinetic-data/x"}}},
+		{"data", "x=gs://b/g,fuse", input{Data: api.Data{Name: "x", Source: "gs://b/g", Access: api.AccessFUSE, Bucket: "b", File: "g", Path: "/kinetic-data/x"}}},
+		{"data", "x=gs://b/f/g\\,h,fuse", input{Data: api.Data{Name: "x", Source: "gs://b/f/g,h", Access: api.AccessFUSE, Bucket: "b", Folder: "f", File: "g,h", Path: "/kinetic-data/x"}}},
+		{"data", "x=gs://b/f/g/,fuse", input{Data: api.Data{Name: "x", Source: "gs://b/f/g/", Access: api.AccessFUSE, Bucket: "b", Folder: "f/g", Path: "/kinetic-data/x"}}},
+		{"data", "x=gs://b,fuse,cache=20Gi", input{Data: api.Data{Name: "x", Source: "gs://b", Access: api.AccessFUSE, Bucket: "b", Path: "/kinetic-data/x", Cache: "20Gi"}}},
+		{"data", "x=./dir,fuse,cache=20Gi", input{Data: api.Data{Name: "x", Source: "./dir", Access: api.AccessFUSE, Path: "/kinetic-data/x", Cache: "20Gi"}, Local: "./dir"}},
+		{"volume", "/m=./dir,fuse", input{Data: api.Data{Mount: "/m", Source: "./dir", Access: api.AccessFUSE, Path: "/m"}, Local: "./dir"}},
+		{"data", "x=hf://o/n?split=train", input{Data: copied("x", "hf://o/n?split=train")}},
+		{"data", "x=pvc://c/f", input{Data: api.Data{Name: "x", Source: "pvc://c/f", Access: api.AccessClaim, Claim: "c", File: "f", Path: "/kinetic-data/x"}}},
+		{"volume", "/m=gs://b/f/g", input{Data: api.Data{Mount: "/m", Source: "gs://b/f/g", Access: api.AccessCopy, URL: "gs://b/f/g"}}},
+		{"volume", "/m=gs://b/f/g,fuse,rw", input{Data: api.Data{Mount: "/m", Source: "gs://b/f/g", Access: api.AccessFUSE, Bucket: "b", Folder: "f/g", Path: "/m", Writable: true}}},
+		{"volume", "/m=pvc://c,rw", input{Data: api.Data{Mount: "/m", Source: "pvc://c", Access: api.AccessClaim, Claim: "c", Path: "/m", Writable: true}}},
 	} {
 		var named, volumes []string
 		if test.flag == "data" {
@@ -45,18 +45,18 @@ func TestParse(t *testing.T) {
 			volumes = []string{test.value}
 		}
 		test.want.Flag = "--" + test.flag + " " + test.value
-		got, err := Parse(named, volumes)
+		got, err := parseInputs(named, volumes)
 		if err != nil {
 			t.Errorf("%s: %v", test.want.Flag, err)
 			continue
 		}
-		if diff := cmp.Diff([]Input{test.want}, got); diff != "" {
+		if diff := cmp.Diff([]input{test.want}, got); diff != "" {
 			t.Errorf("%s: (-want +got)\n%s", test.want.Flag, diff)
 		}
 	}
 }
 
-func TestParseMistakes(t *testing.T) {
+func TestParseInputMistakes(t *testing.T) {
 	for _, test := range []struct {
 		named, volumes, want string // lists are separated by spaces
 	}{
@@ -105,25 +105,25 @@ func TestParseMistakes(t *testing.T) {
 		{"", "/m=a /m/n=b", "below the other"},
 		{"", "/m/n=a /m=b", "below the other"},
 	} {
-		_, err := Parse(strings.Fields(test.named), strings.Fields(test.volumes))
+		_, err := parseInputs(strings.Fields(test.named), strings.Fields(test.volumes))
 		if err == nil || !strings.Contains(err.Error(), test.want) {
 			t.Errorf("--data %s --volume %s: error %v, want %q in it", test.named, test.volumes, err, test.want)
 		}
 	}
 }
 
-func TestNeighbours(t *testing.T) {
-	if _, err := Parse([]string{"x=a", "y=a"}, []string{"/m=a", "/mn=b"}); err != nil {
+func TestNeighbouringMounts(t *testing.T) {
+	if _, err := parseInputs([]string{"x=a", "y=a"}, []string{"/m=a", "/mn=b"}); err != nil {
 		t.Error(err)
 	}
 }
 
-func FuzzParse(f *testing.F) {
+func FuzzParseInputs(f *testing.F) {
 	for _, seed := range []string{"x=a,fuse", "x=gs://b/f,fuse,cache=1Gi", `x=a\,b`, "x=hf://o/n?split=a", "x=pvc://c/d", "=", "x=,fuse"} {
 		f.Add(seed)
 	}
 	f.Fuzz(func(t *testing.T, value string) {
-		inputs, err := Parse([]string{value}, nil)
+		inputs, err := parseInputs([]string{value}, nil)
 		if err != nil {
 			return
 		}

@@ -1,4 +1,4 @@
-package data
+package submit
 
 import (
 	"context"
@@ -16,8 +16,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
 
-// Options says where inputs are looked for.
-type Options struct {
+// inputOptions says where inputs are looked for.
+type inputOptions struct {
 	// Cwd is absolute, Home may be empty.
 	Cwd, Home string
 	// LocalJob means that the job runs on this machine.
@@ -26,8 +26,8 @@ type Options struct {
 	CacheDir string
 }
 
-// Plan is the inputs of a job.
-type Plan struct {
+// Inputs is the inputs of a job.
+type Inputs struct {
 	// Data is in the order of the flags.
 	Data []api.Data
 	// Sets are the local files that the store must have, each source once. Trees are those
@@ -40,12 +40,12 @@ type Plan struct {
 
 	// local are the indices in Data of the inputs with each of Paths.
 	local map[string][]int
-	opts  Options
+	opts  inputOptions
 }
 
-// Find looks where local inputs are. Its errors are mistakes in the flags.
-func Find(inputs []Input, opts Options) (Plan, error) {
-	p := Plan{local: map[string][]int{}, opts: opts}
+// findInputs looks where local inputs are. Its errors are mistakes in the flags.
+func findInputs(inputs []input, opts inputOptions) (Inputs, error) {
+	p := Inputs{local: map[string][]int{}, opts: opts}
 	for _, in := range inputs {
 		err := p.add(in)
 		if err != nil {
@@ -55,7 +55,7 @@ func Find(inputs []Input, opts Options) (Plan, error) {
 	return p, nil
 }
 
-func (p *Plan) add(in Input) error {
+func (p *Inputs) add(in input) error {
 	if p.opts.LocalJob {
 		if err := p.forLocal(&in); err != nil {
 			return err
@@ -71,7 +71,7 @@ func (p *Plan) add(in Input) error {
 }
 
 // forLocal turns an input into one of a local job.
-func (p *Plan) forLocal(in *Input) error {
+func (p *Inputs) forLocal(in *input) error {
 	switch {
 	case in.Writable && in.Access == api.AccessFUSE:
 		return errors.New("rw: a local job copies what it would mount, so nothing would reach the bucket: omit rw, and write to KINETIC_OUTPUT_DIR")
@@ -87,7 +87,7 @@ func (p *Plan) forLocal(in *Input) error {
 }
 
 // addLocal finds a local file or directory.
-func (p *Plan) addLocal(in *Input) error {
+func (p *Inputs) addLocal(in *input) error {
 	where := platform.ExpandHome(in.Local, p.opts.Home)
 	if !filepath.IsAbs(where) {
 		where = filepath.Join(p.opts.Cwd, where)
@@ -95,7 +95,7 @@ func (p *Plan) addLocal(in *Input) error {
 	where = filepath.Clean(where)
 	info, err := os.Stat(where)
 	if errors.Is(err, fs.ErrNotExist) {
-		return missing(in.Local, where)
+		return missingSource(in.Local, where)
 	}
 	if err != nil {
 		return err
@@ -120,8 +120,8 @@ func (p *Plan) addLocal(in *Input) error {
 	return nil
 }
 
-// missing says that there is nothing at a path, and what there is nearby.
-func missing(typed, where string) error {
+// missingSource says that there is nothing at a path, and what there is nearby.
+func missingSource(typed, where string) error {
 	what := where
 	if typed != where {
 		what = fmt.Sprintf("%s (%s)", typed, where)
@@ -141,7 +141,7 @@ func missing(typed, where string) error {
 }
 
 // Hash hashes the local inputs, which names them.
-func (p *Plan) Hash(ctx context.Context) error {
+func (p *Inputs) Hash(ctx context.Context) error {
 	for _, where := range p.Paths {
 		inputs := p.local[where]
 		if len(inputs) == 0 {
@@ -167,7 +167,7 @@ func (p *Plan) Hash(ctx context.Context) error {
 const manyFiles = 10_000
 
 // addSet notes how the store must have the files of a local source.
-func (p *Plan) addSet(set *pack.Set, where string) {
+func (p *Inputs) addSet(set *pack.Set, where string) {
 	mounted := func(i int) bool { return p.Data[i].Access == api.AccessFUSE }
 	inputs := p.local[where]
 	if !slices.ContainsFunc(inputs, mounted) {
@@ -185,7 +185,7 @@ func (p *Plan) addSet(set *pack.Set, where string) {
 
 // CheckTrees rejects files that can't be mounted from a store. Its errors are mistakes in the
 // input.
-func (p *Plan) CheckTrees(storeURL string) error {
+func (p *Inputs) CheckTrees(storeURL string) error {
 	for _, set := range p.Trees {
 		if strings.Contains(storeURL, ",") {
 			return fmt.Errorf("FUSE can't mount a folder of the store %s, because its URL has a comma: omit fuse, or choose another store with --store", storeURL)
@@ -198,9 +198,9 @@ func (p *Plan) CheckTrees(storeURL string) error {
 	return nil
 }
 
-// Bytes returns how many bytes are copied to the disk of each pod, as far as is known. What
+// inputBytes returns how many bytes are copied to the disk of each pod, as far as is known. What
 // several inputs share is copied once.
-func Bytes(inputs []api.Data) int64 {
+func inputBytes(inputs []api.Data) int64 {
 	var total int64
 	seen := map[string]bool{}
 	for _, d := range inputs {
@@ -212,12 +212,12 @@ func Bytes(inputs []api.Data) int64 {
 	return total
 }
 
-// Amount is a number of files and their size in bytes.
-type Amount struct{ Files, Bytes int64 }
+// InputAmount is a number of files and their size in bytes.
+type InputAmount struct{ Files, Bytes int64 }
 
 // Stored returns how much local data is in the store.
-func (p *Plan) Stored() Amount {
-	var sum Amount
+func (p *Inputs) Stored() InputAmount {
+	var sum InputAmount
 	for i, set := range slices.Concat(p.Sets, p.Trees) {
 		if i >= len(p.Sets) && slices.Contains(p.Sets, set) {
 			continue
