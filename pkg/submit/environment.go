@@ -15,7 +15,7 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/version"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
@@ -127,7 +127,7 @@ func (p *Planned) chooseEnvironment(r api.Request, m Machine) (err error) {
 	}
 	p.Environment, err = decide.New(decide.Input{
 		Images: images, Image: r.Image, Wanted: p.Deps, Root: p.Root, Accelerator: p.Spec.Accelerator,
-		Repository: target.Repository(where.Project, where.Zone, where.Cluster),
+		Repository: config.Repository(where.Project, where.Zone, where.Cluster),
 		Python:     p.pythonHere, Version: version.String(), Unwritable: m.Unwritable, Pathways: p.Spec.Pathways != nil, Steering: m.Steering,
 	})
 	if err != nil {
@@ -146,7 +146,7 @@ func (p *Planned) chooseEnvironment(r api.Request, m Machine) (err error) {
 }
 
 // withProfile completes what flags and variables say about images with what the profile says.
-func withProfile(i api.Images, t target.Target) api.Images {
+func withProfile(i api.Images, t config.Target) api.Images {
 	i.ImageRepo = cmp.Or(i.ImageRepo, t.ImageRepo)
 	if i.BaseImage == "" && i.BaseImageRepo == "" && i.Python == "" {
 		i.BaseImage, i.BaseImageRepo = t.BaseImage, t.BaseImageRepo

@@ -9,13 +9,13 @@ import (
 	"testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
 )
 
 // planOf plans a job of a project with some files, in a cluster of GKE unless it is changed.
-func planOf(t *testing.T, files map[string]string, change func(*api.Request, *target.Target)) (Planned, error) {
+func planOf(t *testing.T, files map[string]string, change func(*api.Request, *config.Target)) (Planned, error) {
 	t.Helper()
 	root := t.TempDir()
 	files["train.py"] = "def f():\n    pass\n"
@@ -30,7 +30,7 @@ func planOf(t *testing.T, files map[string]string, change func(*api.Request, *ta
 		}
 	}
 	r := api.Request{Invocation: api.Invocation{Target: "train.py:f"}, Execution: api.Execution{Retries: -1, MaxDisruptions: -1}}
-	where := target.Target{Project: "acme", Zone: "us-central1-a", Cluster: "main", GKE: true, Namespace: "default", Store: "gs://b"}
+	where := config.Target{Project: "acme", Zone: "us-central1-a", Cluster: "main", GKE: true, Namespace: "default", Store: "gs://b"}
 	if change != nil {
 		change(&r, &where)
 	}
@@ -40,7 +40,7 @@ func planOf(t *testing.T, files map[string]string, change func(*api.Request, *ta
 func TestPlanOfPackages(t *testing.T) {
 	tests := map[string]struct {
 		files  map[string]string
-		change func(*api.Request, *target.Target)
+		change func(*api.Request, *config.Target)
 		image  string // its beginning
 		err    string
 	}{
@@ -48,19 +48,19 @@ func TestPlanOfPackages(t *testing.T) {
 		"requirements":       {map[string]string{"requirements.txt": "six\n"}, nil, "us-docker.pkg.dev/acme/kn-main/env:r-", ""},
 		"a mistake in them":  {map[string]string{"requirements.txt": "six ==\n"}, nil, "", "requirements.txt:1"},
 		"a mistake in them, and an image of one's own": {map[string]string{"requirements.txt": "six ==\n"},
-			func(r *api.Request, _ *target.Target) { r.Image = "me/mine:1" }, "me/mine:1", ""},
+			func(r *api.Request, _ *config.Target) { r.Image = "me/mine:1" }, "me/mine:1", ""},
 		"what is outside the package root": {map[string]string{"requirements.txt": "-e ../other\n"}, nil, "", "outside the package root"},
-		"a file that was named":            {map[string]string{"more.txt": "six\n"}, func(r *api.Request, _ *target.Target) { r.Images.Requirements = "more.txt" }, "us-docker.pkg.dev/acme/kn-main/env:r-", ""},
+		"a file that was named":            {map[string]string{"more.txt": "six\n"}, func(r *api.Request, _ *config.Target) { r.Images.Requirements = "more.txt" }, "us-docker.pkg.dev/acme/kn-main/env:r-", ""},
 		"a file that was named, and an image of one's own": {map[string]string{"more.txt": "six\n"},
-			func(r *api.Request, _ *target.Target) { r.Image, r.Images.Requirements = "me/mine:1", "more.txt" }, "", "--requirements cannot be combined with --image me/mine:1"},
-		"the repository of a profile": {map[string]string{"requirements.txt": "six\n"}, func(_ *api.Request, t *target.Target) { t.ImageRepo = "r.example/env" }, "r.example/env:r-", ""},
+			func(r *api.Request, _ *config.Target) { r.Image, r.Images.Requirements = "me/mine:1", "more.txt" }, "", "--requirements cannot be combined with --image me/mine:1"},
+		"the repository of a profile": {map[string]string{"requirements.txt": "six\n"}, func(_ *api.Request, t *config.Target) { t.ImageRepo = "r.example/env" }, "r.example/env:r-", ""},
 		"a repository before that of a profile": {map[string]string{"requirements.txt": "six\n"},
-			func(r *api.Request, t *target.Target) {
+			func(r *api.Request, t *config.Target) {
 				r.Images.ImageRepo, t.ImageRepo = "mine.example/env", "r.example/env"
 			}, "mine.example/env:r-", ""},
-		"the base of a profile":                 {map[string]string{}, func(_ *api.Request, t *target.Target) { t.BaseImage = "r.example/base:1" }, "r.example/base:1", ""},
-		"--python before the base of a profile": {map[string]string{}, func(r *api.Request, t *target.Target) { r.Images.Python, t.BaseImage = "3.11", "r.example/base:1" }, "python:3.11-slim", ""},
-		"a cluster that is not one of GKE":      {map[string]string{"requirements.txt": "six\n"}, func(_ *api.Request, t *target.Target) { *t = target.Target{Namespace: "default", Store: "gs://b"} }, "python:3.", ""},
+		"the base of a profile":                 {map[string]string{}, func(_ *api.Request, t *config.Target) { t.BaseImage = "r.example/base:1" }, "r.example/base:1", ""},
+		"--python before the base of a profile": {map[string]string{}, func(r *api.Request, t *config.Target) { r.Images.Python, t.BaseImage = "3.11", "r.example/base:1" }, "python:3.11-slim", ""},
+		"a cluster that is not one of GKE":      {map[string]string{"requirements.txt": "six\n"}, func(_ *api.Request, t *config.Target) { *t = config.Target{Namespace: "default", Store: "gs://b"} }, "python:3.", ""},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
@@ -96,7 +96,7 @@ func TestModulesOfProjects(t *testing.T) {
 
 // TestRuntimeSetsTheBackendOfKeras, unless the user does.
 func TestRuntimeSetsTheBackendOfKeras(t *testing.T) {
-	value := func(change func(*api.Request, *target.Target)) string {
+	value := func(change func(*api.Request, *config.Target)) string {
 		p, err := planOf(t, map[string]string{}, change)
 		if err != nil {
 			t.Fatal(err)
@@ -108,10 +108,10 @@ func TestRuntimeSetsTheBackendOfKeras(t *testing.T) {
 		}
 		return ""
 	}
-	if got := value(func(r *api.Request, _ *target.Target) { r.AcceleratorText = "v6e-8" }); got != "jax" {
+	if got := value(func(r *api.Request, _ *config.Target) { r.AcceleratorText = "v6e-8" }); got != "jax" {
 		t.Errorf("on a TPU: %q", got)
 	}
-	if got := value(func(r *api.Request, _ *target.Target) {
+	if got := value(func(r *api.Request, _ *config.Target) {
 		r.AcceleratorText = "l4"
 		r.Env = []api.EnvVar{{Name: kerasBackend, Value: "torch"}}
 	}); got != "torch" {

@@ -6,7 +6,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 )
 
 func TestVariablesOfSeveralHosts(t *testing.T) {
@@ -32,7 +32,7 @@ func TestVariablesOfSeveralHosts(t *testing.T) {
 				t.Fatal(err)
 			}
 			r := api.Request{Placement: api.Placement{AcceleratorText: c.accelerator, Image: "i"}, Execution: api.Execution{Retries: -1, Env: []api.EnvVar{{Name: c.variable, Value: "0"}}}}
-			s, err := newSpec(r, target.Target{Namespace: "ml", Store: "gs://b"}, machines{Accelerator: acc})
+			s, err := newSpec(r, config.Target{Namespace: "ml", Store: "gs://b"}, machines{Accelerator: acc})
 			if got := message(err); !strings.HasPrefix(got, c.err) || (got == "") != (c.err == "") {
 				t.Fatalf("error %q, want %q", got, c.err)
 			}

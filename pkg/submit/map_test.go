@@ -12,7 +12,7 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/call"
 )
 
@@ -115,7 +115,7 @@ func TestPlanOfAResumedMap(t *testing.T) {
 	m := Machine{Cwd: dir, CacheDir: t.TempDir()}
 	for resume, want := range map[string]string{"": "that makes 100001 chunks", "m1": "<nil>"} {
 		r.MapResume = resume
-		p, err := Plan(t.Context(), r, target.Target{Namespace: "ml", Store: "gs://b"}, m, FixedIdentity())
+		p, err := Plan(t.Context(), r, config.Target{Namespace: "ml", Store: "gs://b"}, m, FixedIdentity())
 		if !strings.Contains(fmt.Sprint(err), want) || strings.Contains(fmt.Sprint(p.Warnings), "reads the whole file") {
 			t.Errorf("--map-resume %q: %v, want %s; warnings %q", resume, err, want, p.Warnings)
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/google/go-containerregistry/pkg/v1/remote"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
 )
@@ -76,7 +76,7 @@ func TestPlanOfPathways(t *testing.T) {
 			for name, text := range tt.files {
 				files[name] = text
 			}
-			p, err := planOf(t, files, func(r *api.Request, _ *target.Target) {
+			p, err := planOf(t, files, func(r *api.Request, _ *config.Target) {
 				r.Backend, r.AcceleratorText = api.BackendPathways, "v6e-16"
 				if tt.change != nil {
 					tt.change(r)
@@ -123,7 +123,7 @@ func TestDoubtsOfPathways(t *testing.T) {
 		"JAX_PLATFORMS":                            "",
 	} {
 		for _, backend := range []api.Backend{api.BackendPathways, api.BackendLWS} {
-			p, err := planOf(t, map[string]string{"requirements.txt": "jax==0.9.2\n"}, func(r *api.Request, _ *target.Target) {
+			p, err := planOf(t, map[string]string{"requirements.txt": "jax==0.9.2\n"}, func(r *api.Request, _ *config.Target) {
 				r.Backend, r.AcceleratorText, r.Env = backend, "v6e-16", []api.EnvVar{{Name: variable, Value: "proxy"}}
 			})
 			if err != nil {

@@ -15,7 +15,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
@@ -28,7 +28,7 @@ import (
 // Planned is a job that is ready to be started, or shown.
 type Planned struct {
 	Spec   api.Spec
-	Target target.Target
+	Target config.Target
 	// Call is the text of call.json.
 	Call []byte
 	// From is the map whose values Spec.Map takes over, or nil. Inherits are the inputs
@@ -74,7 +74,7 @@ type Planned struct {
 // Plan decides everything about a job. It reads files, asks the local python3 about the
 // function, contacts nothing, and writes nothing but the cache of hashes and checks. All
 // its errors are mistakes in the input.
-func Plan(ctx context.Context, r api.Request, where target.Target, m Machine, id Identity) (Planned, error) {
+func Plan(ctx context.Context, r api.Request, where config.Target, m Machine, id Identity) (Planned, error) {
 	p := Planned{Target: where, Secrets: r.Secrets, request: r, origin: m.Origin}
 	if err := validate(r); err != nil {
 		return p, err

@@ -4,7 +4,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/render"
 )
 
@@ -42,7 +42,7 @@ func accepts(t *testing.T, r api.Request) bool {
 	if err != nil {
 		return false
 	}
-	s, err := newSpec(r, target.Target{Namespace: "ml", Store: "gs://bucket"}, m)
+	s, err := newSpec(r, config.Target{Namespace: "ml", Store: "gs://bucket"}, m)
 	if err != nil {
 		return false
 	}

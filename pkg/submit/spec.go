@@ -17,7 +17,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/version"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -253,7 +253,7 @@ func outputDir(r api.Request, m Machine) (string, error) {
 }
 
 // newSpec returns the Spec without the job's name, ID and call.
-func newSpec(r api.Request, where target.Target, m machines) (api.Spec, error) {
+func newSpec(r api.Request, where config.Target, m machines) (api.Spec, error) {
 	where = where.Known()
 	acc := m.Accelerator
 	s := api.Spec{

@@ -7,7 +7,7 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 )
 
 func TestOutputDir(t *testing.T) {
@@ -131,7 +131,7 @@ func TestChooseMachines(t *testing.T) {
 }
 
 func TestNewSpecDefaults(t *testing.T) {
-	where := target.Target{Namespace: "ml", Store: "gs://b"}
+	where := config.Target{Namespace: "ml", Store: "gs://b"}
 	cpu := machines{Accelerator: api.Accelerator{Kind: api.CPU, Name: "cpu", Hosts: 1}}
 	gpu, err := chooseMachines(api.Request{Placement: api.Placement{AcceleratorText: "l4:spot"}})
 	if err != nil {
@@ -185,7 +185,7 @@ func TestHostsAndBackend(t *testing.T) {
 				t.Fatal(err)
 			}
 			c.request.Image = "i"
-			s, err := newSpec(c.request, target.Target{}, acc)
+			s, err := newSpec(c.request, config.Target{}, acc)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -199,18 +199,18 @@ func TestHostsAndBackend(t *testing.T) {
 
 // A job must not say that it is in a cluster that no one has named.
 func TestSpecNamesOnlyKnownClusters(t *testing.T) {
-	supposed := target.Sources{Zone: "default", Cluster: "default"}
+	supposed := config.Sources{Zone: "default", Cluster: "default"}
 	for name, tt := range map[string]struct {
 		gke           bool
-		from          target.Sources
+		from          config.Sources
 		zone, cluster string
 	}{
 		"elsewhere":                 {false, supposed, "", ""},
-		"elsewhere, but it is said": {false, target.Sources{Zone: "KINETIC_ZONE", Cluster: "profile dev"}, "z", "c"},
+		"elsewhere, but it is said": {false, config.Sources{Zone: "KINETIC_ZONE", Cluster: "profile dev"}, "z", "c"},
 		"GKE":                       {true, supposed, "z", "c"},
 	} {
 		cpu := machines{Accelerator: api.Accelerator{Kind: api.CPU, Hosts: 1}}
-		s, err := newSpec(api.Request{Placement: api.Placement{Image: "i"}}, target.Target{Zone: "z", Cluster: "c", GKE: tt.gke, From: tt.from}, cpu)
+		s, err := newSpec(api.Request{Placement: api.Placement{Image: "i"}}, config.Target{Zone: "z", Cluster: "c", GKE: tt.gke, From: tt.from}, cpu)
 		if err != nil || s.Zone != tt.zone || s.Cluster != tt.cluster {
 			t.Errorf("%s: zone %q, cluster %q, %v; want %q, %q", name, s.Zone, s.Cluster, err, tt.zone, tt.cluster)
 		}

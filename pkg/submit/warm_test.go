@@ -8,7 +8,7 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/render"
 )
 
@@ -26,7 +26,7 @@ func TestWhoseBundleDependsOnEdits(t *testing.T) {
 		}
 		r.Invocation = api.Invocation{Target: "f.py:f"}
 		r.Image, r.Backend = "i", api.BackendGKE
-		p, err := Plan(t.Context(), r, target.Target{Namespace: "ml", Store: "gs://b"}, Machine{Cwd: dir, CacheDir: cache, EditedSince: since}, FixedIdentity())
+		p, err := Plan(t.Context(), r, config.Target{Namespace: "ml", Store: "gs://b"}, Machine{Cwd: dir, CacheDir: cache, EditedSince: since}, FixedIdentity())
 		if err != nil {
 			t.Fatal(err)
 		}
@@ -60,7 +60,7 @@ func TestHostWithInbox(t *testing.T) {
 	}
 	r := api.Request{Invocation: api.Invocation{Target: "f.py:f"}, KeepWarm: api.KeepWarm{Idle: time.Minute, Level: api.WarmPreloaded}}
 	r.Image, r.Backend = "i", api.BackendGKE
-	p, err := Plan(t.Context(), r, target.Target{Namespace: "ml", Store: "gs://b"}, Machine{Cwd: dir, CacheDir: t.TempDir()}, FixedIdentity())
+	p, err := Plan(t.Context(), r, config.Target{Namespace: "ml", Store: "gs://b"}, Machine{Cwd: dir, CacheDir: t.TempDir()}, FixedIdentity())
 	if err != nil {
 		t.Fatal(err)
 	}

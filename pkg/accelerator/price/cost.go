@@ -8,7 +8,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 )
 
 // Bound says how exact a Cost is.
@@ -53,7 +53,7 @@ func Rate(prices Table, a api.Accelerator, capacity api.CapacityKind, zone strin
 	if capacity == api.CapacityFlexStart || capacity == api.CapacityClass {
 		return nil, ""
 	}
-	usd, basis, known := prices.Accelerator(a, target.Region(zone))
+	usd, basis, known := prices.Accelerator(a, config.Region(zone))
 	if !known {
 		return nil, ""
 	}

@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/versions"
 )
@@ -30,7 +30,7 @@ const (
 type ClusterOptions struct {
 	// Target is the cluster, and Problem why there is none. ProblemNeeds is the check without which the
 	// problem does not matter, "" for none.
-	Target       target.Target
+	Target       config.Target
 	Problem      error
 	ProblemNeeds string
 	// Config connects to it, unless Problem is set.

@@ -18,7 +18,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/versions"
 )
 
@@ -127,11 +127,11 @@ func userRoleWithout(t *testing.T, group string) string {
 	return string(text)
 }
 
-func clusterOptions(config *rest.Config) ClusterOptions {
+func clusterOptions(connection *rest.Config) ClusterOptions {
 	return ClusterOptions{
-		Target: target.Target{Context: "gke_acme_us-central1-a_c", Namespace: "ml", GKE: true, Project: "acme", Zone: "us-central1-a", Cluster: "c",
-			From: target.Sources{Context: "current context", Namespace: "--namespace"}},
-		Config: config, Client: versions.Client{Version: "v0.2.0", Runners: []string{"ours"}}, FixCommand: "kubectl kinetic doctor --fix", Now: time.Now,
+		Target: config.Target{Context: "gke_acme_us-central1-a_c", Namespace: "ml", GKE: true, Project: "acme", Zone: "us-central1-a", Cluster: "c",
+			From: config.Sources{Context: "current context", Namespace: "--namespace"}},
+		Config: connection, Client: versions.Client{Version: "v0.2.0", Runners: []string{"ours"}}, FixCommand: "kubectl kinetic doctor --fix", Now: time.Now,
 	}
 }
 
@@ -191,8 +191,8 @@ func TestClusterChecks(t *testing.T) {
 		fix     string
 	}{
 		"no kubeconfig": {check: Kubeconfig, set: func(o *ClusterOptions) { o.Problem = errors.New("no context: choose one") }, state: Wrong, detail: "no context: choose one"},
-		"in a pod": {check: Kubeconfig, set: func(o *ClusterOptions) { o.Target.Context = ""; o.Target.From.Context = target.InPod }, state: OK,
-			detail: target.InPod + ", namespace ml"},
+		"in a pod": {check: Kubeconfig, set: func(o *ClusterOptions) { o.Target.Context = ""; o.Target.From.Context = config.InPod }, state: OK,
+			detail: config.InPod + ", namespace ml"},
 		"where values come from": {check: Kubeconfig, state: OK, detail: "context gke_acme_us-central1-a_c (current context), namespace ml (--namespace)"},
 		"the version":            {check: APIServer, state: OK, detail: "Kubernetes v1.36.3"},
 		"credentials have expired": {check: APIServer, answers: map[string]string{"GET /version": refusal(401, "Unauthorized", "no")}, state: Wrong,

@@ -15,7 +15,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest"
 )
@@ -119,8 +119,8 @@ func completeCloud() map[string]string {
 
 func options(env func(string) string) GoogleOptions {
 	return GoogleOptions{
-		Target: target.Target{GKE: true, Project: "acme", Zone: "us-central1-a", Cluster: "c", Namespace: "ml", Store: "gs://acme-kn-c-jobs",
-			From: target.Sources{Project: "profile dev"}},
+		Target: config.Target{GKE: true, Project: "acme", Zone: "us-central1-a", Cluster: "c", Namespace: "ml", Store: "gs://acme-kn-c-jobs",
+			From: config.Sources{Project: "profile dev"}},
 		Images: "us-docker.pkg.dev/acme/kn-c/env",
 		Env:    env, FixCommand: "kubectl kinetic doctor --fix", IdentityNeeds: "account",
 		Identity: func(context.Context) (string, error) { return "jobs@acme.iam.gserviceaccount.com", nil },

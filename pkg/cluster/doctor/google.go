@@ -13,7 +13,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	infracloud "github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/google"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 )
@@ -30,7 +30,7 @@ const (
 
 // GoogleOptions say what to look at in Google Cloud.
 type GoogleOptions struct {
-	Target target.Target
+	Target config.Target
 	// Problem is why nothing is known of the target, and ToldBy the check that says the same, "" for none.
 	Problem error
 	ToldBy  string

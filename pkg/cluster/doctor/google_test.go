@@ -17,7 +17,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	infracloud "github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/google"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest"
 )
 
@@ -214,7 +214,7 @@ func TestChecks(t *testing.T) {
 		"no repository": {check: imageCheck, answers: map[string]string{"GET /artifactregistry/v1/projects/acme/locations/us/repositories/kn-c": ""}, state: Wrong,
 			detail: "there is no repository kn-c in us", fix: "gcloud artifacts repositories create kn-c --repository-format=docker --location=us --project=acme"},
 		"no repository, no cluster": {check: imageCheck, answers: map[string]string{clusterPath: "", "GET /artifactregistry/v1/projects/acme/locations/us/repositories/kn-c": ""},
-			set: func(o *GoogleOptions) { o.Images = target.Repository("acme", "us-central1-a", "c") }, state: Skipped, detail: "needs: GKE cluster"},
+			set: func(o *GoogleOptions) { o.Images = config.Repository("acme", "us-central1-a", "c") }, state: Skipped, detail: "needs: GKE cluster"},
 		"a repository for something else": {check: imageCheck, answers: map[string]string{"GET /artifactregistry/v1/projects/acme/locations/us/repositories/kn-c": `{"format":"PYTHON"}`},
 			state: Wrong, detail: "is for python, not for images"},
 		"no registry":              {check: imageCheck, set: func(o *GoogleOptions) { o.Images = "" }, state: Skipped, detail: "none is known"},

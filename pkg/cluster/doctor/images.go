@@ -9,7 +9,7 @@ import (
 
 	"google.golang.org/api/artifactregistry/v1"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 )
 
@@ -63,7 +63,7 @@ func (c *cloud) repository(ctx context.Context, location, path string) Finding {
 
 // ownImages reports whether images go to the repository that comes with the cluster.
 func (c *cloud) ownImages() bool {
-	return c.Images == target.Repository(c.Target.Project, c.Target.Zone, c.Target.Cluster)
+	return c.Images == config.Repository(c.Target.Project, c.Target.Zone, c.Target.Cluster)
 }
 
 // answers looks whether a registry answers. Whether it lets someone in is only known with an image.

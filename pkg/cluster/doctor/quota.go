@@ -10,7 +10,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 )
 
@@ -25,7 +25,7 @@ func (c *cloud) quota(ctx context.Context) Finding {
 	if err != nil {
 		return Failed(err)
 	}
-	name := target.Region(c.Target.Zone)
+	name := config.Region(c.Target.Zone)
 	region, err := service.Regions.Get(c.Target.Project, name).Context(ctx).Do()
 	switch {
 	case gcp.IsMissing(err):

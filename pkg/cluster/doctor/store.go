@@ -14,7 +14,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	infracloud "github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/google"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/store/expiry"
 )
@@ -213,7 +213,7 @@ func (c *cloud) keeps(ctx context.Context, service *storage.Service, bucket stri
 
 // ownBucket returns the name of the bucket that comes with the cluster.
 func (c *cloud) ownBucket() string {
-	return target.Names{Project: c.Target.Project, Zone: c.Target.Zone, Cluster: c.Target.Cluster}.Jobs()
+	return config.Names{Project: c.Target.Project, Zone: c.Target.Zone, Cluster: c.Target.Cluster}.Jobs()
 }
 
 // owner returns the bucket that is the cluster's with the number of its project; nothing of another one.

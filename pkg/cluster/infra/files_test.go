@@ -13,7 +13,7 @@ import (
 	"k8s.io/client-go/tools/clientcmd"
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 )
 
 const name = "gke_acme_us-central1-a_research"
@@ -299,7 +299,7 @@ func TestProfile(t *testing.T) {
 		}
 		return ""
 	}
-	p := Profile{Env: env, Wanted: profile.Profile{Name: "research", Project: "acme", Zone: "us-central1-a", Cluster: "research", Namespace: "ml"}}
+	p := Profile{Env: env, Wanted: config.Profile{Name: "research", Project: "acme", Zone: "us-central1-a", Cluster: "research", Namespace: "ml"}}
 	if s := state(t, p); s.Exists {
 		t.Errorf("before: %+v", s)
 	}

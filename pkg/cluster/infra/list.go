@@ -1,10 +1,10 @@
 package infra
 
-import "github.com/kubectl-kinetic/kinetic/pkg/config/target"
+import "github.com/kubectl-kinetic/kinetic/pkg/config"
 
 // Wanted is what the list depends on.
 type Wanted struct {
-	Names target.Names
+	Names config.Names
 	// Autopilot is a cluster whose nodes GKE manages: it has no pools of ours.
 	Autopilot bool
 	// OtherNetwork is a cluster in a network that exists: it has no network, router and NAT of ours.
@@ -45,7 +45,7 @@ func one(kind Kind, name string) ID { return ID{kind, name} }
 func project(w Wanted) []Item {
 	n := w.Names
 	apis := one(KindAPIs, n.Project)
-	nodes, builds, jobs := one(KindAccount, n.Account(target.NodesAccount)), one(KindAccount, n.Account(target.BuildsAccount)), one(KindAccount, n.Account(target.JobsAccount))
+	nodes, builds, jobs := one(KindAccount, n.Account(config.NodesAccount)), one(KindAccount, n.Account(config.BuildsAccount)), one(KindAccount, n.Account(config.JobsAccount))
 	repository := one(KindRepository, n.Repository())
 	store, sources := one(KindBucket, n.Jobs()), one(KindBucket, n.Builds())
 	data, logs := staysData, staysLogs
@@ -68,7 +68,7 @@ func project(w Wanted) []Item {
 	}
 }
 
-func network(n target.Names) []Item {
+func network(n config.Names) []Item {
 	network, router := one(KindNetwork, n.Network()), one(KindRouter, n.Router())
 	return []Item{
 		{ID: network, Needs: []ID{one(KindAPIs, n.Project)}},
@@ -79,8 +79,8 @@ func network(n target.Names) []Item {
 
 func cluster(w Wanted) []Item {
 	n := w.Names
-	this, jobs := one(KindCluster, n.Cluster), one(KindAccount, n.Account(target.JobsAccount))
-	nodes := n.Account(target.NodesAccount)
+	this, jobs := one(KindCluster, n.Cluster), one(KindAccount, n.Account(config.JobsAccount))
+	nodes := n.Account(config.NodesAccount)
 	needs := []ID{one(KindAccount, nodes), one(KindRoles, nodes)}
 	if !w.OtherNetwork {
 		needs = append(needs, one(KindNetwork, n.Network()))
@@ -116,7 +116,7 @@ func objects(w Wanted) []Item {
 		items, needs = append(items, Item{ID: namespace, Within: this}), []ID{namespace}
 	}
 	items = append(items,
-		Item{ID: one(KindKubeAccount, target.ServiceAccount), Within: this, Needs: needs},
+		Item{ID: one(KindKubeAccount, config.ServiceAccount), Within: this, Needs: needs},
 		Item{ID: one(KindRBAC, w.Names.Namespace), Within: this, Needs: needs})
 	if w.Queue != "" {
 		items = append(items, Item{ID: one(KindQueue, w.Queue), Within: this, Needs: needs})
@@ -133,7 +133,7 @@ func files(w Wanted) []Item {
 		return items
 	}
 	return append(items, Item{ID: one(KindProfile, w.Profile), Turn: Last, Needs: []ID{
-		one(KindContext, n.Context()), one(KindKubeAccount, target.ServiceAccount), one(KindRBAC, n.Namespace),
-		one(KindBucketAccess, n.Jobs()), one(KindIdentity, n.Account(target.JobsAccount)),
+		one(KindContext, n.Context()), one(KindKubeAccount, config.ServiceAccount), one(KindRBAC, n.Namespace),
+		one(KindBucketAccess, n.Jobs()), one(KindIdentity, n.Account(config.JobsAccount)),
 	}})
 }

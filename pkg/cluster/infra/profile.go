@@ -4,35 +4,35 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 )
 
 // Profile is the profile of the cluster. It becomes the current one when it is written.
 type Profile struct {
 	Env    func(string) string
-	Wanted profile.Profile
+	Wanted config.Profile
 }
 
 // Taken returns the profile of that name if it is for another cluster.
-func (p Profile) Taken() (other profile.Profile, taken bool, err error) {
+func (p Profile) Taken() (other config.Profile, taken bool, err error) {
 	found, exists, err := p.find()
 	if err != nil || !exists || p.isFor(found) {
-		return profile.Profile{}, false, err
+		return config.Profile{}, false, err
 	}
 	return found, true, nil
 }
 
 // isFor reports whether a profile is for the same cluster.
-func (p Profile) isFor(found profile.Profile) bool {
+func (p Profile) isFor(found config.Profile) bool {
 	w := p.Wanted
 	return found.Context == w.Context && found.Project == w.Project && found.Zone == w.Zone && found.Cluster == w.Cluster
 }
 
 // find returns the profile of that name, if there is one.
-func (p Profile) find() (profile.Profile, bool, error) {
-	file, err := profile.Read(p.Env)
+func (p Profile) find() (config.Profile, bool, error) {
+	file, err := config.ReadProfiles(p.Env)
 	if err != nil {
-		return profile.Profile{}, false, err
+		return config.Profile{}, false, err
 	}
 	found, err := file.Find(p.Wanted.Name)
 	return found, err == nil, nil
@@ -57,7 +57,7 @@ func (p Profile) Get(context.Context) (State, error) {
 // Ensure implements infra.Actor. It keeps what a profile says about images and its store, and refuses to
 // replace one of another cluster.
 func (p Profile) Ensure(ctx context.Context, _ State) error {
-	err := profile.Change(ctx, p.Env, func(d *profile.Draft) error {
+	err := config.ChangeProfiles(ctx, p.Env, func(d *config.ProfileDraft) error {
 		wanted := p.Wanted
 		if found, err := d.Find(wanted.Name); err == nil {
 			if !p.isFor(found) {
@@ -79,7 +79,7 @@ func (p Profile) Delete(ctx context.Context) error {
 	if err != nil || !exists || !p.isFor(found) {
 		return err
 	}
-	return p.explain("removing", profile.Change(ctx, p.Env, func(d *profile.Draft) error { return d.Remove(p.Wanted.Name) }))
+	return p.explain("removing", config.ChangeProfiles(ctx, p.Env, func(d *config.ProfileDraft) error { return d.Remove(p.Wanted.Name) }))
 }
 
 func (p Profile) explain(doing string, err error) error {

@@ -2,7 +2,7 @@ package infra
 
 import (
 	"errors"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"slices"
 	"strings"
 	"testing"
@@ -84,7 +84,7 @@ func TestDownFinishesWhatDoesNotDependOnAFailure(t *testing.T) {
 	if !w.exists[router].Exists || !w.exists[one(KindNetwork, names.Network())].Exists {
 		t.Error("the router's network was deleted before the router")
 	}
-	if w.exists[one(KindAccount, names.Account(target.BuildsAccount))].Exists || w.exists[one(KindCluster, names.Cluster)].Exists {
+	if w.exists[one(KindAccount, names.Account(config.BuildsAccount))].Exists || w.exists[one(KindCluster, names.Cluster)].Exists {
 		t.Error("an account or the cluster is still there")
 	}
 	if !w.exists[one(KindRepository, names.Repository())].Exists { // it says who has made the router
@@ -221,7 +221,7 @@ func TestDownLeavesWhatAccountsOfOthersMayDo(t *testing.T) {
 	for _, item := range items {
 		found[item.ID] = State{Exists: true}
 	}
-	nodes, jobs := one(KindAccount, names.Account(target.NodesAccount)), one(KindAccount, names.Account(target.JobsAccount))
+	nodes, jobs := one(KindAccount, names.Account(config.NodesAccount)), one(KindAccount, names.Account(config.JobsAccount))
 	repository, store, sources := one(KindRepository, names.Repository()), one(KindBucket, names.Jobs()), one(KindBucket, names.Builds())
 	for _, id := range []ID{nodes, jobs, store, sources} {
 		found[id] = State{Exists: true, Foreign: true}

@@ -4,13 +4,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"slices"
 	"sync"
 	"testing"
 )
 
-var names = target.Names{Project: "acme", Zone: "us-central1-a", Cluster: "research", Namespace: "ml"}
+var names = config.Names{Project: "acme", Zone: "us-central1-a", Cluster: "research", Namespace: "ml"}
 
 func wanted() Wanted {
 	return Wanted{Names: names, Pools: []string{"tpu-v6e-8-1f3c"}, Queue: "kinetic", Profile: "research"}

@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 )
 
@@ -126,7 +126,7 @@ type options struct {
 	output  string
 	spot    bool
 	live    bool
-	place   target.Target
+	place   config.Target
 	offers  []offer
 	useless []string // what is said of filters that leave nothing
 }
@@ -149,7 +149,7 @@ func (f *flags) toOptions(words []string, streams genericiooptions.IOStreams, en
 	if err != nil {
 		return nil, err
 	}
-	region := target.Region(where.Zone)
+	region := config.Region(where.Zone)
 	o := &options{streams: streams, output: f.output, spot: wanted.spot, live: f.live, place: where}
 	var all []offer
 	for _, known := range accelerator.Offers() {
@@ -162,7 +162,7 @@ func (f *flags) toOptions(words []string, streams genericiooptions.IOStreams, en
 
 // place returns the place of the cluster, without what is not known. A list that needs no cluster doesn't
 // fail because of one that nobody asked for.
-func (f *flags) place() (target.Target, error) {
+func (f *flags) place() (config.Target, error) {
 	where, err := f.connection.ResolveStored()
 	switch {
 	case f.live && err == nil && where.Project == "":
@@ -170,7 +170,7 @@ func (f *flags) place() (target.Target, error) {
 	case f.live && err == nil:
 		return where, nil // its default zone counts, too
 	case err != nil && !f.live && !f.connection.ChooseCluster():
-		return target.Target{}, nil
+		return config.Target{}, nil
 	}
 	return where.Known(), err
 }
@@ -232,7 +232,7 @@ func (o *options) table() error {
 	}
 	fmt.Fprintln(o.streams.ErrOut, ui.Wrapped(o.streams.ErrOut, prices))
 	if o.live && slices.ContainsFunc(o.offers, func(a offer) bool { return a.live.Quota == nil }) {
-		none := fmt.Sprintf("quota -: Compute Engine lists none in %s, as for the newest GPUs and TPUs; see %s?project=%s", target.Region(o.place.Zone), gcp.QuotaPage, o.place.Project)
+		none := fmt.Sprintf("quota -: Compute Engine lists none in %s, as for the newest GPUs and TPUs; see %s?project=%s", config.Region(o.place.Zone), gcp.QuotaPage, o.place.Project)
 		fmt.Fprintln(o.streams.ErrOut, ui.Wrapped(o.streams.ErrOut, none))
 	}
 	return nil

@@ -8,7 +8,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 )
@@ -24,7 +24,7 @@ type live struct {
 }
 
 // look adds to the offers what the project of a place may use.
-func (o *options) look(ctx context.Context, where target.Target, env func(string) string) error {
+func (o *options) look(ctx context.Context, where config.Target, env func(string) string) error {
 	access, err := gcp.New(ctx, env)
 	if err != nil {
 		return err
@@ -33,7 +33,7 @@ func (o *options) look(ctx context.Context, where target.Target, env func(string
 	for _, known := range accelerator.Offers() {
 		machines = append(machines, gke.MachineOf(known.Accelerator))
 	}
-	found, err := gke.ReadAvailability(ctx, access, where.Project, target.Region(where.Zone), machines)
+	found, err := gke.ReadAvailability(ctx, access, where.Project, config.Region(where.Zone), machines)
 	if err != nil {
 		return err
 	}
@@ -45,7 +45,7 @@ func (o *options) look(ctx context.Context, where target.Target, env func(string
 
 func liveOf(a api.Accelerator, found *gke.Availability, zone string, spot bool) *live {
 	l := &live{Zones: append([]string{}, found.Zones(gke.MachineOf(a))...)}
-	l.Here = slices.ContainsFunc(l.Zones, func(z string) bool { return z == zone || target.Region(z) == zone })
+	l.Here = slices.ContainsFunc(l.Zones, func(z string) bool { return z == zone || config.Region(z) == zone })
 	a.Spot = spot
 	if q, listed := found.QuotaFor(a); listed {
 		l.Quota = &q
@@ -56,10 +56,10 @@ func liveOf(a api.Accelerator, found *gke.Availability, zone string, spot bool) 
 // liveColumns are those of --live: whether the cluster's zone has it, how much of the quota is left, and which
 // zones have it.
 func (o *options) liveColumns() []column {
-	region := target.Region(o.place.Zone)
+	region := config.Region(o.place.Zone)
 	zones := func(a offer) string { return someZones(a.live.Zones, region) }
 	if o.output == wideFormat {
-		zones = func(a offer) string { return strings.Join(target.ByRegion(a.live.Zones, region), " ") }
+		zones = func(a offer) string { return strings.Join(config.ByRegion(a.live.Zones, region), " ") }
 	}
 	return []column{always("here", offer.here), always("quota left", offer.left), varies("zones", zones)}
 }
@@ -81,7 +81,7 @@ func (o offer) left() string {
 // someZones names the zones of one region, the given one if it has some, and counts the others:
 // "us-central1-a,b +6".
 func someZones(zones []string, region string) string {
-	regions := target.ByRegion(zones, region)
+	regions := config.ByRegion(zones, region)
 	if len(regions) < 2 {
 		return strings.Join(regions, "")
 	}

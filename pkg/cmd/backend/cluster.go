@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
@@ -31,7 +31,7 @@ import (
 
 // ClusterRegistry returns the jobs of a cluster's namespace, or of all namespaces with "",
 // for listing, and the cluster that runs them. It contacts nothing.
-func ClusterRegistry(c *connect.Flags, where target.Target, namespace string) (job.Registry, *kube.Cluster, error) {
+func ClusterRegistry(c *connect.Flags, where config.Target, namespace string) (job.Registry, *kube.Cluster, error) {
 	config, err := c.REST(where)
 	if err != nil {
 		return job.Registry{}, nil, err
@@ -149,14 +149,14 @@ func (n unavailable) ServerTime(here time.Time) time.Time { return here }
 // openStore opens the default store, if there is one.
 func openStore(url string) (store.Store, error) {
 	if url == "" {
-		return store.None(cli.Usage(target.ErrNoStore)), nil
+		return store.None(cli.Usage(config.ErrNoStore)), nil
 	}
 	return store.Open(url)
 }
 
 // knownCluster returns the name of the GKE cluster, "" if it is only guessed.
-func knownCluster(where target.Target) string {
-	if where.From.Cluster == target.FromDefault || !where.GKE {
+func knownCluster(where config.Target) string {
+	if where.From.Cluster == config.FromDefault || !where.GKE {
 		return ""
 	}
 	return where.Cluster
@@ -164,7 +164,7 @@ func knownCluster(where target.Target) string {
 
 // Cluster returns the cluster that runs the jobs of a namespace, without the store. It
 // contacts nothing.
-func Cluster(c *connect.Flags, where target.Target, namespace string) (*kube.Cluster, error) {
+func Cluster(c *connect.Flags, where config.Target, namespace string) (*kube.Cluster, error) {
 	config, err := c.REST(where)
 	if err != nil {
 		return nil, err

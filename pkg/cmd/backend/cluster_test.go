@@ -11,7 +11,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 )
 
 func TestAProxyMayBeAnyCluster(t *testing.T) {
@@ -139,7 +139,7 @@ func TestClusterPlaceTellsItsCluster(t *testing.T) {
 			t.Errorf("%s: cluster %q at %s with id %q, want %+v", context, p.Cluster, p.Server, p.ClusterID, want)
 		}
 	}
-	if got := knownCluster(target.Target{Cluster: "main", From: target.Sources{Cluster: "gcloud configuration default"}}); got != "" {
+	if got := knownCluster(config.Target{Cluster: "main", From: config.Sources{Cluster: "gcloud configuration default"}}); got != "" {
 		t.Errorf("gcloud's cluster is taken for that of a context that is none of GKE: %s", got)
 	}
 }

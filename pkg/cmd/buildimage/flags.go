@@ -19,7 +19,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/packaging"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/version"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
@@ -108,7 +108,7 @@ func (f *flags) toOptions(ctx context.Context, streams genericiooptions.IOStream
 }
 
 // read completes and checks what was typed.
-func (f *flags) read(place target.Target, getenv func(string) string) error {
+func (f *flags) read(place config.Target, getenv func(string) string) error {
 	if f.output != "" {
 		if err := cli.OneOf("--output", f.output, []string{"json"}); err != nil {
 			return err
@@ -146,7 +146,7 @@ func (f *flags) readCategories() error {
 }
 
 // readImages completes what the flags say about images.
-func (f *flags) readImages(place target.Target, getenv func(string) string) error {
+func (f *flags) readImages(place config.Target, getenv func(string) string) error {
 	i := &f.images
 	repository := cmp.Or(i.BaseImageRepo, getenv("KINETIC_BASE_IMAGE_REPO"), place.BaseImageRepo)
 	if repository == "" {
@@ -171,7 +171,7 @@ func (f *flags) readImages(place target.Target, getenv func(string) string) erro
 }
 
 // checkCloudBuild rejects what only Cloud Build does where it does not.
-func (f *flags) checkCloudBuild(place target.Target) error {
+func (f *flags) checkCloudBuild(place config.Target) error {
 	i, flag := f.images, "--dockerfile "+f.dockerfile
 	switch {
 	case f.dockerfile != "" && i.Builder == string(decide.BuilderClient):

@@ -9,8 +9,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 )
 
 // setting is a value and where it comes from. Both are "" if there is none.
@@ -95,11 +94,11 @@ func read(connection *connect.Flags, env func(string) string) (settings, error) 
 		Store:            setting{where.Store, from.Store},
 		StoreCredentials: variable(env, "KINETIC_STORE_CREDENTIALS"),
 		PackageRoot:      variable(env, "KINETIC_PACKAGE_ROOT"),
-		Prices:           first(variable(env, price.Variable), setting{"built-in", target.FromDefault}),
+		Prices:           first(variable(env, price.Variable), setting{"built-in", config.FromDefault}),
 		Warnings:         []string{},
 	}
 	if where.Store != "" {
-		all.OutputDir = setting{where.Store + "/JOB/outputs", target.FromDefault}
+		all.OutputDir = setting{where.Store + "/JOB/outputs", config.FromDefault}
 	}
 	if local, err := connection.Resolve(true); err == nil {
 		all.LocalStore = setting{local.Store, local.From.Store}
@@ -115,8 +114,8 @@ func read(connection *connect.Flags, env func(string) string) (settings, error) 
 	all.Memory = first(variable(env, "KINETIC_MEMORY"), all.ofProfile(where.Memory))
 	all.PathwaysImages = first(variable(env, "KINETIC_PATHWAYS_IMAGES"), all.ofProfile(where.PathwaysImages))
 	all.KeepWarm = first(variable(env, "KINETIC_KEEP_WARM"), all.ofProfile(where.KeepWarm))
-	all.CacheSize = first(variable(env, api.EnvCacheSize), all.ofProfile(where.CacheSize), setting{resource.NewQuantity(api.Contract.Defaults.CacheSize, resource.BinarySI).String(), target.FromDefault})
-	all.CacheScope = first(all.ofProfile(where.CacheScope), setting{profile.CacheUser, target.FromDefault})
+	all.CacheSize = first(variable(env, api.EnvCacheSize), all.ofProfile(where.CacheSize), setting{resource.NewQuantity(api.Contract.Defaults.CacheSize, resource.BinarySI).String(), config.FromDefault})
+	all.CacheScope = first(all.ofProfile(where.CacheScope), setting{config.CacheUser, config.FromDefault})
 	all.warn(connection, where)
 	return all, nil
 }
@@ -130,11 +129,11 @@ func variable(env func(string) string, name string) setting {
 }
 
 func (s *settings) readProfile(connection *connect.Flags, env func(string) string) error {
-	file, err := profile.Read(env)
+	file, err := config.ReadProfiles(env)
 	if err != nil {
 		return err
 	}
-	s.ProfilesFile = setting{file.Path, target.FromDefault}
+	s.ProfilesFile = setting{file.Path, config.FromDefault}
 	if env("KINETIC_PROFILES_FILE") != "" {
 		s.ProfilesFile.From = "KINETIC_PROFILES_FILE"
 	}
@@ -152,11 +151,11 @@ func (s *settings) ofProfile(value string) setting {
 }
 
 // readImages finds the settings of images, as `run` does without flags.
-func (s *settings) readImages(where target.Target, env func(string) string) {
-	s.Image = first(variable(env, "KINETIC_IMAGE"), setting{"bundled", target.FromDefault})
+func (s *settings) readImages(where config.Target, env func(string) string) {
+	s.Image = first(variable(env, "KINETIC_IMAGE"), setting{"bundled", config.FromDefault})
 	s.ImageRepo = first(variable(env, "KINETIC_IMAGE_REPO"), s.ofProfile(where.ImageRepo))
-	if repository := target.Repository(where.Project, where.Zone, where.Cluster); s.ImageRepo.Value == "" && repository != "" {
-		s.ImageRepo = setting{repository, target.FromDefault}
+	if repository := config.Repository(where.Project, where.Zone, where.Cluster); s.ImageRepo.Value == "" && repository != "" {
+		s.ImageRepo = setting{repository, config.FromDefault}
 	}
 	image, repository := variable(env, "KINETIC_BASE_IMAGE"), variable(env, "KINETIC_BASE_IMAGE_REPO")
 	switch {
@@ -168,7 +167,7 @@ func (s *settings) readImages(where target.Target, env func(string) string) {
 		s.BaseImage, s.BaseImageRepo = s.ofProfile(where.BaseImage), s.ofProfile(where.BaseImageRepo)
 	}
 	if s.BaseImage.Value == "" && s.BaseImageRepo.Value == "" {
-		s.BaseImage = setting{"python:X.Y-slim-bookworm", target.FromDefault}
+		s.BaseImage = setting{"python:X.Y-slim-bookworm", config.FromDefault}
 	}
 }
 
@@ -183,11 +182,11 @@ func first(all ...setting) setting {
 }
 
 // warn finds what a job in the cluster would lack.
-func (s *settings) warn(connection *connect.Flags, where target.Target) {
+func (s *settings) warn(connection *connect.Flags, where config.Target) {
 	if _, err := connection.ResolveJobs(); err != nil {
 		s.Warnings = append(s.Warnings, err.Error())
 	}
-	if _, err := connection.Resolve(false); where.Store == "" && errors.Is(err, target.ErrNoStore) {
+	if _, err := connection.Resolve(false); where.Store == "" && errors.Is(err, config.ErrNoStore) {
 		s.Warnings = append(s.Warnings, err.Error())
 	}
 }

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 )
 
 // NamespaceFlag returns where the value of --namespace is.
@@ -20,7 +20,7 @@ func (c *Flags) Accept(answer string, flag *string) error {
 		return nil
 	}
 	*flag = old
-	var invalid *target.InvalidError
+	var invalid *config.InvalidError
 	if errors.As(err, &invalid) && strings.HasPrefix(invalid.From, "--") {
 		return invalid.Reason
 	}

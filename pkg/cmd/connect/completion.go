@@ -10,7 +10,7 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
 )
 
@@ -38,7 +38,7 @@ func CompleteProfiles(c *cobra.Command, args []string, word string) ([]string, c
 
 // profiles lists the user's profiles, with the clusters they stand for.
 func profiles() ([]string, error) {
-	file, err := profile.Read(os.Getenv)
+	file, err := config.ReadProfiles(os.Getenv)
 	var list []string
 	for _, name := range file.Names() {
 		if p, err := file.Find(name); err == nil {

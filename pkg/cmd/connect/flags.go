@@ -15,8 +15,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 )
 
@@ -24,7 +23,7 @@ import (
 // clientcmd instead of genericclioptions, which does the same but also links discovery and
 // every API group, a quarter of the time of a dry-run.
 type Flags struct {
-	Target    target.Flags
+	Target    config.Flags
 	loading   *clientcmd.ClientConfigLoadingRules
 	overrides *clientcmd.ConfigOverrides
 	// config reads the kubeconfig once, when first needed.
@@ -104,23 +103,23 @@ func (v *verbosity) Type() string { return "LEVEL" }
 
 // Resolve finds where a job runs, or will run. It reads files, unless the job is local, and
 // contacts nothing.
-func (c *Flags) Resolve(local bool) (target.Target, error) {
-	return c.resolve(target.Need{Local: local})
+func (c *Flags) Resolve(local bool) (config.Target, error) {
+	return c.resolve(config.Need{Local: local})
 }
 
 // ResolveCluster is Resolve for a cluster that will be contacted through REST.
-func (c *Flags) ResolveCluster() (target.Target, error) {
-	return c.resolve(target.Need{Cluster: true})
+func (c *Flags) ResolveCluster() (config.Target, error) {
+	return c.resolve(config.Need{Cluster: true})
 }
 
 // ResolveJobs is ResolveCluster for existing jobs, whose records name their stores.
-func (c *Flags) ResolveJobs() (target.Target, error) {
-	return c.resolve(target.Need{Cluster: true, Jobs: true})
+func (c *Flags) ResolveJobs() (config.Target, error) {
+	return c.resolve(config.Need{Cluster: true, Jobs: true})
 }
 
 // ResolveStored is ResolveJobs without a cluster, for reading the store only.
-func (c *Flags) ResolveStored() (target.Target, error) {
-	return c.resolve(target.Need{Jobs: true})
+func (c *Flags) ResolveStored() (config.Target, error) {
+	return c.resolve(config.Need{Jobs: true})
 }
 
 // Context returns the value of --context, "" if it is not given.
@@ -131,21 +130,21 @@ func (c *Flags) SetContext(name string) { c.overrides.CurrentContext = name }
 
 // ResolveNewProfile is ResolveStored for values that become a profile: only --profile chooses one
 // that they come from.
-func (c *Flags) ResolveNewProfile() (target.Target, error) {
-	return c.resolve(target.Need{Jobs: true, NewProfile: true})
+func (c *Flags) ResolveNewProfile() (config.Target, error) {
+	return c.resolve(config.Need{Jobs: true, NewProfile: true})
 }
 
 // Profile returns the profile that the flags or the environment choose in a file, or that is current
 // there, and what chose it. Both are empty if there is none.
-func (c *Flags) Profile(file profile.File) (p profile.Profile, from string, err error) {
-	return target.ChosenProfile(file, c.Target, os.Getenv)
+func (c *Flags) Profile(file config.ProfileFile) (p config.Profile, from string, err error) {
+	return config.ChosenProfile(file, c.Target, os.Getenv)
 }
 
-func (c *Flags) resolve(need target.Need) (target.Target, error) {
+func (c *Flags) resolve(need config.Need) (config.Target, error) {
 	f := c.Target
 	f.Context, f.Namespace = c.overrides.CurrentContext, c.overrides.Context.Namespace
 	f.Server = c.overrides.ClusterInfo.Server
-	return target.Resolve(f, os.Getenv, c.config, need)
+	return config.Resolve(f, os.Getenv, c.config, need)
 }
 
 // Given returns the typed flags that lead to another cluster or store, without --namespace,

@@ -7,7 +7,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 )
 
 // What gcloud, kind and older tools write, with one context for each way to log in.
@@ -141,7 +141,7 @@ func TestRESTRejects(t *testing.T) {
 	}
 	t.Run("--token goes before a plugin", func(t *testing.T) {
 		c, _ := connect(t, kubeconfig, "--context", "plugin", "--token", "mine")
-		if got, err := c.REST(target.Target{Context: "plugin"}); err != nil || got.BearerToken != "mine" {
+		if got, err := c.REST(config.Target{Context: "plugin"}); err != nil || got.BearerToken != "mine" {
 			t.Errorf("got %v", err)
 		}
 	})
@@ -166,7 +166,7 @@ func TestRESTWithoutAContext(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		if _, err = c.REST(where); err == nil || !strings.Contains(err.Error(), "the cluster of "+target.InPod+": no kubeconfig and no service account token") {
+		if _, err = c.REST(where); err == nil || !strings.Contains(err.Error(), "the cluster of "+config.InPod+": no kubeconfig and no service account token") {
 			t.Errorf("got %v", err)
 		}
 	})

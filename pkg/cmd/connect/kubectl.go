@@ -5,13 +5,13 @@ import (
 
 	"k8s.io/client-go/tools/clientcmd"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 )
 
 // Kubectl returns the flags with which kubectl reaches the cluster of a target: " --context=dev", "" for the
 // current context.
-func (c *Flags) Kubectl(t target.Target) string {
+func (c *Flags) Kubectl(t config.Target) string {
 	flags := ""
 	if file := c.loading.ExplicitPath; file != "" {
 		flags = " --" + clientcmd.RecommendedConfigPathFlag + "=" + human.Quote(file)

@@ -7,14 +7,14 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 )
 
 // NewMeter returns a meter for the jobs of a cluster, at a time of the cluster's clock. Nothing is contacted.
 func NewMeter(c *Flags, errOut io.Writer, now time.Time) price.Meter {
 	m := price.Meter{Prices: Prices(errOut), Now: now}
 	if where, err := c.ResolveStored(); err == nil { // else the prices are those of the catalogue
-		m.Region = target.Region(where.Known().Zone)
+		m.Region = config.Region(where.Known().Zone)
 	}
 	return m
 }

@@ -21,14 +21,14 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/version"
 )
 
 // REST returns the configuration for the cluster of a target, which may differ from the
 // kubeconfig's current context. It contacts nothing; its errors are about the kubeconfig
 // and this machine, exit code 2.
-func (c *Flags) REST(t target.Target) (*rest.Config, error) {
+func (c *Flags) REST(t config.Target) (*rest.Config, error) {
 	config, err := c.load(t)
 	if err == nil {
 		err = checkCredentials(config)
@@ -46,7 +46,7 @@ func (c *Flags) REST(t target.Target) (*rest.Config, error) {
 }
 
 // load returns the configuration of one context, with the flags applied.
-func (c *Flags) load(t target.Target) (*rest.Config, error) {
+func (c *Flags) load(t config.Target) (*rest.Config, error) {
 	if t.Context == "" { // in a pod, or by --server
 		config, err := c.config.ClientConfig()
 		if clientcmd.IsEmptyConfig(err) {
@@ -83,7 +83,7 @@ func missingCluster(name string) error {
 }
 
 // way says how a cluster is reached.
-func way(t target.Target) string {
+func way(t config.Target) string {
 	if t.Context == "" {
 		return t.From.Context
 	}
@@ -102,7 +102,7 @@ const (
 
 // CredentialProgram returns the program that gets the credentials for the cluster of a target, "" if
 // there is none. install is the command that installs it if it is the one for GKE, else "".
-func (c *Flags) CredentialProgram(t target.Target) (program, install string) {
+func (c *Flags) CredentialProgram(t config.Target) (program, install string) {
 	config, err := c.load(t)
 	if err != nil || config.ExecProvider == nil || config.BearerToken != "" {
 		return "", ""

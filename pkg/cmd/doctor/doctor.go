@@ -22,7 +22,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/version"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/versions"
@@ -189,7 +189,7 @@ func (f *flags) toOptions(streams genericiooptions.IOStreams, now clock.PassiveC
 	}
 	o.google = doctor.GoogleOptions{
 		Target: where, Problem: unread, Env: os.Getenv, Accelerator: wanted, IdentityNeeds: doctor.APIServer, FixCommand: o.cluster.FixCommand,
-		Images: cmp.Or(os.Getenv("KINETIC_IMAGE_REPO"), where.ImageRepo, target.Repository(where.Project, where.Zone, where.Cluster)),
+		Images: cmp.Or(os.Getenv("KINETIC_IMAGE_REPO"), where.ImageRepo, config.Repository(where.Project, where.Zone, where.Cluster)),
 	}
 	if o.cluster.Pathways {
 		o.google.Runtime = runtimeOf(where)
@@ -217,7 +217,7 @@ func (f *flags) toOptions(streams genericiooptions.IOStreams, now clock.PassiveC
 }
 
 // runtimeOf returns where jobs get the images of the Pathways runtime from.
-func runtimeOf(where target.Target) *doctor.RuntimeImages {
+func runtimeOf(where config.Target) *doctor.RuntimeImages {
 	return &doctor.RuntimeImages{
 		Repository: cmp.Or(os.Getenv("KINETIC_PATHWAYS_IMAGES"), where.PathwaysImages, image.PathwaysRepository),
 		Registry:   &image.Client{Keys: authn.DefaultKeychain, UserAgent: "kubectl-kinetic/" + version.String()},
@@ -226,7 +226,7 @@ func runtimeOf(where target.Target) *doctor.RuntimeImages {
 
 // where returns what is known of where jobs run: without a cluster the project, the store and the
 // namespace. unread is why not even these are known, and err why there is no cluster.
-func (f *flags) where() (where target.Target, unread, err error) {
+func (f *flags) where() (where config.Target, unread, err error) {
 	if where, err = f.connection.ResolveJobs(); err == nil {
 		return where, nil, nil
 	}
@@ -235,7 +235,7 @@ func (f *flags) where() (where target.Target, unread, err error) {
 }
 
 // trialImage returns the image of the pod of --deep: the first that is named.
-func (f *flags) trialImage(where target.Target) string {
+func (f *flags) trialImage(where config.Target) string {
 	own := os.Getenv("KINETIC_IMAGE")
 	if own == "bundled" || own == "prebuilt" {
 		own = ""

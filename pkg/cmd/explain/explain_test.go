@@ -9,7 +9,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/deps"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
@@ -31,7 +31,7 @@ func elsewhere() submit.Planned {
 			Store:       "gs://b",
 			Placement:   api.Placement{Backend: api.BackendGKE, Hosts: 1, Slices: 1, Image: "i", CPU: "1", Memory: "2Gi"},
 		},
-		Target: target.Target{Context: "kind-dev", From: target.Sources{Context: "current context"}},
+		Target: config.Target{Context: "kind-dev", From: config.Sources{Context: "current context"}},
 		Files:  &pack.Plan{},
 	}
 }
@@ -46,7 +46,7 @@ func TestSentences(t *testing.T) {
 		want   string
 	}{
 		"a cluster of no name": {func(*submit.Planned) {}, "cluster      context kind-dev (not GKE)\n"},
-		"a cluster without a context": {func(p *submit.Planned) { p.Target = target.Target{From: target.Sources{Context: "--server"}} },
+		"a cluster without a context": {func(p *submit.Planned) { p.Target = config.Target{From: config.Sources{Context: "--server"}} },
 			"cluster      --server (not GKE)\n"},
 		"a cluster of GKE":     {func(p *submit.Planned) { p.Target.GKE = true }, "cluster      kinetic-cluster (project p, zone us-central1-a, context kind-dev)\n"},
 		"what a host asks for": {func(*submit.Planned) {}, "requests     cpu 1, memory 2Gi\n"},

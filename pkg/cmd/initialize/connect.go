@@ -18,8 +18,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/doctor"
 	profilecmd "github.com/kubectl-kinetic/kinetic/pkg/cmd/profile"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/transport"
@@ -62,7 +61,7 @@ func (s *setup) connect(ctx context.Context) error {
 // profileName returns the name of a context as the name of a profile, which has other characters.
 func profileName(context string) string {
 	name := strings.Map(func(r rune) rune {
-		if profile.CheckName("a"+string(r)) != nil {
+		if config.CheckProfileName("a"+string(r)) != nil {
 			return '-'
 		}
 		return r
@@ -98,7 +97,7 @@ func (s *setup) choose(ctx context.Context) error {
 	}
 	unknown := !profilecmd.Given(where.From.Cluster)
 	if s.yes {
-		unknown = where.From.Cluster == target.FromDefault || where.From.Zone == target.FromDefault
+		unknown = where.From.Cluster == config.FromDefault || where.From.Zone == config.FromDefault
 	}
 	if unknown && where.Project != "" && !profilecmd.Elsewhere(where) {
 		return s.chooseCluster(ctx, where.Project)
@@ -109,7 +108,7 @@ func (s *setup) choose(ctx context.Context) error {
 func (s *setup) chooseContext(ctx context.Context, current string) error {
 	contexts, err := s.connection.Contexts()
 	if err == nil && len(contexts) == 0 {
-		err = target.ErrNoContext
+		err = config.ErrNoContext
 	}
 	if err != nil {
 		return cli.Usage(err)
@@ -165,7 +164,7 @@ func (s *setup) warnUnlessFatal(ctx context.Context, err error) error {
 }
 
 // find looks for the cluster in GKE. One that does not exist is an error. It returns nil if that can't be known.
-func (s *setup) find(ctx context.Context, p profile.Profile) (*container.Cluster, error) {
+func (s *setup) find(ctx context.Context, p config.Profile) (*container.Cluster, error) {
 	cluster := gke.Cluster{Project: p.Project, Location: p.Zone, Name: p.Cluster}
 	const within = 15 * time.Second // without a network, the profile is saved all the same
 	limited, cancel := context.WithTimeout(ctx, within)
@@ -191,8 +190,8 @@ func (s *setup) find(ctx context.Context, p profile.Profile) (*container.Cluster
 }
 
 // writeContext adds a cluster to the kubeconfig. If that is not possible, doctor has the command that does it.
-func (s *setup) writeContext(ctx context.Context, p profile.Profile, found *container.Cluster) {
-	name := target.Names{Project: p.Project, Zone: p.Zone, Cluster: p.Cluster}.Context()
+func (s *setup) writeContext(ctx context.Context, p config.Profile, found *container.Cluster) {
+	name := config.Names{Project: p.Project, Zone: p.Zone, Cluster: p.Cluster}.Context()
 	entry := infra.Context{Access: s.connection.Kubeconfig(), Name: name, Find: func(context.Context) ([]infra.Server, error) {
 		return google.Servers(found)
 	}}

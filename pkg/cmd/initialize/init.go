@@ -16,8 +16,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/doctor"
 	profilecmd "github.com/kubectl-kinetic/kinetic/pkg/cmd/profile"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/up"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 )
 
 const long = `Set up this machine for a cluster, from a menu: connect to an existing cluster, create
@@ -111,7 +110,7 @@ func (s *setup) run(ctx context.Context, args []string) error {
 			"`kubectl kinetic init connect --project PROJECT --zone ZONE --cluster CLUSTER --namespace NAMESPACE --yes`", why)
 	}
 	if s.profile != "" {
-		if err := profile.CheckName(s.profile); err != nil {
+		if err := config.CheckProfileName(s.profile); err != nil {
 			return cli.Usage(err)
 		}
 	}
@@ -155,7 +154,7 @@ func (s *setup) askPlace(ctx context.Context) error {
 	return profilecmd.AskFor(ctx, s.streams, s.connection,
 		profilecmd.Question{What: "Google Cloud project", Value: where.Project, From: where.From.Project, Flag: &t.Project},
 		profilecmd.Question{What: "zone, or region of a regional cluster", Value: where.Zone, From: where.From.Zone, Flag: &t.Zone},
-		profilecmd.Question{What: "name of the new cluster", Value: target.DefaultCluster, From: where.From.Cluster, Flag: &t.Cluster})
+		profilecmd.Question{What: "name of the new cluster", Value: config.DefaultCluster, From: where.From.Cluster, Flag: &t.Cluster})
 }
 
 // upArguments returns the arguments for `kubectl kinetic up`.

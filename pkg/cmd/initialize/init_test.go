@@ -16,8 +16,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest"
 )
 
@@ -84,16 +83,16 @@ func TestConnectByQuestions(t *testing.T) {
 	if want := "Cluster of gke_acme_europe-west4-b_small, namespace research\n"; !strings.Contains(out.String(), want) {
 		t.Errorf("no %q in:\n%s", want, out.String())
 	}
-	config, err := clientcmd.LoadFromFile(os.Getenv("KUBECONFIG"))
-	if err != nil || config.CurrentContext != "" || config.Clusters["gke_acme_europe-west4-b_small"].Server != "https://203.0.113.10" {
-		t.Errorf("kubeconfig %+v, %v", config, err)
+	kubeconfig, err := clientcmd.LoadFromFile(os.Getenv("KUBECONFIG"))
+	if err != nil || kubeconfig.CurrentContext != "" || kubeconfig.Clusters["gke_acme_europe-west4-b_small"].Server != "https://203.0.113.10" {
+		t.Errorf("kubeconfig %+v, %v", kubeconfig, err)
 	}
-	file, err := profile.Read(os.Getenv)
+	file, err := config.ReadProfiles(os.Getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
 	got, err := file.Find("small")
-	if want := (profile.Profile{Name: "small", Project: "acme", Zone: "europe-west4-b", Cluster: "small", Namespace: "research"}); err != nil || got != want || file.Current != "small" {
+	if want := (config.Profile{Name: "small", Project: "acme", Zone: "europe-west4-b", Cluster: "small", Namespace: "research"}); err != nil || got != want || file.Current != "small" {
 		t.Errorf("got %+v, current %q, %v", got, file.Current, err)
 	}
 
@@ -105,7 +104,7 @@ func TestConnectByQuestions(t *testing.T) {
 	if want := "warning: listing the clusters of project acme: "; !strings.Contains(errOut.String(), want) {
 		t.Errorf("no %q in:\n%s", want, errOut.String())
 	}
-	if file, err := profile.Read(os.Getenv); err != nil || file.Current != "large" {
+	if file, err := config.ReadProfiles(os.Getenv); err != nil || file.Current != "large" {
 		t.Errorf("the current profile is %q, %v", file.Current, err)
 	}
 }
@@ -120,8 +119,8 @@ func TestSaveReplacesOnlyTheSameCluster(t *testing.T) {
 		return connectTo(t, append(arguments, "--zone=us-central1-a")...)
 	}
 	const wrong = " checks failed\n" // so that a script stops, although the profile is saved
-	mine := profile.Profile{Name: "p", Project: "acme", Zone: "us-central1-a", Cluster: "one", Namespace: "default", Store: "gs://mine", ImageRepo: "registry.example.com/mine"}
-	if err := profile.Change(t.Context(), os.Getenv, func(d *profile.Draft) error { return d.Put(mine) }); err != nil {
+	mine := config.Profile{Name: "p", Project: "acme", Zone: "us-central1-a", Cluster: "one", Namespace: "default", Store: "gs://mine", ImageRepo: "registry.example.com/mine"}
+	if err := config.ChangeProfiles(t.Context(), os.Getenv, func(d *config.ProfileDraft) error { return d.Put(mine) }); err != nil {
 		t.Fatal(err)
 	}
 	if code, text := run("--cluster=one", "--profile-name=p"); code != 1 || !strings.Contains(text, wrong) {
@@ -130,7 +129,7 @@ func TestSaveReplacesOnlyTheSameCluster(t *testing.T) {
 	if code, text := run("--cluster=one", "--profile-name=p", "-n", "research"); code != 1 || !strings.Contains(text, wrong) {
 		t.Errorf("the same cluster again: exit code %d: %s", code, text)
 	}
-	file, err := profile.Read(os.Getenv)
+	file, err := config.ReadProfiles(os.Getenv)
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -174,7 +173,7 @@ func TestConnectRefusesAClusterThatDoesNotExist(t *testing.T) {
 			if code != 1 || !strings.Contains(text, tt.want) {
 				t.Errorf("exit code %d: %s", code, text)
 			}
-			file, err := profile.Read(os.Getenv)
+			file, err := config.ReadProfiles(os.Getenv)
 			if saved := len(file.Names()) > 0; err != nil || saved != tt.saved {
 				t.Errorf("saved: %t, %v", saved, err)
 			}
@@ -206,7 +205,7 @@ func TestProfileName(t *testing.T) {
 		if got != want {
 			t.Errorf("%s: got %q, want %q", context, got, want)
 		}
-		if got != "" && profile.CheckName(got) != nil {
+		if got != "" && config.CheckProfileName(got) != nil {
 			t.Errorf("%s: no profile can have the name %s", context, got)
 		}
 	}
@@ -218,7 +217,7 @@ func TestConnectRefusesAProjectThatDoesNotExist(t *testing.T) {
 	if want := "project nosuch doesn't exist, or "; code != 1 || !strings.Contains(text, want) {
 		t.Errorf("exit code %d: %s", code, text)
 	}
-	if file, err := profile.Read(os.Getenv); err != nil || len(file.Names()) > 0 {
+	if file, err := config.ReadProfiles(os.Getenv); err != nil || len(file.Names()) > 0 {
 		t.Errorf("saved %v, %v", file.Names(), err)
 	}
 }
@@ -226,7 +225,7 @@ func TestConnectRefusesAProjectThatDoesNotExist(t *testing.T) {
 // With --yes, nobody chooses one of several clusters.
 func TestConnectGuessesNoCluster(t *testing.T) {
 	const usage = "; choose one with --zone and --cluster"
-	two := map[string]string{target.DefaultCluster: "us-central1-a", "other": "us-east5-b"}
+	two := map[string]string{config.DefaultCluster: "us-central1-a", "other": "us-east5-b"}
 	twins := map[string]string{"main": "us-central1-a", "other": "us-east5-b"}
 	for name, tt := range map[string]struct {
 		clusters map[string]string
@@ -251,7 +250,7 @@ func TestConnectGuessesNoCluster(t *testing.T) {
 			}
 			s.SetenvOfNewMachine(t)
 			code, text := connectTo(t, tt.args...)
-			file, err := profile.Read(os.Getenv)
+			file, err := config.ReadProfiles(os.Getenv)
 			if err != nil || file.Current != "" || !strings.Contains(text, tt.want) {
 				t.Errorf("saved %q, %v: %s", file.Current, err, text)
 			}

@@ -14,7 +14,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/version"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/versions"
 	"github.com/kubectl-kinetic/kinetic/runner"
@@ -105,7 +105,7 @@ func (o *versionOptions) run(ctx context.Context) error {
 // read asks the cluster. If there is none, or it does not answer, the result says so.
 func (o *versionOptions) read(ctx context.Context) clusterVersions {
 	where, err := o.connection.ResolveJobs()
-	if errors.Is(err, target.ErrNoContext) {
+	if errors.Is(err, config.ErrNoContext) {
 		return clusterVersions{Inventory: versions.Inventory{Error: "none: the kubeconfig has no current context"}}
 	}
 	if err != nil {

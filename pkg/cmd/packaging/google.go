@@ -7,7 +7,7 @@ import (
 	"cloud.google.com/go/auth"
 	"cloud.google.com/go/auth/credentials"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/principal"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/cloudbuild"
 )
@@ -41,7 +41,7 @@ func cloudBuild(p Place) func(context.Context) (*cloudbuild.Client, error) {
 		return nil
 	}
 	return func(ctx context.Context) (*cloudbuild.Client, error) {
-		client, err := cloudbuild.New(ctx, cloudbuild.PlaceOf(p.Project, target.Region(p.Zone), p.Cluster))
+		client, err := cloudbuild.New(ctx, cloudbuild.PlaceOf(p.Project, config.Region(p.Zone), p.Cluster))
 		if err != nil {
 			return nil, err
 		}

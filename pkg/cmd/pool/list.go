@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/joblist"
 )
@@ -62,7 +62,7 @@ func (c *command) list() *cobra.Command {
 type listOptions struct {
 	*command
 	cluster   gke.Cluster
-	target    target.Target
+	target    config.Target
 	prices    price.Table
 	output    string
 	noHeaders bool
@@ -137,7 +137,7 @@ func (o *listOptions) run(ctx context.Context) error {
 }
 
 // occupied reads the nodes and jobs of the cluster of a target.
-func (c *command) occupied(ctx context.Context, t target.Target) (map[string]joblist.Pool, error) {
+func (c *command) occupied(ctx context.Context, t config.Target) (map[string]joblist.Pool, error) {
 	if t.Context == "" && t.From.Context == "" {
 		return nil, fmt.Errorf("the kubeconfig has no context for the cluster: get one with: gcloud container clusters get-credentials %s --location=%s --project=%s", t.Cluster, t.Zone, t.Project)
 	}
@@ -259,7 +259,7 @@ type column struct {
 func wideColumns(rows []row) []column {
 	columns := []column{
 		{"machine", func(r row) string { return r.MachineType }},
-		{"zones", func(r row) string { return strings.Join(target.ByRegion(r.Zones, ""), " ") }},
+		{"zones", func(r row) string { return strings.Join(config.ByRegion(r.Zones, ""), " ") }},
 	}
 	for _, c := range []column{
 		{"lifetime", func(r row) string { return r.lifetime }},

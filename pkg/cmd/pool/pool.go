@@ -18,7 +18,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
@@ -69,7 +69,7 @@ func (c *command) finish(sub *cobra.Command, sections ...cli.Section) *cobra.Com
 
 // cluster returns the cluster in GKE that the command line, the environment or the kubeconfig
 // names, and all that is known about it. It contacts nothing.
-func (c *command) cluster() (gke.Cluster, target.Target, error) {
+func (c *command) cluster() (gke.Cluster, config.Target, error) {
 	t, err := c.connection.ResolveStored()
 	if err != nil {
 		return gke.Cluster{}, t, cli.Usage(err)

@@ -13,7 +13,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
@@ -148,7 +148,7 @@ func choose(pools []*container.NodePool, cluster gke.Cluster, names []string, f 
 }
 
 // refuse returns an error if jobs run on one of the pools, or if that is not known.
-func (c *command) refuse(ctx context.Context, chosen []*container.NodePool, t target.Target) error {
+func (c *command) refuse(ctx context.Context, chosen []*container.NodePool, t config.Target) error {
 	used, err := c.occupied(ctx, t)
 	if err != nil {
 		return fmt.Errorf("removing node pools: can't tell whether jobs run on them: %w; to remove them anyway, use --force", err)

@@ -9,12 +9,11 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 )
 
 // Place returns what is in force for a new profile.
-func Place(connection *connect.Flags) (target.Target, error) {
+func Place(connection *connect.Flags) (config.Target, error) {
 	where, err := connection.ResolveNewProfile()
 	return where.Known(), cli.Usage(err)
 }
@@ -28,7 +27,7 @@ type Question struct {
 }
 
 // Ask asks for the values of a new profile that no flag or variable sets, and returns the settings then.
-func Ask(ctx context.Context, streams genericiooptions.IOStreams, connection *connect.Flags) (target.Target, error) {
+func Ask(ctx context.Context, streams genericiooptions.IOStreams, connection *connect.Flags) (config.Target, error) {
 	where, err := Place(connection)
 	if err != nil {
 		return where, err
@@ -79,10 +78,10 @@ func Given(from string) bool {
 }
 
 // Elsewhere reports whether a place is a cluster outside GKE.
-func Elsewhere(where target.Target) bool { return where.Context != "" && !where.GKE }
+func Elsewhere(where config.Target) bool { return where.Context != "" && !where.GKE }
 
 // Complete rejects a place whose cluster or store is not known.
-func Complete(where target.Target) error {
+func Complete(where config.Target) error {
 	if Elsewhere(where) {
 		if where.Store == "" {
 			return cli.Usagef("the cluster of context %s is not one of GKE, so it needs a store for its jobs: set --store gs://BUCKET; "+
@@ -94,7 +93,7 @@ func Complete(where target.Target) error {
 	for _, f := range []struct{ flag, value, from string }{
 		{"--project", where.Project, where.From.Project}, {"--zone", where.Zone, where.From.Zone}, {"--cluster", where.Cluster, where.From.Cluster},
 	} {
-		if f.value == "" || f.from == target.FromDefault {
+		if f.value == "" || f.from == config.FromDefault {
 			missing = append(missing, f.flag)
 		}
 	}
@@ -105,8 +104,8 @@ func Complete(where target.Target) error {
 }
 
 // Of returns the profile of a place.
-func Of(name string, where target.Target) profile.Profile {
-	p := profile.Profile{Name: name, Project: where.Project, Zone: where.Zone, Cluster: where.Cluster, Namespace: where.Namespace}
+func Of(name string, where config.Target) config.Profile {
+	p := config.Profile{Name: name, Project: where.Project, Zone: where.Zone, Cluster: where.Cluster, Namespace: where.Namespace}
 	if where.From.Store == "--store" || strings.HasPrefix(where.From.Store, "profile ") {
 		p.Store = where.Store
 	}

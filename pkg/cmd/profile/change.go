@@ -10,13 +10,13 @@ import (
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 )
 
 // change changes the profiles. All errors but those of the disk are about what was typed, or about
 // the file.
-func (c *command) change(ctx context.Context, edit func(*profile.Draft) error) error {
-	return usage(ctx, profile.Change(ctx, c.env, edit))
+func (c *command) change(ctx context.Context, edit func(*config.ProfileDraft) error) error {
+	return usage(ctx, config.ChangeProfiles(ctx, c.env, edit))
 }
 
 func usage(ctx context.Context, err error) error {
@@ -37,7 +37,7 @@ func use(streams genericiooptions.IOStreams) *cobra.Command {
 }
 
 func (c *command) use(ctx context.Context, name string) error {
-	err := c.change(ctx, func(d *profile.Draft) error {
+	err := c.change(ctx, func(d *config.ProfileDraft) error {
 		if err := d.Use(name); err != nil {
 			return fmt.Errorf("profile %s: %w", name, err)
 		}
@@ -65,7 +65,7 @@ func (c *command) unset(ctx context.Context, name string) error {
 	if name != "" {
 		return cli.Usagef("profile unset takes no argument, got %q; `kubectl kinetic profile rm %s` removes one", name, name)
 	}
-	err := c.change(ctx, func(d *profile.Draft) error {
+	err := c.change(ctx, func(d *config.ProfileDraft) error {
 		d.Unset()
 		return nil
 	})
@@ -90,7 +90,7 @@ func remove(streams genericiooptions.IOStreams) *cobra.Command {
 }
 
 func (c *command) remove(ctx context.Context, name string, yes bool) error {
-	file, err := profile.Read(c.env)
+	file, err := config.ReadProfiles(c.env)
 	if err != nil {
 		return cli.Usage(err)
 	}
@@ -107,7 +107,7 @@ func (c *command) remove(ctx context.Context, name string, yes bool) error {
 			return err
 		}
 	}
-	if err := c.change(ctx, func(d *profile.Draft) error { return d.Remove(name) }); err != nil {
+	if err := c.change(ctx, func(d *config.ProfileDraft) error { return d.Remove(name) }); err != nil {
 		return err
 	}
 	if file.Current == name {

@@ -12,8 +12,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/amount"
 )
 
@@ -32,8 +31,8 @@ The first profile becomes the current one.`
 type creation struct {
 	*command
 	connection *connect.Flags
-	images     profile.Profile // its fields about images and requests
-	old        profile.Profile // the one that --force replaces, zero if there is none
+	images     config.Profile // its fields about images and requests
+	old        config.Profile // the one that --force replaces, zero if there is none
 	force      bool
 	yes        bool
 }
@@ -51,7 +50,7 @@ func create(streams genericiooptions.IOStreams) *cobra.Command {
 	fs.StringVar(&c.images.KeepWarm, "keep-warm", "", "Jobs keep their pods for `DURATION` after a call, as with the flag of `run`.")
 	fs.StringVar(&c.images.CacheSize, "cache-size", "", "Jobs keep a compilation cache of at most `SIZE`, as with the flag of `run`.")
 	fs.StringVar(&c.images.CacheScope, "cache-scope", "", "Share the compilation cache among `user|shared`: the jobs of one user (the default), or of all users whose profile has shared.")
-	own.Offer("cache-scope", profile.CacheScopes()...)
+	own.Offer("cache-scope", config.CacheScopes()...)
 	fs.BoolVar(&c.force, "force", false, "Replace the profile of that name; what is not given stays as it is there.")
 	fs.BoolVarP(&c.yes, "yes", "y", false, "Don't prompt: use the current settings.")
 	return c.named(&cobra.Command{
@@ -70,12 +69,12 @@ func (c *creation) create(ctx context.Context, name string) error {
 	}
 	_, err := amount.Cache("--cache-size", c.images.CacheSize)
 	if err == nil && c.images.CacheScope != "" {
-		err = cli.OneOf("--cache-scope", c.images.CacheScope, profile.CacheScopes())
+		err = cli.OneOf("--cache-scope", c.images.CacheScope, config.CacheScopes())
 	}
 	if err := errors.Join(amount.Positive("--cpu", c.images.CPU), amount.Size("--memory", c.images.Memory), err); err != nil {
 		return cli.Usage(err)
 	}
-	file, err := profile.Read(c.env)
+	file, err := config.ReadProfiles(c.env)
 	if err != nil {
 		return cli.Usage(err)
 	}
@@ -111,7 +110,7 @@ func (c *creation) create(ctx context.Context, name string) error {
 }
 
 // askName asks for the name of the profile until it may be created.
-func (c *creation) askName(ctx context.Context, file profile.File, standard string) (string, error) {
+func (c *creation) askName(ctx context.Context, file config.ProfileFile, standard string) (string, error) {
 	return cli.AskUntil(ctx, c.streams, "name of the profile", standard, func(answer string) error {
 		if answer == "" {
 			return errors.New("a profile needs a name")
@@ -121,8 +120,8 @@ func (c *creation) askName(ctx context.Context, file profile.File, standard stri
 }
 
 // checkName finds a wrong name before other questions are asked, and the profile that --force replaces.
-func (c *creation) checkName(file profile.File, name string) error {
-	if err := profile.CheckName(name); err != nil {
+func (c *creation) checkName(file config.ProfileFile, name string) error {
+	if err := config.CheckProfileName(name); err != nil {
 		return err
 	}
 	old, err := file.Find(name)
@@ -137,7 +136,7 @@ func (c *creation) checkName(file profile.File, name string) error {
 }
 
 // startFrom takes what is not given from a profile, unless flags name another profile or a context.
-func (c *creation) startFrom(old profile.Profile) {
+func (c *creation) startFrom(old config.Profile) {
 	if c.connection.Target.Profile == "" && c.connection.Context() == "" {
 		c.old, c.connection.Target.Profile = old, old.Name
 	}
@@ -149,7 +148,7 @@ func exists(name string) error {
 }
 
 // profile returns the profile of a place.
-func (c *creation) profile(name string, where target.Target) profile.Profile {
+func (c *creation) profile(name string, where config.Target) config.Profile {
 	p := Of(name, where)
 	// The store stays also if the profile is for another cluster now: nobody typed another store.
 	p.Store = cmp.Or(p.Store, c.old.Store)
@@ -166,10 +165,10 @@ func (c *creation) profile(name string, where target.Target) profile.Profile {
 	return p
 }
 
-func (c *creation) write(ctx context.Context, name string, where target.Target) error {
+func (c *creation) write(ctx context.Context, name string, where config.Target) error {
 	p := c.profile(name, where)
 	var current string
-	err := c.change(ctx, func(d *profile.Draft) error {
+	err := c.change(ctx, func(d *config.ProfileDraft) error {
 		if _, err := d.Find(name); err == nil && !c.force {
 			return exists(name)
 		}
@@ -197,7 +196,7 @@ func (c *creation) write(ctx context.Context, name string, where target.Target) 
 
 // Save writes a profile and makes it the current one. One of that name for the same cluster keeps its images,
 // and its store unless p has one. One for another cluster is not replaced.
-func Save(ctx context.Context, streams genericiooptions.IOStreams, p profile.Profile) error {
+func Save(ctx context.Context, streams genericiooptions.IOStreams, p config.Profile) error {
 	c := newCommand(streams)
 	if err := usage(ctx, infra.Profile{Env: c.env, Wanted: p}.Ensure(ctx, infra.State{})); err != nil {
 		return err
@@ -206,11 +205,11 @@ func Save(ctx context.Context, streams genericiooptions.IOStreams, p profile.Pro
 	return nil
 }
 
-func (c *command) sayCurrent(p profile.Profile) {
+func (c *command) sayCurrent(p config.Profile) {
 	c.say(describe(p) + "; it is the current one")
 	c.warnOfVariable(p.Name)
 }
 
-func describe(p profile.Profile) string {
+func describe(p config.Profile) string {
 	return fmt.Sprintf("profile %s: %s, namespace %s", p.Name, p.Place(), p.Namespace)
 }

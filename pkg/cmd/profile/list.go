@@ -10,8 +10,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 )
 
 // entry is a profile as programs read it.
@@ -36,7 +35,7 @@ type entry struct {
 	CacheScope     string `json:"cacheScope,omitempty"`
 }
 
-func newEntry(p profile.Profile, current string) entry {
+func newEntry(p config.Profile, current string) entry {
 	return entry{p.Name, p.Name == current, p.Project, p.Zone, p.Cluster, p.Context, p.Namespace, p.Store, p.ImageRepo, p.BaseImage, p.BaseImageRepo, p.CPU, p.Memory, p.PathwaysImages, p.KeepWarm, p.CacheSize, p.CacheScope}
 }
 
@@ -57,7 +56,7 @@ func list(streams genericiooptions.IOStreams) *cobra.Command {
 }
 
 func (c *command) list() error {
-	file, err := profile.Read(c.env)
+	file, err := config.ReadProfiles(c.env)
 	if err != nil {
 		return cli.Usage(err)
 	}
@@ -107,7 +106,7 @@ func show(streams genericiooptions.IOStreams) *cobra.Command {
 }
 
 func (c *command) show(name string) error {
-	file, err := profile.Read(c.env)
+	file, err := config.ReadProfiles(c.env)
 	if err != nil {
 		return cli.Usage(err)
 	}
@@ -136,9 +135,9 @@ func (c *command) show(name string) error {
 }
 
 // find returns a profile; without a name, the one that counts in this shell.
-func (c *command) find(file profile.File, name string) (profile.Profile, error) {
+func (c *command) find(file config.ProfileFile, name string) (config.Profile, error) {
 	if name == "" {
-		p, _, err := target.ChosenProfile(file, target.Flags{}, c.env)
+		p, _, err := config.ChosenProfile(file, config.Flags{}, c.env)
 		return p, err
 	}
 	p, err := file.Find(name)

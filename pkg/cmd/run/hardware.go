@@ -6,7 +6,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/explain"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
@@ -28,7 +28,7 @@ func (o *options) noteCost(j *job.Job, s api.Status) {
 	if !s.State.Ended() {
 		return
 	}
-	if c := (price.Meter{Prices: o.prices, Region: target.Region(o.target.Zone), Now: o.clock.Now()}).OfJob(j.Handle, s); c != nil {
+	if c := (price.Meter{Prices: o.prices, Region: config.Region(o.target.Zone), Now: o.clock.Now()}).OfJob(j.Handle, s); c != nil {
 		o.ui.Note("accelerator time: " + c.Text())
 	}
 }

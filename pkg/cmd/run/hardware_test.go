@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
@@ -51,7 +51,7 @@ func TestHardware(t *testing.T) {
 func TestCostAtTheEnd(t *testing.T) {
 	var out strings.Builder
 	began := time.Date(2026, 4, 17, 12, 0, 0, 0, time.UTC)
-	o := options{ui: ui.NewStyled(&out, time.Now, ui.Style{}), clock: clock.RealClock{}, target: target.Target{Zone: "europe-west4-b"}}
+	o := options{ui: ui.NewStyled(&out, time.Now, ui.Style{}), clock: clock.RealClock{}, target: config.Target{Zone: "europe-west4-b"}}
 	j := &job.Job{Handle: api.Handle{Accelerator: "v6e-2x4", Hosts: 1}}
 	o.noteCost(j, api.Status{State: api.Running, Attempt: 1, Started: began})
 	o.noteCost(&job.Job{Handle: api.Handle{Accelerator: "cpu", Hosts: 1}}, api.Status{State: api.Succeeded, Attempt: 1, Started: began, Finished: began.Add(time.Hour)})

@@ -17,7 +17,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
@@ -95,7 +95,7 @@ func TestChooseNetwork(t *testing.T) {
 			}
 			var told strings.Builder
 			o := &options{mode: tt.mode, ui: ui.New(&told, time.Now)}
-			p := submit.Planned{Target: target.Target{GKE: true}, Spec: api.Spec{Project: "acme", Zone: "us-central1-a", Cluster: "main", Accelerator: acc,
+			p := submit.Planned{Target: config.Target{GKE: true}, Spec: api.Spec{Project: "acme", Zone: "us-central1-a", Cluster: "main", Accelerator: acc,
 				Placement: api.Placement{Hosts: 2, Network: tt.given}}}
 			var cluster *kube.Cluster
 			if tt.mode.contacts() {

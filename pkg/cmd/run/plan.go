@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
@@ -16,7 +16,7 @@ import (
 func (o *options) checkStore(p *submit.Planned) error {
 	err := p.StoreAccess()
 	if p.Spec.Store == "" {
-		err = fmt.Errorf("where the job would be stored is unknown: %w", target.ErrNoStore)
+		err = fmt.Errorf("where the job would be stored is unknown: %w", config.ErrNoStore)
 	}
 	switch {
 	case err == nil:

@@ -5,8 +5,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/amount"
 )
 
@@ -23,7 +22,7 @@ func chooseCacheSize(r *api.Request, getenv func(string) string) error {
 // defaultRequests completes what a host requests with what the variables say, then with what the
 // profile does. A wrong value of theirs is reported by their name. It also takes from the profile the repository of the Pathways
 // runtime, for how long pods stay, and who shares a cache.
-func defaultRequests(r *api.Request, t target.Target, getenv func(string) string) error {
+func defaultRequests(r *api.Request, t config.Target, getenv func(string) string) error {
 	for _, d := range []struct {
 		value             *string
 		variable          string
@@ -53,10 +52,10 @@ func defaultRequests(r *api.Request, t target.Target, getenv func(string) string
 		r.CacheSize = t.CacheSize
 	}
 	if t.CacheScope != "" {
-		if err := cli.OneOf("cache_scope of the profile", t.CacheScope, profile.CacheScopes()); err != nil {
+		if err := cli.OneOf("cache_scope of the profile", t.CacheScope, config.CacheScopes()); err != nil {
 			return err
 		}
-		r.SharedCache = t.CacheScope == profile.CacheShared
+		r.SharedCache = t.CacheScope == config.CacheShared
 	}
 	if r.KeepWarm.Idle > 0 || t.KeepWarm == "" {
 		return nil

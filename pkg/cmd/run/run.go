@@ -20,7 +20,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/render"
 	"github.com/kubectl-kinetic/kinetic/runner"
@@ -108,7 +108,7 @@ type options struct {
 	earlier      *earlier // of --like, else nil
 	notes        []string
 	settled      func(flag string) bool // whether a flag was typed, or has no effect
-	target       target.Target
+	target       config.Target
 	machine      submit.Machine
 	connection   *connect.Flags
 	prices       price.Table
@@ -200,7 +200,7 @@ func (f *flags) waiting(c *cobra.Command, m mode, r api.Request) (waiting, error
 }
 
 // resolve finds where the job goes, as far as a mode needs it.
-func (f *flags) resolve(m mode, local bool) (target.Target, error) {
+func (f *flags) resolve(m mode, local bool) (config.Target, error) {
 	switch {
 	case local:
 	case m.contacts():

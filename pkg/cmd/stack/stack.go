@@ -14,8 +14,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/google"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/version"
@@ -23,7 +22,7 @@ import (
 
 // Stack is everything that belongs to a cluster, with what acts on it.
 type Stack struct {
-	Names     target.Names
+	Names     config.Names
 	Access    *gcp.Access
 	Project   *google.Project
 	Cluster   *google.Cluster
@@ -34,18 +33,18 @@ type Stack struct {
 
 // NamesOf returns the names of what belongs to the cluster that the command line, the environment or
 // the kubeconfig names. It contacts nothing.
-func NamesOf(command string, connection *connect.Flags) (target.Names, error) {
+func NamesOf(command string, connection *connect.Flags) (config.Names, error) {
 	t, err := connection.ResolveStored()
 	if err != nil {
-		return target.Names{}, cli.Usage(err)
+		return config.Names{}, cli.Usage(err)
 	}
 	if !t.GKE {
-		return target.Names{}, cli.Usagef("%s is only for GKE clusters, and context %s is not known to point to one: name the cluster with --project, --zone and --cluster", command, t.Context)
+		return config.Names{}, cli.Usagef("%s is only for GKE clusters, and context %s is not known to point to one: name the cluster with --project, --zone and --cluster", command, t.Context)
 	}
 	if t.Project == "" {
-		return target.Names{}, cli.Usagef("no project is known: name it with --project or KINETIC_PROJECT, choose a profile with --profile, or set a cluster up with kubectl kinetic init")
+		return config.Names{}, cli.Usagef("no project is known: name it with --project or KINETIC_PROJECT, choose a profile with --profile, or set a cluster up with kubectl kinetic init")
 	}
-	n := target.Names{Project: t.Project, Zone: t.Zone, Cluster: t.Cluster, Namespace: t.Namespace}
+	n := config.Names{Project: t.Project, Zone: t.Zone, Cluster: t.Cluster, Namespace: t.Namespace}
 	return n, cli.Usage(n.Check())
 }
 
@@ -80,7 +79,7 @@ func (e *Stack) actorOutsideGCP(id infra.ID, connection *connect.Flags) infra.Ac
 	case infra.KindNamespace:
 		return infra.Namespace{Cluster: e.Inside, Name: n.Namespace}
 	case infra.KindKubeAccount:
-		return infra.ServiceAccount{Cluster: e.Inside, Namespace: n.Namespace, Account: n.Email(target.JobsAccount), Others: []string{n.Email(target.NodesAccount)}}
+		return infra.ServiceAccount{Cluster: e.Inside, Namespace: n.Namespace, Account: n.Email(config.JobsAccount), Others: []string{n.Email(config.NodesAccount)}}
 	case infra.KindRBAC:
 		return infra.Roles{Cluster: e.Inside, Namespace: n.Namespace}
 	case infra.KindQueue:
@@ -88,7 +87,7 @@ func (e *Stack) actorOutsideGCP(id infra.ID, connection *connect.Flags) infra.Ac
 	case infra.KindContext:
 		return infra.Context{Access: connection.Kubeconfig(), Name: n.Context(), Find: e.servers}
 	}
-	return infra.Profile{Env: os.Getenv, Wanted: profile.Profile{Name: id.Name, Project: n.Project, Zone: n.Zone, Cluster: n.Cluster, Namespace: n.Namespace}}
+	return infra.Profile{Env: os.Getenv, Wanted: config.Profile{Name: id.Name, Project: n.Project, Zone: n.Zone, Cluster: n.Cluster, Namespace: n.Namespace}}
 }
 
 // quota is that of a new queue: no more than large, so that jobs wait for nodes rather than for it.
@@ -153,8 +152,8 @@ func (e *Stack) Connect(ctx context.Context) (*rest.Config, error) {
 
 // ProfileOf returns the name of the profile of a cluster: that which is in use, another one or, if there
 // is none, the cluster's own name.
-func ProfileOf(n target.Names) (string, error) {
-	file, err := profile.Read(os.Getenv)
+func ProfileOf(n config.Names) (string, error) {
+	file, err := config.ReadProfiles(os.Getenv)
 	if err != nil {
 		return "", err
 	}

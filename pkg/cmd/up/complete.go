@@ -11,7 +11,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra/google"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 )
@@ -41,7 +41,7 @@ func (c completer) zones(ctx context.Context) ([]string, error) {
 	}
 	var all []string
 	for _, name := range found[usual] {
-		all = append(all, name, target.Region(name))
+		all = append(all, name, config.Region(name))
 	}
 	slices.Sort(all)
 	return slices.Compact(all), nil
@@ -70,7 +70,7 @@ func (c completer) ofProject(read func(context.Context, *google.Project) ([]stri
 		if err != nil {
 			return nil, err
 		}
-		p, err := google.New(ctx, access, target.Names{Project: t.Project, Zone: t.Zone, Cluster: t.Cluster})
+		p, err := google.New(ctx, access, config.Names{Project: t.Project, Zone: t.Zone, Cluster: t.Cluster})
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +79,7 @@ func (c completer) ofProject(read func(context.Context, *google.Project) ([]stri
 }
 
 // Access returns what the command line names, and access to its project.
-func (c completer) access(ctx context.Context) (target.Target, *gcp.Access, error) {
+func (c completer) access(ctx context.Context) (config.Target, *gcp.Access, error) {
 	t, err := c.connection.ResolveStored()
 	if err != nil {
 		return t, nil, err

@@ -14,21 +14,21 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/stack"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/kueue"
 )
 
 // plan plans the node pools for the accelerators.
-func (f *upFlags) plan(names target.Names, minGiven bool, pools map[string]gke.Planned) error {
+func (f *upFlags) plan(names config.Names, minGiven bool, pools map[string]gke.Planned) error {
 	for _, text := range f.accelerators {
 		a, err := accelerator.Parse(text, accelerator.Options{Spot: f.spot})
 		if err != nil {
 			return fmt.Errorf("--accelerator: %w", err)
 		}
 		cluster := gke.Cluster{Project: names.Project, Location: names.Zone, Name: names.Cluster}
-		planned, err := gke.Plan(a, gke.Options{Cluster: cluster, Min: f.minNodes, MinGiven: minGiven, Nodes: gke.Nodes{Account: names.Email(target.NodesAccount), Identity: true, Networks: true}})
+		planned, err := gke.Plan(a, gke.Options{Cluster: cluster, Min: f.minNodes, MinGiven: minGiven, Nodes: gke.Nodes{Account: names.Email(config.NodesAccount), Identity: true, Networks: true}})
 		if err != nil {
 			return fmt.Errorf("--accelerator %s: %w", text, err)
 		}
@@ -168,7 +168,7 @@ func tellNotes(u *ui.UI, pool string, notes []gke.Note) {
 func (o *upOptions) checkZone(ctx context.Context, e *stack.Stack, zones zonesOf) error {
 	machine, location := o.settings.Machine, e.Names.Zone
 	have := zones[gke.Machine{Type: machine}]
-	within := func(zone string) bool { return zone == location || target.Region(zone) == location }
+	within := func(zone string) bool { return zone == location || config.Region(zone) == location }
 	switch {
 	case e.Cluster.Last() != nil || have == nil || slices.ContainsFunc(have, within):
 		return nil

@@ -10,7 +10,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/stack"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 )
@@ -97,7 +97,7 @@ func (o *upOptions) alwaysOn(e *stack.Stack, states infra.States) []alwaysOn {
 
 // costOf returns the list price of a cluster without jobs. nat says that its nodes use the NAT of `up`.
 func costOf(c *container.Cluster, on []alwaysOn, nat bool, prices price.Table) cost {
-	b := bill{prices: prices, region: target.Region(c.Location)}
+	b := bill{prices: prices, region: config.Region(c.Location)}
 	b.item("cluster", price.ClusterHour, price.HoursPerMonth)
 	nodes, disks := 0, 0
 	for _, a := range on {

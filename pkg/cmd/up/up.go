@@ -24,7 +24,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/stack"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 )
 
@@ -192,7 +192,7 @@ func (f *upFlags) toOptions(c *stack.Base, given func(flag string) bool) (*upOpt
 // the better advice.
 func checkProfile(w infra.Wanted, looked bool) error {
 	n := w.Names
-	wanted := profile.Profile{Name: w.Profile, Project: n.Project, Zone: n.Zone, Cluster: n.Cluster, Namespace: n.Namespace}
+	wanted := config.Profile{Name: w.Profile, Project: n.Project, Zone: n.Zone, Cluster: n.Cluster, Namespace: n.Namespace}
 	other, taken, err := infra.Profile{Env: os.Getenv, Wanted: wanted}.Taken()
 	if err != nil || !taken || !looked && other.Project == n.Project && other.Cluster == n.Cluster {
 		return err
@@ -234,7 +234,7 @@ func (f *upFlags) check(given func(flag string) bool) error {
 		}
 	}
 	if f.profile != "" {
-		if err := profile.CheckName(f.profile); err != nil {
+		if err := config.CheckProfileName(f.profile); err != nil {
 			return fmt.Errorf("--profile-name: %w", err)
 		}
 	}
@@ -307,7 +307,7 @@ func (o *upOptions) run(ctx context.Context) error {
 // typed, and refuses a home directory. It names the namespace if the profile has another one.
 func (o *upOptions) firstJob() string {
 	n, flag := o.wanted.Names, ""
-	if file, err := profile.Read(os.Getenv); err == nil {
+	if file, err := config.ReadProfiles(os.Getenv); err == nil {
 		if p, err := file.Find(o.wanted.Profile); err == nil && p.Namespace != n.Namespace {
 			flag = " -n " + n.Namespace
 		}

@@ -13,7 +13,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 )
 
@@ -195,7 +195,7 @@ func Machines(ctx context.Context, access *gcp.Access, project, location string)
 		return nil, err
 	}
 	zone := location
-	if target.Region(location) == location {
+	if config.Region(location) == location {
 		region, err := service.Regions.Get(project, location).Context(ctx).Do()
 		if err != nil || len(region.Zones) == 0 {
 			return nil, access.Explain(err, project, "reading the zones of "+location)

@@ -9,7 +9,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 )
 
@@ -132,7 +132,7 @@ func (o Options) checkZones(a api.Accelerator) error {
 		if !lazyregexp.Of(zonePattern).MatchString(zone) {
 			return fmt.Errorf("--zones %s: expected zones such as us-central1-a", zone)
 		}
-		if target.Region(zone) != target.Region(o.Zones[0]) {
+		if config.Region(zone) != config.Region(o.Zones[0]) {
 			return fmt.Errorf("--zones %s: a node pool is in one region, and %s is in another", strings.Join(o.Zones, ","), zone)
 		}
 	}

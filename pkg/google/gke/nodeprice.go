@@ -5,7 +5,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 )
 
 // NodePrice returns the list price in USD of one node of a pool for an hour, nil if it is unknown, and where and
@@ -26,7 +26,7 @@ func NodePrice(prices price.Table, p *container.NodePool, location string) (perH
 	if capacity == api.CapacityFlexStart {
 		return nil, ""
 	}
-	usd, basis, known := prices.Machine(p.Config.MachineType, target.Region(location), capacity == api.CapacitySpot)
+	usd, basis, known := prices.Machine(p.Config.MachineType, config.Region(location), capacity == api.CapacitySpot)
 	if !known {
 		return nil, ""
 	}

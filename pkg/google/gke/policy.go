@@ -11,7 +11,7 @@ import (
 	"google.golang.org/api/container/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/transport"
 )
@@ -33,7 +33,7 @@ func policyName(c Cluster, pool string) string {
 func PolicyIsUsed(clusters []*container.Cluster, region, policy string) bool {
 	for _, c := range clusters {
 		for _, p := range c.NodePools {
-			if p.PlacementPolicy != nil && p.PlacementPolicy.PolicyName == policy && target.Region(c.Location) == region {
+			if p.PlacementPolicy != nil && p.PlacementPolicy.PolicyName == policy && config.Region(c.Location) == region {
 				return true
 			}
 		}
@@ -125,4 +125,4 @@ func (c *Client) deletePolicy(ctx context.Context, name string) (bool, error) {
 	return true, err
 }
 
-func (c *Client) region() string { return target.Region(c.cluster.Location) }
+func (c *Client) region() string { return config.Region(c.cluster.Location) }

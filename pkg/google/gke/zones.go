@@ -10,7 +10,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 )
 
 // zonesOfRegion is in how many zones of a region GKE creates nodes, unless the request says which.
@@ -22,7 +22,7 @@ func zoneCount(c *container.Cluster) int {
 	switch {
 	case len(c.Locations) > 0:
 		return len(c.Locations)
-	case target.Region(c.Location) == c.Location:
+	case config.Region(c.Location) == c.Location:
 		return zonesOfRegion
 	}
 	return 1
@@ -116,8 +116,8 @@ func (p Planned) zones(c *container.Cluster, have []string) (zones []string, not
 // checkAsked returns an error if the pool can't be in the zones that were asked for.
 func (p Planned) checkAsked(c *container.Cluster, have []string, lacks func(zone string) bool) error {
 	for _, zone := range p.options.Zones {
-		if target.Region(zone) != target.Region(c.Location) {
-			return fmt.Errorf("--zones %s: cluster %s is in %s, and has no nodes in other regions", zone, c.Name, target.Region(c.Location))
+		if config.Region(zone) != config.Region(c.Location) {
+			return fmt.Errorf("--zones %s: cluster %s is in %s, and has no nodes in other regions", zone, c.Name, config.Region(c.Location))
 		}
 		if lacks(zone) {
 			return NoMachines("--zones "+zone, zone, p.shape(), p.accelerator.MachineType, have)
@@ -129,7 +129,7 @@ func (p Planned) checkAsked(c *container.Cluster, have []string, lacks func(zone
 // elsewhere returns zones of the cluster's region for a pool whose machines are in none of the cluster's own zones. A
 // reservation is in one zone, which nobody may guess.
 func (p Planned) elsewhere(c *container.Cluster, have []string) ([]string, error) {
-	zones := inRegion(have, target.Region(c.Location))
+	zones := inRegion(have, config.Region(c.Location))
 	missing := NoMachines(fmt.Sprintf("cluster %s in %s", c.Name, where(c)), c.Location, p.shape(), p.accelerator.MachineType, have)
 	switch {
 	case len(zones) == 0:
@@ -173,7 +173,7 @@ func within(c *container.Cluster, have []string) []string {
 	switch {
 	case len(c.Locations) > 0:
 		return slices.Clone(c.Locations)
-	case target.Region(c.Location) != c.Location:
+	case config.Region(c.Location) != c.Location:
 		return []string{c.Location}
 	}
 	return inRegion(have, c.Location)
@@ -181,7 +181,7 @@ func within(c *container.Cluster, have []string) []string {
 
 // inRegion returns the zones of a region.
 func inRegion(zones []string, region string) []string {
-	return slices.DeleteFunc(slices.Clone(zones), func(zone string) bool { return target.Region(zone) != region })
+	return slices.DeleteFunc(slices.Clone(zones), func(zone string) bool { return config.Region(zone) != region })
 }
 
 // nearestZones is how many zones a message offers.
@@ -200,7 +200,7 @@ func NoMachines(where, location, what, machine string, have []string) error {
 	slices.SortStableFunc(near, func(a, b string) int { return cmp.Compare(distance(location, a), distance(location, b)) })
 	near = near[:min(len(near), nearestZones)]
 	text := fmt.Sprintf("%s has no %s; the nearest zones that have it: %s", where, what, strings.Join(near, ", "))
-	if target.Region(near[0]) != target.Region(location) {
+	if config.Region(near[0]) != config.Region(location) {
 		text += "; they need a cluster in their region"
 	}
 	return fmt.Errorf("%s", text)
@@ -210,7 +210,7 @@ func NoMachines(where, location, what, machine string, have []string) error {
 func distance(location, zone string) int {
 	continent := func(s string) string { return s[:max(0, strings.IndexByte(s, '-'))] }
 	switch {
-	case target.Region(zone) == target.Region(location):
+	case config.Region(zone) == config.Region(location):
 		return 0
 	case continent(zone) == continent(location):
 		return 1

@@ -9,7 +9,7 @@ import (
 	"cloud.google.com/go/cloudbuild/apiv1/v2/cloudbuildpb"
 	"google.golang.org/protobuf/types/known/durationpb"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 )
 
@@ -26,8 +26,8 @@ type Place struct {
 
 // PlaceOf returns the place that belongs to a cluster.
 func PlaceOf(project, region, cluster string) Place {
-	n := target.Names{Project: project, Cluster: cluster}
-	return Place{Project: project, Region: region, Bucket: n.Builds(), Account: n.Email(target.BuildsAccount)}
+	n := config.Names{Project: project, Cluster: cluster}
+	return Place{Project: project, Region: region, Bucket: n.Builds(), Account: n.Email(config.BuildsAccount)}
 }
 
 // Request is an image to be built, for linux/amd64.

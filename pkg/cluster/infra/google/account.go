@@ -7,7 +7,7 @@ import (
 	"google.golang.org/api/iam/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 )
 
@@ -18,7 +18,7 @@ const settlesWithin = 2 * time.Minute
 type account struct {
 	*Project
 	id infra.ID
-	of string // target.NodesAccount, …
+	of string // config.NodesAccount, …
 }
 
 func (a account) name() string {
@@ -43,9 +43,9 @@ func (a account) Get(ctx context.Context) (infra.State, error) {
 func (a account) Ensure(ctx context.Context, _ infra.State) error {
 	// purposes say what the accounts are for, for people who find them.
 	purposes := map[string]string{
-		target.NodesAccount:  "The machines of a cluster",
-		target.BuildsAccount: "Cloud Build for the images of a cluster's jobs",
-		target.JobsAccount:   "The pods of a cluster's jobs",
+		config.NodesAccount:  "The machines of a cluster",
+		config.BuildsAccount: "Cloud Build for the images of a cluster's jobs",
+		config.JobsAccount:   "The pods of a cluster's jobs",
 	}
 	request := &iam.CreateServiceAccountRequest{AccountId: a.id.Name, ServiceAccount: &iam.ServiceAccount{
 		DisplayName: a.id.Name, Description: purposes[a.of] + ", " + mark,

@@ -4,7 +4,7 @@ import (
 	"context"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/store/expiry"
 )
@@ -65,8 +65,8 @@ func (p *Project) actor(id infra.ID, cluster *Cluster, pools map[string]gke.Plan
 		return repository{p, id}
 	case infra.KindRepositoryAccess:
 		return access{p, id, []grant{
-			{"roles/artifactregistry.reader", n.Member(target.NodesAccount)},
-			{"roles/artifactregistry.writer", n.Member(target.BuildsAccount)},
+			{"roles/artifactregistry.reader", n.Member(config.NodesAccount)},
+			{"roles/artifactregistry.writer", n.Member(config.BuildsAccount)},
 		}, p.repositoryPolicy}
 	case infra.KindBucket, infra.KindBucketAccess:
 		return p.bucketActor(id)
@@ -87,8 +87,8 @@ func (p *Project) actor(id infra.ID, cluster *Cluster, pools map[string]gke.Plan
 }
 
 func (p *Project) accountActor(id infra.ID) infra.Actor {
-	of := target.NodesAccount
-	for _, other := range []string{target.BuildsAccount, target.JobsAccount} {
+	of := config.NodesAccount
+	for _, other := range []string{config.BuildsAccount, config.JobsAccount} {
 		if id.Name == p.Names.Account(other) {
 			of = other
 		}
@@ -120,9 +120,9 @@ func (p *Project) bucketActor(id infra.ID) infra.Actor {
 	}
 	// Objects, and reading what the bucket itself is like, which many libraries do first. Who may change the
 	// bucket could open it.
-	objects, account := "roles/storage.objectUser", target.JobsAccount
+	objects, account := "roles/storage.objectUser", config.JobsAccount
 	if !jobs {
-		objects, account = "roles/storage.objectAdmin", target.BuildsAccount // sources, and logs
+		objects, account = "roles/storage.objectAdmin", config.BuildsAccount // sources, and logs
 	}
 	return access{p, id, []grant{
 		{objects, p.Names.Member(account)},

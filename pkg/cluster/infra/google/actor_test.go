@@ -5,7 +5,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 )
 
 // The names of other things may be those of our service accounts.
@@ -15,7 +15,7 @@ func TestActorOfTheKind(t *testing.T) {
 		infra.KindAccount: account{}, infra.KindRoles: access{}, infra.KindIdentity: access{}, infra.KindPool: pool{},
 		infra.KindProfile: nil, infra.KindNamespace: nil, infra.KindQueue: nil,
 	} {
-		for _, of := range []string{target.NodesAccount, target.JobsAccount} {
+		for _, of := range []string{config.NodesAccount, config.JobsAccount} {
 			id := infra.ID{Kind: kind, Name: names.Account(of)}
 			actor := w.project.Actor(id, w.cluster, nil)
 			if p, is := actor.(patient); is {

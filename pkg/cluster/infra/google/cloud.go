@@ -21,13 +21,13 @@ import (
 	"google.golang.org/api/storage/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 )
 
 // Project is the project that the resources are in. It is safe for concurrent use.
 type Project struct {
-	Names target.Names
+	Names config.Names
 	// Progress is called with how far an operation is, from several goroutines.
 	Progress func(id infra.ID, text string)
 	// Patience is how long services may take to know what was made or enabled. New sets it. With 0 nothing is
@@ -54,7 +54,7 @@ type services struct {
 }
 
 // New returns a project. It contacts nothing.
-func New(ctx context.Context, access *gcp.Access, names target.Names) (*Project, error) {
+func New(ctx context.Context, access *gcp.Access, names config.Names) (*Project, error) {
 	p := &Project{Names: names, access: access, Progress: func(infra.ID, string) {}, Patience: patience, fresh: map[string]bool{}}
 	s := &p.services
 	return p, errors.Join(

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/api/container/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 )
 
@@ -25,7 +25,7 @@ type difference struct {
 }
 
 // differences compares a cluster with what jobs need. GKE sets all of it on Autopilot itself.
-func (s Settings) differences(found *container.Cluster, n target.Names) []difference {
+func (s Settings) differences(found *container.Cluster, n config.Names) []difference {
 	var all []difference
 	add := func(setting, have, want, option string, update *container.ClusterUpdate) {
 		if have != want {
@@ -73,7 +73,7 @@ func (s Settings) differences(found *container.Cluster, n target.Names) []differ
 
 // ofMetadata returns the node pools whose pods get the service account of the node: 403 from the store, or more rights
 // than jobs should have. `up` leaves it to the user, since GKE replaces all nodes of the pool.
-func ofMetadata(found *container.Cluster, n target.Names) []difference {
+func ofMetadata(found *container.Cluster, n config.Names) []difference {
 	var all []difference
 	for _, p := range found.NodePools {
 		if has := gke.Metadata(p); has != gke.PodMetadata {
@@ -86,7 +86,7 @@ func ofMetadata(found *container.Cluster, n target.Names) []difference {
 
 // ofUpgrades returns how a cluster differs in when GKE upgrades its nodes. Without a release channel it can't have
 // the exclusion.
-func ofUpgrades(found *container.Cluster, n target.Names) (d difference, differs bool) {
+func ofUpgrades(found *container.Cluster, n config.Names) (d difference, differs bool) {
 	if found.ReleaseChannel == nil || found.ReleaseChannel.Channel == "" || found.ReleaseChannel.Channel == "UNSPECIFIED" || leavesNodesAlone(found) {
 		return difference{}, false
 	}
@@ -97,7 +97,7 @@ func ofUpgrades(found *container.Cluster, n target.Names) (d difference, differs
 
 // ofFirstPool compares the first pool with what the user has chosen about it. Clusters of others may
 // have none of that name.
-func (s Settings) ofFirstPool(p *container.NodePool, n target.Names) []difference {
+func (s Settings) ofFirstPool(p *container.NodePool, n config.Names) []difference {
 	var all []difference
 	if p == nil || p.Config == nil {
 		return nil

@@ -8,7 +8,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
@@ -21,7 +21,7 @@ const (
 	zone       = "us-central1-a"
 )
 
-var names = target.Names{Project: gcptest.DefaultProject, Zone: zone, Cluster: "research", Namespace: "ml"}
+var names = config.Names{Project: gcptest.DefaultProject, Zone: zone, Cluster: "research", Namespace: "ml"}
 
 // world is a project without anything, and what `up` does in it.
 type world struct {

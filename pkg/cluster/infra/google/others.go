@@ -7,7 +7,7 @@ import (
 
 	"google.golang.org/api/container/v1"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 )
 
@@ -35,7 +35,7 @@ func (p *Project) Others(ctx context.Context) (others []*container.Cluster, list
 
 // shares reports whether a cluster uses one of our names.
 func (p *Project) shares(c *container.Cluster) bool {
-	return c.Name == p.Names.Cluster || path.Base(c.Network) == p.Names.Network() || slices.Contains(accountsOf(c), p.Names.Email(target.NodesAccount))
+	return c.Name == p.Names.Cluster || path.Base(c.Network) == p.Names.Network() || slices.Contains(accountsOf(c), p.Names.Email(config.NodesAccount))
 }
 
 // accountsOf returns the accounts of a cluster's nodes, also of those that it would add.

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/backoff"
 )
@@ -66,7 +66,7 @@ func (p *Project) accountOf(id infra.ID) string {
 	case infra.KindAccount, infra.KindIdentity, infra.KindRoles:
 		return id.Name
 	case infra.KindCluster, infra.KindPool:
-		return p.Names.Account(target.NodesAccount)
+		return p.Names.Account(config.NodesAccount)
 	}
 	return ""
 }

@@ -7,7 +7,7 @@ import (
 	"google.golang.org/api/container/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 )
 
@@ -41,12 +41,12 @@ func (p pool) foreign(found *container.NodePool) bool {
 	return p.cluster.Maker() == Someone && (found.Config == nil || !Labelled(found.Config.ResourceLabels))
 }
 
-func gkeName(n target.Names) gke.Cluster {
+func gkeName(n config.Names) gke.Cluster {
 	return gke.Cluster{Project: n.Project, Location: n.Zone, Name: n.Cluster}
 }
 
 // setCommand returns the command that changes the limits of a pool.
-func setCommand(n target.Names, pool string, s gke.Size) string {
+func setCommand(n config.Names, pool string, s gke.Size) string {
 	return fmt.Sprintf("kubectl kinetic pool set %s --min-nodes %d --max-nodes %d", pool, s.Min, s.Max) + gkeName(n).Flags()
 }
 

@@ -12,7 +12,7 @@ import (
 	"google.golang.org/api/container/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 )
@@ -37,7 +37,7 @@ const (
 
 // NewVPC returns the network of a cluster from what was typed: names, or full names of what another project shares. Its
 // errors begin with the flag.
-func NewVPC(n target.Names, network, subnetwork, pods, services string) (VPC, error) {
+func NewVPC(n config.Names, network, subnetwork, pods, services string) (VPC, error) {
 	if network == "" {
 		return VPC{}, nil
 	}
@@ -178,7 +178,7 @@ func NetworkOf(c *container.Cluster, project string) string {
 }
 
 // differences returns how the network of a cluster differs from the one that was asked for.
-func (v VPC) differences(found *container.Cluster, n target.Names) []difference {
+func (v VPC) differences(found *container.Cluster, n config.Names) []difference {
 	var all []difference
 	add := func(setting, have, want string) {
 		if have != want && want != "" && have != "" {

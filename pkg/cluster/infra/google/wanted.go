@@ -3,7 +3,7 @@ package google
 import (
 	"google.golang.org/api/container/v1"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/config/target"
+	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 )
 
@@ -41,7 +41,7 @@ func (c *Cluster) wanted() *container.Cluster {
 	if c.settings.Autopilot {
 		cluster.Autopilot = &container.Autopilot{Enabled: true}
 		cluster.Autoscaling = &container.ClusterAutoscaling{AutoprovisioningNodePoolDefaults: &container.AutoprovisioningNodePoolDefaults{
-			ServiceAccount: n.Email(target.NodesAccount), OauthScopes: []string{scope}}}
+			ServiceAccount: n.Email(config.NodesAccount), OauthScopes: []string{scope}}}
 		return cluster
 	}
 	cluster.NodePools = []*container.NodePool{c.FirstPool()}
@@ -59,7 +59,7 @@ func (c *Cluster) FirstPool() *container.NodePool {
 	return &container.NodePool{
 		Name: firstPool, InitialNodeCount: 1,
 		Config: &container.NodeConfig{
-			MachineType: c.settings.Machine, DiskSizeGb: firstDisk, ServiceAccount: c.project.Names.Email(target.NodesAccount), OauthScopes: []string{scope},
+			MachineType: c.settings.Machine, DiskSizeGb: firstDisk, ServiceAccount: c.project.Names.Email(config.NodesAccount), OauthScopes: []string{scope},
 			ResourceLabels:         gke.ResourceLabels(),
 			WorkloadMetadataConfig: &container.WorkloadMetadataConfig{Mode: gke.PodMetadata},
 			GcfsConfig:             &container.GcfsConfig{Enabled: true},

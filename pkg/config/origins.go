@@ -1,18 +1,16 @@
-package target
+package config
 
 import (
 	"fmt"
 
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
 )
 
 // origins are the sources of values. gcloud's are only read if a value is still missing.
 type origins struct {
 	flags   Flags
 	env     func(string) string
-	profile profile.Profile // zero: none
+	profile Profile // zero: none
 	config  clientcmdapi.Config
 	need    Need
 }
@@ -44,11 +42,11 @@ func (o origins) namesAnother() bool {
 
 // projectOf returns what counts of a profile for another cluster than its own: only the project, where
 // that one may be, too. Its zone, namespace and store mean nothing there.
-func projectOf(p profile.Profile) profile.Profile {
+func projectOf(p Profile) Profile {
 	if p.Context != "" {
-		return profile.Profile{}
+		return Profile{}
 	}
-	return profile.Profile{Name: p.Name, Project: p.Project}
+	return Profile{Name: p.Name, Project: p.Project}
 }
 
 // named returns the place that someone has set on purpose.
@@ -72,14 +70,14 @@ func (o origins) complete(p place) (place, error) {
 // chooseProfile returns the profile of this call. It reads the profiles file only if a
 // value could come from it. With --context, which already names the cluster, only
 // --profile chooses a profile.
-func chooseProfile(f Flags, env func(string) string, need Need) (profile.Profile, error) {
+func chooseProfile(f Flags, env func(string) string, need Need) (Profile, error) {
 	allGiven := placeGiven(f, env).whole() && namespaceGiven(f, env).value != ""
 	if f.Profile == "" && (f.Context != "" || allGiven || need.NewProfile) {
-		return profile.Profile{}, nil
+		return Profile{}, nil
 	}
-	file, err := profile.Read(env)
+	file, err := ReadProfiles(env)
 	if err != nil {
-		return profile.Profile{}, err
+		return Profile{}, err
 	}
 	p, _, err := ChosenProfile(file, f, env)
 	return p, err
@@ -87,14 +85,14 @@ func chooseProfile(f Flags, env func(string) string, need Need) (profile.Profile
 
 // ChosenProfile returns the profile that a call takes from a file, and what chose it: a flag, a
 // variable, or the path of the file whose current profile it is. Both are empty if there is none.
-func ChosenProfile(file profile.File, f Flags, env func(string) string) (p profile.Profile, from string, err error) {
+func ChosenProfile(file ProfileFile, f Flags, env func(string) string) (p Profile, from string, err error) {
 	name := first(setting{f.Profile, "--profile"}, setting{env("KINETIC_PROFILE"), "KINETIC_PROFILE"}, setting{file.Current, file.Path})
 	if name.value == "" {
-		return profile.Profile{}, "", nil
+		return Profile{}, "", nil
 	}
 	p, err = file.Find(name.value)
 	if err != nil {
-		return profile.Profile{}, "", fmt.Errorf("%s %s: %w", name.from, name.value, err)
+		return Profile{}, "", fmt.Errorf("%s %s: %w", name.from, name.value, err)
 	}
 	return p, name.from, nil
 }
@@ -107,4 +105,4 @@ func (o origins) profileIsAbout(where place, context setting) bool {
 	return placeOfProfile(o.profile).is(where)
 }
 
-func fromProfile(p profile.Profile) string { return "profile " + p.Name }
+func fromProfile(p Profile) string { return "profile " + p.Name }

@@ -1,4 +1,4 @@
-package target
+package config
 
 import (
 	"encoding/json"

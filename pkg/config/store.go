@@ -1,4 +1,4 @@
-package target
+package config
 
 import (
 	"errors"
@@ -10,7 +10,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/platform"
 )
@@ -36,7 +35,7 @@ func LocalStore(env func(string) string) (string, error) {
 }
 
 // resolveStore returns the store of jobs that run in a cluster.
-func resolveStore(f Flags, env func(string) string, own profile.Profile, where place) (setting, error) {
+func resolveStore(f Flags, env func(string) string, own Profile, where place) (setting, error) {
 	store := first(setting{f.Store, "--store"}, setting{env("KINETIC_STORE"), "KINETIC_STORE"}, setting{own.Store, fromProfile(own)})
 	if store.value == "" {
 		return defaultStore(where)

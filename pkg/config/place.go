@@ -1,4 +1,4 @@
-package target
+package config
 
 import (
 	"fmt"
@@ -9,7 +9,6 @@ import (
 
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 )
 
@@ -59,7 +58,7 @@ func placeOfEnv(env func(string) string) place {
 // placeGiven returns the place that was set for this call or this shell.
 func placeGiven(f Flags, env func(string) string) place { return placeOfFlags(f).over(placeOfEnv(env)) }
 
-func placeOfProfile(p profile.Profile) place {
+func placeOfProfile(p Profile) place {
 	from := fromProfile(p)
 	return place{setting{p.Project, from}, setting{p.Zone, from}, setting{p.Cluster, from}}
 }

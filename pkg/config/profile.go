@@ -1,7 +1,4 @@
-// Package profile reads and writes profiles: named clusters, each with a project, a zone, a cluster
-// and a namespace, that replace flags. The file and its rules are the same as in the
-// Python package, so that both see the same profiles.
-package profile
+package config
 
 import (
 	"cmp"
@@ -68,8 +65,8 @@ func (p Profile) Keep(old Profile) Profile {
 	return p
 }
 
-// File is what the profiles file holds.
-type File struct {
+// ProfileFile is what the profiles file holds.
+type ProfileFile struct {
 	// Path is where the file is, or would be.
 	Path string
 	// Current is the profile that is used when none is named; "" if there is none.
@@ -78,13 +75,13 @@ type File struct {
 	profiles map[string]Profile
 }
 
-// Read reads the user's profiles from the file that KINETIC_PROFILES_FILE names, or from
+// ReadProfiles reads the user's profiles from the file that KINETIC_PROFILES_FILE names, or from
 // .kinetic/profiles.json in the home directory. env reads the environment. If the file
 // doesn't exist, there are no profiles.
-func Read(env func(string) string) (File, error) {
+func ReadProfiles(env func(string) string) (ProfileFile, error) {
 	path := pathOf(env)
 	if path == "" {
-		return File{}, nil
+		return ProfileFile{}, nil
 	}
 	file, _, err := readFile(path)
 	return file, err
@@ -103,27 +100,27 @@ func pathOf(env func(string) string) string {
 }
 
 // readFile reads a file with profiles and also returns its text, nil if it doesn't exist.
-func readFile(path string) (File, []byte, error) {
+func readFile(path string) (ProfileFile, []byte, error) {
 	data, err := os.ReadFile(path)
 	if errors.Is(err, fs.ErrNotExist) {
-		return File{Path: path}, nil, nil
+		return ProfileFile{Path: path}, nil, nil
 	}
 	if err != nil {
-		return File{}, nil, fmt.Errorf("reading the profiles: %w: name a file with KINETIC_PROFILES_FILE that can be read", err)
+		return ProfileFile{}, nil, fmt.Errorf("reading the profiles: %w: name a file with KINETIC_PROFILES_FILE that can be read", err)
 	}
 	file, err := parse(data)
 	if err != nil {
-		return File{}, nil, fmt.Errorf("reading the profiles: %s%w: fix the file, or name another with KINETIC_PROFILES_FILE", path, err)
+		return ProfileFile{}, nil, fmt.Errorf("reading the profiles: %s%w: fix the file, or name another with KINETIC_PROFILES_FILE", path, err)
 	}
 	file.Path = path
 	return file, data, nil
 }
 
 // Names returns the profiles' names in alphabetical order.
-func (f File) Names() []string { return slices.Sorted(maps.Keys(f.profiles)) }
+func (f ProfileFile) Names() []string { return slices.Sorted(maps.Keys(f.profiles)) }
 
 // Find returns the profile with a name. Its error lists the existing profiles.
-func (f File) Find(name string) (Profile, error) {
+func (f ProfileFile) Find(name string) (Profile, error) {
 	if p, found := f.profiles[name]; found {
 		return p, nil
 	}

@@ -1,4 +1,4 @@
-package profile
+package config
 
 import (
 	"bytes"
@@ -13,9 +13,6 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 )
-
-// defaultNamespace is the namespace of a profile that names none.
-const defaultNamespace = "default"
 
 const namePattern = `^[A-Za-z0-9][A-Za-z0-9_-]{0,63}$`
 
@@ -51,7 +48,7 @@ func fields() []field {
 // parse reads the text of a profiles file. Its errors begin with their position in the
 // file, to be appended to the path. It ignores unknown fields: they may come from another
 // version.
-func parse(data []byte) (File, error) {
+func parse(data []byte) (ProfileFile, error) {
 	var text struct {
 		Current  *string `json:"current"`
 		Profiles map[string]struct {
@@ -77,9 +74,9 @@ func parse(data []byte) (File, error) {
 		} `json:"profiles"`
 	}
 	if err := json.Unmarshal(data, &text); err != nil {
-		return File{}, locate(data, err)
+		return ProfileFile{}, locate(data, err)
 	}
-	file := File{profiles: map[string]Profile{}}
+	file := ProfileFile{profiles: map[string]Profile{}}
 	for _, name := range slices.Sorted(maps.Keys(text.Profiles)) {
 		p, namespace := text.Profiles[name], defaultNamespace
 		if p.Namespace != nil {
@@ -90,7 +87,7 @@ func parse(data []byte) (File, error) {
 			PathwaysImages: p.PathwaysImages, KeepWarm: p.KeepWarm, CacheSize: p.CacheSize, CacheScope: p.CacheScope}
 		profile.dropUnknown()
 		if err := profile.check(); err != nil {
-			return File{}, fmt.Errorf(": %w", err)
+			return ProfileFile{}, fmt.Errorf(": %w", err)
 		}
 		file.profiles[name] = profile
 	}
@@ -115,7 +112,7 @@ func (p *Profile) dropUnknown() {
 }
 
 func (p Profile) check() error {
-	if err := CheckName(p.Name); err != nil {
+	if err := CheckProfileName(p.Name); err != nil {
 		return err
 	}
 	for _, f := range fields() {
@@ -126,8 +123,8 @@ func (p Profile) check() error {
 	return nil
 }
 
-// CheckName returns an error for what can't be the name of a profile.
-func CheckName(name string) error {
+// CheckProfileName returns an error for what can't be the name of a profile.
+func CheckProfileName(name string) error {
 	if !lazyregexp.Of(namePattern).MatchString(name) {
 		return fmt.Errorf("profile %q: expected at most 64 letters, digits, '-' and '_', starting with a letter or digit", name)
 	}

@@ -1,4 +1,4 @@
-package profile
+package config
 
 import (
 	"bytes"
@@ -17,20 +17,20 @@ const (
 	profilesKey = "profiles"
 )
 
-// Draft is a profiles file that is being changed.
-type Draft struct {
-	File
+// ProfileDraft is a profiles file that is being changed.
+type ProfileDraft struct {
+	ProfileFile
 
 	// text and profilesText are the whole file and its profiles as they were read: what is unknown
 	// here stays in them.
 	text, profilesText map[string]any
 }
 
-// Change reads the profiles, lets edit change them, and writes the file unless edit fails or changes
+// ChangeProfiles reads the profiles, lets edit change them, and writes the file unless edit fails or changes
 // nothing. Nobody else who uses Change changes it meanwhile, and readers see the old file or the new
 // one, never a part. What is unknown here, such as fields of another version, stays as it is.
 // It waits for others for a few seconds.
-func Change(ctx context.Context, env func(string) string, edit func(*Draft) error) error {
+func ChangeProfiles(ctx context.Context, env func(string) string, edit func(*ProfileDraft) error) error {
 	path := pathOf(env)
 	if path == "" {
 		return errors.New("there is no place for profiles, because neither KINETIC_PROFILES_FILE nor HOME is set: set one of them")
@@ -67,12 +67,12 @@ func Change(ctx context.Context, env func(string) string, edit func(*Draft) erro
 	return nil
 }
 
-func newDraft(path string) (*Draft, error) {
+func newDraft(path string) (*ProfileDraft, error) {
 	file, data, err := readFile(path)
 	if err != nil {
 		return nil, err
 	}
-	d := &Draft{File: file, text: map[string]any{}}
+	d := &ProfileDraft{ProfileFile: file, text: map[string]any{}}
 	if data != nil {
 		decoder := json.NewDecoder(bytes.NewReader(data))
 		decoder.UseNumber() // numbers keep their digits
@@ -92,7 +92,7 @@ func newDraft(path string) (*Draft, error) {
 
 // Put adds a profile, or replaces the one of that name. The first profile of the file becomes
 // current.
-func (d *Draft) Put(p Profile) error {
+func (d *ProfileDraft) Put(p Profile) error {
 	if err := p.check(); err != nil {
 		return err
 	}
@@ -120,7 +120,7 @@ func (d *Draft) Put(p Profile) error {
 }
 
 // Remove removes a profile. If it is the current one, no profile is current afterwards.
-func (d *Draft) Remove(name string) error {
+func (d *ProfileDraft) Remove(name string) error {
 	if _, err := d.Find(name); err != nil {
 		return err
 	}
@@ -133,7 +133,7 @@ func (d *Draft) Remove(name string) error {
 }
 
 // Use makes a profile the current one.
-func (d *Draft) Use(name string) error {
+func (d *ProfileDraft) Use(name string) error {
 	p, err := d.Find(name)
 	if err == nil {
 		d.Current = p.Name
@@ -142,10 +142,10 @@ func (d *Draft) Use(name string) error {
 }
 
 // Unset makes no profile the current one.
-func (d *Draft) Unset() { d.Current = "" }
+func (d *ProfileDraft) Unset() { d.Current = "" }
 
 // encode returns the text of the file, as the Python package writes it.
-func (d *Draft) encode() ([]byte, error) {
+func (d *ProfileDraft) encode() ([]byte, error) {
 	text := maps.Clone(d.text)
 	text[profilesKey], text[currentKey] = d.profilesText, nil
 	if d.Current != "" {

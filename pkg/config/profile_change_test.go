@@ -1,4 +1,4 @@
-package profile
+package config
 
 import (
 	"context"
@@ -39,16 +39,16 @@ func TestChange(t *testing.T) {
 	}
 	tests := map[string]struct {
 		text string
-		edit func(*Draft) error
+		edit func(*ProfileDraft) error
 		want string
 	}{
-		"nothing":            {two, func(*Draft) error { return nil }, two},
-		"add":                {two, func(d *Draft) error { return d.Put(lab) }, file(`"dev"`, dev, labText, prod)},
-		"use":                {two, func(d *Draft) error { return d.Use("prod_2") }, file(`"prod_2"`, dev, prod)},
-		"unset":              {two, func(d *Draft) error { d.Unset(); return nil }, file("null", dev, prod)},
-		"remove":             {two, func(d *Draft) error { return d.Remove("prod_2") }, file(`"dev"`, dev)},
-		"remove the current": {two, func(d *Draft) error { return d.Remove("dev") }, file("null", prod)},
-		"replace": {two, func(d *Draft) error {
+		"nothing":            {two, func(*ProfileDraft) error { return nil }, two},
+		"add":                {two, func(d *ProfileDraft) error { return d.Put(lab) }, file(`"dev"`, dev, labText, prod)},
+		"use":                {two, func(d *ProfileDraft) error { return d.Use("prod_2") }, file(`"prod_2"`, dev, prod)},
+		"unset":              {two, func(d *ProfileDraft) error { d.Unset(); return nil }, file("null", dev, prod)},
+		"remove":             {two, func(d *ProfileDraft) error { return d.Remove("prod_2") }, file(`"dev"`, dev)},
+		"remove the current": {two, func(d *ProfileDraft) error { return d.Remove("dev") }, file("null", prod)},
+		"replace": {two, func(d *ProfileDraft) error {
 			return d.Put(Profile{Name: "prod_2", Project: "p", Zone: "us-west1-a", Cluster: "c", Namespace: "n", BaseImage: "b:1"})
 		}, file(`"dev"`, dev, `    "prod_2": {
       "base_image": "b:1",
@@ -58,7 +58,7 @@ func TestChange(t *testing.T) {
       "project": "p",
       "zone": "us-west1-a"
     }`)},
-		"outside GKE": {`{}`, func(d *Draft) error {
+		"outside GKE": {`{}`, func(d *ProfileDraft) error {
 			return d.Put(Profile{Name: "kind", Namespace: "ml", Context: "kind-dev", Store: "gs://b"})
 		}, `{
   "current": "kind",
@@ -74,21 +74,21 @@ func TestChange(t *testing.T) {
   }
 }
 `},
-		"numbers keep their digits": {`{"big": 12345678901234567890.5, "note": "<é>"}`, func(d *Draft) error { return d.Put(lab) },
+		"numbers keep their digits": {`{"big": 12345678901234567890.5, "note": "<é>"}`, func(d *ProfileDraft) error { return d.Put(lab) },
 			"{\n  \"big\": 12345678901234567890.5,\n  \"current\": \"lab\",\n  \"note\": \"<é>\",\n  \"profiles\": {\n" + labText + "\n  }\n}\n"},
-		"without any": {`{"current": "gone", "profiles": null}`, func(d *Draft) error { return d.Put(lab) },
+		"without any": {`{"current": "gone", "profiles": null}`, func(d *ProfileDraft) error { return d.Put(lab) },
 			"{\n  \"current\": \"lab\",\n  \"profiles\": {\n" + labText + "\n  }\n}\n"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			env, path := written(t, tt.text)
-			if err := Change(t.Context(), env.get, tt.edit); err != nil {
+			if err := ChangeProfiles(t.Context(), env.get, tt.edit); err != nil {
 				t.Fatal(err)
 			}
 			if diff := cmp.Diff(tt.want, read(t, path)); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
-			if _, err := Read(env.get); err != nil {
+			if _, err := ReadProfiles(env.get); err != nil {
 				t.Error(err)
 			}
 		})
@@ -108,21 +108,21 @@ func read(t *testing.T, path string) string {
 func TestChangeFails(t *testing.T) {
 	tests := map[string]struct {
 		text string
-		edit func(*Draft) error
+		edit func(*ProfileDraft) error
 		want string
 	}{
-		"a broken file":        {"{", func(d *Draft) error { return d.Put(lab) }, "profiles.json:1:1: unexpected end"},
-		"another's mistake":    {`{"profiles": {"x": {}}}`, func(d *Draft) error { return d.Put(lab) }, `profile "x" has no project`},
-		"use of none":          {two, func(d *Draft) error { return d.Use("prod") }, `did you mean "prod_2"?`},
-		"removal of none":      {two, func(d *Draft) error { return d.Remove("x") }, "has no profile of that name"},
-		"a name":               {two, func(d *Draft) error { return d.Put(Profile{Name: "a b"}) }, `profile "a b": expected at most 64 letters`},
-		"a missing field":      {two, func(d *Draft) error { return d.Put(Profile{Name: "a", Project: "p"}) }, `profile "a" has no zone`},
-		"the caller's opinion": {two, func(d *Draft) error { return errors.Join(d.Put(lab), errors.New("no")) }, "no"},
+		"a broken file":        {"{", func(d *ProfileDraft) error { return d.Put(lab) }, "profiles.json:1:1: unexpected end"},
+		"another's mistake":    {`{"profiles": {"x": {}}}`, func(d *ProfileDraft) error { return d.Put(lab) }, `profile "x" has no project`},
+		"use of none":          {two, func(d *ProfileDraft) error { return d.Use("prod") }, `did you mean "prod_2"?`},
+		"removal of none":      {two, func(d *ProfileDraft) error { return d.Remove("x") }, "has no profile of that name"},
+		"a name":               {two, func(d *ProfileDraft) error { return d.Put(Profile{Name: "a b"}) }, `profile "a b": expected at most 64 letters`},
+		"a missing field":      {two, func(d *ProfileDraft) error { return d.Put(Profile{Name: "a", Project: "p"}) }, `profile "a" has no zone`},
+		"the caller's opinion": {two, func(d *ProfileDraft) error { return errors.Join(d.Put(lab), errors.New("no")) }, "no"},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			env, path := written(t, tt.text)
-			err := Change(t.Context(), env.get, tt.edit)
+			err := ChangeProfiles(t.Context(), env.get, tt.edit)
 			if err == nil || !strings.Contains(err.Error(), tt.want) {
 				t.Errorf("got %v, want %q", err, tt.want)
 			}
@@ -138,7 +138,7 @@ func TestChangeFails(t *testing.T) {
 
 func TestFirstFile(t *testing.T) {
 	env := variables{"HOME": filepath.Join(t.TempDir(), "home")}
-	if err := Change(t.Context(), env.get, func(d *Draft) error { return d.Put(lab) }); err != nil {
+	if err := ChangeProfiles(t.Context(), env.get, func(d *ProfileDraft) error { return d.Put(lab) }); err != nil {
 		t.Fatal(err)
 	}
 	path := filepath.Join(env["HOME"], ".kinetic", "profiles.json")
@@ -146,11 +146,11 @@ func TestFirstFile(t *testing.T) {
 	if err != nil || info.Mode().Perm() != 0o600 {
 		t.Errorf("got %v, %v", info, err)
 	}
-	got, err := Read(env.get)
+	got, err := ReadProfiles(env.get)
 	if err != nil || got.Current != "lab" {
 		t.Errorf("got %+v, %v", got, err)
 	}
-	if err := Change(t.Context(), variables{}.get, nil); err == nil || !strings.Contains(err.Error(), "neither KINETIC_PROFILES_FILE nor HOME") {
+	if err := ChangeProfiles(t.Context(), variables{}.get, nil); err == nil || !strings.Contains(err.Error(), "neither KINETIC_PROFILES_FILE nor HOME") {
 		t.Errorf("without a home: %v", err)
 	}
 }
@@ -163,7 +163,7 @@ func TestLinkedFile(t *testing.T) {
 		t.Skip(err)
 	}
 	env["KINETIC_PROFILES_FILE"] = link
-	if err := Change(t.Context(), env.get, func(d *Draft) error { return d.Put(lab) }); err != nil {
+	if err := ChangeProfiles(t.Context(), env.get, func(d *ProfileDraft) error { return d.Put(lab) }); err != nil {
 		t.Fatal(err)
 	}
 	if info, err := os.Lstat(link); err != nil || info.Mode()&os.ModeSymlink == 0 || !strings.Contains(read(t, path), "lab-ml") {
@@ -180,16 +180,16 @@ func TestChangesAtOnce(t *testing.T) {
 		all.Go(func() {
 			p := lab
 			p.Name = fmt.Sprintf("lab%d", n)
-			if err := Change(t.Context(), env.get, func(d *Draft) error { return d.Put(p) }); err != nil {
+			if err := ChangeProfiles(t.Context(), env.get, func(d *ProfileDraft) error { return d.Put(p) }); err != nil {
 				t.Error(err)
 			}
-			if _, err := Read(env.get); err != nil {
+			if _, err := ReadProfiles(env.get); err != nil {
 				t.Error(err)
 			}
 		})
 	}
 	all.Wait()
-	file, err := Read(env.get)
+	file, err := ReadProfiles(env.get)
 	if err != nil || len(file.Names()) != writers+2 {
 		t.Errorf("%d profiles, %v", len(file.Names()), err)
 	}
@@ -203,12 +203,12 @@ func TestWaitsForTheLock(t *testing.T) {
 	}
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
-	err = Change(ctx, env.get, func(d *Draft) error { return d.Put(lab) })
+	err = ChangeProfiles(ctx, env.get, func(d *ProfileDraft) error { return d.Put(lab) })
 	if !errors.Is(err, context.Canceled) || !strings.Contains(err.Error(), "which has locked "+path+".lock") {
 		t.Errorf("got %v", err)
 	}
 	release()
-	if err := Change(t.Context(), env.get, func(d *Draft) error { return d.Put(lab) }); err != nil {
+	if err := ChangeProfiles(t.Context(), env.get, func(d *ProfileDraft) error { return d.Put(lab) }); err != nil {
 		t.Error(err)
 	}
 }

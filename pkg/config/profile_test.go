@@ -1,4 +1,4 @@
-package profile
+package config
 
 import (
 	"encoding/json"
@@ -9,10 +9,6 @@ import (
 
 	"github.com/google/go-cmp/cmp"
 )
-
-type variables map[string]string
-
-func (v variables) get(name string) string { return v[name] }
 
 // written puts a profiles file where it belongs in a home directory of its own.
 func written(t *testing.T, text string) (variables, string) {
@@ -61,7 +57,7 @@ func TestRead(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			env, path := written(t, tt.text)
-			got, err := Read(env.get)
+			got, err := ReadProfiles(env.get)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -86,7 +82,7 @@ func TestRead(t *testing.T) {
 func TestReadWhere(t *testing.T) {
 	_, path := written(t, two)
 	t.Run("a file of its own", func(t *testing.T) {
-		got, err := Read(variables{"KINETIC_PROFILES_FILE": path, "HOME": t.TempDir()}.get)
+		got, err := ReadProfiles(variables{"KINETIC_PROFILES_FILE": path, "HOME": t.TempDir()}.get)
 		if err != nil || got.Current != "dev" {
 			t.Errorf("got %+v, %v", got, err)
 		}
@@ -96,7 +92,7 @@ func TestReadWhere(t *testing.T) {
 		"no home": nil,
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, err := Read(env.get)
+			got, err := ReadProfiles(env.get)
 			if err != nil || got.Current != "" || len(got.Names()) > 0 {
 				t.Errorf("got %+v, %v", got, err)
 			}
@@ -125,7 +121,7 @@ func TestReadRejects(t *testing.T) {
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
 			env, path := written(t, tt.text)
-			got, err := Read(env.get)
+			got, err := ReadProfiles(env.get)
 			if err == nil {
 				t.Fatalf("got %+v, want an error", got)
 			}
@@ -139,7 +135,7 @@ func TestReadRejects(t *testing.T) {
 	}
 	t.Run("a directory", func(t *testing.T) {
 		dir := t.TempDir()
-		if _, err := Read(variables{"KINETIC_PROFILES_FILE": dir}.get); err == nil || !strings.Contains(err.Error(), dir+": is a directory: name a file with KINETIC_PROFILES_FILE that can be read") {
+		if _, err := ReadProfiles(variables{"KINETIC_PROFILES_FILE": dir}.get); err == nil || !strings.Contains(err.Error(), dir+": is a directory: name a file with KINETIC_PROFILES_FILE that can be read") {
 			t.Errorf("got %v, want the path %s in it, and what to do", err, dir)
 		}
 	})
@@ -159,7 +155,7 @@ func TestFindUnknown(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			file, err := Read(tt.env.get)
+			file, err := ReadProfiles(tt.env.get)
 			if err != nil {
 				t.Fatal(err)
 			}
@@ -199,7 +195,7 @@ func FuzzParse(f *testing.F) {
 		if err != nil {
 			t.Fatalf("%s: %v", text, err)
 		}
-		if diff := cmp.Diff(file, got, cmp.AllowUnexported(File{})); diff != "" {
+		if diff := cmp.Diff(file, got, cmp.AllowUnexported(ProfileFile{})); diff != "" {
 			t.Errorf("(-first +again):\n%s", diff)
 		}
 	})

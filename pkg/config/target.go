@@ -1,8 +1,4 @@
-// Package target decides where a job runs: the Google Cloud project, zone and cluster,
-// the kubeconfig context and namespace, and the store. It reads the flags, the
-// environment, the profiles, the kubeconfig and gcloud's configuration; it contacts
-// nothing and changes none of them.
-package target
+package config
 
 import (
 	"errors"
@@ -10,8 +6,6 @@ import (
 	"strings"
 
 	clientcmdapi "k8s.io/client-go/tools/clientcmd/api"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/config/profile"
 )
 
 // Flags are the values of the command line; "" means not given.
@@ -152,7 +146,7 @@ func Resolve(f Flags, env func(string) string, kube KubeConfig, need Need) (Targ
 	if err != nil {
 		return Target{}, err
 	}
-	var own profile.Profile
+	var own Profile
 	if o.profileIsAbout(where, context) {
 		own = o.profile
 	}
