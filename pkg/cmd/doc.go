@@ -2,9 +2,9 @@
 // run whole command lines.
 //
 //   - A command lies where its user looks for it: run, jobs, pool, up, down, status,
-//     doctor, initialize (init), profile, config, accelerators, buildimage; outputs is
-//     `jobs outputs`, top the screen of `jobs top`, explain is `run --explain`, stack is what up, down and status share.
-//     frontdoor is `kubectl kinetic` itself, which becomes the binary of the
+//     doctor, initialize (init), profile, config, accelerators, buildimage; top is
+//     the screen of `jobs top`, explain is `run --explain`, stack is what up, down and
+//     status share. frontdoor is `kubectl kinetic` itself, which becomes the binary of the
 //     command.
 //   - cli is the frame: streams, signals, help, exit codes, questions, JSON and YAML.
 //   - connect makes a connection from flags, backend makes what runs jobs, packaging what

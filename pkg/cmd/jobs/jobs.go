@@ -12,7 +12,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobflags"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/outputs"
 )
 
 // command is shared by the sub-commands.
@@ -47,7 +46,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 		RunE:               func(root *cobra.Command, _ []string) error { return root.Help() },
 	}
 	for _, sub := range []*cobra.Command{
-		c.list(), c.top(), c.status(), c.logs(), c.tail(), c.result(), c.wait(), c.cancel(), c.cleanup(), c.describe(), outputs.NewCommand(streams, now, &c.choice), c.prune(), c.debug(), c.stacks(), c.shell(), c.forward(), c.warm(),
+		c.list(), c.top(), c.status(), c.logs(), c.tail(), c.result(), c.wait(), c.cancel(), c.cleanup(), c.describe(), c.outputs(), c.prune(), c.debug(), c.stacks(), c.shell(), c.forward(), c.warm(),
 	} {
 		root.AddCommand(sub)
 	}

@@ -8,7 +8,6 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
-	outputscmd "github.com/kubectl-kinetic/kinetic/pkg/cmd/outputs"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
@@ -54,7 +53,7 @@ func (o *options) fetchOutputs(ctx context.Context, j *job.Job) error {
 		return nil
 	}
 	if err == nil {
-		_, err = outputscmd.Copy(ctx, o.ui, dir, "", o.wait.outputs)
+		_, err = report.CopyOutputs(ctx, o.ui, dir, "", o.wait.outputs)
 	}
 	if err != nil && ctx.Err() != nil {
 		fmt.Fprintf(o.streams.ErrOut, "interrupted; to continue: kubectl kinetic jobs outputs %s cp %s%s\n", j.ID(), human.Quote(o.wait.outputs), j.LocationFlags())

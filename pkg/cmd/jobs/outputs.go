@@ -1,6 +1,4 @@
-// Package outputs is the command `kubectl kinetic jobs outputs`, and what run has in common with it:
-// it lists, copies, prints and deletes the files that jobs wrote.
-package outputs
+package jobs
 
 import (
 	"context"
@@ -11,8 +9,6 @@ import (
 	"time"
 
 	"github.com/spf13/cobra"
-	"k8s.io/cli-runtime/pkg/genericiooptions"
-	"k8s.io/utils/clock"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobflags"
@@ -35,19 +31,10 @@ var outputVerbs = map[string]struct {
 	"rm":  {0, 1 << 20, "PATH… or --all"},
 }
 
-// command is the command, and where it looks for jobs.
-type command struct {
-	streams genericiooptions.IOStreams
-	clock   clock.PassiveClock
-	choice  *jobflags.Flags
-}
-
-// NewCommand returns `kubectl kinetic jobs outputs`. flags choose the job. The clock is used for ages.
-func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock, flags *jobflags.Flags) *cobra.Command {
-	c := &command{streams: streams, clock: now, choice: flags}
+func (c *command) outputs() *cobra.Command {
 	var output string
 	var parsed outputArgs
-	var rm removal
+	var rm outputRemoval
 	own := cli.NewSection("Flags")
 	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT`: json; of ls also wide or name.")
 	own.Offer("output", "wide", "json", "name")
@@ -75,21 +62,20 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock, flag
 			"  # delete a checkpoint\n  kubectl kinetic jobs outputs cpu-train rm checkpoint-500",
 		Args: func(sub *cobra.Command, args []string) error {
 			var err error
-			parsed, err = parseOutputArgs(sub, args, c.choice)
+			parsed, err = parseOutputArgs(sub, args, &c.choice)
 			if err == nil {
 				err = rm.check(parsed)
 			}
 			return err
 		},
 		ValidArgsFunction: c.completeOutputs,
-		RunE:              cli.RunE(func(ctx context.Context, _ []string) error { return c.run(ctx, parsed, output, rm) }),
+		RunE:              cli.RunE(func(ctx context.Context, _ []string) error { return c.runOutputs(ctx, parsed, output, rm) }),
 	}
-	cli.AddSections(sub, own, c.choice.Section(), c.choice.ConnectionSection())
-	return sub
+	return c.finish(sub, own, c.choice.Section())
 }
 
-// run does what a verb says with the outputs of a job.
-func (c *command) run(ctx context.Context, parsed outputArgs, output string, rm removal) error {
+// runOutputs does what a verb says with the outputs of a job.
+func (c *command) runOutputs(ctx context.Context, parsed outputArgs, output string, rm outputRemoval) error {
 	// formats are the values of -o for each verb.
 	formats := map[string][]string{"ls": {"wide", "json", "name"}, "cp": {"json"}, "rm": {"json"}}
 	if output != "" {
@@ -117,7 +103,7 @@ func (c *command) run(ctx context.Context, parsed outputArgs, output string, rm 
 	if parsed.verb == "rm" {
 		return notThere(c.removeOutputs(ctx, j, dir, output, parsed.args, rm))
 	}
-	return notThere(c.workOn(ctx, j, dir, output, parsed.verb, parsed.args))
+	return notThere(c.workOnOutputs(ctx, j, dir, output, parsed.verb, parsed.args))
 }
 
 // outputArgs are the arguments of outputs: an ID, unless flags choose the job, a verb, and
@@ -155,7 +141,7 @@ func parseOutputArgs(sub *cobra.Command, words []string, flags *jobflags.Flags) 
 	a.verb, a.args = a.args[0], a.args[1:]
 	verb, known := outputVerbs[a.verb]
 	if !known {
-		return a, cli.Usagef("outputs: %q is not a command; expected ls, cp, cat or rm after the job ID%s", a.verb, otherVerb(a.verb))
+		return a, cli.Usagef("outputs: %q is not a command; expected ls, cp, cat or rm after the job ID%s", a.verb, otherOutputVerb(a.verb))
 	}
 	if n := len(a.args); n < verb.least || n > verb.most {
 		return a, cli.Usagef("outputs %s takes %s, got %s", a.verb, verb.args, human.Count(n, "argument"))
@@ -163,8 +149,8 @@ func parseOutputArgs(sub *cobra.Command, words []string, flags *jobflags.Flags) 
 	return a, nil
 }
 
-// otherVerb suggests the verb for a word that another tool uses.
-func otherVerb(word string) string {
+// otherOutputVerb suggests the verb for a word that another tool uses.
+func otherOutputVerb(word string) string {
 	for meant, words := range map[string][]string{"ls": {"list", "dir", "find"}, "cp": {"copy", "download", "get"}, "cat": {"show", "print", "view"}, "rm": {"delete", "remove", "del"}} {
 		if slices.Contains(words, word) {
 			return fmt.Sprintf("; did you mean %q?", meant)
@@ -182,7 +168,7 @@ func notThere(err error) error {
 	return err
 }
 
-func (c *command) workOn(ctx context.Context, j *job.Job, dir *outputs.Dir, format, verb string, args []string) error {
+func (c *command) workOnOutputs(ctx context.Context, j *job.Job, dir *outputs.Dir, format, verb string, args []string) error {
 	switch verb {
 	case "ls":
 		return c.listOutputs(ctx, j, dir, format, strings.Join(args, ""))
@@ -196,7 +182,7 @@ func (c *command) workOn(ctx context.Context, j *job.Job, dir *outputs.Dir, form
 	if dest == "-" {
 		return c.printOutputs(ctx, dir, []string{at})
 	}
-	done, err := Copy(ctx, ui.New(c.streams.ErrOut, c.clock.Now), dir, at, dest)
+	done, err := report.CopyOutputs(ctx, ui.New(c.streams.ErrOut, c.clock.Now), dir, at, dest)
 	if err != nil && ctx.Err() != nil {
 		fmt.Fprintln(c.streams.ErrOut, "interrupted; run the same command to continue")
 		return cli.Exit(cli.ExitInterrupted)
@@ -204,11 +190,11 @@ func (c *command) workOn(ctx context.Context, j *job.Job, dir *outputs.Dir, form
 	if err != nil || format != "json" {
 		return err
 	}
-	return report.PrintJSON(c.streams.Out, copied{dest, done.Files, done.Bytes, done.Same})
+	return report.PrintJSON(c.streams.Out, copiedOutputs{dest, done.Files, done.Bytes, done.Same})
 }
 
-// copied is what cp prints with -o json.
-type copied struct {
+// copiedOutputs is what cp prints with -o json.
+type copiedOutputs struct {
 	To    string `json:"to"`
 	Files int    `json:"files"`
 	Bytes int64  `json:"bytes"`
@@ -226,7 +212,7 @@ func (c *command) listOutputs(ctx context.Context, j *job.Job, dir *outputs.Dir,
 		return report.PrintJSON(c.streams.Out, map[string]any{"items": append([]outputs.File{}, files...)})
 	}
 	if len(files) == 0 {
-		_, err := fmt.Fprintf(c.streams.ErrOut, "job %s has no outputs in %s%s\n", j.ID(), dir.URL(), unsaved(found.Pending))
+		_, err := fmt.Fprintf(c.streams.ErrOut, "job %s has no outputs in %s%s\n", j.ID(), dir.URL(), unsavedOutputs(found.Pending))
 		return err
 	}
 	if format == "name" {
@@ -237,11 +223,11 @@ func (c *command) listOutputs(ctx context.Context, j *job.Job, dir *outputs.Dir,
 		}
 		return nil
 	}
-	return c.printTable(files, found.Synced, format == "wide")
+	return c.printOutputTable(files, found.Synced, format == "wide")
 }
 
-// unsaved says that a running job has written something, although nothing is saved.
-func unsaved(pending []string) string {
+// unsavedOutputs says that a running job has written something, although nothing is saved.
+func unsavedOutputs(pending []string) string {
 	if len(pending) == 0 {
 		return ""
 	}
@@ -253,8 +239,8 @@ func unsaved(pending []string) string {
 	return fmt.Sprintf(" yet: %s written, none saved yet: %s", human.Count(len(pending), "output"), names)
 }
 
-// printTable prints files, and which of them are complete if that is known.
-func (c *command) printTable(files []outputs.File, synced, wide bool) error {
+// printOutputTable prints files, and which of them are complete if that is known.
+func (c *command) printOutputTable(files []outputs.File, synced, wide bool) error {
 	columns := []ui.Column{{Header: "name", Text: true}, {Header: "size"}, {Header: "age"}}
 	if synced {
 		columns = append(columns, ui.Column{Header: "state", Text: true})
@@ -264,35 +250,35 @@ func (c *command) printTable(files []outputs.File, synced, wide bool) error {
 	}
 	table := ui.NewFitted(c.streams.Out, ui.Detect(c.streams.Out), true, columns...)
 	for _, f := range files {
-		row := []string{shownName(f), human.Bytes(f.Size), ui.Age(f.Updated, c.clock.Now())}
+		row := []string{outputName(f), human.Bytes(f.Size), ui.Age(f.Updated, c.clock.Now())}
 		if synced {
-			row = append(row, stateOf(f))
+			row = append(row, outputState(f))
 		}
 		if wide {
-			row = append(row, shownTime(f.Updated), f.URL)
+			row = append(row, outputTime(f.Updated), f.URL)
 		}
 		table.Row(row...)
 	}
 	return table.Flush()
 }
 
-// shownName is a file's name, and where it leads if it is a link.
-func shownName(f outputs.File) string {
+// outputName is a file's name, and where it leads if it is a link.
+func outputName(f outputs.File) string {
 	if f.Link == "" {
 		return f.Name
 	}
 	return f.Name + " -> " + f.Link
 }
 
-// shownTime is empty for a link, whose time is not known.
-func shownTime(t time.Time) string {
+// outputTime is empty for a link, whose time is not known.
+func outputTime(t time.Time) string {
 	if t.IsZero() {
 		return ""
 	}
 	return t.Format(time.RFC3339)
 }
 
-func stateOf(f outputs.File) string {
+func outputState(f outputs.File) string {
 	if f.Incomplete && f.Reason != "" {
 		return "incomplete: " + f.Reason
 	}
@@ -334,7 +320,7 @@ func (c *command) completeOutputs(sub *cobra.Command, args []string, word string
 		}
 		return []string{"ls\tlist files", "cp\tcopy them here", "cat\tprint them", "rm\tdelete them"}, cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 	}
-	a, err := parseOutputArgs(sub, append(slices.Clone(args), "x"), c.choice) // x stands for the path that is being typed
+	a, err := parseOutputArgs(sub, append(slices.Clone(args), "x"), &c.choice) // x stands for the path that is being typed
 	if err != nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}

@@ -1,4 +1,4 @@
-package outputs
+package report
 
 import (
 	"context"
@@ -15,9 +15,9 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job/outputs"
 )
 
-// Copy copies the output at a path to dest, or all that are below it into the directory dest, and says
+// CopyOutputs copies the output at a path to dest, or all that are below it into the directory dest, and says
 // so. What was copied before is not copied again.
-func Copy(ctx context.Context, screen *ui.UI, dir *outputs.Dir, at, dest string) (done outputs.Copied, err error) {
+func CopyOutputs(ctx context.Context, screen *ui.UI, dir *outputs.Dir, at, dest string) (done outputs.Copied, err error) {
 	files, followed, err := dir.WithLinks(ctx, at)
 	if err != nil {
 		return done, err

@@ -1,4 +1,4 @@
-package outputs
+package jobs
 
 import (
 	"context"
@@ -13,11 +13,11 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job/outputs"
 )
 
-// removal has the flags of rm.
-type removal struct{ all, yes, force bool }
+// outputRemoval has the flags of rm.
+type outputRemoval struct{ all, yes, force bool }
 
 // check checks the flags against the rest of the command line.
-func (r removal) check(a outputArgs) error {
+func (r outputRemoval) check(a outputArgs) error {
 	switch {
 	case a.verb != "rm" && (r.all || r.yes || r.force):
 		return cli.Usagef("--all, --yes and --force are for outputs rm, not for outputs %s", a.verb)
@@ -28,7 +28,7 @@ func (r removal) check(a outputArgs) error {
 }
 
 // removeOutputs deletes the outputs at or below paths, or all.
-func (c *command) removeOutputs(ctx context.Context, j *job.Job, dir *outputs.Dir, format string, paths []string, r removal) error {
+func (c *command) removeOutputs(ctx context.Context, j *job.Job, dir *outputs.Dir, format string, paths []string, r outputRemoval) error {
 	if r.all && dir.Shared() {
 		return cli.Usagef("--all: job %s has the --output-dir %s, where other jobs may have written, too: name what to delete", j.ID(), dir.URL())
 	}
@@ -40,14 +40,14 @@ func (c *command) removeOutputs(ctx context.Context, j *job.Job, dir *outputs.Di
 	if !ended && !r.force {
 		return cli.Usagef("job %s is %s and may need its outputs: cancel it first, or use --force", j.ID(), status.State)
 	}
-	files, directories, err := toRemove(ctx, dir, paths)
+	files, directories, err := outputsToRemove(ctx, dir, paths)
 	if err != nil {
 		return err
 	}
 	if len(files) == 0 {
 		return dir.None()
 	}
-	if err := c.confirmRemoval(ctx, dir, files, r.all || directories, r.yes); err != nil {
+	if err := c.confirmOutputRemoval(ctx, dir, files, r.all || directories, r.yes); err != nil {
 		return err
 	}
 	screen := ui.New(c.streams.ErrOut, c.clock.Now)
@@ -64,16 +64,16 @@ func (c *command) removeOutputs(ctx context.Context, j *job.Job, dir *outputs.Di
 	if err != nil {
 		return err
 	}
-	screen.Phase("deleted", amount(files))
+	screen.Phase("deleted", outputAmount(files))
 	if format != "json" {
 		return nil
 	}
-	return report.PrintJSON(c.streams.Out, map[string]any{"files": len(files), "bytes": bytesOf(files)})
+	return report.PrintJSON(c.streams.Out, map[string]any{"files": len(files), "bytes": outputBytes(files)})
 }
 
-// toRemove finds the files at or below paths, or all without paths. It reports whether one of the paths
+// outputsToRemove finds the files at or below paths, or all without paths. It reports whether one of the paths
 // is a directory.
-func toRemove(ctx context.Context, dir *outputs.Dir, paths []string) (files []outputs.File, directories bool, err error) {
+func outputsToRemove(ctx context.Context, dir *outputs.Dir, paths []string) (files []outputs.File, directories bool, err error) {
 	if len(paths) == 0 {
 		files, err = dir.List(ctx, "")
 		return files, true, err
@@ -98,24 +98,24 @@ func toRemove(ctx context.Context, dir *outputs.Dir, paths []string) (files []ou
 	return files, directories, nil
 }
 
-// confirmRemoval asks before more is deleted than the files that were named one by one.
-func (c *command) confirmRemoval(ctx context.Context, dir *outputs.Dir, files []outputs.File, several, yes bool) error {
+// confirmOutputRemoval asks before more is deleted than the files that were named one by one.
+func (c *command) confirmOutputRemoval(ctx context.Context, dir *outputs.Dir, files []outputs.File, several, yes bool) error {
 	if yes || !several {
 		return nil
 	}
-	question := fmt.Sprintf("%s would be deleted from %s", amount(files), dir.URL())
+	question := fmt.Sprintf("%s would be deleted from %s", outputAmount(files), dir.URL())
 	if why := cli.CannotAsk(c.streams); why != "" {
 		return cli.Usagef("%s; %s: confirm with -y", question, why)
 	}
 	return cli.Confirm(ctx, c.streams, question, "nothing was deleted")
 }
 
-// amount says how many files there are, and how large they are.
-func amount(files []outputs.File) string {
-	return human.Count(len(files), "file") + ", " + human.Bytes(bytesOf(files))
+// outputAmount says how many files there are, and how large they are.
+func outputAmount(files []outputs.File) string {
+	return human.Count(len(files), "file") + ", " + human.Bytes(outputBytes(files))
 }
 
-func bytesOf(files []outputs.File) (bytes int64) {
+func outputBytes(files []outputs.File) (bytes int64) {
 	for _, f := range files {
 		bytes += f.Size
 	}
