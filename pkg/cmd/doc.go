@@ -8,7 +8,7 @@
 //     command.
 //   - cli is the frame: streams, signals, help, exit codes, questions, JSON and YAML.
 //   - connect makes a connection from flags, backend makes what runs jobs, packaging what
-//     provides packages, jobflags finds the jobs that a command line names. This is the wiring.
+//     provides packages. This is the wiring.
 //   - report prints states, results and logs; ui is the terminal; event is the same for programs.
 //
 // A command's way: Flags hold what was typed, toOptions turns them into ready things, Run(ctx)

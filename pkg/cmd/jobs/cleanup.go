@@ -12,7 +12,6 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobflags"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
@@ -37,7 +36,7 @@ func (c *command) cleanup() *cobra.Command {
 	own.Flags.BoolVar(&f.stored, "gcs", true, "Delete the job's description (its handle), logs and result from the store.")
 	own.Flags.BoolVar(&f.outputs, "outputs", false, "Also delete what the job wrote to KINETIC_OUTPUT_DIR.")
 	own.Flags.BoolVar(&f.all, "all", false, "Clean up all jobs.")
-	jobflags.StatusVar(own, &f.status, "Clean up all jobs with status `STATE`")
+	statusVar(own, &f.status, "Clean up all jobs with status `STATE`")
 	cli.DurationVar(own.Flags, &f.olderThan, "older-than", "Clean up jobs submitted longer ago than this: 90m, 12h, 30d. Also deletes runners of old versions.")
 	own.Flags.BoolVar(&f.dryRun, "dry-run", false, "Only print the jobs that would be cleaned up.")
 	own.Flags.BoolVarP(&f.yes, "yes", "y", false, "Don't ask for confirmation.")
@@ -82,7 +81,7 @@ func (f *cleanupFlags) toOptions(c *command, args []string) (*cleanupOptions, er
 	case !f.workload && !f.stored && !f.outputs:
 		return nil, cli.Usagef("--k8s=false and --gcs=false leave nothing to delete: omit one of them, or add --outputs")
 	}
-	filter, err := jobflags.ByStatus(f.status)
+	filter, err := byStatus(f.status)
 	if err != nil {
 		return nil, err
 	}
@@ -313,7 +312,7 @@ func (o *cleanupOptions) chosen(ctx context.Context, registry job.Registry) (fou
 	case err != nil:
 		o.leaveAlone(err)
 	case len(entries) == 0:
-		fmt.Fprintln(o.streams.ErrOut, jobflags.None(filter, registry))
+		fmt.Fprintln(o.streams.ErrOut, noJobs(filter, registry))
 	}
 	found, errs := o.open(ctx, registry, entries)
 	for _, unopened := range errs {

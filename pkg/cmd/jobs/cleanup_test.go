@@ -16,7 +16,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobflags"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
@@ -134,7 +133,7 @@ func TestSweepOfAPlaceThatCanNotBeRead(t *testing.T) {
 				}
 			}
 			var said bytes.Buffer
-			c := &command{streams: genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &bytes.Buffer{}, ErrOut: &said}, clock: clock.RealClock{}, choice: jobflags.Flags{Connection: connect.NewFlags()}}
+			c := &command{streams: genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &bytes.Buffer{}, ErrOut: &said}, clock: clock.RealClock{}, choice: jobFlags{Connection: connect.NewFlags()}}
 			registry := job.Registry{Kind: api.BackendGKE, Namespace: "ml", Store: s, Backend: tt.backend}
 			o, err := tt.flags.toOptions(c, nil)
 			if err != nil {

@@ -11,21 +11,20 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobflags"
 )
 
 // command is shared by the sub-commands.
 type command struct {
 	streams genericiooptions.IOStreams
 	clock   clock.PassiveClock
-	choice  jobflags.Flags
+	choice  jobFlags
 	// debugJSON says that debug prints JSON.
 	debugJSON bool
 }
 
 // NewCommand returns `kubectl kinetic jobs`. The clock is used for ages.
 func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cobra.Command {
-	c := &command{streams: streams, clock: now, choice: jobflags.Flags{Connection: connect.NewFlags()}}
+	c := &command{streams: streams, clock: now, choice: jobFlags{Connection: connect.NewFlags()}}
 	c.choice.Connection.SetNotices(streams.ErrOut)
 	// otherWords are the names that other tools have for our commands.
 	otherWords := map[string][]string{

@@ -16,7 +16,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobflags"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
@@ -46,7 +45,7 @@ func (c *command) list() *cobra.Command {
 	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: wide, results (arguments and values, also of jobs whose workload is gone), json, yaml, name, or custom-columns=HEADER:PATH,… with paths in the items of json.")
 	own.Offer("output", append(listFormats(), customPrefix)...)
 	own.Flags.StringSliceVarP(&f.labels, "label-columns", "L", nil, "Add a column for each of these labels: `KEYS`, with commas between them.")
-	jobflags.StatusVar(own, &f.status, "Only jobs with status `STATE`")
+	statusVar(own, &f.status, "Only jobs with status `STATE`")
 	own.Flags.BoolVarP(&f.watch, "watch", "w", false, "Watch for changes after listing.")
 	c.choice.FilterVars(own)
 	own.Flags.StringVar(&f.sortBy, "sort-by", sortings()[0], "Sort by `COLUMN`: age (newest first), id, status or duration (longest first).")
@@ -84,7 +83,7 @@ type listOptions struct {
 }
 
 func (f *listFlags) toOptions(c *command, _ []string) (*listOptions, error) {
-	filter, err := jobflags.ByStatus(f.status)
+	filter, err := byStatus(f.status)
 	if err != nil {
 		return nil, err
 	}
@@ -162,7 +161,7 @@ func (o *listOptions) run(ctx context.Context) error {
 		return unread
 	}
 	if len(entries) == 0 && o.isTable() {
-		_, err := fmt.Fprintln(o.errOut, jobflags.None(o.filter, o.registry).Error()+endedHint(ctx, o.registry, o.filter, "--all")+localHint(o.registry))
+		_, err := fmt.Fprintln(o.errOut, noJobs(o.filter, o.registry).Error()+endedHint(ctx, o.registry, o.filter, "--all")+localHint(o.registry))
 		return err
 	}
 	o.sort(entries)

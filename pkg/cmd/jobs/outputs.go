@@ -11,7 +11,6 @@ import (
 	"github.com/spf13/cobra"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobflags"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
@@ -116,7 +115,7 @@ type outputArgs struct {
 
 // parseOutputArgs parses the arguments of outputs. The verb may also come before the id, and
 // is ls if it is missing. Flags may choose the job.
-func parseOutputArgs(sub *cobra.Command, words []string, flags *jobflags.Flags) (outputArgs, error) {
+func parseOutputArgs(sub *cobra.Command, words []string, flags *jobFlags) (outputArgs, error) {
 	isVerb := func(i int) bool {
 		if i >= len(words) {
 			return false

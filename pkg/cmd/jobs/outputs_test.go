@@ -6,8 +6,6 @@ import (
 	"testing"
 
 	"github.com/spf13/cobra"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobflags"
 )
 
 func TestParseOutputArgs(t *testing.T) {
@@ -38,7 +36,7 @@ func TestParseOutputArgs(t *testing.T) {
 		if flagged {
 			words = words[1:]
 		}
-		a, err := parseOutputArgs(sub, words, &jobflags.Flags{Last: flagged})
+		a, err := parseOutputArgs(sub, words, &jobFlags{Last: flagged})
 		got := fmt.Sprint(a.ids, " ", a.verb, " ", a.args)
 		if err != nil {
 			got = err.Error()

@@ -8,7 +8,6 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobflags"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
@@ -28,8 +27,8 @@ func (c *command) status() *cobra.Command {
 	own.Offer("output", "json")
 	return c.finish(&cobra.Command{
 		Use:   "status ID…",
-		Short: "Print the status of a job: one of " + jobflags.StateNames(),
-		Long: "Print the status of a job: one of " + jobflags.StateNames() + ".\n\n" +
+		Short: "Print the status of a job: one of " + stateNames(),
+		Long: "Print the status of a job: one of " + stateNames() + ".\n\n" +
 			"For several jobs, print one line each: ID and status.",
 		Example: "  kubectl kinetic jobs status cpu-train",
 		Args:    c.choice.SomeIDs,

@@ -15,7 +15,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/event"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobflags"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/top"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
@@ -38,7 +37,7 @@ func (c *command) top() *cobra.Command {
 	own.Flags.BoolVar(&f.hosts, "hosts", false, "Show a row for each host of jobs that have several.")
 	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: json, which implies --once.")
 	own.Offer("output", cli.JSON)
-	jobflags.StatusVar(own, &f.status, "Only jobs with status `STATE`")
+	statusVar(own, &f.status, "Only jobs with status `STATE`")
 	c.choice.FilterVars(own)
 	sub := &cobra.Command{
 		Use:   "top",
@@ -90,7 +89,7 @@ func (f *topFlags) toOptions(c *command, _ []string) (*topOptions, error) {
 	if err := checkFormat(f.output, cli.JSON); err != nil {
 		return nil, err
 	}
-	filter, err := jobflags.ByStatus(f.status)
+	filter, err := byStatus(f.status)
 	if err != nil {
 		return nil, err
 	}
@@ -110,7 +109,7 @@ func (f *topFlags) toOptions(c *command, _ []string) (*topOptions, error) {
 		return nil, cli.Usage(err)
 	}
 	o.filter = filter
-	o.model = top.New(top.Model{Title: "Jobs" + jobflags.Where(registry), Empty: jobflags.None(filter, registry).Error(),
+	o.model = top.New(top.Model{Title: "Jobs" + inPlace(registry), Empty: noJobs(filter, registry).Error(),
 		Namespaces: f.allNamespaces && !c.choice.Local, Hosts: f.hosts || o.json, Meter: meter})
 	return o, nil
 }

@@ -1,4 +1,4 @@
-package jobflags
+package jobs
 
 import (
 	"context"
@@ -15,7 +15,7 @@ import (
 )
 
 // Job finds the job that the arguments or the flags name.
-func (f *Flags) Job(ctx context.Context, args []string) (*job.Job, error) {
+func (f *jobFlags) Job(ctx context.Context, args []string) (*job.Job, error) {
 	jobs, failed, err := f.Jobs(ctx, args)
 	switch {
 	case err != nil:
@@ -35,7 +35,7 @@ func (f *Flags) Job(ctx context.Context, args []string) (*job.Job, error) {
 
 // Jobs finds the jobs that the arguments or the flags name. failed has an error for each job
 // that can't be found; if there is only one ID, its error is err.
-func (f *Flags) Jobs(ctx context.Context, ids []string) (found []*job.Job, failed []error, err error) {
+func (f *jobFlags) Jobs(ctx context.Context, ids []string) (found []*job.Job, failed []error, err error) {
 	if len(ids) == 0 {
 		return f.Matching(ctx, job.Filter{})
 	}
@@ -51,7 +51,7 @@ func (f *Flags) Jobs(ctx context.Context, ids []string) (found []*job.Job, faile
 
 // JobsToDelete finds jobs that a command ends or removes, and what is left of jobs. failed has an error for each job
 // that can't be found, which does not stop the command for the others; if there is only one ID, its error is err.
-func (f *Flags) JobsToDelete(ctx context.Context, ids []string, o job.FindOptions) (found []*job.Job, failed []error, err error) {
+func (f *jobFlags) JobsToDelete(ctx context.Context, ids []string, o job.FindOptions) (found []*job.Job, failed []error, err error) {
 	o.Remains = true
 	return f.find(ctx, ids, func(others []string) ([]*job.Job, []error, error) {
 		registry, err := f.Registry()
@@ -65,7 +65,7 @@ func (f *Flags) JobsToDelete(ctx context.Context, ids []string, o job.FindOption
 
 // find finds the local jobs among IDs, and the others with findOthers, which returns a job or an error for each of
 // them. A job that several IDs name is found once.
-func (f *Flags) find(ctx context.Context, ids []string, findOthers func([]string) ([]*job.Job, []error, error)) (found []*job.Job, failed []error, err error) {
+func (f *jobFlags) find(ctx context.Context, ids []string, findOthers func([]string) ([]*job.Job, []error, error)) (found []*job.Job, failed []error, err error) {
 	jobs, errs := make([]*job.Job, len(ids)), make([]error, len(ids))
 	var others []string
 	var at []int
@@ -103,7 +103,7 @@ func (f *Flags) find(ctx context.Context, ids []string, findOthers func([]string
 
 // storedJobs finds jobs that have ended in the store. why is the reason that there is no cluster; it is the error if
 // the store has none of the jobs.
-func (f *Flags) storedJobs(ctx context.Context, ids []string, why error) ([]*job.Job, []error, error) {
+func (f *jobFlags) storedJobs(ctx context.Context, ids []string, why error) ([]*job.Job, []error, error) {
 	jobs, errs := make([]*job.Job, len(ids)), make([]error, len(ids))
 	for i, id := range ids {
 		if jobs[i] = f.storedJob(ctx, id, why); jobs[i] == nil {
@@ -118,7 +118,7 @@ func (f *Flags) storedJobs(ctx context.Context, ids []string, why error) ([]*job
 
 // Matching returns the jobs that the flags and a filter choose, newest first. failed has an error
 // for each job that can't be opened. It is an error if no job matches.
-func (f *Flags) Matching(ctx context.Context, filter job.Filter) (found []*job.Job, failed []error, err error) {
+func (f *jobFlags) Matching(ctx context.Context, filter job.Filter) (found []*job.Job, failed []error, err error) {
 	if err := f.ApplyTo(&filter); err != nil {
 		return nil, nil, err
 	}
@@ -130,7 +130,7 @@ func (f *Flags) Matching(ctx context.Context, filter job.Filter) (found []*job.J
 	if f.Last {
 		j, err := registry.Newest(ctx, filter)
 		if errors.Is(err, job.ErrNoJob) {
-			err = fmt.Errorf("%w of %s%s", err, filter.User, Where(registry))
+			err = fmt.Errorf("%w of %s%s", err, filter.User, inPlace(registry))
 		}
 		if err != nil {
 			return nil, nil, err
@@ -142,7 +142,7 @@ func (f *Flags) Matching(ctx context.Context, filter job.Filter) (found []*job.J
 		return nil, nil, unread
 	}
 	if len(entries) == 0 {
-		return nil, nil, None(filter, registry)
+		return nil, nil, noJobs(filter, registry)
 	}
 	found, failed = parallel.Collect(job.Parallel, entries, func(e api.JobSummary) (*job.Job, error) { return registry.Open(ctx, e) })
 	if unread != nil {

@@ -1,4 +1,4 @@
-package jobflags
+package jobs
 
 import (
 	"errors"
@@ -18,7 +18,7 @@ import (
 
 // flags are those of a command on a machine with these local jobs, all of which have ended, and
 // without a kubeconfig.
-func flags(t *testing.T, ids ...string) *Flags {
+func flags(t *testing.T, ids ...string) *jobFlags {
 	t.Helper()
 	dir := t.TempDir()
 	for name, value := range map[string]string{"HOME": dir, "KUBECONFIG": filepath.Join(dir, "none"), "KINETIC_STORE": "", "KINETIC_PROJECT": "",
@@ -35,7 +35,7 @@ func flags(t *testing.T, ids ...string) *Flags {
 			t.Fatal(err)
 		}
 	}
-	return &Flags{Connection: connect.NewFlags()}
+	return &jobFlags{Connection: connect.NewFlags()}
 }
 
 // names are the IDs of jobs, then the errors of those that can't be found.
@@ -53,20 +53,20 @@ func names(jobs []*job.Job, failed []error) string {
 func TestWhatACommandLineMayName(t *testing.T) {
 	sub := &cobra.Command{Use: "status ID…"}
 	for name, tt := range map[string]struct {
-		flags     Flags
+		flags     jobFlags
 		args      []string
 		one, some string // what the errors say; "" is none
 		many      bool
 	}{
-		"nothing":            {Flags{}, nil, "job ID required: status ID…", "job ID required: status ID…", false},
-		"an ID":              {Flags{}, []string{"a1"}, "", "", false},
-		"two IDs":            {Flags{}, []string{"a1", "b2"}, "takes one job, got a1 b2", "", true},
-		"what is no ID":      {Flags{}, []string{"a/1"}, `"a/1" is not a valid job ID`, `"a/1" is not a valid job ID`, false},
-		"the last":           {Flags{Last: true}, nil, "", "", false},
-		"the last of some":   {Flags{Last: true, Selector: "a=b"}, nil, "", "", false},
-		"those of a user":    {Flags{Mine: true}, nil, "", "", true},
-		"those with a label": {Flags{Selector: "a=b"}, nil, "", "", true},
-		"an ID and a flag":   {Flags{Mine: true}, []string{"a1"}, "takes either IDs or", "takes either IDs or", true},
+		"nothing":            {jobFlags{}, nil, "job ID required: status ID…", "job ID required: status ID…", false},
+		"an ID":              {jobFlags{}, []string{"a1"}, "", "", false},
+		"two IDs":            {jobFlags{}, []string{"a1", "b2"}, "takes one job, got a1 b2", "", true},
+		"what is no ID":      {jobFlags{}, []string{"a/1"}, `"a/1" is not a valid job ID`, `"a/1" is not a valid job ID`, false},
+		"the last":           {jobFlags{Last: true}, nil, "", "", false},
+		"the last of some":   {jobFlags{Last: true, Selector: "a=b"}, nil, "", "", false},
+		"those of a user":    {jobFlags{Mine: true}, nil, "", "", true},
+		"those with a label": {jobFlags{Selector: "a=b"}, nil, "", "", true},
+		"an ID and a flag":   {jobFlags{Mine: true}, []string{"a1"}, "takes either IDs or", "takes either IDs or", true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			check := func(err error, want string) {
@@ -86,16 +86,16 @@ func TestWhatACommandLineMayName(t *testing.T) {
 
 func TestFlagsNarrowAFilter(t *testing.T) {
 	for name, tt := range map[string]struct {
-		flags     Flags
+		flags     jobFlags
 		user, err string
 	}{
-		"none":                    {Flags{}, "", ""},
-		"mine":                    {Flags{Mine: true}, job.CurrentUser(), ""},
-		"the last":                {Flags{Last: true}, job.CurrentUser(), ""},
-		"a label":                 {Flags{Selector: "sweep in (7, 8)"}, "", ""},
-		"what is no selector":     {Flags{Selector: "a b"}, "", `--selector "a b": `},
-		"a label of a local job":  {Flags{Selector: "a=b", Local: true}, "", "local jobs have no labels"},
-		"local ones of this user": {Flags{Mine: true, Local: true}, job.CurrentUser(), ""},
+		"none":                    {jobFlags{}, "", ""},
+		"mine":                    {jobFlags{Mine: true}, job.CurrentUser(), ""},
+		"the last":                {jobFlags{Last: true}, job.CurrentUser(), ""},
+		"a label":                 {jobFlags{Selector: "sweep in (7, 8)"}, "", ""},
+		"what is no selector":     {jobFlags{Selector: "a b"}, "", `--selector "a b": `},
+		"a label of a local job":  {jobFlags{Selector: "a=b", Local: true}, "", "local jobs have no labels"},
+		"local ones of this user": {jobFlags{Mine: true, Local: true}, job.CurrentUser(), ""},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var filter job.Filter
@@ -162,7 +162,7 @@ func TestHintsKeepLocal(t *testing.T) {
 	sub := &cobra.Command{Use: "status ID…"}
 	for _, args := range [][]string{nil, {"a/1"}} {
 		for local, want := range map[bool]string{false: "kubectl kinetic jobs list", true: "kubectl kinetic jobs list --local"} {
-			err := (&Flags{Local: local}).SomeIDs(sub, args)
+			err := (&jobFlags{Local: local}).SomeIDs(sub, args)
 			_, hint, _ := strings.Cut(err.Error(), "; list jobs with ")
 			if hint, _, _ = strings.Cut(hint, ","); hint != want {
 				t.Errorf("%v, local %v: %v; want %s", args, local, err, want)
@@ -222,7 +222,7 @@ func TestCompletion(t *testing.T) {
 		"none that has not ended":    {f.CompleteUnended, some, nil, nil},
 		"hosts":                      {f.CompleteHosts, one, []string{"a-1"}, []string{"all", "0", "1", "2", "3"}},
 		"hosts of no job":            {f.CompleteHosts, one, nil, nil},
-		"IDs where a flag was given": {(&Flags{Connection: f.Connection, Mine: true}).CompleteIDs, one, nil, nil},
+		"IDs where a flag was given": {(&jobFlags{Connection: f.Connection, Mine: true}).CompleteIDs, one, nil, nil},
 	} {
 		got, _ := tt.complete(tt.sub, tt.args, "")
 		for i, word := range got { // without the age, which changes
@@ -244,7 +244,7 @@ func TestByStatus(t *testing.T) {
 		"CANCELLED,FAILED,CANCELLED": "[FAILED] true",
 		"faild":                      `--status "faild": expected one of PENDING, RUNNING, SUCCEEDED, FAILED, NOT_FOUND, CANCELLED; did you mean "FAILED"?`,
 	} {
-		f, err := ByStatus(slices.DeleteFunc(strings.Split(words, ","), func(w string) bool { return w == "" }))
+		f, err := byStatus(slices.DeleteFunc(strings.Split(words, ","), func(w string) bool { return w == "" }))
 		got := fmt.Sprint(f.States, " ", f.Cancelled)
 		if err != nil {
 			got = err.Error()

@@ -1,4 +1,4 @@
-package jobflags
+package jobs
 
 import (
 	"slices"
@@ -9,8 +9,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
-// StateNames returns the states of jobs, separated by commas.
-func StateNames() string { return strings.Join(states(), ", ") }
+// stateNames returns the states of jobs, separated by commas.
+func stateNames() string { return strings.Join(states(), ", ") }
 
 func states() []string {
 	var names []string
@@ -23,15 +23,15 @@ func states() []string {
 // statusWords returns the values of --status, which are those of the column STATUS of a list.
 func statusWords() []string { return append(states(), api.CancelledWord) }
 
-// StatusVar adds --status and its completion to a section. usage is the beginning of its help,
+// statusVar adds --status and its completion to a section. usage is the beginning of its help,
 // such as "Only jobs with status `STATE`".
-func StatusVar(s cli.Section, words *[]string, usage string) {
+func statusVar(s cli.Section, words *[]string, usage string) {
 	s.Flags.StringSliceVar(words, "status", nil, usage+": "+strings.Join(statusWords(), ", ")+".")
 	s.Offer("status", statusWords()...)
 }
 
-// ByStatus returns a filter for the values of --status, which may be in lower case.
-func ByStatus(words []string) (job.Filter, error) {
+// byStatus returns a filter for the values of --status, which may be in lower case.
+func byStatus(words []string) (job.Filter, error) {
 	var f job.Filter
 	for _, w := range words {
 		word := strings.ToUpper(w)

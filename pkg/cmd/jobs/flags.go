@@ -1,5 +1,4 @@
-// Package jobflags finds the jobs that a command line names, by IDs or by flags such as --last.
-package jobflags
+package jobs
 
 import (
 	"errors"
@@ -13,8 +12,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
-// Flags choose jobs, and say where to search for them.
-type Flags struct {
+// jobFlags choose jobs, and say where to search for them.
+type jobFlags struct {
 	// Connection chooses the cluster and the store.
 	Connection *connect.Flags
 	// Local chooses the jobs of this machine instead of a cluster's.
@@ -28,14 +27,14 @@ type Flags struct {
 }
 
 // Any reports whether any of the flags that choose jobs was given.
-func (f *Flags) Any() bool { return f.Last || f.Mine || f.Selector != "" }
+func (f *jobFlags) Any() bool { return f.Last || f.Mine || f.Selector != "" }
 
 // MayBeSeveral reports whether the command line can name several jobs. Output then includes the ID of each
 // job, even if only one is found.
-func (f *Flags) MayBeSeveral(args []string) bool { return len(args) > 1 || f.Any() && !f.Last }
+func (f *jobFlags) MayBeSeveral(args []string) bool { return len(args) > 1 || f.Any() && !f.Last }
 
 // Section returns the flags that choose jobs, for a command that takes IDs.
-func (f *Flags) Section() cli.Section {
+func (f *jobFlags) Section() cli.Section {
 	s := cli.NewSection("Flags instead of IDs")
 	s.Flags.BoolVar(&f.Last, "last", false, "The job you submitted last in this namespace.")
 	f.FilterVars(s)
@@ -43,13 +42,13 @@ func (f *Flags) Section() cli.Section {
 }
 
 // FilterVars adds the flags that choose several jobs to a section.
-func (f *Flags) FilterVars(s cli.Section) {
+func (f *jobFlags) FilterVars(s cli.Section) {
 	s.Flags.BoolVar(&f.Mine, "mine", false, "Only jobs you submitted.")
 	s.Flags.StringVarP(&f.Selector, "selector", "l", "", "Only jobs whose labels match `SELECTOR`, such as app=train.")
 }
 
 // ConnectionSection returns the flags that say where to search for jobs.
-func (f *Flags) ConnectionSection() cli.Section {
+func (f *jobFlags) ConnectionSection() cli.Section {
 	s := f.Connection.Section()
 	s.Flags.BoolVar(&f.Local, "local", false, "Use the jobs of this machine instead of a cluster. The full ID of a local job needs no flag, unless one chooses a cluster.")
 	return s
@@ -57,7 +56,7 @@ func (f *Flags) ConnectionSection() cli.Section {
 
 // StoreOf returns the URL of the store of a registry if --store was typed, which then chooses only
 // jobs in it: whoever types it to delete jobs means no others. It returns "" otherwise.
-func (f *Flags) StoreOf(registry job.Registry) string {
+func (f *jobFlags) StoreOf(registry job.Registry) string {
 	if f.Connection.Target.Store == "" {
 		return ""
 	}
@@ -65,7 +64,7 @@ func (f *Flags) StoreOf(registry job.Registry) string {
 }
 
 // ApplyTo adds the choice of the other flags to a filter.
-func (f *Flags) ApplyTo(filter *job.Filter) error {
+func (f *jobFlags) ApplyTo(filter *job.Filter) error {
 	if f.Selector != "" {
 		if f.Local {
 			return cli.Usagef("--selector: local jobs have no labels")
@@ -85,7 +84,7 @@ func (f *Flags) ApplyTo(filter *job.Filter) error {
 }
 
 // OneID is a cobra.PositionalArgs for commands that take one job, by its ID or by flags.
-func (f *Flags) OneID(sub *cobra.Command, args []string) error {
+func (f *jobFlags) OneID(sub *cobra.Command, args []string) error {
 	if len(args) > 1 {
 		return cli.Usagef("%s takes one job, got %s", sub.CommandPath(), strings.Join(args, " "))
 	}
@@ -93,7 +92,7 @@ func (f *Flags) OneID(sub *cobra.Command, args []string) error {
 }
 
 // SomeIDs is a cobra.PositionalArgs for commands that take jobs, by their IDs or by flags.
-func (f *Flags) SomeIDs(sub *cobra.Command, args []string) error {
+func (f *jobFlags) SomeIDs(sub *cobra.Command, args []string) error {
 	switch {
 	case len(args) > 0 && f.Any():
 		return cli.Usagef("%s takes either IDs or --last, --mine and --selector, not both", sub.CommandPath())
@@ -104,12 +103,12 @@ func (f *Flags) SomeIDs(sub *cobra.Command, args []string) error {
 }
 
 // NoID returns the error for a command line that names no job.
-func (f *Flags) NoID(sub *cobra.Command) error {
+func (f *jobFlags) NoID(sub *cobra.Command) error {
 	return cli.Usagef("job ID required: %s; list jobs with %s, or use --last for your newest", sub.UseLine(), f.listCommand())
 }
 
 // listCommand returns the command that lists the jobs among which an ID would be looked for.
-func (f *Flags) listCommand() string {
+func (f *jobFlags) listCommand() string {
 	if f.Local {
 		return "kubectl kinetic jobs list --local"
 	}
@@ -117,7 +116,7 @@ func (f *Flags) listCommand() string {
 }
 
 // CheckIDs checks the form of IDs, without contacting anything.
-func (f *Flags) CheckIDs(words []string) error {
+func (f *jobFlags) CheckIDs(words []string) error {
 	for _, word := range words {
 		if !job.CanBeID(word) {
 			return cli.Usagef("%q is not a valid job ID, so nothing was done; list jobs with %s", word, f.listCommand())

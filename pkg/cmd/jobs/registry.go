@@ -1,4 +1,4 @@
-package jobflags
+package jobs
 
 import (
 	"context"
@@ -12,23 +12,23 @@ import (
 )
 
 // Registry returns the place to search for jobs.
-func (f *Flags) Registry() (job.Registry, error) { return f.RegistryOf(false) }
+func (f *jobFlags) Registry() (job.Registry, error) { return f.RegistryOf(false) }
 
 // RegistryOf is Registry, for all namespaces of the cluster or only for one.
-func (f *Flags) RegistryOf(allNamespaces bool) (job.Registry, error) {
+func (f *jobFlags) RegistryOf(allNamespaces bool) (job.Registry, error) {
 	if f.Local {
 		return f.localRegistry()
 	}
 	return backend.JobsRegistry(f.Connection, allNamespaces)
 }
 
-func (f *Flags) localRegistry() (job.Registry, error) {
+func (f *jobFlags) localRegistry() (job.Registry, error) {
 	return backend.LocalJobsRegistry(f.Connection)
 }
 
 // localJob returns the local job with exactly this ID, nil if there is none. It needs no --local,
 // unless a flag chooses a cluster, where another job may have the same ID.
-func (f *Flags) localJob(ctx context.Context, id string) *job.Job {
+func (f *jobFlags) localJob(ctx context.Context, id string) *job.Job {
 	if f.Local || f.Connection.ChooseCluster() {
 		return nil
 	}
@@ -41,7 +41,7 @@ func (f *Flags) localJob(ctx context.Context, id string) *job.Job {
 
 // storedJob returns the job with exactly this ID if the store says that it has ended, which takes
 // no cluster; otherwise nil. why is the reason that there is no cluster.
-func (f *Flags) storedJob(ctx context.Context, id string, why error) *job.Job {
+func (f *jobFlags) storedJob(ctx context.Context, id string, why error) *job.Job {
 	if f.Local {
 		return nil
 	}
@@ -69,16 +69,16 @@ func notFound(err error) error {
 	return err
 }
 
-// None returns the error that a filter chooses no job of a registry. It is a job.ErrNoJob.
-func None(filter job.Filter, registry job.Registry) error {
+// noJobs returns the error that a filter chooses no job of a registry. It is a job.ErrNoJob.
+func noJobs(filter job.Filter, registry job.Registry) error {
 	if filter.Chooses() {
-		return fmt.Errorf("%w%s that match", job.ErrNoJob, Where(registry))
+		return fmt.Errorf("%w%s that match", job.ErrNoJob, inPlace(registry))
 	}
-	return fmt.Errorf("%w%s", job.ErrNoJob, Where(registry))
+	return fmt.Errorf("%w%s", job.ErrNoJob, inPlace(registry))
 }
 
-// Where returns the location of a registry's jobs for a message, such as " in namespace ml".
-func Where(registry job.Registry) string {
+// inPlace returns the location of a registry's jobs for a message, such as " in namespace ml".
+func inPlace(registry job.Registry) string {
 	switch {
 	case registry.Kind == api.BackendLocal:
 		return " on this machine"

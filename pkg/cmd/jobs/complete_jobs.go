@@ -1,4 +1,4 @@
-package jobflags
+package jobs
 
 import (
 	"context"
@@ -14,16 +14,16 @@ import (
 
 // CompleteIDs completes the IDs of jobs, and shows the function, the state and the age of each. It
 // leaves out IDs that are already typed.
-func (f *Flags) CompleteIDs(sub *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+func (f *jobFlags) CompleteIDs(sub *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 	return f.completeIDs(sub, job.Beginning{Prefix: word, Except: args})
 }
 
 // CompleteUnended is CompleteIDs without jobs that have ended.
-func (f *Flags) CompleteUnended(sub *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
+func (f *jobFlags) CompleteUnended(sub *cobra.Command, args []string, word string) ([]string, cobra.ShellCompDirective) {
 	return f.completeIDs(sub, job.Beginning{Prefix: word, Except: args, Unended: true})
 }
 
-func (f *Flags) completeIDs(sub *cobra.Command, b job.Beginning) ([]string, cobra.ShellCompDirective) {
+func (f *jobFlags) completeIDs(sub *cobra.Command, b job.Beginning) ([]string, cobra.ShellCompDirective) {
 	if len(b.Except) > 0 && !strings.Contains(sub.Use, "…") || f.Any() {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
@@ -36,26 +36,26 @@ func (f *Flags) completeIDs(sub *cobra.Command, b job.Beginning) ([]string, cobr
 
 // CompleteHosts completes the hosts of the job that is already typed: all, their numbers, and the parts of the Pathways
 // runtime.
-func (f *Flags) CompleteHosts(sub *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+func (f *jobFlags) CompleteHosts(sub *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	j := f.typedJob(sub, args)
 	if j == nil || len(args) > 1 {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	hosts := append([]string{"all"}, numbers(j)...)
+	hosts := append([]string{"all"}, hostNumbers(j)...)
 	return append(hosts, j.Handle.Pathways.Parts()...), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
 // CompleteHostNumbers completes the numbers of the hosts of the job that is already typed.
-func (f *Flags) CompleteHostNumbers(sub *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
+func (f *jobFlags) CompleteHostNumbers(sub *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	j := f.typedJob(sub, args)
 	if j == nil {
 		return nil, cobra.ShellCompDirectiveNoFileComp
 	}
-	return numbers(j), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
+	return hostNumbers(j), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
 
 // typedJob returns the job that is already typed, nil if it can't be found soon.
-func (f *Flags) typedJob(sub *cobra.Command, args []string) *job.Job {
+func (f *jobFlags) typedJob(sub *cobra.Command, args []string) *job.Job {
 	switch {
 	case f.Any():
 		args = nil
@@ -71,8 +71,8 @@ func (f *Flags) typedJob(sub *cobra.Command, args []string) *job.Job {
 	return j
 }
 
-// numbers returns the numbers of a job's hosts.
-func numbers(j *job.Job) []string {
+// hostNumbers returns the numbers of a job's hosts.
+func hostNumbers(j *job.Job) []string {
 	var hosts []string
 	for n := range max(j.Handle.Hosts, 1) {
 		hosts = append(hosts, strconv.Itoa(n))
