@@ -61,6 +61,7 @@ def publish_to_store(attempt, outcome, finished, may_end, whole=True):
     else:
         kept = publish_result(attempt, outcome, finished, end) if whole else None
     if kept:
+        attempt.recorded = True  # or will be, by the other attempt
         attempt.say(kept)
     elif end:
         found = try_to(attempt, outcome, "record how the job ended", lambda: publish_end(attempt, end)) or (end if whole else None)

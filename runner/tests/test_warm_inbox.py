@@ -103,6 +103,13 @@ class Inboxes(StoreCase):
         self.put("0.in")
         self.wait(lambda: self.host.came and not self.ends())
 
+    def test_an_object_that_is_too_large(self):
+        self.open_inbox()
+        self.put("0.in")
+        self.assertEqual(self.said(0), b"hello")
+        self.put("1.in", data=b"x" * (inbox.PIECE + 1))
+        self.wait(lambda: not self.ends())
+
     def test_an_outage_loses_nothing(self):
         self.open_inbox()
         self.put("0.in")

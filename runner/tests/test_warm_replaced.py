@@ -1,23 +1,26 @@
 """A pod that replaces a lost one of a warm host: it runs again what that has not ended, and nothing else."""
 
+import hmac
 import json
 import os
 import shutil
 import signal
 import subprocess
 import sys
+import time
 import unittest
 
 from fixture import RUNNER, TIMEOUT, function
 from hosting import SECRET, UID, Hosting, Ring
 from kinetic_runner.warm import frames
+from kinetic_runner.warm.ends import LABEL
 
 POD = """
 import json, sys; sys.path.insert(0, %r)
 from kinetic_runner.warm.ends import store_of, unended
 from kinetic_runner.warm.holder import Holder
 work, first = json.loads(sys.argv[1])
-holder = Holder(%r, %r, work, 0, 1000.0, 1000.0, unended=lambda: unended(store_of("host", first["argv"]), "host"))
+holder = Holder(%r, %r, work, 0, 1000.0, 1000.0, unended=lambda: unended(store_of("host", first["argv"]), "host", b"secret"))
 print(holder.port, flush=True)
 holder.expect(first)
 holder.take(None, first)
@@ -52,8 +55,13 @@ class Replaced(Hosting):
         order = self.order(job, function(), {"train.py": source})
         at = order["argv"].index("--work")
         del order["argv"][at : at + 2]  # each pod has its own
-        self.put(f"warm/host/{job}", json.dumps(order).encode())
+        self.put(f"warm/host/{job}", self.record(order))
         return order
+
+    def record(self, order, key=SECRET):
+        """What a client with the host's key writes of a call."""
+        text = json.dumps(order)
+        return json.dumps({"call": text, "mac": hmac.digest(key, f"{LABEL}host\0{text}".encode(), "sha256").hex()}).encode()
 
     def ended(self, job):
         """How a call ended, None if it has not."""
@@ -111,6 +119,70 @@ class Replaced(Hosting):
         ring = Ring(self, port)
         ring.send(frames.ATTACH, {"id": "other", "lines": -1, "follow": True})
         self.assertEqual(ring.receive()[1]["state"], "unknown")
+        self.assertEqual(process.wait(TIMEOUT), 0)
+
+    def test_records_of_strangers(self):
+        """Whoever can write to the store, but has not the host's key, has nothing run."""
+        first = self.given("first", "def f(): return 1")
+        process, port = self.pod(first)
+        self.assertEqual(self.follow(port, "first")[1], 0)
+        process.kill()
+        later = self.given("later", TWICE)
+        for job, record in (("evil", self.record(dict(later, id="evil"), b"a guess")), ("moved", self.record(later)), ("list", b"[]"), ("none", b"")):
+            self.put(f"{job}/attempts/1.json", b"{}")
+            self.put(f"warm/host/{job}", record)
+        process, port = self.pod(first)
+        self.assertEqual(process.wait(TIMEOUT), 0)
+        self.assertEqual([self.ended(job) for job in ("evil", "moved", "list", "none", "later")], [None] * 5)  # later has not begun
+
+    def test_a_call_that_waits_is_refused_by_a_pod_that_ends(self):
+        first, later = self.given("first", TWICE), self.given("later", "def f(): return 5")
+        process, port = self.pod(first)
+        ring = Ring(self, port)
+        ring.send(frames.CALL, dict(later, wait=True))
+        self.assertEqual(ring.receive()[1]["state"], "queued")
+        self.lose(process, port, "first")
+        self.assertEqual(ring.receive()[1]["state"], "refused")
+
+    def test_a_pod_that_was_wrongly_taken_for_lost(self):
+        """Its attempt leaves the end of the call to the next one."""
+        source = """import os, time
+def f():
+  print("begun", flush=True)
+  while not os.path.exists(%r + os.environ["KINETIC_ATTEMPT"]): time.sleep(0.01)
+  return os.environ["KINETIC_ATTEMPT"]"""
+        go = os.path.join(self.root, "go-")
+        first, rings = self.given("first", source % go), []
+        for _ in range(2):
+            _, port = self.pod(first)
+            rings.append(Ring(self, port))
+            rings[-1].send(frames.ATTACH, {"id": "first", "lines": -1, "follow": True})
+            while rings[-1].receive()[0] != frames.OUT:
+                pass
+        for number, ring in enumerate(rings, 1):
+            open(f"{go}{number}", "w").close()
+            self.end(ring)
+        self.assertEqual((self.ended("first")["state"], self.ended("first")["attempt"], self.result("first")["value"]), ("SUCCEEDED", 2, "2"))
+
+
+class Ends(Hosting):
+    def test_the_end_of_a_killed_call_is_recorded_before_the_host_ends(self):
+        process, port = self.host(limit=4.0)
+        job, ring = self.begun(port, "import os, time\ndef f():\n  print('begun', flush=True)\n  time.sleep(4)\n  os.kill(os.getppid(), 9)\n  time.sleep(99)")
+        self.assertEqual(self.end(ring), -signal.SIGKILL)
+        self.assertEqual(process.wait(TIMEOUT), 0)
+        with open(os.path.join(self.store, job, "end.json")) as file:
+            self.assertEqual(json.load(file)["reason"], "Killed")
+
+    def test_a_host_waits_for_the_call_of_a_client_that_has_asked(self):
+        process, port = self.host(idle=0.5)
+        ring = Ring(self, port)
+        ring.send(frames.STAT, {})
+        ring.receive()
+        time.sleep(1.0)  # longer than the host stays without a client
+        ring.send(frames.CALL, self.order("call", function(), {"train.py": "def f(): return 1"}))
+        self.assertEqual(ring.receive()[1]["state"], "started")
+        self.assertEqual(self.end(ring), 0)
         self.assertEqual(process.wait(TIMEOUT), 0)
 
 

@@ -128,6 +128,9 @@ func (r *warmRun) find(ctx context.Context) (host kube.WarmHost, conn *warm.Conn
 			return host, nil, ctx.Err()
 		case err != nil:
 			why = fmt.Sprintf("could not reach %s: %v", host.ID, err)
+		case conn.Slow && len(r.planned.WarmRecord().Argv) == 0:
+			why = "a variable of -e may be a secret, and without the right to forward ports it would go through the store; use --secret-env"
+			_ = conn.Close()
 		case state.Current != "" && !r.planned.Spec.KeepWarm.Wait:
 			why = fmt.Sprintf("%s is busy with %s, %s so far", host.ID, state.Current, duration.HumanDuration(seconds(state.Seconds)))
 			_ = conn.Close()
@@ -205,15 +208,21 @@ func (r warmRun) ring(ctx context.Context, host kube.WarmHost, conn *warm.Conn) 
 	r.planned.Spec.Host = host.ID
 	r.to.registry = backend.Ringing(r.to.registry, r.planned.Spec.ID, conn)
 	r.options.planned = r.planned
+	record, err := conn.Record(r.planned.WarmRecord(), host.ID)
+	if err != nil {
+		return err
+	}
 	return r.start(ctx, r.planned, r.to, submit.Hooks{Start: func(ctx context.Context, spec api.Spec, _ map[string]string) error {
-		if err := r.note(ctx, spec); err != nil {
+		if err := r.note(ctx, spec, record); err != nil {
 			return err
 		}
 		defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 		err := conn.Call(r.planned.WarmCall(), func() { r.ui.Note("waiting for " + host.ID) })
 		switch {
 		case declined(err):
-			_ = r.to.registry.Store.Delete(ctx, store.WarmCall(spec.Host, spec.ID))
+			if err := r.to.registry.Store.Delete(ctx, store.WarmCall(spec.Host, spec.ID)); err != nil {
+				return err
+			}
 			return fmt.Errorf("warm host %s is no longer free: %w", host.ID, err)
 		case err != nil && ctx.Err() == nil:
 			return errors.Join(fmt.Errorf("giving the call to warm host %s: %w", host.ID, err), api.ErrMayRun)
@@ -257,9 +266,13 @@ func (r *warmRun) begin(ctx context.Context) error {
 	if spec.Backend.IsLeaderWorkerSet() {
 		go r.tidy(ctx)
 	}
+	record, err := warm.NewRecord(r.planned.WarmRecord(), spec.ID, key)
+	if err != nil {
+		return err
+	}
 	submission := r.to.cluster.Submission(rendered.Objects())
 	return r.start(ctx, r.planned, r.to, submit.Hooks{Ready: submission.Ready, Start: func(ctx context.Context, call api.Spec, secrets map[string]string) error {
-		if err := r.note(ctx, call); err != nil {
+		if err := r.note(ctx, call, record); err != nil {
 			return err
 		}
 		if err := backend.WarmKeys().Remember(spec.ID, key); err != nil {
@@ -282,8 +295,8 @@ func (r *warmRun) tidy(ctx context.Context) {
 }
 
 // note records in the store which host gets the call, for those who list the calls of hosts.
-func (r *warmRun) note(ctx context.Context, call api.Spec) error {
-	err := records.Create(ctx, r.to.registry.Store, store.WarmCall(call.Host, call.ID), r.planned.WarmRecord(), nil)
+func (r *warmRun) note(ctx context.Context, call api.Spec, record warm.Record) error {
+	err := records.Create(ctx, r.to.registry.Store, store.WarmCall(call.Host, call.ID), record, nil)
 	if errors.Is(err, store.ErrExists) {
 		return nil
 	}

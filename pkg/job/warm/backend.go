@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -176,9 +177,13 @@ func (b Backend) Logs(ctx context.Context, h api.Handle, a *logs.Archive, o logs
 	if a.Ended(ctx) {
 		return logs.Stored(ctx, a.Store, h.JobID, o, w)
 	}
-	err := b.followAll(ctx, h, a, o, w)
+	out, errOut := &counter{Writer: w.Out}, &counter{Writer: w.Err}
+	err := b.followAll(ctx, h, a, o, display.Streams{Out: out, Err: errOut})
 	if err == nil || ctx.Err() != nil {
 		return errors.Join(ctx.Err(), err)
+	}
+	if !o.Merges() && o.Tail < 0 { // else the store has the lines in another order, or others
+		w.Out, w.Err = out.rest(), errOut.rest()
 	}
 	if !errors.Is(err, ErrNoHost) && !errors.Is(err, ErrUnknown) {
 		b.Warn(fmt.Sprintf("the log of job %s is shown from the store: %v", h.JobID, err))
@@ -320,6 +325,13 @@ func (b Backend) Delete(ctx context.Context, h api.Handle, o api.DeleteOptions) 
 	}
 	host, statusErr := b.Backend.Status(ctx, HostOf(h))
 	if statusErr == nil && host.State == api.Pending {
+		others, err := b.hasOthers(ctx, h)
+		switch {
+		case err != nil:
+			return err
+		case others: // a new pod is to run one of them again, and finds that this one has ended
+			return ending()
+		}
 		return b.Backend.Delete(ctx, HostOf(h), o)
 	}
 	conn, err := b.Dial(ctx, HostOf(h), 0)
@@ -338,10 +350,16 @@ func (b Backend) Delete(ctx context.Context, h api.Handle, o api.DeleteOptions) 
 	defer cancel()
 	defer context.AfterFunc(waiting, func() { _ = conn.Close() })()
 	_, err = conn.Follow(h.JobID, 0, io.Discard)
-	if errors.Is(err, ErrUnknown) { // it had not begun, or is long over
+	if errors.Is(err, ErrUnknown) || waiting.Err() == nil { // it had not begun, or is over, or its host is ending, too
 		err = nil
 	}
 	return errors.Join(failure, err)
+}
+
+// hasOthers reports whether the host of a call was given others that have not ended.
+func (b Backend) hasOthers(ctx context.Context, h api.Handle) (bool, error) {
+	calls, err := b.callsOf(ctx, api.JobSummary{ID: h.Host, Store: h.Store, Namespace: h.Namespace, Status: api.Status{State: api.Pending}}, nil)
+	return slices.ContainsFunc(calls, func(call api.JobSummary) bool { return call.ID != h.JobID && !call.State.Ended() }), err
 }
 
 // forget deletes the record that a host was given a call.

@@ -22,6 +22,7 @@ type Conn struct {
 	Slow bool
 
 	way     io.ReadWriteCloser
+	secret  []byte
 	pod     string // its UID
 	channel *channel
 	// called is the call whose output the host sends already, since it was given on this connection.
@@ -63,7 +64,7 @@ var ErrUnknown = errors.New("the host does not know this call")
 
 // Connect makes a connection to a host out of one to its port. secret is the key of the host, podUID that of its pod.
 func Connect(way io.ReadWriteCloser, secret []byte, podUID string) (*Conn, error) {
-	c := &Conn{way: way, pod: podUID}
+	c := &Conn{way: way, secret: secret, pod: podUID}
 	err := c.within(func() (err error) {
 		c.channel, err = greet(way, secret, podUID)
 		return err
@@ -77,6 +78,11 @@ func Connect(way io.ReadWriteCloser, secret []byte, podUID string) (*Conn, error
 
 // Close closes the connection. A call that has begun goes on.
 func (c *Conn) Close() error { return c.way.Close() }
+
+// Record returns the record of a call that is given to the host with this ID.
+func (c *Conn) Record(call api.WarmCall, host string) (Record, error) {
+	return NewRecord(call, host, c.secret)
+}
 
 // State asks what the host does.
 func (c *Conn) State() (s State, err error) {

@@ -16,6 +16,7 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
+	"syscall"
 	"testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -23,6 +24,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/warm"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 const (
@@ -250,6 +252,67 @@ func (c *cut) Read(p []byte) (int, error) {
 	n, err := c.ReadWriteCloser.Read(p[:min(len(p), c.left)])
 	c.left -= n
 	return n, err
+}
+
+// drained starts a holder with a call, and a backend for it. The holder is told to end when the call has begun.
+func drained(t *testing.T, state api.State) (b warm.Backend, h api.Handle, end func()) {
+	t.Helper()
+	process, address := start(t, program)
+	dir := t.TempDir()
+	call := command(t, dir, "sh", "-c", "echo begun; sleep 600")
+	b, _, h = backend(t, jobtest.Backend{State: state})
+	h.JobID = call.ID
+	s, err := store.OpenFile("file://" + dir)
+	if err != nil {
+		t.Fatal(err)
+	}
+	h.Store, b.OpenStore = s.URL(), func(string) (store.Store, error) { return s, nil }
+	b.Dial = func(context.Context, api.Handle, int) (*warm.Conn, error) {
+		way, err := net.Dial("tcp", address)
+		if err != nil {
+			return nil, warm.ErrNoHost
+		}
+		return warm.Connect(way, []byte(secret), podUID)
+	}
+	conn, err := b.Dial(t.Context(), h, 0)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if err := conn.Call(call, nil); err != nil {
+		t.Fatal(err)
+	}
+	return b, h, func() { _ = process.Signal(syscall.SIGTERM) }
+}
+
+// The log of a call whose host ends is shown once.
+func TestLogOfADrainedHost(t *testing.T) {
+	b, h, end := drained(t, api.NotFound)
+	s, err := b.OpenStore("")
+	if err != nil {
+		t.Fatal(err)
+	}
+	var out strings.Builder
+	w := writerFunc(func(p []byte) (int, error) {
+		if strings.Contains(string(p), "begun") {
+			end()
+		}
+		return out.Write(p)
+	})
+	if err := b.Logs(t.Context(), h, &logs.Archive{Store: s, JobID: h.JobID}, logs.Options{Tail: -1, Host: -1, Follow: true}, display.Both(w)); err != nil {
+		t.Fatal(err)
+	}
+	if want := "begun\nkinetic: sh was terminated\n"; out.String() != want {
+		t.Errorf("got %q, want %q", out.String(), want)
+	}
+}
+
+// A call can be cancelled while its host ends.
+func TestCancelOnADrainedHost(t *testing.T) {
+	b, h, end := drained(t, api.Running)
+	cancelled := false
+	if err := b.Delete(t.Context(), h, api.DeleteOptions{Ending: func() error { end(); cancelled = true; return nil }}); err != nil || !cancelled {
+		t.Errorf("cancelled: %v, %v", cancelled, err)
+	}
 }
 
 func TestStrangers(t *testing.T) {

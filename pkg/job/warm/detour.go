@@ -50,7 +50,9 @@ func ConnectThroughStore(ctx context.Context, s store.Store, host string, number
 	if err != nil {
 		return nil, errors.Join(err, s.Close())
 	}
+	stop := context.AfterFunc(ctx, func() { _ = way.Close() })
 	c, err := Connect(way, secret, podUID)
+	stop()
 	if err != nil {
 		return nil, fmt.Errorf("connecting through the store %s: %w", s.URL(), err)
 	}

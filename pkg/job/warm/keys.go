@@ -2,10 +2,13 @@ package warm
 
 import (
 	"encoding/hex"
+	"encoding/json"
 	"os"
 	"path/filepath"
 	"strings"
 	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 // keyAge is how old the key of a host is when this machine forgets it: no host lives that long.
@@ -30,6 +33,28 @@ func (k Keys) Remember(host string, key []byte) error {
 		return err
 	}
 	return os.WriteFile(filepath.Join(k.Dir, host), []byte(hex.EncodeToString(key)), 0o600)
+}
+
+// Record is what the store has of a call that a host was given. A pod that replaces a lost one runs the call again, if its host's key has
+// signed it: others can write to the store, too.
+type Record struct {
+	Call string `json:"call,omitempty"` // api.WarmCall, "" if nobody can run it again
+	MAC  string `json:"mac,omitempty"`
+}
+
+// recordLabel keeps the signatures of records apart from others with the same key. ends.py has it, too.
+const recordLabel = "kinetic warm call 1\x00"
+
+// NewRecord returns the record of a call of a host with this key.
+func NewRecord(call api.WarmCall, host string, key []byte) (Record, error) {
+	if len(call.Argv) == 0 {
+		return Record{}, nil
+	}
+	text, err := json.Marshal(call)
+	if err != nil {
+		return Record{}, err
+	}
+	return Record{Call: string(text), MAC: hex.EncodeToString(sign(key, []byte(recordLabel+host+"\x00"), text))}, nil
 }
 
 // Recall returns the key of a host, nil if it is not known here.

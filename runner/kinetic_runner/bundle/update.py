@@ -26,7 +26,7 @@ def update_bundle(store, index, workspace, memory):
 
     memory is the path of a file beside the workspace that says what was written there.
     """
-    if os.path.islink(workspace) or os.path.isfile(workspace):  # a call did that: never touch what a link leads to
+    if os.path.islink(workspace) or os.path.lexists(workspace) and not os.path.isdir(workspace):  # a call did that: never touch what a link leads to
         os.unlink(workspace)
     os.makedirs(workspace, exist_ok=True)
     known = recall(memory)

@@ -10,6 +10,7 @@ import time
 from contextlib import suppress
 
 from ..process import PROGRAM, close_all
+from ..text import timestamp
 from .handover import KEPT
 from .ready import LAST
 
@@ -49,7 +50,7 @@ class HostedCall:
     """A call on this host: who runs it, what it has printed, and how it ended."""
 
     def __init__(self, job, folder):
-        self.job, self.began = job, time.monotonic()
+        self.job, self.began, self.started = job, time.monotonic(), timestamp()
         self.pid, self.code, self.argv = 0, None, []  # of its runner
         self.log, self._report = (os.path.join(folder, job + end) for end in (".log", ".json"))
         self._file = None
@@ -111,7 +112,10 @@ class HostedCall:
     @property
     def report(self):
         """What its runner has reported, as an object, empty if it was killed."""
-        return json.loads(self.end.get("report") or "{}")
+        try:
+            return json.loads(self.end.get("report") or "{}")
+        except ValueError:  # the disk was full
+            return {}
 
     def forget(self):
         """Remove its files. The store has its log."""

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """Calls whose runners recorded no end: they were killed, the store was away for too long, or their pod was lost."""
 
+import hmac
 import json
 import signal
 import threading
@@ -9,7 +10,7 @@ import time
 
 from ..contract import OBJECTS
 from ..documents import VERSION
-from ..errors import RunnerError, explain
+from ..errors import RunnerError, Unreachable, explain
 from ..options import parse_options
 from ..outcome import EXIT_KILLED, EXIT_RUNNER, KILLED, RUNNER_FAILURE, signal_name
 from ..publish import end_metadata, end_of_result
@@ -18,25 +19,29 @@ from ..store import open_store
 from ..store.names import record_name
 from ..text import tell, timestamp
 
+LABEL = "kinetic warm call 1\0"  # what the key signs
+LOOK_SECONDS = 60.0  # for the look at the records of a lost pod, meanwhile the host serves nobody
 PAUSE_SECONDS = 5.0  # between tries, each of which may take minutes
 NOT_IN_END = ("value", "error", "recorded")  # of a report
 
 
 def record_end(call):
-    """Record the end of a call of this host, which its runner has not recorded, in a thread, as soon as the store can be reached."""
-    threading.Thread(target=_record, args=(call.job, call.argv, end_of(call)), daemon=True).start()
+    """Record the end of a call of this host, which its runner has not recorded, as soon as the store can be reached. Return the thread that does so."""
+    thread = threading.Thread(target=_record, args=(call.job, call.argv, end_of(call)), daemon=True)
+    thread.start()
+    return thread
 
 
 def _record(job, argv, end):
-    try:
-        store = store_of(job, argv)
-    except (OSError, RunnerError) as exc:
-        return tell(f"kinetic: cannot record the end of call {job}: {explain(exc)}\n")
     while True:
         try:
+            store = store_of(job, argv)
+            end["attempt"] = max(1, len(list(store.list(OBJECTS["attempts"] % job))))
             return end_of_result(store, job) or create_or_read(store, record_name(job, "end"), end, end_metadata(end))
-        except (OSError, RunnerError):
+        except (OSError, Unreachable):
             time.sleep(PAUSE_SECONDS)
+        except RunnerError as exc:
+            return tell(f"kinetic: cannot record the end of call {job}: {explain(exc)}\n")
 
 
 def store_of(job, argv):
@@ -54,19 +59,35 @@ def end_of(call):
     if code == -signal.SIGKILL:
         why += ": the memory of the pod may have run out"
     reason, exit_code = (KILLED, EXIT_KILLED) if code < 0 else (RUNNER_FAILURE, EXIT_RUNNER)
-    now = timestamp()
-    end = {"version": VERSION, "state": "FAILED", "reason": reason, "message": why, "exit_code": exit_code, "host": 0, "attempt": 1}
-    return dict(end, started=now, finished=now, by="runner")
+    end = {"version": VERSION, "state": "FAILED", "reason": reason, "message": why, "exit_code": exit_code, "host": 0}
+    return dict(end, started=call.started, finished=timestamp(), by="runner")
 
 
-def unended(store, host):
-    """Return the calls that were given to a host and have no end, those that have begun first. A call with a variable that may be a secret is not among them."""
-    folder, begun, others = OBJECTS["warm_calls"] % host, [], []
+def unended(store, host, secret):
+    """Return the calls that have begun on a host and have no end.
+
+    Only a call whose record is signed with the host's key is among them: others can write to the store, too. That of a call with a
+    variable that may be a secret has no call.
+    """
+    store.hurry(time.monotonic() + LOOK_SECONDS)
+    found, folder = [], OBJECTS["warm_calls"] % host
     for job in store.list(folder):
-        if store.exists(record_name(job, "end")):
+        if store.exists(record_name(job, "end")) or not store.exists(OBJECTS["attempt"] % (job, "", 1)):
             continue
         with store.open(folder + job) as file:
-            order = json.loads(whole(file))
-        if order.get("argv"):
-            (begun if store.exists(OBJECTS["attempt"] % (job, "", 1)) else others).append(order)
-    return begun + others
+            order = order_of(whole(file), host, secret)
+        if order is not None and order.get("id") == job:
+            found.append(order)
+    return found
+
+
+def order_of(record, host, secret):
+    """Return the call in a record, None if nobody with the host's key has written it."""
+    try:
+        document = json.loads(record)
+        text, mac = document["call"], bytes.fromhex(document["mac"])
+    except (KeyError, TypeError, ValueError):
+        return None
+    if not hmac.compare_digest(hmac.digest(secret, f"{LABEL}{host}\0{text}".encode(), "sha256"), mac):
+        return None
+    return json.loads(text)

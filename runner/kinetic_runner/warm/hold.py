@@ -44,7 +44,7 @@ def main(argv, _):
         return leave_set(own[SET], group, "the hosts were started again") if SET in own else 1
     pod_uid, level = os.environ.get("KINETIC_POD_UID", ""), own.get(LEVEL, PRELOADED)
     host, argv = own.get(ID, ""), others + (first or {"argv": []})["argv"]
-    holder = Holder(secret, pod_uid, WORK, PORTS["warm"], idle, limit, level, others + flags, group, lambda: unended(store_of(host, argv), host))
+    holder = Holder(secret, pod_uid, WORK, PORTS["warm"], idle, limit, level, others + flags, group, lambda: unended(store_of(host, argv), host, secret))
     if first is not None:
         holder.expect(first)
         if not group.follows:

@@ -24,6 +24,8 @@ from .ends import record_end
 
 CONNECTIONS = 8
 TAIL_SECONDS = 0.01  # between looks for output of a call that somebody follows
+RECORD_SECONDS = 10.0  # for the end of the last call to be recorded
+ASKED_SECONDS = 60.0  # for a client to pack its call after it has asked what this host does
 REASON_SECONDS = 1.0  # from the loss of a host to the end of the call
 SILENT_SECONDS = 17.0  # if the host was silent: the connection of the runner has a clock of its own
 VERDICT_SECONDS = 5.0  # from the end of a call on another host
@@ -49,6 +51,7 @@ class Holder:
         self.listen(listener, lambda connection: Client(self, connection, Frames(secret, pod_uid, True)), CONNECTIONS)
         self.port = listener.getsockname()[1]
         self._leftovers = Leftovers()
+        self._recording = None  # a thread that records the end of a call
         self._is_new = True  # until its first call has ended, which tells whether this pod replaces another
         self._calls, self._current, self._cancelled = {}, None, set()
         self._keeper = KeptProcess(work, level)
@@ -109,6 +112,8 @@ class Holder:
         if self._ready is not None:
             self._ready.dismiss()
         self._keeper.end()
+        if self._recording is not None:
+            self._recording.join(RECORD_SECONDS)
 
     def _runner(self):
         return ReadyRunner(self._work, self._keeper.last, self._keeper.socket)
@@ -120,7 +125,10 @@ class Holder:
 
     def _ends_at(self):
         """Return the time.monotonic() at which this host ends if no call comes."""
-        return math.inf if self._group.follows else min(self._free_since + self._idle, self._began + self._limit)
+        if self._group.follows:
+            return math.inf
+        asked = max((peer.asked_at for peer in self._peers), default=-math.inf)
+        return max(min(self._free_since + self._idle, self._began + self._limit), asked + ASKED_SECONDS)
 
     def _pause(self):
         """Return for how long to wait for events."""
@@ -136,6 +144,7 @@ class Holder:
         if signal.SIGTERM in numbers or signal.SIGINT in numbers:
             self._stopping = self.terminated = True
             self._stop()
+            self._refuse_waiting()
         while True:
             try:
                 pid, status = os.waitpid(-1, os.WNOHANG)
@@ -197,7 +206,7 @@ class Holder:
         self._is_new = False
         self.left_unended = self.leaves(call)
         if not (self.left_unended or self._group.follows or call.report.get("recorded")):
-            record_end(call)
+            self._recording = record_end(call)
 
     def leaves(self, call):
         """Report whether this host leaves a call whose runner has ended to the pod that replaces it."""
@@ -211,7 +220,7 @@ class Holder:
             orders = tell(f"kinetic: cannot look for calls of a lost pod: {exc}\n")
         for order in orders or ():
             self.take(None, order)
-        self._stopping = self._stopping or not orders
+        self._stopping = self._stopping or not orders and not self._waiting
         self._is_new = False
         self._answer_who_awaits(lambda job: not self._is_waiting(job))
 
@@ -332,11 +341,15 @@ class Holder:
         self._stopping, self.lost = True, why
         for _, order in self._waiting:
             self._group.cancel(order["id"])
+        self._refuse_waiting()
+        self._stop_at = time.monotonic() + (SILENT_SECONDS if silent else REASON_SECONDS)
+
+    def _refuse_waiting(self):
+        """Tell the clients of calls that wait for their turn that these never begin here."""
         for peer in list(self._peers):
             if peer.awaited is not None:
                 self._refuse(peer, peer.awaited[0])
                 peer.awaited = None
-        self._stop_at = time.monotonic() + (SILENT_SECONDS if silent else REASON_SECONDS)
 
     def _stop(self):
         """Tell the call that runs to end."""

@@ -7,6 +7,7 @@ are NAME.0.out, NAME.1.out and so on. Each side deletes what it has read. An emp
 ends the connection, and so does NAME.end, which the client writes. The host trusts these connections as little as those to its port.
 """
 
+import math
 import re
 import select
 import socket
@@ -15,7 +16,6 @@ import time
 from contextlib import suppress
 
 from ..errors import AlreadyExists, RunnerError
-from ..records import whole
 
 LOOK_SECONDS, BUSY_SECONDS = 2.0, 0.1  # between two looks: the longest, and after something has come
 SILENT_SECONDS = 90.0  # a client writes more often than that
@@ -45,10 +45,11 @@ class Inbox:
         while True:
             last = self._closing.is_set()
             try:
-                pause = BUSY_SECONDS if self._look() else min(2 * pause, LOOK_SECONDS)
+                busy = self._look()
+                pause = BUSY_SECONDS if busy else min(2 * pause, LOOK_SECONDS)
             except (RunnerError, OSError):
-                pause = LOOK_SECONDS  # the store is away; what it has is read later
-            if last:
+                busy, pause = False, LOOK_SECONDS  # the store is away; what it has is read later
+            if last and not busy and not any(connection.unread for connection in self._connections.values()):
                 return
             self._closing.wait(pause)
 
@@ -69,7 +70,8 @@ class Inbox:
         busy = False
         for name, connection in list(self._connections.items()):
             objects = names.get(name, set())
-            busy |= connection.exchange({object[len(name) :] for object in objects})
+            with suppress(RunnerError, OSError):  # the others go on
+                busy |= connection.exchange({object[len(name) :] for object in objects})
             if f"{name}.end" in objects or connection.is_silent:
                 connection.close()
                 del self._connections[name]
@@ -104,9 +106,11 @@ class Connection:
     def exchange(self, objects):
         """Pass on what both sides have sent, given the ends of the names of the objects that are there; return whether there was something."""
         before = self._received, self._sent
-        while (end := f".{self._received}.in") in objects:
+        while not self.is_silent and (end := f".{self._received}.in") in objects:
             self._receive(self._prefix + end)
-        self.unread = [number for number in self.unread if f".{number}.out" in objects]
+        unread = [number for number in self.unread if f".{number}.out" in objects]
+        if unread != self.unread:
+            self.unread, self._heard = unread, time.monotonic()
         while not self._ended and len(self.unread) < WINDOW and (self._outgoing is not None or self._has_more):
             self._send()
         return before != (self._received, self._sent)
@@ -116,8 +120,13 @@ class Connection:
         return bool(select.select([self._socket], (), (), 0)[0])
 
     def _receive(self, name):
+        data = b""
         with self._store.open(name) as file:
-            data = whole(file)
+            while len(data) <= PIECE and (block := file.read(PIECE)):
+                data += block
+        if len(data) > PIECE:
+            self._ended, self._heard = True, -math.inf  # no client writes that much at once
+            return
         with suppress(OSError):  # the host has closed it: _send() tells the client
             self._socket.sendall(data)
         self._received, self._heard = self._received + 1, time.monotonic()
