@@ -56,20 +56,12 @@ func warmAnnotations(s api.Spec) map[string]string {
 	return all
 }
 
-// disruptionRule is the rule of the base about lost nodes.
-const disruptionRule = "/spec/podFailurePolicy/rules/0"
-
 // hostTTL is for how many seconds a host that has ended stays, so that it can be seen why.
 const hostTTL = 600
 
-// warm turns the Job of a call into that of a warm host. The deadline is for one that hangs. Of several hosts none is replaced: the
-// others have ended their call.
+// warm turns the Job of a call into that of a warm host. The deadline is for one that hangs.
 func (p *patch) warm(s api.Spec) {
 	w, keep := s.Warm, s.KeepWarm
-	if s.Hosts > 1 {
-		p.test(disruptionRule+"/action", "Ignore")
-		p.replace(disruptionRule+"/action", "FailJob")
-	}
 	for _, metadata := range []string{jobMetadata, podMetadata} {
 		p.add(pointer(metadata+"/labels", api.LabelWarm), w.Key)
 	}
