@@ -89,6 +89,9 @@ type WarmPart struct {
 	Value string `json:"value"`
 }
 
+// manifestPart is the part for all else in the manifest. Its value is a hash.
+const manifestPart = "the manifest"
+
 // Difference says what distinguishes a place from that of a host, whose annotation has its parts; "" if nothing that is known.
 func (p WarmPlace) Difference(annotation string) string {
 	var theirs []WarmPart
@@ -96,9 +99,14 @@ func (p WarmPlace) Difference(annotation string) string {
 		return ""
 	}
 	for _, part := range p.Parts {
-		if !slices.Contains(theirs, part) {
+		if slices.Contains(theirs, part) {
+			continue
+		}
+		i := slices.IndexFunc(theirs, func(other WarmPart) bool { return other.Name == part.Name })
+		if i < 0 || part.Name == manifestPart {
 			return part.Name + " differs"
 		}
+		return fmt.Sprintf("%s differs (%s there)", part.Name, cmp.Or(theirs[i].Value, "none"))
 	}
 	return ""
 }
@@ -119,7 +127,7 @@ func (p Planned) WarmPlace(owner string) (WarmPlace, error) {
 		{"what the pod requests", joined(s.CPU, s.Memory, s.Disk)},
 		{"the level", string(p.Spec.KeepWarm.Level)},
 		{"kubectl kinetic", s.ClientVersion},
-		{"the manifest", sha256Hex(rendered.YAML())[:warmKeyDigits]},
+		{manifestPart, sha256Hex(rendered.YAML())[:warmKeyDigits]},
 	}}
 	text, err := json.Marshal(place.Parts)
 	place.Key = sha256Hex(append(text, owner...))[:warmKeyDigits]

@@ -87,3 +87,20 @@ func TestHostWithInbox(t *testing.T) {
 		}
 	}
 }
+
+// What distinguishes two places is told with its value, if people can read that.
+func TestDifferenceOfPlaces(t *testing.T) {
+	place := WarmPlace{Parts: []WarmPart{{"the image", "a:1"}, {"the level", "process"}, {manifestPart, "abc"}}}
+	for theirs, want := range map[string]string{
+		`[{"name":"the image","value":"a:1"},{"name":"the level","value":"process"},{"name":"the manifest","value":"abc"}]`: "",
+		`[{"name":"the image","value":"a:1"},{"name":"the level","value":"clean"},{"name":"the manifest","value":"def"}]`:   "the level differs (clean there)",
+		`[{"name":"the image","value":""},{"name":"the level","value":"clean"}]`:                                            "the image differs (none there)",
+		`[{"name":"the image","value":"a:1"},{"name":"the level","value":"process"},{"name":"the manifest","value":"def"}]`: "the manifest differs",
+		`[{"name":"the image","value":"a:1"}]`: "the level differs",
+		`no JSON`:                              "",
+	} {
+		if got := place.Difference(theirs); got != want {
+			t.Errorf("%s: got %q, want %q", theirs, got, want)
+		}
+	}
+}

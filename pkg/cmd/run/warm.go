@@ -132,7 +132,7 @@ func (r *warmRun) find(ctx context.Context) (host kube.WarmHost, conn *warm.Conn
 			why = "a variable of -e may be a secret, and without the right to forward ports it would go through the store; use --secret-env"
 			_ = conn.Close()
 		case state.Current != "" && !r.planned.Spec.KeepWarm.Wait:
-			why = fmt.Sprintf("%s is busy with %s, %s so far", host.ID, state.Current, duration.HumanDuration(seconds(state.Seconds)))
+			why = fmt.Sprintf("%s is busy with %s, %s so far (--warm-wait waits for it, jobs cancel ends it)", host.ID, state.Current, duration.HumanDuration(seconds(state.Seconds)))
 			_ = conn.Close()
 		default:
 			r.say(host, state)
@@ -195,8 +195,11 @@ func (r *warmRun) say(host kube.WarmHost, state warm.State) {
 	default:
 		text += ", idle " + duration.HumanDuration(seconds(state.Idle))
 	}
-	if state.Calls > 0 {
-		text += map[api.WarmLevel]string{api.WarmPreloaded: "; imports kept", api.WarmProcess: "; process kept"}[r.planned.Spec.KeepWarm.Level]
+	switch {
+	case state.Kept:
+		text += "; process kept"
+	case state.Calls > 0 && r.planned.Spec.KeepWarm.Level == api.WarmPreloaded:
+		text += "; imports kept"
 	}
 	r.ui.Phase("warm", text)
 }

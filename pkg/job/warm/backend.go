@@ -65,6 +65,9 @@ func (b Backend) Status(ctx context.Context, h api.Handle) (api.WorkloadStatus, 
 		return b.Backend.Status(ctx, h)
 	}
 	if s, ended, err := b.ended(ctx, h); ended || err != nil {
+		if err == nil && h.Payload != nil {
+			s.Reported = b.reported(ctx, h)
+		}
 		return s, err
 	}
 	host, err := b.Backend.Status(ctx, HostOf(h))
@@ -72,6 +75,21 @@ func (b Backend) Status(ctx context.Context, h api.Handle) (api.WorkloadStatus, 
 		return host, err
 	}
 	return b.ofCall(ctx, h, host)
+}
+
+// reported returns the pickle that the host knows of a call that has ended, nil if the host is gone. So it need not be believed to the store.
+func (b Backend) reported(ctx context.Context, h api.Handle) *api.Pickle {
+	conn, err := b.Dial(ctx, HostOf(h), 0)
+	if err != nil {
+		return nil
+	}
+	asking, stop := context.WithTimeout(ctx, answerTime)
+	defer stop()
+	pickle, err := read(asking, conn, h.JobID, logs.Options{Follow: true, Tail: 0}, 0, io.Discard)
+	if err != nil {
+		return nil
+	}
+	return pickle
 }
 
 // ended returns the status of a call that has ended, and whether it has.

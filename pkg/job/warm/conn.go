@@ -40,6 +40,8 @@ type State struct {
 	Seconds float64 `json:"seconds"`
 	Idle    float64 `json:"idle"`
 	Ends    float64 `json:"ends"`
+	// Kept says that a process has run a call and can run the next one.
+	Kept bool `json:"kept"`
 }
 
 // BusyError means that a host runs another call.

@@ -389,7 +389,7 @@ class Holder:
         current = self._busy() if busy else {"id": None, "seconds": None}
         return {
             "calls": len(self._calls), "current": current["id"], "seconds": current["seconds"], "idle": None if busy else round(now - self._free_since, 1),
-            "ends": None if self._group.follows else round(self._ends_in(now), 1),
+            "kept": self._keeper.has_run, "ends": None if self._group.follows else round(self._ends_in(now), 1),
         }  # fmt: skip
 
     def _ends_in(self, now):

@@ -35,6 +35,11 @@ class KeptProcess:
         return self._level == PROCESS
 
     @property
+    def has_run(self):
+        """Whether the process that runs one call after the other has run one."""
+        return self.lasting and bool(self._pid) and self._pid in processes().values()
+
+    @property
     def socket(self):
         """Return the path at which it takes calls, "" if there is none."""
         return socket_file(self._work) if self._pid else ""
