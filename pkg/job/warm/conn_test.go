@@ -261,7 +261,7 @@ func drained(t *testing.T, state api.State) (b warm.Backend, h api.Handle, end f
 	dir := t.TempDir()
 	call := command(t, dir, "sh", "-c", "echo begun; sleep 600")
 	b, _, h = backend(t, jobtest.Backend{State: state})
-	h.JobID = call.ID
+	h.JobID, b.Warn = call.ID, func(string) {} // that a host which is ending refuses a connection
 	s, err := store.OpenFile("file://" + dir)
 	if err != nil {
 		t.Fatal(err)
