@@ -42,7 +42,7 @@ type Warm struct {
 	Secrets string
 	// Owner is whose calls the host takes.
 	Owner string
-	// Inbox says that its pods take calls through the store, too, since the owner may not forward ports.
+	// Inbox means that its pods also take calls through the store, since the owner has no permission to forward ports.
 	Inbox bool
 	// First is the call with which the host begins.
 	First WarmCall

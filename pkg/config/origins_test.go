@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/google/go-cmp/cmp"
 )
 
 // Profiles of the fixture's clusters, and of one that the kubeconfig has not.
@@ -152,22 +150,9 @@ func TestPrecedence(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			config, path := kubeconfig(t, tt.current)
-			before, _ := os.ReadFile(path)
 			env := variables{"HOME": home(t, tt.profile)}
 			maps.Copy(env, tt.env)
-			for _, need := range []Need{{Cluster: true}, {}} {
-				got, err := Resolve(tt.flags, env.get, config, need)
-				if err != nil {
-					t.Fatalf("%+v: %v", need, err)
-				}
-				if diff := cmp.Diff(tt.want, got); diff != "" {
-					t.Errorf("%+v (-want +got):\n%s", need, diff)
-				}
-			}
-			if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
-				t.Errorf("the kubeconfig was changed: %v", err)
-			}
+			checkResolve(t, tt.current, tt.flags, env, tt.want)
 		})
 	}
 }

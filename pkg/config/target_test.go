@@ -103,21 +103,27 @@ func TestResolve(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			config, path := kubeconfig(t, tt.current)
-			before, _ := os.ReadFile(path)
-			for _, need := range []Need{{Cluster: true}, {}} {
-				got, err := Resolve(tt.flags, tt.env.get, config, need)
-				if err != nil {
-					t.Fatalf("%+v: %v", need, err)
-				}
-				if diff := cmp.Diff(tt.want, got); diff != "" {
-					t.Errorf("%+v (-want +got):\n%s", need, diff)
-				}
-			}
-			if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
-				t.Errorf("the kubeconfig was changed: %v", err)
-			}
+			checkResolve(t, tt.current, tt.flags, tt.env, tt.want)
 		})
+	}
+}
+
+// checkResolve checks what flags and variables resolve to with a current context, for every need, and that the kubeconfig stays.
+func checkResolve(t *testing.T, current string, flags Flags, env variables, want Target) {
+	t.Helper()
+	config, path := kubeconfig(t, current)
+	before, _ := os.ReadFile(path)
+	for _, need := range []Need{{Cluster: true}, {}} {
+		got, err := Resolve(flags, env.get, config, need)
+		if err != nil {
+			t.Fatalf("%+v: %v", need, err)
+		}
+		if diff := cmp.Diff(want, got); diff != "" {
+			t.Errorf("%+v (-want +got):\n%s", need, diff)
+		}
+	}
+	if after, err := os.ReadFile(path); err != nil || string(after) != string(before) {
+		t.Errorf("the kubeconfig was changed: %v", err)
 	}
 }
 

@@ -23,7 +23,7 @@ type WarmHost struct {
 	api.JobSummary
 	// Key, Owner, Place, Secrets and Idle are fields of api.Warm, as the host's manifest has them.
 	Key, Owner, Place, Secrets, Idle string
-	// Inbox says that its pods can be reached through the store, too.
+	// Inbox means that its pods can also be reached through the store.
 	Inbox bool
 	// Handle is the host's own handle.
 	Handle api.Handle
@@ -161,7 +161,7 @@ func (c *Cluster) WarmKey(ctx context.Context, host api.Handle) (string, error) 
 	return key, nil
 }
 
-// MayForwardPorts reports whether the user may forward ports of pods. It is true if the server does not say.
+// MayForwardPorts reports whether the user has permission to forward ports of pods, or true if the server does not answer.
 func (c *Cluster) MayForwardPorts(ctx context.Context) bool {
 	review := authorizationv1.SelfSubjectAccessReview{Spec: authorizationv1.SelfSubjectAccessReviewSpec{
 		ResourceAttributes: &authorizationv1.ResourceAttributes{Namespace: c.client.namespace, Verb: "create", Resource: podResource, Subresource: "portforward"},

@@ -7,7 +7,7 @@ import time
 import unittest
 
 from fixture import TIMEOUT, function, script
-from hosting import Hosting
+from hosting import Hosting, Ring
 from kinetic_runner.warm import frames
 from wheels import SITE, MadeWheel, Packages
 
@@ -70,6 +70,16 @@ def f():
         self.assertIn("the next call runs in a new process: this one has failed\n", printed[4])
         self.assertEqual([value is None for value in values], [False] * 4 + [True, False] * 3)
         self.assertEqual(len({value for value in values if value}), 5, values)
+
+    def test_a_host_tells_whether_a_process_is_kept(self):
+        _, port = self.host(level="process")
+        told = []
+        for source in ("def f(): pass", "def f(): 1 / 0", "def f(): pass"):
+            self.values(port, source)
+            ring = Ring(self, port)
+            ring.send(frames.STAT, {})
+            told.append(ring.receive()[1]["kept"])
+        self.assertEqual(told, [True, False, True])
 
     def test_what_cannot_be_kept(self):
         _, port = self.host(level="process")

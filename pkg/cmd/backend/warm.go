@@ -32,7 +32,7 @@ func Ringing(r job.Registry, call string, conn *warm.Conn) job.Registry {
 	return r
 }
 
-// DialWarm connects to a pod of a warm host by its number. The first one takes the calls. If the user may not forward ports, it
+// DialWarm connects to a pod of a warm host by its number. The first one takes the calls. Without the permission to forward ports, it
 // connects through the store of the host. The error is warm.ErrNoHost if the pod does not run.
 func DialWarm(ctx context.Context, config *rest.Config, cluster *kube.Cluster, host kube.WarmHost, number int) (*warm.Conn, error) {
 	pod := host.PodOf(number)

@@ -129,7 +129,7 @@ func (r *warmRun) find(ctx context.Context) (host kube.WarmHost, conn *warm.Conn
 		case err != nil:
 			why = fmt.Sprintf("could not reach %s: %v", host.ID, err)
 		case conn.Slow && len(r.planned.WarmRecord().Argv) == 0:
-			why = "a variable of -e may be a secret, and without the right to forward ports it would go through the store; use --secret-env"
+			why = "without the verb create on pods/portforward the call would go through the store, and a variable of -e may be a secret: use --secret-env"
 			_ = conn.Close()
 		case state.Current != "" && !r.planned.Spec.KeepWarm.Wait:
 			why = fmt.Sprintf("%s is busy with %s, %s so far (--warm-wait waits for it, jobs cancel ends it)", host.ID, state.Current, duration.HumanDuration(seconds(state.Seconds)))
@@ -137,7 +137,7 @@ func (r *warmRun) find(ctx context.Context) (host kube.WarmHost, conn *warm.Conn
 		default:
 			r.say(host, state)
 			if conn.Slow {
-				r.ui.Note("calls reach the host through the store, which takes seconds: you may not forward ports of pods (create on pods/portforward)")
+				r.ui.Note("calls reach the host through the store, which takes seconds; a direct connection needs the verb create on pods/portforward")
 			}
 			return host, conn, nil
 		}

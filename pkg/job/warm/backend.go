@@ -77,7 +77,7 @@ func (b Backend) Status(ctx context.Context, h api.Handle) (api.WorkloadStatus, 
 	return b.ofCall(ctx, h, host)
 }
 
-// reported returns the pickle that the host knows of a call that has ended, nil if the host is gone. So it need not be believed to the store.
+// reported returns the pickle that the host knows of a call that has ended, nil if the host is gone. With it, the store need not be trusted.
 func (b Backend) reported(ctx context.Context, h api.Handle) *api.Pickle {
 	conn, err := b.Dial(ctx, HostOf(h), 0)
 	if err != nil {

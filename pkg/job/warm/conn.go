@@ -18,7 +18,7 @@ const answerTime = 20 * time.Second
 
 // Conn is a connection to a warm host, for one request at a time.
 type Conn struct {
-	// Slow says that it goes through the store, where an answer takes seconds.
+	// Slow means that it goes through the store, where an answer takes seconds.
 	Slow bool
 
 	way     io.ReadWriteCloser
@@ -40,7 +40,7 @@ type State struct {
 	Seconds float64 `json:"seconds"`
 	Idle    float64 `json:"idle"`
 	Ends    float64 `json:"ends"`
-	// Kept says that a process has run a call and can run the next one.
+	// Kept means that a process has run a call and can run the next one.
 	Kept bool `json:"kept"`
 }
 

@@ -26,8 +26,8 @@ const (
 	pieceBytes = 1 << 20
 )
 
-// detour is a connection to a pod of a warm host through the store, for users who may not forward ports. runner/kinetic_runner/warm/inbox.py
-// is the other side, and says which objects there are.
+// detour is a connection to a pod of a warm host through the store, for users without permission to forward ports. The other side is
+// runner/kinetic_runner/warm/inbox.py, which describes the objects.
 type detour struct {
 	store  store.Store
 	prefix string // of the names of the objects

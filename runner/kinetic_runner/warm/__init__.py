@@ -5,7 +5,7 @@
     hold        the program
     holder      takes calls from its port, gives each to a runner, and ends the host
     connections connections of a holder: what clients ask for, and the output that they follow
-    inbox       connections through the store, for clients that may not forward ports
+    inbox       connections through the store, for clients without permission to forward ports
     group       the holders of several hosts, which run each call together
     frames      what client and holder tell each other over a connection
     calls       one call, its log and how it ended, and the runner that waits for the next one

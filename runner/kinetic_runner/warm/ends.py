@@ -66,8 +66,8 @@ def end_of(call):
 def unended(store, host, secret):
     """Return the calls that have begun on a host and have no end.
 
-    Only a call whose record is signed with the host's key is among them: others can write to the store, too. That of a call with a
-    variable that may be a secret has no call.
+    Only a call whose record is signed with the host's key is among them: others can write to the store, too. A record lacks the
+    call if a variable may be a secret.
     """
     store.hurry(time.monotonic() + LOOK_SECONDS)
     found, folder = [], OBJECTS["warm_calls"] % host

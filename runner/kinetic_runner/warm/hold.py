@@ -73,7 +73,7 @@ def place_of(environ, leader_worker_set, secret):
 
 def open_inbox(host, argv, number, port):
     """Return the inbox of a pod of a host, by its number, in the store that the flags of a call name. Return None if it can't be opened."""
-    from .inbox import Inbox  # only for clients that may not forward ports
+    from .inbox import Inbox  # only for clients without permission to forward ports
 
     try:
         return Inbox(store_of(host, argv), OBJECTS["warm_inbox"] % (host, number), port)

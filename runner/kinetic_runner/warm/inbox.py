@@ -1,6 +1,6 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""Connections to a host through the store, for clients that may not forward ports of pods.
+"""Connections to a host through the store, for clients without permission to forward ports of pods.
 
 A connection is a name. What the client sends are the objects NAME.0.in, NAME.1.in and so on, the first one empty; what the host sends
 are NAME.0.out, NAME.1.out and so on. Each side deletes what it has read. An empty .in shows that the client still runs. An empty .out
