@@ -4,6 +4,7 @@
 
 import os
 import time
+from contextlib import suppress
 
 from .bundle import fetch_bundle
 from .bundle.tree import read_index
@@ -14,7 +15,7 @@ from .ending import PUBLISH_GRACE, after_call, try_to
 from .errands import Errands
 from .errors import Final, RunnerError, Stopped, Unreachable, explain, is_full, text_of
 from .judge import Told, judge
-from .log import STDERR_MARK, Log
+from .log import STDERR_MARK, VALUE_FILE, Log
 from .outcome import (
     DEADLINE_EXCEEDED, DISRUPTED, EXIT_DEADLINE, EXIT_KILLED, EXIT_RUNNER, EXIT_TERMINATED, KILLED, NO_PROGRAM, RUNNER_FAILURE, STOPPED, TERMINATED, Outcome,
 )  # fmt: skip
@@ -31,6 +32,7 @@ from .supervisor import Supervisor
 from .text import tell, times, timestamp
 
 TOLD_PICKLE = 64 << 10  # bytes of a pickled exception that other hosts send to host 0
+SHOWN_VALUE = 64 << 10  # characters of JSON that are shown before the process has ended
 RAN_SECONDS = 60.0  # between two notes of how long an attempt has run, if that is limited
 PIECE_SECONDS, LOCAL_PIECE_SECONDS = 1.0, 0.2  # before an unfinished line is shown as it is
 
@@ -335,6 +337,8 @@ class Attempt:
                 supervisor.stop_soon()
 
         told.on_failure = failed
+        if self.options.warm and self.hosts == 1:
+            told.on_value = self.show_value
 
         def start():
             self.called = timestamp()
@@ -364,6 +368,16 @@ class Attempt:
         if self.options.budget and self.host == 0 and not outcome.ok:
             try_to(self, outcome, "note how long the attempt ran", self.note_ran)
         return outcome, supervisor
+
+    def show_value(self, value):
+        """Give a small value to the client of a warm host, below the log. The process that has returned it may take long to end."""
+        if len(value) > SHOWN_VALUE or self.log.is_in_line:
+            return
+        path = self.options.log_file + VALUE_FILE
+        with suppress(OSError):  # the store gets it anyway
+            with open(os.open(path + ".new", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+                file.write(value)
+            os.rename(path + ".new", path)
 
     def warn(self, outcome, text):
         """Add a warning to an outcome and print it."""

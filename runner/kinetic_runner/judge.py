@@ -20,6 +20,7 @@ class Told:
         self._spare = os.path.join(scratch, "report.jsonl")  # used if the call has closed the pipe
         self.outcome = self.broken = self.no_program = self.exit_code = None
         self.on_failure = lambda: None  # called when the call has failed, before the process ends
+        self.on_value = lambda value: None  # called with its JSON when the call has returned, before the process ends
 
     def note(self, report):
         """Process one report."""
@@ -27,6 +28,8 @@ class Told:
             self.outcome = Outcome.from_json(report["outcome"])
             if not self.outcome.ok:
                 self.on_failure()
+            elif self.outcome.returned and self.outcome.value is not None:
+                self.on_value(self.outcome.value)
         self.broken = report.get("broken", self.broken)
         self.no_program = report.get("no_program", self.no_program)
         self.exit_code = report.get("exit_code", self.exit_code)

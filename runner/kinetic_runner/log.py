@@ -35,6 +35,7 @@ STUCK_SECONDS = 5.0  # without progress on stdout before the call no longer wait
 BAR_ENDS = re.compile(rb"\n|\r +\r")
 CURSOR_UP = b"\x1b[A"  # after which one of several bars is drawn
 
+VALUE_FILE = ".value"  # after the path of a log: the value of a call on a warm host, whose process may not have ended
 FULL = "the rest is only in this pod's output; submit the job with a larger --disk"
 END_LINE = LINES["end"]  # the last line of a pod's output, for readers; it is not part of the stored log
 REPORT_START = REPORT_MARK + LINES["report"].encode()  # of the line before it, if there is a pickle: a cluster shows a log before a termination message
@@ -111,6 +112,11 @@ class Log:
     def draws(self, number, data):
         """Return whether the next bytes of a stream belong to a line that is drawn more than once, or in pieces."""
         return self._streams[number].draws(data)
+
+    @property
+    def is_in_line(self):
+        """Whether a line is unfinished."""
+        return any(stream.text or stream.open for stream in self._streams)
 
     def say(self, text):
         """Print a message from the runner on its own line."""

@@ -106,8 +106,10 @@ class Supervisor:
         gather.register(wake, select.POLLIN)
         while not self._over():
             ready = self._wait(wake, open_fds)
-            if self._child.report in ready and self._read(self._child.report) == b"":
-                open_fds.discard(self._child.report)  # all writers have closed it
+            if self._child.report in ready:
+                self._copy(open_fds, open_fds)  # it was printed before
+                if self._read(self._child.report) == b"":
+                    open_fds.discard(self._child.report)  # all writers have closed it
             if 0 < self._copy(open_fds, ready) < FEW_BYTES and len(ready) == 1:
                 gather.poll(GATHER_SECONDS * 1000)
             if self._child.hungry in ready:

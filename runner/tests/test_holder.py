@@ -76,6 +76,27 @@ class Holding(Hosting):
         again.send(frames.ATTACH, {"id": "call-9", "lines": -1, "follow": True})
         self.assertEqual(again.receive(), (frames.STATE, {"id": "call-9", "state": "unknown"}))
 
+    def test_a_value_is_told_before_the_process_ends(self):
+        _, port = self.host()
+        go = os.path.join(self.root, "go")
+        end = f"def end():\n  while not os.path.exists({go!r}): os.sched_yield()\n  print('done')\natexit.register(end)"
+        ring = Ring(self, port)
+        source = f"import atexit, os\n{end}\ndef f():\n  print('begun')\n  return {{'é': [1, None]}}"
+        ring.send(frames.CALL, self.order("call-1", function(), {"train.py": source}))
+        self.assertEqual([ring.receive()[0] for _ in range(2)], [frames.STATE, frames.OUT])
+        kind, message = ring.receive()
+        self.assertEqual((kind, json.loads(message["value"])), (frames.VALUE, {"é": [1, None]}))
+        self.assertFalse(os.path.exists(os.path.join(self.store, "call-1", "end.json")))
+        open(go, "w").close()
+        self.assertEqual([ring.receive()[0] for _ in range(2)], [frames.OUT, frames.END])
+        self.assertEqual(self.result("call-1")["value"], {"é": [1, None]})
+
+    def test_a_value_within_an_unfinished_line_waits_for_the_end(self):
+        _, port = self.host()
+        ring = Ring(self, port)
+        ring.send(frames.CALL, self.order("call-1", function(), {"train.py": "def f():\n  print('50 %', end='', flush=True)\n  return 1"}))
+        self.assertEqual([ring.receive()[0] for _ in range(3)], [frames.STATE, frames.OUT, frames.END])
+
     def test_a_call_rung_twice_runs_once(self):
         _, port = self.host()
         order = self.order("call-1", function(), {"train.py": "def f(): print('once')"})

@@ -114,6 +114,7 @@ type options struct {
 	prices       price.Table
 	wait         waiting
 	planned      submit.Planned // once known
+	early        *earlyValue    // of a call on a warm host, else nil
 }
 
 // prepare makes what is needed after everything else, in the order in which it is needed. Each takes a few milliseconds.

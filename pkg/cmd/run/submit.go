@@ -355,6 +355,7 @@ func (o *options) collect(ctx context.Context, j *job.Job, end outcome) error {
 	if !j.Handle.CallKind.Returns() {
 		streams.Out = io.Discard // a script has output, not a value
 	}
+	streams.Out = o.early.writer(streams.Out)
 	return report.Collect(ctx, streams, j, o.collection(end))
 }
 

@@ -13,6 +13,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/event"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/warm"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
@@ -210,6 +211,10 @@ func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Se
 func (r warmRun) ring(ctx context.Context, host kube.WarmHost, conn *warm.Conn) error {
 	r.planned.Spec.Host = host.ID
 	r.to.registry = backend.Ringing(r.to.registry, r.planned.Spec.ID, conn)
+	if r.wait.file == "" && event.Of(r.streams.Out) == nil && event.Of(r.streams.ErrOut) == nil {
+		r.early = &earlyValue{out: r.streams.Out}
+		conn.OnValue = r.early.show
+	}
 	r.options.planned = r.planned
 	record, err := conn.Record(r.planned.WarmRecord(), host.ID)
 	if err != nil {

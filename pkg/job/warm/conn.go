@@ -20,6 +20,9 @@ const answerTime = 20 * time.Second
 type Conn struct {
 	// Slow means that it goes through the store, where an answer takes seconds.
 	Slow bool
+	// OnValue, unless nil, is called by Follow and Resume with the value of a call, as JSON, before the call's process has ended. The
+	// value may be in no store yet. A large one, or one within an unfinished line of output, is left out.
+	OnValue func(value string)
 
 	way     io.ReadWriteCloser
 	secret  []byte
@@ -170,6 +173,12 @@ func (c *Conn) read(out io.Writer) (*api.Pickle, error) {
 				return nil, err
 			}
 			c.next = int64(binary.BigEndian.Uint64(payload)) + int64(len(payload)-offsetBytes)
+		case k == kindValue && c.OnValue != nil:
+			var returned struct{ Value string }
+			if err := json.Unmarshal(payload, &returned); err != nil {
+				return nil, err
+			}
+			c.OnValue(returned.Value)
 		case k == kindEnd:
 			return reported(payload), nil
 		case k == kindState:

@@ -22,6 +22,7 @@ const (
 	kindBusy   kind = 7
 	kindState  kind = 8
 	kindOut    kind = 9
+	kindValue  kind = 10
 	kindEnd    kind = 12
 )
 

@@ -9,6 +9,7 @@ import sys
 import time
 from contextlib import suppress
 
+from ..log import VALUE_FILE
 from ..process import PROGRAM, close_all
 from ..text import timestamp
 from .handover import KEPT
@@ -53,6 +54,7 @@ class HostedCall:
         self.job, self.began, self.started = job, time.monotonic(), timestamp()
         self.pid, self.code, self.argv = 0, None, []  # of its runner
         self.log, self._report = (os.path.join(folder, job + end) for end in (".log", ".json"))
+        self._value = self.log + VALUE_FILE
         self._file = None
 
     @property
@@ -79,6 +81,15 @@ class HostedCall:
             return os.pread(self._file, size, offset)
         except FileNotFoundError:
             return b""
+
+    @property
+    def value(self):
+        """Its value as JSON text, once it has returned and is about to end. None before, and for a large one."""
+        try:
+            with open(self._value, encoding="utf-8") as file:
+                return file.read()
+        except FileNotFoundError:
+            return None
 
     def start_of(self, lines):
         """Return the offset at which the last lines begin, 0 for a negative number."""
@@ -120,6 +131,6 @@ class HostedCall:
     def forget(self):
         """Remove its files. The store has its log."""
         close_all(-1 if self._file is None else self._file)
-        for path in (self.log, self._report):
+        for path in (self.log, self._report, self._value):
             with suppress(FileNotFoundError):
                 os.unlink(path)

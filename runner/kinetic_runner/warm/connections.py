@@ -97,7 +97,7 @@ class Client(Peer):
     """A connection of a client: what it asks for, and the output that it follows."""
 
     def __init__(self, holder, connection, channel):
-        self._call, self._offset, self._stays = None, 0, True
+        self._call, self._offset, self._stays, self._told = None, 0, True, False
         super().__init__(holder, connection, channel)
 
     @property
@@ -106,18 +106,21 @@ class Client(Peer):
         return self._call is not None and len(self._out) < UNSENT
 
     def follow(self, call, offset=0, stays=True):
-        """Send the output of a call from an offset on, and then how it ended, or, unless the client stays, that it runs."""
-        self._call, self._offset, self._stays = call, offset, stays
+        """Send the output of a call from an offset on, then its value and how it ended, or, unless the client stays, that it runs."""
+        self._call, self._offset, self._stays, self._told = call, offset, stays, False
         self.feed()
 
     def feed(self):
         """Send what the call has printed since, and its end."""
         while self.hungry:
-            code = self._call.code  # before what was printed until then
+            code, value = self._call.code, None if self._told else self._call.value  # before what was printed until then
             data = self._call.output(self._offset, PIECE)
             if data:
                 self._out += self._frames.send(frames.OUT, OFFSET.pack(self._offset) + data)
                 self._offset += len(data)
+            elif value is not None:
+                self._told = True
+                self.say(frames.VALUE, {"value": value})
             elif code is not None and self._holder.leaves(self._call):
                 break  # it has not ended
             elif code is not None:

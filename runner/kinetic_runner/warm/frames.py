@@ -20,7 +20,7 @@ LABEL = b"kinetic warm 1\0"
 
 CALL, ATTACH, STAT, CANCEL = 1, 2, 4, 5  # from clients
 JOIN = 3  # from other hosts
-BUSY, STATE, OUT, END = 7, 8, 9, 12  # from the holder
+BUSY, STATE, OUT, VALUE, END = 7, 8, 9, 10, 12  # from the holder
 
 
 class BadFrame(Exception):
