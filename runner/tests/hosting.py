@@ -25,10 +25,10 @@ holder.serve()
 class Ring:
     """A client of a host."""
 
-    def __init__(self, case, port, secret=SECRET):
+    def __init__(self, case, port, secret=SECRET, uid=UID):
         self._connection = socket.create_connection(("127.0.0.1", port), timeout=TIMEOUT)
         case.addCleanup(self._connection.close)
-        self._frames, self._got = Frames(secret, UID, False), []
+        self._frames, self._got = Frames(secret, uid, False), []
         self._connection.sendall(self._frames.greeting)
         while not self._frames.greeted:
             self._got += self._frames.receive(self._connection.recv(4096))

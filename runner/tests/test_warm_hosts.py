@@ -1,8 +1,10 @@
 """A warm host that consists of several: all of them run a call, or none does."""
 
+import hmac
 import json
 import math
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -13,6 +15,8 @@ from fixture import RUNNER, TIMEOUT, function, read_log
 from group import free_port
 from hosting import SECRET, UID, Hosting, Ring
 from kinetic_runner.warm import frames
+from kinetic_runner.warm import group as hosts
+from kinetic_runner.warm.ends import LABEL
 from kinetic_runner.warm.calls import HostedCall
 from kinetic_runner.warm.group import Leading
 from kinetic_runner.warm.holder import Holder
@@ -26,17 +30,19 @@ hosts.END_SECONDS = 1.0
 from kinetic_runner.warm import connections
 connections.GREETING_SECONDS = %r
 from kinetic_runner.warm.holder import Holder
-host, hosts, port, runners, work, level, idle, first = json.loads(sys.argv[1])
+host, hosts, port, runners, work, level, idle, first, repeats = json.loads(sys.argv[1])
 secret = %r
-group = Following(host, "127.0.0.1", secret, port) if host else Leading(hosts, secret, port)
-holder = Holder(secret, %r, work, 0, idle, 1000.0, level, ["--group-port", str(runners), "--work", work], group)
+group = Following(host, "127.0.0.1", secret, port, repeats) if host else Leading(hosts, secret, port, repeats)
+flags = ["--group-port", str(runners), "--work", work] + ["--release", "namespace/set"] * repeats
+from kinetic_runner.warm.ends import store_of, unended
+holder = Holder(secret, %r, work, 0, idle, 1000.0, level, flags, group, lambda: unended(store_of("host", first["argv"]), "host", secret))
 print(holder.port, flush=True)
 if first:
     holder.expect(first)
     if not host:
         holder.take(None, first)
 holder.serve()
-sys.exit(1 if holder.lost else 0)
+sys.exit(143 if holder.left_unended else 1 if holder.lost else 0)
 """
 BOTH = """
 import os
@@ -51,6 +57,7 @@ class Hosts(Hosting):
 
     HOSTS = 2
     GREETING_SECONDS = 5.0
+    REPEATS = False  # whether lost hosts are started again
 
     def setUp(self):
         super().setUp()
@@ -58,9 +65,10 @@ class Hosts(Hosting):
 
     def one(self, host, level="preloaded", idle=1000.0, first=None, **more):
         work = os.path.join(self.root, f"host-{host}")
-        given = json.dumps([host, self.HOSTS, self.port, self.runners, work, level, idle, first])
+        given = json.dumps([host, self.HOSTS, self.port, self.runners, work, level, idle, first, self.REPEATS])
         environ = {name: value for name, value in os.environ.items() if not name.startswith("KINETIC_")}
-        environ.update(JOB_COMPLETION_INDEX=str(host), KINETIC_HOSTS=str(self.HOSTS), KINETIC_LEADER="127.0.0.1", KINETIC_GROUP_KEY="aa", **more)
+        names = ("LWS_WORKER_INDEX", "LWS_GROUP_SIZE", "LWS_LEADER_ADDRESS") if self.REPEATS else ("JOB_COMPLETION_INDEX", "KINETIC_HOSTS", "KINETIC_LEADER")
+        environ.update(zip(names, (str(host), str(self.HOSTS), "127.0.0.1")), KINETIC_GROUP_KEY="aa", **more)
         argv = [sys.executable, "-c", HOLD % (RUNNER, self.GREETING_SECONDS, SECRET, UID), given]
         process = subprocess.Popen(argv, env=environ, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True)
         self.addCleanup(self._kill, process)
@@ -168,7 +176,7 @@ class Calls(Hosts):
 
 class Ends(Hosting):
     def test_a_host_that_was_to_end_a_call_does_not_end_the_next_one(self):
-        holder = Holder(SECRET, UID, self.work, 0, 1000.0, 1000.0, group=Leading(2, SECRET, free_port()))
+        holder = Holder(SECRET, UID, self.work, 0, 1000.0, 1000.0, group=Leading(2, SECRET, free_port(), False))
         for job in ("first", "next"):
             holder._current, holder._stopping = HostedCall(job, self.work), True  # so that it starts no runner
             if job == "first":
@@ -200,6 +208,109 @@ class Three(Hosts):
         ring.send(frames.CANCEL, {"id": "first"})
         self.assertEqual(ring.receive(), (frames.STATE, {"id": "first", "state": "unknown"}))
         self.assertEqual(self.ended(zero)[0], 0)
+
+
+class Repeats(Hosts):
+    """Hosts whose pods a LeaderWorkerSet starts again, all together, if one is lost."""
+
+    REPEATS = True
+    # It ends by itself in its second attempt.
+    TWICE = """
+import os, time
+def f():
+  print("begun", os.environ["RANK"], flush=True)
+  while os.environ["KINETIC_ATTEMPT"] == "1": time.sleep(0.01)
+  return os.environ["KINETIC_ATTEMPT"]
+"""
+
+    def again(self, first, name):
+        """All pods of the host, new ones, and the port of the first."""
+        shutil.rmtree(os.path.join(self.root, "host-0"), ignore_errors=True)
+        shutil.rmtree(os.path.join(self.root, "host-1"), ignore_errors=True)
+        both = [self.one(host, first=first, KINETIC_POD_UID=f"{name}-{host}") for host in (0, 1)]
+        self.others = [both[1][1]]
+        return [process for process, _ in both], both[0][1]
+
+    def attach(self, port, job):
+        ring = Ring(self, port)
+        ring.send(frames.ATTACH, {"id": job, "lines": -1, "follow": True})
+        return ring
+
+    def given(self, job, source):
+        """A call that was given to the host: in its records, too."""
+        order = self.order(job, function(), {"train.py": source})
+        text = json.dumps(order)
+        mac = hmac.digest(SECRET, f"{LABEL}host\0{text}".encode(), "sha256").hex()
+        self.put(f"warm/host/{job}", json.dumps({"call": text, "mac": mac}).encode())
+        return order
+
+    def test_a_call_runs_again_if_a_pod_is_terminated(self):
+        for lost in (0, 1):
+            with self.subTest(lost):
+                self.setUp()
+                first = self.given("first", self.TWICE)
+                both, port = self.again(first, "old")
+                rings = [self.attach(at, "first") for at in (port, *self.others)]
+                for ring in rings:
+                    while ring.receive()[0] != frames.OUT:
+                        pass
+                both[lost].send_signal(signal.SIGTERM)
+                self.assertEqual([self.ended(process)[0] for process in both], [143, 143])
+                for ring in rings:
+                    self.assertNotIn(frames.END, [kind for kind, _ in iter(ring.receive, None)])  # it has not ended
+                self.assertFalse(os.path.exists(os.path.join(self.store, "first", "end.json")))
+                _, port = self.again(first, "new")
+                self.assertEqual(self.attach(port, "first").follow(), ("begun 0\n", 0))
+                self.assertEqual((self.result("first")["value"], self.result("first")["attempt"]), ("2", 2))
+                self.assertEqual(self.values(port, BOTH)[0], [False])
+
+    def test_a_later_call_runs_again_and_no_other(self):
+        first, later = self.given("first", "def f(): return 1"), self.given("later", self.TWICE)
+        both, port = self.again(first, "old")
+        self.assertEqual(self.attach(port, "first").follow()[1], 0)
+        ring = Ring(self, port)
+        ring.send(frames.CALL, later)
+        while ring.receive()[0] != frames.OUT:
+            pass
+        both[1].send_signal(signal.SIGTERM)
+        self.assertEqual([self.ended(process)[0] for process in both], [143, 143])
+        _, port = self.again(first, "new")
+        self.assertEqual(self.attach(port, "later").follow(), ("begun 0\n", 0))
+        self.assertEqual((self.result("later")["value"], self.result("first")["attempt"]), ("2", 1))
+
+    def test_hosts_that_have_no_call_to_run_again_end(self):
+        first = self.given("first", "def f(): return 1")
+        both, port = self.again(first, "old")
+        self.assertEqual(self.attach(port, "first").follow()[1], 0)
+        both[1].send_signal(signal.SIGTERM)
+        self.assertEqual([self.ended(process)[0] for process in both], [1, 0])
+        both, _ = self.again(first, "new")
+        self.assertEqual([self.ended(process)[0] for process in both], [0, 0])
+        self.assertEqual(self.result("first")["attempt"], 1)
+
+    def test_a_crash_is_not_repeated(self):
+        first = self.given("first", self.TWICE)
+        both, port = self.again(first, "old")
+        ring = self.attach(port, "first")
+        while ring.receive()[0] != frames.OUT:
+            pass
+        both[1].kill()  # its memory has run out, for example
+        self.assertEqual(self.ended(both[0])[0], 1)
+        with open(os.path.join(self.store, "first", "end.json")) as file:
+            end = json.load(file)
+        self.assertEqual((end["reason"], end["exit_code"]), ("Disrupted", 1))
+        self.assertIn("host 1 was lost", end["message"])
+
+    def test_a_first_call_that_has_not_begun(self):
+        self.HOSTS = 3
+        first = self.given("first", self.TWICE)
+        zero, _ = self.one(0, first=first)
+        one = Ring(self, self.port, uid=hosts.LABEL)
+        one.send(frames.JOIN, {"host": 1})
+        self.assertEqual(one.receive(), (frames.JOIN, {}))
+        one.send(frames.END, {"id": None, "code": 143})  # its pod is terminated
+        one.close()
+        self.assertEqual(self.ended(zero)[0], 143)
 
 
 class Losses(Hosts):

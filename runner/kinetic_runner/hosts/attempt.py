@@ -37,8 +37,9 @@ class HostAttempt(Attempt):
     def __init__(self, options, signals, group, child=None):
         super().__init__(options, signals, group.host, group.hosts)
         self.group, self._child = group, child
-        self.restarts = bool(options.release) and not options.warm  # whether the cluster restarts all hosts when one ends
-        self.final = options.final or not self.restarts
+        self.repeats = bool(options.release)  # whether the cluster restarts all hosts when one is lost
+        self.restarts = self.repeats and not options.warm  # whether it does when one ends
+        self.final = options.final or not self.repeats
         self._mark = os.path.join(options.work, "attempt")  # outlives the container, not the pod
         if os.path.exists(self._mark):
             signals.never_raise()  # first save what a crash left, even if all hosts are about to be restarted

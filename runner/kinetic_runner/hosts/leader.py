@@ -52,7 +52,7 @@ class LeaderAttempt(HostAttempt):
         self.leave_mark(self.number)
         if spent is not None:
             return spent
-        if self.number > 1 and self.options.warm:
+        if self.number > 1 and self.options.warm and not self.repeats:
             return self.broken(frozenset())  # the cluster has started the warm hosts again
         if self.crashes:
             self.say(f"starting attempt {self.number} ({self.crashes} of {self.options.retries} retries used)")
@@ -63,7 +63,9 @@ class LeaderAttempt(HostAttempt):
     def finish(self, outcome):
         """Publish the outcome of all hosts and release them; return the exit code."""
         terminated = outcome.reason == TERMINATED
-        if not self.number and terminated and self.restarts:
+        if not self.number and terminated and self.repeats:
+            if self.options.warm:
+                publish.write_termination_message(self, outcome, timestamp())
             return EXIT_TERMINATED  # publish nothing: the job may have ended
         self.final = self.final or not self.number  # nothing limits attempts that are not counted
         if self.number and not terminated:
@@ -112,14 +114,14 @@ class LeaderAttempt(HostAttempt):
             told = "" if lost.isdisjoint(self.link.outcomes) else "cancelled, "  # else it was terminated
             message = f"{names} {were} lost ({told}preempted, drained or crashed)"
         else:
-            message = f"{'its hosts were' if self.restarts else 'host 0 was'} terminated (preempted, drained or deleted)"
+            message = f"{'its hosts were' if self.repeats else 'host 0 was'} terminated (preempted, drained or deleted)"
         if self.restarts:
             return Outcome(TERMINATED, EXIT_TERMINATED, message)
         if not self.options.warm:
             message += "; an Indexed Job does not restart its hosts: use --backend lws"
         if self.signals.came and not self._lost:
             return Outcome(TERMINATED, EXIT_TERMINATED, message)
-        return Outcome(DISRUPTED, 1, message)
+        return Outcome(DISRUPTED, EXIT_TERMINATED if self.repeats else 1, message)
 
     def why_it_ended(self, outcome):
         """Return the outcome for the attempt's record, with the reason if the host was terminated."""

@@ -12,7 +12,7 @@ from ..contract import OBJECTS
 from ..documents import VERSION
 from ..errors import RunnerError, Unreachable, explain
 from ..options import parse_options
-from ..outcome import EXIT_KILLED, EXIT_RUNNER, KILLED, RUNNER_FAILURE, signal_name
+from ..outcome import DISRUPTED, EXIT_KILLED, EXIT_RUNNER, KILLED, RUNNER_FAILURE, TERMINATED, signal_name
 from ..publish import end_metadata, end_of_result
 from ..records import create_or_read, whole
 from ..store import open_store
@@ -25,9 +25,12 @@ PAUSE_SECONDS = 5.0  # between tries, each of which may take minutes
 NOT_IN_END = ("value", "error", "recorded")  # of a report
 
 
-def record_end(call):
-    """Record the end of a call of this host, which its runner has not recorded, as soon as the store can be reached. Return the thread that does so."""
-    thread = threading.Thread(target=_record, args=(call.job, call.argv, end_of(call)), daemon=True)
+def record_end(call, lost=""):
+    """Record the end of a call of this host, which its runner has not recorded, as soon as the store can be reached. Return the thread that does so.
+
+    lost is why the host ends, if it lost another.
+    """
+    thread = threading.Thread(target=_record, args=(call.job, call.argv, end_of(call, lost)), daemon=True)
     thread.start()
     return thread
 
@@ -50,11 +53,14 @@ def store_of(job, argv):
     return open_store(options.store, options.emulator, options.metadata_host, options.credentials)
 
 
-def end_of(call):
+def end_of(call, lost):
     """Return end.json of a call."""
     report, code = call.report, call.code
     if "state" in report:
-        return {name: value for name, value in report.items() if name not in NOT_IN_END} | {"host": 0, "by": "runner"}
+        end = {name: value for name, value in report.items() if name not in NOT_IN_END} | {"host": 0, "by": "runner"}
+        if lost and end["reason"] == TERMINATED:
+            end.update(reason=DISRUPTED, message=lost)
+        return dict(end, exit_code=1) if end["reason"] == DISRUPTED else end
     why = f"the runner of the call was killed by {signal_name(-code)}" if code < 0 else f"the runner of the call ended with exit code {code}"
     if code == -signal.SIGKILL:
         why += ": the memory of the pod may have run out"

@@ -13,11 +13,14 @@ import os
 import socket
 import time
 
+from ..outcome import EXIT_TERMINATED
 from ..hosts.peers import SPARE_CONNECTIONS, allow_open_files
 from . import frames
 from .connections import Peer
 from .frames import Frames
 
+REASON_SECONDS = 1.0  # from the loss of a host to the end of the call
+SILENT_SECONDS = 17.0  # if the host was silent: the connection of the runner has a clock of its own
 END_SECONDS, FAILED_SECONDS = 10.0, 1.0  # for a call to end after it has ended, or failed, on host 0
 LABEL = "hosts"  # in place of a pod's UID
 FIRST_PAUSE, LONGEST_PAUSE = 0.2, 2.0  # seconds between tries to connect
@@ -29,6 +32,7 @@ class Alone:
     number = 0  # of this host
     several = False  # whether there are others
     follows = False  # whether host 0 decides which calls run, and when this host ends
+    repeats = True  # whether another pod, or others, run a call again if a pod is lost
     complete = True  # whether all hosts are there
     next_at = math.inf  # the time.monotonic() of the next attend()
 
@@ -56,6 +60,9 @@ class Alone:
         """Note how a call has ended here. Return whether its end shows that the hosts were started again."""
         return False
 
+    def leave(self):
+        """Tell the other hosts that a pod is about to be lost."""
+
     def close(self):
         """Tell the other hosts that no call follows."""
 
@@ -65,8 +72,8 @@ class Leading(Alone):
 
     several = True
 
-    def __init__(self, hosts, secret, port):
-        self._hosts, self._secret, self._port = hosts, secret, port
+    def __init__(self, hosts, secret, port, repeats):
+        self._hosts, self._secret, self._port, self.repeats = hosts, secret, port, repeats
         self._others = {}  # connections, by host
         self._given, self._begun, self._is_first = None, set(), True
 
@@ -118,7 +125,10 @@ class Leading(Alone):
     def over(self, end):
         self._tell(frames.END, {"id": end["id"], "code": end["code"]})
         is_first, self._is_first = self._is_first, False
-        return is_first and was_not_new(end)
+        return is_first and not self.repeats and was_not_new(end)
+
+    def leave(self):
+        self._tell(frames.END, {"id": None, "code": EXIT_TERMINATED})
 
     def close(self):
         self._tell(frames.END, {"id": None, "code": 0})
@@ -127,6 +137,11 @@ class Leading(Alone):
         for other in list(self._others.values()):
             other.say(kind, message)
             other.flush()  # this host may be about to end
+
+
+def reason_seconds(silent):
+    """Return for how long the runner of a call may look for the reason after a host was lost, which was silent before or not."""
+    return SILENT_SECONDS if silent else REASON_SECONDS
 
 
 def was_not_new(end):
@@ -142,7 +157,7 @@ class Follower(Peer):
     """The connection of another host, at host 0."""
 
     def __init__(self, group, holder, connection):
-        self._group = group
+        self._group, self._leaves = group, False
         super().__init__(holder, connection, group.secured())
 
     def answer(self, kind, message):
@@ -150,6 +165,9 @@ class Follower(Peer):
             self._group.join(message["host"], self)
         elif kind == frames.STATE:
             self._group.note(self, message["id"])
+        elif kind == frames.END and message["id"] is None:
+            self._leaves = True
+            self._holder.lose("the pod of another host is being terminated", math.inf, leave=True)
         elif kind == frames.END and message["code"]:
             self._holder.end_soon(message["id"])  # a runner that has met the one of host 0 ends after it
         elif kind != frames.END:
@@ -159,7 +177,7 @@ class Follower(Peer):
         super().close()
         host = self._group.lost(self)
         if host is not None:
-            self._holder.lose(f"host {host} was lost", self.silent)
+            self._holder.lose(f"host {host} was lost", reason_seconds(self.silent), self._leaves or self.silent)
 
 
 class Following(Alone):
@@ -167,8 +185,8 @@ class Following(Alone):
 
     several = follows = True
 
-    def __init__(self, host, leader, secret, port):
-        self.number, self._address, self._secret = host, (leader, port), secret
+    def __init__(self, host, leader, secret, port, repeats):
+        self.number, self._address, self._secret, self.repeats = host, (leader, port), secret, repeats
         self._leader, self._holder = None, None
         self.joined, self._pause = False, FIRST_PAUSE
         self._connect_at, self._end_at, self._ending = 0.0, math.inf, None
@@ -198,6 +216,11 @@ class Following(Alone):
         if self._leader is not None:
             self._leader.say(frames.END, {"id": end["id"], "code": end["code"]})
         return False
+
+    def leave(self):
+        if self._leader is not None:
+            self._leader.say(frames.END, {"id": None, "code": EXIT_TERMINATED})
+            self._leader.flush()
 
     def _connect(self):
         self._connect_at = time.monotonic() + self._pause * (0.5 + os.urandom(1)[0] / 512)  # not all at the same moment
@@ -252,6 +275,8 @@ class Upstream(Peer):
             self._holder.cancel(message["id"])
         elif kind == frames.END and message["id"] is not None:
             self._group.end(message["id"], message["code"])
+        elif kind == frames.END and message["code"]:
+            self._holder.lose("the pod of another host is being terminated", math.inf, leave=True)
         elif kind == frames.END:
             self._ended = True
             self._holder.end()
@@ -261,4 +286,4 @@ class Upstream(Peer):
     def close(self):
         super().close()
         if self._group.left() and not self._ended:
-            self._holder.lose("host 0 was lost", self.silent)
+            self._holder.lose("host 0 was lost", reason_seconds(self.silent), leave=True)

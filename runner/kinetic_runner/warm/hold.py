@@ -41,7 +41,7 @@ def main(argv, _):
         return leave_set(own[SET], Alone(), str(exc)) if SET in own else EXIT_RUNNER
     if group.several and was_started_before(WORK):
         tell("kinetic: this container was started again: it takes no call\n")
-        return leave_set(own[SET], group, "the hosts were started again") if SET in own else 1
+        return leave_set(own[SET], group, "the hosts were started again", os.path.exists(left_file(WORK))) if SET in own else 1
     pod_uid, level = os.environ.get("KINETIC_POD_UID", ""), own.get(LEVEL, PRELOADED)
     host, argv = own.get(ID, ""), others + (first or {"argv": []})["argv"]
     holder = Holder(secret, pod_uid, WORK, PORTS["warm"], idle, limit, level, others + flags, group, lambda: unended(store_of(host, argv), host, secret))
@@ -55,10 +55,12 @@ def main(argv, _):
     holder.serve()
     if inbox is not None:
         inbox.close()
-    if SET in own and not holder.terminated:
+    if holder.left_unended and not holder.terminated:
+        open(left_file(WORK), "w").close()
+    elif SET in own and not holder.terminated:
         return leave_set(own[SET], group, holder.lost)
-    if holder.terminated and (group.several or holder.left_unended):
-        return EXIT_TERMINATED  # so that the Job ends the other hosts, or starts another pod
+    if holder.left_unended or holder.terminated and group.several:
+        return EXIT_TERMINATED  # so that the Job ends the other hosts or starts another pod, or the set starts all of them
     return 1 if holder.lost else 0
 
 
@@ -67,7 +69,8 @@ def place_of(environ, leader_worker_set, secret):
     if not leader_worker_set and "KINETIC_LEADER" not in environ:
         return Alone(), []
     place, port = find_group(environ, bool(leader_worker_set)), PORTS["group"]
-    group = Following(place.host, place.leader, secret, port) if place.host else Leading(place.hosts, secret, port)
+    repeats = bool(leader_worker_set)
+    group = Following(place.host, place.leader, secret, port, repeats) if place.host else Leading(place.hosts, secret, port, repeats)
     return group, ["--group-port", str(PORTS["warm_group"])] + ["--release", leader_worker_set] * bool(leader_worker_set)
 
 
@@ -82,12 +85,17 @@ def open_inbox(host, argv, number, port):
         return None
 
 
-def leave_set(leader_worker_set, group, lost):
-    """End the set, which would start its pods again, and wait for SIGTERM; return the exit code."""
+def left_file(work):
+    """Return the file that exists once the pods of the set are to be replaced."""
+    return os.path.join(work, "left")
+
+
+def leave_set(leader_worker_set, group, lost, replaced=False):
+    """End the set, which would start its pods again, unless that is wanted, and wait for SIGTERM; return the exit code."""
     signals = Signals()
     signals.never_raise()
     signals.install()
-    if not group.follows:
+    if not (group.follows or replaced):
         finished, message = timestamp(), lost or "no further call came in time"
         end = {"version": 1, "state": "FAILED" if lost else "SUCCEEDED", "reason": DISRUPTED if lost else COMPLETED, "message": message}
         end.update(exit_code=1 if lost else 0, host=0, attempt=1, finished=finished, by="runner")

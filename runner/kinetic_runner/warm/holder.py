@@ -12,6 +12,7 @@ import time
 
 from ..bundle.unpack import empty_directory
 from ..errors import RunnerError
+from ..process import reap
 from ..text import tell
 from . import frames
 from .calls import HostedCall, ReadyRunner
@@ -26,8 +27,6 @@ CONNECTIONS = 8
 TAIL_SECONDS = 0.01  # between looks for output of a call that somebody follows
 RECORD_SECONDS = 10.0  # for the end of the last call to be recorded
 ASKED_SECONDS = 60.0  # for a client to pack its call after it has asked what this host does
-REASON_SECONDS = 1.0  # from the loss of a host to the end of the call
-SILENT_SECONDS = 17.0  # if the host was silent: the connection of the runner has a clock of its own
 VERDICT_SECONDS = 5.0  # from the end of a call on another host
 KEPT_CALLS = 50  # whose output can be read again
 
@@ -58,7 +57,7 @@ class Holder:
         self._ready, self._stopping, self._stop_at = None, False, math.inf
         self.lost = ""  # why a lost host ends this one, if so
         self.terminated = False  # by SIGTERM
-        self.left_unended = False  # whether a call was running then, which another pod is to run
+        self._leave, self.left_unended = False, False  # whether to leave calls to the pods that replace those of this host, and whether one is left
         self._group = group or Alone()
         self._group.open(self)
 
@@ -144,14 +143,9 @@ class Holder:
         if signal.SIGTERM in numbers or signal.SIGINT in numbers:
             self._stopping = self.terminated = True
             self._stop()
+            self._group.leave()
             self._refuse_waiting()
-        while True:
-            try:
-                pid, status = os.waitpid(-1, os.WNOHANG)
-            except ChildProcessError:
-                return
-            if pid == 0:
-                return
+        for pid, status in reap():
             if self._current is not None and pid == self._current.pid:
                 self._current.code = os.waitstatus_to_exitcode(status)
             elif self._ready is not None and pid == self._ready.pid:
@@ -201,16 +195,16 @@ class Holder:
 
     def _settle(self, call):
         """Make sure that the end of a call is recorded, unless another pod runs the call again."""
-        if not self._group.several and self._is_new and call.report.get("had_ended"):
+        if self._group.repeats and self._is_new and call.report.get("had_ended"):
             return self._replace_another()
         self._is_new = False
         self.left_unended = self.leaves(call)
         if not (self.left_unended or self._group.follows or call.report.get("recorded")):
-            self._recording = record_end(call)
+            self._recording = record_end(call, self.lost)
 
     def leaves(self, call):
-        """Report whether this host leaves a call whose runner has ended to the pod that replaces it."""
-        return self.terminated and not self._group.several and not call.report.get("recorded")
+        """Report whether this host leaves a call whose runner has ended to the pods that replace its own."""
+        return (self.terminated or self._leave) and self._group.repeats and not call.report.get("recorded")
 
     def _replace_another(self):
         """Go on with the calls that a lost pod of this host has not ended. Without any, end."""
@@ -271,7 +265,7 @@ class Holder:
 
     def _begin(self, order):
         call = HostedCall(order["id"], self._folder)
-        argv = self._flags + order["argv"] + (["--final"] if self._group.several else ["--retries", "0"])
+        argv = self._flags + order["argv"] + (["--retries", "0"] if self._group.repeats else ["--final"])
         self._keeper.note_call(order)
         if self._keeper.lasting:
             self._leftovers = Leftovers()  # what was kept has files there
@@ -333,16 +327,22 @@ class Holder:
         if self._current is not None and self._current.job == job:
             self._stop_at = min(self._stop_at, time.monotonic() + VERDICT_SECONDS)
 
-    def lose(self, why, silent=False):
-        """End because a host was lost. The running call is stopped soon after: its runner may find the reason first."""
-        if self.lost or self._stopping:
-            return
-        tell(f"kinetic: {why}: this host takes no further call\n")
-        self._stopping, self.lost = True, why
-        for _, order in self._waiting:
-            self._group.cancel(order["id"])
-        self._refuse_waiting()
-        self._stop_at = time.monotonic() + (SILENT_SECONDS if silent else REASON_SECONDS)
+    def lose(self, why, seconds=0.0, leave=False):
+        """End because a host is lost. The running call is stopped after some seconds: its runner may find the reason first.
+
+        With leave, pods that replace those of this host go on with calls, if there will be any.
+        """
+        if not (self.lost or self._stopping):
+            tell(f"kinetic: {why}: this host takes no further call\n")
+            self._stopping, self.lost, self._leave = True, why, leave
+            if leave:
+                self._group.leave()
+                self.left_unended = self._group.repeats and any(client is None for client, _ in self._waiting)
+            for _, order in self._waiting:
+                self._group.cancel(order["id"])
+            self._refuse_waiting()
+        if self.lost:
+            self._stop_at = min(self._stop_at, time.monotonic() + seconds)
 
     def _refuse_waiting(self):
         """Tell the clients of calls that wait for their turn that these never begin here."""
