@@ -4,7 +4,6 @@
 
 import os
 import time
-from contextlib import suppress
 
 from .bundle import fetch_bundle
 from .bundle.tree import read_index
@@ -15,7 +14,7 @@ from .ending import PUBLISH_GRACE, after_call, try_to
 from .errands import Errands
 from .errors import Final, RunnerError, Stopped, Unreachable, explain, is_full, text_of
 from .judge import Told, judge
-from .log import STDERR_MARK, VALUE_FILE, Log
+from .log import STDERR_MARK, Log, leave_value
 from .outcome import (
     DEADLINE_EXCEEDED, DISRUPTED, EXIT_DEADLINE, EXIT_KILLED, EXIT_RUNNER, EXIT_TERMINATED, KILLED, NO_PROGRAM, RUNNER_FAILURE, STOPPED, TERMINATED, Outcome,
 )  # fmt: skip
@@ -32,7 +31,6 @@ from .supervisor import Supervisor
 from .text import tell, times, timestamp
 
 TOLD_PICKLE = 64 << 10  # bytes of a pickled exception that other hosts send to host 0
-SHOWN_VALUE = 64 << 10  # characters of JSON that are shown before the process has ended
 RAN_SECONDS = 60.0  # between two notes of how long an attempt has run, if that is limited
 PIECE_SECONDS, LOCAL_PIECE_SECONDS = 1.0, 0.2  # before an unfinished line is shown as it is
 
@@ -140,7 +138,12 @@ class Attempt:
         store = open_store(options.store, options.emulator, options.metadata_host, options.credentials)
         store.outage = self.outage
         self.signals.listen(lambda: store.hurry(self.leave_by))
-        self.store, self.records = store, Records(store, options.job)
+        self.records = Records(store, options.job)
+        if options.given:
+            from .store.given import GivenStore
+
+            store = GivenStore(store, options.given)
+        self.store = store
 
     @property
     def leave_by(self):
@@ -154,13 +157,14 @@ class Attempt:
     def refuse_if_ended(self, find=read_end):
         """Raise JobEnded if the job has already ended."""
         job = self.options.job
-        if end := find(self.store, job):
+        if not self.options.given and (end := find(self.store, job)):
             self.say(f"job {job} has ended already: {end.get('state')}, {end.get('reason')}; nothing to run")
             raise JobEnded(end)
 
     def begin(self):
         """Count this attempt and open the log. Return the outcome of a job that must not run again, else None."""
-        count = self.records.count(self.uid, self.host, self.started)
+        counted = lambda: self.records.count(self.uid, self.host, self.started)  # noqa: E731
+        count = self.store.first(counted, self.started) if self.options.given else counted()
         self.join(count.number)
         self.crashes, self.job_started, self.ran_before = count.crashes, count.job_started, count.ran
         self.open_log()
@@ -338,7 +342,7 @@ class Attempt:
 
         told.on_failure = failed
         if self.options.warm and self.hosts == 1:
-            told.on_value = self.show_value
+            told.on_value = lambda value: leave_value(self.log, self.options.log_file, value)
 
         def start():
             self.called = timestamp()
@@ -368,16 +372,6 @@ class Attempt:
         if self.options.budget and self.host == 0 and not outcome.ok:
             try_to(self, outcome, "note how long the attempt ran", self.note_ran)
         return outcome, supervisor
-
-    def show_value(self, value):
-        """Give a small value to the client of a warm host, below the log. The process that has returned it may take long to end."""
-        if len(value) > SHOWN_VALUE or self.log.is_in_line:
-            return
-        path = self.options.log_file + VALUE_FILE
-        with suppress(OSError):  # the store gets it anyway
-            with open(os.open(path + ".new", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
-                file.write(value)
-            os.rename(path + ".new", path)
 
     def warn(self, outcome, text):
         """Add a warning to an outcome and print it."""

@@ -16,6 +16,7 @@ import re
 import select
 import time
 from collections import deque
+from contextlib import suppress
 
 from .contract import LINES, MARKS
 from .process import STDERR, STDOUT
@@ -35,6 +36,7 @@ STUCK_SECONDS = 5.0  # without progress on stdout before the call no longer wait
 BAR_ENDS = re.compile(rb"\n|\r +\r")
 CURSOR_UP = b"\x1b[A"  # after which one of several bars is drawn
 
+SHOWN_VALUE = 64 << 10  # characters of JSON
 VALUE_FILE = ".value"  # after the path of a log: the value of a call on a warm host, whose process may not have ended
 FULL = "the rest is only in this pod's output; submit the job with a larger --disk"
 END_LINE = LINES["end"]  # the last line of a pod's output, for readers; it is not part of the stored log
@@ -245,6 +247,17 @@ class Log:
         self._unsent.append(data)
         self._unsent_bytes += len(data)
         self.send()
+
+
+def leave_value(log, path, value):
+    """Leave a small value beside the log at a path, for the client of a warm host to show it below the log. The process that has returned it may take long to end."""
+    if len(value) > SHOWN_VALUE or log.is_in_line:
+        return
+    path += VALUE_FILE
+    with suppress(OSError):  # the store gets it anyway
+        with open(os.open(path + ".new", os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w", encoding="utf-8") as file:
+            file.write(value)
+        os.rename(path + ".new", path)
 
 
 def bar_end(data):

@@ -34,6 +34,8 @@ def publish(attempt, outcome, may_end=True):
     finished, end = timestamp(), None
     try:
         if attempt.store is not None:
+            if attempt.options.given:
+                attempt.store.complete(attempt.options.job)
             end = publish_to_store(attempt, outcome, finished, may_end)
     except Exception as exc:
         attempt.publishing_failed(exc)

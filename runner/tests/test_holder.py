@@ -1,7 +1,9 @@
 """A warm host: calls over its port, one after the other."""
 
+import base64
 import json
 import os
+import shutil
 import signal
 import subprocess
 import sys
@@ -97,6 +99,50 @@ class Holding(Hosting):
         ring.send(frames.CALL, self.order("call-1", function(), {"train.py": "def f():\n  print('50 %', end='', flush=True)\n  return 1"}))
         self.assertEqual([ring.receive()[0] for _ in range(3)], [frames.STATE, frames.OUT, frames.END])
 
+    def given(self, job, source):
+        """A new call that is in no store yet: its order, with its objects."""
+        order, objects = self.order(job, function(), {"train.py": source}), {}
+        for folder, _, names in os.walk(self.store):
+            for name in names:
+                path = os.path.join(folder, name)
+                with open(path, "rb") as file:
+                    objects[os.path.relpath(path, self.store)] = base64.b64encode(file.read()).decode()
+        objects[f"{job}/handle.json"] = base64.b64encode(b"{}\n").decode()
+        shutil.rmtree(self.store)
+        os.mkdir(self.store)
+        return dict(order, objects=objects)
+
+    def test_a_call_begins_before_the_store_has_it(self):
+        _, port = self.host()
+        go = os.path.join(self.root, "go")
+        order = self.given("call-1", f"import os\ndef f():\n  print('begun', flush=True)\n  while not os.path.exists({go!r}): os.sched_yield()\n  return 5")
+        ring = Ring(self, port)
+        ring.send(frames.CALL, order)
+        while ring.receive()[0] != frames.OUT:
+            pass
+        self.assertFalse(os.path.exists(os.path.join(self.store, "blobs")))
+        open(go, "w").close()
+        self.assertEqual(self.end(ring), 0)
+        for name, text in order["objects"].items():  # the client has stored none of it
+            with open(os.path.join(self.store, name), "rb") as file:
+                self.assertEqual(base64.b64encode(file.read()).decode(), text)
+        self.assertEqual((self.result("call-1")["value"], self.result("call-1")["attempt"]), (5, 1))
+        self.assertTrue(os.path.exists(os.path.join(self.store, "call-1", "attempts", "1.json")))
+
+    def test_a_call_waits_for_what_the_client_still_stores(self):
+        _, port = self.host()
+        order = self.given("call-1", "def f(): return 6")
+        blobs = {name: text for name, text in order["objects"].items() if name.startswith("blobs/")}
+        for name in blobs:
+            del order["objects"][name]
+        ring = Ring(self, port)
+        ring.send(frames.CALL, order)
+        self.assertEqual(ring.receive()[1]["state"], "started")
+        for name, text in blobs.items():
+            self.put(name, base64.b64decode(text))
+        self.assertEqual(self.end(ring), 0)
+        self.assertEqual(self.result("call-1")["value"], 6)
+
     def test_a_call_rung_twice_runs_once(self):
         _, port = self.host()
         order = self.order("call-1", function(), {"train.py": "def f(): print('once')"})
@@ -124,7 +170,7 @@ class Holding(Hosting):
         self.assertEqual(process.wait(TIMEOUT), 0)
         process, port = self.host()
         ring = Ring(self, port)
-        ring.send(frames.STAT, None)
+        ring.send(frames.STAT, {})
         self.assertEqual(ring.receive()[1]["calls"], 0)
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(TIMEOUT), 0)
@@ -132,9 +178,9 @@ class Holding(Hosting):
     def test_strangers(self):
         process, port = self.host()
         stranger = Ring(self, port, b"guess")
-        stranger.send(frames.STAT, None)
+        stranger.send(frames.STAT, {})
         self.assertIsNone(stranger.receive())
-        for text in ("{", '"x"', "{}", '{"id": "a1", "argv": [], "environ": null}', '{"id": "a1", "argv": [1], "environ": {}}'):
+        for text in ("{", '"x"', "{}", '{"id": "a1", "argv": [], "environ": null}', '{"id": "a1", "argv": [1], "environ": {}}', '{"id": "a1", "argv": [], "environ": {}, "objects": {"../x": ""}}'):
             ring = Ring(self, port)
             ring._connection.sendall(ring._frames.send(frames.CALL, text.encode()))
             self.assertIsNone(ring.receive())

@@ -153,7 +153,7 @@ func (r *warmRun) find(ctx context.Context) (host kube.WarmHost, conn *warm.Conn
 // ask connects to a host and asks what it does.
 func (r *warmRun) ask(ctx context.Context, host kube.WarmHost) (*warm.Conn, warm.State, error) {
 	if conn := r.search.take(ctx, host.ID); conn != nil {
-		if state, err := conn.State(); err == nil {
+		if state, err := conn.Reserve(); err == nil {
 			return conn, state, nil
 		}
 		_ = conn.Close() // it was cut meanwhile
@@ -166,7 +166,7 @@ func (r *warmRun) ask(ctx context.Context, host kube.WarmHost) (*warm.Conn, warm
 	if err != nil {
 		return nil, warm.State{}, err
 	}
-	state, err := conn.State()
+	state, err := conn.Reserve()
 	if err != nil {
 		_ = conn.Close()
 	}

@@ -94,6 +94,11 @@ func (c *Conn) State() (s State, err error) {
 	return s, c.ask(kindStat, struct{}{}, &s)
 }
 
+// Reserve is State for a client that is about to give the host a call: for a minute, the host does not end while this connection lasts.
+func (c *Conn) Reserve() (s State, err error) {
+	return s, c.ask(kindStat, map[string]bool{"reserve": true}, &s)
+}
+
 // Call gives the host a call, and returns once it has begun. If another call runs, the error is a BusyError, or, if the call is
 // to wait for that, queued is called first.
 func (c *Conn) Call(call api.WarmCall, queued func()) error {

@@ -2,6 +2,7 @@
 # SPDX-License-Identifier: Apache-2.0
 """The runner that waits for the next call, and the calls that runners have got."""
 
+import binascii
 import json
 import os
 import signal
@@ -9,6 +10,7 @@ import sys
 import time
 from contextlib import suppress
 
+from ..bundle.update import remove
 from ..log import VALUE_FILE
 from ..process import PROGRAM, close_all
 from ..text import timestamp
@@ -54,13 +56,24 @@ class HostedCall:
         self.job, self.began, self.started = job, time.monotonic(), timestamp()
         self.pid, self.code, self.argv = 0, None, []  # of its runner
         self.log, self._report = (os.path.join(folder, job + end) for end in (".log", ".json"))
-        self._value = self.log + VALUE_FILE
+        self._value, self._given = self.log + VALUE_FILE, os.path.join(folder, job + ".given")
         self._file = None
 
     @property
     def seconds(self):
         """For how long it has been running."""
         return time.monotonic() - self.began
+
+    def keep(self, objects):
+        """Keep objects that the client is storing, in base64 by their names. Return the flags of the runner for them."""
+        if not objects:
+            return []
+        for name, text in objects.items():
+            path = os.path.join(self._given, name)
+            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
+            with open(path, "wb") as file:
+                file.write(binascii.a2b_base64(text))
+        return ["--given", self._given]
 
     def start(self, runner, argv, environ):
         """Give the call to a runner that waits."""
@@ -134,3 +147,5 @@ class HostedCall:
         for path in (self.log, self._report, self._value):
             with suppress(FileNotFoundError):
                 os.unlink(path)
+        if os.path.isdir(self._given):
+            remove(self._given)

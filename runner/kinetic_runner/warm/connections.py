@@ -24,7 +24,7 @@ class Peer:
 
     silent = False  # whether the other side was not heard for so long that the system gave up
     hungry = False  # whether feed() has to be called often
-    asked_at = -math.inf  # the time.monotonic() at which a client has asked what the host does
+    asked_at = -math.inf  # the time.monotonic() at which a client has said that it is about to give a call
     awaited = None  # the ID of a call that has not begun, and what to do with the call when it has
 
     def __init__(self, holder, connection, channel):
@@ -146,7 +146,8 @@ class Client(Peer):
     def answer(self, kind, message):
         """Do what the client asks for."""
         if kind == frames.STAT:
-            self.asked_at = time.monotonic()
+            if message.get("reserve"):
+                self.asked_at = time.monotonic()
             return self.say(frames.STATE, self._holder.state())
         if kind == frames.CALL:
             return self._holder.take(self, message)

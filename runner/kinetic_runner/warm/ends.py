@@ -16,6 +16,7 @@ from ..outcome import DISRUPTED, EXIT_KILLED, EXIT_RUNNER, KILLED, RUNNER_FAILUR
 from ..publish import end_metadata, end_of_result
 from ..records import create_or_read, whole
 from ..store import open_store
+from ..store.given import GivenStore
 from ..store.names import record_name
 from ..text import tell, timestamp
 
@@ -38,7 +39,9 @@ def record_end(call, lost=""):
 def _record(job, argv, end):
     while True:
         try:
-            store = store_of(job, argv)
+            store, given = store_of(job, argv), parse_options(["--job", job, *argv]).given
+            if given:
+                GivenStore(store, given).complete(job)
             end["attempt"] = max(1, len(list(store.list(OBJECTS["attempts"] % job))))
             return end_of_result(store, job) or create_or_read(store, record_name(job, "end"), end, end_metadata(end))
         except (OSError, Unreachable):

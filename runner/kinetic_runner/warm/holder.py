@@ -26,7 +26,7 @@ from .ends import record_end
 CONNECTIONS = 8
 TAIL_SECONDS = 0.01  # between looks for output of a call that somebody follows
 RECORD_SECONDS = 10.0  # for the end of the last call to be recorded
-ASKED_SECONDS = 60.0  # for a client to pack its call after it has asked what this host does
+ASKED_SECONDS = 60.0  # for a client to pack its call
 VERDICT_SECONDS = 5.0  # from the end of a call on another host
 KEPT_CALLS = 50  # whose output can be read again
 
@@ -225,8 +225,11 @@ class Holder:
     def take(self, client, order):
         """Start a call, or let it wait for its turn. A call that is here already is followed. The first call of a host has no client."""
         job = order["id"]
-        if not all(isinstance(word, str) for word in (job, *order["argv"], *order["environ"].values())):
+        objects = order.get("objects", {})
+        if not all(isinstance(word, str) for word in (job, *order["argv"], *order["environ"].values(), *objects.values())):
             raise ValueError("a call consists of texts")
+        if any(".." in name.split("/") or os.path.isabs(name) for name in objects):
+            raise ValueError("the name of an object leads elsewhere")
         if len(json.dumps(order)) > frames.PAYLOAD_LIMIT:
             raise ValueError("a call is too large for a frame")
         if client is not None and not self._admits(client, order):
@@ -265,7 +268,7 @@ class Holder:
 
     def _begin(self, order):
         call = HostedCall(order["id"], self._folder)
-        argv = self._flags + order["argv"] + (["--retries", "0"] if self._group.repeats else ["--final"])
+        argv = self._flags + order["argv"] + call.keep(order.pop("objects", {})) + (["--retries", "0"] if self._group.repeats else ["--final"])
         self._keeper.note_call(order)
         if self._keeper.lasting:
             self._leftovers = Leftovers()  # what was kept has files there

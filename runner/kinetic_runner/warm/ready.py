@@ -53,7 +53,7 @@ def prepared():
     from ..errors import RunnerError
     from ..main import main as run
     from ..outputs import commit, watch  # noqa: F401
-    from ..store import gcs, http  # noqa: F401
+    from ..store import gcs, given, http  # noqa: F401
 
     if "KINETIC_LEADER" in os.environ:
         from ..hosts import runner  # noqa: F401

@@ -1,0 +1,63 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""The store of a call that a client has given to a warm host, while it still stores what the call consists of."""
+
+import os
+import time
+from contextlib import suppress
+
+from ..contract import OBJECTS
+from ..errors import AlreadyExists, NotFound
+from ..records import Count
+from ..text import file_blocks
+from ..threads import Later
+from . import in_parallel
+from .names import record_name
+
+BLOBS = OBJECTS["blob"].partition("%")[0]
+WAIT_SECONDS = 60.0  # for the client to store a blob that it has not given
+PAUSE_SECONDS = 0.1
+
+
+class GivenStore:
+    """A store, and a folder with objects that the client is storing, by their names."""
+
+    def __init__(self, store, folder):
+        self._store, self._folder, self._counting = store, folder, None
+
+    def __getattr__(self, name):
+        return getattr(self._store, name)
+
+    def open(self, name):
+        """Return a binary file of the object's bytes. Raise NotFound if there is none."""
+        with suppress(FileNotFoundError):
+            return open(os.path.join(self._folder, name), "rb")
+        until = time.monotonic() + WAIT_SECONDS
+        while True:
+            try:
+                return self._store.open(name)
+            except NotFound:
+                if not name.startswith(BLOBS) or time.monotonic() >= until:
+                    raise
+            time.sleep(PAUSE_SECONDS)
+
+    def first(self, count, started):
+        """Count an attempt, the first one, while the call runs. Return the result."""
+        self._counting = Later(count)
+        return Count(1, 0, 0, started, [], 0.0)
+
+    def complete(self, job):
+        """Store what was given, unless the client has stored all of it. The handle is the last: who finds it finds the rest."""
+        if self._counting is not None:
+            self._counting.join()
+        handle = record_name(job, "handle")
+        if self._store.exists(handle):
+            return
+        names = [os.path.relpath(os.path.join(folder, name), self._folder) for folder, _, files in os.walk(self._folder) for name in files]
+        in_parallel(self._create, [name for name in names if name != handle], self._store.parallel)
+        if handle in names:
+            self._create(handle)
+
+    def _create(self, name):
+        with suppress(AlreadyExists):
+            self._store.create(name, lambda: file_blocks(os.path.join(self._folder, name)))
