@@ -54,6 +54,8 @@ type WarmCall struct {
 	// Argv are the flags of the call's runner, and Environ its variables.
 	Argv    []string          `json:"argv"`
 	Environ map[string]string `json:"environ"`
+	// Objects are what the call consists of, by the names in the store, which may not have them yet.
+	Objects map[string][]byte `json:"objects,omitempty"`
 	// Wait says to run it after the call that is running.
 	Wait bool `json:"wait,omitempty"`
 }

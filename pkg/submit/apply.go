@@ -110,6 +110,11 @@ type Hooks struct {
 	// Start makes the workload, or, if someone else will, what its manifests don't
 	// contain. If a workload with that ID exists already, the error is fs.ErrExist.
 	Start func(ctx context.Context, spec api.Spec, secrets map[string]string) error
+	// Give is Start for a small new job, nil if there is no such way: it starts the job with what that consists of, as objects by their
+	// names, while the store gets them.
+	Give func(ctx context.Context, spec api.Spec, objects map[string][]byte) error
+	// Records are further objects that describe the job, by their names.
+	Records map[string][]byte
 }
 
 // Submitted is a submitted job, with the statistics of its upload.
@@ -117,6 +122,8 @@ type Submitted struct {
 	Job *job.Job
 	// Stats are those of the bundle, Data those of the job's inputs.
 	Stats, Data pack.Stats
+	// Stored waits until the store has the job, nil if it does already. If that fails, who was given the job stores it.
+	Stored func() error
 }
 
 // Apply uploads what the store lacks, describes the job there and starts its workload, in
@@ -147,6 +154,9 @@ func (s submission) carryOut(ctx context.Context) (Submitted, error) {
 	j.Handle.Packages = Packages(s.provided.Wheels)
 	j.Handle.CommandLine = &api.CommandLine{Target: s.request.Target, Flags: s.request.Flags}
 	done := Submitted{Job: j}
+	if objects := s.given(j); objects != nil {
+		return s.give(ctx, j, objects)
+	}
 	adopted, err := s.supply(ctx, &done)
 	if err != nil {
 		return Submitted{}, err
@@ -156,13 +166,14 @@ func (s submission) carryOut(ctx context.Context) (Submitted, error) {
 	}
 	if err := s.inherit(ctx, j); err != nil {
 		if !adopted { // else the records of the first submit stay
-			err = errors.Join(err, withdraw(ctx, j))
+			err = errors.Join(err, s.withdraw(ctx, j))
 		}
 		return Submitted{}, err
 	}
 	if err := s.steps.Start(ctx, s.started(), s.secrets()); err != nil {
-		return Submitted{}, abandon(ctx, j, err, adopted)
+		return Submitted{}, s.abandon(ctx, j, err, adopted)
 	}
+	j.New = !adopted
 	return done, nil
 }
 
@@ -195,10 +206,12 @@ func (s submission) secrets() map[string]string {
 // uploads, makes the place ready, and completes the handle.
 func (s submission) supply(ctx context.Context, done *Submitted) (adopted bool, err error) {
 	g, ctx := errgroup.WithContext(ctx)
-	g.Go(func() (err error) {
-		adopted, err = vacant(ctx, s.registry, s.Spec)
-		return err
-	})
+	if !done.Job.New {
+		g.Go(func() (err error) {
+			adopted, err = vacant(ctx, s.registry, s.Spec)
+			return err
+		})
+	}
 	g.Go(func() (err error) {
 		done.Stats, err = s.Files.Upload(ctx, s.registry.Store, part(s.progress))
 		return storeError(err)
@@ -246,7 +259,7 @@ func (s submission) inherit(ctx context.Context, j *job.Job) error {
 
 // abandon deletes the records of a job that could not be started, unless another submit
 // left them, or the job may run.
-func abandon(ctx context.Context, j *job.Job, err error, adopted bool) error {
+func (s submission) abandon(ctx context.Context, j *job.Job, err error, adopted bool) error {
 	mayRun := errors.Is(err, api.ErrMayRun)
 	switch {
 	case errors.Is(err, fs.ErrExist):
@@ -257,7 +270,7 @@ func abandon(ctx context.Context, j *job.Job, err error, adopted bool) error {
 	if mayRun || adopted {
 		return err
 	}
-	return errors.Join(err, withdraw(ctx, j))
+	return errors.Join(err, s.withdraw(ctx, j))
 }
 
 // workloads says where a job's backend keeps its workloads.
@@ -287,7 +300,7 @@ func vacant(ctx context.Context, registry job.Registry, s api.Spec) (adopted boo
 	return false, &ExistsError{ID: s.ID, Where: registry.Store.URL(), Flags: old.LocationFlags(), Same: same}
 }
 
-// describe writes the handle, which claims the ID, and the call next to it.
+// describe writes the handle, which claims the ID, and the call and other records next to it.
 func (s submission) describe(ctx context.Context, j *job.Job, adopted bool) error {
 	uploading, stop := context.WithCancel(ctx)
 	defer stop()
@@ -296,14 +309,15 @@ func (s submission) describe(ctx context.Context, j *job.Job, adopted bool) erro
 			s.progress(more)
 		}
 	})
-	written, uploaded := make(chan error, 1), make(chan error, 1)
+	written, uploaded, recorded := make(chan error, 1), make(chan error, 1), make(chan error, 1)
 	go func() { written <- j.Store.Create(ctx, store.Call(j.ID()), bytes.NewReader(s.Call), nil) }()
+	go func() { recorded <- s.record(uploading) }()
 	go func() { uploaded <- s.storePayload(uploading, j, open) }()
 	claimed := claim(ctx, j, adopted)
 	if claimed != nil {
 		stop()
 	}
-	err, failed := <-written, <-uploaded
+	err, failed, unrecorded := <-written, <-uploaded, <-recorded
 	if claimed != nil {
 		return claimed // if the call was written anyway, the owner of the ID replaces it
 	}
@@ -313,9 +327,9 @@ func (s submission) describe(ctx context.Context, j *job.Job, adopted bool) erro
 	if errors.Is(failed, store.ErrExists) {
 		failed = s.replacePayload(ctx, j, open)
 	}
-	err = errors.Join(err, failed)
+	err = errors.Join(err, failed, unrecorded)
 	if err == nil || adopted { // the records of the first submit stay
 		return err
 	}
-	return errors.Join(err, withdraw(ctx, j))
+	return errors.Join(err, s.withdraw(ctx, j))
 }

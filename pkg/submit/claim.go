@@ -5,6 +5,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
@@ -24,6 +26,16 @@ func claim(ctx context.Context, j *job.Job, adopted bool) error {
 		return &ExistsError{ID: j.ID(), Where: j.Store.URL(), Flags: j.LocationFlags(), Same: adopted}
 	}
 	return err
+}
+
+// record writes the records that are not of every job.
+func (s submission) record(ctx context.Context) error {
+	for name, text := range s.steps.Records {
+		if err := s.registry.Store.Create(ctx, name, bytes.NewReader(text), nil); err != nil && !errors.Is(err, store.ErrExists) {
+			return err
+		}
+	}
+	return nil
 }
 
 // replace writes an object that exists. The error is store.ErrExists if somebody else does that, too.
@@ -76,11 +88,11 @@ const (
 // withdraw deletes the records of a job, even when ctx is over. It deletes the handle
 // last: if values were left under a free ID, the next map with that ID would use them as
 // its own. What another submit has adopted or replaced stays.
-func withdraw(ctx context.Context, j *job.Job) error {
+func (s submission) withdraw(ctx context.Context, j *job.Job) error {
 	ctx = context.WithoutCancel(ctx)
 	reading, cancel := context.WithTimeout(ctx, withdrawTime)
 	defer cancel()
-	names := []string{store.Call(j.ID()), store.Handle(j.ID())}
+	names := append(slices.Sorted(maps.Keys(s.steps.Records)), store.Call(j.ID()), store.Handle(j.ID()))
 	if j.Handle.Payload != nil {
 		names = append([]string{store.Payload(j.ID())}, names...)
 	}

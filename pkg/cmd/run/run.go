@@ -115,6 +115,7 @@ type options struct {
 	wait         waiting
 	planned      submit.Planned // once known
 	early        *earlyValue    // of a call on a warm host, else nil
+	stored       func() error   // waits until the store has such a call, else nil
 }
 
 // prepare makes what is needed after everything else, in the order in which it is needed. Each takes a few milliseconds.

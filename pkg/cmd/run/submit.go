@@ -152,7 +152,20 @@ func (o *options) apply(ctx context.Context, p submit.Planned, registry job.Regi
 	if p.From != nil {
 		o.ui.Phase("resumed", fmt.Sprintf("%s of %s values reused", human.Number(len(p.Inherits)), human.Number(p.Spec.Map.Inputs)))
 	}
+	o.stored = sent.Stored
 	return sent.Job, nil
+}
+
+// awaitStored waits until the store has a job that was given to a warm host.
+func (o *options) awaitStored(ctx context.Context) {
+	if o.stored == nil {
+		return
+	}
+	err := o.stored()
+	o.stored = nil
+	if err != nil && ctx.Err() == nil {
+		o.ui.Warn(fmt.Sprintf("its warm host stores the job, since this machine could not: %v", err))
+	}
 }
 
 // applyError says what an interrupted submit left behind. It passes on other errors.
@@ -240,6 +253,7 @@ func (o *options) follow(ctx context.Context, j *job.Job, forward *forwarding) e
 	}()
 	select {
 	case end := <-done:
+		o.awaitStored(ctx)
 		cause := context.Cause(following)
 		switch moved := imageMoved(j.Handle, last); {
 		case errors.Is(cause, errUnrecoverable):
@@ -258,8 +272,10 @@ func (o *options) follow(ctx context.Context, j *job.Job, forward *forwarding) e
 			case end = <-done:
 			case <-time.After(lastLines):
 			}
+			o.awaitStored(ctx)
 			return report.InterruptedIn(o.streams.ErrOut, j, end.status.State, context.Canceled)
 		}
+		o.awaitStored(ctx)
 		return o.interrupted(ctx, j, done)
 	}
 }

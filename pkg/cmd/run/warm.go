@@ -18,7 +18,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job/warm"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
-	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/render"
 	"k8s.io/apimachinery/pkg/util/duration"
@@ -152,12 +151,13 @@ func (r *warmRun) find(ctx context.Context) (host kube.WarmHost, conn *warm.Conn
 
 // ask connects to a host and asks what it does.
 func (r *warmRun) ask(ctx context.Context, host kube.WarmHost) (*warm.Conn, warm.State, error) {
-	if conn := r.search.take(ctx, host.ID); conn != nil {
-		if state, err := conn.Reserve(); err == nil {
-			return conn, state, nil
-		}
-		_ = conn.Close() // it was cut meanwhile
+	if conn, state := r.search.take(ctx, host.ID, r.clock.Now()); conn != nil {
+		return conn, state, nil
 	}
+	return r.dial(ctx, host)
+}
+
+func (r *warmRun) dial(ctx context.Context, host kube.WarmHost) (*warm.Conn, warm.State, error) {
 	config, err := r.connection.REST(r.target)
 	if err != nil {
 		return nil, warm.State{}, err
@@ -220,23 +220,36 @@ func (r warmRun) ring(ctx context.Context, host kube.WarmHost, conn *warm.Conn) 
 	if err != nil {
 		return err
 	}
-	return r.start(ctx, r.planned, r.to, submit.Hooks{Start: func(ctx context.Context, spec api.Spec, _ map[string]string) error {
-		if err := r.note(ctx, spec, record); err != nil {
-			return err
+	steps := submit.Hooks{Records: map[string][]byte{store.WarmCall(host.ID, r.planned.Spec.ID): record}}
+	steps.Start = func(ctx context.Context, _ api.Spec, _ map[string]string) error { return r.give(ctx, host, conn, nil) }
+	if !conn.Slow && !r.wait.detach {
+		steps.Give = func(ctx context.Context, _ api.Spec, objects map[string][]byte) error {
+			return r.give(ctx, host, conn, objects)
 		}
-		defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
-		err := conn.Call(r.planned.WarmCall(), func() { r.ui.Note("waiting for " + host.ID) })
-		switch {
-		case declined(err):
-			if err := r.to.registry.Store.Delete(ctx, store.WarmCall(spec.Host, spec.ID)); err != nil {
-				return err
-			}
-			return fmt.Errorf("warm host %s is no longer free: %w", host.ID, err)
-		case err != nil && ctx.Err() == nil:
-			return errors.Join(fmt.Errorf("giving the call to warm host %s: %w", host.ID, err), api.ErrMayRun)
+	}
+	return r.start(ctx, r.planned, r.to, steps)
+}
+
+// give gives the call to a host, with the objects that the store may lack.
+func (r warmRun) give(ctx context.Context, host kube.WarmHost, conn *warm.Conn, objects map[string][]byte) error {
+	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
+	call := r.planned.WarmCall()
+	call.Objects = objects
+	queued := func() { r.ui.Note("waiting for " + host.ID) }
+	err := conn.Call(call, queued)
+	if err != nil && !declined(err) && ctx.Err() == nil { // it may only be the connection; a call that is given twice runs once
+		if again, _, dialErr := r.dial(ctx, host); dialErr == nil {
+			err = again.Call(call, queued)
+			_ = again.Close()
 		}
-		return err
-	}})
+	}
+	switch {
+	case declined(err):
+		return fmt.Errorf("warm host %s is no longer free: %w", host.ID, err)
+	case err != nil && ctx.Err() == nil:
+		return errors.Join(fmt.Errorf("giving the call to warm host %s: %w", host.ID, err), api.ErrMayRun)
+	}
+	return err
 }
 
 // declined reports whether a host has not taken a call: it has got another one meanwhile, or is ending.
@@ -279,10 +292,8 @@ func (r *warmRun) begin(ctx context.Context) error {
 		return err
 	}
 	submission := r.to.cluster.Submission(rendered.Objects())
-	return r.start(ctx, r.planned, r.to, submit.Hooks{Ready: submission.Ready, Start: func(ctx context.Context, call api.Spec, secrets map[string]string) error {
-		if err := r.note(ctx, call, record); err != nil {
-			return err
-		}
+	records := map[string][]byte{store.WarmCall(spec.ID, r.planned.Spec.ID): record}
+	return r.start(ctx, r.planned, r.to, submit.Hooks{Records: records, Ready: submission.Ready, Start: func(ctx context.Context, _ api.Spec, secrets map[string]string) error {
 		if err := backend.WarmKeys().Remember(spec.ID, key); err != nil {
 			r.ui.Warn(fmt.Sprintf("could not save the key of the warm host; only users who can read Secrets can reuse the host: %v", err))
 		}
@@ -300,13 +311,4 @@ func (r *warmRun) tidy(ctx context.Context) {
 	if err := r.to.cluster.DeleteEndedWarmSets(ctx, r.owner); err != nil && ctx.Err() == nil {
 		r.ui.Warn(fmt.Sprintf("could not delete warm hosts that have ended: %v", err))
 	}
-}
-
-// note records in the store which host gets the call, for those who list the calls of hosts.
-func (r *warmRun) note(ctx context.Context, call api.Spec, record warm.Record) error {
-	err := records.Create(ctx, r.to.registry.Store, store.WarmCall(call.Host, call.ID), record, nil)
-	if errors.Is(err, store.ErrExists) {
-		return nil
-	}
-	return err
 }

@@ -23,9 +23,10 @@ type warmSearch struct {
 	hosts  []kube.WarmHost
 	err    error
 	likely string
-	// connected is closed when conn is set, which is nil if there is no connection.
+	// connected is closed when conn is set, which is nil if there is no connection, and what its host does.
 	connected chan struct{}
 	conn      *warm.Conn
+	state     warm.State
 }
 
 // searchWarm starts a search. It is nil if the call looks for no warm host. The caller must close it.
@@ -69,9 +70,19 @@ func (s *warmSearch) list(ctx context.Context, cluster *kube.Cluster) *kube.Warm
 
 // connect connects to a host. If that fails, who needs the host tries again.
 func (s *warmSearch) connect(ctx context.Context, o *options, cluster *kube.Cluster, host kube.WarmHost) {
-	if config, err := o.connection.REST(o.target); err == nil {
-		s.conn, _ = backend.DialWarm(ctx, config, cluster, host, 0)
+	config, err := o.connection.REST(o.target)
+	if err != nil {
+		return
 	}
+	conn, err := backend.DialWarm(ctx, config, cluster, host, 0)
+	if err != nil {
+		return
+	}
+	if s.state, err = conn.Reserve(); err != nil {
+		_ = conn.Close()
+		return
+	}
+	s.conn = conn
 }
 
 // found returns the warm hosts, listed lately.
@@ -87,22 +98,23 @@ func (s *warmSearch) found(ctx context.Context, cluster *kube.Cluster, now time.
 	}
 }
 
-// take returns the connection to a host, nil if there is none. The caller must close it.
-func (s *warmSearch) take(ctx context.Context, id string) (conn *warm.Conn) {
+// take returns the connection to a host and what the host does; nil if there is none, or if that was asked some time ago. The caller must
+// close it.
+func (s *warmSearch) take(ctx context.Context, id string, now time.Time) (conn *warm.Conn, state warm.State) {
 	select {
 	case <-s.listed:
 	case <-ctx.Done():
-		return nil
+		return nil, state
 	}
-	if s.likely != id {
-		return nil
+	if s.likely != id || now.Sub(s.at) > oldList {
+		return nil, state
 	}
 	select {
 	case <-s.connected:
 		conn, s.conn = s.conn, nil
-		return conn
+		return conn, s.state
 	case <-ctx.Done():
-		return nil
+		return nil, state
 	}
 }
 

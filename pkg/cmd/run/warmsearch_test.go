@@ -16,12 +16,15 @@ func TestSilentHostKeepsNobodyWaiting(t *testing.T) {
 	if len(hosts) != 2 || err != nil {
 		t.Errorf("found returns %v, %v", hosts, err)
 	}
-	if conn := s.take(t.Context(), "other"); conn != nil {
+	if conn, _ := s.take(t.Context(), "other", now); conn != nil {
 		t.Error("take returns a connection to another host")
+	}
+	if conn, _ := s.take(t.Context(), "silent", now.Add(2*oldList)); conn != nil {
+		t.Error("take returns what was asked long ago")
 	}
 	interrupted, stop := context.WithCancel(t.Context())
 	stop()
-	if conn := s.take(interrupted, "silent"); conn != nil {
+	if conn, _ := s.take(interrupted, "silent", now); conn != nil {
 		t.Error("take returns a connection that was never made")
 	}
 	s.close()

@@ -8,7 +8,6 @@ import (
 	"io/fs"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -32,20 +31,6 @@ type Backend struct {
 	Warn func(string)
 	// Rung is a connection on which a host was given a call, or nil.
 	Rung *Rung
-}
-
-// Rung is a connection on which a host was given a call. Who follows the call first gets it.
-type Rung struct {
-	ID   string
-	Conn *Conn
-	once sync.Once
-}
-
-func (r *Rung) take(id string) (conn *Conn) {
-	if r != nil && r.ID == id {
-		r.once.Do(func() { conn = r.Conn })
-	}
-	return conn
 }
 
 // ErrNoHost means that there is no pod that takes calls.
@@ -115,7 +100,7 @@ func (b Backend) ended(ctx context.Context, h api.Handle) (api.WorkloadStatus, b
 func (b Backend) ofCall(ctx context.Context, h api.Handle, host api.WorkloadStatus) (api.WorkloadStatus, error) {
 	switch host.State {
 	case api.Running:
-		return api.WorkloadStatus{Status: api.Status{State: api.Running, Attempt: 1, Started: h.CreatedAt}}, nil
+		return running(h), nil
 	case api.Pending:
 		host.Next = strings.ReplaceAll(host.Next, h.Host, h.JobID)
 		return host, nil
@@ -128,6 +113,10 @@ func (b Backend) ofCall(ctx context.Context, h api.Handle, host api.WorkloadStat
 		message += ": " + host.Message
 	}
 	return api.WorkloadStatus{Status: api.Status{State: api.Failed, Reason: api.Disrupted, Message: message, Attempt: 1, Started: h.CreatedAt, Finished: b.ServerTime(time.Now()).UTC()}}, nil
+}
+
+func running(h api.Handle) api.WorkloadStatus {
+	return api.WorkloadStatus{Status: api.Status{State: api.Running, Attempt: 1, Started: h.CreatedAt}}
 }
 
 // Watch implements job.Backend.
@@ -147,6 +136,9 @@ func (b Backend) Watch(ctx context.Context, h api.Handle, seen func(api.Workload
 		})
 		over <- err
 	}()
+	if b.Rung.has(h.JobID) {
+		seen(running(h))
+	}
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
 	for {
@@ -192,7 +184,7 @@ func (b Backend) Logs(ctx context.Context, h api.Handle, a *logs.Archive, o logs
 	if h.Host == "" {
 		return b.Backend.Logs(ctx, h, a, o, w)
 	}
-	if a.Ended(ctx) {
+	if !b.Rung.has(h.JobID) && a.Ended(ctx) {
 		return logs.Stored(ctx, a.Store, h.JobID, o, w)
 	}
 	out, errOut := &counter{Writer: w.Out}, &counter{Writer: w.Err}

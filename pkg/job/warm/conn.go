@@ -84,8 +84,8 @@ func Connect(way io.ReadWriteCloser, secret []byte, podUID string) (*Conn, error
 // Close closes the connection. A call that has begun goes on.
 func (c *Conn) Close() error { return c.way.Close() }
 
-// Record returns the record of a call that is given to the host with this ID.
-func (c *Conn) Record(call api.WarmCall, host string) (Record, error) {
+// Record returns the record, as JSON, of a call that is given to the host with this ID.
+func (c *Conn) Record(call api.WarmCall, host string) ([]byte, error) {
 	return NewRecord(call, host, c.secret)
 }
 

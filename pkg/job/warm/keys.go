@@ -35,9 +35,9 @@ func (k Keys) Remember(host string, key []byte) error {
 	return os.WriteFile(filepath.Join(k.Dir, host), []byte(hex.EncodeToString(key)), 0o600)
 }
 
-// Record is what the store has of a call that a host was given. A pod that replaces a lost one runs the call again, if its host's key has
+// record is what the store has of a call that a host was given. A pod that replaces a lost one runs the call again, if its host's key has
 // signed it: others can write to the store, too.
-type Record struct {
+type record struct {
 	Call string `json:"call,omitempty"` // api.WarmCall, "" if nobody can run it again
 	MAC  string `json:"mac,omitempty"`
 }
@@ -45,16 +45,17 @@ type Record struct {
 // recordLabel keeps the signatures of records apart from others with the same key. ends.py has it, too.
 const recordLabel = "kinetic warm call 1\x00"
 
-// NewRecord returns the record of a call of a host with this key.
-func NewRecord(call api.WarmCall, host string, key []byte) (Record, error) {
-	if len(call.Argv) == 0 {
-		return Record{}, nil
+// NewRecord returns the record, as JSON, of a call of a host with this key.
+func NewRecord(call api.WarmCall, host string, key []byte) ([]byte, error) {
+	var r record
+	if len(call.Argv) > 0 {
+		text, err := json.Marshal(call)
+		if err != nil {
+			return nil, err
+		}
+		r = record{Call: string(text), MAC: hex.EncodeToString(sign(key, []byte(recordLabel+host+"\x00"), text))}
 	}
-	text, err := json.Marshal(call)
-	if err != nil {
-		return Record{}, err
-	}
-	return Record{Call: string(text), MAC: hex.EncodeToString(sign(key, []byte(recordLabel+host+"\x00"), text))}, nil
+	return json.Marshal(r)
 }
 
 // Recall returns the key of a host, nil if it is not known here.

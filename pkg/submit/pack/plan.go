@@ -59,9 +59,10 @@ type Plan struct {
 	// outputs. Only the planner of a bundle sets it.
 	LeftOut []string
 
-	files []file
-	links []api.IndexLink
-	dirs  []string // without files below them
+	edited time.Time // since when files count as edited
+	files  []file
+	links  []api.IndexLink
+	dirs   []string // without files below them
 	// sources are parallel to Index.Blobs.
 	sources []source
 }
@@ -119,7 +120,7 @@ func New(ctx context.Context, opts Options) (*Plan, error) {
 	}
 	cache := openCache(opts.CacheDir, "pack", tree.root)
 	known := cache.upTo(math.MaxUint64)
-	p := &Plan{files: tree.files, dirs: tree.emptyDirs(), Warnings: tree.warnings}
+	p := &Plan{edited: opts.EditedSince, files: tree.files, dirs: tree.emptyDirs(), Warnings: tree.warnings}
 	sources, err := p.hash(ctx, known, keptPacks, opts.EditedSince)
 	// A cache that cannot be written only costs time.
 	_ = errors.Join(cache.put(remember(p.files, sources, math.MaxUint64)), cache.close())

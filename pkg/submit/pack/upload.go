@@ -56,6 +56,25 @@ func (p *Plan) Upload(ctx context.Context, s store.Store, progress func(doneByte
 	return u.stats, nil
 }
 
+// Fresh returns the blobs that this plan has made, since no earlier one had, by their hashes. It reports false if they have more than
+// limit bytes, or if a large file, which no plan holds in memory, was edited since PlanOptions.EditedSince.
+func (p *Plan) Fresh(limit int64) (map[string][]byte, bool) {
+	fresh := map[string][]byte{}
+	for i, source := range p.sources {
+		if !source.packed && p.files[source.members[0]].stamp.MTime > p.edited.UnixNano() {
+			return nil, false
+		}
+		if source.blob == nil {
+			continue
+		}
+		if limit -= int64(len(source.blob)); limit < 0 {
+			return nil, false
+		}
+		fresh[p.Index.Blobs[i].SHA256] = source.blob
+	}
+	return fresh, true
+}
+
 // upload is the state of one call of Upload.
 type upload struct {
 	*transfer

@@ -1,0 +1,88 @@
+package submit
+
+import (
+	"context"
+	"io"
+	"maps"
+	"strings"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+)
+
+// givenBytes is the most that is given to a host with a call. In base64 it has to fit into a frame, with the flags and the variables.
+const givenBytes = 512 << 10
+
+// given returns what a job consists of, for Hooks.Give; nil if the store must have it first: a job with an ID of the user's may exist,
+// and data or many changes are too large.
+func (s submission) given(j *job.Job) map[string][]byte {
+	if s.steps.Give == nil || s.request.JobID != "" || s.From != nil || s.Spec.Map != nil || len(s.Data.Sets)+len(s.Data.Trees) > 0 {
+		return nil
+	}
+	blobs, ok := s.Files.Fresh(givenBytes - s.payload.Size)
+	if !ok {
+		return nil
+	}
+	objects := map[string][]byte{store.Call(j.ID()): s.Call, store.Handle(j.ID()): handleText(j), store.Blob(s.Files.SHA256): s.Files.IndexBlob}
+	for sum, blob := range blobs {
+		objects[store.Blob(sum)] = blob
+	}
+	maps.Copy(objects, s.steps.Records)
+	if s.Spec.Payload != nil {
+		text, err := s.readPayload()
+		if err != nil {
+			return nil // storing it says why
+		}
+		objects[store.Payload(j.ID())] = text
+	}
+	total := 0
+	for _, text := range objects {
+		total += len(text)
+	}
+	if total > givenBytes {
+		return nil
+	}
+	return objects
+}
+
+func (s submission) readPayload() ([]byte, error) {
+	r, err := s.payload.Open(func(int64) {})()
+	if err != nil {
+		return nil, err
+	}
+	defer r.Close()
+	return io.ReadAll(r)
+}
+
+// give starts a job with these objects, and stores it meanwhile.
+func (s submission) give(ctx context.Context, j *job.Job, objects map[string][]byte) (Submitted, error) {
+	own := *j // whose handle becomes complete meanwhile
+	own.New, j.New = true, true
+	stored := make(chan error, 1)
+	storing, stop := context.WithCancel(ctx)
+	go func() { stored <- s.storeGiven(storing, &own) }()
+	if err := s.steps.Give(ctx, s.started(), objects); err != nil {
+		stop()
+		<-stored
+		return Submitted{}, s.abandon(ctx, &own, err, false)
+	}
+	done := Submitted{Job: j, Stored: func() error {
+		defer stop()
+		return storeError(<-stored)
+	}}
+	for name, text := range objects {
+		if strings.HasPrefix(name, store.Blobs()) {
+			done.Stats.NewBytes += int64(len(text))
+		}
+	}
+	return done, nil
+}
+
+// storeGiven stores a job that was given to somebody, who may store it, too.
+func (s submission) storeGiven(ctx context.Context, j *job.Job) error {
+	s.progress = nil // nobody waits
+	if _, err := s.supply(ctx, &Submitted{Job: j}); err != nil {
+		return err
+	}
+	return s.describe(ctx, j, true)
+}
