@@ -18,6 +18,24 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/diagnose"
 )
 
+// create creates an object, and tries again after errors that are transient: then it may exist already.
+func (c *Cluster) create(ctx context.Context, o *unstructured.Unstructured, mode createMode) (made *unstructured.Unstructured, err error) {
+	err = retry(ctx, func() error {
+		made, err = c.client.createObject(ctx, c.collectionOf(o), o, mode)
+		return err
+	})
+	return made, err
+}
+
+// get reads the object that has an object's name, and tries again after errors that are transient.
+func (c *Cluster) get(ctx context.Context, o *unstructured.Unstructured) (found *unstructured.Unstructured, err error) {
+	err = retry(ctx, func() error {
+		found, err = c.client.getObject(ctx, c.collectionOf(o), o.GetName())
+		return err
+	})
+	return found, err
+}
+
 func (c *Cluster) dryRun(ctx context.Context, o *unstructured.Unstructured) (*unstructured.Unstructured, error) {
 	if !isWorkload(o) && !isShared(o) {
 		made, _, err := c.ensure(ctx, o, modeDryRun)
@@ -59,11 +77,7 @@ func (c *Cluster) createWorkload(ctx context.Context, workload *unstructured.Uns
 // taken examines the workload that already has the name: it may be ours.
 func (c *Cluster) taken(ctx context.Context, workload *unstructured.Unstructured, retried bool, refusal error) (*unstructured.Unstructured, error) {
 	refusal = fmt.Errorf("job %s: %w", workload.GetName(), errors.Join(fs.ErrExist, refusal))
-	var found *unstructured.Unstructured
-	err := retry(ctx, func() (err error) {
-		found, err = c.client.getObject(ctx, c.collectionOf(workload), workload.GetName())
-		return err
-	})
+	found, err := c.get(ctx, workload)
 	switch {
 	case err != nil && retried && !apierrors.IsNotFound(err):
 		return nil, mayRun(err)
@@ -115,11 +129,7 @@ const undoTime = 10 * time.Second
 func (c *Cluster) withdraw(ctx context.Context, workload *unstructured.Unstructured) error {
 	bounded, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 	defer cancel()
-	var found *unstructured.Unstructured
-	err := retry(bounded, func() (err error) {
-		found, err = c.client.getObject(bounded, c.collectionOf(workload), workload.GetName())
-		return err
-	})
+	found, err := c.get(bounded, workload)
 	switch {
 	case err == nil && sameSubmit(found, workload):
 		return c.undo(ctx, found)

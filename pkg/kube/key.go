@@ -19,10 +19,7 @@ func (c *Cluster) mayPutKey(ctx context.Context, workload *unstructured.Unstruct
 		return false
 	}
 	probe := secretOf(specOf(workload), workload, nil)
-	err := retry(ctx, func() error {
-		_, err := c.client.createObject(ctx, c.collectionOf(probe), probe, modeDryRun)
-		return err
-	})
+	_, err := c.create(ctx, probe, modeDryRun)
 	if err != nil && !apierrors.IsAlreadyExists(err) {
 		klog.V(1).Infof("hosts do not wait for their key: %v", err)
 		return false

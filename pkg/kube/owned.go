@@ -61,18 +61,11 @@ func (c *Cluster) allowRelease(ctx context.Context, rights []*unstructured.Unstr
 
 // ensure creates an object, unless one with that name and the same content exists.
 func (c *Cluster) ensure(ctx context.Context, o *unstructured.Unstructured, mode createMode) (made *unstructured.Unstructured, existed bool, err error) {
-	where := c.collectionOf(o)
-	err = retry(ctx, func() (err error) {
-		made, err = c.client.createObject(ctx, where, o, mode)
-		return err
-	})
+	made, err = c.create(ctx, o, mode)
 	if !apierrors.IsAlreadyExists(err) {
 		return made, false, err
 	}
-	err = retry(ctx, func() (err error) {
-		made, err = c.client.getObject(ctx, where, o.GetName())
-		return err
-	})
+	made, err = c.get(ctx, o)
 	switch {
 	case err != nil:
 		return nil, true, err
@@ -87,7 +80,7 @@ func (c *Cluster) ensure(ctx context.Context, o *unstructured.Unstructured, mode
 		return nil, true, err
 	case !same:
 		return nil, true, fmt.Errorf("%s %s already exists in namespace %s with different content: rename yours, or delete the other with kubectl delete %s %s -n %s",
-			o.GetKind(), o.GetName(), c.client.namespace, where.kind().resource, o.GetName(), c.client.namespace)
+			o.GetKind(), o.GetName(), c.client.namespace, c.collectionOf(o).kind().resource, o.GetName(), c.client.namespace)
 	}
 	return made, true, nil
 }

@@ -26,7 +26,7 @@ import (
 // content. mayGo reports that it is old enough for a cleanup to remove it before the workload
 // exists.
 func (c *Cluster) createRunner(ctx context.Context, o *unstructured.Unstructured) (mayGo bool, err error) {
-	err = c.create(ctx, o)
+	_, err = c.create(ctx, o, modeCreate)
 	if apierrors.IsAlreadyExists(err) {
 		return c.compareRunner(ctx, o)
 	}
@@ -36,27 +36,16 @@ func (c *Cluster) createRunner(ctx context.Context, o *unstructured.Unstructured
 // keepRunner creates the runner's ConfigMap again if a cleanup removed it. The job exists by then:
 // a failure is reported and does not undo the job.
 func (c *Cluster) keepRunner(ctx context.Context, o *unstructured.Unstructured) {
-	err := c.create(ctx, o)
+	_, err := c.create(ctx, o, modeCreate)
 	if err != nil && !apierrors.IsAlreadyExists(err) && ctx.Err() == nil {
 		c.client.transport.Say("warning: cannot check that ConfigMap %s still exists: %v", o.GetName(), err)
 	}
 }
 
-func (c *Cluster) create(ctx context.Context, o *unstructured.Unstructured) error {
-	return retry(ctx, func() error {
-		_, err := c.client.createObject(ctx, c.collectionOf(o), o, modeCreate)
-		return err
-	})
-}
-
 // compareRunner rejects a ConfigMap that has the name of the runner but other content, which pods
 // would run. Without permission to read it, it is not checked.
 func (c *Cluster) compareRunner(ctx context.Context, o *unstructured.Unstructured) (mayGo bool, err error) {
-	var found *unstructured.Unstructured
-	err = retry(ctx, func() (err error) {
-		found, err = c.client.getObject(ctx, c.collectionOf(o), o.GetName())
-		return err
-	})
+	found, err := c.get(ctx, o)
 	switch {
 	case apierrors.IsForbidden(err):
 		klog.V(1).Infof("ConfigMap %s already exists and could not be compared: %v", o.GetName(), err)

@@ -28,17 +28,13 @@ func secretOf(spec api.Spec, job *unstructured.Unstructured, values map[string]s
 // putSecret creates a Secret, and replaces one that --prepare created, or a start that was cut off.
 // This needs no permission to read it. Another submit of the same job may create its own in between.
 func (c *Cluster) putSecret(ctx context.Context, secret *unstructured.Unstructured) error {
-	where := c.collectionOf(secret)
 	for try := 1; ; try++ {
-		err := retry(ctx, func() error {
-			_, err := c.client.createObject(ctx, where, secret, modeCreate)
-			return err
-		})
+		_, err := c.create(ctx, secret, modeCreate)
 		if !apierrors.IsAlreadyExists(err) || try > maxConflicts {
 			return err
 		}
 		err = retry(ctx, func() error {
-			return c.client.removeObject(ctx, where, secret.GetName(), "", metav1.DeletePropagationBackground)
+			return c.client.removeObject(ctx, c.collectionOf(secret), secret.GetName(), "", metav1.DeletePropagationBackground)
 		})
 		if err != nil && !apierrors.IsNotFound(err) {
 			return err
@@ -65,10 +61,7 @@ func (s *Submission) putSecrets(ctx context.Context, secret *unstructured.Unstru
 
 // share creates an object unless it exists.
 func (c *Cluster) share(ctx context.Context, o *unstructured.Unstructured) error {
-	err := retry(ctx, func() error {
-		_, err := c.client.createObject(ctx, c.collectionOf(o), o, modeCreate)
-		return err
-	})
+	_, err := c.create(ctx, o, modeCreate)
 	if apierrors.IsAlreadyExists(err) {
 		return nil
 	}

@@ -177,11 +177,7 @@ func (s *Submission) Prepare(ctx context.Context, spec api.Spec, secrets map[str
 	if err := s.locate(ctx, s.objects); err != nil {
 		return err
 	}
-	err = retry(ctx, func() error {
-		_, err := s.client.getObject(ctx, s.collectionOf(p.workload), p.workload.GetName())
-		return err
-	})
-	switch {
+	switch _, err := s.get(ctx, p.workload); {
 	case err == nil:
 		return fmt.Errorf("job %s: %w", p.workload.GetName(), fs.ErrExist)
 	case !apierrors.IsNotFound(err):
