@@ -86,22 +86,15 @@ func (reg Registry) Open(ctx context.Context, e api.JobSummary) (*Job, error) {
 			return nil, err
 		}
 	}
-	_, err := reg.loadHandle(ctx, j)
-	return j, err
-}
-
-// loadHandle reads the handle, and reports whether there is one that can be read. Only the
-// handle of a newer version is an error.
-func (reg Registry) loadHandle(ctx context.Context, j *Job) (bool, error) {
 	handle, err := readHandle(ctx, j.Store, j.ID())
 	var newer *api.VersionError
 	if errors.As(err, &newer) {
-		return false, err
+		return j, err
 	}
 	if err == nil {
 		j.Handle = handle
 	}
-	return err == nil, nil
+	return j, nil
 }
 
 func readHandle(ctx context.Context, s store.Store, id string) (api.Handle, error) {
