@@ -54,7 +54,7 @@ func (a *additions) settle(ctx context.Context, entries []api.JobSummary) {
 	})
 }
 
-// loadHandle reads from the store how jobs ended whose workloads have just disappeared.
+// recall reads from the store how jobs ended whose workloads have just disappeared.
 func (a *additions) recall(ctx context.Context, entries []api.JobSummary) {
 	gone := func(e api.JobSummary) bool { return e.State == api.NotFound && e.Store != "" }
 	a.ask(ctx, entries, gone, func(ctx context.Context, e *api.JobSummary, j *Job) { e.Status = j.recalled(ctx, e.Status) })

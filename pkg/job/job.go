@@ -90,7 +90,7 @@ func (j *Job) state(ctx context.Context) (api.Status, error) {
 	return end, nil
 }
 
-// listWorkloads reads the current status from the backend, and completes it from the store.
+// look reads the current status from the backend, and completes it from the store.
 func (j *Job) look(ctx context.Context) (api.Status, error) {
 	s, err := j.Backend.Status(ctx, j.Handle)
 	if err != nil {

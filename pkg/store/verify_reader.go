@@ -10,7 +10,7 @@ import (
 	"io"
 )
 
-// promised reads bytes whose SHA-256 and length are known beforehand. If they differ, it
+// verifyReader reads bytes whose SHA-256 and length are known beforehand. If they differ, it
 // returns ErrMismatch instead of io.EOF.
 type verifyReader struct {
 	r      io.Reader
