@@ -57,6 +57,22 @@ func WarmZip() []byte { return forWarmHosts().zip }
 // WarmSHA256 returns the hash of WarmZip as 64 hexadecimal digits.
 func WarmSHA256() string { return forWarmHosts().sha256 }
 
+// SourcesSHA256 returns a hash of all sources, as 64 hexadecimal digits. It takes less than a millisecond.
+func SourcesSHA256() string {
+	h := sha256.New()
+	if err := fs.WalkDir(Sources, ".", func(name string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		source, err := Sources.ReadFile(name)
+		fmt.Fprintf(h, "%s %d\n%s", name, len(source), source)
+		return err
+	}); err != nil {
+		panic(fmt.Sprintf("reading the embedded runner: %v", err)) // it is part of the program, so this cannot happen
+	}
+	return hex.EncodeToString(h.Sum(nil))
+}
+
 type zipped struct {
 	zip    []byte
 	sha256 string

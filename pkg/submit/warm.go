@@ -115,7 +115,7 @@ func (p WarmPlace) Difference(annotation string) string {
 func (p Planned) WarmPlace(owner string) (WarmPlace, error) {
 	neutral := p.warmSpec(api.Warm{Owner: owner})
 	neutral.ID, neutral.KeepWarm.Idle, neutral.KeepWarm.Limit = api.WarmName+"-place", 0, 0
-	rendered, err := render.Objects(neutral, p.Overlay)
+	rendered, err := render.Place(neutral, p.Overlay)
 	if err != nil {
 		return WarmPlace{}, err
 	}

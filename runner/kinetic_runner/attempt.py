@@ -246,9 +246,9 @@ class Attempt:
         """Make the workspace hold the package."""
         if not self.options.warm:
             return fetch_bundle(self.store, index, self.workspace)
-        from .bundle.update import update_bundle
+        from .bundle.update import update_bundle, written_file
 
-        update_bundle(self.store, index, self.workspace, self.workspace + ".written")
+        update_bundle(self.store, index, self.workspace, written_file(self.workspace), self.options.swept)
 
     def provide(self, fetch_package):
         """Fetch the package and install the environment, if any. Return the objects that the environment needs."""

@@ -123,9 +123,7 @@ func prepare(r api.Request) {
 	if r.Backend != api.BackendLocal {
 		render.Warm()
 	}
-	if r.KeepWarm.Idle > 0 {
-		runner.WarmZip()
-	} else {
+	if r.KeepWarm.Idle == 0 { // else only a new host needs the runner
 		runner.Zip()
 	}
 }

@@ -4,11 +4,14 @@ import (
 	"context"
 	"time"
 
+	"k8s.io/client-go/rest"
+
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/warm"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
+	"github.com/kubectl-kinetic/kinetic/runner"
 )
 
 // oldList is the age from which a list of hosts is read again: the plan may have read much data meanwhile.
@@ -23,10 +26,9 @@ type warmSearch struct {
 	hosts  []kube.WarmHost
 	err    error
 	likely string
-	// connected is closed when conn is set, which is nil if there is no connection, and what its host does.
+	// connected is closed when the connection is set.
 	connected chan struct{}
-	conn      *warm.Conn
-	state     warm.State
+	connection
 }
 
 // searchWarm starts a search. It is nil if the call looks for no warm host. The caller must close it.
@@ -44,15 +46,68 @@ func (o *options) searchWarm(ctx context.Context) *warmSearch {
 		close(s.connected)
 		return s
 	}
-	go func() {
-		defer close(s.connected)
-		likely := s.list(ctx, cluster)
+	config, err := o.connection.REST(o.target)
+	if err != nil {
+		s.err = err
 		close(s.listed)
-		if likely != nil {
-			s.connect(ctx, o, cluster, *likely)
-		}
-	}()
+		close(s.connected)
+		return s
+	}
+	go s.search(ctx, config, cluster, o.target.Namespace)
 	return s
+}
+
+// search lists the hosts, and connects to the most likely one. The list takes as long as a connection, so it connects to the last one,
+// which is most often the one, meanwhile.
+func (s *warmSearch) search(ctx context.Context, config *rest.Config, cluster *kube.Cluster, namespace string) {
+	defer close(s.connected)
+	last := backend.WarmKeys().Last()
+	early := make(chan connection, 1)
+	connecting, stop := context.WithCancel(ctx)
+	defer stop()
+	go func() {
+		if last.Server == config.Host && last.Namespace == namespace && backend.WarmKeys().Recall(last.Host) != nil {
+			early <- dialHost(connecting, config, cluster, hostOf(last))
+		}
+		close(early)
+	}()
+	likely := s.list(ctx, cluster)
+	close(s.listed)
+	if likely == nil || likely.ID != last.Host || likely.PodOf(0).UID != last.UID {
+		stop()
+		go func() { (<-early).close() }()
+	} else {
+		s.connection = <-early
+	}
+	if likely == nil {
+		runner.WarmZip() // which a new host needs
+		return
+	}
+	if s.conn == nil {
+		s.connection = dialHost(ctx, config, cluster, *likely)
+	}
+	if pod := likely.PodOf(0); s.conn != nil && !s.conn.Slow {
+		_ = backend.WarmKeys().SetLast(warm.Reached{Server: config.Host, Namespace: likely.Namespace, Host: likely.ID, Pod: pod.Name, UID: pod.UID})
+	}
+}
+
+// connection is a connection to a host, if any, and what the host does.
+type connection struct {
+	conn  *warm.Conn
+	state warm.State
+}
+
+func (c connection) close() {
+	if c.conn != nil {
+		_ = c.conn.Close()
+	}
+}
+
+// hostOf returns as much of a host as a connection needs.
+func hostOf(r warm.Reached) kube.WarmHost {
+	host := kube.WarmHost{Running: []kube.Pod{{Name: r.Pod, UID: r.UID}}}
+	host.ID, host.Namespace = r.Host, r.Namespace
+	return host
 }
 
 // list lists the hosts, and returns the newest of this user if this machine has its key.
@@ -68,21 +123,18 @@ func (s *warmSearch) list(ctx context.Context, cluster *kube.Cluster) *kube.Warm
 	return nil
 }
 
-// connect connects to a host. If that fails, who needs the host tries again.
-func (s *warmSearch) connect(ctx context.Context, o *options, cluster *kube.Cluster, host kube.WarmHost) {
-	config, err := o.connection.REST(o.target)
-	if err != nil {
-		return
-	}
+// dialHost connects to a host. If that fails, who needs the host tries again.
+func dialHost(ctx context.Context, config *rest.Config, cluster *kube.Cluster, host kube.WarmHost) connection {
 	conn, err := backend.DialWarm(ctx, config, cluster, host, 0)
 	if err != nil {
-		return
+		return connection{}
 	}
-	if s.state, err = conn.Reserve(); err != nil {
+	state, err := conn.Reserve()
+	if err != nil {
 		_ = conn.Close()
-		return
+		return connection{}
 	}
-	s.conn = conn
+	return connection{conn, state}
 }
 
 // found returns the warm hosts, listed lately.
@@ -126,8 +178,6 @@ func (s *warmSearch) close() {
 	s.stop()
 	go func() {
 		<-s.connected
-		if s.conn != nil {
-			_ = s.conn.Close()
-		}
+		s.connection.close()
 	}()
 }

@@ -337,3 +337,20 @@ func TestKeys(t *testing.T) {
 		t.Errorf("got %q", got)
 	}
 }
+
+func TestLastPod(t *testing.T) {
+	keys := warm.Keys{Dir: t.TempDir()}
+	if got := keys.Last(); got != (warm.Reached{}) {
+		t.Errorf("got %+v", got)
+	}
+	for _, r := range []warm.Reached{{Host: "cpu-warm-1", Pod: "a", UID: "1"}, {Host: "cpu-warm-1", Pod: "b", UID: "2"}} {
+		for range 2 {
+			if err := keys.SetLast(r); err != nil || keys.Last() != r {
+				t.Errorf("got %+v, %v, want %+v", keys.Last(), err, r)
+			}
+		}
+	}
+	if err := os.WriteFile(filepath.Join(keys.Dir, "last.json"), []byte("{"), 0o600); err != nil || keys.Last() != (warm.Reached{}) {
+		t.Errorf("a broken file has %+v, %v", keys.Last(), err)
+	}
+}
