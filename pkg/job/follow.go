@@ -47,11 +47,11 @@ func (j *Job) follow(ctx context.Context, o logs.Options, w display.Streams, see
 	written := make(chan error, 1)
 	go func() {
 		err := j.logsFrom(ctx, first, archive, o, w)
-		end, _ := archive.End()
+		end, ended := archive.End()
 		switch {
 		case err != nil:
 			cancel(err) // nothing is read any more: stop watching too
-		case end.State == api.Succeeded:
+		case end.State == api.Succeeded, ended && j.Handle.Host != "": // the workload of a warm host does not end
 			cancel(errOver)
 		}
 		written <- err

@@ -219,6 +219,12 @@ def flags(values: Mapping[str, Any]) -> list[str]:
     return [word for p in PARAMETERS if p.name in values for word in p.flags(p.flag, values[p.name])]
 
 
+def default_variables() -> dict[str, str]:
+    """Return the variables of a command for what configure set that a map, a local job and others don't have, and ignore."""
+    words = flags({name: value for name, value in _defaults.items() if name == "keep_warm"})
+    return {"KINETIC_KEEP_WARM": word.partition("=")[2] for word in words}
+
+
 class Options:
     """The parameters of one function: those it was given, and those of configure for the rest.
 
@@ -239,7 +245,7 @@ class Options:
 
     def flags(self, *, waiting: bool = True) -> list[str]:
         """The words of the command line that submits a job; without waiting, not those of a call that waits."""
-        return flags({name: value for name, value in self.all().items() if waiting or name != "timeout"})
+        return flags({name: value for name, value in self.all().items() if (waiting or name != "timeout") and (name != "keep_warm" or name in self.given)})
 
     def target(self) -> dict[str, Any]:
         """The parameters that say where to find the job later."""

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 from kinetic import Data, UsageError, configure, options, run
-from kinetic.client import signature
+from kinetic.client import binaries, signature
 from kinetic.options import Options
 
 FLAGS: list[tuple[dict[str, Any], list[str]]] = [
@@ -175,3 +175,12 @@ def test_target_is_what_finds_the_job_again() -> None:
 def test_every_parameter_has_its_type() -> None:
     """Editors and type checkers see the types, which are written out: they must be those of the table, in its order."""
     assert list(signature.Parameters.__annotations__) == [parameter.name for parameter in options.PARAMETERS]
+
+
+def test_jobs_that_can_not_have_it_ignore_keep_warm_of_configure() -> None:
+    configure(keep_warm=600)
+    assert Options({"local": True}).flags() == ["--local=true"]
+    assert binaries.environment()["KINETIC_KEEP_WARM"] == "600s"
+    assert Options({"keep_warm": "5m"}).flags() == ["--keep-warm=5m"]
+    configure(keep_warm=None)
+    assert "KINETIC_KEEP_WARM" not in binaries.environment()

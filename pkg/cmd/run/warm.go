@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"strings"
 	"time"
 
@@ -86,36 +87,41 @@ func (o *options) runWarm(ctx context.Context, id submit.Identity, planned submi
 	if r.place, err = planned.WarmPlace(r.owner); err != nil {
 		return cli.Usage(err)
 	}
-	if search != nil {
-		host, conn, err := r.find(ctx)
+	for tried := []string(nil); search != nil; {
+		host, conn, err := r.find(ctx, tried)
 		if err != nil {
 			return err
 		}
-		if conn != nil {
-			defer conn.Close()
-			err := r.ring(ctx, host, conn)
-			if !declined(err) || ctx.Err() != nil {
-				return err
-			}
-			if r.planned.Spec.KeepWarm.Only {
-				return cli.Usage(err)
-			}
-			r.ui.Note(err.Error())
+		if conn == nil {
+			break
 		}
+		if err = r.ring(ctx, host, conn); !declined(err) || ctx.Err() != nil {
+			return err
+		}
+		r.ui.Note(err.Error())
+		tried = append(tried, host.ID)
 	}
 	r.planned.Spec.Host = planned.WarmID(id)
 	return r.begin(ctx)
 }
 
-// find returns a host at the place of the call, and a connection to it; nil if there is none that could take the call now. It says why.
-func (r *warmRun) find(ctx context.Context) (host kube.WarmHost, conn *warm.Conn, err error) {
+// candidate is a host at the place of a call, a connection to it, and what it does.
+type candidate struct {
+	host kube.WarmHost
+	connection
+}
+
+// find returns a host at the place of the call, and a connection to it; nil if there is none that could take the call now, or none but
+// those that were tried. It says why.
+func (r *warmRun) find(ctx context.Context, tried []string) (kube.WarmHost, *warm.Conn, error) {
 	hosts, err := r.search.found(ctx, r.to.cluster, r.clock.Now())
 	if err != nil {
-		return host, nil, err
+		return kube.WarmHost{}, nil, err
 	}
 	why := r.whyNone(hosts)
+	var found candidate // if it is busy, another may be idle
 	for _, host := range hosts {
-		if host.Key != r.place.Key || !host.TakesCalls() {
+		if host.Key != r.place.Key || !host.TakesCalls() || slices.Contains(tried, host.ID) {
 			continue
 		}
 		if key := backend.WarmKeys().Recall(host.ID); len(r.planned.Secrets) > 0 && r.planned.WarmSecrets(key) != host.Secrets {
@@ -125,6 +131,7 @@ func (r *warmRun) find(ctx context.Context) (host kube.WarmHost, conn *warm.Conn
 		conn, state, err := r.ask(ctx, host)
 		switch {
 		case err != nil && ctx.Err() != nil:
+			found.close()
 			return host, nil, ctx.Err()
 		case err != nil:
 			why = fmt.Sprintf("could not reach %s: %v", host.ID, err)
@@ -134,19 +141,28 @@ func (r *warmRun) find(ctx context.Context) (host kube.WarmHost, conn *warm.Conn
 		case state.Current != "" && !r.planned.Spec.KeepWarm.Wait:
 			why = fmt.Sprintf("%s is busy with %s, %s so far (--warm-wait waits for it, jobs cancel ends it)", host.ID, state.Current, duration.HumanDuration(seconds(state.Seconds)))
 			_ = conn.Close()
+		case state.Current != "" && found.conn != nil:
+			_ = conn.Close()
 		default:
-			r.say(host, state)
-			if conn.Slow {
-				r.ui.Note("calls reach the host through the store, which takes seconds; a direct connection needs the verb create on pods/portforward")
-			}
-			return host, conn, nil
+			found.close()
+			found = candidate{host, connection{conn, state}}
+		}
+		if found.conn != nil && found.state.Current == "" {
+			break
 		}
 	}
+	if found.conn != nil {
+		r.say(found.host, found.state)
+		if found.conn.Slow {
+			r.ui.Note("calls reach the host through the store, which takes seconds; a direct connection needs the verb create on pods/portforward")
+		}
+		return found.host, found.conn, nil
+	}
 	if r.planned.Spec.KeepWarm.Only {
-		return host, nil, &cli.Error{Code: cli.ExitUsage, Err: fmt.Errorf("no warm host: %s; omit --warm-only to start one", why)}
+		return kube.WarmHost{}, nil, &cli.Error{Code: cli.ExitUsage, Err: fmt.Errorf("no warm host: %s; omit --warm-only to start one", why)}
 	}
 	r.ui.Note("no warm host: " + why)
-	return host, nil, nil
+	return kube.WarmHost{}, nil, nil
 }
 
 // ask connects to a host and asks what it does.
@@ -209,6 +225,7 @@ func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Se
 
 // ring gives the call to a host.
 func (r warmRun) ring(ctx context.Context, host kube.WarmHost, conn *warm.Conn) error {
+	defer conn.Close()
 	r.planned.Spec.Host = host.ID
 	r.to.registry = backend.Ringing(r.to.registry, r.planned.Spec.ID, conn)
 	if r.wait.file == "" && event.Of(r.streams.Out) == nil && event.Of(r.streams.ErrOut) == nil {

@@ -102,7 +102,9 @@ func (b Backend) ofCall(ctx context.Context, h api.Handle, host api.WorkloadStat
 	case api.Running:
 		return running(h), nil
 	case api.Pending:
-		host.Next = strings.ReplaceAll(host.Next, h.Host, h.JobID)
+		if strings.HasPrefix(host.Next, "kubectl kinetic") { // else it names the host's own objects
+			host.Next = strings.ReplaceAll(host.Next, h.Host, h.JobID)
+		}
 		return host, nil
 	}
 	if s, ended, err := b.ended(ctx, h); ended || err != nil { // meanwhile
@@ -187,13 +189,14 @@ func (b Backend) Logs(ctx context.Context, h api.Handle, a *logs.Archive, o logs
 	if !b.Rung.has(h.JobID) && a.Ended(ctx) {
 		return logs.Stored(ctx, a.Store, h.JobID, o, w)
 	}
-	out, errOut := &counter{Writer: w.Out}, &counter{Writer: w.Err}
-	err := b.followAll(ctx, h, a, o, display.Streams{Out: out, Err: errOut})
+	written := &shown{}
+	counted, to := written.count(o, w)
+	err := b.followAll(ctx, h, a, counted, to)
 	if err == nil || ctx.Err() != nil {
 		return errors.Join(ctx.Err(), err)
 	}
 	if !o.Merges() && o.Tail < 0 { // else the store has the lines in another order, or others
-		w.Out, w.Err = out.rest(), errOut.rest()
+		o, w = written.rest(o, w)
 	}
 	if !errors.Is(err, ErrNoHost) && !errors.Is(err, ErrUnknown) {
 		b.Warn(fmt.Sprintf("the log of job %s is shown from the store: %v", h.JobID, err))

@@ -284,8 +284,14 @@ func drained(t *testing.T, state api.State) (b warm.Backend, h api.Handle, end f
 	return b, h, func() { _ = process.Signal(syscall.SIGTERM) }
 }
 
-// The log of a call whose host ends is shown once.
+// The log of a call whose host ends is shown once, as text and as events.
 func TestLogOfADrainedHost(t *testing.T) {
+	for name, sinks := range map[string]bool{"text": false, "events": true} {
+		t.Run(name, func(t *testing.T) { testLogOfADrainedHost(t, sinks) })
+	}
+}
+
+func testLogOfADrainedHost(t *testing.T, sinks bool) {
 	b, h, end := drained(t, api.NotFound)
 	s, err := b.OpenStore("")
 	if err != nil {
@@ -298,7 +304,12 @@ func TestLogOfADrainedHost(t *testing.T) {
 		}
 		return out.Write(p)
 	})
-	if err := b.Logs(t.Context(), h, &logs.Archive{Store: s, JobID: h.JobID}, logs.Options{Tail: -1, Host: -1, Follow: true}, display.Both(w)); err != nil {
+	o, to := logs.Options{Tail: -1, Host: -1, Follow: true}, display.Both(w)
+	if sinks {
+		o.Sink = func(int) logs.Sink { return logs.Sink{Streams: display.Both(w), Attempt: func(int) {}} }
+		to = display.Both(io.Discard)
+	}
+	if err := b.Logs(t.Context(), h, &logs.Archive{Store: s, JobID: h.JobID}, o, to); err != nil {
 		t.Fatal(err)
 	}
 	if want := "begun\nkinetic: sh was terminated\n"; out.String() != want {

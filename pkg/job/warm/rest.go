@@ -1,23 +1,57 @@
 package warm
 
-import "io"
+import (
+	"io"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
+	"github.com/kubectl-kinetic/kinetic/pkg/job/logs/display"
+)
+
+// shown counts what was written of the log of one host, by stream.
+type shown struct{ out, err int }
+
+// count returns options and writers for a log, of which it counts what is written.
+func (s *shown) count(o logs.Options, w display.Streams) (logs.Options, display.Streams) {
+	return wrapped(o, w, func(w display.Streams) display.Streams {
+		return display.Streams{Out: &counter{w.Out, &s.out}, Err: &counter{w.Err, &s.err}}
+	})
+}
+
+// rest returns options and writers for the same log from its beginning, of which it leaves out what was already written.
+func (s *shown) rest(o logs.Options, w display.Streams) (logs.Options, display.Streams) {
+	return wrapped(o, w, func(w display.Streams) display.Streams {
+		return display.Streams{Out: &rest{w.Out, s.out}, Err: &rest{w.Err, s.err}}
+	})
+}
+
+// wrapped returns options and writers with another pair of writers in place of each.
+func wrapped(o logs.Options, w display.Streams, wrap func(display.Streams) display.Streams) (logs.Options, display.Streams) {
+	if o.Sink == nil {
+		return o, wrap(w)
+	}
+	sink := o.Sink
+	o.Sink = func(host int) logs.Sink {
+		s := sink(host)
+		s.Streams = wrap(s.Streams)
+		return s
+	}
+	return o, w
+}
 
 // counter counts what is written.
 type counter struct {
 	io.Writer
-	n int
+	n *int
 }
 
 // Write implements io.Writer.
 func (c *counter) Write(p []byte) (int, error) {
 	n, err := c.Writer.Write(p)
-	c.n += n
+	*c.n += n
 	return n, err
 }
 
-// rest returns a writer for the same text from its beginning, of which it leaves out what was already written.
-func (c *counter) rest() io.Writer { return &rest{c.Writer, c.n} }
-
+// rest leaves out what is written first.
 type rest struct {
 	io.Writer
 	written int

@@ -13,14 +13,19 @@ import (
 // namedHosts is how many warm hosts a sentence names.
 const namedHosts = 3
 
-// explainWarmHosts names the warm hosts that hold the accelerators which a pod waits for, as the scheduler says.
+// explainWarmHosts names the warm hosts that hold the accelerators which a pod waits for, as the scheduler says, or the CPUs and memory
+// if it wants no accelerator.
 func (s Observation) explainWarmHosts(p corev1.Pod, says string) Diagnosis {
 	var ids []string
-	for _, name := range []corev1.ResourceName{api.ResourceGPU, api.ResourceTPU} {
+	wanted, _ := acceleratorOf(p.Spec.NodeSelector)
+	names, what := []corev1.ResourceName{api.ResourceGPU, api.ResourceTPU}, "such chips are"
+	if wanted == "" {
+		names, what = []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory}, "room is"
+	}
+	for _, name := range names {
 		if !strings.Contains(says, "Insufficient "+string(name)) {
 			continue
 		}
-		wanted, _ := acceleratorOf(p.Spec.NodeSelector)
 		for _, holder := range s.WarmPods {
 			held, _ := acceleratorOf(holder.Spec.NodeSelector)
 			if q := requested(holder, name); held == wanted && !q.IsZero() && holder.Spec.NodeName != "" && !hasEnded(holder) {
@@ -38,5 +43,5 @@ func (s Observation) explainWarmHosts(p corev1.Pod, says string) Diagnosis {
 		more = fmt.Sprintf(" and %d more", len(ids)-namedHosts)
 		ids = ids[:namedHosts]
 	}
-	return Diagnosis{Sentence: "such chips are held by warm hosts: " + strings.Join(ids, ", ") + more, Next: "kubectl kinetic jobs warm"}
+	return Diagnosis{Sentence: what + " held by warm hosts: " + strings.Join(ids, ", ") + more, Next: "kubectl kinetic jobs warm"}
 }

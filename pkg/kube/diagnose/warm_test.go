@@ -16,7 +16,7 @@ func TestExplainWarmHosts(t *testing.T) {
 	v6e := map[string]string{api.NodeLabelTPU: "tpu-v6e-slice", api.NodeLabelTopology: "2x4"}
 	holder := func(id, node string, selector map[string]string) corev1.Pod {
 		p := corev1.Pod{ObjectMeta: metav1.ObjectMeta{Labels: map[string]string{api.LabelJobID: id}}, Spec: corev1.PodSpec{NodeName: node, NodeSelector: selector}}
-		p.Spec.Containers = []corev1.Container{{Name: api.ContainerName, Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{api.ResourceTPU: resource.MustParse("8")}}}}
+		p.Spec.Containers = []corev1.Container{{Name: api.ContainerName, Resources: corev1.ResourceRequirements{Requests: corev1.ResourceList{api.ResourceTPU: resource.MustParse("8"), corev1.ResourceCPU: resource.MustParse("1")}}}}
 		return p
 	}
 	ended := holder("ended", "n", v6e)
@@ -26,15 +26,17 @@ func TestExplainWarmHosts(t *testing.T) {
 	for name, tt := range map[string]struct {
 		message string
 		pods    []corev1.Pod
+		wants   map[string]string
 		want    string
 	}{
-		"one holds them":   {tpus, append(others, holder("v6e-warm-1", "n", v6e)), "such chips are held by warm hosts: v6e-warm-1"},
-		"many hold them":   {tpus, many, "such chips are held by warm hosts: a, b, c and 1 more"},
-		"none holds them":  {tpus, others, ""},
-		"it lacks no chip": {"0/2 nodes are available: 2 Insufficient cpu.", many, ""},
+		"one holds them":   {tpus, append(others, holder("v6e-warm-1", "n", v6e)), v6e, "such chips are held by warm hosts: v6e-warm-1"},
+		"many hold them":   {tpus, many, v6e, "such chips are held by warm hosts: a, b, c and 1 more"},
+		"none holds them":  {tpus, others, v6e, ""},
+		"it lacks no chip": {"0/2 nodes are available: 2 Insufficient cpu.", many, v6e, ""},
+		"room for a CPU":   {"0/2 nodes are available: 2 Insufficient cpu.", append(many, holder("cpu-warm-1", "n", nil)), nil, "room is held by warm hosts: cpu-warm-1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got := Observation{WarmPods: tt.pods}.explainWarmHosts(unscheduled("1", "1Gi", tt.message, v6e), tt.message)
+			got := Observation{WarmPods: tt.pods}.explainWarmHosts(unscheduled("1", "1Gi", tt.message, tt.wants), tt.message)
 			if got.Sentence != tt.want || (got.Next != "") != (tt.want != "") {
 				t.Errorf("got %+v, want %q", got, tt.want)
 			}

@@ -10,6 +10,7 @@ import sys
 
 from .. import __version__
 from ..errors import NotInstalled, VersionMismatch
+from ..options import default_variables
 
 DIRECTORY = "KINETIC_BIN"  # names the directory that holds them
 FRONT_DOOR, RUN, JOBS = "kubectl-kinetic", "kubectl-kinetic_run", "kubectl-kinetic_jobs"
@@ -40,7 +41,7 @@ def environment() -> dict[str, str]:
 
     A local job uses the first python3 on PATH, and other jobs use its version.
     """
-    env = dict(os.environ)
+    env = {**os.environ, **default_variables()}
     here, found = os.path.dirname(sys.executable or ""), shutil.which("python3")
     if here and (found is None or os.path.dirname(found) != here):
         env["PATH"] = here + os.pathsep + env.get("PATH", os.defpath)

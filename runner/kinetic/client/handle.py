@@ -376,7 +376,9 @@ class JobHandle(Repeatable, Generic[R]):
         stop = process.Stop()
         waiting = asyncio.ensure_future(asyncio.to_thread(self._result, None, True, False, Reporter(self.logs_to()), stop))
         try:
-            return await asyncio.shield(waiting)
+            while not waiting.done():
+                await asyncio.wait({waiting}, timeout=0.5)  # so that a notebook notices an interrupt
+            return waiting.result()
         except asyncio.CancelledError:
             stop.ask()
             with contextlib.suppress(BaseException):  # KeyboardInterrupt among them: the binary says that it was interrupted

@@ -138,7 +138,9 @@ def print_line(kind: str, text: str) -> None:
     else:
         prefix = "kinetic: warning: " if kind == "warning" else "kinetic: "
     text = prefix + text
-    print(clean(text) if sys.stderr.isatty() else text, file=sys.stderr, flush=True)
+    sys.stderr.write((clean(text) if sys.stderr.isatty() else text) + "\n")
+    if kind != "log":  # a notebook takes half a millisecond for each flush, and shows all after a moment
+        sys.stderr.flush()
 
 
 def clean(text: str) -> str:
