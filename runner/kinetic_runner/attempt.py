@@ -164,7 +164,7 @@ class Attempt:
     def begin(self):
         """Count this attempt and open the log. Return the outcome of a job that must not run again, else None."""
         counted = lambda: self.records.count(self.uid, self.host, self.started)  # noqa: E731
-        count = self.store.first(counted, self.started) if self.options.given else counted()
+        count = self.store.first(self.options.job, counted, self.started) if self.options.given else counted()
         self.join(count.number)
         self.crashes, self.job_started, self.ran_before = count.crashes, count.job_started, count.ran
         self.open_log()

@@ -5,29 +5,6 @@
 import threading
 
 
-class Later:
-    """An action that goes on in a thread, or is done at once if there can be none."""
-
-    def __init__(self, action):
-        self._action, self._failure = action, None
-        self._threads = start_threads(1, self._run)
-        if not self._threads:
-            self._run()
-
-    def _run(self):
-        try:
-            self._action()
-        except Exception as exc:
-            self._failure = exc
-
-    def join(self):
-        """Wait for its end. Raise what it has raised."""
-        for thread in self._threads:
-            thread.join()
-        if self._failure is not None:
-            raise self._failure
-
-
 def start_threads(count, work):
     """Start up to count threads that do the work. Return those that run, fewer if a limit is reached.
 

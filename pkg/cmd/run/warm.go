@@ -252,7 +252,10 @@ func (r warmRun) give(ctx context.Context, host kube.WarmHost, conn *warm.Conn, 
 	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	call := r.planned.WarmCall()
 	call.Objects = objects
-	queued := func() { r.ui.Note("waiting for " + host.ID) }
+	queued := func() {
+		r.ui.EndProgress()
+		r.ui.Note("waiting for " + host.ID)
+	}
 	err := conn.Call(call, queued)
 	if err != nil && !declined(err) && ctx.Err() == nil { // it may only be the connection; a call that is given twice runs once
 		if again, _, dialErr := r.dial(ctx, host); dialErr == nil {

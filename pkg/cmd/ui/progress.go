@@ -127,6 +127,16 @@ func (p *Progress) Done() {
 	p.ui.bar = nil
 }
 
+// EndProgress erases the bar that is shown, if any, since what follows has no end that can be foreseen.
+func (u *UI) EndProgress() {
+	u.mu.Lock()
+	bar := u.bar
+	u.mu.Unlock()
+	if bar != nil {
+		bar.Done()
+	}
+}
+
 // erase leaves the cursor on an empty line. The caller holds the lock.
 func (u *UI) erase() {
 	if u.bar != nil && u.style.Redraw {

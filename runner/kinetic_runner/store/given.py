@@ -3,27 +3,30 @@
 """The store of a call that a client has given to a warm host, while it still stores what the call consists of."""
 
 import os
+import threading
 import time
 from contextlib import suppress
 
 from ..contract import OBJECTS
-from ..errors import AlreadyExists, NotFound
+from ..errors import AlreadyExists, NotFound, RunnerError
 from ..records import Count
 from ..text import file_blocks
-from ..threads import Later
+from ..threads import start_threads
 from . import in_parallel
 from .names import record_name
 
 BLOBS = OBJECTS["blob"].partition("%")[0]
 WAIT_SECONDS = 60.0  # for the client to store a blob that it has not given
 PAUSE_SECONDS = 0.1
+CLIENT_SECONDS = 10.0  # for the client to store the call, before this host does
 
 
 class GivenStore:
     """A store, and a folder with objects that the client is storing, by their names."""
 
     def __init__(self, store, folder):
-        self._store, self._folder, self._counting = store, folder, None
+        self._store, self._folder = store, folder
+        self._over, self._recording, self._failure = threading.Event(), [], None
 
     def __getattr__(self, name):
         return getattr(self._store, name)
@@ -41,15 +44,34 @@ class GivenStore:
                     raise
             time.sleep(PAUSE_SECONDS)
 
-    def first(self, count, started):
-        """Count an attempt, the first one, while the call runs. Return the result."""
-        self._counting = Later(count)
+    def first(self, job, count, started):
+        """Count an attempt, the first one, while the call runs. Return the result. If the client was lost, the job is soon found all the same."""
+
+        def record():
+            try:
+                count()
+            except Exception as exc:
+                self._failure = exc
+            if not self._over.wait(CLIENT_SECONDS):
+                with suppress(OSError, RunnerError):  # there is another try at the end
+                    self._complete(job)
+
+        self._recording = start_threads(1, record)
+        if not self._recording:
+            count()
         return Count(1, 0, 0, started, [], 0.0)
 
     def complete(self, job):
+        """Make sure that the store has the call, and its first attempt."""
+        self._over.set()
+        for thread in self._recording:
+            thread.join()
+        if self._failure is not None:
+            raise self._failure
+        self._complete(job)
+
+    def _complete(self, job):
         """Store what was given, unless the client has stored all of it. The handle is the last: who finds it finds the rest."""
-        if self._counting is not None:
-            self._counting.join()
         handle = record_name(job, "handle")
         if self._store.exists(handle):
             return
