@@ -142,7 +142,7 @@ class Attempt:
         if options.given:
             from .store.given import GivenStore
 
-            store = GivenStore(store, options.given)
+            store = GivenStore(store, options.given, options.job)
         self.store = store
 
     @property
@@ -163,8 +163,8 @@ class Attempt:
 
     def begin(self):
         """Count this attempt and open the log. Return the outcome of a job that must not run again, else None."""
-        counted = lambda: self.records.count(self.uid, self.host, self.started)  # noqa: E731
-        count = self.store.first(self.options.job, counted, self.started) if self.options.given else counted()
+        own = (self.uid, self.host, self.started)
+        count = self.store.first(self.records, *own) if self.options.given else self.records.count(*own)
         self.join(count.number)
         self.crashes, self.job_started, self.ran_before = count.crashes, count.job_started, count.ran
         self.open_log()

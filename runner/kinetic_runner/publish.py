@@ -35,7 +35,7 @@ def publish(attempt, outcome, may_end=True):
     try:
         if attempt.store is not None:
             if attempt.options.given:
-                attempt.store.complete(attempt.options.job)
+                attempt.store.complete()
             end = publish_to_store(attempt, outcome, finished, may_end)
     except Exception as exc:
         attempt.publishing_failed(exc)

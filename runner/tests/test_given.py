@@ -8,6 +8,7 @@ from unittest import mock
 
 from fixture import TIMEOUT
 from kinetic_runner.errors import NotFound, RunnerError
+from kinetic_runner.records import Records, read_document
 from kinetic_runner.store import given
 from kinetic_runner.store.files import FileStore
 from kinetic_runner.store.given import GivenStore
@@ -25,7 +26,7 @@ class Given(unittest.TestCase):
                 file.write(text)
         os.mkdir(os.path.join(self.root, "store"))
         self.inner = FileStore("file://" + os.path.join(self.root, "store"))
-        self.store = GivenStore(self.inner, os.path.join(self.root, "given"))
+        self.store = GivenStore(self.inner, os.path.join(self.root, "given"), "job")
 
     def text(self, store, name):
         with store.open(name) as file:
@@ -35,21 +36,21 @@ class Given(unittest.TestCase):
         return {name: self.text(self.inner, name) for name in ("job/call.json", "job/handle.json", BLOB) if self.inner.exists(name)}
 
     def test_what_was_given_is_read_and_stored_at_the_end(self):
-        counted = []
-        count = self.store.first("job", lambda: counted.append(1), "now")
+        count = self.store.first(Records(self.inner, "job"), "uid", 0, "now")
         self.assertEqual((count.number, count.job_started, count.crashes), (1, "now", 0))
         self.assertEqual((self.text(self.store, BLOB), self.stored()), ("blob", {}))
-        self.store.complete("job")
-        self.assertEqual((counted, len(self.stored())), ([1], 3))
+        self.store.complete()
+        self.assertEqual(len(self.stored()), 3)
+        self.assertEqual(read_document(self.inner, "job/attempts/1.json")["uid"], "uid")
 
     def test_the_client_has_stored_it(self):
         self.inner.create("job/handle.json", lambda: [b"with more"])
-        self.store.complete("job")
+        self.store.complete()
         self.assertEqual(self.stored(), {"job/handle.json": "with more"})
 
     def test_a_client_that_was_lost(self):
         with mock.patch.object(given, "CLIENT_SECONDS", 0.0):
-            self.store.first("job", lambda: None, "now")
+            self.store.first(Records(self.inner, "job"), "uid", 0, "now")
             until = time.monotonic() + TIMEOUT
             while "job/handle.json" not in self.stored():
                 self.assertLess(time.monotonic(), until, "nobody stores it")
@@ -57,12 +58,11 @@ class Given(unittest.TestCase):
         self.assertEqual(len(self.stored()), 3)
 
     def test_an_attempt_that_can_not_be_counted(self):
-        def count():
-            raise RunnerError("refused")
-
-        self.store.first("job", count, "now")
-        with self.assertRaisesRegex(RunnerError, "refused"):
-            self.store.complete("job")
+        os.makedirs(os.path.join(self.root, "store", "job"))
+        open(os.path.join(self.root, "store", "job", "attempts"), "w").close()  # in place of a directory
+        self.store.first(Records(self.inner, "job"), "uid", 0, "now")
+        with self.assertRaises((OSError, RunnerError)):
+            self.store.complete()
 
     def test_what_nobody_stores(self):
         with self.assertRaises(NotFound):

@@ -22,10 +22,10 @@ CLIENT_SECONDS = 10.0  # for the client to store the call, before this host does
 
 
 class GivenStore:
-    """A store, and a folder with objects that the client is storing, by their names."""
+    """A store, and a folder with objects of a job that the client is storing, by their names."""
 
-    def __init__(self, store, folder):
-        self._store, self._folder = store, folder
+    def __init__(self, store, folder, job):
+        self._store, self._folder, self._handle = store, folder, record_name(job, "handle")
         self._over, self._recording, self._failure = threading.Event(), [], None
 
     def __getattr__(self, name):
@@ -44,41 +44,40 @@ class GivenStore:
                     raise
             time.sleep(PAUSE_SECONDS)
 
-    def first(self, job, count, started):
-        """Count an attempt, the first one, while the call runs. Return the result. If the client was lost, the job is soon found all the same."""
+    def first(self, records, uid, host, started):
+        """Count an attempt, the first one, while the call runs. Return the result. If the client was lost, store the job for it, so that it can be found."""
 
         def record():
             try:
-                count()
+                records.count(uid, host, started)
             except Exception as exc:
                 self._failure = exc
             if not self._over.wait(CLIENT_SECONDS):
                 with suppress(OSError, RunnerError):  # there is another try at the end
-                    self._complete(job)
+                    self._complete()
 
         self._recording = start_threads(1, record)
         if not self._recording:
-            count()
+            records.count(uid, host, started)
         return Count(1, 0, 0, started, [], 0.0)
 
-    def complete(self, job):
+    def complete(self):
         """Make sure that the store has the call, and its first attempt."""
         self._over.set()
         for thread in self._recording:
             thread.join()
         if self._failure is not None:
             raise self._failure
-        self._complete(job)
+        self._complete()
 
-    def _complete(self, job):
+    def _complete(self):
         """Store what was given, unless the client has stored all of it. The handle is the last: who finds it finds the rest."""
-        handle = record_name(job, "handle")
-        if self._store.exists(handle):
+        if self._store.exists(self._handle):
             return
         names = [os.path.relpath(os.path.join(folder, name), self._folder) for folder, _, files in os.walk(self._folder) for name in files]
-        in_parallel(self._create, [name for name in names if name != handle], self._store.parallel)
-        if handle in names:
-            self._create(handle)
+        in_parallel(self._create, [name for name in names if name != self._handle], self._store.parallel)
+        if self._handle in names:
+            self._create(self._handle)
 
     def _create(self, name):
         with suppress(AlreadyExists):
