@@ -92,7 +92,7 @@ func TestGive(t *testing.T) {
 					t.Errorf("%s: %q, but %q was given", name, text, given[name])
 				}
 			}
-			if j := reg.ByID(t.Context(), "a1"); tt.wantStored && (j == nil || j.Handle.Origin.User != "me") {
+			if j := reg.ByID(t.Context(), "a1"); tt.wantStored && (j == nil || j.Handle.User != "me") {
 				t.Errorf("the handle lacks its origin: %+v", j)
 			}
 		})
