@@ -177,7 +177,7 @@ class Ends(Hosting):
     def test_a_host_waits_for_the_call_of_a_client_that_has_asked(self):
         process, port = self.host(idle=0.5)
         ring = Ring(self, port)
-        ring.send(frames.STAT, {})
+        ring.send(frames.STAT, {"reserve": True})
         ring.receive()
         time.sleep(1.0)  # longer than the host stays without a client
         ring.send(frames.CALL, self.order("call", function(), {"train.py": "def f(): return 1"}))

@@ -32,14 +32,15 @@ class Swept:
         if os.path.islink(workspace) or os.path.lexists(workspace) and not os.path.isdir(workspace):  # a call did that: never touch what a link leads to
             os.unlink(workspace)
         os.makedirs(workspace, exist_ok=True)
-        self.known = recall(memory)
+        self.workspace, self.known = workspace, recall(memory)
         seals = {path: mark for path, (_, mark, _) in self.known.items()}
         self.found = sweep(workspace, seals, parents_of(seals))
 
 
 def update_bundle(store, index, workspace, memory, swept=None):
-    """Make the workspace hold the files of the index and nothing else: all, or none. swept is the workspace, or None if nobody has swept it."""
-    swept = swept or Swept(workspace, memory)
+    """Make the workspace hold the files of the index and nothing else: all, or none. swept is one that was swept ahead, or None."""
+    if swept is None or swept.workspace != workspace:
+        swept = Swept(workspace, memory)
     known = swept.known
     origins = {file.path: origin(file, index.blobs) for file in index.files}
     seals, alike = {}, {}  # of files that are there, or may be
