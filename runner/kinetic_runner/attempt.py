@@ -142,7 +142,7 @@ class Attempt:
         if options.given:
             from .store.given import GivenStore
 
-            store = GivenStore(store, options.given, options.job)
+            store = GivenStore(store, options.given, options.job, self.say)
         self.store = store
 
     @property
@@ -246,9 +246,9 @@ class Attempt:
         """Make the workspace hold the package."""
         if not self.options.warm:
             return fetch_bundle(self.store, index, self.workspace)
-        from .bundle.update import update_bundle, written_file
+        from .bundle.update import update_bundle
 
-        update_bundle(self.store, index, self.workspace, written_file(self.workspace), self.options.swept)
+        update_bundle(self.store, index, self.workspace, self.workspace + ".written")
 
     def provide(self, fetch_package):
         """Fetch the package and install the environment, if any. Return the objects that the environment needs."""

@@ -135,6 +135,5 @@ def parse_options(argv):
     if missing:
         raise RunnerError(f"missing flags: {', '.join(missing)}")
     options = types.SimpleNamespace(**{name[2:].replace("-", "_"): value for name, value in values.items()})
-    options.swept = None
     options.workspace, options.scratch, options.venv = (os.path.join(options.work, name) for name in ("workspace", "scratch", "env"))
     return options

@@ -18,7 +18,7 @@ BLOB = "blobs/sha256/ab/abc"
 
 class Given(unittest.TestCase):
     def setUp(self):
-        self.root = tempfile.mkdtemp()
+        self.root, self.told = tempfile.mkdtemp(), []
         for name, text in {"job/call.json": "call", "job/handle.json": "handle", BLOB: "blob"}.items():
             path = os.path.join(self.root, "given", name)
             os.makedirs(os.path.dirname(path), exist_ok=True)
@@ -26,7 +26,7 @@ class Given(unittest.TestCase):
                 file.write(text)
         os.mkdir(os.path.join(self.root, "store"))
         self.inner = FileStore("file://" + os.path.join(self.root, "store"))
-        self.store = GivenStore(self.inner, os.path.join(self.root, "given"), "job")
+        self.store = GivenStore(self.inner, os.path.join(self.root, "given"), "job", self.told.append)
 
     def text(self, store, name):
         with store.open(name) as file:
@@ -63,12 +63,16 @@ class Given(unittest.TestCase):
         self.store.first(Records(self.inner, "job"), "uid", 0, "now")
         with self.assertRaises((OSError, RunnerError)):
             self.store.complete()
+        os.unlink(os.path.join(self.root, "store", "job", "attempts"))
+        self.store.complete()  # the store is back
+        self.assertEqual(read_document(self.inner, "job/attempts/1.json")["uid"], "uid")
 
     def test_what_nobody_stores(self):
         with self.assertRaises(NotFound):
             self.store.open("job/payload.pkl")
-        with mock.patch.object(given, "WAIT_SECONDS", 0.0), self.assertRaises(NotFound):
+        with mock.patch.object(given, "WAIT_SECONDS", 0.3), mock.patch.object(given, "TOLD_SECONDS", 0.0), self.assertRaises(NotFound):
             self.store.open("blobs/sha256/cd/cde")
+        self.assertEqual(self.told, [f"waiting for {self.inner.url('blobs/sha256/cd/cde')}, which the client is still storing"])
 
 
 if __name__ == "__main__":

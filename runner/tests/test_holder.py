@@ -180,7 +180,7 @@ class Holding(Hosting):
         stranger = Ring(self, port, b"guess")
         stranger.send(frames.STAT, {})
         self.assertIsNone(stranger.receive())
-        for text in ("{", '"x"', "{}", '{"id": "a1", "argv": [], "environ": null}', '{"id": "a1", "argv": [1], "environ": {}}', '{"id": "a1", "argv": [], "environ": {}, "objects": {"../x": ""}}'):
+        for text in ("{", '"x"', "{}", '{"id": "a1", "argv": [], "environ": null}', '{"id": "a1", "argv": [1], "environ": {}}', *(json.dumps({"id": "a1", "argv": [], "environ": {}, "objects": {name: ""}}) for name in ("../x", "", ".", "a/", "/a", "a\0", "\ud800"))):
             ring = Ring(self, port)
             ring._connection.sendall(ring._frames.send(frames.CALL, text.encode()))
             self.assertIsNone(ring.receive())

@@ -21,27 +21,15 @@ DIGEST_BYTES = 16
 NEVER = ("", None, "")  # what is known of a file that was never written
 
 
-class Swept:
-    """A workspace without what its last call has changed or added.
+def update_bundle(store, index, workspace, memory):
+    """Make the workspace hold the files of the index and nothing else: all, or none.
 
-    known is what was written there, and found are the paths of the files that are there. memory is the path of a file beside the
-    workspace that says what was written.
+    memory is the path of a file beside the workspace that says what was written there.
     """
-
-    def __init__(self, workspace, memory):
-        if os.path.islink(workspace) or os.path.lexists(workspace) and not os.path.isdir(workspace):  # a call did that: never touch what a link leads to
-            os.unlink(workspace)
-        os.makedirs(workspace, exist_ok=True)
-        self.workspace, self.known = workspace, recall(memory)
-        seals = {path: mark for path, (_, mark, _) in self.known.items()}
-        self.found = sweep(workspace, seals, parents_of(seals))
-
-
-def update_bundle(store, index, workspace, memory, swept=None):
-    """Make the workspace hold the files of the index and nothing else: all, or none. swept is one that was swept ahead, or None."""
-    if swept is None or swept.workspace != workspace:
-        swept = Swept(workspace, memory)
-    known = swept.known
+    if os.path.islink(workspace) or os.path.lexists(workspace) and not os.path.isdir(workspace):  # a call did that: never touch what a link leads to
+        os.unlink(workspace)
+    os.makedirs(workspace, exist_ok=True)
+    known = recall(memory)
     origins = {file.path: origin(file, index.blobs) for file in index.files}
     seals, alike = {}, {}  # of files that are there, or may be
     for file in index.files:
@@ -52,16 +40,14 @@ def update_bundle(store, index, workspace, memory, swept=None):
             seals[file.path], alike[file.path] = mark, digest
     with suppress(FileNotFoundError):
         os.unlink(memory)  # until the workspace is whole again
-    found = swept.found & seals.keys()
-    gone = known.keys() - found
-    drop(workspace, gone, parents_of(origins))
+    found = sweep(workspace, seals, parents_of(seals))
     tree = Changing(store, workspace, {path: digest for path, digest in alike.items() if path in found})
     try:
         missing = [file for file in index.files if file.path not in found or file.path in alike]
         tree.write_files(Index(index.blobs, missing, index.links, index.dirs), store.parallel)
         tree.write_links(index)
         same = found - tree.written
-        drop_byte_code(workspace, [*gone, *(file.path for file in missing if file.path not in same)])
+        drop_byte_code(workspace, [file.path for file in missing if file.path not in same])
         files = {path: [where, *known[path][1:]] for path, where in origins.items() if path in same}
         files.update((path, [where, seal(f"{workspace}/{path}"), tree.digests.get(path, "")]) for path, where in origins.items() if path not in same)
         remember(memory, files)
@@ -88,11 +74,6 @@ class Changing(Tree):
             self.written.add(file.path)
         self.digests[file.path] = digest
         super()._write(file, data)
-
-
-def written_file(workspace):
-    """Return the path of the file that says what was written to a workspace."""
-    return workspace + ".written"
 
 
 def origin(file, blobs):
@@ -138,18 +119,6 @@ def sweep(root, seals, directories, below=""):
     if cache is not None:
         remove_if(cache, lambda name: module_of(name) not in modules)
     return stay
-
-
-def drop(root, paths, directories):
-    """Remove these files, as far as they are there, and the directories above them except for some."""
-    for path in paths:
-        with suppress(FileNotFoundError):
-            os.unlink(f"{root}/{path}")
-        top, folder = "", path.rpartition("/")[0]
-        while folder not in directories:
-            top, folder = folder, folder.rpartition("/")[0]
-        if top and os.path.isdir(f"{root}/{top}"):
-            remove(f"{root}/{top}")
 
 
 def drop_byte_code(root, paths):

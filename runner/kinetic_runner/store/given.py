@@ -16,17 +16,19 @@ from . import in_parallel
 from .names import record_name
 
 BLOBS = OBJECTS["blob"].partition("%")[0]
-WAIT_SECONDS = 60.0  # for the client to store a blob that it has not given
+WAIT_SECONDS = 600.0  # for the client to store a blob that it has not given
 PAUSE_SECONDS = 0.1
+TOLD_SECONDS = 5.0  # before the log says what is waited for
 CLIENT_SECONDS = 10.0  # for the client to store the call, before this host does
 
 
 class GivenStore:
     """A store, and a folder with objects of a job that the client is storing, by their names."""
 
-    def __init__(self, store, folder, job):
-        self._store, self._folder, self._handle = store, folder, record_name(job, "handle")
-        self._over, self._recording, self._failure = threading.Event(), [], None
+    def __init__(self, store, folder, job, say):
+        self._store, self._folder, self._handle, self._say = store, folder, record_name(job, "handle"), say
+        self._over, self._recording = threading.Event(), []
+        self._count, self._is_counted = lambda: None, False
 
     def __getattr__(self, name):
         return getattr(self._store, name)
@@ -35,30 +37,31 @@ class GivenStore:
         """Return a binary file of the object's bytes. Raise NotFound if there is none."""
         with suppress(FileNotFoundError):
             return open(os.path.join(self._folder, name), "rb")
-        until = time.monotonic() + WAIT_SECONDS
+        began, told = time.monotonic(), False
         while True:
             try:
                 return self._store.open(name)
             except NotFound:
-                if not name.startswith(BLOBS) or time.monotonic() >= until:
+                waited = time.monotonic() - began
+                if not name.startswith(BLOBS) or waited >= WAIT_SECONDS:
                     raise
+            if waited >= TOLD_SECONDS and not told:
+                told = True
+                self._say(f"waiting for {self._store.url(name)}, which the client is still storing")
             time.sleep(PAUSE_SECONDS)
 
     def first(self, records, uid, host, started):
         """Count an attempt, the first one, while the call runs. Return the result. If the client was lost, store the job for it, so that it can be found."""
 
         def record():
-            try:
-                records.count(uid, host, started)
-            except Exception as exc:
-                self._failure = exc
-            if not self._over.wait(CLIENT_SECONDS):
-                with suppress(OSError, RunnerError):  # there is another try at the end
+            with suppress(OSError, RunnerError):  # there is another try at the end
+                self._count()
+                self._is_counted = True
+                if not self._over.wait(CLIENT_SECONDS):
                     self._complete()
 
+        self._count = lambda: records.count(uid, host, started)
         self._recording = start_threads(1, record)
-        if not self._recording:
-            records.count(uid, host, started)
         return Count(1, 0, 0, started, [], 0.0)
 
     def complete(self):
@@ -66,8 +69,8 @@ class GivenStore:
         self._over.set()
         for thread in self._recording:
             thread.join()
-        if self._failure is not None:
-            raise self._failure
+        if not self._is_counted:
+            self._count()
         self._complete()
 
     def _complete(self):

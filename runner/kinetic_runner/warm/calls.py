@@ -5,6 +5,7 @@
 import binascii
 import json
 import os
+import re
 import signal
 import sys
 import time
@@ -13,12 +14,25 @@ from contextlib import suppress
 from ..bundle.update import remove
 from ..log import VALUE_FILE
 from ..process import PROGRAM, close_all
-from ..text import timestamp
+from ..text import tell, timestamp
+from .frames import PAYLOAD_LIMIT
 from .handover import KEPT
 from .ready import LAST
 
+OBJECT_NAME = re.compile(r"(?:[\w-][\w.-]*/)*[\w-][\w.-]*", re.ASCII)
 BLOCK = 64 << 10  # bytes of a log that are searched at a time
 MASKED = (signal.SIGTERM, signal.SIGINT, signal.SIGCHLD)
+
+
+def check(order):
+    """Raise ValueError if an order is no call."""
+    objects = order.get("objects", {})
+    if not all(isinstance(word, str) for word in (order["id"], *order["argv"], *order["environ"].values(), *objects.values())):
+        raise ValueError("a call consists of texts")
+    if not all(map(OBJECT_NAME.fullmatch, objects)):
+        raise ValueError("an object has no name of the store")
+    if len(json.dumps(order)) > PAYLOAD_LIMIT:
+        raise ValueError("a call is too large for a frame")
 
 
 class ReadyRunner:
@@ -66,14 +80,16 @@ class HostedCall:
 
     def keep(self, objects):
         """Keep objects that the client is storing, in base64 by their names. Return the flags of the runner for them."""
-        if not objects:
-            return []
-        for name, text in objects.items():
-            path = os.path.join(self._given, name)
-            os.makedirs(os.path.dirname(path), mode=0o700, exist_ok=True)
-            with open(path, "wb") as file:
-                file.write(binascii.a2b_base64(text))
-        return ["--given", self._given]
+        try:
+            for name, text in objects.items():
+                path = os.path.join(self._given, name)
+                os.makedirs(self._given, mode=0o700, exist_ok=True)
+                os.makedirs(os.path.dirname(path), exist_ok=True)
+                with open(path, "wb") as file:
+                    file.write(binascii.a2b_base64(text))
+        except (OSError, ValueError) as exc:
+            return tell(f"kinetic: cannot keep what call {self.job} consists of: {exc}\n") or []  # the store has it soon
+        return ["--given", self._given] * bool(objects)
 
     def start(self, runner, argv, environ):
         """Give the call to a runner that waits."""

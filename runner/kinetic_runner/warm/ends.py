@@ -41,7 +41,7 @@ def _record(job, argv, end):
         try:
             store, given = store_of(job, argv), parse_options(["--job", job, *argv]).given
             if given:
-                GivenStore(store, given, job).complete()
+                GivenStore(store, given, job, tell).complete()
             end["attempt"] = max(1, len(list(store.list(OBJECTS["attempts"] % job))))
             return end_of_result(store, job) or create_or_read(store, record_name(job, "end"), end, end_metadata(end))
         except (OSError, Unreachable):

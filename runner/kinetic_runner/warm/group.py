@@ -60,7 +60,7 @@ class Alone:
         """Note how a call has ended here. Return whether its end shows that the hosts were started again."""
         return False
 
-    def leave(self):
+    def announce_loss(self):
         """Tell the other hosts that a pod is about to be lost."""
 
     def close(self):
@@ -127,7 +127,7 @@ class Leading(Alone):
         is_first, self._is_first = self._is_first, False
         return is_first and not self.repeats and was_not_new(end)
 
-    def leave(self):
+    def announce_loss(self):
         self._tell(frames.END, {"id": None, "code": EXIT_TERMINATED})
 
     def close(self):
@@ -157,7 +157,7 @@ class Follower(Peer):
     """The connection of another host, at host 0."""
 
     def __init__(self, group, holder, connection):
-        self._group, self._leaves = group, False
+        self._group, self._terminated = group, False
         super().__init__(holder, connection, group.secured())
 
     def answer(self, kind, message):
@@ -166,8 +166,8 @@ class Follower(Peer):
         elif kind == frames.STATE:
             self._group.note(self, message["id"])
         elif kind == frames.END and message["id"] is None:
-            self._leaves = True
-            self._holder.lose("the pod of another host is being terminated", math.inf, leave=True)
+            self._terminated = True
+            self._holder.lose("the pod of another host is being terminated", math.inf, replaced=True)
         elif kind == frames.END and message["code"]:
             self._holder.end_soon(message["id"])  # a runner that has met the one of host 0 ends after it
         elif kind != frames.END:
@@ -177,7 +177,7 @@ class Follower(Peer):
         super().close()
         host = self._group.lost(self)
         if host is not None:
-            self._holder.lose(f"host {host} was lost", reason_seconds(self.silent), self._leaves or self.silent)
+            self._holder.lose(f"host {host} was lost", reason_seconds(self.silent), self._terminated or self.silent)
 
 
 class Following(Alone):
@@ -217,7 +217,7 @@ class Following(Alone):
             self._leader.say(frames.END, {"id": end["id"], "code": end["code"]})
         return False
 
-    def leave(self):
+    def announce_loss(self):
         if self._leader is not None:
             self._leader.say(frames.END, {"id": None, "code": EXIT_TERMINATED})
             self._leader.flush()
@@ -276,7 +276,7 @@ class Upstream(Peer):
         elif kind == frames.END and message["id"] is not None:
             self._group.end(message["id"], message["code"])
         elif kind == frames.END and message["code"]:
-            self._holder.lose("the pod of another host is being terminated", math.inf, leave=True)
+            self._holder.lose("the pod of another host is being terminated", math.inf, replaced=True)
         elif kind == frames.END:
             self._ended = True
             self._holder.end()
@@ -286,4 +286,4 @@ class Upstream(Peer):
     def close(self):
         super().close()
         if self._group.left() and not self._ended:
-            self._holder.lose("host 0 was lost", reason_seconds(self.silent), leave=True)
+            self._holder.lose("host 0 was lost", reason_seconds(self.silent), replaced=True)

@@ -2,7 +2,6 @@
 # SPDX-License-Identifier: Apache-2.0
 """The program of a warm host: it takes one call after the other until it has been idle for long enough."""
 
-import json
 import math
 import os
 import selectors
@@ -15,7 +14,7 @@ from ..errors import RunnerError
 from ..process import reap
 from ..text import tell
 from . import frames
-from .calls import HostedCall, ReadyRunner
+from .calls import HostedCall, ReadyRunner, check
 from .connections import Client
 from .frames import Frames
 from .group import Alone
@@ -57,7 +56,8 @@ class Holder:
         self._ready, self._stopping, self._stop_at = None, False, math.inf
         self.lost = ""  # why a lost host ends this one, if so
         self.terminated = False  # by SIGTERM
-        self._leave, self.left_unended = False, False  # whether to leave calls to the pods that replace those of this host, and whether one is left
+        self._replaced = False  # whether other pods replace those of this host, and go on with calls
+        self.left_unended = False  # whether a call is left to them
         self._group = group or Alone()
         self._group.open(self)
 
@@ -143,7 +143,7 @@ class Holder:
         if signal.SIGTERM in numbers or signal.SIGINT in numbers:
             self._stopping = self.terminated = True
             self._stop()
-            self._group.leave()
+            self._group.announce_loss()
             self._refuse_waiting()
         for pid, status in reap():
             if self._current is not None and pid == self._current.pid:
@@ -204,7 +204,7 @@ class Holder:
 
     def leaves(self, call):
         """Report whether this host leaves a call whose runner has ended to the pods that replace its own."""
-        return (self.terminated or self._leave) and self._group.repeats and not call.report.get("recorded")
+        return (self.terminated or self._replaced) and self._group.repeats and not call.report.get("recorded")
 
     def _replace_another(self):
         """Go on with the calls that a lost pod of this host has not ended. Without any, end."""
@@ -225,13 +225,7 @@ class Holder:
     def take(self, client, order):
         """Start a call, or let it wait for its turn. A call that is here already is followed. The first call of a host has no client."""
         job = order["id"]
-        objects = order.get("objects", {})
-        if not all(isinstance(word, str) for word in (job, *order["argv"], *order["environ"].values(), *objects.values())):
-            raise ValueError("a call consists of texts")
-        if any(".." in name.split("/") or os.path.isabs(name) for name in objects):
-            raise ValueError("the name of an object leads elsewhere")
-        if len(json.dumps(order)) > frames.PAYLOAD_LIMIT:
-            raise ValueError("a call is too large for a frame")
+        check(order)
         if client is not None and not self._admits(client, order):
             return
         if job not in self._calls and not self._is_waiting(job):
@@ -330,16 +324,16 @@ class Holder:
         if self._current is not None and self._current.job == job:
             self._stop_at = min(self._stop_at, time.monotonic() + VERDICT_SECONDS)
 
-    def lose(self, why, seconds=0.0, leave=False):
+    def lose(self, why, seconds=0.0, replaced=False):
         """End because a host is lost. The running call is stopped after some seconds: its runner may find the reason first.
 
-        With leave, pods that replace those of this host go on with calls, if there will be any.
+        replaced means that other pods go on with calls, if the group has any.
         """
         if not (self.lost or self._stopping):
             tell(f"kinetic: {why}: this host takes no further call\n")
-            self._stopping, self.lost, self._leave = True, why, leave
-            if leave:
-                self._group.leave()
+            self._stopping, self.lost, self._replaced = True, why, replaced
+            if replaced:
+                self._group.announce_loss()
                 self.left_unended = self._group.repeats and any(client is None for client, _ in self._waiting)
             for _, order in self._waiting:
                 self._group.cancel(order["id"])

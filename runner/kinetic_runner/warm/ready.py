@@ -12,7 +12,6 @@ from contextlib import suppress
 
 from ..ahead import start
 from ..environment import WORK
-from ..text import tell
 from .handover import KEPT
 from .similar import likeness, program_for, workspace_in
 
@@ -30,7 +29,7 @@ def main(argv, early_signals):
         child = start(workspace_in(work), "relay", python)
         os.environ.clear()
         os.environ.update(own)
-    run, swept = prepared(), sweep(workspace_in(work))
+    run = prepared()
 
     line = sys.stdin.buffer.readline()
     if not line.endswith(b"\n"):
@@ -40,17 +39,7 @@ def main(argv, early_signals):
     if child is not None and not usable:
         child.close()
     os.environ.update(order["environ"])
-    os._exit(run(argv[:1] + order["argv"], early_signals, child if usable else None, swept))
-
-
-def sweep(workspace):
-    """Return the workspace without what the last call has left there, None if that can't be done now."""
-    from ..bundle.update import Swept, written_file
-
-    try:
-        return Swept(workspace, written_file(workspace))
-    except OSError as exc:
-        return tell(f"kinetic: cannot sweep {workspace}: {exc}\n")
+    os._exit(run(argv[:1] + order["argv"], early_signals, child if usable else None))
 
 
 def prepared():
@@ -59,6 +48,7 @@ def prepared():
     import shutil  # noqa: F401
 
     from .. import single  # noqa: F401
+    from ..bundle import update  # noqa: F401
     from ..cache import bucket, folder  # noqa: F401
     from ..errors import RunnerError
     from ..main import main as run
