@@ -23,7 +23,7 @@ type Job struct {
 	Usual string
 	// Flags are the Flags of its Registry.
 	Flags string
-	// New means that this process has just submitted the job, which has not ended before.
+	// New means that this process has just submitted the job: nobody else has its ID, and it has not ended before.
 	New bool
 
 	reported *api.Pickle // by its pod, in the log that Follow has read

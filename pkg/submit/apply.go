@@ -113,6 +113,8 @@ type Hooks struct {
 	// Give is Start for a small new job, nil if there is no such way: it starts the job with what that consists of, as objects by their
 	// names, while the store gets them.
 	Give func(ctx context.Context, spec api.Spec, objects map[string][]byte) error
+	// Waits means that Give may wait for long, and that the job may never start: it is stored only then.
+	Waits bool
 	// Records are further objects that describe the job, by their names.
 	Records map[string][]byte
 }
@@ -128,7 +130,7 @@ type Submitted struct {
 
 // Apply uploads what the store lacks, describes the job there and starts its workload, in
 // that order: whatever runs can be found, and an interrupted submit leaves nothing
-// running. progress, if not nil, is called by one goroutine at a time with how many more of
+// running. With Hooks.Give, a small new job starts at once, and whoever it is given to stores what this process can't. progress, if not nil, is called by one goroutine at a time with how many more of
 // the plan's StoredBytes are stored. If the ID is taken, Apply returns an ExistsError.
 func Apply(ctx context.Context, p Planned, registry job.Registry, steps Hooks, progress func(more int64)) (Submitted, error) {
 	return submission{Planned: p, registry: registry, steps: steps, progress: serialized(progress)}.carryOut(ctx)

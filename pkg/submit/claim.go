@@ -31,7 +31,7 @@ func claim(ctx context.Context, j *job.Job, adopted bool) error {
 // record writes the records that are not of every job.
 func (s submission) record(ctx context.Context) error {
 	for name, text := range s.steps.Records {
-		if err := s.registry.Store.Create(ctx, name, bytes.NewReader(text), nil); err != nil && !errors.Is(err, store.ErrExists) {
+		if err := unlessThere(s.registry.Store.Create(ctx, name, bytes.NewReader(text), nil)); err != nil {
 			return err
 		}
 	}

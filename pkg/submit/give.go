@@ -1,17 +1,27 @@
 package submit
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"io"
 	"maps"
 	"strings"
+	"sync"
+	"time"
 
+	"golang.org/x/sync/errgroup"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 // givenBytes is the most that is given to a host with a call. In base64 it has to fit into a frame, with the flags and the variables.
 const givenBytes = 512 << 10
+
+// lateTime is for storing what was given after an interrupt.
+const lateTime = 10 * time.Second
 
 // given returns what a job consists of, for Hooks.Give; nil if the store must have it first: a job with an ID of the user's may exist,
 // and data or many changes are too large.
@@ -59,17 +69,29 @@ func (s submission) give(ctx context.Context, j *job.Job, objects map[string][]b
 	own := *j // whose handle becomes complete meanwhile
 	own.New, j.New = true, true
 	stored := make(chan error, 1)
-	storing, stop := context.WithCancel(ctx)
-	go func() { stored <- s.storeGiven(storing, &own) }()
+	storing, stop := context.WithCancel(context.WithoutCancel(ctx)) // what was given runs, whatever happens here
+	interrupted := context.AfterFunc(ctx, func() { time.AfterFunc(lateTime, stop) })
+	begin := sync.OnceFunc(func() {
+		go func() { stored <- s.storeGiven(storing, &own) }()
+	})
+	if !s.steps.Waits {
+		begin()
+	}
+	wait := func() error {
+		defer stop()
+		defer interrupted()
+		return storeError(<-stored)
+	}
 	if err := s.steps.Give(ctx, s.started(), objects); err != nil {
-		stop()
-		<-stored
+		if !errors.Is(err, api.ErrMayRun) {
+			stop()
+		}
+		begin()
+		_ = wait() // who runs the job stores it, too
 		return Submitted{}, s.abandon(ctx, &own, err, false)
 	}
-	done := Submitted{Job: j, Stored: func() error {
-		defer stop()
-		return storeError(<-stored)
-	}}
+	begin()
+	done := Submitted{Job: j, Stored: wait}
 	for name, text := range objects {
 		if strings.HasPrefix(name, store.Blobs()) {
 			done.Stats.NewBytes += int64(len(text))
@@ -78,11 +100,28 @@ func (s submission) give(ctx context.Context, j *job.Job, objects map[string][]b
 	return done, nil
 }
 
-// storeGiven stores a job that was given to somebody, who may store it, too.
+// storeGiven stores a job that was given to somebody, who may store it, too. The handle is the last: who finds it finds the rest.
 func (s submission) storeGiven(ctx context.Context, j *job.Job) error {
 	s.progress = nil // nobody waits
 	if _, err := s.supply(ctx, &Submitted{Job: j}); err != nil {
 		return err
 	}
-	return s.describe(ctx, j, true)
+	g, writing := errgroup.WithContext(ctx)
+	g.Go(func() error {
+		return unlessThere(j.Store.Create(writing, store.Call(j.ID()), bytes.NewReader(s.Call), nil))
+	})
+	g.Go(func() error { return unlessThere(s.storePayload(writing, j, s.payload.Open(func(int64) {}))) })
+	g.Go(func() error { return s.record(writing) })
+	if err := g.Wait(); err != nil {
+		return err
+	}
+	return claim(ctx, j, true)
+}
+
+// unlessThere returns an error, but nil if the host was faster.
+func unlessThere(err error) error {
+	if errors.Is(err, store.ErrExists) {
+		return nil
+	}
+	return err
 }

@@ -120,8 +120,8 @@ func TestStoredBeforeItStarts(t *testing.T) {
 			return p
 		},
 		"many changes": func() Planned { return plannedWith(t, map[string][]byte{"data.bin": large}, time.Time{}) },
-		"a large file that was edited": func() Planned {
-			return plannedWith(t, map[string][]byte{"data.bin": append(large, large...)}, time.Unix(1, 0))
+		"a large file that is new": func() Planned {
+			return plannedWith(t, map[string][]byte{"data.bin": append(large, large...)}, time.Now().Add(time.Hour))
 		},
 	} {
 		give := func(context.Context, api.Spec, map[string][]byte) error { return nil }
@@ -129,5 +129,44 @@ func TestStoredBeforeItStarts(t *testing.T) {
 		if objects := s.given(&job.Job{Handle: api.Handle{JobID: "a1"}}); objects != nil {
 			t.Errorf("%s: %d objects are given", name, len(objects))
 		}
+	}
+}
+
+// A job that waits for its turn is stored once it has begun, and an interrupt does not keep a job that runs out of the store.
+func TestGiveInterrupted(t *testing.T) {
+	for name, tt := range map[string]struct {
+		waits      bool
+		err        error
+		wantStored bool
+	}{
+		"while it waits":        {waits: true, err: context.Canceled},
+		"before it has begun":   {err: context.Canceled},
+		"when it may have":      {err: fmt.Errorf("lost: %w", api.ErrMayRun), wantStored: true},
+		"when it has":           {wantStored: true},
+		"when it has, at last":  {waits: true, wantStored: true},
+		"when it may have then": {waits: true, err: fmt.Errorf("lost: %w", api.ErrMayRun), wantStored: true},
+	} {
+		t.Run(name, func(t *testing.T) {
+			reg := registry(t, workload{})
+			ctx, interrupt := context.WithCancel(t.Context())
+			give := func(context.Context, api.Spec, map[string][]byte) error {
+				if tt.waits && stored(t, reg, store.Handle("a1")) != "" {
+					t.Error("it is stored before it has begun")
+				}
+				interrupt()
+				return tt.err
+			}
+			p := plannedWith(t, map[string][]byte{"train.py": []byte("def f(): pass\n")}, time.Time{})
+			sent, err := Apply(ctx, p, reg, Hooks{Give: give, Waits: tt.waits}, nil)
+			if !errors.Is(err, tt.err) {
+				t.Fatalf("got %v, want %v", err, tt.err)
+			}
+			if err == nil {
+				err = sent.Stored()
+			}
+			if text := stored(t, reg, store.Handle("a1")); (text != "") != tt.wantStored {
+				t.Errorf("the handle: %q, %v", text, err)
+			}
+		})
 	}
 }

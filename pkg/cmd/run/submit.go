@@ -157,14 +157,14 @@ func (o *options) apply(ctx context.Context, p submit.Planned, registry job.Regi
 }
 
 // awaitStored waits until the store has a job that was given to a warm host.
-func (o *options) awaitStored(ctx context.Context) {
+func (o *options) awaitStored() {
 	if o.stored == nil {
 		return
 	}
 	err := o.stored()
 	o.stored = nil
-	if err != nil && ctx.Err() == nil {
-		o.ui.Warn(fmt.Sprintf("its warm host stores the job, since this machine could not: %v", err))
+	if err != nil {
+		o.ui.Warn(fmt.Sprintf("this machine could not store the job, which its warm host does: %v", err))
 	}
 }
 
@@ -253,7 +253,7 @@ func (o *options) follow(ctx context.Context, j *job.Job, forward *forwarding) e
 	}()
 	select {
 	case end := <-done:
-		o.awaitStored(ctx)
+		o.awaitStored()
 		cause := context.Cause(following)
 		switch moved := imageMoved(j.Handle, last); {
 		case errors.Is(cause, errUnrecoverable):
@@ -272,10 +272,10 @@ func (o *options) follow(ctx context.Context, j *job.Job, forward *forwarding) e
 			case end = <-done:
 			case <-time.After(lastLines):
 			}
-			o.awaitStored(ctx)
+			o.awaitStored()
 			return report.InterruptedIn(o.streams.ErrOut, j, end.status.State, context.Canceled)
 		}
-		o.awaitStored(ctx)
+		o.awaitStored()
 		return o.interrupted(ctx, j, done)
 	}
 }

@@ -1,14 +1,17 @@
 package run
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"maps"
 	"slices"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -78,6 +81,8 @@ type warmRun struct {
 	search  *warmSearch
 	owner   string
 	place   submit.WarmPlace
+	// declinedWhy says why a host has not taken the call, "" if none has declined it.
+	declinedWhy string
 }
 
 // runWarm runs a call on a warm host, one that is there or a new one, or shows the manifests of a new one.
@@ -88,18 +93,19 @@ func (o *options) runWarm(ctx context.Context, id submit.Identity, planned submi
 		return cli.Usage(err)
 	}
 	for tried := []string(nil); search != nil; {
-		host, conn, err := r.find(ctx, tried)
+		found, err := r.find(ctx, tried)
 		if err != nil {
 			return err
 		}
-		if conn == nil {
+		if found.conn == nil {
 			break
 		}
-		if err = r.ring(ctx, host, conn); !declined(err) || ctx.Err() != nil {
+		if err = r.ring(ctx, found); !declined(err) || ctx.Err() != nil {
 			return err
 		}
 		r.ui.Note(err.Error())
-		tried = append(tried, host.ID)
+		r.declinedWhy = err.Error()
+		tried = append(tried, found.host.ID)
 	}
 	r.planned.Spec.Host = planned.WarmID(id)
 	return r.begin(ctx)
@@ -111,14 +117,14 @@ type candidate struct {
 	connection
 }
 
-// find returns a host at the place of the call, and a connection to it; nil if there is none that could take the call now, or none but
+// find returns a host at the place of the call; one without a connection if there is none that could take the call now, or none but
 // those that were tried. It says why.
-func (r *warmRun) find(ctx context.Context, tried []string) (kube.WarmHost, *warm.Conn, error) {
+func (r *warmRun) find(ctx context.Context, tried []string) (candidate, error) {
 	hosts, err := r.search.found(ctx, r.to.cluster, r.clock.Now())
 	if err != nil {
-		return kube.WarmHost{}, nil, err
+		return candidate{}, err
 	}
-	why := r.whyNone(hosts)
+	why := cmp.Or(r.declinedWhy, r.whyNone(hosts))
 	var found candidate // if it is busy, another may be idle
 	for _, host := range hosts {
 		if host.Key != r.place.Key || !host.TakesCalls() || slices.Contains(tried, host.ID) {
@@ -132,7 +138,7 @@ func (r *warmRun) find(ctx context.Context, tried []string) (kube.WarmHost, *war
 		switch {
 		case err != nil && ctx.Err() != nil:
 			found.close()
-			return host, nil, ctx.Err()
+			return candidate{}, ctx.Err()
 		case err != nil:
 			why = fmt.Sprintf("could not reach %s: %v", host.ID, err)
 		case conn.Slow && len(r.planned.WarmRecord().Argv) == 0:
@@ -156,13 +162,13 @@ func (r *warmRun) find(ctx context.Context, tried []string) (kube.WarmHost, *war
 		if found.conn.Slow {
 			r.ui.Note("calls reach the host through the store, which takes seconds; a direct connection needs the verb create on pods/portforward")
 		}
-		return found.host, found.conn, nil
+		return found, nil
 	}
 	if r.planned.Spec.KeepWarm.Only {
-		return kube.WarmHost{}, nil, &cli.Error{Code: cli.ExitUsage, Err: fmt.Errorf("no warm host: %s; omit --warm-only to start one", why)}
+		return candidate{}, &cli.Error{Code: cli.ExitUsage, Err: fmt.Errorf("no warm host: %s; omit --warm-only to start one", why)}
 	}
 	r.ui.Note("no warm host: " + why)
-	return kube.WarmHost{}, nil, nil
+	return candidate{}, nil
 }
 
 // ask connects to a host and asks what it does.
@@ -223,8 +229,15 @@ func (r *warmRun) say(host kube.WarmHost, state warm.State) {
 
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
-// ring gives the call to a host.
-func (r warmRun) ring(ctx context.Context, host kube.WarmHost, conn *warm.Conn) error {
+// cancelTime is for a host to forget a call that waits.
+const cancelTime = 2 * time.Second
+
+// maxFlags is the most that the flags and the variables of a call may take for its objects to fit into the same frame.
+const maxFlags = 256 << 10
+
+// ring gives the call to a host, whose other call, if it is busy, must end first.
+func (r warmRun) ring(ctx context.Context, found candidate) error {
+	host, conn, busy := found.host, found.conn, found.state.Current != ""
 	defer conn.Close()
 	r.planned.Spec.Host = host.ID
 	r.to.registry = backend.Ringing(r.to.registry, r.planned.Spec.ID, conn)
@@ -239,7 +252,8 @@ func (r warmRun) ring(ctx context.Context, host kube.WarmHost, conn *warm.Conn) 
 	}
 	steps := submit.Hooks{Records: map[string][]byte{store.WarmCall(host.ID, r.planned.Spec.ID): record}}
 	steps.Start = func(ctx context.Context, _ api.Spec, _ map[string]string) error { return r.give(ctx, host, conn, nil) }
-	if !conn.Slow && !r.wait.detach {
+	if text, err := json.Marshal(r.planned.WarmCall()); err == nil && len(text) <= maxFlags && !conn.Slow && !r.wait.detach {
+		steps.Waits = busy
 		steps.Give = func(ctx context.Context, _ api.Spec, objects map[string][]byte) error {
 			return r.give(ctx, host, conn, objects)
 		}
@@ -249,10 +263,18 @@ func (r warmRun) ring(ctx context.Context, host kube.WarmHost, conn *warm.Conn) 
 
 // give gives the call to a host, with the objects that the store may lack.
 func (r warmRun) give(ctx context.Context, host kube.WarmHost, conn *warm.Conn, objects map[string][]byte) error {
-	defer context.AfterFunc(ctx, func() { _ = conn.Close() })()
 	call := r.planned.WarmCall()
 	call.Objects = objects
+	var waits atomic.Bool
+	defer context.AfterFunc(ctx, func() {
+		patience := time.Duration(0)
+		if waits.Load() && conn.Cancel(call.ID) == nil {
+			patience = cancelTime
+		}
+		time.AfterFunc(patience, func() { _ = conn.Close() })
+	})()
 	queued := func() {
+		waits.Store(true)
 		r.ui.EndProgress()
 		r.ui.Note("waiting for " + host.ID)
 	}
@@ -266,10 +288,12 @@ func (r warmRun) give(ctx context.Context, host kube.WarmHost, conn *warm.Conn, 
 	switch {
 	case declined(err):
 		return fmt.Errorf("warm host %s is no longer free: %w", host.ID, err)
-	case err != nil && ctx.Err() == nil:
+	case errors.Is(err, warm.ErrUnknown):
+		return ctx.Err() // it was cancelled while it waited: by this process, or by another one, which has recorded that
+	case err != nil:
 		return errors.Join(fmt.Errorf("giving the call to warm host %s: %w", host.ID, err), api.ErrMayRun)
 	}
-	return err
+	return nil
 }
 
 // declined reports whether a host has not taken a call: it has got another one meanwhile, or is ending.

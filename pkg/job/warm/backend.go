@@ -189,9 +189,11 @@ func (b Backend) Logs(ctx context.Context, h api.Handle, a *logs.Archive, o logs
 	if !b.Rung.has(h.JobID) && a.Ended(ctx) {
 		return logs.Stored(ctx, a.Store, h.JobID, o, w)
 	}
-	written := &shown{}
-	counted, to := written.count(o, w)
-	err := b.followAll(ctx, h, a, counted, to)
+	written, own, to := &shown{}, o, w
+	if !o.Merges() {
+		own, to = written.count(o, w)
+	}
+	err := b.followAll(ctx, h, a, own, to)
 	if err == nil || ctx.Err() != nil {
 		return errors.Join(ctx.Err(), err)
 	}

@@ -100,7 +100,7 @@ func (c *Conn) Reserve() (s State, err error) {
 }
 
 // Call gives the host a call, and returns once it has begun. If another call runs, the error is a BusyError, or, if the call is
-// to wait for that, queued is called first.
+// to wait for that, queued is called first. The error is ErrUnknown if the call is cancelled while it waits.
 func (c *Conn) Call(call api.WarmCall, queued func()) error {
 	var answer struct{ State, Why string }
 	err := c.ask(kindCall, call, &answer)
@@ -113,6 +113,8 @@ func (c *Conn) Call(call api.WarmCall, queued func()) error {
 		return err
 	case answer.State == "refused":
 		return &RefusedError{answer.Why}
+	case answer.State == "unknown":
+		return ErrUnknown
 	}
 	c.called = call.ID
 	return nil

@@ -21,7 +21,7 @@ func hashFiles(ctx context.Context, files []file, known known) error {
 	for i := range files {
 		f := &files[i]
 		if k, ok := known.file(f.rel); ok && k.Stamp == f.stamp && len(k.Parts) == f.partCount() {
-			f.digest, f.parts, f.settled = k.Digest, k.Parts, true
+			f.digest, f.parts, f.settled, f.known = k.Digest, k.Parts, true, true
 			continue
 		}
 		f.parts = make([]digest, f.partCount())

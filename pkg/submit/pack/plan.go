@@ -59,10 +59,9 @@ type Plan struct {
 	// outputs. Only the planner of a bundle sets it.
 	LeftOut []string
 
-	edited time.Time // since when files count as edited
-	files  []file
-	links  []api.IndexLink
-	dirs   []string // without files below them
+	files []file
+	links []api.IndexLink
+	dirs  []string // without files below them
 	// sources are parallel to Index.Blobs.
 	sources []source
 }
@@ -77,6 +76,7 @@ type file struct {
 	digest  digest
 	parts   []digest // of a file larger than a part may be; digest is then the hash of these
 	settled bool     // the digests can be cached
+	known   bool     // they were
 }
 
 // digest is the SHA-256 of a file's content.
@@ -120,7 +120,7 @@ func New(ctx context.Context, opts Options) (*Plan, error) {
 	}
 	cache := openCache(opts.CacheDir, "pack", tree.root)
 	known := cache.upTo(math.MaxUint64)
-	p := &Plan{edited: opts.EditedSince, files: tree.files, dirs: tree.emptyDirs(), Warnings: tree.warnings}
+	p := &Plan{files: tree.files, dirs: tree.emptyDirs(), Warnings: tree.warnings}
 	sources, err := p.hash(ctx, known, keptPacks, opts.EditedSince)
 	// A cache that cannot be written only costs time.
 	_ = errors.Join(cache.put(remember(p.files, sources, math.MaxUint64)), cache.close())

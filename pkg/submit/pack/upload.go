@@ -57,11 +57,11 @@ func (p *Plan) Upload(ctx context.Context, s store.Store, progress func(doneByte
 }
 
 // Fresh returns the blobs that this plan has made, since no earlier one had, by their hashes. It reports false if they have more than
-// limit bytes, or if a large file, which no plan holds in memory, was edited since PlanOptions.EditedSince.
+// limit bytes, or if there is a large file that no earlier plan has read: no plan holds one in memory.
 func (p *Plan) Fresh(limit int64) (map[string][]byte, bool) {
 	fresh := map[string][]byte{}
 	for i, source := range p.sources {
-		if !source.packed && p.files[source.members[0]].stamp.MTime > p.edited.UnixNano() {
+		if !source.packed && !p.files[source.members[0]].known {
 			return nil, false
 		}
 		if source.blob == nil {

@@ -19,7 +19,7 @@ BLOBS = OBJECTS["blob"].partition("%")[0]
 WAIT_SECONDS = 600.0  # for the client to store a blob that it has not given
 PAUSE_SECONDS = 0.1
 TOLD_SECONDS = 5.0  # before the log says what is waited for
-CLIENT_SECONDS = 10.0  # for the client to store the call, before this host does
+CLIENT_SECONDS = 3.0  # for the client to store the call, before this host does
 
 
 class GivenStore:
