@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"testing"
 	"time"
 
@@ -64,11 +65,14 @@ type cluster struct {
 	signal  string // the script that sends signals to runners
 	kubebox string // kubectl of the cluster's version, among others
 	storage string // URL of the Cloud Storage emulator
+	// slice is held by the script that uses the cluster's only TPU slice: two jobs, each with one of its two nodes, would wait for each
+	// other.
+	slice *sync.Mutex
 }
 
 // here skips the test if there is no cluster.
 func here(t *testing.T) cluster {
-	c := cluster{kubebox: os.Getenv("KUBEBOX"), storage: os.Getenv("STORAGE_EMULATOR_HOST")}
+	c := cluster{kubebox: os.Getenv("KUBEBOX"), storage: os.Getenv("STORAGE_EMULATOR_HOST"), slice: &sync.Mutex{}}
 	if c.kubebox == "" {
 		t.Skip(`there is no cluster in this shell, which takes Linux and root: make cluster, then eval "$(make -s cluster-env)"`)
 	}
@@ -90,6 +94,10 @@ func (c cluster) params(p testscript.Params) testscript.Params {
 	p.Condition = c.condition
 	p.Cmds = script.Words()
 	p.Cmds["store"], p.Cmds["index"], p.Cmds["registry"], p.Cmds["pools"] = storeWord, indexWord, registryWord, poolsWord
+	p.Cmds["slice"] = func(ts *testscript.TestScript, _ bool, _ []string) {
+		c.slice.Lock()
+		ts.Defer(c.slice.Unlock)
+	}
 	return p
 }
 
