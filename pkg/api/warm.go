@@ -54,7 +54,7 @@ type WarmCall struct {
 	// Argv are the flags of the call's runner, and Environ its variables.
 	Argv    []string          `json:"argv"`
 	Environ map[string]string `json:"environ"`
-	// Objects are what the call consists of, by the names in the store, which may not have them yet.
+	// Objects are what the call consists of, by their names in the store, which need not have them yet.
 	Objects map[string][]byte `json:"objects,omitempty"`
 	// Wait says to run it after the call that is running.
 	Wait bool `json:"wait,omitempty"`

@@ -124,14 +124,16 @@ type Submitted struct {
 	Job *job.Job
 	// Stats are those of the bundle, Data those of the job's inputs.
 	Stats, Data pack.Stats
-	// Stored waits until the store has the job, nil if it does already. If that fails, who was given the job stores it.
+	// Stored waits until the store has the job; nil if it has it already. If storing fails, the host of the job does it.
 	Stored func() error
 }
 
 // Apply uploads what the store lacks, describes the job there and starts its workload, in
 // that order: whatever runs can be found, and an interrupted submit leaves nothing
-// running. With Hooks.Give, a small new job starts at once, and whoever it is given to stores what this process can't. progress, if not nil, is called by one goroutine at a time with how many more of
-// the plan's StoredBytes are stored. If the ID is taken, Apply returns an ExistsError.
+// running. With Hooks.Give, a small new job starts at once, and its host stores what this
+// process can't. progress, if not nil, is called by one goroutine at a time with how many
+// more of the plan's StoredBytes are stored. If the ID is taken, Apply returns an
+// ExistsError.
 func Apply(ctx context.Context, p Planned, registry job.Registry, steps Hooks, progress func(more int64)) (Submitted, error) {
 	return submission{Planned: p, registry: registry, steps: steps, progress: serialized(progress)}.carryOut(ctx)
 }

@@ -41,7 +41,7 @@ func (s submission) given(j *job.Job) map[string][]byte {
 	if s.Spec.Payload != nil {
 		text, err := s.readPayload()
 		if err != nil {
-			return nil // storing it says why
+			return nil // storing it returns the error
 		}
 		objects[store.Payload(j.ID())] = text
 	}

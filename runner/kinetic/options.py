@@ -220,7 +220,7 @@ def flags(values: Mapping[str, Any]) -> list[str]:
 
 
 def default_variables() -> dict[str, str]:
-    """Return the variables of a command for what configure set that a map, a local job and others don't have, and ignore."""
+    """Return the environment variables for what configure has set and some jobs ignore: a map and a local job have no warm host."""
     words = flags({name: value for name, value in _defaults.items() if name == "keep_warm"})
     return {"KINETIC_KEEP_WARM": word.partition("=")[2] for word in words}
 

@@ -37,7 +37,7 @@ BAR_ENDS = re.compile(rb"\n|\r +\r")
 CURSOR_UP = b"\x1b[A"  # after which one of several bars is drawn
 
 SHOWN_VALUE = 64 << 10  # characters of JSON
-VALUE_FILE = ".value"  # after the path of a log: the value of a call on a warm host, whose process may not have ended
+VALUE_FILE = ".value"  # after the path of a log: the value of a call on a warm host, whose process is ending
 FULL = "the rest is only in this pod's output; submit the job with a larger --disk"
 END_LINE = LINES["end"]  # the last line of a pod's output, for readers; it is not part of the stored log
 REPORT_START = REPORT_MARK + LINES["report"].encode()  # of the line before it, if there is a pickle: a cluster shows a log before a termination message

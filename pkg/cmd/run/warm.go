@@ -81,7 +81,7 @@ type warmRun struct {
 	search  *warmSearch
 	owner   string
 	place   submit.WarmPlace
-	// declinedWhy says why a host has not taken the call, "" if none has declined it.
+	// declinedWhy is why a host has not taken the call, "" if none has declined it.
 	declinedWhy string
 }
 
@@ -117,8 +117,8 @@ type candidate struct {
 	connection
 }
 
-// find returns a host at the place of the call; one without a connection if there is none that could take the call now, or none but
-// those that were tried. It says why.
+// find returns a host at the place of the call that was not tried before. Without one that could take the call now, it tells the user
+// why, and returns a candidate without a connection.
 func (r *warmRun) find(ctx context.Context, tried []string) (candidate, error) {
 	hosts, err := r.search.found(ctx, r.to.cluster, r.clock.Now())
 	if err != nil {
@@ -179,6 +179,7 @@ func (r *warmRun) ask(ctx context.Context, host kube.WarmHost) (*warm.Conn, warm
 	return r.dial(ctx, host)
 }
 
+// dial is ask on a new connection.
 func (r *warmRun) dial(ctx context.Context, host kube.WarmHost) (*warm.Conn, warm.State, error) {
 	config, err := r.connection.REST(r.target)
 	if err != nil {

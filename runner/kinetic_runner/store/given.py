@@ -18,7 +18,7 @@ from .names import record_name
 BLOBS = OBJECTS["blob"].partition("%")[0]
 WAIT_SECONDS = 600.0  # for the client to store a blob that it has not given
 PAUSE_SECONDS = 0.1
-TOLD_SECONDS = 5.0  # before the log says what is waited for
+TOLD_SECONDS = 5.0  # before the log tells what the call waits for
 CLIENT_SECONDS = 3.0  # for the client to store the call, before this host does
 
 
