@@ -346,17 +346,10 @@ class Attempt:
 
         def start():
             self.called = timestamp()
-            ranks = Child(ranks_command(call, place, self.options)) if self.options.processes else None
-            if ranks and not call.is_function:
-                ranks.send(b"")
-                return self.outputs.follow(ranks)
-            if call.is_function:
-                kept = {"keep_value": self.host == 0, "inline_pickle": TOLD_PICKLE if self.host else 0}
-                role = "function"
-                if self.options.warm:  # on a warm host
-                    role, kept["packages"] = "relay", packages_file(self.options.work)
-                return self.outputs.follow(start_function(call, place, role, child=ranks or child, **kept))
-            return self.outputs.follow(Child(program_command(call, place)))
+            started = self.outputs.follow(self.start_child(call, place, child))
+            if self.options.given:
+                self.store.call_started.set()
+            return started
 
         failure = None
         try:
@@ -372,6 +365,20 @@ class Attempt:
         if self.options.budget and self.host == 0 and not outcome.ok:
             try_to(self, outcome, "note how long the attempt ran", self.note_ran)
         return outcome, supervisor
+
+    def start_child(self, call, place, child):
+        """Start the call; return its process. child is an interpreter that waits for a function, or None."""
+        ranks = Child(ranks_command(call, place, self.options)) if self.options.processes else None
+        if ranks and not call.is_function:
+            ranks.send(b"")
+            return ranks
+        if not call.is_function:
+            return Child(program_command(call, place))
+        kept = {"keep_value": self.host == 0, "inline_pickle": TOLD_PICKLE if self.host else 0}
+        role = "function"
+        if self.options.warm:  # on a warm host
+            role, kept["packages"] = "relay", packages_file(self.options.work)
+        return start_function(call, place, role, child=ranks or child, **kept)
 
     def warn(self, outcome, text):
         """Add a warning to an outcome and print it."""

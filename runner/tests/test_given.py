@@ -43,13 +43,23 @@ class Given(unittest.TestCase):
         self.assertEqual(len(self.stored()), 3)
         self.assertEqual(read_document(self.inner, "job/attempts/1.json")["uid"], "uid")
 
+    def test_an_attempt_is_counted_once_the_call_has_started(self):
+        with mock.patch.object(given, "START_SECONDS", TIMEOUT):
+            self.store.first(Records(self.inner, "job"), "uid", 0, "now")
+            self.assertFalse(self.inner.exists("job/attempts/1.json"))
+            self.store.call_started.set()
+            until = time.monotonic() + TIMEOUT
+            while not self.inner.exists("job/attempts/1.json"):
+                self.assertLess(time.monotonic(), until, "nobody counts it")
+                os.sched_yield()
+
     def test_the_client_has_stored_it(self):
         self.inner.create("job/handle.json", lambda: [b"with more"])
         self.store.complete()
         self.assertEqual(self.stored(), {"job/handle.json": "with more"})
 
     def test_a_client_that_was_lost(self):
-        with mock.patch.object(given, "CLIENT_SECONDS", 0.0):
+        with mock.patch.object(given, "START_SECONDS", 0.0), mock.patch.object(given, "CLIENT_SECONDS", 0.0):
             self.store.first(Records(self.inner, "job"), "uid", 0, "now")
             until = time.monotonic() + TIMEOUT
             while "job/handle.json" not in self.stored():

@@ -3,12 +3,14 @@
 import json
 import os
 import re
+import signal
 import time
 import unittest
 
 from fixture import TIMEOUT, function, script
 from hosting import Hosting, Ring
 from kinetic_runner.warm import frames
+from kinetic_runner.warm.leftovers import processes
 from wheels import SITE, MadeWheel, Packages
 
 
@@ -132,6 +134,34 @@ def f():
                 values, _ = self.values(port, kill, "def f(): return 2", "import heavy, os\ndef f(): return heavy.LOADED_BY == os.getpid()")
                 self.assertEqual(values[1:], [2, False])
                 self.setUp()
+
+    def test_the_process_of_the_next_call_waits_for_it(self):
+        _, port = self.warm("preloaded")
+        source = "import heavy, os\ndef f(): return [heavy.LOADED_BY, os.getpid()]"
+        kept, last = self.values(port, source)[0][0]
+        forked = self.forked(kept, last)
+        self.assertEqual(self.values(port, source)[0], [[kept, forked]])
+        forked = self.forked(kept, forked)
+        os.kill(kept, signal.SIGKILL)
+        self.assertEqual(self.values(port, "def f(): return 2")[0], [2])
+        self.wait_for(lambda: forked not in processes(), "it still waits")
+
+    def forked(self, kept, last):
+        """The process that the kept one has forked after the last one."""
+        found = set()
+
+        def look():
+            found.update(pid for pid, parent in processes().items() if parent == kept and pid != last)
+            return found
+
+        self.wait_for(look, "nothing was forked")
+        return found.pop()
+
+    def wait_for(self, fact, what):
+        until = time.monotonic() + TIMEOUT
+        while not fact():
+            self.assertLess(time.monotonic(), until, what)
+            time.sleep(0.01)
 
     def test_devices_are_free_for_another_process(self):
         """A call that can't run in the kept process does not find that beside it."""

@@ -120,6 +120,10 @@ type candidate struct {
 // find returns a host at the place of the call that was not tried before. Without one that could take the call now, it tells the user
 // why, and returns a candidate without a connection.
 func (r *warmRun) find(ctx context.Context, tried []string) (candidate, error) {
+	if last := r.lastHost(ctx); last.conn != nil {
+		r.say(last.host, last.state)
+		return last, nil
+	}
 	hosts, err := r.search.found(ctx, r.to.cluster, r.clock.Now())
 	if err != nil {
 		return candidate{}, err
@@ -130,7 +134,7 @@ func (r *warmRun) find(ctx context.Context, tried []string) (candidate, error) {
 		if host.Key != r.place.Key || !host.TakesCalls() || slices.Contains(tried, host.ID) {
 			continue
 		}
-		if key := backend.WarmKeys().Recall(host.ID); len(r.planned.Secrets) > 0 && r.planned.WarmSecrets(key) != host.Secrets {
+		if !r.hasSecrets(host) {
 			why = "the values of the secrets differ"
 			continue
 		}
@@ -161,6 +165,8 @@ func (r *warmRun) find(ctx context.Context, tried []string) (candidate, error) {
 		r.say(found.host, found.state)
 		if found.conn.Slow {
 			r.ui.Note("calls reach the host through the store, which takes seconds; a direct connection needs the verb create on pods/portforward")
+		} else {
+			r.remember(found.host)
 		}
 		return found, nil
 	}
@@ -169,6 +175,33 @@ func (r *warmRun) find(ctx context.Context, tried []string) (candidate, error) {
 	}
 	r.ui.Note("no warm host: " + why)
 	return candidate{}, nil
+}
+
+// lastHost returns the host of the last call if it is at the place of this one, and idle.
+func (r *warmRun) lastHost(ctx context.Context) candidate {
+	host := r.search.last
+	if host.Key != r.place.Key || !r.hasSecrets(host) || !r.search.lastIsIdle(ctx, r.clock.Now()) {
+		return candidate{}
+	}
+	conn, state := r.search.take(ctx, host.ID, r.clock.Now())
+	return candidate{host, connection{conn, state}}
+}
+
+// hasSecrets reports whether the secrets of a host have the values of the call's.
+func (r *warmRun) hasSecrets(host kube.WarmHost) bool {
+	return len(r.planned.Secrets) == 0 || r.planned.WarmSecrets(backend.WarmKeys().Recall(host.ID)) == host.Secrets
+}
+
+// remember lets the next call connect to a host at once. Without it, that only takes a little longer.
+func (r *warmRun) remember(host kube.WarmHost) {
+	config, err := r.connection.REST(r.target)
+	if err != nil {
+		return
+	}
+	pod := host.PodOf(0)
+	_ = backend.WarmKeys().SetLast(warm.Reached{
+		Server: config.Host, Namespace: host.Namespace, Host: host.ID, Place: host.Key, Secrets: host.Secrets, Pod: pod.Name, UID: pod.UID,
+	})
 }
 
 // ask connects to a host and asks what it does.

@@ -1,33 +1,34 @@
 package run
 
 import (
+	"cmp"
 	"context"
+	"sync"
 	"time"
 
 	"k8s.io/client-go/rest"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
-	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/warm"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 	"github.com/kubectl-kinetic/kinetic/runner"
 )
 
-// oldList is the age from which a list of hosts is read again: the plan may have read much data meanwhile.
-const oldList = 5 * time.Second
+// oldAnswer is the age from which hosts are asked again: the plan may have read much data meanwhile. lastTime is for a connection to the
+// host of the last call, before the others are looked for.
+const oldAnswer, lastTime = 5 * time.Second, 2 * time.Second
 
-// warmSearch lists the warm hosts, and connects to the one that most likely fits, while the call is planned.
+// warmSearch connects to the warm host of this machine's last call, which most often is the one for the next, while the call is planned.
+// Only if that fails, or the host does not fit, it lists the hosts.
 type warmSearch struct {
 	stop context.CancelFunc
-	// listed is closed when the next fields are set. likely is the host that is connected to, "" for none.
-	listed chan struct{}
-	at     time.Time
-	hosts  []kube.WarmHost
-	err    error
-	likely string
-	// connected is closed when the connection is set.
-	connected chan struct{}
+	at   time.Time
+	list func() ([]kube.WarmHost, error)
+	// last is the host of the last call, zero if it is not known.
+	last kube.WarmHost
+	// tried is closed when the connection to it is set, if there is one.
+	tried chan struct{}
 	connection
 }
 
@@ -38,56 +39,36 @@ func (o *options) searchWarm(ctx context.Context) *warmSearch {
 		return nil
 	}
 	ctx, stop := context.WithCancel(ctx)
-	s := &warmSearch{stop: stop, at: o.clock.Now(), listed: make(chan struct{}), connected: make(chan struct{})}
+	s := &warmSearch{stop: stop, at: o.clock.Now(), tried: make(chan struct{})}
 	cluster, err := backend.Cluster(o.connection, o.target, o.target.Namespace)
-	if err != nil {
-		s.err = err
-		close(s.listed)
-		close(s.connected)
+	config, configErr := o.connection.REST(o.target)
+	if err = cmp.Or(err, configErr); err != nil {
+		s.list = func() ([]kube.WarmHost, error) { return nil, err }
+		close(s.tried)
 		return s
 	}
-	config, err := o.connection.REST(o.target)
-	if err != nil {
-		s.err = err
-		close(s.listed)
-		close(s.connected)
-		return s
+	s.list = sync.OnceValues(func() ([]kube.WarmHost, error) { return cluster.WarmHosts(ctx, "") })
+	if last := backend.WarmKeys().Last(); last.Server == config.Host && last.Namespace == o.target.Namespace {
+		s.last = hostOf(last)
 	}
-	go s.search(ctx, config, cluster, o.target.Namespace)
+	go s.search(ctx, config, cluster)
 	return s
 }
 
-// search lists the hosts, and connects to the most likely one. The list takes as long as a connection, so it connects to the last one,
-// which is most often the one, meanwhile.
-func (s *warmSearch) search(ctx context.Context, config *rest.Config, cluster *kube.Cluster, namespace string) {
-	defer close(s.connected)
-	last := backend.WarmKeys().Last()
-	early := make(chan connection, 1)
-	connecting, stop := context.WithCancel(ctx)
-	defer stop()
-	go func() {
-		if last.Server == config.Host && last.Namespace == namespace && backend.WarmKeys().Recall(last.Host) != nil {
-			early <- dialHost(connecting, config, cluster, hostOf(last))
-		}
-		close(early)
-	}()
-	likely := s.list(ctx, cluster)
-	close(s.listed)
-	if likely == nil || likely.ID != last.Host || likely.PodOf(0).UID != last.UID {
+// search connects to the last host, and lists the hosts without it.
+func (s *warmSearch) search(ctx context.Context, config *rest.Config, cluster *kube.Cluster) {
+	if s.last.ID != "" {
+		dialling, stop := context.WithTimeout(ctx, lastTime)
+		s.connection = dialHost(dialling, config, cluster, s.last)
 		stop()
-		go func() { (<-early).close() }()
-	} else {
-		s.connection = <-early
 	}
-	if likely == nil {
-		runner.WarmZip() // which a new host needs
+	found := s.conn != nil
+	close(s.tried)
+	if found {
 		return
 	}
-	if s.conn == nil {
-		s.connection = dialHost(ctx, config, cluster, *likely)
-	}
-	if pod := likely.PodOf(0); s.conn != nil && !s.conn.Slow {
-		_ = backend.WarmKeys().SetLast(warm.Reached{Server: config.Host, Namespace: likely.Namespace, Host: likely.ID, Pod: pod.Name, UID: pod.UID})
+	if hosts, err := s.list(); err == nil && len(hosts) == 0 {
+		runner.WarmZip() // which a new host needs
 	}
 }
 
@@ -103,24 +84,11 @@ func (c connection) close() {
 	}
 }
 
-// hostOf returns as much of a host as a connection needs.
+// hostOf returns as much of a host as is known of it without its cluster.
 func hostOf(r warm.Reached) kube.WarmHost {
-	host := kube.WarmHost{Running: []kube.Pod{{Name: r.Pod, UID: r.UID}}}
+	host := kube.WarmHost{Key: r.Place, Secrets: r.Secrets, Running: []kube.Pod{{Name: r.Pod, UID: r.UID}}}
 	host.ID, host.Namespace = r.Host, r.Namespace
 	return host
-}
-
-// list lists the hosts, and returns the newest of this user if this machine has its key.
-func (s *warmSearch) list(ctx context.Context, cluster *kube.Cluster) *kube.WarmHost {
-	s.hosts, s.err = cluster.WarmHosts(ctx, "")
-	owner := job.CurrentUser()
-	for i, host := range s.hosts {
-		if host.Owner == owner && host.TakesCalls() && backend.WarmKeys().Recall(host.ID) != nil {
-			s.likely = host.ID
-			return &s.hosts[i]
-		}
-	}
-	return nil
 }
 
 // dialHost connects to a host. If that fails, who needs the host tries again.
@@ -139,30 +107,30 @@ func dialHost(ctx context.Context, config *rest.Config, cluster *kube.Cluster, h
 
 // found returns the warm hosts, listed lately.
 func (s *warmSearch) found(ctx context.Context, cluster *kube.Cluster, now time.Time) ([]kube.WarmHost, error) {
-	if now.Sub(s.at) > oldList {
+	if now.Sub(s.at) > oldAnswer {
 		return cluster.WarmHosts(ctx, "")
 	}
+	return s.list()
+}
+
+// lastIsIdle reports whether there is a connection to the last host, and it said lately that it runs nothing.
+func (s *warmSearch) lastIsIdle(ctx context.Context, now time.Time) bool {
 	select {
-	case <-s.listed:
-		return s.hosts, s.err
+	case <-s.tried:
+		return s.conn != nil && s.state.Current == "" && now.Sub(s.at) <= oldAnswer
 	case <-ctx.Done():
-		return nil, ctx.Err()
+		return false
 	}
 }
 
 // take returns the connection to a host and what the host does; nil if there is none, or if that was asked some time ago. The caller must
 // close it.
 func (s *warmSearch) take(ctx context.Context, id string, now time.Time) (conn *warm.Conn, state warm.State) {
-	select {
-	case <-s.listed:
-	case <-ctx.Done():
-		return nil, state
-	}
-	if s.likely != id || now.Sub(s.at) > oldList {
+	if s.last.ID != id || now.Sub(s.at) > oldAnswer {
 		return nil, state
 	}
 	select {
-	case <-s.connected:
+	case <-s.tried:
 		conn, s.conn = s.conn, nil
 		return conn, s.state
 	case <-ctx.Done():
@@ -177,7 +145,7 @@ func (s *warmSearch) close() {
 	}
 	s.stop()
 	go func() {
-		<-s.connected
+		<-s.tried
 		s.connection.close()
 	}()
 }

@@ -62,8 +62,10 @@ func NewRecord(call api.WarmCall, host string, key []byte) ([]byte, error) {
 type Reached struct {
 	// Server is the URL of the cluster's API server.
 	Server string `json:"server"`
-	// Host is the ID of the host. Pod and UID are of the pod that takes its calls.
+	// Host is the ID of the host. Place and Secrets are Key and Secrets of api.Warm. Pod and UID are of the pod that takes its calls.
 	Host      string `json:"host"`
+	Place     string `json:"place"`
+	Secrets   string `json:"secrets"`
 	Namespace string `json:"namespace"`
 	Pod       string `json:"pod"`
 	UID       string `json:"uid"`

@@ -19,6 +19,7 @@ BLOBS = OBJECTS["blob"].partition("%")[0]
 WAIT_SECONDS = 600.0  # for the client to store a blob that it has not given
 PAUSE_SECONDS = 0.1
 TOLD_SECONDS = 5.0  # before the log tells what the call waits for
+START_SECONDS = 1.0  # for the call to start, before its attempt is counted
 CLIENT_SECONDS = 3.0  # for the client to store the call, before this host does
 
 
@@ -27,7 +28,7 @@ class GivenStore:
 
     def __init__(self, store, folder, job, say):
         self._store, self._folder, self._handle, self._say = store, folder, record_name(job, "handle"), say
-        self._over, self._recording = threading.Event(), []
+        self.call_started, self._over, self._recording = threading.Event(), threading.Event(), []
         self._count, self._is_counted = lambda: None, False
 
     def __getattr__(self, name):
@@ -54,6 +55,7 @@ class GivenStore:
         """Count an attempt, the first one, while the call runs. Return the result. If the client was lost, store the job for it, so that it can be found."""
 
         def record():
+            self.call_started.wait(START_SECONDS)  # two threads of one Python often wait 5 ms for each other
             with suppress(OSError, RunnerError):  # there is another try at the end
                 self._count()
                 self._is_counted = True
@@ -66,6 +68,7 @@ class GivenStore:
 
     def complete(self):
         """Make sure that the store has the call, and its first attempt."""
+        self.call_started.set()
         self._over.set()
         for thread in self._recording:
             thread.join()

@@ -13,7 +13,7 @@ import os
 import socket
 import struct
 
-from ..process import close_all
+from ..process import close_all, move_up, reap
 
 KEPT = "KINETIC_KEPT"  # the path of the socket, for the process that waits
 LISTENER = 3  # the descriptor of the socket, for the process that is kept
@@ -49,6 +49,32 @@ def receive_order(connection):
     except (EOFError, OSError):
         close_all(*files)
         raise
+
+
+def next_order(control):
+    """Wait for an order, and do what it says of this process. End if there is none any more."""
+    try:
+        order, files = receive_order(control)
+    except (EOFError, OSError):
+        os._exit(0)  # the host has ended
+    for _ in reap():
+        pass  # what the last call had left running was killed
+    adopt(order, files)
+    return order
+
+
+def adopt(order, files):
+    """Give this process the open files, the variables and the process group of who waits for the call."""
+    try:
+        os.setpgid(0, order["pid"])
+    except OSError:
+        os._exit(1)  # it was killed
+    moved = [move_up(fd) for fd in files]
+    for number, fd in enumerate(moved):
+        os.dup2(fd, number)
+    close_all(*moved, *(fd for fd in files if fd >= len(files)))
+    os.environ.clear()
+    os.environ.update(order["environ"])
 
 
 def exactly(connection, size, data=b""):

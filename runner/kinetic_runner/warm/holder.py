@@ -23,7 +23,7 @@ from .leftovers import Leftovers, end_others
 from .ends import record_end
 
 CONNECTIONS = 8
-TAIL_SECONDS = 0.01  # between looks for output of a call that somebody follows
+TAIL_SECONDS, FIRST_TAIL_SECONDS = 0.01, 0.002  # between looks for output of a call that somebody follows, and in its first second
 RECORD_SECONDS = 10.0  # for the end of the last call to be recorded
 ASKED_SECONDS = 60.0  # for a client to pack its call
 VERDICT_SECONDS = 5.0  # from the end of a call on another host
@@ -132,7 +132,7 @@ class Holder:
     def _pause(self):
         """Return for how long to wait for events."""
         if any(peer.hungry for peer in self._peers):
-            return TAIL_SECONDS
+            return FIRST_TAIL_SECONDS if self._current is not None and self._current.seconds < 1 else TAIL_SECONDS
         moments = [self._group.next_at, self._stop_at, *(peer.greet_by for peer in self._peers)]
         if self._current is None and not self._waiting:
             moments.append(self._ends_at())

@@ -2,7 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The process that is kept between calls: it has imported the packages of earlier calls, and forks the process of each call.
 
-It opens no device and has no threads, so a fork is as good as a new Python. With --lasting, the fork takes further calls.
+It opens no device and has no threads, so a fork is as good as a new Python. It forks when somebody begins to wait for a call, since that
+takes a while after large imports. With --lasting, it forks at the first call, and the fork takes further calls.
 """
 
 import sys
@@ -16,8 +17,8 @@ import signal
 import socket
 from contextlib import suppress
 
-from ..process import close_all, move_up
-from .handover import LISTENER, receive_order, send_event, send_order
+from ..process import close_all
+from .handover import LISTENER, next_order, receive_order, send_event, send_order
 from .imports import Imports
 from .resident import Resident
 
@@ -37,27 +38,31 @@ def main(argv, _):
     if hasattr(gc, "freeze"):
         gc.collect()
         gc.freeze()  # else each fork looks through all objects of the packages when it ends, and copies their pages
-    order, control = Kept("--lasting" in flags).serve()  # from here on, this is a fork
+    lasting = "--lasting" in flags
+    control = Kept(lasting).serve()  # from here on, this is a fork
+    order = next_order(control)
+    if not lasting:
+        control.close()
     if "numpy.random" in sys.modules:  # else the random numbers of all calls would be the same
         sys.modules["numpy.random"].seed()
-    return Resident(function, control).run(order, packages)
+    return Resident(function, control if lasting else None).run(order, packages)
 
 
 class Fork:
-    """A process of a call. client is the connection of who waits for it, None between two calls."""
+    """A process of a call, which gets its order by the socket control. client is the connection of who waits for the call, None without one."""
 
-    def __init__(self, pid, control, client):
-        self.pid, self.control, self.client = pid, control, client
+    def __init__(self, pid, control):
+        self.pid, self.control, self.client = pid, control, None
         self.killed = False
 
     @property
     def idle(self):
         """Whether it waits for an order."""
-        return self.control is not None and self.client is None and not self.killed
+        return self.client is None and not self.killed
 
 
 class Kept:
-    """Takes orders at a socket. lasting: a fork takes further calls."""
+    """Takes orders at a socket, and gives them to forks. lasting: a fork takes further calls."""
 
     def __init__(self, lasting):
         self._listener = socket.socket(fileno=LISTENER)
@@ -71,7 +76,7 @@ class Kept:
         self._forks = {}  # by pid
 
     def serve(self):
-        """Serve orders. Return only in a fork: its order, and the socket for further orders or None."""
+        """Serve orders. Return only in a fork: the socket for its orders."""
         self._selector.register(0, selectors.EVENT_READ, lambda: os._exit(0))  # the host has ended, or needs this no longer
         self._selector.register(self._wake[0], selectors.EVENT_READ, self._reap)
         self._selector.register(self._listener, selectors.EVENT_READ, self._accept)
@@ -86,6 +91,12 @@ class Kept:
     def _accept(self):
         client, _ = self._listener.accept()
         client.settimeout(ORDER_SECONDS)
+        self._selector.register(client, selectors.EVENT_READ, lambda: self._take(client))
+        return self._fork(client) if not self._lasting and self._idle() is None else None
+
+    def _take(self, client):
+        """Take the order of a client, unless it has left."""
+        self._selector.unregister(client)
         try:
             order, files = receive_order(client)
         except (EOFError, OSError):
@@ -95,20 +106,28 @@ class Kept:
             client.close()
             close_all(*files)
             return None
-        idle = next((fork for fork in self._forks.values() if fork.idle), None)
-        if idle is None or not self._give(idle, client, order, files):
-            ours, theirs = socket.socketpair() if self._lasting else (None, None)
-            pid = os.fork()
-            if pid == 0:
-                self._forget_all(client, ours)
-                adopt(order, files)
-                return order, theirs
-            if theirs is not None:
-                theirs.close()
-                self._selector.register(ours, selectors.EVENT_READ, lambda: self._done(pid))
-            self._forks[pid] = Fork(pid, ours, None)
-            self._begin(self._forks[pid], client)
+        control = None
+        if self._idle() is None or not self._give(self._idle(), client, order, files):
+            control = self._fork(client)
+            if control is None and not self._give(self._idle(), client, order, files):
+                client.close()  # it runs the call itself
         close_all(*files)
+        return control
+
+    def _idle(self):
+        """Return a fork that waits for an order, or None."""
+        return next((fork for fork in self._forks.values() if fork.idle), None)
+
+    def _fork(self, client):
+        """Fork. In the fork, return the socket for its orders, else None."""
+        ours, theirs = socket.socketpair()
+        pid = os.fork()
+        if pid == 0:
+            self._forget_all(client, ours)
+            return theirs
+        theirs.close()
+        self._forks[pid] = Fork(pid, ours)
+        self._selector.register(ours, selectors.EVENT_READ, lambda: self._done(pid))
         return None
 
     def _give(self, fork, client, order, files):
@@ -116,6 +135,7 @@ class Kept:
         try:
             send_order(fork.control, order, files)
         except OSError:
+            fork.killed = True
             return False
         self._begin(fork, client)
         return True
@@ -151,10 +171,9 @@ class Kept:
                 fork = self._forks.pop(ended[0], None)
                 if fork is not None:
                     self._end(fork, {"status": ended[1]})
-                    if fork.control is not None:
-                        with suppress(KeyError):
-                            self._selector.unregister(fork.control)
-                        fork.control.close()
+                    with suppress(KeyError):
+                        self._selector.unregister(fork.control)
+                    fork.control.close()
 
     def _end(self, fork, event):
         """Tell who waits for a call how it ended."""
@@ -168,10 +187,10 @@ class Kept:
         """Close all that a fork has of this process."""
         signal.set_wakeup_fd(-1)
         signal.signal(signal.SIGCHLD, signal.SIG_DFL)
+        watched = [key.fileobj for key in self._selector.get_map().values()]
         self._selector.close()
-        self._listener.close()
-        for connection in (*connections, *(each for fork in self._forks.values() for each in (fork.client, fork.control))):
-            if connection is not None:
+        for connection in (*connections, *watched, *(fork.control for fork in self._forks.values())):
+            if isinstance(connection, socket.socket):
                 connection.close()
         close_all(*self._wake)
 
@@ -185,17 +204,3 @@ def has_left(client):
         return False
     except OSError:
         return True
-
-
-def adopt(order, files):
-    """Give this process the open files, the variables and the process group of who waits for the call."""
-    try:
-        os.setpgid(0, order["pid"])
-    except OSError:
-        os._exit(1)  # it was killed
-    moved = [move_up(fd) for fd in files]
-    for number, fd in enumerate(moved):
-        os.dup2(fd, number)
-    close_all(*moved, *(fd for fd in files if fd >= len(files)))
-    os.environ.clear()
-    os.environ.update(order["environ"])

@@ -22,9 +22,11 @@ BEGIN_SECONDS = 60.0  # for it to import packages and begin the call, before the
 
 def main(argv, _):
     """Run one call, here or in the process that is kept; return its exit code."""
-    path, call = os.environ.pop(KEPT, ""), function.wait_for_call()
+    path = os.environ.pop(KEPT, "")
+    early = connect(path)  # it forks already
+    call = function.wait_for_call()
     if path:
-        hand_over(path, call)
+        hand_over(path, early, call)
     function.enter(call)
     report = Report(call["scratch"])
     code = function.run(call, report)
@@ -33,8 +35,20 @@ def main(argv, _):
     return code
 
 
-def hand_over(path, call):
-    """Let the process that is kept run the call, and end as the call does. Return if it can't."""
+def connect(path):
+    """Return a connection to the process that is kept, or None."""
+    connection = socket.socket(socket.AF_UNIX)
+    connection.settimeout(BEGIN_SECONDS)
+    try:
+        connection.connect(path)
+    except OSError:
+        connection.close()
+        return None
+    return connection
+
+
+def hand_over(path, early, call):
+    """Let the process that is kept run the call, and end as the call does. Return if it can't. early is a connection to it, or None."""
     came, pid = [], 0
 
     def pass_on(number, _):
@@ -43,24 +57,32 @@ def hand_over(path, call):
         else:
             came.append(number)
 
-    with socket.socket(socket.AF_UNIX) as connection:
-        connection.settimeout(BEGIN_SECONDS)
-        before = {number: signal.signal(number, pass_on) for number in (signal.SIGTERM, signal.SIGINT)}
-        try:
-            connection.connect(path)
-            send_order(connection, {"pid": os.getpid(), "environ": dict(os.environ), "call": call})
-            told = events(connection)
-            pid = next(told)["pid"]
-        except (OSError, StopIteration, ValueError):
-            for number, handler in before.items():
-                signal.signal(number, handler)
-            for number in came:
-                os.kill(os.getpid(), number)
-            return
+    before = {number: signal.signal(number, pass_on) for number in (signal.SIGTERM, signal.SIGINT)}
+    begun = begin(early, call) or begin(connect(path), call)  # it may have been replaced since
+    if begun is None:
+        for number, handler in before.items():
+            signal.signal(number, handler)
         for number in came:
-            kill(pid, number)
-        connection.settimeout(None)
-        end_as(next(told, {}).get("status", signal.SIGKILL))
+            os.kill(os.getpid(), number)
+        return
+    pid, connection, told = begun
+    for number in came:
+        kill(pid, number)
+    connection.settimeout(None)
+    end_as(next(told, {}).get("status", signal.SIGKILL))
+
+
+def begin(connection, call):
+    """Let the process at the other end begin the call; return its PID, the connection and its further events. None if it does not begin in time."""
+    if connection is None:
+        return None
+    try:
+        send_order(connection, {"pid": os.getpid(), "environ": dict(os.environ), "call": call})
+        told = events(connection)
+        return next(told)["pid"], connection, told
+    except (OSError, StopIteration, ValueError):
+        connection.close()
+        return None
 
 
 def kill(pid, number):

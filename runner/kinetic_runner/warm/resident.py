@@ -17,7 +17,7 @@ from ..child.answer import ignore_signal
 from ..child.outcomes import tell
 from ..child.report import Report
 from ..process import reap
-from .handover import FILES, receive_order
+from .handover import FILES, next_order
 from .imports import is_below, is_installed
 
 TIMERS = (signal.ITIMER_REAL, signal.ITIMER_VIRTUAL, signal.ITIMER_PROF)
@@ -49,7 +49,7 @@ class Resident:
             report.close()
             self._before.restore(call["workspace"])
             self._leave(code)
-            order = self._next()
+            order = next_order(self._control)
 
     def _leave(self, code):
         """Let go of the files of the call, and report that it has ended."""
@@ -63,18 +63,6 @@ class Resident:
         ignore_signal()
         os.setpgid(0, 0)  # the runner kills the group of its child
         self._control.sendall(b"%d" % code)
-
-    def _next(self):
-        from .kept import adopt
-
-        try:
-            order, files = receive_order(self._control)
-        except (EOFError, OSError):
-            os._exit(0)  # the host has ended
-        for _ in reap():
-            pass  # what the last call had left running was killed
-        adopt(order, files)
-        return order
 
 
 def unfit(code):
