@@ -146,16 +146,16 @@ func (q Query) word() string {
 	return q.Name + ":" + q.Function
 }
 
-// passed is what one call passes, in the form that check.py reads.
+// passed is what one call passes.
 type passed struct {
-	Args       []string `json:"args"`
-	Positional int      `json:"positional"`
+	args       []string
+	positional int
 }
 
 // calls returns the ways to call the function, at least one.
 func (q Query) calls() []passed {
 	if len(q.Forms) == 0 {
-		return []passed{{Args: append([]string{}, q.Args...)}}
+		return []passed{{args: q.Args}}
 	}
 	calls := make([]passed, len(q.Forms))
 	for i, f := range q.Forms {
@@ -166,21 +166,30 @@ func (q Query) calls() []passed {
 	return calls
 }
 
+// head returns the line that check.py reads before the source. Names are in hexadecimal: those
+// that the inputs of a map pass can have blanks and line breaks.
+func (q Query) head() []byte {
+	head := fmt.Appendf(nil, "%x %t", q.Function, q.Local)
+	for _, call := range q.calls() {
+		head = fmt.Appendf(head, " %d", call.positional)
+		for _, name := range call.args {
+			head = fmt.Appendf(head, ",%x", name)
+		}
+	}
+	return append(head, '\n')
+}
+
 // ask runs check.py. An error means that there is no answer.
 func ask(ctx context.Context, python string, q Query, source []byte) (answer, error) {
 	ctx, cancel := context.WithTimeout(ctx, checkTimeout)
 	defer cancel()
-	head, err := json.Marshal(map[string]any{"function": q.Function, "calls": q.calls(), "here": q.Local})
-	if err != nil {
-		return answer{}, err
-	}
 	var stdout, stderr bytes.Buffer
 	// -I and -S ignore the user's environment and site-packages.
 	cmd := exec.CommandContext(ctx, python, "-I", "-S", "-W", "ignore", "-c", checkScript)
-	cmd.Stdin = bytes.NewReader(slices.Concat(head, []byte("\n"), source))
+	cmd.Stdin = bytes.NewReader(append(q.head(), source...))
 	cmd.Stdout, cmd.Stderr = &stdout, &stderr
 	cmd.WaitDelay = pipeDelay
-	err = cmd.Run()
+	err := cmd.Run()
 	switch {
 	case errors.Is(err, exec.ErrNotFound):
 		return answer{}, fmt.Errorf("%s is not on PATH", python)

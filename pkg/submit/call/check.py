@@ -1,17 +1,16 @@
 """Says from a file's syntax tree whether a function in it can be called.
 
-Standard input is one line of JSON, {"function": NAME, "calls": [{"args": [NAMES],
-"positional": NUMBER}, ...], "here": BOOL}, and then the source, as bytes; "here" says
-that this python will run it, and without a function it is a script. Standard output is one JSON object, about the first call
-that is wrong, whose "outcome" is one of: ok, missing, generator, arguments, syntax, newer, unsure. Nothing is
-imported or run. What is not certain is "unsure": there are no false alarms. "decorator" has the parameters
-of the function's @kinetic.run.
+Standard input is one line, FUNCTION HERE CALL CALL ..., and then the source, as bytes. HERE is true if
+this python will run it; without a FUNCTION it is a script. A CALL is NUMBER,NAME,NAME,...: how many
+arguments it passes by position, and the names of the others. FUNCTION and NAME are hexadecimal UTF-8,
+as a name can have any characters. Standard output is one JSON object, about the first call that is wrong,
+whose "outcome" is one of: ok, missing, generator, arguments, syntax, newer, unsure. Nothing of the source
+is imported or run. What is not certain is "unsure": there are no false alarms. "decorator" has the
+parameters of the function's @kinetic.run.
 Runs on Python 3.8 and later; one that is too old for kinetic is never sure.
+Each run after an edit waits for it, so it imports neither ast nor json, which take as long as all the rest.
 """
-import ast
-import json
-import platform
-import re
+import _ast as ast  # the classes of ast, without its functions
 import sys
 
 FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef)
@@ -25,6 +24,27 @@ HIDDEN_CHANGES = {
 HARMLESS_ATTRIBUTES = {"exec", "eval", "vars", "locals"}  # model.eval() is no eval()
 
 
+def parse(source, mode):
+    return compile(source, "<source>", mode, ast.PyCF_ONLY_AST)
+
+
+def below(node):
+    """The nodes directly below one."""
+    for field in node._fields:
+        value = getattr(node, field, None)
+        for child in value if isinstance(value, list) else [value]:
+            if isinstance(child, ast.AST):
+                yield child
+
+
+def walk(tree):
+    """All nodes of a tree, level by level."""
+    nodes = [tree]
+    for node in nodes:  # the list grows meanwhile
+        yield node
+        nodes.extend(below(node))
+
+
 def children(node):
     """The nodes directly below one that belong to the same scope."""
     if isinstance(node, FUNCTIONS):
@@ -33,7 +53,7 @@ def children(node):
         return [node.args]
     if isinstance(node, ast.ClassDef):
         return node.decorator_list + node.bases + node.keywords
-    return list(ast.iter_child_nodes(node))
+    return list(below(node))
 
 
 def scope(body):
@@ -60,7 +80,7 @@ def bound_name(node):
 
 def hidden_change(tree, function):
     """Why the names of a module may be others than they seem, or None."""
-    for node in ast.walk(tree):
+    for node in walk(tree):
         word = None
         if isinstance(node, ast.Name):
             word = node.id
@@ -109,8 +129,8 @@ def judge(tree, bound, function, calls):
         return unsure(f"{function} is decorated")
     if any(isinstance(n, (ast.Yield, ast.YieldFrom)) for n in scope(node.body)):
         return {"outcome": "generator", "line": node.lineno}
-    for number, call in enumerate(calls):
-        answer = arguments(node, call["args"], call["positional"], bound)
+    for number, (count, given) in enumerate(calls):
+        answer = arguments(node, given, count, bound)
         if answer["outcome"] != "ok":
             return dict(answer, call=number)
     return {"outcome": "ok", "declared": answer["declared"], "positional": answer["positional"]}
@@ -190,7 +210,7 @@ def kinds(annotation, bound):
     """The types that an annotation allows, such as ["int", "None"]; empty if one of them is unknown here."""
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
         try:
-            return kinds(ast.parse(annotation.value, mode="eval").body, bound)
+            return kinds(parse(annotation.value, "eval").body, bound)
         except SyntaxError:
             return []
     if isinstance(annotation, ast.Constant):
@@ -253,11 +273,13 @@ NEWER = (
 
 
 def may_be_newer(text, message):
+    import re  # slow, and seldom needed
+
     return any(sys.version_info < since and re.match(line, text) and message.startswith(start) for since, line, start in NEWER)
 
 
 def syntax(line, text, message, here=True):
-    version = platform.python_version()
+    version = sys.version.split()[0]
     if not here and (sys.version_info < (3, 9) or may_be_newer(text, message)):
         return {"outcome": "newer", "why": f"python {version} finds a syntax error in line {line}, where a newer one may find none"}
     return {"outcome": "syntax", "line": line, "text": text, "message": message, "python": version}
@@ -267,7 +289,7 @@ def check(source, function, calls, here):
     if b"\0" in source:
         return syntax(source[:source.index(b"\0")].count(b"\n") + 1, "", "source code cannot contain null bytes")
     try:
-        tree = ast.parse(source)
+        tree = parse(source, "exec")
         compile(source, "<source>", "exec", dont_inherit=True)  # finds what the grammar alone allows
     except SyntaxError as error:
         message = str(error.msg)
@@ -300,11 +322,32 @@ def only_defines(node):
     return isinstance(node, (ast.Import, ast.ImportFrom)) or isinstance(node, (ast.Expr, ast.Assign, ast.AnnAssign)) and isinstance(value, ast.Constant)
 
 
+def to_json(value):
+    """The JSON of a string, an int, None, or a list or dict of these."""
+    if isinstance(value, str):  # UTF-8 has no lone surrogates
+        return '"' + "".join(f"\\u{ord(c):04x}" if c < " " or c in '"\\' or "\ud800" <= c <= "\udfff" else c for c in value) + '"'
+    if isinstance(value, dict):
+        return "{" + ", ".join(to_json(k) + ": " + to_json(v) for k, v in value.items()) + "}"
+    if isinstance(value, list):
+        return "[" + ", ".join(map(to_json, value)) + "]"
+    return "null" if value is None else str(value)
+
+
+def decode(name):
+    return bytes.fromhex(name).decode()
+
+
+def passed(call):
+    """The number of arguments without a name, and the names of the others."""
+    count, *given = call.split(",")
+    return int(count), list(map(decode, given))
+
+
 def main():
     head, _, source = sys.stdin.buffer.read().partition(b"\n")
-    request = json.loads(head)
-    answer = check(source, request["function"], request["calls"], request["here"])
-    json.dump(dict(answer, executable=sys.executable), sys.stdout)
+    function, here, *calls = head.decode().split(" ")
+    answer = check(source, decode(function), map(passed, calls), here == "true")
+    sys.stdout.buffer.write(to_json(dict(answer, executable=sys.executable)).encode())
 
 
 main()

@@ -18,6 +18,55 @@ func TestCheckReadsLargeFiles(t *testing.T) {
 	}
 }
 
+// An input of a map can have any names, and a function that takes every name takes them.
+func TestCheckPassesAnyName(t *testing.T) {
+	names := []string{"", " ", "a b", "a,b", "\n", "\x00", `"\`, "größe", "名前", "😀", "\ufffd"}
+	q := query(t, "def f(größe, **kw): pass\n")
+	q.Forms = []Form{{Line: 1, Names: names}}
+	if got, err := Check(t.Context(), python(t), q); err != nil || got.Python == "" || got.LeftToPod != "" {
+		t.Errorf("got %+v, %v", got, err)
+	}
+	for _, name := range names {
+		q := query(t, "def f(): pass\n")
+		q.Forms = []Form{{Line: 1, Names: []string{name}}}
+		if _, err := Check(t.Context(), python(t), q); err == nil || !strings.HasSuffix(err.Error(), "it has no parameter "+name) {
+			t.Errorf("%q: %v", name, err)
+		}
+	}
+}
+
+// The script writes its answers itself: importing json would take longer than everything else.
+func TestCheckWritesJSON(t *testing.T) {
+	functions, isWhole := strings.CutSuffix(checkScript, "\nmain()\n")
+	if !isWhole {
+		t.Fatal("check.py does not end with main()")
+	}
+	const compare = `
+import json
+characters = list(map(chr, [*range(0x10000), 0x10000, 0x1f600, 0x10ffff]))
+for value in [*characters, "", [], {}, "None", None, 0, -1, 12345678901234567890, ["a", None, [1, {}]], {"a": {"\"": ["\\"]}, "é": 1}]:
+    written = to_json(value).encode()
+    assert json.loads(written) == json.loads(json.dumps(value)) == value, (value, written)
+`
+	run(t, python(t), "-I", "-S", "-c", functions+compare)
+}
+
+// What a file says arrives as it is; Go has no lone surrogates, so there it is U+FFFD.
+func TestCheckAnswersWithAnyText(t *testing.T) {
+	source := `import kinetic
+@kinetic.run(accelerator="\x00\n\x1f\x7f'\"\\/<é\u2028\ud800-\udfff😀")
+def f(): pass
+`
+	found, err := Check(t.Context(), python(t), query(t, source))
+	if err != nil {
+		t.Fatal(err)
+	}
+	const want = "\x00\n\x1f\x7f'\"\\/<é\u2028\ufffd-\ufffd😀"
+	if len(found.Decorator) != 1 || *found.Decorator[0].Value != want {
+		t.Errorf("got %+v, want %q", found.Decorator, want)
+	}
+}
+
 func TestCheckImportsNothing(t *testing.T) {
 	q := query(t, "open('ran', 'w')\nimport neighbour\ndef f(): pass\n")
 	dir := filepath.Dir(q.Path)
