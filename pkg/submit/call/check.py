@@ -211,7 +211,7 @@ def kinds(annotation, bound):
     if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
         try:
             return kinds(parse(annotation.value, "eval").body, bound)
-        except SyntaxError:
+        except (SyntaxError, ValueError):  # ValueError: lone surrogates, or NUL
             return []
     if isinstance(annotation, ast.Constant):
         return ["None"] if annotation.value is None else []
