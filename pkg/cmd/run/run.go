@@ -120,9 +120,10 @@ type options struct {
 
 // prepare makes what is needed after everything else, in the order in which it is needed. Each takes a few milliseconds.
 func prepare(r api.Request) {
-	if r.Backend != api.BackendLocal {
-		render.Warm()
+	if r.Backend == api.BackendLocal {
+		return
 	}
+	render.Warm()
 	if r.KeepWarm.Idle == 0 { // else only a new host needs the runner
 		runner.Zip()
 	}

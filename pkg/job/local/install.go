@@ -7,10 +7,8 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
-	"maps"
 	"os"
 	"path/filepath"
-	"slices"
 	"strings"
 	"time"
 
@@ -28,29 +26,32 @@ const (
 	sourcesPrefix = ".sources-"
 )
 
-// install makes sure that the runner and boot.py are in a directory below the
-// state directory, one for each version, and returns its path.
+// install makes sure that the runner and boot.py are in a directory below the state directory, one for each version, and returns its path.
+// The runner is a folder there: Python keeps the byte code of a folder, but compiles a zip each time, which takes as long as all else.
 func (m *Machine) install() (string, error) {
-	files := map[string][]byte{bootFile: bootSource, runner.File: m.config.Runner()}
-	dir := filepath.Join(m.config.StateDir, runnerName(files))
+	dir := filepath.Join(m.config.StateDir, m.runnerName())
 	if err := os.MkdirAll(dir, 0o700); err != nil {
 		return "", err
 	}
 	now := time.Now()
 	err := os.Chtimes(dir, now, now) // so that no other start removes it now
-	for name, content := range files {
-		err = errors.Join(err, m.installFile(filepath.Join(dir, name), content))
-	}
-	return dir, err
+	err = errors.Join(err, m.installFile(filepath.Join(dir, bootFile), bootSource))
+	return dir, errors.Join(err, fs.WalkDir(m.config.Runner, ".", func(name string, d fs.DirEntry, err error) error {
+		path := filepath.Join(dir, runner.File, filepath.FromSlash(name))
+		switch {
+		case err != nil:
+			return err
+		case d.IsDir():
+			return os.MkdirAll(path, 0o700)
+		}
+		content, err := fs.ReadFile(m.config.Runner, name)
+		return errors.Join(err, m.installFile(path, content))
+	}))
 }
 
-// runnerName returns the name of the directory for these files.
-func runnerName(files map[string][]byte) string {
-	all := sha256.New()
-	for _, name := range slices.Sorted(maps.Keys(files)) {
-		fmt.Fprintf(all, "%s %x\n", name, sha256.Sum256(files[name]))
-	}
-	return fmt.Sprintf("%s%x", runnerPrefix, all.Sum(nil))
+// runnerName returns the name of the directory for this version.
+func (m *Machine) runnerName() string {
+	return fmt.Sprintf("%s%x", runnerPrefix, sha256.Sum256([]byte(m.config.RunnerSHA256+string(bootSource))))
 }
 
 func (m *Machine) installFile(path string, content []byte) error {

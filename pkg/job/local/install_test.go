@@ -75,8 +75,8 @@ func TestVersionsShareNoDirectory(t *testing.T) {
 	t.Cleanup(func() { bootSource = original })
 	f, dirs := newFixture(t), map[string]bool{}
 	for _, boot := range []string{"one", "another"} {
-		for _, zip := range []string{"zip", "other zip"} {
-			bootSource, f.config.Runner = []byte(boot), func() []byte { return []byte(zip) }
+		for _, sha256 := range []string{"a", "b"} {
+			bootSource, f.config.RunnerSHA256 = []byte(boot), sha256
 			dir, err := f.install()
 			if again, err2 := f.install(); err != nil || err2 != nil || again != dir {
 				t.Fatalf("installed in %s, %v, and then in %s, %v", dir, err, again, err2)

@@ -12,6 +12,7 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"golang.org/x/sys/unix"
@@ -43,7 +44,7 @@ func newFixture(t *testing.T) fixture {
 		t.Fatal(err)
 	}
 	f := fixture{stateDir: filepath.Join(t.TempDir(), "state"), storeDir: t.TempDir()}
-	f.Machine = New(Config{StateDir: f.stateDir, Runner: func() []byte { return runner }, OpenStore: store.OpenFile})
+	f.Machine = New(Config{StateDir: f.stateDir, Runner: fstest.MapFS{"__main__.py": {Data: runner}}, OpenStore: store.OpenFile})
 	return f
 }
 
@@ -223,6 +224,6 @@ func startAndLeave(f fixture) error {
 	if err != nil {
 		return err
 	}
-	f.Machine = New(Config{StateDir: f.stateDir, Runner: func() []byte { return runner }, OpenStore: store.OpenFile})
+	f.Machine = New(Config{StateDir: f.stateDir, Runner: fstest.MapFS{"__main__.py": {Data: runner}}, OpenStore: store.OpenFile})
 	return f.Start(context.Background(), f.spec(strings.Fields(os.Getenv("KINETIC_TEST_WORDS"))...), nil)
 }

@@ -2,6 +2,7 @@ package local
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -16,8 +17,9 @@ type Config struct {
 	StateDir string
 	// Python is the interpreter, empty for the first python3 on PATH.
 	Python string
-	// Runner returns the zip of the runner, which Python runs. Only Start calls it.
-	Runner func() []byte
+	// Runner has the sources of the runner, which Python runs, and RunnerSHA256 is a hash of them. Only Start needs them.
+	Runner       fs.FS
+	RunnerSHA256 string
 	// OpenStore opens the store that a job names.
 	OpenStore func(rawURL string) (store.Store, error)
 	// Warn, if not nil, is called about jobs that WatchList can't read, and about volumes that a

@@ -3,6 +3,7 @@
 package local
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
@@ -209,7 +210,7 @@ func TestRunnerIsWrittenOnceAndRepaired(t *testing.T) {
 		if err != nil {
 			t.Fatal(err)
 		}
-		path := filepath.Join(dir, program.File)
+		path := filepath.Join(dir, program.File, "__main__.py")
 		info, err := os.Stat(path)
 		if err != nil {
 			t.Fatal(err)
@@ -224,7 +225,8 @@ func TestRunnerIsWrittenOnceAndRepaired(t *testing.T) {
 		t.Fatal(err)
 	}
 	install()
-	if data, err := os.ReadFile(path); err != nil || string(data) != string(f.config.Runner()) {
+	want, _ := fs.ReadFile(f.config.Runner, "__main__.py")
+	if data, err := os.ReadFile(path); err != nil || !bytes.Equal(data, want) {
 		t.Errorf("a damaged runner was kept: %.20q, %v", data, err)
 	}
 }
