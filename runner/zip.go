@@ -1,6 +1,6 @@
 // Package runner holds the Python program that runs a call, in a pod or as a local job,
-// and makes one zip of it, which Python runs directly. The call can import the package
-// kinetic from the same zip.
+// and makes one zip of it for pods, which Python runs directly, as it does the folder of local
+// jobs. The call can import the package kinetic from the same place.
 package runner
 
 import (

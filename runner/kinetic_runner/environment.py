@@ -79,7 +79,7 @@ def python_defaults(environ):
 
 
 def kinetic_package(environ):
-    """Return PYTHONPATH with the zip of the runner at its end, so that every Python of the job can import kinetic."""
+    """Return PYTHONPATH with the runner at its end, so that every Python of the job can import kinetic."""
     current = environ.get("PYTHONPATH", "")
     if current.split(os.pathsep)[-1] == PROGRAM:
         return {}

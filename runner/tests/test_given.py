@@ -44,14 +44,11 @@ class Given(unittest.TestCase):
         self.assertEqual(read_document(self.inner, "job/attempts/1.json")["uid"], "uid")
 
     def test_an_attempt_is_counted_once_the_call_has_started(self):
-        with mock.patch.object(given, "START_SECONDS", TIMEOUT):
-            self.store.first(Records(self.inner, "job"), "uid", 0, "now")
-            self.assertFalse(self.inner.exists("job/attempts/1.json"))
-            self.store.call_started.set()
-            until = time.monotonic() + TIMEOUT
-            while not self.inner.exists("job/attempts/1.json"):
-                self.assertLess(time.monotonic(), until, "nobody counts it")
-                os.sched_yield()
+        order = []
+        self.store.call_started = mock.Mock(wait=lambda seconds: order.append("started"))
+        self.store.first(mock.Mock(count=lambda *_: order.append("counted")), "uid", 0, "now")
+        self.store.complete()
+        self.assertEqual(order, ["started", "counted"])
 
     def test_the_client_has_stored_it(self):
         self.inner.create("job/handle.json", lambda: [b"with more"])

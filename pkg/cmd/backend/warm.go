@@ -54,6 +54,8 @@ func DialWarm(ctx context.Context, config *rest.Config, cluster *kube.Cluster, h
 	if err != nil {
 		return nil, cluster.ExplainForward(pod.Name, err)
 	}
+	stop := context.AfterFunc(ctx, func() { _ = way.Close() })
+	defer stop()
 	conn, err := warm.Connect(way, key, pod.UID)
 	var refused *podconn.RefusedError
 	if errors.As(err, &refused) { // it is just starting, or ending

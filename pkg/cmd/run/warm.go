@@ -117,7 +117,7 @@ type candidate struct {
 	connection
 }
 
-// find returns a host at the place of the call that was not tried before. Without one that could take the call now, it tells the user
+// find returns a host at the place of the call that was not tried before; the connection to the last host is only once there. Without one that could take the call now, it tells the user
 // why, and returns a candidate without a connection.
 func (r *warmRun) find(ctx context.Context, tried []string) (candidate, error) {
 	if last := r.lastHost(ctx); last.conn != nil {
@@ -177,14 +177,21 @@ func (r *warmRun) find(ctx context.Context, tried []string) (candidate, error) {
 	return candidate{}, nil
 }
 
-// lastHost returns the host of the last call if it is at the place of this one, and idle.
+// lastHost returns the host of the last call if it is at the place of this one, and idle. One at another place is let go, since it does
+// not end while somebody is connected who is about to give a call.
 func (r *warmRun) lastHost(ctx context.Context) candidate {
-	host := r.search.last
-	if host.Key != r.place.Key || !r.hasSecrets(host) || !r.search.lastIsIdle(ctx, r.clock.Now()) {
-		return candidate{}
+	last, idle := r.search.lastHost(ctx, r.clock.Now())
+	fits := last.host.Key == r.place.Key && r.hasSecrets(last.host)
+	if !fits || idle {
+		last.conn, last.state = r.search.take(ctx, last.host.ID, r.clock.Now())
 	}
-	conn, state := r.search.take(ctx, host.ID, r.clock.Now())
-	return candidate{host, connection{conn, state}}
+	if fits && idle {
+		return last
+	}
+	if !fits {
+		last.close()
+	}
+	return candidate{}
 }
 
 // hasSecrets reports whether the secrets of a host have the values of the call's.
@@ -200,7 +207,7 @@ func (r *warmRun) remember(host kube.WarmHost) {
 	}
 	pod := host.PodOf(0)
 	_ = backend.WarmKeys().SetLast(warm.Reached{
-		Server: config.Host, Namespace: host.Namespace, Host: host.ID, Place: host.Key, Secrets: host.Secrets, Pod: pod.Name, UID: pod.UID,
+		Server: config.Host, Host: host.Handle, Pod: pod.Name, UID: pod.UID,
 	})
 }
 

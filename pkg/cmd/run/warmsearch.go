@@ -15,20 +15,20 @@ import (
 	"github.com/kubectl-kinetic/kinetic/runner"
 )
 
-// oldAnswer is the age from which hosts are asked again: the plan may have read much data meanwhile. lastTime is for a connection to the
-// host of the last call, before the others are looked for.
+// oldAnswer is the age from which answers of hosts are not used: the plan may have read much data meanwhile. lastTime limits the attempt
+// to reach the host of the last call; after it, hosts are listed.
 const oldAnswer, lastTime = 5 * time.Second, 2 * time.Second
 
 // warmSearch connects to the warm host of this machine's last call, which most often is the one for the next, while the call is planned.
-// Only if that fails, or the host does not fit, it lists the hosts.
+// Hosts are listed only if that fails, or if the host does not fit.
 type warmSearch struct {
 	stop context.CancelFunc
 	at   time.Time
 	list func() ([]kube.WarmHost, error)
-	// last is the host of the last call, zero if it is not known.
-	last kube.WarmHost
-	// tried is closed when the connection to it is set, if there is one.
+	// tried is closed when the next fields are set: the host of the last call, as its cluster has it, and a connection to it. They are
+	// zero if it was not reached.
 	tried chan struct{}
+	last  kube.WarmHost
 	connection
 }
 
@@ -48,19 +48,18 @@ func (o *options) searchWarm(ctx context.Context) *warmSearch {
 		return s
 	}
 	s.list = sync.OnceValues(func() ([]kube.WarmHost, error) { return cluster.WarmHosts(ctx, "") })
-	if last := backend.WarmKeys().Last(); last.Server == config.Host && last.Namespace == o.target.Namespace {
-		s.last = hostOf(last)
+	last := backend.WarmKeys().Last()
+	if last.Server != config.Host || last.Host.Namespace != o.target.Namespace {
+		last = warm.Reached{}
 	}
-	go s.search(ctx, config, cluster)
+	go s.search(ctx, config, cluster, last)
 	return s
 }
 
-// search connects to the last host, and lists the hosts without it.
-func (s *warmSearch) search(ctx context.Context, config *rest.Config, cluster *kube.Cluster) {
-	if s.last.ID != "" {
-		dialling, stop := context.WithTimeout(ctx, lastTime)
-		s.connection = dialHost(dialling, config, cluster, s.last)
-		stop()
+// search connects to the host that was reached last. If that fails, it lists the hosts.
+func (s *warmSearch) search(ctx context.Context, config *rest.Config, cluster *kube.Cluster, last warm.Reached) {
+	if last.Pod != "" {
+		s.reach(ctx, config, cluster, last)
 	}
 	found := s.conn != nil
 	close(s.tried)
@@ -70,6 +69,23 @@ func (s *warmSearch) search(ctx context.Context, config *rest.Config, cluster *k
 	if hosts, err := s.list(); err == nil && len(hosts) == 0 {
 		runner.WarmZip() // which a new host needs
 	}
+}
+
+// reach connects to a host, and reads it from the cluster meanwhile: its pod takes calls until it ends, a while after the host was deleted.
+func (s *warmSearch) reach(ctx context.Context, config *rest.Config, cluster *kube.Cluster, r warm.Reached) {
+	ctx, stop := context.WithTimeout(ctx, lastTime)
+	defer stop()
+	read := make(chan kube.WarmHost, 1)
+	go func() {
+		host, _ := cluster.WarmHost(ctx, r.Host) // without it, the hosts are listed
+		read <- host
+	}()
+	found := dialHost(ctx, config, cluster, hostOf(r))
+	if host := <-read; host.PodOf(0).UID == r.UID && found.conn != nil {
+		s.last, s.connection = host, found
+		return
+	}
+	found.close()
 }
 
 // connection is a connection to a host, if any, and what the host does.
@@ -86,8 +102,8 @@ func (c connection) close() {
 
 // hostOf returns as much of a host as is known of it without its cluster.
 func hostOf(r warm.Reached) kube.WarmHost {
-	host := kube.WarmHost{Key: r.Place, Secrets: r.Secrets, Running: []kube.Pod{{Name: r.Pod, UID: r.UID}}}
-	host.ID, host.Namespace = r.Host, r.Namespace
+	host := kube.WarmHost{Handle: r.Host, Running: []kube.Pod{{Name: r.Pod, UID: r.UID}}}
+	host.ID, host.Namespace = r.Host.JobID, r.Host.Namespace
 	return host
 }
 
@@ -97,8 +113,9 @@ func dialHost(ctx context.Context, config *rest.Config, cluster *kube.Cluster, h
 	if err != nil {
 		return connection{}
 	}
+	stop := context.AfterFunc(ctx, func() { _ = conn.Close() })
 	state, err := conn.Reserve()
-	if err != nil {
+	if !stop() || err != nil {
 		_ = conn.Close()
 		return connection{}
 	}
@@ -113,29 +130,30 @@ func (s *warmSearch) found(ctx context.Context, cluster *kube.Cluster, now time.
 	return s.list()
 }
 
-// lastIsIdle reports whether there is a connection to the last host, and it said lately that it runs nothing.
-func (s *warmSearch) lastIsIdle(ctx context.Context, now time.Time) bool {
+// lastHost returns the host of the last call with a connection to it, if it said lately that it runs nothing. The connection stays the
+// search's.
+func (s *warmSearch) lastHost(ctx context.Context, now time.Time) (candidate, bool) {
 	select {
 	case <-s.tried:
-		return s.conn != nil && s.state.Current == "" && now.Sub(s.at) <= oldAnswer
+		return candidate{s.last, s.connection}, s.conn != nil && s.state.Current == "" && now.Sub(s.at) <= oldAnswer
 	case <-ctx.Done():
-		return false
+		return candidate{}, false
 	}
 }
 
 // take returns the connection to a host and what the host does; nil if there is none, or if that was asked some time ago. The caller must
 // close it.
 func (s *warmSearch) take(ctx context.Context, id string, now time.Time) (conn *warm.Conn, state warm.State) {
-	if s.last.ID != id || now.Sub(s.at) > oldAnswer {
-		return nil, state
-	}
 	select {
 	case <-s.tried:
-		conn, s.conn = s.conn, nil
-		return conn, s.state
 	case <-ctx.Done():
 		return nil, state
 	}
+	if s.last.ID != id || now.Sub(s.at) > oldAnswer {
+		return nil, state
+	}
+	conn, s.conn = s.conn, nil
+	return conn, s.state
 }
 
 // close ends the search. It does not wait for a host that is silent.

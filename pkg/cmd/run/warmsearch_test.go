@@ -2,61 +2,115 @@ package run
 
 import (
 	"context"
-	"errors"
+	"io"
+	"strings"
 	"testing"
 	"time"
 
+	clocktesting "k8s.io/utils/clock/testing"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/warm"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
 
-// searched returns a search that has ended, or not yet, with a last host.
-func searched(at time.Time, ended bool, c connection) *warmSearch {
-	s := &warmSearch{stop: func() {}, tried: make(chan struct{}), at: at, connection: c, list: func() ([]kube.WarmHost, error) { return make([]kube.WarmHost, 2), nil }}
-	s.last.ID = "last"
-	if ended {
-		close(s.tried)
+// greeting is what a host sends first: its name of the protocol, and a nonce.
+var greeting = "KWH1" + strings.Repeat("n", 32)
+
+// lastReached is a warmRun at the place "here" whose last host was at a place, and did something. closed reports whether the connection was.
+func lastReached(t *testing.T, place, secrets string, state warm.State) (r *warmRun, closed func() bool) {
+	t.Helper()
+	now := time.Unix(1000, 0)
+	way := &closing{Reader: strings.NewReader(greeting), Writer: io.Discard}
+	conn, err := warm.Connect(way, []byte("key"), "uid")
+	if err != nil {
+		t.Fatal(err)
 	}
-	return s
+	s := &warmSearch{stop: func() {}, tried: make(chan struct{}), at: now, connection: connection{conn, state}}
+	s.last = kube.WarmHost{Key: place, Secrets: secrets}
+	s.last.ID = "cpu-warm-1"
+	close(s.tried)
+	r = &warmRun{options: &options{clock: clocktesting.NewFakePassiveClock(now)}, search: s, place: submit.WarmPlace{Key: "here"}}
+	return r, func() bool { return way.closed }
 }
 
+// closing knows whether it was closed.
+type closing struct {
+	io.Reader
+	io.Writer
+	closed bool
+}
+
+func (c *closing) Close() error {
+	c.closed = true
+	return nil
+}
+
+// A call runs on the last host only if that is at its place, has its secrets, and is idle.
 func TestLastHost(t *testing.T) {
-	now, conn := time.Unix(1000, 0), &warm.Conn{}
-	interrupted, stop := context.WithCancelCause(t.Context())
-	stop(errors.New("interrupted"))
-	for _, tt := range []struct {
-		name string
-		ctx  context.Context
-		s    *warmSearch
-		idle bool
-		took bool
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	t.Setenv("HOME", t.TempDir())
+	key := []byte("the key of the host")
+	if err := backend.WarmKeys().Remember("cpu-warm-1", key); err != nil {
+		t.Fatal(err)
+	}
+	ours := submit.Planned{Secrets: map[string]string{"TOKEN": "a"}}
+	other := submit.Planned{Secrets: map[string]string{"TOKEN": "b"}}
+	idle, busy := warm.State{}, warm.State{Current: "cpu-other"}
+	for name, tt := range map[string]struct {
+		place, secrets string
+		planned        submit.Planned
+		state          warm.State
+		found, closed  bool
 	}{
-		{"idle", t.Context(), searched(now, true, connection{conn, warm.State{}}), true, true},
-		{"busy", t.Context(), searched(now, true, connection{conn, warm.State{Current: "other"}}), false, true},
-		{"gone", t.Context(), searched(now, true, connection{}), false, false},
-		{"asked long ago", t.Context(), searched(now.Add(-2*oldAnswer), true, connection{conn, warm.State{}}), false, false},
-		{"silent", interrupted, searched(now, false, connection{}), false, false},
+		"idle":                           {"here", "", submit.Planned{}, idle, true, false},
+		"with the secrets":               {"here", ours.WarmSecrets(key), ours, idle, true, false},
+		"busy":                           {"here", "", submit.Planned{}, busy, false, false},
+		"at another place":               {"there", "", submit.Planned{}, idle, false, true},
+		"at another place, busy":         {"there", "", submit.Planned{}, busy, false, true},
+		"with another value of a secret": {"here", other.WarmSecrets(key), ours, idle, false, true},
+		"whose key is another one":       {"here", ours.WarmSecrets([]byte("another key")), ours, idle, false, true},
 	} {
-		if got := tt.s.lastIsIdle(tt.ctx, now); got != tt.idle {
-			t.Errorf("%s: idle is %t", tt.name, got)
+		r, closed := lastReached(t, tt.place, tt.secrets, tt.state)
+		r.planned = tt.planned
+		got := r.lastHost(t.Context())
+		if (got.conn != nil) != tt.found || closed() != tt.closed {
+			t.Errorf("%s: found: %t, let go: %t; want %t, %t", name, got.conn != nil, closed(), tt.found, tt.closed)
 		}
-		if other, _ := tt.s.take(tt.ctx, "other", now); other != nil {
-			t.Errorf("%s: take returns a connection to another host", tt.name)
+		if again := r.lastHost(t.Context()); tt.found && again.conn != nil {
+			t.Errorf("%s: the connection can be taken twice", name)
 		}
-		if got, _ := tt.s.take(tt.ctx, "last", now); (got != nil) != tt.took {
-			t.Errorf("%s: take returns %v", tt.name, got)
-		}
-		if tt.s.lastIsIdle(tt.ctx, now) {
-			t.Errorf("%s: the connection can be taken twice", tt.name)
+		if conn, _ := r.search.take(t.Context(), "cpu-warm-1", r.clock.Now()); (conn != nil) != (tt.state == busy && !tt.closed) {
+			t.Errorf("%s: take returns %v", name, conn)
 		}
 	}
 }
 
-func TestSilentHostKeepsNobodyWaiting(t *testing.T) {
-	s := searched(time.Unix(1000, 0), false, connection{})
-	if hosts, err := s.found(t.Context(), nil, s.at); len(hosts) != 2 || err != nil {
+// What a host has said long ago is not used, nor one waited for that is silent.
+func TestLastHostThatIsNotUsed(t *testing.T) {
+	r, _ := lastReached(t, "here", "", warm.State{})
+	late := r.search.at.Add(2 * oldAnswer)
+	if _, idle := r.search.lastHost(t.Context(), late); idle {
+		t.Error("an old answer counts")
+	}
+	if conn, _ := r.search.take(t.Context(), "cpu-warm-1", late); conn != nil {
+		t.Error("take returns what was asked long ago")
+	}
+	if conn, _ := r.search.take(t.Context(), "another", r.clock.Now()); conn != nil {
+		t.Error("take returns a connection to another host")
+	}
+	s := r.search
+	s.tried, s.list = make(chan struct{}), func() ([]kube.WarmHost, error) { return []kube.WarmHost{{JobSummary: api.JobSummary{ID: "a"}}}, nil }
+	if hosts, err := s.found(t.Context(), nil, s.at); len(hosts) != 1 || err != nil {
 		t.Errorf("found returns %v, %v while the last host is silent", hosts, err)
 	}
-	close(s.tried)
+	interrupted, stop := context.WithCancel(t.Context())
+	stop()
+	if _, idle := s.lastHost(interrupted, s.at); idle {
+		t.Error("a host that is silent counts as idle")
+	}
 	s.close()
+	close(s.tried)
 }

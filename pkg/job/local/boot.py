@@ -1,4 +1,4 @@
-# Runs the zip argv[1] as `python3 argv[1] ...` would, but only once the job is
+# Runs the runner argv[1], a folder, as `python3 argv[1] ...` would, but only once the job is
 # recorded: a starter that dies before leaves no process behind. If the first byte is "a",
 # the starter is attached: the runner ends when the pipe does.
 #
@@ -44,5 +44,5 @@ if sys.version_info < (3, 9):
              % ((sys.executable,) + sys.version_info[:2]))
 import runpy
 
-del sys.argv[0], sys.path[0]  # run_path puts the zip there
+del sys.argv[0], sys.path[0]  # run_path puts the runner there
 runpy.run_path(sys.argv[0], run_name="__main__")

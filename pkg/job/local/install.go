@@ -51,7 +51,7 @@ func (m *Machine) install() (string, error) {
 
 // runnerName returns the name of the directory for this version.
 func (m *Machine) runnerName() string {
-	return fmt.Sprintf("%s%x", runnerPrefix, sha256.Sum256([]byte(m.config.RunnerSHA256+string(bootSource))))
+	return fmt.Sprintf("%s%x", runnerPrefix, sha256.Sum256([]byte(m.config.RunnerSHA256()+string(bootSource))))
 }
 
 func (m *Machine) installFile(path string, content []byte) error {

@@ -76,7 +76,7 @@ func TestVersionsShareNoDirectory(t *testing.T) {
 	f, dirs := newFixture(t), map[string]bool{}
 	for _, boot := range []string{"one", "another"} {
 		for _, sha256 := range []string{"a", "b"} {
-			bootSource, f.config.RunnerSHA256 = []byte(boot), sha256
+			bootSource, f.config.RunnerSHA256 = []byte(boot), func() string { return sha256 }
 			dir, err := f.install()
 			if again, err2 := f.install(); err != nil || err2 != nil || again != dir {
 				t.Fatalf("installed in %s, %v, and then in %s, %v", dir, err, again, err2)

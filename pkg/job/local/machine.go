@@ -19,7 +19,7 @@ type Config struct {
 	Python string
 	// Runner has the sources of the runner, which Python runs, and RunnerSHA256 is a hash of them. Only Start needs them.
 	Runner       fs.FS
-	RunnerSHA256 string
+	RunnerSHA256 func() string
 	// OpenStore opens the store that a job names.
 	OpenStore func(rawURL string) (store.Store, error)
 	// Warn, if not nil, is called about jobs that WatchList can't read, and about volumes that a

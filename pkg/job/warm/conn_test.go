@@ -19,6 +19,8 @@ import (
 	"syscall"
 	"testing"
 
+	"github.com/google/go-cmp/cmp"
+
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/jobtest"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
@@ -351,17 +353,19 @@ func TestKeys(t *testing.T) {
 
 func TestLastPod(t *testing.T) {
 	keys := warm.Keys{Dir: t.TempDir()}
-	if got := keys.Last(); got != (warm.Reached{}) {
+	if got := keys.Last(); got.Pod != "" {
 		t.Errorf("got %+v", got)
 	}
-	for _, r := range []warm.Reached{{Host: "cpu-warm-1", Pod: "a", UID: "1"}, {Host: "cpu-warm-1", Pod: "b", UID: "2"}} {
+	for _, pod := range []string{"a", "b"} {
+		want := warm.Reached{Server: "https://cluster", Host: api.Handle{JobID: "cpu-warm-1", Namespace: "team", Backend: api.BackendGKE}, Pod: pod, UID: "1"}
 		for range 2 {
-			if err := keys.SetLast(r); err != nil || keys.Last() != r {
-				t.Errorf("got %+v, %v, want %+v", keys.Last(), err, r)
+			err := keys.SetLast(want)
+			if diff := cmp.Diff(want, keys.Last()); err != nil || diff != "" {
+				t.Errorf("%v, (-want +got):\n%s", err, diff)
 			}
 		}
 	}
-	if err := os.WriteFile(filepath.Join(keys.Dir, "last.json"), []byte("{"), 0o600); err != nil || keys.Last() != (warm.Reached{}) {
+	if err := os.WriteFile(filepath.Join(keys.Dir, "last.json"), []byte("{"), 0o600); err != nil || keys.Last().Pod != "" {
 		t.Errorf("a broken file has %+v, %v", keys.Last(), err)
 	}
 }

@@ -1,6 +1,7 @@
 package warm
 
 import (
+	"bytes"
 	"encoding/hex"
 	"encoding/json"
 	"os"
@@ -62,13 +63,10 @@ func NewRecord(call api.WarmCall, host string, key []byte) ([]byte, error) {
 type Reached struct {
 	// Server is the URL of the cluster's API server.
 	Server string `json:"server"`
-	// Host is the ID of the host. Place and Secrets are Key and Secrets of api.Warm. Pod and UID are of the pod that takes its calls.
-	Host      string `json:"host"`
-	Place     string `json:"place"`
-	Secrets   string `json:"secrets"`
-	Namespace string `json:"namespace"`
-	Pod       string `json:"pod"`
-	UID       string `json:"uid"`
+	// Host is its handle. Pod and UID are of the pod that takes its calls.
+	Host api.Handle `json:"host"`
+	Pod  string     `json:"pod"`
+	UID  string     `json:"uid"`
 }
 
 // lastFile is the name of the file that has the pod of the last call. No ID has a dot.
@@ -84,14 +82,15 @@ func (k Keys) Last() (r Reached) {
 
 // SetLast keeps the pod that was reached last. Without it, the next call takes a little longer.
 func (k Keys) SetLast(r Reached) error {
-	if k.Last() == r {
-		return nil
-	}
 	text, err := json.Marshal(r)
 	if err != nil {
 		return err
 	}
-	return os.WriteFile(filepath.Join(k.Dir, lastFile), text, 0o600)
+	path := filepath.Join(k.Dir, lastFile)
+	if have, err := os.ReadFile(path); err == nil && bytes.Equal(have, text) {
+		return nil
+	}
+	return os.WriteFile(path, text, 0o600)
 }
 
 // Recall returns the key of a host, nil if it is not known here.

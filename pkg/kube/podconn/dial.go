@@ -95,6 +95,11 @@ func open(ctx context.Context, config *rest.Config, p Port) (httpstream.Connecti
 	case o := <-done:
 		return o.way, o.err
 	case <-ctx.Done():
+		go func() {
+			if late := <-done; late.err == nil {
+				_ = late.way.Close()
+			}
+		}()
 		return nil, ctx.Err()
 	}
 }

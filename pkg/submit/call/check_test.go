@@ -106,7 +106,7 @@ func TestCheckAllows(t *testing.T) {
 		"positional-only with a default":       {"def f(a=1, /, b=2): pass\n", args{"b"}},
 		"its name again among **kw":            {"def f(a=1, /, **kw): pass\n", args{"a"}},
 		"annotations":                          {"def f(a: int, b: 'str' = '') -> None: ...\n", args{"a"}},
-		"an annotation that is no text":        {"def f(a: '\\ud800', b: '\\0'): ...\n", args{"a", "b"}},
+		"an annotation that is not text":       {"def f(a: '\\ud800', b: '\\0'): ...\n", args{"a", "b"}},
 		"no newline at the end":                {"def f(): pass", nil},
 		"carriage returns":                     {"def f(\r\n    a,\r\n):\r\n    return a\r\n", args{"a"}},
 		"a byte order mark":                    {"\ufeffdef f(): pass\n", nil},

@@ -77,6 +77,17 @@ def adopt(order, files):
     os.environ.update(order["environ"])
 
 
+def has_left(connection):
+    """Report whether the other side of a connection has closed it. Afterwards, the connection does not block."""
+    connection.setblocking(False)
+    try:
+        return connection.recv(1, socket.MSG_PEEK) == b""
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
 def exactly(connection, size, data=b""):
     """Return so many bytes."""
     while len(data) < size:

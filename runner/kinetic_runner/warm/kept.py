@@ -2,8 +2,9 @@
 # SPDX-License-Identifier: Apache-2.0
 """The process that is kept between calls: it has imported the packages of earlier calls, and forks the process of each call.
 
-It opens no device and has no threads, so a fork is as good as a new Python. It forks when somebody begins to wait for a call, since that
-takes a while after large imports. With --lasting, it forks at the first call, and the fork takes further calls.
+It opens no device and has no threads, so a fork is as good as a new Python. Forking
+takes a while after large imports, so it forks when a relay connects. With --lasting, it forks at the first call, and the fork takes
+further calls.
 """
 
 import sys
@@ -18,7 +19,7 @@ import socket
 from contextlib import suppress
 
 from ..process import close_all
-from .handover import LISTENER, next_order, receive_order, send_event, send_order
+from .handover import LISTENER, has_left, next_order, receive_order, send_event, send_order
 from .imports import Imports
 from .resident import Resident
 
@@ -49,7 +50,7 @@ def main(argv, _):
 
 
 class Fork:
-    """A process of a call, which gets its order by the socket control. client is the connection of who waits for the call, None without one."""
+    """A process of a call, which gets its order by the socket control. client is the connection of the relay that waits for the call, or None."""
 
     def __init__(self, pid, control):
         self.pid, self.control, self.client = pid, control, None
@@ -82,7 +83,7 @@ class Kept:
         self._selector.register(self._listener, selectors.EVENT_READ, self._accept)
         while True:
             for key, _ in self._selector.select():
-                if self._selector.get_map().get(key.fileobj) is not key:
+                if self._selector.get_map().get(key.fd) is not key:
                     continue  # closed by what came before it
                 mine = key.data()
                 if mine is not None:
@@ -193,14 +194,3 @@ class Kept:
             if isinstance(connection, socket.socket):
                 connection.close()
         close_all(*self._wake)
-
-
-def has_left(client):
-    """Report whether who has sent an order waits no longer: it runs the call itself."""
-    client.setblocking(False)
-    try:
-        return client.recv(1, socket.MSG_PEEK) == b""
-    except BlockingIOError:
-        return False
-    except OSError:
-        return True

@@ -14,7 +14,7 @@ import signal
 import socket
 
 from ..child.report import Report
-from .handover import KEPT, events, send_order
+from .handover import KEPT, events, has_left, send_order
 from .imports import Imports
 
 BEGIN_SECONDS = 60.0  # for it to import packages and begin the call, before the call runs here
@@ -23,7 +23,7 @@ BEGIN_SECONDS = 60.0  # for it to import packages and begin the call, before the
 def main(argv, _):
     """Run one call, here or in the process that is kept; return its exit code."""
     path = os.environ.pop(KEPT, "")
-    early = connect(path)  # it forks already
+    early = connect(path)  # so that it forks now
     call = function.wait_for_call()
     if path:
         hand_over(path, early, call)
@@ -38,7 +38,6 @@ def main(argv, _):
 def connect(path):
     """Return a connection to the process that is kept, or None."""
     connection = socket.socket(socket.AF_UNIX)
-    connection.settimeout(BEGIN_SECONDS)
     try:
         connection.connect(path)
     except OSError:
@@ -58,7 +57,9 @@ def hand_over(path, early, call):
             came.append(number)
 
     before = {number: signal.signal(number, pass_on) for number in (signal.SIGTERM, signal.SIGINT)}
-    begun = begin(early, call) or begin(connect(path), call)  # it may have been replaced since
+    if early is None or has_left(early):  # it may have been replaced since
+        early = connect(path)
+    begun = begin(early, call)
     if begun is None:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -77,6 +78,7 @@ def begin(connection, call):
     if connection is None:
         return None
     try:
+        connection.settimeout(BEGIN_SECONDS)
         send_order(connection, {"pid": os.getpid(), "environ": dict(os.environ), "call": call})
         told = events(connection)
         return next(told)["pid"], connection, told
