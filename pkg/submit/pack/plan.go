@@ -114,16 +114,29 @@ func changed(rel string) error {
 // New walks a directory, hashes its files and decides which blob each goes into. It
 // writes nothing but the cache. Errors about one file are a *FileError.
 func New(ctx context.Context, opts Options) (*Plan, error) {
-	tree, err := walk(ctx, opts)
+	root, err := realDir(opts.Root)
 	if err != nil {
 		return nil, err
 	}
-	cache := openCache(opts.CacheDir, "pack", tree.root)
-	known := cache.upTo(math.MaxUint64)
+	// With many files, the cache takes as long as the rest: it is read beside the walk, and written beside the index.
+	cache := openCache(opts.CacheDir, "pack", root)
+	read := make(chan known, 1)
+	go func() { read <- cache.upTo(math.MaxUint64) }()
+	tree, err := walk(ctx, opts)
+	known := <-read
+	if err != nil {
+		_ = cache.close()
+		return nil, err
+	}
 	p := &Plan{files: tree.files, dirs: tree.emptyDirs(), Warnings: tree.warnings}
 	sources, err := p.hash(ctx, known, keptPacks, opts.EditedSince)
-	// A cache that cannot be written only costs time.
-	_ = errors.Join(cache.put(remember(p.files, sources, math.MaxUint64)), cache.close())
+	written := make(chan struct{})
+	go func() {
+		defer close(written)
+		// A cache that cannot be written only costs time.
+		_ = errors.Join(cache.put(remember(p.files, sources, math.MaxUint64)), cache.close())
+	}()
+	defer func() { <-written }()
 	if err != nil {
 		return nil, err
 	}
