@@ -20,8 +20,8 @@ import (
 	"github.com/klauspost/compress/flate"
 )
 
-// File is the name of the zip wherever it runs. Python recognizes a zip by its content,
-// not by its name.
+// File is the name of the program wherever it runs: a zip in a pod, a folder on this machine.
+// Python runs both, whatever their names.
 const File = "remote_runner.py"
 
 // mainFile is the file in the zip that Python runs.
@@ -57,14 +57,17 @@ func WarmZip() []byte { return forWarmHosts().zip }
 // WarmSHA256 returns the hash of WarmZip as 64 hexadecimal digits.
 func WarmSHA256() string { return forWarmHosts().sha256 }
 
-// SourcesSHA256 returns a hash of all sources, as 64 hexadecimal digits. It takes less than a millisecond.
-func SourcesSHA256() string {
+// SourcesSHA256 returns the HashOf all sources. It takes less than a millisecond.
+func SourcesSHA256() string { return HashOf(Sources) }
+
+// HashOf returns a hash of the names and contents of embedded sources, as 64 hexadecimal digits.
+func HashOf(sources fs.FS) string {
 	h := sha256.New()
-	if err := fs.WalkDir(Sources, ".", func(name string, d fs.DirEntry, err error) error {
+	if err := fs.WalkDir(sources, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		source, err := Sources.ReadFile(name)
+		source, err := fs.ReadFile(sources, name)
 		fmt.Fprintf(h, "%s %d\n%s", name, len(source), source)
 		return err
 	}); err != nil {

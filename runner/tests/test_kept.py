@@ -3,15 +3,36 @@
 import json
 import os
 import re
+import selectors
 import signal
+import socket
 import time
 import unittest
 
 from fixture import TIMEOUT, function, script
 from hosting import Hosting, Ring
 from kinetic_runner.warm import frames
+from kinetic_runner.warm.kept import handle_ready
 from kinetic_runner.warm.leftovers import processes
 from wheels import SITE, MadeWheel, Packages
+
+
+class Ready(unittest.TestCase):
+    def test_a_file_that_another_one_closes_is_not_handled(self):
+        selector, handled, pairs = selectors.DefaultSelector(), [], [socket.socketpair() for _ in range(2)]
+
+        def close_other(number):
+            handled.append(number)
+            selector.unregister(pairs[1 - number][0])
+            pairs[1 - number][0].close()
+
+        for number, (ours, theirs) in enumerate(pairs):
+            selector.register(ours, selectors.EVENT_READ, lambda number=number: close_other(number))
+            theirs.send(b"1")
+        self.assertIsNone(handle_ready(selector))
+        self.assertEqual(len(handled), 1)
+        for end in (*pairs[0], *pairs[1], selector):
+            end.close()
 
 
 class Kept(Hosting):

@@ -42,7 +42,7 @@ func localRegistry(storeURL, python string, warn func(error)) (job.Registry, *lo
 	if err != nil {
 		return job.Registry{}, nil, err
 	}
-	machine := local.New(local.Config{StateDir: dir, Python: python, Runner: runner.Sources, RunnerSHA256: runner.SourcesSHA256, OpenStore: store.OpenFile, Warn: warn})
+	machine := local.New(local.Config{StateDir: dir, Python: python, Runner: runner.Sources, OpenStore: store.OpenFile, Warn: warn})
 	return job.Registry{Backend: machine, Kind: api.BackendLocal, Store: s, OpenStore: store.OpenFile}, machine, nil
 }
 

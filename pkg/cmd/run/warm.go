@@ -117,7 +117,7 @@ type candidate struct {
 	connection
 }
 
-// find returns a host at the place of the call that was not tried before; the connection to the last host is only once there. Without one that could take the call now, it tells the user
+// find returns a host at the place of the call that was not tried before. Without one that could take the call now, it tells the user
 // why, and returns a candidate without a connection.
 func (r *warmRun) find(ctx context.Context, tried []string) (candidate, error) {
 	if last := r.lastHost(ctx); last.conn != nil {
@@ -177,8 +177,8 @@ func (r *warmRun) find(ctx context.Context, tried []string) (candidate, error) {
 	return candidate{}, nil
 }
 
-// lastHost returns the host of the last call if it is at the place of this one, and idle. One at another place is let go, since it does
-// not end while somebody is connected who is about to give a call.
+// lastHost returns the host of the last call, once, if it is at the place of this one, and idle. A host at another place is let go: it
+// does not end while a client is about to give it a call.
 func (r *warmRun) lastHost(ctx context.Context) candidate {
 	last, idle := r.search.lastHost(ctx, r.clock.Now())
 	fits := last.host.Key == r.place.Key && r.hasSecrets(last.host)
@@ -206,9 +206,7 @@ func (r *warmRun) remember(host kube.WarmHost) {
 		return
 	}
 	pod := host.PodOf(0)
-	_ = backend.WarmKeys().SetLast(warm.Reached{
-		Server: config.Host, Host: host.Handle, Pod: pod.Name, UID: pod.UID,
-	})
+	_ = backend.WarmKeys().SetLast(warm.Reached{Server: config.Host, Host: host.Handle, Pod: pod.Name, UID: pod.UID})
 }
 
 // ask connects to a host and asks what it does.

@@ -15,8 +15,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/runner"
 )
 
-// oldAnswer is the age from which answers of hosts are not used: the plan may have read much data meanwhile. lastTime limits the attempt
-// to reach the host of the last call; after it, hosts are listed.
+// oldAnswer is the age from which hosts are asked again: the plan may have read much data meanwhile. lastTime limits the attempt to reach
+// the host of the last call, before hosts are listed.
 const oldAnswer, lastTime = 5 * time.Second, 2 * time.Second
 
 // warmSearch connects to the warm host of this machine's last call, which most often is the one for the next, while the call is planned.
@@ -130,8 +130,8 @@ func (s *warmSearch) found(ctx context.Context, cluster *kube.Cluster, now time.
 	return s.list()
 }
 
-// lastHost returns the host of the last call with a connection to it, if it said lately that it runs nothing. The connection stays the
-// search's.
+// lastHost returns the host of the last call, and whether there is a connection to it and it said lately that it runs nothing. take
+// returns that connection.
 func (s *warmSearch) lastHost(ctx context.Context, now time.Time) (candidate, bool) {
 	select {
 	case <-s.tried:

@@ -27,7 +27,7 @@ const (
 )
 
 // install makes sure that the runner and boot.py are in a directory below the state directory, one for each version, and returns its path.
-// The runner is a folder there: Python keeps the byte code of a folder, but compiles a zip each time, which takes as long as all else.
+// The runner is a folder there: Python keeps the byte code of a folder, but compiles the sources in a zip at each start.
 func (m *Machine) install() (string, error) {
 	dir := filepath.Join(m.config.StateDir, m.runnerName())
 	if err := os.MkdirAll(dir, 0o700); err != nil {
@@ -51,7 +51,7 @@ func (m *Machine) install() (string, error) {
 
 // runnerName returns the name of the directory for this version.
 func (m *Machine) runnerName() string {
-	return fmt.Sprintf("%s%x", runnerPrefix, sha256.Sum256([]byte(m.config.RunnerSHA256()+string(bootSource))))
+	return fmt.Sprintf("%s%x", runnerPrefix, sha256.Sum256([]byte(runner.HashOf(m.config.Runner)+string(bootSource))))
 }
 
 func (m *Machine) installFile(path string, content []byte) error {

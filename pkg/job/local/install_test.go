@@ -10,6 +10,7 @@ import (
 	"slices"
 	"strings"
 	"testing"
+	"testing/fstest"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -75,8 +76,8 @@ func TestVersionsShareNoDirectory(t *testing.T) {
 	t.Cleanup(func() { bootSource = original })
 	f, dirs := newFixture(t), map[string]bool{}
 	for _, boot := range []string{"one", "another"} {
-		for _, sha256 := range []string{"a", "b"} {
-			bootSource, f.config.RunnerSHA256 = []byte(boot), func() string { return sha256 }
+		for _, runner := range []string{"runner", "other runner"} {
+			bootSource, f.config.Runner = []byte(boot), fstest.MapFS{"__main__.py": {Data: []byte(runner)}}
 			dir, err := f.install()
 			if again, err2 := f.install(); err != nil || err2 != nil || again != dir {
 				t.Fatalf("installed in %s, %v, and then in %s, %v", dir, err, again, err2)

@@ -44,7 +44,7 @@ func newFixture(t *testing.T) fixture {
 		t.Fatal(err)
 	}
 	f := fixture{stateDir: filepath.Join(t.TempDir(), "state"), storeDir: t.TempDir()}
-	f.Machine = New(Config{StateDir: f.stateDir, Runner: fstest.MapFS{"__main__.py": {Data: runner}}, RunnerSHA256: func() string { return "" }, OpenStore: store.OpenFile})
+	f.Machine = New(Config{StateDir: f.stateDir, Runner: fstest.MapFS{"__main__.py": {Data: runner}}, OpenStore: store.OpenFile})
 	return f
 }
 
@@ -224,6 +224,6 @@ func startAndLeave(f fixture) error {
 	if err != nil {
 		return err
 	}
-	f.Machine = New(Config{StateDir: f.stateDir, Runner: fstest.MapFS{"__main__.py": {Data: runner}}, RunnerSHA256: func() string { return "" }, OpenStore: store.OpenFile})
+	f.Machine = New(Config{StateDir: f.stateDir, Runner: fstest.MapFS{"__main__.py": {Data: runner}}, OpenStore: store.OpenFile})
 	return f.Start(context.Background(), f.spec(strings.Fields(os.Getenv("KINETIC_TEST_WORDS"))...), nil)
 }

@@ -17,9 +17,8 @@ type Config struct {
 	StateDir string
 	// Python is the interpreter, empty for the first python3 on PATH.
 	Python string
-	// Runner has the sources of the runner, which Python runs, and RunnerSHA256 is a hash of them. Only Start needs them.
-	Runner       fs.FS
-	RunnerSHA256 func() string
+	// Runner has the sources of the runner. Only Start needs them.
+	Runner fs.FS
 	// OpenStore opens the store that a job names.
 	OpenStore func(rawURL string) (store.Store, error)
 	// Warn, if not nil, is called about jobs that WatchList can't read, and about volumes that a

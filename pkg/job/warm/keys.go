@@ -80,7 +80,7 @@ func (k Keys) Last() (r Reached) {
 	return r
 }
 
-// SetLast keeps the pod that was reached last. Without it, the next call takes a little longer.
+// SetLast keeps the pod that was reached last, for Last. Without it, the next call takes a little longer.
 func (k Keys) SetLast(r Reached) error {
 	text, err := json.Marshal(r)
 	if err != nil {

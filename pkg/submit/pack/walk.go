@@ -16,7 +16,6 @@ import (
 
 // tree is the result of a walk.
 type tree struct {
-	root     string // free of symlinks
 	files    []file // sorted by rel
 	warnings []string
 	dirs     []string
@@ -37,13 +36,9 @@ type walker struct {
 // link is a symlink to a directory.
 type link struct{ rel, target string }
 
-// walk lists what to package.
-func walk(ctx context.Context, opts Options) (*tree, error) {
-	root, err := realDir(opts.Root)
-	if err != nil {
-		return nil, err
-	}
-	w := &walker{tree: tree{root: root}, ignore: opts.Ignore, except: opts.Except, seen: map[string]string{}}
+// walk lists what to package from root, which is the real path of opts.Root.
+func walk(ctx context.Context, root string, opts Options) (*tree, error) {
+	w := &walker{ignore: opts.Ignore, except: opts.Except, seen: map[string]string{}}
 	if w.ignore == nil {
 		w.ignore = func(string, bool) bool { return false }
 	}

@@ -2,9 +2,8 @@
 # SPDX-License-Identifier: Apache-2.0
 """The process that is kept between calls: it has imported the packages of earlier calls, and forks the process of each call.
 
-It opens no device and has no threads, so a fork is as good as a new Python. Forking
-takes a while after large imports, so it forks when a relay connects. With --lasting, it forks at the first call, and the fork takes
-further calls.
+It opens no device and has no threads, so a fork is as good as a new Python. Forking takes some milliseconds after large imports, so it
+forks when a relay connects, before the call is known. With --lasting, it forks at the first call, and the fork takes further calls.
 """
 
 import sys
@@ -82,18 +81,16 @@ class Kept:
         self._selector.register(self._wake[0], selectors.EVENT_READ, self._reap)
         self._selector.register(self._listener, selectors.EVENT_READ, self._accept)
         while True:
-            for key, _ in self._selector.select():
-                if self._selector.get_map().get(key.fd) is not key:
-                    continue  # closed by what came before it
-                mine = key.data()
-                if mine is not None:
-                    return mine
+            control = handle_ready(self._selector)
+            if control is not None:
+                return control
 
     def _accept(self):
         client, _ = self._listener.accept()
         client.settimeout(ORDER_SECONDS)
         self._selector.register(client, selectors.EVENT_READ, lambda: self._take(client))
-        return self._fork(client) if not self._lasting and self._idle() is None else None
+        waits = self._lasting or any(fork.idle for fork in self._forks.values())
+        return None if waits else self._fork(client)
 
     def _take(self, client):
         """Take the order of a client, unless it has left."""
@@ -108,16 +105,12 @@ class Kept:
             close_all(*files)
             return None
         control = None
-        if self._idle() is None or not self._give(self._idle(), client, order, files):
+        if not self._give(client, order, files):
             control = self._fork(client)
-            if control is None and not self._give(self._idle(), client, order, files):
+            if control is None and not self._give(client, order, files):
                 client.close()  # it runs the call itself
         close_all(*files)
         return control
-
-    def _idle(self):
-        """Return a fork that waits for an order, or None."""
-        return next((fork for fork in self._forks.values() if fork.idle), None)
 
     def _fork(self, client):
         """Fork. In the fork, return the socket for its orders, else None."""
@@ -131,15 +124,17 @@ class Kept:
         self._selector.register(ours, selectors.EVENT_READ, lambda: self._done(pid))
         return None
 
-    def _give(self, fork, client, order, files):
-        """Give an order to a fork that waits for one; return whether it still does."""
-        try:
-            send_order(fork.control, order, files)
-        except OSError:
-            fork.killed = True
-            return False
-        self._begin(fork, client)
-        return True
+    def _give(self, client, order, files):
+        """Give the order of a client to a fork that waits for one. Return whether there is one."""
+        for fork in [fork for fork in self._forks.values() if fork.idle]:
+            try:
+                send_order(fork.control, order, files)
+            except OSError:
+                fork.killed = True
+                continue
+            self._begin(fork, client)
+            return True
+        return False
 
     def _begin(self, fork, client):
         fork.client = client
@@ -194,3 +189,13 @@ class Kept:
             if isinstance(connection, socket.socket):
                 connection.close()
         close_all(*self._wake)
+
+
+def handle_ready(selector):
+    """Call what is registered for each file that is ready, unless a call before has closed the file. Return the first result that is not None."""
+    for key, _ in selector.select():
+        if selector.get_map().get(key.fd) is key:
+            result = key.data()
+            if result is not None:
+                return result
+    return None

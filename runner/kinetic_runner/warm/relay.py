@@ -23,7 +23,7 @@ BEGIN_SECONDS = 60.0  # for it to import packages and begin the call, before the
 def main(argv, _):
     """Run one call, here or in the process that is kept; return its exit code."""
     path = os.environ.pop(KEPT, "")
-    early = connect(path)  # so that it forks now
+    early = connect(path) if path else None  # so that it forks now
     call = function.wait_for_call()
     if path:
         hand_over(path, early, call)
@@ -57,9 +57,10 @@ def hand_over(path, early, call):
             came.append(number)
 
     before = {number: signal.signal(number, pass_on) for number in (signal.SIGTERM, signal.SIGINT)}
-    if early is None or has_left(early):  # it may have been replaced since
-        early = connect(path)
-    begun = begin(early, call)
+    if early is not None and has_left(early):  # it may have been replaced since
+        early.close()
+        early = None
+    begun = begin(early or connect(path), call)
     if begun is None:
         for number, handler in before.items():
             signal.signal(number, handler)
@@ -74,7 +75,7 @@ def hand_over(path, early, call):
 
 
 def begin(connection, call):
-    """Let the process at the other end begin the call; return its PID, the connection and its further events. None if it does not begin in time."""
+    """Send the call on a connection. Return the PID of its process, the connection and its further events; None if it does not begin in time."""
     if connection is None:
         return None
     try:
