@@ -113,7 +113,7 @@ func completeCloud() map[string]string {
 		accountPath:                  `{"bindings":[{"role":"roles/iam.workloadIdentityUser","members":["` + member + `"]}]}`,
 		"GET " + bucketPath + "/iam": `{"bindings":[{"role":"roles/storage.objectUser","members":["serviceAccount:jobs@acme.iam.gserviceaccount.com"]},` + seesBucket + `]}`,
 		"GET " + bucketPath + "/iam/testPermissions": `{"permissions":["storage.objects.create","storage.objects.get","storage.objects.list","storage.objects.delete"]}`,
-		"GET " + bucketPath:                          `{"metageneration":"7","lifecycle":{"rule":[{"action":{"type":"Delete"},"condition":{"age":30,"matchesPrefix":["blobs/","data/","pathways/"]}}]}}`,
+		"GET " + bucketPath:                          `{"metageneration":"7","lifecycle":{"rule":[{"action":{"type":"Delete"},"condition":{"age":30,"matchesPrefix":["blobs/","data/","pathways/","warm/"]}}]}}`,
 	}
 }
 

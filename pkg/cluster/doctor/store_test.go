@@ -14,13 +14,13 @@ func TestRepairNarrowsTheRule(t *testing.T) {
 	for name, tt := range map[string]struct{ store, labels, project, condition, fix string }{
 		"a bucket of keras-kinetic":  {own, python, "", `"age":30`, "kubectl kinetic doctor --fix"},
 		"in this project":            {own, python, `"projectNumber":"123",`, `"age":30`, "kubectl kinetic doctor --fix"},
-		"in another project":         {own, python, `"projectNumber":"456",`, `"age":30`, byHand(`"blobs/","data/","pathways/"`)},
+		"in another project":         {own, python, `"projectNumber":"456",`, `"age":30`, byHand(`"blobs/","data/","pathways/","warm/"`)},
 		"a bucket of up":             {own, ours, "", `"age":30`, "kubectl kinetic doctor --fix"},
-		"someone else's":             {own, `"team":"a"`, "", `"age":30`, byHand(`"blobs/","data/","pathways/"`)},
-		"a bucket for other things":  {own + "/team/one", python, "", `"age":30`, byHand(`"team/one/blobs/","team/one/data/","team/one/pathways/"`)},
-		"a condition of later":       {own, python, "", `"age":30,"later":true`, byHand(`"blobs/","data/","pathways/"`)},
-		"a week":                     {own, python, "", `"age":7`, byHand(`"blobs/","data/","pathways/"`)},
-		"a rule for a storage class": {own, python, "", `"age":30,"matchesStorageClass":["STANDARD"]`, byHand(`"blobs/","data/","pathways/"`)},
+		"someone else's":             {own, `"team":"a"`, "", `"age":30`, byHand(`"blobs/","data/","pathways/","warm/"`)},
+		"a bucket for other things":  {own + "/team/one", python, "", `"age":30`, byHand(`"team/one/blobs/","team/one/data/","team/one/pathways/","team/one/warm/"`)},
+		"a condition of later":       {own, python, "", `"age":30,"later":true`, byHand(`"blobs/","data/","pathways/","warm/"`)},
+		"a week":                     {own, python, "", `"age":7`, byHand(`"blobs/","data/","pathways/","warm/"`)},
+		"a rule for a storage class": {own, python, "", `"age":30,"matchesStorageClass":["STANDARD"]`, byHand(`"blobs/","data/","pathways/","warm/"`)},
 	} {
 		g := serve(t, map[string]string{
 			"GET " + bucketPath: `{"metageneration":"7",` + tt.project + `"labels":{` + tt.labels + `},"lifecycle":{"rule":[{"action":{"type":"Delete"},"condition":{` + tt.condition + `}},` +
@@ -43,7 +43,7 @@ func TestRepairNarrowsTheRule(t *testing.T) {
 		if len(did) != 1 || did[0].Err != nil || !strings.Contains(did[0].Did, "limited the deletion rule of the bucket acme-kn-c-jobs") {
 			t.Errorf("%s: did %v", name, did)
 		}
-		if len(g.sent) != 1 || !strings.Contains(g.sent[0], "ifMetagenerationMatch=7") || !strings.Contains(g.sent[0], `"matchesPrefix":["blobs/","data/","pathways/"]`) || !strings.Contains(g.sent[0], "NEARLINE") {
+		if len(g.sent) != 1 || !strings.Contains(g.sent[0], "ifMetagenerationMatch=7") || !strings.Contains(g.sent[0], `"matchesPrefix":["blobs/","data/","pathways/","warm/"]`) || !strings.Contains(g.sent[0], "NEARLINE") {
 			t.Errorf("%s: sent %q", name, g.sent)
 		}
 	}

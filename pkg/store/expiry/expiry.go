@@ -19,13 +19,13 @@ const Days = 30
 
 const actionDelete = "Delete"
 
-// Shared returns the prefixes of what jobs share in a store and upload again when it is gone. Results, logs
-// and outputs have others. folder is that of the store in its bucket, "" for none.
+// Shared returns the prefixes of what jobs share in a store and upload again when it is gone, and of the messages
+// to warm hosts, which a lost host leaves. Results, logs and outputs have others. folder is that of the store in its bucket, "" for none.
 func Shared(folder string) []string {
 	if folder != "" {
 		folder = strings.TrimSuffix(folder, "/") + "/"
 	}
-	return []string{folder + "blobs/", folder + "data/", folder + api.PathwaysScratch + "/"}
+	return []string{folder + "blobs/", folder + "data/", folder + api.PathwaysScratch + "/", folder + "warm/"}
 }
 
 // Expire returns the rule that deletes objects with one of the prefixes after Days, all objects if there is
@@ -79,7 +79,7 @@ func Covers(rules []*storage.BucketLifecycleRule, prefix string) bool {
 	})
 }
 
-// Text says what a rule that deletes objects does: deletes blobs/, data/ and pathways/ after 30 days.
+// Text says what a rule that deletes objects does: deletes blobs/, data/, pathways/ and warm/ after 30 days.
 func Text(r *storage.BucketLifecycleRule) string {
 	prefixes := r.Condition.MatchesPrefix
 	what := strings.Join(prefixes, " and ")

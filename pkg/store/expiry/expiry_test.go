@@ -99,7 +99,7 @@ func TestKeeps(t *testing.T) {
 func TestNarrow(t *testing.T) {
 	wide := parse(t, `{"action":{"type":"Delete"},"condition":{"age":30,"isLive":true}}`)
 	narrow := Narrow(wide, Shared(""))
-	if got, want := Text(narrow), `deletes blobs/, data/ and pathways/ after 30 days, only {"isLive":true}`; got != want {
+	if got, want := Text(narrow), `deletes blobs/, data/, pathways/ and warm/ after 30 days, only {"isLive":true}`; got != want {
 		t.Errorf("got %q, want %q", got, want)
 	}
 	if !DeletesAll(wide) || DeletesAll(narrow) {
@@ -108,7 +108,7 @@ func TestNarrow(t *testing.T) {
 	if rules := []*storage.BucketLifecycleRule{narrow}; !Covers(rules, "data/") || Covers(rules, "other/") || !Covers([]*storage.BucketLifecycleRule{wide}, "other/") {
 		t.Error("what the rules cover is wrong")
 	}
-	if got := Shared("team/one/"); !slices.Equal(got, []string{"team/one/blobs/", "team/one/data/", "team/one/pathways/"}) {
+	if got := Shared("team/one/"); !slices.Equal(got, []string{"team/one/blobs/", "team/one/data/", "team/one/pathways/", "team/one/warm/"}) {
 		t.Errorf("in a folder: got %q", got)
 	}
 }

@@ -79,21 +79,21 @@ const (
 )
 
 func TestRulesOfTheBucket(t *testing.T) {
-	const both, liveOnly = `deletes blobs/, data/ and pathways/ after 30 days`, `, only {"isLive":true}`
+	const both, liveOnly = `deletes blobs/, data/, pathways/ and warm/ after 30 days`, `, only {"isLive":true}`
 	for name, tt := range map[string]struct {
 		rules string
 		plan  []string // the differences
 		after string
 	}{
-		"none":         {``, []string{"lifecycle: nothing now, " + both + " wanted"}, `{"action":{"type":"Delete"},"condition":{"age":30,"matchesPrefix":["blobs/","data/","pathways/"]}}`},
-		"for all":      {deletesAll, []string{"lifecycle: deletes everything after 30 days now, " + both + " wanted"}, strings.Replace(deletesAll, `30`, `30,"matchesPrefix":["blobs/","data/","pathways/"]`, 1)},
-		"those of up":  {strings.Replace(deletesAll, `30`, `30,"matchesPrefix":["data/","blobs/","pathways/"]`, 1), nil, strings.Replace(deletesAll, `30`, `30,"matchesPrefix":["data/","blobs/","pathways/"]`, 1)},
-		"other things": {copies + "," + class, []string{"lifecycle: nothing now, " + both + " wanted"}, copies + "," + class + `,{"action":{"type":"Delete"},"condition":{"age":30,"matchesPrefix":["blobs/","data/","pathways/"]}}`},
-		"a part of it": {blobs, []string{"lifecycle: nothing now, deletes data/ and pathways/ after 30 days wanted"}, blobs + `,{"action":{"type":"Delete"},"condition":{"age":30,"matchesPrefix":["data/","pathways/"]}}`},
+		"none":         {``, []string{"lifecycle: nothing now, " + both + " wanted"}, `{"action":{"type":"Delete"},"condition":{"age":30,"matchesPrefix":["blobs/","data/","pathways/","warm/"]}}`},
+		"for all":      {deletesAll, []string{"lifecycle: deletes everything after 30 days now, " + both + " wanted"}, strings.Replace(deletesAll, `30`, `30,"matchesPrefix":["blobs/","data/","pathways/","warm/"]`, 1)},
+		"those of up":  {strings.Replace(deletesAll, `30`, `30,"matchesPrefix":["data/","blobs/","pathways/","warm/"]`, 1), nil, strings.Replace(deletesAll, `30`, `30,"matchesPrefix":["data/","blobs/","pathways/","warm/"]`, 1)},
+		"other things": {copies + "," + class, []string{"lifecycle: nothing now, " + both + " wanted"}, copies + "," + class + `,{"action":{"type":"Delete"},"condition":{"age":30,"matchesPrefix":["blobs/","data/","pathways/","warm/"]}}`},
+		"a part of it": {blobs, []string{"lifecycle: nothing now, deletes data/, pathways/ and warm/ after 30 days wanted"}, blobs + `,{"action":{"type":"Delete"},"condition":{"age":30,"matchesPrefix":["data/","pathways/","warm/"]}}`},
 		"several for all": {class + "," + live + "," + copies + "," + deletesAll, []string{
-			"lifecycle: deletes everything after 365 days" + liveOnly + " now, deletes blobs/, data/ and pathways/ after 365 days" + liveOnly + " wanted",
+			"lifecycle: deletes everything after 365 days" + liveOnly + " now, deletes blobs/, data/, pathways/ and warm/ after 365 days" + liveOnly + " wanted",
 			"lifecycle: deletes everything after 30 days now, " + both + " wanted",
-		}, class + "," + strings.Replace(live, `"isLive":true`, `"isLive":true,"matchesPrefix":["blobs/","data/","pathways/"]`, 1) + "," + copies + "," + strings.Replace(deletesAll, `30`, `30,"matchesPrefix":["blobs/","data/","pathways/"]`, 1)},
+		}, class + "," + strings.Replace(live, `"isLive":true`, `"isLive":true,"matchesPrefix":["blobs/","data/","pathways/","warm/"]`, 1) + "," + copies + "," + strings.Replace(deletesAll, `30`, `30,"matchesPrefix":["blobs/","data/","pathways/","warm/"]`, 1)},
 	} {
 		t.Run(name, func(t *testing.T) {
 			w := newWorld(t)

@@ -52,7 +52,7 @@ func TestUp(t *testing.T) {
 		}
 	}
 	rule := w.Bucket(jobsBucket).Lifecycle.Rule[0]
-	if !slices.Equal(rule.Condition.MatchesPrefix, []string{"blobs/", "data/", "pathways/"}) || *rule.Condition.Age != 30 {
+	if !slices.Equal(rule.Condition.MatchesPrefix, []string{"blobs/", "data/", "pathways/", "warm/"}) || *rule.Condition.Age != 30 {
 		t.Errorf("the bucket's rule is %+v", rule.Condition)
 	}
 }
