@@ -101,7 +101,6 @@ func (c *catalogue) add(m machine) error {
 	return nil
 }
 
-// family is all shapes with one name.
 type family struct {
 	name     string
 	kind     api.AcceleratorKind
@@ -111,7 +110,6 @@ type family struct {
 	boxes    *machine // the machine of large boxes, nil if there are none
 }
 
-// withChips returns the listed shape that has n chips.
 func (f *family) withChips(n int, several bool) (shape, bool) {
 	return f.pick(several, func(s shape) bool { return s.chips() == n })
 }
@@ -143,7 +141,6 @@ func (f *family) pick(several bool, matches func(shape) bool) (shape, bool) {
 	return slices.MinFunc(found, byHosts), true
 }
 
-// spell returns what to type for n chips of the family.
 func (f *family) spell(n int) string {
 	if f.kind == api.TPU {
 		return fmt.Sprintf("%s-%d", f.name, n)

@@ -47,7 +47,6 @@ func Parse(text string, o Options) (api.Accelerator, error) {
 	return s.accelerator(r.spot), nil
 }
 
-// request is the parsed text of an accelerator.
 type request struct {
 	kind    api.AcceleratorKind // from the prefix, empty without one
 	body    string              // the rest, in lower case

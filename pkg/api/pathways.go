@@ -80,7 +80,6 @@ func (p *Pathways) Parts() []string {
 	return parts
 }
 
-// partWorker returns how the names of the parts on TPU hosts begin.
 func partWorker() string { return strings.TrimSuffix(Contract.Parts.Worker, "%d") }
 
 // WorkerPart returns the name of the part of the runtime on a TPU host.

@@ -80,7 +80,6 @@ func readGcloud(env func(string) string, dir string) (string, map[string]string,
 
 const activeVariable = "CLOUDSDK_ACTIVE_CONFIG_NAME"
 
-// activeConfiguration returns the name of gcloud's active configuration.
 func activeConfiguration(env func(string) string, dir string) (setting, error) {
 	if name := env(activeVariable); name != "" {
 		return setting{name, activeVariable}, nil

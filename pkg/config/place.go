@@ -23,7 +23,6 @@ func (p place) over(other place) place {
 	return place{first(p.project, other.project), first(p.zone, other.zone), first(p.cluster, other.cluster)}
 }
 
-// is reports whether the two name the same cluster.
 func (p place) is(other place) bool {
 	return p.project.value == other.project.value && p.zone.value == other.zone.value && p.cluster.value == other.cluster.value
 }
@@ -31,7 +30,6 @@ func (p place) is(other place) bool {
 // agrees reports whether other has every value that p has.
 func (p place) agrees(other place) bool { return p.over(other).is(other) }
 
-// whole reports whether nothing is missing.
 func (p place) whole() bool {
 	return p.project.value != "" && p.zone.value != "" && p.cluster.value != ""
 }
@@ -211,7 +209,6 @@ func (n noContext) Error() string {
 // Next returns the command to type. pkg/cmd/cli uses it.
 func (noContext) Next() string { return "kubectl kinetic init" }
 
-// noContextFor says how to get a context for a cluster.
 func (o origins) noContextFor(where, named place, near []string) error {
 	if named == (place{}) {
 		return ErrNoContext

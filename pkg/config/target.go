@@ -92,7 +92,6 @@ type Sources struct {
 	Project, Zone, Cluster, Context, Namespace, Store string
 }
 
-// setting is a value and its origin.
 type setting struct{ value, from string }
 
 // describe returns a setting in the form for messages.

@@ -25,7 +25,6 @@ type InvalidError struct {
 	Reason error
 }
 
-// Error implements error.
 func (e *InvalidError) Error() string { return e.From + " " + e.Reason.Error() }
 
 // Unwrap returns the reason.

@@ -39,7 +39,6 @@ func (j *Job) Collected(ctx context.Context) (bool, error) {
 	return record != nil, err
 }
 
-// collected reads collected.json.
 func (j *Job) collected(ctx context.Context) (api.Collected, error) {
 	return records.Read[api.Collected](ctx, j.Store, store.Collected(j.ID()))
 }

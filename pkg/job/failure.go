@@ -72,7 +72,6 @@ func (j *Job) Failure(ctx context.Context, s api.Status) (Failure, error) {
 	return f, err
 }
 
-// command returns a command line about the job.
 func (j *Job) command(verb string) string {
 	return fmt.Sprintf("kubectl kinetic jobs %s %s%s", verb, j.ID(), j.LocationFlags())
 }

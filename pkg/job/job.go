@@ -158,7 +158,6 @@ func (j *Job) remembered(ctx context.Context) (api.Status, error) {
 	return end.Status(), nil
 }
 
-// end reads end.json.
 func (j *Job) end(ctx context.Context) (api.End, error) {
 	return records.End(ctx, j.Store, j.ID())
 }

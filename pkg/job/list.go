@@ -129,7 +129,6 @@ func (reg Registry) Entries(ctx context.Context, f Filter, level api.ListLevel) 
 	return chosen, err
 }
 
-// choose returns the newest of the wanted entries.
 func (f Filter) choose(entries []api.JobSummary) []api.JobSummary {
 	wanted := slices.DeleteFunc(slices.Clone(entries), func(e api.JobSummary) bool { return !f.wants(e) })
 	slices.SortFunc(wanted, newestFirst)

@@ -30,7 +30,6 @@ func (j *Job) checkOrphan(ctx context.Context) error {
 	return &IDError{next: removal(url), msg: fmt.Sprintf("job %s: %s doesn't look like a job, so it was not deleted; to delete it: %s", j.ID(), url, removal(url))}
 }
 
-// removal returns the command that removes a directory of a store.
 func removal(url string) string {
 	if dir, local := strings.CutPrefix(url, store.FileScheme); local {
 		return "rm -r " + human.Quote(dir)

@@ -58,7 +58,6 @@ func (reg Registry) FindOne(ctx context.Context, word string) (*Job, error) {
 	return jobs[0], errs[0]
 }
 
-// resolver is the work of Find.
 type resolver struct {
 	registry Registry
 	options  FindOptions
@@ -168,7 +167,6 @@ func (r *resolver) resolve(ctx context.Context, word string) (j *Job, found bool
 	return j, true, err
 }
 
-// listWorkloads lists the workloads.
 func (r *resolver) listWorkloads(ctx context.Context) {
 	if r.looked {
 		return
@@ -186,7 +184,6 @@ func (r *resolver) flags() string {
 	return r.registry.Job(api.Handle{Backend: r.registry.Kind}).LocationFlags()
 }
 
-// resolveID returns the id that a word names.
 func (r *resolver) resolveID(ctx context.Context, word string) (string, error) {
 	if word == "" {
 		return "", &IDError{msg: "the job ID is empty; list jobs with kubectl kinetic jobs list" + r.flags(), kind: api.KindUsage}
@@ -288,7 +285,6 @@ func (r *resolver) inThisRegistry(ctx context.Context, ids []string) []string {
 	return where(elsewhere, ids)
 }
 
-// where returns the marked ids.
 func where(marked []bool, ids []string) []string {
 	var chosen []string
 	for i, id := range ids {

@@ -43,7 +43,6 @@ func newCache() *cache {
 		kueueWorkloads: map[types.UID]map[types.UID]kueue.Workload{}, keys: map[types.NamespacedName]key{}}
 }
 
-// apply applies a change, and returns the jobs that it is about.
 func (c *cache) apply(ch change) []key {
 	touched := map[key]bool{}
 	if !ch.reset {
@@ -127,7 +126,6 @@ func insert[K, L comparable, V any](m map[K]map[L]V, k K, l L, v V, deleted bool
 	}
 }
 
-// forget removes all objects of a kind.
 func (c *cache) forget(k kind) {
 	switch {
 	case k.workload != nil:
@@ -146,7 +144,6 @@ func (c *cache) forget(k kind) {
 	}
 }
 
-// all returns the jobs that have a workload.
 func (c *cache) all() []key { return slices.Collect(maps.Keys(c.workloads)) }
 
 // snapshot returns what is known about one job now.

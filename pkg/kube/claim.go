@@ -25,7 +25,6 @@ func claimNames(inputs []api.Data) []string {
 	return found
 }
 
-// checkClaim reads a claim and judges each input that mounts it.
 func (c volumeChecker) checkClaim(ctx context.Context, name string, s api.Spec) finding {
 	path := []string{"/api/v1/namespaces", c.Namespace, "persistentvolumeclaims"}
 	var claim corev1.PersistentVolumeClaim

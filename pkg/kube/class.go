@@ -78,7 +78,6 @@ func (c volumeChecker) checkClass(ctx context.Context, s api.Spec) finding {
 	return finding{}
 }
 
-// attachable lists the disks that the machines of a job take.
 func attachable(s api.Spec) string {
 	takes := accelerator.Disks(s.Accelerator.MachineType)
 	last := len(takes) - 1

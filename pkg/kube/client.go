@@ -110,12 +110,10 @@ func (c *Client) workloads(k *diagnose.Kind) kind {
 	return kind{client: c.versions[k.GroupVersion()], resource: k.Plural, metadata: k.Optional, rare: k.Optional, workload: k}
 }
 
-// kueueWorkloads returns the kind of Kueue's Workloads.
 func (c *Client) kueueWorkloads() kind {
 	return kind{client: c.versions[kueue.Version], newer: c.versions[kueue.NewerVersion], resource: kueueResource, rare: true}
 }
 
-// collection returns the collection of the objects of the kind.
 func (k kind) collection() collection { return collection{k.client.APIVersion(), k.resource} }
 
 // isPart reports whether a job can also be described without objects of the kind.
@@ -141,7 +139,6 @@ func (c *Client) none(k kind, lacking error) change {
 	return ch
 }
 
-// reading returns a request that reads objects of the kind.
 func (c *Client) reading(k kind, answer string, o *metav1.ListOptions) *rest.Request {
 	r := k.client.Get().NamespaceIfScoped(c.namespace, c.namespace != "").Resource(k.resource).VersionedParams(o, c.codec)
 	if k.metadata {
@@ -151,7 +148,6 @@ func (c *Client) reading(k kind, answer string, o *metav1.ListOptions) *rest.Req
 	return r
 }
 
-// list reads all objects of a kind that the options choose.
 func (c *Client) list(ctx context.Context, k kind, o metav1.ListOptions, into runtime.Object) error {
 	err := c.reading(k, "PartialObjectMetadataList", &o).Do(ctx).Into(into)
 	return c.explain("list", k, "", err)

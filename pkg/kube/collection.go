@@ -43,7 +43,6 @@ type collection struct {
 	plural  string
 }
 
-// path returns the path of all objects of the kind in a namespace.
 func (c collection) path(namespace string) []string {
 	return append(versionPath(c.version), "namespaces", namespace, c.plural)
 }
@@ -55,7 +54,6 @@ func versionPath(version schema.GroupVersion) []string {
 	return []string{"/apis", version.Group, version.Version}
 }
 
-// kind returns the kind that messages name the collection by.
 func (c collection) kind() kind {
 	return kind{resource: strings.TrimSuffix(c.plural+"."+c.version.Group, ".")}
 }
@@ -90,7 +88,6 @@ func (c *Cluster) locate(ctx context.Context, objects []*unstructured.Unstructur
 	return nil
 }
 
-// discover asks the cluster about the group of a kind.
 func (c *Cluster) discover(ctx context.Context, gvk schema.GroupVersionKind) error {
 	version := gvk.GroupVersion()
 	var list metav1.APIResourceList
@@ -124,7 +121,6 @@ func noLeaderWorkerSets() error {
 // errNoKind says that a cluster does not have a kind.
 var errNoKind = errors.New("the cluster has no such kind")
 
-// discover reads which resources a version of a group has.
 func (c *Client) discover(ctx context.Context, version schema.GroupVersion, into *metav1.APIResourceList) error {
 	data, err := answered(c.asJSON(c.core.Get(), versionPath(version)...).Do(ctx))
 	if err == nil {
@@ -162,7 +158,6 @@ func (c *Client) createObject(ctx context.Context, where collection, o *unstruct
 	return made, c.explain("create", where.kind(), o.GetName(), err)
 }
 
-// getObject reads one object of any kind.
 func (c *Client) getObject(ctx context.Context, where collection, name string) (*unstructured.Unstructured, error) {
 	found, err := answer(c.asJSON(c.core.Get(), append(where.path(c.namespace), name)...).Do(ctx))
 	return found, c.explain("get", where.kind(), name, err)

@@ -139,7 +139,6 @@ func (c *Cluster) withdraw(ctx context.Context, workload *unstructured.Unstructu
 	return mayRun(err)
 }
 
-// undo removes a workload that was created, and what it owns.
 func (c *Cluster) undo(ctx context.Context, workload *unstructured.Unstructured) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), undoTime)
 	defer cancel()

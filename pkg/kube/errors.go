@@ -25,7 +25,6 @@ func gerund(verb string) string {
 	}
 }
 
-// requested returns the request of an operation.
 func (c *Client) requested(verb string, k kind) apiserver.Request {
 	if verb == readLog {
 		return apiserver.Request{Verb: "get", Resource: k.resource + "/log", Namespace: c.namespace}

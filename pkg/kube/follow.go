@@ -29,7 +29,6 @@ type change struct {
 	denied error
 }
 
-// selection chooses objects of a kind.
 type selection struct {
 	kind   kind
 	labels string

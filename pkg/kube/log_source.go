@@ -22,13 +22,11 @@ func (c *Cluster) Logs(ctx context.Context, h api.Handle, a *logs.Archive, o log
 	return logs.Read(ctx, logSource{c, h}, a, o, out)
 }
 
-// logSource implements logs.Source for one job.
 type logSource struct {
 	cluster *Cluster
 	handle  api.Handle
 }
 
-// Pods implements logs.Source.
 func (s logSource) Pods(ctx context.Context) (logs.Pods, error) {
 	now, err := s.cluster.client.snapshot(ctx, s.handle)
 	if err != nil {
@@ -37,12 +35,10 @@ func (s logSource) Pods(ctx context.Context) (logs.Pods, error) {
 	return logPods(now), nil
 }
 
-// WatchPods implements logs.Source.
 func (s logSource) WatchPods(ctx context.Context, seen func(logs.Pods) bool) error {
 	return s.cluster.observe(ctx, s.handle, func(now snapshot) bool { return seen(logPods(now)) })
 }
 
-// Open implements logs.Source.
 func (s logSource) Open(ctx context.Context, p logs.Pod, o logs.OpenOptions) (io.ReadCloser, error) {
 	c := s.cluster.client
 	return c.openLog(ctx, PodName{c.namespace, p.Name}, o)
@@ -69,7 +65,6 @@ func (c *Client) openLog(ctx context.Context, p PodName, o logs.OpenOptions) (io
 	return body, nil
 }
 
-// whyUnopened returns the reason of an error of a request for a log.
 func whyUnopened(err error) logs.Reason {
 	switch {
 	case apierrors.IsNotFound(err):
@@ -84,13 +79,10 @@ func whyUnopened(err error) logs.Reason {
 	return logs.Temporary
 }
 
-// Now implements logs.Source.
 func (s logSource) Now() time.Time { return s.cluster.client.now() }
 
-// Warn implements logs.Source.
 func (s logSource) Warn(line string) { s.cluster.client.transport.Say("%s", line) }
 
-// logPods returns the pods of a snapshot.
 func logPods(s snapshot) logs.Pods {
 	pods := s.list()
 	calls := slices.DeleteFunc(slices.Clone(pods), func(p corev1.Pod) bool { return !diagnose.RunsCall(p) })

@@ -38,7 +38,6 @@ func (c *Cluster) status(ctx context.Context, s snapshot) api.WorkloadStatus {
 	return o.Status()
 }
 
-// knownAround returns what is around the jobs, read now and then.
 func (c *Cluster) knownAround(ctx context.Context) around {
 	c.aroundMu.Lock()
 	defer c.aroundMu.Unlock()

@@ -38,7 +38,6 @@ func (c *Client) ofJob(h api.Handle) []selection {
 // lost, and then nothing is known.
 func isJob(h api.Handle) bool { return strings.HasPrefix(h.K8sName, api.JobNamePrefix) }
 
-// selections returns the selections of all workloads and pods with these labels.
 func (c *Client) selections(labels string) []selection {
 	var all []selection
 	for _, k := range diagnose.Kinds {
@@ -47,7 +46,6 @@ func (c *Client) selections(labels string) []selection {
 	return append(all, selection{kind: c.pods(), labels: labels, list: func() runtime.Object { return &corev1.PodList{} }})
 }
 
-// listOf returns a function that makes empty lists of a kind of workload.
 func listOf(k *diagnose.Kind) func() runtime.Object {
 	if k == diagnose.Job {
 		return func() runtime.Object { return &batchv1.JobList{} }
@@ -139,7 +137,6 @@ type reasons struct {
 	stop     func()
 }
 
-// follow makes wanted the selections that are followed.
 func (r *reasons) follow(ctx context.Context, known *cache, wanted []selection) {
 	same := func(a, b selection) bool { return a.kind == b.kind && a.fields == b.fields }
 	if slices.EqualFunc(r.followed, wanted, same) {

@@ -41,7 +41,6 @@ func (c *Cluster) Pick(ctx context.Context, choose func([]api.JobSummary) []api.
 	return append(c.summaries(ctx, known, known.all(), api.ListStates), picked[len(first):]...), nil
 }
 
-// jobsNamed selects the objects of some jobs.
 func jobsNamed(ids []string) string { return joblist.Selector + " in (" + strings.Join(ids, ",") + ")" }
 
 // table lists all jobs with little more than their IDs and ages. The state is known of jobs that
@@ -70,7 +69,6 @@ func (c *Cluster) table(ctx context.Context) ([]api.JobSummary, error) {
 	return jobs, nil
 }
 
-// jobTable lists the Jobs of jobs.
 func (c *Cluster) jobTable(ctx context.Context) ([]api.JobSummary, error) {
 	rows, err := apiserver.ReadTable(func(parameters map[string]string) ([]byte, error) {
 		r := c.client.reading(c.client.jobs(), "", &metav1.ListOptions{LabelSelector: joblist.Selector}).SetHeader("Accept", apiserver.AcceptTable)

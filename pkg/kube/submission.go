@@ -46,7 +46,6 @@ type parts struct {
 	owned []*unstructured.Unstructured
 }
 
-// split sorts the objects to apply.
 func (s *Submission) split() (parts, error) {
 	var p parts
 	for _, o := range s.objects {

@@ -36,7 +36,6 @@ func (m missing) Unwrap() error { return m.error }
 
 func missingf(format string, args ...any) error { return missing{fmt.Errorf(format, args...)} }
 
-// finding is the result of one check.
 type finding struct {
 	err error
 	// note is what the user is told if the job can be submitted.
@@ -74,7 +73,6 @@ func (c volumeChecker) CheckFlags(ctx context.Context, s api.Spec) error {
 	return nil
 }
 
-// read reads an object.
 func (c volumeChecker) read(ctx context.Context, into any, path ...string) error {
 	data, err := c.Get(ctx, path...)
 	if err != nil {

@@ -62,7 +62,6 @@ func (c *Cluster) WarmHosts(ctx context.Context, placeKey string) ([]WarmHost, e
 	return hosts, nil
 }
 
-// readWarm reads the workloads and the pods of warm hosts.
 func (c *Cluster) readWarm(ctx context.Context, selector string) (*cache, error) {
 	known := newCache()
 	kinds := slices.DeleteFunc(c.listed(api.ListStates, joblist.Selector+","+selector), func(s selection) bool {

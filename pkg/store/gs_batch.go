@@ -107,7 +107,6 @@ type batchedObject struct {
 	Created time.Time `json:"timeCreated"`
 }
 
-// eachAnswer calls do with each object that a call of the batch found.
 func eachAnswer(answer *http.Response, do func(batchedObject)) error {
 	_, params, err := mime.ParseMediaType(answer.Header.Get("Content-Type"))
 	if err != nil {
@@ -139,7 +138,6 @@ func eachAnswer(answer *http.Response, do func(batchedObject)) error {
 	}
 }
 
-// storageURL returns the URL of Cloud Storage, or of its emulator.
 func storageURL() string {
 	emulator := os.Getenv(api.EnvStorageEmulator)
 	switch {

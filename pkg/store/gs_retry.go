@@ -19,7 +19,6 @@ func pauses() gax.Backoff {
 	return gax.Backoff{Initial: 100 * time.Millisecond, Max: 4 * time.Second, Multiplier: 2}
 }
 
-// retryPolicy decides whether to retry an operation.
 type retryPolicy struct {
 	transport *transport.Transport
 	now       func() time.Time

@@ -223,7 +223,6 @@ func (r *request) renew(ctx context.Context, generation int64, metadata map[stri
 	return err
 }
 
-// upload is an object to be uploaded.
 type upload struct {
 	size     int64
 	sha256   string // "" if unknown, or if the source checks its bytes itself

@@ -238,7 +238,6 @@ func (s submission) supply(ctx context.Context, done *Submitted) (adopted bool, 
 	return adopted, err
 }
 
-// storeInputs makes sure that the store has the inputs of a map.
 func (s submission) storeInputs(ctx context.Context) error {
 	if s.Spec.Map == nil {
 		return nil

@@ -73,7 +73,6 @@ func shownKWArgs(r api.Request, c api.Call) []string {
 	return shown
 }
 
-// shownPickled returns the arguments of a pickled call.
 func shownPickled(r api.Request, arguments []call.Argument) []string {
 	if arguments == nil || r.HideArgs && len(arguments) > 0 {
 		return []string{hidden}

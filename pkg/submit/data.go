@@ -18,7 +18,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
 
-// findData finds the inputs of a job. Its errors are mistakes in the flags.
 func findData(r api.Request, m Machine) (Inputs, error) {
 	inputs, err := parseInputs(r.Data, r.Volumes)
 	if err != nil {

@@ -23,7 +23,6 @@ const hubScheme = "hf://"
 
 const claimScheme = "pvc://"
 
-// input is a --data or --volume flag.
 type input struct {
 	// Flag is the flag as typed, for messages.
 	Flag string
@@ -35,7 +34,6 @@ type input struct {
 
 const namePattern = `^[A-Za-z_][A-Za-z0-9_]*$`
 
-// parseInputs parses the values of --data and --volume.
 func parseInputs(named, volumes []string) ([]input, error) {
 	var inputs []input
 	for _, value := range named {
@@ -168,7 +166,6 @@ type sourceOptions struct {
 	cache    string
 }
 
-// parseSource parses SRC and its options.
 func parseSource(text string) (input, error) {
 	src, opts, err := cutOptions(text)
 	if err != nil {

@@ -70,7 +70,6 @@ func (p *Inputs) add(in input) error {
 	return nil
 }
 
-// forLocal turns an input into one of a local job.
 func (p *Inputs) forLocal(in *input) error {
 	switch {
 	case in.Writable && in.Access == api.AccessFUSE:
@@ -86,7 +85,6 @@ func (p *Inputs) forLocal(in *input) error {
 	return nil
 }
 
-// addLocal finds a local file or directory.
 func (p *Inputs) addLocal(in *input) error {
 	where := platform.ExpandHome(in.Local, p.opts.Home)
 	if !filepath.IsAbs(where) {

@@ -50,7 +50,6 @@ func validateMap(r api.Request) error {
 	return nil
 }
 
-// checkMapTarget checks that a map calls a function.
 func checkMapTarget(t call.Target) error {
 	if t.Kind.Returns() {
 		return nil
@@ -92,7 +91,6 @@ func readInputs(r api.Request, m Machine) (in inputs, err error) {
 	return in, ofInputs(r, err)
 }
 
-// ofInputs adds the position of an invalid input to an error.
 func ofInputs(r api.Request, err error) error {
 	if wrong := new(call.LineError); errors.As(err, &wrong) {
 		return fmt.Errorf("--map %s:%d: %w", r.Map, wrong.Line, wrong.Err)
@@ -183,5 +181,4 @@ func rereadWarnings(m *api.Map, size int64) []string {
 	return []string{fmt.Sprintf("the map's %d pods each read the whole input file (%d GiB in total): use fewer pods with --chunk %d", m.Chunks(), int64(m.Chunks())*size>>30, quotient(m.Computed(), pods))}
 }
 
-// quotient returns a/b, rounded up.
 func quotient(a, b int) int { return (a-1)/b + 1 }

@@ -110,7 +110,6 @@ func newPathways(r api.Request, acc api.Accelerator) *api.Pathways {
 	return p
 }
 
-// setImages names the runtime's images.
 func setImages(p *api.Pathways, repository, version string) {
 	p.Version = version
 	p.Server, p.Proxy = image.PathwaysImages(repository, version)

@@ -88,7 +88,6 @@ func (s submission) replacePayload(ctx context.Context, j *job.Job, open func() 
 	return s.storePayload(ctx, j, open)
 }
 
-// isStored reports whether an object has the payload's content.
 func (s submission) isStored(ctx context.Context, j *job.Job, name string) (same bool, err error) {
 	r, err := j.Store.Open(ctx, name)
 	if err != nil {

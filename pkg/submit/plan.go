@@ -219,7 +219,6 @@ func Check(ctx context.Context, r api.Request, m Machine) error {
 	return err
 }
 
-// locate finds the project, and the target in it.
 func locate(ctx context.Context, t call.Target, m Machine) (pack.Layout, api.Call, []string, error) {
 	layout, err := pack.FindProject(pack.ProjectOptions{EntryDir: t.EntryDir(), Cwd: m.Cwd, Home: m.Home,
 		PackageRoot: m.PackageRoot, PackageRootFrom: m.PackageRootFrom, PythonPath: m.PythonPath, OrNothing: t.Kind == api.CallPickle && t.Path == ""})
@@ -326,7 +325,6 @@ func outerPath(value, cwd string, layout pack.Layout) string {
 	return strings.Join(dirs, string(filepath.ListSeparator))
 }
 
-// sets reports whether Spec.Env has an environment variable of that name.
 func (p *Planned) sets(name string) bool {
 	return slices.ContainsFunc(p.Spec.Env, func(e api.EnvVar) bool { return e.Name == name })
 }

@@ -118,7 +118,6 @@ func checkNodePools(r api.Request, acc api.Accelerator) error {
 	return nil
 }
 
-// isSlice reports whether an accelerator is a TPU on several hosts.
 func isSlice(acc api.Accelerator) bool { return acc.Kind == api.TPU && acc.Hosts > 1 }
 
 // hardwareWarnings warns about hardware flags that don't have their apparent effect.
@@ -323,7 +322,6 @@ func retries(s api.Spec) int {
 	return 0
 }
 
-// identify sets the job's name, ID and call.
 func (p *Planned) identify(r api.Request, id Identity) {
 	s := &p.Spec
 	s.Created = id.When.UTC()

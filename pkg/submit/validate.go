@@ -154,7 +154,6 @@ func validateAnnotations(annotations map[string]string) error {
 	return nil
 }
 
-// ours reports whether a key is one that finds jobs or describes them.
 func ours(key string) bool {
 	return key == api.LabelApp || key == api.LabelJobID || key == "job-name" ||
 		strings.HasPrefix(key, api.AnnotationPrefix) || strings.HasPrefix(key, "app.kubernetes.io/") ||

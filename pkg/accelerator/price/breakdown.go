@@ -77,7 +77,6 @@ func (m Meter) Breakdown(jobs []api.JobSummary, days int, person func(api.JobSum
 	return b
 }
 
-// take leaves a share of the cost.
 func (c *Cost) take(share float64) {
 	c.ChipHours *= share
 	if c.USD != nil {
@@ -85,7 +84,6 @@ func (c *Cost) take(share float64) {
 	}
 }
 
-// add adds the cost of a job.
 func (t *Total) add(c Cost) {
 	t.Jobs++
 	t.ChipHours = round(t.ChipHours + c.ChipHours)

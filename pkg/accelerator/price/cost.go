@@ -93,12 +93,10 @@ type held struct {
 	zone        string
 }
 
-// heldIn returns what a job of a list occupies.
 func heldIn(e api.JobSummary) held {
 	return held{accelerator: e.Accelerator, spot: e.Capacity == api.CapacitySpot, capacity: e.Capacity, pods: e.Hosts, isMap: e.Map}
 }
 
-// heldBy returns what the job of a handle occupies.
 func heldBy(h api.Handle) held {
 	what := held{accelerator: h.Accelerator, spot: h.Spot, capacity: h.Capacity, pods: h.Machines(), isMap: h.Map != nil, zone: h.Zone}
 	if h.Backend == api.BackendLocal {

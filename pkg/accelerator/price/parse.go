@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
 )
 
-// key is what a price is for.
 type key struct{ item, region string }
 
 // line is a line of a file with prices. A nil price is not known.

@@ -107,7 +107,6 @@ func (t Table) near(item, region string, spot bool) (usd float64, basis string, 
 	return t.find(item, elsewhere, spot)
 }
 
-// find returns the price of one unit.
 func (t Table) find(item, region string, spot bool) (usd float64, basis string, known bool) {
 	for _, from := range []struct {
 		lines map[key]line

@@ -17,7 +17,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/versions"
 )
 
-// describe says which version of a controller there is.
 func describe(a *versions.AddOn) string {
 	if a.Version == "" {
 		return "API " + a.APIVersion

@@ -15,7 +15,6 @@ import (
 // policyVersion is that of policies with conditions. Without it, services leave the conditions out.
 const policyVersion = 3
 
-// granted is a binding of a policy.
 type granted struct {
 	role        string
 	members     []string
@@ -75,7 +74,6 @@ func permissionsOf(bindings []granted, members []string, serves func(role string
 	return r
 }
 
-// readProjectPolicy returns the bindings of the project.
 func (c *cloud) readProjectPolicy(ctx context.Context) ([]granted, error) {
 	service, err := cloudresourcemanager.NewService(ctx, c.api().Options(gcp.ResourceManager)...)
 	if err != nil {
@@ -93,7 +91,6 @@ func (c *cloud) readProjectPolicy(ctx context.Context) ([]granted, error) {
 	return all, nil
 }
 
-// writes reports whether a role lets its members read and write objects.
 func writes(role string) bool {
 	return slices.Contains([]string{"roles/storage.objectUser", "roles/storage.objectAdmin", "roles/storage.admin"}, role)
 }

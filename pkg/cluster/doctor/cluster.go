@@ -227,7 +227,6 @@ func (c *cluster) asked(verb, resource string) apiserver.Request {
 	return apiserver.Request{Verb: verb, Resource: resource, Namespace: c.Target.Namespace}
 }
 
-// failed returns the finding for a request that has failed.
 func (c *cluster) failed(verb, resource string, err error) Finding {
 	return Bad("", "%s", c.asked(verb, resource).Reason(err, Within))
 }

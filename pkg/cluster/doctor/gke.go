@@ -15,7 +15,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 )
 
-// state looks at the cluster as GKE sees it.
 func (c *cloud) state(ctx context.Context) Finding {
 	cluster, err := c.cluster(ctx)
 	t := c.Target
@@ -42,7 +41,6 @@ func (c *cloud) state(ctx context.Context) Finding {
 	return Good("%s is %s, version %s%s", t.Cluster, cluster.Status, cluster.CurrentMasterVersion, mode)
 }
 
-// up returns the command that creates the cluster.
 func (c *cloud) up() string {
 	return "kubectl kinetic up" + place(c.Target.Project, c.Target.Zone, c.Target.Cluster)
 }
@@ -62,7 +60,6 @@ func (c *cloud) choose(others []string) string {
 	return "kubectl kinetic doctor" + place(c.Target.Project, locations[0], c.Target.Cluster)
 }
 
-// place returns the flags that choose a cluster.
 func place(project, zone, cluster string) string {
 	return fmt.Sprintf(" --project %s --zone %s --cluster %s", project, zone, cluster)
 }
@@ -159,7 +156,6 @@ func fits(pool, job api.Accelerator) bool {
 	return pool.Name == job.Name && pool.Topology == job.Topology && pool.ChipsPerHost == job.ChipsPerHost && (pool.Spot || !job.Spot)
 }
 
-// shapes says what the pools have.
 func shapes(pools []*container.NodePool) string {
 	var all []string
 	others := false

@@ -50,7 +50,6 @@ type GoogleOptions struct {
 	FixCommand string
 }
 
-// cloud is what the checks look at.
 type cloud struct {
 	GoogleOptions
 
@@ -101,7 +100,6 @@ func GoogleChecks(o GoogleOptions) (project, store []Check) {
 	return project, store
 }
 
-// knowsProject reports whether the project is checked.
 func (c *cloud) knowsProject() bool { return c.Target.GKE && c.Target.Project != "" }
 
 func (c *cloud) check(name string, within time.Duration, run func(context.Context) Finding, needs ...string) Check {
@@ -208,7 +206,6 @@ func failed(err error) Finding {
 	return Failed(err)
 }
 
-// wanted returns where the cluster should be.
 func (c *cloud) wanted() gke.Cluster {
 	return gke.Cluster{Project: c.Target.Project, Location: c.Target.Zone, Name: c.Target.Cluster}
 }

@@ -20,7 +20,6 @@ const (
 	artifactRegistry = "-docker.pkg.dev"
 )
 
-// images returns the check of the registry where images go.
 func (c *cloud) images() Check {
 	host, path, _ := strings.Cut(c.Images, "/")
 	check := Check{Group: imageGroup, Name: imageCheck, Within: Within}
@@ -61,7 +60,6 @@ func (c *cloud) repository(ctx context.Context, location, path string) Finding {
 	return Good("%s", c.Images)
 }
 
-// ownImages reports whether images go to the repository that comes with the cluster.
 func (c *cloud) ownImages() bool {
 	return c.Images == config.Repository(c.Target.Project, c.Target.Zone, c.Target.Cluster)
 }

@@ -15,7 +15,6 @@ import (
 // userRole is the Role of people who run jobs.
 const userRole = "kinetic-user"
 
-// wanted is what manifests/rbac has for a namespace.
 type wanted struct {
 	roles   []rbacv1.Role
 	account corev1.ServiceAccount

@@ -7,7 +7,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 )
 
-// metadata looks whether pods get the identity of their own service account on all nodes.
 func (c *cloud) metadata(ctx context.Context) Finding {
 	cluster, err := c.cluster(ctx)
 	switch {

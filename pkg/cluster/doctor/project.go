@@ -78,7 +78,6 @@ func (c *cloud) billing(ctx context.Context) Finding {
 	return Good("%s", cmp.Or(strings.TrimPrefix(info.BillingAccountName, "billingAccounts/"), "enabled"))
 }
 
-// apis looks whether the APIs are enabled that `up` enables.
 func (c *cloud) apis(ctx context.Context) Finding {
 	off, err := c.off(ctx)
 	switch {

@@ -22,7 +22,6 @@ const attempts = 4
 
 type repeater struct{ base http.RoundTripper }
 
-// RoundTrip implements http.RoundTripper.
 func (r repeater) RoundTrip(request *http.Request) (*http.Response, error) {
 	var timer backoff.Timer
 	for n := 1; ; n++ {

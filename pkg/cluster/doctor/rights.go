@@ -26,7 +26,6 @@ func neededOf(rules []rbacv1.PolicyRule) []right {
 	return slices.DeleteFunc(rightsOf(rules), func(r right) bool { return r.group == optionalGroup })
 }
 
-// rightsOf returns what rules allow.
 func rightsOf(rules []rbacv1.PolicyRule) []right {
 	var all []right
 	for _, r := range rules {
@@ -197,13 +196,11 @@ func (c *cluster) extend(role rbacv1.Role, rules []rbacv1.PolicyRule) string {
 	return fmt.Sprintf("kubectl patch role %s -n %s --type=json -p '%s'", role.Name, c.Target.Namespace, text)
 }
 
-// foundRole is a Role of the namespace.
 type foundRole struct {
 	role rbacv1.Role
 	err  error
 }
 
-// readRoles reads the Roles of the namespace that are in manifests/rbac.
 func (c *cluster) readRoles(ctx context.Context) []foundRole {
 	found := make([]foundRole, len(c.wanted.roles))
 	var all sync.WaitGroup
@@ -225,7 +222,6 @@ func lacking(want, found rbacv1.Role) []rbacv1.PolicyRule {
 	})
 }
 
-// createRoles creates the Roles that are missing.
 func (c *cluster) createRoles(ctx context.Context) (string, error) {
 	var did []string
 	for i, found := range c.readRoles(ctx) {

@@ -15,7 +15,6 @@ type RuntimeImages struct {
 	Registry   *image.Client
 }
 
-// check returns the check of these images.
 func (r *RuntimeImages) check() Check {
 	return Check{Group: imageGroup, Name: runtimeCheck, Within: image.PathwaysWithin, Run: r.look}
 }

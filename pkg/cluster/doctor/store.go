@@ -19,7 +19,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store/expiry"
 )
 
-// store returns the checks of the store.
 func (c *cloud) store() []Check {
 	group := "Store"
 	if c.Target.Store != "" {
@@ -162,7 +161,6 @@ func (c *cloud) lifecycle(ctx context.Context) Finding {
 	return c.rule(ctx, service, bucket, b)
 }
 
-// rule returns the finding for a bucket with a rule that deletes results.
 func (c *cloud) rule(ctx context.Context, service *storage.Service, bucket string, b *storage.Bucket) Finding {
 	rules := slices.DeleteFunc(slices.Clone(b.Lifecycle.Rule), func(r *storage.BucketLifecycleRule) bool { return !expiry.DeletesAll(r) })
 	worst := rules[max(0, slices.IndexFunc(rules, func(r *storage.BucketLifecycleRule) bool { return !late(r) }))]
@@ -211,7 +209,6 @@ func (c *cloud) keeps(ctx context.Context, service *storage.Service, bucket stri
 	return err == nil && keeps
 }
 
-// ownBucket returns the name of the bucket that comes with the cluster.
 func (c *cloud) ownBucket() string {
 	return config.Names{Project: c.Target.Project, Zone: c.Target.Zone, Cluster: c.Target.Cluster}.Jobs()
 }

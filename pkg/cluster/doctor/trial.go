@@ -72,7 +72,6 @@ func RunTrial(ctx context.Context, o TrialOptions) Finding {
 	return t.follow(limited)
 }
 
-// trial is one pod.
 type trial struct {
 	TrialOptions
 	server *apiserver.Client
@@ -167,7 +166,6 @@ func progress(pods []corev1.Pod) string {
 	return "its container has not started"
 }
 
-// observe reads the Job, its pod and their events.
 func (t *trial) observe(ctx context.Context) (diagnose.Observation, error) {
 	var job batchv1.Job
 	var pods corev1.PodList
@@ -185,7 +183,6 @@ func (t *trial) observe(ctx context.Context) (diagnose.Observation, error) {
 	return diagnose.Observation{Workload: diagnose.NewWorkload(diagnose.Job, &job), Pods: pods.Items, Events: events.Items, Now: t.Now().Add(t.server.Ahead())}, nil
 }
 
-// outcome returns the finding of a pod that has ended, and whether one has.
 func outcome(pods []corev1.Pod) (Finding, bool) {
 	for _, p := range pods {
 		end := diagnose.WorkerOf(p).State.Terminated

@@ -20,7 +20,6 @@ import (
 // pool take some minutes.
 const waitsLong = 15 * 60
 
-// waiting says which jobs wait, and why.
 func (c *cluster) waiting(ctx context.Context) Finding {
 	o, err := c.observe(ctx)
 	if apierrors.IsForbidden(err) {
@@ -61,7 +60,6 @@ func (c *cluster) waiting(ctx context.Context) Finding {
 	return Good("%s", text)
 }
 
-// wait is a job that waits.
 type wait struct {
 	id, why, next string
 	// bad means that it waits for long, or that waiting does not help.
@@ -92,7 +90,6 @@ type observed struct {
 	now       metav1.Time
 }
 
-// wait returns why a workload waits, and whether it does.
 func (o observed) wait(w diagnose.Workload) (wait, bool) {
 	var pods []corev1.Pod
 	for _, p := range o.pods {

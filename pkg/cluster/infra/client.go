@@ -147,12 +147,10 @@ func passes(err error) bool {
 	return lost || apiserver.Transient(err) || apierrors.IsUnauthorized(err) || apierrors.IsConflict(err)
 }
 
-// doing says what a verb does.
 func doing() map[string]string {
 	return map[string]string{"get": "reading", "patch": "writing", "delete": "deleting", "list": "listing"}
 }
 
-// explain returns an error that says what was being done, to what, and what to do.
 func (c *Cluster) explain(ctx context.Context, verb string, o object, err error) error {
 	if err == nil || apierrors.IsNotFound(err) && verb != "patch" {
 		return err

@@ -71,7 +71,6 @@ func unset(access clientcmd.ConfigAccess, name string) error {
 	return nil
 }
 
-// locked is a kubeconfig whose locks are taken.
 type locked struct{ clientcmd.ConfigAccess }
 
 // GetLoadingPrecedence implements clientcmd.ConfigAccess: these are the files to lock.

@@ -61,7 +61,6 @@ func (o object) rank() int {
 
 func (o object) kind() kind { return kinds[o.rank()] }
 
-// path returns the object's path at the API server.
 func (o object) path() string {
 	root := "/api"
 	if o.GroupVersionKind().Group != "" {
@@ -74,7 +73,6 @@ func (o object) path() string {
 	return path.Join(p, o.kind().resource, o.GetName())
 }
 
-// mark adds labels.
 func (o object) mark(labels map[string]string) {
 	all := o.GetLabels()
 	if all == nil {

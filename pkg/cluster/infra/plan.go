@@ -21,7 +21,6 @@ const (
 	Fine     Action = "fine"
 )
 
-// sign returns the sign of an action in a plan.
 func (a Action) sign() string {
 	switch a {
 	case Fine:
@@ -131,7 +130,6 @@ func (p Plan) Write(w io.Writer) error {
 	return err
 }
 
-// suffix returns what follows the name in a plan.
 func (s Step) suffix() string {
 	switch s.Action {
 	case Complete, Change:

@@ -22,7 +22,6 @@ func (p Profile) Taken() (other config.Profile, taken bool, err error) {
 	return found, true, nil
 }
 
-// isFor reports whether a profile is for the same cluster.
 func (p Profile) isFor(found config.Profile) bool {
 	w := p.Wanted
 	return found.Context == w.Context && found.Project == w.Project && found.Zone == w.Zone && found.Cluster == w.Cluster

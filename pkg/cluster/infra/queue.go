@@ -25,7 +25,6 @@ type Queue struct {
 	Quota map[string]string
 }
 
-// objects returns the objects in a version of Kueue's API.
 func (q Queue) objects(version schema.GroupVersion) []object {
 	kueueAPI := version.String()
 	flavor := named(kueueAPI, "ResourceFlavor", "", q.Name)

@@ -116,7 +116,6 @@ type kustomization struct {
 	} `json:"labels"`
 }
 
-// namespaced returns the objects of manifests/rbac for a namespace.
 func namespaced(namespace string) ([]object, error) {
 	text, err := fs.ReadFile(rbac.FS, "kustomization.yaml")
 	if err != nil {

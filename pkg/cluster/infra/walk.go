@@ -116,7 +116,6 @@ func walk(ctx context.Context, list []Resource, before func(Item) []ID, do func(
 	return w.failure(ctx, list)
 }
 
-// walker remembers what became of each resource.
 type walker struct{ ended map[ID]*ending }
 
 // ending is what became of a resource, after done is closed.

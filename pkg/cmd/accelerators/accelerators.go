@@ -67,7 +67,6 @@ const (
 	nameFormat = "name"
 )
 
-// formats lists the formats of --output.
 func formats() []string { return append([]string{wideFormat, nameFormat}, cli.Formats()...) }
 
 // flags are the flags of the command, as typed.
@@ -109,7 +108,6 @@ func NewCommand(streams genericiooptions.IOStreams, _ clock.PassiveClock) *cobra
 	return c
 }
 
-// completeFilters offers the kinds and the names.
 func completeFilters(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 	words := []string{"gpu", "tpu", spotWord + "\tWith a price for spot capacity"}
 	for _, o := range accelerator.Offers() {

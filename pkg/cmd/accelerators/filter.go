@@ -20,7 +20,6 @@ type filter struct {
 	spot   bool // prices mean spot capacity
 }
 
-// word is one argument.
 type word struct {
 	typed  string
 	allows func(offer) bool

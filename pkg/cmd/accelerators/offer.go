@@ -38,7 +38,6 @@ func priceOf(a api.Accelerator, prices price.Table, region string) (*float64, st
 	return &usd, basis
 }
 
-// wanted returns the price that counts.
 func (o offer) wanted() (float64, bool) {
 	usd := o.perHour
 	if o.spotCounts {

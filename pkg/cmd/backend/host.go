@@ -90,7 +90,6 @@ func (h *Host) Run(ctx context.Context, pod kube.Pod, argv []string, s podconn.S
 // RefusedError is an answer of the API server: a right is missing, or the pod or its node can't be reached.
 type RefusedError struct{ Err error }
 
-// Error implements error.
 func (e *RefusedError) Error() string { return e.Err.Error() }
 
 // Unwrap returns the answer.

@@ -18,7 +18,6 @@ func Reports() verify.Reports {
 	return verify.Reports{Dir: cacheDir()}
 }
 
-// cacheDir returns the directory of the cache of this program.
 func cacheDir() string {
 	return pack.CacheDir(os.Getenv("XDG_CACHE_HOME"), platform.HomeDir(os.Getenv))
 }
@@ -32,36 +31,30 @@ type resultRecorder struct {
 	kubectl string // the flags of kubectl for the cluster
 }
 
-// Status implements job.Backend.
 func (r resultRecorder) Status(ctx context.Context, h api.Handle) (api.WorkloadStatus, error) {
 	s, err := r.Backend.Status(ctx, h)
 	return r.remember(h, s), err
 }
 
-// Watch implements job.Backend.
 func (r resultRecorder) Watch(ctx context.Context, h api.Handle, seen func(api.WorkloadStatus)) (api.WorkloadStatus, error) {
 	s, err := r.Backend.Watch(ctx, h, func(s api.WorkloadStatus) { seen(r.remember(h, s)) })
 	return r.remember(h, s), err
 }
 
-// List implements job.Backend.
 func (r resultRecorder) List(ctx context.Context, level api.ListLevel) ([]api.JobSummary, error) {
 	jobs, err := r.Backend.List(ctx, level)
 	return r.inThisCluster(jobs), err
 }
 
-// Pick implements job.Backend.
 func (r resultRecorder) Pick(ctx context.Context, choose func([]api.JobSummary) []api.JobSummary) ([]api.JobSummary, error) {
 	jobs, err := r.Backend.Pick(ctx, choose)
 	return r.inThisCluster(jobs), err
 }
 
-// WatchList implements job.Backend.
 func (r resultRecorder) WatchList(ctx context.Context, level api.ListLevel, seen func([]api.JobSummary) error) error {
 	return r.Backend.WatchList(ctx, level, func(jobs []api.JobSummary) error { return seen(r.inThisCluster(jobs)) })
 }
 
-// inThisCluster returns jobs with what to do about them in this cluster.
 func (r resultRecorder) inThisCluster(jobs []api.JobSummary) []api.JobSummary {
 	if r.kubectl == "" {
 		return jobs

@@ -174,7 +174,6 @@ func (o *options) build(ctx context.Context) []built {
 	return all
 }
 
-// one makes one image.
 func (o *options) one(ctx context.Context, number int, show *progress) built {
 	category, plan := o.categories[number], o.plans[number]
 	log := o.ui.Lines(o.streams.ErrOut, category)
@@ -262,7 +261,6 @@ func (o *options) result(ctx context.Context, all []built) error {
 	return &cli.Error{Code: cli.ExitFailed, Err: err}
 }
 
-// write writes to standard output.
 func (o *options) write(text string) error {
 	if _, err := io.WriteString(o.streams.Out, text); err != nil {
 		return fmt.Errorf("writing standard output: %w", err)

@@ -25,7 +25,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
 )
 
-// flags hold what was typed.
 type flags struct {
 	connection  *connect.Flags
 	images      api.Images // what needs no parsing; BaseImageRepo is --repo
@@ -40,7 +39,6 @@ type flags struct {
 
 func newFlags() *flags { return &flags{connection: connect.NewFlags()} }
 
-// categories are what there are images for.
 func categories() []string { return []string{"cpu", "gpu", "tpu"} }
 
 func (f *flags) sections() []cli.Section {
@@ -107,7 +105,6 @@ func (f *flags) toOptions(ctx context.Context, streams genericiooptions.IOStream
 	return o, nil
 }
 
-// read completes and checks what was typed.
 func (f *flags) read(place config.Target, getenv func(string) string) error {
 	if f.output != "" {
 		if err := cli.OneOf("--output", f.output, []string{"json"}); err != nil {

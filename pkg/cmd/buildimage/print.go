@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 )
 
-// print prints what was made.
 func (o *options) print(all []built) error {
 	if o.output != "" {
 		text, err := json.MarshalIndent(all, "", "  ")
@@ -44,7 +43,6 @@ func newProgress(u *ui.UI, categories []string) *progress {
 	return &progress{bar: u.ProgressText("images", "starting"), categories: categories, steps: map[string]string{}}
 }
 
-// step shows what is done for a category.
 func (p *progress) step(category, what string) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -52,7 +50,6 @@ func (p *progress) step(category, what string) {
 	p.bar.Show(p.text())
 }
 
-// text returns the steps of all categories.
 func (p *progress) text() string {
 	var all []string
 	for _, c := range p.categories {

@@ -12,7 +12,6 @@ import (
 // completionTime is how long a completion may take: nobody waits longer after pressing Tab.
 const completionTime = 900 * time.Millisecond
 
-// completes reports whether a command line asks for completions.
 func completes(args []string) bool { return len(args) > 0 && args[0] == cobra.ShellCompRequestCmd }
 
 // silence takes standard input and error from this process and the programs that it starts,
@@ -33,7 +32,6 @@ func corrected(answer []byte, root *cobra.Command, words []string) []byte {
 	return fmt.Appendf(nil, ":%d\n", cobra.ShellCompDirectiveNoFileComp)
 }
 
-// parses reports whether words are a command and its flags and arguments.
 func parses(root *cobra.Command, words []string) bool {
 	c, rest, err := root.Find(words)
 	if err != nil || c.ParseFlags(rest) != nil {

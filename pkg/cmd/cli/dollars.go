@@ -8,7 +8,6 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// dollarsValue is an amount of US dollars.
 type dollarsValue float64
 
 // DollarsVar defines a flag for a positive amount of US dollars, with or without a $. Zero means that it was not given.
@@ -16,7 +15,6 @@ func DollarsVar(fs *pflag.FlagSet, p *float64, name, usage string) {
 	fs.Var((*dollarsValue)(p), name, usage)
 }
 
-// Set implements pflag.Value.
 func (d *dollarsValue) Set(s string) error {
 	v, err := strconv.ParseFloat(strings.TrimPrefix(s, "$"), 64)
 	if err != nil || !(v > 0) || v > 1e9 {
@@ -26,7 +24,6 @@ func (d *dollarsValue) Set(s string) error {
 	return nil
 }
 
-// String implements pflag.Value.
 func (d *dollarsValue) String() string {
 	if *d == 0 {
 		return ""
@@ -34,5 +31,4 @@ func (d *dollarsValue) String() string {
 	return strconv.FormatFloat(float64(*d), 'f', -1, 64)
 }
 
-// Type implements pflag.Value.
 func (d *dollarsValue) Type() string { return "amount" }

@@ -17,14 +17,12 @@ func DurationVar(fs *pflag.FlagSet, p *time.Duration, name, usage string) {
 	fs.Var((*durationValue)(p), name, usage)
 }
 
-// Set implements pflag.Value.
 func (d *durationValue) Set(s string) error {
 	v, err := ParseDuration(s)
 	*d = durationValue(v)
 	return err
 }
 
-// String implements pflag.Value.
 func (d *durationValue) String() string {
 	if *d == 0 {
 		return ""
@@ -32,7 +30,6 @@ func (d *durationValue) String() string {
 	return time.Duration(*d).String()
 }
 
-// Type implements pflag.Value.
 func (d *durationValue) Type() string { return "duration" }
 
 // intervalValue is a durationValue that also takes 0.
@@ -44,7 +41,6 @@ func IntervalVar(fs *pflag.FlagSet, p *time.Duration, name, usage string) {
 	fs.Var((*intervalValue)(p), name, usage)
 }
 
-// Set implements pflag.Value.
 func (i *intervalValue) Set(s string) error {
 	if n, err := strconv.ParseFloat(strings.TrimSuffix(s, "s"), 64); err == nil && n == 0 {
 		*i = -1
@@ -58,7 +54,6 @@ func (i *intervalValue) Set(s string) error {
 	return nil
 }
 
-// String implements pflag.Value.
 func (i *intervalValue) String() string {
 	if *i < 0 {
 		return "0"
@@ -66,7 +61,6 @@ func (i *intervalValue) String() string {
 	return (*durationValue)(i).String()
 }
 
-// Type implements pflag.Value.
 func (i *intervalValue) Type() string { return "duration" }
 
 // maxSeconds keeps a bare number within what a time.Duration holds.

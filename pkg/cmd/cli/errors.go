@@ -63,7 +63,6 @@ func (e Error) In(w io.Writer, words string) error {
 	return &e
 }
 
-// Unwrap returns the cause.
 func (e *Error) Unwrap() error { return e.Err }
 
 // Usage gives an error in the command line or the input exit code 2.

@@ -18,7 +18,6 @@ import (
 // eventsFlag is the flag with which standard error has events for programs.
 const eventsFlag = "events"
 
-// eventsFormat is a value of --events.
 type eventsFormat string
 
 const (
@@ -36,10 +35,8 @@ func (f *eventsFormat) Set(s string) error {
 	return nil
 }
 
-// String implements pflag.Value.
 func (f *eventsFormat) String() string { return string(*f) }
 
-// Type implements pflag.Value.
 func (f *eventsFormat) Type() string { return "format" }
 
 // eventsSection has --events, which every command has.
@@ -113,7 +110,6 @@ func CannotAsk(streams genericiooptions.IOStreams) string {
 	return ""
 }
 
-// errorEvent returns an error as programs get it.
 func errorEvent(err error) event.Error {
 	e := event.Error{Code: CodeOf(err), Kind: KindOf(err), Message: strings.TrimRight(explained(err).Error(), "\n")}
 	if next := nextOf(err); next != "" {

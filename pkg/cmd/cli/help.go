@@ -22,7 +22,6 @@ const (
 // shortColumn is the column where the summaries of subcommands begin.
 const shortColumn = 13
 
-// widthOf returns the width of help on w.
 func widthOf(w io.Writer) int {
 	if help, ok := w.(*helpWriter); ok {
 		w = help.Writer
@@ -34,7 +33,6 @@ func widthOf(w io.Writer) int {
 	return min(max(int(size.Width), minWidth), maxWidth)
 }
 
-// help returns what --help prints for a command.
 func help(c *cobra.Command, sections []Section, width int) string {
 	return reflow(cmp.Or(c.Long, c.Short), width) + "\n\n" + usage(c, sections, width)
 }
@@ -131,7 +129,6 @@ func shownFlags(flags *pflag.FlagSet) *pflag.FlagSet {
 // nameless is a flag that is shown without a word for its value.
 type nameless struct{ pflag.Value }
 
-// Type implements pflag.Value.
 func (nameless) Type() string { return "bool" }
 
 // IsBoolFlag tells pflag that there is no default to show.

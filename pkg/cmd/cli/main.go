@@ -136,7 +136,6 @@ func Run(ctx context.Context, root *cobra.Command, args []string, streams generi
 	return end(args, streams, execute(ctx, root, args, streams))
 }
 
-// end prints the error of a command and returns its exit code.
 func end(args []string, streams genericiooptions.IOStreams, err error) int {
 	if completes(args) {
 		return 0 // else kubectl ignores the answer and the shell offers files
@@ -175,7 +174,6 @@ type helpWriter struct {
 	err error
 }
 
-// Write implements io.Writer.
 func (w *helpWriter) Write(p []byte) (int, error) {
 	n, err := w.Writer.Write(p)
 	w.err = cmp.Or(w.err, err)
@@ -286,7 +284,6 @@ func report(w io.Writer, err error) {
 	fmt.Fprintln(w, "error: "+strings.TrimRight(explained(err).Error(), "\n"))
 }
 
-// explained returns an error in our words.
 func explained(err error) error {
 	var unwritten *fs.PathError
 	if errors.As(err, &unwritten) && unwritten.Path == os.Stdout.Name() { // whatever was to be written

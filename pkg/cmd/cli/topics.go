@@ -64,10 +64,8 @@ type helpFlag struct {
 
 var _ pflag.Value = (*helpFlag)(nil)
 
-// String implements pflag.Value.
 func (h *helpFlag) String() string { return strconv.FormatBool(h.given) }
 
-// Set implements pflag.Value.
 func (h *helpFlag) Set(text string) error {
 	given, err := strconv.ParseBool(text)
 	if err == nil {
@@ -81,7 +79,6 @@ func (h *helpFlag) Set(text string) error {
 	return nil
 }
 
-// Type implements pflag.Value.
 func (*helpFlag) Type() string { return "bool" }
 
 // IsBoolFlag lets --help stand alone.

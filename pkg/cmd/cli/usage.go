@@ -58,7 +58,6 @@ func AddSections(c *cobra.Command, sections ...Section) []Section {
 	return sections
 }
 
-// explainErrors has the sections complete the errors of a command.
 func explainErrors(c *cobra.Command, sections []Section) {
 	for _, s := range sections {
 		if run := c.RunE; run != nil && s.Explain != nil {
@@ -116,7 +115,6 @@ func LinesVar(fs *pflag.FlagSet, p *int, name, usage string) {
 	fs.Var(&numberValue{p, -1, Unbounded, "-1 (all)"}, name, usage)
 }
 
-// Set implements pflag.Value.
 func (v *numberValue) Set(s string) error {
 	n, err := strconv.Atoi(s)
 	if err != nil || n < v.least || n > v.most {
@@ -126,7 +124,6 @@ func (v *numberValue) Set(s string) error {
 	return nil
 }
 
-// String implements pflag.Value.
 func (v *numberValue) String() string {
 	if *v.number <= 0 {
 		return ""
@@ -134,5 +131,4 @@ func (v *numberValue) String() string {
 	return strconv.Itoa(*v.number)
 }
 
-// Type implements pflag.Value.
 func (v *numberValue) Type() string { return "number" }

@@ -59,7 +59,6 @@ type settings struct {
 	Warnings []string `json:"warnings"`
 }
 
-// row is a setting with its name.
 type row struct {
 	name string
 	setting
@@ -120,7 +119,6 @@ func read(connection *connect.Flags, env func(string) string) (settings, error) 
 	return all, nil
 }
 
-// variable returns the setting of a variable.
 func variable(env func(string) string, name string) setting {
 	if value := env(name); value != "" {
 		return setting{value, name}
@@ -142,7 +140,6 @@ func (s *settings) readProfile(connection *connect.Flags, env func(string) strin
 	return err
 }
 
-// ofProfile returns the setting of a value of the profile.
 func (s *settings) ofProfile(value string) setting {
 	if value == "" {
 		return setting{}

@@ -14,7 +14,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/apiserver"
 )
 
-// offer completes a flag's value from a list.
 func offer(values func() ([]string, error)) cobra.CompletionFunc {
 	return func(*cobra.Command, []string, string) ([]string, cobra.ShellCompDirective) {
 		list, _ := values() // none, if they can't be read

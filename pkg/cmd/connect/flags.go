@@ -89,16 +89,13 @@ func (c *Flags) ChooseCluster() bool {
 // verbosity is kubectl's -v: client-go reports its requests through klog.
 type verbosity struct{ level klog.Level }
 
-// Set implements pflag.Value.
 func (v *verbosity) Set(s string) error {
 	klog.ClearLogger()
 	return v.level.Set(s)
 }
 
-// String implements pflag.Value.
 func (v *verbosity) String() string { return v.level.String() }
 
-// Type implements pflag.Value.
 func (v *verbosity) Type() string { return "LEVEL" }
 
 // Resolve finds where a job runs, or will run. It reads files, unless the job is local, and

@@ -45,7 +45,6 @@ func (c *Flags) REST(t config.Target) (*rest.Config, error) {
 	return config, nil
 }
 
-// load returns the configuration of one context, with the flags applied.
 func (c *Flags) load(t config.Target) (*rest.Config, error) {
 	if t.Context == "" { // in a pod, or by --server
 		config, err := c.config.ClientConfig()
@@ -82,7 +81,6 @@ func missingCluster(name string) error {
 	return fmt.Errorf("the context names the cluster %s, which is not in the kubeconfig: %s", name, fixConfig)
 }
 
-// way says how a cluster is reached.
 func way(t config.Target) string {
 	if t.Context == "" {
 		return t.From.Context
@@ -163,7 +161,6 @@ func removedProvider(name string) error {
 	return fmt.Errorf("its user has an auth-provider of type %s, which Kubernetes no longer supports: get the context again from your provider", name)
 }
 
-// missingPlugin says how to install the program that gets the credentials.
 func missingPlugin(p *clientcmdapi.ExecConfig, err error) error {
 	why := fmt.Sprintf("its credentials come from %s, which can't be run: %v", p.Command, err)
 	if errors.Is(err, exec.ErrNotFound) || errors.Is(err, fs.ErrNotExist) {

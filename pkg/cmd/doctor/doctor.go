@@ -56,7 +56,6 @@ const doctorExamples = `  # what keeps jobs from running?
   # the names of what is wrong, for a script
   kubectl kinetic doctor -o json | jq -r '.checks[] | select(.state == "wrong").name'`
 
-// flags are the flags of doctor, as typed.
 type flags struct {
 	accelerator, backend, queue, output, image string
 	fix, deep                                  bool
@@ -216,7 +215,6 @@ func (f *flags) toOptions(streams genericiooptions.IOStreams, now clock.PassiveC
 	return o, nil
 }
 
-// runtimeOf returns where jobs get the images of the Pathways runtime from.
 func runtimeOf(where config.Target) *doctor.RuntimeImages {
 	return &doctor.RuntimeImages{
 		Repository: cmp.Or(os.Getenv("KINETIC_PATHWAYS_IMAGES"), where.PathwaysImages, image.PathwaysRepository),
@@ -243,13 +241,11 @@ func (f *flags) trialImage(where config.Target) string {
 	return cmp.Or(f.image, own, os.Getenv("KINETIC_BASE_IMAGE"), where.BaseImage, doctor.TrialImage)
 }
 
-// checks returns all checks.
 func (o *options) checks() []doctor.Check {
 	project, store := doctor.GoogleChecks(o.google)
 	return slices.Concat(doctor.MachineChecks(o.machine), project, doctor.ClusterChecks(o.cluster), store)
 }
 
-// report is what the command prints as JSON.
 type report struct {
 	Context   string          `json:"context,omitempty"`
 	Namespace string          `json:"namespace,omitempty"`
@@ -298,7 +294,6 @@ func (o *options) try(ctx context.Context, results []doctor.Result) doctor.Resul
 	return result
 }
 
-// repair does what is safe, and reports whether it did anything.
 func (o *options) repair(ctx context.Context, results []doctor.Result) bool {
 	out := ui.New(o.streams.ErrOut, o.now.Now)
 	changed := false

@@ -10,10 +10,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 )
 
-// marks are how states are shown.
 type marks struct{ ok, wrong, skipped string }
 
-// unicodeMarks are marks for a terminal.
 func unicodeMarks() marks { return marks{"✓", "✗", "–"} }
 
 // asciiMarks are marks for a pipe, or for a terminal without UTF-8.
@@ -106,7 +104,6 @@ func printResults(w io.Writer, results []doctor.Result, m marks, style ui.Style)
 	return err
 }
 
-// line returns a finding as one line.
 func line(f doctor.Finding) string {
 	text := f.Detail
 	if f.Fix != "" && !strings.Contains(f.Detail, f.Fix) {

@@ -38,7 +38,6 @@ func withDisks(plan infra.Removals, disks []infra.Disk) infra.Removals {
 	return plan
 }
 
-// deletion returns the command that deletes disks in the location of one.
 func deletion(d infra.Disk, names ...string) string {
 	flag := "--zone="
 	if d.Regional {

@@ -25,7 +25,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/joblist"
 )
 
-// downFlags are the flags of down, as typed.
 type downFlags struct {
 	yes, profile, output string
 	force, deleteData    bool
@@ -307,7 +306,6 @@ func askForName(ctx context.Context, streams genericiooptions.IOStreams, name st
 	return nil
 }
 
-// removal is a plan for programs.
 type removal struct {
 	Project string         `json:"project"`
 	Zone    string         `json:"zone"`

@@ -5,7 +5,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 )
 
-// explainedData is an input of the job.
 type explainedData struct {
 	// Name is the argument that becomes the path, Mount the path itself: one of them is null.
 	Name   *string `json:"name"`

@@ -67,7 +67,6 @@ type explainedAccelerator struct {
 	network       string
 }
 
-// explainedBundle is the packaged code.
 type explainedBundle struct {
 	Root string `json:"root"`
 	// Entry is the file to run, relative to Root.
@@ -78,7 +77,6 @@ type explainedBundle struct {
 	LeftOut []string `json:"leftOut"`
 }
 
-// explainedFile is one file of the bundle.
 type explainedFile struct {
 	Path string `json:"path"`
 	Size int64  `json:"size"`

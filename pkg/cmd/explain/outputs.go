@@ -43,7 +43,6 @@ func explainOutputs(s api.Spec) explainedOutputs {
 	return e
 }
 
-// sentence says what happens to the outputs.
 func (e explainedOutputs) sentence() string {
 	text := "the store"
 	if e.Dir != nil {

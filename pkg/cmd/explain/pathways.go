@@ -36,7 +36,6 @@ func explainPathways(s api.Spec) *explainedPathways {
 	return &e
 }
 
-// text describes the runtime.
 func (e explainedPathways) text() string {
 	version, kept := "the version that fits the job's JAX", "compiled programs are not kept"
 	if e.Version != nil {

@@ -62,7 +62,6 @@ func (e Explanation) Text(size func(int64) string, count func(n int, noun string
 	return b.String()
 }
 
-// processes says how often each host starts the call.
 func processes(number string) string {
 	if number == api.ProcessesAuto {
 		return "one for each GPU with PyTorch, one with JAX or without GPUs"
@@ -70,7 +69,6 @@ func processes(number string) string {
 	return number + " on each host, as torchrun starts them"
 }
 
-// onCluster says what a job gets on a cluster.
 func (e Explanation) onCluster(line func(what, format string, args ...any)) {
 	line("workload", "%s %s, namespace %s", e.Job.kind(), *e.Job.Name, text(e.Target.Namespace))
 	line("cluster", "%s", e.Target.cluster())
@@ -163,7 +161,6 @@ func (e Explanation) installed(size func(int64) string, count func(n int, noun s
 	return fmt.Sprintf("%s; %s; on %s", text, *i.How, *i.Base)
 }
 
-// name returns the image, or where it will be.
 func (i *explainedImage) name() string {
 	if i.Ref == nil {
 		return "in " + i.repository + ", with a name that is known when all requirements are"
@@ -223,7 +220,6 @@ func (j explainedJob) shownID() string {
 	return j.ID
 }
 
-// kind returns the kind of the workload's object.
 func (j explainedJob) kind() string {
 	if j.Backend.IsLeaderWorkerSet() {
 		return "LeaderWorkerSet"
@@ -300,7 +296,6 @@ func upTo(n int, one, more string) string {
 	return fmt.Sprintf("up to %d after %s", n, more)
 }
 
-// spread says how the inputs of a map are spread over pods.
 func (j explainedJob) spread(count func(n int, noun string) string) string {
 	if j.Backend == api.BackendLocal {
 		return count(j.Map.Inputs, "input") + ", one after the other"
@@ -342,7 +337,6 @@ func (e Explanation) hosts() string {
 	return count + ", as an Indexed Job: if one is lost, all fail"
 }
 
-// counted returns a number of chips or GPUs with its noun.
 func counted(n int, kind api.AcceleratorKind) string {
 	noun := "chip"
 	if kind == api.GPU {

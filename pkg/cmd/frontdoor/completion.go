@@ -109,7 +109,6 @@ func completions(words []string) string {
 	return matching(offers, word) + noFiles
 }
 
-// matching returns the lines that begin with a word.
 func matching(lines, word string) string {
 	all := slices.Collect(strings.Lines(lines))
 	return strings.Join(slices.DeleteFunc(all, func(l string) bool { return !strings.HasPrefix(l, word) }), "")
@@ -125,7 +124,6 @@ func printCompletion(p Process, args []string) (int, error) {
 	return 0, usageError(fmt.Sprintf("completion %q: expected install or no argument; for the shell's script, use kubectl's own (kubectl completion bash)", args[0]))
 }
 
-// completionGuide returns what enables completion, for all shells.
 func completionGuide() string {
 	return fmt.Sprintf(`Completion of %q uses kubectl's own. It takes two steps, once:
 

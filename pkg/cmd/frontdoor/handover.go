@@ -8,7 +8,6 @@ import (
 	"path/filepath"
 )
 
-// handOver replaces this process with the named binary.
 func (p Process) handOver(binary string, args []string) (int, error) {
 	path, err := p.find(binary)
 	if err != nil {

@@ -118,7 +118,6 @@ func (n installation) chooseDirectory(first string) string {
 	return first
 }
 
-// fileName returns the name of the file for completion.
 func (n installation) fileName() string {
 	if n.goos == "windows" {
 		return completionName + ".exe"

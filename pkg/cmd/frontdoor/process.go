@@ -102,7 +102,6 @@ func (p Process) answer() (int, error) {
 
 func isHelp(arg string) bool { return arg == "-h" || arg == "--help" }
 
-// usageError is an error in the command line.
 type usageError string
 
 func (e usageError) Error() string { return string(e) }

@@ -47,7 +47,6 @@ const examples = `  # the menu
   # the same for a cluster that is not in Google Cloud
   kubectl kinetic init connect --context kind-dev --store gs://my-bucket --yes`
 
-// setup is one run of init.
 type setup struct {
 	streams    genericiooptions.IOStreams
 	now        clock.PassiveClock
@@ -157,7 +156,6 @@ func (s *setup) askPlace(ctx context.Context) error {
 		profilecmd.Question{What: "name of the new cluster", Value: config.DefaultCluster, From: where.From.Cluster, Flag: &t.Cluster})
 }
 
-// upArguments returns the arguments for `kubectl kinetic up`.
 func (s *setup) upArguments() []string {
 	var args []string
 	for _, name := range []string{"kubeconfig", "project", "zone", "cluster", "namespace", "profile-name"} {

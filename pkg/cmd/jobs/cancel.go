@@ -110,7 +110,6 @@ func (c *command) previewCancel(ctx context.Context, found []*job.Job, out answe
 	return err
 }
 
-// endedAlready reports that there is nothing to cancel.
 func (c *command) endedAlready(j *job.Job, s api.Status) {
 	fmt.Fprintf(c.streams.ErrOut, "job %s has ended already: %s\n", j.ID(), s.Word())
 }
@@ -123,7 +122,6 @@ func (c *command) confirmCancel(ctx context.Context, found []*job.Job) error {
 	return cli.Confirm(ctx, c.streams, human.Count(len(found), "job")+" would be cancelled", "nothing was cancelled")
 }
 
-// listToCancel writes jobs as rows.
 func listToCancel(w io.Writer, found []*job.Job) error {
 	columns := ui.Columns("id", "function")
 	columns[0].Short = store.ShortID

@@ -14,7 +14,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
-// printPreview prints which jobs a cleanup would remove.
 func (o *cleanupOptions) printPreview(found []jobState) error {
 	if err := o.listPreview(found); err != nil {
 		return err
@@ -42,7 +41,6 @@ func (o *cleanupOptions) listPreview(found []jobState) error {
 	return o.answer(items, false)
 }
 
-// table writes jobs as rows.
 func (o *cleanupOptions) table(w io.Writer, found []jobState) error {
 	columns := ui.Columns("id", "status", "function", "age")
 	columns[0].Short = store.ShortID
@@ -116,7 +114,6 @@ func (o *cleanupOptions) parts() string {
 	return text
 }
 
-// going returns the names of those parts.
 func (o *cleanupOptions) going() []string {
 	going := []string{}
 	for _, p := range []struct {

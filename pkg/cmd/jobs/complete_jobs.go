@@ -71,7 +71,6 @@ func (f *jobFlags) typedJob(sub *cobra.Command, args []string) *job.Job {
 	return j
 }
 
-// hostNumbers returns the numbers of a job's hosts.
 func hostNumbers(j *job.Job) []string {
 	var hosts []string
 	for n := range max(j.Handle.Hosts, 1) {

@@ -108,7 +108,6 @@ func (c *command) forwardTo(ctx context.Context, j *job.Job, port int) error {
 	return report.Settle(ctx, c.streams.ErrOut, j, status)
 }
 
-// session connects a debugger to one job.
 type session struct {
 	*command
 	job      *job.Job
@@ -145,7 +144,6 @@ func listen(port int) (net.Listener, error) {
 	return l, nil
 }
 
-// seen returns a function that says what the job waits for.
 func (s *session) seen() func(api.Status) {
 	begun := false
 	return func(status api.Status) {
@@ -212,7 +210,6 @@ func (c *command) printAddress(ctx context.Context, j *job.Job, port int, worksp
 	return printLaunch(c.streams.Out, entry)
 }
 
-// debugAddress is what debug prints with -o json.
 type debugAddress struct {
 	ID string `json:"id"`
 	address

@@ -234,7 +234,6 @@ func hostCount(h api.Handle, there []api.Host) string {
 // fewHosts is how many hosts get a row each, at most. If there are more, equal ones share a row.
 const fewHosts = 8
 
-// printHosts prints what the hosts do, and on which nodes they are.
 func printHosts(out io.Writer, hosts []api.Host) error {
 	w := printers.GetNewTabWriter(out)
 	for _, same := range groups(hosts) {
@@ -245,7 +244,6 @@ func printHosts(out io.Writer, hosts []api.Host) error {
 	return w.Flush()
 }
 
-// printParts prints what the parts of the Pathways runtime do, and on which nodes they are.
 func printParts(out io.Writer, parts []api.Part) error {
 	if len(parts) == 0 {
 		return nil

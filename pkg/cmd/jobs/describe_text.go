@@ -172,7 +172,6 @@ func describePlace(row addRow, d job.Description, costs price.Meter) {
 	}
 }
 
-// describeStored prints what the store has of a job.
 func describeStored(out io.Writer, row addRow, j *job.Job, d job.Description) {
 	h := d.Handle
 	row("Store", "%s/%s", j.Store.URL(), h.JobID)

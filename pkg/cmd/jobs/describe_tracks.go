@@ -16,7 +16,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
-// signs draw the phases of job.PhaseNames in a terminal.
 func signs() []string { return []string{"·", "░", "▒", "█", "▓"} }
 
 // pipedBar is the width of a bar that is not printed to a terminal.
@@ -90,7 +89,6 @@ func (t tracks) print(out io.Writer) error {
 	return err
 }
 
-// took returns how long a track was in a phase.
 func took(track job.Track, name string) time.Duration {
 	var sum time.Duration
 	for _, p := range track.Phases {

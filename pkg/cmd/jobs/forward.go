@@ -50,7 +50,6 @@ func (c *command) forward() *cobra.Command {
 	}, own, c.choice.Section())
 }
 
-// splitPorts returns the IDs and the ports of a command line.
 func (c *command) splitPorts(sub *cobra.Command, args []string) (ids []string, ports backend.Ports, err error) {
 	if len(args) == 0 || len(args) == 1 && !c.choice.Any() {
 		return nil, ports, cli.Usagef("%s takes a job and a port, as in %[1]s ID 6006; list jobs with kubectl kinetic jobs list", sub.CommandPath())
@@ -60,7 +59,6 @@ func (c *command) splitPorts(sub *cobra.Command, args []string) (ids []string, p
 	return args[:last], ports, cli.Usage(err)
 }
 
-// forwardOptions are the options of forward.
 type forwardOptions struct {
 	*command
 	hostFlags
@@ -103,7 +101,6 @@ func (o *forwardOptions) run(ctx context.Context) error {
 	return o.forwardTo(ctx, j, host, tunnel)
 }
 
-// here says where a port of a job of this machine is.
 func (o *forwardOptions) here(ctx context.Context, j *job.Job) error {
 	if err := mustRun(ctx, j, portToForward); err != nil {
 		return err
@@ -158,7 +155,6 @@ func (o *forwardOptions) forwardTo(ctx context.Context, j *job.Job, host *backen
 	return report.Settle(ctx, o.streams.ErrOut, j, status)
 }
 
-// forwardedAddress is what forward prints with -o json.
 type forwardedAddress struct {
 	ID string `json:"id"`
 	address

@@ -21,7 +21,6 @@ import (
 // noIndex says that --index was not given.
 const noIndex = -1
 
-// indexVar adds --index to the flags of a command.
 func indexVar(flags *pflag.FlagSet, index *int) {
 	*index = noIndex
 	cli.NumberVar(flags, index, 0, cli.Unbounded, "index", "Only input `NUMBER` of a map, counted from 0.")
@@ -53,7 +52,6 @@ func inputStatus(ctx context.Context, j *job.Job, index int) (api.Status, error)
 	return statusOf(r), nil
 }
 
-// statusOf returns the status of an input that has a result.
 func statusOf(r api.Result) api.Status {
 	s := api.Status{State: api.Succeeded, Reason: api.Completed, Attempt: r.Attempt, Started: r.Started, Finished: r.Finished}
 	if !r.OK {

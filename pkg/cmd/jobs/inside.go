@@ -15,7 +15,6 @@ import (
 // hostFlags choose one host of a job, or the pod of an input of a map.
 type hostFlags struct{ host, index int }
 
-// addTo adds the flags to those of a command.
 func (f *hostFlags) addTo(c *command, own cli.Section) {
 	cli.NumberVar(own.Flags, &f.host, 0, cli.Unbounded, "host", "Number of the `HOST`, from 0.")
 	own.Completions["host"] = c.choice.CompleteHostNumbers

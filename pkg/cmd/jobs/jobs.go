@@ -13,7 +13,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 )
 
-// command is shared by the sub-commands.
 type command struct {
 	streams genericiooptions.IOStreams
 	clock   clock.PassiveClock
@@ -54,7 +53,6 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	return root
 }
 
-// finish adds to a sub-command the flags that all have, and completion of ids.
 func (c *command) finish(sub *cobra.Command, sections ...cli.Section) *cobra.Command {
 	cli.AddSections(sub, append(sections, c.choice.ConnectionSection())...)
 	if sub.ValidArgsFunction == nil {

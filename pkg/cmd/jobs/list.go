@@ -108,7 +108,6 @@ func (f *listFlags) toOptions(c *command, _ []string) (*listOptions, error) {
 			now: func() time.Time { return registry.Time(c.clock.Now()) }, out: c.streams.Out, style: ui.Detect(c.streams.Out)}}, nil
 }
 
-// check checks the flags that have to do with the output, and returns the columns of -o custom-columns.
 func (f *listFlags) check() ([]customColumn, error) {
 	var custom []customColumn
 	if spec, found := strings.CutPrefix(f.output, customPrefix); found {
@@ -134,7 +133,6 @@ func (f *listFlags) check() ([]customColumn, error) {
 	return custom, nil
 }
 
-// level returns what has to be read for the output.
 func (f *listFlags) level() api.ListLevel {
 	switch f.output {
 	case "", "name":
@@ -173,7 +171,6 @@ func (o *listOptions) run(ctx context.Context) error {
 	return errors.Join(err, unread)
 }
 
-// show prints jobs in the form of --output.
 func (o *listOptions) show(ctx context.Context, entries []api.JobSummary) error {
 	if o.output == resultsFormat {
 		return o.results(ctx, entries)

@@ -16,7 +16,6 @@ import (
 // customPrefix begins the value of --output that names columns, as kubectl's.
 const customPrefix = "custom-columns="
 
-// customColumn is a column of -o custom-columns.
 type customColumn struct {
 	header string
 	path   *jsonpath.JSONPath

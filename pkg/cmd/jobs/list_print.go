@@ -80,7 +80,6 @@ func (p *entryPrinter) items(entries []api.JobSummary) []item {
 	return items
 }
 
-// costs returns the meter at this moment.
 func (p *entryPrinter) costs() price.Meter {
 	m := p.meter
 	m.Now = p.now()
@@ -106,14 +105,12 @@ func (p *entryPrinter) rows(entries []api.JobSummary) error {
 	return p.table.Flush()
 }
 
-// holds reports whether a job has ended and still holds its hosts.
 func holds(e api.JobSummary) bool { return e.Status.UnreleasedHosts != "" }
 
 // usualID is the length that most ids don't exceed: 23 characters of it are the time and
 // the digits that make an id unique.
 const usualID = 40
 
-// column is one of a list.
 type column struct {
 	ui.Column
 	cell func(api.JobSummary) string
@@ -174,7 +171,6 @@ func (p *entryPrinter) labelColumns() []column {
 	return columns
 }
 
-// begin begins a table with these columns.
 func (p *entryPrinter) begin(columns []column) {
 	p.shown = columns
 	all := make([]ui.Column, len(columns))

@@ -72,13 +72,11 @@ func (c *command) tail() *cobra.Command {
 	}, own, c.choice.Section())
 }
 
-// hostVar adds --host to the flags of a command.
 func (c *command) hostVar(own cli.Section, f *logFlags) {
 	own.Completions["host"] = c.choice.CompleteHosts
 	own.Flags.StringVar(&f.host, "host", "all", "Print the log of `HOST`: all, a number, or with the Pathways runtime rm, proxy or worker-N, which -f follows until that log ends, as at a restart.")
 }
 
-// logOptions are the options of logs and tail.
 type logOptions struct {
 	*command
 	logs.Options
@@ -159,7 +157,6 @@ func (o *logOptions) ofInput(err error) error {
 	return err
 }
 
-// printLog prints the log of a job.
 func (o *logOptions) printLog(ctx context.Context, j *job.Job) error {
 	if o.part != "" {
 		return o.printPart(ctx, j)

@@ -15,7 +15,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job/logs"
 )
 
-// printPart prints the log of a part of the Pathways runtime.
 func (o *logOptions) printPart(ctx context.Context, j *job.Job) error {
 	parts := j.Handle.Pathways.Parts()
 	switch {
@@ -62,7 +61,6 @@ type labelled struct {
 	line  []byte // that has not ended
 }
 
-// Write implements io.Writer.
 func (l *labelled) Write(text []byte) (int, error) {
 	l.line = append(l.line, text...)
 	i := bytes.LastIndexByte(l.line, '\n') + 1

@@ -73,7 +73,6 @@ func (c *command) outputs() *cobra.Command {
 	return c.finish(sub, own, c.choice.Section())
 }
 
-// runOutputs does what a verb says with the outputs of a job.
 func (c *command) runOutputs(ctx context.Context, parsed outputArgs, output string, rm outputRemoval) error {
 	// formats are the values of -o for each verb.
 	formats := map[string][]string{"ls": {"wide", "json", "name"}, "cp": {"json"}, "rm": {"json"}}
@@ -192,7 +191,6 @@ func (c *command) workOnOutputs(ctx context.Context, j *job.Job, dir *outputs.Di
 	return report.PrintJSON(c.streams.Out, copiedOutputs{dest, done.Files, done.Bytes, done.Same})
 }
 
-// copiedOutputs is what cp prints with -o json.
 type copiedOutputs struct {
 	To    string `json:"to"`
 	Files int    `json:"files"`

@@ -13,7 +13,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job/outputs"
 )
 
-// outputRemoval has the flags of rm.
 type outputRemoval struct{ all, yes, force bool }
 
 // check checks the flags against the rest of the command line.
@@ -27,7 +26,6 @@ func (r outputRemoval) check(a outputArgs) error {
 	return nil
 }
 
-// removeOutputs deletes the outputs at or below paths, or all.
 func (c *command) removeOutputs(ctx context.Context, j *job.Job, dir *outputs.Dir, format string, paths []string, r outputRemoval) error {
 	if r.all && dir.Shared() {
 		return cli.Usagef("--all: job %s has the --output-dir %s, where other jobs may have written, too: name what to delete", j.ID(), dir.URL())
@@ -110,7 +108,6 @@ func (c *command) confirmOutputRemoval(ctx context.Context, dir *outputs.Dir, fi
 	return cli.Confirm(ctx, c.streams, question, "nothing was deleted")
 }
 
-// outputAmount says how many files there are, and how large they are.
 func outputAmount(files []outputs.File) string {
 	return human.Count(len(files), "file") + ", " + human.Bytes(outputBytes(files))
 }

@@ -53,7 +53,6 @@ func (c *command) prune() *cobra.Command {
 	}, own)
 }
 
-// pruneOptions are the options of prune.
 type pruneOptions struct {
 	*command
 	pruneFlags
@@ -118,12 +117,10 @@ func (o *pruneOptions) find(ctx context.Context, s store.Store) (*prune.Plan, er
 	return prune.Find(ctx, s, unused, o.withOutputs)
 }
 
-// wouldDelete returns how much a plan deletes.
 func wouldDelete(url string, plan *prune.Plan) string {
 	return fmt.Sprintf("%s, %s, would be deleted from %s", human.Count(plan.Objects, "object"), human.Bytes(plan.Bytes), url)
 }
 
-// pruned is what prune prints with -o json.
 type pruned struct {
 	Store string `json:"store"`
 	// Deleted is false if nothing was to be deleted, or with --dry-run.
@@ -183,7 +180,6 @@ func (o *pruneOptions) confirm(ctx context.Context, url string, plan *prune.Plan
 	return cli.Confirm(ctx, o.streams, question, "nothing was deleted")
 }
 
-// delete carries a plan out.
 func (o *pruneOptions) delete(ctx context.Context, url string, plan *prune.Plan) error {
 	removal := report.NewRemoval(ui.New(o.streams.ErrOut, o.clock.Now))
 	show := removal.OfJob()

@@ -57,7 +57,6 @@ func (c *command) result() *cobra.Command {
 	}, own, c.choice.Section())
 }
 
-// resultOptions are the options of result.
 type resultOptions struct {
 	*command
 	args         []string

@@ -57,7 +57,6 @@ func (c *command) shell() *cobra.Command {
 	}, own, c.choice.Section())
 }
 
-// split returns the ID and the words of the command.
 func (f *shellFlags) split(args []string) (ids, command []string) {
 	if f.dash < 0 {
 		return args, nil
@@ -65,7 +64,6 @@ func (f *shellFlags) split(args []string) (ids, command []string) {
 	return args[:f.dash], args[f.dash:]
 }
 
-// shellOptions are the options of shell.
 type shellOptions struct {
 	*command
 	hostFlags
@@ -169,7 +167,6 @@ func (s *remoteShell) run(ctx context.Context) error {
 	return nil
 }
 
-// endedWith returns the error for a program that has ended with its container.
 func (s *remoteShell) endedWith(ctx context.Context, code int) error {
 	if code == 0 {
 		code = cli.ExitFailed
@@ -207,10 +204,8 @@ func (s *remoteShell) stream(ctx context.Context) (int, error) {
 	return code, err
 }
 
-// queue passes on the sizes of a terminal.
 type queue struct{ term.TerminalSizeQueue }
 
-// Next implements remotecommand.TerminalSizeQueue.
 func (q queue) Next() *remotecommand.TerminalSize {
 	size := q.TerminalSizeQueue.Next()
 	return (*remotecommand.TerminalSize)(size)

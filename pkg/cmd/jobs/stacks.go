@@ -55,7 +55,6 @@ func (c *command) stacks() *cobra.Command {
 	}, own, c.choice.Section())
 }
 
-// stacksOptions are the options of stacks.
 type stacksOptions struct {
 	*command
 	stacksFlags
@@ -100,7 +99,6 @@ func (o *stacksOptions) number(j *job.Job) (int, error) {
 	return h.of(j)
 }
 
-// askHere asks a job of this machine.
 func askHere(ctx context.Context, j *job.Job) (hosts []job.StackHost, workspace string, err error) {
 	state, err := local.StateDir()
 	if err != nil {
@@ -150,7 +148,6 @@ const (
 	askTime = time.Minute
 )
 
-// askPods asks the hosts of a job in the cluster, or one of them.
 func (o *stacksOptions) askPods(ctx context.Context, j *job.Job, number int) ([]job.StackHost, error) {
 	detail, err := j.Backend.Inspect(ctx, j.Handle, false)
 	if err != nil {
@@ -204,7 +201,6 @@ func askPod(ctx context.Context, way *backend.Host, pod api.Host) (job.StackHost
 	return h, nil
 }
 
-// stacksJSON is what stacks prints with -o json.
 type stacksJSON struct {
 	ID     string            `json:"id"`
 	Hosts  []job.StackHost   `json:"hosts"`

@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 )
 
-// stacksText writes stacks for people.
 type stacksText struct {
 	job       api.Handle
 	workspace string // the package root where the call runs

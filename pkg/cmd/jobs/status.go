@@ -36,7 +36,6 @@ func (c *command) status() *cobra.Command {
 	}, own, c.choice.Section())
 }
 
-// statusOptions are the options of status.
 type statusOptions struct {
 	*command
 	args  []string
@@ -113,7 +112,6 @@ func (o *statusOptions) printAll(ctx context.Context, jobs []*job.Job, failed []
 	return report.Errors(o.streams.ErrOut, max(len(jobs)+len(failed), 2), append(failed, errs...))
 }
 
-// statusJSON is a status for programs.
 type statusJSON struct {
 	ID string `json:"id"`
 	api.Status

@@ -72,7 +72,6 @@ func typedOutside(own, all *pflag.FlagSet) []string {
 	return typed
 }
 
-// topOptions are the options of top.
 type topOptions struct {
 	*command
 	filter      job.Filter
@@ -114,10 +113,8 @@ func (f *topFlags) toOptions(c *command, _ []string) (*topOptions, error) {
 	return o, nil
 }
 
-// noticeWriter passes on the newest line.
 type noticeWriter chan string
 
-// Write implements io.Writer.
 func (w noticeWriter) Write(line []byte) (int, error) {
 	select {
 	case <-w: // which nobody has read

@@ -63,7 +63,6 @@ func (s *topScreen) press(ctx context.Context, key *tcell.EventKey) error {
 	return nil
 }
 
-// letter handles the key of a letter.
 func (s *topScreen) letter(ctx context.Context, key rune) error {
 	switch key {
 	case 'q', 'Q':
@@ -89,7 +88,6 @@ func (s *topScreen) letter(ctx context.Context, key rune) error {
 	return nil
 }
 
-// confirmCancel asks whether a job is to be cancelled.
 func (s *topScreen) confirmCancel(row top.Row) error {
 	if row.Entry.State.Ended() {
 		return fmt.Errorf("job %s has ended already: %s", row.ID, row.Entry.Word())
@@ -100,7 +98,6 @@ func (s *topScreen) confirmCancel(row top.Row) error {
 	return nil
 }
 
-// cancelJob cancels a job, and shows what is said of that.
 func (s *topScreen) cancelJob(ctx context.Context, row top.Row) {
 	s.model.Notice = "cancelling " + row.ID
 	line := s.child(row, "cancel", "--yes")

@@ -22,7 +22,6 @@ const askedOnce = 25
 // lookAgain is how long to wait when no more questions may be asked at the moment.
 const lookAgain = 50 * time.Millisecond
 
-// printOnce prints the rows as they are now.
 func (o *topOptions) printOnce(ctx context.Context) error {
 	entries, unread := o.source.registry.Entries(ctx, o.filter, api.ListReasons)
 	if len(entries) == 0 && unread != nil {
@@ -74,7 +73,6 @@ func (o *topOptions) askOnce(ctx context.Context) {
 	}
 }
 
-// printRows prints a table.
 func (o *topOptions) printRows(rows []top.Row) error {
 	if len(rows) == 0 {
 		_, err := fmt.Fprintln(o.streams.ErrOut, o.model.Empty)
@@ -99,7 +97,6 @@ func (o *topOptions) printRows(rows []top.Row) error {
 	return table.Flush()
 }
 
-// topItem is a job as programs read it.
 type topItem struct {
 	price.Entry
 	Phase    string `json:"phase,omitempty"`
@@ -110,7 +107,6 @@ type topItem struct {
 	PerHost []topHost `json:"perHost,omitempty"`
 }
 
-// topHost is a host as programs read it.
 type topHost struct {
 	api.Host
 	Phase    string `json:"phase,omitempty"`
@@ -119,7 +115,6 @@ type topHost struct {
 	Use api.Use `json:"use,omitzero"`
 }
 
-// printItems prints a list for programs.
 func (o *topOptions) printItems(rows []top.Row) error {
 	meter := o.model.Meter
 	meter.Now = o.now()

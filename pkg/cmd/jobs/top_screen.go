@@ -148,7 +148,6 @@ func (s *topScreen) ask(ctx context.Context) {
 	}
 }
 
-// draw draws the screen.
 func (s *topScreen) draw() {
 	s.drawn = time.Now()
 	width, height := s.screen.Size()

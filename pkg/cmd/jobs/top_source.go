@@ -36,7 +36,6 @@ type topSource struct {
 	answers            chan topAnswer
 }
 
-// topAnswer is the answer to a question.
 type topAnswer struct {
 	top.Ask
 	line string
@@ -165,7 +164,6 @@ func (s *topSource) take(m *top.Model, a topAnswer) {
 	}
 }
 
-// topUses is the answer of the metrics API.
 type topUses struct {
 	of  map[kube.PodName]api.Use
 	err error

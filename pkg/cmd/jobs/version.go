@@ -23,7 +23,6 @@ import (
 // versionTimeout limits the time that the cluster has to answer.
 const versionTimeout = time.Second
 
-// versionFlags are the flags of version, as typed.
 type versionFlags struct {
 	output, frontDoor string
 }
@@ -76,7 +75,6 @@ func (f *versionFlags) toOptions(streams genericiooptions.IOStreams, connection 
 	return &versionOptions{streams.Out, connection, f.output, versionTimeout}, nil
 }
 
-// versionOptions print what a cluster has.
 type versionOptions struct {
 	out        io.Writer
 	connection *connect.Flags
@@ -84,7 +82,6 @@ type versionOptions struct {
 	within     time.Duration
 }
 
-// clusterVersions is what version prints as JSON.
 type clusterVersions struct {
 	Context   string `json:"context,omitempty"`
 	Namespace string `json:"namespace,omitempty"`

@@ -45,7 +45,6 @@ func (c *command) wait() *cobra.Command {
 	}, own, c.choice.Section())
 }
 
-// waitOptions are the options of wait.
 type waitOptions struct {
 	*command
 	args    []string

@@ -98,7 +98,6 @@ func (c *command) completeWarm(sub *cobra.Command, args []string, word string) (
 	return ids, directive
 }
 
-// warmHosts lists the warm hosts of the namespace.
 func (c *command) warmHosts(ctx context.Context) (*kube.Cluster, []kube.WarmHost, error) {
 	where, err := c.choice.Connection.ResolveJobs()
 	if err != nil {
@@ -163,7 +162,6 @@ func chooseHosts(all []kube.WarmHost, words []string, mine bool) ([]kube.WarmHos
 	return chosen, nil
 }
 
-// endHosts ends hosts and the calls that run on them.
 func (c *command) endHosts(ctx context.Context, cluster *kube.Cluster, hosts []kube.WarmHost, output string) error {
 	errs := make([]error, len(hosts))
 	parallel.Each(job.Parallel, hosts, func(i int, host kube.WarmHost) {
@@ -190,7 +188,6 @@ func (c *command) endHosts(ctx context.Context, cluster *kube.Cluster, hosts []k
 	return report.Errors(c.streams.ErrOut, len(hosts), errs)
 }
 
-// listHosts asks the hosts what they do, and lists them.
 func (c *command) listHosts(ctx context.Context, config *rest.Config, cluster *kube.Cluster, hosts []kube.WarmHost, output string) error {
 	meter := connect.NewMeter(c.choice.Connection, c.streams.ErrOut, c.clock.Now())
 	items := make([]warmItem, len(hosts))
@@ -243,7 +240,6 @@ func warmTable(w io.Writer, style ui.Style, items []warmItem, now time.Time) err
 	return t.Flush()
 }
 
-// shortRuns shortens the ID of the call that runs.
 func shortRuns(cell string) string {
 	if id, isID := strings.CutPrefix(cell, runs); isID {
 		return runs + store.ShortID(id)

@@ -21,7 +21,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 )
 
-// addFlags are the flags of add, as typed.
 type addFlags struct {
 	accelerators                     []string
 	spot, flexStart, queued, compact bool

@@ -108,7 +108,6 @@ func existing(pools []*container.NodePool, wanted *container.NodePool) *containe
 	return wanted
 }
 
-// outcomeWord is the name of the phase for an outcome.
 func outcomeWord(outcome gke.Outcome) string {
 	if outcome == gke.Unchanged {
 		return "exists"
@@ -215,7 +214,6 @@ type result struct {
 	Accelerator api.Accelerator `json:"accelerator"`
 }
 
-// printResults prints what was done.
 func (o *addOptions) printResults(results []result) error {
 	switch o.output {
 	case "":
@@ -282,7 +280,6 @@ func (b *board) draw() {
 	b.progress.Show(text)
 }
 
-// end erases the line.
 func (b *board) end() {
 	b.mu.Lock()
 	defer b.mu.Unlock()

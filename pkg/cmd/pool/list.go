@@ -136,7 +136,6 @@ func (o *listOptions) run(ctx context.Context) error {
 	return o.print(rows)
 }
 
-// occupied reads the nodes and jobs of the cluster of a target.
 func (c *command) occupied(ctx context.Context, t config.Target) (map[string]joblist.Pool, error) {
 	if t.Context == "" && t.From.Context == "" {
 		return nil, fmt.Errorf("the kubeconfig has no context for the cluster: get one with: gcloud container clusters get-credentials %s --location=%s --project=%s", t.Cluster, t.Zone, t.Project)
@@ -201,7 +200,6 @@ func (o *listOptions) print(rows []row) error {
 	return cli.Write(o.streams.Out, o.output, listed)
 }
 
-// printTable prints the pools, and where the prices are from.
 func (o *listOptions) printTable(rows []row) error {
 	if o.autopilot {
 		fmt.Fprintf(o.streams.ErrOut, "cluster %s is in Autopilot mode, which makes nodes for each job by itself: it needs no node pools\n", o.cluster.Name)

@@ -30,7 +30,6 @@ cluster in GKE makes when a job needs them, and removes when none does.
 Exit codes: 0 it was done; 1 it failed; 2 the command line is wrong, and nothing was
 changed; 130 interrupted: started operations continue.`
 
-// command is shared by the sub-commands.
 type command struct {
 	streams    genericiooptions.IOStreams
 	clock      clock.PassiveClock
@@ -61,7 +60,6 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	return root
 }
 
-// finish adds to a sub-command the flags that all have.
 func (c *command) finish(sub *cobra.Command, sections ...cli.Section) *cobra.Command {
 	cli.AddSections(sub, append(sections, c.connection.Section())...)
 	return sub
@@ -92,7 +90,6 @@ func (c *command) client(ctx context.Context, cluster gke.Cluster) (*gke.Client,
 	return gke.New(ctx, access, cluster)
 }
 
-// find returns a node pool by its name.
 func find(pools []*container.NodePool, cluster gke.Cluster, name string) (*container.NodePool, error) {
 	i := slices.IndexFunc(pools, func(p *container.NodePool) bool { return p.Name == name })
 	if i >= 0 {
@@ -121,7 +118,6 @@ func (c *command) interrupted(ctx context.Context, err error) error {
 	return &cli.Error{Code: cli.ExitInterrupted, Kind: api.KindInterrupted, Next: look, Err: errors.New(text)}
 }
 
-// completeNames offers the names of node pools.
 func (c *command) completeNames(cmd *cobra.Command, args []string, _ string) ([]string, cobra.ShellCompDirective) {
 	pools, _ := cli.Promptly(cmd.Context(), func(ctx context.Context) ([]*container.NodePool, error) {
 		cluster, _, err := c.cluster()
@@ -153,7 +149,6 @@ func (c *command) first(ctx context.Context, errs []error) error {
 	return errors.Join(errs...)
 }
 
-// describe returns what a node pool has, in a line.
 func describe(p *container.NodePool) string {
 	limits := gke.Limits(p)
 	a, ok := gke.Shape(p)

@@ -128,7 +128,6 @@ func (c *command) delete(ctx context.Context, client *gke.Client, names, left []
 	return c.first(ctx, errs)
 }
 
-// choose returns the pools that the command line names.
 func choose(pools []*container.NodePool, cluster gke.Cluster, names []string, f removeFlags) ([]*container.NodePool, error) {
 	var chosen []*container.NodePool
 	for _, name := range names {
@@ -162,7 +161,6 @@ func (c *command) refuse(ctx context.Context, chosen []*container.NodePool, t co
 	return nil
 }
 
-// ids returns the IDs of jobs.
 func ids(jobs []joblist.Ref, separator string) string {
 	var all []string
 	for _, j := range jobs {
@@ -179,7 +177,6 @@ func namesOf(pools []*container.NodePool) []string {
 	return names
 }
 
-// question says what would be removed.
 func question(cluster gke.Cluster, chosen []*container.NodePool, left []string) string {
 	var parts []string
 	if len(chosen) > 0 {

@@ -24,7 +24,6 @@ const setExamples = `  # keep two machines ready
   # back to none while no job runs, and at most 20
   kubectl kinetic pool set gpu-l4-1-4197 --min-nodes 0 --max-nodes 20`
 
-// setFlags are the flags of set, as typed.
 type setFlags struct {
 	size   gke.Size
 	yes    bool

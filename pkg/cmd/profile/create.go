@@ -27,7 +27,6 @@ the kubeconfig, and a store.
 
 The first profile becomes the current one.`
 
-// creation is the command `profile create`.
 type creation struct {
 	*command
 	connection *connect.Flags
@@ -142,12 +141,10 @@ func (c *creation) startFrom(old config.Profile) {
 	}
 }
 
-// exists is the error for the name of an existing profile.
 func exists(name string) error {
 	return fmt.Errorf("profile %s: a profile of that name exists: use --force to replace it", name)
 }
 
-// profile returns the profile of a place.
 func (c *creation) profile(name string, where config.Target) config.Profile {
 	p := Of(name, where)
 	// The store stays also if the profile is for another cluster now: nobody typed another store.

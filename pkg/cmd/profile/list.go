@@ -147,7 +147,6 @@ func (c *command) find(file config.ProfileFile, name string) (config.Profile, er
 	return p, nil
 }
 
-// say prints a line for people.
 func (c *command) say(line string) { fmt.Fprintln(c.streams.ErrOut, ui.Clean(line)) }
 
 // warnOfVariable says that the current profile is not the one that counts in this shell.

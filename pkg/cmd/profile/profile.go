@@ -36,7 +36,6 @@ const examples = `  # a profile of the cluster that kubectl uses now
 // nameFormat is a format of --output besides those of package document.
 const nameFormat = "name"
 
-// command is what the sub-commands have in common.
 type command struct {
 	streams genericiooptions.IOStreams
 	env     func(string) string
@@ -63,7 +62,6 @@ func newCommand(streams genericiooptions.IOStreams) *command {
 	return &command{streams: streams, env: os.Getenv}
 }
 
-// outputSection has the flag --output.
 func (c *command) outputSection() cli.Section {
 	own := cli.NewSection("Flags")
 	own.Flags.StringVarP(&c.output, "output", "o", "", "Output `FORMAT`: json, yaml or name.")

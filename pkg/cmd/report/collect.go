@@ -77,13 +77,11 @@ func (c *Cleanup) Set(s string) error {
 	return nil
 }
 
-// String implements pflag.Value.
 func (c *Cleanup) String() string { return string(*c) }
 
 // Type implements pflag.Value.
 func (c *Cleanup) Type() string { return "cleanup" }
 
-// removes reports whether anything is deleted.
 func (c Cleanup) removes() bool { return c == RemoveWorkload || c == DeleteResult }
 
 // apply deletes what c says of a job. It returns an error, or nil, for each part. seen is
@@ -143,7 +141,6 @@ func resultDeleted(j *job.Job) error {
 	return deleted(j, why)
 }
 
-// deleted returns the error for a job whose result or values were deleted.
 func deleted(j *job.Job, why string) error {
 	return &cli.Error{Code: cli.ExitFailed, Kind: api.KindMissingResult, Next: describe(j),
 		Err: fmt.Errorf("job %s succeeded, but %s", j.ID(), why)}
@@ -189,7 +186,6 @@ func pickled(ctx context.Context, j *job.Job) error {
 	return &job.PickleError{ID: j.ID(), URL: url}
 }
 
-// destination is where a value is written.
 type destination struct {
 	w    io.Writer
 	file *resultFile   // nil for standard output
@@ -252,7 +248,6 @@ func (d *destination) finish() error {
 	return d.complete()
 }
 
-// complete renames a file to its final name.
 func (d *destination) complete() error {
 	if d.file == nil {
 		return nil

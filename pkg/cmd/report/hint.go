@@ -17,7 +17,6 @@ func Hint(w io.Writer, id, text string) string {
 	return shortened(id, text)
 }
 
-// shortened returns a text whose commands have the short form of an ID.
 func shortened(id, text string) string {
 	command := regexp.MustCompile(`(kubectl kinetic jobs [a-z]+(?: -f)?|--map-resume|--resume-from) ` + regexp.QuoteMeta(id) + `\b`)
 	return command.ReplaceAllString(text, "$1 "+store.ShortID(id))

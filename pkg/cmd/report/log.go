@@ -80,7 +80,6 @@ type noter struct {
 	some *bool
 }
 
-// Write implements io.Writer.
 func (n *noter) Write(p []byte) (int, error) {
 	*n.some = true
 	return n.w.Write(p)

@@ -24,7 +24,6 @@ type logEvents struct {
 	lines []*display.Lines
 }
 
-// hostEvents are the events of a host.
 type hostEvents struct {
 	*logEvents
 	host, attempt int
@@ -40,7 +39,6 @@ func (l *logEvents) sink(host int) logs.Sink {
 	return logs.Sink{Streams: display.Streams{Out: out, Err: err}, Attempt: func(n int) { h.attempt = max(n, 1) }}
 }
 
-// close sends unfinished lines.
 func (l *logEvents) close() error {
 	var errs []error
 	for _, lines := range l.lines {

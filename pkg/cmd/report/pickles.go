@@ -47,7 +47,6 @@ type pickles struct {
 	lines *json.Encoder
 }
 
-// Take implements records.Consumer.
 func (p *pickles) Take(ctx context.Context, input int, r api.Result) (api.Result, error) {
 	at, err := p.Append(ctx, p.file, p.size, input, r)
 	if refused := new(verify.Error); errors.As(err, &refused) {

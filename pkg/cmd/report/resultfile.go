@@ -68,7 +68,6 @@ func (r *resultFile) openTemp() (*os.File, error) {
 	return file, nil
 }
 
-// complete syncs the file to disk and gives it its name.
 func (r *resultFile) complete() error {
 	if err := r.file.Sync(); err != nil && !errors.Is(err, syscall.EINVAL) { // a pipe or a device has nothing to sync
 		return err

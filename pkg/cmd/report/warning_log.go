@@ -36,7 +36,6 @@ const (
 	maxWarnings, warningBytes = 100, 16 << 10
 )
 
-// Write implements io.Writer.
 func (h *WarningLog) Write(b []byte) (int, error) {
 	for piece := range bytes.Lines(b) {
 		h.remember(piece)

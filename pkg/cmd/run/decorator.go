@@ -63,7 +63,6 @@ func unusedParameters(target string, given []call.Parameter, settled func(flag s
 	return []string{note}
 }
 
-// typed returns a flag with its value as one types it.
 func typed(flag, value string) string {
 	switch {
 	case flag == "accelerator":

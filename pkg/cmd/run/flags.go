@@ -18,7 +18,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 )
 
-// flags hold what was typed.
 type flags struct {
 	connection *connect.Flags
 	own        []*pflag.FlagSet // all but the connection's, where empty texts mean what they mean to kubectl
@@ -174,7 +173,6 @@ func (f *flags) addPlacement(fs *pflag.FlagSet) {
 	cli.DollarsVar(fs, &r.MaxCost, "max-cost", "End the call once all its attempts together have cost `AMOUNT` in US dollars, such as 5 or 2.50, at list prices.")
 }
 
-// addWarm adds the flags about warm hosts.
 func (f *flags) addWarm(fs *pflag.FlagSet) {
 	w := &f.request.KeepWarm
 	fs.StringVar(&f.keepWarm, "keep-warm", "", "Keep the pod for `DURATION[,LEVEL]` after the call, such as 10m, and reuse it for similar calls. LEVEL is preloaded (the default: packages of the last call are already imported), process (calls share a process, and what kinetic.keep holds there), or clean. Calls end after 24h unless --max-runtime is given. Default: KINETIC_KEEP_WARM, else the profile's.")

@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
 )
 
-// forwardedPorts returns the ports of --forward.
 func (f *flags) forwardedPorts(m mode) ([]backend.Ports, error) {
 	switch {
 	case len(f.forward) == 0:
@@ -56,7 +55,6 @@ func (o *options) openPorts(to destination) (*forwarding, error) {
 	return f, nil
 }
 
-// close closes the ports of this machine.
 func (f *forwarding) close() {
 	for _, tunnel := range f.tunnels {
 		tunnel.Close()

@@ -23,7 +23,6 @@ func hardware(s api.Spec, prices price.Table) string {
 	return text
 }
 
-// noteCost says how long a job that has ended held its accelerators.
 func (o *options) noteCost(j *job.Job, s api.Status) {
 	if !s.State.Ended() {
 		return

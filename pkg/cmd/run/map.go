@@ -47,7 +47,6 @@ func (o *options) showMap(ctx context.Context, j *job.Job, seen func(api.Status)
 	return outcome{status: end.Status, err: err, ofMap: end.Outcome}
 }
 
-// followMap writes the values of a map, with -o inputs beside the inputs.
 func (o *options) followMap(ctx context.Context, j *job.Job, out io.Writer, seen func(api.Status), progress func(records.MapProgress)) (report.MapEnd, error) {
 	results, inputs, err := report.Results(ctx, j, o.output == report.InputsFormat)
 	if err != nil {

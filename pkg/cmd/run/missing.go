@@ -37,7 +37,6 @@ func (o *options) noteMissing(j *job.Job, warnings *report.WarningLog) {
 	}
 }
 
-// project is what was sent of this machine.
 type project struct {
 	// cwd is where the command was typed, and root the package root.
 	cwd, root string

@@ -18,13 +18,11 @@ const (
 	modeWriteOverlay
 )
 
-// contacts reports whether the mode contacts the cluster.
 func (m mode) contacts() bool { return m == modeRun || m == modePrepare || m == modeServerDryRun }
 
 // submits reports whether the mode creates a job, which gets its own id.
 func (m mode) submits() bool { return m == modeRun || m == modePrepare }
 
-// mode returns the mode that the flags choose.
 func (f *flags) mode() (mode, error) {
 	modes := []mode{}
 	switch f.dryRun {

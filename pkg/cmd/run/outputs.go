@@ -41,7 +41,6 @@ func (o *options) settleWithOutputs(ctx context.Context, j *job.Job, end outcome
 	return settled
 }
 
-// fetchOutputs copies all outputs to the directory of --outputs.
 func (o *options) fetchOutputs(ctx context.Context, j *job.Job) error {
 	dir, err := outputs.Of(j)
 	if err != nil {

@@ -342,7 +342,6 @@ func (o *options) run(ctx context.Context) error {
 	return o.carryOut(ctx, planned, rendered, to)
 }
 
-// carryOut does with a plan what the mode says.
 func (o *options) carryOut(ctx context.Context, planned submit.Planned, rendered render.Rendered, to destination) error {
 	switch o.mode {
 	case modePrepare:

@@ -63,7 +63,6 @@ func (o *options) print(r render.Rendered, format, done string) error {
 	return nil
 }
 
-// explain prints what a run would do.
 func (o *options) explain(ctx context.Context, p submit.Planned) error {
 	e := explain.New(p, o.provider(ctx, p).Estimate(ctx, p.Environment), o.prices)
 	e.Job.Outputs.FetchTo = explain.Optional(o.wait.outputs)
@@ -77,7 +76,6 @@ func (o *options) explain(ctx context.Context, p submit.Planned) error {
 	return err
 }
 
-// overlay writes the kustomization to a directory.
 func (o *options) overlay(p submit.Planned) error {
 	files, err := render.Files(p.Spec, p.Overlay)
 	if err != nil {

@@ -49,7 +49,6 @@ type waiting struct {
 	attachment *local.Attachment
 }
 
-// destination is where a job goes.
 type destination struct {
 	registry job.Registry
 	// One of them creates the workload.
@@ -299,7 +298,6 @@ func (o *options) show(ctx context.Context, j *job.Job, seen func(api.Status)) o
 	return outcome{status: status, err: errors.Join(err, out.Close()), warnings: warnings}
 }
 
-// announce says what the job waits for, and that it runs.
 func (o *options) announce(t *report.StatusPrinter, j *job.Job, s api.Status) {
 	if j.Handle.Backend == api.BackendLocal && event.Of(o.streams.ErrOut) == nil { // people know that it runs once it exists
 		return
@@ -375,7 +373,6 @@ func (o *options) collect(ctx context.Context, j *job.Job, end outcome) error {
 	return report.Collect(ctx, streams, j, o.collection(end))
 }
 
-// collection says how the result is delivered.
 func (o *options) collection(end outcome) report.Collection {
 	return report.Collection{Status: end.status, Cleanup: o.wait.cleanup, WarningLog: end.warnings, File: o.wait.file,
 		Trust: verify.Verifier{Reports: backend.Reports(), Timeout: verify.DefaultPatience}}

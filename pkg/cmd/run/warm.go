@@ -33,7 +33,6 @@ const envKeepWarm = "KINETIC_KEEP_WARM" //nolint:gosec // a name, not a credenti
 // editTime is how long after an edit a file of a warm call is packed apart from the other files.
 const editTime = 12 * time.Hour
 
-// chooseKeepWarm reads --keep-warm, or its variable.
 func chooseKeepWarm(w *api.KeepWarm, text string, getenv func(string) string) error {
 	if text != "" {
 		return readKeepWarm(w, "--keep-warm", text)
@@ -194,7 +193,6 @@ func (r *warmRun) lastHost(ctx context.Context) candidate {
 	return candidate{}
 }
 
-// hasSecrets reports whether the secrets of a host have the values of the call's.
 func (r *warmRun) hasSecrets(host kube.WarmHost) bool {
 	return len(r.planned.Secrets) == 0 || r.planned.WarmSecrets(backend.WarmKeys().Recall(host.ID)) == host.Secrets
 }
@@ -209,7 +207,6 @@ func (r *warmRun) remember(host kube.WarmHost) {
 	_ = backend.WarmKeys().SetLast(warm.Reached{Server: config.Host, Host: host.Handle, Pod: pod.Name, UID: pod.UID})
 }
 
-// ask connects to a host and asks what it does.
 func (r *warmRun) ask(ctx context.Context, host kube.WarmHost) (*warm.Conn, warm.State, error) {
 	if conn, state := r.search.take(ctx, host.ID, r.clock.Now()); conn != nil {
 		return conn, state, nil
@@ -217,7 +214,6 @@ func (r *warmRun) ask(ctx context.Context, host kube.WarmHost) (*warm.Conn, warm
 	return r.dial(ctx, host)
 }
 
-// dial is ask on a new connection.
 func (r *warmRun) dial(ctx context.Context, host kube.WarmHost) (*warm.Conn, warm.State, error) {
 	config, err := r.connection.REST(r.target)
 	if err != nil {
@@ -248,7 +244,6 @@ func (r *warmRun) whyNone(hosts []kube.WarmHost) string {
 	return why
 }
 
-// say says which host runs the call.
 func (r *warmRun) say(host kube.WarmHost, state warm.State) {
 	text := "host " + host.ID
 	switch {
@@ -389,7 +384,6 @@ func (r *warmRun) begin(ctx context.Context) error {
 	}})
 }
 
-// tidy deletes what is left of hosts that have ended.
 func (r *warmRun) tidy(ctx context.Context) {
 	if err := r.to.cluster.DeleteEndedWarmSets(ctx, r.owner); err != nil && ctx.Err() == nil {
 		r.ui.Warn(fmt.Sprintf("could not delete warm hosts that have ended: %v", err))

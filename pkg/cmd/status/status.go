@@ -46,7 +46,6 @@ const statusExamples = `  kubectl kinetic status
   # what each person's jobs cost on spot capacity
   kubectl kinetic status -o json | jq -r '.cost.byPerson[] | [.person, .spot.usd] | @tsv'`
 
-// statusFlags are the flags of status, as typed.
 type statusFlags struct {
 	output string
 	days   int
@@ -95,7 +94,6 @@ func (f *statusFlags) check() error {
 	return nil
 }
 
-// status is what a cluster has.
 type status struct {
 	Project string `json:"project"`
 	Zone    string `json:"zone"`
@@ -121,7 +119,6 @@ type status struct {
 	Errors []string `json:"errors,omitempty"`
 }
 
-// poolStatus is a node pool.
 type poolStatus struct {
 	Name        string           `json:"name"`
 	Accelerator string           `json:"accelerator,omitempty"`
@@ -139,7 +136,6 @@ type poolStatus struct {
 	Basis        string   `json:"priceBasis,omitempty"`
 }
 
-// read reads all parts at once.
 func read(ctx context.Context, c *stack.Base, f *statusFlags) (status, error) {
 	names, err := stack.NamesOf("status", c.Connection)
 	if err != nil {

@@ -82,13 +82,11 @@ func (r *reading) unknown(what string, err error) error {
 	return fmt.Errorf("%s are not known: %w; to find the cause: kubectl kinetic doctor%s", what, err, r.flags())
 }
 
-// flags returns the flags that name the cluster.
 func (r *reading) flags() string {
 	n := r.e.Names
 	return gke.Cluster{Project: n.Project, Location: n.Zone, Name: n.Cluster}.Flags()
 }
 
-// Resources lists the jobs of all namespaces.
 func (r *reading) list(ctx context.Context, config *rest.Config) error {
 	all, err := joblist.Read(ctx, config, r.c.Connection.Notice)
 	if err != nil {

@@ -16,7 +16,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 )
 
-// write writes the status for people.
 func (s status) write(streams genericiooptions.IOStreams, label string) error {
 	out := streams.Out
 	var facts strings.Builder
@@ -85,7 +84,6 @@ func (s status) jobsText() string {
 	return running + " running, " + waiting + " waiting"
 }
 
-// nodesText says what the nodes cost.
 func (s status) nodesText() string {
 	switch {
 	case s.Autopilot:
@@ -131,7 +129,6 @@ func (s status) writePools(out io.Writer) error {
 	return pools.Flush()
 }
 
-// costText returns a line with the cost of jobs, and the days.
 func costText(c price.Breakdown) string {
 	days := fmt.Sprintf("from %s to %s UTC", c.From, c.To)
 	if c.Jobs == 0 {

@@ -26,7 +26,6 @@ type Ask struct {
 // perSecond is how many requests are made for rows.
 const perSecond = 5
 
-// question identifies an Ask.
 type question struct {
 	place Place
 	kind  Kind

@@ -74,7 +74,6 @@ func (m *Model) Columns(now time.Time) []Column {
 		Column{Header: "LAST LINE", Cell: Said})
 }
 
-// nameOf returns the ID of a job, or the number of a host.
 func nameOf(r Row) string {
 	if r.Host == WholeJob {
 		return r.ID
@@ -82,7 +81,6 @@ func nameOf(r Row) string {
 	return fmt.Sprintf("  host %d", r.Host)
 }
 
-// wordOf returns the state of a job or a host.
 func wordOf(r Row) string {
 	if r.Host == WholeJob {
 		return r.Entry.Word()
@@ -158,7 +156,6 @@ func percent(n *float64) string {
 	return strconv.FormatFloat(*n, 'f', 0, 64) + "%"
 }
 
-// limit returns the cost at which a job ends.
 func limit(e api.JobSummary) string {
 	if e.MaxCost <= 0 {
 		return ""

@@ -57,7 +57,6 @@ type Model struct {
 	height  int // of the rows on the last screen
 }
 
-// known is what is known of a job.
 type known struct {
 	entry api.JobSummary
 	gone  time.Time // when its workload was seen to be gone
@@ -157,7 +156,6 @@ func (m *Model) Rows(now time.Time) []Row {
 	return rows
 }
 
-// opened reports whether the hosts of a job are shown.
 func (m *Model) opened(key Key) bool {
 	return len(m.jobs[key].entry.Workload.Hosts) > 1 && m.Hosts != m.toggled[key]
 }

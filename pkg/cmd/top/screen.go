@@ -140,7 +140,6 @@ func headers(columns []Column, width int) Line {
 	return Line{Parts: []Part{{Text: cut(strings.Join(cells, strings.Repeat(" ", gap)), width), Dim: true}}}
 }
 
-// row lays out a row.
 func (m *Model) row(columns []Column, r Row, selected bool, width int) Line {
 	line, left := Line{Selected: selected}, width
 	for i, c := range columns {
@@ -161,7 +160,6 @@ func (m *Model) row(columns []Column, r Row, selected bool, width int) Line {
 	return line
 }
 
-// text returns the cell of a row in its width.
 func (c Column) text(r Row) string {
 	text := OneLine(c.Cell(r))
 	switch {
@@ -173,7 +171,6 @@ func (c Column) text(r Row) string {
 	return c.pad(text)
 }
 
-// pad makes a cell as wide as its column.
 func (c Column) pad(text string) string {
 	text = cut(text, c.width)
 	space := strings.Repeat(" ", max(c.width-uniseg.StringWidth(text), 0))

@@ -128,7 +128,6 @@ func (l *layout) measure(rows [][]string) {
 	}
 }
 
-// total returns the width of the widest line.
 func (l *layout) total() int {
 	n := -len(gap)
 	for i, w := range l.widths {

@@ -24,7 +24,6 @@ func (u *UI) Lines(w io.Writer, label string) *Lines {
 // longest is how many bytes of a line are kept while its end is missing.
 const longest = 1 << 16
 
-// Write implements io.Writer.
 func (l *Lines) Write(p []byte) (int, error) {
 	var out bytes.Buffer
 	for part := range bytes.Lines(p) {

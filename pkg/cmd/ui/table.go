@@ -85,7 +85,6 @@ type painter struct {
 	painted map[int][2]string // a word and its replacement, by line
 }
 
-// Write implements io.Writer.
 func (p *painter) Write(b []byte) (int, error) { return p.text.Write(b) }
 
 func (p *painter) flush() error {

@@ -134,7 +134,6 @@ type above struct {
 	w io.Writer
 }
 
-// Write implements io.Writer.
 func (a above) Write(b []byte) (int, error) {
 	a.u.mu.Lock()
 	defer a.u.mu.Unlock()

@@ -16,7 +16,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 )
 
-// completeAccelerator offers the accelerators of the catalogue.
 func completeAccelerator(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 	return accelerator.CompletePool(word), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }
@@ -47,12 +46,10 @@ func (c completer) zones(ctx context.Context) ([]string, error) {
 	return slices.Compact(all), nil
 }
 
-// network offers the networks of the project.
 func (c completer) network(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
 	return completeFrom(cmd, c.ofProject(func(ctx context.Context, p *google.Project) ([]string, error) { return p.NetworkNames(ctx) }))
 }
 
-// subnet offers the subnets of a network.
 func (c completer) subnet(cmd *cobra.Command, network string) ([]string, cobra.ShellCompDirective) {
 	return completeFrom(cmd, c.ofProject(func(ctx context.Context, p *google.Project) ([]string, error) { return p.SubnetNames(ctx, network) }))
 }
@@ -63,7 +60,6 @@ func completeFrom(cmd *cobra.Command, read func(context.Context) ([]string, erro
 	return all, cobra.ShellCompDirectiveNoFileComp
 }
 
-// ofProject reads names of the project of the command line.
 func (c completer) ofProject(read func(context.Context, *google.Project) ([]string, error)) func(context.Context) ([]string, error) {
 	return func(ctx context.Context) ([]string, error) {
 		t, access, err := c.access(ctx)

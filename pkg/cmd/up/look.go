@@ -84,7 +84,6 @@ func (o *upOptions) refuseElsewhere(e *stack.Stack, others []*container.Cluster)
 		others[0].Name, others[0].Location, n.Project, n.Cluster)
 }
 
-// flagsFor returns the flags that name a cluster in another location.
 func (o *upOptions) flagsFor(c *container.Cluster) string {
 	flags := "--zone " + c.Location
 	switch autopilot := gke.IsAutopilot(c); {

@@ -20,7 +20,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/kueue"
 )
 
-// plan plans the node pools for the accelerators.
 func (f *upFlags) plan(names config.Names, minGiven bool, pools map[string]gke.Planned) error {
 	for _, text := range f.accelerators {
 		a, err := accelerator.Parse(text, accelerator.Options{Spot: f.spot})
@@ -56,7 +55,6 @@ func (o *upOptions) askForZones(ctx context.Context, e *stack.Stack) <-chan loca
 	return answer
 }
 
-// machines returns the machines of the nodes.
 func (o *upOptions) machines() []gke.Machine {
 	all := []gke.Machine{{Type: o.settings.Machine}}
 	for _, p := range o.pools {
@@ -131,7 +129,6 @@ func warnOfZones(u *ui.UI, err error) {
 	}
 }
 
-// clusterOf returns the cluster that was found, or where it will be.
 func clusterOf(e *stack.Stack) *container.Cluster {
 	if found := e.Cluster.Last(); found != nil {
 		return found
@@ -241,7 +238,6 @@ type placing struct {
 	place func(context.Context) error
 }
 
-// Ensure implements infra.Actor.
 func (p placing) Ensure(ctx context.Context, have infra.State) error {
 	if err := p.Actor.Ensure(ctx, have); err != nil {
 		return err

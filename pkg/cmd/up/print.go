@@ -10,7 +10,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 )
 
-// printed is a plan for programs.
 type printed struct {
 	Project string     `json:"project"`
 	Zone    string     `json:"zone"`

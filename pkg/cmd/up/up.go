@@ -28,7 +28,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 )
 
-// upFlags are the flags of up, as typed.
 type upFlags struct {
 	accelerators          []string
 	spot, autopilot       bool
@@ -126,7 +125,6 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	return root
 }
 
-// addNetwork adds the flags for a network that exists.
 func (f *upFlags) addNetwork(fs *pflag.FlagSet) {
 	fs.StringVar(&f.network, "network", "", "Create the cluster in an existing `NETWORK`, which may be projects/PROJECT/global/networks/NAME. Default: a new one with a NAT.")
 	fs.StringVar(&f.subnetwork, "subnetwork", "", "`SUBNET` of --network in the region, or projects/PROJECT/regions/REGION/subnetworks/NAME.")
@@ -241,7 +239,6 @@ func (f *upFlags) check(given func(flag string) bool) error {
 	return nil
 }
 
-// settings returns those of the cluster.
 func (f *upFlags) settings(given func(flag string) bool, vpc google.VPC) google.Settings {
 	return google.Settings{Autopilot: f.autopilot, Machine: f.machine, MaxNodes: f.maxNodes,
 		MachineGiven: given("machine-type"), MaxNodesGiven: given("max-nodes"),
@@ -315,7 +312,6 @@ func (o *upOptions) firstJob() string {
 	return "mkdir -p hello && cd hello && kubectl kinetic run" + flag + " --command -- echo hello"
 }
 
-// counts says how much there is to do.
 func counts(p infra.Plan) string {
 	text := fmt.Sprintf("%d to create, ", p.Count(infra.Create, infra.Complete, infra.Wait))
 	if p.Count(infra.Create) == len(p) && len(p) > 0 {

@@ -24,7 +24,6 @@ type detail struct {
 // has reports whether the answer gives a reason in the older form.
 func (d detail) has(reason string) bool { return slices.Contains(d.reasons, reason) }
 
-// detailOf reads the body of an answer.
 func detailOf(answer *googleapi.Error) detail {
 	var body struct {
 		Error struct {

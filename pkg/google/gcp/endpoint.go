@@ -37,7 +37,6 @@ func (s Service) Variable() string {
 	return "CLOUDSDK_API_ENDPOINT_OVERRIDES_" + strings.ToUpper(string(s))
 }
 
-// readEndpoints returns the endpoints that the environment sets.
 func readEndpoints(env func(string) string) (map[Service]string, error) {
 	endpoints := map[Service]string{}
 	for _, s := range Services() {
@@ -53,7 +52,6 @@ func readEndpoints(env func(string) string) (map[Service]string, error) {
 	return endpoints, nil
 }
 
-// settingError is an error in a setting.
 type settingError struct{ error }
 
 // Usage reports that nothing was contacted.

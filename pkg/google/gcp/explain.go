@@ -49,7 +49,6 @@ func (a *Access) Explain(err error, project, doing string) error {
 	return fmt.Errorf("%s: %w", doing, err)
 }
 
-// said returns what the server of tokens has said.
 func said(e *auth.Error) string {
 	var body struct {
 		Error       string `json:"error"`
@@ -61,7 +60,6 @@ func said(e *auth.Error) string {
 	return e.Error()
 }
 
-// reason is why a request failed.
 type reason struct {
 	kind api.ErrorKind
 	why  string

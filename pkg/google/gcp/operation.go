@@ -192,7 +192,6 @@ func failure(code int, message string) *googleapi.Error {
 	return &googleapi.Error{Code: code, Message: message}
 }
 
-// codeOf returns the HTTP status that corresponds to a code of google.rpc.Code.
 func codeOf(rpc int64) int {
 	switch rpc {
 	case 3, 9, 11:
@@ -213,7 +212,6 @@ func codeOf(rpc int64) int {
 	return http.StatusInternalServerError
 }
 
-// explained returns an error in our words.
 func explained(kind api.ErrorKind, next string, cause error, format string, args ...any) *transport.Explained {
 	return &transport.Explained{Text: fmt.Sprintf(format, args...), Cause: cause, Of: kind, Do: next}
 }

@@ -31,7 +31,6 @@ type retrier struct {
 	reached func() bool // whether a server has ever answered
 }
 
-// RoundTrip implements http.RoundTripper.
 func (r *retrier) RoundTrip(request *http.Request) (*http.Response, error) {
 	ctx, begin := request.Context(), time.Now()
 	timer := backoff.Timer{First: 500 * time.Millisecond, Longest: 30 * time.Second}
@@ -69,7 +68,6 @@ func again(request *http.Request) (*http.Request, error) {
 	return once, err
 }
 
-// whole reads an answer to its end.
 func whole(answer *http.Response, err error) (*http.Response, error) {
 	if err != nil {
 		return nil, err

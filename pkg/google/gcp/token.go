@@ -14,7 +14,6 @@ type bearer struct {
 	base   http.RoundTripper
 }
 
-// RoundTrip implements http.RoundTripper.
 func (b bearer) RoundTrip(request *http.Request) (*http.Response, error) {
 	token, err := b.access.credentials.Token(request.Context())
 	if err != nil {

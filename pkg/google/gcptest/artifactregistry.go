@@ -9,7 +9,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 )
 
-// repository is one of Artifact Registry.
 type repository struct{ *artifactregistry.Repository }
 
 const (

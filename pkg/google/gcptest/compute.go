@@ -16,7 +16,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 )
 
-// computeState is what Compute Engine has.
 type computeState struct {
 	policies map[string]*compute.ResourcePolicy // by project, region and name
 	quotas   map[string][]*compute.Quota        // by region
@@ -88,7 +87,6 @@ func (s *Server) attaches(zone, gpu string) bool {
 	return len(s.compute.gpus) == 0 || slices.Contains(s.compute.gpus[zone], gpu)
 }
 
-// offers reports whether a zone has a machine type.
 func (s *Server) offers(zone, machine string) bool {
 	return len(s.compute.machines) == 0 && (hasE2(zone) || !strings.HasPrefix(machine, "e2-")) || slices.Contains(s.compute.machines[zone], machine) || strings.HasPrefix(machine, "e2-") && hasE2(zone)
 }

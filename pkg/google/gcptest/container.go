@@ -120,7 +120,6 @@ func zonesOf(location string) []string {
 	return []string{location + "-a", location + "-b", location + "-c"}
 }
 
-// cluster returns the cluster that the path names.
 func (r *request) cluster() (*container.Cluster, error) {
 	name := clusterName(r.values["project"], r.values["location"], r.values["cluster"])
 	c := r.server.container.clusters[name]
@@ -183,7 +182,6 @@ func (s *Server) createCluster(r *request) (any, error) {
 	}), nil
 }
 
-// updateCluster sets what the update calls desiredSomething.
 func (s *Server) updateCluster(r *request) (any, error) {
 	c, err := r.cluster()
 	if err != nil {
@@ -233,7 +231,6 @@ func (s *Server) setClusterLabels(r *request) (any, error) {
 	}), nil
 }
 
-// fingerprint returns what says which labels a change is based on.
 func fingerprint(labels map[string]string) string {
 	sum := sha256.Sum256(fmt.Append(nil, labels)) // in order
 	return hex.EncodeToString(sum[:4])

@@ -15,7 +15,6 @@ type Error struct {
 	Metadata map[string]string
 }
 
-// Error implements error.
 func (e *Error) Error() string { return e.Message }
 
 // rpc returns the code of google.rpc.Code for an HTTP status.
@@ -27,7 +26,6 @@ func rpc(status int) int64 {
 	return 2
 }
 
-// json returns the body of the answer.
 func (e *Error) json() any {
 	// statuses are the names of google.rpc.Code for HTTP statuses.
 	statuses := map[int]string{

@@ -44,7 +44,6 @@ func (s *Server) Fail(f Fault) {
 	s.faults = append(s.faults, &f)
 }
 
-// answer is the answer to a request that fails.
 func (f *Fault) answer() (status int, answer []byte) {
 	if f.Body != "" {
 		return f.Status, []byte(f.Body)
@@ -186,5 +185,4 @@ func (s *Server) wait(r *http.Request) error {
 	}
 }
 
-// bearer returns the token in a header.
 func bearer(header string) string { return strings.TrimPrefix(header, "Bearer ") }

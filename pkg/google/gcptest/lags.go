@@ -51,7 +51,6 @@ func (s *lagState) Made(thing string) {
 	s.made[thing] = true
 }
 
-// enabledAPI returns the name of an API in a project.
 func enabledAPI(project, name string) string { return project + "/" + name }
 
 // Refuses reports whether a new thing is refused once more for some use of it.

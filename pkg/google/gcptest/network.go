@@ -92,7 +92,6 @@ func (s *Server) AddFirewall(project, network, name string) {
 
 func link(path string) string { return "https://www.googleapis.com/compute/v1/" + path }
 
-// where returns the path of the named thing of a kind.
 func where(r *request, kind, name string) string {
 	scope := "global"
 	if region := r.values["region"]; region != "" {

@@ -13,7 +13,6 @@ import (
 
 const poolName = `^[a-z]([-a-z0-9]{0,38}[a-z0-9])?$`
 
-// fillPool fills in what GKE itself sets.
 func fillPool(c *container.Cluster, p *container.NodePool) {
 	p.SelfLink = c.SelfLink + "/nodePools/" + p.Name
 	p.Version, p.Etag, p.Status = c.CurrentNodeVersion, "etag-1", "PROVISIONING"
@@ -40,7 +39,6 @@ func fillPool(c *container.Cluster, p *container.NodePool) {
 	}
 }
 
-// pool returns the node pool that the path names, and its place in the cluster.
 func (r *request) pool() (*container.Cluster, int, error) {
 	c, err := r.cluster()
 	if err != nil {
@@ -53,7 +51,6 @@ func (r *request) pool() (*container.Cluster, int, error) {
 	return c, i, nil
 }
 
-// target returns the path of a cluster's name.
 func target(c *container.Cluster) string {
 	return strings.TrimPrefix(c.SelfLink, "https://container.googleapis.com/v1/")
 }

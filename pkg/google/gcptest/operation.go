@@ -24,7 +24,6 @@ type operation struct {
 	fault  *OperationFault
 }
 
-// operations are all that were begun.
 type operations struct {
 	all    []*operation
 	polls  int
@@ -104,7 +103,6 @@ func (s *Server) start(o *operation, finish func(failed *Error)) *operation {
 	return o
 }
 
-// look returns an operation, which makes a step.
 func (s *Server) look(service gcp.Service, project, location, name string) (*operation, error) {
 	for _, o := range s.operations.all {
 		if o.service == service && o.project == project && o.location == location && o.name == name {
@@ -125,7 +123,6 @@ func (s *Server) pending(matches func(o *operation) bool) *operation {
 	return nil
 }
 
-// step moves an operation on.
 func (o *operation) step() {
 	if o.done || o.fault != nil && o.fault.Error == nil {
 		return

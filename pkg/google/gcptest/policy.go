@@ -97,7 +97,6 @@ func (s *Server) checkMember(member string) error {
 	return nil
 }
 
-// hasPool reports whether a project has had a cluster with Workload Identity.
 func (s *Server) hasPool(pool string) bool {
 	for _, c := range s.container.clusters {
 		if c.WorkloadIdentityConfig != nil && c.WorkloadIdentityConfig.WorkloadPool == pool {

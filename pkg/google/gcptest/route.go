@@ -85,7 +85,6 @@ func cutVerb(part string) (value, verb string) {
 	return part, ""
 }
 
-// serve answers a request.
 func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	if r.URL.Path == tokenPath {
 		s.serveToken(w, r)
@@ -114,7 +113,6 @@ func (s *Server) serve(w http.ResponseWriter, r *http.Request) {
 	_, _ = w.Write(answer) //nolint:gosec // JSON, for tests
 }
 
-// reset breaks the connection off.
 func reset(w http.ResponseWriter) {
 	connection, _, err := http.NewResponseController(w).Hijack()
 	if err == nil {

@@ -20,7 +20,6 @@ type bucket struct {
 	lifecycle json.RawMessage
 }
 
-// answer returns a bucket as it is sent.
 func (b *bucket) answer() (any, error) {
 	if b.lifecycle == nil {
 		return b.Bucket, nil

@@ -53,7 +53,6 @@ func updated(c *container.Cluster, update *container.ClusterUpdate) (*container.
 	return nil, notFound("Not found: node pool %q.", update.DesiredNodePoolId)
 }
 
-// merged returns value over what was there.
 func merged(old, value any) any {
 	before, isObject := old.(map[string]any)
 	after, isAlso := value.(map[string]any)
@@ -66,7 +65,6 @@ func merged(old, value any) any {
 	return before
 }
 
-// recode copies a value by its JSON.
 func recode(from, into any) error {
 	text, err := json.Marshal(from)
 	if err != nil {

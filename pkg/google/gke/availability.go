@@ -159,7 +159,6 @@ func anyOf(names []string) string {
 	return strings.Join(parts, " OR ")
 }
 
-// zonesOfTypes returns the zones that have machine types, by type.
 func zonesOfTypes(ctx context.Context, service *compute.Service, project string, types []string) (map[string][]string, error) {
 	all := map[string][]string{}
 	return all, service.MachineTypes.AggregatedList(project).Filter(anyOf(types)).Pages(ctx, func(page *compute.MachineTypeAggregatedList) error {
@@ -212,7 +211,6 @@ func Machines(ctx context.Context, access *gcp.Access, project, location string)
 	return names, access.Explain(err, project, "listing the machine types of "+zone)
 }
 
-// quotas returns quotas by metric.
 func quotas(all []*compute.Quota) map[string]Quota {
 	byMetric := map[string]Quota{}
 	for _, q := range all {

@@ -137,12 +137,10 @@ func (c *Client) explain(err error, doing string) error {
 	return c.access.Explain(err, c.cluster.Project, doing)
 }
 
-// wait follows an operation.
 func (c *Client) wait(ctx context.Context, o *container.Operation) error {
 	return c.access.Wait(ctx, gcp.ContainerOperation(c.container, c.cluster.Project, c.cluster.Location, o), c.tell)
 }
 
-// tell passes the state of an operation on.
 func (c *Client) tell(s gcp.State) {
 	if c.Progress != nil && !s.Done && s.Text != "" {
 		c.Progress(s.Text)

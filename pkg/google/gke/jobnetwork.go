@@ -41,7 +41,6 @@ func NetworkPool(c *container.Cluster, s api.Spec) (pool *container.NodePool, wh
 	return nil, why
 }
 
-// takes reports whether the nodes of a pool have what a job of GPUs selects, and its machines.
 func takes(p *container.NodePool, s api.Spec) bool {
 	shape, known := Shape(p)
 	if !known || shape.MachineType != s.Accelerator.MachineType || Sharing(p) != "" {

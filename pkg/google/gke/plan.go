@@ -205,7 +205,6 @@ func (o Options) disk() int {
 	return o.DiskGB
 }
 
-// initial returns how many nodes each zone begins with.
 func (o Options) initial(zones int) int {
 	zones = max(1, zones)
 	return (o.Min + zones - 1) / zones

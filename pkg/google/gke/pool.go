@@ -89,7 +89,6 @@ func (c *Client) broken(p *container.NodePool, doing string) error {
 		Text: fmt.Sprintf("%s: it exists, but making it has failed: %s; remove it with: %s", doing, p.StatusMessage, command)}
 }
 
-// removal returns the command that removes a pool.
 func (c *Client) removal(pool string) string {
 	return "kubectl kinetic pool remove " + pool + c.cluster.Flags()
 }

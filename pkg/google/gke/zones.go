@@ -168,7 +168,6 @@ func (p Planned) oneZone(c *container.Cluster) string {
 	return ""
 }
 
-// within returns the zones of a cluster.
 func within(c *container.Cluster, have []string) []string {
 	switch {
 	case len(c.Locations) > 0:
@@ -179,7 +178,6 @@ func within(c *container.Cluster, have []string) []string {
 	return inRegion(have, c.Location)
 }
 
-// inRegion returns the zones of a region.
 func inRegion(zones []string, region string) []string {
 	return slices.DeleteFunc(slices.Clone(zones), func(zone string) bool { return config.Region(zone) != region })
 }

@@ -75,7 +75,6 @@ func sentence(words []string, written func(string) string) string {
 	return "did you mean " + strings.Join(words[:last], ", ") + " or " + words[last] + "?"
 }
 
-// match is a near candidate.
 type match struct {
 	word   string
 	cost   int

@@ -46,7 +46,6 @@ type tail struct {
 // mostKept is how many bytes of the output are kept.
 const mostKept = 64 << 10
 
-// Write implements io.Writer.
 func (t *tail) Write(b []byte) (int, error) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -30,7 +30,6 @@ func (e *Explained) Next() string { return e.Do }
 
 func (e *Explained) Error() string { return e.Text }
 
-// Unwrap returns the cause.
 func (e *Explained) Unwrap() error { return e.Cause }
 
 // Dialing reports whether a connection could not be made.
@@ -65,7 +64,6 @@ type ClockError struct {
 
 func (e *ClockError) Error() string { return e.cause.Error() }
 
-// Unwrap returns the cause.
 func (e *ClockError) Unwrap() error { return e.cause }
 
 // AsClockError returns the ClockError in err, or makes one from a certificate error; nil
@@ -82,7 +80,6 @@ func AsClockError(err error, here time.Time) *ClockError {
 	return nil
 }
 
-// validity says when the certificate is valid, what the clocks show, and what to do.
 func (e *ClockError) validity() string {
 	format := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
 	text := fmt.Sprintf("valid from %s to %s, but this machine's clock shows %s",

@@ -126,5 +126,4 @@ func (e *UnreachableError) Error() string { return e.cause.Error() }
 // Kind implements what pkg/cmd/cli asks an error for.
 func (e *UnreachableError) Kind() api.ErrorKind { return api.KindUnreachable }
 
-// Unwrap returns the cause.
 func (e *UnreachableError) Unwrap() error { return e.cause }

@@ -49,7 +49,6 @@ type limitedBody struct {
 	within time.Duration
 }
 
-// Read implements io.Reader.
 func (b *limitedBody) Read(p []byte) (int, error) {
 	b.timer.Reset(b.within)
 	n, err := b.ReadCloser.Read(p)
@@ -61,7 +60,6 @@ func (b *limitedBody) Read(p []byte) (int, error) {
 	return n, err
 }
 
-// Close implements io.Closer.
 func (b *limitedBody) Close() error {
 	defer b.cancel(nil)
 	return b.ReadCloser.Close()

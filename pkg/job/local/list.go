@@ -39,7 +39,6 @@ func (m *Machine) Pick(ctx context.Context, choose func([]api.JobSummary) []api.
 	return picked, err
 }
 
-// summaryOf describes a job as a list does.
 func summaryOf(r Record) api.JobSummary {
 	return api.JobSummary{ID: r.ID, State: r.Status.State, Function: r.Name, Accelerator: r.Accelerator,
 		Created: r.Created, Store: r.Store, Status: r.Status}

@@ -23,7 +23,6 @@ const (
 	elsewhere             // it is on another machine
 )
 
-// newProcess describes a process that runs on this machine.
 func newProcess(pid int) (Process, error) {
 	start, _, err := startTime(pid)
 	if err == nil && start == "" {
@@ -33,7 +32,6 @@ func newProcess(pid int) (Process, error) {
 	return Process{PID: pid, Start: start, Boot: boot, Machine: machine}, err
 }
 
-// life looks up the process.
 func (p Process) life() life {
 	if boot, machine := here(); p.Boot != boot {
 		if p.Machine != machine {

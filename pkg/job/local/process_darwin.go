@@ -25,7 +25,6 @@ func startTime(pid int) (start string, running bool, err error) {
 	return fmt.Sprintf("%d.%06d", t.Sec, t.Usec), info.Proc.P_stat != zombie, nil
 }
 
-// processes lists the ids of all processes.
 func processes() ([]int, error) {
 	infos, err := unix.SysctlKinfoProcSlice("kern.proc.all")
 	if err != nil {

@@ -40,7 +40,6 @@ func parseStat(data []byte) (start string, running bool, err error) {
 	return string(fields[19]), state != 'Z' && state != 'X', nil
 }
 
-// processes lists the ids of all processes.
 func processes() ([]int, error) {
 	dir, err := os.Open("/proc")
 	if err != nil {

@@ -16,7 +16,6 @@ import (
 // own process group.
 func ownSession() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setsid: true} }
 
-// terminate asks a process to end.
 func terminate(pid int) error { return signal(pid, unix.SIGTERM) }
 
 // killSession kills all processes of a session: the runner, and the call, which leads its
@@ -63,7 +62,6 @@ func signal(pid int, s unix.Signal) error {
 // report it.
 const pollInterval = 20 * time.Millisecond
 
-// pollExit is waitExit by polling.
 func pollExit(ctx context.Context, p Process) error {
 	tick := time.NewTicker(pollInterval)
 	defer tick.Stop()

@@ -76,7 +76,6 @@ func (m *Machine) records(ctx context.Context) ([]Record, error) {
 	return records, errors.Join(errs...)
 }
 
-// folders returns the directories of all jobs.
 func (m *Machine) folders() ([]fs.DirEntry, error) {
 	entries, err := os.ReadDir(m.config.StateDir)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -94,7 +93,6 @@ func (m *Machine) Count() int {
 	return len(entries)
 }
 
-// read reads workload.json.
 func (m *Machine) read(id string) (Record, error) {
 	var r Record
 	if err := store.CheckID(id); err != nil {

@@ -242,7 +242,6 @@ func (m *Machine) environment(spec api.Spec, secrets map[string]string) ([]strin
 	return env, nil // os/exec takes the last of each name
 }
 
-// python returns the absolute path of the interpreter.
 func (m *Machine) python() (string, error) {
 	name := m.config.Python
 	if name == "" {

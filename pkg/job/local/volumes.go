@@ -29,7 +29,6 @@ type volume struct {
 	file string
 }
 
-// directory returns the directory that has the files.
 func (v volume) directory() string {
 	if v.file != "" {
 		return v.entry
@@ -50,7 +49,6 @@ func (m *Machine) volumes(spec api.Spec) []volume {
 	return all
 }
 
-// entry returns the path of an entry in volumesDir.
 func (m *Machine) entry(id string, number int) string {
 	return filepath.Join(m.dir(id), volumesDir, strconv.Itoa(number))
 }
@@ -141,7 +139,6 @@ func (m *Machine) unlink(r Record) {
 	}
 }
 
-// mounts returns the paths of volumes.
 func mounts(volumes []volume) []string {
 	var paths []string
 	for _, v := range volumes {

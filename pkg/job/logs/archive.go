@@ -27,7 +27,6 @@ type Archive struct {
 	end     atomic.Pointer[api.End]
 }
 
-// hasLog reports whether the job stores its log.
 func (a *Archive) hasLog() bool { return !a.WithoutLog }
 
 // Attempts reads the records of the attempts that a host took part in, in order: those of the

@@ -34,7 +34,6 @@ func (c *cursor) skip(stamp time.Time) int {
 	return n
 }
 
-// splitStamp separates the stamp of a line of a Source from its text.
 func splitStamp(line []byte) (stamp time.Time, text []byte, ok bool) {
 	before, text, found := bytes.Cut(line, []byte{' '})
 	if !found {

@@ -25,7 +25,6 @@ type Decoder struct {
 	begins func(attempt int)
 }
 
-// line is the current line of a stream.
 type line struct {
 	w      io.Writer
 	begun  bool
@@ -75,7 +74,6 @@ func (d *Decoder) Next() error {
 	return d.flush()
 }
 
-// flush writes what was decoded.
 func (d *Decoder) flush() error {
 	d.turnTo(d.to)
 	err := d.err
@@ -83,7 +81,6 @@ func (d *Decoder) flush() error {
 	return err
 }
 
-// turnTo makes l the line that is decoded from now on.
 func (d *Decoder) turnTo(l *line) {
 	if len(d.out) > 0 && d.err == nil {
 		_, d.err = d.to.w.Write(d.out)
@@ -91,7 +88,6 @@ func (d *Decoder) turnTo(l *line) {
 	d.out, d.to = d.out[:0], l
 }
 
-// begin implements recordHandler.
 func (d *Decoder) begin(m moment, s display.Stream) {
 	l := &d.lines[s]
 	d.now = l
@@ -119,7 +115,6 @@ func (d *Decoder) begin(m moment, s display.Stream) {
 	}
 }
 
-// text implements recordHandler.
 func (d *Decoder) text(b []byte) {
 	l := d.now
 	if !l.keep {
@@ -134,7 +129,6 @@ func (d *Decoder) text(b []byte) {
 	}
 }
 
-// end implements recordHandler.
 func (d *Decoder) end(piece bool) {
 	if piece {
 		return

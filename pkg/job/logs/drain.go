@@ -45,18 +45,15 @@ type writeCounter struct {
 	bytes atomic.Int64
 }
 
-// count returns writers that write to w and count what they write.
 func (c *writeCounter) count(w display.Streams) display.Streams {
 	return display.Streams{Out: &countingWriter{c, w.Out}, Err: &countingWriter{c, w.Err}}
 }
 
-// countingWriter is a writer of a writeCounter.
 type countingWriter struct {
 	*writeCounter
 	w io.Writer
 }
 
-// Write implements io.Writer.
 func (w *countingWriter) Write(p []byte) (int, error) {
 	w.waits.Add(1)
 	defer w.waits.Add(-1)

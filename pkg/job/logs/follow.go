@@ -69,7 +69,6 @@ func newReader(s Source, a *Archive, o Options, t *podTracker) *reader {
 		buffer: max(minBuffer, min(readSize, allBuffers/max(o.Hosts, 1))), idle: idleLimit}
 }
 
-// readFunc reads the log of a host.
 type readFunc func(ctx context.Context, host int, d *Decoder) error
 
 // readHosts reads the log of the chosen host, or of all hosts at the same time.

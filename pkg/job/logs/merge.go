@@ -29,21 +29,16 @@ type hostLog struct {
 // hostLogs is a heap. The host whose next line is the oldest is on top.
 type hostLogs []*hostLog
 
-// Len implements sort.Interface.
 func (s hostLogs) Len() int { return len(s) }
 
-// Less implements sort.Interface.
 func (s hostLogs) Less(a, b int) bool {
 	return cmp.Or(bytes.Compare(s[a].stamp, s[b].stamp), cmp.Compare(s[a].host, s[b].host)) < 0
 }
 
-// Swap implements sort.Interface.
 func (s hostLogs) Swap(a, b int) { s[a], s[b] = s[b], s[a] }
 
-// Push implements heap.Interface.
 func (s *hostLogs) Push(x any) { *s = append(*s, x.(*hostLog)) }
 
-// Pop implements heap.Interface.
 func (s *hostLogs) Pop() any {
 	old := *s
 	last := old[len(old)-1]

@@ -55,7 +55,6 @@ func (o Options) decoder(w display.Streams, host int) *Decoder {
 // Merges reports whether the logs of several hosts are read into one.
 func (o Options) Merges() bool { return o.Host < 0 && o.Hosts > 1 }
 
-// multiplexer returns a Multiplexer that writes the logs of all hosts to w.
 func (o Options) multiplexer(w display.Streams) *display.Multiplexer {
 	kind := "host"
 	if o.Chunks {

@@ -39,7 +39,6 @@ type podLog struct {
 	skip    int // how many bytes of its text were passed on before
 }
 
-// podLog returns the podLog of a pod.
 func (r *reader) podLog(p *Pod, o Options, d *Decoder) *podLog {
 	attempt := r.tracker.now().attemptOf(p)
 	d.begins(attempt.number)
@@ -186,7 +185,6 @@ type idleReader struct {
 	idle  time.Duration
 }
 
-// Read implements io.Reader.
 func (r *idleReader) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
 	r.timer.Reset(r.idle)

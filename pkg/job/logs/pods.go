@@ -31,7 +31,6 @@ func newPodTracker(known []api.Attempt, chunks bool) *podTracker {
 // update sets the pods that exist now. Only one goroutine may call it.
 func (t *podTracker) update(pods []Pod) { t.Set(t.now().with(pods)) }
 
-// now returns what is known at this moment.
 func (t *podTracker) now() *podState {
 	state, _ := t.Get()
 	return state.Value
@@ -55,7 +54,6 @@ func (t *podTracker) waitForPods(ctx context.Context) error {
 	}
 }
 
-// isFinished reports whether finish was called.
 func (t *podTracker) isFinished() bool {
 	select {
 	case <-t.finished:
@@ -95,7 +93,6 @@ type podState struct {
 	chunks   bool              // each host has its own attempts
 }
 
-// attempt is one start of a job.
 type attempt struct {
 	number  int
 	leader  string    // UID of the pod of host 0, or of the chunk

@@ -147,7 +147,6 @@ type firstLine struct {
 // errEnough is the error of a write to a firstLine that is complete.
 var errEnough = errors.New("one line is enough")
 
-// Write implements io.Writer.
 func (f *firstLine) Write(p []byte) (int, error) {
 	if f.whole {
 		return 0, errEnough

@@ -53,10 +53,8 @@ type moment struct {
 	at    time.Time
 }
 
-// isBegun reports whether the record was made by appendBegun.
 func (m moment) isBegun() bool { return m.stamp != nil && string(m.stamp[:4]) == "0001" }
 
-// appendTo appends the moment as a stamp.
 func (m moment) appendTo(b []byte) []byte {
 	if m.at.IsZero() {
 		return append(b, m.stamp...)
@@ -99,7 +97,6 @@ const (
 	atText
 )
 
-// recordHandler is told what a parser finds.
 type recordHandler interface {
 	// begin is called at the beginning of a record.
 	begin(m moment, s display.Stream)
@@ -134,7 +131,6 @@ func (p *parser) add(l Line, to recordHandler) {
 	p.parse(l.Text, to)
 }
 
-// reset forgets the current record.
 func (p *parser) reset() {
 	p.at, p.stamp, p.held = atStamp, p.stamp[:0], false
 }

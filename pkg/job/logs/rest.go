@@ -101,7 +101,6 @@ type joinedParts struct {
 	now   io.ReadCloser
 }
 
-// Read implements io.Reader.
 func (j *joinedParts) Read(b []byte) (int, error) {
 	for {
 		if j.now == nil {

@@ -104,7 +104,6 @@ func listParts(ctx context.Context, s store.Store, id, prefix string) ([]part, e
 	return parts, nil
 }
 
-// parsePart is the inverse of store.LogPart.
 func parsePart(id, name string) (part, bool) {
 	p := part{object: name}
 	_, err := fmt.Sscanf(strings.TrimPrefix(name, store.Logs(id)), "%d/%d-%d.log", &p.host, &p.attempt, &p.number)

@@ -64,7 +64,6 @@ func (t *Tail) Start(whole bool) (skip int, before []byte, found bool) {
 	return skip, linesBegun(t.kinds[:skip]), found
 }
 
-// begin implements recordHandler.
 func (t *Tail) begin(_ moment, s display.Stream) {
 	if len(t.kinds) == cap(t.kinds) {
 		t.kinds = slices.Grow(t.kinds, max(len(t.kinds), 64))
@@ -72,7 +71,6 @@ func (t *Tail) begin(_ moment, s display.Stream) {
 	t.kinds, t.open = append(t.kinds, kind(s)), true
 }
 
-// text implements recordHandler.
 func (t *Tail) text(b []byte) {
 	k := &t.kinds[len(t.kinds)-1]
 	cr := &t.cr[k.stream()]
@@ -94,7 +92,6 @@ func (t *Tail) text(b []byte) {
 	}
 }
 
-// end implements recordHandler.
 func (t *Tail) end(piece bool) {
 	t.open = false
 	k := &t.kinds[len(t.kinds)-1]
@@ -122,7 +119,6 @@ func lastLines(kinds []kind, n int, whole bool) (skip int, found bool) {
 	return 0, whole
 }
 
-// mark sets counts and doubtful of all records.
 func mark(kinds []kind, whole bool) {
 	known, goesOn, counted := [2]bool{whole, whole}, [2]bool{}, [2]int{}
 	for i, k := range kinds {
@@ -275,7 +271,6 @@ func joinOutlines(parts []part, outlines []outline) (kinds []kind, begins []int)
 	return kinds, begins
 }
 
-// positionOf returns the position of a record.
 func positionOf(record int, begins []int, outlines []outline) position {
 	for i, before := range slices.Backward(begins) {
 		if record < before {
@@ -290,7 +285,6 @@ func positionOf(record int, begins []int, outlines []outline) position {
 	return position{}
 }
 
-// outline reads a part.
 func (c *copier) outline(ctx context.Context, p part) (outline, error) {
 	var head []byte
 	t := &Tail{kinds: make([]kind, 0, 1)}

@@ -121,7 +121,6 @@ func (d *Dir) Copy(ctx context.Context, plan []Transfer, folder *os.Root, progre
 	return done, errors.Join(changed...)
 }
 
-// explain says which copy has failed.
 func (t Transfer) explain(folder *os.Root, err error) error {
 	if err == nil {
 		return nil
@@ -205,7 +204,6 @@ type counted struct {
 	report func(int64)
 }
 
-// Write implements io.Writer.
 func (c counted) Write(p []byte) (int, error) {
 	n, err := c.w.Write(p)
 	c.report(int64(n))
@@ -223,7 +221,6 @@ func newChecksum() *checksum {
 	return &checksum{crc: crc32.New(crc32.MakeTable(crc32.Castagnoli)), sha: sha256.New()}
 }
 
-// Write implements io.Writer.
 func (c *checksum) Write(p []byte) (int, error) {
 	c.n += int64(len(p))
 	_, _ = c.sha.Write(p) // it never fails

@@ -62,7 +62,6 @@ func (l large) replaced() error {
 	return fmt.Errorf("job %s: output %s was replaced meanwhile: try again", l.dir.job.ID(), l.transfer.Name)
 }
 
-// copyPieces copies the pieces that are missing.
 func (l large) copyPieces(ctx context.Context, file, done *os.File) error {
 	count := (l.transfer.Size + l.piece - 1) / l.piece
 	there := make([]byte, count)

@@ -150,7 +150,6 @@ func (d *Dir) below(all listing, files []File, at string) ([]File, error) {
 	return found, nil
 }
 
-// plain returns what lies under the plain names, by name.
 func (d *Dir) plain(ctx context.Context) (map[string]File, error) {
 	files := map[string]File{}
 	for object, err := range d.store.List(ctx, d.prefix, "") {

@@ -87,7 +87,6 @@ func (i *Inputs) Look(ctx context.Context, over bool) error {
 	return nil
 }
 
-// readLists reads lists that are new.
 func (i *Inputs) readLists(ctx context.Context) error {
 	i.mu.Lock()
 	reported := slices.Clone(i.reported)
@@ -154,7 +153,6 @@ func (i *Inputs) Warning() string {
 	return fmt.Sprintf("not all pods of job %s have reported the hashes of their results: the rest were checked only against the store %s", i.job.ID(), i.job.Store.URL())
 }
 
-// readList reads a list of hashes, checks it, and keeps what it says.
 func (i *Inputs) readList(ctx context.Context, r api.ChunkHashes, source Source) error {
 	name := store.Hashes(i.job.ID(), r.Chunk, r.Attempt)
 	text, err := records.ReadBytes(ctx, i.job.Store, name)

@@ -31,7 +31,6 @@ type report struct {
 	Chunks []chunkReport `json:"chunks,omitempty"`
 }
 
-// chunkReport is api.ChunkHashes with its chunk.
 type chunkReport struct {
 	Chunk int `json:"chunk"`
 	api.ChunkHashes
@@ -81,7 +80,6 @@ func (r Reports) RecallMap(storeURL, id string) (hashes []api.ChunkHashes) {
 	return hashes
 }
 
-// write writes a file of the cache.
 func (r Reports) write(kept report) {
 	if r.Dir == "" {
 		return

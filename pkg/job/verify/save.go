@@ -43,7 +43,6 @@ func (p Pickle) Save(ctx context.Context, j *job.Job, file string) error {
 	return err
 }
 
-// written explains an error of the file.
 func written(err error) error {
 	if err != nil {
 		return fmt.Errorf("writing the result: %w", err)
@@ -70,7 +69,6 @@ func replace(file, temp string) error {
 	return nil
 }
 
-// copy writes the pickle to w, and checks it.
 func (p Pickle) copy(ctx context.Context, j *job.Job, w io.Writer) (err error) {
 	name := store.Pickle(j.ID(), p.Name)
 	r, err := j.Store.Open(ctx, name)

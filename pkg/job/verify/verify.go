@@ -151,7 +151,6 @@ func (f Verifier) look(ctx context.Context, j *job.Job) (api.WorkloadStatus, err
 	return last, err
 }
 
-// recorded returns the pickle that the store says the job left.
 func recorded(ctx context.Context, j *job.Job, by Source) (*Pickle, error) {
 	end, err := records.End(ctx, j.Store, j.ID())
 	if errors.Is(err, store.ErrNotFound) || err == nil && end.Pickle == nil {

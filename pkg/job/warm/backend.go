@@ -77,7 +77,6 @@ func (b Backend) reported(ctx context.Context, h api.Handle) *api.Pickle {
 	return pickle
 }
 
-// ended returns the status of a call that has ended, and whether it has.
 func (b Backend) ended(ctx context.Context, h api.Handle) (api.WorkloadStatus, bool, error) {
 	s, err := b.OpenStore(h.Store)
 	if err != nil {
@@ -377,7 +376,6 @@ func (b Backend) hasOthers(ctx context.Context, h api.Handle) (bool, error) {
 	return slices.ContainsFunc(calls, func(call api.JobSummary) bool { return call.ID != h.JobID && !call.State.Ended() }), err
 }
 
-// forget deletes the record that a host was given a call.
 func (b Backend) forget(ctx context.Context, h api.Handle) error {
 	s, err := b.OpenStore(h.Store)
 	if err != nil {

@@ -225,7 +225,6 @@ func (c *Conn) send(k kind, message any) error {
 	return c.channel.send(k, payload)
 }
 
-// ask sends a request and reads the answer.
 func (c *Conn) ask(k kind, message, into any) error {
 	return c.within(func() error {
 		if err := c.send(k, message); err != nil {

@@ -72,7 +72,6 @@ func openDetour(ctx context.Context, s store.Store, inbox string) (*detour, erro
 	return d, nil
 }
 
-// Read implements io.Reader.
 func (d *detour) Read(p []byte) (int, error) {
 	pause := firstLook
 	for len(d.rest) == 0 {
@@ -121,7 +120,6 @@ func (d *detour) showLife() error {
 	return err
 }
 
-// Write implements io.Writer.
 func (d *detour) Write(p []byte) (n int, err error) {
 	for n < len(p) {
 		piece := p[n:min(len(p), n+pieceBytes)]
@@ -148,7 +146,6 @@ func (d *detour) writeNamed(data []byte) (string, error) {
 	return name, err
 }
 
-// Close implements io.Closer.
 func (d *detour) Close() (err error) {
 	d.once.Do(func() {
 		d.stop()

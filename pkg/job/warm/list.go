@@ -36,7 +36,6 @@ func (b Backend) Pick(ctx context.Context, choose func([]api.JobSummary) []api.J
 	return choose(all), err
 }
 
-// mayBeHost reports whether an ID looks like that of a host.
 func mayBeHost(id string) bool { return strings.HasSuffix(store.WithoutTime(id), "-"+api.WarmName) }
 
 // WatchList implements job.Backend. No object of the cluster changes when a call begins or ends, so the store of each host is
@@ -147,7 +146,6 @@ func (b Backend) news(ctx context.Context, host *hostCalls) ([]api.JobSummary, e
 	return all, nil
 }
 
-// withCalls replaces hosts by their calls.
 func (b Backend) withCalls(ctx context.Context, found []api.JobSummary) ([]api.JobSummary, error) {
 	isHost := func(e api.JobSummary) bool { return e.Workload.Labels[api.LabelWarm] != "" }
 	if !slices.ContainsFunc(found, isHost) {

@@ -10,7 +10,6 @@ import (
 // shown counts what was written of the log of one host, by stream.
 type shown struct{ out, err int }
 
-// count returns options and writers for a log, of which it counts what is written.
 func (s *shown) count(o logs.Options, w display.Streams) (logs.Options, display.Streams) {
 	return wrapped(o, w, func(w display.Streams) display.Streams {
 		return display.Streams{Out: &counter{w.Out, &s.out}, Err: &counter{w.Err, &s.err}}
@@ -38,13 +37,11 @@ func wrapped(o logs.Options, w display.Streams, wrap func(display.Streams) displ
 	return o, w
 }
 
-// counter counts what is written.
 type counter struct {
 	io.Writer
 	n *int
 }
 
-// Write implements io.Writer.
 func (c *counter) Write(p []byte) (int, error) {
 	n, err := c.Writer.Write(p)
 	*c.n += n
@@ -57,7 +54,6 @@ type rest struct {
 	written int
 }
 
-// Write implements io.Writer.
 func (r *rest) Write(p []byte) (int, error) {
 	old := min(r.written, len(p))
 	r.written -= old

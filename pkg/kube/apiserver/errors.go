@@ -81,7 +81,6 @@ func (r Request) advice(err error) (api.ErrorKind, string) {
 	return "", ""
 }
 
-// role returns the Role that grants what was requested.
 func (r Request) role() string {
 	switch {
 	case r.Resource == "configmaps" && r.Verb != "create":
@@ -134,7 +133,6 @@ func (r Request) answered(err error) string {
 	return ""
 }
 
-// forbidden names the missing right and what grants it.
 func (r Request) forbidden(err error) string {
 	where, advice := "there", "ask an administrator for the Role "+r.role()+", which is in manifests/rbac (`kubectl kinetic doctor` lists all missing rights)"
 	switch {
@@ -239,7 +237,6 @@ func passes(err error) bool {
 	return !errors.As(err, &final) && !transport.Untrusted(request.Err) && credentials(request.Err) == ""
 }
 
-// broken reports whether a connection broke during an answer.
 func broken(err error) bool {
 	var network net.Error
 	var stream http2.StreamError

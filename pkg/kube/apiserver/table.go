@@ -39,7 +39,6 @@ func ReadTable(get func(parameters map[string]string) ([]byte, error), columns .
 	}
 }
 
-// textOf returns the text of some columns of each row.
 func textOf(page metav1.Table, columns []string) [][]string {
 	rows := make([][]string, len(page.Rows))
 	for i := range rows {

@@ -38,7 +38,6 @@ func (s Observation) explainAutoscaler(p corev1.Pod) Diagnosis {
 	return brokenScaleUp(message)
 }
 
-// growth lists the instance groups that grow.
 func growth(message string) string {
 	var groups []string
 	for _, m := range lazyregexp.Of(scaleUpTo).FindAllStringSubmatch(message, 3) {

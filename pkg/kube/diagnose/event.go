@@ -10,14 +10,12 @@ import (
 	"k8s.io/apimachinery/pkg/util/duration"
 )
 
-// newestOf returns the newest event of a pod with one of the reasons.
 func (s Observation) newestOf(p corev1.Pod, reasons ...string) *corev1.Event {
 	return s.newest(func(e *corev1.Event) bool {
 		return slices.Contains(reasons, e.Reason) && isAbout(e, "Pod", p.Name, p.UID)
 	})
 }
 
-// newestOfWorkload returns the newest event of the workload with one of the reasons.
 func (s Observation) newestOfWorkload(reasons ...string) *corev1.Event {
 	return s.newest(func(e *corev1.Event) bool {
 		return slices.Contains(reasons, e.Reason) && isAbout(e, s.Workload.kind.Kind, s.meta().Name, s.meta().UID)
@@ -30,7 +28,6 @@ func (s Observation) newestOfMaker(reasons ...string) *corev1.Event {
 	return s.newest(func(e *corev1.Event) bool { return slices.Contains(reasons, e.Reason) && s.isOfMaker(e) })
 }
 
-// isOfMaker reports whether an event is about what makes the pods.
 func (s Observation) isOfMaker(e *corev1.Event) bool {
 	return slices.ContainsFunc(s.Workload.kind.makers(s.meta().Name), func(m maker) bool { return m.isAbout(e, s.meta().UID) })
 }

@@ -32,7 +32,6 @@ type FuseFailure struct {
 	values []any // volume, bucket, node, service account, role, the driver's message
 }
 
-// kind is a kind of Failure.
 type kind struct {
 	// code is that of the driver's error, "" if the kubelet did not reach the driver. part
 	// is what the message contains, if a code has several meanings.
@@ -125,7 +124,6 @@ func csiVolume(p corev1.Pod, name string) corev1.CSIVolumeSource {
 	return corev1.CSIVolumeSource{}
 }
 
-// role returns the role that a volume takes.
 func role(v corev1.CSIVolumeSource) string {
 	if v.ReadOnly != nil && *v.ReadOnly {
 		return "roles/storage.objectViewer"

@@ -19,7 +19,6 @@ import (
 // gone.
 const ending = "ending: saving outputs and logs"
 
-// jobRules are the rules of the Job controller.
 type jobRules struct{}
 
 // state implements rules. A Job is up to a second behind its pods, so a runner that has
@@ -62,7 +61,6 @@ func (jobRules) state(w Workload, pods []corev1.Pod) api.WorkloadStatus {
 	return s
 }
 
-// hosts implements rules.
 func (jobRules) hosts(w Workload, _ []corev1.Pod) int {
 	if w.isMultiHost() {
 		return int(*w.job.Spec.Completions)

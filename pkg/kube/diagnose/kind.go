@@ -186,10 +186,8 @@ func IsJobName(name string) bool {
 	return slices.ContainsFunc(Kinds, func(k *Kind) bool { return strings.HasPrefix(name, k.NamePrefix) })
 }
 
-// word returns the kind as commands name it.
 func (k *Kind) word() string { return strings.ToLower(k.Kind) }
 
-// isAbout reports whether an event is about a workload, or about what makes its pods.
 func (m maker) isAbout(e *corev1.Event, workload types.UID) bool {
 	if !m.isWorkload {
 		workload = ""

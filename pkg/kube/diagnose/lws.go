@@ -64,7 +64,6 @@ func (lwsRules) state(w Workload, pods []corev1.Pod) api.WorkloadStatus {
 	return s
 }
 
-// hosts implements rules.
 func (lwsRules) hosts(_ Workload, pods []corev1.Pod) int { return lwsSize(pods) }
 
 // gateQueue is the scheduling gate with which Kueue holds back the pods of a

@@ -28,7 +28,6 @@ func (s Observation) explainFailedMap(end *batchv1.JobCondition) Diagnosis {
 	return r
 }
 
-// tookTooLong reports whether --max-runtime ended a pod.
 func tookTooLong(p corev1.Pod) bool {
 	t := WorkerOf(p).State.Terminated
 	return t != nil && ended(t, 0, time.Time{}).Reason == api.DeadlineExceeded

@@ -169,7 +169,6 @@ func progress(pods []corev1.Pod, hosts int, pathways bool) string {
 	return fmt.Sprintf("%d of %d %s have a node", placed, hosts, what)
 }
 
-// explainHost explains one pod of a group.
 func (s Observation) explainHost(p corev1.Pod) Diagnosis {
 	var r Diagnosis
 	if hasEnded(p) {

@@ -71,7 +71,6 @@ func (s Observation) explainNodes(p corev1.Pod) Diagnosis {
 	return r
 }
 
-// tolerates reports whether a pod tolerates the taints of a node.
 func tolerates(p corev1.Pod, n corev1.Node) bool {
 	return !slices.ContainsFunc(n.Spec.Taints, func(taint corev1.Taint) bool {
 		return taint.Effect != corev1.TaintEffectPreferNoSchedule && !slices.ContainsFunc(p.Spec.Tolerations, func(t corev1.Toleration) bool {
@@ -80,7 +79,6 @@ func tolerates(p corev1.Pod, n corev1.Node) bool {
 	})
 }
 
-// haves lists the accelerators of nodes, with how many nodes have them.
 func haves(nodes []corev1.Node) string {
 	count := map[string]int{}
 	for _, n := range nodes {
@@ -135,7 +133,6 @@ func tooLarge(p corev1.Pod, nodes []corev1.Node) string {
 	return ""
 }
 
-// requested returns how much of a resource a pod requests, with its sidecars.
 func requested(p corev1.Pod, name corev1.ResourceName) resource.Quantity {
 	return requests.PodRequests(&p, requests.PodResourcesOptions{})[name]
 }

@@ -32,7 +32,6 @@ type Observation struct {
 	Now      time.Time
 }
 
-// meta returns the metadata of the workload.
 func (s Observation) meta() *metav1.ObjectMeta { return s.Workload.meta }
 
 // Status returns the job's state and, if it waits in whole or in part, the reason.

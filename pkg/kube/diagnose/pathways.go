@@ -22,7 +22,6 @@ func partTitle(container string) string {
 	return map[string]string{api.Contract.Pathways.Manager: api.Contract.Parts.ManagerTitle, api.Contract.Pathways.Proxy: api.Contract.Parts.ProxyTitle}[container]
 }
 
-// beginsWithPart reports whether a sentence is about a sidecar of the Pathways runtime.
 func beginsWithPart(sentence string) bool {
 	return strings.HasPrefix(sentence, api.Contract.Parts.ManagerTitle) || strings.HasPrefix(sentence, api.Contract.Parts.ProxyTitle)
 }

@@ -57,7 +57,6 @@ func (s Observation) isKept() bool {
 // isTooLong reports whether Kueue can't admit a workload with a name of this length.
 func (k *Kind) isTooLong(name string) bool { return k.MaxQueuedName > 0 && len(name) > k.MaxQueuedName }
 
-// keepsLongNames says what a queue does to such a workload.
 func (k *Kind) keepsLongNames(queue string) string {
 	return fmt.Sprintf("can't admit a %s whose name has more than %d characters: submit it with --queue %s, which shortens the name", k.Kind, k.MaxQueuedName, queue)
 }
@@ -82,7 +81,6 @@ func (s Observation) kueueWorkload() *kueue.Workload {
 	return &last
 }
 
-// explainTurn says what Kueue is waiting for.
 func explainTurn(w *kueue.Workload, queue string) Diagnosis {
 	r := Diagnosis{
 		Sentence: "waiting in queue " + queue,

@@ -182,7 +182,6 @@ func hasPoolToItself(p corev1.Pod) bool {
 		})
 }
 
-// asked says how much of a resource a pod requests.
 func asked(p corev1.Pod, resource string) string {
 	q := requested(p, corev1.ResourceName(resource))
 	if q.IsZero() {

@@ -113,7 +113,6 @@ func (w Workload) AtATime(pods []corev1.Pod) int {
 // UsesPathways reports whether the job has the Pathways runtime.
 func (w Workload) UsesPathways() bool { return w.meta.Annotations[api.AnnotationPathways] != "" }
 
-// isDeleted reports whether the workload is being deleted.
 func (w Workload) isDeleted() bool { return w.meta.DeletionTimestamp != nil }
 
 // Waits reports whether a job with this state, or a part of it, has yet to start.

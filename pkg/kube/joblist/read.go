@@ -77,7 +77,6 @@ type key struct{ namespace, id string }
 
 func keyOf(o *metav1.ObjectMeta) key { return key{o.Namespace, o.Labels[api.LabelJobID]} }
 
-// join returns the jobs that have a workload.
 func join(jobs, sets, pods []runtime.Object) []api.JobSummary {
 	podsOf := map[key][]*corev1.Pod{} // pods are large, so pointers are sorted
 	for _, o := range pods {
@@ -104,7 +103,6 @@ func join(jobs, sets, pods []runtime.Object) []api.JobSummary {
 	return all
 }
 
-// reader reads from one cluster.
 type reader struct {
 	client  *apiserver.Client
 	decoder runtime.Decoder
@@ -163,7 +161,6 @@ func (r reader) pages(ctx context.Context, path []string) (kept []runtime.Object
 	}
 }
 
-// page reads one answer, and calls each with every object of it.
 func (r reader) page(ctx context.Context, path []string, parameters map[string]string, each func(runtime.Object)) (metav1.ListInterface, error) {
 	list, accept := listOf(path[len(path)-1])
 	page, err := r.client.Read(ctx, accept, parameters, path...)

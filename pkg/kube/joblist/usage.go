@@ -61,7 +61,6 @@ func (r reader) listCached(ctx context.Context, resource string, parameters map[
 	return apiserver.Request{Verb: "list", Resource: resource, Cluster: true}.Explain("listing "+resource, err)
 }
 
-// nodes stores the pool of each node.
 func (r reader) nodes(ctx context.Context, poolOf map[string]string) error {
 	return r.listCached(ctx, "nodes", map[string]string{}, func(o runtime.Object) {
 		if node, ok := o.(*metav1.PartialObjectMetadata); ok {
@@ -99,7 +98,6 @@ func (r reader) pods(ctx context.Context) ([]usagePod, error) {
 	return pods, err
 }
 
-// joinUsage returns the pools with the jobs on their nodes.
 func joinUsage(poolOf map[string]string, pods []usagePod) map[string]Pool {
 	pools := map[string]Pool{}
 	for _, name := range poolOf {

@@ -150,7 +150,6 @@ func (c *Conn) begin(p Port) error {
 	return nil
 }
 
-// Read implements io.Reader.
 func (c *Conn) Read(data []byte) (int, error) {
 	n, err := c.data.Read(data)
 	if err == nil {
@@ -162,7 +161,6 @@ func (c *Conn) Read(data []byte) (int, error) {
 	return n, err
 }
 
-// Write implements io.Writer.
 func (c *Conn) Write(data []byte) (int, error) { return c.data.Write(data) }
 
 // lostTime is how long it may take until a connection that was lost is known to be: its streams end first.

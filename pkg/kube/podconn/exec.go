@@ -52,7 +52,6 @@ func Exec(ctx context.Context, config *rest.Config, c Container, argv []string, 
 	return 0, err
 }
 
-// address is what is asked for.
 type address struct {
 	container Container
 	argv      []string

@@ -7,7 +7,6 @@ import (
 	"net"
 )
 
-// dialer connects to the forwarded port.
 type dialer func(context.Context) (*Conn, error)
 
 // Answers waits until the program that listens on a port sends something, as a debugger

@@ -27,7 +27,6 @@ type socketDialer struct {
 	url    *url.URL
 }
 
-// Dial implements httpstream.Dialer.
 func (d socketDialer) Dial(protocols ...string) (httpstream.Connection, string, error) {
 	transport, holder, err := websocket.RoundTripperFor(d.config)
 	if err != nil {
@@ -56,7 +55,6 @@ type answering struct {
 	silence time.Duration
 }
 
-// Read implements net.Conn.
 func (c answering) Read(data []byte) (int, error) {
 	if err := c.SetReadDeadline(time.Now().Add(c.silence)); err != nil {
 		return 0, err

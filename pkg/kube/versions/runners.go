@@ -74,7 +74,6 @@ func (r reader) runners(ctx context.Context) (func(*Inventory), error) {
 	return func(i *Inventory) { i.Runners = found }, nil
 }
 
-// relation compares a runner with the one of the client.
 func (c Client) relation(by, sha256 string) Relation {
 	if slices.Contains(c.Runners, sha256) {
 		return Current

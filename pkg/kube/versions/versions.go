@@ -80,7 +80,6 @@ func Read(ctx context.Context, config *rest.Config, o Options) Inventory {
 	return inventory.summarized()
 }
 
-// answer is what became of a part.
 type answer struct {
 	part string
 	add  func(*Inventory)
@@ -107,7 +106,6 @@ type part struct {
 	read    func(context.Context) (func(*Inventory), error)
 }
 
-// reader reads from one cluster.
 type reader struct {
 	server    *apiserver.Client
 	namespace string

@@ -127,7 +127,6 @@ func (c *Client) running(ctx context.Context, r Request, parent string) *cloudbu
 	}
 }
 
-// create uploads the source and starts a build of it.
 func (c *Client) create(ctx context.Context, r Request, parent string) (Build, error) {
 	generation, err := c.bucket.Pin(ctx, r.Source.Name, r.Source.Data)
 	if err != nil {

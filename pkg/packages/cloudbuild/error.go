@@ -131,7 +131,6 @@ func (c *Client) denied(n need, answer *apierror.APIError, who string) string {
 
 const actAs = "iam.serviceAccounts.actAs"
 
-// account returns the ID of a service account.
 func account(email string) string {
 	id, _, _ := strings.Cut(email, "@")
 	return id

@@ -49,7 +49,6 @@ func (c *Client) Follow(ctx context.Context, b Build, w io.Writer) (digest strin
 	}
 }
 
-// over reports whether a build has ended.
 func over(s cloudbuildpb.Build_Status) bool {
 	switch s {
 	case cloudbuildpb.Build_STATUS_UNKNOWN, cloudbuildpb.Build_PENDING, cloudbuildpb.Build_QUEUED, cloudbuildpb.Build_WORKING:
@@ -58,7 +57,6 @@ func over(s cloudbuildpb.Build_Status) bool {
 	return true
 }
 
-// follower copies the log of one build.
 type follower struct {
 	client *Client
 	build  Build
@@ -104,7 +102,6 @@ type counter struct {
 	err error
 }
 
-// Write implements io.Writer.
 func (c *counter) Write(p []byte) (int, error) {
 	n, err := c.to.Write(p)
 	c.n += int64(n)
@@ -114,7 +111,6 @@ func (c *counter) Write(p []byte) (int, error) {
 
 const digestPattern = `^sha256:[0-9a-f]{64}$`
 
-// result returns what a build that is over has made.
 func (f *follower) result(b *cloudbuildpb.Build) (digest string, err error) {
 	if b.GetStatus() != cloudbuildpb.Build_SUCCESS {
 		return "", failed(f.build, f.client.place.Account, b, f.tail.all())

@@ -40,10 +40,8 @@ type Package struct {
 	Requirement string // the file to install: "nvidia-cudnn-cu12 @ https://…#sha256=…"
 }
 
-// name is that of the package's stage in the Dockerfile.
 func (p Package) name() string { return "package-" + p.Project }
 
-// file has the package's requirement.
 func (p Package) file() string { return p.name() + ".txt" }
 
 // Installer is a program that installs packages.
@@ -143,7 +141,6 @@ func (i Image) Source(ctx context.Context) (Source, error) {
 
 func text(lines []string) []byte { return []byte(strings.Join(lines, "\n") + "\n") }
 
-// venv returns the layer that makes the prefix a virtual environment.
 func (i Image) venv(ctx context.Context) ([]byte, error) {
 	layer, err := wheel.Venv(ctx, i.Layout, i.Interpreter, i.Environment)
 	if err != nil {

@@ -49,7 +49,6 @@ const (
 
 const keyPattern = `^[A-Za-z0-9][A-Za-z0-9._-]{0,99}$`
 
-// check reports what makes a request unusable.
 func (r Request) check() error {
 	switch {
 	case !lazyregexp.Of(keyPattern).MatchString(r.Key):
@@ -64,10 +63,8 @@ func (r Request) check() error {
 	return nil
 }
 
-// tag is how builds of a key are found.
 func (r Request) tag() string { return "kinetic-" + r.Key }
 
-// env are the variables of the script.
 func (r Request) env() []string {
 	return []string{"IMAGE=" + r.Image, "CACHE=" + r.Cache, "REUSED=" + string(r.Source.Reused)}
 }

@@ -89,7 +89,6 @@ func baseFor(python string) Base {
 	return bases[i]
 }
 
-// comparePythons compares versions X.Y.
 func comparePythons(a, b string) int {
 	number := func(version string) (int, int) {
 		major, minor, _ := strings.Cut(version, ".")

@@ -239,7 +239,6 @@ func (p Plan) AsPrebuilt(why string) Plan {
 	return p
 }
 
-// chooseBase finds the base image.
 func (p *Plan) chooseBase(in Input) error {
 	custom := in.BaseImage
 	ours := custom == "" && in.BaseImageRepo != ""

@@ -76,7 +76,6 @@ func Find(o Options) (Wanted, error) {
 	return r.wanted, err
 }
 
-// kindOf returns the kind of a file by its name.
 func kindOf(path string) (Kind, error) {
 	name := filepath.Base(path)
 	switch {
@@ -96,7 +95,6 @@ func kindOf(path string) (Kind, error) {
 	return Requirements, nil
 }
 
-// search returns the nearest file that says what is needed.
 func search(dir, home string) (string, Kind) {
 	for dir = filepath.Clean(dir); ; dir = filepath.Dir(dir) {
 		for _, n := range names {
@@ -128,7 +126,6 @@ func isFile(path string) bool {
 	return err == nil && info.Mode().IsRegular()
 }
 
-// reader reads the files of one project.
 type reader struct {
 	Options
 	shown    string   // the first file's path as users know it, "" to compute it
@@ -150,7 +147,6 @@ func newReader(o Options) *reader {
 	return &reader{Options: o, trees: []string{filepath.Clean(o.Root)}, local: map[string]string{}}
 }
 
-// read reads a file.
 func (r *reader) read(path string, kind Kind) (Wanted, error) {
 	r.projectDir = filepath.Dir(path)
 	r.trees = append(r.trees, r.projectDir) // which may be above the package root
@@ -251,7 +247,6 @@ func resolved(path string) string {
 // a few MiB.
 const maxText = 64 << 20
 
-// readText reads a text file.
 func readText(path, name string) ([]byte, error) {
 	info, err := os.Stat(path)
 	switch {

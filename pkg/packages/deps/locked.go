@@ -75,7 +75,6 @@ func (o LockOptions) Environment() requirement.Environment {
 		Extras: o.Extras, Groups: o.Groups}
 }
 
-// holds evaluates a marker of the file.
 func (o LockOptions) holds(marker string, env requirement.Environment) (bool, error) {
 	m, err := requirement.ParseMarker(marker)
 	if err != nil {
@@ -148,7 +147,6 @@ func (p *Package) source(f file) {
 	}
 }
 
-// path returns where a file of the lock is.
 func (o LockOptions) path(f file) string {
 	path := filepath.FromSlash(f.Path)
 	if !filepath.IsAbs(path) {
@@ -157,7 +155,6 @@ func (o LockOptions) path(f file) string {
 	return path
 }
 
-// checked returns the file with its name and its hash.
 func (f file) checked(o LockOptions) (WheelFile, error) {
 	found := WheelFile{Name: f.name(), URL: f.URL, Size: f.Size}
 	if f.Path != "" {
@@ -194,7 +191,6 @@ func (f WheelFile) Hashed() (WheelFile, error) {
 	return f, nil
 }
 
-// lastPart returns the file name in a URL, or in a path.
 func lastPart(address, file string) string {
 	if address == "" {
 		return path.Base(filepath.ToSlash(file))

@@ -15,7 +15,6 @@ type option struct {
 	effect      effect
 }
 
-// effect is what becomes of an option.
 type effect int
 
 const (

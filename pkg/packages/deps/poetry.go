@@ -12,7 +12,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
-// poetryTable is what is read of [tool.poetry].
 type poetryTable struct {
 	Name         string
 	Dependencies map[string]any
@@ -140,7 +139,6 @@ func newPoetryDependency(value any) (d poetryDependency, err error) {
 	return d, nil
 }
 
-// gitAddress returns a Git repository as pip names it.
 func gitAddress(repository, revision, subdirectory string) string {
 	if host, path, found := strings.Cut(repository, ":"); found && !strings.Contains(repository, "://") {
 		repository = "ssh://" + host + "/" + path // user@host:path
@@ -193,7 +191,6 @@ func (d poetryDependency) requirement(name string) (string, error) {
 	return text, nil
 }
 
-// pythonMarker returns the marker for the versions of Python that a dependency is for.
 func pythonMarker(versions string) (string, error) {
 	ranges, err := poetryRanges(versions)
 	if err != nil {
@@ -239,7 +236,6 @@ func poetryRanges(text string) (ranges [][]string, err error) {
 	return ranges, nil
 }
 
-// poetryCondition reads one condition on a version.
 func poetryCondition(text string) (conditions []string, err error) {
 	version := strings.TrimLeft(text, "^~=!<>")
 	switch operator := strings.TrimSuffix(text, version); {
@@ -316,7 +312,6 @@ func (r *reader) poetrySources(p poetryTable, file string) {
 	}
 }
 
-// pdmTable is what is read of [tool.pdm].
 type pdmTable struct {
 	DevDependencies map[string][]string `toml:"dev-dependencies"` // groups
 	Sources         []struct {

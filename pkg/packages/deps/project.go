@@ -13,7 +13,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
-// projectFile is what is read of a pyproject.toml.
 type projectFile struct {
 	Project struct {
 		Name           string
@@ -105,7 +104,6 @@ type table struct {
 	extras    []string // those that were added
 }
 
-// add adds requirements.
 func (t *table) add(all []string) error {
 	for _, text := range all {
 		if err := t.addLine(Line{Text: text, File: t.name, Number: t.lineOf(text)}); err != nil {
@@ -156,7 +154,6 @@ func (t *table) lineOf(text string) int {
 	return 1 + bytes.Count(t.text[:at], []byte("\n"))
 }
 
-// extra adds the requirements of an extra.
 func (t *table) extra(extra string) error {
 	if slices.Contains(t.extras, requirement.Normalize(extra)) {
 		return nil

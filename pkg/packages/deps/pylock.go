@@ -120,7 +120,6 @@ func (o LockOptions) known(extras, groups []string) error {
 	return nil
 }
 
-// chosen returns the package with the wheel that fits.
 func (p pylockPackage) chosen(o LockOptions) (Package, error) {
 	chosen := Package{Name: requirement.Normalize(p.Name), Version: p.Version}
 	if err := o.CheckPython(p.RequiresPython); err != nil {

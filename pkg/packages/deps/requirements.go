@@ -43,7 +43,6 @@ func (r *reader) lines(text []byte, dir, name string, constraints bool) error {
 	return nil
 }
 
-// line reads a line of a requirements file in a directory.
 func (r *reader) line(l logicalLine, dir, file string, constraint bool) error {
 	at := place(file, l.number)
 	if strings.HasPrefix(l.text, "-") {
@@ -75,7 +74,6 @@ type includedError struct{ error }
 
 func (e *includedError) Unwrap() error { return e.error }
 
-// option does what an option says.
 func (r *reader) option(o given, l Line, dir string, constraint bool) error {
 	value := o.value
 	if found := Variable(value); found != "" && isURL(dir) { // which quotes have split in the line
@@ -129,7 +127,6 @@ func (r *reader) option(o given, l Line, dir string, constraint bool) error {
 	return nil
 }
 
-// isURL reports whether a text names something by a scheme.
 func isURL(text string) bool {
 	scheme, _, found := strings.Cut(text, ":")
 	return found && len(scheme) > 1 && !strings.ContainsAny(scheme, `/\ @`) // C: is a drive
@@ -149,7 +146,6 @@ func (r *reader) within(name, dir, line string) (string, error) {
 	return path, nil
 }
 
-// add adds a requirement or a constraint.
 func (r *reader) add(l Line, dir string, constraint bool) error {
 	path, extras, err := localPath(l.Text)
 	if err != nil {

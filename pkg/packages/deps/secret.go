@@ -58,7 +58,6 @@ func hasSecret(text string) bool {
 	return false
 }
 
-// warnExposed warns of every file that has credentials in it.
 func (r *reader) warnExposed() {
 	files := r.exposed
 	for _, l := range slices.Concat(r.wanted.Requirements, r.wanted.Dropped, r.wanted.Constraints, r.wanted.Remote) {

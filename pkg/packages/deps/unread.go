@@ -52,7 +52,6 @@ type unread struct {
 	more    string // the same beside [project], "" for what does not say more
 }
 
-// contains returns what reports whether a file has a text.
 func contains(text string) func(file []byte) bool {
 	return func(file []byte) bool { return bytes.Contains(file, []byte(text)) }
 }

@@ -163,7 +163,6 @@ func (r *reader) configOf(dir string) (uvConfig, error) {
 	}
 }
 
-// decode reads a TOML file.
 func (r *reader) decode(path string, into any) error {
 	text, err := readText(path, r.name(path))
 	if err != nil {
@@ -195,7 +194,6 @@ func (r *reader) uvOf(root workspace) error {
 	return nil
 }
 
-// settings adds the indexes of uv.
 func (r *reader) settings(c uvConfig) {
 	for _, i := range c.Index {
 		if i.URL == "" || i.Explicit && r.wanted.Kind != UVLock { // which alone says what is from it
@@ -267,7 +265,6 @@ func (r *reader) addOnce(option, file string) {
 	}
 }
 
-// addOption adds an option of pip that a file has.
 func (r *reader) addOption(option, file string) {
 	r.wanted.Options = append(r.wanted.Options, option)
 	if hasSecret(option) {

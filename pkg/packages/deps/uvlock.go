@@ -225,7 +225,6 @@ type uvWalk struct {
 	found   Lock
 }
 
-// visit adds a package, and what it and some of its extras need.
 func (w *uvWalk) visit(p uvPackage, extras []string) error {
 	id := p.id()
 	if !w.chosen[id] {
@@ -250,7 +249,6 @@ func (w *uvWalk) visit(p uvPackage, extras []string) error {
 	return nil
 }
 
-// follow visits what a package depends on.
 func (w *uvWalk) follow(p uvPackage, all []uvDependency) error {
 	for _, d := range all {
 		wanted, err := w.options.holds(d.Marker, w.env)

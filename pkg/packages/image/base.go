@@ -55,7 +55,6 @@ func (c *Client) Inspect(ctx context.Context, ref, arch string) (Facts, error) {
 	return f, err
 }
 
-// base finds the image of an architecture, and what it has.
 func (s *session) base(ctx context.Context, ref, arch string) (v1.Image, Facts, error) {
 	parsed, err := name.ParseReference(ref)
 	if err != nil {
@@ -138,7 +137,6 @@ func noPlatform(arch string, has []string) error {
 	return fmt.Errorf("it is not available for linux/%s, only for %s; choose another image or accelerator", arch, strings.Join(slices.Compact(has), ", "))
 }
 
-// inspect finds out what an image has.
 func inspect(ctx context.Context, image v1.Image, arch string) (Facts, error) {
 	config, err := image.ConfigFile()
 	if err != nil {

@@ -33,7 +33,6 @@ const (
 	largeMakers = 2
 )
 
-// A session reads from registries.
 type session struct {
 	memory Memory
 	pull   *remote.Puller
@@ -58,7 +57,6 @@ func (c *Client) session(arch string) (*session, error) {
 	return s, nil
 }
 
-// options returns how registries are talked to.
 func (c *Client) options(arch string, transport http.RoundTripper) []remote.Option {
 	options := []remote.Option{
 		remote.WithTransport(transport),

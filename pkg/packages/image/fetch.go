@@ -116,7 +116,6 @@ type reading struct {
 	err error
 }
 
-// Read implements io.Reader.
 func (r *reading) Read(p []byte) (int, error) {
 	n, err := r.Reader.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) {
@@ -192,7 +191,6 @@ func (f fetcher) open(ctx context.Context, w Wheel) (io.ReadCloser, error) {
 	return nil, refused(answer.StatusCode)
 }
 
-// refused explains a status of a package index.
 func refused(code int) error {
 	err := fmt.Errorf("the answer is %d %s", code, http.StatusText(code))
 	switch {

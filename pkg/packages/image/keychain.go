@@ -24,7 +24,6 @@ type keychain struct {
 	others authn.Keychain
 }
 
-// Resolve implements authn.Keychain.
 func (k keychain) Resolve(target authn.Resource) (authn.Authenticator, error) {
 	return k.ResolveContext(k.ctx, target)
 }
@@ -54,12 +53,10 @@ type bearer struct {
 	token TokenFunc
 }
 
-// Authorization implements authn.Authenticator.
 func (b bearer) Authorization() (*authn.AuthConfig, error) {
 	return b.AuthorizationContext(b.ctx)
 }
 
-// AuthorizationContext implements authn.ContextAuthenticator.
 func (b bearer) AuthorizationContext(ctx context.Context) (*authn.AuthConfig, error) {
 	token, err := b.token(ctx)
 	if err != nil {

@@ -27,7 +27,6 @@ type names struct {
 	Wheels int64   `json:"wheels"` // what the files of its wheels have together, in bytes
 }
 
-// newLayer returns the layer that converted wheels are.
 func newLayer(l *wheel.Layer, wheels ...*wheel.Wheel) (layer, error) {
 	digest, err := v1.NewHash(l.Digest)
 	if err != nil {
@@ -47,19 +46,15 @@ func newLayer(l *wheel.Layer, wheels ...*wheel.Wheel) (layer, error) {
 	}}, err
 }
 
-// Digest implements v1.Layer.
 func (l layer) Digest() (v1.Hash, error) { return l.names.Digest, nil }
 
-// DiffID implements v1.Layer.
 func (l layer) DiffID() (v1.Hash, error) { return l.names.DiffID, nil }
 
-// Size implements v1.Layer.
 func (l layer) Size() (int64, error) { return l.names.Size, nil }
 
 // MediaType implements v1.Layer. In an image, that of the base counts.
 func (l layer) MediaType() (types.MediaType, error) { return types.OCILayer, nil }
 
-// Compressed implements v1.Layer.
 func (l layer) Compressed() (io.ReadCloser, error) {
 	if l.open == nil {
 		return nil, fmt.Errorf("the layer %s is only in the registry", l.names.Digest)
@@ -67,7 +62,6 @@ func (l layer) Compressed() (io.ReadCloser, error) {
 	return l.open()
 }
 
-// Uncompressed implements v1.Layer.
 func (l layer) Uncompressed() (io.ReadCloser, error) {
 	compressed, err := l.Compressed()
 	if err != nil {
@@ -86,7 +80,6 @@ func (l layer) Uncompressed() (io.ReadCloser, error) {
 // A source tells errors of making a layer from those of sending it.
 type source struct{ io.ReadCloser }
 
-// Read implements io.Reader.
 func (s source) Read(p []byte) (int, error) {
 	n, err := s.ReadCloser.Read(p)
 	if err != nil && !errors.Is(err, io.EOF) && !errors.Is(err, io.ErrClosedPipe) {

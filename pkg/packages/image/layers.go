@@ -43,7 +43,6 @@ func (m *maker) layers(ctx context.Context, most int, believe bool) ([]layer, []
 	return layers, order, nil
 }
 
-// each returns the layer of each wheel.
 func (m *maker) each(ctx context.Context, believe bool) ([]layer, error) {
 	layers := make([]layer, len(m.env.Wheels))
 	known := make([]bool, len(layers))
@@ -135,7 +134,6 @@ func (m *maker) sizes(ctx context.Context, known []bool) ([]int64, error) {
 	return sizes, nil
 }
 
-// shared returns the layer that several wheels share.
 func (m *maker) shared(ctx context.Context, wheels []Wheel, believe bool) (layer, error) {
 	if believe {
 		if l, ok, err := m.recall(ctx, keyOf(wheels, m.env.Layout, m.env.Bytecode)); ok || err != nil {
@@ -174,7 +172,6 @@ func (m *maker) obtain(ctx context.Context, wheels []Wheel, believe bool) (layer
 	return m.make(ctx, k, wheels, opened, believe)
 }
 
-// open reads the directory of a wheel.
 func (m *maker) open(file *os.File, w Wheel) (*wheel.Wheel, error) {
 	info, err := file.Stat()
 	if err != nil {
@@ -190,7 +187,6 @@ func (m *maker) open(file *os.File, w Wheel) (*wheel.Wheel, error) {
 	return opened, nil
 }
 
-// make converts wheels to a layer, and sends it.
 func (m *maker) make(ctx context.Context, k key, wheels []Wheel, opened []*wheel.Wheel, believe bool) (layer, error) {
 	compiled, err := m.compile(ctx, &k, opened)
 	if err != nil {

@@ -100,7 +100,6 @@ func (c *Client) Make(ctx context.Context, repository string, e Env, o Options) 
 	return made, err
 }
 
-// A maker makes one image.
 type maker struct {
 	*session
 	repo    name.Repository
@@ -301,7 +300,6 @@ func (m *maker) done(wheels int) {
 	m.report()
 }
 
-// restart sets the progress to zero.
 func (m *maker) restart() {
 	m.mu.Lock()
 	m.progress.Done = 0

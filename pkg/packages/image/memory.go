@@ -12,7 +12,6 @@ import (
 // images, and which layers it made. The zero value keeps nothing.
 type Memory struct{ Dir string }
 
-// remembered is the content of a file.
 type remembered struct {
 	Key   string          `json:"key"`
 	Value json.RawMessage `json:"value"`

@@ -21,7 +21,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
-// A key is what a layer depends on.
 type key struct {
 	kind     string // "w" for one wheel, "s" for several that share a layer
 	subject  string // the SHA-256 of the wheel, or of the list of them
@@ -29,7 +28,6 @@ type key struct {
 	bytecode bool
 }
 
-// keyOf returns the key of a layer of wheels.
 func keyOf(wheels []Wheel, layout wheel.Layout, bytecode bool) key {
 	if len(wheels) == 1 {
 		return key{"w", wheels[0].SHA256, layout, bytecode}
@@ -59,7 +57,6 @@ const (
 	noteBytes  = "io.github.kubectl-kinetic.wheel-bytes"
 )
 
-// newNote returns the note that says which layer wheels became.
 func newNote(k key, l layer, wheels []Wheel) (v1.Image, error) {
 	var files []string
 	for _, w := range wheels {

@@ -43,7 +43,6 @@ const (
 	resumptions = 8
 )
 
-// RoundTrip implements http.RoundTripper.
 func (t *resuming) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Method != http.MethodPatch || r.GetBody == nil || r.ContentLength < worthResuming {
 		return t.base.RoundTrip(r)
@@ -65,13 +64,11 @@ func (t *resuming) RoundTrip(r *http.Request) (*http.Response, error) {
 	return resumed, nil
 }
 
-// countedBody counts what is read of a body.
 type countedBody struct {
 	io.ReadCloser
 	read atomic.Int64
 }
 
-// Read implements io.Reader.
 func (b *countedBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	b.read.Add(int64(n))

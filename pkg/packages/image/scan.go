@@ -120,7 +120,6 @@ func keep(known map[string]string, name, is string) {
 	}
 }
 
-// target returns where a name leads to.
 func target(name string, h *tar.Header) string {
 	switch {
 	case strings.HasPrefix(path.Base(h.Name), ".wh."):

@@ -6,14 +6,12 @@ import (
 	"sync/atomic"
 )
 
-// traffic counts what is sent to registries.
 type traffic struct {
 	base    http.RoundTripper
 	changed func() // called after bytes were sent; by several goroutines
 	sent    atomic.Int64
 }
 
-// RoundTrip implements http.RoundTripper.
 func (t *traffic) RoundTrip(r *http.Request) (*http.Response, error) {
 	if r.Body == nil || r.Body == http.NoBody {
 		return t.base.RoundTrip(r)
@@ -35,7 +33,6 @@ type sentBody struct {
 	traffic *traffic
 }
 
-// Read implements io.Reader.
 func (b *sentBody) Read(p []byte) (int, error) {
 	n, err := b.ReadCloser.Read(p)
 	if n > 0 {

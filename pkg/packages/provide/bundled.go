@@ -119,7 +119,6 @@ func overlap(o wheel.Overlap) string {
 	return fmt.Sprintf("%s is in %s, with different contents: the last one is used", o.Path, strings.Join(o.Wheels, " and "))
 }
 
-// wheelsKey is for the wheels in an image that this machine has made.
 func wheelsKey(digest string) string { return "wheels " + digest }
 
 // fixedBase returns the base with its digest. One of the table that has none there keeps the one that
@@ -140,7 +139,6 @@ func (p *Provider) fixedBase(ctx context.Context, plan decide.Plan) (string, err
 	return plan.Base.Ref + "@" + digest, nil
 }
 
-// facts returns what the base of a plan has.
 func (p *Provider) facts(ctx context.Context, plan decide.Plan) (image.Facts, error) {
 	if plan.Base.Known {
 		return plan.Base.Facts(plan.Arch), nil
@@ -216,7 +214,6 @@ func (p *Provider) usable(plan decide.Plan, facts image.Facts) (pins, bool) {
 	return found, ok && found.Python == facts.Python && !found.Stored
 }
 
-// packagesOf returns the packages of wheels that were chosen earlier.
 func packagesOf(wheels []image.Wheel) []deps.Package {
 	packages := make([]deps.Package, 0, len(wheels))
 	for _, w := range wheels {
@@ -229,7 +226,6 @@ func packagesOf(wheels []image.Wheel) []deps.Package {
 	return packages
 }
 
-// wish returns what the resolver is asked for.
 func (p *Provider) wish(plan decide.Plan, facts image.Facts) resolve.Request {
 	return resolve.Request{Wanted: plan.Wanted, Added: plan.Added, AddedOptions: plan.AddedOptions, Root: plan.Root,
 		Target: facts.Target(), FullPython: facts.FullPython}

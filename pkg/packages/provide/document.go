@@ -115,7 +115,6 @@ func (d document) checkSigned() error {
 	return nil
 }
 
-// wantedLines returns the requirements of a project and of its runtime.
 func wantedLines(plan decide.Plan) ([]string, error) {
 	var lines []string
 	hashed := plan.IsLock()

@@ -87,7 +87,6 @@ func (p *Provider) refreshed(digests []string) {
 
 func seenKey(digest string) string { return "seen " + digest }
 
-// pinned returns what a wish was resolved to.
 func (p *Provider) pinned(plan decide.Plan) (pins, bool) {
 	var found pins
 	if plan.Settings.RefreshDeps {

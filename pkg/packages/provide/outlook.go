@@ -166,7 +166,6 @@ func (of prospect) ifTooLarge(ctx context.Context) string {
 	return fmt.Sprintf("; if more than %s (--image-upload-limit) have to be sent, %s", human.Bytes(most), of.taken(ctx, &image.LimitError{}))
 }
 
-// sized reports whether packages and the sizes of all are known.
 func sized(wheels []image.Wheel) bool {
 	return len(wheels) > 0 && !slices.ContainsFunc(wheels, func(w image.Wheel) bool { return w.Size == 0 })
 }

@@ -252,7 +252,6 @@ func (p *Provider) storeWheel(ctx context.Context, from *http.Client, w *image.W
 	return sent, nil
 }
 
-// storeDocument stores a document and returns its hash.
 func (p *Provider) storeDocument(ctx context.Context, d document) (string, error) {
 	text, err := d.text()
 	if err != nil || p.DryRun {

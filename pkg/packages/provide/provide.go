@@ -117,7 +117,6 @@ func (p *Provider) instead(plan decide.Plan, because error) decide.Plan {
 // checkTime limits how long a look at the user's own image may take.
 const checkTime = 5 * time.Second
 
-// custom checks that an image exists.
 func (p *Provider) custom(ctx context.Context, plan decide.Plan) (decide.Provided, error) {
 	done := decide.Provided{Plan: plan, Image: plan.Image}
 	if plan.Settings.NoImageCheck {

@@ -41,7 +41,6 @@ var oldNames = map[string]string{
 	"platform.python_implementation": "platform_python_implementation", "python_implementation": "platform_python_implementation",
 }
 
-// isVersion reports whether the values of a variable are versions.
 func isVersion(variable string) bool {
 	switch variable {
 	case "python_version", "python_full_version", "implementation_version", "platform_release":

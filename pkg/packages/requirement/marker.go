@@ -210,7 +210,6 @@ func (p *markerParser) comparison() (test, error) {
 	return func(e Environment) (bool, error) { return compare(left, operator, right, e) }, nil
 }
 
-// membership tests whether a text is one of the values of a variable that has several.
 func membership(left operand, operator string, right operand) (test, error) {
 	if left.variable == "extra" {
 		left, right = right, left

@@ -62,7 +62,6 @@ type SyntaxError struct {
 	err    error
 }
 
-// Error implements error.
 func (e *SyntaxError) Error() string { return e.err.Error() }
 
 // Unwrap returns the error without its column.
@@ -78,7 +77,6 @@ func Parse(text string) (Requirement, error) {
 	return r, nil
 }
 
-// parser reads a requirement from left to right.
 type parser struct{ text, rest string }
 
 func (p *parser) blanks() { p.rest = strings.TrimLeft(p.rest, " \t") }
@@ -108,7 +106,6 @@ func (p *parser) requirement() (Requirement, error) {
 	return r, p.conditions(&r)
 }
 
-// extras reads names in brackets.
 func (p *parser) extras() ([]string, error) {
 	if !p.take("[") {
 		return nil, nil
@@ -144,7 +141,6 @@ func (p *parser) address(r *Requirement) (err error) {
 	return err
 }
 
-// conditions reads the versions and the marker.
 func (p *parser) conditions(r *Requirement) (err error) {
 	inside := p.take("(")
 	p.blanks()

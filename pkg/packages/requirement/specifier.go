@@ -10,7 +10,6 @@ import (
 // contains all versions.
 type Specifiers []specifier
 
-// specifier is one condition.
 type specifier struct {
 	operator string
 	text     string // of the version

@@ -167,7 +167,6 @@ func compareLocal(a, b string) int {
 	})
 }
 
-// sameRelease reports whether two versions are of the same release.
 func (v Version) sameRelease(w Version) bool {
 	return v.epoch == w.epoch && slices.Equal(v.release, w.release)
 }

@@ -144,7 +144,6 @@ func (a Access) Client(c *http.Client, s Sources) *http.Client {
 	return &with
 }
 
-// authorized adds credentials to requests.
 type authorized struct {
 	next    http.RoundTripper
 	access  Access
@@ -152,7 +151,6 @@ type authorized struct {
 	sources []Source
 }
 
-// RoundTrip implements http.RoundTripper.
 func (t *authorized) RoundTrip(request *http.Request) (*http.Response, error) {
 	if request.Header.Get("Authorization") != "" {
 		return t.next.RoundTrip(request)

@@ -28,7 +28,6 @@ const (
 	collecting = `(?m)^\s*(?:Collecting|Processing) (\S+)`
 )
 
-// explain returns why a tool failed.
 func (j *job) explain(ctx context.Context, output string, failed error) error {
 	by, said := j.tool.way(), important(output)
 	if strings.Contains(output, refused) {

@@ -136,7 +136,6 @@ func describe(files []IndexFile, pin deps.Pin) string {
 	return fmt.Sprintf("%d files of that version, with other hashes", ofVersion)
 }
 
-// isOf reports whether a file is of the pinned version.
 func isOf(file string, pin deps.Pin) bool {
 	n, err := wheel.ParseName(file)
 	if err != nil {

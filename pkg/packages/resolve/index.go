@@ -183,7 +183,6 @@ type limited struct {
 	full error
 }
 
-// Read implements io.Reader.
 func (l *limited) Read(p []byte) (int, error) {
 	n, err := l.r.Read(p)
 	if l.left -= int64(n); l.left < 0 {
@@ -245,7 +244,6 @@ func readHTML(r io.Reader, at *url.URL) ([]IndexFile, error) {
 	}
 }
 
-// link returns the file that a link is to.
 func link(token html.Token, at *url.URL) (IndexFile, bool) {
 	if token.Data != "a" {
 		return IndexFile{}, false

@@ -84,7 +84,6 @@ func (r Resolver) Indexes(w Request, by Method) (all Indexes, err error) {
 	return all, err
 }
 
-// asks reports whether an index is asked, whatever names it.
 func (all Indexes) asks(i Index) bool {
 	return slices.ContainsFunc(all.Asked, func(o Index) bool { return o.Address == i.Address })
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
-// job is one run of a tool.
 type job struct {
 	Resolver
 	wish    Request
@@ -28,7 +27,6 @@ type job struct {
 	took     time.Duration
 }
 
-// run lets the tool resolve, and checks what it has chosen.
 func (j *job) run(ctx context.Context) ([]deps.Package, error) {
 	dir, err := os.MkdirTemp(j.TempDir, "kinetic-resolve-")
 	if err != nil {
@@ -122,7 +120,6 @@ func written(l deps.Line) (string, error) {
 	return line, nil
 }
 
-// check checks the wheels that the tool has chosen.
 func (j *job) check(packages []deps.Package) error {
 	var unfit []deps.Package
 	for i := range packages {

@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/requirement"
 )
 
-// locked reads a lock file.
 func (r Resolver) locked(w Request, way Method) ([]deps.Package, error) {
 	var l deps.Lock
 	var err error
@@ -68,7 +67,6 @@ func covers(pinned, added string) bool {
 	return true
 }
 
-// located sets where the wheels of packages are.
 func located(packages []deps.Package) (err error) {
 	for _, p := range packages {
 		if p.Wheel == nil {
@@ -135,7 +133,6 @@ func (r Resolver) pinned(ctx context.Context, w Request) ([]deps.Package, error)
 	return append(found, asked...), nil
 }
 
-// placeOf returns where the requirements name a package.
 func (w Request) placeOf(name string) string {
 	for _, l := range w.Requirements {
 		if requirement.Normalize(l.Name()) == name {

@@ -123,7 +123,6 @@ func netrcWord(value string, old bool) (string, bool) {
 // address matches the beginning of a URL, up to its path.
 const address = `https?://(?:[^/\s"]+@)?[^/\s"@?#;]+`
 
-// direct returns the hosts of the URLs of requirements, or of the packages of a lock.
 func (r Resolver) direct(w Request, packages []deps.Package) ([]Source, error) {
 	lines := slices.Concat(w.Requirements, w.Constraints)
 	if w.Kind.IsLock() {

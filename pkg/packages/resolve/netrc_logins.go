@@ -44,10 +44,8 @@ func NetrcLogins(text string) func(host string) (user, password string, ok bool)
 	}
 }
 
-// netrcWords are the words of a .netrc file.
 type netrcWords struct{ rest string }
 
-// more reports whether there is another word.
 func (w *netrcWords) more() bool {
 	w.rest = strings.TrimLeft(w.rest, "\n\t\r ")
 	return w.rest != ""
@@ -78,7 +76,6 @@ func (w *netrcWords) next() string {
 	return word.String()
 }
 
-// skipLine leaves out what remains of a line.
 func (w *netrcWords) skipLine() { _, w.rest, _ = strings.Cut(w.rest, "\n") }
 
 // skipMacro leaves out a macro of ftp, which ends with an empty line.

@@ -46,7 +46,6 @@ runpy.run_module("pip", run_name="__main__", alter_sys=True)`
 // refused is in pip's output if the guard did something.
 const refused = "programs can't be started while requirements are resolved"
 
-// interpreter is what probe prints.
 type interpreter struct{ Executable, Python, Implementation, System, Machine, Pip string }
 
 // minPip is the oldest version of pip that has --dry-run and --report.
@@ -173,7 +172,6 @@ func (p pip) command(j *job) (string, []string) {
 	return p.python, args
 }
 
-// report is what pip writes with --report.
 type report struct {
 	Install []struct {
 		Metadata struct{ Name, Version string }

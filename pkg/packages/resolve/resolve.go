@@ -37,7 +37,6 @@ type Request struct {
 	FullPython string
 }
 
-// lockOptions returns the options for reading a lock, which has a name.
 func (w Request) lockOptions(name string) deps.LockOptions {
 	return deps.LockOptions{Name: name, Dir: w.Dir, Root: w.Root, Target: w.Target, FullPython: w.FullPython, Extras: w.Extras, Groups: w.Groups, Wanted: w.Named()}
 }
@@ -45,7 +44,6 @@ func (w Request) lockOptions(name string) deps.LockOptions {
 // runtimePlace is where the requirements come from that no file has.
 const runtimePlace = "the job's runtime"
 
-// lines returns all requirements.
 func (w Request) lines() []deps.Line {
 	all := slices.Clone(w.Requirements)
 	for _, text := range w.Added {
@@ -137,7 +135,6 @@ func (r Resolver) lookPath(name string) (string, error) {
 	return r.LookPath(name)
 }
 
-// access returns what gives credentials for indexes.
 func (r Resolver) access() Access {
 	return Access{Getenv: r.getenv, Home: r.Home, Token: r.Token}
 }
@@ -279,7 +276,6 @@ func (r Resolver) resolve(ctx context.Context, w Request) ([]deps.Package, Metho
 	return packages, t.way(), err
 }
 
-// tool is a program that resolves.
 type tool interface {
 	way() Method
 	// command returns the program's path and its arguments.
@@ -318,7 +314,6 @@ func (w Request) checkBuilds() error {
 	return &NeedsBuildError{Packages: builds}
 }
 
-// isWheel reports whether a path or URL is that of a wheel.
 func isWheel(source string) bool {
 	if i := strings.IndexAny(source, "#?;[ "); i >= 0 {
 		source = source[:i]

@@ -119,7 +119,6 @@ func (s Sources) HideIn(err error) error {
 	return &hiddenError{s.Hide(err.Error()), err}
 }
 
-// hiddenError is an error for people.
 type hiddenError struct {
 	text string
 	err  error
@@ -259,7 +258,6 @@ func (a Access) source(option, text, name string) (Source, error) {
 	return s, err
 }
 
-// address reads where an option says that packages are.
 func (a Access) address(option, value, name string) (Source, error) {
 	s := Source{Option: option}
 	if filepath.IsAbs(value) {

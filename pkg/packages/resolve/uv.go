@@ -69,7 +69,6 @@ func machineOf(t wheel.Target) string {
 // maxResult is the size of the largest result that is read.
 const maxResult = 64 << 20
 
-// readResult reads what a tool has written.
 func readResult(j *job) ([]byte, error) {
 	f, err := os.Open(j.result)
 	if errors.Is(err, fs.ErrNotExist) {

@@ -76,7 +76,6 @@ func (e *InterpreterError) Error() string {
 // Unwrap returns the reason.
 func (e *InterpreterError) Unwrap() error { return e.Err }
 
-// run starts the interpreter, has it compile the sources, and waits for its end.
 func (c Compiler) run(ctx context.Context, w *Wheel, sources []*file) ([]file, error) {
 	var bytecode []file
 	p, err := startInterpreter(ctx, c.Python, cmp.Or(c.Patience, time.Minute))
@@ -102,7 +101,6 @@ type memberError struct {
 func (e *memberError) Error() string { return fmt.Sprintf("%q: %v", e.member, e.err) }
 func (e *memberError) Unwrap() error { return e.err }
 
-// sources returns the modules that are compiled.
 func (w *Wheel) sources() []*file {
 	var sources []*file
 	taken := map[string]bool{}
@@ -127,7 +125,6 @@ func (l Layout) bytecode(module string) string {
 
 func (l Layout) cacheTag() string { return "cpython-" + strings.Replace(l.Python, ".", "", 1) }
 
-// compileAll has the interpreter compile the sources.
 func compileAll(p *interpreter, w *Wheel, sources []*file) ([]file, error) {
 	if err := p.greet(w.layout); err != nil {
 		return nil, err

@@ -24,7 +24,6 @@ type file struct {
 	wheel  string   // the file name of its wheel
 }
 
-// textFile returns a file with a content that is in memory.
 func textFile(name string, content []byte) file {
 	return file{name: name, size: int64(len(content)), head: content, sum: checksumOfBytes(content)}
 }
@@ -47,7 +46,6 @@ func (f *file) copied() bool {
 	return f.whole() && f.member.Method == zip.Deflate && f.size >= least
 }
 
-// writeTo writes the content.
 func (f *file) writeTo(w io.Writer, i *inflater) error {
 	if _, err := w.Write(f.head); err != nil || f.member == nil {
 		return err
@@ -62,7 +60,6 @@ func (f *file) writeTo(w io.Writer, i *inflater) error {
 	return i.copy(w, r)
 }
 
-// hash returns the checksum of the content.
 func (f *file) hash(i *inflater) (checksum, error) {
 	h := sha256.New()
 	if err := f.writeTo(h, i); err != nil {
@@ -80,7 +77,6 @@ func (f *file) folders(prefix string, visit func(folder string)) {
 	}
 }
 
-// checkFolders reports a file that is at the place of a folder of another.
 func checkFolders(files []file) error {
 	folders := map[string]*file{}
 	for i := range files {

@@ -57,7 +57,6 @@ func startInterpreter(ctx context.Context, python string, patience time.Duration
 	return p, nil
 }
 
-// greet reads what the interpreter says it is, and checks that it fits the layout.
 func (p *interpreter) greet(l Layout) error {
 	line, err := p.out.ReadSlice('\n')
 	var tag, version, level string
@@ -133,7 +132,6 @@ func (p *interpreter) end(err error) error {
 // A tail keeps the end of what is written to it.
 type tail []byte
 
-// Write implements io.Writer.
 func (t *tail) Write(b []byte) (int, error) {
 	const most = 2 << 10
 	*t = append(*t, b...)

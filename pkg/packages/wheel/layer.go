@@ -107,7 +107,6 @@ func (w *Wheel) warning() string {
 	return fmt.Sprintf("%s is installed as it is, but its RECORD is wrong: %s%s", w.Name.File, w.odd[0], more)
 }
 
-// newLayer computes the digests of a layer.
 func newLayer(ctx context.Context, layout Layout, files []file) (*Layer, error) {
 	files = append(files, layout.whiteouts(files)...)
 	slices.SortFunc(files, func(a, b file) int { return cmp.Compare(a.name, b.name) })

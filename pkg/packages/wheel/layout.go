@@ -28,7 +28,6 @@ const maxPrefix = 100
 
 const plainPath = `^[A-Za-z0-9._/+-]+$`
 
-// check reports what makes the layout unusable.
 func (l Layout) check() error {
 	if _, err := minorVersion(l.Python); err != nil {
 		return err

@@ -83,7 +83,6 @@ type memberReader struct {
 	crc   uint32
 }
 
-// Read implements io.Reader.
 func (m *memberReader) Read(p []byte) (int, error) {
 	if err := m.interrupted(); err != nil {
 		return 0, err
@@ -123,7 +122,6 @@ func (m *memberReader) end() error {
 // maxText bounds what is read into memory: the texts in .dist-info.
 const maxText = 64 << 20
 
-// readAll returns the content of a member.
 func (i *inflater) readAll(f *zip.File, most uint64) ([]byte, error) {
 	if f.UncompressedSize64 > most {
 		return nil, fmt.Errorf("it has %d bytes, more than %d", f.UncompressedSize64, most)

@@ -70,7 +70,6 @@ func Overlaps(wheels ...*Wheel) []Overlap {
 	return overlaps
 }
 
-// merge returns the files that wheels have together, each with its RECORD.
 func merge(wheels []*Wheel) ([]file, error) {
 	merged := map[string]file{}
 	for _, w := range wheels {
@@ -115,7 +114,6 @@ func (l Layout) whiteouts(files []file) (hidden []file) {
 // whiteout begins the name of a file that deletes one of a layer below.
 const whiteout = ".wh."
 
-// record returns the file RECORD of the installed wheel.
 func (w *Wheel) record() (file, error) {
 	name := w.layout.site() + "/" + w.info + "/RECORD"
 	text, err := formatRecord(w.layout, w.files, name)

@@ -42,7 +42,6 @@ func newTarWriter(w io.Writer, prefix string, checked bool, interrupted func() e
 // A counter counts the bytes that are written to it.
 type counter int64
 
-// Write implements io.Writer.
 func (c *counter) Write(p []byte) (int, error) {
 	*c += counter(len(p))
 	return len(p), nil
@@ -140,7 +139,6 @@ func (t *tarWriter) copyStream(w io.Writer, f *file) error {
 	return sum.check()
 }
 
-// close ends the tar and the gzip file.
 func (t *tarWriter) close() error {
 	if _, err := t.Write(make([]byte, 2*block)); err != nil {
 		return err

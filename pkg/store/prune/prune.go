@@ -54,7 +54,6 @@ func Find(ctx context.Context, s store.Store, unused time.Duration, outputs bool
 	return p, nil
 }
 
-// find finds items below a prefix.
 func (p *Plan) find(ctx context.Context, prefix string, unused time.Duration) error {
 	var item Item
 	end := func() {
@@ -147,7 +146,6 @@ func (d *deletion) items(ctx context.Context, items []Item) error {
 	return nil
 }
 
-// all deletes objects in the background.
 func (d *deletion) all(ctx context.Context, objects []store.Object) {
 	for _, o := range objects {
 		d.group.Go(func() error {
@@ -157,7 +155,6 @@ func (d *deletion) all(ctx context.Context, objects []store.Object) {
 	}
 }
 
-// one deletes an object, and counts it.
 func (d *deletion) one(ctx context.Context, o store.Object) (bool, error) {
 	if ctx.Err() != nil {
 		return false, ctx.Err()

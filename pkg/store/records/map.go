@@ -133,7 +133,6 @@ func (r MapResults) Progress(ctx context.Context) (MapProgress, error) {
 	return p, err
 }
 
-// count adds a result.
 func (p *MapProgress) count(v api.Verdict) {
 	p.Done++
 	if !v.OK {

@@ -65,7 +65,6 @@ type passing struct {
 	passed   []bool
 }
 
-// pass passes the results that are there and ready.
 func (e *passing) pass(ctx context.Context) error {
 	for {
 		inputs := e.choose()
@@ -87,7 +86,6 @@ func (e *passing) pass(ctx context.Context) error {
 	}
 }
 
-// passOne passes a result.
 func (e *passing) passOne(ctx context.Context, input int, r api.Result) error {
 	if !r.OK {
 		e.progress.Failed-- // counted below

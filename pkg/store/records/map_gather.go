@@ -165,7 +165,6 @@ func (m *gathering) advance(ctx context.Context, over bool) error {
 	}
 }
 
-// write writes the lines that are next.
 func (m *gathering) write(over bool) error {
 	for m.next < len(m.sizes) {
 		r, read := m.held[m.next]
@@ -200,7 +199,6 @@ func (m *gathering) pick() []int {
 	return inputs
 }
 
-// read reads results, several at a time.
 func (m *gathering) read(ctx context.Context, inputs []int) error {
 	results := make([]api.Result, len(inputs))
 	g, ctx := errgroup.WithContext(ctx)
@@ -244,7 +242,6 @@ func (m *gathering) line(input int, r api.Result) error {
 	return err
 }
 
-// lineOf writes what Results.Line says about an input.
 func (m *gathering) lineOf(input int, there bool, r api.Result) error {
 	result := &r
 	if !there {

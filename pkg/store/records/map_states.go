@@ -50,7 +50,6 @@ func (r MapResults) States(ctx context.Context, rest func(input int) api.State) 
 	return s, nil
 }
 
-// add adds the state of the next input.
 func (s *MapStates) add(state api.State) {
 	if last := len(s.Runs) - 1; last >= 0 && s.Runs[last].State == state {
 		s.Runs[last].Count++

@@ -75,7 +75,6 @@ type Parameter struct {
 	Value *string `json:"value"`
 }
 
-// answer is what check.py writes.
 type answer struct {
 	Outcome    string      `json:"outcome"`
 	Why        string      `json:"why"`
@@ -138,7 +137,6 @@ func checkCalls(ctx context.Context, python string, q Query) (Finding, error) {
 	return found, err
 }
 
-// word returns the target as messages name it.
 func (q Query) word() string {
 	if q.Function == "" {
 		return q.Name

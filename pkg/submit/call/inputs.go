@@ -85,7 +85,6 @@ type LineError struct {
 
 func (e *LineError) Error() string { return fmt.Sprintf("line %d: %v", e.Line, e.Err) }
 
-// Unwrap returns the cause.
 func (e *LineError) Unwrap() error { return e.Err }
 
 // ReadInputs reads JSON lines and writes them without insignificant blanks, each ending in

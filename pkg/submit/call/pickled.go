@@ -87,7 +87,6 @@ func withoutPath(err error) error {
 	return err
 }
 
-// read checks a payload and reads it to its end.
 func (p *Payload) read(r io.Reader) error {
 	in := bufio.NewReaderSize(r, 64<<10)
 	first, err := in.Peek(1)

@@ -94,7 +94,6 @@ func fits(value string, types []string) bool {
 	return has("float")
 }
 
-// examples are values of types, as they are typed.
 func examples() map[string]string {
 	return map[string]string{"int": "3", "float": "0.1", "bool": "true", "list": "'[1, 2]'", "dict": `'{"a": 1}'`, "None": "null"}
 }

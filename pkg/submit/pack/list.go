@@ -79,7 +79,6 @@ func (l *list) addName(name string) listedName {
 
 func (l *list) text(n listedName) []byte { return l.names[n.block][n.offset:][:n.size] }
 
-// add adds an entry of a directory and returns its number.
 func (l *list) add(dir uint32, name string, kind uint8) uint32 {
 	if l.count%blockSize == 0 {
 		l.blocks = append(l.blocks, make([]entry, blockSize))
@@ -93,7 +92,6 @@ func (l *list) add(dir uint32, name string, kind uint8) uint32 {
 	return number
 }
 
-// addDir adds a directory and returns its number.
 func (l *list) addDir(parent uint32, name string) uint32 {
 	l.dirs[parent].entries++
 	l.dirs = append(l.dirs, listedDir{parent: parent, name: l.addName(name)})
@@ -118,7 +116,6 @@ func (l *list) appendDir(path []byte, dir uint32) []byte {
 	return append(append(l.appendDir(path, d.parent), l.text(d.name)...), '/')
 }
 
-// appendRel appends the path of an entry relative to the root.
 func (l *list) appendRel(path []byte, e *entry) []byte {
 	path = append(l.appendDir(path, e.dir), l.text(e.name)...)
 	if e.kind == emptyDir {

@@ -124,7 +124,6 @@ func (l *lister) file(e fs.DirEntry, dir string, number uint32) {
 	l.warn(path.Join(dir, e.Name()), "it is a %s, not a regular file", kind(e.Type()))
 }
 
-// below adds a directory or a link.
 func (l *lister) below(ctx context.Context, e fs.DirEntry, abs, rel string, parent uint32) error {
 	if err := ctx.Err(); err != nil {
 		return err

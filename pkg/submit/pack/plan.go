@@ -66,7 +66,6 @@ type Plan struct {
 	sources []source
 }
 
-// file is one regular file of the plan.
 type file struct {
 	rel     string
 	abs     string // to open the file: free of symlinks, or nearly

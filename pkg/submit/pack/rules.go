@@ -14,7 +14,6 @@ type Rules struct {
 	rules []rule
 }
 
-// rule is one pattern.
 type rule struct {
 	// segments are matched one to one with the elements of a path, in the syntax
 	// of path.Match; doubleStar stands for any number of elements.

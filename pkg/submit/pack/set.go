@@ -115,7 +115,6 @@ func divideList(l *list) []hashRange {
 	return ranges
 }
 
-// addShard hashes the files of a shard.
 func (s *Set) addShard(ctx context.Context, i int, cache *cache) error {
 	r := s.ranges[i]
 	known, keep := cache.upTo(r.last), int64(0)
@@ -224,7 +223,6 @@ func (s *Set) note(p *Plan) {
 	}
 }
 
-// statFiles looks at the files of a plan.
 func (p *Plan) statFiles(ctx context.Context, l *list) error {
 	return parallel(ctx, len(p.files), func(_ context.Context, i int, _ []byte) error {
 		f := &p.files[i]

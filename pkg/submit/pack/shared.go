@@ -33,7 +33,6 @@ func shared(dir, home string) string {
 	return ""
 }
 
-// isDir reports whether a path leads to the directory described by info.
 func isDir(path string, info os.FileInfo) bool {
 	other, err := os.Stat(path)
 	return err == nil && os.SameFile(info, other)
@@ -54,14 +53,12 @@ func checkShared(root, home string) error {
 		root, what, root, quoted(root))
 }
 
-// isMarked reports whether a directory was marked as a project or has an ignore file.
 func isMarked(dir string) bool { return isProject(dir) || exists(filepath.Join(dir, IgnoreFile)) }
 
 func hasAny(dir string, names []string) bool {
 	return slices.ContainsFunc(names, func(name string) bool { return exists(filepath.Join(dir, name)) })
 }
 
-// quoted returns a path quoted as one shell word.
 func quoted(path string) string {
 	if strings.ContainsAny(path, " '\"$`&;()*?<>|") {
 		return `"` + path + `"`

@@ -198,7 +198,6 @@ func (s *source) content(ctx context.Context, files []file, buf []byte) ([]byte,
 	return all.Bytes(), nil
 }
 
-// encode returns the blob of a pack with this content.
 func (s *source) encode(content []byte) ([]byte, error) {
 	if s.stored {
 		return content, nil

@@ -147,7 +147,6 @@ func (u *treeUpload) files(ctx context.Context) error {
 	return err
 }
 
-// file uploads one entry.
 func (u *treeUpload) file(ctx context.Context, n uint32, path string, there store.TreeObject) error {
 	e := u.set.list.at(n)
 	f := store.TreeFile{Path: path, Size: e.size, Link: u.set.list.targets[n]}
@@ -190,7 +189,6 @@ func (l *list) inTreeOrder() []uint32 {
 	return numbers
 }
 
-// file returns a file that was hashed.
 func (l *list) file(n uint32) *file {
 	e := l.at(n)
 	return &file{rel: string(l.appendRel(nil, e)), abs: l.abs(e), number: n, stamp: stamp{Size: e.size}, digest: e.digest, parts: l.parts[n]}

@@ -82,7 +82,6 @@ type upload struct {
 	store store.Store
 }
 
-// blob uploads the i-th blob of the index.
 func (u *upload) blob(ctx context.Context, i int) error {
 	if err := ctx.Err(); err != nil {
 		return err

@@ -33,7 +33,6 @@ type walker struct {
 	links []link
 }
 
-// link is a symlink to a directory.
 type link struct{ rel, target string }
 
 // walk lists what to package from root, which is the real path of opts.Root.
@@ -58,7 +57,6 @@ func walk(ctx context.Context, root string, opts Options) (*tree, error) {
 	return &w.tree, nil
 }
 
-// realDir returns the real path of an existing directory.
 func realDir(dir string) (string, error) {
 	info, err := os.Stat(dir)
 	if err != nil {
@@ -90,7 +88,6 @@ func within(dir, path string) bool {
 	return path == dir || strings.HasPrefix(path, strings.TrimSuffix(dir, string(filepath.Separator))+string(filepath.Separator))
 }
 
-// skip reports whether a path is ignored or excluded.
 func (w *walker) skip(rel, abs string, isDir bool) bool {
 	return w.ignore(rel, isDir) || slices.ContainsFunc(w.exclude, func(ex string) bool { return within(ex, abs) })
 }
@@ -120,7 +117,6 @@ func (w *walker) dir(ctx context.Context, abs, rel string) error {
 	return nil
 }
 
-// entry adds one entry of a directory.
 func (w *walker) entry(ctx context.Context, entry fs.DirEntry, abs, rel string) error {
 	if entry.Type() == fs.ModeSymlink {
 		return w.link(abs, rel)

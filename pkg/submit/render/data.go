@@ -80,7 +80,6 @@ func inBucket(s api.Spec, d api.Data) api.Data {
 	return d
 }
 
-// cutURL cuts the URL of a folder in a bucket.
 func cutURL(url string) (bucket, folder string) {
 	bucket, folder, _ = strings.Cut(strings.TrimPrefix(url, store.BucketScheme), "/")
 	return bucket, strings.TrimSuffix(folder, "/")

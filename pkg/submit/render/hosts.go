@@ -81,7 +81,6 @@ func mapJob(s api.Spec) group {
 	}
 }
 
-// indexedJob replaces the samples of the component indexedjob.
 func indexedJob(s api.Spec, l lists) (group, error) {
 	g := group{components: []string{path.Join(componentsDir, "indexedjob")}, adds: true}
 	if err := l.follow(g.components[0]); err != nil {

@@ -47,7 +47,6 @@ func decodeOne(o *unstructured.Unstructured, scheme *runtime.Scheme) error {
 	return errors.Join(err, decode(o.Object, into))
 }
 
-// podsOf returns the pod templates of a workload by their paths in it.
 func podsOf(o *unstructured.Unstructured) (map[string]corev1.PodTemplateSpec, error) {
 	places := [][]string{{"spec", "template"}}
 	if o.GetKind() == leaderWorkerSetKind.Kind {
@@ -142,7 +141,6 @@ func broken(what string, was, is any) error {
 	return fmt.Errorf("it changes %s, which kinetic needs, from %q to %q", what, was, is)
 }
 
-// workloadOf returns the object that runs the job's pods.
 func workloadOf(r Rendered, name string) (*unstructured.Unstructured, error) {
 	for _, o := range r.objects {
 		if (o.GetKind() == jobKind.Kind || o.GetKind() == leaderWorkerSetKind.Kind) && o.GetName() == name {
@@ -228,7 +226,6 @@ func containsRules(all, some []corev1.PodAffinityTerm) bool {
 	return true
 }
 
-// verifyWorker checks the container that runs the call.
 func verifyWorker(was, is corev1.PodSpec) error {
 	a, b := worker(was), worker(is)
 	if a == nil { // a pod of the Pathways runtime

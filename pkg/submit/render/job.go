@@ -99,7 +99,6 @@ func (p *patch) identity(s api.Spec) {
 	p.addEach(podMetadata+"/annotations", s.Annotations)
 }
 
-// annotations returns the annotations of the workload.
 func annotations(s api.Spec, r program) map[string]string {
 	all := r.annotations(s)
 	all[api.AnnotationStore], all[api.AnnotationFunction] = s.Store, s.Name
@@ -300,7 +299,6 @@ func (p *patch) capacity(s api.Spec) error {
 	return nil
 }
 
-// node replaces a sample in the node selector.
 func (p *patch) node(key, value string) { p.replace(pointer(podSpec+"/nodeSelector", key), value) }
 
 var notInLabel = regexp.MustCompile(`[^A-Za-z0-9._-]+`)

@@ -22,7 +22,6 @@ const (
 	volumeList = podSpec + "/volumes"
 )
 
-// readLists reads the lists of the base, and what components add to them.
 func readLists(components []string) (lists, error) {
 	type named []struct{ Name string }
 	var job struct {

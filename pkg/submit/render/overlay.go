@@ -78,7 +78,6 @@ func (r *overlayReader) isComponent() error {
 	return nil
 }
 
-// directory reads a kustomization and what it refers to.
 func (r *overlayReader) directory(dir string) error {
 	name, err := r.kustomizationIn(dir)
 	if err != nil {
@@ -124,7 +123,6 @@ func (r *overlayReader) kustomizationIn(dir string) (string, error) {
 	}
 }
 
-// follow reads what a kustomization in dir refers to.
 func (r *overlayReader) follow(dir string, ref reference) error {
 	if remote(ref.path) {
 		return errors.New("remote references are not fetched: copy the file into the overlay")
@@ -170,7 +168,6 @@ func (r *overlayReader) file(name string) error {
 	return nil
 }
 
-// parseKustomization reads a kustomization file as kustomize does.
 func parseKustomization(content []byte) (types.Kustomization, error) {
 	var k types.Kustomization
 	if err := k.Unmarshal(content); err != nil {

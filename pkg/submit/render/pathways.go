@@ -31,7 +31,6 @@ const (
 	fuseAnnotations = "gke-gcsfuse/"
 )
 
-// runtime adds the Pathways runtime to a group, and to the patch of the set the values of the component's samples.
 func (g *group) runtime(s api.Spec, set *patch) {
 	r := s.Pathways
 	g.components = append(g.components, runtimeDir)

@@ -14,13 +14,11 @@ import (
 	"github.com/kubectl-kinetic/kinetic/runner"
 )
 
-// program is the runner that pods mount.
 type program struct {
 	zip    []byte
 	sha256 string
 }
 
-// theRunner returns the runner of a job, or of a warm host.
 func theRunner(s api.Spec) program {
 	if s.Warm != nil {
 		return program{zip: runner.WarmZip(), sha256: runner.WarmSHA256()}
@@ -72,7 +70,6 @@ func (p program) configMap(s api.Spec) (*unstructured.Unstructured, []byte, erro
 // each character of the zip several times.
 const placeholder = "PLACEHOLDER"
 
-// annotations identify the runner.
 func (p program) annotations(s api.Spec) map[string]string {
 	all := map[string]string{api.AnnotationRunnerSHA256: p.sha256}
 	if s.ClientVersion != "" {

@@ -7,7 +7,6 @@ import (
 	"sigs.k8s.io/kustomize/api/types"
 )
 
-// reference is a path in a kustomization.
 type reference struct {
 	field, path         string
 	mayBeDir, mustBeDir bool

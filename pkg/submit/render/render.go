@@ -170,7 +170,6 @@ func kustomize(system filesys.FileSystem, dir string) (resmap.ResMap, error) {
 	}).Run(system, dir)
 }
 
-// newRendered writes the objects as resmap.AsYaml does.
 func newRendered(resources resmap.ResMap) (Rendered, error) {
 	var r Rendered
 	for _, resource := range resources.Resources() {

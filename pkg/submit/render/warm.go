@@ -41,7 +41,6 @@ func WarmCall(s api.Spec) api.WarmCall {
 	return call
 }
 
-// warmAnnotations returns the annotations of the workload of a warm host.
 func warmAnnotations(s api.Spec) map[string]string {
 	all := map[string]string{}
 	if s.Warm == nil {

@@ -14,7 +14,6 @@ import (
 // settlesWithin is how long something that is changed by others, or still being made, is waited for.
 const settlesWithin = 2 * time.Minute
 
-// account is one of the service accounts.
 type account struct {
 	*Project
 	id infra.ID
@@ -25,7 +24,6 @@ func (a account) name() string {
 	return "projects/" + a.Names.Project + "/serviceAccounts/" + a.Names.Email(a.of)
 }
 
-// Get implements infra.Actor.
 func (a account) Get(ctx context.Context) (infra.State, error) {
 	found, err := a.services.iam.Projects.ServiceAccounts.Get(a.name()).Context(ctx).Do()
 	if a.absent(ctx, err) {
@@ -59,7 +57,6 @@ func (a account) Ensure(ctx context.Context, _ infra.State) error {
 	return a.explain(err, "waiting for", a.id)
 }
 
-// Delete implements infra.Actor.
 func (a account) Delete(ctx context.Context) error {
 	_, err := a.services.iam.Projects.ServiceAccounts.Delete(a.name()).Context(ctx).Do()
 	if gcp.IsMissing(err) {

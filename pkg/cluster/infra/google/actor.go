@@ -32,7 +32,6 @@ type patient struct {
 	id      infra.ID
 }
 
-// Get implements infra.Actor.
 func (p patient) Get(ctx context.Context) (infra.State, error) {
 	var have infra.State
 	enabled := func(err error) bool {
@@ -49,7 +48,6 @@ func (p patient) Get(ctx context.Context) (infra.State, error) {
 	return have, err
 }
 
-// Ensure implements infra.Actor.
 func (p patient) Ensure(ctx context.Context, have infra.State) error {
 	return p.project.Patiently(ctx, p.id, func() error { return p.Actor.Ensure(ctx, have) })
 }

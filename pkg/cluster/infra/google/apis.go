@@ -22,13 +22,11 @@ func APIs() []string {
 	return names
 }
 
-// apis enables the APIs.
 type apis struct {
 	*Project
 	id infra.ID
 }
 
-// Get implements infra.Actor.
 func (a apis) Get(ctx context.Context) (infra.State, error) {
 	missing, err := a.missing(ctx)
 	if err != nil {
@@ -56,7 +54,6 @@ func (a apis) missing(ctx context.Context) ([]string, error) {
 	return missing, nil
 }
 
-// readAPIs reads whether APIs are enabled.
 func (p *Project) readAPIs(ctx context.Context, apis ...string) (*serviceusage.BatchGetServicesResponse, error) {
 	parent := "projects/" + p.Names.Project
 	var names []string
@@ -114,7 +111,6 @@ func (p *Project) number(ctx context.Context) (uint64, error) {
 	return 0, fmt.Errorf("%s %s: the Service Usage API returned no number", doing, p.Names.Project)
 }
 
-// Ensure implements infra.Actor.
 func (a apis) Ensure(ctx context.Context, have infra.State) error {
 	started, err := a.services.usage.Services.BatchEnable("projects/"+a.Names.Project, &serviceusage.BatchEnableServicesRequest{ServiceIds: have.Missing}).Context(ctx).Do()
 	if err != nil {

@@ -22,7 +22,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/store/expiry"
 )
 
-// bucket is one of the buckets.
 type bucket struct {
 	*Project
 	id infra.ID
@@ -48,7 +47,6 @@ func security() *storage.BucketIamConfiguration {
 	}
 }
 
-// Get implements infra.Actor.
 func (b bucket) Get(ctx context.Context) (infra.State, error) {
 	found, err := b.read(ctx)
 	if b.absent(ctx, err) {
@@ -153,7 +151,6 @@ func withRule(rules []*storage.BucketLifecycleRule, changes []infra.Difference, 
 	return append(rules, r), append(changes, infra.Difference{Setting: ruleSetting, Want: expiry.Text(r)})
 }
 
-// Ensure implements infra.Actor.
 func (b bucket) Ensure(ctx context.Context, have infra.State) error {
 	if have.Exists {
 		return b.explain(b.change(ctx, have), "changing", b.id)

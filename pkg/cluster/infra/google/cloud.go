@@ -41,7 +41,6 @@ type Project struct {
 	fresh map[string]bool // the names of the service accounts that this run has made
 }
 
-// services are the clients of the services.
 type services struct {
 	usage      *serviceusage.Service
 	iam        *iam.Service
@@ -69,7 +68,6 @@ func New(ctx context.Context, access *gcp.Access, names config.Names) (*Project,
 	)
 }
 
-// client makes the client of a service.
 func client[S any](ctx context.Context, access *gcp.Access, name gcp.Service, newService func(context.Context, ...option.ClientOption) (S, error), into *S) error {
 	s, err := newService(ctx, access.Options(name)...)
 	if err != nil {
@@ -84,12 +82,10 @@ func (p *Project) explain(err error, doing string, id infra.ID) error {
 	return p.access.Explain(err, p.Names.Project, doing+" "+id.String())
 }
 
-// wait waits for an operation, and shows how far it is.
 func (p *Project) wait(ctx context.Context, id infra.ID, o gcp.Operation) error {
 	return p.access.Wait(ctx, o, p.shown(id))
 }
 
-// shown returns what shows the states of an operation.
 func (p *Project) shown(id infra.ID) func(gcp.State) {
 	return func(s gcp.State) {
 		if s.Text != "" && !s.Done {

@@ -176,7 +176,6 @@ func (c *Cluster) Get(ctx context.Context) (infra.State, error) {
 	return s, nil
 }
 
-// detail says what the cluster will be like.
 func (c *Cluster) detail() string {
 	text := "Autopilot, in " + c.project.Names.Zone
 	if !c.settings.Autopilot {

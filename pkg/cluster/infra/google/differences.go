@@ -130,7 +130,6 @@ func findPool(c *container.Cluster, name string) *container.NodePool {
 	return nil
 }
 
-// withProfile returns the autoscaling of a cluster with our profile.
 func withProfile(have *container.ClusterAutoscaling) *container.ClusterAutoscaling {
 	if have == nil {
 		return &container.ClusterAutoscaling{AutoscalingProfile: profile}

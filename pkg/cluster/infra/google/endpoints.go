@@ -40,7 +40,6 @@ func CheckNetworks(networks []string) error {
 	return nil
 }
 
-// chosen reports whether the user has chosen the endpoints.
 func (e Endpoints) chosen() bool { return e.Private || len(e.Authorized) > 0 }
 
 // config returns the setting, nil for GKE's own.

@@ -38,7 +38,6 @@ type network struct {
 	id infra.ID
 }
 
-// Get implements infra.Actor.
 func (n network) Get(ctx context.Context) (infra.State, error) {
 	found, err := n.services.compute.Networks.Get(n.Names.Project, n.id.Name).Context(ctx).Do()
 	if n.absent(ctx, err) {
@@ -58,7 +57,6 @@ func (n network) Get(ctx context.Context) (infra.State, error) {
 	return s, nil
 }
 
-// Ensure implements infra.Actor.
 func (n network) Ensure(ctx context.Context, _ infra.State) error {
 	err := n.do(ctx, n.id, n.services.compute.Networks.Insert(n.Names.Project, &compute.Network{
 		Name: n.id.Name, AutoCreateSubnetworks: true, Description: "Network of cluster " + n.Names.Cluster + ", " + mark,
@@ -128,7 +126,6 @@ type router struct {
 	id infra.ID
 }
 
-// Get implements infra.Actor.
 func (r router) Get(ctx context.Context) (infra.State, error) {
 	found, err := r.services.compute.Routers.Get(r.Names.Project, r.Names.Region(), r.id.Name).Context(ctx).Do()
 	if r.absent(ctx, err) {
@@ -141,7 +138,6 @@ func (r router) Get(ctx context.Context) (infra.State, error) {
 	return r.existing(r.id, ours), err
 }
 
-// Ensure implements infra.Actor.
 func (r router) Ensure(ctx context.Context, _ infra.State) error {
 	err := r.do(ctx, r.id, r.services.compute.Routers.Insert(r.Names.Project, r.Names.Region(), &compute.Router{
 		Name: r.id.Name, Description: "Router of cluster " + r.Names.Cluster + ", " + mark,
@@ -153,7 +149,6 @@ func (r router) Ensure(ctx context.Context, _ infra.State) error {
 	return r.explain(err, "creating", r.id)
 }
 
-// Delete implements infra.Actor.
 func (r router) Delete(ctx context.Context) error {
 	err := r.do(ctx, r.id, r.services.compute.Routers.Delete(r.Names.Project, r.Names.Region(), r.id.Name).Context(ctx).Do)
 	if r.absent(ctx, err) {
@@ -181,7 +176,6 @@ func (n nat) find(ctx context.Context) (router *compute.Router, exists bool, err
 	return router, false, nil
 }
 
-// Get implements infra.Actor.
 func (n nat) Get(ctx context.Context) (infra.State, error) {
 	_, exists, err := n.find(ctx)
 	if gcp.IsMissing(err) {
@@ -190,7 +184,6 @@ func (n nat) Get(ctx context.Context) (infra.State, error) {
 	return infra.State{Exists: exists}, n.explain(err, "reading", n.id)
 }
 
-// Ensure implements infra.Actor.
 func (n nat) Ensure(ctx context.Context, _ infra.State) error {
 	router, exists, err := n.find(ctx)
 	if err != nil || exists {

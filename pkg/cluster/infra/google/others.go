@@ -33,7 +33,6 @@ func (p *Project) Others(ctx context.Context) (others []*container.Cluster, list
 	return others, listed, nil
 }
 
-// shares reports whether a cluster uses one of our names.
 func (p *Project) shares(c *container.Cluster) bool {
 	return c.Name == p.Names.Cluster || path.Base(c.Network) == p.Names.Network() || slices.Contains(accountsOf(c), p.Names.Email(config.NodesAccount))
 }

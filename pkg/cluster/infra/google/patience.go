@@ -32,7 +32,6 @@ func (p *Project) Patiently(ctx context.Context, id infra.ID, call func() error)
 	return err
 }
 
-// tellOfWait says what a service doesn't know yet.
 func (p *Project) tellOfWait(id infra.ID, unknown string) {
 	p.Progress(id, "waiting until Google Cloud knows "+unknown)
 }

@@ -54,7 +54,6 @@ func (p policies) unused(ctx context.Context, names []string) ([]string, error) 
 	return slices.DeleteFunc(names, func(name string) bool { return gke.PolicyIsUsed(others, p.Names.Region(), name) }), nil
 }
 
-// Get implements infra.Actor.
 func (p policies) Get(ctx context.Context) (infra.State, error) {
 	names, err := p.names(ctx)
 	if gcp.IsStatus(err, http.StatusForbidden) { // someone else may have made some
@@ -66,7 +65,6 @@ func (p policies) Get(ctx context.Context) (infra.State, error) {
 // Ensure implements infra.Actor. They come with the node pools.
 func (p policies) Ensure(context.Context, infra.State) error { return nil }
 
-// Delete implements infra.Actor.
 func (p policies) Delete(ctx context.Context) error {
 	names, err := p.names(ctx)
 	if err != nil {

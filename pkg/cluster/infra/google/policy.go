@@ -22,7 +22,6 @@ import (
 // lost when they are written.
 const policyVersion = 3
 
-// grant is a role for a member.
 type grant struct{ role, member string }
 
 // binding is a role and who has it, in the form that all services have.
@@ -48,7 +47,6 @@ type access struct {
 	read   func(ctx context.Context) (policy, error)
 }
 
-// Get implements infra.Actor.
 func (a access) Get(ctx context.Context) (infra.State, error) {
 	p, err := a.read(ctx)
 	if a.absent(ctx, err) {
@@ -69,7 +67,6 @@ func (a access) Get(ctx context.Context) (infra.State, error) {
 	return s, nil
 }
 
-// detail names the roles.
 func (a access) detail() string {
 	var texts []string
 	for _, g := range a.grants {
@@ -197,7 +194,6 @@ func policyOf[B any](own []B, set func(context.Context, []B) error) (policy, err
 	}}, err
 }
 
-// projectPolicy reads the policy of the project.
 func (p *Project) projectPolicy(ctx context.Context) (policy, error) {
 	name := "projects/" + p.Names.Project
 	found, err := p.services.resources.Projects.GetIamPolicy(name, &cloudresourcemanager.GetIamPolicyRequest{
@@ -228,7 +224,6 @@ func (p *Project) accountPolicy(of string) func(context.Context) (policy, error)
 	}
 }
 
-// repositoryPolicy reads the policy of the repository.
 func (p *Project) repositoryPolicy(ctx context.Context) (policy, error) {
 	name := p.repositoryName()
 	found, err := p.services.registry.Projects.Locations.Repositories.GetIamPolicy(name).OptionsRequestedPolicyVersion(policyVersion).Context(ctx).Do()
@@ -242,7 +237,6 @@ func (p *Project) repositoryPolicy(ctx context.Context) (policy, error) {
 	})
 }
 
-// bucketPolicy reads the policy of a bucket.
 func (p *Project) bucketPolicy(name string) func(context.Context) (policy, error) {
 	return func(ctx context.Context) (policy, error) {
 		found, err := p.services.storage.Buckets.GetIamPolicy(name).OptionsRequestedPolicyVersion(policyVersion).Context(ctx).Do()

@@ -11,7 +11,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 )
 
-// pool is a node pool with accelerators.
 type pool struct {
 	cluster *Cluster
 	id      infra.ID
@@ -45,7 +44,6 @@ func gkeName(n config.Names) gke.Cluster {
 	return gke.Cluster{Project: n.Project, Location: n.Zone, Name: n.Cluster}
 }
 
-// setCommand returns the command that changes the limits of a pool.
 func setCommand(n config.Names, pool string, s gke.Size) string {
 	return fmt.Sprintf("kubectl kinetic pool set %s --min-nodes %d --max-nodes %d", pool, s.Min, s.Max) + gkeName(n).Flags()
 }
@@ -53,7 +51,6 @@ func setCommand(n config.Names, pool string, s gke.Size) string {
 // found returns the pool as it was read, nil if there is none.
 func (p pool) found() *container.NodePool { return findPool(p.cluster.Last(), p.id.Name) }
 
-// Ensure implements infra.Actor.
 func (p pool) Ensure(ctx context.Context, have infra.State) error {
 	project := p.cluster.project
 	client, err := gke.New(ctx, project.access, gkeName(project.Names))

@@ -13,7 +13,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/backoff"
 )
 
-// repository is the repository of images.
 type repository struct {
 	*Project
 	id infra.ID
@@ -28,7 +27,6 @@ const (
 	keptImages  = 10
 )
 
-// cleanup returns the cleanup policies of the repository.
 func cleanup() map[string]artifactregistry.CleanupPolicy {
 	older := func(state string, seconds int) *artifactregistry.CleanupPolicyCondition {
 		return &artifactregistry.CleanupPolicyCondition{TagState: state, OlderThan: fmt.Sprintf("%ds", seconds)}
@@ -61,7 +59,6 @@ func (p *Project) readRepository(ctx context.Context) (*artifactregistry.Reposit
 	return found, nil
 }
 
-// Get implements infra.Actor.
 func (r repository) Get(ctx context.Context) (infra.State, error) {
 	s := infra.State{Detail: fmt.Sprintf("in %s, deletes images after %d days", r.Names.Images(), unusedFor/day)}
 	found, err := r.readRepository(ctx)
@@ -88,7 +85,6 @@ func (r repository) Get(ctx context.Context) (infra.State, error) {
 	return s, nil
 }
 
-// Ensure implements infra.Actor.
 func (r repository) Ensure(ctx context.Context, have infra.State) error {
 	repositories := r.services.registry.Projects.Locations.Repositories
 	if have.Exists {
@@ -116,7 +112,6 @@ func (r repository) create(ctx context.Context) error {
 	})
 }
 
-// Delete implements infra.Actor.
 func (r repository) Delete(ctx context.Context) error {
 	started, err := r.services.registry.Projects.Locations.Repositories.Delete(r.repositoryName()).Context(ctx).Do()
 	if err == nil {

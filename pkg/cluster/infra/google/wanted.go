@@ -18,7 +18,6 @@ const (
 	exclusionEnd   = "UNTIL_END_OF_SUPPORT"
 )
 
-// wanted returns the request for the cluster.
 func (c *Cluster) wanted() *container.Cluster {
 	n := c.project.Names
 	labels := gke.ResourceLabels()

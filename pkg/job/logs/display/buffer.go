@@ -31,7 +31,6 @@ func (b *Buffer) Streams() Streams { return Streams{Out: &b.out, Err: &b.err} }
 // Flush writes what was collected.
 func (b *Buffer) Flush() error { return b.last.Flush() }
 
-// Write implements io.Writer.
 func (s *bufferedStream) Write(p []byte) (int, error) {
 	if last := s.buffer.last; last != s {
 		s.buffer.last = s

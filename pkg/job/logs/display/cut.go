@@ -28,7 +28,6 @@ type cutter struct {
 	out    []byte
 }
 
-// newCutter returns a cutter for a terminal.
 func newCutter(w io.Writer) *cutter { return &cutter{w: w, limit: MaxLine, mark: cutMark} }
 
 // newMergedCutter returns a cutter for one of several hosts.
@@ -39,7 +38,6 @@ func newMergedCutter(w io.Writer) *cutter {
 // Cut limits lines to a length that people can read.
 func Cut(w Streams) Streams { return Streams{Out: newCutter(w.Out), Err: newCutter(w.Err)} }
 
-// Write implements io.Writer.
 func (c *cutter) Write(b []byte) (int, error) {
 	if !c.cut && c.length+len(b) <= c.limit {
 		last := b[bytes.LastIndexByte(b, '\n')+1:]

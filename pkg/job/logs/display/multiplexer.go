@@ -70,7 +70,6 @@ func (m *Multiplexer) prefix(host int, color bool) []byte {
 	return []byte(prefix)
 }
 
-// prefixWriter is one stream of one host.
 type prefixWriter struct {
 	mux        *Multiplexer
 	w          io.Writer
@@ -80,7 +79,6 @@ type prefixWriter struct {
 	unfinished bool // whether its line is unfinished, as far as the multiplexer knows
 }
 
-// Write implements io.Writer.
 func (p *prefixWriter) Write(b []byte) (int, error) {
 	if n, err := p.plain.Write(b); err != nil || p.view.Columns == 0 {
 		return n, err
@@ -88,7 +86,6 @@ func (p *prefixWriter) Write(b []byte) (int, error) {
 	return len(b), p.show()
 }
 
-// wholeLines receives the whole lines of a prefixWriter.
 type wholeLines struct{ *prefixWriter }
 
 // Write prefixes each line with the host.

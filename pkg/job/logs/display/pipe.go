@@ -91,7 +91,6 @@ func (p *Pipe) write(b []byte) error {
 // pipeWriter is one stream's way into the pipe.
 type pipeWriter struct{ pipe *Pipe }
 
-// Write implements io.Writer.
 func (s *pipeWriter) Write(b []byte) (int, error) {
 	p := s.pipe
 	var err error

@@ -19,7 +19,6 @@ type Screen struct {
 	out   []byte
 }
 
-// screenLine is the unfinished line of a stream.
 type screenLine struct {
 	screen *Screen
 	filter *Terminal

@@ -45,7 +45,6 @@ const (
 // stay keeps the text from going up beyond the current row.
 func (t *Terminal) stay() { t.row, t.last = 0, 0 }
 
-// down counts line ends.
 func (t *Terminal) down(lines int) {
 	t.row += lines
 	t.last = max(t.last, t.row)
@@ -120,7 +119,6 @@ func (t *Terminal) filter(b []byte) int {
 	return i
 }
 
-// isPlain reports whether a byte is harmless by itself.
 func isPlain(c byte) bool {
 	return c >= ' ' && c < 0x7f || c == '\n' || c == '\r' || c == '\t'
 }
@@ -211,7 +209,6 @@ func (t *Terminal) up(params []byte) {
 	}
 }
 
-// isReset reports whether the parameters of a colour are all zero.
 func isReset(params []byte) bool {
 	for _, c := range params {
 		if c != '0' && c != ';' {

@@ -29,7 +29,6 @@ func review(w http.ResponseWriter, r *http.Request, question map[string]any) boo
 
 const definitions = "/apis/apiextensions.k8s.io/v1/customresourcedefinitions/"
 
-// group answers with the versions of a group that a definition has.
 func (s *Server) group(w http.ResponseWriter, where string) bool {
 	group, found := strings.CutPrefix(where, "/apis/")
 	if !found || strings.Contains(group, "/") {
@@ -71,7 +70,6 @@ func tableOf(items []any) map[string]any {
 		"columnDefinitions": []any{map[string]any{"name": "Name", "type": "string"}, map[string]any{"name": "Status", "type": "string"}}, "rows": rows}
 }
 
-// readiness says whether the condition Ready of an object is true.
 func readiness(object map[string]any) string {
 	status, _ := object["status"].(map[string]any)
 	conditions, _ := status["conditions"].([]any)

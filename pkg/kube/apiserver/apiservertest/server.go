@@ -178,7 +178,6 @@ func (s *Server) list(w http.ResponseWriter, r *http.Request) {
 	answer(w, http.StatusOK, map[string]any{"kind": kind, "apiVersion": version, "metadata": map[string]any{"resourceVersion": "1"}, "items": items})
 }
 
-// labelsOf returns the labels in an object's metadata.
 func labelsOf(meta map[string]any) labels.Set {
 	all, _ := meta["labels"].(map[string]any)
 	set := labels.Set{}
@@ -251,7 +250,6 @@ func (s *Server) remove(w http.ResponseWriter, where string) {
 	answer(w, http.StatusOK, map[string]any{"kind": "Status", "apiVersion": "v1", "status": "Success"})
 }
 
-// merged returns the object with the fields of another set.
 func merged(object, fields map[string]any) map[string]any {
 	result := maps.Clone(object)
 	if result == nil {

@@ -170,7 +170,6 @@ func (s *Service) intercept(ctx context.Context, request any, info *grpc.UnarySe
 // LostAnswer is an error for Fail: the server does what was asked, and the client doesn't hear of it.
 type LostAnswer struct{}
 
-// Error implements error.
 func (LostAnswer) Error() string { return "lost" }
 
 // Fail makes the next calls of a method fail, once for each error.
@@ -214,7 +213,6 @@ func (s *Service) fetch(source *cloudbuildpb.StorageSource) map[string]string {
 	return s.unpack(o.Content)
 }
 
-// unpack returns the files of a source.
 func (s *Service) unpack(data []byte) map[string]string {
 	zip, err := gzip.NewReader(bytes.NewReader(data))
 	if err != nil {
