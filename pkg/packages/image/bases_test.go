@@ -4,6 +4,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"testing"
 )
@@ -115,8 +116,8 @@ func (b *maker) install(prefix string) *baseDir {
 	b.link(b.name, d.bin+"/python3")
 	entries, err := os.ReadDir(words[2])
 	b.must(err)
-	for _, e := range entries {
-		if e.Name() != "site-packages" && e.Name() != "dist-packages" && e.Name() != "__pycache__" {
+	for _, e := range entries { // Debian's sitecustomize.py would hide that of a wheel
+		if !slices.Contains([]string{"site-packages", "dist-packages", "__pycache__", "sitecustomize.py"}, e.Name()) {
 			b.link(filepath.Join(words[2], e.Name()), prefix+"/lib/"+b.name+"/"+e.Name())
 		}
 	}
