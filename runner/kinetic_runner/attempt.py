@@ -248,7 +248,7 @@ class Attempt:
             return fetch_bundle(self.store, index, self.workspace)
         from .bundle.update import update_bundle
 
-        update_bundle(self.store, index, self.workspace, self.workspace + ".written")
+        update_bundle(self.store, index, self.workspace, self.options.swept)
 
     def provide(self, fetch_package):
         """Fetch the package and install the environment, if any. Return the objects that the environment needs."""

@@ -13,10 +13,11 @@ from .signals import Signals
 from .text import tell
 
 
-def main(argv, early_signals=(), child=None):
+def main(argv, early_signals=(), child=None, swept=None):
     """Run one attempt; return the exit code.
 
     early_signals are those that arrived before this call. child is an interpreter that waits for a function, or None.
+    swept is what warm/swept.py knows of the workspace, or None.
     """
     if "--help" in argv:
         print(usage())
@@ -27,6 +28,7 @@ def main(argv, early_signals=(), child=None):
         options = parse_options(argv[1:])
         if options.caller:
             signals.follow(options.caller)
+        options.swept = swept
         options.netrc = os.environ.pop(NETRC_VARIABLE, "")
         return runner(options, child)(options, signals)
     except Stopped:

@@ -6,7 +6,7 @@ import unittest
 
 from fixture import RunnerCase, pack, sha256
 from kinetic_runner.bundle.tree import read_index
-from kinetic_runner.bundle.update import seal, update_bundle
+from kinetic_runner.bundle.update import memory_of, seal, update_bundle
 from kinetic_runner.store import open_store
 
 
@@ -36,11 +36,13 @@ def apart(files, path, text):
     return index, [*blobs, data]
 
 
-class Update(RunnerCase):
+class Workspace(RunnerCase):
+    """A workspace that bundles fill."""
+
     def setUp(self):
         super().setUp()
         self.workspace = os.path.join(self.root, "workspace")
-        self.memory = os.path.join(self.root, "memory")
+        self.memory = memory_of(self.workspace)
         os.mkdir(self.workspace)
         self.stored = open_store(self.store_url, "", "", "")
 
@@ -50,7 +52,7 @@ class Update(RunnerCase):
 
     def go_to(self, index, blobs):
         before = self.seals()
-        update_bundle(self.stored, read_index(self.stored, self.put_index(index, blobs)), self.workspace, self.memory)
+        update_bundle(self.stored, read_index(self.stored, self.put_index(index, blobs)), self.workspace)
         return {path for path, mark in self.seals().items() if mark != before.get(path)}
 
     def seals(self):
@@ -62,6 +64,8 @@ class Update(RunnerCase):
         with open(path, "w") as file:
             file.write(text)
 
+
+class Update(Workspace):
     def test_only_what_the_call_touched_is_written_again(self):
         files = {"a.py": "a", "deep/b.py": "b", "deep/er/c.py": "c"}
         self.assertEqual(self.update(files), set(files))
@@ -110,7 +114,7 @@ class Update(RunnerCase):
                 else:
                     os.symlink(other if name == "a link" else "nothing", self.workspace)
                 index, blobs = pack({"a.py": "1"})
-                update_bundle(self.stored, read_index(self.stored, self.put_index(index, blobs)), self.workspace, self.memory)
+                update_bundle(self.stored, read_index(self.stored, self.put_index(index, blobs)), self.workspace)
                 self.assertEqual((content(self.workspace), content(other)), ({"a.py": "1"}, {"kept": "kept"}))
                 self.assertFalse(os.path.islink(self.workspace))
 

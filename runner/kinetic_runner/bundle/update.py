@@ -21,15 +21,18 @@ DIGEST_BYTES = 16
 NEVER = ("", None, "")  # what is known of a file that was never written
 
 
-def update_bundle(store, index, workspace, memory):
-    """Make the workspace hold the files of the index and nothing else: all, or none.
+def memory_of(workspace):
+    """Return the path of the file beside a workspace that says what was written there."""
+    return workspace + ".written"
 
-    memory is the path of a file beside the workspace that says what was written there.
-    """
+
+def update_bundle(store, index, workspace, swept=None):
+    """Make the workspace hold the files of the index and nothing else: all, or none. swept is what warm/swept.py knows of it, if anything."""
+    memory = memory_of(workspace)
     if os.path.islink(workspace) or os.path.lexists(workspace) and not os.path.isdir(workspace):  # a call did that: never touch what a link leads to
         os.unlink(workspace)
     os.makedirs(workspace, exist_ok=True)
-    known = recall(memory)
+    known = swept.known if swept else recall(memory)
     origins = {file.path: origin(file, index.blobs) for file in index.files}
     seals, alike = {}, {}  # of files that are there, or may be
     for file in index.files:
@@ -40,7 +43,12 @@ def update_bundle(store, index, workspace, memory):
             seals[file.path], alike[file.path] = mark, digest
     with suppress(FileNotFoundError):
         os.unlink(memory)  # until the workspace is whole again
-    found = sweep(workspace, seals, parents_of(seals))
+    if swept and swept.holds(workspace, origins):
+        found = swept.files & seals.keys()
+        for path in swept.files - found:
+            os.unlink(f"{workspace}/{path}")
+    else:
+        found = sweep(workspace, seals, parents_of(seals))
     tree = Changing(store, workspace, {path: digest for path, digest in alike.items() if path in found})
     try:
         missing = [file for file in index.files if file.path not in found or file.path in alike]

@@ -11,6 +11,7 @@
     calls       one call, its log and how it ended, and the runner that waits for the next one
     ends        ends of calls that their runners could not record
     ready       that runner: an ordinary one that has started before its call
+    swept       what the runner knows of its project's files before it has a call
     relay       its child, which hands the call to the process that is kept, if that can run it
     keeper      starts the process that is kept, and replaces it
     kept        that process: it has imported packages, and forks the process of each call

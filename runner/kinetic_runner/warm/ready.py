@@ -7,6 +7,7 @@ So a call on a warm host waits for no Python to start. The interpreter has the v
 
 import json
 import os
+import select
 import sys
 from contextlib import suppress
 
@@ -14,6 +15,7 @@ from ..ahead import start
 from ..environment import WORK
 from .handover import KEPT
 from .similar import likeness, program_for, workspace_in
+from .swept import sweep_ahead
 
 LAST = "KINETIC_LAST_CALL"  # likeness() of the last call, as JSON; set for this program only
 
@@ -30,6 +32,8 @@ def main(argv, early_signals):
         os.environ.clear()
         os.environ.update(own)
     run = prepared()
+    call_waits, _, _ = select.select([sys.stdin], (), (), 0)
+    swept = None if call_waits else sweep_ahead(workspace_in(work))
 
     line = sys.stdin.buffer.readline()
     if not line.endswith(b"\n"):
@@ -39,7 +43,7 @@ def main(argv, early_signals):
     if child is not None and not usable:
         child.close()
     os.environ.update(order["environ"])
-    os._exit(run(argv[:1] + order["argv"], early_signals, child if usable else None))
+    os._exit(run(argv[:1] + order["argv"], early_signals, child if usable else None, swept))
 
 
 def prepared():

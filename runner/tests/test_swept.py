@@ -1,0 +1,122 @@
+"""A workspace that is swept before its next bundle is known."""
+
+import os
+import unittest
+from unittest import mock
+
+import test_update
+from fixture import pack
+from kinetic_runner.bundle.tree import read_index
+from kinetic_runner.bundle.update import update_bundle
+from kinetic_runner.warm.swept import Watch, sweep_ahead
+from test_update import Workspace, content
+
+FILES = {"a.py": "a", "deep/b.py": "b", "deep/er/c.py": "c"}
+
+
+class UpdateOfSwept(test_update.Update):
+    """All tests of an update, for a workspace that was swept before it."""
+
+    def go_to(self, index, blobs):
+        before = self.seals()
+        swept = sweep_ahead(self.workspace)
+        update_bundle(self.stored, read_index(self.stored, self.put_index(index, blobs)), self.workspace, swept)
+        return {path for path, mark in self.seals().items() if mark != before.get(path)}
+
+
+class Swept(Workspace):
+    def setUp(self):
+        super().setUp()
+        self.update(FILES)
+
+    def finish(self, swept, files):
+        """Goes to this bundle with what is known of the workspace."""
+        update_bundle(self.stored, read_index(self.stored, self.put_index(*pack(files))), self.workspace, swept)
+        self.assertEqual(content(self.workspace), files)
+
+    def test_what_a_call_has_left_goes_before_the_next_one(self):
+        self.touch("left/over.txt")
+        self.touch("a.py", "A")
+        os.symlink("a.py", os.path.join(self.workspace, "link"))
+        self.assertEqual(sweep_ahead(self.workspace).files, {"deep/b.py", "deep/er/c.py"})
+        self.assertEqual(content(self.workspace), {name: FILES[name] for name in FILES if name != "a.py"})
+
+    def test_no_second_sweep(self):
+        for name, files in (("the same", FILES), ("an edit", dict(FILES, **{"deep/b.py": "B"})), ("a new file", dict(FILES, **{"deep/b.py": "B", "new/d.py": "d"}))):
+            with self.subTest(name):
+                swept = sweep_ahead(self.workspace)
+                with mock.patch("kinetic_runner.bundle.update.sweep", side_effect=AssertionError("it is swept again")):
+                    self.finish(swept, files)
+
+    def test_a_file_less(self):
+        """Its directory goes, too."""
+        swept = sweep_ahead(self.workspace)
+        self.finish(swept, {"a.py": "a"})
+        self.assertEqual(sorted(os.listdir(self.workspace)), ["a.py"])
+
+    def test_every_change_after_the_sweep_is_noticed(self):
+        def in_place(path):
+            with open(path, "r+") as file:
+                file.write("!")
+
+        def replaced(path):
+            with open(path + ".new", "w") as file:
+                file.write("!")
+            os.replace(path + ".new", path)
+
+        def moved(path):
+            os.rename(os.path.dirname(path), os.path.join(self.root, "elsewhere"))
+
+        def deleted(path):
+            os.unlink(path)
+
+        def beside(path):
+            os.mkdir(os.path.join(os.path.dirname(path), "new"))
+
+        def other_mode(path):
+            os.chmod(path, 0o600)
+
+        for change in (in_place, replaced, moved, deleted, beside, other_mode):
+            with self.subTest(change.__name__):
+                swept = sweep_ahead(self.workspace)
+                change(os.path.join(self.workspace, "deep/er/c.py"))
+                self.assertFalse(swept.holds(self.workspace, FILES))
+                self.finish(sweep_ahead(self.workspace), FILES)
+
+    def test_a_change_after_the_sweep_does_not_reach_the_call(self):
+        swept = sweep_ahead(self.workspace)
+        self.touch("a.py", "A")
+        self.finish(swept, FILES)
+
+    def test_another_workspace_in_its_place(self):
+        swept = sweep_ahead(self.workspace)
+        os.rename(self.workspace, os.path.join(self.root, "elsewhere"))
+        os.mkdir(self.workspace)
+        self.touch("a.py", "A")
+        self.finish(swept, FILES)
+
+    def test_nothing_is_kept(self):
+        os.unlink(self.memory)
+        self.assertIsNone(sweep_ahead(self.workspace))
+        self.assertEqual(content(self.workspace), FILES)
+
+    def test_a_link_in_its_place(self):
+        """What it leads to stays as it is."""
+        other = os.path.join(self.root, "other")
+        os.rename(self.workspace, other)
+        os.symlink(other, self.workspace)
+        self.touch("mine")
+        before = os.stat(other)
+        self.assertIsNone(sweep_ahead(self.workspace))
+        self.assertEqual(os.stat(other), before)
+        self.assertIn("mine", os.listdir(other))
+
+    def test_a_system_that_tells_of_no_changes(self):
+        with mock.patch.object(Watch, "has_seen_changes", return_value=False):
+            self.assertIsNone(sweep_ahead(self.workspace))
+        with mock.patch.object(Watch, "add", side_effect=OSError(28, "no more watches")):
+            self.assertIsNone(sweep_ahead(self.workspace))
+
+
+if __name__ == "__main__":
+    unittest.main()
