@@ -1,10 +1,7 @@
 package accelerator
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"text/tabwriter"
@@ -12,9 +9,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // checkShape reports what no shape may be.
 func checkShape(t *testing.T, a api.Accelerator) {
@@ -87,19 +83,7 @@ func TestCatalogueGolden(t *testing.T) {
 	if err := w.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	golden := filepath.Join("testdata", "catalogue.golden")
-	if *update {
-		if err := os.WriteFile(golden, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), b.String()); diff != "" {
-		t.Errorf("the catalogue changed; look at the difference, then go test -update (-want +got):\n%s", diff)
-	}
+	golden.Check(t, "testdata/catalogue.golden", b.String())
 }
 
 func price(a api.Accelerator) string {

@@ -3,15 +3,13 @@ package accelerator
 import (
 	"cmp"
 	"fmt"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	gocmp "github.com/google/go-cmp/cmp"
-
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/golden"
 )
 
 const pageOpening = `# Accelerators
@@ -54,19 +52,7 @@ func TestAcceleratorsPage(t *testing.T) {
 	writeFamilies(t, &b, "TPUs", api.TPU)
 	writeShorthands(&b)
 	page := filepath.Join("..", "..", "docs", "accelerators.md")
-	if *update {
-		if err := os.WriteFile(page, []byte(b.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	got, err := os.ReadFile(page)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := gocmp.Diff(b.String(), string(got)); diff != "" {
-		t.Errorf("docs/accelerators.md differs from the catalogue; run go test ./pkg/accelerator -update (-want +got):\n%s",
-			diff)
-	}
+	golden.Check(t, page, b.String())
 }
 
 // TestSpellingsOfThePage reads back the spellings that the page's opening promises.

@@ -4,13 +4,11 @@ import (
 	"bytes"
 	"fmt"
 	"maps"
-	"os"
 	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
@@ -21,6 +19,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/jobs"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/pool"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/run"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/golden"
 )
 
 // roots makes the commands with other streams than those of this process.
@@ -63,27 +62,24 @@ func TestFlagCompletion(t *testing.T) {
 				words = []string{c.Name()}
 			}
 			fmt.Fprintf(&page, "%s\n", c.CommandPath())
+			nothing := ""
 			c.Flags().VisitAll(func(f *pflag.Flag) {
 				if f.Hidden || f.Value.Type() == "bool" {
 					return
 				}
-				fmt.Fprintf(&page, "  --%s: %s\n", f.Name, offered(completed(t, number, append(slices.Clone(words), "--"+f.Name+"=")...)))
+				switch what := offered(completed(t, number, append(slices.Clone(words), "--"+f.Name+"=")...)); what {
+				case "-":
+					nothing += " --" + f.Name
+				default:
+					fmt.Fprintf(&page, "  --%s: %s\n", f.Name, what)
+				}
 			})
+			if nothing != "" {
+				fmt.Fprintf(&page, "  nothing for%s\n", nothing)
+			}
 		}
 	}
-	const golden = "testdata/completion.golden"
-	if *update {
-		if err := os.WriteFile(golden, []byte(page.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), page.String()); diff != "" {
-		t.Errorf("%s is stale; run this test with -update (-want +got):\n%s", golden, diff)
-	}
+	golden.Check(t, "testdata/completion.golden", page.String())
 }
 
 // offered describes an answer in a few words.

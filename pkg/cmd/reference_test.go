@@ -2,21 +2,17 @@ package cmd_test
 
 import (
 	"bytes"
-	"flag"
 	"fmt"
-	"os"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/frontdoor"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite docs/reference.md and completion.golden")
 
 const referenceFile = "../../docs/reference.md"
 
@@ -35,18 +31,7 @@ func TestReference(t *testing.T) {
 		}
 	}
 	section("kubectl kinetic version", frontDoorHelp(t, "version"))
-	if *update {
-		if err := os.WriteFile(referenceFile, []byte(doc.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(referenceFile)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), doc.String()); diff != "" {
-		t.Errorf("docs/reference.md is stale; run this test with -update (-file +help)\n%s", diff)
-	}
+	golden.Check(t, referenceFile, doc.String())
 }
 
 // help is what a command prints, and holds that it says how users call it.

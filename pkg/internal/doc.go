@@ -9,5 +9,5 @@
 //     that a user may have meant; amount checks quantities of Kubernetes.
 //   - platform hides what differs between operating systems, such as locks on files;
 //     lazyregexp compiles regular expressions at their first use; version reads the product's
-//     version.
+//     version; golden compares texts of tests with files.
 package internal

@@ -11,43 +11,28 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest"
 )
 
-// All changes fail after each number of changes, as when the program is killed. The same command creates
-// the rest, with the context and the profile.
-func TestUpCanBeKilledAfterEachChange(t *testing.T) {
-	for name, tt := range map[string]struct {
-		fail   func(w *world, after int)
-		fewest int // less than the number of changes
-	}{
-		"to Google Cloud": {func(w *world, after int) {
-			w.Fail(gcptest.Fault{Changes: true, After: after, Times: 1000, Status: http.StatusTeapot})
-		}, fewest},
-		"to the cluster": {func(w *world, after int) {
-			var count atomic.Int64
-			w.kubernetes.Before(func(method, _ string) (int, string) {
-				if method != http.MethodGet && count.Add(1) > int64(after) {
-					return http.StatusTeapot, "killed"
-				}
-				return 0, ""
-			})
-		}, 3},
-	} {
-		t.Run(name, func(t *testing.T) {
-			n := 0
-			for ended := false; !ended; n++ {
-				w := newWorld(t)
-				tt.fail(w, n)
-				ended = w.up(t, "--yes", "--accelerator", "v6e-8").code == 0
-				w.Recover()
-				w.kubernetes.Before(nil)
-				if !ended {
-					w.up(t, "--yes", "--accelerator", "v6e-8").check(t, 0, "ready")
-				}
-				w.isReady(t)
+// All changes of the cluster fail after each number of changes, as when the program is killed. The same command
+// creates the rest, with the context and the profile. Changes of Google Cloud: pkg/cluster/infra/google.
+func TestUpCanBeKilledAfterEachChangeOfTheCluster(t *testing.T) {
+	n := 0
+	for ended := false; !ended; n++ {
+		w := newWorld(t)
+		var count atomic.Int64
+		w.kubernetes.Before(func(method, _ string) (int, string) {
+			if method != http.MethodGet && count.Add(1) > int64(n) {
+				return http.StatusTeapot, "killed"
 			}
-			if n < tt.fewest {
-				t.Errorf("only %d runs were killed", n-1)
-			}
+			return 0, ""
 		})
+		ended = w.up(t, "--yes", "--accelerator", "v6e-8").code == 0
+		w.kubernetes.Before(nil)
+		if !ended {
+			w.up(t, "--yes", "--accelerator", "v6e-8").check(t, 0, "ready")
+		}
+		w.isReady(t)
+	}
+	if n < 3 {
+		t.Errorf("only %d runs were killed", n-1)
 	}
 }
 

@@ -1,21 +1,16 @@
 package top
 
 import (
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
 
-	"github.com/google/go-cmp/cmp"
 	"github.com/rivo/uniseg"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the files in testdata")
 
 // team is a screen with something of everything.
 func team() *Model {
@@ -59,16 +54,7 @@ func TestScreens(t *testing.T) {
 		if len(s.Lines) != 14 {
 			t.Errorf("%d lines", len(s.Lines))
 		}
-		path := filepath.Join("testdata", fmt.Sprintf("%d.txt", width))
-		if *update {
-			if err := os.WriteFile(path, []byte(text.String()), 0o600); err != nil {
-				t.Fatal(err)
-			}
-		}
-		want, err := os.ReadFile(path)
-		if diff := cmp.Diff(string(want), text.String()); diff != "" || err != nil {
-			t.Errorf("%d columns: %v (-want +got):\n%s", width, err, diff)
-		}
+		golden.Check(t, fmt.Sprintf("testdata/%d.txt", width), text.String())
 	}
 }
 

@@ -20,7 +20,7 @@ func TestTable(t *testing.T) {
 	if err := table.Flush(); err != nil {
 		t.Fatal(err)
 	}
-	golden(t, out.Bytes())
+	checkGolden(t, out.Bytes())
 }
 
 func TestTableWithoutHeaders(t *testing.T) {

@@ -3,9 +3,7 @@ package ui
 import (
 	"bytes"
 	"errors"
-	"flag"
 	"fmt"
-	"os"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -15,9 +13,8 @@ import (
 	"github.com/google/go-cmp/cmp"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // clock is a time that moves when the test says so.
 type clock struct{ at time.Time }
@@ -27,22 +24,10 @@ func (c *clock) now() time.Time              { return c.at }
 func (c *clock) pass(d time.Duration) *clock { c.at = c.at.Add(d); return c }
 
 // golden compares with a file in which escape characters can be read.
-func golden(t *testing.T, got []byte) {
+func checkGolden(t *testing.T, got []byte) {
 	t.Helper()
 	text := strings.NewReplacer("\x1b", "␛", "\r", "␍").Replace(string(got))
-	path := filepath.Join("testdata", strings.ReplaceAll(t.Name(), "/", "_")+".golden")
-	if *update {
-		if err := os.WriteFile(path, []byte(text), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), text); diff != "" {
-		t.Errorf("%s (-want +got):\n%s", path, diff)
-	}
+	golden.Check(t, filepath.Join("testdata", strings.ReplaceAll(t.Name(), "/", "_")+".golden"), text)
 }
 
 // session is a submit with everything people see of one.
@@ -76,7 +61,7 @@ func TestSession(t *testing.T) {
 			var out bytes.Buffer
 			c := newClock()
 			session(NewStyled(&out, c.now, style), c)
-			golden(t, out.Bytes())
+			checkGolden(t, out.Bytes())
 		})
 	}
 }

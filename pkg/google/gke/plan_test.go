@@ -2,10 +2,7 @@ package gke_test
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
-	"os"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -15,28 +12,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-// golden compares a text with a file.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s: got\n%s\nwant\n%s", path, got, want)
-	}
-}
 
 // parse reads an accelerator; with "lws" after it, on several hosts.
 func parse(t *testing.T, text string) api.Accelerator {
@@ -102,7 +79,7 @@ func TestRequests(t *testing.T) {
 			fmt.Fprintf(&b, "  policy: %s\n", encode(t, p.Policy))
 		}
 	}
-	golden(t, "shapes.golden", b.String())
+	golden.Check(t, "testdata/shapes.golden", b.String())
 }
 
 // Large images start sooner with streaming, and every node's boot is measured. Drivers of accelerators may
@@ -137,13 +114,9 @@ func TestOptions(t *testing.T) {
 	} {
 		tt.options.Cluster, tt.options.Nodes = theCluster, nodes
 		p := plan(t, parse(t, tt.accelerator), tt.options)
-		text, err := json.MarshalIndent(map[string]any{"nodePool": p.Pool, "resourcePolicy": p.Policy}, "", "  ")
-		if err != nil {
-			t.Fatal(err)
-		}
-		fmt.Fprintf(&b, "== %s %+v\n%s\n", tt.accelerator, tt.options, text)
+		fmt.Fprintf(&b, "%s %+v\n  pool: %s\n  policy: %s\n", tt.accelerator, tt.options, encode(t, p.Pool), encode(t, p.Policy))
 	}
-	golden(t, "options.golden", b.String())
+	golden.Check(t, "testdata/options.golden", b.String())
 }
 
 // A pool that was made is read as the accelerator that was asked for.
@@ -292,7 +265,7 @@ func TestNodes(t *testing.T) {
 	add("queued", plan(t, parse(t, "l4"), gke.Options{FlexStart: true, Queued: true}).Pool)
 	add("tainted", &container.NodePool{Config: &container.NodeConfig{MachineType: "e2-standard-4", Taints: []*container.NodeTaint{{Key: "a", Value: "b", Effect: "NO_EXECUTE"}}}})
 	add("empty", &container.NodePool{})
-	golden(t, "nodes.golden", b.String())
+	golden.Check(t, "testdata/nodes.golden", b.String())
 }
 
 // GPUs may be shared by pods: their nodes have the same labels as those of whole GPUs.

@@ -2,7 +2,6 @@ package diagnose
 
 import (
 	"encoding/json"
-	"flag"
 	"fmt"
 	"os"
 	"path/filepath"
@@ -13,7 +12,6 @@ import (
 	"unicode"
 	"unicode/utf8"
 
-	"github.com/google/go-cmp/cmp"
 	jsonpatch "gopkg.in/evanphx/json-patch.v4"
 	batchv1 "k8s.io/api/batch/v1"
 	corev1 "k8s.io/api/core/v1"
@@ -21,10 +19,9 @@ import (
 	"k8s.io/apimachinery/pkg/runtime"
 	"sigs.k8s.io/yaml"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/golden"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube/kueue"
 )
-
-var update = flag.Bool("update", false, "rewrite the golden files")
 
 // recorded reads an Observation of objects as clusters have them. A field that the API
 // doesn't have is an error.
@@ -152,19 +149,7 @@ func TestWhyOfRecordedSituations(t *testing.T) {
 			fmt.Fprintln(&got, "  the image is lost")
 		}
 	}
-	const golden = "testdata/why/golden.txt"
-	if *update {
-		if err := os.WriteFile(golden, []byte(got.String()), 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(golden)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), got.String()); diff != "" {
-		t.Errorf("(-want +got)\n%s", diff)
-	}
+	golden.Check(t, "testdata/why/golden.txt", got.String())
 }
 
 func TestWhyOfNothing(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"cloud.google.com/go/cloudbuild/apiv1/v2/cloudbuildpb"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/golden"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/cloudbuild"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/cloudbuild/cloudbuildtest"
 )
@@ -30,7 +31,7 @@ func TestExplain(t *testing.T) {
 		_, _, err = follow(t, c)
 		fmt.Fprintf(&all, "== %s\n%s\n\n", filepath.Base(file), strings.ReplaceAll(err.Error(), c.Registry, "registry"))
 	}
-	golden(t, "explain.golden", all.String())
+	golden.Check(t, "testdata/explain.golden", all.String())
 }
 
 // Whatever a log has, it is explained in a few lines.

@@ -5,37 +5,13 @@ import (
 	"bytes"
 	"compress/gzip"
 	"errors"
-	"flag"
 	"io"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/cloudbuild"
 )
 
 var place = cloudbuild.PlaceOf("acme", "europe-west4", "research")
-
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-// golden compares a text with a file.
-func golden(t *testing.T, name, got string) {
-	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if got != string(want) {
-		t.Errorf("%s: got\n%s\nwant\n%s", path, got, want)
-	}
-}
 
 // unpack returns the files of a source. Nothing in it depends on when and by whom it is packed.
 func unpack(t *testing.T, data []byte) map[string]string {

@@ -15,6 +15,7 @@ import (
 
 	"google.golang.org/protobuf/encoding/protojson"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/golden"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/cloudbuild"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
@@ -98,7 +99,7 @@ func TestSource(t *testing.T) {
 				}
 				fmt.Fprintf(&page, "\n== %s\n%s", file, text)
 			}
-			golden(t, "source-"+name+".golden", page.String())
+			golden.Check(t, "testdata/source-"+name+".golden", page.String())
 		})
 	}
 }
@@ -214,7 +215,7 @@ func TestMessage(t *testing.T) {
 		if err := json.Indent(&page, text, "", "  "); err != nil { // protojson varies its blanks
 			t.Fatal(err)
 		}
-		golden(t, "message-"+name+".golden", page.String()+"\n")
+		golden.Check(t, "testdata/message-"+name+".golden", page.String()+"\n")
 	}
 }
 
@@ -261,5 +262,5 @@ for word; do case "$word" in --metadata-file=*) printf '{\n  "containerimage.con
 		}
 		fmt.Fprintf(&page, "== %s\n%s\n", tt.name, asked)
 	}
-	golden(t, "script.golden", page.String())
+	golden.Check(t, "testdata/script.golden", page.String())
 }

@@ -16,6 +16,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/golden"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/wheel"
 )
 
@@ -65,7 +66,7 @@ func TestLayerOfAWheelIsItsInstallation(t *testing.T) {
 	} {
 		fmt.Fprintf(&listing, "-- %s --\n%s", name, files[layout.Prefix+"/"+name].data)
 	}
-	golden(t, "testdata/demo.golden", listing.String())
+	golden.Check(t, "testdata/demo.golden", listing.String())
 	for _, m := range members {
 		if f, ok := files[site+"/"+m.name]; ok && f.Typeflag == tar.TypeReg && f.data != m.data && !strings.HasSuffix(m.name, "INSTALLER") {
 			t.Errorf("%s has %d bytes that differ", m.name, len(f.data))
@@ -125,7 +126,7 @@ func TestGoldenDigests(t *testing.T) {
 	}{{"demo", layerOf(t, demoWheel)}, {"small", layerOf(t, small)}, {"both", layerOf(t, demoWheel, small)}, {"venv", venv}} {
 		fmt.Fprintf(&got, "%s %s %s %d %d %d\n", l.name, l.layer.Digest, l.layer.DiffID, l.layer.Size, l.layer.Unpacked, l.layer.Files)
 	}
-	golden(t, "testdata/digests.golden", got.String())
+	golden.Check(t, "testdata/digests.golden", got.String())
 }
 
 // The archive's order, times and compression of small members must not matter.

@@ -2,23 +2,17 @@ package render
 
 import (
 	"bytes"
-	"flag"
 	"maps"
-	"os"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"testing"
 
-	"github.com/google/go-cmp/cmp"
-	"github.com/pmezard/go-difflib/difflib"
 	"github.com/rogpeppe/go-internal/txtar"
 
 	"github.com/kubectl-kinetic/kinetic/manifests"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/golden"
 )
-
-var update = flag.Bool("update", false, "rewrite golden files")
 
 // whole are the cases whose golden file is the whole manifest. The golden file of every other case is the difference
 // from the nearest of these.
@@ -37,9 +31,9 @@ func TestGolden(t *testing.T) {
 			got := mustRender(t, s)
 			file, text := name+".yaml", string(got.YAML())
 			if !slices.Contains(whole, name) {
-				file, text = name+".diff", smallestDiff(t, bases, name, text)
+				file, text = name+".diff", smallestDiff(bases, text)
 			}
-			compareGolden(t, filepath.Join("testdata", "golden", file), []byte(text))
+			golden.Check(t, filepath.Join("testdata", "golden", file), text)
 			if err := decodeAll(got); err != nil {
 				t.Error(err)
 			}
@@ -51,32 +45,21 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// lineNumbers matches the line numbers of a unified diff, which change with every line added above them.
-var lineNumbers = regexp.MustCompile(`(?m)^@@ .* @@$`)
-
-// smallestDiff returns the unified diff of a manifest with the whole one that makes it shortest, without line numbers.
-func smallestDiff(t *testing.T, bases map[string]string, name, manifest string) string {
-	t.Helper()
+// smallestDiff returns the difference of a manifest from the whole one that makes it shortest.
+func smallestDiff(bases map[string]string, manifest string) string {
 	var smallest string
 	for _, base := range whole {
-		text, err := difflib.GetUnifiedDiffString(difflib.UnifiedDiff{
-			FromFile: base, A: strings.SplitAfter(bases[base], "\n"),
-			ToFile: name, B: strings.SplitAfter(manifest, "\n"),
-			Context: 1,
-		})
-		if err != nil {
-			t.Fatal(err)
-		}
+		text := "--- " + base + "\n" + golden.Diff(bases[base], manifest)
 		if smallest == "" || strings.Count(text, "\n") < strings.Count(smallest, "\n") {
 			smallest = text
 		}
 	}
-	return lineNumbers.ReplaceAllString(smallest, "@@")
+	return smallest
 }
 
 // What people read on disk: everything but the copies of package manifests.
 func TestGoldenFiles(t *testing.T) {
-	for name, golden := range map[string]string{"v6e-8-everything": "files.txtar", "lws-v6e-16-everything": "files-hosts.txtar"} {
+	for name, file := range map[string]string{"v6e-8-everything": "files.txtar", "lws-v6e-16-everything": "files-hosts.txtar"} {
 		t.Run(name, func(t *testing.T) {
 			_, files, err := render(family[name], Overlay{}, findTestRunner, true)
 			if err != nil {
@@ -88,24 +71,8 @@ func TestGoldenFiles(t *testing.T) {
 					archive.Files = append(archive.Files, txtar.File{Name: name, Data: files[name]})
 				}
 			}
-			compareGolden(t, filepath.Join("testdata", golden), txtar.Format(&archive))
+			golden.Check(t, filepath.Join("testdata", file), string(txtar.Format(&archive)))
 		})
-	}
-}
-
-func compareGolden(t *testing.T, file string, got []byte) {
-	t.Helper()
-	if *update {
-		if err := os.WriteFile(file, got, 0o644); err != nil {
-			t.Fatal(err)
-		}
-	}
-	want, err := os.ReadFile(file)
-	if err != nil {
-		t.Fatal(err)
-	}
-	if diff := cmp.Diff(string(want), string(got)); diff != "" {
-		t.Errorf("%s -want +got:\n%s", file, diff)
 	}
 }
 

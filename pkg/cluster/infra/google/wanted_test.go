@@ -2,23 +2,21 @@ package google
 
 import (
 	"encoding/json"
-	"flag"
-	"os"
-	"path/filepath"
 	"testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/golden"
 )
 
-var update = flag.Bool("update", false, "rewrite the golden files")
-
-// TestWanted has the request for a cluster of each kind in a golden file, and sends it.
+// TestWanted has the request for a cluster of each kind in a golden file, and sends it. Most files have the difference from
+// another kind.
 func TestWanted(t *testing.T) {
+	standard, autopilot := Settings{Machine: "e2-standard-4", MaxNodes: 5}, Settings{Autopilot: true}
 	for name, s := range map[string]Settings{
-		"standard":   {Machine: "e2-standard-4", MaxNodes: 5},
-		"autopilot":  {Autopilot: true},
+		"standard":   standard,
+		"autopilot":  autopilot,
 		"private":    {Machine: "e2-standard-4", MaxNodes: 5, Endpoints: Endpoints{Private: true}},
 		"authorized": {Machine: "e2-standard-4", MaxNodes: 5, Endpoints: Endpoints{Authorized: []string{"203.0.113.0/24", "198.51.100.7/32"}}},
 		"vpc":        {Machine: "e2-standard-4", MaxNodes: 5, VPC: VPC{Network: "projects/acme/global/networks/team", Subnetwork: "projects/acme/regions/us-central1/subnetworks/jobs"}},
@@ -37,11 +35,14 @@ func TestWanted(t *testing.T) {
 			}
 			server.SetPolls(0)
 			cluster := project.Cluster(s)
-			text, err := json.MarshalIndent(cluster.wanted(), "", "  ")
-			if err != nil {
-				t.Fatal(err)
+			text, base := requestOf(t, cluster), standard
+			if s.Autopilot {
+				base = autopilot
 			}
-			golden(t, "cluster-"+name+".golden", string(text)+"\n")
+			if name != "standard" && name != "autopilot" {
+				text = golden.Diff(requestOf(t, project.Cluster(base)), text)
+			}
+			golden.Check(t, "testdata/cluster-"+name+".golden", text)
 			if err := cluster.Ensure(t.Context(), infra.State{}); err != nil {
 				t.Error(err)
 			}
@@ -49,21 +50,11 @@ func TestWanted(t *testing.T) {
 	}
 }
 
-// golden compares a text with a file.
-func golden(t *testing.T, name, got string) {
+func requestOf(t *testing.T, c *Cluster) string {
 	t.Helper()
-	path := filepath.Join("testdata", name)
-	if *update {
-		if err := os.WriteFile(path, []byte(got), 0o644); err != nil {
-			t.Fatal(err)
-		}
-		return
-	}
-	want, err := os.ReadFile(path)
+	text, err := json.MarshalIndent(c.wanted(), "", "  ")
 	if err != nil {
 		t.Fatal(err)
 	}
-	if got != string(want) {
-		t.Errorf("%s: got\n%s\nwant\n%s", path, got, want)
-	}
+	return string(text) + "\n"
 }
