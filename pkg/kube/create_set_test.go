@@ -86,8 +86,8 @@ func TestStartOfASet(t *testing.T) {
 			t.Errorf("%s has the owners %q", name, got)
 		}
 	}
-	if s.objects[setPath] == nil || len(*told) > 0 {
-		t.Errorf("objects %v, told %q", s.objects, *told)
+	if s.at(setPath) == nil || len(*told) > 0 {
+		t.Errorf("objects %v, told %q", s.all(), *told)
 	}
 }
 
@@ -118,7 +118,7 @@ func TestSetsInAQueueThatTheyDidNotName(t *testing.T) {
 					t.Errorf("got %v", err)
 				}
 			}
-			if left := s.objects[path.Dir(setPath)+"/"+c.name] != nil; left == c.refused {
+			if left := s.at(path.Dir(setPath)+"/"+c.name) != nil; left == c.refused {
 				t.Errorf("the set is there: %t", left)
 			}
 		})
@@ -138,8 +138,8 @@ func TestAClusterWithoutSets(t *testing.T) {
 			if !errors.As(err, new(*apiserver.MissingKind)) || !isUsage(err) || !strings.Contains(err.Error(), "kubectl apply --server-side -f https://") || !strings.Contains(err.Error(), "--backend gke") {
 				t.Errorf("got %v", err)
 			}
-			if len(s.objects) > 0 {
-				t.Errorf("it made %v", s.objects)
+			if len(s.all()) > 0 {
+				t.Errorf("it made %v", s.all())
 			}
 		})
 	}
@@ -170,13 +170,13 @@ func TestStartWithoutRightsOnRoles(t *testing.T) {
 			}
 			err := w.Start(t.Context(), a1, nil)
 			if c.fails != "" {
-				if err == nil || !strings.Contains(err.Error(), c.fails) || s.objects[setPath] != nil {
+				if err == nil || !strings.Contains(err.Error(), c.fails) || s.at(setPath) != nil {
 					t.Errorf("got %v, want %q in it and no set", err, c.fails)
 				}
 				return
 			}
-			if err != nil || s.objects[setPath] == nil {
-				t.Errorf("got %v and objects %v", err, s.objects)
+			if err != nil || s.at(setPath) == nil {
+				t.Errorf("got %v and objects %v", err, s.all())
 			}
 			if len(*told) != c.told || !strings.Contains((*told)[0], "kinetic-release") {
 				t.Errorf("told %q, want %d line", *told, c.told)
@@ -201,8 +201,8 @@ func TestStartWithoutRightsOnPolicies(t *testing.T) {
 			fail(w, http.StatusForbidden, metav1.StatusReasonForbidden)
 			return true
 		}
-		if err := begin(w); err == nil || !strings.Contains(err.Error(), "or use --no-network-policy") || s.objects[setPath] != nil {
-			t.Errorf("%s: got %v and objects %v", name, err, s.objects)
+		if err := begin(w); err == nil || !strings.Contains(err.Error(), "or use --no-network-policy") || s.at(setPath) != nil {
+			t.Errorf("%s: got %v and objects %v", name, err, s.all())
 		}
 	}
 }
@@ -228,8 +228,8 @@ func TestStartWithoutRightsOnSecrets(t *testing.T) {
 				return true
 			}
 			err := w.Start(t.Context(), a1, c.secrets)
-			if (err != nil) != c.fails || (s.objects[setPath] == nil) != c.fails {
-				t.Errorf("got %v and objects %v", err, s.objects)
+			if (err != nil) != c.fails || (s.at(setPath) == nil) != c.fails {
+				t.Errorf("got %v and objects %v", err, s.all())
 			}
 			lines := slices.DeleteFunc(*told, func(line string) bool { return !strings.Contains(line, "Secret kinetic-a1-env") })
 			if len(lines) != c.told {
@@ -296,18 +296,16 @@ func TestHostsWaitForTheirKey(t *testing.T) {
 			s.refuse = c.refuse
 			shown := w.objects[len(w.objects)-1].DeepCopy()
 			err := w.Start(t.Context(), a1, c.secrets)
-			s.mu.Lock() // the server may still handle requests that were given up
-			defer s.mu.Unlock()
 			if c.fails {
-				if err == nil || s.objects[setPath] != nil {
-					t.Errorf("got %v and objects %v", err, s.objects)
+				if err == nil || s.at(setPath) != nil {
+					t.Errorf("got %v and objects %v", err, s.all())
 				}
 				return
 			}
 			if err != nil {
 				t.Fatal(err)
 			}
-			if got := optionalKeys(t, s.objects[setPath]); got != c.optional {
+			if got := optionalKeys(t, s.at(setPath)); got != c.optional {
 				t.Errorf("%d pods start without the key, want %d", got, c.optional)
 			}
 			if diff := cmp.Diff(shown.Object, w.objects[len(w.objects)-1].Object); diff != "" {
@@ -328,10 +326,10 @@ func TestHostsOfAJobWaitForTheirKey(t *testing.T) {
 	if err := w.Start(t.Context(), a1, map[string]string{api.Contract.Names.GroupKey: "k"}); err != nil {
 		t.Fatal(err)
 	}
-	if got := optionalKeys(t, s.objects[jobPath]); got != 0 {
+	if got := optionalKeys(t, s.at(jobPath)); got != 0 {
 		t.Errorf("%d pods start without the key", got)
 	}
-	if s.objects[core+"secrets/kinetic-a1-env"] == nil {
+	if s.at(core+"secrets/kinetic-a1-env") == nil {
 		t.Error("there is no Secret")
 	}
 }
@@ -345,7 +343,7 @@ func TestStartLeavesTheKeyOfASet(t *testing.T) {
 	if err := w.Start(t.Context(), a1, map[string]string{api.Contract.Names.GroupKey: "second"}); !errors.Is(err, api.ErrMayRun) {
 		t.Errorf("got %v", err)
 	}
-	if got := s.objects[secret]["data"].(map[string]any)[api.Contract.Names.GroupKey]; got != "first" {
+	if got := s.at(secret)["data"].(map[string]any)[api.Contract.Names.GroupKey]; got != "first" {
 		t.Errorf("the key is %v", got)
 	}
 }
@@ -370,8 +368,8 @@ func TestSetsAreMissing(t *testing.T) {
 					t.Errorf("got %v, want %q in it", err, want)
 				}
 			}
-			if len(s.objects) != 0 {
-				t.Errorf("it made %v", s.objects)
+			if len(s.all()) != 0 {
+				t.Errorf("it made %v", s.all())
 			}
 		})
 	}

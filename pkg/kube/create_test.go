@@ -30,7 +30,7 @@ func TestStartOwnsWhatIsTheJobs(t *testing.T) {
 		"/apis/networking.k8s.io/v1/namespaces/ml/networkpolicies/closed": true,
 		jobPath: false,
 	} {
-		if s.objects[name] == nil {
+		if s.at(name) == nil {
 			t.Errorf("%s was not made", name)
 		} else if got := slices.Contains(s.ownersOf(name), "uid-of-kinetic-a1"); got != want {
 			t.Errorf("%s is the job's: %v, want %v", name, got, want)
@@ -68,7 +68,7 @@ func TestStartFindsObjects(t *testing.T) {
 			if got := s.ownersOf(core + tt.where); !slices.Equal(got, tt.owners) {
 				t.Errorf("got owners %q, want %q", got, tt.owners)
 			}
-			if there := s.objects[jobPath] != nil; there != (err == nil) {
+			if there := s.at(jobPath) != nil; there != (err == nil) {
 				t.Errorf("the Job is there: %v, after %v", there, err)
 			}
 		})
@@ -89,10 +89,10 @@ func TestStartLeavesAnotherJob(t *testing.T) {
 			if !errors.Is(err, fs.ErrExist) || errors.Is(err, api.ErrMayRun) != tt.mayRun {
 				t.Errorf("got %v", err)
 			}
-			if made := s.objects[core+"secrets/kinetic-a1-env"] != nil; made != tt.mayRun {
+			if made := s.at(core+"secrets/kinetic-a1-env") != nil; made != tt.mayRun {
 				t.Errorf("the Secret was made: %v", made)
 			}
-			if s.objects[jobPath] == nil {
+			if s.at(jobPath) == nil {
 				t.Error("the other Job was removed")
 			}
 		})
@@ -180,7 +180,7 @@ func TestRareKindsAreDiscovered(t *testing.T) {
 			s.objects["/apis/example.com/v1"] = group
 			err := w.Start(t.Context(), a1, nil)
 			if tt.fails != "" {
-				if err == nil || !strings.Contains(err.Error(), tt.fails) || s.objects[jobPath] != nil {
+				if err == nil || !strings.Contains(err.Error(), tt.fails) || s.at(jobPath) != nil {
 					t.Errorf("got %v, want %q in it and no Job", err, tt.fails)
 				}
 				return
@@ -189,7 +189,7 @@ func TestRareKindsAreDiscovered(t *testing.T) {
 				t.Fatal(err)
 			}
 			asked := slices.DeleteFunc(slices.Clone(s.asked), func(r string) bool { return r != "GET /apis/example.com/v1" })
-			if len(asked) != 1 || s.objects["/apis/example.com/v1/namespaces/ml/things/x"] == nil {
+			if len(asked) != 1 || s.at("/apis/example.com/v1/namespaces/ml/things/x") == nil {
 				t.Errorf("asked %q", s.asked)
 			}
 		})
@@ -212,8 +212,8 @@ func TestDryRun(t *testing.T) {
 	if !slices.Equal(names, want) {
 		t.Errorf("got %q, want %q", names, want)
 	}
-	if len(s.objects) != 1 {
-		t.Errorf("it left %d objects, want 1", len(s.objects))
+	if len(s.all()) != 1 {
+		t.Errorf("it left %d objects, want 1", len(s.all()))
 	}
 }
 
@@ -239,20 +239,20 @@ func TestStartAsksLittle(t *testing.T) {
 func TestPrepare(t *testing.T) {
 	const secret = core + "secrets/kinetic-a1-env"
 	s, w := start(t)
-	value := func() any { return s.objects[secret]["data"].(map[string]any)["TOKEN"] }
+	value := func() any { return s.at(secret)["data"].(map[string]any)["TOKEN"] }
 	for _, hush := range []string{"old", "new"} {
 		if err := w.Prepare(t.Context(), a1, map[string]string{"TOKEN": hush}); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if len(s.objects) != 2 || s.objects[runnerPath] == nil || len(s.ownersOf(secret)) != 0 || value() != "bmV3" {
-		t.Fatalf("got %v", s.objects)
+	if len(s.all()) != 2 || s.at(runnerPath) == nil || len(s.ownersOf(secret)) != 0 || value() != "bmV3" {
+		t.Fatalf("got %v", s.all())
 	}
 	if err := w.Start(t.Context(), a1, map[string]string{"TOKEN": "newer"}); err != nil {
 		t.Fatal(err)
 	}
 	if len(s.ownersOf(secret)) != 1 || value() != "bmV3ZXI=" {
-		t.Errorf("after a start the Secret is %v", s.objects[secret])
+		t.Errorf("after a start the Secret is %v", s.at(secret))
 	}
 	if err := w.Prepare(t.Context(), a1, map[string]string{"TOKEN": "late"}); !errors.Is(err, fs.ErrExist) {
 		t.Errorf("with a Job of that name: %v", err)
@@ -262,7 +262,7 @@ func TestPrepare(t *testing.T) {
 			t.Error(err)
 		}
 	}
-	if s.objects[secret] != nil {
+	if s.at(secret) != nil {
 		t.Error("the Secret is still there")
 	}
 }

@@ -70,8 +70,8 @@ func TestStartLeavesTheSameJobOfAnotherSubmit(t *testing.T) {
 	s.objects[jobPath] = theirs.Object
 	s.lose(1)
 	err := w.Start(t.Context(), a1, nil)
-	if !errors.Is(err, fs.ErrExist) || !errors.Is(err, api.ErrMayRun) || s.objects[jobPath] == nil {
-		t.Errorf("got %v, the Job is there: %v", err, s.objects[jobPath] != nil)
+	if !errors.Is(err, fs.ErrExist) || !errors.Is(err, api.ErrMayRun) || s.at(jobPath) == nil {
+		t.Errorf("got %v, the Job is there: %v", err, s.at(jobPath) != nil)
 	}
 }
 
@@ -109,7 +109,7 @@ func TestStartWhoseAnswerCanNotBeRead(t *testing.T) {
 			if (err == nil) != tt.starts || errors.Is(err, api.ErrMayRun) {
 				t.Errorf("got %v", err)
 			}
-			if there := s.objects[jobPath] != nil; there != tt.starts {
+			if there := s.at(jobPath) != nil; there != tt.starts {
 				t.Errorf("the Job is there: %v", there)
 			}
 		})
@@ -163,7 +163,7 @@ func TestStartOfAJobThatCanNotBeLookedAt(t *testing.T) {
 			if taken := errors.Is(err, fs.ErrExist); taken != (tt.lost == 0) {
 				t.Errorf("the name is taken: %v, by %v", taken, err)
 			}
-			if s.objects[jobPath] == nil {
+			if s.at(jobPath) == nil {
 				t.Error("the Job was removed")
 			}
 		})

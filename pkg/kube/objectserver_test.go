@@ -29,6 +29,15 @@ type objectServer struct {
 	refuse  func(w http.ResponseWriter, r *http.Request) bool
 }
 
+// at returns the object with a path, nil if there is none. The server may still handle requests that were given up.
+func (s *objectServer) at(path string) map[string]any { return s.all()[path] }
+
+func (s *objectServer) all() map[string]map[string]any {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return maps.Clone(s.objects)
+}
+
 func (s *objectServer) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -67,7 +67,7 @@ func TestRemovePrepared(t *testing.T) {
 				t.Error(err)
 			}
 			var left []string
-			for name := range s.objects {
+			for name := range s.all() {
 				left = append(left, name)
 			}
 			slices.Sort(left)

@@ -70,7 +70,7 @@ func TestStartMakesARunnerAgainThatIsGone(t *testing.T) {
 	if err := w.Start(t.Context(), a1, nil); err != nil {
 		t.Fatal(err)
 	}
-	if s.objects[runnerPath] == nil || s.objects[jobPath] == nil {
+	if s.at(runnerPath) == nil || s.at(jobPath) == nil {
 		t.Errorf("the runner or the Job is missing: %q", s.asked)
 	}
 }
@@ -80,7 +80,7 @@ func TestPrepareMakesTheRunner(t *testing.T) {
 	if err := w.Prepare(t.Context(), a1, nil); err != nil {
 		t.Fatal(err)
 	}
-	if s.objects[runnerPath] == nil || s.objects[jobPath] != nil {
+	if s.at(runnerPath) == nil || s.at(jobPath) != nil {
 		t.Errorf("want the runner without the Job: %q", s.asked)
 	}
 }
