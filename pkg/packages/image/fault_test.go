@@ -136,7 +136,8 @@ func cut(w http.ResponseWriter, r *http.Request) bool {
 func TestRegistryIsKilledWithinAPatch(t *testing.T) {
 	t.Parallel()
 	onEachRegistry(t, func(t *testing.T, s *server) {
-		e := small(t, s, newIndex(t))
+		x := newIndex(t)
+		e := small(t, s, x)
 		isPatch := func(r *http.Request) bool {
 			return r.Method == http.MethodPatch && r.ContentLength > 10_000 && strings.Contains(r.URL.Path, "/acme/env/")
 		}
@@ -150,12 +151,17 @@ func TestRegistryIsKilledWithinAPatch(t *testing.T) {
 		if tags := append(s.tags(t, "e-"), s.tags(t, "w-")...); len(tags) != 0 {
 			t.Errorf("it has put %v", tags)
 		}
+		// A layer is sent again from its beginning, and its wheel is neither fetched nor converted again.
 		var cuts atomic.Int64
+		x.fetched = nil
 		s.with(func(w http.ResponseWriter, r *http.Request) bool {
 			return isPatch(r) && cuts.Add(1) <= 2 && cut(w, r)
 		}, func() { mustMake(t, client(t), s, e, image.Options{}) })
 		if cuts.Load() < 3 {
 			t.Errorf("%d connections were cut", cuts.Load())
+		}
+		if len(x.fetched) != len(e.Wheels) {
+			t.Errorf("fetched %q", x.fetched)
 		}
 		if err := validate.Image(s.image(t, tagOf(t, e))); err != nil {
 			t.Error(err)

@@ -83,7 +83,7 @@ func (c *Client) Make(ctx context.Context, repository string, e Env, o Options) 
 		return Made{}, err
 	}
 	m.traffic = &traffic{base: c.transport(), changed: m.report}
-	m.pushing = c.options(e.Arch, &resuming{base: m.traffic, repo: repo, keys: c.keys(), first: c.Backoff.Duration})
+	m.pushing = c.options(e.Arch, m.traffic)
 	if err := m.forget(); err != nil {
 		return Made{}, err
 	}
