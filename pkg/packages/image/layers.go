@@ -13,12 +13,11 @@ import (
 )
 
 // layers makes sure that the registry has a layer for every wheel. It returns at most most
-// layers in the image's order, and the wheels in the same. If believe is false, notes of the
-// registry are not used.
-func (m *maker) layers(ctx context.Context, most int, believe bool) ([]layer, []Wheel, error) {
+// layers in the image's order. If believe is false, notes of the registry are not used.
+func (m *maker) layers(ctx context.Context, most int, believe bool) ([]layer, error) {
 	found, err := m.each(ctx, believe)
 	if err != nil {
-		return nil, nil, err
+		return nil, err
 	}
 	// As InOrder has them in a pod. Notes say the sizes, which not every index tells.
 	sizes := make([]int64, len(found))
@@ -26,7 +25,6 @@ func (m *maker) layers(ctx context.Context, most int, believe bool) ([]layer, []
 		sizes[i] = l.names.Wheels
 	}
 	var layers []layer
-	var order []Wheel
 	for _, group := range wheel.Group(sizes, most) {
 		var wheels []Wheel
 		for _, i := range group {
@@ -35,12 +33,12 @@ func (m *maker) layers(ctx context.Context, most int, believe bool) ([]layer, []
 		l := found[group[0]]
 		if len(group) > 1 {
 			if l, err = m.shared(ctx, wheels, believe); err != nil {
-				return nil, nil, err
+				return nil, err
 			}
 		}
-		layers, order = append(layers, l), append(order, wheels...)
+		layers = append(layers, l)
 	}
-	return layers, order, nil
+	return layers, nil
 }
 
 func (m *maker) each(ctx context.Context, believe bool) ([]layer, error) {
@@ -177,14 +175,7 @@ func (m *maker) open(file *os.File, w Wheel) (*wheel.Wheel, error) {
 	if err != nil {
 		return nil, fmt.Errorf("read %s: %w", w.File, err)
 	}
-	opened, err := wheel.Open(w.File, file, info.Size(), m.env.Layout)
-	if err != nil {
-		return nil, err
-	}
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	m.opened[w.SHA256] = opened
-	return opened, nil
+	return wheel.Open(w.File, file, info.Size(), m.env.Layout)
 }
 
 func (m *maker) make(ctx context.Context, k key, wheels []Wheel, opened []*wheel.Wheel, believe bool) (layer, error) {

@@ -47,8 +47,7 @@ type Made struct {
 	Layers int  // that were made
 	Sent   int64
 
-	Overlaps []wheel.Overlap // of the wheels that were converted
-	Warnings []string        // sentences for the user
+	Warnings []string // sentences for the user
 }
 
 // LimitError says that more would have to be sent than is allowed.
@@ -74,7 +73,7 @@ func (c *Client) Make(ctx context.Context, repository string, e Env, o Options) 
 	if err != nil {
 		return Made{}, fmt.Errorf("the repository for images: %w", err)
 	}
-	m := &maker{repo: repo, options: o, opened: map[string]*wheel.Wheel{}}
+	m := &maker{repo: repo, options: o}
 	if m.env, err = e.check(); err != nil {
 		return Made{}, err
 	}
@@ -115,7 +114,6 @@ type maker struct {
 	progress Progress
 	made     int
 	taken    bool
-	opened   map[string]*wheel.Wheel // the wheels that were converted, by SHA-256
 	warnings []string
 }
 
@@ -146,16 +144,16 @@ func (m *maker) run(ctx context.Context, tag name.Tag, made *Made) error {
 		return &BaseError{m.env.Base, fmt.Errorf("it has Python %s, and the environment is for %s", facts.Python, m.env.Layout.Python)}
 	}
 	believe := !m.options.Verify
-	layers, err := m.attempt(ctx, tag, base, facts, believe, made)
+	err = m.attempt(ctx, tag, base, facts, believe, made)
 	if believe && lost(err) {
 		// A layer that a note speaks of is gone.
 		if err := m.forget(); err != nil {
 			return err
 		}
 		m.restart()
-		layers, err = m.attempt(ctx, tag, base, facts, false, made)
+		err = m.attempt(ctx, tag, base, facts, false, made)
 	}
-	made.Layers, made.Overlaps = m.made, m.overlaps(layers)
+	made.Layers = m.made
 	made.There = err == nil && before == made.Digest
 	if err == nil && before != "" && !made.There {
 		m.warn("%s was %s and is replaced, because this machine built %s from the same packages: if the base image has not changed, find out who can write to the repository", tag.Name(), before, made.Digest)
@@ -163,26 +161,25 @@ func (m *maker) run(ctx context.Context, tag name.Tag, made *Made) error {
 	return err
 }
 
-// attempt makes the image. It returns the wheels in the order of their layers.
-func (m *maker) attempt(ctx context.Context, tag name.Tag, base v1.Image, f Facts, believe bool, made *Made) ([]Wheel, error) {
+func (m *maker) attempt(ctx context.Context, tag name.Tag, base v1.Image, f Facts, believe bool, made *Made) error {
 	free, err := room(base)
 	if err != nil {
-		return nil, &BaseError{m.env.Base, err}
+		return &BaseError{m.env.Base, err}
 	}
-	layers, order, err := m.layers(ctx, free, believe)
+	layers, err := m.layers(ctx, free, believe)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	first, prefix, err := m.place(ctx, f)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	image, err := compose(base, prefix, append(first, layers...))
 	if err != nil {
-		return nil, &BaseError{m.env.Base, err}
+		return &BaseError{m.env.Base, err}
 	}
 	made.Digest, err = m.put(ctx, tag, base, first, image)
-	return order, err
+	return err
 }
 
 // place returns the layer that makes a place for the wheels, and the prefix of the environment.
@@ -269,17 +266,6 @@ func (m *maker) alias(ctx context.Context, tag name.Tag, digest string, image re
 		return "", failed(ctx, "naming the image "+t.TagStr()+" in", m.repo, err)
 	}
 	return digest, nil
-}
-
-// overlaps returns the paths that the converted wheels have in common, as far as they differ.
-func (m *maker) overlaps(order []Wheel) []wheel.Overlap {
-	var opened []*wheel.Wheel
-	for _, w := range order {
-		if o := m.opened[w.SHA256]; o != nil {
-			opened = append(opened, o)
-		}
-	}
-	return wheel.Overlaps(opened...)
 }
 
 // report tells the progress.

@@ -82,9 +82,6 @@ func (p *Provider) assemble(ctx context.Context, plan decide.Plan, facts image.F
 		Wheels: wheels, Alias: plan.Tag, Move: plan.Settings.RefreshDeps || plan.InBase, Base: base, Compiler: p.compiler(ctx, facts.Python), Verify: plan.Settings.VerifyLayers, Mend: p.lost(plan), Limit: limit(plan), Progress: p.Show.Making,
 	})
 	done.Warnings = append(done.Warnings, made.Warnings...)
-	for _, o := range made.Overlaps {
-		done.Warnings = append(done.Warnings, overlap(o))
-	}
 	if err != nil {
 		return done, err
 	}
@@ -113,10 +110,6 @@ func limit(plan decide.Plan) int64 {
 		return plan.Settings.UploadLimit
 	}
 	return defaultLimit
-}
-
-func overlap(o wheel.Overlap) string {
-	return fmt.Sprintf("%s is in %s, with different contents: the last one is used", o.Path, strings.Join(o.Wheels, " and "))
 }
 
 func wheelsKey(digest string) string { return "wheels " + digest }

@@ -155,9 +155,6 @@ func TestBytecodeBelongsToItsModule(t *testing.T) {
 		if _, got := files[place+"__pycache__/a.cpython-"+strings.Replace(l.Python, ".", "", 1)+".pyc"]; got != tt.want {
 			t.Errorf("bytecode: %v, want %v", got, tt.want)
 		}
-		if got := wheel.Overlaps(tt.wheels...); len(got) != 1 || got[0].Path != place+"a.py" {
-			t.Errorf("Overlaps: %v", got)
-		}
 	}
 }
 

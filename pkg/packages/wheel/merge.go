@@ -32,44 +32,7 @@ func Group(sizes []int64, most int) [][]int {
 	return groups
 }
 
-// Overlap is a path that several wheels install with different contents. In an environment
-// only the last of them works as it was meant.
-type Overlap struct {
-	Path   string   // from the root, without a slash at its start
-	Wheels []string // file names, in their order
-}
-
-// Overlaps returns the paths that several wheels have with different contents, sorted.
-func Overlaps(wheels ...*Wheel) []Overlap {
-	type owner struct {
-		sum    checksum
-		differ bool
-		wheels []string
-	}
-	owners := map[string]*owner{}
-	var shared []string
-	for _, w := range wheels {
-		for _, f := range w.files {
-			o := owners[f.name]
-			if o == nil {
-				owners[f.name] = &owner{sum: f.sum, wheels: []string{f.wheel}}
-				continue
-			}
-			o.wheels = append(o.wheels, f.wheel)
-			if f.sum != o.sum && !o.differ && f.source == "" { // bytecode differs if its module does
-				o.differ = true
-				shared = append(shared, f.name)
-			}
-		}
-	}
-	slices.Sort(shared)
-	var overlaps []Overlap
-	for _, name := range shared {
-		overlaps = append(overlaps, Overlap{Path: name, Wheels: owners[name].wheels})
-	}
-	return overlaps
-}
-
+// merge returns the files of wheels. Of a path that several have, the file of the last one counts.
 func merge(wheels []*Wheel) ([]file, error) {
 	merged := map[string]file{}
 	for _, w := range wheels {

@@ -40,13 +40,6 @@ func TestWheelsShareALayer(t *testing.T) {
 			t.Errorf("%s has %d bytes, want %d others", name, len(got.data), len(want))
 		}
 	}
-	want := []wheel.Overlap{{Path: site + "/ns/__init__.py", Wheels: []string{"a-1-py3-none-any.whl", "b-1-py3-none-any.whl"}}}
-	if diff := cmp.Diff(want, wheel.Overlaps(a, b)); diff != "" {
-		t.Errorf("Overlaps of the wheels (-want +got):\n%s", diff)
-	}
-	if alone := wheel.Overlaps(a); alone != nil {
-		t.Errorf("a alone overlaps: %v", alone)
-	}
 	// The other way around, the other wins.
 	files, _ = unpack(t, layerOf(t, b, a))
 	if got := files[site+"/ns/__init__.py"].data; got != "a = 1\n" {
