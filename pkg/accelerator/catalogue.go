@@ -17,15 +17,8 @@ var catalogueText string
 //go:embed shorthands.txt
 var shorthandsText string
 
-// builtin returns the embedded catalogue. An error in the data is a bug of this program,
-// and every test finds it.
-var builtin = sync.OnceValue(func() *catalogue {
-	c, err := newCatalogue(catalogueText, shorthandsText)
-	if err != nil {
-		panic("accelerator: " + err.Error())
-	}
-	return c
-})
+// builtin returns the embedded catalogue.
+var builtin = sync.OnceValue(func() *catalogue { return newCatalogue(catalogueText, shorthandsText) })
 
 // Catalogue lists every shape that the data lists: cpu, the GPUs and the TPUs, each sorted
 // by chips and then by hosts. Shapes that exist on one host and on several are listed
@@ -48,46 +41,28 @@ type catalogue struct {
 	shorthands map[string]string
 }
 
-func newCatalogue(machines, shorthands string) (*catalogue, error) {
-	c := &catalogue{byName: map[string]*family{}}
-	lines, err := readMachines(machines)
-	if err != nil {
-		return nil, fmt.Errorf("catalogue.txt: %w", err)
-	}
-	for _, m := range lines {
-		if err := c.add(m); err != nil {
-			return nil, fmt.Errorf("catalogue.txt: %w", err)
-		}
+func newCatalogue(machines, shorthands string) *catalogue {
+	c := &catalogue{byName: map[string]*family{}, shorthands: readShorthands(shorthands)}
+	for _, m := range readMachines(machines) {
+		c.add(m)
 	}
 	for _, f := range c.families {
-		if f.standard == nil {
-			return nil, fmt.Errorf("catalogue.txt: no shape of %s is marked with *", f.name)
-		}
 		slices.SortStableFunc(f.shapes, func(a, b shape) int {
 			return cmp.Or(cmp.Compare(a.chips(), b.chips()), cmp.Compare(a.hosts(), b.hosts()))
 		})
 	}
-	if c.shorthands, err = readShorthands(shorthands); err != nil {
-		return nil, fmt.Errorf("shorthands.txt: %w", err)
-	}
-	return c, nil
+	return c
 }
 
 // add stores a line under its name and its aliases.
-func (c *catalogue) add(m machine) error {
+func (c *catalogue) add(m machine) {
 	f := c.byName[m.name]
 	if f == nil {
 		f = &family{name: m.name, kind: m.kind, cores: m.cores}
 		c.families = append(c.families, f)
 	}
 	for _, name := range m.names() {
-		if other := c.byName[name]; other != nil && other != f {
-			return fmt.Errorf("%s is both %s and %s", name, other.name, m.name)
-		}
 		c.byName[name] = f
-	}
-	if m.standard != nil && f.standard != nil {
-		return fmt.Errorf("two shapes of %s are marked with *", m.name)
 	}
 	if m.standard != nil {
 		f.standard = m.standard
@@ -98,7 +73,6 @@ func (c *catalogue) add(m machine) error {
 	for _, t := range m.topologies {
 		f.shapes = append(f.shapes, shape{machine: &m, topology: t})
 	}
-	return nil
 }
 
 type family struct {

@@ -2,8 +2,6 @@ package accelerator
 
 import (
 	_ "embed" // for the data file
-	"fmt"
-	"slices"
 	"strings"
 	"sync"
 
@@ -20,31 +18,13 @@ type disks struct {
 	attach   []string
 }
 
-// builtinDisks returns the embedded table. An error in the data is a bug of this program, and every test
-// finds it.
-var builtinDisks = sync.OnceValue(func() []disks {
-	table, err := readDisks(disksText)
-	if err != nil {
-		panic("accelerator: " + err.Error())
+// builtinDisks returns the embedded table.
+var builtinDisks = sync.OnceValue(func() (table []disks) {
+	for fields := range dataLines(disksText) {
+		table = append(table, disks{machines: fields[0], boot: fields[1], attach: strings.Split(fields[2], ",")})
 	}
 	return table
 })
-
-// readDisks reads the text of disks.txt; an error names the line.
-func readDisks(text string) ([]disks, error) {
-	var table []disks
-	for i, fields := range dataLines(text) {
-		if len(fields) != 3 {
-			return nil, fmt.Errorf("disks.txt: line %d has %d columns, not 3", i, len(fields))
-		}
-		d := disks{machines: fields[0], boot: fields[1], attach: strings.Split(fields[2], ",")}
-		if slices.ContainsFunc(table, func(other disks) bool { return other.machines == d.machines }) {
-			return nil, fmt.Errorf("disks.txt: line %d: %s is listed twice", i, d.machines)
-		}
-		table = append(table, d)
-	}
-	return table, nil
-}
 
 // disksOf returns the line for a machine type, with the longest beginning. It is zero for machines without
 // one.

@@ -2,7 +2,6 @@ package accelerator
 
 import (
 	"slices"
-	"strings"
 	"testing"
 )
 
@@ -50,17 +49,6 @@ func TestDisks(t *testing.T) {
 			if slices.Contains(Disks(tt.machine), disk) {
 				t.Errorf("%s takes %s", tt.machine, disk)
 			}
-		}
-	}
-}
-
-func TestReadDisksFails(t *testing.T) {
-	for text, want := range map[string]string{
-		"a2- pd-balanced": "line 1 has 2 columns, not 3",
-		"a2- pd-balanced pd-ssd\na2- pd-ssd pd-balanced": "line 2: a2- is listed twice",
-	} {
-		if _, err := readDisks(text); err == nil || !strings.Contains(err.Error(), want) {
-			t.Errorf("%q: got %v", text, err)
 		}
 	}
 }
