@@ -44,7 +44,7 @@ func Dialing(err error) bool {
 func Untrusted(err error) bool {
 	var unknown x509.UnknownAuthorityError
 	var hostname x509.HostnameError
-	return AsClockError(err, time.Time{}) != nil || errors.As(err, &unknown) || errors.As(err, &hostname) || plain(err)
+	return expired(err) != nil || errors.As(err, &unknown) || errors.As(err, &hostname) || plain(err)
 }
 
 // plain reports whether the server doesn't use TLS.
@@ -53,46 +53,17 @@ func plain(err error) bool {
 	return errors.As(err, &record) || strings.Contains(err.Error(), "server gave HTTP response to HTTPS client")
 }
 
-// ClockError is the error for a certificate that is not valid at the time of this
-// machine's clock.
-type ClockError struct {
-	cause error
-	cert  *x509.Certificate
-	// Here is the time by this machine's clock, There by the server's, zero if unknown.
-	Here, There time.Time
-}
-
-func (e *ClockError) Error() string { return e.cause.Error() }
-
-func (e *ClockError) Unwrap() error { return e.cause }
-
-// AsClockError returns the ClockError in err, or makes one from a certificate error; nil
-// for other errors.
-func AsClockError(err error, here time.Time) *ClockError {
-	var clock *ClockError
+// expired returns the certificate that is not valid at the time of this machine's clock, nil if that is not the error.
+func expired(err error) *x509.Certificate {
 	var invalid x509.CertificateInvalidError
-	switch {
-	case errors.As(err, &clock):
-		return clock
-	case errors.As(err, &invalid) && invalid.Reason == x509.Expired:
-		return &ClockError{cause: err, cert: invalid.Cert, Here: here}
+	if errors.As(err, &invalid) && invalid.Reason == x509.Expired {
+		return invalid.Cert
 	}
 	return nil
 }
 
-func (e *ClockError) validity() string {
+func validity(c *x509.Certificate, now time.Time) string {
 	format := func(t time.Time) string { return t.UTC().Format(time.RFC3339) }
-	text := fmt.Sprintf("valid from %s to %s, but this machine's clock shows %s",
-		format(e.cert.NotBefore), format(e.cert.NotAfter), format(e.Here))
-	off := e.Here.Sub(e.There).Round(time.Minute)
-	switch {
-	case e.There.IsZero():
-		return text + ": set the clock, or have the certificate renewed"
-	case off.Abs() < time.Minute:
-		return text + ", as the server's does: have the certificate renewed"
-	case off > 0:
-		return fmt.Sprintf("%s, which is %s ahead of the server's: set the clock", text, off)
-	default:
-		return fmt.Sprintf("%s, which is %s behind the server's: set the clock", text, -off)
-	}
+	return fmt.Sprintf("valid from %s to %s, but this machine's clock shows %s: set the clock, or have the certificate renewed",
+		format(c.NotBefore), format(c.NotAfter), format(now))
 }

@@ -88,7 +88,7 @@ func (m *Monitor) answered() {
 // address is wrong or there is no network, and failed gives up at once; a server that was
 // reached will be back.
 func (m *Monitor) failed(r *http.Request, err error) error {
-	if r.Context().Err() != nil || AsClockError(err, time.Time{}) != nil {
+	if r.Context().Err() != nil || expired(err) != nil {
 		return err
 	}
 	final, isNew := m.count(err)

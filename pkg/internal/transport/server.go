@@ -52,8 +52,8 @@ func (s Server) Explain(err error) string {
 func (s Server) untrusted(host string, err error) string {
 	var unknown x509.UnknownAuthorityError
 	var hostname x509.HostnameError
-	if clock := AsClockError(err, time.Now()); clock != nil {
-		return fmt.Sprintf("the certificate of %s at %s is %s", s.Name, host, clock.validity())
+	if c := expired(err); c != nil {
+		return fmt.Sprintf("the certificate of %s at %s is %s", s.Name, host, validity(c, time.Now()))
 	}
 	switch {
 	case errors.As(err, &unknown):

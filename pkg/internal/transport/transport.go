@@ -3,10 +3,7 @@
 package transport
 
 import (
-	"context"
-	"crypto/tls"
 	"net/http"
-	"net/url"
 	"sync"
 	"time"
 )
@@ -15,8 +12,6 @@ import (
 type Transport struct {
 	// Base makes the requests.
 	Base http.RoundTripper
-	// Proxy returns the proxy for a request, as in http.Transport.
-	Proxy func(*http.Request) (*url.URL, error)
 	// Now is this machine's clock.
 	Now func() time.Time
 
@@ -25,20 +20,13 @@ type Transport struct {
 	ahead   time.Duration // from our clock to the server's
 }
 
-// New returns a Transport with the proxy of the environment.
-func New(base http.RoundTripper) *Transport {
-	return &Transport{Base: base, Proxy: http.ProxyFromEnvironment, Now: time.Now}
-}
+// New returns a Transport over base.
+func New(base http.RoundTripper) *Transport { return &Transport{Base: base, Now: time.Now} }
 
-// RoundTrip implements http.RoundTripper. For a certificate that is not valid at this
-// time, the error is a ClockError.
+// RoundTrip implements http.RoundTripper.
 func (t *Transport) RoundTrip(r *http.Request) (*http.Response, error) {
 	answer, err := t.Base.RoundTrip(r)
 	if err != nil {
-		if clock := AsClockError(err, t.Now()); clock != nil && r.Context().Err() == nil {
-			clock.There, _ = t.dateOf(r.Context(), r.URL.Host)
-			return nil, clock
-		}
 		return nil, err
 	}
 	t.mu.Lock()
@@ -65,29 +53,4 @@ func (t *Transport) ServerTime(here time.Time) time.Time {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	return here.Add(t.ahead)
-}
-
-// dateWithin limits the request for the time, which an error message waits for.
-const dateWithin = 3 * time.Second
-
-// dateOf requests the time from a server that can't be trusted. It sends nothing else,
-// and the answer is only used in a message.
-func (t *Transport) dateOf(ctx context.Context, host string) (time.Time, error) {
-	ctx, cancel := context.WithTimeout(ctx, dateWithin)
-	defer cancel()
-	request, err := http.NewRequestWithContext(ctx, http.MethodHead, "https://"+host+"/", nil) //nolint:gosec // the user names the host
-	if err != nil {
-		return time.Time{}, err
-	}
-	untrusting := &http.Transport{
-		Proxy:             t.Proxy,
-		DisableKeepAlives: true,
-		TLSClientConfig:   &tls.Config{InsecureSkipVerify: true}, //nolint:gosec // sends no credentials
-	}
-	answer, err := untrusting.RoundTrip(request)
-	if err != nil {
-		return time.Time{}, err
-	}
-	defer answer.Body.Close()
-	return http.ParseTime(answer.Header.Get("Date"))
 }

@@ -41,9 +41,6 @@ var server = transport.Server{
 func Monitored(config *rest.Config, notify func(string)) (*transport.Monitor, *rest.Config) {
 	m := transport.NewMonitor(transport.New(nil), server.Name, notify)
 	config = rest.CopyConfig(config)
-	if config.Proxy != nil {
-		m.Proxy = config.Proxy
-	}
 	if config.Dial == nil {
 		config.Dial = (&net.Dialer{Timeout: dialWithin}).DialContext
 	}
