@@ -16,34 +16,39 @@ import (
 
 // Profile is one named cluster.
 type Profile struct {
-	Name                              string
-	Project, Zone, Cluster, Namespace string
+	Name      string `json:"-"`
+	Project   string `json:"project"`
+	Zone      string `json:"zone"`
+	Cluster   string `json:"cluster"`
+	Namespace string `json:"namespace"`
 	// Context, of the kubeconfig, is how to reach a cluster outside GKE; "" for one of GKE. Zone and
 	// Cluster are then empty, and Project is if it is unknown. Store is the store of jobs there, "" for
 	// that of the cluster. keras-kinetic ignores both.
-	Context, Store string
-	// ImageRepo, BaseImage and BaseImageRepo are the defaults of the flags of these names, ""
-	// for none. keras-kinetic ignores them.
-	ImageRepo, BaseImage, BaseImageRepo string
-	// CPU and Memory are the defaults of the flags of these names, "" for none. keras-kinetic ignores
-	// them.
-	CPU, Memory string
-	// PathwaysImages is the default of the flag of this name, "" for none. keras-kinetic ignores it.
-	PathwaysImages string
-	// KeepWarm is the default of --keep-warm, "" for none. keras-kinetic ignores it.
-	KeepWarm string
-	// CacheSize is the default of --cache-size, and CacheScope one of CacheScopes: who shares what compilers made. Both are ""
-	// for the default. keras-kinetic ignores them.
-	CacheSize, CacheScope string
+	Context string `json:"context"`
+	Store   string `json:"store"`
+	Defaults
 }
 
-// CacheUser and CacheShared are for Profile.CacheScope: a cache for each user, the default, or one for all who use the store so.
+// Defaults are what a profile says in place of flags, "" for nothing. keras-kinetic ignores them.
+type Defaults struct {
+	ImageRepo      string `json:"image_repo"`
+	BaseImage      string `json:"base_image"`
+	BaseImageRepo  string `json:"base_image_repo"`
+	CPU            string `json:"cpu"`
+	Memory         string `json:"memory"`
+	PathwaysImages string `json:"pathways_images"`
+	KeepWarm       string `json:"keep_warm"`
+	CacheSize      string `json:"cache_size"`
+	CacheScope     string `json:"cache_scope"` // one of CacheScopes: who shares what compilers made
+}
+
+// CacheUser and CacheShared are for Defaults.CacheScope: a cache for each user, the default, or one for all who use the store so.
 const (
 	CacheUser   = "user"
 	CacheShared = "shared"
 )
 
-// CacheScopes are the values of Profile.CacheScope.
+// CacheScopes are the values of Defaults.CacheScope.
 func CacheScopes() []string { return []string{CacheUser, CacheShared} }
 
 // Place says for people which cluster a profile is for: "cluster main in us-central1-a of project acme", or
@@ -58,9 +63,7 @@ func (p Profile) Place() string {
 // Keep returns the profile with what another of the same cluster says about images and requests, and with its store if
 // the profile has none.
 func (p Profile) Keep(old Profile) Profile {
-	p.ImageRepo, p.BaseImage, p.BaseImageRepo = old.ImageRepo, old.BaseImage, old.BaseImageRepo
-	p.CPU, p.Memory, p.PathwaysImages, p.KeepWarm = old.CPU, old.Memory, old.PathwaysImages, old.KeepWarm
-	p.CacheSize, p.CacheScope = old.CacheSize, old.CacheScope
+	p.Defaults = old.Defaults
 	p.Store = cmp.Or(p.Store, old.Store)
 	return p
 }

@@ -49,7 +49,7 @@ func TestChange(t *testing.T) {
 		"remove":             {two, func(d *ProfileDraft) error { return d.Remove("prod_2") }, file(`"dev"`, dev)},
 		"remove the current": {two, func(d *ProfileDraft) error { return d.Remove("dev") }, file("null", prod)},
 		"replace": {two, func(d *ProfileDraft) error {
-			return d.Put(Profile{Name: "prod_2", Project: "p", Zone: "us-west1-a", Cluster: "c", Namespace: "n", BaseImage: "b:1"})
+			return d.Put(Profile{Name: "prod_2", Project: "p", Zone: "us-west1-a", Cluster: "c", Namespace: "n", Defaults: Defaults{BaseImage: "b:1"}})
 		}, file(`"dev"`, dev, `    "prod_2": {
       "base_image": "b:1",
       "cluster": "c",

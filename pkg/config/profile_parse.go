@@ -52,25 +52,8 @@ func parse(data []byte) (ProfileFile, error) {
 	var text struct {
 		Current  *string `json:"current"`
 		Profiles map[string]struct {
-			Project   string  `json:"project"`
-			Zone      string  `json:"zone"`
-			Cluster   string  `json:"cluster"`
-			Namespace *string `json:"namespace"`
-
-			Context string `json:"context"`
-			Store   string `json:"store"`
-
-			ImageRepo     string `json:"image_repo"`
-			BaseImage     string `json:"base_image"`
-			BaseImageRepo string `json:"base_image_repo"`
-
-			CPU    string `json:"cpu"`
-			Memory string `json:"memory"`
-
-			PathwaysImages string `json:"pathways_images"`
-			KeepWarm       string `json:"keep_warm"`
-			CacheSize      string `json:"cache_size"`
-			CacheScope     string `json:"cache_scope"`
+			Namespace *string `json:"namespace"` // in place of the profile's
+			Profile
 		} `json:"profiles"`
 	}
 	if err := json.Unmarshal(data, &text); err != nil {
@@ -78,13 +61,11 @@ func parse(data []byte) (ProfileFile, error) {
 	}
 	file := ProfileFile{profiles: map[string]Profile{}}
 	for _, name := range slices.Sorted(maps.Keys(text.Profiles)) {
-		p, namespace := text.Profiles[name], defaultNamespace
-		if p.Namespace != nil {
-			namespace = *p.Namespace
+		profile := text.Profiles[name].Profile
+		profile.Name, profile.Namespace = name, defaultNamespace
+		if given := text.Profiles[name].Namespace; given != nil {
+			profile.Namespace = *given
 		}
-		profile := Profile{Name: name, Project: p.Project, Zone: p.Zone, Cluster: p.Cluster, Namespace: namespace,
-			Context: p.Context, Store: p.Store, ImageRepo: p.ImageRepo, BaseImage: p.BaseImage, BaseImageRepo: p.BaseImageRepo, CPU: p.CPU, Memory: p.Memory,
-			PathwaysImages: p.PathwaysImages, KeepWarm: p.KeepWarm, CacheSize: p.CacheSize, CacheScope: p.CacheScope}
 		profile.dropUnknown()
 		if err := profile.check(); err != nil {
 			return ProfileFile{}, fmt.Errorf(": %w", err)
@@ -155,7 +136,7 @@ func wrongKind(err *json.UnmarshalTypeError) error {
 	}
 	what := "the file"
 	if err.Field != "" {
-		what = err.Field
+		what = strings.NewReplacer("Profile.", "", "Defaults.", "").Replace(err.Field) // as the file has it
 	}
 	return fmt.Errorf("%s is of type %s, expected %s", what, err.Value, want)
 }

@@ -44,7 +44,7 @@ func TestRead(t *testing.T) {
 	}{
 		"two, one without a namespace": {two, "dev", []Profile{dev, prod}},
 		"images": {`{"profiles": {"dev": {"project": "acme-ml", "zone": "us-central1-a", "cluster": "main", "namespace": "research", "image_repo": "r/env", "base_image": "b:1", "base_image_repo": "bases", "pathways_images": "mirror/pw"}}}`, "",
-			[]Profile{{Name: "dev", Project: "acme-ml", Zone: "us-central1-a", Cluster: "main", Namespace: "research", ImageRepo: "r/env", BaseImage: "b:1", BaseImageRepo: "bases", PathwaysImages: "mirror/pw"}}},
+			[]Profile{{Name: "dev", Project: "acme-ml", Zone: "us-central1-a", Cluster: "main", Namespace: "research", Defaults: Defaults{ImageRepo: "r/env", BaseImage: "b:1", BaseImageRepo: "bases", PathwaysImages: "mirror/pw"}}}},
 		"outside GKE": {`{"profiles": {"kind": {"project": "none", "zone": "none", "cluster": "none", "context": "kind-dev", "store": "gs://b"}}}`, "",
 			[]Profile{{Name: "kind", Namespace: "default", Context: "kind-dev", Store: "gs://b"}}},
 		"a cluster that is called so": {`{"profiles": {"odd": {"project": "p", "zone": "z", "cluster": "none"}}}`, "",
@@ -108,6 +108,7 @@ func TestReadRejects(t *testing.T) {
 		"a comma too many":                {"{\n  \"current\": null,\n}", ":3:1: invalid character '}'"},
 		"cut off":                         {"{\n  \"profiles\": {", ":2:15: unexpected end"},
 		"a number":                        {"{\n \"profiles\": {\"dev\": {\"project\": 7, " + rest, ":2:34: profiles.project is of type number, expected a text"},
+		"a number for a default":          {"{\n \"profiles\": {\"dev\": {\"cpu\": 7, " + rest, ":2:30: profiles.cpu is of type number, expected a text"},
 		"a list of profiles":              {`{"profiles": []}`, ":1:14: profiles is of type array, expected an object"},
 		"no project":                      {`{"profiles": {"dev": {` + rest, `: profile "dev" has no project`},
 		"an empty project":                {`{"profiles": {"dev": {"project": "", ` + rest, `: profile "dev" has no project`},

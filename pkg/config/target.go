@@ -54,16 +54,8 @@ type Target struct {
 	// Store is gs://BUCKET[/PREFIX] or file:///DIR, without a trailing slash; "" if none
 	// is known and none is needed.
 	Store string
-	// ImageRepo, BaseImage and BaseImageRepo are what the profile of the cluster says about images.
-	ImageRepo, BaseImage, BaseImageRepo string
-	// CPU and Memory are what the profile of the cluster has each host request.
-	CPU, Memory string
-	// PathwaysImages is where the profile of the cluster says that the images of the Pathways runtime are.
-	PathwaysImages string
-	// KeepWarm is the profile's default of --keep-warm.
-	KeepWarm string
-	// CacheSize and CacheScope are the profile's.
-	CacheSize, CacheScope string
+	// Defaults are those of the cluster's profile.
+	Defaults
 	// From says where each value comes from.
 	From Sources
 }
@@ -154,9 +146,8 @@ func Resolve(f Flags, env func(string) string, kube KubeConfig, need Need) (Targ
 		return Target{}, err
 	}
 	return Target{
-		ImageRepo: own.ImageRepo, BaseImage: own.BaseImage, BaseImageRepo: own.BaseImageRepo,
-		CPU: own.CPU, Memory: own.Memory, PathwaysImages: own.PathwaysImages, KeepWarm: own.KeepWarm, CacheSize: own.CacheSize, CacheScope: own.CacheScope,
-		Project: where.project.value, Zone: where.zone.value, Cluster: where.cluster.value,
+		Defaults: own.Defaults,
+		Project:  where.project.value, Zone: where.zone.value, Cluster: where.cluster.value,
 		Context: context.value, Namespace: namespace.value, GKE: o.isGKE(context), Store: store.value,
 		From: Sources{
 			Project: where.project.from, Zone: where.zone.from, Cluster: where.cluster.from,

@@ -119,7 +119,7 @@ func TestSaveReplacesOnlyTheSameCluster(t *testing.T) {
 		return connectTo(t, append(arguments, "--zone=us-central1-a")...)
 	}
 	const wrong = " checks failed\n" // so that a script stops, although the profile is saved
-	mine := config.Profile{Name: "p", Project: "acme", Zone: "us-central1-a", Cluster: "one", Namespace: "default", Store: "gs://mine", ImageRepo: "registry.example.com/mine"}
+	mine := config.Profile{Name: "p", Project: "acme", Zone: "us-central1-a", Cluster: "one", Namespace: "default", Store: "gs://mine", Defaults: config.Defaults{ImageRepo: "registry.example.com/mine"}}
 	if err := config.ChangeProfiles(t.Context(), os.Getenv, func(d *config.ProfileDraft) error { return d.Put(mine) }); err != nil {
 		t.Fatal(err)
 	}

@@ -16,12 +16,12 @@ func TestDefaultRequests(t *testing.T) {
 		want        string // CPU and memory, or a part of the error
 	}{
 		"nothing":             {want: "/"},
-		"the profile":         {profile: config.Target{CPU: "2", Memory: "4Gi"}, want: "2/4Gi"},
-		"a variable":          {environ: map[string]string{"KINETIC_CPU": "500m"}, profile: config.Target{CPU: "2", Memory: "4Gi"}, want: "500m/4Gi"},
+		"the profile":         {profile: config.Target{Defaults: config.Defaults{CPU: "2", Memory: "4Gi"}}, want: "2/4Gi"},
+		"a variable":          {environ: map[string]string{"KINETIC_CPU": "500m"}, profile: config.Target{Defaults: config.Defaults{CPU: "2", Memory: "4Gi"}}, want: "500m/4Gi"},
 		"a flag":              {cpu: "3", memory: "1Gi", environ: map[string]string{"KINETIC_CPU": "x", "KINETIC_MEMORY": "x"}, want: "3/1Gi"},
 		"a wrong variable":    {environ: map[string]string{"KINETIC_CPU": "much"}, want: `KINETIC_CPU "much": not a Kubernetes quantity`},
 		"a missing unit":      {environ: map[string]string{"KINETIC_MEMORY": "2"}, want: `KINETIC_MEMORY "2": that is 2 bytes; did you mean 2Gi?`},
-		"a profile's mistake": {profile: config.Target{CPU: "-1"}, want: `cpu of the profile "-1": must be positive`},
+		"a profile's mistake": {profile: config.Target{Defaults: config.Defaults{CPU: "-1"}}, want: `cpu of the profile "-1": must be positive`},
 	} {
 		r := api.Request{}
 		r.CPU, r.Memory = test.cpu, test.memory
