@@ -1,52 +1,54 @@
 package deps
 
 import (
+	"cmp"
 	"fmt"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 )
 
-// uvTable is what is read of the settings of uv.
+// uvTable is what is read of the settings of uv, from https://docs.astral.sh/uv/reference/settings. The tag uv says of a
+// setting that uv.toml takes its place ("replaced") or can't have it ("refused", from uv's error messages), and that it
+// counts with a lock only ("locked").
 type uvTable struct {
 	Index []struct {
 		Name, URL, Format string
 		Default, Explicit bool
-	}
-	IndexURL      string   `toml:"index-url"`
-	ExtraIndexURL []string `toml:"extra-index-url"`
-	FindLinks     []string `toml:"find-links"`
-	NoIndex       bool     `toml:"no-index"`
-	Constraints   []string `toml:"constraint-dependencies"`
-	Overrides     []string `toml:"override-dependencies"`
-	Dev           []string `toml:"dev-dependencies"` // the group dev of old versions
-	Sources       map[string]any
-	Workspace     *workspaceTable
-	Pip           uvPip
+	} `uv:"replaced"`
+	IndexURL      string          `toml:"index-url" uv:"replaced"`
+	ExtraIndexURL []string        `toml:"extra-index-url" uv:"replaced"`
+	FindLinks     []string        `toml:"find-links" uv:"replaced"`
+	NoIndex       bool            `toml:"no-index" uv:"replaced"`
+	Constraints   []string        `toml:"constraint-dependencies"`
+	Overrides     []string        `toml:"override-dependencies" uv:"locked"`
+	Dev           []string        `toml:"dev-dependencies" uv:"refused"` // the group dev of old versions
+	Sources       map[string]any  `uv:"refused"`
+	Workspace     *workspaceTable `uv:"refused"`
+	Pip           uvPip           `uv:"replaced"`
 
-	// Those that count with a lock only, beside Overrides.
-	DefaultGroups  any `toml:"default-groups"`
-	Metadata       any `toml:"dependency-metadata"`
-	Environments   any
-	Exclude        any `toml:"exclude-dependencies"`
-	ExcludeNewer   any `toml:"exclude-newer"`
-	ExcludeNewerOf any `toml:"exclude-newer-package"`
-	IndexStrategy  any `toml:"index-strategy"`
-	NoBinary       any `toml:"no-binary"`
-	NoBinaryOf     any `toml:"no-binary-package"`
-	NoBuild        any `toml:"no-build"`
-	NoBuildOf      any `toml:"no-build-package"`
-	Prerelease     any
-	Resolution     any
-	TorchBackend   any `toml:"torch-backend"`
+	DefaultGroups  any `toml:"default-groups" uv:"refused locked"`
+	Metadata       any `toml:"dependency-metadata" uv:"replaced locked"`
+	Environments   any `uv:"refused locked"`
+	Exclude        any `toml:"exclude-dependencies" uv:"locked"`
+	ExcludeNewer   any `toml:"exclude-newer" uv:"replaced locked"`
+	ExcludeNewerOf any `toml:"exclude-newer-package" uv:"replaced locked"`
+	IndexStrategy  any `toml:"index-strategy" uv:"replaced locked"`
+	NoBinary       any `toml:"no-binary" uv:"replaced locked"`
+	NoBinaryOf     any `toml:"no-binary-package" uv:"replaced locked"`
+	NoBuild        any `toml:"no-build" uv:"replaced locked"`
+	NoBuildOf      any `toml:"no-build-package" uv:"replaced locked"`
+	Prerelease     any `uv:"replaced locked"`
+	Resolution     any `uv:"replaced locked"`
+	TorchBackend   any `toml:"torch-backend" uv:"replaced locked"`
 
-	// Those that only pyproject.toml can have, beside others.
-	BuildBackend any `toml:"build-backend"`
-	Conflicts    any
-	Groups       any `toml:"dependency-groups"`
-	Managed      any
-	Package      any
-	Required     any `toml:"required-environments"`
+	BuildBackend any `toml:"build-backend" uv:"refused"`
+	Conflicts    any `uv:"refused"`
+	Groups       any `toml:"dependency-groups" uv:"refused"`
+	Managed      any `uv:"refused"`
+	Package      any `uv:"refused"`
+	Required     any `toml:"required-environments" uv:"refused"`
 }
 
 // uvPip are the indexes and links of [tool.uv.pip], which uv pip asks beside the indexes of [tool.uv]. A lock has none of them.
@@ -57,65 +59,15 @@ type uvPip struct {
 	NoIndex       bool     `toml:"no-index"`
 }
 
-// isSet reports whether the table names an index or links, or that no index is asked.
-func (p uvPip) isSet() bool {
-	return p.IndexURL != "" || len(p.ExtraIndexURL)+len(p.FindLinks) > 0 || p.NoIndex
-}
-
-// uvSetting is a setting of uv that is read.
-type uvSetting struct {
-	name string
-	set  bool
-	// uv.toml takes its place, or can't have it.
-	replaced, refused bool
-	locked            bool // it counts with a lock only
-}
-
-// settings returns all settings of the table, from https://docs.astral.sh/uv/reference/settings and, for the
-// ones that uv.toml can't have, from uv's error messages.
-func (u uvTable) settings() []uvSetting {
-	return []uvSetting{
-		{name: "build-backend", set: u.BuildBackend != nil, refused: true},
-		{name: "conflicts", set: u.Conflicts != nil, refused: true},
-		{name: "constraint-dependencies", set: len(u.Constraints) > 0},
-		{name: "default-groups", set: u.DefaultGroups != nil, refused: true, locked: true},
-		{name: "dependency-groups", set: u.Groups != nil, refused: true},
-		{name: "dependency-metadata", set: u.Metadata != nil, replaced: true, locked: true},
-		{name: "dev-dependencies", set: u.Dev != nil, refused: true},
-		{name: "environments", set: u.Environments != nil, refused: true, locked: true},
-		{name: "exclude-dependencies", set: u.Exclude != nil, locked: true},
-		{name: "exclude-newer", set: u.ExcludeNewer != nil, replaced: true, locked: true},
-		{name: "exclude-newer-package", set: u.ExcludeNewerOf != nil, replaced: true, locked: true},
-		{name: "extra-index-url", set: len(u.ExtraIndexURL) > 0, replaced: true},
-		{name: "find-links", set: len(u.FindLinks) > 0, replaced: true},
-		{name: "index", set: len(u.Index) > 0, replaced: true},
-		{name: "index-strategy", set: u.IndexStrategy != nil, replaced: true, locked: true},
-		{name: "index-url", set: u.IndexURL != "", replaced: true},
-		{name: "managed", set: u.Managed != nil, refused: true},
-		{name: "no-binary", set: u.NoBinary != nil, replaced: true, locked: true},
-		{name: "no-binary-package", set: u.NoBinaryOf != nil, replaced: true, locked: true},
-		{name: "no-build", set: u.NoBuild != nil, replaced: true, locked: true},
-		{name: "no-build-package", set: u.NoBuildOf != nil, replaced: true, locked: true},
-		{name: "no-index", set: u.NoIndex, replaced: true},
-		{name: "override-dependencies", set: len(u.Overrides) > 0, locked: true},
-		{name: "package", set: u.Package != nil, refused: true},
-		{name: "pip", set: u.Pip.isSet(), replaced: true},
-		{name: "prerelease", set: u.Prerelease != nil, replaced: true, locked: true},
-		{name: "required-environments", set: u.Required != nil, refused: true},
-		{name: "resolution", set: u.Resolution != nil, replaced: true, locked: true},
-		{name: "sources", set: u.Sources != nil, refused: true},
-		{name: "torch-backend", set: u.TorchBackend != nil, replaced: true, locked: true},
-		{name: "workspace", set: u.Workspace != nil, refused: true},
-	}
-}
-
-// set returns the names of the settings that have values, and for which isIt holds.
-func (u uvTable) set(isIt func(uvSetting) bool) (names []string) {
-	for _, s := range u.settings() {
-		if s.set && isIt(s) {
-			names = append(names, s.name)
+// set returns the names of the settings that have values and a word in their tag.
+func (u uvTable) set(word string) (names []string) {
+	for field, value := range reflect.ValueOf(u).Fields() {
+		empty := value.IsZero() || word != "refused" && value.Kind() == reflect.Slice && value.Len() == 0
+		if strings.Contains(field.Tag.Get("uv"), word) && !empty {
+			names = append(names, cmp.Or(field.Tag.Get("toml"), strings.ToLower(field.Name)))
 		}
 	}
+	slices.Sort(names)
 	return names
 }
 
@@ -143,7 +95,7 @@ func (r *reader) configOf(dir string) (uvConfig, error) {
 			if err := r.decode(path, &c.uvTable); err != nil {
 				return c, err
 			}
-			for _, name := range c.set(func(s uvSetting) bool { return s.refused }) {
+			for _, name := range c.set("refused") {
 				return c, fmt.Errorf("%s: the setting %s is allowed only in pyproject.toml: move it to [tool.uv] there", c.name, name)
 			}
 			return c, nil
@@ -180,7 +132,7 @@ func (r *reader) uvOf(root workspace) error {
 	}
 	own := uvConfig{root.uv, root.dir, r.name(filepath.Join(root.dir, string(Project)))}
 	if found.name != own.name && found.dir == root.dir {
-		if names := own.set(func(s uvSetting) bool { return s.replaced }); len(names) > 0 && r.wanted.Kind != UVLock {
+		if names := own.set("replaced"); len(names) > 0 && r.wanted.Kind != UVLock {
 			r.warn(fmt.Sprintf("%s: these settings of uv are ignored, because %s takes their place: %s", own.name, found.name, strings.Join(names, ", ")))
 		}
 		own.uvTable = own.besideFile()
@@ -293,7 +245,7 @@ func (r *reader) limits(c uvConfig) error {
 			return wrong(c.name, err)
 		}
 	}
-	if unread := c.set(func(s uvSetting) bool { return s.locked }); len(unread) > 0 {
+	if unread := c.set("locked"); len(unread) > 0 {
 		r.warn(fmt.Sprintf("%s: without a lock, these settings of uv are ignored: %s: run uv lock", c.name, strings.Join(unread, ", ")))
 	}
 	return nil
