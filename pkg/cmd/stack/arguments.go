@@ -4,6 +4,7 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 )
 
@@ -36,4 +37,9 @@ func withoutValue(flags *pflag.FlagSet) string {
 		return ""
 	}
 	return names[0]
+}
+
+// CompleteAccelerator offers accelerators of node pools.
+func CompleteAccelerator(_ *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
+	return accelerator.CompletePool(word), cobra.ShellCompDirectiveNoFileComp | cobra.ShellCompDirectiveKeepOrder
 }

@@ -96,18 +96,12 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	fs.BoolVar(&f.force, "force", false, "Also use a cluster that up didn't create.")
 	fs.StringVarP(&f.output, "output", "o", "", "Output `FORMAT` of the plan: yaml or json.")
 	outcome.Offer("output", cli.Formats()...)
-	complete := completer{c.Connection}
-	cluster.Completions["accelerator"] = completeAccelerator
+	cluster.Completions["accelerator"] = stack.CompleteAccelerator
 	cluster.Completions["profile-name"] = func(cmd *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 		return connect.CompleteProfiles(cmd, nil, word)
 	}
 	cluster.Offer("machine-type", "e2-standard-2", usualMachine, "e2-standard-8", "e2-standard-16", "n2-standard-4", "n2-standard-8") // and many others
-	cluster.Completions["network"] = complete.network
-	cluster.Completions["subnetwork"] = func(cmd *cobra.Command, _ []string, _ string) ([]string, cobra.ShellCompDirective) {
-		return complete.subnet(cmd, f.network)
-	}
 	connection := c.Connection.Section()
-	connection.Completions["zone"] = complete.zone
 	root := &cobra.Command{
 		Use: "up", Short: "Create a GKE cluster with everything jobs need", Long: upLong, Example: upExamples,
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic up"},

@@ -34,8 +34,6 @@ func (s *Server) networkRoutes() []route {
 		{http.MethodPost, routers, "compute.routers.create", s.createRouter},
 		{http.MethodPatch, routers + "/{name}", "compute.routers.update", s.updateRouter},
 		{http.MethodDelete, routers + "/{name}", "compute.routers.delete", s.deleteRouter},
-		{http.MethodGet, networks, "compute.networks.list", s.listNetworks},
-		{http.MethodGet, computeBase + "regions/{region}/subnetworks", "compute.subnetworks.list", s.listSubnets},
 		{http.MethodGet, computeBase + "regions/{region}/subnetworks/{name}", "compute.subnetworks.get", s.getSubnet},
 		{http.MethodGet, firewalls, "compute.firewalls.list", s.listFirewalls},
 		{http.MethodDelete, firewalls + "/{name}", "compute.firewalls.delete", s.deleteFirewall},
@@ -108,25 +106,6 @@ func (s *Server) getNetwork(r *request) (any, error) {
 		return n, nil
 	}
 	return nil, absent(path)
-}
-
-func (s *Server) listNetworks(r *request) (any, error) {
-	return &compute.NetworkList{Items: below(s.cloud.network.networks, where(r, "networks", ""))}, nil
-}
-
-func (s *Server) listSubnets(r *request) (any, error) {
-	return &compute.SubnetworkList{Items: below(s.cloud.network.subnets, where(r, "subnetworks", ""))}, nil
-}
-
-// below returns what has a path that begins so, in order.
-func below[T any](all map[string]T, prefix string) []T {
-	var found []T
-	for _, path := range slices.Sorted(maps.Keys(all)) {
-		if strings.HasPrefix(path, prefix) {
-			found = append(found, all[path])
-		}
-	}
-	return found
 }
 
 func (s *Server) getSubnet(r *request) (any, error) {

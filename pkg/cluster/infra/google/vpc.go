@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 
-	"google.golang.org/api/compute/v1"
 	"google.golang.org/api/container/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
@@ -134,36 +133,6 @@ func (p *Project) CheckVPC(ctx context.Context, v VPC) error {
 		}
 	}
 	return nil
-}
-
-// NetworkNames lists the networks of the project, for completion.
-func (p *Project) NetworkNames(ctx context.Context) ([]string, error) {
-	var names []string
-	err := p.services.compute.Networks.List(p.Names.Project).Fields("nextPageToken", "items(name)").Pages(ctx, func(page *compute.NetworkList) error {
-		for _, n := range page.Items {
-			names = append(names, n.Name)
-		}
-		return nil
-	})
-	return names, err
-}
-
-// SubnetNames lists the subnets of a network in the region, for completion. The network is what was typed for it.
-func (p *Project) SubnetNames(ctx context.Context, network string) ([]string, error) {
-	project := p.Names.Project
-	if parts := lazyregexp.Of(networkPath).FindStringSubmatch(network); parts != nil {
-		project = parts[1]
-	}
-	var names []string
-	err := p.services.compute.Subnetworks.List(project, p.Names.Region()).Fields("nextPageToken", "items(name,network)").Pages(ctx, func(page *compute.SubnetworkList) error {
-		for _, s := range page.Items {
-			if path.Base(s.Network) == path.Base(network) {
-				names = append(names, s.Name)
-			}
-		}
-		return nil
-	})
-	return names, err
 }
 
 // NetworkOf returns the full name of the network of a cluster in a project.
