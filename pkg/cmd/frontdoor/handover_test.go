@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/version"
 )
 
 func TestFindsTheSiblingBeforePath(t *testing.T) {
@@ -30,6 +32,15 @@ func TestReportsAMissingSibling(t *testing.T) {
 	want := "error: kubectl-kinetic_jobs is missing: it is neither in " + folder + " nor on PATH; " + fix + "\n"
 	if got.Code != 1 || got.Stdout != "" || got.Stderr != want {
 		t.Errorf("got %+v, want exit code 1 and %q", got, want)
+	}
+}
+
+// Of a broken installation, version tells what it can.
+func TestVersionWithoutTheSibling(t *testing.T) {
+	t.Setenv("PATH", t.TempDir())
+	got := answerIn(t.TempDir(), "kubectl-kinetic", "version")
+	if want := "kubectl kinetic " + version.String() + "\n"; got.Code != 1 || got.Stdout != want || !strings.Contains(got.Stderr, "kubectl-kinetic_jobs is missing") {
+		t.Errorf("got %+v, want %q", got, want)
 	}
 }
 

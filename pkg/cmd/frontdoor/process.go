@@ -79,7 +79,7 @@ func (p Process) answer() (int, error) {
 		return exitOK, write(p.Stdout, version.String()+"\n")
 	}
 	if name == "--version" { // which asks no cluster, like that of other programs
-		name, rest = "version", slices.Concat([]string{clientFlag}, rest)
+		name, rest = "version", slices.Concat([]string{"--client"}, rest)
 	}
 	if strings.HasPrefix(name, "-") {
 		return 0, flagsFirst(args)
@@ -90,6 +90,9 @@ func (p Process) answer() (int, error) {
 	c, ok := findCommand(name)
 	if !ok {
 		return 0, unknownCommand(name)
+	}
+	if name == "version" && !slices.ContainsFunc(rest, isHelp) {
+		return p.printVersion(c, rest)
 	}
 	if c.binary != "" {
 		return p.handOver(c.binary, c.line(rest))

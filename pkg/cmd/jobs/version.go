@@ -6,6 +6,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"runtime"
+	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -24,21 +26,31 @@ import (
 const versionTimeout = time.Second
 
 type versionFlags struct {
+	client            bool
 	output, frontDoor string
 }
 
-// newVersionCommand returns the part of version about the cluster: the front door prints the part about the client, and runs
-// this one as jobs version. Help does not list it, because users type it without jobs.
+const versionLong = `Print the versions of this plugin and of the cluster's components.
+
+For the cluster, print the versions of Kubernetes, LeaderWorkerSet and Kueue,
+and of the runners in the namespace. Each version of the plugin that starts jobs
+there adds its own runner. If the cluster does not answer within a second, print
+why, and exit with 0.`
+
+// newVersionCommand returns the command version, which the front door runs. Help does not list it, because users type it
+// without jobs.
 func newVersionCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	f, connection := &versionFlags{}, connect.NewFlags()
 	own := cli.NewSection("Flags")
+	own.Flags.BoolVar(&f.client, "client", false, "Print only the version of this plugin, and contact no cluster.")
 	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: json or yaml.")
 	own.Flags.StringVar(&f.frontDoor, "front-door", "", "`VERSION` of the front door, which runs this.")
 	_ = own.Flags.MarkHidden("front-door") // fails if there is no such flag
 	own.Offer("output", cli.Formats()...)
 	c := &cobra.Command{
 		Use:               "version",
-		Short:             "Show component versions in the cluster",
+		Short:             "Print the versions of this plugin and of the cluster's components",
+		Long:              versionLong,
 		Hidden:            true,
 		Annotations:       map[string]string{cli.PathAnnotation: "kubectl kinetic version"},
 		Args:              noArguments,
@@ -72,14 +84,44 @@ func (f *versionFlags) toOptions(streams genericiooptions.IOStreams, connection 
 		fmt.Fprintf(streams.ErrOut, "warning: kubectl-kinetic_jobs is %s, and kubectl-kinetic is %s: "+
 			"the plugin's binaries must be in one directory: reinstall it\n", ours, f.frontDoor)
 	}
-	return &versionOptions{streams.Out, connection, f.output, versionTimeout}, nil
+	return &versionOptions{streams.Out, connection, f.client, f.output, versionTimeout}, nil
 }
 
 type versionOptions struct {
 	out        io.Writer
 	connection *connect.Flags
+	client     bool // alone
 	output     string
 	within     time.Duration
+}
+
+// clientVersion is what `version -o json` prints about this program.
+type clientVersion struct {
+	Version    string `json:"version"`
+	Commit     string `json:"commit,omitempty"`
+	CommitTime string `json:"commitTime,omitempty"`
+	// Modified means that the source had changes that are not in the commit.
+	Modified bool `json:"modified,omitempty"`
+	// Development means that it is no release.
+	Development bool   `json:"development"`
+	GoVersion   string `json:"goVersion"`
+	Platform    string `json:"platform"`
+}
+
+func (c clientVersion) line() string {
+	var about []string
+	if c.Development {
+		about = append(about, "development build")
+	}
+	const enough = 12
+	if len(c.Commit) >= enough {
+		commit := "commit " + c.Commit[:enough]
+		if c.Modified {
+			commit += " with changes"
+		}
+		about = append(about, commit)
+	}
+	return fmt.Sprintf("%s (%s)", c.Version, strings.Join(append(about, c.Platform, c.GoVersion), ", "))
 }
 
 type clusterVersions struct {
@@ -89,14 +131,26 @@ type clusterVersions struct {
 }
 
 func (o *versionOptions) run(ctx context.Context) error {
-	c := o.read(ctx)
+	info := version.Read()
+	var all struct {
+		Client  clientVersion    `json:"client"`
+		Cluster *clusterVersions `json:"cluster,omitempty"`
+	}
+	all.Client = clientVersion{info.Version, info.Commit, info.Time, info.Modified, !version.IsRelease(info.Version),
+		runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
+	if !o.client {
+		all.Cluster = new(o.read(ctx))
+	}
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if o.output != "" {
-		return cli.Write(o.out, o.output, c)
+		return cli.Write(o.out, o.output, all)
 	}
-	return c.print(o.out)
+	if _, err := fmt.Fprintln(o.out, "kubectl kinetic", all.Client.line()); o.client || err != nil {
+		return err
+	}
+	return all.Cluster.print(o.out)
 }
 
 // read asks the cluster. If there is none, or it does not answer, the result says so.
