@@ -42,15 +42,18 @@ type usage struct {
 	need, hard, used resource.Quantity
 }
 
-// usages returns the usage of each resource that the quotas limit, in order of names.
+// usages returns the usage of each resource that the quotas limit, in order of names. Quotas with scopes are left out:
+// which pods they count depends on what only the server knows, such as the default priority.
 func usages(quotas []corev1.ResourceQuota, pods []diagnose.PodSet) []usage {
 	var all []usage
 	for _, q := range quotas {
-		counted := slices.DeleteFunc(slices.Clone(pods), func(p diagnose.PodSet) bool { return !counts(q.Spec, p.Spec) })
+		if len(q.Spec.Scopes) > 0 || q.Spec.ScopeSelector != nil {
+			continue
+		}
 		hard := q.Status.Hard // what is enforced
 		for _, name := range slices.Sorted(maps.Keys(hard)) {
 			u := usage{quota: q.Name, namespace: q.Namespace, resource: name, hard: hard[name], used: q.Status.Used[name]}
-			for _, p := range counted {
+			for _, p := range pods {
 				amount := podUsage(p.Spec, name)
 				amount.Mul(p.Count)
 				u.need.Add(amount)
@@ -113,68 +116,4 @@ func podUsage(p corev1.PodSpec, name corev1.ResourceName) resource.Quantity {
 func has(list corev1.ResourceList, name corev1.ResourceName) bool {
 	_, found := list[name]
 	return found
-}
-
-// counts reports whether it is certain that a quota counts a pod. It is not where that
-// depends on what only the server knows, such as the default priority.
-func counts(q corev1.ResourceQuotaSpec, p corev1.PodSpec) bool {
-	for _, scope := range q.Scopes {
-		if !inScope(p, corev1.ScopedResourceSelectorRequirement{ScopeName: scope, Operator: corev1.ScopeSelectorOpExists}) {
-			return false
-		}
-	}
-	if q.ScopeSelector == nil {
-		return true
-	}
-	for _, r := range q.ScopeSelector.MatchExpressions {
-		if !inScope(p, r) {
-			return false
-		}
-	}
-	return true
-}
-
-func inScope(p corev1.PodSpec, r corev1.ScopedResourceSelectorRequirement) bool {
-	switch r.ScopeName {
-	case corev1.ResourceQuotaScopeTerminating:
-		return p.ActiveDeadlineSeconds != nil
-	case corev1.ResourceQuotaScopeNotTerminating:
-		return p.ActiveDeadlineSeconds == nil
-	case corev1.ResourceQuotaScopeNotBestEffort:
-		return asksForCompute(p)
-	case corev1.ResourceQuotaScopeCrossNamespacePodAffinity:
-		return looksAround(p)
-	case corev1.ResourceQuotaScopePriorityClass:
-		switch named := slices.Contains(r.Values, p.PriorityClassName); r.Operator {
-		case corev1.ScopeSelectorOpIn:
-			return named
-		case corev1.ScopeSelectorOpNotIn:
-			return p.PriorityClassName != "" && !named
-		case corev1.ScopeSelectorOpExists:
-			return p.PriorityClassName != ""
-		}
-	}
-	return false
-}
-
-// looksAround reports whether a pod keeps away from pods of other namespaces, as the hosts of
-// a slice do.
-func looksAround(p corev1.PodSpec) bool {
-	return p.Affinity != nil && p.Affinity.PodAntiAffinity != nil &&
-		slices.ContainsFunc(p.Affinity.PodAntiAffinity.RequiredDuringSchedulingIgnoredDuringExecution, func(t corev1.PodAffinityTerm) bool {
-			return t.NamespaceSelector != nil
-		})
-}
-
-// asksForCompute reports whether pods are not best effort.
-func asksForCompute(p corev1.PodSpec) bool {
-	return slices.ContainsFunc(slices.Concat(p.InitContainers, p.Containers), func(c corev1.Container) bool {
-		for _, name := range []corev1.ResourceName{corev1.ResourceCPU, corev1.ResourceMemory} {
-			asked, limit := c.Resources.Requests[name], c.Resources.Limits[name]
-			if !asked.IsZero() || !limit.IsZero() {
-				return true
-			}
-		}
-		return false
-	})
 }
