@@ -202,7 +202,7 @@ func (c *command) printAddress(ctx context.Context, j *job.Job, port int, worksp
 	}
 	entry := newLaunch(j.ID(), port, root, workspace)
 	if c.debugJSON {
-		return report.PrintJSON(c.streams.Out, debugAddress{j.ID(), entry.Connect, entry})
+		return cli.Write(c.streams.Out, cli.JSON, debugAddress{j.ID(), entry.Connect, entry})
 	}
 	if _, err := fmt.Fprintf(c.streams.Out, "127.0.0.1:%d\n", port); err != nil {
 		return err

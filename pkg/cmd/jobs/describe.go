@@ -60,7 +60,7 @@ func (c *command) describe() *cobra.Command {
 			}
 			defer report.Remember(ctx, c.streams.ErrOut, j, d.Status) // after the output, which shows the state before
 			if output == "json" {
-				return report.PrintJSON(c.streams.Out, describeJSON(d, costs))
+				return cli.Write(c.streams.Out, cli.JSON, describeJSON(d, costs))
 			}
 			return c.describeText(j, d, costs, output == "wide")
 		}),
@@ -117,7 +117,7 @@ func (c *command) describeAll(ctx context.Context, jobs []*job.Job, failed []err
 		}
 	}
 	if output == "json" {
-		if err := report.PrintJSON(c.streams.Out, map[string]any{"items": items}); err != nil {
+		if err := cli.Write(c.streams.Out, cli.JSON, map[string]any{"items": items}); err != nil {
 			return err
 		}
 	}
@@ -299,21 +299,13 @@ func groupsOf[T any](all []T, alike func(a, b T) bool) (grouped [][]T) {
 	return grouped
 }
 
-// numbers formats the numbers of sorted hosts: 0-2,5.
+// numbers formats the numbers of sorted hosts: 0-2, 5.
 func numbers(hosts []api.Host) string {
-	var parts []string
-	for i := 0; i < len(hosts); i++ {
-		first := hosts[i].Host
-		for i+1 < len(hosts) && hosts[i+1].Host == hosts[i].Host+1 {
-			i++
-		}
-		part := strconv.Itoa(first)
-		if last := hosts[i].Host; last > first {
-			part += "-" + strconv.Itoa(last)
-		}
-		parts = append(parts, part)
+	var all []int
+	for _, h := range hosts {
+		all = append(all, h.Host)
 	}
-	return strings.Join(parts, ",")
+	return human.Ranges(all)
 }
 
 // nodes returns the name of the hosts' node, or the number of nodes.

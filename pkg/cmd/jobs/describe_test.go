@@ -40,7 +40,7 @@ func TestPrintHosts(t *testing.T) {
 	}{
 		"none":                  {nil, nil},
 		"few, one by one":       {few, []string{"0 RUNNING tpu-0", "1 RUNNING tpu-0", "2 RUNNING tpu-1", "3 PENDING no node yet"}},
-		"many, by what they do": {many, []string{"0-6,9-99,101-254 RUNNING 252 nodes", "7-8,100 PENDING no node yet", "255 FAILED tpu-255 exit code 137"}},
+		"many, by what they do": {many, []string{"0-6, 9-99, 101-254 RUNNING 252 nodes", "7-8, 100 PENDING no node yet", "255 FAILED tpu-255 exit code 137"}},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var out strings.Builder
@@ -75,7 +75,7 @@ func TestPrintParts(t *testing.T) {
 	}{
 		"none": {nil, ""},
 		"few":  {few, "|Pathways:|rm RUNNING x-0 tpu-0|proxy RUNNING x-0 tpu-0 restarted 2 times|worker-0 PENDING x-0-1 no node yet|worker-1 FAILED x-0-2 tpu-1 restarted 1 time, exit code 1"},
-		"many": {many, "|Pathways:|rm RUNNING x-0 tpu-0|proxy RUNNING x-0 tpu-0 restarted 2 times|15 workers, 0-2,4-15 RUNNING 15 nodes|worker-3 PENDING x-0-4 tpu-3"},
+		"many": {many, "|Pathways:|rm RUNNING x-0 tpu-0|proxy RUNNING x-0 tpu-0 restarted 2 times|15 workers, 0-2, 4-15 RUNNING 15 nodes|worker-3 PENDING x-0-4 tpu-3"},
 	} {
 		var out strings.Builder
 		if err := printParts(&out, c.parts); err != nil {

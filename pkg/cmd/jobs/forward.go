@@ -164,7 +164,7 @@ type forwardedAddress struct {
 func (o *forwardOptions) printAddress(j *job.Job, port int) error {
 	at := fmt.Sprintf("127.0.0.1:%d", port)
 	if o.json {
-		return report.PrintJSON(o.streams.Out, forwardedAddress{j.ID(), address{"127.0.0.1", port}, "http://" + at})
+		return cli.Write(o.streams.Out, cli.JSON, forwardedAddress{j.ID(), address{"127.0.0.1", port}, "http://" + at})
 	}
 	_, err := fmt.Fprintln(o.streams.Out, at)
 	return err

@@ -188,7 +188,7 @@ func (c *command) workOnOutputs(ctx context.Context, j *job.Job, dir *outputs.Di
 	if err != nil || format != "json" {
 		return err
 	}
-	return report.PrintJSON(c.streams.Out, copiedOutputs{dest, done.Files, done.Bytes, done.Same})
+	return cli.Write(c.streams.Out, cli.JSON, copiedOutputs{dest, done.Files, done.Bytes, done.Same})
 }
 
 type copiedOutputs struct {
@@ -206,7 +206,7 @@ func (c *command) listOutputs(ctx context.Context, j *job.Job, dir *outputs.Dir,
 	}
 	files := found.Files
 	if format == "json" {
-		return report.PrintJSON(c.streams.Out, map[string]any{"items": append([]outputs.File{}, files...)})
+		return cli.Write(c.streams.Out, cli.JSON, map[string]any{"items": append([]outputs.File{}, files...)})
 	}
 	if len(files) == 0 {
 		_, err := fmt.Fprintf(c.streams.ErrOut, "job %s has no outputs in %s%s\n", j.ID(), dir.URL(), unsavedOutputs(found.Pending))

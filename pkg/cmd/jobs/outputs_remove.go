@@ -66,7 +66,7 @@ func (c *command) removeOutputs(ctx context.Context, j *job.Job, dir *outputs.Di
 	if format != "json" {
 		return nil
 	}
-	return report.PrintJSON(c.streams.Out, map[string]any{"files": len(files), "bytes": outputBytes(files)})
+	return cli.Write(c.streams.Out, cli.JSON, map[string]any{"files": len(files), "bytes": outputBytes(files)})
 }
 
 // outputsToRemove finds the files at or below paths, or all without paths. It reports whether one of the paths

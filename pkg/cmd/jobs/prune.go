@@ -136,7 +136,7 @@ type pruned struct {
 func (o *pruneOptions) print(url string, plan *prune.Plan, deleted bool, amount prune.Done, said string) error {
 	switch o.output {
 	case "json":
-		return report.PrintJSON(o.streams.Out, pruned{Store: url, Deleted: deleted, Objects: amount.Objects, Bytes: amount.Bytes,
+		return cli.Write(o.streams.Out, cli.JSON, pruned{Store: url, Deleted: deleted, Objects: amount.Objects, Bytes: amount.Bytes,
 			Items: append([]prune.Item{}, plan.Items...), Outputs: append([]prune.Outputs{}, plan.Outputs...)})
 	case "name":
 		var names strings.Builder

@@ -6,6 +6,7 @@ import (
 	"maps"
 	"sync"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
@@ -65,5 +66,5 @@ func (a answers) finish(items []any, more map[string]any) error {
 	}
 	object := map[string]any{"items": items}
 	maps.Copy(object, more)
-	return report.PrintJSON(a.out, object)
+	return cli.Write(a.out, cli.JSON, object)
 }

@@ -16,7 +16,6 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/local"
@@ -212,7 +211,7 @@ func (o *stacksOptions) print(j *job.Job, hosts []job.StackHost, workspace strin
 	groups := job.GroupThreads(hosts)
 	var err error
 	if o.output == "json" {
-		err = report.PrintJSON(o.streams.Out, stacksJSON{j.ID(), hosts, groups})
+		err = cli.Write(o.streams.Out, cli.JSON, stacksJSON{j.ID(), hosts, groups})
 	} else {
 		_, err = o.streams.Out.Write(stacksText{j.Handle, workspace}.of(groups))
 	}

@@ -58,7 +58,7 @@ func (s stacksText) title(g job.ThreadGroup) string {
 	if len(g.Hosts) == 1 {
 		return fmt.Sprintf("%s %d, %s", noun, g.Hosts[0], what)
 	}
-	return fmt.Sprintf("%s (%s), %s", human.Count(len(g.Hosts), noun), ranges(g.Hosts), what)
+	return fmt.Sprintf("%s (%s), %s", human.Count(len(g.Hosts), noun), human.Ranges(g.Hosts), what)
 }
 
 // file shortens the path of a file: relative to the package root, or to where packages are installed.
@@ -72,23 +72,6 @@ func (s stacksText) file(path string) string {
 		}
 	}
 	return path
-}
-
-// ranges writes sorted numbers: 0-6, 8.
-func ranges(numbers []int) string {
-	var words []string
-	for i := 0; i < len(numbers); {
-		last := i
-		for last+1 < len(numbers) && numbers[last+1] == numbers[last]+1 {
-			last++
-		}
-		word := fmt.Sprint(numbers[i])
-		if last > i {
-			word += fmt.Sprintf("-%d", numbers[last])
-		}
-		words, i = append(words, word), last+1
-	}
-	return strings.Join(words, ", ")
 }
 
 // silentHosts returns lines about hosts and programs that gave no answer, with the reason. Hosts with the same reason share a line.
@@ -121,7 +104,7 @@ func silentHosts(hosts []job.StackHost) []string {
 		case len(of[why]) == 1:
 			lines = append(lines, fmt.Sprintf("host %d: %s", of[why][0], why))
 		default:
-			lines = append(lines, fmt.Sprintf("hosts %s: %s", ranges(of[why]), why))
+			lines = append(lines, fmt.Sprintf("hosts %s: %s", human.Ranges(of[why]), why))
 		}
 	}
 	return append(lines, programs...)

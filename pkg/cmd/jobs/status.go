@@ -72,7 +72,7 @@ func (o *statusOptions) run(ctx context.Context) error {
 		return err
 	}
 	if o.json {
-		return report.PrintJSON(o.streams.Out, status)
+		return cli.Write(o.streams.Out, cli.JSON, status)
 	}
 	o.tellWhy(status)
 	_, err = fmt.Fprintln(o.streams.Out, status.State)
@@ -104,7 +104,7 @@ func (o *statusOptions) printAll(ctx context.Context, jobs []*job.Job, failed []
 	}
 	write := table.Flush
 	if o.json {
-		write = func() error { return report.PrintJSON(o.streams.Out, map[string]any{"items": items}) }
+		write = func() error { return cli.Write(o.streams.Out, cli.JSON, map[string]any{"items": items}) }
 	}
 	if err := write(); err != nil {
 		return err

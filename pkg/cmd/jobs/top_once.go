@@ -8,7 +8,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator/price"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/top"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
@@ -127,5 +127,5 @@ func (o *topOptions) printItems(rows []top.Row) error {
 		last := &items[len(items)-1] // its job
 		last.PerHost = append(last.PerHost, topHost{r.Pod, job.PhaseOf(r.Pod), r.Line, r.Use})
 	}
-	return report.PrintJSON(o.streams.Out, map[string]any{"items": items})
+	return cli.Write(o.streams.Out, cli.JSON, map[string]any{"items": items})
 }

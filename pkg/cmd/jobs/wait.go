@@ -69,7 +69,7 @@ func (o *waitOptions) run(ctx context.Context) error {
 		return report.InterruptedIn(o.streams.ErrOut, j, status.State, err)
 	}
 	if o.json {
-		err = report.PrintJSON(o.streams.Out, statusJSON{ID: j.ID(), Status: status})
+		err = cli.Write(o.streams.Out, cli.JSON, statusJSON{ID: j.ID(), Status: status})
 	} else {
 		_, err = fmt.Fprintln(o.streams.Out, j.ID(), status.Word())
 	}

@@ -178,7 +178,7 @@ func (c *command) endHosts(ctx context.Context, cluster *kube.Cluster, hosts []k
 		}
 	}
 	if output == "json" {
-		if err := report.PrintJSON(c.streams.Out, map[string]any{"items": ended}); err != nil {
+		if err := cli.Write(c.streams.Out, cli.JSON, map[string]any{"items": ended}); err != nil {
 			return err
 		}
 	}
@@ -207,7 +207,7 @@ func (c *command) listHosts(ctx context.Context, config *rest.Config, cluster *k
 	})
 	switch output {
 	case "json":
-		return report.PrintJSON(c.streams.Out, map[string]any{"items": items})
+		return cli.Write(c.streams.Out, cli.JSON, map[string]any{"items": items})
 	case "name":
 		for _, item := range items {
 			fmt.Fprintln(c.streams.Out, item.ID)

@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"strconv"
-	"strings"
 
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
@@ -169,30 +167,13 @@ func failureLines(failed []records.FailedInput) []string {
 		inputs[text] = append(inputs[text], f.Input)
 	}
 	for i, text := range errs {
-		errs[i] = namedInputs(inputs[text]) + ": " + text
+		noun := "inputs"
+		if len(inputs[text]) == 1 {
+			noun = "input"
+		}
+		errs[i] = fmt.Sprintf("%s %s: %s", noun, human.Ranges(inputs[text]), text)
 	}
 	return errs
-}
-
-// namedInputs formats inputs, which are sorted: input 3, or inputs 1, 3, 5-9.
-func namedInputs(inputs []int) string {
-	if len(inputs) == 1 {
-		return fmt.Sprintf("input %d", inputs[0])
-	}
-	var parts []string
-	for from := 0; from < len(inputs); {
-		to := from
-		for to+1 < len(inputs) && inputs[to+1] == inputs[to]+1 {
-			to++
-		}
-		part := strconv.Itoa(inputs[from])
-		if to > from {
-			part += "-" + strconv.Itoa(inputs[to])
-		}
-		parts = append(parts, part)
-		from = to + 1
-	}
-	return "inputs " + strings.Join(parts, ", ")
 }
 
 // FailedInput returns the failure of one input as a line.

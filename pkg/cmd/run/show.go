@@ -2,13 +2,11 @@ package run
 
 import (
 	"context"
-	"encoding/json"
 	"fmt"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/explain"
-	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit"
@@ -67,10 +65,7 @@ func (o *options) explain(ctx context.Context, p submit.Planned) error {
 	e := explain.New(p, o.provider(ctx, p).Estimate(ctx, p.Environment), o.prices)
 	e.Job.Outputs.FetchTo = explain.Optional(o.wait.outputs)
 	if o.output == "json" {
-		enc := json.NewEncoder(o.streams.Out)
-		enc.SetEscapeHTML(false)
-		enc.SetIndent("", "  ")
-		return enc.Encode(e)
+		return cli.Write(o.streams.Out, cli.JSON, e)
 	}
 	_, err := fmt.Fprint(o.streams.Out, ui.WrapBelow(ui.Detect(o.streams.Out), explain.Indent, ui.Clean(e.Text(human.Bytes, human.Count))))
 	return err
@@ -85,7 +80,7 @@ func (o *options) overlay(p submit.Planned) error {
 		return cli.Usage(err)
 	}
 	if o.output == "json" {
-		return report.PrintJSON(o.streams.Out, map[string]any{"directory": o.writeOverlay})
+		return cli.Write(o.streams.Out, cli.JSON, map[string]any{"directory": o.writeOverlay})
 	}
 	_, err = fmt.Fprintf(o.streams.Out, "%s written; render it with kubectl kustomize %s\n", o.writeOverlay, o.writeOverlay)
 	return err

@@ -3,7 +3,6 @@ package run
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -203,9 +202,7 @@ func leftBy(err error) string {
 
 func (o *options) printHandle(j *job.Job) error {
 	if o.output == "json" {
-		enc := json.NewEncoder(o.streams.Out)
-		enc.SetIndent("", "  ")
-		return enc.Encode(j.Handle)
+		return cli.Write(o.streams.Out, cli.JSON, j.Handle)
 	}
 	if _, err := fmt.Fprintln(o.streams.Out, j.ID()); err != nil {
 		return err

@@ -5,6 +5,7 @@ package human
 import (
 	"fmt"
 	"strconv"
+	"strings"
 )
 
 // Bytes formats a size for people: 0 B, 1.5 KiB, 34 KiB, 2.0 GiB. Units are powers of 1024, named as
@@ -41,4 +42,21 @@ func Count(n int, noun string) string {
 		return "1 " + noun
 	}
 	return fmt.Sprintf("%s %ss", Number(n), noun)
+}
+
+// Ranges writes sorted numbers: 0-2, 5.
+func Ranges(numbers []int) string {
+	var words []string
+	for len(numbers) > 0 {
+		n := 1
+		for n < len(numbers) && numbers[n] == numbers[0]+n {
+			n++
+		}
+		word := strconv.Itoa(numbers[0])
+		if n > 1 {
+			word += "-" + strconv.Itoa(numbers[n-1])
+		}
+		words, numbers = append(words, word), numbers[n:]
+	}
+	return strings.Join(words, ", ")
 }
