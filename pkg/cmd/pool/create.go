@@ -4,16 +4,15 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"maps"
 	"os"
 	"slices"
-	"strings"
-	"sync"
 
 	"google.golang.org/api/container/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/stack"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
@@ -75,19 +74,22 @@ func (o *addOptions) run(ctx context.Context) error {
 	}
 	results := make([]result, len(plans))
 	errs := make([]error, len(plans))
-	told := newBoard(u, "creating")
+	told := stack.NewProgress(u, o.clock.Now, "creating", len(plans))
+	told.Quiet = true
 	parallel.Each(poolsAtATime, plans, func(i int, p placed) {
 		own := *client
-		own.Progress = func(text string) { told.show(p.Pool.Name, text) }
+		id := infra.ID{Kind: infra.KindPool, Name: p.Pool.Name}
+		own.Progress = func(text string) { told.Show(id, text) }
+		told.Update(infra.Event{ID: id})
 		outcome, err := own.Create(ctx, p.Planned)
-		told.done(p.Pool.Name)
+		told.Update(infra.Event{ID: id, Done: true, Err: err})
 		errs[i] = err
 		if err == nil {
 			u.Phase(outcomeWord(outcome), p.Pool.Name+": "+describe(existing(known.cluster.NodePools, p.Pool)))
 			results[i] = result{Name: p.Pool.Name, Outcome: outcome, Accelerator: o.wanted[i].accelerator}
 		}
 	})
-	told.end()
+	told.End()
 	o.noteLimits(u, known.cluster, plans, results)
 	for i, r := range results {
 		if text := gke.PlainNetwork(known.cluster, existing(known.cluster.NodePools, plans[i].Pool)); text != "" && r.Name != "" {
@@ -235,55 +237,4 @@ func (o *addOptions) printNames(names []string) error {
 		}
 	}
 	return nil
-}
-
-// board shows what several changes are doing, as one line.
-type board struct {
-	mu       sync.Mutex
-	label    string
-	ui       *ui.UI
-	progress *ui.Progress
-	texts    map[string]string
-}
-
-func newBoard(u *ui.UI, label string) *board {
-	return &board{ui: u, label: label, texts: map[string]string{}}
-}
-
-func (b *board) show(name, text string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.texts[name] = text
-	b.draw()
-}
-
-func (b *board) done(name string) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	delete(b.texts, name)
-	if len(b.texts) > 0 {
-		b.draw()
-	}
-}
-
-// draw shows the texts. The caller holds the lock.
-func (b *board) draw() {
-	var parts []string
-	for _, name := range slices.Sorted(maps.Keys(b.texts)) {
-		parts = append(parts, name+": "+b.texts[name])
-	}
-	text := strings.Join(parts, "; ")
-	if b.progress == nil {
-		b.progress = b.ui.ProgressText(b.label, text)
-		return
-	}
-	b.progress.Show(text)
-}
-
-func (b *board) end() {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	if b.progress != nil {
-		b.progress.Done()
-	}
 }

@@ -11,7 +11,9 @@ import (
 	"google.golang.org/api/container/v1"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/stack"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
@@ -108,23 +110,26 @@ func split(ctx context.Context, client *gke.Client, pools []*container.NodePool,
 // delete removes pools, several at a time, and what is left of those that are gone.
 func (c *command) delete(ctx context.Context, client *gke.Client, names, left []string) error {
 	u := ui.New(c.streams.ErrOut, c.clock.Now)
-	told := newBoard(u, "removing")
+	told := stack.NewProgress(u, c.clock.Now, "removing", len(names))
+	told.Quiet = true
 	errs := make([]error, len(names))
 	parallel.Each(poolsAtATime, names, func(i int, name string) {
 		own := *client
-		own.Progress = func(text string) { told.show(name, text) }
+		id := infra.ID{Kind: infra.KindPool, Name: name}
+		own.Progress = func(text string) { told.Show(id, text) }
+		told.Update(infra.Event{ID: id})
 		remove, what := own.Delete, name
 		if slices.Contains(left, name) { // someone may have added such a pool again
 			remove, what = own.DeleteLeft, name+": its placement policy"
 		}
 		outcome, err := remove(ctx, name)
-		told.done(name)
+		told.Update(infra.Event{ID: id, Done: true, Err: err})
 		errs[i] = err
 		if err == nil {
 			u.Phase(string(outcome), what)
 		}
 	})
-	told.end()
+	told.End()
 	return c.first(ctx, errs)
 }
 

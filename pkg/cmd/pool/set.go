@@ -8,8 +8,10 @@ import (
 	container "google.golang.org/api/container/v1"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/stack"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/ui"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
@@ -104,10 +106,13 @@ func (c *command) runSet(ctx context.Context, name string, size gke.Size, yes, d
 			return err
 		}
 	}
-	told := newBoard(u, "changing")
-	client.Progress = func(text string) { told.show(name, text) }
+	id := infra.ID{Kind: infra.KindPool, Name: name}
+	told := stack.NewProgress(u, c.clock.Now, "changing", 1)
+	told.Quiet = true
+	told.Update(infra.Event{ID: id})
+	client.Progress = func(text string) { told.Show(id, text) }
 	outcome, err := client.Resize(ctx, p, size)
-	told.end()
+	told.End()
 	if err != nil {
 		return c.interrupted(ctx, err)
 	}

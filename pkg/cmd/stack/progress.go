@@ -23,6 +23,7 @@ type Progress struct {
 	doing string
 	Words map[infra.ID]string // instead of that of doing
 	Parts map[infra.ID]int    // how many resources one counts for, if not as one
+	Quiet bool                // the caller itself says what is done
 	total int
 	bar   *ui.Progress // nil until something is under way
 
@@ -53,7 +54,9 @@ func (b *Progress) Update(e infra.Event) {
 	delete(b.state, e.ID)
 	if e.Err == nil {
 		b.done += max(1, b.Parts[e.ID])
-		b.ui.PhaseFrom(b.begun[e.ID], cmp.Or(b.Words[e.ID], pastTense[b.doing]), e.ID.String())
+		if !b.Quiet {
+			b.ui.PhaseFrom(b.begun[e.ID], cmp.Or(b.Words[e.ID], pastTense[b.doing]), e.ID.String())
+		}
 	}
 	b.draw()
 }
