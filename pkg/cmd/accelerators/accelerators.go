@@ -80,8 +80,7 @@ type flags struct {
 func NewCommand(streams genericiooptions.IOStreams, _ clock.PassiveClock) *cobra.Command {
 	f := &flags{connection: connect.NewFlags()}
 	own := cli.NewSection("Flags")
-	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: wide, name, json or yaml.")
-	own.Offer("output", formats()...)
+	own.FormatVar(&f.output, "Output `FORMAT`: wide, name, json or yaml.", formats()...)
 	own.Flags.BoolVar(&f.live, "live", false, "Query Google Cloud for available zones and quotas.")
 	c := &cobra.Command{
 		Use:               "accelerators [FILTER…] [flags]",
@@ -130,11 +129,6 @@ type options struct {
 }
 
 func (f *flags) toOptions(words []string, streams genericiooptions.IOStreams, env func(string) string) (*options, error) {
-	if f.output != "" {
-		if err := cli.OneOf("--output", f.output, formats()); err != nil {
-			return nil, err
-		}
-	}
 	wanted, err := newFilter(words)
 	if err != nil {
 		return nil, err

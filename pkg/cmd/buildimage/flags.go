@@ -56,8 +56,7 @@ func (f *flags) sections() []cli.Section {
 	s.Offer("builder", decide.Builders()...)
 	fs.StringVar(&f.uploadLimit, "image-upload-limit", "", "Send at most `SIZE` of packages for an image from this machine. Default: 512Mi.")
 	fs.BoolVarP(&f.yes, "yes", "y", false, "Don't ask for confirmation.")
-	fs.StringVarP(&f.output, "output", "o", "", "Print as `FORMAT`: json.")
-	s.Offer("output", "json")
+	s.FormatVar(&f.output, "Print as `FORMAT`: json.", cli.JSON)
 	connection := f.connection.Section()
 	for _, name := range []string{"namespace", "store"} { // about jobs
 		connection.Flags.Lookup(name).Hidden = true
@@ -106,11 +105,6 @@ func (f *flags) toOptions(ctx context.Context, streams genericiooptions.IOStream
 }
 
 func (f *flags) read(place config.Target, getenv func(string) string) error {
-	if f.output != "" {
-		if err := cli.OneOf("--output", f.output, []string{"json"}); err != nil {
-			return err
-		}
-	}
 	if err := f.readCategories(); err != nil {
 		return err
 	}

@@ -19,6 +19,8 @@ type Section struct {
 	// Completions offer values of flags to the shell, keyed by the flag's name. Use NewSection
 	// to have a map here.
 	Completions map[string]cobra.CompletionFunc
+	// check, if set, is called before a command that has the flags.
+	check func() error
 	// Explain, if set, completes an error of a command that has the flags.
 	Explain func(error) error
 }
@@ -36,6 +38,18 @@ func (s Section) Offer(flag string, words ...string) {
 	s.Completions[flag] = cobra.FixedCompletions(words, cobra.ShellCompDirectiveNoFileComp|cobra.ShellCompDirectiveKeepOrder)
 }
 
+// FormatVar defines --output, whose value is one of some words. It is "" if the flag is not given.
+func (s *Section) FormatVar(p *string, usage string, words ...string) {
+	s.Flags.StringVarP(p, "output", "o", "", usage)
+	s.Offer("output", words...)
+	s.check = func() error {
+		if *p == "" {
+			return nil
+		}
+		return OneOf("--output", *p, words)
+	}
+}
+
 // AddSections gives a command the flags of all sections, and help that lists them by
 // section. Every command has --events. AddSections returns all sections.
 func AddSections(c *cobra.Command, sections ...Section) []Section {
@@ -45,7 +59,7 @@ func AddSections(c *cobra.Command, sections ...Section) []Section {
 		c.Flags().AddFlagSet(s.Flags)
 	}
 	completeFlags(c, sections)
-	explainErrors(c, sections)
+	wrapRun(c, sections)
 	c.SetHelpFunc(func(c *cobra.Command, _ []string) {
 		out := c.OutOrStdout()
 		fmt.Fprint(out, help(c, sections, widthOf(out)))
@@ -58,7 +72,8 @@ func AddSections(c *cobra.Command, sections ...Section) []Section {
 	return sections
 }
 
-func explainErrors(c *cobra.Command, sections []Section) {
+// wrapRun lets sections check their flags before a command runs, and explain its error.
+func wrapRun(c *cobra.Command, sections []Section) {
 	for _, s := range sections {
 		if run := c.RunE; run != nil && s.Explain != nil {
 			c.RunE = func(c *cobra.Command, args []string) error {
@@ -66,6 +81,14 @@ func explainErrors(c *cobra.Command, sections []Section) {
 					return s.Explain(err)
 				}
 				return nil
+			}
+		}
+		if run := c.RunE; run != nil && s.check != nil {
+			c.RunE = func(c *cobra.Command, args []string) error {
+				if err := s.check(); err != nil {
+					return err
+				}
+				return run(c, args)
 			}
 		}
 	}

@@ -45,8 +45,7 @@ type flags struct {
 func NewCommand(streams genericiooptions.IOStreams, _ clock.PassiveClock) *cobra.Command {
 	f := &flags{connection: connect.NewFlags()}
 	own := cli.NewSection("Flags")
-	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: json or yaml.")
-	own.Offer("output", cli.Formats()...)
+	own.FormatVar(&f.output, "Output `FORMAT`: json or yaml.", cli.Formats()...)
 	c := &cobra.Command{
 		Use:               "config [show] [flags]",
 		Annotations:       map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic config"},
@@ -94,11 +93,6 @@ type options struct {
 }
 
 func (f *flags) toOptions(streams genericiooptions.IOStreams, env func(string) string) (*options, error) {
-	if f.output != "" {
-		if err := cli.OneOf("--output", f.output, cli.Formats()); err != nil {
-			return nil, err
-		}
-	}
 	all, err := read(f.connection, env)
 	return &options{streams, f.output, all}, err
 }

@@ -102,8 +102,7 @@ func (f *flags) section() cli.Section {
 	fs.BoolVar(&f.deep, "deep", false, "Also start a pod that accesses the store with the service account of jobs, then delete it. Takes up to three minutes.")
 	fs.StringVar(&f.image, "image", "", "Run the pod of --deep from the image `URI`, which needs python3. Default: KINETIC_IMAGE, KINETIC_BASE_IMAGE, "+doctor.TrialImage+".")
 	fs.BoolVar(&f.fix, "fix", false, "Fix what is safe to fix: create the service account and missing Roles of manifests/rbac, and limit the lifecycle rule that deletes results in keras-kinetic's buckets.")
-	fs.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: json or yaml.")
-	s.Offer("output", cli.Formats()...)
+	s.FormatVar(&f.output, "Output `FORMAT`: json or yaml.", cli.Formats()...)
 	s.Completions["accelerator"] = completeAccelerator
 	return s
 }
@@ -156,11 +155,6 @@ func (f *flags) wanted() (*api.Accelerator, error) {
 }
 
 func (f *flags) toOptions(streams genericiooptions.IOStreams, now clock.PassiveClock) (*options, error) {
-	if f.output != "" {
-		if err := cli.OneOf("--output", f.output, cli.Formats()); err != nil {
-			return nil, err
-		}
-	}
 	o := &options{streams: streams, now: now, output: f.output, fix: f.fix}
 	wanted, err := f.wanted()
 	if err != nil {

@@ -58,8 +58,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	fs.BoolVar(&f.force, "force", false, "Delete even if jobs run, wait or can't be listed, or if up didn't create the cluster.")
 	fs.StringVar(&f.profile, "profile-name", "", "`NAME` of the profile to remove. Default: the cluster's profile.")
 	f.dryRun.Add(own, "Print what would be deleted, and delete nothing: none or client.")
-	fs.StringVarP(&f.output, "output", "o", "", "Output `FORMAT` of the plan: yaml or json.")
-	own.Offer("output", cli.Formats()...)
+	own.FormatVar(&f.output, "Output `FORMAT` of the plan: yaml or json.", cli.Formats()...)
 	root := &cobra.Command{
 		Use: "down", Short: "Delete a cluster and its resources", Long: downLong, Example: downExamples,
 		Annotations: map[string]string{cobra.CommandDisplayNameAnnotation: "kubectl kinetic down"},
@@ -86,11 +85,6 @@ type downOptions struct {
 }
 
 func (f *downFlags) toOptions(c *stack.Base) (*downOptions, error) {
-	if f.output != "" {
-		if err := cli.OneOf("--output", f.output, cli.Formats()); err != nil {
-			return nil, err
-		}
-	}
 	dryRun, err := f.dryRun.On()
 	if err != nil {
 		return nil, err

@@ -21,10 +21,9 @@ func (c *command) cancel() *cobra.Command {
 	var o cancelOptions
 	output := ""
 	own := cli.NewSection("Flags")
-	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT`: json.")
+	own.FormatVar(&output, "Output `FORMAT`: json.", cli.JSON)
 	own.Flags.BoolVar(&o.dryRun, "dry-run", false, "Only print the jobs that would be cancelled.")
 	own.Flags.BoolVarP(&o.yes, "yes", "y", false, "Don't ask for confirmation. Without a terminal, nothing is asked.")
-	own.Offer("output", "json")
 	return c.finish(&cobra.Command{
 		Use:   "cancel ID…",
 		Short: "Cancel jobs (keeps logs and outputs)",
@@ -34,9 +33,6 @@ func (c *command) cancel() *cobra.Command {
 		Args:              c.choice.SomeIDs,
 		ValidArgsFunction: c.choice.CompleteUnended,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
-			if err := checkFormat(output, "json"); err != nil {
-				return err
-			}
 			o.out = answers{c.streams.Out, output == "json"}
 			return c.runCancel(ctx, args, o)
 		}),

@@ -40,8 +40,7 @@ func (c *command) cleanup() *cobra.Command {
 	cli.DurationVar(own.Flags, &f.olderThan, "older-than", "Clean up jobs submitted longer ago than this: 90m, 12h, 30d. Also deletes runners of old versions.")
 	own.Flags.BoolVar(&f.dryRun, "dry-run", false, "Only print the jobs that would be cleaned up.")
 	own.Flags.BoolVarP(&f.yes, "yes", "y", false, "Don't ask for confirmation.")
-	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: json.")
-	own.Offer("output", "json")
+	own.FormatVar(&f.output, "Output `FORMAT`: json.", cli.JSON)
 	return c.finish(&cobra.Command{
 		Use:   "cleanup [ID…]",
 		Short: "Delete jobs and their stored data",
@@ -68,9 +67,6 @@ type cleanupOptions struct {
 }
 
 func (f *cleanupFlags) toOptions(c *command, args []string) (*cleanupOptions, error) {
-	if err := checkFormat(f.output, "json"); err != nil {
-		return nil, err
-	}
 	filtered := f.all || len(f.status) > 0 || f.olderThan > 0 || c.choice.Any() && !c.choice.Last
 	named := len(args) > 0 || c.choice.Last
 	switch {

@@ -32,8 +32,7 @@ func (c *command) debug() *cobra.Command {
 	output := ""
 	own := cli.NewSection("Flags")
 	own.Flags.Uint16Var(&port, "port", uint16(api.Contract.Ports.Debug), "Local `PORT` for the debugger, 0 for any free one. For a local job: the port it listens on.")
-	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT`: json.")
-	own.Offer("output", "json")
+	own.FormatVar(&output, "Output `FORMAT`: json.", cli.JSON)
 	return c.finish(&cobra.Command{
 		Use:   "debug ID",
 		Short: "Connect a debugger on this machine to a job",
@@ -45,9 +44,6 @@ func (c *command) debug() *cobra.Command {
 		Example: "  kubectl kinetic run train.py:train --debug --detach --job-id cpu-train\n  kubectl kinetic jobs debug cpu-train",
 		Args:    c.choice.OneID,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
-			if err := checkFormat(output, "json"); err != nil {
-				return err
-			}
 			c.debugJSON = output == "json"
 			return c.connectDebugger(ctx, args, int(port))
 		}),

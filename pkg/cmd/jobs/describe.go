@@ -27,18 +27,14 @@ func (c *command) describe() *cobra.Command {
 	var output string
 	var timeline bool
 	own := cli.NewSection("Flags")
-	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT`: json, wide (also the image's digest, and who made it), or svg (a picture of the timeline).")
+	own.FormatVar(&output, "Output `FORMAT`: json, wide (also the image's digest, and who made it), or svg (a picture of the timeline).", "wide", cli.JSON, "svg")
 	own.Flags.BoolVar(&timeline, "timeline", false, "Show how long each host waited for its machine, image and packages, how long it ran, and how long it waited to be collected.")
-	own.Offer("output", "wide", "json", "svg")
 	return c.finish(&cobra.Command{
 		Use:     "describe ID…",
 		Short:   "Show details of a job",
 		Example: "  kubectl kinetic jobs describe cpu-train\n\n  # the job you submitted last\n  kubectl kinetic jobs describe --last\n\n  # where the time went, as a picture\n  kubectl kinetic jobs describe --last -o svg >job.svg",
 		Args:    c.choice.SomeIDs,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
-			if err := checkFormat(output, "wide", "json", "svg"); err != nil {
-				return err
-			}
 			if timeline && output != "" && output != "svg" {
 				return cli.Usagef("--timeline cannot be combined with --output %s: omit one", output)
 			}

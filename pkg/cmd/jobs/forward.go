@@ -26,8 +26,7 @@ func (c *command) forward() *cobra.Command {
 	own := cli.NewSection("Flags")
 	f.addTo(c, own)
 	own.Flags.BoolVar(&f.open, "open", false, "Open the browser once the job answers.")
-	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: json.")
-	own.Offer("output", "json")
+	own.FormatVar(&f.output, "Output `FORMAT`: json.", cli.JSON)
 	return c.finish(&cobra.Command{
 		Use:   "forward ID LOCAL[:REMOTE]",
 		Short: "Forward a port of this machine to a running job",
@@ -69,9 +68,6 @@ type forwardOptions struct {
 }
 
 func (f *forwardFlags) toOptions(c *command, args []string) (*forwardOptions, error) {
-	if err := checkFormat(f.output, "json"); err != nil {
-		return nil, err
-	}
 	last := len(args) - 1
 	ports, err := backend.ParsePorts(args[last])
 	return &forwardOptions{c, f.hostFlags, args[:last], ports, f.open, f.output == "json"}, cli.Usage(err)

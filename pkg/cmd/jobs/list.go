@@ -115,8 +115,10 @@ func (f *listFlags) check() ([]customColumn, error) {
 		if custom, err = parseColumns(spec); err != nil {
 			return nil, err
 		}
-	} else if err := checkFormat(f.output, append(listFormats(), customPrefix+"…")...); err != nil {
-		return nil, err
+	} else if f.output != "" {
+		if err := cli.OneOf("--output", f.output, append(listFormats(), customPrefix+"…")); err != nil {
+			return nil, err
+		}
 	}
 	if err := cli.OneOf("--sort-by", f.sortBy, sortings()); err != nil {
 		return nil, err

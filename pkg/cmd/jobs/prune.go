@@ -34,8 +34,7 @@ func (c *command) prune() *cobra.Command {
 	own.Flags.BoolVar(&f.withOutputs, "outputs", false, "Also delete the outputs of jobs that were cleaned up without them, however old they are.")
 	own.Flags.BoolVar(&f.dryRun, "dry-run", false, "Only print what would be deleted.")
 	own.Flags.BoolVarP(&f.yes, "yes", "y", false, "Don't ask for confirmation.")
-	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: json or name.")
-	own.Offer("output", "json", "name")
+	own.FormatVar(&f.output, "Output `FORMAT`: json or name.", cli.JSON, "name")
 	return c.finish(&cobra.Command{
 		Use:   "prune",
 		Short: "Delete stored code and data that no job has used lately",
@@ -59,7 +58,7 @@ type pruneOptions struct {
 }
 
 func (f *pruneFlags) toOptions(c *command, _ []string) (*pruneOptions, error) {
-	return &pruneOptions{c, *f}, checkFormat(f.output, "json", "name")
+	return &pruneOptions{c, *f}, nil
 }
 
 func (o *pruneOptions) run(ctx context.Context) error {

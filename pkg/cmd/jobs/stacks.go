@@ -37,8 +37,7 @@ func (c *command) stacks() *cobra.Command {
 	f.addTo(c, own)
 	f.host = allHosts
 	own.Flags.Lookup("host").Usage = "Show only `HOST`, a number from 0. Default: all."
-	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: json.")
-	own.Offer("output", "json")
+	own.FormatVar(&f.output, "Output `FORMAT`: json.", cli.JSON)
 	return c.finish(&cobra.Command{
 		Use:   "stacks ID",
 		Short: "Show where the threads of a running call are",
@@ -61,7 +60,7 @@ type stacksOptions struct {
 }
 
 func (f *stacksFlags) toOptions(c *command, args []string) (*stacksOptions, error) {
-	return &stacksOptions{c, *f, args}, checkFormat(f.output, "json")
+	return &stacksOptions{c, *f, args}, nil
 }
 
 func (o *stacksOptions) run(ctx context.Context) error {

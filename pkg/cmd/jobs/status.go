@@ -23,8 +23,7 @@ func (c *command) status() *cobra.Command {
 	f := &statusFlags{}
 	own := cli.NewSection("Flags")
 	indexVar(own.Flags, &f.index)
-	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: json.")
-	own.Offer("output", "json")
+	own.FormatVar(&f.output, "Output `FORMAT`: json.", cli.JSON)
 	return c.finish(&cobra.Command{
 		Use:   "status ID…",
 		Short: "Print the status of a job: one of " + stateNames(),
@@ -45,9 +44,6 @@ type statusOptions struct {
 }
 
 func (f *statusFlags) toOptions(c *command, args []string) (*statusOptions, error) {
-	if err := checkFormat(f.output, "json"); err != nil {
-		return nil, err
-	}
 	many := c.choice.MayBeSeveral(args)
 	if many && f.index != noIndex {
 		return nil, cli.Usagef("--index takes one job")
@@ -135,12 +131,4 @@ func (o *statusOptions) statusOf(ctx context.Context, j *job.Job) (s statusJSON,
 		s.Inputs, err = j.States(ctx, s.Status)
 	}
 	return s, err
-}
-
-// checkFormat checks that --output is one of the valid formats, or was not given.
-func checkFormat(output string, valid ...string) error {
-	if output == "" {
-		return nil
-	}
-	return cli.OneOf("--output", output, valid)
 }

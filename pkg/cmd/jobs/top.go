@@ -35,8 +35,7 @@ func (c *command) top() *cobra.Command {
 	own.Flags.BoolVarP(&f.allNamespaces, "all-namespaces", "A", false, "Show jobs of all namespaces.")
 	own.Flags.BoolVar(&f.once, "once", false, "Print the jobs once and exit. The default without a terminal.")
 	own.Flags.BoolVar(&f.hosts, "hosts", false, "Show a row for each host of jobs that have several.")
-	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: json, which implies --once.")
-	own.Offer("output", cli.JSON)
+	own.FormatVar(&f.output, "Output `FORMAT`: json, which implies --once.", cli.JSON)
 	statusVar(own, &f.status, "Only jobs with status `STATE`")
 	c.choice.FilterVars(own)
 	sub := &cobra.Command{
@@ -85,9 +84,6 @@ type topOptions struct {
 }
 
 func (f *topFlags) toOptions(c *command, _ []string) (*topOptions, error) {
-	if err := checkFormat(f.output, cli.JSON); err != nil {
-		return nil, err
-	}
 	filter, err := byStatus(f.status)
 	if err != nil {
 		return nil, err

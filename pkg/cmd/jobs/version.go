@@ -43,10 +43,9 @@ func newVersionCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	f, connection := &versionFlags{}, connect.NewFlags()
 	own := cli.NewSection("Flags")
 	own.Flags.BoolVar(&f.client, "client", false, "Print only the version of this plugin, and contact no cluster.")
-	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: json or yaml.")
+	own.FormatVar(&f.output, "Output `FORMAT`: json or yaml.", cli.Formats()...)
 	own.Flags.StringVar(&f.frontDoor, "front-door", "", "`VERSION` of the front door, which runs this.")
 	_ = own.Flags.MarkHidden("front-door") // fails if there is no such flag
-	own.Offer("output", cli.Formats()...)
 	c := &cobra.Command{
 		Use:               "version",
 		Short:             "Print the versions of this plugin and of the cluster's components",
@@ -56,11 +55,7 @@ func newVersionCommand(streams genericiooptions.IOStreams) *cobra.Command {
 		Args:              noArguments,
 		ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: cli.RunE(func(ctx context.Context, _ []string) error {
-			o, err := f.toOptions(streams, connection)
-			if err != nil {
-				return err
-			}
-			return o.run(ctx)
+			return f.toOptions(streams, connection).run(ctx)
 		}),
 	}
 	cli.AddSections(c, own, connection.Section())
@@ -74,17 +69,12 @@ func noArguments(_ *cobra.Command, args []string) error {
 	return nil
 }
 
-func (f *versionFlags) toOptions(streams genericiooptions.IOStreams, connection *connect.Flags) (*versionOptions, error) {
-	if f.output != "" {
-		if err := cli.OneOf("--output", f.output, cli.Formats()); err != nil {
-			return nil, err
-		}
-	}
+func (f *versionFlags) toOptions(streams genericiooptions.IOStreams, connection *connect.Flags) *versionOptions {
 	if ours := version.String(); f.frontDoor != "" && f.frontDoor != ours {
 		fmt.Fprintf(streams.ErrOut, "warning: kubectl-kinetic_jobs is %s, and kubectl-kinetic is %s: "+
 			"the plugin's binaries must be in one directory: reinstall it\n", ours, f.frontDoor)
 	}
-	return &versionOptions{streams.Out, connection, f.client, f.output, versionTimeout}, nil
+	return &versionOptions{streams.Out, connection, f.client, f.output, versionTimeout}
 }
 
 type versionOptions struct {

@@ -24,8 +24,7 @@ func (c *command) wait() *cobra.Command {
 	output := ""
 	own := cli.NewSection("Flags")
 	cli.DurationVar(own.Flags, &timeout, "timeout", "Stop waiting after this time (exit code 124).")
-	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT`: json.")
-	own.Offer("output", "json")
+	own.FormatVar(&output, "Output `FORMAT`: json.", cli.JSON)
 	return c.finish(&cobra.Command{
 		Use:   "wait ID…",
 		Short: "Wait until jobs have ended; exit with their exit code",
@@ -37,9 +36,6 @@ func (c *command) wait() *cobra.Command {
 		Args:              c.choice.SomeIDs,
 		ValidArgsFunction: c.choice.CompleteUnended,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
-			if err := checkFormat(output, "json"); err != nil {
-				return err
-			}
 			return (&waitOptions{json: output == "json", command: c, args: args, many: c.choice.MayBeSeveral(args), timeout: timeout}).run(ctx)
 		}),
 	}, own, c.choice.Section())

@@ -30,8 +30,7 @@ func (c *command) warm() *cobra.Command {
 	own := cli.NewSection("Flags")
 	own.Flags.BoolVar(&o.end, "end", false, "End the hosts, and the calls that run on them.")
 	own.Flags.BoolVar(&o.mine, "mine", false, "Only the hosts that you started.")
-	own.Flags.StringVarP(&o.output, "output", "o", "", "Output `FORMAT`: json or name.")
-	own.Offer("output", "json", "name")
+	own.FormatVar(&o.output, "Output `FORMAT`: json or name.", cli.JSON, "name")
 	return c.finish(&cobra.Command{
 		Use:   "warm [ID…]",
 		Short: "List or end warm hosts, which take further calls",
@@ -41,9 +40,6 @@ func (c *command) warm() *cobra.Command {
 			"  # end all that you started\n  kubectl kinetic jobs warm --end --mine",
 		ValidArgsFunction: c.completeWarm,
 		RunE: cli.RunE(func(ctx context.Context, args []string) error {
-			if err := checkFormat(o.output, "json", "name"); err != nil {
-				return err
-			}
 			if c.choice.Local {
 				return cli.Usagef("--local: this machine has no warm hosts, only clusters do")
 			}

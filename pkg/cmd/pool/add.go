@@ -81,8 +81,7 @@ func (c *command) add() *cobra.Command {
 	pool.Flags.StringToStringVar(&f.labels, "labels", nil, "Labels for the nodes, `KEY=VALUE` with commas.")
 	outcome := cli.NewSection("Outcome")
 	f.dryRun.Add(outcome, "Print the request without sending it: none or client. It contacts nothing and needs no account.")
-	outcome.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: yaml, json or name.")
-	outcome.Offer("output", "yaml", "json", "name")
+	outcome.FormatVar(&f.output, "Output `FORMAT`: yaml, json or name.", append(cli.Formats(), "name")...)
 	return c.finish(&cobra.Command{
 		Use: "add ACCELERATOR…", Short: "Add node pools for accelerators", Long: addLong, Example: addExamples,
 		Args: f.some, ValidArgsFunction: stack.CompleteAccelerator,
@@ -143,9 +142,6 @@ func (f *addFlags) toOptions(c *command, accelerators []string, minGiven bool) (
 		return nil, err
 	}
 	o := &addOptions{command: c, dryRun: dryRun, yes: f.yes, output: f.output}
-	if err := o.checkOutput(); err != nil {
-		return nil, err
-	}
 	if f.name != "" && len(accelerators) > 1 {
 		return nil, cli.Usagef("--name %s: it names one pool, and there are %d accelerators; add them one by one", f.name, len(accelerators))
 	}
@@ -217,13 +213,6 @@ func (f *addFlags) wanted(text string, a api.Accelerator, o gke.Options) ([]want
 		all = append(all, wanted{text, a, own})
 	}
 	return all, nil
-}
-
-func (o *addOptions) checkOutput() error {
-	if o.output == "" {
-		return nil
-	}
-	return cli.OneOf("--output", o.output, append(cli.Formats(), "name"))
 }
 
 // backendOf reads --backend. Only lws and pathways choose another shape.

@@ -37,18 +37,12 @@ const listExamples = `  kubectl kinetic pool list
 func (c *command) list() *cobra.Command {
 	output, noHeaders := "", false
 	own := cli.NewSection("Flags")
-	own.Flags.StringVarP(&output, "output", "o", "", "Output `FORMAT`: wide, json, yaml or name.")
-	own.Offer("output", "wide", "json", "yaml", "name")
+	own.FormatVar(&output, "Output `FORMAT`: wide, json, yaml or name.", append(cli.Formats(), "wide", "name")...)
 	own.Flags.BoolVar(&noHeaders, "no-headers", false, "Don't print column headers.")
 	return c.finish(&cobra.Command{
 		Use: "list", Aliases: []string{"ls"}, Short: "List node pools, and what uses them", Long: listLong, Example: listExamples,
 		Args: cobra.NoArgs, ValidArgsFunction: cobra.NoFileCompletions,
 		RunE: cli.RunE(func(ctx context.Context, _ []string) error {
-			if output != "" {
-				if err := cli.OneOf("--output", output, append(cli.Formats(), "wide", "name")); err != nil {
-					return err
-				}
-			}
 			cluster, t, err := c.cluster()
 			if err != nil {
 				return err

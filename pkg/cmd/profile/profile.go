@@ -64,16 +64,8 @@ func newCommand(streams genericiooptions.IOStreams) *command {
 
 func (c *command) outputSection() cli.Section {
 	own := cli.NewSection("Flags")
-	own.Flags.StringVarP(&c.output, "output", "o", "", "Output `FORMAT`: json, yaml or name.")
-	own.Offer("output", append(cli.Formats(), nameFormat)...)
+	own.FormatVar(&c.output, "Output `FORMAT`: json, yaml or name.", append(cli.Formats(), nameFormat)...)
 	return own
-}
-
-func (c *command) checkOutput() error {
-	if c.output == "" {
-		return nil
-	}
-	return cli.OneOf("--output", c.output, append(cli.Formats(), nameFormat))
 }
 
 // named is a sub-command that takes the name of a profile, or none if least is 0.
@@ -92,9 +84,6 @@ func (c *command) named(sub *cobra.Command, least int, do func(ctx context.Conte
 		sub.ValidArgsFunction = connect.CompleteProfiles
 	}
 	sub.RunE = cli.RunE(func(ctx context.Context, args []string) error {
-		if err := c.checkOutput(); err != nil {
-			return err
-		}
 		given := ""
 		if len(args) == 1 {
 			given = args[0]

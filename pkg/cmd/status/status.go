@@ -56,8 +56,7 @@ type statusFlags struct {
 func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cobra.Command {
 	c, f := stack.NewBase(streams, now), &statusFlags{days: 7}
 	own := cli.NewSection("Flags")
-	own.Flags.StringVarP(&f.output, "output", "o", "", "Output `FORMAT`: yaml or json.")
-	own.Offer("output", cli.Formats()...)
+	own.FormatVar(&f.output, "Output `FORMAT`: yaml or json.", cli.Formats()...)
 	cli.NumberVar(own.Flags, &f.days, 1, 3650, "days", "Add up the cost of jobs in the last `NUMBER` days, including today.")
 	own.Flags.StringVar(&f.label, "owner-label", "owner", "Job label `KEY` that names the owner.")
 	root := &cobra.Command{
@@ -83,11 +82,6 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 }
 
 func (f *statusFlags) check() error {
-	if f.output != "" {
-		if err := cli.OneOf("--output", f.output, cli.Formats()); err != nil {
-			return err
-		}
-	}
 	if wrong := validation.IsQualifiedName(f.label); len(wrong) > 0 {
 		return cli.Usagef("--owner-label %q: %s", f.label, wrong[0])
 	}

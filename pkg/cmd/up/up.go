@@ -94,8 +94,7 @@ func NewCommand(streams genericiooptions.IOStreams, now clock.PassiveClock) *cob
 	f.dryRun.Add(outcome, "Print what would be done, and change nothing: none or client.")
 	fs.BoolVar(&f.reconcile, "reconcile", false, "Change settings of existing resources that differ.")
 	fs.BoolVar(&f.force, "force", false, "Also use a cluster that up didn't create.")
-	fs.StringVarP(&f.output, "output", "o", "", "Output `FORMAT` of the plan: yaml or json.")
-	outcome.Offer("output", cli.Formats()...)
+	outcome.FormatVar(&f.output, "Output `FORMAT` of the plan: yaml or json.", cli.Formats()...)
 	cluster.Completions["accelerator"] = stack.CompleteAccelerator
 	cluster.Completions["profile-name"] = func(cmd *cobra.Command, _ []string, word string) ([]string, cobra.ShellCompDirective) {
 		return connect.CompleteProfiles(cmd, nil, word)
@@ -140,11 +139,6 @@ type upOptions struct {
 
 // toOptions returns what was asked for. given reports whether a flag was typed.
 func (f *upFlags) toOptions(c *stack.Base, given func(flag string) bool) (*upOptions, error) {
-	if f.output != "" {
-		if err := cli.OneOf("--output", f.output, cli.Formats()); err != nil {
-			return nil, err
-		}
-	}
 	if err := f.check(given); err != nil {
 		return nil, err
 	}
