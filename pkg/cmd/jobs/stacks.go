@@ -124,9 +124,6 @@ func answerOf(code int, out []byte, errOut string) ([]job.Process, string) {
 	if code != 0 {
 		lines := strings.Split(strings.TrimSpace(errOut), "\n")
 		said := strings.TrimPrefix(lines[len(lines)-1], "kinetic: ")
-		if strings.Contains(said, "unknown flag 'stacks'") {
-			said = "the job was submitted by an older kubectl kinetic, whose runner can't show stacks"
-		}
 		return []job.Process{}, cmp.Or(said, fmt.Sprintf("the runner's command ended with code %d", code))
 	}
 	processes, err := job.ReadStacks(out)

@@ -9,7 +9,6 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/runner"
@@ -20,10 +19,8 @@ var bootSource []byte
 
 const (
 	bootFile = "boot.py"
-	// runnerPrefix begins the names of directories with one version of the runner,
-	// sourcesPrefix of those that older clients made. No job ID begins with a dot.
-	runnerPrefix  = ".runner-"
-	sourcesPrefix = ".sources-"
+	// runnerPrefix begins the names of directories with one version of the runner. No job ID begins with a dot.
+	runnerPrefix = ".runner-"
 )
 
 // install makes sure that the runner and boot.py are in a directory below the state directory, one for each version, and returns its path.
@@ -77,7 +74,7 @@ func (m *Machine) sweep(current string) {
 	for _, path := range m.outdated(scratchPrefix) {
 		_ = os.RemoveAll(path)
 	}
-	runners := append(m.outdated(runnerPrefix), m.outdated(sourcesPrefix)...)
+	runners := m.outdated(runnerPrefix)
 	if len(runners) == 0 {
 		return
 	}
@@ -86,10 +83,7 @@ func (m *Machine) sweep(current string) {
 		return
 	}
 	for _, path := range runners {
-		name := filepath.Base(path)
-		// A job of an older client does not say which version it runs.
-		mayBeNeeded := needed[""] && strings.HasPrefix(name, sourcesPrefix)
-		if path != current && !needed[name] && !mayBeNeeded {
+		if path != current && !needed[filepath.Base(path)] {
 			_ = os.RemoveAll(path)
 		}
 	}

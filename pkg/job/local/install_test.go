@@ -18,13 +18,12 @@ import (
 
 // A runner that is run from a directory needs it until the job ends.
 func TestStartSweepsRunnersThatNoJobNeeds(t *testing.T) {
-	dirs := []string{runnerPrefix + "unused", runnerPrefix + "in-use", runnerPrefix + "young", sourcesPrefix + "older"}
+	dirs := []string{runnerPrefix + "unused", runnerPrefix + "in-use", runnerPrefix + "young"}
 	tests := map[string]struct {
 		runner string // of a running job
 		stay   []string
 	}{
 		"a job of this client":   {dirs[1], []string{dirs[1], dirs[2]}},
-		"a job of an older one":  {"", []string{dirs[2], dirs[3]}},
 		"one that has its files": {"elsewhere", []string{dirs[2]}},
 	}
 	for name, tt := range tests {

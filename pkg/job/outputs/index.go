@@ -122,7 +122,7 @@ func (d *Dir) readIndex(ctx context.Context, o store.Object) (index, error) {
 	if err == nil {
 		err = json.Unmarshal(data, &found)
 	}
-	if err == nil && found.Version > api.Contract.Versions.OutputsIndex {
+	if err == nil && found.Version != api.Contract.Versions.OutputsIndex {
 		err = &api.VersionError{Got: found.Version, Max: api.Contract.Versions.OutputsIndex}
 	}
 	if err != nil {
@@ -203,10 +203,6 @@ func (d *Dir) read(ctx context.Context) (listing, error) {
 		indexes = atCommonMoment(indexes)
 	}
 	for _, x := range indexes {
-		if x.Version < api.Contract.Versions.OutputsIndex {
-			d.addEarlier(x, plain, files, found.links)
-			continue
-		}
 		d.add(x, plain, objects, files, found.links)
 		if !x.Done {
 			for _, name := range x.Pending {
@@ -263,23 +259,6 @@ func (d *Dir) add(x index, plain map[string]File, objects map[string]store.Objec
 func replaced(o store.Object, e entry) bool {
 	hash := store.HashOf(o)
 	return o.Size != e.Size || hash != "" && hash != e.SHA256
-}
-
-// addEarlier adds what an index of an earlier release names. What else the runner has written was not complete.
-func (d *Dir) addEarlier(x index, plain, files map[string]File, links map[string]string) {
-	complete := map[string]bool{}
-	for _, e := range x.Files {
-		if e.Link != nil {
-			links[e.Path] = *e.Link
-		}
-		complete[e.Path] = e.isFile() && plain[e.Path].Size == e.Size
-	}
-	for name, f := range plain {
-		if store.WrittenBy(f.object) == d.job.ID() {
-			f.Incomplete = !complete[name]
-			files[name] = f
-		}
-	}
 }
 
 // addIncomplete adds files that were not finished, under names that nothing finished has.

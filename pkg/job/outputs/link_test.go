@@ -37,7 +37,7 @@ func TestCopyOfSavedLinks(t *testing.T) {
 	for name, content := range map[string]string{
 		"a1/outputs/step-1/a": "new",
 		"a1/outputs/latest":   "what the link was before",
-		store.Sync("a1", 0):   `{"version": 1, "files": [{"path": "latest", "link": "step-1"}, {"path": "deep/best", "link": "../step-1/a"}, {"path": "bad", "link": "/etc"}]}`,
+		store.Sync("a1", 0):   `{"version": 2, "files": [{"path": "step-1/a", "size": 3}, {"path": "latest", "link": "step-1"}, {"path": "deep/best", "link": "../step-1/a"}, {"path": "bad", "link": "/etc"}]}`,
 	} {
 		if err := s.Create(t.Context(), name, strings.NewReader(content), nil); err != nil {
 			t.Fatal(err)
@@ -73,7 +73,7 @@ func TestPathsOfLinks(t *testing.T) {
 	}
 	for name, content := range map[string]string{
 		"a1/outputs/step-1/a": "new",
-		store.Sync("a1", 0): `{"version": 1, "files": [{"path": "latest", "link": "step-1"}, {"path": "deep/best", "link": "../latest/a"}, ` +
+		store.Sync("a1", 0): `{"version": 2, "files": [{"path": "step-1/a", "size": 3}, {"path": "latest", "link": "step-1"}, {"path": "deep/best", "link": "../latest/a"}, ` +
 			`{"path": "round", "link": "round"}, {"path": "gone", "link": "step-0"}]}`,
 	} {
 		if err := s.Create(t.Context(), name, strings.NewReader(content), nil); err != nil {

@@ -12,7 +12,6 @@ import (
 
 	"golang.org/x/sync/errgroup"
 
-	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
 )
@@ -26,7 +25,7 @@ func (d *Dir) Settle(ctx context.Context) error {
 		return err
 	}
 	untidy := slices.DeleteFunc(slices.Clone(indexes), func(x index) bool {
-		return x.Version != api.Contract.Versions.OutputsIndex || (x.Done || len(x.Files)+len(x.Pending) == 0) && len(x.unnamed(objects)) == 0
+		return (x.Done || len(x.Files)+len(x.Pending) == 0) && len(x.unnamed(objects)) == 0
 	})
 	if len(untidy) == 0 {
 		return nil
@@ -62,9 +61,6 @@ func (d *Dir) Settle(ctx context.Context) error {
 func (d *Dir) removed(indexes []index, plain map[string]File) (found []store.Object) {
 	named := map[string]bool{}
 	for _, x := range indexes {
-		if x.Version < api.Contract.Versions.OutputsIndex {
-			return nil // it does not name all of them
-		}
 		for _, e := range x.Files {
 			named[d.name(x, e.Path)] = true
 		}
@@ -204,9 +200,6 @@ func (d *Dir) leaveOut(ctx context.Context, files []File) error {
 		return err
 	}
 	for _, x := range indexes {
-		if x.Version < api.Contract.Versions.OutputsIndex {
-			continue
-		}
 		left := x
 		left.Files = slices.DeleteFunc(slices.Clone(x.Files), func(e entry) bool { return e.isFile() && gone[d.name(x, e.Path)] })
 		left.Incomplete = slices.DeleteFunc(slices.Clone(x.Incomplete), func(i incomplete) bool { return gone[d.name(x, i.Path)] })
