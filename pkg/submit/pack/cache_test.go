@@ -11,46 +11,18 @@ import (
 	"testing"
 )
 
-func sample() segment {
-	return segment{
-		Last:  math.MaxUint64,
+func sample() known {
+	return known{
 		Files: map[string]knownFile{"a.py": {Stamp: stamp{Size: 1, MTime: 2, CTime: 3, Inode: 4}, Digest: digest{5}, Parts: []digest{{6}}}},
 		Packs: map[digest]knownPack{{6}: {Digest: digest{7}, Size: 8, Stored: true}},
 	}
 }
 
-// write makes a cache of these segments, and returns its file.
-func writeCache(t *testing.T, dir, root string, segments ...segment) string {
-	t.Helper()
-	c := openCache(dir, "pack", root)
-	for _, s := range segments {
-		c.upTo(s.Last)
-		if err := c.put(s); err != nil {
-			t.Fatal(err)
-		}
-	}
-	if err := c.close(); err != nil {
-		t.Fatal(err)
-	}
-	return c.name
-}
-
-// readCache returns the segments of a cache.
-func readCache(t *testing.T, dir, root string) known {
-	t.Helper()
-	c := openCache(dir, "pack", root)
-	all := c.upTo(math.MaxUint64)
-	if err := c.close(); err != nil {
-		t.Fatal(err)
-	}
-	return all
-}
-
-func sameSegments(t *testing.T, got known, want ...segment) {
-	t.Helper()
-	if !slices.EqualFunc(got, want, segment.equal) {
-		t.Errorf("the cache holds %+v, want %+v", got, want)
-	}
+// newSample returns a cache that holds the sample.
+func newSample(dir, root string) cache {
+	c := newCache(dir, "pack", root, math.MaxUint64)
+	c.store(known{}, sample())
+	return c
 }
 
 func TestCacheDir(t *testing.T) {
@@ -69,83 +41,78 @@ func TestCacheDir(t *testing.T) {
 // Whatever is wrong with a cache, it is as if there were none.
 func TestUselessCaches(t *testing.T) {
 	const root = "/r"
-	dir := t.TempDir()
-	name := writeCache(t, dir, root, sample())
-	good, err := os.ReadFile(name)
+	c := newSample(t.TempDir(), root)
+	good, err := os.ReadFile(c.path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	sameSegments(t, readCache(t, dir, root), sample())
-	sameSegments(t, readCache(t, dir, "/other"))
 	flip := func(at int) []byte {
 		data := bytes.Clone(good)
 		data[at] ^= 1
 		return data
 	}
 	garbage := []byte("not what gob writes")
-	check := sha256.Sum256(garbage)
+	check := c.check(garbage)
+	other := c
+	other.header = []byte("another version")
+	old, err := other.encode(sample())
+	if err != nil {
+		t.Fatal(err)
+	}
 	for name, data := range map[string][]byte{
-		"empty":           {},
-		"cut short":       good[:len(good)/2],
-		"cut in a header": good[:7],
-		"a flipped bit":   flip(len(good) - 5),
-		"another version": flip(0),
-		"a huge segment":  flip(sha256.Size),
-		"no gob at all":   slices.Concat(good[:sha256.Size], []byte{0, 0, 0, 0, 0, 0, 0, 51}, check[:], garbage),
+		"empty":             {},
+		"cut short":         good[:len(good)/2],
+		"cut in a checksum": good[:7],
+		"a flipped bit":     flip(len(good) - 5),
+		"another checksum":  flip(0),
+		"another version":   old,
+		"no gob at all":     slices.Concat(check[:], garbage),
 	} {
 		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			c := openCache(dir, "pack", root)
-			if err := os.WriteFile(c.name, data, 0o600); err != nil {
+			c := newCache(t.TempDir(), "pack", root, math.MaxUint64)
+			if err := os.WriteFile(c.path, data, 0o600); err != nil {
 				t.Fatal(err)
 			}
-			sameSegments(t, readCache(t, dir, root))
-			writeCache(t, dir, root, sample())
-			sameSegments(t, readCache(t, dir, root), sample())
-		})
-	}
-}
-
-// part is a segment that ends with last.
-func part(last uint64, file string) segment {
-	return segment{Last: last, Files: map[string]knownFile{file: {Digest: digest{1}}}, Packs: map[digest]knownPack{}}
-}
-
-func TestSegments(t *testing.T) {
-	const end = math.MaxUint64
-	for name, tt := range map[string]struct{ old, put, want []segment }{
-		"the same":       {[]segment{part(10, "a"), part(end, "b")}, []segment{part(10, "a"), part(end, "b")}, []segment{part(10, "a"), part(end, "b")}},
-		"one is new":     {[]segment{part(10, "a"), part(end, "b")}, []segment{part(10, "a"), part(end, "c")}, []segment{part(10, "a"), part(end, "c")}},
-		"the first is":   {[]segment{part(10, "a"), part(end, "b")}, []segment{part(10, "x"), part(end, "b")}, []segment{part(10, "x"), part(end, "b")}},
-		"divided":        {[]segment{part(end, "a")}, []segment{part(10, "a"), part(end, "b")}, []segment{part(10, "a"), part(end, "b")}},
-		"joined":         {[]segment{part(10, "a"), part(end, "b")}, []segment{part(end, "c")}, []segment{part(end, "c")}},
-		"interrupted":    {[]segment{part(10, "a"), part(20, "b"), part(end, "c")}, []segment{part(10, "x")}, []segment{part(10, "x"), part(20, "b"), part(end, "c")}},
-		"and divided":    {[]segment{part(20, "a"), part(end, "c")}, []segment{part(10, "x")}, []segment{part(10, "x"), part(20, "a"), part(end, "c")}},
-		"none before":    {nil, []segment{part(10, "x")}, []segment{part(10, "x")}},
-		"nothing is new": {[]segment{part(10, "a")}, nil, []segment{part(10, "a")}},
-	} {
-		t.Run(name, func(t *testing.T) {
-			dir := t.TempDir()
-			writeCache(t, dir, "/r", tt.old...)
-			writeCache(t, dir, "/r", tt.put...)
-			sameSegments(t, readCache(t, dir, "/r"), tt.want...)
-			if names, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(names) != 1 {
-				t.Errorf("files in the cache: %q, %v; want one", names, err)
+			got := c.load()
+			if !got.equal(known{}) {
+				t.Errorf("the cache holds %+v", got)
+			}
+			if c.store(got, sample()); !c.load().equal(sample()) {
+				t.Errorf("then it holds %+v", c.load())
 			}
 		})
 	}
+}
+
+// Each kind, root and range has a file. Those of ranges that are gone can be removed.
+func TestFilesOfCaches(t *testing.T) {
+	dir := t.TempDir()
+	kept, gone := newSample(dir, "/r"), newCache(dir, "pack", "/r", 10)
+	others := []cache{newSample(dir, "/other"), newCache(dir, "data", "/r", math.MaxUint64)}
+	for _, c := range append(others, gone) {
+		c.store(known{}, sample())
+	}
+	removeOthers([]cache{kept})
+	for _, c := range append(others, kept) {
+		if !c.load().equal(sample()) {
+			t.Errorf("%s holds %+v", c.path, c.load())
+		}
+	}
+	if names, err := filepath.Glob(filepath.Join(dir, "*")); err != nil || len(names) != 3 {
+		t.Errorf("files in the cache: %q, %v; want three", names, err)
+	}
+	removeOthers([]cache{{}}) // without a cache
 }
 
 // A cache in which nothing is new is not written.
 func TestSameCacheStays(t *testing.T) {
-	dir := t.TempDir()
-	name := writeCache(t, dir, "/r", part(10, "a"), sample())
-	before, err := os.Stat(name)
+	c := newSample(t.TempDir(), "/r")
+	before, err := os.Stat(c.path)
 	if err != nil {
 		t.Fatal(err)
 	}
-	writeCache(t, dir, "/r", part(10, "a"), sample())
-	if after, err := os.Stat(name); err != nil || !os.SameFile(before, after) {
+	c.store(c.load(), sample())
+	if after, err := os.Stat(c.path); err != nil || !os.SameFile(before, after) {
 		t.Errorf("it was replaced, %v", err)
 	}
 }
@@ -198,21 +165,22 @@ func TestPacksAreRemembered(t *testing.T) {
 	}
 }
 
-func FuzzDecodeSegment(f *testing.F) {
-	good, err := encodeSegment(sample())
+func FuzzDecode(f *testing.F) {
+	var c cache
+	good, err := c.encode(sample())
 	if err != nil {
 		f.Fatal(err)
 	}
 	f.Add(good[sha256.Size:])
 	f.Add([]byte{})
 	f.Fuzz(func(t *testing.T, body []byte) {
-		check := sha256.Sum256(body)
-		s, err := decodeSegment(append(check[:], body...)) // must not panic
-		if err == nil && bytes.Equal(body, good[sha256.Size:]) && len(s.Files) != 1 {
-			t.Errorf("decoded %v", s)
+		check := c.check(body)
+		k, err := c.decode(append(check[:], body...)) // must not panic
+		if err == nil && bytes.Equal(body, good[sha256.Size:]) && len(k.Files) != 1 {
+			t.Errorf("decoded %v", k)
 		}
-		if _, err := decodeSegment(body); err == nil && len(body) < sha256.Size {
-			t.Error("a segment without a checksum was accepted")
+		if _, err := c.decode(body); err == nil && len(body) < sha256.Size {
+			t.Error("a cache without a checksum was accepted")
 		}
 	})
 }

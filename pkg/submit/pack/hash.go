@@ -20,7 +20,7 @@ func hashFiles(ctx context.Context, files []file, known known) error {
 	var todo []piece
 	for i := range files {
 		f := &files[i]
-		if k, ok := known.file(f.rel); ok && k.Stamp == f.stamp && len(k.Parts) == f.partCount() {
+		if k, ok := known.Files[f.rel]; ok && k.Stamp == f.stamp && len(k.Parts) == f.partCount() {
 			f.digest, f.parts, f.settled, f.known = k.Digest, k.Parts, true, true
 			continue
 		}

@@ -117,7 +117,7 @@ func TestOnlyAnEqualStampSavesReading(t *testing.T) {
 			files := []file{testFile(t, "some text")}
 			file := knownFile{Stamp: files[0].stamp, Digest: remembered}
 			test.edit(&file.Stamp)
-			known := known{{}, {Files: map[string]knownFile{"data/x": file}}}
+			known := known{Files: map[string]knownFile{"data/x": file}}
 			if err := hashFiles(t.Context(), files, known); err != nil {
 				t.Fatal(err)
 			}
@@ -139,11 +139,11 @@ func TestFreshFilesAreNotRemembered(t *testing.T) {
 	if err := hashFile(t.Context(), &f, make([]byte, 64)); err != nil {
 		t.Fatal(err)
 	}
-	if s := remember([]file{f}, nil, 0); len(s.Files) > 0 {
+	if s := remember([]file{f}, nil); len(s.Files) > 0 {
 		t.Errorf("a fresh file was remembered: %v", s.Files)
 	}
 	f.settled = true
-	if s := remember([]file{f}, nil, 0); s.Files["data/x"].Digest != f.digest {
+	if s := remember([]file{f}, nil); s.Files["data/x"].Digest != f.digest {
 		t.Errorf("a settled file was not remembered: %v", s.Files)
 	}
 }

@@ -10,7 +10,6 @@ import (
 	"crypto/sha256"
 	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"io/fs"
 	"math"
@@ -118,13 +117,12 @@ func New(ctx context.Context, opts Options) (*Plan, error) {
 		return nil, err
 	}
 	// With many files, the cache takes a third of the time: it is read beside the walk, and written beside the index.
-	cache := openCache(opts.CacheDir, "pack", root)
+	cache := newCache(opts.CacheDir, "pack", root, math.MaxUint64)
 	read := make(chan known, 1)
-	go func() { read <- cache.upTo(math.MaxUint64) }()
+	go func() { read <- cache.load() }()
 	tree, err := walk(ctx, root, opts)
 	known := <-read
 	if err != nil {
-		_ = cache.close()
 		return nil, err
 	}
 	p := &Plan{files: tree.files, dirs: tree.emptyDirs(), Warnings: tree.warnings}
@@ -132,8 +130,7 @@ func New(ctx context.Context, opts Options) (*Plan, error) {
 	written := make(chan struct{})
 	go func() {
 		defer close(written)
-		// A cache that cannot be written only costs time.
-		_ = errors.Join(cache.put(remember(p.files, sources, math.MaxUint64)), cache.close())
+		cache.store(known, remember(p.files, sources))
 	}()
 	defer func() { <-written }()
 	if err != nil {

@@ -67,19 +67,16 @@ func NewSet(ctx context.Context, opts Options) (*Set, error) {
 	if err != nil {
 		return nil, err
 	}
-	s := &Set{list: tree.list, Warnings: tree.warnings, packs: known{{Packs: map[digest]knownPack{}}}}
+	s := &Set{list: tree.list, Warnings: tree.warnings, packs: known{Packs: map[digest]knownPack{}}}
 	s.ranges = divideList(tree.list)
-	cache := openCache(opts.CacheDir, "data", opts.Root)
-	for i := range s.ranges {
-		if err = s.addShard(ctx, i, cache); err != nil {
-			break
+	caches := make([]cache, len(s.ranges))
+	for i, r := range s.ranges {
+		caches[i] = newCache(opts.CacheDir, "data", opts.Root, r.last)
+		if err := s.addShard(ctx, i, caches[i]); err != nil {
+			return nil, err
 		}
 	}
-	// A cache that cannot be written only costs time.
-	_ = cache.close()
-	if err != nil {
-		return nil, err
-	}
+	removeOthers(caches)
 	return s, s.seal()
 }
 
@@ -115,9 +112,9 @@ func divideList(l *list) []hashRange {
 	return ranges
 }
 
-func (s *Set) addShard(ctx context.Context, i int, cache *cache) error {
+func (s *Set) addShard(ctx context.Context, i int, cache cache) error {
 	r := s.ranges[i]
-	known, keep := cache.upTo(r.last), int64(0)
+	known, keep := cache.load(), int64(0)
 	if len(s.ranges) == 1 {
 		keep = keptPacks
 	}
@@ -127,13 +124,13 @@ func (s *Set) addShard(ctx context.Context, i int, cache *cache) error {
 	}
 	sources, err := p.hash(ctx, known, keep, time.Time{})
 	s.collect()
-	found := remember(p.files, sources, r.last)
-	_ = cache.put(found) // see NewSet
+	found := remember(p.files, sources)
+	cache.store(known, found)
 	if err != nil {
 		return err
 	}
 	for k, pack := range found.Packs {
-		s.packs[0].Packs[k] = pack
+		s.packs.Packs[k] = pack
 	}
 	s.note(p)
 	p.fillIndex(sources)

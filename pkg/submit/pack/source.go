@@ -154,7 +154,7 @@ func compressPacks(ctx context.Context, files []file, sources []source, known kn
 		if !s.packed {
 			continue
 		}
-		if k, ok := known.pack(contents(files, s.members)); ok {
+		if k, ok := known.Packs[contents(files, s.members)]; ok {
 			s.digest, s.size, s.stored = k.Digest, k.Size, k.Stored
 		} else {
 			todo = append(todo, s)
