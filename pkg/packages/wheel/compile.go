@@ -2,7 +2,6 @@ package wheel
 
 import (
 	"bufio"
-	"bytes"
 	"cmp"
 	"context"
 	_ "embed"
@@ -10,7 +9,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os/exec"
 	"slices"
 	"strings"
 	"time"
@@ -78,91 +76,20 @@ func (e *InterpreterError) Error() string {
 // Unwrap returns the reason.
 func (e *InterpreterError) Unwrap() error { return e.Err }
 
-func (c Compiler) run(ctx context.Context, w *Wheel, sources []*file) (bytecode []file, err error) {
-	ctx, kill := context.WithCancelCause(ctx)
-	defer kill(nil)
-	patience := cmp.Or(c.Patience, time.Minute)
-	hung := fmt.Errorf("it gave no answer for %s", patience)
-	watchdog := time.AfterFunc(patience, func() { kill(hung) })
-	defer watchdog.Stop()
-	heard := func() { watchdog.Reset(patience) }
-	said, errs := &answers{most: maxBytecode, heard: heard}, &answers{most: maxSource, heard: heard}
-	for _, source := range sources {
-		said.most += 16 * source.size
-	}
-	// Isolated and without site: neither variables nor packages of the user have an effect.
-	cmd := exec.CommandContext(ctx, c.Python, "-I", "-S", "-c", compileProgram, w.layout.greeting())
-	cmd.Stdout, cmd.Stderr = said, errs
-	cmd.WaitDelay = time.Second // for a child of it that keeps its pipes open
-	in, err := cmd.StdinPipe()
+func (c Compiler) run(ctx context.Context, w *Wheel, sources []*file) ([]file, error) {
+	var bytecode []file
+	p, err := startInterpreter(ctx, c.Python, cmp.Or(c.Patience, time.Minute))
 	if err == nil {
-		err = cmd.Start()
+		bytecode, err = compileAll(p, w, sources)
+		err = p.end(err)
 	}
 	if err == nil {
-		fed := make(chan error, 1)
-		go func() { fed <- feed(in, sources) }()
-		failed := cmd.Wait()
-		if wrong := new(memberError); errors.As(<-fed, &wrong) {
-			return nil, advise(wrong)
-		}
-		bytecode, err = said.bytecode(w, sources)
-		if failed != nil && (err == nil || errors.Is(err, errEnded)) {
-			lines := strings.Split(strings.TrimSpace(string(errs.text)), "\n")
-			err = fmt.Errorf("%w (%w): %s", cmp.Or(err, errEnded), failed, strings.TrimSpace(lines[len(lines)-1]))
-		}
+		return bytecode, nil
 	}
-	if errors.Is(context.Cause(ctx), hung) {
-		err = hung
+	if wrong := new(memberError); errors.As(err, &wrong) {
+		return nil, advise(err)
 	}
-	if err != nil {
-		return nil, &InterpreterError{Python: c.Python, Needed: w.layout.Python, Err: err}
-	}
-	return bytecode, nil
-}
-
-// answers are what the interpreter writes, at most so many bytes.
-type answers struct {
-	text  []byte
-	most  int64
-	heard func() // it does not hang
-}
-
-func (a *answers) Write(b []byte) (int, error) {
-	a.heard()
-	if int64(len(a.text)+len(b)) > a.most {
-		return 0, errors.New("it writes too much")
-	}
-	a.text = append(a.text, b...)
-	return len(b), nil
-}
-
-// errEnded says that the process closed its output, so that its own words matter more.
-var errEnded = errors.New("it ended too early")
-
-// bytecode returns the bytecode of modules, without those that can't be compiled.
-func (a *answers) bytecode(w *Wheel, sources []*file) (all []file, err error) {
-	greeting, rest, whole := bytes.Cut(a.text, []byte("\n"))
-	switch is, ours := strings.CutPrefix(string(greeting), "kinetic-compile "); {
-	case len(a.text) == 0:
-		return nil, errEnded
-	case !whole || !ours:
-		return nil, errors.New("it does not respond like Python")
-	case is != w.layout.greeting():
-		return nil, fmt.Errorf("it is %s, and bytecode of %s is needed", is, w.layout.greeting())
-	}
-	for _, source := range sources {
-		if len(rest) < 4 || uint64(len(rest)) < 4+uint64(binary.LittleEndian.Uint32(rest)) {
-			return nil, fmt.Errorf("compile %q: %w", source.member.Name, errEnded)
-		}
-		end := 4 + binary.LittleEndian.Uint32(rest)
-		if end > 4 {
-			f := textFile(w.layout.bytecode(source.name), rest[4:end])
-			f.source, f.wheel = source.name, w.Name.File
-			all = append(all, f)
-		}
-		rest = rest[end:]
-	}
-	return all, nil
+	return nil, &InterpreterError{Python: c.Python, Needed: w.layout.Python, Err: err}
 }
 
 // A memberError is the wheel's fault, not the interpreter's.
@@ -198,8 +125,30 @@ func (l Layout) bytecode(module string) string {
 
 func (l Layout) cacheTag() string { return "cpython-" + strings.Replace(l.Python, ".", "", 1) }
 
-// greeting is how an interpreter for the layout presents itself.
-func (l Layout) greeting() string { return l.cacheTag() + " " + l.Python + " final" }
+func compileAll(p *interpreter, w *Wheel, sources []*file) ([]file, error) {
+	if err := p.greet(w.layout); err != nil {
+		return nil, err
+	}
+	fed := make(chan error, 1)
+	go func() { fed <- feed(p.in, sources) }()
+	var all []file
+	for _, source := range sources {
+		bytecode, err := p.answer()
+		if err != nil {
+			_ = p.in.Close() // feed may be waiting
+			if wrong := new(memberError); errors.As(<-fed, &wrong) {
+				return nil, wrong
+			}
+			return nil, fmt.Errorf("compile %q: %w", source.member.Name, err)
+		}
+		if len(bytecode) > 0 {
+			f := textFile(w.layout.bytecode(source.name), bytecode)
+			f.source, f.wheel = source.name, w.Name.File
+			all = append(all, f)
+		}
+	}
+	return all, <-fed
+}
 
 // feed sends modules to the interpreter, and closes its input.
 func feed(in io.WriteCloser, sources []*file) error {

@@ -1,5 +1,4 @@
-# Compiles modules, and runs nothing of them. It first says which Python it is, and ends if it is
-# not the one of its argument. Then it reads the
+# Compiles modules, and runs nothing of them. It first says which Python it is. Then it reads the
 # length of a path, the length of a source, the path and the source, and answers with the length
 # of the bytecode and the bytecode; the length is 0 if the source has an error.
 import importlib.util
@@ -9,11 +8,10 @@ import sys
 import warnings
 
 output = sys.stdout.buffer
-greeting = "%s %d.%d %s" % (sys.implementation.cache_tag, sys.version_info[0], sys.version_info[1], sys.version_info[3])
-output.write(("kinetic-compile %s\n" % greeting).encode())
+output.write(("kinetic-compile %s %d.%d %s\n" % (
+    sys.implementation.cache_tag, sys.version_info[0], sys.version_info[1], sys.version_info[3],
+)).encode())
 output.flush()
-if sys.argv[1] != greeting:
-    sys.exit()
 
 warnings.simplefilter("ignore")
 # PEP 552: neither the time nor the hash of the source is compared when the module is imported.
