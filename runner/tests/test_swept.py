@@ -1,14 +1,19 @@
 """A workspace that is swept before its next bundle is known."""
 
+import marshal
 import os
+import shutil
 import unittest
 from unittest import mock
 
 import test_update
 from fixture import pack
 from kinetic_runner.bundle.tree import read_index
-from kinetic_runner.bundle.update import update_bundle
-from kinetic_runner.warm.swept import Watch, sweep_ahead
+from kinetic_runner.bundle.update import mounted_below, recall, remember, update_bundle
+from kinetic_runner.errors import RunnerError
+from kinetic_runner.inotify import Inotify
+from kinetic_runner.warm.swept import Swept as OneSwept
+from kinetic_runner.warm.swept import sweep_ahead
 from test_update import Workspace, content
 
 FILES = {"a.py": "a", "deep/b.py": "b", "deep/er/c.py": "c"}
@@ -20,6 +25,7 @@ class UpdateOfSwept(test_update.Update):
     def go_to(self, index, blobs):
         before = self.seals()
         swept = sweep_ahead(self.workspace)
+        self.assertEqual(swept is None, not recall(self.memory) or os.path.islink(self.workspace))
         update_bundle(self.stored, read_index(self.stored, self.put_index(index, blobs)), self.workspace, swept)
         return {path for path, mark in self.seals().items() if mark != before.get(path)}
 
@@ -76,12 +82,25 @@ class Swept(Workspace):
         def other_mode(path):
             os.chmod(path, 0o600)
 
-        for change in (in_place, replaced, moved, deleted, beside, other_mode):
+        def another_directory(path):
+            folder = os.path.dirname(path)
+            os.rename(folder, os.path.join(self.root, "aside"))
+            shutil.copytree(os.path.join(self.root, "aside"), folder)
+            shutil.rmtree(os.path.join(self.root, "aside"))
+
+        for change in (in_place, replaced, moved, deleted, beside, other_mode, another_directory):
             with self.subTest(change.__name__):
                 swept = sweep_ahead(self.workspace)
                 change(os.path.join(self.workspace, "deep/er/c.py"))
+                shutil.rmtree(os.path.join(self.root, "elsewhere"), ignore_errors=True)
                 self.assertFalse(swept.holds(self.workspace, FILES))
                 self.finish(sweep_ahead(self.workspace), FILES)
+
+    def test_byte_code_that_comes_after_the_sweep_is_noticed(self):
+        self.touch("deep/er/__pycache__/c.cpython-311.pyc")
+        swept = sweep_ahead(self.workspace)
+        self.touch("deep/er/__pycache__/d.cpython-311.pyc")
+        self.assertFalse(swept.holds(self.workspace, FILES))
 
     def test_a_change_after_the_sweep_does_not_reach_the_call(self):
         swept = sweep_ahead(self.workspace)
@@ -94,6 +113,60 @@ class Swept(Workspace):
         os.mkdir(self.workspace)
         self.touch("a.py", "A")
         self.finish(swept, FILES)
+
+    def test_another_tree_with_the_same_names_in_its_place(self):
+        swept = sweep_ahead(self.workspace)
+        parent = self.root + ".aside"
+        os.rename(self.root, parent)
+        self.addCleanup(shutil.rmtree, parent)
+        shutil.copytree(parent, self.root)
+        self.touch("a.py", "A")
+        self.assertFalse(swept.holds(self.workspace, FILES))
+
+    def test_a_directory_that_appears_between_the_sweeps(self):
+        shutil.rmtree(os.path.join(self.workspace, "deep"))
+        changed, questions = OneSwept._changed, []
+
+        def appears(swept):
+            questions.append(swept)
+            if len(questions) == 2:  # after the first sweep
+                os.mkdir(os.path.join(self.workspace, "deep"))
+            return changed(swept)
+
+        with mock.patch.object(OneSwept, "_changed", appears):
+            swept = sweep_ahead(self.workspace)
+        self.touch("deep/new.py")
+        self.assertFalse(swept.holds(self.workspace, FILES))
+
+    def test_what_a_call_has_forged(self):
+        for known in ({b"a.py": ["o", None, ""]}, {"a.py": [5, None, 5]}, {"\udcff\ud800.py": ["o", None, ""]}, {"a.py": ["o", [1, 2, 3], ""], "../x": ["o", None, ""]}):
+            with self.subTest(known):
+                remember(self.memory, {})
+                with open(self.memory, "wb") as file:
+                    file.write(marshal.dumps(known))
+                self.finish(sweep_ahead(self.workspace), FILES)
+
+    def test_a_tree_too_deep_to_remove(self):
+        with mock.patch("kinetic_runner.warm.swept.sweep", side_effect=RecursionError):
+            self.assertIsNone(sweep_ahead(self.workspace))
+
+    def test_a_mounted_volume_is_never_emptied(self):
+        with open("/proc/self/mountinfo", encoding="utf-8") as file:
+            line = file.readline().split(" ")
+        line[4] = os.path.join(os.path.realpath(self.workspace), "deep")
+        with mock.patch("builtins.open", mock.mock_open(read_data=" ".join(line))):
+            self.assertEqual(mounted_below(self.workspace), [line[4]])
+        with mock.patch("kinetic_runner.warm.swept.mounted_below", return_value=["/x"]), mock.patch("kinetic_runner.bundle.update.mounted_below", return_value=["/x"]):
+            self.assertIsNone(sweep_ahead(self.workspace))
+            with self.assertRaisesRegex(RunnerError, "^/x is mounted in the directory of the code, which is emptied between calls"):
+                self.finish(None, {})
+        self.assertEqual(content(self.workspace), FILES)
+
+    def test_the_watch_ends_with_the_question(self):
+        swept = sweep_ahead(self.workspace)
+        before = len(os.listdir("/proc/self/fd"))
+        self.assertTrue(swept.holds(self.workspace, FILES))
+        self.assertEqual(len(os.listdir("/proc/self/fd")), before - 1)
 
     def test_nothing_is_kept(self):
         os.unlink(self.memory)
@@ -112,9 +185,9 @@ class Swept(Workspace):
         self.assertIn("mine", os.listdir(other))
 
     def test_a_system_that_tells_of_no_changes(self):
-        with mock.patch.object(Watch, "has_seen_changes", return_value=False):
+        with mock.patch.object(Inotify, "read", return_value=b""):
             self.assertIsNone(sweep_ahead(self.workspace))
-        with mock.patch.object(Watch, "add", side_effect=OSError(28, "no more watches")):
+        with mock.patch.object(Inotify, "add", side_effect=OSError(28, "no more watches")):
             self.assertIsNone(sweep_ahead(self.workspace))
 
 

@@ -7,6 +7,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"slices"
+	"strings"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/version"
 )
@@ -23,7 +24,7 @@ func (p Process) handOver(binary string, args []string) (int, error) {
 	return code, nil
 }
 
-// printVersion prints what a sibling says, and without one this program's version. The sibling has no terminal: a program
+// printVersion prints what a sibling says, and without one this program's version, unless a program reads it. The sibling has no terminal: a program
 // that gets credentials would ask there, and go on asking when the sibling has given up.
 func (p Process) printVersion(c command, args []string) (int, error) {
 	path, err := p.find(c.binary)
@@ -39,7 +40,9 @@ func (p Process) printVersion(c command, args []string) (int, error) {
 		}
 		err = fmt.Errorf("starting %s: %w; %s", path, err, fix)
 	}
-	_ = write(p.Stdout, product+" "+version.String()+"\n") // the error matters more
+	if !slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "-o") || strings.HasPrefix(arg, "--output") }) {
+		_ = write(p.Stdout, product+" "+version.Read().Line()+"\n") // the error matters more
+	}
 	return 0, err
 }
 

@@ -38,9 +38,16 @@ func TestReportsAMissingSibling(t *testing.T) {
 // Of a broken installation, version tells what it can.
 func TestVersionWithoutTheSibling(t *testing.T) {
 	t.Setenv("PATH", t.TempDir())
-	got := answerIn(t.TempDir(), "kubectl-kinetic", "version")
-	if want := "kubectl kinetic " + version.String() + "\n"; got.Code != 1 || got.Stdout != want || !strings.Contains(got.Stderr, "kubectl-kinetic_jobs is missing") {
-		t.Errorf("got %+v, want %q", got, want)
+	line := "kubectl kinetic " + version.Read().Line() + "\n"
+	for words, want := range map[string]outcome{
+		"version":         {Code: 1, Stdout: line},
+		"version -o json": {Code: 1},
+		"--version":       {Stdout: line},
+	} {
+		got := answerIn(t.TempDir(), append([]string{"kubectl-kinetic"}, strings.Fields(words)...)...)
+		if got.Code != want.Code || got.Stdout != want.Stdout || strings.Contains(got.Stderr, "kubectl-kinetic_jobs is missing") != (want.Code == 1) {
+			t.Errorf("%s: got %+v, want %+v", words, got, want)
+		}
 	}
 }
 

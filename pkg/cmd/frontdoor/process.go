@@ -78,7 +78,10 @@ func (p Process) answer() (int, error) {
 	if name == version.Word {
 		return exitOK, write(p.Stdout, version.String()+"\n")
 	}
-	if name == "--version" { // which asks no cluster, like that of other programs
+	if name == "--version" && len(rest) == 0 { // which asks nobody, like that of other programs
+		return exitOK, write(p.Stdout, product+" "+version.Read().Line()+"\n")
+	}
+	if name == "--version" {
 		name, rest = "version", slices.Concat([]string{"--client"}, rest)
 	}
 	if strings.HasPrefix(name, "-") {

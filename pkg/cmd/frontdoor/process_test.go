@@ -97,8 +97,8 @@ func TestHandsOver(t *testing.T) {
 func TestVersion(t *testing.T) {
 	ours := "--front-door=" + version.String()
 	for line, want := range map[string][]string{
-		"version -o json": {"kubectl-kinetic_jobs", "version", ours, "-o", "json"},
-		"--version":       {"kubectl-kinetic_jobs", "version", ours, "--client"}, // as other programs have it, also below `python -m kinetic`
+		"version -o json":   {"kubectl-kinetic_jobs", "version", ours, "-o", "json"},
+		"--version -o json": {"kubectl-kinetic_jobs", "version", ours, "--client", "-o", "json"},
 	} {
 		got := answer(t, append([]string{"kubectl-kinetic"}, strings.Fields(line)...)...)
 		if diff := cmp.Diff(outcome{Stdout: siblingSaid, Stderr: "Completion ended\n", Asked: want}, got); diff != "" {

@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"io"
 	"runtime"
-	"strings"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -98,22 +97,6 @@ type clientVersion struct {
 	Platform    string `json:"platform"`
 }
 
-func (c clientVersion) line() string {
-	var about []string
-	if c.Development {
-		about = append(about, "development build")
-	}
-	const enough = 12
-	if len(c.Commit) >= enough {
-		commit := "commit " + c.Commit[:enough]
-		if c.Modified {
-			commit += " with changes"
-		}
-		about = append(about, commit)
-	}
-	return fmt.Sprintf("%s (%s)", c.Version, strings.Join(append(about, c.Platform, c.GoVersion), ", "))
-}
-
 type clusterVersions struct {
 	Context   string `json:"context,omitempty"`
 	Namespace string `json:"namespace,omitempty"`
@@ -137,7 +120,7 @@ func (o *versionOptions) run(ctx context.Context) error {
 	if o.output != "" {
 		return cli.Write(o.out, o.output, all)
 	}
-	if _, err := fmt.Fprintln(o.out, "kubectl kinetic", all.Client.line()); o.client || err != nil {
+	if _, err := fmt.Fprintln(o.out, "kubectl kinetic", info.Line()); o.client || err != nil {
 		return err
 	}
 	return all.Cluster.print(o.out)

@@ -51,18 +51,3 @@ func TestAnotherFrontDoor(t *testing.T) {
 		t.Errorf("exit code %d, said %q", code, stderr)
 	}
 }
-
-func TestVersionLine(t *testing.T) {
-	const commit = "7fd66dd8a1b2c3d4e5f60718293a4b5c6d7e8f90"
-	for want, c := range map[string]clientVersion{
-		"v0.1.0 (commit 7fd66dd8a1b2, linux/amd64, go1.26)":                                                  {Version: "v0.1.0", Commit: commit},
-		"v0.1.0-5-g7fd66dd-dirty (development build, commit 7fd66dd8a1b2 with changes, linux/amd64, go1.26)": {Version: "v0.1.0-5-g7fd66dd-dirty", Commit: commit, Modified: true, Development: true},
-		"v0.1.0 (linux/amd64, go1.26)":                                                                       {Version: "v0.1.0"},
-		"devel (development build, linux/amd64, go1.26)":                                                     {Version: "devel", Development: true},
-	} {
-		c.GoVersion, c.Platform = "go1.26", "linux/amd64"
-		if got := c.line(); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
-	}
-}

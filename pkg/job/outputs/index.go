@@ -122,8 +122,11 @@ func (d *Dir) readIndex(ctx context.Context, o store.Object) (index, error) {
 	if err == nil {
 		err = json.Unmarshal(data, &found)
 	}
-	if err == nil && found.Version != api.Contract.Versions.OutputsIndex {
-		err = &api.VersionError{Got: found.Version, Max: api.Contract.Versions.OutputsIndex}
+	switch wanted := api.Contract.Versions.OutputsIndex; {
+	case err == nil && found.Version > wanted:
+		err = &api.VersionError{Got: found.Version, Max: wanted}
+	case err == nil && found.Version < wanted:
+		err = fmt.Errorf("it has version %d, which was never released", found.Version)
 	}
 	if err != nil {
 		return found, fmt.Errorf("job %s: reading %s/%s: %w", d.job.ID(), d.homeStore.URL(), o.Name, err)

@@ -119,9 +119,11 @@ func removeOthers(caches []cache) {
 	if path == "" {
 		return
 	}
-	files, _ := filepath.Glob(path[:len(path)-lastDigits] + strings.Repeat("?", lastDigits)) // none, if they can't be read
-	for _, file := range files {
-		if !slices.ContainsFunc(caches, func(c cache) bool { return c.path == file }) {
+	files, _ := os.ReadDir(filepath.Dir(path)) // none, if they can't be read
+	prefix := filepath.Base(path[:len(path)-lastDigits])
+	for _, f := range files {
+		file := filepath.Join(filepath.Dir(path), f.Name())
+		if strings.HasPrefix(f.Name(), prefix) && len(f.Name()) == len(prefix)+lastDigits && !slices.ContainsFunc(caches, func(c cache) bool { return c.path == file }) {
 			_ = os.Remove(file)
 		}
 	}

@@ -13,12 +13,23 @@ import stat
 import time
 from contextlib import suppress
 
+from ..errors import RunnerError
 from .tree import Index, parents_of
 from .unpack import Tree, empty_directory, is_cut
 
 CACHE = "__pycache__"
 DIGEST_BYTES = 16
 NEVER = ("", None, "")  # what is known of a file that was never written
+
+
+def mounted_below(workspace):
+    """Return the paths of what is mounted below a directory."""
+    prefix = os.path.realpath(workspace) + "/"
+    try:
+        with open("/proc/self/mountinfo", encoding="utf-8", errors="surrogateescape") as file:
+            return [path for path in (line.split(" ", 5)[4] for line in file) if path.startswith(prefix)]
+    except OSError:
+        return []
 
 
 def memory_of(workspace):
@@ -29,6 +40,8 @@ def memory_of(workspace):
 def update_bundle(store, index, workspace, swept=None):
     """Make the workspace hold the files of the index and nothing else: all, or none. swept is what warm/swept.py knows of it, if anything."""
     memory = memory_of(workspace)
+    if mounts := mounted_below(workspace):
+        raise RunnerError(f"{mounts[0]} is mounted in the directory of the code, which is emptied between calls: mount it elsewhere")
     if os.path.islink(workspace) or os.path.lexists(workspace) and not os.path.isdir(workspace):  # a call did that: never touch what a link leads to
         os.unlink(workspace)
     os.makedirs(workspace, exist_ok=True)
@@ -59,6 +72,8 @@ def update_bundle(store, index, workspace, swept=None):
         files = {path: [where, *known[path][1:]] for path, where in origins.items() if path in same}
         files.update((path, [where, seal(f"{workspace}/{path}"), tree.digests.get(path, "")]) for path, where in origins.items() if path not in same)
         remember(memory, files)
+        if swept:
+            swept.forget()
     except Exception:
         empty_directory(workspace)
         raise
@@ -168,7 +183,7 @@ def recall(memory):
             known = marshal.loads(file.read())
     except (EOFError, OSError, TypeError, ValueError):
         return {}
-    ours = isinstance(known, dict) and all(isinstance(entry, list) and len(entry) == 3 for entry in known.values())
+    ours = isinstance(known, dict) and all(type(path) is str and type(entry) is list and len(entry) == 3 and type(entry[0]) is str for path, entry in known.items())
     return known if ours else {}
 
 

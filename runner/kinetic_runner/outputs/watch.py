@@ -6,10 +6,9 @@ import os
 import re
 import struct
 
-CLOSED, MOVED_FROM, MOVED_TO, CREATED, DELETED = 0x8, 0x40, 0x80, 0x100, 0x200  # of <sys/inotify.h>
-OVERFLOW, IGNORED, FOLDER = 0x4000, 0x8000, 0x40000000
+from ..inotify import CLOSED, CREATED, DELETED, FOLDER, IGNORED, MOVED_FROM, MOVED_TO, OVERFLOW, Inotify
+
 HEAD = struct.Struct("iIII")
-BUFFER = 1 << 16
 EXITING = 0x4  # PF_EXITING of <linux/sched.h>, which the kernel sets before it closes a process's files
 
 
@@ -24,45 +23,39 @@ class Watch:
 
     def __init__(self):
         self.clock, self.moved, self.appeared, self.inside, self.away, self.reused = 0, {}, {}, {}, set(), set()
-        self._folders, self._watched, self._fd = {}, {}, -1
+        self._folders, self._watched, self._events = {}, {}, None
         self.problem = None  # why some events are not known
         try:
-            import ctypes
-
-            self._libc = ctypes.CDLL(None, use_errno=True)
-            self._fd = self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)
+            self._events = Inotify()
         except (ImportError, OSError, AttributeError):
-            pass
-        if self._fd < 0:
             self.problem = "there is no inotify here"
 
     def close(self):
         """Stop to watch."""
-        if self._fd >= 0:
-            os.close(self._fd)
-            self._fd = -1
+        if self._events is not None:
+            self._events.close()
+            self._events = None
 
     def add(self, path, inode):
         """Watch a directory."""
         if inode in self._watched:
             self._watched[inode] = path  # it may have been renamed
-        if self._fd < 0 or inode in self._watched:
+        if self._events is None or inode in self._watched:
             return
-        number = self._libc.inotify_add_watch(self._fd, os.fsencode(path), CLOSED | MOVED_FROM | MOVED_TO | CREATED | DELETED)
-        if number >= 0:
-            self._folders[number] = inode
-            self._watched[inode] = path
-        elif os.path.isdir(path):
-            self.problem = "the limit on inotify watches is reached (fs.inotify.max_user_watches)"
+        try:
+            number = self._events.add(path, CLOSED | MOVED_FROM | MOVED_TO | CREATED | DELETED)
+        except OSError:
+            if os.path.isdir(path):
+                self.problem = "the limit on inotify watches is reached (fs.inotify.max_user_watches)"
+            return
+        self._folders[number] = inode
+        self._watched[inode] = path
 
     def drain(self):
         """Take in what has happened. Return the keys of files that were closed after writing."""
         closed = set()
-        while self._fd >= 0:
-            try:
-                data, at = os.read(self._fd, BUFFER), 0
-            except BlockingIOError:
-                break
+        while data := self._events.read() if self._events is not None else b"":
+            at = 0
             while at < len(data):
                 number, mask, _, length = HEAD.unpack_from(data, at)
                 name = data[at + HEAD.size : at + HEAD.size + length].rstrip(b"\0")

@@ -1,83 +1,92 @@
 # Copyright 2026 The Kinetic for kubectl Authors.
 # SPDX-License-Identifier: Apache-2.0
-"""A workspace that is swept before its next bundle is known, while the host waits for a call."""
+"""A workspace that is swept before its next bundle is known, while the host waits for a call.
+
+inotify tells who touches it afterwards. It does not tell of writes through another name of a file, or through a mapping from before:
+no process of a call is left that could do that, but for children of the process that is kept at level `process`.
+"""
 
 import os
+from contextlib import suppress
 
+from .. import inotify
 from ..bundle.tree import parents_of
-from ..bundle.update import memory_of, recall, sweep
+from ..bundle.update import CACHE, memory_of, mounted_below, recall, sweep
 
-# <sys/inotify.h>
-IN_MODIFY, IN_ATTRIB, IN_CLOSE_WRITE, IN_MOVED_FROM, IN_MOVED_TO = 0x2, 0x4, 0x8, 0x40, 0x80
-IN_CREATE, IN_DELETE, IN_DELETE_SELF, IN_MOVE_SELF = 0x100, 0x200, 0x400, 0x800
-IN_ONLYDIR, IN_DONT_FOLLOW = 0x1000000, 0x2000000
-CHANGES = IN_MODIFY | IN_ATTRIB | IN_CLOSE_WRITE | IN_MOVED_FROM | IN_MOVED_TO | IN_CREATE | IN_DELETE | IN_DELETE_SELF | IN_MOVE_SELF
-BUFFER = 1 << 16
+CHANGES = (
+    inotify.MODIFIED | inotify.ATTRIBUTES | inotify.CLOSED | inotify.MOVED_FROM | inotify.MOVED_TO | inotify.CREATED | inotify.DELETED
+    | inotify.SELF_DELETED | inotify.SELF_MOVED | inotify.ONLY_FOLDERS | inotify.NO_LINKS
+)  # fmt: skip
 SWEEPS = 2  # the first one may itself change something
 
 
 def sweep_ahead(workspace):
     """Return a Swept of this workspace, None if there is nothing to keep or its directories can't be watched."""
-    if os.path.islink(workspace):
-        return None
     try:
-        swept = Swept(workspace)
-        return swept if swept.files is not None else None
-    except (AttributeError, ImportError, OSError):  # no inotify in the C library, no ctypes in this Python, or too many watches
+        known = recall(memory_of(workspace))
+        if not known or os.path.islink(workspace) or mounted_below(workspace):
+            return None
+        swept = Swept(workspace, known)
+    except Exception:  # this only saves time: the call finds what is wrong, and says so
         return None
+    return swept if swept.files is not None else None
 
 
 class Swept:
-    """What a sweep of a workspace has found. files are the paths of all its files, each as known says."""
+    """What a sweep of a workspace has found. files are the paths of all its files, each as known says; None if they are not sure."""
 
-    def __init__(self, workspace):
-        self.workspace, self.files = workspace, None
-        self.known = recall(memory_of(workspace))
-        if not self.known:
-            return
-        folders = parents_of(self.known)
-        self._watch = Watch()
-        for folder in folders:
-            self._watch.add(os.path.join(workspace, folder))
-        os.utime(workspace)
-        if not self._watch.has_seen_changes():
-            return  # this system does not tell
+    def __init__(self, workspace, known):
+        self.workspace, self.known, self.files = workspace, known, None
+        self._folders, self._places = parents_of(known), {}
+        self._events = inotify.Inotify()
+        try:
+            self._sweep()
+        finally:
+            if self.files is None:
+                self._events.close()
+
+    def _sweep(self):
+        seals = {path: mark for path, (_, mark, _) in self.known.items()}
         for _ in range(SWEEPS):
-            files = sweep(workspace, {path: mark for path, (_, mark, _) in self.known.items()}, folders)
-            if not self._watch.has_seen_changes():
-                self.files = files
+            self._watch()
+            os.utime(self.workspace)
+            if not self._changed():
+                return  # this system does not tell
+            files = sweep(self.workspace, seals, self._folders)
+            if not self._changed():
+                self.files, self._places = files, self._places_now()
                 return
 
-    def holds(self, workspace, paths):
-        """Report whether nobody has changed the workspace since, and a bundle with these paths has all that was known."""
-        return workspace == self.workspace and self.known.keys() <= set(paths) and not self._watch.has_seen_changes()
+    def _watch(self):
+        for folder in self._folders:
+            for path in (os.path.join(self.workspace, folder), os.path.join(self.workspace, folder, CACHE)):
+                with suppress(FileNotFoundError, NotADirectoryError):
+                    self._events.add(path, CHANGES)
 
+    def _places_now(self):
+        """Return which directories are there, so that another one in their place is noticed."""
+        places = {}
+        for folder in self._folders:
+            with suppress(OSError):
+                status = os.lstat(os.path.join(self.workspace, folder))
+                places[folder] = status.st_dev, status.st_ino
+        return places
 
-class Watch:
-    """Changes of what directories contain, as the system tells them: inotify(7)."""
-
-    def __init__(self):
-        import ctypes
-
-        self._errno, self._libc = ctypes.get_errno, ctypes.CDLL(None, use_errno=True)
-        self._events = open(self._checked(self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC)), "rb", buffering=0)
-
-    def add(self, folder):
-        """Watch a directory, unless there is none of this name."""
-        try:
-            self._checked(self._libc.inotify_add_watch(self._events.fileno(), os.fsencode(folder), CHANGES | IN_ONLYDIR | IN_DONT_FOLLOW))
-        except (FileNotFoundError, NotADirectoryError):
-            pass
-
-    def has_seen_changes(self):
+    def _changed(self):
         """Report whether something has changed since the last question."""
         changed = False
-        while self._events.read(BUFFER):
+        while self._events.read():
             changed = True
         return changed
 
-    def _checked(self, result):
-        if result < 0:
-            number = self._errno()
-            raise OSError(number, os.strerror(number))
-        return result
+    def forget(self):
+        """Free the memory: the call has begun, and may need it."""
+        self.known, self.files = {}, None
+
+    def holds(self, workspace, paths):
+        """Report, once, whether nobody has changed the workspace since, and a bundle with these paths has all that was known."""
+        try:
+            same = workspace == self.workspace and self.known.keys() <= set(paths) and self._places == self._places_now()
+            return same and not self._changed()
+        finally:
+            self._events.close()
