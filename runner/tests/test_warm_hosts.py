@@ -281,7 +281,7 @@ def f():
     def test_hosts_that_have_no_call_to_run_again_end(self):
         first = self.given("first", "def f(): return 1")
         both, port = self.again(first, "old")
-        self.assertEqual(self.attach(port, "first").follow()[1], 0)
+        self.assertEqual([self.attach(at, "first").follow()[1] for at in (port, *self.others)], [0, 0])
         both[1].send_signal(signal.SIGTERM)
         self.assertEqual([self.ended(process)[0] for process in both], [1, 0])
         both, _ = self.again(first, "new")
