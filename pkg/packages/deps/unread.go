@@ -187,8 +187,8 @@ func (r *reader) warnOverlooked() {
 	}
 }
 
-// warnLocks warns of locks beside the source, unless its requirements have hashes, as what was exported from a lock has.
-// It reports whether there are any.
+// warnLocks warns of locks beside the source, unless its requirements have hashes, or are exported from the lock. It
+// reports whether there are any.
 func (r *reader) warnLocks() bool {
 	w := &r.wanted
 	lines := slices.Concat(w.Requirements, w.Dropped)
@@ -204,7 +204,13 @@ func (r *reader) warnLocks() bool {
 		{pattern: "pylock*.toml", instead: "for its versions, add --requirements FILE"},
 		{pattern: "requirements.lock", instead: "for its versions, add --requirements FILE"}, // of Rye
 	}
-	return r.warnAll(w.Dir, locks, r.because(), isFile)
+	return r.warnAll(w.Dir, locks, r.because(), func(path string) bool {
+		if !isFile(path) {
+			return false
+		}
+		text, err := os.ReadFile(path)
+		return err != nil || !isExport(lines, text)
+	})
 }
 
 // because says why a file is not read beside the source.
