@@ -39,7 +39,7 @@ func help(c *cobra.Command, sections []Section, width int) string {
 
 func usage(c *cobra.Command, sections []Section, width int) string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "Usage:\n  %s\n", strings.Replace(c.UseLine(), c.CommandPath(), typedPath(c), 1))
+	fmt.Fprintf(&b, "Usage:\n  %s\n", c.UseLine())
 	if c.HasAvailableSubCommands() {
 		fmt.Fprintf(&b, "  %s COMMAND …\n\nCommands:\n", c.CommandPath())
 		for _, sub := range c.Commands() {

@@ -42,7 +42,8 @@ func commands() []command {
 		{name: "config", binary: poolBinary, word: "config", summary: "Print the settings in effect, and where each comes from"},
 		{name: "profile", binary: poolBinary, word: "profile", summary: "Manage profiles: named clusters that replace flags"},
 		{name: "build-image", binary: "kubectl-kinetic_run", word: "build-image", summary: "Build base images for jobs"},
-		{name: "version", binary: "kubectl-kinetic_jobs", word: "version", summary: "Print the versions of this plugin and of the cluster's components"},
+		{name: "version", usage: "version [--client] [-o json|yaml] [flags of kubectl, such as --context]", own: printVersion,
+			summary: "Print the versions of this plugin and of the cluster's components", details: versionDetails},
 		{name: "help", usage: "help [COMMAND]", own: printHelp, summary: "Print this list, or the help of a command"},
 		{name: "completion", usage: "completion [install [--dir DIR] [--dry-run]]", details: installDetails, own: printCompletion, summary: "Enable shell completion"},
 	}
@@ -78,6 +79,20 @@ func commandNames() []string {
 	}
 	return names
 }
+
+// versionDetails are the flags of version.
+const versionDetails = `
+For the cluster, print the versions of Kubernetes, LeaderWorkerSet and Kueue,
+and of the runners in the namespace. Each version of the plugin that starts jobs
+there adds its own runner. If the cluster does not answer within a second, print
+why, and exit with 0.
+
+Flags:
+  --client                 Print only the version of this plugin, and contact no cluster.
+  -o, --output FORMAT      Output FORMAT: json or yaml.
+  --context, --kubeconfig, -n, --cluster, --profile, ...
+                           Which cluster and namespace, as for other commands.
+`
 
 func printHelp(p Process, _ []string) (int, error) {
 	return exitOK, write(p.Stdout, overview())

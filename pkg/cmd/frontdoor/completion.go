@@ -20,10 +20,19 @@ const (
 	onlyDirectories = ":16\n" // complete the names of directories
 )
 
+// clientFlag is the flag of version for this program alone.
+const (
+	clientFlag  = "--client"
+	clientOffer = clientFlag + "\tOnly this plugin, without the cluster\n"
+)
+
 // ownWords are the words that may follow those of the front door's own commands, each with
 // its description.
 func ownWords() map[string]string {
 	return map[string]string{
+		"version":                  clientOffer + "-o\tOutput FORMAT: json or yaml\n",
+		"version --client":         "-o\tOutput FORMAT: json or yaml\n",
+		"version --client -o":      "json\nyaml\n",
 		"completion":               "install\tPut the file that kubectl needs in place\n",
 		"completion install":       "--dir\tA directory on PATH\n--dry-run\tOnly print what would be done\n",
 		"completion install --dir": "",
@@ -42,10 +51,27 @@ func (p Process) offers(words []string) string {
 	if len(words) < 2 {
 		return completions(words)
 	}
-	if c, _ := findCommand(words[0]); c.binary != "" {
+	c, _ := findCommand(words[0])
+	switch {
+	case c.binary != "":
 		return p.askSibling(c.binary, c.line(words[1:]))
+	case c.name == "version" && !slices.Contains(words[:len(words)-1], clientFlag):
+		return p.versionOffers(words)
 	}
 	return completions(words)
+}
+
+// versionOffers adds the front door's own words to those of the sibling, which knows the
+// flags that choose a cluster.
+func (p Process) versionOffers(words []string) string {
+	own := ""
+	switch word := words[len(words)-1]; {
+	case word == "" && len(words) == 2:
+		own = ownWords()["version"]
+	case strings.HasPrefix(word, "-"):
+		own = matching(clientOffer, word)
+	}
+	return own + p.askSibling(clusterBinary, words)
 }
 
 // askSibling returns the answer of a binary for the words after its name.

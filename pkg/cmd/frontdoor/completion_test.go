@@ -23,6 +23,9 @@ func TestCompletesCommands(t *testing.T) {
 		"what help takes":                  {[]string{"help", "j"}, jobs + ":4\n"},
 		"nothing after help of a command":  {[]string{"help", "jobs", "status", ""}, ":4\n"},
 		"nothing after an unknown command": {[]string{"rnu", ""}, ":4\n"},
+		"the flag of version --client":     {[]string{"version", "--client", ""}, "-o\tOutput FORMAT: json or yaml\n:4\n"},
+		"the format of version --client":   {[]string{"version", "--client", "-o", "j"}, "json\n:4\n"},
+		"nothing after that":               {[]string{"version", "--client", "-o", "json", ""}, ":4\n"},
 		"a command of jobs after help":     {[]string{"help", "jobs", "stat"}, "status\n:4\n"},
 		"nothing after help of run":        {[]string{"help", "run", ""}, ":4\n"},
 		"what completion takes":            {[]string{"completion", ""}, "install\tPut the file that kubectl needs in place\n:4\n"},
@@ -40,29 +43,45 @@ func TestCompletesCommands(t *testing.T) {
 }
 
 func TestCompletesWithTheSibling(t *testing.T) {
+	const client = "--client\tOnly this plugin, without the cluster\n"
 	for name, tt := range map[string]struct {
 		argv, want []string
+		before     string // the answer of the sibling
 	}{
+		"the first flag of version": {
+			[]string{"kubectl_complete-kinetic", "version", ""},
+			[]string{"kubectl-kinetic_jobs", "__complete", "version", ""},
+			client + "-o\tOutput FORMAT: json or yaml\n",
+		},
+		"a flag of version": {
+			[]string{"kubectl_complete-kinetic", "version", "-n", "ml", "--c"},
+			[]string{"kubectl-kinetic_jobs", "__complete", "version", "-n", "ml", "--c"},
+			client,
+		},
+		"the value of such a flag": {
+			[]string{"kubectl_complete-kinetic", "version", "--context", ""},
+			[]string{"kubectl-kinetic_jobs", "__complete", "version", "--context", ""},
+			"",
+		},
 		"a command": {
 			[]string{"/b/kubectl_complete-kinetic", "jobs", "ta"},
 			[]string{"kubectl-kinetic_jobs", "__complete", "ta"},
-		},
-		"version": {
-			[]string{"kubectl_complete-kinetic", "version", "-n", "ml", "--c"},
-			[]string{"kubectl-kinetic_jobs", "__complete", "version", "-n", "ml", "--c"},
+			"",
 		},
 		"a second command of a program": {
 			[]string{"kubectl_complete-kinetic", "build-image", "--ca"},
 			[]string{"kubectl-kinetic_run", "__complete", "build-image", "--ca"},
+			"",
 		},
 		"after a flag": {
 			[]string{"kubectl_complete-kinetic.exe", "run", "-a", "tpu", ""},
 			[]string{"kubectl-kinetic_run", "__complete", "-a", "tpu", ""},
+			"",
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			got := answer(t, tt.argv...)
-			if diff := cmp.Diff(outcome{Stdout: siblingSaid, Asked: tt.want}, got); diff != "" {
+			if diff := cmp.Diff(outcome{Stdout: tt.before + siblingSaid, Asked: tt.want}, got); diff != "" {
 				t.Errorf("(-want +got):\n%s", diff)
 			}
 		})

@@ -6,10 +6,6 @@ import (
 	"io/fs"
 	"os/exec"
 	"path/filepath"
-	"slices"
-	"strings"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/version"
 )
 
 func (p Process) handOver(binary string, args []string) (int, error) {
@@ -22,28 +18,6 @@ func (p Process) handOver(binary string, args []string) (int, error) {
 		return 0, fmt.Errorf("starting %s: %w; %s", path, err, fix)
 	}
 	return code, nil
-}
-
-// printVersion prints what a sibling says, and without one this program's version, unless a program reads it. The sibling has no terminal: a program
-// that gets credentials would ask there, and go on asking when the sibling has given up.
-func (p Process) printVersion(c command, args []string) (int, error) {
-	path, err := p.find(c.binary)
-	if err == nil {
-		var said Answer
-		said, err = p.Output(path, c.line(slices.Concat([]string{"--front-door=" + version.String()}, args)))
-		if err == nil {
-			_, _ = p.Stderr.Write([]byte(said.Stderr))
-			return said.Code, write(p.Stdout, said.Stdout)
-		}
-		if errors.Is(err, errInterrupted) {
-			return 0, err
-		}
-		err = fmt.Errorf("starting %s: %w; %s", path, err, fix)
-	}
-	if !slices.ContainsFunc(args, func(arg string) bool { return strings.HasPrefix(arg, "-o") || strings.HasPrefix(arg, "--output") }) {
-		_ = write(p.Stdout, product+" "+version.Read().Line()+"\n") // the error matters more
-	}
-	return 0, err
 }
 
 // fix says what to do about an installation with a missing or broken part.

@@ -7,8 +7,6 @@ import (
 	"path/filepath"
 	"strings"
 	"testing"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/internal/version"
 )
 
 func TestFindsTheSiblingBeforePath(t *testing.T) {
@@ -32,22 +30,6 @@ func TestReportsAMissingSibling(t *testing.T) {
 	want := "error: kubectl-kinetic_jobs is missing: it is neither in " + folder + " nor on PATH; " + fix + "\n"
 	if got.Code != 1 || got.Stdout != "" || got.Stderr != want {
 		t.Errorf("got %+v, want exit code 1 and %q", got, want)
-	}
-}
-
-// Of a broken installation, version tells what it can.
-func TestVersionWithoutTheSibling(t *testing.T) {
-	t.Setenv("PATH", t.TempDir())
-	line := "kubectl kinetic " + version.Read().Line() + "\n"
-	for words, want := range map[string]outcome{
-		"version":         {Code: 1, Stdout: line},
-		"version -o json": {Code: 1},
-		"--version":       {Stdout: line},
-	} {
-		got := answerIn(t.TempDir(), append([]string{"kubectl-kinetic"}, strings.Fields(words)...)...)
-		if got.Code != want.Code || got.Stdout != want.Stdout || strings.Contains(got.Stderr, "kubectl-kinetic_jobs is missing") != (want.Code == 1) {
-			t.Errorf("%s: got %+v, want %+v", words, got, want)
-		}
 	}
 }
 

@@ -45,7 +45,7 @@ func TestOutput(t *testing.T) {
 // A signal reaches only this process: the other is in another session. It ends, too.
 func TestVersionInterrupted(t *testing.T) {
 	folder := t.TempDir()
-	script(t, filepath.Join(folder, "kubectl-kinetic_jobs"), "kill -TERM $PPID\nexec sleep 600\n")
+	script(t, filepath.Join(folder, clusterBinary), "kill -TERM $PPID\nexec sleep 600\n")
 	var stdout, stderr bytes.Buffer
 	p := Process{Args: []string{"kubectl-kinetic", "version"}, Executable: filepath.Join(folder, "kubectl-kinetic"), Output: output,
 		Stdout: &stdout, Stderr: &stderr}

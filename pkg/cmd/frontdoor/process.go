@@ -78,11 +78,8 @@ func (p Process) answer() (int, error) {
 	if name == version.Word {
 		return exitOK, write(p.Stdout, version.String()+"\n")
 	}
-	if name == "--version" && len(rest) == 0 { // which asks nobody, like that of other programs
-		return exitOK, write(p.Stdout, product+" "+version.Read().Line()+"\n")
-	}
-	if name == "--version" {
-		name, rest = "version", slices.Concat([]string{"--client"}, rest)
+	if name == "--version" { // which asks no cluster, like that of other programs
+		name, rest = "version", slices.Concat([]string{clientFlag}, rest)
 	}
 	if strings.HasPrefix(name, "-") {
 		return 0, flagsFirst(args)
@@ -93,9 +90,6 @@ func (p Process) answer() (int, error) {
 	c, ok := findCommand(name)
 	if !ok {
 		return 0, unknownCommand(name)
-	}
-	if name == "version" && !slices.ContainsFunc(rest, isHelp) {
-		return p.printVersion(c, rest)
 	}
 	if c.binary != "" {
 		return p.handOver(c.binary, c.line(rest))

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"runtime"
 	"time"
 
 	"github.com/spf13/cobra"
@@ -25,30 +24,20 @@ import (
 const versionTimeout = time.Second
 
 type versionFlags struct {
-	client            bool
 	output, frontDoor string
 }
 
-const versionLong = `Print the versions of this plugin and of the cluster's components.
-
-For the cluster, print the versions of Kubernetes, LeaderWorkerSet and Kueue,
-and of the runners in the namespace. Each version of the plugin that starts jobs
-there adds its own runner. If the cluster does not answer within a second, print
-why, and exit with 0.`
-
-// newVersionCommand returns the command version, which the front door runs. Help does not list it, because users type it
-// without jobs.
+// newVersionCommand returns the part of version about the cluster: the front door prints the part about the client, and runs
+// this one as jobs version. Help does not list it, because users type it without jobs.
 func newVersionCommand(streams genericiooptions.IOStreams) *cobra.Command {
 	f, connection := &versionFlags{}, connect.NewFlags()
 	own := cli.NewSection("Flags")
-	own.Flags.BoolVar(&f.client, "client", false, "Print only the version of this plugin, and contact no cluster.")
 	own.FormatVar(&f.output, "Output `FORMAT`: json or yaml.", cli.Formats()...)
 	own.Flags.StringVar(&f.frontDoor, "front-door", "", "`VERSION` of the front door, which runs this.")
 	_ = own.Flags.MarkHidden("front-door") // fails if there is no such flag
 	c := &cobra.Command{
 		Use:               "version",
-		Short:             "Print the versions of this plugin and of the cluster's components",
-		Long:              versionLong,
+		Short:             "Show component versions in the cluster",
 		Hidden:            true,
 		Annotations:       map[string]string{cli.PathAnnotation: "kubectl kinetic version"},
 		Args:              noArguments,
@@ -73,28 +62,14 @@ func (f *versionFlags) toOptions(streams genericiooptions.IOStreams, connection 
 		fmt.Fprintf(streams.ErrOut, "warning: kubectl-kinetic_jobs is %s, and kubectl-kinetic is %s: "+
 			"the plugin's binaries must be in one directory: reinstall it\n", ours, f.frontDoor)
 	}
-	return &versionOptions{streams.Out, connection, f.client, f.output, versionTimeout}
+	return &versionOptions{streams.Out, connection, f.output, versionTimeout}
 }
 
 type versionOptions struct {
 	out        io.Writer
 	connection *connect.Flags
-	client     bool // alone
 	output     string
 	within     time.Duration
-}
-
-// clientVersion is what `version -o json` prints about this program.
-type clientVersion struct {
-	Version    string `json:"version"`
-	Commit     string `json:"commit,omitempty"`
-	CommitTime string `json:"commitTime,omitempty"`
-	// Modified means that the source had changes that are not in the commit.
-	Modified bool `json:"modified,omitempty"`
-	// Development means that it is no release.
-	Development bool   `json:"development"`
-	GoVersion   string `json:"goVersion"`
-	Platform    string `json:"platform"`
 }
 
 type clusterVersions struct {
@@ -104,26 +79,14 @@ type clusterVersions struct {
 }
 
 func (o *versionOptions) run(ctx context.Context) error {
-	info := version.Read()
-	var all struct {
-		Client  clientVersion    `json:"client"`
-		Cluster *clusterVersions `json:"cluster,omitempty"`
-	}
-	all.Client = clientVersion{info.Version, info.Commit, info.Time, info.Modified, !version.IsRelease(info.Version),
-		runtime.Version(), runtime.GOOS + "/" + runtime.GOARCH}
-	if !o.client {
-		all.Cluster = new(o.read(ctx))
-	}
+	c := o.read(ctx)
 	if ctx.Err() != nil {
 		return ctx.Err()
 	}
 	if o.output != "" {
-		return cli.Write(o.out, o.output, all)
+		return cli.Write(o.out, o.output, c)
 	}
-	if _, err := fmt.Fprintln(o.out, "kubectl kinetic", info.Line()); o.client || err != nil {
-		return err
-	}
-	return all.Cluster.print(o.out)
+	return c.print(o.out)
 }
 
 // read asks the cluster. If there is none, or it does not answer, the result says so.

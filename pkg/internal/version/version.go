@@ -2,11 +2,8 @@
 package version
 
 import (
-	"fmt"
 	"regexp"
-	"runtime"
 	"runtime/debug"
-	"strings"
 )
 
 // These are set by the linker for a release, which is built without the state of the
@@ -71,23 +68,6 @@ func fromBuildInfo(info *debug.BuildInfo) string {
 		}
 	}
 	return "devel"
-}
-
-// Line describes the binary for people: "v1.2.3 (commit 0123456789ab, linux/amd64, go1.26.1)".
-func (i Info) Line() string {
-	var about []string
-	if !IsRelease(i.Version) {
-		about = append(about, "development build")
-	}
-	const enough = 12
-	if len(i.Commit) >= enough {
-		commit := "commit " + i.Commit[:enough]
-		if i.Modified {
-			commit += " with changes"
-		}
-		about = append(about, commit)
-	}
-	return fmt.Sprintf("%s (%s)", i.Version, strings.Join(append(about, runtime.GOOS+"/"+runtime.GOARCH, runtime.Version()), ", "))
 }
 
 // IsRelease reports whether a version is that of a release or release candidate, not of a

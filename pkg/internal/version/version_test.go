@@ -1,7 +1,6 @@
 package version
 
 import (
-	"runtime"
 	"runtime/debug"
 	"testing"
 )
@@ -52,21 +51,6 @@ func TestRead(t *testing.T) {
 				t.Errorf("got %+v, want %+v", got, tt.want)
 			}
 		})
-	}
-}
-
-func TestLine(t *testing.T) {
-	const commit = "7fd66dd8a1b2c3d4e5f60718293a4b5c6d7e8f90"
-	of := runtime.GOOS + "/" + runtime.GOARCH + ", " + runtime.Version() + ")"
-	for want, i := range map[string]Info{
-		"v0.1.0 (commit 7fd66dd8a1b2, " + of:                                                  {Version: "v0.1.0", Commit: commit},
-		"v0.1.0-5-g7fd66dd-dirty (development build, commit 7fd66dd8a1b2 with changes, " + of: {Version: "v0.1.0-5-g7fd66dd-dirty", Commit: commit, Modified: true},
-		"v0.1.0 (" + of:                   {Version: "v0.1.0"},
-		"devel (development build, " + of: {Version: "devel"},
-	} {
-		if got := i.Line(); got != want {
-			t.Errorf("got %q, want %q", got, want)
-		}
 	}
 }
 
