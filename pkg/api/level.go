@@ -5,7 +5,7 @@ type ListLevel int
 
 // The levels, from the least to read to the most.
 const (
-	// ListNames is which jobs exist, what they are, and which state those have that are known to have ended.
+	// ListNames is which jobs exist, and what they are.
 	ListNames ListLevel = iota
 	// ListStates is also the state of each job.
 	ListStates

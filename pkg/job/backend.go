@@ -27,6 +27,11 @@ type Lister interface {
 	// List describes all jobs, in any order. With an error it returns the jobs that it could
 	// read. Store is empty if the workload doesn't name it.
 	List(ctx context.Context, level api.ListLevel) ([]api.JobSummary, error)
+	// Pick describes the jobs that choose picks, as List does with states, at least the first. choose gets all
+	// jobs with only what is cheap to read: the ID, the age and, where the backend knows it
+	// without reading the job, the state of those that have ended. Pick returns other jobs, and with an error
+	// maybe all, as choose got them.
+	Pick(ctx context.Context, choose func(all []api.JobSummary) []api.JobSummary) ([]api.JobSummary, error)
 	// WatchList calls seen with all jobs, then with those that may have changed, until ctx is
 	// done, seen fails, or jobs can't be read. A job whose workload is gone is NotFound.
 	WatchList(ctx context.Context, level api.ListLevel, seen func([]api.JobSummary) error) error

@@ -14,6 +14,10 @@ import (
 // steps is a backend whose job goes through some states.
 type steps []api.Status
 
+func (steps) Pick(context.Context, func([]api.JobSummary) []api.JobSummary) ([]api.JobSummary, error) {
+	return nil, nil
+}
+
 func (s steps) Status(context.Context, api.Handle) (api.WorkloadStatus, error) {
 	if len(s) == 0 {
 		return api.WorkloadStatus{Status: api.Status{State: api.NotFound}}, nil
@@ -79,6 +83,11 @@ type lister struct {
 
 func (l lister) List(ctx context.Context, level api.ListLevel) ([]api.JobSummary, error) {
 	return l.list(ctx, level)
+}
+
+func (l lister) Pick(ctx context.Context, choose func([]api.JobSummary) []api.JobSummary) ([]api.JobSummary, error) {
+	all, err := l.list(ctx, api.ListStates)
+	return choose(all), err
 }
 
 func (l lister) WatchList(ctx context.Context, level api.ListLevel, seen func([]api.JobSummary) error) error {

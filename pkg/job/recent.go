@@ -37,10 +37,11 @@ const (
 )
 
 // Recent returns the newest jobs that b chooses: those with a workload or, if there is none, those
-// that are only in the store. It leaves out what it can't read.
+// that are only in the store. It reads little more than what it returns, and leaves out what
+// it can't read.
 func (reg Registry) Recent(ctx context.Context, b Beginning) []api.JobSummary {
-	found, unread := reg.Backend.List(ctx, api.ListNames)
-	found = b.newest(found, maxRecent)
+	found, unread := reg.Backend.Pick(ctx, func(all []api.JobSummary) []api.JobSummary { return b.newest(all, maxRecent) })
+	found = b.newest(found, maxRecent) // without what turned out not to be wanted
 	if len(found) > 0 || b.Unended {
 		return found
 	}

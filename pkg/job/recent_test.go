@@ -13,30 +13,30 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
-// listed is a Backend that only implements List, of names.
-type listed struct {
+// picks is a Backend that only implements Pick. It sets the functions of its jobs after choose
+// has returned.
+type picks struct {
 	Backend
 	jobs   []api.JobSummary
 	unread error
 }
 
-func (l listed) List(_ context.Context, level api.ListLevel) ([]api.JobSummary, error) {
-	if level != api.ListNames {
-		return nil, errors.New("it reads more than names")
+func (p picks) Pick(_ context.Context, choose func([]api.JobSummary) []api.JobSummary) ([]api.JobSummary, error) {
+	picked := choose(p.jobs)
+	for i := range picked {
+		picked[i].Function = "f"
 	}
-	return l.jobs, l.unread
+	return picked, p.unread
 }
 
 func TestRecent(t *testing.T) {
-	of := func(id string, state api.State) api.JobSummary {
-		return api.JobSummary{ID: id, State: state, Function: "f"}
-	}
+	of := func(id string, state api.State) api.JobSummary { return api.JobSummary{ID: id, State: state} }
 	live := []api.JobSummary{
 		of("cpu-a-20260101-000000-aaaaaaa", api.Succeeded), of("l4-b-20260103-000000-bbbbbbb", ""), of("cpu-c-20260102-000000-ccccccc", api.Running),
 	}
 	maps := []api.JobSummary{
-		{ID: "cpu-d-20260101-000000-ddddddd", State: api.Running, Map: true, Function: "f"}, {ID: "cpu-e-20260101-000001-eeeeeee", State: api.Failed, Map: true, Function: "f"},
-		{ID: "cpu-f-20260101-000002-fffffff", Map: true, Function: "f"}, // it has not ended
+		{ID: "cpu-d-20260101-000000-ddddddd", State: api.Running, Map: true}, {ID: "cpu-e-20260101-000001-eeeeeee", State: api.Failed, Map: true},
+		{ID: "cpu-f-20260101-000002-fffffff", Map: true}, // its state is not known before it is read
 	}
 	const handle = `{"version":1,"job_id":%q,"backend":"gke","namespace":"ml","func_name":"g","created_at":"2026-01-01T00:00:00Z","hosts":1}`
 	stored := map[string]string{"blobs/sha256/x": "x", "broken-1/handle.json": "{"}
@@ -61,7 +61,7 @@ func TestRecent(t *testing.T) {
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			registry := Registry{Store: storeWith(t, stored), Backend: listed{jobs: slices.Concat(live, maps), unread: tt.unread}, Namespace: "ml", Kind: api.BackendGKE}
+			registry := Registry{Store: storeWith(t, stored), Backend: picks{jobs: slices.Concat(live, maps), unread: tt.unread}, Namespace: "ml", Kind: api.BackendGKE}
 			var got []string
 			for _, e := range registry.Recent(t.Context(), tt.chosen) {
 				id, _, _ := strings.Cut(e.ID, "-2026")
@@ -74,6 +74,24 @@ func TestRecent(t *testing.T) {
 	}
 }
 
+// unstated is a Backend that only implements Pick. It knows the states only of what it has read.
+type unstated struct {
+	Backend
+	jobs []api.JobSummary
+}
+
+func (u unstated) Pick(_ context.Context, choose func([]api.JobSummary) []api.JobSummary) ([]api.JobSummary, error) {
+	all, states := make([]api.JobSummary, len(u.jobs)), map[string]api.State{}
+	for i, e := range u.jobs {
+		all[i].ID, states[e.ID] = e.ID, e.State
+	}
+	picked := choose(all)
+	for i, e := range picked {
+		picked[i].State = states[e.ID]
+	}
+	return picked, nil
+}
+
 func TestRecentAmongManyThatHaveEnded(t *testing.T) {
 	const oldest = "a-train-20250101-000000-aaaaaaa"
 	tests := map[string]struct {
@@ -81,14 +99,15 @@ func TestRecentAmongManyThatHaveEnded(t *testing.T) {
 		want           int
 		wantOldest     bool
 	}{
-		"few":                   {48, 0, 1, true},
-		"a few of each":         {30, 30, 31, true},
-		"as many that run":      {0, maxRecent, maxRecent, false},
-		"more than are offered": {maxRecent, 0, 1, true},
+		"few":                             {48, 0, 1, true},
+		"a few of each":                   {30, 30, 31, true},
+		"as many that run":                {0, maxRecent, maxRecent, false},
+		"more than are read altogether":   {maxRecent, 0, 0, false},
+		"the last of those that are read": {maxRecent - 1, 0, 1, true},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {
-			backend := listed{jobs: []api.JobSummary{{ID: oldest, State: api.Running}}}
+			backend := unstated{jobs: []api.JobSummary{{ID: oldest, State: api.Running}}}
 			for i := range tt.running + tt.ended {
 				state := api.Running
 				if i >= tt.running {

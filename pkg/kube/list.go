@@ -62,10 +62,6 @@ func (c *Cluster) summaries(ctx context.Context, known *cache, keys []key, level
 			now = c.status(ctx, s)
 		case level >= api.ListStates:
 			now = s.State(s.list())
-		default: // without pods, how it ended is not known
-			if state := s.State(s.list()).State; state.Ended() {
-				now.State = state
-			}
 		}
 		summaries = append(summaries, joblist.Summary(s.Workload, s.list(), now))
 	}

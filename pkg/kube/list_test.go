@@ -108,8 +108,6 @@ func TestList(t *testing.T) {
 	ours.Capacity, ours.Workload.Labels[api.LabelCapacity] = api.CapacitySpot, "spot"
 	python.Workload.ByPythonTool = true
 	names := []api.JobSummary{others, python, ours, group}
-	names[0].State, names[0].Status.State = api.Succeeded, api.Succeeded
-	names[3].State, names[3].Status.State = api.Failed, api.Failed
 
 	ours.Status, ours.Pods = api.Status{State: api.Pending, Attempt: 1}, []string{"kinetic-l4-train-20260417-153012-abc1234-x7x7x"}
 	others.Status = api.Status{State: api.Succeeded, Reason: api.Completed, Finished: at("15:32:00")}

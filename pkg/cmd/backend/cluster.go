@@ -109,6 +109,10 @@ func (n unavailable) List(context.Context, api.ListLevel) ([]api.JobSummary, err
 	return nil, n.why
 }
 
+func (n unavailable) Pick(context.Context, func([]api.JobSummary) []api.JobSummary) ([]api.JobSummary, error) {
+	return nil, n.why
+}
+
 func (n unavailable) WatchList(context.Context, api.ListLevel, func([]api.JobSummary) error) error {
 	return n.why
 }

@@ -14,7 +14,7 @@ import (
 )
 
 // CompleteIDs completes a word with the IDs of the jobs of some registries that b chooses, with
-// each job's function, age and, if it has ended, state. It skips registries that it can't reach.
+// each job's function, state and age. It skips registries that it can't reach.
 func CompleteIDs(ctx context.Context, b job.Beginning, registries ...func() (job.Registry, error)) []string {
 	found := make([][]api.JobSummary, len(registries))
 	parallel.Each(len(registries), registries, func(i int, open func() (job.Registry, error)) {

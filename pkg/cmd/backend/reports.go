@@ -46,6 +46,11 @@ func (r resultRecorder) List(ctx context.Context, level api.ListLevel) ([]api.Jo
 	return r.inThisCluster(jobs), err
 }
 
+func (r resultRecorder) Pick(ctx context.Context, choose func([]api.JobSummary) []api.JobSummary) ([]api.JobSummary, error) {
+	jobs, err := r.Backend.Pick(ctx, choose)
+	return r.inThisCluster(jobs), err
+}
+
 func (r resultRecorder) WatchList(ctx context.Context, level api.ListLevel, seen func([]api.JobSummary) error) error {
 	return r.Backend.WatchList(ctx, level, func(jobs []api.JobSummary) error { return seen(r.inThisCluster(jobs)) })
 }

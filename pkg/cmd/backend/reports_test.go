@@ -2,6 +2,7 @@ package backend
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -64,6 +65,11 @@ func (w waiting) List(ctx context.Context, _ api.ListLevel) ([]api.JobSummary, e
 	return []api.JobSummary{{ID: "a1", Status: s.Status}}, err
 }
 
+func (w waiting) Pick(ctx context.Context, choose func([]api.JobSummary) []api.JobSummary) ([]api.JobSummary, error) {
+	jobs, err := w.List(ctx, 0)
+	return choose(jobs), err
+}
+
 func (w waiting) WatchList(ctx context.Context, level api.ListLevel, seen func([]api.JobSummary) error) error {
 	jobs, _ := w.List(ctx, level)
 	return seen(jobs)
@@ -79,6 +85,7 @@ func TestNextNamesTheContext(t *testing.T) {
 	got["watch"] = s.Next
 	for name, read := range map[string]func() ([]api.JobSummary, error){
 		"list": func() ([]api.JobSummary, error) { return r.List(t.Context(), 0) },
+		"pick": func() ([]api.JobSummary, error) { return r.Pick(t.Context(), slices.Clone[[]api.JobSummary]) },
 		"watch list": func() ([]api.JobSummary, error) {
 			var all []api.JobSummary
 			err := r.WatchList(t.Context(), 0, func(jobs []api.JobSummary) error { all = jobs; return nil })

@@ -34,6 +34,11 @@ func (b Backend) List(context.Context, api.ListLevel) ([]api.JobSummary, error) 
 	return b.Jobs, b.Unread
 }
 
+// Pick implements job.Backend.
+func (b Backend) Pick(_ context.Context, choose func([]api.JobSummary) []api.JobSummary) ([]api.JobSummary, error) {
+	return choose(b.Jobs), b.Unread
+}
+
 // WatchList implements job.Backend.
 func (b Backend) WatchList(_ context.Context, _ api.ListLevel, seen func([]api.JobSummary) error) error {
 	return seen(b.Jobs)

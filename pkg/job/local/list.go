@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 // List describes all jobs of this machine, newest first. Jobs that cannot be read don't
@@ -16,6 +17,26 @@ func (m *Machine) List(ctx context.Context, _ api.ListLevel) ([]api.JobSummary, 
 		jobs = append(jobs, summaryOf(r))
 	}
 	return jobs, err
+}
+
+// Pick describes the jobs that choose picks, and reads only those: choose gets their IDs, and ages
+// where IDs don't tell, but no states: each takes several files to read.
+func (m *Machine) Pick(ctx context.Context, choose func([]api.JobSummary) []api.JobSummary) ([]api.JobSummary, error) {
+	entries, err := m.folders()
+	all := make([]api.JobSummary, len(entries))
+	for i, e := range entries {
+		all[i].ID = e.Name()
+		if info, err := e.Info(); store.TimeOf(e.Name()).IsZero() && err == nil {
+			all[i].Created = info.ModTime()
+		}
+	}
+	var picked []api.JobSummary
+	for _, e := range choose(all) {
+		if r, err := m.get(ctx, e.ID); err == nil {
+			picked = append(picked, summaryOf(r))
+		}
+	}
+	return picked, err
 }
 
 func summaryOf(r Record) api.JobSummary {

@@ -51,6 +51,31 @@ func TestWatchListContinuesAfterAnUnreadableRecord(t *testing.T) {
 	}
 }
 
+// Pick reads only the records of the picked jobs.
+func TestPick(t *testing.T) {
+	dir := t.TempDir()
+	for id, text := range map[string]string{
+		"a-20260101-000000-aaaaaaa": "not JSON",
+		"good-1":                    `{"version":1,"job_id":"good-1","func_name":"f","store":"file://` + dir + `","created_at":"2026-01-01T00:00:00Z","process":{"machine":"another"}}`,
+	} {
+		if err := errors.Join(os.MkdirAll(filepath.Join(dir, id), 0o700), os.WriteFile(filepath.Join(dir, id, "workload.json"), []byte(text), 0o600)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	m := New(Config{StateDir: dir, OpenStore: store.OpenFile})
+	var all []api.JobSummary
+	got, err := m.Pick(t.Context(), func(given []api.JobSummary) []api.JobSummary {
+		all = given
+		return given[1:]
+	})
+	if err != nil || len(got) != 1 || got[0].ID != "good-1" || got[0].Function != "f" || got[0].State == "" {
+		t.Errorf("picked %v, %v", got, err)
+	}
+	if len(all) != 2 || all[0].ID != "a-20260101-000000-aaaaaaa" || !all[0].Created.IsZero() || all[1].Created.IsZero() || all[1].State != "" {
+		t.Errorf("chose among %v", all)
+	}
+}
+
 // A job whose record can't be read is not taken for gone: every request about it fails, and
 // nothing of it is removed.
 func TestAJobWhoseRecordCannotBeRead(t *testing.T) {

@@ -120,17 +120,6 @@ func TestList(t *testing.T) {
 	}
 }
 
-// A list of names doesn't know what a host is doing. A call that has no end has not failed, then.
-func TestListOfNames(t *testing.T) {
-	host := api.JobSummary{ID: hostID, Workload: api.WorkloadFacts{Labels: map[string]string{api.LabelWarm: "key"}}}
-	b, s, h := backend(t, jobtest.Backend{Jobs: []api.JobSummary{host}})
-	b.Backend = withStore{b.Backend.(jobtest.Backend), s.URL()}
-	jobs, err := b.List(t.Context(), api.ListNames)
-	if err != nil || len(jobs) != 1 || jobs[0].ID != h.JobID || jobs[0].State != "" {
-		t.Errorf("got %v, %v; want %s in an unknown state", jobs, err, h.JobID)
-	}
-}
-
 // withStore is a backend whose jobs name their store.
 type withStore struct {
 	jobtest.Backend

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -20,6 +21,22 @@ func (b Backend) List(ctx context.Context, level api.ListLevel) ([]api.JobSummar
 	found, unread := b.withCalls(ctx, found)
 	return found, errors.Join(err, unread)
 }
+
+// Pick implements job.Backend.
+func (b Backend) Pick(ctx context.Context, choose func([]api.JobSummary) []api.JobSummary) ([]api.JobSummary, error) {
+	hosts := false
+	picked, err := b.Backend.Pick(ctx, func(all []api.JobSummary) []api.JobSummary {
+		hosts = slices.ContainsFunc(all, func(e api.JobSummary) bool { return mayBeHost(e.ID) })
+		return choose(all)
+	})
+	if err != nil || !hosts {
+		return picked, err
+	}
+	all, err := b.List(ctx, api.ListStates)
+	return choose(all), err
+}
+
+func mayBeHost(id string) bool { return strings.HasSuffix(store.WithoutTime(id), "-"+api.WarmName) }
 
 // WatchList implements job.Backend. No object of the cluster changes when a call begins or ends, so the store of each host is
 // asked now and then.
@@ -190,7 +207,7 @@ func (b Backend) describe(ctx context.Context, s store.Store, host api.JobSummar
 		return gone(id, host.Namespace), nil
 	}
 	now, ended, err := b.ended(ctx, h)
-	if err == nil && !ended && host.Status.State != "" { // else only names are listed
+	if err == nil && !ended {
 		now, err = b.ofCall(ctx, h, api.WorkloadStatus{Status: host.Status})
 	}
 	if err != nil {
