@@ -1,10 +1,6 @@
 package accelerator
 
-import (
-	"slices"
-
-	"github.com/kubectl-kinetic/kinetic/pkg/api"
-)
+import "slices"
 
 // Network is what the accelerators of several hosts talk over, beside the network that every host has.
 // GKE sets it up for a node pool that asks for it.
@@ -18,14 +14,6 @@ const (
 	TCPX      Network = "tcpx"  // GPUDirect-TCPX
 	NICs      Network = "nics"  // more network cards, of TPUs
 )
-
-// networks returns those that a kind of accelerator can have.
-func networks(kind api.AcceleratorKind) []Network {
-	if kind == api.TPU {
-		return []Network{NICs}
-	}
-	return []Network{RDMA, TCPXO, TCPX}
-}
 
 // NetworkOf returns the network that machines of a type can have, NoNetwork for a type that has none or that the
 // catalogue doesn't list.

@@ -9,6 +9,8 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
+var networks = map[api.AcceleratorKind][]Network{api.TPU: {NICs}, api.GPU: {RDMA, TCPXO, TCPX}}
+
 // TestTables: the program does not check its own tables.
 func TestTables(t *testing.T) {
 	columns := regexp.MustCompile(`^\S+ (gpu|tpu) \S+ \S+ \S+ (amd64|arm64) [1-9]\d* [1-9]\d* (-|[1-9]\d*) ` + // to cubes
@@ -31,7 +33,7 @@ func TestTables(t *testing.T) {
 			}
 			names[name] = m.name
 		}
-		if m.vcpu.least > m.vcpu.most || m.gib.least > m.gib.most || m.network != "" && !slices.Contains(networks(m.kind), m.network) {
+		if m.vcpu.least > m.vcpu.most || m.gib.least > m.gib.most || m.network != "" && !slices.Contains(networks[m.kind], m.network) {
 			t.Errorf("%s has processors %v, memory %v, network %q", m.name, m.vcpu, m.gib, m.network)
 		}
 		if (m.price != nil || m.spotPrice != nil) && (m.region == "" || m.asOf == "") {

@@ -29,7 +29,7 @@ type Profile struct {
 	Defaults
 }
 
-// Defaults are what a profile says in place of flags, "" for nothing. keras-kinetic ignores them.
+// Defaults are a profile's values for flags that are not given, "" for none. keras-kinetic ignores them.
 type Defaults struct {
 	ImageRepo      string `json:"image_repo"`
 	BaseImage      string `json:"base_image"`

@@ -21,7 +21,7 @@ class Inotify:
         self._fd = self._checked(self._libc.inotify_init1(os.O_NONBLOCK | os.O_CLOEXEC))
 
     def close(self):
-        """Stop to watch."""
+        """Stop watching."""
         if self._fd >= 0:
             os.close(self._fd)
             self._fd = -1

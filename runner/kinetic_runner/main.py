@@ -17,7 +17,7 @@ def main(argv, early_signals=(), child=None, swept=None):
     """Run one attempt; return the exit code.
 
     early_signals are those that arrived before this call. child is an interpreter that waits for a function, or None.
-    swept is what warm/swept.py knows of the workspace, or None.
+    swept is a Swept of warm/swept.py, or None.
     """
     if "--help" in argv:
         print(usage())

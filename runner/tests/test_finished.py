@@ -230,6 +230,9 @@ class Map(Faults, MapCase):
             self.changed = self.change(step, fault)
             ran = self.chunk(self.source(), [1, 2, 3], *FLAGS)
             self.assertTrue(os.path.exists(self.mark), "the step is none")
+            if ran.code == 124:  # the clock jumped at the end of the first input, before the end of the others
+                self.assertEqual((step, fault), ("maps.MapAttempt.end_input", "deadline"), ran.out + ran.err)
+                return self.assertEqual(set(self.values(3)), {7, None})
             most = 3
             if ran.code in (-9, 143):  # the inputs that had not ended are computed by the next attempt
                 self.assertEqual(ran.code, {"SIGKILL": -9, "SIGTERM": 143}[fault])

@@ -23,7 +23,7 @@ type Progress struct {
 	doing string
 	Words map[infra.ID]string // instead of that of doing
 	Parts map[infra.ID]int    // how many resources one counts for, if not as one
-	Quiet bool                // the caller itself says what is done
+	Quiet bool                // the caller reports what is done
 	total int
 	bar   *ui.Progress // nil until something is under way
 

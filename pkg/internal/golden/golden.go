@@ -26,11 +26,11 @@ func Check(t *testing.T, file, got string) {
 		t.Fatal(err)
 	}
 	if diff := cmp.Diff(string(want), got); diff != "" {
-		t.Errorf("%s is another one; -update rewrites it (-want +got):\n%s", file, diff)
+		t.Errorf("%s differs; -update rewrites it (-want +got):\n%s", file, diff)
 	}
 }
 
-// Diff returns the lines in which a text differs from a base. Each group of them has the line before it in the base behind @@.
+// Diff returns the lines in which a text differs from a base, in groups. A group begins with @@ and the line before it in the base.
 func Diff(base, text string) string {
 	from, to := strings.SplitAfter(base, "\n"), strings.SplitAfter(text, "\n")
 	var diff strings.Builder

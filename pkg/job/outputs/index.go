@@ -126,7 +126,7 @@ func (d *Dir) readIndex(ctx context.Context, o store.Object) (index, error) {
 	case err == nil && found.Version > wanted:
 		err = &api.VersionError{Got: found.Version, Max: wanted}
 	case err == nil && found.Version < wanted:
-		err = fmt.Errorf("it has version %d, which was never released", found.Version)
+		err = fmt.Errorf("it has version %d, of a kubectl kinetic before its first release; only version %d can be read", found.Version, wanted)
 	}
 	if err != nil {
 		return found, fmt.Errorf("job %s: reading %s/%s: %w", d.job.ID(), d.homeStore.URL(), o.Name, err)

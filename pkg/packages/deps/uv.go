@@ -9,8 +9,8 @@ import (
 	"strings"
 )
 
-// uvTable is what is read of the settings of uv, from https://docs.astral.sh/uv/reference/settings. The tag uv says of a
-// setting that uv.toml takes its place ("replaced") or can't have it ("refused", from uv's error messages), and that it
+// uvTable has the settings of uv that are read: https://docs.astral.sh/uv/reference/settings. The tag uv marks a setting
+// that uv.toml replaces ("replaced"), one that uv.toml can't have ("refused", from uv's error messages), and one that
 // counts with a lock only ("locked").
 type uvTable struct {
 	Index []struct {

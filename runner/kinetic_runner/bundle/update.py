@@ -33,12 +33,12 @@ def mounted_below(workspace):
 
 
 def memory_of(workspace):
-    """Return the path of the file beside a workspace that says what was written there."""
+    """Return the path of the file beside a workspace that records what was written there."""
     return workspace + ".written"
 
 
 def update_bundle(store, index, workspace, swept=None):
-    """Make the workspace hold the files of the index and nothing else: all, or none. swept is what warm/swept.py knows of it, if anything."""
+    """Make the workspace hold the files of the index and nothing else: all, or none. swept is a Swept of warm/swept.py, or None."""
     memory = memory_of(workspace)
     if mounts := mounted_below(workspace):
         raise RunnerError(f"{mounts[0]} is mounted in the directory of the code, which is emptied between calls: mount it elsewhere")

@@ -27,13 +27,13 @@ def sweep_ahead(workspace):
         if not known or os.path.islink(workspace) or mounted_below(workspace):
             return None
         swept = Swept(workspace, known)
-    except Exception:  # this only saves time: the call finds what is wrong, and says so
+    except Exception:  # this only saves time: the call hits the problem again, and reports it
         return None
     return swept if swept.files is not None else None
 
 
 class Swept:
-    """What a sweep of a workspace has found. files are the paths of all its files, each as known says; None if they are not sure."""
+    """A workspace after a sweep. files are the paths of all its files, each as it was written; None if that is not certain."""
 
     def __init__(self, workspace, known):
         self.workspace, self.known, self.files = workspace, known, None
@@ -51,7 +51,7 @@ class Swept:
             self._watch()
             os.utime(self.workspace)
             if not self._changed():
-                return  # this system does not tell
+                return  # this system reports no changes
             files = sweep(self.workspace, seals, self._folders)
             if not self._changed():
                 self.files, self._places = files, self._places_now()
