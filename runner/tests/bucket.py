@@ -15,6 +15,8 @@ import urllib.parse
 import urllib.request
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
+from fixture import free_port
+
 BUCKET = "bucket"
 OBJECT = re.compile(r"/storage/v1/b/([^/]+)/o/([^/]+)")
 UPLOAD = re.compile(r"/upload/storage/v1/b/([^/]+)/o")
@@ -314,9 +316,7 @@ class RealBucket:
     """The same as Bucket for tests without faults, by a fake-gcs-server. With a folder for its objects, it can be killed and started again."""
 
     def __init__(self, program, folder=None):
-        with socket.socket() as free:
-            free.bind(("127.0.0.1", 0))
-            self.host = "127.0.0.1:%d" % free.getsockname()[1]
+        self.host = "127.0.0.1:%d" % free_port()
         backend = ["-backend", "filesystem", "-filesystem-root", folder] if folder else ["-backend", "memory"]
         self._argv = [program, "-scheme", "http", "-host", "127.0.0.1", "-port", self.host.split(":")[1], *backend]
         self._argv += ["-external-url", f"http://{self.host}", "-public-host", self.host]

@@ -6,8 +6,10 @@ import gzip
 import hashlib
 import json
 import os
+import random
 import shutil
 import signal
+import socket
 import subprocess
 import sys
 import tempfile
@@ -32,6 +34,18 @@ def peak():
 """
 TIMEOUT = 120  # seconds after which a hanging runner fails its test
 HANGING = 600  # seconds after which a hanging test ends the run, and says where it hangs
+
+
+def free_port():
+    """A port that nobody uses, and that the system gives to no connection until a host listens there."""
+    while True:
+        port = random.SystemRandom().randrange(20000, 32768)  # below Linux's and macOS's ports for connections
+        with socket.socket() as free:
+            try:
+                free.bind(("127.0.0.1", port))
+                return port
+            except OSError:
+                pass
 
 
 def sha256(data):

@@ -11,7 +11,7 @@ import threading
 import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
-from fixture import TIMEOUT, program, read_log
+from fixture import TIMEOUT, free_port, program, read_log
 from test_pod import PodCase
 
 LEADERWORKERSET = "/apis/leaderworkerset.x-k8s.io/v1/namespaces/ml/leaderworkersets/keras-pathways-x"
@@ -64,12 +64,6 @@ class Patch(BaseHTTPRequestHandler):
         self.send_header("Content-Length", str(len(data)))
         self.end_headers()
         self.wfile.write(data)
-
-
-def free_port():
-    with socket.socket() as free:
-        free.bind(("127.0.0.1", 0))
-        return free.getsockname()[1]
 
 
 def is_open(port):

@@ -46,6 +46,16 @@ class Ring:
         kind, payload = self._got.pop(0)
         return kind, (payload if kind == frames.OUT else json.loads(payload))
 
+    def await_output(self):
+        """Reads until the call has printed something."""
+        seen = []
+        while not seen or seen[-1][0] != frames.OUT:
+            try:
+                seen.append(self.receive())
+            except TimeoutError:
+                seen.append(None)
+            assert seen[-1] is not None and seen[-1][0] != frames.END, f"no output, but {seen}"
+
     def follow(self):
         """The output of the call, and its exit code."""
         output = b""
@@ -121,8 +131,7 @@ class Hosting(RunnerCase):
         job, self.calls = f"call-{self.calls}", self.calls + 1
         ring = Ring(self, port)
         ring.send(frames.CALL, self.order(job, function(), {"train.py": source}, flags=flags))
-        while ring.receive()[0] != frames.OUT:
-            pass
+        ring.await_output()
         return job, ring
 
     def end(self, ring):

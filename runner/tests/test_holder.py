@@ -61,8 +61,7 @@ class Holding(Hosting):
         source = f"import os\ndef f():\n  print('begun', flush=True)\n  while not os.path.exists({go!r}): os.sched_yield()\n  print('done')"
         ring = Ring(self, port)
         ring.send(frames.CALL, self.order("call-1", function(), {"train.py": source}))
-        while ring.receive()[0] != frames.OUT:
-            pass
+        ring.await_output()
         ring.close()
         again, other = Ring(self, port), Ring(self, port)
         other.send(frames.CALL, self.order("call-2", function(), {"train.py": "def f(): pass"}))
@@ -118,8 +117,7 @@ class Holding(Hosting):
         order = self.given("call-1", f"import os\ndef f():\n  print('begun', flush=True)\n  while not os.path.exists({go!r}): os.sched_yield()\n  return 5")
         ring = Ring(self, port)
         ring.send(frames.CALL, order)
-        while ring.receive()[0] != frames.OUT:
-            pass
+        ring.await_output()
         self.assertFalse(os.path.exists(os.path.join(self.store, "blobs")))
         open(go, "w").close()
         self.assertEqual(self.end(ring), 0)

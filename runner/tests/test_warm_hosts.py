@@ -11,8 +11,7 @@ import sys
 import time
 import unittest
 
-from fixture import RUNNER, TIMEOUT, function, read_log
-from group import free_port
+from fixture import RUNNER, TIMEOUT, free_port, function, read_log
 from hosting import SECRET, UID, Hosting, Ring
 from kinetic_runner.warm import frames
 from kinetic_runner.warm import group as hosts
@@ -252,8 +251,7 @@ def f():
                 both, port = self.again(first, "old")
                 rings = [self.attach(at, "first") for at in (port, *self.others)]
                 for ring in rings:
-                    while ring.receive()[0] != frames.OUT:
-                        pass
+                    ring.await_output()
                 both[lost].send_signal(signal.SIGTERM)
                 self.assertEqual([self.ended(process)[0] for process in both], [143, 143])
                 for ring in rings:
@@ -270,8 +268,7 @@ def f():
         self.assertEqual(self.attach(port, "first").follow()[1], 0)
         ring = Ring(self, port)
         ring.send(frames.CALL, later)
-        while ring.receive()[0] != frames.OUT:
-            pass
+        ring.await_output()
         both[1].send_signal(signal.SIGTERM)
         self.assertEqual([self.ended(process)[0] for process in both], [143, 143])
         _, port = self.again(first, "new")
@@ -292,8 +289,7 @@ def f():
         first = self.given("first", self.TWICE)
         both, port = self.again(first, "old")
         ring = self.attach(port, "first")
-        while ring.receive()[0] != frames.OUT:
-            pass
+        ring.await_output()
         both[1].kill()  # its memory has run out, for example
         self.assertEqual(self.ended(both[0])[0], 1)
         with open(os.path.join(self.store, "first", "end.json")) as file:
@@ -319,8 +315,7 @@ class Losses(Hosts):
         job, ring = self.begun(port, "import signal\ndef f():\n  print('begun', flush=True)\n  while True: signal.pause()")
         other = Ring(self, self.others[0])
         other.send(frames.ATTACH, {"id": job, "lines": -1, "follow": True})
-        while other.receive()[0] != frames.OUT:
-            pass
+        other.await_output()
         for pid, parent in processes().items():
             if parent == one.pid:
                 with open(f"/proc/{pid}/cmdline") as file:

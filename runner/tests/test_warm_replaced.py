@@ -80,8 +80,7 @@ class Replaced(Hosting):
         """The pod is lost while a call runs: its node ends it."""
         ring = Ring(self, port)
         ring.send(frames.ATTACH, {"id": job, "lines": -1, "follow": True})
-        while ring.receive()[0] != frames.OUT:
-            pass
+        ring.await_output()
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(TIMEOUT), 143)
         self.assertIsNone(self.ended(job))
@@ -157,8 +156,7 @@ def f():
             _, port = self.pod(first)
             rings.append(Ring(self, port))
             rings[-1].send(frames.ATTACH, {"id": "first", "lines": -1, "follow": True})
-            while rings[-1].receive()[0] != frames.OUT:
-                pass
+            rings[-1].await_output()
         for number, ring in enumerate(rings, 1):
             open(f"{go}{number}", "w").close()
             self.end(ring)
