@@ -193,11 +193,21 @@ func prepare(root *cobra.Command) {
 		if err = own(c, err); errors.As(err, &known) {
 			return err
 		}
+		err = plainValue(err)
 		if meant := cmp.Or(otherForm(c, err), MeantFlag(c, err)); meant != "" {
 			return Usagef("%w; %s See %s --help", err, meant, typedPath(c))
 		}
 		return Usagef("%w; see %s --help", err, typedPath(c))
 	})
+}
+
+// plainValue replaces what strconv says about the value of a switch.
+func plainValue(err error) error {
+	var invalid *pflag.InvalidValueError
+	if !errors.As(err, &invalid) || invalid.GetFlag().Value.Type() != "bool" {
+		return err
+	}
+	return fmt.Errorf("invalid argument %q for \"--%s\" flag: expected true or false", invalid.GetValue(), invalid.GetFlag().Name)
 }
 
 // PathAnnotation is for a command that users don't type by its own path: it has the words
