@@ -14,6 +14,7 @@ import (
 	"strings"
 	"time"
 
+	"golang.org/x/sync/errgroup"
 	corev1 "k8s.io/api/core/v1"
 	"k8s.io/client-go/rest"
 	"k8s.io/client-go/tools/portforward"
@@ -124,21 +125,30 @@ func noSocket(err error) bool {
 	return httpstream.IsUpgradeFailure(err) || httpstream.IsHTTPSProxyError(err)
 }
 
-// begin creates the two streams of a connection: one for errors, one for the data.
+// begin creates the two streams of a connection, one for errors and one for the data. They are created at the same time, because
+// each waits for an answer of the pod's node.
 func (c *Conn) begin(p Port) error {
-	header := http.Header{}
-	header.Set(corev1.PortHeader, strconv.Itoa(p.Number))
-	header.Set(corev1.PortForwardRequestIDHeader, "0")
-	header.Set(corev1.StreamType, corev1.StreamTypeError)
-	complaints, err := c.way.CreateStream(header)
-	if err != nil {
+	create := func(kind string) (httpstream.Stream, error) {
+		header := http.Header{}
+		header.Set(corev1.PortHeader, strconv.Itoa(p.Number))
+		header.Set(corev1.PortForwardRequestIDHeader, "0")
+		header.Set(corev1.StreamType, kind)
+		return c.way.CreateStream(header)
+	}
+	var complaints httpstream.Stream
+	var g errgroup.Group
+	g.Go(func() (err error) {
+		complaints, err = create(corev1.StreamTypeError)
+		return err
+	})
+	g.Go(func() (err error) {
+		c.data, err = create(corev1.StreamTypeData)
+		return err
+	})
+	if err := g.Wait(); err != nil {
 		return err
 	}
 	_ = complaints.Close() // this side sends nothing on it
-	header.Set(corev1.StreamType, corev1.StreamTypeData)
-	if c.data, err = c.way.CreateStream(header); err != nil {
-		return err
-	}
 	go func() {
 		said, _ := io.ReadAll(complaints)
 		if len(said) > 0 {

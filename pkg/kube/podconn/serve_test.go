@@ -86,6 +86,9 @@ func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 func (c *cluster) answer(way httpstream.Connection, streams <-chan httpstream.Stream) {
 	defer way.Close()
 	complaints, data := <-streams, <-streams
+	if data.Headers().Get(corev1.StreamType) == corev1.StreamTypeError { // they come in any order
+		complaints, data = data, complaints
+	}
 	if kinds := complaints.Headers().Get(corev1.StreamType) + data.Headers().Get(corev1.StreamType) + data.Headers().Get(corev1.PortHeader); kinds != "errordata5678" {
 		c.refuses = "these are no streams of a forwarded port: " + kinds
 	}
