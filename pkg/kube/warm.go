@@ -143,6 +143,20 @@ func (c *Cluster) WarmHost(ctx context.Context, host api.Handle) (WarmHost, erro
 	return found, nil
 }
 
+// ReachedHost returns a warm host by its handle, with the one pod that was reached: its pods are not read. It is zero if the host has ended.
+func (c *Cluster) ReachedHost(ctx context.Context, host api.Handle, pod Pod) (WarmHost, error) {
+	known := newCache()
+	workloads := slices.DeleteFunc(c.client.ofJob(host), func(s selection) bool { return s.kind.workload == nil })
+	if err := c.client.readInto(ctx, known, workloads); err != nil {
+		return WarmHost{}, err
+	}
+	found, exists := warmHost(known.snapshot(c.client.keyOf(host)))
+	if exists {
+		found.Handle, found.Hosts, found.Running = host, host.Hosts, []Pod{pod}
+	}
+	return found, nil
+}
+
 // WarmKey reads the key of a warm host from its Secret, in hex.
 func (c *Cluster) WarmKey(ctx context.Context, host api.Handle) (string, error) {
 	name := api.Spec{ID: host.JobID}.SecretName()

@@ -4,6 +4,8 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"reflect"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -42,9 +44,19 @@ func TestWarmHostsAreSetsToo(t *testing.T) {
 	if h.Handle.Backend != api.BackendLWS || h.Handle.K8sName != s.set.Name || h.Handle.Hosts != 2 {
 		t.Errorf("got the handle %+v", h.Handle)
 	}
+	pods := s.pods
+	s.pods = nil
+	reached, err := c.ReachedHost(t.Context(), h.Handle, h.PodOf(0))
+	if err != nil || !reflect.DeepEqual(reached.Handle, h.Handle) || reached.Key != "key" || reached.Owner != "ann" || !slices.Equal(reached.Running, h.Running[:1]) {
+		t.Errorf("reached %+v, %v", reached, err)
+	}
+	s.pods = pods
 	s.set.Annotations[api.Contract.Names.Outcome] = `{"version":1,"state":"SUCCEEDED"}`
 	if hosts, err = c.WarmHosts(t.Context(), ""); err != nil || len(hosts) != 0 {
 		t.Errorf("after its end: %d hosts, %v", len(hosts), err)
+	}
+	if reached, err = c.ReachedHost(t.Context(), h.Handle, h.PodOf(0)); err != nil || reached.TakesCalls() {
+		t.Errorf("after its end: reached %+v, %v", reached, err)
 	}
 }
 

@@ -115,7 +115,7 @@ func (p WarmPlace) Difference(annotation string) string {
 func (p Planned) WarmPlace(owner string) (WarmPlace, error) {
 	neutral := p.warmSpec(api.Warm{Owner: owner})
 	neutral.ID, neutral.KeepWarm.Idle, neutral.KeepWarm.Limit = api.WarmName+"-place", 0, 0
-	rendered, err := render.Place(neutral, p.Overlay)
+	manifest, err := render.Place(neutral, p.Overlay)
 	if err != nil {
 		return WarmPlace{}, err
 	}
@@ -127,7 +127,7 @@ func (p Planned) WarmPlace(owner string) (WarmPlace, error) {
 		{"what the pod requests", joined(s.CPU, s.Memory, s.Disk)},
 		{"the level", string(p.Spec.KeepWarm.Level)},
 		{"kubectl kinetic", s.ClientVersion},
-		{manifestPart, sha256Hex(rendered.YAML())[:warmKeyDigits]},
+		{manifestPart, manifest[:warmKeyDigits]},
 	}}
 	text, err := json.Marshal(place.Parts)
 	place.Key = sha256Hex(append(text, owner...))[:warmKeyDigits]

@@ -118,13 +118,14 @@ type options struct {
 	stored       func() error   // waits until the store has such a call, else nil
 }
 
-// prepare makes what is needed after everything else, in the order in which it is needed. Each takes a few milliseconds.
-func prepare(r api.Request) {
-	if r.Backend == api.BackendLocal {
+// prepare makes what is needed after everything else, in the order in which it is needed. Each takes a few milliseconds. A call
+// on a warm host needs none of it.
+func prepare(r api.Request, m mode) {
+	if r.Backend == api.BackendLocal || seeksWarmHost(r, m) {
 		return
 	}
 	render.Warm()
-	if r.KeepWarm.Idle == 0 { // else only a new host needs the runner
+	if r.KeepWarm.Idle == 0 { // else a host needs another runner
 		runner.Zip()
 	}
 }
@@ -150,7 +151,7 @@ func (f *flags) toOptions(c *cobra.Command, args []string, streams genericioopti
 		return nil, err
 	}
 	if m != modeExplain {
-		go prepare(request)
+		go prepare(request, m)
 	}
 	f.connection.SetNotices(streams.ErrOut)
 	machine, err := f.machine(streams, now)

@@ -12,6 +12,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 	"github.com/kubectl-kinetic/kinetic/pkg/job/warm"
 	"github.com/kubectl-kinetic/kinetic/pkg/kube"
+	"github.com/kubectl-kinetic/kinetic/pkg/submit/render"
 	"github.com/kubectl-kinetic/kinetic/runner"
 )
 
@@ -32,10 +33,14 @@ type warmSearch struct {
 	connection
 }
 
+// seeksWarmHost reports whether a call looks for a warm host.
+func seeksWarmHost(r api.Request, m mode) bool {
+	return m == modeRun && r.Backend != api.BackendLocal && r.Map == "" && r.KeepWarm.Idle > 0 && !r.KeepWarm.Fresh
+}
+
 // searchWarm starts a search. It is nil if the call looks for no warm host. The caller must close it.
 func (o *options) searchWarm(ctx context.Context) *warmSearch {
-	r := o.request
-	if o.mode != modeRun || r.Backend == api.BackendLocal || r.Map != "" || r.KeepWarm.Idle == 0 || r.KeepWarm.Fresh {
+	if !seeksWarmHost(o.request, o.mode) {
 		return nil
 	}
 	ctx, stop := context.WithCancel(ctx)
@@ -67,7 +72,8 @@ func (s *warmSearch) search(ctx context.Context, config *rest.Config, cluster *k
 		return
 	}
 	if hosts, err := s.list(); err == nil && len(hosts) == 0 {
-		runner.WarmZip() // which a new host needs
+		render.Warm() // for a new host
+		runner.WarmZip()
 	}
 }
 
@@ -77,11 +83,11 @@ func (s *warmSearch) reach(ctx context.Context, config *rest.Config, cluster *ku
 	defer stop()
 	read := make(chan kube.WarmHost, 1)
 	go func() {
-		host, _ := cluster.WarmHost(ctx, r.Host) // without it, the hosts are listed
+		host, _ := cluster.ReachedHost(ctx, r.Host, kube.Pod{Name: r.Pod, UID: r.UID}) // without it, the hosts are listed
 		read <- host
 	}()
-	found := dialHost(ctx, config, cluster, hostOf(r))
-	if host := <-read; host.PodOf(0).UID == r.UID && found.conn != nil {
+	found := dialHost(ctx, config, cluster, hostOf(r)) // only the pod with this UID can answer
+	if host := <-read; host.TakesCalls() && found.conn != nil {
 		s.last, s.connection = host, found
 		return
 	}

@@ -1,6 +1,8 @@
 package render
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"fmt"
 	"io/fs"
 	"maps"
@@ -187,6 +189,15 @@ func (t tree) copyManifests(dir string) error {
 		t[name], err = manifests.FS.ReadFile(name)
 		return err
 	})
+}
+
+// sha256 returns a hash of the names and contents of all files.
+func (t tree) sha256() string {
+	h := sha256.New()
+	for _, name := range slices.Sorted(maps.Keys(t)) {
+		fmt.Fprintf(h, "%s %d\n%s", name, len(t[name]), t[name])
+	}
+	return hex.EncodeToString(h.Sum(nil))
 }
 
 // with returns a copy of the tree in which one file differs.

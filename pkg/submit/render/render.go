@@ -33,11 +33,17 @@ func Objects(s api.Spec, o Overlay) (Rendered, error) {
 	return r, err
 }
 
-// Place renders what the jobs at a place have in common, for a comparison: without the runner, which takes as long as all else to
-// make, but with the hash of its sources.
-func Place(s api.Spec, o Overlay) (Rendered, error) {
-	r, _, err := render(s, o, func(api.Spec) program { return program{sha256: runner.SourcesSHA256()} }, false)
-	return r, err
+// Place returns a hash of all that the jobs at a place have in common, as 64 hexadecimal digits: the base, the patches, the overlay and
+// the sources of the runner. It leaves out what takes longest: to merge the manifests, and to make the runner's zip.
+func Place(s api.Spec, o Overlay) (string, error) {
+	if err := check(s); err != nil {
+		return "", err
+	}
+	files, err := generate(s, o, program{sha256: runner.SourcesSHA256()}, false)
+	if err != nil {
+		return "", err
+	}
+	return files.sha256(), nil
 }
 
 // Files returns the self-contained kustomization behind Objects, by slash-separated path:
