@@ -14,6 +14,7 @@ import subprocess
 import sys
 import tempfile
 import textwrap
+import time
 import unittest
 import zipfile
 
@@ -36,16 +37,18 @@ TIMEOUT = 120  # seconds after which a hanging runner fails its test
 HANGING = 600  # seconds after which a hanging test ends the run, and says where it hangs
 
 
-def free_port():
-    """A port that nobody uses, and that the system gives to no connection until a host listens there."""
+def free_port(given=set()):  # noqa: B006
+    """A port that nobody uses, and that the system gives to no connection until a host listens there. Each call returns another one."""
     while True:
-        port = random.SystemRandom().randrange(20000, 32768)  # below Linux's and macOS's ports for connections
+        port = random.SystemRandom().randrange(20000, 32768)  # below the ephemeral ports of Linux and macOS
         with socket.socket() as free:
             try:
                 free.bind(("127.0.0.1", port))
-                return port
             except OSError:
-                pass
+                continue
+        if port not in given:
+            given.add(port)
+            return port
 
 
 def sha256(data):
@@ -187,6 +190,15 @@ class RunnerCase(unittest.TestCase):
         self.store = os.path.join(self.root, "store")
         self.work = os.path.join(self.root, "work")
         os.mkdir(self.store)
+
+    def eventually(self, condition, *alive):
+        """Waits until something is so; meanwhile these processes may not end."""
+        until = time.monotonic() + TIMEOUT
+        while not condition():
+            for process in alive:
+                self.assertIsNone(process.poll(), process.poll() is not None and process.communicate())
+            self.assertLess(time.monotonic(), until, "it never happened")
+            time.sleep(0.005)
 
     @property
     def store_url(self):

@@ -8,7 +8,6 @@ import ssl
 import subprocess
 import sys
 import threading
-import time
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 
 from fixture import TIMEOUT, free_port, program, read_log
@@ -108,15 +107,6 @@ class GroupCase(PodCase):
     def hosts(self, call, files, *flags, numbers=None, **kwargs):
         numbers = range(self.HOSTS) if numbers is None else numbers
         return [self.host(number, call, files, *flags, **kwargs) for number in numbers]
-
-    def eventually(self, condition, *alive):
-        """Waits until something is so; meanwhile these processes may not end."""
-        until = time.monotonic() + TIMEOUT
-        while not condition():
-            for process in alive:
-                self.assertIsNone(process.poll(), process.poll() is not None and process.communicate())
-            self.assertLess(time.monotonic(), until, "it never happened")
-            time.sleep(0.005)
 
     def parked(self, *processes):
         """Waits until the pods are released and continue; then does what the cluster does. What each has left."""

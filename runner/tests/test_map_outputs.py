@@ -1,5 +1,6 @@
 """Each input of a map has its own outputs."""
 
+import gzip
 import os
 import unittest
 
@@ -72,23 +73,28 @@ class Outputs(MapCase):
                 self.assertEqual((ran.code, self.values(2)), (0, ["of 5", "of 6"]), ran.out)
 
     def test_the_next_process_finds_what_the_killed_one_had_finished(self):
-        source = """
+        go = os.path.join(self.root, "go")
+        source = f"""
             import os, time
             def f(n):
                 os.chdir(os.environ["KINETIC_OUTPUT_PATH"])
-                found = {name: os.path.getsize(name) for name in os.listdir(".")}
+                found = {{name: os.path.getsize(name) for name in os.listdir(".")}}
                 if n == 1 and not found:
                     with open("first.tmp", "w") as file:
                         file.write("whole")
                     os.rename("first.tmp", "first.pt")
-                    time.sleep(6)  # many rounds of saving, also on a busy machine
+                    while not os.path.exists({go!r}): time.sleep(0.01)
                     last = open("last.pt", "w")
                     last.write("half")
                     last.flush()
                     os.kill(os.getpid(), 9)
                 return found
         """
-        ran = self.chunk(source, [0, 1], "--output-sync", "0.5")
+        pod = self.start_chunk(source, [0, 1], "--output-sync", "0.5")
+        index = f"{JOB}/sync/1.json"
+        self.eventually(lambda: self.bucket.names(index) and b'"first.pt"' in gzip.decompress(self.bucket.read(index)), pod)
+        open(go, "w").close()
+        ran = self.finish(pod)
         self.assertEqual((ran.code, self.values(2)), (0, [{}, {"first.pt": 5}]), ran.out)
 
     def test_directories_that_stay_empty_are_removed(self):
