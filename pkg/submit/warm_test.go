@@ -88,6 +88,74 @@ func TestHostWithInbox(t *testing.T) {
 	}
 }
 
+// Calls are at the same place if their pods have all in common but what belongs to a call alone.
+func TestPlaceOfCalls(t *testing.T) {
+	dir, cache := t.TempDir(), t.TempDir()
+	for name, text := range map[string]string{
+		"f.py":                       "def f(n=1):\n    pass\ndef g():\n    pass\n",
+		"overlay/kustomization.yaml": "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nlabels:\n- pairs: {team: a}\n",
+		"remarks/kustomization.yaml": "# of team a\napiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nlabels:\n- pairs:\n    team: a\n",
+		"other/kustomization.yaml":   "apiVersion: kustomize.config.k8s.io/v1alpha1\nkind: Component\nlabels:\n- pairs: {team: b}\n",
+	} {
+		if err := os.MkdirAll(filepath.Dir(filepath.Join(dir, name)), 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.WriteFile(filepath.Join(dir, name), []byte(text), 0o600); err != nil {
+			t.Fatal(err)
+		}
+	}
+	key := func(change func(*api.Request)) string {
+		r := api.Request{Invocation: api.Invocation{Target: "f.py:f"}, KeepWarm: api.KeepWarm{Idle: time.Minute, Level: api.WarmPreloaded}}
+		r.Image, r.Backend = "i", api.BackendGKE
+		change(&r)
+		p, err := Plan(t.Context(), r, config.Target{Namespace: "ml", Store: "gs://b"}, Machine{Cwd: dir, CacheDir: cache}, RandomIdentity(time.Now()))
+		if err != nil {
+			t.Fatal(err)
+		}
+		place, err := p.WarmPlace("ann")
+		if err != nil {
+			t.Fatal(err)
+		}
+		return place.Key
+	}
+	overlay := func(name string) func(*api.Request) {
+		return func(r *api.Request) { r.OverlayDir = filepath.Join(dir, name) }
+	}
+	bare, overlaid := key(func(*api.Request) {}), key(overlay("overlay"))
+	for name, change := range map[string]func(*api.Request){
+		"another ID":             func(*api.Request) {},
+		"another function":       func(r *api.Request) { r.Target = "f.py:g" },
+		"arguments":              func(r *api.Request) { r.KWArgs = []string{"n=2"} },
+		"a variable":             func(r *api.Request) { r.Env = []api.EnvVar{{Name: "A", Value: "1"}} },
+		"outputs elsewhere":      func(r *api.Request) { r.OutputDir = "gs://b/mine" },
+		"another idle time":      func(r *api.Request) { r.KeepWarm.Idle = time.Hour },
+		"no calls after an hour": func(r *api.Request) { r.KeepWarm.Limit = time.Hour },
+	} {
+		if got := key(change); got != bare {
+			t.Errorf("%s: another place", name)
+		}
+	}
+	for name, change := range map[string]func(*api.Request){
+		"another image": func(r *api.Request) { r.Image = "j" },
+		"another level": func(r *api.Request) { r.KeepWarm.Level = api.WarmProcess },
+		"more CPUs":     func(r *api.Request) { r.CPU = "3" },
+		"a label":       func(r *api.Request) { r.Labels = map[string]string{"a": "b"} },
+		"two hosts":     func(r *api.Request) { r.Hosts = 2 },
+		"a secret":      func(r *api.Request) { r.Secrets = map[string]string{"S": "1"} },
+		"an overlay":    overlay("overlay"),
+	} {
+		if got := key(change); got == bare {
+			t.Errorf("%s: the same place", name)
+		}
+	}
+	if got := key(overlay("remarks")); got != overlaid {
+		t.Error("an overlay that only reads differently: another place")
+	}
+	if got := key(overlay("other")); got == overlaid {
+		t.Error("another overlay: the same place")
+	}
+}
+
 // What distinguishes two places is told with its value, if people can read that.
 func TestDifferenceOfPlaces(t *testing.T) {
 	place := WarmPlace{Parts: []WarmPart{{"the image", "a:1"}, {"the level", "process"}, {manifestPart, "abc"}}}

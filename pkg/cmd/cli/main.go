@@ -201,7 +201,7 @@ func prepare(root *cobra.Command) {
 	})
 }
 
-// plainValue replaces what strconv says about the value of a switch.
+// plainValue replaces the message of strconv about the value of a boolean flag.
 func plainValue(err error) error {
 	var invalid *pflag.InvalidValueError
 	if !errors.As(err, &invalid) || invalid.GetFlag().Value.Type() != "bool" {

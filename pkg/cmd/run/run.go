@@ -118,15 +118,17 @@ type options struct {
 	stored       func() error   // waits until the store has such a call, else nil
 }
 
-// prepare makes what is needed after everything else, in the order in which it is needed. Each takes a few milliseconds. A call
-// on a warm host needs none of it.
+// prepare makes what is needed after everything else, in the order in which it is needed. Each takes a few milliseconds. If a call
+// looks for a warm host, searchWarm prepares a new one once it has found none; only an overlay is merged before.
 func prepare(r api.Request, m mode) {
-	if r.Backend == api.BackendLocal || seeksWarmHost(r, m) {
+	if r.Backend == api.BackendLocal || seeksWarmHost(r, m) && r.OverlayDir == "" {
 		return
 	}
 	render.Warm()
-	if r.KeepWarm.Idle == 0 { // else a host needs another runner
+	if r.KeepWarm.Idle == 0 {
 		runner.Zip()
+	} else {
+		runner.WarmZip()
 	}
 }
 

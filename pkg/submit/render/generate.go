@@ -195,7 +195,7 @@ func (t tree) copyManifests(dir string) error {
 func (t tree) sha256() string {
 	h := sha256.New()
 	for _, name := range slices.Sorted(maps.Keys(t)) {
-		fmt.Fprintf(h, "%s %d\n%s", name, len(t[name]), t[name])
+		fmt.Fprintf(h, "%q %d\n%s", name, len(t[name]), t[name])
 	}
 	return hex.EncodeToString(h.Sum(nil))
 }

@@ -33,17 +33,18 @@ func Objects(s api.Spec, o Overlay) (Rendered, error) {
 	return r, err
 }
 
-// Place returns a hash of all that the jobs at a place have in common, as 64 hexadecimal digits: the base, the patches, the overlay and
-// the sources of the runner. It leaves out what takes longest: to merge the manifests, and to make the runner's zip.
+// Place returns a hash of what the jobs at a place have in common, as 64 hexadecimal digits. Without an overlay, it hashes what
+// kustomize would merge and the sources of the runner, which takes a tenth of the time.
 func Place(s api.Spec, o Overlay) (string, error) {
+	if !o.empty() {
+		r, err := Objects(s, o)
+		return tree{"": r.YAML()}.sha256(), err
+	}
 	if err := check(s); err != nil {
 		return "", err
 	}
 	files, err := generate(s, o, program{sha256: runner.SourcesSHA256()}, false)
-	if err != nil {
-		return "", err
-	}
-	return files.sha256(), nil
+	return files.sha256(), err
 }
 
 // Files returns the self-contained kustomization behind Objects, by slash-separated path:
