@@ -64,7 +64,14 @@ func Dial(ctx context.Context, config *rest.Config, p Port) (*Conn, error) {
 		return nil, err
 	}
 	c := &Conn{port: p, way: way, refused: make(chan *RefusedError, 1)}
-	if err := c.begin(p); err != nil {
+	begun := make(chan error, 1)
+	go func() { begun <- c.begin(p) }()
+	select {
+	case err = <-begun:
+	case <-ctx.Done(): // a stream waits for half a minute
+		err = ctx.Err()
+	}
+	if err != nil {
 		_ = way.Close()
 		return nil, fmt.Errorf("opening port %d of pod %s: %w", p.Number, p.Pod, err)
 	}

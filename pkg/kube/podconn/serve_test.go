@@ -30,7 +30,8 @@ var debugger = podconn.Port{Namespace: "research", Pod: "train-x", Number: 5678}
 type cluster struct {
 	refuses string
 	sockets bool
-	breaks  bool // the connection, after the greeting
+	breaks  bool   // the connection, after the greeting
+	silent  func() // is called in place of an answer to a stream
 	paths   []string
 }
 
@@ -57,6 +58,9 @@ func (c *cluster) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		}
 		streams := make(chan httpstream.Stream, 2)
 		way, err := spdy.NewServerConnection(clientportforward.NewTunnelingConnection("server", socket), func(s httpstream.Stream, _ <-chan struct{}) error {
+			if c.silent != nil {
+				c.silent()
+			}
 			streams <- s
 			return nil
 		})
@@ -149,6 +153,21 @@ func TestNoAnswerAfterAnInterrupt(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()
 	if err := podconn.Answers(ctx, (&cluster{}).dialer(t)); !errors.Is(err, context.Canceled) {
+		t.Errorf("got %v", err)
+	}
+}
+
+// A node that does not answer holds up nobody who has stopped waiting.
+func TestInterruptOfASilentNode(t *testing.T) {
+	asked, end := make(chan bool, 2), make(chan bool)
+	ctx, cancel := context.WithCancel(t.Context())
+	dial := (&cluster{sockets: true, silent: func() { asked <- true; <-end }}).dialer(t)
+	t.Cleanup(func() { close(end) })
+	go func() {
+		<-asked
+		cancel()
+	}()
+	if _, err := dial(ctx); !errors.Is(err, context.Canceled) {
 		t.Errorf("got %v", err)
 	}
 }
