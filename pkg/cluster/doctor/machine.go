@@ -115,7 +115,7 @@ func (o MachineOptions) programs(ctx context.Context) Finding {
 	all.Wait()
 	others = slices.DeleteFunc(others, func(s string) bool { return s == "" })
 	if len(others) > 0 {
-		return Bad("kubectl krew upgrade kinetic", "this program is %s, but %s: the plugin's programs must be in one directory; reinstall it", o.Version, strings.Join(others, ", "))
+		return Bad(version.Reinstall, "this program is %s, but %s: the plugin's programs must be in one directory; reinstall it", o.Version, strings.Join(others, ", "))
 	}
 	return Good("all have version %s", o.Version)
 }

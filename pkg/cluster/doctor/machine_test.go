@@ -7,6 +7,8 @@ import (
 	"strings"
 	"testing"
 	"time"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/version"
 )
 
 // programs writes shell scripts, by their names, into a folder that is the whole PATH.
@@ -57,9 +59,9 @@ func TestMachineChecks(t *testing.T) {
 		"no Python":             {"Python", gke, nil, Skipped, "no python3 on PATH", ""},
 
 		"programs":         {"programs", gke, same("", ""), OK, "all have version v0.2.0", ""},
-		"another version":  {"programs", gke, same("kubectl-kinetic_run", "echo v0.1.0"), Wrong, "this program is v0.2.0, but ", "kubectl krew upgrade kinetic"},
-		"an older version": {"programs", gke, same("kubectl-kinetic_jobs", "exit 2"), Wrong, "kubectl-kinetic_jobs does not print its version", "kubectl krew upgrade kinetic"},
-		"a missing one":    {"programs", gke, same("kubectl-kinetic_run", ""), Wrong, "but kubectl-kinetic_run is missing", "kubectl krew upgrade kinetic"},
+		"another version":  {"programs", gke, same("kubectl-kinetic_run", "echo v0.1.0"), Wrong, "this program is v0.2.0, but ", version.Reinstall},
+		"an older version": {"programs", gke, same("kubectl-kinetic_jobs", "exit 2"), Wrong, "kubectl-kinetic_jobs does not print its version", version.Reinstall},
+		"a missing one":    {"programs", gke, same("kubectl-kinetic_run", ""), Wrong, "but kubectl-kinetic_run is missing", version.Reinstall},
 	}
 	for name, tt := range tests {
 		t.Run(name, func(t *testing.T) {

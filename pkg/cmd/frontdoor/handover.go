@@ -6,6 +6,8 @@ import (
 	"io/fs"
 	"os/exec"
 	"path/filepath"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/version"
 )
 
 func (p Process) handOver(binary string, args []string) (int, error) {
@@ -21,7 +23,7 @@ func (p Process) handOver(binary string, args []string) (int, error) {
 }
 
 // fix says what to do about an installation with a missing or broken part.
-const fix = "the plugin's binaries must be in one directory: reinstall it (with krew: kubectl krew uninstall kinetic && kubectl krew install kinetic)"
+const fix = "the plugin's binaries must be in one directory: reinstall it (with krew: " + version.Reinstall + ")"
 
 // find looks in this program's folder first, so that all parts have the same version even
 // if several installations share a PATH. A copy for completion may be alone in its folder:

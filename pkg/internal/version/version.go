@@ -14,6 +14,10 @@ var linked, linkedCommit, linkedTime string
 // Word is the argument with which every program of the plugin prints its version, and nothing else.
 const Word = "__version"
 
+// Reinstall is the command that repairs an installation with a missing or another part. To upgrade is not enough: krew leaves the newest
+// version as it is.
+const Reinstall = "kubectl krew uninstall kinetic && kubectl krew install kinetic"
+
 // Info describes the source that a binary was built from.
 type Info struct {
 	// Version is as String returns it.
