@@ -16,7 +16,7 @@ import (
 
 // cacheVersion changes with the format of the cache and with what decides a pack's bytes:
 // the compression level and the order of files.
-const cacheVersion = 4
+const cacheVersion = 5
 
 // known is what is known about the files of one root whose path hashes are in a range.
 type known struct {
@@ -148,17 +148,71 @@ func remember(files []file, sources []source) known {
 // encode puts a checksum in front, so that damaged data is never used.
 func (c cache) encode(k known) ([]byte, error) {
 	body := bytes.NewBuffer(make([]byte, sha256.Size))
-	err := gob.NewEncoder(body).Encode(k)
+	err := gob.NewEncoder(body).Encode(columnsOf(k))
 	check := c.check(body.Bytes()[sha256.Size:])
 	copy(body.Bytes(), check[:])
 	return body.Bytes(), err
 }
 
-func (c cache) decode(data []byte) (k known, err error) {
+func (c cache) decode(data []byte) (known, error) {
 	if len(data) < sha256.Size || c.check(data[sha256.Size:]) != digest(data[:sha256.Size]) {
-		return k, errors.New("damaged")
+		return known{}, errors.New("damaged")
 	}
-	return k, gob.NewDecoder(bytes.NewReader(data[sha256.Size:])).Decode(&k)
+	var columns columns
+	if err := gob.NewDecoder(bytes.NewReader(data[sha256.Size:])).Decode(&columns); err != nil {
+		return known{}, err
+	}
+	return columns.known(), nil
+}
+
+// columns are what is known as lists of equal values: gob takes ten times as long for a map, and for each digest. The checksum
+// guarantees that they fit together.
+type columns struct {
+	Names   []string
+	Times   []int64 // size, mtime and ctime of each file
+	Inodes  []uint64
+	Parts   []int  // of each file
+	Digests []byte // of each file, then of its parts
+	Packs   []byte // two digests of each pack: of its contents, and of what is stored
+	Sizes   []int64
+	Stored  []bool
+}
+
+func columnsOf(k known) (c columns) {
+	for name, f := range k.Files {
+		c.Names, c.Inodes, c.Parts = append(c.Names, name), append(c.Inodes, f.Stamp.Inode), append(c.Parts, len(f.Parts))
+		c.Times = append(c.Times, f.Stamp.Size, f.Stamp.MTime, f.Stamp.CTime)
+		c.Digests = append(c.Digests, f.Digest[:]...)
+		for _, part := range f.Parts {
+			c.Digests = append(c.Digests, part[:]...)
+		}
+	}
+	for contents, p := range k.Packs {
+		c.Packs = append(append(c.Packs, contents[:]...), p.Digest[:]...)
+		c.Sizes, c.Stored = append(c.Sizes, p.Size), append(c.Stored, p.Stored)
+	}
+	return c
+}
+
+func (c columns) known() known {
+	next := func(digests *[]byte) (d digest) {
+		*digests = (*digests)[copy(d[:], *digests):]
+		return d
+	}
+	k := known{Files: make(map[string]knownFile, len(c.Names)), Packs: make(map[digest]knownPack, len(c.Sizes))}
+	for i, name := range c.Names {
+		times := c.Times[3*i:]
+		f := knownFile{Stamp: stamp{Size: times[0], MTime: times[1], CTime: times[2], Inode: c.Inodes[i]}, Digest: next(&c.Digests)}
+		for range c.Parts[i] {
+			f.Parts = append(f.Parts, next(&c.Digests))
+		}
+		k.Files[name] = f
+	}
+	for i, size := range c.Sizes {
+		contents := next(&c.Packs)
+		k.Packs[contents] = knownPack{Digest: next(&c.Packs), Size: size, Stored: c.Stored[i]}
+	}
+	return k
 }
 
 func (c cache) check(body []byte) (sum digest) {
