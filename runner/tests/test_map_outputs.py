@@ -27,6 +27,12 @@ class Outputs(MapCase):
         with open(os.path.join(self.work, "outputs", *names)) as file:
             return file.read()
 
+    def release(self, pod, number, name, go):
+        """Lets an input go on, by the file go, once the bucket has an output of it."""
+        index = f"{JOB}/sync/{number}.json"
+        self.eventually(lambda: self.bucket.names(index) and f'"{name}"'.encode() in gzip.decompress(self.bucket.read(index)), pod)
+        open(go, "w").close()
+
     def test_each_input_finds_an_empty_directory(self):
         ran = self.chunk(SEES, [7, 7, 7])
         path = os.path.join(self.work, "outputs")
@@ -57,7 +63,7 @@ class Outputs(MapCase):
 
     def test_the_next_try_finds_what_the_one_before_left(self):
         source = """
-            import os
+            import os, time
             def f(n):
                 path = os.path.join(os.environ["KINETIC_OUTPUT_PATH"], "last")
                 if os.path.exists(path):
@@ -66,10 +72,15 @@ class Outputs(MapCase):
                     file.write(f"of {n}")
                 FAIL
         """
-        for fail in ("import time; time.sleep(1.5); os._exit(9)", "raise ValueError"):
+        for fail in ("os._exit(9)", "raise ValueError"):
             with self.subTest(fail):
                 self.setUp()
-                ran = self.chunk(source.replace("FAIL", fail), [5, 6], "--retry-on", "error", "--retries", "1", "--output-sync", "0.5")
+                go = os.path.join(self.root, "go")
+                failing = f"while not os.path.exists({go!r} + os.environ['KINETIC_INPUT']): time.sleep(0.01)\n                {fail}"
+                pod = self.start_chunk(source.replace("FAIL", failing), [5, 6], "--retry-on", "error", "--retries", "1", "--output-sync", "0.5")
+                for number in range(2):
+                    self.release(pod, number, "last", f"{go}{number}")
+                ran = self.finish(pod)
                 self.assertEqual((ran.code, self.values(2)), (0, ["of 5", "of 6"]), ran.out)
 
     def test_the_next_process_finds_what_the_killed_one_had_finished(self):
@@ -91,9 +102,7 @@ class Outputs(MapCase):
                 return found
         """
         pod = self.start_chunk(source, [0, 1], "--output-sync", "0.5")
-        index = f"{JOB}/sync/1.json"
-        self.eventually(lambda: self.bucket.names(index) and b'"first.pt"' in gzip.decompress(self.bucket.read(index)), pod)
-        open(go, "w").close()
+        self.release(pod, 1, "first.pt", go)
         ran = self.finish(pod)
         self.assertEqual((ran.code, self.values(2)), (0, [{}, {"first.pt": 5}]), ran.out)
 

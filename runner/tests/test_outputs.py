@@ -185,7 +185,8 @@ class Endings(OutputCase):
                 return 1
         """
         ran = self.run_call(function(), {"train.py": source}, "--max-runtime", "2", "--grace", "0.2")
-        self.assertEqual((ran.code, ran.result["value"], self.indexed()), (0, 1, []), ran.out)
+        indexed = self.exists("sync/0.json") and self.indexed()  # there was no time for an index on a busy machine
+        self.assertEqual((ran.code, ran.result["value"], indexed or []), (0, 1, []), ran.out)
         self.assertEqual([file["path"] for file in self.index()["incomplete"]], ["last.pt"])
 
     def test_the_result_comes_after_the_outputs(self):
