@@ -37,7 +37,10 @@ TIMEOUT = 120  # seconds after which a hanging runner fails its test
 HANGING = 600  # seconds after which a hanging test ends the run, and says where it hangs
 
 
-def free_port(given=set()):  # noqa: B006
+GIVEN = set()  # ports that free_port has returned
+
+
+def free_port():
     """A port that nobody uses, and that the system gives to no connection until a host listens there. Each call returns another one."""
     while True:
         port = random.SystemRandom().randrange(20000, 32768)  # below the ephemeral ports of Linux and macOS
@@ -46,8 +49,8 @@ def free_port(given=set()):  # noqa: B006
                 free.bind(("127.0.0.1", port))
             except OSError:
                 continue
-        if port not in given:
-            given.add(port)
+        if port not in GIVEN:
+            GIVEN.add(port)
             return port
 
 

@@ -118,8 +118,8 @@ type options struct {
 	stored       func() error   // waits until the store has such a call, else nil
 }
 
-// prepare makes what is needed after everything else, in the order in which it is needed. Each takes a few milliseconds. If a call
-// looks for a warm host, searchWarm prepares a new one once it has found none; only an overlay is merged before.
+// prepare makes what is needed after everything else, in the order in which it is needed. Each takes a few milliseconds. A call that
+// looks for a warm host needs it only with an overlay; otherwise searchWarm makes it once it has found no host.
 func prepare(r api.Request, m mode) {
 	if r.Backend == api.BackendLocal || seeksWarmHost(r, m) && r.OverlayDir == "" {
 		return

@@ -14,8 +14,8 @@ var linked, linkedCommit, linkedTime string
 // Word is the argument with which every program of the plugin prints its version, and nothing else.
 const Word = "__version"
 
-// Reinstall is the command that repairs an installation with a missing or another part. To upgrade is not enough: krew leaves the newest
-// version as it is.
+// Reinstall repairs an installation in which a program is missing or has another version. krew upgrade is not enough: it leaves the
+// newest version as it is.
 const Reinstall = "kubectl krew uninstall kinetic && kubectl krew install kinetic"
 
 // Info describes the source that a binary was built from.

@@ -38,7 +38,10 @@ func Objects(s api.Spec, o Overlay) (Rendered, error) {
 func Place(s api.Spec, o Overlay) (string, error) {
 	if !o.empty() {
 		r, err := Objects(s, o)
-		return tree{"": r.YAML()}.sha256(), err
+		if err != nil {
+			return "", err
+		}
+		return tree{"": r.YAML()}.sha256(), nil
 	}
 	if err := check(s); err != nil {
 		return "", err
