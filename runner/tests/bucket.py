@@ -361,8 +361,13 @@ class RealBucket:
         return json.loads(self._object(name)).get("metadata", {})
 
     def names(self, prefix):
-        listed = json.loads(self._ask(f"/storage/v1/b/{BUCKET}/o?prefix={urllib.parse.quote(prefix, safe='')}"))
-        return [item["name"] for item in listed.get("items", [])]
+        while True:
+            try:
+                listed = json.loads(self._ask(f"/storage/v1/b/{BUCKET}/o?prefix={urllib.parse.quote(prefix, safe='')}"))
+                return [item["name"] for item in listed.get("items", [])]
+            except urllib.error.HTTPError as exc:
+                if exc.code != 404:
+                    raise  # 404: with a folder, an object was replaced or removed while it listed it
 
 
 def real_program(environ):

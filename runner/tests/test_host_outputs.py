@@ -41,13 +41,15 @@ def f():
         time.sleep(0.1)
 """
 
-# Prints what it finds, and writes a shard.
+# Prints what it finds, and writes a shard when it is told to.
 SHARDS = """
-import os
+import os, time
 def f():
     folder = os.path.join(os.environ["KINETIC_OUTPUT_PATH"], "ckpt")
     os.makedirs(folder, exist_ok=True)
     print("found", *sorted(os.listdir(folder)))
+    while not os.path.exists(os.environ.get("GATE", "/")):
+        time.sleep(0.05)
     with open(os.path.join(folder, "shard-" + os.environ["KINETIC_HOST"]), "w") as file:
         file.write("whole")
 """
@@ -63,6 +65,11 @@ class HostOutputs(GroupCase):
         except KeyError:
             return set(), ""
         return {entry["path"] for entry in index["files"]}, index["at"]
+
+    def objects(self, host, parts=("files", "before")):
+        """The objects that the index of a host names."""
+        index = json.loads(gzip.decompress(self.bucket.read(f"{JOB}/sync/{host}.json")))
+        return {entry["object"] for part in parts for entry in index[part] if "object" in entry}
 
     def found(self, interval, saved):
         """Kills attempt 1 when what it was to save is saved. Returns what attempt 2 finds. interval is that of host 1."""
@@ -102,15 +109,38 @@ class HostOutputs(GroupCase):
         (told,) = leader.result["warnings"]
         self.assertRegex(told, r"^the output 'both' is saved, but not under its plain name: host \d has written it, too: each host needs names of its own$")
 
-    def test_a_job_that_has_ended_is_resumed_with_what_both_have_saved(self):
+    def ended(self):
+        """Runs a job whose hosts have each saved a shard. Its name is job-b then."""
         self.parked(*self.hosts(function(), {"train.py": SHARDS}))
         self.assertEqual(sorted(self.bucket.names(f"{JOB}/sync/")), [f"{JOB}/sync/0.json", f"{JOB}/sync/1.json"])
         for name in self.bucket.names(f"{JOB}/"):
             self.bucket.objects[name.replace(JOB, "job-b")] = self.bucket.objects.pop(name)
         self.api.patches.clear()
+
+    def test_a_job_that_has_ended_is_resumed_with_what_both_have_saved(self):
+        self.ended()
         leader, member = self.parked(*self.hosts(function(), {"train.py": SHARDS}, "--resume-from", "job-b", pod=1))
         self.assertEqual([ran.stdout.splitlines()[-1] for ran in (leader, member)], 2 * ["found shard-0 shard-1"])
         self.assertEqual(leader.end["state"], "SUCCEEDED")
+
+    def test_a_host_resumes_while_another_already_replaces_what_both_begin_with(self):
+        self.ended()
+        gate, kept = os.path.join(self.root, "gate"), []
+        start = lambda host: self.host(host, function(), {"train.py": SHARDS}, "--resume-from", "job-b", pod=1, env={"GATE": gate})  # noqa: E731
+
+        def serve_late(handler):
+            open(gate, "w").close()
+            self.eventually(lambda: not self.objects(0, ["files"]) >= begun)
+            kept.append(self.objects(0) >= begun)
+            handler.serve()
+
+        leader = start(0)
+        self.eventually(lambda: self.index(0)[0], leader)
+        begun = self.objects(0)
+        self.bucket.fail(serve_late, pattern="GET .*-adopted-.*alt=media")
+        leader, member = self.parked(leader, start(1))
+        self.assertEqual(kept, [True])
+        self.assertEqual([ran.stdout.splitlines()[-1] for ran in (leader, member)], 2 * ["found shard-0 shard-1"])
 
 
 if __name__ == "__main__":

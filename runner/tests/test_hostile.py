@@ -125,6 +125,7 @@ class Indexes(Hostile):
                 try:
                     items = items_of(read_indexes(home, [0]), home, plain)
                     found.run(items)
+                    found.remove_broken()
                     brought += bool(found.brought)
                 except RunnerError:
                     refused += 1

@@ -102,7 +102,9 @@ class KeeperCase(unittest.TestCase):
         """The files that a restore would bring."""
         place = tempfile.mkdtemp(dir=self.top)
         items = items_of(read_indexes(self.home, [0]), self.home, self.home)
-        Restore(place, self.said.append).run(items)
+        restore = Restore(place, self.said.append)
+        restore.run(items)
+        restore.remove_broken()
         files = [os.path.join(folder, name) for folder, _, names in os.walk(place) for name in names]
         found = {}
         for path in files:

@@ -141,6 +141,38 @@ class OnOurServer(Plain, OutputCase):
         self.assertEqual((ran.code, ran.stdout.splitlines()[-1]), (0, "['another', 'saved model']"), ran.err)
         self.assertIn("warning: outputs of job job-b were replaced since it ended, and are taken as they are: config.json\n", ran.stderr)
 
+    def save(self, number):
+        """Saves a state of job-b instead of the one before."""
+        name, data = f"sync/0/1-aa/{number}", b"state %d" % number
+        entry = {"path": "ckpt/a", "mode": 0o644, "mtime_ns": 1, "size": len(data), "sha256": sha256(data), "object": name}
+        self.bucket.put(f"job-b/{name}", data)
+        self.bucket.put("job-b/sync/0.json", json.dumps({"version": 2, "attempt": 1, "at": f"2026-01-02T03:04:0{number}Z", "files": [entry]}).encode())
+        self.bucket.remove(f"job-b/sync/0/1-aa/{number - 1}")
+
+    def resumed_while_it_saves(self, states):
+        """Resumes from a job that saves so many states, each when the one before is asked for."""
+        self.save(1)
+        for number in range(2, states + 1):
+            self.bucket.fail(lambda handler, number=number: (self.save(number), handler.serve()), 1, f"GET .*/job-b/sync/0/1-aa/{number - 1}")
+        return self.attempt(1, "import os\nos.chdir(os.environ['KINETIC_OUTPUT_PATH'])\nprint([open(name + '/a').read() for name in os.listdir('.')])", "--resume-from", "job-b")
+
+    def test_resume_from_a_job_that_saves_another_state_meanwhile(self):
+        ran = self.resumed_while_it_saves(3)
+        self.assertEqual((ran.code, ran.stdout.splitlines()[-1]), (0, "['state 3']"), ran.err)
+        self.assertNotIn("warning", ran.stderr)
+
+    def test_resume_from_a_job_that_saves_too_often(self):
+        ran = self.resumed_while_it_saves(9)
+        self.assertEqual((ran.code, ran.stdout.splitlines()[-1]), (0, "[]"), ran.err)
+        self.assertIn("warning: not restored, because their objects are missing: ckpt\n", ran.stderr)
+
+    def test_resume_from_a_job_that_lacks_an_object(self):
+        self.save(1)
+        self.bucket.remove("job-b/sync/0/1-aa/1")
+        ran = self.attempt(1, "", "--resume-from", "job-b")
+        self.assertEqual(ran.stderr.count("resuming from job job-b"), 1)
+        self.assertIn("warning: not restored, because their objects are missing: ckpt\n", ran.stderr)
+
 
 class Costs(OutputCase):
     def test_a_job_without_outputs_asks_for_nothing(self):

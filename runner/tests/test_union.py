@@ -6,9 +6,9 @@ import unittest
 
 from bucket import BUCKET
 from fixture import JOB, sha256
-from kinetic_runner.outputs.index import Document, Entry, Index, Past, text_of_moment
+from kinetic_runner.outputs.index import LATEST, Document, Entry, Index, Past, text_of_moment
 from kinetic_runner.outputs.plain import Plain
-from kinetic_runner.outputs.restore import items_of, read_indexes
+from kinetic_runner.outputs.restore import items_of, moments, read_indexes
 from kinetic_runner.outputs.tree import FILE, FOLDER, folders_above
 from kinetic_runner.store.gcs import GCSStore
 from kinetic_runner.store.names import index_folder, index_name
@@ -67,6 +67,15 @@ class Hosts(KeeperCase):
     def union(self):
         items = items_of(read_indexes(self.home), self.home, self.home)
         return {path: self.bucket.read(f"{JOB}/{item.name}").decode() for path, item in items.items() if item.entry.kind == FILE}
+
+    def test_a_host_that_has_yet_to_restore_needs_all_that_others_have(self):
+        self.put(0, 30, {}, ended=True)
+        self.assertEqual(moments(self.home, [0, 1]), [LATEST])
+        self.assertEqual(moments(self.home, [0, 1], restoring=2), [0, 0])
+        index = Index(self.home, index_name(0), 2)
+        index.read()
+        index.write_again()
+        self.assertEqual(sorted(moments(self.home, [0, 1], restoring=2)), [0, LATEST])
 
     def test_each_gets_what_all_have(self):
         self.put(0, 30, {"ckpt/0": 10})

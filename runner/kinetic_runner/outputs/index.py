@@ -25,7 +25,7 @@ LATEST = 1 << 62  # nanoseconds: a time that no file system refuses
 GZIP = b"\x1f\x8b"
 PENDING = 100  # names that an index has at most
 
-MOMENT = "kinetic-moment"  # metadata of an index: Document.moment
+MOMENT, ATTEMPT = "kinetic-moment", "kinetic-attempt"  # metadata of an index: of its Document
 
 # A path of the index. object is relative to the home of the outputs; "" means that it has the plain name. since tells, for
 # several hosts, when it was finished, in nanoseconds since 1970.
@@ -236,7 +236,7 @@ class Index:
         document.write = os.urandom(16).hex()
         data = compress(encode_json(document.to_json()))
         try:
-            metadata = {MOMENT: str(document.moment)}
+            metadata = {MOMENT: str(document.moment), ATTEMPT: str(document.attempt)}
             self._generation = self._store.upload(self._name, lambda: [data], metadata, self._generation)["generation"]
         except AlreadyExists:
             theirs, generation = read_index(self._store, self._name)

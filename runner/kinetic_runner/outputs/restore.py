@@ -15,7 +15,7 @@ from ..store import Replaced, in_parallel
 from ..store.names import SYNC, index_name
 from ..store.objects import can_be_file, list_objects
 from ..text import COPY_BLOCK, readable, shorten, write_all
-from .index import LATEST, MOMENT, Entry, read_index
+from .index import ATTEMPT, LATEST, MOMENT, Entry, read_index
 from .plain import HASH
 from .tree import FILE, FOLDER, LINK, folders_above, stays_inside
 
@@ -45,10 +45,15 @@ def read_numbers(home):
     return {int(name) for name in names if name.isdigit()}
 
 
-def moments(home, numbers):
-    """Return until when each of some indexes below home tells what its host had finished. There may be none of a host."""
+def moments(home, numbers, restoring=0):
+    """Return until when each of some indexes below home tells what its host had finished. There may be none of a host.
+
+    In an attempt that restores, a host without an index of that attempt may still need all that others have: its moment is 0.
+    """
     names = {index_name(number) for number in numbers}
-    return [int(found.metadata.get(MOMENT, 0)) for found in list_objects(home, SYNC, nested=False) if found.name in names]
+    found = [one.metadata for one in list_objects(home, SYNC, nested=False) if one.name in names]
+    told = [int(one.get(MOMENT, 0)) for one in found if int(one.get(ATTEMPT, 0)) >= restoring]
+    return told + [0] * (len(numbers) - len(told)) if restoring else told
 
 
 def common_moment(documents):
@@ -135,15 +140,15 @@ def drop_removed(items, plain):
 
 
 class Restore:
-    """Brings items into the directory root. brought has them afterwards by path, each with the hash of its file."""
+    """Brings items into the directory root, which is empty. brought has them afterwards by path, each with the hash of its file."""
 
     def __init__(self, root, say):
         self._root, self._say = root, say
-        self._broken = set()  # topmost paths that lack an object
+        self.broken = set()  # topmost paths that lack an object
         self.brought = {}
 
     def run(self, items):
-        """Bring the items. Raise BadData if the disk is too small for them."""
+        """Bring the items, and parts of what is broken. Raise BadData if the disk is too small for them."""
         files = [item for item in items.values() if item.entry.kind == FILE]
         self._check_room(sum(item.entry.size for item in files))
         for path in sorted(path for path, item in items.items() if item.entry.kind == FOLDER):
@@ -153,7 +158,6 @@ class Restore:
         for item in items.values():
             if item.entry.kind == LINK:
                 self._bring_link(item)
-        self._remove_broken()
         for path in sorted((path for path, item in self.brought.items() if item.entry.kind == FOLDER), reverse=True):
             entry = self.brought[path].entry
             os.chmod(self._place(path), entry.mode | 0o700)
@@ -175,7 +179,7 @@ class Restore:
             try:
                 entry = fetch(item, fd)
             except (NotFound, Replaced):
-                self._broken.add(item.path.partition("/")[0])
+                self.broken.add(item.path.partition("/")[0])
                 return
             os.fchmod(fd, entry.mode & 0o777)
             os.utime(fd, ns=(entry.mtime, entry.mtime))
@@ -190,18 +194,18 @@ class Restore:
             os.symlink(item.entry.target, target)
             self.brought[item.path] = item
 
-    def _remove_broken(self):
+    def remove_broken(self):
         """Remove what lacks a part: a half is worse than nothing."""
-        if not self._broken:
+        if not self.broken:
             return
         import shutil
 
-        for path in [path for path in self.brought if path.partition("/")[0] in self._broken]:
+        for path in [path for path in self.brought if path.partition("/")[0] in self.broken]:
             del self.brought[path]
-        for top in self._broken:
+        for top in self.broken:
             place = self._place(top)
             shutil.rmtree(place) if os.path.isdir(place) else os.unlink(place)
-        self._say(f"warning: not restored, because their objects are missing: {named(sorted(self._broken))}")
+        self._say(f"warning: not restored, because their objects are missing: {named(sorted(self.broken))}")
 
 
 def fetch(item, fd):

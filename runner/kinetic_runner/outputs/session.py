@@ -5,6 +5,7 @@
 import _thread
 import os
 import time
+from collections import namedtuple
 
 from ..errors import Unreachable, explain
 from ..publish import read_end
@@ -27,7 +28,12 @@ from .worker import Worker
 WAIT_SECONDS = 0.2
 PROGRESS_SECONDS = 10.0
 LAST_SECONDS = 2.0  # of the grace, for the log and the result
+TRIES = 5  # to restore what is being replaced
 RESUMED = -1  # the number of the index of what a job begins with
+
+# What to restore: items by path, those of this job and those that it begins with; the paths that others have replaced; the
+# number of the index that has what the job begins with; the moment of the items; and messages.
+Plan = namedtuple("Plan", "items begun replaced first moment messages")
 
 
 class Session:
@@ -44,7 +50,7 @@ class Session:
         stage = os.path.join(options.work, "stage", str(number))
         clear_directory(stage)
         folder = f"{index_folder(number)}{attempt.number}-{os.urandom(4).hex()}"
-        self.messages = []
+        self.messages, self._restoring = [], 0  # the number of the attempt if it restores
         self._observer = Observer(path, stage, {}, {}, watch)
         self._index = self._index_of(number)
         self._sender = Sender(self._home, folder)
@@ -68,7 +74,7 @@ class Session:
     def _index_of(self, number):
         attempt = self._attempt
         others = [host for host in range(attempt.hosts) if host != number and not attempt.options.map]
-        tell = (lambda: moments(self._home, others)) if others else None
+        tell = (lambda: moments(self._home, others, self._restoring)) if others else None
         return Index(self._home, index_name(number), attempt.number, tell, attempt.options.grace)
 
     # Before the call
@@ -78,6 +84,8 @@ class Session:
 
         earlier has the URLs of the home and of the plain names of that job. shared says that the plain names are also those of other jobs.
         """
+        self._restoring = self._attempt.number
+        earlier = [self._open(url) for url in earlier or ()]
         while True:
             try:
                 self._restore(earlier, shared)
@@ -87,58 +95,76 @@ class Session:
 
     def _restore(self, earlier, shared):
         attempt, say = self._attempt, self._say
-        clear_directory(self._path)
         self._index.read()
-        numbers = [self._number] if attempt.options.map else range(attempt.hosts)
-        documents = read_indexes(self._home, numbers)
-        known = {number: document for number, document in documents.items() if document}
-        items = items_of(known, self._home, self._plain)
-        more, replaced = {}, self._compare(items) if attempt.options.output_dir else []
-        if numbers[0] not in documents:  # host 0 writes its index when it has what the job begins with
-            more = self._resume(earlier) if earlier else plain_items(self._plain) if shared else {}
-            more = {path: item._replace(number=RESUMED) for path, item in more.items() if path not in items}
-        restore = Restore(self._path, say)
-        restore.run({**items, **more})
+        plan, restore = self._bring(earlier, shared)
         self._names.load()
-        self._take_over(restore.brought, more if self._number == numbers[0] else {}, earlier, common_moment(known))
-        self._index.document.entries.update({path: restore.brought[path].entry for path in replaced if path in self._index.document.entries and path in restore.brought})
+        self._take_over(restore.brought, plan.begun if self._number == plan.first else {}, earlier, plan.moment)
+        self._index.document.entries.update({path: restore.brought[path].entry for path in plan.replaced if path in self._index.document.entries and path in restore.brought})
         files = [item for item in restore.brought.values() if item.entry.kind == FILE]
         if files:
             size = readable(sum(item.entry.size for item in files))
             since = f", as of {self._index.document.at}" if self._index.document.at else ""
             say(f"restored {len(files)} output{'' if len(files) == 1 else 's'} ({size}){since}")
-        elif attempt.number > 1 and self._number == numbers[0]:
+        elif attempt.number > 1 and self._number == plan.first:
             say("no outputs to restore: the attempts before have saved none")
         self._index.write_again()  # from now on, an earlier attempt writes no more
         needed = self._index.document.objects()
         litter = [found.name for found in list_objects(self._home, index_folder(self._number)) if found.name not in needed]
         self._names.want(self._index.document, litter)
 
-    def _compare(self, items):
+    def _bring(self, earlier, shared):
+        """Fill the directory. Return the plan that was followed, and its Restore."""
+        plan, tries = self._plan(earlier, shared), TRIES
+        while True:
+            for text in plan.messages:
+                self._say(text)
+            clear_directory(self._path)
+            restore = Restore(self._path, self._say)
+            restore.run({**plan.items, **plan.begun})
+            tries -= 1
+            newer = self._plan(earlier, shared) if restore.broken and tries else plan
+            if newer == plan:
+                restore.remove_broken()
+                return plan, restore
+            plan = newer  # a job that still runs has saved another state, and removed the objects of this one
+
+    def _plan(self, earlier, shared):
+        """Return what is to be restored, as it is now in the store."""
+        attempt, messages = self._attempt, []
+        numbers = [self._number] if attempt.options.map else range(attempt.hosts)
+        documents = read_indexes(self._home, numbers)
+        known = {number: document for number, document in documents.items() if document}
+        items = items_of(known, self._home, self._plain)
+        begun, replaced = {}, self._compare(items, messages) if attempt.options.output_dir else []
+        if numbers[0] not in documents:  # host 0 writes its index when it has what the job begins with
+            begun = self._resume(*earlier, messages) if earlier else plain_items(self._plain) if shared else {}
+            begun = {path: item._replace(number=RESUMED) for path, item in begun.items() if path not in items}
+        return Plan(items, begun, replaced, numbers[0], common_moment(known), messages if attempt.host == 0 else [])
+
+    def _compare(self, items, messages):
         """Put into items what others have done to the plain names that they have, in a directory that is also theirs. Return what was replaced."""
         replaced, gone = put_replaced(items, self._plain), drop_removed(items, self._plain)
         for paths, what in ((replaced, "replaced since, and are taken as they are"), (gone, "removed since")):
-            if paths and self._attempt.host == 0:
-                self._say(f"warning: outputs that this job had found in {self._attempt.outputs.url} were {what}: {named(paths)}")
+            if paths:
+                messages.append(f"warning: outputs that this job had found in {self._attempt.outputs.url} were {what}: {named(paths)}")
         return replaced
 
-    def _resume(self, earlier):
-        """Return what the job to resume from has saved."""
-        home, plain = (self._open(url) for url in earlier)
+    def _resume(self, home, plain, messages):
+        """Return what the job to resume from has saved; home and plain are its stores."""
+        job = self._attempt.options.resume_from
         documents = read_indexes(home, [self._number] if self._attempt.options.map else None)
         if documents and all(documents.values()):
             found = items_of(documents, home, plain)
             replaced = put_replaced(found, plain)
-            if replaced and self._attempt.host == 0:
-                self._say(f"warning: outputs of job {self._attempt.options.resume_from} were replaced since it ended, and are taken as they are: {named(replaced)}")
+            if replaced:
+                messages.append(f"warning: outputs of job {job} were replaced since it ended, and are taken as they are: {named(replaced)}")
         else:
             found = plain_items(plain)  # of an earlier release, or of a program that wrote there itself
-        if self._attempt.host == 0:
-            job, moments = self._attempt.options.resume_from, [document.at for document in documents.values() if document and not document.done]
-            if found:
-                self._say(f"resuming from job {job}" + (f", which {standing(self._attempt.store, job)}, as of {max(moments)}" if moments else ""))
-            else:
-                self._say(f"warning: job {job} has saved no outputs: this job begins without any")
+        moments = [document.at for document in documents.values() if document and not document.done]
+        if found:
+            messages.append(f"resuming from job {job}" + (f", which {standing(self._attempt.store, job)}, as of {max(moments)}" if moments else ""))
+        else:
+            messages.append(f"warning: job {job} has saved no outputs: this job begins without any")
         return found
 
     def _take_over(self, brought, begun, earlier, moment):
