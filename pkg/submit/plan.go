@@ -116,6 +116,9 @@ func Plan(ctx context.Context, r api.Request, where config.Target, m Machine, id
 		return p, err
 	}
 	p.Spec.Map = spread(r, p.inputs, nil)
+	if r.HangTimeout > 0 && r.OutputMount {
+		warnings = append(warnings, "--hang-timeout does not see files written with --output-mount: a call that only writes there counts as hung")
+	}
 	if r.MapResume == "" { // else Resolve decides how many pods there are
 		if err := checkChunks(p.Spec.Map); err != nil {
 			return p, err
@@ -155,6 +158,9 @@ func (p Planned) doubts() []string {
 	}
 	if r.HangAction == api.HangRestart && s.Retries == 0 {
 		warnings = append(warnings, "--hang-action restart without --retries NUMBER: a call that hangs fails, and does not start again")
+	}
+	if r.HangTimeout > 0 && r.OutputMount {
+		warnings = append(warnings, "--hang-timeout does not see files written with --output-mount: a call that only writes there counts as hung")
 	}
 	if r.MapResume == "" { // else Resolve decides how many pods there are
 		warnings = append(warnings, rereadWarnings(s.Map, p.inputs.Size)...)

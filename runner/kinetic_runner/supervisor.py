@@ -250,7 +250,7 @@ class Supervisor:
                 self.timed_out = self._stop(min(self._grace, DEADLINE_GRACE))
         over = self._hang is not None and self._hang.over  # first: then the text is there
         self._say_hang()
-        if over and not self.hung:
+        if over and self.stopped_at == math.inf:  # else it ends already, for another reason
             self.hung = self._stop(min(self._grace, END_GRACE))
         if now >= self._kill_at and self.status is None:
             self._kill_at = math.inf

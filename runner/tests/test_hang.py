@@ -2,10 +2,11 @@
 # SPDX-License-Identifier: Apache-2.0
 """A call that prints, writes and finishes nothing for a while."""
 
+import signal
 import sys
 import unittest
 
-from fixture import RunnerCase, script
+from fixture import RunnerCase, function, script
 
 HANGS = """
 import os, sys, time
@@ -28,6 +29,18 @@ for number in range(6):
         file.write(str(number))
     wait()
 """
+# Ends when it was told to, but only after it has counted as hung.
+SAVES = """
+import os, signal, time
+def f():
+    told = []
+    signal.signal(signal.SIGTERM, lambda *_: told.append(1))
+    print("ready", flush=True)
+    while not told or not os.path.getsize(os.path.join(os.path.dirname(os.environ["KINETIC_STOP_FILE"]), "stacks")):
+        time.sleep(0.05)
+    time.sleep(0.5)
+    return "saved"
+"""
 
 
 @unittest.skipUnless(sys.platform == "linux", "needs /proc")
@@ -45,6 +58,19 @@ class Hang(RunnerCase):
         self.assertEqual(ran.code, 137, ran.stderr)
         self.assertIn(" in stuck", ran.stderr)
         self.assertIn("train.py hung, and was ended (--hang-action restart); its log shows where it was", ran.stderr)
+
+    def test_a_call_that_was_told_to_end_is_not_ended_once_more(self):
+        process = self.start(self.argv(function(), {"train.py": SAVES}, "--hang-timeout", "1", "--hang-action", "restart"))
+        self.assertEqual(process.stdout.readline(), b"ready\n")
+        process.send_signal(signal.SIGTERM)
+        ran = self.finish(process)
+        self.assertEqual((ran.code, ran.result["value"]), (0, "saved"), ran.stderr)
+        self.assertIn("(--hang-timeout)", ran.stderr)
+
+    def test_a_limit_counts_before_a_hang_that_is_noticed_later(self):
+        source = "import os, signal, time\nsignal.signal(signal.SIGTERM, signal.SIG_IGN)\nwhile True: time.sleep(1)"
+        ran = self.run_call(script(), {"train.py": source}, "--max-runtime", "0.5", "--hang-timeout", "1", "--hang-action", "restart", "--grace", "3")
+        self.assertEqual((ran.code, ran.end["reason"]), (124, "DeadlineExceeded"), ran.stderr)
 
     def test_progress_is_what_is_printed_or_written(self):
         ran = self.run_call(script(), {"train.py": MOVES}, "--hang-timeout", "1.2", "--hang-action", "restart")
