@@ -19,9 +19,8 @@ from .outcome import (
     DEADLINE_EXCEEDED, DISRUPTED, EXIT_DEADLINE, EXIT_KILLED, EXIT_RUNNER, EXIT_TERMINATED, KILLED, NO_PROGRAM, RUNNER_FAILURE, STOPPED, TERMINATED, Outcome,
 )  # fmt: skip
 from .outputs.directory import Outputs
-from .place import make_place, note_place, packages_file, program_command, ranks_command, start_function
+from .place import make_place, note_place, start_call
 from .publish import end_of_result, read_end
-from .process import Child
 from .records import Records, read_document
 from .spool import LogParts, Spool
 from .store import open_store
@@ -30,7 +29,7 @@ from .store.outage import Outage
 from .supervisor import Supervisor
 from .text import tell, times, timestamp
 
-TOLD_PICKLE = 64 << 10  # bytes of a pickled exception that other hosts send to host 0
+CRASH_LEAD = 2.0  # seconds by which other hosts, which lose a peer, may notice first that a call was killed
 RAN_SECONDS = 60.0  # between two notes of how long an attempt has run, if that is limited
 PIECE_SECONDS, LOCAL_PIECE_SECONDS = 1.0, 0.2  # before an unfinished line is shown as it is
 
@@ -337,6 +336,7 @@ class Attempt:
 
         def failed():
             self.outputs.failed = True
+            self.note_failure(time.time())
             if link is not None:
                 supervisor.stop_soon()
 
@@ -346,7 +346,7 @@ class Attempt:
 
         def start():
             self.called = timestamp()
-            started = self.outputs.follow(self.start_child(call, place, child))
+            started = self.outputs.follow(start_call(call, place, self.options, self.host, child))
             if self.options.given:
                 self.store.call_started.set()
             return started
@@ -359,6 +359,10 @@ class Attempt:
                 raise
             failure = exc
         outcome = judge(call.title, call.kind, supervisor, told, self.limit)
+        if supervisor.was_killed:
+            outcome.at -= CRASH_LEAD
+        if outcome.failed:
+            self.note_failure(outcome.at)
         if failure is not None:
             self.warn(outcome, f"the runner failed after the call had ended: {self.explain(failure)}")
         after_call(self, outcome, supervisor, place, errands)
@@ -366,19 +370,8 @@ class Attempt:
             try_to(self, outcome, "note how long the attempt ran", self.note_ran)
         return outcome, supervisor
 
-    def start_child(self, call, place, child):
-        """Start the call; return its process. child is an interpreter that waits for a function, or None."""
-        ranks = Child(ranks_command(call, place, self.options)) if self.options.processes else None
-        if ranks and not call.is_function:
-            ranks.send(b"")
-            return ranks
-        if not call.is_function:
-            return Child(program_command(call, place))
-        kept = {"keep_value": self.host == 0, "inline_pickle": TOLD_PICKLE if self.host else 0}
-        role = "function"
-        if self.options.warm:  # on a warm host
-            role, kept["packages"] = "relay", packages_file(self.options.work)
-        return start_function(call, place, role, child=ranks or child, **kept)
+    def note_failure(self, at):
+        """Note that the call has failed, and when. Among several hosts, the first failure is the cause of the others."""
 
     def warn(self, outcome, text):
         """Add a warning to an outcome and print it."""

@@ -10,6 +10,8 @@ import time
 from . import environment
 from .process import PROGRAM, PYTHON, Child, Command, interpreter
 
+TOLD_PICKLE = 64 << 10  # bytes of a pickled exception that other hosts send to host 0
+
 
 class Place:
     """Where a call runs, its interpreter, all variables of its environment, and when it was made: before the call, after its files."""
@@ -106,6 +108,21 @@ def ranks_command(call, place, options):
     plan = {"count": options.processes, "chips": options.chips, "group": call.kind == "command", "argv": one.argv if one else []}
     environ, cwd = (one.environ, one.cwd) if one else (place.environ, place.path(call.cwd))
     return Command([place.python, "-u", PROGRAM, "ranks", json.dumps(plan)], cwd, environ, True)
+
+
+def start_call(call, place, options, host, child=None):
+    """Start the call on a host; return its process. child is an interpreter that waits for a function, or None."""
+    ranks = Child(ranks_command(call, place, options)) if options.processes else None
+    if ranks and not call.is_function:
+        ranks.send(b"")
+        return ranks
+    if not call.is_function:
+        return Child(program_command(call, place))
+    kept = {"keep_value": host == 0, "inline_pickle": TOLD_PICKLE if host else 0}
+    role = "function"
+    if options.warm:  # on a warm host
+        role, kept["packages"] = "relay", packages_file(options.work)
+    return start_function(call, place, role, child=ranks or child, **kept)
 
 
 def start_function(call, place, role, credit_fd=-1, child=None, **more):

@@ -92,6 +92,11 @@ class Supervisor:
             os.close(wake_write)
 
     @property
+    def was_killed(self):
+        """Whether something other than the runner killed the call: probably out of memory."""
+        return os.WIFSIGNALED(self.status) and os.WTERMSIG(self.status) == signal.SIGKILL and not self.killed
+
+    @property
     def abandoned(self):
         """Whether the program that waited for the job has ended."""
         return self._signals.abandoned

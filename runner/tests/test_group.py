@@ -174,6 +174,37 @@ spool.LogParts.publish_all = publish_all
         self.eventually(lambda: self.api.patches, *processes)
         self.assertEqual((self.document("end.json")["host"], self.document("end.json")["message"]), (1, "host 1: ValueError: boom"))
 
+    def test_first_failure_while_host_0_still_saves(self):
+        gate, sent = os.path.join(self.root, "gate"), os.path.join(self.root, "termination-1")
+        source = f"""
+            import os, time
+            def f():
+                if os.environ["KINETIC_HOST"] == "1":
+                    raise ValueError("the cause")
+                while not os.path.exists({gate!r}):
+                    time.sleep(0.01)
+                raise ConnectionError("closed by peer")
+        """
+        slow = f"""
+import os, time
+from kinetic_runner.hosts import peers
+from kinetic_runner.outputs.directory import Outputs
+failed_at, save = peers.failed_at, Outputs.save
+def known(*words):
+    at = failed_at(*words)
+    open({gate!r}, "w").close()
+    return at
+def save_late(*words):
+    while not os.path.exists({sent!r}):
+        time.sleep(0.01)
+    time.sleep(0.5)  # the report is there, and nobody reads it
+    return save(*words)
+peers.failed_at, Outputs.save = known, save_late
+"""
+        call, files = function(), {"train.py": source}
+        self.parked(self.host(0, call, files, change=slow), *self.hosts(call, {"train.py": source}, numbers=(1,)), *self.hosts(call, {"train.py": "def f(): pass"}, numbers=(2, 3)))
+        self.assertEqual((self.document("end.json")["host"], self.document("end.json")["message"]), (1, "host 1: ValueError: the cause"))
+
     def test_time_for_the_call_of_a_host_begins_when_all_have_met(self):
         early = "init = attempt.Attempt.__init__\ndef begun(self, *words):\n  init(self, *words)\n  self.began -= 1000\nattempt.Attempt.__init__ = begun"
         call, files = function(), {"train.py": "def f(): print('ran')"}

@@ -11,7 +11,7 @@ import unittest.mock
 
 from fixture import JOB, TIMEOUT, function
 from group import KEY, WAIT, GroupCase, is_open
-from kinetic_runner.attempt import TOLD_PICKLE
+from kinetic_runner.place import TOLD_PICKLE
 from kinetic_runner.hosts import peers
 from kinetic_runner.hosts.channel import KEEPALIVE, LINE_LIMIT, PIPE_READ, Channel, Greeting
 from kinetic_runner.hosts.verdict import report

@@ -4,7 +4,6 @@
 
 import math
 import os
-import signal
 import time
 
 from .. import publish
@@ -19,7 +18,6 @@ from .peers import RESTART_SECONDS
 from .rendezvous import rendezvous, tpu_environment
 
 POLL_SECONDS = 0.2
-CRASH_LEAD = 2.0  # seconds by which others, who lost a peer, may notice first that a call was killed
 
 
 class Restarted(NoCall):
@@ -92,9 +90,7 @@ class HostAttempt(Attempt):
         variables = {name: value for name, value in found.items() if name not in os.environ}  # keep what the user has set
         variables.update(tpu_environment(self.group, self.options.chips, os.environ))
         outcome, supervisor = self.supervise(call, self.place(call, variables), self.link, self._child)
-        if was_killed(supervisor):
-            outcome.at -= CRASH_LEAD
-        elif supervisor.stopped and not outcome.ok and outcome.reason != TERMINATED and outcome.at > supervisor.stopped_at:
+        if not supervisor.was_killed and supervisor.stopped and not outcome.ok and outcome.reason != TERMINATED and outcome.at > supervisor.stopped_at:
             outcome = Outcome(STOPPED, EXIT_TERMINATED, f"{call.title} was stopped because another host failed")
         self.announce(outcome)
         return outcome
@@ -102,8 +98,3 @@ class HostAttempt(Attempt):
     def save_log(self, outcome):
         """Publish the log: the job may run long after this host has ended."""
         try_to(self, outcome, "store the end of the log", lambda: publish.publish_log(self))
-
-
-def was_killed(supervisor):
-    """Return whether something other than the runner killed the call: probably out of memory."""
-    return os.WIFSIGNALED(supervisor.status) and os.WTERMSIG(supervisor.status) == signal.SIGKILL and not supervisor.killed

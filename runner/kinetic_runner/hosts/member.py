@@ -47,6 +47,9 @@ class MemberAttempt(HostAttempt):
             return outcome
         return self.run_call(call)
 
+    def note_failure(self, at):
+        self.link.note_failure(at)
+
     def meet(self):
         """Wait for the leader and join its attempt; return whether to run the call."""
         link = self.link

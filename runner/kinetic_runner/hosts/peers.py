@@ -4,10 +4,10 @@
 
 The runner of every other host, a member, connects to the runner of host 0, the
 leader. The leader sends a challenge. The member answers who it is, signed with the
-job's key, and the leader replies with the number of the attempt. When the member's
-log is in the store, it reports how its call ended. The leader tells the members
-when to stop because another call failed, and when the job has ended. There are no
-threads.
+job's key, and the leader replies with the number of the attempt. The member tells
+at once when its call fails. When its log is in the store, it reports how its call
+ended. The leader tells the members when to stop because another call failed, and
+when the job has ended. There are no threads.
 
 A connection may break while both runners live. The member connects again and sends
 the random number of its start once more, by which the leader knows it from a
@@ -24,7 +24,7 @@ import time
 from ..errors import RunnerError
 from ..outcome import TERMINATED
 from .channel import PEER_SECONDS, Channel
-from .verdict import report, reported
+from .verdict import failed_at, report, reported
 
 # Connections that wait while the leader fetches the package: from all hosts and the readiness probe.
 BACKLOG = 4096
@@ -68,6 +68,7 @@ class Leader:
         self.attempt = 0
         self.stopping = False  # no call needs to continue
         self.outcomes = {}  # by host
+        self._failed = {}  # when calls have failed, by host: they are reported later
 
     def listen(self):
         """Open the port. attend() accepts the connections."""
@@ -126,7 +127,7 @@ class Leader:
         absent = self.missing if self.stopping and terminated else self.gone
         busy = set(self._seats) - absent - set(self.outcomes)
         if self.stopping or terminated:
-            return not busy or time.monotonic() >= self._end_by
+            return not busy or time.monotonic() >= self._end_by and busy.isdisjoint(self._failed)
         return len(self.outcomes) == self._hosts
 
     def dismiss(self):
@@ -185,8 +186,10 @@ class Leader:
             for message in messages or ():
                 if host is None:
                     host = self._greet(channel, message, challenge)
+                elif "failed" in message:
+                    self._failed.setdefault(host, failed_at(host, message))
                 else:
-                    self.report(reported(host, message))
+                    self.report(reported(host, message, self._failed.get(host, math.inf)))
         except Stranger as exc:
             self._say_once("refused", str(exc))
             messages = None
@@ -292,6 +295,11 @@ class Member:
             self.lost = self.lost or self.stopping and not self.attempt
             if self.attempt:
                 self._back_by = min(self._back_by, time.monotonic() + RESTART_SECONDS)
+
+    def note_failure(self, at):
+        """Tell the leader at once that the call has failed: the report comes when all is saved."""
+        if self._channel:
+            self._channel.send({"failed": time.time() - at})
 
     def report(self, outcome):
         """Report how the call ended, now and after each new greeting."""

@@ -4,6 +4,7 @@
 
 import binascii
 import hashlib
+import math
 import time
 
 from ..documents import field, strings
@@ -34,8 +35,16 @@ def report(outcome):
     return dict(fields, error=error, warnings=warnings, unsaved=[file._asdict() for file in outcome.unsaved[:UNSAVED_LIMIT]], age=time.time() - outcome.at)
 
 
-def reported(host, message):
-    """Return the outcome that a member reported, or raise RunnerError if it is malformed."""
+def failed_at(host, message):
+    """Return when the call of a host has failed, which has just told that."""
+    return time.time() - field(message, "failed", float, f"the failure of host {host}")
+
+
+def reported(host, message, at=math.inf):
+    """Return the outcome that a member reported, or raise RunnerError if it is malformed. at is when its call had failed, if it has told.
+
+    The report may have been on its way for long: this host has saved its own outputs meanwhile.
+    """
     where = f"the report of host {host}"
     kinds = (("reason", str), ("exit_code", int), ("message", str))
     outcome = Outcome(*(field(message, key, kind, where) for key, kind in kinds))
@@ -45,7 +54,7 @@ def reported(host, message):
     keep_pickle(outcome, field(message, "pickled", str, where, ""))
     outcome.warnings = strings(message, "warnings", where)
     outcome.unsaved = [unsaved(file, where) for file in field(message, "unsaved", list, where, [])]
-    outcome.host, outcome.at = host, time.time() - field(message, "age", float, where)
+    outcome.host, outcome.at = host, min(at, time.time() - field(message, "age", float, where))
     return outcome
 
 
