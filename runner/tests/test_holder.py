@@ -173,6 +173,36 @@ class Holding(Hosting):
         process.send_signal(signal.SIGTERM)
         self.assertEqual(process.wait(TIMEOUT), 0)
 
+    def test_calls_that_wait_until_the_limit_is_over(self):
+        over, gate = os.path.join(self.root, "over"), os.path.join(self.root, "gate")
+        change = f"""
+import os, threading, time
+def end_limit():
+    while not os.path.exists({over!r}):
+        time.sleep(0.01)
+    holder._limit = 0.0
+threading.Thread(target=end_limit, daemon=True).start()"""
+        process, port = self.host(change=change)
+        _, running = self.begun(port, f"import os, time\ndef f():\n  print('begun', flush=True)\n  while not os.path.exists({gate!r}): time.sleep(0.01)")
+        first, late = Ring(self, port), Ring(self, port)
+        first.send(frames.CALL, self.order("first", function(), {"train.py": "def f(): pass"}, wait=True))
+        self.assertEqual(first.receive()[1]["state"], "queued")
+        open(over, "w").close()
+        self.eventually(lambda: self.stat(port)["ends"] < 0, process)
+        late.send(frames.CALL, self.order("late", function(), {"train.py": "def f(): pass"}, wait=True))
+        self.assertEqual(late.receive()[1], {"id": "late", "state": "refused", "why": "its --warm-limit is over"})
+        open(gate, "w").close()
+        self.assertEqual(first.receive()[1], {"id": "first", "state": "refused", "why": "its --warm-limit is over"})
+        self.assertEqual(self.end(running), 0)
+        self.assertEqual(process.wait(TIMEOUT), 0)
+
+    def stat(self, port):
+        ring = Ring(self, port)
+        ring.send(frames.STAT, {})
+        state = ring.receive()[1]
+        ring.close()
+        return state
+
     def test_strangers(self):
         process, port = self.host()
         stranger = Ring(self, port, b"guess")

@@ -160,6 +160,7 @@ class HostedCall:
     def forget(self):
         """Remove its files. The store has its log."""
         close_all(-1 if self._file is None else self._file)
+        self._file = None
         for path in (self.log, self._report, self._value):
             with suppress(FileNotFoundError):
                 os.unlink(path)

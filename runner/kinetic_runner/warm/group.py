@@ -42,8 +42,8 @@ class Alone:
     def attend(self):
         """Do what is due."""
 
-    def give(self, order):
-        """Give a call to the other hosts; return whether they all have begun it."""
+    def give(self, order, kept):
+        """Give a call to the other hosts; return whether they all have begun it. kept says whether the process of the last call is kept here."""
         return True
 
     def has(self, order):
@@ -56,8 +56,8 @@ class Alone:
     def cancel(self, job):
         """End a call on the other hosts."""
 
-    def over(self, end):
-        """Note how a call has ended here. Return whether its end shows that the hosts were started again."""
+    def over(self, end, kept):
+        """Note how a call has ended here, and whether its process is kept. Return whether its end shows that the hosts were started again."""
         return False
 
     def announce_loss(self):
@@ -76,6 +76,7 @@ class Leading(Alone):
         self._hosts, self._secret, self._port, self.repeats = hosts, secret, port, repeats
         self._others = {}  # connections, by host
         self._given, self._begun, self._is_first = None, set(), True
+        self._kept = {}  # whether the process of the call that was given last is kept, by host
 
     @property
     def complete(self):
@@ -110,9 +111,18 @@ class Leading(Alone):
         self._others.pop(host, None)
         return host
 
-    def give(self, order):
+    def note_end(self, connection, job, kept):
+        """Note that a call has ended on a host, and whether its process is kept there."""
+        if job == self._given:
+            self._kept.update({host: kept for host, other in self._others.items() if other is connection})
+
+    def give(self, order, kept):
         if self._given != order["id"]:
-            self._given, self._begun = order["id"], set()
+            if self._given is not None and len(self._kept) < self._hosts - 1:
+                return False  # the last call is still ending on a host
+            if len({kept, *self._kept.values()}) > 1:
+                order["anew"] = True  # in processes that have met each other, one alone can't begin again
+            self._given, self._begun, self._kept = order["id"], set(), {}
             self._tell(frames.CALL, order)
         return len(self._begun) == self._hosts - 1
 
@@ -122,7 +132,7 @@ class Leading(Alone):
     def cancel(self, job):
         self._tell(frames.CANCEL, {"id": job})
 
-    def over(self, end):
+    def over(self, end, kept):
         self._tell(frames.END, {"id": end["id"], "code": end["code"]})
         is_first, self._is_first = self._is_first, False
         return is_first and not self.repeats and was_not_new(end)
@@ -168,9 +178,11 @@ class Follower(Peer):
         elif kind == frames.END and message["id"] is None:
             self._terminated = True
             self._holder.lose("the pod of another host is being terminated", math.inf, replaced=True)
-        elif kind == frames.END and message["code"]:
-            self._holder.end_soon(message["id"])  # a runner that has met the one of host 0 ends after it
-        elif kind != frames.END:
+        elif kind == frames.END:
+            self._group.note_end(self, message["id"], message["kept"])
+            if message["code"]:
+                self._holder.end_soon(message["id"])  # a runner that has met the one of host 0 ends after it
+        else:
             super().answer(kind, message)
 
     def close(self):
@@ -210,15 +222,15 @@ class Following(Alone):
         """Note that a call has ended on host 0, so that it must end here, at once if it has failed: it may wait for host 0."""
         self._ending, self._end_at = job, time.monotonic() + (FAILED_SECONDS if code else END_SECONDS)
 
-    def over(self, end):
+    def over(self, end, kept):
         if end["id"] == self._ending:
             self._end_at = math.inf
         if self._leader is not None:
-            self._leader.say(frames.END, {"id": end["id"], "code": end["code"]})
+            self._leader.say(frames.END, {"id": end["id"], "code": end["code"], "kept": kept})
         return False
 
     def announce_loss(self):
-        if self._leader is not None:
+        if self._leader is not None and self.joined:
             self._leader.say(frames.END, {"id": None, "code": EXIT_TERMINATED})
             self._leader.flush()
 

@@ -28,6 +28,7 @@ RECORD_SECONDS = 10.0  # for the end of the last call to be recorded
 ASKED_SECONDS = 60.0  # for a client to pack its call
 VERDICT_SECONDS = 5.0  # from the end of a call on another host
 KEPT_CALLS = 50  # whose output can be read again
+OVER = "its --warm-limit is over"
 
 
 class Holder:
@@ -144,7 +145,7 @@ class Holder:
             self._stopping = self.terminated = True
             self._stop()
             self._group.announce_loss()
-            self._refuse_waiting()
+            self._answer_who_awaits(lambda _: True, self._why)
         for pid, status in reap():
             if self._current is not None and pid == self._current.pid:
                 self._current.code = os.waitstatus_to_exitcode(status)
@@ -167,10 +168,15 @@ class Holder:
                 peer.feed()
         if self._current is not None and self._current.code is not None:
             self._finish()
-        if self._current is None and self._waiting and not self._stopping and self._group.complete:
-            order = self._waiting[0][1]
-            if self._group.give(order):
-                self._waiting.pop(0)
+        while self._current is None and self._waiting and not self._stopping and self._group.complete:
+            client, order = self._waiting[0]
+            late = self._is_late(client) and not self._group.has(order)
+            if not late and not self._group.give(order, self._keeper.has_run):
+                break
+            self._waiting.pop(0)
+            if late:
+                self._answer_who_awaits(lambda job, late=order["id"]: job == late, OVER)
+            else:
                 self._begin(order)
 
     def _finish(self):
@@ -181,7 +187,7 @@ class Holder:
             self._leftovers.remove()
         tell(f"kinetic: call {self._current.job} ended with exit code {self._current.code}\n")
         self._settle(self._current)
-        not_new, self._current, self._stop_at = self._group.over(self._current.end), None, math.inf
+        not_new, self._current, self._stop_at = self._group.over(self._current.end, self._keeper.has_run), None, math.inf
         if not_new:
             self.lose("the hosts were started again")
         for peer in list(self._peers):
@@ -233,19 +239,25 @@ class Holder:
 
     def _admits(self, client, order):
         """Report whether a call of a client may wait for its turn; answer the client, or let it await the call."""
-        job = order["id"]
+        job, busy = order["id"], self._current is not None or bool(self._waiting)
         if job in self._calls:
             client.begin(self._calls[job])
         elif self._stopping or self._group.follows:
-            self._refuse(client, job)
-        elif not self._is_waiting(job) and not order.get("wait") and (self._current is not None or self._waiting):
+            client.say(frames.STATE, {"id": job, "state": "refused", "why": self._why})
+        elif busy and not self._is_waiting(job) and not order.get("wait"):
             client.say(frames.BUSY, self._busy())
+        elif busy and time.monotonic() >= self._began + self._limit:
+            client.say(frames.STATE, {"id": job, "state": "refused", "why": OVER})
         else:
-            if self._current is not None or self._waiting:
+            if busy:
                 client.say(frames.STATE, {"id": job, "state": "queued"})
             client.awaited = job, client.begin
             return True
         return False
+
+    def _is_late(self, client):
+        """Report whether a call of a client has waited for its turn for too long."""
+        return client is not None and time.monotonic() >= max(self._began + self._limit, client.asked_at + ASKED_SECONDS)
 
     def _is_waiting(self, job):
         return any(order["id"] == job for _, order in self._waiting)
@@ -256,12 +268,14 @@ class Holder:
             return {"id": self._waiting[0][1]["id"], "seconds": 0.0}
         return {"id": self._current.job, "seconds": round(self._current.seconds, 1)}
 
-    def _refuse(self, client, job):
-        why = self.lost if self.lost else "host 0 takes the calls" if self._group.follows else "it is ending"
-        client.say(frames.STATE, {"id": job, "state": "refused", "why": why})
+    @property
+    def _why(self):
+        return self.lost or ("host 0 takes the calls" if self._group.follows else "it is ending")
 
     def _begin(self, order):
         call = HostedCall(order["id"], self._folder)
+        if order.pop("anew", False):
+            self._keeper.end_forks()
         argv = self._flags + order["argv"] + call.keep(order.pop("objects", {})) + (["--retries", "0"] if self._group.repeats else ["--final"])
         self._keeper.note_call(order)
         if self._keeper.lasting:
@@ -308,12 +322,12 @@ class Holder:
             self._free_since = time.monotonic()
             self._answer_who_awaits(lambda awaited: awaited == job)
 
-    def _answer_who_awaits(self, chosen):
-        """Tell clients that the calls for which they wait are not known here, for those jobs that are chosen."""
+    def _answer_who_awaits(self, chosen, why=""):
+        """Tell clients that the calls for which they wait are not known here, or refused, for those jobs that are chosen."""
         for peer in list(self._peers):
             if peer.awaited is not None and chosen(peer.awaited[0]):
                 job, peer.awaited = peer.awaited[0], None
-                peer.say(frames.STATE, {"id": job, "state": "unknown"})
+                peer.say(frames.STATE, {"id": job, "state": "refused", "why": why} if why else {"id": job, "state": "unknown"})
 
     def end(self):
         """Begin no call any more, and end when none runs."""
@@ -337,16 +351,9 @@ class Holder:
                 self.left_unended = self._group.repeats and any(client is None for client, _ in self._waiting)
             for _, order in self._waiting:
                 self._group.cancel(order["id"])
-            self._refuse_waiting()
+            self._answer_who_awaits(lambda _: True, self._why)
         if self.lost:
             self._stop_at = min(self._stop_at, time.monotonic() + seconds)
-
-    def _refuse_waiting(self):
-        """Tell the clients of calls that wait for their turn that these never begin here."""
-        for peer in list(self._peers):
-            if peer.awaited is not None:
-                self._refuse(peer, peer.awaited[0])
-                peer.awaited = None
 
     def _stop(self):
         """Tell the call that runs to end."""
@@ -386,8 +393,5 @@ class Holder:
         current = self._busy() if busy else {"id": None, "seconds": None}
         return {
             "calls": len(self._calls), "current": current["id"], "seconds": current["seconds"], "idle": None if busy else round(now - self._free_since, 1),
-            "kept": self._keeper.has_run, "ends": None if self._group.follows else round(self._ends_in(now), 1),
+            "kept": self._keeper.has_run, "ends": None if self._group.follows else round((self._began + self._limit if busy else self._ends_at()) - now, 1),
         }  # fmt: skip
-
-    def _ends_in(self, now):
-        return (self._began + self._limit if self._current is not None or self._waiting else self._ends_at()) - now

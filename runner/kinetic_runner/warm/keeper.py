@@ -37,7 +37,7 @@ class KeptProcess:
     @property
     def has_run(self):
         """Whether the process that runs one call after the other has run one."""
-        return self.lasting and bool(self._pid) and self._pid in processes().values()
+        return self.lasting and bool(self._pid) and bool(self._forks())
 
     @property
     def socket(self):
@@ -92,16 +92,25 @@ class KeptProcess:
 
     def end(self):
         """End it, and its forks; return when their devices are free."""
-        if not self._pid:
-            return
-        ours = [self._pid, *(pid for pid, parent in processes().items() if parent == self._pid)]
+        if self._pid:
+            self._kill([self._pid, *self._forks()])
+            self._forget()
+
+    def end_forks(self):
+        """End the process that runs one call after the other. The next call gets another one."""
+        if self.lasting and self._pid:
+            self._kill(self._forks())
+
+    def _forks(self):
+        return [pid for pid, parent in processes().items() if parent == self._pid]
+
+    def _kill(self, ours):
         for pid in ours:
             with suppress(ProcessLookupError):
                 os.kill(pid, signal.SIGKILL)
         until = time.monotonic() + END_SECONDS
         while not processes().keys().isdisjoint(ours) and time.monotonic() < until:
             time.sleep(POLL_SECONDS)
-        self._forget()
 
     def _forget(self):
         close_all(self._pipe)
