@@ -50,6 +50,21 @@ class Kept(Hosting):
             got.append(self.result(f"call-{number}")["value"])
         self.assertEqual(got, [["a", False, 0], ["a", True, 1], ["b", False, 2], ["b", True, 3]])
 
+    def test_packages_that_a_call_installs_are_imported_anew(self):
+        for level in ("preloaded", "process"):
+            with self.subTest(level):
+                self.setUp()
+                self.calls, site = 0, os.path.join(self.root, "site-packages")
+                os.mkdir(site)
+                with open(os.path.join(site, "heavy.py"), "w") as file:
+                    file.write("N = 1\n")
+                process, port = self.host(level=level, PYTHONPATH=site)
+                show = "import heavy\ndef f(): return heavy.N"
+                install = f"import os\ndef f():\n  os.unlink({site!r} + '/heavy.py')\n  open({site!r} + '/heavy.py', 'w').write('N = 2222')\n  os.mkdir({site!r} + '/heavy-2.dist-info')"
+                values, printed = self.values(port, show, show, install, show)
+                self.assertEqual(values, [1, 1, None, 2222], printed)
+                process.kill()
+
     def test_a_process_that_is_kept(self):
         _, port = self.host(level="process")
         source = "import os, kinetic\ndef f():\n  print('printed')\n  return [os.getpid(), len(kinetic.keep('list', list).append(1) or kinetic.keep('list', list))]"

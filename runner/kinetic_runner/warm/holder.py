@@ -187,6 +187,8 @@ class Holder:
             self._leftovers.remove()
         tell(f"kinetic: call {self._current.job} ended with exit code {self._current.code}\n")
         self._settle(self._current)
+        if self._group.several and not self._stopping:
+            self._keeper.renew()  # the others must know whether it ends
         not_new, self._current, self._stop_at = self._group.over(self._current.end, self._keeper.has_run), None, math.inf
         if not_new:
             self.lose("the hosts were started again")

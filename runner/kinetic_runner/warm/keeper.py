@@ -5,6 +5,7 @@
 import os
 import signal
 import socket
+import sys
 import time
 from contextlib import suppress
 
@@ -19,6 +20,16 @@ from .imports import Imports
 from .similar import NONE, likeness, program_for
 
 CLEAN, PRELOADED, PROCESS = "clean", "preloaded", "process"  # the levels: no process, one that forks calls, one that runs them
+
+
+def installed():
+    """Return what changes when a call installs or removes packages of the image: the directories that describe them, and when each was made."""
+    found = set()
+    for path in sys.path:
+        if os.path.basename(path) in ("site-packages", "dist-packages"):
+            with suppress(OSError), os.scandir(path) as entries:
+                found.update((entry.path, entry.stat().st_mtime_ns) for entry in entries if entry.name.endswith((".dist-info", ".egg-info")))
+    return found
 
 
 class KeptProcess:
@@ -60,7 +71,7 @@ class KeptProcess:
             self.end()
             packages.forget()
         names = packages.names()
-        wanted = (self.last, None if self.lasting else names)
+        wanted = (self.last, None if self.lasting else names, installed())
         if self._level == CLEAN or not names and not self.lasting or self._pid and self._made_for == wanted:
             return
         self.end()
