@@ -14,6 +14,7 @@ import unittest
 from fixture import RUNNER, TIMEOUT, function, script
 from hosting import PROGRAM, SECRET, UID, Hosting, Ring
 from kinetic_runner.warm import frames
+from kinetic_runner.warm.calls import HostedCall
 from kinetic_runner.warm.leftovers import Leftovers, descends, processes
 
 
@@ -202,6 +203,17 @@ threading.Thread(target=end_limit, daemon=True).start()"""
         state = ring.receive()[1]
         ring.close()
         return state
+
+    def test_a_call_whose_files_are_gone_has_no_output(self):
+        call = HostedCall("call", self.root)
+        with open(call.log, "w") as file:
+            file.write("its output")
+        self.assertEqual(call.output(0, 100), b"its output")
+        call.forget()
+        with open(os.path.join(self.root, "another"), "w+") as file:
+            file.write("of another call")
+            file.flush()
+            self.assertEqual(call.output(0, 100), b"")
 
     def test_strangers(self):
         process, port = self.host()
