@@ -116,9 +116,6 @@ func Plan(ctx context.Context, r api.Request, where config.Target, m Machine, id
 		return p, err
 	}
 	p.Spec.Map = spread(r, p.inputs, nil)
-	if r.HangTimeout > 0 && r.OutputMount {
-		warnings = append(warnings, "--hang-timeout does not see files written with --output-mount: a call that only writes there counts as hung")
-	}
 	if r.MapResume == "" { // else Resolve decides how many pods there are
 		if err := checkChunks(p.Spec.Map); err != nil {
 			return p, err
