@@ -72,8 +72,10 @@ class Plain:
         in_parallel(self._delete, gone, PARALLEL)
 
     def with_plain_names(self, entries):
-        """Return the entries of an index with the plain names instead of the objects that they are copies of."""
-        return {path: entry._replace(object="") if entry.object and self._has(path, entry) else entry for path, entry in entries.items()}
+        """Return the entries of an index with the plain names that there are instead of the objects that they are copies of."""
+        there = {found.name: found.generation for found in list_objects(self._store)}
+        copied = {path for path, entry in entries.items() if entry.object and self._has(path, entry) and self.have[path].generation == there.get(path)}
+        return {path: entry._replace(object="") if path in copied else entry for path, entry in entries.items()}
 
     def renew(self):
         """Renew what a rule of the bucket is about to delete."""

@@ -16,7 +16,7 @@ from ..store.names import SYNC, index_name
 from ..store.objects import can_be_file, list_objects
 from ..text import COPY_BLOCK, readable, shorten, write_all
 from .index import ATTEMPT, LATEST, MOMENT, Entry, read_index
-from .plain import HASH
+from .plain import HASH, MARK
 from .tree import FILE, FOLDER, LINK, folders_above, stays_inside
 
 PARALLEL = 6  # objects at a time
@@ -104,11 +104,11 @@ def kind_of(folder):
     return parent, re.sub("[0-9]+", "0", name)
 
 
-def plain_items(plain):
-    """Return the objects below the plain names, by path."""
+def plain_items(plain, listed=None, writer=""):
+    """Return the objects below the plain names, by path, of listed if they are listed already. What the job writer has saved is left out."""
     items = {}
-    for found in list_objects(plain):
-        if found.name.startswith(KINETIC) or not can_be_file(found.name):
+    for found in list_objects(plain) if listed is None else listed:
+        if found.name.startswith(KINETIC) or not can_be_file(found.name) or writer and found.metadata.get(MARK, "").split("/")[0] == writer:
             continue
         entry = Entry(FILE, found.size, "", 0o644, found.created * 10**9, None, "")
         items[found.name] = Item(-1, found.name, entry, plain, found.name, found.md5, found.generation)
@@ -118,21 +118,36 @@ def plain_items(plain):
     return items
 
 
-def put_replaced(items, plain):
-    """Put into items what somebody has written since under the plain names that they have. Return its paths."""
+def add_plain(items, more):
+    """Add what more has at other paths than items, unless one would have to be a file and the other a directory."""
+    folders = {folder for path in items for folder in folders_above(path)}
+    for path, item in more.items():
+        if path not in folders and not any(folder in items and items[folder].entry.kind != FOLDER for folder in folders_above(path)):
+            items.setdefault(path, item)
+
+
+def put_replaced(items, plain, listed):
+    """Put into items what somebody has written since under the plain names that they have, of those that are listed. Return its paths."""
     replaced = []
-    for found in list_objects(plain):
+    for found in listed:
         item = items.get(found.name)
-        if item and item.store is plain and found.metadata.get(HASH) != item.entry.sha256:
+        if item and item.store is plain and not is_same(found, item.entry):
             entry = item.entry._replace(size=found.size, sha256="", mtime=found.created * 10**9)
             items[found.name] = item._replace(entry=entry, md5=found.md5, generation=found.generation)
             replaced.append(found.name)
     return sorted(replaced)
 
 
-def drop_removed(items, plain):
-    """Take out of items what is no longer under the plain names that they have. Return its paths."""
-    there = {found.name for found in list_objects(plain)}
+def is_same(found, entry):
+    """Report whether an object under a plain name is still what an index names. One that others have written has no hash, but its time is the file's."""
+    if HASH in found.metadata:
+        return found.metadata[HASH] == entry.sha256
+    return (found.size, found.created * 10**9) == (entry.size, entry.mtime)
+
+
+def drop_removed(items, plain, listed):
+    """Take out of items what is no longer under the plain names that they have, of those that are listed. Return its paths."""
+    there = {found.name for found in listed}
     gone = sorted(path for path, item in items.items() if item.store is plain and item.entry.kind == FILE and path not in there)
     for path in gone:
         del items[path]
@@ -145,6 +160,7 @@ class Restore:
     def __init__(self, root, say):
         self._root, self._say = root, say
         self.broken = set()  # topmost paths that lack an object
+        self.mismatch = None  # an error: what is under a plain name is not what it was
         self.brought = {}
 
     def run(self, items):
@@ -177,13 +193,19 @@ class Restore:
         fd = os.open(target, os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_NOFOLLOW, 0o600)
         with open(fd, "wb", buffering=0):
             try:
-                entry = fetch(item, fd)
+                entry, generation = fetch(item, fd)
             except (NotFound, Replaced):
                 self.broken.add(item.path.partition("/")[0])
                 return
+            except Mismatch as exc:
+                if item.entry.object:
+                    raise
+                self.broken.add(item.path.partition("/")[0])
+                self.mismatch = exc
+                return
             os.fchmod(fd, entry.mode & 0o777)
             os.utime(fd, ns=(entry.mtime, entry.mtime))
-        self.brought[item.path] = item._replace(entry=entry)
+        self.brought[item.path] = item._replace(entry=entry, generation=generation)
 
     def _bring_link(self, item):
         target = self._place(item.path)
@@ -209,7 +231,7 @@ class Restore:
 
 
 def fetch(item, fd):
-    """Write an object to a file. Return its entry, with the hash of what was written, which must be the one it has."""
+    """Write an object to a file. Return its entry, with the hash of what was written, which must be the one it has, and its generation."""
     sha256, md5, size = hashlib.sha256(), hashlib.md5(usedforsecurity=False), 0
     with item.store.open(item.name) as source:
         while block := source.read(COPY_BLOCK):
@@ -217,10 +239,11 @@ def fetch(item, fd):
             md5.update(block)
             size += len(block)
             write_all(fd, block)
+        generation = source.generation
     expected = item.entry.sha256 or sha256.hexdigest()
     if sha256.hexdigest() != expected or item.md5 and base64.b64encode(md5.digest()).decode() != item.md5:
         raise Mismatch(f"{item.store.url(item.name)} is not what was saved: it was replaced, or corrupted in transit")
-    return item.entry._replace(sha256=expected, size=size)
+    return item.entry._replace(sha256=expected, size=size), generation
 
 
 def named(paths):

@@ -19,7 +19,7 @@ from .index import LATEST, Conflict, Document, Index, text_of_moment
 from .keeper import Keeper
 from .observer import Observer
 from .plain import Have, Plain
-from .restore import PARALLEL, Restore, common_moment, drop_removed, items_of, moments, named, plain_items, put_replaced, read_indexes
+from .restore import PARALLEL, Restore, add_plain, common_moment, drop_removed, items_of, moments, named, plain_items, put_replaced, read_indexes
 from .sender import Sender
 from .settle import settle
 from .tree import FILE, FOLDER, read_tree, stamp_of
@@ -124,9 +124,11 @@ class Session:
             tries -= 1
             newer = self._plan(earlier, shared) if restore.broken and tries else plan
             if newer == plan:
+                if restore.mismatch:
+                    raise restore.mismatch
                 restore.remove_broken()
                 return plan, restore
-            plan = newer  # a job that still runs has saved another state, and removed the objects of this one
+            plan = newer  # a job that still runs has saved another state instead of this one
 
     def _plan(self, earlier, shared):
         """Return what is to be restored, as it is now in the store."""
@@ -143,7 +145,8 @@ class Session:
 
     def _compare(self, items, messages):
         """Put into items what others have done to the plain names that they have, in a directory that is also theirs. Return what was replaced."""
-        replaced, gone = put_replaced(items, self._plain), drop_removed(items, self._plain)
+        listed = list(list_objects(self._plain))
+        replaced, gone = put_replaced(items, self._plain, listed), drop_removed(items, self._plain, listed)
         for paths, what in ((replaced, "replaced since, and are taken as they are"), (gone, "removed since")):
             if paths:
                 messages.append(f"warning: outputs that this job had found in {self._attempt.outputs.url} were {what}: {named(paths)}")
@@ -154,10 +157,12 @@ class Session:
         job = self._attempt.options.resume_from
         documents = read_indexes(home, [self._number] if self._attempt.options.map else None)
         if documents and all(documents.values()):
-            found = items_of(documents, home, plain)
-            replaced = put_replaced(found, plain)
-            if replaced:
-                messages.append(f"warning: outputs of job {job} were replaced since it ended, and are taken as they are: {named(replaced)}")
+            found, listed = items_of(documents, home, plain), list(list_objects(plain))
+            replaced, gone = put_replaced(found, plain, listed), drop_removed(found, plain, listed)
+            for paths, what in ((replaced, "replaced since it ended, and are taken as they are"), (gone, "removed since it ended")):
+                if paths:
+                    messages.append(f"warning: outputs of job {job} were {what}: {named(paths)}")
+            add_plain(found, plain_items(plain, listed, writer=job))  # its program wrote there itself
         else:
             found = plain_items(plain)  # of an earlier release, or of a program that wrote there itself
         moments = [document.at for document in documents.values() if document and not document.done]
@@ -197,10 +202,10 @@ class Session:
         def copy(number_and_item):
             number, item = number_and_item
             name = f"{index_folder(self._number)}{self._attempt.number}-adopted-{os.urandom(4).hex()}/{number}"
-            if rewrite_object(item.store, item.name, self._home, name, 0, None):
-                entries[item.path] = item.entry._replace(object=name)
-            else:
-                del entries[item.path]  # it has just been replaced: it is sent as a new file
+            made = rewrite_object(item.store, item.name, self._home, name, 0, None, item.generation)
+            if not made and not self._home.attributes(name):  # it is there if only the answer was lost
+                name = self._sender.send(os.path.join(self._path, item.path)).object  # else it has just been replaced
+            entries[item.path] = item.entry._replace(object=name)
 
         in_parallel(copy, list(enumerate(item for item in brought.values() if item.entry.kind == FILE)), PARALLEL)
         return entries

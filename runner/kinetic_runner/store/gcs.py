@@ -93,12 +93,14 @@ class GCSStore:
             first()
         self.rewrite(doing, path, path, fields["generation"])  # unless another process renewed or removed it
 
-    def rewrite(self, doing, source, target, generation, fields=None):
+    def rewrite(self, doing, source, target, generation, fields=None, of=None):
         """Copy an object on the server, between paths in the API. Return its new attributes.
 
         Return None if there is no source, or no target of the given generation. fields are the attributes to set, by default those of the source.
+        of is the generation of the source, None for the newest one.
         """
         path = f"{source}/rewriteTo{target[len('/storage/v1') :]}?ifGenerationMatch={generation}"
+        path += f"&sourceGeneration={of}" if of else ""
         body = encode_json(fields) if fields else b""
         headers = (("Content-Type", "application/json"), ("Content-Length", str(len(body))))
         more = ""

@@ -61,13 +61,14 @@ def list_objects(store, folder="", nested=True):
         more = page.get("nextPageToken")
 
 
-def rewrite_object(source, name, target, new, generation, metadata):
+def rewrite_object(source, name, target, new, generation, metadata, of=None):
     """Copy an object to a name in another store of the same server, without its bytes passing through here.
 
-    Return the attributes of the copy, or None if there is no such object, or no target of the given generation.
+    of is the generation of the object, None for the newest one. Return the attributes of the copy, or None if there is no such
+    object, or no target of the given generation.
     """
     doing = f"copy {source.url(name)} to {target.url(new)}"
-    return target.rewrite(doing, source.path(name), target.path(new), generation, target.description(new, metadata))
+    return target.rewrite(doing, source.path(name), target.path(new), generation, target.description(new, metadata), of)
 
 
 class Upload:
