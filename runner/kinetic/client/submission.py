@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Optional, TypeVar
 
 from ..cell import cell
@@ -67,7 +68,7 @@ def prepared(
     kwargs: Mapping[str, Any],
     *,
     waiting: bool = True,
-    lines: Optional[Callable[[str, payload.Inputs], list[str]]] = None,
+    lines: Optional[Callable[[str, payload.Inputs, Sequence[types.ModuleType]], list[str]]] = None,
 ) -> Iterator[tuple[list[str], str]]:
     """Write a call into a temporary file, for as long as the context lasts.
 
@@ -76,7 +77,7 @@ def prepared(
         args: the positional arguments.
         kwargs: the arguments by name.
         waiting: the command line is for a call that waits.
-        lines: writes the inputs of a map into the directory, and returns the words for them.
+        lines: writes the inputs of a map into the directory, and returns the words for them. It also gets the modules that travel by value.
 
     Yields:
         The command line, and the file's directory, which only this user can read.
@@ -89,7 +90,8 @@ def prepared(
     with scratch.directory() as directory:
         file = os.path.join(directory, PAYLOAD)
         root_flags = [flag for flag in flags if flag.startswith(ROOT_PARAMETERS)]
-        with project.travelling(here, root_flags):
+        modules = project.strangers(here, root_flags)
+        with project.travelling(modules):
             payload.write(file, function, args, kwargs, inputs, here.main, shown)
-            more = lines(directory, inputs) if lines is not None else []
+        more = lines(directory, inputs, modules) if lines is not None else []
         yield [*([here.target] if here.target else []), *flags, *inputs.flags(), f"--payload={file}", *more], directory
