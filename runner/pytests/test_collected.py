@@ -52,6 +52,16 @@ def press_when_it_has_ended():
             raise
     process.Running.__next__ = pressed
 """
+AFTER_CLEANUP = """
+deleting = kinetic.JobHandle.cleanup
+def then(call):
+    def cleanup(job, *args):
+        deleting(job, *args)
+        call()
+    kinetic.JobHandle.cleanup = cleanup
+def fail(): raise kinetic.KineticError("the store is gone")
+def values_of(said): return pickle.load(open(said.rpartition("its value is kept in ")[2].partition(":")[0], "rb"))
+"""
 INTERRUPTED = {
     "a result while it is unpickled": ("job = work.run_async(7)\nvalues.on_load = press\nprint(interrupted(job.result).job_id == job.job_id, job.result().x)", "True 7"),
     "a call while its value is unpickled": ("values.on_load = press\nprint(kinetic.attach(interrupted(lambda: work(7)).job_id, local=True).result().x)", "7"),
@@ -76,3 +86,26 @@ def test_a_program_that_is_killed_leaves_the_value_in_the_store(local: Project, 
     local.run(PROGRAM + f"values.on_load = lambda: os.kill(os.getpid(), signal.SIGKILL)\n{call}", code=-signal.SIGKILL)
     done = local.run(PROGRAM + "print([job.result().x for job in kinetic.list_jobs(all=True, local=True)])")
     assert done.stdout == "[7]\n"
+
+
+MAPS = {
+    "map, a failed cleanup": ("then(fail)\nprint([value.x for value in work.map([7, 8])])", "[7, 8]"),
+    "results, a failed cleanup": ("then(fail)\nprint([value.x for value in work.run_async_map([7, 8]).results()])", "[7, 8]"),
+    "map, interrupted": ("then(press)\nprint([value.x for value in values_of(str(interrupted(lambda: work.map([7, 8]))))])", "[7, 8]"),
+    "results, interrupted": (
+        "batch = work.run_async_map([7, 8])\nthen(press)\ninterrupted(batch.results)\nprint([value.x for value in batch.results()])",
+        "[7, 8]",
+    ),
+}
+
+
+@pytest.mark.parametrize("program, text", MAPS.values(), ids=MAPS)
+def test_values_of_a_map(local: Project, program: str, text: str) -> None:
+    local.write("values.py", VALUES)
+    assert local.run(PROGRAM + AFTER_CLEANUP + program).stdout.strip() == text
+
+
+def test_a_failed_cleanup_is_a_warning(local: Project) -> None:
+    local.write("values.py", VALUES)
+    said = local.run(PROGRAM + AFTER_CLEANUP + "then(fail)\nwork.with_options(logs='stderr').map([7])").stderr
+    assert " was not deleted: the store is gone" in said

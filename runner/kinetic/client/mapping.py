@@ -12,12 +12,15 @@ import warnings
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NoReturn, Optional, TypeVar
 
+import cloudpickle
+
 from .. import checks
 from ..decorator import RemoteCallable
 from ..errors import UsageError, on_purpose
-from . import binaries, facts, fitting, outcomes, payload, process, project
+from . import binaries, facts, fitting, outcomes, payload, process, project, result
 from .batch import BatchHandle, arguments, check_mode
 from .handle import JobHandle
+from .inputs import Outcome
 from .submission import prepared, reporter
 from .tags import tagged as tagged
 
@@ -121,7 +124,17 @@ def call(function: RemoteCallable[Any, R], plan: Plan) -> list[R]:
         file = os.path.join(directory, "values.pkl")
         came = outcomes.follow(binaries.RUN, [*words, f"--output-file={file}", "--cleanup=false"], file, job, report)
         came = outcomes.stopping(came, lambda: job().cancel()) if plan.cancels else came
-        return outcomes.values(job_id, outcomes.then(came, lambda: job().cleanup()))
+        everything: list[Outcome] = []
+        try:
+            outcomes.collected(came, everything, job, report)
+        except KeyboardInterrupt as exc:
+            if not everything:
+                raise
+            file = os.path.join(directory, "result.pkl")
+            with payload.create(file) as stream:
+                cloudpickle.dump(outcomes.values(job_id, everything, return_exceptions=True), stream)
+            raise result.interrupted(file, exc, job_id()) from None
+        return outcomes.values(job_id, everything)
 
 
 @contextlib.contextmanager
