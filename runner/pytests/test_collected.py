@@ -96,6 +96,10 @@ MAPS = {
         "batch = work.run_async_map([7, 8])\nthen(press)\ninterrupted(batch.results)\nprint([value.x for value in batch.results()])",
         "[7, 8]",
     ),
+    "inputs that were taken before": (
+        "batch = work.run_async_map([7, 8])\njobs = batch.jobs\nbatch.results()\nprint([job.result().x for job in jobs])",
+        "[7, 8]",
+    ),
 }
 
 

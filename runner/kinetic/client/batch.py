@@ -237,7 +237,10 @@ class BatchHandle(Generic[R]):
         """
         came = self._kept or self.as_completed(timeout, trust_store=trust_store)
         if cleanup and not self._kept:
-            outcomes.collected(came, self._kept, lambda: self.job, Reporter(self.job.logs_to()))
+            try:
+                outcomes.collected(came, self._kept, lambda: self.job, Reporter(self.job.logs_to()))
+            finally:
+                self._reader.keep(self._kept)  # for inputs that somebody has taken before
             came = self._kept
         return outcomes.values(lambda: self.group_id, came, ordered=ordered, return_exceptions=return_exceptions)
 
