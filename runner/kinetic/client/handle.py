@@ -366,23 +366,10 @@ class JobHandle(Repeatable, Generic[R]):
         return cls.from_json(JobHandle[Any].of(fields, {}).to_json())
 
     def __await__(self) -> Generator[Any, None, R]:
-        return self._awaited().__await__()
+        from . import awaiting  # asyncio takes a while to import
 
-    async def _awaited(self) -> R:
-        """Wait in a thread. Cancelling it ends the waiting; a value that arrives all the same is kept for the next result()."""
-        import asyncio
-
-        stop = Stop()
-        waiting = asyncio.ensure_future(asyncio.to_thread(self._result, None, True, False, Reporter(self.logs_to()), stop))
-        try:
-            while not waiting.done():
-                await asyncio.wait({waiting}, timeout=0.5)  # so that a notebook notices an interrupt
-            return waiting.result()
-        except asyncio.CancelledError:
-            stop.ask()
-            with contextlib.suppress(BaseException):  # KeyboardInterrupt among them: the binary says that it was interrupted
-                await waiting
-            raise
+        stop = Stop()  # ends the waiting; a value that arrives all the same is kept for the next result()
+        return awaiting.outcome(lambda: self._result(None, True, False, Reporter(self.logs_to()), stop), stop).__await__()
 
     def _require(self, command: str, *words: str, on_event: Callable[[process.Event], None] = process.ignore, **output: bool) -> None:
         """Run a command of jobs for this job; output says what is on its standard output, as for process.run."""
