@@ -9,6 +9,7 @@ const (
 	KindUsage         ErrorKind = "usage"          // the command line or the input is wrong
 	KindNotFound      ErrorKind = "not_found"      // what the command line names doesn't exist
 	KindJobNotFound   ErrorKind = "job_not_found"  // there is no such job
+	KindElsewhere     ErrorKind = "elsewhere"      // the job is in another cluster or namespace
 	KindAmbiguous     ErrorKind = "ambiguous"      // it names several things where one is needed
 	KindExists        ErrorKind = "exists"         // the ID is taken
 	KindJobFailed     ErrorKind = "job_failed"     // the job has ended without success
@@ -25,6 +26,6 @@ const (
 
 // ErrorKinds lists all kinds.
 func ErrorKinds() []ErrorKind {
-	return []ErrorKind{KindUsage, KindNotFound, KindJobNotFound, KindAmbiguous, KindExists, KindJobFailed, KindTimeout, KindInterrupted,
+	return []ErrorKind{KindUsage, KindNotFound, KindJobNotFound, KindElsewhere, KindAmbiguous, KindExists, KindJobFailed, KindTimeout, KindInterrupted,
 		KindForbidden, KindUnreachable, KindUnstartable, KindUntrusted, KindMissingResult, KindVersion, KindFailed}
 }

@@ -202,6 +202,12 @@ func TestPlaceWithoutAStore(t *testing.T) {
 	}
 }
 
+// saysElsewhere reports whether an error says that a job is in another place, and not that there is none.
+func saysElsewhere(err error) bool {
+	var unknown *IDError
+	return errors.As(err, &unknown) && unknown.Kind() == api.KindElsewhere
+}
+
 // Clusters without a name, such as kind's, may share a store: a job that isn't in this
 // one may be running in the other. A workload that is found is in this cluster, whatever
 // the cluster's address was when the job was submitted.
@@ -257,6 +263,9 @@ func TestRegistryTellsClustersApart(t *testing.T) {
 			for id, want := range tt.refused {
 				if _, err := p.FindOne(t.Context(), id); err == nil || !strings.Contains(err.Error(), want) {
 					t.Errorf("attaching to %s: %v, want %q", id, err, want)
+				}
+				if _, failed := findRemains(t, p, FindOptions{}, id); len(failed) != 1 || !saysElsewhere(failed[0]) {
+					t.Errorf("attaching to %s in order to remove it: %v, which is not of the kind %s", id, failed, api.KindElsewhere)
 				}
 				if _, failed := findRemains(t, p, FindOptions{}, id); len(failed) != 1 || !strings.Contains(failed[0].Error(), want) {
 					t.Errorf("attaching to %s in order to remove it: %v, want %q", id, failed, want)

@@ -14,7 +14,7 @@ from collections.abc import Callable, Coroutine, Iterable, Mapping
 from typing import TYPE_CHECKING, Any, Generic, Optional, TypeVar, overload
 
 from .errors import brief, on_purpose, says_all
-from .options import PRIVATE, Options, described
+from .options import PRIVATE, Options, described, merged
 from .pod import in_job
 
 if TYPE_CHECKING:
@@ -192,7 +192,7 @@ class RemoteCallable(Generic[P, R]):
         Raises:
             TypeError, ValueError: as kinetic.run.
         """
-        return RemoteCallable(self.__wrapped__, {**self.options.given, **changes}, self.bound)
+        return RemoteCallable(self.__wrapped__, merged(self.options.given, changes), self.bound)
 
     def __repr__(self) -> str:
         return f"<kinetic.run of {self.__qualname__}>"

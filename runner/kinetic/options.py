@@ -164,6 +164,7 @@ def described(function: F) -> F:
 
 
 PRIVATE = ("env", "flags", "kubeconfig")  # what a payload, which goes to a bucket, never has
+CLUSTERS = ("project", "zone", "cluster", "namespace", "profile", "context")  # what a profile or a context replaces
 PLACES = frozenset(parameter.name for parameter in PARAMETERS if parameter.of_target)
 _BY_NAME = {parameter.name: parameter for parameter in PARAMETERS}
 _defaults: dict[str, Any] = {}
@@ -225,6 +226,13 @@ def default_variables() -> dict[str, str]:
     return {"KINETIC_KEEP_WARM": word.partition("=")[2] for word in words}
 
 
+def merged(general: Mapping[str, Any], own: Mapping[str, Any]) -> dict[str, Any]:
+    """Return parameters of two levels, of which own counts first. A profile or a context in it says all of where jobs are."""
+    if own.get("profile") or own.get("context"):
+        general = {name: value for name, value in general.items() if name not in CLUSTERS}
+    return {**general, **own}
+
+
 class Options:
     """The parameters of one function: those it was given, and those of configure for the rest.
 
@@ -241,7 +249,7 @@ class Options:
 
     def all(self) -> dict[str, Any]:
         """The parameters that count now, by name."""
-        return {**_defaults, **self.given}
+        return merged(_defaults, self.given)
 
     def flags(self, *, waiting: bool = True) -> list[str]:
         """The words of the command line that submits a job; without waiting, not those of a call that waits."""

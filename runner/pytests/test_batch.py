@@ -218,6 +218,23 @@ PROGRAMS = {
     "an input of another mode": ("print(caught(square.map, [1], input_mode='kwargs'))", "input 0: the input 1 is not a dict of arguments, as input_mode='kwargs' needs"),
     "a list as the only argument": ("print(twice.map([[1]], input_mode='single'))", "[[1, 1]]"),
     "inputs that are made one by one": ("print(square.map(n for n in range(3)))", "[{0}, {1}, {4}]"),
+    "inputs that are made by calls": ("print(square.map(twice(n) for n in range(3)))", "[{0}, {4}, {16}]"),
+    "inputs that wait for the calls of another thread": (
+        "import threading\n"
+        "    def inputs():\n"
+        "        other = threading.Thread(target=twice, args=[1])\n"
+        "        other.start()\n"
+        "        other.join()\n"
+        "        yield 1\n"
+        "    print(square.map(inputs()))",
+        "[{1}]",
+    ),
+    "an input that makes a call when it is pickled": (
+        "class Late:\n"
+        "        def __reduce__(self): return int, (twice(1),)\n"
+        "    print(square.map([Late()]))",
+        "[{4}]",
+    ),
     "retries of an exception": ("print(often.map([1, 2], retries=2), batch_of(often.run_async_map([3], retries=1)))", "[2, 2] ValueError"),
     "no retries of an exception": ("print(batch_of(often.run_async_map([1])), batch_of(often.run_async_map([2], retries=0)))", "ValueError ValueError"),
     "a failure that lets the others go on": (

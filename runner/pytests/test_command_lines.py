@@ -124,6 +124,12 @@ def test_rerun_changes_what_it_is_told(recorded: Recorded) -> None:
     assert line == [binaries.RUN, "--like=cpu-area", "--accelerator=l4", "--cluster=main", "--namespace=other", "--arg=lr=0.1", '--arg=name="x"', "--detach"]
 
 
+def test_rerun_with_a_profile_goes_where_that_says(recorded: Recorded) -> None:
+    job = JobHandle[int]("cpu-area", target={"project": "p", "zone": "z", "cluster": "main", "namespace": "team", "store": "gs://b"})
+    job.rerun(profile="prod")
+    assert recorded.lines() == [[binaries.RUN, "--like=cpu-area", "--profile=prod", "--store=gs://b", "--detach"]]
+
+
 def test_address_for_a_debugger_is_printed(recorded: Recorded, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
     monkeypatch.setenv("ANSWER", '127.0.0.1:5678\n{\n    "name": "Kinetic: cpu-area"\n}')
     JobHandle[int]("cpu-area").debug_attach()

@@ -9,6 +9,7 @@ from typing import Any
 import kinetic
 import pytest
 from conftest import Project
+from kinetic.client import process
 
 THEIRS = {  # as keras-kinetic stores one
     "job_id": "job-0a1b2c3d", "backend": "gke", "project": "p", "cluster_name": "main", "zone": "z", "namespace": "team", "bucket_name": "p-kn-main-jobs",
@@ -54,6 +55,15 @@ def test_dicts() -> None:
 def test_dicts_that_are_refused(fields: dict[str, Any]) -> None:
     with pytest.raises(kinetic.UsageError, match="not a handle|has version 9"):
         kinetic.JobHandle.from_dict(fields)
+
+
+@pytest.mark.parametrize("ask", [kinetic.JobHandle.status, kinetic.JobHandle.cleanup, lambda job: job.ended])
+def test_a_job_that_is_elsewhere_is_not_gone(ask: Any, monkeypatch: pytest.MonkeyPatch) -> None:
+    error = {"kind": "elsewhere", "code": 2, "message": "job cpu-train is in another cluster: choose it with --context"}
+    monkeypatch.setattr(process, "run", lambda *words, **more: process.Answer(2, b"", error))
+    with pytest.raises(kinetic.KineticError, match="is in another cluster") as caught:
+        ask(kinetic.JobHandle[Any]("cpu-train"))
+    assert (caught.value.kind, isinstance(caught.value, kinetic.JobNotFound)) == ("elsewhere", False)
 
 
 POSITIONAL = [

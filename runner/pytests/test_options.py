@@ -165,6 +165,25 @@ def test_configure_sets_what_a_function_does_not() -> None:
     assert own.flags() == ["--accelerator=l4"]
 
 
+PLACES: list[tuple[dict[str, Any], dict[str, Any], dict[str, Any]]] = [
+    ({"cluster": "main", "namespace": "team"}, {"profile": "prod"}, {"profile": "prod"}),
+    ({"project": "p", "zone": "z", "kubeconfig": "k"}, {"context": "kind"}, {"kubeconfig": "k", "context": "kind"}),
+    ({"profile": "prod"}, {"context": "kind"}, {"context": "kind"}),
+    ({"context": "kind"}, {"profile": "prod"}, {"profile": "prod"}),
+    ({"profile": "prod"}, {"namespace": "team"}, {"profile": "prod", "namespace": "team"}),
+    ({"cluster": "main"}, {"profile": "prod", "namespace": "team"}, {"profile": "prod", "namespace": "team"}),
+    ({"cluster": "main"}, {"profile": None}, {"cluster": "main"}),
+]
+
+
+@pytest.mark.usefixtures("clean")
+@pytest.mark.parametrize("general, own, expected", PLACES)
+def test_a_profile_or_context_of_a_function_replaces_the_places_of_configure(general: dict[str, Any], own: dict[str, Any], expected: dict[str, Any]) -> None:
+    configure(**general)
+    assert Options(own).target() == expected
+    assert run(**general)(len).with_options(**own).options.target() == expected
+
+
 @pytest.mark.usefixtures("clean")
 def test_target_is_what_finds_the_job_again() -> None:
     configure(project="p")

@@ -35,7 +35,7 @@ from kinetic import RemoteCallable
 from kinetic.client import payload, project
 inputs = payload.Inputs()
 def capture(self, *args, **kwargs):
-    with project.travelling(project.current(), []):
+    with project.travelling(project.strangers(project.current(), [])):
         payload.write("payload.pkl", self, (*self.bound, *args), kwargs, inputs)
 RemoteCallable.__call__ = capture
 {call}

@@ -152,7 +152,7 @@ def test_the_first_inputs_of_a_map_are_known(monkeypatch: pytest.MonkeyPatch, tm
     function: Any = kinetic.run()(lambda x, y=0: x)
     known: list[dict[str, Any]] = []
     plan = mapping.Plan([1, (2, 3), 4], "auto", None, None, False)
-    assert mapping.write(str(tmp_path / "inputs"), function, plan, payload.Inputs(), known) == 3
+    assert mapping.write(str(tmp_path / "inputs"), function, plan, payload.Inputs(), [], known) == 3
     assert known == [{"x": 1}, {"x": 2, "y": 3}]
 
 

@@ -169,3 +169,26 @@ except kinetic.Interrupted as exc:
     assert same == "True"
     assert attach.startswith(f"kinetic.{function}('cpu-wait-")
     assert attach.endswith("', local=True)")
+
+
+def test_jobs_are_awaited_without_waiting_for_each_other(local: Project) -> None:
+    text = """
+import asyncio, concurrent.futures
+os.mkfifo(os.environ["FIFO"])
+@kinetic.run(local=True)
+def quick(x): return x
+async def main():
+    asyncio.get_running_loop().set_default_executor(concurrent.futures.ThreadPoolExecutor(1))  # which others may use up
+    slow = wait.run_async()
+    async def first(): return await slow
+    waiting = asyncio.ensure_future(first())
+    print(await quick.run_async(7))
+    try:
+        await asyncio.wait_for(slow, 0.1)
+    except asyncio.TimeoutError:
+        print("TimeoutError")
+    open(os.environ["FIFO"], "w").close()
+    print(await waiting)
+asyncio.run(main())
+"""
+    assert local.run(SLOW + text, env={"FIFO": str(local.home / "fifo")}).stdout.splitlines() == ["7", "TimeoutError", "None"]

@@ -84,11 +84,16 @@ func (c *Cleanup) Type() string { return "cleanup" }
 
 func (c Cleanup) removes() bool { return c == RemoveWorkload || c == DeleteResult }
 
-// apply deletes what c says of a job. It returns an error, or nil, for each part. seen is
-// called with how many objects of the result are deleted.
+// apply deletes what c says of a job; a result, only once the caller has it. It returns an
+// error, or nil, for each part. seen is called with how many objects of the result are deleted.
 func (c Cleanup) apply(ctx context.Context, j *job.Job, seen func(done, total int)) []error {
 	if !c.removes() {
 		return nil
+	}
+	if c == DeleteResult {
+		if err := cli.Confirmed(ctx); err != nil {
+			return []error{fmt.Errorf("whoever asked for its value does not have it: %w", err)}
+		}
 	}
 	errs := []error{j.Retire(ctx)}
 	if c != DeleteResult {

@@ -235,9 +235,13 @@ class BatchHandle(Generic[R]):
             BatchError: an input failed.
             JobTimeout: timeout has expired; the map keeps running.
         """
-        came = self._kept or list(self.as_completed(timeout, cleanup=cleanup, trust_store=trust_store))
-        if cleanup:
-            self._kept[:] = came
+        came = self._kept or self.as_completed(timeout, trust_store=trust_store)
+        if cleanup and not self._kept:
+            try:
+                outcomes.collected(came, self._kept, lambda: self.job, Reporter(self.job.logs_to()))
+            finally:
+                self._reader.keep(self._kept)  # for inputs that somebody has taken before
+            came = self._kept
         return outcomes.values(lambda: self.group_id, came, ordered=ordered, return_exceptions=return_exceptions)
 
     def failures(self) -> list[Input]:

@@ -19,6 +19,7 @@ from ..options import PLACES, Duration, one, switch
 from . import advice, binaries, inside, process, result, scratch
 from .facts import Facts, ending, known
 from .flags import timeout_flag
+from .interrupts import Stop
 from .joblog import LogLines, printed
 from .report import Reporter, guarded, origin
 from .rerun import Repeatable
@@ -175,7 +176,7 @@ class JobHandle(Repeatable, Generic[R]):
                 finish()
 
     def _result(
-        self, timeout: Optional[Duration], cleanup: bool, trust_store: bool, report: Reporter, stop: Optional[process.Stop] = None
+        self, timeout: Optional[Duration], cleanup: bool, trust_store: bool, report: Reporter, stop: Optional[Stop] = None
     ) -> R:
         if self.is_map:
             raise UsageError(f"{self.job_id} is a map, which has a value for each input: kinetic.attach_batch({self.job_id!r}).results()")
@@ -188,10 +189,8 @@ class JobHandle(Repeatable, Generic[R]):
             words = [f"--output-file={file}", f"--cleanup={'delete' if cleanup else 'false'}"]
             words += waiting
             words += ["--trust-store"] if trust_store else []
-            value: R = result.fetch(binaries.JOBS, self._words("result", *words), file, report, stop, self.named())
-            if cleanup:
-                self._kept[:] = [value]
-            return value
+            kept = self._kept if cleanup else None
+            return result.fetch(binaries.JOBS, self._words("result", *words), file, report, stop, self.named(), kept)  # type: ignore[no-any-return]
 
     @brief
     def wait(self, timeout: Optional[Duration] = None) -> JobStatus:
@@ -367,23 +366,10 @@ class JobHandle(Repeatable, Generic[R]):
         return cls.from_json(JobHandle[Any].of(fields, {}).to_json())
 
     def __await__(self) -> Generator[Any, None, R]:
-        return self._awaited().__await__()
+        from . import awaiting  # asyncio takes a while to import
 
-    async def _awaited(self) -> R:
-        """Wait in a thread. Cancelling it ends the waiting; a value that arrives all the same is kept for the next result()."""
-        import asyncio
-
-        stop = process.Stop()
-        waiting = asyncio.ensure_future(asyncio.to_thread(self._result, None, True, False, Reporter(self.logs_to()), stop))
-        try:
-            while not waiting.done():
-                await asyncio.wait({waiting}, timeout=0.5)  # so that a notebook notices an interrupt
-            return waiting.result()
-        except asyncio.CancelledError:
-            stop.ask()
-            with contextlib.suppress(BaseException):  # KeyboardInterrupt among them: the binary says that it was interrupted
-                await waiting
-            raise
+        stop = Stop()  # ends the waiting; a value that arrives all the same is kept for the next result()
+        return awaiting.outcome(lambda: self._result(None, True, False, Reporter(self.logs_to()), stop), stop).__await__()
 
     def _require(self, command: str, *words: str, on_event: Callable[[process.Event], None] = process.ignore, **output: bool) -> None:
         """Run a command of jobs for this job; output says what is on its standard output, as for process.run."""

@@ -12,6 +12,7 @@ from .. import checks
 from ..errors import Interrupted
 from ..options import one
 from . import binaries, process
+from .interrupts import Interrupts, interrupt
 from .report import Reporter
 
 
@@ -77,7 +78,7 @@ class Forwarded:
     def __init__(self, words: Sequence[str], job: process.Event) -> None:
         report = Reporter()
         address = ""
-        with process.Interrupts() as interrupts:
+        with Interrupts() as interrupts:
             self._running = process.Running(binaries.JOBS, words, lines_on_output=True, job=job)
             interrupts.pass_to(self._running.process)
             for event in self._running:
@@ -100,7 +101,7 @@ class Forwarded:
 
     def close(self) -> None:
         """Close the port. The job goes on."""
-        process.interrupt(self._running.process)
+        interrupt(self._running.process)
         self._reader.join()
 
     def __enter__(self) -> Forwarded:

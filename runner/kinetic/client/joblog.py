@@ -12,6 +12,7 @@ from typing import Any
 
 from ..errors import Interrupted
 from . import binaries, process
+from .interrupts import Interrupts, Stop
 from .report import Reporter, origin
 
 
@@ -81,7 +82,7 @@ def printed(words: Sequence[str], hosts: int, job: process.Event) -> Iterator[Ca
     Raises:
         Interrupted: Ctrl-C was pressed while the thread began.
     """
-    report, stop = Reporter(hosts=hosts), process.Stop()
+    report, stop = Reporter(hosts=hosts), Stop()
 
     def show(event: dict[str, Any]) -> None:
         if event["event"] == "log":
@@ -92,7 +93,7 @@ def printed(words: Sequence[str], hosts: int, job: process.Event) -> Iterator[Ca
             process.run(binaries.JOBS, words, show, events_on_output=True, stop=stop)
 
     thread = threading.Thread(target=follow, daemon=True)
-    with process.Interrupts() as interrupts:
+    with Interrupts() as interrupts:
         thread.start()
     try:
         if interrupts.count:

@@ -7,16 +7,20 @@ from __future__ import annotations
 import contextlib
 import dataclasses
 import os
+import types
 import warnings
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Sequence
 from typing import Any, NoReturn, Optional, TypeVar
+
+import cloudpickle
 
 from .. import checks
 from ..decorator import RemoteCallable
 from ..errors import UsageError, on_purpose
-from . import binaries, facts, fitting, outcomes, payload, process
+from . import binaries, facts, fitting, outcomes, payload, process, project, result
 from .batch import BatchHandle, arguments, check_mode
 from .handle import JobHandle
+from .inputs import Outcome
 from .submission import prepared, reporter
 from .tags import tagged as tagged
 
@@ -120,7 +124,17 @@ def call(function: RemoteCallable[Any, R], plan: Plan) -> list[R]:
         file = os.path.join(directory, "values.pkl")
         came = outcomes.follow(binaries.RUN, [*words, f"--output-file={file}", "--cleanup=false"], file, job, report)
         came = outcomes.stopping(came, lambda: job().cancel()) if plan.cancels else came
-        return outcomes.values(job_id, outcomes.then(came, lambda: job().cleanup()))
+        everything: list[Outcome] = []
+        try:
+            outcomes.collected(came, everything, job, report)
+        except KeyboardInterrupt as exc:
+            if not everything:
+                raise
+            file = os.path.join(directory, "result.pkl")
+            with payload.create(file) as stream:
+                cloudpickle.dump(outcomes.values(job_id, everything, return_exceptions=True), stream)
+            raise result.interrupted(file, exc, job_id()) from None
+        return outcomes.values(job_id, everything)
 
 
 @contextlib.contextmanager
@@ -130,10 +144,10 @@ def mapped(
     """Write a map into temporary files, as prepared does for a call. known gets the arguments of the first inputs, if it is given."""
     count = 0
 
-    def lines(directory: str, data: payload.Inputs) -> list[str]:
+    def lines(directory: str, data: payload.Inputs, modules: Sequence[types.ModuleType]) -> list[str]:
         nonlocal count
         path = os.path.join(directory, "inputs.jsonl")
-        count = write(path, function, plan, data, known)
+        count = write(path, function, plan, data, modules, known)
         return [f"--map={path}"]
 
     with prepared(function, function.bound, {}, waiting=waiting, lines=lines) as (words, directory):
@@ -141,14 +155,22 @@ def mapped(
         yield [*words, *([] if local else plan.flags(count))], directory
 
 
-def write(path: str, function: RemoteCallable[Any, Any], plan: Plan, data: payload.Inputs, known: Optional[list[dict[str, Any]]]) -> int:
-    """Write the inputs of a map into a new file, one by one, and return how many they are.
+def write(
+    path: str,
+    function: RemoteCallable[Any, Any],
+    plan: Plan,
+    data: payload.Inputs,
+    modules: Sequence[types.ModuleType],
+    known: Optional[list[dict[str, Any]]],
+) -> int:
+    """Write the inputs of a map into a new file, one by one, and return how many they are. Making an input can take long, and make calls.
 
     Args:
         path: the file.
         function: what is called.
         plan: has the inputs.
         data: gets the Data that the inputs have.
+        modules: those that travel by value.
         known: gets the arguments of the first inputs, if it is given.
 
     Raises:
@@ -162,7 +184,8 @@ def write(path: str, function: RemoteCallable[Any, Any], plan: Plan, data: paylo
             try:
                 args, kwargs = arguments(value, plan.input_mode)
                 check((*function.bound, *args), kwargs)
-                line = payload.encode(function, function.bound, args, kwargs, data)
+                with project.travelling(modules):
+                    line = payload.encode(function, function.bound, args, kwargs, data)
             except (TypeError, ValueError) as exc:
                 refuse(count - 1, exc)
             file.write(line.encode())

@@ -9,9 +9,10 @@ import pickle
 from collections.abc import Callable, Generator, Iterable, Sequence
 from typing import IO, TYPE_CHECKING, Any, Optional
 
-from ..errors import BatchError, RemoteError, RemoteTraceback, UntrustedResult
+from ..errors import BatchError, KineticError, RemoteError, RemoteTraceback, UntrustedResult
 from . import flags, process
 from .inputs import Outcome
+from .report import Reporter
 
 if TYPE_CHECKING:
     from .handle import JobHandle
@@ -118,6 +119,21 @@ def values(job_id: Callable[[], str], outcomes: Iterable[Outcome], *, ordered: b
     if failures and not return_exceptions:
         raise BatchError(job_id(), failures, [outcome.value for outcome in in_order])
     return [outcome.value if outcome.exception is None else outcome.exception for outcome in (in_order if ordered else everything)]
+
+
+def collected(outcomes: Iterable[Outcome], into: list[Outcome], job: Callable[[], JobHandle[Any]], report: Reporter) -> None:
+    """Put all outcomes into a list, and then delete the job if all inputs have a value. If it can't be deleted, warn: the values are here.
+
+    Raises:
+        Interrupted: Ctrl-C. The list has all outcomes if they were there.
+    """
+    into[:] = list(outcomes)
+    if not into or any(outcome.exception is not None for outcome in into):
+        return
+    try:
+        job().cleanup()
+    except KineticError as exc:
+        report({"event": "warning", "message": f"{job().job_id} was not deleted: {exc}"})
 
 
 def then(outcomes: Outcomes, cleanup: Callable[[], None]) -> Outcomes:

@@ -4,10 +4,10 @@
 
 from __future__ import annotations
 
+import contextlib
 import json
 import os
 import queue
-import signal
 import subprocess
 import sys
 import threading
@@ -16,14 +16,15 @@ from typing import IO, Any, NamedTuple, Optional
 
 from .. import errors
 from . import binaries, flags
+from .interrupts import Interrupts, Stop
 
 Event = dict[str, Any]
 
 PLACES = {"project": "project", "zone": "zone", "cluster_name": "cluster", "namespace": "namespace"}  # of a handle
 
-CALLER_PIPE = "KINETIC_CALLER_PIPE"  # tells a binary that its standard input ends with its caller
+CALLER_PIPE = "KINETIC_CALLER_PIPE"  # tells a binary what its standard input is
+CONFIRM = "confirm"  # it ends with the caller, which confirms that it has the result: before that, the binary deletes none
 
-MOST_INTERRUPTS = 2  # that a binary is told of
 MOST_WAITING = 1000  # events that were read and not handled; a binary that is faster waits
 
 
@@ -103,7 +104,7 @@ def run(
     """Run a binary to its end.
 
     Ctrl-C is passed on to it, so that it can say what becomes of the job. After a second one it waits for nothing; a third
-    one kills it.
+    one kills it, and so does the first one while on_event handles a result. The binary deletes a result after that.
 
     Args:
         name: the binary.
@@ -125,9 +126,15 @@ def run(
             stop.started(running.process)
         try:
             for event in running:
+                interrupts.raises = event["event"] == "result"
                 on_event(event)
-        except BaseException:
+                if interrupts.raises:
+                    interrupts.raises = False
+                    running.confirm()
+        except BaseException as exc:
             running.kill()
+            if isinstance(exc, KeyboardInterrupt):
+                raise errors.Interrupted(running.last_words(), running.job_id) from None
             raise
     if interrupts.count:
         raise errors.Interrupted(running.last_words(), running.job_id)
@@ -176,7 +183,7 @@ def start(name: str, words: Sequence[str]) -> subprocess.Popen[bytes]:
             stdin=subprocess.PIPE,  # ends with this process, even if it is killed
             stdout=subprocess.PIPE,
             stderr=subprocess.PIPE,
-            env={**binaries.environment(), CALLER_PIPE: "stdin"},
+            env={**binaries.environment(), CALLER_PIPE: CONFIRM},
             start_new_session=True,  # so that a terminal's Ctrl-C reaches it through this process alone
         )
     except OSError as exc:
@@ -196,76 +203,6 @@ def handle(job: Event) -> str:
     target = "".join(f", {name}={value!r}" for name, value in job.get("target", place).items())
     attach = "attach_batch" if job.get("map") else "attach"
     return f"kinetic.{attach}({job['job_id']!r}{target})"
-
-
-class Interrupts:
-    """Passes Ctrl-C on to a process instead of raising KeyboardInterrupt, which could come in the middle of anything.
-
-    It does so in the main thread, unless the program handles Ctrl-C in its own way. A context manager that can be entered again.
-
-    Attributes:
-        count: how many there were.
-    """
-
-    def __init__(self) -> None:
-        self.count = 0
-        self._process: Optional[subprocess.Popen[bytes]] = None
-        self._handles = False
-
-    def __enter__(self) -> Interrupts:
-        in_main = threading.current_thread() is threading.main_thread()
-        self._handles = in_main and signal.getsignal(signal.SIGINT) is signal.default_int_handler
-        if self._handles:
-            signal.signal(signal.SIGINT, self._handle)
-        return self
-
-    def __exit__(self, *exception: object) -> None:
-        if self._handles:
-            signal.signal(signal.SIGINT, signal.default_int_handler)
-
-    def pass_to(self, process: subprocess.Popen[bytes]) -> None:
-        """Pass them to this process, also one that came while it was being started."""
-        self._process = process
-        if self.count:
-            interrupt(process)
-
-    def _handle(self, number: int, frame: object) -> None:
-        self.count += 1
-        if self.count > MOST_INTERRUPTS:
-            raise KeyboardInterrupt
-        if self._process is not None:
-            interrupt(self._process)
-
-
-def interrupt(process: subprocess.Popen[bytes]) -> None:
-    """Tell a binary to stop waiting."""
-    if os.name == "nt":
-        process.terminate()  # Windows has no such signal for one process
-    else:
-        process.send_signal(signal.SIGINT)
-
-
-class Stop:
-    """Ends the waiting of a binary that another thread runs, even if that has yet to start it."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._process: Optional[subprocess.Popen[bytes]] = None
-        self._asked = False
-
-    def started(self, process: subprocess.Popen[bytes]) -> None:
-        """Note which process it is."""
-        with self._lock:
-            self._process = process
-            if self._asked:
-                interrupt(process)
-
-    def ask(self) -> None:
-        """End it now, or as soon as it has started."""
-        with self._lock:
-            self._asked = True
-            if self._process is not None:
-                interrupt(self._process)
 
 
 class Running:
@@ -326,6 +263,12 @@ class Running:
         if self.process.stdin is not None:
             self.process.stdin.close()
         raise StopIteration
+
+    def confirm(self) -> None:
+        """Tell it that its result is here."""
+        assert self.process.stdin is not None
+        with contextlib.suppress(OSError):  # it has ended
+            os.write(self.process.stdin.fileno(), b"\n")
 
     def kill(self) -> None:
         """End it at once."""

@@ -21,7 +21,7 @@ from . import binaries, process
 INSTALLED = ("site-packages", "dist-packages")
 OWN = ("kinetic", "kinetic_runner", "cloudpickle")  # the job has these anyway
 
-_registry = threading.Lock()  # cloudpickle has one list of modules for all threads
+_registry = threading.RLock()  # cloudpickle has one list of modules for all threads; what is pickled can make a call itself
 
 
 class Project(NamedTuple):
@@ -63,14 +63,8 @@ def is_below(file: str, directory: str) -> bool:
 
 
 @contextlib.contextmanager
-def travelling(project: Project, root_flags: Sequence[str]) -> Iterator[None]:
-    """Let what is in modules that the job does not have travel by value.
-
-    Args:
-        project: what is packaged.
-        root_flags: the parameters that decide what is packaged, as words of a command line.
-    """
-    modules = strangers(project, root_flags)
+def travelling(modules: Sequence[types.ModuleType]) -> Iterator[None]:
+    """Let what is in modules that the job does not have travel by value. Other threads wait for the end."""
     with _registry:
         known = cloudpickle.list_registry_pickle_by_value()
         modules = [module for module in modules if module.__name__ not in known]
@@ -84,7 +78,12 @@ def travelling(project: Project, root_flags: Sequence[str]) -> Iterator[None]:
 
 
 def strangers(project: Project, root_flags: Sequence[str]) -> list[types.ModuleType]:
-    """Return the loaded modules that the job can't import by their name."""
+    """Return the loaded modules that the job can't import by their name.
+
+    Args:
+        project: what is packaged.
+        root_flags: the parameters that decide what is packaged, as words of a command line.
+    """
     found, places = sources(), search_path(project.entry)
     if any(project.target is None or not importable(name, file, places) for name, file in found.items()):
         root = package_root(project, tuple(root_flags))

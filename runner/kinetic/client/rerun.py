@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Optional
 
 from .. import checks
 from ..errors import UsageError, brief
-from ..options import PLACES, check, described, flags
+from ..options import PLACES, check, described, flags, merged
 from . import binaries, process
 from .facts import Facts
 from .report import Reporter
@@ -43,7 +43,7 @@ class Repeatable(Facts):
         """
         check(changes)
         given: dict[str, Any] = {name: value for name, value in changes.items() if value is not None}
-        target = {**self.target, **{name: value for name, value in given.items() if name in PLACES}}
+        target = merged(self.target, {name: value for name, value in given.items() if name in PLACES})
         given.pop("timeout", None)  # is for a call that waits
         report = Reporter(given.get("logs") or self.logs_to())
         words = [f"--like={self.job_id}", *flags({**given, **target}), *argument_flags(arguments or {}), "--detach"]

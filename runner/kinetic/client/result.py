@@ -13,8 +13,9 @@ import tempfile
 from collections.abc import Sequence
 from typing import Any, NoReturn, Optional
 
-from ..errors import KineticError, RemoteError, RemoteTraceback
+from ..errors import Interrupted, KineticError, RemoteError, RemoteTraceback
 from . import flags, process
+from .interrupts import Stop
 from .report import Reporter
 
 Event = process.Event
@@ -25,12 +26,13 @@ def fetch(
     words: Sequence[str],
     file: str,
     report: Reporter,
-    stop: Optional[process.Stop] = None,
+    stop: Optional[Stop] = None,
     job: Optional[Event] = None,
+    kept: Optional[list[Any]] = None,
 ) -> Any:
     """Run a binary that waits for a job and writes its pickled result into a file. Return the value.
 
-    The binary writes only bytes whose hash it trusts.
+    The binary writes only bytes whose hash it trusts. What it deletes of the job it deletes once the value is loaded.
 
     Args:
         binary: its name.
@@ -39,23 +41,37 @@ def fetch(
         report: is told the events.
         stop: can end the waiting from another thread.
         job: the job, as for process.run; none if the binary submits it.
+        kept: gets the value, also if Ctrl-C then ends the deletion.
 
     Raises:
         Exception: what the function raised, with the traceback in the job as its cause.
         KineticError: there is no result; RemoteError if that is because the job failed.
     """
-    answer = process.run(binary, words, report, stop=stop, job=job)
+    values: list[Any] = []
+
+    def on_event(event: Event) -> None:
+        report(event)
+        if event["event"] == "result" and event["ok"]:
+            values[:] = [value_of(file, event)]
+
+    kept = [] if kept is None else kept
+    try:
+        answer = process.run(binary, words, on_event, stop=stop, job=job)
+    except KeyboardInterrupt:
+        kept[:] = values
+        raise
     event = report.result
     failed = answer.code != 0
-    if event is None or event["ok"] and failed and ((answer.error or {}).get("kind") == "job_failed" or not os.path.exists(file)):
+    if event is None or event["ok"] and failed and (answer.error or {}).get("kind") == "job_failed":
         raise process.failure(binary, answer) if failed else KineticError(f"{binary} reported no result")
     if event["ok"]:
-        return value_of(file, event)
+        kept[:] = values
+        return values[0]
     raise_failure(file, event, process.failure(binary, answer))
 
 
 def value_of(file: str, event: Event) -> Any:
-    """Return the value in a file. If it can't be loaded, keep the file: the store may no longer have it."""
+    """Return the value in a file. If it can't be loaded, keep the file, so that another program can load it."""
     if event.get("pickle") is None:  # the command line has submitted the job
         with open(file, encoding="utf-8") as stream:
             return json.load(stream)
@@ -72,6 +88,11 @@ def keep(file: str, job_id: str) -> str:
     kept = os.path.join(tempfile.mkdtemp(prefix=f"{job_id}-"), "result.pkl")
     shutil.move(file, kept)
     return kept
+
+
+def interrupted(file: str, exc: KeyboardInterrupt, job_id: str) -> Interrupted:
+    """Return what to raise instead of an exception that came once the value was here, and the store has lost it. Keep the file."""
+    return Interrupted(f"{str(exc) or 'interrupted'}\n  its value is kept in {keep(file, job_id)}: load it with pickle", job_id)
 
 
 def load(file: str) -> Any:

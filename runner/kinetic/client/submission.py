@@ -6,7 +6,8 @@ from __future__ import annotations
 
 import contextlib
 import os
-from collections.abc import Callable, Iterator, Mapping
+import types
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from typing import Any, Optional, TypeVar
 
 from ..cell import cell
@@ -31,7 +32,13 @@ def call(function: RemoteCallable[Any, R], args: tuple[Any, ...], kwargs: Mappin
         if not function.options.all().get("debug"):
             words.append("--cleanup=delete")
         report = reporter(function, on_submitted=lambda: os.unlink(os.path.join(directory, PAYLOAD)))  # the store has it
-        return result.fetch(binaries.RUN, words, file, report)  # type: ignore[no-any-return]
+        kept: list[R] = []
+        try:
+            return result.fetch(binaries.RUN, words, file, report, kept=kept)  # type: ignore[no-any-return]
+        except KeyboardInterrupt as exc:
+            if kept:
+                raise result.interrupted(file, exc, report.job["job_id"]) from None
+            raise
 
 
 def submit(function: RemoteCallable[Any, R], args: tuple[Any, ...], kwargs: Mapping[str, Any]) -> JobHandle[R]:
@@ -61,7 +68,7 @@ def prepared(
     kwargs: Mapping[str, Any],
     *,
     waiting: bool = True,
-    lines: Optional[Callable[[str, payload.Inputs], list[str]]] = None,
+    lines: Optional[Callable[[str, payload.Inputs, Sequence[types.ModuleType]], list[str]]] = None,
 ) -> Iterator[tuple[list[str], str]]:
     """Write a call into a temporary file, for as long as the context lasts.
 
@@ -70,7 +77,7 @@ def prepared(
         args: the positional arguments.
         kwargs: the arguments by name.
         waiting: the command line is for a call that waits.
-        lines: writes the inputs of a map into the directory, and returns the words for them.
+        lines: writes the inputs of a map into the directory, and returns the words for them. It also gets the modules that travel by value.
 
     Yields:
         The command line, and the file's directory, which only this user can read.
@@ -83,7 +90,8 @@ def prepared(
     with scratch.directory() as directory:
         file = os.path.join(directory, PAYLOAD)
         root_flags = [flag for flag in flags if flag.startswith(ROOT_PARAMETERS)]
-        with project.travelling(here, root_flags):
+        modules = project.strangers(here, root_flags)
+        with project.travelling(modules):
             payload.write(file, function, args, kwargs, inputs, here.main, shown)
-            more = lines(directory, inputs) if lines is not None else []
+        more = lines(directory, inputs, modules) if lines is not None else []
         yield [*([here.target] if here.target else []), *flags, *inputs.flags(), f"--payload={file}", *more], directory

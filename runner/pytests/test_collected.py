@@ -1,0 +1,115 @@
+# Copyright 2026 The Kinetic for kubectl Authors.
+# SPDX-License-Identifier: Apache-2.0
+"""Values that were computed: no Ctrl-C, no kill and no failed cleanup loses one."""
+
+from __future__ import annotations
+
+import signal
+
+import pytest
+from conftest import Project
+
+# What is unpickled here can call something first.
+VALUES = """
+on_load = None
+
+class Value:
+    def __init__(self, x): self.x = x
+    def __reduce__(self): return make, (self.x,)
+
+def make(x):
+    if on_load is not None: on_load()
+    return Value(x)
+"""
+PROGRAM = """
+import os, pickle, signal, sys, kinetic
+import values
+from kinetic.client import process
+
+kinetic.configure(local=True, logs="none")
+
+@kinetic.run()
+def work(x): return values.Value(x)
+
+def press(): os.kill(os.getpid(), signal.SIGINT)
+
+def interrupted(call):
+    try:
+        call()
+    except KeyboardInterrupt as exc:
+        values.on_load = None
+        return exc
+    raise AssertionError("it was not interrupted")
+
+def press_when_it_has_ended():
+    following = process.Running.__next__
+    def pressed(running):
+        try:
+            return following(running)
+        except StopIteration:
+            process.Running.__next__ = following
+            press()
+            raise
+    process.Running.__next__ = pressed
+"""
+AFTER_CLEANUP = """
+deleting = kinetic.JobHandle.cleanup
+def then(call):
+    def cleanup(job, *args):
+        deleting(job, *args)
+        call()
+    kinetic.JobHandle.cleanup = cleanup
+def fail(): raise kinetic.KineticError("the store is gone")
+def values_of(said): return pickle.load(open(said.rpartition("its value is kept in ")[2].partition(":")[0], "rb"))
+"""
+INTERRUPTED = {
+    "a result while it is unpickled": ("job = work.run_async(7)\nvalues.on_load = press\nprint(interrupted(job.result).job_id == job.job_id, job.result().x)", "True 7"),
+    "a call while its value is unpickled": ("values.on_load = press\nprint(kinetic.attach(interrupted(lambda: work(7)).job_id, local=True).result().x)", "7"),
+    "a result after the deletion": ("job = work.run_async(7)\npress_when_it_has_ended()\nprint(interrupted(job.result).job_id == job.job_id, job.result().x)", "True 7"),
+    "a call after the deletion": (
+        "press_when_it_has_ended()\nsaid = str(interrupted(lambda: work(7)))\n"
+        "file = said.rpartition('its value is kept in ')[2].partition(':')[0]\nprint(pickle.load(open(file, 'rb')).x, os.stat(os.path.dirname(file)).st_mode & 0o77)",
+        "7 0",
+    ),
+}  # fmt: skip
+
+
+@pytest.mark.parametrize("program, text", INTERRUPTED.values(), ids=INTERRUPTED)
+def test_an_interrupt_keeps_the_value(local: Project, program: str, text: str) -> None:
+    local.write("values.py", VALUES)
+    assert local.run(PROGRAM + program).stdout.strip() == text
+
+
+@pytest.mark.parametrize("call", ["work.run_async(7).result()", "work(7)"])
+def test_a_program_that_is_killed_leaves_the_value_in_the_store(local: Project, call: str) -> None:
+    local.write("values.py", VALUES)
+    local.run(PROGRAM + f"values.on_load = lambda: os.kill(os.getpid(), signal.SIGKILL)\n{call}", code=-signal.SIGKILL)
+    done = local.run(PROGRAM + "print([job.result().x for job in kinetic.list_jobs(all=True, local=True)])")
+    assert done.stdout == "[7]\n"
+
+
+MAPS = {
+    "map, a failed cleanup": ("then(fail)\nprint([value.x for value in work.map([7, 8])])", "[7, 8]"),
+    "results, a failed cleanup": ("then(fail)\nprint([value.x for value in work.run_async_map([7, 8]).results()])", "[7, 8]"),
+    "map, interrupted": ("then(press)\nprint([value.x for value in values_of(str(interrupted(lambda: work.map([7, 8]))))])", "[7, 8]"),
+    "results, interrupted": (
+        "batch = work.run_async_map([7, 8])\nthen(press)\ninterrupted(batch.results)\nprint([value.x for value in batch.results()])",
+        "[7, 8]",
+    ),
+    "inputs that were taken before": (
+        "batch = work.run_async_map([7, 8])\njobs = batch.jobs\nbatch.results()\nprint([job.result().x for job in jobs])",
+        "[7, 8]",
+    ),
+}
+
+
+@pytest.mark.parametrize("program, text", MAPS.values(), ids=MAPS)
+def test_values_of_a_map(local: Project, program: str, text: str) -> None:
+    local.write("values.py", VALUES)
+    assert local.run(PROGRAM + AFTER_CLEANUP + program).stdout.strip() == text
+
+
+def test_a_failed_cleanup_is_a_warning(local: Project) -> None:
+    local.write("values.py", VALUES)
+    said = local.run(PROGRAM + AFTER_CLEANUP + "then(fail)\nwork.with_options(logs='stderr').map([7])").stderr
+    assert " was not deleted: the store is gone" in said
