@@ -37,6 +37,7 @@ func TestErrorKinds(t *testing.T) {
 		api.KindUnstartable: &answers.MissingKind{Text: "the cluster has no LeaderWorkerSets"},
 		api.KindNotFound:    bucketError(t, http.StatusNotFound),
 		api.KindUntrusted:   nil, // TestMovedImage of pkg/cmd/run
+		api.KindElsewhere:   nil, // TestRegistryTellsClustersApart of pkg/job
 	}
 	for _, kind := range api.ErrorKinds() {
 		err, is := elsewhere[kind]

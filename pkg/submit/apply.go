@@ -16,7 +16,6 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/job"
-	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/pack"
 )
@@ -174,20 +173,11 @@ func (s submission) carryOut(ctx context.Context) (Submitted, error) {
 		}
 		return Submitted{}, err
 	}
-	if err := s.steps.Start(ctx, s.started(), s.secrets()); err != nil {
+	if err := s.steps.Start(ctx, s.Started(), s.secrets()); err != nil {
 		return Submitted{}, s.abandon(ctx, j, err, adopted)
 	}
 	j.New = !adopted
 	return done, nil
-}
-
-// started returns the job as it is started. What its pods run can't be replaced any more: an image
-// that was made has its digest beside its name.
-func (s submission) started() api.Spec {
-	if s.Environment.Mode == decide.Bundled && len(s.provided.Digests) > 0 {
-		s.Spec.Image, s.Spec.ImageMoves = s.Spec.Image+"@"+s.provided.Digests[0], false
-	}
-	return s.Spec
 }
 
 // groupKeyBytes is the length of the secret of a job's hosts.

@@ -51,6 +51,16 @@ func (p Planned) WithEnvironment(e decide.Provided) Planned {
 	return p
 }
 
+// Started returns the Spec as it is applied. What its pods run can't be replaced any more: an image that was made, or found, has its
+// digest beside its name.
+func (p Planned) Started() api.Spec {
+	s := p.Spec
+	if p.Environment.Mode == decide.Bundled && len(p.provided.Digests) > 0 {
+		s.Image, s.ImageMoves = s.Image+"@"+p.provided.Digests[0], false
+	}
+	return s
+}
+
 // Packages returns wheels as a handle names them.
 func Packages(wheels []image.Wheel) (all []api.Package) {
 	for _, w := range wheels {

@@ -82,7 +82,7 @@ func (s submission) give(ctx context.Context, j *job.Job, objects map[string][]b
 		defer interrupted()
 		return storeError(<-stored)
 	}
-	if err := s.steps.Give(ctx, s.started(), objects); err != nil {
+	if err := s.steps.Give(ctx, s.Started(), objects); err != nil {
 		if !errors.Is(err, api.ErrMayRun) {
 			stop()
 		}

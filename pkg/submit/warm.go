@@ -123,7 +123,7 @@ func (p Planned) WarmPlace(owner string) (WarmPlace, error) {
 	place := WarmPlace{Parts: []WarmPart{
 		{"the accelerator", joined(s.AcceleratorText, string(s.Capacity.Kind))},
 		{"the number of hosts", strconv.Itoa(s.Hosts)},
-		{"the image", s.Image},
+		{"the image", p.Started().Image},
 		{"what the pod requests", joined(s.CPU, s.Memory, s.Disk)},
 		{"the level", string(p.Spec.KeepWarm.Level)},
 		{"kubectl kinetic", s.ClientVersion},
@@ -153,7 +153,7 @@ func (p Planned) WarmHost(place WarmPlace, owner string, key []byte, inbox bool)
 // warmSpec returns the Spec of a host without its ID: that of the call without what belongs to the call alone.
 func (p Planned) warmSpec(w api.Warm) api.Spec {
 	w.Longest = p.Spec.MaxRuntime
-	s := p.Spec
+	s := p.Started()
 	s.Warm, s.Host = &w, ""
 	s.Name, s.CallText, s.Env, s.Retries = api.WarmName, "", nil, 0
 	s.Cache = nil

@@ -9,6 +9,7 @@ import (
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/config"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
 	"github.com/kubectl-kinetic/kinetic/pkg/submit/render"
 )
 
@@ -153,6 +154,31 @@ func TestPlaceOfCalls(t *testing.T) {
 	}
 	if got := key(overlay("other")); got == overlaid {
 		t.Error("another overlay: the same place")
+	}
+}
+
+// A tag that stands for another image now is another place.
+func TestPlaceHasTheDigestOfTheImage(t *testing.T) {
+	dir, keys := t.TempDir(), map[string]bool{}
+	if err := os.WriteFile(filepath.Join(dir, "f.py"), []byte("def f():\n    pass\n"), 0o600); err != nil {
+		t.Fatal(err)
+	}
+	r := api.Request{Invocation: api.Invocation{Target: "f.py:f"}, KeepWarm: api.KeepWarm{Idle: time.Minute, Level: api.WarmPreloaded}}
+	r.Image, r.Backend = "i", api.BackendGKE
+	p, err := Plan(t.Context(), r, config.Target{Namespace: "ml", Store: "gs://b"}, Machine{Cwd: dir, CacheDir: t.TempDir()}, FixedIdentity())
+	if err != nil {
+		t.Fatal(err)
+	}
+	for _, digest := range []string{"sha256:a", "sha256:b", "sha256:a"} {
+		e := decide.Provided{Plan: decide.Plan{Mode: decide.Bundled, Tag: "r-1"}, Image: "r.example/env:r-1", Digests: []string{digest}}
+		place, err := p.WithEnvironment(e).WarmPlace("ann")
+		if err != nil {
+			t.Fatal(err)
+		}
+		keys[place.Key] = true
+	}
+	if len(keys) != 2 {
+		t.Errorf("two images are at %d places", len(keys))
 	}
 }
 

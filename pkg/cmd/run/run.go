@@ -338,7 +338,7 @@ func (o *options) run(ctx context.Context) error {
 	}
 	var rendered render.Rendered
 	if planned.Spec.Backend != api.BackendLocal && o.mode != modeWriteOverlay { // that mode renders files
-		if rendered, err = render.Objects(planned.Spec, planned.Overlay); err != nil {
+		if rendered, err = render.Objects(planned.Started(), planned.Overlay); err != nil {
 			return cli.Usage(err)
 		}
 	}
