@@ -51,11 +51,11 @@ type index struct {
 // entry is a file, a link or a directory of an index.
 type entry struct {
 	Path   string `json:"path"`
-	Size   int64  `json:"size,omitempty"`
+	Size   int64  `json:"size"` // the runner requires numbers that a file has, also 0
 	SHA256 string `json:"sha256,omitempty"`
-	Mode   int    `json:"mode,omitempty"`
+	Mode   int    `json:"mode"`
 	// Modified is in nanoseconds since 1970.
-	Modified  int64 `json:"mtime_ns,omitempty"`
+	Modified  int64 `json:"mtime_ns"`
 	Directory bool  `json:"directory,omitempty"`
 	// Link is the target of a symbolic link, nil for anything else.
 	Link *string `json:"link,omitempty"`
