@@ -27,7 +27,7 @@ func inRunner[T any](t *testing.T, x index, expression string) T {
 
 // An index that was tidied up here is read by the runner that resumes.
 func TestRunnerReadsIndexes(t *testing.T) {
-	target := "last.pt"
+	target := anyPath("last.pt")
 	files := []entry{
 		{Path: "last.pt", Size: 5, SHA256: hashOf("state"), Mode: 0o644, Modified: 1, Object: "sync/0/aa", Since: 3},
 		{Path: "_SUCCESS", SHA256: hashOf("")},

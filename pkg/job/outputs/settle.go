@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
 
@@ -62,7 +64,7 @@ func (d *Dir) removed(indexes []index, plain map[string]File) (found []store.Obj
 	named := map[string]bool{}
 	for _, x := range indexes {
 		for _, e := range x.Files {
-			named[d.name(x, e.Path)] = true
+			named[d.name(x, string(e.Path))] = true
 		}
 	}
 	for name, f := range plain {
@@ -115,7 +117,10 @@ func (d *Dir) settle(ctx context.Context, x index, objects map[string]store.Obje
 		if !e.isFile() || e.Object == "" {
 			continue
 		}
-		name := d.name(x, e.Path)
+		name := d.name(x, string(e.Path))
+		if !canBePlain(name) {
+			continue // as the runner leaves it
+		}
 		there, ok := plain[name]
 		if ok && store.HashOf(there.object) != e.SHA256 {
 			if !store.WrittenByHost(there.object, d.job.ID(), x.number) {
@@ -145,6 +150,11 @@ func (d *Dir) settle(ctx context.Context, x index, objects map[string]store.Obje
 		return err
 	}
 	return d.delete(ctx, d.homeStore, x.unnamed(objects))
+}
+
+// canBePlain reports whether an object can have the name of an output: name_problem in runner/kinetic_runner/outputs/tree.py.
+func canBePlain(name string) bool {
+	return utf8.ValidString(name) && !strings.ContainsAny(name, "\r\n")
 }
 
 // replace writes an index in the place of the one that was read. The error is store.ErrExists if that is another one now.
@@ -201,7 +211,7 @@ func (d *Dir) leaveOut(ctx context.Context, files []File) error {
 	}
 	for _, x := range indexes {
 		left := x
-		left.Files = slices.DeleteFunc(slices.Clone(x.Files), func(e entry) bool { return e.isFile() && gone[d.name(x, e.Path)] })
+		left.Files = slices.DeleteFunc(slices.Clone(x.Files), func(e entry) bool { return e.isFile() && gone[d.name(x, string(e.Path))] })
 		left.Incomplete = slices.DeleteFunc(slices.Clone(x.Incomplete), func(i incomplete) bool { return gone[d.name(x, i.Path)] })
 		if len(left.Files) == len(x.Files) && len(left.Incomplete) == len(x.Incomplete) {
 			continue

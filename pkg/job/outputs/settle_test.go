@@ -29,7 +29,7 @@ func hashOf(content string) string {
 // below one prefix, what the runner keeps below another.
 func killed(t *testing.T, plain, home string) *storetest.Bucket {
 	t.Helper()
-	entryOf := func(path, content, object string, modified int64) entry {
+	entryOf := func(path anyPath, content, object string, modified int64) entry {
 		return entry{Path: path, Size: int64(len(content)), SHA256: hashOf(content), Mode: 0o644, Modified: modified, Object: object}
 	}
 	data, err := json.Marshal(index{Version: api.Contract.Versions.OutputsIndex, Write: "w1", Attempt: 2, Grace: 25, Files: []entry{
@@ -38,7 +38,7 @@ func killed(t *testing.T, plain, home string) *storetest.Bucket {
 		entryOf("new/best.pt", "the best state", "sync/0/bb", 2),
 		entryOf("by-program", "ours", "sync/0/cc", 2),
 		entryOf("_SUCCESS", "", "sync/0/ff", 0),
-	}, Before: []past{{entryOf("last.pt", "an older state", "sync/0/ee", 1), 3}}, Pending: []string{"half"}})
+	}, Before: []past{{entryOf("last.pt", "an older state", "sync/0/ee", 1), 3}}, Pending: []anyPath{"half"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -197,7 +197,7 @@ func TestSettleWhileAnotherHostSaves(t *testing.T) {
 	} {
 		b := killed(t, "a1/outputs/", "a1/")
 		if c.ended {
-			data, _ := json.Marshal(index{Version: api.Contract.Versions.OutputsIndex, Write: "w1", Attempt: 2, Ended: true, Pending: []string{"half"}})
+			data, _ := json.Marshal(index{Version: api.Contract.Versions.OutputsIndex, Write: "w1", Attempt: 2, Ended: true, Pending: []anyPath{"half"}})
 			b.Put("a1/sync/0.json", string(data), nil)
 		}
 		end, err := json.Marshal(api.End{Version: api.EndVersion, State: api.Failed, Reason: api.Killed, By: "runner", Finished: time.Now().Add(c.finished)})
@@ -276,11 +276,11 @@ func TestRemoval(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var left []string
+	var left []anyPath
 	for _, e := range indexes[0].Files {
 		left = append(left, e.Path)
 	}
-	if diff := cmp.Diff([]string{"log.txt", "last.pt", "_SUCCESS"}, left); diff != "" {
+	if diff := cmp.Diff([]anyPath{"log.txt", "last.pt", "_SUCCESS"}, left); diff != "" {
 		t.Errorf("the index names (-want +got):\n%s", diff)
 	}
 	for _, name := range []string{"sync/0/bb", "sync/0/cc"} {
