@@ -278,8 +278,8 @@ type jobState struct {
 	created time.Time
 }
 
-// submitTime is how long a submit may take from its first record to the handle. A job
-// that has no handle by then is an orphan.
+// submitTime is how long a submit may take from its first record to the handle, and from the handle to the
+// workload. A job that has no handle by then is an orphan.
 const submitTime = time.Minute
 
 // chosen returns the jobs of a registry that the filters choose. complete says that none
@@ -314,7 +314,8 @@ func (o *cleanupOptions) chosen(ctx context.Context, registry job.Registry) (fou
 	for _, unopened := range errs {
 		o.leaveAlone(unopened)
 	}
-	return found, err == nil && len(errs) == 0, nil
+	failed := slices.ContainsFunc(errs, func(err error) bool { return !errors.As(err, new(newError)) })
+	return found, err == nil && !failed, nil
 }
 
 // leaveAlone reports jobs that are skipped because they could not be read.
@@ -336,29 +337,6 @@ func (o *cleanupOptions) look(ctx context.Context, jobs []*job.Job) (found []job
 		}
 		return s, err
 	})
-}
-
-// open opens listed jobs; unopened are the errors. A list may lack workloads that the
-// user may not see. So if only the records of a job are to be removed, its state is read
-// first.
-func (o *cleanupOptions) open(ctx context.Context, registry job.Registry, entries []api.JobSummary) (found []jobState, unopened []error) {
-	return parallel.Collect(job.Parallel, entries, func(e api.JobSummary) (jobState, error) {
-		return openOne(ctx, registry, e, !o.Workload && o.Stored)
-	})
-}
-
-func openOne(ctx context.Context, registry job.Registry, e api.JobSummary, sure bool) (jobState, error) {
-	j, err := registry.Open(ctx, e)
-	if err != nil || !sure || e.EndKnown() {
-		status := e.Status
-		status.State = e.State
-		return jobState{j, status, e.Created}, err
-	}
-	status, err := j.Status(ctx)
-	if err != nil {
-		return jobState{}, report.OfJob(e.ID, err)
-	}
-	return jobState{j, status, e.Created}, nil
 }
 
 // keepRecords refuses to remove the records of a job that continues: no one could follow
