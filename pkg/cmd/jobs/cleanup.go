@@ -147,7 +147,7 @@ func (o *cleanupOptions) sweep(ctx context.Context, registry job.Registry) error
 
 // cleanUp removes parts of jobs, which were named or chosen by filters.
 func (o *cleanupOptions) cleanUp(ctx context.Context, found []jobState) error {
-	if err := o.keepRecords(found); err != nil {
+	if err := o.keepNeeded(found); err != nil {
 		return err
 	}
 	if o.preview {
@@ -339,15 +339,19 @@ func (o *cleanupOptions) look(ctx context.Context, jobs []*job.Job) (found []job
 	})
 }
 
-// keepRecords refuses to remove the records of a job that continues: no one could follow
-// it, or get its result.
-func (o *cleanupOptions) keepRecords(found []jobState) error {
-	if o.Workload || !o.Stored {
+// keepNeeded refuses to remove the records or the outputs of a job that continues: no one could follow
+// it or get its result, or its runner could save no more outputs.
+func (o *cleanupOptions) keepNeeded(found []jobState) error {
+	if o.Workload {
 		return nil
+	}
+	needed := "records"
+	if !o.Stored {
+		needed = "outputs"
 	}
 	for _, s := range found {
 		if !s.status.State.Ended() {
-			return cli.Usagef("job %s is %s and needs its records: cancel it first, or omit --k8s=false", s.job.ID(), s.status.State)
+			return cli.Usagef("job %s is %s and needs its %s: cancel it first, or omit --k8s=false", s.job.ID(), s.status.State, needed)
 		}
 	}
 	return nil

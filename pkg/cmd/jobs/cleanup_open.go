@@ -19,11 +19,10 @@ type newError string
 func (e newError) Error() string { return string(e) }
 
 // open opens listed jobs; unopened are the errors. A list may lack workloads that the
-// user may not see. So if only the records of a job are to be removed, its state is read
-// first.
+// user may not see. So if the workload of a job is to stay, its state is read first.
 func (o *cleanupOptions) open(ctx context.Context, registry job.Registry, entries []api.JobSummary) (found []jobState, unopened []error) {
 	return parallel.Collect(job.Parallel, entries, func(e api.JobSummary) (jobState, error) {
-		return openOne(ctx, registry, e, !o.Workload && o.Stored)
+		return openOne(ctx, registry, e, !o.Workload)
 	})
 }
 

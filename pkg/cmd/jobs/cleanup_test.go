@@ -205,6 +205,64 @@ func TestSweepOfWhatIsJustBeingSubmitted(t *testing.T) {
 	}
 }
 
+// A job that runs keeps what it works with, unless it is cancelled first.
+func TestCleanupOfPartsOfAJobThatRuns(t *testing.T) {
+	for _, tt := range []struct {
+		flags cleanupFlags
+		want  string // of the error
+	}{
+		{cleanupFlags{outputs: true}, "job a1 is RUNNING and needs its outputs: cancel it first, or omit --k8s=false"},
+		{cleanupFlags{outputs: true, yes: true}, "job a1 is RUNNING and needs its outputs: cancel it first, or omit --k8s=false"},
+		{cleanupFlags{stored: true, yes: true}, "job a1 is RUNNING and needs its records: cancel it first, or omit --k8s=false"},
+		{cleanupFlags{stored: true, outputs: true}, "job a1 is RUNNING and needs its records: cancel it first, or omit --k8s=false"},
+	} {
+		for _, named := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%+v, named %t", tt.flags, named), func(t *testing.T) {
+				s, err := store.OpenFile("file://" + t.TempDir())
+				if err != nil {
+					t.Fatal(err)
+				}
+				objects := []string{"a1/handle.json", "a1/outputs/last.pt", "a1/sync/0.json"}
+				for _, name := range objects {
+					if err := s.Create(t.Context(), name, strings.NewReader("{}"), nil); err != nil {
+						t.Fatal(err)
+					}
+				}
+				c := &command{streams: genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &bytes.Buffer{}, ErrOut: &bytes.Buffer{}}, clock: clock.RealClock{}, choice: jobFlags{Connection: connect.NewFlags()}}
+				listed := []api.JobSummary{{ID: "a1", Status: api.Status{State: api.Running}, Store: s.URL()}}
+				backend := jobtest.Backend{State: api.Running, Jobs: listed}
+				tt.flags.all = !named
+				var args []string
+				if named {
+					args = []string{"a1"}
+				}
+				o, err := tt.flags.toOptions(c, args)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if named {
+					j := &job.Job{Handle: api.Handle{JobID: "a1"}, Store: s, Backend: backend}
+					found, unread := o.look(t.Context(), []*job.Job{j})
+					if len(unread) > 0 {
+						t.Fatal(unread)
+					}
+					err = o.cleanUp(t.Context(), found)
+				} else {
+					err = o.sweep(t.Context(), job.Registry{Kind: api.BackendGKE, Namespace: "ml", Store: s, Backend: backend})
+				}
+				if cli.CodeOf(err) != cli.ExitUsage || err.Error() != tt.want {
+					t.Errorf("got %v, want %s", err, tt.want)
+				}
+				for _, name := range objects {
+					if _, err := records.Find(t.Context(), s, name); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
+	}
+}
+
 // The jobs are listed before the question, but not hundreds of them.
 func TestJobsAreShownBeforeAnybodyIsAsked(t *testing.T) {
 	for name, tt := range map[string]struct {
