@@ -199,7 +199,7 @@ func (r *resolver) resolveID(ctx context.Context, word string) (string, error) {
 	if r.noStore != nil && !errors.Is(r.noStore, store.ErrNone) {
 		return "", r.unread
 	}
-	hits := matching(word, r.ids)
+	hits := Matching(word, r.ids)
 	if len(hits) > 0 && hits[0] != word {
 		hits = r.inThisRegistry(ctx, hits)
 	}
@@ -249,9 +249,9 @@ func (r *resolver) onlyUnended(ctx context.Context, candidates []api.JobSummary)
 // uniqueDigits is the least number of characters at the end of an id that name a job.
 const uniqueDigits = 7
 
-// matching returns the id that equals a word or, if there is none, those that begin with
-// it or end in it as their digits.
-func matching(word string, ids []string) []string {
+// Matching returns the id that equals a word or, if there is none, those that begin with
+// it or end in it as their digits. ids are sorted.
+func Matching(word string, ids []string) []string {
 	if _, ok := slices.BinarySearch(ids, word); ok {
 		return []string{word}
 	}

@@ -6,7 +6,7 @@ import unittest
 
 from bucket import BUCKET
 from fixture import JOB, sha256
-from kinetic_runner.outputs.index import LATEST, Document, Entry, Index, Past, text_of_moment
+from kinetic_runner.outputs.index import LATEST, Document, Entry, Index, Past, entry_of, text_of_moment
 from kinetic_runner.outputs.plain import Plain
 from kinetic_runner.outputs.restore import items_of, moments, read_indexes
 from kinetic_runner.outputs.tree import FILE, FOLDER, folders_above
@@ -44,6 +44,11 @@ class PlainNames(KeeperCase):
         self.bucket.put(f"{JOB}/outputs/a", b"its own")
         self.assertEqual(self.bring(1, "one"), "its own")
         self.assertRegex(self.said[0], "exists, and this job has neither written nor restored it$")
+
+
+class Indexes(unittest.TestCase):
+    def test_a_number_that_is_left_out_is_0(self):
+        self.assertEqual(entry_of({"path": "_SUCCESS", "sha256": sha256(b"")}, "index"), ("_SUCCESS", Entry(FILE, 0, sha256(b""), 0, 0, None, "")))
 
 
 class Hosts(KeeperCase):

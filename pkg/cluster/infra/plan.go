@@ -1,6 +1,7 @@
 package infra
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"slices"
@@ -15,7 +16,7 @@ type Action string
 const (
 	Create   Action = "create"   // it doesn't exist
 	Complete Action = "complete" // it lacks something
-	Wait     Action = "wait"     // someone is creating it
+	Wait     Action = "wait"     // someone is creating it, or it is not ready
 	Differs  Action = "differs"  // it has other settings, and is only changed with --reconcile
 	Change   Action = "change"   // it has other settings, which are changed; what it lacks is added, too
 	Fine     Action = "fine"
@@ -39,6 +40,8 @@ type Step struct {
 	Detail      string       `json:"detail,omitempty"`
 	Missing     []string     `json:"missing,omitempty"`
 	Differences []Difference `json:"differences,omitempty"`
+	// Unready is State.Unready.
+	Unready string `json:"unready,omitempty"`
 	// Foreign reports that `up` has not made what exists.
 	Foreign bool `json:"foreign,omitempty"`
 }
@@ -55,7 +58,7 @@ func MakePlan(items []Item, found States, reconcile bool) Plan {
 		if s.Foreign {
 			s.Differences = fixed(s.Differences)
 		}
-		step := Step{ID: item.ID, Detail: s.Detail, Missing: s.Missing, Differences: s.Differences, Foreign: s.Foreign}
+		step := Step{ID: item.ID, Detail: s.Detail, Missing: s.Missing, Differences: s.Differences, Unready: s.Unready, Foreign: s.Foreign}
 		switch {
 		case !s.Exists:
 			step.Action = Create
@@ -140,7 +143,7 @@ func (s Step) suffix() string {
 			return ": add " + strings.Join(s.Missing, ", ")
 		}
 	case Wait:
-		return ": is being created"
+		return ": " + cmp.Or(s.Unready, "is being created")
 	case Fine, Create:
 		if s.Detail != "" {
 			return ": " + s.Detail

@@ -147,7 +147,7 @@ func (o *cleanupOptions) sweep(ctx context.Context, registry job.Registry) error
 
 // cleanUp removes parts of jobs, which were named or chosen by filters.
 func (o *cleanupOptions) cleanUp(ctx context.Context, found []jobState) error {
-	if err := o.keepRecords(found); err != nil {
+	if err := o.keepNeeded(found); err != nil {
 		return err
 	}
 	if o.preview {
@@ -278,8 +278,8 @@ type jobState struct {
 	created time.Time
 }
 
-// submitTime is how long a submit may take from its first record to the handle. A job
-// that has no handle by then is an orphan.
+// submitTime is how long a submit may take from its first record to the handle, and from the handle to the
+// workload. A job that has no handle by then is an orphan.
 const submitTime = time.Minute
 
 // chosen returns the jobs of a registry that the filters choose. complete says that none
@@ -314,7 +314,8 @@ func (o *cleanupOptions) chosen(ctx context.Context, registry job.Registry) (fou
 	for _, unopened := range errs {
 		o.leaveAlone(unopened)
 	}
-	return found, err == nil && len(errs) == 0, nil
+	failed := slices.ContainsFunc(errs, func(err error) bool { return !errors.As(err, new(newError)) })
+	return found, err == nil && !failed, nil
 }
 
 // leaveAlone reports jobs that are skipped because they could not be read.
@@ -338,38 +339,19 @@ func (o *cleanupOptions) look(ctx context.Context, jobs []*job.Job) (found []job
 	})
 }
 
-// open opens listed jobs; unopened are the errors. A list may lack workloads that the
-// user may not see. So if only the records of a job are to be removed, its state is read
-// first.
-func (o *cleanupOptions) open(ctx context.Context, registry job.Registry, entries []api.JobSummary) (found []jobState, unopened []error) {
-	return parallel.Collect(job.Parallel, entries, func(e api.JobSummary) (jobState, error) {
-		return openOne(ctx, registry, e, !o.Workload && o.Stored)
-	})
-}
-
-func openOne(ctx context.Context, registry job.Registry, e api.JobSummary, sure bool) (jobState, error) {
-	j, err := registry.Open(ctx, e)
-	if err != nil || !sure || e.EndKnown() {
-		status := e.Status
-		status.State = e.State
-		return jobState{j, status, e.Created}, err
-	}
-	status, err := j.Status(ctx)
-	if err != nil {
-		return jobState{}, report.OfJob(e.ID, err)
-	}
-	return jobState{j, status, e.Created}, nil
-}
-
-// keepRecords refuses to remove the records of a job that continues: no one could follow
-// it, or get its result.
-func (o *cleanupOptions) keepRecords(found []jobState) error {
-	if o.Workload || !o.Stored {
+// keepNeeded refuses to remove the records or the outputs of a job that continues: no one could follow
+// it or get its result, or its runner could save no more outputs.
+func (o *cleanupOptions) keepNeeded(found []jobState) error {
+	if o.Workload {
 		return nil
+	}
+	needed := "records"
+	if !o.Stored {
+		needed = "outputs"
 	}
 	for _, s := range found {
 		if !s.status.State.Ended() {
-			return cli.Usagef("job %s is %s and needs its records: cancel it first, or omit --k8s=false", s.job.ID(), s.status.State)
+			return cli.Usagef("job %s is %s and needs its %s: cancel it first, or omit --k8s=false", s.job.ID(), s.status.State, needed)
 		}
 	}
 	return nil

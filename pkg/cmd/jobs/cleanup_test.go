@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -154,6 +156,110 @@ func TestSweepOfAPlaceThatCanNotBeRead(t *testing.T) {
 				t.Errorf("left %d objects, want %d", left, tt.left)
 			}
 		})
+	}
+}
+
+// The workloads are listed before the store: a job that is submitted meanwhile looks as if it had none.
+func TestSweepOfWhatIsJustBeingSubmitted(t *testing.T) {
+	for name, tt := range map[string]struct {
+		state  api.State // by now
+		age    time.Duration
+		said   string
+		exists bool
+	}{
+		"it runs by now":         {api.Running, 0, "skipped: job a1 is RUNNING now\n", true},
+		"it has no workload yet": {api.NotFound, 0, "skipped: job a1 was submitted just now\n", true},
+		"its workload is gone":   {api.NotFound, 2 * time.Minute, "", false},
+	} {
+		for _, flags := range []cleanupFlags{{status: []string{"NOT_FOUND"}}, {all: true}, {olderThan: time.Hour}} {
+			t.Run(name, func(t *testing.T) {
+				dir := t.TempDir()
+				s, err := store.OpenFile("file://" + dir)
+				if err != nil {
+					t.Fatal(err)
+				}
+				handle := `{"version":1,"job_id":"a1","backend":"gke","namespace":"ml","created_at":"2026-01-01T00:00:00Z"}`
+				if err := s.Create(t.Context(), store.Handle("a1"), strings.NewReader(handle), nil); err != nil {
+					t.Fatal(err)
+				}
+				written := time.Now().Add(-tt.age)
+				if err := os.Chtimes(filepath.Join(dir, store.Handle("a1")), written, written); err != nil {
+					t.Fatal(err)
+				}
+				var said bytes.Buffer
+				c := &command{streams: genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &bytes.Buffer{}, ErrOut: &said}, clock: clock.RealClock{}, choice: jobFlags{Connection: connect.NewFlags()}}
+				deleted := false
+				backend := jobtest.Backend{State: tt.state, Deleted: func(api.Handle) error { deleted = true; return nil }}
+				flags.workload, flags.stored, flags.yes = true, true, true
+				o, err := flags.toOptions(c, nil)
+				if err != nil {
+					t.Fatal(err)
+				}
+				err = o.sweep(t.Context(), job.Registry{Kind: api.BackendGKE, Namespace: "ml", Store: s, Backend: backend})
+				_, missing := records.Find(t.Context(), s, store.Handle("a1"))
+				if err != nil || said.String() != tt.said || deleted == tt.exists || (missing == nil) != tt.exists {
+					t.Errorf("%v, said %q; workload deleted: %t, handle: %v", err, &said, deleted, missing)
+				}
+			})
+		}
+	}
+}
+
+// A job that runs keeps what it works with, unless it is cancelled first.
+func TestCleanupOfPartsOfAJobThatRuns(t *testing.T) {
+	for _, tt := range []struct {
+		flags cleanupFlags
+		want  string // of the error
+	}{
+		{cleanupFlags{outputs: true}, "job a1 is RUNNING and needs its outputs: cancel it first, or omit --k8s=false"},
+		{cleanupFlags{outputs: true, yes: true}, "job a1 is RUNNING and needs its outputs: cancel it first, or omit --k8s=false"},
+		{cleanupFlags{stored: true, yes: true}, "job a1 is RUNNING and needs its records: cancel it first, or omit --k8s=false"},
+		{cleanupFlags{stored: true, outputs: true}, "job a1 is RUNNING and needs its records: cancel it first, or omit --k8s=false"},
+	} {
+		for _, named := range []bool{true, false} {
+			t.Run(fmt.Sprintf("%+v, named %t", tt.flags, named), func(t *testing.T) {
+				s, err := store.OpenFile("file://" + t.TempDir())
+				if err != nil {
+					t.Fatal(err)
+				}
+				objects := []string{"a1/handle.json", "a1/outputs/last.pt", "a1/sync/0.json"}
+				for _, name := range objects {
+					if err := s.Create(t.Context(), name, strings.NewReader("{}"), nil); err != nil {
+						t.Fatal(err)
+					}
+				}
+				c := &command{streams: genericiooptions.IOStreams{In: &bytes.Buffer{}, Out: &bytes.Buffer{}, ErrOut: &bytes.Buffer{}}, clock: clock.RealClock{}, choice: jobFlags{Connection: connect.NewFlags()}}
+				listed := []api.JobSummary{{ID: "a1", Status: api.Status{State: api.Running}, Store: s.URL()}}
+				backend := jobtest.Backend{State: api.Running, Jobs: listed}
+				tt.flags.all = !named
+				var args []string
+				if named {
+					args = []string{"a1"}
+				}
+				o, err := tt.flags.toOptions(c, args)
+				if err != nil {
+					t.Fatal(err)
+				}
+				if named {
+					j := &job.Job{Handle: api.Handle{JobID: "a1"}, Store: s, Backend: backend}
+					found, unread := o.look(t.Context(), []*job.Job{j})
+					if len(unread) > 0 {
+						t.Fatal(unread)
+					}
+					err = o.cleanUp(t.Context(), found)
+				} else {
+					err = o.sweep(t.Context(), job.Registry{Kind: api.BackendGKE, Namespace: "ml", Store: s, Backend: backend})
+				}
+				if cli.CodeOf(err) != cli.ExitUsage || err.Error() != tt.want {
+					t.Errorf("got %v, want %s", err, tt.want)
+				}
+				for _, name := range objects {
+					if _, err := records.Find(t.Context(), s, name); err != nil {
+						t.Error(err)
+					}
+				}
+			})
+		}
 	}
 }
 

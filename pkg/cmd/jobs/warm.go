@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -45,6 +46,11 @@ func (c *command) warm() *cobra.Command {
 			}
 			if o.end && len(args) == 0 && !o.mine {
 				return cli.Usagef("--end: which hosts? Name their IDs, or add --mine")
+			}
+			for _, word := range args {
+				if !job.CanBeID(word) {
+					return cli.Usagef("%q is not the ID of a warm host; list them with kubectl kinetic jobs warm", word)
+				}
 			}
 			return c.runWarm(ctx, args, o)
 		}),
@@ -132,7 +138,7 @@ func (c *command) runWarm(ctx context.Context, words []string, o warmOptions) er
 	return c.listHosts(ctx, config, cluster, hosts, o.output)
 }
 
-// chooseHosts returns the hosts that words name: whole IDs, prefixes or the digits at their ends. Without words it returns all.
+// chooseHosts returns the hosts that words name, as those of jobs: whole IDs, prefixes or the digits at their ends. Without words it returns all.
 func chooseHosts(all []kube.WarmHost, words []string, mine bool) ([]kube.WarmHost, error) {
 	if mine {
 		user := job.CurrentUser()
@@ -141,16 +147,18 @@ func chooseHosts(all []kube.WarmHost, words []string, mine bool) ([]kube.WarmHos
 	if len(words) == 0 {
 		return all, nil
 	}
+	byID := map[string]kube.WarmHost{}
+	for _, h := range all {
+		byID[h.ID] = h
+	}
+	ids := slices.Sorted(maps.Keys(byID))
 	var chosen []kube.WarmHost
 	for _, word := range words {
-		found := slices.DeleteFunc(slices.Clone(all), func(h kube.WarmHost) bool {
-			return !strings.HasPrefix(h.ID, word) && !strings.HasSuffix(h.ID, "-"+word)
-		})
-		switch len(found) {
+		switch found := job.Matching(word, ids); len(found) {
 		case 0:
 			return nil, cli.Usagef("no warm host %s; list them with kubectl kinetic jobs warm", word)
 		case 1:
-			chosen = append(chosen, found[0])
+			chosen = append(chosen, byID[found[0]])
 		default:
 			return nil, cli.Usagef("%d warm hosts match %s; use the whole ID", len(found), word)
 		}

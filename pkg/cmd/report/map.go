@@ -61,7 +61,7 @@ func followMap(ctx context.Context, j *job.Job, state func(api.Status), gather f
 }
 
 // SettleMap ends a command that has written the values of a map. If every input has its
-// value, it cleans up and shows that on screen. Otherwise it says which inputs have no
+// value, it cleans up and shows that on screen, but deletes no exact values that were not delivered. Otherwise it says which inputs have no
 // value and leaves the map as it is.
 func SettleMap(ctx context.Context, streams genericiooptions.IOStreams, screen *ui.UI, j *job.Job, end MapEnd, cleanup Cleanup) error {
 	Remember(ctx, streams.ErrOut, j, end.Status)
@@ -70,6 +70,11 @@ func SettleMap(ctx context.Context, streams genericiooptions.IOStreams, screen *
 	}
 	SendEnd(streams.ErrOut, j, end.Status, api.Result{OK: end.Outcome.Complete()}, nil)
 	if end.Outcome.Complete() {
+		if n := end.Outcome.Differing; n > 0 && cleanup == DeleteResult && j.Handle.CallKind == api.CallPickle { // only the pickles have the exact values
+			fmt.Fprintf(streams.ErrOut, "JSON can't represent %s of the values exactly, so --cleanup=delete keeps the stored values; get them with: kubectl kinetic jobs result %s%s --output-file FILE\n",
+				human.Number(n), j.ID(), j.LocationFlags())
+			cleanup = RemoveWorkload
+		}
 		removal := NewRemoval(screen)
 		errs := cleanup.apply(ctx, j, removal.OfJob())
 		removal.Done()

@@ -1,6 +1,7 @@
 package stack_test
 
 import (
+	"net/http"
 	"os"
 	"path/filepath"
 	"slices"
@@ -9,6 +10,7 @@ import (
 
 	"google.golang.org/api/container/v1"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
 )
@@ -41,6 +43,43 @@ func TestUpInARegion(t *testing.T) {
 		t.Errorf("the slice is in %q", p.Locations)
 	}
 	w.up(t, "--dry-run", "--zone", "us-central1", "-a", "v6e-8").check(t, 2, "--accelerator: cluster research in us-central1-a, us-central1-b, us-central1-c has no v6e-2x4 (ct6e-standard-8t); the nearest zones that have it: us-east5-a; they need a cluster in their region")
+}
+
+// GKE keeps a pool that it could not make.
+func TestUpAfterAPoolHasFailed(t *testing.T) {
+	w := newWorld(t)
+	const why = "Instance 'gke-l4' creation failed: the zone does not have enough resources available. [GCE_STOCKOUT]"
+	w.FailOperation(gcptest.OperationFault{Kind: "CREATE_NODE_POOL", Error: &gcptest.Error{Code: http.StatusTooManyRequests, Message: why}})
+	args := []string{"-a", "l4", "--min-nodes", "1"}
+	w.up(t, append(args, "--yes")...).check(t, 1, "us-central1-a has no g2-standard-4 machines free now")
+	pool := w.pool(t, zone, "gpu-l4").Name
+	remove := "remove it with: kubectl kinetic pool remove " + pool + " --project acme --zone us-central1-a --cluster research"
+	w.up(t, append(args, "--dry-run")...).check(t, 0, "+ node pool "+pool+": exists, but could not be created\n", ": 1 to create, ")
+	w.up(t, append(args, "--yes")...).check(t, 1, "creating node pool "+pool+" in cluster research: it exists, but making it has failed: "+why+"; "+remove)
+	w.up(t, append(args, "--yes", "--reconcile", "--max-nodes", "3")...).check(t, 1, remove)
+	w.removePool(t, pool)
+	w.up(t, append(args, "--yes")...).check(t, 0, "ready")
+	w.down(t, "--dry-run").check(t, 0)
+	if p := w.pool(t, zone, "gpu-l4"); p.Status != "RUNNING" {
+		t.Errorf("the pool is %s", p.Status)
+	}
+}
+
+// removePool begins to remove a pool.
+func (w *world) removePool(t *testing.T, name string) {
+	t.Helper()
+	access, err := gcp.New(t.Context(), w.Env)
+	if err != nil {
+		t.Fatal(err)
+	}
+	service, err := container.NewService(t.Context(), access.Options(gcp.Container)...)
+	if err != nil {
+		t.Fatal(err)
+	}
+	path := "projects/acme/locations/" + zone + "/clusters/research/nodePools/" + name
+	if _, err := service.Projects.Locations.Clusters.NodePools.Delete(path).Context(t.Context()).Do(); err != nil {
+		t.Fatal(err)
+	}
 }
 
 // What nobody has asked for is said without flags that `up` doesn't have, or that mean something else there.

@@ -35,7 +35,7 @@ func atCommonMoment(indexes []index) []index {
 	}
 	found := slices.Clone(indexes)
 	for i, x := range indexes {
-		before := map[string]entry{}
+		before := map[anyPath]entry{}
 		for _, p := range x.Before {
 			if p.Since <= common && common < p.Until {
 				before[p.Path] = p.entry
@@ -46,7 +46,7 @@ func atCommonMoment(indexes []index) []index {
 			if was, ok := before[e.Path]; ok && e.Since > common {
 				e = was
 			} else if e.Since > common {
-				found[i].later = append(found[i].later, e.Path)
+				found[i].later = append(found[i].later, string(e.Path))
 			}
 			delete(before, e.Path)
 			found[i].Files = append(found[i].Files, e)
@@ -94,7 +94,7 @@ func lackingHosts(indexes []index) map[string]int {
 	writers := map[string][]int{} // sorted
 	for _, x := range indexes {
 		for _, e := range x.Files {
-			for folder := path.Dir(e.Path); folder != "." && !e.Directory; folder = path.Dir(folder) {
+			for folder := path.Dir(string(e.Path)); folder != "." && !e.Directory; folder = path.Dir(folder) {
 				if !slices.Contains(writers[folder], x.number) {
 					writers[folder] = append(writers[folder], x.number)
 				}
@@ -120,8 +120,8 @@ func lackingHosts(indexes []index) map[string]int {
 	}
 	for _, x := range indexes {
 		for _, folder := range x.Pending {
-			if slices.ContainsFunc(writers[folder], func(host int) bool { return host != x.number }) {
-				lacking[folder] = x.number
+			if slices.ContainsFunc(writers[string(folder)], func(host int) bool { return host != x.number }) {
+				lacking[string(folder)] = x.number
 			}
 		}
 	}

@@ -14,10 +14,10 @@ func TestLackingHosts(t *testing.T) {
 		hosts []index
 		want  map[string]int
 	}{
-		"one host":        {[]index{{Files: files("ckpt-1/0"), Pending: []string{"ckpt-1"}}}, nil},
+		"one host":        {[]index{{Files: files("ckpt-1/0"), Pending: []anyPath{"ckpt-1"}}}, nil},
 		"all have it":     {[]index{{Files: files("ckpt-1/0")}, {Files: files("ckpt-1/1")}}, map[string]int{}},
-		"one writes":      {[]index{{Files: files("ckpt-1/0")}, {Pending: []string{"ckpt-1", "alone"}}}, map[string]int{"ckpt-1": 1}},
-		"it writes again": {[]index{{Files: files("last/0"), Pending: []string{"last"}}, {}}, map[string]int{}},
+		"one writes":      {[]index{{Files: files("ckpt-1/0")}, {Pending: []anyPath{"ckpt-1", "alone"}}}, map[string]int{"ckpt-1": 1}},
+		"it writes again": {[]index{{Files: files("last/0"), Pending: []anyPath{"last"}}, {}}, map[string]int{}},
 		"one lacks it":    {[]index{{Files: files("ckpt-1/0")}, {Files: files("ckpt-1/1", "ckpt-2/1")}}, map[string]int{"ckpt-2": 0}},
 		"one wrote more":  {[]index{{Files: files("ckpt-1/0"), InOrder: true}, {Files: files("ckpt-1/1", "ckpt-2/1"), InOrder: true}}, map[string]int{}},
 		"apart":           {[]index{{Files: files("host-0/log", "runs/1/events")}, {Files: files("host-1/log")}}, map[string]int{}},
@@ -38,7 +38,7 @@ func TestLackingHosts(t *testing.T) {
 // A listing has what a restore brings, also while hosts have saved unequally much: test_union.py, too.
 func TestAtCommonMoment(t *testing.T) {
 	second := func(n int) string { return time.Unix(int64(n), 0).UTC().Format(time.RFC3339Nano) }
-	since := func(path string, seconds int) entry { return entry{Path: path, Since: int64(seconds) * 1e9} }
+	since := func(path anyPath, seconds int) entry { return entry{Path: path, Since: int64(seconds) * 1e9} }
 	until := func(e entry, seconds int) past { return past{entry: e, Until: int64(seconds) * 1e9} }
 	tests := map[string]struct {
 		ahead, behind index
@@ -63,7 +63,7 @@ func TestAtCommonMoment(t *testing.T) {
 	}
 }
 
-func files(paths ...string) (entries []entry) {
+func files(paths ...anyPath) (entries []entry) {
 	for _, path := range paths {
 		entries = append(entries, entry{Path: path})
 	}

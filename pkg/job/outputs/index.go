@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
 
@@ -39,7 +40,7 @@ type index struct {
 	// Before is what another host may still need: what paths were until they were changed or removed.
 	Before []past `json:"before"`
 	// Pending has the names of what was not finished at the moment.
-	Pending    []string     `json:"pending"`
+	Pending    []anyPath    `json:"pending"`
 	Incomplete []incomplete `json:"incomplete"`
 
 	number int // of the host, or in a map of the input
@@ -50,15 +51,15 @@ type index struct {
 
 // entry is a file, a link or a directory of an index.
 type entry struct {
-	Path   string `json:"path"`
-	Size   int64  `json:"size,omitempty"`
-	SHA256 string `json:"sha256,omitempty"`
-	Mode   int    `json:"mode,omitempty"`
+	Path   anyPath `json:"path"`
+	Size   int64   `json:"size"` // the runner requires numbers that a file has, also 0
+	SHA256 string  `json:"sha256,omitempty"`
+	Mode   int     `json:"mode"`
 	// Modified is in nanoseconds since 1970.
-	Modified  int64 `json:"mtime_ns,omitempty"`
+	Modified  int64 `json:"mtime_ns"`
 	Directory bool  `json:"directory,omitempty"`
 	// Link is the target of a symbolic link, nil for anything else.
-	Link *string `json:"link,omitempty"`
+	Link *anyPath `json:"link,omitempty"`
 	// Object is relative to the home of the outputs; "" means that the file has its plain name.
 	Object string `json:"object,omitempty"`
 	// Since is when it was finished, in nanoseconds since 1970; 0 if the job has one host.
@@ -209,7 +210,7 @@ func (d *Dir) read(ctx context.Context) (listing, error) {
 		d.add(x, plain, objects, files, found.links)
 		if !x.Done {
 			for _, name := range x.Pending {
-				found.pending = append(found.pending, d.name(x, name))
+				found.pending = append(found.pending, d.name(x, strings.ToValidUTF8(string(name), "\uFFFD")))
 			}
 		}
 	}
@@ -236,9 +237,12 @@ func (d *Dir) read(ctx context.Context) (listing, error) {
 // add adds what an index names. Where two hosts have written one file, the newer one counts, as in a restore.
 func (d *Dir) add(x index, plain map[string]File, objects map[string]store.Object, files map[string]File, links map[string]string) {
 	for _, e := range x.Files {
-		name := d.name(x, e.Path)
+		name := d.name(x, string(e.Path))
+		if !utf8.ValidString(name) {
+			continue // nobody could name it
+		}
 		if e.Link != nil {
-			links[name] = *e.Link
+			links[name] = string(*e.Link)
 		}
 		if !e.isFile() || files[name].modified > e.Modified {
 			continue

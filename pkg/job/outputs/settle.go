@@ -8,7 +8,9 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
 
@@ -62,7 +64,7 @@ func (d *Dir) removed(indexes []index, plain map[string]File) (found []store.Obj
 	named := map[string]bool{}
 	for _, x := range indexes {
 		for _, e := range x.Files {
-			named[d.name(x, e.Path)] = true
+			named[d.name(x, string(e.Path))] = true
 		}
 	}
 	for name, f := range plain {
@@ -115,7 +117,10 @@ func (d *Dir) settle(ctx context.Context, x index, objects map[string]store.Obje
 		if !e.isFile() || e.Object == "" {
 			continue
 		}
-		name := d.name(x, e.Path)
+		name := d.name(x, string(e.Path))
+		if !canBePlain(name) {
+			continue // as the runner leaves it
+		}
 		there, ok := plain[name]
 		if ok && store.HashOf(there.object) != e.SHA256 {
 			if !store.WrittenByHost(there.object, d.job.ID(), x.number) {
@@ -147,6 +152,11 @@ func (d *Dir) settle(ctx context.Context, x index, objects map[string]store.Obje
 	return d.delete(ctx, d.homeStore, x.unnamed(objects))
 }
 
+// canBePlain reports whether an object can have the name of an output: name_problem in runner/kinetic_runner/outputs/tree.py.
+func canBePlain(name string) bool {
+	return utf8.ValidString(name) && !strings.ContainsAny(name, "\r\n")
+}
+
 // replace writes an index in the place of the one that was read. The error is store.ErrExists if that is another one now.
 func (d *Dir) replace(ctx context.Context, x index) error {
 	id := make([]byte, 16)
@@ -159,8 +169,8 @@ func (d *Dir) replace(ctx context.Context, x index) error {
 	return d.homeStore.Replace(ctx, x.object, bytes.NewReader(data), nil)
 }
 
-// unnamed returns those of some objects that belong to an index, which does not name them.
-func (x index) unnamed(objects map[string]store.Object) (found []store.Object) {
+// named returns the names of all objects that an index names, but the plain ones.
+func (x index) named() map[string]bool {
 	named := map[string]bool{}
 	for _, e := range x.Files {
 		named[e.Object] = true
@@ -168,6 +178,13 @@ func (x index) unnamed(objects map[string]store.Object) (found []store.Object) {
 	for _, p := range x.Before {
 		named[p.Object] = true
 	}
+	delete(named, "")
+	return named
+}
+
+// unnamed returns those of some objects that belong to an index, which does not name them.
+func (x index) unnamed(objects map[string]store.Object) (found []store.Object) {
+	named := x.named()
 	for name, o := range objects {
 		if store.IsSyncObject(name, x.number) && !named[name] {
 			found = append(found, o)
@@ -189,26 +206,50 @@ func (d *Dir) delete(ctx context.Context, from store.Store, objects []store.Obje
 	return g.Wait()
 }
 
-// leaveOut takes files out of the indexes, so that a restore does not miss them.
+// leaveOut takes files out of the indexes, so that a restore does not miss them, and deletes what other versions of them are left.
 func (d *Dir) leaveOut(ctx context.Context, files []File) error {
 	gone := map[string]bool{}
 	for _, f := range files {
 		gone[f.Name] = true
 	}
-	indexes, _, err := d.indexes(ctx)
+	indexes, objects, err := d.indexes(ctx)
 	if err != nil {
 		return err
 	}
+	var others []store.Object
+	versions := false
 	for _, x := range indexes {
+		goes := func(e entry) bool { return e.isFile() && gone[d.name(x, string(e.Path))] }
 		left := x
-		left.Files = slices.DeleteFunc(slices.Clone(x.Files), func(e entry) bool { return e.isFile() && gone[d.name(x, e.Path)] })
+		left.Files = slices.DeleteFunc(slices.Clone(x.Files), goes)
+		left.Before = slices.DeleteFunc(slices.Clone(x.Before), func(p past) bool { return goes(p.entry) })
 		left.Incomplete = slices.DeleteFunc(slices.Clone(x.Incomplete), func(i incomplete) bool { return gone[d.name(x, i.Path)] })
-		if len(left.Files) == len(x.Files) && len(left.Incomplete) == len(x.Incomplete) {
+		if len(left.Files) == len(x.Files) && len(left.Before) == len(x.Before) && len(left.Incomplete) == len(x.Incomplete) {
 			continue
 		}
 		if err := d.replace(ctx, left); err != nil {
 			return fmt.Errorf("job %s: %w", d.job.ID(), err)
 		}
+		named := left.named()
+		for name := range x.named() {
+			if o, ok := objects[name]; ok && !named[name] {
+				others = append(others, o)
+			}
+		}
+		versions = versions || len(left.Before) < len(x.Before)
 	}
-	return nil
+	if err := d.delete(ctx, d.homeStore, others); err != nil || !versions {
+		return err
+	}
+	plain, err := d.plain(ctx)
+	if err != nil {
+		return err
+	}
+	others = nil
+	for name, f := range plain { // the newest version, if an older one was listed
+		if gone[name] && store.WrittenBy(f.object) == d.job.ID() {
+			others = append(others, f.object)
+		}
+	}
+	return d.delete(ctx, d.store, others)
 }

@@ -29,7 +29,7 @@ func hashOf(content string) string {
 // below one prefix, what the runner keeps below another.
 func killed(t *testing.T, plain, home string) *storetest.Bucket {
 	t.Helper()
-	entryOf := func(path, content, object string, modified int64) entry {
+	entryOf := func(path anyPath, content, object string, modified int64) entry {
 		return entry{Path: path, Size: int64(len(content)), SHA256: hashOf(content), Mode: 0o644, Modified: modified, Object: object}
 	}
 	data, err := json.Marshal(index{Version: api.Contract.Versions.OutputsIndex, Write: "w1", Attempt: 2, Grace: 25, Files: []entry{
@@ -37,7 +37,8 @@ func killed(t *testing.T, plain, home string) *storetest.Bucket {
 		entryOf("last.pt", "the new state", "sync/0/aa", 3),
 		entryOf("new/best.pt", "the best state", "sync/0/bb", 2),
 		entryOf("by-program", "ours", "sync/0/cc", 2),
-	}, Before: []past{{entryOf("last.pt", "an older state", "sync/0/ee", 1), 3}}, Pending: []string{"half"}})
+		entryOf("_SUCCESS", "", "sync/0/ff", 0),
+	}, Before: []past{{entryOf("last.pt", "an older state", "sync/0/ee", 1), 3}}, Pending: []anyPath{"half"}})
 	if err != nil {
 		t.Fatal(err)
 	}
@@ -48,6 +49,7 @@ func killed(t *testing.T, plain, home string) *storetest.Bucket {
 	b.Put(home+"sync/0/bb", "the best state", nil)
 	b.Put(home+"sync/0/cc", "ours", nil)
 	b.Put(home+"sync/0/ee", "an older state", nil)
+	b.Put(home+"sync/0/ff", "", nil)
 	b.Put(home+"sync/0/dd", "what no index names any more", nil)
 	b.Put(plain+"old.pt", "removed by the program", ours("removed by the program"))
 	b.Put(plain+"log.txt", "a log", ours("a log"))
@@ -60,8 +62,8 @@ const ended = `{"version":1,"state":"FAILED","reason":"Killed","by":"runner"}`
 
 // saved is what killed's index names, and settled are the objects when it has been tidied up.
 var (
-	saved   = map[string]string{"log.txt": "a log", "last.pt": "the new state", "new/best.pt": "the best state", "by-program": "ours"}
-	settled = []string{"end.json", "outputs/by-program", "outputs/last.pt", "outputs/log.txt", "outputs/new/best.pt", "sync/0.json", "sync/0/cc", "sync/0/ee"}
+	saved   = map[string]string{"log.txt": "a log", "last.pt": "the new state", "new/best.pt": "the best state", "by-program": "ours", "_SUCCESS": ""}
+	settled = []string{"end.json", "outputs/_SUCCESS", "outputs/by-program", "outputs/last.pt", "outputs/log.txt", "outputs/new/best.pt", "sync/0.json", "sync/0/cc", "sync/0/ee"}
 )
 
 func (d *Dir) checkSaved(t *testing.T, when string) {
@@ -195,7 +197,7 @@ func TestSettleWhileAnotherHostSaves(t *testing.T) {
 	} {
 		b := killed(t, "a1/outputs/", "a1/")
 		if c.ended {
-			data, _ := json.Marshal(index{Version: api.Contract.Versions.OutputsIndex, Write: "w1", Attempt: 2, Ended: true, Pending: []string{"half"}})
+			data, _ := json.Marshal(index{Version: api.Contract.Versions.OutputsIndex, Write: "w1", Attempt: 2, Ended: true, Pending: []anyPath{"half"}})
 			b.Put("a1/sync/0.json", string(data), nil)
 		}
 		end, err := json.Marshal(api.End{Version: api.EndVersion, State: api.Failed, Reason: api.Killed, By: "runner", Finished: time.Now().Add(c.finished)})
@@ -250,7 +252,7 @@ func TestSettleOfAnOutputDir(t *testing.T) {
 		t.Fatal(err)
 	}
 	dir.checkSaved(t, "afterwards")
-	want := []string{".kinetic/a1/sync/0.json", ".kinetic/a1/sync/0/cc", ".kinetic/a1/sync/0/ee", "by-program", "last.pt", "log.txt", "new/best.pt", "old.pt"}
+	want := []string{".kinetic/a1/sync/0.json", ".kinetic/a1/sync/0/cc", ".kinetic/a1/sync/0/ee", "_SUCCESS", "by-program", "last.pt", "log.txt", "new/best.pt", "old.pt"}
 	if diff := cmp.Diff(want, names(t, b, "shared")); diff != "" {
 		t.Errorf("(-want +got):\n%s", diff)
 	}
@@ -274,11 +276,11 @@ func TestRemoval(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
-	var left []string
+	var left []anyPath
 	for _, e := range indexes[0].Files {
 		left = append(left, e.Path)
 	}
-	if diff := cmp.Diff([]string{"log.txt", "last.pt"}, left); diff != "" {
+	if diff := cmp.Diff([]anyPath{"log.txt", "last.pt", "_SUCCESS"}, left); diff != "" {
 		t.Errorf("the index names (-want +got):\n%s", diff)
 	}
 	for _, name := range []string{"sync/0/bb", "sync/0/cc"} {

@@ -47,6 +47,8 @@ type MapOutcome struct {
 	Missing []int
 	// Pickled is how many values only a pickle represents exactly.
 	Pickled int
+	// Differing is how many values were delivered as JSON that is not exact.
+	Differing int
 }
 
 // Complete reports whether every input has a value.

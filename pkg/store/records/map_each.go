@@ -100,7 +100,7 @@ func (e *passing) passOne(ctx context.Context, input int, r api.Result) error {
 	if !r.OK {
 		e.progress.Failed++
 	}
-	r.Pickle = nil // it is not beside the value, but the value
+	r.Pickle, r.Differs = nil, false // it is not beside the value, but the value
 	e.outcome.note(input, true, r)
 	e.passed[input] = true
 	e.next++

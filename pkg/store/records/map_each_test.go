@@ -58,7 +58,7 @@ func TestEach(t *testing.T) {
 		outcome MapOutcome
 	}{
 		"all":          {2, map[int]string{0: value("1"), 1: value("2")}, []int{0, 1}, MapOutcome{}},
-		"some missing": {4, map[int]string{1: failure, 3: `{"version":1,"ok":true,"pickle":"results/3.pkl"}`}, []int{1, 3}, MapOutcome{Failed: []FailedInput{bad}, Missing: []int{0, 2}}},
+		"some missing": {4, map[int]string{1: failure, 3: `{"version":1,"ok":true,"pickle":"results/3.pkl","differs":true}`}, []int{1, 3}, MapOutcome{Failed: []FailedInput{bad}, Missing: []int{0, 2}}},
 		"many":         {2*batch + 1, many, nil, MapOutcome{}},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -255,7 +255,7 @@ func (m *gathering) lineOf(input int, there bool, r api.Result) error {
 	return err
 }
 
-// note adds an input to the outcome if it has no value, and counts pickles.
+// note adds an input to the outcome if it has no value, and counts pickles and values that are not exact.
 func (o *MapOutcome) note(input int, there bool, r api.Result) {
 	switch {
 	case !there:
@@ -267,5 +267,8 @@ func (o *MapOutcome) note(input int, there bool, r api.Result) {
 	}
 	if there && r.Pickle != nil {
 		o.Pickled++
+	}
+	if there && r.Differs {
+		o.Differing++
 	}
 }

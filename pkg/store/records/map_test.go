@@ -92,6 +92,7 @@ func TestGather(t *testing.T) {
 		"one failed":      {3, map[int]string{0: value("1"), 1: failure, 2: value("3")}, "1\nnull\n3\n", MapOutcome{Failed: []FailedInput{bad}}},
 		"some missing":    {4, map[int]string{1: failure, 3: value("3")}, "null\nnull\nnull\n3\n", MapOutcome{Failed: []FailedInput{bad}, Missing: []int{0, 2}}},
 		"a pickle":        {1, map[int]string{0: `{"version":1,"ok":true,"value":[null],"pickle":"results/0.pkl"}`}, "[null]\n", MapOutcome{Pickled: 1}},
+		"not exact":       {2, map[int]string{0: `{"version":1,"ok":true,"value":[1],"differs":true,"pickled":"YQ=="}`, 1: value("2")}, "[1]\n2\n", MapOutcome{Differing: 1}},
 		"without a value": {1, map[int]string{0: `{"version":1,"ok":true}`}, "null\n", MapOutcome{}},
 		"without a why": {1, map[int]string{0: `{"version":1,"ok":false}`}, "null\n",
 			MapOutcome{Failed: []FailedInput{{0, api.ResultError{Message: "its result doesn't say why"}}}}},

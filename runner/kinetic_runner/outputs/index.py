@@ -132,7 +132,7 @@ def entry_of(fields, where):
     since = field(fields, "since_ns", int, where, 0)
     if "link" in fields:
         return path, Entry(LINK, 0, "", 0o777, 0, field(fields, "link", str, where), "", since)
-    mode, mtime = field(fields, "mode", int, where) & 0o777, field(fields, "mtime_ns", int, where)
+    mode, mtime = field(fields, "mode", int, where, 0) & 0o777, field(fields, "mtime_ns", int, where, 0)
     mtime = max(-LATEST, min(mtime, LATEST))
     if fields.get("directory") is True:
         return path, Entry(FOLDER, 0, "", mode, mtime, None, "", since)
@@ -142,7 +142,7 @@ def entry_of(fields, where):
     name = field(fields, "object", str, where, "")
     if name and not (name.startswith(SYNC) and can_be_file(name)):
         raise RunnerError(f"{where}: {name!r:.200} is not an object below {SYNC}")
-    return path, Entry(FILE, field(fields, "size", int, where), sha256, mode, mtime, None, name, since)
+    return path, Entry(FILE, field(fields, "size", int, where, 0), sha256, mode, mtime, None, name, since)
 
 
 def read_index(store, name):

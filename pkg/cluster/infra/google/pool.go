@@ -23,7 +23,15 @@ func (p pool) Get(context.Context) (infra.State, error) {
 	if found == nil {
 		return infra.State{Detail: gke.Describe(p.planned.Pool)}, nil
 	}
-	s := infra.State{Exists: true, Pending: found.Status == "PROVISIONING", Detail: gke.Describe(found), Foreign: p.foreign(found)}
+	s := infra.State{Exists: true, Detail: gke.Describe(found), Foreign: p.foreign(found)}
+	switch found.Status {
+	case "PROVISIONING":
+		s.Pending = true
+	case "ERROR": // GKE keeps a pool that it could not create
+		s.Pending, s.Unready = true, "exists, but could not be created"
+	case "STOPPING":
+		s.Pending, s.Unready = true, "is being removed"
+	}
 	if text := gke.Difference(found, p.planned.Pool); text != "" {
 		s.Differences = []infra.Difference{{Setting: "shape", Have: text, Want: gke.Describe(p.planned.Pool), Fixed: true}}
 	}

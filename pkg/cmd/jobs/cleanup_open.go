@@ -1,0 +1,63 @@
+package jobs
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/report"
+	"github.com/kubectl-kinetic/kinetic/pkg/internal/parallel"
+	"github.com/kubectl-kinetic/kinetic/pkg/job"
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
+	"github.com/kubectl-kinetic/kinetic/pkg/store/records"
+)
+
+// newError says that a job that was listed without a workload is just being submitted: the workloads were listed first.
+type newError string
+
+func (e newError) Error() string { return string(e) }
+
+// open opens listed jobs; unopened are the errors. A list may lack workloads that the
+// user may not see. So if the workload of a job is to stay, its state is read first.
+func (o *cleanupOptions) open(ctx context.Context, registry job.Registry, entries []api.JobSummary) (found []jobState, unopened []error) {
+	return parallel.Collect(job.Parallel, entries, func(e api.JobSummary) (jobState, error) {
+		return openOne(ctx, registry, e, !o.Workload)
+	})
+}
+
+func openOne(ctx context.Context, registry job.Registry, e api.JobSummary, sure bool) (jobState, error) {
+	j, err := registry.Open(ctx, e)
+	unknown := e.State == api.NotFound && !e.EndKnown()
+	if err != nil || e.EndKnown() || !sure && !unknown {
+		status := e.Status
+		status.State = e.State
+		return jobState{j, status, e.Created}, err
+	}
+	status, err := j.Status(ctx)
+	if err == nil && unknown {
+		err = checkSubmitted(ctx, j, status)
+	}
+	if errors.As(err, new(newError)) {
+		return jobState{}, err
+	}
+	if err != nil {
+		return jobState{}, report.OfJob(e.ID, err)
+	}
+	return jobState{j, status, e.Created}, nil
+}
+
+// checkSubmitted returns a newError if a job that was listed without a workload has one now, or may get one.
+func checkSubmitted(ctx context.Context, j *job.Job, now api.Status) error {
+	if now.State != api.NotFound {
+		return newError(fmt.Sprintf("job %s is %s now", j.ID(), now.State))
+	}
+	handle, err := records.Find(ctx, j.Store, store.Handle(j.ID()))
+	if errors.Is(err, store.ErrNotFound) {
+		return nil // an orphan, which is listed only if it is old, or its outputs
+	}
+	if err == nil && j.Store.Now().Sub(handle.Updated) < submitTime {
+		err = newError(fmt.Sprintf("job %s was submitted just now", j.ID()))
+	}
+	return err
+}
