@@ -23,6 +23,8 @@ type Machine struct {
 	Cwd, Home string
 	// Stdin is where --map - reads the inputs.
 	Stdin io.Reader
+	// Inputs are those that an earlier plan of the same request has read; nil remembers none.
+	Inputs *MapInputs
 	// PackageRoot comes from KINETIC_PACKAGE_ROOT, unless PackageRootFrom names a flag.
 	// PythonPath is PYTHONPATH, and NoDefaultExcludes is KINETIC_NO_DEFAULT_EXCLUDES=1.
 	PackageRoot, PackageRootFrom string
