@@ -197,8 +197,12 @@ const pythonTime = 5 * time.Second
 
 const minorVersion = `^3\.[0-9]+$`
 
+// versionScript prints the version of a Python, and its path as bytes that name a file.
+const versionScript = "import sys; sys.stdout.buffer.write(('%d.%d\\n%s' % (*sys.version_info[:2], sys.executable)).encode(sys.getfilesystemencoding(), sys.getfilesystemencodeerrors()))"
+
 // PythonVersion returns the version of this machine's Python, X.Y, "" if there is none. Asking it
-// takes longer than the rest of a dry-run, so the answer is remembered.
+// takes longer than the rest of a dry-run, so the answer is remembered, unless a shim gives it:
+// which Python that starts depends on files and variables of its own.
 func PythonVersion(ctx context.Context, m Machine) string {
 	found, err := exec.LookPath(pythonOn(runtime.GOOS))
 	if err != nil {
@@ -208,8 +212,7 @@ func PythonVersion(ctx context.Context, m Machine) string {
 	if err != nil {
 		return ""
 	}
-	// What a shim runs depends on where it is run.
-	question := fmt.Sprintf("%q %d %d %q %q", found, info.Size(), info.ModTime().UnixNano(), m.Cwd, m.PyenvVersion)
+	question := fmt.Sprintf("%q %d %d", found, info.Size(), info.ModTime().UnixNano())
 	memory := filepath.Join(m.CacheDir, "python-"+sha256Hex([]byte(question))[:24])
 	if m.CacheDir != "" {
 		if text, err := os.ReadFile(memory); err == nil && lazyregexp.Of(minorVersion).Match(text) {
@@ -218,13 +221,21 @@ func PythonVersion(ctx context.Context, m Machine) string {
 	}
 	ctx, cancel := context.WithTimeout(ctx, pythonTime)
 	defer cancel()
-	out, err := exec.CommandContext(ctx, found, "-I", "-S", "-c", "import sys; print('%d.%d' % sys.version_info[:2])").Output()
-	answer := strings.TrimSpace(string(out))
-	if err != nil || !lazyregexp.Of(minorVersion).MatchString(answer) {
+	out, err := exec.CommandContext(ctx, found, "-I", "-S", "-c", versionScript).Output()
+	version, executable, _ := strings.Cut(strings.TrimSpace(string(out)), "\n")
+	version = strings.TrimSpace(version)
+	if err != nil || !lazyregexp.Of(minorVersion).MatchString(version) {
 		return ""
 	}
-	if m.CacheDir != "" && os.MkdirAll(m.CacheDir, 0o700) == nil {
-		_ = os.WriteFile(memory, []byte(answer), 0o600)
+	if m.CacheDir != "" && isSameFile(found, executable) && os.MkdirAll(m.CacheDir, 0o700) == nil {
+		_ = os.WriteFile(memory, []byte(version), 0o600)
 	}
-	return answer
+	return version
+}
+
+// isSameFile reports whether two paths lead to the same file; the second may be none.
+func isSameFile(path, other string) bool {
+	a, err := filepath.EvalSymlinks(path)
+	b, otherErr := filepath.EvalSymlinks(other)
+	return err == nil && otherErr == nil && a == b
 }

@@ -23,6 +23,8 @@ type Machine struct {
 	Cwd, Home string
 	// Stdin is where --map - reads the inputs.
 	Stdin io.Reader
+	// Inputs are those that an earlier plan of the same request has read; nil remembers none.
+	Inputs *MapInputs
 	// PackageRoot comes from KINETIC_PACKAGE_ROOT, unless PackageRootFrom names a flag.
 	// PythonPath is PYTHONPATH, and NoDefaultExcludes is KINETIC_NO_DEFAULT_EXCLUDES=1.
 	PackageRoot, PackageRootFrom string
@@ -45,8 +47,6 @@ type Machine struct {
 	Exclude []string
 	// Origin returns who submits which commit of the package root; nil means nobody.
 	Origin func(ctx context.Context, root string) api.Origin
-	// PyenvVersion is PYENV_VERSION, by which a shim chooses a Python.
-	PyenvVersion string
 	// Unwritable is that of environment.Input; nil remembers nothing. Steering is that, too.
 	Unwritable func(repository string) string
 	Steering   []string
@@ -69,7 +69,6 @@ func ThisMachine(getenv func(string) string, getwd func() (string, error), stdin
 		Cwd: cwd, Home: homeDir(getenv), Stdin: stdin,
 		PackageRoot: getenv("KINETIC_PACKAGE_ROOT"), PackageRootFrom: "KINETIC_PACKAGE_ROOT", PythonPath: getenv(pythonPath),
 		NoDefaultExcludes: getenv("KINETIC_NO_DEFAULT_EXCLUDES") == "1",
-		PyenvVersion:      getenv("PYENV_VERSION"),
 		StorageEmulator:   getenv(api.EnvStorageEmulator),
 		Origin:            findOrigin,
 		User:              job.CurrentUser(),

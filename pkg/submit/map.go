@@ -64,6 +64,10 @@ type inputs struct {
 	open func() (io.ReadCloser, error)
 }
 
+// MapInputs remembers the inputs of a map for another plan of the same request: standard
+// input and pipes can be read only once.
+type MapInputs struct{ read *inputs }
+
 // mapInputs returns the inputs of a map, none if the request is not a map.
 func mapInputs(r api.Request, t call.Target, m Machine) (inputs, error) {
 	if r.Map == "" {
@@ -80,6 +84,16 @@ func mapInputs(r api.Request, t call.Target, m Machine) (inputs, error) {
 }
 
 func readInputs(r api.Request, m Machine) (in inputs, err error) {
+	if m.Inputs != nil {
+		if m.Inputs.read != nil {
+			return *m.Inputs.read, nil
+		}
+		defer func() {
+			if err == nil {
+				m.Inputs.read = &in
+			}
+		}()
+	}
 	if r.Map == "-" {
 		in, err = readOnce(m.Stdin)
 	} else {

@@ -82,7 +82,7 @@ func (f *flags) restore(c *cobra.Command, e *earlier) error {
 			return fmt.Errorf("--like %s: %s: %w", e.ID(), word, err)
 		}
 	}
-	resumedMap := e.Handle.Map != nil && e.Handle.Map.Inherited > 0 // whose outputs --map-resume chose
+	resumedMap := e.Handle.Map != nil // whose outputs --map-resume chose, even if it had no values to reuse
 	if f.request.ResumeFrom == "" && !resumedMap {
 		f.request.ResumeFrom = e.Handle.ResumeFrom
 	}

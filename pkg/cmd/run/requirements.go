@@ -17,7 +17,7 @@ import (
 // are part of the image's name. A mode that contacts nothing takes them as they were fetched last.
 func (o *options) plan(ctx context.Context, id submit.Identity) (submit.Planned, error) {
 	var said []string
-	o.machine.Texts = map[string][]byte{}
+	o.machine.Texts, o.machine.Inputs = map[string][]byte{}, &submit.MapInputs{}
 	for {
 		planned, err := submit.Plan(ctx, o.request, o.target, o.machine, id)
 		if err != nil && o.earlier != nil {

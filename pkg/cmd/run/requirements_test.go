@@ -90,6 +90,25 @@ func TestRequirementsOfURLs(t *testing.T) {
 	}
 }
 
+// TestMapOfStdinWithRequirementsOfURLs: the job is planned again after the fetch, but standard input can be read only once.
+func TestMapOfStdinWithRequirementsOfURLs(t *testing.T) {
+	website := httptest.NewTLSServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		_, _ = io.WriteString(w, "six<1.17\n")
+	}))
+	defer website.Close()
+	trustServer(t, website)
+	w := newWorld(t, map[string]string{"f.py": "def f(n):\n    return n\n", "requirements.txt": "-c " + website.URL + "/limits.txt\nsix\n"})
+	streams, in, _, stderr := genericiooptions.NewTestIOStreams()
+	in.WriteString("1\n2\n")
+	code := cli.Run(t.Context(), NewCommand(streams, clock.RealClock{}), []string{"f.py:f", "--map", "-", "--image", "prebuilt", "--detach"}, streams)
+	if code != 0 {
+		t.Fatalf("exit code %d: %s", code, stderr)
+	}
+	if stored := w.stored(t); !strings.Contains(stored, ": 1\n2\n\n") || !strings.Contains(stored, `"inputs": 2,`) {
+		t.Errorf("the store has %s", stored)
+	}
+}
+
 // TestAVariableThatIsNotSet: what would stop a run is said by --explain and dry-runs, too, and the variable is named.
 func TestAVariableThatIsNotSet(t *testing.T) {
 	w := newWorld(t, map[string]string{"f.py": "def f():\n    return 1\n", "requirements.txt": "--extra-index-url https://${KINETIC_TEST_TOKEN}@h.example/simple\nsix\n"})

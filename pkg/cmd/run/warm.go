@@ -11,7 +11,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"sync/atomic"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -263,9 +262,6 @@ func (r *warmRun) say(host kube.WarmHost, state warm.State) {
 
 func seconds(n float64) time.Duration { return time.Duration(n * float64(time.Second)) }
 
-// cancelTime is for a host to forget a call that waits.
-const cancelTime = 2 * time.Second
-
 // maxFlags is the most that the flags and the variables of a call may take for its objects to fit into the same frame.
 const maxFlags = 256 << 10
 
@@ -293,41 +289,6 @@ func (r warmRun) ring(ctx context.Context, found candidate) error {
 		}
 	}
 	return r.start(ctx, r.planned, r.to, steps)
-}
-
-// give gives the call to a host, with the objects that the store may lack.
-func (r warmRun) give(ctx context.Context, host kube.WarmHost, conn *warm.Conn, objects map[string][]byte) error {
-	call := r.planned.WarmCall()
-	call.Objects = objects
-	var waits atomic.Bool
-	defer context.AfterFunc(ctx, func() {
-		patience := time.Duration(0)
-		if waits.Load() && conn.Cancel(call.ID) == nil {
-			patience = cancelTime
-		}
-		time.AfterFunc(patience, func() { _ = conn.Close() })
-	})()
-	queued := func() {
-		waits.Store(true)
-		r.ui.EndProgress()
-		r.ui.Note("waiting for " + host.ID)
-	}
-	err := conn.Call(call, queued)
-	if err != nil && !declined(err) && ctx.Err() == nil { // it may only be the connection; a call that is given twice runs once
-		if again, _, dialErr := r.dial(ctx, host); dialErr == nil {
-			err = again.Call(call, queued)
-			_ = again.Close()
-		}
-	}
-	switch {
-	case declined(err):
-		return fmt.Errorf("warm host %s is no longer free: %w", host.ID, err)
-	case errors.Is(err, warm.ErrUnknown):
-		return ctx.Err() // it was cancelled while it waited: by this process, or by another one, which has recorded that
-	case err != nil:
-		return errors.Join(fmt.Errorf("giving the call to warm host %s: %w", host.ID, err), api.ErrMayRun)
-	}
-	return nil
 }
 
 // declined reports whether a host has not taken a call: it has got another one meanwhile, or is ending.
