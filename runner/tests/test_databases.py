@@ -12,6 +12,8 @@ from unittest import mock
 from test_keeper import KeeperCase
 
 from kinetic_runner.outputs import database
+from kinetic_runner.outputs.observer import Observer
+from kinetic_runner.outputs.tree import read_tree, stamp_of
 
 HOLD = """
 import sqlite3, sys
@@ -81,6 +83,33 @@ class Databases(KeeperCase):
         clock = SimpleNamespace(monotonic=lambda: next(answers, lambda: process.communicate() and 0.0)())
         with mock.patch.object(database, "time", clock):
             self.assertEqual(self.commit(), [])
+        self.assertEqual(self.values(self.restored()), [1])
+
+    def restore(self):
+        """Lets another attempt begin with what was saved: the database as an ordinary file, closed."""
+        listing = read_tree(self.root)
+        self.observer.saved.update({path: stamp_of(node) for path, node in listing.items()})
+        fresh = Observer(self.root, self.observer.stage, self.observer.saved, {}, self.observer.watch)
+        self.keeper._observer = self.observer = fresh
+
+    def test_a_database_with_a_wal_is_saved_after_a_restore(self):
+        self.execute("PRAGMA journal_mode=WAL", "CREATE TABLE trials (value)", "INSERT INTO trials VALUES (1)")
+        self.moment()
+        self.restore()
+        self.keep_open("INSERT INTO trials VALUES (2)")
+        self.assertEqual(self.commit(), [])
+        found = self.restored()
+        self.assertEqual((list(found), self.values(found)), (["study.db"], [1, 2]))
+
+    def test_a_database_that_is_only_read_after_a_restore_is_not_sent_again(self):
+        self.execute("PRAGMA journal_mode=WAL", "CREATE TABLE trials (value)", "INSERT INTO trials VALUES (1)")
+        self.moment()
+        self.restore()
+        self.keep_open("SELECT value FROM trials")
+        self.assertTrue(os.path.exists(self.path("study.db-wal")))
+        before = self.index.document.objects()
+        self.commit()
+        self.assertEqual(self.index.document.objects(), before)
         self.assertEqual(self.values(self.restored()), [1])
 
 

@@ -181,7 +181,9 @@ class Observer:
     def _find_databases(self, listing):
         for path, node in listing.items():
             if node.kind == FILE and path not in self._databases and node.size >= database.LEAST_BYTES and not is_temporary(path):
-                if self.is_new(path, stamp_of(node)) and database.is_database(os.path.join(self.root, path)):
+                wal = listing.get(path + "-wal")  # which has the transactions for long: meanwhile the file stays as it was restored
+                is_new = self.is_new(path, stamp_of(node)) or wal and wal.size and self.is_new(path + "-wal", stamp_of(wal))
+                if is_new and database.is_database(os.path.join(self.root, path)):
                     self._databases.add(path)
 
     def _freeze(self, listing, state, frozen, everything, at_rest):
