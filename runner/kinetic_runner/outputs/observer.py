@@ -164,11 +164,11 @@ class Observer:
         for path, (before, inode) in list(self._finished.items()):
             folder = os.path.dirname(path)
             same = folder in listing and listing[folder].inode == inode
-            if path not in state or not same:
+            if path not in state and not listing.lacks(path) or not same:
                 del self._finished[path]
                 if same:
                     self._thinned.setdefault(folder, {other for other in state if os.path.dirname(other) == folder})
-            elif state[path][:3] != before[:3]:
+            elif path in state and state[path][:3] != before[:3]:
                 mates = [other for other in state if os.path.dirname(other) == folder and listing[other].kind == FILE]
                 self._together.update((other, (self._finished.get(other, (state[other],))[0], time.time() + TOGETHER_SECONDS)) for other in mates)
                 del self._finished[path]
