@@ -3,10 +3,17 @@
 """SQLite databases: a copy of the file alone lacks what lies in its journal, so SQLite itself makes the copy."""
 
 import os
+import time
 import urllib.parse
 
 HEADER = b"SQLite format 3\0"
 LEAST_BYTES = 512  # of a database with any table
+BUSY, LOCKED = 5, 6  # SQLITE_BUSY, SQLITE_LOCKED
+BUSY_SECONDS, RETRY_SECONDS = 0.2, 0.02  # for which a lock is waited for, as a transaction takes it, and between two tries
+
+
+class Locked(Exception):
+    """A program keeps the database locked."""
 
 
 def is_database(path):
@@ -27,17 +34,25 @@ def copy_database(path, target):
     modes = ["mode=ro"]
     if not any(os.path.exists(path + end) for end in ("-wal", "-journal")):
         modes.append("immutable=1")  # for a directory in which SQLite can't make its files
+    until = time.monotonic() + BUSY_SECONDS
+
+    def look(status, *_):  # without it, backup() tries for ever
+        if status in (BUSY, LOCKED) and time.monotonic() >= until:
+            raise Locked
+
     for mode in modes:
         try:
             source = sqlite3.connect(f"file:{urllib.parse.quote(os.fsencode(path))}?{mode}", uri=True, timeout=0)
             copy = sqlite3.connect(target)
             try:
-                source.backup(copy)
+                source.backup(copy, progress=look, sleep=RETRY_SECONDS)
                 return True
             finally:
                 source.close()
                 copy.close()
-        except sqlite3.Error:
+        except (sqlite3.Error, Locked) as exc:
             if os.path.exists(target):
                 os.unlink(target)
+            if isinstance(exc, Locked):
+                break  # immutable=1 would ignore the lock
     return False

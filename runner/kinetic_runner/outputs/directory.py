@@ -28,7 +28,7 @@ class Outputs:
     def __init__(self, attempt):
         options = attempt.options
         self._attempt = attempt
-        self._interval = options.output_sync
+        self._interval = options.output_sync  # 0: what is written is watched, but saved only from SIGTERM on
         self.url = options.output_dir or attempt.store.outputs(options.job)
         self._mount = options.output_mount
         self.synced = self.url.startswith("gs://") and not self._mount
@@ -37,9 +37,10 @@ class Outputs:
         self._session, self._starting, self._watch = None, _thread.allocate_lock(), None
         self._socket = os.path.join(attempt.scratch, "commit") if self.synced else ""
         self._server = None  # of this socket
-        self.next_at = time.monotonic() + min(self._interval, FIRST_SECONDS) if self.synced and self._interval else math.inf
+        self.next_at = time.monotonic() + min(self._interval or math.inf, FIRST_SECONDS) if self.synced else math.inf
         self._child = None  # of the call, once it runs
         self._left_open = set()  # inodes
+        self._hurried = False
         self.failed = False  # the call has reported that it failed, and is about to end
 
     @property
@@ -146,7 +147,7 @@ class Outputs:
             self._open().start()
         if self._session is not None:
             self._session.tell()
-        self.next_at = now + min(self._interval, FIRST_SECONDS if self._session is None else MESSAGES_SECONDS)
+        self.next_at = now + min(self._interval or math.inf, FIRST_SECONDS if self._session is None else MESSAGES_SECONDS)
 
     def note(self, text):
         """Print a message of another thread soon, if outputs are saved."""
@@ -155,6 +156,9 @@ class Outputs:
 
     def hurry(self):
         """Save what is finished more often: SIGTERM has come."""
+        self._hurried = True
+        if self.synced:
+            self.next_at = 0.0  # something may have come since the last look
         if self._session is not None:
             self._session.hurry()
 
@@ -189,6 +193,8 @@ class Outputs:
 
                 attempt = self._attempt
                 self._session = Session(attempt, self.url, self.home, self.path, attempt.host, self._interval, self.alive, attempt.say, self._watch)
+                if self._hurried:
+                    self._session.hurry()
             return self._session
 
 

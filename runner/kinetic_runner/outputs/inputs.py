@@ -3,6 +3,7 @@
 """The outputs of the inputs of a map: each input has a directory and an index of its own."""
 
 import _thread
+import math
 import os
 import time
 
@@ -40,7 +41,7 @@ class InputOutputs(Outputs):
     def begin(self, number):
         """Save the outputs of an input that has begun."""
         self._current = number
-        if not self.synced or not self._interval:
+        if not self.synced:
             return
         self.next_at = min(self.next_at, time.monotonic() + FIRST_SECONDS)
         with self._changing:
@@ -95,7 +96,7 @@ class InputOutputs(Outputs):
             self._attempt.say(self._messages.pop(0))
         for running in list(self._sessions.values()):
             running.tell()
-        self.next_at = now + min(self._interval, FIRST_SECONDS if session is None else MESSAGES_SECONDS)
+        self.next_at = now + min(self._interval or math.inf, FIRST_SECONDS if session is None else MESSAGES_SECONDS)
 
     def note(self, text):
         """Print a message of another thread soon."""
@@ -103,6 +104,7 @@ class InputOutputs(Outputs):
 
     def hurry(self):
         """Save what is finished more often: SIGTERM has come."""
+        super().hurry()
         for session in list(self._sessions.values()):
             session.hurry()
 
@@ -144,4 +146,6 @@ class InputOutputs(Outputs):
                 alive = lambda: number == self._current and self.alive()  # noqa: E731
                 where = f"{self.url}/{number}", self.home, self._place(number)
                 self._sessions[number] = Session(self._attempt, *where, number, self._interval, alive, self.note)
+                if self._hurried:
+                    self._sessions[number].hurry()
             return self._sessions[number]

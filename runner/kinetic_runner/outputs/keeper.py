@@ -16,7 +16,7 @@ from ..text import readable
 from ..threads import start_threads
 from . import rules
 from .index import Entry, Incomplete, at_once, text_of_moment
-from .moment import REMOVED
+from .moment import HURRIED_SECONDS, REMOVED
 from .sender import Changed, Unwanted
 from .tree import FILE, FOLDER, folders_above, is_temporary, name_problem, read_tree, stamp_of
 
@@ -42,7 +42,7 @@ class Keeper:
     def __init__(self, observer, index, sender, home, folder, interval, say, alive):
         self._observer, self._index, self._sender = observer, index, sender
         self._home, self._folder = home, folder
-        self._interval, self._say, self._alive = interval, say, alive
+        self._interval, self._say, self._alive = interval or HURRIED_SECONDS, say, alive
         self.on_index = lambda document, unnamed: None
         self.watch = observer.watch.drain  # called often, it watches new directories soon
         self._current_at, self._written_at = time.time(), 0.0  # when the index was last all there was, and when it was written

@@ -14,6 +14,8 @@ After = namedtuple("After", "changed in_place shrinking")
 
 REMOVED, LOOSE, CHANGED, NEW_FOLDER = "removed", "loose", "changed", "new folder"  # the rules for units
 
+HURRIED_SECONDS = 5.0  # from SIGTERM on, the interval at most
+
 
 class Frozen(namedtuple("Frozen", "path stamp database ours")):
     """What is sent of a file: path is where its bytes are, stamp that of the file, database tells that SQLite made a copy.

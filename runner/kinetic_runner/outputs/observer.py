@@ -164,11 +164,11 @@ class Observer:
         for path, (before, inode) in list(self._finished.items()):
             folder = os.path.dirname(path)
             same = folder in listing and listing[folder].inode == inode
-            if path not in state or not same:
+            if path not in state and not listing.lacks(path) or not same:
                 del self._finished[path]
                 if same:
                     self._thinned.setdefault(folder, {other for other in state if os.path.dirname(other) == folder})
-            elif state[path][:3] != before[:3]:
+            elif path in state and state[path][:3] != before[:3]:
                 mates = [other for other in state if os.path.dirname(other) == folder and listing[other].kind == FILE]
                 self._together.update((other, (self._finished.get(other, (state[other],))[0], time.time() + TOGETHER_SECONDS)) for other in mates)
                 del self._finished[path]
@@ -181,7 +181,9 @@ class Observer:
     def _find_databases(self, listing):
         for path, node in listing.items():
             if node.kind == FILE and path not in self._databases and node.size >= database.LEAST_BYTES and not is_temporary(path):
-                if self.is_new(path, stamp_of(node)) and database.is_database(os.path.join(self.root, path)):
+                wal = listing.get(path + "-wal")  # which has the transactions for long: meanwhile the file stays as it was restored
+                is_new = self.is_new(path, stamp_of(node)) or wal and wal.size and self.is_new(path + "-wal", stamp_of(wal))
+                if is_new and database.is_database(os.path.join(self.root, path)):
                     self._databases.add(path)
 
     def _freeze(self, listing, state, frozen, everything, at_rest):

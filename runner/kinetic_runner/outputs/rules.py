@@ -30,7 +30,8 @@ def judge(moment, observer, everything=False, committed=False):
         return tops[folder]
 
     members = collections.defaultdict(set)
-    for path in [*state, *(path for path in saved if path not in state and (everything or not is_temporary(path)))]:
+    gone = [path for path in saved if path not in state and not listing.lacks(path) and (everything or not is_temporary(path))]
+    for path in [*state, *gone]:
         is_folder = path in listing and listing[path].kind == FOLDER
         members[top_of(path if is_folder else os.path.dirname(path)) or path].add(path)
     for name, paths in members.items():

@@ -26,11 +26,24 @@ COMPANION = re.compile(r"-(journal|wal|shm)$")  # what SQLite keeps beside a dat
 
 
 class Listing(dict):
-    """The nodes below a directory, by path. left_out tells by path why something can't be saved."""
+    """The nodes below a directory, by path. left_out tells by path why something can't be saved.
+
+    unseen has those paths of left_out that could not be looked at: what is there, or below it, is not known.
+    """
 
     def __init__(self, nodes=()):
         super().__init__(nodes)
-        self.left_out = {}
+        self.left_out, self.unseen = {}, set()
+
+    def lacks(self, path):
+        """Return whether a path that is not here may exist all the same."""
+        return bool(self.unseen) and not self.unseen.isdisjoint(["", *folders_above(path), path])
+
+    def note_unseen(self, path, exc):
+        """Note that a path could not be looked at, unless that tells that it has just been removed."""
+        if exc.errno not in (errno.ENOENT, errno.ENOTDIR):
+            self.left_out[path] = exc.strerror
+            self.unseen.add(path)
 
 
 def read_tree(root, temporary=False, base=None, folders=()):
@@ -41,37 +54,37 @@ def read_tree(root, temporary=False, base=None, folders=()):
     found, todo = Listing(), [""]
     if base is not None:
         found.update((path, node) for path, node in base.items() if os.path.dirname(path) not in folders)
-        found.left_out, todo = base.left_out, list(folders)
+        found.left_out, found.unseen, todo = base.left_out, base.unseen, list(folders)
     while todo:
         folder = todo.pop()
         try:
             with os.scandir(os.path.join(root, folder)) as entries:
                 for entry in entries:
                     path = f"{folder}/{entry.name}" if folder else entry.name
-                    node = look_at(root, path, entry, found.left_out)
+                    node = look_at(root, path, entry, found)
                     if node is None:
                         continue
                     found[path] = node
                     if node.kind == FOLDER and (temporary or not TEMPORARY.fullmatch(entry.name)) and not (base and path in base):
                         todo.append(path)
         except OSError as exc:
-            if exc.errno not in (errno.ENOENT, errno.ENOTDIR):
-                found.left_out[folder] = exc.strerror
+            found.note_unseen(folder, exc)
     return found
 
 
-def look_at(root, path, entry, left_out):
-    """Return the node of a directory's entry, or None if it is gone or can't be saved."""
+def look_at(root, path, entry, listing):
+    """Return the node of a directory's entry, or None if it is gone or can't be saved. The listing is told why."""
     try:
         info = entry.stat(follow_symlinks=False)
         kind = KINDS.get(stat.S_IFMT(info.st_mode))
         target = os.readlink(entry.path) if kind == LINK else None
-    except OSError:
-        return None  # it has just been removed
+    except OSError as exc:
+        listing.note_unseen(path, exc)
+        return None
     if kind is None:
-        left_out[path] = "it is not a file"
+        listing.left_out[path] = "it is not a file"
     elif kind == LINK and not stays_inside(root, path, target):
-        left_out[path] = f"it is a link to {target!r:.200}, which is not in the directory of outputs"
+        listing.left_out[path] = f"it is a link to {target!r:.200}, which is not in the directory of outputs"
     else:
         return Node(kind, info.st_ino, info.st_size, info.st_mtime_ns, info.st_ctime_ns, stat.S_IMODE(info.st_mode), target)
     return None

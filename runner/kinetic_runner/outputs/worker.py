@@ -10,6 +10,7 @@ import time
 from ..errors import RunnerError, text_of
 from ..threads import start_threads
 from .index import Superseded
+from .moment import HURRIED_SECONDS
 
 SHORT = 5  # the part of an interval after which another moment is taken if the last one was worth nothing
 POLL_SECONDS = 0.1  # between looks at what comes after a moment
@@ -64,22 +65,23 @@ class Worker:
     def run(self):
         """Take moments until the last one."""
         due, began, renew_at = 0.0 if self._interval < math.inf else math.inf, 0.0, time.monotonic() + RENEW_SECONDS
+        hurried = False  # when it last looked whether SIGTERM has come: that may be before it starts
         try:
-            while not self._wait(min(due, renew_at)):
-                now = time.monotonic()
+            while not self._wait(min(due, renew_at), hurried):
+                now, hurried = time.monotonic(), self._hurried
                 if now >= renew_at:
                     renew_at = now + RENEW_SECONDS
                     self._guarded(self._renew)
                 if self._commits:
                     self._guarded(lambda: self._answer(self._commit))
-                    due = min(due, time.monotonic() + self._interval / SHORT)  # it gave up a moment, and left out what was open
+                    due = min(due, time.monotonic() + self._pace / SHORT)  # it gave up a moment, and left out what was open
                     continue
                 if now < due and not self._hurried:
                     continue
                 began = began if self._keeper.moment else now
                 again = self._guarded(self._next) or self._hurried
                 pause = max(POLL_SECONDS, SHARE * (time.monotonic() - now))
-                due = now + POLL_SECONDS if self._keeper.moment else max(now + pause, began + self._interval / (SHORT if again else 1))
+                due = now + POLL_SECONDS if self._keeper.moment else max(now + pause, began + self._pace / (SHORT if again else 1))
             if not self.superseded:
                 self._keeper.finish(self._everything, self._left_open)
         except Superseded as exc:
@@ -90,9 +92,13 @@ class Worker:
             self._answer(lambda: "the call has ended")
             self.done.set()
 
-    def _wait(self, due):
+    @property
+    def _pace(self):
+        """The interval of now: from SIGTERM on, a program may have only seconds left."""
+        return min(self._interval, HURRIED_SECONDS) if self._hurried else self._interval
+
+    def _wait(self, due, hurried):
         """Wait until the next look is due, or something is to be done at once. Return whether it is time to finish."""
-        hurried = self._hurried
         while True:
             with self._changing:
                 left = due - time.monotonic()
@@ -143,7 +149,7 @@ class Worker:
             why = text_of(exc) if isinstance(exc, (RunnerError, OSError)) else repr(exc)
             if why != self._told:
                 self._told = why
-                self._say(f"warning: outputs are not saved for now, the next try is in {self._interval:g} seconds: {why}")
+                self._say(f"warning: outputs are not saved for now, the next try is in {self._pace:g} seconds: {why}")
         return False
 
     def _note_superseded(self, exc):
