@@ -64,7 +64,7 @@ func registryWord(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(copyImage(args[1], args[2]))
 		return
 	case args[0] == "deletes" && len(args) == 1:
-		ts.Check(environments(ts.Getenv("KINETIC_IMAGE_REPO"), func(tag name.Tag) error { return remote.Delete(tag) }))
+		ts.Check(environments(ts.Getenv("KINETIC_IMAGE_REPO"), deleteImage))
 		return
 	case args[0] == "moves" && len(args) == 2:
 		ts.Check(environments(ts.Getenv("KINETIC_IMAGE_REPO"), func(tag name.Tag) error { return copyImage(args[1], tag.Name()) }))
@@ -82,6 +82,16 @@ func (p *registryProxy) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	p.pass.ServeHTTP(w, r)
+}
+
+// deleteImage deletes a tag, and what it stands for.
+func deleteImage(tag name.Tag) error {
+	image, err := remote.Head(tag)
+	if err != nil {
+		return err
+	}
+	_ = remote.Delete(tag.Digest(image.Digest.String())) // it may have been deleted with another tag
+	return remote.Delete(tag)
 }
 
 func copyImage(from, to string) error {
@@ -102,7 +112,7 @@ func copyImage(from, to string) error {
 		return err
 	}
 	config = config.DeepCopy()
-	config.Author = to
+	config.Author = from + " " + to
 	if image, err = mutate.ConfigFile(image, config); err != nil {
 		return err
 	}
