@@ -112,6 +112,13 @@ class Databases(KeeperCase):
         self.assertEqual(self.index.document.objects(), before)
         self.assertEqual(self.values(self.restored()), [1])
 
+    def test_a_database_that_was_restored_from_another_host_stays_that_ones(self):
+        self.execute("CREATE TABLE trials (value)")
+        self.observer.others.update({path: stamp_of(node) for path, node in read_tree(self.root).items()})
+        self.assertEqual(self.moment(), {})
+        self.execute("INSERT INTO trials VALUES (1)")
+        self.assertEqual(list(self.moment()), ["study.db"])
+
 
 if __name__ == "__main__":
     unittest.main()

@@ -182,7 +182,7 @@ class Observer:
         for path, node in listing.items():
             if node.kind == FILE and path not in self._databases and node.size >= database.LEAST_BYTES and not is_temporary(path):
                 wal = listing.get(path + "-wal")  # which has the transactions for long: meanwhile the file stays as it was restored
-                is_new = self.is_new(path, stamp_of(node)) or wal and wal.size and self.is_new(path + "-wal", stamp_of(wal))
+                is_new = self.is_new(path, stamp_of(node)) and self.others.get(path) != stamp_of(node) or wal and wal.size and self.is_new(path + "-wal", stamp_of(wal))
                 if is_new and database.is_database(os.path.join(self.root, path)):
                     self._databases.add(path)
 
