@@ -336,9 +336,10 @@ class Attempt:
 
         def failed():
             self.outputs.failed = True
-            self.note_failure(time.time())
             if link is not None:
                 supervisor.stop_soon()
+            if not supervisor.stopped:
+                self.note_failure()
 
         told.on_failure = failed
         if self.options.warm and self.hosts == 1:
@@ -361,8 +362,8 @@ class Attempt:
         outcome = judge(call.title, call.kind, supervisor, told, self.limit)
         if supervisor.was_killed:
             outcome.at -= CRASH_LEAD
-        if outcome.failed:
-            self.note_failure(outcome.at)
+        if outcome.failed and not supervisor.stopped:
+            self.note_failure()
         if failure is not None:
             self.warn(outcome, f"the runner failed after the call had ended: {self.explain(failure)}")
         after_call(self, outcome, supervisor, place, errands)
@@ -370,8 +371,8 @@ class Attempt:
             try_to(self, outcome, "note how long the attempt ran", self.note_ran)
         return outcome, supervisor
 
-    def note_failure(self, at):
-        """Note that the call has failed, and when. Among several hosts, the first failure is the cause of the others."""
+    def note_failure(self):
+        """Note that the call has failed by itself. On several hosts, the others wait for what it has to say."""
 
     def warn(self, outcome, text):
         """Add a warning to an outcome and print it."""

@@ -62,7 +62,10 @@ def judge(title, kind, supervisor, told, limit):
         # A call that saves its work and exits with code 0 has not finished: it starts again elsewhere.
         why = ": the program that waited for it has ended" if supervisor.abandoned else ""
         return Outcome(TERMINATED, EXIT_TERMINATED, f"{title} was terminated{why}", outcome and outcome.error)
-    return outcome or outcome_of_status(title, kind, supervisor.status, told)
+    if outcome is None:
+        outcome = outcome_of_status(title, kind, supervisor.status, told)
+        outcome.at = supervisor.ended_at
+    return outcome
 
 
 def with_warnings(title, outcome, supervisor):

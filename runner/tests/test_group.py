@@ -175,35 +175,38 @@ spool.LogParts.publish_all = publish_all
         self.assertEqual((self.document("end.json")["host"], self.document("end.json")["message"]), (1, "host 1: ValueError: boom"))
 
     def test_first_failure_while_host_0_still_saves(self):
-        gate, sent = os.path.join(self.root, "gate"), os.path.join(self.root, "termination-1")
-        source = f"""
+        source = """
             import os, time
             def f():
                 if os.environ["KINETIC_HOST"] == "1":
-                    raise ValueError("the cause")
-                while not os.path.exists({gate!r}):
+                    open(os.environ["GATE"], "w").close()
+                    HOW
+                while not os.path.exists(os.environ["GATE"]):
                     time.sleep(0.01)
+                time.sleep(0.3)
                 raise ConnectionError("closed by peer")
         """
-        slow = f"""
+        slow = """
 import os, time
-from kinetic_runner.hosts import peers
 from kinetic_runner.outputs.directory import Outputs
-failed_at, save = peers.failed_at, Outputs.save
-def known(*words):
-    at = failed_at(*words)
-    open({gate!r}, "w").close()
-    return at
+save = Outputs.save
 def save_late(*words):
-    while not os.path.exists({sent!r}):
+    while not os.path.exists(os.environ["SENT"]):
         time.sleep(0.01)
-    time.sleep(0.5)  # the report is there, and nobody reads it
+    time.sleep(1.5)  # the report is there, and nobody reads it
     return save(*words)
-peers.failed_at, Outputs.save = known, save_late
+Outputs.save = save_late
 """
-        call, files = function(), {"train.py": source}
-        self.parked(self.host(0, call, files, change=slow), *self.hosts(call, {"train.py": source}, numbers=(1,)), *self.hosts(call, {"train.py": "def f(): pass"}, numbers=(2, 3)))
-        self.assertEqual((self.document("end.json")["host"], self.document("end.json")["message"]), (1, "host 1: ValueError: the cause"))
+        for how, message in (("raise ValueError('the cause')", "ValueError: the cause"), ("os._exit(3)", "train.py:f ended with exit code 3")):
+            with self.subTest(how):
+                self.setUp()
+                call, files = function(), {"train.py": source.replace("HOW", how)}
+                env = {"GATE": os.path.join(self.root, "gate"), "SENT": os.path.join(self.root, "termination-1")}
+                rest = self.hosts(call, {"train.py": "def f(): pass"}, numbers=(2, 3))
+                self.parked(self.host(0, call, files, env=env, change=slow), self.host(1, call, files, env=env), *rest)
+                end = self.document("end.json")
+                self.assertEqual(end["host"], 1, end)
+                self.assertIn(f"host 1: {message}", end["message"])
 
     def test_time_for_the_call_of_a_host_begins_when_all_have_met(self):
         early = "init = attempt.Attempt.__init__\ndef begun(self, *words):\n  init(self, *words)\n  self.began -= 1000\nattempt.Attempt.__init__ = begun"

@@ -89,7 +89,8 @@ class Resumed(OutputCase):
     def test_a_plain_name_is_removed_while_the_job_runs(self):
         go = os.path.join(self.root, "go")
         os.mkfifo(go)
-        process = self.start(self.argv(script(), {"train.py": SAVE.replace("GO", repr(go))}, "--output-sync", "0.5"))
+        change = "from kinetic_runner.outputs import plain; plain.TRUSTED_SECONDS = 0.0"
+        process = self.start_changed(change, self.argv(script(), {"train.py": SAVE.replace("GO", repr(go))}, "--output-sync", "0.5"))
         self.eventually(lambda: len(self.saved()) == 2, process)
         self.bucket.remove(OUTPUTS + "checkpoints/100/weights")
         with open(go, "wb"):

@@ -57,7 +57,7 @@ func giveOn(ctx context.Context, conn *warm.Conn, dial func() (*warm.Conn, error
 		queued()
 	}
 	err := conn.Call(call, note)
-	if err == nil || declined(err) || ctx.Err() != nil {
+	if err == nil || declined(err) || errors.Is(err, warm.ErrUnknown) || ctx.Err() != nil {
 		return err
 	}
 	again, dialErr := dial() // it may only be the connection; a call that is given twice runs once

@@ -77,10 +77,10 @@ func (e entry) isFile() bool { return e.Link == nil && !e.Directory }
 
 // incomplete is a file that was not finished when the call ended.
 type incomplete struct {
-	Path   string `json:"path"`
-	Size   int64  `json:"size"`
-	Object string `json:"object"`
-	Reason string `json:"reason"`
+	Path   anyPath `json:"path"`
+	Size   int64   `json:"size"`
+	Object string  `json:"object"`
+	Reason string  `json:"reason"`
 }
 
 // indexes reads the indexes of all hosts or inputs, and lists their objects by name relative to home.
@@ -282,9 +282,9 @@ func (d *Dir) addIncomplete(ctx context.Context, indexes []index, files map[stri
 	}
 	for _, x := range indexes {
 		for _, left := range x.Incomplete {
-			name := d.name(x, left.Path)
+			name := d.name(x, string(left.Path))
 			o, ok := objects[left.Object]
-			if _, finished := files[name]; ok && !finished {
+			if _, finished := files[name]; ok && !finished && utf8.ValidString(name) {
 				files[name] = File{Name: name, Size: o.Size, Updated: o.Updated.UTC(), URL: d.homeStore.URL() + "/" + o.Name,
 					Incomplete: true, Reason: left.Reason, object: o, from: d.homeStore}
 			}

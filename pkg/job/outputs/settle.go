@@ -223,7 +223,7 @@ func (d *Dir) leaveOut(ctx context.Context, files []File) error {
 		left := x
 		left.Files = slices.DeleteFunc(slices.Clone(x.Files), goes)
 		left.Before = slices.DeleteFunc(slices.Clone(x.Before), func(p past) bool { return goes(p.entry) })
-		left.Incomplete = slices.DeleteFunc(slices.Clone(x.Incomplete), func(i incomplete) bool { return gone[d.name(x, i.Path)] })
+		left.Incomplete = slices.DeleteFunc(slices.Clone(x.Incomplete), func(i incomplete) bool { return gone[d.name(x, string(i.Path))] })
 		if len(left.Files) == len(x.Files) && len(left.Before) == len(x.Before) && len(left.Incomplete) == len(x.Incomplete) {
 			continue
 		}

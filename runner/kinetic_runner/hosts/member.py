@@ -47,8 +47,8 @@ class MemberAttempt(HostAttempt):
             return outcome
         return self.run_call(call)
 
-    def note_failure(self, at):
-        self.link.note_failure(at)
+    def note_failure(self):
+        self.link.note_failure()
 
     def meet(self):
         """Wait for the leader and join its attempt; return whether to run the call."""

@@ -24,11 +24,11 @@ import time
 from ..errors import RunnerError
 from ..outcome import TERMINATED
 from .channel import PEER_SECONDS, Channel
-from .verdict import failed_at, report, reported
+from .verdict import report, reported
 
 # Connections that wait while the leader fetches the package: from all hosts and the readiness probe.
 BACKLOG = 4096
-REPORT_SECONDS = 30.0  # for all hosts to end after one of them has failed
+REPORT_SECONDS = 30.0  # for all hosts to end after one of them has failed, but for others that have failed by themselves
 BACK_SECONDS = 30.0  # for a host to connect again
 RESTART_SECONDS = 300.0  # for the cluster to restart a broken group
 SPARE_CONNECTIONS = 64  # that have not greeted, in addition to one for each host
@@ -68,7 +68,7 @@ class Leader:
         self.attempt = 0
         self.stopping = False  # no call needs to continue
         self.outcomes = {}  # by host
-        self._failed = {}  # when calls have failed, by host: they are reported later
+        self._failed = set()  # the hosts whose calls have failed by themselves, and are still being saved
 
     def listen(self):
         """Open the port. attend() accepts the connections."""
@@ -127,7 +127,7 @@ class Leader:
         absent = self.missing if self.stopping and terminated else self.gone
         busy = set(self._seats) - absent - set(self.outcomes)
         if self.stopping or terminated:
-            return not busy or time.monotonic() >= self._end_by and busy.isdisjoint(self._failed)
+            return not busy or time.monotonic() >= self._end_by and (terminated or busy.isdisjoint(self._failed))
         return len(self.outcomes) == self._hosts
 
     def dismiss(self):
@@ -187,9 +187,9 @@ class Leader:
                 if host is None:
                     host = self._greet(channel, message, challenge)
                 elif "failed" in message:
-                    self._failed.setdefault(host, failed_at(host, message))
+                    self._failed.add(host)
                 else:
-                    self.report(reported(host, message, self._failed.get(host, math.inf)))
+                    self.report(reported(host, message))
         except Stranger as exc:
             self._say_once("refused", str(exc))
             messages = None
@@ -219,7 +219,7 @@ class Leader:
                 seat.leave(0.0)  # its earlier runner does not come back
             raise RunnerError(f"host {host} was restarted, so it takes no part in this attempt")
         self._seat(host, seat, channel, message["start"])
-        channel.send({"attempt": self.attempt})
+        channel.send({"attempt": self.attempt, "now": time.time()})
         if self.stopping:
             channel.send({"end": True})
         return host
@@ -255,7 +255,7 @@ class Member:
 
     def __init__(self, leader, greeting, host):
         self._leader, self._greeting, self._host = leader, greeting, host
-        self._start = os.urandom(16).hex()
+        self._start, self._ahead = os.urandom(16).hex(), 0.0  # by how many seconds the leader's clock is ahead
         self._channel = self._address = self._outcome = None
         self._pause, self._connect_at = FIRST_PAUSE, 0.0  # of time.monotonic
         self._back_by = math.inf  # of time.monotonic
@@ -296,16 +296,16 @@ class Member:
             if self.attempt:
                 self._back_by = min(self._back_by, time.monotonic() + RESTART_SECONDS)
 
-    def note_failure(self, at):
+    def note_failure(self):
         """Tell the leader at once that the call has failed: the report comes when all is saved."""
         if self._channel:
-            self._channel.send({"failed": time.time() - at})
+            self._channel.send({"failed": True})
 
     def report(self, outcome):
         """Report how the call ended, now and after each new greeting."""
         self._outcome = outcome
         if self._channel:
-            self._channel.send(report(outcome))
+            self._channel.send(report(outcome, self._ahead))
 
     def _note(self, message):
         """Act on a message of the leader."""
@@ -316,11 +316,13 @@ class Member:
         self.lost = self.lost or "over" in message
         if "attempt" in message:
             self.lost = self.lost or self.attempt not in (0, message["attempt"])  # a new leader
+            if not self.attempt:  # later, this host may be too busy to read it at once
+                self._ahead = message.get("now", time.time()) - time.time()
             self.attempt = self.attempt or message["attempt"]
             self._address = self._channel.connection.getpeername()
             self._pause, self._back_by = FIRST_PAUSE, math.inf
             if self._outcome is not None:
-                self._channel.send(report(self._outcome))
+                self._channel.send(report(self._outcome, self._ahead))
 
     @property
     def _connected(self):

@@ -4,8 +4,6 @@
 
 import binascii
 import hashlib
-import math
-import time
 
 from ..documents import field, strings
 from ..outcome import UNSAVED_LIMIT, Outcome, Unsaved
@@ -27,24 +25,16 @@ def verdict(outcomes, gone, hosts):
     return min(failures, key=lambda outcome: outcome.at, default=None)
 
 
-def report(outcome):
-    """Return a member's report of its call. The clocks of hosts may differ, so it says how long ago the call ended."""
+def report(outcome, ahead):
+    """Return a member's report of its call, with when that ended by the leader's clock, which is so many seconds ahead."""
     error = outcome.error and {key: text[-TRACEBACK_LIMIT:] for key, text in outcome.error.items()}
     fields = {key: getattr(outcome, key) for key in ("reason", "exit_code", "message", "pickled")}
     warnings = [shorten(text, WARNING_CHARACTERS) for text in outcome.warnings[:WARNINGS_LIMIT]]
-    return dict(fields, error=error, warnings=warnings, unsaved=[file._asdict() for file in outcome.unsaved[:UNSAVED_LIMIT]], age=time.time() - outcome.at)
+    return dict(fields, error=error, warnings=warnings, unsaved=[file._asdict() for file in outcome.unsaved[:UNSAVED_LIMIT]], at=outcome.at + ahead)
 
 
-def failed_at(host, message):
-    """Return when the call of a host has failed, which has just told that."""
-    return time.time() - field(message, "failed", float, f"the failure of host {host}")
-
-
-def reported(host, message, at=math.inf):
-    """Return the outcome that a member reported, or raise RunnerError if it is malformed. at is when its call had failed, if it has told.
-
-    The report may have been on its way for long: this host has saved its own outputs meanwhile.
-    """
+def reported(host, message):
+    """Return the outcome that a member reported, or raise RunnerError if it is malformed."""
     where = f"the report of host {host}"
     kinds = (("reason", str), ("exit_code", int), ("message", str))
     outcome = Outcome(*(field(message, key, kind, where) for key, kind in kinds))
@@ -54,7 +44,7 @@ def reported(host, message, at=math.inf):
     keep_pickle(outcome, field(message, "pickled", str, where, ""))
     outcome.warnings = strings(message, "warnings", where)
     outcome.unsaved = [unsaved(file, where) for file in field(message, "unsaved", list, where, [])]
-    outcome.host, outcome.at = host, min(at, time.time() - field(message, "age", float, where))
+    outcome.host, outcome.at = host, field(message, "at", float, where)
     return outcome
 
 

@@ -17,6 +17,7 @@ from .tree import FILE, name_problem
 MARK, HASH = METADATA["writer"], METADATA["hash"]  # metadata of our objects: JOB/HOST/ATTEMPT, and the hash of their bytes
 PARALLEL = 4
 TOLD = 10  # names that can't be used
+TRUSTED_SECONDS = 60.0  # for which nobody is expected to remove a plain name
 IN_ORDER = 8  # newest files that are copied one after the other, since they may name older ones
 
 Have = namedtuple("Have", "sha256 generation ours")  # an object under a plain name that may be replaced
@@ -27,7 +28,7 @@ class Plain:
 
     def __init__(self, home, store, owner, say):
         self._home, self._store, self._owner, self._say = home, store, owner, say
-        self.have = {}  # by path
+        self.have, self._looked_at = {}, time.monotonic()  # by path
         self._failed = False
         self.refused = {}  # by path: a sentence about why there is no such plain name
         self._wanted, self._unnamed = None, []
@@ -35,7 +36,7 @@ class Plain:
 
     def load(self):
         """Look up which plain names this host of the job has written before."""
-        job_and_host = self._owner.rpartition("/")[0]
+        job_and_host, self._looked_at = self._owner.rpartition("/")[0], time.monotonic()
         for found in list_objects(self._store):
             if found.metadata.get(MARK, "").rpartition("/")[0] == job_and_host:
                 self.have[found.name] = Have(found.metadata.get(HASH, ""), found.generation, True)
@@ -73,8 +74,10 @@ class Plain:
 
     def with_plain_names(self, entries):
         """Return the entries of an index with the plain names that there are instead of the objects that they are copies of."""
-        there = {found.name: found.generation for found in list_objects(self._store)}
-        copied = {path for path, entry in entries.items() if entry.object and self._has(path, entry) and self.have[path].generation == there.get(path)}
+        copied = {path for path, entry in entries.items() if entry.object and self._has(path, entry)}
+        if copied and time.monotonic() > self._looked_at + TRUSTED_SECONDS:
+            there = {found.name: found.generation for found in list_objects(self._store)}
+            copied = {path for path in copied if self.have[path].generation == there.get(path)}
         return {path: entry._replace(object="") if path in copied else entry for path, entry in entries.items()}
 
     def renew(self):

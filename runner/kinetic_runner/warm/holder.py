@@ -248,7 +248,7 @@ class Holder:
             client.say(frames.STATE, {"id": job, "state": "refused", "why": self._why})
         elif busy and not self._is_waiting(job) and not order.get("wait"):
             client.say(frames.BUSY, self._busy())
-        elif busy and time.monotonic() >= self._began + self._limit:
+        elif busy and not self._is_waiting(job) and time.monotonic() >= self._began + self._limit:
             client.say(frames.STATE, {"id": job, "state": "refused", "why": OVER})
         else:
             if busy:
