@@ -154,3 +154,19 @@ func TestGivenOnAnotherConnection(t *testing.T) {
 		}
 	}
 }
+
+// A call that another process has cancelled while it waited is not given again.
+func TestCancelledWhileWaiting(t *testing.T) {
+	conn := connectTo(t, func(h *fakeHost) {
+		h.receive()
+		h.say("queued")
+		h.say("unknown")
+	})
+	dial := func() (*warm.Conn, error) {
+		t.Error("another connection is made")
+		return nil, io.EOF
+	}
+	if err := giveOn(t.Context(), conn, dial, api.WarmCall{ID: "call-1"}, func() {}); !errors.Is(err, warm.ErrUnknown) {
+		t.Errorf("got %v, want %v", err, warm.ErrUnknown)
+	}
+}
