@@ -53,8 +53,9 @@ func TestWhoseBundleDependsOnEdits(t *testing.T) {
 	}
 }
 
-// A host that takes calls through the store says so, and is at the same place as one that does not.
-func TestHostWithInbox(t *testing.T) {
+// plannedWarm is the plan of a call that keeps its pod.
+func plannedWarm(t *testing.T) Planned {
+	t.Helper()
 	dir := t.TempDir()
 	if err := os.WriteFile(filepath.Join(dir, "f.py"), []byte("def f():\n    pass\n"), 0o600); err != nil {
 		t.Fatal(err)
@@ -65,6 +66,12 @@ func TestHostWithInbox(t *testing.T) {
 	if err != nil {
 		t.Fatal(err)
 	}
+	return p
+}
+
+// A host that takes calls through the store says so, and is at the same place as one that does not.
+func TestHostWithInbox(t *testing.T) {
+	p := plannedWarm(t)
 	place, err := p.WarmPlace("ann")
 	if err != nil {
 		t.Fatal(err)
@@ -159,16 +166,7 @@ func TestPlaceOfCalls(t *testing.T) {
 
 // A tag that stands for another image now is another place.
 func TestPlaceHasTheDigestOfTheImage(t *testing.T) {
-	dir, keys := t.TempDir(), map[string]bool{}
-	if err := os.WriteFile(filepath.Join(dir, "f.py"), []byte("def f():\n    pass\n"), 0o600); err != nil {
-		t.Fatal(err)
-	}
-	r := api.Request{Invocation: api.Invocation{Target: "f.py:f"}, KeepWarm: api.KeepWarm{Idle: time.Minute, Level: api.WarmPreloaded}}
-	r.Image, r.Backend = "i", api.BackendGKE
-	p, err := Plan(t.Context(), r, config.Target{Namespace: "ml", Store: "gs://b"}, Machine{Cwd: dir, CacheDir: t.TempDir()}, FixedIdentity())
-	if err != nil {
-		t.Fatal(err)
-	}
+	p, keys := plannedWarm(t), map[string]bool{}
 	for _, digest := range []string{"sha256:a", "sha256:b", "sha256:a"} {
 		e := decide.Provided{Plan: decide.Plan{Mode: decide.Bundled, Tag: "r-1"}, Image: "r.example/env:r-1", Digests: []string{digest}}
 		place, err := p.WithEnvironment(e).WarmPlace("ann")

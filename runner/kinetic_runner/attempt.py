@@ -372,7 +372,7 @@ class Attempt:
         return outcome, supervisor
 
     def note_failure(self):
-        """Note that the call has failed by itself. On several hosts, the others wait for what it has to say."""
+        """Note that the call has failed by itself. On several hosts, host 0 then waits for its report."""
 
     def warn(self, outcome, text):
         """Add a warning to an outcome and print it."""

@@ -60,7 +60,7 @@ type State struct {
 	Exists bool
 	// Pending says that it is being created. Ensure waits for that.
 	Pending bool
-	// Unready is what is the matter if it is Pending for another reason, about which Ensure does something, or says what to do.
+	// Unready says why it is Pending if it is not being created. Ensure repairs it, or its error says what to do.
 	Unready string
 	// Foreign reports that something of this name exists that `up` has not made. Removal leaves it,
 	// unless it is a cluster, and forced.

@@ -27,8 +27,8 @@ var errHungUp = errors.New("the terminal was closed, or the calling program has 
 // program that called it has ended.
 func HungUp(ctx context.Context) bool { return errors.Is(context.Cause(ctx), errHungUp) }
 
-// Confirmed waits until the calling program has the result that it was sent, if it has said
-// that it confirms that. The error says that it will not.
+// Confirmed waits until the calling program confirms that it has the result, if it promised to.
+// The error means that it will not.
 func Confirmed(ctx context.Context) error {
 	if confirmed, ok := ctx.Value(confirmedKey{}).(chan struct{}); ok {
 		select {

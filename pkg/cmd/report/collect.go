@@ -92,7 +92,7 @@ func (c Cleanup) apply(ctx context.Context, j *job.Job, seen func(done, total in
 	}
 	if c == DeleteResult {
 		if err := cli.Confirmed(ctx); err != nil {
-			return []error{fmt.Errorf("whoever asked for its value does not have it: %w", err)}
+			return []error{fmt.Errorf("the calling program did not confirm that it has the value: %w", err)}
 		}
 	}
 	errs := []error{j.Retire(ctx)}

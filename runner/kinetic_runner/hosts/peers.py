@@ -317,7 +317,7 @@ class Member:
         if "attempt" in message:
             self.lost = self.lost or self.attempt not in (0, message["attempt"])  # a new leader
             if not self.attempt:  # later, this host may be too busy to read it at once
-                self._ahead = message.get("now", time.time()) - time.time()
+                self._ahead = message["now"] - time.time()
             self.attempt = self.attempt or message["attempt"]
             self._address = self._channel.connection.getpeername()
             self._pause, self._back_by = FIRST_PAUSE, math.inf
