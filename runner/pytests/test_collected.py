@@ -91,6 +91,10 @@ def test_a_program_that_is_killed_leaves_the_value_in_the_store(local: Project, 
 MAPS = {
     "map, a failed cleanup": ("then(fail)\nprint([value.x for value in work.map([7, 8])])", "[7, 8]"),
     "results, a failed cleanup": ("then(fail)\nprint([value.x for value in work.run_async_map([7, 8]).results()])", "[7, 8]"),
+    "as_completed, a failed cleanup": (
+        "then(fail)\nprint([outcome.value.x for outcome in work.run_async_map([7, 8]).as_completed(cleanup=True)])",
+        "[7, 8]",
+    ),
     "map, interrupted": ("then(press)\nprint([value.x for value in values_of(str(interrupted(lambda: work.map([7, 8]))))])", "[7, 8]"),
     "results, interrupted": (
         "batch = work.run_async_map([7, 8])\nthen(press)\ninterrupted(batch.results)\nprint([value.x for value in batch.results()])",

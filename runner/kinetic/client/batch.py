@@ -196,7 +196,7 @@ class BatchHandle(Generic[R]):
         words += ["--trust-store"] if trust_store else []
         came = self._follow([*words, "--cleanup=false"])  # the binary is ahead of who reads the values
         came = outcomes.stopping(came, self.cancel) if self.fail_fast else came
-        yield from outcomes.then(came, self.cleanup) if cleanup else came
+        yield from outcomes.deleting(came, self.job, Reporter(self.job.logs_to())) if cleanup else came
 
     def _follow(self, words: list[str]) -> outcomes.Outcomes:
         """Yield the outcomes as they arrive: as JSON if the map was submitted on the command line, else as pickles."""

@@ -128,23 +128,26 @@ def collected(outcomes: Iterable[Outcome], into: list[Outcome], job: Callable[[]
         Interrupted: Ctrl-C. The list has all outcomes if they were there.
     """
     into[:] = list(outcomes)
-    if not into or any(outcome.exception is not None for outcome in into):
-        return
+    if into and all(outcome.exception is None for outcome in into):
+        _delete(job(), report)
+
+
+def _delete(job: JobHandle[Any], report: Reporter) -> None:
     try:
-        job().cleanup()
+        job.cleanup()
     except KineticError as exc:
-        report({"event": "warning", "message": f"{job().job_id} was not deleted: {exc}"})
+        report({"event": "warning", "message": f"{job.job_id} was not deleted: {exc}"})
 
 
-def then(outcomes: Outcomes, cleanup: Callable[[], None]) -> Outcomes:
-    """Yield outcomes, and clean up after the last one if all inputs have a value."""
+def deleting(outcomes: Outcomes, job: JobHandle[Any], report: Reporter) -> Outcomes:
+    """Yield outcomes, and delete the job after the last one if all inputs have a value. If it can't be deleted, warn."""
     came, complete = False, True
     with contextlib.closing(outcomes):
         for outcome in outcomes:
             came, complete = True, complete and outcome.exception is None
             yield outcome
     if came and complete:
-        cleanup()
+        _delete(job, report)
 
 
 def stopping(outcomes: Outcomes, cancel: Callable[[], None]) -> Outcomes:
