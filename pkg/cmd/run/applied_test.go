@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
+	"github.com/kubectl-kinetic/kinetic/pkg/cmd/backend"
 )
 
 // imagesOfRegistry is a registry that has every image, with the same digest.
@@ -163,5 +164,19 @@ func TestShownByDigest(t *testing.T) {
 		if got := images(t, out); len(got) != 1 || !strings.HasSuffix(got[0], "@"+digest) {
 			t.Errorf("%s: images %q", flags, got)
 		}
+	}
+}
+
+// TestANewJobIsNotTheOldOne: what was remembered of an ID is of an earlier job.
+func TestANewJobIsNotTheOldOne(t *testing.T) {
+	w, _ := newImageWorld(t)
+	newCluster(t)
+	old := api.Pickle{Name: "result.pkl", SHA256: strings.Repeat("ab", 32), Size: 1}
+	backend.Reports().Remember("gs://"+bucketName, "nightly", old)
+	if _, said, code := w.run(t, "--detach", "--job-id", "nightly"); code != 0 {
+		t.Fatalf("exit code %d: %s", code, said)
+	}
+	if _, known := backend.Reports().Recall("gs://"+bucketName, "nightly"); known {
+		t.Error("the result of the earlier job is remembered")
 	}
 }

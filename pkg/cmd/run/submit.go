@@ -146,6 +146,7 @@ func (o *options) apply(ctx context.Context, p submit.Planned, registry job.Regi
 	if err != nil {
 		return nil, o.applyError(ctx, err)
 	}
+	backend.Reports().Forget(registry.Store.URL(), sent.Job.ID())
 	o.showStored(p, sent, stored)
 	if p.From != nil {
 		o.ui.Phase("resumed", fmt.Sprintf("%s of %s values reused", human.Number(len(p.Inherits)), human.Number(p.Spec.Map.Inputs)))

@@ -53,9 +53,10 @@ type listed struct {
 // Inputs returns what is to be known of a map's inputs.
 func (f Verifier) Inputs(j *job.Job) *Inputs {
 	i := &Inputs{finder: f, job: j, read: map[api.ChunkHashes]bool{}, hashes: map[int]listed{}, late: map[int]bool{}}
-	if isHere(j.Store) {
+	switch {
+	case isHere(j.Store):
 		i.rest = Local
-	} else {
+	case !f.TrustStore:
 		i.remembered = f.Reports.RecallMap(j.Usual, j.ID())
 	}
 	return i
@@ -157,14 +158,14 @@ func (i *Inputs) readList(ctx context.Context, r api.ChunkHashes, source Source)
 	name := store.Hashes(i.job.ID(), r.Chunk, r.Attempt)
 	text, err := records.ReadBytes(ctx, i.job.Store, name)
 	if errors.Is(err, store.ErrNotFound) {
-		return untrusted("job %s: the hashes of the results of chunk %d were deleted: %w", i.job.ID(), r.Chunk, err)
+		return untrusted("job %s: the hashes of the results of chunk %d were deleted: %w%s", i.job.ID(), r.Chunk, err, source.reused())
 	}
 	if err != nil {
 		return err
 	}
 	if sum := sha256.Sum256(text); hex.EncodeToString(sum[:]) != r.SHA256 {
-		return untrusted("%s/%s is not what chunk %d of job %s wrote: its SHA-256 is %s, and %s %s; it was changed since",
-			i.job.Store.URL(), name, r.Chunk, i.job.ID(), hex.EncodeToString(sum[:]), source.describe(), r.SHA256)
+		return untrusted("%s/%s is not what chunk %d of job %s wrote: its SHA-256 is %s, and %s %s; it was changed since%s",
+			i.job.Store.URL(), name, r.Chunk, i.job.ID(), hex.EncodeToString(sum[:]), source.describe(), r.SHA256, source.reused())
 	}
 	for lines := bufio.NewScanner(bytes.NewReader(text)); lines.Scan(); {
 		number, hash, _ := strings.Cut(lines.Text(), " ")

@@ -62,6 +62,33 @@ func states(state api.State, hashes ...api.ChunkHashes) api.WorkloadStatus {
 	return api.WorkloadStatus{Status: api.Status{State: state, Hashes: hashes}}
 }
 
+// A map may have the ID of one that was collected here and cleaned up.
+func TestInputsOfAnIDThatIsUsedAgain(t *testing.T) {
+	reports := Reports{t.TempDir()}
+	j, reported := aMap(t, "gs://mine", cluster{now: states(api.Running)})
+	first := Verifier{Reports: reports}.Inputs(j)
+	first.Note(api.Status{Hashes: reported})
+	if err := first.Look(t.Context(), false); err != nil {
+		t.Fatal(err)
+	}
+	for chunk := range reported {
+		if err := j.Store.Delete(t.Context(), store.Hashes("a1", chunk, chunk+1)); err != nil {
+			t.Fatal(err)
+		}
+	}
+	err := Verifier{Reports: reports}.Inputs(j).Look(t.Context(), false)
+	if want := "not found; if that was another job with the same ID, add --trust-store"; err == nil || !strings.HasSuffix(err.Error(), want) {
+		t.Errorf("submitted elsewhere: got %v, want …%s", err, want)
+	}
+	if err := (Verifier{Reports: reports, TrustStore: true}).Inputs(j).Look(t.Context(), false); err != nil {
+		t.Errorf("submitted elsewhere, with --trust-store: %v", err)
+	}
+	reports.Forget("gs://mine", "a1")
+	if err := (Verifier{Reports: reports}).Inputs(j).Look(t.Context(), false); err != nil {
+		t.Errorf("submitted here: %v", err)
+	}
+}
+
 // The pickles of a chunk are taken once its pod has reported their hashes.
 func TestInputsAsTheyCome(t *testing.T) {
 	j, reported := aMap(t, "gs://mine", cluster{now: states(api.Running)})

@@ -80,6 +80,13 @@ func (r Reports) RecallMap(storeURL, id string) (hashes []api.ChunkHashes) {
 	return hashes
 }
 
+// Forget drops what is remembered of an ID: a new job has it.
+func (r Reports) Forget(storeURL, id string) {
+	if r.Dir != "" {
+		_ = os.Remove(r.file(storeURL, id))
+	}
+}
+
 func (r Reports) write(kept report) {
 	if r.Dir == "" {
 		return

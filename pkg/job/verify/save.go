@@ -82,8 +82,8 @@ func (p Pickle) copy(ctx context.Context, j *job.Job, w io.Writer) (err error) {
 		return err
 	}
 	if got := hex.EncodeToString(hash.Sum(nil)); size != p.Size || got != p.SHA256 {
-		return untrusted("%s/%s is not the result of job %s: its SHA-256 is %s, and %s %s; it has been changed since, and is not delivered",
-			j.Store.URL(), name, j.ID(), got, p.Source.describe(), p.SHA256)
+		return untrusted("%s/%s is not the result of job %s: its SHA-256 is %s, and %s %s; it has been changed since, and is not delivered%s",
+			j.Store.URL(), name, j.ID(), got, p.Source.describe(), p.SHA256, p.Source.reused())
 	}
 	return nil
 }

@@ -93,7 +93,7 @@ func (f Verifier) Find(ctx context.Context, j *job.Job) (*Pickle, error) {
 	if p := status.Reported; unseen == nil && p != nil {
 		return f.remembered(j, *p)
 	}
-	if p, known := f.Reports.Recall(j.Usual, j.ID()); known {
+	if p, known := f.Reports.Recall(j.Usual, j.ID()); known && !f.TrustStore {
 		return checked(j, &Pickle{Pickle: p, Source: Cache})
 	}
 	p, err := recorded(ctx, j, Store)
@@ -123,6 +123,15 @@ func (f Verifier) remembered(j *job.Job, reported api.Pickle) (*Pickle, error) {
 
 // advice ends the errors about what only a store says.
 const advice = "; if everybody who may write to that store is trusted, add --trust-store"
+
+// reused follows errors about what a store has. This machine forgets a job when it submits another with its ID; another
+// machine may submit it.
+func (s Source) reused() string {
+	if s != Cache {
+		return ""
+	}
+	return "; if that was another job with the same ID, add --trust-store"
+}
 
 // isHere reports whether a store is a directory of this machine, which only its user can write to.
 // The handle, which is in the store, must not decide that.
