@@ -28,6 +28,7 @@ NO_FLAGS = {  # of kubectl kinetic run that are not for a call, and why
     **dict.fromkeys(("-d", "--detach"), "doesn't wait for a value: submit the call with run_async()"),
     **dict.fromkeys(("-o", "--output"), "says how a shell gets an answer: a call returns the value itself"),
     **dict.fromkeys(("--events", "--output-file", "--payload"), "is one that each call has already"),
+    "--cleanup": "is what each call does itself: to keep the job, use run_async() and result(cleanup=False)",
     **dict.fromkeys(("-m", "--module", "--command"), "runs something other than the function: use subprocess in the function"),
     "--arg": "is an argument of a function in a file: pass it in the call",
     "--map": "has its inputs in a file: pass them to map() or run_async_map()",

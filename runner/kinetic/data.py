@@ -61,8 +61,8 @@ class Data:
 
     @property
     def source(self) -> str:
-        """The source as --data and --volume take it."""
-        return self.path + (",fuse" if self.fuse else "")
+        """The source as --data and --volume take it: a comma of the path is not one before an option."""
+        return self.path.replace(",", "\\,") + (",fuse" if self.fuse else "")
 
     @property
     def is_gcs(self) -> bool:

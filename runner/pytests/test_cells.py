@@ -82,6 +82,8 @@ WORDS: dict[str, tuple[dict[str, Any], bool]] = {
     "-a tpu-v6e-8 --spot": ({"flags": ["-a", "tpu-v6e-8", "--spot"]}, False),
     "--local --env X=1": ({"local": True, "flags": ["--env", "X=1"]}, False),
     "--local=false": ({"local": False, "flags": []}, False),
+    "--local=False --debug=0": ({"local": False, "debug": False, "flags": []}, False),
+    "--local=True --debug=1": ({"local": True, "debug": True, "flags": []}, False),
     "--cluster main -n team --store=gs://b": ({"cluster": "main", "namespace": "team", "store": "gs://b", "flags": []}, False),
     "--detach --debug": ({"debug": True, "flags": []}, True),
     "-d --label 'a=b c'": ({"flags": ["--label", "a=b c"]}, True),

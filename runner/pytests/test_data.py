@@ -35,6 +35,7 @@ def test_home(tmp_path: pathlib.Path, monkeypatch: pytest.MonkeyPatch) -> None:
 def test_url_stays_as_typed() -> None:
     assert os.fspath(Data("gs://b/x/", fuse=True)) == "gs://b/x/"
     assert Data("gs://b/x/", fuse=True).source == "gs://b/x/,fuse"
+    assert Data("gs://b/x,fuse").source == "gs://b/x\\,fuse"
     assert repr(Data("gs://b/x/", fuse=True)) == "Data('gs://b/x/', fuse=True)"
 
 

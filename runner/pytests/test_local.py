@@ -157,6 +157,13 @@ def test_data_is_a_path(local: Project) -> None:
     assert done.stdout == "(['1.png'], 'str')\n"
 
 
+def test_data_with_a_comma_in_its_path(local: Project) -> None:
+    local.write("images/1.png", "one")
+    local.write("images,fuse/2.png", "two")
+    done = local.run(f"{TRAIN}\nprint(size(kinetic.Data('images,fuse')))")
+    assert done.stdout == "(['2.png'], 'str')\n"
+
+
 def test_method_and_module_of_the_project(local: Project) -> None:
     local.write(
         "models.py",

@@ -80,6 +80,7 @@ REFUSED: list[tuple[dict[str, Any], type[Exception], str]] = [
     ({"flags": ["--spot", "--explain"]}, UsageError, "flags: '--explain' starts no job, which would bring the value: type kubectl kinetic run FILE:FUNCTION with it in a shell"),
     ({"flags": ["--dry-run=server"]}, UsageError, "flags: '--dry-run' starts no job, which would bring the value: type kubectl kinetic run FILE:FUNCTION with it in a shell"),
     ({"flags": ["--detach"]}, UsageError, "flags: '--detach' doesn't wait for a value: submit the call with run_async()"),
+    ({"flags": ["--cleanup=false"]}, UsageError, "flags: '--cleanup' is what each call does itself: to keep the job, use run_async() and result(cleanup=False)"),
     ({"flags": ["--output-file=x"]}, UsageError, "flags: '--output-file' is one that each call has already"),
     ({"flags": ["--help"]}, UsageError, "flags: '--help' submits nothing: type kubectl kinetic run --help"),
     ({"env": ["A=b"]}, TypeError, "env: expected a dict, not a list"),

@@ -22,6 +22,7 @@ from .names import needed
 OWN = {p.flag: p.name for p in PARAMETERS if p.of_target or p.name in ("debug", "package_root")}
 OWN["-n"] = "namespace"
 SWITCHES = ("local", "debug")
+BOOLEANS = {**dict.fromkeys(("", "1", "t", "T", "true", "True", "TRUE"), True), **dict.fromkeys(("0", "f", "F", "false", "False", "FALSE"), False)}  # pflag's
 DETACH = ("-d", "--detach")
 
 # IPython's own syntax in the line of a magic: {name}, {name.attribute}, {name:format}
@@ -128,7 +129,7 @@ def parse_words(line: str) -> tuple[dict[str, Any], bool]:
     """Return the parameters of kinetic.run for what follows %%kinetic, and whether not to wait for the job.
 
     Raises:
-        UsageError: it is not quoted as in a shell.
+        UsageError: it is not quoted as in a shell, or has a value that is neither true nor false.
     """
     parameters: dict[str, Any] = {}
     try:
@@ -144,7 +145,9 @@ def parse_words(line: str) -> tuple[dict[str, Any], bool]:
         elif name is None:
             others.append(word)
         elif name in SWITCHES:
-            parameters[name] = value != "false"
+            if value not in BOOLEANS:
+                raise UsageError(f"%%kinetic {line}: {word}: expected true or false")
+            parameters[name] = BOOLEANS[value]
         else:
             parameters[name] = value if equals else next(rest, "")
     return {**parameters, "flags": others}, detached
