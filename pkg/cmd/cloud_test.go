@@ -6,11 +6,13 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/rogpeppe/go-internal/testscript"
 	"google.golang.org/api/container/v1"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcp"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gcptest"
 	"github.com/kubectl-kinetic/kinetic/pkg/google/gke"
@@ -22,7 +24,10 @@ import (
 type cloudKey struct{}
 
 // cloudOf is the Google Cloud of a script, nil until it is started.
-type cloudOf struct{ *gcptest.Server }
+type cloudOf struct {
+	*gcptest.Server
+	kubernetes *apiservertest.Server // behind each cluster, of gcp new
+}
 
 // cloud is the word gcp of scripts:
 //
@@ -42,6 +47,7 @@ type cloudOf struct{ *gcptest.Server }
 //	gcp polls N               sets how many looks an operation takes
 //	gcp await REGEXP          waits until a request was answered: "POST container/v1/…"
 //	gcp finish                ends all operations
+//	gcp job ID                puts a job into each cluster of gcp new, the second time that jobs are listed
 //	gcp changes FILE          writes the changes that were asked for so far to a file
 func cloud(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) == 0 {
@@ -90,6 +96,8 @@ func cloud(ts *testscript.TestScript, neg bool, args []string) {
 		ts.Check(c.Await(ctx, args[0]))
 	case command == "finish" && len(args) == 0:
 		c.FinishOperations()
+	case command == "job" && len(args) == 1:
+		c.addJob(args[0])
 	case command == "changes" && len(args) == 1:
 		ts.Check(os.WriteFile(ts.MkAbs(args[0]), []byte(strings.Join(append(c.Changes(), ""), "\n")), 0o600))
 	default:
@@ -103,12 +111,25 @@ func (c *cloudOf) startNew(ts *testscript.TestScript) {
 	c.start(ts, nil)
 	c.SetProject(gcptest.DefaultProject, func(p *gcptest.Project) { p.APIs = map[string]bool{gcp.Billing.API(): true} })
 	kubernetes := apiservertest.Start()
+	c.kubernetes = kubernetes
 	ts.Defer(kubernetes.Close)
 	kubernetes.Put("/apis/storage.k8s.io/v1/csidrivers/"+diagnose.Driver, map[string]any{"kind": "CSIDriver", "metadata": map[string]any{"name": diagnose.Driver}})
 	c.SetEndpoint(kubernetes.Listener.Addr().String(), kubernetes.AuthorityData())
 	// The program that a kubeconfig of GKE names. The server takes every token.
 	plugin := filepath.Join(filepath.SplitList(ts.Getenv("PATH"))[0], "gke-gcloud-auth-plugin")
 	ts.Check(os.WriteFile(plugin, []byte("#!/bin/sh\necho '{\"apiVersion\":\"client.authentication.k8s.io/v1beta1\",\"kind\":\"ExecCredential\",\"status\":{\"token\":\"x\"}}'\n"), 0o700))
+}
+
+// addJob puts a job into the clusters, which the first list from now on lacks.
+func (c *cloudOf) addJob(id string) {
+	var lists atomic.Int32
+	c.kubernetes.Before(func(method, path string) (int, string) {
+		if path == "/apis/batch/v1/jobs" && lists.Add(1) == 2 {
+			c.kubernetes.Put("/apis/batch/v1/namespaces/default/jobs/"+id, map[string]any{"apiVersion": "batch/v1", "kind": "Job", "metadata": map[string]any{
+				"name": id, "namespace": "default", "labels": map[string]any{api.LabelApp: api.AppSingleHost, api.LabelJobID: id}}})
+		}
+		return 0, ""
+	})
 }
 
 // start starts Google Cloud. Operations are done at once.

@@ -99,7 +99,7 @@ func machine(e *testscript.Env, python string) error {
 
 // apiserver DIR [CONTEXT]: makes an API server the cluster of the kubeconfig, with the namespace
 // ml, and its address $APISERVER. It answers with the file of a path, and with the code in it if
-// that is a Status.
+// that is a Status. PATH.next.json takes the place of PATH.json once that was read.
 func apiserver(ts *testscript.TestScript, neg bool, args []string) {
 	if neg || len(args) < 1 || len(args) > 2 {
 		ts.Fatalf("usage: apiserver DIR [CONTEXT]")
@@ -109,7 +109,9 @@ func apiserver(ts *testscript.TestScript, neg bool, args []string) {
 		name = args[1]
 	}
 	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		text, err := os.ReadFile(filepath.Join(dir, filepath.FromSlash(r.URL.Path)+".json"))
+		path := filepath.Join(dir, filepath.FromSlash(r.URL.Path))
+		text, err := os.ReadFile(path + ".json")
+		_ = os.Rename(path+".next.json", path+".json")
 		if err != nil {
 			text = []byte(`{"kind":"Status","apiVersion":"v1","status":"Failure","reason":"NotFound","code":404}`)
 		}

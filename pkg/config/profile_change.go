@@ -72,13 +72,16 @@ func newDraft(path string) (*ProfileDraft, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := &ProfileDraft{ProfileFile: file, text: map[string]any{}}
+	d := &ProfileDraft{ProfileFile: file}
 	if data != nil {
 		decoder := json.NewDecoder(bytes.NewReader(data))
 		decoder.UseNumber() // numbers keep their digits
 		if err := decoder.Decode(&d.text); err != nil {
 			return nil, fmt.Errorf("reading the profiles: %s: %w", path, err)
 		}
+	}
+	if d.text == nil { // no file, or null in it
+		d.text = map[string]any{}
 	}
 	d.profilesText, _ = d.text[profilesKey].(map[string]any) // null or missing: none
 	if d.profilesText == nil {

@@ -76,6 +76,8 @@ func TestChange(t *testing.T) {
 `},
 		"numbers keep their digits": {`{"big": 12345678901234567890.5, "note": "<é>"}`, func(d *ProfileDraft) error { return d.Put(lab) },
 			"{\n  \"big\": 12345678901234567890.5,\n  \"current\": \"lab\",\n  \"note\": \"<é>\",\n  \"profiles\": {\n" + labText + "\n  }\n}\n"},
+		"null": {`null`, func(d *ProfileDraft) error { return d.Put(lab) },
+			"{\n  \"current\": \"lab\",\n  \"profiles\": {\n" + labText + "\n  }\n}\n"},
 		"without any": {`{"current": "gone", "profiles": null}`, func(d *ProfileDraft) error { return d.Put(lab) },
 			"{\n  \"current\": \"lab\",\n  \"profiles\": {\n" + labText + "\n  }\n}\n"},
 	}

@@ -53,8 +53,8 @@ func (s *fileStore) DeleteListed(_ context.Context, o Object) (bool, error) {
 	if err != nil {
 		return false, fmt.Errorf("deleting %s: %w", s.full(o.Name), err)
 	}
-	info, err := os.Lstat(aside.file.Name())
-	if err == nil && object(o.Name, aside.file.Name(), info).Generation == o.Generation {
+	same, err := isListed(o, aside.file.Name(), file)
+	if same {
 		s.tidy(file)
 		return true, nil
 	}
@@ -63,6 +63,27 @@ func (s *fileStore) DeleteListed(_ context.Context, o Object) (bool, error) {
 		return false, fmt.Errorf("deleting %s: %w", s.full(o.Name), err)
 	}
 	return false, nil
+}
+
+// isListed reports whether an object that was moved aside from a file is the one that was listed. A relative link
+// leads to its target only from where it was, and the target can be deleted already.
+func isListed(o Object, aside, file string) (bool, error) {
+	info, err := os.Lstat(aside)
+	if err != nil {
+		return false, err
+	}
+	if info.Mode().Type() != fs.ModeSymlink {
+		return object(o.Name, aside, info).Generation == o.Generation, nil
+	}
+	target, err := os.Readlink(aside)
+	if err != nil || target != o.Link {
+		return false, err
+	}
+	if !filepath.IsAbs(target) {
+		target = filepath.Dir(file) + string(filepath.Separator) + target // unlike Join, it keeps a/../b
+	}
+	now, err := os.Stat(target)
+	return err != nil || !now.Mode().IsRegular() || now.ModTime().UnixNano() == o.Generation, nil
 }
 
 // Now returns this machine's time.

@@ -9,8 +9,11 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"time"
 
 	"github.com/google/go-cmp/cmp"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
 func TestOnlyTheOwnerCanRead(t *testing.T) {
@@ -31,6 +34,58 @@ func TestOnlyTheOwnerCanRead(t *testing.T) {
 	})
 	if err != nil {
 		t.Fatal(err)
+	}
+}
+
+// A link is deleted before its target and after it, but not if either was changed since it was listed.
+func TestDeleteListedLinks(t *testing.T) {
+	s, dir := openStore(t)
+	outputs := filepath.Join(dir, "job", "outputs")
+	link := func(target, name string) store.Object {
+		t.Helper()
+		path := filepath.Join(outputs, name)
+		if err := os.MkdirAll(outputs, 0o700); err != nil {
+			t.Fatal(err)
+		}
+		if err := os.Symlink(target, path); err != nil {
+			t.Fatal(err)
+		}
+		return one(t, s, "job/outputs/"+name)
+	}
+	touch := func(age time.Duration) {
+		t.Helper()
+		then := time.Now().Add(-age)
+		if err := os.Chtimes(filepath.Join(outputs, "step_2.pt"), then, then); err != nil {
+			t.Fatal(err)
+		}
+	}
+	create(t, s, "job/outputs/step_2.pt", "12345")
+	touch(time.Hour)
+	for name, target := range map[string]string{"latest.pt": "step_2.pt", "all": ".", "broken": "nowhere", "absolute": filepath.Join(outputs, "step_2.pt")} {
+		if !deleteListed(t, s, link(target, name)) {
+			t.Errorf("left %s -> %s", name, target)
+		}
+	}
+
+	replaced := link("step_1.pt", "latest.pt")
+	if err := os.Remove(filepath.Join(outputs, "latest.pt")); err != nil {
+		t.Fatal(err)
+	}
+	link("step_2.pt", "latest.pt")
+	if deleteListed(t, s, replaced) {
+		t.Error("deleted the link that replaced it")
+	}
+	latest := one(t, s, "job/outputs/latest.pt")
+	touch(time.Minute)
+	if deleteListed(t, s, latest) {
+		t.Error("deleted a link whose target has changed")
+	}
+	latest = one(t, s, "job/outputs/latest.pt")
+	if !deleteListed(t, s, one(t, s, "job/outputs/step_2.pt")) || !deleteListed(t, s, latest) {
+		t.Error("left a link whose target was deleted before")
+	}
+	if dirs, err := s.Dirs(t.Context(), ""); err != nil || len(dirs) > 0 {
+		t.Errorf("after deleting all: %q, %v; want an empty store", dirs, err)
 	}
 }
 

@@ -9,8 +9,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/google/go-containerregistry/pkg/name"
-
 	"github.com/kubectl-kinetic/kinetic/pkg/accelerator"
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/lazyregexp"
@@ -41,7 +39,7 @@ func validatePathways(r api.Request) error {
 			return fmt.Errorf("--xla-flag %q: expected --xla_NAME=VALUE, as in --xla-flag=--xla_tpu_enable_latency_hiding_scheduler=true", flag)
 		}
 	}
-	if _, err := name.NewRepository(cmp.Or(w.Images, image.PathwaysRepository)); err != nil {
+	if !image.IsPathwaysRepository(w.Images) {
 		return fmt.Errorf("--pathways-images %q (or of KINETIC_PATHWAYS_IMAGES, or the profile): expected a repository, as in %s", w.Images, image.PathwaysRepository)
 	}
 	for _, e := range r.Env {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"maps"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -16,6 +15,7 @@ import (
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/amount"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/human"
 	"github.com/kubectl-kinetic/kinetic/pkg/packages/decide"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
 	"github.com/kubectl-kinetic/kinetic/pkg/store"
 )
 
@@ -207,34 +207,29 @@ func validateMaxRuntime(r api.Request) error {
 	return nil
 }
 
-func validateImage(image string) error {
+func validateImage(text string) error {
 	modes := []string{string(decide.Bundled), string(decide.Prebuilt)}
-	if image == "" || slices.Contains(modes, image) {
+	if text == "" || slices.Contains(modes, text) {
 		return nil
 	}
-	if hint := human.DidYouMean(image, modes); len(image) > 4 && hint != "" && !strings.ContainsAny(image, "/:.@") {
-		return fmt.Errorf("--image %s: %s", image, hint)
+	if hint := human.DidYouMean(text, modes); len(text) > 4 && hint != "" && !strings.ContainsAny(text, "/:.@") {
+		return fmt.Errorf("--image %s: %s", text, hint)
 	}
-	if isImage(image) {
+	if image.IsName(text) {
 		return nil
 	}
-	if isImage(strings.ToLower(image)) {
-		return fmt.Errorf("--image %q: only an image's tag may contain capitals", image)
+	if image.IsName(strings.ToLower(text)) {
+		return fmt.Errorf("--image %q: only an image's tag may contain capitals", text)
 	}
-	return fmt.Errorf("--image %q: not the name of an image, such as python:3.12-slim or us-docker.pkg.dev/PROJECT/REPOSITORY/IMAGE:TAG", image)
+	return fmt.Errorf("--image %q: not the name of an image, such as python:3.12-slim or us-docker.pkg.dev/PROJECT/REPOSITORY/IMAGE:TAG", text)
 }
 
 // validateImages rejects flags that say how an image is made, and can't be meant so.
 func validateImages(r api.Request) error {
 	i := r.Images
-	for flag, repository := range map[string]string{"--image-repo": i.ImageRepo, "--base-image-repo": i.BaseImageRepo} {
-		last := repository[strings.LastIndex(repository, "/")+1:]
-		if repository != "" && (!isImage(repository) || strings.ContainsAny(last, ":@")) {
-			return fmt.Errorf("%s %q: expected a repository without a tag, such as us-docker.pkg.dev/PROJECT/REPOSITORY/env", flag, repository)
-		}
-	}
-	if i.BaseImage != "" && !isImage(i.BaseImage) {
-		return fmt.Errorf("--base-image %q: not the name of an image, such as python:3.12-slim", i.BaseImage)
+	if err := errors.Join(image.CheckRepository("--image-repo", i.ImageRepo), image.CheckBase("--base-image", i.BaseImage),
+		image.CheckRepository("--base-image-repo", i.BaseImageRepo)); err != nil {
+		return err
 	}
 	if i.BaseImage != "" && i.BaseImageRepo != "" {
 		return fmt.Errorf("--base-image %s and --base-image-repo %s: use one of them", i.BaseImage, i.BaseImageRepo)
@@ -243,32 +238,4 @@ func validateImages(r api.Request) error {
 		return errors.New("--no-deps cannot be combined with --requirements, --extra or --group, which say what to install")
 	}
 	return nil
-}
-
-// The maximum lengths of the parts of an image's name: the name without tag and digest,
-// and the tag; and the range for the digest's number.
-const (
-	maxImage             = 255
-	maxTag               = 128
-	minDigest, maxDigest = 64, 128
-)
-
-// isImage reports whether a kubelet accepts a text as the name of an image: a registry, a
-// path, a tag and a digest, all but the path optional. The available libraries are too
-// lenient, for example with host//path, or take 1 ms of every start.
-func isImage(text string) bool {
-	const (
-		label    = `[a-zA-Z0-9](?:[a-zA-Z0-9-]*[a-zA-Z0-9])?`
-		registry = `(?:` + label + `(?:\.` + label + `)*|\[[0-9a-fA-F:]+\])(?::[0-9]+)?`
-		word     = `[a-z0-9]+(?:(?:\.|__?|-+)[a-z0-9]+)*`
-		tag      = `\w[\w.-]*`
-		digest   = `[0-9a-f]+`
-	)
-	// Bounds in the expression would take most of the time needed for a command's flags.
-	m := regexp.MustCompile(`^((?:` + registry + `/)?` + word + `(?:/` + word + `)*)(?::(` + tag + `))?(?:@sha[0-9]+:(` + digest + `))?$`).FindStringSubmatch(text)
-	if m == nil {
-		return false
-	}
-	name, tags, digits := len(m[1]), len(m[2]), len(m[3])
-	return name <= maxImage && tags <= maxTag && (digits == 0 || minDigest <= digits && digits <= maxDigest)
 }

@@ -155,23 +155,55 @@ func (c *cloud) lifecycle(ctx context.Context) Finding {
 	case err != nil:
 		return c.failed(ctx, err, "reading the rules of the bucket "+bucket)
 	}
-	if b.Lifecycle == nil || !slices.ContainsFunc(b.Lifecycle.Rule, expiry.DeletesAll) {
+	worst := c.worst(b)
+	if worst == nil {
 		return Good("no rule deletes results%s", softDelete(bucket, b))
 	}
-	return c.rule(ctx, service, bucket, b)
+	return c.rule(ctx, service, b, worst)
 }
 
-func (c *cloud) rule(ctx context.Context, service *storage.Service, bucket string, b *storage.Bucket) Finding {
-	rules := slices.DeleteFunc(slices.Clone(b.Lifecycle.Rule), func(r *storage.BucketLifecycleRule) bool { return !expiry.DeletesAll(r) })
-	worst := rules[max(0, slices.IndexFunc(rules, func(r *storage.BucketLifecycleRule) bool { return !late(r) }))]
+// worst returns the rule to tell of, nil if none does harm: one that can be narrowed, else one that deletes early.
+func (c *cloud) worst(b *storage.Bucket) *storage.BucketLifecycleRule {
+	if b.Lifecycle == nil {
+		return nil
+	}
+	var worst *storage.BucketLifecycleRule
+	for _, r := range b.Lifecycle.Rule {
+		results, shared := expiry.Harms(r, c.folder())
+		switch {
+		case !results && !shared:
+		case !late(r) && expiry.DeletesAll(r):
+			return r
+		case worst == nil || late(worst) && !late(r):
+			worst = r
+		}
+	}
+	return worst
+}
+
+func (c *cloud) rule(ctx context.Context, service *storage.Service, b *storage.Bucket, worst *storage.BucketLifecycleRule) Finding {
+	bucket, _ := bucketOf(c.Target.Store)
 	text := fmt.Sprintf("a rule of the bucket %s deletes results and outputs%s", bucket, age(worst))
-	prefixes := c.shared()
+	results, shared := expiry.Harms(worst, c.folder())
+	switch all := expiry.DeletesAll(worst); {
+	case !all && results:
+		text = fmt.Sprintf("a rule of the bucket %s deletes results and outputs: it %s", bucket, expiry.Text(worst))
+	case !all:
+		text = fmt.Sprintf("a rule of the bucket %s deletes what jobs still use: it %s", bucket, expiry.Text(worst))
+	}
 	switch {
 	case late(worst):
 		return Good("%s%s", text, softDelete(bucket, b))
-	case !c.mayNarrow(b) || !c.keeps(ctx, service, bucket, b):
-		quoted, _ := json.Marshal(prefixes) // strings
-		return Bad(fmt.Sprintf(`gcloud storage buckets update gs://%s --lifecycle-file=FILE, with the rule limited by "matchesPrefix": %s`, bucket, quoted), "%s", text)
+	case !expiry.DeletesAll(worst) || !c.mayNarrow(b) || !c.keeps(ctx, service, bucket, b):
+		var with []string
+		if results {
+			quoted, _ := json.Marshal(c.shared()) // strings
+			with = append(with, fmt.Sprintf(`the rule limited by "matchesPrefix": %s`, quoted))
+		}
+		if shared {
+			with = append(with, fmt.Sprintf(`"age": %d in the rule`, expiry.Days))
+		}
+		return Bad(fmt.Sprintf(`gcloud storage buckets update gs://%s --lifecycle-file=FILE, with %s`, bucket, strings.Join(with, " and ")), "%s", text)
 	}
 	f := Bad(c.FixCommand, "%s", text)
 	f.Repair = func(ctx context.Context) (string, error) { return c.narrow(ctx, service, bucket, b) }
@@ -241,9 +273,12 @@ func (c *cloud) mayBeOfOthers(unseen error) bool {
 }
 
 // shared returns the prefixes of what jobs can upload again.
-func (c *cloud) shared() []string {
+func (c *cloud) shared() []string { return expiry.Shared(c.folder()) }
+
+// folder returns the store's folder in its bucket, "" for none.
+func (c *cloud) folder() string {
 	_, folder, _ := strings.Cut(strings.TrimPrefix(c.Target.Store, bucketScheme), "/")
-	return expiry.Shared(folder)
+	return folder
 }
 
 func age(r *storage.BucketLifecycleRule) string {

@@ -7,6 +7,8 @@ import (
 	"time"
 
 	"github.com/spf13/pflag"
+
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 )
 
 // durationValue is a flag that takes 90 (seconds), 90s, 15m, 1h30m or 30d.
@@ -98,4 +100,20 @@ func parseDays(s string) (time.Duration, error) {
 		err = strconv.ErrSyntax
 	}
 	return d + more, err
+}
+
+// ReadKeepWarm reads how long warm hosts stay, and maybe their level: 10m or 10m,clean. name says where the text
+// comes from.
+func ReadKeepWarm(w *api.KeepWarm, name, text string) error {
+	duration, level, given := strings.Cut(text, ",")
+	idle, err := ParseDuration(duration)
+	if err != nil {
+		return fmt.Errorf("%s %q: %w", name, text, err)
+	}
+	w.Idle, w.Level = idle, api.WarmPreloaded
+	if !given {
+		return nil
+	}
+	w.Level = api.WarmLevel(level)
+	return OneOf(name, level, []string{string(api.WarmClean), string(api.WarmPreloaded), string(api.WarmProcess)})
 }

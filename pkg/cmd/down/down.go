@@ -270,7 +270,7 @@ func (o *downOptions) unfinished(ctx context.Context, e *stack.Stack) ([]string,
 	return joblist.IDs(all.Jobs, api.Running, api.Pending), all.LeftOut
 }
 
-// confirm shows what goes, and asks for the name of the cluster.
+// confirm shows what goes, asks for the name of the cluster, and then looks for jobs again.
 func (o *downOptions) confirm(ctx context.Context, e *stack.Stack, plan infra.Removals) error {
 	if err := o.write(o.Streams.ErrOut, plan); err != nil {
 		return err
@@ -282,7 +282,10 @@ func (o *downOptions) confirm(ctx context.Context, e *stack.Stack, plan infra.Re
 	if why := cli.CannotAsk(o.Streams); why != "" {
 		return cli.Usagef("cluster %s in project %s would be deleted; %s: confirm with --yes=%s", name, e.Names.Project, why, name)
 	}
-	return askForName(ctx, o.Streams, name)
+	if err := askForName(ctx, o.Streams, name); err != nil {
+		return err
+	}
+	return o.refuse(ctx, e) // a job may have started before the answer came
 }
 
 // askForName returns nil if the name of the cluster is typed.

@@ -72,13 +72,20 @@ func (c *command) runRemove(ctx context.Context, names []string, f removeFlags) 
 	if err != nil || len(chosen)+len(left) == 0 {
 		return err
 	}
-	if len(chosen) > 0 && !f.force {
-		if err := c.refuse(ctx, chosen, t); err != nil {
-			return err
+	look := func() error {
+		if len(chosen) == 0 || f.force {
+			return nil
 		}
+		return c.refuse(ctx, chosen, t)
+	}
+	if err := look(); err != nil {
+		return err
 	}
 	if !f.yes {
 		if err := confirm(ctx, c.streams, question(cluster, chosen, left), "nothing was removed"); err != nil {
+			return err
+		}
+		if err := look(); err != nil { // a job may have started before the answer came
 			return err
 		}
 	}

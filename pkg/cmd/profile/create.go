@@ -9,11 +9,13 @@ import (
 	"github.com/spf13/cobra"
 	"k8s.io/cli-runtime/pkg/genericiooptions"
 
+	"github.com/kubectl-kinetic/kinetic/pkg/api"
 	"github.com/kubectl-kinetic/kinetic/pkg/cluster/infra"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/cli"
 	"github.com/kubectl-kinetic/kinetic/pkg/cmd/connect"
 	"github.com/kubectl-kinetic/kinetic/pkg/config"
 	"github.com/kubectl-kinetic/kinetic/pkg/internal/amount"
+	"github.com/kubectl-kinetic/kinetic/pkg/packages/image"
 )
 
 const longCreate = `Create a profile from flags and variables. For settings that neither gives, it prompts
@@ -63,14 +65,7 @@ func create(streams genericiooptions.IOStreams) *cobra.Command {
 
 func (c *creation) create(ctx context.Context, name string) error {
 	asks := !c.yes && cli.CannotAsk(c.streams) == ""
-	if c.images.BaseImage != "" && c.images.BaseImageRepo != "" {
-		return cli.Usagef("--base-image and --base-image-repo: use one of them")
-	}
-	_, err := amount.Cache("--cache-size", c.images.CacheSize)
-	if err == nil && c.images.CacheScope != "" {
-		err = cli.OneOf("--cache-scope", c.images.CacheScope, config.CacheScopes())
-	}
-	if err := errors.Join(amount.Positive("--cpu", c.images.CPU), amount.Size("--memory", c.images.Memory), err); err != nil {
+	if err := c.check(); err != nil {
 		return cli.Usage(err)
 	}
 	file, err := config.ReadProfiles(c.env)
@@ -106,6 +101,30 @@ func (c *creation) create(ctx context.Context, name string) error {
 		return err
 	}
 	return c.write(ctx, name, where)
+}
+
+// check rejects values of flags that `run` would reject.
+func (c *creation) check() error {
+	p := c.images
+	if p.BaseImage != "" && p.BaseImageRepo != "" {
+		return errors.New("--base-image and --base-image-repo: use one of them")
+	}
+	_, err := amount.Cache("--cache-size", p.CacheSize)
+	errs := []error{
+		amount.Positive("--cpu", p.CPU), amount.Size("--memory", p.Memory), err,
+		image.CheckRepository("--image-repo", p.ImageRepo), image.CheckBase("--base-image", p.BaseImage),
+		image.CheckRepository("--base-image-repo", p.BaseImageRepo),
+	}
+	if !image.IsPathwaysRepository(p.PathwaysImages) {
+		errs = append(errs, fmt.Errorf("--pathways-images %q: expected a repository, as in %s", p.PathwaysImages, image.PathwaysRepository))
+	}
+	if p.CacheScope != "" {
+		errs = append(errs, cli.OneOf("--cache-scope", p.CacheScope, config.CacheScopes()))
+	}
+	if p.KeepWarm != "" {
+		errs = append(errs, cli.ReadKeepWarm(&api.KeepWarm{}, "--keep-warm", p.KeepWarm))
+	}
+	return errors.Join(errs...)
 }
 
 // askName asks for the name of the profile until it may be created.

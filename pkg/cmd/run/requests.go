@@ -61,5 +61,5 @@ func defaultRequests(r *api.Request, t config.Target, getenv func(string) string
 		return nil
 	}
 	r.KeepWarm.ByDefault = true
-	return readKeepWarm(&r.KeepWarm, "keep_warm of the profile", t.KeepWarm)
+	return cli.ReadKeepWarm(&r.KeepWarm, "keep_warm of the profile", t.KeepWarm)
 }

@@ -10,7 +10,6 @@ import (
 	"fmt"
 	"maps"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/kubectl-kinetic/kinetic/pkg/api"
@@ -34,28 +33,13 @@ const editTime = 12 * time.Hour
 
 func chooseKeepWarm(w *api.KeepWarm, text string, getenv func(string) string) error {
 	if text != "" {
-		return readKeepWarm(w, "--keep-warm", text)
+		return cli.ReadKeepWarm(w, "--keep-warm", text)
 	}
 	if text = getenv(envKeepWarm); text == "" {
 		return nil
 	}
 	w.ByDefault = true
-	return readKeepWarm(w, envKeepWarm, text)
-}
-
-// readKeepWarm reads a duration and maybe a level. name says where they come from.
-func readKeepWarm(w *api.KeepWarm, name, text string) error {
-	duration, level, given := strings.Cut(text, ",")
-	idle, err := cli.ParseDuration(duration)
-	if err != nil {
-		return fmt.Errorf("%s %q: %w", name, text, err)
-	}
-	w.Idle, w.Level = idle, api.WarmPreloaded
-	if !given {
-		return nil
-	}
-	w.Level = api.WarmLevel(level)
-	return cli.OneOf(name, level, []string{string(api.WarmClean), string(api.WarmPreloaded), string(api.WarmProcess)})
+	return cli.ReadKeepWarm(w, envKeepWarm, text)
 }
 
 // settleKeepWarm leaves warm hosts out of a mode that starts nothing and shows a job's own manifests.

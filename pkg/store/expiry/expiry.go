@@ -22,10 +22,16 @@ const actionDelete = "Delete"
 // Shared returns the prefixes of what jobs share in a store and upload again when it is gone, and of the messages
 // to warm hosts, which a lost host leaves. Results, logs and outputs have others. folder is that of the store in its bucket, "" for none.
 func Shared(folder string) []string {
-	if folder != "" {
-		folder = strings.TrimSuffix(folder, "/") + "/"
-	}
+	folder = slashed(folder)
 	return []string{folder + "blobs/", folder + "data/", folder + api.PathwaysScratch + "/", folder + "warm/"}
+}
+
+// slashed returns what the names of a folder's objects begin with.
+func slashed(folder string) string {
+	if folder == "" {
+		return ""
+	}
+	return strings.TrimSuffix(folder, "/") + "/"
 }
 
 // Expire returns the rule that deletes objects with one of the prefixes after Days, all objects if there is
@@ -54,6 +60,29 @@ func Deletes(r *storage.BucketLifecycleRule) bool {
 func DeletesAll(r *storage.BucketLifecycleRule) bool {
 	return Deletes(r) && (len(r.Condition.MatchesPrefix) == 0 || slices.Contains(r.Condition.MatchesPrefix, "")) &&
 		len(r.Condition.MatchesSuffix) == 0 && r.Condition.MatchesPattern == ""
+}
+
+// Harms reports whether a rule deletes results and outputs of a store in a folder of its bucket, at any age, and
+// whether it deletes what jobs share before Days are over. A prefix with a whole name in it was written for that one,
+// which is something else in the bucket or a single job.
+func Harms(r *storage.BucketLifecycleRule, folder string) (results, shared bool) {
+	if !Deletes(r) {
+		return false, false
+	}
+	folder = slashed(folder)
+	early := r.Condition.Age != nil && *r.Condition.Age < Days
+	prefixes := r.Condition.MatchesPrefix
+	if len(prefixes) == 0 {
+		prefixes = []string{""}
+	}
+	for _, p := range prefixes {
+		name, inside := strings.CutPrefix(p, folder)
+		results = results || strings.HasPrefix(folder, p) || inside && !strings.Contains(name, "/")
+		shared = shared || early && slices.ContainsFunc(Shared(folder), func(s string) bool {
+			return strings.HasPrefix(p, s) || strings.HasPrefix(s, p)
+		})
+	}
+	return results, shared
 }
 
 // known reports whether this version knows at least one condition of a rule. Each rule has one.

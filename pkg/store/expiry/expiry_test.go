@@ -61,6 +61,50 @@ func TestRules(t *testing.T) {
 	}
 }
 
+func TestHarms(t *testing.T) {
+	type harm struct{ results, shared bool }
+	for folder, rules := range map[string]map[string]harm{
+		"": {
+			`{"age":30}`:                                 {true, false},
+			`{"age":7}`:                                  {true, true},
+			`{"createdBefore":"2026-01-02"}`:             {true, false},
+			`{"age":1,"isLive":false}`:                   {false, false},
+			`{"age":1,"matchesPrefix":["tpu-","cpu-"]}`:  {true, false},
+			`{"age":1,"matchesPrefix":["tmp/","tpu-"]}`:  {true, false},
+			`{"age":1,"matchesPrefix":["tmp/","a/b"]}`:   {false, false}, // other things, or one job
+			`{"age":1,"matchesSuffix":[".pkl"]}`:         {true, true},
+			`{"age":30,"matchesPattern":"*.pkl"}`:        {true, false},
+			`{"age":30,"matchesPrefix":["blobs/"]}`:      {false, false},
+			`{"age":29,"matchesPrefix":["blobs/"]}`:      {false, true},
+			`{"age":0,"matchesPrefix":["x/","data/ab"]}`: {false, true},
+			`{"age":30,"matchesPrefix":["data"]}`:        {true, false}, // also those of a job data-1
+			`{"age":1,"matchesPrefix":["team/blobs/"]}`:  {false, false},
+		},
+		"team": {
+			`{"age":30}`:                                {true, false},
+			`{"age":7,"matchesPrefix":["team/"]}`:       {true, true},
+			`{"age":30,"matchesPrefix":["te"]}`:         {true, false},
+			`{"age":7,"matchesPrefix":["team/tpu-"]}`:   {true, false},
+			`{"age":7,"matchesPrefix":["team/blobs/"]}`: {false, true},
+			`{"age":7,"matchesPrefix":["teams","x/"]}`:  {false, false},
+			`{"age":7,"matchesPrefix":["blobs/"]}`:      {false, false},
+			`{"age":30,"matchesSuffix":[".pkl"]}`:       {true, false},
+		},
+	} {
+		for condition, want := range rules {
+			var got harm
+			r := parse(t, `{"action":{"type":"Delete"},"condition":`+condition+`}`)
+			if got.results, got.shared = Harms(r, folder); got != want {
+				t.Errorf("%s, in folder %q: got %+v, want %+v", condition, folder, got, want)
+			}
+			r.Action.Type = "SetStorageClass"
+			if results, shared := Harms(r, folder); results || shared {
+				t.Errorf("%s for a storage class does harm", condition)
+			}
+		}
+	}
+}
+
 // What is written replaces all rules, so a condition that the types lack would be lost.
 func TestKeeps(t *testing.T) {
 	for rules, want := range map[string]bool{
