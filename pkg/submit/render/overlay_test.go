@@ -281,6 +281,54 @@ func TestOverlayThatSelectsBesidesAComputeClass(t *testing.T) {
 	}
 }
 
+// A patch that replaces a list or a map drops what it doesn't repeat, and the job would wait
+// forever, or run on any GPU.
+func TestOverlayKeepsTolerationsAndSelectors(t *testing.T) {
+	add := func(kind, path, value string) map[string]string {
+		return patches("- target: {kind: " + kind + "}\n  patch: |-\n    - {op: add, path: " + path + ", value: " + value + "}\n")
+	}
+	const pod, workers = "/spec/template/spec", "/spec/leaderWorkerTemplate/workerTemplate/spec"
+	const spot, topology = "/nodeSelector/cloud.google.com~1gke-spot", "/nodeSelector/cloud.google.com~1gke-tpu-topology"
+	const team, list = "{key: team, operator: Exists}", "[{key: team, operator: Exists}]"
+	merge := func(spec string) map[string]string {
+		return patches("- target: {kind: Job}\n  patch: |-\n    kind: Job\n    metadata: {name: any}\n    spec: {template: {spec: {" + spec + "}}}\n")
+	}
+	class := func(name string) map[string]string {
+		return patches(patchJob("op: add, path: "+pod+"/nodeSelector, value: {cloud.google.com/compute-class: "+name+"}"), patchJob("op: add, path: "+pod+"/tolerations, value: "+list))
+	}
+	for name, c := range map[string]struct {
+		spec  string
+		files map[string]string
+		want  string // empty where it is taken
+	}{
+		"tolerations in the place of ours":     {"l4-spot", add("Job", pod+"/tolerations", list), "it removes the toleration of the taint nvidia.com/gpu, without which the pods can't have their nodes: add to the list (/tolerations/-) instead of replacing it"},
+		"the same by a strategic merge":        {"l4-spot", merge("tolerations: " + list), "the toleration of the taint nvidia.com/gpu"},
+		"one of them removed":                  {"l4-spot", patches(patchJob("op: remove, path: " + pod + "/tolerations/1")), "the toleration of the taint cloud.google.com/gke-spot"},
+		"those of the workers":                 {"lws-v6e-16-slices", add("LeaderWorkerSet", workers+"/tolerations", list), "the toleration of the taint google.com/tpu"},
+		"a toleration besides":                 {"l4-spot", add("Job", pod+"/tolerations/-", team), ""},
+		"the first of a job without":           {"cpu", add("Job", pod+"/tolerations", list), ""},
+		"a selector in the place of ours":      {"l4", add("Job", pod+"/nodeSelector", "{example.com/team: a}"), "it removes the selector cloud.google.com/gke-accelerator=nvidia-l4 of the pods, and adds example.com/team: add to the map (/nodeSelector/example.com~1team) instead of replacing it"},
+		"that of the workers":                  {"lws-v6e-16-slices", add("LeaderWorkerSet", workers+"/nodeSelector", "{team: a}"), "it removes the selector cloud.google.com/gke-accelerator-count=4 of the pods, and adds team"},
+		"one of Autopilot's classes":           {"cpu-spot", patches(patchJob("op: add, path: " + pod + "/nodeSelector, value: {cloud.google.com/compute-class: Balanced}")), "it removes the selector cloud.google.com/gke-spot=true of the pods, and adds cloud.google.com/compute-class"},
+		"a selector besides":                   {"l4", add("Job", pod+"/nodeSelector/team", "a"), ""},
+		"the same by strategic merge, besides": {"l4", merge("nodeSelector: {team: a}"), ""},
+		"the first of a job without selector":  {"cpu", add("Job", pod+"/nodeSelector", "{team: a}"), ""},
+		"spot nodes or others":                 {"l4-spot", patches(patchJob("op: remove, path: " + pod + spot)), ""},
+		"another topology":                     {"lws-v6e-16-slices", add("LeaderWorkerSet", workers+topology, "2x8"), ""},
+		"a ComputeClass instead":               {"l4-spot", class("mine"), ""},
+		"a ComputeClass, other tolerations":    {"v6e-8-class", add("Job", pod+"/tolerations", list), ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			_, _, err := render(family[c.spec], mustOverlay(t, c.files), findTestRunner, false)
+			if c.want != "" {
+				wantError(t, err, c.want)
+			} else if err != nil {
+				t.Error(err)
+			}
+		})
+	}
+}
+
 // A part of a node pool is of no use to anybody: what keeps jobs from having one stays,
 // whatever an overlay adds beside it.
 func TestOverlayKeepsASliceInItsNodePool(t *testing.T) {
