@@ -4,9 +4,11 @@ import (
 	"fmt"
 	"path"
 	"regexp"
+	"slices"
 
+	"sigs.k8s.io/kustomize/api/provider"
+	"sigs.k8s.io/kustomize/api/resource"
 	"sigs.k8s.io/kustomize/api/types"
-	"sigs.k8s.io/yaml"
 )
 
 // refuseMerges rejects strategic merge patches of a LeaderWorkerSet: kustomize has no
@@ -30,17 +32,17 @@ func (o Overlay) refuseMerges() error {
 	return nil
 }
 
-// mergesSet reports whether a patch is a strategic merge patch, which is an object rather
-// than a list, whose target may be a LeaderWorkerSet.
+// mergesSet reports whether a patch is a strategic merge patch, which is objects rather than
+// a list of steps, and one whose target may be a LeaderWorkerSet.
 func mergesSet(target *types.Selector, text []byte) bool {
-	var object struct{ Kind string }
-	if err := yaml.Unmarshal(text, &object); err != nil {
-		return false
-	}
-	kind := object.Kind
-	if target != nil {
-		kind = target.Kind
-	}
-	matches, err := regexp.MatchString("^(?:"+kind+")$", leaderWorkerSetKind.Kind)
-	return kind == "" || err == nil && matches
+	// As kustomize does: a text may have several documents, and they may be lists of objects.
+	objects, err := provider.NewDefaultDepProvider().GetResourceFactory().SliceFromBytes(text)
+	return err == nil && slices.ContainsFunc(objects, func(o *resource.Resource) bool {
+		kind := o.GetKind()
+		if target != nil {
+			kind = target.Kind
+		}
+		matches, err := regexp.MatchString("^(?:"+kind+")$", leaderWorkerSetKind.Kind)
+		return kind == "" || err == nil && matches
+	})
 }
