@@ -91,6 +91,13 @@ func TestOverlayIsAppliedLast(t *testing.T) {
 			},
 			"  name: x\n  namespace: default",
 		},
+		"a resource that names the namespace of the job": {
+			map[string]string{
+				"kustomization.yaml": component + "resources: [x.yaml]\n",
+				"x.yaml":             "apiVersion: v1\nkind: Secret\nmetadata: {name: x, namespace: default}\n",
+			},
+			"  name: x\n  namespace: default",
+		},
 		"a generated ConfigMap": {
 			map[string]string{
 				"kustomization.yaml": component + "configMapGenerator:\n- name: extra\n  files: [renamed.txt=data.txt]\n  envs: [e.env]\n  literals: [a=b]\n",
@@ -176,6 +183,11 @@ func TestOverlayThatDoesNothingOrTooMuch(t *testing.T) {
 		"a value of the wrong type": {
 			patches(patchJob("op: replace, path: /spec/backoffLimit, value: many")),
 			[]string{"that is invalid: json: cannot unmarshal"},
+		},
+		"an object of another namespace": {
+			map[string]string{"kustomization.yaml": component + "resources: [more]\n", "more/kustomization.yaml": "resources: [x.yaml]\n",
+				"more/x.yaml": "apiVersion: v1\nkind: Secret\nmetadata: {name: x}\n---\napiVersion: v1\nkind: Secret\nmetadata: {name: y, namespace: other}\n"},
+			[]string{"more/x.yaml: Secret y has the namespace other, but objects of an overlay are in the namespace of the job, default: remove metadata.namespace, or use -n other"},
 		},
 		"the job in another namespace":  {patches(patchJob("op: replace, path: /metadata/namespace, value: mine")), []string{"or it changes nothing"}},
 		"the job renamed":               {patches(patchJob("op: replace, path: /metadata/name, value: mine")), []string{"it removes or renames the job kinetic-test-"}},
